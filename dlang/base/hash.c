@@ -1,0 +1,164 @@
+/*
+ * Open addressing with linear probing; see hash.h.
+ */
+#include "dlang/base/hash.h"
+
+#include <string.h>
+
+#include "dlang/base/mem.h"
+
+uint64_t
+hash_u64(uint64_t x)
+{
+	/* The finaliser of splitmix64: every input bit reaches every output
+	 * bit, which addresses (aligned, clustered) need. */
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9ULL;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+uint64_t
+hash_bytes(const void *p, size_t n)
+{
+	const unsigned char *s = p;
+	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a, 64 bits */
+
+	while (n-- > 0)
+		h = (h ^ *s++) * 0x100000001b3ULL;
+	return hash_u64(h);
+}
+
+void
+hash_fini(struct hash *h)
+{
+	mem_free(h->at);
+	*h = (struct hash){ 0 };
+}
+
+static bool
+matches(const struct hash_entry *e, uint64_t key, const char *str)
+{
+	if (e->key != key || e->value == NULL)
+		return false;
+	return str == NULL || strcmp(e->str, str) == 0;
+}
+
+/* The entry that holds the key, or the first free one on its path. */
+static struct hash_entry *
+find(const struct hash *h, uint64_t key, const char *str)
+{
+	size_t mask = h->cap - 1;
+	struct hash_entry *empty = NULL;
+
+	for (size_t i = hash_u64(key) & mask;; i = (i + 1) & mask) {
+		struct hash_entry *e = &h->at[i];
+		if (matches(e, key, str))
+			return e;
+		if (e->value == NULL && empty == NULL)
+			empty = e;
+		if (!e->used)
+			return empty;
+	}
+}
+
+static void
+grow(struct hash *h)
+{
+	struct hash old = *h;
+
+	/* Rehash at 3/4 full, removed entries included. */
+	if (h->filled * 4 < h->cap * 3)
+		return;
+	h->cap = old.count * 2 < 16 ? 16 : old.cap;
+	while (h->cap < old.count * 2)
+		h->cap *= 2;
+	h->at = mem_zalloc(h->cap * sizeof(*h->at));
+	h->filled = h->count;
+	for (size_t i = 0; i < old.cap; i++) {
+		struct hash_entry *e = &old.at[i];
+		if (e->value != NULL)
+			*find(h, e->key, e->str) = *e;
+	}
+	mem_free(old.at);
+}
+
+static void *
+set(struct hash *h, uint64_t key, const char *str, void *value)
+{
+	grow(h);
+	struct hash_entry *e = find(h, key, str);
+	void *old = e->value;
+	if (old == NULL) {
+		h->count++;
+		h->filled += !e->used;
+	}
+	*e = (struct hash_entry){ key, str, value, true };
+	return old;
+}
+
+static void *
+get(const struct hash *h, uint64_t key, const char *str)
+{
+	return h->cap != 0 ? find(h, key, str)->value : NULL;
+}
+
+static void *
+take(struct hash *h, uint64_t key, const char *str)
+{
+	if (h->cap == 0)
+		return NULL;
+	struct hash_entry *e = find(h, key, str);
+	void *old = e->value;
+	h->count -= old != NULL;
+	e->value = NULL;
+	return old;
+}
+
+void *
+hash_get(const struct hash *h, uint64_t key)
+{
+	return get(h, key, NULL);
+}
+
+void *
+hash_get_str(const struct hash *h, const char *key)
+{
+	return get(h, hash_bytes(key, strlen(key)), key);
+}
+
+void *
+hash_set(struct hash *h, uint64_t key, void *value)
+{
+	return set(h, key, NULL, value);
+}
+
+void *
+hash_set_str(struct hash *h, const char *key, void *value)
+{
+	return set(h, hash_bytes(key, strlen(key)), key, value);
+}
+
+void *
+hash_remove(struct hash *h, uint64_t key)
+{
+	return take(h, key, NULL);
+}
+
+void *
+hash_remove_str(struct hash *h, const char *key)
+{
+	return take(h, hash_bytes(key, strlen(key)), key);
+}
+
+struct hash_entry *
+hash_next(const struct hash *h, size_t *i)
+{
+	while (*i < h->cap) {
+		struct hash_entry *e = &h->at[(*i)++];
+		if (e->value != NULL)
+			return e;
+	}
+	return NULL;
+}

@@ -1,0 +1,46 @@
+/*
+ * Debug messages; see log.h.
+ */
+#include "dlang/base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool
+log_on(const char *category)
+{
+	static const char *wanted;
+	static bool asked;
+
+	if (!asked) {
+		asked = true;
+		wanted = getenv("DTRAP_DEBUG");
+	}
+	if (wanted == NULL)
+		return false;
+	if (strcmp(wanted, "all") == 0)
+		return true;
+
+	size_t n = strlen(category);
+	for (const char *p = wanted; p != NULL; p = strchr(p, ',')) {
+		p += *p == ',';
+		if (strncmp(p, category, n) == 0 &&
+		    (p[n] == '\0' || p[n] == ','))
+			return true;
+	}
+	return false;
+}
+
+void
+log_print(const char *category, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "[%s] ", category);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}

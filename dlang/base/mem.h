@@ -1,0 +1,30 @@
+/*
+ * Hosted allocation, and the one door by which the tracer dies.
+ *
+ * Out of memory, a failed ASSERT and a fatal signal all end in base_panic().
+ * The tracer sets the hook at start (tracer/panic.c): it restores text and
+ * lets the targets go.  Without a hook (unit tests, fuzzers) it just aborts.
+ */
+#ifndef DLANG_BASE_MEM_H
+#define DLANG_BASE_MEM_H
+
+#include "dlang/base/base.h"
+
+/* These never return NULL; a size of 0 gives a block that may be freed. */
+void *mem_alloc(size_t size);
+void *mem_zalloc(size_t size);
+void *mem_realloc(void *p, size_t size);
+char *mem_strdup(const char *s);
+char *mem_strndup(const char *s, size_t n);
+char *mem_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void mem_free(void *p);
+
+/* Make mem_alloc fail (and so panic) at the n-th call from now; 0 turns it
+ * off.  Also set at start from DTRAP_FAIL=alloc:N. */
+void mem_fail_after(unsigned long n);
+
+typedef void (*panic_fn)(const char *why);
+void base_panic_hook(panic_fn fn);
+NORETURN void base_panic(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+#endif

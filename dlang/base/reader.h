@@ -1,0 +1,24 @@
+/*
+ * One callback that reads memory at an address: a live process, a snapshot of
+ * a stack, a byte array in a test.
+ */
+#ifndef DLANG_BASE_READER_H
+#define DLANG_BASE_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct reader {
+	/* Read len bytes at addr.  0, or -EFAULT if any byte of them cannot be
+	 * read (buf is then undefined). */
+	int (*read)(void *ctx, uint64_t addr, void *buf, size_t len);
+	void *ctx;
+};
+
+static inline int
+reader_read(const struct reader *r, uint64_t addr, void *buf, size_t len)
+{
+	return r->read(r->ctx, addr, buf, len);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * Growing text and interned strings; see str.h.
+ */
+#include "dlang/base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dlang/base/mem.h"
+
+static void
+reserve(struct str *b, size_t more)
+{
+	if (b->len + more + 1 <= b->cap)
+		return;
+	b->cap = MAX(b->cap * 2, b->len + more + 1);
+	b->s = mem_realloc(b->s, b->cap);
+}
+
+void
+str_fini(struct str *b)
+{
+	mem_free(b->s);
+	*b = (struct str){ 0 };
+}
+
+void
+str_clear(struct str *b)
+{
+	b->len = 0;
+	if (b->s != NULL)
+		b->s[0] = '\0';
+}
+
+const char *
+str_c(const struct str *b)
+{
+	return b->s != NULL ? b->s : "";
+}
+
+void
+str_addn(struct str *b, const void *s, size_t n)
+{
+	reserve(b, n);
+	memcpy(b->s + b->len, s, n);
+	b->len += n;
+	b->s[b->len] = '\0';
+}
+
+void
+str_add(struct str *b, const char *s)
+{
+	str_addn(b, s, strlen(s));
+}
+
+void
+str_addc(struct str *b, char c)
+{
+	str_addn(b, &c, 1);
+}
+
+void
+str_vprintf(struct str *b, const char *fmt, va_list ap)
+{
+	va_list again;
+
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	if (n > 0) {
+		reserve(b, (size_t)n);
+		vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void
+str_printf(struct str *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+char *
+str_take(struct str *b)
+{
+	reserve(b, 0);
+	b->s[b->len] = '\0';
+	char *s = b->s;
+	*b = (struct str){ 0 };
+	return s;
+}
+
+const char *
+intern(struct intern *in, const char *s)
+{
+	char *known = hash_get_str(&in->by_text, s);
+
+	if (known == NULL) {
+		known = mem_strdup(s);
+		hash_set_str(&in->by_text, known, known);
+	}
+	return known;
+}
+
+void
+intern_fini(struct intern *in)
+{
+	hash_foreach(e, &in->by_text)
+		mem_free(e->value);
+	hash_fini(&in->by_text);
+}

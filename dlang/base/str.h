@@ -1,0 +1,38 @@
+/*
+ * A growing text, always NUL-terminated, and interned strings.
+ */
+#ifndef DLANG_BASE_STR_H
+#define DLANG_BASE_STR_H
+
+#include <stdarg.h>
+
+#include "dlang/base/base.h"
+#include "dlang/base/hash.h"
+
+struct str {
+	char *s; /* NULL until the first write; use str_c() to read */
+	size_t len, cap;
+};
+
+void str_fini(struct str *b);
+void str_clear(struct str *b);
+const char *str_c(const struct str *b);
+
+void str_add(struct str *b, const char *s);
+void str_addn(struct str *b, const void *s, size_t n);
+void str_addc(struct str *b, char c);
+void str_printf(struct str *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void str_vprintf(struct str *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
+
+/* The text, to be freed with mem_free(); the builder is empty again. */
+char *str_take(struct str *b);
+
+/* Interned strings: equal texts have equal pointers, until intern_fini(). */
+struct intern {
+	struct hash by_text;
+};
+
+const char *intern(struct intern *in, const char *s);
+void intern_fini(struct intern *in);
+
+#endif

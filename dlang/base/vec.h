@@ -1,0 +1,46 @@
+/*
+ * A growing array.  Declare with VEC(type) and use by the name of the vector:
+ *
+ *	VEC(struct foo) foos = { 0 };
+ *	*vec_push(&foos) = (struct foo){ ... };
+ *	vec_foreach(f, &foos)
+ *		use(f);
+ *	vec_fini(&foos);
+ *
+ * Elements move when the vector grows: keep indices, not pointers.
+ */
+#ifndef DLANG_BASE_VEC_H
+#define DLANG_BASE_VEC_H
+
+#include "dlang/base/base.h"
+#include "dlang/base/mem.h"
+
+#define VEC(T)                                                                 \
+	struct {                                                               \
+		T *at;                                                         \
+		size_t len, cap;                                               \
+	}
+
+/* A pointer to a new last element, not initialised. */
+#define vec_push(v)                                                            \
+	((v)->len == (v)->cap ?                                                \
+		(void)((v)->at = vec_grow((v)->at, &(v)->cap,                  \
+			   sizeof(*(v)->at))) :                                \
+		(void)0,                                                       \
+	    &(v)->at[(v)->len++])
+
+#define vec_pop(v)    ((v)->at[--(v)->len])
+#define vec_clear(v)  ((void)((v)->len = 0))
+#define vec_fini(v)   (mem_free((v)->at), (v)->at = NULL, (v)->len = (v)->cap = 0)
+
+#define vec_foreach(p, v)                                                      \
+	for (typeof((v)->at) p = (v)->at; p < (v)->at + (v)->len; p++)
+
+static inline void *
+vec_grow(void *at, size_t *cap, size_t size)
+{
+	*cap = *cap != 0 ? *cap * 2 : 8;
+	return mem_realloc(at, *cap * size);
+}
+
+#endif

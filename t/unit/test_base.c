@@ -1,0 +1,154 @@
+/*
+ * dlang/base: glob, hash, vec, str, arena.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "dlang/base/arena.h"
+#include "dlang/base/glob.h"
+#include "dlang/base/hash.h"
+#include "dlang/base/str.h"
+#include "dlang/base/vec.h"
+
+START_TEST(glob_matches_as_probe_descriptions_do)
+{
+	static const struct {
+		const char *pattern, *text;
+		int match;
+	} rows[] = {
+		{ "", "anything", 1 },
+		{ "malloc", "malloc", 1 },
+		{ "malloc", "mallocx", 0 },
+		{ "mal*", "malloc", 1 },
+		{ "*loc", "malloc", 1 },
+		{ "*l*l*", "malloc", 1 },
+		{ "*l*l*l*", "malloc", 0 },
+		{ "m?lloc", "malloc", 1 },
+		{ "m?lloc", "mlloc", 0 },
+		{ "[a-m]alloc", "malloc", 1 },
+		{ "[!a-l]alloc", "malloc", 1 },
+		{ "[!a-m]alloc", "malloc", 0 },
+		{ "[]]x", "]x", 1 },
+		{ "[x", "[x", 1 },
+		{ "a\\*b", "a*b", 1 },
+		{ "a\\*b", "axb", 0 },
+		{ "*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		ck_assert_msg(glob_match(rows[i].pattern, rows[i].text) ==
+			rows[i].match,
+		    "%s against %s", rows[i].pattern, rows[i].text);
+}
+END_TEST
+
+START_TEST(hash_keeps_what_it_is_given)
+{
+	struct hash h = { 0 };
+	static int values[5000];
+
+	for (int round = 0; round < 3; round++) {
+		for (uint64_t i = 0; i < 5000; i++)
+			ck_assert_ptr_null(hash_set(&h, i * 16, &values[i]));
+		for (uint64_t i = 0; i < 5000; i += 2)
+			ck_assert_ptr_eq(hash_remove(&h, i * 16), &values[i]);
+		for (uint64_t i = 0; i < 5000; i++)
+			ck_assert_ptr_eq(hash_get(&h, i * 16),
+			    i % 2 ? &values[i] : NULL);
+		ck_assert_uint_eq(h.count, 2500);
+		size_t seen = 0;
+		hash_foreach(e, &h) {
+			hash_remove(&h, e->key);
+			seen++;
+		}
+		ck_assert_uint_eq(seen, 2500);
+		ck_assert_uint_eq(h.count, 0);
+	}
+	hash_fini(&h);
+}
+END_TEST
+
+START_TEST(hash_strings_are_compared_by_content)
+{
+	struct hash h = { 0 };
+	char key[] = "name", same[] = "name";
+
+	hash_set_str(&h, key, key);
+	ck_assert_ptr_eq(hash_get_str(&h, same), key);
+	ck_assert_ptr_null(hash_get_str(&h, "other"));
+	ck_assert_ptr_eq(hash_remove_str(&h, same), key);
+	ck_assert_ptr_null(hash_get_str(&h, key));
+	hash_fini(&h);
+}
+END_TEST
+
+START_TEST(vec_and_str_grow)
+{
+	VEC(int) v = { 0 };
+	struct str s = { 0 };
+
+	ck_assert_str_eq(str_c(&s), "");
+	for (int i = 0; i < 1000; i++) {
+		*vec_push(&v) = i;
+		str_printf(&s, "%d,", i);
+	}
+	int n = 0;
+	vec_foreach(p, &v)
+		ck_assert_int_eq(*p, n++);
+	ck_assert_int_eq(n, 1000);
+	ck_assert_uint_eq(s.len, 10 * 2 + 90 * 3 + 900 * 4);
+	char *text = str_take(&s);
+	ck_assert_int_eq(strncmp(text, "0,1,2,", 6), 0);
+	mem_free(text);
+	vec_fini(&v);
+	str_fini(&s);
+}
+END_TEST
+
+START_TEST(intern_makes_equal_texts_one)
+{
+	struct intern in = { 0 };
+	char a[] = "libc.so.6", b[] = "libc.so.6";
+
+	ck_assert_ptr_eq(intern(&in, a), intern(&in, b));
+	ck_assert_ptr_ne(intern(&in, a), intern(&in, "a.out"));
+	intern_fini(&in);
+}
+END_TEST
+
+START_TEST(arena_gives_zeroed_aligned_memory)
+{
+	struct arena a;
+
+	arena_init(&a);
+	for (size_t n = 1; n < 200000; n = n * 3 + 1) {
+		unsigned char *p = arena_alloc(&a, n);
+		ck_assert_uint_eq((uintptr_t)p % 16, 0);
+		for (size_t i = 0; i < n; i++)
+			ck_assert_uint_eq(p[i], 0);
+		memset(p, 0xff, n);
+	}
+	ck_assert_str_eq(arena_printf(&a, "%d %s", 7, "x"), "7 x");
+	arena_fini(&a);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("base");
+	TCase *tc = tcase_create("base");
+
+	tcase_add_test(tc, glob_matches_as_probe_descriptions_do);
+	tcase_add_test(tc, hash_keeps_what_it_is_given);
+	tcase_add_test(tc, hash_strings_are_compared_by_content);
+	tcase_add_test(tc, vec_and_str_grow);
+	tcase_add_test(tc, intern_makes_equal_texts_one);
+	tcase_add_test(tc, arena_gives_zeroed_aligned_memory);
+	suite_add_tcase(s, tc);
+
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
