@@ -1,0 +1,111 @@
+/*
+ * Tracepoints: addresses whose instruction has been displaced by an int3.
+ *
+ * A table belongs to one address space.  It knows nothing of probes: its users
+ * count references and hang a pointer on each tracepoint.
+ *
+ *             get(first) + commit
+ *     IDLE ---------------------------> TRAP
+ *      ^                                 |
+ *      | no thread in its slot           | put(last) + commit
+ *      +----------- DRAINING <-----------+
+ *
+ *     exec, exit, unmap: from any state to GONE; nothing is restored
+ *
+ * Adding and removing only queue a change; tracepoint_commit() writes all of
+ * them while every thread of the address space is stopped: O(changes) writes
+ * under one stop.  On the way in the slot is filled before the int3 is
+ * written; on the way out bytes are compared before they are restored, as
+ * someone else may have patched there.
+ */
+#ifndef INJECT_TRACEPOINT_H
+#define INJECT_TRACEPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "disasm/insn.h"
+#include "dlang/uregs.h"
+#include "inject/target.h"
+
+struct displaced; /* the plan for the displaced instruction: displaced.h */
+struct tptable;
+
+enum tp_state { TP_IDLE, TP_TRAP, TP_DRAINING, TP_GONE };
+
+struct tracepoint {
+	uint64_t addr;
+	uint32_t id;	     /* unique in the tracer; handed in by the caller */
+	uint32_t refs;	     /* sites that need it */
+	enum tp_state state;
+	uint8_t saved;	     /* the byte under the int3 */
+	bool queued;	     /* a change waits for commit */
+	bool was_int3;	     /* the program had its own int3 here */
+	uint64_t slot;	     /* out-of-line slot, 0 when emulated */
+	struct displaced *plan;
+	void *user;	     /* the caller's: who fires here */
+};
+
+/* The target is borrowed and must outlive the table. */
+struct tptable *tptable_create(struct target *t);
+
+/* Frees everything without touching the target (exec, exit). */
+void tptable_destroy(struct tptable *tab);
+
+/*
+ * A tracepoint at addr: the one that is there, with one more reference, or a
+ * new one, decoded and planned.  Errors, with *why naming the reason in one
+ * phrase: -EILSEQ no instruction, -EOPNOTSUPP an instruction that cannot be
+ * displaced, -EFAULT unreadable.
+ */
+int tracepoint_get(struct tptable *tab, uint64_t addr, uint32_t id,
+    struct tracepoint **tp, const char **why);
+
+/* One reference less; at none the tracepoint is queued for removal. */
+void tracepoint_put(struct tptable *tab, struct tracepoint *tp);
+
+/*
+ * Carry out what is queued.  All threads stopped.  A tracepoint that cannot
+ * be armed (no slot within reach, say) is reported to `failed' and left as it
+ * was; the rest goes on.  Returns the number that failed.
+ */
+unsigned tracepoint_commit(struct tptable *tab,
+    void (*failed)(void *ctx, struct tracepoint *, const char *why), void *ctx);
+
+/* The tracepoint that has its int3 at addr now, or NULL. */
+struct tracepoint *tracepoint_lookup(struct tptable *tab, uint64_t addr);
+
+/*
+ * Is a trap that arrives at addr (pc - 1) ours although no tracepoint stands
+ * there any more?  Then the thread only has to be backed up to addr.
+ */
+bool tracepoint_recent(struct tptable *tab, uint64_t addr);
+
+/* Every tracepoint in table order; NULL after the last. */
+struct tracepoint *tracepoint_next(struct tptable *tab,
+    struct tracepoint *prev);
+
+/* Put original bytes over ours in buf, which was read from addr. */
+void tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf,
+    size_t len);
+
+/*
+ * Restore every byte we changed, now, keeping the table.  With `in_slots' the
+ * caller promises to move threads out of slots itself (tracepoint_leave_slot).
+ * Returns the number of places left alone because other bytes stood there.
+ */
+unsigned tracepoint_restore_all(struct tptable *tab);
+
+/* A copy of the table for a fork's child, whose memory has our int3s in it:
+ * same tracepoints, same slots, states as they are; user pointers are NULL. */
+struct tptable *tptable_fork(const struct tptable *tab, struct target *child);
+
+/* Unmap slot memory that no thread can be in.  After restore_all(), with every
+ * thread out of its slot.  Pages that are still in use are left mapped. */
+void tptable_release_slots(struct tptable *tab);
+
+/* Forget tracepoints in [start, end) without writing: the memory is gone. */
+void tracepoint_forget(struct tptable *tab, uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * One ELF file: its symbols, its code ranges, what it needs.  Counted and
+ * shared by every process that maps it (keyed by device and inode, checked by
+ * build id); parts are loaded when first asked for.
+ */
+#ifndef SYMBOLS_OBJECT_H
+#define SYMBOLS_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct object;
+
+enum sym_kind { SYM_FUNC, SYM_IFUNC, SYM_OBJECT };
+
+/*
+ * A symbol.  Addresses are the file's own (link-time); add the load bias.
+ * Names are borrowed from the object.
+ */
+struct sym {
+	const char *name;    /* without @VERSION */
+	uint64_t addr;
+	uint64_t size;	     /* as in the file, or, where that is 0, up to the
+			      * end of the unwind entry that covers addr, else
+			      * to the next symbol or the section's end */
+	enum sym_kind kind;
+	bool size_guessed;
+	bool global;	     /* else local or weak-less static */
+	bool dynamic;	     /* from .dynsym (a stripped object has no other) */
+};
+
+/*
+ * Open by path as `display' names it to the user, reading through `path'
+ * (which may be /proc/PID/map_files/...).  A second open of the same file
+ * gives the same object.  0; -ENOEXEC with *why when it is no ELF file for
+ * this machine ("32-bit", "not x86-64", ...), or the errno of opening it.
+ */
+int object_open(const char *path, const char *display, struct object **out,
+    const char **why);
+
+/* From memory that is no file (the vDSO).  The bytes are copied. */
+int object_open_image(const void *bytes, size_t size, const char *display,
+    struct object **out);
+
+struct object *object_get(struct object *o);
+void object_put(struct object *o);
+
+const char *object_path(const struct object *o);     /* as displayed */
+const char *object_basename(const struct object *o); /* last component */
+bool object_is_pie(const struct object *o);	     /* ET_DYN */
+bool object_is_static(const struct object *o);	     /* no PT_INTERP and no
+						      * PT_DYNAMIC but for
+						      * static-pie */
+bool object_is_go(const struct object *o);
+uint64_t object_entry(const struct object *o);	     /* e_entry, file's own */
+const char *object_interp(const struct object *o);   /* PT_INTERP or NULL */
+/* The build id as lower-case hex, or NULL. */
+const char *object_build_id(const struct object *o);
+
+/*
+ * The functions, in address order, one entry per name: .symtab of the file or
+ * of its separate debug file (by build id under /usr/lib/debug/.build-id, by
+ * .gnu_debuglink), and .dynsym.  Aliases are adjacent.  Loaded when first
+ * asked for.
+ */
+size_t object_funcs(struct object *o, const struct sym **syms);
+
+/* The function that covers addr (the file's own address), or NULL; among
+ * aliases the one a person would say: global before local, fewest leading
+ * underscores, then shortest. */
+const struct sym *object_func_at(struct object *o, uint64_t addr);
+
+/* A symbol by exact name, of any kind, or NULL. */
+const struct sym *object_sym(struct object *o, const char *name);
+
+/* The range of the unwind entry (.eh_frame) that covers addr.  0 or -ENOENT. */
+int object_fde_range(struct object *o, uint64_t addr, uint64_t *start,
+    uint64_t *end);
+
+/*
+ * File offset -> address and back, through the program headers.
+ * UINT64_MAX when no segment holds it.
+ */
+uint64_t object_offset_to_addr(const struct object *o, uint64_t offset);
+
+/* The bytes of the file at an address of its own; -EFAULT outside. */
+int object_read(struct object *o, uint64_t addr, void *buf, size_t len);
+
+/* Is addr inside an executable segment? */
+bool object_is_text(const struct object *o, uint64_t addr);
+
+/*
+ * Every relocation that stores the address of function `name' somewhere in
+ * this object's data: JUMP_SLOT and GLOB_DAT by name, IRELATIVE where
+ * `resolver' (the file's own address of the IFUNC symbol, or 0) is its addend.
+ * Calls each(ctx, address of the slot, file's own).
+ */
+void object_got_slots(struct object *o, const char *name, uint64_t resolver,
+    void (*each)(void *ctx, uint64_t slot), void *ctx);
+
+#endif

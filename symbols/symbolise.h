@@ -1,0 +1,33 @@
+/*
+ * Address to text: object`function+0xoffset.
+ */
+#ifndef SYMBOLS_SYMBOLISE_H
+#define SYMBOLS_SYMBOLISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/addrspace.h"
+
+enum symbolise_flags {
+	SYM_PLAIN = 0,
+	SYM_NO_OFFSET = 1,  /* object`function (usym) */
+	SYM_MODULE = 2,	    /* object only (umod) */
+	SYM_DEMANGLE = 4,   /* C++, Rust and D names as in the source */
+};
+
+/*
+ * Text for addr in `as' (which may be NULL): object`sym, object`sym+0x1a,
+ * object`0xaddr where the object is known but no symbol, 0xaddr otherwise.
+ * Always NUL-terminated; returns buf.
+ */
+char *symbolise(struct addrspace *as, uint64_t addr, unsigned flags,
+    char *buf, size_t size);
+
+/* The start of the function that covers addr, or addr itself: usym() keys. */
+uint64_t symbolise_start(struct addrspace *as, uint64_t addr);
+
+/* The module that covers addr: its lowest address, or addr itself. */
+uint64_t symbolise_module(struct addrspace *as, uint64_t addr);
+
+#endif

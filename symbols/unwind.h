@@ -1,0 +1,31 @@
+/*
+ * Stacks from registers and a reader.
+ */
+#ifndef SYMBOLS_UNWIND_H
+#define SYMBOLS_UNWIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlang/base/reader.h"
+#include "dlang/uregs.h"
+#include "symbols/addrspace.h"
+
+struct unwinder;
+
+/* One per address space; keeps unwind tables between calls. */
+struct unwinder *unwinder_create(struct addrspace *as);
+void unwinder_destroy(struct unwinder *u);
+/* Objects came or went: drop what was cached about addresses. */
+void unwinder_flush(struct unwinder *u);
+
+/*
+ * The return addresses of a stopped thread, innermost first, beginning with
+ * regs' pc.  `mem' must give original text bytes (no int3 of ours).  Returns
+ * how many of at most `max' were found: at least 1.  A stack that makes no
+ * sense ends early and never loops.
+ */
+size_t unwind(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, uint64_t *pcs, size_t max);
+
+#endif
