@@ -1,8 +1,16 @@
-/* A clause that only computes prints its line all the same. */
+/*
+ * A clause that only computes, or only aggregates, records nothing and
+ * prints nothing.
+ */
 
 BEGIN
 {
 	x = 1;
+}
+
+BEGIN
+{
+	@a = count();
 }
 
 BEGIN

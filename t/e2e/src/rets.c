@@ -32,6 +32,17 @@ maybe_tail(int n)
 	return n;
 }
 
+/* Leaves by a conditional jump: counted as a return when it is taken. */
+int cond_leave(int n);
+__asm__(".globl cond_leave\n"
+	".type cond_leave, @function\n"
+	"cond_leave:\n"
+	"	cmp $10, %edi\n"
+	"	jg last\n"
+	"	mov %edi, %eax\n"
+	"	ret\n"
+	".size cond_leave, . - cond_leave\n");
+
 NOINLINE int
 deep(int n)
 {
@@ -58,7 +69,7 @@ main(void)
 
 	trigger_init();
 	for (int i = 0; i < 20; i++)
-		sum += maybe_tail(i);
+		sum += maybe_tail(i) + cond_leave(i);
 	for (int i = 0; i < 5; i++)
 		sum += tail(i);
 	sum += deep(50);
@@ -68,7 +79,8 @@ main(void)
 		else
 			caught++;
 	printf("sum %d caught %d\n", sum, caught);
-	/* last(): 9 from maybe_tail(11..19), 5 from tail() */
-	printf("last 14 tail 5 maybe_tail 20 deep 51 escapes 4 back 2\n");
+	/* last(): 9 from each of the first two for 11..19, 5 from tail() */
+	printf("last 23 tail 5 maybe_tail 20 cond_leave 20 deep 51 "
+	       "escapes 4 back 2\n");
 	return 0;
 }
