@@ -73,3 +73,8 @@ $(D)/m32: t/e2e/src/m32.S
 	@mkdir -p $(@D)
 	$(CC) -E -P $< | as --32 -o $@.o - && ld -m elf_i386 -o $@ $@.o
 	@rm -f $@.o
+
+# The compiler is not to know what these functions do.
+$(D)/libcfns: t/e2e/src/libcfns.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -fno-builtin -Wno-stringop-truncation -o $@ $<
