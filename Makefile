@@ -181,7 +181,7 @@ lint-tools: lint-shell lint-cppcheck \
 	$(if $(shell command -v clang-tidy),$(ALLSRC:%.c=$(B)/lint/%.tidy),lint-no-tidy)
 
 lint-shell:
-	@if command -v shellcheck >/dev/null; then shellcheck -x $(SHELLS); \
+	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELLS); \
 	else echo "lint: shellcheck is not installed: scripts not checked"; fi
 
 lint-cppcheck:

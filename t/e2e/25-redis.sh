@@ -40,7 +40,7 @@ bench() {
 }
 
 start plain "${server[@]}"
-line plain 'Ready to accept connections'
+line plain 'ready to accept connections'
 questions >"$tmp/plain.answers" 2>&1
 bench 200 >"$tmp/plain.bench"
 cli shutdown nosave
@@ -52,7 +52,7 @@ start_null dt "$DTRAP" -o "$tmp/trace" -n '
 	pid$target:libc:mem*:entry,pid$target:libc:read:,pid$target:libc:write:,
 	pid$target:libc:epoll_wait:entry,pid$target:libc:epoll_wait:return
 	{ @ = count(); }' -c "$(quote "${server[@]}")"
-line dt 'Ready to accept connections'
+line dt 'ready to accept connections'
 questions >"$tmp/traced.answers" 2>&1
 bench 200 >"$tmp/traced.bench"
 cli shutdown nosave
@@ -64,7 +64,7 @@ same "benchmarks, launched" "$tmp/plain.bench" "$tmp/traced.bench"
 
 # Attached to and let go in the middle of the load, with its own functions.
 start redis "${server[@]}"
-line redis 'Ready to accept connections'
+line redis 'ready to accept connections'
 text_of "${pid[redis]}" >"$tmp/text.before"
 start load redis-benchmark -s "$sock" -q -c 4 -n 20000 -t set,get
 for _ in 1 2 3; do

@@ -10,8 +10,10 @@ grep -v '^#' t/e2e/libc-functions.txt >"$tmp/names"
 {
 	# shellcheck disable=SC2016
 	sed 's/.*/pid$target:libc:&:/; $!s/$/,/' "$tmp/names"
-	echo '{ @[probefunc] = count(); @all = count(); }'
-	echo 'END { printa("fn %s %@d\n", @); printa("all %@d\n", @all); }'
+	cat <<'EOF'
+{ @[probefunc] = count(); @all = count(); }
+END { printa("fn %s %@d\n", @); printa("all %@d\n", @all); }
+EOF
 } >"$tmp/all.d"
 
 "$bin/libcfns" >"$tmp/plain" || fail "the program itself fails"
