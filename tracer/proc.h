@@ -1,0 +1,192 @@
+/*
+ * Processes, threads and address spaces under ptrace: launch, seize, stop,
+ * resume, detach.
+ *
+ *	super --- proc --- thread ...
+ *	            \
+ *	             space (counted: processes that share the memory)
+ *
+ * thread:
+ *
+ *     TH_NEW --first stop--> TH_STOPPED --thread_resume--> TH_RUNNING
+ *                               ^                              |
+ *                               +------ any ptrace-stop -------+
+ *     any --reaped--> gone (unlinked)
+ *
+ * Stops that arrive while somebody waits for another thread (space_stop) are
+ * queued and handed out by event_poll() later: the thread is TH_STOPPED and
+ * `queued'.  ESRCH from ptrace means the thread was killed meanwhile: nothing
+ * is reported, EV_GONE will arrive.
+ */
+#ifndef TRACER_PROC_H
+#define TRACER_PROC_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "dlang/base/reader.h"
+#include "dlang/base/vec.h"
+#include "dlang/uregs.h"
+#include "inject/target.h"
+#include "tracer/event.h"
+
+struct addrspace;
+struct tptable;
+struct unwinder;
+
+/* One address space.  Created by launch, attach, fork and exec; destroyed when
+ * the last process leaves it. */
+struct space {
+	struct target target;	 /* first member: target_ptrace.c casts back */
+	struct super *super;
+	unsigned refs;
+	VEC(struct proc *) procs;
+	int mem_fd;		 /* /proc/PID/mem, read and write, or -1 */
+	struct reader mem;	 /* memory as it is: our int3 included */
+	struct reader text;	 /* the same with original bytes overlaid */
+	struct addrspace *as;	 /* symbols: set by the owner of the loop */
+	struct tptable *tab;	 /* tracepoints: the same; NULL before */
+	struct unwinder *unwinder;
+	unsigned stops;		 /* space_stop() calls not yet undone */
+	bool no_map;		 /* the target may not map memory: do not ask */
+	uint64_t syscall_insn;	 /* where a `syscall' instruction stands, 0 if
+				  * not looked for yet (remote.c) */
+	void *user;		 /* the enabling's */
+};
+
+struct proc {
+	pid_t pid;
+	struct super *super;
+	struct space *space;
+	VEC(struct thread *) threads;
+	bool launched;		 /* by us (-c): its parent is the tracer */
+	bool target;		 /* named by -p or -c: its end is reported */
+	bool exec_stopped;	 /* launched and not yet let run */
+	bool vfork_child;	 /* shares its parent's space for now */
+	int exit_status;	 /* wait status, once its last thread is gone */
+	char comm[16];		 /* executable name as the kernel has it */
+	void *user;
+};
+
+enum thread_state { TH_NEW, TH_RUNNING, TH_STOPPED };
+
+struct thread {
+	pid_t tid;
+	struct proc *proc;
+	enum thread_state state;
+	enum event_kind stop;	/* why it is stopped */
+	int sig;		/* to deliver at thread_resume(); 0 for none.
+				 * The kernel keeps the siginfo as long as the
+				 * number is the one it stopped with */
+	bool queued;		/* its event waits in event_poll()'s queue */
+	bool interrupted;	/* a PTRACE_INTERRUPT of ours is still to come:
+				 * its EV_STOP is swallowed */
+	bool held;		/* thread_resume() leaves it stopped (stop()) */
+	bool listening;		/* in group-stop under PTRACE_LISTEN */
+	bool in_syscall;	/* between enter and exit stops */
+	bool want_syscalls;	/* resume with PTRACE_SYSCALL */
+	bool exiting;		/* EV_EXIT seen */
+
+	bool regs_valid;	/* regs holds this stop's registers */
+	bool regs_dirty;	/* and must be written back before it runs */
+	struct uregs regs;
+
+	/*
+	 * Do not fire at skip_addr when sp is still skip_sp: a signal was
+	 * delivered while the displaced instruction there was in its slot and
+	 * not begun, so the thread will trap a second time for one execution.
+	 * skip_addr is 0 when there is nothing to skip.
+	 */
+	uint64_t skip_addr, skip_sp;
+
+	uint64_t birth;		/* counts threads from 1: the identity behind
+				 * self->, as tids are used again */
+	void *user;
+};
+
+/* Why a process cannot be traced; `text' is one sentence with the remedy. */
+struct proc_error {
+	int error;		/* negative errno */
+	char text[256];
+};
+
+struct super *super_create(void);
+/* Detaches whatever is left, then frees. */
+void super_destroy(struct super *su);
+
+/* Every process, in order of arrival; NULL after the last. */
+struct proc *super_next(struct super *su, struct proc *prev);
+struct proc *super_proc(struct super *su, pid_t pid);	 /* or NULL */
+struct thread *super_thread(struct super *su, pid_t tid); /* or NULL */
+
+/*
+ * Launch argv (argv[0] is looked up in PATH as execvp does).  0: the process
+ * has executed the program and is stopped before its first instruction, traced
+ * with every option, in a space of its own.  It inherits our standard files,
+ * signal mask and dispositions as they were when the tracer started.  Else
+ * *err says why in words (no such file, not executable, 32-bit).
+ */
+int proc_launch(struct super *su, char *const argv[], struct proc **out,
+    struct proc_error *err);
+
+/*
+ * Seize every thread of a running process; the task list is read until two
+ * passes agree.  0: all threads are traced and stopped (those in group-stop
+ * stay in it).  Else *err names the cause (no such process; ours? uid, yama,
+ * not dumpable, seccomp, traced by pid N, a kernel thread, a zombie, 32-bit,
+ * ourselves) and nothing is left attached.
+ */
+int proc_attach(struct super *su, pid_t pid, struct proc **out,
+    struct proc_error *err);
+
+/*
+ * Let a process go: threads that run are stopped, everything that is queued
+ * for them is undone (a pending signal is delivered, an int3 of ours that was
+ * hit is backed up), and each is detached with its state as found: running,
+ * blocked in its system call, or in group-stop.  `prepare' is called with all
+ * threads stopped, before the first is let go (restore text, leave slots).
+ * Frees the process.
+ */
+void proc_detach(struct proc *p, void (*prepare)(void *ctx, struct proc *),
+    void *ctx);
+
+/* Stop every thread that shares the space, by PTRACE_INTERRUPT; returns when
+ * all are stopped or gone.  Nests.  Stops are queued for event_poll(). */
+void space_stop(struct space *sp);
+/* Undo one space_stop(): at zero, threads that it stopped run again; those
+ * with a queued event wait for it to be handled. */
+void space_resume(struct space *sp);
+
+/* The registers of a stopped thread: fetched once a stop.  NULL when the
+ * thread has gone. */
+struct uregs *thread_regs(struct thread *th);
+
+/* After changing what thread_regs() returned: write back before it runs. */
+void thread_regs_dirty(struct thread *th);
+
+/*
+ * Let a stopped thread go on: write back registers, deliver th->sig, by
+ * PTRACE_CONT, PTRACE_SYSCALL or PTRACE_LISTEN as its stop asks for.  Does
+ * nothing to a thread that is held, or while its space is stopped (then
+ * space_resume() does it).
+ */
+void thread_resume(struct thread *th);
+
+/* siginfo of a signal-delivery-stop.  0 or -errno. */
+int thread_siginfo(struct thread *th, siginfo_t *si);
+
+/*
+ * The kernel resets a blocked or ignored SIGTRAP when int3 raises it
+ * (force_sig): put mask and disposition back as they were before the hit.
+ * Called with the thread stopped at EV_TRAP; cheap when nothing is to be done
+ * (it reads what is known of the thread; costs system calls only where the
+ * target blocks or ignores SIGTRAP).
+ */
+void thread_mend_sigtrap(struct thread *th);
+
+/* The processor the thread last ran on, or -1. */
+int thread_cpu(struct thread *th);
+
+#endif
