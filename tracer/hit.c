@@ -47,6 +47,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 		return;
 	st->hits++;
 	eval_begin(st, th);
+	processor_hit(&st->processor, th, st->env.timestamp);
 	fire_sites(st, tp, u, regs);
 	st->thread = NULL;
 	state_after_fire(st);

@@ -8,7 +8,6 @@
 #include "tracer/loop.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -122,34 +121,6 @@ dispatch(struct state *st, struct event *ev)
 		targets_event(st, ev);
 }
 
-/* ---- the processor of the busy thread ---- */
-
-/* Hits between two looks: cheap beside them, quick beside a migration. */
-#define FOLLOW_EVERY 64
-
-/*
- * Waking a tracer on another processor is most of what a trap costs (58 us
- * against 10 us on a two-processor virtual machine): stay where the thread is
- * that hits.
- */
-static void
-follow_processor(struct state *st, struct thread *th)
-{
-	static uint64_t last;
-	cpu_set_t set;
-
-	if (st->hits - last < FOLLOW_EVERY)
-		return;
-	last = st->hits;
-	int cpu = thread_cpu(th);
-	if (cpu < 0 || cpu == st->cpu || cpu >= CPU_SETSIZE)
-		return;
-	CPU_ZERO(&set);
-	CPU_SET((unsigned)cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) == 0)
-		st->cpu = cpu;
-}
-
 /* ---- the loop ---- */
 
 static void
@@ -192,10 +163,6 @@ loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 		int r = event_poll(st->super, &ev, true);
 		look_at_flags(st);
 		if (r == 1) {
-			struct thread *th = ev.thread;
-			bool hit = ev.kind == EV_TRAP;
-			if (hit)
-				follow_processor(st, th);
 			dispatch(st, &ev);
 		} else if (r == -ECHILD && !st->draining) {
 			wait_for_signal();

@@ -29,9 +29,9 @@ state_init(struct state *st, const char *name)
 		.image_fd = -1,
 		.store_fd = -1,
 		.next_tp = 1,
-		.cpu = -1,
 		.out = stdout,
 	};
+	processor_init(&st->processor);
 	options_init(&st->opts);
 	probes_init(&st->probes);
 	st->world = (struct world){ .ops = &world_ops, .ctx = st };
@@ -211,6 +211,7 @@ state_finish(struct state *st)
 {
 	/* The processes first: what is left to do concerns only us. */
 	targets_release(st);
+	processor_restore(&st->processor);
 	set_activity(st, ACTIVITY_COOLDOWN);
 	state_fire(st, probe_by_id(&st->probes, 2), NULL, NULL, 0);
 	set_activity(st, ACTIVITY_STOPPED);

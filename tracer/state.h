@@ -28,6 +28,7 @@
 #include "dlang/vm/vm.h"
 #include "dlang/world.h"
 #include "tracer/probe.h"
+#include "tracer/processor.h"
 #include "tracer/timer.h"
 
 struct cc;
@@ -72,7 +73,7 @@ struct state {
 	bool draining;	       /* leave the loop */
 	bool aborted;	       /* second signal: no more output */
 	int output_error;      /* errno that ended the output, or 0 */
-	int cpu;	       /* processor of the last hit, -1 unknown */
+	struct processor processor;
 	uint64_t hits;
 	VEC(char *) failures;  /* what could not be probed, and why (-v) */
 	unsigned long failed;
