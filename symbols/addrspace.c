@@ -247,7 +247,8 @@ load_classify(struct addrspace *as, struct load *l)
 	char name[64];
 	struct stat st, mine;
 
-	l->is_interp = as->interp_base != 0 && as->interp_base == l->start;
+	l->is_interp = as->interp_base != 0 &&
+	    (as->interp_base == l->start || as->interp_base == l->bias);
 	if (as->phdr_addr != 0) {
 		l->is_exec =
 		    as->phdr_addr >= l->start && as->phdr_addr < l->end;
