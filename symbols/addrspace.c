@@ -247,7 +247,8 @@ load_classify(struct addrspace *as, struct load *l)
 	char name[64];
 	struct stat st, mine;
 
-	l->is_interp = as->interp_base != 0 && as->interp_base == l->start;
+	l->is_interp = as->interp_base != 0 &&
+	    (as->interp_base == l->start || as->interp_base == l->bias);
 	if (as->phdr_addr != 0) {
 		l->is_exec =
 		    as->phdr_addr >= l->start && as->phdr_addr < l->end;
@@ -494,23 +495,29 @@ addrspace_load_at(const struct addrspace *as, uint64_t addr)
 	return last;
 }
 
-/* The base name without what follows the library's own name: ".so.6",
- * "-2.31.so". */
+/* The length of the base name without ".so" and what follows it. */
 static size_t
-cut_length(const char *base)
+cut_at_so(const char *base)
 {
-	const char *so = base, *p;
+	const char *so = base;
 
 	while (
 	    (so = strstr(so, ".so")) != NULL && so[3] != '\0' && so[3] != '.')
 		so++;
-	if (so == NULL || so == base)
-		return strlen(base);
-	for (p = so; p > base && strchr("0123456789.", p[-1]) != NULL; p--)
-		;
-	if (p < so && p > base + 1 && p[-1] == '-' && so[3] == '\0')
-		return (size_t)(p - 1 - base);
-	return (size_t)(so - base);
+	return so == NULL || so == base ? strlen(base) : (size_t)(so - base);
+}
+
+/* The same without a version before ".so", as in libc-2.31.so. */
+static size_t
+cut_at_version(const char *base)
+{
+	size_t n = cut_at_so(base), v = n;
+
+	while (v > 0 && strchr("0123456789.", base[v - 1]) != NULL)
+		v--;
+	if (v < n && v > 1 && base[v - 1] == '-' && base[n] != '\0')
+		return v - 1;
+	return n;
 }
 
 /* Is `module' the base name up to a '.' somewhere behind ".so"? */
@@ -528,7 +535,7 @@ load_matches(const struct load *l, const char *module)
 {
 	const char *base = l->module;
 	char cut[256];
-	size_t n;
+	size_t n, len;
 
 	if (module == NULL || module[0] == '\0')
 		return true;
@@ -540,10 +547,12 @@ load_matches(const struct load *l, const char *module)
 	}
 	if (l->is_exec && strcmp(module, "a.out") == 0)
 		return true;
-	n = MIN(cut_length(base), sizeof(cut) - 1);
+	n = MIN(cut_at_version(base), sizeof(cut) - 1);
 	memcpy(cut, base, n);
 	cut[n] = '\0';
+	len = strlen(module);
 	if (strcmp(module, base) == 0 || strcmp(module, cut) == 0 ||
+	    (len == cut_at_so(base) && strncmp(module, base, len) == 0) ||
 	    version_prefix(base, module))
 		return true;
 	/* ld-linux-x86-64.so.2, ld-musl-x86_64.so.1: "ld" as elsewhere. */

@@ -29,9 +29,11 @@ demangle(const char *name, char *buf, size_t size)
 {
 	char *text = NULL;
 
+	/* AUTO is C++ and Rust; a D name is the only one that begins so. */
 	if (is_mangled(name) && strnlen(name, NAME_LONGEST) < NAME_LONGEST)
-		text =
-		    cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+		text = cplus_demangle(name,
+		    DMGL_PARAMS | DMGL_ANSI |
+			(name[1] == 'D' ? DMGL_DLANG : DMGL_AUTO));
 	snprintf(buf, size, "%s", text != NULL ? text : name);
 	free(text);
 	return buf;

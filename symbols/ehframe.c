@@ -226,7 +226,7 @@ static void
 ehframe_load(struct object *o)
 {
 	VEC(struct fde) fdes = { 0 };
-	struct bytes b, body, cie;
+	struct bytes b, body, rest, cie;
 	const uint8_t *section, *last_cie = NULL;
 	uint64_t section_addr, size;
 	uint8_t enc = 0;
@@ -247,10 +247,11 @@ ehframe_load(struct object *o)
 			continue;
 		if (at - id != last_cie) {
 			last_cie = at - id;
-			cie = (struct bytes){ last_cie, b.end,
+			rest = (struct bytes){ last_cie, b.end,
 				section_addr + (uint64_t)(last_cie - section) };
-			enc_ok = entry_take(&cie, &cie) && take(&cie, &id, 4) &&
-			    id == 0 && cie_encoding(cie, &enc);
+			enc_ok = entry_take(&rest, &cie) &&
+			    take(&cie, &id, 4) && id == 0 &&
+			    cie_encoding(cie, &enc);
 		}
 		if (!enc_ok || (enc & PE_INDIRECT) ||
 		    !take_pointer(&body, enc, 0, &f.start) ||

@@ -89,6 +89,43 @@ named_open(const struct addrspace *as, const struct maps *maps,
 }
 
 /*
+ * glibc stores addresses of memory over those in the dynamic section; make
+ * them the file's own again.  `start' is where offset 0 is mapped.
+ */
+static void
+dynamic_restore(uint8_t *bytes, uint64_t size, uint64_t start)
+{
+	static const int64_t tags[] = { DT_HASH, DT_STRTAB, DT_SYMTAB,
+		DT_GNU_HASH, DT_VERSYM };
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)bytes;
+	uint64_t off = 0, len = 0, bias = 0;
+	Elf64_Phdr p;
+	Elf64_Dyn d;
+
+	for (unsigned i = h->e_phnum; i-- > 0;) {
+		uint64_t at = h->e_phoff + i * sizeof(p);
+
+		if (h->e_phoff > size || at + sizeof(p) > size)
+			continue;
+		memcpy(&p, bytes + at, sizeof(p));
+		if (p.p_type == PT_LOAD) /* the first one is met last */
+			bias = start - (p.p_vaddr - p.p_offset);
+		else if (p.p_type == PT_DYNAMIC) {
+			off = p.p_offset;
+			len = p.p_filesz;
+		}
+	}
+	for (; len >= sizeof(d) && off < size && size - off >= sizeof(d);
+	     off += sizeof(d), len -= sizeof(d)) {
+		memcpy(&d, bytes + off, sizeof(d));
+		for (size_t i = 0; i < ARRAY_SIZE(tags); i++)
+			if (d.d_tag == tags[i] && d.d_un.d_ptr >= start)
+				d.d_un.d_ptr -= bias;
+		memcpy(bytes + off, &d, sizeof(d));
+	}
+}
+
+/*
  * Put the file together again from the mappings that came with m.  What was
  * not mapped, among it the section headers and .symtab, is zero.
  */
@@ -119,6 +156,7 @@ memory_open(const struct addrspace *as, const struct maps *maps,
 	if (memcmp(bytes, ELFMAG, SELFMAG) == 0) {
 		h->e_shoff = 0;
 		h->e_shnum = h->e_shstrndx = 0;
+		dynamic_restore(bytes, size, first->start);
 		err = object_open_image(bytes, size, m->path, out);
 		LOG("symbols", "%s: read back from memory: %d", m->path, err);
 	}
