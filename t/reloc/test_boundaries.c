@@ -122,6 +122,15 @@ lib_close(struct lib *lib)
 	vec_fini(&lib->lines);
 }
 
+/* Does the line end in a REX without an instruction after it? */
+static bool
+lone_rex(const char *text)
+{
+	const char *rex = strstr(text, "rex");
+
+	return rex != NULL && rex[strcspn(rex, " ")] == '\0';
+}
+
 /* objdump's boundaries in [start, stop). */
 static void
 lib_objdump(struct lib *lib, uint64_t start, uint64_t stop)
@@ -149,8 +158,7 @@ lib_objdump(struct lib *lib, uint64_t start, uint64_t stop)
 		*vec_push(&lib->lines) = (struct line){ addr,
 			strstr(end, "(bad)") != NULL ||
 			    strstr(end, ".byte") != NULL ||
-			    strstr(end, "%?") != NULL ||
-			    strstr(end, "rex.") != NULL };
+			    strstr(end, "%?") != NULL || lone_rex(end) };
 	}
 	ck_assert_int_eq(pclose(in), 0);
 }
