@@ -97,7 +97,8 @@ set_memory(struct insn *insn, const struct raw *r)
 		if ((r->sib & 7) != 5 || raw_mod(r) != 0)
 			insn->base = ureg_of[base];
 	} else if (raw_mod(r) == 0 && raw_rm3(r) == 5) {
-		insn->rip_relative = true;
+		/* mov to cr5 has such a ModRM, and no displacement */
+		insn->rip_relative = r->disp_at != 0;
 		insn->disp_at = r->disp_at;
 	} else {
 		insn->base = ureg_of[raw_rm(r)];
