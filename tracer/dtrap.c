@@ -507,6 +507,7 @@ run(struct cli *c)
 		return E_ERROR;
 	}
 	c->st.super = super_create();
+	targets_init(&c->st);
 	loop_signals(&c->st);
 	panic_guard(c->st.super);
 	int r = open_output(c);

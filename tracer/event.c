@@ -214,7 +214,7 @@ static void
 note_event_stop(struct thread *th, int sig, bool is_new)
 {
 	enum event_kind kind = EV_STOP;
-	bool reported = is_new;
+	bool reported = is_new || th->wanted;
 
 	th->stop = EV_STOP;
 	if (is_new)
@@ -232,7 +232,7 @@ note_event_stop(struct thread *th, int sig, bool is_new)
 		note_swallowed(th);
 		return;
 	}
-	th->interrupted = th->listening = false;
+	th->interrupted = th->listening = th->wanted = false;
 	event_push(th->proc->super,
 	    &(struct event){ .kind = kind, .thread = th, .sig = sig });
 }

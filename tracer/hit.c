@@ -72,24 +72,24 @@ hit_trap(struct state *st, struct thread *th)
 			regs->r[UREG_RIP] = addr;
 			thread_regs_dirty(th);
 			thread_mend_sigtrap(th);
-			th->sig = 0;
 			return true;
 		}
 		hit_signal(st, th);
-		return true; /* the program's own SIGTRAP, th->sig stands */
+		th->sig = SIGTRAP; /* the program's own */
+		return true;
 	}
 
 	regs->r[UREG_RIP] = addr;
 	fire(st, th, tp, regs);
 	if (tp->was_int3) {
 		regs->r[UREG_RIP] = addr + 1;
+		th->sig = SIGTRAP;
 		thread_regs_dirty(th);
 		return true;
 	}
 	struct tp_user *u = tp->user;
 	if (u != NULL && (u->linkmap || u->stop_here))
 		keep = targets_arrived(st, th, u);
-	th->sig = 0;
 	thread_mend_sigtrap(th);
 	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
 		/* A call or jump through a bad pointer: the fault that the

@@ -176,3 +176,12 @@ loop_run(struct state *st)
 {
 	loop_while(st, NULL, NULL);
 }
+
+void
+loop_pending(struct state *st)
+{
+	struct event ev;
+
+	while (event_poll(st->super, &ev, false) == 1)
+		dispatch(st, &ev);
+}

@@ -18,4 +18,7 @@ void loop_while(struct state *st, bool (*more)(struct state *, void *),
     void *arg);
 void loop_run(struct state *st);
 
+/* Handle the events that have come already, without waiting. */
+void loop_pending(struct state *st);
+
 #endif

@@ -522,6 +522,29 @@ thread_siginfo(struct thread *th, siginfo_t *si)
 	return request(PTRACE_GETSIGINFO, th->tid, 0, (uintptr_t)si);
 }
 
+void
+thread_fault(struct thread *th, int sig, int code, uint64_t addr)
+{
+	siginfo_t si = { .si_signo = sig, .si_code = code };
+
+	si.si_addr = (void *)(uintptr_t)addr;
+	request(PTRACE_SETSIGINFO, th->tid, 0, (uintptr_t)&si);
+	th->sig = sig;
+}
+
+void
+thread_ask(struct thread *th)
+{
+	th->wanted = true;
+	thread_interrupt(th);
+}
+
+bool
+thread_on_cpu(struct thread *th)
+{
+	return procfs_state(th->tid) == 'R';
+}
+
 int
 thread_cpu(struct thread *th)
 {

@@ -33,6 +33,7 @@
 #include "tracer/event.h"
 
 struct addrspace;
+struct probe;
 struct tptable;
 struct unwinder;
 
@@ -93,6 +94,7 @@ struct thread {
 				 * number is the one it stopped with */
 	unsigned queued;	/* events of it that wait in event_poll()'s
 				 * queue; thread_resume() does nothing then */
+	bool wanted;		/* the next EV_STOP is reported (thread_ask) */
 	bool interrupted;	/* a PTRACE_INTERRUPT of ours is still to come:
 				 * its EV_STOP is swallowed */
 	bool held;		/* thread_resume() leaves it stopped (stop()) */
@@ -128,6 +130,8 @@ struct thread {
 
 	uint64_t birth;		/* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
+	const struct probe *sample; /* profile: fires when the thread stops */
+	uint64_t sample_due;	/* ... which was asked for at this time */
 	void *user;
 };
 
@@ -233,6 +237,18 @@ int thread_siginfo(struct thread *th, siginfo_t *si);
  * known and what cannot.
  */
 void thread_mend_sigtrap(struct thread *th);
+
+/*
+ * At EV_TRAP: let the int3 become a fault.  th->sig is then `sig' with this
+ * code and address, as the processor would have raised it at pc.
+ */
+void thread_fault(struct thread *th, int sig, int code, uint64_t addr);
+
+/* Stop a running thread for a moment: its EV_STOP will be handed out. */
+void thread_ask(struct thread *th);
+
+/* Does it run, or wait only for a processor? */
+bool thread_on_cpu(struct thread *th);
 
 /* The processor the thread last ran on, or -1. */
 int thread_cpu(struct thread *th);

@@ -13,6 +13,7 @@
 #include "dlang/vm/buf.h"
 #include "dlang/vm/ecb.h"
 #include "dlang/vm/store.h"
+#include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/eval.h"
 #include "tracer/proc.h"
@@ -233,6 +234,9 @@ state_fini(struct state *st)
 	timers_fini(&st->timers);
 	if (st->consume != NULL)
 		consume_destroy(st->consume);
+	vec_foreach(as, &st->past)
+		addrspace_put(*as);
+	vec_fini(&st->past);
 	probes_fini(&st->probes);
 	vec_foreach(p, &st->progs)
 		prog_destroy(*p);

@@ -31,6 +31,7 @@
 #include "tracer/processor.h"
 #include "tracer/timer.h"
 
+struct addrspace;
 struct cc;
 struct consume;
 struct image;
@@ -44,8 +45,8 @@ struct state {
 	bool testing;	  /* _DTRACE_TESTING */
 
 	struct super *super;
-	struct proc *first_target; /* $target */
 	pid_t target_pid;	   /* its pid, also after it is gone; 0: none */
+	struct proc *awaited;	   /* launched, and not yet where evaltime says */
 	unsigned targets;	   /* named by -p or -c and not gone yet */
 	bool had_targets;
 	size_t applied;		   /* probes that enable_apply() has seen */
@@ -75,6 +76,8 @@ struct state {
 	int output_error;      /* errno that ended the output, or 0 */
 	struct processor processor;
 	uint64_t hits;
+	VEC(struct addrspace *) past; /* of spaces that are gone: records name
+				       * them until the end */
 	VEC(char *) failures;  /* what could not be probed, and why (-v) */
 	unsigned long failed;
 };

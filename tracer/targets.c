@@ -87,24 +87,36 @@ space_setup(struct state *st, struct proc *p)
 		mark(st, sp, info->lm.brk_addr, true);
 }
 
-void
-targets_space_gone(struct space *sp)
+/* A space is dropped: exec, exit, detach. */
+static void
+space_end(void *ctx, struct space *sp)
 {
 	struct space_info *info = sp->user;
 
 	if (info == NULL)
 		return;
-	sites_drop(info->st, sp);
+	sites_drop(ctx, sp);
 	tptable_destroy(sp->tab);
 	sp->tab = NULL;
 	if (sp->unwinder != NULL)
 		unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
-	addrspace_detach(sp->as);
-	/* Kept for the names of what was recorded in it. */
-	sp->as = NULL;
+	if (sp->as != NULL) {
+		/* It lives on for the names of what was recorded in it. */
+		addrspace_detach(sp->as);
+		*vec_push(&((struct state *)ctx)->past) = sp->as;
+		sp->as = NULL;
+	}
 	mem_free(info);
 	sp->user = NULL;
+}
+
+void
+targets_init(struct state *st)
+{
+	static const struct super_hooks hooks = { .space_end = space_end };
+
+	super_set_hooks(st->super, &hooks, st);
 }
 
 /* The objects of a space have changed: look again, arm what matches. */
@@ -127,7 +139,7 @@ objects_changed(struct state *st, struct space *sp)
 static bool
 is_launching(struct state *st, void *arg)
 {
-	return ((struct proc *)arg)->exec_stopped;
+	return st->awaited == arg;
 }
 
 /* Run a launched process up to `addr', or to its rendezvous if that is 0.
@@ -137,11 +149,12 @@ run_until_stopped(struct state *st, struct proc *p)
 {
 	pid_t pid = p->pid;
 
-	p->exec_stopped = true;
+	st->awaited = p;
 	vec_foreach(th, &p->threads)
 		thread_resume(*th);
 	loop_while(st, is_launching, p);
-	return super_proc(st->super, pid) != NULL && !st->draining;
+	return super_proc(st->super, pid) != NULL && !st->draining &&
+	    st->awaited == NULL;
 }
 
 /* The address at which postinit and main are awaited. */
@@ -249,7 +262,6 @@ targets_run(struct state *st)
 	struct proc *p = NULL;
 
 	while ((p = super_next(st->super, p)) != NULL) {
-		p->exec_stopped = false;
 		vec_foreach(th, &p->threads)
 			if ((*th)->state == TH_STOPPED && !(*th)->queued)
 				thread_resume(*th);
@@ -269,9 +281,9 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 			return false;
 		objects_changed(st, p->space);
 	}
-	if (!p->exec_stopped)
+	if (st->awaited != p)
 		return false;
-	p->exec_stopped = false;
+	st->awaited = NULL;
 	return true;
 }
 
@@ -305,12 +317,7 @@ clean(void *ctx, struct proc *p)
 static void
 let_go(struct state *st, struct proc *p)
 {
-	struct space *sp = p->space;
-	bool last = sp->refs == 1;
-
-	/* The table must outlive the restoring, not the space. */
-	if (last && sp->user != NULL)
-		LOG("targets", "letting %d go", p->pid);
+	LOG("targets", "letting %d go", p->pid);
 	proc_detach(p, clean, st);
 }
 
@@ -326,7 +333,6 @@ release_child(struct state *st, struct thread *parent, struct thread *child)
 		struct space_info *info = mem_zalloc(sizeof(*info));
 		info->st = st;
 		sp->user = info;
-		sp->as = addrspace_get(parent->proc->space->as);
 		sp->tab = tptable_fork(parent->proc->space->tab, &sp->target);
 	}
 	let_go(st, child->proc);
@@ -337,12 +343,12 @@ exec_happened(struct state *st, struct thread *th)
 {
 	struct proc *p = th->proc;
 
-	if (p->vfork_child || (!p->target && p->space->user == NULL)) {
-		p->vfork_child = false;
-		if (!p->target) {
-			let_go(st, p);
-			return;
-		}
+	if (st->draining)
+		return; /* targets_release() lets it go */
+	if (!p->target) {
+		/* A vfork child has left its parent's memory. */
+		let_go(st, p);
+		return;
 	}
 	space_setup(st, p);
 	if (st->matching)
@@ -375,7 +381,8 @@ targets_event(struct state *st, const struct event *ev)
 void
 targets_gone(struct state *st, struct proc *p, int status)
 {
-	p->exec_stopped = false;
+	if (st->awaited == p)
+		st->awaited = NULL;
 	if (!p->target)
 		return;
 	p->target = false;
@@ -396,8 +403,13 @@ targets_gone(struct state *st, struct proc *p, int status)
 void
 targets_release(struct state *st)
 {
-	struct proc *p;
+	struct proc *p = NULL;
 
+	/* Everything stands still; what had happened by then is handled, so
+	 * that no child is left with our int3 in its copy of the memory. */
+	while ((p = super_next(st->super, p)) != NULL)
+		space_stop(p->space);
+	loop_pending(st);
 	while ((p = super_next(st->super, NULL)) != NULL)
 		let_go(st, p);
 }

@@ -16,6 +16,9 @@ struct state;
 struct thread;
 struct tp_user;
 
+/* Once, after super_create(). */
+void targets_init(struct state *st);
+
 /*
  * Launch a command line (quotes and backslashes as in a shell, no expansion)
  * and let it run to the point that option evaltime names: by default its
@@ -44,9 +47,6 @@ void targets_gone(struct state *st, struct proc *p, int status);
 
 /* Restore the text of every process and let it go as found. */
 void targets_release(struct state *st);
-
-/* Free what the tracer keeps of a space that is being dropped. */
-void targets_space_gone(struct space *sp);
 
 /* Split as a shell does: blanks, '...', "...", backslash.  0 with *argv (to be
  * freed with targets_free_argv), or -EINVAL with a static reason. */

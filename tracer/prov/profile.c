@@ -140,7 +140,7 @@ sample(struct state *st, void *arg, uint64_t late)
 			running++;
 			th->sample = probe;
 			th->sample_due = timer_now();
-			thread_interrupt(th);
+			thread_ask(th);
 		}
 	}
 	/* Without any target it ticks, as on an idle processor. */
