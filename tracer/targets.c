@@ -250,6 +250,11 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why,
 			return error;
 		}
 		space_setup(st, p);
+		sites_commit(st, p->space);
+		/* It is not kept waiting for the compiler: it runs until it
+		 * is stopped once more, for the writing. */
+		vec_foreach(th, &p->threads)
+			thread_resume(*th);
 	}
 	if (!p->target)
 		add_target(st, p, named);

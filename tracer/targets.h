@@ -27,7 +27,8 @@ void targets_init(struct state *st);
  */
 int targets_launch(struct state *st, const char *cmd);
 
-/* Attach; all its threads stay stopped until state_start().  0, or a negative
+/* Attach; it runs on, and is stopped again when tracepoints are written.
+ * `named': by -p, so that its end is reported and awaited.  0, or a negative
  * errno with the reason in why. */
 int targets_attach(struct state *st, pid_t pid, bool named, char *why,
     size_t size);
