@@ -101,6 +101,23 @@ $(B)/unit/%: t/unit/%.c $(FAKE) $(LIB) | $(B)/testdeps.ok
 # it passed (0), failed, or could not run (77).
 TESTS += $(UNIT)
 
+# Displaced instructions against the same at home, and the decoder against
+# objdump: t/reloc/test_*.c, linked like unit tests.  DTRAP_LONG=1 does all of
+# the big libraries.
+RELOC := $(patsubst t/reloc/%.c,$(B)/reloc/%,$(wildcard t/reloc/test_*.c))
+
+reloc: $(RELOC)
+	@for t in $(RELOC); do echo "# $$t"; $$t || exit 1; done
+
+$(B)/reloc/%: t/reloc/%.c $(wildcard t/reloc/*.h) $(FAKE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+		-lpthread -lrt $(LIBS)
+
+-include $(RELOC:=.d)
+
+TESTS += $(RELOC)
+
 include t/e2e/rules.mk
 
 # ---- tests -----------------------------------------------------------------

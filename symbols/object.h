@@ -29,6 +29,7 @@ struct sym {
 	bool size_guessed;
 	bool global;	     /* else local or weak-less static */
 	bool dynamic;	     /* from .dynsym (a stripped object has no other) */
+	bool old_version;    /* name@VERSION that is not the default one */
 };
 
 /*

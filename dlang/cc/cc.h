@@ -1,0 +1,42 @@
+/*
+ * The compiler: D text to programs.
+ */
+#ifndef DLANG_CC_CC_H
+#define DLANG_CC_CC_H
+
+#include <stdio.h>
+
+#include "dlang/base/diag.h"
+#include "dlang/options.h"
+#include "dlang/prog.h"
+#include "dlang/world.h"
+
+struct cc; /* a session: programs that share variables and aggregations */
+
+/* `w' and `opts' are borrowed and outlive the session. */
+struct cc *cc_create(const struct world *w, struct options *opts);
+void cc_destroy(struct cc *cc);
+
+/* What a description with fewer than four fields means. */
+enum cc_level { CC_PROV, CC_MOD, CC_FUNC, CC_NAME, CC_ID, CC_SCRIPT };
+
+struct cc_input {
+	const struct source *source; /* outlives the program */
+	enum cc_level level;
+	int argc;		     /* $0 .. $n */
+	char *const *argv;
+	FILE *listing;		     /* -S: DIFOs as text, or NULL */
+};
+
+/*
+ * Compile.  0 with a program whose DIF is verified; or -EINVAL with the first
+ * error in `d'.
+ */
+int cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
+    struct diags *d);
+
+/* Everything the session's programs share; valid until cc_destroy(). */
+const struct prog_globals *cc_globals(const struct cc *cc);
+struct types *cc_types(struct cc *cc);
+
+#endif

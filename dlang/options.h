@@ -1,0 +1,68 @@
+/*
+ * Every option once (options.def): for -x, #pragma D option, setopt(), the
+ * letters of the command line, and the manual.
+ */
+#ifndef DLANG_OPTIONS_H
+#define DLANG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum option_id {
+#define OPTION(id, name, kind, phase, def, text) OPT_##id,
+#include "dlang/options.def"
+#undef OPTION
+	OPT_COUNT
+};
+
+/* What a value looks like. */
+enum option_kind {
+	OPTK_FLAG,   /* 0 or 1 */
+	OPTK_INT,
+	OPTK_SIZE,   /* bytes; suffix k m g t */
+	OPTK_RATE,   /* nanoseconds between two; suffix ns us ms s m h d hz */
+	OPTK_STRING,
+	OPTK_POLICY, /* bufpolicy: enum option_policy */
+	OPTK_NONE,   /* known to DTrace, without meaning here: accepted and
+		      * ignored */
+};
+
+enum option_policy { POLICY_SWITCH, POLICY_FILL, POLICY_RING };
+
+/* When it may be set. */
+enum option_phase {
+	OPTP_COMPILE, /* before the program that it concerns is compiled */
+	OPTP_RUN,     /* before tracing starts */
+	OPTP_DYNAMIC, /* at any time */
+};
+
+#define OPTION_UNSET INT64_MIN
+
+struct options {
+	int64_t value[OPT_COUNT]; /* defaults filled in by options_init() */
+	char *text[OPT_COUNT];	  /* OPTK_STRING: owned; else NULL */
+	bool set[OPT_COUNT];	  /* by the user */
+	bool active;		  /* tracing runs: only dynamic options */
+};
+
+void options_init(struct options *o);
+void options_fini(struct options *o);
+
+/*
+ * Set "name" to "value" (NULL: no `=value' was given).  0; -ENOENT invalid
+ * name; -EINVAL invalid value; -EBUSY not while tracing; -EPERM (from_text:
+ * set by #pragma) only from the command line.  option_error() is the sentence.
+ */
+int option_set(struct options *o, const char *name, const char *value,
+    bool from_text);
+/* "name[=value]", as after -x. */
+int option_parse(struct options *o, const char *arg, bool from_text);
+const char *option_error(int error);
+
+static inline int64_t
+option_get(const struct options *o, enum option_id id)
+{
+	return o->value[id];
+}
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * The type graph: C kinds and D kinds; size, members, printing a type.
+ *
+ * Types live in a table (one per compilation session; the debug-information
+ * reader fills the same table) and are compared by type_equal(), not by
+ * pointer.  Nothing is freed before the table.
+ */
+#ifndef DLANG_TYPES_H
+#define DLANG_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlang/base/arena.h"
+#include "dlang/dif.h"
+
+enum type_kind {
+	TYPE_VOID,
+	TYPE_INT,	/* also char and _Bool */
+	TYPE_FLOAT,	/* may be declared and traced, not computed with */
+	TYPE_ENUM,
+	TYPE_POINTER,
+	TYPE_ARRAY,
+	TYPE_STRUCT,
+	TYPE_UNION,
+	TYPE_FUNC,
+	TYPE_TYPEDEF,
+	TYPE_CONST, TYPE_VOLATILE, TYPE_RESTRICT,
+	TYPE_FORWARD,	/* declared, not defined */
+	TYPE_STRING,	/* D's string: strsize bytes, by reference */
+	TYPE_STACK,	/* result of ustack() and friends */
+	TYPE_SYMADDR,	/* result of sym(), func(), mod() */
+	TYPE_USYMADDR,	/* result of usym(), ufunc(), umod(), uaddr() */
+	TYPE_DYN,	/* <DYN>: not assigned yet, or never a value */
+};
+
+struct type_member {
+	const char *name;    /* NULL: unnamed struct or union, or padding */
+	struct type *type;
+	uint64_t offset;     /* bytes; of the storage unit for bit-fields */
+	uint8_t bit_offset, bit_size; /* bit_size 0: not a bit-field */
+};
+
+struct type_enumerator {
+	const char *name;
+	int64_t value;
+};
+
+struct type {
+	enum type_kind kind;
+	const char *name;    /* INT, FLOAT, TYPEDEF; tag of STRUCT, UNION, ENUM,
+			      * FORWARD (NULL if none) */
+	uint64_t size;	     /* bytes */
+	bool is_signed;	     /* INT, ENUM */
+	bool userland;	     /* POINTER (and what is reached by it): in the
+			      * target, wherever that matters */
+	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
+	struct type *base;   /* POINTER, ARRAY, TYPEDEF, qualifiers, FUNC's
+			      * result */
+	uint64_t nelems;     /* ARRAY */
+	struct type_member *members; /* STRUCT, UNION; FUNC: parameters (name may
+				      * be NULL) */
+	size_t nmembers;
+	bool varargs;	     /* FUNC */
+	struct type_enumerator *enumerators;
+	size_t nenumerators;
+};
+
+struct types; /* the table */
+
+/* A table holding the built-in types of LP64 (d-language, built-in types);
+ * strsize gives `string' its size. */
+struct types *types_create(uint32_t strsize);
+void types_destroy(struct types *ts);
+void types_set_strsize(struct types *ts, uint32_t strsize);
+
+/* By name: "int", "unsigned long", "struct foo", "pid_t".  NULL if unknown. */
+struct type *types_lookup(struct types *ts, const char *name);
+
+/* New types, in the table's memory. */
+struct type *types_new(struct types *ts, enum type_kind kind);
+struct type *types_pointer(struct types *ts, struct type *to);
+struct type *types_array(struct types *ts, struct type *of, uint64_t n);
+/* Make a name known: a typedef name or "struct TAG".  -EEXIST if taken. */
+int types_define(struct types *ts, const char *name, struct type *t);
+
+/* Through typedefs and qualifiers. */
+struct type *type_resolve(struct type *t);
+bool type_equal(const struct type *a, const struct type *b);
+bool type_is_integer(const struct type *t); /* INT or ENUM, resolved */
+bool type_is_scalar(const struct type *t);  /* integer or pointer */
+bool type_is_string(const struct type *t);  /* D string */
+/* string, char * or char[]: what string subroutines accept. */
+bool type_is_stringlike(const struct type *t);
+bool type_is_byref(const struct type *t);   /* struct, union, array, string */
+/* The member by name, searching unnamed members; NULL.  *offset is added to. */
+const struct type_member *type_member(struct type *t, const char *name,
+    uint64_t *offset);
+
+/* As C would declare it: "struct foo *", "char [16]".  Returns buf. */
+char *type_name(const struct type *t, char *buf, size_t size);
+
+/* How DIF sees it. */
+struct dif_type type_dif(const struct type *t);
+
+#endif

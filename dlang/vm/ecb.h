@@ -1,0 +1,28 @@
+/*
+ * Fire: for each ECB of a probe its predicate, the reservation, its actions,
+ * the commit.
+ */
+#ifndef DLANG_VM_ECB_H
+#define DLANG_VM_ECB_H
+
+#include "dlang/vm/vm.h"
+
+/* All sites of a tracepoint, in the order they were added. */
+void ecb_fire_tracepoint(struct vm_env *env, uint32_t tp_id);
+
+/* One site: when only some of a tracepoint's sites apply (a conditional
+ * jump's return probe). */
+void ecb_fire_site(struct vm_env *env, uint32_t site_ref);
+
+/* A probe that has no site (BEGIN, END, tick, a process event): arg0 .. arg9
+ * are the words of env->hit. */
+void ecb_fire_probe(struct vm_env *env, uint32_t probe_ref);
+
+/*
+ * A fault in any of them records a struct rec_fault, then fires the image's
+ * ERROR probe with hit[1] EPID, [2] action, [3] offset, [4] code, [5] value.
+ * A fault inside ERROR is only counted (DROP_DBLERROR).  exit() sets
+ * store_hdr.exit_called and the activity to draining.
+ */
+
+#endif

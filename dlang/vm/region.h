@@ -1,0 +1,25 @@
+/*
+ * Fixed memory addressed by 32-bit references: two processes map it at two
+ * addresses and nothing cares.  region_at() is the only way from a reference to
+ * memory, and it checks.
+ */
+#ifndef DLANG_VM_REGION_H
+#define DLANG_VM_REGION_H
+
+#include "dlang/vm/port.h"
+
+struct region {
+	uint8_t *base; /* where this process has it */
+	uint32_t size;
+};
+
+/* `len' bytes at ref, or NULL when any of them is outside or ref is 0. */
+static inline void *
+region_at(const struct region *r, uint32_t ref, uint64_t len)
+{
+	if (ref == 0 || ref >= r->size || len > r->size - ref)
+		return NULL;
+	return r->base + ref;
+}
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * The store region: everything that clauses write.
+ *
+ *	+-----------+---------+-------------------+--------------------+
+ *	| store_hdr | statics | dynamic variables | lane, lane, ...    |
+ *	+-----------+---------+-------------------+--------------------+
+ *
+ *	lane:
+ *	+------+---------+--------+------------------+-------------------+
+ *	| lane | clause- | scratch| principal buffer | aggregation store |
+ *	|      | locals  |        | (a ring)         |  speculations     |
+ *	+------+---------+--------+------------------+-------------------+
+ *
+ * A lane is one writer's share: what one writer needs to fire without waiting
+ * for another.  The trap path has one, as the tracer is its only writer; on
+ * the jump path each thread of the target gets its own.  The target can
+ * scribble on the store, so nothing read from it is trusted further than a
+ * bounds check.
+ *
+ * Letters: [I] immutable once published, [W] the lane's writer, [C] consumer.
+ */
+#ifndef DLANG_VM_STORE_H
+#define DLANG_VM_STORE_H
+
+#include "dlang/dif.h"
+#include "dlang/vm/region.h"
+
+#define STORE_MAGIC   0x54534444 /* "DDST" */
+#define STORE_VERSION 1
+
+enum activity {
+	ACTIVITY_INACTIVE, /* nothing fires */
+	ACTIVITY_WARMUP,   /* BEGIN only */
+	ACTIVITY_ACTIVE,
+	ACTIVITY_DRAINING, /* exit() was called: END and ERROR only */
+	ACTIVITY_COOLDOWN, /* END runs */
+	ACTIVITY_STOPPED,
+};
+
+/* Losses, by cause; never reset: the consumer reports differences. */
+enum drop_kind {
+	DROP_PRINCIPAL,
+	DROP_AGG,
+	DROP_DYNAMIC, DROP_DYN_RINSING, DROP_DYN_DIRTY,
+	DROP_SPEC, DROP_SPEC_BUSY, DROP_SPEC_UNAVAIL,
+	DROP_STKSTR,
+	DROP_DBLERROR,
+	DROP_COUNT
+};
+
+struct store_hdr {
+	uint32_t magic, version; /* [I] */
+	uint32_t size;		 /* [I] */
+	uint32_t statics_ref;	 /* [I] */
+	uint32_t dyn_ref;	 /* [I] struct dyn_hdr, vars.c */
+	uint32_t lanes_ref;	 /* [I] first lane */
+	uint32_t lane_size;	 /* [I] distance between two */
+	uint32_t nlanes;	 /* [I] */
+	uint32_t activity;	 /* enum activity */
+	int32_t exit_status;	 /* argument of the first exit() */
+	uint32_t exit_called;
+	uint32_t policy;	 /* [I] enum option_policy */
+};
+
+struct lane {
+	uint32_t size;		 /* [I] of the lane, this struct included */
+	uint32_t locals_ref, locals_size;   /* [I] */
+	uint32_t scratch_ref, scratch_size; /* [I] */
+	uint32_t buf_ref, buf_size;	    /* [I] principal buffer */
+	uint32_t agg_ref, agg_size;	    /* [I] struct agg_hdr, agg.c */
+	uint32_t spec_ref, spec_size;	    /* [I] speculations, spec.c */
+	uint32_t full;		 /* [W] policy fill: no room once, no more */
+	uint64_t head;		 /* [W] bytes ever written: next write */
+	uint64_t tail;		 /* [C] bytes ever read (policy ring: [W]) */
+	uint64_t drops[DROP_COUNT]; /* [W] */
+};
+
+struct store_sizes {
+	uint32_t nlanes;
+	uint32_t bufsize, aggsize, dynvarsize, scratch;
+	uint32_t policy;
+};
+
+/* Bytes a store needs for this image; 0 when they do not fit 32 bits. */
+uint32_t store_size(const struct img_hdr *im, const struct store_sizes *s);
+
+/* Lay out a zeroed region of at least that size.  0 or -1 (too small). */
+int store_init(struct region *r, const struct img_hdr *im,
+    const struct store_sizes *s);
+
+struct store_hdr *store_hdr(const struct region *r);
+/* Lane n, bounds checked, or NULL; its reference in *ref if not NULL. */
+struct lane *store_lane(const struct region *r, uint32_t n, uint32_t *ref);
+
+#endif

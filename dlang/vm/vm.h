@@ -1,0 +1,85 @@
+/*
+ * The environment in which DIF is evaluated, and the machine.
+ *
+ * One environment belongs to one lane (store.h) and so to one writer: the
+ * tracer on the trap path, a thread on the jump path.  What differs between the
+ * two homes is behind vm_ops and nowhere else.
+ */
+#ifndef DLANG_VM_VM_H
+#define DLANG_VM_VM_H
+
+#include "dlang/dif.h"
+#include "dlang/vm/region.h"
+
+struct vm_env;
+
+struct vm_ops {
+	/* The target's memory.  0, or -1: then the VM raises BADADDR. */
+	int (*load)(struct vm_env *, uint64_t addr, void *buf, uint32_t len);
+	/* Up to a NUL or `size' bytes, whichever comes first; the number of
+	 * bytes read, NUL included if it was met, or -1. */
+	int64_t (*load_str)(struct vm_env *, uint64_t addr, char *buf,
+	    uint32_t size);
+	int (*store)(struct vm_env *, uint64_t addr, const void *buf,
+	    uint32_t len);
+	uint64_t (*reg)(struct vm_env *, unsigned ureg); /* enum ureg */
+	/* Built-in variables marked V_INT and V_STR.  0, or -1: illegal
+	 * operation.  var_str() always terminates. */
+	int (*var)(struct vm_env *, uint32_t id, uint64_t *value);
+	int (*var_str)(struct vm_env *, uint32_t id, char *buf, uint32_t size);
+	/* User stack, innermost first; the number of frames. */
+	uint32_t (*stack)(struct vm_env *, uint64_t *pcs, uint32_t max,
+	    bool lang);
+	/* The address space's id, for rec_stack and rec_sym. */
+	uint32_t (*space)(struct vm_env *);
+	/* OP_STOP, OP_RAISE, OP_CHILL.  0, or -1: illegal operation. */
+	int (*control)(struct vm_env *, enum img_op op, int64_t arg);
+	/* Is the current process `pid' or a descendant of it? */
+	bool (*progenyof)(struct vm_env *, int64_t pid);
+};
+
+struct vm_fault {
+	int code;	 /* enum dif_fault; FLT_NONE */
+	int32_t offset;	 /* bytes in the text, -1 unknown */
+	uint64_t value;
+};
+
+#define VM_ARGS 10 /* arg0 .. arg9 */
+
+struct vm_env {
+	/* Set by the owner before the first firing: */
+	const struct vm_ops *ops;
+	void *ctx;		/* the owner's */
+	struct region image;
+	struct region store;
+	uint32_t lane_ref;	/* its lane in the store */
+
+	/* Set by the owner for each firing: */
+	uint64_t thread;	/* identity behind self->; never 0 */
+	uint32_t pid, tid;	/* for record headers; 0 for none */
+	uint32_t cpu;
+	uint64_t timestamp;	/* CLOCK_MONOTONIC, ns, of this firing */
+	uint64_t hit[VM_ARGS];	/* words of the hit (ARGLOC_HIT) */
+
+	/* Set by ecb_fire_*(): */
+	const struct img_probe *probe;
+	uint32_t probe_ref;
+	const struct argloc *args;
+	uint32_t nargs;
+	uint32_t epid;
+	struct vm_fault fault;
+
+	/* The machine's own; see vm.c. */
+	uint64_t scratch_used;
+	uint64_t strtok_pos;
+	uint32_t depth;		/* ERROR firing inside a firing */
+};
+
+/* Evaluate a DIFO that the verifier admitted.  0 with the result in *value,
+ * or -1 with env->fault set. */
+int vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value);
+
+/* Stop with a fault; the first one of a run stays. */
+void vm_fault(struct vm_env *env, enum dif_fault code, uint64_t value);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * The questions a compiler may ask of the outside.  Answered by
+ * tracer/world.c, and by tables in t/fake/world.c.
+ */
+#ifndef DLANG_WORLD_H
+#define DLANG_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlang/base/diag.h"
+
+struct type;
+struct types;
+
+/* The 4-tuple of a clause; "" matches everything.  Macro variables are
+ * already replaced.  Strings live as long as the program. */
+struct probe_desc {
+	const char *prov, *mod, *func, *name;
+	uint32_t id; /* given as a number instead: else 0 */
+};
+
+struct world_arg {
+	struct type *native;	 /* what the probe has */
+	struct type *translated; /* what args[n] is declared as; same if none */
+	unsigned source;	 /* which native argument it comes from */
+};
+
+struct world_symbol {
+	uint64_t addr;	/* in the target */
+	uint64_t size;
+	struct type *type; /* NULL: unknown */
+	const char *object;
+	uint8_t attr;
+};
+
+struct world_ops {
+	/*
+	 * Create what this description means and count what it matches.
+	 * The number (0: none yet), or a negative errno after reporting a
+	 * diagnostic (D_PROC_*, D_PDESC_INVAL) at `at'.
+	 */
+	int64_t (*probes)(void *w, const struct probe_desc *pd,
+	    const struct span *at, struct diags *d);
+
+	/* The number of typed arguments of the probes described, and their
+	 * types; -ENOTUNIQ when they differ (D_ARGS_MULTI), -ENOENT when none
+	 * has types. */
+	int (*nargs)(void *w, const struct probe_desc *pd);
+	int (*arg)(void *w, const struct probe_desc *pd, unsigned n,
+	    struct types *ts, struct world_arg *out);
+
+	/* Variable or function of the target: object may be "" for any.
+	 * 0 or -ENOENT. */
+	int (*symbol)(void *w, const char *object, const char *name,
+	    struct types *ts, struct world_symbol *out);
+
+	/* Type by name in an object's debug information.  0 or -ENOENT. */
+	int (*type)(void *w, const char *object, const char *name,
+	    struct types *ts, struct type **out);
+
+	/* $target, $pid, $uid ... without the `$'.  0 or -ENOENT. */
+	int (*macro)(void *w, const char *name, int64_t *value);
+};
+
+struct world {
+	const struct world_ops *ops;
+	void *ctx;
+};
+
+#endif

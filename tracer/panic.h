@@ -1,0 +1,14 @@
+/*
+ * The door by which the tracer dies: restore every target's text, let its
+ * threads go, say why, abort.
+ */
+#ifndef TRACER_PANIC_H
+#define TRACER_PANIC_H
+
+struct super;
+
+/* From now on base_panic(), SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT of the
+ * tracer itself leave through here.  Allocates nothing when it happens. */
+void panic_guard(struct super *su);
+
+#endif

@@ -1,0 +1,256 @@
+/*
+ * Processes, threads and address spaces under ptrace: launch, seize, stop,
+ * resume, detach.
+ *
+ *	super --- proc --- thread ...
+ *	            \
+ *	             space (counted: processes that share the memory)
+ *
+ * thread:
+ *
+ *     TH_NEW --first stop--> TH_STOPPED --thread_resume--> TH_RUNNING
+ *                               ^                              |
+ *                               +------ any ptrace-stop -------+
+ *     any --reaped--> gone (unlinked)
+ *
+ * Stops that arrive while somebody waits for another thread (space_stop) are
+ * queued and handed out by event_poll() later: the thread is TH_STOPPED and
+ * `queued'.  ESRCH from ptrace means the thread was killed meanwhile: nothing
+ * is reported, EV_GONE will arrive.
+ */
+#ifndef TRACER_PROC_H
+#define TRACER_PROC_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "dlang/base/reader.h"
+#include "dlang/base/vec.h"
+#include "dlang/uregs.h"
+#include "inject/target.h"
+#include "tracer/event.h"
+
+struct addrspace;
+struct probe;
+struct tptable;
+struct unwinder;
+
+/* One address space.  Created by launch, attach, fork and exec; destroyed when
+ * the last process leaves it. */
+struct space {
+	struct target target;	 /* first member: target_ptrace.c casts back */
+	struct super *super;
+	unsigned refs;
+	VEC(struct proc *) procs;
+	int mem_fd;		 /* /proc/PID/mem, read and write, or -1 */
+	struct reader mem;	 /* memory as it is: our int3 included */
+	struct reader text;	 /* the same with original bytes overlaid */
+	struct addrspace *as;	 /* symbols: set by the owner of the loop */
+	struct tptable *tab;	 /* tracepoints: the same; NULL before */
+	struct unwinder *unwinder;
+	unsigned stops;		 /* space_stop() calls not yet undone */
+	bool no_map;		 /* the target may not map memory: do not ask */
+	uint64_t syscall_insn;	 /* where a `syscall' instruction stands, 0 if
+				  * not looked for yet (remote.c) */
+	void *user;		 /* the enabling's */
+};
+
+struct proc {
+	pid_t pid;
+	pid_t parent;		 /* traced process that made it, or 0; it may
+				  * have ended since */
+	struct super *super;
+	struct space *space;
+	VEC(struct thread *) threads;
+	bool launched;		 /* by us (-c): its parent is the tracer */
+	bool target;		 /* named by -p or -c: its end is reported */
+	bool exec_stopped;	 /* launched and not yet let run */
+	bool vfork_child;	 /* shares its parent's space for now */
+	int exit_status;	 /* wait status, once its last thread is gone */
+	char comm[16];		 /* executable name as the kernel has it */
+
+	/* What is known of SIGTRAP's disposition (sigtrap.c): */
+	bool trap_ignored, trap_caught;
+	bool trap_saved;	 /* trap_action holds it, as the kernel's
+				  * struct sigaction: for putting it back */
+	uint64_t trap_action[4];
+	uint64_t trap_looked;	 /* when it was last read, ms */
+
+	void *user;
+};
+
+/* TH_GONE: reaped, or swept away by another thread's exec; EV_GONE is queued. */
+enum thread_state { TH_NEW, TH_RUNNING, TH_STOPPED, TH_GONE };
+
+struct thread {
+	pid_t tid;
+	struct proc *proc;
+	enum thread_state state;
+	enum event_kind stop;	/* why it is stopped */
+	int sig;		/* to deliver at thread_resume(); 0 for none.
+				 * The kernel keeps the siginfo as long as the
+				 * number is the one it stopped with */
+	unsigned queued;	/* events of it that wait in event_poll()'s
+				 * queue; thread_resume() does nothing then */
+	bool wanted;		/* the next EV_STOP is reported (thread_ask) */
+	bool interrupted;	/* a PTRACE_INTERRUPT of ours is still to come:
+				 * its EV_STOP is swallowed */
+	bool held;		/* thread_resume() leaves it stopped (stop()) */
+	bool listening;		/* in group-stop under PTRACE_LISTEN */
+	bool in_syscall;	/* between enter and exit stops */
+	bool syscall_known;	/* in_syscall is true to life: the thread has
+				 * not run without syscall-stops since */
+	bool want_syscalls;	/* resume with PTRACE_SYSCALL */
+	bool exiting;		/* EV_EXIT seen */
+	bool for_space;		/* stopped only because its space is:
+				 * space_resume() lets it run */
+	bool asleep;		/* space_stop() did not wait for it: it sleeps
+				 * in the kernel (a vfork parent) and will stop
+				 * before it runs an instruction */
+	bool past_event;	/* remote_syscall() moved it from an event-stop
+				 * to the end of the system call */
+	bool regroup;		/* remote_syscall() ran it through the beginning
+				 * of a group-stop: it joins when resumed */
+	bool mask_known;	/* sigmask is as of its last EV_TRAP */
+	uint64_t sigmask;
+
+	bool regs_valid;	/* regs holds this stop's registers */
+	bool regs_dirty;	/* and must be written back before it runs */
+	struct uregs regs;
+
+	/*
+	 * Do not fire at skip_addr when sp is still skip_sp: a signal was
+	 * delivered while the displaced instruction there was in its slot and
+	 * not begun, so the thread will trap a second time for one execution.
+	 * skip_addr is 0 when there is nothing to skip.
+	 */
+	uint64_t skip_addr, skip_sp;
+
+	uint64_t birth;		/* counts threads from 1: the identity behind
+				 * self->, as tids are used again */
+	const struct probe *sample; /* profile: fires when the thread stops */
+	uint64_t sample_due;	/* ... which was asked for at this time */
+	void *user;
+};
+
+/* Why a process cannot be traced; `text' is one sentence with the remedy. */
+struct proc_error {
+	int error;		/* negative errno */
+	char text[256];
+};
+
+/*
+ * Called just before a struct is freed, after the last event that names it or
+ * by proc_detach(): to free what `user', as, tab and unwinder point to.
+ */
+struct super_hooks {
+	void (*thread_end)(void *ctx, struct thread *);
+	void (*proc_end)(void *ctx, struct proc *);
+	void (*space_end)(void *ctx, struct space *);
+};
+
+/* To be called before signals are blocked, caught or ignored: a launched
+ * process gets them as they are now. */
+struct super *super_create(void);
+void super_set_hooks(struct super *su, const struct super_hooks *hooks,
+    void *ctx);
+/* Detaches whatever is left, then frees. */
+void super_destroy(struct super *su);
+
+/* Every process, in order of arrival; NULL after the last. */
+struct proc *super_next(struct super *su, struct proc *prev);
+struct proc *super_proc(struct super *su, pid_t pid);	 /* or NULL */
+struct thread *super_thread(struct super *su, pid_t tid); /* or NULL */
+
+/*
+ * Launch argv (argv[0] is looked up in PATH as execvp does).  0: the process
+ * has executed the program and is stopped before its first instruction, traced
+ * with every option, in a space of its own.  It inherits our standard files,
+ * signal mask and dispositions as they were when the tracer started.  Else
+ * *err says why in words (no such file, not executable, 32-bit).
+ */
+int proc_launch(struct super *su, char *const argv[], struct proc **out,
+    struct proc_error *err);
+
+/*
+ * Seize every thread of a running process; the task list is read until two
+ * passes agree.  0: all threads are traced and stopped (those in group-stop
+ * stay in it).  Else *err names the cause (no such process; ours? uid, yama,
+ * not dumpable, seccomp, traced by pid N, a kernel thread, a zombie, 32-bit,
+ * ourselves) and nothing is left attached.
+ */
+int proc_attach(struct super *su, pid_t pid, struct proc **out,
+    struct proc_error *err);
+
+/*
+ * Let a process go: threads that run are stopped, everything that is queued
+ * for them is undone (a pending signal is delivered, an int3 of ours that was
+ * hit is backed up), and each is detached with its state as found: running,
+ * blocked in its system call, or in group-stop.  `prepare' is called with all
+ * threads stopped, before the first is let go (restore text, leave slots).
+ * Frees the process.  A thread that cannot be stopped now (it waits for its
+ * vfork child) is let go when it wakes, or when the tracer ends.
+ *
+ * What is queued is forgotten.  A queued EV_FORK is lost that way while its
+ * child has our int3s in its memory; so the caller first stops the space and
+ * handles what event_poll(su, &ev, false) still has.
+ */
+void proc_detach(struct proc *p, void (*prepare)(void *ctx, struct proc *),
+    void *ctx);
+
+/*
+ * Stop every thread that shares the space, by PTRACE_INTERRUPT; returns when
+ * all are stopped or gone, or `asleep' in the kernel for an unknown time: such
+ * a thread runs no instruction before it stops too, but its registers cannot
+ * be had.  Nests.  Other stops that come meanwhile are queued for event_poll().
+ */
+void space_stop(struct space *sp);
+/* Undo one space_stop(): at zero, threads that it stopped run again; those
+ * with a queued event wait for it to be handled. */
+void space_resume(struct space *sp);
+
+/* The registers of a stopped thread: fetched once a stop.  NULL when the
+ * thread has gone. */
+struct uregs *thread_regs(struct thread *th);
+
+/* After changing what thread_regs() returned: write back before it runs. */
+void thread_regs_dirty(struct thread *th);
+
+/*
+ * Let a stopped thread go on: write back registers, deliver th->sig, by
+ * PTRACE_CONT, PTRACE_SYSCALL or PTRACE_LISTEN as its stop asks for.  Does
+ * nothing to a thread that is held, or while its space is stopped (then
+ * space_resume() does it).
+ */
+void thread_resume(struct thread *th);
+
+/* siginfo of a signal-delivery-stop.  0 or -errno. */
+int thread_siginfo(struct thread *th, siginfo_t *si);
+
+/*
+ * The kernel resets a blocked or ignored SIGTRAP when int3 raises it
+ * (force_sig): put mask and disposition back as they were before the hit.
+ * Called with the thread stopped at EV_TRAP of an int3 of ours, once a hit.
+ * One system call when nothing is to be done; see sigtrap.c for what can be
+ * known and what cannot.
+ */
+void thread_mend_sigtrap(struct thread *th);
+
+/*
+ * At EV_TRAP: let the int3 become a fault.  th->sig is then `sig' with this
+ * code and address, as the processor would have raised it at pc.
+ */
+void thread_fault(struct thread *th, int sig, int code, uint64_t addr);
+
+/* Stop a running thread for a moment: its EV_STOP will be handed out. */
+void thread_ask(struct thread *th);
+
+/* Does it run, or wait only for a processor? */
+bool thread_on_cpu(struct thread *th);
+
+/* The processor the thread last ran on, or -1. */
+int thread_cpu(struct thread *th);
+
+#endif
