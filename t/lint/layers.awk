@@ -65,8 +65,12 @@ FNR == 1 {
 		complain("\"" h "\": write the path from the root")
 	else if (!fits(h, may[room]))
 		complain(room "/ may not include \"" h "\"")
-	else if (h ~ /_impl\.h$/ && index(h, folder) != 1 && room != "t")
-		complain("\"" h "\" is for files of its own folder")
+	else if (h ~ /_impl\.h$/ && room != "t") {
+		home = h
+		sub(/[^\/]*$/, "", home)
+		if (index(folder, home) != 1)
+			complain("\"" h "\" is for files of its own folder")
+	}
 	next
 }
 
