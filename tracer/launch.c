@@ -196,7 +196,9 @@ seize_pass(struct super *su, struct proc *p)
 			continue;
 		int error = thread_seize(tid);
 		if (error == 0) {
-			thread_add(p, tid, TH_RUNNING);
+			/* A group-stop that it is in is old news, as if it
+			 * had been listening. */
+			thread_add(p, tid, TH_RUNNING)->listening = true;
 			news++;
 			continue;
 		}
