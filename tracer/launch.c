@@ -194,7 +194,7 @@ seize_pass(struct super *su, struct proc *p)
 		struct proc_status st;
 		if (super_thread(su, tid) != NULL)
 			continue;
-		int error = thread_seize(tid);
+		int error = event_reclaim(su, tid) ? 0 : thread_seize(tid);
 		if (error == 0) {
 			/* A group-stop that it is in is old news, as if it
 			 * had been listening. */

@@ -74,8 +74,8 @@ __attribute__((weak)) unsigned
 tracepoint_restore_all(struct tptable *tab)
 {
 	if (tab->tp.state == TP_TRAP)
-		tab->target->ops->write(tab->target, tab->tp.addr,
-		    &tab->tp.saved, 1);
+		tab->target->ops->write(
+		    tab->target, tab->tp.addr, &tab->tp.saved, 1);
 	tab->tp.state = TP_IDLE;
 	return 0;
 }
@@ -148,8 +148,8 @@ fixture_inherited(const char *arg)
 	return pipe_sa.sa_handler == SIG_IGN && usr1_sa.sa_handler == SIG_DFL &&
 		int_sa.sa_handler == SIG_DFL && sigismember(&mask, SIGUSR2) &&
 		!sigismember(&mask, SIGTERM) ?
-		  0 :
-		  1;
+	    0 :
+	    1;
 }
 
 static int
@@ -183,8 +183,8 @@ fixture_spin(const char *arg)
 {
 	pthread_t t;
 
-	spins = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(arg),
-	    0);
+	spins =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(arg), 0);
 	for (int i = 0; i < 8; i++)
 		if (pthread_create(&t, NULL, spin, &spins[i]) != 0)
 			return 1;
@@ -347,9 +347,8 @@ fixture_vfork(const char *arg)
 		await_go();
 		_exit(4);
 	}
-	return waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 4 ?
-		  0 :
-		  1;
+	return waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 4 ? 0 :
+									     1;
 }
 
 __attribute__((noinline, noclone)) int probed(int i);
@@ -608,12 +607,13 @@ START_TEST(launch_says_why_it_failed)
 	static const char *const dir[] = { "/", NULL };
 	struct proc *p;
 
-	ck_assert_int_eq(proc_launch(su, (char *const *)none, &p, &err),
-	    -ENOENT);
-	ck_assert_str_eq(err.text, "failed to execute no-such-program-here: "
-				   "No such file or directory");
-	ck_assert_int_eq(proc_launch(su, (char *const *)dir, &p, &err),
-	    -EACCES);
+	ck_assert_int_eq(
+	    proc_launch(su, (char *const *)none, &p, &err), -ENOENT);
+	ck_assert_str_eq(err.text,
+	    "failed to execute no-such-program-here: "
+	    "No such file or directory");
+	ck_assert_int_eq(
+	    proc_launch(su, (char *const *)dir, &p, &err), -EACCES);
 	ck_assert_ptr_null(super_next(su, NULL));
 }
 END_TEST
@@ -871,8 +871,8 @@ START_TEST(attach_without_a_leader)
 	ck_assert_int_ne(p->threads.at[0]->tid, pid);
 	int64_t r;
 	const uint64_t args[6] = { 0 };
-	ck_assert_int_eq(remote_syscall(p->threads.at[0], SYS_getpid, args, &r),
-	    0);
+	ck_assert_int_eq(
+	    remote_syscall(p->threads.at[0], SYS_getpid, args, &r), 0);
 	ck_assert_int_eq(r, pid);
 	resume_all(p);
 	proc_detach(p, NULL, NULL);
@@ -1000,8 +1000,8 @@ expect(size_t *i, enum event_kind kind, pid_t tid)
 	    !(seen_events.at[*i].kind == kind &&
 		(tid == 0 || seen_tids.at[*i] == tid)))
 		++*i;
-	ck_assert_msg(*i < seen_events.len, "no event %d of %d", (int)kind,
-	    (int)tid);
+	ck_assert_msg(
+	    *i < seen_events.len, "no event %d of %d", (int)kind, (int)tid);
 	++*i;
 }
 
@@ -1085,9 +1085,8 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 	space_stop(p->space);
 	ck_assert_ptr_null(thread_regs(p->threads.at[0]));
 	uint64_t pc = 0;
-	ck_assert_int_eq(p->space->target.ops->thread_pc(&p->space->target, 0,
-			     &pc),
-	    0);
+	ck_assert_int_eq(
+	    p->space->target.ops->thread_pc(&p->space->target, 0, &pc), 0);
 	ck_assert_uint_ne(pc, 0);
 	space_resume(p->space);
 	if (_i == 0) {
@@ -1206,9 +1205,8 @@ START_TEST(remote_syscall_at_syscall_and_event_stops)
 		case EV_SYSCALL_EXIT: {
 			int64_t r;
 			const uint64_t args[6] = { 0 };
-			ck_assert_int_eq(remote_syscall(ev.thread, SYS_getpid,
-					     args, &r),
-			    0);
+			ck_assert_int_eq(
+			    remote_syscall(ev.thread, SYS_getpid, args, &r), 0);
 			ck_assert_int_eq(r, ev.thread->proc->pid);
 			check_getpid(ev.thread);
 			break;
@@ -1217,8 +1215,8 @@ START_TEST(remote_syscall_at_syscall_and_event_stops)
 		case EV_EXIT: {
 			int64_t r;
 			const uint64_t args[6] = { 0 };
-			ck_assert_int_eq(remote_syscall(ev.thread, SYS_getpid,
-					     args, &r),
+			ck_assert_int_eq(
+			    remote_syscall(ev.thread, SYS_getpid, args, &r),
 			    -EBUSY);
 			break;
 		}
@@ -1267,18 +1265,16 @@ START_TEST(map_near_finds_room_in_reach)
 	char text[32] = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(addr); i++) {
-		ck_assert_int_eq(t->ops->map_near(t, pc, 4096 << (i % 4),
-				     &addr[i]),
-		    0);
+		ck_assert_int_eq(
+		    t->ops->map_near(t, pc, 4096 << (i % 4), &addr[i]), 0);
 		ck_assert_int_lt(llabs((int64_t)(addr[i] - pc)), 1LL << 31);
 		ck_assert_int_eq(t->ops->write(t, addr[i], "slot", 5), 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(addr); i++) {
-		ck_assert_int_eq(reader_read(&p->space->mem, addr[i], text, 5),
-		    0);
+		ck_assert_int_eq(
+		    reader_read(&p->space->mem, addr[i], text, 5), 0);
 		ck_assert_str_eq(text, "slot");
-		ck_assert_int_eq(t->ops->unmap(t, addr[i], 4096 << (i % 4)),
-		    0);
+		ck_assert_int_eq(t->ops->unmap(t, addr[i], 4096 << (i % 4)), 0);
 		ck_assert_int_eq(t->ops->read(t, addr[i], text, 5), -EFAULT);
 	}
 	/* Nothing is put where the heap will grow. */
@@ -1286,8 +1282,8 @@ START_TEST(map_near_finds_room_in_reach)
 	ck_assert_int_eq(procfs_stat(p->pid, 47, &brk), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(addr); i++)
 		ck_assert(addr[i] < brk || addr[i] - brk >= 1 << 30);
-	ck_assert_int_eq(t->ops->map_near(t, pc, 1ULL << 40, &addr[0]),
-	    -ENOMEM);
+	ck_assert_int_eq(
+	    t->ops->map_near(t, pc, 1ULL << 40, &addr[0]), -ENOMEM);
 
 	thread_resume(p->threads.at[0]);
 	close(go_fd);
@@ -1335,8 +1331,8 @@ END_TEST
 
 /* SIGTRAP */
 
-static const char *const trap_states[] = { "", "b", "bf", "h", "bh", "bfh",
-	"i", "bi" };
+static const char *const trap_states[] = { "", "b", "bf", "h", "bh", "bfh", "i",
+	"bi" };
 
 START_TEST(sigtrap_is_as_before_after_a_hit)
 {
@@ -1522,8 +1518,8 @@ START_TEST(a_signal_ends_the_wait)
 		gregs[REG_RIP] = (greg_t)pc;
 		gregs[REG_RAX] = 61;
 		wait_skip(&uc);
-		ck_assert_int_eq(gregs[REG_RIP],
-		    (greg_t)(inside ? wait_end : pc));
+		ck_assert_int_eq(
+		    gregs[REG_RIP], (greg_t)(inside ? wait_end : pc));
 		ck_assert_int_eq(gregs[REG_RAX], inside ? -EINTR : 61);
 	}
 }
@@ -1563,8 +1559,8 @@ main(int argc, char **argv)
 	tcase_add_test(tc, children_are_followed_in_order);
 	tcase_add_test(tc, exec_by_another_thread_leaves_the_leader);
 	tcase_add_loop_test(tc, vfork_parent_is_let_go_when_it_wakes, 0, 2);
-	tcase_add_loop_test(tc, remote_syscall_in_a_blocked_thread, 0,
-	    (int)ARRAY_SIZE(calls));
+	tcase_add_loop_test(
+	    tc, remote_syscall_in_a_blocked_thread, 0, (int)ARRAY_SIZE(calls));
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_in_delivery);
 	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);
 	tcase_add_test(tc, remote_syscall_during_a_group_stop);
