@@ -224,7 +224,7 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 
 BUILD_PKGS := gcc libc6-dev make libunwind-dev libcapstone-dev libelf-dev \
 	libdw-dev libiberty-dev flex bison
-TEST_PKGS := check binutils git perl python3 redis-tools openjdk-17-jre-headless
+TEST_PKGS := check binutils g++ git perl python3 redis-tools openjdk-17-jre-headless
 
 deps:
 	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS)
