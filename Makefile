@@ -205,7 +205,7 @@ lint-cppcheck:
 	@mkdir -p $(B)/lint/cppcheck
 	@if command -v cppcheck >/dev/null; then \
 		cppcheck -q --std=c11 --enable=warning,portability,performance \
-		--inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
+		--inline-suppr --error-exitcode=1 --template=gcc \
 		--cppcheck-build-dir=$(B)/lint/cppcheck -D_GNU_SOURCE -I. \
 		$(ALLSRC); \
 	else echo "lint: cppcheck is not installed"; fi
