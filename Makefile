@@ -123,7 +123,7 @@ include t/e2e/rules.mk
 # ---- tests -----------------------------------------------------------------
 
 # The traced programs of t/e2e are built plain, whatever this build is.
-LINTS := t/lint/layers.sh t/lint/headers.sh t/lint/paths.sh t/lint/length.sh
+LINTS := $(wildcard t/lint/*.sh)
 RUN = B=$(B) DTRAP=$(abspath $(PROG)) CC=$(CC) t/run -j $(JOBS)
 # Parallel, unless the caller has already said how.
 PJ = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
