@@ -149,6 +149,11 @@ unwind_fp_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 		return STEP_OK;
 	if (start != 0 && return_at(u, f, sp, start, caller))
 		return STEP_OK;
+	/* Or below one register, when the prologue has pushed that but has
+	 * not yet made it the frame pointer. */
+	if (start != 0 && f->r[CFI_RBP] != sp &&
+	    return_at(u, f, sp + 8, start, caller))
+		return STEP_OK;
 	if (rbp_step(u, f, caller))
 		return STEP_OK;
 	return return_at(u, f, sp, 0, caller) ? STEP_OK : STEP_FAIL;

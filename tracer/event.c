@@ -244,7 +244,7 @@ note_child(struct thread *th, enum event_kind kind)
 	unsigned long msg = 0;
 	int status;
 
-	thread_eventmsg(th, &msg);
+	tid_eventmsg(th->tid, &msg);
 	struct event ev = { .kind = kind, .thread = th };
 	if (msg != 0 && super_thread(su, (pid_t)msg) == NULL)
 		ev.child = child_add(th, kind, (pid_t)msg);
@@ -267,7 +267,7 @@ note_exec(struct thread *th)
 	struct proc *p = th->proc;
 	unsigned long msg = 0;
 
-	thread_eventmsg(th, &msg);
+	tid_eventmsg(th->tid, &msg);
 	th->exiting = th->listening = th->interrupted = false;
 	th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
 	for (size_t i = 0; i < p->threads.len; i++) {
@@ -306,7 +306,7 @@ note_exit(struct thread *th)
 {
 	unsigned long status = 0;
 
-	thread_eventmsg(th, &status);
+	tid_eventmsg(th->tid, &status);
 	th->exiting = true;
 	event_push(th->proc->super,
 	    &(struct event){
@@ -344,6 +344,7 @@ note_stop(struct thread *th, int sig, int event)
 		return;
 	}
 	th->stop = event < (int)ARRAY_SIZE(kinds) ? kinds[event] : EV_NONE;
+	th->in_vfork = th->stop == EV_VFORK;
 	switch (th->stop) {
 	case EV_FORK:
 	case EV_VFORK:
@@ -359,20 +360,37 @@ note_stop(struct thread *th, int sig, int event)
 	}
 }
 
+bool
+event_reclaim(struct super *su, pid_t tid)
+{
+	for (size_t i = 0; i < su->leaving.len; i++)
+		if (su->leaving.at[i] == tid) {
+			su->leaving.at[i] = vec_pop(&su->leaving);
+			return true;
+		}
+	return false;
+}
+
 /* A thread we let go while it slept has stopped, or ended. */
 static bool
 note_leaving(struct super *su, pid_t tid, int status)
 {
-	for (size_t i = 0; i < su->leaving.len; i++) {
-		if (su->leaving.at[i] != tid)
-			continue;
-		su->leaving.at[i] = su->leaving.at[--su->leaving.len];
-		int sig = status >> 16 == 0 ? WSTOPSIG(status) : 0;
-		if (WIFSTOPPED(status))
-			tid_release(tid, (sig & 0x80) == 0 ? sig : 0);
+	unsigned long child = 0;
+	int early;
+
+	if (!event_reclaim(su, tid))
+		return false;
+	if (!WIFSTOPPED(status))
 		return true;
+	/* It was in the middle of making a child, which is traced as well. */
+	if (event_makes_child(status >> 16) && tid_eventmsg(tid, &child) == 0) {
+		*vec_push(&su->leaving) = (pid_t)child;
+		if (early_remove(su, (pid_t)child, false, &early))
+			note_leaving(su, (pid_t)child, early);
 	}
-	return false;
+	int sig = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+	tid_release(tid, (sig & 0x80) == 0 ? sig : 0);
+	return true;
 }
 
 void

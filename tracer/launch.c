@@ -194,9 +194,11 @@ seize_pass(struct super *su, struct proc *p)
 		struct proc_status st;
 		if (super_thread(su, tid) != NULL)
 			continue;
-		int error = thread_seize(tid);
+		int error = event_reclaim(su, tid) ? 0 : thread_seize(tid);
 		if (error == 0) {
-			thread_add(p, tid, TH_RUNNING);
+			/* A group-stop that it is in is old news, as if it
+			 * had been listening. */
+			thread_add(p, tid, TH_RUNNING)->listening = true;
 			news++;
 			continue;
 		}

@@ -98,7 +98,7 @@ note(pid_t tid, int status)
 	th->sig = sig;
 	unsigned long child = 0;
 	if (event_makes_child(event) && th->proc->space->tab != NULL &&
-	    thread_eventmsg(th, &child) == 0)
+	    tid_eventmsg(tid, &child) == 0)
 		restore_copy(th->proc->space->tab, (pid_t)child);
 }
 
@@ -123,7 +123,7 @@ stop_all(void)
 		hash_foreach(e, &guarded->threads) {
 			struct thread *th = e->value;
 			if ((th->state == TH_RUNNING || th->state == TH_NEW) &&
-			    !thread_asleep(th))
+			    !th->exiting && !thread_asleep(th))
 				missing = true;
 		}
 		if (!missing)

@@ -29,6 +29,9 @@
 	    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE |                 \
 	    PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
 
+/* How long a thread may sleep uninterruptibly before we stop waiting for it. */
+#define PATIENCE_NS 20000000
+
 /* The supervisor */
 
 struct super *
@@ -306,9 +309,9 @@ thread_interrupt(struct thread *th)
 }
 
 int
-thread_eventmsg(struct thread *th, unsigned long *msg)
+tid_eventmsg(pid_t tid, unsigned long *msg)
 {
-	return request(PTRACE_GETEVENTMSG, th->tid, 0, (uintptr_t)msg);
+	return request(PTRACE_GETEVENTMSG, tid, 0, (uintptr_t)msg);
 }
 
 int
@@ -367,9 +370,6 @@ thread_release(struct thread *th)
 bool
 thread_asleep(const struct thread *th)
 {
-	/* It has passed its last instruction. */
-	if (th->exiting)
-		return true;
 	/*
 	 * A thread in the kernel, with our interrupt pending, traps on its way
 	 * back.  `D' means that nothing wakes it before what it waits for: its
@@ -384,32 +384,43 @@ thread_asleep(const struct thread *th)
 	}
 }
 
+/*
+ * Is the stop of this thread still to be waited for?  Short sleeps in `D' are
+ * common (a page from disk, a lock in the kernel); what lasts longer than our
+ * patience is left alone.
+ */
+static bool
+is_missing(struct thread *th, bool patient)
+{
+	if (th->state == TH_STOPPED || th->state == TH_GONE || th->asleep)
+		return false;
+	if (th->state == TH_RUNNING && !th->interrupted)
+		thread_interrupt(th);
+	/* One has passed its last instruction, the other sleeps for long. */
+	else if (th->exiting || th->in_vfork || !patient)
+		th->asleep = thread_asleep(th) || th->exiting;
+	return !th->asleep;
+}
+
 void
 space_await(struct space *sp)
 {
 	struct super *su = sp->super;
 	struct timespec nap = { 0, 20000 };
+	long napped = 0;
 
 	for (;;) {
 		bool missing = false;
 		while (event_take(su))
 			;
-		space_foreach_thread(th, sp)
-		{
-			if (th->state == TH_STOPPED || th->state == TH_GONE)
-				continue;
-			if (th->state == TH_RUNNING && !th->interrupted)
-				thread_interrupt(th);
-			else if (!th->asleep)
-				th->asleep = thread_asleep(th);
-			if (!th->asleep)
-				missing = true;
-		}
+		space_foreach_thread(th, sp) missing |=
+		    is_missing(th, napped < PATIENCE_NS);
 		if (!missing)
 			return;
-		/* Which of them could become asleep is not known, so no
+		/* Which of them may turn out to be asleep is not known, so no
 		 * blocking wait: it might be for ever. */
 		nanosleep(&nap, NULL);
+		napped += nap.tv_nsec;
 		nap.tv_nsec = MIN(nap.tv_nsec * 2, 1000000);
 	}
 }

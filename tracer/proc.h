@@ -104,6 +104,7 @@ struct thread {
 				 * not run without syscall-stops since */
 	bool want_syscalls;	/* resume with PTRACE_SYSCALL */
 	bool exiting;		/* EV_EXIT seen */
+	bool in_vfork;		/* EV_VFORK seen, EV_VFORK_DONE not yet */
 	bool for_space;		/* stopped only because its space is:
 				 * space_resume() lets it run */
 	bool asleep;		/* space_stop() did not wait for it: it sleeps

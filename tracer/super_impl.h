@@ -82,7 +82,7 @@ int thread_interrupt(struct thread *th);
 int thread_release(struct thread *th);
 /* Detach by number, whatever it is. */
 int tid_release(pid_t tid, int sig);
-int thread_eventmsg(struct thread *th, unsigned long *msg);
+int tid_eventmsg(pid_t tid, unsigned long *msg);
 /* Is this syscall-stop the one at the entry?  Asks the kernel. */
 bool thread_at_entry(struct thread *th);
 int thread_sigmask(struct thread *th, uint64_t *mask);
@@ -97,6 +97,9 @@ void space_await(struct space *sp);
 
 /* Blocks for a status of this thread alone.  0 or -ESRCH. */
 int event_wait_thread(struct thread *th, int *status);
+/* A thread that was let go while it slept is wanted again: true if it was one,
+ * and is traced by us still. */
+bool event_reclaim(struct super *su, pid_t tid);
 /* Wait for the end of a child that has been killed and has no struct. */
 void event_reap(pid_t pid);
 /* Take in a status, queueing its event. */

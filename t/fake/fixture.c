@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,6 +156,99 @@ child_end(struct child *c)
 {
 	fclose(c->in);
 	fclose(c->out);
-	kill(c->pid, SIGKILL);
-	waitpid(c->pid, NULL, 0);
+	trace_end(c->pid);
+}
+
+static void
+wait_trap(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, __WALL), pid);
+	ck_assert_msg(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP,
+	    "status %#x", status);
+}
+
+pid_t
+trace_start(const char *path, char *const argv[])
+{
+	char *const alone[] = { (char *)(uintptr_t)path, NULL };
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		close(0);
+		unsetenv("ASAN_OPTIONS");
+		execv(path, argv != NULL ? argv : alone);
+		_exit(127);
+	}
+	wait_trap(pid);
+	return pid;
+}
+
+void
+trace_run_to(pid_t pid, uint64_t addr)
+{
+	struct uregs r;
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, pid, addr, 0);
+	ck_assert_int_eq(errno, 0);
+	ck_assert_int_eq(
+	    ptrace(PTRACE_POKETEXT, pid, addr, (word & ~0xffL) | 0xcc), 0);
+	ck_assert_int_eq(ptrace(PTRACE_CONT, pid, 0, 0), 0);
+	wait_trap(pid);
+	ck_assert_int_eq(ptrace(PTRACE_POKETEXT, pid, addr, word), 0);
+	r = trace_regs(pid);
+	ck_assert_uint_eq(r.r[UREG_RIP], addr + 1);
+	r.r[UREG_RIP] = addr;
+	trace_set_regs(pid, &r);
+}
+
+void
+trace_step(pid_t pid)
+{
+	ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, 0, 0), 0);
+	wait_trap(pid);
+}
+
+struct uregs
+trace_regs(pid_t pid)
+{
+	struct uregs r;
+
+	static_assert(sizeof(r) == sizeof(struct user_regs_struct), "regs");
+	ck_assert_int_eq(ptrace(PTRACE_GETREGS, pid, 0, &r), 0);
+	return r;
+}
+
+void
+trace_set_regs(pid_t pid, const struct uregs *r)
+{
+	ck_assert_int_eq(ptrace(PTRACE_SETREGS, pid, 0, r), 0);
+}
+
+void
+trace_attach(pid_t tid)
+{
+	int status;
+
+	ck_assert_int_eq(ptrace(PTRACE_SEIZE, tid, 0, 0), 0);
+	ck_assert_int_eq(ptrace(PTRACE_INTERRUPT, tid, 0, 0), 0);
+	ck_assert_int_eq(waitpid(tid, &status, __WALL), tid);
+	ck_assert(WIFSTOPPED(status));
+}
+
+void
+trace_end(pid_t pid)
+{
+	pid_t got;
+
+	kill(pid, SIGKILL);
+	/* A traced thread is waited for first, or its leader never ends. */
+	do
+		got = waitpid(-1, NULL, __WALL);
+	while (got != pid && got > 0);
 }

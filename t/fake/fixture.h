@@ -10,6 +10,7 @@
 
 #include "dlang/base/base.h"
 #include "dlang/base/reader.h"
+#include "dlang/uregs.h"
 
 /* In main(), round srunner_run_all(). */
 void fixture_setup(void);
@@ -45,5 +46,20 @@ void child_end(struct child *c);
 
 /* A reader of a live process's memory. */
 struct reader fixture_reader(pid_t pid);
+
+/*
+ * Programs under ptrace: started and stopped before their first instruction
+ * (with nothing to read), run to a breakpoint at addr (taken away again, the
+ * pc on it), one instruction further, their registers.
+ */
+pid_t trace_start(const char *path, char *const argv[]);
+void trace_run_to(pid_t pid, uint64_t addr);
+void trace_step(pid_t pid);
+struct uregs trace_regs(pid_t pid);
+void trace_set_regs(pid_t pid, const struct uregs *r);
+/* Attach to a running thread, and wait until it has stopped. */
+void trace_attach(pid_t tid);
+/* Kill a traced program and wait for it and its threads. */
+void trace_end(pid_t pid);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -430,48 +429,10 @@ START_TEST(addrspace_waits_for_a_lazy_ifunc)
 }
 END_TEST
 
-/* Start under ptrace, stopped before the first instruction. */
-static pid_t
-start_stopped(const char *path)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		close(0);
-		execl(path, path, (char *)NULL);
-		_exit(127);
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFSTOPPED(status));
-	return pid;
-}
-
-/* Run to addr by a breakpoint there. */
-static void
-run_to(pid_t pid, uint64_t addr)
-{
-	int status;
-	long word;
-
-	errno = 0;
-	word = ptrace(PTRACE_PEEKTEXT, pid, addr, 0);
-	ck_assert_int_eq(errno, 0);
-	ck_assert_int_eq(
-	    ptrace(PTRACE_POKETEXT, pid, addr, (word & ~0xffL) | 0xcc), 0);
-	ck_assert_int_eq(ptrace(PTRACE_CONT, pid, 0, 0), 0);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP,
-	    "status %#x", status);
-	ck_assert_int_eq(ptrace(PTRACE_POKETEXT, pid, addr, word), 0);
-}
-
 static void
 check_linkmap_from_start(const char *path)
 {
-	pid_t pid = start_stopped(path);
+	pid_t pid = trace_start(path, NULL);
 	struct reader mem = fixture_reader(pid);
 	struct addrspace *as = addrspace_create(pid, &mem);
 	struct linkmap early, late;
@@ -492,7 +453,7 @@ check_linkmap_from_start(const char *path)
 
 	/* The first call of the place is before the libraries are added or
 	 * when they have been; by then the struct is in order. */
-	run_to(pid, early.brk_addr);
+	trace_run_to(pid, early.brk_addr);
 	addrspace_refresh(as, NULL, NULL);
 	ck_assert_int_eq(linkmap_find(as, &mem, &late), 0);
 	ck_assert_uint_eq(late.brk_addr, early.brk_addr);
