@@ -123,7 +123,7 @@ include t/e2e/rules.mk
 # ---- tests -----------------------------------------------------------------
 
 # The traced programs of t/e2e are built plain, whatever this build is.
-LINTS := t/lint/layers.sh t/lint/headers.sh t/lint/paths.sh t/lint/length.sh
+LINTS := $(wildcard t/lint/*.sh)
 RUN = B=$(B) DTRAP=$(abspath $(PROG)) CC=$(CC) t/run -j $(JOBS)
 # Parallel, unless the caller has already said how.
 PJ = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
@@ -205,7 +205,7 @@ lint-cppcheck:
 	@mkdir -p $(B)/lint/cppcheck
 	@if command -v cppcheck >/dev/null; then \
 		cppcheck -q --std=c11 --enable=warning,portability,performance \
-		--inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem \
+		--inline-suppr --error-exitcode=1 --template=gcc \
 		--cppcheck-build-dir=$(B)/lint/cppcheck -D_GNU_SOURCE -I. \
 		$(ALLSRC); \
 	else echo "lint: cppcheck is not installed"; fi
@@ -224,7 +224,7 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 
 BUILD_PKGS := gcc libc6-dev make libunwind-dev libcapstone-dev libelf-dev \
 	libdw-dev libiberty-dev flex bison
-TEST_PKGS := check binutils git perl python3 redis-tools openjdk-17-jre-headless
+TEST_PKGS := check binutils g++ git perl python3 redis-tools openjdk-17-jre-headless
 
 deps:
 	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS)

@@ -21,7 +21,7 @@ caret() {
 	has "$tmp/err" '^ *\^ *$'
 }
 
-bad 1 'No such process' -n 'BEGIN { exit(0); }' -p 99999999
+bad 1 'No such process|no process with pid 99999999' -n 'BEGIN { exit(0); }' -p 99999999
 bad 1 'invalid pid: abc' -n 'BEGIN { exit(0); }' -p abc
 bad 1 'invalid pid: -3' -n 'BEGIN { exit(0); }' -p -3
 bad 1 'does not match any probes' -n 'nosuch:::probe { exit(0); }'
