@@ -267,11 +267,12 @@ consume_report(struct consume *c)
 int
 consume_finish(struct consume *c, bool aborted)
 {
+	/* Before the records: a printa() among them prints what is there now. */
+	consume_aggs(c);
 	int r = consume_records(c);
 
 	consume_drops(c);
 	if (r == 0 && !aborted) {
-		consume_aggs(c);
 		consume_report(c);
 		r = out_flush(&c->out);
 	}
