@@ -109,10 +109,12 @@ RELOC := $(patsubst t/reloc/%.c,$(B)/reloc/%,$(wildcard t/reloc/test_*.c))
 reloc: $(RELOC)
 	@for t in $(RELOC); do echo "# $$t"; $$t || exit 1; done
 
-$(B)/reloc/%: t/reloc/%.c $(wildcard t/reloc/*.h) $(FAKE) $(LIB)
+RELOCLIB := t/reloc/rig.c t/reloc/insns.S
+
+$(B)/reloc/%: t/reloc/%.c $(RELOCLIB) $(wildcard t/reloc/*.h) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
-		-lpthread -lrt $(LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(RELOCLIB) $(LIB) -lcheck \
+		-lsubunit -lpthread -lrt $(LIBS)
 
 -include $(RELOC:=.d)
 

@@ -22,6 +22,7 @@ enum displaced_how {
 	DISP_COPY,     /* in the slot, then a jump back to the text */
 	DISP_LEAP,     /* in the slot; it goes where it goes by itself */
 	DISP_CALL,     /* in the slot: push of the return address, then a jump */
+	DISP_CALL_MEM, /* likewise, when the target is to be fetched first */
 	DISP_SYSCALL,  /* in the slot, then rcx is put right, then back */
 	DISP_SCRATCH,  /* in the slot, far from its data: through a register
 			* that is saved below the red zone */

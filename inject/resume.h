@@ -39,7 +39,9 @@ enum slot_place resume_leave_slot(struct tptable *tab, struct uregs *regs,
 
 /* The address in text that stands for pc, for unwinders: inside a slot
  * tp->addr, or where the displaced instruction goes on when its effect is
- * complete (a thread in a system call made from a slot); else pc itself. */
+ * complete (a thread in a system call made from a slot); else pc itself.
+ * The si_addr of a SIGILL, SIGFPE or SIGTRAP is a pc too: whoever delivers one
+ * passes it through here, so that a handler sees no slot. */
 uint64_t resume_text_pc(struct tptable *tab, uint64_t pc);
 
 /* Would the jump or call that the instruction at tp makes leave

@@ -221,6 +221,25 @@ chunk_from_cave(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi)
 	return NULL;
 }
 
+/*
+ * Has the target already put memory near there that is of no use for this
+ * window?  Then it would do so again: its idea of near is 2 GiB either way,
+ * and data on one side of the text narrows the window to the other.
+ */
+static bool
+mapped_beside(
+    const struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t size)
+{
+	for (size_t i = 0; i < s->chunks.len; i++) {
+		const struct chunk *c = &s->chunks.at[i];
+		if (c->free * GRANULE >= size && c->original == NULL &&
+		    (c->start > hi || c->start + c->size - 1 < lo) &&
+		    c->start - near + (UINT64_C(1) << 31) < UINT64_C(1) << 32)
+			return true;
+	}
+	return false;
+}
+
 /* A new chunk by mapping.  0, or a negative errno. */
 static int
 chunk_by_mapping(struct slots *s, uint64_t near, struct chunk **c)
@@ -259,7 +278,11 @@ slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 	vec_foreach(have, &s->chunks)
 		if (chunk_cut(have, lo, hi, size, owner, addr) == 0)
 			return 0;
-	int err = chunk_by_mapping(s, near, &c);
+	/* The middle of the window is the best place to look for room. */
+	uint64_t middle = hi - lo == UINT64_MAX ? near : lo + (hi - lo) / 2;
+	int err = mapped_beside(s, middle, lo, hi, size) ?
+	    -ENOMEM :
+	    chunk_by_mapping(s, middle, &c);
 
 	if (err == 0)
 		return chunk_cut(c, lo, hi, size, owner, addr);

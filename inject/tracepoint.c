@@ -256,7 +256,8 @@ decode_at(
 		*why = "not an instruction";
 		return -EILSEQ;
 	}
-	if (!insn_agreed(insn)) {
+	/* Nobody agrees on the length of ud0 and ud1, and it does not matter. */
+	if (insn->kind != INSN_UD && !insn_agreed(insn)) {
 		*why = "instruction of uncertain length";
 		return -EILSEQ;
 	}
@@ -446,7 +447,7 @@ give_slot(struct tptable *tab, struct entry *e)
 	displaced_window(&e->plan, &lo, &hi);
 	err = slot_alloc(
 	    tab->slots, tp->addr, lo, hi, e->plan.size, tp, &tp->slot);
-	if (err == -ENOMEM && displaced_go_far(&e->plan)) {
+	if (err != 0 && displaced_go_far(&e->plan)) {
 		if (e->plan.size == 0)
 			return NULL;
 		err = slot_alloc(tab->slots, tp->addr, 0, UINT64_MAX,

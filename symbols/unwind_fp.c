@@ -6,7 +6,8 @@
  *	rbp-> | caller's rbp   |
  *
  * Invariant: a step is taken only to an address that a call instruction
- * precedes; a guess that cannot be shown to be a return address is not made.
+ * precedes, or into code made at run time; a guess that cannot be shown to be
+ * a return address is not made.
  */
 #include <string.h>
 
@@ -91,6 +92,16 @@ is_after_call(struct unwinder *u, uint64_t addr, uint64_t target)
 	return false;
 }
 
+/* Code that was made at run time.  Interpreters among it push the addresses
+ * to which they want to come back, and call nothing. */
+static bool
+is_made_code(struct unwinder *u, uint64_t pc)
+{
+	const struct map *m = maps_at(addrspace_maps(u->as), pc);
+
+	return m != NULL && m->exec && addrspace_load_at(u->as, pc) == NULL;
+}
+
 /* The caller, if the return address is at `at'. */
 static bool
 return_at(struct unwinder *u, const struct frame *f, uint64_t at,
@@ -100,8 +111,10 @@ return_at(struct unwinder *u, const struct frame *f, uint64_t at,
 	static const uint8_t kept[] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 	uint64_t pc;
 
-	if (!unwind_read(u, at, &pc, sizeof(pc)) ||
-	    !is_after_call(u, pc, target))
+	if (!unwind_read(u, at, &pc, sizeof(pc)))
+		return false;
+	if (!is_after_call(u, pc, target) &&
+	    !(target == 0 && is_made_code(u, pc)))
 		return false;
 	*caller = (struct frame){ 0 };
 	for (size_t i = 0; i < sizeof(kept); i++)

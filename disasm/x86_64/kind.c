@@ -45,6 +45,35 @@ uses_stack(const struct raw *r)
 	    (raw_reg3(r) == 2 || raw_reg3(r) == 3 || raw_reg3(r) == 6);
 }
 
+/* Opcodes whose ModRM.reg is a general register: not a vector, a mask, a
+ * segment or more of the opcode. */
+static bool
+reg_is_general(const struct raw *r)
+{
+	uint8_t op = r->opcode;
+
+	if (r->enc != RAW_LEGACY && r->map >= 8)
+		return true; /* XOP: not worth a list */
+	switch (r->map) {
+	case 0:
+		return op < 0x40 || op == 0x63 || op == 0x69 || op == 0x6b ||
+		    (op >= 0x84 && op <= 0x8b) || op == 0x8d;
+	case 1:
+		if (op == 0x2c || op == 0x2d || op == 0x50 || op == 0xc5 ||
+		    op == 0xd7 || op == 0x78 || op == 0x79)
+			return true;
+		if (r->enc != RAW_LEGACY)
+			return op == 0x93;
+		return op == 0x02 || op == 0x03 || (op & 0xfc) == 0x20 ||
+		    (op & 0xf0) == 0x40 || (op >= 0xa3 && op <= 0xad) ||
+		    (op >= 0xaf && op <= 0xc3 && op != 0xba && op != 0xc2);
+	case 2: return op >= 0xf0;
+	case 3: return op == 0xf0;
+	case 5: return op == 0x2c || op == 0x2d || op == 0x78 || op == 0x79;
+	default: return false;
+	}
+}
+
 static uint16_t
 registers_used(const struct raw *r)
 {
@@ -52,8 +81,8 @@ registers_used(const struct raw *r)
 
 	if (uses_stack(r))
 		used |= RSP;
-	if (r->enc != RAW_LEGACY)
-		used |= 1U << r->vvvv;
+	if (r->enc != RAW_LEGACY && (r->vvvv != 4 || r->map == 2))
+		used |= 1U << r->vvvv; /* general in BMI, map 2, only */
 	if (r->enc == RAW_LEGACY && r->map == 1 &&
 	    (r->opcode == 0x05 || r->opcode == 0x07 || r->opcode == 0x34))
 		used |= 1U << 11;
@@ -62,7 +91,10 @@ registers_used(const struct raw *r)
 		used |= 1U << ((r->opcode & 7) | ((r->rex & RAW_B) ? 8U : 0U));
 		return (uint16_t)used;
 	}
-	used |= 1U << raw_reg(r);
+	/* Over-estimated but for rsp, which would make the answer useless for
+	 * every xmm4. */
+	if (raw_reg(r) != 4 || reg_is_general(r))
+		used |= 1U << raw_reg(r);
 	if (raw_mod(r) == 3) {
 		used |= 1U << raw_rm(r);
 	} else if (r->has_sib) {

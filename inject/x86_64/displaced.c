@@ -8,7 +8,13 @@
  *	CALL	push qword ptr [ret]
  *		jmp target			LEAP	insn
  *	ret:	.quad next
- *	target:	...
+ *
+ *	CALL_MEM push operand			reads before it writes
+ *		push qword ptr [rsp]		the target, 16 below
+ *		lea rsp, [rsp + 16]
+ *		push qword ptr [ret]
+ *		jmp qword ptr [rsp - 8]
+ *	ret:	.quad next
  *
  *	SCRATCH	lea rsp, [rsp - 128]		the red zone is the program's
  *		push r
@@ -18,13 +24,16 @@
  *		lea rsp, [rsp + 128]
  *		jmp next
  *
- * None of the added instructions changes a flag.  A call's return address is
- * pushed from memory in one instruction, so there is one intermediate state
- * and not two.  The call's target is jumped to, not called: a return address
- * in a slot would be seen by unwinders and would outlive the slot.
+ * None of the added instructions changes a flag.  A return address is pushed
+ * from memory in one instruction, so that there is never half of one.  Targets
+ * are jumped to, not called: a return address in a slot would be seen by
+ * unwinders and would outlive the slot.
  *
- * A call through memory reads its operand after the push, so an operand at or
- * below the stack pointer, which the push may overwrite, is emulated.
+ * A call through memory reads its operand, which may be relative to rsp or lie
+ * below it, and may fault there, before anything is pushed.  push does these
+ * two in the same order and with the same addresses, so it stands for the call
+ * until the target is in hand.  It is kept where the callee's red zone will
+ * be.
  */
 #include "inject/displaced.h"
 
@@ -49,6 +58,9 @@ static_assert(UREG_RAX == 10 && UREG_RCX == 11 && UREG_RDX == 12 &&
 
 #define PUSH_LEN 6 /* push qword ptr [rip + disp32] */
 
+/* push qword ptr [rsp]; lea rsp, [rsp + 16] */
+#define FETCH_TAIL 8
+
 /* clang-format off */
 static const struct {
 	uint8_t reg, mem; /* enum displaced_how */
@@ -60,7 +72,8 @@ static const struct {
 
 static const char *const names[] = {
 	[DISP_EMULATE] = "emulate", [DISP_COPY] = "copy", [DISP_LEAP] = "leap",
-	[DISP_CALL] = "call", [DISP_SYSCALL] = "syscall",
+	[DISP_CALL] = "call", [DISP_CALL_MEM] = "call through memory",
+	[DISP_SYSCALL] = "syscall",
 	[DISP_SCRATCH] = "scratch", [DISP_OWN_TRAP] = "own trap",
 	[DISP_REFUSE] = "refuse",
 };
@@ -85,20 +98,13 @@ data_of(const struct displaced *d)
 	return next_of(d) + (uint64_t)(int64_t)d->insn.disp;
 }
 
-/* A call that must read its target before the return address is pushed. */
+/* Does the call have to fetch its target before the return address is pushed?
+ * Only a register other than rsp outlives the push. */
 static bool
-call_needs_emulation(const struct insn *insn)
+fetches(const struct insn *insn)
 {
-	if (insn->kind != INSN_CALL_IND)
-		return false;
-	if (!insn->mem)
-		return insn->reg == UREG_RSP;
-	/* [rsp + disp] becomes [rsp + disp + 8]: what overlaps the pushed word
-	 * or would not fit is left to emulation; so is the 32-bit rsp. */
-	if (insn->base == UREG_RSP)
-		return insn->addrsize != 8 || insn->disp < 0 ||
-		    insn->disp > INT32_MAX - 8;
-	return false;
+	return insn->kind == INSN_CALL_IND &&
+	    (insn->mem || insn->reg == UREG_RSP);
 }
 
 /* Slot bytes for the plan, when everything is as near as the window says, or
@@ -111,12 +117,11 @@ slot_size(const struct displaced *d, bool far)
 	switch ((enum displaced_how)d->how) {
 	case DISP_COPY: return d->insn.len + jmp;
 	case DISP_LEAP: return d->insn.len;
-	/* The widest jump is one with a SIB, disp32 and three prefixes, or
-	 * a direct one with its address behind it. */
+	/* The jump is as long as the call was, or one to anywhere. */
 	case DISP_CALL:
-		return PUSH_LEN + 8 +
-		    (d->insn.kind == INSN_CALL ? EMIT_JMP_FAR :
-						 d->insn.len + 4U);
+		return PUSH_LEN + 8U +
+		    (d->insn.kind == INSN_CALL ? EMIT_JMP_FAR : d->insn.len);
+	case DISP_CALL_MEM: return d->insn.len + FETCH_TAIL + PUSH_LEN + 4 + 8;
 	case DISP_SYSCALL: return 2 + (far ? 10 : 7) + jmp;
 	case DISP_SCRATCH: return SLOT_SIZE_MAX;
 	case DISP_EMULATE:
@@ -132,8 +137,8 @@ displaced_plan(struct displaced *d, const struct insn *insn, const char **why)
 	memset(d, 0, sizeof(*d));
 	d->insn = *insn;
 	d->how = insn->mem ? rules[insn->kind].mem : rules[insn->kind].reg;
-	if (call_needs_emulation(insn))
-		d->how = DISP_EMULATE;
+	if (fetches(insn))
+		d->how = DISP_CALL_MEM;
 	if (insn->refuse != NULL || d->how == DISP_REFUSE) {
 		d->how = DISP_REFUSE;
 		*why = insn->refuse != NULL ? insn->refuse :
@@ -223,6 +228,7 @@ displaced_go_far(struct displaced *d)
 	case DISP_SYSCALL: break;
 	case DISP_LEAP:
 	case DISP_CALL:
+	case DISP_CALL_MEM:
 		if (!d->insn.rip_relative)
 			return false; /* had no window to begin with */
 		if (d->insn.kind != INSN_JMP_IND &&
@@ -252,38 +258,42 @@ write_copy(const struct displaced *d, struct emit *e)
 		    e, at + insn->disp_at, at + insn->len, data_of(d));
 }
 
-/* The indirect jump that stands for an indirect call, after the push. */
+/* ff /2 rewritten to another of group 5. */
 static void
-write_call_jump(const struct displaced *d, struct emit *e)
+write_group5(const struct displaced *d, struct emit *e, unsigned reg)
 {
-	const struct insn *insn = &d->insn;
-	size_t at = e->len, modrm = at + insn->modrm_at;
+	size_t modrm = e->len + d->insn.modrm_at;
 
-	if (!insn->mem || insn->base != UREG_RSP) {
-		write_copy(d, e);
-		/* ff /2 to ff /4 */
-		e->buf[modrm] = (uint8_t)((e->buf[modrm] & ~0x38) | 4 << 3);
-		return;
-	}
-	/* Up to the ModRM as it is, then [rsp + index * scale + disp32], the
-	 * return address being 8 bytes below. */
-	emit_bytes(e, insn->bytes, insn->modrm_at);
-	emit_u8(e, 0x80 | 4 << 3 | 4);
-	emit_u8(e, insn->bytes[insn->modrm_at + 1]);
-	emit_u32(e, (uint32_t)(insn->disp + 8));
+	write_copy(d, e);
+	e->buf[modrm] = (uint8_t)((e->buf[modrm] & ~0x38U) | reg << 3);
 }
 
 static void
 write_call(struct displaced *d, struct emit *e)
 {
 	emit_bytes(e, "\xff\x35\x00\x00\x00\x00", PUSH_LEN);
+	d->done_at = PUSH_LEN;
 	if (d->insn.kind == INSN_CALL)
 		emit_jmp(e, d->insn.target);
 	else
-		write_call_jump(d, e);
+		write_group5(d, e, 4);
 	emit_patch_rel32(e, 2, PUSH_LEN, emit_pc(e));
 	emit_u64(e, next_of(d));
-	d->done_at = PUSH_LEN;
+}
+
+static void
+write_call_mem(struct displaced *d, struct emit *e)
+{
+	write_group5(d, e, 6);
+	emit_bytes(e, "\xff\x34\x24", 3);
+	emit_bytes(e, "\x48\x8d\x64\x24\x10", 5);
+	size_t push = e->len;
+	emit_bytes(e, "\xff\x35\x00\x00\x00\x00", PUSH_LEN);
+	emit_bytes(e, "\xff\x64\x24\xf8", 4);
+	emit_patch_rel32(e, push + 2, push + PUSH_LEN, emit_pc(e));
+	emit_u64(e, next_of(d));
+	/* Until it is gone, it is undone. */
+	d->done_at = (uint8_t)e->len;
 }
 
 static void
@@ -376,6 +386,7 @@ displaced_write(struct displaced *d, uint64_t slot, uint8_t *buf)
 		d->done_at = (uint8_t)e.len; /* nobody gets there */
 		break;
 	case DISP_CALL: write_call(d, &e); break;
+	case DISP_CALL_MEM: write_call_mem(d, &e); break;
 	case DISP_SYSCALL: write_syscall(d, &e); break;
 	case DISP_SCRATCH: write_scratch(d, &e); break;
 	case DISP_EMULATE:

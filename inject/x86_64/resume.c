@@ -4,8 +4,8 @@
  *
  * A thread in a slot is between two instructions, so there are few points:
  * before the displaced instruction, after it, and the intermediate states of
- * the rewritten ones, which are all undone by moving rsp and, in one case,
- * taking a register back from the stack.
+ * the rewritten ones.  Those are undone by moving rsp and, in one case, taking
+ * a register back from the stack; or finished, where the rest is a jump.
  */
 #include "inject/displaced.h"
 
@@ -24,6 +24,10 @@
 #define SCRATCH_LEA  5U
 #define SCRATCH_PUSH 2U
 #define SCRATCH_POP  2U
+/* And of those that follow the operand's push in a call through memory. */
+#define FETCH_PUSH 3U
+#define FETCH_LEA  5U
+#define RET_PUSH   6U
 
 /* enum ureg by hardware number, r8 to r15: the scratch registers. */
 static const uint8_t high_ureg[8] = { UREG_R8, UREG_R9, UREG_R10, UREG_R11,
@@ -251,6 +255,39 @@ leave_scratch(const struct displaced *d, struct target *t, unsigned at,
 	return at >= d->done_at ? SLOT_AFTER : SLOT_BEFORE;
 }
 
+/*
+ * The return address is pushed and the jump is next: it is done here, unless
+ * it would fault.  Then the push is undone, for the call to fault at home.
+ */
+static enum slot_place
+finish_call(struct uregs *regs, const uint64_t *to)
+{
+	if (to != NULL && canonical(*to)) {
+		regs->r[UREG_RIP] = *to;
+		return SLOT_AFTER;
+	}
+	regs->r[UREG_RSP] += 8;
+	return SLOT_BEFORE;
+}
+
+/* A call through memory: undo its pushes, but for the last. */
+static enum slot_place
+leave_call_mem(const struct displaced *d, struct target *t, unsigned at,
+    struct uregs *regs)
+{
+	unsigned push = d->insn.len, lea = push + FETCH_PUSH;
+	uint64_t *rsp = &regs->r[UREG_RSP], to;
+
+	if (at >= lea + FETCH_LEA + RET_PUSH)
+		return finish_call(
+		    regs, t->ops->read(t, *rsp - 8, &to, 8) == 0 ? &to : NULL);
+	if (at >= lea && at < lea + FETCH_LEA)
+		*rsp += 16;
+	else if (at >= push && at < lea)
+		*rsp += 8;
+	return SLOT_BEFORE;
+}
+
 uint64_t
 displaced_text_pc(const struct displaced *d, unsigned at)
 {
@@ -263,6 +300,7 @@ displaced_text_pc(const struct displaced *d, unsigned at)
 	case DISP_COPY:
 	case DISP_SYSCALL:
 	case DISP_SCRATCH: return next_of(d);
+	case DISP_CALL_MEM:
 	case DISP_LEAP:
 	case DISP_EMULATE:
 	case DISP_OWN_TRAP:
@@ -275,22 +313,25 @@ enum slot_place
 displaced_leave(const struct displaced *d, struct target *t, unsigned at,
     struct uregs *regs)
 {
-	enum slot_place place =
-	    at != 0 && at >= d->done_at ? SLOT_AFTER : SLOT_BEFORE;
+	bool after = at != 0 && at >= d->done_at;
 
-	if (d->how == DISP_SCRATCH)
-		place = leave_scratch(d, t, at, regs);
 	regs->r[UREG_RIP] = displaced_text_pc(d, at);
-	if (d->how == DISP_SYSCALL && place == SLOT_AFTER)
-		regs->r[UREG_RCX] = next_of(d);
-	if (d->how == DISP_LEAP)
-		place = SLOT_BEFORE;
-	if (d->how == DISP_CALL && d->insn.kind != INSN_CALL &&
-	    place == SLOT_AFTER) {
-		/* Pushed but not gone: its operand may be what faults, so it
-		 * is undone rather than finished. */
-		regs->r[UREG_RSP] += 8;
-		place = SLOT_BEFORE;
+	switch ((enum displaced_how)d->how) {
+	case DISP_SCRATCH: return leave_scratch(d, t, at, regs);
+	case DISP_CALL_MEM: return leave_call_mem(d, t, at, regs);
+	case DISP_CALL:
+		if (after && d->insn.kind != INSN_CALL)
+			return finish_call(regs, &regs->r[d->insn.reg]);
+		break;
+	case DISP_SYSCALL:
+		if (after)
+			regs->r[UREG_RCX] = next_of(d);
+		break;
+	case DISP_LEAP: return SLOT_BEFORE;
+	case DISP_COPY:
+	case DISP_EMULATE:
+	case DISP_OWN_TRAP:
+	case DISP_REFUSE: break;
 	}
-	return place;
+	return after ? SLOT_AFTER : SLOT_BEFORE;
 }

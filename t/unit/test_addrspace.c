@@ -342,7 +342,7 @@ START_TEST(addrspace_reads_a_deleted_library_from_memory)
 	child_start(&c, path, NULL);
 	facts_read(&c);
 	one = ask(&c, lib);
-	fixture_sh("rm $DIR/libthree.so");
+	fixture_sh("rm $DIR/libthree.so $DIR/opens3");
 	as = addrspace_create(c.pid, &c.mem);
 	addrspace_refresh(as, NULL, NULL);
 	l = addrspace_load_at(as, one);
@@ -351,6 +351,8 @@ START_TEST(addrspace_reads_a_deleted_library_from_memory)
 	ck_assert_int_eq(
 	    object_fde_range(l->object, one - l->bias, &start, &end), 0);
 	ck_assert_uint_eq(start + l->bias, one);
+	/* The program is still to be had whole. */
+	ck_assert(!object_sym(addrspace_exec(as)->object, "mine")->dynamic);
 	/* No .symtab is ever in memory. */
 	ck_assert(object_sym(l->object, "lib_one")->dynamic);
 	ck_assert_ptr_null(object_sym(l->object, "hidden"));
