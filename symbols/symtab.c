@@ -123,7 +123,7 @@ static bool
 table_find(const struct elf_file *f, uint32_t type, struct table *t)
 {
 	Elf_Scn *scn = NULL, *strscn;
-	Elf64_Shdr *h, *sh;
+	Elf64_Shdr *h = NULL, *sh;
 	Elf_Data *d, *strd;
 
 	while ((scn = elf_nextscn(f->elf, scn)) != NULL) {
@@ -131,7 +131,7 @@ table_find(const struct elf_file *f, uint32_t type, struct table *t)
 		if (h != NULL && h->sh_type == type)
 			break;
 	}
-	if (scn == NULL || (d = elf_file_data(scn, h)) == NULL)
+	if (scn == NULL || h == NULL || (d = elf_file_data(scn, h)) == NULL)
 		return false;
 	strscn = elf_getscn(f->elf, h->sh_link);
 	sh = strscn != NULL ? elf64_getshdr(strscn) : NULL;
