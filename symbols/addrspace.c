@@ -296,16 +296,20 @@ is_foreign(const struct addrspace *as, const struct map *m)
 }
 
 /* The load, found by this refresh or mapped before, that the mapping is a
- * part of. */
+ * part of: the same file with the same bias. */
 static struct load_entry *
 load_of_map(const struct addrspace *as, const struct map *m)
 {
+	uint64_t bias;
+
 	vec_foreach(e, &as->loads) {
 		struct load_entry *l = *e;
 
 		if ((l->found || l->load.seen) && l->dev == m->dev &&
-		    l->inode == m->inode && m->start >= l->load.start &&
-		    m->start < l->load.end)
+		    l->inode == m->inode &&
+		    object_mapping_bias(l->load.object, m->start, m->offset,
+			true, &bias) == 0 &&
+		    bias == l->load.bias)
 			return l;
 	}
 	return NULL;

@@ -4,6 +4,7 @@
  *
  *   object.c     opening, sharing, program headers
  *   symtab.c     symbols
+ *   gosym.c      functions of a stripped Go program
  *   debuglink.c  the separate debug file
  *   ehframe.c    ranges of the unwind entries
  *   cfi.c        rules to step from a frame to its caller
@@ -108,6 +109,10 @@ int object_dynamic(const struct object *o, int64_t tag, uint64_t *value);
 uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
 
 void symtab_destroy(struct symtab *t);
+
+/* The functions that a Go program's own table names, in address order. */
+void gosym_each(const struct object *o,
+    void (*each)(void *ctx, const struct sym *), void *ctx);
 
 /* The separate debug file that belongs to the object, or NULL. */
 const struct elf_file *debuglink_of(struct object *o);

@@ -123,7 +123,7 @@ static bool
 table_find(const struct elf_file *f, uint32_t type, struct table *t)
 {
 	Elf_Scn *scn = NULL, *strscn;
-	Elf64_Shdr *h, *sh;
+	Elf64_Shdr *h = NULL, *sh;
 	Elf_Data *d, *strd;
 
 	while ((scn = elf_nextscn(f->elf, scn)) != NULL) {
@@ -131,7 +131,7 @@ table_find(const struct elf_file *f, uint32_t type, struct table *t)
 		if (h != NULL && h->sh_type == type)
 			break;
 	}
-	if (scn == NULL || (d = elf_file_data(scn, h)) == NULL)
+	if (scn == NULL || h == NULL || (d = elf_file_data(scn, h)) == NULL)
 		return false;
 	strscn = elf_getscn(f->elf, h->sh_link);
 	sh = strscn != NULL ? elf64_getshdr(strscn) : NULL;
@@ -370,6 +370,14 @@ funcs_reach(struct symtab *tab)
 }
 
 static void
+func_add(void *ctx, const struct sym *s)
+{
+	struct symtab *tab = ctx;
+
+	*vec_push(&tab->funcs) = *s;
+}
+
+static void
 tables_read(struct symtab *tab, struct object *o)
 {
 	const struct elf_file *debug;
@@ -383,8 +391,10 @@ tables_read(struct symtab *tab, struct object *o)
 		sym_add(tab, o, &t, i);
 	if (!table_find(&o->file, SHT_SYMTAB, &t)) {
 		debug = debuglink_of(o);
-		if (debug == NULL || !table_find(debug, SHT_SYMTAB, &t))
+		if (debug == NULL || !table_find(debug, SHT_SYMTAB, &t)) {
+			gosym_each(o, func_add, tab);
 			return;
+		}
 	}
 	for (size_t i = 1; i < t.count; i++)
 		sym_add(tab, o, &t, i);

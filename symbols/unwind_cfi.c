@@ -116,6 +116,7 @@ binary(struct expr *e, uint8_t op)
 	case DW_OP_mul: a *= b; break;
 	case DW_OP_shl: a = b < 64 ? a << b : 0; break;
 	case DW_OP_shr: a = b < 64 ? a >> b : 0; break;
+	/* cppcheck-suppress shiftTooManyBitsSigned ; arithmetic, as meant */
 	case DW_OP_shra: a = (uint64_t)(sa >> (b < 64 ? b : 63)); break;
 	case DW_OP_div:
 		/* -1 apart: the lowest number has no positive. */

@@ -389,6 +389,38 @@ START_TEST(addrspace_finds_what_an_ifunc_became)
 }
 END_TEST
 
+/* A static program resolves its own before main(). */
+START_TEST(addrspace_finds_what_an_ifunc_became_in_a_static_program)
+{
+	static const char *const ways[] = { "-static", "-static-pie" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct child c;
+		struct addrspace *as;
+		struct load *l;
+		const struct sym *s;
+		uint64_t addr = 0;
+
+		child_start(&c, fixture_cc("copies2", program, ways[i]), NULL);
+		facts_read(&c);
+		as = addrspace_create(c.pid, &c.mem);
+		addrspace_refresh(as, NULL, NULL);
+		l = addrspace_exec(as);
+		s = object_sym(l->object, "memcpy");
+		ck_assert_int_eq(s->kind, SYM_IFUNC);
+		ck_assert_int_eq(addrspace_ifunc(as, l, s, &addr), 0);
+		s = object_func_at(l->object, addr - l->bias);
+		ck_assert_ptr_nonnull(s);
+		ck_assert_uint_eq(s->addr + l->bias, addr);
+		/* Its variants are named after memmove, which it is too. */
+		ck_assert_msg(strstr(s->name, "mem") != NULL, "%s", s->name);
+		addrspace_put(as);
+		child_end(&c);
+		unlink(fixture_path("copies2"));
+	}
+}
+END_TEST
+
 /* In a library of its own with lazy binding: unresolved, then resolved. */
 START_TEST(addrspace_waits_for_a_lazy_ifunc)
 {
@@ -577,6 +609,8 @@ main(void)
 	tcase_add_test(tc, addrspace_never_reads_a_file_that_took_the_name);
 	tcase_add_test(tc, addrspace_reads_a_deleted_library_from_memory);
 	tcase_add_test(tc, addrspace_finds_what_an_ifunc_became);
+	tcase_add_test(
+	    tc, addrspace_finds_what_an_ifunc_became_in_a_static_program);
 	tcase_add_test(tc, addrspace_waits_for_a_lazy_ifunc);
 	tcase_add_test(tc, linkmap_is_found_before_the_linker_runs);
 	tcase_add_test(tc, linkmap_of_musl_is_found_too);

@@ -418,6 +418,66 @@ START_TEST(object_maps_offsets_and_reads_bytes)
 }
 END_TEST
 
+/* A table as Go's linker lays it out, in both layouts, in a stripped file. */
+static const char go_table[] =
+    "__asm__(\".text\\n.globl _start\\n_start:\\nalpha: .fill 16,1,0x90\\n\"\n"
+    "	\"beta: .fill 24,1,0x90\\n\"\n"
+    "	\"omega: .section .gopclntab,\\\"a\\\"\\n.balign 8\\ntab:\\n\"\n"
+    "	\".long MAGIC\\n.byte 0,0,1,8\\n.quad 2,0\\n\"\n"
+    "#if OFFSETS\n"
+    "	\".quad _start\\n\"\n"
+    "#endif\n"
+    "	\".quad names-tab,0,0,0,funcs-tab\\n\"\n"
+    "	\"names: .byte 0\\nna: .asciz \\\"main.alpha\\\"\\n\"\n"
+    "	\"nb: .asciz \\\"main.(*T).beta\\\"\\n.balign 8\\n\"\n"
+    "#if OFFSETS\n"
+    "	\"funcs: .long 0,fa-funcs,16,fb-funcs,40\\n\"\n"
+    "	\"fa: .long 0,na-names\\nfb: .long 16,nb-names\\n\"\n"
+    "#else\n"
+    "	\"funcs: .quad alpha,fa-funcs,beta,fb-funcs,omega\\n\"\n"
+    "	\"fa: .quad alpha\\n.long na-names\\nfb: .quad beta\\n\"\n"
+    "	\".long nb-names\\n\"\n"
+    "#endif\n"
+    "	\".text\\n\");\n";
+
+START_TEST(object_reads_the_table_of_a_stripped_go_program)
+{
+	static const struct {
+		const char *magic;
+		int offsets;
+	} layouts[] = { { "0xfffffff1", 1 }, { "0xfffffff0", 1 },
+		{ "0xfffffffa", 0 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+		char text[4096];
+		struct object *o;
+		const struct sym *a, *b, *all;
+		/* The assembler's text takes no macros. */
+		const char *magic = strstr(go_table, "MAGIC");
+
+		snprintf(text, sizeof(text), "#define OFFSETS %d\n%.*s%s%s",
+		    layouts[i].offsets, (int)(magic - go_table), go_table,
+		    layouts[i].magic, magic + 5);
+		o = open_object(fixture_cc(
+		    "go", text, "-nostdlib -static -s -Wl,--build-id=none"));
+		ck_assert(object_is_go(o));
+		ck_assert_uint_eq(object_funcs(o, &all), 2);
+		a = object_sym(o, "main.alpha");
+		b = object_sym(o, "main.(*T).beta");
+		ck_assert_ptr_nonnull(a);
+		ck_assert_ptr_nonnull(b);
+		ck_assert_uint_eq(a->addr, object_entry(o));
+		ck_assert_uint_eq(a->size, 16);
+		ck_assert_uint_eq(b->addr, a->addr + 16);
+		ck_assert_uint_eq(b->size, 24);
+		ck_assert_ptr_eq(object_func_at(o, b->addr + 23), b);
+		ck_assert_ptr_null(object_func_at(o, b->addr + 24));
+		object_put(o);
+		unlink(fixture_path("go"));
+	}
+}
+END_TEST
+
 static void
 count_slot(void *ctx, uint64_t slot)
 {
@@ -530,6 +590,7 @@ main(void)
 	tcase_add_test(tc, object_is_one_for_one_file);
 	tcase_add_test(tc, object_refuses_what_it_cannot_use);
 	tcase_add_test(tc, object_maps_offsets_and_reads_bytes);
+	tcase_add_test(tc, object_reads_the_table_of_a_stripped_go_program);
 	tcase_add_test(tc, object_knows_the_slots_of_a_function);
 	tcase_add_test(tc, object_survives_damage);
 	tcase_add_test(tc, demangle_knows_three_languages);
