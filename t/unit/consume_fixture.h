@@ -352,22 +352,31 @@ fx_err(struct fx *f)
 		ck_assert_str_eq(fx_out(f), (text));                 \
 	} while (0)
 
-/* The tests of a file, one case each so that a crash names the test. */
-#define FX_MAIN(name, ...)                                           \
-	int main(void)                                               \
-	{                                                            \
-		static const TTest *const tests[] = { __VA_ARGS__ }; \
-		Suite *s = suite_create(name);                       \
-		TCase *tc = tcase_create(name);                      \
-                                                                     \
-		for (size_t i = 0; i < ARRAY_SIZE(tests); i++)       \
-			tcase_add_test(tc, tests[i]);                \
-		suite_add_tcase(s, tc);                              \
-		SRunner *r = srunner_create(s);                      \
-		srunner_run_all(r, CK_NORMAL);                       \
-		int failed = srunner_ntests_failed(r);               \
-		srunner_free(r);                                     \
-		return failed != 0;                                  \
+/* The tests of a file, each in a process of its own between `up' and `down'. */
+static inline int
+fx_main(const char *name, const TTest *const *tests, size_t n, void (*up)(void),
+    void (*down)(void))
+{
+	Suite *s = suite_create(name);
+	TCase *tc = tcase_create(name);
+
+	if (up != NULL)
+		tcase_add_checked_fixture(tc, up, down);
+	for (size_t i = 0; i < n; i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
+
+#define FX_MAIN(name, up, down, ...)                                           \
+	int main(void)                                                         \
+	{                                                                      \
+		const TTest *const tests[] = { __VA_ARGS__ };                  \
+		return fx_main(name, tests, ARRAY_SIZE(tests), up, down);      \
 	}
 
 #endif
