@@ -504,7 +504,7 @@ int
 event_poll(struct super *su, struct event *ev, bool block)
 {
 	free_dead(su);
-	if (su->undrained >= DRAIN_EVERY) {
+	if (su->undrained >= DRAIN_EVERY && su->threads.count > 1) {
 		su->undrained = 0;
 		while (event_take(su))
 			;

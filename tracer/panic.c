@@ -132,25 +132,38 @@ stop_all(void)
 	}
 }
 
+static bool
+is_ours(struct tptable *tab, uint64_t addr)
+{
+	return tracepoint_lookup(tab, addr) != NULL ||
+	    tracepoint_recent(tab, addr);
+}
+
 /* An int3 of ours that was hit and not handled: onto the instruction. */
 static void
 back_up(struct thread *th)
 {
+	static const volatile int never;
 	struct tptable *tab = th->proc->space->tab;
+	struct uregs *regs;
+	int status;
 
 	if (tab == NULL)
 		tab = parent_table(th->proc);
-	if (th->stop != EV_TRAP || th->regs_dirty || tab == NULL)
+	if (th->regs_dirty || tab == NULL || (regs = thread_regs(th)) == NULL ||
+	    !is_ours(tab, regs->r[UREG_RIP] - 1))
 		return;
-	struct uregs *regs = thread_regs(th);
-	if (regs == NULL)
-		return;
-	uint64_t addr = regs->r[UREG_RIP] - 1;
-	if (tracepoint_lookup(tab, addr) == NULL &&
-	    !tracepoint_recent(tab, addr))
+	/* See take_pending_trap() in proc.c. */
+	for (int i = 0; i < 3 && th->stop != EV_TRAP; i++) {
+		if (!thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
+		    wait_call(th->tid, &status, __WALL, &never) < 0)
+			return;
+		note(th->tid, status);
+	}
+	if (th->stop != EV_TRAP || (regs = thread_regs(th)) == NULL)
 		return;
 	th->sig = 0;
-	regs->r[UREG_RIP] = addr;
+	regs->r[UREG_RIP]--;
 	thread_regs_dirty(th);
 }
 

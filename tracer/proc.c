@@ -580,22 +580,76 @@ proc_refresh(struct proc *p)
 
 /* Detaching */
 
+/* Does an int3 of ours stand at addr, or did it lately? */
+static bool
+is_ours(struct tptable *tab, uint64_t addr)
+{
+	return tab != NULL &&
+	    (tracepoint_lookup(tab, addr) != NULL ||
+		tracepoint_recent(tab, addr));
+}
+
+bool
+thread_trap_pending(struct thread *th)
+{
+	struct __ptrace_peeksiginfo_args args = { .nr = 8 };
+	siginfo_t si[8]; /* synchronous ones are few, and first */
+
+	long n = ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si);
+	for (long i = 0; i < n; i++)
+		if (si[i].si_signo == SIGTRAP && si[i].si_code == SI_KERNEL)
+			return true;
+	return false;
+}
+
+int
+thread_run_to_trap(struct thread *th)
+{
+	write_back(th);
+	int r = request(PTRACE_CONT, th->tid, 0, 0);
+	if (r == 0)
+		th->state = TH_RUNNING;
+	return r;
+}
+
+/*
+ * A stop that was asked for comes before the SIGTRAP of an int3 that the thread
+ * has just executed: that is still pending, and would be fatal when we are
+ * gone.  The thread goes on to it, which takes no instruction.
+ */
+static void
+take_pending_trap(struct thread *th)
+{
+	struct tptable *tab = th->proc->space->tab;
+	int status;
+
+	/* Another interrupt of ours may come before it. */
+	for (int i = 0; i < 3; i++) {
+		if (th->state != TH_STOPPED || tab == NULL ||
+		    (th->stop != EV_STOP && th->stop != EV_GROUP_STOP))
+			return;
+		struct uregs *regs = thread_regs(th);
+		if (regs == NULL || !is_ours(tab, regs->r[UREG_RIP] - 1) ||
+		    !thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
+		    event_wait_thread(th, &status) < 0)
+			return;
+		event_note(th->proc->super, th->tid, status);
+	}
+}
+
 /* An event that nobody has handled is undone: the thread goes on as if we had
  * not been there. */
 static void
 undo_queued(struct thread *th)
 {
-	struct space *sp = th->proc->space;
-
+	take_pending_trap(th);
 	if (th->queued == 0 || th->state != TH_STOPPED || th->stop != EV_TRAP)
 		return; /* of a queued EV_SIGNAL th->sig is set */
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return;
 	uint64_t addr = regs->r[UREG_RIP] - 1;
-	if (sp->tab != NULL &&
-	    (tracepoint_lookup(sp->tab, addr) != NULL ||
-		tracepoint_recent(sp->tab, addr))) {
+	if (is_ours(th->proc->space->tab, addr)) {
 		thread_mend_sigtrap(th);
 		regs->r[UREG_RIP] = addr;
 		thread_regs_dirty(th);

@@ -114,8 +114,8 @@ struct thread {
 				 * to the end of the system call */
 	bool regroup;		/* remote_syscall() ran it through the beginning
 				 * of a group-stop: it joins when resumed */
-	bool mask_known;	/* sigmask is as of its last EV_TRAP */
-	uint64_t sigmask;
+	bool mask_known;	/* sigmask is as of mask_looked, ms (sigtrap.c) */
+	uint64_t sigmask, mask_looked;
 
 	bool regs_valid;	/* regs holds this stop's registers */
 	bool regs_dirty;	/* and must be written back before it runs */
@@ -234,8 +234,8 @@ int thread_siginfo(struct thread *th, siginfo_t *si);
  * The kernel resets a blocked or ignored SIGTRAP when int3 raises it
  * (force_sig): put mask and disposition back as they were before the hit.
  * Called with the thread stopped at EV_TRAP of an int3 of ours, once a hit.
- * One system call when nothing is to be done; see sigtrap.c for what can be
- * known and what cannot.
+ * No system call, as a rule, when nothing is to be done; see sigtrap.c for what
+ * can be known and what cannot.
  */
 void thread_mend_sigtrap(struct thread *th);
 

@@ -8,20 +8,20 @@
  * stop looks the same as when nothing was reset.  So what was before must be
  * known from before, or be inferred:
  *
- *	mask		one PTRACE_GETSIGMASK a hit (a fraction of a
- *			microsecond beside a trap's ten).  If the mask without
- *			SIGTRAP is what it was at the last hit, or at attach,
- *			so is the bit.  If the mask has changed since, the bit
- *			is taken to be like the signals that programs treat
- *			alike: who blocks SIGILL, SIGBUS, SIGFPE and SIGSEGV
- *			blocks everything.
+ *	mask		one PTRACE_GETSIGMASK, at every hit of a thread that
+ *			blocks SIGTRAP, else at a hit if the last look was
+ *			MASK_MS ago.  If the mask without SIGTRAP is what it
+ *			was at that look, or at attach, so is the bit.  If it
+ *			has changed since, the bit is taken to be like the
+ *			signals that programs treat alike: who blocks SIGILL,
+ *			SIGBUS, SIGFPE and SIGSEGV blocks everything.
  *	disposition	read from /proc when we come to the process, and again
  *			at a hit if that is LOOK_MS ago; a handler is then
  *			asked for by a system call in the thread, so that it
  *			can be put back.
  *
  * Limits, all of them of programs that handle SIGTRAP themselves: a mask in
- * which SIGTRAP alone was blocked or unblocked since the last hit is restored
+ * which SIGTRAP alone was blocked or unblocked since the last look is restored
  * wrongly; a handler that was set less than LOOK_MS before a hit with SIGTRAP
  * blocked is lost, and so is an ignored SIGTRAP that was not ignored when the
  * process was attached or executed its program.  Between the hit and its
@@ -37,8 +37,10 @@
 #include "tracer/super_impl.h"
 
 #define SIGBIT(sig) (1ULL << ((sig)-1))
-/* Ten looks a second cost less than one part in a thousand. */
+/* Ten looks a second cost less than one part in a thousand; the mask is
+ * cheaper to look at. */
 #define LOOK_MS 100
+#define MASK_MS 4
 
 /* The kernel's struct sigaction on 64-bit machines. */
 enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK };
@@ -129,11 +131,10 @@ sigtrap_save(struct thread *th)
 
 /* What the program does with SIGTRAP now, for the hits to come. */
 static void
-action_look(struct thread *th)
+action_look(struct thread *th, uint64_t now)
 {
 	struct proc *p = th->proc;
 	struct proc_status st;
-	uint64_t now = now_ms();
 
 	if (p->trap_looked != 0 && now - p->trap_looked < LOOK_MS)
 		return;
@@ -148,10 +149,14 @@ action_look(struct thread *th)
 void
 thread_mend_sigtrap(struct thread *th)
 {
-	uint64_t mask;
+	uint64_t mask, now = now_ms();
 
+	if (now - th->mask_looked < MASK_MS && th->mask_known &&
+	    (th->sigmask & SIGBIT(SIGTRAP)) == 0 && !th->proc->trap_ignored)
+		return;
 	if (th->state != TH_STOPPED || thread_sigmask(th, &mask) < 0)
 		return;
+	th->mask_looked = now;
 	bool blocked = was_blocked(th, mask);
 	th->sigmask = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	th->mask_known = true;
@@ -160,5 +165,5 @@ thread_mend_sigtrap(struct thread *th)
 	if (blocked || th->proc->trap_ignored)
 		action_restore(th);
 	else
-		action_look(th);
+		action_look(th, now);
 }

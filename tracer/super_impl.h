@@ -87,6 +87,11 @@ int tid_eventmsg(pid_t tid, unsigned long *msg);
 bool thread_at_entry(struct thread *th);
 int thread_sigmask(struct thread *th, uint64_t *mask);
 int thread_set_sigmask(struct thread *th, uint64_t mask);
+/* Is the SIGTRAP of an int3 pending for a stopped thread?  (It is not when it
+ * is being delivered.) */
+bool thread_trap_pending(struct thread *th);
+/* Then: let it go to that stop, whose status is to be waited for. */
+int thread_run_to_trap(struct thread *th);
 /* Can the thread run no instruction of the program's before it stops, though
  * its stop has not come?  To be asked after thread_interrupt(). */
 bool thread_asleep(const struct thread *th);
