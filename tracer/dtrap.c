@@ -52,7 +52,7 @@ struct cli {
 	VEC(const char *) commands; /* -c */
 	VEC(pid_t) pids;	    /* -p */
 	const char *output;	    /* -o */
-	bool list, compile_only, verbose, version, header;
+	bool list, compile_only, verbose, version;
 	int argc;		    /* operands: $1 ... */
 	char **argv;		    /* argv[0] is $0 */
 };
@@ -185,6 +185,7 @@ unsupported(int opt)
 	case 'X':
 		return "the C preprocessor is not available in this version";
 	case 'B':
+	case 'h':
 	case 'L': return "this option is not available in this version";
 	default: return NULL;
 	}
@@ -228,7 +229,6 @@ apply(struct cli *c, int opt)
 	case 's': add_request(c, CC_SCRIPT, optarg); return 0;
 	case 'o': c->output = optarg; return 0;
 	case 'e': c->compile_only = true; return 0;
-	case 'h': c->header = true; return 0;
 	case 'l': c->list = true; return 0;
 	case 'v': c->verbose = true; return 0;
 	case 'V': c->version = true; return 0;
@@ -253,13 +253,13 @@ parse_args(struct cli *c, int argc, char **argv)
 	}
 	c->argc = argc - optind;
 	c->argv = argv + optind;
-	if (c->list + c->version + c->header > 1) {
+	if (c->list && c->version) {
 		state_message(&c->st,
 		    "only one of the [-GhlV] options can be specified at a "
 		    "time");
 		return E_USAGE;
 	}
-	if (c->list || c->header)
+	if (c->list)
 		set_named(c, "zdefs", NULL);
 	return E_SUCCESS;
 }
@@ -419,6 +419,17 @@ wants_destructive(const struct cli *c)
 	return false;
 }
 
+/* For the consumer: the address space of a process that is still there. */
+static struct addrspace *
+space_of(void *ctx, uint32_t pid)
+{
+	const struct state *st = ctx;
+	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
+	struct proc *p = super_proc(st->super, which);
+
+	return p != NULL ? p->space->as : NULL;
+}
+
 /* Stores, ECBs, tracepoints; every target is stopped. */
 static int
 enable(struct cli *c)
@@ -443,6 +454,8 @@ enable(struct cli *c)
 	    .err = stderr,
 	    .prog = st->name,
 	    .testing = st->testing,
+	    .space = space_of,
+	    .space_ctx = st,
 	});
 	return E_SUCCESS;
 }

@@ -3,6 +3,7 @@
  */
 #include "tracer/stack.h"
 
+#include "inject/resume.h"
 #include "symbols/unwind.h"
 #include "tracer/proc.h"
 #include "tracer/state.h"
@@ -21,7 +22,11 @@ stack_user(struct state *st, uint64_t *pcs, size_t max)
 			return 0;
 		sp->unwinder = unwinder_create(sp->as);
 	}
-	return unwind(sp->unwinder, regs, &sp->text, pcs, max);
+	/* A sampled thread may be in a slot: its frame is that of the text. */
+	struct uregs at = *regs;
+	if (sp->tab != NULL)
+		at.r[UREG_RIP] = resume_text_pc(sp->tab, at.r[UREG_RIP]);
+	return unwind(sp->unwinder, &at, &sp->text, pcs, max);
 }
 
 uint32_t

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "dlang/base/glob.h"
+#include "inject/resume.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
@@ -161,7 +162,11 @@ profile_stopped(struct state *st, struct thread *th)
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return;
-	uint64_t words[3] = { 0, regs->r[UREG_RIP],
+	struct tptable *tab = th->proc->space->tab;
+	uint64_t pc = regs->r[UREG_RIP];
+	if (tab != NULL)
+		pc = resume_text_pc(tab, pc);
+	uint64_t words[3] = { 0, pc,
 		timer_now() - th->sample_due };
 	state_fire(st, probe, th, words, 3);
 }
