@@ -372,11 +372,11 @@ fx_main(const char *name, const TTest *const *tests, size_t n, void (*up)(void),
 	return failed != 0;
 }
 
-#define FX_MAIN(name, up, down, ...)                                           \
-	int main(void)                                                         \
-	{                                                                      \
-		const TTest *const tests[] = { __VA_ARGS__ };                  \
-		return fx_main(name, tests, ARRAY_SIZE(tests), up, down);      \
+#define FX_MAIN(name, up, down, ...)                                      \
+	int main(void)                                                    \
+	{                                                                 \
+		const TTest *const tests[] = { __VA_ARGS__ };             \
+		return fx_main(name, tests, ARRAY_SIZE(tests), up, down); \
 	}
 
 #endif

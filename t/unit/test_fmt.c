@@ -17,8 +17,8 @@ parse(const char *text)
 	const char *error = NULL;
 	struct fmt *f = NULL;
 
-	ck_assert_msg(fmt_parse(&arena, text, &f, &error) == 0, "%s: %s", text,
-	    error);
+	ck_assert_msg(
+	    fmt_parse(&arena, text, &f, &error) == 0, "%s: %s", text, error);
 	return f;
 }
 
@@ -69,8 +69,9 @@ START_TEST(flags_width_precision)
 {
 	struct fmt_conv c = parse("%-+ #0'?12.5d")->convs[0];
 
-	ck_assert_uint_eq(c.flags, FMT_LEFT | FMT_PLUS | FMT_SPACE | FMT_ALT |
-		FMT_ZERO | FMT_GROUP | FMT_PTRW);
+	ck_assert_uint_eq(c.flags,
+	    FMT_LEFT | FMT_PLUS | FMT_SPACE | FMT_ALT | FMT_ZERO | FMT_GROUP |
+		FMT_PTRW);
 	ck_assert_int_eq(c.width, 12);
 	ck_assert_int_eq(c.prec, 5);
 
@@ -90,13 +91,16 @@ START_TEST(lengths)
 		const char *text;
 		enum fmt_mod mod;
 	} rows[] = {
-		{ "%hd", FMT_MOD_H }, { "%lu", FMT_MOD_L },
-		{ "%llx", FMT_MOD_LL }, { "%Lf", FMT_MOD_LD },
-		{ "%ls", FMT_MOD_L }, { "%wc", FMT_MOD_W },
+		{ "%hd", FMT_MOD_H },
+		{ "%lu", FMT_MOD_L },
+		{ "%llx", FMT_MOD_LL },
+		{ "%Lf", FMT_MOD_LD },
+		{ "%ls", FMT_MOD_L },
+		{ "%wc", FMT_MOD_W },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		ck_assert_int_eq(parse(rows[i].text)->convs[0].mod,
-		    rows[i].mod);
+		ck_assert_int_eq(
+		    parse(rows[i].text)->convs[0].mod, rows[i].mod);
 }
 END_TEST
 
@@ -135,32 +139,40 @@ START_TEST(errors_name_the_conversion)
 	static const struct {
 		const char *text, *error;
 	} rows[] = {
-		{ "%d %", "format conversion #2 is not complete: "
-			  "the format ends in it" },
-		{ "%-5", "format conversion #1 is not complete: "
-			 "the format ends in it" },
+		{ "%d %",
+		    "format conversion #2 is not complete: "
+		    "the format ends in it" },
+		{ "%-5",
+		    "format conversion #1 is not complete: "
+		    "the format ends in it" },
 		{ "%n", "format conversion #1 is not known: %n" },
 		{ "%t", "format conversion #1 is not known: %t" },
 		{ "%zd", "format conversion #1 is not known: %z" },
 		{ "%s%s%\001", "format conversion #3 is not known: %\\001" },
-		{ "%1$d", "format conversion #1 uses a position: "
-			  "%n$ is not supported" },
-		{ "%hs", "format conversion #1 cannot have length \"h\" "
-			 "before %s" },
-		{ "%lld%Ld", "format conversion #2 cannot have length \"L\" "
-			     "before %d" },
-		{ "%8@s", "format conversion #1 cannot print an aggregation: "
-			  "%@s" },
-		{ "%99999999999d", "format conversion #1 has a width larger "
-				   "than 65536" },
-		{ "%.70000d", "format conversion #1 has a precision larger "
-			      "than 65536" },
+		{ "%1$d",
+		    "format conversion #1 uses a position: "
+		    "%n$ is not supported" },
+		{ "%hs",
+		    "format conversion #1 cannot have length \"h\" "
+		    "before %s" },
+		{ "%lld%Ld",
+		    "format conversion #2 cannot have length \"L\" "
+		    "before %d" },
+		{ "%8@s",
+		    "format conversion #1 cannot print an aggregation: "
+		    "%@s" },
+		{ "%99999999999d",
+		    "format conversion #1 has a width larger "
+		    "than 65536" },
+		{ "%.70000d",
+		    "format conversion #1 has a precision larger "
+		    "than 65536" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const char *error = NULL;
 		struct fmt *f;
-		ck_assert_int_eq(fmt_parse(&arena, rows[i].text, &f, &error),
-		    -EINVAL);
+		ck_assert_int_eq(
+		    fmt_parse(&arena, rows[i].text, &f, &error), -EINVAL);
 		ck_assert_str_eq(error, rows[i].error);
 	}
 }

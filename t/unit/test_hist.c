@@ -7,7 +7,7 @@
 #include "t/unit/consume_fixture.h"
 #include "tracer/consume/consume_impl.h"
 
-#define HEAD                                                                   \
+#define HEAD \
 	"\n           value  ------------- Distribution ------------- count    \n"
 #define B10 "@@@@@@@@@@"
 #define S10 "          "
@@ -17,8 +17,11 @@ static struct hist_style plain;
 static struct prog_agg
 agg(enum dif_agg func, uint64_t param)
 {
-	return (struct prog_agg){ .name = "a", .id = 1, .func = func,
-		.param = param, .words = agg_words(func, param) };
+	return (struct prog_agg){ .name = "a",
+		.id = 1,
+		.func = func,
+		.param = param,
+		.words = agg_words(func, param) };
 }
 
 static void
@@ -41,13 +44,12 @@ START_TEST(quantize_of_1_2_2_9)
 	v[QUANTIZE_ZERO + 2] = 2; /* 2 .. 3 */
 	v[QUANTIZE_ZERO + 4] = 1; /* 8 .. 15 */
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "               1 |" B10 S10 S10 S10 " 1        \n"
-	    "               2 |" B10 B10 S10 S10 " 2        \n"
-	    "               4 |" S10 S10 S10 S10 " 0        \n"
-	    "               8 |" B10 S10 S10 S10 " 1        \n"
-	    "              16 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "               1 |" B10 S10 S10 S10 " 1        \n"
+		 "               2 |" B10 B10 S10 S10 " 2        \n"
+		 "               4 |" S10 S10 S10 S10 " 0        \n"
+		 "               8 |" B10 S10 S10 S10 " 1        \n"
+		 "              16 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -57,10 +59,9 @@ START_TEST(quantize_of_nothing)
 	uint64_t v[QUANTIZE_BUCKETS] = { 0 };
 
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "              -1 |" S10 S10 S10 S10 " 0        \n"
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "               1 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "              -1 |" S10 S10 S10 S10 " 0        \n"
+		 "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "               1 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -91,20 +92,20 @@ START_TEST(negative_counts)
 	v[QUANTIZE_ZERO] = (uint64_t)-3;
 	v[QUANTIZE_ZERO + 1] = (uint64_t)-1;
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "              -1 " S10 S10 S10 S10 "| 0        \n"
-	    "               0 " S10 B10 B10 B10 "| -3       \n"
-	    "               1 " S10 S10 S10 B10 "| -1       \n"
-	    "               2 " S10 S10 S10 S10 "| 0        \n");
+	    HEAD "              -1 " S10 S10 S10 S10 "| 0        \n"
+		 "               0 " S10 B10 B10 B10 "| -3       \n"
+		 "               1 " S10 S10 S10 B10 "| -1       \n"
+		 "               2 " S10 S10 S10 S10 "| 0        \n");
 
 	/* Both: twenty columns each side. */
 	v[QUANTIZE_ZERO] = 3;
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "              -1 " S10 S10 "|" S10 S10 " 0        \n"
-	    "               0 " S10 S10 "|" B10 "@@@@@     " " 3        \n"
-	    "               1 " S10 "     @@@@@" "|" S10 S10 " -1       \n"
-	    "               2 " S10 S10 "|" S10 S10 " 0        \n");
+	    HEAD "              -1 " S10 S10 "|" S10 S10 " 0        \n"
+		 "               0 " S10 S10 "|" B10 "@@@@@     "
+		 " 3        \n"
+		 "               1 " S10 "     @@@@@"
+		 "|" S10 S10 " -1       \n"
+		 "               2 " S10 S10 "|" S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -117,11 +118,10 @@ START_TEST(bars_are_rounded)
 	v[QUANTIZE_ZERO] = 1;
 	v[QUANTIZE_ZERO + 1] = 2;
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "              -1 |" S10 S10 S10 S10 " 0        \n"
-	    "               0 |" B10 "@@@       " S10 S10 " 1        \n"
-	    "               1 |" B10 B10 "@@@@@@@   " S10 " 2        \n"
-	    "               2 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "              -1 |" S10 S10 S10 S10 " 0        \n"
+		 "               0 |" B10 "@@@       " S10 S10 " 1        \n"
+		 "               1 |" B10 B10 "@@@@@@@   " S10 " 2        \n"
+		 "               2 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -132,10 +132,9 @@ START_TEST(normalized_counts_keep_their_bars)
 
 	v[QUANTIZE_ZERO + 1] = 19;
 	expect(&a, v, 10, &plain,
-	    HEAD
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "               1 |" B10 B10 B10 B10 " 1        \n"
-	    "               2 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "               1 |" B10 B10 B10 B10 " 1        \n"
+		 "               2 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -149,11 +148,11 @@ START_TEST(zoom)
 	v[QUANTIZE_ZERO + 1] = 10;
 	v[QUANTIZE_ZERO + 2] = 5;
 	expect(&a, v, 1, &style,
-	    HEAD
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "               1 |" B10 B10 B10 "@@@@@@@@  " " 10       \n"
-	    "               2 |" B10 "@@@@@@@@@ " S10 S10 " 5        \n"
-	    "               4 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "               1 |" B10 B10 B10 "@@@@@@@@  "
+		 " 10       \n"
+		 "               2 |" B10 "@@@@@@@@@ " S10 S10 " 5        \n"
+		 "               4 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -168,13 +167,13 @@ START_TEST(utf8_bars)
 	v[QUANTIZE_ZERO + 2] = 15;
 #define U5 "\u2588\u2588\u2588\u2588\u2588"
 	expect(&a, v, 1, &style,
-	    HEAD
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "               1 |\u2588\u2588\u258c       " S10 S10 S10
-	    " 1        \n"
-	    "               2 |" U5 U5 U5 U5 U5 U5 U5 "\u2588\u2588\u258c  "
-	    " 15       \n"
-	    "               4 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "               1 |\u2588\u2588\u258c       " S10 S10 S10
+		 " 1        \n"
+		 "               2 |" U5 U5 U5 U5 U5 U5 U5
+		 "\u2588\u2588\u258c  "
+		 " 15       \n"
+		 "               4 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -186,19 +185,17 @@ START_TEST(lquantize)
 
 	ck_assert_uint_eq(a.words, 6);
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "             < 0 |" B10 S10 S10 S10 " 1        \n"
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "              10 |" B10 B10 S10 S10 " 2        \n"
-	    "              20 |" S10 S10 S10 S10 " 0        \n"
-	    "           >= 30 |" B10 S10 S10 S10 " 1        \n");
+	    HEAD "             < 0 |" B10 S10 S10 S10 " 1        \n"
+		 "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "              10 |" B10 B10 S10 S10 " 2        \n"
+		 "              20 |" S10 S10 S10 S10 " 0        \n"
+		 "           >= 30 |" B10 S10 S10 S10 " 1        \n");
 
 	uint64_t none[6] = { a.param };
 	expect(&a, none, 1, &plain,
-	    HEAD
-	    "             < 0 |" S10 S10 S10 S10 " 0        \n"
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "              10 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "             < 0 |" S10 S10 S10 S10 " 0        \n"
+		 "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "              10 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -208,10 +205,9 @@ START_TEST(lquantize_below_zero)
 	uint64_t v[7] = { a.param, 0, 0, 5 };
 
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "             -20 |" S10 S10 S10 S10 " 0        \n"
-	    "             -10 |" B10 B10 B10 B10 " 5        \n"
-	    "               0 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "             -20 |" S10 S10 S10 S10 " 0        \n"
+		 "             -10 |" B10 B10 B10 B10 " 5        \n"
+		 "               0 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -219,7 +215,8 @@ START_TEST(llquantize)
 {
 	/* factor 10, 10^0 .. 10^1, 10 steps: nine bins an order, bins 1 to 9
 	 * and 10 to 90, and the same below 0. */
-	struct prog_agg a = agg(AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 0, 1, 10));
+	struct prog_agg a =
+	    agg(AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 0, 1, 10));
 	uint64_t v[1 + 2 * 18 + 3] = { a.param };
 	uint64_t *bin = v + 1, middle = 19;
 
@@ -227,53 +224,52 @@ START_TEST(llquantize)
 	bin[middle + 9] = 1;  /* 9 */
 	bin[middle + 11] = 3; /* 20 .. 29 */
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "               8 |" S10 S10 S10 S10 " 0        \n"
-	    "               9 |" B10 S10 S10 S10 " 1        \n"
-	    "              10 |" S10 S10 S10 S10 " 0        \n"
-	    "              20 |" B10 B10 B10 S10 " 3        \n"
-	    "              30 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "               8 |" S10 S10 S10 S10 " 0        \n"
+		 "               9 |" B10 S10 S10 S10 " 1        \n"
+		 "              10 |" S10 S10 S10 S10 " 0        \n"
+		 "              20 |" B10 B10 B10 S10 " 3        \n"
+		 "              30 |" S10 S10 S10 S10 " 0        \n");
 
 	memset(v + 1, 0, sizeof(v) - 8);
 	bin[0] = 1;
 	bin[middle * 2] = 1;
 	struct str s = { 0 };
 	hist_print(&s, &a, v, 1, &plain);
-	ck_assert_ptr_nonnull(strstr(str_c(&s), "count    \n         <= -100 |"));
+	ck_assert_ptr_nonnull(
+	    strstr(str_c(&s), "count    \n         <= -100 |"));
 	ck_assert_ptr_nonnull(strstr(str_c(&s), "\n             -90 |"));
-	ck_assert_ptr_nonnull(strstr(str_c(&s), "\n              -1 |" S10 S10
-	    S10 S10 " 0        \n               0 |"));
+	ck_assert_ptr_nonnull(strstr(str_c(&s),
+	    "\n              -1 |" S10 S10 S10 S10
+	    " 0        \n               0 |"));
 	ck_assert_ptr_nonnull(strstr(str_c(&s), "\n          >= 100 |"));
 	str_fini(&s);
 
 	memset(v + 1, 0, sizeof(v) - 8);
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "               1 |" S10 S10 S10 S10 " 0        \n"
-	    "               2 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "               1 |" S10 S10 S10 S10 " 0        \n"
+		 "               2 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
 START_TEST(llquantize_middle_and_holes)
 {
 	/* factor 10, from 10^2: the middle is all below 100. */
-	struct prog_agg a = agg(AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 2, 2, 10));
+	struct prog_agg a =
+	    agg(AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 2, 2, 10));
 	uint64_t v[1 + 2 * 9 + 3] = { a.param };
 
 	v[1 + 10] = 4;
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "            -100 |" S10 S10 S10 S10 " 0        \n"
-	    "           < 100 |" B10 B10 B10 B10 " 4        \n"
-	    "             100 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "            -100 |" S10 S10 S10 S10 " 0        \n"
+		 "           < 100 |" B10 B10 B10 B10 " 4        \n"
+		 "             100 |" S10 S10 S10 S10 " 0        \n");
 	v[1 + 9] = 4;
 	expect(&a, v, 1, &plain,
-	    HEAD
-	    "            -200 |" S10 S10 S10 S10 " 0        \n"
-	    "            -100 |" B10 B10 S10 S10 " 4        \n"
-	    "     abs() < 100 |" B10 B10 S10 S10 " 4        \n"
-	    "             100 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "            -200 |" S10 S10 S10 S10 " 0        \n"
+		 "            -100 |" B10 B10 S10 S10 " 4        \n"
+		 "     abs() < 100 |" B10 B10 S10 S10 " 4        \n"
+		 "             100 |" S10 S10 S10 S10 " 0        \n");
 
 	/* factor 2, steps 4: 1 .. 2 in halves; no integer is 1.5. */
 	a = agg(AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(2, 0, 1, 4));
@@ -282,12 +278,11 @@ START_TEST(llquantize_middle_and_holes)
 	h[1 + 5 + 1] = 1; /* 1 */
 	h[1 + 5 + 4] = 1; /* 3 */
 	expect(&a, h, 1, &plain,
-	    HEAD
-	    "               0 |" S10 S10 S10 S10 " 0        \n"
-	    "               1 |" B10 B10 S10 S10 " 1        \n"
-	    "               2 |" S10 S10 S10 S10 " 0        \n"
-	    "               3 |" B10 B10 S10 S10 " 1        \n"
-	    "            >= 4 |" S10 S10 S10 S10 " 0        \n");
+	    HEAD "               0 |" S10 S10 S10 S10 " 0        \n"
+		 "               1 |" B10 B10 S10 S10 " 1        \n"
+		 "               2 |" S10 S10 S10 S10 " 0        \n"
+		 "               3 |" B10 B10 S10 S10 " 1        \n"
+		 "            >= 4 |" S10 S10 S10 S10 " 0        \n");
 }
 END_TEST
 
@@ -299,8 +294,8 @@ START_TEST(packed)
 	struct hist_range r = { 0 };
 	struct str s = { 0 };
 
-	v[QUANTIZE_ZERO + 1] = 1; /* 1: an eighth */
-	v[QUANTIZE_ZERO + 3] = 7; /* 4: seven eighths */
+	v[QUANTIZE_ZERO + 1] = 1;            /* 1: an eighth */
+	v[QUANTIZE_ZERO + 3] = 7;            /* 4: seven eighths */
 	w[QUANTIZE_ZERO + 5] = (uint64_t)-2; /* 16 */
 	hist_range_add(&r, &a, v);
 	hist_range_add(&r, &a, w);
@@ -319,7 +314,7 @@ START_TEST(packed)
 }
 END_TEST
 
-FX_MAIN("hist", NULL, NULL, quantize_of_1_2_2_9, quantize_of_nothing, quantize_at_the_ends,
-    negative_counts, bars_are_rounded, normalized_counts_keep_their_bars, zoom,
-    utf8_bars, lquantize, lquantize_below_zero, llquantize,
-    llquantize_middle_and_holes, packed)
+FX_MAIN("hist", NULL, NULL, quantize_of_1_2_2_9, quantize_of_nothing,
+    quantize_at_the_ends, negative_counts, bars_are_rounded,
+    normalized_counts_keep_their_bars, zoom, utf8_bars, lquantize,
+    lquantize_below_zero, llquantize, llquantize_middle_and_holes, packed)

@@ -44,22 +44,30 @@ START_TEST(sizes)
 		const char *arg;
 		int64_t value; /* -1: refused */
 	} rows[] = {
-		{ "bufsize=0", 0 }, { "bufsize=512", 512 },
-		{ "bufsize=0x100", 256 }, { "bufsize=010", 8 },
-		{ "bufsize=4k", 4096 }, { "bufsize=4K", 4096 },
-		{ "bufsize=2m", 2 << 20 }, { "bufsize=1g", 1 << 30 },
-		{ "bufsize=1t", 1LL << 40 }, { "bufsize", 0 },
-		{ "bufsize=-1", -1 }, { "bufsize=4x", -1 },
-		{ "bufsize=4kb", -1 }, { "bufsize=k", -1 },
-		{ "bufsize= 4", -1 }, { "bufsize=yes", -1 },
+		{ "bufsize=0", 0 },
+		{ "bufsize=512", 512 },
+		{ "bufsize=0x100", 256 },
+		{ "bufsize=010", 8 },
+		{ "bufsize=4k", 4096 },
+		{ "bufsize=4K", 4096 },
+		{ "bufsize=2m", 2 << 20 },
+		{ "bufsize=1g", 1 << 30 },
+		{ "bufsize=1t", 1LL << 40 },
+		{ "bufsize", 0 },
+		{ "bufsize=-1", -1 },
+		{ "bufsize=4x", -1 },
+		{ "bufsize=4kb", -1 },
+		{ "bufsize=k", -1 },
+		{ "bufsize= 4", -1 },
+		{ "bufsize=yes", -1 },
 		{ "bufsize=9999999t", -1 },
 		{ "bufsize=99999999999999999999", -1 },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		o.value[OPT_BUFSIZE] = 77;
 		int r = option_parse(&o, rows[i].arg, false);
-		ck_assert_msg(r == (rows[i].value < 0 ? -EINVAL : 0), "%s",
-		    rows[i].arg);
+		ck_assert_msg(
+		    r == (rows[i].value < 0 ? -EINVAL : 0), "%s", rows[i].arg);
 		ck_assert_int_eq(option_get(&o, OPT_BUFSIZE),
 		    rows[i].value < 0 ? 77 : rows[i].value);
 	}
@@ -72,34 +80,48 @@ START_TEST(rates)
 		const char *value;
 		int64_t ns; /* -1: refused */
 	} rows[] = {
-		{ "1", 1 }, { "10ns", 10 }, { "10nsec", 10 },
-		{ "3us", 3000 }, { "3usec", 3000 }, { "4ms", 4000000 },
-		{ "4msec", 4000000 }, { "2s", 2000000000 },
-		{ "2sec", 2000000000 }, { "1m", 60000000000 },
-		{ "1min", 60000000000 }, { "1h", 3600000000000 },
-		{ "1hour", 3600000000000 }, { "1d", 86400000000000 },
-		{ "1day", 86400000000000 }, { "1hz", 1000000000 },
-		{ "101hz", 9900990 }, { "10HZ", 100000000 },
-		{ "1000000000hz", 1 }, { "0hz", -1 },
-		{ "1000000001hz", -1 }, { "1week", -1 }, { "hz", -1 },
-		{ "-1s", -1 }, { "9223372036854775807d", -1 },
+		{ "1", 1 },
+		{ "10ns", 10 },
+		{ "10nsec", 10 },
+		{ "3us", 3000 },
+		{ "3usec", 3000 },
+		{ "4ms", 4000000 },
+		{ "4msec", 4000000 },
+		{ "2s", 2000000000 },
+		{ "2sec", 2000000000 },
+		{ "1m", 60000000000 },
+		{ "1min", 60000000000 },
+		{ "1h", 3600000000000 },
+		{ "1hour", 3600000000000 },
+		{ "1d", 86400000000000 },
+		{ "1day", 86400000000000 },
+		{ "1hz", 1000000000 },
+		{ "101hz", 9900990 },
+		{ "10HZ", 100000000 },
+		{ "1000000000hz", 1 },
+		{ "0hz", -1 },
+		{ "1000000001hz", -1 },
+		{ "1week", -1 },
+		{ "hz", -1 },
+		{ "-1s", -1 },
+		{ "9223372036854775807d", -1 },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		int r = option_set(&o, "switchrate", rows[i].value, false);
-		ck_assert_msg(r == (rows[i].ns < 0 ? -EINVAL : 0), "%s",
-		    rows[i].value);
+		ck_assert_msg(
+		    r == (rows[i].ns < 0 ? -EINVAL : 0), "%s", rows[i].value);
 		if (r == 0)
-			ck_assert_int_eq(option_get(&o, OPT_SWITCHRATE),
-			    rows[i].ns);
+			ck_assert_int_eq(
+			    option_get(&o, OPT_SWITCHRATE), rows[i].ns);
 	}
 }
 END_TEST
 
 START_TEST(flags)
 {
-	static const char *const on[] = { "quiet", "quiet=yes",
-		"quiet=enable", "quiet=enabled", "quiet=true", "quiet=on",
-		"quiet=set", "quiet=1", "quiet=YES" };
+	static const char *const on[] = { "quiet", "quiet=yes", "quiet=enable",
+		"quiet=enabled", "quiet=true", "quiet=on", "quiet=set",
+		"quiet=1", "quiet=YES" };
 	static const char *const off[] = { "quiet=no", "quiet=disable",
 		"quiet=disabled", "quiet=false", "quiet=off", "quiet=unset",
 		"quiet=", "quiet=0" };
@@ -189,10 +211,10 @@ START_TEST(what_may_not_be_set)
 	ck_assert_int_eq(option_parse(&o, "switchrate=10hz", true), 0);
 
 	ck_assert_str_eq(option_error(-ENOENT), "Invalid option name");
-	ck_assert_str_eq(option_error(-EINVAL),
-	    "Invalid value for specified option");
-	ck_assert_str_eq(option_error(-EBUSY),
-	    "Operation illegal when tracing is active");
+	ck_assert_str_eq(
+	    option_error(-EINVAL), "Invalid value for specified option");
+	ck_assert_str_eq(
+	    option_error(-EBUSY), "Operation illegal when tracing is active");
 	ck_assert_str_eq(option_error(-EPERM),
 	    "Option cannot be used from within a D program");
 }

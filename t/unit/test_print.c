@@ -45,13 +45,10 @@ START_TEST(integers_in_columns)
 	fire_int(-1, 4, false);
 	fire_int(-1, 2, true); /* unsigned whatever the type */
 	fire_int(-1, 1, true);
-	fx_expect(f, HEAD
-	    BEGIN "               42\n"
-	    BEGIN "               -1\n"
-	    BEGIN "       42\n"
-	    BEGIN "       -1\n"
-	    BEGIN " 65535\n"
-	    BEGIN " 255\n");
+	fx_expect(f,
+	    HEAD BEGIN "               42\n" BEGIN "               -1\n" BEGIN
+		       "       42\n" BEGIN "       -1\n" BEGIN " 65535\n" BEGIN
+		       " 255\n");
 }
 END_TEST
 
@@ -75,10 +72,10 @@ START_TEST(strings)
 	fire_one(ACT_TRACE, REC_CHARS, raw, sizeof(raw), false);
 	text[0] = '\0';
 	fire_one(ACT_TRACE, REC_STRING, text, sizeof(text), false);
-	fx_expect(f, HEAD
-	    BEGIN "  hello                            \n"
-	    BEGIN "  abcd                             \n"
-	    BEGIN "                                   \n");
+	fx_expect(f,
+	    HEAD BEGIN "  hello                            \n" BEGIN
+		       "  abcd                             \n" BEGIN
+		       "                                   \n");
 }
 END_TEST
 
@@ -86,13 +83,13 @@ START_TEST(strings_when_quiet)
 {
 	option_parse(&f->opts, "quiet", false);
 	fire_one(ACT_TRACE, REC_STRING, "hello\0\0", 8, false);
-	fire_one(ACT_TRACE, REC_STRING, "caf\303\251\n", 8, false);
+	fire_one(ACT_TRACE, REC_STRING, "caf\303\251\n\0", 8, false);
 	fx_expect(f, "hellocaf\303\251\n");
 }
 END_TEST
 
-#define DUMP_HEAD                                                              \
-	"\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  "       \
+#define DUMP_HEAD                                                         \
+	"\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  " \
 	"0123456789abcdef\n"
 
 START_TEST(bytes_that_are_no_text)
@@ -106,8 +103,7 @@ START_TEST(bytes_that_are_no_text)
 	fx_expect(f,
 	    DUMP_HEAD
 	    "         0: 00 01 02 41 42                                   "
-	    "...AB\n"
-	    DUMP_HEAD
+	    "...AB\n" DUMP_HEAD
 	    "         0: 61 1b 62 00 00                                   "
 	    "a.b..\n");
 }
@@ -131,14 +127,13 @@ START_TEST(tracemem_dumps_rows_of_sixteen)
 	fx_fire(f, epid, v, 32);
 	memcpy(v + len, &(int64_t){ -5 }, 8);
 	fx_fire(f, epid, v, 32);
-#define ROW0                                                                   \
-	"         0: 61 62 63 64 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70  "         \
+#define ROW0                                                            \
+	"         0: 61 62 63 64 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70  " \
 	"abcdefghijklmnop\n"
 	fx_expect(f,
 	    DUMP_HEAD ROW0
 	    "        10: 71                                               "
-	    "q\n"
-	    DUMP_HEAD ROW0
+	    "q\n" DUMP_HEAD ROW0
 	    "        10: 71 72 73 74 75 76 77 78                          "
 	    "qrstuvwx\n");
 }
@@ -163,12 +158,12 @@ START_TEST(stacks)
 
 	memcpy(s, &head, sizeof(head));
 	fire_one(ACT_USTACK, REC_STACK, s, sizeof(s), false);
-	fx_expect(f, HEAD
-	    BEGIN "\n"
-	    "              a.out`f1+0x10\n"
-	    "              a.out`f2+0x50\n"
-	    "              0xdead\n"
-	    "\n");
+	fx_expect(f,
+	    HEAD BEGIN "\n"
+		       "              a.out`f1+0x10\n"
+		       "              a.out`f2+0x50\n"
+		       "              0xdead\n"
+		       "\n");
 }
 END_TEST
 
@@ -203,30 +198,48 @@ END_TEST
 
 /* ---- print() ---- */
 
-static struct type type_int = { .kind = TYPE_INT, .name = "int", .size = 4,
+static struct type type_int = { .kind = TYPE_INT,
+	.name = "int",
+	.size = 4,
 	.is_signed = true };
-static struct type type_char = { .kind = TYPE_INT, .name = "char", .size = 1,
+static struct type type_char = { .kind = TYPE_INT,
+	.name = "char",
+	.size = 1,
 	.is_signed = true };
-static struct type type_int32 = { .kind = TYPE_TYPEDEF, .name = "int32_t",
-	.size = 4, .base = &type_int };
-static struct type type_text = { .kind = TYPE_ARRAY, .size = 4, .nelems = 4,
+static struct type type_int32 = { .kind = TYPE_TYPEDEF,
+	.name = "int32_t",
+	.size = 4,
+	.base = &type_int };
+static struct type type_text = { .kind = TYPE_ARRAY,
+	.size = 4,
+	.nelems = 4,
 	.base = &type_char };
-static struct type type_pair = { .kind = TYPE_ARRAY, .size = 8, .nelems = 2,
+static struct type type_pair = { .kind = TYPE_ARRAY,
+	.size = 8,
+	.nelems = 2,
 	.base = &type_int };
-static struct type type_ptr = { .kind = TYPE_POINTER, .size = 8,
+static struct type type_ptr = { .kind = TYPE_POINTER,
+	.size = 8,
 	.base = &type_int };
-static struct type type_float = { .kind = TYPE_FLOAT, .name = "double",
+static struct type type_float = { .kind = TYPE_FLOAT,
+	.name = "double",
 	.size = 8 };
 static struct type_enumerator colors[] = { { "RED", 1 }, { "BLUE", -2 } };
-static struct type type_color = { .kind = TYPE_ENUM, .name = "color",
-	.size = 4, .is_signed = true, .enumerators = colors,
+static struct type type_color = { .kind = TYPE_ENUM,
+	.name = "color",
+	.size = 4,
+	.is_signed = true,
+	.enumerators = colors,
 	.nenumerators = 2 };
 static struct type_member inner_members[] = {
 	{ .name = "low", .type = &type_int, .bit_size = 3 },
 	{ .name = "high", .type = &type_int, .bit_offset = 3, .bit_size = 5 },
 };
-static struct type type_inner = { .kind = TYPE_STRUCT, .name = "bits",
-	.size = 4, .members = inner_members, .nmembers = 2 };
+static struct type type_inner = { .kind = TYPE_STRUCT,
+	.name = "bits",
+	.size = 4,
+	.members = inner_members,
+	.nmembers = 2 };
 static struct type_member outer_members[] = {
 	{ .name = "n", .type = &type_int32 },
 	{ .name = "tag", .type = &type_text, .offset = 4 },
@@ -236,8 +249,11 @@ static struct type_member outer_members[] = {
 	{ .name = "p", .type = &type_ptr, .offset = 24 },
 	{ .name = "d", .type = &type_float, .offset = 32 },
 };
-static struct type type_outer = { .kind = TYPE_STRUCT, .name = "thing",
-	.size = 40, .members = outer_members, .nmembers = 7 };
+static struct type type_outer = { .kind = TYPE_STRUCT,
+	.name = "thing",
+	.size = 40,
+	.members = outer_members,
+	.nmembers = 7 };
 
 static void
 fire_typed(const struct type *t, const void *v, uint32_t size)
@@ -262,17 +278,12 @@ START_TEST(print_scalars)
 	fire_typed(&type_ptr, &(uint64_t){ 0x1234 }, 8);
 	fire_typed(&type_text, "ab\0", 4);
 	fire_typed(&type_float, &(double){ 0.5 }, 8);
-	fx_expect(f, HEAD
-	    BEGIN "int32_t 0x5\n"
-	    BEGIN "int 0xffffffff\n"
-	    BEGIN "char 'x'\n"
-	    BEGIN "char '\\0'\n"
-	    BEGIN "char '\\033'\n"
-	    BEGIN "enum color BLUE\n"
-	    BEGIN "enum color 9\n"
-	    BEGIN "int * 0x1234\n"
-	    BEGIN "char [4] \"ab\"\n"
-	    BEGIN "double +5.0000000e-01\n");
+	fx_expect(f,
+	    HEAD BEGIN "int32_t 0x5\n" BEGIN "int 0xffffffff\n" BEGIN
+		       "char 'x'\n" BEGIN "char '\\0'\n" BEGIN
+		       "char '\\033'\n" BEGIN "enum color BLUE\n" BEGIN
+		       "enum color 9\n" BEGIN "int * 0x1234\n" BEGIN
+		       "char [4] \"ab\"\n" BEGIN "double +5.0000000e-01\n");
 }
 END_TEST
 
@@ -305,5 +316,4 @@ END_TEST
 FX_MAIN("print", setup, teardown, integers_in_columns, integers_when_quiet,
     strings, strings_when_quiet, bytes_that_are_no_text,
     tracemem_dumps_rows_of_sixteen, rawbytes_dumps_values, stacks,
-    stacks_of_a_space_unknown, symbols,
-    print_scalars, print_structs)
+    stacks_of_a_space_unknown, symbols, print_scalars, print_structs)

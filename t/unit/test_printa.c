@@ -142,7 +142,7 @@ START_TEST(keys_that_are_no_text_are_dumped)
 	struct prog_agg *a = fx_agg(f, "a", AGG_COUNT, 0);
 
 	fx_key(a, REC_BYTES, 2, false);
-	fx_put(f, 0, a, "\001\002", &(uint64_t){ 2 });
+	fx_put(f, 0, a, "\001\002\0\0\0\0\0", &(uint64_t){ 2 });
 	finish();
 	ck_assert_str_eq(fx_out(f),
 	    "\n\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f"
@@ -194,8 +194,7 @@ START_TEST(values_that_make_no_sense)
 	fx_put(f, 0, a, "", (uint64_t[]){ (uint64_t)-1, 1ULL << 63 });
 	fx_put(f, 0, b, "", (uint64_t[]){ (uint64_t)-1, 1ULL << 63, 1, 1 });
 	finish();
-	ck_assert_str_eq(fx_out(f),
-	    "\n                0\n                0\n");
+	ck_assert_str_eq(fx_out(f), "\n                0\n                0\n");
 }
 END_TEST
 
@@ -434,16 +433,17 @@ START_TEST(format_of_a_histogram)
 	v[QUANTIZE_ZERO + 1] = 4;
 	fx_put(f, 0, a, key, v);
 	act(ACT_PRINTA, a, NULL, "<%s>%@d<end>");
-#define ROWS                                                                   \
-	"\n           value  ------------- Distribution ------------- "          \
-	"count    \n"                                                            \
-	"               0 |" PAD10 PAD10 PAD10 PAD10 " 0        \n"             \
-	"               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"             \
-	" 4        \n"                                                          \
+#define ROWS                                                            \
+	"\n           value  ------------- Distribution ------------- " \
+	"count    \n"                                                   \
+	"               0 |" PAD10 PAD10 PAD10 PAD10 " 0        \n"     \
+	"               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"    \
+	" 4        \n"                                                  \
 	"               2 |" PAD10 PAD10 PAD10 PAD10 " 0        \n"
 	fx_expect(f, "<cat>" ROWS "<end>");
 	act(ACT_PRINTA, a, NULL, NULL);
-	fx_expect(f, "<cat>" ROWS "<end>"
+	fx_expect(f,
+	    "<cat>" ROWS "<end>"
 	    "\n  cat                                               " ROWS "\n");
 }
 END_TEST
@@ -526,7 +526,8 @@ START_TEST(normalize_divides_what_is_shown)
 
 	fx_put_named(f, a, "p", 19);
 	fx_put_named(f, a, "q", 11);
-	fx_put(f, 0, v, "p\0\0\0\0\0\0\0\0\0\0\0\0\0\0", (uint64_t[]){ 2, 100 });
+	fx_put(
+	    f, 0, v, "p\0\0\0\0\0\0\0\0\0\0\0\0\0\0", (uint64_t[]){ 2, 100 });
 	act_arg(ACT_NORMALIZE, a, 10);
 	act_arg(ACT_NORMALIZE, v, 5);
 	act(ACT_PRINTA, a, NULL, "%s%@d ");

@@ -192,8 +192,8 @@ START_TEST(characters)
 	begin("[%ls]");
 	arg(REC_CHARS, L"h\u00e9", 12, false);
 	end();
-	ck_assert_str_eq(fx_out(f),
-	    "[A][  A][A][\\n][\\'][\\033][\u20ac][h\u00e9]");
+	ck_assert_str_eq(
+	    fx_out(f), "[A][  A][A][\\n][\\'][\\033][\u20ac][h\u00e9]");
 }
 END_TEST
 
@@ -206,8 +206,9 @@ START_TEST(floats)
 	arg(REC_FLOAT, &(double){ 0.25 }, 8, true);
 	arg(REC_FLOAT, &(long double){ 3 }, 16, true);
 	end();
-	ck_assert_str_eq(fx_out(f), "[1.500000][    2.25][1.0e+03 ][0.25]"
-				    "[3.000000]");
+	ck_assert_str_eq(fx_out(f),
+	    "[1.500000][    2.25][1.0e+03 ][0.25]"
+	    "[3.000000]");
 }
 END_TEST
 
@@ -270,8 +271,8 @@ START_TEST(ports_and_hosts)
 	end();
 	print_str("[%I]", "not an address");
 	print_str("[%I]", "203.0.113.7");
-	ck_assert_str_eq(fx_out(f),
-	    "[65279][203.0.113.9][not an address][203.0.113.7]");
+	ck_assert_str_eq(
+	    fx_out(f), "[65279][203.0.113.9][not an address][203.0.113.7]");
 }
 END_TEST
 
