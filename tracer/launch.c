@@ -240,28 +240,30 @@ is_alive(struct proc *p)
 	return false;
 }
 
-/* Stop what has been seized, and let it stay so. */
-static void
-stop_all(struct proc *p)
-{
-	space_stop(p->space);
-	p->space->stops = 0;
-	vec_foreach(th, &p->threads)
-		(*th)->for_space = false;
-}
-
+/*
+ * Seize and stop every thread, and let it stay so.  A pass over threads that
+ * come and go can miss one: the kernel cuts the list short when the thread that
+ * it is at ends.  So the last pass is made when all that are known stand still.
+ */
 static int
 seize_all(struct super *su, struct proc *p)
 {
+	struct space *sp = p->space;
 	int r;
 
-	/* A pass that finds nothing new ends it: whoever is made after that is
-	 * made by a thread of ours. */
 	while ((r = seize_pass(su, p)) > 0)
 		;
-	if (r == 0 && p->threads.len == 0)
-		r = -ESRCH;
-	return r;
+	sp->stops++;
+	while (r == 0) {
+		space_await(sp);
+		if ((r = seize_pass(su, p)) == 0)
+			break;
+		r = MIN(r, 0);
+	}
+	sp->stops--;
+	vec_foreach(th, &p->threads)
+		(*th)->for_space = false;
+	return r == 0 && p->threads.len == 0 ? -ESRCH : r;
 }
 
 /* Detach without ado: nothing of ours is in the process. */
@@ -297,7 +299,6 @@ proc_attach(
 		unseize(p);
 		return r;
 	}
-	stop_all(p);
 	if (!is_alive(p)) {
 		unseize(p);
 		return refuse(err, -ESRCH,

@@ -59,6 +59,14 @@ super_destroy(struct super *su)
 {
 	while (su->procs.len > 0)
 		proc_detach(su->procs.at[0], NULL, NULL);
+	/* Those that sleep may wake now that their vfork children run; for the
+	 * rest our end is enough. */
+	const struct timespec nap = { 0, 1000000 };
+	for (int i = 0; i < 50 && su->leaving.len > 0; i++) {
+		while (event_take(su))
+			;
+		nanosleep(&nap, NULL);
+	}
 	if (su->dead_thread != NULL)
 		thread_free(su->dead_thread);
 	if (su->dead_proc != NULL)
