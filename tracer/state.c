@@ -98,7 +98,10 @@ state_after_fire(struct state *st)
 {
 	const struct store_hdr *h = store_hdr(&st->store_mem);
 
-	if (h->exit_called)
+	/* bufpolicy=fill: nothing more can be recorded once it is full. */
+	const struct lane *l = store_lane(&st->store_mem, 0, NULL);
+
+	if (h->exit_called || (l != NULL && l->full))
 		state_drain(st);
 	state_consume_if_full(st);
 }

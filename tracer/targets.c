@@ -383,24 +383,37 @@ targets_event(struct state *st, const struct event *ev)
 
 /* ---- ends ---- */
 
+/* "SIGSEGV", "SIGRTMIN+3". */
+static void
+signal_name(int sig, char *buf, size_t size)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name != NULL)
+		snprintf(buf, size, "SIG%s", name);
+	else
+		snprintf(buf, size, "SIGRTMIN+%d", sig - SIGRTMIN);
+}
+
 void
 targets_gone(struct state *st, struct proc *p, int status)
 {
+	char name[32];
+
 	if (st->awaited == p)
 		st->awaited = NULL;
 	if (!p->target)
 		return;
 	p->target = false;
-	if (WIFSIGNALED(status))
-		state_notice(st, "pid %d terminated by SIG%s", p->pid,
-		    sigabbrev_np(WTERMSIG(status)) != NULL ?
-			sigabbrev_np(WTERMSIG(status)) :
-			"UNKNOWN");
-	else if (WEXITSTATUS(status) != 0)
+	if (WIFSIGNALED(status)) {
+		signal_name(WTERMSIG(status), name, sizeof(name));
+		state_notice(st, "pid %d terminated by %s", p->pid, name);
+	} else if (WEXITSTATUS(status) != 0) {
 		state_notice(st, "pid %d exited with status %d", p->pid,
 		    WEXITSTATUS(status));
-	else
+	} else {
 		state_notice(st, "pid %d has exited", p->pid);
+	}
 	if (--st->targets == 0)
 		state_drain(st);
 }
