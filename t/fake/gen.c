@@ -191,18 +191,124 @@ instruction(struct gen *g, uint32_t at, uint32_t len)
 	return DIF_INSTR(DIF_OP_NOP, 0, 0, 0);
 }
 
+/* A text under construction; what does not fit is left out. */
+struct text {
+	dif_instr at[64];
+	uint32_t n, len;
+};
+
+static void
+emit(struct text *t, dif_instr i)
+{
+	if (t->n < t->len - 1)
+		t->at[t->n++] = i;
+}
+
+static void
+emit_int(struct text *t, uint32_t index, uint32_t reg)
+{
+	emit(t, DIF_INSTR_INDEX(DIF_OP_SETX, index, reg));
+}
+
+/* A string constant, or one in the target. */
+static void
+emit_str(struct text *t, struct gen *g, uint32_t reg)
+{
+	uint32_t n = gen_u8(g);
+
+	if (n & 0x80)
+		emit_int(t, 25 + n % 4, reg);
+	else
+		emit(t, DIF_INSTR_INDEX(DIF_OP_SETS, n % sizeof(strs), reg));
+}
+
+static void
+emit_args(struct text *t, struct gen *g, uint32_t shape)
+{
+	emit(t, DIF_INSTR(DIF_OP_FLUSHTS, 0, 0, 0));
+	for (uint32_t i = 0; i < 1 + (shape & 3); i++, shape >>= 1) {
+		if (shape & 4) {
+			emit_int(t, gen_u8(g) % 25, 1);
+			emit(t, DIF_INSTR(DIF_OP_PUSHTV, 0, 0, 1));
+		} else {
+			emit_str(t, g, 1);
+			emit(t, DIF_INSTR(DIF_OP_PUSHTR, 1, 0, 1));
+		}
+	}
+}
+
+/* A piece of program that makes sense; its result in r2 .. r5. */
+static void
+emit_idiom(struct text *t, struct gen *g)
+{
+	static const uint8_t stores[] = { DIF_OP_STGS, DIF_OP_STTS, DIF_OP_STLS,
+		DIF_OP_STGAA, DIF_OP_STTAA };
+	static const uint8_t loads[] = { DIF_OP_LDGS, DIF_OP_LDTS, DIF_OP_LDLS,
+		DIF_OP_LDGAA, DIF_OP_LDTAA };
+	uint32_t what = gen_u8(g), shape = gen_u8(g), rd = 2 + (what >> 6);
+
+	switch (what % 8) {
+	case 0: emit_int(t, shape % ARRAY_SIZE(ints), rd); break;
+	case 1:
+		emit(t,
+		    DIF_INSTR(DIF_OP_OR + shape % 8, 2 + (shape & 3),
+			2 + (shape >> 2 & 3), rd));
+		break;
+	case 2: /* load from the target */
+		emit_int(t, 25 + shape % 4, 1);
+		emit(t, DIF_INSTR(DIF_OP_LDSB + (shape >> 2) % 7, 1, 0, rd));
+		break;
+	case 3:
+		emit_args(t, g, shape);
+		emit(t,
+		    DIF_INSTR_INDEX(
+			DIF_OP_CALL, gen_u8(g) % DIF_SUBR_COUNT, rd));
+		break;
+	case 4:
+		emit_args(t, g, shape);
+		emit_str(t, g, 1);
+		emit(t,
+		    DIF_INSTR_INDEX(
+			stores[shape % 5], var_id(g, stores[shape % 5]), 1));
+		break;
+	case 5:
+		emit_args(t, g, shape);
+		emit(t,
+		    DIF_INSTR_INDEX(
+			loads[shape % 5], var_id(g, loads[shape % 5]), rd));
+		break;
+	case 6: /* scratch: store and load back */
+		emit_int(t, 6, 1);
+		emit(t, DIF_INSTR(DIF_OP_ALLOCS, 1, 0, 6));
+		emit(t, DIF_INSTR(DIF_OP_STB + shape % 4, rd, 0, 6));
+		emit(t, DIF_INSTR(DIF_OP_LDX, 6, 0, rd));
+		break;
+	case 7:
+		emit(t, DIF_INSTR(DIF_OP_CMP, 2 + (shape & 3), rd, 0));
+		if (t->n < t->len - 1)
+			emit(t,
+			    DIF_INSTR_BRANCH(DIF_OP_BA + shape % 11,
+				t->n + 1 + (shape >> 4) % (t->len - t->n - 1)));
+		break;
+	}
+}
+
 struct difo *
 gen_difo(struct kit *k, struct gen *g, bool raw)
 {
-	dif_instr text[64];
-	uint32_t len = 2 + gen_u8(g) % 62;
+	struct text t = { .len = 2 + gen_u8(g) % 62 };
 
-	for (uint32_t i = 0; i < len - 1; i++)
-		text[i] = raw ? gen_u32(g) : instruction(g, i, len);
-	text[len - 1] =
-	    raw ? gen_u32(g) : DIF_INSTR(DIF_OP_RET, 0, 0, gen_u8(g) & 7);
+	while (t.n < t.len - 1)
+		if (raw)
+			emit(&t, gen_u32(g));
+		else if (gen_u8(g) % 64 == 63)
+			emit(&t, instruction(g, t.n, t.len));
+		else
+			emit_idiom(&t, g);
+	t.at[t.n] =
+	    raw ? gen_u32(g) : DIF_INSTR(DIF_OP_RET, 0, 0, 2 + (gen_u8(g) & 3));
 	return kit_difo(
-	    k, text, len, ints, ARRAY_SIZE(ints), strs, sizeof(strs));
+	    k, t.at, t.len, ints, ARRAY_SIZE(ints), strs, sizeof(strs));
 }
 
 static struct difo *
