@@ -101,6 +101,62 @@ $(B)/unit/%: t/unit/%.c $(FAKE) $(LIB) | $(B)/testdeps.ok
 # it passed (0), failed, or could not run (77).
 TESTS += $(UNIT)
 
+# The in-process agent: dlang/vm/ a second time, freestanding, in a blob that
+# is checked after linking; `make vm' runs one corpus through both builds.
+AGENT_CFLAGS = -std=gnu11 -I. $(WARN) $(GCCWARN) -O2 -g0 -ffreestanding -fPIE \
+	-mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
+	-fvisibility=hidden -fno-asynchronous-unwind-tables
+AGENT_SRC := $(wildcard dlang/vm/*.c inject/agent/*.c inject/agent/x86_64/*.S)
+AGENT_OBJ := $(addprefix $(B)/agent/,$(addsuffix .o,$(AGENT_SRC)))
+
+$(B)/agent/%.c.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/agent/%.S.o: %.S
+	@mkdir -p $(@D)
+	$(CC) $(AGENT_CFLAGS) -c -o $@ $<
+
+$(B)/agent/blob: $(AGENT_OBJ) inject/agent/agent.ld t/lint/blob.sh
+	$(CC) -nostdlib -pie -Wl,--no-dynamic-linker -Wl,--no-undefined \
+		-Wl,-z,separate-code -Wl,-z,norelro -Wl,--build-id=none \
+		-Wl,-T,inject/agent/agent.ld -o $@ $(AGENT_OBJ)
+	t/lint/blob.sh $@
+
+agent: $(B)/agent/blob
+
+$(B)/vm/corpus: t/vm/corpus.c $(FAKE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) $(LIBS)
+
+vm: $(B)/vm/corpus $(B)/agent/blob
+	$(B)/vm/corpus $(B)/agent/blob
+
+$(B)/bench/bench_vm: t/bench/bench_vm.c $(FAKE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) $(LIBS)
+
+bench-vm: $(B)/bench/bench_vm
+	$(B)/bench/bench_vm
+
+# Random DIFOs, verifier, machine: `make fuzz-vm FUZZ="-max_total_time=60"'.
+FUZZ ?= -max_total_time=60
+$(B)/fuzz/fuzz_vm: t/fuzz/fuzz_vm.c $(wildcard dlang/vm/*.c dlang/base/*.c) \
+		dlang/verify.c dlang/image.c dlang/dis.c t/fake/env.c t/fake/gen.c
+	@mkdir -p $(@D)
+	clang -std=gnu11 -D_GNU_SOURCE -I. -O1 -g \
+		-fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all -o $@ $^
+
+fuzz-vm: $(B)/fuzz/fuzz_vm
+	@mkdir -p $(B)/fuzz/corpus-vm
+	$(B)/fuzz/fuzz_vm $(FUZZ) -max_len=1500 -len_control=0 \
+		-artifact_prefix=$(B)/fuzz/ $(B)/fuzz/corpus-vm
+
+-include $(AGENT_OBJ:.o=.d) $(B)/vm/corpus.d
+
+.PHONY: agent vm bench-vm fuzz-vm
+
 # Displaced instructions against the same at home, and the decoder against
 # objdump: t/reloc/test_*.c, linked like unit tests.  DTRAP_LONG=1 does all of
 # the big libraries.
@@ -125,7 +181,8 @@ include t/e2e/rules.mk
 # ---- tests -----------------------------------------------------------------
 
 # The traced programs of t/e2e are built plain, whatever this build is.
-LINTS := $(wildcard t/lint/*.sh)
+# blob.sh runs when the blob is linked.
+LINTS := $(filter-out t/lint/blob.sh,$(wildcard t/lint/*.sh))
 RUN = B=$(B) DTRAP=$(abspath $(PROG)) CC=$(CC) t/run -j $(JOBS)
 # Parallel, unless the caller has already said how.
 PJ = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
@@ -134,10 +191,11 @@ check: deps
 	@$(MAKE) --no-print-directory $(PJ) WERROR=-Werror check-build
 	@$(MAKE) --no-print-directory check-run
 
-check-build: $(PROG) $(TESTS) $(E2E)
+check-build: $(PROG) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/agent/blob
 
 check-run:
-	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh)
+	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
+		$(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh)
 
 # The same without installing anything: what a developer runs.
 test:

@@ -12,19 +12,19 @@
 
 /* ---- the environment ---- */
 
-static struct fake_target *
+static struct fake_env *
 target(struct vm_env *env)
 {
 	return env->ctx;
 }
 
 static uint8_t *
-place(struct fake_target *t, uint64_t addr, uint64_t len)
+place(struct fake_env *t, uint64_t addr, uint64_t len)
 {
-	if (addr < FAKE_BASE || addr - FAKE_BASE > FAKE_SIZE ||
-	    len > FAKE_SIZE - (addr - FAKE_BASE))
+	if (addr < FAKE_MEM_BASE || addr - FAKE_MEM_BASE > FAKE_MEM_SIZE ||
+	    len > FAKE_MEM_SIZE - (addr - FAKE_MEM_BASE))
 		return NULL;
-	return t->mem + (addr - FAKE_BASE);
+	return t->mem + (addr - FAKE_MEM_BASE);
 }
 
 static int
@@ -126,7 +126,7 @@ fake_progenyof(struct vm_env *env, int64_t pid)
 	return pid == 1 || pid == (int64_t)target(env)->pid;
 }
 
-const struct vm_ops fake_ops = {
+const struct vm_ops fake_env_ops = {
 	.load = fake_load,
 	.load_str = fake_load_str,
 	.store = fake_store,
@@ -140,18 +140,18 @@ const struct vm_ops fake_ops = {
 };
 
 uint64_t
-fake_put(struct fake_target *t, uint32_t off, const void *p, size_t size)
+fake_env_put(struct fake_env *t, uint32_t off, const void *p, size_t size)
 {
-	if (off > FAKE_SIZE || size > FAKE_SIZE - off)
+	if (off > FAKE_MEM_SIZE || size > FAKE_MEM_SIZE - off)
 		abort();
 	memcpy(t->mem + off, p, size);
-	return FAKE_BASE + off;
+	return FAKE_MEM_BASE + off;
 }
 
 uint64_t
-fake_str(struct fake_target *t, uint32_t off, const char *s)
+fake_env_str(struct fake_env *t, uint32_t off, const char *s)
 {
-	return fake_put(t, off, s, strlen(s) + 1);
+	return fake_env_put(t, off, s, strlen(s) + 1);
 }
 
 /* ---- the kit ---- */
@@ -362,11 +362,12 @@ verify(struct kit *k, struct difo *d)
 void
 kit_publish(struct kit *k)
 {
-	vec_foreach(c, &k->globals.clauses) {
-		verify(k, (*c)->pred);
-		for (size_t i = 0; i < (*c)->nacts; i++) {
-			verify(k, (*c)->acts[i].difo);
-			verify(k, (*c)->acts[i].difo2);
+	for (size_t n = 0; n < k->globals.clauses.len; n++) {
+		struct prog_clause *c = k->globals.clauses.at[n];
+		verify(k, c->pred);
+		for (size_t i = 0; i < c->nacts; i++) {
+			verify(k, c->acts[i].difo);
+			verify(k, c->acts[i].difo2);
 		}
 	}
 	int error = image_publish(k->im, &k->globals, &k->opts);
@@ -381,7 +382,7 @@ kit_publish(struct kit *k)
 	store_hdr(&k->store)->activity = ACTIVITY_ACTIVE;
 
 	struct vm_env *env = &k->env;
-	env->ops = &fake_ops;
+	env->ops = &fake_env_ops;
 	env->ctx = &k->target;
 	env->image = k->image;
 	env->store = k->store;

@@ -12,12 +12,12 @@
 #include "dlang/vm/ecb.h"
 #include "dlang/vm/store.h"
 
-/* Fake target memory: FAKE_SIZE bytes at FAKE_BASE; all else faults. */
-#define FAKE_BASE 0x7f0000001000ULL
-#define FAKE_SIZE 8192
+/* Fake target memory: FAKE_MEM_SIZE bytes at FAKE_MEM_BASE; all else faults. */
+#define FAKE_MEM_BASE 0x7f0000001000ULL
+#define FAKE_MEM_SIZE 8192
 
-struct fake_target {
-	uint8_t mem[FAKE_SIZE];
+struct fake_env {
+	uint8_t mem[FAKE_MEM_SIZE];
 	uint64_t regs[UREG_COUNT];
 	uint32_t nstack; /* frames that stack() has: 0x1000, 0x1001 ... */
 	int control_op;  /* the last one asked for, -1 none */
@@ -28,12 +28,12 @@ struct fake_target {
 	const char *execname;
 };
 
-extern const struct vm_ops fake_ops;
+extern const struct vm_ops fake_env_ops;
 
 /* Put text at an offset of the target's memory; its address. */
-uint64_t fake_put(
-    struct fake_target *t, uint32_t off, const void *p, size_t size);
-uint64_t fake_str(struct fake_target *t, uint32_t off, const char *s);
+uint64_t fake_env_put(
+    struct fake_env *t, uint32_t off, const void *p, size_t size);
+uint64_t fake_env_str(struct fake_env *t, uint32_t off, const char *s);
 
 /* ---- the kit ---- */
 
@@ -45,7 +45,7 @@ struct kit {
 	struct region image, store;
 	struct store_sizes sizes;
 	struct vm_env env;
-	struct fake_target target;
+	struct fake_env target;
 	struct prog_clause *clause; /* being built */
 	uint32_t next_probe;
 };

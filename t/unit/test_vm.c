@@ -162,13 +162,13 @@ START_TEST(strings_compare_as_unsigned_bytes)
 {
 	k.opts.value[OPT_STRSIZE] = 8;
 	kit_publish(&k);
-	uint64_t abc = fake_str(&k.target, 0, "abc");
-	uint64_t abd = fake_str(&k.target, 16, "abd");
-	uint64_t ab = fake_str(&k.target, 32, "ab");
-	uint64_t high = fake_str(&k.target, 48, "\xff");
-	uint64_t empty = fake_str(&k.target, 64, "");
-	uint64_t long1 = fake_str(&k.target, 80, "12345678A");
-	uint64_t long2 = fake_str(&k.target, 96, "12345678B");
+	uint64_t abc = fake_env_str(&k.target, 0, "abc");
+	uint64_t abd = fake_env_str(&k.target, 16, "abd");
+	uint64_t ab = fake_env_str(&k.target, 32, "ab");
+	uint64_t high = fake_env_str(&k.target, 48, "\xff");
+	uint64_t empty = fake_env_str(&k.target, 64, "");
+	uint64_t long1 = fake_env_str(&k.target, 80, "12345678A");
+	uint64_t long2 = fake_env_str(&k.target, 96, "12345678B");
 
 	ck_assert_int_eq(scmp(abc, abc), 0);
 	ck_assert_int_eq(scmp(abc, abd), -1);
@@ -214,7 +214,7 @@ START_TEST(loads_extend_as_their_names_say)
 	};
 
 	kit_publish(&k);
-	uint64_t addr = fake_put(&k.target, 3, &word, 8); /* odd: allowed */
+	uint64_t addr = fake_env_put(&k.target, 3, &word, 8); /* odd: allowed */
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t v;
 		ck_assert_int_eq(load_at(rows[i].op, addr, &v), 0);
@@ -226,7 +226,7 @@ END_TEST
 START_TEST(bad_addresses_fault_with_the_address)
 {
 	kit_publish(&k);
-	const uint64_t bad[] = { 0, 1, FAKE_BASE + FAKE_SIZE - 7,
+	const uint64_t bad[] = { 0, 1, FAKE_MEM_BASE + FAKE_MEM_SIZE - 7,
 		VMA(VMA_IMAGE, 0), VMA(VMA_IMAGE, k.image.size - 7),
 		VMA(VMA_STORE, 0), VMA(VMA_STORE, k.store.size),
 		VMA(VMA_STORE, 0xffffffff), -1ULL };
@@ -267,7 +267,7 @@ START_TEST(stores_reach_scratch_and_variables_only)
 	vm_begin(&k.env);
 	struct store_hdr *h = store_hdr(&k.store);
 	struct lane *l = kit_lane(&k);
-	const uint64_t bad[] = { 0, FAKE_BASE, VMA(VMA_IMAGE, 64),
+	const uint64_t bad[] = { 0, FAKE_MEM_BASE, VMA(VMA_IMAGE, 64),
 		VMA(VMA_STORE, 8), VMA(VMA_STORE, h->statics_ref + 24),
 		VMA(VMA_STORE, h->statics_ref + 17), VMA(VMA_STORE, h->dyn_ref),
 		VMA(VMA_STORE, h->lanes_ref),
@@ -422,7 +422,7 @@ START_TEST(arguments_by_location)
 	uint64_t stack, v;
 
 	kit_publish(&k);
-	stack = fake_put(&k.target, 64, &minus, sizeof(minus));
+	stack = fake_env_put(&k.target, 64, &minus, sizeof(minus));
 	k.target.regs[UREG_RSP] = stack - 8;
 	k.target.regs[UREG_RDI] = 0xfedcba9876543210ULL;
 	k.target.regs[UREG_RBX] = stack - 8;
