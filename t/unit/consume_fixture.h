@@ -10,8 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/base/arena.h"
+#include "dlang/vm/agg.h"
+#include "dlang/vm/buf.h"
 #include "t/unit/double_symbols.h"
+/* The store itself where it is built; a double where it is not yet. */
+#if !__has_include("dlang/vm/spec.h")
 #include "t/unit/double_vm.h"
+#endif
 #include "tracer/consume/consume.h"
 
 #define FX_IMAGE 65536

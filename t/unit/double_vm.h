@@ -40,7 +40,7 @@ store_lane(const struct region *r, uint32_t n, uint32_t *ref)
 		return NULL;
 	if (ref != NULL)
 		*ref = (uint32_t)at;
-	return region_at(r, (uint32_t)at, sizeof(struct lane));
+	return region_at(r, (uint32_t)at & ~7U, sizeof(struct lane));
 }
 
 int
@@ -98,13 +98,16 @@ buf_commit(struct lane *l)
 const void *
 buf_peek(const struct region *store, struct lane *l, uint32_t *avail)
 {
-	if (l->buf_size == 0 || l->tail >= l->head)
+	uint32_t size = l->buf_size & ~7U;
+
+	if (size == 0 || l->tail >= l->head ||
+	    region_at(store, l->buf_ref & ~7U, size) == NULL)
 		return NULL;
-	uint32_t pos = (uint32_t)(l->tail % l->buf_size);
-	uint64_t left = l->buf_size - pos;
+	uint32_t pos = (uint32_t)((l->tail & ~7ULL) % size);
+	uint64_t left = size - pos;
 	*avail =
 	    (uint32_t)(l->head - l->tail < left ? l->head - l->tail : left);
-	return region_at(store, l->buf_ref + pos, *avail);
+	return region_at(store, (l->buf_ref & ~7U) + pos, *avail);
 }
 
 void
@@ -181,21 +184,30 @@ agg_update(const struct region *store, struct lane *l,
 const struct agg_entry *
 agg_next(const struct region *store, const struct lane *l, uint32_t *cookie)
 {
-	const uint32_t *used = region_at(store, l->agg_ref, 8);
+	uint32_t ref = l->agg_ref & ~7U;
+	const uint32_t *used = region_at(store, ref, 8);
+	uint64_t at = (uint64_t)ref + 8 + *cookie;
 
-	if (used == NULL || *cookie >= *used)
+	if (used == NULL || *cookie >= *used || at > UINT32_MAX)
 		return NULL;
-	const struct agg_entry *e =
-	    region_at(store, l->agg_ref + 8 + *cookie, sizeof(*e));
-	*cookie +=
-	    (uint32_t)sizeof(*e) + ROUND_UP(e->key_size, 8) + e->words * 8;
+	const struct agg_entry *e = region_at(store, (uint32_t)at, sizeof(*e));
+	if (e == NULL)
+		return NULL;
+	uint64_t size =
+	    sizeof(*e) + ROUND_UP((uint64_t)e->key_size, 8) + e->words * 8ULL;
+	if (region_at(store, (uint32_t)at, size) == NULL)
+		return NULL;
+	*cookie += (uint32_t)size;
 	return e;
 }
 
 void
 agg_reset(const struct region *store, struct lane *l)
 {
-	*(uint32_t *)region_at(store, l->agg_ref, 8) = 0;
+	uint32_t *used = region_at(store, l->agg_ref & ~7U, 8);
+
+	if (used != NULL)
+		*used = 0;
 }
 
 #endif

@@ -474,6 +474,63 @@ START_TEST(strings_without_an_end)
 }
 END_TEST
 
+/* Whatever a target writes where: the consumer comes back, and stays inside.
+ * What it prints is of no interest. */
+START_TEST(scribbling_does_no_harm)
+{
+	struct prog_clause *c = fx_clause(f);
+	struct prog_stmt *st = fx_stmt(f, c, ACT_PRINTF);
+	struct prog_agg *a = fx_agg(f, "a", AGG_AVG, 0);
+	struct prog_agg *q =
+	    fx_agg(f, "q", AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 0, 6, 20));
+	uint64_t v[512] = { 1, 2, 3 }, seed = 1;
+
+	st->fmt = fx_fmt(f, "%s %*d %k %A %Y %c\n");
+	fx_rec(c, st, REC_STRING, 24, false);
+	fx_rec(c, st, REC_INT, 4, true);
+	fx_rec(c, st, REC_INT, 2, true);
+	fx_rec(c, st, REC_STACK, 24, false);
+	fx_rec(c, st, REC_USYM, 16, false);
+	fx_rec(c, st, REC_INT, 8, true);
+	fx_rec(c, st, REC_INT, 1, true);
+	struct prog_stmt *trace = fx_stmt(f, c, ACT_TRACE);
+	fx_rec(c, trace, REC_CHARS, 16, false);
+	fx_key(a, REC_USYM, 16, false);
+	ck_assert_uint_le(q->words, ARRAY_SIZE(v));
+	uint32_t epid = fx_ecb(f, fx_begin(f), c);
+	uint8_t *clean = mem_alloc(f->store.size);
+	for (int i = 0; i < 20; i++)
+		fx_fire(f, epid, NULL, 0);
+	fx_put(f, 0, a, "0123456789abcde", v);
+	v[0] = q->param;
+	fx_put(f, 0, q, "", v);
+	memcpy(clean, f->store.base, f->store.size);
+
+	uint32_t lane_ref, lane_bytes = 4096;
+	store_lane(&f->store, 0, &lane_ref);
+	FILE *null = fopen("/dev/null", "w");
+	f->env.out = f->env.err = null;
+	for (int round = 0; round < 400; round++) {
+		memcpy(f->store.base, clean, f->store.size);
+		for (int i = 0; i < 1 + round % 40; i++) {
+			seed = seed * 6364136223846793005ULL +
+			    1442695040888963407ULL;
+			/* Half of it where the lane begins. */
+			uint32_t at = (uint32_t)(seed >> 33) %
+			    (i % 2 ? lane_bytes : f->store.size);
+			at = (i % 2 ? lane_ref + at : at) % f->store.size;
+			f->store.base[at] = (uint8_t)(seed >> 20);
+		}
+		consume_records(fx_consume(f));
+		consume_finish(f->c, false);
+		consume_destroy(f->c);
+		f->c = NULL;
+	}
+	fclose(null);
+	mem_free(clean);
+}
+END_TEST
+
 /* ---- the output ---- */
 
 static char path[] = "/tmp/test_consume.XXXXXX";
@@ -655,6 +712,7 @@ FX_MAIN("consume", setup, teardown, lanes_in_order_of_time,
     flow_of_two_clauses_on_one_probe, faults, faults_come_in_their_place,
     drops_are_differences, drops_with_tags,
     records_that_make_no_sense_are_skipped, positions_that_make_no_sense,
-    records_cut_short_by_the_end, strings_without_an_end, freopen_and_back,
-    freopen_that_fails, system_runs_in_its_place, setopt,
-    an_output_that_is_gone_is_returned, terminals_get_no_escapes_of_the_target)
+    records_cut_short_by_the_end, strings_without_an_end,
+    scribbling_does_no_harm, freopen_and_back, freopen_that_fails,
+    system_runs_in_its_place, setopt, an_output_that_is_gone_is_returned,
+    terminals_get_no_escapes_of_the_target)

@@ -54,6 +54,9 @@ consume_printer(struct consume *c, struct str *to)
 struct lane *
 consume_lane(const struct consume *c, uint32_t n)
 {
+	/* Their number is in the store, where the target can make it any. */
+	if (n >= c->env.store.size / sizeof(struct lane))
+		return NULL;
 	return store_lane(&c->env.store, n, NULL);
 }
 
@@ -83,8 +86,11 @@ lane_check(struct consume *c, struct lane *l)
 static const struct rec_hdr *
 lane_peek(struct consume *c, struct lane *l, uint32_t *avail)
 {
+	uint32_t most = __atomic_load_n(&l->buf_size, __ATOMIC_RELAXED) / 8;
+
 	lane_check(c, l);
-	for (;;) {
+	/* As many as a buffer can hold: the target may be adding more. */
+	for (uint32_t i = 0; i <= most; i++) {
 		const void *at = buf_peek(&c->env.store, l, avail);
 		struct rec_pad pad;
 
@@ -99,6 +105,7 @@ lane_peek(struct consume *c, struct lane *l, uint32_t *avail)
 		else
 			lane_skip(c, l, *avail);
 	}
+	return NULL;
 }
 
 /* The lane whose next record is the oldest; by order of lanes if order in time
@@ -189,7 +196,7 @@ consume_records(struct consume *c)
 	while (done < limit && (l = consume_oldest(c)) != NULL) {
 		uint64_t skipped = c->damaged;
 		if (!consume_take(c, l)) {
-			done += c->damaged - skipped;
+			done += MAX(c->damaged - skipped, REC_ALIGN);
 			continue;
 		}
 		done += c->rec.size;

@@ -140,7 +140,8 @@ typed_bits(struct typed *t, const struct type_member *m, uint64_t off)
 	const struct type *type = typed_resolve(m->type);
 	uint32_t size = (uint32_t)MIN(type->size, 8);
 
-	if (off + size > t->size || m->bit_size > 64)
+	if (off > t->size || size > t->size - off || m->bit_size > 64 ||
+	    m->bit_offset > 63)
 		return;
 	uint64_t v = value_uint(t->at + off, size) >> m->bit_offset;
 	if (m->bit_size < 64)

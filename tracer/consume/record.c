@@ -4,8 +4,8 @@
  * c->rec holds a copy, at least as long as the layout of its EPID says; the
  * layout comes from the compiler.  Only the values are the target's.
  */
-#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tracer/consume/consume_impl.h"
 
@@ -78,15 +78,22 @@ record_probe(const struct consume *c, uint32_t epid, struct probe_text *p)
 static void
 record_message(struct consume *c, uint32_t epid, const char *what)
 {
+	struct str s = { 0 }, text = { 0 };
+	struct printer to_err = {
+		.to = &text, .c = c, .escape = isatty(fileno(c->env.err))
+	};
 	struct probe_text p;
 
 	out_write(&c->out, &c->line);
 	out_flush(&c->out);
 	record_probe(c, epid, &p);
-	fprintf(c->env.err,
-	    "%s: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s\n",
-	    c->env.prog, epid, p.id, p.prov, p.mod, p.func, p.name, what);
+	str_printf(&s, "error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s",
+	    epid, p.id, p.prov, p.mod, p.func, p.name, what);
+	text_add(&to_err, str_c(&s), s.len);
+	fprintf(c->env.err, "%s: %s\n", c->env.prog, str_c(&text));
 	fflush(c->env.err);
+	str_fini(&s);
+	str_fini(&text);
 }
 
 void
