@@ -118,7 +118,7 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	struct proc *p = parent->proc;
 	struct super *su = p->super;
 	bool thread = kind == EV_CLONE && is_thread_of(tid, p->pid);
-	int shared = thread ? 1 : same_memory(p->pid, tid);
+	int shared = thread ? 1 : same_memory(parent->tid, tid);
 
 	if (shared < 0) { /* not permitted, or the child is gone already */
 		struct uregs *regs = thread_regs(parent);
