@@ -84,6 +84,20 @@ $(B)/reloc/%: t/reloc/%.c $(RELOCLIB) $(wildcard t/reloc/*.h) $(LIB)
 
 -include $(RELOC:=.d)
 
+# libFuzzer programs, with clang only: $(B)/fuzz/fuzz_*, to be run by hand.
+FUZZ := $(patsubst t/fuzz/%.c,$(B)/fuzz/%,$(wildcard t/fuzz/fuzz_*.c))
+FUZZSAN := address,undefined -fno-sanitize-recover=all
+
+fuzz:
+	@if ! clang --version >/dev/null 2>&1; then echo "no clang: no fuzz"; \
+	else $(MAKE) CC=clang B=$(B)/fuzz-lib \
+		SAN="-fsanitize=fuzzer-no-link,$(FUZZSAN)" \
+		$(FUZZ:$(B)/%=$(B)/fuzz-lib/%); fi
+
+$(B)/fuzz/%: t/fuzz/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB) $(LIBS)
+
 clean:
 	rm -rf $(B) dtrap
 
