@@ -139,23 +139,9 @@ $(B)/bench/bench_vm: t/bench/bench_vm.c $(FAKE) $(LIB)
 bench-vm: $(B)/bench/bench_vm
 	$(B)/bench/bench_vm
 
-# Random DIFOs, verifier, machine: `make fuzz-vm FUZZ="-max_total_time=60"'.
-FUZZ ?= -max_total_time=60
-$(B)/fuzz/fuzz_vm: t/fuzz/fuzz_vm.c $(wildcard dlang/vm/*.c dlang/base/*.c) \
-		dlang/verify.c dlang/image.c dlang/dis.c t/fake/env.c t/fake/gen.c
-	@mkdir -p $(@D)
-	clang -std=gnu11 -D_GNU_SOURCE -I. -O1 -g \
-		-fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all -o $@ $^
-
-fuzz-vm: $(B)/fuzz/fuzz_vm
-	@mkdir -p $(B)/fuzz/corpus-vm
-	$(B)/fuzz/fuzz_vm $(FUZZ) -max_len=1500 -len_control=0 \
-		-artifact_prefix=$(B)/fuzz/ $(B)/fuzz/corpus-vm
-
 -include $(AGENT_OBJ:.o=.d) $(B)/vm/corpus.d
 
-.PHONY: agent vm bench-vm fuzz-vm
+.PHONY: agent vm bench-vm
 
 # Displaced instructions against the same at home, and the decoder against
 # objdump: t/reloc/test_*.c, linked like unit tests.  DTRAP_LONG=1 does all of
@@ -175,6 +161,28 @@ $(B)/reloc/%: t/reloc/%.c $(RELOCLIB) $(wildcard t/reloc/*.h) $(LIB)
 -include $(RELOC:=.d)
 
 TESTS += $(RELOC)
+
+# libFuzzer programs, with clang only.  `make fuzz' builds them all;
+# `make fuzz-run FUZZ="-max_total_time=60"' runs each.
+FUZZERS := $(patsubst t/fuzz/%.c,$(B)/fuzz/%,$(wildcard t/fuzz/fuzz_*.c))
+FUZZSAN := address,undefined -fno-sanitize-recover=all
+FUZZ ?= -max_total_time=60
+
+fuzz:
+	@if ! clang --version >/dev/null 2>&1; then echo "no clang: no fuzz"; \
+	else $(MAKE) CC=clang B=$(B)/fuzz-lib \
+		SAN="-fsanitize=fuzzer-no-link,$(FUZZSAN)" \
+		$(FUZZERS:$(B)/%=$(B)/fuzz-lib/%); fi
+
+fuzz-run: fuzz
+	@for f in $(FUZZERS:$(B)/%=$(B)/fuzz-lib/%); do \
+		mkdir -p $$f.corpus && $$f $(FUZZ) -artifact_prefix=$$f. \
+			$$f.corpus || exit 1; done
+
+$(B)/fuzz/%: t/fuzz/%.c $(FAKE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FAKE) $(LIB) \
+		-lcheck -lsubunit -lpthread -lrt $(LIBS)
 
 include t/e2e/rules.mk
 
@@ -335,7 +343,7 @@ help:
 	@echo 'make uninstall   take it away again'
 	@echo 'make clean       remove everything that was built'
 
-.PHONY: all unit check check-build check-run test golden e2e asan shrink quick \
+.PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden e2e asan shrink quick \
 	bench layers lint format format-check lint-tools lint-shell \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help

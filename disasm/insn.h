@@ -34,7 +34,8 @@ enum insn_kind {
 	INSN_POP_REG,	/* 64-bit pop into `reg' */
 	INSN_LEAVE,
 	INSN_MOV_REG,	/* mov reg64 <- reg2, 64 or 32 bits (`opsize') */
-	INSN_LEA,	/* lea, 64-bit operand: reg <- base+index*scale+disp */
+	INSN_LEA,	/* lea, 64 or 32 bits (`opsize'): reg <-
+			 * base+index*scale+disp */
 	INSN_ADD_RSP,	/* add or sub of a constant to rsp: `imm' is what is
 			 * added (flags are set too) */
 	INSN_XSTATE,	/* reads or writes rip in another way: xbegin, int n,

@@ -270,7 +270,7 @@ int
 slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr)
 {
-	struct chunk *c;
+	struct chunk *c = NULL;
 
 	ASSERT(size != 0 && size <= SLOT_SIZE_MAX);
 	if (fail_after != 0 && --fail_after == 0)

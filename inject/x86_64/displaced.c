@@ -122,7 +122,7 @@ slot_size(const struct displaced *d, bool far)
 		return PUSH_LEN + 8U +
 		    (d->insn.kind == INSN_CALL ? EMIT_JMP_FAR : d->insn.len);
 	case DISP_CALL_MEM: return d->insn.len + FETCH_TAIL + PUSH_LEN + 4 + 8;
-	case DISP_SYSCALL: return 2 + (far ? 10 : 7) + jmp;
+	case DISP_SYSCALL: return d->insn.len + (far ? 10U : 7U) + jmp;
 	case DISP_SCRATCH: return SLOT_SIZE_MAX;
 	case DISP_EMULATE:
 	case DISP_OWN_TRAP:

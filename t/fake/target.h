@@ -7,7 +7,7 @@
 
 #include "inject/target.h"
 
-#define FAKE_REGIONS 64
+#define FAKE_REGIONS 512 /* a hundred thousand slots, when shrunken */
 #define FAKE_THREADS 8
 
 struct fake_region {

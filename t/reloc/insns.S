@@ -288,6 +288,7 @@ insn_cases:
 
 	/* System calls: the number in rax comes from the test. */
 	CASE syscall
+	CASE .byte 0x4e, 0x0f, 0x05
 
 	/* x87, SSE, AVX, AVX-512. */
 	CASE fld qword ptr [rip+D]

@@ -310,6 +310,9 @@ rig_default_regs(struct rig *rig, struct user_regs_struct *regs)
 	for (unsigned i = 0; i < sizeof(gpr) / sizeof(gpr[0]); i++)
 		*gpr[i] = at + i * 0x140;
 	regs->rsp = rig->stack + RIG_DATA_SIZE / 2;
+	/* The child runs none of its own code, so its segments are ours. */
+	regs->fs_base = rig->data + 0x400;
+	regs->gs_base = rig->data + 0x600;
 	regs->eflags = 0x202;
 }
 

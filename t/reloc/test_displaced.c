@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "dlang/base/base.h"
 #include "inject/slot.h"
@@ -280,6 +283,70 @@ START_TEST(leaving_a_far_slot_anywhere_changes_nothing)
 }
 END_TEST
 
+/* The child's next stop after `how', and its registers there. */
+static int
+next_stop(
+    struct rig *rig, enum __ptrace_request how, struct user_regs_struct *regs)
+{
+	int status;
+
+	ck_assert_int_eq(ptrace(how, rig->pid, 0, 0), 0);
+	ck_assert_int_eq(waitpid(rig->pid, &status, __WALL), rig->pid);
+	ck_assert(WIFSTOPPED(status));
+	ck_assert_int_eq(ptrace(PTRACE_GETREGS, rig->pid, 0, regs), 0);
+	return WSTOPSIG(status);
+}
+
+/*
+ * A system call made from a slot and interrupted: the thread is seen after
+ * the instruction at home, and the kernel, which sets pc back by the two
+ * bytes of a system call, restarts it at home, where the int3 is.
+ */
+START_TEST(a_system_call_is_restarted_at_home)
+{
+	union {
+		struct user_regs_struct user;
+		struct uregs u;
+	} r;
+	struct tracepoint *tp;
+	struct rig rig;
+	const char *why;
+	uint64_t home, fault;
+
+	rig_init(&rig, HIGH);
+	home = rig.home + IN_PAGE;
+	struct tptable *tab = tptable_create(&rig.target);
+	rig.target.ops->write(&rig.target, home, "\x0f\x05\xcc", 3);
+	ck_assert_int_eq(tracepoint_get(tab, home, 1, &tp, &why), 0);
+	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+
+	rig_default_regs(&rig, &r.user);
+	r.user.rax = SYS_pause;
+	r.user.rip = home;
+	ck_assert_int_eq(resume_from(tab, tp, &r.u, &fault), 0);
+	ptrace(PTRACE_SETREGS, rig.pid, 0, &r.user);
+	ck_assert_int_eq(next_stop(&rig, PTRACE_SYSCALL, &r.user), SIGTRAP);
+	ck_assert_uint_eq(r.user.orig_rax, SYS_pause);
+	ck_assert_uint_eq(r.user.rip, tp->slot + 2);
+	ck_assert_uint_eq(resume_text_pc(tab, r.user.rip), home + 2);
+	/* Pending before the call is made, so it does not wait. */
+	kill(rig.pid, SIGUSR1);
+	ck_assert_int_eq(next_stop(&rig, PTRACE_CONT, &r.user), SIGUSR1);
+	ck_assert_int_eq((int)r.user.rax, -514); /* ERESTARTNOHAND */
+	ck_assert_int_eq(resume_leave_slot(tab, &r.u, NULL), SLOT_AFTER);
+	ck_assert_uint_eq(r.user.rip, home + 2);
+	ck_assert_uint_eq(r.user.rcx, home + 2);
+	ptrace(PTRACE_SETREGS, rig.pid, 0, &r.user);
+	/* No handler: the call is restarted, and that is a hit. */
+	ck_assert_int_eq(next_stop(&rig, PTRACE_CONT, &r.user), SIGTRAP);
+	ck_assert_uint_eq(r.user.rip, home + 1);
+	ck_assert_uint_eq(r.user.rax, SYS_pause);
+	tracepoint_restore_all(tab);
+	tptable_destroy(tab);
+	rig_fini(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -293,6 +360,7 @@ main(void)
 	tcase_add_test(t, displaced_in_a_cave);
 	tcase_add_test(t, leaving_a_slot_anywhere_changes_nothing);
 	tcase_add_test(t, leaving_a_far_slot_anywhere_changes_nothing);
+	tcase_add_test(t, a_system_call_is_restarted_at_home);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
