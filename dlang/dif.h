@@ -346,12 +346,15 @@ struct img_difo {
 
 struct img_var {
 	uint32_t id;
-	uint8_t scope, kind, flags, spare; /* flags: DIF_BY_REF */
+	uint8_t scope, kind, flags, spare; /* flags: DIF_BY_REF,
+					    * IMG_VAR_STRING */
 	uint32_t size; /* by-ref: bytes of the value; else 8 */
 	uint32_t off;  /* global: in the statics; local: in the lane's locals.
 			* 8-byte aligned.  By-ref: 8 bytes of which the first
 			* is 0xff for NULL, then the value */
 };
+
+#define IMG_VAR_STRING 4 /* by reference, ends at its NUL */
 
 struct img_agg {
 	uint32_t id;

@@ -1,6 +1,20 @@
 /*
  * The principal buffer of a lane: a ring of records, one writer.  Reading is
  * for the consumer (hosted), on any policy.
+ *
+ *	           tail % size         head % size
+ *	               v                   v
+ *	+--------------+---------+---------+--------------------+
+ *	|     free     | record  | record  |       free         |
+ *	+--------------+---------+---------+--------------------+
+ *
+ * head and tail only grow, in bytes.  A record is contiguous: when it does not
+ * fit before the end, a rec_pad fills the rest and it starts at 0.
+ *
+ *	switch	no room: the record is dropped, until the consumer has read
+ *	fill	one pass and no more: the first record that does not fit before
+ *		the end closes the buffer for good
+ *	ring	the oldest records make room (buf_make_room())
  */
 #ifndef DLANG_VM_BUF_H
 #define DLANG_VM_BUF_H
@@ -12,6 +26,18 @@
 void *buf_reserve(const struct region *store, struct lane *l, uint32_t size);
 void buf_commit(struct lane *l);
 void buf_discard(struct lane *l);
+
+/*
+ * Bytes of the record at rec, by its EPID, padding to REC_ALIGN included; 0
+ * when it makes no sense or does not fit in avail.
+ */
+uint32_t buf_rec_size(const struct region *image, const void *rec,
+    uint32_t avail);
+
+/* Writer, policy ring: forget the oldest records until `size' bytes fit.  On
+ * other policies it does nothing. */
+void buf_make_room(const struct region *image, const struct region *store,
+    struct lane *l, uint32_t size);
 
 /*
  * Reader: the oldest record that was not read yet, of which at least

@@ -2,11 +2,13 @@
  * What dlang/vm/ may use of the outside: fixed-width types and the four mem*
  * functions.  The sources compile twice, hosted and freestanding, and neither
  * build has malloc, stdio, errno or thread-local storage in here: the names
- * are poisoned so that a slip fails in the hosted build as well.
+ * are poisoned (in the .c files of dlang/vm/, which define DLANG_VM_IMPL
+ * first), so that a slip fails in the hosted build as well.
  */
 #ifndef DLANG_VM_PORT_H
 #define DLANG_VM_PORT_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +18,23 @@ void *memcpy(void *restrict dst, const void *restrict src, size_t n);
 void *memmove(void *dst, const void *src, size_t n);
 void *memset(void *dst, int c, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
+
+/*
+ * A word of the store may be changed by the target at any moment: read once
+ * into a variable, checked there, and used from there.
+ */
+#define LOAD_ONCE(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
+#define LOAD_ACQUIRE(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define STORE_RELEASE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+
+#define VM_ALIGN(n) (((n) + 7) & ~(typeof(n))7)
+#define VM_MIN(a, b) ((a) < (b) ? (a) : (b))
+
+#ifdef DLANG_VM_IMPL
+#pragma GCC poison malloc calloc realloc free alloca abort exit errno
+#pragma GCC poison printf fprintf sprintf snprintf puts perror stderr stdout
+#pragma GCC poison strcpy strncpy strcmp strncmp strdup strcat memchr
+#pragma GCC poison float double __thread _Thread_local pthread_self
+#endif
 
 #endif

@@ -9,7 +9,7 @@
 #include "dlang/vm/port.h"
 
 struct region {
-	uint8_t *base; /* where this process has it */
+	uint8_t *base; /* where this process has it; 8-byte aligned */
 	uint32_t size;
 };
 
@@ -20,6 +20,13 @@ region_at(const struct region *r, uint32_t ref, uint64_t len)
 	if (ref == 0 || ref >= r->size || len > r->size - ref)
 		return NULL;
 	return r->base + ref;
+}
+
+/* The same for structs: NULL also when ref is not 8-byte aligned. */
+static inline void *
+region_at8(const struct region *r, uint32_t ref, uint64_t len)
+{
+	return ref & 7 ? NULL : region_at(r, ref, len);
 }
 
 #endif

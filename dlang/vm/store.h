@@ -57,7 +57,8 @@ struct store_hdr {
 	uint32_t lane_size;	 /* [I] distance between two */
 	uint32_t nlanes;	 /* [I] */
 	uint32_t activity;	 /* enum activity */
-	int32_t exit_status;	 /* argument of the first exit() */
+	int32_t exit_status;	 /* argument of the first exit(); one in END
+				  * replaces it */
 	uint32_t exit_called;
 	uint32_t policy;	 /* [I] enum option_policy */
 };
@@ -72,6 +73,8 @@ struct lane {
 	uint32_t full;		 /* [W] policy fill: no room once, no more */
 	uint64_t head;		 /* [W] bytes ever written: next write */
 	uint64_t tail;		 /* [C] bytes ever read (policy ring: [W]) */
+	uint64_t reserved;	 /* [W] bytes that buf_commit() adds to head */
+	uint64_t random;	 /* [W] state of rand(); 0: not seeded */
 	uint64_t drops[DROP_COUNT]; /* [W] */
 };
 

@@ -46,6 +46,18 @@ struct vm_fault {
 
 #define VM_ARGS 10 /* arg0 .. arg9 */
 
+struct lane;
+struct store_hdr;
+
+/* What a firing needs of the regions, looked up and checked by vm_begin(). */
+struct vm_lane {
+	const struct img_hdr *image;
+	struct store_hdr *store;
+	struct lane *lane;
+	uint8_t *statics, *locals, *scratch;
+	uint32_t statics_ref, locals_ref, scratch_ref, scratch_size;
+};
+
 struct vm_env {
 	/* Set by the owner before the first firing: */
 	const struct vm_ops *ops;
@@ -69,11 +81,19 @@ struct vm_env {
 	uint32_t epid;
 	struct vm_fault fault;
 
-	/* The machine's own; see vm.c. */
+	/* The machine's own; see vm.c.  Zero before the first firing. */
+	struct vm_lane at;
 	uint64_t scratch_used;
-	uint64_t strtok_pos;
+	uint64_t strtok_pos;	/* VM address in scratch, or 0 */
 	uint32_t depth;		/* ERROR firing inside a firing */
 };
+
+/*
+ * Begin a firing: the lane is looked up, scratch is empty, strtok() has no
+ * state, clause-locals are 0, no fault.  0, or -1 when the regions make no
+ * sense.  ecb_fire_*() call it; only who calls vm_run() himself must.
+ */
+int vm_begin(struct vm_env *env);
 
 /* Evaluate a DIFO that the verifier admitted.  0 with the result in *value,
  * or -1 with env->fault set. */

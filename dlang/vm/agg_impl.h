@@ -1,0 +1,12 @@
+/*
+ * What the files of dlang/vm/ know of agg.c beyond its door.
+ */
+#ifndef DLANG_VM_AGG_IMPL_H
+#define DLANG_VM_AGG_IMPL_H
+
+#include "dlang/vm/store.h"
+
+/* Lay out the lane's aggregation store in zeroed memory. */
+void agg_init(const struct region *store, struct lane *l);
+
+#endif

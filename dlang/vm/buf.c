@@ -1,0 +1,221 @@
+/*
+ * The principal buffer (buf.h has the picture).
+ *
+ * Whoever writes has checked the lane's numbers against the region in this very
+ * call: the target can change them, and then records are lost or make no
+ * sense, but nothing outside the region is touched.  The reader checks again.
+ */
+#define DLANG_VM_IMPL
+#include "dlang/vm/buf.h"
+
+#include "dlang/options.h"
+
+/* The buffer's bytes, its size in *size; NULL when the lane makes no sense. */
+static uint8_t *
+buf_at(const struct region *store, const struct lane *l, uint32_t *size)
+{
+	*size = LOAD_ONCE(&l->buf_size) & ~7U;
+	if (*size == 0)
+		return NULL;
+	return region_at8(store, LOAD_ONCE(&l->buf_ref), *size);
+}
+
+/* Bytes that `size' more take from the head on, the pad included. */
+static uint64_t
+need(uint64_t head, uint32_t size, uint32_t bufsize)
+{
+	uint64_t left = bufsize - head % bufsize;
+
+	return size <= left ? size : left + size;
+}
+
+static void *
+drop(struct lane *l)
+{
+	l->drops[DROP_PRINCIPAL]++;
+	return NULL;
+}
+
+/* Fill the `left' bytes before the end of the buffer; always a multiple of 8,
+ * so a rec_pad fits. */
+static void
+put_pad(uint8_t *at, uint32_t left)
+{
+	struct rec_pad *pad = (void *)at;
+
+	pad->epid = EPID_PAD;
+	pad->size = left;
+}
+
+/*
+ * No room.  Where pad and record together are larger than the whole buffer,
+ * even an empty buffer would have none for ever: then the pad goes out alone,
+ * and after it was read the next record starts at 0.
+ */
+static void *
+no_room(struct lane *l, uint8_t *at, uint64_t used, uint32_t left,
+    uint32_t size, uint32_t bufsize)
+{
+	if (size > left && size > bufsize - left && used + left <= bufsize) {
+		put_pad(at, left);
+		l->reserved = left;
+		buf_commit(l);
+	}
+	return drop(l);
+}
+
+void *
+buf_reserve(const struct region *store, struct lane *l, uint32_t size)
+{
+	uint32_t bufsize;
+	uint8_t *buf = buf_at(store, l, &bufsize);
+
+	if (buf == NULL || size > bufsize || LOAD_ONCE(&l->full))
+		return drop(l);
+	size = VM_ALIGN(size);
+
+	uint64_t head = LOAD_ONCE(&l->head) & ~7ULL;
+	uint64_t used = head - LOAD_ACQUIRE(&l->tail);
+	uint32_t pos = (uint32_t)(head % bufsize);
+	uint32_t left = bufsize - pos;
+	if (LOAD_ONCE(&store_hdr(store)->policy) == POLICY_FILL) {
+		if (head >= bufsize || size > left) {
+			l->full = 1;
+			return drop(l);
+		}
+	} else if (used + need(head, size, bufsize) > bufsize) {
+		return no_room(l, buf + pos, used, left, size, bufsize);
+	}
+	if (size <= left) {
+		l->reserved = size;
+		return buf + pos;
+	}
+	put_pad(buf + pos, left);
+	l->reserved = (uint64_t)left + size;
+	return buf;
+}
+
+void
+buf_commit(struct lane *l)
+{
+	STORE_RELEASE(&l->head, l->head + l->reserved);
+	l->reserved = 0;
+}
+
+void
+buf_discard(struct lane *l)
+{
+	l->reserved = 0;
+}
+
+/* The size of an ordinary record, or 0. */
+static uint32_t
+epid_size(const struct region *image, uint32_t epid)
+{
+	const struct img_hdr *im = (const void *)image->base;
+	if (epid > im->necbs)
+		return 0;
+	const uint32_t *ecbs =
+	    region_at8(image, im->ecbs_ref, (uint64_t)im->ecbs_max * 4);
+	if (ecbs == NULL || epid >= im->ecbs_max)
+		return 0;
+	const struct img_ecb *e = region_at8(image, ecbs[epid], sizeof(*e));
+	if (e == NULL)
+		return 0;
+	const struct img_clause *c =
+	    region_at8(image, e->clause_ref, sizeof(*c));
+	return c != NULL ? VM_ALIGN(c->rec_size) : 0;
+}
+
+uint32_t
+buf_rec_size(const struct region *image, const void *rec, uint32_t avail)
+{
+	uint32_t size;
+
+	if (avail < sizeof(struct rec_pad))
+		return 0;
+	const struct rec_pad *pad = rec;
+	uint32_t epid = LOAD_ONCE(&pad->epid);
+	if (epid == EPID_PAD)
+		size = LOAD_ONCE(&pad->size);
+	else if (epid == EPID_FAULT)
+		size = sizeof(struct rec_fault);
+	else
+		size = epid_size(image, epid);
+	return size < sizeof(*pad) || size > avail || size & 7 ? 0 : size;
+}
+
+void
+buf_make_room(const struct region *image, const struct region *store,
+    struct lane *l, uint32_t size)
+{
+	uint32_t bufsize;
+	uint8_t *buf = buf_at(store, l, &bufsize);
+
+	if (LOAD_ONCE(&store_hdr(store)->policy) != POLICY_RING ||
+	    buf == NULL || size > bufsize)
+		return;
+	uint64_t head = LOAD_ONCE(&l->head) & ~7ULL;
+	uint64_t tail = LOAD_ONCE(&l->tail) & ~7ULL;
+	size = VM_ALIGN(size);
+	uint64_t want = need(head, size, bufsize);
+	/* Pad and record together are too large: start afresh at 0. */
+	if (want > bufsize) {
+		put_pad(buf + head % bufsize, (uint32_t)(want - size));
+		head += want - size;
+		tail = head;
+		want = size;
+		STORE_RELEASE(&l->head, head);
+	}
+	while (tail < head && head - tail + want > bufsize) {
+		uint32_t pos = (uint32_t)(tail % bufsize);
+		uint32_t n = buf_rec_size(image, buf + pos, bufsize - pos);
+		/* A record that makes no sense: nothing after it can be found
+		 * either. */
+		tail = n != 0 ? tail + n : head;
+	}
+	STORE_RELEASE(&l->tail, tail);
+}
+
+const void *
+buf_peek(const struct region *store, struct lane *l, uint32_t *avail)
+{
+	uint32_t bufsize;
+	const uint8_t *buf = buf_at(store, l, &bufsize);
+	uint64_t head = LOAD_ACQUIRE(&l->head) & ~7ULL;
+	uint64_t tail = LOAD_ONCE(&l->tail) & ~7ULL;
+
+	if (buf == NULL)
+		return NULL;
+	while (tail < head) {
+		uint32_t pos = (uint32_t)(tail % bufsize);
+		uint32_t left = bufsize - pos;
+		uint32_t n = (uint32_t)VM_MIN(head - tail, left);
+		const struct rec_pad *pad = (const void *)(buf + pos);
+		if (LOAD_ONCE(&pad->epid) != EPID_PAD) {
+			*avail = n;
+			return buf + pos;
+		}
+		/* A pad always reaches to the end of the buffer. */
+		tail += left;
+		STORE_RELEASE(&l->tail, tail);
+	}
+	return NULL;
+}
+
+void
+buf_advance(struct lane *l, uint32_t size)
+{
+	STORE_RELEASE(&l->tail, l->tail + VM_ALIGN(size));
+}
+
+uint32_t
+buf_fill(const struct lane *l)
+{
+	uint64_t used = LOAD_ACQUIRE(&l->head) - LOAD_ONCE(&l->tail);
+	uint32_t size = LOAD_ONCE(&l->buf_size);
+
+	if (size == 0 || used > size)
+		return 256;
+	return (uint32_t)(used * 256 / size);
+}

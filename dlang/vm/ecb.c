@@ -1,0 +1,460 @@
+/*
+ * Firing a probe: for each of its ECBs the predicate, the reservation, the
+ * actions, the commit.  The only place that writes records.
+ *
+ *	predicate false ----------------------------> nothing
+ *	no room for the record ---------------------> the whole ECB is a drop
+ *	fault --> record discarded, rec_fault ------> ERROR fires
+ *	all actions done ---------------------------> record committed
+ *
+ * What actions did besides recording (variables, aggregations, signals) stays
+ * done after a fault.
+ */
+#define DLANG_VM_IMPL
+#include "dlang/vm/ecb.h"
+
+#include "dlang/vm/agg.h"
+#include "dlang/vm/buf.h"
+#include "dlang/vm/spec.h"
+#include "dlang/vm/vm_impl.h"
+
+/* One ECB being run. */
+struct run {
+	struct vm_env *env;
+	const struct img_ecb *ecb;
+	const struct img_clause *clause;
+	uint8_t *rec;    /* reserved space, or NULL */
+	uint64_t spec;   /* id when rec is in a speculation */
+	uint8_t *key;    /* aggregation key being built, or NULL */
+	uint32_t action; /* for fault messages */
+	bool committed;  /* the record is out already (commit()) */
+	bool dropped;    /* speculate() found no place: stop here */
+};
+
+/* No signal has a higher number on Linux. */
+#define SIGNAL_MAX 64
+/* chill() longer than this is refused, as DTrace does. */
+#define CHILL_MAX 500000000
+
+static const void *
+at(const struct vm_env *env, uint32_t ref)
+{
+	/* References in the image are ours: image.c wrote them. */
+	return ref == 0 ? NULL : env->image.base + ref;
+}
+
+static uint64_t
+evaluate(struct run *u, uint32_t difo_ref)
+{
+	uint64_t v = 0;
+
+	vm_run(u->env, at(u->env, difo_ref), &v);
+	return v;
+}
+
+/* ---- records ---- */
+
+static void
+fill_header(const struct vm_env *env, void *rec, uint32_t epid)
+{
+	struct rec_hdr *h = rec;
+
+	h->epid = epid;
+	h->cpu = env->cpu;
+	h->pid = env->pid;
+	h->tid = env->tid;
+	h->timestamp = env->timestamp;
+}
+
+static void *
+reserve(struct vm_env *env, uint32_t size)
+{
+	struct lane *l = env->at.lane;
+
+	buf_make_room(&env->image, &env->store, l, size);
+	return buf_reserve(&env->store, l, size);
+}
+
+/* Give the record its place; false when there is none. */
+static bool
+begin_record(struct run *u, void *rec)
+{
+	if (rec == NULL)
+		return false;
+	u->rec = rec;
+	/* Space between values must not show what was there before. */
+	memset(rec, 0, VM_ALIGN(u->clause->rec_size));
+	fill_header(u->env, rec, u->ecb->epid);
+	return true;
+}
+
+static void
+end_record(struct run *u)
+{
+	if (u->rec == NULL || u->committed)
+		return;
+	if (u->spec != 0)
+		spec_keep(u->env, u->spec, u->clause->rec_size);
+	else
+		buf_commit(u->env->at.lane);
+	u->committed = true;
+}
+
+static void
+discard_record(struct run *u)
+{
+	if (u->rec != NULL && u->spec == 0 && !u->committed)
+		buf_discard(u->env->at.lane);
+}
+
+/* ---- actions ---- */
+
+/* The key under construction begins with the first of its members. */
+static bool
+begin_key(struct run *u, const struct img_act *a)
+{
+	const struct img_hdr *im = u->env->at.image;
+	const struct img_agg *aggs = at(u->env, im->aggs_ref);
+
+	while (a->op != OP_AGG)
+		a++;
+	return vm_alloc(u->env, aggs[a->arg - 1].key_size, &u->key) != 0;
+}
+
+/* Where an action puts its result: in the key or in the record. */
+static uint8_t *
+target(struct run *u, const struct img_act *a)
+{
+	if (!(a->flags & ACT_F_KEY))
+		return u->rec != NULL ? u->rec + a->off : NULL;
+	if (u->key == NULL && !begin_key(u, a))
+		return NULL;
+	return u->key + a->off;
+}
+
+static void
+act_expr(struct run *u, const struct img_act *a)
+{
+	uint64_t v = evaluate(u, a->difo_ref);
+
+	if (vm_faulted(u->env) || a->size == 0)
+		return;
+	uint8_t *p = target(u, a);
+	if (p == NULL)
+		return;
+	if (a->flags & ACT_F_STRING)
+		vm_copy_str(u->env, (char *)p, v, a->size);
+	else if (a->flags & ACT_F_BYREF)
+		vm_copy(u->env, p, v, a->size);
+	else
+		memcpy(p, &v, VM_MIN(a->size, 8));
+}
+
+static void
+act_stack(struct run *u, const struct img_act *a, bool lang)
+{
+	struct vm_env *env = u->env;
+	struct rec_stack *s = (void *)target(u, a);
+	uint32_t max = (uint32_t)a->arg;
+
+	if (s == NULL)
+		return;
+	s->pid = env->pid;
+	s->space = env->ops->space(env);
+	uint32_t n = env->ops->stack(env, s->pc, max, lang);
+	if (n < max)
+		memset(s->pc + n, 0, (size_t)(max - n) * 8);
+}
+
+static void
+act_sym(struct run *u, const struct img_act *a)
+{
+	uint64_t v = evaluate(u, a->difo_ref);
+
+	if (vm_faulted(u->env))
+		return;
+	struct rec_sym *s = (void *)target(u, a);
+	if (s == NULL)
+		return;
+	s->pid = u->env->pid;
+	s->space = u->env->ops->space(u->env);
+	s->addr = v;
+}
+
+static void
+act_agg(struct run *u, const struct img_act *a)
+{
+	struct vm_env *env = u->env;
+	const struct img_agg *aggs = at(env, env->at.image->aggs_ref);
+	int64_t value = 1, increment = 1;
+
+	if (a->difo_ref != 0)
+		value = (int64_t)evaluate(u, a->difo_ref);
+	if (a->difo2_ref != 0 && !vm_faulted(env))
+		increment = (int64_t)evaluate(u, a->difo2_ref);
+	if (!vm_faulted(env))
+		agg_update(&env->store, env->at.lane, &aggs[a->arg - 1],
+		    u->key != NULL ? (const void *)u->key : "", value,
+		    increment);
+	u->key = NULL;
+}
+
+static void
+act_exit(struct run *u, const struct img_act *a)
+{
+	struct vm_env *env = u->env;
+	struct store_hdr *h = env->at.store;
+	int32_t status = (int32_t)evaluate(u, a->difo_ref);
+
+	if (vm_faulted(env))
+		return;
+	if (u->rec != NULL)
+		memcpy(u->rec + a->off, &status, VM_MIN(a->size, 4));
+	if (!h->exit_called ||
+	    (env->probe != NULL && env->probe->flags & IMG_PROBE_END)) {
+		h->exit_status = status;
+		h->exit_called = 1;
+	}
+	/* Whoever was faster in leaving these two states has the word. */
+	uint32_t from = ACTIVITY_ACTIVE;
+	if (!__atomic_compare_exchange_n(&h->activity, &from, ACTIVITY_DRAINING,
+		false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		from = ACTIVITY_WARMUP;
+		__atomic_compare_exchange_n(&h->activity, &from,
+		    ACTIVITY_DRAINING, false, __ATOMIC_ACQ_REL,
+		    __ATOMIC_ACQUIRE);
+	}
+}
+
+static void
+act_spec(struct run *u, const struct img_act *a)
+{
+	struct vm_env *env = u->env;
+	/* An int in D. */
+	uint64_t id = (uint64_t)(int32_t)evaluate(u, a->difo_ref);
+
+	if (vm_faulted(env))
+		return;
+	switch (a->op) {
+	case OP_SPECULATE:
+		u->spec = id;
+		u->dropped = !begin_record(
+		    u, spec_reserve(env, id, u->clause->rec_size));
+		break;
+	case OP_COMMIT:
+		end_record(u);
+		spec_commit(env, id);
+		break;
+	case OP_DISCARD: spec_discard(env, id); break;
+	}
+}
+
+static void
+act_control(struct run *u, const struct img_act *a)
+{
+	struct vm_env *env = u->env;
+	int64_t v = 0;
+
+	if (a->difo_ref != 0)
+		v = (int64_t)evaluate(u, a->difo_ref);
+	if (vm_faulted(env))
+		return;
+	if ((a->op == OP_RAISE && (v < 0 || v > SIGNAL_MAX)) ||
+	    (a->op == OP_CHILL && (v < 0 || v > CHILL_MAX)) ||
+	    env->ops->control(env, (enum img_op)a->op, v) != 0)
+		vm_fault(env, FLT_ILLOP, (uint64_t)v);
+}
+
+static void
+run_act(struct run *u, const struct img_act *a)
+{
+	u->action = a->index;
+	switch ((enum img_op)a->op) {
+	case OP_EXPR: act_expr(u, a); break;
+	case OP_STACK: act_stack(u, a, false); break;
+	case OP_JSTACK: act_stack(u, a, true); break;
+	case OP_SYM: act_sym(u, a); break;
+	case OP_AGG: act_agg(u, a); break;
+	case OP_EXIT: act_exit(u, a); break;
+	case OP_MARK: break;
+	case OP_SPECULATE:
+	case OP_COMMIT:
+	case OP_DISCARD: act_spec(u, a); break;
+	case OP_STOP:
+	case OP_RAISE:
+	case OP_CHILL: act_control(u, a); break;
+	}
+}
+
+/* ---- firing ---- */
+
+static void fire_error(struct vm_env *env, uint32_t epid, uint32_t action);
+
+static void
+record_fault(struct vm_env *env, uint32_t epid, uint32_t action)
+{
+	struct rec_fault *f = reserve(env, sizeof(*f));
+
+	if (f == NULL)
+		return;
+	fill_header(env, f, EPID_FAULT);
+	f->epid = epid;
+	f->action = action;
+	f->offset = env->fault.offset;
+	f->code = (uint32_t)env->fault.code;
+	f->value = env->fault.value;
+	buf_commit(env->at.lane);
+}
+
+static void
+fault(struct run *u)
+{
+	struct vm_env *env = u->env;
+
+	discard_record(u);
+	if (env->depth > 0) {
+		env->at.lane->drops[DROP_DBLERROR]++;
+		return;
+	}
+	record_fault(env, u->ecb->epid, u->action);
+	fire_error(env, u->ecb->epid, u->action);
+}
+
+static void
+run_ecb(struct vm_env *env, const struct img_ecb *e)
+{
+	const struct img_clause *c = at(env, e->clause_ref);
+	const struct img_act *acts = at(env, c->acts_ref);
+	struct run u = { .env = env, .ecb = e, .clause = c };
+
+	env->epid = e->epid;
+	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
+	if (c->pred_ref != 0 && evaluate(&u, c->pred_ref) == 0) {
+		if (vm_faulted(env))
+			fault(&u);
+		return;
+	}
+	if (c->rec_size != 0 && !(c->flags & IMG_CLAUSE_SPECULATES) &&
+	    !begin_record(&u, reserve(env, c->rec_size)))
+		return;
+	for (uint32_t i = 0; i < c->nacts && !u.dropped; i++) {
+		run_act(&u, &acts[i]);
+		if (vm_faulted(env)) {
+			fault(&u);
+			return;
+		}
+	}
+	end_record(&u);
+}
+
+/* Does a probe with these flags fire in this state?  END is fired by the
+ * tracer, who knows when; here it only must not be stopped by exit(). */
+static bool
+may_fire(const struct vm_env *env, uint32_t flags)
+{
+	if (flags & IMG_PROBE_OFF)
+		return false;
+	switch ((enum activity)LOAD_ACQUIRE(&env->at.store->activity)) {
+	case ACTIVITY_INACTIVE:
+	case ACTIVITY_STOPPED: return false;
+	case ACTIVITY_WARMUP:
+		return (flags & (IMG_PROBE_BEGIN | IMG_PROBE_ERROR)) != 0;
+	case ACTIVITY_ACTIVE: return true;
+	case ACTIVITY_DRAINING:
+	case ACTIVITY_COOLDOWN:
+		return (flags & (IMG_PROBE_END | IMG_PROBE_ERROR)) != 0;
+	}
+	return false;
+}
+
+/* The ECBs of a probe; exit() in one keeps the later ones from running. */
+static void
+fire(struct vm_env *env, uint32_t probe_ref)
+{
+	const struct img_probe *p = at(env, probe_ref);
+	uint32_t ref = LOAD_ACQUIRE(&p->ecb_ref);
+
+	env->probe = p;
+	env->probe_ref = probe_ref;
+	while (ref != 0 && may_fire(env, LOAD_ONCE(&p->flags))) {
+		const struct img_ecb *e = at(env, ref);
+		if (!(LOAD_ONCE(&e->flags) & IMG_ECB_OFF))
+			run_ecb(env, e);
+		ref = LOAD_ACQUIRE(&e->next_ref);
+	}
+}
+
+/* The ERROR probe, inside the firing that faulted: it takes what scratch is
+ * left, and everything is afterwards as it was. */
+static void
+fire_error(struct vm_env *env, uint32_t epid, uint32_t action)
+{
+	uint32_t ref = env->at.image->error_probe_ref;
+
+	if (ref == 0)
+		return;
+	struct vm_env saved = *env;
+	env->hit[0] = 0;
+	env->hit[1] = epid;
+	env->hit[2] = action;
+	env->hit[3] = (uint64_t)(int64_t)saved.fault.offset;
+	env->hit[4] = (uint64_t)(int64_t)saved.fault.code;
+	env->hit[5] = saved.fault.value;
+	for (int i = 6; i < VM_ARGS; i++)
+		env->hit[i] = 0;
+	env->args = NULL;
+	env->nargs = 0;
+	env->depth++;
+	fire(env, ref);
+	/* Not the whole struct: what is the owner's may have changed. */
+	env->depth--;
+	memcpy(env->hit, saved.hit, sizeof(saved.hit));
+	env->args = saved.args;
+	env->nargs = saved.nargs;
+	env->probe = saved.probe;
+	env->probe_ref = saved.probe_ref;
+	env->epid = saved.epid;
+	env->fault = saved.fault;
+	env->scratch_used = saved.scratch_used;
+	env->strtok_pos = saved.strtok_pos;
+}
+
+void
+ecb_fire_probe(struct vm_env *env, uint32_t probe_ref)
+{
+	if (probe_ref == 0 || vm_begin(env) != 0)
+		return;
+	env->args = NULL;
+	env->nargs = 0;
+	fire(env, probe_ref);
+}
+
+void
+ecb_fire_site(struct vm_env *env, uint32_t site_ref)
+{
+	if (site_ref == 0 || vm_begin(env) != 0)
+		return;
+	const struct img_site *s = at(env, site_ref);
+	env->args = at(env, s->args_ref);
+	/* A site without a table has no arguments, and no words either. */
+	env->nargs = env->args != NULL ? s->nargs : 0;
+	if (env->args == NULL)
+		env->args = (const struct argloc *)env->image.base;
+	fire(env, s->probe_ref);
+}
+
+void
+ecb_fire_tracepoint(struct vm_env *env, uint32_t tp_id)
+{
+	const struct img_hdr *im = (const void *)env->image.base;
+
+	if (tp_id == 0 || tp_id >= im->tps_max)
+		return;
+	const uint32_t *tps = at(env, im->tps_ref);
+	uint32_t ref = LOAD_ACQUIRE(&tps[tp_id]);
+	while (ref != 0) {
+		const struct img_site *s = at(env, ref);
+		ecb_fire_site(env, ref);
+		ref = LOAD_ACQUIRE(&s->next_ref);
+	}
+}

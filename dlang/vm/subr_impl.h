@@ -1,0 +1,46 @@
+/*
+ * The subroutines of subr_str.c and subr_text.c, and what all three files of
+ * subroutines share.
+ */
+#ifndef DLANG_VM_SUBR_IMPL_H
+#define DLANG_VM_SUBR_IMPL_H
+
+#include "dlang/vm/vm_impl.h"
+
+/*
+ * A new string in scratch: `len' bytes of s from `off' on, and a NUL; the
+ * whole is cut to strsize.  Its VM address, and in *d its memory; 0 after
+ * NOSCRATCH.
+ */
+uint64_t subr_string(struct vm_env *env, const struct vm_str *s, uint32_t off,
+    uint32_t len, char **d);
+
+#define SUBR(name)            \
+	uint64_t subr_##name( \
+	    struct vm_env *env, const struct vm_tuple *a, uint32_t n)
+
+/* subr_str.c */
+SUBR(strlen);
+SUBR(strjoin);
+SUBR(lltostr);
+SUBR(strtoll);
+SUBR(strchr);
+SUBR(strrchr);
+SUBR(strstr);
+SUBR(strtok);
+SUBR(substr);
+SUBR(index);
+SUBR(rindex);
+SUBR(toupper);
+SUBR(tolower);
+
+/* subr_text.c */
+SUBR(basename);
+SUBR(dirname);
+SUBR(cleanpath);
+SUBR(inet_ntop);
+SUBR(inet_ntoa);
+SUBR(inet_ntoa6);
+SUBR(json);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * What the files of dlang/vm/ share: addresses to memory, scratch, strings,
+ * and the tuple stack.
+ *
+ * Faults: each of these that fails has called vm_fault(); the caller returns
+ * and the interpreter stops at its next check.
+ */
+#ifndef DLANG_VM_VM_IMPL_H
+#define DLANG_VM_VM_IMPL_H
+
+#include "dlang/vm/store.h"
+#include "dlang/vm/vm.h"
+
+/* A member of the tuple stack: a key, or an argument of a subroutine. */
+struct vm_tuple {
+	uint64_t value; /* or the address of what the key is */
+	uint64_t size;  /* by reference: bytes; strings: at most, 0 strsize */
+	uint32_t kind;  /* enum vm_tuple_kind */
+};
+
+enum vm_tuple_kind { TUPLE_VALUE, TUPLE_STRING, TUPLE_BYTES };
+
+static inline bool
+vm_faulted(const struct vm_env *env)
+{
+	return env->fault.code != FLT_NONE;
+}
+
+static inline uint32_t
+vm_strsize(const struct vm_env *env)
+{
+	return env->at.image->strsize;
+}
+
+/* `len' bytes at a VM address, for reading; NULL when outside a region. */
+const uint8_t *vm_readable(
+    const struct vm_env *env, uint64_t addr, uint64_t len);
+/* For writing: this lane's allocated scratch, and the data of variables held
+ * by reference; NULL elsewhere. */
+uint8_t *vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len);
+/* For writing: allocated scratch only. */
+uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t len);
+
+/* Zeroed scratch, 8-byte aligned: its VM address, and in *mem its memory; 0
+ * after NOSCRATCH. */
+uint64_t vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem);
+
+/* Copy len bytes from any address.  0 or -1 (BADADDR). */
+int vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len);
+/* Copy a string of any address into `size' bytes, terminated, the rest zero.
+ * 0 or -1 (BADADDR). */
+int vm_copy_str(struct vm_env *env, char *dst, uint64_t addr, uint32_t size);
+
+/*
+ * A string to look at.  `s' is not NUL-terminated reliably and, in the store,
+ * may change; len was measured once.  addr is where it is for the VM: the
+ * argument, or a copy in scratch when the argument is in the target.
+ */
+struct vm_str {
+	const char *s;
+	uint32_t len; /* without NUL; at most the limit */
+	uint64_t addr;
+};
+
+/* At most `limit' bytes are looked at.  0 or -1 (BADADDR, NOSCRATCH). */
+int vm_str(
+    struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out);
+
+#endif

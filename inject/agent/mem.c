@@ -1,0 +1,53 @@
+/*
+ * The four functions that a compiler may call even in a freestanding program.
+ * Compiled without the transformation that would turn each loop into a call to
+ * the function it is in.
+ */
+#include "dlang/vm/port.h"
+
+void *
+memcpy(void *restrict dst, const void *restrict src, size_t n)
+{
+	void *d = dst;
+
+	/* One instruction, and fast on everything since 2013 (ERMS). */
+	__asm__ volatile("rep movsb"
+			 : "+D"(d), "+S"(src), "+c"(n)
+			 :
+			 : "memory");
+	return dst;
+}
+
+void *
+memmove(void *dst, const void *src, size_t n)
+{
+	uint8_t *d = dst;
+	const uint8_t *s = src;
+
+	/* Forward is safe unless the destination begins inside the source. */
+	if ((uintptr_t)d - (uintptr_t)s >= n)
+		return memcpy(dst, src, n);
+	while (n-- > 0)
+		d[n] = s[n];
+	return dst;
+}
+
+void *
+memset(void *dst, int c, size_t n)
+{
+	void *d = dst;
+
+	__asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(c) : "memory");
+	return dst;
+}
+
+int
+memcmp(const void *a, const void *b, size_t n)
+{
+	const uint8_t *p = a, *q = b;
+
+	for (; n > 0; n--, p++, q++)
+		if (*p != *q)
+			return *p - *q;
+	return 0;
+}
