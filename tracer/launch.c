@@ -116,7 +116,7 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 	}
 	struct proc *p = proc_add(su, pid, NULL);
 	struct thread *th = thread_add(p, pid, TH_RUNNING);
-	p->launched = p->target = true;
+	p->launched = true;
 	if (write(go, "", 1) != 1 || await_exec(su, th) < 0) {
 		r = exec_failed(name, failed, err);
 		if (th->state != TH_GONE)
@@ -324,7 +324,6 @@ proc_attach(
 	for (size_t i = 0;
 	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
 		sigtrap_save(p->threads.at[i]);
-	p->target = true;
 	*out = p;
 	return 0;
 }

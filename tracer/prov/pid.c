@@ -71,6 +71,7 @@ struct request {
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
 	uint64_t functions;	/* that matched */
+	uint64_t loads;		/* that matched */
 };
 
 static void
@@ -239,6 +240,7 @@ publish_process(struct request *r)
 		    !load_matches(loads[i], r->pd->mod))
 			continue;
 		r->load = loads[i];
+		r->loads++;
 		publish_load(r);
 	}
 }
@@ -274,6 +276,20 @@ parse_name(struct request *r)
 	return 0;
 }
 
+/* A function that its object does not have. */
+static int
+check_function(struct request *r)
+{
+	const char *mod = r->pd->mod, *func = r->pd->func;
+
+	if (r->d == NULL || r->functions > 0 || r->loads == 0 ||
+	    *mod == '\0' || glob_is(mod) || *func == '\0' || glob_is(func) ||
+	    option_get(&r->st->opts, OPT_ZDEFS) != 0)
+		return 0;
+	return diag_error(r->d, D_PROC_FUNC, r->at,
+	    "failed to lookup '%s' in module '%s'", func, mod);
+}
+
 /* An offset that is in no function of that name. */
 static int
 check_offset(struct request *r)
@@ -298,7 +314,9 @@ answer(struct request *r)
 	if (error != 0)
 		return error;
 	publish_process(r);
-	error = check_offset(r);
+	error = check_function(r);
+	if (error == 0)
+		error = check_offset(r);
 	vec_fini(&r->exits);
 	vec_fini(&r->insns);
 	return error;
