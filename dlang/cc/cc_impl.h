@@ -137,8 +137,6 @@ bool check_compatible(struct type *to, const struct node *from);
 /* Is this call one of ustack(), usym() ...: an action whose result can be
  * recorded as a value or a key? */
 bool check_is_recordable_call(const struct node *n);
-struct node *node_int(struct comp *c, const struct span *at, uint64_t value,
-    struct type *type);
 int check_key(struct comp *c, struct node *key, const char *kind, size_t n);
 
 /* fold.c: constants in place, after the operands were checked. */

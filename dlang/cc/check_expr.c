@@ -13,16 +13,15 @@
 
 /* ---- helpers ---- */
 
-struct node *
-node_int(struct comp *c, const struct span *at, uint64_t value,
-    struct type *type)
+/* In place, as the node may be a member of a list. */
+static void
+become_int(struct node *n, uint64_t value, struct type *type)
 {
-	struct node *n = node_new(&c->cc->arena, N_INT, at);
-
+	n->kind = N_INT;
 	n->value = value;
 	n->type = type;
+	n->a = n->b = n->c = n->list = NULL;
 	n->flags = NF_CONST | NF_CANON;
-	return n;
 }
 
 static enum type_kind
@@ -493,10 +492,7 @@ bind_enum_tag(struct comp *c, struct node *n)
 			    "ambiguous use of operator %s: %s is both an enum "
 			    "tag and a global variable",
 			    oper_text(n->op), n->b->name);
-		struct node *next = n->b->next;
-		*n->b = *node_int(c, &n->b->span,
-		    (uint64_t)t->enumerators[i].value, t);
-		n->b->next = next;
+		become_int(n->b, (uint64_t)t->enumerators[i].value, t);
 		return 0;
 	}
 	return 0;
@@ -878,7 +874,7 @@ check_sizeof(struct comp *c, struct node *n)
 	    r->kind == TYPE_STACK)
 		return comp_error(c, D_SIZEOF_TYPE, n,
 		    "cannot apply sizeof to an operand of unknown size");
-	*n = *node_int(c, &n->span, size, c->cc->t_size);
+	become_int(n, size, c->cc->t_size);
 	return 0;
 }
 
@@ -903,7 +899,7 @@ check_offsetof(struct comp *c, struct node *n)
 	if (m->bit_size != 0)
 		return comp_error(c, D_OFFSETOF_BITFIELD, n,
 		    "cannot take offset of a bit-field: %s", n->name);
-	*n = *node_int(c, &n->span, offset, c->cc->t_size);
+	become_int(n, offset, c->cc->t_size);
 	return 0;
 }
 

@@ -57,7 +57,8 @@ check_words(struct comp *c, struct node *s)
 		return comp_error(c, D_DECL_LONGINT, s,
 		    "long and long long may only be used with integer or "
 		    "floating-point type");
-	if ((w & W_BAD) != 0 || (named && w != 0))
+	if ((w & W_BAD) != 0 || (named && w != 0) ||
+	    (w & W_SIGNS) == W_SIGNS)
 		return comp_error(c, D_DECL_COMBO, s,
 		    "invalid type combination");
 	return 0;

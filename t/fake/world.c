@@ -2,7 +2,7 @@
  * The world of tables; see world.h.  Process 123 runs a.out, which has
  *
  *	struct point { int x, y; };  typedef struct point point_t;
- *	int counter;  point_t origin;  point_t *cursor;  char title[16];
+ *	int total;  point_t origin;  point_t *cursor;  char title[16];
  *	int main(int, char **);  untyped;
  */
 #include "t/fake/world.h"
@@ -114,7 +114,7 @@ fake_symbol(void *w, const char *object, const char *name, struct types *ts,
 
 	if (!field(object, "a.out"))
 		return -ENOENT;
-	if (strcmp(name, "counter") == 0)
+	if (strcmp(name, "total") == 0)
 		of = types_lookup(ts, "int");
 	else if (strcmp(name, "origin") == 0)
 		of = point(ts);
