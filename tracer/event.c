@@ -201,6 +201,12 @@ note_gone(struct thread *th, int status)
 	    &(struct event){ .kind = EV_GONE, .thread = th, .status = status });
 }
 
+void
+event_lost(struct thread *th)
+{
+	note_gone(th, 0);
+}
+
 /* A stop that nobody needs to hear of: on, unless its space is stopped. */
 static void
 note_swallowed(struct thread *th)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dlang/base/log.h"
@@ -181,6 +182,40 @@ close_pipes:
 
 /* Attach */
 
+/*
+ * Seize one thread: 1, 0 if it need not be, or the refusal.  A number may be
+ * another thread's by the time we look why it was refused (an exec gives the
+ * leader's away), so a refusal counts when it is made for some time.
+ */
+static int
+seize_one(struct super *su, struct proc *p, pid_t tid)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct proc_status st;
+	int r = 0;
+
+	for (int i = 0; i < 20; i++) {
+		r = event_reclaim(su, tid) ? 0 : thread_seize(tid);
+		if (r == 0) {
+			/* A group-stop that it is in is old news, as if it
+			 * had been listening. */
+			thread_add(p, tid, TH_RUNNING)->listening = true;
+			return 1;
+		}
+		if (r == -ESRCH || procfs_status(tid, &st) < 0 ||
+		    st.state == 'Z' || st.state == 'X')
+			return 0; /* it has ended */
+		/* A thread that one of ours has made is traced from birth; the
+		 * maker's event will bring it. */
+		if (st.tracer == getpid())
+			return 0;
+		if (st.tracer != 0)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	return r;
+}
+
 /* One pass over the task list.  The number of threads that are new to us, or
  * the refusal. */
 static int
@@ -189,28 +224,11 @@ seize_pass(struct super *su, struct proc *p)
 	struct pids tasks = { 0 };
 	int news = 0, r = procfs_tasks(p->pid, &tasks);
 
-	for (size_t i = 0; r == 0 && i < tasks.list.len; i++) {
-		pid_t tid = tasks.list.at[i];
-		struct proc_status st;
-		if (super_thread(su, tid) != NULL)
+	for (size_t i = 0; r >= 0 && i < tasks.list.len; i++) {
+		if (super_thread(su, tasks.list.at[i]) != NULL)
 			continue;
-		int error = event_reclaim(su, tid) ? 0 : thread_seize(tid);
-		if (error == 0) {
-			/* A group-stop that it is in is old news, as if it
-			 * had been listening. */
-			thread_add(p, tid, TH_RUNNING)->listening = true;
-			news++;
-			continue;
-		}
-		if (error == -ESRCH || procfs_status(tid, &st) < 0)
-			continue; /* it has ended */
-		if (st.state == 'Z' || st.state == 'X')
-			continue;
-		/* A thread that one of ours has made is traced from birth; the
-		 * maker's event will bring it. */
-		if (st.tracer == getpid())
-			continue;
-		r = error;
+		r = seize_one(su, p, tasks.list.at[i]);
+		news += r > 0;
 	}
 	vec_fini(&tasks.list);
 	return r < 0 ? r : news;

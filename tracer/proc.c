@@ -392,6 +392,17 @@ thread_asleep(const struct thread *th)
 	}
 }
 
+/* A leader whose number an exec has given to a thread that we do not trace: no
+ * status says so. */
+static bool
+is_ghost(const struct thread *th)
+{
+	struct proc_status st;
+
+	return th->state == TH_RUNNING && procfs_status(th->tid, &st) == 0 &&
+	    st.tracer != getpid();
+}
+
 /*
  * Is the stop of this thread still to be waited for?  Short sleeps in `D' are
  * common (a page from disk, a lock in the kernel); what lasts longer than our
@@ -407,6 +418,10 @@ is_missing(struct thread *th, bool patient)
 	/* One has passed its last instruction, the other sleeps for long. */
 	else if (th->exiting || th->in_vfork || !patient)
 		th->asleep = thread_asleep(th) || th->exiting;
+	if (!th->asleep && !patient && is_ghost(th)) {
+		event_lost(th);
+		return false;
+	}
 	return !th->asleep;
 }
 

@@ -105,6 +105,8 @@ int event_wait_thread(struct thread *th, int *status);
 /* A thread that was let go while it slept is wanted again: true if it was one,
  * and is traced by us still. */
 bool event_reclaim(struct super *su, pid_t tid);
+/* A thread has gone without a status. */
+void event_lost(struct thread *th);
 /* Wait for the end of a child that has been killed and has no struct. */
 void event_reap(pid_t pid);
 /* Take in a status, queueing its event. */
