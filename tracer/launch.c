@@ -109,7 +109,8 @@ static int
 launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
     struct proc **out, struct proc_error *err)
 {
-	int r = thread_seize(pid);
+	static const volatile int never;
+	int r = thread_seize(pid, &never);
 	if (r < 0) {
 		access_explain(pid, r, err);
 		child_kill(pid);
@@ -183,6 +184,82 @@ close_pipes:
 /* Attach */
 
 /*
+ * PTRACE_SEIZE sleeps while a thread of its target is in execve, which sleeps
+ * until its siblings have ended: those that we have seized already wait for us
+ * to let them.  So a timer gets us out of there.
+ */
+#define ALARM    (SIGRTMAX - 1)
+#define ALARM_NS 5000000
+
+static volatile sig_atomic_t alarmed;
+
+struct alarm {
+	timer_t timer;
+	struct sigaction before;
+	bool on;
+};
+
+static void
+on_alarm(int sig, siginfo_t *si, void *uc)
+{
+	alarmed = 1;
+	wait_skip(uc);
+}
+
+static void
+alarm_init(struct alarm *a)
+{
+	struct sigaction sa = { .sa_sigaction = on_alarm,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = ALARM };
+	const struct itimerspec every = { { 0, ALARM_NS }, { 0, ALARM_NS } };
+
+	alarmed = 0;
+	sigemptyset(&sa.sa_mask);
+	sigaction(ALARM, &sa, &a->before);
+	a->on = timer_create(CLOCK_MONOTONIC, &ev, &a->timer) == 0;
+	if (a->on)
+		timer_settime(a->timer, 0, &every, NULL);
+}
+
+static void
+alarm_fini(struct alarm *a)
+{
+	const struct timespec none = { 0, 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, ALARM);
+	if (a->on)
+		timer_delete(a->timer);
+	/* One that is still on its way must not meet the default action. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	while (sigtimedwait(&set, NULL, &none) > 0)
+		;
+	sigaction(ALARM, &a->before, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int
+seize_patiently(struct proc *p, pid_t tid)
+{
+	int r;
+
+	while (
+	    (r = thread_seize(tid, (const volatile int *)&alarmed)) == -EINTR) {
+		alarmed = 0;
+		while (event_take(p->super))
+			;
+		/* Their event stays in the queue; there is no more to say. */
+		vec_foreach(th, &p->threads)
+			if ((*th)->state == TH_STOPPED && (*th)->exiting)
+				thread_run_to_trap(*th);
+	}
+	return r;
+}
+
+/*
  * Seize one thread: 1, 0 if it need not be, or the refusal.  A number may be
  * another thread's by the time we look why it was refused (an exec gives the
  * leader's away), so a refusal counts when it is made for some time.
@@ -195,7 +272,7 @@ seize_one(struct super *su, struct proc *p, pid_t tid)
 	int r = 0;
 
 	for (int i = 0; i < 20; i++) {
-		r = event_reclaim(su, tid) ? 0 : thread_seize(tid);
+		r = event_reclaim(su, tid) ? 0 : seize_patiently(p, tid);
 		if (r == 0) {
 			/* A group-stop that it is in is old news, as if it
 			 * had been listening. */
@@ -302,6 +379,9 @@ proc_attach(
 
 	if (procfs_status(pid, &st) == 0 && st.tgid > 0)
 		pid = st.tgid; /* a thread stands for its process */
+	/* Of one that was detached lately threads may still be on their way. */
+	while (su->leaving.list.len > 0 && event_take(su))
+		;
 	if (super_proc(su, pid) != NULL)
 		return refuse(err, -EBUSY,
 		    "process %d is being traced by this tracer already",
@@ -311,7 +391,10 @@ proc_attach(
 		return r;
 
 	struct proc *p = proc_add(su, pid, NULL);
+	struct alarm alarm;
+	alarm_init(&alarm);
 	r = seize_all(su, p);
+	alarm_fini(&alarm);
 	if (r < 0) {
 		access_explain(pid, r, err);
 		unseize(p);

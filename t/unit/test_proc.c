@@ -574,7 +574,7 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 		proc_detach(p, NULL, NULL);
 		close(go_fd);
 		struct event ev;
-		while (su->leaving.len > 0)
+		while (su->leaving.list.len > 0)
 			event_poll(su, &ev, false), event_take(su);
 		int status;
 		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
