@@ -283,11 +283,17 @@ seize_one(struct super *su, struct proc *p, pid_t tid)
 		    st.state == 'Z' || st.state == 'X')
 			return 0; /* it has ended */
 		/* A thread that one of ours has made is traced from birth; the
-		 * maker's event will bring it. */
-		if (st.tracer == getpid())
-			return 0;
-		if (st.tracer != 0)
+		 * maker's event brings it.  One that was detached while it
+		 * slept in execve is let go when its event comes. */
+		if (st.tracer == getpid()) {
+			while (event_take(su))
+				;
+			r = 0;
+		} else if (st.tracer != 0) {
 			break;
+		}
+		if (super_thread(su, tid) != NULL)
+			return 0;
 		nanosleep(&nap, NULL);
 	}
 	return r;
