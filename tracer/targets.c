@@ -25,6 +25,7 @@
 #include "tracer/enable.h"
 #include "tracer/loop.h"
 #include "tracer/proc.h"
+#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
 
@@ -119,11 +120,24 @@ targets_init(struct state *st)
 	super_set_hooks(st->super, &hooks, st);
 }
 
+/* One object has come or gone. */
+static void
+object_changed(void *ctx, struct load *l)
+{
+	struct space *sp = ctx;
+	struct space_info *info = sp->user;
+
+	if (l->seen)
+		return;
+	sites_unmap(info->st, sp, l->start, l->end);
+	pid_unloaded(info->st, l);
+}
+
 /* The objects of a space have changed: look again, arm what matches. */
 static void
 objects_changed(struct state *st, struct space *sp)
 {
-	int n = addrspace_refresh(sp->as, NULL, NULL);
+	int n = addrspace_refresh(sp->as, object_changed, sp);
 
 	LOG("targets", "objects of %d changed: %d", addrspace_pid(sp->as), n);
 	if (n <= 0)
