@@ -1,20 +1,28 @@
 # dtrap: build, test and install.  `make' builds ./dtrap; `make deps' brings
 # what is missing; the rest of the targets are listed by `make help'.
+#
+# B is the build directory, SAN extra flags for compiling and linking, WERROR
+# empty or -Werror (the developer's build), PREFIX and DESTDIR as usual.
 
 CC ?= gcc
 CFLAGS ?= -O2 -g
 B ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+# ./dtrap is the ordinary build; any other stays in its own directory.
+PROG := $(if $(filter build,$(B)),dtrap,$(B)/dtrap)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wpointer-arith -Wwrite-strings -Wvla -Wundef \
 	-Wformat=2 -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion \
 	-Wno-unused-parameter $(WERROR)
 GCCWARN := $(if $(findstring clang,$(CC)),,-Wlogical-op -Wduplicated-cond)
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen $(WARN) $(GCCWARN) \
-	$(CFLAGS) $(SAN)
-GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen -Wall \
-	-Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -lunwind-ptrace -lunwind-x86_64 -lunwind -lcapstone -ldw -lelf -liberty -lm
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
+	$(GCCWARN) $(CFLAGS) $(SAN)
+GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
+	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
+LIBS := -lunwind-ptrace -lunwind-x86_64 -lcapstone -ldw -lelf -liberty -lm
 
 ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
 	symbols/lang inject inject/x86_64 tracer tracer/consume tracer/prov \
@@ -25,16 +33,30 @@ GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
-all: dtrap
+all: $(PROG)
 
-dtrap: $(B)/host/tracer/dtrap.o $(LIB)
+$(PROG): $(B)/host/tracer/dtrap.o $(LIB)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIB): $(OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
-$(B)/host/%.o: %.c $(if $(GENSRC),| $(GENSRC))
+# A missing header is one clear sentence, not a page of errors.
+NEEDS := libunwind-ptrace.h:libunwind-dev capstone/capstone.h:libcapstone-dev \
+	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
+	libiberty/demangle.h:libiberty-dev
+$(B)/deps.ok:
+	@mkdir -p $(@D)
+	@for n in $(NEEDS); do \
+		echo "#include <$${n%%:*}>" | $(CC) -E -x c - >/dev/null 2>&1 || { \
+		echo "make: <$${n%%:*}> (Debian package $${n#*:}) is missing: run 'make deps'" >&2; \
+		exit 1; }; done
+	@for n in flex bison; do command -v $$n >/dev/null || { \
+		echo "make: $$n is missing: run 'make deps'" >&2; exit 1; }; done
+	@touch $@
+
+$(B)/host/%.o: %.c | $(B)/deps.ok $(GENSRC)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -42,7 +64,7 @@ $(B)/host/gen/%.o: $(B)/gen/%.c
 	@mkdir -p $(@D)
 	$(CC) $(GEN_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/gen/dlang/cc/parse.c: dlang/cc/parse.y
+$(B)/gen/dlang/cc/parse.c: dlang/cc/parse.y | $(B)/deps.ok
 	@mkdir -p $(@D)
 	bison -Wall -Werror -d -o $@ $<
 
@@ -60,12 +82,24 @@ FAKE := $(wildcard t/fake/*.c)
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
-$(B)/unit/%: t/unit/%.c $(FAKE) $(LIB)
+$(B)/testdeps.ok:
+	@mkdir -p $(@D)
+	@echo '#include <check.h>' | $(CC) -E -x c - >/dev/null 2>&1 || { \
+		echo "make: <check.h> (Debian package check) is missing: run 'make deps'" >&2; \
+		exit 1; }
+	@touch $@
+
+$(B)/unit/%: t/unit/%.c $(FAKE) $(LIB) | $(B)/testdeps.ok
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
 		-lpthread -lrt $(LIBS)
 
 -include $(UNIT:=.d)
+
+# Test programs that `make check' builds and runs.  A block that builds others
+# adds them here; each is a Check program, or says by its exit status whether
+# it passed (0), failed, or could not run (77).
+TESTS += $(UNIT)
 
 # The in-process agent: dlang/vm/ a second time, freestanding, in a blob that
 # is checked after linking; `make vm' runs one corpus through both builds.
@@ -93,39 +127,227 @@ agent: $(B)/agent/blob
 
 $(B)/vm/corpus: t/vm/corpus.c $(FAKE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) $(LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+		-lpthread -lrt $(LIBS)
 
 vm: $(B)/vm/corpus $(B)/agent/blob
 	$(B)/vm/corpus $(B)/agent/blob
 
 $(B)/bench/bench_vm: t/bench/bench_vm.c $(FAKE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) $(LIBS)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+		-lpthread -lrt $(LIBS)
 
 bench-vm: $(B)/bench/bench_vm
 	$(B)/bench/bench_vm
 
-# Random DIFOs, verifier, machine: `make fuzz-vm FUZZ="-max_total_time=60"'.
-FUZZ ?= -max_total_time=60
-$(B)/fuzz/fuzz_vm: t/fuzz/fuzz_vm.c $(wildcard dlang/vm/*.c dlang/base/*.c) \
-		dlang/verify.c dlang/image.c dlang/dis.c t/fake/env.c t/fake/gen.c
-	@mkdir -p $(@D)
-	clang -std=gnu11 -D_GNU_SOURCE -I. -O1 -g \
-		-fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all -o $@ $^
-
-fuzz-vm: $(B)/fuzz/fuzz_vm
-	@mkdir -p $(B)/fuzz/corpus-vm
-	$(B)/fuzz/fuzz_vm $(FUZZ) -max_len=1500 -len_control=0 \
-		-artifact_prefix=$(B)/fuzz/ $(B)/fuzz/corpus-vm
-
 -include $(AGENT_OBJ:.o=.d) $(B)/vm/corpus.d
 
-.PHONY: agent vm bench-vm fuzz-vm
+.PHONY: agent vm bench-vm
+
+# Displaced instructions against the same at home, and the decoder against
+# objdump: t/reloc/test_*.c, linked like unit tests.  DTRAP_LONG=1 does all of
+# the big libraries.
+RELOC := $(patsubst t/reloc/%.c,$(B)/reloc/%,$(wildcard t/reloc/test_*.c))
+
+reloc: $(RELOC)
+	@for t in $(RELOC); do echo "# $$t"; $$t || exit 1; done
+
+RELOCLIB := t/reloc/rig.c t/reloc/insns.S
+
+$(B)/reloc/%: t/reloc/%.c $(RELOCLIB) $(wildcard t/reloc/*.h) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(RELOCLIB) $(LIB) -lcheck \
+		-lsubunit -lpthread -lrt $(LIBS)
+
+-include $(RELOC:=.d)
+
+TESTS += $(RELOC)
+
+# libFuzzer programs, with clang only.  `make fuzz' builds them all;
+# `make fuzz-run FUZZ="-max_total_time=60"' runs each.
+FUZZERS := $(patsubst t/fuzz/%.c,$(B)/fuzz/%,$(wildcard t/fuzz/fuzz_*.c))
+FUZZSAN := address,undefined -fno-sanitize-recover=all
+FUZZ ?= -max_total_time=60
+
+fuzz:
+	@if ! clang --version >/dev/null 2>&1; then echo "no clang: no fuzz"; \
+	else $(MAKE) CC=clang B=$(B)/fuzz-lib \
+		SAN="-fsanitize=fuzzer-no-link,$(FUZZSAN)" \
+		$(FUZZERS:$(B)/%=$(B)/fuzz-lib/%); fi
+
+fuzz-run: fuzz
+	@for f in $(FUZZERS:$(B)/%=$(B)/fuzz-lib/%); do \
+		mkdir -p $$f.corpus && $$f $(FUZZ) -artifact_prefix=$$f. \
+			$$f.corpus || exit 1; done
+
+$(B)/fuzz/%: t/fuzz/%.c $(FAKE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FAKE) $(LIB) \
+		-lcheck -lsubunit -lpthread -lrt $(LIBS)
+
+include t/e2e/rules.mk
+
+# ---- tests -----------------------------------------------------------------
+
+# The traced programs of t/e2e are built plain, whatever this build is.
+# blob.sh runs when the blob is linked.
+LINTS := $(filter-out t/lint/blob.sh,$(wildcard t/lint/*.sh))
+RUN = B=$(B) DTRAP=$(abspath $(PROG)) CC=$(CC) t/run -j $(JOBS)
+# Parallel, unless the caller has already said how.
+PJ = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+
+check: deps
+	@$(MAKE) --no-print-directory $(PJ) WERROR=-Werror check-build
+	@$(MAKE) --no-print-directory check-run
+
+check-build: $(PROG) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/agent/blob
+
+check-run:
+	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
+		$(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh)
+
+# The same without installing anything: what a developer runs.
+test:
+	@$(MAKE) --no-print-directory $(PJ) check-build
+	@$(MAKE) --no-print-directory check-run
+
+# Parts: make golden T='aggs/*', make e2e T='03*'.
+golden: $(PROG)
+	@$(RUN) $(wildcard t/d/$(or $(T),*/*)*.d)
+
+e2e: $(PROG) $(E2E)
+	@$(RUN) $(wildcard t/e2e/$(or $(T),[0-9]*)*.sh)
+
+# Everything that traces nobody, under AddressSanitizer and UBSan.  (A traced
+# program cannot be built with them: its leak check does not work under
+# ptrace.)
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
+asan:
+	@$(MAKE) --no-print-directory $(PJ) B=build-asan SAN="$(ASAN)" \
+		CFLAGS="-O1 -g -fno-omit-frame-pointer" quick
+
+# Two-bucket hashes, tiny buffers, few slots: bugs come out sooner.
+shrink:
+	@$(MAKE) --no-print-directory $(PJ) B=build-shrink \
+		CPPFLAGS="$(CPPFLAGS) -DDTRAP_SHRINK" SAN="$(ASAN)" \
+		CFLAGS="-O1 -g -fno-omit-frame-pointer" quick
+
+quick: $(PROG) $(TESTS)
+	@$(RUN) $(TESTS) $(wildcard t/d/*/*.d)
+
+bench: $(PROG) $(E2E)
+	@B=$(B) DTRAP=$(abspath $(PROG)) t/bench/bench.sh
+
+# ---- reading the source with tools -----------------------------------------
+
+layers:
+	@t/lint/layers.sh
+
+ALLSRC := $(foreach d,$(ROOMS) inject/agent inject/agent/x86_64,\
+	$(wildcard $(d)/*.c))
+ALLHDR := $(foreach d,$(ROOMS) inject/agent,$(wildcard $(d)/*.h))
+SHELLS := t/run $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh)
+
+lint: layers format-check
+	@$(MAKE) --no-print-directory $(PJ) lint-tools
+	@t/lint/headers.sh
+	@t/lint/paths.sh
+	@t/lint/length.sh
+
+format-check:
+	@if command -v clang-format-14 >/dev/null; then \
+		clang-format-14 --dry-run --Werror $(ALLSRC) $(ALLHDR) \
+		$(wildcard t/*/*.[ch] t/e2e/src/*.[ch]); \
+	else echo "lint: clang-format-14 is not installed: formatting not checked"; fi
+
+format:
+	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch])
+
+lint-tools: lint-shell lint-cppcheck \
+	$(if $(shell command -v clang-tidy),$(ALLSRC:%.c=$(B)/lint/%.tidy),lint-no-tidy)
+
+lint-shell:
+	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELLS); \
+	else echo "lint: shellcheck is not installed: scripts not checked"; fi
+
+lint-cppcheck:
+	@mkdir -p $(B)/lint/cppcheck
+	@if command -v cppcheck >/dev/null; then \
+		cppcheck -q --std=c11 --enable=warning,portability,performance \
+		--inline-suppr --error-exitcode=1 --template=gcc \
+		--cppcheck-build-dir=$(B)/lint/cppcheck -D_GNU_SOURCE -I. \
+		$(ALLSRC); \
+	else echo "lint: cppcheck is not installed"; fi
+
+lint-no-tidy:
+	@echo "lint: clang-tidy is not installed"
+
+# One stamp a file, so that a second run reads only what changed.
+$(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
+	@mkdir -p $(@D)
+	@clang-tidy --quiet $< -- -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen \
+		2>$@.err >$@.out || { cat $@.out $@.err; exit 1; }
+	@rm -f $@.err; mv $@.out $@
+
+# ---- packages, demonstration, installation ---------------------------------
+
+BUILD_PKGS := gcc libc6-dev make libunwind-dev libcapstone-dev libelf-dev \
+	libdw-dev libiberty-dev flex bison
+TEST_PKGS := check binutils g++ git perl python3 redis-tools openjdk-17-jre-headless
+
+deps:
+	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS)
+
+build-deps:
+	@.ci/deps $(BUILD_PKGS)
+
+demo:
+	@.ci/deps $(BUILD_PKGS) python3
+	@$(MAKE) --no-print-directory $(PJ) all
+	@DTRAP=$(abspath $(PROG)) t/demo.sh
+
+MAN := tracer/dtrap.1 $(wildcard dlang/dtrap-d.7)
+SCRIPTS := $(wildcard scripts/*.d)
+SCRIPTLIB := $(wildcard scripts/lib/*.d)
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
+DATADIR = $(DESTDIR)$(PREFIX)/share/dtrap
+
+install: all
+	install -D -m 755 $(PROG) $(BINDIR)/dtrap
+	for m in $(MAN); do \
+		install -D -m 644 $$m $(MANDIR)/man$${m##*.}/$${m##*/}; done
+	for s in $(SCRIPTS); do install -D -m 755 $$s $(DATADIR)/$${s##*/}; done
+	for s in $(SCRIPTLIB); do \
+		install -D -m 644 $$s $(DATADIR)/lib/$${s##*/}; done
+
+uninstall:
+	rm -f $(BINDIR)/dtrap
+	for m in $(MAN); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
+	rm -rf $(DATADIR)
 
 clean:
-	rm -rf $(B) dtrap
+	rm -rf $(B) build build-asan build-shrink dtrap
 
-.PHONY: all unit clean
+help:
+	@echo 'make             build ./dtrap'
+	@echo 'make deps        install the missing Debian packages'
+	@echo 'make demo        deps, build, and trace a real program'
+	@echo 'make check       deps, build, and run every test'
+	@echo 'make test        the same, but install nothing'
+	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
+	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
+	@echo 'make shrink      the same with tiny tables and buffers'
+	@echo 'make lint        layers, format, cppcheck, clang-tidy, shellcheck'
+	@echo 'make bench       cost of a probe hit beside other tracers'
+	@echo 'make install     PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make uninstall   take it away again'
+	@echo 'make clean       remove everything that was built'
+
+.PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden e2e asan shrink quick \
+	bench layers lint format format-check lint-tools lint-shell \
+	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
+	clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

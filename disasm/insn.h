@@ -1,7 +1,7 @@
 /*
  * One x86-64 instruction as the patcher and the providers need to see it.
- * A door: Capstone (and the VEX/EVEX length decoder behind it) stays in
- * disasm/, and decoding happens only while probes are being armed.
+ * A door: the decoder and Capstone stay in disasm/, and decoding happens only
+ * while probes are being armed.
  */
 #ifndef DISASM_INSN_H
 #define DISASM_INSN_H
@@ -34,7 +34,8 @@ enum insn_kind {
 	INSN_POP_REG,	/* 64-bit pop into `reg' */
 	INSN_LEAVE,
 	INSN_MOV_REG,	/* mov reg64 <- reg2, 64 or 32 bits (`opsize') */
-	INSN_LEA,	/* lea, 64-bit operand: reg <- base+index*scale+disp */
+	INSN_LEA,	/* lea, 64 or 32 bits (`opsize'): reg <-
+			 * base+index*scale+disp */
 	INSN_ADD_RSP,	/* add or sub of a constant to rsp: `imm' is what is
 			 * added (flags are set too) */
 	INSN_XSTATE,	/* reads or writes rip in another way: xbegin, int n,
@@ -71,6 +72,9 @@ struct insn {
 	bool rip_relative;
 	uint8_t disp_at;  /* offset of the 4-byte rip-relative displacement in
 			   * bytes[] (rip_relative only) */
+	uint8_t opcode_at; /* offset of the first byte after the legacy
+			    * prefixes: REX, VEX, EVEX, escape or opcode */
+	uint8_t modrm_at; /* offset of ModRM, 0 when there is none */
 	uint16_t gpr_used; /* bit per general register read or written, numbered
 			    * by hardware (0 rax .. 15 r15); an
 			    * over-estimate is allowed, used to pick a
@@ -86,6 +90,13 @@ struct insn {
  */
 int insn_decode(const uint8_t *code, size_t len, uint64_t addr,
     struct insn *insn);
+
+/*
+ * A second opinion, from a decoder that shares nothing with insn_decode():
+ * false when it knows the instruction and finds it longer or shorter.  For a
+ * byte of text that is about to be changed.
+ */
+bool insn_agreed(const struct insn *insn);
 
 /* "mov rax, qword ptr [rip + 0x10]", for -v and for tests; Capstone's text
  * where it knows the instruction, else the bytes.  Returns buf. */

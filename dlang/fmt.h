@@ -31,7 +31,7 @@ enum fmt_mod { FMT_MOD_NONE, FMT_MOD_H, FMT_MOD_L, FMT_MOD_LL, FMT_MOD_LD,
 struct fmt_conv {
 	const char *literal; /* text before it, escapes and %% done */
 	size_t literal_len;
-	char letter;	     /* as in fmt.def */
+	char letter;	     /* as in fmt.def; 0: the bare `%@' */
 	enum fmt_class class;
 	enum fmt_mod mod;
 	unsigned flags;

@@ -40,16 +40,22 @@ enum option_phase {
 
 struct options {
 	int64_t value[OPT_COUNT]; /* defaults filled in by options_init() */
-	char *text[OPT_COUNT];	  /* OPTK_STRING: owned; else NULL */
+	/* OPTK_STRING: owned; else NULL.  Of those that may be given several
+	 * times (cppargs define undef incdir libdir setenv unsetenv): every
+	 * value, with newlines between them. */
+	char *text[OPT_COUNT];
 	bool set[OPT_COUNT];	  /* by the user */
 	bool active;		  /* tracing runs: only dynamic options */
 };
 
+/* Defaults; nothing set. */
 void options_init(struct options *o);
+/* Frees the texts. */
 void options_fini(struct options *o);
 
 /*
- * Set "name" to "value" (NULL: no `=value' was given).  0; -ENOENT invalid
+ * Set "name" to "value" (NULL: no `=value' was given; "" and, for flags and
+ * integers, "no" bring the default back, a flag is then off).  0; -ENOENT invalid
  * name; -EINVAL invalid value; -EBUSY not while tracing; -EPERM (from_text:
  * set by #pragma) only from the command line.  option_error() is the sentence.
  */

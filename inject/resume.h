@@ -37,13 +37,17 @@ enum slot_place {
 enum slot_place resume_leave_slot(struct tptable *tab, struct uregs *regs,
     struct tracepoint **tp);
 
-/* The address in text that stands for pc, for unwinders: tp->addr inside a
- * slot, else pc itself. */
+/* The address in text that stands for pc, for unwinders: inside a slot
+ * tp->addr, or where the displaced instruction goes on when its effect is
+ * complete (a thread in a system call made from a slot); else pc itself.
+ * The si_addr of a SIGILL, SIGFPE or SIGTRAP is a pc too: whoever delivers one
+ * passes it through here, so that a handler sees no slot. */
 uint64_t resume_text_pc(struct tptable *tab, uint64_t pc);
 
 /* Would the jump or call that the instruction at tp makes leave
  * [start, start + size)?  For return probes on conditional jumps: true when it
- * is taken, with these registers, to an address outside. */
+ * is taken, with these registers, to an address outside.  False for a target
+ * that is in memory, which is not read. */
 bool resume_branch_leaves(struct tracepoint *tp, const struct uregs *regs,
     uint64_t start, uint64_t size);
 

@@ -91,9 +91,10 @@ void tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf,
     size_t len);
 
 /*
- * Restore every byte we changed, now, keeping the table.  With `in_slots' the
- * caller promises to move threads out of slots itself (tracepoint_leave_slot).
- * Returns the number of places left alone because other bytes stood there.
+ * Restore every byte we changed, now, keeping the table: what was TRAP is
+ * DRAINING.  The caller moves threads out of slots (resume_leave_slot).
+ * Allocates nothing, so that a tracer out of memory can do it.  Returns the
+ * number of places left alone because other bytes stood there.
  */
 unsigned tracepoint_restore_all(struct tptable *tab);
 

@@ -57,7 +57,8 @@ struct addrspace *addrspace_fork(const struct addrspace *as, pid_t child,
 /*
  * Read the maps again.  Returns the number of loads that appeared plus those
  * that went, or a negative errno; `changed' (may be NULL) is called for each,
- * with load->seen telling which.
+ * with load->seen telling which; those that went come first.  An object that
+ * comes back to where it was is the same load again.
  */
 int addrspace_refresh(struct addrspace *as,
     void (*changed)(void *ctx, struct load *), void *ctx);
@@ -72,7 +73,8 @@ struct load *addrspace_load_at(const struct addrspace *as, uint64_t addr);
 /*
  * Does the module field of a probe description mean this load?  As DTrace:
  * "" is all; "a.out" the executable; else the base name, exactly or by glob;
- * "libc" for "libc.so.6" (the base name cut at ".so", or at "-VERSION.so");
+ * "libc" for "libc.so.6" (the base name cut at ".so", or at "-VERSION.so"),
+ * "libc.so" too; "ld" for any run-time linker named ld-...; "[vdso]";
  * a field with '/' is compared with the whole path.
  */
 bool load_matches(const struct load *l, const char *module);

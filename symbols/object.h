@@ -29,6 +29,7 @@ struct sym {
 	bool size_guessed;
 	bool global;	     /* else local or weak-less static */
 	bool dynamic;	     /* from .dynsym (a stripped object has no other) */
+	bool old_version;    /* name@VERSION that is not the default one */
 };
 
 /*
@@ -62,8 +63,8 @@ const char *object_build_id(const struct object *o);
 /*
  * The functions, in address order, one entry per name: .symtab of the file or
  * of its separate debug file (by build id under /usr/lib/debug/.build-id, by
- * .gnu_debuglink), and .dynsym.  Aliases are adjacent.  Loaded when first
- * asked for.
+ * .gnu_debuglink), else a Go program's own table (.gopclntab); and .dynsym.
+ * Aliases are adjacent.  Loaded when first asked for.
  */
 size_t object_funcs(struct object *o, const struct sym **syms);
 

@@ -11,7 +11,7 @@
  *     TH_NEW --first stop--> TH_STOPPED --thread_resume--> TH_RUNNING
  *                               ^                              |
  *                               +------ any ptrace-stop -------+
- *     any --reaped--> gone (unlinked)
+ *     any --reaped--> TH_GONE --EV_GONE handed out--> unlinked, then freed
  *
  * Stops that arrive while somebody waits for another thread (space_stop) are
  * queued and handed out by event_poll() later: the thread is TH_STOPPED and
@@ -33,6 +33,7 @@
 #include "tracer/event.h"
 
 struct addrspace;
+struct probe;
 struct tptable;
 struct unwinder;
 
@@ -58,6 +59,8 @@ struct space {
 
 struct proc {
 	pid_t pid;
+	pid_t parent;		 /* traced process that made it, or 0; it may
+				  * have ended since */
 	struct super *super;
 	struct space *space;
 	VEC(struct thread *) threads;
@@ -67,10 +70,19 @@ struct proc {
 	bool vfork_child;	 /* shares its parent's space for now */
 	int exit_status;	 /* wait status, once its last thread is gone */
 	char comm[16];		 /* executable name as the kernel has it */
+
+	/* What is known of SIGTRAP's disposition (sigtrap.c): */
+	bool trap_ignored, trap_caught;
+	bool trap_saved;	 /* trap_action holds it, as the kernel's
+				  * struct sigaction: for putting it back */
+	uint64_t trap_action[4];
+	uint64_t trap_looked;	 /* when it was last read, ms */
+
 	void *user;
 };
 
-enum thread_state { TH_NEW, TH_RUNNING, TH_STOPPED };
+/* TH_GONE: reaped, or swept away by another thread's exec; EV_GONE is queued. */
+enum thread_state { TH_NEW, TH_RUNNING, TH_STOPPED, TH_GONE };
 
 struct thread {
 	pid_t tid;
@@ -80,14 +92,30 @@ struct thread {
 	int sig;		/* to deliver at thread_resume(); 0 for none.
 				 * The kernel keeps the siginfo as long as the
 				 * number is the one it stopped with */
-	bool queued;		/* its event waits in event_poll()'s queue */
+	unsigned queued;	/* events of it that wait in event_poll()'s
+				 * queue; thread_resume() does nothing then */
+	bool wanted;		/* the next EV_STOP is reported (thread_ask) */
 	bool interrupted;	/* a PTRACE_INTERRUPT of ours is still to come:
 				 * its EV_STOP is swallowed */
 	bool held;		/* thread_resume() leaves it stopped (stop()) */
 	bool listening;		/* in group-stop under PTRACE_LISTEN */
 	bool in_syscall;	/* between enter and exit stops */
+	bool syscall_known;	/* in_syscall is true to life: the thread has
+				 * not run without syscall-stops since */
 	bool want_syscalls;	/* resume with PTRACE_SYSCALL */
 	bool exiting;		/* EV_EXIT seen */
+	bool in_vfork;		/* EV_VFORK seen, EV_VFORK_DONE not yet */
+	bool for_space;		/* stopped only because its space is:
+				 * space_resume() lets it run */
+	bool asleep;		/* space_stop() did not wait for it: it sleeps
+				 * in the kernel (a vfork parent) and will stop
+				 * before it runs an instruction */
+	bool past_event;	/* remote_syscall() moved it from an event-stop
+				 * to the end of the system call */
+	bool regroup;		/* remote_syscall() ran it through the beginning
+				 * of a group-stop: it joins when resumed */
+	bool mask_known;	/* sigmask is as of mask_looked, ms (sigtrap.c) */
+	uint64_t sigmask, mask_looked;
 
 	bool regs_valid;	/* regs holds this stop's registers */
 	bool regs_dirty;	/* and must be written back before it runs */
@@ -103,6 +131,8 @@ struct thread {
 
 	uint64_t birth;		/* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
+	const struct probe *sample; /* profile: fires when the thread stops */
+	uint64_t sample_due;	/* ... which was asked for at this time */
 	void *user;
 };
 
@@ -112,7 +142,21 @@ struct proc_error {
 	char text[256];
 };
 
+/*
+ * Called just before a struct is freed, after the last event that names it or
+ * by proc_detach(): to free what `user', as, tab and unwinder point to.
+ */
+struct super_hooks {
+	void (*thread_end)(void *ctx, struct thread *);
+	void (*proc_end)(void *ctx, struct proc *);
+	void (*space_end)(void *ctx, struct space *);
+};
+
+/* To be called before signals are blocked, caught or ignored: a launched
+ * process gets them as they are now. */
 struct super *super_create(void);
+void super_set_hooks(struct super *su, const struct super_hooks *hooks,
+    void *ctx);
 /* Detaches whatever is left, then frees. */
 void super_destroy(struct super *su);
 
@@ -147,13 +191,22 @@ int proc_attach(struct super *su, pid_t pid, struct proc **out,
  * hit is backed up), and each is detached with its state as found: running,
  * blocked in its system call, or in group-stop.  `prepare' is called with all
  * threads stopped, before the first is let go (restore text, leave slots).
- * Frees the process.
+ * Frees the process.  A thread that cannot be stopped now (it waits for its
+ * vfork child) is let go when it wakes, or when the tracer ends.
+ *
+ * What is queued is forgotten.  A queued EV_FORK is lost that way while its
+ * child has our int3s in its memory; so the caller first stops the space and
+ * handles what event_poll(su, &ev, false) still has.
  */
 void proc_detach(struct proc *p, void (*prepare)(void *ctx, struct proc *),
     void *ctx);
 
-/* Stop every thread that shares the space, by PTRACE_INTERRUPT; returns when
- * all are stopped or gone.  Nests.  Stops are queued for event_poll(). */
+/*
+ * Stop every thread that shares the space, by PTRACE_INTERRUPT; returns when
+ * all are stopped or gone, or `asleep' in the kernel for an unknown time: such
+ * a thread runs no instruction before it stops too, but its registers cannot
+ * be had.  Nests.  Other stops that come meanwhile are queued for event_poll().
+ */
 void space_stop(struct space *sp);
 /* Undo one space_stop(): at zero, threads that it stopped run again; those
  * with a queued event wait for it to be handled. */
@@ -180,11 +233,23 @@ int thread_siginfo(struct thread *th, siginfo_t *si);
 /*
  * The kernel resets a blocked or ignored SIGTRAP when int3 raises it
  * (force_sig): put mask and disposition back as they were before the hit.
- * Called with the thread stopped at EV_TRAP; cheap when nothing is to be done
- * (it reads what is known of the thread; costs system calls only where the
- * target blocks or ignores SIGTRAP).
+ * Called with the thread stopped at EV_TRAP of an int3 of ours, once a hit.
+ * No system call, as a rule, when nothing is to be done; see sigtrap.c for what
+ * can be known and what cannot.
  */
 void thread_mend_sigtrap(struct thread *th);
+
+/*
+ * At EV_TRAP: let the int3 become a fault.  th->sig is then `sig' with this
+ * code and address, as the processor would have raised it at pc.
+ */
+void thread_fault(struct thread *th, int sig, int code, uint64_t addr);
+
+/* Stop a running thread for a moment: its EV_STOP will be handed out. */
+void thread_ask(struct thread *th);
+
+/* Does it run, or wait only for a processor? */
+bool thread_on_cpu(struct thread *th);
 
 /* The processor the thread last ran on, or -1. */
 int thread_cpu(struct thread *th);

@@ -1,6 +1,10 @@
 /*
  * The consumer: records and aggregations to text.  It sees regions, compiled
  * programs and symbols; no process.
+ *
+ * Strings of the target are printed byte for byte, as DTrace does, except on a
+ * terminal: there, control characters other than newline and tab are shown as
+ * C escapes, so that a target cannot send escape sequences.
  */
 #ifndef TRACER_CONSUME_CONSUME_H
 #define TRACER_CONSUME_CONSUME_H
@@ -12,16 +16,22 @@
 #include "dlang/prog.h"
 #include "dlang/vm/region.h"
 
+struct addrspace;
 struct consume;
 
 struct consume_env {
 	struct region image, store;
 	const struct prog_globals *globals;
 	struct options *opts; /* setopt() changes it */
-	FILE *out;	      /* stdout or the -o file: borrowed */
-	FILE *err;	      /* messages */
+	FILE *out;            /* stdout or the -o file: borrowed */
+	FILE *err;            /* messages */
 	const char *prog;     /* "dtrap", before every message */
-	bool testing;	      /* _DTRACE_TESTING: no CPU and ID columns */
+	bool testing;         /* _DTRACE_TESTING: no CPU and ID columns */
+	/* The address space of a process now, for %a and %A of plain integers;
+	 * pid 0 (BEGIN, tick): that of $target.  Borrowed, or NULL.  The member
+	 * may be NULL: such integers are then printed as numbers. */
+	struct addrspace *(*space)(void *ctx, uint32_t pid);
+	void *space_ctx;
 };
 
 struct consume *consume_create(const struct consume_env *env);

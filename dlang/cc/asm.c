@@ -1,0 +1,215 @@
+/*
+ * Labels, tables, registers; see asm.h.
+ *
+ * A branch holds its label's number until asm_finish() replaces it by the
+ * instruction's; all labels are placed after their branches, as DIF wants.
+ */
+#include "dlang/cc/asm.h"
+
+#include <string.h>
+
+#define UNPLACED UINT32_MAX
+#define TABLE_MAX 0xffff /* largest index or offset of 16 bits */
+
+void
+asm_init(struct as *as, unsigned nregs)
+{
+	*as = (struct as){ 0 };
+	arena_init(&as->scratch);
+	as->nregs = nregs < 2 || nregs > DIF_REGS ? DIF_REGS : nregs;
+	str_addc(&as->strs, '\0');
+	as->used = 1; /* %r0 is always 0 */
+}
+
+void
+asm_fini(struct as *as)
+{
+	vec_fini(&as->text);
+	vec_fini(&as->labels);
+	vec_fini(&as->ints);
+	vec_fini(&as->vars);
+	hash_fini(&as->int_index);
+	hash_fini(&as->str_index);
+	str_fini(&as->strs);
+	arena_fini(&as->scratch);
+}
+
+static void
+fail(struct as *as, enum asm_status why)
+{
+	if (as->status == ASM_OK)
+		as->status = why;
+}
+
+unsigned
+asm_reg(struct as *as)
+{
+	for (unsigned r = 1; r < as->nregs; r++) {
+		if ((as->used & 1U << r) == 0) {
+			as->used |= (uint8_t)(1U << r);
+			return r;
+		}
+	}
+	fail(as, ASM_NOREG);
+	return 0;
+}
+
+void
+asm_reg_free(struct as *as, unsigned r)
+{
+	if (r != 0)
+		as->used &= (uint8_t)~(1U << r);
+}
+
+void
+asm_reg_take(struct as *as, unsigned r)
+{
+	as->used |= (uint8_t)(1U << r);
+}
+
+uint32_t
+asm_label(struct as *as)
+{
+	*vec_push(&as->labels) = UNPLACED;
+	return (uint32_t)as->labels.len - 1;
+}
+
+void
+asm_place(struct as *as, uint32_t label)
+{
+	as->labels.at[label] = (uint32_t)as->text.len;
+}
+
+static void
+emit(struct as *as, dif_instr i)
+{
+	if (as->text.len >= DIF_MAX_TEXT) {
+		fail(as, ASM_TOO_LONG);
+		return;
+	}
+	*vec_push(&as->text) = i;
+}
+
+void
+asm_rrr(struct as *as, enum dif_op op, unsigned r1, unsigned r2, unsigned rd)
+{
+	emit(as, DIF_INSTR(op, r1, r2, rd));
+}
+
+void
+asm_branch(struct as *as, enum dif_op op, uint32_t label)
+{
+	emit(as, DIF_INSTR_BRANCH(op, label));
+}
+
+void
+asm_setx(struct as *as, uint64_t value, unsigned rd)
+{
+	uintptr_t known = (uintptr_t)hash_get(&as->int_index, value);
+
+	if (known == 0) {
+		*vec_push(&as->ints) = value;
+		known = as->ints.len;
+		hash_set(&as->int_index, value, (void *)known);
+	}
+	if (known - 1 > TABLE_MAX) {
+		fail(as, ASM_TOO_LONG);
+		return;
+	}
+	emit(as, DIF_INSTR_INDEX(DIF_OP_SETX, known - 1, rd));
+}
+
+void
+asm_sets(struct as *as, const char *text, unsigned rd)
+{
+	uintptr_t off = 0;
+
+	if (text[0] != '\0') {
+		off = (uintptr_t)hash_get_str(&as->str_index, text);
+		if (off == 0) {
+			off = as->strs.len;
+			str_addn(&as->strs, text, strlen(text) + 1);
+			hash_set_str(&as->str_index,
+			    arena_strdup(&as->scratch, text), (void *)off);
+		}
+	}
+	if (off > TABLE_MAX) {
+		fail(as, ASM_TOO_LONG);
+		return;
+	}
+	emit(as, DIF_INSTR_INDEX(DIF_OP_SETS, off, rd));
+}
+
+static void
+note_var(struct as *as, const struct difo_var *v, bool write)
+{
+	struct difo_var *known = NULL;
+
+	vec_foreach(k, &as->vars)
+		if (k->id == v->id && k->scope == v->scope)
+			known = k;
+	if (known == NULL) {
+		known = vec_push(&as->vars);
+		*known = *v;
+		known->read = known->written = false;
+	}
+	known->read |= !write;
+	known->written |= write;
+}
+
+void
+asm_var(struct as *as, enum dif_op op, const struct difo_var *v, unsigned r2,
+    unsigned rd, bool write)
+{
+	note_var(as, v, write);
+	if (op == DIF_OP_LDGA)
+		emit(as, DIF_INSTR(op, v->id, r2, rd));
+	else
+		emit(as, DIF_INSTR_INDEX(op, v->id, rd));
+}
+
+void
+asm_call(struct as *as, enum dif_subr subr, unsigned rd)
+{
+	emit(as, DIF_INSTR_INDEX(DIF_OP_CALL, subr, rd));
+}
+
+static void
+resolve_labels(struct as *as)
+{
+	vec_foreach(i, &as->text) {
+		enum dif_op op = (enum dif_op)DIF_OP_OF(*i);
+		if (op < DIF_OP_BA || op > DIF_OP_BLEU)
+			continue;
+		uint32_t to = as->labels.at[DIF_LABEL(*i)];
+		ASSERT(to != UNPLACED);
+		*i = DIF_INSTR_BRANCH(op, to);
+	}
+}
+
+static void *
+keep(struct arena *a, const void *p, size_t size)
+{
+	return size == 0 ? NULL : memcpy(arena_alloc(a, size), p, size);
+}
+
+struct difo *
+asm_finish(struct as *as, unsigned r, struct dif_type rtype,
+    struct arena *arena)
+{
+	asm_rrr(as, DIF_OP_RET, 0, 0, r);
+	if (as->status != ASM_OK)
+		return NULL;
+	resolve_labels(as);
+	struct difo *d = arena_alloc(arena, sizeof(*d));
+	d->text = keep(arena, as->text.at, as->text.len * sizeof(dif_instr));
+	d->len = (uint32_t)as->text.len;
+	d->ints = keep(arena, as->ints.at, as->ints.len * sizeof(uint64_t));
+	d->nints = (uint32_t)as->ints.len;
+	d->strs = keep(arena, as->strs.s, as->strs.len);
+	d->strs_len = (uint32_t)as->strs.len;
+	d->vars = keep(arena, as->vars.at, as->vars.len * sizeof(*d->vars));
+	d->nvars = (uint32_t)as->vars.len;
+	d->rtype = rtype;
+	return d;
+}

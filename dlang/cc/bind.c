@@ -1,0 +1,314 @@
+/*
+ * Names to identifiers, and what a probe description says.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/cc/cc_impl.h"
+
+/* ---- probe descriptions ---- */
+
+/* Field sizes of a description, NUL included (d-language, specifiers). */
+static const size_t field_max[4] = { 64, 64, 192, 64 };
+static const char *const field_name[4] = { "provider", "module", "function",
+	"name" };
+
+static int
+bad_desc(struct comp *c, const struct node *n, const char *why)
+{
+	return comp_error(c, D_PDESC_INVAL, n,
+	    "invalid probe description \"%s\": %s", n->name, why);
+}
+
+/* Add the value of `$name' or `$n' (without `$'); how many characters it
+ * took, or 0 if it is not defined. */
+static size_t
+expand_macro(struct comp *c, const char *s, struct str *out)
+{
+	const struct world *w = c->cc->world;
+	size_t len = 0;
+	int64_t value;
+
+	if (isdigit((unsigned char)*s)) {
+		char *end;
+		unsigned long n = strtoul(s, &end, 10);
+		if (n < INT32_MAX)
+			c->args_used = MAX(c->args_used, n + 1);
+		if (n < (unsigned long)c->in->argc)
+			str_add(out, c->in->argv[n]);
+		else if (option_get(c->cc->opts, OPT_DEFAULTARGS) == 0)
+			return 0;
+		return (size_t)(end - s);
+	}
+	while (isalnum((unsigned char)s[len]) || s[len] == '_')
+		len++;
+	char *name = arena_strndup(&c->cc->arena, s, len);
+	if (len == 0 || w->ops->macro == NULL ||
+	    w->ops->macro(w->ctx, name, &value) != 0)
+		return 0;
+	str_printf(out, "%ld", (long)value);
+	return len;
+}
+
+static int
+expand_desc(struct comp *c, const struct node *n, struct str *out)
+{
+	for (const char *p = n->name; *p != '\0';) {
+		if (*p != '$') {
+			str_addc(out, *p++);
+			continue;
+		}
+		p += 1 + (p[1] == '$');
+		size_t used = expand_macro(c, p, out);
+		if (used == 0)
+			return bad_desc(c, n,
+			    "Undefined macro variable in probe description");
+		p += used;
+	}
+	return 0;
+}
+
+static int
+numeric_desc(struct comp *c, const struct node *n, const char *text,
+    struct probe_desc *out)
+{
+	enum cc_level level = c->in->level;
+	char *end;
+
+	errno = 0;
+	unsigned long id = strtoul(text, &end, 0);
+	if (*end != '\0')
+		return bad_desc(c, n, "invalid probe identifier");
+	if (level == CC_PROV || level == CC_MOD || level == CC_FUNC)
+		return comp_error(c, D_PDESC_INVAL, n,
+		    "probe identifier %lu not permitted when specifying %ss",
+		    id, field_name[level]);
+	if (errno != 0 || id > UINT32_MAX)
+		return comp_error(c, D_PDESC_INVAL, n,
+		    "identifier %lu exceeds maximum probe id", id);
+	if (id == 0)
+		return comp_error(c, D_PDESC_INVAL, n,
+		    "invalid probe identifier %lu: No such probe", id);
+	*out = (struct probe_desc){ "", "", "", "", (uint32_t)id };
+	return 0;
+}
+
+/* Fields are taken from the right, the last being what the level says. */
+static int
+split_desc(struct comp *c, const struct node *n, const char *text,
+    struct probe_desc *out)
+{
+	const char *f[4] = { "", "", "", "" };
+	int i = c->in->level == CC_PROV ? 0 :
+		c->in->level == CC_MOD	? 1 :
+		c->in->level == CC_FUNC ? 2 :
+					  3;
+	const char *end = text + strlen(text);
+
+	for (;; i--) {
+		const char *from = end;
+		while (from > text && from[-1] != ':')
+			from--;
+		if (i < 0)
+			return bad_desc(c, n,
+			    "Overspecified probe description");
+		if ((size_t)(end - from) >= field_max[i])
+			return comp_error(c, D_PDESC_INVAL, n,
+			    "invalid probe description \"%s\": %s field is "
+			    "too long",
+			    n->name, field_name[i]);
+		f[i] = arena_strndup(&c->prog->arena, from,
+		    (size_t)(end - from));
+		if (from == text)
+			break;
+		end = from - 1;
+	}
+	*out = (struct probe_desc){ f[0], f[1], f[2], f[3], 0 };
+	return 0;
+}
+
+int
+bind_desc(struct comp *c, struct node *n, struct probe_desc *out)
+{
+	struct str text = { 0 };
+	int error = expand_desc(c, n, &text);
+
+	if (error == 0) {
+		const char *s = str_c(&text);
+		if (isdigit((unsigned char)s[0]) && strchr(s, ':') == NULL)
+			error = numeric_desc(c, n, s, out);
+		else if (c->in->level == CC_ID)
+			error = bad_desc(c, n, "invalid probe identifier");
+		else
+			error = split_desc(c, n, s, out);
+	}
+	str_fini(&text);
+	return error;
+}
+
+/* ---- names ---- */
+
+static void
+become_var(struct node *n, struct ident *id)
+{
+	n->kind = N_VAR;
+	n->ident = id;
+	n->type = id->type;
+	n->a = n->list = NULL;
+	n->flags = NF_CANON;
+	if (id->kind == ID_SCALAR || id->kind == ID_ASSOC)
+		n->flags |= NF_LVALUE | NF_WRITABLE;
+}
+
+/* A parameter of an inline or translator: what was given for it. */
+static int
+bind_param(struct comp *c, struct node *n, struct ident *id)
+{
+	struct node *next = n->next;
+
+	if (id->body == NULL) {
+		become_var(n, id); /* a definition is being checked */
+		return 0;
+	}
+	struct node *arg = comp_copy(c, id->body);
+	if (arg == NULL)
+		return -EINVAL;
+	if (type_equal(arg->type, id->type) || type_is_byref(id->type)) {
+		*n = *arg;
+	} else {
+		n->kind = N_CAST;
+		n->a = NULL;
+		n->b = arg;
+		n->type = id->type;
+	}
+	n->next = next;
+	return 0;
+}
+
+static int
+bind_symbol(struct comp *c, struct node *n, const char *full)
+{
+	const struct world *w = c->cc->world;
+	const char *tick = strrchr(full, '`');
+	const char *name = tick != NULL ? tick + 1 : full;
+	const char *object = "";
+	struct world_symbol sym = { 0 };
+
+	if (tick != NULL) {
+		/* pid123`lib`name: the process is the target's anyway. */
+		const char *from = full;
+		const char *first = strchr(full, '`');
+		if (first != tick && strncmp(full, "pid", 3) == 0)
+			from = first + 1;
+		object = arena_strndup(&c->cc->arena, from,
+		    tick > from ? (size_t)(tick - from) : 0);
+		if (strchr(object, '`') != NULL)
+			return comp_error(c, D_IDENT_UNDEF, n,
+			    "failed to resolve %s: Invalid scope", full);
+	}
+	if (w->ops->symbol == NULL ||
+	    w->ops->symbol(w->ctx, object, name, c->cc->types, &sym) != 0)
+		return comp_error(c, D_IDENT_UNDEF, n,
+		    "failed to resolve %s: Unknown symbol name", full);
+	struct ident *id = ident_new(c->cc, full, ID_SYMBOL);
+	id->value = sym.addr;
+	id->type = sym.type;
+	id->attr = (struct attr){ 1, 1, 0 };
+	become_var(n, id);
+	n->flags = NF_LVALUE;
+	return 0;
+}
+
+static int
+bind_global(struct comp *c, struct node *n, struct ident *id)
+{
+	if ((id->flags & IDF_KERNEL) != 0)
+		return comp_error(c, D_UNKNOWN, n,
+		    "%s has no meaning for a user process: only a tracer of "
+		    "the kernel has it",
+		    id->name);
+	if (id->kind == ID_ENUM) {
+		n->kind = N_INT;
+		n->value = id->value;
+		n->type = id->type;
+		n->flags = NF_CONST | NF_CANON;
+		return 0;
+	}
+	if (id->kind == ID_SYMBOL) {
+		struct type *declared = id->type;
+		int error = bind_symbol(c, n, id->name);
+		if (error == 0 && declared != NULL)
+			n->type = n->ident->type = declared;
+		return error;
+	}
+	become_var(n, id);
+	return 0;
+}
+
+static int
+bind_new(struct comp *c, struct node *n, enum dif_scope scope,
+    const char *name)
+{
+	struct ident *id = scope_variable(c, scope, name, ID_SCALAR, &n->span);
+
+	if (id == NULL)
+		return -EINVAL;
+	become_var(n, id);
+	return 0;
+}
+
+static int
+bind_name(struct comp *c, struct node *n, bool assigning)
+{
+	const char *name = n->name;
+
+	if (strncmp(name, "D`", 2) == 0 || strncmp(name, "C`", 2) == 0)
+		name += 2;
+	if (strchr(name, '`') != NULL)
+		return bind_symbol(c, n, name);
+	for (size_t i = 0; i < c->nparams; i++)
+		if (strcmp(c->params[i]->name, name) == 0)
+			return bind_param(c, n, c->params[i]);
+	struct ident *id = scope_global(c->cc, name);
+	if (id != NULL)
+		return bind_global(c, n, id);
+	if (assigning)
+		return bind_new(c, n, DIF_GLOBAL, name);
+	return comp_error(c, D_IDENT_UNDEF, n,
+	    "failed to resolve %s: Unknown variable name", name);
+}
+
+/* self->x, this->x */
+static int
+bind_scoped(struct comp *c, struct node *n, bool assigning)
+{
+	bool self = n->a->kind == N_SELF;
+	enum dif_scope scope = self ? DIF_THREAD : DIF_LOCAL;
+	struct ident *id = scope_lookup(c, scope, n->name);
+
+	if (n->op != O_ARROW)
+		return comp_error(c, D_SYNTAX, n,
+		    "syntax error near \".\": %s is followed by ->",
+		    self ? "self" : "this");
+	if (id != NULL) {
+		become_var(n, id);
+		return 0;
+	}
+	if (assigning)
+		return bind_new(c, n, scope, n->name);
+	return comp_error(c, D_VAR_UNDEF, n,
+	    "%s->%s has not yet been declared or assigned",
+	    self ? "self" : "this", n->name);
+}
+
+int
+bind_expr(struct comp *c, struct node *n, bool assigning)
+{
+	if (n->kind == N_NAME)
+		return bind_name(c, n, assigning);
+	if (n->kind == N_MEMBER &&
+	    (n->a->kind == N_SELF || n->a->kind == N_THIS))
+		return bind_scoped(c, n, assigning);
+	return 0;
+}

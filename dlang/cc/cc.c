@@ -1,0 +1,246 @@
+/*
+ * The compiler's door: sessions, and the list of passes over a program.
+ */
+#include "dlang/cc/cc.h"
+
+#include <string.h>
+
+#include "dlang/cc/cc_impl.h"
+
+/* ---- sessions ---- */
+
+static void
+find_types(struct cc *cc)
+{
+	struct types *ts = cc->types;
+
+	cc->t_int = types_lookup(ts, "int");
+	cc->t_uint = types_lookup(ts, "unsigned int");
+	cc->t_long = types_lookup(ts, "long");
+	cc->t_ulong = types_lookup(ts, "unsigned long");
+	cc->t_llong = types_lookup(ts, "long long");
+	cc->t_ullong = types_lookup(ts, "unsigned long long");
+	cc->t_void = types_lookup(ts, "void");
+	cc->t_char = types_lookup(ts, "char");
+	cc->t_string = types_lookup(ts, "string");
+	cc->t_dyn = types_lookup(ts, "<DYN>");
+	cc->t_stack = types_lookup(ts, "stack");
+	cc->t_symaddr = types_lookup(ts, "_symaddr");
+	cc->t_usymaddr = types_lookup(ts, "_usymaddr");
+	cc->t_int64 = types_lookup(ts, "int64_t");
+	cc->t_uint64 = types_lookup(ts, "uint64_t");
+	cc->t_ptrdiff = types_lookup(ts, "ptrdiff_t");
+	cc->t_size = types_lookup(ts, "size_t");
+	cc->t_voidp = types_pointer(ts, cc->t_void);
+}
+
+struct cc *
+cc_create(const struct world *w, struct options *opts)
+{
+	struct cc *cc = mem_zalloc(sizeof(*cc));
+
+	cc->world = w;
+	cc->opts = opts;
+	cc->types = types_create((uint32_t)option_get(opts, OPT_STRSIZE));
+	cc->next_var = DIF_VAR_USER;
+	arena_init(&cc->arena);
+	find_types(cc);
+	builtins_add(cc);
+	return cc;
+}
+
+void
+cc_destroy(struct cc *cc)
+{
+	if (cc == NULL)
+		return;
+	hash_fini(&cc->globals);
+	hash_fini(&cc->threads);
+	hash_fini(&cc->aggs);
+	hash_fini(&cc->typedefs);
+	hash_fini(&cc->no_types);
+	hash_fini(&cc->providers);
+	vec_fini(&cc->xlators);
+	vec_fini(&cc->shared.vars);
+	vec_fini(&cc->shared.aggs);
+	vec_fini(&cc->shared.clauses);
+	types_destroy(cc->types);
+	arena_fini(&cc->arena);
+	mem_free(cc);
+}
+
+const struct prog_globals *
+cc_globals(const struct cc *cc)
+{
+	return &cc->shared;
+}
+
+struct types *
+cc_types(struct cc *cc)
+{
+	return cc->types;
+}
+
+/* ---- clauses ---- */
+
+static int
+match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
+{
+	const struct world *w = c->cc->world;
+	int64_t n = w->ops->probes(w->ctx, pd, &pdesc->span, c->diags);
+
+	if (n < 0) {
+		if (!c->diags->any)
+			comp_error(c, D_PDESC_INVAL, pdesc,
+			    "invalid probe description \"%s\": %s",
+			    pdesc->name, strerror((int)-n));
+		return -EINVAL;
+	}
+	if (n == 0 && pd->id != 0)
+		return comp_error(c, D_PDESC_INVAL, pdesc,
+		    "invalid probe identifier %u: No such probe", pd->id);
+	if (n == 0 && option_get(c->cc->opts, OPT_ZDEFS) == 0)
+		return comp_error(c, D_PDESC_ZERO, pdesc,
+		    "probe description %s:%s:%s:%s does not match any probes",
+		    pd->prov, pd->mod, pd->func, pd->name);
+	c->prog->matched += (uint64_t)n;
+	return 0;
+}
+
+/* One copy of a clause, on one description. */
+static int
+compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
+    const struct node *source)
+{
+	struct prog_clause *p = arena_alloc(&c->prog->arena, sizeof(*p));
+	struct node *clause = comp_copy(c, source);
+
+	if (clause == NULL)
+		return -EINVAL;
+	p->desc = *pd;
+	p->desc_span = pdesc->span;
+	p->span = source->span;
+	p->index = (unsigned)c->clauses.len;
+	c->desc = &p->desc;
+	c->clause = p;
+	int error = check_clause(c, clause);
+	if (error == 0) {
+		if (option_get(c->cc->opts, OPT_TREE) != 0)
+			node_dump(stderr, clause, 0);
+		error = cg_clause(c, clause);
+	}
+	c->desc = NULL;
+	c->clause = NULL;
+	c->prog->destructive |= p->destructive;
+	*vec_push(&c->clauses) = p;
+	return error;
+}
+
+static int
+process_clause(struct comp *c, struct node *n)
+{
+	struct nlist parts = { 0 };
+	struct probe_desc pd;
+
+	if (sugar_clause(c, n, &parts) != 0)
+		return -EINVAL;
+	for (struct node *d = n->list; d != NULL; d = d->next) {
+		if (bind_desc(c, d, &pd) != 0 || match_probes(c, d, &pd) != 0)
+			return -EINVAL;
+		for (struct node *p = parts.head; p != NULL; p = p->next)
+			if (compile_clause(c, d, &pd, p) != 0)
+				return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- programs ---- */
+
+static int
+process(struct comp *c, struct node *n)
+{
+	c->had_effect = true;
+	switch ((enum node_kind)n->kind) {
+	case N_CLAUSE: return process_clause(c, n);
+	case N_DECL: return decl_process(c, n);
+	case N_INLINEDEF: return decl_inline(c, n);
+	case N_XLATOR: return xlate_declare(c, n);
+	case N_PROVIDER: return decl_provider(c, n);
+	default: return 0; /* the grammar has no other outer node */
+	}
+}
+
+/* The last operand that the program does not mention. */
+static int
+check_operands(struct comp *c)
+{
+	const struct cc_input *in = c->in;
+	int last = in->argc - 1;
+
+	if (last < 1 || (uint64_t)last < c->args_used ||
+	    option_get(c->cc->opts, OPT_ARGREF) != 0)
+		return 0;
+	return diag_error(c->diags, D_MACRO_UNUSED, NULL,
+	    "extraneous argument '%s' ($%d is not referenced)",
+	    in->argv[last], last);
+}
+
+static int
+compile(struct comp *c)
+{
+	struct node *program = NULL;
+	int error = parse_program(c, &program);
+
+	if (error != 0)
+		return error;
+	for (struct node *n = program->list; n != NULL; n = n->next)
+		if (process(c, n) != 0)
+			return -EINVAL;
+	if (!c->had_effect && option_get(c->cc->opts, OPT_EMPTY) == 0)
+		return diag_error(c->diags, D_EMPTY, NULL,
+		    "empty D program translation unit");
+	if (pragma_finish(c) != 0)
+		return -EINVAL;
+	return check_operands(c);
+}
+
+/* Hand the clauses over: to the program, and to all programs' numbering. */
+static void
+publish(struct comp *c)
+{
+	struct prog_globals *g = &c->cc->shared;
+
+	vec_foreach(p, &c->clauses) {
+		(*p)->global_index = (unsigned)g->clauses.len;
+		*vec_push(&g->clauses) = *p;
+	}
+	c->prog->clauses = c->clauses.at;
+	c->prog->nclauses = c->clauses.len;
+	c->clauses.at = NULL;
+}
+
+int
+cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
+    struct diags *d)
+{
+	struct prog *prog = mem_zalloc(sizeof(*prog));
+	struct comp c = { .cc = cc, .prog = prog, .in = in, .diags = d };
+
+	*out = NULL;
+	arena_init(&prog->arena);
+	prog->source = in->source;
+	types_set_strsize(cc->types,
+	    (uint32_t)option_get(cc->opts, OPT_STRSIZE));
+	int error = compile(&c);
+	if (error == 0)
+		publish(&c);
+	hash_fini(&c.locals);
+	vec_fini(&c.pragmas);
+	vec_fini(&c.clauses);
+	if (error != 0) {
+		prog_destroy(prog);
+		return error;
+	}
+	*out = prog;
+	return 0;
+}

@@ -1,0 +1,160 @@
+/*
+ * What the passes share: the session and the compilation under way.
+ *
+ *	text --lex, parse--> nodes
+ *	  for each outer node, in order:
+ *	    declaration --decl--> types and identifiers
+ *	    clause, once for each of its descriptions, on a copy:
+ *	      --bind, check, fold--> typed nodes --cg, asm--> DIFOs, records
+ *
+ * Every pass returns 0, or -EINVAL after one diagnostic.
+ */
+#ifndef DLANG_CC_CC_IMPL_H
+#define DLANG_CC_CC_IMPL_H
+
+#include <errno.h>
+
+#include "dlang/base/str.h"
+#include "dlang/cc/ast.h"
+#include "dlang/cc/cc.h"
+#include "dlang/cc/scope.h"
+#include "dlang/types.h"
+
+/* Trees deeper than this are refused: the passes recurse over them.  No
+ * program written by a person comes near. */
+#define DEPTH_MAX 1000
+/* Nodes that inlines, translators and descriptions may multiply into. */
+#define COPIES_MAX 4000000
+
+struct xlator {
+	struct type *dst, *src;
+	const char *param;
+	struct node *members; /* N_XMEMBER */
+	struct span span;
+};
+
+struct cc {
+	const struct world *world;
+	struct options *opts;
+	struct types *types;
+	struct arena arena; /* nodes, identifiers, names */
+	struct hash globals, threads, aggs;
+	VEC(struct xlator *) xlators;
+	struct hash typedefs; /* names the lexer must give as types */
+	struct hash no_types; /* names the world does not know as types */
+	struct hash providers; /* N_PROVIDER by name */
+	struct prog_globals shared;
+	uint32_t next_var;
+	unsigned anon; /* for hidden names */
+	/* Types that every pass needs. */
+	struct type *t_int, *t_uint, *t_long, *t_ulong, *t_llong, *t_ullong;
+	struct type *t_void, *t_char, *t_string, *t_dyn, *t_stack, *t_symaddr,
+	    *t_usymaddr, *t_int64, *t_uint64, *t_ptrdiff, *t_size, *t_voidp;
+};
+
+/* A pragma that waits for its identifier, or an attribute. */
+struct pragma {
+	const char *what; /* "attributes", "binding" */
+	const char *ident;
+	struct attr attr;
+	struct span span;
+	bool used;
+};
+
+struct lexer;
+
+/* One compilation. */
+struct comp {
+	struct cc *cc;
+	struct prog *prog;
+	const struct cc_input *in;
+	struct diags *diags;
+	struct hash locals;	      /* this-> */
+	VEC(struct pragma) pragmas;
+	VEC(struct prog_clause *) clauses; /* so far */
+	uint64_t args_used;	      /* highest $n referenced, + 1 */
+	unsigned long copies;
+	bool had_effect;	      /* a clause, declaration or pragma */
+	/* The clause under way, or NULL outside: */
+	const struct probe_desc *desc;
+	struct prog_clause *clause;
+	struct ident **params;	      /* of the inline or translator whose body
+				       * is being checked */
+	size_t nparams;
+};
+
+int comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
+    const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* A copy of a tree, counted; NULL after a diagnostic. */
+struct node *comp_copy(struct comp *c, const struct node *n);
+
+/* lex.l, parse.y: the text as N_PROGRAM. */
+int parse_program(struct comp *c, struct node **out);
+
+/* pragma.c: one control line, `#' excluded, comments removed.  `next_line' is
+ * the number of the line that follows. */
+struct lexer_position;
+int pragma_line(struct comp *c, const char *text, const struct span *at,
+    struct lexer_position *pos);
+/* After the last clause: D_PRAGMA_UNUSED. */
+int pragma_finish(struct comp *c);
+/* Where #line and the preprocessor say that the text comes from. */
+struct lexer_position {
+	const char *file; /* NULL: no mark yet */
+	int delta;	  /* reported line = line of the text + delta */
+};
+
+/* decl.c */
+int decl_process(struct comp *c, struct node *decl);
+int decl_inline(struct comp *c, struct node *n);
+int decl_provider(struct comp *c, struct node *n);
+/* The type that an N_TYPENAME says. */
+int decl_type(struct comp *c, struct node *tn, struct type **out);
+
+/* bind.c */
+/* Resolve an N_NAME, N_AGG, or MEMBER of self/this in place. */
+int bind_expr(struct comp *c, struct node *n, bool assigning);
+/* The description as the program writes it, to four fields. */
+int bind_desc(struct comp *c, struct node *pdesc, struct probe_desc *out);
+
+/* check.c, check_expr.c, check_call.c */
+int check_clause(struct comp *c, struct node *clause);
+int check_stmt(struct comp *c, struct node *stmt);
+int check_expr(struct comp *c, struct node *n);
+/* Type, constness and value of an expression that has to be an integer
+ * constant; false if it is not one. */
+bool check_const(const struct node *n, int64_t *value);
+int check_call(struct comp *c, struct node *n);
+int check_action(struct comp *c, struct node *n);
+int check_agg_assign(struct comp *c, struct node *n);
+/* Arguments (or keys) against a prototype; what is '(' or '['. */
+int check_args(struct comp *c, struct node *n, struct ident *id,
+    const struct proto *p, const char *brackets);
+bool check_assignable(const struct comp *c, struct type *to,
+    const struct node *from);
+/* Can a value of this type be given where the other is expected? */
+bool check_compatible(struct type *to, const struct node *from);
+/* Is this call one of ustack(), usym() ...: an action whose result can be
+ * recorded as a value or a key? */
+bool check_is_recordable_call(const struct node *n);
+int check_key(struct comp *c, struct node *key, const char *kind, size_t n);
+
+/* fold.c: constants in place, after the operands were checked. */
+int fold_expr(struct comp *c, struct node *n);
+/* Type of an integer constant, by the language's rules; NULL: none holds it. */
+struct type *fold_int_type(struct cc *cc, uint64_t value, bool decimal,
+    bool u, unsigned longs);
+
+/* xlate.c */
+int xlate_declare(struct comp *c, struct node *n);
+int xlate_check(struct comp *c, struct node *n);
+/* `x.member' where x is an N_XLATE: becomes the member's expression. */
+int xlate_member(struct comp *c, struct node *n);
+
+/* sugar.c: a clause with if statements as several without. */
+int sugar_clause(struct comp *c, struct node *clause, struct nlist *out);
+
+/* cg.c: a checked clause into c->clause. */
+int cg_clause(struct comp *c, struct node *clause);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * Clauses: predicate, statements, record; and the frame in which every DIFO
+ * is made.
+ */
+#include <string.h>
+
+#include "dlang/cc/cg.h"
+#include "dlang/verify.h"
+
+static int
+asm_error(struct comp *c, const struct node *n, enum asm_status why)
+{
+	if (why == ASM_NOREG)
+		return comp_error(c, D_NOREG, n,
+		    "Insufficient registers to generate code");
+	return comp_error(c, D_UNKNOWN, n,
+	    "the expression is too long: DIF program exceeds maximum program "
+	    "size");
+}
+
+static int
+admit(struct comp *c, const struct node *n, struct difo *d)
+{
+	const char *why = "";
+	uint32_t at = 0;
+
+	if (verify_difo(&c->prog->arena, d, &c->cc->shared, &why, &at) != 0)
+		return comp_error(c, D_UNKNOWN, n,
+		    "internal error -- instruction %u: %s", at, why);
+	if (c->in->listing != NULL)
+		dis_difo(c->in->listing, d);
+	c->clause->destructive |= d->destructive;
+	return 0;
+}
+
+int
+cg_difo(struct comp *c, struct node *n, struct type *to, struct difo **out)
+{
+	struct cg g = { .c = c };
+	struct type *type = to != NULL ? to : n->type;
+
+	asm_init(&g.as, (unsigned)option_get(c->cc->opts, OPT_IREGS));
+	unsigned r = cg_expr(&g, n);
+	if (to != NULL)
+		cg_convert(&g, r, n, to);
+	*out = asm_finish(&g.as, r, type_dif(type), &c->prog->arena);
+	enum asm_status status = g.as.status;
+	asm_fini(&g.as);
+	if (g.error != 0)
+		return g.error;
+	if (*out == NULL)
+		return asm_error(c, n, status);
+	return admit(c, n, *out);
+}
+
+static void *
+keep(struct comp *c, const void *p, size_t size)
+{
+	return size == 0 ? NULL :
+			   memcpy(arena_alloc(&c->prog->arena, size), p, size);
+}
+
+int
+cg_clause(struct comp *c, struct node *clause)
+{
+	struct prog_clause *p = c->clause;
+	struct cg_clause k = { .c = c, .clause = p,
+		.off = sizeof(struct rec_hdr) };
+	int error = 0;
+
+	if (clause->a != NULL)
+		error = cg_difo(c, clause->a, NULL, &p->pred);
+	struct node *s = clause->b != NULL ? clause->b->list : NULL;
+	k.marks = s == NULL;
+	for (; s != NULL && error == 0; s = s->next)
+		error = cg_stmt(&k, s);
+	p->nacts = k.acts.len;
+	p->acts = keep(c, k.acts.at, k.acts.len * sizeof(*k.acts.at));
+	p->nstmts = k.stmts.len;
+	p->stmts = keep(c, k.stmts.at, k.stmts.len * sizeof(*k.stmts.at));
+	p->records = k.marks || k.off > sizeof(struct rec_hdr);
+	p->rec_size = p->records ? ROUND_UP(k.off, REC_ALIGN) : 0;
+	vec_fini(&k.acts);
+	vec_fini(&k.stmts);
+	return error;
+}

@@ -1,0 +1,193 @@
+/*
+ * Statements and clauses: predicates, and the order in which actions may
+ * follow each other (d-builtins, speculation).
+ */
+#include "dlang/cc/check.h"
+
+#include <stdarg.h>
+
+int
+comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
+    const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int error =
+	    diag_verror(c->diags, tag, at != NULL ? &at->span : NULL, fmt, ap);
+	va_end(ap);
+	return error;
+}
+
+static int
+count_node(struct node *n, void *ctx)
+{
+	(*(unsigned long *)ctx)++;
+	return 0;
+}
+
+struct node *
+comp_copy(struct comp *c, const struct node *n)
+{
+	node_walk((struct node *)(uintptr_t)n, count_node, &c->copies);
+	if (c->copies > COPIES_MAX) {
+		comp_error(c, D_UNKNOWN, n,
+		    "the program is too large: inlines and descriptions "
+		    "multiply it beyond %d nodes",
+		    COPIES_MAX);
+		return NULL;
+	}
+	return node_copy(&c->cc->arena, n);
+}
+
+/* ---- order ---- */
+
+struct order {
+	bool spec, commit, data;
+};
+
+static int
+check_speculate(struct comp *c, struct node *n, struct order *o)
+{
+	if (o->commit)
+		return comp_error(c, D_SPEC_COMM, n,
+		    "speculate( ) may not follow commit( )");
+	if (o->spec)
+		return comp_error(c, D_SPEC_SPEC, n,
+		    "speculate( ) may not follow speculate( )");
+	if (o->data)
+		return comp_error(c, D_SPEC_DREC, n,
+		    "speculate( ) may not follow data-recording action(s)");
+	o->spec = true;
+	return 0;
+}
+
+static int
+check_data(struct comp *c, struct node *n, struct order *o)
+{
+	const struct ident *id = n->ident;
+
+	if (o->commit)
+		return comp_error(c, D_DREC_COMM, n,
+		    "data-recording actions may not follow commit( )");
+	if (o->spec && id->id == ACT_EXIT)
+		return comp_error(c, D_EXIT_SPEC, n,
+		    "exit( ) may not follow speculate( )");
+	o->data = true;
+	return 0;
+}
+
+static int
+check_action_order(struct comp *c, struct node *n, struct order *o)
+{
+	const struct ident *id = n->ident;
+
+	if (o->spec && (id->def_flags & A_DESTRUCTIVE) != 0)
+		return comp_error(c, D_ACT_SPEC, n,
+		    "destructive actions may not follow speculate( )");
+	if (id->id == ACT_SPECULATE)
+		return check_speculate(c, n, o);
+	if (id->id == ACT_COMMIT) {
+		if (o->data)
+			return comp_error(c, D_COMM_DREC, n,
+			    "commit( ) may not follow data-recording "
+			    "action(s)");
+		o->commit = true;
+		return 0;
+	}
+	return (id->def_flags & A_REC) != 0 ? check_data(c, n, o) : 0;
+}
+
+struct order_walk {
+	struct comp *c;
+	struct order *o;
+};
+
+/* Subroutines that write to the target are destructive wherever they are. */
+static int
+check_subr_order(struct node *n, void *ctx)
+{
+	struct order_walk *w = ctx;
+
+	if (n->kind == N_CALL && n->ident != NULL &&
+	    n->ident->kind == ID_SUBR && w->o->spec &&
+	    n->ident->def_flags == S_DESTRUCTIVE)
+		return comp_error(w->c, D_ACT_SPEC, n,
+		    "destructive actions may not follow speculate( )");
+	return 0;
+}
+
+static int
+check_order(struct comp *c, struct node *stmt, struct order *o)
+{
+	struct node *n = stmt->a;
+	struct order_walk w = { c, o };
+
+	if (n->kind == N_ASSIGN && n->ident != NULL &&
+	    n->ident->kind == ID_AGG) {
+		if (o->commit)
+			return comp_error(c, D_AGG_COMM, n,
+			    "aggregating actions may not follow commit( )");
+		if (o->spec)
+			return comp_error(c, D_AGG_SPEC, n,
+			    "aggregating actions may not follow speculate( )");
+		return 0;
+	}
+	if (n->kind == N_CALL && n->ident != NULL &&
+	    n->ident->kind == ID_ACTION)
+		return check_action_order(c, n, o);
+	return node_walk(n, check_subr_order, &w);
+}
+
+/* ---- statements ---- */
+
+static struct node *
+agg_base(struct node *n)
+{
+	while (n->kind == N_INDEX)
+		n = n->a;
+	return n->kind == N_AGG ? n : NULL;
+}
+
+int
+check_stmt(struct comp *c, struct node *stmt)
+{
+	struct node *n = stmt->a;
+
+	if (n->kind == N_ASSIGN && agg_base(n->a) != NULL)
+		return check_agg_assign(c, n);
+	struct node *agg = agg_base(n);
+	if (agg != NULL) {
+		if (check_expr(c, n) != 0)
+			return -EINVAL;
+		return comp_error(c, D_AGG_NULL, n,
+		    "expression has null effect: @%s", agg->name);
+	}
+	return check_expr(c, n);
+}
+
+static int
+check_predicate(struct comp *c, struct node *pred)
+{
+	if (check_expr(c, pred) != 0)
+		return -EINVAL;
+	if (!type_is_scalar(pred->type))
+		return comp_error(c, D_PRED_SCALAR, pred,
+		    "predicate result must be of scalar type");
+	return 0;
+}
+
+int
+check_clause(struct comp *c, struct node *clause)
+{
+	struct order o = { 0 };
+
+	if (clause->a != NULL && check_predicate(c, clause->a) != 0)
+		return -EINVAL;
+	if (clause->b == NULL)
+		return 0;
+	for (struct node *s = clause->b->list; s != NULL; s = s->next)
+		if (check_stmt(c, s) != 0 || check_order(c, s, &o) != 0)
+			return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,695 @@
+/*
+ * Calls: prototypes, and the actions whose arguments no prototype can say.
+ */
+#include <string.h>
+
+#include "dlang/cc/check.h"
+
+#define NAME_MAX_TEXT 160 /* of a type in a message */
+
+/* ---- prototypes ---- */
+
+static size_t
+count(const struct node *list)
+{
+	size_t n = 0;
+
+	for (; list != NULL; list = list->next)
+		n++;
+	return n;
+}
+
+static int
+wrong_length(struct comp *c, const struct node *n, const char *name,
+    const char *brackets, size_t got, const struct proto *p)
+{
+	bool range = p->nrequired != p->nargs || p->varargs;
+
+	return comp_error(c, D_PROTO_LEN, n,
+	    "%s%s prototype mismatch: %zu arg%s passed, %s%zu expected", name,
+	    brackets, got, got == 1 ? "" : "s",
+	    !range ? "" : got < p->nrequired ? "at least " : "at most ",
+	    got < p->nrequired ? p->nrequired : p->nargs);
+}
+
+static int
+wrong_arg(struct comp *c, const struct node *arg, const char *name,
+    const char *brackets, size_t i, const struct type *want)
+{
+	char x[NAME_MAX_TEXT], y[NAME_MAX_TEXT];
+
+	return comp_error(c, D_PROTO_ARG, arg,
+	    "%s%s argument #%zu is incompatible with prototype:\n"
+	    "\tprototype: %s\n\t argument: %s",
+	    name, brackets, i, type_name(want, x, sizeof(x)),
+	    type_name(arg->type, y, sizeof(y)));
+}
+
+int
+check_args(struct comp *c, struct node *n, struct ident *id,
+    const struct proto *p, const char *brackets)
+{
+	const char *name = id->kind == ID_AGG ?
+			       arena_printf(&c->cc->arena, "@%s", id->name) :
+			       id->name;
+	size_t got = count(n->list), i = 0;
+
+	if (got < p->nrequired || (got > p->nargs && !p->varargs))
+		return wrong_length(c, n, name, brackets, got, p);
+	for (struct node *a = n->list; a != NULL; a = a->next, i++) {
+		enum type_kind k = type_resolve(a->type)->kind;
+		struct type *want = i < p->nargs ? p->args[i] : NULL;
+		if (k == TYPE_VOID || k == TYPE_DYN)
+			return want != NULL ?
+				   wrong_arg(c, a, name, brackets, i + 1,
+				       want) :
+				   0;
+		if (want != NULL && !check_compatible(want, a))
+			return wrong_arg(c, a, name, brackets, i + 1, want);
+	}
+	return 0;
+}
+
+int
+check_key(struct comp *c, struct node *key, const char *kind, size_t n)
+{
+	char buf[NAME_MAX_TEXT];
+	enum type_kind k = type_resolve(key->type)->kind;
+
+	if (k == TYPE_VOID || k == TYPE_DYN || k == TYPE_FUNC ||
+	    k == TYPE_FORWARD)
+		return comp_error(c, D_KEY_TYPE, key,
+		    "%s expression may not be used as %s index: key #%zu",
+		    type_name(key->type, buf, sizeof(buf)), kind, n);
+	return 0;
+}
+
+/* ---- small helpers for actions ---- */
+
+static int
+mismatch(struct comp *c, enum diag_tag tag, const struct node *n,
+    const char *what)
+{
+	return comp_error(c, tag, n, "%s( ) prototype mismatch: %zu arg%s "
+				     "passed, %s expected",
+	    n->ident->name, count(n->list), count(n->list) == 1 ? "" : "s",
+	    what);
+}
+
+static bool
+positive_const(const struct node *n)
+{
+	int64_t v;
+
+	return check_const(n, &v) && v > 0;
+}
+
+static enum type_kind
+kind_of(const struct node *n)
+{
+	return type_resolve(n->type)->kind;
+}
+
+static int
+check_list(struct comp *c, struct node *list)
+{
+	for (; list != NULL; list = list->next)
+		if (check_expr(c, list) != 0)
+			return -EINVAL;
+	return 0;
+}
+
+bool
+check_is_recordable_call(const struct node *n)
+{
+	if (n->kind != N_CALL || n->ident == NULL ||
+	    n->ident->kind != ID_ACTION)
+		return false;
+	switch ((enum dif_act)n->ident->id) {
+	case ACT_USTACK:
+	case ACT_JSTACK:
+	case ACT_USYM:
+	case ACT_UFUNC:
+	case ACT_UMOD:
+	case ACT_UADDR:
+	case ACT_SYM:
+	case ACT_FUNC:
+	case ACT_MOD: return true;
+	default: return false;
+	}
+}
+
+/* ---- printf and friends ---- */
+
+/* Does the conversion take a value of this type? */
+static bool
+conv_takes(const struct fmt_conv *v, const struct type *t)
+{
+	bool integer = type_is_integer(t);
+	bool scalar = type_is_scalar(t);
+	enum type_kind k = t->kind;
+
+	if (integer && (v->class == FMT_INT || v->class == FMT_SINT)) {
+		switch (v->mod) {
+		case FMT_MOD_H: return t->size == 2;
+		case FMT_MOD_L:
+		case FMT_MOD_LL: return t->size == 8;
+		case FMT_MOD_NONE:
+		case FMT_MOD_LD:
+		case FMT_MOD_W: return true;
+		}
+	}
+	switch (v->class) {
+	case FMT_INT:
+	case FMT_SINT: return false;
+	case FMT_CHAR: return integer;
+	case FMT_STR:
+		return k == TYPE_STRING ||
+		       (k == TYPE_ARRAY && type_is_stringlike(t));
+	case FMT_PTR: return scalar;
+	case FMT_FLOAT: return k == TYPE_FLOAT;
+	case FMT_SYM: return scalar || k == TYPE_SYMADDR;
+	case FMT_USYM: return scalar || k == TYPE_USYMADDR;
+	case FMT_HOST: return scalar || type_is_stringlike(t);
+	case FMT_PORT: return integer && t->size == 2;
+	case FMT_TIME: return integer && t->size == 8;
+	case FMT_STACK: return k == TYPE_STACK;
+	case FMT_AGG: return false;
+	}
+	return false;
+}
+
+static const char *
+conv_prototype(const struct fmt_conv *v)
+{
+	switch (v->class) {
+	case FMT_INT:
+	case FMT_SINT:
+		return v->mod == FMT_MOD_H ? "short" :
+		       v->mod == FMT_MOD_L ? "long" :
+		       v->mod == FMT_MOD_LL ? "long long" :
+					      "int";
+	case FMT_CHAR: return "char, int";
+	case FMT_STR: return "char [], string";
+	case FMT_PTR: return "pointer or integer";
+	case FMT_FLOAT: return "float, double, or long double";
+	case FMT_SYM:
+	case FMT_USYM: return "pointer or integer";
+	case FMT_HOST: return "string or pointer";
+	case FMT_PORT: return "uint16_t";
+	case FMT_TIME: return "int64_t";
+	case FMT_STACK: return "stack";
+	case FMT_AGG: return "aggregation";
+	}
+	return "";
+}
+
+static int
+wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
+    const struct fmt_conv *v, size_t nconv, size_t narg, const struct type *t)
+{
+	char buf[NAME_MAX_TEXT];
+
+	return comp_error(c, D_PRINTF_ARG_TYPE, arg,
+	    "%s( ) argument #%zu is incompatible with conversion #%zu "
+	    "prototype:\n\tconversion: %%%c\n\t prototype: %s\n\t  argument: "
+	    "%s",
+	    n->ident->name, narg, nconv, v->letter, conv_prototype(v),
+	    type_name(t, buf, sizeof(buf)));
+}
+
+/* `*' takes an int argument of its own. */
+static int
+check_dynamic(struct comp *c, struct node *n, struct node **arg, size_t *narg,
+    size_t nconv, const char *what)
+{
+	char buf[NAME_MAX_TEXT];
+	struct node *a = *arg;
+
+	if (a == NULL)
+		return comp_error(c, D_PRINTF_DYN_PROTO, n,
+		    "%s( ) prototype mismatch: conversion #%zu is missing a "
+		    "corresponding \"%s\" argument",
+		    n->ident->name, nconv, what);
+	if (!type_is_integer(a->type))
+		return comp_error(c, D_PRINTF_DYN_TYPE, a,
+		    "%s( ) argument #%zu is incompatible with conversion #%zu "
+		    "prototype:\n\tconversion: %%*\n\t prototype: int\n\t  "
+		    "argument: %s",
+		    n->ident->name, *narg, nconv,
+		    type_name(a->type, buf, sizeof(buf)));
+	*arg = a->next;
+	(*narg)++;
+	return 0;
+}
+
+static int
+check_conv(struct comp *c, struct node *n, const struct fmt_conv *v,
+    size_t nconv, struct node **arg, size_t *narg)
+{
+	if (v->dyn_width &&
+	    check_dynamic(c, n, arg, narg, nconv, "width") != 0)
+		return -EINVAL;
+	if (v->dyn_prec &&
+	    check_dynamic(c, n, arg, narg, nconv, "precision") != 0)
+		return -EINVAL;
+	if (v->class == FMT_AGG)
+		return comp_error(c, D_PRINTF_AGG_CONV, n,
+		    "%%@ conversion requires an aggregation and is not for "
+		    "use with %s( )",
+		    n->ident->name);
+	struct node *a = *arg;
+	if (a == NULL)
+		return comp_error(c, D_PRINTF_ARG_PROTO, n,
+		    "%s( ) prototype mismatch: conversion #%zu (%%%c) is "
+		    "missing a corresponding value argument",
+		    n->ident->name, nconv, v->letter);
+	if (kind_of(a) == TYPE_DYN && a->kind == N_AGG)
+		return comp_error(c, D_PRINTF_AGG_CONV, a,
+		    "%%@ conversion requires an aggregation and is not for "
+		    "use with %s( )",
+		    n->ident->name);
+	if (!conv_takes(v, type_resolve(a->type)))
+		return wrong_conv(c, n, a, v, nconv, *narg, a->type);
+	*arg = a->next;
+	(*narg)++;
+	return 0;
+}
+
+static int
+parse_format(struct comp *c, struct node *n, struct node *text)
+{
+	const char *why = "";
+	struct fmt *f;
+
+	if (text == NULL || text->kind != N_STRING)
+		return comp_error(c, D_PRINTF_ARG_FMT,
+		    text != NULL ? text : n,
+		    "%s( ) argument #1 is incompatible with prototype:\n"
+		    "\tprototype: string constant",
+		    n->ident->name);
+	if (text->name[0] == '\0' && n->ident->id != ACT_FREOPEN)
+		return comp_error(c, D_PRINTF_FMT_EMPTY, text,
+		    "%s( ) format string is empty", n->ident->name);
+	if (fmt_parse(&c->prog->arena, text->name, &f, &why) != 0)
+		return comp_error(c, D_SYNTAX, text, "%s", why);
+	n->extra = f;
+	return 0;
+}
+
+static int
+check_printf(struct comp *c, struct node *n)
+{
+	struct node *arg = n->list;
+	size_t narg = 2;
+
+	if (arg == NULL)
+		return mismatch(c, D_PROTO_LEN, n, "at least 1");
+	if (check_list(c, n->list) != 0 || parse_format(c, n, arg) != 0)
+		return -EINVAL;
+	if (n->ident->id == ACT_FREOPEN && strcmp(arg->name, ".") == 0)
+		return comp_error(c, D_FREOPEN_INVALID, arg,
+		    "freopen( ) argument #1 cannot be \".\"");
+	const struct fmt *f = n->extra;
+	arg = arg->next;
+	for (size_t i = 0; i < f->nconvs; i++)
+		if (check_conv(c, n, &f->convs[i], i + 1, &arg, &narg) != 0)
+			return -EINVAL;
+	if (arg != NULL)
+		return comp_error(c, D_PRINTF_ARG_EXTRA, arg,
+		    "%s( ) prototype mismatch: only %zu argument%s required "
+		    "by this format string",
+		    n->ident->name, narg - 1, narg == 2 ? "" : "s");
+	return 0;
+}
+
+/* ---- actions on aggregations ---- */
+
+static int
+check_agg_arg(struct comp *c, const struct node *n, struct node *a, size_t i,
+    enum diag_tag not_agg, enum diag_tag unknown)
+{
+	char buf[NAME_MAX_TEXT];
+
+	if (a->kind != N_AGG) {
+		if (a->type == NULL && check_expr(c, a) != 0)
+			return -EINVAL;
+		return comp_error(c, not_agg, a,
+		    "%s( ) argument #%zu is incompatible with prototype:\n"
+		    "\tprototype: aggregation\n\t argument: %s",
+		    n->ident->name, i, type_name(a->type, buf, sizeof(buf)));
+	}
+	a->ident = hash_get_str(&c->cc->aggs, a->name);
+	a->type = c->cc->t_dyn;
+	if (a->ident == NULL || a->ident->agg == NULL)
+		return comp_error(c, unknown, a, "undefined aggregation: @%s",
+		    a->name);
+	return 0;
+}
+
+static int
+check_same_keys(struct comp *c, const struct node *a, const struct node *b)
+{
+	const struct ident *x = a->ident, *y = b->ident;
+	char s[NAME_MAX_TEXT], t[NAME_MAX_TEXT];
+
+	if (x->nkeys != y->nkeys)
+		return comp_error(c, D_PRINTA_AGGKEY, b,
+		    "printa( ): @%s and @%s do not have matching key "
+		    "signatures: @%s has %zu key%s, @%s has %zu",
+		    x->name, y->name, x->name, x->nkeys,
+		    x->nkeys == 1 ? "" : "s", y->name, y->nkeys);
+	for (size_t i = 0; i < x->nkeys; i++)
+		if (!type_equal(x->keys[i], y->keys[i]) &&
+		    !(type_is_integer(x->keys[i]) &&
+			type_is_integer(y->keys[i])))
+			return comp_error(c, D_PRINTA_AGGPROTO, b,
+			    "printa( ): @%s[ ] key #%zu is incompatible with "
+			    "@%s:\n%9s key #%zu: %s\n%9s key #%zu: %s",
+			    y->name, i + 1, x->name, x->name, i + 1,
+			    type_name(x->keys[i], s, sizeof(s)), y->name,
+			    i + 1, type_name(y->keys[i], t, sizeof(t)));
+	return 0;
+}
+
+/* Conversions other than %@ take the keys, left to right. */
+static int
+check_printa_format(struct comp *c, struct node *n, const struct node *agg)
+{
+	const struct fmt *f = n->extra;
+	const struct ident *id = agg->ident;
+	size_t key = 0;
+
+	for (size_t i = 0; i < f->nconvs; i++) {
+		const struct fmt_conv *v = &f->convs[i];
+		if (v->dyn_width || v->dyn_prec)
+			return comp_error(c, D_PRINTF_DYN_PROTO, n,
+			    "printa( ) prototype mismatch: conversion #%zu is "
+			    "missing a corresponding \"%s\" argument",
+			    i + 1, v->dyn_width ? "width" : "precision");
+		if (v->class == FMT_AGG)
+			continue;
+		if (key == id->nkeys)
+			return comp_error(c, D_PRINTF_ARG_PROTO, n,
+			    "printa( ) prototype mismatch: conversion #%zu "
+			    "(%%%c) is missing a corresponding aggregation "
+			    "key",
+			    i + 1, v->letter);
+		if (!conv_takes(v, type_resolve(id->keys[key])))
+			return wrong_conv(c, n, agg, v, i + 1, key + 1,
+			    id->keys[key]);
+		key++;
+	}
+	return 0;
+}
+
+static int
+check_printa(struct comp *c, struct node *n)
+{
+	struct node *first = n->list;
+	size_t i = 1;
+
+	if (first == NULL)
+		return mismatch(c, D_PRINTA_PROTO, n, "at least 1");
+	if (first->kind != N_AGG) {
+		if (check_expr(c, first) != 0)
+			return -EINVAL;
+		if (!type_is_string(first->type))
+			return check_agg_arg(c, n, first, 1, D_PRINTA_AGGARG,
+			    D_PRINTA_AGGBAD);
+		if (parse_format(c, n, first) != 0)
+			return -EINVAL;
+		first = first->next;
+		i++;
+		if (first == NULL)
+			return mismatch(c, D_PRINTA_PROTO, n, "at least 2");
+	}
+	for (struct node *a = first; a != NULL; a = a->next, i++)
+		if (check_agg_arg(c, n, a, i, D_PRINTA_AGGARG,
+			D_PRINTA_AGGBAD) != 0 ||
+		    check_same_keys(c, first, a) != 0)
+			return -EINVAL;
+	return n->extra != NULL ? check_printa_format(c, n, first) : 0;
+}
+
+static int
+check_clear(struct comp *c, struct node *n)
+{
+	bool clear = n->ident->id == ACT_CLEAR;
+
+	if (count(n->list) != 1)
+		return mismatch(c, clear ? D_CLEAR_PROTO : D_NORMALIZE_PROTO,
+		    n, "1");
+	return check_agg_arg(c, n, n->list, 1,
+	    clear ? D_CLEAR_AGGARG : D_NORMALIZE_AGGARG,
+	    clear ? D_CLEAR_AGGBAD : D_NORMALIZE_AGGBAD);
+}
+
+static int
+check_agg_value(struct comp *c, struct node *n, enum diag_tag tag)
+{
+	struct node *v = n->list->next;
+
+	if (v == NULL)
+		return 0;
+	if (check_expr(c, v) != 0)
+		return -EINVAL;
+	if (!type_is_scalar(v->type))
+		return comp_error(c, tag, v,
+		    "%s( ) argument #2 must be of scalar type",
+		    n->ident->name);
+	return 0;
+}
+
+static int
+check_trunc(struct comp *c, struct node *n)
+{
+	size_t got = count(n->list);
+
+	if (got < 1 || got > 2)
+		return mismatch(c, D_TRUNC_PROTO, n,
+		    got < 1 ? "at least 1" : "no more than 2");
+	if (check_agg_arg(c, n, n->list, 1, D_TRUNC_AGGARG,
+		D_TRUNC_AGGBAD) != 0)
+		return -EINVAL;
+	return check_agg_value(c, n, D_TRUNC_SCALAR);
+}
+
+static int
+check_normalize(struct comp *c, struct node *n)
+{
+	if (count(n->list) != 2)
+		return mismatch(c, D_NORMALIZE_PROTO, n, "2");
+	if (check_agg_arg(c, n, n->list, 1, D_NORMALIZE_AGGARG,
+		D_NORMALIZE_AGGBAD) != 0)
+		return -EINVAL;
+	return check_agg_value(c, n, D_NORMALIZE_SCALAR);
+}
+
+/* ---- trace, tracemem, print, stacks ---- */
+
+static int
+check_trace(struct comp *c, struct node *n)
+{
+	struct node *a = n->list;
+	bool print = n->ident->id == ACT_PRINT;
+	const char *name = n->ident->name;
+
+	if (count(a) != 1)
+		return mismatch(c, D_PROTO_LEN, n, "1");
+	if (a->kind == N_AGG)
+		return comp_error(c, print ? D_PRINT_AGG : D_TRACE_AGG, a,
+		    "%s( ) may not be applied to an aggregation -- did you "
+		    "mean printa( )?",
+		    name);
+	if (check_expr(c, a) != 0)
+		return -EINVAL;
+	enum type_kind k = kind_of(a);
+	if (k == TYPE_VOID || k == TYPE_FUNC || k == TYPE_FORWARD)
+		return comp_error(c, print ? D_PRINT_VOID : D_TRACE_VOID, a,
+		    "%s( ) may not be applied to a void expression", name);
+	if (k == TYPE_DYN)
+		return comp_error(c, print ? D_PRINT_DYN : D_TRACE_DYN, a,
+		    "%s( ) may not be applied to a dynamic expression", name);
+	if (a->kind == N_XLATE)
+		return comp_error(c, print ? D_PRINT_DYN : D_TRACE_DYN, a,
+		    "%s( ) may not be applied to a translated pointer", name);
+	return 0;
+}
+
+static int
+check_tracemem(struct comp *c, struct node *n)
+{
+	struct node *addr = n->list;
+	size_t got = count(addr);
+
+	if (got > 3)
+		return mismatch(c, D_TRACEMEM_ARGS, n, "at most 3");
+	if (got < 2)
+		return mismatch(c, D_PROTO_LEN, n, "at least 2");
+	if (check_list(c, addr) != 0)
+		return -EINVAL;
+	if (!type_is_scalar(addr->type) &&
+	    kind_of(addr) != TYPE_ARRAY && !type_is_string(addr->type))
+		return comp_error(c, D_TRACEMEM_ADDR, addr,
+		    "tracemem( ) argument #1 is incompatible with prototype:\n"
+		    "\tprototype: pointer or integer");
+	if (!positive_const(addr->next))
+		return comp_error(c, D_TRACEMEM_SIZE, addr->next,
+		    "tracemem( ) argument #2 must be a non-zero positive "
+		    "integral constant expression");
+	if (got == 3 && !type_is_scalar(addr->next->next->type))
+		return comp_error(c, D_TRACEMEM_DYNSIZE, addr->next->next,
+		    "tracemem( ) dynamic size (argument #3) must be of scalar "
+		    "type");
+	return 0;
+}
+
+static int
+check_ustack(struct comp *c, struct node *n)
+{
+	struct node *frames = n->list;
+
+	if (count(frames) > 2)
+		return comp_error(c, D_USTACK_PROTO, n,
+		    "%s( ) prototype mismatch: too many arguments",
+		    n->ident->name);
+	if (check_list(c, frames) != 0)
+		return -EINVAL;
+	int64_t v;
+	if (frames != NULL && !positive_const(frames))
+		return comp_error(c, D_USTACK_FRAMES, frames,
+		    "%s( ) argument #1 must be a non-zero positive integer "
+		    "constant",
+		    n->ident->name);
+	if (frames != NULL && frames->next != NULL &&
+	    (!check_const(frames->next, &v) || v < 0))
+		return comp_error(c, D_USTACK_STRSIZE, frames->next,
+		    "%s( ) argument #2 must be a positive integer constant",
+		    n->ident->name);
+	return 0;
+}
+
+/* usym(), sym() ...: without an argument there is nothing to name. */
+static int
+check_plain(struct comp *c, struct node *n)
+{
+	if (check_list(c, n->list) != 0)
+		return -EINVAL;
+	/* An address may be given as a pointer, too. */
+	if (check_is_recordable_call(n) && n->list != NULL &&
+	    n->list->next == NULL &&
+	    type_resolve(n->list->type)->kind == TYPE_POINTER)
+		return 0;
+	return check_args(c, n, n->ident, ident_proto(c->cc, n->ident), "( )");
+}
+
+static int
+check_setopt(struct comp *c, struct node *n)
+{
+	if (check_plain(c, n) != 0)
+		return -EINVAL;
+	for (struct node *a = n->list; a != NULL; a = a->next)
+		if (a->kind != N_STRING)
+			return comp_error(c, D_PROTO_ARG, a,
+			    "setopt( ) argument is incompatible with "
+			    "prototype:\n\tprototype: string constant");
+	return 0;
+}
+
+static int
+kernel_only(struct comp *c, const struct node *n)
+{
+	return comp_error(c, D_UNKNOWN, n,
+	    "%s( ) has no meaning for a user process: only a tracer of the "
+	    "kernel has it",
+	    n->ident->name);
+}
+
+int
+check_action(struct comp *c, struct node *n)
+{
+	static const struct {
+		enum dif_act act;
+		int (*fn)(struct comp *, struct node *);
+	} table[] = {
+		{ ACT_TRACE, check_trace },
+		{ ACT_PRINT, check_trace },
+		{ ACT_PRINTF, check_printf },
+		{ ACT_SYSTEM, check_printf },
+		{ ACT_FREOPEN, check_printf },
+		{ ACT_PRINTA, check_printa },
+		{ ACT_CLEAR, check_clear },
+		{ ACT_DENORMALIZE, check_clear },
+		{ ACT_TRUNC, check_trunc },
+		{ ACT_NORMALIZE, check_normalize },
+		{ ACT_TRACEMEM, check_tracemem },
+		{ ACT_USTACK, check_ustack },
+		{ ACT_JSTACK, check_ustack },
+		{ ACT_SETOPT, check_setopt },
+	};
+
+	if ((n->ident->flags & IDF_KERNEL) != 0)
+		return kernel_only(c, n);
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].act == (enum dif_act)n->ident->id)
+			return table[i].fn(c, n);
+	return check_plain(c, n);
+}
+
+/* ---- subroutines ---- */
+
+static int
+check_subr(struct comp *c, struct node *n)
+{
+	const struct proto *p = ident_proto(c->cc, n->ident);
+	int64_t size;
+
+	if ((n->ident->flags & IDF_KERNEL) != 0)
+		return kernel_only(c, n);
+	if (check_list(c, n->list) != 0 ||
+	    check_args(c, n, n->ident, p, "( )") != 0)
+		return -EINVAL;
+	n->type = p->result;
+	n->flags = NF_CANON;
+	if (n->ident->id == DIF_SUBR_ALLOCA) {
+		int64_t max = option_get(c->cc->opts, OPT_SCRATCHSIZE);
+		if (check_const(n->list, &size) && (size > max || size < 0))
+			return comp_error(c, D_ALLOCA_SIZE, n,
+			    "alloca(%ld) size larger than scratchsize %ld",
+			    (long)size, (long)max);
+	}
+	if (n->ident->id == DIF_SUBR_ALLOCA || n->ident->id == DIF_SUBR_COPYIN)
+		n->flags |= NF_ALLOCA;
+	return 0;
+}
+
+int
+check_call(struct comp *c, struct node *n)
+{
+	if (n->a->kind != N_NAME)
+		return comp_error(c, D_FUNC_IDENT, n,
+		    "function designator is not of function type");
+	struct ident *id = scope_global(c->cc, n->a->name);
+	if (id == NULL)
+		return comp_error(c, D_FUNC_UNDEF, n,
+		    "undefined function name: %s", n->a->name);
+	n->ident = id;
+	n->flags = NF_CANON;
+	int error = 0;
+	switch (id->kind) {
+	case ID_SUBR: return check_subr(c, n);
+	case ID_ACTION:
+		error = check_action(c, n);
+		n->type = ident_proto(c->cc, id)->result;
+		return error;
+	case ID_AGGFUNC:
+		error = check_list(c, n->list);
+		n->type = c->cc->t_void;
+		return error;
+	default:
+		return comp_error(c, D_FUNC_IDKIND, n,
+		    "%s '%s' may not be referenced as a function",
+		    ident_kind_name(id), id->name);
+	}
+}

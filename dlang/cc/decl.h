@@ -1,0 +1,33 @@
+/*
+ * C declarations into types: the parts that decl.c and sou.c share.
+ */
+#ifndef DLANG_CC_DECL_H
+#define DLANG_CC_DECL_H
+
+#include "dlang/cc/cc_impl.h"
+
+/* What a declarator says, besides the type. */
+struct declared {
+	const char *name;   /* NULL: abstract */
+	struct node *at;    /* the name's node */
+	struct type *type;
+	bool assoc;	    /* has a tuple signature: type is the value's */
+	bool bare_array;    /* `[]', or a constant, for inlines to refuse */
+	struct type **keys;
+	struct node *params; /* N_PARAM list of the signature */
+	size_t nkeys;
+};
+
+/* The type that specifiers name.  Storage classes are the caller's. */
+int decl_specs(struct comp *c, struct node *specs, struct type **out);
+/* Apply a declarator (NULL: none) to a base type. */
+int decl_declarator(struct comp *c, struct node *d, struct type *base,
+    struct declared *out);
+/* Refuse void and incomplete objects. */
+int decl_object(struct comp *c, const struct declared *d);
+
+/* sou.c: struct, union and enum specifiers, defined or named. */
+int decl_sou(struct comp *c, struct node *n, struct type **out);
+int decl_enum(struct comp *c, struct node *n, struct type **out);
+
+#endif

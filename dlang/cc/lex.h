@@ -1,0 +1,37 @@
+/*
+ * Between scanner and parser: the state of one text.
+ *
+ *	outer --word that is a type or declares--> EXPR, mode DECL --;--> outer
+ *	  |--/--> EXPR, mode PRED --/ before { ; / or the end--> outer
+ *	  '--{--> EXPR, mode CLAUSE --matching }--> outer
+ */
+#ifndef DLANG_CC_LEX_H
+#define DLANG_CC_LEX_H
+
+#include "dlang/cc/cc_impl.h"
+
+enum lex_mode { MODE_OUTER, MODE_CLAUSE, MODE_PRED, MODE_DECL };
+
+struct lexer {
+	struct comp *c;
+	const char *text;
+	size_t pos;	      /* just past the current token */
+	int line, col;	      /* of pos */
+	struct lexer_position where;
+	enum lex_mode mode;
+	int braces, parens;
+	int prev, prev2;      /* the last two tokens given to the parser */
+	bool spec_seen;	      /* DECL: the type has been named, what follows is
+			       * a declarator */
+	bool in_enum, in_init, in_xlator;
+	int enum_depth;
+	struct span span;     /* of the current token */
+	struct node *program;
+};
+
+int lex_init_scanner(struct lexer *lx, void **scanner);
+void lex_fini_scanner(void *scanner);
+/* The text of the last token, for messages. */
+const char *lex_text(void *scanner);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * Variables and aggregations of the session; see scope.h.
+ *
+ * Ids are drawn from one counter for all scopes, so an id alone names a
+ * variable, which is how the image and the VM look them up.
+ */
+#include "dlang/cc/scope.h"
+
+#include <string.h>
+
+#include "dlang/cc/cc_impl.h"
+
+struct ident *
+ident_new(struct cc *cc, const char *name, enum ident_kind kind)
+{
+	struct ident *id = arena_alloc(&cc->arena, sizeof(*id));
+
+	id->name = name;
+	id->kind = kind;
+	/* Stable/Stable/Common: what user identifiers have by default. */
+	id->attr = (struct attr){ 6, 6, 5 };
+	return id;
+}
+
+const char *
+ident_kind_name(const struct ident *id)
+{
+	switch (id->kind) {
+	case ID_SCALAR:
+	case ID_BUILTIN: return "scalar";
+	case ID_ASSOC: return "associative array";
+	case ID_ARRAY: return "array";
+	case ID_SUBR:
+	case ID_ACTION: return "function";
+	case ID_AGGFUNC: return "aggregating function";
+	case ID_AGG: return "aggregation";
+	case ID_INLINE: return "inline";
+	case ID_ENUM: return "enumerator";
+	case ID_SYMBOL: return "external symbol";
+	case ID_PARAM: return "parameter";
+	}
+	return "identifier";
+}
+
+struct ident *
+scope_global(struct cc *cc, const char *name)
+{
+	return hash_get_str(&cc->globals, name);
+}
+
+static struct hash *
+table_of(struct comp *c, enum dif_scope scope)
+{
+	switch (scope) {
+	case DIF_GLOBAL: return &c->cc->globals;
+	case DIF_THREAD: return &c->cc->threads;
+	case DIF_LOCAL: return &c->locals;
+	}
+	return NULL;
+}
+
+struct ident *
+scope_lookup(struct comp *c, enum dif_scope scope, const char *name)
+{
+	return hash_get_str(table_of(c, scope), name);
+}
+
+struct ident *
+scope_variable(struct comp *c, enum dif_scope scope, const char *name,
+    enum ident_kind kind, const struct span *at)
+{
+	static const char *const class[] = { "global", "thread-local",
+		"clause-local" };
+	struct cc *cc = c->cc;
+
+	if (cc->next_var > DIF_VAR_MAX) {
+		diag_error(c->diags, D_ID_OFLOW, at,
+		    "cannot create %s: limit on number of %s variables "
+		    "exceeded",
+		    name, class[scope]);
+		return NULL;
+	}
+	struct ident *id = ident_new(cc, arena_strdup(&cc->arena, name), kind);
+	id->scope = scope;
+	id->id = cc->next_var++;
+	id->flags = IDF_FLOATING;
+	id->span = *at;
+	id->line = at->line;
+	id->var = arena_alloc(&cc->arena, sizeof(*id->var));
+	*id->var = (struct prog_var){ .name = id->name, .id = id->id,
+		.scope = scope, .kind = kind == ID_ASSOC ? DIF_ARRAY : DIF_SCALAR };
+	hash_set_str(table_of(c, scope), id->name, id);
+	return id;
+}
+
+/* Bytes a key member takes in a tuple: integers as 8, the rest as it is. */
+static uint32_t
+key_bytes(const struct type *t)
+{
+	struct dif_type d = type_dif(t);
+
+	return d.flags & DIF_BY_REF ? ROUND_UP(d.size, 8) : 8;
+}
+
+void
+scope_settle(struct cc *cc, struct ident *id)
+{
+	struct prog_var *v = id->var;
+
+	id->flags &= ~(uint32_t)IDF_FLOATING;
+	if ((id->flags & IDF_SHARED) == 0)
+		*vec_push(&cc->shared.vars) = v;
+	id->flags |= IDF_SHARED;
+	v->type = type_dif(id->type);
+	v->ctype = id->type;
+	v->nkeys = (unsigned)id->nkeys;
+	v->key_size = 0;
+	for (size_t i = 0; i < id->nkeys; i++)
+		v->key_size += key_bytes(id->keys[i]);
+}
+
+struct ident *
+scope_agg(struct comp *c, const char *name, const struct span *at)
+{
+	struct cc *cc = c->cc;
+	struct ident *id = hash_get_str(&cc->aggs, name);
+
+	if (id != NULL)
+		return id;
+	id = ident_new(cc, arena_strdup(&cc->arena, name), ID_AGG);
+	id->span = *at;
+	id->line = at->line;
+	hash_set_str(&cc->aggs, id->name, id);
+	return id;
+}

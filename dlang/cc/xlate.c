@@ -1,0 +1,189 @@
+/*
+ * Translators: a declared view of one type as another.  `xlate <T> (e).m' is
+ * replaced by the translator's expression for m, its parameter bound to e.
+ */
+#include <string.h>
+
+#include "dlang/cc/cc_impl.h"
+
+#define NAME_MAX_TEXT 160 /* of a type in a message */
+
+/* The destination of `xlate <T>' and `xlate <T *>' alike. */
+static struct type *
+target_of(struct type *t)
+{
+	struct type *r = type_resolve(t);
+
+	return r->kind == TYPE_POINTER ? type_resolve(r->base) : r;
+}
+
+/* Integers of any kind and pointers to the same thing will do, after an exact
+ * match was not found. */
+static bool
+source_fits(struct type *want, const struct type *have, bool exact)
+{
+	struct type *h = type_resolve((struct type *)(uintptr_t)have);
+	struct type *w = type_resolve(want);
+
+	if (type_equal(w, h))
+		return true;
+	if (exact)
+		return false;
+	return (type_is_integer(w) && type_is_integer(h)) ||
+	       (w->kind == TYPE_POINTER && h->kind == TYPE_POINTER &&
+		   (type_resolve(h->base)->kind == TYPE_VOID ||
+		       type_resolve(w->base)->kind == TYPE_VOID));
+}
+
+static struct xlator *
+find(struct comp *c, struct type *dst, const struct type *src, bool exact)
+{
+	for (size_t i = c->cc->xlators.len; i-- > 0;) {
+		struct xlator *x = c->cc->xlators.at[i];
+		if (type_equal(target_of(x->dst), dst) &&
+		    source_fits(x->src, src, exact))
+			return x;
+	}
+	return NULL;
+}
+
+static int
+check_in_scope(struct comp *c, struct xlator *x, struct node *body,
+    struct node *arg)
+{
+	struct ident *param = ident_new(c->cc, x->param, ID_PARAM);
+	struct ident **params = c->params;
+	size_t nparams = c->nparams;
+
+	param->type = x->src;
+	param->body = arg;
+	c->params = &param;
+	c->nparams = 1;
+	int error = check_expr(c, body);
+	c->params = params;
+	c->nparams = nparams;
+	return error;
+}
+
+static int
+check_member(struct comp *c, struct xlator *x, struct node *m)
+{
+	char buf[NAME_MAX_TEXT], buf2[NAME_MAX_TEXT];
+	uint64_t off = 0;
+	const struct type_member *tm =
+	    type_member(target_of(x->dst), m->name, &off);
+
+	if (tm == NULL)
+		return comp_error(c, D_XLATE_MEMB, m,
+		    "translator member %s is not a member of %s", m->name,
+		    type_name(x->dst, buf, sizeof(buf)));
+	struct node *body = comp_copy(c, m->a);
+	if (body == NULL || check_in_scope(c, x, body, NULL) != 0)
+		return -EINVAL;
+	if (!check_compatible(tm->type, body) &&
+	    !(type_is_stringlike(tm->type) && type_is_stringlike(body->type)))
+		return comp_error(c, D_XLATE_INCOMPAT, m,
+		    "translator member %s definition uses incompatible types: "
+		    "\"%s\" = \"%s\"",
+		    m->name, type_name(tm->type, buf, sizeof(buf)),
+		    type_name(body->type, buf2, sizeof(buf2)));
+	return 0;
+}
+
+int
+xlate_declare(struct comp *c, struct node *n)
+{
+	char buf[NAME_MAX_TEXT], buf2[NAME_MAX_TEXT];
+	struct xlator *x = arena_alloc(&c->cc->arena, sizeof(*x));
+
+	if (decl_type(c, n->a, &x->dst) != 0 || decl_type(c, n->b, &x->src) != 0)
+		return -EINVAL;
+	struct type *t = type_resolve(x->dst);
+	if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
+		return comp_error(c, D_XLATE_SOU, n,
+		    t->kind == TYPE_FORWARD ?
+			"incomplete struct/union/enum %s" :
+			"translator output type must be a struct or union: %s",
+		    type_name(x->dst, buf, sizeof(buf)));
+	struct xlator *old = find(c, t, x->src, true);
+	if (old != NULL)
+		return comp_error(c, D_XLATE_REDECL, n,
+		    "translator from %s to %s has already been declared",
+		    type_name(x->src, buf, sizeof(buf)),
+		    type_name(x->dst, buf2, sizeof(buf2)));
+	x->param = n->name;
+	x->members = n->list;
+	x->span = n->span;
+	for (struct node *m = n->list; m != NULL; m = m->next)
+		if (check_member(c, x, m) != 0)
+			return -EINVAL;
+	*vec_push(&c->cc->xlators) = x;
+	return 0;
+}
+
+int
+xlate_check(struct comp *c, struct node *n)
+{
+	char buf[NAME_MAX_TEXT], buf2[NAME_MAX_TEXT];
+	struct type *dst;
+
+	if (decl_type(c, n->a, &dst) != 0 || check_expr(c, n->b) != 0)
+		return -EINVAL;
+	struct type *t = target_of(dst);
+	if (t->kind == TYPE_FORWARD)
+		return comp_error(c, D_XLATE_SOU, n,
+		    "incomplete struct/union/enum %s",
+		    type_name(dst, buf, sizeof(buf)));
+	if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
+		return comp_error(c, D_XLATE_SOU, n,
+		    "translator output type must be a struct or union: %s",
+		    type_name(dst, buf, sizeof(buf)));
+	struct xlator *x = find(c, t, n->b->type, true);
+	if (x == NULL)
+		x = find(c, t, n->b->type, false);
+	if (x == NULL)
+		return comp_error(c, D_XLATE_NONE, n,
+		    "cannot translate from \"%s\" to \"%s\"",
+		    type_name(n->b->type, buf, sizeof(buf)),
+		    type_name(dst, buf2, sizeof(buf2)));
+	n->extra = x;
+	n->type = dst;
+	return 0;
+}
+
+int
+xlate_member(struct comp *c, struct node *n)
+{
+	char buf[NAME_MAX_TEXT];
+	struct node *from = n->a;
+	struct xlator *x = from->extra;
+	uint64_t off = 0;
+	bool pointer = type_resolve(from->type)->kind == TYPE_POINTER;
+
+	if (pointer != (n->op == O_ARROW))
+		return comp_error(c, pointer ? D_OP_SOU : D_OP_PTR, n,
+		    pointer ? "operator . cannot be applied to a pointer" :
+			      "operator -> must be applied to a pointer");
+	const struct type_member *tm =
+	    type_member(target_of(from->type), n->name, &off);
+	if (tm == NULL)
+		return comp_error(c, D_TYPE_MEMBER, n,
+		    "%s is not a member of %s", n->name,
+		    type_name(target_of(from->type), buf, sizeof(buf)));
+	const struct node *m = x->members;
+	while (m != NULL && strcmp(m->name, n->name) != 0)
+		m = m->next;
+	if (m == NULL)
+		return comp_error(c, D_XLATE_NOCONV, n,
+		    "translator does not define conversion for member: %s",
+		    n->name);
+	struct node *body = comp_copy(c, m->a);
+	if (body == NULL || check_in_scope(c, x, body, from->b) != 0)
+		return -EINVAL;
+	/* The member's type is what the user sees; a string stays one. */
+	n->kind = N_INLINE;
+	n->a = body;
+	n->type = type_is_scalar(tm->type) ? tm->type : body->type;
+	n->flags = NF_CANON;
+	return 0;
+}

@@ -1,0 +1,458 @@
+/*
+ * Slots are cut from chunks of the target's memory: 64 KiB mapped near the
+ * text, or, where the target may not map (seccomp, execmem), the unused tail
+ * of a text segment, called a cave.
+ *
+ *	chunk     |gran|gran|gran|gran| ...        16 bytes each
+ *	owner[]    tpA  tpA  NULL tpB              who runs there
+ *	image      bytes as the target has them, or will after slots_flush()
+ *	dirty      [lo, hi) of image that the target does not have yet
+ *
+ * The invariant: a granule with an owner is never handed out; only slot_free()
+ * takes the owner away, and its caller has seen that no thread is inside.
+ *
+ * Chunks are few (one for some thousand slots), so they are searched in turn.
+ */
+#include "inject/slot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/base/log.h"
+#include "dlang/base/vec.h"
+
+/* Most slots are a short instruction and a jump of five bytes. */
+#define GRANULE 16
+
+/* A few thousand slots, and still small beside what a process maps.  The
+ * shrunken build has room for the slots of a handful of tracepoints. */
+#ifdef DTRAP_SHRINK
+#define CHUNK_SIZE 4096
+#else
+#define CHUNK_SIZE 65536
+#endif
+
+/* A cave smaller than this is not worth a system call at detach. */
+#define CAVE_MIN 64
+
+struct chunk {
+	uint64_t start, size;
+	struct tracepoint **owner; /* per granule */
+	uint8_t *image;
+	uint8_t *original; /* of a cave; NULL for memory of ours */
+	size_t hint;       /* granule where the search goes on */
+	size_t free;       /* granules */
+	size_t no_run;     /* no run of so many was found; 0: not known */
+	size_t dirty_lo, dirty_hi;
+	bool failed; /* could not be written */
+};
+
+struct slots {
+	struct target *target;
+	VEC(struct chunk) chunks;
+	int refused; /* map_near() must not be asked again: its errno */
+	bool full;   /* no room near full_near, as of the last try */
+	uint64_t full_near;
+};
+
+static unsigned long fail_after;
+static bool fail_read;
+
+void
+slot_fail_after(unsigned long n)
+{
+	fail_after = n;
+	fail_read = true;
+}
+
+/* DTRAP_FAIL=slot:N among others, separated by commas. */
+static void
+read_fail_knob(void)
+{
+	const char *s = getenv("DTRAP_FAIL");
+
+	if (fail_read)
+		return;
+	fail_read = true;
+	while (s != NULL && *s != '\0') {
+		if (strncmp(s, "slot:", 5) == 0)
+			fail_after = strtoul(s + 5, NULL, 10);
+		s = strchr(s, ',');
+		if (s != NULL)
+			s++;
+	}
+}
+
+struct slots *
+slots_create(struct target *t)
+{
+	struct slots *s = mem_zalloc(sizeof(*s));
+
+	read_fail_knob();
+	s->target = t;
+	return s;
+}
+
+static void
+chunk_fini(struct chunk *c)
+{
+	mem_free(c->owner);
+	mem_free(c->image);
+	mem_free(c->original);
+}
+
+void
+slots_destroy(struct slots *s)
+{
+	vec_foreach(c, &s->chunks)
+		chunk_fini(c);
+	vec_fini(&s->chunks);
+	mem_free(s);
+}
+
+static struct chunk *
+chunk_of(const struct slots *s, uint64_t addr)
+{
+	for (size_t i = 0; i < s->chunks.len; i++)
+		if (addr - s->chunks.at[i].start < s->chunks.at[i].size)
+			return &s->chunks.at[i];
+	return NULL;
+}
+
+/* Where a chunk is started to be used.  Fresh memory of ours reads as zeroes;
+ * int3 everywhere would be safer but costs a page each. */
+static struct chunk *
+chunk_add(struct slots *s, uint64_t start, uint64_t size)
+{
+	struct chunk *c = vec_push(&s->chunks);
+
+	*c = (struct chunk){ .start = start,
+		.size = size,
+		.owner = mem_zalloc(size / GRANULE * sizeof(*c->owner)),
+		.image = mem_zalloc(size),
+		.free = size / GRANULE };
+	LOG("slot", "chunk of %#lx bytes at %#lx", (unsigned long)size,
+	    (unsigned long)start);
+	return c;
+}
+
+/* Does [addr, addr + size) lie in [lo, hi]? */
+static bool
+within(uint64_t addr, size_t size, uint64_t lo, uint64_t hi)
+{
+	return addr >= lo && addr <= hi && size - 1 <= hi - addr;
+}
+
+/* n free granules in a row whose bytes are within [lo, hi]; -1 if none.  The
+ * search starts where the last one ended and comes round once. */
+static long
+chunk_find(const struct chunk *c, size_t n, uint64_t lo, uint64_t hi)
+{
+	size_t total = c->size / GRANULE, run = 0, at = c->hint;
+
+	if (c->free < n || total < n || (c->no_run != 0 && n >= c->no_run))
+		return -1;
+	for (size_t seen = 0; seen < total + n; seen++, at++) {
+		if (at >= total) {
+			at = 0;
+			run = 0;
+		}
+		run = c->owner[at] == NULL ? run + 1 : 0;
+		if (run >= n &&
+		    within(
+			c->start + (at + 1 - n) * GRANULE, n * GRANULE, lo, hi))
+			return (long)(at + 1 - n);
+	}
+	return -1;
+}
+
+/* Cut the slot from a chunk.  0, or -ENOMEM. */
+static int
+chunk_cut(struct chunk *c, uint64_t lo, uint64_t hi, size_t size,
+    struct tracepoint *owner, uint64_t *addr)
+{
+	size_t n = ROUND_UP(size, GRANULE) / GRANULE;
+
+	/* A chunk wholly out of the window is not searched. */
+	if (c->start > hi || c->start + c->size - 1 < lo || c->failed)
+		return -ENOMEM;
+	long at = chunk_find(c, n, lo, hi);
+
+	if (at < 0) {
+		if (within(c->start, c->size, lo, hi))
+			c->no_run = c->no_run != 0 ? MIN(c->no_run, n) : n;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		c->owner[(size_t)at + i] = owner;
+	c->free -= n;
+	c->hint = (size_t)at + n;
+	*addr = c->start + (size_t)at * GRANULE;
+	return 0;
+}
+
+/* A new chunk in the first cave that nobody uses yet and that is in reach. */
+static struct chunk *
+chunk_from_cave(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi)
+{
+	struct target *t = s->target;
+	unsigned cookie = 0;
+	uint64_t start, end;
+	size_t size;
+
+	while (t->ops->cave != NULL &&
+	    t->ops->cave(t, near, &cookie, &start, &size) == 0) {
+		end = (start + size) / GRANULE * GRANULE;
+		start = ROUND_UP(start, GRANULE);
+		if (end < start + CAVE_MIN || chunk_of(s, start) != NULL ||
+		    !within(start, end - start, lo, hi))
+			continue;
+		uint8_t *original = mem_alloc(end - start);
+		if (t->ops->read(t, start, original, end - start) != 0) {
+			mem_free(original);
+			continue;
+		}
+		struct chunk *c = chunk_add(s, start, end - start);
+		c->original = original;
+		memcpy(c->image, original, end - start);
+		return c;
+	}
+	return NULL;
+}
+
+/*
+ * Has the target already put memory near there that is of no use for this
+ * window?  Then it would do so again: its idea of near is 2 GiB either way,
+ * and data on one side of the text narrows the window to the other.
+ */
+static bool
+mapped_beside(
+    const struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t size)
+{
+	for (size_t i = 0; i < s->chunks.len; i++) {
+		const struct chunk *c = &s->chunks.at[i];
+		if (c->free * GRANULE >= size && c->original == NULL &&
+		    (c->start > hi || c->start + c->size - 1 < lo) &&
+		    c->start - near + (UINT64_C(1) << 31) < UINT64_C(1) << 32)
+			return true;
+	}
+	return false;
+}
+
+/* A new chunk by mapping.  0, or a negative errno. */
+static int
+chunk_by_mapping(struct slots *s, uint64_t near, struct chunk **c)
+{
+	struct target *t = s->target;
+	uint64_t start;
+
+	if (s->refused != 0)
+		return s->refused;
+	/* Asking costs a search of the target's maps: not once per tracepoint
+	 * when the first answer was no. */
+	if (s->full && near - s->full_near + (1U << 28) < (1U << 29))
+		return -ENOMEM;
+	int err = t->ops->map_near(t, near, CHUNK_SIZE, &start);
+
+	if (err == 0) {
+		*c = chunk_add(s, start, CHUNK_SIZE);
+	} else if (err == -ENOMEM) {
+		s->full = true;
+		s->full_near = near;
+	} else {
+		s->refused = err;
+	}
+	return err;
+}
+
+int
+slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t size, struct tracepoint *owner, uint64_t *addr)
+{
+	struct chunk *c = NULL;
+
+	ASSERT(size != 0 && size <= SLOT_SIZE_MAX);
+	if (fail_after != 0 && --fail_after == 0)
+		return -ENOMEM;
+	vec_foreach(have, &s->chunks)
+		if (chunk_cut(have, lo, hi, size, owner, addr) == 0)
+			return 0;
+	/* The middle of the window is the best place to look for room. */
+	uint64_t middle = hi - lo == UINT64_MAX ? near : lo + (hi - lo) / 2;
+	int err = mapped_beside(s, middle, lo, hi, size) ?
+	    -ENOMEM :
+	    chunk_by_mapping(s, middle, &c);
+
+	if (err == 0)
+		return chunk_cut(c, lo, hi, size, owner, addr);
+	/* Chunks of caves are small: the next cave may still do. */
+	while ((c = chunk_from_cave(s, near, lo, hi)) != NULL)
+		if (chunk_cut(c, lo, hi, size, owner, addr) == 0)
+			return 0;
+	return err;
+}
+
+void
+slot_free(struct slots *s, uint64_t addr, size_t size)
+{
+	struct chunk *c = chunk_of(s, addr);
+
+	if (c == NULL)
+		return;
+	size_t first = (addr - c->start) / GRANULE;
+	size_t n = ROUND_UP(size, GRANULE) / GRANULE;
+
+	for (size_t i = first; i < first + n; i++)
+		c->owner[i] = NULL;
+	c->free += n;
+	c->no_run = 0;
+}
+
+void
+slot_write(struct slots *s, uint64_t addr, const void *bytes, size_t len)
+{
+	struct chunk *c = chunk_of(s, addr);
+
+	ASSERT(c != NULL && len <= c->size - (addr - c->start));
+	size_t at = addr - c->start;
+
+	memcpy(c->image + at, bytes, len);
+	if (c->dirty_lo == c->dirty_hi) {
+		c->dirty_lo = at;
+		c->dirty_hi = at + len;
+	} else {
+		c->dirty_lo = MIN(c->dirty_lo, at);
+		c->dirty_hi = MAX(c->dirty_hi, at + len);
+	}
+}
+
+int
+slots_flush(struct slots *s)
+{
+	struct target *t = s->target;
+	int err = 0;
+
+	/* All threads are stopped: between the first and the last changed byte
+	 * of a chunk, the others are written with the value they have. */
+	vec_foreach(c, &s->chunks) {
+		if (c->dirty_lo == c->dirty_hi)
+			continue;
+		if (t->ops->write(t, c->start + c->dirty_lo,
+			c->image + c->dirty_lo,
+			c->dirty_hi - c->dirty_lo) != 0) {
+			c->failed = true;
+			err = -EFAULT;
+		}
+		c->dirty_lo = c->dirty_hi = 0;
+	}
+	s->full = false;
+	return err;
+}
+
+bool
+slot_written(const struct slots *s, uint64_t addr)
+{
+	const struct chunk *c = chunk_of(s, addr);
+
+	return c != NULL && !c->failed && c->dirty_lo == c->dirty_hi;
+}
+
+struct tracepoint *
+slot_owner(const struct slots *s, uint64_t pc)
+{
+	const struct chunk *c = chunk_of(s, pc);
+
+	return c != NULL ? c->owner[(pc - c->start) / GRANULE] : NULL;
+}
+
+bool
+slot_memory(const struct slots *s, uint64_t pc)
+{
+	return chunk_of(s, pc) != NULL;
+}
+
+struct slots *
+slots_fork(const struct slots *s, struct target *child)
+{
+	struct slots *copy = slots_create(child);
+
+	copy->refused = s->refused;
+	for (size_t i = 0; i < s->chunks.len; i++) {
+		const struct chunk *c = &s->chunks.at[i];
+		struct chunk *d = chunk_add(copy, c->start, c->size);
+		memcpy(d->image, c->image, c->size);
+		d->failed = c->failed;
+		d->dirty_lo = c->dirty_lo;
+		d->dirty_hi = c->dirty_hi;
+		if (c->original != NULL) {
+			d->original = mem_alloc(c->size);
+			memcpy(d->original, c->original, c->size);
+		}
+	}
+	return copy;
+}
+
+void
+slot_adopt(
+    struct slots *s, uint64_t addr, size_t size, struct tracepoint *owner)
+{
+	struct chunk *c = chunk_of(s, addr);
+
+	ASSERT(c != NULL);
+	size_t first = (addr - c->start) / GRANULE;
+	size_t n = ROUND_UP(size, GRANULE) / GRANULE;
+
+	for (size_t i = first; i < first + n; i++) {
+		ASSERT(c->owner[i] == NULL);
+		c->owner[i] = owner;
+	}
+	c->free -= n;
+}
+
+/* Is any thread in the chunk, wherever in it? */
+static bool
+chunk_occupied(struct target *t, const struct chunk *c)
+{
+	uint64_t pc;
+
+	for (unsigned n = 0; t->ops->thread_pc(t, n, &pc) == 0; n++)
+		if (pc - c->start < c->size)
+			return true;
+	return false;
+}
+
+static void
+chunk_release(struct slots *s, struct chunk *c)
+{
+	struct target *t = s->target;
+	int err;
+
+	if (c->original != NULL)
+		err = t->ops->write(t, c->start, c->original, c->size);
+	else
+		err = t->ops->unmap(t, c->start, c->size);
+	if (err != 0)
+		LOG("slot", "chunk at %#lx stays: %s", (unsigned long)c->start,
+		    strerror(-err));
+	chunk_fini(c);
+}
+
+void
+slots_release(struct slots *s,
+    void (*gone)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->chunks.len; i++) {
+		struct chunk *c = &s->chunks.at[i];
+		if (chunk_occupied(s->target, c)) {
+			s->chunks.at[kept++] = *c;
+			continue;
+		}
+		uint64_t start = c->start, end = c->start + c->size;
+		chunk_release(s, c);
+		gone(ctx, start, end);
+	}
+	s->chunks.len = kept;
+}

@@ -1,0 +1,831 @@
+/*
+ * The table of tracepoints of one address space, and the only place that
+ * changes a byte of its text.
+ *
+ * Invariants:
+ *   - by_addr holds every tracepoint that is not GONE, one per address;
+ *   - a byte of text differs from the program's only for a tracepoint in state
+ *     TRAP, and only where patch_run() wrote it;
+ *   - an int3 is written after its slot has reached the target;
+ *   - what is not the byte we wrote is not restored.
+ *
+ * Text is changed by runs: tracepoints of one page in address order are read,
+ * compared and written with one system call each way.  Writing back the bytes
+ * between them is safe as all threads are stopped, and a run does not leave
+ * its page, so no page is copied that would not have been.
+ *
+ * A tracepoint that lost its last reference lives on while a thread is in its
+ * slot; a GONE one as well, as its slot is not in the memory that went.
+ */
+#include "inject/tracepoint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/base/hash.h"
+#include "dlang/base/log.h"
+#include "dlang/base/vec.h"
+#include "inject/displaced.h"
+#include "inject/quiesce.h"
+#include "inject/slot.h"
+#include "inject/tracepoint_impl.h"
+
+#define INT3 0xcc
+#define PAGE 4096U
+
+/* Tracepoints in one run: bounds the stack, not the table. */
+#define RUN_MAX 128
+
+/* A tracepoint and what only the table sees of it. */
+struct entry {
+	struct tracepoint tp; /* first: &tp is the entry */
+	struct displaced plan;
+	struct entry *prev, *next; /* table order */
+	struct entry *page_next;   /* armed in the same page */
+	struct entry *drain_next;  /* in tab->draining */
+	bool draining;             /* is in that list */
+	const char *why;           /* failed in this commit, for this reason */
+};
+
+typedef VEC(struct entry *) entry_vec;
+
+struct page {
+	uint64_t number; /* addr / PAGE */
+	struct entry *armed;
+};
+
+struct tptable {
+	struct target *target; /* borrowed */
+	struct slots *slots;
+	struct hash by_addr;
+	struct hash pages;  /* struct page by number: who is armed there */
+	struct hash recent; /* addresses that had an int3 once */
+	uint64_t lowest, highest; /* bounds of all addresses ever armed */
+	struct entry *first, *last;
+	struct entry *draining; /* no int3, perhaps a slot with a thread in */
+	entry_vec queue;        /* changes, until commit */
+};
+
+static struct entry *
+entry_of(struct tracepoint *tp)
+{
+	return (struct entry *)tp;
+}
+
+struct slots *
+tptable_slots(struct tptable *tab)
+{
+	return tab->slots;
+}
+
+struct target *
+tptable_target(struct tptable *tab)
+{
+	return tab->target;
+}
+
+struct tptable *
+tptable_create(struct target *t)
+{
+	struct tptable *tab = mem_zalloc(sizeof(*tab));
+
+	tab->target = t;
+	tab->slots = slots_create(t);
+	tab->lowest = UINT64_MAX;
+	return tab;
+}
+
+void
+tptable_destroy(struct tptable *tab)
+{
+	struct entry *next;
+
+	if (tab == NULL)
+		return;
+	for (struct entry *e = tab->first; e != NULL; e = next) {
+		next = e->next;
+		mem_free(e);
+	}
+	hash_foreach(h, &tab->pages)
+		mem_free(h->value);
+	slots_destroy(tab->slots);
+	hash_fini(&tab->by_addr);
+	hash_fini(&tab->pages);
+	hash_fini(&tab->recent);
+	vec_fini(&tab->queue);
+	mem_free(tab);
+}
+
+/* ---- entries ---- */
+
+static struct entry *
+entry_add(struct tptable *tab)
+{
+	struct entry *e = mem_zalloc(sizeof(*e));
+
+	e->tp.plan = &e->plan;
+	e->prev = tab->last;
+	if (tab->last != NULL)
+		tab->last->next = e;
+	else
+		tab->first = e;
+	tab->last = e;
+	return e;
+}
+
+static void
+entry_free(struct tptable *tab, struct entry *e)
+{
+	if (e->prev != NULL)
+		e->prev->next = e->next;
+	else
+		tab->first = e->next;
+	if (e->next != NULL)
+		e->next->prev = e->prev;
+	else
+		tab->last = e->prev;
+	mem_free(e);
+}
+
+/* Free e if nothing names it any more: no site, no list, no slot. */
+static void
+entry_reap(struct tptable *tab, struct entry *e)
+{
+	struct tracepoint *tp = &e->tp;
+
+	if (tp->refs != 0 || tp->queued || e->draining || tp->slot != 0)
+		return;
+	if (tp->state != TP_IDLE && tp->state != TP_GONE)
+		return;
+	if (tp->state == TP_IDLE)
+		hash_remove(&tab->by_addr, tp->addr);
+	entry_free(tab, e);
+}
+
+static void
+entry_queue(struct tptable *tab, struct entry *e)
+{
+	if (!e->tp.queued)
+		*vec_push(&tab->queue) = e;
+	e->tp.queued = true;
+}
+
+static void
+entry_drain(struct tptable *tab, struct entry *e)
+{
+	if (e->draining)
+		return;
+	e->draining = true;
+	e->drain_next = tab->draining;
+	tab->draining = e;
+}
+
+static struct page *
+page_lookup(const struct tptable *tab, uint64_t addr)
+{
+	return hash_get(&tab->pages, addr / PAGE);
+}
+
+/* e's int3 is in place from now on. */
+static void
+entry_armed(struct tptable *tab, struct entry *e)
+{
+	struct page *p = page_lookup(tab, e->tp.addr);
+
+	if (p == NULL) {
+		p = mem_zalloc(sizeof(*p));
+		p->number = e->tp.addr / PAGE;
+		hash_set(&tab->pages, p->number, p);
+	}
+	e->page_next = p->armed;
+	p->armed = e;
+	e->tp.state = TP_TRAP;
+	hash_set(&tab->recent, e->tp.addr, tab);
+	tab->lowest = MIN(tab->lowest, e->tp.addr);
+	tab->highest = MAX(tab->highest, e->tp.addr);
+}
+
+/* e's int3 is not in place any more.  Allocates nothing. */
+static void
+entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state)
+{
+	struct page *p = page_lookup(tab, e->tp.addr);
+
+	for (struct entry **at = &p->armed; *at != NULL; at = &(*at)->page_next)
+		if (*at == e) {
+			*at = e->page_next;
+			break;
+		}
+	e->page_next = NULL;
+	e->tp.state = state;
+}
+
+/* ---- get and put ---- */
+
+/* The program's own bytes at addr, as many as there are up to an instruction's
+ * worth.  Returns how many; 0 when addr cannot be read. */
+static size_t
+read_text(struct tptable *tab, uint64_t addr, uint8_t *buf)
+{
+	struct target *t = tab->target;
+	size_t len = INSN_MAX_LEN;
+
+	if (t->ops->read(t, addr, buf, len) != 0) {
+		/* The mapping may end inside the next page. */
+		len = MIN(len, PAGE - addr % PAGE);
+		if (t->ops->read(t, addr, buf, len) != 0)
+			return 0;
+	}
+	tracepoint_overlay(tab, addr, buf, len);
+	return len;
+}
+
+static int
+decode_at(
+    struct tptable *tab, uint64_t addr, struct insn *insn, const char **why)
+{
+	uint8_t code[INSN_MAX_LEN];
+	size_t len = read_text(tab, addr, code);
+
+	if (len == 0) {
+		*why = "text cannot be read";
+		return -EFAULT;
+	}
+	if (insn_decode(code, len, addr, insn) != 0) {
+		*why = "not an instruction";
+		return -EILSEQ;
+	}
+	/* Nobody agrees on the length of ud0 and ud1, and it does not matter. */
+	if (insn->kind != INSN_UD && !insn_agreed(insn)) {
+		*why = "instruction of uncertain length";
+		return -EILSEQ;
+	}
+	return 0;
+}
+
+/* Look at e's text and plan for what is there. */
+static int
+entry_plan(struct tptable *tab, struct entry *e, const char **why)
+{
+	struct displaced plan;
+	struct insn insn;
+	int err = decode_at(tab, e->tp.addr, &insn, why);
+
+	if (err == 0)
+		err = displaced_plan(&plan, &insn, why);
+	if (err != 0)
+		return err;
+	e->plan = plan;
+	e->tp.saved = insn.bytes[0];
+	e->tp.was_int3 = plan.how == DISP_OWN_TRAP;
+	return 0;
+}
+
+int
+tracepoint_get(struct tptable *tab, uint64_t addr, uint32_t id,
+    struct tracepoint **tp, const char **why)
+{
+	struct entry *e = hash_get(&tab->by_addr, addr);
+	int err = 0;
+
+	if (e == NULL) {
+		e = entry_add(tab);
+		e->tp.addr = addr;
+		e->tp.id = id;
+		hash_set(&tab->by_addr, addr, e);
+		err = entry_plan(tab, e, why);
+	} else if (e->tp.state == TP_IDLE && !e->tp.queued) {
+		/* It failed before; its text may be another by now. */
+		err = entry_plan(tab, e, why);
+	}
+	if (err != 0) {
+		entry_reap(tab, e);
+		return err;
+	}
+	/* Where it is on its way out, commit will see that it is wanted. */
+	e->tp.refs++;
+	if (e->tp.state != TP_TRAP)
+		entry_queue(tab, e);
+	*tp = &e->tp;
+	return 0;
+}
+
+void
+tracepoint_put(struct tptable *tab, struct tracepoint *tp)
+{
+	struct entry *e = entry_of(tp);
+
+	ASSERT(tp->refs != 0);
+	if (--tp->refs != 0)
+		return;
+	if (tp->state == TP_GONE)
+		entry_reap(tab, e);
+	else
+		entry_queue(tab, e);
+}
+
+/* ---- changing text ---- */
+
+static int
+entry_cmp(const void *a, const void *b)
+{
+	uint64_t x = (*(struct entry *const *)a)->tp.addr;
+	uint64_t y = (*(struct entry *const *)b)->tp.addr;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many of at[0 .. n) make a run: rising addresses in one page. */
+static size_t
+run_length(struct entry *const *at, size_t n)
+{
+	size_t len = 1;
+
+	while (len < n && len < RUN_MAX &&
+	    at[len]->tp.addr > at[len - 1]->tp.addr &&
+	    at[len]->tp.addr / PAGE == at[0]->tp.addr / PAGE)
+		len++;
+	return len;
+}
+
+/* Does the text at tp, of which buf[0 .. len) was read, start with the
+ * instruction that was planned for?  Only the run's page is looked at. */
+static bool
+text_unchanged(const struct entry *e, const uint8_t *buf, size_t len)
+{
+	return memcmp(buf, e->plan.insn.bytes, MIN(len, e->plan.insn.len)) == 0;
+}
+
+enum patch { PATCH_ARM, PATCH_RESTORE };
+
+/*
+ * Write the int3s of a run, or restore its bytes, after comparing what is
+ * there.  done[i] tells for each whether text is now as asked for: 0, -EFAULT,
+ * or -EBUSY when other bytes stand there.
+ */
+static void
+patch_run(struct tptable *tab, struct entry *const *at, size_t n,
+    enum patch what, int *done)
+{
+	struct target *t = tab->target;
+	uint8_t raw[PAGE], text[PAGE], before[PAGE];
+	uint64_t start = at[0]->tp.addr;
+	uint64_t page_end = (start / PAGE + 1) * PAGE;
+	uint64_t last = at[n - 1]->tp.addr;
+	size_t len = MIN(last + at[n - 1]->plan.insn.len, page_end) - start;
+
+	int err = t->ops->read(t, start, raw, len);
+	if (err == 0) {
+		memcpy(text, raw, len);
+		memcpy(before, raw, len);
+		tracepoint_overlay(tab, start, text, len);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct tracepoint *tp = &at[i]->tp;
+		size_t off = tp->addr - start;
+
+		done[i] = err;
+		if (err != 0)
+			continue;
+		if (what == PATCH_ARM) {
+			done[i] = text_unchanged(at[i], text + off, len - off) ?
+			    0 :
+			    -EBUSY;
+			raw[off] = done[i] == 0 ? INT3 : raw[off];
+		} else {
+			done[i] = raw[off] == INT3 ? 0 : -EBUSY;
+			raw[off] = done[i] == 0 ? tp->saved : raw[off];
+		}
+	}
+	if (err != 0 || t->ops->write(t, start, raw, last + 1 - start) == 0)
+		return;
+	/* Some of it may be there.  What can be taken back, is. */
+	t->ops->write(t, start, before, last + 1 - start);
+	for (size_t i = 0; i < n; i++)
+		done[i] = done[i] == 0 ? -EFAULT : done[i];
+}
+
+/* As patch_run().  A run that failed as a whole is tried one by one. */
+static void
+patch_each(struct tptable *tab, struct entry *const *at, size_t n,
+    enum patch what, int *done)
+{
+	bool failed = false;
+
+	patch_run(tab, at, n, what, done);
+	for (size_t i = 0; i < n; i++)
+		failed = failed || done[i] == -EFAULT;
+	for (size_t i = 0; failed && n > 1 && i < n; i++)
+		patch_run(tab, &at[i], 1, what, &done[i]);
+}
+
+/* ---- commit: in ---- */
+
+struct commit {
+	entry_vec arm, disarm, failed;
+};
+
+static const char *
+slot_phrase(int err)
+{
+	return err == -ENOMEM ? "no room for a slot within reach" :
+				"the process may not map memory for slots";
+}
+
+/* Give e a slot if its plan wants one.  NULL, or the reason why not. */
+static const char *
+give_slot(struct tptable *tab, struct entry *e)
+{
+	struct tracepoint *tp = &e->tp;
+	uint8_t bytes[SLOT_SIZE_MAX];
+	uint64_t lo, hi;
+	int err;
+
+	if (tp->slot != 0 || e->plan.size == 0)
+		return NULL;
+	displaced_window(&e->plan, &lo, &hi);
+	err = slot_alloc(
+	    tab->slots, tp->addr, lo, hi, e->plan.size, tp, &tp->slot);
+	if (err != 0 && displaced_go_far(&e->plan)) {
+		if (e->plan.size == 0)
+			return NULL;
+		err = slot_alloc(tab->slots, tp->addr, 0, UINT64_MAX,
+		    e->plan.size, tp, &tp->slot);
+	}
+	if (err != 0)
+		return slot_phrase(err);
+	unsigned len = displaced_write(&e->plan, tp->slot, bytes);
+	slot_write(tab->slots, tp->slot, bytes, len);
+	return NULL;
+}
+
+static void
+drop_slot(struct tptable *tab, struct entry *e)
+{
+	if (e->tp.slot != 0)
+		slot_free(tab->slots, e->tp.slot, e->plan.size);
+	e->tp.slot = 0;
+}
+
+/* A failure to be told at the end of the commit, when the table is at rest. */
+static void
+commit_fail(struct commit *c, struct entry *e, const char *why)
+{
+	LOG("tracepoint", "%#lx: %s", (unsigned long)e->tp.addr, why);
+	e->why = why;
+	*vec_push(&c->failed) = e;
+}
+
+static void
+fill_slots(struct tptable *tab, struct commit *c)
+{
+	vec_foreach(at, &c->arm) {
+		const char *why = give_slot(tab, *at);
+		if (why != NULL)
+			commit_fail(c, *at, why);
+	}
+	if (slots_flush(tab->slots) == 0)
+		return;
+	vec_foreach(at, &c->arm)
+		if ((*at)->tp.slot != 0 &&
+		    !slot_written(tab->slots, (*at)->tp.slot))
+			commit_fail(c, *at, "slot memory cannot be written");
+}
+
+/* Take the failed out of the list of those to be armed. */
+static void
+drop_failed(entry_vec *v)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < v->len; i++)
+		if (v->at[i]->why == NULL)
+			v->at[kept++] = v->at[i];
+	v->len = kept;
+}
+
+static void
+sort_entries(entry_vec *v)
+{
+	if (v->len > 1)
+		qsort(v->at, v->len, sizeof(*v->at), entry_cmp);
+}
+
+static void
+arm_all(struct tptable *tab, struct commit *c)
+{
+	int done[RUN_MAX];
+
+	fill_slots(tab, c);
+	drop_failed(&c->arm);
+	sort_entries(&c->arm);
+	for (size_t i = 0, n; i < c->arm.len; i += n) {
+		struct entry **at = &c->arm.at[i];
+		n = run_length(at, c->arm.len - i);
+		patch_each(tab, at, n, PATCH_ARM, done);
+		for (size_t k = 0; k < n; k++) {
+			if (done[k] == 0)
+				entry_armed(tab, at[k]);
+			else
+				commit_fail(c, at[k],
+				    done[k] == -EBUSY ? "text has changed" :
+							"text cannot be "
+							"written");
+		}
+	}
+}
+
+/* ---- commit: out ---- */
+
+/* Restore the bytes of a run and let the slots drain.  Allocates nothing: it
+ * is on the way of a dying tracer.  Returns how many were left alone. */
+static unsigned
+disarm_run(struct tptable *tab, struct entry *const *at, size_t n)
+{
+	int done[RUN_MAX];
+	unsigned left = 0;
+
+	patch_each(tab, at, n, PATCH_RESTORE, done);
+	for (size_t k = 0; k < n; k++) {
+		if (done[k] == -EBUSY)
+			left++;
+		if (done[k] != 0)
+			LOG("tracepoint", "%#lx is not restored: %s",
+			    (unsigned long)at[k]->tp.addr, strerror(-done[k]));
+		entry_disarmed(tab, at[k], TP_DRAINING);
+		entry_drain(tab, at[k]);
+	}
+	return left;
+}
+
+static void
+disarm_all(struct tptable *tab, struct commit *c)
+{
+	sort_entries(&c->disarm);
+	for (size_t i = 0, n; i < c->disarm.len; i += n) {
+		n = run_length(&c->disarm.at[i], c->disarm.len - i);
+		disarm_run(tab, &c->disarm.at[i], n);
+	}
+}
+
+/* Free the slots that no thread is in. */
+static void
+drain(struct tptable *tab)
+{
+	struct entry *list = tab->draining, *next;
+	struct quiesce q;
+
+	if (list == NULL)
+		return;
+	tab->draining = NULL;
+	quiesce_init(&q, tab->target, tab->slots);
+	for (struct entry *e = list; e != NULL; e = next) {
+		next = e->drain_next;
+		e->draining = false;
+		if (e->tp.state == TP_TRAP)
+			continue; /* armed again meanwhile, with its slot */
+		if (quiesce_busy(&q, &e->tp)) {
+			entry_drain(tab, e);
+			continue;
+		}
+		drop_slot(tab, e);
+		if (e->tp.state == TP_DRAINING)
+			e->tp.state = TP_IDLE;
+		entry_reap(tab, e);
+	}
+	quiesce_fini(&q);
+}
+
+/* ---- commit ---- */
+
+/* Sort what is queued into what is to be done. */
+static void
+take_queue(struct tptable *tab, struct commit *c)
+{
+	entry_vec queue = tab->queue;
+
+	tab->queue = (entry_vec){ 0 };
+	vec_foreach(at, &queue) {
+		struct entry *e = *at;
+		bool wanted = e->tp.refs != 0 && e->tp.state != TP_GONE;
+
+		e->tp.queued = false;
+		e->why = NULL;
+		if (wanted && e->tp.state != TP_TRAP)
+			*vec_push(&c->arm) = e;
+		else if (!wanted && e->tp.state == TP_TRAP)
+			*vec_push(&c->disarm) = e;
+		else
+			entry_reap(tab, e);
+	}
+	vec_fini(&queue);
+}
+
+unsigned
+tracepoint_commit(struct tptable *tab,
+    void (*failed)(void *ctx, struct tracepoint *, const char *why), void *ctx)
+{
+	struct commit c = { 0 };
+
+	take_queue(tab, &c);
+	disarm_all(tab, &c);
+	arm_all(tab, &c);
+	drain(tab);
+	unsigned n = (unsigned)c.failed.len;
+
+	/* The callback may put the tracepoint: that queues, it frees nothing
+	 * before the next commit. */
+	vec_foreach(at, &c.failed) {
+		struct entry *e = *at;
+		const char *why = e->why;
+
+		e->why = NULL;
+		if (e->tp.state == TP_IDLE)
+			drop_slot(tab, e);
+		if (failed != NULL)
+			failed(ctx, &e->tp, why);
+	}
+	vec_fini(&c.arm);
+	vec_fini(&c.disarm);
+	vec_fini(&c.failed);
+	return n;
+}
+
+/* ---- questions ---- */
+
+struct tracepoint *
+tracepoint_lookup(struct tptable *tab, uint64_t addr)
+{
+	struct entry *e = hash_get(&tab->by_addr, addr);
+
+	return e != NULL && e->tp.state == TP_TRAP ? &e->tp : NULL;
+}
+
+bool
+tracepoint_recent(struct tptable *tab, uint64_t addr)
+{
+	uint8_t now;
+
+	if (hash_get(&tab->recent, addr) == NULL)
+		return false;
+	/* If an int3 stands there that is not ours, the program put it there
+	 * later and wants its signal; backing up would trap for ever. */
+	return tab->target->ops->read(tab->target, addr, &now, 1) == 0 &&
+	    now != INT3;
+}
+
+struct tracepoint *
+tracepoint_next(struct tptable *tab, struct tracepoint *prev)
+{
+	struct entry *e = prev != NULL ? entry_of(prev)->next : tab->first;
+
+	return e != NULL ? &e->tp : NULL;
+}
+
+/* The bytes of one page that are in [addr, addr + len). */
+static void
+overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
+{
+	for (const struct entry *e = p->armed; e != NULL; e = e->page_next)
+		if (e->tp.addr - addr < len)
+			buf[e->tp.addr - addr] = e->tp.saved;
+}
+
+/* Reads shorter than this are looked up byte by byte. */
+#define OVERLAY_SHORT 32
+
+void
+tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf, size_t len)
+{
+	/* Most reads are of stacks and heaps. */
+	if (len == 0 || tab->lowest > addr + len - 1 || tab->highest < addr)
+		return;
+	if (len < OVERLAY_SHORT) {
+		for (size_t i = 0; i < len; i++) {
+			struct tracepoint *tp =
+			    tracepoint_lookup(tab, addr + i);
+			if (tp != NULL)
+				((uint8_t *)buf)[i] = tp->saved;
+		}
+		return;
+	}
+	for (uint64_t at = addr & ~(uint64_t)(PAGE - 1); at < addr + len;
+	     at += PAGE) {
+		struct page *p = page_lookup(tab, at);
+		if (p != NULL)
+			overlay_page(p, addr, buf, len);
+	}
+}
+
+/* ---- the ends: detach, fork, unmap ---- */
+
+unsigned
+tracepoint_restore_all(struct tptable *tab)
+{
+	struct entry *run[RUN_MAX];
+	size_t n = 0;
+	unsigned left = 0;
+
+	/* Nothing is sorted, as that might allocate; the order of the table is
+	 * that of arming, which mostly rises. */
+	for (struct entry *e = tab->first; e != NULL; e = e->next) {
+		if (e->tp.state != TP_TRAP)
+			continue;
+		run[n++] = e;
+		if (run_length(run, n) < n) {
+			left += disarm_run(tab, run, n - 1);
+			run[0] = e;
+			n = 1;
+		}
+		if (n == RUN_MAX) {
+			left += disarm_run(tab, run, n);
+			n = 0;
+		}
+	}
+	return n != 0 ? left + disarm_run(tab, run, n) : left;
+}
+
+struct tptable *
+tptable_fork(const struct tptable *tab, struct target *child)
+{
+	struct tptable *copy = mem_zalloc(sizeof(*copy));
+
+	copy->target = child;
+	copy->slots = slots_fork(tab->slots, child);
+	copy->lowest = tab->lowest;
+	copy->highest = tab->highest;
+	for (const struct entry *e = tab->first; e != NULL; e = e->next) {
+		/* What is gone matters only while a thread is in its slot. */
+		if (e->tp.state == TP_GONE && e->tp.slot == 0)
+			continue;
+		struct entry *d = entry_add(copy);
+		d->tp = e->tp;
+		d->plan = e->plan;
+		d->tp.plan = &d->plan;
+		d->tp.user = NULL;
+		d->tp.queued = false;
+		if (e->tp.slot != 0)
+			slot_adopt(
+			    copy->slots, e->tp.slot, e->plan.size, &d->tp);
+		if (e->tp.state == TP_GONE)
+			d->tp.refs = 0;
+		else
+			hash_set(&copy->by_addr, d->tp.addr, d);
+		if (e->tp.state == TP_TRAP)
+			entry_armed(copy, d);
+		if (e->tp.queued)
+			entry_queue(copy, d);
+		if (e->draining)
+			entry_drain(copy, d);
+	}
+	hash_foreach(h, &tab->recent)
+		hash_set(&copy->recent, h->key, copy);
+	return copy;
+}
+
+/* Slot memory has been given back: nobody is there. */
+static void
+slots_gone(void *ctx, uint64_t start, uint64_t end)
+{
+	struct tptable *tab = ctx;
+
+	for (struct entry *e = tab->first; e != NULL; e = e->next) {
+		if (e->tp.slot < start || e->tp.slot >= end)
+			continue;
+		e->tp.slot = 0;
+		if (e->tp.state == TP_DRAINING)
+			e->tp.state = TP_IDLE;
+	}
+}
+
+void
+tptable_release_slots(struct tptable *tab)
+{
+	for (struct entry *e = tab->first; e != NULL; e = e->next)
+		ASSERT(e->tp.state != TP_TRAP || e->tp.slot == 0);
+	slots_release(tab->slots, slots_gone, tab);
+}
+
+void
+tracepoint_forget(struct tptable *tab, uint64_t start, uint64_t end)
+{
+	struct entry *next;
+
+	for (struct entry *e = tab->first; e != NULL; e = next) {
+		next = e->next;
+		if (e->tp.addr < start || e->tp.addr >= end ||
+		    e->tp.state == TP_GONE)
+			continue;
+		if (e->tp.state == TP_TRAP)
+			entry_disarmed(tab, e, TP_GONE);
+		e->tp.state = TP_GONE;
+		hash_remove(&tab->by_addr, e->tp.addr);
+		if (e->tp.slot != 0)
+			entry_drain(tab, e);
+		entry_reap(tab, e);
+	}
+	hash_foreach(h, &tab->recent)
+		if (h->key >= start && h->key < end)
+			hash_remove(&tab->recent, h->key);
+}

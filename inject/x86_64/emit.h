@@ -1,0 +1,43 @@
+/*
+ * The instruction writer: bytes that will be run at a given address.  For
+ * files of inject/ only.
+ */
+#ifndef INJECT_X86_64_EMIT_H
+#define INJECT_X86_64_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct emit {
+	uint8_t *buf;  /* borrowed from the caller */
+	size_t size;
+	size_t len;    /* written so far */
+	uint64_t addr; /* where buf[0] will be */
+};
+
+static inline uint64_t
+emit_pc(const struct emit *e)
+{
+	return e->addr + e->len;
+}
+
+/* Does a rel32 that ends at `from' reach `to'? */
+bool emit_reaches(uint64_t from, uint64_t to);
+
+void emit_bytes(struct emit *e, const void *p, size_t n);
+void emit_u8(struct emit *e, unsigned b);
+void emit_u32(struct emit *e, uint32_t v);
+void emit_u64(struct emit *e, uint64_t v);
+
+/* Four bytes at offset `at' that, in an instruction ending at offset `end',
+ * address `to'.  It must be in reach. */
+void emit_patch_rel32(struct emit *e, size_t at, size_t end, uint64_t to);
+
+/* jmp to `to': five bytes, or fourteen with the address behind them. */
+void emit_jmp(struct emit *e, uint64_t to);
+
+#define EMIT_JMP_NEAR 5
+#define EMIT_JMP_FAR  14
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * The separate debug file of a load object: by build id below
+ * /usr/lib/debug/.build-id, or by the name in .gnu_debuglink.
+ *
+ * Invariant: a file is taken only when it is of the same build: its build id
+ * is the object's, or, where neither has one, its checksum is the one that the
+ * link names.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <elfutils/libdwelf.h>
+
+#include "dlang/base/log.h"
+#include "dlang/base/mem.h"
+#include "symbols/object_impl.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+/* CRC-32 of the reflected polynomial 0xedb88320, as .gnu_debuglink has it. */
+static uint32_t
+crc32_of(const uint8_t *p, size_t n)
+{
+	uint32_t table[256], crc = ~0u;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (int k = 0; k < 8; k++)
+			c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
+		table[i] = c;
+	}
+	for (size_t i = 0; i < n; i++)
+		crc = table[(crc ^ p[i]) & 0xff] ^ (crc >> 8);
+	return ~crc;
+}
+
+static bool
+same_build(
+    const struct object *o, const struct elf_file *f, const uint32_t *crc)
+{
+	char *id = elf_file_build_id(f);
+	bool same;
+
+	if (o->build_id != NULL && id != NULL)
+		same = strcmp(o->build_id, id) == 0;
+	else
+		same = crc != NULL && crc32_of(f->bytes, f->size) == *crc;
+	mem_free(id);
+	return same;
+}
+
+/* Take the file at path if it is there and is the one. */
+static bool
+take(struct object *o, const char *path, const uint32_t *crc)
+{
+	struct elf_file f;
+	const Elf64_Ehdr *h;
+
+	if (elf_file_open(path, &f) != 0)
+		return false;
+	h = f.bytes[EI_CLASS] == ELFCLASS64 ? elf64_getehdr(f.elf) : NULL;
+	if (h == NULL || h->e_machine != EM_X86_64 ||
+	    (f.st.st_dev == o->file.st.st_dev &&
+		f.st.st_ino == o->file.st.st_ino) ||
+	    !same_build(o, &f, crc)) {
+		elf_file_close(&f);
+		return false;
+	}
+	o->debug = f;
+	LOG("symbols", "%s: debug file %s", o->path, path);
+	return true;
+}
+
+static bool
+by_build_id(struct object *o)
+{
+	char path[PATH_MAX];
+
+	if (o->build_id == NULL || strlen(o->build_id) < 3)
+		return false;
+	snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug",
+	    o->build_id, o->build_id + 2);
+	return take(o, path, NULL);
+}
+
+/* Next to the file, in .debug there, or at the same place below the root of
+ * debug files. */
+static bool
+by_link(struct object *o)
+{
+	static const struct {
+		const char *before, *after;
+	} places[] = { { "", "" }, { "", ".debug/" }, { DEBUG_ROOT, "" } };
+	GElf_Word crc;
+	const char *name = dwelf_elf_gnu_debuglink(o->file.elf, &crc);
+	int dir = (int)(o->base - o->path);
+	char path[PATH_MAX];
+
+	if (name == NULL || name[0] == '\0' || strchr(name, '/') != NULL)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		int n = snprintf(path, sizeof(path), "%s%.*s%s%s",
+		    places[i].before, dir, o->path, places[i].after, name);
+
+		if (n > 0 && (size_t)n < sizeof(path) && take(o, path, &crc))
+			return true;
+	}
+	return false;
+}
+
+const struct elf_file *
+debuglink_of(struct object *o)
+{
+	if (!o->debug_tried) {
+		o->debug_tried = true;
+		if (!by_build_id(o))
+			by_link(o);
+	}
+	return o->debug.elf != NULL ? &o->debug : NULL;
+}

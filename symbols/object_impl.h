@@ -1,0 +1,170 @@
+/*
+ * The inside of a load object, for the files of this room: the bytes of the
+ * file, and the parts that are loaded when first asked for.
+ *
+ *   object.c     opening, sharing, program headers
+ *   symtab.c     symbols
+ *   gosym.c      functions of a stripped Go program
+ *   debuglink.c  the separate debug file
+ *   ehframe.c    ranges of the unwind entries
+ *   cfi.c        rules to step from a frame to its caller
+ *   got.c        relocations that hold a function's address
+ *
+ * Invariant: nothing here trusts a size, an offset or an address that comes
+ * from a file; whatever lies outside the bytes is as if it were not there.
+ */
+#ifndef SYMBOLS_OBJECT_IMPL_H
+#define SYMBOLS_OBJECT_IMPL_H
+
+#include <elf.h>
+#include <libelf.h>
+#include <sys/stat.h>
+
+#include "dlang/base/arena.h"
+#include "dlang/base/hash.h"
+#include "dlang/base/reader.h"
+#include "symbols/object.h"
+
+/* An ELF file in memory: mapped, or (an image) allocated. */
+struct elf_file {
+	const uint8_t *bytes;
+	size_t size;
+	bool mapped;
+	Elf *elf;
+	struct stat st; /* zero for an image */
+};
+
+/* A program header of type PT_LOAD, clipped to the bytes of the file. */
+struct segment {
+	uint64_t addr, offset;
+	uint64_t file_size, mem_size; /* file_size <= mem_size */
+	bool exec, write;
+};
+
+struct fde {
+	uint64_t start, end;
+};
+
+struct symtab;
+struct cfi;
+
+struct object {
+	unsigned refs;
+	uint64_t last_put; /* order in which unused objects are dropped */
+	struct elf_file file;
+	char *path;
+	const char *base; /* in path */
+	uint64_t entry;
+	bool pie, go, has_dynamic, df_pie;
+	char *interp;
+	char *build_id;
+	struct segment *segs;
+	size_t seg_count;
+
+	struct symtab *symtab; /* symtab_of() */
+	struct elf_file debug; /* debuglink_of() */
+	bool debug_tried;
+	struct fde *fdes; /* ehframe_load() */
+	size_t fde_count;
+	bool fdes_loaded;
+	struct cfi *cfi; /* cfi_row() */
+};
+
+/* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
+int elf_file_open(const char *path, struct elf_file *out);
+/* Over memory that the caller gives away (mem_alloc) with it. */
+int elf_file_image(uint8_t *bytes, size_t size, struct elf_file *out);
+void elf_file_close(struct elf_file *f);
+
+/* A section's header by name, or NULL; its data, or NULL where it has none. */
+Elf_Scn *elf_file_section(
+    const struct elf_file *f, const char *name, Elf64_Shdr *shdr);
+Elf_Data *elf_file_data(Elf_Scn *scn, const Elf64_Shdr *shdr);
+
+/* The build id as hex (mem_alloc'd), or NULL. */
+char *elf_file_build_id(const struct elf_file *f);
+
+/* The bytes from addr (the file's own) to the end of what the file has of
+ * that segment; NULL when no segment holds it. */
+const uint8_t *object_bytes(
+    const struct object *o, uint64_t addr, size_t *avail);
+
+/*
+ * The bias with which a mapping of the file at `start' from `offset' on was
+ * made.  0, or -ENOENT when no segment (with exec: no executable one) begins
+ * in or before it.
+ */
+int object_mapping_bias(const struct object *o, uint64_t start, uint64_t offset,
+    bool exec, uint64_t *bias);
+
+/* The file that was opened, as stat() told; zero for an image. */
+struct stat object_stat(const struct object *o);
+
+/* Lowest and one past the highest address of the segments, in whole pages. */
+void object_extent(const struct object *o, uint64_t *lo, uint64_t *hi);
+
+/* The entry of the dynamic section with this tag.  0 or -ENOENT. */
+int object_dynamic(const struct object *o, int64_t tag, uint64_t *value);
+/* The address of the dynamic section and its size, or 0. */
+uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
+
+void symtab_destroy(struct symtab *t);
+
+/* The functions that a Go program's own table names, in address order. */
+void gosym_each(const struct object *o,
+    void (*each)(void *ctx, const struct sym *), void *ctx);
+
+/* The separate debug file that belongs to the object, or NULL. */
+const struct elf_file *debuglink_of(struct object *o);
+
+/* CFI rules: how to find one register of the caller. */
+enum cfi_kind {
+	CFI_UNDEFINED, /* cannot be recovered; for the return address: the
+			* outermost frame */
+	CFI_SAME,      /* unchanged */
+	CFI_AT_CFA,    /* in memory at CFA + offset */
+	CFI_CFA_PLUS,  /* the value CFA + offset */
+	CFI_REG,       /* register `reg' + offset */
+	CFI_AT_EXPR,   /* in memory at the value of a DWARF expression */
+	CFI_EXPR,      /* the value of a DWARF expression */
+};
+
+struct cfi_rule {
+	uint8_t kind;
+	uint8_t of;  /* DWARF number of the register the rule recovers */
+	uint8_t reg; /* CFI_REG */
+	int64_t offset;
+	const void *ops; /* Dwarf_Op[], borrowed from the CFI */
+	size_t op_count;
+};
+
+/* DWARF numbers of the x86-64 registers; 16 is the return address. */
+enum {
+	CFI_RAX,
+	CFI_RDX,
+	CFI_RCX,
+	CFI_RBX,
+	CFI_RSI,
+	CFI_RDI,
+	CFI_RBP,
+	CFI_RSP,
+	CFI_R8,
+	CFI_R15 = 15,
+	CFI_RIP,
+	CFI_REGS
+};
+
+struct cfi_row {
+	bool signal; /* the frame of a signal trampoline: its caller was
+		      * interrupted, it did not call */
+	struct cfi_rule cfa;
+	unsigned count;
+	struct cfi_rule rules[]; /* registers without a rule are undefined */
+};
+
+/* The rules in force at addr (the file's own); NULL where there are none.
+ * Borrowed until the next call for the same object. */
+const struct cfi_row *cfi_row(struct object *o, uint64_t addr);
+void cfi_destroy(struct cfi *c);
+
+#endif

@@ -1,0 +1,6 @@
+/* An aggregation is assigned by its functions only. */
+
+BEGIN
+{
+	@a = 1;
+}

@@ -1,0 +1,7 @@
+/* An aggregation alone does nothing. */
+
+BEGIN
+{
+	@a = count();
+	@a;
+}

@@ -1,0 +1,7 @@
+/* One aggregation, two functions. */
+
+BEGIN
+{
+	@a = count();
+	@a = sum(1);
+}

@@ -1,0 +1,6 @@
+/* The sum of a string. */
+
+BEGIN
+{
+	@a = sum("one");
+}

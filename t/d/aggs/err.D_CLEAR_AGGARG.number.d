@@ -1,0 +1,6 @@
+/* clear() of a number. */
+
+BEGIN
+{
+	clear(1);
+}

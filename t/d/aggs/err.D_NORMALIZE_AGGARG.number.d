@@ -1,0 +1,6 @@
+/* normalize() of a number. */
+
+BEGIN
+{
+	normalize(1, 1);
+}

@@ -1,0 +1,6 @@
+/* printa() of a number. */
+
+BEGIN
+{
+	printa(1);
+}

@@ -1,0 +1,7 @@
+/* trace() of an aggregation. */
+
+BEGIN
+{
+	@a = count();
+	trace(@a);
+}

@@ -1,0 +1,6 @@
+/* trunc() of a number. */
+
+BEGIN
+{
+	trunc(1);
+}

@@ -1,0 +1,10 @@
+/* count() counts. */
+/* @opts: -q */
+
+BEGIN
+{
+	@ = count();
+	@ = count();
+	@ = count();
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* Aggregations follow the records, after an empty line. */
+
+BEGIN
+{
+	@a = count();
+	exit(0);
+}

@@ -1,0 +1,13 @@
+/* An aggregation that no clause has filled prints nothing. */
+/* @opts: -q */
+
+BEGIN
+/0/
+{
+	@a = count();
+}
+
+BEGIN
+{
+	exit(0);
+}

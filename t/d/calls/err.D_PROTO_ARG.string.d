@@ -1,0 +1,6 @@
+/* The length of a number. */
+
+BEGIN
+{
+	trace(strlen(1));
+}

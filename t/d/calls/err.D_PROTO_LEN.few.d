@@ -1,0 +1,6 @@
+/* Too few arguments. */
+
+BEGIN
+{
+	trace(strlen());
+}

@@ -1,0 +1,7 @@
+/* Another number of keys. */
+
+BEGIN
+{
+	a[1] = 1;
+	a[1, 2] = 1;
+}

@@ -1,0 +1,6 @@
+/* Too many arguments. */
+
+BEGIN
+{
+	exit(1, 2);
+}

@@ -1,0 +1,6 @@
+/* Nothing to trace. */
+
+BEGIN
+{
+	trace(exit(0));
+}

@@ -1,0 +1,13 @@
+/* One clause on several probes. */
+/* @opts: -q */
+
+BEGIN,
+END
+{
+	printf("%s ", probename);
+}
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* Clause-local variables are not associative. */
+
+BEGIN
+{
+	this->a[1] = 1;
+}

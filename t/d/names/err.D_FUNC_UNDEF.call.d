@@ -1,0 +1,6 @@
+/* A function that is not known. */
+
+BEGIN
+{
+	nosuch(1);
+}

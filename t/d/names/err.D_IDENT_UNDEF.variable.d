@@ -1,0 +1,6 @@
+/* A variable that nobody assigns. */
+
+BEGIN
+{
+	trace(nosuch);
+}

@@ -1,0 +1,6 @@
+/* An argument that was not given. */
+
+BEGIN
+{
+	trace($1);
+}

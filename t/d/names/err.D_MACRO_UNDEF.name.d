@@ -1,0 +1,6 @@
+/* A macro variable that is not known. */
+
+BEGIN
+{
+	trace($nosuch);
+}

@@ -1,0 +1,6 @@
+/* A thread-local variable that nobody assigns. */
+
+BEGIN
+{
+	trace(self->nosuch);
+}

@@ -1,0 +1,6 @@
+/* A clause-local variable that nobody assigns. */
+
+BEGIN
+{
+	trace(this->nosuch);
+}

@@ -1,0 +1,7 @@
+/* A variable of D has no address. */
+
+BEGIN
+{
+	x = 1;
+	trace(&x);
+}

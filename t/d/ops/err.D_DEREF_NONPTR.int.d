@@ -1,0 +1,7 @@
+/* An integer is not a pointer. */
+
+BEGIN
+{
+	x = 1;
+	trace(*x);
+}

@@ -1,0 +1,6 @@
+/* A division by zero that can be seen. */
+
+BEGIN
+{
+	trace(1 / 0);
+}

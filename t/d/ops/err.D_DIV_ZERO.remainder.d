@@ -1,0 +1,6 @@
+/* A remainder that can be seen. */
+
+BEGIN
+{
+	trace(1 % 0);
+}

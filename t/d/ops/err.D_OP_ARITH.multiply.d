@@ -1,0 +1,6 @@
+/* A string cannot be multiplied. */
+
+BEGIN
+{
+	trace("a" * 2);
+}

@@ -1,0 +1,6 @@
+/* The remainder of a string. */
+
+BEGIN
+{
+	trace("a" % 2);
+}

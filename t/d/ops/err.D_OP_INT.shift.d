@@ -1,0 +1,6 @@
+/* A string cannot be shifted. */
+
+BEGIN
+{
+	trace("a" << 2);
+}

@@ -1,0 +1,6 @@
+/* Nor can a constant. */
+
+BEGIN
+{
+	1 = 2;
+}

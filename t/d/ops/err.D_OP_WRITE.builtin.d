@@ -1,0 +1,6 @@
+/* A built-in variable cannot be assigned. */
+
+BEGIN
+{
+	timestamp = 1;
+}

@@ -1,0 +1,10 @@
+/* A clause without actions prints the columns. */
+
+BEGIN
+{
+}
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* exit() alone prints the columns, too. */
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,9 @@
+/* Quiet, asked for by the program. */
+
+#pragma D option quiet
+
+BEGIN
+{
+	printf("quiet\n");
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* A conversion for aggregations only. */
+
+BEGIN
+{
+	@a = count();
+	printf("%@d", 1);
+}

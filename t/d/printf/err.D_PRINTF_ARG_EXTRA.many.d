@@ -1,0 +1,6 @@
+/* An argument without a conversion. */
+
+BEGIN
+{
+	printf("%d", 1, 2);
+}

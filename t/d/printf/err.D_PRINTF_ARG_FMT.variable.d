@@ -1,0 +1,7 @@
+/* The format must be known. */
+
+BEGIN
+{
+	s = "x";
+	printf(s);
+}

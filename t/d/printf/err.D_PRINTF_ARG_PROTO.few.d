@@ -1,0 +1,6 @@
+/* A conversion without an argument. */
+
+BEGIN
+{
+	printf("%d %d", 1);
+}

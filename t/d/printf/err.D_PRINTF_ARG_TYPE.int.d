@@ -1,0 +1,6 @@
+/* A number as a string. */
+
+BEGIN
+{
+	printf("%s", 1);
+}

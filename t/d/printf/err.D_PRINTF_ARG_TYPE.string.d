@@ -1,0 +1,6 @@
+/* A string as a number. */
+
+BEGIN
+{
+	printf("%d", "one");
+}

@@ -1,0 +1,6 @@
+/* A width without its argument. */
+
+BEGIN
+{
+	printf("%*d");
+}

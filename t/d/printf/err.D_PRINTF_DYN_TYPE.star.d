@@ -1,0 +1,6 @@
+/* A width that is not a number. */
+
+BEGIN
+{
+	printf("%*d", "w", 1);
+}

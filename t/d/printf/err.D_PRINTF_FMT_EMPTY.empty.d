@@ -1,0 +1,6 @@
+/* A format with nothing in it. */
+
+BEGIN
+{
+	printf("");
+}

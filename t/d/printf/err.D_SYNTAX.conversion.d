@@ -1,0 +1,6 @@
+/* A conversion that is not known. */
+
+BEGIN
+{
+	printf("%q", 1);
+}

@@ -1,0 +1,6 @@
+/* Too many fields. */
+
+a:b:c:d:e
+{
+	exit(0);
+}

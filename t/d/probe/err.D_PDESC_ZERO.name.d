@@ -1,0 +1,6 @@
+/* No such probe. */
+
+nosuch:::probe
+{
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* A tick of no length. */
+
+tick-0
+{
+	exit(0);
+}

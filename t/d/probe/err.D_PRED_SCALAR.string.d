@@ -1,0 +1,7 @@
+/* A predicate must be a number. */
+
+BEGIN
+/"yes"/
+{
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* A character constant that does not end on its line. */
+
+BEGIN
+{
+	trace('
+');
+}

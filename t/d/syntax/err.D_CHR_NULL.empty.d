@@ -1,0 +1,6 @@
+/* A character constant with nothing in it. */
+
+BEGIN
+{
+	trace('');
+}

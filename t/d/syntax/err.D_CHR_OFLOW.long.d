@@ -1,0 +1,6 @@
+/* A character constant of nine characters. */
+
+BEGIN
+{
+	trace('123456789');
+}

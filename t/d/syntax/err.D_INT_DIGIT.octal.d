@@ -1,0 +1,6 @@
+/* A digit that is not octal. */
+
+BEGIN
+{
+	trace(089);
+}

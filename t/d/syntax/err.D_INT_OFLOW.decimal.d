@@ -1,0 +1,6 @@
+/* A constant past 64 bits. */
+
+BEGIN
+{
+	trace(18446744073709551616);
+}

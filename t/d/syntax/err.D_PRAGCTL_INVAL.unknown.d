@@ -1,0 +1,8 @@
+/* A control line that is not known. */
+
+#frobnicate
+
+BEGIN
+{
+	exit(0);
+}

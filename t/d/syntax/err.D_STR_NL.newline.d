@@ -1,0 +1,7 @@
+/* A string that does not end on its line. */
+
+BEGIN
+{
+	printf("one
+two");
+}

@@ -1,0 +1,5 @@
+/* A clause that does not end. */
+
+BEGIN
+{
+	exit(0);

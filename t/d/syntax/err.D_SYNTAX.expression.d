@@ -1,0 +1,6 @@
+/* An expression with a hole. */
+
+BEGIN
+{
+	x = 1 + ;
+}

@@ -1,0 +1,6 @@
+/* Constants with a fraction are not known. */
+
+BEGIN
+{
+	trace(1.5);
+}

@@ -1,0 +1,8 @@
+/* Declarations take no value. */
+
+int x = 1;
+
+BEGIN
+{
+	exit(0);
+}

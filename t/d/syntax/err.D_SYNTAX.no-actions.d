@@ -1,0 +1,4 @@
+/* A predicate without a body. */
+
+BEGIN
+/1/

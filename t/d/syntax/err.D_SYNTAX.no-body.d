@@ -1,0 +1,3 @@
+/* A probe without a body. */
+
+BEGIN

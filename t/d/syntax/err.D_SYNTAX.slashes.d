@@ -1,0 +1,6 @@
+/* Comments of C++ are not known. */
+
+BEGIN
+{
+	exit(0); // done
+}

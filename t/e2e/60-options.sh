@@ -1,0 +1,104 @@
+#!/bin/bash
+# Options one by one.
+. "${0%/*}/lib.sh"
+
+dt -V
+is "-V: status" "$status" 0
+has "$tmp/out" '^dtrap: '
+is "-V: lines" "$(wc -l <"$tmp/out")" 1
+
+# -e compiles and goes no further.
+dt -e -n 'BEGIN { printf("no\n"); exit(1); }'
+is "-e: status" "$status" 0
+hasnt "$tmp/out" no
+dt -e -n 'BEGIN { x = ; }'
+is "-e of a bad program: status" "$status" 1
+
+# -l lists.
+dt -l
+is "-l: status" "$status" 0
+is "-l: header" "$(head -n 1 "$tmp/out")" \
+    "$(printf '%5s %10s %17s %33s %s' ID PROVIDER MODULE FUNCTION NAME)"
+has "$tmp/out" "$(printf '^%5d %10s %17s %33s %s$' 1 dtrace '' '' BEGIN)"
+has "$tmp/out" "$(printf '^%5d %10s %17s %33s %s$' 2 dtrace '' '' END)"
+has "$tmp/out" "$(printf '^%5d %10s %17s %33s %s$' 3 dtrace '' '' ERROR)"
+dt -l -n BEGIN -n END
+is "-l -n: rows" "$(wc -l <"$tmp/out")" 3
+dt -l -P dtrace
+is "-l -P: rows" "$(wc -l <"$tmp/out")" 4
+dt -l -n nosuch:::
+is "-l of nothing: status" "$status" 0
+is "-l of nothing: rows" "$(wc -l <"$tmp/out")" 1
+has "$tmp/err" '^dtrap: failed to match nosuch:::: No probe matches description$'
+# shellcheck disable=SC2016
+dt -l -m 'pid$target:libc' -c "$bin/args"
+[ "$(wc -l <"$tmp/out")" -gt 1000 ] || wrong "-m libc lists $(wc -l <"$tmp/out")"
+# shellcheck disable=SC2016
+dt -l -f 'pid$target:a.out:negative' -c "$bin/args"
+has "$tmp/out" ' negative entry$'
+has "$tmp/out" ' negative return$'
+# shellcheck disable=SC2016
+dt -l -v -n 'pid$target:libc::' -c "$bin/args"
+is "-l -v: status" "$status" 0
+
+# -i by number, -P -m -f with actions.
+dt -q -i '1 { printf("one\n"); exit(0); }'
+has "$tmp/out" '^one$'
+dt -q -P 'dtrace /probename == "BEGIN"/ { printf("P\n"); exit(0); }'
+has "$tmp/out" '^P$'
+dt -i 0
+is "-i 0: status" "$status" 1
+has "$tmp/err" '^dtrap: invalid probe specifier 0: invalid probe identifier 0'
+
+# The lines that count.
+dt -n 'BEGIN { exit(0); }'
+is "matched" "$(cat "$tmp/err")" "dtrap: description 'BEGIN ' matched 1 probe"
+dt -n 'BEGIN,END { exit(0); }'
+is "matched" "$(cat "$tmp/err")" "dtrap: description 'BEGIN,END ' matched 2 probes"
+dt -n 'BEGIN/1/{ exit(0); }' -n END
+is "matched" "$(cat "$tmp/err")" "$(printf "dtrap: description '%s' matched 1 probe\n" BEGIN END)"
+dt -q -n 'BEGIN { exit(0); }'
+is "matched, quiet" "$(cat "$tmp/err")" ""
+dt -Z -n nosuch:::probe -n 'BEGIN { exit(0); }'
+has "$tmp/err" "^dtrap: description 'nosuch:::probe' matched 0 probes\$"
+
+# -o appends.
+echo first >"$tmp/file"
+dt -q -o "$tmp/file" -n 'BEGIN { printf("second\n"); exit(0); }'
+dt -q -o "$tmp/file" -n 'BEGIN { printf("third\n"); exit(0); }'
+is "-o" "$(sed '/^$/d' "$tmp/file" | tr '\n' ' ')" "first second third "
+[ ! -s "$tmp/out" ] || wrong "-o: output elsewhere"
+
+# -x, its values, and the order of things.
+dt -n 'BEGIN { s = "abcdefgh"; printf("%s\n", s); exit(0); }' -x strsize=4 -q
+has "$tmp/out" '^abc$'
+dt -x quiet -n 'BEGIN { printf("q\n"); exit(0); }'
+is "-x quiet" "$(cat "$tmp/err")" ""
+dt -x quiet=yes -x strsize=1k -n 'BEGIN { s = "x"; printf("%d\n", sizeof(s)); exit(0); }'
+has "$tmp/out" '^1024$'
+
+# Destructive actions need -w.
+dt -n 'BEGIN { system("true"); exit(0); }'
+is "without -w: status" "$status" 1
+has "$tmp/err" '^dtrap: could not enable tracing: Destructive actions not allowed$'
+dt -w -n 'BEGIN { exit(0); }'
+is "-w: status" "$status" 0
+has "$tmp/err" '^dtrap: allowing destructive actions$'
+
+# Operands anywhere; $target without a target.
+# shellcheck disable=SC2016
+{
+dt one -q -n 'BEGIN { printf("%s %d\n", $$1, $2); exit(0); }' 22
+has "$tmp/out" '^one 22$'
+dt -q -n 'BEGIN { printf("%d\n", $target); exit(0); }'
+has "$tmp/out" '^0$'
+dt -q -n 'BEGIN { printf("%d\n", $target == $1); exit(0); }' -p $$ $$
+}
+has "$tmp/out" '^1$'
+kill -0 $$ || fail "dead"
+
+# -v: stability; -h needs providers to describe, so just that it is taken.
+dt -e -v -n 'BEGIN { exit(0); }'
+is "-v: status" "$status" 0
+has "$tmp/out" '^Stability attributes for description BEGIN'
+finish

@@ -1,0 +1,80 @@
+# Programs that the end-to-end tests trace: built plain, whatever the build of
+# dtrap is (see the note on LeakSanitizer in HACKING.md).
+
+E2E_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra \
+	-Wno-unused-parameter
+E2E_SRC := $(filter-out t/e2e/src/ctorlib.c t/e2e/src/shape.c,\
+	$(wildcard t/e2e/src/*.c))
+D := $(B)/e2e
+
+E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
+	$(addprefix $(D)/shape-,pie nopie static static-pie stripped \
+	debuglink cet frame o0) $(D)/m32
+
+$(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -o $@ $< -pthread -ldl
+
+$(D)/libctor.so: t/e2e/src/ctorlib.c
+	@mkdir -p $(@D)
+	$(E2E_CC) -fPIC -shared -Wl,-soname,libctor.so -o $@ $<
+
+# The same under another name, not linked by anyone: for dlopen().
+$(D)/libdlo.so: t/e2e/src/ctorlib.c
+	@mkdir -p $(@D)
+	$(E2E_CC) -fPIC -shared -Wl,-soname,libdlo.so -o $@ $<
+
+$(D)/ctor: t/e2e/src/ctor.c t/e2e/src/trigger.h $(D)/libctor.so
+	$(E2E_CC) -o $@ $< -L$(D) -lctor -Wl,-rpath,'$$ORIGIN'
+
+# rets needs its tail calls, and no inlining of recursion.
+$(D)/rets: t/e2e/src/rets.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -foptimize-sibling-calls -fno-inline -o $@ $<
+
+SHAPE := t/e2e/src/shape.c t/e2e/src/trigger.h
+$(D)/shape-pie: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -fPIE -pie -o $@ $<
+$(D)/shape-nopie: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -fno-pie -no-pie -o $@ $<
+$(D)/shape-static: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -fno-pie -static -o $@ $<
+$(D)/shape-static-pie: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -fPIE -static-pie -o $@ $<
+$(D)/shape-cet: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -fcf-protection=full -o $@ $<
+$(D)/shape-frame: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -fno-omit-frame-pointer -o $@ $<
+$(D)/shape-o0: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -O0 -o $@ $<
+
+# Dynamic symbols only.
+$(D)/shape-stripped: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -rdynamic -s -o $@ $<
+
+# Symbols in a file of their own, in .debug beside the program.
+$(D)/shape-debuglink: $(SHAPE)
+	@mkdir -p $(@D)/.debug
+	$(E2E_CC) -o $@.full $<
+	objcopy --only-keep-debug $@.full $(@D)/.debug/shape-debuglink.debug
+	objcopy --strip-all \
+		--add-gnu-debuglink=$(@D)/.debug/shape-debuglink.debug $@.full $@
+	rm -f $@.full
+# By the assembler and the linker alone: no 32-bit compiler is needed.
+$(D)/m32: t/e2e/src/m32.S
+	@mkdir -p $(@D)
+	$(CC) -E -P $< | as --32 -o $@.o - && ld -m elf_i386 -o $@ $@.o
+	@rm -f $@.o
+
+# The compiler is not to know what these functions do.
+$(D)/libcfns: t/e2e/src/libcfns.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -fno-builtin -Wno-stringop-truncation -o $@ $<

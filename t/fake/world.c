@@ -1,0 +1,179 @@
+/*
+ * The world of tables; see world.h.  Process 123 runs a.out, which has
+ *
+ *	struct point { int x, y; };  typedef struct point point_t;
+ *	int total;  point_t origin;  point_t *cursor;  char title[16];
+ *	int main(int, char **);  untyped;
+ */
+#include "t/fake/world.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "dlang/base/glob.h"
+#include "dlang/types.h"
+
+static const struct {
+	const char *prov, *mod, *func, *name;
+} probes[] = {
+	{ "dtrace", "", "", "BEGIN" },
+	{ "dtrace", "", "", "END" },
+	{ "dtrace", "", "", "ERROR" },
+	{ "profile", "", "", "tick-1s" },
+	{ "profile", "", "", "tick-10" },
+	{ "profile", "", "", "profile-97" },
+	{ "pid123", "a.out", "main", "entry" },
+	{ "pid123", "a.out", "main", "return" },
+	{ "pid123", "a.out", "work", "entry" },
+	{ "pid123", "a.out", "work", "return" },
+	{ "pid123", "libc.so.6", "malloc", "entry" },
+	{ "pid123", "libc.so.6", "malloc", "return" },
+	{ "syscall", "", "read", "entry" },
+	{ "syscall", "", "read", "return" },
+	{ "test", "a.out", "f", "typed" },
+	{ "test", "a.out", "g", "other" },
+};
+
+static bool
+field(const char *pattern, const char *text)
+{
+	if (pattern[0] == '\0')
+		return true;
+	return glob_is(pattern) ? glob_match(pattern, text) :
+				  strcmp(pattern, text) == 0;
+}
+
+static int64_t
+fake_probes(void *w, const struct probe_desc *pd, const struct span *at,
+    struct diags *d)
+{
+	int64_t n = 0;
+
+	if (strcmp(pd->prov, "pid0") == 0)
+		return diag_error(d, D_PROC_BADPID, at,
+		    "pid0 does not contain a valid pid");
+	if (pd->id != 0)
+		return pd->id <= sizeof(probes) / sizeof(probes[0]);
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		n += field(pd->prov, probes[i].prov) &&
+		     field(pd->mod, probes[i].mod) &&
+		     field(pd->func, probes[i].func) &&
+		     field(pd->name, probes[i].name);
+	return n;
+}
+
+static struct type *
+point(struct types *ts)
+{
+	static const char *const names[] = { "x", "y" };
+	static struct type_member members[2];
+	struct type *t = types_lookup(ts, "struct point");
+
+	if (t != NULL)
+		return t;
+	t = types_new(ts, TYPE_STRUCT);
+	for (size_t i = 0; i < 2; i++)
+		members[i] = (struct type_member){ .name = names[i],
+			.type = types_lookup(ts, "int"), .offset = i * 4 };
+	t->name = "point";
+	t->size = 8;
+	/* One session at a time lives in a test. */
+	t->members = members;
+	t->nmembers = 2;
+	types_define(ts, "struct point", t);
+	return t;
+}
+
+static int
+fake_nargs(void *w, const struct probe_desc *pd)
+{
+	if (strcmp(pd->prov, "test") == 0)
+		return pd->name[0] == '\0' ? -ENOTUNIQ : 4;
+	return -ENOENT;
+}
+
+static int
+fake_arg(void *w, const struct probe_desc *pd, unsigned n, struct types *ts,
+    struct world_arg *out)
+{
+	struct type *const of[] = { types_lookup(ts, "int"),
+		types_pointer(ts, types_lookup(ts, "char")),
+		types_pointer(ts, point(ts)), NULL };
+
+	if (n >= sizeof(of) / sizeof(of[0]))
+		return -ENOENT;
+	*out = (struct world_arg){ of[n], of[n], n };
+	return 0;
+}
+
+static int
+fake_symbol(void *w, const char *object, const char *name, struct types *ts,
+    struct world_symbol *out)
+{
+	struct type *of = NULL;
+
+	if (!field(object, "a.out"))
+		return -ENOENT;
+	if (strcmp(name, "total") == 0)
+		of = types_lookup(ts, "int");
+	else if (strcmp(name, "origin") == 0)
+		of = point(ts);
+	else if (strcmp(name, "cursor") == 0)
+		of = types_pointer(ts, point(ts));
+	else if (strcmp(name, "title") == 0)
+		of = types_array(ts, types_lookup(ts, "char"), 16);
+	else if (strcmp(name, "main") == 0) {
+		of = types_new(ts, TYPE_FUNC);
+		of->base = types_lookup(ts, "int");
+	} else if (strcmp(name, "untyped") != 0)
+		return -ENOENT;
+	*out = (struct world_symbol){ .addr = 0x601000, .size = 8, .type = of,
+		.object = "a.out" };
+	return 0;
+}
+
+static int
+fake_type(void *w, const char *object, const char *name, struct types *ts,
+    struct type **out)
+{
+	if (strcmp(name, "struct point") == 0) {
+		*out = point(ts);
+		return 0;
+	}
+	if (strcmp(name, "point_t") != 0)
+		return -ENOENT;
+	*out = types_new(ts, TYPE_TYPEDEF);
+	(*out)->name = "point_t";
+	(*out)->base = point(ts);
+	(*out)->size = 8;
+	return 0;
+}
+
+static int
+fake_macro(void *w, const char *name, int64_t *value)
+{
+	static const struct {
+		const char *name;
+		int64_t value;
+	} table[] = { { "target", 123 }, { "pid", 77 }, { "ppid", 1 },
+		{ "uid", 1000 }, { "gid", 1000 } };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (strcmp(table[i].name, name) == 0) {
+			*value = table[i].value;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static const struct world_ops ops = {
+	.probes = fake_probes,
+	.nargs = fake_nargs,
+	.arg = fake_arg,
+	.symbol = fake_symbol,
+	.type = fake_type,
+	.macro = fake_macro,
+};
+
+const struct world fake_world = { &ops, NULL };

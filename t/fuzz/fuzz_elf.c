@@ -1,0 +1,62 @@
+/*
+ * The reader of ELF files on any bytes: symbols, unwind entries, CFI rules,
+ * relocations.  An answer or an error, and what is answered lies in the text.
+ *
+ *	clang -fsanitize=fuzzer,address,undefined -I. -D_GNU_SOURCE ...
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/object_impl.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+ignore_slot(void *ctx, uint64_t slot)
+{
+	*(uint64_t *)ctx ^= slot;
+}
+
+static void
+look_around(struct object *o, uint64_t addr)
+{
+	uint64_t start, end;
+	uint8_t code[16];
+	const struct sym *s = object_func_at(o, addr);
+
+	if (s != NULL && addr - s->addr >= s->size)
+		abort();
+	if (object_fde_range(o, addr, &start, &end) == 0 &&
+	    (addr < start || addr >= end))
+		abort();
+	object_read(o, addr, code, sizeof(code));
+	cfi_row(o, addr);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct object *o;
+	const struct sym *syms;
+	uint64_t sum = 0;
+	size_t n;
+
+	if (object_open_image(data, size, "fuzz", &o) != 0)
+		return 0;
+	n = object_funcs(o, &syms);
+	for (size_t i = 0; i < n; i++) {
+		if (!object_is_text(o, syms[i].addr) ||
+		    (i > 0 && syms[i - 1].addr > syms[i].addr))
+			abort();
+		sum += strlen(syms[i].name);
+		if (i < 64)
+			look_around(o, syms[i].addr + syms[i].size / 2);
+	}
+	look_around(o, object_entry(o));
+	look_around(o, sum);
+	object_sym(o, "main");
+	object_got_slots(o, "memcpy", object_entry(o), ignore_slot, &sum);
+	object_offset_to_addr(o, sum);
+	object_put(o);
+	return 0;
+}

@@ -1,0 +1,445 @@
+/*
+ * tracer: system calls and memory of a live target, and leaving it unharmed.
+ */
+#include "t/unit/tracee.h"
+
+/* System calls in the target */
+
+static void
+check_getpid(struct thread *th)
+{
+	const uint64_t args[6] = { 0 };
+	int64_t result = 0;
+	struct uregs before = *thread_regs(th);
+
+	int r = remote_syscall(th, SYS_getpid, args, &result);
+	ck_assert_int_eq(r, 0);
+	ck_assert_int_eq(result, th->proc->pid);
+	ck_assert_int_eq(th->state, TH_STOPPED);
+	struct uregs after;
+	ck_assert_int_eq(regs_fetch(th->tid, &after), 0);
+	ck_assert_int_eq(memcmp(&before, &after, sizeof(after)), 0);
+	ck_assert_int_eq(memcmp(&before, thread_regs(th), sizeof(after)), 0);
+}
+
+static const char *const calls[] = { "read", "nanosleep", "poll",
+	"sigsuspend" };
+
+START_TEST(remote_syscall_in_a_blocked_thread)
+{
+	const char *call = calls[_i];
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	if (strcmp(call, "sigsuspend") == 0)
+		sigprocmask(SIG_BLOCK, &mask, NULL);
+	pid_t pid = start("blocked", call);
+	await_ready();
+	await_state(pid, "S");
+	struct proc *p = attach(pid);
+	struct thread *th = p->threads.at[0];
+	resume_all(p);
+	for (int i = 0; i < 5; i++) {
+		space_stop(p->space);
+		if (th->state == TH_STOPPED && th->stop == EV_STOP) {
+			check_getpid(th);
+			check_getpid(th);
+		}
+		space_resume(p->space);
+	}
+	if (strcmp(call, "sigsuspend") == 0) {
+		await_state(pid, "S");
+		kill(pid, SIGUSR1);
+	} else {
+		ck_assert_int_eq(write(go_fd, "x", 1), 1);
+	}
+	run_to_end(0);
+}
+END_TEST
+
+START_TEST(remote_syscall_keeps_a_signal_in_delivery)
+{
+	struct proc *p = launch("siginfo", "");
+	struct event ev;
+	siginfo_t before, after;
+	int n = 0;
+
+	thread_resume(p->threads.at[0]);
+	while (run_until(EV_SIGNAL, &ev)) {
+		memset(&before, 0, sizeof(before));
+		memset(&after, 0, sizeof(after));
+		thread_siginfo(ev.thread, &before);
+		check_getpid(ev.thread);
+		ck_assert_int_eq(thread_siginfo(ev.thread, &after), 0);
+		ck_assert_int_eq(memcmp(&before, &after, sizeof(after)), 0);
+		thread_resume(ev.thread);
+		n++;
+	}
+	ck_assert_int_eq(n, 3);
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 0);
+}
+END_TEST
+
+START_TEST(remote_syscall_at_syscall_and_event_stops)
+{
+	struct proc *p = launch("family", "");
+	struct event ev;
+	unsigned enters = 0, exits = 0;
+
+	p->threads.at[0]->want_syscalls = true;
+	thread_resume(p->threads.at[0]);
+	while (next(&ev)) {
+		enters += ev.kind == EV_SYSCALL_ENTER;
+		exits += ev.kind == EV_SYSCALL_EXIT;
+		switch (ev.kind) {
+		case EV_FORK:
+		case EV_CLONE:
+		case EV_EXEC:
+		case EV_VFORK_DONE:
+		case EV_STOP:
+		case EV_SIGNAL:
+		case EV_SYSCALL_ENTER:
+		case EV_SYSCALL_EXIT: {
+			int64_t r;
+			const uint64_t args[6] = { 0 };
+			ck_assert_int_eq(
+			    remote_syscall(ev.thread, SYS_getpid, args, &r), 0);
+			ck_assert_int_eq(r, ev.thread->proc->pid);
+			check_getpid(ev.thread);
+			break;
+		}
+		case EV_VFORK:
+		case EV_EXIT: {
+			int64_t r;
+			const uint64_t args[6] = { 0 };
+			ck_assert_int_eq(
+			    remote_syscall(ev.thread, SYS_getpid, args, &r),
+			    -EBUSY);
+			break;
+		}
+		default: break;
+		}
+		if (ev.kind != EV_GONE)
+			thread_resume(ev.thread);
+	}
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 5 << 8);
+	/* Each call that was entered has come back but exit_group, and the
+	 * first execve was entered before we asked. */
+	ck_assert_uint_gt(enters, 10);
+	ck_assert_uint_eq(enters, exits);
+}
+END_TEST
+
+START_TEST(remote_syscall_during_a_group_stop)
+{
+	struct proc *p = launch("ready", "");
+	struct thread *th = p->threads.at[0];
+	pid_t pid = p->pid;
+	struct event ev;
+
+	kill(pid, SIGSTOP); /* arrives in the middle of the call */
+	int64_t r;
+	const uint64_t args[6] = { 0 };
+	ck_assert_int_eq(remote_syscall(th, SYS_getpid, args, &r), 0);
+	ck_assert_int_eq(r, pid);
+	thread_resume(th);
+	ck_assert(run_until(EV_GROUP_STOP, &ev));
+	thread_resume(ev.thread);
+	kill(pid, SIGCONT);
+	close(go_fd);
+	run_to_end(0);
+}
+END_TEST
+
+START_TEST(remote_syscall_does_not_risk_a_filter)
+{
+	pid_t pid = start("seccomp", "");
+	const uint64_t args[6] = { 0 };
+	int64_t r;
+	uint64_t addr;
+
+	await_ready();
+	struct proc *p = attach(pid);
+	struct thread *th = p->threads.at[0];
+	struct target *t = &p->space->target;
+	ck_assert_int_eq(remote_syscall(th, SYS_getpid, args, &r), -EPERM);
+	uint64_t pc = thread_regs(th)->r[UREG_RIP];
+	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), -EPERM);
+	ck_assert(p->space->no_map);
+	proc_detach(p, NULL, NULL);
+	finishes(pid);
+}
+END_TEST
+
+/* Memory of the target */
+
+START_TEST(map_near_finds_room_in_reach)
+{
+	struct proc *p = launch("ready", "");
+	struct target *t = &p->space->target;
+	uint64_t pc = thread_regs(p->threads.at[0])->r[UREG_RIP];
+	uint64_t addr[16];
+	char text[32] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(addr); i++) {
+		ck_assert_int_eq(
+		    t->ops->map_near(t, pc, 4096 << (i % 4), &addr[i]), 0);
+		ck_assert_int_lt(llabs((int64_t)(addr[i] - pc)), 1LL << 31);
+		ck_assert_int_eq(t->ops->write(t, addr[i], "slot", 5), 0);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(addr); i++) {
+		ck_assert_int_eq(
+		    reader_read(&p->space->mem, addr[i], text, 5), 0);
+		ck_assert_str_eq(text, "slot");
+		ck_assert_int_eq(t->ops->unmap(t, addr[i], 4096 << (i % 4)), 0);
+		ck_assert_int_eq(t->ops->read(t, addr[i], text, 5), -EFAULT);
+	}
+	/* Nothing is put where the heap will grow. */
+	uint64_t brk = 0;
+	ck_assert_int_eq(procfs_stat(p->pid, 47, &brk), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(addr); i++)
+		ck_assert(addr[i] < brk || addr[i] - brk >= 1 << 30);
+	ck_assert_int_eq(
+	    t->ops->map_near(t, pc, 1ULL << 40, &addr[0]), -ENOMEM);
+
+	thread_resume(p->threads.at[0]);
+	close(go_fd);
+	run_to_end(0);
+}
+END_TEST
+
+START_TEST(map_near_can_be_made_to_fail)
+{
+	struct proc *p = launch("ready", "");
+	struct target *t = &p->space->target;
+	uint64_t pc = thread_regs(p->threads.at[0])->r[UREG_RIP], addr;
+
+	setenv("DTRAP_FAIL", "slot:1,map:2", 1);
+	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), 0);
+	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), -ENOMEM);
+	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), 0);
+}
+END_TEST
+
+START_TEST(caves_are_zeros_in_text)
+{
+	struct proc *p = launch("ready", "");
+	struct target *t = &p->space->target;
+	uint64_t pc = thread_regs(p->threads.at[0])->r[UREG_RIP], addr;
+	struct maps maps = { 0 };
+	unsigned cookie = 0, n = 0;
+	size_t size;
+	uint8_t bytes[4096];
+
+	ck_assert_int_eq(maps_read(p->pid, &maps), 0);
+	while (t->ops->cave(t, pc, &cookie, &addr, &size) == 0) {
+		const struct map *m = maps_at(&maps, addr);
+		ck_assert(m != NULL && m->exec && addr + size == m->end);
+		ck_assert_uint_le(size, sizeof(bytes));
+		ck_assert_int_eq(t->ops->read(t, addr, bytes, size), 0);
+		for (size_t i = 0; i < size; i++)
+			ck_assert_uint_eq(bytes[i], 0);
+		n++;
+	}
+	ck_assert_uint_gt(n, 0); /* the run-time linker's, at least */
+	maps_fini(&maps);
+}
+END_TEST
+
+/* SIGTRAP */
+
+static const char *const trap_states[] = { "", "b", "bf", "h", "bh", "bfh", "i",
+	"bi" };
+
+START_TEST(sigtrap_is_as_before_after_a_hit)
+{
+	struct event ev;
+	int hits = 0;
+
+	pid_t pid = start("int3", trap_states[_i]);
+	await_ready();
+	struct proc *p = attach(pid);
+	resume_all(p);
+	close(go_fd);
+	while (run_until(EV_TRAP, &ev)) {
+		hits++;
+		thread_mend_sigtrap(ev.thread);
+		thread_resume(ev.thread);
+	}
+	ck_assert_int_eq(hits, 3);
+	struct event *last = &seen_events.at[seen_events.len - 1];
+	ck_assert_msg(last->status == 0, "%s: status %x", trap_states[_i],
+	    (unsigned)last->status);
+}
+END_TEST
+
+START_TEST(sigtrap_of_the_program_is_delivered)
+{
+	struct event ev;
+	int n = 0;
+
+	struct proc *p = launch("int3", "h");
+	close(go_fd);
+	thread_resume(p->threads.at[0]);
+	while (run_until(EV_TRAP, &ev)) {
+		siginfo_t si;
+		ck_assert_int_eq(thread_siginfo(ev.thread, &si), 0);
+		ck_assert_int_eq(si.si_code, SI_KERNEL);
+		if (_i == 1)
+			check_getpid(ev.thread);
+		ev.thread->sig = SIGTRAP;
+		thread_resume(ev.thread);
+		n++;
+	}
+	ck_assert_int_eq(n, 3);
+	/* The handler has run. */
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 4 << 8);
+}
+END_TEST
+
+/* Tracepoints left behind */
+
+/* Put an int3 on probed(), which is where it is here, but for the bias. */
+static void
+arm(struct proc *p, struct tptable *tab)
+{
+	static const uint8_t int3 = 0xcc;
+	struct maps own = { 0 }, its = { 0 };
+	uint64_t addr = (uint64_t)(uintptr_t)&probed;
+
+	ck_assert_int_eq(maps_read(getpid(), &own), 0);
+	ck_assert_int_eq(maps_read(p->pid, &its), 0);
+	const struct map *m = maps_at(&own, addr);
+	vec_foreach(i, &its.list)
+		if (i->inode == m->inode && i->offset == m->offset)
+			addr = addr - m->start + i->start;
+	maps_fini(&own);
+	maps_fini(&its);
+
+	*tab = (struct tptable){ .target = &p->space->target,
+		.tp = { .addr = addr, .state = TP_TRAP } };
+	space_stop(p->space);
+	struct target *t = &p->space->target;
+	ck_assert_int_eq(t->ops->read(t, addr, &tab->tp.saved, 1), 0);
+	ck_assert_uint_ne(tab->tp.saved, int3);
+	ck_assert_int_eq(t->ops->write(t, addr, &int3, 1), 0);
+	p->space->tab = tab;
+	uint8_t byte;
+	reader_read(&p->space->mem, addr, &byte, 1);
+	ck_assert_uint_eq(byte, int3);
+	reader_read(&p->space->text, addr, &byte, 1);
+	ck_assert_uint_eq(byte, tab->tp.saved);
+	space_resume(p->space);
+}
+
+static void
+restore(void *ctx, struct proc *p)
+{
+	tracepoint_restore_all(p->space->tab);
+}
+
+START_TEST(detach_undoes_a_hit_that_was_not_handled)
+{
+	struct tptable tab;
+	pid_t pid = start("probed", "");
+
+	await_ready();
+	struct proc *p = attach(pid);
+	struct thread *th = p->threads.at[1];
+	pid_t tid = th->tid;
+	resume_all(p);
+	arm(p, &tab);
+	await_state(tid, "t"); /* it has hit the int3 */
+	proc_detach(p, restore, NULL);
+	ck_assert_int_eq(status_of(tid).tracer, 0);
+	finishes(pid);
+}
+END_TEST
+
+/* Whatever a thread is doing: also with the SIGTRAP pending behind our stop. */
+START_TEST(detach_harms_no_thread_that_hits)
+{
+	pid_t pid = start("probed", "");
+
+	await_ready();
+	for (int i = 0; i < 200; i++) {
+		struct tptable tab;
+		struct proc *p = attach(pid);
+		struct space *sp = p->space;
+		resume_all(p);
+		arm(p, &tab);
+		struct event ev;
+		for (int n = 0; n < i % 4; n++) {
+			ck_assert_int_eq(event_poll(su, &ev, true), 1);
+			ck_assert_int_eq(ev.kind, EV_TRAP);
+			/* Over it, as with the instruction restored. */
+			struct uregs *regs = thread_regs(ev.thread);
+			ck_assert_uint_eq(regs->r[UREG_RIP] - 1, tab.tp.addr);
+			regs->r[UREG_RIP]--;
+			thread_regs_dirty(ev.thread);
+			thread_resume(ev.thread);
+		}
+		ck_assert_ptr_eq(sp, p->space);
+		proc_detach(p, restore, NULL);
+	}
+	finishes(pid);
+}
+END_TEST
+
+START_TEST(panic_lets_targets_live)
+{
+	pid_t pid = start("probed", "");
+
+	await_ready();
+	pid_t tracer = fork();
+	if (tracer == 0) {
+		struct tptable tab;
+		struct event ev;
+		freopen("/dev/null", "w", stderr);
+		struct proc *p = attach(pid);
+		panic_guard(su);
+		resume_all(p);
+		arm(p, &tab);
+		if (_i > 0)
+			event_poll(su, &ev, true); /* a hit in our hands */
+		if (_i == 2)
+			raise(SIGSEGV);
+		base_panic("test");
+	}
+	int status;
+	ck_assert_int_eq(waitpid(tracer, &status, 0), tracer);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), _i == 2 ? SIGSEGV : SIGABRT);
+	ck_assert_int_eq(status_of(pid).tracer, 0);
+	finishes(pid);
+}
+END_TEST
+
+int
+main(int argc, char **argv)
+{
+	tracee_main(argc, argv);
+
+	Suite *s = suite_create("remote");
+	TCase *tc = tcase_create("remote");
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(
+	    tc, remote_syscall_in_a_blocked_thread, 0, (int)ARRAY_SIZE(calls));
+	tcase_add_test(tc, remote_syscall_keeps_a_signal_in_delivery);
+	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);
+	tcase_add_test(tc, remote_syscall_during_a_group_stop);
+	tcase_add_test(tc, remote_syscall_does_not_risk_a_filter);
+	tcase_add_test(tc, map_near_finds_room_in_reach);
+	tcase_add_test(tc, map_near_can_be_made_to_fail);
+	tcase_add_test(tc, caves_are_zeros_in_text);
+	tcase_add_loop_test(tc, sigtrap_is_as_before_after_a_hit, 0,
+	    (int)ARRAY_SIZE(trap_states));
+	tcase_add_loop_test(tc, sigtrap_of_the_program_is_delivered, 0, 2);
+	tcase_add_test(tc, detach_undoes_a_hit_that_was_not_handled);
+	tcase_add_test(tc, detach_harms_no_thread_that_hits);
+	tcase_add_loop_test(tc, panic_lets_targets_live, 0, 3);
+	suite_add_tcase(s, tc);
+	return run_suite(s);
+}

@@ -1,0 +1,276 @@
+/*
+ * Why a process cannot be traced: the kernel says EPERM to a dozen causes; a
+ * user needs to know which, and what to do about it.
+ *
+ * The causes are asked in the order in which the kernel refuses
+ * (ptrace_attach, __ptrace_may_access, yama), each from what /proc shows.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tracer/super_impl.h"
+
+#define PF_KTHREAD     0x00200000 /* include/linux/sched.h; stat field 9 */
+#define CAP_PTRACE_BIT (1ULL << 19)
+
+static int PRINTF_LIKE(3, 4)
+    explain(struct proc_error *err, int error, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	err->error = error;
+	return error;
+}
+
+static void
+comm_of(pid_t pid, char name[16])
+{
+	struct proc_status st;
+
+	if (procfs_status(pid, &st) == 0)
+		memcpy(name, st.comm, 16);
+	else
+		snprintf(name, 16, "?");
+}
+
+static int
+explain_tracer(pid_t pid, const struct proc_status *st, struct proc_error *err)
+{
+	char name[16];
+
+	comm_of(st->tracer, name);
+	return explain(err, -EBUSY,
+	    "process %d is already traced by %s (pid %d); end that first",
+	    (int)pid, name, (int)st->tracer);
+}
+
+static bool
+is_kernel_thread(pid_t pid, const struct proc_status *st)
+{
+	uint64_t flags = 0;
+
+	return !st->has_memory && procfs_stat(pid, 9, &flags) == 0 &&
+	    (flags & PF_KTHREAD) != 0;
+}
+
+/* Has it ended?  A leader may end before its threads, and looks ended for a
+ * moment while one of them executes another program. */
+static bool
+is_zombie(pid_t pid)
+{
+	const struct timespec nap = { 0, 1000000 };
+
+	for (int i = 0; i < 5; i++) {
+		struct pids tasks = { 0 };
+		procfs_tasks(pid, &tasks);
+		bool alone = tasks.list.len <= 1;
+		vec_fini(&tasks.list);
+		char state = procfs_state(pid);
+		if (!alone || (state != 'Z' && state != 'X'))
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+int
+access_check(pid_t pid, struct proc_error *err)
+{
+	struct proc_status st, own;
+
+	int r = pid > 0 ? procfs_status(pid, &st) : -ESRCH;
+	if (r == -ESRCH)
+		return explain(err, r,
+		    "no process with pid %d; if it is in a "
+		    "container, use its pid as seen from here",
+		    (int)pid);
+	if (r < 0)
+		return explain(
+		    err, r, "/proc/%d/status: %s", (int)pid, strerror(-r));
+	if (pid == getpid())
+		return explain(err, -EINVAL,
+		    "process %d is the tracer itself; name another", (int)pid);
+	if (is_kernel_thread(pid, &st))
+		return explain(err, -EPERM,
+		    "%s (pid %d) is a kernel thread; "
+		    "only processes can be traced",
+		    st.comm, (int)pid);
+	if (is_zombie(pid))
+		return explain(err, -ESRCH,
+		    "process %d (%s) has ended and "
+		    "waits for its parent %d to notice (a zombie); "
+		    "it cannot be traced",
+		    (int)pid, st.comm, (int)st.ppid);
+	if (procfs_status(getpid(), &own) == 0 && own.tracer == pid)
+		return explain(err, -EPERM,
+		    "process %d (%s) is tracing this "
+		    "tracer; tracing it in turn would stop both for ever",
+		    (int)pid, st.comm);
+	if (st.tracer != 0 && st.tracer != getpid())
+		return explain_tracer(pid, &st, err);
+	if (procfs_wrong_elf(pid))
+		return explain(err, -ENOEXEC,
+		    "process %d (%s) is a 32-bit "
+		    "program; only 64-bit programs are supported",
+		    (int)pid, st.comm);
+	return 0;
+}
+
+static int
+read_number(const char *path, int none)
+{
+	FILE *f = fopen(path, "re");
+	int n = none;
+
+	if (f == NULL)
+		return none;
+	if (fscanf(f, "%d", &n) != 1)
+		n = none;
+	fclose(f);
+	return n;
+}
+
+static bool
+all_ids(const uint32_t ids[3], uint32_t id)
+{
+	return ids[0] == id && ids[1] == id && ids[2] == id;
+}
+
+/* Is pid a descendant of ours? */
+static bool
+descends(pid_t pid)
+{
+	struct proc_status st;
+
+	while (pid > 1 && procfs_status(pid, &st) == 0) {
+		if (st.ppid == getpid())
+			return true;
+		pid = st.ppid;
+	}
+	return false;
+}
+
+static bool
+other_user_namespace(pid_t pid)
+{
+	char path[48];
+	struct stat own, its;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	return stat("/proc/self/ns/user", &own) == 0 && stat(path, &its) == 0 &&
+	    own.st_ino != its.st_ino;
+}
+
+/* The kernel gives the /proc files of a process that is not dumpable to
+ * root. */
+static bool
+not_dumpable(pid_t pid, const struct proc_status *st)
+{
+	char path[40];
+	struct stat sb;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return stat(path, &sb) == 0 && sb.st_uid != st->uid[1];
+}
+
+static int
+explain_yama(pid_t pid, int scope, bool capable, struct proc_error *err)
+{
+	if (scope == 3)
+		return explain(err, -EPERM,
+		    "no process may be traced on this "
+		    "system: kernel.yama.ptrace_scope is 3 (until reboot)");
+	if (scope == 2 && !capable)
+		return explain(err, -EPERM,
+		    "process %d: "
+		    "kernel.yama.ptrace_scope is 2: run as root, or set it to "
+		    "0 (sysctl kernel.yama.ptrace_scope=0)",
+		    (int)pid);
+	if (scope == 1 && !capable && !descends(pid))
+		return explain(err, -EPERM,
+		    "process %d: "
+		    "kernel.yama.ptrace_scope is 1: only launched programs may "
+		    "be traced (-c); run as root, or sysctl "
+		    "kernel.yama.ptrace_scope=0",
+		    (int)pid);
+	return 0;
+}
+
+/* A process that we may not look into, by its credentials. */
+static int
+explain_credentials(pid_t pid, const struct proc_status *st,
+    const struct proc_status *own, struct proc_error *err)
+{
+	if (!all_ids(st->uid, own->uid[0]))
+		return explain(err, -EPERM,
+		    "process %d (%s) belongs to user "
+		    "%u, you are %u: run as that user or as root "
+		    "(CAP_SYS_PTRACE)",
+		    (int)pid, st->comm, st->uid[1], own->uid[0]);
+	if (!all_ids(st->gid, own->gid[0]))
+		return explain(err, -EPERM,
+		    "process %d (%s) runs with group "
+		    "%u, you with %u: run with that group or as root "
+		    "(CAP_SYS_PTRACE)",
+		    (int)pid, st->comm, st->gid[1], own->gid[0]);
+	if (not_dumpable(pid, st))
+		return explain(err, -EPERM,
+		    "process %d (%s) is not dumpable: "
+		    "it was set-id, its file may not be read, or it asked for "
+		    "it (PR_SET_DUMPABLE): run as root (CAP_SYS_PTRACE)",
+		    (int)pid, st->comm);
+	if ((st->cap_permitted & ~own->cap_permitted) != 0)
+		return explain(err, -EPERM,
+		    "process %d (%s) has capabilities "
+		    "that you lack: run as root (CAP_SYS_PTRACE)",
+		    (int)pid, st->comm);
+	return 0;
+}
+
+void
+access_explain(pid_t pid, int error, struct proc_error *err)
+{
+	struct proc_status st, own;
+
+	if (procfs_status(pid, &st) < 0 || error == -ESRCH) {
+		explain(err, -ESRCH,
+		    "process %d ended while it was being attached", (int)pid);
+		return;
+	}
+	procfs_status(getpid(), &own);
+	bool capable = (own.cap_permitted & CAP_PTRACE_BIT) != 0;
+	if (st.tracer != 0) {
+		explain_tracer(pid, &st, err);
+		return;
+	}
+	int scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0);
+	if (!capable && explain_credentials(pid, &st, &own, err) != 0)
+		return;
+	if (explain_yama(pid, scope, capable, err) != 0)
+		return;
+	if (other_user_namespace(pid))
+		explain(err, error,
+		    "process %d (%s) is in another user "
+		    "namespace (a container): run the tracer inside it, or as "
+		    "root outside",
+		    (int)pid, st.comm);
+	else if (error == -ENOSYS || own.seccomp == 2)
+		explain(err, error,
+		    "ptrace is refused by the seccomp filter "
+		    "of this container: start it with --cap-add=SYS_PTRACE or "
+		    "--security-opt seccomp=unconfined");
+	else
+		explain(err, error,
+		    "process %d (%s): ptrace: %s; a security "
+		    "module (SELinux, AppArmor) may forbid it: see its log",
+		    (int)pid, st.comm, strerror(-error));
+}

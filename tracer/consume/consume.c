@@ -1,0 +1,287 @@
+/*
+ * The consumer: takes records out of the lanes in order of time and
+ * aggregations out of their stores.
+ *
+ * The target may write to the store at any time.  A record is therefore copied
+ * first; its EPID, read from the copy, gives its size; where that is not
+ * possible, what is left of the buffer is skipped and counted.
+ */
+#include <string.h>
+
+#include "dlang/vm/agg.h"
+#include "dlang/vm/buf.h"
+#include "tracer/consume/consume_impl.h"
+
+struct consume *
+consume_create(const struct consume_env *env)
+{
+	struct consume *c = mem_zalloc(sizeof(*c));
+
+	c->env = *env;
+	out_init(&c->out, env->out);
+	aggs_init(&c->aggs, env->globals);
+	return c;
+}
+
+void
+consume_destroy(struct consume *c)
+{
+	if (c == NULL)
+		return;
+	out_fini(&c->out);
+	str_fini(&c->line);
+	aggs_fini(&c->aggs);
+	hash_foreach(e, &c->flows)
+		mem_free(e->value);
+	hash_fini(&c->flows);
+	mem_free(c->rec.at);
+	vec_fini(&c->drops);
+	mem_free(c);
+}
+
+struct printer
+consume_printer(struct consume *c, struct str *to)
+{
+	return (struct printer){
+		.to = to,
+		.c = c,
+		.escape = c->out.escape,
+		.quiet = option_get(c->env.opts, OPT_QUIET),
+		.pid = c->rec.at != NULL ? c->rec.hdr->pid : 0,
+	};
+}
+
+struct lane *
+consume_lane(const struct consume *c, uint32_t n)
+{
+	/* Their number is in the store, where the target can make it any. */
+	if (n >= c->env.store.size / sizeof(struct lane))
+		return NULL;
+	return store_lane(&c->env.store, n, NULL);
+}
+
+/* ---- records ---- */
+
+static void
+lane_skip(struct consume *c, struct lane *l, uint32_t size)
+{
+	c->damaged += size;
+	buf_advance(l, size);
+}
+
+/* Positions that no writer of ours made: start afresh where it says it is. */
+static void
+lane_check(struct consume *c, struct lane *l)
+{
+	uint64_t head = __atomic_load_n(&l->head, __ATOMIC_ACQUIRE);
+	uint64_t tail = __atomic_load_n(&l->tail, __ATOMIC_RELAXED);
+
+	if (head - tail <= l->buf_size)
+		return;
+	c->damaged += l->buf_size;
+	__atomic_store_n(&l->tail, head, __ATOMIC_RELEASE);
+}
+
+/* The next record of a lane: at least its header; NULL for none. */
+static const struct rec_hdr *
+lane_peek(struct consume *c, struct lane *l, uint32_t *avail)
+{
+	uint32_t most = __atomic_load_n(&l->buf_size, __ATOMIC_RELAXED) / 8;
+
+	lane_check(c, l);
+	/* As many as a buffer can hold: the target may be adding more. */
+	for (uint32_t i = 0; i <= most; i++) {
+		const void *at = buf_peek(&c->env.store, l, avail);
+		struct rec_pad pad;
+
+		if (at == NULL || *avail < sizeof(uint32_t))
+			return NULL;
+		memcpy(&pad, at, MIN(*avail, sizeof(pad)));
+		if (pad.epid != EPID_PAD && *avail >= sizeof(struct rec_hdr))
+			return at;
+		if (pad.epid == EPID_PAD && *avail >= sizeof(pad) &&
+		    pad.size >= sizeof(pad) && pad.size <= *avail)
+			buf_advance(l, pad.size);
+		else
+			lane_skip(c, l, *avail);
+	}
+	return NULL;
+}
+
+/* The lane whose next record is the oldest; by order of lanes if order in time
+ * is not asked for.  NULL: there is none. */
+static struct lane *
+consume_oldest(struct consume *c)
+{
+	bool temporal = option_get(c->env.opts, OPT_TEMPORAL);
+	struct lane *l, *best = NULL;
+	uint64_t least = 0;
+	uint32_t avail;
+
+	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++) {
+		const struct rec_hdr *hdr = lane_peek(c, l, &avail);
+		if (hdr == NULL)
+			continue;
+		uint64_t when;
+		memcpy(&when, &hdr->timestamp, sizeof(when));
+		if (best != NULL && when >= least)
+			continue;
+		best = l;
+		least = when;
+		if (!temporal)
+			break;
+	}
+	return best;
+}
+
+/* Bytes of a record, by its EPID; 0 when there is no such thing. */
+static uint32_t
+record_size(const struct consume *c, uint32_t epid)
+{
+	struct probe_text p;
+
+	if (epid == EPID_FAULT)
+		return sizeof(struct rec_fault);
+	if (!record_probe(c, epid, &p) || p.clause == NULL ||
+	    p.clause->rec_size < sizeof(struct rec_hdr))
+		return 0;
+	return p.clause->rec_size;
+}
+
+/* Move a lane's next record to c->rec.  False when it could not be read. */
+static bool
+consume_take(struct consume *c, struct lane *l)
+{
+	uint32_t avail, epid;
+	const struct rec_hdr *at = lane_peek(c, l, &avail);
+
+	if (at == NULL)
+		return false;
+	memcpy(&epid, &at->epid, sizeof(epid));
+	uint32_t size = record_size(c, epid);
+	if (size == 0 || size > avail) {
+		lane_skip(c, l, avail);
+		return false;
+	}
+	if (c->rec.cap < size) {
+		c->rec.cap = ROUND_UP(size, 4096);
+		c->rec.at = mem_realloc(c->rec.at, c->rec.cap);
+	}
+	memcpy(c->rec.at, at, size);
+	c->rec.hdr->epid = epid; /* what `size' is right for */
+	c->rec.size = size;
+	buf_advance(l, size);
+	return true;
+}
+
+/* What has been written when the call began is at most what the buffers hold;
+ * more is for the next call, or a busy target would keep us here. */
+static uint64_t
+consume_limit(const struct consume *c)
+{
+	uint64_t limit = 0;
+	struct lane *l;
+
+	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++)
+		limit += l->buf_size;
+	return limit;
+}
+
+int
+consume_records(struct consume *c)
+{
+	uint64_t limit = consume_limit(c), done = 0;
+	struct lane *l;
+
+	while (done < limit && (l = consume_oldest(c)) != NULL) {
+		uint64_t skipped = c->damaged;
+		if (!consume_take(c, l)) {
+			done += MAX(c->damaged - skipped, REC_ALIGN);
+			continue;
+		}
+		done += c->rec.size;
+		if (c->rec.hdr->epid == EPID_FAULT) {
+			record_fault(c);
+			continue;
+		}
+		/* A copy: the record behind it may be in the next pass. */
+		struct rec_hdr next;
+		uint32_t avail;
+		const struct rec_hdr *at = lane_peek(c, l, &avail);
+		if (at != NULL)
+			memcpy(&next, at, sizeof(next));
+		record_print(c, at != NULL ? &next : NULL);
+	}
+	return out_flush(&c->out);
+}
+
+/* ---- aggregations ---- */
+
+/* Copied before it is looked at: sizes are then the compiler's. */
+static void
+consume_entry(struct consume *c, const struct agg_entry *e)
+{
+	const struct prog_globals *g = c->env.globals;
+	uint32_t id = __atomic_load_n(&e->id, __ATOMIC_RELAXED);
+
+	if (id == 0 || id > g->aggs.len)
+		return;
+	const struct prog_agg *def = g->aggs.at[id - 1];
+	const struct region *store = &c->env.store;
+	size_t key = ROUND_UP((size_t)def->key_size, 8);
+	size_t len = key + (size_t)def->words * 8;
+	uint64_t at = (uint64_t)(e->data - store->base);
+	if (e->key_size != def->key_size || e->words != def->words ||
+	    at > store->size || len > store->size - at)
+		return;
+	uint8_t *copy = mem_alloc(len);
+	memcpy(copy, e->data, len);
+	aggs_add(&c->aggs, id, copy, (const uint64_t *)(copy + key));
+	mem_free(copy);
+}
+
+void
+consume_aggs(struct consume *c)
+{
+	struct lane *l;
+
+	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++) {
+		const struct agg_entry *e;
+		uint32_t cookie = 0;
+		bool any = false;
+
+		while ((e = agg_next(&c->env.store, l, &cookie)) != NULL) {
+			consume_entry(c, e);
+			any = true;
+		}
+		if (any)
+			agg_reset(&c->env.store, l);
+	}
+}
+
+static void
+consume_report(struct consume *c)
+{
+	struct printer p = consume_printer(c, &c->line);
+
+	str_addc(&c->line, '\n');
+	for (uint32_t id = 1; id <= c->env.globals->aggs.len; id++)
+		if (!aggs_table(&c->aggs, id)->printed)
+			printa(&p, &id, 1, NULL, false);
+	out_write(&c->out, &c->line);
+}
+
+int
+consume_finish(struct consume *c, bool aborted)
+{
+	/* Before the records: a printa() among them prints what is there now. */
+	consume_aggs(c);
+	int r = consume_records(c);
+
+	consume_drops(c);
+	if (r == 0 && !aborted) {
+		consume_report(c);
+		r = out_flush(&c->out);
+	}
+	return r;
+}

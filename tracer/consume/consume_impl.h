@@ -1,0 +1,257 @@
+/*
+ * What the files of the consumer share.
+ *
+ *	lanes -> consume.c -> record.c -> print, printf, printa, stack_text
+ *	                          |              |
+ *	lanes -> consume.c -> aggs.c <-----------+--> hist
+ *
+ * Everything is rendered into a `struct str' and written by out.c.  Bytes that
+ * come from the store are copied before they are looked at; what is decoded is
+ * the copy, by layouts that only the compiler wrote.
+ */
+#ifndef TRACER_CONSUME_CONSUME_IMPL_H
+#define TRACER_CONSUME_CONSUME_IMPL_H
+
+#include "dlang/base/hash.h"
+#include "dlang/base/str.h"
+#include "dlang/base/vec.h"
+#include "dlang/vm/store.h"
+#include "symbols/addrspace.h"
+#include "tracer/consume/consume.h"
+
+/* ---- out.c: where output goes ---- */
+
+struct out {
+	FILE *base;  /* the environment's: borrowed */
+	FILE *own;   /* after freopen(), or NULL */
+	bool escape; /* it is a terminal: see text_add() */
+	int error;   /* the first errno, negative; nothing is written after */
+};
+
+void out_init(struct out *o, FILE *base);
+void out_fini(struct out *o);
+/* Write the text and clear it. */
+void out_write(struct out *o, struct str *text);
+/* 0 or the error, which stays. */
+int out_flush(struct out *o);
+/* Append to a file from now on; "" goes back to the first.  0 or a negative
+ * errno, and then nothing has changed. */
+int out_reopen(struct out *o, const char *path);
+void out_truncate(struct out *o);
+/* Run a shell command and wait for it. */
+void out_system(struct out *o, const char *command);
+
+/* ---- text.c: bytes of the target as text ---- */
+
+struct printer {
+	struct str *to;
+	struct consume *c;
+	bool escape;  /* to is for a terminal */
+	bool quiet;   /* no columns */
+	uint32_t pid; /* whose addresses those without a space are */
+};
+
+/* Text that the target chose.  On a terminal, control characters other than
+ * newline and tab become escapes. */
+void text_add(struct printer *p, const char *s, size_t n);
+/* As a C string literal would show it (%S), without quotes. */
+void text_add_quoted(struct str *to, const char *s, size_t n, char quote);
+/* s, blank-padded to a width of bytes; a negative width pads on the right. */
+void text_add_padded(struct printer *p, const char *s, size_t n, int width);
+/* One code point. */
+void text_add_utf8(struct str *to, uint32_t c);
+/* Only what a person can read, up to a NUL or the end; *len is the length. */
+bool text_is_printable(const void *p, size_t size, size_t *len);
+
+/* ---- stack_text.c: addresses ---- */
+
+/* Newline, then a line for each frame, `indent' blanks before it; -1: as the
+ * option says. */
+void stack_print(struct printer *p, const void *stack, size_t size, int indent);
+/* The name of a struct rec_sym, by the kind of value. */
+void sym_text(enum rec_kind kind, const void *sym, char *buf, size_t size);
+/* An address without a space, in the process of the record. */
+void addr_text(struct printer *p, uint64_t addr, char *buf, size_t size);
+
+/* ---- print.c: values in their default form ---- */
+
+uint64_t value_uint(const void *p, uint32_t size);
+int64_t value_int(const void *p, uint32_t size);
+long double value_float(const void *p, uint32_t size);
+/* trace(): a value in its column. */
+void print_value(struct printer *p, const struct prog_rec *rec, const void *v);
+/* A member of an aggregation's key. */
+void print_key(struct printer *p, const struct prog_rec *rec, const void *v);
+/* tracemem(): hex and characters. */
+void print_dump(struct printer *p, const void *v, size_t size);
+/* print(): a value by its type. */
+void print_typed(
+    struct printer *p, const struct type *t, const void *v, size_t size);
+
+/* ---- aggs.c: the consumer's own copy of the aggregations ---- */
+
+struct agg_row {
+	struct agg_row *next; /* with the same hash */
+	const struct prog_agg *def;
+	bool empty;      /* nothing was added since it was made or cleared */
+	uint64_t *value; /* def->words */
+	uint8_t key[];   /* def->key_size */
+};
+
+struct agg_table {
+	VEC(struct agg_row *) rows;
+	uint64_t normal; /* normalize(): 1 for none */
+	bool printed;    /* by a printa() */
+};
+
+struct aggs {
+	const struct prog_globals *globals;
+	VEC(struct agg_table) tables; /* index is id - 1 */
+	struct hash by_key;
+};
+
+void aggs_init(struct aggs *a, const struct prog_globals *g);
+void aggs_fini(struct aggs *a);
+/* The table of an aggregation, or NULL when there is no such id. */
+struct agg_table *aggs_table(struct aggs *a, uint32_t id);
+/* Add a value under a key, which may be changed: symbol keys to where their
+ * symbol starts. */
+void aggs_add(struct aggs *a, uint32_t id, uint8_t *key, const uint64_t *value);
+void aggs_clear(struct aggs *a, uint32_t id);
+/* Keep the n largest values; negative: the smallest; 0: none. */
+void aggs_trunc(struct aggs *a, uint32_t id, int64_t n);
+
+/* The value as one number: mean, deviation, as it is; the histograms have
+ * none (0).  Divided by normal. */
+int64_t agg_scalar(
+    const struct prog_agg *def, const uint64_t *value, uint64_t normal);
+bool agg_is_hist(const struct prog_agg *def);
+
+/* One line of output: the rows of several aggregations under one key.  NULL
+ * where an aggregation has none. */
+struct agg_line {
+	const struct agg_row **rows;
+	const uint8_t *key;
+	const struct prog_agg *keydef; /* whose key it is */
+};
+
+struct agg_lines {
+	struct agg_line *at;
+	size_t len;
+	const struct agg_row **cells;
+};
+
+/* All keys of the aggregations `ids', sorted as the options say.  Rows are
+ * borrowed. */
+void aggs_lines(struct aggs *a, const uint32_t *ids, size_t nids,
+    const struct options *opts, struct agg_lines *out);
+void agg_lines_fini(struct agg_lines *l);
+
+/* ---- hist.c ---- */
+
+struct hist_style {
+	bool zoom, utf8, pack_utf8;
+};
+
+struct hist_style hist_style(const struct options *opts);
+/* Header and rows of a quantization. */
+void hist_print(struct str *to, const struct prog_agg *def,
+    const uint64_t *value, uint64_t normal, const struct hist_style *style);
+
+/* llquantize: values of its buckets times their counts. */
+long double hist_ll_weight(const struct prog_agg *def, const uint64_t *value);
+
+/* The buckets that a packed line shows, and by what they are scaled. */
+struct hist_range {
+	uint32_t first, last;
+	int min_width, max_width;
+	bool any;
+};
+
+/* Widen the range by a value's. */
+void hist_range_add(
+    struct hist_range *r, const struct prog_agg *def, const uint64_t *value);
+/* " min :packed: max | count", and its header; no newline. */
+void hist_pack(struct str *to, const struct prog_agg *def,
+    const uint64_t *value, uint64_t normal, const struct hist_range *r,
+    const struct hist_style *style);
+void hist_pack_header(
+    struct str *to, const struct prog_agg *def, const struct hist_range *r);
+/* "|@@@   |": the bar of `v' in 40 columns. */
+void hist_bar(struct str *to, int64_t v, double total, bool neg, bool pos,
+    const struct hist_style *style);
+void hist_header(struct str *to, int width, const char *what);
+
+/* ---- printf.c ---- */
+
+struct fmt_args {
+	const struct prog_rec *recs; /* values or members of the key */
+	size_t nrecs;
+	const uint8_t *base; /* what their offsets count from */
+	size_t size;
+	/* printa(): */
+	const struct agg_row **rows; /* NULL where there is none */
+	const struct prog_agg *const *defs;
+	const uint64_t *normals;
+	size_t naggs;
+};
+
+void printf_render(
+    struct printer *p, const struct fmt *f, const struct fmt_args *args);
+
+/* ---- printa.c ---- */
+
+/* One or several aggregations, joined by key; fmt NULL: the default form, a
+ * newline first if `lead'. */
+void printa(struct printer *p, const uint32_t *ids, size_t nids,
+    const struct fmt *fmt, bool lead);
+
+/* ---- record.c ---- */
+
+struct flow { /* -F, of one thread */
+	uint32_t indent;
+	uint32_t epid; /* of the last record, 0 for none */
+	uint64_t timestamp;
+};
+
+struct probe_text { /* of an ECB; "" for what the image does not say */
+	uint32_t id;
+	uint32_t probe_ref;
+	const char *prov, *mod, *func, *name;
+	const struct prog_clause *clause; /* NULL: it cannot be decoded */
+};
+
+/* False when there is no such EPID. */
+bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
+/* The record in c->rec.  `next' is the one that follows in its lane, or
+ * NULL. */
+void record_print(struct consume *c, const struct rec_hdr *next);
+void record_fault(struct consume *c);
+/* What went wrong while a record of ecb epid was carried out. */
+void record_error(struct consume *c, uint32_t epid, const char *what);
+
+/* ---- consume.c ---- */
+
+struct consume {
+	struct consume_env env;
+	struct out out;
+	struct str line; /* of the record being printed */
+	struct aggs aggs;
+	struct hash flows; /* struct flow by pid and tid */
+	bool header;       /* printed */
+	struct {           /* the record being printed, copied */
+		union {
+			struct rec_hdr *hdr;
+			uint8_t *at;
+		};
+		uint32_t size, cap;
+	} rec;
+	VEC(uint64_t) drops; /* DROP_COUNT for each lane: reported so far */
+	uint64_t damaged;    /* bytes skipped, not reported yet */
+};
+
+struct printer consume_printer(struct consume *c, struct str *to);
+/* Lane n of the store, or NULL: there are no more. */
+struct lane *consume_lane(const struct consume *c, uint32_t n);
+
+#endif

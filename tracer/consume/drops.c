@@ -1,0 +1,98 @@
+/*
+ * What was lost, as differences since the last report.  Nothing is lost in
+ * silence.
+ */
+#include <string.h>
+
+#include "tracer/consume/consume_impl.h"
+
+/* clang-format off */
+static const struct drop_row {
+	const char *tag;
+	const char *one, *many; /* after the number */
+	bool by_lane;		/* " on CPU n" follows */
+} drop_rows[DROP_COUNT] = {
+	[DROP_PRINCIPAL] =    { "PRINCIPAL", "drop", "drops", true },
+	[DROP_AGG] =	      { "AGGREGATION", "aggregation drop",
+				"aggregation drops", true },
+	[DROP_DYNAMIC] =      { "DYNAMIC", "dynamic variable drop",
+				"dynamic variable drops", false },
+	[DROP_DYN_RINSING] =  { "DYNRINSE",
+				"dynamic variable drop with non-empty rinsing list",
+				"dynamic variable drops with non-empty rinsing list", false },
+	[DROP_DYN_DIRTY] =    { "DYNDIRTY",
+				"dynamic variable drop with non-empty dirty list",
+				"dynamic variable drops with non-empty dirty list", false },
+	[DROP_SPEC] =	      { "SPEC", "speculative drop",
+				"speculative drops", false },
+	[DROP_SPEC_BUSY] =    { "SPECBUSY",
+				"failed speculation (available buffer(s) still busy)",
+				"failed speculations (available buffer(s) still busy)", false },
+	[DROP_SPEC_UNAVAIL] = { "SPECUNAVAIL",
+				"failed speculation (no speculative buffer available)",
+				"failed speculations (no speculative buffer available)", false },
+	[DROP_STKSTR] =	      { "STKSTROVERFLOW",
+				"jstack()/ustack() string table overflow",
+				"jstack()/ustack() string table overflows", false },
+	[DROP_DBLERROR] =     { "DBLERROR", "error in ERROR probe enabling",
+				"errors in ERROR probe enabling", false },
+};
+/* clang-format on */
+
+static void
+drop_report(
+    struct consume *c, const struct drop_row *row, uint64_t n, uint32_t lane)
+{
+	char tag[64] = "", cpu[32] = "";
+
+	if (option_get(c->env.opts, OPT_DROPTAGS))
+		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", row->tag);
+	if (row->by_lane)
+		snprintf(cpu, sizeof(cpu), " on CPU %u", lane);
+	out_flush(&c->out);
+	fprintf(c->env.err, "%s: %s%llu %s%s\n", c->env.prog, tag,
+	    (unsigned long long)n, n == 1 ? row->one : row->many, cpu);
+	fflush(c->env.err);
+}
+
+/* New losses of one kind in one lane.  The counter is in the store: one that
+ * went down was written by the target. */
+static uint64_t
+drop_new(struct consume *c, const struct lane *l, uint32_t lane, unsigned kind)
+{
+	uint64_t now = __atomic_load_n(&l->drops[kind], __ATOMIC_RELAXED);
+	uint64_t *seen = &c->drops.at[(size_t)lane * DROP_COUNT + kind];
+	uint64_t n = now > *seen ? now - *seen : 0;
+
+	*seen = now;
+	return n;
+}
+
+void
+consume_drops(struct consume *c)
+{
+	uint64_t sums[DROP_COUNT] = { 0 };
+	const struct lane *l;
+
+	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++) {
+		while (c->drops.len < ((size_t)i + 1) * DROP_COUNT)
+			*vec_push(&c->drops) = 0;
+		for (unsigned k = 0; k < DROP_COUNT; k++) {
+			uint64_t n = drop_new(c, l, i, k);
+			if (n != 0 && drop_rows[k].by_lane)
+				drop_report(c, &drop_rows[k], n, i);
+			else
+				sums[k] += n;
+		}
+	}
+	for (unsigned k = 0; k < DROP_COUNT; k++)
+		if (sums[k] != 0)
+			drop_report(c, &drop_rows[k], sums[k], 0);
+	if (c->damaged != 0) {
+		out_flush(&c->out);
+		fprintf(c->env.err,
+		    "%s: %llu bytes of trace data make no sense: skipped\n",
+		    c->env.prog, (unsigned long long)c->damaged);
+		c->damaged = 0;
+	}
+}

@@ -1,0 +1,235 @@
+/*
+ * printa() and the report at the end: aggregations, joined by key, in order.
+ */
+#include <string.h>
+
+#include "tracer/consume/consume_impl.h"
+
+struct report {
+	struct printer *p;
+	size_t n; /* aggregations */
+	const struct prog_agg **defs;
+	uint64_t *normals;
+	struct agg_lines lines;
+	struct hist_style style;
+	bool hist, pack; /* agghist, aggpack */
+	/* Of a table with one column of keys (agghist, aggpack): */
+	bool table;
+	int key_width;
+	double total; /* agghist */
+	bool neg, pos;
+	struct hist_range range; /* aggpack */
+};
+
+static void
+report_keys(struct printer *p, const struct agg_line *l)
+{
+	for (size_t i = 0; i < l->keydef->nkeys; i++)
+		print_key(
+		    p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
+}
+
+/* One value, as wide as its column; a histogram takes lines of its own. */
+static void
+report_value(struct report *r, size_t i, const struct agg_row *row)
+{
+	const struct prog_agg *def = r->defs[i];
+
+	if (agg_is_hist(def)) {
+		uint64_t *zero = mem_zalloc((size_t)def->words * 8);
+		hist_print(r->p->to, def, row != NULL ? row->value : zero,
+		    r->normals[i], &r->style);
+		mem_free(zero);
+		return;
+	}
+	int64_t v = row == NULL || row->empty ?
+	    0 :
+	    agg_scalar(def, row->value, r->normals[i]);
+	if (def->func == AGG_STDDEV)
+		str_printf(r->p->to, " %16llu", (unsigned long long)v);
+	else
+		str_printf(r->p->to, " %16lld", (long long)v);
+}
+
+/* ---- a table: agghist, aggpack ---- */
+
+/* The key in as few columns as it takes: members one blank apart. */
+static void
+report_short_key(struct report *r, const struct agg_line *l, struct str *to)
+{
+	struct str member = { 0 };
+	struct printer p = *r->p;
+
+	p.to = &member;
+	for (size_t i = 0; i < l->keydef->nkeys; i++) {
+		print_key(
+		    &p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
+		const char *s = str_c(&member);
+		s += strspn(s, " ");
+		size_t len = strlen(s);
+		while (len > 0 && s[len - 1] == ' ')
+			len--;
+		str_add(to, i != 0 ? " " : "");
+		str_addn(to, s, len);
+		str_clear(&member);
+	}
+	str_fini(&member);
+}
+
+static void
+report_measure(struct report *r)
+{
+	struct str key = { 0 };
+
+	r->key_width = 16;
+	for (size_t i = 0; i < r->lines.len; i++) {
+		const struct agg_row *row = r->lines.at[i].rows[0];
+		report_short_key(r, &r->lines.at[i], &key);
+		r->key_width = MAX(r->key_width, (int)MIN(key.len, 512));
+		str_clear(&key);
+		if (r->pack) {
+			hist_range_add(&r->range, r->defs[0], row->value);
+			continue;
+		}
+		int64_t v = (int64_t)row->value[0];
+		double a = v < 0 ? -(double)v : (double)v;
+		r->total =
+		    r->style.zoom ? MAX(r->total, a / 0.95) : r->total + a;
+		r->neg |= v < 0;
+		r->pos |= v > 0;
+	}
+	str_fini(&key);
+}
+
+static void
+report_table_row(struct report *r, const struct agg_line *l)
+{
+	const struct agg_row *row = l->rows[0];
+	struct str *to = r->p->to;
+	struct str key = { 0 };
+
+	report_short_key(r, l, &key);
+	str_printf(to, "%*s ", r->key_width, str_c(&key));
+	str_fini(&key);
+	if (r->pack) {
+		hist_pack(to, r->defs[0], row->value, r->normals[0], &r->range,
+		    &r->style);
+	} else {
+		hist_bar(to, (int64_t)row->value[0], r->total, r->neg, r->pos,
+		    &r->style);
+		str_printf(to, " %-9lld",
+		    (long long)agg_scalar(
+			r->defs[0], row->value, r->normals[0]));
+	}
+	str_addc(to, '\n');
+}
+
+static void
+report_table(struct report *r)
+{
+	report_measure(r);
+	if (r->pack) {
+		str_printf(r->p->to, "\n%*s ", r->key_width, "key");
+		hist_pack_header(r->p->to, r->defs[0], &r->range);
+		str_addc(r->p->to, '\n');
+	} else {
+		hist_header(r->p->to, r->key_width, "key");
+	}
+	for (size_t i = 0; i < r->lines.len; i++)
+		report_table_row(r, &r->lines.at[i]);
+}
+
+/* Do the options ask for one?  Stacks as keys take lines of their own. */
+static bool
+report_is_table(const struct report *r)
+{
+	const struct prog_agg *def = r->defs[0];
+
+	if (r->n != 1 || r->lines.len == 0)
+		return false;
+	for (size_t i = 0; i < def->nkeys; i++)
+		if (def->keys[i].kind == REC_STACK ||
+		    def->keys[i].kind == REC_BYTES)
+			return false;
+	if (r->pack)
+		return def->func == AGG_QUANTIZE || def->func == AGG_LQUANTIZE;
+	return r->hist && (def->func == AGG_COUNT || def->func == AGG_SUM);
+}
+
+/* ---- lines ---- */
+
+static void
+report_format(struct report *r, const struct agg_line *l, const struct fmt *fmt)
+{
+	struct fmt_args args = {
+		.recs = l->keydef->keys,
+		.nrecs = l->keydef->nkeys,
+		.base = l->key,
+		.size = l->keydef->key_size,
+		.rows = l->rows,
+		.defs = r->defs,
+		.normals = r->normals,
+		.naggs = r->n,
+	};
+	printf_render(r->p, fmt, &args);
+}
+
+static void
+report_lines(struct report *r, const struct fmt *fmt)
+{
+	for (size_t i = 0; i < r->lines.len; i++) {
+		const struct agg_line *l = &r->lines.at[i];
+		if (fmt != NULL) {
+			report_format(r, l, fmt);
+			continue;
+		}
+		report_keys(r->p, l);
+		for (size_t j = 0; j < r->n; j++)
+			report_value(r, j, l->rows[j]);
+		str_addc(r->p->to, '\n');
+	}
+}
+
+static bool
+report_open(struct report *r, const uint32_t *ids, size_t nids)
+{
+	struct aggs *a = &r->p->c->aggs;
+	const struct options *opts = r->p->c->env.opts;
+
+	for (size_t i = 0; i < nids; i++)
+		if (aggs_table(a, ids[i]) == NULL)
+			return false;
+	r->n = nids;
+	r->style = hist_style(opts);
+	r->hist = option_get(opts, OPT_AGGHIST);
+	r->pack = option_get(opts, OPT_AGGPACK);
+	r->defs = mem_alloc(nids * sizeof(r->defs[0]));
+	r->normals = mem_alloc(nids * sizeof(r->normals[0]));
+	for (size_t i = 0; i < nids; i++) {
+		struct agg_table *t = aggs_table(a, ids[i]);
+		r->defs[i] = a->globals->aggs.at[ids[i] - 1];
+		r->normals[i] = t->normal;
+		t->printed |= t->rows.len != 0;
+	}
+	aggs_lines(a, ids, nids, opts, &r->lines);
+	return true;
+}
+
+void
+printa(struct printer *p, const uint32_t *ids, size_t nids,
+    const struct fmt *fmt, bool lead)
+{
+	struct report r = { .p = p };
+
+	if (nids == 0 || !report_open(&r, ids, nids))
+		return;
+	if (fmt == NULL && lead)
+		str_addc(p->to, '\n');
+	if (fmt == NULL && report_is_table(&r))
+		report_table(&r);
+	else
+		report_lines(&r, fmt);
+	agg_lines_fini(&r.lines);
+	mem_free(r.defs);
+	mem_free(r.normals);
+}

@@ -1,0 +1,475 @@
+/*
+ * One record: its columns, and its statements in order.
+ *
+ * c->rec holds a copy, at least as long as the layout of its EPID says; the
+ * layout comes from the compiler.  Only the values are the target's.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "tracer/consume/consume_impl.h"
+
+/* ---- which probe, which clause ---- */
+
+static const char *
+image_text(const struct region *im, uint32_t ref)
+{
+	const char *s = region_at(im, ref, 1);
+
+	if (s == NULL || memchr(s, '\0', im->size - ref) == NULL)
+		return "";
+	return s;
+}
+
+/* An object of the image, or NULL. */
+static const void *
+image_at(const struct region *im, uint64_t ref, size_t len)
+{
+	return ref > UINT32_MAX ? NULL : region_at(im, (uint32_t)ref, len);
+}
+
+static const struct img_ecb *
+image_ecb(const struct region *im, uint32_t epid)
+{
+	const struct img_hdr *h = (const void *)im->base;
+
+	if (im->size < sizeof(*h) || epid == EPID_PAD || epid >= h->ecbs_max ||
+	    epid > h->necbs)
+		return NULL;
+	const uint32_t *ref = image_at(
+	    im, (uint64_t)h->ecbs_ref + 4 * (uint64_t)epid, sizeof(*ref));
+	if (ref == NULL)
+		return NULL;
+	return image_at(im, *ref, sizeof(struct img_ecb));
+}
+
+bool
+record_probe(const struct consume *c, uint32_t epid, struct probe_text *p)
+{
+	const struct region *im = &c->env.image;
+	const struct prog_globals *g = c->env.globals;
+	const struct img_ecb *ecb = image_ecb(im, epid);
+
+	*p = (struct probe_text){
+		.prov = "", .mod = "", .func = "", .name = ""
+	};
+	if (ecb == NULL)
+		return false;
+	const struct img_clause *clause =
+	    image_at(im, ecb->clause_ref, sizeof(*clause));
+	if (clause != NULL && clause->index < g->clauses.len)
+		p->clause = g->clauses.at[clause->index];
+	const struct img_probe *probe =
+	    image_at(im, ecb->probe_ref, sizeof(*probe));
+	if (probe == NULL)
+		return true;
+	p->id = probe->id;
+	p->probe_ref = ecb->probe_ref;
+	p->prov = image_text(im, probe->prov_ref);
+	p->mod = image_text(im, probe->mod_ref);
+	p->func = image_text(im, probe->func_ref);
+	p->name = image_text(im, probe->name_ref);
+	return true;
+}
+
+/* ---- messages ---- */
+
+/* What was printed so far goes first: on a terminal both are one text. */
+static void
+record_message(struct consume *c, uint32_t epid, const char *what)
+{
+	struct str s = { 0 }, text = { 0 };
+	struct printer to_err = {
+		.to = &text, .c = c, .escape = isatty(fileno(c->env.err))
+	};
+	struct probe_text p;
+
+	out_write(&c->out, &c->line);
+	out_flush(&c->out);
+	record_probe(c, epid, &p);
+	str_printf(&s, "error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s",
+	    epid, p.id, p.prov, p.mod, p.func, p.name, what);
+	text_add(&to_err, str_c(&s), s.len);
+	fprintf(c->env.err, "%s: %s\n", c->env.prog, str_c(&text));
+	fflush(c->env.err);
+	str_fini(&s);
+	str_fini(&text);
+}
+
+void
+record_error(struct consume *c, uint32_t epid, const char *what)
+{
+	record_message(c, epid, what);
+}
+
+/* clang-format off */
+static const struct fault_row {
+	uint32_t code;
+	bool has_addr;
+	const char *text;
+} fault_rows[] = {
+	{ FLT_BADADDR,   true,  "invalid address" },
+	{ FLT_BADALIGN,  true,  "invalid alignment" },
+	{ FLT_ILLOP,     false, "illegal operation" },
+	{ FLT_DIVZERO,   false, "divide-by-zero" },
+	{ FLT_NOSCRATCH, false, "out of scratch space" },
+	{ FLT_KPRIV,     false, "invalid kernel access" },
+	{ FLT_UPRIV,     false, "invalid user access" },
+	{ FLT_TUPOFLOW,  false, "tuple stack overflow" },
+	{ FLT_BADSTACK,  true,  "bad stack" },
+	{ FLT_BADSIZE,   false, "invalid size" },
+	{ FLT_BADINDEX,  false, "index out of bounds" },
+	{ FLT_LIBRARY,   false, "library-level fault" },
+	{ FLT_UNKNOWN,   false, "unknown fault" }, /* and all others */
+};
+/* clang-format on */
+
+void
+record_fault(struct consume *c)
+{
+	struct rec_fault f;
+	struct str s = { 0 };
+	size_t i = 0;
+
+	memcpy(&f, c->rec.at, sizeof(f));
+	while (i < ARRAY_SIZE(fault_rows) - 1 && fault_rows[i].code != f.code)
+		i++;
+	str_add(&s, fault_rows[i].text);
+	if (fault_rows[i].has_addr)
+		str_printf(&s, " (0x%llx)", (unsigned long long)f.value);
+	if (f.action == 0)
+		str_add(&s, " in predicate");
+	else
+		str_printf(&s, " in action #%u", f.action);
+	if (f.offset >= 0)
+		str_printf(&s, " at DIF offset %d", f.offset);
+	record_message(c, f.epid, str_c(&s));
+	str_fini(&s);
+}
+
+/* ---- columns ---- */
+
+enum flow_kind { FLOW_ENTRY, FLOW_RETURN, FLOW_OTHER };
+
+static bool
+flow_is(const char *name, const char *word)
+{
+	size_t n = strlen(name), w = strlen(word);
+
+	if (n < w || strcmp(name + n - w, word) != 0)
+		return false;
+	return n == w || name[n - w - 1] == '-';
+}
+
+/* Are both records of one firing of one probe, by different clauses? */
+static bool
+flow_same(const struct consume *c, uint32_t epid, uint64_t timestamp,
+    const struct rec_hdr *hdr)
+{
+	const struct region *im = &c->env.image;
+	const struct img_ecb *a = image_ecb(im, epid);
+	const struct img_ecb *b = image_ecb(im, hdr->epid);
+
+	return a != NULL && b != NULL && a->probe_ref == b->probe_ref &&
+	    epid != hdr->epid && timestamp == hdr->timestamp;
+}
+
+/* Only the first of an entry's clauses goes one deeper, and only the last of a
+ * return's comes back. */
+static enum flow_kind
+flow_kind(struct consume *c, const struct flow *flow, const char *name,
+    const struct rec_hdr *next)
+{
+	const struct rec_hdr *hdr = c->rec.hdr;
+
+	if (flow_is(name, "entry"))
+		return flow_same(c, flow->epid, flow->timestamp, hdr) ?
+		    FLOW_OTHER :
+		    FLOW_ENTRY;
+	if (flow_is(name, "return"))
+		return next != NULL && next->tid == hdr->tid &&
+			flow_same(c, next->epid, next->timestamp, hdr) ?
+		    FLOW_OTHER :
+		    FLOW_RETURN;
+	return FLOW_OTHER;
+}
+
+static struct flow *
+flow_of(struct consume *c)
+{
+	uint64_t key = (uint64_t)c->rec.hdr->pid << 32 | c->rec.hdr->tid;
+	struct flow *flow = hash_get(&c->flows, key);
+
+	if (flow == NULL) {
+		flow = mem_zalloc(sizeof(*flow));
+		hash_set(&c->flows, key, flow);
+	}
+	return flow;
+}
+
+static void
+record_flow(struct consume *c, struct printer *p, const struct probe_text *pr,
+    const struct rec_hdr *next)
+{
+	struct flow *flow = flow_of(c);
+	enum flow_kind kind = flow_kind(c, flow, pr->name, next);
+	const char *arrow = strcmp(pr->prov, "syscall") == 0 ? "=" : "-";
+	struct str name = { 0 };
+
+	if (kind == FLOW_RETURN)
+		flow->indent -= MIN(flow->indent, 2);
+	str_printf(&name, "%*s", (int)flow->indent, "");
+	if (kind == FLOW_ENTRY)
+		str_printf(&name, " %s> %s", arrow, pr->func);
+	else if (kind == FLOW_RETURN)
+		str_printf(&name, " <%s %s", arrow, pr->func);
+	else
+		str_printf(&name, "| %s:%s", pr->func, pr->name);
+	if (kind == FLOW_ENTRY && flow->indent < 4096)
+		flow->indent += 2;
+	flow->epid = c->rec.hdr->epid;
+	flow->timestamp = c->rec.hdr->timestamp;
+
+	if (!c->env.testing)
+		str_printf(p->to, "%3u ", c->rec.hdr->cpu);
+	text_add_padded(p, str_c(&name), name.len, -41);
+	str_addc(p->to, ' ');
+	str_fini(&name);
+}
+
+static void
+record_columns(
+    struct consume *c, struct printer *p, const struct probe_text *pr)
+{
+	struct str name = { 0 };
+
+	if (!c->env.testing)
+		str_printf(p->to, "%3u %6u ", c->rec.hdr->cpu, pr->id);
+	str_printf(&name, "%s:%s", pr->func, pr->name);
+	text_add_padded(p, str_c(&name), name.len, 32);
+	str_addc(p->to, ' ');
+	str_fini(&name);
+}
+
+static void
+record_header(struct consume *c, bool flow)
+{
+	if (c->header)
+		return;
+	c->header = true;
+	if (flow) {
+		if (!c->env.testing)
+			str_printf(&c->line, "%3s ", "CPU");
+		str_printf(&c->line, "%-41s\n", "FUNCTION");
+		return;
+	}
+	if (!c->env.testing)
+		str_printf(&c->line, "%3s %6s ", "CPU", "ID");
+	str_printf(&c->line, "%32s\n", "FUNCTION:NAME");
+}
+
+/* ---- statements ---- */
+
+/* A value of the record, or NULL. */
+static const uint8_t *
+record_value(const struct consume *c, const struct prog_rec *rec)
+{
+	if (rec->off > c->rec.size || rec->size > c->rec.size - rec->off)
+		return NULL;
+	return c->rec.at + rec->off;
+}
+
+/* The number of an action's last argument, or other when it has none. */
+static int64_t
+stmt_arg(const struct consume *c, const struct prog_stmt *st, int64_t other)
+{
+	if (!st->has_arg || st->nrecs == 0)
+		return other;
+	const struct prog_rec *rec = &st->recs[st->nrecs - 1];
+	const uint8_t *v = record_value(c, rec);
+	if (v == NULL || rec->size == 0)
+		return other;
+	return rec->is_signed ? value_int(v, rec->size) :
+				(int64_t)value_uint(v, rec->size);
+}
+
+static void
+stmt_format(struct consume *c, struct printer *p, const struct prog_stmt *st)
+{
+	struct fmt_args args = {
+		.recs = st->recs,
+		.nrecs = st->nrecs,
+		.base = c->rec.at,
+		.size = c->rec.size,
+	};
+	if (st->fmt != NULL)
+		printf_render(p, st->fmt, &args);
+}
+
+static void
+stmt_trace(struct consume *c, struct printer *p, const struct prog_stmt *st)
+{
+	for (size_t i = 0; i < st->nrecs; i++) {
+		const uint8_t *v = record_value(c, &st->recs[i]);
+		if (v != NULL)
+			print_value(p, &st->recs[i], v);
+	}
+}
+
+static void
+stmt_tracemem(struct consume *c, struct printer *p, const struct prog_stmt *st)
+{
+	const uint8_t *v =
+	    st->nrecs != 0 ? record_value(c, &st->recs[0]) : NULL;
+
+	if (v == NULL)
+		return;
+	int64_t size = stmt_arg(c, st, st->recs[0].size);
+	if (size < 0 || size > st->recs[0].size)
+		size = st->recs[0].size;
+	print_dump(p, v, (size_t)size);
+}
+
+static void
+stmt_print(struct consume *c, struct printer *p, const struct prog_stmt *st)
+{
+	for (size_t i = 0; i < st->nrecs; i++) {
+		const uint8_t *v = record_value(c, &st->recs[i]);
+		if (v != NULL)
+			print_typed(p, st->recs[i].type, v, st->recs[i].size);
+	}
+}
+
+/* printa(), clear() and so on see what was aggregated up to now. */
+static void
+stmt_aggs(struct consume *c, struct printer *p, const struct prog_stmt *st)
+{
+	consume_aggs(c);
+	if (st->kind == ACT_PRINTA) {
+		printa(p, st->aggs, st->naggs, st->fmt, true);
+		return;
+	}
+	for (size_t i = 0; i < st->naggs; i++) {
+		struct agg_table *t = aggs_table(&c->aggs, st->aggs[i]);
+		if (t == NULL)
+			continue;
+		if (st->kind == ACT_CLEAR)
+			aggs_clear(&c->aggs, st->aggs[i]);
+		else if (st->kind == ACT_TRUNC)
+			aggs_trunc(&c->aggs, st->aggs[i], stmt_arg(c, st, 0));
+		else if (st->kind == ACT_DENORMALIZE)
+			t->normal = 1;
+		else if (stmt_arg(c, st, 1) != 0)
+			t->normal = (uint64_t)stmt_arg(c, st, 1);
+		else
+			record_error(
+			    c, c->rec.hdr->epid, "couldn't normalize() by 0");
+	}
+}
+
+static void
+stmt_setopt(struct consume *c, const struct prog_stmt *st)
+{
+	int r = option_set(c->env.opts, st->strs[0], st->strs[1], true);
+	struct str s = { 0 };
+
+	if (r == 0)
+		return;
+	str_printf(&s, "couldn't set option \"%s\" to \"%s\": %s", st->strs[0],
+	    st->strs[1] != NULL ? st->strs[1] : "enabled", option_error(r));
+	record_error(c, c->rec.hdr->epid, str_c(&s));
+	str_fini(&s);
+}
+
+/* system() and freopen(): the text goes to the shell or the file system, as it
+ * is. */
+static void
+stmt_outside(struct consume *c, const struct prog_stmt *st)
+{
+	struct str text = { 0 };
+	struct printer p = consume_printer(c, &text);
+
+	p.escape = false;
+	stmt_format(c, &p, st);
+	out_write(&c->out, &c->line);
+	if (st->kind == ACT_SYSTEM) {
+		out_system(&c->out, str_c(&text));
+		str_fini(&text);
+		return;
+	}
+	int r = out_reopen(&c->out, str_c(&text));
+	if (r != 0) {
+		char *what = mem_printf("couldn't freopen() \"%s\": %s",
+		    str_c(&text), strerror(-r));
+		record_error(c, c->rec.hdr->epid, what);
+		mem_free(what);
+	}
+	str_fini(&text);
+}
+
+static void
+stmt_carry_out(struct consume *c, struct printer *p, const struct prog_stmt *st)
+{
+	switch (st->kind) {
+	case ACT_TRACE:
+	case ACT_USTACK:
+	case ACT_JSTACK:
+	case ACT_STACK:
+	case ACT_USYM:
+	case ACT_UFUNC:
+	case ACT_UMOD:
+	case ACT_UADDR:
+	case ACT_SYM:
+	case ACT_FUNC:
+	case ACT_MOD: stmt_trace(c, p, st); break;
+	case ACT_PRINTF: stmt_format(c, p, st); break;
+	case ACT_PRINTA:
+	case ACT_CLEAR:
+	case ACT_TRUNC:
+	case ACT_NORMALIZE:
+	case ACT_DENORMALIZE: stmt_aggs(c, p, st); break;
+	case ACT_SETOPT: stmt_setopt(c, st); break;
+	case ACT_FTRUNCATE:
+		out_write(&c->out, &c->line);
+		out_truncate(&c->out);
+		break;
+	case ACT_TRACEMEM: stmt_tracemem(c, p, st); break;
+	case ACT_PRINT: stmt_print(c, p, st); break;
+	case ACT_SYSTEM:
+	case ACT_FREOPEN: stmt_outside(c, st); break;
+	/* Done at the hit, or nothing to print: */
+	case ACT_NONE:
+	case ACT_EXIT:
+	case ACT_STOP:
+	case ACT_RAISE:
+	case ACT_BREAKPOINT:
+	case ACT_PANIC:
+	case ACT_CHILL:
+	case ACT_SPECULATE:
+	case ACT_COMMIT:
+	case ACT_DISCARD: break;
+	}
+}
+
+void
+record_print(struct consume *c, const struct rec_hdr *next)
+{
+	const struct options *opts = c->env.opts;
+	bool flow = option_get(opts, OPT_FLOWINDENT);
+	bool quiet = option_get(opts, OPT_QUIET);
+	struct printer p = consume_printer(c, &c->line);
+	struct probe_text probe;
+
+	record_probe(c, c->rec.hdr->epid, &probe);
+	if (flow || !quiet)
+		record_header(c, flow);
+	if (flow)
+		record_flow(c, &p, &probe, next);
+	else if (!quiet)
+		record_columns(c, &p, &probe);
+	for (size_t i = 0; i < probe.clause->nstmts; i++)
+		stmt_carry_out(c, &p, &probe.clause->stmts[i]);
+	if (!quiet)
+		str_addc(&c->line, '\n');
+	out_write(&c->out, &c->line);
+}

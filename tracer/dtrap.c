@@ -1,0 +1,577 @@
+/*
+ * dtrap: options to calls.  The only main(), the only reader of argv, the only
+ * place that exits.
+ *
+ *	modes and options (two passes over argv)
+ *	-> launch and attach -> compile -> list, or
+ *	-> publish, enable, arm -> BEGIN, run -> release, END, report
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dlang/cc/cc.h"
+#include "dlang/image.h"
+#include "tracer/consume/consume.h"
+#include "tracer/enable.h"
+#include "tracer/list.h"
+#include "tracer/loop.h"
+#include "tracer/panic.h"
+#include "tracer/proc.h"
+#include "tracer/state.h"
+#include "tracer/stores.h"
+#include "tracer/targets.h"
+
+#define VERSION "0.1"
+
+#define E_SUCCESS 0
+#define E_ERROR	  1
+#define E_USAGE	  2
+
+static const char OPTSTRING[] =
+    "3:6:aAb:Bc:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+
+/* One -n, -P, -m, -f, -i or -s. */
+struct request {
+	enum cc_level level;
+	const char *text;  /* as given: the program, or a script's path */
+	const char *spec;  /* what messages call it */
+	struct source source;
+	struct prog *prog;
+};
+
+struct cli {
+	struct state st;
+	const char *name;
+	VEC(struct request) requests;
+	VEC(const char *) commands; /* -c */
+	VEC(pid_t) pids;	    /* -p */
+	const char *output;	    /* -o */
+	bool list, compile_only, verbose, version;
+	int argc;		    /* operands: $1 ... */
+	char **argv;		    /* argv[0] is $0 */
+};
+
+static int
+usage(const char *name)
+{
+	fprintf(stderr,
+	    "Usage: %s [-CeFhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
+	    "\t[-I path] [-L path] [-o output] [-p pid] [-s script] "
+	    "[-U name]\n"
+	    "\t[-x opt[=val]] [-X a|c|s|t]\n\n"
+	    "\t[-P provider [[ predicate ] action ]]\n"
+	    "\t[-m [ provider: ] module [[ predicate ] action ]]\n"
+	    "\t[-f [[ provider: ] module: ] func [[ predicate ] action ]]\n"
+	    "\t[-n [[[ provider: ] module: ] func: ] name "
+	    "[[ predicate ] action ]]\n"
+	    "\t[-i probe-id [[ predicate ] action ]] [ args ... ]\n\n"
+	    "\tpredicate -> '/' D-expression '/'\n"
+	    "\t   action -> '{' D-statements '}'\n\n",
+	    name);
+	fputs("\t-b  set trace buffer size\n"
+	      "\t-c  run specified command and exit upon its completion\n"
+	      "\t-C  run cpp(1) preprocessor on script files\n"
+	      "\t-D  define symbol when invoking preprocessor\n"
+	      "\t-e  exit after compiling request but prior to enabling "
+	      "probes\n"
+	      "\t-f  enable or list probes matching the specified function "
+	      "name\n"
+	      "\t-F  coalesce trace output by function\n"
+	      "\t-h  generate a header file with definitions for static "
+	      "probes\n"
+	      "\t-H  print included files when invoking preprocessor\n"
+	      "\t-i  enable or list probes matching the specified probe id\n"
+	      "\t-I  add include directory to preprocessor search path\n"
+	      "\t-l  list probes matching specified criteria\n"
+	      "\t-L  add library directory to library search path\n"
+	      "\t-m  enable or list probes matching the specified module "
+	      "name\n"
+	      "\t-n  enable or list probes matching the specified probe "
+	      "name\n"
+	      "\t-o  set output file\n"
+	      "\t-p  grab specified process-ID and trace it\n"
+	      "\t-P  enable or list probes matching the specified provider "
+	      "name\n"
+	      "\t-q  set quiet mode (only output explicitly traced data)\n"
+	      "\t-s  enable or list probes according to the specified D "
+	      "script\n"
+	      "\t-S  print D compiler intermediate code\n"
+	      "\t-U  undefine symbol when invoking preprocessor\n"
+	      "\t-v  set verbose mode (report stability attributes, what "
+	      "could not be probed)\n"
+	      "\t-V  report the version of dtrap\n"
+	      "\t-w  permit destructive actions\n"
+	      "\t-x  enable or modify compiler and tracing options\n"
+	      "\t-X  specify ISO C conformance settings for preprocessor\n"
+	      "\t-Z  permit probe descriptions that match zero probes\n",
+	    stderr);
+	return E_USAGE;
+}
+
+/* ---- the command line ---- */
+
+static int
+set_option(struct cli *c, const char *arg)
+{
+	int error = option_parse(&c->st.opts, arg, false);
+
+	if (error == 0)
+		return 0;
+	state_message(&c->st, "failed to set -x %s: %s", arg,
+	    option_error(error));
+	return error;
+}
+
+static int
+set_named(struct cli *c, const char *name, const char *value)
+{
+	int error = option_set(&c->st.opts, name, value, false);
+
+	if (error != 0)
+		state_message(&c->st, "failed to set option %s%s%s: %s", name,
+		    value != NULL ? " to " : "", value != NULL ? value : "",
+		    option_error(error));
+	return error;
+}
+
+static int
+add_pid(struct cli *c, const char *arg)
+{
+	char *end;
+
+	errno = 0;
+	long pid = strtol(arg, &end, 10);
+	if (errno != 0 || *end != '\0' || end == arg || pid <= 0 ||
+	    pid > INT32_MAX) {
+		state_message(&c->st, "invalid pid: %s", arg);
+		return -EINVAL;
+	}
+	*vec_push(&c->pids) = (pid_t)pid;
+	return 0;
+}
+
+static void
+add_request(struct cli *c, enum cc_level level, const char *text)
+{
+	struct request r = { .level = level, .text = text };
+
+	/* Messages name a description by what comes before its body. */
+	r.spec = level == CC_SCRIPT ?
+	    text :
+	    mem_strndup(text, strcspn(text, "{/;"));
+	*vec_push(&c->requests) = r;
+}
+
+static const char *
+unsupported(int opt)
+{
+	switch (opt) {
+	case 'a':
+	case 'A':
+		return "anonymous tracing needs a kernel, and there is none "
+		       "in this";
+	case 'G': return "-G is not available in this version";
+	case 'C':
+	case 'D':
+	case 'H':
+	case 'I':
+	case 'U':
+	case 'X':
+		return "the C preprocessor is not available in this version";
+	case 'B':
+	case 'h':
+	case 'L': return "this option is not available in this version";
+	default: return NULL;
+	}
+}
+
+/* Options that are a letter for an option by name. */
+static const struct {
+	int letter;
+	const char *name;
+} letters[] = {
+	{ 'b', "bufsize" },
+	{ 'F', "flowindent" },
+	{ 'q', "quiet" },
+	{ 'S', "verbose" },
+	{ 'w', "destructive" },
+	{ 'Z', "zdefs" },
+};
+
+/* 0, a negative errno after a message, or 1 for bad usage. */
+static int
+apply(struct cli *c, int opt)
+{
+	const char *why = unsupported(opt);
+
+	if (why != NULL) {
+		state_message(&c->st, "-%c: %s", opt, why);
+		return -ENOTSUP;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
+		if (letters[i].letter == opt)
+			return set_named(c, letters[i].name,
+			    opt == 'b' ? optarg : NULL);
+	switch (opt) {
+	case 'c': *vec_push(&c->commands) = optarg; return 0;
+	case 'p': return add_pid(c, optarg);
+	case 'P': add_request(c, CC_PROV, optarg); return 0;
+	case 'm': add_request(c, CC_MOD, optarg); return 0;
+	case 'f': add_request(c, CC_FUNC, optarg); return 0;
+	case 'n': add_request(c, CC_NAME, optarg); return 0;
+	case 'i': add_request(c, CC_ID, optarg); return 0;
+	case 's': add_request(c, CC_SCRIPT, optarg); return 0;
+	case 'o': c->output = optarg; return 0;
+	case 'e': c->compile_only = true; return 0;
+	case 'l': c->list = true; return 0;
+	case 'v': c->verbose = true; return 0;
+	case 'V': c->version = true; return 0;
+	case 'x': return set_option(c, optarg);
+	case '3': return strcmp(optarg, "2") == 0 ? -ENOTSUP : 1;
+	case '6': return strcmp(optarg, "4") == 0 ? 0 : 1;
+	default: return 1;
+	}
+}
+
+static int
+parse_args(struct cli *c, int argc, char **argv)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, OPTSTRING)) != -1) {
+		int r = apply(c, opt);
+		if (r > 0)
+			return usage(c->name);
+		if (r < 0)
+			return E_ERROR;
+	}
+	c->argc = argc - optind;
+	c->argv = argv + optind;
+	if (c->list && c->version) {
+		state_message(&c->st,
+		    "only one of the [-GhlV] options can be specified at a "
+		    "time");
+		return E_USAGE;
+	}
+	if (c->list)
+		set_named(c, "zdefs", NULL);
+	return E_SUCCESS;
+}
+
+/* DTRACE_OPT_<NAME>=value sets an option, before the command line does. */
+static int
+options_from_environment(struct cli *c)
+{
+	static const char prefix[] = "DTRACE_OPT_";
+	extern char **environ;
+
+	for (char **e = environ; *e != NULL; e++) {
+		if (strncmp(*e, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		char *arg = mem_strdup(*e + sizeof(prefix) - 1);
+		for (char *p = arg; *p != '\0' && *p != '='; p++)
+			if (*p >= 'A' && *p <= 'Z')
+				*p = (char)(*p - 'A' + 'a');
+		int error = set_option(c, arg);
+		mem_free(arg);
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}
+
+/* ---- programs ---- */
+
+static char *
+read_script(FILE *f)
+{
+	struct str text = { 0 };
+	char buf[8192];
+	size_t n;
+
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		str_addn(&text, buf, n);
+	if (ferror(f)) {
+		str_fini(&text);
+		return NULL;
+	}
+	return str_take(&text);
+}
+
+static int
+load_source(struct cli *c, struct request *r)
+{
+	r->source = (struct source){ .name = r->text, .text = r->text };
+	if (r->level != CC_SCRIPT)
+		return 0;
+	errno = 0;
+	FILE *f = strcmp(r->text, "-") == 0 ? stdin : fopen(r->text, "re");
+	char *text = f != NULL ? read_script(f) : NULL;
+	int error = errno;
+	if (f != NULL && f != stdin)
+		fclose(f);
+	if (text == NULL) {
+		state_message(&c->st, "failed to open %s: %s", r->text,
+		    strerror(error));
+		return -error;
+	}
+	r->source.text = text;
+	r->source.is_file = true;
+	return 0;
+}
+
+static int
+compile(struct cli *c, struct request *r)
+{
+	struct diags d;
+	char **argv = mem_zalloc((size_t)(c->argc + 2) * sizeof(*argv));
+
+	argv[0] = r->level == CC_SCRIPT ? (char *)r->text : (char *)c->name;
+	memcpy(argv + 1, c->argv, (size_t)c->argc * sizeof(*argv));
+	struct cc_input in = {
+		.source = &r->source,
+		.level = r->level,
+		.argc = c->argc + 1,
+		.argv = argv,
+		.listing = option_get(&c->st.opts, OPT_VERBOSE) != 0 ? stderr :
+								      NULL,
+	};
+	diags_init(&d);
+	int error = cc_compile(c->st.cc, &in, &r->prog, &d);
+	if (error != 0) {
+		char *prefix = mem_printf("%s: %s %s: ", c->name,
+		    r->level == CC_SCRIPT ? "failed to compile script" :
+					    "invalid probe specifier",
+		    r->text);
+		fflush(c->st.out);
+		diag_render(stderr, &d.first, prefix,
+		    option_get(&c->st.opts, OPT_ERRTAGS) != 0);
+		mem_free(prefix);
+	} else {
+		*vec_push(&c->st.progs) = r->prog;
+	}
+	diags_fini(&d);
+	mem_free(argv);
+	return error;
+}
+
+static int
+compile_all(struct cli *c)
+{
+	c->st.cc = cc_create(&c->st.world, &c->st.opts);
+	vec_foreach(r, &c->requests) {
+		if (load_source(c, r) != 0 || compile(c, r) != 0)
+			return E_ERROR;
+	}
+	return E_SUCCESS;
+}
+
+/* ---- what is to be done ---- */
+
+static int
+start_targets(struct cli *c)
+{
+	char why[256];
+
+	vec_foreach(cmd, &c->commands)
+		if (targets_launch(&c->st, *cmd) != 0)
+			return E_ERROR;
+	vec_foreach(pid, &c->pids) {
+		if (targets_attach(&c->st, *pid, true, why, sizeof(why)) != 0) {
+			state_message(&c->st, "%s", why);
+			return E_ERROR;
+		}
+	}
+	return E_SUCCESS;
+}
+
+static int
+list(struct cli *c)
+{
+	list_header(&c->st);
+	if (c->requests.len == 0)
+		list_all(&c->st, c->verbose);
+	vec_foreach(r, &c->requests)
+		list_program(&c->st, r->prog, c->verbose);
+	list_failures(&c->st, c->verbose);
+	return E_SUCCESS;
+}
+
+static int
+fail_to_enable(struct cli *c, const char *why)
+{
+	state_message(&c->st, "could not enable tracing: %s", why);
+	return E_ERROR;
+}
+
+static bool
+wants_destructive(const struct cli *c)
+{
+	vec_foreach(r, &c->requests)
+		if (r->prog->destructive)
+			return true;
+	return false;
+}
+
+/* For the consumer: the address space of a process that is still there. */
+static struct addrspace *
+space_of(void *ctx, uint32_t pid)
+{
+	const struct state *st = ctx;
+	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
+	struct proc *p = super_proc(st->super, which);
+
+	return p != NULL ? p->space->as : NULL;
+}
+
+/* Stores, ECBs, tracepoints; every target is stopped. */
+static int
+enable(struct cli *c)
+{
+	struct state *st = &c->st;
+
+	if (wants_destructive(c) && option_get(&st->opts, OPT_DESTRUCTIVE) == 0)
+		return fail_to_enable(c, "Destructive actions not allowed");
+	if (stores_create_image(st) != 0 ||
+	    image_publish(st->image, cc_globals(st->cc), &st->opts) != 0 ||
+	    stores_create_store(st) != 0)
+		return fail_to_enable(c, "not enough memory");
+	if (enable_apply(st) != 0)
+		return fail_to_enable(c, "too many probes");
+	st->matching = true;
+	st->consume = consume_create(&(struct consume_env){
+	    .image = st->image_mem,
+	    .store = st->store_mem,
+	    .globals = cc_globals(st->cc),
+	    .opts = &st->opts,
+	    .out = st->out,
+	    .err = stderr,
+	    .prog = st->name,
+	    .testing = st->testing,
+	    .space = space_of,
+	    .space_ctx = st,
+	});
+	return E_SUCCESS;
+}
+
+static void
+say_matches(struct cli *c)
+{
+	if (option_get(&c->st.opts, OPT_DESTRUCTIVE) != 0)
+		state_notice(&c->st, "allowing destructive actions");
+	vec_foreach(r, &c->requests)
+		state_notice(&c->st, "%s '%s' matched %llu probe%s",
+		    r->level == CC_SCRIPT ? "script" : "description", r->spec,
+		    (unsigned long long)r->prog->matched,
+		    r->prog->matched == 1 ? "" : "s");
+	list_failures(&c->st, c->verbose);
+}
+
+static int
+trace(struct cli *c)
+{
+	int r = enable(c);
+
+	if (r != E_SUCCESS)
+		return r;
+	say_matches(c);
+	state_start(&c->st);
+	loop_run(&c->st);
+	int status = state_finish(&c->st);
+	/* A reader that went away (head, less) is no error of ours; a full
+	 * disk is. */
+	if (c->st.output_error != 0 && c->st.output_error != EPIPE) {
+		state_message(&c->st, "cannot write output: %s",
+		    strerror(c->st.output_error));
+		return E_ERROR;
+	}
+	return status;
+}
+
+static int
+open_output(struct cli *c)
+{
+	if (c->output == NULL)
+		return E_SUCCESS;
+	c->st.out = fopen(c->output, "ae");
+	if (c->st.out != NULL)
+		return E_SUCCESS;
+	c->st.out = stdout;
+	state_message(&c->st, "failed to open output file '%s': %s", c->output,
+	    strerror(errno));
+	return E_ERROR;
+}
+
+static int
+run(struct cli *c)
+{
+	if (c->version) {
+		fprintf(c->st.out, "%s: dtrap %s\n", c->name, VERSION);
+		return E_SUCCESS;
+	}
+	if (c->requests.len == 0 && !c->list) {
+		state_message(&c->st, "no probes specified");
+		return E_ERROR;
+	}
+	c->st.super = super_create();
+	targets_init(&c->st);
+	loop_signals(&c->st);
+	panic_guard(c->st.super);
+	int r = open_output(c);
+	if (r == E_SUCCESS)
+		r = start_targets(c);
+	if (r == E_SUCCESS)
+		r = compile_all(c);
+	if (r != E_SUCCESS)
+		return r;
+	if (c->list)
+		return list(c);
+	if (c->compile_only)
+		return E_SUCCESS;
+	return trace(c);
+}
+
+static void
+cli_fini(struct cli *c)
+{
+	fflush(c->st.out);
+	FILE *out = c->st.out;
+	state_fini(&c->st);
+	if (out != stdout)
+		fclose(out);
+	vec_foreach(r, &c->requests) {
+		if (r->level == CC_SCRIPT && r->source.is_file)
+			mem_free((char *)r->source.text);
+		else if (r->level != CC_SCRIPT)
+			mem_free((char *)r->spec);
+	}
+	vec_fini(&c->requests);
+	vec_fini(&c->commands);
+	vec_fini(&c->pids);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct cli c = { 0 };
+	const char *slash = strrchr(argv[0], '/');
+
+	c.name = slash != NULL ? slash + 1 : argv[0];
+	if (argc <= 1)
+		return usage(c.name);
+	state_init(&c.st, c.name);
+	c.st.testing = getenv("_DTRACE_TESTING") != NULL;
+	int r = options_from_environment(&c) == 0 ? E_SUCCESS : E_ERROR;
+	if (r == E_SUCCESS)
+		r = parse_args(&c, argc, argv);
+	if (r == E_SUCCESS)
+		r = run(&c);
+	cli_fini(&c);
+	return r;
+}

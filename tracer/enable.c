@@ -1,0 +1,93 @@
+/*
+ * Enabling; see enable.h.
+ */
+#include "tracer/enable.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "dlang/cc/cc.h"
+#include "dlang/image.h"
+#include "dlang/prog.h"
+#include "tracer/probe.h"
+#include "tracer/prov/site.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+
+int64_t
+enable_provide(struct state *st, const struct probe_desc *pd,
+    const struct span *at, struct diags *d)
+{
+	int64_t n = 0;
+
+	for (const struct provider *const *p = providers; *p != NULL; p++) {
+		int error = (*p)->provide != NULL ?
+		    (*p)->provide(st, pd, at, d) :
+		    0;
+		if (error != 0)
+			return error;
+	}
+	vec_foreach(p, &st->probes.list)
+		n += probe_matches(*p, pd);
+	return n;
+}
+
+static uint32_t
+image_flags(const struct probe *p)
+{
+	if (p->provider != &prov_dtrace)
+		return 0;
+	if (strcmp(p->name, "BEGIN") == 0)
+		return IMG_PROBE_BEGIN;
+	return strcmp(p->name, "END") == 0 ? IMG_PROBE_END : IMG_PROBE_ERROR;
+}
+
+/* One ECB: clause c on probe p. */
+static int
+attach(struct state *st, const struct prog_clause *c, struct probe *p)
+{
+	if (p->image_ref == 0)
+		p->image_ref = image_add_probe(st->image, p->id, p->prov,
+		    p->mod, p->func, p->name, image_flags(p));
+	if (p->image_ref == 0 ||
+	    image_add_ecb(st->image, p->image_ref, c->global_index) == 0)
+		return -ENOSPC;
+	return 0;
+}
+
+int
+enable_apply(struct state *st)
+{
+	const struct prog_globals *g = cc_globals(st->cc);
+	size_t from = st->applied, to = st->probes.list.len;
+
+	/* Clause by clause: the ECBs of a probe stand in program order. */
+	vec_foreach(c, &g->clauses) {
+		for (size_t i = from; i < to; i++) {
+			struct probe *p = st->probes.list.at[i];
+			if (!probe_matches(p, &(*c)->desc))
+				continue;
+			int error = attach(st, *c, p);
+			if (error != 0)
+				return error;
+		}
+	}
+	for (size_t i = from; i < to; i++) {
+		struct probe *p = st->probes.list.at[i];
+		if (p->image_ref != 0 && p->provider->enable != NULL)
+			p->provider->enable(st, p);
+	}
+	st->applied = to;
+	sites_commit_all(st);
+	return 0;
+}
+
+int
+enable_again(struct state *st)
+{
+	const struct prog_globals *g = cc_globals(st->cc);
+
+	vec_foreach(c, &g->clauses)
+		enable_provide(st, &(*c)->desc, NULL, NULL);
+	return enable_apply(st);
+}

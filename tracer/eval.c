@@ -1,0 +1,318 @@
+/*
+ * The VM's environment; see eval.h.
+ */
+#include "tracer/eval.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/addrspace.h"
+#include "tracer/proc.h"
+#include "tracer/stack.h"
+#include "tracer/state.h"
+#include "tracer/timer.h"
+
+#define NS_PER_S 1000000000LL
+
+/* Whole small file; 0 bytes when it cannot be read.  Terminated. */
+static size_t
+slurp(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, buf, size - 1) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	n = n < 0 ? 0 : n;
+	buf[n] = '\0';
+	return (size_t)n;
+}
+
+/* The process in whose context the clause runs: the tracer's own for BEGIN
+ * and the like. */
+static pid_t
+context_pid(const struct state *st)
+{
+	return st->thread != NULL ? st->thread->proc->pid : getpid();
+}
+
+static pid_t
+context_tid(const struct state *st)
+{
+	return st->thread != NULL ? st->thread->tid : gettid();
+}
+
+void
+eval_begin(struct state *st, struct thread *th)
+{
+	struct vm_env *env = &st->env;
+
+	st->thread = th;
+	env->timestamp = timer_now();
+	env->pid = (uint32_t)context_pid(st);
+	env->tid = (uint32_t)context_tid(st);
+	/* 0 is nobody; the tracer itself is below every thread's birth. */
+	env->thread = th != NULL ? th->birth + 1 : 1;
+	/* Where the tracer runs is where the thread ran, as a rule; clauses that
+	 * ask for `cpu' get the thread's own. */
+	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);
+}
+
+static int
+eval_load(struct vm_env *env, uint64_t addr, void *buf, uint32_t len)
+{
+	struct state *st = env->ctx;
+
+	if (st->thread == NULL)
+		return -1;
+	return reader_read(&st->thread->proc->space->text, addr, buf, len) ==
+		0 ?
+	    0 :
+	    -1;
+}
+
+static int64_t
+eval_load_str(struct vm_env *env, uint64_t addr, char *buf, uint32_t size)
+{
+	uint32_t done = 0;
+
+	/* Piece by piece, no piece across a page: what follows the NUL need
+	 * not be mapped. */
+	while (done < size) {
+		uint64_t at = addr + done;
+		uint32_t page = 4096 - (uint32_t)(at & 4095);
+		uint32_t n = MIN(size - done, page);
+		if (eval_load(env, at, buf + done, n) != 0)
+			return -1;
+		const char *nul = memchr(buf + done, '\0', n);
+		if (nul != NULL)
+			return nul + 1 - buf;
+		done += n;
+	}
+	return done;
+}
+
+static int
+eval_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
+{
+	struct state *st = env->ctx;
+
+	if (st->thread == NULL)
+		return -1;
+	struct target *t = &st->thread->proc->space->target;
+	return t->ops->write(t, addr, buf, len) == 0 ? 0 : -1;
+}
+
+static uint64_t
+eval_reg(struct vm_env *env, unsigned ureg)
+{
+	struct state *st = env->ctx;
+	struct uregs *regs;
+
+	if (st->thread == NULL || (regs = thread_regs(st->thread)) == NULL)
+		return 0;
+	return ureg < UREG_COUNT ? regs->r[ureg] : 0;
+}
+
+/* "Uid:\t0\t..." of /proc/PID/status: the first number after `field'. */
+static uint64_t
+status_field(const struct state *st, const char *field)
+{
+	char path[64], text[4096];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", context_pid(st));
+	slurp(path, text, sizeof(text));
+	const char *p = strstr(text, field);
+	return p != NULL ? strtoull(p + strlen(field), NULL, 10) : 0;
+}
+
+/*
+ * Time on a processor, ns.  A thread that is stopped is not running, so the
+ * first number of schedstat is exact then.
+ */
+static uint64_t
+cpu_time(const struct state *st)
+{
+	char path[64], text[128];
+
+	if (st->thread == NULL) {
+		struct timespec ts;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+		return (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat",
+	    context_pid(st), context_tid(st));
+	slurp(path, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+static int
+eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
+{
+	struct state *st = env->ctx;
+	struct timespec ts;
+	uint64_t pcs[2];
+
+	switch (id) {
+	case DIF_VAR_TIMESTAMP: *value = env->timestamp; return 0;
+	case DIF_VAR_VTIMESTAMP: *value = cpu_time(st); return 0;
+	case DIF_VAR_WALLTIMESTAMP:
+		clock_gettime(CLOCK_REALTIME, &ts);
+		*value = (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
+		return 0;
+	case DIF_VAR_PID: *value = (uint64_t)context_pid(st); return 0;
+	case DIF_VAR_TID: *value = (uint64_t)context_tid(st); return 0;
+	case DIF_VAR_PPID: *value = status_field(st, "\nPPid:"); return 0;
+	case DIF_VAR_UID: *value = status_field(st, "\nUid:"); return 0;
+	case DIF_VAR_GID: *value = status_field(st, "\nGid:"); return 0;
+	case DIF_VAR_CURTHREAD: *value = env->thread; return 0;
+	case DIF_VAR_ERRNO: *value = 0; return 0;
+	case DIF_VAR_CPU: {
+		int cpu = st->thread != NULL ? thread_cpu(st->thread) : -1;
+		*value = (uint64_t)(cpu >= 0 ? cpu : (int)env->cpu);
+		return 0;
+	}
+	case DIF_VAR_UCALLER:
+		*value = stack_user(st, pcs, 2) > 1 ? pcs[1] : 0;
+		return 0;
+	case DIF_VAR_USTACKDEPTH: *value = stack_depth(st); return 0;
+	default: return -1;
+	}
+}
+
+/* The command line as /proc has it, words joined by blanks. */
+static void
+read_args(const struct state *st, char *buf, uint32_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", context_pid(st));
+	size_t n = slurp(path, buf, size);
+	while (n > 0 && buf[n - 1] == '\0')
+		n--;
+	for (size_t i = 0; i < n; i++)
+		if (buf[i] == '\0')
+			buf[i] = ' ';
+}
+
+static void
+read_link(const struct state *st, const char *what, char *buf, uint32_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", context_pid(st), what);
+	ssize_t n = readlink(path, buf, size - 1);
+	buf[n < 0 ? 0 : n] = '\0';
+}
+
+static int
+eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
+{
+	struct state *st = env->ctx;
+	char path[64];
+
+	switch (id) {
+	case DIF_VAR_EXECNAME:
+		snprintf(path, sizeof(path), "/proc/%d/comm", context_pid(st));
+		slurp(path, buf, size);
+		buf[strcspn(buf, "\n")] = '\0';
+		return 0;
+	case DIF_VAR_EXECARGS: read_args(st, buf, size); return 0;
+	case DIF_VAR_CWD: read_link(st, "cwd", buf, size); return 0;
+	case DIF_VAR_ROOT: read_link(st, "root", buf, size); return 0;
+	default: return -1;
+	}
+}
+
+static uint32_t
+eval_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
+{
+	return (uint32_t)stack_user(env->ctx, pcs, max);
+}
+
+static uint32_t
+eval_space(struct vm_env *env)
+{
+	struct state *st = env->ctx;
+
+	if (st->thread == NULL || st->thread->proc->space->as == NULL)
+		return 0;
+	return addrspace_id(st->thread->proc->space->as);
+}
+
+/* chill() may spend at most this much, as in DTrace. */
+#define CHILL_MAX (NS_PER_S / 2)
+
+static int
+eval_control(struct vm_env *env, enum img_op op, int64_t arg)
+{
+	struct state *st = env->ctx;
+	pid_t pid = st->thread != NULL ? st->thread->proc->pid : 0;
+
+	switch (op) {
+	case OP_STOP:
+		/* An ordinary SIGSTOP: anybody can continue the process. */
+		return pid != 0 && kill(pid, SIGSTOP) != 0 ? -1 : 0;
+	case OP_RAISE:
+		if (arg <= 0 || arg >= NSIG)
+			return -1;
+		return pid != 0 &&
+			syscall(SYS_tgkill, pid, st->thread->tid, (int)arg) !=
+			    0 ?
+		    -1 :
+		    0;
+	case OP_CHILL: {
+		if (arg < 0 || arg > CHILL_MAX)
+			return -1;
+		uint64_t end = timer_now() + (uint64_t)arg;
+		while (timer_now() < end)
+			;
+		return 0;
+	}
+	default: return -1;
+	}
+}
+
+static bool
+eval_progenyof(struct vm_env *env, int64_t pid)
+{
+	struct state *st = env->ctx;
+	pid_t at = context_pid(st);
+
+	/* Process trees are shallow; a loop cannot happen but for pids that
+	 * are used again while we look. */
+	for (int i = 0; i < 1000 && at > 0; i++) {
+		char path[64], text[1024];
+		if (at == pid)
+			return true;
+		snprintf(path, sizeof(path), "/proc/%d/stat", at);
+		slurp(path, text, sizeof(text));
+		/* "pid (comm) state ppid": comm may hold anything. */
+		const char *p = strrchr(text, ')');
+		if (p == NULL || strlen(p) < 4)
+			return false;
+		at = (pid_t)strtol(p + 4, NULL, 10);
+	}
+	return false;
+}
+
+const struct vm_ops eval_ops = {
+	.load = eval_load,
+	.load_str = eval_load_str,
+	.store = eval_store,
+	.reg = eval_reg,
+	.var = eval_var,
+	.var_str = eval_var_str,
+	.stack = eval_stack,
+	.space = eval_space,
+	.control = eval_control,
+	.progenyof = eval_progenyof,
+};

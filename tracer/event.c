@@ -1,0 +1,630 @@
+/*
+ * Wait statuses to events.
+ *
+ *	kernel --event_take--> event_note --> queue --event_poll--> loop
+ *	                           |
+ *	                           +--> early: pid not known yet
+ *
+ * A status changes the state of its thread when it arrives, which may be while
+ * space_stop() waits for another thread; structs are freed and spaces replaced
+ * only when the event is handed out, so that whoever is in the middle of
+ * something keeps what it holds.
+ *
+ * The invariant: a thread is TH_STOPPED from the moment its status is taken in
+ * until somebody resumes it; and a stop either has an event in the queue, has
+ * been handed out, or is `for_space'.
+ */
+#include "tracer/event.h"
+
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dlang/base/log.h"
+#include "tracer/super_impl.h"
+
+/* Take in everything that is pending at least every so many events. */
+#define DRAIN_EVERY 8
+
+/* Set by signal handlers; see wait.c. */
+static volatile sig_atomic_t interrupted;
+static const volatile int never;
+
+static_assert(sizeof(sig_atomic_t) == sizeof(int), "wait_call() reads an int");
+
+void
+event_interrupt(void *ucontext)
+{
+	interrupted = 1;
+	wait_skip(ucontext);
+}
+
+/* The queue */
+
+void
+event_push(struct super *su, const struct event *ev)
+{
+	ev->thread->queued++;
+	*vec_push(&su->queue) = *ev;
+}
+
+static bool
+queue_pop(struct super *su, struct event *ev)
+{
+	if (su->queue_head == su->queue.len)
+		return false;
+	*ev = su->queue.at[su->queue_head++];
+	if (su->queue_head == su->queue.len) {
+		vec_clear(&su->queue);
+		su->queue_head = 0;
+	}
+	ev->thread->queued--;
+	return true;
+}
+
+void
+event_purge(struct super *su, const struct proc *p)
+{
+	size_t to = su->queue_head;
+
+	for (size_t i = su->queue_head; i < su->queue.len; i++) {
+		struct event ev = su->queue.at[i];
+		if (ev.thread->proc == p) {
+			ev.thread->queued--;
+			continue;
+		}
+		if (ev.child != NULL && ev.child->proc == p)
+			ev.child = NULL;
+		su->queue.at[to++] = ev;
+	}
+	su->queue.len = to;
+	if (su->queue_head == su->queue.len) {
+		vec_clear(&su->queue);
+		su->queue_head = 0;
+	}
+}
+
+/* Children */
+
+/* Do two processes share their memory?  1, 0, or -1 when it is not known. */
+static int
+same_memory(pid_t a, pid_t b)
+{
+	long r = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
+
+	return r < 0 ? -1 : r == 0;
+}
+
+static bool
+is_thread_of(pid_t tid, pid_t pid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+	return access(path, F_OK) == 0;
+}
+
+/* The thread behind an event-stop of the clone family: a new member of the
+ * process, a process in the same space, or one in a copy of it. */
+static struct thread *
+child_add(struct thread *parent, enum event_kind kind, pid_t tid)
+{
+	struct proc *p = parent->proc;
+	struct super *su = p->super;
+	bool thread = kind == EV_CLONE && is_thread_of(tid, p->pid);
+	int shared = thread ? 1 : same_memory(parent->tid, tid);
+
+	if (shared < 0) { /* not permitted, or the child is gone already */
+		struct uregs *regs = thread_regs(parent);
+		uint64_t flags =
+		    regs != NULL ? regs_clone_flags(regs, &p->space->mem) : 0;
+		thread = (flags & CLONE_THREAD) != 0;
+		shared = (flags & CLONE_VM) != 0;
+	}
+	if (thread)
+		return thread_add(p, tid, TH_NEW);
+
+	struct proc *child = proc_add(su, tid, shared ? p->space : NULL);
+	child->parent = p->pid;
+	memcpy(child->comm, p->comm, sizeof(child->comm));
+	child->vfork_child = kind == EV_VFORK && shared;
+	child->trap_ignored = p->trap_ignored;
+	child->trap_caught = p->trap_caught;
+	child->trap_saved = p->trap_saved;
+	memcpy(child->trap_action, p->trap_action, sizeof(p->trap_action));
+	return thread_add(child, tid, TH_NEW);
+}
+
+static bool
+pid_remove(struct pids *pids, pid_t pid)
+{
+	for (size_t i = 0; i < pids->list.len; i++)
+		if (pids->list.at[i] == pid) {
+			pids->list.at[i] = vec_pop(&pids->list);
+			return true;
+		}
+	return false;
+}
+
+/* Ends of children that nobody asks for are kept, but not without bound: more
+ * than plain children ever run beside a tracer. */
+#define EARLY_MAX 256
+
+static void
+early_drop(struct super *su, size_t i)
+{
+	struct early *e = &su->early.at[i];
+
+	memmove(e, e + 1, (su->early.len - i - 1) * sizeof(*e));
+	su->early.len--;
+}
+
+static void
+early_add(struct super *su, pid_t pid, int status)
+{
+	struct early e = { .pid = pid, .status = status };
+	struct proc_status st;
+	size_t i = 0;
+
+	if (WIFSTOPPED(status) && procfs_status(pid, &st) == 0)
+		e.parent = st.ppid;
+	while (i < su->early.len && WIFSTOPPED(su->early.at[i].status))
+		i++;
+	if (su->early.len >= EARLY_MAX && i < su->early.len)
+		early_drop(su, i);
+	*vec_push(&su->early) = e;
+}
+
+/* The first status that is kept for pid; with `ended' the one of its end. */
+static bool
+early_remove(struct super *su, pid_t pid, bool ended, int *status)
+{
+	for (size_t i = 0; i < su->early.len; i++) {
+		struct early *e = &su->early.at[i];
+		if (e->pid != pid || (ended && WIFSTOPPED(e->status)))
+			continue;
+		*status = e->status;
+		early_drop(su, i);
+		return true;
+	}
+	return false;
+}
+
+int
+event_plain_child(struct super *su, pid_t pid, int *status)
+{
+	return early_remove(su, pid, true, status);
+}
+
+/* Statuses to events */
+
+bool
+event_makes_child(int event)
+{
+	return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+	    event == PTRACE_EVENT_CLONE;
+}
+
+/* The statuses of a child that came before it was named. */
+static void
+note_early(struct thread *child)
+{
+	struct super *su = child->proc->super;
+	int status;
+
+	while (child->state != TH_GONE &&
+	    early_remove(su, child->tid, false, &status)) {
+		/* The end of somebody who had the number before? */
+		if (!WIFSTOPPED(status) && procfs_state(child->tid) != '\0')
+			continue;
+		event_note(su, child->tid, status);
+	}
+}
+
+/* Has the child died before its maker named it? */
+static bool
+is_orphan(struct super *su, pid_t tid)
+{
+	struct proc_status st;
+
+	if (!pid_remove(&su->orphans, tid))
+		return false;
+	/* Unless the number is a new one's. */
+	return procfs_status(tid, &st) < 0 || st.tracer != getpid();
+}
+
+static void
+note_child(struct thread *th, enum event_kind kind)
+{
+	struct super *su = th->proc->super;
+	unsigned long msg = 0;
+
+	tid_eventmsg(th->tid, &msg);
+	struct event ev = { .kind = kind, .thread = th };
+	if (msg != 0 && super_thread(su, (pid_t)msg) == NULL &&
+	    !is_orphan(su, (pid_t)msg))
+		ev.child = child_add(th, kind, (pid_t)msg);
+	event_push(su, &ev);
+	if (ev.child != NULL)
+		note_early(ev.child);
+}
+
+/*
+ * A process that is killed just when it has forked does not name its child.
+ * The child lives, stopped, with our int3s in its memory: it is announced by
+ * the last that ends of those that made it.
+ */
+static void
+adopt_orphans(struct thread *th)
+{
+	struct proc *p = th->proc;
+	struct super *su = p->super;
+	size_t i = 0;
+
+	vec_foreach(other, &p->threads)
+		if ((*other)->state != TH_GONE)
+			return;
+	while (i < su->early.len) {
+		const struct early *e = &su->early.at[i++];
+		if (!WIFSTOPPED(e->status) || e->parent != p->pid)
+			continue;
+		struct event ev = { .kind = EV_FORK, .thread = th };
+		ev.child = child_add(th, EV_FORK, e->pid);
+		event_push(su, &ev);
+		note_early(ev.child);
+		i = 0;
+	}
+}
+
+static void
+note_gone(struct thread *th, int status)
+{
+	th->state = TH_GONE;
+	adopt_orphans(th);
+	th->regs_valid = th->regs_dirty = th->asleep = false;
+	event_push(th->proc->super,
+	    &(struct event){ .kind = EV_GONE, .thread = th, .status = status });
+}
+
+void
+event_lost(struct thread *th)
+{
+	note_gone(th, 0);
+}
+
+/* A stop that nobody needs to hear of: on, unless its space is stopped. */
+static void
+note_swallowed(struct thread *th)
+{
+	th->interrupted = false;
+	th->listening = false;
+	thread_resume(th); /* remembers, if the space is stopped */
+}
+
+static void
+note_event_stop(struct thread *th, int sig, bool is_new)
+{
+	enum event_kind kind = EV_STOP;
+	bool reported = is_new || th->wanted;
+
+	th->stop = EV_STOP;
+	if (is_new)
+		th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
+	if (sig != SIGTRAP) {
+		th->stop = EV_GROUP_STOP;
+		/* One of a thread that listened is the old one, made again by
+		 * our PTRACE_INTERRUPT. */
+		if (!is_new && !th->listening) {
+			kind = EV_GROUP_STOP;
+			reported = true;
+		}
+	}
+	if (!reported) {
+		note_swallowed(th);
+		return;
+	}
+	th->interrupted = th->listening = th->wanted = false;
+	event_push(th->proc->super,
+	    &(struct event){ .kind = kind, .thread = th, .sig = sig });
+}
+
+/* The leader stops in its new program; nobody else is left. */
+static void
+note_exec(struct thread *th)
+{
+	struct proc *p = th->proc;
+	unsigned long msg = 0;
+
+	tid_eventmsg(th->tid, &msg);
+	th->exiting = th->listening = th->interrupted = false;
+	th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
+	for (size_t i = 0; i < p->threads.len; i++) {
+		struct thread *other = p->threads.at[i];
+		if (other != th && other->state != TH_GONE)
+			note_gone(other, 0);
+	}
+	event_push(p->super,
+	    &(struct event){
+		.kind = EV_EXEC, .thread = th, .old_tid = (pid_t)msg });
+}
+
+static void
+note_syscall_stop(struct thread *th)
+{
+	bool enter = th->syscall_known ? !th->in_syscall : thread_at_entry(th);
+
+	th->in_syscall = enter;
+	th->syscall_known = true;
+	th->stop = enter ? EV_SYSCALL_ENTER : EV_SYSCALL_EXIT;
+	event_push(
+	    th->proc->super, &(struct event){ .kind = th->stop, .thread = th });
+}
+
+static void
+note_signal(struct thread *th, int sig)
+{
+	th->stop = sig == SIGTRAP ? EV_TRAP : EV_SIGNAL;
+	th->sig = th->stop == EV_SIGNAL ? sig : 0;
+	event_push(th->proc->super,
+	    &(struct event){ .kind = th->stop, .thread = th, .sig = sig });
+}
+
+static void
+note_exit(struct thread *th)
+{
+	unsigned long status = 0;
+
+	tid_eventmsg(th->tid, &status);
+	th->exiting = true;
+	event_push(th->proc->super,
+	    &(struct event){
+		.kind = EV_EXIT, .thread = th, .status = (int)status });
+}
+
+static void
+note_stop(struct thread *th, int sig, int event)
+{
+	static const enum event_kind kinds[] = {
+		[PTRACE_EVENT_FORK] = EV_FORK,
+		[PTRACE_EVENT_VFORK] = EV_VFORK,
+		[PTRACE_EVENT_CLONE] = EV_CLONE,
+		[PTRACE_EVENT_EXEC] = EV_EXEC,
+		[PTRACE_EVENT_VFORK_DONE] = EV_VFORK_DONE,
+		[PTRACE_EVENT_EXIT] = EV_EXIT,
+		[PTRACE_EVENT_SECCOMP] = EV_SECCOMP,
+	};
+	bool is_new = th->state == TH_NEW;
+
+	th->state = TH_STOPPED;
+	th->sig = 0;
+	th->regs_valid = th->regs_dirty = false;
+	th->asleep = th->for_space = th->past_event = false;
+	if (event == PTRACE_EVENT_STOP) {
+		note_event_stop(th, sig, is_new);
+		return;
+	}
+	th->listening = false;
+	if (event == 0) {
+		if (sig == (SIGTRAP | 0x80))
+			note_syscall_stop(th);
+		else
+			note_signal(th, sig);
+		return;
+	}
+	th->stop = event < (int)ARRAY_SIZE(kinds) ? kinds[event] : EV_NONE;
+	th->in_vfork = th->stop == EV_VFORK;
+	switch (th->stop) {
+	case EV_FORK:
+	case EV_VFORK:
+	case EV_CLONE: note_child(th, th->stop); break;
+	case EV_EXEC: note_exec(th); break;
+	case EV_EXIT: note_exit(th); break;
+	case EV_NONE: /* of a kernel newer than this */
+		note_swallowed(th);
+		break;
+	default:
+		event_push(th->proc->super,
+		    &(struct event){ .kind = th->stop, .thread = th });
+	}
+}
+
+bool
+event_reclaim(struct super *su, pid_t tid)
+{
+	return pid_remove(&su->leaving, tid);
+}
+
+/* A thread we let go while it slept has stopped, or ended. */
+static bool
+note_leaving(struct super *su, pid_t tid, int status)
+{
+	unsigned long child = 0;
+	int early;
+
+	if (!event_reclaim(su, tid))
+		return false;
+	if (!WIFSTOPPED(status))
+		return true;
+	/* It was in the middle of making a child, which is traced as well. */
+	if (event_makes_child(status >> 16) && tid_eventmsg(tid, &child) == 0) {
+		*vec_push(&su->leaving.list) = (pid_t)child;
+		if (early_remove(su, (pid_t)child, false, &early))
+			note_leaving(su, (pid_t)child, early);
+	}
+	int sig = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+	tid_release(tid, (sig & 0x80) == 0 ? sig : 0);
+	return true;
+}
+
+/* An exec by a thread that we let go while it slept: it has its process's
+ * number now. */
+static bool
+note_leaving_exec(struct super *su, pid_t pid)
+{
+	unsigned long old = 0;
+
+	if (tid_eventmsg(pid, &old) < 0 || !event_reclaim(su, (pid_t)old))
+		return false;
+	tid_release(pid, 0);
+	return true;
+}
+
+static void
+note_unknown(struct super *su, pid_t pid, int status)
+{
+	int event = WIFSTOPPED(status) ? status >> 16 : 0, early;
+
+	if (note_leaving(su, pid, status))
+		return;
+	if (event == PTRACE_EVENT_EXEC && note_leaving_exec(su, pid))
+		return;
+	if (event != PTRACE_EVENT_EXIT) {
+		early_add(su, pid, status);
+		return;
+	}
+	/* Killed before it was named, with its maker most likely (an exec by
+	 * another thread), who will not name it then: nobody waits for it. */
+	while (early_remove(su, pid, false, &early))
+		;
+	if (su->orphans.list.len >= EARLY_MAX)
+		su->orphans.list.len = 0;
+	*vec_push(&su->orphans.list) = pid;
+	tid_release(pid, 0);
+}
+
+void
+event_note(struct super *su, pid_t pid, int status)
+{
+	struct thread *th = super_thread(su, pid);
+
+	LOG("event", "%d: status %x%s", (int)pid, (unsigned)status,
+	    th == NULL ? " (not known)" : "");
+	if (th == NULL && WIFSTOPPED(status) &&
+	    status >> 16 == PTRACE_EVENT_EXEC && super_proc(su, pid) != NULL) {
+		/* The leader had ended before we came. */
+		th = thread_add(super_proc(su, pid), pid, TH_STOPPED);
+	}
+	if (th == NULL) {
+		note_unknown(su, pid, status);
+		return;
+	}
+	if (WIFSTOPPED(status))
+		note_stop(th, WSTOPSIG(status), status >> 16);
+	else
+		note_gone(th, status);
+}
+
+bool
+event_take(struct super *su)
+{
+	int status;
+	long pid = wait_call(-1, &status, __WALL | WNOHANG, &never);
+
+	if (pid <= 0)
+		return false;
+	event_note(su, (pid_t)pid, status);
+	return true;
+}
+
+int
+event_wait_thread(struct thread *th, int *status)
+{
+	long pid;
+
+	do
+		pid = wait_call(th->tid, status, __WALL, &never);
+	while (pid == -EINTR);
+	return pid > 0 ? 0 : -ESRCH;
+}
+
+void
+event_reap(pid_t pid)
+{
+	int status;
+
+	/* It may stop once more on its way out. */
+	while (wait_call(pid, &status, __WALL, &never) == pid &&
+	    WIFSTOPPED(status))
+		tid_release(pid, 0);
+}
+
+/* Handing out */
+
+static void
+free_dead(struct super *su)
+{
+	if (su->dead_thread != NULL)
+		thread_free(su->dead_thread);
+	su->dead_thread = NULL;
+	if (su->dead_proc != NULL)
+		proc_free(su->dead_proc);
+	su->dead_proc = NULL;
+}
+
+/* What waits until the event is handed out: see the head of the file. */
+static void
+hand_out(struct super *su, const struct event *ev)
+{
+	struct proc *p = ev->thread->proc;
+
+	su->undrained++;
+	if (ev->kind == EV_EXEC) {
+		proc_new_space(p);
+		proc_refresh(p);
+	} else if (ev->kind == EV_GONE) {
+		su->dead_thread = ev->thread;
+		if (!thread_unlink(ev->thread))
+			return;
+		p->exit_status = ev->status;
+		proc_unlink(p);
+		su->dead_proc = p;
+	}
+}
+
+/* Block until something has been taken in. */
+static int
+await(struct super *su)
+{
+	int status;
+	long pid =
+	    wait_call(-1, &status, __WALL, (const volatile int *)&interrupted);
+
+	if (pid > 0) {
+		event_note(su, (pid_t)pid, status);
+		return 0;
+	}
+	if (pid == -EINTR)
+		interrupted = 0;
+	return (int)pid;
+}
+
+int
+event_poll(struct super *su, struct event *ev, bool block)
+{
+	free_dead(su);
+	if (su->undrained >= DRAIN_EVERY && su->threads.count > 1) {
+		su->undrained = 0;
+		while (event_take(su))
+			;
+	}
+	while (!queue_pop(su, ev)) {
+		*ev = (struct event){ .kind = EV_NONE };
+		if (su->threads.count == 0)
+			return -ECHILD;
+		if (block) {
+			int r = await(su);
+			if (r < 0)
+				return r;
+		} else if (!event_take(su)) {
+			return 0;
+		}
+	}
+	hand_out(su, ev);
+	return 1;
+}

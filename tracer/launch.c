@@ -1,0 +1,436 @@
+/*
+ * How processes come under the supervisor: launched by us, or seized while
+ * they run.
+ *
+ * Either ends with every thread of the process stopped, or with nothing
+ * attached and a sentence that says why.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dlang/base/log.h"
+#include "tracer/event.h"
+#include "tracer/super_impl.h"
+
+static int PRINTF_LIKE(3, 4)
+    refuse(struct proc_error *err, int error, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	err->error = error;
+	return error;
+}
+
+/* Launch */
+
+/* Signals as they were when the tracer started; those that were caught are
+ * reset by exec. */
+static void
+child_signals(const struct super *su)
+{
+	for (int sig = 1; sig <= 64; sig++) {
+		bool ignored = (su->start_ignored >> (sig - 1) & 1) != 0;
+		signal(sig, ignored ? SIG_IGN : SIG_DFL);
+	}
+	sigprocmask(SIG_SETMASK, &su->start_mask, NULL);
+}
+
+/* The child: wait until it is traced, then become the program. */
+NORETURN static void
+child_main(const struct super *su, char *const argv[], int go, int failed)
+{
+	char c;
+	ssize_t n;
+
+	while ((n = read(go, &c, 1)) < 0 && errno == EINTR)
+		;
+	if (n != 1) /* the tracer gave up */
+		_exit(127);
+	child_signals(su);
+	execvp(argv[0], argv);
+	int error = errno;
+	while (write(failed, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* Resume the child until it has executed its program (0) or has ended. */
+static int
+await_exec(struct super *su, struct thread *th)
+{
+	int status;
+
+	for (;;) {
+		if (event_wait_thread(th, &status) < 0)
+			return -ESRCH;
+		event_note(su, th->tid, status);
+		event_purge(su, th->proc); /* before its time */
+		if (th->state == TH_GONE)
+			return -ESRCH;
+		if (th->state != TH_STOPPED)
+			continue;
+		if (th->stop == EV_EXEC)
+			return 0;
+		thread_resume(th);
+	}
+}
+
+/* Our own child, by its number, and no trace of it. */
+static void
+child_kill(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	event_reap(pid);
+}
+
+static int
+exec_failed(const char *name, int failed, struct proc_error *err)
+{
+	int error = 0;
+
+	if (read(failed, &error, sizeof(error)) != sizeof(error))
+		return refuse(err, -ESRCH,
+		    "failed to execute %s: it ended before it was started",
+		    name);
+	return refuse(
+	    err, -error, "failed to execute %s: %s", name, strerror(error));
+}
+
+static int
+launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
+    struct proc **out, struct proc_error *err)
+{
+	static const volatile int never;
+	int r = thread_seize(pid, &never);
+	if (r < 0) {
+		access_explain(pid, r, err);
+		child_kill(pid);
+		return r;
+	}
+	struct proc *p = proc_add(su, pid, NULL);
+	struct thread *th = thread_add(p, pid, TH_RUNNING);
+	p->launched = true;
+	if (write(go, "", 1) != 1 || await_exec(su, th) < 0) {
+		r = exec_failed(name, failed, err);
+		if (th->state != TH_GONE)
+			child_kill(pid);
+		proc_drop(p);
+		return r;
+	}
+	struct uregs *regs = thread_regs(th);
+	if (procfs_wrong_elf(pid) || (regs != NULL && regs_compat(regs))) {
+		proc_drop(p);
+		child_kill(pid);
+		return refuse(err, -ENOEXEC,
+		    "failed to trace %s: 32-bit "
+		    "program; only 64-bit programs are supported",
+		    name);
+	}
+	proc_new_space(p);
+	proc_refresh(p);
+	p->exec_stopped = true;
+	*out = p;
+	return 0;
+}
+
+int
+proc_launch(struct super *su, char *const argv[], struct proc **out,
+    struct proc_error *err)
+{
+	int go[2] = { -1, -1 }, failed[2] = { -1, -1 }, r;
+	sigset_t all, before;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0) {
+		r = refuse(err, -errno, "failed to execute %s: pipe: %s",
+		    argv[0], strerror(errno));
+		goto close_pipes;
+	}
+	/* No handler of ours may run in the child. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		child_main(su, argv, go[0], failed[1]);
+	}
+	r = pid < 0 ? -errno : 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(failed[1]);
+	failed[1] = -1;
+	if (r < 0)
+		refuse(err, r, "failed to execute %s: fork: %s", argv[0],
+		    strerror(-r));
+	else
+		r = launch_traced(su, pid, argv[0], failed[0], go[1], out, err);
+close_pipes:
+	for (int i = 0; i < 2; i++) {
+		if (go[i] >= 0)
+			close(go[i]);
+		if (failed[i] >= 0)
+			close(failed[i]);
+	}
+	return r;
+}
+
+/* Attach */
+
+/*
+ * PTRACE_SEIZE sleeps while a thread of its target is in execve, which sleeps
+ * until its siblings have ended: those that we have seized already wait for us
+ * to let them.  So a timer gets us out of there.
+ */
+#define ALARM    (SIGRTMAX - 1)
+#define ALARM_NS 5000000
+
+static volatile sig_atomic_t alarmed;
+
+struct alarm {
+	timer_t timer;
+	struct sigaction before;
+	bool on;
+};
+
+static void
+on_alarm(int sig, siginfo_t *si, void *uc)
+{
+	alarmed = 1;
+	wait_skip(uc);
+}
+
+static void
+alarm_init(struct alarm *a)
+{
+	struct sigaction sa = { .sa_sigaction = on_alarm,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = ALARM };
+	const struct itimerspec every = { { 0, ALARM_NS }, { 0, ALARM_NS } };
+
+	alarmed = 0;
+	sigemptyset(&sa.sa_mask);
+	sigaction(ALARM, &sa, &a->before);
+	a->on = timer_create(CLOCK_MONOTONIC, &ev, &a->timer) == 0;
+	if (a->on)
+		timer_settime(a->timer, 0, &every, NULL);
+}
+
+static void
+alarm_fini(struct alarm *a)
+{
+	const struct timespec none = { 0, 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, ALARM);
+	if (a->on)
+		timer_delete(a->timer);
+	/* One that is still on its way must not meet the default action. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	while (sigtimedwait(&set, NULL, &none) > 0)
+		;
+	sigaction(ALARM, &a->before, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int
+seize_patiently(struct proc *p, pid_t tid)
+{
+	int r;
+
+	while (
+	    (r = thread_seize(tid, (const volatile int *)&alarmed)) == -EINTR) {
+		alarmed = 0;
+		while (event_take(p->super))
+			;
+		/* Their event stays in the queue; there is no more to say. */
+		vec_foreach(th, &p->threads)
+			if ((*th)->state == TH_STOPPED && (*th)->exiting)
+				thread_run_to_trap(*th);
+	}
+	return r;
+}
+
+/*
+ * Seize one thread: 1, 0 if it need not be, or the refusal.  A number may be
+ * another thread's by the time we look why it was refused (an exec gives the
+ * leader's away), so a refusal counts when it is made for some time.
+ */
+static int
+seize_one(struct super *su, struct proc *p, pid_t tid)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct proc_status st;
+	int r = 0;
+
+	for (int i = 0; i < 20; i++) {
+		r = event_reclaim(su, tid) ? 0 : seize_patiently(p, tid);
+		if (r == 0) {
+			/* A group-stop that it is in is old news, as if it
+			 * had been listening. */
+			thread_add(p, tid, TH_RUNNING)->listening = true;
+			return 1;
+		}
+		if (r == -ESRCH || procfs_status(tid, &st) < 0 ||
+		    st.state == 'Z' || st.state == 'X')
+			return 0; /* it has ended */
+		/* A thread that one of ours has made is traced from birth; the
+		 * maker's event brings it.  One that was detached while it
+		 * slept in execve is let go when its event comes. */
+		if (st.tracer == getpid()) {
+			while (event_take(su))
+				;
+			r = 0;
+		} else if (st.tracer != 0) {
+			break;
+		}
+		if (super_thread(su, tid) != NULL)
+			return 0;
+		nanosleep(&nap, NULL);
+	}
+	return r;
+}
+
+/* One pass over the task list.  The number of threads that are new to us, or
+ * the refusal. */
+static int
+seize_pass(struct super *su, struct proc *p)
+{
+	struct pids tasks = { 0 };
+	int news = 0, r = procfs_tasks(p->pid, &tasks);
+
+	for (size_t i = 0; r >= 0 && i < tasks.list.len; i++) {
+		if (super_thread(su, tasks.list.at[i]) != NULL)
+			continue;
+		r = seize_one(su, p, tasks.list.at[i]);
+		news += r > 0;
+	}
+	vec_fini(&tasks.list);
+	return r < 0 ? r : news;
+}
+
+/* 32-bit programs are told by their executable; one that may not be read, by
+ * the registers. */
+static bool
+is_compat(struct proc *p)
+{
+	if (procfs_wrong_elf(p->pid))
+		return true;
+	vec_foreach(th, &p->threads) {
+		struct uregs *regs = thread_regs(*th);
+		if (regs != NULL && (*th)->stop == EV_STOP)
+			return regs_compat(regs);
+	}
+	return false;
+}
+
+static bool
+is_alive(struct proc *p)
+{
+	vec_foreach(th, &p->threads)
+		if ((*th)->state != TH_GONE && !(*th)->exiting)
+			return true;
+	return false;
+}
+
+/*
+ * Seize and stop every thread, and let it stay so.  A pass over threads that
+ * come and go can miss one: the kernel cuts the list short when the thread that
+ * it is at ends.  So the last pass is made when all that are known stand still.
+ */
+static int
+seize_all(struct super *su, struct proc *p)
+{
+	struct space *sp = p->space;
+	int r;
+
+	while ((r = seize_pass(su, p)) > 0)
+		;
+	sp->stops++;
+	while (r == 0) {
+		space_await(sp);
+		if ((r = seize_pass(su, p)) == 0)
+			break;
+		r = MIN(r, 0);
+	}
+	sp->stops--;
+	vec_foreach(th, &p->threads)
+		(*th)->for_space = false;
+	return r == 0 && p->threads.len == 0 ? -ESRCH : r;
+}
+
+/* Detach without ado: nothing of ours is in the process. */
+static void
+unseize(struct proc *p)
+{
+	if (p->threads.len > 0)
+		proc_detach(p, NULL, NULL);
+	else
+		proc_drop(p);
+}
+
+int
+proc_attach(
+    struct super *su, pid_t pid, struct proc **out, struct proc_error *err)
+{
+	struct proc_status st;
+
+	if (procfs_status(pid, &st) == 0 && st.tgid > 0)
+		pid = st.tgid; /* a thread stands for its process */
+	/* Of one that was detached lately threads may still be on their way. */
+	while (su->leaving.list.len > 0 && event_take(su))
+		;
+	if (super_proc(su, pid) != NULL)
+		return refuse(err, -EBUSY,
+		    "process %d is being traced by this tracer already",
+		    (int)pid);
+	int r = access_check(pid, err);
+	if (r < 0)
+		return r;
+
+	struct proc *p = proc_add(su, pid, NULL);
+	struct alarm alarm;
+	alarm_init(&alarm);
+	r = seize_all(su, p);
+	alarm_fini(&alarm);
+	if (r < 0) {
+		access_explain(pid, r, err);
+		unseize(p);
+		return r;
+	}
+	if (!is_alive(p)) {
+		unseize(p);
+		return refuse(err, -ESRCH,
+		    "process %d ended while it was being attached", (int)pid);
+	}
+	if (is_compat(p)) {
+		unseize(p);
+		return refuse(err, -ENOEXEC,
+		    "process %d is a 32-bit program; "
+		    "only 64-bit programs are supported",
+		    (int)pid);
+	}
+	/* By a live thread: the leader may have ended, or executed another
+	 * program since. */
+	vec_foreach(th, &p->threads)
+		if ((*th)->state == TH_STOPPED && !(*th)->exiting &&
+		    space_open(p->space, (*th)->tid) == 0)
+			break;
+	proc_refresh(p);
+	vec_foreach(th, &p->threads)
+		(*th)->mask_known = (*th)->state == TH_STOPPED &&
+		    thread_sigmask(*th, &(*th)->sigmask) == 0;
+	for (size_t i = 0;
+	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
+		sigtrap_save(p->threads.at[i]);
+	*out = p;
+	return 0;
+}

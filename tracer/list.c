@@ -1,0 +1,83 @@
+/*
+ * Listings; see list.h for what, cli-and-options for the columns.
+ */
+#include "tracer/list.h"
+
+#include "dlang/prog.h"
+#include "tracer/probe.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+
+void
+list_header(struct state *st)
+{
+	fprintf(st->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE",
+	    "FUNCTION", "NAME");
+}
+
+static void
+attributes(FILE *out, const char *title, const struct stability *s)
+{
+	fprintf(out,
+	    "\n\t%s Attributes\n\t\tIdentifier Names: %s\n"
+	    "\t\tData Semantics:   %s\n\t\tDependency Class: %s\n",
+	    title, s->name, s->data, s->class);
+}
+
+static void
+list_probe(struct state *st, const struct probe *p, bool verbose)
+{
+	fprintf(st->out, "%5u %10s %17s %33s %s\n", p->id, p->prov, p->mod,
+	    p->func, p->name);
+	if (!verbose)
+		return;
+	attributes(st->out, "Probe Description",
+	    &p->provider->stability[STAB_NAME]);
+	attributes(st->out, "Argument", &p->provider->stability[STAB_ARGS]);
+	fprintf(st->out, "\n\tArgument Types\n\t\tNone\n\n");
+}
+
+void
+list_program(struct state *st, const struct prog *prog, bool verbose)
+{
+	for (size_t i = 0; i < prog->nclauses; i++) {
+		const struct probe_desc *pd = &prog->clauses[i]->desc;
+		bool any = false;
+		vec_foreach(p, &st->probes.list) {
+			if (!probe_matches(*p, pd))
+				continue;
+			list_probe(st, *p, verbose);
+			any = true;
+		}
+		if (!any)
+			state_message(st,
+			    "failed to match %s:%s:%s:%s: No probe matches "
+			    "description",
+			    pd->prov, pd->mod, pd->func, pd->name);
+	}
+}
+
+void
+list_all(struct state *st, bool verbose)
+{
+	vec_foreach(p, &st->probes.list)
+		list_probe(st, *p, verbose);
+}
+
+void
+list_failures(struct state *st, bool verbose)
+{
+	if (st->failed == 0)
+		return;
+	if (!verbose) {
+		state_notice(st,
+		    "%lu place%s could not be probed (-v says which)",
+		    st->failed, st->failed == 1 ? "" : "s");
+		return;
+	}
+	vec_foreach(f, &st->failures)
+		state_message(st, "cannot probe %s", *f);
+	if (st->failed > st->failures.len)
+		state_message(st, "and %lu more", st->failed -
+			(unsigned long)st->failures.len);
+}

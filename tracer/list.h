@@ -1,0 +1,21 @@
+/*
+ * -l and -v: what there is to probe, and how firmly it is promised.
+ */
+#ifndef TRACER_LIST_H
+#define TRACER_LIST_H
+
+#include <stdbool.h>
+
+struct prog;
+struct state;
+
+void list_header(struct state *st);
+/* Every probe that a program's descriptions match; what matches nothing is
+ * said on stderr. */
+void list_program(struct state *st, const struct prog *p, bool verbose);
+void list_all(struct state *st, bool verbose);
+
+/* What could not be probed, and why. */
+void list_failures(struct state *st, bool verbose);
+
+#endif

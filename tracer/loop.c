@@ -1,0 +1,187 @@
+/*
+ * The event loop; see loop.h.
+ *
+ * Events come from event_poll(), which blocks in one wait system call.  Timers
+ * and the user's signals interrupt it (event_interrupt), set a flag, and are
+ * looked at between two events, so that they are neither lost nor starved.
+ */
+#include "tracer/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "tracer/event.h"
+#include "tracer/hit.h"
+#include "tracer/proc.h"
+#include "tracer/prov/profile.h"
+#include "tracer/state.h"
+#include "tracer/targets.h"
+
+static volatile sig_atomic_t alarm_due;
+static volatile sig_atomic_t stop_signals;
+
+static void
+on_alarm(int sig, siginfo_t *si, void *uc)
+{
+	alarm_due = 1;
+	event_interrupt(uc);
+}
+
+static void
+on_stop(int sig, siginfo_t *si, void *uc)
+{
+	stop_signals++;
+	event_interrupt(uc);
+}
+
+void
+loop_signals(struct state *st)
+{
+	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+	/* SA_RESTART: writes and reads of ours go on; event_poll() returns
+	 * all the same, by event_interrupt(). */
+	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction old;
+
+	sigemptyset(&sa.sa_mask);
+	sa.sa_sigaction = on_alarm;
+	sigaction(SIGALRM, &sa, NULL);
+	sa.sa_sigaction = on_stop;
+	for (size_t i = 0; i < ARRAY_SIZE(stops); i++) {
+		/* nohup(1) and background jobs ignore them on purpose. */
+		sigaction(stops[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			sigaction(stops[i], &sa, NULL);
+	}
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- one event ---- */
+
+static void
+on_trap(struct state *st, struct event *ev)
+{
+	if (hit_trap(st, ev->thread))
+		thread_resume(ev->thread);
+}
+
+static void
+on_signal(struct state *st, struct event *ev)
+{
+	hit_signal(st, ev->thread);
+	thread_resume(ev->thread);
+}
+
+static void
+on_stopped(struct state *st, struct event *ev)
+{
+	profile_stopped(st, ev->thread);
+	thread_resume(ev->thread);
+}
+
+static void
+on_resume(struct state *st, struct event *ev)
+{
+	thread_resume(ev->thread);
+}
+
+static void
+on_gone(struct state *st, struct event *ev)
+{
+	struct proc *p = ev->thread->proc;
+
+	if (p != NULL && p->threads.len == 0)
+		targets_gone(st, p, ev->status);
+}
+
+static void (*const handlers[])(struct state *, struct event *) = {
+	[EV_TRAP] = on_trap,
+	[EV_SIGNAL] = on_signal,
+	[EV_GROUP_STOP] = on_resume,
+	[EV_STOP] = on_stopped,
+	[EV_SYSCALL_ENTER] = on_resume,
+	[EV_SYSCALL_EXIT] = on_resume,
+	[EV_SECCOMP] = on_resume,
+	[EV_FORK] = NULL, /* targets_event() */
+	[EV_VFORK] = NULL,
+	[EV_VFORK_DONE] = on_resume,
+	[EV_CLONE] = NULL,
+	[EV_EXEC] = NULL,
+	[EV_EXIT] = on_resume,
+	[EV_GONE] = on_gone,
+};
+
+static void
+dispatch(struct state *st, struct event *ev)
+{
+	if (handlers[ev->kind] != NULL)
+		handlers[ev->kind](st, ev);
+	else
+		targets_event(st, ev);
+}
+
+/* ---- the loop ---- */
+
+static void
+look_at_flags(struct state *st)
+{
+	if (alarm_due) {
+		alarm_due = 0;
+		timers_run(&st->timers, st);
+	}
+	if (stop_signals > 0) {
+		st->aborted |= stop_signals > 1;
+		state_drain(st);
+	}
+}
+
+/* No tracee to wait for: sleep until a signal, without losing one. */
+static void
+wait_for_signal(void)
+{
+	sigset_t block, old;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGALRM);
+	sigaddset(&block, SIGINT);
+	sigaddset(&block, SIGTERM);
+	sigaddset(&block, SIGHUP);
+	sigprocmask(SIG_BLOCK, &block, &old);
+	if (!alarm_due && stop_signals == 0)
+		sigsuspend(&old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+void
+loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
+{
+	struct event ev;
+
+	timers_run(&st->timers, st);
+	while (!st->draining && (more == NULL || more(st, arg))) {
+		int r = event_poll(st->super, &ev, true);
+		look_at_flags(st);
+		if (r == 1) {
+			dispatch(st, &ev);
+		} else if (r == -ECHILD && !st->draining) {
+			wait_for_signal();
+			look_at_flags(st);
+		}
+	}
+}
+
+void
+loop_run(struct state *st)
+{
+	loop_while(st, NULL, NULL);
+}
+
+void
+loop_pending(struct state *st)
+{
+	struct event ev;
+
+	while (event_poll(st->super, &ev, false) == 1)
+		dispatch(st, &ev);
+}

@@ -1,0 +1,24 @@
+/*
+ * The event loop: the only place that blocks.
+ */
+#ifndef TRACER_LOOP_H
+#define TRACER_LOOP_H
+
+#include <stdbool.h>
+
+struct state;
+
+/* Install the handlers of SIGALRM, SIGINT, SIGTERM, SIGHUP; ignore SIGPIPE.
+ * Launched programs get them as they were. */
+void loop_signals(struct state *st);
+
+/* Handle events until st->draining, or until `more' says that it is enough.
+ * With no tracee left to wait for, timers and signals go on. */
+void loop_while(struct state *st, bool (*more)(struct state *, void *),
+    void *arg);
+void loop_run(struct state *st);
+
+/* Handle the events that have come already, without waiting. */
+void loop_pending(struct state *st);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Which processor the tracer runs on, and how eagerly.
+ */
+#ifndef TRACER_PROCESSOR_H
+#define TRACER_PROCESSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+struct processor {
+	int cpu;	   /* the one we are pinned to, -1 for none */
+	unsigned hits;	   /* since the last look */
+	uint64_t looked;   /* CLOCK_MONOTONIC ns of the last look */
+	bool yielding;	   /* scheduled as SCHED_IDLE now */
+	bool can_return;   /* we may leave SCHED_IDLE again */
+};
+
+void processor_init(struct processor *p);
+
+/* A thread has hit a tracepoint, at time `now'. */
+void processor_hit(struct processor *p, struct thread *th, uint64_t now);
+
+/* As it was: before anything else is launched, and at the end. */
+void processor_restore(struct processor *p);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * What /proc says of a process.  Nothing here is trusted further than a parse;
+ * a line that is missing leaves its field 0.
+ */
+#include "tracer/super_impl.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+/* Read a whole small file into buf as a string.  Its length or -errno. */
+static ssize_t
+slurp(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (len < size - 1 && (n = read(fd, buf + len, size - 1 - len)) > 0)
+		len += (size_t)n;
+	int error = errno;
+	close(fd);
+	buf[len] = '\0';
+	return n < 0 && len == 0 ? -error : (ssize_t)len;
+}
+
+/* The value after "\nname:\t", or NULL. */
+static const char *
+status_value(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *line = text; line != NULL && *line != '\0';) {
+		if (strncmp(line, name, len) == 0 && line[len] == ':') {
+			line += len + 1;
+			return line + strspn(line, "\t ");
+		}
+		line = strchr(line, '\n');
+		line = line != NULL ? line + 1 : NULL;
+	}
+	return NULL;
+}
+
+static uint64_t
+status_number(const char *text, const char *name, int base, uint64_t none)
+{
+	const char *v = status_value(text, name);
+
+	return v != NULL ? strtoull(v, NULL, base) : none;
+}
+
+static void
+status_ids(const char *text, const char *name, uint32_t ids[3])
+{
+	const char *v = status_value(text, name);
+	char *end;
+
+	for (int i = 0; i < 3; i++) {
+		ids[i] = v != NULL ? (uint32_t)strtoul(v, &end, 10) : 0;
+		v = v != NULL ? end : NULL;
+	}
+}
+
+int
+procfs_status(pid_t tid, struct proc_status *out)
+{
+	char path[40], text[8192];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	ssize_t n = slurp(path, text, sizeof(text));
+	if (n <= 0)
+		return n == -ENOENT || n == 0 ? -ESRCH : (int)n;
+
+	const char *state = status_value(text, "State");
+	const char *name = status_value(text, "Name");
+	*out = (struct proc_status){
+		.state = state != NULL ? *state : '\0',
+		.tgid = (pid_t)status_number(text, "Tgid", 10, 0),
+		.tracer = (pid_t)status_number(text, "TracerPid", 10, 0),
+		.ppid = (pid_t)status_number(text, "PPid", 10, 0),
+		.cap_permitted = status_number(text, "CapPrm", 16, 0),
+		.sig_blocked = status_number(text, "SigBlk", 16, 0),
+		.sig_ignored = status_number(text, "SigIgn", 16, 0),
+		.sig_caught = status_number(text, "SigCgt", 16, 0),
+		.seccomp = (int)status_number(text, "Seccomp", 10, 0),
+		.filters = (int)status_number(
+		    text, "Seccomp_filters", 10, (uint64_t)-1),
+		.has_memory = status_value(text, "VmSize") != NULL,
+	};
+	status_ids(text, "Uid", out->uid);
+	status_ids(text, "Gid", out->gid);
+	if (name != NULL)
+		snprintf(out->comm, sizeof(out->comm), "%.*s",
+		    (int)strcspn(name, "\n"), name);
+	return 0;
+}
+
+/* /proc/TID/stat behind the name, which may hold anything: " S 1 2 ...". */
+static const char *
+stat_fields(pid_t tid, char *text, size_t size)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	if (slurp(path, text, size) <= 0)
+		return NULL;
+	const char *end = strrchr(text, ')');
+	return end != NULL && end[1] == ' ' ? end + 1 : NULL;
+}
+
+char
+procfs_state(pid_t tid)
+{
+	char text[1024];
+	const char *fields = stat_fields(tid, text, sizeof(text));
+
+	return fields != NULL ? fields[1] : '\0';
+}
+
+int
+procfs_stat(pid_t tid, unsigned n, uint64_t *value)
+{
+	char text[1024];
+	const char *p = stat_fields(tid, text, sizeof(text));
+
+	for (unsigned field = 3; p != NULL && field < n; field++)
+		p = strchr(p + 1, ' ');
+	if (p == NULL)
+		return -ESRCH;
+	*value = strtoull(p + 1, NULL, 10);
+	return 0;
+}
+
+int
+procfs_pc(pid_t tid, uint64_t *pc)
+{
+	char path[40], text[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	ssize_t n = slurp(path, text, sizeof(text));
+	if (n <= 0)
+		return n < 0 ? (int)n : -ESRCH;
+	/* "running", or number, arguments, sp, pc: the last word. */
+	const char *last = strrchr(text, ' ');
+	if (last == NULL)
+		return -EBUSY;
+	*pc = strtoull(last + 1, NULL, 16);
+	return 0;
+}
+
+bool
+procfs_wrong_elf(pid_t pid)
+{
+	char path[40];
+	Elf64_Ehdr e; /* its beginning is the same in both classes */
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	ssize_t n = pread(fd, &e, sizeof(e), 0);
+	close(fd);
+	if (n != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	return e.e_ident[EI_CLASS] != ELFCLASS64;
+}
+
+int
+procfs_tasks(pid_t pid, struct pids *out)
+{
+	char path[40];
+	struct dirent *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+	if (dir == NULL)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((d = readdir(dir)) != NULL) {
+		pid_t tid = atoi(d->d_name);
+		if (tid > 0)
+			*vec_push(&out->list) = tid;
+	}
+	closedir(dir);
+	return 0;
+}
+
+uint64_t
+procfs_vdso(pid_t pid)
+{
+	char path[40];
+	Elf64_auxv_t aux[64]; /* the kernel passes about 25 */
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, aux, sizeof(aux));
+	close(fd);
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof(aux[0]); i++)
+		if (aux[i].a_type == AT_SYSINFO_EHDR)
+			return aux[i].a_un.a_val;
+	return 0;
+}

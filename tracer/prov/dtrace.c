@@ -1,0 +1,30 @@
+/*
+ * The dtrace provider: BEGIN, END and ERROR.
+ */
+#include "dlang/dif.h"
+#include "tracer/probe.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+
+static void
+init(struct state *st)
+{
+	static const char *const names[] = { "BEGIN", "END", "ERROR" };
+	bool fresh;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		probe_add(&st->probes, &prov_dtrace, "dtrace", "", "",
+		    names[i], &fresh);
+}
+
+const struct provider prov_dtrace = {
+	.name = "dtrace",
+	.stability = {
+		[STAB_PROVIDER] = { "Stable", "Stable", "Common" },
+		[STAB_MODULE] = { "Private", "Private", "Unknown" },
+		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
+		[STAB_NAME] = { "Stable", "Stable", "Common" },
+		[STAB_ARGS] = { "Stable", "Stable", "Common" },
+	},
+	.init = init,
+};

@@ -1,0 +1,503 @@
+/*
+ * The pid provider: entry, return and instruction offsets of functions.
+ *
+ * A probe is (pid, module, function, name); behind it stand places, one for
+ * every function of that name in a load object of that name, each with its
+ * sites.  Places are found when a description asks for them; they get
+ * tracepoints when the probe is enabled.
+ *
+ * No return address is ever rewritten: a return probe has a tracepoint on each
+ * `ret' and on each jump that leaves the function.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "disasm/func.h"
+#include "dlang/base/glob.h"
+#include "symbols/addrspace.h"
+#include "tracer/probe.h"
+#include "tracer/proc.h"
+#include "tracer/prov/site.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+#include "tracer/targets.h"
+
+/* One site of a place: offset in the function. */
+struct pid_site {
+	uint32_t offset;
+	bool conditional; /* leaves only when the jump is taken */
+};
+
+/* One function that the probe stands for. */
+struct place {
+	struct place *next;
+	uint32_t space;	     /* addrspace_id() */
+	uint64_t start, size; /* in memory */
+	const struct load *load;
+	bool enabled;
+	uint32_t nsites;
+	struct pid_site sites[];
+};
+
+enum pid_kind { PID_ENTRY, PID_RETURN, PID_OFFSET };
+
+/* What hangs on probe->data. */
+struct pid_probe {
+	enum pid_kind kind;
+	pid_t pid;
+	struct place *places;
+};
+
+/* ---- publishing ---- */
+
+/* One request while it is being answered. */
+struct request {
+	struct state *st;
+	const struct probe_desc *pd;
+	const struct span *at;
+	struct diags *d;
+	struct proc *proc;
+	const struct load *load;
+	const struct sym *sym;
+	uint64_t start, size;	/* of the function, in memory */
+	uint64_t offset;	/* the one that is named, or UINT64_MAX */
+	bool entry, ret, offsets; /* what the name field means */
+	bool found_offset;
+	VEC(struct pid_site) exits;
+	VEC(struct pid_site) insns;
+	uint64_t functions;	/* that matched */
+	uint64_t loads;		/* that matched */
+};
+
+static void
+add_place(struct request *r, enum pid_kind kind, const char *name,
+    const struct pid_site *sites, size_t nsites)
+{
+	char prov[32];
+	bool fresh;
+
+	if (nsites == 0)
+		return;
+	snprintf(prov, sizeof(prov), "pid%d", r->proc->pid);
+	struct probe *p = probe_add(&r->st->probes, &prov_pid, prov,
+	    r->load->module, r->sym->name, name, &fresh);
+	if (fresh) {
+		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
+		*pp = (struct pid_probe){ .kind = kind, .pid = r->proc->pid };
+		p->data = pp;
+	}
+	struct pid_probe *pp = p->data;
+	uint32_t space = addrspace_id(r->proc->space->as);
+	struct place **at = &pp->places;
+	for (; *at != NULL; at = &(*at)->next)
+		if ((*at)->space == space && (*at)->start == r->start)
+			return; /* known already */
+	struct place *pl =
+	    mem_zalloc(sizeof(*pl) + nsites * sizeof(pl->sites[0]));
+	pl->space = space;
+	pl->start = r->start;
+	pl->size = r->size;
+	pl->load = r->load;
+	pl->nsites = (uint32_t)nsites;
+	memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
+	*at = pl;
+	/* The probe was enabled before (another object, before an exec). */
+	if (p->image_ref != 0)
+		prov_pid.enable(r->st, p);
+}
+
+static int
+each_insn(void *ctx, const struct func_insn *in)
+{
+	struct request *r = ctx;
+	struct pid_site s = { .offset = (uint32_t)in->offset };
+
+	if (r->offsets || in->offset == r->offset)
+		*vec_push(&r->insns) = s;
+	r->found_offset |= in->offset == r->offset;
+	if (!r->ret || in->exit == FUNC_STAYS)
+		return 0;
+	s.conditional = in->exit == FUNC_TAIL_JCC;
+	*vec_push(&r->exits) = s;
+	return 0;
+}
+
+/* Nobody's function is larger; a symbol that says so lies. */
+#define MAX_FUNC (16U << 20)
+
+/* Decode the function as it stands in memory, without our own int3. */
+static int
+walk(struct request *r)
+{
+	if (r->size > MAX_FUNC)
+		return -EFBIG;
+	uint8_t *code = mem_alloc(r->size);
+	int error = reader_read(&r->proc->space->text, r->start, code, r->size);
+	if (error == 0)
+		func_walk(code, r->size, r->start, each_insn, r, NULL);
+	mem_free(code);
+	return error;
+}
+
+static void
+publish_function(struct request *r)
+{
+	char name[32];
+
+	vec_clear(&r->exits);
+	vec_clear(&r->insns);
+	if (r->entry) {
+		struct pid_site first = { 0 };
+		add_place(r, PID_ENTRY, "entry", &first, 1);
+	}
+	if (!r->ret && !r->offsets && r->offset == UINT64_MAX)
+		return;
+	if (walk(r) != 0)
+		return;
+	if (r->ret)
+		add_place(r, PID_RETURN, "return", r->exits.at, r->exits.len);
+	vec_foreach(s, &r->insns) {
+		snprintf(name, sizeof(name), "%x", s->offset);
+		if (r->offset == UINT64_MAX &&
+		    !glob_match(r->pd->name, name))
+			continue;
+		add_place(r, PID_OFFSET, name, s, 1);
+	}
+}
+
+/* Where the function is: an IFUNC is where it was resolved to. */
+static int
+locate(struct request *r)
+{
+	r->start = r->load->bias + r->sym->addr;
+	r->size = r->sym->size;
+	if (r->sym->kind != SYM_IFUNC)
+		return 0;
+	if (addrspace_ifunc(r->proc->space->as, r->load, r->sym, &r->start) !=
+	    0)
+		return -EAGAIN;
+	struct load *l = addrspace_load_at(r->proc->space->as, r->start);
+	uint64_t lo, hi;
+	if (l == NULL)
+		return -EAGAIN;
+	const struct sym *s = object_func_at(l->object, r->start - l->bias);
+	if (s != NULL && s->addr == r->start - l->bias)
+		r->size = s->size;
+	else if (object_fde_range(l->object, r->start - l->bias, &lo, &hi) == 0)
+		r->size = hi - (r->start - l->bias);
+	else
+		return -EAGAIN;
+	return 0;
+}
+
+/* Names that a glob does not mean: parts of functions and start-up code. */
+static bool
+hidden_from_globs(const char *name)
+{
+	return strpbrk(name, "@.") != NULL || strcmp(name, "_init") == 0 ||
+	    strcmp(name, "_fini") == 0;
+}
+
+static void
+publish_load(struct request *r)
+{
+	const struct sym *syms;
+	size_t n = object_funcs(r->load->object, &syms);
+	const char *func = r->pd->func;
+	bool globs = *func == '\0' || glob_is(func);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sym *s = &syms[i];
+		if (globs ? !glob_match(func, s->name) ||
+				hidden_from_globs(s->name) :
+			    strcmp(func, s->name) != 0)
+			continue;
+		if (s->size == 0 || !object_is_text(r->load->object, s->addr))
+			continue;
+		r->sym = s;
+		r->functions++;
+		if (locate(r) == 0)
+			publish_function(r);
+	}
+}
+
+static void
+publish_process(struct request *r)
+{
+	struct load *const *loads;
+	struct addrspace *as = r->proc->space->as;
+
+	if (as == NULL)
+		return;
+	size_t n = addrspace_loads(as, &loads);
+	for (size_t i = 0; i < n; i++) {
+		if (!loads[i]->seen || loads[i]->writable_text ||
+		    !load_matches(loads[i], r->pd->mod))
+			continue;
+		r->load = loads[i];
+		r->loads++;
+		publish_load(r);
+	}
+}
+
+/* ---- what a description asks for ---- */
+
+/* The name field: entry, return, an offset in hex, a glob. */
+static int
+parse_name(struct request *r)
+{
+	const char *name = r->pd->name;
+	bool globs = *name == '\0' || glob_is(name);
+	char *end;
+
+	r->offset = UINT64_MAX;
+	r->entry = globs ? glob_match(name, "entry") :
+			   strcmp(name, "entry") == 0;
+	r->ret = globs ? glob_match(name, "return") :
+			 strcmp(name, "return") == 0;
+	r->offsets = globs;
+	if (globs || r->entry || r->ret)
+		return 0;
+	errno = 0;
+	r->offset = isxdigit((unsigned char)*name) ? strtoull(name, &end, 16) :
+						     UINT64_MAX;
+	if (r->offset == UINT64_MAX || *end != '\0' || errno != 0)
+		return r->d == NULL ?
+		    -EINVAL :
+		    diag_error(r->d, D_PROC_NAME, r->at,
+			"%s is not a probe of the pid provider: entry, return "
+			"or an offset in hexadecimal",
+			name);
+	return 0;
+}
+
+/* A function that its object does not have. */
+static int
+check_function(struct request *r)
+{
+	const char *mod = r->pd->mod, *func = r->pd->func;
+
+	if (r->d == NULL || r->functions > 0 || r->loads == 0 ||
+	    *mod == '\0' || glob_is(mod) || *func == '\0' || glob_is(func) ||
+	    option_get(&r->st->opts, OPT_ZDEFS) != 0)
+		return 0;
+	return diag_error(r->d, D_PROC_FUNC, r->at,
+	    "failed to lookup '%s' in module '%s'", func, mod);
+}
+
+/* An offset that is in no function of that name. */
+static int
+check_offset(struct request *r)
+{
+	if (r->offset == UINT64_MAX || r->functions == 0 || r->found_offset ||
+	    r->d == NULL)
+		return 0;
+	if (r->offset >= r->size)
+		return diag_error(r->d, D_PROC_OFF, r->at,
+		    "offset 0x%llx outside of function '%s'",
+		    (unsigned long long)r->offset, r->pd->func);
+	return diag_error(r->d, D_PROC_ALIGN, r->at,
+	    "offset 0x%llx is not aligned on an instruction of '%s'",
+	    (unsigned long long)r->offset, r->pd->func);
+}
+
+static int
+answer(struct request *r)
+{
+	int error = parse_name(r);
+
+	if (error != 0)
+		return error;
+	publish_process(r);
+	error = check_function(r);
+	if (error == 0)
+		error = check_offset(r);
+	vec_fini(&r->exits);
+	vec_fini(&r->insns);
+	return error;
+}
+
+/* A process named by its number alone is attached to, as DTrace grabs it. */
+static int
+grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
+    struct proc **out)
+{
+	char why[256];
+
+	*out = super_proc(st->super, pid);
+	if (*out != NULL || d == NULL)
+		return 0;
+	if (pid == getpid())
+		return diag_error(d, D_PROC_GRAB, at,
+		    "process %d is the tracer itself", pid);
+	if (targets_attach(st, pid, false, why, sizeof(why)) != 0)
+		return diag_error(d, D_PROC_GRAB, at,
+		    "failed to grab process %d: %s", pid, why);
+	*out = super_proc(st->super, pid);
+	return 0;
+}
+
+static int
+provide_number(struct state *st, const struct probe_desc *pd,
+    const struct span *at, struct diags *d)
+{
+	const char *digits = pd->prov + 3;
+	char *end;
+	struct proc *p;
+
+	long pid = strtol(digits, &end, 10);
+	if (*digits == '\0' || *end != '\0')
+		return d == NULL || *digits != '\0' ?
+		    0 :
+		    diag_error(d, D_PROC_BADPROV, at,
+			"the pid provider needs the number of a process: "
+			"pid123 or pid$target");
+	if (pid <= 0 || pid > INT32_MAX)
+		return d == NULL ?
+		    0 :
+		    diag_error(d, D_PROC_BADPID, at,
+			"%s is not the number of a process (pid$target needs "
+			"-p or -c)",
+			pd->prov);
+	int error = grab(st, (pid_t)pid, at, d, &p);
+	if (error != 0 || p == NULL)
+		return error;
+	return answer(&(struct request){
+	    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+}
+
+static int
+provide(struct state *st, const struct probe_desc *pd, const struct span *at,
+    struct diags *d)
+{
+	struct proc *p = NULL;
+	char prov[32];
+	int error = 0;
+
+	if (pd->id != 0)
+		return 0;
+	if (!glob_is(pd->prov))
+		return strncmp(pd->prov, "pid", 3) == 0 ?
+		    provide_number(st, pd, at, d) :
+		    0;
+	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
+		snprintf(prov, sizeof(prov), "pid%d", p->pid);
+		if (p->target && glob_match(pd->prov, prov))
+			error = answer(&(struct request){ .st = st,
+			    .pd = pd,
+			    .at = at,
+			    .proc = p });
+	}
+	return error;
+}
+
+/* ---- enabling ---- */
+
+#define REG_ARG(ureg)                                                          \
+	{                                                                      \
+		.kind = ARGLOC_REG, .size = 8, .is_signed = 1, .reg = (ureg)   \
+	}
+#define STACK_ARG(off)                                                         \
+	{                                                                      \
+		.kind = ARGLOC_STACK, .size = 8, .is_signed = 1, .disp = (off) \
+	}
+#define ABI_REGS                                                               \
+	REG_ARG(UREG_RDI), REG_ARG(UREG_RSI), REG_ARG(UREG_RDX),               \
+	    REG_ARG(UREG_RCX), REG_ARG(UREG_R8), REG_ARG(UREG_R9)
+
+/* x86-64 ABI: six in registers, the rest above the return address... */
+static const struct argloc entry_args[] = { ABI_REGS, STACK_ARG(8),
+	STACK_ARG(16), STACK_ARG(24), STACK_ARG(32) };
+/* ... which, inside a function, is not accounted for. */
+static const struct argloc offset_args[] = { ABI_REGS, STACK_ARG(0),
+	STACK_ARG(8), STACK_ARG(16), STACK_ARG(24) };
+
+static void
+enable_site(struct state *st, struct space *sp, struct probe *p,
+    const struct place *pl, const struct pid_site *s)
+{
+	const struct pid_probe *pp = p->data;
+	uint64_t addr = pl->start + s->offset;
+	const struct argloc return_args[] = {
+		{ .kind = ARGLOC_CONST, .size = 8, .disp = s->offset },
+		REG_ARG(UREG_RAX),
+		REG_ARG(UREG_RBX),
+	};
+
+	switch (pp->kind) {
+	case PID_ENTRY:
+		site_add(st, sp, addr, p, entry_args, ARRAY_SIZE(entry_args), 0,
+		    0);
+		break;
+	case PID_OFFSET:
+		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args),
+		    0, 0);
+		break;
+	case PID_RETURN:
+		site_add(st, sp, addr, p, return_args, ARRAY_SIZE(return_args),
+		    pl->start, s->conditional ? pl->size : 0);
+		break;
+	}
+}
+
+static void
+enable(struct state *st, struct probe *p)
+{
+	struct pid_probe *pp = p->data;
+	struct proc *proc = super_proc(st->super, pp->pid);
+
+	if (proc == NULL || proc->space->as == NULL)
+		return;
+	for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
+		if (pl->enabled ||
+		    pl->space != addrspace_id(proc->space->as))
+			continue;
+		pl->enabled = true;
+		for (uint32_t i = 0; i < pl->nsites; i++)
+			enable_site(st, proc->space, p, pl, &pl->sites[i]);
+	}
+}
+
+static bool
+module_matches(const struct probe *p, const char *module)
+{
+	const struct pid_probe *pp = p->data;
+
+	for (const struct place *pl = pp->places; pl != NULL; pl = pl->next)
+		if (load_matches(pl->load, module))
+			return true;
+	return false;
+}
+
+static void
+destroy(struct probe *p)
+{
+	struct pid_probe *pp = p->data;
+
+	for (struct place *pl = pp->places, *next; pl != NULL; pl = next) {
+		next = pl->next;
+		mem_free(pl);
+	}
+	mem_free(pp);
+}
+
+const struct provider prov_pid = {
+	.name = "pid",
+	.per_process = true,
+	.stability = {
+		[STAB_PROVIDER] = { "Evolving", "Evolving", "ISA" },
+		[STAB_MODULE] = { "Private", "Private", "Unknown" },
+		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
+		[STAB_NAME] = { "Evolving", "Evolving", "ISA" },
+		[STAB_ARGS] = { "Private", "Private", "Unknown" },
+	},
+	.provide = provide,
+	.enable = enable,
+	.module_matches = module_matches,
+	.destroy = destroy,
+};

@@ -1,0 +1,201 @@
+/*
+ * The profile provider: profile-N and tick-N.
+ *
+ * tick-N fires in the context of the tracer.  profile-N samples: at each
+ * period every traced thread that is on a processor is stopped for a moment
+ * and the probe fires in its context, with arg1 its program counter.
+ */
+#include "tracer/prov/profile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/base/glob.h"
+#include "inject/resume.h"
+#include "tracer/probe.h"
+#include "tracer/proc.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+
+/* What hangs on probe->data. */
+struct profile {
+	uint64_t period; /* ns */
+	bool tick;
+};
+
+#define NS_PER_S   1000000000ULL
+#define MIN_PERIOD 200000ULL /* DTrace refuses anything below 200 us */
+
+static const struct {
+	const char *suffix;
+	uint64_t ns; /* 0: times per second */
+} units[] = {
+	/* clang-format off */
+	{ "", 0 }, { "hz", 0 },
+	{ "ns", 1 }, { "nsec", 1 },
+	{ "us", 1000 }, { "usec", 1000 },
+	{ "ms", 1000000 }, { "msec", 1000000 },
+	{ "s", NS_PER_S }, { "sec", NS_PER_S },
+	{ "m", 60 * NS_PER_S }, { "min", 60 * NS_PER_S },
+	{ "h", 3600 * NS_PER_S }, { "hour", 3600 * NS_PER_S },
+	{ "d", 86400 * NS_PER_S }, { "day", 86400 * NS_PER_S },
+	/* clang-format on */
+};
+
+/* "profile-97", "tick-10ms": the period in ns, or 0. */
+static uint64_t
+parse(const char *name, bool *tick)
+{
+	const char *p;
+	char *end;
+
+	if (strncmp(name, "tick-", 5) == 0)
+		p = name + 5;
+	else if (strncmp(name, "profile-", 8) == 0)
+		p = name + 8;
+	else
+		return 0;
+	*tick = *name == 't';
+	if (!isdigit((unsigned char)*p))
+		return 0;
+	errno = 0;
+	uint64_t n = strtoull(p, &end, 10), period = 0;
+	if (errno != 0 || n == 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcasecmp(end, units[i].suffix) != 0)
+			continue;
+		if (units[i].ns == 0)
+			period = NS_PER_S / n;
+		else if (__builtin_mul_overflow(n, units[i].ns, &period))
+			period = 0;
+	}
+	return period >= MIN_PERIOD ? period : 0;
+}
+
+static void
+publish(struct state *st, const char *name)
+{
+	bool tick, fresh;
+	uint64_t period = parse(name, &tick);
+
+	if (period == 0)
+		return;
+	struct probe *p = probe_add(&st->probes, &prov_profile, "profile", "",
+	    "", name, &fresh);
+	if (!fresh)
+		return;
+	struct profile *pr = mem_zalloc(sizeof(*pr));
+	*pr = (struct profile){ .period = period, .tick = tick };
+	p->data = pr;
+}
+
+static void
+init(struct state *st)
+{
+	static const char *const names[] = { "profile-97", "profile-199",
+		"profile-499", "profile-997", "profile-1999", "profile-4001",
+		"profile-4999", "tick-1", "tick-10", "tick-100", "tick-500",
+		"tick-1000", "tick-5000" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		publish(st, names[i]);
+}
+
+/* Any other rate exists as soon as it is named exactly. */
+static int
+provide(struct state *st, const struct probe_desc *pd, const struct span *at,
+    struct diags *d)
+{
+	if (pd->id != 0 || *pd->mod != '\0' || *pd->func != '\0' ||
+	    glob_is(pd->name))
+		return 0;
+	if (*pd->prov == '\0' || glob_match(pd->prov, "profile"))
+		publish(st, pd->name);
+	return 0;
+}
+
+/* ---- firing ---- */
+
+static void
+fire_tick(struct state *st, void *arg, uint64_t late)
+{
+	state_fire(st, arg, NULL, NULL, 0);
+}
+
+static void
+sample(struct state *st, void *arg, uint64_t late)
+{
+	const struct probe *probe = arg;
+	struct proc *p = NULL;
+	unsigned running = 0;
+
+	while ((p = super_next(st->super, p)) != NULL) {
+		vec_foreach(thp, &p->threads) {
+			struct thread *th = *thp;
+			if (th->state != TH_RUNNING || !thread_on_cpu(th))
+				continue;
+			running++;
+			th->sample = probe;
+			th->sample_due = timer_now();
+			thread_ask(th);
+		}
+	}
+	/* Without any target it ticks, as on an idle processor. */
+	if (running == 0 && !st->had_targets) {
+		uint64_t words[3] = { 0, 0, late };
+		state_fire(st, probe, NULL, words, 3);
+	}
+}
+
+void
+profile_stopped(struct state *st, struct thread *th)
+{
+	const struct probe *probe = th->sample;
+
+	if (probe == NULL)
+		return;
+	th->sample = NULL;
+	struct uregs *regs = thread_regs(th);
+	if (regs == NULL)
+		return;
+	struct tptable *tab = th->proc->space->tab;
+	uint64_t pc = regs->r[UREG_RIP];
+	if (tab != NULL)
+		pc = resume_text_pc(tab, pc);
+	uint64_t words[3] = { 0, pc,
+		timer_now() - th->sample_due };
+	state_fire(st, probe, th, words, 3);
+}
+
+static void
+enable(struct state *st, struct probe *p)
+{
+	const struct profile *pr = p->data;
+
+	timer_add(&st->timers, pr->period, pr->tick ? fire_tick : sample, p);
+}
+
+static void
+destroy(struct probe *p)
+{
+	mem_free(p->data);
+}
+
+const struct provider prov_profile = {
+	.name = "profile",
+	.stability = {
+		[STAB_PROVIDER] = { "Evolving", "Evolving", "Common" },
+		[STAB_MODULE] = { "Private", "Private", "Unknown" },
+		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
+		[STAB_NAME] = { "Evolving", "Evolving", "Common" },
+		[STAB_ARGS] = { "Evolving", "Evolving", "Common" },
+	},
+	.init = init,
+	.provide = provide,
+	.enable = enable,
+	.destroy = destroy,
+};

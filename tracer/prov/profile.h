@@ -1,0 +1,13 @@
+/*
+ * The profile provider's ear in the loop.
+ */
+#ifndef TRACER_PROV_PROFILE_H
+#define TRACER_PROV_PROFILE_H
+
+struct state;
+struct thread;
+
+/* A thread that was stopped to be sampled has stopped: fire for it. */
+void profile_stopped(struct state *st, struct thread *th);
+
+#endif

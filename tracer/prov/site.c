@@ -1,0 +1,131 @@
+/*
+ * Sites; see site.h.
+ */
+#include "tracer/prov/site.h"
+
+#include "dlang/image.h"
+#include "inject/tracepoint.h"
+#include "tracer/probe.h"
+#include "tracer/proc.h"
+#include "tracer/state.h"
+
+static void
+failure(struct state *st, const struct probe *p, uint64_t addr,
+    const char *why)
+{
+	st->failed++;
+	/* Enough to tell what kind it is; the count is exact. */
+	if (st->failures.len < 1000)
+		*vec_push(&st->failures) = mem_printf(
+		    "%s:%s:%s:%s at 0x%llx: %s", p->prov, p->mod, p->func,
+		    p->name, (unsigned long long)addr, why);
+}
+
+struct tracepoint *
+site_tracepoint(struct state *st, struct space *sp, uint64_t addr,
+    const char **why)
+{
+	struct tracepoint *tp;
+
+	if (tracepoint_get(sp->tab, addr, st->next_tp, &tp, why) != 0)
+		return NULL;
+	if (tp->id == st->next_tp)
+		st->next_tp++;
+	if (tp->user == NULL)
+		tp->user = mem_zalloc(sizeof(struct tp_user));
+	return tp;
+}
+
+void
+site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
+    const struct argloc *args, uint32_t nargs, uint64_t cond_start,
+    uint64_t cond_size)
+{
+	const char *why = "not enough memory for probes";
+	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
+
+	if (tp == NULL) {
+		failure(st, p, addr, why);
+		return;
+	}
+	uint32_t args_ref = image_add_args(st->image, args, nargs);
+	uint32_t ref = image_add_site(st->image, p->image_ref, tp->id, args_ref,
+	    nargs);
+	if (ref == 0) {
+		failure(st, p, addr, "not enough memory for probes");
+		tracepoint_put(sp->tab, tp);
+		return;
+	}
+	struct tp_user *u = tp->user;
+	struct site *s = mem_zalloc(sizeof(*s));
+	*s = (struct site){
+		.probe = p,
+		.image_ref = ref,
+		.conditional = cond_size != 0,
+		.start = cond_start,
+		.size = cond_size,
+	};
+	u->conditional |= s->conditional;
+	/* At the end: sites fire in the order in which they were enabled. */
+	struct site **at = &u->sites;
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = s;
+}
+
+void
+sites_drop(struct state *st, struct space *sp)
+{
+	struct tracepoint *tp = NULL;
+
+	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
+		struct tp_user *u = tp->user;
+		if (u == NULL)
+			continue;
+		for (struct site *s = u->sites, *next; s != NULL; s = next) {
+			next = s->next;
+			if (st->image != NULL)
+				image_remove_site(st->image, s->image_ref,
+				    tp->id);
+			mem_free(s);
+		}
+		mem_free(u);
+		tp->user = NULL;
+	}
+}
+
+static void
+commit_failed(void *ctx, struct tracepoint *tp, const char *why)
+{
+	struct tp_user *u = tp->user;
+
+	for (struct site *s = u != NULL ? u->sites : NULL; s != NULL;
+	     s = s->next)
+		failure(ctx, s->probe, tp->addr, why);
+}
+
+void
+sites_commit(struct state *st, struct space *sp)
+{
+	space_stop(sp);
+	tracepoint_commit(sp->tab, commit_failed, st);
+	space_resume(sp);
+}
+
+void
+sites_commit_all(struct state *st)
+{
+	struct proc *p = NULL;
+	VEC(struct space *) done = { 0 };
+
+	while ((p = super_next(st->super, p)) != NULL) {
+		bool seen = p->space->tab == NULL;
+		vec_foreach(sp, &done)
+			seen |= *sp == p->space;
+		if (seen)
+			continue;
+		*vec_push(&done) = p->space;
+		sites_commit(st, p->space);
+	}
+	vec_fini(&done);
+}

@@ -1,0 +1,55 @@
+/*
+ * Probes backed by tracepoints: what pid has in common with the providers to
+ * come.  A site is an address where a probe needs a tracepoint.
+ */
+#ifndef TRACER_PROV_SITE_H
+#define TRACER_PROV_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlang/argloc.h"
+
+struct probe;
+struct space;
+struct state;
+struct tracepoint;
+
+struct site {
+	struct site *next;	  /* same tracepoint */
+	struct probe *probe;
+	uint32_t image_ref;	  /* struct img_site */
+	bool conditional;	  /* fires only when the branch there is taken
+				   * out of [start, start + size) */
+	uint64_t start, size;
+};
+
+/* What hangs on tracepoint->user: who wants to know that a thread came by. */
+struct tp_user {
+	struct site *sites;
+	bool conditional;	  /* some site is */
+	bool linkmap;		  /* the run-time linker's rendezvous */
+	bool stop_here;		  /* a launched process is awaited here */
+};
+
+/*
+ * Queue a tracepoint for an enabled probe.  On failure (no instruction,
+ * nothing readable) it is noted for -v and nothing fires there.
+ */
+void site_add(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, const struct argloc *args, uint32_t nargs,
+    uint64_t cond_start, uint64_t cond_size);
+
+/* The tracepoint at addr with its tp_user, made if need be; NULL with *why. */
+struct tracepoint *site_tracepoint(struct state *st, struct space *sp,
+    uint64_t addr, const char **why);
+
+/* Free what hangs on every tracepoint of a space that goes away. */
+void sites_drop(struct state *st, struct space *sp);
+
+/* Carry out what is queued in the space, or in all spaces: stops their
+ * threads, writes, lets them run. */
+void sites_commit(struct state *st, struct space *sp);
+void sites_commit_all(struct state *st);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * The provider contract.  A provider is a constant struct, one line in
+ * providers.c; whatever it keeps of a probe hangs on probe->data.
+ *
+ * No provider runs at a hit: where arguments are found is written down as
+ * locations when a probe is enabled.
+ */
+#ifndef TRACER_PROVIDER_H
+#define TRACER_PROVIDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct diags;
+struct load;
+struct probe;
+struct probe_desc;
+struct proc;
+struct span;
+struct state;
+
+/* Name/data/class of the five parts, as -l -v prints them. */
+struct stability {
+	const char *name, *data, *class;
+};
+
+enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
+
+struct provider {
+	const char *name; /* "profile"; "pid" stands for pid123 as well */
+	bool per_process; /* its probes are named after the process */
+	struct stability stability[5];
+
+	/*
+	 * Publish the probes that match the description and exist now.
+	 * Called while compiling and again when an object is mapped or a
+	 * process arrives; must not publish what the description does not
+	 * mean.  `d' is NULL on later calls: what cannot be is then silent.
+	 * Returns 0, or a negative errno after reporting to d.  NULL: the
+	 * probes are published by init().
+	 */
+	int (*provide)(struct state *st, const struct probe_desc *pd,
+	    const struct span *at, struct diags *d);
+
+	/* Publish fixed probes, once, before anything is compiled. */
+	void (*init)(struct state *st);
+
+	/*
+	 * The probe got its first ECB, or new places of an enabled probe were
+	 * published: make them fire.  probe->image_ref is set.  Tracepoints
+	 * are queued; the caller commits them.  All threads of all targets
+	 * are stopped or about to be for the commit.
+	 */
+	void (*enable)(struct state *st, struct probe *p);
+
+	/* The opposite, on detach of one process or (NULL) for good. */
+	void (*disable)(struct state *st, struct probe *p, struct proc *of);
+
+	/* A module field that is not its literal name ("a.out", "libc"). */
+	bool (*module_matches)(const struct probe *p, const char *module);
+
+	/* Free probe->data. */
+	void (*destroy)(struct probe *p);
+};
+
+extern const struct provider *const providers[]; /* NULL-terminated */
+
+extern const struct provider prov_dtrace, prov_pid, prov_profile;
+
+#endif

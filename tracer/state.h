@@ -1,0 +1,119 @@
+/*
+ * The tracing state: what one run of dtrap is made of, and its one-way
+ * activity machine.
+ *
+ *   INACTIVE --state_start()--> WARMUP --BEGIN fired--> ACTIVE
+ *                                 |                       |
+ *                                 +---- exit() -----------+--> DRAINING
+ *                                                         |        |
+ *                  targets gone, signal, output gone -----+--------+
+ *                                                                  |
+ *                   targets released, END fired: COOLDOWN <--------+
+ *                                                    |
+ *                                                 STOPPED
+ *
+ * The activity itself is a word of the store (enum activity): the VM obeys it
+ * wherever it runs.
+ */
+#ifndef TRACER_STATE_H
+#define TRACER_STATE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "dlang/base/vec.h"
+#include "dlang/options.h"
+#include "dlang/prog.h"
+#include "dlang/vm/region.h"
+#include "dlang/vm/vm.h"
+#include "dlang/world.h"
+#include "tracer/probe.h"
+#include "tracer/processor.h"
+#include "tracer/timer.h"
+
+struct addrspace;
+struct cc;
+struct consume;
+struct image;
+struct proc;
+struct super;
+struct thread;
+
+struct state {
+	const char *name; /* what messages begin with: "dtrap" */
+	struct options opts;
+	bool testing;	  /* _DTRACE_TESTING */
+
+	struct super *super;
+	pid_t target_pid;	   /* its pid, also after it is gone; 0: none */
+	struct proc *awaited;	   /* launched, and not yet where evaltime says */
+	unsigned targets;	   /* named by -p or -c and not gone yet */
+	bool had_targets;
+	size_t applied;		   /* probes that enable_apply() has seen */
+	bool matching;		   /* the enabling is there: new objects are
+				    * matched against it */
+
+	struct probes probes;
+	struct timers timers;
+
+	struct world world;
+	struct cc *cc;
+	VEC(struct prog *) progs;
+
+	int image_fd, store_fd;
+	struct region image_mem, store_mem;
+	struct image *image;
+	struct consume *consume;
+	FILE *out;
+
+	struct vm_env env;
+	struct thread *thread; /* whose hit is being handled, or NULL */
+	bool have_regs;	       /* its registers may be asked for */
+	uint32_t next_tp;      /* next tracepoint id */
+
+	bool started;	       /* launched programs have been let run */
+	bool draining;	       /* leave the loop */
+	bool aborted;	       /* second signal: no more output */
+	int output_error;      /* errno that ended the output, or 0 */
+	struct processor processor;
+	uint64_t hits;
+	VEC(struct addrspace *) past; /* of spaces that are gone: records name
+				       * them until the end */
+	VEC(char *) failures;  /* what could not be probed, and why (-v) */
+	unsigned long failed;
+};
+
+void state_init(struct state *st, const char *name);
+
+/* Fire BEGIN and let every target run.  Programs are compiled, the enabling is
+ * made. */
+void state_start(struct state *st);
+
+/* Leave the loop: exit() was called, targets are gone, a signal came. */
+void state_drain(struct state *st);
+
+/* Release the targets, fire END, print what is left.  Every target runs on as
+ * found.  Returns the exit status that the program asked for. */
+int state_finish(struct state *st);
+
+/* Free everything; releases targets that are still held. */
+void state_fini(struct state *st);
+
+/* Fire a probe without a place in text, in the context of th (NULL: of the
+ * tracer itself); nwords of words become arg0 and on. */
+void state_fire(struct state *st, const struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords);
+
+/* Read what the clauses recorded, when it is time or room is short. */
+/* What every firing is followed by: exit(), a full buffer. */
+void state_after_fire(struct state *st);
+
+void state_consume(struct state *st);
+void state_consume_if_full(struct state *st);
+
+/* "dtrap: ..." on stderr. */
+void state_message(struct state *st, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The same, unless quiet. */
+void state_notice(struct state *st, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#endif

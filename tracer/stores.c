@@ -1,0 +1,138 @@
+/*
+ * Creating the regions; see stores.h.
+ */
+#include "tracer/stores.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dlang/image.h"
+#include "dlang/vm/store.h"
+#include "tracer/state.h"
+
+/*
+ * Address space, not memory: pages appear when they are written.  Room for the
+ * probes of several processes with every instruction of libc enabled.
+ */
+#define IMAGE_SIZE (512U << 20)
+
+/* A value of an option never goes below this when sizes are lowered. */
+#define SIZE_FLOOR 4096
+
+static int
+region_create(const char *name, uint32_t size, int *fd, struct region *r)
+{
+	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0)
+		return -errno;
+	if (ftruncate(*fd, size) != 0)
+		goto fail;
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_NORESERVE, *fd, 0);
+	if (p == MAP_FAILED)
+		goto fail;
+	*r = (struct region){ .base = p, .size = size };
+	return 0;
+fail:;
+	int error = -errno;
+	close(*fd);
+	*fd = -1;
+	return error;
+}
+
+int
+stores_create_image(struct state *st)
+{
+	int error = region_create("dtrap-image", IMAGE_SIZE, &st->image_fd,
+	    &st->image_mem);
+
+	if (error != 0)
+		return error;
+	/* Linux 5.1; without it the target could map the image writable, which
+	 * matters only once it maps it at all. */
+	fcntl(st->image_fd, F_ADD_SEALS,
+	    F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW);
+	st->image = image_create(st->image_mem);
+	return 0;
+}
+
+static uint32_t
+size_option(struct state *st, enum option_id id)
+{
+	int64_t v = option_get(&st->opts, id);
+
+	if (v < 0)
+		return 0;
+	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* Halve a size; false when it cannot go lower. */
+static bool
+lower(struct state *st, enum option_id id, uint32_t *size, const char *what)
+{
+	if (*size / 2 < SIZE_FLOOR)
+		return false;
+	*size /= 2;
+	st->opts.value[id] = *size;
+	if (option_get(&st->opts, OPT_QUIETRESIZE) != 0 || st->testing)
+		return true;
+	if (*size % (1U << 20) == 0)
+		state_message(st, "%s size lowered to %um", what, *size >> 20);
+	else if (*size % 1024 == 0)
+		state_message(st, "%s size lowered to %uk", what, *size >> 10);
+	else
+		state_message(st, "%s size lowered to %u bytes", what, *size);
+	return true;
+}
+
+int
+stores_create_store(struct state *st)
+{
+	const struct img_hdr *im = image_hdr(st->image);
+	struct store_sizes s = {
+		.nlanes = 1,
+		.bufsize = size_option(st, OPT_BUFSIZE),
+		.aggsize = size_option(st, OPT_AGGSIZE),
+		.dynvarsize = size_option(st, OPT_DYNVARSIZE),
+		.scratch = size_option(st, OPT_SCRATCHSIZE),
+		.policy = (uint32_t)option_get(&st->opts, OPT_BUFPOLICY),
+	};
+	uint32_t size;
+
+	while ((size = store_size(im, &s)) == 0) {
+		bool could =
+		    lower(st, OPT_BUFSIZE, &s.bufsize, "buffer") ||
+		    lower(st, OPT_AGGSIZE, &s.aggsize, "aggregation") ||
+		    lower(st, OPT_DYNVARSIZE, &s.dynvarsize,
+			"dynamic variable");
+		if (!could)
+			return -ENOMEM;
+	}
+	int error = region_create("dtrap-store", size, &st->store_fd,
+	    &st->store_mem);
+	if (error != 0)
+		return error;
+	if (store_init(&st->store_mem, im, &s) != 0)
+		return -ENOMEM;
+	return 0;
+}
+
+void
+stores_destroy(struct state *st)
+{
+	if (st->image != NULL)
+		image_destroy(st->image);
+	st->image = NULL;
+	if (st->image_mem.base != NULL)
+		munmap(st->image_mem.base, st->image_mem.size);
+	if (st->store_mem.base != NULL)
+		munmap(st->store_mem.base, st->store_mem.size);
+	if (st->image_fd >= 0)
+		close(st->image_fd);
+	if (st->store_fd >= 0)
+		close(st->store_fd);
+	st->image_fd = st->store_fd = -1;
+	st->image_mem = st->store_mem = (struct region){ 0 };
+}

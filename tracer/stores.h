@@ -1,0 +1,21 @@
+/*
+ * The two regions of a run: the image, which only the tracer can write, and
+ * the store.  Both are memfds, so that a target can map them later: the image
+ * is sealed against any new writable mapping as soon as the tracer has its
+ * own.
+ */
+#ifndef TRACER_STORES_H
+#define TRACER_STORES_H
+
+struct state;
+
+/* The image region, empty.  0 or -errno. */
+int stores_create_image(struct state *st);
+
+/* The store, sized by the options and the published image; lowers sizes that
+ * do not fit and says so.  0 or -errno. */
+int stores_create_store(struct state *st);
+
+void stores_destroy(struct state *st);
+
+#endif

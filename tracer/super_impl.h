@@ -1,0 +1,202 @@
+/*
+ * What the files of the supervisor share and nobody else sees: the tables of
+ * processes and threads, the queue of events, and the few ptrace requests that
+ * proc.c makes for its neighbours.
+ */
+#ifndef TRACER_SUPER_IMPL_H
+#define TRACER_SUPER_IMPL_H
+
+#include <signal.h>
+
+#include "dlang/base/hash.h"
+#include "tracer/proc.h"
+
+struct pids {
+	VEC(pid_t) list;
+};
+
+/* A status of a pid we do not know (yet): a child whose parent's event is
+ * still to come, or a plain child of the tracer's. */
+struct early {
+	pid_t pid;
+	int status;
+	pid_t parent; /* of one that has stopped: its process's maker */
+};
+
+struct super {
+	struct hash threads; /* tid to struct thread */
+	VEC(struct proc *) procs;
+
+	VEC(struct event) queue; /* handed out from queue_head on */
+	size_t queue_head;
+	unsigned undrained; /* events handed out since the last drain */
+
+	VEC(struct early) early;
+	/* Detached while asleep: let go when they stop; no struct any more. */
+	struct pids leaving;
+	/* Children that died before they were named, and were let go. */
+	struct pids orphans;
+
+	/* What the last event ended: freed when the next is asked for. */
+	struct thread *dead_thread;
+	struct proc *dead_proc;
+
+	uint64_t births;
+	sigset_t start_mask;    /* [I] signal mask when the tracer started */
+	uint64_t start_ignored; /* [I] bit sig - 1: ignored at that time */
+
+	struct super_hooks hooks;
+	void *hooks_ctx;
+};
+
+/* Every thread of a space, by index so that growing vectors do no harm; the
+ * body may not remove threads. */
+#define space_foreach_thread(th, sp)                                         \
+	for (size_t th##_p = 0; th##_p < (sp)->procs.len; th##_p++)          \
+		for (size_t th##_t = 0;                                      \
+		     th##_t < (sp)->procs.at[th##_p]->threads.len; th##_t++) \
+			for (struct thread *th =                             \
+				 (sp)->procs.at[th##_p]->threads.at[th##_t]; \
+			     th != NULL; th = NULL)
+
+/* proc.c: structs */
+
+/* A process in `sp', or in a new space of its own (NULL). */
+struct proc *proc_add(struct super *su, pid_t pid, struct space *sp);
+struct thread *thread_add(struct proc *p, pid_t tid, enum thread_state state);
+/* Out of the tables; thread_free() later.  True if its process has none
+ * left. */
+bool thread_unlink(struct thread *th);
+void thread_free(struct thread *th);
+void proc_unlink(struct proc *p);
+void proc_free(struct proc *p);
+/* The process has executed a program: leave the old space for a new one. */
+void proc_new_space(struct proc *p);
+/* Open the memory of a space anew, by a live thread in it (/proc/PID/mem of a
+ * leader that has ended is empty).  0 or -errno, and then nothing changes. */
+int space_open(struct space *sp, pid_t tid);
+/* Read the name, and how SIGTRAP is treated. */
+void proc_refresh(struct proc *p);
+/* Free a process with all its threads; nothing is done to the kernel's. */
+void proc_drop(struct proc *p);
+
+/* proc.c: requests.  0 or -errno. */
+
+/* -EINTR when *flag is not 0, see wait_seize(). */
+int thread_seize(pid_t tid, const volatile int *flag);
+int thread_interrupt(struct thread *th);
+/* Detach a stopped thread, writing back its registers, with th->sig. */
+int thread_release(struct thread *th);
+/* Detach by number, whatever it is. */
+int tid_release(pid_t tid, int sig);
+int tid_eventmsg(pid_t tid, unsigned long *msg);
+/* Is this syscall-stop the one at the entry?  Asks the kernel. */
+bool thread_at_entry(struct thread *th);
+int thread_sigmask(struct thread *th, uint64_t *mask);
+int thread_set_sigmask(struct thread *th, uint64_t mask);
+/* Is the SIGTRAP of an int3 pending for a stopped thread?  (It is not when it
+ * is being delivered.) */
+bool thread_trap_pending(struct thread *th);
+/* Then: let it go to that stop, whose status is to be waited for. */
+int thread_run_to_trap(struct thread *th);
+/* Can the thread run no instruction of the program's before it stops, though
+ * its stop has not come?  To be asked after thread_interrupt(). */
+bool thread_asleep(const struct thread *th);
+/* Wait for the stop of every thread of the space. */
+void space_await(struct space *sp);
+
+/* event.c */
+
+/* Blocks for a status of this thread alone.  0 or -ESRCH. */
+int event_wait_thread(struct thread *th, int *status);
+/* A thread that was let go while it slept is wanted again: true if it was one,
+ * and is traced by us still. */
+bool event_reclaim(struct super *su, pid_t tid);
+/* A thread has gone without a status. */
+void event_lost(struct thread *th);
+/* Wait for the end of a child that has been killed and has no struct. */
+void event_reap(pid_t pid);
+/* Take in a status, queueing its event. */
+void event_note(struct super *su, pid_t pid, int status);
+/* Take in one pending status: false when there is none. */
+bool event_take(struct super *su);
+/* Is it one of the clone family's (PTRACE_EVENT_*)? */
+bool event_makes_child(int event);
+void event_push(struct super *su, const struct event *ev);
+/* Forget what is queued for the threads of a process. */
+void event_purge(struct super *su, const struct proc *p);
+
+/* sigtrap.c: keep SIGTRAP's handler, to put it back after a hit. */
+void sigtrap_save(struct thread *th);
+
+/* x86_64/regs.c */
+
+int regs_fetch(pid_t tid, struct uregs *regs);
+int regs_store(pid_t tid, const struct uregs *regs);
+/* A 32-bit thread? */
+bool regs_compat(const struct uregs *regs);
+/* The flags of the clone family at its event-stop, from the registers;
+ * 0 when it is another system call. */
+uint64_t regs_clone_flags(const struct uregs *regs, const struct reader *mem);
+/* Ready to execute the system call instruction at insn_addr. */
+void regs_set_syscall(
+    struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6]);
+/* Change the system call that is about to be made, at its entry-stop. */
+void regs_swap_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
+/* From an entry-stop's registers to those that make the call again. */
+void regs_redo_syscall(struct uregs *regs);
+int64_t regs_result(const struct uregs *regs);
+
+#define SYSCALL_INSN_LEN 2
+extern const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN];
+
+/* x86_64/wait.c */
+
+/*
+ * wait4(pid, status, options): the pid, 0 or a negative errno.  -EINTR without
+ * waiting if *flag is not 0; a signal handler that sets it and calls
+ * wait_skip() is noticed wherever it runs.
+ */
+long wait_call(pid_t pid, int *status, int options, const volatile int *flag);
+/* PTRACE_SEIZE in the same way. */
+int wait_seize(pid_t tid, unsigned options, const volatile int *flag);
+/* In a signal handler: if the context is in one of them just before its system
+ * call, make that return -EINTR. */
+void wait_skip(void *ucontext);
+
+/* procfs.c: what /proc says */
+
+struct proc_status {
+	char state;
+	pid_t tgid, tracer, ppid;
+	uint32_t uid[3], gid[3]; /* real, effective, saved */
+	uint64_t cap_permitted;
+	uint64_t sig_blocked, sig_ignored, sig_caught;
+	int seccomp;     /* 0, 1 strict, 2 filter */
+	int filters;     /* of them; -1 when the kernel does not say */
+	bool has_memory; /* false for kernel threads and zombies */
+	char comm[16];
+};
+
+/* 0 or -errno (-ESRCH when there is no such thread). */
+int procfs_status(pid_t tid, struct proc_status *out);
+/* State letter of a thread, '\0' if it has gone. */
+char procfs_state(pid_t tid);
+/* Field n, counted from 1 as in proc(5), of /proc/TID/stat; 0 or -errno. */
+int procfs_stat(pid_t tid, unsigned n, uint64_t *value);
+/* The pc of a thread that sleeps in a system call, or -errno. */
+int procfs_pc(pid_t tid, uint64_t *pc);
+/* Whether the executable of a process is not a 64-bit one for this machine;
+ * false when it cannot be read. */
+bool procfs_wrong_elf(pid_t pid);
+/* The thread ids of a process, appended.  0 or -errno. */
+int procfs_tasks(pid_t pid, struct pids *out);
+/* Address of the vDSO, 0 if there is none. */
+uint64_t procfs_vdso(pid_t pid);
+
+/* access.c: why ptrace was refused. */
+void access_explain(pid_t pid, int error, struct proc_error *err);
+/* Refusals that are known before asking.  0 or a negative errno with *err. */
+int access_check(pid_t pid, struct proc_error *err);
+
+#endif

@@ -1,0 +1,362 @@
+/*
+ * inject/target.h over a traced process.
+ *
+ * Memory is read and written through /proc/PID/mem, which does not mind what
+ * a mapping permits; memory is had by a system call in one of the threads.
+ */
+#include "tracer/target_ptrace.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "dlang/base/log.h"
+#include "symbols/maps.h"
+#include "tracer/remote.h"
+#include "tracer/super_impl.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define PAGE    4096ULL
+#define MIB     (1ULL << 20)
+#define GIB     (1ULL << 30)
+#define REACH   (2 * GIB - MIB) /* of a rel32, with room at its ends */
+#define LOWEST  MIB             /* well above vm.mmap_min_addr */
+#define HIGHEST (0x7fffffffULL << 16)
+/* The heap grows up and the stack down, without asking who lives there. */
+#define HEAP_ROOM  GIB
+#define STACK_ROOM (256 * MIB)
+/* A hole smaller than this is not worth a tracepoint's slot. */
+#define CAVE_MIN 16
+
+static_assert(offsetof(struct space, target) == 0, "cast below");
+
+static struct space *
+space_of(struct target *t)
+{
+	return (struct space *)t;
+}
+
+static int
+target_read(struct target *t, uint64_t addr, void *buf, size_t len)
+{
+	struct space *sp = space_of(t);
+	char *to = buf;
+
+	while (len > 0) {
+		ssize_t n = pread(sp->mem_fd, to, len, (off_t)addr);
+		if (n <= 0)
+			return -EFAULT;
+		to += n;
+		addr += (size_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int
+target_write(struct target *t, uint64_t addr, const void *buf, size_t len)
+{
+	struct space *sp = space_of(t);
+	const char *from = buf;
+
+	while (len > 0) {
+		ssize_t n = pwrite(sp->mem_fd, from, len, (off_t)addr);
+		if (n <= 0)
+			return -EFAULT;
+		from += n;
+		addr += (size_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* A process of the space whose /proc entries show the memory: one with a
+ * leader that lives. */
+static pid_t
+space_pid(const struct space *sp)
+{
+	space_foreach_thread(
+	    th, sp) if (th->state != TH_GONE && !th->exiting) return th->tid;
+	return sp->procs.len > 0 ? sp->procs.at[0]->pid : 0;
+}
+
+/* Looking for room */
+
+struct room {
+	uint64_t near, size;
+	uint64_t best, distance; /* distance UINT64_MAX: none yet */
+};
+
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static void
+consider(struct room *r, uint64_t addr)
+{
+	uint64_t d =
+	    MAX(distance(addr, r->near), distance(addr + r->size, r->near));
+
+	if (d <= REACH && d < r->distance) {
+		r->best = addr;
+		r->distance = d;
+	}
+}
+
+/* [start, end) is free: its place closest to `near'. */
+static void
+consider_gap(struct room *r, uint64_t start, uint64_t end)
+{
+	start = ROUND_UP(start, PAGE);
+	end &= ~(PAGE - 1);
+	if (end <= start || end - start < r->size)
+		return;
+	consider(r, start);
+	consider(r, end - r->size);
+	uint64_t near = r->near & ~(PAGE - 1);
+	if (near >= start && near <= end - r->size)
+		consider(r, near);
+}
+
+/*
+ * Where the mapping reaches to when what it may grow into is counted in.  The
+ * heap that is not there yet will begin at start_brk.
+ */
+static void
+claims(const struct map *m, uint64_t start_brk, uint64_t *start, uint64_t *end)
+{
+	*start = m->start;
+	*end = m->end;
+	if (strcmp(m->path, "[heap]") == 0)
+		*end += HEAP_ROOM;
+	else if (strcmp(m->path, "[stack]") == 0)
+		*start -= MIN(*start, STACK_ROOM);
+	if (start_brk >= m->end && start_brk - m->end < 64 * MIB)
+		*end = MAX(*end, start_brk + HEAP_ROOM);
+}
+
+/* The free address closest to `near' with room for size bytes.  0 or
+ * -ENOMEM. */
+static int
+find_room(const struct maps *maps, uint64_t start_brk, uint64_t near,
+    uint64_t size, uint64_t *addr)
+{
+	struct room r = { near, size, 0, UINT64_MAX };
+	uint64_t from = LOWEST, start, end;
+
+	vec_foreach(m, &maps->list) {
+		claims(m, start_brk, &start, &end);
+		consider_gap(&r, from, start);
+		from = MAX(from, end);
+	}
+	consider_gap(&r, from, HIGHEST);
+	*addr = r.best;
+	return r.distance != UINT64_MAX ? 0 : -ENOMEM;
+}
+
+/* DTRAP_FAIL=map:N: the n-th call is refused as for want of memory. */
+static bool
+fails_now(void)
+{
+	static unsigned long calls;
+	const char *knob = getenv("DTRAP_FAIL");
+
+	knob = knob != NULL ? strstr(knob, "map:") : NULL;
+	return knob != NULL && strtoul(knob + 4, NULL, 10) == ++calls;
+}
+
+static int
+remote_map(struct space *sp, uint64_t addr, size_t size)
+{
+	const uint64_t args[6] = { addr, size, PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, (uint64_t)-1,
+		0 };
+	const uint64_t undo[6] = { 0, size };
+	int64_t result;
+
+	int r = remote_syscall_any(sp, SYS_mmap, args, &result);
+	if (r < 0)
+		return r;
+	if (result < 0 && result > -4096)
+		return (int)result;
+	if ((uint64_t)result == addr)
+		return 0;
+	/* Before Linux 4.17 the flag is not known and the address a hint. */
+	uint64_t back[6];
+	memcpy(back, undo, sizeof(back));
+	back[0] = (uint64_t)result;
+	remote_syscall_any(sp, SYS_munmap, back, &result);
+	return -EEXIST;
+}
+
+static int
+target_map_near(struct target *t, uint64_t near, size_t size, uint64_t *addr)
+{
+	struct space *sp = space_of(t);
+	struct maps maps = { 0 };
+	uint64_t start_brk = 0;
+
+	if (sp->no_map)
+		return -EPERM;
+	if (fails_now())
+		return -ENOMEM;
+	pid_t pid = space_pid(sp);
+	int r = maps_read(pid, &maps);
+	if (r < 0)
+		return r;
+	procfs_stat(pid, 47, &start_brk);
+	r = find_room(&maps, start_brk, near, size, addr);
+	if (r == 0)
+		r = remote_map(sp, *addr, size);
+	maps_fini(&maps);
+	LOG("proc", "%d: %zu bytes near %#llx: %d", (int)pid, size,
+	    (unsigned long long)near, r);
+	if (r == -EPERM || r == -EACCES)
+		sp->no_map = true;
+	return r == -EEXIST ? -ENOMEM : r;
+}
+
+static int
+target_unmap(struct target *t, uint64_t addr, size_t size)
+{
+	const uint64_t args[6] = { addr, size };
+	int64_t result = 0;
+	int r = remote_syscall_any(space_of(t), SYS_munmap, args, &result);
+
+	return r < 0 ? r : (int)result;
+}
+
+/* Caves */
+
+/* The file offset behind the last byte of the text segment that `m' shows, by
+ * the program headers in memory; 0 if that cannot be told. */
+static uint64_t
+segment_end(struct space *sp, const struct maps *maps, const struct map *m)
+{
+	Elf64_Ehdr e;
+	Elf64_Phdr ph;
+
+	vec_foreach(head, &maps->list) {
+		if (head->offset != 0 || head->inode != m->inode ||
+		    head->dev != m->dev || head->start > m->start ||
+		    m->start - head->start > REACH)
+			continue;
+		if (target_read(&sp->target, head->start, &e, sizeof(e)) < 0 ||
+		    memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+		    e.e_phentsize != sizeof(ph))
+			continue;
+		for (unsigned i = 0; i < e.e_phnum; i++) {
+			uint64_t at = head->start + e.e_phoff + i * sizeof(ph);
+			if (target_read(&sp->target, at, &ph, sizeof(ph)) < 0)
+				break;
+			if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) != 0 &&
+			    (ph.p_offset & ~(PAGE - 1)) == m->offset)
+				return ph.p_offset + ph.p_filesz;
+		}
+	}
+	return 0;
+}
+
+/* The unused end of a text mapping's last page. */
+static bool
+find_cave(struct space *sp, const struct maps *maps, const struct map *m,
+    uint64_t *addr, size_t *size)
+{
+	static const uint8_t zeros[PAGE];
+	uint8_t tail[PAGE];
+
+	if (!m->exec || m->write || m->shared || m->path[0] != '/')
+		return false;
+	uint64_t end = segment_end(sp, maps, m);
+	if (end <= m->offset)
+		return false;
+	*addr = ROUND_UP(m->start + (end - m->offset), 16);
+	if (*addr >= m->end || m->end - *addr > PAGE)
+		return false;
+	*size = m->end - *addr;
+	return *size >= CAVE_MIN &&
+	    target_read(&sp->target, *addr, tail, *size) == 0 &&
+	    memcmp(tail, zeros, *size) == 0;
+}
+
+static int
+target_cave(struct target *t, uint64_t near, unsigned *cookie, uint64_t *addr,
+    size_t *size)
+{
+	struct space *sp = space_of(t);
+	struct maps maps = { 0 };
+	int r = maps_read(space_pid(sp), &maps);
+
+	if (r < 0)
+		return -ENOENT;
+	r = -ENOENT;
+	while (r != 0 && *cookie < maps.list.len) {
+		const struct map *m = &maps.list.at[(*cookie)++];
+		if (distance(m->start, near) <= REACH &&
+		    distance(m->end, near) <= REACH &&
+		    find_cave(sp, &maps, m, addr, size))
+			r = 0;
+	}
+	maps_fini(&maps);
+	return r;
+}
+
+/* Threads */
+
+static struct thread *
+nth_thread(struct space *sp, unsigned n)
+{
+	space_foreach_thread(
+	    th, sp) if (th->state != TH_GONE && n-- == 0) return th;
+	return NULL;
+}
+
+static int
+target_thread_pc(struct target *t, unsigned n, uint64_t *pc)
+{
+	struct thread *th = nth_thread(space_of(t), n);
+
+	if (th == NULL)
+		return -ENOENT;
+	*pc = 0; /* of one that has ended: nowhere */
+	struct uregs *regs = thread_regs(th);
+	if (regs != NULL)
+		*pc = regs->r[UREG_RIP];
+	else if (th->state != TH_STOPPED && !th->exiting)
+		procfs_pc(th->tid, pc);
+	return 0;
+}
+
+static int
+target_thread_set_pc(struct target *t, unsigned n, uint64_t pc)
+{
+	struct thread *th = nth_thread(space_of(t), n);
+
+	if (th == NULL)
+		return -ENOENT;
+	struct uregs *regs = thread_regs(th);
+	if (regs == NULL)
+		return th->state == TH_STOPPED || th->exiting ? 0 : -EBUSY;
+	regs->r[UREG_RIP] = pc;
+	thread_regs_dirty(th);
+	return 0;
+}
+
+const struct target_ops target_ptrace_ops = {
+	.read = target_read,
+	.write = target_write,
+	.map_near = target_map_near,
+	.unmap = target_unmap,
+	.cave = target_cave,
+	.thread_pc = target_thread_pc,
+	.thread_set_pc = target_thread_set_pc,
+};

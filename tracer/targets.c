@@ -1,0 +1,521 @@
+/*
+ * Targets; see targets.h.
+ *
+ *   launch:  exec stop -> (rendezvous, RT_CONSISTENT) -> evaltime reached
+ *   attach:  seized, all stopped
+ *   then     compiled, armed, BEGIN -> running
+ *
+ * Whatever a target maps later is learnt at the same rendezvous: the run-time
+ * linker calls an empty function before and after each change of its list
+ * (struct r_debug in <link.h>), and we keep a tracepoint on it.
+ */
+#include "tracer/targets.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "dlang/base/log.h"
+#include "inject/resume.h"
+#include "inject/tracepoint.h"
+#include "symbols/linkmap.h"
+#include "symbols/unwind.h"
+#include "tracer/enable.h"
+#include "tracer/loop.h"
+#include "tracer/proc.h"
+#include "tracer/prov/site.h"
+#include "tracer/state.h"
+
+/* What hangs on space->user. */
+struct space_info {
+	struct state *st;
+	struct linkmap lm;
+	bool have_lm;
+};
+
+/* Where a launched process is awaited. */
+enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN };
+
+static enum evaltime
+evaltime(const struct state *st)
+{
+	static const char *const names[] = { "exec", "preinit", "postinit",
+		"main" };
+	const char *text = st->opts.text[OPT_EVALTIME];
+
+	for (size_t i = 0; text != NULL && i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], text) == 0)
+			return (enum evaltime)i;
+	return EVAL_PREINIT;
+}
+
+/* ---- spaces ---- */
+
+/* Put our marker on an address: the linker's rendezvous or a place to wait
+ * at. */
+static void
+mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
+{
+	const char *why = NULL;
+	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
+
+	if (tp == NULL) {
+		LOG("targets", "no marker at %#lx: %s", addr, why);
+		return;
+	}
+	struct tp_user *u = tp->user;
+	u->linkmap |= linkmap;
+	u->stop_here |= !linkmap;
+}
+
+static void
+space_setup(struct state *st, struct proc *p)
+{
+	struct space *sp = p->space;
+	struct space_info *info = mem_zalloc(sizeof(*info));
+
+	info->st = st;
+	sp->user = info;
+	sp->tab = tptable_create(&sp->target);
+	sp->as = addrspace_create(p->pid, &sp->mem);
+	addrspace_refresh(sp->as, NULL, NULL);
+	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
+	    info->lm.brk_addr != 0;
+	if (info->have_lm)
+		mark(st, sp, info->lm.brk_addr, true);
+}
+
+/* A space is dropped: exec, exit, detach. */
+static void
+space_end(void *ctx, struct space *sp)
+{
+	struct space_info *info = sp->user;
+
+	if (info == NULL)
+		return;
+	sites_drop(ctx, sp);
+	tptable_destroy(sp->tab);
+	sp->tab = NULL;
+	if (sp->unwinder != NULL)
+		unwinder_destroy(sp->unwinder);
+	sp->unwinder = NULL;
+	if (sp->as != NULL) {
+		/* It lives on for the names of what was recorded in it. */
+		addrspace_detach(sp->as);
+		*vec_push(&((struct state *)ctx)->past) = sp->as;
+		sp->as = NULL;
+	}
+	mem_free(info);
+	sp->user = NULL;
+}
+
+void
+targets_init(struct state *st)
+{
+	static const struct super_hooks hooks = { .space_end = space_end };
+
+	super_set_hooks(st->super, &hooks, st);
+}
+
+/* The objects of a space have changed: look again, arm what matches. */
+static void
+objects_changed(struct state *st, struct space *sp)
+{
+	int n = addrspace_refresh(sp->as, NULL, NULL);
+
+	LOG("targets", "objects of %d changed: %d", addrspace_pid(sp->as), n);
+	if (n <= 0)
+		return;
+	if (sp->unwinder != NULL)
+		unwinder_flush(sp->unwinder);
+	if (st->matching)
+		enable_again(st);
+}
+
+/* ---- launch ---- */
+
+static bool
+is_launching(struct state *st, void *arg)
+{
+	return st->awaited == arg;
+}
+
+/* Run a launched process up to `addr', or to its rendezvous if that is 0.
+ * False when it ended on the way. */
+static bool
+run_until_stopped(struct state *st, struct proc *p)
+{
+	pid_t pid = p->pid;
+
+	st->awaited = p;
+	vec_foreach(th, &p->threads)
+		thread_resume(*th);
+	loop_while(st, is_launching, p);
+	return super_proc(st->super, pid) != NULL && !st->draining &&
+	    st->awaited == NULL;
+}
+
+/* The address at which postinit and main are awaited. */
+static uint64_t
+start_addr(const struct space *sp, enum evaltime when)
+{
+	struct load *exec = addrspace_exec(sp->as);
+	const struct sym *s = NULL;
+
+	if (exec == NULL)
+		return 0;
+	if (when == EVAL_MAIN)
+		s = object_sym(exec->object, "main");
+	return exec->bias +
+	    (s != NULL ? s->addr : object_entry(exec->object));
+}
+
+static bool
+run_to_evaltime(struct state *st, struct proc *p)
+{
+	enum evaltime when = evaltime(st);
+	struct space_info *info = p->space->user;
+
+	if (when == EVAL_EXEC)
+		return true;
+	sites_commit(st, p->space);
+	if (info->have_lm && !run_until_stopped(st, p))
+		return false;
+	if (when == EVAL_PREINIT)
+		return true;
+
+	uint64_t addr = start_addr(p->space, when);
+	if (addr == 0)
+		return true;
+	mark(st, p->space, addr, false);
+	sites_commit(st, p->space);
+	return run_until_stopped(st, p);
+}
+
+static void
+add_target(struct state *st, struct proc *p, bool named)
+{
+	p->target = named;
+	if (!named)
+		return;
+	st->targets++;
+	st->had_targets = true;
+	if (st->target_pid == 0)
+		st->target_pid = p->pid;
+}
+
+int
+targets_launch(struct state *st, const char *cmd)
+{
+	struct proc_error err = { 0 };
+	const char *why;
+	struct proc *p;
+	char **argv;
+
+	if (targets_split(cmd, &argv, &why) != 0) {
+		state_message(st, "failed to execute %s: %s", cmd, why);
+		return -EINVAL;
+	}
+	int error = proc_launch(st->super, argv, &p, &err);
+	targets_free_argv(argv);
+	if (error != 0) {
+		state_message(st, "%s", err.text);
+		return error;
+	}
+	add_target(st, p, true);
+	space_setup(st, p);
+	if (!run_to_evaltime(st, p)) {
+		if (!st->draining)
+			state_message(st,
+			    "failed to trace %s: it ended before it started",
+			    cmd);
+		return -ECHILD;
+	}
+	return 0;
+}
+
+int
+targets_attach(struct state *st, pid_t pid, bool named, char *why,
+    size_t size)
+{
+	struct proc_error err = { 0 };
+	struct proc *p = super_proc(st->super, pid);
+
+	if (p == NULL) {
+		int error = proc_attach(st->super, pid, &p, &err);
+		if (error != 0) {
+			snprintf(why, size, "%s", err.text);
+			return error;
+		}
+		space_setup(st, p);
+		sites_commit(st, p->space);
+		/* It is not kept waiting for the compiler: it runs until it
+		 * is stopped once more, for the writing. */
+		vec_foreach(th, &p->threads)
+			thread_resume(*th);
+	}
+	if (!p->target)
+		add_target(st, p, named);
+	return 0;
+}
+
+void
+targets_run(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL) {
+		vec_foreach(th, &p->threads)
+			if ((*th)->state == TH_STOPPED && !(*th)->queued)
+				thread_resume(*th);
+	}
+}
+
+bool
+targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
+{
+	struct proc *p = th->proc;
+	struct space_info *info = p->space->user;
+	enum linkmap_state state;
+
+	if (u->linkmap && info != NULL) {
+		if (linkmap_state(&info->lm, &p->space->mem, &state) != 0 ||
+		    state != LINKMAP_CONSISTENT)
+			return false;
+		objects_changed(st, p->space);
+	}
+	if (st->awaited != p)
+		return false;
+	st->awaited = NULL;
+	return true;
+}
+
+/* ---- children and new programs ---- */
+
+/* Take every thread out of our slots, give the memory its own text back. */
+static void
+clean(void *ctx, struct proc *p)
+{
+	struct space *sp = p->space;
+
+	if (sp->tab == NULL)
+		return;
+	vec_foreach(th, &p->threads) {
+		struct uregs *regs = thread_regs(*th);
+		if (regs != NULL &&
+		    resume_leave_slot(sp->tab, regs, NULL) != SLOT_OUTSIDE)
+			thread_regs_dirty(*th);
+	}
+	/* Processes that share the memory and stay (a vfork parent) keep
+	 * their tracepoints. */
+	if (sp->refs > 1)
+		return;
+	unsigned left = tracepoint_restore_all(sp->tab);
+	if (left != 0)
+		LOG("targets", "%d: %u places were changed by somebody else",
+		    p->pid, left);
+	tptable_release_slots(sp->tab);
+}
+
+static void
+let_go(struct state *st, struct proc *p)
+{
+	LOG("targets", "letting %d go", p->pid);
+	proc_detach(p, clean, st);
+}
+
+/* A forked child runs on without us: its copy of the memory is cleaned before
+ * it runs its first instruction. */
+static void
+release_child(struct state *st, struct thread *parent, struct thread *child)
+{
+	struct space *sp = child->proc->space;
+
+	if (sp->tab == NULL && parent->proc->space->tab != NULL) {
+		struct space_info *info = mem_zalloc(sizeof(*info));
+		info->st = st;
+		sp->user = info;
+		sp->tab = tptable_fork(parent->proc->space->tab, &sp->target);
+	}
+	let_go(st, child->proc);
+}
+
+static void
+exec_happened(struct state *st, struct thread *th)
+{
+	struct proc *p = th->proc;
+
+	if (st->draining)
+		return; /* targets_release() lets it go */
+	if (!p->target) {
+		/* A vfork child has left its parent's memory. */
+		let_go(st, p);
+		return;
+	}
+	space_setup(st, p);
+	if (st->matching)
+		enable_again(st);
+	sites_commit(st, p->space);
+	thread_resume(th);
+}
+
+void
+targets_event(struct state *st, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EV_FORK:
+	case EV_VFORK:
+	case EV_CLONE:
+		/* A child that shares the memory (the kernel calls clone() a
+		 * fork when the child's signal is SIGCHLD) may meet our int3:
+		 * it stays traced until it execs or exits.  Its own first stop
+		 * lets it run. */
+		if (ev->child != NULL &&
+		    ev->child->proc->space != ev->thread->proc->space)
+			release_child(st, ev->thread, ev->child);
+		thread_resume(ev->thread);
+		break;
+	case EV_EXEC: exec_happened(st, ev->thread); break;
+	default: break;
+	}
+}
+
+/* ---- ends ---- */
+
+/* "SIGSEGV", "SIGRTMIN+3". */
+static void
+signal_name(int sig, char *buf, size_t size)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name != NULL)
+		snprintf(buf, size, "SIG%s", name);
+	else
+		snprintf(buf, size, "SIGRTMIN+%d", sig - SIGRTMIN);
+}
+
+void
+targets_gone(struct state *st, struct proc *p, int status)
+{
+	char name[32];
+
+	if (st->awaited == p)
+		st->awaited = NULL;
+	if (!p->target)
+		return;
+	p->target = false;
+	if (WIFSIGNALED(status)) {
+		signal_name(WTERMSIG(status), name, sizeof(name));
+		state_notice(st, "pid %d terminated by %s", p->pid, name);
+	} else if (WEXITSTATUS(status) != 0) {
+		state_notice(st, "pid %d exited with status %d", p->pid,
+		    WEXITSTATUS(status));
+	} else {
+		state_notice(st, "pid %d has exited", p->pid);
+	}
+	if (--st->targets == 0)
+		state_drain(st);
+}
+
+/* A program that was launched for a trace that could not begin (an error in
+ * the script, say) is not run at all. */
+static void
+kill_unstarted(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while (!st->started && (p = super_next(st->super, p)) != NULL)
+		if (p->launched)
+			kill(p->pid, SIGKILL);
+}
+
+void
+targets_release(struct state *st)
+{
+	struct proc *p = NULL;
+
+	kill_unstarted(st);
+	/* Everything stands still; what had happened by then is handled, so
+	 * that no child is left with our int3 in its copy of the memory. */
+	while ((p = super_next(st->super, p)) != NULL)
+		space_stop(p->space);
+	loop_pending(st);
+	while ((p = super_next(st->super, NULL)) != NULL)
+		let_go(st, p);
+}
+
+/* ---- command lines ---- */
+
+/* One character inside double quotes or bare, after a backslash. */
+static bool
+is_escaped(const char *p, bool quoted)
+{
+	if (p[0] != '\\' || p[1] == '\0')
+		return false;
+	return !quoted || strchr("\"\\$`", p[1]) != NULL;
+}
+
+/* One word from *p on; NULL with *why. */
+static char *
+split_word(const char **p, const char **why)
+{
+	struct str word = { 0 };
+	char quote = '\0';
+
+	for (; **p != '\0'; ++*p) {
+		char c = **p;
+		if (quote == '\0' && strchr(" \t\n\v\f\r", c) != NULL)
+			break;
+		if (quote != '\'' && is_escaped(*p, quote == '"')) {
+			str_addc(&word, *++*p);
+		} else if (quote == '\0' && (c == '\'' || c == '"')) {
+			quote = c;
+		} else if (quote != '\0' && c == quote) {
+			quote = '\0';
+		} else {
+			str_addc(&word, c);
+		}
+	}
+	if (quote != '\0') {
+		*why = "a quote is not closed";
+		str_fini(&word);
+		return NULL;
+	}
+	return str_take(&word);
+}
+
+int
+targets_split(const char *cmd, char ***argv, const char **why)
+{
+	VEC(char *) words = { 0 };
+
+	for (const char *p = cmd;;) {
+		p += strspn(p, " \t\n\v\f\r");
+		if (*p == '\0')
+			break;
+		char *word = split_word(&p, why);
+		*vec_push(&words) = word;
+		if (word == NULL) {
+			targets_free_argv(words.at);
+			return -EINVAL;
+		}
+	}
+	*vec_push(&words) = NULL;
+	*argv = words.at;
+	if (words.len == 1) {
+		*why = "the command is empty";
+		targets_free_argv(words.at);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void
+targets_free_argv(char **argv)
+{
+	for (char **p = argv; *p != NULL; p++)
+		mem_free(*p);
+	mem_free(argv);
+}

@@ -1,0 +1,57 @@
+/*
+ * The processes the user named, and what comes of them: launch and attach,
+ * their objects, the run-time linker's rendezvous, fork and exec, release.
+ */
+#ifndef TRACER_TARGETS_H
+#define TRACER_TARGETS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "tracer/event.h"
+
+struct proc;
+struct space;
+struct state;
+struct thread;
+struct tp_user;
+
+/* Once, after super_create(). */
+void targets_init(struct state *st);
+
+/*
+ * Launch a command line (quotes and backslashes as in a shell, no expansion)
+ * and let it run to the point that option evaltime names: by default its
+ * libraries are mapped and relocated and no constructor has run.  0, or a
+ * negative errno after a message.
+ */
+int targets_launch(struct state *st, const char *cmd);
+
+/* Attach; it runs on, and is stopped again when tracepoints are written.
+ * `named': by -p, so that its end is reported and awaited.  0, or a negative
+ * errno with the reason in why. */
+int targets_attach(struct state *st, pid_t pid, bool named, char *why,
+    size_t size);
+
+/* Let every target run that is stopped for us. */
+void targets_run(struct state *st);
+
+/* A thread came by a tracepoint that targets.c itself asked for.  True: keep
+ * it stopped. */
+bool targets_arrived(struct state *st, struct thread *th, struct tp_user *u);
+
+/* New processes and programs: EV_FORK, EV_VFORK, EV_CLONE, EV_EXEC. */
+void targets_event(struct state *st, const struct event *ev);
+
+/* A process has ended: say so if it was named. */
+void targets_gone(struct state *st, struct proc *p, int status);
+
+/* Restore the text of every process and let it go as found. */
+void targets_release(struct state *st);
+
+/* Split as a shell does: blanks, '...', "...", backslash.  0 with *argv (to be
+ * freed with targets_free_argv), or -EINVAL with a static reason. */
+int targets_split(const char *cmd, char ***argv, const char **why);
+void targets_free_argv(char **argv);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * Answers to the compiler (dlang/world.h) from the probe table, the targets
+ * and their symbols.
+ */
+#ifndef TRACER_WORLD_H
+#define TRACER_WORLD_H
+
+#include "dlang/world.h"
+
+extern const struct world_ops world_ops; /* ctx: struct state */
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * Registers of a stopped thread, and how this machine makes a system call.
+ */
+#include "tracer/super_impl.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+
+#define SAME_PLACE(ureg, name)                                   \
+	static_assert(offsetof(struct user_regs_struct, name) == \
+		offsetof(struct uregs, r) + 8 * (ureg),          \
+	    #name " is elsewhere in the kernel's order")
+
+static_assert(sizeof(struct uregs) == sizeof(struct user_regs_struct),
+    "PTRACE_GETREGS fills a struct uregs");
+SAME_PLACE(UREG_R15, r15);
+SAME_PLACE(UREG_RBP, rbp);
+SAME_PLACE(UREG_R8, r8);
+SAME_PLACE(UREG_RAX, rax);
+SAME_PLACE(UREG_RDI, rdi);
+SAME_PLACE(UREG_ORIG_RAX, orig_rax);
+SAME_PLACE(UREG_RIP, rip);
+SAME_PLACE(UREG_CS, cs);
+SAME_PLACE(UREG_RFLAGS, eflags);
+SAME_PLACE(UREG_RSP, rsp);
+SAME_PLACE(UREG_FS_BASE, fs_base);
+SAME_PLACE(UREG_DS, ds);
+SAME_PLACE(UREG_GS, gs);
+
+const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN] = { 0x0f, 0x05 };
+
+/* The code segment of 32-bit programs: arch/x86/include/asm/segment.h. */
+#define USER32_CS 0x23
+
+int
+regs_fetch(pid_t tid, struct uregs *regs)
+{
+	return ptrace(PTRACE_GETREGS, tid, NULL, regs) == 0 ? 0 : -errno;
+}
+
+int
+regs_store(pid_t tid, const struct uregs *regs)
+{
+	return ptrace(PTRACE_SETREGS, tid, NULL, regs) == 0 ? 0 : -errno;
+}
+
+bool
+regs_compat(const struct uregs *regs)
+{
+	return regs->r[UREG_CS] == USER32_CS;
+}
+
+uint64_t
+regs_clone_flags(const struct uregs *regs, const struct reader *mem)
+{
+	uint64_t flags = 0;
+
+	switch (regs->r[UREG_ORIG_RAX]) {
+	case SYS_clone: return regs->r[UREG_RDI];
+	case SYS_vfork: return CLONE_VM | CLONE_VFORK;
+	case SYS_clone3: /* flags are the first word of its argument */
+		reader_read(mem, regs->r[UREG_RDI], &flags, sizeof(flags));
+		return flags;
+	default: return 0;
+	}
+}
+
+static void
+set_args(struct uregs *regs, const uint64_t args[6])
+{
+	static const enum ureg order[6] = { UREG_RDI, UREG_RSI, UREG_RDX,
+		UREG_R10, UREG_R8, UREG_R9 };
+
+	for (int i = 0; i < 6; i++)
+		regs->r[order[i]] = args[i];
+}
+
+void
+regs_set_syscall(
+    struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6])
+{
+	set_args(regs, args);
+	regs->r[UREG_RIP] = insn_addr;
+	regs->r[UREG_RAX] = (uint64_t)nr;
+	/* No system call to restart: the kernel must not touch rax and rip. */
+	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
+	regs->r[UREG_RFLAGS] &= ~RFLAGS_TF;
+}
+
+void
+regs_swap_syscall(struct uregs *regs, long nr, const uint64_t args[6])
+{
+	set_args(regs, args);
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+}
+
+void
+regs_redo_syscall(struct uregs *regs)
+{
+	regs->r[UREG_RIP] -= SYSCALL_INSN_LEN;
+	regs->r[UREG_RAX] = regs->r[UREG_ORIG_RAX];
+	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
+}
+
+int64_t
+regs_result(const struct uregs *regs)
+{
+	return (int64_t)regs->r[UREG_RAX];
+}
