@@ -308,8 +308,11 @@ seize_pass(struct super *su, struct proc *p)
 	int news = 0, r = procfs_tasks(p->pid, &tasks);
 
 	for (size_t i = 0; r >= 0 && i < tasks.list.len; i++) {
-		if (super_thread(su, tasks.list.at[i]) != NULL)
+		struct thread *th = super_thread(su, tasks.list.at[i]);
+		if (th != NULL && !thread_is_ghost(th))
 			continue;
+		if (th != NULL)
+			event_lost(th);
 		r = seize_one(su, p, tasks.list.at[i]);
 		news += r > 0;
 	}
@@ -377,47 +380,29 @@ unseize(struct proc *p)
 		proc_drop(p);
 }
 
-int
-proc_attach(
-    struct super *su, pid_t pid, struct proc **out, struct proc_error *err)
+/* Seize and stop.  -ESRCH when all that was seized has ended. */
+static int
+attach_once(struct super *su, pid_t pid, struct proc **out)
 {
-	struct proc_status st;
-
-	if (procfs_status(pid, &st) == 0 && st.tgid > 0)
-		pid = st.tgid; /* a thread stands for its process */
-	/* Of one that was detached lately threads may still be on their way. */
-	while (su->leaving.list.len > 0 && event_take(su))
-		;
-	if (super_proc(su, pid) != NULL)
-		return refuse(err, -EBUSY,
-		    "process %d is being traced by this tracer already",
-		    (int)pid);
-	int r = access_check(pid, err);
-	if (r < 0)
-		return r;
-
 	struct proc *p = proc_add(su, pid, NULL);
 	struct alarm alarm;
+
 	alarm_init(&alarm);
-	r = seize_all(su, p);
+	int r = seize_all(su, p);
 	alarm_fini(&alarm);
-	if (r < 0) {
-		access_explain(pid, r, err);
+	if (r == 0 && !is_alive(p))
+		r = -ESRCH;
+	if (r < 0)
 		unseize(p);
-		return r;
-	}
-	if (!is_alive(p)) {
-		unseize(p);
-		return refuse(err, -ESRCH,
-		    "process %d ended while it was being attached", (int)pid);
-	}
-	if (is_compat(p)) {
-		unseize(p);
-		return refuse(err, -ENOEXEC,
-		    "process %d is a 32-bit program; "
-		    "only 64-bit programs are supported",
-		    (int)pid);
-	}
+	else
+		*out = p;
+	return r;
+}
+
+/* What the loop will want to know of a process that is under way. */
+static void
+learn(struct proc *p)
+{
 	/* By a live thread: the leader may have ended, or executed another
 	 * program since. */
 	vec_foreach(th, &p->threads)
@@ -431,6 +416,48 @@ proc_attach(
 	for (size_t i = 0;
 	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
 		sigtrap_save(p->threads.at[i]);
+}
+
+int
+proc_attach(
+    struct super *su, pid_t pid, struct proc **out, struct proc_error *err)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct proc_status st;
+	struct proc *p = NULL;
+
+	if (procfs_status(pid, &st) == 0 && st.tgid > 0)
+		pid = st.tgid; /* a thread stands for its process */
+	/* Of one that was detached lately threads may still be on their way. */
+	while (su->leaving.list.len > 0 && event_take(su))
+		;
+	if (super_proc(su, pid) != NULL)
+		return refuse(err, -EBUSY,
+		    "process %d is being traced by this tracer already",
+		    (int)pid);
+	int r = access_check(pid, err);
+	if (r < 0)
+		return r;
+	/* Those that we seize may all be swept away by the exec of one that we
+	 * have not come to; then the process is still there. */
+	for (int i = 0; i < 20; i++) {
+		r = attach_once(su, pid, &p);
+		if (r != -ESRCH || access_check(pid, err) < 0)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	if (r < 0) {
+		access_explain(pid, r, err);
+		return r;
+	}
+	if (is_compat(p)) {
+		unseize(p);
+		return refuse(err, -ENOEXEC,
+		    "process %d is a 32-bit program; "
+		    "only 64-bit programs are supported",
+		    (int)pid);
+	}
+	learn(p);
 	*out = p;
 	return 0;
 }

@@ -393,10 +393,8 @@ thread_asleep(const struct thread *th)
 	}
 }
 
-/* A leader whose number an exec has given to a thread that we do not trace: no
- * status says so. */
-static bool
-is_ghost(const struct thread *th)
+bool
+thread_is_ghost(const struct thread *th)
 {
 	struct proc_status st;
 
@@ -419,7 +417,7 @@ is_missing(struct thread *th, bool patient)
 	/* One has passed its last instruction, the other sleeps for long. */
 	else if (th->exiting || th->in_vfork || !patient)
 		th->asleep = thread_asleep(th) || th->exiting;
-	if (!th->asleep && !patient && is_ghost(th)) {
+	if (!th->asleep && !patient && thread_is_ghost(th)) {
 		event_lost(th);
 		return false;
 	}

@@ -102,6 +102,9 @@ int thread_run_to_trap(struct thread *th);
 /* Can the thread run no instruction of the program's before it stops, though
  * its stop has not come?  To be asked after thread_interrupt(). */
 bool thread_asleep(const struct thread *th);
+/* A leader whose number an exec has given to a thread that we do not trace: no
+ * status says so. */
+bool thread_is_ghost(const struct thread *th);
 /* Wait for the stop of every thread of the space. */
 void space_await(struct space *sp);
 
