@@ -304,8 +304,11 @@ bool
 type_is_integer(const struct type *t)
 {
 	t = resolve(t);
-	return t != NULL && (t->kind == TYPE_INT || t->kind == TYPE_ENUM ||
-		(t->kind == TYPE_FORWARD && t->forward_of == TYPE_ENUM));
+	if (t == NULL)
+		return false;
+	/* Wider ones (__int128) do not fit a register: bytes to be copied. */
+	return (t->kind == TYPE_INT && t->size <= 8) || t->kind == TYPE_ENUM ||
+	       (t->kind == TYPE_FORWARD && t->forward_of == TYPE_ENUM);
 }
 
 bool
@@ -344,7 +347,7 @@ type_is_byref(const struct type *t)
 		return false;
 	return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT ||
 	       t->kind == TYPE_UNION || t->kind == TYPE_ARRAY ||
-	       (t->kind == TYPE_FLOAT && t->size > 8);
+	       ((t->kind == TYPE_FLOAT || t->kind == TYPE_INT) && t->size > 8);
 }
 
 /* Unnamed members nest no deeper in any program worth reading; damaged debug
@@ -464,7 +467,22 @@ name_type(const struct type *t, const char *inner, bool inner_is_ptr, int depth,
 		str_addc(&next, ')');
 		name_type(t->base, str_c(&next), false, depth + 1, out);
 		break;
-	default:
+	case TYPE_VOID:
+	case TYPE_INT:
+	case TYPE_FLOAT:
+	case TYPE_ENUM:
+	case TYPE_STRUCT:
+	case TYPE_UNION:
+	case TYPE_TYPEDEF:
+	case TYPE_CONST:
+	case TYPE_VOLATILE:
+	case TYPE_RESTRICT:
+	case TYPE_FORWARD:
+	case TYPE_STRING:
+	case TYPE_STACK:
+	case TYPE_SYMADDR:
+	case TYPE_USYMADDR:
+	case TYPE_DYN:
 		name_base(t, out);
 		if (inner[0] != '\0')
 			str_printf(out, " %s", inner);

@@ -145,9 +145,10 @@ note_var(struct as *as, const struct difo_var *v, bool write)
 {
 	struct difo_var *known = NULL;
 
-	vec_foreach(k, &as->vars)
-		if (k->id == v->id && k->scope == v->scope)
-			known = k;
+	for (size_t i = 0; i < as->vars.len; i++)
+		if (as->vars.at[i].id == v->id &&
+		    as->vars.at[i].scope == v->scope)
+			known = &as->vars.at[i];
 	if (known == NULL) {
 		known = vec_push(&as->vars);
 		*known = *v;

@@ -210,9 +210,10 @@ publish(struct comp *c)
 {
 	struct prog_globals *g = &c->cc->shared;
 
-	vec_foreach(p, &c->clauses) {
-		(*p)->global_index = (unsigned)g->clauses.len;
-		*vec_push(&g->clauses) = *p;
+	for (size_t i = 0; i < c->clauses.len; i++) {
+		struct prog_clause *p = c->clauses.at[i];
+		p->global_index = (unsigned)g->clauses.len;
+		*vec_push(&g->clauses) = p;
 	}
 	c->prog->clauses = c->clauses.at;
 	c->prog->nclauses = c->clauses.len;

@@ -88,6 +88,9 @@ describe(struct comp *c, const struct node *n, struct type *type)
 	case TYPE_STRUCT:
 	case TYPE_UNION: r.kind = REC_BYTES; break;
 	case TYPE_FLOAT: r.kind = REC_FLOAT; break;
+	case TYPE_INT:
+		r.kind = d.size > 8 ? REC_BYTES : REC_INT; /* __int128 */
+		break;
 	case TYPE_POINTER:
 		r.is_pointer = true;
 		r.kind = REC_INT;

@@ -638,8 +638,7 @@ declare_target(struct comp *c, struct node *to, struct type *type)
 		if (take_keys(c, to, id) != 0)
 			return -EINVAL;
 	}
-	scope_settle(c->cc, id);
-	return 0;
+	return scope_settle(c, id, to);
 }
 
 /* Inlines and constants are replaced by what they stand for, so they are
@@ -962,11 +961,9 @@ check_var(struct comp *c, struct node *n)
 			    "no symbolic type information is available for %s",
 			    id->name);
 		break;
-	case ID_INLINE:
-		if (id->nformals == 0)
-			return expand_inline(c, n, id, NULL);
-		/* FALLTHROUGH */
 	default:
+		if (id->kind == ID_INLINE && id->nformals == 0)
+			return expand_inline(c, n, id, NULL);
 		return comp_error(c, D_IDENT_BADREF, n,
 		    "%s '%s' may not be referenced as scalar",
 		    ident_kind_name(id), id->name);

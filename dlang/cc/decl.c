@@ -414,8 +414,7 @@ declare_variable(struct comp *c, const struct declared *d, enum dif_scope scope)
 	id->keys = d->keys;
 	id->nkeys = d->nkeys;
 	id->keys_known = d->assoc;
-	scope_settle(c->cc, id);
-	return 0;
+	return scope_settle(c, id, d->at);
 }
 
 static int

@@ -173,6 +173,14 @@ fold_cond(struct node *n)
 	n->b = taken;
 }
 
+static int
+fold_cast(struct node *n)
+{
+	if (n->kind == N_CAST && is_const(n->b) && type_is_scalar(n->type))
+		become_int(n, extend(n->b->value, n->type));
+	return 0;
+}
+
 int
 fold_expr(struct comp *c, struct node *n)
 {
@@ -180,16 +188,8 @@ fold_expr(struct comp *c, struct node *n)
 	case N_BINARY: return fold_binary(c, n);
 	case N_ASSIGN: return n->op != O_SET ? fold_binary(c, n) : 0;
 	case N_UNARY: fold_unary(n); return 0;
-	case N_COND:
-		fold_cond(n);
-		if (n->kind != N_CAST)
-			return 0;
-		/* the branch taken may itself be a constant */
-		/* FALLTHROUGH */
-	case N_CAST:
-		if (is_const(n->b) && type_is_scalar(n->type))
-			become_int(n, extend(n->b->value, n->type));
-		return 0;
+	case N_COND: fold_cond(n); return fold_cast(n);
+	case N_CAST: return fold_cast(n);
 	default: return 0; /* nothing to compute */
 	}
 }

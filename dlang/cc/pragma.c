@@ -324,7 +324,8 @@ pragma_line(struct comp *c, const char *text, const struct span *at,
 int
 pragma_finish(struct comp *c)
 {
-	vec_foreach(p, &c->pragmas) {
+	for (size_t i = 0; i < c->pragmas.len; i++) {
+		const struct pragma *p = &c->pragmas.at[i];
 		struct ident *id = scope_global(c->cc, p->ident);
 		if (id == NULL)
 			return diag_error(c->diags, D_PRAGMA_UNUSED, &p->span,

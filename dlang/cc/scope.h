@@ -95,8 +95,9 @@ struct ident *scope_variable(struct comp *c, enum dif_scope scope,
 struct ident *scope_lookup(struct comp *c, enum dif_scope scope,
     const char *name);
 /* The type (and keys) are known now: write them through to ident->var, and
- * make the variable known to prog_globals. */
-void scope_settle(struct cc *cc, struct ident *id);
+ * make the variable known to prog_globals.  -EINVAL after a diagnostic when
+ * no variable can be that large. */
+int scope_settle(struct comp *c, struct ident *id, const struct node *at);
 
 /* The aggregation, made (without function or keys) when it is new. */
 struct ident *scope_agg(struct comp *c, const char *name,

@@ -82,13 +82,13 @@ last_value(const char *text, struct prog_rec *rec)
 static int64_t
 value_of(const void *p, const struct prog_rec *rec)
 {
-	int64_t v = 0;
+	uint64_t v = 0;
 
 	memcpy(&v, p, rec->size);
 	unsigned shift = 64 - rec->size * 8;
 	if (rec->is_signed)
-		return v << shift >> shift;
-	return v;
+		return (int64_t)(v << shift) >> shift;
+	return (int64_t)v;
 }
 
 /* clang-format off */
