@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define UNPLACED UINT32_MAX
+#define UNPLACED  UINT32_MAX
 #define TABLE_MAX 0xffff /* largest index or offset of 16 bits */
 
 void
@@ -58,7 +58,7 @@ void
 asm_reg_free(struct as *as, unsigned r)
 {
 	if (r != 0)
-		as->used &= (uint8_t)~(1U << r);
+		as->used &= (uint8_t) ~(1U << r);
 }
 
 void
@@ -195,8 +195,8 @@ keep(struct arena *a, const void *p, size_t size)
 }
 
 struct difo *
-asm_finish(struct as *as, unsigned r, struct dif_type rtype,
-    struct arena *arena)
+asm_finish(
+    struct as *as, unsigned r, struct dif_type rtype, struct arena *arena)
 {
 	asm_rrr(as, DIF_OP_RET, 0, 0, r);
 	if (as->status != ASM_OK)

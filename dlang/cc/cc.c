@@ -92,8 +92,8 @@ match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
 	if (n < 0) {
 		if (!c->diags->any)
 			comp_error(c, D_PDESC_INVAL, pdesc,
-			    "invalid probe description \"%s\": %s",
-			    pdesc->name, strerror((int)-n));
+			    "invalid probe description \"%s\": %s", pdesc->name,
+			    strerror((int)-n));
 		return -EINVAL;
 	}
 	if (n == 0 && pd->id != 0)
@@ -181,8 +181,8 @@ check_operands(struct comp *c)
 	    option_get(c->cc->opts, OPT_ARGREF) != 0)
 		return 0;
 	return diag_error(c->diags, D_MACRO_UNUSED, NULL,
-	    "extraneous argument '%s' ($%d is not referenced)",
-	    in->argv[last], last);
+	    "extraneous argument '%s' ($%d is not referenced)", in->argv[last],
+	    last);
 }
 
 static int
@@ -230,8 +230,8 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	*out = NULL;
 	arena_init(&prog->arena);
 	prog->source = in->source;
-	types_set_strsize(cc->types,
-	    (uint32_t)option_get(cc->opts, OPT_STRSIZE));
+	types_set_strsize(
+	    cc->types, (uint32_t)option_get(cc->opts, OPT_STRSIZE));
 	int error = compile(&c);
 	if (error == 0)
 		publish(&c);

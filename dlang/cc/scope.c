@@ -87,8 +87,10 @@ scope_variable(struct comp *c, enum dif_scope scope, const char *name,
 	id->span = *at;
 	id->line = at->line;
 	id->var = arena_alloc(&cc->arena, sizeof(*id->var));
-	*id->var = (struct prog_var){ .name = id->name, .id = id->id,
-		.scope = scope, .kind = kind == ID_ASSOC ? DIF_ARRAY : DIF_SCALAR };
+	*id->var = (struct prog_var){ .name = id->name,
+		.id = id->id,
+		.scope = scope,
+		.kind = kind == ID_ASSOC ? DIF_ARRAY : DIF_SCALAR };
 	hash_set_str(table_of(c, scope), id->name, id);
 	return id;
 }

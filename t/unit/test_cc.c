@@ -672,8 +672,8 @@ main(void)
 	TCase *tc = tcase_create("cc");
 	SRunner *sr = srunner_create(s);
 
-	tcase_add_loop_test(tc, every_row_has_its_tag, 0,
-	    (int)ARRAY_SIZE(tables));
+	tcase_add_loop_test(
+	    tc, every_row_has_its_tag, 0, (int)ARRAY_SIZE(tables));
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_ENV);
 	int failed = srunner_ntests_failed(sr);

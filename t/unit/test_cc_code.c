@@ -62,9 +62,8 @@ check_text(const struct difo *d, const dif_instr *want, size_t n)
 	ck_assert(d->verified);
 }
 
-#define TEXT(d, ...)                        \
-	check_text(d,                       \
-	    (const dif_instr[]){ __VA_ARGS__ }, \
+#define TEXT(d, ...)                                      \
+	check_text(d, (const dif_instr[]){ __VA_ARGS__ }, \
 	    sizeof((const dif_instr[]){ __VA_ARGS__ }) / sizeof(dif_instr))
 
 START_TEST(comparison_is_the_reference_shape)
@@ -171,8 +170,8 @@ START_TEST(only_what_is_seen_makes_a_record)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		nprogs = 0;
 		struct prog *p = compile(rows[i].text);
-		ck_assert_msg(p->clauses[0]->rec_size == rows[i].size,
-		    "%s: %u", rows[i].text, p->clauses[0]->rec_size);
+		ck_assert_msg(p->clauses[0]->rec_size == rows[i].size, "%s: %u",
+		    rows[i].text, p->clauses[0]->rec_size);
 		ck_assert_int_eq(p->clauses[0]->records, rows[i].size != 0);
 		prog_destroy(p);
 	}
@@ -285,7 +284,8 @@ END_TEST
 
 START_TEST(programs_share_variables_and_aggregations)
 {
-	struct prog *a = compile("BEGIN{x = 1; self->y = \"s\"; @n = count();}");
+	struct prog *a =
+	    compile("BEGIN{x = 1; self->y = \"s\"; @n = count();}");
 	struct prog *b = compile("BEGIN{x++; trace(self->y); @n = count();}");
 
 	ck_assert_uint_eq(cc_globals(cc)->vars.len, 2);
@@ -348,8 +348,8 @@ START_TEST(an_operand_not_used_is_refused)
 	source = (struct source){ "x.d", "BEGIN{trace($1)}", true };
 	ck_assert_int_ne(cc_compile(cc, &in, &p, &diags), 0);
 	ck_assert_int_eq(diags.first.tag, D_MACRO_UNUSED);
-	ck_assert_str_eq(diags.first.text,
-	    "extraneous argument '2' ($2 is not referenced)");
+	ck_assert_str_eq(
+	    diags.first.text, "extraneous argument '2' ($2 is not referenced)");
 	diags_fini(&diags);
 	compile("BEGIN{trace($2)}");
 	ck_assert_int_eq(option_parse(&opts, "argref", false), 0);
@@ -375,14 +375,18 @@ START_TEST(messages_point_at_their_place)
 		{ "BEGIN{exit()}",
 		    "exit( ) prototype mismatch: 0 args passed, 1 expected", 1,
 		    7, 13 },
-		{ "nosuch:x", "probe description ::nosuch:x does not match any "
-			      "probes", 1, 1, 9 },
+		{ "nosuch:x",
+		    "probe description ::nosuch:x does not match any "
+		    "probes",
+		    1, 1, 9 },
 		{ "BEGIN{strlen(1)}",
 		    "strlen( ) argument #1 is incompatible with prototype:\n"
-		    "\tprototype: const char *\n\t argument: int", 1, 14, 15 },
+		    "\tprototype: const char *\n\t argument: int",
+		    1, 14, 15 },
 		{ "BEGIN{@a = count();\n@a = sum(1)}",
 		    "aggregation redefined: @a\n\t current: @a = sum( )\n\t"
-		    "previous: @a = count( ) : line 1", 2, 1, 12 },
+		    "previous: @a = count( ) : line 1",
+		    2, 1, 12 },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct prog *p = NULL;
@@ -447,8 +451,8 @@ START_TEST(inlines_cannot_multiply_without_end)
 
 	str_add(&text, "inline int i0 = arg0 + arg0;\n");
 	for (int i = 1; i < 40; i++)
-		str_printf(&text, "inline int i%d = i%d + i%d;\n", i, i - 1,
-		    i - 1);
+		str_printf(
+		    &text, "inline int i%d = i%d + i%d;\n", i, i - 1, i - 1);
 	str_add(&text, "BEGIN{trace(i39)}");
 	source = (struct source){ "-n", str_c(&text), false };
 	ck_assert_int_ne(cc_compile(cc, &in, &p, &diags), 0);
