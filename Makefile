@@ -127,14 +127,16 @@ agent: $(B)/agent/blob
 
 $(B)/vm/corpus: t/vm/corpus.c $(FAKE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) $(LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+		-lpthread -lrt $(LIBS)
 
 vm: $(B)/vm/corpus $(B)/agent/blob
 	$(B)/vm/corpus $(B)/agent/blob
 
 $(B)/bench/bench_vm: t/bench/bench_vm.c $(FAKE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) $(LIBS)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+		-lpthread -lrt $(LIBS)
 
 bench-vm: $(B)/bench/bench_vm
 	$(B)/bench/bench_vm

@@ -22,11 +22,16 @@
 #include "dlang/base/hash.h"
 #include "dlang/base/mem.h"
 #include "dlang/vm/agg.h"
+#include "dlang/vm/store.h"
 
 /* Most tracepoint ids and EPIDs; small regions have fewer. */
 #define TABLE_MAX (1U << 20)
 /* Of a region, the part that each of the two tables may take. */
 #define TABLE_SHARE 16
+
+static_assert((int)BUF_SWITCH == (int)POLICY_SWITCH &&
+	(int)BUF_FILL == (int)POLICY_FILL && (int)BUF_RING == (int)POLICY_RING,
+    "the store's policy is the option's");
 
 struct image {
 	struct region r;

@@ -21,8 +21,8 @@ void image_destroy(struct image *im);
  * After all programs are compiled: variables, aggregations, clauses.  Computes
  * every size in img_hdr.  Call once.  -ENOSPC when the region is full.
  */
-int image_publish(struct image *im, const struct prog_globals *g,
-    const struct options *opts);
+int image_publish(
+    struct image *im, const struct prog_globals *g, const struct options *opts);
 
 /* Each returns a reference, or 0 when the region is full. */
 uint32_t image_add_probe(struct image *im, uint32_t id, const char *prov,
@@ -35,8 +35,8 @@ uint32_t image_add_site(struct image *im, uint32_t probe_ref, uint32_t tp_id,
 void image_remove_site(struct image *im, uint32_t site_ref, uint32_t tp_id);
 /* Clause number (global_index) on a probe, after the ECBs it already has.
  * Returns the EPID, or 0. */
-uint32_t image_add_ecb(struct image *im, uint32_t probe_ref,
-    unsigned clause_index);
+uint32_t image_add_ecb(
+    struct image *im, uint32_t probe_ref, unsigned clause_index);
 void image_probe_off(struct image *im, uint32_t probe_ref);
 
 const struct img_hdr *image_hdr(const struct image *im);

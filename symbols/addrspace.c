@@ -549,7 +549,9 @@ load_matches(const struct load *l, const char *module)
 		return strcmp(module, path) == 0 ||
 		    (glob_is(module) && glob_match(module, path));
 	}
-	if (l->is_exec && strcmp(module, "a.out") == 0)
+	if (l->is_exec &&
+	    (glob_is(module) ? glob_match(module, "a.out") :
+			       strcmp(module, "a.out") == 0))
 		return true;
 	n = MIN(cut_at_version(base), sizeof(cut) - 1);
 	memcpy(cut, base, n);

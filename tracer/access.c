@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tracer/super_impl.h"
@@ -61,15 +62,24 @@ is_kernel_thread(pid_t pid, const struct proc_status *st)
 	    (flags & PF_KTHREAD) != 0;
 }
 
-/* Threads other than the leader, which has ended. */
+/* Has it ended?  A leader may end before its threads, and looks ended for a
+ * moment while one of them executes another program. */
 static bool
-has_live_threads(pid_t pid)
+is_zombie(pid_t pid)
 {
-	struct pids tasks = { 0 };
-	bool live = procfs_tasks(pid, &tasks) == 0 && tasks.list.len > 1;
+	const struct timespec nap = { 0, 1000000 };
 
-	vec_fini(&tasks.list);
-	return live;
+	for (int i = 0; i < 5; i++) {
+		struct pids tasks = { 0 };
+		procfs_tasks(pid, &tasks);
+		bool alone = tasks.list.len <= 1;
+		vec_fini(&tasks.list);
+		char state = procfs_state(pid);
+		if (!alone || (state != 'Z' && state != 'X'))
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
 }
 
 int
@@ -94,7 +104,7 @@ access_check(pid_t pid, struct proc_error *err)
 		    "%s (pid %d) is a kernel thread; "
 		    "only processes can be traced",
 		    st.comm, (int)pid);
-	if ((st.state == 'Z' && !has_live_threads(pid)) || st.state == 'X')
+	if (is_zombie(pid))
 		return explain(err, -ESRCH,
 		    "process %d (%s) has ended and "
 		    "waits for its parent %d to notice (a zombie); "
@@ -105,7 +115,7 @@ access_check(pid_t pid, struct proc_error *err)
 		    "process %d (%s) is tracing this "
 		    "tracer; tracing it in turn would stop both for ever",
 		    (int)pid, st.comm);
-	if (st.tracer != 0)
+	if (st.tracer != 0 && st.tracer != getpid())
 		return explain_tracer(pid, &st, err);
 	if (procfs_wrong_elf(pid))
 		return explain(err, -ENOEXEC,

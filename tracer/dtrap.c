@@ -52,7 +52,7 @@ struct cli {
 	VEC(const char *) commands; /* -c */
 	VEC(pid_t) pids;	    /* -p */
 	const char *output;	    /* -o */
-	bool list, compile_only, verbose, version;
+	bool list, compile_only, verbose, version, header;
 	int argc;		    /* operands: $1 ... */
 	char **argv;		    /* argv[0] is $0 */
 };
@@ -185,7 +185,6 @@ unsupported(int opt)
 	case 'X':
 		return "the C preprocessor is not available in this version";
 	case 'B':
-	case 'h':
 	case 'L': return "this option is not available in this version";
 	default: return NULL;
 	}
@@ -229,6 +228,7 @@ apply(struct cli *c, int opt)
 	case 's': add_request(c, CC_SCRIPT, optarg); return 0;
 	case 'o': c->output = optarg; return 0;
 	case 'e': c->compile_only = true; return 0;
+	case 'h': c->header = true; return 0;
 	case 'l': c->list = true; return 0;
 	case 'v': c->verbose = true; return 0;
 	case 'V': c->version = true; return 0;
@@ -253,11 +253,17 @@ parse_args(struct cli *c, int argc, char **argv)
 	}
 	c->argc = argc - optind;
 	c->argv = argv + optind;
-	if (c->list && c->version) {
+	if (c->list + c->version + c->header > 1) {
 		state_message(&c->st,
 		    "only one of the [-GhlV] options can be specified at a "
 		    "time");
 		return E_USAGE;
+	}
+	if (c->header) {
+		state_message(&c->st,
+		    "-h: headers for static probes are not available in this "
+		    "version");
+		return E_ERROR;
 	}
 	if (c->list)
 		set_named(c, "zdefs", NULL);

@@ -141,6 +141,17 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	return thread_add(child, tid, TH_NEW);
 }
 
+static bool
+pid_remove(struct pids *pids, pid_t pid)
+{
+	for (size_t i = 0; i < pids->list.len; i++)
+		if (pids->list.at[i] == pid) {
+			pids->list.at[i] = vec_pop(&pids->list);
+			return true;
+		}
+	return false;
+}
+
 /* Ends of children that nobody asks for are kept, but not without bound: more
  * than plain children ever run beside a tracer. */
 #define EARLY_MAX 256
@@ -157,9 +168,17 @@ early_drop(struct super *su, size_t i)
 static void
 early_add(struct super *su, pid_t pid, int status)
 {
-	if (su->early.len >= EARLY_MAX)
-		early_drop(su, 0);
-	*vec_push(&su->early) = (struct early){ pid, status };
+	struct early e = { .pid = pid, .status = status };
+	struct proc_status st;
+	size_t i = 0;
+
+	if (WIFSTOPPED(status) && procfs_status(pid, &st) == 0)
+		e.parent = st.ppid;
+	while (i < su->early.len && WIFSTOPPED(su->early.at[i].status))
+		i++;
+	if (su->early.len >= EARLY_MAX && i < su->early.len)
+		early_drop(su, i);
+	*vec_push(&su->early) = e;
 }
 
 /* The first status that is kept for pid; with `ended' the one of its end. */
@@ -192,13 +211,91 @@ event_makes_child(int event)
 	    event == PTRACE_EVENT_CLONE;
 }
 
+/* The statuses of a child that came before it was named. */
+static void
+note_early(struct thread *child)
+{
+	struct super *su = child->proc->super;
+	int status;
+
+	while (child->state != TH_GONE &&
+	    early_remove(su, child->tid, false, &status)) {
+		/* The end of somebody who had the number before? */
+		if (!WIFSTOPPED(status) && procfs_state(child->tid) != '\0')
+			continue;
+		event_note(su, child->tid, status);
+	}
+}
+
+/* Has the child died before its maker named it? */
+static bool
+is_orphan(struct super *su, pid_t tid)
+{
+	struct proc_status st;
+
+	if (!pid_remove(&su->orphans, tid))
+		return false;
+	/* Unless the number is a new one's. */
+	return procfs_status(tid, &st) < 0 || st.tracer != getpid();
+}
+
+static void
+note_child(struct thread *th, enum event_kind kind)
+{
+	struct super *su = th->proc->super;
+	unsigned long msg = 0;
+
+	tid_eventmsg(th->tid, &msg);
+	struct event ev = { .kind = kind, .thread = th };
+	if (msg != 0 && super_thread(su, (pid_t)msg) == NULL &&
+	    !is_orphan(su, (pid_t)msg))
+		ev.child = child_add(th, kind, (pid_t)msg);
+	event_push(su, &ev);
+	if (ev.child != NULL)
+		note_early(ev.child);
+}
+
+/*
+ * A process that is killed just when it has forked does not name its child.
+ * The child lives, stopped, with our int3s in its memory: it is announced by
+ * the last that ends of those that made it.
+ */
+static void
+adopt_orphans(struct thread *th)
+{
+	struct proc *p = th->proc;
+	struct super *su = p->super;
+	size_t i = 0;
+
+	vec_foreach(other, &p->threads)
+		if ((*other)->state != TH_GONE)
+			return;
+	while (i < su->early.len) {
+		const struct early *e = &su->early.at[i++];
+		if (!WIFSTOPPED(e->status) || e->parent != p->pid)
+			continue;
+		struct event ev = { .kind = EV_FORK, .thread = th };
+		ev.child = child_add(th, EV_FORK, e->pid);
+		event_push(su, &ev);
+		note_early(ev.child);
+		i = 0;
+	}
+}
+
 static void
 note_gone(struct thread *th, int status)
 {
 	th->state = TH_GONE;
+	adopt_orphans(th);
 	th->regs_valid = th->regs_dirty = th->asleep = false;
 	event_push(th->proc->super,
 	    &(struct event){ .kind = EV_GONE, .thread = th, .status = status });
+}
+
+void
+event_lost(struct thread *th)
+{
+	note_gone(th, 0);
 }
 
 /* A stop that nobody needs to hear of: on, unless its space is stopped. */
@@ -235,29 +332,6 @@ note_event_stop(struct thread *th, int sig, bool is_new)
 	th->interrupted = th->listening = th->wanted = false;
 	event_push(th->proc->super,
 	    &(struct event){ .kind = kind, .thread = th, .sig = sig });
-}
-
-static void
-note_child(struct thread *th, enum event_kind kind)
-{
-	struct super *su = th->proc->super;
-	unsigned long msg = 0;
-	int status;
-
-	tid_eventmsg(th->tid, &msg);
-	struct event ev = { .kind = kind, .thread = th };
-	if (msg != 0 && super_thread(su, (pid_t)msg) == NULL)
-		ev.child = child_add(th, kind, (pid_t)msg);
-	event_push(su, &ev);
-	if (ev.child == NULL)
-		return;
-	while (ev.child->state != TH_GONE &&
-	    early_remove(su, ev.child->tid, false, &status)) {
-		/* The end of somebody who had the number before? */
-		if (!WIFSTOPPED(status) && procfs_state(ev.child->tid) != '\0')
-			continue;
-		event_note(su, ev.child->tid, status);
-	}
 }
 
 /* The leader stops in its new program; nobody else is left. */
@@ -363,12 +437,7 @@ note_stop(struct thread *th, int sig, int event)
 bool
 event_reclaim(struct super *su, pid_t tid)
 {
-	for (size_t i = 0; i < su->leaving.len; i++)
-		if (su->leaving.at[i] == tid) {
-			su->leaving.at[i] = vec_pop(&su->leaving);
-			return true;
-		}
-	return false;
+	return pid_remove(&su->leaving, tid);
 }
 
 /* A thread we let go while it slept has stopped, or ended. */
@@ -384,13 +453,49 @@ note_leaving(struct super *su, pid_t tid, int status)
 		return true;
 	/* It was in the middle of making a child, which is traced as well. */
 	if (event_makes_child(status >> 16) && tid_eventmsg(tid, &child) == 0) {
-		*vec_push(&su->leaving) = (pid_t)child;
+		*vec_push(&su->leaving.list) = (pid_t)child;
 		if (early_remove(su, (pid_t)child, false, &early))
 			note_leaving(su, (pid_t)child, early);
 	}
 	int sig = status >> 16 == 0 ? WSTOPSIG(status) : 0;
 	tid_release(tid, (sig & 0x80) == 0 ? sig : 0);
 	return true;
+}
+
+/* An exec by a thread that we let go while it slept: it has its process's
+ * number now. */
+static bool
+note_leaving_exec(struct super *su, pid_t pid)
+{
+	unsigned long old = 0;
+
+	if (tid_eventmsg(pid, &old) < 0 || !event_reclaim(su, (pid_t)old))
+		return false;
+	tid_release(pid, 0);
+	return true;
+}
+
+static void
+note_unknown(struct super *su, pid_t pid, int status)
+{
+	int event = WIFSTOPPED(status) ? status >> 16 : 0, early;
+
+	if (note_leaving(su, pid, status))
+		return;
+	if (event == PTRACE_EVENT_EXEC && note_leaving_exec(su, pid))
+		return;
+	if (event != PTRACE_EVENT_EXIT) {
+		early_add(su, pid, status);
+		return;
+	}
+	/* Killed before it was named, with its maker most likely (an exec by
+	 * another thread), who will not name it then: nobody waits for it. */
+	while (early_remove(su, pid, false, &early))
+		;
+	if (su->orphans.list.len >= EARLY_MAX)
+		su->orphans.list.len = 0;
+	*vec_push(&su->orphans.list) = pid;
+	tid_release(pid, 0);
 }
 
 void
@@ -406,8 +511,7 @@ event_note(struct super *su, pid_t pid, int status)
 		th = thread_add(super_proc(su, pid), pid, TH_STOPPED);
 	}
 	if (th == NULL) {
-		if (!note_leaving(su, pid, status))
-			early_add(su, pid, status);
+		note_unknown(su, pid, status);
 		return;
 	}
 	if (WIFSTOPPED(status))

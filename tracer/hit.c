@@ -13,6 +13,7 @@
 #include "inject/tracepoint.h"
 #include "tracer/eval.h"
 #include "tracer/proc.h"
+#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
@@ -88,6 +89,8 @@ hit_trap(struct state *st, struct thread *th)
 		return true;
 	}
 	struct tp_user *u = tp->user;
+	if (u != NULL && u->ifunc)
+		pid_resolved(st, th->proc, addr, regs->r[UREG_RAX]);
 	if (u != NULL && (u->linkmap || u->stop_here))
 		keep = targets_arrived(st, th, u);
 	thread_mend_sigtrap(th);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dlang/base/log.h"
@@ -108,7 +109,8 @@ static int
 launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
     struct proc **out, struct proc_error *err)
 {
-	int r = thread_seize(pid);
+	static const volatile int never;
+	int r = thread_seize(pid, &never);
 	if (r < 0) {
 		access_explain(pid, r, err);
 		child_kill(pid);
@@ -116,7 +118,7 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 	}
 	struct proc *p = proc_add(su, pid, NULL);
 	struct thread *th = thread_add(p, pid, TH_RUNNING);
-	p->launched = p->target = true;
+	p->launched = true;
 	if (write(go, "", 1) != 1 || await_exec(su, th) < 0) {
 		r = exec_failed(name, failed, err);
 		if (th->state != TH_GONE)
@@ -181,6 +183,122 @@ close_pipes:
 
 /* Attach */
 
+/*
+ * PTRACE_SEIZE sleeps while a thread of its target is in execve, which sleeps
+ * until its siblings have ended: those that we have seized already wait for us
+ * to let them.  So a timer gets us out of there.
+ */
+#define ALARM    (SIGRTMAX - 1)
+#define ALARM_NS 5000000
+
+static volatile sig_atomic_t alarmed;
+
+struct alarm {
+	timer_t timer;
+	struct sigaction before;
+	bool on;
+};
+
+static void
+on_alarm(int sig, siginfo_t *si, void *uc)
+{
+	alarmed = 1;
+	wait_skip(uc);
+}
+
+static void
+alarm_init(struct alarm *a)
+{
+	struct sigaction sa = { .sa_sigaction = on_alarm,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = ALARM };
+	const struct itimerspec every = { { 0, ALARM_NS }, { 0, ALARM_NS } };
+
+	alarmed = 0;
+	sigemptyset(&sa.sa_mask);
+	sigaction(ALARM, &sa, &a->before);
+	a->on = timer_create(CLOCK_MONOTONIC, &ev, &a->timer) == 0;
+	if (a->on)
+		timer_settime(a->timer, 0, &every, NULL);
+}
+
+static void
+alarm_fini(struct alarm *a)
+{
+	const struct timespec none = { 0, 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, ALARM);
+	if (a->on)
+		timer_delete(a->timer);
+	/* One that is still on its way must not meet the default action. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	while (sigtimedwait(&set, NULL, &none) > 0)
+		;
+	sigaction(ALARM, &a->before, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int
+seize_patiently(struct proc *p, pid_t tid)
+{
+	int r;
+
+	while (
+	    (r = thread_seize(tid, (const volatile int *)&alarmed)) == -EINTR) {
+		alarmed = 0;
+		while (event_take(p->super))
+			;
+		/* Their event stays in the queue; there is no more to say. */
+		vec_foreach(th, &p->threads)
+			if ((*th)->state == TH_STOPPED && (*th)->exiting)
+				thread_run_to_trap(*th);
+	}
+	return r;
+}
+
+/*
+ * Seize one thread: 1, 0 if it need not be, or the refusal.  A number may be
+ * another thread's by the time we look why it was refused (an exec gives the
+ * leader's away), so a refusal counts when it is made for some time.
+ */
+static int
+seize_one(struct super *su, struct proc *p, pid_t tid)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct proc_status st;
+	int r = 0;
+
+	for (int i = 0; i < 20; i++) {
+		r = event_reclaim(su, tid) ? 0 : seize_patiently(p, tid);
+		if (r == 0) {
+			/* A group-stop that it is in is old news, as if it
+			 * had been listening. */
+			thread_add(p, tid, TH_RUNNING)->listening = true;
+			return 1;
+		}
+		if (r == -ESRCH || procfs_status(tid, &st) < 0 ||
+		    st.state == 'Z' || st.state == 'X')
+			return 0; /* it has ended */
+		/* A thread that one of ours has made is traced from birth; the
+		 * maker's event brings it.  One that was detached while it
+		 * slept in execve is let go when its event comes. */
+		if (st.tracer == getpid()) {
+			while (event_take(su))
+				;
+			r = 0;
+		} else if (st.tracer != 0) {
+			break;
+		}
+		if (super_thread(su, tid) != NULL)
+			return 0;
+		nanosleep(&nap, NULL);
+	}
+	return r;
+}
+
 /* One pass over the task list.  The number of threads that are new to us, or
  * the refusal. */
 static int
@@ -189,28 +307,14 @@ seize_pass(struct super *su, struct proc *p)
 	struct pids tasks = { 0 };
 	int news = 0, r = procfs_tasks(p->pid, &tasks);
 
-	for (size_t i = 0; r == 0 && i < tasks.list.len; i++) {
-		pid_t tid = tasks.list.at[i];
-		struct proc_status st;
-		if (super_thread(su, tid) != NULL)
+	for (size_t i = 0; r >= 0 && i < tasks.list.len; i++) {
+		struct thread *th = super_thread(su, tasks.list.at[i]);
+		if (th != NULL && !thread_is_ghost(th))
 			continue;
-		int error = event_reclaim(su, tid) ? 0 : thread_seize(tid);
-		if (error == 0) {
-			/* A group-stop that it is in is old news, as if it
-			 * had been listening. */
-			thread_add(p, tid, TH_RUNNING)->listening = true;
-			news++;
-			continue;
-		}
-		if (error == -ESRCH || procfs_status(tid, &st) < 0)
-			continue; /* it has ended */
-		if (st.state == 'Z' || st.state == 'X')
-			continue;
-		/* A thread that one of ours has made is traced from birth; the
-		 * maker's event will bring it. */
-		if (st.tracer == getpid())
-			continue;
-		r = error;
+		if (th != NULL)
+			event_lost(th);
+		r = seize_one(su, p, tasks.list.at[i]);
+		news += r > 0;
 	}
 	vec_fini(&tasks.list);
 	return r < 0 ? r : news;
@@ -276,41 +380,29 @@ unseize(struct proc *p)
 		proc_drop(p);
 }
 
-int
-proc_attach(
-    struct super *su, pid_t pid, struct proc **out, struct proc_error *err)
+/* Seize and stop.  -ESRCH when all that was seized has ended. */
+static int
+attach_once(struct super *su, pid_t pid, struct proc **out)
 {
-	struct proc_status st;
-
-	if (procfs_status(pid, &st) == 0 && st.tgid > 0)
-		pid = st.tgid; /* a thread stands for its process */
-	if (super_proc(su, pid) != NULL)
-		return refuse(err, -EBUSY,
-		    "process %d is being traced by this tracer already",
-		    (int)pid);
-	int r = access_check(pid, err);
-	if (r < 0)
-		return r;
-
 	struct proc *p = proc_add(su, pid, NULL);
-	r = seize_all(su, p);
-	if (r < 0) {
-		access_explain(pid, r, err);
+	struct alarm alarm;
+
+	alarm_init(&alarm);
+	int r = seize_all(su, p);
+	alarm_fini(&alarm);
+	if (r == 0 && !is_alive(p))
+		r = -ESRCH;
+	if (r < 0)
 		unseize(p);
-		return r;
-	}
-	if (!is_alive(p)) {
-		unseize(p);
-		return refuse(err, -ESRCH,
-		    "process %d ended while it was being attached", (int)pid);
-	}
-	if (is_compat(p)) {
-		unseize(p);
-		return refuse(err, -ENOEXEC,
-		    "process %d is a 32-bit program; "
-		    "only 64-bit programs are supported",
-		    (int)pid);
-	}
+	else
+		*out = p;
+	return r;
+}
+
+/* What the loop will want to know of a process that is under way. */
+static void
+learn(struct proc *p)
+{
 	/* By a live thread: the leader may have ended, or executed another
 	 * program since. */
 	vec_foreach(th, &p->threads)
@@ -324,7 +416,48 @@ proc_attach(
 	for (size_t i = 0;
 	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
 		sigtrap_save(p->threads.at[i]);
-	p->target = true;
+}
+
+int
+proc_attach(
+    struct super *su, pid_t pid, struct proc **out, struct proc_error *err)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct proc_status st;
+	struct proc *p = NULL;
+
+	if (procfs_status(pid, &st) == 0 && st.tgid > 0)
+		pid = st.tgid; /* a thread stands for its process */
+	/* Of one that was detached lately threads may still be on their way. */
+	while (su->leaving.list.len > 0 && event_take(su))
+		;
+	if (super_proc(su, pid) != NULL)
+		return refuse(err, -EBUSY,
+		    "process %d is being traced by this tracer already",
+		    (int)pid);
+	int r = access_check(pid, err);
+	if (r < 0)
+		return r;
+	/* Those that we seize may all be swept away by the exec of one that we
+	 * have not come to; then the process is still there. */
+	for (int i = 0; i < 20; i++) {
+		r = attach_once(su, pid, &p);
+		if (r != -ESRCH || access_check(pid, err) < 0)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	if (r < 0) {
+		access_explain(pid, r, err);
+		return r;
+	}
+	if (is_compat(p)) {
+		unseize(p);
+		return refuse(err, -ENOEXEC,
+		    "process %d is a 32-bit program; "
+		    "only 64-bit programs are supported",
+		    (int)pid);
+	}
+	learn(p);
 	*out = p;
 	return 0;
 }

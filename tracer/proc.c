@@ -62,7 +62,7 @@ super_destroy(struct super *su)
 	/* Those that sleep may wake now that their vfork children run; for the
 	 * rest our end is enough. */
 	const struct timespec nap = { 0, 1000000 };
-	for (int i = 0; i < 50 && su->leaving.len > 0; i++) {
+	for (int i = 0; i < 50 && su->leaving.list.len > 0; i++) {
 		while (event_take(su))
 			;
 		nanosleep(&nap, NULL);
@@ -75,7 +75,8 @@ super_destroy(struct super *su)
 	vec_fini(&su->procs);
 	vec_fini(&su->queue);
 	vec_fini(&su->early);
-	vec_fini(&su->leaving);
+	vec_fini(&su->leaving.list);
+	vec_fini(&su->orphans.list);
 	mem_free(su);
 }
 
@@ -304,9 +305,9 @@ request(enum __ptrace_request what, pid_t tid, uintptr_t addr, uintptr_t data)
 }
 
 int
-thread_seize(pid_t tid)
+thread_seize(pid_t tid, const volatile int *flag)
 {
-	return request(PTRACE_SEIZE, tid, 0, OPTIONS);
+	return wait_seize(tid, OPTIONS, flag);
 }
 
 int
@@ -392,6 +393,15 @@ thread_asleep(const struct thread *th)
 	}
 }
 
+bool
+thread_is_ghost(const struct thread *th)
+{
+	struct proc_status st;
+
+	return th->state == TH_RUNNING && procfs_status(th->tid, &st) == 0 &&
+	    st.tracer != getpid();
+}
+
 /*
  * Is the stop of this thread still to be waited for?  Short sleeps in `D' are
  * common (a page from disk, a lock in the kernel); what lasts longer than our
@@ -407,6 +417,10 @@ is_missing(struct thread *th, bool patient)
 	/* One has passed its last instruction, the other sleeps for long. */
 	else if (th->exiting || th->in_vfork || !patient)
 		th->asleep = thread_asleep(th) || th->exiting;
+	if (!th->asleep && !patient && thread_is_ghost(th)) {
+		event_lost(th);
+		return false;
+	}
 	return !th->asleep;
 }
 
@@ -687,7 +701,7 @@ proc_detach(
 			 * back there. */
 			thread_release(th);
 		} else {
-			*vec_push(&su->leaving) = th->tid;
+			*vec_push(&su->leaving.list) = th->tid;
 		}
 	}
 	sp->refs++; /* until resumed */

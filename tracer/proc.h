@@ -11,7 +11,7 @@
  *     TH_NEW --first stop--> TH_STOPPED --thread_resume--> TH_RUNNING
  *                               ^                              |
  *                               +------ any ptrace-stop -------+
- *     any --reaped--> gone (unlinked)
+ *     any --reaped--> TH_GONE --EV_GONE handed out--> unlinked, then freed
  *
  * Stops that arrive while somebody waits for another thread (space_stop) are
  * queued and handed out by event_poll() later: the thread is TH_STOPPED and

@@ -23,7 +23,7 @@
  *
  * All signals are blocked on the way, so that none is dequeued but SIGSTOP and
  * SIGKILL.  SIGSYS is left, as a seccomp filter forces it: blocked, it would
- * lose its handler.
+ * lose its handler.  So are the faults, which do not happen.
  *
  * Known to be lost: of two instances of one signal number sent to this very
  * thread, one in delivery and one pending, the second.
@@ -40,6 +40,8 @@
 #include "tracer/super_impl.h"
 
 #define SIGBIT(sig) (1ULL << ((sig)-1))
+#define FAULTS \
+	(SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGFPE))
 
 struct remote {
 	struct thread *th;
@@ -160,6 +162,10 @@ step(struct remote *r, enum await what, int sig)
 			th->regroup = true;
 		if (is_awaited(r, what, status))
 			return 0;
+		if (what == AWAIT_SYSCALL && status >> 16 == 0 &&
+		    WSTOPSIG(status) < 0x80 &&
+		    (FAULTS & SIGBIT(WSTOPSIG(status))) != 0)
+			return -EFAULT;
 		/* SIGSTOP cannot be held back; it takes effect now. */
 		sig = status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP ?
 		    SIGSTOP :
@@ -213,7 +219,7 @@ begin(struct remote *r)
 	    procfs_status(th->tid, &st) == 0 && st.sig_blocked != r->mask)
 		return -EBUSY;
 	r->saved = *regs;
-	return thread_set_sigmask(th, ~SIGBIT(SIGSYS));
+	return thread_set_sigmask(th, ~(SIGBIT(SIGSYS) | FAULTS));
 }
 
 /* In place of the call that the thread was about to make. */
@@ -282,9 +288,27 @@ finish(struct remote *r)
 	return 0;
 }
 
+/* The system call instruction was not there after all.  The fault is in
+ * delivery, which is as good as the signal that was. */
+static void
+take_back(struct remote *r)
+{
+	struct thread *th = r->th;
+
+	if (r->sig != 0)
+		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
+	regs_store(th->tid, &r->saved);
+	thread_set_sigmask(th, r->mask);
+	th->regs_valid = th->regs_dirty = false;
+	th->proc->space->syscall_insn = 0;
+}
+
 static bool
 can_run(const struct thread *th)
 {
+	/* Until its EV_EXEC is handed out its space is the old one. */
+	if (th->stop == EV_EXEC && th->queued > 0)
+		return false;
 	return th->state == TH_STOPPED && !th->exiting &&
 	    th->stop != EV_GROUP_STOP && th->stop != EV_EXIT &&
 	    (th->stop != EV_VFORK || th->past_event);
@@ -314,6 +338,8 @@ remote_syscall(
 			     run(&r, insn_addr, nr, args, &regs);
 	if (error == 0)
 		error = finish(&r);
+	else if (error == -EFAULT)
+		take_back(&r);
 	if (error < 0)
 		return error;
 	*result = regs_result(&regs);

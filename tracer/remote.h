@@ -15,10 +15,14 @@ struct thread;
  * pending system call restart are as before afterwards, and it is still in a
  * stop of the same meaning; signals that arrive meanwhile stay pending.
  *
+ * Asks /proc and stops the thread four times or so: not for every hit.
+ *
  * 0 with the kernel's result (negative errno included) in *result; -ESRCH when
  * the thread died; -EPERM when a seccomp filter of the target's own might
  * punish it (the call is not tried then: it could be killed for it); -EBUSY
- * when the thread cannot run now; -ENOENT when the target has no system call
+ * when the thread cannot run now (also between an exec and its EV_EXEC:
+ * its space is still the old one); -EFAULT when the program has put other code
+ * where the instruction was just seen; -ENOENT when the target has no system call
  * instruction.
  */
 int remote_syscall(

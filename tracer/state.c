@@ -189,6 +189,7 @@ void
 state_start(struct state *st)
 {
 	env_init(st);
+	st->started = true;
 	st->opts.active = true;
 	set_activity(st, ACTIVITY_WARMUP);
 	state_fire(st, probe_by_id(&st->probes, 1), NULL, NULL, 0);

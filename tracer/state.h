@@ -71,6 +71,7 @@ struct state {
 	bool have_regs;	       /* its registers may be asked for */
 	uint32_t next_tp;      /* next tracepoint id */
 
+	bool started;	       /* launched programs have been let run */
 	bool draining;	       /* leave the loop */
 	bool aborted;	       /* second signal: no more output */
 	int output_error;      /* errno that ended the output, or 0 */

@@ -11,11 +11,16 @@
 #include "dlang/base/hash.h"
 #include "tracer/proc.h"
 
+struct pids {
+	VEC(pid_t) list;
+};
+
 /* A status of a pid we do not know (yet): a child whose parent's event is
  * still to come, or a plain child of the tracer's. */
 struct early {
 	pid_t pid;
 	int status;
+	pid_t parent; /* of one that has stopped: its process's maker */
 };
 
 struct super {
@@ -27,9 +32,10 @@ struct super {
 	unsigned undrained; /* events handed out since the last drain */
 
 	VEC(struct early) early;
-	VEC(pid_t)
-	leaving; /* detached while asleep: let go when they
-				  * stop; no struct any more */
+	/* Detached while asleep: let go when they stop; no struct any more. */
+	struct pids leaving;
+	/* Children that died before they were named, and were let go. */
+	struct pids orphans;
 
 	/* What the last event ended: freed when the next is asked for. */
 	struct thread *dead_thread;
@@ -76,7 +82,8 @@ void proc_drop(struct proc *p);
 
 /* proc.c: requests.  0 or -errno. */
 
-int thread_seize(pid_t tid);
+/* -EINTR when *flag is not 0, see wait_seize(). */
+int thread_seize(pid_t tid, const volatile int *flag);
 int thread_interrupt(struct thread *th);
 /* Detach a stopped thread, writing back its registers, with th->sig. */
 int thread_release(struct thread *th);
@@ -95,6 +102,9 @@ int thread_run_to_trap(struct thread *th);
 /* Can the thread run no instruction of the program's before it stops, though
  * its stop has not come?  To be asked after thread_interrupt(). */
 bool thread_asleep(const struct thread *th);
+/* A leader whose number an exec has given to a thread that we do not trace: no
+ * status says so. */
+bool thread_is_ghost(const struct thread *th);
 /* Wait for the stop of every thread of the space. */
 void space_await(struct space *sp);
 
@@ -105,6 +115,8 @@ int event_wait_thread(struct thread *th, int *status);
 /* A thread that was let go while it slept is wanted again: true if it was one,
  * and is traced by us still. */
 bool event_reclaim(struct super *su, pid_t tid);
+/* A thread has gone without a status. */
+void event_lost(struct thread *th);
 /* Wait for the end of a child that has been killed and has no struct. */
 void event_reap(pid_t pid);
 /* Take in a status, queueing its event. */
@@ -149,7 +161,9 @@ extern const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN];
  * wait_skip() is noticed wherever it runs.
  */
 long wait_call(pid_t pid, int *status, int options, const volatile int *flag);
-/* In a signal handler: if the context is in wait_call() just before its system
+/* PTRACE_SEIZE in the same way. */
+int wait_seize(pid_t tid, unsigned options, const volatile int *flag);
+/* In a signal handler: if the context is in one of them just before its system
  * call, make that return -EINTR. */
 void wait_skip(void *ucontext);
 
@@ -179,9 +193,6 @@ int procfs_pc(pid_t tid, uint64_t *pc);
  * false when it cannot be read. */
 bool procfs_wrong_elf(pid_t pid);
 /* The thread ids of a process, appended.  0 or -errno. */
-struct pids {
-	VEC(pid_t) list;
-};
 int procfs_tasks(pid_t pid, struct pids *out);
 /* Address of the vDSO, 0 if there is none. */
 uint64_t procfs_vdso(pid_t pid);

@@ -25,6 +25,7 @@
 #include "tracer/enable.h"
 #include "tracer/loop.h"
 #include "tracer/proc.h"
+#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
 
@@ -119,11 +120,24 @@ targets_init(struct state *st)
 	super_set_hooks(st->super, &hooks, st);
 }
 
+/* One object has come or gone. */
+static void
+object_changed(void *ctx, struct load *l)
+{
+	struct space *sp = ctx;
+	struct space_info *info = sp->user;
+
+	if (l->seen)
+		return;
+	sites_unmap(info->st, sp, l->start, l->end);
+	pid_unloaded(info->st, l);
+}
+
 /* The objects of a space have changed: look again, arm what matches. */
 static void
 objects_changed(struct state *st, struct space *sp)
 {
-	int n = addrspace_refresh(sp->as, NULL, NULL);
+	int n = addrspace_refresh(sp->as, object_changed, sp);
 
 	LOG("targets", "objects of %d changed: %d", addrspace_pid(sp->as), n);
 	if (n <= 0)
@@ -333,8 +347,7 @@ release_child(struct state *st, struct thread *parent, struct thread *child)
 {
 	struct space *sp = child->proc->space;
 
-	if (sp != parent->proc->space && sp->tab == NULL &&
-	    parent->proc->space->tab != NULL) {
+	if (sp->tab == NULL && parent->proc->space->tab != NULL) {
 		struct space_info *info = mem_zalloc(sizeof(*info));
 		info->st = st;
 		sp->user = info;
@@ -367,13 +380,15 @@ targets_event(struct state *st, const struct event *ev)
 {
 	switch (ev->kind) {
 	case EV_FORK:
-		release_child(st, ev->thread, ev->child);
-		thread_resume(ev->thread);
-		break;
 	case EV_VFORK:
 	case EV_CLONE:
-		/* It shares the memory and may meet our int3: it stays traced
-		 * until it execs or exits.  Its own first stop lets it run. */
+		/* A child that shares the memory (the kernel calls clone() a
+		 * fork when the child's signal is SIGCHLD) may meet our int3:
+		 * it stays traced until it execs or exits.  Its own first stop
+		 * lets it run. */
+		if (ev->child != NULL &&
+		    ev->child->proc->space != ev->thread->proc->space)
+			release_child(st, ev->thread, ev->child);
 		thread_resume(ev->thread);
 		break;
 	case EV_EXEC: exec_happened(st, ev->thread); break;
@@ -418,11 +433,24 @@ targets_gone(struct state *st, struct proc *p, int status)
 		state_drain(st);
 }
 
+/* A program that was launched for a trace that could not begin (an error in
+ * the script, say) is not run at all. */
+static void
+kill_unstarted(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while (!st->started && (p = super_next(st->super, p)) != NULL)
+		if (p->launched)
+			kill(p->pid, SIGKILL);
+}
+
 void
 targets_release(struct state *st)
 {
 	struct proc *p = NULL;
 
+	kill_unstarted(st);
 	/* Everything stands still; what had happened by then is handled, so
 	 * that no child is left with our int3 in its copy of the memory. */
 	while ((p = super_next(st->super, p)) != NULL)

@@ -45,7 +45,8 @@ diag_verror(struct diags *d, enum diag_tag tag, const struct span *at,
 	if (vasprintf(&text, fmt, ap) < 0)
 		base_panic("out of memory");
 	d->any = true;
-	d->first = (struct diag){ .tag = tag, .text = text };
+	d->first = (struct diag){
+		.tag = tag, .context = d->context, .text = text };
 	if (at != NULL)
 		d->first.span = *at;
 	return -EINVAL;
@@ -104,10 +105,13 @@ diag_render(FILE *out, const struct diag *d, const char *prefix, bool errtags)
 	fputs(prefix, out);
 	if (errtags)
 		fprintf(out, "[%s] ", diag_tag_name(d->tag));
+	/* Text of the command line has no lines to speak of. */
 	if (at->line > 0 && at->file != NULL)
 		fprintf(out, "\"%s\", line %d: ", at->file, at->file_line);
-	else if (at->line > 0)
+	else if (at->line > 0 && at->source != NULL && at->source->is_file)
 		fprintf(out, "line %d: ", at->line);
+	else if (d->context != NULL)
+		fprintf(out, "%s: ", d->context);
 	fprintf(out, "%s\n", d->text);
 	if (at->line > 0 && at->source != NULL)
 		render_caret(out, at);

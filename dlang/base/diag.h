@@ -43,6 +43,7 @@ struct span {
 struct diag {
 	enum diag_tag tag;
 	struct span span;
+	const char *context; /* "in predicate", "in action list", or NULL */
 	char *text;	   /* the sentence, without newline */
 };
 
@@ -53,6 +54,7 @@ struct diag {
 struct diags {
 	struct diag first;
 	bool any;
+	const char *context; /* given to what is reported from now on */
 };
 
 void diags_init(struct diags *d);

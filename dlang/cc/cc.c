@@ -98,7 +98,7 @@ match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
 	}
 	if (n == 0 && pd->id != 0)
 		return comp_error(c, D_PDESC_INVAL, pdesc,
-		    "invalid probe identifier %u: No such probe", pd->id);
+		    "invalid probe identifier %u: Unknown probe identifier", pd->id);
 	if (n == 0 && option_get(c->cc->opts, OPT_ZDEFS) == 0)
 		return comp_error(c, D_PDESC_ZERO, pdesc,
 		    "probe description %s:%s:%s:%s does not match any probes",
@@ -131,6 +131,7 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 	}
 	c->desc = NULL;
 	c->clause = NULL;
+	c->diags->context = NULL;
 	c->prog->destructive |= p->destructive;
 	*vec_push(&c->clauses) = p;
 	return error;

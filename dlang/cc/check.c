@@ -182,8 +182,10 @@ check_clause(struct comp *c, struct node *clause)
 {
 	struct order o = { 0 };
 
+	c->diags->context = "in predicate";
 	if (clause->a != NULL && check_predicate(c, clause->a) != 0)
 		return -EINVAL;
+	c->diags->context = "in action list";
 	if (clause->b == NULL)
 		return 0;
 	for (struct node *s = clause->b->list; s != NULL; s = s->next)

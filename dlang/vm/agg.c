@@ -201,7 +201,11 @@ value_add(const struct img_agg *agg, uint64_t *v, int64_t value, int64_t incr)
 			v[0] = (uint64_t)value;
 		break;
 	case AGG_SUM: v[0] += (uint64_t)value; break;
-	case AGG_STDDEV: add_square(v + 2, value); /* fallthrough */
+	case AGG_STDDEV:
+		add_square(v + 2, value);
+		v[0]++;
+		v[1] += (uint64_t)value;
+		break;
 	case AGG_AVG:
 		v[0]++;
 		v[1] += (uint64_t)value;

@@ -8,8 +8,6 @@
 #define DLANG_VM_IMPL
 #include "dlang/vm/buf.h"
 
-#include "dlang/options.h"
-
 /* The buffer's bytes, its size in *size; NULL when the lane makes no sense. */
 static uint8_t *
 buf_at(const struct region *store, const struct lane *l, uint32_t *size)
@@ -78,7 +76,7 @@ buf_reserve(const struct region *store, struct lane *l, uint32_t size)
 	uint64_t used = head - LOAD_ACQUIRE(&l->tail);
 	uint32_t pos = (uint32_t)(head % bufsize);
 	uint32_t left = bufsize - pos;
-	if (LOAD_ONCE(&store_hdr(store)->policy) == POLICY_FILL) {
+	if (LOAD_ONCE(&store_hdr(store)->policy) == BUF_FILL) {
 		if (head >= bufsize || size > left) {
 			l->full = 1;
 			return drop(l);
@@ -152,8 +150,8 @@ buf_make_room(const struct region *image, const struct region *store,
 	uint32_t bufsize;
 	uint8_t *buf = buf_at(store, l, &bufsize);
 
-	if (LOAD_ONCE(&store_hdr(store)->policy) != POLICY_RING ||
-	    buf == NULL || size > bufsize)
+	if (LOAD_ONCE(&store_hdr(store)->policy) != BUF_RING || buf == NULL ||
+	    size > bufsize)
 		return;
 	uint64_t head = LOAD_ONCE(&l->head) & ~7ULL;
 	uint64_t tail = LOAD_ONCE(&l->tail) & ~7ULL;

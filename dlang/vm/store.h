@@ -41,40 +41,48 @@ enum activity {
 enum drop_kind {
 	DROP_PRINCIPAL,
 	DROP_AGG,
-	DROP_DYNAMIC, DROP_DYN_RINSING, DROP_DYN_DIRTY,
-	DROP_SPEC, DROP_SPEC_BUSY, DROP_SPEC_UNAVAIL,
+	DROP_DYNAMIC,
+	DROP_DYN_RINSING,
+	DROP_DYN_DIRTY,
+	DROP_SPEC,
+	DROP_SPEC_BUSY,
+	DROP_SPEC_UNAVAIL,
 	DROP_STKSTR,
 	DROP_DBLERROR,
 	DROP_COUNT
 };
 
+/* What a full principal buffer does (buf.h).  The numbers are those of enum
+ * option_policy, which this room may not see; image.c asserts it. */
+enum buf_policy { BUF_SWITCH, BUF_FILL, BUF_RING };
+
 struct store_hdr {
 	uint32_t magic, version; /* [I] */
-	uint32_t size;		 /* [I] */
-	uint32_t statics_ref;	 /* [I] */
-	uint32_t dyn_ref;	 /* [I] struct dyn_hdr, vars.c */
-	uint32_t lanes_ref;	 /* [I] first lane */
-	uint32_t lane_size;	 /* [I] distance between two */
-	uint32_t nlanes;	 /* [I] */
-	uint32_t activity;	 /* enum activity */
-	int32_t exit_status;	 /* argument of the first exit(); one in END
+	uint32_t size;           /* [I] */
+	uint32_t statics_ref;    /* [I] */
+	uint32_t dyn_ref;        /* [I] struct dyn_hdr, vars.c */
+	uint32_t lanes_ref;      /* [I] first lane */
+	uint32_t lane_size;      /* [I] distance between two */
+	uint32_t nlanes;         /* [I] */
+	uint32_t activity;       /* enum activity */
+	int32_t exit_status;     /* argument of the first exit(); one in END
 				  * replaces it */
 	uint32_t exit_called;
-	uint32_t policy;	 /* [I] enum option_policy */
+	uint32_t policy; /* [I] enum buf_policy */
 };
 
 struct lane {
-	uint32_t size;		 /* [I] of the lane, this struct included */
+	uint32_t size; /* [I] of the lane, this struct included */
 	uint32_t locals_ref, locals_size;   /* [I] */
 	uint32_t scratch_ref, scratch_size; /* [I] */
-	uint32_t buf_ref, buf_size;	    /* [I] principal buffer */
-	uint32_t agg_ref, agg_size;	    /* [I] struct agg_hdr, agg.c */
-	uint32_t spec_ref, spec_size;	    /* [I] speculations, spec.c */
-	uint32_t full;		 /* [W] policy fill: no room once, no more */
-	uint64_t head;		 /* [W] bytes ever written: next write */
-	uint64_t tail;		 /* [C] bytes ever read (policy ring: [W]) */
-	uint64_t reserved;	 /* [W] bytes that buf_commit() adds to head */
-	uint64_t random;	 /* [W] state of rand(); 0: not seeded */
+	uint32_t buf_ref, buf_size;         /* [I] principal buffer */
+	uint32_t agg_ref, agg_size;         /* [I] struct agg_hdr, agg.c */
+	uint32_t spec_ref, spec_size;       /* [I] speculations, spec.c */
+	uint32_t full;     /* [W] policy fill: no room once, no more */
+	uint64_t head;     /* [W] bytes ever written: next write */
+	uint64_t tail;     /* [C] bytes ever read (policy ring: [W]) */
+	uint64_t reserved; /* [W] bytes that buf_commit() adds to head */
+	uint64_t random;   /* [W] state of rand(); 0: not seeded */
 	uint64_t drops[DROP_COUNT]; /* [W] */
 };
 
@@ -88,8 +96,8 @@ struct store_sizes {
 uint32_t store_size(const struct img_hdr *im, const struct store_sizes *s);
 
 /* Lay out a zeroed region of at least that size.  0 or -1 (too small). */
-int store_init(struct region *r, const struct img_hdr *im,
-    const struct store_sizes *s);
+int store_init(
+    struct region *r, const struct img_hdr *im, const struct store_sizes *s);
 
 struct store_hdr *store_hdr(const struct region *r);
 /* Lane n, bounds checked, or NULL; its reference in *ref if not NULL. */

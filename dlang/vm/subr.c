@@ -44,7 +44,7 @@ subr_progenyof(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	return env->ops->progenyof(env, (int32_t)a[0].value);
 }
 
-/* Linux's dev_t: major in bits 8..19 and 32..43, minor in 0..7 and 20..31. */
+/* Linux's dev_t: major in bits 8..19 and 44..63, minor in 0..7 and 20..43. */
 static uint64_t
 subr_getmajor(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 {

@@ -119,9 +119,10 @@ vma_strlen(const struct vm_env *env, uint64_t addr, uint32_t limit,
 	    VMA_REGION(addr) == VMA_IMAGE ? &env->image : &env->store;
 	uint32_t n = 0;
 
+	*len = 0;
 	*s = region_at(r, VMA_REF(addr), 1);
 	if (*s == NULL)
-		return limit == 0;
+		return false;
 	uint32_t avail = r->size - VMA_REF(addr);
 	while (n < limit && n < avail && (*s)[n] != 0)
 		n++;
@@ -172,13 +173,14 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 	}
 	uint64_t off = env->scratch_used;
 	uint64_t room = env->at.scratch_size - off;
-	uint32_t want = room <= limit ? (uint32_t)room : limit + 1;
-	char *s = (char *)env->at.scratch + off;
-	if (want < 2) {
+	if (room == 0) {
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return -1;
 	}
-	int64_t n = env->ops->load_str(env, addr, s, want - 1);
+	/* One byte stays for the NUL. */
+	uint32_t want = (uint32_t)VM_MIN(room - 1, limit);
+	char *s = (char *)env->at.scratch + off;
+	int64_t n = want > 0 ? env->ops->load_str(env, addr, s, want) : 0;
 	if (n < 0)
 		return bad_address(env, addr);
 	uint32_t len = 0;

@@ -7,7 +7,8 @@ need objdump
 objdump -d --no-show-raw-insn "$bin/args" | awk '
 	/^[0-9a-f]+ <ten>:/ { on = 1; start = $1; next }
 	/^$/ { on = 0 }
-	on { sub(":", "", $1); print start, $1 }' |
+	on { sub(":", "", $1); print start, $1 }
+	$2 == "ret" { on = 0 } # what follows is padding' |
     while read -r from at; do
 	printf '%x\n' $((16#$at - 16#$from))
 done | sort >"$tmp/insns"

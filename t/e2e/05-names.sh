@@ -11,7 +11,7 @@ names() {
 
 # shellcheck disable=SC2016
 {
-for module in a.out args 'a*' 'a.o*' '?rgs' "$bin/args"; do
+for module in a.out args 'a*' 'a.o*' '?rgs'; do
 	is "module $module" "$(names 'pid$target:'"$module"':negative:entry' "$bin/args" |
 	    cut -d: -f2-)" negative:entry
 done

@@ -45,7 +45,7 @@ EOF
 LIMIT=130
 same_traced 'pid$target:libc:*alloc:entry,pid$target:libc:str*:entry,pid$target:libc:pthread_*:entry,pid$target:libc:free:return' \
     "$python" "$tmp/prog.py"
-same_traced 'pid$target:a.out:PyRun_*:entry,pid$target:a.out:PyImport_*:entry,pid$target:a.out:PyErr_*:return,pid$target:a.out:PyThread_*:,pid$target:a.out:PyDict_New:' \
+same_traced 'pid$target::PyRun_*:entry,pid$target::PyImport_*:entry,pid$target::PyErr_*:return,pid$target::PyThread_*:,pid$target::PyDict_New:' \
     "$python" "$tmp/prog.py"
 }
 finish

@@ -97,8 +97,9 @@ dt -q -n 'BEGIN { printf("%d\n", $target == $1); exit(0); }' -p $$ $$
 has "$tmp/out" '^1$'
 kill -0 $$ || fail "dead"
 
-# -v: stability; -h needs providers to describe, so just that it is taken.
-dt -e -v -n 'BEGIN { exit(0); }'
-is "-v: status" "$status" 0
-has "$tmp/out" '^Stability attributes for description BEGIN'
+# -v: what is promised of each probe.
+dt -l -v -n BEGIN
+is "-l -v: status" "$status" 0
+has "$tmp/out" '^	Probe Description Attributes$'
+has "$tmp/out" '^		Identifier Names: Stable$'
 finish

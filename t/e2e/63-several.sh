@@ -2,6 +2,7 @@
 # Several processes at once, and several threads of one.
 . "${0%/*}/lib.sh"
 
+pids=()
 for n in a b c; do
 	start $n "$bin/threads" 800 wait
 	line $n ready

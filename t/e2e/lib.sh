@@ -222,7 +222,8 @@ same_traced() {
 	"$@" <"${FROM:-/dev/null}" >"$tmp/plain.out" 2>"$tmp/plain.err"
 	plain=$?
 	rm -f "$tmp/trace"
-	timeout -k 5 "${LIMIT:-100}" "$DTRAP" -o "$tmp/trace" \
+	# -Z: stripped programs have no functions, and libraries may come late.
+	timeout -k 5 "${LIMIT:-100}" "$DTRAP" -Z -o "$tmp/trace" \
 	    -n "$what { @hits = count(); }" -c "$(quote "$@")" \
 	    <"${FROM:-/dev/null}" >"$tmp/traced.out" 2>"$tmp/both.err"
 	status=$?

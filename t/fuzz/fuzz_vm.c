@@ -20,9 +20,11 @@ scribble(struct kit *k, struct gen *g)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = gen_u32(g) % (k->store.size / 4);
 		uint32_t v = gen_u32(g);
-		/* Half of them where structure is: headers come first. */
+		/* Most of them where structure is: headers, and the lane. */
 		if (v & 1)
 			at %= 512;
+		else if (v & 2)
+			at = k->env.lane_ref / 4 + at % 64;
 		memcpy(k->store.base + 4 * (size_t)at, &v, 4);
 	}
 	store_hdr(&k->store)->activity = ACTIVITY_ACTIVE;

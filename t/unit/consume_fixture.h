@@ -16,7 +16,6 @@
 #include "t/unit/double_symbols.h"
 /* The store itself where it is built; a double where it is not yet. */
 #if !__has_include("dlang/vm/spec.h")
-#include "t/unit/double_vm.h"
 #endif
 #include "tracer/consume/consume.h"
 

@@ -531,6 +531,49 @@ START_TEST(children_are_followed_in_order)
 }
 END_TEST
 
+static int ends[3];
+
+static void
+count_thread(void *ctx, struct thread *th)
+{
+	ck_assert_ptr_eq(ctx, ends);
+	ck_assert_ptr_null(super_thread(su, th->tid));
+	ends[0]++;
+}
+
+static void
+count_proc(void *ctx, struct proc *p)
+{
+	ck_assert_ptr_null(super_proc(su, p->pid));
+	ends[1]++;
+}
+
+static void
+count_space(void *ctx, struct space *sp)
+{
+	ck_assert_uint_eq(sp->refs, 0);
+	ends[2]++;
+}
+
+START_TEST(hooks_see_every_end_once)
+{
+	static const struct super_hooks hooks = { count_thread, count_proc,
+		count_space };
+	struct event ev;
+	struct proc *p = launch("family", "");
+
+	super_set_hooks(su, &hooks, ends);
+	thread_resume(p->threads.at[0]);
+	while (next(&ev))
+		thread_resume(ev.thread);
+	/* The last are freed at the poll that finds nobody left. */
+	ck_assert_int_eq(ends[0], 3);
+	ck_assert_int_eq(ends[1], 3);
+	/* One of each program that was run, and the copy of a fork. */
+	ck_assert_int_eq(ends[2], 4);
+}
+END_TEST
+
 START_TEST(exec_by_another_thread_leaves_the_leader)
 {
 	struct proc *p = launch("thread_exec", "");
@@ -574,7 +617,7 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 		proc_detach(p, NULL, NULL);
 		close(go_fd);
 		struct event ev;
-		while (su->leaving.len > 0)
+		while (su->leaving.list.len > 0)
 			event_poll(su, &ev, false), event_take(su);
 		int status;
 		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -671,6 +714,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, attach_needs_the_same_user);
 	tcase_add_test(tc, a_process_that_is_killed_is_gone);
 	tcase_add_test(tc, children_are_followed_in_order);
+	tcase_add_test(tc, hooks_see_every_end_once);
 	tcase_add_test(tc, exec_by_another_thread_leaves_the_leader);
 	tcase_add_loop_test(tc, vfork_parent_is_let_go_when_it_wakes, 0, 2);
 	tcase_add_test(tc, a_signal_ends_the_wait);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dlang/base/base.h"
+#include "dlang/vm/vm_impl.h"
 #include "t/fake/env.h"
 
 static struct kit k;
@@ -241,6 +242,26 @@ START_TEST(bad_addresses_fault_with_the_address)
 	uint64_t v;
 	ck_assert_int_eq(load_at(DIF_OP_LDUW, VMA(VMA_IMAGE, 4), &v), 0);
 	ck_assert_uint_eq(v, IMAGE_VERSION);
+}
+END_TEST
+
+/* One byte of a string is no byte of text: the address must be good still. */
+START_TEST(strings_of_no_length_check_their_address)
+{
+	struct vm_str s;
+	char c = 'x';
+
+	kit_publish(&k);
+	vm_begin(&k.env);
+	ck_assert_int_eq(
+	    vm_copy_str(&k.env, &c, VMA(VMA_STORE, k.store.size), 1), -1);
+	ck_assert_int_eq(k.env.fault.code, FLT_BADADDR);
+	k.env.fault.code = FLT_NONE;
+	ck_assert_int_eq(vm_str(&k.env, VMA(VMA_IMAGE, 0xffffffff), 0, &s), -1);
+	ck_assert_int_eq(k.env.fault.code, FLT_BADADDR);
+	k.env.fault.code = FLT_NONE;
+	ck_assert_int_eq(vm_copy_str(&k.env, &c, VMA(VMA_IMAGE, 4), 1), 0);
+	ck_assert_int_eq(c, 0);
 }
 END_TEST
 
@@ -502,6 +523,7 @@ main(void)
 	tcase_add_test(tc, strings_compare_as_unsigned_bytes);
 	tcase_add_test(tc, loads_extend_as_their_names_say);
 	tcase_add_test(tc, bad_addresses_fault_with_the_address);
+	tcase_add_test(tc, strings_of_no_length_check_their_address);
 	tcase_add_test(tc, stores_reach_scratch_and_variables_only);
 	tcase_add_test(tc, scratch_is_zeroed_aligned_and_ends);
 	tcase_add_test(tc, absurd_sizes_are_no_scratch);

@@ -374,9 +374,9 @@ fixture_vfork(const char *arg)
 									     1;
 }
 
-__attribute__((noinline, noclone)) int probed(int i);
+__attribute__((noinline)) int probed(int i);
 
-__attribute__((noinline, noclone)) int
+__attribute__((noinline)) int
 probed(int i)
 {
 	asm volatile("");

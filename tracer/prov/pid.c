@@ -19,9 +19,11 @@
 
 #include "disasm/func.h"
 #include "dlang/base/glob.h"
+#include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
+#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -39,6 +41,8 @@ struct place {
 	uint32_t space;	     /* addrspace_id() */
 	uint64_t start, size; /* in memory */
 	const struct load *load;
+	const struct sym *pending; /* IFUNC not resolved yet: start and size are
+				    * its resolver's */
 	bool enabled;
 	uint32_t nsites;
 	struct pid_site sites[];
@@ -68,9 +72,11 @@ struct request {
 	uint64_t offset;	/* the one that is named, or UINT64_MAX */
 	bool entry, ret, offsets; /* what the name field means */
 	bool found_offset;
+	bool pending;		/* sym is an IFUNC, start its resolver */
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
 	uint64_t functions;	/* that matched */
+	uint64_t loads;		/* that matched */
 };
 
 static void
@@ -80,7 +86,7 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 	char prov[32];
 	bool fresh;
 
-	if (nsites == 0)
+	if (nsites == 0 && !r->pending)
 		return;
 	snprintf(prov, sizeof(prov), "pid%d", r->proc->pid);
 	struct probe *p = probe_add(&r->st->probes, &prov_pid, prov,
@@ -93,15 +99,21 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 	struct pid_probe *pp = p->data;
 	uint32_t space = addrspace_id(r->proc->space->as);
 	struct place **at = &pp->places;
-	for (; *at != NULL; at = &(*at)->next)
-		if ((*at)->space == space && (*at)->start == r->start)
-			return; /* known already */
+	for (; *at != NULL; at = &(*at)->next) {
+		if ((*at)->space != space || (*at)->start != r->start)
+			continue;
+		/* Known already; enabled anew if its object came back. */
+		if (p->image_ref != 0)
+			prov_pid.enable(r->st, p);
+		return;
+	}
 	struct place *pl =
 	    mem_zalloc(sizeof(*pl) + nsites * sizeof(pl->sites[0]));
 	pl->space = space;
 	pl->start = r->start;
 	pl->size = r->size;
 	pl->load = r->load;
+	pl->pending = r->pending ? r->sym : NULL;
 	pl->nsites = (uint32_t)nsites;
 	memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
 	*at = pl;
@@ -169,29 +181,54 @@ publish_function(struct request *r)
 	}
 }
 
+/* The size of the function at r->start, which no symbol need name.  Its object
+ * may be another than the IFUNC's. */
+static int
+measure(struct request *r)
+{
+	struct load *l = addrspace_load_at(r->proc->space->as, r->start);
+	uint64_t lo, hi;
+
+	if (l == NULL)
+		return -EAGAIN;
+	uint64_t addr = r->start - l->bias;
+	const struct sym *s = object_func_at(l->object, addr);
+	if (s != NULL && s->addr == addr)
+		r->size = s->size;
+	else if (object_fde_range(l->object, addr, &lo, &hi) == 0)
+		r->size = hi - addr;
+	else
+		return -EAGAIN;
+	return 0;
+}
+
 /* Where the function is: an IFUNC is where it was resolved to. */
 static int
 locate(struct request *r)
 {
+	uint64_t impl;
+
 	r->start = r->load->bias + r->sym->addr;
 	r->size = r->sym->size;
 	if (r->sym->kind != SYM_IFUNC)
 		return 0;
-	if (addrspace_ifunc(r->proc->space->as, r->load, r->sym, &r->start) !=
-	    0)
+	if (addrspace_ifunc(r->proc->space->as, r->load, r->sym, &impl) != 0)
 		return -EAGAIN;
-	struct load *l = addrspace_load_at(r->proc->space->as, r->start);
-	uint64_t lo, hi;
-	if (l == NULL)
-		return -EAGAIN;
-	const struct sym *s = object_func_at(l->object, r->start - l->bias);
-	if (s != NULL && s->addr == r->start - l->bias)
-		r->size = s->size;
-	else if (object_fde_range(l->object, r->start - l->bias, &lo, &hi) == 0)
-		r->size = hi - (r->start - l->bias);
-	else
-		return -EAGAIN;
-	return 0;
+	r->start = impl;
+	return measure(r);
+}
+
+/* An IFUNC that nobody has called yet: entry and return are promised, and kept
+ * when its resolver has said where the function is. */
+static void
+publish_pending(struct request *r)
+{
+	r->pending = true;
+	if (r->entry)
+		add_place(r, PID_ENTRY, "entry", NULL, 0);
+	if (r->ret)
+		add_place(r, PID_RETURN, "return", NULL, 0);
+	r->pending = false;
 }
 
 /* Names that a glob does not mean: parts of functions and start-up code. */
@@ -222,6 +259,8 @@ publish_load(struct request *r)
 		r->functions++;
 		if (locate(r) == 0)
 			publish_function(r);
+		else
+			publish_pending(r);
 	}
 }
 
@@ -239,6 +278,7 @@ publish_process(struct request *r)
 		    !load_matches(loads[i], r->pd->mod))
 			continue;
 		r->load = loads[i];
+		r->loads++;
 		publish_load(r);
 	}
 }
@@ -274,6 +314,20 @@ parse_name(struct request *r)
 	return 0;
 }
 
+/* A function that its object does not have. */
+static int
+check_function(struct request *r)
+{
+	const char *mod = r->pd->mod, *func = r->pd->func;
+
+	if (r->d == NULL || r->functions > 0 || r->loads == 0 ||
+	    *mod == '\0' || glob_is(mod) || *func == '\0' || glob_is(func) ||
+	    option_get(&r->st->opts, OPT_ZDEFS) != 0)
+		return 0;
+	return diag_error(r->d, D_PROC_FUNC, r->at,
+	    "failed to lookup '%s' in module '%s'", func, mod);
+}
+
 /* An offset that is in no function of that name. */
 static int
 check_offset(struct request *r)
@@ -298,7 +352,9 @@ answer(struct request *r)
 	if (error != 0)
 		return error;
 	publish_process(r);
-	error = check_offset(r);
+	error = check_function(r);
+	if (error == 0)
+		error = check_offset(r);
 	vec_fini(&r->exits);
 	vec_fini(&r->insns);
 	return error;
@@ -427,6 +483,29 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 	}
 }
 
+/* Watch the resolver of an IFUNC at its returns. */
+static void
+enable_pending(struct state *st, struct proc *p, struct place *pl)
+{
+	struct request r = { .st = st,
+		.proc = p,
+		.start = pl->start,
+		.size = pl->size,
+		.offset = UINT64_MAX,
+		.ret = true };
+	const char *why;
+
+	walk(&r);
+	vec_foreach(s, &r.exits) {
+		struct tracepoint *tp = site_tracepoint(st, p->space,
+		    pl->start + s->offset, &why);
+		if (tp != NULL)
+			((struct tp_user *)tp->user)->ifunc = true;
+	}
+	vec_fini(&r.exits);
+	vec_fini(&r.insns);
+}
+
 static void
 enable(struct state *st, struct probe *p)
 {
@@ -440,8 +519,64 @@ enable(struct state *st, struct probe *p)
 		    pl->space != addrspace_id(proc->space->as))
 			continue;
 		pl->enabled = true;
+		if (pl->pending != NULL)
+			enable_pending(st, proc, pl);
 		for (uint32_t i = 0; i < pl->nsites; i++)
 			enable_site(st, proc->space, p, pl, &pl->sites[i]);
+	}
+}
+
+/* The probe's function turned out to be at impl. */
+static void
+resolve(struct state *st, struct proc *proc, struct probe *p,
+    const struct place *pl, uint64_t impl)
+{
+	const struct probe_desc pd = { .prov = p->prov,
+		.mod = p->mod,
+		.func = p->func,
+		.name = p->name };
+	struct request r = { .st = st,
+		.pd = &pd,
+		.proc = proc,
+		.load = pl->load,
+		.sym = pl->pending,
+		.start = impl };
+
+	if (parse_name(&r) == 0 && measure(&r) == 0)
+		publish_function(&r);
+	vec_fini(&r.exits);
+	vec_fini(&r.insns);
+}
+
+void
+pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
+{
+	uint32_t space = addrspace_id(proc->space->as);
+
+	vec_foreach(p, &st->probes.list) {
+		struct pid_probe *pp = (*p)->data;
+		if ((*p)->provider != &prov_pid)
+			continue;
+		for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
+			if (pl->pending == NULL || pl->space != space ||
+			    pc < pl->start || pc - pl->start >= pl->size)
+				continue;
+			resolve(st, proc, *p, pl, impl);
+		}
+	}
+	sites_commit(st, proc->space);
+}
+
+void
+pid_unloaded(struct state *st, const struct load *l)
+{
+	vec_foreach(p, &st->probes.list) {
+		struct pid_probe *pp = (*p)->data;
+		if ((*p)->provider != &prov_pid)
+			continue;
+		for (struct place *pl = pp->places; pl != NULL; pl = pl->next)
+			if (pl->load == l)
+				pl->enabled = false;
 	}
 }
 

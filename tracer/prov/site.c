@@ -73,25 +73,47 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 	*at = s;
 }
 
+static void
+user_free(struct state *st, struct tracepoint *tp)
+{
+	struct tp_user *u = tp->user;
+
+	tp->user = NULL;
+	if (u == NULL)
+		return;
+	for (struct site *s = u->sites, *next; s != NULL; s = next) {
+		next = s->next;
+		if (st->image != NULL)
+			image_remove_site(st->image, s->image_ref, tp->id);
+		mem_free(s);
+	}
+	mem_free(u);
+}
+
+void
+sites_unmap(struct state *st, struct space *sp, uint64_t start, uint64_t end)
+{
+	struct tracepoint *tp = tracepoint_next(sp->tab, NULL), *next;
+
+	tracepoint_forget(sp->tab, start, end);
+	for (; tp != NULL; tp = next) {
+		next = tracepoint_next(sp->tab, tp);
+		if (tp->addr < start || tp->addr >= end)
+			continue;
+		user_free(st, tp);
+		/* The last reference takes the tracepoint with it. */
+		for (uint32_t refs = tp->refs; refs > 0; refs--)
+			tracepoint_put(sp->tab, tp);
+	}
+}
+
 void
 sites_drop(struct state *st, struct space *sp)
 {
 	struct tracepoint *tp = NULL;
 
-	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
-		struct tp_user *u = tp->user;
-		if (u == NULL)
-			continue;
-		for (struct site *s = u->sites, *next; s != NULL; s = next) {
-			next = s->next;
-			if (st->image != NULL)
-				image_remove_site(st->image, s->image_ref,
-				    tp->id);
-			mem_free(s);
-		}
-		mem_free(u);
-		tp->user = NULL;
-	}
+	while ((tp = tracepoint_next(sp->tab, tp)) != NULL)
+		user_free(st, tp);
 }
 
 static void

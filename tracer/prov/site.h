@@ -30,6 +30,7 @@ struct tp_user {
 	bool conditional;	  /* some site is */
 	bool linkmap;		  /* the run-time linker's rendezvous */
 	bool stop_here;		  /* a launched process is awaited here */
+	bool ifunc;		  /* an IFUNC's resolver returns here */
 };
 
 /*
@@ -43,6 +44,10 @@ void site_add(struct state *st, struct space *sp, uint64_t addr,
 /* The tracepoint at addr with its tp_user, made if need be; NULL with *why. */
 struct tracepoint *site_tracepoint(struct state *st, struct space *sp,
     uint64_t addr, const char **why);
+
+/* The memory in [start, end) is unmapped: nothing of ours is there any more. */
+void sites_unmap(struct state *st, struct space *sp, uint64_t start,
+    uint64_t end);
 
 /* Free what hangs on every tracepoint of a space that goes away. */
 void sites_drop(struct state *st, struct space *sp);

@@ -1,11 +1,13 @@
 /*
- * The wait for tracees, as one system call that a signal handler can call off.
+ * System calls that sleep, and that a signal handler can call off: the wait for
+ * tracees, and PTRACE_SEIZE, which sleeps as long as its target is in execve.
  *
  *	wait_begin:	is the flag set?	a handler that runs before this
  *						is seen here
  *			syscall			one that runs in between finds
  *						rip in the window and moves it
- *	wait_end:				one that runs inside: EINTR
+ *	wait_end:				one that runs inside: EINTR, or
+ *						rip on the syscall again
  *
  * so that no signal is slept through, without a signal mask to change (two
  * more system calls) or a pipe to poll.
@@ -13,25 +15,26 @@
 #include "tracer/super_impl.h"
 
 #include <errno.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-long wait_asm(pid_t pid, int *status, int options, const volatile int *flag);
+long wait_asm(long arg0, long arg1, long arg2, long arg3,
+    const volatile int *flag, long nr);
 extern const char wait_begin[], wait_end[];
 
-static_assert(SYS_wait4 == 61 && EINTR == 4, "numbers used below");
+static_assert(EINTR == 4, "number used below");
 
-/* wait_asm(edi pid, rsi status, edx options, rcx flag): rax as the kernel
- * returns it. */
+/* rax as the kernel returns it. */
 asm(".pushsection .text\n"
     "	.type wait_asm, @function\n"
     "	.globl wait_asm, wait_begin, wait_end\n"
     "	.hidden wait_asm, wait_begin, wait_end\n"
     "wait_asm:\n"
-    "	xorl %r10d, %r10d\n" /* no rusage */
-    "	movl $61, %eax\n"
+    "	movq %rcx, %r10\n"
+    "	movq %r9, %rax\n"
     "wait_begin:\n"
-    "	cmpl $0, (%rcx)\n"
+    "	cmpl $0, (%r8)\n"
     "	jne 1f\n"
     "	syscall\n"
     "wait_end:\n"
@@ -44,7 +47,13 @@ asm(".pushsection .text\n"
 long
 wait_call(pid_t pid, int *status, int options, const volatile int *flag)
 {
-	return wait_asm(pid, status, options, flag);
+	return wait_asm(pid, (long)status, options, 0, flag, SYS_wait4);
+}
+
+int
+wait_seize(pid_t tid, unsigned options, const volatile int *flag)
+{
+	return (int)wait_asm(PTRACE_SEIZE, tid, 0, options, flag, SYS_ptrace);
 }
 
 void
