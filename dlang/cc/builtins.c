@@ -163,6 +163,30 @@ builtins_add(struct cc *cc)
 		add_constant(cc, &constants[i]);
 }
 
+/* ---- the library ---- */
+
+/* What the D libraries of other DTraces derive from the kernel's structures,
+ * as far as a process can be asked for it. */
+const char builtins_library[] =
+    "typedef struct lwpsinfo {"
+    " id_t pr_lwpid; uintptr_t pr_addr; processorid_t pr_onpro;"
+    "} lwpsinfo_t;"
+    "typedef struct psinfo {"
+    " pid_t pr_pid; pid_t pr_ppid; uid_t pr_uid; gid_t pr_gid;"
+    " uintptr_t pr_addr; char pr_dmodel; char pr_fname[16];"
+    " char pr_psargs[80];"
+    "} psinfo_t;"
+    "translator lwpsinfo_t < uint64_t t > {"
+    " pr_lwpid = tid; pr_addr = t; pr_onpro = cpu;"
+    "};"
+    "translator psinfo_t < uint64_t t > {"
+    " pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;"
+    " pr_addr = t; pr_dmodel = PR_MODEL_LP64; pr_fname = execname;"
+    " pr_psargs = execargs;"
+    "};"
+    "inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);"
+    "inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);";
+
 /* ---- prototypes ---- */
 
 static struct type *

@@ -34,21 +34,6 @@ find_types(struct cc *cc)
 	cc->t_voidp = types_pointer(ts, cc->t_void);
 }
 
-struct cc *
-cc_create(const struct world *w, struct options *opts)
-{
-	struct cc *cc = mem_zalloc(sizeof(*cc));
-
-	cc->world = w;
-	cc->opts = opts;
-	cc->types = types_create((uint32_t)option_get(opts, OPT_STRSIZE));
-	cc->next_var = DIF_VAR_USER;
-	arena_init(&cc->arena);
-	find_types(cc);
-	builtins_add(cc);
-	return cc;
-}
-
 void
 cc_destroy(struct cc *cc)
 {
@@ -98,7 +83,8 @@ match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
 	}
 	if (n == 0 && pd->id != 0)
 		return comp_error(c, D_PDESC_INVAL, pdesc,
-		    "invalid probe identifier %u: Unknown probe identifier", pd->id);
+		    "invalid probe identifier %u: Unknown probe identifier",
+		    pd->id);
 	if (n == 0 && option_get(c->cc->opts, OPT_ZDEFS) == 0)
 		return comp_error(c, D_PDESC_ZERO, pdesc,
 		    "probe description %s:%s:%s:%s does not match any probes",
@@ -245,4 +231,39 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	}
 	*out = prog;
 	return 0;
+}
+
+/* The library in D is a program like another, and ours: it compiles. */
+static void
+load_library(struct cc *cc)
+{
+	/* Spans of what it declares name it for as long as anyone asks. */
+	static const struct source source = { "library", builtins_library,
+		true };
+	struct cc_input in = { .source = &source, .level = CC_SCRIPT };
+	struct prog *p = NULL;
+	struct diags d;
+
+	diags_init(&d);
+	int error = cc_compile(cc, &in, &p, &d);
+	ASSERT(error == 0);
+	prog_destroy(p);
+	diags_fini(&d);
+}
+
+struct cc *
+cc_create(const struct world *w, struct options *opts)
+{
+	struct cc *cc = mem_zalloc(sizeof(*cc));
+
+	cc->world = w;
+	cc->opts = opts;
+	cc->types = types_create((uint32_t)option_get(opts, OPT_STRSIZE));
+	cc->next_var = DIF_VAR_USER;
+	arena_init(&cc->arena);
+	find_types(cc);
+	builtins_add(cc);
+	if (option_get(opts, OPT_NOLIBS) == 0)
+		load_library(cc);
+	return cc;
 }

@@ -126,6 +126,9 @@ check_member(struct comp *c, struct node *n)
 	}
 	if (check_expr(c, n->a) != 0)
 		return -EINVAL;
+	/* An inline may stand for a translated object. */
+	if (n->a->kind == N_INLINE && n->a->a->kind == N_XLATE)
+		n->a = n->a->a;
 	if (n->a->kind == N_XLATE)
 		return xlate_member(c, n);
 	struct type *t = type_resolve(n->a->type);

@@ -80,6 +80,8 @@ struct ident *ident_new(struct cc *cc, const char *name, enum ident_kind kind);
 /* Fill the session's globals from the .def rows.  Constants (errno names,
  * signals ...) come too unless the option nolibs is set. */
 void builtins_add(struct cc *cc);
+/* The rest of it, in D. */
+extern const char builtins_library[];
 /* The prototype, parsed at the first call.  Never NULL. */
 struct proto *ident_proto(struct cc *cc, struct ident *id);
 /* How a message calls this kind: "variable", "aggregation" ... */

@@ -638,6 +638,10 @@ static const struct row translators[] = {
 		D_XLATE_MEMB, NULL },
 	{ "struct o { int b; }; translator struct o < int p > { b = \"x\"; };",
 		D_XLATE_INCOMPAT, NULL },
+	{ B("trace(curpsinfo->pr_psargs); trace(curlwpsinfo->pr_lwpid)"), OK,
+	    NULL },
+	{ B("trace(curpsinfo->pr_psargs)"), D_IDENT_UNDEF, "nolibs" },
+	{ B("trace(curpsinfo->pr_nosuch)"), D_TYPE_MEMBER, NULL },
 	{ "translator int < int p > { };", D_XLATE_SOU, NULL },
 	{ "translator struct nope < int p > { };", D_XLATE_SOU, NULL },
 };
