@@ -111,9 +111,8 @@ add_builtin_names(struct types *ts)
 		struct type *t = types_new(ts, TYPE_TYPEDEF);
 		t->name = aliases[i].name;
 		t->base = aliases[i].of != NULL ?
-			      hash_get_str(&ts->by_name, aliases[i].of) :
-			      types_pointer(ts,
-				  hash_get_str(&ts->by_name, "char"));
+		    hash_get_str(&ts->by_name, aliases[i].of) :
+		    types_pointer(ts, hash_get_str(&ts->by_name, "char"));
 		t->size = t->base->size;
 		hash_set_str(&ts->by_name, t->name, t);
 	}
@@ -276,7 +275,8 @@ type_equal(const struct type *a, const struct type *b)
 	if (a == NULL || b == NULL || tag_kind(a) != tag_kind(b))
 		return false;
 	switch (tag_kind(a)) {
-	case TYPE_INT: return a->size == b->size && a->is_signed == b->is_signed;
+	case TYPE_INT:
+		return a->size == b->size && a->is_signed == b->is_signed;
 	case TYPE_FLOAT: return a->size == b->size;
 	case TYPE_POINTER: return type_equal(a->base, b->base);
 	case TYPE_ARRAY:
@@ -304,8 +304,11 @@ bool
 type_is_integer(const struct type *t)
 {
 	t = resolve(t);
-	return t != NULL && (t->kind == TYPE_INT || t->kind == TYPE_ENUM ||
-		(t->kind == TYPE_FORWARD && t->forward_of == TYPE_ENUM));
+	if (t == NULL)
+		return false;
+	/* Wider ones (__int128) do not fit a register: bytes to be copied. */
+	return (t->kind == TYPE_INT && t->size <= 8) || t->kind == TYPE_ENUM ||
+	    (t->kind == TYPE_FORWARD && t->forward_of == TYPE_ENUM);
 }
 
 bool
@@ -343,8 +346,8 @@ type_is_byref(const struct type *t)
 	if (t == NULL)
 		return false;
 	return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT ||
-	       t->kind == TYPE_UNION || t->kind == TYPE_ARRAY ||
-	       (t->kind == TYPE_FLOAT && t->size > 8);
+	    t->kind == TYPE_UNION || t->kind == TYPE_ARRAY ||
+	    ((t->kind == TYPE_FLOAT || t->kind == TYPE_INT) && t->size > 8);
 }
 
 /* Unnamed members nest no deeper in any program worth reading; damaged debug
@@ -398,9 +401,10 @@ name_base(const struct type *t, struct str *out)
 	case TYPE_CONST:
 	case TYPE_VOLATILE:
 	case TYPE_RESTRICT:
-		str_add(out, t->kind == TYPE_CONST    ? "const " :
-			     t->kind == TYPE_VOLATILE ? "volatile " :
-							"restrict ");
+		str_add(out,
+		    t->kind == TYPE_CONST        ? "const " :
+			t->kind == TYPE_VOLATILE ? "volatile " :
+						   "restrict ");
 		if (t->base != NULL)
 			name_base(t->base, out);
 		return;
@@ -456,15 +460,30 @@ name_type(const struct type *t, const char *inner, bool inner_is_ptr, int depth,
 		for (size_t i = 0; i < t->nmembers; i++) {
 			if (i > 0)
 				str_add(&next, ", ");
-			name_type(t->members[i].type, "", false, depth + 1,
-			    &next);
+			name_type(
+			    t->members[i].type, "", false, depth + 1, &next);
 		}
 		if (t->varargs)
 			str_add(&next, t->nmembers > 0 ? ", ..." : "...");
 		str_addc(&next, ')');
 		name_type(t->base, str_c(&next), false, depth + 1, out);
 		break;
-	default:
+	case TYPE_VOID:
+	case TYPE_INT:
+	case TYPE_FLOAT:
+	case TYPE_ENUM:
+	case TYPE_STRUCT:
+	case TYPE_UNION:
+	case TYPE_TYPEDEF:
+	case TYPE_CONST:
+	case TYPE_VOLATILE:
+	case TYPE_RESTRICT:
+	case TYPE_FORWARD:
+	case TYPE_STRING:
+	case TYPE_STACK:
+	case TYPE_SYMADDR:
+	case TYPE_USYMADDR:
+	case TYPE_DYN:
 		name_base(t, out);
 		if (inner[0] != '\0')
 			str_printf(out, " %s", inner);

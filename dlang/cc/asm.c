@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define UNPLACED UINT32_MAX
+#define UNPLACED  UINT32_MAX
 #define TABLE_MAX 0xffff /* largest index or offset of 16 bits */
 
 void
@@ -58,7 +58,7 @@ void
 asm_reg_free(struct as *as, unsigned r)
 {
 	if (r != 0)
-		as->used &= (uint8_t)~(1U << r);
+		as->used &= (uint8_t) ~(1U << r);
 }
 
 void
@@ -145,9 +145,10 @@ note_var(struct as *as, const struct difo_var *v, bool write)
 {
 	struct difo_var *known = NULL;
 
-	vec_foreach(k, &as->vars)
-		if (k->id == v->id && k->scope == v->scope)
-			known = k;
+	for (size_t i = 0; i < as->vars.len; i++)
+		if (as->vars.at[i].id == v->id &&
+		    as->vars.at[i].scope == v->scope)
+			known = &as->vars.at[i];
 	if (known == NULL) {
 		known = vec_push(&as->vars);
 		*known = *v;
@@ -194,8 +195,8 @@ keep(struct arena *a, const void *p, size_t size)
 }
 
 struct difo *
-asm_finish(struct as *as, unsigned r, struct dif_type rtype,
-    struct arena *arena)
+asm_finish(
+    struct as *as, unsigned r, struct dif_type rtype, struct arena *arena)
 {
 	asm_rrr(as, DIF_OP_RET, 0, 0, r);
 	if (as->status != ASM_OK)

@@ -25,16 +25,17 @@ enum asm_status {
 
 struct as {
 	VEC(dif_instr) text;
-	VEC(uint32_t) labels;	/* instruction, or UINT32_MAX: not placed */
+	VEC(uint32_t) labels; /* instruction, or UINT32_MAX: not placed */
 	VEC(uint64_t) ints;
-	struct hash int_index;	/* value -> index + 1 */
+	struct hash int_index; /* value -> index + 1 */
 	struct str strs;
-	struct hash str_index;	/* text -> offset (as pointer) */
+	struct hash str_index; /* text -> offset (as pointer) */
 	VEC(struct difo_var) vars;
-	struct arena scratch;	/* keys of str_index */
-	uint8_t used;		/* bit n: %rn is taken */
+	struct arena scratch; /* keys of str_index */
+	uint8_t used;         /* bit n: %rn is taken */
 	unsigned nregs;
-	enum asm_status status; /* the first failure; later calls are harmless */
+	enum asm_status
+	    status; /* the first failure; later calls are harmless */
 };
 
 void asm_init(struct as *as, unsigned nregs);
@@ -50,8 +51,8 @@ uint32_t asm_label(struct as *as);
 /* The next instruction is what the label names. */
 void asm_place(struct as *as, uint32_t label);
 
-void asm_rrr(struct as *as, enum dif_op op, unsigned r1, unsigned r2,
-    unsigned rd);
+void asm_rrr(
+    struct as *as, enum dif_op op, unsigned r1, unsigned r2, unsigned rd);
 void asm_branch(struct as *as, enum dif_op op, uint32_t label);
 void asm_setx(struct as *as, uint64_t value, unsigned rd);
 void asm_sets(struct as *as, const char *text, unsigned rd);
@@ -62,7 +63,7 @@ void asm_call(struct as *as, enum dif_subr subr, unsigned rd);
 
 /* End with `ret r' and make the DIFO, in `arena'.  NULL if status is not
  * ASM_OK. */
-struct difo *asm_finish(struct as *as, unsigned r, struct dif_type rtype,
-    struct arena *arena);
+struct difo *asm_finish(
+    struct as *as, unsigned r, struct dif_type rtype, struct arena *arena);
 
 #endif

@@ -82,8 +82,8 @@ static bool
 has_oper(const struct node *n)
 {
 	return n->kind == N_UNARY || n->kind == N_POSTFIX ||
-	       n->kind == N_BINARY || n->kind == N_ASSIGN ||
-	       n->kind == N_MEMBER || n->kind == N_SOU;
+	    n->kind == N_BINARY || n->kind == N_ASSIGN || n->kind == N_MEMBER ||
+	    n->kind == N_SOU;
 }
 
 void

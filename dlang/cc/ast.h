@@ -101,32 +101,32 @@ enum oper {
 };
 
 /* Words of N_SPECS, in value: the counts of `long' are two bits. */
-#define W_VOID	   (1U << 0)
-#define W_CHAR	   (1U << 1)
-#define W_SHORT	   (1U << 2)
-#define W_INT	   (1U << 3)
-#define W_LONG	   (1U << 4)
+#define W_VOID     (1U << 0)
+#define W_CHAR     (1U << 1)
+#define W_SHORT    (1U << 2)
+#define W_INT      (1U << 3)
+#define W_LONG     (1U << 4)
 #define W_LONGLONG (1U << 5)
-#define W_FLOAT	   (1U << 6)
+#define W_FLOAT    (1U << 6)
 #define W_DOUBLE   (1U << 7)
 #define W_SIGNED   (1U << 8)
 #define W_UNSIGNED (1U << 9)
-#define W_CONST	   (1U << 10)
+#define W_CONST    (1U << 10)
 #define W_VOLATILE (1U << 11)
 #define W_RESTRICT (1U << 12)
 #define W_USERLAND (1U << 13)
-#define W_BAD	   (1U << 14) /* words that do not combine */
-#define W_QUALS	   (W_CONST | W_VOLATILE | W_RESTRICT | W_USERLAND)
+#define W_BAD      (1U << 14) /* words that do not combine */
+#define W_QUALS    (W_CONST | W_VOLATILE | W_RESTRICT | W_USERLAND)
 
 /* Storage classes of N_SPECS, in flags. */
 #define C_TYPEDEF  (1U << 0)
 #define C_EXTERN   (1U << 1)
-#define C_SELF	   (1U << 2)
-#define C_THIS	   (1U << 3)
-#define C_AUTO	   (1U << 4)
+#define C_SELF     (1U << 2)
+#define C_THIS     (1U << 3)
+#define C_AUTO     (1U << 4)
 #define C_REGISTER (1U << 5)
 #define C_STATIC   (1U << 6)
-#define C_TWICE	   (1U << 7) /* more than one was given */
+#define C_TWICE    (1U << 7) /* more than one was given */
 
 /* What check found out about an expression, in flags. */
 #define NF_LVALUE   (1U << 16) /* memory or a variable: has a place */
@@ -134,7 +134,7 @@ enum oper {
 #define NF_CONST    (1U << 18) /* N_INT after folding */
 #define NF_BITFIELD (1U << 19)
 #define NF_CANON    (1U << 20) /* the register holds the value extended */
-#define NF_DATA	    (1U << 21) /* clause statement that records data */
+#define NF_DATA     (1U << 21) /* clause statement that records data */
 #define NF_ALLOCA   (1U << 22)
 
 struct node {
@@ -159,8 +159,8 @@ struct nlist {
 	struct node *head, *tail;
 };
 
-struct node *node_new(struct arena *a, enum node_kind kind,
-    const struct span *at);
+struct node *node_new(
+    struct arena *a, enum node_kind kind, const struct span *at);
 void nlist_add(struct nlist *l, struct node *n);
 
 /* A deep copy, list and all, but not what follows by `next'. */

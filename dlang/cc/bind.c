@@ -101,8 +101,8 @@ split_desc(struct comp *c, const struct node *n, const char *text,
 {
 	const char *f[4] = { "", "", "", "" };
 	int i = c->in->level == CC_PROV ? 0 :
-		c->in->level == CC_MOD	? 1 :
-		c->in->level == CC_FUNC ? 2 :
+	    c->in->level == CC_MOD      ? 1 :
+	    c->in->level == CC_FUNC     ? 2 :
 					  3;
 	const char *end = text + strlen(text);
 
@@ -111,15 +111,15 @@ split_desc(struct comp *c, const struct node *n, const char *text,
 		while (from > text && from[-1] != ':')
 			from--;
 		if (i < 0)
-			return bad_desc(c, n,
-			    "Overspecified probe description");
+			return bad_desc(
+			    c, n, "Overspecified probe description");
 		if ((size_t)(end - from) >= field_max[i])
 			return comp_error(c, D_PDESC_INVAL, n,
 			    "invalid probe description \"%s\": %s field is "
 			    "too long",
 			    n->name, field_name[i]);
-		f[i] = arena_strndup(&c->prog->arena, from,
-		    (size_t)(end - from));
+		f[i] =
+		    arena_strndup(&c->prog->arena, from, (size_t)(end - from));
 		if (from == text)
 			break;
 		end = from - 1;
@@ -247,8 +247,7 @@ bind_global(struct comp *c, struct node *n, struct ident *id)
 }
 
 static int
-bind_new(struct comp *c, struct node *n, enum dif_scope scope,
-    const char *name)
+bind_new(struct comp *c, struct node *n, enum dif_scope scope, const char *name)
 {
 	struct ident *id = scope_variable(c, scope, name, ID_SCALAR, &n->span);
 

@@ -23,20 +23,20 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define DIF_VAR(n, NAME, text, proto, needs, how)                              \
-	{ text, (n) < 0x100 ? ID_ARRAY : ID_BUILTIN, n, proto, how,            \
+#define DIF_VAR(n, NAME, text, proto, needs, how)                   \
+	{ text, (n) < 0x100 ? ID_ARRAY : ID_BUILTIN, n, proto, how, \
 		(how) == V_NONE },
 #include "dlang/dif_vars.def"
 #undef DIF_VAR
-#define DIF_SUBR(n, NAME, text, proto, needs, how)                             \
+#define DIF_SUBR(n, NAME, text, proto, needs, how) \
 	{ text, ID_SUBR, n, proto, how, (how) == S_KERNEL },
 #include "dlang/dif_subrs.def"
 #undef DIF_SUBR
-#define DIF_ACT(n, NAME, text, proto, flags)                                   \
+#define DIF_ACT(n, NAME, text, proto, flags) \
 	{ text, ID_ACTION, n, proto, flags, ((flags)&A_KERNEL) != 0 },
 #include "dlang/dif_acts.def"
 #undef DIF_ACT
-#define DIF_AGG(n, NAME, text, proto, words)                                   \
+#define DIF_AGG(n, NAME, text, proto, words) \
 	{ text, ID_AGGFUNC, n, proto, words, false },
 #include "dlang/dif_aggs.def"
 #undef DIF_AGG
@@ -48,13 +48,13 @@ struct constant {
 	int64_t value;
 };
 
-#define C(name)                                                                \
-	{                                                                      \
-		#name, name                                                    \
+#define C(name)             \
+	{                   \
+#name, name \
 	}
-#define V(name, value)                                                         \
-	{                                                                      \
-		#name, value                                                   \
+#define V(name, value)       \
+	{                    \
+#name, value \
 	}
 
 /* clang-format off */
@@ -157,12 +157,35 @@ builtins_add(struct cc *cc)
 		/* `stack' and the like are actions that yield values, not
 		 * subroutines: no name is in two tables. */
 		add_row(cc, &rows[i]);
-	size_t n = option_get(cc->opts, OPT_NOLIBS) != 0 ?
-		       1 :
-		       ARRAY_SIZE(constants);
+	size_t n =
+	    option_get(cc->opts, OPT_NOLIBS) != 0 ? 1 : ARRAY_SIZE(constants);
 	for (size_t i = 0; i < n; i++)
 		add_constant(cc, &constants[i]);
 }
+
+/* ---- the library ---- */
+
+/* What the D libraries of other DTraces derive from the kernel's structures,
+ * as far as a process can be asked for it. */
+const char builtins_library[] =
+    "typedef struct lwpsinfo {"
+    " id_t pr_lwpid; uintptr_t pr_addr; processorid_t pr_onpro;"
+    "} lwpsinfo_t;"
+    "typedef struct psinfo {"
+    " pid_t pr_pid; pid_t pr_ppid; uid_t pr_uid; gid_t pr_gid;"
+    " uintptr_t pr_addr; char pr_dmodel; char pr_fname[16];"
+    " char pr_psargs[80];"
+    "} psinfo_t;"
+    "translator lwpsinfo_t < uint64_t t > {"
+    " pr_lwpid = tid; pr_addr = t; pr_onpro = cpu;"
+    "};"
+    "translator psinfo_t < uint64_t t > {"
+    " pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;"
+    " pr_addr = t; pr_dmodel = PR_MODEL_LP64; pr_fname = execname;"
+    " pr_psargs = execargs;"
+    "};"
+    "inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);"
+    "inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);";
 
 /* ---- prototypes ---- */
 
@@ -201,8 +224,8 @@ parse_proto(struct cc *cc, const char *text)
 	bool optional = false;
 
 	p->result = proto_type(cc, text, (size_t)(s - text));
-	p->args = arena_alloc(&cc->arena,
-	    (count_commas(s) + 1) * sizeof(struct type *));
+	p->args = arena_alloc(
+	    &cc->arena, (count_commas(s) + 1) * sizeof(struct type *));
 	for (s++; *s != ')' && *s != '\0';) {
 		s += strspn(s, " ,");
 		if (*s == '[') {
@@ -226,7 +249,7 @@ struct proto *
 ident_proto(struct cc *cc, struct ident *id)
 {
 	if (id->proto == NULL)
-		id->proto = parse_proto(cc,
-		    id->proto_text != NULL ? id->proto_text : "void()");
+		id->proto = parse_proto(
+		    cc, id->proto_text != NULL ? id->proto_text : "void()");
 	return id->proto;
 }

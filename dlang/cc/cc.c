@@ -34,21 +34,6 @@ find_types(struct cc *cc)
 	cc->t_voidp = types_pointer(ts, cc->t_void);
 }
 
-struct cc *
-cc_create(const struct world *w, struct options *opts)
-{
-	struct cc *cc = mem_zalloc(sizeof(*cc));
-
-	cc->world = w;
-	cc->opts = opts;
-	cc->types = types_create((uint32_t)option_get(opts, OPT_STRSIZE));
-	cc->next_var = DIF_VAR_USER;
-	arena_init(&cc->arena);
-	find_types(cc);
-	builtins_add(cc);
-	return cc;
-}
-
 void
 cc_destroy(struct cc *cc)
 {
@@ -92,13 +77,14 @@ match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
 	if (n < 0) {
 		if (!c->diags->any)
 			comp_error(c, D_PDESC_INVAL, pdesc,
-			    "invalid probe description \"%s\": %s",
-			    pdesc->name, strerror((int)-n));
+			    "invalid probe description \"%s\": %s", pdesc->name,
+			    strerror((int)-n));
 		return -EINVAL;
 	}
 	if (n == 0 && pd->id != 0)
 		return comp_error(c, D_PDESC_INVAL, pdesc,
-		    "invalid probe identifier %u: Unknown probe identifier", pd->id);
+		    "invalid probe identifier %u: Unknown probe identifier",
+		    pd->id);
 	if (n == 0 && option_get(c->cc->opts, OPT_ZDEFS) == 0)
 		return comp_error(c, D_PDESC_ZERO, pdesc,
 		    "probe description %s:%s:%s:%s does not match any probes",
@@ -182,8 +168,8 @@ check_operands(struct comp *c)
 	    option_get(c->cc->opts, OPT_ARGREF) != 0)
 		return 0;
 	return diag_error(c->diags, D_MACRO_UNUSED, NULL,
-	    "extraneous argument '%s' ($%d is not referenced)",
-	    in->argv[last], last);
+	    "extraneous argument '%s' ($%d is not referenced)", in->argv[last],
+	    last);
 }
 
 static int
@@ -211,9 +197,10 @@ publish(struct comp *c)
 {
 	struct prog_globals *g = &c->cc->shared;
 
-	vec_foreach(p, &c->clauses) {
-		(*p)->global_index = (unsigned)g->clauses.len;
-		*vec_push(&g->clauses) = *p;
+	for (size_t i = 0; i < c->clauses.len; i++) {
+		struct prog_clause *p = c->clauses.at[i];
+		p->global_index = (unsigned)g->clauses.len;
+		*vec_push(&g->clauses) = p;
 	}
 	c->prog->clauses = c->clauses.at;
 	c->prog->nclauses = c->clauses.len;
@@ -230,8 +217,8 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	*out = NULL;
 	arena_init(&prog->arena);
 	prog->source = in->source;
-	types_set_strsize(cc->types,
-	    (uint32_t)option_get(cc->opts, OPT_STRSIZE));
+	types_set_strsize(
+	    cc->types, (uint32_t)option_get(cc->opts, OPT_STRSIZE));
 	int error = compile(&c);
 	if (error == 0)
 		publish(&c);
@@ -244,4 +231,39 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	}
 	*out = prog;
 	return 0;
+}
+
+/* The library in D is a program like another, and ours: it compiles. */
+static void
+load_library(struct cc *cc)
+{
+	/* Spans of what it declares name it for as long as anyone asks. */
+	static const struct source source = { "library", builtins_library,
+		true };
+	struct cc_input in = { .source = &source, .level = CC_SCRIPT };
+	struct prog *p = NULL;
+	struct diags d;
+
+	diags_init(&d);
+	int error = cc_compile(cc, &in, &p, &d);
+	ASSERT(error == 0);
+	prog_destroy(p);
+	diags_fini(&d);
+}
+
+struct cc *
+cc_create(const struct world *w, struct options *opts)
+{
+	struct cc *cc = mem_zalloc(sizeof(*cc));
+
+	cc->world = w;
+	cc->opts = opts;
+	cc->types = types_create((uint32_t)option_get(opts, OPT_STRSIZE));
+	cc->next_var = DIF_VAR_USER;
+	arena_init(&cc->arena);
+	find_types(cc);
+	builtins_add(cc);
+	if (option_get(opts, OPT_NOLIBS) == 0)
+		load_library(cc);
+	return cc;
 }

@@ -23,9 +23,9 @@ enum cc_level { CC_PROV, CC_MOD, CC_FUNC, CC_NAME, CC_ID, CC_SCRIPT };
 struct cc_input {
 	const struct source *source; /* outlives the program */
 	enum cc_level level;
-	int argc;		     /* $0 .. $n */
+	int argc; /* $0 .. $n */
 	char *const *argv;
-	FILE *listing;		     /* -S: DIFOs as text, or NULL */
+	FILE *listing; /* -S: DIFOs as text, or NULL */
 };
 
 /*

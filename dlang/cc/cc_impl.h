@@ -40,8 +40,8 @@ struct cc {
 	struct arena arena; /* nodes, identifiers, names */
 	struct hash globals, threads, aggs;
 	VEC(struct xlator *) xlators;
-	struct hash typedefs; /* names the lexer must give as types */
-	struct hash no_types; /* names the world does not know as types */
+	struct hash typedefs;  /* names the lexer must give as types */
+	struct hash no_types;  /* names the world does not know as types */
 	struct hash providers; /* N_PROVIDER by name */
 	struct prog_globals shared;
 	uint32_t next_var;
@@ -69,16 +69,16 @@ struct comp {
 	struct prog *prog;
 	const struct cc_input *in;
 	struct diags *diags;
-	struct hash locals;	      /* this-> */
+	struct hash locals; /* this-> */
 	VEC(struct pragma) pragmas;
 	VEC(struct prog_clause *) clauses; /* so far */
-	uint64_t args_used;	      /* highest $n referenced, + 1 */
+	uint64_t args_used;                /* highest $n referenced, + 1 */
 	unsigned long copies;
-	bool had_effect;	      /* a clause, declaration or pragma */
+	bool had_effect; /* a clause, declaration or pragma */
 	/* The clause under way, or NULL outside: */
 	const struct probe_desc *desc;
 	struct prog_clause *clause;
-	struct ident **params;	      /* of the inline or translator whose body
+	struct ident **params; /* of the inline or translator whose body
 				       * is being checked */
 	size_t nparams;
 };
@@ -101,7 +101,7 @@ int pragma_finish(struct comp *c);
 /* Where #line and the preprocessor say that the text comes from. */
 struct lexer_position {
 	const char *file; /* NULL: no mark yet */
-	int delta;	  /* reported line = line of the text + delta */
+	int delta;        /* reported line = line of the text + delta */
 };
 
 /* decl.c */
@@ -130,8 +130,8 @@ int check_agg_assign(struct comp *c, struct node *n);
 /* Arguments (or keys) against a prototype; what is '(' or '['. */
 int check_args(struct comp *c, struct node *n, struct ident *id,
     const struct proto *p, const char *brackets);
-bool check_assignable(const struct comp *c, struct type *to,
-    const struct node *from);
+bool check_assignable(
+    const struct comp *c, struct type *to, const struct node *from);
 /* Can a value of this type be given where the other is expected? */
 bool check_compatible(struct type *to, const struct node *from);
 /* Is this call one of ustack(), usym() ...: an action whose result can be
@@ -142,8 +142,8 @@ int check_key(struct comp *c, struct node *key, const char *kind, size_t n);
 /* fold.c: constants in place, after the operands were checked. */
 int fold_expr(struct comp *c, struct node *n);
 /* Type of an integer constant, by the language's rules; NULL: none holds it. */
-struct type *fold_int_type(struct cc *cc, uint64_t value, bool decimal,
-    bool u, unsigned longs);
+struct type *fold_int_type(
+    struct cc *cc, uint64_t value, bool decimal, bool u, unsigned longs);
 
 /* xlate.c */
 int xlate_declare(struct comp *c, struct node *n);

@@ -11,8 +11,8 @@ static int
 asm_error(struct comp *c, const struct node *n, enum asm_status why)
 {
 	if (why == ASM_NOREG)
-		return comp_error(c, D_NOREG, n,
-		    "Insufficient registers to generate code");
+		return comp_error(
+		    c, D_NOREG, n, "Insufficient registers to generate code");
 	return comp_error(c, D_UNKNOWN, n,
 	    "the expression is too long: DIF program exceeds maximum program "
 	    "size");
@@ -64,8 +64,9 @@ int
 cg_clause(struct comp *c, struct node *clause)
 {
 	struct prog_clause *p = c->clause;
-	struct cg_clause k = { .c = c, .clause = p,
-		.off = sizeof(struct rec_hdr) };
+	struct cg_clause k = {
+		.c = c, .clause = p, .off = sizeof(struct rec_hdr)
+	};
 	int error = 0;
 
 	if (clause->a != NULL)

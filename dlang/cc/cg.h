@@ -17,15 +17,14 @@ struct cg {
  * the address. */
 unsigned cg_expr(struct cg *g, struct node *n);
 /* Change a value in place from what `n' is to type `to'. */
-void cg_convert(struct cg *g, unsigned r, const struct node *n,
-    const struct type *to);
+void cg_convert(
+    struct cg *g, unsigned r, const struct node *n, const struct type *to);
 
 /*
  * A whole DIFO for an expression, converted to `to' (NULL: as it is), verified
  * and listed.
  */
-int cg_difo(struct comp *c, struct node *n, struct type *to,
-    struct difo **out);
+int cg_difo(struct comp *c, struct node *n, struct type *to, struct difo **out);
 
 /* cg_act.c: one statement into the clause under way. */
 struct cg_clause {
@@ -33,9 +32,9 @@ struct cg_clause {
 	struct prog_clause *clause;
 	VEC(struct prog_act) acts;
 	VEC(struct prog_stmt) stmts;
-	uint32_t off;  /* end of the record so far */
-	bool marks;    /* something has to be seen by the consumer */
-	bool quiet;    /* something that alone records nothing */
+	uint32_t off; /* end of the record so far */
+	bool marks;   /* something has to be seen by the consumer */
+	bool quiet;   /* something that alone records nothing */
 };
 
 int cg_stmt(struct cg_clause *k, struct node *stmt);

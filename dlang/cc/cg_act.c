@@ -48,8 +48,8 @@ static uint32_t
 stack_frames(struct comp *c, const struct node *n)
 {
 	bool lang = n->ident->id == ACT_JSTACK;
-	int64_t frames = option_get(c->cc->opts,
-	    lang ? OPT_JSTACKFRAMES : OPT_USTACKFRAMES);
+	int64_t frames =
+	    option_get(c->cc->opts, lang ? OPT_JSTACKFRAMES : OPT_USTACKFRAMES);
 	int64_t max = option_get(c->cc->opts, OPT_MAXFRAMES);
 
 	if (n->list != NULL)
@@ -64,16 +64,16 @@ static struct prog_rec
 describe(struct comp *c, const struct node *n, struct type *type)
 {
 	struct dif_type d = type_dif(type);
-	struct prog_rec r = { .size = d.size, .is_signed = d.is_signed,
-		.type = type };
+	struct prog_rec r = {
+		.size = d.size, .is_signed = d.is_signed, .type = type
+	};
 
 	if (check_is_recordable_call(n)) {
 		r.kind = call_kind((enum dif_act)n->ident->id);
-		r.arg = r.kind == REC_STACK ? stack_frames(c, n) :
-					      n->ident->id;
+		r.arg = r.kind == REC_STACK ? stack_frames(c, n) : n->ident->id;
 		r.size = r.kind == REC_STACK ?
-			     (uint32_t)(sizeof(struct rec_stack) + 8 * r.arg) :
-			     sizeof(struct rec_sym);
+		    (uint32_t)(sizeof(struct rec_stack) + 8 * r.arg) :
+		    sizeof(struct rec_sym);
 		return r;
 	}
 	switch (kind_of(type)) {
@@ -88,6 +88,9 @@ describe(struct comp *c, const struct node *n, struct type *type)
 	case TYPE_STRUCT:
 	case TYPE_UNION: r.kind = REC_BYTES; break;
 	case TYPE_FLOAT: r.kind = REC_FLOAT; break;
+	case TYPE_INT:
+		r.kind = d.size > 8 ? REC_BYTES : REC_INT; /* __int128 */
+		break;
 	case TYPE_POINTER:
 		r.is_pointer = true;
 		r.kind = REC_INT;
@@ -187,13 +190,13 @@ finish(struct cg_clause *k, struct stmt *s)
 	s->s.nrecs = s->recs.len;
 	s->s.recs = arena_alloc(a, s->recs.len * sizeof(*s->recs.at));
 	if (s->recs.len > 0)
-		memcpy(s->s.recs, s->recs.at,
-		    s->recs.len * sizeof(*s->recs.at));
+		memcpy(
+		    s->s.recs, s->recs.at, s->recs.len * sizeof(*s->recs.at));
 	s->s.naggs = s->aggs.len;
 	s->s.aggs = arena_alloc(a, s->aggs.len * sizeof(*s->aggs.at));
 	if (s->aggs.len > 0)
-		memcpy(s->s.aggs, s->aggs.at,
-		    s->aggs.len * sizeof(*s->aggs.at));
+		memcpy(
+		    s->s.aggs, s->aggs.at, s->aggs.len * sizeof(*s->aggs.at));
 	*vec_push(&k->stmts) = s->s;
 }
 
@@ -247,8 +250,7 @@ act_aggs(struct cg_clause *k, struct stmt *s, struct node *n)
 		return 0;
 	s->s.has_arg = true;
 	return record(k, s, last,
-	    n->ident->id == ACT_TRUNC ? k->c->cc->t_int64 :
-					k->c->cc->t_uint64);
+	    n->ident->id == ACT_TRUNC ? k->c->cc->t_int64 : k->c->cc->t_uint64);
 }
 
 static int
@@ -265,8 +267,9 @@ static int
 act_tracemem(struct cg_clause *k, struct stmt *s, struct node *n)
 {
 	struct node *size = n->list->next;
-	struct prog_rec r = { .kind = REC_BYTES, .size = (uint32_t)size->value,
-		.type = NULL };
+	struct prog_rec r = {
+		.kind = REC_BYTES, .size = (uint32_t)size->value, .type = NULL
+	};
 
 	if (size->value > RECORD_MAX)
 		r.size = RECORD_MAX + 1;
@@ -304,9 +307,12 @@ act_control(struct cg_clause *k, struct stmt *s, struct node *n)
 		enum dif_act act;
 		enum img_op op;
 	} table[] = {
-		{ ACT_SPECULATE, OP_SPECULATE }, { ACT_COMMIT, OP_COMMIT },
-		{ ACT_DISCARD, OP_DISCARD }, { ACT_STOP, OP_STOP },
-		{ ACT_RAISE, OP_RAISE }, { ACT_CHILL, OP_CHILL },
+		{ ACT_SPECULATE, OP_SPECULATE },
+		{ ACT_COMMIT, OP_COMMIT },
+		{ ACT_DISCARD, OP_DISCARD },
+		{ ACT_STOP, OP_STOP },
+		{ ACT_RAISE, OP_RAISE },
+		{ ACT_CHILL, OP_CHILL },
 	};
 	struct difo *d = NULL;
 
@@ -328,16 +334,26 @@ action(struct cg_clause *k, struct stmt *s, struct node *n)
 		enum dif_act act;
 		int (*fn)(struct cg_clause *, struct stmt *, struct node *);
 	} table[] = {
-		{ ACT_TRACE, act_trace }, { ACT_PRINT, act_trace },
-		{ ACT_PRINTF, act_printf }, { ACT_SYSTEM, act_printf },
-		{ ACT_FREOPEN, act_printf }, { ACT_PRINTA, act_aggs },
-		{ ACT_CLEAR, act_aggs }, { ACT_TRUNC, act_aggs },
-		{ ACT_NORMALIZE, act_aggs }, { ACT_DENORMALIZE, act_aggs },
-		{ ACT_EXIT, act_exit }, { ACT_TRACEMEM, act_tracemem },
-		{ ACT_SETOPT, act_setopt }, { ACT_FTRUNCATE, act_mark },
-		{ ACT_SPECULATE, act_control }, { ACT_COMMIT, act_control },
-		{ ACT_DISCARD, act_control }, { ACT_STOP, act_control },
-		{ ACT_RAISE, act_control }, { ACT_CHILL, act_control },
+		{ ACT_TRACE, act_trace },
+		{ ACT_PRINT, act_trace },
+		{ ACT_PRINTF, act_printf },
+		{ ACT_SYSTEM, act_printf },
+		{ ACT_FREOPEN, act_printf },
+		{ ACT_PRINTA, act_aggs },
+		{ ACT_CLEAR, act_aggs },
+		{ ACT_TRUNC, act_aggs },
+		{ ACT_NORMALIZE, act_aggs },
+		{ ACT_DENORMALIZE, act_aggs },
+		{ ACT_EXIT, act_exit },
+		{ ACT_TRACEMEM, act_tracemem },
+		{ ACT_SETOPT, act_setopt },
+		{ ACT_FTRUNCATE, act_mark },
+		{ ACT_SPECULATE, act_control },
+		{ ACT_COMMIT, act_control },
+		{ ACT_DISCARD, act_control },
+		{ ACT_STOP, act_control },
+		{ ACT_RAISE, act_control },
+		{ ACT_CHILL, act_control },
 	};
 	const struct ident *id = n->ident;
 
@@ -390,8 +406,8 @@ emit_key(struct cg_clause *k, struct node *n, struct type *type,
 		r.arg = MIN(r.arg, as->arg);
 	r.off = as->off;
 	r.size = as->size;
-	return emit_value(k, n, check_is_recordable_call(n) ? NULL : type, &r,
-	    ACT_F_KEY);
+	return emit_value(
+	    k, n, check_is_recordable_call(n) ? NULL : type, &r, ACT_F_KEY);
 }
 
 static int
@@ -408,8 +424,7 @@ aggregate(struct cg_clause *k, struct node *n)
 	for (struct node *key = keys; key != NULL; key = key->next, i++)
 		if (emit_key(k, key, id->keys[i], &id->agg->keys[i]) != 0)
 			return -EINVAL;
-	if (value != NULL &&
-	    cg_difo(k->c, value, k->c->cc->t_int64, &d) != 0)
+	if (value != NULL && cg_difo(k->c, value, k->c->cc->t_int64, &d) != 0)
 		return -EINVAL;
 	if (n->c != NULL && cg_difo(k->c, n->c, k->c->cc->t_int64, &inc) != 0)
 		return -EINVAL;
@@ -444,7 +459,7 @@ cg_stmt(struct cg_clause *k, struct node *stmt)
 	if (n->kind == N_CALL && n->ident->kind == ID_ACTION)
 		error = action(k, &s, n);
 	else if (n->kind == N_ASSIGN && n->ident != NULL &&
-		 n->ident->kind == ID_AGG)
+	    n->ident->kind == ID_AGG)
 		error = aggregate(k, n);
 	else
 		error = expression(k, n);

@@ -46,8 +46,8 @@ is_int_size(uint32_t size)
 }
 
 void
-cg_convert(struct cg *g, unsigned r, const struct node *n,
-    const struct type *to)
+cg_convert(
+    struct cg *g, unsigned r, const struct node *n, const struct type *to)
 {
 	struct dif_type f = type_dif(n->type), t = type_dif(to);
 	bool canon = (n->flags & NF_CANON) != 0;
@@ -56,8 +56,7 @@ cg_convert(struct cg *g, unsigned r, const struct node *n,
 		return;
 	if (is_int_size(t.size) &&
 	    (t.size < f.size ||
-		(t.size == f.size &&
-		    (!canon || t.is_signed != f.is_signed)) ||
+		(t.size == f.size && (!canon || t.is_signed != f.is_signed)) ||
 		(t.size > f.size && f.is_signed && !t.is_signed)))
 		extend(g, r, t.size, t.is_signed);
 	else if (t.size > f.size && !canon && is_int_size(f.size))
@@ -69,11 +68,13 @@ cg_convert(struct cg *g, unsigned r, const struct node *n,
 static struct difo_var
 describe(const struct ident *id, const struct type *type)
 {
-	return (struct difo_var){ .name = id->name, .id = id->id,
+	return (struct difo_var){ .name = id->name,
+		.id = id->id,
 		.kind = id->kind == ID_ASSOC || id->kind == ID_ARRAY ?
-			    DIF_ARRAY :
-			    DIF_SCALAR,
-		.scope = (uint8_t)id->scope, .type = type_dif(type) };
+		    DIF_ARRAY :
+		    DIF_SCALAR,
+		.scope = (uint8_t)id->scope,
+		.type = type_dif(type) };
 }
 
 static const enum dif_op load_scalar[] = { DIF_OP_LDGS, DIF_OP_LDTS,
@@ -82,8 +83,8 @@ static const enum dif_op store_scalar[] = { DIF_OP_STGS, DIF_OP_STTS,
 	DIF_OP_STLS };
 
 static void
-load_var(struct cg *g, const struct ident *id, const struct type *type,
-    unsigned r)
+load_var(
+    struct cg *g, const struct ident *id, const struct type *type, unsigned r)
 {
 	struct difo_var v = describe(id, type);
 
@@ -112,10 +113,10 @@ static int
 uses_tuple(struct node *n, void *ctx)
 {
 	return n->kind == N_CALL || n->kind == N_ASSIGN ||
-	       n->kind == N_POSTFIX ||
-	       (n->kind == N_UNARY && (n->op == O_INC || n->op == O_DEC)) ||
-	       (n->kind == N_INDEX && n->ident != NULL &&
-		   n->ident->kind == ID_ASSOC);
+	    n->kind == N_POSTFIX ||
+	    (n->kind == N_UNARY && (n->op == O_INC || n->op == O_DEC)) ||
+	    (n->kind == N_INDEX && n->ident != NULL &&
+		n->ident->kind == ID_ASSOC);
 }
 
 static bool
@@ -207,8 +208,8 @@ access_assoc(struct cg *g, const struct ident *id, unsigned r, bool store)
 {
 	struct difo_var v = describe(id, id->type);
 	enum dif_op op = id->scope == DIF_THREAD ?
-			     (store ? DIF_OP_STTAA : DIF_OP_LDTAA) :
-			     (store ? DIF_OP_STGAA : DIF_OP_LDGAA);
+	    (store ? DIF_OP_STTAA : DIF_OP_LDTAA) :
+	    (store ? DIF_OP_STGAA : DIF_OP_LDGAA);
 
 	asm_var(&g->as, op, &v, 0, r, store);
 }
@@ -224,8 +225,7 @@ load(struct cg *g, unsigned r, const struct type *t, bool userland)
 		{ { DIF_OP_LDUB, DIF_OP_LDUH, DIF_OP_LDUW, DIF_OP_LDX },
 		    { DIF_OP_LDSB, DIF_OP_LDSH, DIF_OP_LDSW, DIF_OP_LDX } },
 		{ { DIF_OP_ULDUB, DIF_OP_ULDUH, DIF_OP_ULDUW, DIF_OP_ULDX },
-		    { DIF_OP_ULDSB, DIF_OP_ULDSH, DIF_OP_ULDSW,
-			DIF_OP_ULDX } },
+		    { DIF_OP_ULDSB, DIF_OP_ULDSH, DIF_OP_ULDSW, DIF_OP_ULDX } },
 	};
 	unsigned log2 = d.size == 1 ? 0 : d.size == 2 ? 1 : d.size == 4 ? 2 : 3;
 
@@ -380,7 +380,8 @@ static bool
 wider_signed(const struct node *a, const struct node *b)
 {
 	struct dif_type x = type_dif(a->type), y = type_dif(b->type);
-	unsigned rx = x.size * 16 + !x.is_signed, ry = y.size * 16 + !y.is_signed;
+	unsigned rx = x.size * 16 + !x.is_signed,
+		 ry = y.size * 16 + !y.is_signed;
 
 	return rx >= ry ? x.is_signed : y.is_signed;
 }
@@ -388,8 +389,8 @@ wider_signed(const struct node *a, const struct node *b)
 /* A negative operand beside a wider or equal unsigned one is taken in that
  * one's size, as C has it. */
 static void
-align_sign(struct cg *g, unsigned r, const struct node *n,
-    const struct node *other)
+align_sign(
+    struct cg *g, unsigned r, const struct node *n, const struct node *other)
 {
 	struct dif_type x = type_dif(n->type), y = type_dif(other->type);
 
@@ -399,8 +400,7 @@ align_sign(struct cg *g, unsigned r, const struct node *n,
 	    is_int_size(y.size) && n->kind != N_INT)
 		extend(g, r, y.size, false);
 	else if (n->kind == N_INT && x.is_signed && !y.is_signed &&
-		 is_int_size(y.size) && y.size >= x.size &&
-		 (int64_t)n->value < 0)
+	    is_int_size(y.size) && y.size >= x.size && (int64_t)n->value < 0)
 		extend(g, r, y.size, false);
 }
 
@@ -450,7 +450,7 @@ static unsigned
 logical(struct cg *g, struct node *n)
 {
 	bool and = n->op == O_LAND;
-	enum dif_op out = and ? DIF_OP_BE : DIF_OP_BNE;
+	enum dif_op out = and? DIF_OP_BE : DIF_OP_BNE;
 	uint32_t decided = asm_label(&g->as), end = asm_label(&g->as);
 
 	branch_if(g, n->a, out, decided);
@@ -509,8 +509,7 @@ arith_op(const struct node *n)
 	case O_MOD: return s ? DIF_OP_SREM : DIF_OP_UREM;
 	case O_SHL: return DIF_OP_SLL;
 	case O_SHR:
-		return type_dif(n->a->type).is_signed ? DIF_OP_SRA :
-							DIF_OP_SRL;
+		return type_dif(n->a->type).is_signed ? DIF_OP_SRA : DIF_OP_SRL;
 	case O_AND: return DIF_OP_AND;
 	case O_XOR: return DIF_OP_XOR;
 	default: return DIF_OP_OR;
@@ -557,9 +556,9 @@ binary(struct cg *g, struct node *n)
 /* Where a value goes: evaluated once, read and written. */
 struct place {
 	struct node *n;
-	struct ident *id;  /* variable, or NULL: memory */
-	struct keys keys;  /* ID_ASSOC */
-	unsigned addr;	   /* memory */
+	struct ident *id; /* variable, or NULL: memory */
+	struct keys keys; /* ID_ASSOC */
+	unsigned addr;    /* memory */
 };
 
 static void
@@ -569,10 +568,10 @@ place_open(struct cg *g, struct node *n, struct place *p)
 	if (n->kind == N_VAR && n->ident->kind == ID_SCALAR) {
 		p->id = n->ident;
 	} else if (n->kind == N_INDEX && n->ident != NULL &&
-		   n->ident->kind == ID_ASSOC) {
+	    n->ident->kind == ID_ASSOC) {
 		p->id = n->ident;
-		p->keys = (struct keys){ .list = n->list,
-			.types = n->ident->keys };
+		p->keys =
+		    (struct keys){ .list = n->list, .types = n->ident->keys };
 		eval_keys(g, n, &p->keys);
 	} else {
 		p->addr = address(g, n);
@@ -645,7 +644,8 @@ assign(struct cg *g, struct node *n)
 	arithmetic(g, n, r, b);
 	/* What the operator gave, in the type it works in. */
 	struct node result = { .type = type_is_integer(n->a->type) ?
-		g->c->cc->t_int64 : n->a->type };
+		    g->c->cc->t_int64 :
+		    n->a->type };
 	cg_convert(g, r, &result, n->a->type);
 	place_store(g, &p, r);
 	place_close(g, &p);

@@ -50,8 +50,8 @@ static int
 check_speculate(struct comp *c, struct node *n, struct order *o)
 {
 	if (o->commit)
-		return comp_error(c, D_SPEC_COMM, n,
-		    "speculate( ) may not follow commit( )");
+		return comp_error(
+		    c, D_SPEC_COMM, n, "speculate( ) may not follow commit( )");
 	if (o->spec)
 		return comp_error(c, D_SPEC_SPEC, n,
 		    "speculate( ) may not follow speculate( )");
@@ -71,8 +71,8 @@ check_data(struct comp *c, struct node *n, struct order *o)
 		return comp_error(c, D_DREC_COMM, n,
 		    "data-recording actions may not follow commit( )");
 	if (o->spec && id->id == ACT_EXIT)
-		return comp_error(c, D_EXIT_SPEC, n,
-		    "exit( ) may not follow speculate( )");
+		return comp_error(
+		    c, D_EXIT_SPEC, n, "exit( ) may not follow speculate( )");
 	o->data = true;
 	return 0;
 }

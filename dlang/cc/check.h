@@ -1,17 +1,67 @@
 /*
- * What the three files of the checker share.
+ * What the files of the checker share.
  */
 #ifndef DLANG_CC_CHECK_H
 #define DLANG_CC_CHECK_H
 
 #include "dlang/cc/cc_impl.h"
 
+static inline enum type_kind
+kind_of(const struct node *n)
+{
+	return type_resolve(n->type)->kind;
+}
+
+static inline bool
+is_arith(const struct node *n)
+{
+	return type_is_integer(n->type);
+}
+
+static inline bool
+is_pointer(const struct node *n)
+{
+	enum type_kind k = kind_of(n);
+
+	return k == TYPE_POINTER || k == TYPE_ARRAY;
+}
+
+static inline bool
+is_zero(const struct node *n)
+{
+	return n->kind == N_INT && n->value == 0 && is_arith(n);
+}
+
+static inline struct type *
+pointee(const struct node *n)
+{
+	return type_resolve(type_resolve(n->type)->base);
+}
+
+/* A call of an action or aggregating function, which gives no value. */
+static inline bool
+is_action(const struct node *n)
+{
+	return n->kind == N_CALL && n->ident != NULL &&
+	    (n->ident->kind == ID_ACTION || n->ident->kind == ID_AGGFUNC);
+}
+
+/* A pointer into scratch memory? */
+static inline bool
+is_scratch(const struct node *n)
+{
+	return (n->flags & NF_ALLOCA) != 0;
+}
+
 int check_var(struct comp *c, struct node *n);
 /* The left side of `=', `++' and the like; declared with `type' if new. */
-int check_target(struct comp *c, const struct node *n, struct node *to,
-    struct type *type);
-int check_writable(struct comp *c, const struct node *n,
-    const struct node *to);
+int check_target(
+    struct comp *c, const struct node *n, struct node *to, struct type *type);
+int check_writable(struct comp *c, const struct node *n, const struct node *to);
 int check_operator(struct comp *c, struct node *n);
+int check_assign(struct comp *c, struct node *n);
+/* D_OP_INCOMPAT about the operands of n; suffix is "=" for `op='. */
+int check_incompatible(struct comp *c, const struct node *n,
+    const struct node *a, const struct node *b, const char *suffix);
 
 #endif

@@ -11,14 +11,14 @@
 
 struct quant {
 	struct comp *c;
-	struct node *n;	     /* the call */
+	struct node *n; /* the call */
 	const char *name;
 	struct node *arg[6]; /* [1] is the first parameter */
 };
 
 static int
-quant_error(const struct quant *q, enum diag_tag tag, size_t i,
-    const char *what)
+quant_error(
+    const struct quant *q, enum diag_tag tag, size_t i, const char *what)
 {
 	return comp_error(q->c, tag, q->arg[i] != NULL ? q->arg[i] : q->n,
 	    "%s( ) argument #%zu %s", q->name, i, what);
@@ -40,24 +40,23 @@ lquantize_param(const struct quant *q, uint64_t *param)
 	if (quant_const(q, 1, D_LQUANT_BASETYPE, &base) != 0)
 		return -EINVAL;
 	if (base < INT32_MIN || base > INT32_MAX)
-		return quant_error(q, D_LQUANT_BASEVAL, 1,
-		    "must be a 32-bit quantity");
+		return quant_error(
+		    q, D_LQUANT_BASEVAL, 1, "must be a 32-bit quantity");
 	if (quant_const(q, 2, D_LQUANT_LIMTYPE, &limit) != 0)
 		return -EINVAL;
 	if (limit < INT32_MIN || limit > INT32_MAX)
-		return quant_error(q, D_LQUANT_LIMVAL, 2,
-		    "must be a 32-bit quantity");
+		return quant_error(
+		    q, D_LQUANT_LIMVAL, 2, "must be a 32-bit quantity");
 	if (base >= limit)
 		return comp_error(q->c, D_LQUANT_MISMATCH, q->n,
 		    "lquantize( ) base (argument #1) must be less than limit "
 		    "(argument #2)");
-	if (q->arg[3] != NULL &&
-	    (!check_const(q->arg[3], &step) || step <= 0))
+	if (q->arg[3] != NULL && (!check_const(q->arg[3], &step) || step <= 0))
 		return quant_error(q, D_LQUANT_STEPTYPE, 3,
 		    "must be a non-zero positive integer constant");
 	if (step > UINT16_MAX)
-		return quant_error(q, D_LQUANT_STEPVAL, 3,
-		    "must be a 16-bit quantity");
+		return quant_error(
+		    q, D_LQUANT_STEPVAL, 3, "must be a 16-bit quantity");
 	int64_t levels = (limit - base) / step;
 	if (levels == 0)
 		return comp_error(q->c, D_LQUANT_STEPLARGE, q->n,
@@ -86,8 +85,8 @@ power(uint64_t factor, int64_t exp)
 }
 
 static int
-llquantize_steps(const struct quant *q, int64_t factor, int64_t low,
-    int64_t steps)
+llquantize_steps(
+    const struct quant *q, int64_t factor, int64_t low, int64_t steps)
 {
 	if (steps < factor && factor % steps != 0)
 		return quant_error(q, D_LLQUANT_STEPVAL, 4,
@@ -139,8 +138,7 @@ llquantize_param(const struct quant *q, uint64_t *param)
 		return quant_error(q, D_LLQUANT_HMAGVAL, 3,
 		    "(high magnitude) is such that argument #1 (factor) "
 		    "raised to it plus 1 overflows 64 bits");
-	if (q->arg[4] == NULL || !check_const(q->arg[4], &steps) ||
-	    steps <= 0)
+	if (q->arg[4] == NULL || !check_const(q->arg[4], &steps) || steps <= 0)
 		return quant_error(q, D_LLQUANT_STEPTYPE, 4,
 		    "must be a non-zero positive integer constant");
 	if (steps > UINT16_MAX)
@@ -249,7 +247,7 @@ check_agg_args(struct quant *q, const struct shape *s, size_t *count)
 		    "expected",
 		    q->name, n, n == 1 ? "" : "s",
 		    s->min == s->max ? "" :
-		    n < s->min	     ? "at least " :
+			n < s->min   ? "at least " :
 				       "at most ",
 		    n < s->min ? s->min : s->max);
 	if (n > 0 && !type_is_scalar(q->arg[0]->type))
@@ -286,8 +284,9 @@ check_agg_keys(struct comp *c, struct node *index, struct ident *id)
 		return 0;
 	}
 	struct node none = { .kind = N_INDEX };
-	struct proto p = { .args = id->keys, .nargs = id->nkeys,
-		.nrequired = id->nkeys };
+	struct proto p = {
+		.args = id->keys, .nargs = id->nkeys, .nrequired = id->nkeys
+	};
 	if (index == NULL) {
 		none.span = c->clause->span;
 		index = &none;
@@ -326,8 +325,7 @@ agg_create(struct comp *c, const struct node *n, struct ident *id,
 	a->func = (enum dif_agg)func->id;
 	a->param = param;
 	a->words = words_of(func, param);
-	a->is_signed =
-	    q->arg[0] == NULL || type_dif(q->arg[0]->type).is_signed;
+	a->is_signed = q->arg[0] == NULL || type_dif(q->arg[0]->type).is_signed;
 	a->span = n->span;
 	*vec_push(&c->cc->shared.aggs) = a;
 	a->id = (uint32_t)c->cc->shared.aggs.len;
@@ -402,9 +400,8 @@ check_agg_assign(struct comp *c, struct node *n)
 	/* What cg takes: the value in a, the increment in b. */
 	n->a->type = n->type = call->type = c->cc->t_void;
 	n->ident = id;
-	n->c = count > s->increment && s->increment != 0 ?
-		   q.arg[s->increment] :
-		   NULL;
+	n->c = count > s->increment && s->increment != 0 ? q.arg[s->increment] :
+							   NULL;
 	n->b = call;
 	return 0;
 }

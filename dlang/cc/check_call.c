@@ -28,7 +28,9 @@ wrong_length(struct comp *c, const struct node *n, const char *name,
 	return comp_error(c, D_PROTO_LEN, n,
 	    "%s%s prototype mismatch: %zu arg%s passed, %s%zu expected", name,
 	    brackets, got, got == 1 ? "" : "s",
-	    !range ? "" : got < p->nrequired ? "at least " : "at most ",
+	    !range                 ? "" :
+		got < p->nrequired ? "at least " :
+				     "at most ",
 	    got < p->nrequired ? p->nrequired : p->nargs);
 }
 
@@ -50,8 +52,8 @@ check_args(struct comp *c, struct node *n, struct ident *id,
     const struct proto *p, const char *brackets)
 {
 	const char *name = id->kind == ID_AGG ?
-			       arena_printf(&c->cc->arena, "@%s", id->name) :
-			       id->name;
+	    arena_printf(&c->cc->arena, "@%s", id->name) :
+	    id->name;
 	size_t got = count(n->list), i = 0;
 
 	if (got < p->nrequired || (got > p->nargs && !p->varargs))
@@ -61,9 +63,8 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 		struct type *want = i < p->nargs ? p->args[i] : NULL;
 		if (k == TYPE_VOID || k == TYPE_DYN)
 			return want != NULL ?
-				   wrong_arg(c, a, name, brackets, i + 1,
-				       want) :
-				   0;
+			    wrong_arg(c, a, name, brackets, i + 1, want) :
+			    0;
 		if (want != NULL && !check_compatible(want, a))
 			return wrong_arg(c, a, name, brackets, i + 1, want);
 	}
@@ -87,11 +88,12 @@ check_key(struct comp *c, struct node *key, const char *kind, size_t n)
 /* ---- small helpers for actions ---- */
 
 static int
-mismatch(struct comp *c, enum diag_tag tag, const struct node *n,
-    const char *what)
+mismatch(
+    struct comp *c, enum diag_tag tag, const struct node *n, const char *what)
 {
-	return comp_error(c, tag, n, "%s( ) prototype mismatch: %zu arg%s "
-				     "passed, %s expected",
+	return comp_error(c, tag, n,
+	    "%s( ) prototype mismatch: %zu arg%s "
+	    "passed, %s expected",
 	    n->ident->name, count(n->list), count(n->list) == 1 ? "" : "s",
 	    what);
 }
@@ -102,12 +104,6 @@ positive_const(const struct node *n)
 	int64_t v;
 
 	return check_const(n, &v) && v > 0;
-}
-
-static enum type_kind
-kind_of(const struct node *n)
-{
-	return type_resolve(n->type)->kind;
 }
 
 static int
@@ -165,7 +161,7 @@ conv_takes(const struct fmt_conv *v, const struct type *t)
 	case FMT_CHAR: return integer;
 	case FMT_STR:
 		return k == TYPE_STRING ||
-		       (k == TYPE_ARRAY && type_is_stringlike(t));
+		    (k == TYPE_ARRAY && type_is_stringlike(t));
 	case FMT_PTR: return scalar;
 	case FMT_FLOAT: return k == TYPE_FLOAT;
 	case FMT_SYM: return scalar || k == TYPE_SYMADDR;
@@ -186,9 +182,9 @@ conv_prototype(const struct fmt_conv *v)
 	case FMT_INT:
 	case FMT_SINT:
 		return v->mod == FMT_MOD_H ? "short" :
-		       v->mod == FMT_MOD_L ? "long" :
-		       v->mod == FMT_MOD_LL ? "long long" :
-					      "int";
+		    v->mod == FMT_MOD_L    ? "long" :
+		    v->mod == FMT_MOD_LL   ? "long long" :
+					     "int";
 	case FMT_CHAR: return "char, int";
 	case FMT_STR: return "char [], string";
 	case FMT_PTR: return "pointer or integer";
@@ -247,8 +243,7 @@ static int
 check_conv(struct comp *c, struct node *n, const struct fmt_conv *v,
     size_t nconv, struct node **arg, size_t *narg)
 {
-	if (v->dyn_width &&
-	    check_dynamic(c, n, arg, narg, nconv, "width") != 0)
+	if (v->dyn_width && check_dynamic(c, n, arg, narg, nconv, "width") != 0)
 		return -EINVAL;
 	if (v->dyn_prec &&
 	    check_dynamic(c, n, arg, narg, nconv, "precision") != 0)
@@ -283,8 +278,7 @@ parse_format(struct comp *c, struct node *n, struct node *text)
 	struct fmt *f;
 
 	if (text == NULL || text->kind != N_STRING)
-		return comp_error(c, D_PRINTF_ARG_FMT,
-		    text != NULL ? text : n,
+		return comp_error(c, D_PRINTF_ARG_FMT, text != NULL ? text : n,
 		    "%s( ) argument #1 is incompatible with prototype:\n"
 		    "\tprototype: string constant",
 		    n->ident->name);
@@ -342,8 +336,8 @@ check_agg_arg(struct comp *c, const struct node *n, struct node *a, size_t i,
 	a->ident = hash_get_str(&c->cc->aggs, a->name);
 	a->type = c->cc->t_dyn;
 	if (a->ident == NULL || a->ident->agg == NULL)
-		return comp_error(c, unknown, a, "undefined aggregation: @%s",
-		    a->name);
+		return comp_error(
+		    c, unknown, a, "undefined aggregation: @%s", a->name);
 	return 0;
 }
 
@@ -367,8 +361,8 @@ check_same_keys(struct comp *c, const struct node *a, const struct node *b)
 			    "printa( ): @%s[ ] key #%zu is incompatible with "
 			    "@%s:\n%9s key #%zu: %s\n%9s key #%zu: %s",
 			    y->name, i + 1, x->name, x->name, i + 1,
-			    type_name(x->keys[i], s, sizeof(s)), y->name,
-			    i + 1, type_name(y->keys[i], t, sizeof(t)));
+			    type_name(x->keys[i], s, sizeof(s)), y->name, i + 1,
+			    type_name(y->keys[i], t, sizeof(t)));
 	return 0;
 }
 
@@ -396,8 +390,8 @@ check_printa_format(struct comp *c, struct node *n, const struct node *agg)
 			    "key",
 			    i + 1, v->letter);
 		if (!conv_takes(v, type_resolve(id->keys[key])))
-			return wrong_conv(c, n, agg, v, i + 1, key + 1,
-			    id->keys[key]);
+			return wrong_conv(
+			    c, n, agg, v, i + 1, key + 1, id->keys[key]);
 		key++;
 	}
 	return 0;
@@ -415,8 +409,8 @@ check_printa(struct comp *c, struct node *n)
 		if (check_expr(c, first) != 0)
 			return -EINVAL;
 		if (!type_is_string(first->type))
-			return check_agg_arg(c, n, first, 1, D_PRINTA_AGGARG,
-			    D_PRINTA_AGGBAD);
+			return check_agg_arg(
+			    c, n, first, 1, D_PRINTA_AGGARG, D_PRINTA_AGGBAD);
 		if (parse_format(c, n, first) != 0)
 			return -EINVAL;
 		first = first->next;
@@ -425,8 +419,8 @@ check_printa(struct comp *c, struct node *n)
 			return mismatch(c, D_PRINTA_PROTO, n, "at least 2");
 	}
 	for (struct node *a = first; a != NULL; a = a->next, i++)
-		if (check_agg_arg(c, n, a, i, D_PRINTA_AGGARG,
-			D_PRINTA_AGGBAD) != 0 ||
+		if (check_agg_arg(
+			c, n, a, i, D_PRINTA_AGGARG, D_PRINTA_AGGBAD) != 0 ||
 		    check_same_keys(c, first, a) != 0)
 			return -EINVAL;
 	return n->extra != NULL ? check_printa_format(c, n, first) : 0;
@@ -438,8 +432,8 @@ check_clear(struct comp *c, struct node *n)
 	bool clear = n->ident->id == ACT_CLEAR;
 
 	if (count(n->list) != 1)
-		return mismatch(c, clear ? D_CLEAR_PROTO : D_NORMALIZE_PROTO,
-		    n, "1");
+		return mismatch(
+		    c, clear ? D_CLEAR_PROTO : D_NORMALIZE_PROTO, n, "1");
 	return check_agg_arg(c, n, n->list, 1,
 	    clear ? D_CLEAR_AGGARG : D_NORMALIZE_AGGARG,
 	    clear ? D_CLEAR_AGGBAD : D_NORMALIZE_AGGBAD);
@@ -456,8 +450,7 @@ check_agg_value(struct comp *c, struct node *n, enum diag_tag tag)
 		return -EINVAL;
 	if (!type_is_scalar(v->type))
 		return comp_error(c, tag, v,
-		    "%s( ) argument #2 must be of scalar type",
-		    n->ident->name);
+		    "%s( ) argument #2 must be of scalar type", n->ident->name);
 	return 0;
 }
 
@@ -469,8 +462,8 @@ check_trunc(struct comp *c, struct node *n)
 	if (got < 1 || got > 2)
 		return mismatch(c, D_TRUNC_PROTO, n,
 		    got < 1 ? "at least 1" : "no more than 2");
-	if (check_agg_arg(c, n, n->list, 1, D_TRUNC_AGGARG,
-		D_TRUNC_AGGBAD) != 0)
+	if (check_agg_arg(c, n, n->list, 1, D_TRUNC_AGGARG, D_TRUNC_AGGBAD) !=
+	    0)
 		return -EINVAL;
 	return check_agg_value(c, n, D_TRUNC_SCALAR);
 }
@@ -480,8 +473,8 @@ check_normalize(struct comp *c, struct node *n)
 {
 	if (count(n->list) != 2)
 		return mismatch(c, D_NORMALIZE_PROTO, n, "2");
-	if (check_agg_arg(c, n, n->list, 1, D_NORMALIZE_AGGARG,
-		D_NORMALIZE_AGGBAD) != 0)
+	if (check_agg_arg(
+		c, n, n->list, 1, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD) != 0)
 		return -EINVAL;
 	return check_agg_value(c, n, D_NORMALIZE_SCALAR);
 }
@@ -529,8 +522,8 @@ check_tracemem(struct comp *c, struct node *n)
 		return mismatch(c, D_PROTO_LEN, n, "at least 2");
 	if (check_list(c, addr) != 0)
 		return -EINVAL;
-	if (!type_is_scalar(addr->type) &&
-	    kind_of(addr) != TYPE_ARRAY && !type_is_string(addr->type))
+	if (!type_is_scalar(addr->type) && kind_of(addr) != TYPE_ARRAY &&
+	    !type_is_string(addr->type))
 		return comp_error(c, D_TRACEMEM_ADDR, addr,
 		    "tracemem( ) argument #1 is incompatible with prototype:\n"
 		    "\tprototype: pointer or integer");

@@ -24,55 +24,15 @@ become_int(struct node *n, uint64_t value, struct type *type)
 	n->flags = NF_CONST | NF_CANON;
 }
 
-static enum type_kind
-kind_of(const struct node *n)
-{
-	return type_resolve(n->type)->kind;
-}
-
-static bool
-is_arith(const struct node *n)
-{
-	return type_is_integer(n->type);
-}
-
-static bool
-is_pointer(const struct node *n)
-{
-	enum type_kind k = kind_of(n);
-
-	return k == TYPE_POINTER || k == TYPE_ARRAY;
-}
-
-static bool
-is_zero(const struct node *n)
-{
-	return n->kind == N_INT && n->value == 0 && is_arith(n);
-}
-
-static struct type *
-pointee(const struct node *n)
-{
-	return type_resolve(type_resolve(n->type)->base);
-}
-
-/* A call of an action or subroutine that gives no value. */
-static bool
-is_action(const struct node *n)
-{
-	return n->kind == N_CALL && n->ident != NULL &&
-	       (n->ident->kind == ID_ACTION || n->ident->kind == ID_AGGFUNC);
-}
-
 static bool
 pointers_fit(const struct node *a, const struct node *b)
 {
 	if (is_pointer(a) && is_pointer(b)) {
 		struct type *x = pointee(a), *y = pointee(b);
 		return x->kind == TYPE_VOID || y->kind == TYPE_VOID ||
-		       type_equal(x, y) ||
-		       (type_is_integer(x) && type_is_integer(y) &&
-			   x->size == y->size);
+		    type_equal(x, y) ||
+		    (type_is_integer(x) && type_is_integer(y) &&
+			x->size == y->size);
 	}
 	return (is_pointer(a) && is_zero(b)) || (is_pointer(b) && is_zero(a));
 }
@@ -81,7 +41,7 @@ static bool
 strings_fit(const struct node *a, const struct node *b)
 {
 	return (type_is_string(a->type) || type_is_string(b->type)) &&
-	       type_is_stringlike(a->type) && type_is_stringlike(b->type);
+	    type_is_stringlike(a->type) && type_is_stringlike(b->type);
 }
 
 /* The wider type; of two equally wide the unsigned one (d-language, integer
@@ -100,8 +60,8 @@ wider(struct comp *c, const struct node *a, const struct node *b)
 	return rx >= ry ? x : y;
 }
 
-static int
-incompatible(struct comp *c, const struct node *n, const struct node *a,
+int
+check_incompatible(struct comp *c, const struct node *n, const struct node *a,
     const struct node *b, const char *suffix)
 {
 	char x[NAME_MAX_TEXT], y[NAME_MAX_TEXT];
@@ -130,10 +90,10 @@ check_compatible(struct type *to, const struct node *from)
 	if (t == TYPE_STRUCT || t == TYPE_UNION || t == TYPE_FLOAT ||
 	    t == TYPE_ARRAY)
 		return type_equal(to, from->type) ||
-		       (t == TYPE_ARRAY && f == TYPE_POINTER &&
-			   pointers_fit(&as, from));
+		    (t == TYPE_ARRAY && f == TYPE_POINTER &&
+			pointers_fit(&as, from));
 	return t == TYPE_POINTER && (is_pointer(from) || is_zero(from)) &&
-	       pointers_fit(&as, from);
+	    pointers_fit(&as, from);
 }
 
 /* ---- members, elements ---- */
@@ -166,6 +126,9 @@ check_member(struct comp *c, struct node *n)
 	}
 	if (check_expr(c, n->a) != 0)
 		return -EINVAL;
+	/* An inline may stand for a translated object. */
+	if (n->a->kind == N_INLINE && n->a->a->kind == N_XLATE)
+		n->a = n->a->a;
 	if (n->a->kind == N_XLATE)
 		return xlate_member(c, n);
 	struct type *t = type_resolve(n->a->type);
@@ -217,12 +180,12 @@ check_element(struct comp *c, struct node *n)
 	if (check_expr(c, i) != 0)
 		return -EINVAL;
 	if (!is_arith(i))
-		return comp_error(c, D_OP_INT, i,
-		    "array index must be of integral type");
+		return comp_error(
+		    c, D_OP_INT, i, "array index must be of integral type");
 	struct type *t = string ? c->cc->t_char : pointee(n->a);
 	if (t->kind == TYPE_VOID)
-		return comp_error(c, D_DEREF_VOID, n,
-		    "cannot dereference pointer to void");
+		return comp_error(
+		    c, D_DEREF_VOID, n, "cannot dereference pointer to void");
 	if (t->kind == TYPE_FUNC)
 		return comp_error(c, D_DEREF_FUNC, n,
 		    "cannot dereference pointer to function");
@@ -249,8 +212,8 @@ check_deref(struct comp *c, struct node *n)
 		    "cannot dereference non-pointer type");
 	struct type *t = pointee(n->a);
 	if (t->kind == TYPE_VOID)
-		return comp_error(c, D_DEREF_VOID, n,
-		    "cannot dereference pointer to void");
+		return comp_error(
+		    c, D_DEREF_VOID, n, "cannot dereference pointer to void");
 	if (t->kind == TYPE_FUNC)
 		return comp_error(c, D_DEREF_FUNC, n,
 		    "cannot dereference pointer to function");
@@ -378,17 +341,17 @@ check_pointer_arith(struct comp *c, struct node *n, int *error)
 		return false;
 	if (pointee(p)->kind == TYPE_VOID || pointee(p)->kind == TYPE_FUNC ||
 	    pointee(p)->size == 0) {
-		*error = incompatible(c, n, a, b, "");
+		*error = check_incompatible(c, n, a, b, "");
 		return true;
 	}
 	if (is_pointer(a) && is_pointer(b)) {
 		if (n->op != O_SUB || !pointers_fit(a, b))
-			*error = incompatible(c, n, a, b, "");
+			*error = check_incompatible(c, n, a, b, "");
 		n->type = c->cc->t_ptrdiff;
 		return true;
 	}
 	if (!is_arith(p == a ? b : a))
-		*error = incompatible(c, n, a, b, "");
+		*error = check_incompatible(c, n, a, b, "");
 	n->type = types_pointer(c->cc->types, type_resolve(p->type)->base);
 	return true;
 }
@@ -399,11 +362,11 @@ check_compare(struct comp *c, struct node *n)
 	struct node *a = n->a, *b = n->b;
 	enum type_kind ka = kind_of(a), kb = kind_of(b);
 	bool fits = (is_arith(a) && is_arith(b)) || strings_fit(a, b) ||
-		    pointers_fit(a, b) ||
-		    (ka == kb && (ka == TYPE_SYMADDR || ka == TYPE_USYMADDR));
+	    pointers_fit(a, b) ||
+	    (ka == kb && (ka == TYPE_SYMADDR || ka == TYPE_USYMADDR));
 
 	if (!fits)
-		return incompatible(c, n, a, b, "");
+		return check_incompatible(c, n, a, b, "");
 	n->type = c->cc->t_int;
 	n->flags = NF_CANON;
 	return 0;
@@ -415,8 +378,9 @@ require(struct comp *c, struct node *n, bool ok, enum diag_tag tag,
 {
 	if (ok)
 		return 0;
-	return comp_error(c, tag, n, "operator %s%s requires operands of %s type",
-	    oper_text(n->op), n->kind == N_ASSIGN ? "=" : "", what);
+	return comp_error(c, tag, n,
+	    "operator %s%s requires operands of %s type", oper_text(n->op),
+	    n->kind == N_ASSIGN ? "=" : "", what);
 }
 
 /* The operator of a binary node or of `op=', on operands that were checked. */
@@ -432,13 +396,13 @@ check_operator(struct comp *c, struct node *n)
 		if (check_pointer_arith(c, n, &error))
 			return error;
 		if (!is_arith(a) || !is_arith(b))
-			return incompatible(c, n, a, b,
-			    n->kind == N_ASSIGN ? "=" : "");
+			return check_incompatible(
+			    c, n, a, b, n->kind == N_ASSIGN ? "=" : "");
 		break;
 	case O_MUL:
 	case O_DIV:
-		error = require(c, n, is_arith(a) && is_arith(b), D_OP_ARITH,
-		    "arithmetic");
+		error = require(
+		    c, n, is_arith(a) && is_arith(b), D_OP_ARITH, "arithmetic");
 		if (error != 0)
 			return error;
 		break;
@@ -457,8 +421,8 @@ check_operator(struct comp *c, struct node *n)
 	case O_EQ:
 	case O_NE: return check_compare(c, n);
 	default:
-		error = require(c, n, is_arith(a) && is_arith(b), D_OP_INT,
-		    "integral");
+		error = require(
+		    c, n, is_arith(a) && is_arith(b), D_OP_INT, "integral");
 		if (error != 0)
 			return error;
 		break;
@@ -480,8 +444,7 @@ bind_enum_tag(struct comp *c, struct node *n)
 {
 	struct type *t = type_resolve(n->a->type);
 
-	if (!is_compare(n->op) || n->b->kind != N_NAME ||
-	    t->kind != TYPE_ENUM)
+	if (!is_compare(n->op) || n->b->kind != N_NAME || t->kind != TYPE_ENUM)
 		return 0;
 	struct ident *global = scope_global(c->cc, n->b->name);
 	for (size_t i = 0; i < t->nenumerators; i++) {
@@ -507,245 +470,6 @@ check_binary(struct comp *c, struct node *n)
 	return check_operator(c, n);
 }
 
-/* ---- assignment ---- */
-
-int
-check_writable(struct comp *c, const struct node *n, const struct node *to)
-{
-	enum type_kind k = kind_of(to);
-
-	if (to->kind == N_VAR &&
-	    (to->ident->kind == ID_BUILTIN || to->ident->kind == ID_ARRAY ||
-		to->ident->kind == ID_PARAM))
-		return comp_error(c, D_OP_WRITE, n,
-		    "operator %s can only be applied to a writable variable",
-		    n->kind == N_ASSIGN && n->op != O_SET ? "op=" :
-							    oper_text(n->op));
-	if (to->kind == N_INLINE || (to->flags & NF_LVALUE) != 0)
-		if ((to->flags & NF_WRITABLE) == 0)
-			return comp_error(c, D_OP_WRITE, n,
-			    "operator %s can only be applied to a writable "
-			    "variable",
-			    oper_text(n->op));
-	if ((to->flags & NF_LVALUE) == 0)
-		return comp_error(c, D_OP_LVAL, n,
-		    "operator %s requires modifiable lvalue as an operand",
-		    oper_text(n->op));
-	if (k == TYPE_ARRAY || k == TYPE_FUNC) {
-		char buf[NAME_MAX_TEXT];
-		return comp_error(c, D_OP_ARRFUN, n,
-		    "operator %s may not be applied to operand of type \"%s\"",
-		    oper_text(n->op), type_name(to->type, buf, sizeof(buf)));
-	}
-	return 0;
-}
-
-/* Is this a name that nothing declares yet?  Its assignment will. */
-static bool
-is_new(struct comp *c, const struct node *to)
-{
-	if (to->type != NULL)
-		return false;
-	if (to->kind == N_INDEX)
-		return is_new(c, to->a);
-	if (to->kind == N_NAME) {
-		for (size_t i = 0; i < c->nparams; i++)
-			if (strcmp(c->params[i]->name, to->name) == 0)
-				return false;
-		return strchr(to->name, '`') == NULL &&
-		       scope_global(c->cc, to->name) == NULL;
-	}
-	if (to->kind != N_MEMBER)
-		return false;
-	if (to->a->kind == N_SELF)
-		return scope_lookup(c, DIF_THREAD, to->name) == NULL;
-	if (to->a->kind == N_THIS)
-		return scope_lookup(c, DIF_LOCAL, to->name) == NULL;
-	return false;
-}
-
-/* What type a variable takes from its first value. */
-static int
-first_type(struct comp *c, const struct node *n, const struct node *from,
-    struct type **out)
-{
-	char buf[NAME_MAX_TEXT];
-	enum type_kind k = kind_of(from);
-
-	if (k == TYPE_VOID || k == TYPE_DYN || k == TYPE_STACK ||
-	    is_action(from))
-		return comp_error(c, D_OP_INCOMPAT, n,
-		    "operands have incompatible types: \"<DYN>\" = \"%s\"",
-		    type_name(from->type, buf, sizeof(buf)));
-	if (k == TYPE_ARRAY || k == TYPE_FUNC)
-		return comp_error(c, D_OP_ARRFUN, n,
-		    "operator = may not be applied to operand of type \"%s\"",
-		    type_name(from->type, buf, sizeof(buf)));
-	if (k == TYPE_FORWARD)
-		return comp_error(c, D_OP_INCOMPLETE, n,
-		    "operator = cannot be applied to a forward declaration");
-	*out = from->type;
-	return 0;
-}
-
-/* The keys of a first use fix the array's. */
-static int
-take_keys(struct comp *c, struct node *n, struct ident *id)
-{
-	size_t count = 0;
-
-	for (struct node *k = n->list; k != NULL; k = k->next)
-		count++;
-	id->keys = arena_alloc(&c->cc->arena, count * sizeof(*id->keys));
-	id->nkeys = 0;
-	for (struct node *k = n->list; k != NULL; k = k->next) {
-		if (check_expr(c, k) != 0 ||
-		    check_key(c, k, "array", id->nkeys + 1) != 0)
-			return -EINVAL;
-		id->keys[id->nkeys++] = k->type;
-	}
-	id->keys_known = true;
-	return 0;
-}
-
-static int
-declare_target(struct comp *c, struct node *to, struct type *type)
-{
-	struct node *name = to->kind == N_INDEX ? to->a : to;
-
-	if (to->kind == N_INDEX) {
-		if (name->kind == N_INDEX)
-			return comp_error(c, D_ARR_BADREF, to,
-			    "improper attempt to reference a "
-			    "multi-dimensional array");
-		if (name->kind == N_MEMBER && name->a->kind == N_THIS)
-			return comp_error(c, D_ARR_LOCAL, to,
-			    "local variables may not be used as associative "
-			    "arrays: %s",
-			    name->name);
-		/* Keys first: they may not read what is being declared. */
-		for (struct node *k = to->list; k != NULL; k = k->next)
-			if (check_expr(c, k) != 0)
-				return -EINVAL;
-	}
-	if (bind_expr(c, name, true) != 0)
-		return -EINVAL;
-	struct ident *id = name->ident;
-	name->type = id->type = type;
-	if (to->kind == N_INDEX) {
-		id->kind = ID_ASSOC;
-		id->var->kind = DIF_ARRAY;
-		if (take_keys(c, to, id) != 0)
-			return -EINVAL;
-	}
-	scope_settle(c->cc, id);
-	return 0;
-}
-
-/* Inlines and constants are replaced by what they stand for, so they are
- * refused before. */
-static int
-refuse_constant(struct comp *c, const struct node *n, const struct node *to)
-{
-	const struct ident *id = to->kind == N_NAME && to->type == NULL ?
-				     scope_global(c->cc, to->name) :
-				     NULL;
-
-	if (id == NULL || (id->kind != ID_INLINE && id->kind != ID_ENUM))
-		return 0;
-	return comp_error(c, D_OP_WRITE, n,
-	    "operator %s can only be applied to a writable variable",
-	    oper_text(n->op));
-}
-
-int
-check_target(struct comp *c, const struct node *n, struct node *to,
-    struct type *type)
-{
-	if (refuse_constant(c, n, to) != 0)
-		return -EINVAL;
-	if (is_new(c, to) && declare_target(c, to, type) != 0)
-		return -EINVAL;
-	return check_expr(c, to);
-}
-
-static bool
-assignable(const struct node *to, const struct node *from)
-{
-	enum type_kind k = kind_of(to);
-
-	/* 0 frees a variable, whatever it holds. */
-	if (is_zero(from) &&
-	    (k == TYPE_STRING || k == TYPE_STRUCT || k == TYPE_UNION))
-		return k == TYPE_STRING || to->kind == N_VAR ||
-		       to->kind == N_INDEX;
-	if (is_action(from) && k != TYPE_SYMADDR && k != TYPE_USYMADDR)
-		return false;
-	return check_compatible(to->type, from);
-}
-
-static bool
-is_scratch(const struct node *n)
-{
-	return (n->flags & NF_ALLOCA) != 0;
-}
-
-/* One variable cannot hold both pointers into scratch and others: what it
- * points to would be gone, or not, by the next firing. */
-static int
-check_alloca(struct comp *c, const struct node *n)
-{
-	struct ident *id = n->a->ident;
-
-	if (n->a->kind != N_VAR || kind_of(n->a) != TYPE_POINTER ||
-	    is_zero(n->b))
-		return 0;
-	uint32_t mine = is_scratch(n->b) ? IDF_ALLOCA : IDF_NOALLOCA;
-	uint32_t other = IDF_ALLOCA | IDF_NOALLOCA;
-	if ((id->flags & other & ~mine) != 0)
-		return comp_error(c, D_ALLOCA_INCOMPAT, n,
-		    "%s: cannot reuse the same identifier for both alloca and "
-		    "non-alloca pointers",
-		    id->name);
-	id->flags |= mine;
-	return 0;
-}
-
-static int
-check_assign(struct comp *c, struct node *n)
-{
-	struct type *first = c->cc->t_int64;
-	struct node *base = n->a->kind == N_INDEX ? n->a->a : n->a;
-
-	if (base->kind == N_AGG)
-		return comp_error(c, D_CG_DYN, n,
-		    "an aggregation may only be assigned by a statement: @%s",
-		    base->name);
-	if (refuse_constant(c, n, n->a) != 0)
-		return -EINVAL;
-	if (is_new(c, n->a)) {
-		if (n->op == O_SET &&
-		    (check_expr(c, n->b) != 0 ||
-			first_type(c, n, n->b, &first) != 0))
-			return -EINVAL;
-		if (declare_target(c, n->a, first) != 0)
-			return -EINVAL;
-	}
-	if (check_expr(c, n->a) != 0 || check_expr(c, n->b) != 0 ||
-	    check_writable(c, n, n->a) != 0)
-		return -EINVAL;
-	if (n->op != O_SET) {
-		if (check_operator(c, n) != 0)
-			return -EINVAL;
-	} else if (!assignable(n->a, n->b))
-		return incompatible(c, n, n->a, n->b, "");
-	if (n->op == O_SET && check_alloca(c, n) != 0)
-		return -EINVAL;
-	n->type = n->a->type;
-	n->flags = NF_CANON | (n->b->flags & NF_ALLOCA);
-	return 0;
-}
-
 /* ---- ?: and , ---- */
 
 static int
@@ -767,14 +491,14 @@ check_cond(struct comp *c, struct node *n)
 		    "operator ?: operands cannot be of dynamic type");
 	if (is_arith(x) && is_arith(y))
 		n->type = wider(c, x, y);
-	else if (strings_fit(x, y) ||
-		 (type_is_string(x->type) && is_zero(y)) ||
-		 (type_is_string(y->type) && is_zero(x)))
+	else if (strings_fit(x, y) || (type_is_string(x->type) && is_zero(y)) ||
+	    (type_is_string(y->type) && is_zero(x)))
 		n->type = c->cc->t_string;
 	else if (pointers_fit(x, y))
 		n->type = is_pointer(x) && pointee(x)->kind != TYPE_VOID ?
-			      x->type :
-			      is_pointer(y) ? y->type : x->type;
+		    x->type :
+		    is_pointer(y) ? y->type :
+				    x->type;
 	else if (type_equal(x->type, y->type))
 		n->type = x->type;
 	else
@@ -786,7 +510,7 @@ check_cond(struct comp *c, struct node *n)
 		    "operator ?: operands cannot mix alloca and non-alloca "
 		    "pointers");
 	n->flags = (x->flags & y->flags & NF_CANON) |
-		   ((x->flags | y->flags) & NF_ALLOCA);
+	    ((x->flags | y->flags) & NF_ALLOCA);
 	return 0;
 }
 
@@ -796,8 +520,8 @@ check_comma(struct comp *c, struct node *n)
 	if (check_expr(c, n->a) != 0 || check_expr(c, n->b) != 0)
 		return -EINVAL;
 	if (is_action(n->a) || is_action(n->b))
-		return comp_error(c, D_OP_ACT, n,
-		    "operator , operands cannot be actions");
+		return comp_error(
+		    c, D_OP_ACT, n, "operator , operands cannot be actions");
 	if (kind_of(n->a) == TYPE_DYN || kind_of(n->b) == TYPE_DYN)
 		return comp_error(c, D_OP_DYN, n,
 		    "operator , operands cannot be of dynamic type");
@@ -819,14 +543,13 @@ can_cast(struct type *to, const struct node *from)
 		return false;
 	if (t == TYPE_STRING)
 		return type_is_stringlike(from->type) ||
-		       type_is_scalar(from->type);
+		    type_is_scalar(from->type);
 	if (t == TYPE_POINTER)
 		return type_is_scalar(from->type) || f == TYPE_STRING ||
-		       f == TYPE_ARRAY || f == TYPE_FUNC;
+		    f == TYPE_ARRAY || f == TYPE_FUNC;
 	if (type_is_integer(to))
 		return type_is_scalar(from->type) || f == TYPE_ARRAY ||
-		       f == TYPE_SYMADDR || f == TYPE_USYMADDR ||
-		       f == TYPE_FUNC;
+		    f == TYPE_SYMADDR || f == TYPE_USYMADDR || f == TYPE_FUNC;
 	return type_equal(to, from->type);
 }
 
@@ -866,9 +589,8 @@ check_sizeof(struct comp *c, struct node *n)
 		t = n->a->type;
 	}
 	struct type *r = type_resolve(t);
-	size = n->a != NULL && n->a->kind == N_STRING ?
-		   strlen(n->a->name) + 1 :
-		   r->size;
+	size = n->a != NULL && n->a->kind == N_STRING ? strlen(n->a->name) + 1 :
+							r->size;
 	if (r->kind == TYPE_VOID || r->kind == TYPE_FUNC ||
 	    r->kind == TYPE_FORWARD || r->kind == TYPE_DYN ||
 	    r->kind == TYPE_STACK)
@@ -907,8 +629,8 @@ check_offsetof(struct comp *c, struct node *n)
 
 /* Replace a use of an inline by its body, parameters bound to `args'. */
 static int
-expand_inline(struct comp *c, struct node *n, struct ident *id,
-    struct node *args)
+expand_inline(
+    struct comp *c, struct node *n, struct ident *id, struct node *args)
 {
 	struct node *arg = args;
 	struct node *body = comp_copy(c, id->body);
@@ -962,11 +684,9 @@ check_var(struct comp *c, struct node *n)
 			    "no symbolic type information is available for %s",
 			    id->name);
 		break;
-	case ID_INLINE:
-		if (id->nformals == 0)
-			return expand_inline(c, n, id, NULL);
-		/* FALLTHROUGH */
 	default:
+		if (id->kind == ID_INLINE && id->nformals == 0)
+			return expand_inline(c, n, id, NULL);
 		return comp_error(c, D_IDENT_BADREF, n,
 		    "%s '%s' may not be referenced as scalar",
 		    ident_kind_name(id), id->name);
@@ -992,8 +712,9 @@ check_name(struct comp *c, struct node *n)
 static int
 check_tuple(struct comp *c, struct node *n, struct ident *id)
 {
-	struct proto p = { .args = id->keys, .nargs = id->nkeys,
-		.nrequired = id->nkeys };
+	struct proto p = {
+		.args = id->keys, .nargs = id->nkeys, .nrequired = id->nkeys
+	};
 
 	for (struct node *k = n->list; k != NULL; k = k->next)
 		if (check_expr(c, k) != 0)
@@ -1021,30 +742,27 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 	if (c->desc == NULL)
 		return comp_error(c, D_ARGS_NONE, n,
 		    "args[ ] may not be referenced outside of a probe clause");
-	int count = w->ops->nargs != NULL ?
-			w->ops->nargs(w->ctx, c->desc) :
-			-ENOENT;
+	int count =
+	    w->ops->nargs != NULL ? w->ops->nargs(w->ctx, c->desc) : -ENOENT;
 	if (count == -ENOTUNIQ)
 		return comp_error(c, D_ARGS_MULTI, n,
 		    "args[ ] may not be referenced because probe description "
 		    "%s:%s:%s:%s matches an unstable set of probes",
-		    c->desc->prov, c->desc->mod, c->desc->func,
-		    c->desc->name);
+		    c->desc->prov, c->desc->mod, c->desc->func, c->desc->name);
 	if (index >= (count < 0 ? 0 : count))
 		return comp_error(c, D_ARGS_IDX, n,
 		    "index %ld is out of range for %s:%s:%s:%s args[ ]",
 		    (long)index, c->desc->prov, c->desc->mod, c->desc->func,
 		    c->desc->name);
-	if (w->ops->arg(w->ctx, c->desc, (unsigned)index, c->cc->types,
-		&arg) != 0 || arg.native == NULL)
+	if (w->ops->arg(w->ctx, c->desc, (unsigned)index, c->cc->types, &arg) !=
+		0 ||
+	    arg.native == NULL)
 		return comp_error(c, D_ARGS_TYPE, n,
-		    "failed to resolve native type for args[%ld]",
-		    (long)index);
+		    "failed to resolve native type for args[%ld]", (long)index);
 	n->value = arg.source;
 	n->type = arg.native;
 	n->flags = 0;
-	if (arg.translated != NULL &&
-	    !type_equal(arg.translated, arg.native))
+	if (arg.translated != NULL && !type_equal(arg.translated, arg.native))
 		n->type = arg.translated;
 	return 0;
 }
@@ -1114,8 +832,7 @@ check_index(struct comp *c, struct node *n)
 {
 	struct node *a = n->a;
 
-	if (a->kind == N_AGG ||
-	    (a->kind == N_INDEX && a->a->kind == N_AGG))
+	if (a->kind == N_AGG || (a->kind == N_INDEX && a->a->kind == N_AGG))
 		return check_agg_index(c, n);
 	if (bind_expr(c, a, false) != 0)
 		return -EINVAL;

@@ -35,7 +35,7 @@ static const struct {
 };
 
 #define W_LENGTHS (W_SHORT | W_LONG | W_LONGLONG)
-#define W_SIGNS	  (W_SIGNED | W_UNSIGNED)
+#define W_SIGNS   (W_SIGNED | W_UNSIGNED)
 
 /* Words that cannot stand together get the sentence that says which. */
 static int
@@ -57,10 +57,9 @@ check_words(struct comp *c, struct node *s)
 		return comp_error(c, D_DECL_LONGINT, s,
 		    "long and long long may only be used with integer or "
 		    "floating-point type");
-	if ((w & W_BAD) != 0 || (named && w != 0) ||
-	    (w & W_SIGNS) == W_SIGNS)
-		return comp_error(c, D_DECL_COMBO, s,
-		    "invalid type combination");
+	if ((w & W_BAD) != 0 || (named && w != 0) || (w & W_SIGNS) == W_SIGNS)
+		return comp_error(
+		    c, D_DECL_COMBO, s, "invalid type combination");
 	return 0;
 }
 
@@ -136,18 +135,17 @@ array_of(struct comp *c, struct node *d, struct type *base, struct type **out)
 	int64_t n;
 
 	if (type_resolve(base)->kind == TYPE_VOID)
-		return comp_error(c, D_DECL_VOIDOBJ, d,
-		    "cannot declare array of void");
+		return comp_error(
+		    c, D_DECL_VOIDOBJ, d, "cannot declare array of void");
 	if (check_expr(c, d->b) != 0)
 		return -EINVAL;
 	if (!check_const(d->b, &n) || n <= 0)
 		return comp_error(c, D_DECL_ARRSUB, d->b,
 		    "positive integral constant expression or tuple signature "
 		    "expected as array declaration subscript");
-	if ((uint64_t)n > ARRAY_MAX ||
-	    base->size * (uint64_t)n > ARRAY_MAX)
-		return comp_error(c, D_DECL_ARRBIG, d->b,
-		    "array dimension too big");
+	if ((uint64_t)n > ARRAY_MAX || base->size * (uint64_t)n > ARRAY_MAX)
+		return comp_error(
+		    c, D_DECL_ARRBIG, d->b, "array dimension too big");
 	*out = types_array(c->cc->types, base, (uint64_t)n);
 	return 0;
 }
@@ -177,8 +175,8 @@ param_type(struct comp *c, struct node *p, bool decay, struct declared *out)
 	if (decl_declarator(c, p->b, base, out) != 0)
 		return -EINVAL;
 	if (decay && type_resolve(out->type)->kind == TYPE_ARRAY)
-		out->type = types_pointer(c->cc->types,
-		    type_resolve(out->type)->base);
+		out->type =
+		    types_pointer(c->cc->types, type_resolve(out->type)->base);
 	return 0;
 }
 
@@ -234,8 +232,8 @@ tuple_of(struct comp *c, struct node *d, struct declared *out)
 }
 
 static int
-check_func_param(struct comp *c, struct node *p, const struct declared *m,
-    size_t n)
+check_func_param(
+    struct comp *c, struct node *p, const struct declared *m, size_t n)
 {
 	if (type_resolve(m->type)->kind != TYPE_VOID)
 		return 0;
@@ -249,8 +247,8 @@ check_func_param(struct comp *c, struct node *p, const struct declared *m,
 }
 
 static int
-function_of(struct comp *c, struct node *d, struct type *base,
-    struct type **out)
+function_of(
+    struct comp *c, struct node *d, struct type *base, struct type **out)
 {
 	struct type *t = types_new(c->cc->types, TYPE_FUNC);
 	size_t n = 0;
@@ -269,8 +267,9 @@ function_of(struct comp *c, struct node *d, struct type *base,
 		    check_func_param(c, p, &m, t->nmembers) != 0)
 			return -EINVAL;
 		if (type_resolve(m.type)->kind != TYPE_VOID)
-			t->members[t->nmembers++] = (struct type_member){
-				.name = m.name, .type = m.type };
+			t->members[t->nmembers++] =
+			    (struct type_member){ .name = m.name,
+				    .type = m.type };
 	}
 	*out = t;
 	return 0;
@@ -298,8 +297,8 @@ apply_array(struct comp *c, struct node *d, struct declared *out)
 }
 
 int
-decl_declarator(struct comp *c, struct node *d, struct type *base,
-    struct declared *out)
+decl_declarator(
+    struct comp *c, struct node *d, struct type *base, struct declared *out)
 {
 	int error = 0;
 
@@ -366,8 +365,7 @@ redeclared(struct comp *c, const struct declared *d, const struct ident *old)
 	if (old->kind != ID_SCALAR && old->kind != ID_ASSOC)
 		return comp_error(c, D_DECL_IDRED, d->at,
 		    "%s identifier redeclared: %s",
-		    old->line > 0 ? ident_kind_name(old) : "built-in",
-		    d->name);
+		    old->line > 0 ? ident_kind_name(old) : "built-in", d->name);
 	type_name(d->type, now, sizeof(now));
 	if (old->type == NULL)
 		snprintf(before, sizeof(before), "unknown");
@@ -406,16 +404,15 @@ declare_variable(struct comp *c, const struct declared *d, enum dif_scope scope)
 		return same_declaration(d, old) ? 0 : redeclared(c, d, old);
 	if (decl_object(c, d) != 0)
 		return -EINVAL;
-	struct ident *id = scope_variable(c, scope, d->name,
-	    d->assoc ? ID_ASSOC : ID_SCALAR, &d->at->span);
+	struct ident *id = scope_variable(
+	    c, scope, d->name, d->assoc ? ID_ASSOC : ID_SCALAR, &d->at->span);
 	if (id == NULL)
 		return -EINVAL;
 	id->type = d->type;
 	id->keys = d->keys;
 	id->nkeys = d->nkeys;
 	id->keys_known = d->assoc;
-	scope_settle(c->cc, id);
-	return 0;
+	return scope_settle(c, id, d->at);
 }
 
 static int
@@ -450,8 +447,8 @@ declare_typedef(struct comp *c, const struct declared *d)
 		    "an associative array cannot be a type: %s", d->name);
 	if (scope_global(cc, d->name) != NULL ||
 	    (old != NULL && !type_equal(old, d->type)))
-		return comp_error(c, D_DECL_IDRED, d->at,
-		    "typedef redeclared: %s", d->name);
+		return comp_error(
+		    c, D_DECL_IDRED, d->at, "typedef redeclared: %s", d->name);
 	if (old != NULL)
 		return 0;
 	struct type *t = types_new(cc->types, TYPE_TYPEDEF);
@@ -493,9 +490,9 @@ declare_one(struct comp *c, struct node *d, struct type *base, unsigned class)
 	if ((class & C_EXTERN) != 0 || type_resolve(m.type)->kind == TYPE_FUNC)
 		return declare_symbol(c, &m);
 	return declare_variable(c, &m,
-	    (class & C_SELF) != 0 ? DIF_THREAD :
-	    (class & C_THIS) != 0 ? DIF_LOCAL :
-				    DIF_GLOBAL);
+	    (class & C_SELF) != 0     ? DIF_THREAD :
+		(class & C_THIS) != 0 ? DIF_LOCAL :
+					DIF_GLOBAL);
 }
 
 int
@@ -544,8 +541,8 @@ inline_formals(struct comp *c, const struct declared *d, struct ident *id)
 /* The body is checked once here, with nothing behind its parameters, and
  * again at each use. */
 static int
-check_inline_body(struct comp *c, struct node *n, const struct declared *d,
-    struct ident *id)
+check_inline_body(
+    struct comp *c, struct node *n, const struct declared *d, struct ident *id)
 {
 	struct node *body = comp_copy(c, n->c);
 	char want[128], got[128];
@@ -583,8 +580,8 @@ decl_inline(struct comp *c, struct node *n)
 		    "specified storage class not appropriate for inline "
 		    "declaration");
 	if (n->b == NULL)
-		return comp_error(c, D_DECL_USELESS, n,
-		    "inline declaration requires a name");
+		return comp_error(
+		    c, D_DECL_USELESS, n, "inline declaration requires a name");
 	if (decl_specs(c, n->a, &base) != 0 ||
 	    decl_declarator(c, n->b, base, &d) != 0)
 		return -EINVAL;
@@ -626,8 +623,8 @@ bad_provider(struct comp *c, const struct node *n, const char *why)
 }
 
 static int
-probe_params(struct comp *c, struct node *probe, struct node *list,
-    const char *what)
+probe_params(
+    struct comp *c, struct node *probe, struct node *list, const char *what)
 {
 	size_t n = 0;
 
@@ -652,25 +649,24 @@ static int
 check_probe(struct comp *c, struct node *prov, struct node *probe)
 {
 	if (strchr(probe->name, '`') != NULL)
-		return bad_provider(c, probe,
-		    "probe name may not contain scoping operator");
+		return bad_provider(
+		    c, probe, "probe name may not contain scoping operator");
 	if (strlen(probe->name) > 63)
 		return bad_provider(c, probe, "probe name is too long");
 	for (struct node *p = prov->list; p != probe; p = p->next)
 		if (strcmp(p->name, probe->name) == 0)
 			return comp_error(c, D_PROV_PRDUP, probe,
-			    "probe redeclared: %s:%s", prov->name,
-			    probe->name);
+			    "probe redeclared: %s:%s", prov->name, probe->name);
 	if (probe_params(c, probe, probe->list, "input") != 0)
 		return -EINVAL;
-	return probe->a == NULL ? 0 :
-				  probe_params(c, probe, probe->a->list,
-				      "output");
+	return probe->a == NULL ?
+	    0 :
+	    probe_params(c, probe, probe->a->list, "output");
 }
 
 static int
-check_same_provider(struct comp *c, const struct node *n,
-    const struct node *old)
+check_same_provider(
+    struct comp *c, const struct node *n, const struct node *old)
 {
 	const struct node *a = n->list, *b = old->list;
 
@@ -691,13 +687,13 @@ decl_provider(struct comp *c, struct node *n)
 	size_t len = strlen(n->name);
 
 	if (strchr(n->name, '`') != NULL)
-		return bad_provider(c, n,
-		    "provider name may not contain scoping operator");
+		return bad_provider(
+		    c, n, "provider name may not contain scoping operator");
 	if (len >= 64)
 		return bad_provider(c, n, "provider name is too long");
 	if (n->name[len - 1] >= '0' && n->name[len - 1] <= '9')
-		return bad_provider(c, n,
-		    "provider name may not end with a digit");
+		return bad_provider(
+		    c, n, "provider name may not end with a digit");
 	for (struct node *p = n->list; p != NULL; p = p->next)
 		if (check_probe(c, n, p) != 0)
 			return -EINVAL;

@@ -8,11 +8,11 @@
 
 /* What a declarator says, besides the type. */
 struct declared {
-	const char *name;   /* NULL: abstract */
-	struct node *at;    /* the name's node */
+	const char *name; /* NULL: abstract */
+	struct node *at;  /* the name's node */
 	struct type *type;
-	bool assoc;	    /* has a tuple signature: type is the value's */
-	bool bare_array;    /* `[]', or a constant, for inlines to refuse */
+	bool assoc;      /* has a tuple signature: type is the value's */
+	bool bare_array; /* `[]', or a constant, for inlines to refuse */
 	struct type **keys;
 	struct node *params; /* N_PARAM list of the signature */
 	size_t nkeys;
@@ -21,8 +21,8 @@ struct declared {
 /* The type that specifiers name.  Storage classes are the caller's. */
 int decl_specs(struct comp *c, struct node *specs, struct type **out);
 /* Apply a declarator (NULL: none) to a base type. */
-int decl_declarator(struct comp *c, struct node *d, struct type *base,
-    struct declared *out);
+int decl_declarator(
+    struct comp *c, struct node *d, struct type *base, struct declared *out);
 /* Refuse void and incomplete objects. */
 int decl_object(struct comp *c, const struct declared *d);
 

@@ -8,8 +8,8 @@
 #include "dlang/cc/cc_impl.h"
 
 struct type *
-fold_int_type(struct cc *cc, uint64_t value, bool decimal, bool u,
-    unsigned longs)
+fold_int_type(
+    struct cc *cc, uint64_t value, bool decimal, bool u, unsigned longs)
 {
 	/* The order of d-language, integer constants. */
 	struct type *const walk[] = { cc->t_int, cc->t_uint, cc->t_long,
@@ -69,7 +69,8 @@ static bool
 both_signed(const struct node *a, const struct node *b)
 {
 	struct dif_type x = type_dif(a->type), y = type_dif(b->type);
-	unsigned rx = x.size * 16 + !x.is_signed, ry = y.size * 16 + !y.is_signed;
+	unsigned rx = x.size * 16 + !x.is_signed,
+		 ry = y.size * 16 + !y.is_signed;
 
 	return rx >= ry ? x.is_signed : y.is_signed;
 }
@@ -101,8 +102,8 @@ compute(const struct node *n, uint64_t x, uint64_t y)
 	case O_SHL: return x << (y & 63);
 	case O_SHR:
 		return type_dif(n->a->type).is_signed ?
-			   (uint64_t)((int64_t)x >> (y & 63)) :
-			   x >> (y & 63);
+		    (uint64_t)((int64_t)x >> (y & 63)) :
+		    x >> (y & 63);
 	case O_LT: return less;
 	case O_LE: return less || x == y;
 	case O_GT: return !less && x != y;
@@ -129,8 +130,8 @@ static int
 fold_binary(struct comp *c, struct node *n)
 {
 	if (divides(n) && is_const(n->b) && n->b->value == 0)
-		return comp_error(c, D_DIV_ZERO, n,
-		    "expression contains division by zero");
+		return comp_error(
+		    c, D_DIV_ZERO, n, "expression contains division by zero");
 	if (is_const(n->a) && is_const(n->b) && n->kind == N_BINARY &&
 	    type_is_integer(n->type))
 		become_int(n, compute(n, n->a->value, n->b->value));
@@ -173,6 +174,14 @@ fold_cond(struct node *n)
 	n->b = taken;
 }
 
+static int
+fold_cast(struct node *n)
+{
+	if (n->kind == N_CAST && is_const(n->b) && type_is_scalar(n->type))
+		become_int(n, extend(n->b->value, n->type));
+	return 0;
+}
+
 int
 fold_expr(struct comp *c, struct node *n)
 {
@@ -180,16 +189,8 @@ fold_expr(struct comp *c, struct node *n)
 	case N_BINARY: return fold_binary(c, n);
 	case N_ASSIGN: return n->op != O_SET ? fold_binary(c, n) : 0;
 	case N_UNARY: fold_unary(n); return 0;
-	case N_COND:
-		fold_cond(n);
-		if (n->kind != N_CAST)
-			return 0;
-		/* the branch taken may itself be a constant */
-		/* FALLTHROUGH */
-	case N_CAST:
-		if (is_const(n->b) && type_is_scalar(n->type))
-			become_int(n, extend(n->b->value, n->type));
-		return 0;
+	case N_COND: fold_cond(n); return fold_cast(n);
+	case N_CAST: return fold_cast(n);
 	default: return 0; /* nothing to compute */
 	}
 }

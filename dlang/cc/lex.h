@@ -15,17 +15,17 @@ enum lex_mode { MODE_OUTER, MODE_CLAUSE, MODE_PRED, MODE_DECL };
 struct lexer {
 	struct comp *c;
 	const char *text;
-	size_t pos;	      /* just past the current token */
-	int line, col;	      /* of pos */
+	size_t pos;    /* just past the current token */
+	int line, col; /* of pos */
 	struct lexer_position where;
 	enum lex_mode mode;
 	int braces, parens;
-	int prev, prev2;      /* the last two tokens given to the parser */
-	bool spec_seen;	      /* DECL: the type has been named, what follows is
+	int prev, prev2; /* the last two tokens given to the parser */
+	bool spec_seen;  /* DECL: the type has been named, what follows is
 			       * a declarator */
 	bool in_enum, in_init, in_xlator;
 	int enum_depth;
-	struct span span;     /* of the current token */
+	struct span span; /* of the current token */
 	struct node *program;
 };
 

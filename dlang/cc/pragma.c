@@ -68,8 +68,8 @@ split(struct words *ws, const char *line)
 static int
 malformed(struct words *ws, const char *what)
 {
-	return diag_error(ws->c->diags, D_PRAGMA_MALFORM, ws->at,
-	    "malformed #%s", what);
+	return diag_error(
+	    ws->c->diags, D_PRAGMA_MALFORM, ws->at, "malformed #%s", what);
 }
 
 /* ---- #line ---- */
@@ -152,20 +152,21 @@ parse_attr(const char *s, struct attr *out)
 	const char *b = a != NULL ? strchr(a + 1, '/') : NULL;
 
 	return b != NULL &&
-	       find_level(s, (size_t)(a - s), levels, ARRAY_SIZE(levels),
-		   &out->name) &&
-	       find_level(a + 1, (size_t)(b - a - 1), levels,
-		   ARRAY_SIZE(levels), &out->data) &&
-	       find_level(b + 1, strlen(b + 1), classes, ARRAY_SIZE(classes),
-		   &out->class);
+	    find_level(
+		s, (size_t)(a - s), levels, ARRAY_SIZE(levels), &out->name) &&
+	    find_level(a + 1, (size_t)(b - a - 1), levels, ARRAY_SIZE(levels),
+		&out->data) &&
+	    find_level(b + 1, strlen(b + 1), classes, ARRAY_SIZE(classes),
+		&out->class);
 }
 
 static void
 add_pragma(struct words *ws, const char *what, const char *ident,
     const struct attr *attr)
 {
-	*vec_push(&ws->c->pragmas) = (struct pragma){ .what = what,
-		.ident = ident, .attr = *attr, .span = *ws->at };
+	*vec_push(&ws->c->pragmas) = (struct pragma){
+		.what = what, .ident = ident, .attr = *attr, .span = *ws->at
+	};
 }
 
 static int
@@ -313,8 +314,7 @@ pragma_line(struct comp *c, const char *text, const struct span *at,
 	if (strcmp(ws.w[0], "error") == 0)
 		return pragma_error(&ws, 1);
 	if (strcmp(ws.w[0], "ident") == 0)
-		return ws.n == 2 && ws.quoted[1] ? 0 :
-						   malformed(&ws, "ident");
+		return ws.n == 2 && ws.quoted[1] ? 0 : malformed(&ws, "ident");
 	if (strcmp(ws.w[0], "pragma") == 0)
 		return pragma_word(&ws, pos);
 	return diag_error(c->diags, D_PRAGCTL_INVAL, at,
@@ -324,7 +324,8 @@ pragma_line(struct comp *c, const char *text, const struct span *at,
 int
 pragma_finish(struct comp *c)
 {
-	vec_foreach(p, &c->pragmas) {
+	for (size_t i = 0; i < c->pragmas.len; i++) {
+		const struct pragma *p = &c->pragmas.at[i];
 		struct ident *id = scope_global(c->cc, p->ident);
 		if (id == NULL)
 			return diag_error(c->diags, D_PRAGMA_UNUSED, &p->span,

@@ -87,8 +87,10 @@ scope_variable(struct comp *c, enum dif_scope scope, const char *name,
 	id->span = *at;
 	id->line = at->line;
 	id->var = arena_alloc(&cc->arena, sizeof(*id->var));
-	*id->var = (struct prog_var){ .name = id->name, .id = id->id,
-		.scope = scope, .kind = kind == ID_ASSOC ? DIF_ARRAY : DIF_SCALAR };
+	*id->var = (struct prog_var){ .name = id->name,
+		.id = id->id,
+		.scope = scope,
+		.kind = kind == ID_ASSOC ? DIF_ARRAY : DIF_SCALAR };
 	hash_set_str(table_of(c, scope), id->name, id);
 	return id;
 }
@@ -102,14 +104,37 @@ key_bytes(const struct type *t)
 	return d.flags & DIF_BY_REF ? ROUND_UP(d.size, 8) : 8;
 }
 
-void
-scope_settle(struct cc *cc, struct ident *id)
+/* Largest variable by reference that is not dynamic: DTrace's limit, which the
+ * verifier keeps. */
+#define BYREF_MAX 16384
+
+static int
+check_size(struct comp *c, const struct ident *id, const struct node *at)
+{
+	struct dif_type d = type_dif(id->type);
+
+	if ((d.flags & DIF_BY_REF) == 0)
+		return 0;
+	if (d.size == 0)
+		return comp_error(c, D_DECL_INCOMPLETE, at,
+		    "cannot have an object of no size: %s", id->name);
+	if (d.size > BYREF_MAX)
+		return comp_error(c, D_DECL_ARRBIG, at,
+		    "%s takes %u bytes; a variable has %d at most", id->name,
+		    d.size, BYREF_MAX);
+	return 0;
+}
+
+int
+scope_settle(struct comp *c, struct ident *id, const struct node *at)
 {
 	struct prog_var *v = id->var;
 
+	if (check_size(c, id, at) != 0)
+		return -EINVAL;
 	id->flags &= ~(uint32_t)IDF_FLOATING;
 	if ((id->flags & IDF_SHARED) == 0)
-		*vec_push(&cc->shared.vars) = v;
+		*vec_push(&c->cc->shared.vars) = v;
 	id->flags |= IDF_SHARED;
 	v->type = type_dif(id->type);
 	v->ctype = id->type;
@@ -117,6 +142,7 @@ scope_settle(struct cc *cc, struct ident *id)
 	v->key_size = 0;
 	for (size_t i = 0; i < id->nkeys; i++)
 		v->key_size += key_bytes(id->keys[i]);
+	return 0;
 }
 
 struct ident *

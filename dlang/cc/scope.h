@@ -17,18 +17,18 @@ struct cc;
 struct comp;
 
 enum ident_kind {
-	ID_SCALAR,   /* the program's own variable */
-	ID_ASSOC,    /* associative array */
-	ID_BUILTIN,  /* built-in scalar; id is its DIF id */
-	ID_ARRAY,    /* built-in array: args, regs, uregs */
-	ID_SUBR,     /* subroutine; id */
-	ID_ACTION,   /* action; id is enum dif_act */
-	ID_AGGFUNC,  /* aggregating function; id is enum dif_agg */
-	ID_AGG,      /* aggregation; agg */
-	ID_INLINE,   /* body, params */
-	ID_ENUM,     /* enumerator; value */
-	ID_SYMBOL,   /* variable or function of the target; value: address */
-	ID_PARAM,    /* parameter of an inline or translator; node */
+	ID_SCALAR,  /* the program's own variable */
+	ID_ASSOC,   /* associative array */
+	ID_BUILTIN, /* built-in scalar; id is its DIF id */
+	ID_ARRAY,   /* built-in array: args, regs, uregs */
+	ID_SUBR,    /* subroutine; id */
+	ID_ACTION,  /* action; id is enum dif_act */
+	ID_AGGFUNC, /* aggregating function; id is enum dif_agg */
+	ID_AGG,     /* aggregation; agg */
+	ID_INLINE,  /* body, params */
+	ID_ENUM,    /* enumerator; value */
+	ID_SYMBOL,  /* variable or function of the target; value: address */
+	ID_PARAM,   /* parameter of an inline or translator; node */
 };
 
 /* Stability: three levels, as in N/D/C. */
@@ -56,9 +56,9 @@ struct ident {
 	enum ident_kind kind;
 	enum dif_scope scope;
 	uint32_t id;
-	uint32_t flags;	   /* IDF_* */
+	uint32_t flags;     /* IDF_* */
 	uint32_t def_flags; /* the row's own: A_*, S_*, V_* */
-	struct type *type; /* value's; NULL while floating */
+	struct type *type;  /* value's; NULL while floating */
 	struct type **keys; /* ID_ASSOC, ID_AGG */
 	size_t nkeys;
 	bool keys_known;
@@ -71,7 +71,7 @@ struct ident {
 	struct prog_var *var;
 	struct prog_agg *agg;
 	struct attr attr;
-	struct span span;    /* where it was declared or first used */
+	struct span span; /* where it was declared or first used */
 	int line;
 };
 
@@ -80,6 +80,8 @@ struct ident *ident_new(struct cc *cc, const char *name, enum ident_kind kind);
 /* Fill the session's globals from the .def rows.  Constants (errno names,
  * signals ...) come too unless the option nolibs is set. */
 void builtins_add(struct cc *cc);
+/* The rest of it, in D. */
+extern const char builtins_library[];
 /* The prototype, parsed at the first call.  Never NULL. */
 struct proto *ident_proto(struct cc *cc, struct ident *id);
 /* How a message calls this kind: "variable", "aggregation" ... */
@@ -92,14 +94,15 @@ struct ident *scope_global(struct cc *cc, const char *name);
  * type may still be open.  NULL after D_ID_OFLOW was reported at `at'. */
 struct ident *scope_variable(struct comp *c, enum dif_scope scope,
     const char *name, enum ident_kind kind, const struct span *at);
-struct ident *scope_lookup(struct comp *c, enum dif_scope scope,
-    const char *name);
+struct ident *scope_lookup(
+    struct comp *c, enum dif_scope scope, const char *name);
 /* The type (and keys) are known now: write them through to ident->var, and
- * make the variable known to prog_globals. */
-void scope_settle(struct cc *cc, struct ident *id);
+ * make the variable known to prog_globals.  -EINVAL after a diagnostic when
+ * no variable can be that large. */
+int scope_settle(struct comp *c, struct ident *id, const struct node *at);
 
 /* The aggregation, made (without function or keys) when it is new. */
-struct ident *scope_agg(struct comp *c, const char *name,
-    const struct span *at);
+struct ident *scope_agg(
+    struct comp *c, const char *name, const struct span *at);
 
 #endif

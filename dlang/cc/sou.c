@@ -16,8 +16,8 @@ tag_name(struct comp *c, const char *word, const char *tag)
 }
 
 static int
-check_scope_op(struct comp *c, const struct node *at, const char *name,
-    const char *what)
+check_scope_op(
+    struct comp *c, const struct node *at, const char *name, const char *what)
 {
 	if (name != NULL && strchr(name, '`') != NULL)
 		return comp_error(c, D_DECL_SCOPE, at,
@@ -40,10 +40,9 @@ find_tag(struct comp *c, struct node *n, const char *word, enum type_kind kind,
 		return 0;
 	const char *object = "";
 	if (tick != NULL)
-		object = arena_strndup(&cc->arena, n->name,
-		    (size_t)(tick - n->name));
-	const char *bare =
-	    tag_name(c, word, tick != NULL ? tick + 1 : n->name);
+		object = arena_strndup(
+		    &cc->arena, n->name, (size_t)(tick - n->name));
+	const char *bare = tag_name(c, word, tick != NULL ? tick + 1 : n->name);
 	if (!n->has_body && w->ops->type != NULL &&
 	    w->ops->type(w->ctx, object, bare, cc->types, out) == 0 &&
 	    *out != NULL) {
@@ -51,8 +50,8 @@ find_tag(struct comp *c, struct node *n, const char *word, enum type_kind kind,
 		return 0;
 	}
 	if (tick != NULL && !n->has_body)
-		return comp_error(c, D_DECL_IDENT, n,
-		    "cannot find type: %s", full);
+		return comp_error(
+		    c, D_DECL_IDENT, n, "cannot find type: %s", full);
 	struct type *t = types_new(cc->types, TYPE_FORWARD);
 	t->name = n->name;
 	t->forward_of = kind;
@@ -119,7 +118,8 @@ place_bits(struct layout *l, const char *name, struct type *t, uint64_t width)
 	if (name != NULL) {
 		l->align = MAX(l->align, t->size);
 		*vec_push(&l->members) = (struct type_member){ .name = name,
-			.type = t, .offset = at / unit * t->size,
+			.type = t,
+			.offset = at / unit * t->size,
 			.bit_offset = (uint8_t)(at % unit),
 			.bit_size = (uint8_t)width };
 	}
@@ -127,8 +127,8 @@ place_bits(struct layout *l, const char *name, struct type *t, uint64_t width)
 }
 
 static int
-add_bitfield(struct comp *c, struct layout *l, struct node *d,
-    const struct declared *m)
+add_bitfield(
+    struct comp *c, struct layout *l, struct node *d, const struct declared *m)
 {
 	char buf[128];
 	int64_t width;
@@ -229,16 +229,16 @@ define_sou(struct comp *c, struct node *n, struct type *t)
 	for (struct node *m = n->list; m != NULL && error == 0; m = m->next) {
 		error = add_members(c, &l, m);
 		if (error == 0 && l.bits / 8 > OBJECT_MAX)
-			error = comp_error(c, D_DECL_ARRBIG, m,
-			    "struct or union too big");
+			error = comp_error(
+			    c, D_DECL_ARRBIG, m, "struct or union too big");
 	}
 	if (error == 0) {
 		t->kind = def.kind;
 		t->name = n->name;
 		t->size = ROUND_UP((l.bits + 7) / 8, l.align);
 		t->nmembers = l.members.len;
-		t->members = arena_alloc(&c->cc->arena,
-		    l.members.len * sizeof(*t->members));
+		t->members = arena_alloc(
+		    &c->cc->arena, l.members.len * sizeof(*t->members));
 		memcpy(t->members, l.members.at,
 		    l.members.len * sizeof(*t->members));
 	}
@@ -257,8 +257,7 @@ decl_sou(struct comp *c, struct node *n, struct type **out)
 		t = types_new(c->cc->types, TYPE_FORWARD);
 		t->forward_of = kind;
 	} else {
-		if (n->has_body &&
-		    check_scope_op(c, n, n->name, "type") != 0)
+		if (n->has_body && check_scope_op(c, n, n->name, "type") != 0)
 			return -EINVAL;
 		if (find_tag(c, n, word, kind, &t) != 0)
 			return -EINVAL;
@@ -283,8 +282,8 @@ add_enumerator(struct comp *c, struct node *e, struct type *t, int64_t *value)
 		return -EINVAL;
 	if (scope_global(cc, e->name) != NULL ||
 	    hash_get_str(&cc->typedefs, e->name) != NULL)
-		return comp_error(c, D_DECL_IDRED, e,
-		    "identifier redeclared: %s", e->name);
+		return comp_error(
+		    c, D_DECL_IDRED, e, "identifier redeclared: %s", e->name);
 	if (e->a != NULL) {
 		if (check_expr(c, e->a) != 0)
 			return -EINVAL;
@@ -337,8 +336,7 @@ decl_enum(struct comp *c, struct node *n, struct type **out)
 	if (n->name == NULL)
 		t = types_new(c->cc->types, TYPE_FORWARD);
 	else {
-		if (n->has_body &&
-		    check_scope_op(c, n, n->name, "type") != 0)
+		if (n->has_body && check_scope_op(c, n, n->name, "type") != 0)
 			return -EINVAL;
 		if (find_tag(c, n, "enum", TYPE_ENUM, &t) != 0)
 			return -EINVAL;
@@ -347,7 +345,7 @@ decl_enum(struct comp *c, struct node *n, struct type **out)
 	if (!n->has_body)
 		return 0;
 	if (t->kind != TYPE_FORWARD)
-		return comp_error(c, D_DECL_TYPERED, n,
-		    "type redeclared: enum %s", n->name);
+		return comp_error(
+		    c, D_DECL_TYPERED, n, "type redeclared: enum %s", n->name);
 	return define_enum(c, n, t);
 }

@@ -28,7 +28,7 @@ struct lower {
 	struct nlist *out;
 	struct node *piece; /* being filled */
 	struct nlist body;  /* its statements */
-	const char *pc;	    /* the hidden variable's name */
+	const char *pc;     /* the hidden variable's name */
 	unsigned next;
 	struct span span;
 };
@@ -177,8 +177,9 @@ lower_clause(struct lower *l, struct node *clause)
 int
 sugar_clause(struct comp *c, struct node *clause, struct nlist *out)
 {
-	struct lower l = { .c = c, .out = out, .next = 1,
-		.span = clause->span };
+	struct lower l = {
+		.c = c, .out = out, .next = 1, .span = clause->span
+	};
 
 	*out = (struct nlist){ 0 };
 	if (clause->b != NULL && node_walk(clause->b, find_if, NULL) != 0) {

@@ -30,9 +30,9 @@ source_fits(struct type *want, const struct type *have, bool exact)
 	if (exact)
 		return false;
 	return (type_is_integer(w) && type_is_integer(h)) ||
-	       (w->kind == TYPE_POINTER && h->kind == TYPE_POINTER &&
-		   (type_resolve(h->base)->kind == TYPE_VOID ||
-		       type_resolve(w->base)->kind == TYPE_VOID));
+	    (w->kind == TYPE_POINTER && h->kind == TYPE_POINTER &&
+		(type_resolve(h->base)->kind == TYPE_VOID ||
+		    type_resolve(w->base)->kind == TYPE_VOID));
 }
 
 static struct xlator *
@@ -48,8 +48,8 @@ find(struct comp *c, struct type *dst, const struct type *src, bool exact)
 }
 
 static int
-check_in_scope(struct comp *c, struct xlator *x, struct node *body,
-    struct node *arg)
+check_in_scope(
+    struct comp *c, struct xlator *x, struct node *body, struct node *arg)
 {
 	struct ident *param = ident_new(c->cc, x->param, ID_PARAM);
 	struct ident **params = c->params;
@@ -96,7 +96,8 @@ xlate_declare(struct comp *c, struct node *n)
 	char buf[NAME_MAX_TEXT], buf2[NAME_MAX_TEXT];
 	struct xlator *x = arena_alloc(&c->cc->arena, sizeof(*x));
 
-	if (decl_type(c, n->a, &x->dst) != 0 || decl_type(c, n->b, &x->src) != 0)
+	if (decl_type(c, n->a, &x->dst) != 0 ||
+	    decl_type(c, n->b, &x->src) != 0)
 		return -EINVAL;
 	struct type *t = type_resolve(x->dst);
 	if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)

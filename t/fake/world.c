@@ -50,15 +50,15 @@ fake_probes(void *w, const struct probe_desc *pd, const struct span *at,
 	int64_t n = 0;
 
 	if (strcmp(pd->prov, "pid0") == 0)
-		return diag_error(d, D_PROC_BADPID, at,
-		    "pid0 does not contain a valid pid");
+		return diag_error(
+		    d, D_PROC_BADPID, at, "pid0 does not contain a valid pid");
 	if (pd->id != 0)
 		return pd->id <= sizeof(probes) / sizeof(probes[0]);
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
 		n += field(pd->prov, probes[i].prov) &&
-		     field(pd->mod, probes[i].mod) &&
-		     field(pd->func, probes[i].func) &&
-		     field(pd->name, probes[i].name);
+		    field(pd->mod, probes[i].mod) &&
+		    field(pd->func, probes[i].func) &&
+		    field(pd->name, probes[i].name);
 	return n;
 }
 
@@ -74,7 +74,8 @@ point(struct types *ts)
 	t = types_new(ts, TYPE_STRUCT);
 	for (size_t i = 0; i < 2; i++)
 		members[i] = (struct type_member){ .name = names[i],
-			.type = types_lookup(ts, "int"), .offset = i * 4 };
+			.type = types_lookup(ts, "int"),
+			.offset = i * 4 };
 	t->name = "point";
 	t->size = 8;
 	/* One session at a time lives in a test. */
@@ -127,8 +128,9 @@ fake_symbol(void *w, const char *object, const char *name, struct types *ts,
 		of->base = types_lookup(ts, "int");
 	} else if (strcmp(name, "untyped") != 0)
 		return -ENOENT;
-	*out = (struct world_symbol){ .addr = 0x601000, .size = 8, .type = of,
-		.object = "a.out" };
+	*out = (struct world_symbol){
+		.addr = 0x601000, .size = 8, .type = of, .object = "a.out"
+	};
 	return 0;
 }
 

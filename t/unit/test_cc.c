@@ -638,6 +638,10 @@ static const struct row translators[] = {
 		D_XLATE_MEMB, NULL },
 	{ "struct o { int b; }; translator struct o < int p > { b = \"x\"; };",
 		D_XLATE_INCOMPAT, NULL },
+	{ B("trace(curpsinfo->pr_psargs); trace(curlwpsinfo->pr_lwpid)"), OK,
+	    NULL },
+	{ B("trace(curpsinfo->pr_psargs)"), D_IDENT_UNDEF, "nolibs" },
+	{ B("trace(curpsinfo->pr_nosuch)"), D_TYPE_MEMBER, NULL },
 	{ "translator int < int p > { };", D_XLATE_SOU, NULL },
 	{ "translator struct nope < int p > { };", D_XLATE_SOU, NULL },
 };
@@ -672,8 +676,8 @@ main(void)
 	TCase *tc = tcase_create("cc");
 	SRunner *sr = srunner_create(s);
 
-	tcase_add_loop_test(tc, every_row_has_its_tag, 0,
-	    (int)ARRAY_SIZE(tables));
+	tcase_add_loop_test(
+	    tc, every_row_has_its_tag, 0, (int)ARRAY_SIZE(tables));
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_ENV);
 	int failed = srunner_ntests_failed(sr);

@@ -67,8 +67,8 @@ last_value(const char *text, struct prog_rec *rec)
 
 	while ((h = kit_record(&k)) != NULL)
 		last = h;
-	ck_assert_msg(last != NULL && last->epid != EPID_FAULT,
-	    "%s: fault %d", text,
+	ck_assert_msg(last != NULL && last->epid != EPID_FAULT, "%s: fault %d",
+	    text,
 	    last != NULL ? (int)((const struct rec_fault *)last)->code : -1);
 	const struct prog_clause *c = prog->clauses[prog->nclauses - 1];
 	const struct prog_stmt *s = &c->stmts[c->nstmts - 1];
@@ -82,13 +82,13 @@ last_value(const char *text, struct prog_rec *rec)
 static int64_t
 value_of(const void *p, const struct prog_rec *rec)
 {
-	int64_t v = 0;
+	uint64_t v = 0;
 
 	memcpy(&v, p, rec->size);
 	unsigned shift = 64 - rec->size * 8;
 	if (rec->is_signed)
-		return v << shift >> shift;
-	return v;
+		return (int64_t)(v << shift) >> shift;
+	return (int64_t)v;
 }
 
 /* clang-format off */
@@ -280,8 +280,8 @@ START_TEST(strings_have_their_values)
 	ecb_fire_probe(&k.env, probe);
 	const char *p = last_value(strings[_i].text, &rec);
 	ck_assert_int_eq(rec.kind, REC_STRING);
-	ck_assert_msg(strncmp(p, strings[_i].value, rec.size) == 0,
-	    "%s: %.*s", strings[_i].text, (int)rec.size, p);
+	ck_assert_msg(strncmp(p, strings[_i].value, rec.size) == 0, "%s: %.*s",
+	    strings[_i].text, (int)rec.size, p);
 	unload();
 }
 END_TEST
@@ -290,9 +290,9 @@ END_TEST
  * no other clause. */
 START_TEST(a_fault_ends_its_whole_source_clause)
 {
-	uint32_t probe = load(
-	    "int y; BEGIN{x = 1; if (x) { x = *(int *)8; } y = 1; "
-	    "if (x) { y = 2; } y++;} BEGIN{trace(y)}");
+	uint32_t probe =
+	    load("int y; BEGIN{x = 1; if (x) { x = *(int *)8; } y = 1; "
+		 "if (x) { y = 2; } y++;} BEGIN{trace(y)}");
 	const struct rec_hdr *h, *last = NULL;
 	bool fault = false;
 
@@ -321,8 +321,8 @@ START_TEST(aggregations_get_keys_and_values)
 
 	ecb_fire_probe(&k.env, probe);
 	while ((e = agg_next(&k.store, kit_lane(&k), &cookie)) != NULL) {
-		const struct prog_agg *a = prog ?
-		    cc_globals(cc)->aggs.at[e->id - 1] : NULL;
+		const struct prog_agg *a =
+		    prog ? cc_globals(cc)->aggs.at[e->id - 1] : NULL;
 		const uint64_t *v =
 		    (const void *)(e->data + ROUND_UP(e->key_size, 8));
 		seen++;
@@ -333,8 +333,8 @@ START_TEST(aggregations_get_keys_and_values)
 		}
 		ck_assert_int_eq((int64_t)v[0], 3);
 		ck_assert_str_eq((const char *)e->data, "key");
-		ck_assert_int_eq(*(const int32_t *)(const void *)(e->data +
-				     a->keys[1].off),
+		ck_assert_int_eq(
+		    *(const int32_t *)(const void *)(e->data + a->keys[1].off),
 		    7);
 		ck_assert_int_eq(e->data[a->keys[2].off], 3);
 	}
@@ -350,10 +350,10 @@ main(void)
 	TCase *tc = tcase_create("cc_eval");
 	SRunner *sr = srunner_create(s);
 
-	tcase_add_loop_test(tc, integers_have_their_values, 0,
-	    (int)ARRAY_SIZE(ints));
-	tcase_add_loop_test(tc, strings_have_their_values, 0,
-	    (int)ARRAY_SIZE(strings));
+	tcase_add_loop_test(
+	    tc, integers_have_their_values, 0, (int)ARRAY_SIZE(ints));
+	tcase_add_loop_test(
+	    tc, strings_have_their_values, 0, (int)ARRAY_SIZE(strings));
 	tcase_add_test(tc, a_fault_ends_its_whole_source_clause);
 	tcase_add_test(tc, aggregations_get_keys_and_values);
 	suite_add_tcase(s, tc);
