@@ -47,14 +47,9 @@ is "pid 0: status" "$status" 1
 has "$tmp/err" '^dtrap: '
 
 # A zombie.
-bash -c 'true & echo $!; exec tail -f /dev/null' >"$tmp/zombie" &
-pid[zombie]=$!
-tries=0
-until [ -s "$tmp/zombie" ] && [ "$(state "$(cat "$tmp/zombie")")" = Z ]; do
-	tries=$((tries + 1))
-	[ $tries -lt 20000 ] || fail "no zombie"
-done
-dt -n 'BEGIN { exit(0); }' -p "$(cat "$tmp/zombie")"
+start zombie "$bin/zombie"
+line zombie '^zombie '
+dt -n 'BEGIN { exit(0); }' -p "${line#zombie }"
 is "zombie: status" "$status" 1
 has "$tmp/err" '^dtrap: '
 
