@@ -246,15 +246,22 @@ publish_load(struct request *r)
 	size_t n = object_funcs(r->load->object, &syms);
 	const char *func = r->pd->func;
 	bool globs = *func == '\0' || glob_is(func);
+	const struct sym *last = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sym *s = &syms[i];
+		/* Aliases stand together, the best name first.  A glob means
+		 * each function once; the others are there for who names
+		 * them. */
+		if (globs && last != NULL && last->addr == s->addr)
+			continue;
 		if (globs ? !glob_match(func, s->name) ||
 				hidden_from_globs(s->name) :
 			    strcmp(func, s->name) != 0)
 			continue;
 		if (s->size == 0 || !object_is_text(r->load->object, s->addr))
 			continue;
+		last = s;
 		r->sym = s;
 		r->functions++;
 		if (locate(r) == 0)
