@@ -538,6 +538,8 @@ static const struct row declarations[] = {
 	{ "struct s { struct t x; };", D_DECL_INCOMPLETE, NULL },
 	{ "struct s { int; };", D_DECL_MNAME, NULL },
 	{ "struct s { int a[int]; };", D_DECL_DYNOBJ, NULL },
+	{ "struct s { long :3; }; BEGIN{trace(((struct s *)arg0)->f)}",
+		D_TYPE_MEMBER, NULL },
 	{ "struct s { int x:33; };", D_DECL_BFSIZE, NULL },
 	{ "struct s { int x:0; };", D_DECL_BFCONST, NULL },
 	{ "struct s { int x:pid; };", D_DECL_BFCONST, NULL },
