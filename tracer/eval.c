@@ -57,6 +57,7 @@ eval_begin(struct state *st, struct thread *th)
 
 	st->thread = th;
 	env->timestamp = timer_now();
+	st->wall = 0;
 	env->pid = (uint32_t)context_pid(st);
 	env->tid = (uint32_t)context_tid(st);
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
@@ -154,20 +155,29 @@ cpu_time(const struct state *st)
 	return strtoull(text, NULL, 10);
 }
 
+/* Read once a firing, as timestamp is. */
+static uint64_t
+walltime(struct state *st)
+{
+	struct timespec ts;
+
+	if (st->wall == 0) {
+		clock_gettime(CLOCK_REALTIME, &ts);
+		st->wall = (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
+	}
+	return st->wall;
+}
+
 static int
 eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 {
 	struct state *st = env->ctx;
-	struct timespec ts;
 	uint64_t pcs[2];
 
 	switch (id) {
 	case DIF_VAR_TIMESTAMP: *value = env->timestamp; return 0;
 	case DIF_VAR_VTIMESTAMP: *value = cpu_time(st); return 0;
-	case DIF_VAR_WALLTIMESTAMP:
-		clock_gettime(CLOCK_REALTIME, &ts);
-		*value = (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
-		return 0;
+	case DIF_VAR_WALLTIMESTAMP: *value = walltime(st); return 0;
 	case DIF_VAR_PID: *value = (uint64_t)context_pid(st); return 0;
 	case DIF_VAR_TID: *value = (uint64_t)context_tid(st); return 0;
 	case DIF_VAR_PPID: *value = status_field(st, "\nPPid:"); return 0;

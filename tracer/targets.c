@@ -257,21 +257,35 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why,
 	struct proc_error err = { 0 };
 	struct proc *p = super_proc(st->super, pid);
 
+	if (p != NULL) {
+		if (named && !p->target)
+			add_target(st, p, true);
+		return 0;
+	}
+	int error = proc_attach(st->super, pid, &p, &err);
+	if (error != 0) {
+		snprintf(why, size, "%s", err.text);
+		return error;
+	}
+	add_target(st, p, named);
+	pid = p->pid; /* the number may have been a thread's */
+	/* An exec or an end that was under way: before anything is written to
+	 * memory that may be the new program's already. */
+	loop_pending(st);
+	p = super_proc(st->super, pid);
 	if (p == NULL) {
-		int error = proc_attach(st->super, pid, &p, &err);
-		if (error != 0) {
-			snprintf(why, size, "%s", err.text);
-			return error;
-		}
+		snprintf(why, size, "process %d ended while it was being "
+				    "attached", pid);
+		return -ESRCH;
+	}
+	if (p->space->user == NULL) {
 		space_setup(st, p);
 		sites_commit(st, p->space);
-		/* It is not kept waiting for the compiler: it runs until it
-		 * is stopped once more, for the writing. */
-		vec_foreach(th, &p->threads)
-			thread_resume(*th);
 	}
-	if (!p->target)
-		add_target(st, p, named);
+	/* It is not kept waiting for the compiler: it runs until it is stopped
+	 * once more, for the writing. */
+	vec_foreach(th, &p->threads)
+		thread_resume(*th);
 	return 0;
 }
 

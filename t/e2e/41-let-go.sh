@@ -20,8 +20,12 @@ check() {
 
 # shellcheck disable=SC2016
 d='pid$target:a.out:work:entry,pid$target:libc:malloc:return { @ = count(); }'
+# shellcheck disable=SC2016
 for sig in INT TERM HUP; do
-	start_dt dt -q -n "$d" -n 'END { printf("the end\n"); }' -p "${pid[busy]}"
+	start_dt dt -q -x switchrate=5ms -n "$d" -n 'BEGIN { hit = 0; }' \
+	    -n 'pid$target:a.out:work:entry /!hit/ { hit = 1; printf("hit\n"); }' \
+	    -n 'END { printf("the end\n"); }' -p "${pid[busy]}"
+	line dt '^hit$'
 	kill -$sig "${pid[dt]}"
 	end dt
 	is "$sig: status" "$status" 0

@@ -60,28 +60,4 @@ symbolise_module(struct addrspace *as, uint64_t addr)
 	return double_covers(as, addr) ? 0x1000 : addr;
 }
 
-/* Pointers and arrays of named types; enough for trees. */
-char *
-type_name(const struct type *t, char *buf, size_t size)
-{
-	char base[128];
-
-	switch (t->kind) {
-	case TYPE_POINTER:
-		snprintf(
-		    buf, size, "%s *", type_name(t->base, base, sizeof(base)));
-		break;
-	case TYPE_ARRAY:
-		snprintf(buf, size, "%s [%llu]",
-		    type_name(t->base, base, sizeof(base)),
-		    (unsigned long long)t->nelems);
-		break;
-	case TYPE_STRUCT: snprintf(buf, size, "struct %s", t->name); break;
-	case TYPE_ENUM: snprintf(buf, size, "enum %s", t->name); break;
-	case TYPE_FUNC: snprintf(buf, size, "int (*)()"); break;
-	default: snprintf(buf, size, "%s", t->name); break;
-	}
-	return buf;
-}
-
 #endif

@@ -570,7 +570,7 @@ run_to_end(int exit_status)
 	int status = -1;
 
 	while (next(&ev)) {
-		if (ev.kind == EV_GONE && ev.thread->proc->target &&
+		if (ev.kind == EV_GONE && ev.thread->proc->parent == 0 &&
 		    ev.thread->proc->threads.len == 0)
 			status = ev.thread->proc->exit_status;
 		thread_resume(ev.thread);
