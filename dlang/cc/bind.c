@@ -89,7 +89,8 @@ numeric_desc(struct comp *c, const struct node *n, const char *text,
 		    "identifier %lu exceeds maximum probe id", id);
 	if (id == 0)
 		return comp_error(c, D_PDESC_INVAL, n,
-		    "invalid probe identifier %lu: Unknown probe identifier", id);
+		    "invalid probe identifier %lu: Unknown probe identifier",
+		    id);
 	*out = (struct probe_desc){ "", "", "", "", (uint32_t)id };
 	return 0;
 }

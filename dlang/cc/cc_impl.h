@@ -148,6 +148,9 @@ struct type *fold_int_type(
 /* xlate.c */
 int xlate_declare(struct comp *c, struct node *n);
 int xlate_check(struct comp *c, struct node *n);
+/* The translator to apply, exact source first; NULL if none is declared. */
+struct xlator *xlate_find(
+    struct comp *c, struct type *dst, const struct type *src);
 /* `x.member' where x is an N_XLATE: becomes the member's expression. */
 int xlate_member(struct comp *c, struct node *n);
 

@@ -733,6 +733,34 @@ check_assoc(struct comp *c, struct node *n, struct ident *id)
 	return 0;
 }
 
+/* An argument whose declared type is not the one the probe has. */
+static int
+translate_arg(struct comp *c, struct node *n, int64_t index, struct type *to)
+{
+	char x[NAME_MAX_TEXT], y[NAME_MAX_TEXT];
+	struct node *value = comp_copy(c, n);
+
+	if (value == NULL)
+		return -EINVAL;
+	n->list = n->a = NULL;
+	n->ident = NULL;
+	n->b = value;
+	n->type = to;
+	if (type_is_scalar(to) && check_compatible(to, value)) {
+		n->kind = N_CAST;
+		n->flags = NF_CANON;
+		return 0;
+	}
+	n->kind = N_XLATE;
+	n->extra = xlate_find(c, to, value->type);
+	if (n->extra == NULL)
+		return comp_error(c, D_ARGS_XLATOR, n,
+		    "translator for args[%ld] from %s to %s is not defined",
+		    (long)index, type_name(value->type, x, sizeof(x)),
+		    type_name(to, y, sizeof(y)));
+	return 0;
+}
+
 static int
 check_args_array(struct comp *c, struct node *n, int64_t index)
 {
@@ -763,7 +791,7 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 	n->type = arg.native;
 	n->flags = 0;
 	if (arg.translated != NULL && !type_equal(arg.translated, arg.native))
-		n->type = arg.translated;
+		return translate_arg(c, n, index, arg.translated);
 	return 0;
 }
 

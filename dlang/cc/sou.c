@@ -239,8 +239,9 @@ define_sou(struct comp *c, struct node *n, struct type *t)
 		t->nmembers = l.members.len;
 		t->members = arena_alloc(
 		    &c->cc->arena, l.members.len * sizeof(*t->members));
-		memcpy(t->members, l.members.at,
-		    l.members.len * sizeof(*t->members));
+		if (l.members.len > 0)
+			memcpy(t->members, l.members.at,
+			    l.members.len * sizeof(*t->members));
 	}
 	vec_fini(&l.members);
 	return error;

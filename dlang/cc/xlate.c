@@ -122,6 +122,15 @@ xlate_declare(struct comp *c, struct node *n)
 	return 0;
 }
 
+struct xlator *
+xlate_find(struct comp *c, struct type *dst, const struct type *src)
+{
+	struct type *t = target_of(dst);
+	struct xlator *x = find(c, t, src, true);
+
+	return x != NULL ? x : find(c, t, src, false);
+}
+
 int
 xlate_check(struct comp *c, struct node *n)
 {
@@ -139,9 +148,7 @@ xlate_check(struct comp *c, struct node *n)
 		return comp_error(c, D_XLATE_SOU, n,
 		    "translator output type must be a struct or union: %s",
 		    type_name(dst, buf, sizeof(buf)));
-	struct xlator *x = find(c, t, n->b->type, true);
-	if (x == NULL)
-		x = find(c, t, n->b->type, false);
+	struct xlator *x = xlate_find(c, dst, n->b->type);
 	if (x == NULL)
 		return comp_error(c, D_XLATE_NONE, n,
 		    "cannot translate from \"%s\" to \"%s\"",

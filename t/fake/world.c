@@ -89,7 +89,7 @@ static int
 fake_nargs(void *w, const struct probe_desc *pd)
 {
 	if (strcmp(pd->prov, "test") == 0)
-		return pd->name[0] == '\0' ? -ENOTUNIQ : 4;
+		return pd->name[0] == '\0' ? -ENOTUNIQ : 6;
 	return -ENOENT;
 }
 
@@ -97,13 +97,19 @@ static int
 fake_arg(void *w, const struct probe_desc *pd, unsigned n, struct types *ts,
     struct world_arg *out)
 {
-	struct type *const of[] = { types_lookup(ts, "int"),
-		types_pointer(ts, types_lookup(ts, "char")),
-		types_pointer(ts, point(ts)), NULL };
+	struct type *integer = types_lookup(ts, "int");
+	struct type *const of[][2] = {
+		{ integer, integer },
+		{ types_lookup(ts, "char *"), types_lookup(ts, "char *") },
+		{ types_pointer(ts, point(ts)), types_pointer(ts, point(ts)) },
+		{ NULL, NULL },
+		{ integer, types_lookup(ts, "short") },
+		{ integer, point(ts) },
+	};
 
 	if (n >= sizeof(of) / sizeof(of[0]))
 		return -ENOENT;
-	*out = (struct world_arg){ of[n], of[n], n };
+	*out = (struct world_arg){ of[n][0], of[n][1], n };
 	return 0;
 }
 

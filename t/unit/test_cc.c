@@ -197,7 +197,13 @@ static const struct row names[] = {
 	{ B("trace(args[0])"), D_ARGS_IDX, NULL },
 	{ "test:::typed{trace(args[0] + 1); trace(args[2]->x)}", OK, NULL },
 	{ "test:::typed{trace(stringof(args[1]))}", OK, NULL },
-	{ "test:::typed{trace(args[4])}", D_ARGS_IDX, NULL },
+	{ "test:::typed{trace(args[6])}", D_ARGS_IDX, NULL },
+	{ "test:::typed{trace(args[4] + 1)}", OK, NULL },
+	{ "test:::typed{trace(args[5].x)}", D_ARGS_XLATOR, NULL },
+	{ "translator struct point < int i > { x = i * 2; };"
+	  "test:::typed{trace(args[5].x)}", OK, NULL },
+	{ "translator struct point < int i > { x = i * 2; };"
+	  "test:::typed{trace(args[5].y)}", D_XLATE_NOCONV, NULL },
 	{ "test:::typed{trace(args[3])}", D_ARGS_TYPE, NULL },
 	{ "test:::typed{trace(args[arg0])}", D_PROTO_ARG, NULL },
 	{ "test:::{trace(args[0])}", D_ARGS_MULTI, NULL },
@@ -532,6 +538,8 @@ static const struct row declarations[] = {
 	{ "struct s { struct t x; };", D_DECL_INCOMPLETE, NULL },
 	{ "struct s { int; };", D_DECL_MNAME, NULL },
 	{ "struct s { int a[int]; };", D_DECL_DYNOBJ, NULL },
+	{ "struct s { long :3; }; BEGIN{trace(((struct s *)arg0)->f)}",
+		D_TYPE_MEMBER, NULL },
 	{ "struct s { int x:33; };", D_DECL_BFSIZE, NULL },
 	{ "struct s { int x:0; };", D_DECL_BFCONST, NULL },
 	{ "struct s { int x:pid; };", D_DECL_BFCONST, NULL },
