@@ -34,7 +34,8 @@
 #define vec_fini(v)   (mem_free((v)->at), (v)->at = NULL, (v)->len = (v)->cap = 0)
 
 #define vec_foreach(p, v)                                                      \
-	for (typeof(*(v)->at) *p = (v)->at; p < (v)->at + (v)->len; p++)
+	for (typeof(*(v)->at) *p = (v)->at;                                    \
+	     (v)->len != 0 && p < (v)->at + (v)->len; p++)
 
 static inline void *
 vec_grow(void *at, size_t *cap, size_t size)

@@ -19,6 +19,7 @@
 
 #include "disasm/func.h"
 #include "dlang/base/glob.h"
+#include "dlang/base/hash.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "tracer/probe.h"
@@ -72,6 +73,8 @@ struct request {
 	uint64_t offset;	/* the one that is named, or UINT64_MAX */
 	bool entry, ret, offsets; /* what the name field means */
 	bool found_offset;
+	bool globs;		/* the function field is one, or empty */
+	struct hash seen;	/* functions published for it, by address */
 	bool pending;		/* sym is an IFUNC, start its resolver */
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
@@ -239,36 +242,54 @@ hidden_from_globs(const char *name)
 	    strcmp(name, "_fini") == 0;
 }
 
+static bool
+symbol_matches(const struct request *r, const struct sym *s)
+{
+	const char *func = r->pd->func;
+
+	if (s->size == 0 || !object_is_text(r->load->object, s->addr))
+		return false;
+	if (r->globs)
+		return glob_match(func, s->name) && !hidden_from_globs(s->name);
+	return strcmp(func, s->name) == 0;
+}
+
+/* A glob means each function once, by the best of its names that match; who
+ * names an alias gets it. */
+static bool
+is_alias(struct request *r)
+{
+	return r->globs && hash_set(&r->seen, r->start, r) != NULL;
+}
+
+/* The symbols of one kind that match. */
 static void
-publish_load(struct request *r)
+publish_kind(struct request *r, bool ifunc)
 {
 	const struct sym *syms;
 	size_t n = object_funcs(r->load->object, &syms);
-	const char *func = r->pd->func;
-	bool globs = *func == '\0' || glob_is(func);
-	const struct sym *last = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sym *s = &syms[i];
-		/* Aliases stand together, the best name first.  A glob means
-		 * each function once; the others are there for who names
-		 * them. */
-		if (globs && last != NULL && last->addr == s->addr)
+		if ((s->kind == SYM_IFUNC) != ifunc || !symbol_matches(r, s))
 			continue;
-		if (globs ? !glob_match(func, s->name) ||
-				hidden_from_globs(s->name) :
-			    strcmp(func, s->name) != 0)
-			continue;
-		if (s->size == 0 || !object_is_text(r->load->object, s->addr))
-			continue;
-		last = s;
 		r->sym = s;
 		r->functions++;
-		if (locate(r) == 0)
-			publish_function(r);
-		else
+		if (locate(r) != 0)
 			publish_pending(r);
+		else if (!is_alias(r))
+			publish_function(r);
 	}
+}
+
+/* IFUNCs first: memcpy says more than the name of the implementation. */
+static void
+publish_load(struct request *r)
+{
+	r->globs = *r->pd->func == '\0' || glob_is(r->pd->func);
+	publish_kind(r, true);
+	publish_kind(r, false);
+	hash_fini(&r->seen);
 }
 
 static void
