@@ -22,7 +22,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -lunwind-ptrace -lunwind-x86_64 -lcapstone -ldw -lelf -liberty -lm
+LIBS := -lcapstone -ldw -lelf -liberty -lm
 
 ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
 	symbols/lang inject inject/x86_64 tracer tracer/consume tracer/prov \
@@ -43,7 +43,7 @@ $(LIB): $(OBJ)
 	ar rcs $@ $^
 
 # A missing header is one clear sentence, not a page of errors.
-NEEDS := libunwind-ptrace.h:libunwind-dev capstone/capstone.h:libcapstone-dev \
+NEEDS := capstone/capstone.h:libcapstone-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
 	libiberty/demangle.h:libiberty-dev
 $(B)/deps.ok:
@@ -292,7 +292,7 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 
 # ---- packages, demonstration, installation ---------------------------------
 
-BUILD_PKGS := gcc libc6-dev make libunwind-dev libcapstone-dev libelf-dev \
+BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
 	libdw-dev libiberty-dev flex bison
 TEST_PKGS := check binutils g++ git perl python3 redis-tools openjdk-17-jre-headless
 
