@@ -18,6 +18,7 @@
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
 #include "tracer/consume/consume.h"
+#include "tracer/cpp.h"
 #include "tracer/enable.h"
 #include "tracer/list.h"
 #include "tracer/loop.h"
@@ -177,13 +178,6 @@ unsupported(int opt)
 		return "anonymous tracing needs a kernel, and there is none "
 		       "in this";
 	case 'G': return "-G is not available in this version";
-	case 'C':
-	case 'D':
-	case 'H':
-	case 'I':
-	case 'U':
-	case 'X':
-		return "the C preprocessor is not available in this version";
 	case 'B':
 	case 'L': return "this option is not available in this version";
 	default: return NULL;
@@ -196,9 +190,15 @@ static const struct {
 	const char *name;
 } letters[] = {
 	{ 'b', "bufsize" },
+	{ 'C', "cpp" },
+	{ 'D', "define" },
 	{ 'F', "flowindent" },
+	{ 'H', "cpphdrs" },
+	{ 'I', "incdir" },
 	{ 'q', "quiet" },
 	{ 'S', "verbose" },
+	{ 'U', "undef" },
+	{ 'X', "stdc" },
 	{ 'w', "destructive" },
 	{ 'Z', "zdefs" },
 };
@@ -216,7 +216,7 @@ apply(struct cli *c, int opt)
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == opt)
 			return set_named(c, letters[i].name,
-			    opt == 'b' ? optarg : NULL);
+			    strchr("bDIUX", opt) != NULL ? optarg : NULL);
 	switch (opt) {
 	case 'c': *vec_push(&c->commands) = optarg; return 0;
 	case 'p': return add_pid(c, optarg);
@@ -327,9 +327,14 @@ load_source(struct cli *c, struct request *r)
 		    strerror(error));
 		return -error;
 	}
-	r->source.text = text;
 	r->source.is_file = true;
-	return 0;
+	if (option_get(&c->st.opts, OPT_CPP) != 0) {
+		char *raw = text;
+		text = cpp_run(&c->st, r->text, raw);
+		mem_free(raw);
+	}
+	r->source.text = text;
+	return text != NULL ? 0 : -EINVAL;
 }
 
 static int

@@ -202,6 +202,20 @@ event_plain_child(struct super *su, pid_t pid, int *status)
 	return early_remove(su, pid, true, status);
 }
 
+int
+event_await_plain(struct super *su, pid_t pid)
+{
+	int status;
+	long r;
+
+	if (event_plain_child(su, pid, &status))
+		return status;
+	do
+		r = wait_call(pid, &status, 0, &never);
+	while (r == -EINTR);
+	return r == pid ? status : -1;
+}
+
 /* Statuses to events */
 
 bool

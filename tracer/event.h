@@ -89,4 +89,8 @@ void event_interrupt(void *ucontext);
  */
 int event_plain_child(struct super *su, pid_t pid, int *status);
 
+/* Wait for the end of such a child: its wait status, or -1 (as an int that is
+ * no status) when there is no such child. */
+int event_await_plain(struct super *su, pid_t pid);
+
 #endif

@@ -30,4 +30,25 @@ is "matched" "$(cat "$tmp/err")" "dtrap: script '$tmp/two.d' matched 2 probes"
 # Several programs share globals.
 dt -q -n 'BEGIN { x = 5; }' -n 'BEGIN { printf("%d\n", x); exit(0); }'
 has "$tmp/out" '^5$'
+
+# The preprocessor: an include beside the script, -D, line numbers in errors.
+echo '#define SEVEN 7' >"$tmp/seven.h"
+cat >"$tmp/cpp.d" <<'EOF'
+#!/usr/bin/dtrap -Cs
+#include "seven.h"
+#ifdef GIVEN
+BEGIN { printf("%d %d\n", SEVEN, GIVEN); exit(0); }
+#else
+BEGIN { trace(nosuch); }
+#endif
+EOF
+dt -C -q -D GIVEN=3 -s "$tmp/cpp.d"
+is "-C: status" "$status" 0
+has "$tmp/out" '^7 3$'
+dt -C -q -s "$tmp/cpp.d"
+is "-C, error: status" "$status" 1
+has "$tmp/err" 'line 6: .*nosuch'
+dt -C -x cpppath="$tmp/no-cpp" -s "$tmp/cpp.d"
+is "no preprocessor: status" "$status" 1
+has "$tmp/err" '^dtrap: .*Preprocessor not found'
 finish
