@@ -362,7 +362,8 @@ compile(struct cli *c, struct request *r)
 		    r->text);
 		fflush(c->st.out);
 		diag_render(stderr, &d.first, prefix,
-		    option_get(&c->st.opts, OPT_ERRTAGS) != 0);
+		    option_get(&c->st.opts, OPT_ERRTAGS) != 0,
+		    !c->st.testing);
 		mem_free(prefix);
 	} else {
 		*vec_push(&c->st.progs) = r->prog;

@@ -98,7 +98,8 @@ render_caret(FILE *out, const struct span *at)
 }
 
 void
-diag_render(FILE *out, const struct diag *d, const char *prefix, bool errtags)
+diag_render(FILE *out, const struct diag *d, const char *prefix, bool errtags,
+    bool caret)
 {
 	const struct span *at = &d->span;
 
@@ -113,6 +114,6 @@ diag_render(FILE *out, const struct diag *d, const char *prefix, bool errtags)
 	else if (d->context != NULL)
 		fprintf(out, "%s: ", d->context);
 	fprintf(out, "%s\n", d->text);
-	if (at->line > 0 && at->source != NULL)
+	if (caret && at->line > 0 && at->source != NULL)
 		render_caret(out, at);
 }
