@@ -14,6 +14,7 @@
 #include "tracer/eval.h"
 #include "tracer/proc.h"
 #include "tracer/prov/site.h"
+#include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
 
@@ -53,6 +54,24 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	state_after_fire(st);
 }
 
+/*
+ * A SIGTRAP that somebody sent, in a thread whose pc happens to be one behind a
+ * tracepoint.  With a longer instruction there that is inside of it, where no
+ * thread ever stops; with one of one byte it is the next instruction, and only
+ * the signal's origin tells.  An int3 says SI_KERNEL; a single step of the
+ * program's own, TRAP_TRACE.  While SIGTRAP is blocked nothing but an int3
+ * brings it.
+ */
+static bool
+is_stray(struct thread *th, const struct tracepoint *tp)
+{
+	siginfo_t si;
+
+	return tp->len == 1 && !sigtrap_blocked(th) &&
+	    thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
+	    si.si_code != TRAP_BRKPT;
+}
+
 bool
 hit_trap(struct state *st, struct thread *th)
 {
@@ -66,16 +85,17 @@ hit_trap(struct state *st, struct thread *th)
 	uint64_t addr = regs->r[UREG_RIP] - 1;
 	struct tracepoint *tp =
 	    tab != NULL ? tracepoint_lookup(tab, addr) : NULL;
-	if (tp == NULL) {
+	bool stray = tp != NULL && is_stray(th, tp);
+	if (tp == NULL || stray) {
 		/* A trap that was under way when its tracepoint went. */
-		if (tab != NULL && tracepoint_recent(tab, addr)) {
+		if (!stray && tab != NULL && tracepoint_recent(tab, addr)) {
 			regs->r[UREG_RIP] = addr;
 			thread_regs_dirty(th);
 			thread_mend_sigtrap(th);
 			return true;
 		}
-		hit_signal(st, th);
 		th->sig = SIGTRAP; /* the program's own */
+		hit_signal(st, th);
 		return true;
 	}
 
@@ -85,12 +105,18 @@ hit_trap(struct state *st, struct thread *th)
 		regs->r[UREG_RIP] = addr + 1;
 		th->sig = SIGTRAP;
 		thread_regs_dirty(th);
+		sigwatch_delivered(st, th);
 		return true;
 	}
 	struct tp_user *u = tp->user;
 	if (u != NULL && (u->linkmap || u->stop_here))
 		keep = targets_arrived(st, th, u);
+	bool watched = u != NULL && u->sigwatch;
+	if (watched)
+		th->mask_looked = 0; /* it is built on */
 	thread_mend_sigtrap(th);
+	if (watched)
+		sigwatch_hit(th, regs);
 	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
 		/* A call or jump through a bad pointer: the fault that the
 		 * processor would have raised at the original place. */
@@ -98,7 +124,50 @@ hit_trap(struct state *st, struct thread *th)
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
 	}
 	thread_regs_dirty(th);
+	if (watched)
+		sigwatch_settle(st, th->proc->space);
 	return !keep;
+}
+
+/* The address in a signal that says which instruction is to blame. */
+static void
+mend_si_addr(struct thread *th, struct tptable *tab)
+{
+	siginfo_t si;
+
+	if ((th->sig != SIGILL && th->sig != SIGFPE && th->sig != SIGTRAP) ||
+	    thread_siginfo(th, &si) < 0 || si.si_code <= 0 ||
+	    si.si_code == SI_KERNEL)
+		return;
+	uint64_t addr = (uintptr_t)si.si_addr;
+	uint64_t text = resume_text_pc(tab, addr);
+	if (text == addr)
+		return;
+	si.si_addr = (void *)(uintptr_t)text;
+	thread_set_siginfo(th, &si);
+}
+
+/* Out of a slot, before anybody sees it. */
+static void
+leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
+{
+	struct tracepoint *tp;
+
+	switch (resume_leave_slot(tab, regs, &tp)) {
+	case SLOT_OUTSIDE: return;
+	case SLOT_BEFORE:
+		if (tp != NULL && tp->state == TP_TRAP) {
+			struct tp_user *u = tp->user;
+			th->skip_addr = tp->addr;
+			th->skip_sp = regs->r[UREG_RSP];
+			if (u != NULL && u->sigwatch)
+				sigwatch_undo(th, regs);
+		}
+		break;
+	case SLOT_AFTER: break;
+	}
+	thread_regs_dirty(th);
+	mend_si_addr(th, tab);
 }
 
 void
@@ -106,20 +175,10 @@ hit_signal(struct state *st, struct thread *th)
 {
 	struct tptable *tab = th->proc->space->tab;
 	struct uregs *regs;
-	struct tracepoint *tp;
 
 	/* Registers only when there can be a slot to leave. */
 	if (tab == NULL || (regs = thread_regs(th)) == NULL)
 		return;
-	switch (resume_leave_slot(tab, regs, &tp)) {
-	case SLOT_OUTSIDE: return;
-	case SLOT_BEFORE:
-		if (tp != NULL && tp->state == TP_TRAP) {
-			th->skip_addr = tp->addr;
-			th->skip_sp = regs->r[UREG_RSP];
-		}
-		break;
-	case SLOT_AFTER: break;
-	}
-	thread_regs_dirty(th);
+	leave_slot(th, tab, regs);
+	sigwatch_delivered(st, th);
 }

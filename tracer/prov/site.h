@@ -30,6 +30,8 @@ struct tp_user {
 	bool conditional;	  /* some site is */
 	bool linkmap;		  /* the run-time linker's rendezvous */
 	bool stop_here;		  /* a launched process is awaited here */
+	bool sigwatch;		  /* a system call that changes how signals are
+				   * treated: sigwatch.c */
 };
 
 /*
