@@ -32,6 +32,20 @@ fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
 			ecb_fire_site(&st->env, s->image_ref);
 }
 
+/* Is this the second trap of one execution?  Until it comes, the handler of the
+ * signal that came first may meet tracepoints, further down the stack. */
+static bool
+is_second(
+    struct thread *th, const struct tracepoint *tp, const struct uregs *regs)
+{
+	uint64_t sp = regs->r[UREG_RSP];
+	bool second = th->skip_addr == tp->addr && th->skip_sp == sp;
+
+	if (sp >= th->skip_sp)
+		th->skip_addr = 0;
+	return second;
+}
+
 /* The probes at tp, unless this is the second trap of one execution. */
 static void
 fire(struct state *st, struct thread *th, struct tracepoint *tp,
@@ -39,11 +53,8 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 {
 	struct tp_user *u = tp->user;
 
-	if (th->skip_addr == tp->addr && th->skip_sp == regs->r[UREG_RSP]) {
-		th->skip_addr = 0;
+	if (is_second(th, tp, regs))
 		return;
-	}
-	th->skip_addr = 0;
 	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL)
 		return;
 	st->hits++;

@@ -59,6 +59,7 @@ struct space {
 	struct sigwatch *watch;	 /* sigwatch.c's; NULL before the first site */
 	bool sig_watched;	 /* what the program does with SIGTRAP is seen
 				  * by the watch as it does it */
+	bool mask_unseen;	 /* the watch has given up on masks */
 	void *user;		 /* the enabling's */
 };
 

@@ -18,7 +18,8 @@
  *			seen where that matters.
  *
  * What is known is checked by one PTRACE_GETSIGMASK, at every hit of a thread
- * that blocks SIGTRAP, else at a hit if the last look was MASK_MS ago.  If the
+ * that blocks SIGTRAP or has been sent a signal, else at a hit if the last look
+ * was MASK_MS ago (or at every hit, where the watch has given up).  If the
  * mask but for SIGTRAP is the one that is known, or the one before that, so is
  * the bit.  If it is another (a change was not seen: sigsuspend() and a
  * handler, the raw syscall(3), a program that lost its watch because it changes
@@ -30,7 +31,7 @@
  *
  * A SIGTRAP that is pending for a thread that blocks it, when it meets an int3,
  * swallows the int3's (a standard signal is queued once) and is what we get to
- * see: it is sent again, by the thread to itself, with its own siginfo.
+ * see: it goes back to where it was, with its own siginfo.
  *
  * Limits.  A SIGTRAP that was blocked or unblocked by itself in a way that is
  * not seen (see sigwatch.c) is restored wrongly.  Handlers of other signals
@@ -111,46 +112,33 @@ mask_becomes(struct thread *th, uint64_t mask)
 	th->mask_known = true;
 }
 
-/* A system call in the thread, with len bytes of its stack to read and write:
- * their address becomes the argument args[where]. */
+/* rt_sigaction(SIGTRAP) in the thread, through a few words of its stack. */
 static int
-call_with(struct thread *th, long nr, const uint64_t args[6], unsigned where,
-    void *buf, size_t len)
+action_call(struct thread *th, bool set, uint64_t action[ACTION_WORDS])
 {
 	struct space *sp = th->proc->space;
-	const struct target_ops *ops = sp->target.ops;
 	struct uregs *regs = thread_regs(th);
-	uint64_t with[6];
-	uint8_t kept[sizeof(siginfo_t)];
+	uint64_t kept[ACTION_WORDS];
 	int64_t result = 0;
 
 	if (regs == NULL)
 		return -ESRCH;
 	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
-	memcpy(with, args, sizeof(with));
-	with[where] = addr;
-	int r = ops->read(&sp->target, addr, kept, len);
-	if (r == 0)
-		r = ops->write(&sp->target, addr, buf, len);
+	const struct target_ops *ops = sp->target.ops;
+	int r = ops->read(&sp->target, addr, kept, sizeof(kept));
+	if (r == 0 && set)
+		r = ops->write(&sp->target, addr, action, sizeof(kept));
 	if (r < 0)
 		return r;
-	r = remote_syscall(th, nr, with, &result);
+	const uint64_t args[6] = { SIGTRAP, set ? addr : 0, set ? 0 : addr,
+		sizeof(action[ACTION_MASK]) };
+	r = remote_syscall(th, SYS_rt_sigaction, args, &result);
 	if (r == 0 && result < 0)
 		r = (int)result;
-	if (r == 0)
-		r = ops->read(&sp->target, addr, buf, len);
-	ops->write(&sp->target, addr, kept, len);
+	if (r == 0 && !set)
+		r = ops->read(&sp->target, addr, action, sizeof(kept));
+	ops->write(&sp->target, addr, kept, sizeof(kept));
 	return r;
-}
-
-/* rt_sigaction(SIGTRAP) in the thread. */
-static int
-action_call(struct thread *th, bool set, uint64_t action[ACTION_WORDS])
-{
-	const uint64_t args[6] = { SIGTRAP, 0, 0, sizeof(action[ACTION_MASK]) };
-
-	return call_with(th, SYS_rt_sigaction, args, set ? 1 : 2, action,
-	    ACTION_WORDS * sizeof(*action));
 }
 
 /* The hit has made the handler SIG_DFL: back to what it was. */
@@ -198,28 +186,17 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
 		p->sig_restorer = action[ACTION_RESTORER];
 }
 
-/* Does the stop's siginfo come from an int3? */
-static bool
-is_of_int3(const siginfo_t *si)
-{
-	return si->si_code == SI_KERNEL || si->si_code == TRAP_BRKPT;
-}
-
-/* A SIGTRAP that was pending has come in the place of the int3's. */
+/* If a SIGTRAP that was pending has come in the place of the int3's: pending
+ * again it shall be.  What a tracer delivers though it is blocked, is queued
+ * (ptrace_signal() in kernel/signal.c), with the siginfo it had. */
 static void
-send_again(struct thread *th)
+keep_pending(struct thread *th)
 {
-	const uint64_t args[6] = { (uint64_t)th->proc->pid, (uint64_t)th->tid,
-		SIGTRAP };
 	siginfo_t si;
-	int r;
 
-	if (thread_siginfo(th, &si) < 0 || is_of_int3(&si))
-		return;
-	r = call_with(th, SYS_rt_tgsigqueueinfo, args, 3, &si, sizeof(si));
-	if (r < 0)
-		LOG("sigtrap", "%d: a pending SIGTRAP is lost: %s",
-		    (int)th->tid, strerror(-r));
+	if (thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
+	    si.si_code != TRAP_BRKPT)
+		th->sig = SIGTRAP;
 }
 
 void
@@ -256,6 +233,7 @@ thread_mend_sigtrap(struct thread *th)
 	uint64_t mask, now = now_ms();
 
 	if (now - th->mask_looked < MASK_MS && th->mask_known &&
+	    !th->proc->space->mask_unseen &&
 	    (th->sigmask & SIGBIT(SIGTRAP)) == 0 && !th->proc->trap_ignored)
 		return;
 	if (th->state != TH_STOPPED || thread_sigmask(th, &mask) < 0)
@@ -272,7 +250,7 @@ thread_mend_sigtrap(struct thread *th)
 	else if (!th->proc->space->sig_watched)
 		action_look(th, now);
 	if (blocked)
-		send_again(th);
+		keep_pending(th);
 }
 
 /* ---- what is seen ---- */
@@ -352,8 +330,7 @@ sigtrap_delivered(struct thread *th)
 	if (sig <= 0 || sig > SIGNALS)
 		return false;
 	uint64_t mask = p->handler_mask[sig - 1];
-	if ((p->handler_known & SIGBIT(sig)) == 0)
-		th->mask_looked = 0;
+	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
 	if (sig == SIGTRAP && p->trap_caught && p->trap_saved &&
 	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) != 0) {
 		p->trap_action[ACTION_HANDLER] = HANDLER_DEFAULT;

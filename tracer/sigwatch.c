@@ -305,7 +305,7 @@ sigwatch_end(struct space *sp)
 	vec_fini(&w->scanned);
 	mem_free(w);
 	sp->watch = NULL;
-	sp->sig_watched = false;
+	sp->sig_watched = sp->mask_unseen = false;
 }
 
 /* ---- hits ---- */
@@ -407,7 +407,7 @@ sigwatch_settle(struct state *st, struct space *sp)
 		return;
 	LOG("sigwatch", "%d: the mask is not watched any more",
 	    addrspace_pid(sp->as));
-	w->dropped = true;
+	w->dropped = sp->mask_unseen = true;
 	for (size_t i = 0; i < w->markers.len; i++) {
 		struct marker m = w->markers.at[i];
 		if (m.nr == SYS_rt_sigprocmask)
