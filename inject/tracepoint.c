@@ -278,6 +278,7 @@ entry_plan(struct tptable *tab, struct entry *e, const char **why)
 		return err;
 	e->plan = plan;
 	e->tp.saved = insn.bytes[0];
+	e->tp.len = insn.len;
 	e->tp.was_int3 = plan.how == DISP_OWN_TRAP;
 	return 0;
 }

@@ -40,6 +40,7 @@ struct tracepoint {
 	uint32_t refs;	     /* sites that need it */
 	enum tp_state state;
 	uint8_t saved;	     /* the byte under the int3 */
+	uint8_t len;	     /* of the displaced instruction */
 	bool queued;	     /* a change waits for commit */
 	bool was_int3;	     /* the program had its own int3 here */
 	uint64_t slot;	     /* out-of-line slot, 0 when emulated */

@@ -138,6 +138,9 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	child->trap_caught = p->trap_caught;
 	child->trap_saved = p->trap_saved;
 	memcpy(child->trap_action, p->trap_action, sizeof(p->trap_action));
+	memcpy(child->handler_mask, p->handler_mask, sizeof(p->handler_mask));
+	child->handler_known = p->handler_known;
+	child->sig_restorer = p->sig_restorer;
 	return thread_add(child, tid, TH_NEW);
 }
 

@@ -15,6 +15,7 @@
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
+#include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
 
@@ -32,6 +33,20 @@ fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
 			ecb_fire_site(&st->env, s->image_ref);
 }
 
+/* Is this the second trap of one execution?  Until it comes, the handler of the
+ * signal that came first may meet tracepoints, further down the stack. */
+static bool
+is_second(
+    struct thread *th, const struct tracepoint *tp, const struct uregs *regs)
+{
+	uint64_t sp = regs->r[UREG_RSP];
+	bool second = th->skip_addr == tp->addr && th->skip_sp == sp;
+
+	if (sp >= th->skip_sp)
+		th->skip_addr = 0;
+	return second;
+}
+
 /* The probes at tp, unless this is the second trap of one execution. */
 static void
 fire(struct state *st, struct thread *th, struct tracepoint *tp,
@@ -39,11 +54,8 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 {
 	struct tp_user *u = tp->user;
 
-	if (th->skip_addr == tp->addr && th->skip_sp == regs->r[UREG_RSP]) {
-		th->skip_addr = 0;
+	if (is_second(th, tp, regs))
 		return;
-	}
-	th->skip_addr = 0;
 	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL)
 		return;
 	st->hits++;
@@ -52,6 +64,24 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	fire_sites(st, tp, u, regs);
 	st->thread = NULL;
 	state_after_fire(st);
+}
+
+/*
+ * A SIGTRAP that somebody sent, in a thread whose pc happens to be one behind a
+ * tracepoint.  With a longer instruction there that is inside of it, where no
+ * thread ever stops; with one of one byte it is the next instruction, and only
+ * the signal's origin tells.  An int3 says SI_KERNEL; a single step of the
+ * program's own, TRAP_TRACE.  While SIGTRAP is blocked nothing but an int3
+ * brings it.
+ */
+static bool
+is_stray(struct thread *th, const struct tracepoint *tp)
+{
+	siginfo_t si;
+
+	return tp->len == 1 && !sigtrap_blocked(th) &&
+	    thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
+	    si.si_code != TRAP_BRKPT;
 }
 
 bool
@@ -67,16 +97,17 @@ hit_trap(struct state *st, struct thread *th)
 	uint64_t addr = regs->r[UREG_RIP] - 1;
 	struct tracepoint *tp =
 	    tab != NULL ? tracepoint_lookup(tab, addr) : NULL;
-	if (tp == NULL) {
+	bool stray = tp != NULL && is_stray(th, tp);
+	if (tp == NULL || stray) {
 		/* A trap that was under way when its tracepoint went. */
-		if (tab != NULL && tracepoint_recent(tab, addr)) {
+		if (!stray && tab != NULL && tracepoint_recent(tab, addr)) {
 			regs->r[UREG_RIP] = addr;
 			thread_regs_dirty(th);
 			thread_mend_sigtrap(th);
 			return true;
 		}
-		hit_signal(st, th);
 		th->sig = SIGTRAP; /* the program's own */
+		hit_signal(st, th);
 		return true;
 	}
 
@@ -86,6 +117,7 @@ hit_trap(struct state *st, struct thread *th)
 		regs->r[UREG_RIP] = addr + 1;
 		th->sig = SIGTRAP;
 		thread_regs_dirty(th);
+		sigwatch_delivered(st, th);
 		return true;
 	}
 	struct tp_user *u = tp->user;
@@ -93,7 +125,12 @@ hit_trap(struct state *st, struct thread *th)
 		pid_resolved(st, th->proc, addr, regs->r[UREG_RAX]);
 	if (u != NULL && (u->linkmap || u->stop_here))
 		keep = targets_arrived(st, th, u);
+	bool watched = u != NULL && u->sigwatch;
+	if (watched)
+		th->mask_looked = 0; /* it is built on */
 	thread_mend_sigtrap(th);
+	if (watched)
+		sigwatch_hit(th, regs);
 	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
 		/* A call or jump through a bad pointer: the fault that the
 		 * processor would have raised at the original place. */
@@ -101,7 +138,50 @@ hit_trap(struct state *st, struct thread *th)
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
 	}
 	thread_regs_dirty(th);
+	if (watched)
+		sigwatch_settle(st, th->proc->space);
 	return !keep;
+}
+
+/* The address in a signal that says which instruction is to blame. */
+static void
+mend_si_addr(struct thread *th, struct tptable *tab)
+{
+	siginfo_t si;
+
+	if ((th->sig != SIGILL && th->sig != SIGFPE && th->sig != SIGTRAP) ||
+	    thread_siginfo(th, &si) < 0 || si.si_code <= 0 ||
+	    si.si_code == SI_KERNEL)
+		return;
+	uint64_t addr = (uintptr_t)si.si_addr;
+	uint64_t text = resume_text_pc(tab, addr);
+	if (text == addr)
+		return;
+	si.si_addr = (void *)(uintptr_t)text;
+	thread_set_siginfo(th, &si);
+}
+
+/* Out of a slot, before anybody sees it. */
+static void
+leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
+{
+	struct tracepoint *tp;
+
+	switch (resume_leave_slot(tab, regs, &tp)) {
+	case SLOT_OUTSIDE: return;
+	case SLOT_BEFORE:
+		if (tp != NULL && tp->state == TP_TRAP) {
+			struct tp_user *u = tp->user;
+			th->skip_addr = tp->addr;
+			th->skip_sp = regs->r[UREG_RSP];
+			if (u != NULL && u->sigwatch)
+				sigwatch_undo(th, regs);
+		}
+		break;
+	case SLOT_AFTER: break;
+	}
+	thread_regs_dirty(th);
+	mend_si_addr(th, tab);
 }
 
 void
@@ -109,20 +189,10 @@ hit_signal(struct state *st, struct thread *th)
 {
 	struct tptable *tab = th->proc->space->tab;
 	struct uregs *regs;
-	struct tracepoint *tp;
 
 	/* Registers only when there can be a slot to leave. */
 	if (tab == NULL || (regs = thread_regs(th)) == NULL)
 		return;
-	switch (resume_leave_slot(tab, regs, &tp)) {
-	case SLOT_OUTSIDE: return;
-	case SLOT_BEFORE:
-		if (tp != NULL && tp->state == TP_TRAP) {
-			th->skip_addr = tp->addr;
-			th->skip_sp = regs->r[UREG_RSP];
-		}
-		break;
-	case SLOT_AFTER: break;
-	}
-	thread_regs_dirty(th);
+	leave_slot(th, tab, regs);
+	sigwatch_delivered(st, th);
 }

@@ -555,6 +555,14 @@ thread_siginfo(struct thread *th, siginfo_t *si)
 	return request(PTRACE_GETSIGINFO, th->tid, 0, (uintptr_t)si);
 }
 
+int
+thread_set_siginfo(struct thread *th, const siginfo_t *si)
+{
+	if (th->state != TH_STOPPED)
+		return -ESRCH;
+	return request(PTRACE_SETSIGINFO, th->tid, 0, (uintptr_t)si);
+}
+
 void
 thread_fault(struct thread *th, int sig, int code, uint64_t addr)
 {
@@ -598,6 +606,9 @@ proc_refresh(struct proc *p)
 	p->trap_ignored = (st.sig_ignored & trap) != 0;
 	p->trap_caught = (st.sig_caught & trap) != 0;
 	p->trap_saved = false;
+	memset(p->handler_mask, 0, sizeof(p->handler_mask));
+	p->handler_known = ~st.sig_caught;
+	p->sig_restorer = 0;
 }
 
 /* Detaching */

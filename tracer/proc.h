@@ -34,6 +34,7 @@
 
 struct addrspace;
 struct probe;
+struct sigwatch;
 struct tptable;
 struct unwinder;
 
@@ -54,7 +55,24 @@ struct space {
 	bool no_map;		 /* the target may not map memory: do not ask */
 	uint64_t syscall_insn;	 /* where a `syscall' instruction stands, 0 if
 				  * not looked for yet (remote.c) */
+	bool probed;		 /* a probe has a site in it */
+	struct sigwatch *watch;	 /* sigwatch.c's; NULL before the first site */
+	bool sig_watched;	 /* what the program does with SIGTRAP is seen
+				  * by the watch as it does it */
+	bool mask_unseen;	 /* the watch has given up on masks */
 	void *user;		 /* the enabling's */
+};
+
+/* As many as the kernel has. */
+#define SIGNALS 64
+
+/* The kernel's struct sigaction on 64-bit machines, by words. */
+enum {
+	ACTION_HANDLER,
+	ACTION_FLAGS,
+	ACTION_RESTORER,
+	ACTION_MASK,
+	ACTION_WORDS
 };
 
 struct proc {
@@ -73,10 +91,14 @@ struct proc {
 
 	/* What is known of SIGTRAP's disposition (sigtrap.c): */
 	bool trap_ignored, trap_caught;
-	bool trap_saved;	 /* trap_action holds it, as the kernel's
-				  * struct sigaction: for putting it back */
-	uint64_t trap_action[4];
+	bool trap_saved;	 /* trap_action holds it, for putting it
+				  * back */
+	uint64_t trap_action[ACTION_WORDS];
 	uint64_t trap_looked;	 /* when it was last read, ms */
+	/* What is blocked besides while the handler of signal n runs, at
+	 * [n - 1]; 0 where there is no handler.  Known where the bit is set. */
+	uint64_t handler_mask[SIGNALS], handler_known;
+	uint64_t sig_restorer;	 /* where handlers return to; 0: not known */
 
 	void *user;
 };
@@ -116,6 +138,7 @@ struct thread {
 				 * of a group-stop: it joins when resumed */
 	bool mask_known;	/* sigmask is as of mask_looked, ms (sigtrap.c) */
 	uint64_t sigmask, mask_looked;
+	uint64_t mask_before;	/* what sigmask was before it last changed */
 
 	bool regs_valid;	/* regs holds this stop's registers */
 	bool regs_dirty;	/* and must be written back before it runs */
@@ -227,8 +250,9 @@ void thread_regs_dirty(struct thread *th);
  */
 void thread_resume(struct thread *th);
 
-/* siginfo of a signal-delivery-stop.  0 or -errno. */
+/* siginfo of a signal-delivery-stop, and another for it.  0 or -errno. */
 int thread_siginfo(struct thread *th, siginfo_t *si);
+int thread_set_siginfo(struct thread *th, const siginfo_t *si);
 
 /*
  * The kernel resets a blocked or ignored SIGTRAP when int3 raises it
@@ -238,6 +262,31 @@ int thread_siginfo(struct thread *th, siginfo_t *si);
  * can be known and what cannot.
  */
 void thread_mend_sigtrap(struct thread *th);
+
+/*
+ * What is seen of a thread's doings, so that thread_mend_sigtrap() knows what
+ * to put back (sigtrap.c keeps it, sigwatch.c sees it).  The call is about to
+ * be made, the signal to be delivered.
+ */
+/* From now on every change is told: read what is so now.  All threads of the
+ * space are stopped. */
+void sigtrap_begin(struct space *sp);
+/* rt_sigprocmask(how, set); or a return from a handler, as SIG_SETMASK. */
+void sigtrap_mask_set(struct thread *th, int how, uint64_t set);
+/* It was not made yet: a signal comes first. */
+void sigtrap_mask_undo(struct thread *th);
+/* rt_sigaction(sig, action). */
+void sigtrap_action_set(
+    struct thread *th, int sig, const uint64_t action[ACTION_WORDS]);
+/* th->sig is delivered.  True when it runs a handler, and what is blocked there
+ * or on its return does not tell by itself whether SIGTRAP is: the return is to
+ * be watched. */
+bool sigtrap_delivered(struct thread *th);
+/* Is SIGTRAP caught or ignored, or does the thread's mask treat it otherwise
+ * than the signals that programs treat alike? */
+bool sigtrap_apart(const struct thread *th);
+/* Is SIGTRAP known to be blocked, but for what an int3 does? */
+bool sigtrap_blocked(const struct thread *th);
 
 /*
  * At EV_TRAP: let the int3 become a fault.  th->sig is then `sig' with this

@@ -26,7 +26,9 @@
  * lose its handler.  So are the faults, which do not happen.
  *
  * Known to be lost: of two instances of one signal number sent to this very
- * thread, one in delivery and one pending, the second.
+ * thread, one in delivery and one pending, the second.  Not so when the one in
+ * delivery is the SIGTRAP of an int3: then it is the other that the thread is
+ * stopped for afterwards, as if the kernel had queued the two in that order.
  */
 #include "tracer/remote.h"
 
@@ -261,6 +263,24 @@ run(struct remote *r, uint64_t insn_addr, long nr, const uint64_t args[6],
 	return error;
 }
 
+/* Another SIGTRAP that is pending for the thread will be one with the int3's
+ * that is injected: it is the one to go on with. */
+static void
+prefer_pending(struct remote *r)
+{
+	struct __ptrace_peeksiginfo_args args = { .nr = 1 };
+	siginfo_t si;
+
+	if (r->sig != SIGTRAP || r->si.si_code != SI_KERNEL)
+		return;
+	for (; ptrace(PTRACE_PEEKSIGINFO, r->th->tid, &args, &si) == 1;
+	     args.off++)
+		if (si.si_signo == SIGTRAP) {
+			r->si = si;
+			return;
+		}
+}
+
 /* Back to a stop like the one that was found. */
 static int
 finish(struct remote *r)
@@ -269,6 +289,7 @@ finish(struct remote *r)
 	int error = 0;
 
 	if (r->sig != 0) {
+		prefer_pending(r);
 		thread_set_sigmask(th, ~SIGBIT(r->sig));
 		error = step(r, AWAIT_SIGNAL, r->sig);
 		if (error == 0)

@@ -6,26 +6,40 @@
  * and if it is blocked or ignored its handler becomes SIG_DFL; flags, mask and
  * restorer stay.  All that happens before the tracer sees the stop, and the
  * stop looks the same as when nothing was reset.  So what was before must be
- * known from before, or be inferred:
+ * known from before:
  *
- *	mask		one PTRACE_GETSIGMASK, at every hit of a thread that
- *			blocks SIGTRAP, else at a hit if the last look was
- *			MASK_MS ago.  If the mask without SIGTRAP is what it
- *			was at that look, or at attach, so is the bit.  If it
- *			has changed since, the bit is taken to be like the
- *			signals that programs treat alike: who blocks SIGILL,
- *			SIGBUS, SIGFPE and SIGSEGV blocks everything.
- *	disposition	read from /proc when we come to the process, and again
- *			at a hit if that is LOOK_MS ago; a handler is then
- *			asked for by a system call in the thread, so that it
- *			can be put back.
+ *	disposition	read when we come to the process, again when its space
+ *			gets its first probe; sigwatch.c then sees every
+ *			change as it is made.
+ *	mask		read likewise, thread by thread, and when a thread is
+ *			born.  sigwatch.c sees it changed by a call; the loop
+ *			sees a signal delivered, and what its handler blocks is
+ *			known from the sigaction() that was seen; its return is
+ *			seen where that matters.
  *
- * Limits, all of them of programs that handle SIGTRAP themselves: a mask in
- * which SIGTRAP alone was blocked or unblocked since the last look is restored
- * wrongly; a handler that was set less than LOOK_MS before a hit with SIGTRAP
- * blocked is lost, and so is an ignored SIGTRAP that was not ignored when the
- * process was attached or executed its program.  Between the hit and its
- * repair a SIGTRAP of somebody else may get through.
+ * What is known is checked by one PTRACE_GETSIGMASK, at every hit of a thread
+ * that blocks SIGTRAP or has been sent a signal, else at a hit if the last look
+ * was MASK_MS ago (or at every hit, where the watch has given up).  If the
+ * mask but for SIGTRAP is the one that is known, or the one before that, so is
+ * the bit.  If it is another (a change was not seen: sigsuspend() and a
+ * handler, the raw syscall(3), a program that lost its watch because it changes
+ * its mask all day) the bit is taken to be like the signals that programs treat
+ * alike: who blocks SIGILL, SIGBUS, SIGFPE and SIGSEGV blocks everything.
+ *
+ * Where a marker of the watch could not be placed, or no probe has a site yet,
+ * the disposition is read from /proc at a hit if that is LOOK_MS ago.
+ *
+ * A SIGTRAP that is pending for a thread that blocks it, when it meets an int3,
+ * swallows the int3's (a standard signal is queued once) and is what we get to
+ * see: it goes back to where it was, with its own siginfo.
+ *
+ * Limits.  A SIGTRAP that was blocked or unblocked by itself in a way that is
+ * not seen (see sigwatch.c) is restored wrongly.  Handlers of other signals
+ * that were there when their process was attached have an unknown sa_mask.
+ * Between the hit and its repair a SIGTRAP of somebody else may get through,
+ * and one that is pending while it is both blocked and ignored is discarded by
+ * the repair.  A SIGTRAP that is sent to a thread in the moment when it
+ * executes an int3 is one with it.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,12 +53,14 @@
 #define SIGBIT(sig) (1ULL << ((sig)-1))
 /* Ten looks a second cost less than one part in a thousand; the mask is
  * cheaper to look at. */
-#define LOOK_MS 100
-#define MASK_MS 4
+#define LOOK_MS         100
+#define MASK_MS         4
 
-/* The kernel's struct sigaction on 64-bit machines. */
-enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK };
-#define HANDLER_IGNORE ((uint64_t)(uintptr_t)SIG_IGN)
+#define HANDLER_DEFAULT ((uint64_t)(uintptr_t)SIG_DFL)
+#define HANDLER_IGNORE  ((uint64_t)(uintptr_t)SIG_IGN)
+
+/* No mask has them. */
+#define NEVER_BLOCKED (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
 
 /* Below the red zone of the stack, aligned: nothing lives there. */
 #define SCRATCH_BELOW 256
@@ -58,25 +74,51 @@ now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* Was SIGTRAP blocked before the hit that left this mask? */
+/* By what is blocked besides: is SIGTRAP? */
 static bool
-was_blocked(const struct thread *th, uint64_t mask)
+seems_blocked(uint64_t mask)
 {
 	const uint64_t alike =
 	    SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV);
 
-	if (th->mask_known && (th->sigmask & ~SIGBIT(SIGTRAP)) == mask)
-		return (th->sigmask & SIGBIT(SIGTRAP)) != 0;
 	return (mask & alike) == alike;
+}
+
+/* Does the mask treat SIGTRAP in a way that it does not tell itself? */
+static bool
+is_apart(uint64_t mask)
+{
+	return ((mask & SIGBIT(SIGTRAP)) != 0) != seems_blocked(mask);
+}
+
+/* Was SIGTRAP blocked before the hit that left this mask? */
+static bool
+was_blocked(const struct thread *th, uint64_t mask)
+{
+	const uint64_t others = ~SIGBIT(SIGTRAP);
+
+	if (th->mask_known && ((th->sigmask ^ mask) & others) == 0)
+		return (th->sigmask & SIGBIT(SIGTRAP)) != 0;
+	if (th->mask_known && ((th->mask_before ^ mask) & others) == 0)
+		return (th->mask_before & SIGBIT(SIGTRAP)) != 0;
+	return seems_blocked(mask);
+}
+
+static void
+mask_becomes(struct thread *th, uint64_t mask)
+{
+	th->mask_before = th->mask_known ? th->sigmask : mask;
+	th->sigmask = mask & ~NEVER_BLOCKED;
+	th->mask_known = true;
 }
 
 /* rt_sigaction(SIGTRAP) in the thread, through a few words of its stack. */
 static int
-action_call(struct thread *th, bool set, uint64_t action[4])
+action_call(struct thread *th, bool set, uint64_t action[ACTION_WORDS])
 {
 	struct space *sp = th->proc->space;
 	struct uregs *regs = thread_regs(th);
-	uint64_t kept[4];
+	uint64_t kept[ACTION_WORDS];
 	int64_t result = 0;
 
 	if (regs == NULL)
@@ -106,18 +148,55 @@ action_restore(struct thread *th)
 	struct proc *p = th->proc;
 	int r = 0;
 
-	if (p->trap_caught && !p->trap_saved)
-		r = -ENODATA;
-	else if (p->trap_caught)
+	if (!p->trap_caught && !p->trap_ignored)
+		return;
+	if (p->trap_saved) {
 		r = action_call(th, true, p->trap_action);
-	else if (p->trap_ignored &&
-	    (r = action_call(th, false, p->trap_action)) == 0) {
+	} else if (p->trap_caught) {
+		r = -ENODATA;
+	} else if ((r = action_call(th, false, p->trap_action)) == 0) {
 		p->trap_action[ACTION_HANDLER] = HANDLER_IGNORE;
+		p->trap_saved = true;
 		r = action_call(th, true, p->trap_action);
 	}
 	if (r < 0)
 		LOG("sigtrap", "%d: SIGTRAP's action not restored: %s",
 		    (int)th->tid, strerror(-r));
+}
+
+/* What the handler blocks besides, of an action. */
+static uint64_t
+handler_blocks(int sig, const uint64_t action[ACTION_WORDS])
+{
+	uint64_t mask = action[ACTION_MASK] & ~NEVER_BLOCKED;
+
+	if (action[ACTION_HANDLER] == HANDLER_DEFAULT ||
+	    action[ACTION_HANDLER] == HANDLER_IGNORE)
+		return 0;
+	return (action[ACTION_FLAGS] & SA_NODEFER) != 0 ? mask :
+							  mask | SIGBIT(sig);
+}
+
+static void
+action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
+{
+	p->handler_mask[sig - 1] = handler_blocks(sig, action);
+	p->handler_known |= SIGBIT(sig);
+	if (action[ACTION_RESTORER] != 0)
+		p->sig_restorer = action[ACTION_RESTORER];
+}
+
+/* If a SIGTRAP that was pending has come in the place of the int3's: pending
+ * again it shall be.  What a tracer delivers though it is blocked, is queued
+ * (ptrace_signal() in kernel/signal.c), with the siginfo it had. */
+static void
+keep_pending(struct thread *th)
+{
+	siginfo_t si;
+
+	if (thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
+	    si.si_code != TRAP_BRKPT)
+		th->sig = SIGTRAP;
 }
 
 void
@@ -127,6 +206,8 @@ sigtrap_save(struct thread *th)
 
 	p->trap_saved =
 	    p->trap_caught && action_call(th, false, p->trap_action) == 0;
+	if (p->trap_saved)
+		action_is(p, SIGTRAP, p->trap_action);
 }
 
 /* What the program does with SIGTRAP now, for the hits to come. */
@@ -152,18 +233,125 @@ thread_mend_sigtrap(struct thread *th)
 	uint64_t mask, now = now_ms();
 
 	if (now - th->mask_looked < MASK_MS && th->mask_known &&
+	    !th->proc->space->mask_unseen &&
 	    (th->sigmask & SIGBIT(SIGTRAP)) == 0 && !th->proc->trap_ignored)
 		return;
 	if (th->state != TH_STOPPED || thread_sigmask(th, &mask) < 0)
 		return;
 	th->mask_looked = now;
 	bool blocked = was_blocked(th, mask);
-	th->sigmask = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
-	th->mask_known = true;
+	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
+	if (was != th->sigmask || !th->mask_known)
+		mask_becomes(th, was);
 	if (blocked && (mask & SIGBIT(SIGTRAP)) == 0)
 		thread_set_sigmask(th, th->sigmask);
 	if (blocked || th->proc->trap_ignored)
 		action_restore(th);
-	else
+	else if (!th->proc->space->sig_watched)
 		action_look(th, now);
+	if (blocked)
+		keep_pending(th);
+}
+
+/* ---- what is seen ---- */
+
+/* Read how a process and its threads treat SIGTRAP now. */
+static void
+begin_proc(struct proc *p)
+{
+	proc_refresh(p);
+	vec_foreach(at, &p->threads) {
+		struct thread *th = *at;
+		uint64_t mask;
+		/* An int3 that nobody has looked at has changed it. */
+		if (th->state != TH_STOPPED || th->asleep ||
+		    (th->queued != 0 && th->stop == EV_TRAP) ||
+		    thread_sigmask(th, &mask) < 0)
+			continue;
+		th->mask_known = false;
+		mask_becomes(th, mask);
+	}
+	for (size_t i = 0;
+	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
+		sigtrap_save(p->threads.at[i]);
+}
+
+void
+sigtrap_begin(struct space *sp)
+{
+	vec_foreach(p, &sp->procs)
+		begin_proc(*p);
+}
+
+void
+sigtrap_mask_set(struct thread *th, int how, uint64_t set)
+{
+	uint64_t mask = th->sigmask;
+
+	switch (how) {
+	case SIG_BLOCK: mask |= set; break;
+	case SIG_UNBLOCK: mask &= ~set; break;
+	default: mask = set;
+	}
+	mask_becomes(th, mask);
+}
+
+void
+sigtrap_mask_undo(struct thread *th)
+{
+	uint64_t mask = th->mask_before;
+
+	th->mask_before = th->sigmask;
+	th->sigmask = mask;
+}
+
+void
+sigtrap_action_set(
+    struct thread *th, int sig, const uint64_t action[ACTION_WORDS])
+{
+	struct proc *p = th->proc;
+
+	action_is(p, sig, action);
+	if (sig != SIGTRAP)
+		return;
+	memcpy(p->trap_action, action, sizeof(p->trap_action));
+	p->trap_saved = true;
+	p->trap_ignored = action[ACTION_HANDLER] == HANDLER_IGNORE;
+	p->trap_caught =
+	    !p->trap_ignored && action[ACTION_HANDLER] != HANDLER_DEFAULT;
+}
+
+bool
+sigtrap_delivered(struct thread *th)
+{
+	struct proc *p = th->proc;
+	int sig = th->sig;
+
+	if (sig <= 0 || sig > SIGNALS)
+		return false;
+	uint64_t mask = p->handler_mask[sig - 1];
+	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
+	if (sig == SIGTRAP && p->trap_caught && p->trap_saved &&
+	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) != 0) {
+		p->trap_action[ACTION_HANDLER] = HANDLER_DEFAULT;
+		sigtrap_action_set(th, SIGTRAP, p->trap_action);
+	}
+	if (mask == 0)
+		return false;
+	mask_becomes(th, th->sigmask | mask);
+	return is_apart(th->mask_before) || is_apart(th->sigmask);
+}
+
+bool
+sigtrap_apart(const struct thread *th)
+{
+	const struct proc *p = th->proc;
+
+	return p->trap_caught || p->trap_ignored || is_apart(th->sigmask);
+}
+
+bool
+sigtrap_blocked(const struct thread *th)
+{
+	return th->mask_known && (th->sigmask & SIGBIT(SIGTRAP)) != 0;
 }

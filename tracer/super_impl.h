@@ -75,7 +75,7 @@ void proc_new_space(struct proc *p);
 /* Open the memory of a space anew, by a live thread in it (/proc/PID/mem of a
  * leader that has ended is empty).  0 or -errno, and then nothing changes. */
 int space_open(struct space *sp, pid_t tid);
-/* Read the name, and how SIGTRAP is treated. */
+/* Read the name, and how signals are treated. */
 void proc_refresh(struct proc *p);
 /* Free a process with all its threads; nothing is done to the kernel's. */
 void proc_drop(struct proc *p);

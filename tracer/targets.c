@@ -27,6 +27,7 @@
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
+#include "tracer/sigwatch.h"
 #include "tracer/state.h"
 
 /* What hangs on space->user. */
@@ -96,6 +97,7 @@ space_end(void *ctx, struct space *sp)
 
 	if (info == NULL)
 		return;
+	sigwatch_end(sp);
 	sites_drop(ctx, sp);
 	tptable_destroy(sp->tab);
 	sp->tab = NULL;
@@ -144,8 +146,12 @@ objects_changed(struct state *st, struct space *sp)
 		return;
 	if (sp->unwinder != NULL)
 		unwinder_flush(sp->unwinder);
+	if (sp->watch != NULL)
+		sigwatch_loads(st, sp);
 	if (st->matching)
 		enable_again(st);
+	else
+		sites_commit(st, sp);
 }
 
 /* ---- launch ---- */
@@ -182,8 +188,7 @@ start_addr(const struct space *sp, enum evaltime when)
 		return 0;
 	if (when == EVAL_MAIN)
 		s = object_sym(exec->object, "main");
-	return exec->bias +
-	    (s != NULL ? s->addr : object_entry(exec->object));
+	return exec->bias + (s != NULL ? s->addr : object_entry(exec->object));
 }
 
 static bool
@@ -251,8 +256,7 @@ targets_launch(struct state *st, const char *cmd)
 }
 
 int
-targets_attach(struct state *st, pid_t pid, bool named, char *why,
-    size_t size)
+targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 {
 	struct proc_error err = { 0 };
 	struct proc *p = super_proc(st->super, pid);

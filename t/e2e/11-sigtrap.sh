@@ -1,12 +1,58 @@
 #!/bin/bash
-# SIGTRAP blocked or ignored in the target: a hit survives it, and the target
-# finds it as it was.
+# SIGTRAP blocked, ignored or handled in the target: a hit survives it, and the
+# target finds everything as it was.
 . "${0%/*}/lib.sh"
 
+# shellcheck disable=SC2016
+{
+work='pid$target:a.out:work:entry,pid$target:a.out:work:return'
+all='pid$target:a.out:work:,pid$target:a.out:say:entry,pid$target:a.out:on_*:'
+
 for how in default block ignore; do
-	# shellcheck disable=SC2016
-	same_traced 'pid$target:a.out:work:entry,pid$target:a.out:work:return' \
-	    "$bin/sigtrap" $how
+	same_traced "$work" "$bin/sigtrap" $how
 	is "$how: hits" "$hits" 400
 done
+same_traced "$all" "$bin/trapmask" waiting
+same_traced "$work" "$bin/trapmask" toggling
+is "toggling: hits" "$hits" 1800
+same_traced "$work" "$bin/trapmask" busily
+is "busily: hits" "$hits" 6004
+same_traced "$all" "$bin/trapmask" actions
+same_traced "$all" "$bin/trapmask" handlers
+same_traced "$work" "$bin/trapmask" threads
+same_traced "$work" "$bin/trapmask" children
+# Programs without a run-time linker, one of another C library.
+for lib in static musl; do
+	[ -x "$bin/trapmask-$lib" ] || continue
+	same_traced "$work" "$bin/trapmask-$lib" toggling
+	same_traced "$all" "$bin/trapmask-$lib" actions
+	same_traced "$all" "$bin/trapmask-$lib" handlers
+done
+# The library's own functions, those that change masks among them.
+same_traced "$work"',pid$target:libc:*sig*:,pid$target:libc:raise:' \
+    "$bin/trapmask" actions
+# What a process that is attached to does already.
+for how in h b i bi; do
+	start plain "$bin/trapmask" found $how
+	line plain '^ready'
+	tell plain go
+	line plain '^ready'
+	tell plain go
+	end plain
+	start found "$bin/trapmask" found $how
+	line found '^ready'
+	start_dt dt -q -n "$work { @hits = count(); }" -p "${pid[found]}"
+	tell found go
+	line found '^ready'
+	kill -INT "${pid[dt]}"
+	end dt
+	has "$tmp/dt.out" '^ *(46|52)$'
+	tell found go
+	end found
+	is "found $how: status" "$status" 0
+	grep -v '^ready' "$tmp/plain.out" >"$tmp/a"
+	grep -v '^ready' "$tmp/found.out" >"$tmp/b"
+	same "found $how: output" "$tmp/a" "$tmp/b"
+done
+}
 finish

@@ -9,7 +9,8 @@ D := $(B)/e2e
 
 E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/shape-,pie nopie static static-pie stripped \
-	debuglink cet frame o0) $(D)/m32
+	debuglink cet frame o0) $(D)/m32 \
+	$(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
 
 $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
@@ -26,6 +27,15 @@ $(D)/libdlo.so: t/e2e/src/ctorlib.c
 
 $(D)/ctor: t/e2e/src/ctor.c t/e2e/src/trigger.h $(D)/libctor.so
 	$(E2E_CC) -o $@ $< -L$(D) -lctor -Wl,-rpath,'$$ORIGIN'
+
+$(D)/trapmask-static: t/e2e/src/trapmask.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -static -o $@ $< -pthread
+
+# Another library, which has no unwind tables; where it is installed.
+$(D)/trapmask-musl: t/e2e/src/trapmask.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -static -o $@ $< -pthread
 
 # rets needs its tail calls, and no inlining of recursion.
 $(D)/rets: t/e2e/src/rets.c t/e2e/src/trigger.h

@@ -7,23 +7,23 @@
 #include "inject/tracepoint.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
+#include "tracer/sigwatch.h"
 #include "tracer/state.h"
 
 static void
-failure(struct state *st, const struct probe *p, uint64_t addr,
-    const char *why)
+failure(struct state *st, const struct probe *p, uint64_t addr, const char *why)
 {
 	st->failed++;
 	/* Enough to tell what kind it is; the count is exact. */
 	if (st->failures.len < 1000)
-		*vec_push(&st->failures) = mem_printf(
-		    "%s:%s:%s:%s at 0x%llx: %s", p->prov, p->mod, p->func,
-		    p->name, (unsigned long long)addr, why);
+		*vec_push(&st->failures) =
+		    mem_printf("%s:%s:%s:%s at 0x%llx: %s", p->prov, p->mod,
+			p->func, p->name, (unsigned long long)addr, why);
 }
 
 struct tracepoint *
-site_tracepoint(struct state *st, struct space *sp, uint64_t addr,
-    const char **why)
+site_tracepoint(
+    struct state *st, struct space *sp, uint64_t addr, const char **why)
 {
 	struct tracepoint *tp;
 
@@ -49,8 +49,8 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 		return;
 	}
 	uint32_t args_ref = image_add_args(st->image, args, nargs);
-	uint32_t ref = image_add_site(st->image, p->image_ref, tp->id, args_ref,
-	    nargs);
+	uint32_t ref =
+	    image_add_site(st->image, p->image_ref, tp->id, args_ref, nargs);
 	if (ref == 0) {
 		failure(st, p, addr, "not enough memory for probes");
 		tracepoint_put(sp->tab, tp);
@@ -65,6 +65,7 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 		.start = cond_start,
 		.size = cond_size,
 	};
+	sp->probed = true;
 	u->conditional |= s->conditional;
 	/* At the end: sites fire in the order in which they were enabled. */
 	struct site **at = &u->sites;
@@ -116,21 +117,33 @@ sites_drop(struct state *st, struct space *sp)
 		user_free(st, tp);
 }
 
+struct commit_ctx {
+	struct state *st;
+	struct space *sp;
+};
+
 static void
 commit_failed(void *ctx, struct tracepoint *tp, const char *why)
 {
+	struct commit_ctx *c = ctx;
 	struct tp_user *u = tp->user;
+
+	if (u != NULL && u->sigwatch)
+		c->sp->sig_watched = false;
 
 	for (struct site *s = u != NULL ? u->sites : NULL; s != NULL;
 	     s = s->next)
-		failure(ctx, s->probe, tp->addr, why);
+		failure(c->st, s->probe, tp->addr, why);
 }
 
 void
 sites_commit(struct state *st, struct space *sp)
 {
 	space_stop(sp);
-	tracepoint_commit(sp->tab, commit_failed, st);
+	if (sp->probed && sp->watch == NULL)
+		sigwatch_begin(st, sp);
+	tracepoint_commit(
+	    sp->tab, commit_failed, &(struct commit_ctx){ st, sp });
 	space_resume(sp);
 }
 

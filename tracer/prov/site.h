@@ -31,6 +31,8 @@ struct tp_user {
 	bool linkmap;		  /* the run-time linker's rendezvous */
 	bool stop_here;		  /* a launched process is awaited here */
 	bool ifunc;		  /* an IFUNC's resolver returns here */
+	bool sigwatch;		  /* a system call that changes how signals are
+				   * treated: sigwatch.c */
 };
 
 /*

@@ -1,0 +1,51 @@
+/*
+ * Watching a program change how it treats SIGTRAP: markers on the `syscall'
+ * instructions by which its libraries change a signal's action or the mask.
+ * What is seen goes to sigtrap.c, which puts it back after a hit.
+ */
+#ifndef TRACER_SIGWATCH_H
+#define TRACER_SIGWATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct space;
+struct state;
+struct thread;
+struct uregs;
+
+/* The space is about to get its first probe: read how its processes treat
+ * SIGTRAP, queue a marker on every place where they change it.  All its threads
+ * are stopped; the caller commits. */
+void sigwatch_begin(struct state *st, struct space *sp);
+
+/* Objects have come: queue markers in them. */
+void sigwatch_loads(struct state *st, struct space *sp);
+
+/* Forget everything; the tracepoints go with their table. */
+void sigwatch_end(struct space *sp);
+
+/* A thread is at a marker, mended; regs are those before the system call. */
+void sigwatch_hit(struct thread *th, const struct uregs *regs);
+
+/* The hit has been dealt with, registers are ready: drop markers that cost more
+ * than they tell. */
+void sigwatch_settle(struct state *st, struct space *sp);
+
+/* The thread is back at a marker, its system call not made. */
+void sigwatch_undo(struct thread *th, const struct uregs *regs);
+
+/* th->sig is about to be delivered. */
+void sigwatch_delivered(struct state *st, struct thread *th);
+
+/*
+ * Call each(ctx, addr, nr) with the address of every `syscall' instruction in
+ * code[0 .. size), which lies at addr, that the constant nr, rt_sigaction or
+ * rt_sigprocmask, is loaded for a few instructions before.  Bytes that look so
+ * inside of other instructions are possible; the caller confirms.
+ */
+void sigwatch_find(const uint8_t *code, size_t size, uint64_t addr,
+    void (*each)(void *ctx, uint64_t addr, int nr), void *ctx);
+
+#endif
