@@ -313,7 +313,11 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 	enum linkmap_state state;
 
 	if (u->linkmap && info != NULL) {
-		if (linkmap_state(&info->lm, &p->space->mem, &state) != 0 ||
+		/* Where the linker's struct could not be found before it ran
+		 * (musl keeps only a pointer to it), it can be now. */
+		if (info->lm.r_debug == 0)
+			linkmap_find(p->space->as, &p->space->mem, &info->lm);
+		if (linkmap_state(&info->lm, &p->space->mem, &state) == 0 &&
 		    state != LINKMAP_CONSISTENT)
 			return false;
 		objects_changed(st, p->space);

@@ -2,7 +2,9 @@
 # One program in many shapes: the same calls are seen in each.
 . "${0%/*}/lib.sh"
 
-for shape in pie nopie static static-pie cet frame o0 debuglink stripped; do
+shapes='pie nopie static static-pie cet frame o0 debuglink stripped'
+[ -x "$bin/shape-musl" ] && shapes="$shapes musl"
+for shape in $shapes; do
 	# shellcheck disable=SC2016
 	dt -q -o "$tmp/$shape" -n '
 		pid$target:a.out:work:entry { @n = count(); @args = sum(arg0); }

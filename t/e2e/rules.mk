@@ -84,6 +84,14 @@ $(D)/m32: t/e2e/src/m32.S
 	$(CC) -E -P $< | as --32 -o $@.o - && ld -m elf_i386 -o $@ $@.o
 	@rm -f $@.o
 
+# With the other C library, where its compiler is there.
+ifneq ($(shell command -v musl-gcc),)
+E2E += $(D)/shape-musl
+endif
+$(D)/shape-musl: $(SHAPE)
+	@mkdir -p $(@D)
+	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -o $@ $<
+
 # The compiler is not to know what these functions do.
 $(D)/libcfns: t/e2e/src/libcfns.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
