@@ -131,7 +131,10 @@ cie_encoding(struct bytes b, uint8_t *enc)
 		return false;
 	if (aug[0] != 'z')
 		return aug[0] == '\0';
-	if (!take_leb(&b, &n) || !take_leb(&b, &n))
+	/* Code alignment, then data alignment. */
+	if (!take_leb(&b, &n))
+		return false;
+	if (!take_leb(&b, &n))
 		return false;
 	/* The column of the return address: a byte in version 1. */
 	if (version == 1 ? !take(&b, NULL, 1) : !take_leb(&b, &n))

@@ -250,6 +250,9 @@ rule_value(struct unwinder *u, const struct frame *f, uint64_t bias,
 {
 	struct expr e = { .u = u, .f = f, .bias = bias, .cfa = cfa };
 
+	/* The rule for the frame's address itself cannot rest on it. */
+	if (cfa == NULL && (r->kind == CFI_CFA_PLUS || r->kind == CFI_AT_CFA))
+		return false;
 	switch ((enum cfi_kind)r->kind) {
 	case CFI_UNDEFINED: return false;
 	case CFI_SAME: *out = f->r[r->of]; return frame_knows(f, r->of);

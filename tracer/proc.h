@@ -154,8 +154,11 @@ struct thread {
 
 	uint64_t birth;		/* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
-	const struct probe *sample; /* profile: fires when the thread stops */
-	uint64_t sample_due;	/* ... which was asked for at this time */
+	/* profile: what fires when the thread stops, as was asked for at
+	 * sample_due.  More rates at one moment than this are not sampled. */
+	const struct probe *samples[8];
+	unsigned nsamples;
+	uint64_t sample_due;
 	void *user;
 };
 

@@ -229,7 +229,7 @@ int
 targets_launch(struct state *st, const char *cmd)
 {
 	struct proc_error err = { 0 };
-	const char *why;
+	const char *why = "";
 	struct proc *p;
 	char **argv;
 

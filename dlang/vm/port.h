@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 /* Declared, not included: <string.h> would bring more than these. */
-void *memcpy(void *restrict dst, const void *restrict src, size_t n);
-void *memmove(void *dst, const void *src, size_t n);
-void *memset(void *dst, int c, size_t n);
-int memcmp(const void *a, const void *b, size_t n);
+void *memcpy(void *restrict, const void *restrict, size_t);
+void *memmove(void *, const void *, size_t);
+void *memset(void *, int, size_t);
+int memcmp(const void *, const void *, size_t);
 
 /*
  * A word of the store may be changed by the target at any moment: read once

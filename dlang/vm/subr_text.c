@@ -103,7 +103,7 @@ clean(const struct vm_str *s, char *d)
 			}
 			if (floor == 1 && d[0] == '/')
 				continue;
-			memcpy(d + n, "..", 2);
+			memcpy(d + n, "..", 2); /* NOLINT: no string yet */
 			n += 2;
 			if (slash)
 				d[n++] = '/';

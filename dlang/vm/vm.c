@@ -427,7 +427,7 @@ push(struct vm_env *env, struct vm_tuple *t, uint32_t *n, uint32_t kind,
  * two operands of the last comparison: a signed branch compares them signed,
  * which no set of flags without an overflow bit can do right.
  */
-int
+int /* NOLINTNEXTLINE(readability-function-size): one flat switch */
 vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value)
 {
 	if (env->at.lane == NULL && vm_begin(env) != 0) {

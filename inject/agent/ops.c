@@ -116,7 +116,7 @@ ops_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
 {
 	const struct agent_hit *h = hit_of(env);
 	uint64_t fp = h->regs[UREG_RBP], low = h->regs[UREG_RSP];
-	uint64_t frame[2];
+	uint64_t frame[2] = { 0, 0 };
 	uint32_t n = 0;
 
 	if (max > 0)

@@ -126,6 +126,22 @@ fire_tick(struct state *st, void *arg, uint64_t late)
 	state_fire(st, arg, NULL, NULL, 0);
 }
 
+/* The thread will stop; several rates may be due by then. */
+static void
+ask(struct thread *th, const struct probe *probe)
+{
+	for (unsigned i = 0; i < th->nsamples; i++)
+		if (th->samples[i] == probe)
+			return; /* it has not stopped for the last one yet */
+	if (th->nsamples == ARRAY_SIZE(th->samples))
+		return;
+	th->samples[th->nsamples++] = probe;
+	if (th->nsamples > 1)
+		return; /* asked for already */
+	th->sample_due = timer_now();
+	thread_ask(th);
+}
+
 static void
 sample(struct state *st, void *arg, uint64_t late)
 {
@@ -139,9 +155,7 @@ sample(struct state *st, void *arg, uint64_t late)
 			if (th->state != TH_RUNNING || !thread_on_cpu(th))
 				continue;
 			running++;
-			th->sample = probe;
-			th->sample_due = timer_now();
-			thread_ask(th);
+			ask(th, probe);
 		}
 	}
 	/* Without any target it ticks, as on an idle processor. */
@@ -154,21 +168,19 @@ sample(struct state *st, void *arg, uint64_t late)
 void
 profile_stopped(struct state *st, struct thread *th)
 {
-	const struct probe *probe = th->sample;
+	unsigned n = th->nsamples;
+	struct uregs *regs;
 
-	if (probe == NULL)
-		return;
-	th->sample = NULL;
-	struct uregs *regs = thread_regs(th);
-	if (regs == NULL)
+	th->nsamples = 0;
+	if (n == 0 || (regs = thread_regs(th)) == NULL)
 		return;
 	struct tptable *tab = th->proc->space->tab;
 	uint64_t pc = regs->r[UREG_RIP];
 	if (tab != NULL)
 		pc = resume_text_pc(tab, pc);
-	uint64_t words[3] = { 0, pc,
-		timer_now() - th->sample_due };
-	state_fire(st, probe, th, words, 3);
+	uint64_t words[3] = { 0, pc, timer_now() - th->sample_due };
+	for (unsigned i = 0; i < n; i++)
+		state_fire(st, th->samples[i], th, words, 3);
 }
 
 static void
