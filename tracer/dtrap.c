@@ -496,9 +496,10 @@ trace(struct cli *c)
 	state_start(&c->st);
 	loop_run(&c->st);
 	int status = state_finish(&c->st);
-	/* A reader that went away (head, less) is no error of ours; a full
-	 * disk is. */
-	if (c->st.output_error != 0 && c->st.output_error != EPIPE) {
+	/* A reader that went away (head, less) is no error of ours, nor is a
+	 * user who would not wait for a slow one; a full disk is. */
+	if (c->st.output_error != 0 && c->st.output_error != EPIPE &&
+	    !loop_impatient()) {
 		state_message(&c->st, "cannot write output: %s",
 		    strerror(c->st.output_error));
 		return E_ERROR;

@@ -20,6 +20,9 @@
 
 static volatile sig_atomic_t alarm_due;
 static volatile sig_atomic_t stop_signals;
+static volatile sig_atomic_t impatient;
+
+static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
 
 static void
 on_alarm(int sig, siginfo_t *si, void *uc)
@@ -28,33 +31,71 @@ on_alarm(int sig, siginfo_t *si, void *uc)
 	event_interrupt(uc);
 }
 
+static void on_stop(int sig, siginfo_t *si, void *uc);
+
+/* SA_RESTART: writes and reads of ours go on; event_poll() returns all the
+ * same, by event_interrupt(). */
+static void catch (
+    int sig, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+	struct sigaction sa = { .sa_sigaction = handler,
+		.sa_flags = SA_SIGINFO | flags };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(sig, &sa, NULL);
+}
+
+/*
+ * The first signal ends the trace gently.  A second SIGINT, or a third of any
+ * kind, is from somebody who does not want to wait for the output: it breaks
+ * off a write that blocks.  (A second SIGTERM says no more than the first:
+ * timeout(1) sends it to the process and to its group.)
+ */
 static void
 on_stop(int sig, siginfo_t *si, void *uc)
 {
+	static volatile sig_atomic_t interrupts;
+
 	stop_signals++;
+	interrupts += sig == SIGINT;
+	if (interrupts > 1 || stop_signals > 2)
+		impatient = 1;
+	if (sig == SIGINT)
+		catch (SIGINT, on_stop, 0);
+	for (size_t i = 0; stop_signals == 2 && i < ARRAY_SIZE(stops); i++) {
+		struct sigaction now;
+		sigaction(stops[i], NULL, &now);
+		if (now.sa_handler != SIG_IGN)
+			catch (stops[i], on_stop, 0);
+	}
 	event_interrupt(uc);
+}
+
+bool
+loop_impatient(void)
+{
+	return impatient != 0;
 }
 
 void
 loop_signals(struct state *st)
 {
-	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
-	/* SA_RESTART: writes and reads of ours go on; event_poll() returns
-	 * all the same, by event_interrupt(). */
-	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_RESTART };
 	struct sigaction old;
+	sigset_t set;
 
-	sigemptyset(&sa.sa_mask);
-	sa.sa_sigaction = on_alarm;
-	sigaction(SIGALRM, &sa, NULL);
-	sa.sa_sigaction = on_stop;
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	catch (SIGALRM, on_alarm, SA_RESTART);
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++) {
+		sigaddset(&set, stops[i]);
 		/* nohup(1) and background jobs ignore them on purpose. */
 		sigaction(stops[i], NULL, &old);
 		if (old.sa_handler != SIG_IGN)
-			sigaction(stops[i], &sa, NULL);
+			catch (stops[i], on_stop, SA_RESTART);
 	}
 	signal(SIGPIPE, SIG_IGN);
+	/* Who started us may have blocked them. */
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* ---- one event ---- */
@@ -130,10 +171,8 @@ look_at_flags(struct state *st)
 		alarm_due = 0;
 		timers_run(&st->timers, st);
 	}
-	if (stop_signals > 0) {
-		st->aborted |= stop_signals > 1;
+	if (stop_signals > 0)
 		state_drain(st);
-	}
 }
 
 /* No tracee to wait for: sleep until a signal, without losing one. */

@@ -12,6 +12,9 @@ struct state;
  * Launched programs get them as they were. */
 void loop_signals(struct state *st);
 
+/* The user has asked twice: no more output. */
+bool loop_impatient(void);
+
 /* Handle events until st->draining, or until `more' says that it is enough.
  * With no tracee left to wait for, timers and signals go on. */
 void loop_while(struct state *st, bool (*more)(struct state *, void *),

@@ -16,6 +16,7 @@
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/eval.h"
+#include "tracer/loop.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
 #include "tracer/stores.h"
@@ -221,7 +222,7 @@ state_finish(struct state *st)
 	state_fire(st, probe_by_id(&st->probes, 2), NULL, NULL, 0);
 	set_activity(st, ACTIVITY_STOPPED);
 	if (st->output_error == 0) {
-		int error = consume_finish(st->consume, st->aborted);
+		int error = consume_finish(st->consume, loop_impatient());
 		st->output_error = error < 0 ? -error : 0;
 	}
 	consume_drops(st->consume);

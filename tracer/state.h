@@ -73,7 +73,6 @@ struct state {
 
 	bool started;	       /* launched programs have been let run */
 	bool draining;	       /* leave the loop */
-	bool aborted;	       /* second signal: no more output */
 	int output_error;      /* errno that ended the output, or 0 */
 	struct processor processor;
 	uint64_t wall;	       /* walltimestamp of this firing; 0: not read */

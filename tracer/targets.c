@@ -344,10 +344,9 @@ clean(void *ctx, struct proc *p)
 		    resume_leave_slot(sp->tab, regs, NULL) != SLOT_OUTSIDE)
 			thread_regs_dirty(*th);
 	}
-	/* Processes that share the memory and stay (a vfork parent) keep
-	 * their tracepoints. */
-	if (sp->refs > 1)
-		return;
+	/* Also while others share the memory: they are let go in turn (nobody
+	 * is let go before the end but in a space of his own), and who has
+	 * left may not meet an int3 of ours. */
 	unsigned left = tracepoint_restore_all(sp->tab);
 	if (left != 0)
 		LOG("targets", "%d: %u places were changed by somebody else",

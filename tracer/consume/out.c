@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio_ext.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,11 +27,13 @@ out_look(struct out *o)
 	o->escape = fd >= 0 && isatty(fd);
 }
 
+/* What is not written yet is lost: nobody is to wait for it again. */
 static void
 out_failed(struct out *o)
 {
 	if (o->error == 0)
 		o->error = errno != 0 ? -errno : -EIO;
+	__fpurge(out_file(o));
 }
 
 void
