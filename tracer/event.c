@@ -92,9 +92,8 @@ event_purge(struct super *su, const struct proc *p)
 
 /* Children */
 
-/* Do two processes share their memory?  1, 0, or -1 when it is not known. */
-static int
-same_memory(pid_t a, pid_t b)
+int
+event_same_memory(pid_t a, pid_t b)
 {
 	long r = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
 
@@ -118,7 +117,7 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	struct proc *p = parent->proc;
 	struct super *su = p->super;
 	bool thread = kind == EV_CLONE && is_thread_of(tid, p->pid);
-	int shared = thread ? 1 : same_memory(parent->tid, tid);
+	int shared = thread ? 1 : event_same_memory(parent->tid, tid);
 
 	if (shared < 0) { /* not permitted, or the child is gone already */
 		struct uregs *regs = thread_regs(parent);

@@ -382,9 +382,9 @@ unseize(struct proc *p)
 
 /* Seize and stop.  -ESRCH when all that was seized has ended. */
 static int
-attach_once(struct super *su, pid_t pid, struct proc **out)
+attach_once(struct super *su, pid_t pid, struct space *sp, struct proc **out)
 {
-	struct proc *p = proc_add(su, pid, NULL);
+	struct proc *p = proc_add(su, pid, sp);
 	struct alarm alarm;
 
 	alarm_init(&alarm);
@@ -418,6 +418,47 @@ learn(struct proc *p)
 		sigtrap_save(p->threads.at[i]);
 }
 
+/*
+ * Other processes in the same memory (the parent of a vfork child that has not
+ * executed its program yet, or the child) would meet int3s that are none of
+ * theirs: they are seized as well, into the same space.
+ */
+static int
+attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
+{
+	struct pids all = { 0 };
+	struct proc *other;
+	int r = 0;
+
+	procfs_pids(&all);
+	for (size_t i = 0; r == 0 && i < all.list.len; i++) {
+		pid_t pid = all.list.at[i];
+		if (super_proc(su, pid) != NULL ||
+		    event_same_memory(p->pid, pid) != 1)
+			continue;
+		r = attach_once(su, pid, p->space, &other);
+		if (r == 0)
+			learn(other);
+		else if (r == -ESRCH)
+			r = 0;
+		else
+			refuse(err, r,
+			    "process %d shares its memory with process %d, "
+			    "which cannot be traced: %s",
+			    (int)p->pid, (int)pid, strerror(-r));
+	}
+	vec_fini(&all.list);
+	return r;
+}
+
+/* What was attached is let go again, with those that share its memory. */
+static void
+unseize_space(struct space *sp)
+{
+	for (size_t n = sp->procs.len; n > 0; n--)
+		unseize(sp->procs.at[n - 1]);
+}
+
 int
 proc_attach(
     struct super *su, pid_t pid, struct proc **out, struct proc_error *err)
@@ -441,7 +482,7 @@ proc_attach(
 	/* Those that we seize may all be swept away by the exec of one that we
 	 * have not come to; then the process is still there. */
 	for (int i = 0; i < 20; i++) {
-		r = attach_once(su, pid, &p);
+		r = attach_once(su, pid, NULL, &p);
 		if (r != -ESRCH || access_check(pid, err) < 0)
 			break;
 		nanosleep(&nap, NULL);
@@ -458,6 +499,11 @@ proc_attach(
 		    (int)pid);
 	}
 	learn(p);
+	r = attach_sharers(su, p, err);
+	if (r < 0) {
+		unseize_space(p->space);
+		return r;
+	}
 	*out = p;
 	return 0;
 }

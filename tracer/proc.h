@@ -204,7 +204,8 @@ int proc_launch(struct super *su, char *const argv[], struct proc **out,
 /*
  * Seize every thread of a running process; the task list is read until two
  * passes agree.  0: all threads are traced and stopped (those in group-stop
- * stay in it).  Else *err names the cause (no such process; ours? uid, yama,
+ * stay in it); so are other processes that share its memory, in the same
+ * space.  Else *err names the cause (no such process; ours? uid, yama,
  * not dumpable, seccomp, traced by pid N, a kernel thread, a zombie, 32-bit,
  * ourselves) and nothing is left attached.
  */

@@ -174,23 +174,37 @@ procfs_wrong_elf(pid_t pid)
 	return e.e_ident[EI_CLASS] != ELFCLASS64;
 }
 
+/* The numbers among the names in a directory. */
+static int
+numbers_in(const char *path, struct pids *out)
+{
+	struct dirent *d;
+	DIR *dir = opendir(path);
+
+	if (dir == NULL)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((d = readdir(dir)) != NULL) {
+		pid_t id = atoi(d->d_name);
+		if (id > 0)
+			*vec_push(&out->list) = id;
+	}
+	closedir(dir);
+	return 0;
+}
+
 int
 procfs_tasks(pid_t pid, struct pids *out)
 {
 	char path[40];
-	struct dirent *d;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	DIR *dir = opendir(path);
-	if (dir == NULL)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while ((d = readdir(dir)) != NULL) {
-		pid_t tid = atoi(d->d_name);
-		if (tid > 0)
-			*vec_push(&out->list) = tid;
-	}
-	closedir(dir);
-	return 0;
+	return numbers_in(path, out);
+}
+
+int
+procfs_pids(struct pids *out)
+{
+	return numbers_in("/proc", out);
 }
 
 uint64_t

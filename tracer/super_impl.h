@@ -125,6 +125,8 @@ void event_note(struct super *su, pid_t pid, int status);
 bool event_take(struct super *su);
 /* Is it one of the clone family's (PTRACE_EVENT_*)? */
 bool event_makes_child(int event);
+/* Do two processes share their memory?  1, 0, or -1 when it is not known. */
+int event_same_memory(pid_t a, pid_t b);
 void event_push(struct super *su, const struct event *ev);
 /* Forget what is queued for the threads of a process. */
 void event_purge(struct super *su, const struct proc *p);
@@ -194,6 +196,8 @@ int procfs_pc(pid_t tid, uint64_t *pc);
 bool procfs_wrong_elf(pid_t pid);
 /* The thread ids of a process, appended.  0 or -errno. */
 int procfs_tasks(pid_t pid, struct pids *out);
+/* The same of every process there is. */
+int procfs_pids(struct pids *out);
 /* Address of the vDSO, 0 if there is none. */
 uint64_t procfs_vdso(pid_t pid);
 

@@ -288,8 +288,9 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	}
 	/* It is not kept waiting for the compiler: it runs until it is stopped
 	 * once more, for the writing. */
-	vec_foreach(th, &p->threads)
-		thread_resume(*th);
+	vec_foreach(in, &p->space->procs)
+		vec_foreach(th, &(*in)->threads)
+			thread_resume(*th);
 	return 0;
 }
 
