@@ -54,14 +54,16 @@ add_lines(args_vec *args, const char *prefix, const char *lines)
 	}
 }
 
-/* -X as compilers take it; c is strict, a and t are not. */
+/* -X as compilers take it: c is strict, s is C before the standard. */
 static const char *
 standard(const struct state *st)
 {
 	const char *mode = st->opts.text[OPT_STDC];
 
-	return mode != NULL && strcmp(mode, "c") == 0 ? "-std=c99" :
-							"-std=gnu99";
+	if (mode != NULL && strcasecmp(mode, "s") == 0)
+		return "-traditional-cpp";
+	return mode != NULL && strcasecmp(mode, "c") == 0 ? "-std=c99" :
+							    "-std=gnu99";
 }
 
 static const char *

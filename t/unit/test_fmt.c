@@ -81,7 +81,7 @@ START_TEST(flags_width_precision)
 	ck_assert_int_eq(c.prec, -1);
 
 	c = parse("%.s")->convs[0];
-	ck_assert_int_eq(c.prec, 0);
+	ck_assert_int_eq(c.prec, -1);
 }
 END_TEST
 
@@ -140,18 +140,18 @@ START_TEST(errors_name_the_conversion)
 		const char *text, *error;
 	} rows[] = {
 		{ "%d %",
-		    "format conversion #2 is not complete: "
-		    "the format ends in it" },
+		    "format conversion #2 name expected "
+		    "before end of format string" },
 		{ "%-5",
-		    "format conversion #1 is not complete: "
-		    "the format ends in it" },
-		{ "%n", "format conversion #1 is not known: %n" },
-		{ "%t", "format conversion #1 is not known: %t" },
-		{ "%zd", "format conversion #1 is not known: %z" },
-		{ "%s%s%\001", "format conversion #3 is not known: %\\001" },
+		    "format conversion #1 name expected "
+		    "before end of format string" },
+		{ "%n", "format conversion #1 is undefined: %n" },
+		{ "%t", "format conversion #1 is undefined: %t" },
+		{ "%zd", "format conversion #1 is undefined: %z" },
+		{ "%s%s%\001", "format conversion #3 is undefined: %\\001" },
 		{ "%1$d",
-		    "format conversion #1 uses a position: "
-		    "%n$ is not supported" },
+		    "format conversion #1 uses unsupported "
+		    "positional format (%n$)" },
 		{ "%hs",
 		    "format conversion #1 cannot have length \"h\" "
 		    "before %s" },
@@ -163,10 +163,10 @@ START_TEST(errors_name_the_conversion)
 		    "%@s" },
 		{ "%99999999999d",
 		    "format conversion #1 has a width larger "
-		    "than 65536" },
-		{ "%.70000d",
+		    "than 16777216" },
+		{ "%.70000000d",
 		    "format conversion #1 has a precision larger "
-		    "than 65536" },
+		    "than 16777216" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const char *error = NULL;
