@@ -14,7 +14,10 @@
 #include "dlang/base/vec.h"
 
 /* Above any width that makes sense, far below what would hurt. */
-#define FMT_MAX_WIDTH 65536
+#define FMT_MAX_WIDTH (1 << 24)
+
+/* What can print the value of an aggregation. */
+#define FMT_AGG_LETTERS "dioxXuTY"
 
 static const struct fmt_row {
 	char letter;
@@ -133,7 +136,7 @@ fmt_agg_is_bare(const char *p)
 	if (*p == '.')
 		p += 1 + strspn(p + 1, "0123456789*");
 	p += strspn(p, "hlLw");
-	return *p == '\0' || strchr("dioxXu", *p) == NULL;
+	return *p == '\0' || strchr(FMT_AGG_LETTERS, *p) == NULL;
 }
 
 static int
@@ -180,7 +183,7 @@ fmt_letter(struct fmt_parser *ps, struct fmt_conv *c, bool agg)
 	if (row == NULL)
 		return fmt_error(
 		    ps, "is undefined: %%\\%03o", (unsigned char)letter);
-	if (agg && strchr("dioxXu", letter) == NULL)
+	if (agg && strchr(FMT_AGG_LETTERS, letter) == NULL)
 		return fmt_error(
 		    ps, "cannot print an aggregation: %%@%c", letter);
 	c->letter = letter;
@@ -222,6 +225,8 @@ fmt_conversion(struct fmt_parser *ps, struct fmt_conv *c)
 		r = fmt_number(ps, &c->prec, &c->dyn_prec, "precision");
 		if (r != 0)
 			return r;
+		if (c->prec == 0) /* every DTrace takes it for none */
+			c->prec = -1;
 	}
 	if ((r = fmt_modifier(ps, c)) != 0)
 		return r;

@@ -35,7 +35,7 @@ struct fmt_conv {
 	enum fmt_class class;
 	enum fmt_mod mod;
 	unsigned flags;
-	int width, prec;     /* -1: none */
+	int width, prec;     /* -1: none; a precision of 0 is none */
 	bool dyn_width, dyn_prec; /* `*': an int argument comes before */
 	int column;	     /* from 1, in the format text: for errors */
 };

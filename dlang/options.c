@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -39,9 +40,10 @@ static const struct option_range {
 	enum option_id id;
 	int64_t min, max;
 } option_ranges[] = {
-	{ OPT_STRSIZE,       1, 1 << 20 },
+	{ OPT_STRSIZE,       2, 1 << 20 },
 	{ OPT_IREGS,         1, 8 },
-	{ OPT_TREGS,         1, 8 },
+	{ OPT_TREGS,         1, 1 << 10 },
+	{ OPT_CPU,           0, INT_MAX },
 	{ OPT_NSPEC,         0, 1 << 16 },
 	{ OPT_MAXFRAMES,     1, 1 << 16 },
 	{ OPT_STACKFRAMES,   0, 1 << 16 },
@@ -252,6 +254,23 @@ option_set_number(struct options *o, enum option_id id, const char *value)
 	return 0;
 }
 
+/* MAJOR.MINOR[.MICRO], no later than the language that is spoken here. */
+static int
+option_version(const char *s)
+{
+	unsigned major, minor, micro;
+	int end = 0;
+
+	if (sscanf(s, "%2u.%3u%n.%3u%n", &major, &minor, &end, &micro, &end) <
+		2 ||
+	    s[end] != '\0')
+		return -EINVAL;
+	return major > OPTIONS_D_MAJOR ||
+		(major == OPTIONS_D_MAJOR && minor > OPTIONS_D_MINOR) ?
+	    -ENOTSUP :
+	    0;
+}
+
 static int
 option_set_string(struct options *o, enum option_id id, const char *value)
 {
@@ -259,6 +278,8 @@ option_set_string(struct options *o, enum option_id id, const char *value)
 
 	if (value == NULL)
 		return -EINVAL;
+	if (id == OPT_VERSION && option_version(value) != 0)
+		return option_version(value);
 	for (size_t i = 0; i < ARRAY_SIZE(option_words); i++)
 		if (option_words[i].id == id &&
 		    !option_word_in(value, option_words[i].words))
@@ -364,6 +385,7 @@ option_error(int error)
 {
 	switch (error) {
 	case -ENOENT: return "Invalid option name";
+	case -ENOTSUP: return "Requested version is not supported by compiler";
 	case -EBUSY: return "Operation illegal when tracing is active";
 	case -EPERM: return "Option cannot be used from within a D program";
 	}

@@ -38,6 +38,10 @@ enum option_phase {
 
 #define OPTION_UNSET INT64_MIN
 
+/* The D that is spoken here: -V, and the latest that `version' may ask for. */
+#define OPTIONS_D_MAJOR 2
+#define OPTIONS_D_MINOR 0
+
 struct options {
 	int64_t value[OPT_COUNT]; /* defaults filled in by options_init() */
 	/* OPTK_STRING: owned; else NULL.  Of those that may be given several

@@ -19,6 +19,9 @@
 #include "tracer/proc.h"
 #include "tracer/state.h"
 
+/* What cpp is told that its input is called. */
+#define CPP_INPUT "/dev/stdin"
+
 extern char **environ;
 
 typedef VEC(char *) args_vec;
@@ -27,6 +30,17 @@ static void
 add(args_vec *args, const char *prefix, const char *value)
 {
 	*vec_push(args) = mem_printf("%s%s", prefix, value);
+}
+
+/* Several arguments in one text, between blanks. */
+static void
+add_words(args_vec *args, const char *words)
+{
+	while (words != NULL && *(words += strspn(words, " \t\n")) != '\0') {
+		size_t n = strcspn(words, " \t\n");
+		*vec_push(args) = mem_strndup(words, n);
+		words += n;
+	}
 }
 
 /* An option that may have been given several times: a value a line. */
@@ -40,30 +54,47 @@ add_lines(args_vec *args, const char *prefix, const char *lines)
 	}
 }
 
-/* -X as compilers take it; c is strict, a and t are not. */
+/* -X as compilers take it: c is strict, s is C before the standard. */
 static const char *
 standard(const struct state *st)
 {
 	const char *mode = st->opts.text[OPT_STDC];
 
-	return mode != NULL && strcmp(mode, "c") == 0 ? "-std=c99" :
-							"-std=gnu99";
+	if (mode != NULL && strcasecmp(mode, "s") == 0)
+		return "-traditional-cpp";
+	return mode != NULL && strcasecmp(mode, "c") == 0 ? "-std=c99" :
+							    "-std=gnu99";
+}
+
+static const char *
+program(const struct state *st)
+{
+	const char *given = st->opts.text[OPT_CPPPATH];
+
+	return given != NULL ? given : "cpp";
+}
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
 }
 
 static void
 make_args(struct state *st, const char *path, args_vec *args)
 {
-	const char *program = st->opts.text[OPT_CPPPATH];
 	char *copy = mem_strdup(path);
 
-	add(args, "", program != NULL ? program : "cpp");
-	add(args, standard(st), "");
+	add(args, "", last_part(program(st)));
 	add(args, "-D__SUNW_D=1", "");
 	add(args, "-D__SUNW_D_VERSION=0x00010013", "");
 	add_lines(args, "-D", st->opts.text[OPT_DEFINE]);
 	add_lines(args, "-U", st->opts.text[OPT_UNDEF]);
 	add_lines(args, "-I", st->opts.text[OPT_INCDIR]);
-	add_lines(args, "", st->opts.text[OPT_CPPARGS]);
+	add(args, standard(st), "");
+	add_words(args, st->opts.text[OPT_CPPARGS]);
 	if (option_get(&st->opts, OPT_CPPHDRS) != 0)
 		add(args, "-H", "");
 	/* #include "..." looks beside the script, though it is read from
@@ -88,19 +119,19 @@ write_all(int fd, const char *s, size_t n)
 	return 0;
 }
 
-/* The input: the script under its own name, a #! line taken out. */
+/* The input: the script, a #! line taken out.  What cpp says about it names
+ * CPP_INPUT; the message that follows names the script. */
 static int
-make_input(const char *path, const char *text)
+make_input(const char *text)
 {
+	static const char mark[] = "# 1 \"" CPP_INPUT "\"\n";
 	int fd = memfd_create("dtrap-cpp", MFD_CLOEXEC);
-	char *mark = mem_printf("# 1 \"%s\"\n", path);
 
 	if (strncmp(text, "#!", 2) == 0)
 		text += strcspn(text, "\n");
-	int error = fd < 0 ? -errno : write_all(fd, mark, strlen(mark));
+	int error = fd < 0 ? -errno : write_all(fd, mark, sizeof(mark) - 1);
 	if (error == 0)
 		error = write_all(fd, text, strlen(text));
-	mem_free(mark);
 	if (error == 0 && lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	if (fd >= 0)
@@ -109,16 +140,44 @@ make_input(const char *path, const char *text)
 }
 
 static int
-spawn(char **argv, int in, int out, pid_t *pid)
+spawn(const char *file, char **argv, int in, int out, pid_t *pid)
 {
 	posix_spawn_file_actions_t fa;
 
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_adddup2(&fa, in, 0);
 	posix_spawn_file_actions_adddup2(&fa, out, 1);
-	int error = posix_spawnp(pid, argv[0], &fa, NULL, argv, environ);
+	int error = posix_spawnp(pid, file, &fa, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
 	return -error;
+}
+
+/* Marks of the input (# 12 "/dev/stdin") name the script instead. */
+static char *
+name_marks(const char *text, const char *path)
+{
+	static const char input[] = " \"" CPP_INPUT "\"";
+	struct str s = { 0 };
+
+	while (*text != '\0') {
+		size_t n = strcspn(text, "\n");
+		size_t number = strncmp(text, "# ", 2) == 0 ?
+		    strspn(text + 2, "0123456789") :
+		    0;
+		const char *file = text + 2 + number;
+		n += text[n] == '\n';
+		if (number > 0 &&
+		    strncmp(file, input, sizeof(input) - 1) == 0) {
+			const char *rest = file + sizeof(input) - 1;
+			str_addn(&s, text, (size_t)(file - text));
+			str_printf(&s, " \"%s\"", path);
+			str_addn(&s, rest, (size_t)(text + n - rest));
+		} else {
+			str_addn(&s, text, n);
+		}
+		text += n;
+	}
+	return str_take(&s);
 }
 
 /* Read what it writes, wait for its end.  NULL when it failed. */
@@ -142,11 +201,11 @@ char *
 cpp_run(struct state *st, const char *path, const char *text)
 {
 	args_vec args = { 0 };
-	char *result = NULL;
+	char *raw = NULL;
 	int out[2];
 	pid_t pid;
 
-	int in = make_input(path, text);
+	int in = make_input(text);
 	if (in < 0 || pipe2(out, O_CLOEXEC) != 0) {
 		state_message(st, "failed to compile script %s: %s", path,
 		    strerror(in < 0 ? -in : errno));
@@ -155,18 +214,18 @@ cpp_run(struct state *st, const char *path, const char *text)
 		return NULL;
 	}
 	make_args(st, path, &args);
-	int error = spawn(args.at, in, out[1], &pid);
+	int error = spawn(program(st), args.at, in, out[1], &pid);
 	close(in);
 	close(out[1]);
 	if (error == 0)
-		result = collect(st, out[0], pid);
+		raw = collect(st, out[0], pid);
 	close(out[0]);
 	if (error != 0)
 		state_message(st,
 		    "failed to compile script %s: Preprocessor not found (%s: "
 		    "%s)",
-		    path, args.at[0], strerror(-error));
-	else if (result == NULL)
+		    path, program(st), strerror(-error));
+	else if (raw == NULL)
 		state_message(st,
 		    "failed to compile script %s: Preprocessor failed to "
 		    "process input program",
@@ -174,5 +233,7 @@ cpp_run(struct state *st, const char *path, const char *text)
 	vec_foreach(a, &args)
 		mem_free(*a);
 	vec_fini(&args);
+	char *result = raw != NULL ? name_marks(raw, path) : NULL;
+	mem_free(raw);
 	return result;
 }

@@ -28,11 +28,11 @@
 #include "tracer/stores.h"
 #include "tracer/targets.h"
 
-#define VERSION "0.1"
+#define VERSION   "0.1"
 
 #define E_SUCCESS 0
-#define E_ERROR	  1
-#define E_USAGE	  2
+#define E_ERROR   1
+#define E_USAGE   2
 
 static const char OPTSTRING[] =
     "3:6:aAb:Bc:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
@@ -40,8 +40,8 @@ static const char OPTSTRING[] =
 /* One -n, -P, -m, -f, -i or -s. */
 struct request {
 	enum cc_level level;
-	const char *text;  /* as given: the program, or a script's path */
-	const char *spec;  /* what messages call it */
+	const char *text; /* as given: the program, or a script's path */
+	const char *spec; /* what messages call it */
 	struct source source;
 	struct prog *prog;
 };
@@ -51,11 +51,11 @@ struct cli {
 	const char *name;
 	VEC(struct request) requests;
 	VEC(const char *) commands; /* -c */
-	VEC(pid_t) pids;	    /* -p */
-	const char *output;	    /* -o */
+	VEC(pid_t) pids;            /* -p */
+	const char *output;         /* -o */
 	bool list, compile_only, verbose, version, header;
-	int argc;		    /* operands: $1 ... */
-	char **argv;		    /* argv[0] is $0 */
+	int argc;    /* operands: $1 ... */
+	char **argv; /* argv[0] is $0 */
 };
 
 static int
@@ -106,7 +106,7 @@ usage(const char *name)
 	      "\t-U  undefine symbol when invoking preprocessor\n"
 	      "\t-v  set verbose mode (report stability attributes, what "
 	      "could not be probed)\n"
-	      "\t-V  report the version of dtrap\n"
+	      "\t-V  report the version of D (and with -v that of dtrap)\n"
 	      "\t-w  permit destructive actions\n"
 	      "\t-x  enable or modify compiler and tracing options\n"
 	      "\t-X  specify ISO C conformance settings for preprocessor\n"
@@ -124,8 +124,8 @@ set_option(struct cli *c, const char *arg)
 
 	if (error == 0)
 		return 0;
-	state_message(&c->st, "failed to set -x %s: %s", arg,
-	    option_error(error));
+	state_message(&c->st, "failed to set -x %.*s: %s",
+	    (int)strcspn(arg, "="), arg, option_error(error));
 	return error;
 }
 
@@ -163,9 +163,8 @@ add_request(struct cli *c, enum cc_level level, const char *text)
 	struct request r = { .level = level, .text = text };
 
 	/* Messages name a description by what comes before its body. */
-	r.spec = level == CC_SCRIPT ?
-	    text :
-	    mem_strndup(text, strcspn(text, "{/;"));
+	r.spec =
+	    level == CC_SCRIPT ? text : mem_strndup(text, strcspn(text, "{/;"));
 	*vec_push(&c->requests) = r;
 }
 
@@ -323,8 +322,8 @@ load_source(struct cli *c, struct request *r)
 	if (f != NULL && f != stdin)
 		fclose(f);
 	if (text == NULL) {
-		state_message(&c->st, "failed to open %s: %s", r->text,
-		    strerror(error));
+		state_message(
+		    &c->st, "failed to open %s: %s", r->text, strerror(error));
 		return -error;
 	}
 	r->source.is_file = true;
@@ -350,8 +349,8 @@ compile(struct cli *c, struct request *r)
 		.level = r->level,
 		.argc = c->argc + 1,
 		.argv = argv,
-		.listing = option_get(&c->st.opts, OPT_VERBOSE) != 0 ? stderr :
-								      NULL,
+		.listing =
+		    option_get(&c->st.opts, OPT_VERBOSE) != 0 ? stderr : NULL,
 	};
 	diags_init(&d);
 	int error = cc_compile(c->st.cc, &in, &r->prog, &d);
@@ -362,8 +361,7 @@ compile(struct cli *c, struct request *r)
 		    r->text);
 		fflush(c->st.out);
 		diag_render(stderr, &d.first, prefix,
-		    option_get(&c->st.opts, OPT_ERRTAGS) != 0,
-		    !c->st.testing);
+		    option_get(&c->st.opts, OPT_ERRTAGS) != 0, !c->st.testing);
 		mem_free(prefix);
 	} else {
 		*vec_push(&c->st.progs) = r->prog;
@@ -431,6 +429,17 @@ wants_destructive(const struct cli *c)
 	return false;
 }
 
+static uint32_t
+largest_record(const struct cli *c)
+{
+	uint32_t size = 0;
+
+	vec_foreach(r, &c->requests)
+		for (size_t i = 0; i < r->prog->nclauses; i++)
+			size = MAX(size, r->prog->clauses[i]->rec_size);
+	return size;
+}
+
 /* For the consumer: the address space of a process that is still there. */
 static struct addrspace *
 space_of(void *ctx, uint32_t pid)
@@ -450,6 +459,8 @@ enable(struct cli *c)
 
 	if (wants_destructive(c) && option_get(&st->opts, OPT_DESTRUCTIVE) == 0)
 		return fail_to_enable(c, "Destructive actions not allowed");
+	if (largest_record(c) > option_get(&st->opts, OPT_BUFSIZE))
+		return fail_to_enable(c, "Enabling exceeds size of buffer");
 	if (stores_create_image(st) != 0 ||
 	    image_publish(st->image, cc_globals(st->cc), &st->opts) != 0 ||
 	    stores_create_store(st) != 0)
@@ -472,27 +483,38 @@ enable(struct cli *c)
 	return E_SUCCESS;
 }
 
-static void
+/* E_ERROR when there is nothing to wait for. */
+static int
 say_matches(struct cli *c)
 {
+	uint64_t matched = 0;
+
 	if (option_get(&c->st.opts, OPT_DESTRUCTIVE) != 0)
 		state_notice(&c->st, "allowing destructive actions");
-	vec_foreach(r, &c->requests)
+	vec_foreach(r, &c->requests) {
 		state_notice(&c->st, "%s '%s' matched %llu probe%s",
 		    r->level == CC_SCRIPT ? "script" : "description", r->spec,
 		    (unsigned long long)r->prog->matched,
 		    r->prog->matched == 1 ? "" : "s");
-	list_failures(&c->st, c->verbose);
+		matched += r->prog->matched;
+	}
+	if (matched == 0 && option_get(&c->st.opts, OPT_ZDEFS) == 0) {
+		state_message(&c->st, "no probes matched");
+		return E_ERROR;
+	}
+	return E_SUCCESS;
 }
 
 static int
 trace(struct cli *c)
 {
-	int r = enable(c);
+	int r = say_matches(c);
 
+	if (r == E_SUCCESS)
+		r = enable(c);
 	if (r != E_SUCCESS)
 		return r;
-	say_matches(c);
+	list_failures(&c->st, c->verbose);
 	state_start(&c->st);
 	loop_run(&c->st);
 	int status = state_finish(&c->st);
@@ -525,9 +547,14 @@ static int
 run(struct cli *c)
 {
 	if (c->version) {
-		fprintf(c->st.out, "%s: dtrap %s\n", c->name, VERSION);
+		fprintf(c->st.out, "%s: D %d.%d\n", c->name, OPTIONS_D_MAJOR,
+		    OPTIONS_D_MINOR);
+		if (c->verbose)
+			fprintf(c->st.out, "This is dtrap %s\n", VERSION);
 		return E_SUCCESS;
 	}
+	if (c->requests.len == 0 && c->compile_only)
+		return E_SUCCESS;
 	if (c->requests.len == 0 && !c->list) {
 		state_message(&c->st, "no probes specified");
 		return E_ERROR;

@@ -56,7 +56,8 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 
 	if (is_second(th, tp, regs))
 		return;
-	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL)
+	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL ||
+	    !state_wants_cpu(st, th))
 		return;
 	st->hits++;
 	eval_begin(st, th);

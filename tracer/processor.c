@@ -37,7 +37,7 @@
 #include "tracer/proc.h"
 
 #define LOOK_HITS 64
-#define LOOK_NS	  10000000 /* 64 hits in 10 ms: 6,400 a second */
+#define LOOK_NS   10000000 /* 64 hits in 10 ms: 6,400 a second */
 
 static bool
 set_policy(int policy)
@@ -64,8 +64,8 @@ processor_init(struct processor *p)
 {
 	*p = (struct processor){
 		.cpu = -1,
-		.can_return = sched_getscheduler(0) == SCHED_OTHER &&
-		    may_return(),
+		.can_return =
+		    sched_getscheduler(0) == SCHED_OTHER && may_return(),
 	};
 }
 
@@ -130,9 +130,16 @@ unpin(struct processor *p)
 }
 
 void
+processor_fix(struct processor *p, int cpu)
+{
+	pin(p, cpu);
+	p->fixed = true;
+}
+
+void
 processor_hit(struct processor *p, struct thread *th, uint64_t now)
 {
-	if (!p->can_return)
+	if (!p->can_return || p->fixed)
 		return;
 	p->hits++;
 	if (now - p->looked > LOOK_NS) {

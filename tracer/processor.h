@@ -15,9 +15,13 @@ struct processor {
 	uint64_t looked;   /* CLOCK_MONOTONIC ns of the last look */
 	bool yielding;	   /* scheduled as SCHED_IDLE now */
 	bool can_return;   /* we may leave SCHED_IDLE again */
+	bool fixed;	   /* pinned by processor_fix() */
 };
 
 void processor_init(struct processor *p);
+
+/* Run on this processor and no other, until processor_restore(). */
+void processor_fix(struct processor *p, int cpu);
 
 /* A thread has hit a tracepoint, at time `now'. */
 void processor_hit(struct processor *p, struct thread *th, uint64_t now);

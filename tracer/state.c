@@ -78,17 +78,25 @@ set_activity(struct state *st, enum activity a)
 
 /* ---- firing ---- */
 
+bool
+state_wants_cpu(const struct state *st, struct thread *th)
+{
+	int64_t only = option_get(&st->opts, OPT_CPU);
+
+	return only < 0 || th == NULL || thread_cpu(th) == only;
+}
+
 void
 state_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
-	if (p->image_ref == 0)
+	if (p->image_ref == 0 || !state_wants_cpu(st, th))
 		return;
 	eval_begin(st, th);
 	memset(st->env.hit, 0, sizeof(st->env.hit));
 	if (nwords > 0)
-		memcpy(st->env.hit, words,
-		    MIN(nwords, VM_ARGS) * sizeof(*words));
+		memcpy(
+		    st->env.hit, words, MIN(nwords, VM_ARGS) * sizeof(*words));
 	ecb_fire_probe(&st->env, p->image_ref);
 	st->thread = NULL;
 	state_after_fire(st);
@@ -192,6 +200,9 @@ state_start(struct state *st)
 	env_init(st);
 	st->started = true;
 	st->opts.active = true;
+	if (option_get(&st->opts, OPT_CPU) >= 0)
+		processor_fix(
+		    &st->processor, (int)option_get(&st->opts, OPT_CPU));
 	set_activity(st, ACTIVITY_WARMUP);
 	state_fire(st, probe_by_id(&st->probes, 1), NULL, NULL, 0);
 	if (st->draining)
@@ -217,9 +228,11 @@ state_finish(struct state *st)
 {
 	/* The processes first: what is left to do concerns only us. */
 	targets_release(st);
-	processor_restore(&st->processor);
+	if (!st->processor.fixed)
+		processor_restore(&st->processor);
 	set_activity(st, ACTIVITY_COOLDOWN);
 	state_fire(st, probe_by_id(&st->probes, 2), NULL, NULL, 0);
+	processor_restore(&st->processor);
 	set_activity(st, ACTIVITY_STOPPED);
 	if (st->output_error == 0) {
 		int error = consume_finish(st->consume, loop_impatient());

@@ -99,6 +99,10 @@ int state_finish(struct state *st);
 /* Free everything; releases targets that are still held. */
 void state_fini(struct state *st);
 
+/* Does option `cpu' let probes fire where th is?  NULL: the tracer itself,
+ * which runs there. */
+bool state_wants_cpu(const struct state *st, struct thread *th);
+
 /* Fire a probe without a place in text, in the context of th (NULL: of the
  * tracer itself); nwords of words become arg0 and on. */
 void state_fire(struct state *st, const struct probe *p, struct thread *th,

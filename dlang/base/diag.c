@@ -110,7 +110,8 @@ diag_render(FILE *out, const struct diag *d, const char *prefix, bool errtags,
 	if (at->line > 0 && at->file != NULL)
 		fprintf(out, "\"%s\", line %d: ", at->file, at->file_line);
 	else if (at->line > 0 && at->source != NULL && at->source->is_file)
-		fprintf(out, "line %d: ", at->line);
+		fprintf(out, "line %d: ",
+		    at->file_line > 0 ? at->file_line : at->line);
 	else if (d->context != NULL)
 		fprintf(out, "%s: ", d->context);
 	fprintf(out, "%s\n", d->text);

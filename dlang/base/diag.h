@@ -37,7 +37,7 @@ struct span {
 	int line, col;	      /* of the first character */
 	int end_line, end_col; /* one past the last */
 	const char *file;     /* set by #line or an #include: report this name */
-	int file_line;	      /* and this line in it */
+	int file_line;	      /* and this line in it; 0 if not known */
 };
 
 struct diag {

@@ -69,32 +69,6 @@ expand_desc(struct comp *c, const struct node *n, struct str *out)
 	return 0;
 }
 
-static int
-numeric_desc(struct comp *c, const struct node *n, const char *text,
-    struct probe_desc *out)
-{
-	enum cc_level level = c->in->level;
-	char *end;
-
-	errno = 0;
-	unsigned long id = strtoul(text, &end, 0);
-	if (*end != '\0')
-		return bad_desc(c, n, "invalid probe identifier");
-	if (level == CC_PROV || level == CC_MOD || level == CC_FUNC)
-		return comp_error(c, D_PDESC_INVAL, n,
-		    "probe identifier %lu not permitted when specifying %ss",
-		    id, field_name[level]);
-	if (errno != 0 || id > UINT32_MAX)
-		return comp_error(c, D_PDESC_INVAL, n,
-		    "identifier %lu exceeds maximum probe id", id);
-	if (id == 0)
-		return comp_error(c, D_PDESC_INVAL, n,
-		    "invalid probe identifier %lu: Unknown probe identifier",
-		    id);
-	*out = (struct probe_desc){ "", "", "", "", (uint32_t)id };
-	return 0;
-}
-
 /* Fields are taken from the right, the last being what the level says. */
 static int
 split_desc(struct comp *c, const struct node *n, const char *text,
@@ -111,6 +85,8 @@ split_desc(struct comp *c, const struct node *n, const char *text,
 		const char *from = end;
 		while (from > text && from[-1] != ':')
 			from--;
+		if (i < 0 && from == end && from == text)
+			break; /* nothing, left of the provider */
 		if (i < 0)
 			return bad_desc(
 			    c, n, "Overspecified probe description");
@@ -129,6 +105,33 @@ split_desc(struct comp *c, const struct node *n, const char *text,
 	return 0;
 }
 
+static int
+numeric_desc(struct comp *c, const struct node *n, const char *text,
+    struct probe_desc *out)
+{
+	enum cc_level level = c->in->level;
+	char *end;
+
+	errno = 0;
+	unsigned long id = strtoul(text, &end, 0);
+	/* What follows a number is a description by name. */
+	if (*end != '\0' && id != 0)
+		return split_desc(c, n, end, out);
+	if (level == CC_PROV || level == CC_MOD || level == CC_FUNC)
+		return comp_error(c, D_PDESC_INVAL, n,
+		    "probe identifier %lu not permitted when specifying %ss",
+		    id, field_name[level]);
+	if (errno != 0 || id > UINT32_MAX)
+		return comp_error(c, D_PDESC_INVAL, n,
+		    "identifier %lu exceeds maximum probe id", id);
+	if (id == 0)
+		return comp_error(c, D_PDESC_INVAL, n,
+		    "invalid probe identifier %lu: Unknown probe identifier",
+		    id);
+	*out = (struct probe_desc){ "", "", "", "", (uint32_t)id };
+	return 0;
+}
+
 int
 bind_desc(struct comp *c, struct node *n, struct probe_desc *out)
 {
@@ -139,8 +142,6 @@ bind_desc(struct comp *c, struct node *n, struct probe_desc *out)
 		const char *s = str_c(&text);
 		if (isdigit((unsigned char)s[0]) && strchr(s, ':') == NULL)
 			error = numeric_desc(c, n, s, out);
-		else if (c->in->level == CC_ID)
-			error = bad_desc(c, n, "invalid probe identifier");
 		else
 			error = split_desc(c, n, s, out);
 	}

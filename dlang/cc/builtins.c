@@ -166,18 +166,25 @@ builtins_add(struct cc *cc)
 /* ---- the library ---- */
 
 /* What the D libraries of other DTraces derive from the kernel's structures,
- * as far as a process can be asked for it. */
+ * as far as a process can be asked for it.  Members without a conversion are
+ * refused by name when a program asks for them. */
 const char builtins_library[] =
     "typedef struct lwpsinfo {"
-    " id_t pr_lwpid; uintptr_t pr_addr; processorid_t pr_onpro;"
+    " int pr_flag; id_t pr_lwpid; uintptr_t pr_addr; uintptr_t pr_wchan;"
+    " char pr_stype; char pr_state; char pr_sname; char pr_nice;"
+    " short pr_syscall; char pr_oldpri; char pr_cpu; int pr_pri;"
+    " ushort_t pr_pctcpu; char pr_clname[8]; char pr_name[16];"
+    " processorid_t pr_onpro; processorid_t pr_bindpro;"
     "} lwpsinfo_t;"
     "typedef struct psinfo {"
-    " pid_t pr_pid; pid_t pr_ppid; uid_t pr_uid; gid_t pr_gid;"
-    " uintptr_t pr_addr; char pr_dmodel; char pr_fname[16];"
-    " char pr_psargs[80];"
+    " int pr_nlwp; pid_t pr_pid; pid_t pr_ppid; pid_t pr_pgid; pid_t pr_sid;"
+    " uid_t pr_uid; uid_t pr_euid; gid_t pr_gid; gid_t pr_egid;"
+    " uintptr_t pr_addr; size_t pr_size; size_t pr_rssize;"
+    " char pr_fname[16]; char pr_psargs[80];"
+    " int pr_argc; uintptr_t pr_argv; uintptr_t pr_envp; char pr_dmodel;"
     "} psinfo_t;"
     "translator lwpsinfo_t < uint64_t t > {"
-    " pr_lwpid = tid; pr_addr = t; pr_onpro = cpu;"
+    " pr_lwpid = tid; pr_addr = t; pr_onpro = cpu; pr_name = execname;"
     "};"
     "translator psinfo_t < uint64_t t > {"
     " pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;"

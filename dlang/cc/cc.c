@@ -172,10 +172,22 @@ check_operands(struct comp *c)
 	    last);
 }
 
+static struct span
+end_of_text(const struct source *source)
+{
+	struct span at = { .source = source, .line = 1, .col = 1 };
+
+	for (const char *p = source->text; *p != '\0'; p++)
+		if (*p == '\n')
+			at.line++;
+	return at;
+}
+
 static int
 compile(struct comp *c)
 {
 	struct node *program = NULL;
+	struct span end = end_of_text(c->in->source);
 	int error = parse_program(c, &program);
 
 	if (error != 0)
@@ -184,7 +196,7 @@ compile(struct comp *c)
 		if (process(c, n) != 0)
 			return -EINVAL;
 	if (!c->had_effect && option_get(c->cc->opts, OPT_EMPTY) == 0)
-		return diag_error(c->diags, D_EMPTY, NULL,
+		return diag_error(c->diags, D_EMPTY, &end,
 		    "empty D program translation unit");
 	if (pragma_finish(c) != 0)
 		return -EINVAL;

@@ -16,6 +16,8 @@ struct cg {
 /* The register with the value; the caller frees it.  By-reference types give
  * the address. */
 unsigned cg_expr(struct cg *g, struct node *n);
+/* Option `tregs', or the machine, does not have room for the keys at n. */
+int cg_too_many_keys(struct comp *c, const struct node *n);
 /* Change a value in place from what `n' is to type `to'. */
 void cg_convert(
     struct cg *g, unsigned r, const struct node *n, const struct type *to);

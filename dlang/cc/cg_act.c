@@ -419,6 +419,9 @@ aggregate(struct cg_clause *k, struct node *n)
 	struct difo *d = NULL, *inc = NULL;
 	size_t i = 0;
 
+	if (k->c->cc->opts->set[OPT_TREGS] &&
+	    (int64_t)id->nkeys > option_get(k->c->cc->opts, OPT_TREGS))
+		return cg_too_many_keys(k->c, n);
 	if (lay_out_keys(k, id, keys) != 0)
 		return -EINVAL;
 	for (struct node *key = keys; key != NULL; key = key->next, i++)

@@ -125,12 +125,19 @@ is_simple(struct node *n)
 	return node_walk(n, uses_tuple, NULL) == 0;
 }
 
+int
+cg_too_many_keys(struct comp *c, const struct node *n)
+{
+	c->diags->context = NULL; /* no part of the clause is wrong */
+	return comp_error(
+	    c, D_UNKNOWN, n, "Insufficient tuple registers to generate code");
+}
+
 static int
 too_many_keys(struct cg *g, const struct node *n)
 {
 	if (g->error == 0)
-		g->error = comp_error(g->c, D_UNKNOWN, n,
-		    "Insufficient tuple registers to generate code");
+		g->error = cg_too_many_keys(g->c, n);
 	return g->error;
 }
 
@@ -143,7 +150,8 @@ eval_keys(struct cg *g, const struct node *at, struct keys *k)
 
 	for (struct node *a = k->list; a != NULL; a = a->next)
 		n++;
-	if (n > DIF_TUPLE) {
+	if (n > DIF_TUPLE ||
+	    (int64_t)n > option_get(g->c->cc->opts, OPT_TREGS)) {
 		too_many_keys(g, at);
 		k->list = NULL;
 		return;

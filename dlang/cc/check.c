@@ -182,14 +182,15 @@ check_clause(struct comp *c, struct node *clause)
 {
 	struct order o = { 0 };
 
+	c->diags->context = "in action list";
+	for (struct node *s = clause->b != NULL ? clause->b->list : NULL;
+	     s != NULL; s = s->next)
+		if (check_stmt(c, s) != 0 || check_order(c, s, &o) != 0)
+			return -EINVAL;
+	/* Last: it may use a variable that the actions make. */
 	c->diags->context = "in predicate";
 	if (clause->a != NULL && check_predicate(c, clause->a) != 0)
 		return -EINVAL;
 	c->diags->context = "in action list";
-	if (clause->b == NULL)
-		return 0;
-	for (struct node *s = clause->b->list; s != NULL; s = s->next)
-		if (check_stmt(c, s) != 0 || check_order(c, s, &o) != 0)
-			return -EINVAL;
 	return 0;
 }

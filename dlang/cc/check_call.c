@@ -91,10 +91,12 @@ static int
 mismatch(
     struct comp *c, enum diag_tag tag, const struct node *n, const char *what)
 {
+	size_t got = count(n->list);
+
+	/* The tags of single actions have no singular. */
 	return comp_error(c, tag, n,
-	    "%s( ) prototype mismatch: %zu arg%s "
-	    "passed, %s expected",
-	    n->ident->name, count(n->list), count(n->list) == 1 ? "" : "s",
+	    "%s( ) prototype mismatch: %zu arg%s passed, %s expected",
+	    n->ident->name, got, got == 1 && tag == D_PROTO_LEN ? "" : "s",
 	    what);
 }
 
@@ -187,7 +189,7 @@ conv_prototype(const struct fmt_conv *v)
 					     "char, short, int, long, or "
 					     "long long";
 	case FMT_CHAR: return "char, int";
-	case FMT_STR: return "char [], string";
+	case FMT_STR: return "char [] or string (or use stringof)";
 	case FMT_PTR: return "pointer or integer";
 	case FMT_FLOAT: return "float, double, or long double";
 	case FMT_SYM:
@@ -212,7 +214,9 @@ wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
 	    "prototype:\n\tconversion: %%%c\n\t prototype: %s\n\t  argument: "
 	    "%s",
 	    n->ident->name, narg, nconv, v->letter, conv_prototype(v),
-	    type_name(t, buf, sizeof(buf)));
+	    arg->kind == N_AGG && t == arg->type ?
+		"aggregation" :
+		type_name(t, buf, sizeof(buf)));
 }
 
 /* `*' takes an int argument of its own. */
@@ -261,11 +265,6 @@ check_conv(struct comp *c, struct node *n, const struct fmt_conv *v,
 		    "%s( ) prototype mismatch: conversion #%zu (%%%c) is "
 		    "missing a corresponding value argument",
 		    n->ident->name, nconv, v->letter);
-	if (kind_of(a) == TYPE_DYN && a->kind == N_AGG)
-		return comp_error(c, D_PRINTF_AGG_CONV, a,
-		    "%%@ conversion requires an aggregation and is not for "
-		    "use with %s( )",
-		    n->ident->name);
 	if (!conv_takes(v, type_resolve(a->type)))
 		return wrong_conv(c, n, a, v, nconv, *narg, a->type);
 	*arg = a->next;
@@ -279,6 +278,9 @@ parse_format(struct comp *c, struct node *n, struct node *text)
 	const char *why = "";
 	struct fmt *f;
 
+	if (text != NULL && !type_is_stringlike(text->type))
+		return wrong_arg(
+		    c, text, n->ident->name, "( )", 1, c->cc->t_string);
 	if (text == NULL || text->kind != N_STRING)
 		return comp_error(c, D_PRINTF_ARG_FMT, text != NULL ? text : n,
 		    "%s( ) argument #1 is incompatible with prototype:\n"
@@ -352,9 +354,10 @@ check_same_keys(struct comp *c, const struct node *a, const struct node *b)
 	if (x->nkeys != y->nkeys)
 		return comp_error(c, D_PRINTA_AGGKEY, b,
 		    "printa( ): @%s and @%s do not have matching key "
-		    "signatures: @%s has %zu key%s, @%s has %zu",
+		    "signatures: @%s has %zu key%s, @%s has %zu key%s",
 		    x->name, y->name, x->name, x->nkeys,
-		    x->nkeys == 1 ? "" : "s", y->name, y->nkeys);
+		    x->nkeys == 1 ? "" : "s", y->name, y->nkeys,
+		    y->nkeys == 1 ? "" : "s");
 	for (size_t i = 0; i < x->nkeys; i++)
 		if (!type_equal(x->keys[i], y->keys[i]) &&
 		    !(type_is_integer(x->keys[i]) &&
@@ -368,6 +371,30 @@ check_same_keys(struct comp *c, const struct node *a, const struct node *b)
 	return 0;
 }
 
+/* `*' takes a key, too. */
+static int
+check_dynamic_key(struct comp *c, struct node *n, const struct node *agg,
+    size_t *key, size_t nconv, const struct fmt_conv *v, const char *what)
+{
+	const struct ident *id = agg->ident;
+	char buf[NAME_MAX_TEXT];
+
+	if (*key == id->nkeys)
+		return comp_error(c, D_PRINTF_DYN_PROTO, n,
+		    "printa( ) prototype mismatch: conversion #%zu (%%%c) is "
+		    "missing a corresponding \"%s\" argument",
+		    nconv, v->letter, what);
+	if (!type_is_integer(id->keys[*key]))
+		return comp_error(c, D_PRINTF_DYN_TYPE, agg,
+		    "printa( ) argument #%zu is incompatible with conversion "
+		    "#%zu prototype:\n\tconversion: %% %s %c\n\t prototype: "
+		    "int\n\t  argument: %s",
+		    *key + 2, nconv, what, v->letter,
+		    type_name(id->keys[*key], buf, sizeof(buf)));
+	(*key)++;
+	return 0;
+}
+
 /* Conversions other than %@ take the keys, left to right. */
 static int
 check_printa_format(struct comp *c, struct node *n, const struct node *agg)
@@ -378,11 +405,12 @@ check_printa_format(struct comp *c, struct node *n, const struct node *agg)
 
 	for (size_t i = 0; i < f->nconvs; i++) {
 		const struct fmt_conv *v = &f->convs[i];
-		if (v->dyn_width || v->dyn_prec)
-			return comp_error(c, D_PRINTF_DYN_PROTO, n,
-			    "printa( ) prototype mismatch: conversion #%zu is "
-			    "missing a corresponding \"%s\" argument",
-			    i + 1, v->dyn_width ? "width" : "precision");
+		if (v->dyn_width &&
+		    check_dynamic_key(c, n, agg, &key, i + 1, v, "*") != 0)
+			return -EINVAL;
+		if (v->dyn_prec &&
+		    check_dynamic_key(c, n, agg, &key, i + 1, v, ".*") != 0)
+			return -EINVAL;
 		if (v->class == FMT_AGG)
 			continue;
 		if (key == id->nkeys)
@@ -393,7 +421,7 @@ check_printa_format(struct comp *c, struct node *n, const struct node *agg)
 			    i + 1, v->letter);
 		if (!conv_takes(v, type_resolve(id->keys[key])))
 			return wrong_conv(
-			    c, n, agg, v, i + 1, key + 1, id->keys[key]);
+			    c, n, agg, v, i + 1, key + 2, id->keys[key]);
 		key++;
 	}
 	return 0;
@@ -418,7 +446,7 @@ check_printa(struct comp *c, struct node *n)
 		first = first->next;
 		i++;
 		if (first == NULL)
-			return mismatch(c, D_PRINTA_PROTO, n, "at least 2");
+			return mismatch(c, D_PRINTA_PROTO, n, "2");
 	}
 	for (struct node *a = first; a != NULL; a = a->next, i++)
 		if (check_agg_arg(
@@ -517,9 +545,10 @@ check_tracemem(struct comp *c, struct node *n)
 {
 	struct node *addr = n->list;
 	size_t got = count(addr);
+	char buf[NAME_MAX_TEXT];
 
 	if (got > 3)
-		return mismatch(c, D_TRACEMEM_ARGS, n, "at most 3");
+		return mismatch(c, D_PROTO_LEN, n, "at most 3");
 	if (got < 2)
 		return mismatch(c, D_PROTO_LEN, n, "at least 2");
 	if (check_list(c, addr) != 0)
@@ -528,7 +557,11 @@ check_tracemem(struct comp *c, struct node *n)
 	    !type_is_string(addr->type))
 		return comp_error(c, D_TRACEMEM_ADDR, addr,
 		    "tracemem( ) argument #1 is incompatible with prototype:\n"
-		    "\tprototype: pointer or integer");
+		    "\tprototype: pointer or integer\n\t argument: %s",
+		    type_name(addr->type, buf, sizeof(buf)));
+	if (!type_is_integer(addr->next->type))
+		return wrong_arg(c, addr->next, "tracemem", "( )", 2,
+		    types_lookup(c->cc->types, "size_t"));
 	if (!positive_const(addr->next))
 		return comp_error(c, D_TRACEMEM_SIZE, addr->next,
 		    "tracemem( ) argument #2 must be a non-zero positive "
@@ -544,14 +577,12 @@ static int
 check_ustack(struct comp *c, struct node *n)
 {
 	struct node *frames = n->list;
-
-	if (count(frames) > 2)
-		return comp_error(c, D_USTACK_PROTO, n,
-		    "%s( ) prototype mismatch: too many arguments",
-		    n->ident->name);
-	if (check_list(c, frames) != 0)
-		return -EINVAL;
 	int64_t v;
+
+	if (check_list(c, frames) != 0 ||
+	    check_args(c, n, n->ident, ident_proto(c->cc, n->ident), "( )") !=
+		0)
+		return -EINVAL;
 	if (frames != NULL && !positive_const(frames))
 		return comp_error(c, D_USTACK_FRAMES, frames,
 		    "%s( ) argument #1 must be a non-zero positive integer "
@@ -561,6 +592,21 @@ check_ustack(struct comp *c, struct node *n)
 	    (!check_const(frames->next, &v) || v < 0))
 		return comp_error(c, D_USTACK_STRSIZE, frames->next,
 		    "%s( ) argument #2 must be a positive integer constant",
+		    n->ident->name);
+	return 0;
+}
+
+static int
+check_stack(struct comp *c, struct node *n)
+{
+	if (check_list(c, n->list) != 0 ||
+	    check_args(c, n, n->ident, ident_proto(c->cc, n->ident), "( )") !=
+		0)
+		return -EINVAL;
+	if (n->list != NULL && !positive_const(n->list))
+		return comp_error(c, D_STACK_SIZE, n->list,
+		    "%s( ) argument #1 must be a non-zero positive integer "
+		    "constant",
 		    n->ident->name);
 	return 0;
 }
@@ -624,6 +670,8 @@ check_action(struct comp *c, struct node *n)
 		{ ACT_SETOPT, check_setopt },
 	};
 
+	if (n->ident->id == ACT_STACK && check_stack(c, n) != 0)
+		return -EINVAL;
 	if ((n->ident->flags & IDF_KERNEL) != 0)
 		return kernel_only(c, n);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)

@@ -89,7 +89,10 @@ line_mark(struct words *ws, size_t i, struct lexer_position *pos)
 		if (!ws->quoted[i + 1])
 			return malformed(ws,
 			    "line directive: expected a file name in quotes");
-		pos->file = ws->w[i + 1];
+		/* Back in the text itself: its name goes without saying. */
+		pos->file = strcmp(ws->w[i + 1], ws->at->source->name) != 0 ?
+		    ws->w[i + 1] :
+		    NULL;
 	}
 	pos->delta = (int)n - (ws->at->end_line + 1);
 	return 0;

@@ -7,6 +7,35 @@ is "-V: status" "$status" 0
 has "$tmp/out" '^dtrap: '
 is "-V: lines" "$(wc -l <"$tmp/out")" 1
 
+is "-V" "$(cat "$tmp/out")" 'dtrap: D 2.0'
+dt -vV
+has "$tmp/out" '^This is dtrap [0-9.]*$'
+dt -x version=2.0 -e -n BEGIN
+is "version: status" "$status" 0
+dt -x version=3.0 -n BEGIN
+is "version to come: status" "$status" 1
+has "$tmp/err" '^dtrap: failed to set -x version: .*not supported'
+dt -x strsize=1 -n BEGIN
+is "strsize: status" "$status" 1
+has "$tmp/err" '^dtrap: failed to set -x strsize: Invalid value'
+
+# Nothing to trace and nothing that could come.
+: >"$tmp/empty.d"
+dt -x empty -s "$tmp/empty.d"
+is "empty: status" "$status" 1
+has "$tmp/err" '^dtrap: no probes matched$'
+dt -b 0 -n 'BEGIN { exit(0); }'
+is "no buffer: status" "$status" 1
+has "$tmp/err" 'Enabling exceeds size of buffer$'
+dt -b 1g -b 2g -e
+is "-e alone: status" "$status" 0
+
+# The processor that the tracer, and so BEGIN and END, run on.
+first=$(awk '/^Cpus_allowed_list/ { split($2, a, "[-,]"); print a[1] }' \
+	/proc/self/status)
+dt -q -x cpu="$first" -n 'BEGIN { printf("%d ", cpu); exit(0); } END { printf("%d\n", cpu); }'
+has "$tmp/out" "^$first $first$"
+
 # -e compiles and goes no further.
 dt -e -n 'BEGIN { printf("no\n"); exit(1); }'
 is "-e: status" "$status" 0

@@ -48,6 +48,22 @@ has "$tmp/out" '^7 3$'
 dt -C -q -s "$tmp/cpp.d"
 is "-C, error: status" "$status" 1
 has "$tmp/err" 'line 6: .*nosuch'
+hasnt "$tmp/err" '"'
+# After an include the lines are the script's own again.
+printf '#include "seven.h"\n#include "seven.h"\n\nBEGIN { trace(nosuch); }\n' \
+	>"$tmp/inc.d"
+dt -C -s "$tmp/inc.d"
+has "$tmp/err" 'inc.d: line 4: .*nosuch'
+# Several arguments in one option, and those of several options.
+dt -C -q -x cppargs='-DGIVEN=3 -H' -x cppargs=-DOTHER -s "$tmp/cpp.d"
+is "cppargs: status" "$status" 0
+has "$tmp/out" '^7 3$'
+has "$tmp/err" '^\. .*seven.h$'
+printf '#if 1\nBEGIN { exit(0); }\n' >"$tmp/open.d"
+dt -C -s "$tmp/open.d"
+is "cpp fails: status" "$status" 1
+has "$tmp/err" '^/dev/stdin:1.*#if'
+has "$tmp/err" 'open.d: Preprocessor failed to process input program$'
 dt -C -x cpppath="$tmp/no-cpp" -s "$tmp/cpp.d"
 is "no preprocessor: status" "$status" 1
 has "$tmp/err" '^dtrap: .*Preprocessor not found'

@@ -81,7 +81,7 @@ START_TEST(flags_width_precision)
 	ck_assert_int_eq(c.prec, -1);
 
 	c = parse("%.s")->convs[0];
-	ck_assert_int_eq(c.prec, 0);
+	ck_assert_int_eq(c.prec, -1);
 }
 END_TEST
 
@@ -178,10 +178,10 @@ START_TEST(errors_name_the_conversion)
 		    "%@s" },
 		{ "%99999999999d",
 		    "format conversion #1 has a width larger "
-		    "than 65536" },
-		{ "%.70000d",
+		    "than 16777216" },
+		{ "%.70000000d",
 		    "format conversion #1 has a precision larger "
-		    "than 65536" },
+		    "than 16777216" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const char *error = NULL;

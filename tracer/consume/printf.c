@@ -79,8 +79,6 @@ render_digits(struct str *to, const struct fmt_conv *c, uint64_t v)
 		    digits, sizeof(digits), "%llu", (unsigned long long)v);
 		break;
 	}
-	if (c->prec == 0 && v == 0)
-		n = 0;
 	for (int i = n; i < c->prec; i++)
 		str_addc(to, '0');
 	for (int i = 0; i < n; i++) {
@@ -312,10 +310,9 @@ render_port(struct render *r, const struct fmt_conv *c,
 }
 
 static void
-render_time(struct render *r, const struct fmt_conv *c,
-    const struct prog_rec *rec, const uint8_t *v)
+render_time(struct render *r, const struct fmt_conv *c, uint64_t ns)
 {
-	time_t sec = (time_t)(value_uint(v, rec->size) / 1000000000);
+	time_t sec = (time_t)(ns / 1000000000);
 	char text[128] = "";
 	struct tm tm;
 
@@ -364,6 +361,10 @@ render_agg(struct render *r, const struct fmt_conv *c)
 
 	if (agg_is_hist(def)) {
 		render_hist(r, def, value, a->normals[i]);
+	} else if (c->letter == 'T' || c->letter == 'Y') {
+		render_time(r, c,
+		    empty ? 0 :
+			    (uint64_t)agg_scalar(def, value, a->normals[i]));
 	} else {
 		struct fmt_conv as = *c;
 		if (as.letter == 0)
@@ -395,7 +396,7 @@ render_value(struct render *r, const struct fmt_conv *c,
 	case FMT_USYM: render_sym(r, c, rec, v); break;
 	case FMT_HOST: render_host(r, c, rec, v); break;
 	case FMT_PORT: render_port(r, c, rec, v); break;
-	case FMT_TIME: render_time(r, c, rec, v); break;
+	case FMT_TIME: render_time(r, c, value_uint(v, rec->size)); break;
 	case FMT_STACK: stack_print(r->p, v, rec->size, c->width); break;
 	case FMT_AGG: break;
 	}
@@ -418,7 +419,7 @@ render_dynamic(struct render *r, const struct fmt_conv *conv)
 	}
 	if (c.dyn_prec && (rec = render_next(r, &v)) != NULL) {
 		int64_t p = value_int(v, rec->size);
-		c.prec = p < 0 ? -1 : (int)MIN(p, PRINTF_MAX_WIDTH);
+		c.prec = p <= 0 ? -1 : (int)MIN(p, PRINTF_MAX_WIDTH);
 	}
 	return c;
 }

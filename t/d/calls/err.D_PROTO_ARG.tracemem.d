@@ -1,0 +1,6 @@
+/* A size that is no number. */
+
+BEGIN
+{
+	tracemem(0, "eight");
+}

@@ -1,0 +1,6 @@
+/* A number of frames that is no number. */
+
+BEGIN
+{
+	ustack("many");
+}

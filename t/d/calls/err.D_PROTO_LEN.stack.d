@@ -1,0 +1,6 @@
+/* Arguments are looked at before the sentence that there is no kernel. */
+
+BEGIN
+{
+	stack(1, 2);
+}

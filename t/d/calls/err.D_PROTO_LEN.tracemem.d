@@ -1,0 +1,6 @@
+/* An argument too many. */
+
+BEGIN
+{
+	tracemem(&`environ, 8, 8, 8);
+}

@@ -1,0 +1,6 @@
+/* No frames. */
+
+BEGIN
+{
+	stack(0);
+}

@@ -1,0 +1,7 @@
+/* An aggregation has no value for printf(). */
+
+BEGIN
+{
+	@sum = sum(4);
+	printf("%x", @sum);
+}

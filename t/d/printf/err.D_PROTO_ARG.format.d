@@ -1,0 +1,6 @@
+/* A number where the format should be. */
+
+BEGIN
+{
+	printf(12);
+}

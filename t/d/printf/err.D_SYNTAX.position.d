@@ -1,0 +1,6 @@
+/* Conversions take their arguments in order. */
+
+BEGIN
+{
+	printf("%2$d", 1, 2);
+}

@@ -1,0 +1,6 @@
+/* A format that ends within a conversion. */
+
+BEGIN
+{
+	printf("so far %-4", 1);
+}
