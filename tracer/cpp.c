@@ -40,6 +40,19 @@ add_lines(args_vec *args, const char *prefix, const char *lines)
 	}
 }
 
+/* Arguments as they are: words, as no shell takes them apart. */
+static void
+add_words(args_vec *args, const char *text)
+{
+	while (text != NULL && *text != '\0') {
+		text += strspn(text, " \t\n");
+		size_t n = strcspn(text, " \t\n");
+		if (n > 0)
+			*vec_push(args) = mem_printf("%.*s", (int)n, text);
+		text += n;
+	}
+}
+
 /* -X as compilers take it; c is strict, a and t are not. */
 static const char *
 standard(const struct state *st)
@@ -63,7 +76,7 @@ make_args(struct state *st, const char *path, args_vec *args)
 	add_lines(args, "-D", st->opts.text[OPT_DEFINE]);
 	add_lines(args, "-U", st->opts.text[OPT_UNDEF]);
 	add_lines(args, "-I", st->opts.text[OPT_INCDIR]);
-	add_lines(args, "", st->opts.text[OPT_CPPARGS]);
+	add_words(args, st->opts.text[OPT_CPPARGS]);
 	if (option_get(&st->opts, OPT_CPPHDRS) != 0)
 		add(args, "-H", "");
 	/* #include "..." looks beside the script, though it is read from

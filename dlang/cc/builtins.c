@@ -145,7 +145,7 @@ add_constant(struct cc *cc, const struct constant *k)
 	struct ident *id = ident_new(cc, k->name, ID_ENUM);
 
 	id->value = (uint64_t)k->value;
-	id->type = strcmp(k->name, "NULL") == 0 ? cc->t_long : cc->t_int;
+	id->type = cc->t_int;
 	id->attr = (struct attr){ 6, 6, 5 };
 	hash_set_str(&cc->globals, id->name, id);
 }

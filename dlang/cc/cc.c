@@ -184,8 +184,8 @@ compile(struct comp *c)
 		if (process(c, n) != 0)
 			return -EINVAL;
 	if (!c->had_effect && option_get(c->cc->opts, OPT_EMPTY) == 0)
-		return diag_error(c->diags, D_EMPTY, NULL,
-		    "empty D program translation unit");
+		return comp_error(
+		    c, D_EMPTY, program, "empty D program translation unit");
 	if (pragma_finish(c) != 0)
 		return -EINVAL;
 	return check_operands(c);
