@@ -830,7 +830,7 @@ check_builtin_array(struct comp *c, struct node *n, struct ident *id)
 		    id->name, type_name(i->type, buf, sizeof(buf)));
 	if (id->id == DIF_VAR_ARGS)
 		return check_args_array(c, n, index);
-	if (index < 0 || index >= UREG_COUNT)
+	if (index < 0 || index >= UREG_D_COUNT)
 		return comp_error(c, D_UNKNOWN, n,
 		    "%s[]: index out of bounds (%ld)", id->name, (long)index);
 	n->type = id->type;

@@ -213,7 +213,7 @@ static const struct row names[] = {
 	{ B("trace(zonename)"), D_UNKNOWN, NULL },
 	{ B("trace(EPERM + SIGKILL)"), OK, NULL },
 	{ B("trace(EPERM)"), D_IDENT_UNDEF, "nolibs" },
-	{ B("trace(curthread->x)"), D_OP_PTR, NULL },
+	{ B("trace(curthread->x)"), D_OP_INCOMPLETE, NULL },
 	{ B("pid = 1"), D_OP_WRITE, NULL },
 	{ B("ENOENT = 1"), D_OP_WRITE, NULL },
 };
