@@ -22,6 +22,9 @@ enum ureg {
 	UREG_COUNT
 };
 
+/* Indices that D documents; the last, R_TRAPNO, reads as 0. */
+#define UREG_D_COUNT 26
+
 struct uregs {
 	uint64_t r[UREG_COUNT];
 };

@@ -38,6 +38,7 @@ struct span {
 	int end_line, end_col; /* one past the last */
 	const char *file;     /* set by #line or an #include: report this name */
 	int file_line;	      /* and this line in it; 0 if not known */
+	int ahead; /* messages name the line so many further down */
 };
 
 struct diag {

@@ -113,8 +113,8 @@ static const struct constant constants[] = {
 	V(R_RBX, 5), V(R_R11, 6), V(R_R10, 7), V(R_R9, 8), V(R_R8, 9),
 	V(R_RAX, 10), V(R_RCX, 11), V(R_RDX, 12), V(R_RSI, 13), V(R_RDI, 14),
 	V(R_ERR, 15), V(R_RIP, 16), V(R_CS, 17), V(R_RFL, 18), V(R_RSP, 19),
-	V(R_SS, 20), V(R_DS, UREG_DS), V(R_ES, UREG_ES), V(R_FS, UREG_FS),
-	V(R_GS, UREG_GS),
+	V(R_SS, 20), V(R_DS, 21), V(R_ES, 22), V(R_FS, 23),
+	V(R_GS, 24), V(R_TRAPNO, 25),
 	V(R_EAX, 10), V(R_ECX, 11), V(R_EDX, 12), V(R_ESI, 13), V(R_EDI, 14),
 	V(R_EBX, 5), V(R_EBP, 4), V(R_ESP, 19), V(R_EIP, 16), V(R_EFL, 18),
 	V(R_PC, 16), V(R_FP, 4), V(R_SP, 19), V(R_PS, 18), V(R_R0, 10),
@@ -123,6 +123,25 @@ static const struct constant constants[] = {
 /* clang-format on */
 #undef C
 #undef V
+
+/* A type's name; or a pointer to what only a kernel could define. */
+static struct type *
+row_type(struct cc *cc, const char *name)
+{
+	const char *star = strstr(name, " *");
+
+	if (star == NULL)
+		return types_lookup(cc->types, name);
+	char *full = arena_strndup(&cc->arena, name, (size_t)(star - name));
+	struct type *t = types_lookup(cc->types, full);
+	if (t == NULL) {
+		t = types_new(cc->types, TYPE_FORWARD);
+		t->forward_of = TYPE_STRUCT;
+		t->name = full + strlen("struct ");
+		types_define(cc->types, full, t);
+	}
+	return types_pointer(cc->types, t);
+}
 
 static void
 add_row(struct cc *cc, const struct row *r)
@@ -135,7 +154,7 @@ add_row(struct cc *cc, const struct row *r)
 	id->proto_text = r->proto;
 	id->flags = r->kernel ? IDF_KERNEL : 0;
 	if (r->kind == ID_BUILTIN || r->kind == ID_ARRAY)
-		id->type = types_lookup(cc->types, r->proto);
+		id->type = row_type(cc, r->proto);
 	hash_set_str(&cc->globals, id->name, id);
 }
 
@@ -145,7 +164,7 @@ add_constant(struct cc *cc, const struct constant *k)
 	struct ident *id = ident_new(cc, k->name, ID_ENUM);
 
 	id->value = (uint64_t)k->value;
-	id->type = strcmp(k->name, "NULL") == 0 ? cc->t_long : cc->t_int;
+	id->type = cc->t_int;
 	id->attr = (struct attr){ 6, 6, 5 };
 	hash_set_str(&cc->globals, id->name, id);
 }
@@ -183,12 +202,12 @@ const char builtins_library[] =
     " char pr_fname[16]; char pr_psargs[80];"
     " int pr_argc; uintptr_t pr_argv; uintptr_t pr_envp; char pr_dmodel;"
     "} psinfo_t;"
-    "translator lwpsinfo_t < uint64_t t > {"
-    " pr_lwpid = tid; pr_addr = t; pr_onpro = cpu; pr_name = execname;"
+    "translator lwpsinfo_t < struct task_struct *t > {"
+    " pr_lwpid = tid; pr_addr = (uintptr_t)t; pr_onpro = cpu; pr_name = execname;"
     "};"
-    "translator psinfo_t < uint64_t t > {"
+    "translator psinfo_t < struct task_struct *t > {"
     " pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;"
-    " pr_addr = t; pr_dmodel = PR_MODEL_LP64; pr_fname = execname;"
+    " pr_addr = (uintptr_t)t; pr_dmodel = PR_MODEL_LP64; pr_fname = execname;"
     " pr_psargs = execargs;"
     "};"
     "inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);"

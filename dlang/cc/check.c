@@ -5,6 +5,7 @@
 #include "dlang/cc/check.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 int
 comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
@@ -160,6 +161,10 @@ check_stmt(struct comp *c, struct node *stmt)
 	if (agg != NULL) {
 		if (check_expr(c, n) != 0)
 			return -EINVAL;
+		if (n == agg && hash_get_str(&c->cc->aggs, agg->name) == NULL)
+			return comp_error(c, D_IDENT_UNDEF, n,
+			    "failed to resolve @%s: Unknown variable name",
+			    agg->name);
 		return comp_error(c, D_AGG_NULL, n,
 		    "expression has null effect: @%s", agg->name);
 	}
@@ -167,30 +172,104 @@ check_stmt(struct comp *c, struct node *stmt)
 }
 
 static int
-check_predicate(struct comp *c, struct node *pred)
+check_predicate(struct comp *c, struct node *clause)
 {
+	struct node *pred = clause->a;
+
+	c->diags->context = "in predicate";
 	if (check_expr(c, pred) != 0)
 		return -EINVAL;
+	/* What is wrong with the whole is said of where the clause ends. */
+	pred->span.ahead =
+	    clause->span.line + clause->span.ahead - pred->span.line;
 	if (!type_is_scalar(pred->type))
 		return comp_error(c, D_PRED_SCALAR, pred,
 		    "predicate result must be of scalar type");
 	return 0;
 }
 
-int
-check_clause(struct comp *c, struct node *clause)
+static int
+check_statements(struct comp *c, struct node *first)
 {
 	struct order o = { 0 };
 
 	c->diags->context = "in action list";
-	for (struct node *s = clause->b != NULL ? clause->b->list : NULL;
-	     s != NULL; s = s->next)
+	for (struct node *s = first; s != NULL; s = s->next)
 		if (check_stmt(c, s) != 0 || check_order(c, s, &o) != 0)
 			return -EINVAL;
-	/* Last: it may use a variable that the actions make. */
-	c->diags->context = "in predicate";
-	if (clause->a != NULL && check_predicate(c, clause->a) != 0)
-		return -EINVAL;
-	c->diags->context = "in action list";
 	return 0;
+}
+
+/* ---- which comes first ---- */
+
+/* A variable that nothing has declared so far? */
+static bool
+is_unknown(struct comp *c, const struct node *n)
+{
+	if (n->kind == N_NAME)
+		return strchr(n->name, '`') == NULL &&
+		    scope_global(c->cc, n->name) == NULL;
+	if (n->kind != N_MEMBER || n->op != O_ARROW)
+		return false;
+	return (n->a->kind == N_SELF &&
+		   scope_lookup(c, DIF_THREAD, n->name) == NULL) ||
+	    (n->a->kind == N_THIS &&
+		scope_lookup(c, DIF_LOCAL, n->name) == NULL);
+}
+
+static bool
+same_name(const struct node *a, const struct node *b)
+{
+	return a->kind == b->kind && strcmp(a->name, b->name) == 0 &&
+	    (a->kind == N_NAME || a->a->kind == b->a->kind);
+}
+
+struct search {
+	struct comp *c;
+	const struct node *name, *pred, *body;
+};
+
+/* Does this assign s->name? */
+static int
+declares(struct node *n, void *ctx)
+{
+	const struct search *s = ctx;
+	bool steps = n->op == O_INC || n->op == O_DEC;
+
+	if (n->kind != N_ASSIGN && !(n->kind == N_UNARY && steps) &&
+	    !(n->kind == N_POSTFIX && steps))
+		return 0;
+	const struct node *to = n->a->kind == N_INDEX ? n->a->a : n->a;
+	return (to->kind == N_NAME || to->kind == N_MEMBER) &&
+	    same_name(to, s->name);
+}
+
+/* Is this a name that the predicate takes from the statements? */
+static int
+comes_later(struct node *n, void *ctx)
+{
+	struct search *s = ctx;
+
+	if (!is_unknown(s->c, n))
+		return 0;
+	s->name = n;
+	return node_walk((struct node *)(uintptr_t)s->pred, declares, s) == 0 &&
+	    node_walk((struct node *)(uintptr_t)s->body, declares, s) != 0;
+}
+
+int
+check_clause(struct comp *c, struct node *clause)
+{
+	struct node *pred = clause->a;
+	struct node *first = clause->b != NULL ? clause->b->list : NULL;
+	struct search s = { .c = c, .pred = pred, .body = clause->b };
+
+	if (pred == NULL)
+		return check_statements(c, first);
+	if (node_walk(pred, comes_later, &s) == 0)
+		return check_predicate(c, clause) != 0 ?
+		    -EINVAL :
+		    check_statements(c, first);
+	int error = check_statements(c, first);
+	return error != 0 ? error : check_predicate(c, clause);
 }

@@ -46,6 +46,15 @@ is_action(const struct node *n)
 	    (n->ident->kind == ID_ACTION || n->ident->kind == ID_AGGFUNC);
 }
 
+/* An object that only a translator knows: its members have values. */
+static inline bool
+is_translated(const struct node *n)
+{
+	while (n->kind == N_INLINE)
+		n = n->a;
+	return n->kind == N_XLATE;
+}
+
 /* A pointer into scratch memory? */
 static inline bool
 is_scratch(const struct node *n)

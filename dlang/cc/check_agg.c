@@ -367,6 +367,15 @@ check_agg_func(struct comp *c, struct node *n, struct ident *id,
 	return match_param(q, id->agg, param);
 }
 
+static int
+check_designator(struct node *n, void *ctx)
+{
+	if (n->kind != N_CALL || n->a->kind == N_NAME)
+		return 0;
+	return comp_error(ctx, D_FUNC_IDENT, n,
+	    "function designator is not of function type");
+}
+
 int
 check_agg_assign(struct comp *c, struct node *n)
 {
@@ -383,6 +392,8 @@ check_agg_assign(struct comp *c, struct node *n)
 	if (call->kind == N_CALL && call->a->kind == N_NAME && func == NULL)
 		return comp_error(c, D_FUNC_UNDEF, call,
 		    "undefined function name: %s", call->a->name);
+	if (node_walk(call, check_designator, c) != 0)
+		return -EINVAL;
 	if (func == NULL || func->kind != ID_AGGFUNC || n->op != O_SET)
 		return comp_error(c, D_AGG_FUNC, n,
 		    "@%s must be assigned the result of an aggregating "

@@ -197,7 +197,7 @@ check_alloca(struct comp *c, const struct node *n)
 	if ((id->flags & other & ~mine) != 0)
 		return comp_error(c, D_ALLOCA_INCOMPAT, n,
 		    "%s: cannot reuse the same identifier for both alloca and "
-		    "non-alloca pointers",
+		    "non-alloca allocations",
 		    id->name);
 	id->flags |= mine;
 	return 0;

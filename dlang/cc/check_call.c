@@ -40,10 +40,13 @@ wrong_arg(struct comp *c, const struct node *arg, const char *name,
 {
 	char x[NAME_MAX_TEXT], y[NAME_MAX_TEXT];
 
+	bool key = brackets[0] == '[';
+
 	return comp_error(c, D_PROTO_ARG, arg,
-	    "%s%s argument #%zu is incompatible with prototype:\n"
-	    "\tprototype: %s\n\t argument: %s",
-	    name, brackets, i, type_name(want, x, sizeof(x)),
+	    "%s%s %s #%zu is incompatible with prototype:\n"
+	    "\tprototype: %s\n\t%9s: %s",
+	    name, brackets, key ? "key" : "argument", i,
+	    type_name(want, x, sizeof(x)), key ? "key" : "argument",
 	    type_name(arg->type, y, sizeof(y)));
 }
 
@@ -78,7 +81,7 @@ check_key(struct comp *c, struct node *key, const char *kind, size_t n)
 	enum type_kind k = type_resolve(key->type)->kind;
 
 	if (k == TYPE_VOID || k == TYPE_DYN || k == TYPE_FUNC ||
-	    k == TYPE_FORWARD)
+	    k == TYPE_FORWARD || is_translated(key))
 		return comp_error(c, D_KEY_TYPE, key,
 		    "%s expression may not be used as %s index: key #%zu",
 		    type_name(key->type, buf, sizeof(buf)), kind, n);
@@ -462,15 +465,14 @@ check_clear(struct comp *c, struct node *n)
 	bool clear = n->ident->id == ACT_CLEAR;
 
 	if (count(n->list) != 1)
-		return mismatch(
-		    c, clear ? D_CLEAR_PROTO : D_NORMALIZE_PROTO, n, "1");
+		return mismatch(c, D_PROTO_LEN, n, "1");
 	return check_agg_arg(c, n, n->list, 1,
 	    clear ? D_CLEAR_AGGARG : D_NORMALIZE_AGGARG,
 	    clear ? D_CLEAR_AGGBAD : D_NORMALIZE_AGGBAD);
 }
 
 static int
-check_agg_value(struct comp *c, struct node *n, enum diag_tag tag)
+check_agg_value(struct comp *c, struct node *n)
 {
 	struct node *v = n->list->next;
 
@@ -479,8 +481,8 @@ check_agg_value(struct comp *c, struct node *n, enum diag_tag tag)
 	if (check_expr(c, v) != 0)
 		return -EINVAL;
 	if (!type_is_scalar(v->type))
-		return comp_error(c, tag, v,
-		    "%s( ) argument #2 must be of scalar type", n->ident->name);
+		return wrong_arg(
+		    c, v, n->ident->name, "( )", 2, c->cc->t_uint64);
 	return 0;
 }
 
@@ -490,23 +492,23 @@ check_trunc(struct comp *c, struct node *n)
 	size_t got = count(n->list);
 
 	if (got < 1 || got > 2)
-		return mismatch(c, D_TRUNC_PROTO, n,
+		return mismatch(c, D_PROTO_LEN, n,
 		    got < 1 ? "at least 1" : "no more than 2");
 	if (check_agg_arg(c, n, n->list, 1, D_TRUNC_AGGARG, D_TRUNC_AGGBAD) !=
 	    0)
 		return -EINVAL;
-	return check_agg_value(c, n, D_TRUNC_SCALAR);
+	return check_agg_value(c, n);
 }
 
 static int
 check_normalize(struct comp *c, struct node *n)
 {
 	if (count(n->list) != 2)
-		return mismatch(c, D_NORMALIZE_PROTO, n, "2");
+		return mismatch(c, D_PROTO_LEN, n, "2");
 	if (check_agg_arg(
 		c, n, n->list, 1, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD) != 0)
 		return -EINVAL;
-	return check_agg_value(c, n, D_NORMALIZE_SCALAR);
+	return check_agg_value(c, n);
 }
 
 /* ---- trace, tracemem, print, stacks ---- */

@@ -40,6 +40,9 @@ pointers_fit(const struct node *a, const struct node *b)
 static bool
 strings_fit(const struct node *a, const struct node *b)
 {
+	if ((type_is_string(a->type) && is_zero(b)) ||
+	    (type_is_string(b->type) && is_zero(a)))
+		return true; /* NULL */
 	return (type_is_string(a->type) || type_is_string(b->type)) &&
 	    type_is_stringlike(a->type) && type_is_stringlike(b->type);
 }
@@ -101,16 +104,22 @@ check_compatible(struct type *to, const struct node *from)
 static int
 check_struct(struct comp *c, struct node *n, const struct type *t)
 {
+	char buf[NAME_MAX_TEXT];
+
 	if (t->kind == TYPE_FORWARD)
 		return comp_error(c, D_OP_INCOMPLETE, n,
 		    "operator %s cannot be applied to a forward declaration: "
 		    "no %s definition is available",
-		    oper_text(n->op), t->name != NULL ? t->name : "");
+		    oper_text(n->op), type_name(t, buf, sizeof(buf)));
 	if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
 		return comp_error(c, D_OP_SOU, n,
-		    "operator %s cannot be applied to non-struct/union type; "
-		    "must be applied to a struct or union",
-		    oper_text(n->op));
+		    n->op == O_ARROW ?
+			"operator %s cannot be applied to pointer to type "
+			"\"%s\"; must be applied to a struct or union "
+			"pointer" :
+			"operator %s cannot be applied to type \"%s\"; must "
+			"be applied to a struct or union",
+		    oper_text(n->op), type_name(t, buf, sizeof(buf)));
 	return 0;
 }
 
@@ -168,12 +177,16 @@ check_element(struct comp *c, struct node *n)
 	if (!is_pointer(n->a) && !string) {
 		if (n->a->kind == N_VAR)
 			return comp_error(c, D_ARR_BADREF, n,
-			    "cannot access %s as an associative array",
-			    n->a->ident->name);
+			    "cannot access %s %s as an associative array",
+			    ident_kind_name(n->a->ident), n->a->ident->name);
 		return comp_error(c, D_OP_PTR, n,
 		    "operator [ ] cannot be applied to type %s",
 		    type_name(n->a->type, buf, sizeof(buf)));
 	}
+	if (i->next != NULL && n->a->kind == N_VAR)
+		return comp_error(c, D_ARR_BADREF, n,
+		    "cannot access %s %s as an associative array",
+		    ident_kind_name(n->a->ident), n->a->ident->name);
 	if (i->next != NULL)
 		return comp_error(c, D_PROTO_LEN, n,
 		    "array prototype mismatch: one index expected");
@@ -196,7 +209,7 @@ check_element(struct comp *c, struct node *n)
 	    i->value >= at->nelems)
 		return comp_error(c, D_ARR_BOUNDS, i,
 		    "index outside array bounds: %ld, max is %lu",
-		    (long)i->value, (unsigned long)at->nelems - 1);
+		    (long)i->value, (unsigned long)at->nelems);
 	n->type = string ? t : type_resolve(n->a->type)->base;
 	n->flags = NF_LVALUE | NF_WRITABLE | NF_CANON;
 	return 0;
@@ -231,21 +244,15 @@ check_address(struct comp *c, struct node *n)
 
 	if ((a->flags & NF_BITFIELD) != 0)
 		return comp_error(c, D_ADDROF_BITFIELD, n,
-		    "cannot take address of bit-field: %s", a->name);
+		    "cannot take address of bit-field");
 	if (a->kind == N_AGG)
 		return comp_error(c, D_ADDROF_VAR, n,
-		    "cannot take address of dynamic variable: @%s", a->name);
+		    "cannot take address of dynamic variable");
 	bool var = a->kind == N_VAR && a->ident->kind != ID_SYMBOL;
 	bool keyed = a->kind == N_INDEX && a->ident != NULL;
-	if ((var && !type_is_byref(a->type)) || keyed ||
-	    (var && a->ident->kind == ID_ASSOC))
+	if (var || keyed)
 		return comp_error(c, D_ADDROF_VAR, n,
-		    "cannot take address of dynamic variable: %s",
-		    a->ident->name);
-	if (var && type_is_string(a->type))
-		return comp_error(c, D_ADDROF_VAR, n,
-		    "cannot take address of dynamic variable: %s",
-		    a->ident->name);
+		    "cannot take address of dynamic variable");
 	if ((a->flags & NF_LVALUE) == 0)
 		return comp_error(c, D_ADDROF_LVAL, n,
 		    "unacceptable operand for unary & operator");
@@ -501,8 +508,7 @@ check_cond(struct comp *c, struct node *n)
 		    "operator ?: operands cannot be of dynamic type");
 	if (is_arith(x) && is_arith(y))
 		n->type = wider(c, x, y);
-	else if (strings_fit(x, y) || (type_is_string(x->type) && is_zero(y)) ||
-	    (type_is_string(y->type) && is_zero(x)))
+	else if (strings_fit(x, y))
 		n->type = c->cc->t_string;
 	else if (pointers_fit(x, y))
 		n->type = is_pointer(x) && pointee(x)->kind != TYPE_VOID ?
@@ -571,6 +577,12 @@ check_cast(struct comp *c, struct node *n)
 
 	if (decl_type(c, n->a, &to) != 0 || check_expr(c, n->b) != 0)
 		return -EINVAL;
+	if (is_translated(n->b) && !type_equal(to, n->b->type))
+		return comp_error(c, D_CAST_INVAL, n,
+		    "invalid cast expression: \"%s\" to \"%s\"",
+		    is_pointer(n->b) ? "pointer to translated data" :
+				       "translated data",
+		    type_name(to, y, sizeof(y)));
 	if (!can_cast(to, n->b))
 		return comp_error(c, D_CAST_INVAL, n,
 		    "invalid cast expression: \"%s\" to \"%s\"",
@@ -613,7 +625,6 @@ check_sizeof(struct comp *c, struct node *n)
 static int
 check_offsetof(struct comp *c, struct node *n)
 {
-	char buf[NAME_MAX_TEXT];
 	uint64_t offset = 0;
 	struct type *t;
 
@@ -625,9 +636,9 @@ check_offsetof(struct comp *c, struct node *n)
 		    "offsetof operand must be a struct or union type");
 	const struct type_member *m = type_member(r, n->name, &offset);
 	if (m == NULL)
-		return comp_error(c, D_TYPE_MEMBER, n,
-		    "%s is not a member of %s", n->name,
-		    type_name(t, buf, sizeof(buf)));
+		return comp_error(c, D_UNKNOWN, n,
+		    "failed to determine offset of %s: Member name not found",
+		    n->name);
 	if (m->bit_size != 0)
 		return comp_error(c, D_OFFSETOF_BITFIELD, n,
 		    "cannot take offset of a bit-field: %s", n->name);
@@ -810,6 +821,7 @@ static int
 check_builtin_array(struct comp *c, struct node *n, struct ident *id)
 {
 	struct node *i = n->list;
+	char buf[NAME_MAX_TEXT];
 	int64_t index;
 
 	if (i->next != NULL)
@@ -821,23 +833,16 @@ check_builtin_array(struct comp *c, struct node *n, struct ident *id)
 	bool constant = check_const(i, &index);
 	n->ident = id;
 	n->flags = 0;
-	if (id->id == DIF_VAR_ARGS) {
-		if (!constant)
-			return comp_error(c, D_PROTO_ARG, n,
-			    "args[ ] argument #1 is incompatible with "
-			    "prototype:\n\tprototype: integer constant\n\t "
-			    "argument: expression");
-		return check_args_array(c, n, index);
-	}
-	if (!is_arith(i))
+	if (!constant)
 		return comp_error(c, D_PROTO_ARG, n,
-		    "%s[ ] argument #1 is incompatible with prototype:\n\t"
-		    "prototype: int",
-		    id->name);
-	if (constant && (index < 0 || index >= UREG_COUNT))
-		return comp_error(c, D_REGS_IDX, n,
-		    "index %ld is out of range for array %s", (long)index,
-		    id->name);
+		    "%s[ ] argument #1 is incompatible with prototype:\n"
+		    "\tprototype: integer constant\n\t argument: %s",
+		    id->name, type_name(i->type, buf, sizeof(buf)));
+	if (id->id == DIF_VAR_ARGS)
+		return check_args_array(c, n, index);
+	if (index < 0 || index >= UREG_D_COUNT)
+		return comp_error(c, D_UNKNOWN, n,
+		    "%s[]: index out of bounds (%ld)", id->name, (long)index);
 	n->type = id->type;
 	n->flags = NF_CANON;
 	return 0;
@@ -888,7 +893,8 @@ check_index(struct comp *c, struct node *n)
 	case ID_ACTION:
 	case ID_AGGFUNC:
 		return comp_error(c, D_ARR_BADREF, n,
-		    "cannot access %s as an associative array", id->name);
+		    "cannot access %s %s as an associative array",
+		    ident_kind_name(id), id->name);
 	default: break;
 	}
 	if (id->scope == DIF_LOCAL && id->kind == ID_SCALAR &&

@@ -43,23 +43,27 @@ check_words(struct comp *c, struct node *s)
 {
 	unsigned w = (unsigned)s->value & ~(unsigned)W_QUALS;
 	bool named = s->a != NULL || s->name != NULL;
+	const struct node *at = s->a != NULL ? s->a : s;
 
 	if ((w & W_CHAR) != 0 && (w & W_LENGTHS) != 0)
 		return comp_error(c, D_DECL_CHARATTR, s,
-		    "short and long may not be used with char type");
+		    "invalid type declaration: short and long "
+		    "may not be used with char type");
 	if ((w & W_VOID) != 0 && (w & (W_LENGTHS | W_SIGNS)) != 0)
 		return comp_error(c, D_DECL_VOIDATTR, s,
-		    "attributes may not be used with void type");
+		    "invalid type declaration: attributes may not be used "
+		    "with void type");
 	if ((w & W_SIGNS) != 0 && (named || (w & (W_FLOAT | W_DOUBLE)) != 0))
-		return comp_error(c, D_DECL_SIGNINT, s,
-		    "signed and unsigned may only be used with integer type");
+		return comp_error(c, D_DECL_SIGNINT, at,
+		    "invalid type declaration: signed and unsigned may only "
+		    "be used with integer type");
 	if ((w & W_LENGTHS) != 0 && named)
-		return comp_error(c, D_DECL_LONGINT, s,
-		    "long and long long may only be used with integer or "
-		    "floating-point type");
+		return comp_error(c, D_DECL_LONGINT, at,
+		    "invalid type declaration: long and long long may only "
+		    "be used with integer or floating-point type");
 	if ((w & W_BAD) != 0 || (named && w != 0) || (w & W_SIGNS) == W_SIGNS)
 		return comp_error(
-		    c, D_DECL_COMBO, s, "invalid type combination");
+		    c, D_DECL_COMBO, at, "invalid type combination");
 	return 0;
 }
 
@@ -68,6 +72,8 @@ basic_type(struct comp *c, struct node *s, struct type **out)
 {
 	unsigned w = (unsigned)s->value & ~(unsigned)(W_QUALS | W_BAD);
 
+	if (w == 0 && (s->flags & (C_SELF | C_THIS)) != 0)
+		w = W_INT; /* `self x;' */
 	if (w == 0)
 		return comp_error(c, D_DECL_IDENT, s,
 		    "old-style declaration or incorrect type specified");
@@ -82,6 +88,9 @@ basic_type(struct comp *c, struct node *s, struct type **out)
 			return 0;
 		}
 	}
+	if ((w & W_SHORT) != 0 && (w & W_LONG) != 0)
+		return comp_error(c, D_UNKNOWN, s,
+		    "failed to resolve type short long : Unknown type name");
 	return comp_error(c, D_DECL_COMBO, s, "invalid type combination");
 }
 
@@ -181,23 +190,20 @@ param_type(struct comp *c, struct node *p, bool decay, struct declared *out)
 }
 
 static int
-check_tuple_param(struct comp *c, struct node *p, const struct declared *m,
-    const char *name, size_t n)
+check_tuple_param(
+    struct comp *c, struct node *p, const struct declared *m, size_t n)
 {
 	char buf[128];
 	enum type_kind k = type_resolve(m->type)->kind;
 
-	if (k == TYPE_VOID && (p->next != NULL || n > 1))
-		return comp_error(c, D_DECL_PROTO_VOID, p,
-		    "void must be sole parameter in %s prototype", name);
 	if (k == TYPE_VOID && m->name != NULL)
 		return comp_error(c, D_DECL_PROTO_NAME, p,
 		    "void parameter may not have a name: %s", m->name);
 	if (k == TYPE_VOID || k == TYPE_FUNC || k == TYPE_DYN || m->assoc)
 		return comp_error(c, D_DECL_PROTO_TYPE, p,
-		    "%s prototype may not use parameter of type %s: %s, "
+		    "array prototype may not use parameter of type %s: %s, "
 		    "parameter #%zu",
-		    name, type_name(m->type, buf, sizeof(buf)),
+		    type_name(m->type, buf, sizeof(buf)),
 		    m->name != NULL ? m->name : "(anonymous)", n);
 	return 0;
 }
@@ -205,12 +211,8 @@ check_tuple_param(struct comp *c, struct node *p, const struct declared *m,
 static int
 tuple_of(struct comp *c, struct node *d, struct declared *out)
 {
-	const struct node *at = d;
 	size_t n = 0;
 
-	while (at->a != NULL)
-		at = at->a;
-	const char *name = at->name != NULL ? at->name : "array";
 	for (struct node *p = d->list; p != NULL; p = p->next)
 		n++;
 	out->assoc = true;
@@ -220,11 +222,10 @@ tuple_of(struct comp *c, struct node *d, struct declared *out)
 		struct declared m = { 0 };
 		if (p->a == NULL)
 			return comp_error(c, D_DECL_PROTO_VARARGS, p,
-			    "%s prototype may not use a variable-length "
-			    "argument list",
-			    name);
+			    "array prototype may not use a variable-length "
+			    "argument list");
 		if (param_type(c, p, false, &m) != 0 ||
-		    check_tuple_param(c, p, &m, name, out->nkeys + 1) != 0)
+		    check_tuple_param(c, p, &m, out->nkeys + 1) != 0)
 			return -EINVAL;
 		out->keys[out->nkeys++] = m.type;
 	}
@@ -235,14 +236,19 @@ static int
 check_func_param(
     struct comp *c, struct node *p, const struct declared *m, size_t n)
 {
+	if (m->assoc || type_resolve(m->type)->kind == TYPE_DYN)
+		return comp_error(c, D_DECL_PROTO_TYPE, p,
+		    "function prototype may not use parameter of type dynamic "
+		    "variable: %s, parameter #%zu",
+		    m->name != NULL ? m->name : "(anonymous)", n + 1);
 	if (type_resolve(m->type)->kind != TYPE_VOID)
 		return 0;
 	if (m->name != NULL)
 		return comp_error(c, D_DECL_PROTO_NAME, p,
 		    "void parameter may not have a name: %s", m->name);
 	if (p->next != NULL || n > 0)
-		return comp_error(c, D_DECL_PROTO_VOID, p,
-		    "void must be sole parameter in a function declaration");
+		return comp_error(
+		    c, D_DECL_PROTO_VOID, p, "void must be sole parameter");
 	return 0;
 }
 
@@ -284,6 +290,10 @@ apply_array(struct comp *c, struct node *d, struct declared *out)
 	if (d->list != NULL)
 		return tuple_of(c, d, out);
 	out->bare_array = true;
+	if (d->b == NULL && out->external) {
+		out->type = types_array(c->cc->types, out->type, 0);
+		return 0;
+	}
 	if (d->b == NULL) {
 		const struct node *at = d;
 		while (at->a != NULL)
@@ -423,6 +433,10 @@ declare_symbol(struct comp *c, const struct declared *d)
 	if (old != NULL) {
 		if (old->type != NULL && type_equal(old->type, d->type))
 			return 0;
+		/* A prototype of what is built in says nothing new. */
+		if (type_resolve(d->type)->kind == TYPE_FUNC &&
+		    (old->kind == ID_SUBR || old->kind == ID_ACTION))
+			return 0;
 		return redeclared(c, d, old);
 	}
 	if (d->assoc)
@@ -474,13 +488,15 @@ check_class(struct comp *c, const struct node *specs)
 static int
 declare_one(struct comp *c, struct node *d, struct type *base, unsigned class)
 {
-	struct declared m = { 0 };
+	struct declared m = { .external = (class & C_EXTERN) != 0 };
 
 	if (decl_declarator(c, d, base, &m) != 0)
 		return -EINVAL;
 	if (strchr(m.name, '`') != NULL)
 		return comp_error(c, D_DECL_SCOPE, m.at,
-		    "D scoping operator may not be used in a declaration name");
+		    "D scoping operator may not be used in a declaration name "
+		    "(%s)",
+		    m.name);
 	if ((class & C_TYPEDEF) != 0)
 		return declare_typedef(c, &m);
 	if (types_lookup(c->cc->types, m.name) != NULL &&
@@ -591,12 +607,21 @@ decl_inline(struct comp *c, struct node *n)
 		    d.name);
 	if (strchr(d.name, '`') != NULL)
 		return comp_error(c, D_DECL_SCOPE, d.at,
-		    "D scoping operator may not be used in a declaration name");
+		    "D scoping operator may not be used in a declaration name "
+		    "(%s)",
+		    d.name);
 	if (decl_object(c, &d) != 0)
 		return -EINVAL;
 	struct ident *old = scope_global(c->cc, d.name);
 	if (old != NULL)
-		return redeclared(c, &d, old);
+		return comp_error(c, D_DECL_IDRED, n,
+		    "identifier redefined: %s\n\t current: inline definition"
+		    "\n\tprevious: %s %s",
+		    d.name,
+		    old->kind == ID_INLINE && old->nformals == 0 ?
+			"scalar" :
+			ident_kind_name(old),
+		    old->kind == ID_INLINE ? "inline" : "");
 	struct ident *id = ident_new(c->cc, d.name, ID_INLINE);
 	id->type = d.type;
 	id->keys = d.keys;

@@ -11,6 +11,7 @@ struct declared {
 	const char *name; /* NULL: abstract */
 	struct node *at;  /* the name's node */
 	struct type *type;
+	bool external;   /* set by the caller: `[]' alone will do */
 	bool assoc;      /* has a tuple signature: type is the value's */
 	bool bare_array; /* `[]', or a constant, for inlines to refuse */
 	struct type **keys;

@@ -10,6 +10,9 @@
 
 #include "dlang/cc/cc_impl.h"
 
+/* Brackets of an expression that are told apart. */
+#define OPEN_MAX 64
+
 enum lex_mode { MODE_OUTER, MODE_CLAUSE, MODE_PRED, MODE_DECL };
 
 struct lexer {
@@ -18,10 +21,16 @@ struct lexer {
 	size_t pos;    /* just past the current token */
 	int line, col; /* of pos */
 	struct lexer_position where;
+	/* Brackets of an expression that are told apart. */
+#define OPEN_MAX 64
+
 	enum lex_mode mode;
 	int braces, parens;
-	int prev, prev2; /* the last two tokens given to the parser */
-	bool spec_seen;  /* DECL: the type has been named, what follows is
+	char opened[OPEN_MAX]; /* ( and [ of an expression */
+	int peeked;            /* lines looked at beyond the token */
+	unsigned open;         /* how many; all are counted */
+	int prev, prev2;       /* the last two tokens given to the parser */
+	bool spec_seen;        /* DECL: the type has been named, what follows is
 			       * a declarator */
 	bool in_enum, in_init, in_xlator;
 	int enum_depth;

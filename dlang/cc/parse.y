@@ -420,6 +420,7 @@ sou
 	| sou_word IDENT '{' mdecls '}'
 		{
 			$$ = mk_list(lx, N_SOU, &@$, NULL, $4);
+			$$->span.ahead = @3.line - @$.line;
 			$$->op = (uint8_t)$1;
 			$$->name = $2;
 			$$->has_body = true;
@@ -427,6 +428,7 @@ sou
 	| sou_word '{' mdecls '}'
 		{
 			$$ = mk_list(lx, N_SOU, &@$, NULL, $3);
+			$$->span.ahead = @2.line - @$.line;
 			$$->op = (uint8_t)$1;
 			$$->has_body = true;
 		}
@@ -649,7 +651,9 @@ dcc_error(struct span *at, struct lexer *lx, void *scanner, const char *what)
 		    "the program is nested too deeply");
 	else if (lx->text[lx->pos] == '\0' && (text == NULL || text[0] == '\0'))
 		diag_error(lx->c->diags, D_SYNTAX, at,
-		    "syntax error near end-of-input");
+		    lx->mode == MODE_CLAUSE ?
+			"syntax error near end of input" :
+			"syntax error near end-of-input");
 	else if (text != NULL && text[0] == '\n')
 		diag_error(lx->c->diags, D_SYNTAX, at,
 		    "syntax error near end of line");
@@ -674,12 +678,15 @@ set_depth(struct lexer *lx, struct node *n)
 		    "the program is nested too deeply");
 }
 
+/* Messages name the line the scanner has reached when the node is built, as
+ * DTrace's do; the caret stays where the node begins. */
 static struct node *
 mk(struct lexer *lx, enum node_kind kind, const struct span *at, struct node *a,
     struct node *b, struct node *c)
 {
 	struct node *n = node_new(&lx->c->cc->arena, kind, at);
 
+	n->span.ahead = lx->line + lx->peeked - at->line;
 	n->a = a;
 	n->b = b;
 	n->c = c;
@@ -713,6 +720,7 @@ mk_list(struct lexer *lx, enum node_kind kind, const struct span *at,
 {
 	struct node *n = node_new(&lx->c->cc->arena, kind, at);
 
+	n->span.ahead = lx->line + lx->peeked - at->line;
 	n->a = a;
 	n->list = list.head;
 	set_depth(lx, n);
@@ -738,6 +746,7 @@ specs_or_new(struct lexer *lx, struct node *specs, const struct span *at)
 	if (specs == NULL)
 		return mk(lx, N_SPECS, at, NULL, NULL, NULL);
 	specs->span = *at;
+	specs->span.ahead = lx->line - at->line;
 	return specs;
 }
 
@@ -775,6 +784,8 @@ spec_tag(struct lexer *lx, struct node *specs, struct node *tag,
 {
 	struct node *s = specs_or_new(lx, specs, at);
 
+	if ((s->value & W_BAD) != 0)
+		return s; /* the first that is too much is the one to name */
 	if (s->a != NULL || s->name != NULL)
 		s->value |= W_BAD;
 	s->a = tag;

@@ -15,7 +15,6 @@
 struct words {
 	struct comp *c;
 	const struct span *at;
-	const char *rest[WORDS_MAX]; /* from this word to the end of the line */
 	const char *w[WORDS_MAX];
 	bool quoted[WORDS_MAX];
 	size_t n;
@@ -53,7 +52,6 @@ split(struct words *ws, const char *line)
 		p += strspn(p, " \t\r\f\v\n");
 		if (*p == '\0')
 			break;
-		ws->rest[ws->n] = p;
 		ws->quoted[ws->n] = *p == '"';
 		size_t len = *p == '"' ? strcspn(p + 1, "\"") :
 					 strcspn(p, " \t\r\f\v\n");
@@ -181,8 +179,7 @@ pragma_attributes(struct words *ws, size_t i)
 	uint8_t part;
 
 	if (i + 1 >= ws->n)
-		return malformed(ws,
-		    "pragma D attributes: expected attributes and identifier");
+		return malformed(ws, "pragma attributes <attributes> <ident>");
 	if (!parse_attr(ws->w[i], &attr))
 		return diag_error(ws->c->diags, D_PRAGMA_INVAL, ws->at,
 		    "invalid attributes specified by #pragma attributes");
@@ -254,8 +251,14 @@ pragma_depends(struct words *ws, size_t i)
 static int
 pragma_error(struct words *ws, size_t i)
 {
-	return diag_error(ws->c->diags, D_PRAGERR, ws->at, "#error: %s",
-	    i < ws->n ? ws->rest[i] : "");
+	struct str text = { 0 };
+
+	for (; i < ws->n; i++)
+		str_printf(&text, "%s ", ws->w[i]);
+	int error = diag_error(
+	    ws->c->diags, D_PRAGERR, ws->at, "#error: %s", str_c(&text));
+	str_fini(&text);
+	return error;
 }
 
 static int

@@ -32,6 +32,9 @@ find_tag(struct comp *c, struct node *n, const char *word, enum type_kind kind,
 {
 	struct cc *cc = c->cc;
 	const struct world *w = cc->world;
+	/* D` and C` are this program's own declarations. */
+	if (strncmp(n->name, "D`", 2) == 0 || strncmp(n->name, "C`", 2) == 0)
+		n->name += 2;
 	const char *tick = strrchr(n->name, '`');
 	const char *full = tag_name(c, word, n->name);
 
@@ -130,7 +133,6 @@ static int
 add_bitfield(
     struct comp *c, struct layout *l, struct node *d, const struct declared *m)
 {
-	char buf[128];
 	int64_t width;
 
 	if (check_expr(c, d->b) != 0)
@@ -144,11 +146,11 @@ add_bitfield(
 	if (!type_is_integer(t))
 		return comp_error(c, D_DECL_BFTYPE, d,
 		    "invalid type for bit-field: %s",
-		    type_name(m->type, buf, sizeof(buf)));
+		    m->name != NULL ? m->name : "(anon)");
 	if ((uint64_t)width > t->size * 8)
 		return comp_error(c, D_DECL_BFSIZE, d->b,
 		    "bit-field too big for type: %s",
-		    type_name(m->type, buf, sizeof(buf)));
+		    m->name != NULL ? m->name : "(anon)");
 	place_bits(l, m->name, m->type, (uint64_t)width);
 	return 0;
 }
@@ -164,8 +166,10 @@ check_new_member(struct comp *c, struct layout *l, const struct declared *m)
 	probe.members = l->members.at;
 	probe.nmembers = l->members.len;
 	if (type_member(&probe, m->name, &off) != NULL)
-		return comp_error(c, D_DECL_IDRED, m->at,
-		    "identifier redeclared: %s", m->name);
+		return comp_error(c, D_UNKNOWN, m->at,
+		    "failed to define member '%s': Duplicate member or "
+		    "variable name",
+		    m->name);
 	return check_scope_op(c, m->at, m->name, "member");
 }
 
@@ -183,9 +187,10 @@ add_member(struct comp *c, struct layout *l, struct node *d, struct type *base)
 	if (m.assoc)
 		return comp_error(c, D_DECL_DYNOBJ, d,
 		    "cannot have dynamic member: %s", m.name);
-	if (type_resolve(m.type)->kind == TYPE_FUNC)
-		return comp_error(c, D_DECL_INCOMPLETE, d,
-		    "incomplete type for member: %s", m.name);
+	if (type_resolve(m.type)->kind == TYPE_VOID ||
+	    type_resolve(m.type)->kind == TYPE_FUNC)
+		return comp_error(c, D_DECL_VOIDOBJ, d,
+		    "cannot have void member: %s", m.name);
 	if (decl_object(c, &m) != 0)
 		return -EINVAL;
 	place(l, m.name, m.type);
@@ -281,6 +286,12 @@ add_enumerator(struct comp *c, struct node *e, struct type *t, int64_t *value)
 
 	if (check_scope_op(c, e, e->name, "enumerator") != 0)
 		return -EINVAL;
+	for (size_t i = 0; i < t->nenumerators; i++)
+		if (strcmp(t->enumerators[i].name, e->name) == 0)
+			return comp_error(c, D_UNKNOWN, e,
+			    "failed to define enumerator '%s': Duplicate "
+			    "member or variable name",
+			    e->name);
 	if (scope_global(cc, e->name) != NULL ||
 	    hash_get_str(&cc->typedefs, e->name) != NULL)
 		return comp_error(
@@ -289,7 +300,7 @@ add_enumerator(struct comp *c, struct node *e, struct type *t, int64_t *value)
 		if (check_expr(c, e->a) != 0)
 			return -EINVAL;
 		if (!check_const(e->a, value))
-			return comp_error(c, D_DECL_ENCONST, e->a,
+			return comp_error(c, D_DECL_ENCONST, e,
 			    "enumerator '%s' must be assigned to an integral "
 			    "constant expression",
 			    e->name);

@@ -104,7 +104,7 @@ xlate_declare(struct comp *c, struct node *n)
 		return comp_error(c, D_XLATE_SOU, n,
 		    t->kind == TYPE_FORWARD ?
 			"incomplete struct/union/enum %s" :
-			"translator output type must be a struct or union: %s",
+			"translator output type must be a struct or union",
 		    type_name(x->dst, buf, sizeof(buf)));
 	struct xlator *old = find(c, t, x->src, true);
 	if (old != NULL)
@@ -115,9 +115,12 @@ xlate_declare(struct comp *c, struct node *n)
 	x->param = n->name;
 	x->members = n->list;
 	x->span = n->span;
-	for (struct node *m = n->list; m != NULL; m = m->next)
+	for (struct node *m = n->list; m != NULL; m = m->next) {
+		/* Messages name the line where the translator ends. */
+		m->span.ahead = n->span.line + n->span.ahead - m->span.line;
 		if (check_member(c, x, m) != 0)
 			return -EINVAL;
+	}
 	*vec_push(&c->cc->xlators) = x;
 	return 0;
 }

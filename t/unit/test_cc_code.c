@@ -371,7 +371,7 @@ START_TEST(messages_point_at_their_place)
 		    "operands have incompatible types: \"string\" + \"int\"", 2,
 		    7, 14 },
 		{ "BEGIN{trace(1}", "syntax error near \"}\"", 1, 14, 15 },
-		{ "BEGIN{", "syntax error near end-of-input", 1, 7, 7 },
+		{ "BEGIN{", "syntax error near end of input", 1, 7, 7 },
 		{ "BEGIN{exit()}",
 		    "exit( ) prototype mismatch: 0 args passed, 1 expected", 1,
 		    7, 13 },

@@ -1,0 +1,5 @@
+/* What is called is a name. */
+BEGIN
+{
+	@ = pid - 1();
+}

@@ -1,0 +1,5 @@
+/* Only members of a translated object have values. */
+BEGIN
+{
+	@[curpsinfo] = count();
+}

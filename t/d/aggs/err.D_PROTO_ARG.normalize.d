@@ -1,0 +1,5 @@
+BEGIN
+{
+	@ = count();
+	normalize(@, "5");
+}

@@ -1,0 +1,6 @@
+struct one {
+	int a;
+}
+struct two {
+	int b;
+};

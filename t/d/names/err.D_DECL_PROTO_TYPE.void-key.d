@@ -1,0 +1,1 @@
+int seen[int, void];

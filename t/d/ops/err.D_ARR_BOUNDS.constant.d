@@ -1,0 +1,6 @@
+int a[3];
+
+BEGIN
+{
+	trace(a[3]);
+}

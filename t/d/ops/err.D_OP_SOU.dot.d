@@ -1,0 +1,8 @@
+struct pair {
+	int first;
+} *p;
+
+BEGIN
+{
+	trace(p.first);
+}

@@ -1,0 +1,5 @@
+BEGIN
+{
+	exit(0);
+}
+/* this comment has no end

@@ -1,0 +1,6 @@
+/* The last line of a script is whole, too. */
+BEGIN
+{
+	exit(0);
+}
+#pragma D option quiet
