@@ -428,13 +428,19 @@ attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
 {
 	struct pids all = { 0 };
 	struct proc *other;
+	pid_t live = 0; /* a leader that has ended has no memory */
 	int r = 0;
 
-	procfs_pids(&all);
+	vec_foreach(th, &p->threads)
+		if ((*th)->state != TH_GONE && !(*th)->exiting &&
+		    procfs_state((*th)->tid) != 'Z')
+			live = (*th)->tid;
+	if (live != 0)
+		procfs_pids(&all);
 	for (size_t i = 0; r == 0 && i < all.list.len; i++) {
 		pid_t pid = all.list.at[i];
 		if (super_proc(su, pid) != NULL ||
-		    event_same_memory(p->pid, pid) != 1)
+		    event_same_memory(live, pid) != 1)
 			continue;
 		r = attach_once(su, pid, p->space, &other);
 		if (r == 0)

@@ -605,6 +605,9 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 	await_state(pid, "D");
 	struct proc *p = attach(pid);
 	ck_assert(p->threads.at[0]->asleep);
+	/* The child was found: it is in the same memory. */
+	ck_assert_uint_eq(su->procs.len, 2);
+	ck_assert_uint_eq(p->space->refs, 2);
 	resume_all(p);
 	space_stop(p->space);
 	ck_assert_ptr_null(thread_regs(p->threads.at[0]));
@@ -614,7 +617,8 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 	ck_assert_uint_ne(pc, 0);
 	space_resume(p->space);
 	if (_i == 0) {
-		proc_detach(p, NULL, NULL);
+		while (su->procs.len > 0)
+			proc_detach(su->procs.at[0], NULL, NULL);
 		close(go_fd);
 		struct event ev;
 		while (su->leaving.list.len > 0)

@@ -530,8 +530,9 @@ attach(pid_t pid)
 static void
 resume_all(struct proc *p)
 {
-	for (size_t i = 0; i < p->threads.len; i++)
-		thread_resume(p->threads.at[i]);
+	vec_foreach(in, &p->space->procs)
+		vec_foreach(th, &(*in)->threads)
+			thread_resume(*th);
 }
 
 /* The next event, recorded; true until there are no tracees left. */
