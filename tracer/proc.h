@@ -33,7 +33,7 @@
 #include "tracer/event.h"
 
 struct addrspace;
-struct probe;
+struct sample;
 struct tptable;
 struct unwinder;
 
@@ -131,8 +131,8 @@ struct thread {
 
 	uint64_t birth;		/* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
-	const struct probe *sample; /* profile: fires when the thread stops */
-	uint64_t sample_due;	/* ... which was asked for at this time */
+	struct sample *samples; /* the profile provider's: what fires when the
+				 * thread stops */
 	void *user;
 };
 

@@ -26,6 +26,7 @@
 #include "tracer/loop.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
+#include "tracer/prov/profile.h"
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
 
@@ -112,10 +113,19 @@ space_end(void *ctx, struct space *sp)
 	sp->user = NULL;
 }
 
+static void
+thread_end(void *ctx, struct thread *th)
+{
+	profile_thread_end(th);
+}
+
 void
 targets_init(struct state *st)
 {
-	static const struct super_hooks hooks = { .space_end = space_end };
+	static const struct super_hooks hooks = {
+		.thread_end = thread_end,
+		.space_end = space_end,
+	};
 
 	super_set_hooks(st->super, &hooks, st);
 }
@@ -182,8 +192,7 @@ start_addr(const struct space *sp, enum evaltime when)
 		return 0;
 	if (when == EVAL_MAIN)
 		s = object_sym(exec->object, "main");
-	return exec->bias +
-	    (s != NULL ? s->addr : object_entry(exec->object));
+	return exec->bias + (s != NULL ? s->addr : object_entry(exec->object));
 }
 
 static bool
@@ -251,8 +260,7 @@ targets_launch(struct state *st, const char *cmd)
 }
 
 int
-targets_attach(struct state *st, pid_t pid, bool named, char *why,
-    size_t size)
+targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 {
 	struct proc_error err = { 0 };
 	struct proc *p = super_proc(st->super, pid);
@@ -274,8 +282,10 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why,
 	loop_pending(st);
 	p = super_proc(st->super, pid);
 	if (p == NULL) {
-		snprintf(why, size, "process %d ended while it was being "
-				    "attached", pid);
+		snprintf(why, size,
+		    "process %d ended while it was being "
+		    "attached",
+		    pid);
 		return -ESRCH;
 	}
 	if (p->space->user == NULL) {
