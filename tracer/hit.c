@@ -44,7 +44,8 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 		return;
 	}
 	th->skip_addr = 0;
-	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL)
+	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL ||
+	    !state_cpu_wanted(st, th))
 		return;
 	st->hits++;
 	eval_begin(st, th);

@@ -78,11 +78,19 @@ set_activity(struct state *st, enum activity a)
 
 /* ---- firing ---- */
 
+bool
+state_cpu_wanted(const struct state *st, struct thread *th)
+{
+	int64_t cpu = option_get(&st->opts, OPT_CPU);
+
+	return cpu == OPTION_UNSET || thread_cpu(th) == cpu;
+}
+
 void
 state_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
-	if (p->image_ref == 0)
+	if (p->image_ref == 0 || (th != NULL && !state_cpu_wanted(st, th)))
 		return;
 	eval_begin(st, th);
 	memset(st->env.hit, 0, sizeof(st->env.hit));

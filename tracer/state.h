@@ -68,7 +68,6 @@ struct state {
 
 	struct vm_env env;
 	struct thread *thread; /* whose hit is being handled, or NULL */
-	bool have_regs;	       /* its registers may be asked for */
 	uint32_t next_tp;      /* next tracepoint id */
 
 	bool started;	       /* launched programs have been let run */
@@ -104,10 +103,13 @@ void state_fini(struct state *st);
 void state_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
 
-/* Read what the clauses recorded, when it is time or room is short. */
+/* Does option cpu let a thread fire that is stopped where it ran? */
+bool state_cpu_wanted(const struct state *st, struct thread *th);
+
 /* What every firing is followed by: exit(), a full buffer. */
 void state_after_fire(struct state *st);
 
+/* Read what the clauses recorded, when it is time or room is short. */
 void state_consume(struct state *st);
 void state_consume_if_full(struct state *st);
 

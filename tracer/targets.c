@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "dlang/base/log.h"
 #include "inject/resume.h"
@@ -217,6 +218,55 @@ run_to_evaltime(struct state *st, struct proc *p)
 	return run_until_stopped(st, p);
 }
 
+/* ---- the environment of what is launched: options setenv and unsetenv ---- */
+
+typedef VEC(char *) env_vec;
+
+/* Take `name' of `len' characters out. */
+static void
+env_unset(env_vec *env, const char *name, size_t len)
+{
+	for (size_t i = 0; i < env->len; i++) {
+		char *e = env->at[i];
+		if (strncmp(e, name, len) != 0 || e[len] != '=')
+			continue;
+		mem_free(e);
+		memmove(&env->at[i], &env->at[i + 1],
+		    (env->len - i - 1) * sizeof(e));
+		env->len--;
+		i--;
+	}
+}
+
+/* Each of the lines of an option's text. */
+static void
+env_change(env_vec *env, const char *text, bool set)
+{
+	for (; text != NULL && *text != '\0'; text += *text == '\n') {
+		size_t len = strcspn(text, "\n");
+		env_unset(env, text, set ? strcspn(text, "=\n") : len);
+		if (set && memchr(text, '=', len) != NULL)
+			*vec_push(env) = mem_strndup(text, len);
+		else if (set)
+			*vec_push(env) = mem_printf("%.*s=", (int)len, text);
+		text += len;
+	}
+}
+
+/* NULL-terminated; to be freed with targets_free_argv(). */
+static char **
+launch_env(const struct state *st)
+{
+	env_vec env = { 0 };
+
+	for (char **e = environ; *e != NULL; e++)
+		*vec_push(&env) = mem_strdup(*e);
+	env_change(&env, st->opts.text[OPT_UNSETENV], false);
+	env_change(&env, st->opts.text[OPT_SETENV], true);
+	*vec_push(&env) = NULL;
+	return env.at;
+}
+
 static void
 add_target(struct state *st, struct proc *p, bool named)
 {
@@ -241,7 +291,9 @@ targets_launch(struct state *st, const char *cmd)
 		state_message(st, "failed to execute %s: %s", cmd, why);
 		return -EINVAL;
 	}
-	int error = proc_launch(st->super, argv, &p, &err);
+	char **env = launch_env(st);
+	int error = proc_launch(st->super, argv, env, &p, &err);
+	targets_free_argv(env);
 	targets_free_argv(argv);
 	if (error != 0) {
 		state_message(st, "%s", err.text);

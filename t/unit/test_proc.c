@@ -27,12 +27,12 @@ START_TEST(launch_says_why_it_failed)
 	struct proc *p;
 
 	ck_assert_int_eq(
-	    proc_launch(su, (char *const *)none, &p, &err), -ENOENT);
+	    proc_launch(su, (char *const *)none, NULL, &p, &err), -ENOENT);
 	ck_assert_str_eq(err.text,
 	    "failed to execute no-such-program-here: "
 	    "No such file or directory");
 	ck_assert_int_eq(
-	    proc_launch(su, (char *const *)dir, &p, &err), -EACCES);
+	    proc_launch(su, (char *const *)dir, NULL, &p, &err), -EACCES);
 	ck_assert_ptr_null(super_next(su, NULL));
 }
 END_TEST
@@ -47,7 +47,7 @@ START_TEST(launch_runs_scripts)
 	ck_assert_int_eq(write(fd, "exit 6\n", 7), 7);
 	fchmod(fd, 0700);
 	close(fd);
-	int r = proc_launch(su, (char *const *)args, &p, &err);
+	int r = proc_launch(su, (char *const *)args, NULL, &p, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 	thread_resume(p->threads.at[0]);
 	run_to_end(6);
@@ -107,7 +107,7 @@ START_TEST(launch_refuses_32_bit_programs)
 	}
 	waitpid(pid, &status, 0);
 	if (status == 0) {
-		int r = proc_launch(su, (char *const *)args, &p, &err);
+		int r = proc_launch(su, (char *const *)args, NULL, &p, &err);
 		ck_assert_int_eq(r, -ENOEXEC);
 		ck_assert_ptr_nonnull(strstr(err.text, "32-bit program"));
 		ck_assert_ptr_null(super_next(su, NULL));

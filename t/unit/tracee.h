@@ -496,7 +496,7 @@ launch(const char *name, const char *arg)
 {
 	struct proc *p = NULL;
 
-	int r = proc_launch(su, fixture_args(name, arg), &p, &err);
+	int r = proc_launch(su, fixture_args(name, arg), NULL, &p, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 	ck_assert_uint_eq(p->threads.len, 1);
 	ck_assert(p->exec_stopped && p->launched);
