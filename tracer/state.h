@@ -47,6 +47,8 @@ struct state {
 	struct super *super;
 	pid_t target_pid;	   /* its pid, also after it is gone; 0: none */
 	struct proc *awaited;	   /* launched, and not yet where evaltime says */
+	bool awaited_mark;	   /* ... at our mark, not at the rendezvous */
+	bool executed_again;	   /* ... and it executed another program */
 	unsigned targets;	   /* named by -p or -c and not gone yet */
 	bool had_targets;
 	size_t applied;		   /* probes that enable_apply() has seen */

@@ -167,14 +167,15 @@ is_launching(struct state *st, void *arg)
 	return st->awaited == arg;
 }
 
-/* Run a launched process up to `addr', or to its rendezvous if that is 0.
- * False when it ended on the way. */
+/* Run a launched process up to our mark, or to its rendezvous.  False when it
+ * ended on the way. */
 static bool
-run_until_stopped(struct state *st, struct proc *p)
+run_until_stopped(struct state *st, struct proc *p, bool mark)
 {
 	pid_t pid = p->pid;
 
 	st->awaited = p;
+	st->awaited_mark = mark;
 	vec_foreach(th, &p->threads)
 		thread_resume(*th);
 	loop_while(st, is_launching, p);
@@ -196,8 +197,9 @@ start_addr(const struct space *sp, enum evaltime when)
 	return exec->bias + (s != NULL ? s->addr : object_entry(exec->object));
 }
 
+/* From the exec stop to where evaltime says, or to another exec. */
 static bool
-run_to_evaltime(struct state *st, struct proc *p)
+run_program(struct state *st, struct proc *p)
 {
 	enum evaltime when = evaltime(st);
 	struct space_info *info = p->space->user;
@@ -205,9 +207,9 @@ run_to_evaltime(struct state *st, struct proc *p)
 	if (when == EVAL_EXEC)
 		return true;
 	sites_commit(st, p->space);
-	if (info->have_lm && !run_until_stopped(st, p))
+	if (info->have_lm && !run_until_stopped(st, p, false))
 		return false;
-	if (when == EVAL_PREINIT)
+	if (when == EVAL_PREINIT || st->executed_again)
 		return true;
 
 	uint64_t addr = start_addr(p->space, when);
@@ -215,7 +217,18 @@ run_to_evaltime(struct state *st, struct proc *p)
 		return true;
 	mark(st, p->space, addr, false);
 	sites_commit(st, p->space);
-	return run_until_stopped(st, p);
+	return run_until_stopped(st, p, true);
+}
+
+static bool
+run_to_evaltime(struct state *st, struct proc *p)
+{
+	do {
+		st->executed_again = false;
+		if (!run_program(st, p))
+			return false;
+	} while (st->executed_again);
+	return true;
 }
 
 /* ---- the environment of what is launched: options setenv and unsetenv ---- */
@@ -377,7 +390,7 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 			return false;
 		objects_changed(st, p->space);
 	}
-	if (st->awaited != p)
+	if (st->awaited != p || !(st->awaited_mark ? u->stop_here : u->linkmap))
 		return false;
 	st->awaited = NULL;
 	return true;
@@ -445,6 +458,12 @@ exec_happened(struct state *st, struct thread *th)
 		return;
 	}
 	space_setup(st, p);
+	if (st->awaited == p) {
+		/* Before it was where we wait for it: wait anew. */
+		st->awaited = NULL;
+		st->executed_again = true;
+		return;
+	}
 	if (st->matching)
 		enable_again(st);
 	sites_commit(st, p->space);
