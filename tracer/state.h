@@ -52,6 +52,7 @@ struct state {
 	unsigned targets;	   /* named by -p or -c and not gone yet */
 	bool had_targets;
 	size_t applied;		   /* probes that enable_apply() has seen */
+	bool image_full;	   /* said so */
 	bool matching;		   /* the enabling is there: new objects are
 				    * matched against it */
 

@@ -7,6 +7,12 @@ is "-V: status" "$status" 0
 has "$tmp/out" '^dtrap: '
 is "-V: lines" "$(wc -l <"$tmp/out")" 1
 
+dt -32 -n 'BEGIN { }'
+is "-32: status" "$status" 1
+has "$tmp/err" '^dtrap: -32: '
+dt -64 -q -n 'BEGIN { exit(0); }'
+is "-64: status" "$status" 0
+
 # -e compiles and goes no further.
 dt -e -n 'BEGIN { printf("no\n"); exit(1); }'
 is "-e: status" "$status" 0
