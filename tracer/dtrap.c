@@ -202,6 +202,14 @@ static const struct {
 	{ 'Z', "zdefs" },
 };
 
+static int
+no_32_bit(struct cli *c)
+{
+	state_message(&c->st,
+	    "-32: only 64-bit programs are supported in this version");
+	return -ENOTSUP;
+}
+
 /* 0, a negative errno after a message, or 1 for bad usage. */
 static int
 apply(struct cli *c, int opt)
@@ -232,7 +240,7 @@ apply(struct cli *c, int opt)
 	case 'v': c->verbose = true; return 0;
 	case 'V': c->version = true; return 0;
 	case 'x': return set_option(c, optarg);
-	case '3': return strcmp(optarg, "2") == 0 ? -ENOTSUP : 1;
+	case '3': return strcmp(optarg, "2") == 0 ? no_32_bit(c) : 1;
 	case '6': return strcmp(optarg, "4") == 0 ? 0 : 1;
 	default: return 1;
 	}

@@ -21,9 +21,8 @@ enable_provide(struct state *st, const struct probe_desc *pd,
 	int64_t n = 0;
 
 	for (const struct provider *const *p = providers; *p != NULL; p++) {
-		int error = (*p)->provide != NULL ?
-		    (*p)->provide(st, pd, at, d) :
-		    0;
+		int error =
+		    (*p)->provide != NULL ? (*p)->provide(st, pd, at, d) : 0;
 		if (error != 0)
 			return error;
 	}
@@ -55,13 +54,12 @@ attach(struct state *st, const struct prog_clause *c, struct probe *p)
 	return 0;
 }
 
-int
-enable_apply(struct state *st)
+/* Clause by clause: the ECBs of a probe stand in program order. */
+static int
+attach_clauses(struct state *st, size_t from, size_t to)
 {
 	const struct prog_globals *g = cc_globals(st->cc);
-	size_t from = st->applied, to = st->probes.list.len;
 
-	/* Clause by clause: the ECBs of a probe stand in program order. */
 	vec_foreach(c, &g->clauses) {
 		for (size_t i = from; i < to; i++) {
 			struct probe *p = st->probes.list.at[i];
@@ -72,6 +70,15 @@ enable_apply(struct state *st)
 				return error;
 		}
 	}
+	return 0;
+}
+
+int
+enable_apply(struct state *st)
+{
+	size_t from = st->applied, to = st->probes.list.len;
+	int error = attach_clauses(st, from, to);
+
 	for (size_t i = from; i < to; i++) {
 		struct probe *p = st->probes.list.at[i];
 		if (p->image_ref != 0 && p->provider->enable != NULL)
@@ -79,15 +86,20 @@ enable_apply(struct state *st)
 	}
 	st->applied = to;
 	sites_commit_all(st);
-	return 0;
+	return error;
 }
 
-int
+void
 enable_again(struct state *st)
 {
 	const struct prog_globals *g = cc_globals(st->cc);
 
 	vec_foreach(c, &g->clauses)
 		enable_provide(st, &(*c)->desc, NULL, NULL);
-	return enable_apply(st);
+	if (enable_apply(st) != 0 && !st->image_full) {
+		st->image_full = true;
+		state_message(st,
+		    "too many probes: some that appeared while "
+		    "tracing are not enabled");
+	}
 }

@@ -46,7 +46,8 @@ child_signals(const struct super *su)
 
 /* The child: wait until it is traced, then become the program. */
 NORETURN static void
-child_main(const struct super *su, char *const argv[], int go, int failed)
+child_main(
+    const struct super *su, char *const argv[], char **env, int go, int failed)
 {
 	char c;
 	ssize_t n;
@@ -56,6 +57,8 @@ child_main(const struct super *su, char *const argv[], int go, int failed)
 	if (n != 1) /* the tracer gave up */
 		_exit(127);
 	child_signals(su);
+	if (env != NULL)
+		environ = env; /* PATH is taken from there too */
 	execvp(argv[0], argv);
 	int error = errno;
 	while (write(failed, &error, sizeof(error)) < 0 && errno == EINTR)
@@ -143,7 +146,7 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 }
 
 int
-proc_launch(struct super *su, char *const argv[], struct proc **out,
+proc_launch(struct super *su, char *const argv[], char **env, struct proc **out,
     struct proc_error *err)
 {
 	int go[2] = { -1, -1 }, failed[2] = { -1, -1 }, r;
@@ -160,7 +163,7 @@ proc_launch(struct super *su, char *const argv[], struct proc **out,
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		child_main(su, argv, go[0], failed[1]);
+		child_main(su, argv, env, go[0], failed[1]);
 	}
 	r = pid < 0 ? -errno : 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -428,13 +431,19 @@ attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
 {
 	struct pids all = { 0 };
 	struct proc *other;
+	pid_t live = 0; /* a leader that has ended has no memory */
 	int r = 0;
 
-	procfs_pids(&all);
+	vec_foreach(th, &p->threads)
+		if ((*th)->state != TH_GONE && !(*th)->exiting &&
+		    procfs_state((*th)->tid) != 'Z')
+			live = (*th)->tid;
+	if (live != 0)
+		procfs_pids(&all);
 	for (size_t i = 0; r == 0 && i < all.list.len; i++) {
 		pid_t pid = all.list.at[i];
 		if (super_proc(su, pid) != NULL ||
-		    event_same_memory(p->pid, pid) != 1)
+		    event_same_memory(live, pid) != 1)
 			continue;
 		r = attach_once(su, pid, p->space, &other);
 		if (r == 0)

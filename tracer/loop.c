@@ -103,7 +103,10 @@ loop_signals(struct state *st)
 static void
 on_trap(struct state *st, struct event *ev)
 {
-	if (hit_trap(st, ev->thread))
+	bool go = hit_trap(st, ev->thread);
+
+	profile_stopped(st, ev->thread);
+	if (go)
 		thread_resume(ev->thread);
 }
 

@@ -33,8 +33,8 @@
 #include "tracer/event.h"
 
 struct addrspace;
-struct probe;
 struct sigwatch;
+struct sample;
 struct tptable;
 struct unwinder;
 
@@ -154,11 +154,8 @@ struct thread {
 
 	uint64_t birth;		/* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
-	/* profile: what fires when the thread stops, as was asked for at
-	 * sample_due.  More rates at one moment than this are not sampled. */
-	const struct probe *samples[8];
-	unsigned nsamples;
-	uint64_t sample_due;
+	struct sample *samples; /* the profile provider's: what fires when the
+				 * thread stops */
 	void *user;
 };
 
@@ -195,11 +192,12 @@ struct thread *super_thread(struct super *su, pid_t tid); /* or NULL */
  * Launch argv (argv[0] is looked up in PATH as execvp does).  0: the process
  * has executed the program and is stopped before its first instruction, traced
  * with every option, in a space of its own.  It inherits our standard files,
- * signal mask and dispositions as they were when the tracer started.  Else
- * *err says why in words (no such file, not executable, 32-bit).
+ * signal mask and dispositions as they were when the tracer started; env is its
+ * environment, NULL for ours.  Else *err says why in words (no such file, not
+ * executable, 32-bit).
  */
-int proc_launch(struct super *su, char *const argv[], struct proc **out,
-    struct proc_error *err);
+int proc_launch(struct super *su, char *const argv[], char **env,
+    struct proc **out, struct proc_error *err);
 
 /*
  * Seize every thread of a running process; the task list is read until two

@@ -110,6 +110,12 @@ pin(struct processor *p, int cpu)
 
 	if (cpu < 0 || cpu == p->cpu || cpu >= CPU_SETSIZE)
 		return;
+	if (p->cpu < 0 &&
+	    sched_getaffinity(0, sizeof(p->found), &p->found) != 0)
+		return;
+	/* Where the user does not want us we do not go. */
+	if (!CPU_ISSET((unsigned)cpu, &p->found))
+		return;
 	CPU_ZERO(&set);
 	CPU_SET((unsigned)cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) == 0)
@@ -119,13 +125,9 @@ pin(struct processor *p, int cpu)
 static void
 unpin(struct processor *p)
 {
-	cpu_set_t set;
-
 	if (p->cpu < 0)
 		return;
-	/* The kernel leaves only what the cpuset allows. */
-	memset(&set, 0xff, sizeof(set));
-	sched_setaffinity(0, sizeof(set), &set);
+	sched_setaffinity(0, sizeof(p->found), &p->found);
 	p->cpu = -1;
 }
 

@@ -17,6 +17,7 @@
 #include "tracer/consume/consume.h"
 #include "tracer/eval.h"
 #include "tracer/loop.h"
+#include "tracer/panic.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
 #include "tracer/stores.h"
@@ -141,6 +142,9 @@ state_consume(struct state *st)
 {
 	if (st->output_error != 0)
 		return;
+	/* Printing is work, and system() starts programs that inherit what we
+	 * are. */
+	processor_restore(&st->processor);
 	consume_aggs(st->consume);
 	int error = consume_records(st->consume);
 	if (error != 0) {
@@ -247,6 +251,7 @@ state_fini(struct state *st)
 {
 	if (st->super != NULL) {
 		targets_release(st);
+		panic_guard(NULL);
 		super_destroy(st->super);
 	}
 	timers_fini(&st->timers);

@@ -47,9 +47,12 @@ struct state {
 	struct super *super;
 	pid_t target_pid;	   /* its pid, also after it is gone; 0: none */
 	struct proc *awaited;	   /* launched, and not yet where evaltime says */
+	bool awaited_mark;	   /* ... at our mark, not at the rendezvous */
+	bool executed_again;	   /* ... and it executed another program */
 	unsigned targets;	   /* named by -p or -c and not gone yet */
 	bool had_targets;
 	size_t applied;		   /* probes that enable_apply() has seen */
+	bool image_full;	   /* said so */
 	bool matching;		   /* the enabling is there: new objects are
 				    * matched against it */
 
@@ -68,7 +71,6 @@ struct state {
 
 	struct vm_env env;
 	struct thread *thread; /* whose hit is being handled, or NULL */
-	bool have_regs;	       /* its registers may be asked for */
 	uint32_t next_tp;      /* next tracepoint id */
 
 	bool started;	       /* launched programs have been let run */
@@ -108,10 +110,10 @@ bool state_wants_cpu(const struct state *st, struct thread *th);
 void state_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
 
-/* Read what the clauses recorded, when it is time or room is short. */
 /* What every firing is followed by: exit(), a full buffer. */
 void state_after_fire(struct state *st);
 
+/* Read what the clauses recorded, when it is time or room is short. */
 void state_consume(struct state *st);
 void state_consume_if_full(struct state *st);
 

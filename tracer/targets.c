@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "dlang/base/log.h"
 #include "inject/resume.h"
@@ -26,6 +27,7 @@
 #include "tracer/loop.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
+#include "tracer/prov/profile.h"
 #include "tracer/prov/site.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
@@ -114,10 +116,19 @@ space_end(void *ctx, struct space *sp)
 	sp->user = NULL;
 }
 
+static void
+thread_end(void *ctx, struct thread *th)
+{
+	profile_thread_end(th);
+}
+
 void
 targets_init(struct state *st)
 {
-	static const struct super_hooks hooks = { .space_end = space_end };
+	static const struct super_hooks hooks = {
+		.thread_end = thread_end,
+		.space_end = space_end,
+	};
 
 	super_set_hooks(st->super, &hooks, st);
 }
@@ -162,14 +173,15 @@ is_launching(struct state *st, void *arg)
 	return st->awaited == arg;
 }
 
-/* Run a launched process up to `addr', or to its rendezvous if that is 0.
- * False when it ended on the way. */
+/* Run a launched process up to our mark, or to its rendezvous.  False when it
+ * ended on the way. */
 static bool
-run_until_stopped(struct state *st, struct proc *p)
+run_until_stopped(struct state *st, struct proc *p, bool mark)
 {
 	pid_t pid = p->pid;
 
 	st->awaited = p;
+	st->awaited_mark = mark;
 	vec_foreach(th, &p->threads)
 		thread_resume(*th);
 	loop_while(st, is_launching, p);
@@ -191,8 +203,9 @@ start_addr(const struct space *sp, enum evaltime when)
 	return exec->bias + (s != NULL ? s->addr : object_entry(exec->object));
 }
 
+/* From the exec stop to where evaltime says, or to another exec. */
 static bool
-run_to_evaltime(struct state *st, struct proc *p)
+run_program(struct state *st, struct proc *p)
 {
 	enum evaltime when = evaltime(st);
 	struct space_info *info = p->space->user;
@@ -200,9 +213,9 @@ run_to_evaltime(struct state *st, struct proc *p)
 	if (when == EVAL_EXEC)
 		return true;
 	sites_commit(st, p->space);
-	if (info->have_lm && !run_until_stopped(st, p))
+	if (info->have_lm && !run_until_stopped(st, p, false))
 		return false;
-	if (when == EVAL_PREINIT)
+	if (when == EVAL_PREINIT || st->executed_again)
 		return true;
 
 	uint64_t addr = start_addr(p->space, when);
@@ -210,7 +223,67 @@ run_to_evaltime(struct state *st, struct proc *p)
 		return true;
 	mark(st, p->space, addr, false);
 	sites_commit(st, p->space);
-	return run_until_stopped(st, p);
+	return run_until_stopped(st, p, true);
+}
+
+static bool
+run_to_evaltime(struct state *st, struct proc *p)
+{
+	do {
+		st->executed_again = false;
+		if (!run_program(st, p))
+			return false;
+	} while (st->executed_again);
+	return true;
+}
+
+/* ---- the environment of what is launched: options setenv and unsetenv ---- */
+
+typedef VEC(char *) env_vec;
+
+/* Take `name' of `len' characters out. */
+static void
+env_unset(env_vec *env, const char *name, size_t len)
+{
+	for (size_t i = 0; i < env->len; i++) {
+		char *e = env->at[i];
+		if (strncmp(e, name, len) != 0 || e[len] != '=')
+			continue;
+		mem_free(e);
+		memmove(&env->at[i], &env->at[i + 1],
+		    (env->len - i - 1) * sizeof(e));
+		env->len--;
+		i--;
+	}
+}
+
+/* Each of the lines of an option's text. */
+static void
+env_change(env_vec *env, const char *text, bool set)
+{
+	for (; text != NULL && *text != '\0'; text += *text == '\n') {
+		size_t len = strcspn(text, "\n");
+		env_unset(env, text, set ? strcspn(text, "=\n") : len);
+		if (set && memchr(text, '=', len) != NULL)
+			*vec_push(env) = mem_strndup(text, len);
+		else if (set)
+			*vec_push(env) = mem_printf("%.*s=", (int)len, text);
+		text += len;
+	}
+}
+
+/* NULL-terminated; to be freed with targets_free_argv(). */
+static char **
+launch_env(const struct state *st)
+{
+	env_vec env = { 0 };
+
+	for (char **e = environ; *e != NULL; e++)
+		*vec_push(&env) = mem_strdup(*e);
+	env_change(&env, st->opts.text[OPT_UNSETENV], false);
+	env_change(&env, st->opts.text[OPT_SETENV], true);
+	*vec_push(&env) = NULL;
+	return env.at;
 }
 
 static void
@@ -237,7 +310,9 @@ targets_launch(struct state *st, const char *cmd)
 		state_message(st, "failed to execute %s: %s", cmd, why);
 		return -EINVAL;
 	}
-	int error = proc_launch(st->super, argv, &p, &err);
+	char **env = launch_env(st);
+	int error = proc_launch(st->super, argv, env, &p, &err);
+	targets_free_argv(env);
 	targets_free_argv(argv);
 	if (error != 0) {
 		state_message(st, "%s", err.text);
@@ -278,8 +353,10 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	loop_pending(st);
 	p = super_proc(st->super, pid);
 	if (p == NULL) {
-		snprintf(why, size, "process %d ended while it was being "
-				    "attached", pid);
+		snprintf(why, size,
+		    "process %d ended while it was being "
+		    "attached",
+		    pid);
 		return -ESRCH;
 	}
 	if (p->space->user == NULL) {
@@ -323,7 +400,7 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 			return false;
 		objects_changed(st, p->space);
 	}
-	if (st->awaited != p)
+	if (st->awaited != p || !(st->awaited_mark ? u->stop_here : u->linkmap))
 		return false;
 	st->awaited = NULL;
 	return true;
@@ -391,6 +468,12 @@ exec_happened(struct state *st, struct thread *th)
 		return;
 	}
 	space_setup(st, p);
+	if (st->awaited == p) {
+		/* Before it was where we wait for it: wait anew. */
+		st->awaited = NULL;
+		st->executed_again = true;
+		return;
+	}
 	if (st->matching)
 		enable_again(st);
 	sites_commit(st, p->space);

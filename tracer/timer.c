@@ -41,7 +41,10 @@ timer_set_period(struct timers *ts, timer_fn fn, void *arg, uint64_t period)
 	vec_foreach(t, &ts->list) {
 		if (t->fn != fn || t->arg != arg || t->period == period)
 			continue;
-		t->next = t->next - t->period + period;
+		/* 0: never, until it is changed again. */
+		t->next = period == 0 ? UINT64_MAX :
+		    t->period == 0    ? timer_now() + period :
+					t->next - t->period + period;
 		t->period = period;
 		ts->armed_for = 0;
 	}

@@ -35,7 +35,8 @@ uint64_t timer_now(void);
 /* Call fn every `period' ns from now on, first one period from now. */
 void timer_add(struct timers *ts, uint64_t period, timer_fn fn, void *arg);
 
-/* Change the period of the timer of (fn, arg) from the next firing on. */
+/* Change the period of the timer of (fn, arg) from the next firing on; 0 is
+ * never. */
 void timer_set_period(struct timers *ts, timer_fn fn, void *arg,
     uint64_t period);
 

@@ -36,6 +36,12 @@ first=$(awk '/^Cpus_allowed_list/ { split($2, a, "[-,]"); print a[1] }' \
 dt -q -x cpu="$first" -n 'BEGIN { printf("%d ", cpu); exit(0); } END { printf("%d\n", cpu); }'
 has "$tmp/out" "^$first $first$"
 
+dt -32 -n 'BEGIN { }'
+is "-32: status" "$status" 1
+has "$tmp/err" '^dtrap: -32: '
+dt -64 -q -n 'BEGIN { exit(0); }'
+is "-64: status" "$status" 0
+
 # -e compiles and goes no further.
 dt -e -n 'BEGIN { printf("no\n"); exit(1); }'
 is "-e: status" "$status" 0
@@ -105,6 +111,30 @@ dt -x quiet -n 'BEGIN { printf("q\n"); exit(0); }'
 is "-x quiet" "$(cat "$tmp/err")" ""
 dt -x quiet=yes -x strsize=1k -n 'BEGIN { s = "x"; printf("%d\n", sizeof(s)); exit(0); }'
 has "$tmp/out" '^1024$'
+
+# The environment of what is launched; ours is not changed.
+dt -q -x setenv=ONE=1 -x setenv=TWO=a=b -x setenv=LC_ALL=POSIX -x unsetenv=TZ \
+    -x setenv=NONE -w -n 'BEGIN { system("echo own $LC_ALL $TZ"); }' \
+    -c '/usr/bin/env'
+has "$tmp/out" '^ONE=1$'
+has "$tmp/out" '^TWO=a=b$'
+has "$tmp/out" '^NONE=$'
+is "LC_ALL" "$(grep -c '^LC_ALL=' "$tmp/out")" 1
+has "$tmp/out" '^LC_ALL=POSIX$'
+hasnt "$tmp/out" '^TZ='
+has "$tmp/out" '^own C UTC$'
+dt -q -x setenv=PATH="$bin" -n 'BEGIN { }' -c 'argv found'
+has "$tmp/out" '^\[found\]$'
+
+# A processor that there is not: clauses of the target do not run.
+# shellcheck disable=SC2016
+cpu='BEGIN { n = 0; } pid$target:a.out:work:entry { n++; } END { printf("n %d\n", n); }'
+dt -q -x cpu=100000 -n "$cpu" -c "$bin/threads 100"
+is "-x cpu=100000" "$(grep '^n ' "$tmp/out")" "n 0"
+# shellcheck disable=SC2016
+dt -q -x cpu=0 -n 'pid$target:a.out:work:entry /cpu != 0/ { printf("other\n"); }' \
+    -n "$cpu" -c "taskset -c 0 $bin/threads 100"
+hasnt "$tmp/out" other
 
 # Destructive actions need -w.
 dt -n 'BEGIN { system("true"); exit(0); }'

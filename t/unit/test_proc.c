@@ -27,12 +27,12 @@ START_TEST(launch_says_why_it_failed)
 	struct proc *p;
 
 	ck_assert_int_eq(
-	    proc_launch(su, (char *const *)none, &p, &err), -ENOENT);
+	    proc_launch(su, (char *const *)none, NULL, &p, &err), -ENOENT);
 	ck_assert_str_eq(err.text,
 	    "failed to execute no-such-program-here: "
 	    "No such file or directory");
 	ck_assert_int_eq(
-	    proc_launch(su, (char *const *)dir, &p, &err), -EACCES);
+	    proc_launch(su, (char *const *)dir, NULL, &p, &err), -EACCES);
 	ck_assert_ptr_null(super_next(su, NULL));
 }
 END_TEST
@@ -47,7 +47,7 @@ START_TEST(launch_runs_scripts)
 	ck_assert_int_eq(write(fd, "exit 6\n", 7), 7);
 	fchmod(fd, 0700);
 	close(fd);
-	int r = proc_launch(su, (char *const *)args, &p, &err);
+	int r = proc_launch(su, (char *const *)args, NULL, &p, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 	thread_resume(p->threads.at[0]);
 	run_to_end(6);
@@ -107,7 +107,7 @@ START_TEST(launch_refuses_32_bit_programs)
 	}
 	waitpid(pid, &status, 0);
 	if (status == 0) {
-		int r = proc_launch(su, (char *const *)args, &p, &err);
+		int r = proc_launch(su, (char *const *)args, NULL, &p, &err);
 		ck_assert_int_eq(r, -ENOEXEC);
 		ck_assert_ptr_nonnull(strstr(err.text, "32-bit program"));
 		ck_assert_ptr_null(super_next(su, NULL));
@@ -605,6 +605,9 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 	await_state(pid, "D");
 	struct proc *p = attach(pid);
 	ck_assert(p->threads.at[0]->asleep);
+	/* The child was found: it is in the same memory. */
+	ck_assert_uint_eq(su->procs.len, 2);
+	ck_assert_uint_eq(p->space->refs, 2);
 	resume_all(p);
 	space_stop(p->space);
 	ck_assert_ptr_null(thread_regs(p->threads.at[0]));
@@ -614,7 +617,8 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 	ck_assert_uint_ne(pc, 0);
 	space_resume(p->space);
 	if (_i == 0) {
-		proc_detach(p, NULL, NULL);
+		while (su->procs.len > 0)
+			proc_detach(su->procs.at[0], NULL, NULL);
 		close(go_fd);
 		struct event ev;
 		while (su->leaving.list.len > 0)

@@ -496,7 +496,7 @@ launch(const char *name, const char *arg)
 {
 	struct proc *p = NULL;
 
-	int r = proc_launch(su, fixture_args(name, arg), &p, &err);
+	int r = proc_launch(su, fixture_args(name, arg), NULL, &p, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 	ck_assert_uint_eq(p->threads.len, 1);
 	ck_assert(p->exec_stopped && p->launched);
@@ -530,8 +530,9 @@ attach(pid_t pid)
 static void
 resume_all(struct proc *p)
 {
-	for (size_t i = 0; i < p->threads.len; i++)
-		thread_resume(p->threads.at[i]);
+	vec_foreach(in, &p->space->procs)
+		vec_foreach(th, &(*in)->threads)
+			thread_resume(*th);
 }
 
 /* The next event, recorded; true until there are no tracees left. */

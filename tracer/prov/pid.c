@@ -581,15 +581,17 @@ pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 {
 	uint32_t space = addrspace_id(proc->space->as);
 
-	vec_foreach(p, &st->probes.list) {
-		struct pid_probe *pp = (*p)->data;
-		if ((*p)->provider != &prov_pid)
+	/* By index: what is resolved may publish. */
+	for (size_t i = 0; i < st->probes.list.len; i++) {
+		struct probe *p = st->probes.list.at[i];
+		struct pid_probe *pp = p->data;
+		if (p->provider != &prov_pid)
 			continue;
 		for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
 			if (pl->pending == NULL || pl->space != space ||
 			    pc < pl->start || pc - pl->start >= pl->size)
 				continue;
-			resolve(st, proc, *p, pl, impl);
+			resolve(st, proc, p, pl, impl);
 		}
 	}
 	sites_commit(st, proc->space);

@@ -2,8 +2,9 @@
  * The profile provider: profile-N and tick-N.
  *
  * tick-N fires in the context of the tracer.  profile-N samples: at each
- * period every traced thread that is on a processor is stopped for a moment
- * and the probe fires in its context, with arg1 its program counter.
+ * period every traced thread that is on a processor, or would be if it had not
+ * just hit a tracepoint, is stopped for a moment and the probe fires in its
+ * context, with arg1 its program counter.
  */
 #include "tracer/prov/profile.h"
 
@@ -84,8 +85,8 @@ publish(struct state *st, const char *name)
 
 	if (period == 0)
 		return;
-	struct probe *p = probe_add(&st->probes, &prov_profile, "profile", "",
-	    "", name, &fresh);
+	struct probe *p = probe_add(
+	    &st->probes, &prov_profile, "profile", "", "", name, &fresh);
 	if (!fresh)
 		return;
 	struct profile *pr = mem_zalloc(sizeof(*pr));
@@ -126,61 +127,100 @@ fire_tick(struct state *st, void *arg, uint64_t late)
 	state_fire(st, arg, NULL, NULL, 0);
 }
 
-/* The thread will stop; several rates may be due by then. */
+/* One firing that a thread owes. */
+struct sample {
+	struct sample *next;
+	const struct probe *probe;
+	uint64_t due; /* when it was asked for */
+};
+
+/* At the end, once for each probe: a thread that does not come to a stop for
+ * long owes one firing, not a thousand. */
 static void
-ask(struct thread *th, const struct probe *probe)
+sample_add(struct thread *th, const struct probe *probe, uint64_t now)
 {
-	for (unsigned i = 0; i < th->nsamples; i++)
-		if (th->samples[i] == probe)
-			return; /* it has not stopped for the last one yet */
-	if (th->nsamples == ARRAY_SIZE(th->samples))
-		return;
-	th->samples[th->nsamples++] = probe;
-	if (th->nsamples > 1)
-		return; /* asked for already */
-	th->sample_due = timer_now();
-	thread_ask(th);
+	struct sample **at = &th->samples;
+
+	for (; *at != NULL; at = &(*at)->next)
+		if ((*at)->probe == probe)
+			return;
+	*at = mem_zalloc(sizeof(**at));
+	**at = (struct sample){ .probe = probe, .due = now };
+}
+
+/* Does the thread use a processor?  One that waits for us at a tracepoint
+ * would, and is sampled when its hit is handled. */
+static bool
+is_busy(struct thread *th)
+{
+	if (th->state == TH_STOPPED)
+		return th->stop == EV_TRAP;
+	return th->state == TH_RUNNING && thread_on_cpu(th);
 }
 
 static void
 sample(struct state *st, void *arg, uint64_t late)
 {
 	const struct probe *probe = arg;
+	uint64_t now = timer_now();
 	struct proc *p = NULL;
-	unsigned running = 0;
 
 	while ((p = super_next(st->super, p)) != NULL) {
 		vec_foreach(thp, &p->threads) {
 			struct thread *th = *thp;
-			if (th->state != TH_RUNNING || !thread_on_cpu(th))
+			if (!is_busy(th))
 				continue;
-			running++;
-			ask(th, probe);
+			sample_add(th, probe, now);
+			if (th->state == TH_RUNNING)
+				thread_ask(th);
 		}
 	}
 	/* Without any target it ticks, as on an idle processor. */
-	if (running == 0 && !st->had_targets) {
+	if (!st->had_targets && super_next(st->super, NULL) == NULL) {
 		uint64_t words[3] = { 0, 0, late };
 		state_fire(st, probe, NULL, words, 3);
 	}
 }
 
+/* The first that the thread owes is taken off; false when there is none. */
+static bool
+sample_take(struct thread *th, struct sample *out)
+{
+	struct sample *s = th->samples;
+
+	if (s == NULL)
+		return false;
+	*out = *s;
+	th->samples = s->next;
+	mem_free(s);
+	return true;
+}
+
 void
 profile_stopped(struct state *st, struct thread *th)
 {
-	unsigned n = th->nsamples;
-	struct uregs *regs;
+	struct sample s;
 
-	th->nsamples = 0;
-	if (n == 0 || (regs = thread_regs(th)) == NULL)
-		return;
-	struct tptable *tab = th->proc->space->tab;
-	uint64_t pc = regs->r[UREG_RIP];
-	if (tab != NULL)
-		pc = resume_text_pc(tab, pc);
-	uint64_t words[3] = { 0, pc, timer_now() - th->sample_due };
-	for (unsigned i = 0; i < n; i++)
-		state_fire(st, th->samples[i], th, words, 3);
+	while (sample_take(th, &s)) {
+		struct uregs *regs = thread_regs(th);
+		if (regs == NULL)
+			continue;
+		struct tptable *tab = th->proc->space->tab;
+		uint64_t pc = regs->r[UREG_RIP];
+		if (tab != NULL)
+			pc = resume_text_pc(tab, pc);
+		uint64_t words[3] = { 0, pc, timer_now() - s.due };
+		state_fire(st, s.probe, th, words, 3);
+	}
+}
+
+void
+profile_thread_end(struct thread *th)
+{
+	struct sample s;
+
+	while (sample_take(th, &s))
+		;
 }
 
 static void

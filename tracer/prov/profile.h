@@ -10,4 +10,7 @@ struct thread;
 /* A thread that was stopped to be sampled has stopped: fire for it. */
 void profile_stopped(struct state *st, struct thread *th);
 
+/* Forget what it owes. */
+void profile_thread_end(struct thread *th);
+
 #endif

@@ -1,0 +1,39 @@
+#!/bin/bash
+# profile-N samples the threads that run, also those that hit probes all the
+# time; tick-N needs nobody.
+. "${0%/*}/lib.sh"
+
+# Two that are always due together.
+# shellcheck disable=SC2016
+two='profile-100 { @pc[arg0 == 0 && arg1 != 0] = count(); a++; }
+	profile-10ms { b++; }
+	profile-100 /a >= 40/ { printf("%d\n", a - b <= 4 ? 1 : a - b); exit(0); }'
+start busy "$bin/busy" 1
+line busy ready
+dt -q -n 'BEGIN { a = 0; b = 0; }' -n "$two" -p "${pid[busy]}"
+is "two at once: status" "$status" 0
+has "$tmp/out" '^1$'
+has "$tmp/out" '^ +1 +40$'
+
+# A thread that is at a tracepoint most of the time.
+# shellcheck disable=SC2016
+dt -q -n 'pid$target:a.out::entry { @ = count(); }' \
+    -n 'profile-200 /pid == $target/ { @where[ufunc(arg1)] = count(); n++; }' \
+    -n 'profile-200 /n >= 20/ { exit(7); }' -n 'BEGIN { n = 0; }' \
+    -p "${pid[busy]}"
+is "hits and samples: status" "$status" 7
+hasnt "$tmp/out" '0x'
+
+# One that sleeps is not disturbed.
+start asleep "$bin/threads" 10 wait
+line asleep ready
+dt -q -n 'BEGIN { t = 0; } profile-1000 { @ = count(); }
+	tick-10ms { t++; } tick-10ms /t == 20/ { printf("t %d\n", t); exit(0); }' \
+    -p "${pid[asleep]}"
+is "asleep: status" "$status" 0
+is "asleep" "$(sed '/^$/d' "$tmp/out")" "t 20"
+
+# Nobody is traced: it ticks.
+dt -q -n 'BEGIN { t = 0; } profile-1000 { t++; } profile-1000 /t > 9/ { exit(t); }'
+is "no target: status" "$status" 10
+finish
