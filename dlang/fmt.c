@@ -104,7 +104,10 @@ fmt_number(struct fmt_parser *ps, int *value, bool *dyn, const char *what)
 {
 	if (*ps->p == '*') {
 		*dyn = true;
-		ps->p++;
+		if (*++ps->p == '*')
+			return fmt_error(ps,
+			    "has more than one '*' specified for the output %s",
+			    what);
 		return 0;
 	}
 	long n = 0;
@@ -160,14 +163,23 @@ fmt_letter(struct fmt_parser *ps, struct fmt_conv *c, bool agg)
 	const struct fmt_row *row = fmt_row(letter);
 
 	if (letter == '\0')
-		return fmt_error(ps, "is not complete: the format ends in it");
-	if (letter == '$')
-		return fmt_error(ps, "uses a position: %%n$ is not supported");
+		return fmt_error(
+		    ps, "name expected before end of format string");
+	if (letter == '%')
+		return fmt_error(
+		    ps, "cannot be combined with other format flags: %%%%");
+	if (letter == '.')
+		return fmt_error(ps, "has more than one '.' specified");
+	if (letter == '$' ||
+	    (isdigit((unsigned char)letter) &&
+		ps->p[strspn(ps->p, "0123456789")] == '$'))
+		return fmt_error(
+		    ps, "uses unsupported positional format (%%n$)");
 	if (row == NULL && isprint((unsigned char)letter))
-		return fmt_error(ps, "is not known: %%%c", letter);
+		return fmt_error(ps, "is undefined: %%%c", letter);
 	if (row == NULL)
 		return fmt_error(
-		    ps, "is not known: %%\\%03o", (unsigned char)letter);
+		    ps, "is undefined: %%\\%03o", (unsigned char)letter);
 	if (agg && strchr("dioxXu", letter) == NULL)
 		return fmt_error(
 		    ps, "cannot print an aggregation: %%@%c", letter);

@@ -420,7 +420,10 @@ compare_branch(unsigned op, bool is_signed)
 static unsigned
 compare(struct cg *g, struct node *n)
 {
-	bool string = type_is_string(n->a->type) || type_is_string(n->b->type);
+	/* Beside a number, NULL, the address of a string is meant. */
+	bool string =
+	    (type_is_string(n->a->type) || type_is_string(n->b->type)) &&
+	    !type_is_integer(n->a->type) && !type_is_integer(n->b->type);
 	unsigned a = cg_expr(g, n->a);
 	unsigned b = cg_expr(g, n->b);
 	/* scmp leaves N and Z as a signed difference would. */

@@ -184,7 +184,8 @@ conv_prototype(const struct fmt_conv *v)
 		return v->mod == FMT_MOD_H ? "short" :
 		    v->mod == FMT_MOD_L    ? "long" :
 		    v->mod == FMT_MOD_LL   ? "long long" :
-					     "int";
+					     "char, short, int, long, or "
+					     "long long";
 	case FMT_CHAR: return "char, int";
 	case FMT_STR: return "char [], string";
 	case FMT_PTR: return "pointer or integer";
@@ -217,22 +218,22 @@ wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
 /* `*' takes an int argument of its own. */
 static int
 check_dynamic(struct comp *c, struct node *n, struct node **arg, size_t *narg,
-    size_t nconv, const char *what)
+    size_t nconv, char letter, const char *star)
 {
 	char buf[NAME_MAX_TEXT];
 	struct node *a = *arg;
 
 	if (a == NULL)
 		return comp_error(c, D_PRINTF_DYN_PROTO, n,
-		    "%s( ) prototype mismatch: conversion #%zu is missing a "
-		    "corresponding \"%s\" argument",
-		    n->ident->name, nconv, what);
+		    "%s( ) prototype mismatch: conversion #%zu (%%%c) is "
+		    "missing a corresponding \"%s\" argument",
+		    n->ident->name, nconv, letter, star);
 	if (!type_is_integer(a->type))
 		return comp_error(c, D_PRINTF_DYN_TYPE, a,
 		    "%s( ) argument #%zu is incompatible with conversion #%zu "
-		    "prototype:\n\tconversion: %%*\n\t prototype: int\n\t  "
+		    "prototype:\n\tconversion: %% %s %c\n\t prototype: int\n\t  "
 		    "argument: %s",
-		    n->ident->name, *narg, nconv,
+		    n->ident->name, *narg, nconv, star, letter,
 		    type_name(a->type, buf, sizeof(buf)));
 	*arg = a->next;
 	(*narg)++;
@@ -243,10 +244,11 @@ static int
 check_conv(struct comp *c, struct node *n, const struct fmt_conv *v,
     size_t nconv, struct node **arg, size_t *narg)
 {
-	if (v->dyn_width && check_dynamic(c, n, arg, narg, nconv, "width") != 0)
+	if (v->dyn_width &&
+	    check_dynamic(c, n, arg, narg, nconv, v->letter, "*") != 0)
 		return -EINVAL;
 	if (v->dyn_prec &&
-	    check_dynamic(c, n, arg, narg, nconv, "precision") != 0)
+	    check_dynamic(c, n, arg, narg, nconv, v->letter, ".*") != 0)
 		return -EINVAL;
 	if (v->class == FMT_AGG)
 		return comp_error(c, D_PRINTF_AGG_CONV, n,
@@ -311,9 +313,9 @@ check_printf(struct comp *c, struct node *n)
 			return -EINVAL;
 	if (arg != NULL)
 		return comp_error(c, D_PRINTF_ARG_EXTRA, arg,
-		    "%s( ) prototype mismatch: only %zu argument%s required "
-		    "by this format string",
-		    n->ident->name, narg - 1, narg == 2 ? "" : "s");
+		    "%s( ) prototype mismatch: only %zu arguments required by "
+		    "this format string",
+		    n->ident->name, narg - 2);
 	return 0;
 }
 

@@ -356,6 +356,15 @@ check_pointer_arith(struct comp *c, struct node *n, int *error)
 	return true;
 }
 
+/* Is this a question whether a string is there: `s == NULL'? */
+static bool
+null_string(const struct node *n)
+{
+	return (n->op == O_EQ || n->op == O_NE) &&
+	    ((type_is_string(n->a->type) && is_zero(n->b)) ||
+		(type_is_string(n->b->type) && is_zero(n->a)));
+}
+
 static int
 check_compare(struct comp *c, struct node *n)
 {
@@ -363,7 +372,8 @@ check_compare(struct comp *c, struct node *n)
 	enum type_kind ka = kind_of(a), kb = kind_of(b);
 	bool fits = (is_arith(a) && is_arith(b)) || strings_fit(a, b) ||
 	    pointers_fit(a, b) ||
-	    (ka == kb && (ka == TYPE_SYMADDR || ka == TYPE_USYMADDR));
+	    (ka == kb && (ka == TYPE_SYMADDR || ka == TYPE_USYMADDR)) ||
+	    null_string(n);
 
 	if (!fits)
 		return check_incompatible(c, n, a, b, "");

@@ -288,7 +288,7 @@ run_act(struct run *u, const struct img_act *a)
 
 /* ---- firing ---- */
 
-static void fire_error(struct vm_env *env, uint32_t epid, uint32_t action);
+static void fire_error(struct vm_env *env, const struct img_ecb *ecb);
 
 static void
 record_fault(struct vm_env *env, uint32_t epid, uint32_t action)
@@ -317,7 +317,7 @@ fault(struct run *u)
 		return;
 	}
 	record_fault(env, u->ecb->epid, u->action);
-	fire_error(env, u->ecb->epid, u->action);
+	fire_error(env, u->ecb);
 }
 
 static void
@@ -387,16 +387,18 @@ fire(struct vm_env *env, uint32_t probe_ref)
 /* The ERROR probe, inside the firing that faulted: it takes what scratch is
  * left, and everything is afterwards as it was. */
 static void
-fire_error(struct vm_env *env, uint32_t epid, uint32_t action)
+fire_error(struct vm_env *env, const struct img_ecb *ecb)
 {
+	const struct img_probe *probe = at(env, ecb->probe_ref);
+	const struct img_clause *clause = at(env, ecb->clause_ref);
 	uint32_t ref = env->at.image->error_probe_ref;
 
 	if (ref == 0)
 		return;
 	struct vm_env saved = *env;
 	env->hit[0] = 0;
-	env->hit[1] = epid;
-	env->hit[2] = action;
+	env->hit[1] = probe->id;
+	env->hit[2] = clause->index;
 	env->hit[3] = (uint64_t)(int64_t)saved.fault.offset;
 	env->hit[4] = (uint64_t)(int64_t)saved.fault.code;
 	env->hit[5] = saved.fault.value;

@@ -46,5 +46,5 @@ dt -q -o "$tmp/trace2" -n '
 is "status" "$status" 0
 has "$tmp/trace2" '^xhello$'
 has "$tmp/trace2" '^3$'
-has "$tmp/err" '^dtrap: error on enabled probe ID 2 \(ID [0-9]+: pid[0-9]+:args:negative:entry\): invalid address \(0x1[0-9a-f]*\) in action #1'
+has "$tmp/err" '^dtrap: error in dt_clause_1 for probe ID [0-9]+ \(pid[0-9]+:args:negative:entry\): invalid address \(0x1[0-9a-f]*\) at DIF'
 finish

@@ -138,7 +138,7 @@ START_TEST(reference_example)
 	fx_fire(f, fx_ecb(f, fx_begin(f), c), &(int){ 42 }, 4);
 	fx_expect(f,
 	    "CPU     ID                    FUNCTION:NAME\n"
-	    "  0      1                           :BEGIN        42\n");
+	    "  0      1                           :BEGIN          42\n");
 }
 END_TEST
 
@@ -187,7 +187,7 @@ START_TEST(statements_in_order)
 	fx_rec(c, st, REC_STRING, 8, false);
 	fx_rec(c, fx_stmt(f, c, ACT_EXIT), REC_INT, 4, true);
 	fx_fire(f, fx_ecb(f, fx_begin(f), c), &v, sizeof(v));
-	fx_expect(f, HEAD BEGIN "                1<two>\n");
+	fx_expect(f, HEAD BEGIN "                   1<two>\n");
 }
 END_TEST
 
@@ -220,7 +220,7 @@ START_TEST(flow_of_the_reference)
 	fx_fire(f, out, NULL, 0); /* not below 0 */
 	fx_expect(f,
 	    FLOW_HEAD "  0  -> main                                          "
-		      "        7\n"
+		      "           7\n"
 		      "  0    -> fact                                \n"
 		      "  0     | fact:1a                             \n"
 		      "  0    <- fact                                \n"
@@ -307,7 +307,7 @@ START_TEST(faults)
 	uint32_t epid = text_ecb(ref, "x");
 
 #define FAULT \
-	"dtrap: error on enabled probe ID 1 (ID 9: pid1:a.out:main:entry): "
+	"dtrap: error in dt_clause_0 for probe ID 9 (pid1:a.out:main:entry): "
 	fault(epid, FLT_BADADDR, 2, 16, 0xdead);
 	fault(epid, FLT_DIVZERO, 0, 4, 0xdead);
 	fault(epid, FLT_ILLOP, 1, -1, 0);
@@ -316,12 +316,12 @@ START_TEST(faults)
 	fx_expect(f, "");
 	ck_assert_str_eq(fx_err(f),
 	    FAULT
-	    "invalid address (0xdead) in action #2 at DIF offset 16\n" FAULT
-	    "divide-by-zero in predicate at DIF offset 4\n" FAULT
-	    "illegal operation in action #1\n" FAULT
-	    "unknown fault in action #3\n"
-	    "dtrap: error on enabled probe ID 77 (ID 0: :::): "
-	    "bad stack (0x1) in action #1 at DIF offset 0\n");
+	    "invalid address (0xdead) at DIF offset 16\n" FAULT
+	    "divide-by-zero at DIF offset 4\n" FAULT
+	    "illegal operation\n" FAULT
+	    "unknown fault\n"
+	    "dtrap: error in dtrace for probe ID 0 (:::): "
+	    "bad stack (0x1) at DIF offset 0\n");
 }
 END_TEST
 
@@ -337,8 +337,8 @@ START_TEST(faults_come_in_their_place)
 	fx_expect(f,
 	    HEAD BEGIN
 	    "x\n"
-	    "dtrap: error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): "
-	    "divide-by-zero in action #1 at DIF offset 4\n" BEGIN "x\n");
+	    "dtrap: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
+	    "divide-by-zero at DIF offset 4\n" BEGIN "x\n");
 }
 END_TEST
 
@@ -591,7 +591,7 @@ START_TEST(freopen_that_fails)
 	fx_fire(f, text_ecb(fx_begin(f), "x"), NULL, 0);
 	fx_expect(f, "x");
 	ck_assert_str_eq(fx_err(f),
-	    "dtrap: error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): "
+	    "dtrap: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
 	    "couldn't freopen() \"/no/such/dir\": "
 	    "No such file or directory\n");
 }
@@ -642,10 +642,10 @@ START_TEST(setopt)
 	/* The line that began ends. */
 	fx_expect(f, HEAD BEGIN "x\n" BEGIN "\nx");
 	ck_assert_str_eq(fx_err(f),
-	    "dtrap: error on enabled probe ID 2 (ID 1: dtrace:::BEGIN): "
+	    "dtrap: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
 	    "couldn't set option \"strsize\" to \"1k\": "
 	    "Operation illegal when tracing is active\n"
-	    "dtrap: error on enabled probe ID 2 (ID 1: dtrace:::BEGIN): "
+	    "dtrap: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
 	    "couldn't set option \"nosuch\" to \"1\": Invalid option name\n");
 }
 END_TEST

@@ -180,15 +180,17 @@ START_TEST(a_fault_discards_the_record_and_fires_error)
 	k.env.hit[0] = 77;
 	ecb_fire_probe(&k.env, probe);
 
+	/* ERROR is told the probe and the clause. */
 	static const uint64_t want[2][6] = {
-		{ 0, 2, 3, 4, FLT_BADADDR, 0x10 },
-		{ 0, 3, 0, 4, FLT_BADADDR, 0 },
+		{ 0, 2, 0, 4, FLT_BADADDR, 0x10 },
+		{ 0, 2, 1, 4, FLT_BADADDR, 0 },
 	};
+	static const uint32_t epids[2] = { 2, 3 }, actions[2] = { 3, 0 };
 	for (int i = 0; i < 2; i++) {
 		const struct rec_fault *f = kit_record(&k);
 		ck_assert_uint_eq(f->hdr.epid, EPID_FAULT);
-		ck_assert_uint_eq(f->epid, want[i][1]);
-		ck_assert_uint_eq(f->action, want[i][2]);
+		ck_assert_uint_eq(f->epid, epids[i]);
+		ck_assert_uint_eq(f->action, actions[i]);
 		ck_assert_int_eq(f->offset, 4);
 		ck_assert_uint_eq(f->code, FLT_BADADDR);
 		ck_assert_uint_eq(f->value, want[i][5]);

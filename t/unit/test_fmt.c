@@ -140,18 +140,33 @@ START_TEST(errors_name_the_conversion)
 		const char *text, *error;
 	} rows[] = {
 		{ "%d %",
-		    "format conversion #2 is not complete: "
-		    "the format ends in it" },
+		    "format conversion #2 name expected "
+		    "before end of format string" },
 		{ "%-5",
-		    "format conversion #1 is not complete: "
-		    "the format ends in it" },
-		{ "%n", "format conversion #1 is not known: %n" },
-		{ "%t", "format conversion #1 is not known: %t" },
-		{ "%zd", "format conversion #1 is not known: %z" },
-		{ "%s%s%\001", "format conversion #3 is not known: %\\001" },
+		    "format conversion #1 name expected "
+		    "before end of format string" },
+		{ "%n", "format conversion #1 is undefined: %n" },
+		{ "%t", "format conversion #1 is undefined: %t" },
+		{ "%zd", "format conversion #1 is undefined: %z" },
+		{ "%s%s%\001", "format conversion #3 is undefined: %\\001" },
 		{ "%1$d",
-		    "format conversion #1 uses a position: "
-		    "%n$ is not supported" },
+		    "format conversion #1 uses unsupported "
+		    "positional format (%n$)" },
+		{ "%*1$d",
+		    "format conversion #1 uses unsupported "
+		    "positional format (%n$)" },
+		{ "%**d",
+		    "format conversion #1 has more than one '*' "
+		    "specified for the output width" },
+		{ "%.**d",
+		    "format conversion #1 has more than one '*' "
+		    "specified for the output precision" },
+		{ "%.3.3d",
+		    "format conversion #1 has more than one '.' "
+		    "specified" },
+		{ "%-%",
+		    "format conversion #1 cannot be combined with "
+		    "other format flags: %%" },
 		{ "%hs",
 		    "format conversion #1 cannot have length \"h\" "
 		    "before %s" },

@@ -1,8 +1,8 @@
 /*
  * Values in their default form: trace(), members of keys, tracemem().
  *
- * Integers follow DTrace's classic widths, not Oracle's: 8 bytes and 4 bytes
- * as signed, 2 bytes and 1 byte as unsigned, whatever their type says.
+ * Integers follow Oracle's DTrace: with the sign of their type, and in trace()
+ * as wide as their longest number; keys have the classic form.
  */
 #include <string.h>
 
@@ -49,21 +49,44 @@ value_float(const void *p, uint32_t size)
 }
 
 static void
-print_int(struct printer *p, const void *v, uint32_t size, bool columns)
+print_int(
+    struct printer *p, const struct prog_rec *rec, const void *v, int width)
 {
-	int width = 0;
-	long long n;
-
-	switch (size) {
-	case 1: n = (long long)value_uint(v, 1), width = 3; break;
-	case 2: n = (long long)value_uint(v, 2), width = 5; break;
-	case 4: n = value_int(v, 4), width = 8; break;
-	default: n = value_int(v, size), width = 16; break;
-	}
-	if (columns)
-		str_printf(p->to, " %*lld", width, n);
+	if (width != 0)
+		str_addc(p->to, ' ');
+	if (rec->is_signed)
+		str_printf(
+		    p->to, "%*lld", width, (long long)value_int(v, rec->size));
 	else
-		str_printf(p->to, "%lld", n);
+		str_printf(p->to, "%*llu", width,
+		    (unsigned long long)value_uint(v, rec->size));
+}
+
+/* As wide as the longest number of the type. */
+static int
+trace_width(const struct prog_rec *rec)
+{
+	switch (rec->size) {
+	case 1: return 3;
+	case 2: return 5;
+	case 4: return 10;
+	}
+	return rec->is_signed ? 19 : 20;
+}
+
+/* 4 and 8 bytes are signed in keys, less is not, whatever the type says. */
+static void
+print_int_key(struct printer *p, const struct prog_rec *rec, const void *v)
+{
+	switch (rec->size) {
+	case 1: str_printf(p->to, " %3u", (unsigned)value_uint(v, 1)); break;
+	case 2: str_printf(p->to, " %5u", (unsigned)value_uint(v, 2)); break;
+	case 4: str_printf(p->to, " %8d", (int)value_int(v, 4)); break;
+	default:
+		str_printf(
+		    p->to, " %16lld", (long long)value_int(v, rec->size));
+		break;
+	}
 }
 
 static void
@@ -99,7 +122,9 @@ print_value(struct printer *p, const struct prog_rec *rec, const void *v)
 		return;
 	}
 	switch (rec->kind) {
-	case REC_INT: print_int(p, v, rec->size, !p->quiet); break;
+	case REC_INT:
+		print_int(p, rec, v, p->quiet ? 0 : trace_width(rec));
+		break;
 	case REC_FLOAT: print_float(p, v, rec->size, !p->quiet); break;
 	case REC_STRING:
 	case REC_CHARS:
@@ -130,7 +155,7 @@ print_key(struct printer *p, const struct prog_rec *rec, const void *v)
 	size_t len;
 
 	switch (rec->kind) {
-	case REC_INT: print_int(p, v, rec->size, true); break;
+	case REC_INT: print_int_key(p, rec, v); break;
 	case REC_FLOAT: print_float(p, v, rec->size, true); break;
 	case REC_STRING:
 	case REC_CHARS:

@@ -74,6 +74,18 @@ record_probe(const struct consume *c, uint32_t epid, struct probe_text *p)
 
 /* ---- messages ---- */
 
+#define CLAUSE_NAME 32 /* of a clause, as messages name it */
+
+/* Clauses are named by their place among all of the session. */
+static const char *
+clause_name(const struct probe_text *p, char *buf, size_t size)
+{
+	if (p->clause == NULL)
+		return "dtrace";
+	snprintf(buf, size, "dt_clause_%u", p->clause->global_index);
+	return buf;
+}
+
 /* What was printed so far goes first: on a terminal both are one text. */
 static void
 record_message(struct consume *c, uint32_t epid, const char *what)
@@ -82,13 +94,15 @@ record_message(struct consume *c, uint32_t epid, const char *what)
 	struct printer to_err = {
 		.to = &text, .c = c, .escape = isatty(fileno(c->env.err))
 	};
+	char name[CLAUSE_NAME];
 	struct probe_text p;
 
 	out_write(&c->out, &c->line);
 	out_flush(&c->out);
 	record_probe(c, epid, &p);
-	str_printf(&s, "error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s",
-	    epid, p.id, p.prov, p.mod, p.func, p.name, what);
+	str_printf(&s, "error in %s for probe ID %u (%s:%s:%s:%s): %s",
+	    clause_name(&p, name, sizeof(name)), p.id, p.prov, p.mod, p.func,
+	    p.name, what);
 	text_add(&to_err, str_c(&s), s.len);
 	fprintf(c->env.err, "%s: %s\n", c->env.prog, str_c(&text));
 	fflush(c->env.err);
@@ -117,7 +131,7 @@ static const struct fault_row {
 	{ FLT_UPRIV,     false, "invalid user access" },
 	{ FLT_TUPOFLOW,  false, "tuple stack overflow" },
 	{ FLT_BADSTACK,  true,  "bad stack" },
-	{ FLT_BADSIZE,   false, "invalid size" },
+	{ FLT_BADSIZE,   true,  "invalid size" },
 	{ FLT_BADINDEX,  false, "index out of bounds" },
 	{ FLT_LIBRARY,   false, "library-level fault" },
 	{ FLT_UNKNOWN,   false, "unknown fault" }, /* and all others */
@@ -137,10 +151,6 @@ record_fault(struct consume *c)
 	str_add(&s, fault_rows[i].text);
 	if (fault_rows[i].has_addr)
 		str_printf(&s, " (0x%llx)", (unsigned long long)f.value);
-	if (f.action == 0)
-		str_add(&s, " in predicate");
-	else
-		str_printf(&s, " in action #%u", f.action);
 	if (f.offset >= 0)
 		str_printf(&s, " at DIF offset %d", f.offset);
 	record_message(c, f.epid, str_c(&s));

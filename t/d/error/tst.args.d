@@ -1,4 +1,4 @@
-/* What the ERROR probe is told: enabling, action, fault, value. */
+/* What the ERROR probe is told: probe, clause, fault, value. */
 /* @opts: -q */
 
 BEGIN
@@ -23,7 +23,7 @@ BEGIN
 
 ERROR
 {
-	printf("epid %d action %d fault %d\n", arg1, arg2, arg4);
+	printf("id %d clause %d fault %d\n", arg1, arg2, arg4);
 }
 
 ERROR
