@@ -10,22 +10,32 @@
 #include "dlang/image.h"
 #include "dlang/prog.h"
 #include "tracer/probe.h"
+#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
 
-int64_t
-enable_provide(struct state *st, const struct probe_desc *pd,
-    const struct span *at, struct diags *d)
+static int
+provide(struct state *st, const struct probe_desc *pd, const struct span *at,
+    struct diags *d)
 {
-	int64_t n = 0;
-
 	for (const struct provider *const *p = providers; *p != NULL; p++) {
 		int error =
 		    (*p)->provide != NULL ? (*p)->provide(st, pd, at, d) : 0;
 		if (error != 0)
 			return error;
 	}
+	return 0;
+}
+
+int64_t
+enable_provide(struct state *st, const struct probe_desc *pd,
+    const struct span *at, struct diags *d)
+{
+	int64_t n = provide(st, pd, at, d);
+
+	if (n < 0)
+		return n;
 	vec_foreach(p, &st->probes.list)
 		n += probe_matches(*p, pd);
 	return n;
@@ -85,6 +95,7 @@ enable_apply(struct state *st)
 			p->provider->enable(st, p);
 	}
 	st->applied = to;
+	pid_matched(st);
 	sites_commit_all(st);
 	return error;
 }
@@ -95,7 +106,7 @@ enable_again(struct state *st)
 	const struct prog_globals *g = cc_globals(st->cc);
 
 	vec_foreach(c, &g->clauses)
-		enable_provide(st, &(*c)->desc, NULL, NULL);
+		provide(st, &(*c)->desc, NULL, NULL);
 	if (enable_apply(st) != 0 && !st->image_full) {
 		st->image_full = true;
 		state_message(st,

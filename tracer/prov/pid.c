@@ -60,6 +60,12 @@ struct pid_probe {
 
 /* ---- publishing ---- */
 
+/*
+ * Objects that every clause has been matched against are not looked at again
+ * when another one is mapped: load->user says so, until they are unmapped.
+ */
+static char matched;
+
 /* One request while it is being answered. */
 struct request {
 	struct state *st;
@@ -304,6 +310,8 @@ publish_process(struct request *r)
 	for (size_t i = 0; i < n; i++) {
 		if (!loads[i]->seen || loads[i]->writable_text ||
 		    !load_matches(loads[i], r->pd->mod))
+			continue;
+		if (r->d == NULL && loads[i]->user == &matched)
 			continue;
 		r->load = loads[i];
 		r->loads++;
@@ -598,8 +606,25 @@ pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 }
 
 void
-pid_unloaded(struct state *st, const struct load *l)
+pid_matched(struct state *st)
 {
+	struct proc *p = NULL;
+	struct load *const *loads;
+
+	while ((p = super_next(st->super, p)) != NULL) {
+		if (p->space->as == NULL)
+			continue;
+		size_t n = addrspace_loads(p->space->as, &loads);
+		for (size_t i = 0; i < n; i++)
+			if (loads[i]->seen)
+				loads[i]->user = &matched;
+	}
+}
+
+void
+pid_unloaded(struct state *st, struct load *l)
+{
+	l->user = NULL;
 	vec_foreach(p, &st->probes.list) {
 		struct pid_probe *pp = (*p)->data;
 		if ((*p)->provider != &prov_pid)

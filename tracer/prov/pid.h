@@ -15,7 +15,10 @@ struct state;
 void pid_resolved(struct state *st, struct proc *p, uint64_t pc,
     uint64_t impl);
 
+/* Every clause has been matched against what is mapped now. */
+void pid_matched(struct state *st);
+
 /* An object was unmapped: its places have no tracepoints any more. */
-void pid_unloaded(struct state *st, const struct load *l);
+void pid_unloaded(struct state *st, struct load *l);
 
 #endif
