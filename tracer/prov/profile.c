@@ -149,10 +149,13 @@ sample_add(struct thread *th, const struct probe *probe, uint64_t now)
 }
 
 /* Does the thread use a processor?  One that waits for us at a tracepoint
- * would, and is sampled when its hit is handled. */
+ * would, and is sampled when its hit is handled; one that was asked to stop a
+ * moment ago did, and may have stopped by now. */
 static bool
 is_busy(struct thread *th)
 {
+	if (th->samples != NULL)
+		return true;
 	if (th->state == TH_STOPPED)
 		return th->stop == EV_TRAP;
 	return th->state == TH_RUNNING && thread_on_cpu(th);
