@@ -573,7 +573,18 @@ is_escaped(const char *p, bool quoted)
 {
 	if (p[0] != '\\' || p[1] == '\0')
 		return false;
-	return !quoted || strchr("\"\\$`", p[1]) != NULL;
+	return !quoted || strchr("\"\\$`\n", p[1]) != NULL;
+}
+
+/* Blanks, and the ends of lines that go on. */
+static const char *
+skip_blanks(const char *p)
+{
+	for (;; p += 2) {
+		p += strspn(p, " \t\n\v\f\r");
+		if (p[0] != '\\' || p[1] != '\n')
+			return p;
+	}
 }
 
 /* One word from *p on; NULL with *why. */
@@ -588,7 +599,8 @@ split_word(const char **p, const char **why)
 		if (quote == '\0' && strchr(" \t\n\v\f\r", c) != NULL)
 			break;
 		if (quote != '\'' && is_escaped(*p, quote == '"')) {
-			str_addc(&word, *++*p);
+			if (*++*p != '\n') /* a line that goes on */
+				str_addc(&word, **p);
 		} else if (quote == '\0' && (c == '\'' || c == '"')) {
 			quote = c;
 		} else if (quote != '\0' && c == quote) {
@@ -611,7 +623,7 @@ targets_split(const char *cmd, char ***argv, const char **why)
 	VEC(char *) words = { 0 };
 
 	for (const char *p = cmd;;) {
-		p += strspn(p, " \t\n\v\f\r");
+		p = skip_blanks(p);
 		if (*p == '\0')
 			break;
 		char *word = split_word(&p, why);
