@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+struct addrspace;
 struct load;
 struct proc;
 struct state;
@@ -20,5 +21,8 @@ void pid_matched(struct state *st);
 
 /* An object was unmapped: its places have no tracepoints any more. */
 void pid_unloaded(struct state *st, struct load *l);
+
+/* A space has ended (exec, exit): its places are forgotten. */
+void pid_space_end(struct state *st, const struct addrspace *as);
 
 #endif
