@@ -10,10 +10,10 @@
 /* How an instruction leaves the function (pid provider, return probes). */
 enum func_exit {
 	FUNC_STAYS,
-	FUNC_RET,	 /* near return */
-	FUNC_TAIL_JMP,	 /* direct jump out of [addr, addr+size) */
-	FUNC_TAIL_JCC,	 /* conditional jump out: leaves only when taken */
-	FUNC_TAIL_IND,	 /* indirect jump that is not a jump table: only where
+	FUNC_RET,      /* near return */
+	FUNC_TAIL_JMP, /* direct jump out of [addr, addr+size) */
+	FUNC_TAIL_JCC, /* conditional jump out: leaves only when taken */
+	FUNC_TAIL_IND, /* indirect jump that is not a jump table: only where
 			  * it can be told (memory operand through the GOT or
 			  * a register with the frame already torn down is NOT
 			  * guessed: left as FUNC_STAYS) */
@@ -21,15 +21,15 @@ enum func_exit {
 
 struct func_insn {
 	struct insn insn;
-	uint64_t offset;     /* from the function's start */
+	uint64_t offset; /* from the function's start */
 	enum func_exit exit;
 };
 
 enum func_end {
-	FUNC_COMPLETE,	 /* every byte decoded */
+	FUNC_COMPLETE,    /* every byte decoded */
 	FUNC_UNDECODABLE, /* stopped at bytes that are no instruction (a jump
 			   * table or data in text); what came before stands */
-	FUNC_STOPPED,	 /* the callback asked to stop */
+	FUNC_STOPPED,     /* the callback asked to stop */
 };
 
 /*

@@ -19,31 +19,31 @@
  */
 enum insn_kind {
 	INSN_PLAIN,
-	INSN_NOP,	/* any nop form, endbr64 and prefetches excepted: see
+	INSN_NOP,      /* any nop form, endbr64 and prefetches excepted: see
 			 * INSN_ENDBR */
-	INSN_ENDBR,	/* endbr64, endbr32 */
-	INSN_JMP,	/* direct, target known */
-	INSN_JMP_IND,	/* through a register or memory */
-	INSN_JCC,	/* conditional, target known, `cond' set */
-	INSN_LOOP,	/* loop, loope, loopne, jcxz, jecxz, jrcxz: target known,
+	INSN_ENDBR,    /* endbr64, endbr32 */
+	INSN_JMP,      /* direct, target known */
+	INSN_JMP_IND,  /* through a register or memory */
+	INSN_JCC,      /* conditional, target known, `cond' set */
+	INSN_LOOP,     /* loop, loope, loopne, jcxz, jecxz, jrcxz: target known,
 			 * `cond' holds enum insn_loop */
-	INSN_CALL,	/* direct, target known */
-	INSN_CALL_IND,	/* through a register or memory */
-	INSN_RET,	/* near; `imm' holds the bytes popped besides */
-	INSN_PUSH_REG,	/* 64-bit push of `reg' */
-	INSN_POP_REG,	/* 64-bit pop into `reg' */
+	INSN_CALL,     /* direct, target known */
+	INSN_CALL_IND, /* through a register or memory */
+	INSN_RET,      /* near; `imm' holds the bytes popped besides */
+	INSN_PUSH_REG, /* 64-bit push of `reg' */
+	INSN_POP_REG,  /* 64-bit pop into `reg' */
 	INSN_LEAVE,
-	INSN_MOV_REG,	/* mov reg64 <- reg2, 64 or 32 bits (`opsize') */
-	INSN_LEA,	/* lea, 64 or 32 bits (`opsize'): reg <-
+	INSN_MOV_REG, /* mov reg64 <- reg2, 64 or 32 bits (`opsize') */
+	INSN_LEA,     /* lea, 64 or 32 bits (`opsize'): reg <-
 			 * base+index*scale+disp */
-	INSN_ADD_RSP,	/* add or sub of a constant to rsp: `imm' is what is
+	INSN_ADD_RSP, /* add or sub of a constant to rsp: `imm' is what is
 			 * added (flags are set too) */
-	INSN_XSTATE,	/* reads or writes rip in another way: xbegin, int n,
+	INSN_XSTATE,  /* reads or writes rip in another way: xbegin, int n,
 			 * syscall, sysenter, iret, far transfers: see
 			 * `refuse' */
-	INSN_SYSCALL,	/* syscall: pc is saved in rcx */
-	INSN_INT3,	/* the program's own breakpoint */
-	INSN_UD,	/* ud0, ud1, ud2, hlt: never returns normally */
+	INSN_SYSCALL, /* syscall: pc is saved in rcx */
+	INSN_INT3,    /* the program's own breakpoint */
+	INSN_UD,      /* ud0, ud1, ud2, hlt: never returns normally */
 };
 
 enum insn_loop { LOOP_LOOP, LOOP_LOOPE, LOOP_LOOPNE, LOOP_JCXZ };
@@ -51,30 +51,30 @@ enum insn_loop { LOOP_LOOP, LOOP_LOOPE, LOOP_LOOPNE, LOOP_JCXZ };
 #define INSN_NOREG 0xff
 
 struct insn {
-	uint64_t addr;	  /* where it was decoded */
-	uint64_t target;  /* JMP, JCC, LOOP, CALL: absolute target */
-	int64_t imm;	  /* RET, ADD_RSP */
-	int32_t disp;	  /* LEA, *_IND: displacement (also rip-relative) */
-	uint16_t opcode;  /* for messages and tests only */
+	uint64_t addr;   /* where it was decoded */
+	uint64_t target; /* JMP, JCC, LOOP, CALL: absolute target */
+	int64_t imm;     /* RET, ADD_RSP */
+	int32_t disp;    /* LEA, *_IND: displacement (also rip-relative) */
+	uint16_t opcode; /* for messages and tests only */
 	uint8_t bytes[INSN_MAX_LEN];
 	uint8_t len;
-	uint8_t kind;	  /* enum insn_kind */
-	uint8_t cond;	  /* JCC: condition code 0..15 as in the opcode's low
+	uint8_t kind;      /* enum insn_kind */
+	uint8_t cond;      /* JCC: condition code 0..15 as in the opcode's low
 			   * four bits; LOOP: enum insn_loop */
-	uint8_t opsize;	  /* operand size in bytes where it matters: 2,4,8 */
-	uint8_t addrsize; /* 4 with a 67 prefix, else 8 */
+	uint8_t opsize;    /* operand size in bytes where it matters: 2,4,8 */
+	uint8_t addrsize;  /* 4 with a 67 prefix, else 8 */
 	uint8_t reg, reg2; /* enum ureg numbers (dlang/uregs.h order), or
 			    * INSN_NOREG */
 	uint8_t base, index, scale; /* memory operand of LEA and *_IND; base is
 				     * INSN_NOREG when absent or rip */
-	uint8_t segment;  /* 0x64 or 0x65 when an fs or gs prefix applies */
-	bool mem;	  /* *_IND: the operand is memory, not a register */
+	uint8_t segment; /* 0x64 or 0x65 when an fs or gs prefix applies */
+	bool mem;        /* *_IND: the operand is memory, not a register */
 	bool rip_relative;
-	uint8_t disp_at;  /* offset of the 4-byte rip-relative displacement in
+	uint8_t disp_at;   /* offset of the 4-byte rip-relative displacement in
 			   * bytes[] (rip_relative only) */
 	uint8_t opcode_at; /* offset of the first byte after the legacy
 			    * prefixes: REX, VEX, EVEX, escape or opcode */
-	uint8_t modrm_at; /* offset of ModRM, 0 when there is none */
+	uint8_t modrm_at;  /* offset of ModRM, 0 when there is none */
 	uint16_t gpr_used; /* bit per general register read or written, numbered
 			    * by hardware (0 rax .. 15 r15); an
 			    * over-estimate is allowed, used to pick a
@@ -88,8 +88,8 @@ struct insn {
  * `addr'.  0; or -EILSEQ when it is no instruction, -ENODATA when `len' cuts
  * it off.  *insn is then undefined.
  */
-int insn_decode(const uint8_t *code, size_t len, uint64_t addr,
-    struct insn *insn);
+int insn_decode(
+    const uint8_t *code, size_t len, uint64_t addr, struct insn *insn);
 
 /*
  * A second opinion, from a decoder that shares nothing with insn_decode():

@@ -25,15 +25,15 @@ enum argloc_kind {
 #define ARGLOC_NOREG 0xff
 
 struct argloc {
-	uint8_t kind;	 /* enum argloc_kind */
-	uint8_t size;	 /* bytes kept of the value: 1, 2, 4, 8 */
+	uint8_t kind;      /* enum argloc_kind */
+	uint8_t size;      /* bytes kept of the value: 1, 2, 4, 8 */
 	uint8_t is_signed; /* extend by sign, else by zero */
-	uint8_t reg;	 /* REG: register; MEM: base or ARGLOC_NOREG */
-	uint8_t index;	 /* MEM: index register or ARGLOC_NOREG */
-	uint8_t scale;	 /* MEM: 1, 2, 4, 8 */
-	uint8_t shift;	 /* REG: 8 for ah..dh, else 0 */
+	uint8_t reg;       /* REG: register; MEM: base or ARGLOC_NOREG */
+	uint8_t index;     /* MEM: index register or ARGLOC_NOREG */
+	uint8_t scale;     /* MEM: 1, 2, 4, 8 */
+	uint8_t shift;     /* REG: 8 for ah..dh, else 0 */
 	uint8_t spare;
-	int64_t disp;	 /* displacement, constant, or word number */
+	int64_t disp; /* displacement, constant, or word number */
 };
 
 static_assert(sizeof(struct argloc) == 16, "argloc is shared and recorded");

@@ -27,8 +27,8 @@
 
 typedef uint32_t dif_instr;
 
-#define DIF_REGS     8	/* %r0 .. %r7; %r0 is always 0 */
-#define DIF_TUPLE    8	/* key members, besides what the VM itself adds */
+#define DIF_REGS     8     /* %r0 .. %r7; %r0 is always 0 */
+#define DIF_TUPLE    8     /* key members, besides what the VM itself adds */
 #define DIF_MAX_TEXT 65536 /* instructions of one DIFO (256 KiB) */
 
 enum dif_op {
@@ -39,39 +39,39 @@ enum dif_op {
 };
 
 enum dif_form {
-	DIF_FORM_RRR,	  /* r1, r2 -> rd */
-	DIF_FORM_RR,	  /* r1 -> rd; r2 is 0 */
-	DIF_FORM_CMP,	  /* r1, r2; rd is 0 */
-	DIF_FORM_TST,	  /* r1; r2 and rd are 0 */
+	DIF_FORM_RRR,     /* r1, r2 -> rd */
+	DIF_FORM_RR,      /* r1 -> rd; r2 is 0 */
+	DIF_FORM_CMP,     /* r1, r2; rd is 0 */
+	DIF_FORM_TST,     /* r1; r2 and rd are 0 */
 	DIF_FORM_BRANCH,  /* label: index of an instruction further on */
-	DIF_FORM_LOAD,	  /* [r1] -> rd; r2 is 0 */
-	DIF_FORM_STORE,	  /* r1 -> [rd]; r2 is 0 */
-	DIF_FORM_RET,	  /* rd; r1 and r2 are 0 */
-	DIF_FORM_NONE,	  /* all 0 */
-	DIF_FORM_SETX,	  /* integer table index -> rd */
-	DIF_FORM_SETS,	  /* string table offset -> rd */
+	DIF_FORM_LOAD,    /* [r1] -> rd; r2 is 0 */
+	DIF_FORM_STORE,   /* r1 -> [rd]; r2 is 0 */
+	DIF_FORM_RET,     /* rd; r1 and r2 are 0 */
+	DIF_FORM_NONE,    /* all 0 */
+	DIF_FORM_SETX,    /* integer table index -> rd */
+	DIF_FORM_SETS,    /* string table offset -> rd */
 	DIF_FORM_LDARRAY, /* array id, r2 index -> rd */
-	DIF_FORM_LDVAR,	  /* variable id -> rd */
-	DIF_FORM_STVAR,	  /* rd (a source) -> variable id */
-	DIF_FORM_CALL,	  /* subroutine id -> rd */
+	DIF_FORM_LDVAR,   /* variable id -> rd */
+	DIF_FORM_STVAR,   /* rd (a source) -> variable id */
+	DIF_FORM_CALL,    /* subroutine id -> rd */
 	DIF_FORM_PUSHREF, /* type, r2 size register, rd source */
 	DIF_FORM_PUSHVAL, /* type, rd source; r2 is 0 */
-	DIF_FORM_COPY,	  /* r1 source, r2 size, rd destination (read) */
-	DIF_FORM_XLATE,	  /* index -> rd; never reaches the VM */
+	DIF_FORM_COPY,    /* r1 source, r2 size, rd destination (read) */
+	DIF_FORM_XLATE,   /* index -> rd; never reaches the VM */
 };
 
-#define DIF_OP_OF(i)  ((i) >> 24)
-#define DIF_R1(i)     ((i) >> 16 & 0xff)
-#define DIF_R2(i)     ((i) >> 8 & 0xff)
-#define DIF_RD(i)     ((i) & 0xff)
-#define DIF_LABEL(i)  ((i) & 0xffffff)
-#define DIF_INDEX(i)  ((i) >> 8 & 0xffff)
+#define DIF_OP_OF(i) ((i) >> 24)
+#define DIF_R1(i)    ((i) >> 16 & 0xff)
+#define DIF_R2(i)    ((i) >> 8 & 0xff)
+#define DIF_RD(i)    ((i)&0xff)
+#define DIF_LABEL(i) ((i)&0xffffff)
+#define DIF_INDEX(i) ((i) >> 8 & 0xffff)
 
-#define DIF_INSTR(op, r1, r2, rd)                                              \
-	((dif_instr)(op) << 24 | (dif_instr)(r1) << 16 |                       \
+#define DIF_INSTR(op, r1, r2, rd)                        \
+	((dif_instr)(op) << 24 | (dif_instr)(r1) << 16 | \
 	    (dif_instr)(r2) << 8 | (dif_instr)(rd))
 #define DIF_INSTR_BRANCH(op, label) ((dif_instr)(op) << 24 | (label))
-#define DIF_INSTR_INDEX(op, index, rd)                                         \
+#define DIF_INSTR_INDEX(op, index, rd) \
 	((dif_instr)(op) << 24 | (dif_instr)(index) << 8 | (dif_instr)(rd))
 
 /* ---- variables ---- */
@@ -82,11 +82,13 @@ enum dif_var_id {
 #undef DIF_VAR
 };
 
-#define DIF_VAR_USER	   0x500  /* first id of the program's own scalars,
+#define DIF_VAR_USER \
+	0x500 /* first id of the program's own scalars,
 				   * associative arrays and thread-locals */
-#define DIF_VAR_USER_ARRAY 0x80	  /* declared C arrays are by-ref scalars; ids
+#define DIF_VAR_USER_ARRAY \
+	0x80 /* declared C arrays are by-ref scalars; ids
 				   * below 0x100 are built-in arrays */
-#define DIF_VAR_MAX	   0xffff
+#define DIF_VAR_MAX 0xffff
 
 enum dif_scope { DIF_GLOBAL, DIF_THREAD, DIF_LOCAL };
 enum dif_kind { DIF_ARRAY, DIF_SCALAR };
@@ -95,34 +97,45 @@ enum dif_type_kind { DIF_TYPE_CTF, DIF_TYPE_STRING }; /* "D type", "string" */
 
 /* The parenthesised word of -S; numbered as CTF numbers its kinds. */
 enum ctf_kind {
-	CTF_UNKNOWN, CTF_INTEGER, CTF_FLOAT, CTF_POINTER, CTF_ARRAY,
-	CTF_FUNCTION, CTF_STRUCT, CTF_UNION, CTF_ENUM, CTF_FORWARD,
-	CTF_TYPEDEF, CTF_VOLATILE, CTF_CONST, CTF_RESTRICT
+	CTF_UNKNOWN,
+	CTF_INTEGER,
+	CTF_FLOAT,
+	CTF_POINTER,
+	CTF_ARRAY,
+	CTF_FUNCTION,
+	CTF_STRUCT,
+	CTF_UNION,
+	CTF_ENUM,
+	CTF_FORWARD,
+	CTF_TYPEDEF,
+	CTF_VOLATILE,
+	CTF_CONST,
+	CTF_RESTRICT
 };
 
 #define DIF_BY_REF     1 /* the value is an address (string, struct, array) */
 #define DIF_BY_USERREF 2 /* ... in the target */
 
 struct dif_type {
-	uint8_t kind;  /* enum dif_type_kind */
-	uint8_t ckind; /* enum ctf_kind */
-	uint8_t flags; /* DIF_BY_REF, DIF_BY_USERREF */
+	uint8_t kind;      /* enum dif_type_kind */
+	uint8_t ckind;     /* enum ctf_kind */
+	uint8_t flags;     /* DIF_BY_REF, DIF_BY_USERREF */
 	uint8_t is_signed; /* integers: how the value is extended */
-	uint32_t size; /* bytes; strings: strsize */
+	uint32_t size;     /* bytes; strings: strsize */
 };
 
 /* ---- needs: what a DIFO asks of the place where it is evaluated ---- */
 
-#define NEED_ARG   (1U << 0)
-#define NEED_REGS  (1U << 1)
-#define NEED_TIME  (1U << 2)
-#define NEED_VTIME (1U << 3)
-#define NEED_PROC  (1U << 4) /* pid, tid, uid ... */
-#define NEED_COMM  (1U << 5) /* strings about the process */
-#define NEED_CPU   (1U << 6)
-#define NEED_MEM   (1U << 7) /* the target's memory */
-#define NEED_STACK (1U << 8) /* an unwound stack */
-#define NEED_LANG  (1U << 9) /* a language's own stack */
+#define NEED_ARG     (1U << 0)
+#define NEED_REGS    (1U << 1)
+#define NEED_TIME    (1U << 2)
+#define NEED_VTIME   (1U << 3)
+#define NEED_PROC    (1U << 4) /* pid, tid, uid ... */
+#define NEED_COMM    (1U << 5) /* strings about the process */
+#define NEED_CPU     (1U << 6)
+#define NEED_MEM     (1U << 7)  /* the target's memory */
+#define NEED_STACK   (1U << 8)  /* an unwound stack */
+#define NEED_LANG    (1U << 9)  /* a language's own stack */
 #define NEED_CONTROL (1U << 10) /* stop, raise, chill */
 
 enum dif_var_how { V_VM, V_INT, V_STR, V_NONE };
@@ -144,10 +157,10 @@ enum dif_act {
 #undef DIF_ACT
 };
 
-#define A_REC	      1
-#define A_LIB	      2
+#define A_REC         1
+#define A_LIB         2
 #define A_DESTRUCTIVE 4
-#define A_SPEC	      8
+#define A_SPEC        8
 #define A_KERNEL      16
 
 enum dif_agg {
@@ -159,22 +172,22 @@ enum dif_agg {
 /* quantize: bucket 63 counts 0, 63 + k counts 2^(k-1) .. 2^k - 1, 63 - k the
  * same below 0. */
 #define QUANTIZE_BUCKETS 127
-#define QUANTIZE_ZERO	 63
+#define QUANTIZE_ZERO    63
 
 /* lquantize: step << 48 | levels << 32 | (uint32_t)base */
-#define LQUANTIZE_ENCODE(base, levels, step)                                   \
+#define LQUANTIZE_ENCODE(base, levels, step) \
 	((uint64_t)(step) << 48 | (uint64_t)(levels) << 32 | (uint32_t)(base))
 #define LQUANTIZE_STEP(x)   ((uint32_t)((x) >> 48))
 #define LQUANTIZE_LEVELS(x) ((uint32_t)((x) >> 32 & 0xffff))
 #define LQUANTIZE_BASE(x)   ((int32_t)(uint32_t)(x))
 /* llquantize: factor << 48 | low << 32 | high << 16 | nsteps */
-#define LLQUANTIZE_ENCODE(factor, low, high, nsteps)                           \
-	((uint64_t)(factor) << 48 | (uint64_t)(low) << 32 |                    \
+#define LLQUANTIZE_ENCODE(factor, low, high, nsteps)        \
+	((uint64_t)(factor) << 48 | (uint64_t)(low) << 32 | \
 	    (uint64_t)(high) << 16 | (uint64_t)(nsteps))
 #define LLQUANTIZE_FACTOR(x) ((uint32_t)((x) >> 48 & 0xffff))
 #define LLQUANTIZE_LOW(x)    ((uint32_t)((x) >> 32 & 0xffff))
 #define LLQUANTIZE_HIGH(x)   ((uint32_t)((x) >> 16 & 0xffff))
-#define LLQUANTIZE_NSTEPS(x) ((uint32_t)((x) & 0xffff))
+#define LLQUANTIZE_NSTEPS(x) ((uint32_t)((x)&0xffff))
 
 /* ---- faults (d-builtins, fault codes) ---- */
 
@@ -207,13 +220,13 @@ enum dif_fault {
  *	|   0xd7a9    |    0     | region | offset in that region  |
  *	+-------------+----------+--------+------------------------+
  */
-#define VMA_TAG	      (0xd7a9ULL << 48)
-#define VMA_IMAGE     0ULL
-#define VMA_STORE     1ULL
+#define VMA_TAG          (0xd7a9ULL << 48)
+#define VMA_IMAGE        0ULL
+#define VMA_STORE        1ULL
 #define VMA(region, ref) (VMA_TAG | (region) << 32 | (uint32_t)(ref))
-#define VMA_IS(a)     ((a) >> 33 == VMA_TAG >> 33)
-#define VMA_REGION(a) ((a) >> 32 & 1)
-#define VMA_REF(a)    ((uint32_t)(a))
+#define VMA_IS(a)        ((a) >> 33 == VMA_TAG >> 33)
+#define VMA_REGION(a)    ((a) >> 32 & 1)
+#define VMA_REF(a)       ((uint32_t)(a))
 
 /* ---- the image: written by the tracer, read-only for the target ---- */
 
@@ -227,8 +240,8 @@ enum dif_fault {
 
 struct img_hdr {
 	uint32_t magic, version;
-	uint32_t size;	       /* of the region */
-	uint32_t used;	       /* bytes handed out */
+	uint32_t size;         /* of the region */
+	uint32_t used;         /* bytes handed out */
 	uint32_t strsize;      /* option: bytes of a string, NUL included */
 	uint32_t statics_size; /* bytes of global variables in the store */
 	uint32_t locals_size;  /* bytes of clause-locals in a lane */
@@ -236,18 +249,18 @@ struct img_hdr {
 	uint32_t agg_data;     /* largest aggregation entry: key + value */
 	uint32_t vars_ref;     /* struct img_var [nvars], sorted by id */
 	uint32_t nvars;
-	uint32_t aggs_ref;     /* struct img_agg [naggs], index = id - 1 */
+	uint32_t aggs_ref; /* struct img_agg [naggs], index = id - 1 */
 	uint32_t naggs;
-	uint32_t tps_ref;      /* uint32_t [tps_max]: first img_site by
+	uint32_t tps_ref; /* uint32_t [tps_max]: first img_site by
 				* tracepoint id, 0 for none */
 	uint32_t tps_max;
-	uint32_t ecbs_ref;     /* uint32_t [ecbs_max]: img_ecb by EPID */
+	uint32_t ecbs_ref; /* uint32_t [ecbs_max]: img_ecb by EPID */
 	uint32_t ecbs_max;
-	uint32_t necbs;	       /* highest EPID in use */
+	uint32_t necbs;           /* highest EPID in use */
 	uint32_t error_probe_ref; /* the ERROR probe, or 0 */
-	uint32_t nspec;	       /* option: speculations */
-	uint32_t specsize;     /* option */
-	uint32_t flags;	       /* IMG_* */
+	uint32_t nspec;           /* option: speculations */
+	uint32_t specsize;        /* option */
+	uint32_t flags;           /* IMG_* */
 };
 
 #define IMG_DESTRUCTIVE 1
@@ -256,43 +269,43 @@ struct img_probe {
 	uint32_t id;
 	uint32_t prov_ref, mod_ref, func_ref, name_ref; /* NUL-terminated */
 	uint32_t ecb_ref; /* first ECB, in program order */
-	uint32_t flags;	  /* IMG_PROBE_* */
+	uint32_t flags;   /* IMG_PROBE_* */
 	uint32_t spare;
 };
 
 #define IMG_PROBE_BEGIN 1
-#define IMG_PROBE_END	2
+#define IMG_PROBE_END   2
 #define IMG_PROBE_ERROR 4
-#define IMG_PROBE_OFF	8 /* its object was unmapped */
+#define IMG_PROBE_OFF   8 /* its object was unmapped */
 
 /* A place where a probe fires, with where its arguments are found there. */
 struct img_site {
-	uint32_t next_ref;  /* next site of the same tracepoint */
+	uint32_t next_ref; /* next site of the same tracepoint */
 	uint32_t probe_ref;
-	uint32_t args_ref;  /* struct argloc [nargs] */
+	uint32_t args_ref; /* struct argloc [nargs] */
 	uint32_t nargs;
 };
 
 struct img_ecb {
 	uint32_t epid;
-	uint32_t next_ref;   /* next ECB of the same probe */
+	uint32_t next_ref; /* next ECB of the same probe */
 	uint32_t probe_ref;
 	uint32_t clause_ref;
-	uint32_t flags;	     /* IMG_ECB_OFF */
+	uint32_t flags; /* IMG_ECB_OFF */
 	uint32_t spare;
 };
 
 #define IMG_ECB_OFF 1
 
 struct img_clause {
-	uint32_t pred_ref;   /* img_difo or 0 */
-	uint32_t acts_ref;   /* struct img_act [nacts] */
+	uint32_t pred_ref; /* img_difo or 0 */
+	uint32_t acts_ref; /* struct img_act [nacts] */
 	uint32_t nacts;
-	uint32_t rec_size;   /* of the whole record, header included; 0 when the
+	uint32_t rec_size; /* of the whole record, header included; 0 when the
 			      * clause records nothing */
 	uint32_t needs;
-	uint32_t index;	     /* struct prog_clause: `global_index' */
-	uint32_t flags;	     /* IMG_CLAUSE_* */
+	uint32_t index; /* struct prog_clause: `global_index' */
+	uint32_t flags; /* IMG_CLAUSE_* */
 	uint32_t spare;
 };
 
@@ -307,8 +320,8 @@ enum img_op {
 		       * the rest of the space zeroed) */
 	OP_STACK,     /* struct rec_stack at off; arg = frames */
 	OP_JSTACK,    /* the same, with the language's frames */
-	OP_SYM,	      /* evaluate; struct rec_sym at off */
-	OP_AGG,	      /* aggregate: arg = agg id; difo = value (0 for count()),
+	OP_SYM,       /* evaluate; struct rec_sym at off */
+	OP_AGG,       /* aggregate: arg = agg id; difo = value (0 for count()),
 		       * difo2 = increment or 0; the `nkeys' acts before it
 		       * built the key */
 	OP_EXIT,      /* evaluate; 4 bytes at off; tracing drains */
@@ -317,8 +330,8 @@ enum img_op {
 	OP_COMMIT,
 	OP_DISCARD,
 	OP_STOP,
-	OP_RAISE,     /* evaluate: signal number */
-	OP_CHILL,     /* evaluate: nanoseconds */
+	OP_RAISE, /* evaluate: signal number */
+	OP_CHILL, /* evaluate: nanoseconds */
 };
 
 #define ACT_F_KEY    1 /* off is an offset in the key, not in the record */
@@ -326,17 +339,17 @@ enum img_op {
 #define ACT_F_BYREF  4 /* by reference, size bytes */
 
 struct img_act {
-	uint8_t op;	/* enum img_op */
+	uint8_t op; /* enum img_op */
 	uint8_t flags;
-	uint16_t index;	/* 1-based number of the action, for fault messages */
+	uint16_t index; /* 1-based number of the action, for fault messages */
 	uint32_t difo_ref, difo2_ref;
 	uint32_t off, size;
-	uint32_t nkeys;	/* OP_AGG */
+	uint32_t nkeys; /* OP_AGG */
 	int64_t arg;
 };
 
 struct img_difo {
-	uint32_t text_ref, len;	  /* instructions */
+	uint32_t text_ref, len;   /* instructions */
 	uint32_t ints_ref, nints; /* uint64_t */
 	uint32_t strs_ref, strs_len;
 	uint32_t needs;
@@ -358,10 +371,10 @@ struct img_var {
 
 struct img_agg {
 	uint32_t id;
-	uint32_t func;	   /* enum dif_agg */
+	uint32_t func;     /* enum dif_agg */
 	uint32_t key_size; /* bytes of the key tuple */
-	uint32_t words;	   /* 8-byte words of the value */
-	uint64_t param;	   /* lquantize and llquantize: encoded parameters */
+	uint32_t words;    /* 8-byte words of the value */
+	uint64_t param;    /* lquantize and llquantize: encoded parameters */
 };
 
 /* ---- records ---- */
@@ -375,7 +388,7 @@ struct rec_hdr {
 };
 
 /* In place of an EPID: */
-#define EPID_PAD   0	      /* skip to the next: first word of rec_pad */
+#define EPID_PAD   0          /* skip to the next: first word of rec_pad */
 #define EPID_FAULT 0xffffffff /* struct rec_fault */
 
 struct rec_pad {
@@ -385,11 +398,11 @@ struct rec_pad {
 
 struct rec_fault {
 	struct rec_hdr hdr;
-	uint32_t epid;	  /* the ECB that faulted */
-	uint32_t action;  /* 1-based; 0 is the predicate */
-	int32_t offset;	  /* byte offset in the DIFO's text, -1 unknown */
-	uint32_t code;	  /* enum dif_fault */
-	uint64_t value;	  /* address, where the code has one */
+	uint32_t epid;   /* the ECB that faulted */
+	uint32_t action; /* 1-based; 0 is the predicate */
+	int32_t offset;  /* byte offset in the DIFO's text, -1 unknown */
+	uint32_t code;   /* enum dif_fault */
+	uint64_t value;  /* address, where the code has one */
 };
 
 /* A user stack: pcs innermost first, 0 after the last. */

@@ -17,10 +17,10 @@ enum option_id {
 
 /* What a value looks like. */
 enum option_kind {
-	OPTK_FLAG,   /* 0 or 1 */
+	OPTK_FLAG, /* 0 or 1 */
 	OPTK_INT,
-	OPTK_SIZE,   /* bytes; suffix k m g t */
-	OPTK_RATE,   /* nanoseconds between two; suffix ns us ms s m h d hz */
+	OPTK_SIZE, /* bytes; suffix k m g t */
+	OPTK_RATE, /* nanoseconds between two; suffix ns us ms s m h d hz */
 	OPTK_STRING,
 	OPTK_POLICY, /* bufpolicy: enum option_policy */
 	OPTK_NONE,   /* known to DTrace, without meaning here: accepted and
@@ -48,8 +48,8 @@ struct options {
 	 * times (cppargs define undef incdir libdir setenv unsetenv): every
 	 * value, with newlines between them. */
 	char *text[OPT_COUNT];
-	bool set[OPT_COUNT];	  /* by the user */
-	bool active;		  /* tracing runs: only dynamic options */
+	bool set[OPT_COUNT]; /* by the user */
+	bool active;         /* tracing runs: only dynamic options */
 };
 
 /* Defaults; nothing set. */
@@ -63,8 +63,8 @@ void options_fini(struct options *o);
  * name; -EINVAL invalid value; -EBUSY not while tracing; -EPERM (from_text:
  * set by #pragma) only from the command line.  option_error() is the sentence.
  */
-int option_set(struct options *o, const char *name, const char *value,
-    bool from_text);
+int option_set(
+    struct options *o, const char *name, const char *value, bool from_text);
 /* "name[=value]", as after -x. */
 int option_parse(struct options *o, const char *arg, bool from_text);
 const char *option_error(int error);

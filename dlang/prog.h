@@ -24,8 +24,8 @@ struct type;
 struct difo_var {
 	const char *name;
 	uint32_t id;
-	uint8_t kind;	   /* enum dif_kind */
-	uint8_t scope;	   /* enum dif_scope */
+	uint8_t kind;  /* enum dif_kind */
+	uint8_t scope; /* enum dif_scope */
 	bool read, written;
 	struct dif_type type;
 };
@@ -35,7 +35,7 @@ struct difo {
 	uint32_t len;
 	uint64_t *ints;
 	uint32_t nints;
-	char *strs;	   /* offset 0 is the empty string */
+	char *strs; /* offset 0 is the empty string */
 	uint32_t strs_len;
 	struct difo_var *vars; /* those it names, user and built-in: for -S */
 	uint32_t nvars;
@@ -54,17 +54,21 @@ enum rec_kind {
 	REC_CHARS,  /* char array: prints as a string if printable to its NUL */
 	REC_BYTES,  /* struct, union, tracemem(): hex dump (print(): by type) */
 	REC_FLOAT,
-	REC_STACK,  /* struct rec_stack, `arg' frames */
-	REC_USYM, REC_UMOD, REC_UADDR, REC_SYM, REC_MOD, /* struct rec_sym */
-	REC_EPID,   /* default action: nothing but the header */
+	REC_STACK, /* struct rec_stack, `arg' frames */
+	REC_USYM,
+	REC_UMOD,
+	REC_UADDR,
+	REC_SYM,
+	REC_MOD,  /* struct rec_sym */
+	REC_EPID, /* default action: nothing but the header */
 };
 
 struct prog_rec {
 	enum rec_kind kind;
 	bool is_signed;
 	bool is_pointer;
-	uint32_t off;	   /* in the record or in the key */
-	uint32_t size;	   /* bytes */
+	uint32_t off;  /* in the record or in the key */
+	uint32_t size; /* bytes */
 	uint64_t arg;
 	const struct type *type; /* for print() and checks; may be NULL */
 };
@@ -72,27 +76,27 @@ struct prog_rec {
 /* One thing that the VM does at a hit: becomes an img_act. */
 struct prog_act {
 	enum img_op op;
-	unsigned flags;	       /* ACT_F_* */
-	struct difo *difo;     /* or NULL */
+	unsigned flags;    /* ACT_F_* */
+	struct difo *difo; /* or NULL */
 	struct difo *difo2;
 	uint32_t off, size;
 	uint32_t nkeys;
 	int64_t arg;
-	unsigned index;	       /* 1-based in the clause, for fault messages */
+	unsigned index; /* 1-based in the clause, for fault messages */
 };
 
 /* One statement as the user wrote it: what the consumer prints by. */
 struct prog_stmt {
-	enum dif_act kind;     /* ACT_TRACE, ACT_PRINTF ...; ACT_NONE: expression
+	enum dif_act kind; /* ACT_TRACE, ACT_PRINTF ...; ACT_NONE: expression
 				* or aggregation: nothing to print */
 	struct prog_rec *recs; /* its values in the record, in order.  printf():
 				* arguments, `*' widths included */
 	size_t nrecs;
-	struct fmt *fmt;       /* printf, printa, system, freopen; or NULL */
-	uint32_t *aggs;	       /* printa, clear, trunc ...: agg ids */
+	struct fmt *fmt; /* printf, printa, system, freopen; or NULL */
+	uint32_t *aggs;  /* printa, clear, trunc ...: agg ids */
 	size_t naggs;
-	const char *strs[2];   /* setopt(): option and value */
-	bool has_arg;	       /* trunc(@a, n), normalize(@a, n), tracemem's third:
+	const char *strs[2]; /* setopt(): option and value */
+	bool has_arg; /* trunc(@a, n), normalize(@a, n), tracemem's third:
 				* then the last of recs */
 	struct span span;
 };
@@ -100,21 +104,21 @@ struct prog_stmt {
 struct prog_clause {
 	struct probe_desc desc;
 	struct span desc_span;
-	struct span span;      /* of the whole clause */
-	struct difo *pred;     /* or NULL */
+	struct span span;  /* of the whole clause */
+	struct difo *pred; /* or NULL */
 	struct prog_act *acts;
 	size_t nacts;
 	struct prog_stmt *stmts;
 	size_t nstmts;
-	uint32_t rec_size;     /* header included, multiple of REC_ALIGN.  At
+	uint32_t rec_size; /* header included, multiple of REC_ALIGN.  At
 				* least the header: a clause always records its
 				* EPID, except when it only aggregates,
 				* assigns or controls speculation: then 0 */
-	bool records;	       /* rec_size != 0: the consumer prints a line */
+	bool records;      /* rec_size != 0: the consumer prints a line */
 	bool destructive;
 	bool speculates, commits; /* see IMG_CLAUSE_* */
-	unsigned index;	       /* in its program */
-	unsigned global_index; /* among all clauses of the session */
+	unsigned index;           /* in its program */
+	unsigned global_index;    /* among all clauses of the session */
 };
 
 /* Names that several programs of one session share. */
@@ -122,21 +126,21 @@ struct prog_var {
 	const char *name;
 	uint32_t id;
 	enum dif_scope scope;
-	enum dif_kind kind;    /* DIF_ARRAY: associative */
-	struct dif_type type;  /* of the value */
-	uint32_t key_size;     /* associative: most bytes of a key tuple */
+	enum dif_kind kind;   /* DIF_ARRAY: associative */
+	struct dif_type type; /* of the value */
+	uint32_t key_size;    /* associative: most bytes of a key tuple */
 	unsigned nkeys;
 	const struct type *ctype;
 };
 
 struct prog_agg {
-	const char *name;      /* without '@'; "_" for the bare one */
-	uint32_t id;	       /* from 1, in order of first use */
+	const char *name; /* without '@'; "_" for the bare one */
+	uint32_t id;      /* from 1, in order of first use */
 	enum dif_agg func;
 	struct prog_rec *keys; /* user keys; offsets in the key tuple */
 	size_t nkeys;
-	uint32_t key_size;     /* bytes */
-	uint32_t words;	       /* 8-byte words of the value */
+	uint32_t key_size; /* bytes */
+	uint32_t words;    /* 8-byte words of the value */
 	uint64_t param;
 	bool is_signed;
 	struct span span;
@@ -144,7 +148,7 @@ struct prog_agg {
 
 struct prog_globals {
 	VEC(struct prog_var *) vars;
-	VEC(struct prog_agg *) aggs;	  /* index is id - 1 */
+	VEC(struct prog_agg *) aggs;       /* index is id - 1 */
 	VEC(struct prog_clause *) clauses; /* by global_index */
 };
 
@@ -153,8 +157,8 @@ struct prog {
 	const struct source *source;
 	struct prog_clause **clauses;
 	size_t nclauses;
-	bool destructive;      /* anything in it needs -w */
-	uint64_t matched;      /* probes matched by its descriptions, summed */
+	bool destructive; /* anything in it needs -w */
+	uint64_t matched; /* probes matched by its descriptions, summed */
 };
 
 void prog_destroy(struct prog *p);

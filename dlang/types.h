@@ -17,8 +17,8 @@
 
 enum type_kind {
 	TYPE_VOID,
-	TYPE_INT,	/* also char and _Bool */
-	TYPE_FLOAT,	/* may be declared and traced, not computed with */
+	TYPE_INT,   /* also char and _Bool */
+	TYPE_FLOAT, /* may be declared and traced, not computed with */
 	TYPE_ENUM,
 	TYPE_POINTER,
 	TYPE_ARRAY,
@@ -26,19 +26,21 @@ enum type_kind {
 	TYPE_UNION,
 	TYPE_FUNC,
 	TYPE_TYPEDEF,
-	TYPE_CONST, TYPE_VOLATILE, TYPE_RESTRICT,
-	TYPE_FORWARD,	/* declared, not defined */
-	TYPE_STRING,	/* D's string: strsize bytes, by reference */
-	TYPE_STACK,	/* result of ustack() and friends */
-	TYPE_SYMADDR,	/* result of sym(), func(), mod() */
-	TYPE_USYMADDR,	/* result of usym(), ufunc(), umod(), uaddr() */
-	TYPE_DYN,	/* <DYN>: not assigned yet, or never a value */
+	TYPE_CONST,
+	TYPE_VOLATILE,
+	TYPE_RESTRICT,
+	TYPE_FORWARD,  /* declared, not defined */
+	TYPE_STRING,   /* D's string: strsize bytes, by reference */
+	TYPE_STACK,    /* result of ustack() and friends */
+	TYPE_SYMADDR,  /* result of sym(), func(), mod() */
+	TYPE_USYMADDR, /* result of usym(), ufunc(), umod(), uaddr() */
+	TYPE_DYN,      /* <DYN>: not assigned yet, or never a value */
 };
 
 struct type_member {
-	const char *name;    /* NULL: unnamed struct or union, or padding */
+	const char *name; /* NULL: unnamed struct or union, or padding */
 	struct type *type;
-	uint64_t offset;     /* bytes; of the storage unit for bit-fields */
+	uint64_t offset; /* bytes; of the storage unit for bit-fields */
 	uint8_t bit_offset, bit_size; /* bit_size 0: not a bit-field */
 };
 
@@ -49,20 +51,21 @@ struct type_enumerator {
 
 struct type {
 	enum type_kind kind;
-	const char *name;    /* INT, FLOAT, TYPEDEF; tag of STRUCT, UNION, ENUM,
+	const char *name; /* INT, FLOAT, TYPEDEF; tag of STRUCT, UNION, ENUM,
 			      * FORWARD (NULL if none) */
-	uint64_t size;	     /* bytes */
-	bool is_signed;	     /* INT, ENUM */
-	bool userland;	     /* POINTER (and what is reached by it): in the
+	uint64_t size;    /* bytes */
+	bool is_signed;   /* INT, ENUM */
+	bool userland;    /* POINTER (and what is reached by it): in the
 			      * target, wherever that matters */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
-	struct type *base;   /* POINTER, ARRAY, TYPEDEF, qualifiers, FUNC's
+	struct type *base; /* POINTER, ARRAY, TYPEDEF, qualifiers, FUNC's
 			      * result */
-	uint64_t nelems;     /* ARRAY */
-	struct type_member *members; /* STRUCT, UNION; FUNC: parameters (name may
+	uint64_t nelems;   /* ARRAY */
+	struct type_member
+	    *members; /* STRUCT, UNION; FUNC: parameters (name may
 				      * be NULL) */
 	size_t nmembers;
-	bool varargs;	     /* FUNC */
+	bool varargs; /* FUNC */
 	struct type_enumerator *enumerators;
 	size_t nenumerators;
 };
@@ -93,10 +96,10 @@ bool type_is_scalar(const struct type *t);  /* integer or pointer */
 bool type_is_string(const struct type *t);  /* D string */
 /* string, char * or char[]: what string subroutines accept. */
 bool type_is_stringlike(const struct type *t);
-bool type_is_byref(const struct type *t);   /* struct, union, array, string */
+bool type_is_byref(const struct type *t); /* struct, union, array, string */
 /* The member by name, searching unnamed members; NULL.  *offset is added to. */
-const struct type_member *type_member(struct type *t, const char *name,
-    uint64_t *offset);
+const struct type_member *type_member(
+    struct type *t, const char *name, uint64_t *offset);
 
 /* As C would declare it: "struct foo *", "char [16]".  Returns buf. */
 char *type_name(const struct type *t, char *buf, size_t size);

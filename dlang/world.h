@@ -21,13 +21,13 @@ struct probe_desc {
 };
 
 struct world_arg {
-	struct type *native;	 /* what the probe has */
+	struct type *native;     /* what the probe has */
 	struct type *translated; /* what args[n] is declared as; same if none */
-	unsigned source;	 /* which native argument it comes from */
+	unsigned source;         /* which native argument it comes from */
 };
 
 struct world_symbol {
-	uint64_t addr;	/* in the target */
+	uint64_t addr; /* in the target */
 	uint64_t size;
 	struct type *type; /* NULL: unknown */
 	const char *object;

@@ -18,10 +18,10 @@
 #include "inject/target.h"
 
 enum displaced_how {
-	DISP_EMULATE,  /* from registers, or memory where a slot cannot do it */
-	DISP_COPY,     /* in the slot, then a jump back to the text */
-	DISP_LEAP,     /* in the slot; it goes where it goes by itself */
-	DISP_CALL,     /* in the slot: push of the return address, then a jump */
+	DISP_EMULATE, /* from registers, or memory where a slot cannot do it */
+	DISP_COPY,    /* in the slot, then a jump back to the text */
+	DISP_LEAP,    /* in the slot; it goes where it goes by itself */
+	DISP_CALL,    /* in the slot: push of the return address, then a jump */
 	DISP_CALL_MEM, /* likewise, when the target is to be fetched first */
 	DISP_SYSCALL,  /* in the slot, then rcx is put right, then back */
 	DISP_SCRATCH,  /* in the slot, far from its data: through a register
@@ -32,8 +32,8 @@ enum displaced_how {
 
 struct displaced {
 	struct insn insn;
-	uint8_t how;	 /* enum displaced_how */
-	uint8_t size;	 /* bytes of slot it needs, 0 when none */
+	uint8_t how;     /* enum displaced_how */
+	uint8_t size;    /* bytes of slot it needs, 0 when none */
 	uint8_t scratch; /* SCRATCH: hardware number of the register */
 	/* Offsets in the slot, known once it is written. */
 	uint8_t begun_at; /* where the instruction, or its rewritten body, is */
@@ -43,8 +43,8 @@ struct displaced {
 /*
  * Plan for insn.  0, or -EOPNOTSUPP with the reason in *why.
  */
-int displaced_plan(struct displaced *d, const struct insn *insn,
-    const char **why);
+int displaced_plan(
+    struct displaced *d, const struct insn *insn, const char **why);
 
 /* Where a slot may lie for d as it is planned: all of it in [*lo, *hi]. */
 void displaced_window(const struct displaced *d, uint64_t *lo, uint64_t *hi);
@@ -80,8 +80,8 @@ uint64_t displaced_text_pc(const struct displaced *d, unsigned at);
 
 /* Does the branch go anywhere but on, with these registers, and where?  False
  * also where only memory knows. */
-bool displaced_branch(const struct displaced *d, const struct uregs *regs,
-    uint64_t *to);
+bool displaced_branch(
+    const struct displaced *d, const struct uregs *regs, uint64_t *to);
 
 /* How an instruction is displaced, as text: "emulate", "copy" ... */
 const char *displaced_name(enum displaced_how how);

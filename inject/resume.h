@@ -21,10 +21,10 @@ int resume_from(struct tptable *tab, struct tracepoint *tp, struct uregs *regs,
     uint64_t *fault_addr);
 
 enum slot_place {
-	SLOT_OUTSIDE,	/* pc is in no slot of ours */
-	SLOT_BEFORE,	/* displaced instruction not begun: regs were put back
+	SLOT_OUTSIDE, /* pc is in no slot of ours */
+	SLOT_BEFORE,  /* displaced instruction not begun: regs were put back
 			 * to tp->addr; running it again will trap again */
-	SLOT_AFTER,	/* its effect is complete: regs were moved to the next
+	SLOT_AFTER,   /* its effect is complete: regs were moved to the next
 			 * instruction in the text */
 };
 
@@ -34,8 +34,8 @@ enum slot_place {
  * emulation, so that a signal handler, an unwinder or a detach never sees the
  * slot.  *tp (may be NULL) is the slot's tracepoint.
  */
-enum slot_place resume_leave_slot(struct tptable *tab, struct uregs *regs,
-    struct tracepoint **tp);
+enum slot_place resume_leave_slot(
+    struct tptable *tab, struct uregs *regs, struct tracepoint **tp);
 
 /* The address in text that stands for pc, for unwinders: inside a slot
  * tp->addr, or where the displaced instruction goes on when its effect is

@@ -56,8 +56,8 @@ bool slot_memory(const struct slots *s, uint64_t pc);
 struct slots *slots_fork(const struct slots *s, struct target *child);
 
 /* Give a slot that slots_fork() copied its owner. */
-void slot_adopt(struct slots *s, uint64_t addr, size_t size,
-    struct tracepoint *owner);
+void slot_adopt(
+    struct slots *s, uint64_t addr, size_t size, struct tracepoint *owner);
 
 /*
  * Give back every piece of memory that no thread is in: unmap it, or put a

@@ -21,8 +21,8 @@ struct target_ops {
 
 	/* Write memory whatever its protection, as /proc/PID/mem does.
 	 * 0 or -EFAULT, and then nothing is said of how much was written. */
-	int (*write)(struct target *, uint64_t addr, const void *buf,
-	    size_t len);
+	int (*write)(
+	    struct target *, uint64_t addr, const void *buf, size_t len);
 
 	/*
 	 * Map `size' bytes (page multiple), private, readable and executable,
@@ -30,8 +30,8 @@ struct target_ops {
 	 * *addr; -ENOMEM if there is no room in reach; another negative errno if
 	 * the target is not allowed to (seccomp, execmem): do not ask again.
 	 */
-	int (*map_near)(struct target *, uint64_t near, size_t size,
-	    uint64_t *addr);
+	int (*map_near)(
+	    struct target *, uint64_t near, size_t size, uint64_t *addr);
 	int (*unmap)(struct target *, uint64_t addr, size_t size);
 
 	/*

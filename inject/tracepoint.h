@@ -36,16 +36,16 @@ enum tp_state { TP_IDLE, TP_TRAP, TP_DRAINING, TP_GONE };
 
 struct tracepoint {
 	uint64_t addr;
-	uint32_t id;	     /* unique in the tracer; handed in by the caller */
-	uint32_t refs;	     /* sites that need it */
+	uint32_t id;   /* unique in the tracer; handed in by the caller */
+	uint32_t refs; /* sites that need it */
 	enum tp_state state;
-	uint8_t saved;	     /* the byte under the int3 */
-	uint8_t len;	     /* of the displaced instruction */
-	bool queued;	     /* a change waits for commit */
-	bool was_int3;	     /* the program had its own int3 here */
-	uint64_t slot;	     /* out-of-line slot, 0 when emulated */
+	uint8_t saved; /* the byte under the int3 */
+	uint8_t len;   /* of the displaced instruction */
+	bool queued;   /* a change waits for commit */
+	bool was_int3; /* the program had its own int3 here */
+	uint64_t slot; /* out-of-line slot, 0 when emulated */
 	struct displaced *plan;
-	void *user;	     /* the caller's: who fires here */
+	void *user; /* the caller's: who fires here */
 };
 
 /* The target is borrowed and must outlive the table. */
@@ -84,12 +84,12 @@ struct tracepoint *tracepoint_lookup(struct tptable *tab, uint64_t addr);
 bool tracepoint_recent(struct tptable *tab, uint64_t addr);
 
 /* Every tracepoint in table order; NULL after the last. */
-struct tracepoint *tracepoint_next(struct tptable *tab,
-    struct tracepoint *prev);
+struct tracepoint *tracepoint_next(
+    struct tptable *tab, struct tracepoint *prev);
 
 /* Put original bytes over ours in buf, which was read from addr. */
-void tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf,
-    size_t len);
+void tracepoint_overlay(
+    struct tptable *tab, uint64_t addr, void *buf, size_t len);
 
 /*
  * Restore every byte we changed, now, keeping the table: what was TRAP is

@@ -23,18 +23,18 @@ struct addrspace;
 
 struct load {
 	struct object *object;
-	uint64_t bias;	      /* memory address - file's own address */
-	uint64_t start, end;  /* lowest to highest mapped address */
-	const char *module;   /* what probemod says: base name, borrowed */
-	bool is_exec;	      /* the executable: matches "a.out" too */
+	uint64_t bias;       /* memory address - file's own address */
+	uint64_t start, end; /* lowest to highest mapped address */
+	const char *module;  /* what probemod says: base name, borrowed */
+	bool is_exec;        /* the executable: matches "a.out" too */
 	bool is_vdso;
-	bool is_interp;	      /* the run-time linker */
-	bool writable_text;   /* its text is mapped writable or shared: it is
+	bool is_interp;     /* the run-time linker */
+	bool writable_text; /* its text is mapped writable or shared: it is
 			       * not patched */
-	bool seen;	      /* mapped now */
-	uint32_t from, to;    /* generations in which it was mapped; to is
+	bool seen;          /* mapped now */
+	uint32_t from, to;  /* generations in which it was mapped; to is
 			       * UINT32_MAX while it is */
-	void *user;	      /* the tracer's; NULL at first */
+	void *user;         /* the tracer's; NULL at first */
 };
 
 /* `mem' reads the process's memory and is borrowed until
@@ -51,8 +51,8 @@ struct addrspace *addrspace_by_id(uint32_t id); /* borrowed, or NULL */
 void addrspace_detach(struct addrspace *as);
 
 /* A fork's child: the same loads, an id of its own. */
-struct addrspace *addrspace_fork(const struct addrspace *as, pid_t child,
-    const struct reader *mem);
+struct addrspace *addrspace_fork(
+    const struct addrspace *as, pid_t child, const struct reader *mem);
 
 /*
  * Read the maps again.  Returns the number of loads that appeared plus those
@@ -60,8 +60,8 @@ struct addrspace *addrspace_fork(const struct addrspace *as, pid_t child,
  * with load->seen telling which; those that went come first.  An object that
  * comes back to where it was is the same load again.
  */
-int addrspace_refresh(struct addrspace *as,
-    void (*changed)(void *ctx, struct load *), void *ctx);
+int addrspace_refresh(
+    struct addrspace *as, void (*changed)(void *ctx, struct load *), void *ctx);
 
 size_t addrspace_loads(const struct addrspace *as, struct load *const **out);
 struct load *addrspace_exec(const struct addrspace *as); /* or NULL */

@@ -8,7 +8,7 @@
 #include "symbols/addrspace.h"
 
 struct linkmap {
-	uint64_t r_debug; /* address of the struct, 0 while unknown */
+	uint64_t r_debug;  /* address of the struct, 0 while unknown */
 	uint64_t brk_addr; /* where to put a breakpoint: the linker calls it
 			    * before and after each change */
 };
@@ -21,8 +21,8 @@ enum linkmap_state { LINKMAP_CONSISTENT, LINKMAP_ADD, LINKMAP_DELETE };
  * at its bias) and later (by DT_DEBUG).  0; -ENOENT for a static program,
  * which has none.
  */
-int linkmap_find(struct addrspace *as, const struct reader *mem,
-    struct linkmap *lm);
+int linkmap_find(
+    struct addrspace *as, const struct reader *mem, struct linkmap *lm);
 
 /* The list's state now (r_state).  0 or -EFAULT, -EAGAIN while r_debug is not
  * initialised. */

@@ -15,8 +15,8 @@ struct map {
 	uint64_t start, end, offset;
 	uint64_t dev, inode;
 	bool read, write, exec, shared;
-	bool deleted;	 /* the path ended in " (deleted)", now cut off */
-	char *path;	 /* "" for anonymous memory; "[vdso]" and the like;
+	bool deleted; /* the path ended in " (deleted)", now cut off */
+	char *path;   /* "" for anonymous memory; "[vdso]" and the like;
 			  * octal escapes of the kernel undone */
 };
 

@@ -20,16 +20,16 @@ enum sym_kind { SYM_FUNC, SYM_IFUNC, SYM_OBJECT };
  * Names are borrowed from the object.
  */
 struct sym {
-	const char *name;    /* without @VERSION */
+	const char *name; /* without @VERSION */
 	uint64_t addr;
-	uint64_t size;	     /* as in the file, or, where that is 0, up to the
+	uint64_t size; /* as in the file, or, where that is 0, up to the
 			      * end of the unwind entry that covers addr, else
 			      * to the next symbol or the section's end */
 	enum sym_kind kind;
 	bool size_guessed;
-	bool global;	     /* else local or weak-less static */
-	bool dynamic;	     /* from .dynsym (a stripped object has no other) */
-	bool old_version;    /* name@VERSION that is not the default one */
+	bool global;      /* else local or weak-less static */
+	bool dynamic;     /* from .dynsym (a stripped object has no other) */
+	bool old_version; /* name@VERSION that is not the default one */
 };
 
 /*
@@ -42,21 +42,21 @@ int object_open(const char *path, const char *display, struct object **out,
     const char **why);
 
 /* From memory that is no file (the vDSO).  The bytes are copied. */
-int object_open_image(const void *bytes, size_t size, const char *display,
-    struct object **out);
+int object_open_image(
+    const void *bytes, size_t size, const char *display, struct object **out);
 
 struct object *object_get(struct object *o);
 void object_put(struct object *o);
 
 const char *object_path(const struct object *o);     /* as displayed */
 const char *object_basename(const struct object *o); /* last component */
-bool object_is_pie(const struct object *o);	     /* ET_DYN */
-bool object_is_static(const struct object *o);	     /* no PT_INTERP and no
+bool object_is_pie(const struct object *o);          /* ET_DYN */
+bool object_is_static(const struct object *o);       /* no PT_INTERP and no
 						      * PT_DYNAMIC but for
 						      * static-pie */
 bool object_is_go(const struct object *o);
-uint64_t object_entry(const struct object *o);	     /* e_entry, file's own */
-const char *object_interp(const struct object *o);   /* PT_INTERP or NULL */
+uint64_t object_entry(const struct object *o);     /* e_entry, file's own */
+const char *object_interp(const struct object *o); /* PT_INTERP or NULL */
 /* The build id as lower-case hex, or NULL. */
 const char *object_build_id(const struct object *o);
 
@@ -77,8 +77,8 @@ const struct sym *object_func_at(struct object *o, uint64_t addr);
 const struct sym *object_sym(struct object *o, const char *name);
 
 /* The range of the unwind entry (.eh_frame) that covers addr.  0 or -ENOENT. */
-int object_fde_range(struct object *o, uint64_t addr, uint64_t *start,
-    uint64_t *end);
+int object_fde_range(
+    struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 
 /*
  * File offset -> address and back, through the program headers.

@@ -11,9 +11,9 @@
 
 enum symbolise_flags {
 	SYM_PLAIN = 0,
-	SYM_NO_OFFSET = 1,  /* object`function (usym) */
-	SYM_MODULE = 2,	    /* object only (umod) */
-	SYM_DEMANGLE = 4,   /* C++, Rust and D names as in the source */
+	SYM_NO_OFFSET = 1, /* object`function (usym) */
+	SYM_MODULE = 2,    /* object only (umod) */
+	SYM_DEMANGLE = 4,  /* C++, Rust and D names as in the source */
 };
 
 /*
@@ -21,8 +21,8 @@ enum symbolise_flags {
  * object`0xaddr where the object is known but no symbol, 0xaddr otherwise.
  * Always NUL-terminated; returns buf.
  */
-char *symbolise(struct addrspace *as, uint64_t addr, unsigned flags,
-    char *buf, size_t size);
+char *symbolise(struct addrspace *as, uint64_t addr, unsigned flags, char *buf,
+    size_t size);
 
 /* The start of the function that covers addr, or addr itself: usym() keys. */
 uint64_t symbolise_start(struct addrspace *as, uint64_t addr);

@@ -205,8 +205,8 @@ static const struct {
 static int
 no_32_bit(struct cli *c)
 {
-	state_message(&c->st,
-	    "-32: only 64-bit programs are supported in this version");
+	state_message(
+	    &c->st, "-32: only 64-bit programs are supported in this version");
 	return -ENOTSUP;
 }
 

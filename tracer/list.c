@@ -31,8 +31,8 @@ list_probe(struct state *st, const struct probe *p, bool verbose)
 	    p->func, p->name);
 	if (!verbose)
 		return;
-	attributes(st->out, "Probe Description",
-	    &p->provider->stability[STAB_NAME]);
+	attributes(
+	    st->out, "Probe Description", &p->provider->stability[STAB_NAME]);
 	attributes(st->out, "Argument", &p->provider->stability[STAB_ARGS]);
 	fprintf(st->out, "\n\tArgument Types\n\t\tNone\n\n");
 }
@@ -78,6 +78,6 @@ list_failures(struct state *st, bool verbose)
 	vec_foreach(f, &st->failures)
 		state_message(st, "cannot probe %s", *f);
 	if (st->failed > st->failures.len)
-		state_message(st, "and %lu more", st->failed -
-			(unsigned long)st->failures.len);
+		state_message(st, "and %lu more",
+		    st->failed - (unsigned long)st->failures.len);
 }

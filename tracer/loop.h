@@ -17,8 +17,8 @@ bool loop_impatient(void);
 
 /* Handle events until st->draining, or until `more' says that it is enough.
  * With no tracee left to wait for, timers and signals go on. */
-void loop_while(struct state *st, bool (*more)(struct state *, void *),
-    void *arg);
+void loop_while(
+    struct state *st, bool (*more)(struct state *, void *), void *arg);
 void loop_run(struct state *st);
 
 /* Handle the events that have come already, without waiting. */

@@ -16,11 +16,11 @@
 struct provider;
 
 struct probe {
-	uint32_t id;		/* from 1; what -l prints */
+	uint32_t id; /* from 1; what -l prints */
 	const struct provider *provider;
 	const char *prov, *mod, *func, *name; /* interned in the table */
-	uint32_t image_ref;	/* struct img_probe; 0 until it is enabled */
-	void *data;		/* the provider's */
+	uint32_t image_ref; /* struct img_probe; 0 until it is enabled */
+	void *data;         /* the provider's */
 };
 
 struct probes {

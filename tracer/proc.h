@@ -41,26 +41,26 @@ struct unwinder;
 /* One address space.  Created by launch, attach, fork and exec; destroyed when
  * the last process leaves it. */
 struct space {
-	struct target target;	 /* first member: target_ptrace.c casts back */
+	struct target target; /* first member: target_ptrace.c casts back */
 	struct super *super;
 	unsigned refs;
 	VEC(struct proc *) procs;
-	int mem_fd;		 /* /proc/PID/mem, read and write, or -1 */
-	struct reader mem;	 /* memory as it is: our int3 included */
-	struct reader text;	 /* the same with original bytes overlaid */
-	struct addrspace *as;	 /* symbols: set by the owner of the loop */
-	struct tptable *tab;	 /* tracepoints: the same; NULL before */
+	int mem_fd;           /* /proc/PID/mem, read and write, or -1 */
+	struct reader mem;    /* memory as it is: our int3 included */
+	struct reader text;   /* the same with original bytes overlaid */
+	struct addrspace *as; /* symbols: set by the owner of the loop */
+	struct tptable *tab;  /* tracepoints: the same; NULL before */
 	struct unwinder *unwinder;
-	unsigned stops;		 /* space_stop() calls not yet undone */
-	bool no_map;		 /* the target may not map memory: do not ask */
-	uint64_t syscall_insn;	 /* where a `syscall' instruction stands, 0 if
+	unsigned stops;         /* space_stop() calls not yet undone */
+	bool no_map;            /* the target may not map memory: do not ask */
+	uint64_t syscall_insn;  /* where a `syscall' instruction stands, 0 if
 				  * not looked for yet (remote.c) */
-	bool probed;		 /* a probe has a site in it */
-	struct sigwatch *watch;	 /* sigwatch.c's; NULL before the first site */
-	bool sig_watched;	 /* what the program does with SIGTRAP is seen
+	bool probed;            /* a probe has a site in it */
+	struct sigwatch *watch; /* sigwatch.c's; NULL before the first site */
+	bool sig_watched;       /* what the program does with SIGTRAP is seen
 				  * by the watch as it does it */
-	bool mask_unseen;	 /* the watch has given up on masks */
-	void *user;		 /* the enabling's */
+	bool mask_unseen;       /* the watch has given up on masks */
+	void *user;             /* the enabling's */
 };
 
 /* As many as the kernel has. */
@@ -77,28 +77,28 @@ enum {
 
 struct proc {
 	pid_t pid;
-	pid_t parent;		 /* traced process that made it, or 0; it may
+	pid_t parent; /* traced process that made it, or 0; it may
 				  * have ended since */
 	struct super *super;
 	struct space *space;
 	VEC(struct thread *) threads;
-	bool launched;		 /* by us (-c): its parent is the tracer */
-	bool target;		 /* named by -p or -c: its end is reported */
-	bool exec_stopped;	 /* launched and not yet let run */
-	bool vfork_child;	 /* shares its parent's space for now */
-	int exit_status;	 /* wait status, once its last thread is gone */
-	char comm[16];		 /* executable name as the kernel has it */
+	bool launched;     /* by us (-c): its parent is the tracer */
+	bool target;       /* named by -p or -c: its end is reported */
+	bool exec_stopped; /* launched and not yet let run */
+	bool vfork_child;  /* shares its parent's space for now */
+	int exit_status;   /* wait status, once its last thread is gone */
+	char comm[16];     /* executable name as the kernel has it */
 
 	/* What is known of SIGTRAP's disposition (sigtrap.c): */
 	bool trap_ignored, trap_caught;
-	bool trap_saved;	 /* trap_action holds it, for putting it
+	bool trap_saved; /* trap_action holds it, for putting it
 				  * back */
 	uint64_t trap_action[ACTION_WORDS];
-	uint64_t trap_looked;	 /* when it was last read, ms */
+	uint64_t trap_looked; /* when it was last read, ms */
 	/* What is blocked besides while the handler of signal n runs, at
 	 * [n - 1]; 0 where there is no handler.  Known where the bit is set. */
 	uint64_t handler_mask[SIGNALS], handler_known;
-	uint64_t sig_restorer;	 /* where handlers return to; 0: not known */
+	uint64_t sig_restorer; /* where handlers return to; 0: not known */
 
 	void *user;
 };
@@ -110,38 +110,38 @@ struct thread {
 	pid_t tid;
 	struct proc *proc;
 	enum thread_state state;
-	enum event_kind stop;	/* why it is stopped */
-	int sig;		/* to deliver at thread_resume(); 0 for none.
+	enum event_kind stop; /* why it is stopped */
+	int sig;              /* to deliver at thread_resume(); 0 for none.
 				 * The kernel keeps the siginfo as long as the
 				 * number is the one it stopped with */
-	unsigned queued;	/* events of it that wait in event_poll()'s
+	unsigned queued;      /* events of it that wait in event_poll()'s
 				 * queue; thread_resume() does nothing then */
-	bool wanted;		/* the next EV_STOP is reported (thread_ask) */
-	bool interrupted;	/* a PTRACE_INTERRUPT of ours is still to come:
+	bool wanted;          /* the next EV_STOP is reported (thread_ask) */
+	bool interrupted;     /* a PTRACE_INTERRUPT of ours is still to come:
 				 * its EV_STOP is swallowed */
-	bool held;		/* thread_resume() leaves it stopped (stop()) */
-	bool listening;		/* in group-stop under PTRACE_LISTEN */
-	bool in_syscall;	/* between enter and exit stops */
-	bool syscall_known;	/* in_syscall is true to life: the thread has
+	bool held;            /* thread_resume() leaves it stopped (stop()) */
+	bool listening;       /* in group-stop under PTRACE_LISTEN */
+	bool in_syscall;      /* between enter and exit stops */
+	bool syscall_known;   /* in_syscall is true to life: the thread has
 				 * not run without syscall-stops since */
-	bool want_syscalls;	/* resume with PTRACE_SYSCALL */
-	bool exiting;		/* EV_EXIT seen */
-	bool in_vfork;		/* EV_VFORK seen, EV_VFORK_DONE not yet */
-	bool for_space;		/* stopped only because its space is:
+	bool want_syscalls;   /* resume with PTRACE_SYSCALL */
+	bool exiting;         /* EV_EXIT seen */
+	bool in_vfork;        /* EV_VFORK seen, EV_VFORK_DONE not yet */
+	bool for_space;       /* stopped only because its space is:
 				 * space_resume() lets it run */
-	bool asleep;		/* space_stop() did not wait for it: it sleeps
+	bool asleep;          /* space_stop() did not wait for it: it sleeps
 				 * in the kernel (a vfork parent) and will stop
 				 * before it runs an instruction */
-	bool past_event;	/* remote_syscall() moved it from an event-stop
+	bool past_event;      /* remote_syscall() moved it from an event-stop
 				 * to the end of the system call */
-	bool regroup;		/* remote_syscall() ran it through the beginning
+	bool regroup;         /* remote_syscall() ran it through the beginning
 				 * of a group-stop: it joins when resumed */
-	bool mask_known;	/* sigmask is as of mask_looked, ms (sigtrap.c) */
+	bool mask_known;      /* sigmask is as of mask_looked, ms (sigtrap.c) */
 	uint64_t sigmask, mask_looked;
-	uint64_t mask_before;	/* what sigmask was before it last changed */
+	uint64_t mask_before; /* what sigmask was before it last changed */
 
-	bool regs_valid;	/* regs holds this stop's registers */
-	bool regs_dirty;	/* and must be written back before it runs */
+	bool regs_valid; /* regs holds this stop's registers */
+	bool regs_dirty; /* and must be written back before it runs */
 	struct uregs regs;
 
 	/*
@@ -152,7 +152,7 @@ struct thread {
 	 */
 	uint64_t skip_addr, skip_sp;
 
-	uint64_t birth;		/* counts threads from 1: the identity behind
+	uint64_t birth;         /* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
 	struct sample *samples; /* the profile provider's: what fires when the
 				 * thread stops */
@@ -161,7 +161,7 @@ struct thread {
 
 /* Why a process cannot be traced; `text' is one sentence with the remedy. */
 struct proc_error {
-	int error;		/* negative errno */
+	int error; /* negative errno */
 	char text[256];
 };
 
@@ -178,14 +178,14 @@ struct super_hooks {
 /* To be called before signals are blocked, caught or ignored: a launched
  * process gets them as they are now. */
 struct super *super_create(void);
-void super_set_hooks(struct super *su, const struct super_hooks *hooks,
-    void *ctx);
+void super_set_hooks(
+    struct super *su, const struct super_hooks *hooks, void *ctx);
 /* Detaches whatever is left, then frees. */
 void super_destroy(struct super *su);
 
 /* Every process, in order of arrival; NULL after the last. */
 struct proc *super_next(struct super *su, struct proc *prev);
-struct proc *super_proc(struct super *su, pid_t pid);	 /* or NULL */
+struct proc *super_proc(struct super *su, pid_t pid);     /* or NULL */
 struct thread *super_thread(struct super *su, pid_t tid); /* or NULL */
 
 /*
@@ -207,8 +207,8 @@ int proc_launch(struct super *su, char *const argv[], char **env,
  * not dumpable, seccomp, traced by pid N, a kernel thread, a zombie, 32-bit,
  * ourselves) and nothing is left attached.
  */
-int proc_attach(struct super *su, pid_t pid, struct proc **out,
-    struct proc_error *err);
+int proc_attach(
+    struct super *su, pid_t pid, struct proc **out, struct proc_error *err);
 
 /*
  * Let a process go: threads that run are stopped, everything that is queued
@@ -223,8 +223,8 @@ int proc_attach(struct super *su, pid_t pid, struct proc **out,
  * child has our int3s in its memory; so the caller first stops the space and
  * handles what event_poll(su, &ev, false) still has.
  */
-void proc_detach(struct proc *p, void (*prepare)(void *ctx, struct proc *),
-    void *ctx);
+void proc_detach(
+    struct proc *p, void (*prepare)(void *ctx, struct proc *), void *ctx);
 
 /*
  * Stop every thread that shares the space, by PTRACE_INTERRUPT; returns when

@@ -11,13 +11,13 @@
 struct thread;
 
 struct processor {
-	int cpu;	   /* the one we are pinned to, -1 for none */
-	unsigned hits;	   /* since the last look */
-	uint64_t looked;   /* CLOCK_MONOTONIC ns of the last look */
-	cpu_set_t found;   /* affinity before we pinned */
-	bool yielding;	   /* scheduled as SCHED_IDLE now */
-	bool can_return;   /* we may leave SCHED_IDLE again */
-	bool fixed;	   /* pinned by processor_fix() */
+	int cpu;         /* the one we are pinned to, -1 for none */
+	unsigned hits;   /* since the last look */
+	uint64_t looked; /* CLOCK_MONOTONIC ns of the last look */
+	cpu_set_t found; /* affinity before we pinned */
+	bool yielding;   /* scheduled as SCHED_IDLE now */
+	bool can_return; /* we may leave SCHED_IDLE again */
+	bool fixed;      /* pinned by processor_fix() */
 };
 
 void processor_init(struct processor *p);

@@ -42,18 +42,18 @@ struct thread;
 struct state {
 	const char *name; /* what messages begin with: "dtrap" */
 	struct options opts;
-	bool testing;	  /* _DTRACE_TESTING */
+	bool testing; /* _DTRACE_TESTING */
 
 	struct super *super;
-	pid_t target_pid;	   /* its pid, also after it is gone; 0: none */
-	struct proc *awaited;	   /* launched, and not yet where evaltime says */
-	bool awaited_mark;	   /* ... at our mark, not at the rendezvous */
-	bool executed_again;	   /* ... and it executed another program */
-	unsigned targets;	   /* named by -p or -c and not gone yet */
+	pid_t target_pid;     /* its pid, also after it is gone; 0: none */
+	struct proc *awaited; /* launched, and not yet where evaltime says */
+	bool awaited_mark;    /* ... at our mark, not at the rendezvous */
+	bool executed_again;  /* ... and it executed another program */
+	unsigned targets;     /* named by -p or -c and not gone yet */
 	bool had_targets;
-	size_t applied;		   /* probes that enable_apply() has seen */
-	bool image_full;	   /* said so */
-	bool matching;		   /* the enabling is there: new objects are
+	size_t applied;  /* probes that enable_apply() has seen */
+	bool image_full; /* said so */
+	bool matching;   /* the enabling is there: new objects are
 				    * matched against it */
 
 	struct probes probes;
@@ -73,15 +73,16 @@ struct state {
 	struct thread *thread; /* whose hit is being handled, or NULL */
 	uint32_t next_tp;      /* next tracepoint id */
 
-	bool started;	       /* launched programs have been let run */
-	bool draining;	       /* leave the loop */
-	int output_error;      /* errno that ended the output, or 0 */
+	bool started;     /* launched programs have been let run */
+	bool draining;    /* leave the loop */
+	int output_error; /* errno that ended the output, or 0 */
 	struct processor processor;
-	uint64_t wall;	       /* walltimestamp of this firing; 0: not read */
+	uint64_t wall; /* walltimestamp of this firing; 0: not read */
 	uint64_t hits;
-	VEC(struct addrspace *) past; /* of spaces that are gone: records name
+	VEC(struct addrspace *)
+	past;                 /* of spaces that are gone: records name
 				       * them until the end */
-	VEC(char *) failures;  /* what could not be probed, and why (-v) */
+	VEC(char *) failures; /* what could not be probed, and why (-v) */
 	unsigned long failed;
 };
 

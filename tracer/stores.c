@@ -45,8 +45,8 @@ fail:;
 int
 stores_create_image(struct state *st)
 {
-	int error = region_create("dtrap-image", IMAGE_SIZE, &st->image_fd,
-	    &st->image_mem);
+	int error = region_create(
+	    "dtrap-image", IMAGE_SIZE, &st->image_fd, &st->image_mem);
 
 	if (error != 0)
 		return error;
@@ -102,16 +102,15 @@ stores_create_store(struct state *st)
 	uint32_t size;
 
 	while ((size = store_size(im, &s)) == 0) {
-		bool could =
-		    lower(st, OPT_BUFSIZE, &s.bufsize, "buffer") ||
+		bool could = lower(st, OPT_BUFSIZE, &s.bufsize, "buffer") ||
 		    lower(st, OPT_AGGSIZE, &s.aggsize, "aggregation") ||
-		    lower(st, OPT_DYNVARSIZE, &s.dynvarsize,
-			"dynamic variable");
+		    lower(
+			st, OPT_DYNVARSIZE, &s.dynvarsize, "dynamic variable");
 		if (!could)
 			return -ENOMEM;
 	}
-	int error = region_create("dtrap-store", size, &st->store_fd,
-	    &st->store_mem);
+	int error =
+	    region_create("dtrap-store", size, &st->store_fd, &st->store_mem);
 	if (error != 0)
 		return error;
 	if (store_init(&st->store_mem, im, &s) != 0)

@@ -107,6 +107,7 @@ space_end(void *ctx, struct space *sp)
 		unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
 	if (sp->as != NULL) {
+		pid_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
 		*vec_push(&((struct state *)ctx)->past) = sp->as;

@@ -30,8 +30,8 @@ int targets_launch(struct state *st, const char *cmd);
 /* Attach; it runs on, and is stopped again when tracepoints are written.
  * `named': by -p, so that its end is reported and awaited.  0, or a negative
  * errno with the reason in why. */
-int targets_attach(struct state *st, pid_t pid, bool named, char *why,
-    size_t size);
+int targets_attach(
+    struct state *st, pid_t pid, bool named, char *why, size_t size);
 
 /* Let every target run that is stopped for us. */
 void targets_run(struct state *st);

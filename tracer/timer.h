@@ -17,7 +17,7 @@ typedef void (*timer_fn)(struct state *st, void *arg, uint64_t late_ns);
 
 struct timer {
 	uint64_t period; /* ns */
-	uint64_t next;	 /* CLOCK_MONOTONIC, ns */
+	uint64_t next;   /* CLOCK_MONOTONIC, ns */
 	timer_fn fn;
 	void *arg;
 };
@@ -37,8 +37,8 @@ void timer_add(struct timers *ts, uint64_t period, timer_fn fn, void *arg);
 
 /* Change the period of the timer of (fn, arg) from the next firing on; 0 is
  * never. */
-void timer_set_period(struct timers *ts, timer_fn fn, void *arg,
-    uint64_t period);
+void timer_set_period(
+    struct timers *ts, timer_fn fn, void *arg, uint64_t period);
 
 /* Call what is due and set the kernel's timer for the next deadline. */
 void timers_run(struct timers *ts, struct state *st);

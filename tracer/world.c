@@ -25,15 +25,15 @@ world_nargs(void *ctx, const struct probe_desc *pd)
 }
 
 static int
-world_arg(void *ctx, const struct probe_desc *pd, unsigned n,
-    struct types *ts, struct world_arg *out)
+world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
+    struct world_arg *out)
 {
 	return -ENOENT;
 }
 
 static int
-world_symbol(void *ctx, const char *object, const char *name,
-    struct types *ts, struct world_symbol *out)
+world_symbol(void *ctx, const char *object, const char *name, struct types *ts,
+    struct world_symbol *out)
 {
 	return -ENOENT;
 }

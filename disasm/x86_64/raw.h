@@ -14,21 +14,21 @@ enum raw_enc { RAW_LEGACY, RAW_VEX /* and XOP */, RAW_EVEX };
 /* Prefix bits. */
 #define RAW_OPSIZE   0x01 /* 66 */
 #define RAW_ADDRSIZE 0x02 /* 67 */
-#define RAW_REP	     0x04 /* f3, or pp = 2 */
+#define RAW_REP      0x04 /* f3, or pp = 2 */
 #define RAW_REPNE    0x08 /* f2, or pp = 3 */
 #define RAW_LOCK     0x10 /* f0 */
 
 struct raw {
 	uint8_t len;
-	uint8_t enc;	   /* enum raw_enc */
-	uint8_t map;	   /* 0 one byte, 1 0f, 2 0f38, 3 0f3a, 5 and 6 EVEX,
+	uint8_t enc; /* enum raw_enc */
+	uint8_t map; /* 0 one byte, 1 0f, 2 0f38, 3 0f3a, 5 and 6 EVEX,
 			    * 8 to 10 XOP */
 	uint8_t opcode;
 	uint8_t prefixes;  /* RAW_* */
 	uint8_t segment;   /* 0x64, 0x65 or 0 */
-	uint8_t rex;	   /* W R X B in the low four bits, from whatever prefix
+	uint8_t rex;       /* W R X B in the low four bits, from whatever prefix
 			    * carries them; bit 6 set when there is a REX */
-	uint8_t vvvv;	   /* VEX, EVEX: register in the prefix */
+	uint8_t vvvv;      /* VEX, EVEX: register in the prefix */
 	uint8_t opcode_at; /* of the first byte after the legacy prefixes: REX,
 			    * VEX, EVEX, escape or opcode */
 	uint8_t modrm_at;  /* 0: none */
@@ -36,7 +36,7 @@ struct raw {
 	bool has_sib;
 	uint8_t disp_at, disp_size; /* 0: none */
 	uint8_t imm_at, imm_size;   /* 0: none */
-	int64_t disp, imm;	    /* sign-extended */
+	int64_t disp, imm;          /* sign-extended */
 };
 
 #define RAW_W 0x8

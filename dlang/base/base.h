@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b)	((a) < (b) ? (a) : (b))
-#define MAX(a, b)	((a) > (b) ? (a) : (b))
-#define ROUND_UP(n, a)	(((n) + (a)-1) / (a) * (a))
+#define ARRAY_SIZE(a)     (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)         ((a) < (b) ? (a) : (b))
+#define MAX(a, b)         ((a) > (b) ? (a) : (b))
+#define ROUND_UP(n, a)    (((n) + (a)-1) / (a) * (a))
 
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
-#define NORETURN	  __attribute__((noreturn))
+#define NORETURN          __attribute__((noreturn))
 
 /*
  * A broken invariant of ours.  It stays on in release builds and leaves by the

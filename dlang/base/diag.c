@@ -45,8 +45,8 @@ diag_verror(struct diags *d, enum diag_tag tag, const struct span *at,
 	if (vasprintf(&text, fmt, ap) < 0)
 		base_panic("out of memory");
 	d->any = true;
-	d->first = (struct diag){
-		.tag = tag, .context = d->context, .text = text };
+	d->first =
+	    (struct diag){ .tag = tag, .context = d->context, .text = text };
 	if (at != NULL)
 		d->first.span = *at;
 	return -EINVAL;
@@ -112,8 +112,7 @@ diag_render(FILE *out, const struct diag *d, const char *prefix, bool errtags,
 		    at->file_line + at->ahead);
 	else if (at->line > 0 && at->source != NULL && at->source->is_file)
 		fprintf(out, "line %d: ",
-		    (at->file_line > 0 ? at->file_line : at->line) +
-			at->ahead);
+		    (at->file_line > 0 ? at->file_line : at->line) + at->ahead);
 	else if (d->context != NULL)
 		fprintf(out, "%s: ", d->context);
 	fprintf(out, "%s\n", d->text);

@@ -27,25 +27,25 @@ const char *diag_tag_name(enum diag_tag tag);
  * place is not known.  The source is borrowed and outlives the diagnostic.
  */
 struct source {
-	const char *name;  /* file name as the user gave it, or "-n", "-P" ... */
-	const char *text;  /* whole text, NUL-terminated */
-	bool is_file;	   /* messages say "line N:", not "in action list:" */
+	const char *name; /* file name as the user gave it, or "-n", "-P" ... */
+	const char *text; /* whole text, NUL-terminated */
+	bool is_file;     /* messages say "line N:", not "in action list:" */
 };
 
 struct span {
 	const struct source *source;
-	int line, col;	      /* of the first character */
+	int line, col;         /* of the first character */
 	int end_line, end_col; /* one past the last */
-	const char *file;     /* set by #line or an #include: report this name */
-	int file_line;	      /* and this line in it; 0 if not known */
-	int ahead; /* messages name the line so many further down */
+	const char *file; /* set by #line or an #include: report this name */
+	int file_line;    /* and this line in it; 0 if not known */
+	int ahead;        /* messages name the line so many further down */
 };
 
 struct diag {
 	enum diag_tag tag;
 	struct span span;
 	const char *context; /* "in predicate", "in action list", or NULL */
-	char *text;	   /* the sentence, without newline */
+	char *text;          /* the sentence, without newline */
 };
 
 /*

@@ -30,7 +30,7 @@ set_has(const char *p, const char *end, unsigned char c)
 	bool not = p[1] == '!';
 	bool in = false;
 
-	p += 1 + not;
+	p += 1 + not ;
 	for (bool first = true; first || p < end; first = false) {
 		unsigned char lo = (unsigned char)*p, hi = lo;
 		if (p + 2 < end && p[1] == '-') {
@@ -40,7 +40,7 @@ set_has(const char *p, const char *end, unsigned char c)
 		in |= lo <= c && c <= hi;
 		p++;
 	}
-	return in != not;
+	return in != not ;
 }
 
 /* Does one element of the pattern at p match c?  *next is what follows it. */

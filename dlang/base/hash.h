@@ -10,17 +10,17 @@
 #include "dlang/base/base.h"
 
 struct hash_entry {
-	uint64_t key;	    /* the key, or the hash of str */
-	const char *str;    /* NULL in a table of 64-bit keys */
-	void *value;	    /* NULL: empty or removed */
-	bool used;	    /* a probe must go past this entry */
+	uint64_t key;    /* the key, or the hash of str */
+	const char *str; /* NULL in a table of 64-bit keys */
+	void *value;     /* NULL: empty or removed */
+	bool used;       /* a probe must go past this entry */
 };
 
 struct hash {
 	struct hash_entry *at;
-	size_t count;	/* live entries */
-	size_t filled;	/* live and removed entries */
-	size_t cap;	/* power of two, or 0 */
+	size_t count;  /* live entries */
+	size_t filled; /* live and removed entries */
+	size_t cap;    /* power of two, or 0 */
 };
 
 uint64_t hash_u64(uint64_t x);
@@ -44,9 +44,9 @@ void *hash_remove_str(struct hash *h, const char *key);
 /* The first live entry at or after index *i, or NULL; *i moves past it. */
 struct hash_entry *hash_next(const struct hash *h, size_t *i);
 
-#define hash_foreach(e, h)                                                     \
-	for (size_t e##_i = 0, e##_once = 1; e##_once; e##_once = 0)           \
-		for (struct hash_entry *e;                                     \
+#define hash_foreach(e, h)                                           \
+	for (size_t e##_i = 0, e##_once = 1; e##_once; e##_once = 0) \
+		for (struct hash_entry * e;                          \
 		     (e = hash_next((h), &e##_i)) != NULL;)
 
 #endif

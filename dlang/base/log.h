@@ -13,7 +13,7 @@
 bool log_on(const char *category);
 void log_print(const char *category, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-#define LOG(category, ...)                                                     \
+#define LOG(category, ...) \
 	(log_on(category) ? log_print(category, __VA_ARGS__) : (void)0)
 
 #endif

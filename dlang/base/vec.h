@@ -15,26 +15,25 @@
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 
-#define VEC(T)                                                                 \
-	struct {                                                               \
-		T *at;                                                         \
-		size_t len, cap;                                               \
+#define VEC(T)                   \
+	struct {                 \
+		T *at;           \
+		size_t len, cap; \
 	}
 
 /* A pointer to a new last element, not initialised. */
-#define vec_push(v)                                                            \
-	((v)->len == (v)->cap ?                                                \
-		(void)((v)->at = vec_grow((v)->at, &(v)->cap,                  \
-			   sizeof(*(v)->at))) :                                \
-		(void)0,                                                       \
+#define vec_push(v)                                                           \
+	((v)->len == (v)->cap ? (void)((v)->at = vec_grow((v)->at, &(v)->cap, \
+					   sizeof(*(v)->at))) :               \
+				(void)0,                                      \
 	    &(v)->at[(v)->len++])
 
-#define vec_pop(v)    ((v)->at[--(v)->len])
-#define vec_clear(v)  ((void)((v)->len = 0))
-#define vec_fini(v)   (mem_free((v)->at), (v)->at = NULL, (v)->len = (v)->cap = 0)
+#define vec_pop(v)   ((v)->at[--(v)->len])
+#define vec_clear(v) ((void)((v)->len = 0))
+#define vec_fini(v)  (mem_free((v)->at), (v)->at = NULL, (v)->len = (v)->cap = 0)
 
-#define vec_foreach(p, v)                                                      \
-	for (typeof(*(v)->at) *p = (v)->at;                                    \
+#define vec_foreach(p, v)                   \
+	for (typeof(*(v)->at) *p = (v)->at; \
 	     (v)->len != 0 && p < (v)->at + (v)->len; p++)
 
 static inline void *

@@ -11,10 +11,10 @@ struct vm_env;
 
 struct agg_entry {
 	uint32_t next_ref; /* same bucket */
-	uint32_t id;	   /* aggregation, from 1 */
+	uint32_t id;       /* aggregation, from 1 */
 	uint32_t hash;
 	uint32_t key_size; /* bytes */
-	uint32_t words;	   /* of the value */
+	uint32_t words;    /* of the value */
 	uint32_t spare;
 	/* key, padded to 8 bytes, then the value */
 	uint8_t data[];
@@ -28,16 +28,16 @@ void agg_update(const struct region *store, struct lane *l,
 
 /* Add value words `src' to `dst', both of aggregation function func.  Used
  * by the consumer to merge lanes and snapshots. */
-void agg_merge(uint32_t func, uint32_t words, uint64_t *dst,
-    const uint64_t *src);
+void agg_merge(
+    uint32_t func, uint32_t words, uint64_t *dst, const uint64_t *src);
 /* The words of a value to which nothing was added. */
 void agg_zero(uint32_t func, uint64_t param, uint32_t words, uint64_t *value);
 /* 8-byte words a value takes. */
 uint32_t agg_words(uint32_t func, uint64_t param);
 
 /* Reader: every entry, bounds checked.  *cookie starts at 0. */
-const struct agg_entry *agg_next(const struct region *store,
-    const struct lane *l, uint32_t *cookie);
+const struct agg_entry *agg_next(
+    const struct region *store, const struct lane *l, uint32_t *cookie);
 /* Empty the lane's store, after reading it. */
 void agg_reset(const struct region *store, struct lane *l);
 /* How full it is, in 1/256. */

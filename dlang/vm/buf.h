@@ -31,8 +31,8 @@ void buf_discard(struct lane *l);
  * Bytes of the record at rec, by its EPID, padding to REC_ALIGN included; 0
  * when it makes no sense or does not fit in avail.
  */
-uint32_t buf_rec_size(const struct region *image, const void *rec,
-    uint32_t avail);
+uint32_t buf_rec_size(
+    const struct region *image, const void *rec, uint32_t avail);
 
 /* Writer, policy ring: forget the oldest records until `size' bytes fit.  On
  * other policies it does nothing. */
@@ -44,8 +44,8 @@ void buf_make_room(const struct region *image, const struct region *store,
  * sizeof(uint32_t) bytes are in bounds, and the bytes up to the end of what is
  * contiguous in *avail; NULL when there is none.  buf_advance() moves past it.
  */
-const void *buf_peek(const struct region *store, struct lane *l,
-    uint32_t *avail);
+const void *buf_peek(
+    const struct region *store, struct lane *l, uint32_t *avail);
 void buf_advance(struct lane *l, uint32_t size);
 
 /* How full it is, in 1/256. */

@@ -23,12 +23,12 @@ int memcmp(const void *, const void *, size_t);
  * A word of the store may be changed by the target at any moment: read once
  * into a variable, checked there, and used from there.
  */
-#define LOAD_ONCE(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
-#define LOAD_ACQUIRE(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define LOAD_ONCE(p)        __atomic_load_n((p), __ATOMIC_RELAXED)
+#define LOAD_ACQUIRE(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define STORE_RELEASE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
-#define VM_ALIGN(n) (((n) + 7) & ~(typeof(n))7)
-#define VM_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define VM_ALIGN(n)         (((n) + 7) & ~(typeof(n))7)
+#define VM_MIN(a, b)        ((a) < (b) ? (a) : (b))
 
 #ifdef DLANG_VM_IMPL
 #pragma GCC poison malloc calloc realloc free alloca abort exit errno

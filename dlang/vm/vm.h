@@ -18,18 +18,18 @@ struct vm_ops {
 	int (*load)(struct vm_env *, uint64_t addr, void *buf, uint32_t len);
 	/* Up to a NUL or `size' bytes, whichever comes first; the number of
 	 * bytes read, NUL included if it was met, or -1. */
-	int64_t (*load_str)(struct vm_env *, uint64_t addr, char *buf,
-	    uint32_t size);
-	int (*store)(struct vm_env *, uint64_t addr, const void *buf,
-	    uint32_t len);
+	int64_t (*load_str)(
+	    struct vm_env *, uint64_t addr, char *buf, uint32_t size);
+	int (*store)(
+	    struct vm_env *, uint64_t addr, const void *buf, uint32_t len);
 	uint64_t (*reg)(struct vm_env *, unsigned ureg); /* enum ureg */
 	/* Built-in variables marked V_INT and V_STR.  0, or -1: illegal
 	 * operation.  var_str() always terminates. */
 	int (*var)(struct vm_env *, uint32_t id, uint64_t *value);
 	int (*var_str)(struct vm_env *, uint32_t id, char *buf, uint32_t size);
 	/* User stack, innermost first; the number of frames. */
-	uint32_t (*stack)(struct vm_env *, uint64_t *pcs, uint32_t max,
-	    bool lang);
+	uint32_t (*stack)(
+	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);
 	/* The address space's id, for rec_stack and rec_sym. */
 	uint32_t (*space)(struct vm_env *);
 	/* OP_STOP, OP_RAISE, OP_CHILL.  0, or -1: illegal operation. */
@@ -39,8 +39,8 @@ struct vm_ops {
 };
 
 struct vm_fault {
-	int code;	 /* enum dif_fault; FLT_NONE */
-	int32_t offset;	 /* bytes in the text, -1 unknown */
+	int code;       /* enum dif_fault; FLT_NONE */
+	int32_t offset; /* bytes in the text, -1 unknown */
 	uint64_t value;
 };
 
@@ -61,17 +61,17 @@ struct vm_lane {
 struct vm_env {
 	/* Set by the owner before the first firing: */
 	const struct vm_ops *ops;
-	void *ctx;		/* the owner's */
+	void *ctx; /* the owner's */
 	struct region image;
 	struct region store;
-	uint32_t lane_ref;	/* its lane in the store */
+	uint32_t lane_ref; /* its lane in the store */
 
 	/* Set by the owner for each firing: */
-	uint64_t thread;	/* identity behind self->; never 0 */
-	uint32_t pid, tid;	/* for record headers; 0 for none */
+	uint64_t thread;   /* identity behind self->; never 0 */
+	uint32_t pid, tid; /* for record headers; 0 for none */
 	uint32_t cpu;
-	uint64_t timestamp;	/* CLOCK_MONOTONIC, ns, of this firing */
-	uint64_t hit[VM_ARGS];	/* words of the hit (ARGLOC_HIT) */
+	uint64_t timestamp;    /* CLOCK_MONOTONIC, ns, of this firing */
+	uint64_t hit[VM_ARGS]; /* words of the hit (ARGLOC_HIT) */
 
 	/* Set by ecb_fire_*(): */
 	const struct img_probe *probe;
@@ -84,8 +84,8 @@ struct vm_env {
 	/* The machine's own; see vm.c.  Zero before the first firing. */
 	struct vm_lane at;
 	uint64_t scratch_used;
-	uint64_t strtok_pos;	/* VM address in scratch, or 0 */
-	uint32_t depth;		/* ERROR firing inside a firing */
+	uint64_t strtok_pos; /* VM address in scratch, or 0 */
+	uint32_t depth;      /* ERROR firing inside a firing */
 };
 
 /*

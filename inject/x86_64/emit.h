@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct emit {
-	uint8_t *buf;  /* borrowed from the caller */
+	uint8_t *buf; /* borrowed from the caller */
 	size_t size;
 	size_t len;    /* written so far */
 	uint64_t addr; /* where buf[0] will be */

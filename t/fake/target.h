@@ -14,7 +14,7 @@ struct fake_region {
 	uint64_t start, size;
 	uint8_t *bytes;
 	bool read_only; /* write() fails */
-	bool cave;	/* offered by cave(), from cave_at to the end */
+	bool cave;      /* offered by cave(), from cave_at to the end */
 	uint64_t cave_at;
 };
 
@@ -24,8 +24,8 @@ struct fake_target {
 	unsigned regions;
 	uint64_t pc[FAKE_THREADS];
 	unsigned threads;
-	int map_error;	   /* what map_near() says instead of mapping */
-	int64_t map_bias;  /* where it maps, from near; 0: 1 MiB above */
+	int map_error;    /* what map_near() says instead of mapping */
+	int64_t map_bias; /* where it maps, from near; 0: 1 MiB above */
 	unsigned long reads, writes, maps, unmaps, caves;
 	unsigned long bytes_written;
 	unsigned long fail_write; /* the n-th write from now fails */
@@ -35,8 +35,8 @@ void fake_target_init(struct fake_target *ft);
 void fake_target_fini(struct fake_target *ft);
 
 /* A region of `size' zeroes at start; the bytes may be changed. */
-struct fake_region *fake_target_map(struct fake_target *ft, uint64_t start,
-    uint64_t size);
+struct fake_region *fake_target_map(
+    struct fake_target *ft, uint64_t start, uint64_t size);
 
 /* Our pointer to the target's byte at addr, or NULL. */
 uint8_t *fake_target_at(struct fake_target *ft, uint64_t addr);

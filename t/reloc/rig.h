@@ -29,7 +29,7 @@ struct rig_state {
 	uint8_t data[RIG_DATA_SIZE], stack[RIG_DATA_SIZE];
 	uint8_t xstate[RIG_XSTATE];
 	size_t xstate_len;
-	int signal;	      /* the stop's */
+	int signal;          /* the stop's */
 	uint64_t fault_addr; /* si_addr of a fault */
 };
 
@@ -38,8 +38,8 @@ struct rig {
 	pid_t pid;
 	int mem;
 	uint64_t home, data, stack, helper;
-	bool map_far;	/* map slots out of reach of home */
-	int map_error;	/* refuse to map, with this */
+	bool map_far;  /* map slots out of reach of home */
+	int map_error; /* refuse to map, with this */
 	struct rig_state initial;
 	unsigned long runs, steps;
 };

@@ -35,8 +35,8 @@ START_TEST(glob_matches_as_probe_descriptions_do)
 		{ "*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0 },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		ck_assert_msg(glob_match(rows[i].pattern, rows[i].text) ==
-			rows[i].match,
+		ck_assert_msg(
+		    glob_match(rows[i].pattern, rows[i].text) == rows[i].match,
 		    "%s against %s", rows[i].pattern, rows[i].text);
 }
 END_TEST
@@ -52,8 +52,8 @@ START_TEST(hash_keeps_what_it_is_given)
 		for (uint64_t i = 0; i < 5000; i += 2)
 			ck_assert_ptr_eq(hash_remove(&h, i * 16), &values[i]);
 		for (uint64_t i = 0; i < 5000; i++)
-			ck_assert_ptr_eq(hash_get(&h, i * 16),
-			    i % 2 ? &values[i] : NULL);
+			ck_assert_ptr_eq(
+			    hash_get(&h, i * 16), i % 2 ? &values[i] : NULL);
 		ck_assert_uint_eq(h.count, 2500);
 		size_t seen = 0;
 		hash_foreach(e, &h) {

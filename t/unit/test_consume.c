@@ -315,13 +315,11 @@ START_TEST(faults)
 	fault(77, FLT_BADSTACK, 1, 0, 1);
 	fx_expect(f, "");
 	ck_assert_str_eq(fx_err(f),
-	    FAULT
-	    "invalid address (0xdead) at DIF offset 16\n" FAULT
-	    "divide-by-zero at DIF offset 4\n" FAULT
-	    "illegal operation\n" FAULT
-	    "unknown fault\n"
-	    "dtrap: error in dtrace for probe ID 0 (:::): "
-	    "bad stack (0x1) at DIF offset 0\n");
+	    FAULT "invalid address (0xdead) at DIF offset 16\n" FAULT
+		  "divide-by-zero at DIF offset 4\n" FAULT
+		  "illegal operation\n" FAULT "unknown fault\n"
+		  "dtrap: error in dtrace for probe ID 0 (:::): "
+		  "bad stack (0x1) at DIF offset 0\n");
 }
 END_TEST
 

@@ -13,8 +13,8 @@ init(struct state *st)
 	bool fresh;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		probe_add(&st->probes, &prov_dtrace, "dtrace", "", "",
-		    names[i], &fresh);
+		probe_add(&st->probes, &prov_dtrace, "dtrace", "", "", names[i],
+		    &fresh);
 }
 
 const struct provider prov_dtrace = {

@@ -39,7 +39,7 @@ struct pid_site {
 /* One function that the probe stands for. */
 struct place {
 	struct place *next;
-	uint32_t space;	     /* addrspace_id() */
+	uint32_t space;       /* addrspace_id() */
 	uint64_t start, size; /* in memory */
 	const struct load *load;
 	const struct sym *pending; /* IFUNC not resolved yet: start and size are
@@ -75,17 +75,21 @@ struct request {
 	struct proc *proc;
 	const struct load *load;
 	const struct sym *sym;
-	uint64_t start, size;	/* of the function, in memory */
-	uint64_t offset;	/* the one that is named, or UINT64_MAX */
+	uint64_t start, size;     /* of the function, in memory */
+	uint64_t offset;          /* the one that is named, or UINT64_MAX */
 	bool entry, ret, offsets; /* what the name field means */
 	bool found_offset;
-	bool globs;		/* the function field is one, or empty */
-	struct hash seen;	/* functions published for it, by address */
-	bool pending;		/* sym is an IFUNC, start its resolver */
+<<<<<<< HEAD
+	bool globs;       /* the function field is one, or empty */
+	struct hash seen; /* functions published for it, by address */
+	bool pending;     /* sym is an IFUNC, start its resolver */
+=======
+	bool pending; /* sym is an IFUNC, start its resolver */
+>>>>>>> refs/heads/docs
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
-	uint64_t functions;	/* that matched */
-	uint64_t loads;		/* that matched */
+	uint64_t functions; /* that matched */
+	uint64_t loads;     /* that matched */
 };
 
 static void
@@ -183,8 +187,7 @@ publish_function(struct request *r)
 		add_place(r, PID_RETURN, "return", r->exits.at, r->exits.len);
 	vec_foreach(s, &r->insns) {
 		snprintf(name, sizeof(name), "%x", s->offset);
-		if (r->offset == UINT64_MAX &&
-		    !glob_match(r->pd->name, name))
+		if (r->offset == UINT64_MAX && !glob_match(r->pd->name, name))
 			continue;
 		add_place(r, PID_OFFSET, name, s, 1);
 	}
@@ -277,7 +280,15 @@ publish_kind(struct request *r, bool ifunc)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sym *s = &syms[i];
+<<<<<<< HEAD
 		if ((s->kind == SYM_IFUNC) != ifunc || !symbol_matches(r, s))
+=======
+		if (globs ? !glob_match(func, s->name) ||
+			    hidden_from_globs(s->name) :
+			    strcmp(func, s->name) != 0)
+			continue;
+		if (s->size == 0 || !object_is_text(r->load->object, s->addr))
+>>>>>>> refs/heads/docs
 			continue;
 		r->sym = s;
 		r->functions++;
@@ -330,10 +341,10 @@ parse_name(struct request *r)
 	char *end;
 
 	r->offset = UINT64_MAX;
-	r->entry = globs ? glob_match(name, "entry") :
-			   strcmp(name, "entry") == 0;
-	r->ret = globs ? glob_match(name, "return") :
-			 strcmp(name, "return") == 0;
+	r->entry =
+	    globs ? glob_match(name, "entry") : strcmp(name, "entry") == 0;
+	r->ret =
+	    globs ? glob_match(name, "return") : strcmp(name, "return") == 0;
 	r->offsets = globs;
 	if (globs || r->entry || r->ret)
 		return 0;
@@ -356,8 +367,8 @@ check_function(struct request *r)
 {
 	const char *mod = r->pd->mod, *func = r->pd->func;
 
-	if (r->d == NULL || r->functions > 0 || r->loads == 0 ||
-	    *mod == '\0' || glob_is(mod) || *func == '\0' || glob_is(func) ||
+	if (r->d == NULL || r->functions > 0 || r->loads == 0 || *mod == '\0' ||
+	    glob_is(mod) || *func == '\0' || glob_is(func) ||
 	    option_get(&r->st->opts, OPT_ZDEFS) != 0)
 		return 0;
 	return diag_error(r->d, D_PROC_FUNC, r->at,
@@ -407,8 +418,8 @@ grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
 	if (*out != NULL || d == NULL)
 		return 0;
 	if (pid == getpid())
-		return diag_error(d, D_PROC_GRAB, at,
-		    "process %d is the tracer itself", pid);
+		return diag_error(
+		    d, D_PROC_GRAB, at, "process %d is the tracer itself", pid);
 	if (targets_attach(st, pid, false, why, sizeof(why)) != 0)
 		return diag_error(d, D_PROC_GRAB, at,
 		    "failed to grab process %d: %s", pid, why);
@@ -462,26 +473,24 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
 		snprintf(prov, sizeof(prov), "pid%d", p->pid);
 		if (p->target && glob_match(pd->prov, prov))
-			error = answer(&(struct request){ .st = st,
-			    .pd = pd,
-			    .at = at,
-			    .proc = p });
+			error = answer(&(struct request){
+			    .st = st, .pd = pd, .at = at, .proc = p });
 	}
 	return error;
 }
 
 /* ---- enabling ---- */
 
-#define REG_ARG(ureg)                                                          \
-	{                                                                      \
-		.kind = ARGLOC_REG, .size = 8, .is_signed = 1, .reg = (ureg)   \
+#define REG_ARG(ureg)                                                        \
+	{                                                                    \
+		.kind = ARGLOC_REG, .size = 8, .is_signed = 1, .reg = (ureg) \
 	}
 #define STACK_ARG(off)                                                         \
 	{                                                                      \
 		.kind = ARGLOC_STACK, .size = 8, .is_signed = 1, .disp = (off) \
 	}
-#define ABI_REGS                                                               \
-	REG_ARG(UREG_RDI), REG_ARG(UREG_RSI), REG_ARG(UREG_RDX),               \
+#define ABI_REGS                                                 \
+	REG_ARG(UREG_RDI), REG_ARG(UREG_RSI), REG_ARG(UREG_RDX), \
 	    REG_ARG(UREG_RCX), REG_ARG(UREG_R8), REG_ARG(UREG_R9)
 
 /* x86-64 ABI: six in registers, the rest above the return address... */
@@ -505,8 +514,8 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 
 	switch (pp->kind) {
 	case PID_ENTRY:
-		site_add(st, sp, addr, p, entry_args, ARRAY_SIZE(entry_args), 0,
-		    0);
+		site_add(
+		    st, sp, addr, p, entry_args, ARRAY_SIZE(entry_args), 0, 0);
 		break;
 	case PID_OFFSET:
 		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args),
@@ -533,8 +542,8 @@ enable_pending(struct state *st, struct proc *p, struct place *pl)
 
 	walk(&r);
 	vec_foreach(s, &r.exits) {
-		struct tracepoint *tp = site_tracepoint(st, p->space,
-		    pl->start + s->offset, &why);
+		struct tracepoint *tp =
+		    site_tracepoint(st, p->space, pl->start + s->offset, &why);
 		if (tp != NULL)
 			((struct tp_user *)tp->user)->ifunc = true;
 	}
@@ -551,8 +560,7 @@ enable(struct state *st, struct probe *p)
 	if (proc == NULL || proc->space->as == NULL)
 		return;
 	for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
-		if (pl->enabled ||
-		    pl->space != addrspace_id(proc->space->as))
+		if (pl->enabled || pl->space != addrspace_id(proc->space->as))
 			continue;
 		pl->enabled = true;
 		if (pl->pending != NULL)
@@ -567,10 +575,9 @@ static void
 resolve(struct state *st, struct proc *proc, struct probe *p,
     const struct place *pl, uint64_t impl)
 {
-	const struct probe_desc pd = { .prov = p->prov,
-		.mod = p->mod,
-		.func = p->func,
-		.name = p->name };
+	const struct probe_desc pd = {
+		.prov = p->prov, .mod = p->mod, .func = p->func, .name = p->name
+	};
 	struct request r = { .st = st,
 		.pd = &pd,
 		.proc = proc,
@@ -632,6 +639,27 @@ pid_unloaded(struct state *st, struct load *l)
 		for (struct place *pl = pp->places; pl != NULL; pl = pl->next)
 			if (pl->load == l)
 				pl->enabled = false;
+	}
+}
+
+void
+pid_space_end(struct state *st, const struct addrspace *as)
+{
+	uint32_t space = addrspace_id(as);
+
+	vec_foreach(p, &st->probes.list) {
+		struct pid_probe *pp = (*p)->data;
+		if ((*p)->provider != &prov_pid)
+			continue;
+		for (struct place **at = &pp->places; *at != NULL;) {
+			struct place *pl = *at;
+			if (pl->space != space) {
+				at = &pl->next;
+				continue;
+			}
+			*at = pl->next;
+			mem_free(pl);
+		}
 	}
 }
 

@@ -16,10 +16,10 @@ struct state;
 struct tracepoint;
 
 struct site {
-	struct site *next;	  /* same tracepoint */
+	struct site *next; /* same tracepoint */
 	struct probe *probe;
-	uint32_t image_ref;	  /* struct img_site */
-	bool conditional;	  /* fires only when the branch there is taken
+	uint32_t image_ref; /* struct img_site */
+	bool conditional;   /* fires only when the branch there is taken
 				   * out of [start, start + size) */
 	uint64_t start, size;
 };
@@ -27,11 +27,11 @@ struct site {
 /* What hangs on tracepoint->user: who wants to know that a thread came by. */
 struct tp_user {
 	struct site *sites;
-	bool conditional;	  /* some site is */
-	bool linkmap;		  /* the run-time linker's rendezvous */
-	bool stop_here;		  /* a launched process is awaited here */
-	bool ifunc;		  /* an IFUNC's resolver returns here */
-	bool sigwatch;		  /* a system call that changes how signals are
+	bool conditional; /* some site is */
+	bool linkmap;     /* the run-time linker's rendezvous */
+	bool stop_here;   /* a launched process is awaited here */
+	bool ifunc;       /* an IFUNC's resolver returns here */
+	bool sigwatch;    /* a system call that changes how signals are
 				   * treated: sigwatch.c */
 };
 
@@ -44,12 +44,12 @@ void site_add(struct state *st, struct space *sp, uint64_t addr,
     uint64_t cond_start, uint64_t cond_size);
 
 /* The tracepoint at addr with its tp_user, made if need be; NULL with *why. */
-struct tracepoint *site_tracepoint(struct state *st, struct space *sp,
-    uint64_t addr, const char **why);
+struct tracepoint *site_tracepoint(
+    struct state *st, struct space *sp, uint64_t addr, const char **why);
 
 /* The memory in [start, end) is unmapped: nothing of ours is there any more. */
-void sites_unmap(struct state *st, struct space *sp, uint64_t start,
-    uint64_t end);
+void sites_unmap(
+    struct state *st, struct space *sp, uint64_t start, uint64_t end);
 
 /* Free what hangs on every tracepoint of a space that goes away. */
 void sites_drop(struct state *st, struct space *sp);

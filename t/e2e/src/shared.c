@@ -50,10 +50,10 @@ main(void)
 	pid_t pid[2];
 
 	trigger_init();
-	pid[0] = clone(
-	    run, stack + sizeof(stack), CLONE_VM | SIGCHLD, &which[0]);
-	pid[1] = clone(
-	    run, again + sizeof(again), CLONE_VM | SIGCHLD, &which[1]);
+	pid[0] =
+	    clone(run, stack + sizeof(stack), CLONE_VM | SIGCHLD, &which[0]);
+	pid[1] =
+	    clone(run, again + sizeof(again), CLONE_VM | SIGCHLD, &which[1]);
 	printf("ready %d %d\n", (int)getpid(), (int)pid[0]);
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		printf("alive %s %s %d\n", moves(pid[0], 0), moves(pid[1], 1),
