@@ -7,7 +7,7 @@
 # shellcheck disable=SC2016
 two='profile-100 { @pc[arg0 == 0 && arg1 != 0] = count(); a++; }
 	profile-10ms { b++; }
-	profile-100 /a >= 40/ { printf("%d\n", a - b <= 4 ? 1 : a - b); exit(0); }'
+	profile-100 /a >= 40/ { printf("%d\n", a - b <= 1 ? 1 : a - b); exit(0); }'
 start busy "$bin/busy" 1
 line busy ready
 dt -q -n 'BEGIN { a = 0; b = 0; }' -n "$two" -p "${pid[busy]}"

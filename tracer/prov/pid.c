@@ -79,13 +79,9 @@ struct request {
 	uint64_t offset;          /* the one that is named, or UINT64_MAX */
 	bool entry, ret, offsets; /* what the name field means */
 	bool found_offset;
-<<<<<<< HEAD
 	bool globs;       /* the function field is one, or empty */
 	struct hash seen; /* functions published for it, by address */
 	bool pending;     /* sym is an IFUNC, start its resolver */
-=======
-	bool pending; /* sym is an IFUNC, start its resolver */
->>>>>>> refs/heads/docs
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
 	uint64_t functions; /* that matched */
@@ -280,15 +276,7 @@ publish_kind(struct request *r, bool ifunc)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sym *s = &syms[i];
-<<<<<<< HEAD
 		if ((s->kind == SYM_IFUNC) != ifunc || !symbol_matches(r, s))
-=======
-		if (globs ? !glob_match(func, s->name) ||
-			    hidden_from_globs(s->name) :
-			    strcmp(func, s->name) != 0)
-			continue;
-		if (s->size == 0 || !object_is_text(r->load->object, s->addr))
->>>>>>> refs/heads/docs
 			continue;
 		r->sym = s;
 		r->functions++;

@@ -156,6 +156,8 @@ is_busy(struct thread *th)
 {
 	if (th->samples != NULL)
 		return true;
+	if (th->samples != NULL)
+		return true; /* it did when it was asked, just now */
 	if (th->state == TH_STOPPED)
 		return th->stop == EV_TRAP;
 	return th->state == TH_RUNNING && thread_on_cpu(th);
@@ -173,9 +175,9 @@ sample(struct state *st, void *arg, uint64_t late)
 			struct thread *th = *thp;
 			if (!is_busy(th))
 				continue;
-			sample_add(th, probe, now);
-			if (th->state == TH_RUNNING)
+			if (th->state == TH_RUNNING && th->samples == NULL)
 				thread_ask(th);
+			sample_add(th, probe, now);
 		}
 	}
 	/* Without any target it ticks, as on an idle processor. */
