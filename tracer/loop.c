@@ -142,7 +142,7 @@ on_gone(struct state *st, struct event *ev)
 static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_TRAP] = on_trap,
 	[EV_SIGNAL] = on_signal,
-	[EV_GROUP_STOP] = on_resume,
+	[EV_GROUP_STOP] = on_stopped,
 	[EV_STOP] = on_stopped,
 	[EV_SYSCALL_ENTER] = on_resume,
 	[EV_SYSCALL_EXIT] = on_resume,

@@ -31,7 +31,18 @@ dt -q -n 'BEGIN { t = 0; } profile-1000 { @ = count(); }
 	tick-10ms { t++; } tick-10ms /t == 20/ { printf("t %d\n", t); exit(0); }' \
     -p "${pid[asleep]}"
 is "asleep: status" "$status" 0
-is "asleep" "$(sed '/^$/d' "$tmp/out")" "t 20"
+has "$tmp/out" '^t 20$'
+# It runs for a moment when it is let go after the writing.
+n=$(awk 'NF == 1 { print $1 }' "$tmp/out")
+[ "${n:-0}" -le 5 ] || wrong "a thread that sleeps was sampled $n times"
+
+# Stopped and continued over and over: sampled whenever it runs, not else.
+# shellcheck disable=SC2016
+dt -q -w -n 'BEGIN { n = 0; } profile-500 /pid == $target/ { n++; }' \
+    -n 'tick-7ms { system("kill -STOP %d; kill -CONT %d", $target, $target); }' \
+    -n 'tick-7ms /n >= 200/ { exit(8); }' -p "${pid[busy]}"
+is "stopped and continued: status" "$status" 8
+is "stopped and continued: tracer" "$(tracer "${pid[busy]}")" 0
 
 # Nobody is traced: it ticks.
 dt -q -n 'BEGIN { t = 0; } profile-1000 { t++; } profile-1000 /t > 9/ { exit(t); }'

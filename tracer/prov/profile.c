@@ -156,8 +156,6 @@ is_busy(struct thread *th)
 {
 	if (th->samples != NULL)
 		return true;
-	if (th->samples != NULL)
-		return true; /* it did when it was asked, just now */
 	if (th->state == TH_STOPPED)
 		return th->stop == EV_TRAP;
 	return th->state == TH_RUNNING && thread_on_cpu(th);
@@ -175,7 +173,7 @@ sample(struct state *st, void *arg, uint64_t late)
 			struct thread *th = *thp;
 			if (!is_busy(th))
 				continue;
-			if (th->state == TH_RUNNING && th->samples == NULL)
+			if (th->state == TH_RUNNING && !th->wanted)
 				thread_ask(th);
 			sample_add(th, probe, now);
 		}
