@@ -19,8 +19,8 @@
 #define PF_KTHREAD     0x00200000 /* include/linux/sched.h; stat field 9 */
 #define CAP_PTRACE_BIT (1ULL << 19)
 
-static int PRINTF_LIKE(3, 4)
-    explain(struct proc_error *err, int error, const char *fmt, ...)
+int
+proc_refuse(struct proc_error *err, int error, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -48,7 +48,7 @@ explain_tracer(pid_t pid, const struct proc_status *st, struct proc_error *err)
 	char name[16];
 
 	comm_of(st->tracer, name);
-	return explain(err, -EBUSY,
+	return proc_refuse(err, -EBUSY,
 	    "process %d is already traced by %s (pid %d); end that first",
 	    (int)pid, name, (int)st->tracer);
 }
@@ -89,36 +89,36 @@ access_check(pid_t pid, struct proc_error *err)
 
 	int r = pid > 0 ? procfs_status(pid, &st) : -ESRCH;
 	if (r == -ESRCH)
-		return explain(err, r,
+		return proc_refuse(err, r,
 		    "no process with pid %d; if it is in a "
 		    "container, use its pid as seen from here",
 		    (int)pid);
 	if (r < 0)
-		return explain(
+		return proc_refuse(
 		    err, r, "/proc/%d/status: %s", (int)pid, strerror(-r));
 	if (pid == getpid())
-		return explain(err, -EINVAL,
+		return proc_refuse(err, -EINVAL,
 		    "process %d is the tracer itself; name another", (int)pid);
 	if (is_kernel_thread(pid, &st))
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "%s (pid %d) is a kernel thread; "
 		    "only processes can be traced",
 		    st.comm, (int)pid);
 	if (is_zombie(pid))
-		return explain(err, -ESRCH,
+		return proc_refuse(err, -ESRCH,
 		    "process %d (%s) has ended and "
 		    "waits for its parent %d to notice (a zombie); "
 		    "it cannot be traced",
 		    (int)pid, st.comm, (int)st.ppid);
 	if (procfs_status(getpid(), &own) == 0 && own.tracer == pid)
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "process %d (%s) is tracing this "
 		    "tracer; tracing it in turn would stop both for ever",
 		    (int)pid, st.comm);
 	if (st.tracer != 0 && st.tracer != getpid())
 		return explain_tracer(pid, &st, err);
 	if (procfs_wrong_elf(pid))
-		return explain(err, -ENOEXEC,
+		return proc_refuse(err, -ENOEXEC,
 		    "process %d (%s) is a 32-bit "
 		    "program; only 64-bit programs are supported",
 		    (int)pid, st.comm);
@@ -186,17 +186,17 @@ static int
 explain_yama(pid_t pid, int scope, bool capable, struct proc_error *err)
 {
 	if (scope == 3)
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "no process may be traced on this "
 		    "system: kernel.yama.ptrace_scope is 3 (until reboot)");
 	if (scope == 2 && !capable)
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "process %d: "
 		    "kernel.yama.ptrace_scope is 2: run as root, or set it to "
 		    "0 (sysctl kernel.yama.ptrace_scope=0)",
 		    (int)pid);
 	if (scope == 1 && !capable && !descends(pid))
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "process %d: "
 		    "kernel.yama.ptrace_scope is 1: only launched programs may "
 		    "be traced (-c); run as root, or sysctl "
@@ -211,25 +211,25 @@ explain_credentials(pid_t pid, const struct proc_status *st,
     const struct proc_status *own, struct proc_error *err)
 {
 	if (!all_ids(st->uid, own->uid[0]))
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "process %d (%s) belongs to user "
 		    "%u, you are %u: run as that user or as root "
 		    "(CAP_SYS_PTRACE)",
 		    (int)pid, st->comm, st->uid[1], own->uid[0]);
 	if (!all_ids(st->gid, own->gid[0]))
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "process %d (%s) runs with group "
 		    "%u, you with %u: run with that group or as root "
 		    "(CAP_SYS_PTRACE)",
 		    (int)pid, st->comm, st->gid[1], own->gid[0]);
 	if (not_dumpable(pid, st))
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "process %d (%s) is not dumpable: "
 		    "it was set-id, its file may not be read, or it asked for "
 		    "it (PR_SET_DUMPABLE): run as root (CAP_SYS_PTRACE)",
 		    (int)pid, st->comm);
 	if ((st->cap_permitted & ~own->cap_permitted) != 0)
-		return explain(err, -EPERM,
+		return proc_refuse(err, -EPERM,
 		    "process %d (%s) has capabilities "
 		    "that you lack: run as root (CAP_SYS_PTRACE)",
 		    (int)pid, st->comm);
@@ -242,7 +242,7 @@ access_explain(pid_t pid, int error, struct proc_error *err)
 	struct proc_status st, own;
 
 	if (procfs_status(pid, &st) < 0 || error == -ESRCH) {
-		explain(err, -ESRCH,
+		proc_refuse(err, -ESRCH,
 		    "process %d ended while it was being attached", (int)pid);
 		return;
 	}
@@ -258,18 +258,18 @@ access_explain(pid_t pid, int error, struct proc_error *err)
 	if (explain_yama(pid, scope, capable, err) != 0)
 		return;
 	if (other_user_namespace(pid))
-		explain(err, error,
+		proc_refuse(err, error,
 		    "process %d (%s) is in another user "
 		    "namespace (a container): run the tracer inside it, or as "
 		    "root outside",
 		    (int)pid, st.comm);
 	else if (error == -ENOSYS || own.seccomp == 2)
-		explain(err, error,
+		proc_refuse(err, error,
 		    "ptrace is refused by the seccomp filter "
 		    "of this container: start it with --cap-add=SYS_PTRACE or "
 		    "--security-opt seccomp=unconfined");
 	else
-		explain(err, error,
+		proc_refuse(err, error,
 		    "process %d (%s): ptrace: %s; a security "
 		    "module (SELinux, AppArmor) may forbid it: see its log",
 		    (int)pid, st.comm, strerror(-error));

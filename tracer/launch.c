@@ -18,18 +18,6 @@
 #include "tracer/event.h"
 #include "tracer/super_impl.h"
 
-static int PRINTF_LIKE(3, 4)
-    refuse(struct proc_error *err, int error, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
-	va_end(ap);
-	err->error = error;
-	return error;
-}
-
 /* Launch */
 
 /* Signals as they were when the tracer started; those that were caught are
@@ -101,10 +89,10 @@ exec_failed(const char *name, int failed, struct proc_error *err)
 	int error = 0;
 
 	if (read(failed, &error, sizeof(error)) != sizeof(error))
-		return refuse(err, -ESRCH,
+		return proc_refuse(err, -ESRCH,
 		    "failed to execute %s: it ended before it was started",
 		    name);
-	return refuse(
+	return proc_refuse(
 	    err, -error, "failed to execute %s: %s", name, strerror(error));
 }
 
@@ -133,7 +121,7 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 	if (procfs_wrong_elf(pid) || (regs != NULL && regs_compat(regs))) {
 		proc_drop(p);
 		child_kill(pid);
-		return refuse(err, -ENOEXEC,
+		return proc_refuse(err, -ENOEXEC,
 		    "failed to trace %s: 32-bit "
 		    "program; only 64-bit programs are supported",
 		    name);
@@ -153,7 +141,7 @@ proc_launch(struct super *su, char *const argv[], char **env, struct proc **out,
 	sigset_t all, before;
 
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0) {
-		r = refuse(err, -errno, "failed to execute %s: pipe: %s",
+		r = proc_refuse(err, -errno, "failed to execute %s: pipe: %s",
 		    argv[0], strerror(errno));
 		goto close_pipes;
 	}
@@ -170,7 +158,7 @@ proc_launch(struct super *su, char *const argv[], char **env, struct proc **out,
 	close(failed[1]);
 	failed[1] = -1;
 	if (r < 0)
-		refuse(err, r, "failed to execute %s: fork: %s", argv[0],
+		proc_refuse(err, r, "failed to execute %s: fork: %s", argv[0],
 		    strerror(-r));
 	else
 		r = launch_traced(su, pid, argv[0], failed[0], go[1], out, err);
@@ -451,7 +439,7 @@ attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
 		else if (r == -ESRCH)
 			r = 0;
 		else
-			refuse(err, r,
+			proc_refuse(err, r,
 			    "process %d shares its memory with process %d, "
 			    "which cannot be traced: %s",
 			    (int)p->pid, (int)pid, strerror(-r));
@@ -482,7 +470,7 @@ proc_attach(
 	while (su->leaving.list.len > 0 && event_take(su))
 		;
 	if (super_proc(su, pid) != NULL)
-		return refuse(err, -EBUSY,
+		return proc_refuse(err, -EBUSY,
 		    "process %d is being traced by this tracer already",
 		    (int)pid);
 	int r = access_check(pid, err);
@@ -502,7 +490,7 @@ proc_attach(
 	}
 	if (is_compat(p)) {
 		unseize(p);
-		return refuse(err, -ENOEXEC,
+		return proc_refuse(err, -ENOEXEC,
 		    "process %d is a 32-bit program; "
 		    "only 64-bit programs are supported",
 		    (int)pid);

@@ -43,17 +43,23 @@ state_init(struct state *st, const char *name)
 			(*p)->init(st);
 }
 
+static void PRINTF_LIKE(2, 0)
+    message(struct state *st, const char *fmt, va_list ap)
+{
+	fflush(st->out);
+	fprintf(stderr, "%s: ", st->name);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
 void
 state_message(struct state *st, const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(st->out);
-	fprintf(stderr, "%s: ", st->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	message(st, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 void
@@ -63,12 +69,9 @@ state_notice(struct state *st, const char *fmt, ...)
 
 	if (option_get(&st->opts, OPT_QUIET) != 0)
 		return;
-	fflush(st->out);
-	fprintf(stderr, "%s: ", st->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	message(st, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 static void

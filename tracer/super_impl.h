@@ -202,6 +202,10 @@ int procfs_pids(struct pids *out);
 uint64_t procfs_vdso(pid_t pid);
 
 /* access.c: why ptrace was refused. */
+
+/* Fill in *err; returns error. */
+int proc_refuse(struct proc_error *err, int error, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
 void access_explain(pid_t pid, int error, struct proc_error *err);
 /* Refusals that are known before asking.  0 or a negative errno with *err. */
 int access_check(pid_t pid, struct proc_error *err);

@@ -113,6 +113,7 @@ dt -x quiet=yes -x strsize=1k -n 'BEGIN { s = "x"; printf("%d\n", sizeof(s)); ex
 has "$tmp/out" '^1024$'
 
 # The environment of what is launched; ours is not changed.
+# shellcheck disable=SC2016
 dt -q -x setenv=ONE=1 -x setenv=TWO=a=b -x setenv=LC_ALL=POSIX -x unsetenv=TZ \
     -x setenv=NONE -w -n 'BEGIN { system("echo own $LC_ALL $TZ"); }' \
     -c '/usr/bin/env'
