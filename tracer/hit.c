@@ -59,7 +59,6 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL ||
 	    !state_wants_cpu(st, th))
 		return;
-	st->hits++;
 	eval_begin(st, th);
 	processor_hit(&st->processor, th, st->env.timestamp);
 	fire_sites(st, tp, u, regs);

@@ -15,7 +15,6 @@ struct diags;
 struct load;
 struct probe;
 struct probe_desc;
-struct proc;
 struct span;
 struct state;
 
@@ -28,7 +27,6 @@ enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
 
 struct provider {
 	const char *name; /* "profile"; "pid" stands for pid123 as well */
-	bool per_process; /* its probes are named after the process */
 	struct stability stability[5];
 
 	/*
@@ -52,9 +50,6 @@ struct provider {
 	 * are stopped or about to be for the commit.
 	 */
 	void (*enable)(struct state *st, struct probe *p);
-
-	/* The opposite, on detach of one process or (NULL) for good. */
-	void (*disable)(struct state *st, struct probe *p, struct proc *of);
 
 	/* A module field that is not its literal name ("a.out", "libc"). */
 	bool (*module_matches)(const struct probe *p, const char *module);

@@ -78,7 +78,6 @@ struct state {
 	int output_error; /* errno that ended the output, or 0 */
 	struct processor processor;
 	uint64_t wall; /* walltimestamp of this firing; 0: not read */
-	uint64_t hits;
 	VEC(struct addrspace *)
 	past;                 /* of spaces that are gone: records name
 				       * them until the end */

@@ -676,7 +676,6 @@ destroy(struct probe *p)
 
 const struct provider prov_pid = {
 	.name = "pid",
-	.per_process = true,
 	.stability = {
 		[STAB_PROVIDER] = { "Evolving", "Evolving", "ISA" },
 		[STAB_MODULE] = { "Private", "Private", "Unknown" },
