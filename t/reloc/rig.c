@@ -250,6 +250,7 @@ get_xstate(struct rig *rig, struct rig_state *s)
 
 	must(ptrace(PTRACE_GETREGSET, rig->pid, NT_X86_XSTATE, &iov) == 0,
 	    "getregset");
+	must(iov.iov_len < sizeof(s->xstate), "RIG_XSTATE");
 	s->xstate_len = iov.iov_len;
 }
 
