@@ -29,6 +29,7 @@
 #include "dlang/world.h"
 #include "tracer/probe.h"
 #include "tracer/processor.h"
+#include "tracer/syscalls.h"
 #include "tracer/timer.h"
 
 struct addrspace;
@@ -58,6 +59,7 @@ struct state {
 
 	struct probes probes;
 	struct timers timers;
+	struct syscalls syscalls;
 
 	struct world world;
 	struct cc *cc;
