@@ -50,6 +50,7 @@ struct state {
 	struct proc *awaited; /* launched, and not yet where evaltime says */
 	bool awaited_mark;    /* ... at our mark, not at the rendezvous */
 	bool executed_again;  /* ... and it executed another program */
+	bool follow;          /* some clause fires in children as well */
 	unsigned targets;     /* named by -p or -c and not gone yet */
 	bool had_targets;
 	size_t applied;  /* probes that enable_apply() has seen */
