@@ -18,6 +18,8 @@ struct types;
 struct probe_desc {
 	const char *prov, *mod, *func, *name;
 	uint32_t id; /* given as a number instead: else 0 */
+	bool family; /* `prov' was written with $target or with a glob: means
+		      * the processes that descend from that one as well */
 };
 
 struct world_arg {

@@ -62,6 +62,7 @@ eval_begin(struct state *st, struct thread *th)
 	env->tid = (uint32_t)context_tid(st);
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
+	env->followed = th != NULL && th->proc->followed;
 	/* Where the tracer runs is where the thread ran, as a rule; clauses that
 	 * ask for `cpu' get the thread's own. */
 	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);

@@ -29,6 +29,7 @@
 #include "dlang/world.h"
 #include "tracer/probe.h"
 #include "tracer/processor.h"
+#include "tracer/syscalls.h"
 #include "tracer/timer.h"
 
 struct addrspace;
@@ -49,6 +50,7 @@ struct state {
 	struct proc *awaited; /* launched, and not yet where evaltime says */
 	bool awaited_mark;    /* ... at our mark, not at the rendezvous */
 	bool executed_again;  /* ... and it executed another program */
+	bool follow;          /* some clause fires in children as well */
 	unsigned targets;     /* named by -p or -c and not gone yet */
 	bool had_targets;
 	size_t applied;  /* probes that enable_apply() has seen */
@@ -58,6 +60,7 @@ struct state {
 
 	struct probes probes;
 	struct timers timers;
+	struct syscalls syscalls;
 
 	struct world world;
 	struct cc *cc;

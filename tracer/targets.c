@@ -291,6 +291,7 @@ static void
 add_target(struct state *st, struct proc *p, bool named)
 {
 	p->target = named;
+	p->family = p->pid;
 	if (!named)
 		return;
 	st->targets++;
@@ -456,6 +457,58 @@ release_child(struct state *st, struct thread *parent, struct thread *child)
 	let_go(st, child->proc);
 }
 
+/* Are children of the process to be traced? */
+static bool
+follows(const struct state *st, const struct proc *p)
+{
+	return st->follow && p->family != 0 && !st->draining;
+}
+
+/* A forked child has our tracepoints in its copy of the memory, and keeps
+ * them. */
+static void
+follow_child(struct proc *parent, struct proc *child, struct state *st)
+{
+	struct space *from = parent->space, *sp = child->space;
+
+	child->followed = true;
+	if (from->tab == NULL)
+		return;
+	struct space_info *info = mem_zalloc(sizeof(*info));
+	*info = *(struct space_info *)from->user;
+	sp->user = info;
+	sp->tab = tptable_fork(from->tab, &sp->target);
+	sites_fork(from, sp);
+	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
+	pid_forked(sp->as);
+	sigwatch_fork(from, sp);
+	if (tptable_queued(sp->tab))
+		sites_commit(st, sp);
+}
+
+/*
+ * A new process.  One that shares the memory (the kernel calls clone() a fork
+ * when the child's signal is SIGCHLD) may meet our int3: it stays traced until
+ * it execs or exits, whether it is followed or not.  Its own first stop lets it
+ * run.
+ */
+static void
+child_born(struct state *st, struct thread *parent, struct thread *child)
+{
+	struct proc *p = child->proc, *from = parent->proc;
+
+	if (p == from)
+		return; /* a thread */
+	p->family = from->family;
+	p->followed = from->followed;
+	if (p->space == from->space)
+		return;
+	if (follows(st, from))
+		follow_child(from, p, st);
+	else
+		release_child(st, parent, child);
+}
+
 static void
 exec_happened(struct state *st, struct thread *th)
 {
@@ -463,11 +516,12 @@ exec_happened(struct state *st, struct thread *th)
 
 	if (st->draining)
 		return; /* targets_release() lets it go */
-	if (!p->target) {
+	if (!p->target && !follows(st, p)) {
 		/* A vfork child has left its parent's memory. */
 		let_go(st, p);
 		return;
 	}
+	p->followed = p->family != p->pid;
 	space_setup(st, p);
 	if (st->awaited == p) {
 		/* Before it was where we wait for it: wait anew. */
@@ -488,13 +542,8 @@ targets_event(struct state *st, const struct event *ev)
 	case EV_FORK:
 	case EV_VFORK:
 	case EV_CLONE:
-		/* A child that shares the memory (the kernel calls clone() a
-		 * fork when the child's signal is SIGCHLD) may meet our int3:
-		 * it stays traced until it execs or exits.  Its own first stop
-		 * lets it run. */
-		if (ev->child != NULL &&
-		    ev->child->proc->space != ev->thread->proc->space)
-			release_child(st, ev->thread, ev->child);
+		if (ev->child != NULL)
+			child_born(st, ev->thread, ev->child);
 		thread_resume(ev->thread);
 		break;
 	case EV_EXEC: exec_happened(st, ev->thread); break;
