@@ -29,11 +29,12 @@ struct world_arg {
 };
 
 struct world_symbol {
-	uint64_t addr; /* in the target */
-	uint64_t size;
+	uint64_t ref;      /* what stands for it: its address in a process is
+			    * asked for at the hit (DIF_VAR_EXTERN) */
 	struct type *type; /* NULL: unknown */
 	const char *object;
-	uint8_t attr;
+	bool function;
+	const char *why; /* with -ENOENT: what is wrong with it, or NULL */
 };
 
 struct world_ops {

@@ -35,6 +35,7 @@
 struct addrspace;
 struct cc;
 struct consume;
+struct externals;
 struct image;
 struct proc;
 struct super;
@@ -64,6 +65,7 @@ struct state {
 
 	struct world world;
 	struct cc *cc;
+	struct externals *externals; /* NULL before the first */
 	VEC(struct prog *) progs;
 
 	int image_fd, store_fd;

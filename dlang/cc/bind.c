@@ -216,9 +216,10 @@ bind_symbol(struct comp *c, struct node *n, const char *full)
 	if (w->ops->symbol == NULL ||
 	    w->ops->symbol(w->ctx, object, name, c->cc->types, &sym) != 0)
 		return comp_error(c, D_IDENT_UNDEF, n,
-		    "failed to resolve %s: Unknown symbol name", full);
+		    "failed to resolve %s: %s", full,
+		    sym.why != NULL ? sym.why : "Unknown symbol name");
 	struct ident *id = ident_new(c->cc, full, ID_SYMBOL);
-	id->value = sym.addr;
+	id->value = sym.ref;
 	id->type = sym.type;
 	id->attr = (struct attr){ 1, 1, 0 };
 	become_var(n, id);

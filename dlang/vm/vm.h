@@ -27,6 +27,9 @@ struct vm_ops {
 	 * operation.  var_str() always terminates. */
 	int (*var)(struct vm_env *, uint32_t id, uint64_t *value);
 	int (*var_str)(struct vm_env *, uint32_t id, char *buf, uint32_t size);
+	/* Where a symbol that the compiler refers to is in the current process.
+	 * 0, or -1: it is not there. */
+	int (*symbol)(struct vm_env *, uint64_t ref, uint64_t *addr);
 	/* User stack, innermost first; the number of frames. */
 	uint32_t (*stack)(
 	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);

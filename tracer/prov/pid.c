@@ -380,17 +380,84 @@ check_offset(struct request *r)
 	    (unsigned long long)r->offset, r->pd->func);
 }
 
+/* The function around an address of the executable's file, its size in
+ * r->size. */
+static int
+around(struct request *r, uint64_t addr, uint64_t *start)
+{
+	const struct sym *s = object_func_at(r->load->object, addr);
+	uint64_t end;
+
+	if (s != NULL) {
+		*start = s->addr;
+		r->size = s->size;
+		return 0;
+	}
+	if (object_fde_range(r->load->object, addr, start, &end) != 0)
+		return -ENOENT;
+	r->size = end - *start;
+	return 0;
+}
+
+/*
+ * Function `-': the name is an address in the executable, as the process or as
+ * its file has it.  What function it is in must be known: where instructions
+ * begin can only be told from there.
+ */
+static int
+answer_address(struct request *r)
+{
+	static const struct sym unnamed = { .name = "-" };
+	const char *name = r->pd->name;
+	uint64_t start, addr;
+	char *end;
+
+	r->load = r->proc->space->as != NULL ?
+	    addrspace_exec(r->proc->space->as) :
+	    NULL;
+	if (r->load == NULL || r->d == NULL)
+		return 0;
+	if (!load_matches(r->load, r->pd->mod))
+		return diag_error(r->d, D_PROC_LIB, r->at,
+		    "only the executable has probes by address, not '%s'",
+		    r->pd->mod);
+	errno = 0;
+	addr = isxdigit((unsigned char)*name) ? strtoull(name, &end, 16) : 0;
+	if (!isxdigit((unsigned char)*name) || *end != '\0' || errno != 0)
+		return diag_error(r->d, D_PROC_NAME, r->at,
+		    "'%s' is not an address in hexadecimal", name);
+	if (addr >= r->load->start && addr < r->load->end)
+		addr -= r->load->bias;
+	if (around(r, addr, &start) != 0)
+		return diag_error(r->d, D_PROC_OFF, r->at,
+		    "address 0x%s is in no known function of '%s'", name,
+		    r->load->module);
+	r->sym = &unnamed;
+	r->start = r->load->bias + start;
+	r->offset = addr - start;
+	if (walk(r) != 0 || !r->found_offset)
+		return diag_error(r->d, D_PROC_ALIGN, r->at,
+		    "address 0x%s is not that of an instruction", name);
+	add_place(r, PID_OFFSET, name, r->insns.at, r->insns.len);
+	return 0;
+}
+
 static int
 answer(struct request *r)
 {
-	int error = parse_name(r);
+	int error;
 
-	if (error != 0)
-		return error;
-	publish_process(r);
-	error = check_function(r);
-	if (error == 0)
-		error = check_offset(r);
+	if (strcmp(r->pd->func, "-") == 0) {
+		error = answer_address(r);
+	} else {
+		error = parse_name(r);
+		if (error != 0)
+			return error;
+		publish_process(r);
+		error = check_function(r);
+		if (error == 0)
+			error = check_offset(r);
+	}
 	vec_fini(&r->exits);
 	vec_fini(&r->insns);
 	return error;
