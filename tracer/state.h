@@ -18,6 +18,7 @@
 #ifndef TRACER_STATE_H
 #define TRACER_STATE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -29,6 +30,7 @@
 #include "dlang/world.h"
 #include "tracer/probe.h"
 #include "tracer/processor.h"
+#include "tracer/procstate.h"
 #include "tracer/timer.h"
 
 struct addrspace;
@@ -70,8 +72,10 @@ struct state {
 	FILE *out;
 
 	struct vm_env env;
-	struct thread *thread; /* whose hit is being handled, or NULL */
-	uint32_t next_tp;      /* next tracepoint id */
+	struct thread *thread;    /* whose hit is being handled, or NULL */
+	const siginfo_t *siginfo; /* the signal that fires, or NULL */
+	struct procstate procstate;
+	uint32_t next_tp; /* next tracepoint id */
 
 	bool started;     /* launched programs have been let run */
 	bool draining;    /* leave the loop */
