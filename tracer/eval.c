@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "symbols/addrspace.h"
+#include "tracer/follow.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
 #include "tracer/procstate.h"
@@ -224,6 +225,7 @@ eval_space(struct vm_env *env)
 
 	if (st->thread == NULL || st->thread->proc->space->as == NULL)
 		return 0;
+	follow_refresh(st->thread->proc->space);
 	return addrspace_id(st->thread->proc->space->as);
 }
 

@@ -28,6 +28,7 @@
 #include "dlang/vm/region.h"
 #include "dlang/vm/vm.h"
 #include "dlang/world.h"
+#include "tracer/moments.h"
 #include "tracer/probe.h"
 #include "tracer/processor.h"
 #include "tracer/procstate.h"
@@ -62,6 +63,7 @@ struct state {
 	struct probes probes;
 	struct timers timers;
 	struct syscalls syscalls;
+	struct moments moments;
 
 	struct world world;
 	struct cc *cc;
@@ -79,6 +81,7 @@ struct state {
 	struct procstate procstate;
 	uint32_t next_tp; /* next tracepoint id */
 
+	bool follow;      /* a provider wants to hear of children */
 	bool started;     /* launched programs have been let run */
 	bool draining;    /* leave the loop */
 	int output_error; /* errno that ended the output, or 0 */
