@@ -113,10 +113,10 @@ on_exec(struct state *st, const struct syscall_hit *hit, void *arg)
 static void
 on_exec_failure(struct state *st, const struct syscall_hit *hit, void *arg)
 {
-	uint64_t error = (uint64_t)hit->error;
+	uint64_t result = (uint64_t)hit->result; /* -errno, as of syscall */
 
-	if (error != 0)
-		proc_fire(st, arg, hit->thread, &error, 1);
+	if (hit->error != 0)
+		proc_fire(st, arg, hit->thread, &result, 1);
 }
 
 static void

@@ -216,8 +216,11 @@ on_discard(struct state *st, const struct event *ev, void *arg)
 		fire_send(st, arg, ev->thread, ev->thread->tid, ev->sig);
 }
 
-/* The third argument, the handler's address, is not known: asking for it means
- * a system call in the program's name. */
+/*
+ * A handler runs, or the signal's default ends or stops the process.  The
+ * third argument, the handler's address, is not known: asking for it means a
+ * system call in the program's name.
+ */
 static void
 on_handle(struct state *st, const struct event *ev, void *arg)
 {
@@ -226,7 +229,7 @@ on_handle(struct state *st, const struct event *ev, void *arg)
 	siginfo_t si;
 
 	if (procfs_status(ev->thread->tid, &s) == 0 &&
-	    has(s.sig_caught, ev->sig) && thread_siginfo(ev->thread, &si) == 0)
+	    !is_ignored(&s, ev->sig) && thread_siginfo(ev->thread, &si) == 0)
 		fire_signal(st, arg, ev->thread, &si, words, 3);
 }
 
