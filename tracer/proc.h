@@ -90,6 +90,7 @@ struct proc {
 			    * pid$target probes it has; 0: none */
 	bool followed;     /* it has them as a descendant, in memory of its
 			    * own */
+	bool exit_told;    /* its end has fired probes */
 	int exit_status;   /* wait status, once its last thread is gone */
 	char comm[16];     /* executable name as the kernel has it */
 

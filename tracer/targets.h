@@ -19,6 +19,14 @@ struct tp_user;
 /* Once, after super_create(). */
 void targets_init(struct state *st);
 
+/* The space of a fork's child, with a copy of the parent's table of
+ * tracepoints. */
+void targets_fork_table(
+    struct state *st, struct space *parent, struct space *child);
+
+/* Give a process its own text back and detach. */
+void targets_let_go(struct state *st, struct proc *p);
+
 /*
  * Launch a command line (quotes and backslashes as in a shell, no expansion)
  * and let it run to the point that option evaltime names: by default its
