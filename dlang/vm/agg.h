@@ -34,6 +34,11 @@ void agg_merge(
 void agg_zero(uint32_t func, uint64_t param, uint32_t words, uint64_t *value);
 /* 8-byte words a value takes. */
 uint32_t agg_words(uint32_t func, uint64_t param);
+/* Is there room in an area of `size' bytes for an entry whose key and value
+ * take `data'?  Where not, nothing would ever be aggregated. */
+bool agg_holds(uint32_t size, uint32_t data);
+/* The word that counts a value: of the histograms, 0 for all others. */
+uint32_t agg_bucket(uint32_t func, uint64_t param, int64_t value);
 
 /* Reader: every entry, bounds checked.  *cookie starts at 0. */
 const struct agg_entry *agg_next(

@@ -289,6 +289,23 @@ agg_cmp_keys(const struct prog_agg *def, const uint8_t *a, const uint8_t *b,
 	return 0;
 }
 
+/* lquantize(): what is below the base counts as base - 1, what is at the limit
+ * or above as limit + 1. */
+static long double
+agg_weight_linear(const struct prog_agg *def, const int64_t *v)
+{
+	int64_t base = LQUANTIZE_BASE(def->param);
+	int64_t step = LQUANTIZE_STEP(def->param);
+	int64_t levels = LQUANTIZE_LEVELS(def->param);
+	long double sum = (long double)(base - 1) * (long double)v[0];
+
+	for (int64_t i = 0; i < levels; i++)
+		sum += (long double)(base + i * step) * (long double)v[i + 1];
+	return sum +
+	    (long double)(base + levels * step + 1) *
+	    (long double)v[levels + 1];
+}
+
 /* Values of a histogram's buckets times their counts. */
 static long double
 agg_weight(const struct prog_agg *def, const uint64_t *value)
@@ -306,23 +323,16 @@ agg_weight(const struct prog_agg *def, const uint64_t *value)
 		}
 		return sum;
 	}
-	if (def->func == AGG_LQUANTIZE) {
-		int64_t base = LQUANTIZE_BASE(def->param);
-		int64_t step = LQUANTIZE_STEP(def->param);
-		for (uint32_t i = 1; i < def->words; i++)
-			sum += (long double)(i == 1 ?
-				       base - 1 :
-				       base + ((int64_t)i - 2) * step) *
-			    (long double)v[i];
-		return sum;
-	}
+	if (def->func == AGG_LQUANTIZE)
+		return agg_weight_linear(def, v + 1);
 	return hist_ll_weight(def, value);
 }
 
+/* How often 0 was counted: it adds nothing to the weight. */
 static int64_t
 agg_zero_bucket(const struct prog_agg *def, const uint64_t *value)
 {
-	return def->func == AGG_QUANTIZE ? (int64_t)value[QUANTIZE_ZERO] : 0;
+	return (int64_t)value[agg_bucket(def->func, def->param, 0)];
 }
 
 static int

@@ -259,15 +259,21 @@ consume_aggs(struct consume *c)
 	}
 }
 
+/* In the order of their ids, which `aggsortrev' turns round as it does that of
+ * the lines. */
 static void
 consume_report(struct consume *c)
 {
 	struct printer p = consume_printer(c, &c->line);
+	bool reverse = option_get(c->env.opts, OPT_AGGSORTREV);
+	uint32_t n = (uint32_t)c->env.globals->aggs.len;
 
 	str_addc(&c->line, '\n');
-	for (uint32_t id = 1; id <= c->env.globals->aggs.len; id++)
+	for (uint32_t i = 1; i <= n; i++) {
+		uint32_t id = reverse ? n + 1 - i : i;
 		if (!aggs_table(&c->aggs, id)->printed)
 			printa(&p, &id, 1, NULL, false);
+	}
 	out_write(&c->out, &c->line);
 }
 
