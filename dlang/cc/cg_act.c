@@ -77,11 +77,7 @@ describe(struct comp *c, const struct node *n, struct type *type)
 		return r;
 	}
 	switch (kind_of(type)) {
-	case TYPE_STRING:
-		r.kind = REC_STRING;
-		if (n->kind == N_STRING)
-			r.size = MIN(r.size, (uint32_t)strlen(n->name) + 1);
-		break;
+	case TYPE_STRING: r.kind = REC_STRING; break;
 	case TYPE_ARRAY:
 		r.kind = type_is_stringlike(type) ? REC_CHARS : REC_BYTES;
 		break;
@@ -382,8 +378,6 @@ lay_out_keys(struct cg_clause *k, struct ident *id, struct node *list)
 	a->keys = arena_alloc(&k->c->cc->arena, a->nkeys * sizeof(*a->keys));
 	for (struct node *n = list; n != NULL; n = n->next, i++) {
 		struct prog_rec r = describe(k->c, n, id->keys[i]);
-		if (r.kind == REC_STRING)
-			r.size = type_dif(id->keys[i]).size;
 		r.off = ROUND_UP(off, alignment(r.size));
 		if (r.size > RECORD_MAX || r.off + r.size > RECORD_MAX)
 			return comp_error(k->c, D_UNKNOWN, n,
