@@ -315,7 +315,8 @@ act_fits(const struct prog_act *a, uint32_t limit)
 		size = sizeof(struct rec_stack) + 8 * (uint64_t)a->arg;
 	else if (a->op == OP_SYM)
 		size = sizeof(struct rec_sym);
-	else if (a->op == OP_EXPR && !(a->flags & (ACT_F_STRING | ACT_F_BYREF)))
+	else if (a->op == OP_EXPR &&
+	    !(a->flags & (ACT_F_STRING | ACT_F_BYREF | ACT_F_OBJECT)))
 		return size <= 8 && a->off <= limit && size <= limit - a->off;
 	else
 		return a->off <= limit && size <= limit - a->off;

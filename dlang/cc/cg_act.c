@@ -217,6 +217,36 @@ act_trace(struct cg_clause *k, struct stmt *s, struct node *n)
 	return act_list(k, s, n->list);
 }
 
+/* Bytes of an object that are recorded: `printsize' can be set again while
+ * tracing, so at least what it is by default. */
+#define PRINT_SIZE 8192
+
+/* The address and what is there; objects that D holds have none. */
+static int
+act_print(struct cg_clause *k, struct stmt *s, struct node *n)
+{
+	struct node *a = n->list;
+	int64_t most = option_get(k->c->cc->opts, OPT_PRINTSIZE);
+
+	if (kind_of(a->type) != TYPE_POINTER)
+		return act_list(k, s, a);
+	struct type *to = type_resolve(a->type)->base;
+	uint64_t size = type_resolve(to)->size;
+	struct prog_rec addr = { .kind = REC_INT, .size = 8, .type = a->type };
+	struct prog_rec obj = { .kind = REC_BYTES, .type = to };
+	obj.size = (uint32_t)MIN(size, (uint64_t)MAX(most, PRINT_SIZE));
+	if (place(k, n, &addr) != 0 || place(k, n, &obj) != 0)
+		return -EINVAL;
+	/* One act for both: what the address depends on is done once. */
+	struct prog_rec both = addr;
+	both.size = 8 + obj.size;
+	if (emit_value(k, a, NULL, &both, ACT_F_OBJECT) != 0)
+		return -EINVAL;
+	*vec_push(&s->recs) = addr;
+	*vec_push(&s->recs) = obj;
+	return 0;
+}
+
 /* ustack(), usym() ... as statements: the call is its own value. */
 static int
 act_self(struct cg_clause *k, struct stmt *s, struct node *n)
@@ -331,7 +361,7 @@ action(struct cg_clause *k, struct stmt *s, struct node *n)
 		int (*fn)(struct cg_clause *, struct stmt *, struct node *);
 	} table[] = {
 		{ ACT_TRACE, act_trace },
-		{ ACT_PRINT, act_trace },
+		{ ACT_PRINT, act_print },
 		{ ACT_PRINTF, act_printf },
 		{ ACT_SYSTEM, act_printf },
 		{ ACT_FREOPEN, act_printf },

@@ -542,6 +542,32 @@ check_trace(struct comp *c, struct node *n)
 	return 0;
 }
 
+/* A pointer to what has a size, or an object of D. */
+static int
+check_print(struct comp *c, struct node *n)
+{
+	struct node *a = n->list;
+	char buf[NAME_MAX_TEXT];
+
+	if (check_trace(c, n) != 0)
+		return -EINVAL;
+	enum type_kind k = kind_of(a);
+	if (k == TYPE_STRUCT || k == TYPE_UNION || k == TYPE_ARRAY ||
+	    k == TYPE_STRING)
+		return 0;
+	if (k != TYPE_POINTER)
+		return wrong_arg(
+		    c, a, n->ident->name, "( )", 1, c->cc->t_voidp);
+	struct type *to = type_resolve(a->type)->base;
+	if (type_resolve(to)->size == 0)
+		return comp_error(c, D_PRINT_SIZE, a,
+		    "%s( ) argument #1 reference has type '%s' with size 0; "
+		    "cannot %s( ) it.",
+		    n->ident->name, type_name(to, buf, sizeof(buf)),
+		    n->ident->name);
+	return 0;
+}
+
 static int
 check_tracemem(struct comp *c, struct node *n)
 {
@@ -657,7 +683,7 @@ check_action(struct comp *c, struct node *n)
 		int (*fn)(struct comp *, struct node *);
 	} table[] = {
 		{ ACT_TRACE, check_trace },
-		{ ACT_PRINT, check_trace },
+		{ ACT_PRINT, check_print },
 		{ ACT_PRINTF, check_printf },
 		{ ACT_SYSTEM, check_printf },
 		{ ACT_FREOPEN, check_printf },

@@ -133,6 +133,13 @@ target(struct run *u, const struct img_act *a)
 }
 
 static void
+act_object(struct run *u, const struct img_act *a, uint8_t *p, uint64_t addr)
+{
+	memcpy(p, &addr, 8);
+	vm_copy(u->env, p + 8, addr, a->size - 8);
+}
+
+static void
 act_expr(struct run *u, const struct img_act *a)
 {
 	uint64_t v = evaluate(u, a->difo_ref);
@@ -146,6 +153,8 @@ act_expr(struct run *u, const struct img_act *a)
 		vm_copy_str(u->env, (char *)p, v, a->size);
 	else if (a->flags & ACT_F_BYREF)
 		vm_copy(u->env, p, v, a->size);
+	else if (a->flags & ACT_F_OBJECT && a->size > 8)
+		act_object(u, a, p, v);
 	else
 		memcpy(p, &v, VM_MIN(a->size, 8));
 }

@@ -84,9 +84,12 @@ void print_value(struct printer *p, const struct prog_rec *rec, const void *v);
 void print_key(struct printer *p, const struct prog_rec *rec, const void *v);
 /* tracemem(): hex and characters. */
 void print_dump(struct printer *p, const void *v, size_t size);
-/* print(): a value by its type. */
+/* print(): a value by its type, as many bytes of it as `printsize' says. */
 void print_typed(
     struct printer *p, const struct type *t, const void *v, size_t size);
+/* The same of what is at an address, which comes first. */
+void print_object(struct printer *p, uint64_t addr, const struct type *t,
+    const void *v, size_t size);
 
 /* ---- aggs.c: the consumer's own copy of the aggregations ---- */
 

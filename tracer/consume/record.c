@@ -340,14 +340,22 @@ stmt_tracemem(struct consume *c, struct printer *p, const struct prog_stmt *st)
 	print_dump(p, v, (size_t)size);
 }
 
+/* One record is the object itself; two are its address and the object. */
 static void
 stmt_print(struct consume *c, struct printer *p, const struct prog_stmt *st)
 {
-	for (size_t i = 0; i < st->nrecs; i++) {
-		const uint8_t *v = record_value(c, &st->recs[i]);
-		if (v != NULL)
-			print_typed(p, st->recs[i].type, v, st->recs[i].size);
-	}
+	if (st->nrecs == 0)
+		return;
+	const struct prog_rec *rec = &st->recs[st->nrecs - 1];
+	const uint8_t *v = record_value(c, rec);
+	const uint8_t *addr = record_value(c, &st->recs[0]);
+
+	if (v == NULL || addr == NULL)
+		return;
+	if (st->nrecs == 2)
+		print_object(p, value_uint(addr, 8), rec->type, v, rec->size);
+	else
+		print_typed(p, rec->type, v, rec->size);
 }
 
 /* printa(), clear() and so on see what was aggregated up to now. */
