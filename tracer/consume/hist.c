@@ -109,7 +109,7 @@ struct hist {
 	const int64_t *buckets;
 	uint32_t n;     /* buckets */
 	uint32_t empty; /* first of the three that an empty one shows */
-	bool has_neg;   /* llquantize: data below 0 */
+	bool has_neg;   /* llquantize: there are rows below 0 */
 };
 
 /* llquantize: bins on one side of 0, and of one order (dlang/vm/agg.c has the
@@ -192,11 +192,8 @@ hist_open(const struct prog_agg *def, const uint64_t *value)
 	}
 	h.buckets = (const int64_t *)value + 1;
 	h.n = def->words - 1;
-	if (def->func == AGG_LLQUANTIZE) {
+	if (def->func == AGG_LLQUANTIZE)
 		h.empty = hist_ll_side(def) + 1; /* the middle */
-		for (uint32_t i = 0; i < h.empty; i++)
-			h.has_neg |= h.buckets[i] != 0;
-	}
 	return h;
 }
 
@@ -338,6 +335,7 @@ hist_print(struct str *to, const struct prog_agg *def, const uint64_t *value,
 		first = MIN(h.empty, h.n - 3);
 		last = hist_neighbour(&h, hist_neighbour(&h, first, 1), 1);
 	}
+	h.has_neg = first < h.empty;
 	double total = hist_total(
 	    h.buckets + first, last - first + 1, style->zoom, &neg, &pos);
 	for (uint32_t i = first; i <= last; i++) {
