@@ -312,9 +312,14 @@ act_tracemem(struct cg_clause *k, struct stmt *s, struct node *n)
 static int
 act_setopt(struct cg_clause *k, struct stmt *s, struct node *n)
 {
-	s->s.strs[0] = n->list->name;
-	s->s.strs[1] = n->list->next != NULL ? n->list->next->name : NULL;
+	size_t i = 0;
+
 	add_act(k, OP_MARK);
+	for (struct node *a = n->list; a != NULL; a = a->next, i++)
+		if (a->kind == N_STRING)
+			s->s.strs[i] = a->name;
+		else if (record(k, s, a, k->c->cc->t_string) != 0)
+			return -EINVAL;
 	return 0;
 }
 

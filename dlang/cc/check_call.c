@@ -654,19 +654,6 @@ check_plain(struct comp *c, struct node *n)
 }
 
 static int
-check_setopt(struct comp *c, struct node *n)
-{
-	if (check_plain(c, n) != 0)
-		return -EINVAL;
-	for (struct node *a = n->list; a != NULL; a = a->next)
-		if (a->kind != N_STRING)
-			return comp_error(c, D_PROTO_ARG, a,
-			    "setopt( ) argument is incompatible with "
-			    "prototype:\n\tprototype: string constant");
-	return 0;
-}
-
-static int
 kernel_only(struct comp *c, const struct node *n)
 {
 	return comp_error(c, D_UNKNOWN, n,
@@ -695,7 +682,6 @@ check_action(struct comp *c, struct node *n)
 		{ ACT_TRACEMEM, check_tracemem },
 		{ ACT_USTACK, check_ustack },
 		{ ACT_JSTACK, check_ustack },
-		{ ACT_SETOPT, check_setopt },
 	};
 
 	if (n->ident->id == ACT_STACK && check_stack(c, n) != 0)
