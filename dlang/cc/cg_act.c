@@ -48,6 +48,10 @@ static uint32_t
 stack_frames(struct comp *c, const struct node *n)
 {
 	bool lang = n->ident->id == ACT_JSTACK;
+
+	/* The kernel's: a user process has none that could be seen. */
+	if (n->ident->id == ACT_STACK)
+		return 0;
 	int64_t frames =
 	    option_get(c->cc->opts, lang ? OPT_JSTACKFRAMES : OPT_USTACKFRAMES);
 	int64_t max = option_get(c->cc->opts, OPT_MAXFRAMES);
@@ -254,10 +258,26 @@ act_self(struct cg_clause *k, struct stmt *s, struct node *n)
 	return record(k, s, n, NULL);
 }
 
+/* A format that prints nothing, said of a statement only: inside another call
+ * it is the call that is wrong. */
+static int
+check_format(struct cg_clause *k, const struct node *n)
+{
+	const struct node *text = n->list;
+
+	if (text->kind != N_STRING || text->name[0] != '\0' ||
+	    n->ident->id == ACT_FREOPEN)
+		return 0;
+	return comp_error(k->c, D_PRINTF_FMT_EMPTY, text,
+	    "%s( ) format string is empty", n->ident->name);
+}
+
 static int
 act_printf(struct cg_clause *k, struct stmt *s, struct node *n)
 {
 	s->s.fmt = n->extra;
+	if (check_format(k, n) != 0)
+		return -EINVAL;
 	if (n->list->next == NULL)
 		add_act(k, OP_MARK);
 	return act_list(k, s, n->list->next);
@@ -267,6 +287,8 @@ static int
 act_aggs(struct cg_clause *k, struct stmt *s, struct node *n)
 {
 	s->s.fmt = n->extra;
+	if (check_format(k, n) != 0)
+		return -EINVAL;
 	for (struct node *a = n->list; a != NULL; a = a->next)
 		if (a->kind == N_AGG)
 			*vec_push(&s->aggs) = a->ident->agg->id;
