@@ -7,6 +7,7 @@
  * possible, what is left of the buffer is skipped and counted.
  */
 #include <string.h>
+#include <time.h>
 
 #include "dlang/vm/agg.h"
 #include "dlang/vm/buf.h"
@@ -240,6 +241,25 @@ consume_entry(struct consume *c, const struct agg_entry *e)
 	mem_free(copy);
 }
 
+static uint64_t
+consume_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void
+consume_aggs_due(struct consume *c)
+{
+	int64_t rate = option_get(c->env.opts, OPT_AGGRATE);
+
+	if (rate <= 0 || c->aggs_at == 0 ||
+	    consume_now() - c->aggs_at >= (uint64_t)rate)
+		consume_aggs(c);
+}
+
 void
 consume_aggs(struct consume *c)
 {
@@ -254,8 +274,10 @@ consume_aggs(struct consume *c)
 			consume_entry(c, e);
 			any = true;
 		}
-		if (any)
-			agg_reset(&c->env.store, l);
+		if (!any)
+			continue;
+		agg_reset(&c->env.store, l);
+		c->aggs_at = consume_now();
 	}
 }
 
@@ -280,10 +302,10 @@ consume_report(struct consume *c)
 int
 consume_finish(struct consume *c, bool aborted)
 {
-	/* Before the records: a printa() among them prints what is there now. */
-	consume_aggs(c);
 	int r = consume_records(c);
 
+	/* After the records: a printa() among them is not yet the end. */
+	consume_aggs(c);
 	consume_drops(c);
 	if (r == 0 && !aborted) {
 		consume_report(c);

@@ -240,6 +240,7 @@ struct consume {
 	struct out out;
 	struct str line; /* of the record being printed */
 	struct aggs aggs;
+	uint64_t aggs_at;  /* when they were last read; 0: there was nothing */
 	struct hash flows; /* struct flow by pid and tid */
 	bool header;       /* printed */
 	struct {           /* the record being printed, copied */

@@ -358,15 +358,17 @@ stmt_print(struct consume *c, struct printer *p, const struct prog_stmt *st)
 		print_typed(p, rec->type, v, rec->size);
 }
 
-/* printa(), clear() and so on see what was aggregated up to now. */
+/* clear() and so on see what was aggregated up to now, printa() what was when
+ * `aggrate' let it look. */
 static void
 stmt_aggs(struct consume *c, struct printer *p, const struct prog_stmt *st)
 {
-	consume_aggs(c);
 	if (st->kind == ACT_PRINTA) {
+		consume_aggs_due(c);
 		printa(p, st->aggs, st->naggs, st->fmt, true);
 		return;
 	}
+	consume_aggs(c);
 	for (size_t i = 0; i < st->naggs; i++) {
 		struct agg_table *t = aggs_table(&c->aggs, st->aggs[i]);
 		if (t == NULL)
