@@ -264,6 +264,7 @@ struct img_hdr {
 };
 
 #define IMG_DESTRUCTIVE 1
+#define IMG_AGGPERCPU   2 /* an entry for each processor */
 
 struct img_probe {
 	uint32_t id;

@@ -475,6 +475,7 @@ image_publish(
 	h->nspec = (uint32_t)option_get(opts, OPT_NSPEC);
 	h->specsize = spec_bytes(opts);
 	h->flags = option_get(opts, OPT_DESTRUCTIVE) ? IMG_DESTRUCTIVE : 0;
+	h->flags |= option_get(opts, OPT_AGGPERCPU) ? IMG_AGGPERCPU : 0;
 	if ((error = publish_vars(im, g)) != 0 ||
 	    (error = publish_aggs(im, g)) != 0)
 		return error;

@@ -349,7 +349,7 @@ key_hash(uint32_t id, const uint8_t *key, uint32_t size)
 
 static struct agg_entry *
 find(const struct region *store, const struct agg_at *at, uint32_t hash,
-    const struct img_agg *agg, const void *key)
+    const struct img_agg *agg, const void *key, uint32_t cpu)
 {
 	uint32_t prev = at->end;
 	uint32_t ref = LOAD_ONCE(&at->hdr->bucket[hash & (at->buckets - 1)]);
@@ -359,7 +359,7 @@ find(const struct region *store, const struct agg_at *at, uint32_t hash,
 		struct agg_entry *e = region_at8(store, ref, sizeof(*e));
 		if (e == NULL)
 			return NULL;
-		if (e->hash == hash && e->id == agg->id &&
+		if (e->hash == hash && e->id == agg->id && e->cpu == cpu &&
 		    e->key_size == agg->key_size &&
 		    region_at(store, ref, size) != NULL &&
 		    memcmp(e->data, key, agg->key_size) == 0)
@@ -372,7 +372,7 @@ find(const struct region *store, const struct agg_at *at, uint32_t hash,
 
 static struct agg_entry *
 add(const struct region *store, struct lane *l, const struct agg_at *at,
-    uint32_t hash, const struct img_agg *agg, const void *key)
+    uint32_t hash, const struct img_agg *agg, const void *key, uint32_t cpu)
 {
 	uint64_t size = entry_size(agg->key_size, agg->words);
 	uint32_t used = LOAD_ONCE(&at->hdr->used);
@@ -393,7 +393,7 @@ add(const struct region *store, struct lane *l, const struct agg_at *at,
 	e->hash = hash;
 	e->key_size = agg->key_size;
 	e->words = agg->words;
-	e->spare = 0;
+	e->cpu = cpu;
 	memset(e->data, 0, VM_ALIGN((size_t)agg->key_size));
 	memcpy(e->data, key, agg->key_size);
 	agg_zero(agg->func, agg->param, agg->words,
@@ -405,7 +405,7 @@ add(const struct region *store, struct lane *l, const struct agg_at *at,
 
 void
 agg_update(const struct region *store, struct lane *l,
-    const struct img_agg *agg, const void *key, int64_t value,
+    const struct img_agg *agg, const void *key, uint32_t cpu, int64_t value,
     int64_t increment)
 {
 	struct agg_at at;
@@ -414,10 +414,10 @@ agg_update(const struct region *store, struct lane *l,
 		l->drops[DROP_AGG]++;
 		return;
 	}
-	uint32_t hash = key_hash(agg->id, key, agg->key_size);
-	struct agg_entry *e = find(store, &at, hash, agg, key);
+	uint32_t hash = key_hash(agg->id, key, agg->key_size) ^ cpu;
+	struct agg_entry *e = find(store, &at, hash, agg, key, cpu);
 	if (e == NULL)
-		e = add(store, l, &at, hash, agg, key);
+		e = add(store, l, &at, hash, agg, key, cpu);
 	if (e != NULL)
 		value_add(agg,
 		    (uint64_t *)(e->data + VM_ALIGN((size_t)agg->key_size)),

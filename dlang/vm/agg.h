@@ -15,15 +15,16 @@ struct agg_entry {
 	uint32_t hash;
 	uint32_t key_size; /* bytes */
 	uint32_t words;    /* of the value */
-	uint32_t spare;
+	uint32_t cpu;      /* plus 1; 0: of all processors */
 	/* key, padded to 8 bytes, then the value */
 	uint8_t data[];
 };
 
 /* Writer: add `value' (times `increment' for the quantizers) under a key of
- * agg->key_size bytes.  No room: a drop is counted. */
+ * agg->key_size bytes, in the entry that is for `cpu' (see there).  No room: a
+ * drop is counted. */
 void agg_update(const struct region *store, struct lane *l,
-    const struct img_agg *agg, const void *key, int64_t value,
+    const struct img_agg *agg, const void *key, uint32_t cpu, int64_t value,
     int64_t increment);
 
 /* Add value words `src' to `dst', both of aggregation function func.  Used

@@ -201,9 +201,10 @@ act_agg(struct run *u, const struct img_act *a)
 		value = (int64_t)evaluate(u, a->difo_ref);
 	if (a->difo2_ref != 0 && !vm_faulted(env))
 		increment = (int64_t)evaluate(u, a->difo2_ref);
+	uint32_t cpu = env->at.image->flags & IMG_AGGPERCPU ? env->cpu + 1 : 0;
 	if (!vm_faulted(env))
 		agg_update(&env->store, env->at.lane, &aggs[a->arg - 1],
-		    u->key != NULL ? (const void *)u->key : "", value,
+		    u->key != NULL ? (const void *)u->key : "", cpu, value,
 		    increment);
 	u->key = NULL;
 }

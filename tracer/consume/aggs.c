@@ -21,6 +21,9 @@ aggs_init(struct aggs *a, const struct prog_globals *g)
 static void
 agg_row_destroy(struct agg_row *row)
 {
+	vec_foreach(part, &row->parts)
+		mem_free(part->value);
+	vec_fini(&row->parts);
 	mem_free(row->value);
 	mem_free(row);
 }
@@ -59,7 +62,28 @@ agg_row_zero(struct agg_row *row)
 	const struct prog_agg *def = row->def;
 
 	agg_zero(def->func, def->param, def->words, row->value);
+	vec_foreach(part, &row->parts)
+		agg_zero(def->func, def->param, def->words, part->value);
 	row->empty = true;
+}
+
+/* Made when there is none yet.  There are few: a list will do. */
+static uint64_t *
+agg_row_part(struct agg_row *row, uint32_t cpu)
+{
+	const struct prog_agg *def = row->def;
+	size_t i = row->parts.len;
+
+	vec_foreach(part, &row->parts)
+		if (part->cpu == cpu)
+			return part->value;
+	vec_push(&row->parts);
+	for (; i > 0 && row->parts.at[i - 1].cpu > cpu; i--)
+		row->parts.at[i] = row->parts.at[i - 1];
+	row->parts.at[i] = (struct agg_part){ .cpu = cpu,
+		.value = mem_zalloc((size_t)def->words * 8) };
+	agg_zero(def->func, def->param, def->words, row->parts.at[i].value);
+	return row->parts.at[i].value;
 }
 
 static struct agg_row *
@@ -105,7 +129,8 @@ agg_key_symbols(const struct prog_agg *def, uint8_t *key)
 }
 
 void
-aggs_add(struct aggs *a, uint32_t id, uint8_t *key, const uint64_t *value)
+aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
+    const uint64_t *value)
 {
 	if (aggs_table(a, id) == NULL)
 		return;
@@ -113,6 +138,9 @@ aggs_add(struct aggs *a, uint32_t id, uint8_t *key, const uint64_t *value)
 	struct agg_row *row = aggs_row(a, id, key);
 	agg_merge(row->def->func, row->def->words, row->value, value);
 	row->empty = false;
+	if (cpu != 0)
+		agg_merge(row->def->func, row->def->words,
+		    agg_row_part(row, cpu - 1), value);
 }
 
 void

@@ -237,7 +237,8 @@ consume_entry(struct consume *c, const struct agg_entry *e)
 		return;
 	uint8_t *copy = mem_alloc(len);
 	memcpy(copy, e->data, len);
-	aggs_add(&c->aggs, id, copy, (const uint64_t *)(copy + key));
+	aggs_add(&c->aggs, id, copy, __atomic_load_n(&e->cpu, __ATOMIC_RELAXED),
+	    (const uint64_t *)(copy + key));
 	mem_free(copy);
 }
 

@@ -93,8 +93,15 @@ void print_object(struct printer *p, uint64_t addr, const struct type *t,
 
 /* ---- aggs.c: the consumer's own copy of the aggregations ---- */
 
+/* The share of one processor, with aggpercpu. */
+struct agg_part {
+	uint32_t cpu;
+	uint64_t *value;
+};
+
 struct agg_row {
-	struct agg_row *next; /* with the same hash */
+	struct agg_row *next;       /* with the same hash */
+	VEC(struct agg_part) parts; /* by processor */
 	const struct prog_agg *def;
 	bool empty;      /* nothing was added since it was made or cleared */
 	uint64_t *value; /* def->words */
@@ -118,8 +125,9 @@ void aggs_fini(struct aggs *a);
 /* The table of an aggregation, or NULL when there is no such id. */
 struct agg_table *aggs_table(struct aggs *a, uint32_t id);
 /* Add a value under a key, which may be changed: symbol keys to where their
- * symbol starts. */
-void aggs_add(struct aggs *a, uint32_t id, uint8_t *key, const uint64_t *value);
+ * symbol starts.  `cpu' is that of struct agg_entry. */
+void aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
+    const uint64_t *value);
 void aggs_clear(struct aggs *a, uint32_t id);
 /* Keep the n largest values; negative: the smallest; 0: none. */
 void aggs_trunc(struct aggs *a, uint32_t id, int64_t n);
