@@ -95,7 +95,8 @@ struct prog_stmt {
 	struct fmt *fmt; /* printf, printa, system, freopen; or NULL */
 	uint32_t *aggs;  /* printa, clear, trunc ...: agg ids */
 	size_t naggs;
-	const char *strs[2]; /* setopt(): option and value */
+	const char *strs[2]; /* setopt(): option and value; NULL: recorded, or
+			      * there is none */
 	bool has_arg; /* trunc(@a, n), normalize(@a, n), tracemem's third:
 				* then the last of recs */
 	struct span span;

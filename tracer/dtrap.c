@@ -437,14 +437,21 @@ wants_destructive(const struct cli *c)
 	return false;
 }
 
+/*
+ * The least bufsize that never drops a record from an empty buffer.  With policy
+ * switch that is two: a record that does not fit before the end of the buffer
+ * leaves that part unused.
+ */
 static uint32_t
-largest_record(const struct cli *c)
+least_bufsize(const struct cli *c)
 {
 	uint32_t size = 0;
 
 	vec_foreach(r, &c->requests)
 		for (size_t i = 0; i < r->prog->nclauses; i++)
 			size = MAX(size, r->prog->clauses[i]->rec_size);
+	if (option_get(&c->st.opts, OPT_BUFPOLICY) == POLICY_SWITCH)
+		size *= 2;
 	return size;
 }
 
@@ -467,12 +474,21 @@ enable(struct cli *c)
 
 	if (wants_destructive(c) && option_get(&st->opts, OPT_DESTRUCTIVE) == 0)
 		return fail_to_enable(c, "Destructive actions not allowed");
-	if (largest_record(c) > option_get(&st->opts, OPT_BUFSIZE))
+	if (least_bufsize(c) > option_get(&st->opts, OPT_BUFSIZE))
 		return fail_to_enable(c, "Enabling exceeds size of buffer");
-	if (stores_create_image(st) != 0 ||
-	    image_publish(st->image, cc_globals(st->cc), &st->opts) != 0 ||
-	    stores_create_store(st) != 0)
-		return fail_to_enable(c, "not enough memory");
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_FILL &&
+	    (int64_t)enable_end_size(st) > option_get(&st->opts, OPT_BUFSIZE))
+		return fail_to_enable(
+		    c, "END enablings exceed size of principal buffer");
+	int error = stores_create_image(st);
+	if (error == 0)
+		error = image_publish(st->image, cc_globals(st->cc), &st->opts);
+	if (error == 0)
+		error = stores_create_store(st);
+	if (error != 0)
+		return fail_to_enable(c,
+		    error == -EMSGSIZE ? "Enabling exceeds size of buffer" :
+					 "not enough memory");
 	if (enable_apply(st) != 0)
 		return fail_to_enable(c, "too many probes");
 	st->matching = true;

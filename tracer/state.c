@@ -149,7 +149,7 @@ state_consume(struct state *st)
 	/* Printing is work, and system() starts programs that inherit what we
 	 * are. */
 	processor_restore(&st->processor);
-	consume_aggs(st->consume);
+	consume_aggs_due(st->consume);
 	int error = consume_records(st->consume);
 	if (error != 0) {
 		st->output_error = -error;

@@ -133,6 +133,13 @@ target(struct run *u, const struct img_act *a)
 }
 
 static void
+act_object(struct run *u, const struct img_act *a, uint8_t *p, uint64_t addr)
+{
+	memcpy(p, &addr, 8);
+	vm_copy(u->env, p + 8, addr, a->size - 8);
+}
+
+static void
 act_expr(struct run *u, const struct img_act *a)
 {
 	uint64_t v = evaluate(u, a->difo_ref);
@@ -146,6 +153,8 @@ act_expr(struct run *u, const struct img_act *a)
 		vm_copy_str(u->env, (char *)p, v, a->size);
 	else if (a->flags & ACT_F_BYREF)
 		vm_copy(u->env, p, v, a->size);
+	else if (a->flags & ACT_F_OBJECT && a->size > 8)
+		act_object(u, a, p, v);
 	else
 		memcpy(p, &v, VM_MIN(a->size, 8));
 }
@@ -192,9 +201,10 @@ act_agg(struct run *u, const struct img_act *a)
 		value = (int64_t)evaluate(u, a->difo_ref);
 	if (a->difo2_ref != 0 && !vm_faulted(env))
 		increment = (int64_t)evaluate(u, a->difo2_ref);
+	uint32_t cpu = env->at.image->flags & IMG_AGGPERCPU ? env->cpu + 1 : 0;
 	if (!vm_faulted(env))
 		agg_update(&env->store, env->at.lane, &aggs[a->arg - 1],
-		    u->key != NULL ? (const void *)u->key : "", value,
+		    u->key != NULL ? (const void *)u->key : "", cpu, value,
 		    increment);
 	u->key = NULL;
 }
