@@ -81,6 +81,7 @@ struct comp {
 	struct ident **params; /* of the inline or translator whose body
 				       * is being checked */
 	size_t nparams;
+	bool speculating; /* the clause has called speculate() */
 };
 
 int comp_error(struct comp *c, enum diag_tag tag, const struct node *at,

@@ -386,7 +386,7 @@ stmt_setopt(struct consume *c, const struct prog_stmt *st)
 	if (r == 0)
 		return;
 	str_printf(&s, "couldn't set option \"%s\" to \"%s\": %s", st->strs[0],
-	    st->strs[1] != NULL ? st->strs[1] : "enabled", option_error(r));
+	    st->strs[1] != NULL ? st->strs[1] : "1", option_error(r));
 	record_error(c, c->rec.hdr->epid, str_c(&s));
 	str_fini(&s);
 }
