@@ -491,6 +491,23 @@ enable(struct cli *c)
 	return E_SUCCESS;
 }
 
+/* The program as messages call it. */
+static const char *
+kind_name(const struct request *r)
+{
+	return r->level == CC_SCRIPT ? "script" : "description";
+}
+
+static void
+say_stability(struct cli *c, const struct request *r)
+{
+	if (!c->verbose)
+		return;
+	char *name = mem_printf("%s %s", kind_name(r), r->spec);
+	list_stability(&c->st, r->prog, name, c->compile_only);
+	mem_free(name);
+}
+
 /* E_ERROR when there is nothing to wait for. */
 static int
 say_matches(struct cli *c)
@@ -501,9 +518,9 @@ say_matches(struct cli *c)
 		state_notice(&c->st, "allowing destructive actions");
 	vec_foreach(r, &c->requests) {
 		state_notice(&c->st, "%s '%s' matched %llu probe%s",
-		    r->level == CC_SCRIPT ? "script" : "description", r->spec,
-		    (unsigned long long)r->prog->matched,
+		    kind_name(r), r->spec, (unsigned long long)r->prog->matched,
 		    r->prog->matched == 1 ? "" : "s");
+		say_stability(c, r);
 		matched += r->prog->matched;
 	}
 	if (matched == 0 && option_get(&c->st.opts, OPT_ZDEFS) == 0) {
@@ -580,9 +597,11 @@ run(struct cli *c)
 		return r;
 	if (c->list)
 		return list(c);
-	if (c->compile_only)
-		return E_SUCCESS;
-	return trace(c);
+	if (!c->compile_only)
+		return trace(c);
+	vec_foreach(req, &c->requests)
+		say_stability(c, req);
+	return E_SUCCESS;
 }
 
 static void

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tracer/enable.h"
+#include "tracer/provider.h"
 #include "tracer/state.h"
 
 static int64_t
@@ -45,6 +46,30 @@ world_type(void *ctx, const char *object, const char *name, struct types *ts,
 	return -ENOENT;
 }
 
+static bool
+world_stability(
+    void *ctx, const struct probe_desc *pd, struct attr parts[ATTR_PARTS])
+{
+	const struct state *st = ctx;
+	const struct provider *prov = NULL;
+
+	if (pd->prov[0] == '\0' && pd->id == 0)
+		return false;
+	vec_foreach(p, &st->probes.list) {
+		if (pd->id != 0 ? (*p)->id == pd->id :
+				  strcmp((*p)->prov, pd->prov) == 0) {
+			prov = (*p)->provider;
+			break;
+		}
+	}
+	for (int i = 0; prov != NULL && i < ATTR_PARTS; i++) {
+		const struct stability *s = &prov->stability[i];
+		if (!attr_words(s->name, s->data, s->class, &parts[i]))
+			return false;
+	}
+	return prov != NULL;
+}
+
 static int
 world_macro(void *ctx, const char *name, int64_t *value)
 {
@@ -79,5 +104,6 @@ const struct world_ops world_ops = {
 	.arg = world_arg,
 	.symbol = world_symbol,
 	.type = world_type,
+	.stability = world_stability,
 	.macro = world_macro,
 };

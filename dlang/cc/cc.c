@@ -109,7 +109,11 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 	p->index = (unsigned)c->clauses.len;
 	c->desc = &p->desc;
 	c->clause = p;
-	int error = check_clause(c, clause);
+	int error = stab_desc(c, source, pd);
+	if (error == 0)
+		error = check_clause(c, clause);
+	if (error == 0)
+		error = stab_clause(c, clause);
 	if (error == 0) {
 		if (option_get(c->cc->opts, OPT_TREE) != 0)
 			node_dump(stderr, clause, 0);
@@ -147,6 +151,8 @@ static int
 process(struct comp *c, struct node *n)
 {
 	c->had_effect = true;
+	if (pragma_apply(c) != 0)
+		return -EINVAL;
 	switch ((enum node_kind)n->kind) {
 	case N_CLAUSE: return process_clause(c, n);
 	case N_DECL: return decl_process(c, n);
@@ -229,6 +235,7 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	*out = NULL;
 	arena_init(&prog->arena);
 	prog->source = in->source;
+	prog->desc_attr = prog->stmt_attr = ATTR_DEFAULT;
 	types_set_strsize(
 	    cc->types, (uint32_t)option_get(cc->opts, OPT_STRSIZE));
 	int error = compile(&c);
