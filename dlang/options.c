@@ -14,6 +14,7 @@
 
 #include "dlang/attr.h"
 #include "dlang/base/base.h"
+#include "dlang/base/log.h"
 #include "dlang/base/mem.h"
 
 static const struct option_row {
@@ -229,6 +230,8 @@ option_set_flag(struct options *o, enum option_id id, const char *value)
 		return -EINVAL;
 	o->value[id] = n != 0;
 	o->set[id] = true;
+	if (id == OPT_DEBUG)
+		log_all();
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
+#include "tracer/dlib.h"
 #include "tracer/eval.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
@@ -269,6 +270,7 @@ state_fini(struct state *st)
 	vec_fini(&st->progs);
 	if (st->cc != NULL)
 		cc_destroy(st->cc);
+	dlibs_fini(st);
 	stores_destroy(st);
 	vec_foreach(f, &st->failures)
 		mem_free(*f);

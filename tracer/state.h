@@ -34,6 +34,7 @@
 struct addrspace;
 struct cc;
 struct consume;
+struct dlibs;
 struct image;
 struct proc;
 struct super;
@@ -62,6 +63,7 @@ struct state {
 	struct world world;
 	struct cc *cc;
 	VEC(struct prog *) progs;
+	struct dlibs *dlibs; /* libraries in D; NULL: not looked for */
 
 	int image_fd, store_fd;
 	struct region image_mem, store_mem;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "dlang/base/log.h"
 #include "dlang/cc/cc_impl.h"
 
 /* ---- sessions ---- */
@@ -201,7 +202,8 @@ compile(struct comp *c)
 	for (struct node *n = program->list; n != NULL; n = n->next)
 		if (process(c, n) != 0)
 			return -EINVAL;
-	if (!c->had_effect && option_get(c->cc->opts, OPT_EMPTY) == 0)
+	if (!c->had_effect && !c->in->library &&
+	    option_get(c->cc->opts, OPT_EMPTY) == 0)
 		return diag_error(c->diags, D_EMPTY, &end,
 		    "empty D program translation unit");
 	if (pragma_finish(c) != 0)
@@ -239,8 +241,11 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	types_set_strsize(
 	    cc->types, (uint32_t)option_get(cc->opts, OPT_STRSIZE));
 	int error = compile(&c);
-	if (error == 0)
+	if (error == 0 && !in->library)
 		publish(&c);
+	if (!in->library)
+		LOG("cc", "%s: %s, %zu clauses", in->source->name,
+		    error == 0 ? "compiled" : "refused", prog->nclauses);
 	hash_fini(&c.locals);
 	vec_fini(&c.pragmas);
 	vec_fini(&c.clauses);

@@ -88,7 +88,8 @@ line_mark(struct words *ws, size_t i, struct lexer_position *pos)
 			return malformed(ws,
 			    "line directive: expected a file name in quotes");
 		/* Back in the text itself: its name goes without saying. */
-		pos->file = strcmp(ws->w[i + 1], ws->at->source->name) != 0 ?
+		pos->file = strcmp(ws->w[i + 1], ws->at->source->name) != 0 ||
+			ws->c->in->library ?
 		    ws->w[i + 1] :
 		    NULL;
 	}
@@ -195,6 +196,8 @@ pragma_depends(struct words *ws, size_t i)
 {
 	if (i + 2 != ws->n)
 		return malformed(ws, "pragma D depends_on <class> <name>");
+	if (strcmp(ws->w[i], "library") == 0 && ws->c->in->library)
+		return 0; /* whoever gave us the library has seen to it */
 	if (strcmp(ws->w[i], "library") == 0)
 		return diag_error(ws->c->diags, D_PRAGMA_DEPEND, ws->at,
 		    "main program may not explicitly depend on a library");
