@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dlang/attr.h"
 #include "dlang/base/arena.h"
 #include "dlang/base/diag.h"
 #include "dlang/base/vec.h"
@@ -160,6 +161,9 @@ struct prog {
 	size_t nclauses;
 	bool destructive; /* anything in it needs -w */
 	uint64_t matched; /* probes matched by its descriptions, summed */
+	/* The least stability of its descriptions, and of all that its
+	 * clauses name. */
+	struct attr desc_attr, stmt_attr;
 };
 
 void prog_destroy(struct prog *p);

@@ -19,6 +19,7 @@
 #include "dlang/image.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
+#include "tracer/dlib.h"
 #include "tracer/enable.h"
 #include "tracer/list.h"
 #include "tracer/loop.h"
@@ -177,8 +178,7 @@ unsupported(int opt)
 		return "anonymous tracing needs a kernel, and there is none "
 		       "in this";
 	case 'G': return "-G is not available in this version";
-	case 'B':
-	case 'L': return "this option is not available in this version";
+	case 'B': return "this option is not available in this version";
 	default: return NULL;
 	}
 }
@@ -194,6 +194,7 @@ static const struct {
 	{ 'F', "flowindent" },
 	{ 'H', "cpphdrs" },
 	{ 'I', "incdir" },
+	{ 'L', "libdir" },
 	{ 'q', "quiet" },
 	{ 'S', "verbose" },
 	{ 'U', "undef" },
@@ -223,7 +224,7 @@ apply(struct cli *c, int opt)
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == opt)
 			return set_named(c, letters[i].name,
-			    strchr("bDIUX", opt) != NULL ? optarg : NULL);
+			    strchr("bDILUX", opt) != NULL ? optarg : NULL);
 	switch (opt) {
 	case 'c': *vec_push(&c->commands) = optarg; return 0;
 	case 'p': return add_pid(c, optarg);
@@ -301,22 +302,6 @@ options_from_environment(struct cli *c)
 
 /* ---- programs ---- */
 
-static char *
-read_script(FILE *f)
-{
-	struct str text = { 0 };
-	char buf[8192];
-	size_t n;
-
-	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
-		str_addn(&text, buf, n);
-	if (ferror(f)) {
-		str_fini(&text);
-		return NULL;
-	}
-	return str_take(&text);
-}
-
 static int
 load_source(struct cli *c, struct request *r)
 {
@@ -325,11 +310,14 @@ load_source(struct cli *c, struct request *r)
 		return 0;
 	errno = 0;
 	FILE *f = strcmp(r->text, "-") == 0 ? stdin : fopen(r->text, "re");
-	char *text = f != NULL ? read_script(f) : NULL;
+	struct str all = { 0 };
+	bool read = f != NULL && str_add_file(&all, f);
+	char *text = str_take(&all);
 	int error = errno;
 	if (f != NULL && f != stdin)
 		fclose(f);
-	if (text == NULL) {
+	if (!read) {
+		mem_free(text);
 		state_message(
 		    &c->st, "failed to open %s: %s", r->text, strerror(error));
 		return -error;
@@ -361,7 +349,9 @@ compile(struct cli *c, struct request *r)
 		    option_get(&c->st.opts, OPT_VERBOSE) != 0 ? stderr : NULL,
 	};
 	diags_init(&d);
-	int error = cc_compile(c->st.cc, &in, &r->prog, &d);
+	int error = dlibs_load(&c->st, &d);
+	if (error == 0)
+		error = cc_compile(c->st.cc, &in, &r->prog, &d);
 	if (error != 0) {
 		char *prefix = mem_printf("%s: %s %s: ", c->name,
 		    r->level == CC_SCRIPT ? "failed to compile script" :
@@ -507,6 +497,23 @@ enable(struct cli *c)
 	return E_SUCCESS;
 }
 
+/* The program as messages call it. */
+static const char *
+kind_name(const struct request *r)
+{
+	return r->level == CC_SCRIPT ? "script" : "description";
+}
+
+static void
+say_stability(struct cli *c, const struct request *r)
+{
+	if (!c->verbose)
+		return;
+	char *name = mem_printf("%s %s", kind_name(r), r->spec);
+	list_stability(&c->st, r->prog, name, c->compile_only);
+	mem_free(name);
+}
+
 /* E_ERROR when there is nothing to wait for. */
 static int
 say_matches(struct cli *c)
@@ -517,9 +524,9 @@ say_matches(struct cli *c)
 		state_notice(&c->st, "allowing destructive actions");
 	vec_foreach(r, &c->requests) {
 		state_notice(&c->st, "%s '%s' matched %llu probe%s",
-		    r->level == CC_SCRIPT ? "script" : "description", r->spec,
-		    (unsigned long long)r->prog->matched,
+		    kind_name(r), r->spec, (unsigned long long)r->prog->matched,
 		    r->prog->matched == 1 ? "" : "s");
+		say_stability(c, r);
 		matched += r->prog->matched;
 	}
 	if (matched == 0 && option_get(&c->st.opts, OPT_ZDEFS) == 0) {
@@ -596,9 +603,11 @@ run(struct cli *c)
 		return r;
 	if (c->list)
 		return list(c);
-	if (c->compile_only)
-		return E_SUCCESS;
-	return trace(c);
+	if (!c->compile_only)
+		return trace(c);
+	vec_foreach(req, &c->requests)
+		say_stability(c, req);
+	return E_SUCCESS;
 }
 
 static void

@@ -375,6 +375,8 @@ act_control(struct cg_clause *k, struct stmt *s, struct node *n)
 		if (table[i].act == (enum dif_act)n->ident->id)
 			add_act(k, table[i].op)->difo = d;
 	}
+	/* What goes to a speculation is at least that the clause ran. */
+	k->marks |= n->ident->id == ACT_SPECULATE;
 	k->clause->speculates |= n->ident->id == ACT_SPECULATE;
 	k->clause->commits |= n->ident->id == ACT_COMMIT;
 	return 0;

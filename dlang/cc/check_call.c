@@ -688,6 +688,9 @@ check_action(struct comp *c, struct node *n)
 		{ ACT_JSTACK, check_ustack },
 	};
 
+	/* The order is wrong in any tracer, and is said first. */
+	if (c->speculating && (n->ident->def_flags & A_DESTRUCTIVE) != 0)
+		return check_destructive_after_speculate(c, n);
 	if ((n->ident->flags & IDF_KERNEL) != 0)
 		return kernel_only(c, n);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)

@@ -275,6 +275,19 @@ act_control(struct run *u, const struct img_act *a)
 		vm_fault(env, FLT_ILLOP, (uint64_t)v);
 }
 
+/* An action that refuses the value of its expression fails where that value
+ * came out. */
+static void
+fault_of_value(struct run *u, const struct img_act *a)
+{
+	const struct img_difo *d = at(u->env, a->difo_ref);
+
+	if (vm_faulted(u->env) && u->env->fault.offset < 0 && d != NULL &&
+	    d->len > 0)
+		u->env->fault.offset =
+		    (int32_t)((d->len - 1) * sizeof(dif_instr));
+}
+
 static void
 run_act(struct run *u, const struct img_act *a)
 {
@@ -294,6 +307,7 @@ run_act(struct run *u, const struct img_act *a)
 	case OP_RAISE:
 	case OP_CHILL: act_control(u, a); break;
 	}
+	fault_of_value(u, a);
 }
 
 /* ---- firing ---- */
