@@ -132,6 +132,17 @@ target(struct run *u, const struct img_act *a)
 	return u->key + a->off;
 }
 
+/* What cannot be read for the record is said of the `ret' that gave it. */
+static void
+blame_result(struct run *u, const struct img_act *a)
+{
+	const struct img_difo *d = at(u->env, a->difo_ref);
+
+	if (vm_faulted(u->env) && u->env->fault.offset < 0)
+		u->env->fault.offset =
+		    (int32_t)((d->len - 1) * sizeof(dif_instr));
+}
+
 static void
 act_expr(struct run *u, const struct img_act *a)
 {
@@ -148,6 +159,7 @@ act_expr(struct run *u, const struct img_act *a)
 		vm_copy(u->env, p, v, a->size);
 	else
 		memcpy(p, &v, VM_MIN(a->size, 8));
+	blame_result(u, a);
 }
 
 static void
@@ -367,17 +379,21 @@ may_fire(const struct vm_env *env, uint32_t flags)
 	return false;
 }
 
-/* The ECBs of a probe; exit() in one keeps the later ones from running. */
+/* The ECBs of a probe; exit() in one keeps the later ones from running.  Each
+ * begins with the same scratch, so what one allocated is gone for the next. */
 static void
 fire(struct vm_env *env, uint32_t probe_ref)
 {
 	const struct img_probe *p = at(env, probe_ref);
 	uint32_t ref = LOAD_ACQUIRE(&p->ecb_ref);
+	uint64_t used = env->scratch_used;
 
 	env->probe = p;
 	env->probe_ref = probe_ref;
 	while (ref != 0 && may_fire(env, LOAD_ONCE(&p->flags))) {
 		const struct img_ecb *e = at(env, ref);
+		env->scratch_used = used;
+		env->strtok_pos = 0;
 		if (!(LOAD_ONCE(&e->flags) & IMG_ECB_OFF))
 			run_ecb(env, e);
 		ref = LOAD_ACQUIRE(&e->next_ref);

@@ -20,50 +20,77 @@
 
 /* ---- addresses ---- */
 
-const uint8_t *
-vm_readable(const struct vm_env *env, uint64_t addr, uint64_t len)
-{
-	if (!VMA_IS(addr))
-		return NULL;
-	return region_at(
-	    VMA_REGION(addr) == VMA_IMAGE ? &env->image : &env->store,
-	    VMA_REF(addr), len);
-}
-
-/* Is [ref, ref + len) inside the `size' bytes at `at'? */
+/* Is ref in the `size' bytes at `at'?  Then *room is what follows it there. */
 static bool
-inside(uint64_t ref, uint64_t len, uint64_t at, uint64_t size)
+inside(uint64_t ref, uint64_t at, uint64_t size, uint64_t *room)
 {
-	return ref >= at && ref - at <= size && len <= size - (ref - at);
+	if (ref < at || ref - at >= size)
+		return false;
+	*room = size - (ref - at);
+	return true;
 }
 
 uint8_t *
-vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t len)
+vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
 	const struct vm_lane *at = &env->at;
 
+	*room = 0;
 	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_STORE ||
-	    !inside(VMA_REF(addr), len, at->scratch_ref, env->scratch_used))
+	    !inside(VMA_REF(addr), at->scratch_ref, env->scratch_used, room))
 		return NULL;
 	return at->scratch + (VMA_REF(addr) - at->scratch_ref);
 }
 
-uint8_t *
-vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
+/* What clauses may write at an address, and how much of it there is. */
+static uint8_t *
+writable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
 	const struct vm_lane *at = &env->at;
-	uint8_t *p = vm_scratch_at(env, addr, len);
+	uint8_t *p = vm_scratch_at(env, addr, room);
 	uint32_t ref = VMA_REF(addr);
 
 	if (p != NULL)
 		return p;
 	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_STORE)
 		return NULL;
-	if (inside(ref, len, at->statics_ref, at->image->statics_size))
+	if (inside(ref, at->statics_ref, at->image->statics_size, room))
 		return at->statics + (ref - at->statics_ref);
-	if (inside(ref, len, at->locals_ref, at->image->locals_size))
+	if (inside(ref, at->locals_ref, at->image->locals_size, room))
 		return at->locals + (ref - at->locals_ref);
-	return vars_writable(env, ref, len);
+	return vars_writable(env, ref, room);
+}
+
+uint8_t *
+vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
+{
+	uint64_t room;
+	uint8_t *p = writable_at(env, addr, &room);
+
+	return p != NULL && len <= room ? p : NULL;
+}
+
+const uint8_t *
+vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
+{
+	const uint8_t *p;
+
+	*room = 0;
+	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_IMAGE)
+		return writable_at(env, addr, room);
+	p = region_at(&env->image, VMA_REF(addr), 1);
+	if (p != NULL)
+		*room = env->image.size - VMA_REF(addr);
+	return p;
+}
+
+const uint8_t *
+vm_readable(const struct vm_env *env, uint64_t addr, uint64_t len)
+{
+	uint64_t room;
+	const uint8_t *p = vm_readable_at(env, addr, &room);
+
+	return p != NULL && len <= room ? p : NULL;
 }
 
 uint64_t
@@ -109,25 +136,21 @@ vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len)
 	return 0;
 }
 
-/* Length of the string at a VM address, at most `limit'; false when it runs
- * out of its region. */
+/* Length of the string at a VM address, at most `limit'.  Memory that ends
+ * ends the string: copyin() gives characters without a NUL.  False when there
+ * is none at all. */
 static bool
 vma_strlen(const struct vm_env *env, uint64_t addr, uint32_t limit,
     const uint8_t **s, uint32_t *len)
 {
-	const struct region *r =
-	    VMA_REGION(addr) == VMA_IMAGE ? &env->image : &env->store;
+	uint64_t room;
 	uint32_t n = 0;
 
-	*len = 0;
-	*s = region_at(r, VMA_REF(addr), 1);
-	if (*s == NULL)
-		return false;
-	uint32_t avail = r->size - VMA_REF(addr);
-	while (n < limit && n < avail && (*s)[n] != 0)
+	*s = vm_readable_at(env, addr, &room);
+	while (n < limit && n < room && (*s)[n] != 0)
 		n++;
 	*len = n;
-	return n == limit || n < avail;
+	return *s != NULL;
 }
 
 int
@@ -371,8 +394,8 @@ compare(struct vm_env *env, uint64_t a, uint64_t b)
 	struct vm_str s = { "", 0, 0 }, t = { "", 0, 0 };
 	int r = 0;
 
-	if ((a == 0 || vm_str(env, a, vm_strsize(env), &s) == 0) &&
-	    (b == 0 || vm_str(env, b, vm_strsize(env), &t) == 0)) {
+	if ((a == 0 || vm_str(env, a, vm_strmax(env), &s) == 0) &&
+	    (b == 0 || vm_str(env, b, vm_strmax(env), &t) == 0)) {
 		r = memcmp(s.s, t.s, VM_MIN(s.len, t.len));
 		if (r == 0)
 			r = (s.len > t.len) - (s.len < t.len);

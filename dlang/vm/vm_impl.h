@@ -32,14 +32,24 @@ vm_strsize(const struct vm_env *env)
 	return env->at.image->strsize;
 }
 
-/* `len' bytes at a VM address, for reading; NULL when outside a region. */
+/* Characters that a string has at most; one byte more is the NUL's. */
+static inline uint32_t
+vm_strmax(const struct vm_env *env)
+{
+	return vm_strsize(env) - 1;
+}
+
+/* `len' bytes at a VM address, for writing: this lane's allocated scratch, and
+ * the data of variables held by reference; NULL elsewhere. */
+uint8_t *vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len);
+/* For reading: the same, and the image. */
 const uint8_t *vm_readable(
     const struct vm_env *env, uint64_t addr, uint64_t len);
-/* For writing: this lane's allocated scratch, and the data of variables held
- * by reference; NULL elsewhere. */
-uint8_t *vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len);
-/* For writing: allocated scratch only. */
-uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t len);
+/* The same, and in *room how many bytes there are, 0 with NULL. */
+const uint8_t *vm_readable_at(
+    const struct vm_env *env, uint64_t addr, uint64_t *room);
+/* Allocated scratch only, for writing. */
+uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room);
 
 /* Zeroed scratch, 8-byte aligned: its VM address, and in *mem its memory; 0
  * after NOSCRATCH. */
