@@ -62,6 +62,13 @@ is_scratch(const struct node *n)
 	return (n->flags & NF_ALLOCA) != 0;
 }
 
+/*
+ * Is this surely no pointer into scratch?  A variable is what it was assigned
+ * so far, and nothing in scratch outlives its clause; but what was stored in
+ * memory or in an array may be anything.
+ */
+bool never_scratch(const struct node *n);
+
 int check_var(struct comp *c, struct node *n);
 /* The left side of `=', `++' and the like; declared with `type' if new. */
 int check_target(

@@ -50,6 +50,18 @@ wrong_arg(struct comp *c, const struct node *arg, const char *name,
 	    type_name(arg->type, y, sizeof(y)));
 }
 
+/* A `void *' takes a string, too: its characters are in memory. */
+static bool
+argument_fits(struct type *want, const struct node *a)
+{
+	const struct type *t = type_resolve(want);
+
+	return check_compatible(want, a) ||
+	    (t->kind == TYPE_POINTER &&
+		type_resolve(t->base)->kind == TYPE_VOID &&
+		type_is_string(a->type));
+}
+
 int
 check_args(struct comp *c, struct node *n, struct ident *id,
     const struct proto *p, const char *brackets)
@@ -68,7 +80,7 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 			return want != NULL ?
 			    wrong_arg(c, a, name, brackets, i + 1, want) :
 			    0;
-		if (want != NULL && !check_compatible(want, a))
+		if (want != NULL && !argument_fits(want, a))
 			return wrong_arg(c, a, name, brackets, i + 1, want);
 	}
 	return 0;
@@ -669,44 +681,84 @@ check_action(struct comp *c, struct node *n)
 		{ ACT_TRACEMEM, check_tracemem },
 		{ ACT_USTACK, check_ustack },
 		{ ACT_JSTACK, check_ustack },
+		{ ACT_STACK, check_stack },
 		{ ACT_SETOPT, check_setopt },
 	};
 
-	if (n->ident->id == ACT_STACK && check_stack(c, n) != 0)
-		return -EINVAL;
-	if ((n->ident->flags & IDF_KERNEL) != 0)
-		return kernel_only(c, n);
+	int (*fn)(struct comp *, struct node *) = check_plain;
+
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].act == (enum dif_act)n->ident->id)
-			return table[i].fn(c, n);
-	return check_plain(c, n);
+			fn = table[i].fn;
+	if (fn(c, n) != 0)
+		return -EINVAL;
+	return (n->ident->flags & IDF_KERNEL) != 0 ? kernel_only(c, n) : 0;
 }
 
 /* ---- subroutines ---- */
+
+/* alloca() and copyin(): the result points into scratch, if it fits. */
+static int
+gives_scratch(struct comp *c, struct node *n, const struct node *size)
+{
+	int64_t v, max = option_get(c->cc->opts, OPT_SCRATCHSIZE);
+
+	n->flags |= NF_ALLOCA;
+	if (!check_const(size, &v) || (v >= 0 && v <= max))
+		return 0;
+	return comp_error(c, D_ALLOCA_SIZE, n,
+	    "%s(%lu) size larger than scratchsize %ld", n->ident->name,
+	    (unsigned long)v, (long)max);
+}
+
+/* bcopy() and copyinto(): argument i is where to. */
+static int
+check_to_scratch(struct comp *c, struct node *n, size_t i)
+{
+	const struct node *to = n->list->next;
+
+	if (i == 3)
+		to = to->next;
+	if (!never_scratch(to))
+		return 0;
+	return comp_error(c, D_PROTO_ARG, to,
+	    "%s( ) argument #%zu is incompatible with prototype:\n"
+	    "\tprototype: alloca pointer\n\t argument: non-alloca pointer",
+	    n->ident->name, i);
+}
+
+static int
+check_inet_ntoa6(struct comp *c, struct node *n)
+{
+	int64_t v;
+
+	if (n->list->next == NULL || check_const(n->list->next, &v))
+		return 0;
+	return comp_error(c, D_PROTO_ARG, n->list->next,
+	    "inet_ntoa6( ) argument #2 is incompatible with prototype:\n"
+	    "\tprototype: integer constant");
+}
 
 static int
 check_subr(struct comp *c, struct node *n)
 {
 	const struct proto *p = ident_proto(c->cc, n->ident);
-	int64_t size;
 
-	if ((n->ident->flags & IDF_KERNEL) != 0)
-		return kernel_only(c, n);
 	if (check_list(c, n->list) != 0 ||
 	    check_args(c, n, n->ident, p, "( )") != 0)
 		return -EINVAL;
+	if ((n->ident->flags & IDF_KERNEL) != 0)
+		return kernel_only(c, n);
 	n->type = p->result;
 	n->flags = NF_CANON;
-	if (n->ident->id == DIF_SUBR_ALLOCA) {
-		int64_t max = option_get(c->cc->opts, OPT_SCRATCHSIZE);
-		if (check_const(n->list, &size) && (size > max || size < 0))
-			return comp_error(c, D_ALLOCA_SIZE, n,
-			    "alloca(%ld) size larger than scratchsize %ld",
-			    (long)size, (long)max);
+	switch ((enum dif_subr)n->ident->id) {
+	case DIF_SUBR_ALLOCA: return gives_scratch(c, n, n->list);
+	case DIF_SUBR_COPYIN: return gives_scratch(c, n, n->list->next);
+	case DIF_SUBR_BCOPY: return check_to_scratch(c, n, 2);
+	case DIF_SUBR_COPYINTO: return check_to_scratch(c, n, 3);
+	case DIF_SUBR_INET_NTOA6: return check_inet_ntoa6(c, n);
+	default: return 0;
 	}
-	if (n->ident->id == DIF_SUBR_ALLOCA || n->ident->id == DIF_SUBR_COPYIN)
-		n->flags |= NF_ALLOCA;
-	return 0;
 }
 
 int
