@@ -184,7 +184,7 @@ eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	case DIF_VAR_UID: *value = status_field(st, "\nUid:"); return 0;
 	case DIF_VAR_GID: *value = status_field(st, "\nGid:"); return 0;
 	case DIF_VAR_CURTHREAD: *value = env->thread; return 0;
-	case DIF_VAR_ERRNO: *value = 0; return 0;
+	case DIF_VAR_ERRNO: *value = (uint64_t)st->sys_errno; return 0;
 	case DIF_VAR_CPU: {
 		int cpu = st->thread != NULL ? thread_cpu(st->thread) : -1;
 		*value = (uint64_t)(cpu >= 0 ? cpu : (int)env->cpu);

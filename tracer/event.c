@@ -359,6 +359,13 @@ note_exec(struct thread *th)
 
 	tid_eventmsg(th->tid, &msg);
 	th->exiting = th->listening = th->interrupted = false;
+	/* The call is that of the thread which made it, and has not ended. */
+	struct thread *caller = super_thread(p->super, (pid_t)msg);
+	if (caller == NULL)
+		th->call.known = false;
+	else if (caller != th)
+		th->call = caller->call;
+	th->in_syscall = th->syscall_known = true;
 	th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
 	for (size_t i = 0; i < p->threads.len; i++) {
 		struct thread *other = p->threads.at[i];

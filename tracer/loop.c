@@ -16,6 +16,7 @@
 #include "tracer/proc.h"
 #include "tracer/prov/profile.h"
 #include "tracer/state.h"
+#include "tracer/syscalls.h"
 #include "tracer/targets.h"
 
 static volatile sig_atomic_t alarm_due;
@@ -103,6 +104,7 @@ loop_signals(struct state *st)
 static void
 on_trap(struct state *st, struct event *ev)
 {
+	syscalls_signal(st, ev->thread);
 	bool go = hit_trap(st, ev->thread);
 
 	profile_stopped(st, ev->thread);
@@ -113,7 +115,15 @@ on_trap(struct state *st, struct event *ev)
 static void
 on_signal(struct state *st, struct event *ev)
 {
+	syscalls_signal(st, ev->thread);
 	hit_signal(st, ev->thread);
+	thread_resume(ev->thread);
+}
+
+static void
+on_syscall(struct state *st, struct event *ev)
+{
+	syscalls_event(st, ev);
 	thread_resume(ev->thread);
 }
 
@@ -144,8 +154,8 @@ static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_SIGNAL] = on_signal,
 	[EV_GROUP_STOP] = on_stopped,
 	[EV_STOP] = on_stopped,
-	[EV_SYSCALL_ENTER] = on_resume,
-	[EV_SYSCALL_EXIT] = on_resume,
+	[EV_SYSCALL_ENTER] = on_syscall,
+	[EV_SYSCALL_EXIT] = on_syscall,
 	[EV_SECCOMP] = on_resume,
 	[EV_FORK] = NULL, /* targets_event() */
 	[EV_VFORK] = NULL,

@@ -29,6 +29,7 @@
 #include "dlang/world.h"
 #include "tracer/probe.h"
 #include "tracer/processor.h"
+#include "tracer/syscalls.h"
 #include "tracer/timer.h"
 
 struct addrspace;
@@ -58,6 +59,7 @@ struct state {
 
 	struct probes probes;
 	struct timers timers;
+	struct syscalls syscalls;
 
 	struct world world;
 	struct cc *cc;
@@ -77,6 +79,7 @@ struct state {
 	bool draining;    /* leave the loop */
 	int output_error; /* errno that ended the output, or 0 */
 	struct processor processor;
+	int sys_errno; /* errno of the system call that has just returned */
 	uint64_t wall; /* walltimestamp of this firing; 0: not read */
 	VEC(struct addrspace *)
 	past;                 /* of spaces that are gone: records name

@@ -41,6 +41,7 @@ struct super {
 	struct thread *dead_thread;
 	struct proc *dead_proc;
 
+	bool want_syscalls; /* resume with PTRACE_SYSCALL */
 	uint64_t births;
 	sigset_t start_mask;    /* [I] signal mask when the tracer started */
 	uint64_t start_ignored; /* [I] bit sig - 1: ignored at that time */
@@ -90,8 +91,6 @@ int thread_release(struct thread *th);
 /* Detach by number, whatever it is. */
 int tid_release(pid_t tid, int sig);
 int tid_eventmsg(pid_t tid, unsigned long *msg);
-/* Is this syscall-stop the one at the entry?  Asks the kernel. */
-bool thread_at_entry(struct thread *th);
 int thread_sigmask(struct thread *th, uint64_t *mask);
 int thread_set_sigmask(struct thread *th, uint64_t mask);
 /* Is the SIGTRAP of an int3 pending for a stopped thread?  (It is not when it
@@ -107,6 +106,14 @@ bool thread_asleep(const struct thread *th);
 bool thread_is_ghost(const struct thread *th);
 /* Wait for the stop of every thread of the space. */
 void space_await(struct space *sp);
+
+/* syscall_stop.c */
+
+/* Is this syscall-stop the one at the entry?  Asks the kernel. */
+bool thread_at_entry(struct thread *th);
+/* The thread is about to run with syscall-stops, which it had not before: a
+ * call that our stop interrupted goes on. */
+void thread_adopt_call(struct thread *th);
 
 /* event.c */
 
@@ -151,6 +158,9 @@ void regs_swap_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
 /* From an entry-stop's registers to those that make the call again. */
 void regs_redo_syscall(struct uregs *regs);
 int64_t regs_result(const struct uregs *regs);
+/* Number and arguments of the call that was made, by the registers. */
+int64_t regs_syscall_nr(const struct uregs *regs);
+void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
 
 #define SYSCALL_INSN_LEN 2
 extern const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN];
