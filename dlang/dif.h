@@ -337,6 +337,7 @@ enum img_op {
 #define ACT_F_KEY    1 /* off is an offset in the key, not in the record */
 #define ACT_F_STRING 2 /* by reference, ends at its NUL */
 #define ACT_F_BYREF  4 /* by reference, size bytes */
+#define ACT_F_POINTS 8 /* may point into scratch: then its place there */
 
 struct img_act {
 	uint8_t op; /* enum img_op */

@@ -69,6 +69,11 @@ is_scratch(const struct node *n)
  */
 bool never_scratch(const struct node *n);
 
+/* Each expression of a list. */
+int check_list(struct comp *c, struct node *list);
+/* D_UNKNOWN: what is called means something in a kernel only. */
+int check_kernel_only(struct comp *c, const struct node *n);
+int check_subr(struct comp *c, struct node *n);
 int check_var(struct comp *c, struct node *n);
 /* The left side of `=', `++' and the like; declared with `type' if new. */
 int check_target(

@@ -143,6 +143,18 @@ blame_result(struct run *u, const struct img_act *a)
 		    (int32_t)((d->len - 1) * sizeof(dif_instr));
 }
 
+/* Where the VM has scratch is nobody's business, and another address each
+ * time: outside, a pointer into it is how far it is from its begin, from 8 on
+ * as it is not NULL. */
+static uint64_t
+show_pointer(const struct vm_env *env, uint64_t v)
+{
+	const struct vm_lane *at = &env->at;
+	uint64_t begin = VMA(VMA_STORE, at->scratch_ref);
+
+	return v - begin <= at->scratch_size ? v - begin + 8 : v;
+}
+
 static void
 act_expr(struct run *u, const struct img_act *a)
 {
@@ -157,8 +169,11 @@ act_expr(struct run *u, const struct img_act *a)
 		vm_copy_str(u->env, (char *)p, v, a->size);
 	else if (a->flags & ACT_F_BYREF)
 		vm_copy(u->env, p, v, a->size);
-	else
+	else {
+		if (a->flags & ACT_F_POINTS)
+			v = show_pointer(u->env, v);
 		memcpy(p, &v, VM_MIN(a->size, 8));
+	}
 	blame_result(u, a);
 }
 
@@ -393,7 +408,6 @@ fire(struct vm_env *env, uint32_t probe_ref)
 	while (ref != 0 && may_fire(env, LOAD_ONCE(&p->flags))) {
 		const struct img_ecb *e = at(env, ref);
 		env->scratch_used = used;
-		env->strtok_pos = 0;
 		if (!(LOAD_ONCE(&e->flags) & IMG_ECB_OFF))
 			run_ecb(env, e);
 		ref = LOAD_ACQUIRE(&e->next_ref);
@@ -422,6 +436,7 @@ fire_error(struct vm_env *env, const struct img_ecb *ecb)
 		env->hit[i] = 0;
 	env->args = NULL;
 	env->nargs = 0;
+	env->scan = (struct vm_scan){ 0 };
 	env->depth++;
 	fire(env, ref);
 	/* Not the whole struct: what is the owner's may have changed. */
@@ -434,7 +449,8 @@ fire_error(struct vm_env *env, const struct img_ecb *ecb)
 	env->epid = saved.epid;
 	env->fault = saved.fault;
 	env->scratch_used = saved.scratch_used;
-	env->strtok_pos = saved.strtok_pos;
+	env->scan = saved.scan;
+	env->at.scratch_size = saved.at.scratch_size;
 }
 
 void

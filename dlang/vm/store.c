@@ -33,7 +33,7 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 
 	y->spec_size = spec_size(im->nspec, im->specsize);
 	y->locals = align64(sizeof(struct lane));
-	y->scratch = align64(y->locals + im->locals_size);
+	y->scratch = align64(y->locals + im->locals_size + SCRATCH_GAP);
 	y->buf = align64(y->scratch + VM_ALIGN(s->scratch));
 	y->agg = align64(y->buf + (s->bufsize & ~7U));
 	y->spec = align64(y->agg + (s->aggsize & ~7U));

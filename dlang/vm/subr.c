@@ -29,7 +29,7 @@ subr_rand(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	x ^= x >> 7;
 	x ^= x << 17;
 	l->random = x;
-	return x >> 33;
+	return x >> 32;
 }
 
 static uint64_t

@@ -232,35 +232,57 @@ contains(const struct vm_str *set, char c)
 	return false;
 }
 
+/* Keep the string; where there is room for it already, there. */
+static int
+scan_begin(struct vm_env *env, const struct vm_str *s)
+{
+	struct vm_scan *scan = &env->scan;
+	uint32_t room = VM_ALIGN(s->len);
+
+	if (room > scan->room) {
+		if (room > env->at.scratch_size - env->scratch_used) {
+			vm_fault(env, FLT_NOSCRATCH, 0);
+			return -1;
+		}
+		env->at.scratch_size -= room;
+		scan->at = env->at.scratch_size;
+		scan->room = room;
+	}
+	memmove(env->at.scratch + scan->at, s->s, s->len);
+	scan->pos = 0;
+	scan->end = s->len;
+	scan->begun = true;
+	return 0;
+}
+
 /*
- * The first call keeps a copy of its string, strtok_pos is where in it the scan
- * goes on: at the delimiter that ended the token, not behind it, so that it is
- * part of the next token when the delimiters change.  A scan that was never
- * begun reads from NULL, a bad address; one that is over gives NULL.
+ * The scan goes on at the delimiter that ended the token, not behind it, so
+ * that it is part of the next token when the delimiters change.  A scan that
+ * was never begun reads from NULL, a bad address; one that is over gives NULL.
  */
 SUBR(strtok)
 {
+	struct vm_scan *scan = &env->scan;
 	struct vm_str s, set;
-	char *text;
+	char *d;
 
-	if (a[0].value != 0) {
-		if (arg_str(env, &a[0], &s) != 0)
-			return 0;
-		env->strtok_pos = VMA_IS(a[0].value) ?
-		    subr_string(env, &s, 0, s.len, &text) :
-		    s.addr;
-	}
-	if (vm_faulted(env) || arg_str(env, &a[1], &set) != 0 ||
-	    vm_str(env, env->strtok_pos, vm_strmax(env), &s) != 0)
+	if (a[0].value != 0 &&
+	    (arg_str(env, &a[0], &s) != 0 || scan_begin(env, &s) != 0))
+		return 0;
+	if (!scan->begun)
+		vm_fault(env, FLT_BADADDR, 0);
+	if (!scan->begun || arg_str(env, &a[1], &set) != 0)
 		return 0;
 
-	uint32_t i = 0, end;
-	while (i < s.len && contains(&set, s.s[i]))
+	struct vm_str text = { (char *)env->at.scratch + scan->at, scan->end,
+		0 };
+	uint32_t i = scan->pos, end;
+	while (i < text.len && contains(&set, text.s[i]))
 		i++;
-	for (end = i; end < s.len && !contains(&set, s.s[end]);)
+	for (end = i; end < text.len && !contains(&set, text.s[end]);)
 		end++;
-	env->strtok_pos = s.addr + end;
-	return i == s.len ? 0 : subr_string(env, &s, i, end - i, &text);
+	scan->pos = end;
+	return i == text.len ? 0 : subr_string(env, &text, i, end - i, &d);
 }
 
 SUBR(substr)

@@ -73,14 +73,22 @@ vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
 const uint8_t *
 vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
-	const uint8_t *p;
+	const struct region *r = &env->image;
+	uint64_t ref = VMA_REF(addr), end = r->size;
+	const uint8_t *p = vm_scratch_at(env, addr, room);
 
-	*room = 0;
-	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_IMAGE)
-		return writable_at(env, addr, room);
-	p = region_at(&env->image, VMA_REF(addr), 1);
-	if (p != NULL)
-		*room = env->image.size - VMA_REF(addr);
+	if (p != NULL || !VMA_IS(addr))
+		return p;
+	if (VMA_REGION(addr) == VMA_STORE) {
+		/* Around what is allocated of scratch there is nothing. */
+		uint64_t gap = env->at.scratch_ref - SCRATCH_GAP;
+		r = &env->store;
+		end = ref < gap ? VM_MIN(gap, r->size) : r->size;
+		if (inside(ref, gap, SCRATCH_GAP + env->at.scratch_size, room))
+			return NULL;
+	}
+	p = region_at(r, (uint32_t)ref, 1);
+	*room = p != NULL ? end - ref : 0;
 	return p;
 }
 
@@ -320,7 +328,7 @@ vm_begin(struct vm_env *env)
 
 	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
 	env->scratch_used = 0;
-	env->strtok_pos = 0;
+	env->scan = (struct vm_scan){ 0 };
 	if (l == NULL || env->image.size < sizeof(*im))
 		return -1;
 	at->image = im;

@@ -42,7 +42,8 @@ vm_strmax(const struct vm_env *env)
 /* `len' bytes at a VM address, for writing: this lane's allocated scratch, and
  * the data of variables held by reference; NULL elsewhere. */
 uint8_t *vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len);
-/* For reading: the same, and the image. */
+/* For reading: the image and the store, as a cast takes bounds away; but of
+ * scratch only what is allocated, and nothing just before it. */
 const uint8_t *vm_readable(
     const struct vm_env *env, uint64_t addr, uint64_t len);
 /* The same, and in *room how many bytes there are, 0 with NULL. */
