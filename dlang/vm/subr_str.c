@@ -23,7 +23,7 @@ subr_string(struct vm_env *env, const struct vm_str *s, uint32_t off,
 
 	if (len > max)
 		len = max;
-	uint64_t addr = vm_alloc(env, (uint64_t)len + 1, &mem);
+	uint64_t addr = vm_alloc(env, vm_string_room(env, len), &mem);
 	if (addr == 0)
 		return 0;
 	memcpy(mem, s->s + off, len);
@@ -51,7 +51,8 @@ SUBR(strjoin)
 		return 0;
 	/* Cut at the end as any other string is. */
 	t.len = VM_MIN(t.len, vm_strmax(env) - s.len);
-	uint64_t addr = vm_alloc(env, (uint64_t)s.len + t.len + 1, &mem);
+	uint64_t size = vm_string_room(env, (uint64_t)s.len + t.len);
+	uint64_t addr = vm_alloc(env, size, &mem);
 	if (addr == 0)
 		return 0;
 	memcpy(mem, s.s, s.len);

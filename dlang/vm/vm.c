@@ -119,6 +119,15 @@ vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem)
 	return VMA(VMA_STORE, at->scratch_ref + off);
 }
 
+uint64_t
+vm_string_room(const struct vm_env *env, uint64_t len)
+{
+	uint64_t left = env->at.scratch_size - env->scratch_used;
+	uint64_t whole = VM_ALIGN((uint64_t)vm_strsize(env));
+
+	return whole <= left / 8 ? whole : VM_ALIGN(len + 1);
+}
+
 static int
 bad_address(struct vm_env *env, uint64_t addr)
 {
@@ -221,8 +230,9 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return -1;
 	}
-	s[len] = 0;
-	env->scratch_used += VM_ALIGN((uint64_t)len + 1);
+	uint64_t size = vm_string_room(env, len);
+	memset(s + len, 0, size - len);
+	env->scratch_used += size;
 	out->s = s;
 	out->len = len;
 	out->addr = VMA(VMA_STORE, env->at.scratch_ref + off);
@@ -249,7 +259,8 @@ builtin_str(struct vm_env *env, uint32_t id)
 	while (n < size - 1 && s[n] != 0)
 		n++;
 	s[n] = 0;
-	env->scratch_used = used + VM_ALIGN((uint64_t)n + 1);
+	env->scratch_used = used;
+	env->scratch_used += vm_string_room(env, n);
 	return addr;
 }
 

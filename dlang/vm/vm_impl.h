@@ -56,6 +56,13 @@ uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room);
  * after NOSCRATCH. */
 uint64_t vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem);
 
+/*
+ * How much to allocate for a string of so many characters: as much as any
+ * string has, as a program may look at each of them; but where scratch runs
+ * short, only what it needs.
+ */
+uint64_t vm_string_room(const struct vm_env *env, uint64_t len);
+
 /* Copy len bytes from any address.  0 or -1 (BADADDR). */
 int vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len);
 /* Copy a string of any address into `size' bytes, terminated, the rest zero.

@@ -210,6 +210,24 @@ START_TEST(strjoin_copies_and_cuts)
 }
 END_TEST
 
+START_TEST(strings_have_room_for_all_they_may_be)
+{
+	uint64_t a = CALL2(SUBSTR, S("abc"), N(1)), before = a;
+
+	/* In short supply they are only as long as they are. */
+	for (int i = 0; i < 100; i++) {
+		uint64_t b = CALL2(SUBSTR, T("abc"), N(1));
+		ck_assert_int_eq(k.env.fault.code, FLT_NONE);
+		ck_assert_uint_ge(b - before, i == 0 ? 2 * 264 : 16);
+		ck_assert_str_eq(str(b), "bc");
+		before = b;
+	}
+	ck_assert_str_eq(str(a), "bc");
+	for (int i = 2; i < 264; i++)
+		ck_assert_int_eq(str(a)[i], 0);
+}
+END_TEST
+
 START_TEST(strtok_keeps_its_place_for_a_firing)
 {
 	FAULTS(CALL2(STRTOK, N(0), S(",")), FLT_BADADDR);
@@ -568,6 +586,7 @@ main(void)
 	tcase_add_test(tc, index_and_rindex_are_perls);
 	tcase_add_test(tc, substr_takes_pieces);
 	tcase_add_test(tc, strjoin_copies_and_cuts);
+	tcase_add_test(tc, strings_have_room_for_all_they_may_be);
 	tcase_add_test(tc, strtok_keeps_its_place_for_a_firing);
 	tcase_add_test(tc, numbers_as_text);
 	tcase_add_test(tc, paths);
