@@ -271,6 +271,9 @@ load_library(struct cc *cc)
 	diags_init(&d);
 	int error = cc_compile(cc, &in, &p, &d);
 	ASSERT(error == 0);
+	/* Headers define these, too. */
+	types_lookup(cc->types, "struct in_addr")->spare = true;
+	types_lookup(cc->types, "struct in6_addr")->spare = true;
 	prog_destroy(p);
 	diags_fini(&d);
 }
