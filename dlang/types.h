@@ -88,6 +88,9 @@ struct type *types_array(struct types *ts, struct type *of, uint64_t n);
 /* Make a name known: a typedef name or "struct TAG".  -EEXIST if taken. */
 int types_define(struct types *ts, const char *name, struct type *t);
 
+/* Text that lives as long as the table. */
+char *types_strdup(struct types *ts, const char *s);
+
 /* Through typedefs and qualifiers. */
 struct type *type_resolve(struct type *t);
 bool type_equal(const struct type *a, const struct type *b);

@@ -9,6 +9,8 @@
  *   ehframe.c    ranges of the unwind entries
  *   cfi.c        rules to step from a frame to its caller
  *   got.c        relocations that hold a function's address
+ *   sdt.c        notes of static probes
+ *   dof.c        types of their arguments
  *
  * Invariant: nothing here trusts a size, an offset or an address that comes
  * from a file; whatever lies outside the bytes is as if it were not there.
@@ -47,6 +49,7 @@ struct fde {
 
 struct symtab;
 struct cfi;
+struct sdt;
 
 struct object {
 	unsigned refs;
@@ -68,6 +71,7 @@ struct object {
 	size_t fde_count;
 	bool fdes_loaded;
 	struct cfi *cfi; /* cfi_row() */
+	struct sdt *sdt; /* object_sdt_notes() */
 };
 
 /* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
@@ -166,5 +170,7 @@ struct cfi_row {
  * Borrowed until the next call for the same object. */
 const struct cfi_row *cfi_row(struct object *o, uint64_t addr);
 void cfi_destroy(struct cfi *c);
+
+void sdt_destroy(struct sdt *sdt);
 
 #endif

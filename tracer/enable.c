@@ -10,7 +10,6 @@
 #include "dlang/image.h"
 #include "dlang/prog.h"
 #include "tracer/probe.h"
-#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -95,7 +94,7 @@ enable_apply(struct state *st)
 			p->provider->enable(st, p);
 	}
 	st->applied = to;
-	pid_matched(st);
+	loads_matched(st);
 	sites_commit_all(st);
 	return error;
 }

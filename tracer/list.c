@@ -3,7 +3,9 @@
  */
 #include "tracer/list.h"
 
+#include "dlang/cc/cc.h"
 #include "dlang/prog.h"
+#include "dlang/types.h"
 #include "tracer/probe.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -25,6 +27,28 @@ attributes(FILE *out, const char *title, const struct stability *s)
 }
 
 static void
+argument_types(struct state *st, const struct probe *p)
+{
+	int n = p->provider->nargs != NULL ? p->provider->nargs(p) : 0;
+	struct world_arg a;
+	char buf[256];
+
+	fprintf(st->out, "\n\tArgument Types\n");
+	if (n <= 0)
+		fprintf(st->out, "\t\tNone\n");
+	for (int i = 0; i < n; i++) {
+		bool known = p->provider->arg(p, (unsigned)i,
+				 cc_types(st->cc), &a) == 0;
+		fprintf(st->out, "\t\targs[%d]: %s\n", i,
+		    known ? type_name(a.translated != NULL ? a.translated :
+							     a.native,
+				buf, sizeof(buf)) :
+			    "(unknown)");
+	}
+	fputc('\n', st->out);
+}
+
+static void
 list_probe(struct state *st, const struct probe *p, bool verbose)
 {
 	fprintf(st->out, "%5u %10s %17s %33s %s\n", p->id, p->prov, p->mod,
@@ -34,7 +58,7 @@ list_probe(struct state *st, const struct probe *p, bool verbose)
 	attributes(
 	    st->out, "Probe Description", &p->provider->stability[STAB_NAME]);
 	attributes(st->out, "Argument", &p->provider->stability[STAB_ARGS]);
-	fprintf(st->out, "\n\tArgument Types\n\t\tNone\n\n");
+	argument_types(st, p);
 }
 
 void

@@ -33,6 +33,7 @@
 #include "tracer/event.h"
 
 struct addrspace;
+struct semaphores;
 struct sigwatch;
 struct sample;
 struct tptable;
@@ -55,6 +56,7 @@ struct space {
 	bool no_map;            /* the target may not map memory: do not ask */
 	uint64_t syscall_insn;  /* where a `syscall' instruction stands, 0 if
 				  * not looked for yet (remote.c) */
+	struct semaphores *sems; /* of static probes; NULL: none raised */
 	bool probed;            /* a probe has a site in it */
 	struct sigwatch *watch; /* sigwatch.c's; NULL before the first site */
 	bool sig_watched;       /* what the program does with SIGTRAP is seen

@@ -11,12 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct addrspace;
 struct diags;
 struct load;
 struct probe;
 struct probe_desc;
 struct span;
 struct state;
+struct types;
+struct world_arg;
 
 /* Name/data/class of the five parts, as -l -v prints them. */
 struct stability {
@@ -54,12 +57,32 @@ struct provider {
 	/* A module field that is not its literal name ("a.out", "libc"). */
 	bool (*module_matches)(const struct probe *p, const char *module);
 
+	/* A provider field that is not its literal name (without a pid). */
+	bool (*prov_matches)(const struct probe *p, const char *prov);
+
+	/* The number of typed arguments, and each of them: as world_ops has
+	 * it.  NULL: none has a type. */
+	int (*nargs)(const struct probe *p);
+	int (*arg)(const struct probe *p, unsigned n, struct types *ts,
+	    struct world_arg *out);
+
+	/* An object was unmapped: its places have no tracepoints any more. */
+	void (*unloaded)(struct state *st, struct load *l);
+
+	/* A space has ended (exec, exit): its places are forgotten. */
+	void (*space_end)(struct state *st, const struct addrspace *as);
+
 	/* Free probe->data. */
 	void (*destroy)(struct probe *p);
 };
 
+/* The hooks of that name, of each provider that has one. */
+void providers_unloaded(struct state *st, struct load *l);
+void providers_space_end(struct state *st, const struct addrspace *as);
+
 extern const struct provider *const providers[]; /* NULL-terminated */
 
-extern const struct provider prov_dtrace, prov_pid, prov_profile;
+extern const struct provider prov_dtrace, prov_pid, prov_profile,
+    prov_usdt;
 
 #endif

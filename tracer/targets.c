@@ -26,9 +26,10 @@
 #include "tracer/enable.h"
 #include "tracer/loop.h"
 #include "tracer/proc.h"
-#include "tracer/prov/pid.h"
 #include "tracer/prov/profile.h"
+#include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
+#include "tracer/provider.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 
@@ -100,6 +101,7 @@ space_end(void *ctx, struct space *sp)
 	if (info == NULL)
 		return;
 	sigwatch_end(sp);
+	semaphores_drop(sp);
 	sites_drop(ctx, sp);
 	tptable_destroy(sp->tab);
 	sp->tab = NULL;
@@ -107,7 +109,7 @@ space_end(void *ctx, struct space *sp)
 		unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
 	if (sp->as != NULL) {
-		pid_space_end(ctx, sp->as);
+		providers_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
 		*vec_push(&((struct state *)ctx)->past) = sp->as;
@@ -144,7 +146,9 @@ object_changed(void *ctx, struct load *l)
 	if (l->seen)
 		return;
 	sites_unmap(info->st, sp, l->start, l->end);
-	pid_unloaded(info->st, l);
+	semaphores_forget(sp, l->start, l->end);
+	load_forget_match(l);
+	providers_unloaded(info->st, l);
 }
 
 /* The objects of a space have changed: look again, arm what matches. */
@@ -431,6 +435,7 @@ clean(void *ctx, struct proc *p)
 		LOG("targets", "%d: %u places were changed by somebody else",
 		    p->pid, left);
 	tptable_release_slots(sp->tab);
+	semaphores_lower(sp);
 }
 
 static void
@@ -452,6 +457,7 @@ release_child(struct state *st, struct thread *parent, struct thread *child)
 		info->st = st;
 		sp->user = info;
 		sp->tab = tptable_fork(parent->proc->space->tab, &sp->target);
+		semaphores_fork(parent->proc->space, sp);
 	}
 	let_go(st, child->proc);
 }

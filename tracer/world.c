@@ -7,7 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlang/cc/cc.h"
+#include "dlang/types.h"
 #include "tracer/enable.h"
+#include "tracer/probe.h"
+#include "tracer/provider.h"
 #include "tracer/state.h"
 
 static int64_t
@@ -17,17 +21,60 @@ world_probes(void *ctx, const struct probe_desc *pd, const struct span *at,
 	return enable_provide(ctx, pd, at, d);
 }
 
-/* No provider of ours describes its arguments with types yet. */
+/* Do two probes have the same arguments? */
+static bool
+same_args(struct types *ts, const struct probe *a, const struct probe *b, int n)
+{
+	struct world_arg x, y;
+
+	if (a->provider->arg == NULL || b->provider->nargs == NULL ||
+	    b->provider->nargs(b) != n)
+		return false;
+	for (int i = 0; i < n; i++) {
+		int error = a->provider->arg(a, (unsigned)i, ts, &x);
+		if (b->provider->arg(b, (unsigned)i, ts, &y) != error)
+			return false;
+		if (error == 0 &&
+		    (!type_equal(x.native, y.native) || x.source != y.source))
+			return false;
+	}
+	return true;
+}
+
 static int
 world_nargs(void *ctx, const struct probe_desc *pd)
 {
-	return -ENOENT;
+	struct state *st = ctx;
+	const struct probe *first = NULL;
+	int n = -ENOENT;
+
+	vec_foreach(p, &st->probes.list) {
+		if (!probe_matches(*p, pd))
+			continue;
+		if (first == NULL) {
+			first = *p;
+			if (first->provider->nargs != NULL)
+				n = first->provider->nargs(first);
+		} else if (n < 0 ? (*p)->provider->nargs != NULL :
+				   !same_args(
+				       cc_types(st->cc), first, *p, n)) {
+			return -ENOTUNIQ;
+		}
+	}
+	return n;
 }
 
 static int
 world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
     struct world_arg *out)
 {
+	struct state *st = ctx;
+
+	vec_foreach(p, &st->probes.list)
+		if (probe_matches(*p, pd))
+			return (*p)->provider->arg != NULL ?
+			    (*p)->provider->arg(*p, n, ts, out) :
+			    -ENOENT;
 	return -ENOENT;
 }
 

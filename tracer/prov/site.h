@@ -7,11 +7,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "dlang/argloc.h"
 
+struct diags;
+struct load;
+struct proc;
 struct probe;
 struct space;
+struct span;
 struct state;
 struct tracepoint;
 
@@ -58,5 +63,21 @@ void sites_drop(struct state *st, struct space *sp);
  * threads, writes, lets them run. */
 void sites_commit(struct state *st, struct space *sp);
 void sites_commit_all(struct state *st);
+
+/*
+ * Objects that every clause has been matched against are not looked at again
+ * when another one is mapped, until they are unmapped.
+ */
+void loads_matched(struct state *st);
+bool load_is_matched(const struct load *l);
+void load_forget_match(struct load *l);
+
+/*
+ * A process named by its number alone is attached to, as DTrace grabs it: 0
+ * with *out, which is NULL on later calls (d NULL) when it is not traced; or an
+ * error after reporting to d.
+ */
+int site_grab(struct state *st, pid_t pid, const struct span *at,
+    struct diags *d, struct proc **out);
 
 #endif
