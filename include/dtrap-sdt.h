@@ -8,7 +8,7 @@
  * is probe p of provider v.  The semaphore is a 16-bit counter that a tracer
  * raises while it watches the probe; "0" if there is none.  Arguments are
  * integers, pointers and arrays; nothing is done for them beyond what brings
- * their values into a register or memory.
+ * their values, and what they point to, into a register or memory.
  *
  * Headers that `dtrap -h' writes contain this text.  You may copy, use and
  * change it without any condition.
@@ -124,9 +124,9 @@ template <> struct dtrap_sdt_arg<double> {
 /* Defined wherever the header is read, once in each program and library. */
 #define DTRAP_SDT_SEMAPHORE(name)                                    \
 	DTRAP_SDT_C volatile unsigned short name                     \
-	    __attribute__((weak, used, visibility("hidden"),         \
+	    __attribute__((weak, visibility("hidden"),               \
 		section(".probes")));                                \
-	volatile unsigned short name = 0
+	volatile unsigned short name __attribute__((used)) = 0
 #define DTRAP_SDT_ENABLED(name) (__builtin_expect(name != 0, 0))
 
 /* ---- probes with 0 to 12 arguments ---- */
@@ -178,47 +178,55 @@ template <> struct dtrap_sdt_arg<double> {
 	    DTRAP_SDT_OPERAND(12, a12)
 
 #define DTRAP_SDT0(sem, prov, name)                                  \
-	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name, ""))
+	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name, "") ::: "memory")
 #define DTRAP_SDT1(sem, prov, name, a1)                              \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T1) :: DTRAP_SDT_O1(a1))
+	    DTRAP_SDT_T1) :: DTRAP_SDT_O1(a1) : "memory")
 #define DTRAP_SDT2(sem, prov, name, a1, a2)                          \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T2) :: DTRAP_SDT_O2(a1, a2))
+	    DTRAP_SDT_T2) :: DTRAP_SDT_O2(a1, a2) : "memory")
 #define DTRAP_SDT3(sem, prov, name, a1, a2, a3)                      \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T3) :: DTRAP_SDT_O3(a1, a2, a3))
+	    DTRAP_SDT_T3) :: DTRAP_SDT_O3(a1, a2, a3) : "memory")
 #define DTRAP_SDT4(sem, prov, name, a1, a2, a3, a4)                  \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T4) :: DTRAP_SDT_O4(a1, a2, a3, a4))
+	    DTRAP_SDT_T4) :: DTRAP_SDT_O4(a1, a2, a3, a4) : "memory")
 #define DTRAP_SDT5(sem, prov, name, a1, a2, a3, a4, a5)              \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T5) :: DTRAP_SDT_O5(a1, a2, a3, a4, a5))
+	    DTRAP_SDT_T5) :: DTRAP_SDT_O5(a1, a2, a3, a4, a5) : "memory")
 #define DTRAP_SDT6(sem, prov, name, a1, a2, a3, a4, a5, a6)          \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T6) :: DTRAP_SDT_O6(a1, a2, a3, a4, a5, a6))
+	    DTRAP_SDT_T6) :: DTRAP_SDT_O6(a1, a2, a3, a4, a5, a6) : "memory")
 #define DTRAP_SDT7(sem, prov, name, a1, a2, a3, a4, a5, a6, a7)      \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T7) :: DTRAP_SDT_O7(a1, a2, a3, a4, a5, a6, a7))
+	    DTRAP_SDT_T7) :: DTRAP_SDT_O7(a1, a2, a3, a4, a5, a6, a7) : "memory")
 #define DTRAP_SDT8(sem, prov, name, a1, a2, a3, a4, a5, a6, a7,      \
     a8)                                                              \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T8) :: DTRAP_SDT_O8(a1, a2, a3, a4, a5, a6, a7, a8))
+	    DTRAP_SDT_T8) :: DTRAP_SDT_O8(a1, a2, a3, a4, a5, a6, a7, a8) : "memory")
 #define DTRAP_SDT9(sem, prov, name, a1, a2, a3, a4, a5, a6, a7,      \
     a8, a9)                                                          \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T9) :: DTRAP_SDT_O9(a1, a2, a3, a4, a5, a6, a7, a8, a9))
+	    DTRAP_SDT_T9)                                            \
+	    :: DTRAP_SDT_O9(a1, a2, a3, a4, a5, a6, a7,              \
+		a8, a9) : "memory")
 #define DTRAP_SDT10(sem, prov, name, a1, a2, a3, a4, a5, a6, a7,     \
     a8, a9, a10)                                                     \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T10) :: DTRAP_SDT_O10(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10))
+	    DTRAP_SDT_T10)                                           \
+	    :: DTRAP_SDT_O10(a1, a2, a3, a4, a5, a6, a7,             \
+		a8, a9, a10) : "memory")
 #define DTRAP_SDT11(sem, prov, name, a1, a2, a3, a4, a5, a6, a7,     \
     a8, a9, a10, a11)                                                \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T11) :: DTRAP_SDT_O11(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11))
+	    DTRAP_SDT_T11)                                           \
+	    :: DTRAP_SDT_O11(a1, a2, a3, a4, a5, a6, a7,             \
+		a8, a9, a10, a11) : "memory")
 #define DTRAP_SDT12(sem, prov, name, a1, a2, a3, a4, a5, a6, a7,     \
     a8, a9, a10, a11, a12)                                           \
 	__asm__ __volatile__(DTRAP_SDT_ASM(sem, prov, name,          \
-	    DTRAP_SDT_T12) :: DTRAP_SDT_O12(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12))
+	    DTRAP_SDT_T12)                                           \
+	    :: DTRAP_SDT_O12(a1, a2, a3, a4, a5, a6, a7,             \
+		a8, a9, a10, a11, a12) : "memory")
 
 #endif

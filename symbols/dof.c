@@ -143,8 +143,8 @@ next(struct piece *s, struct dof *d)
 	d->at = s->at;
 	d->size = d->h.file_size;
 	/* A table longer than the file ends no loop sooner. */
-	d->h.count = (uint32_t)MIN(
-	    d->h.count, d->size / sizeof(struct dof_section));
+	d->h.count =
+	    (uint32_t)MIN(d->h.count, d->size / sizeof(struct dof_section));
 	size_t used = MIN(ROUND_UP(d->size, 8), s->size);
 	s->at += used;
 	s->size -= used;

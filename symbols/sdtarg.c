@@ -275,6 +275,8 @@ parse_size(char **s, uint8_t *size, bool *is_signed, bool *is_float)
 	if (end + *is_float != sep)
 		return false;
 	*is_signed = n < 0;
+	if (n < -8 || n > 8)
+		return false;
 	n = n < 0 ? -n : n;
 	if (n != 1 && n != 2 && n != 4 && n != 8)
 		return false;

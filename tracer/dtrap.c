@@ -57,9 +57,9 @@ struct cli {
 	bool list, compile_only, verbose, version;
 	bool header, link;    /* -h, -G */
 	enum sdt_model model; /* -32, -64 */
-	int argc;    /* operands: $1 ... */
-	char **argv; /* argv[0] is $0 */
-	char **objects; /* operands of -G */
+	int argc;             /* operands: $1 ... */
+	char **argv;          /* argv[0] is $0 */
+	char **objects;       /* operands of -G */
 	size_t nobjects;
 };
 

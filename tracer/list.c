@@ -37,11 +37,11 @@ argument_types(struct state *st, const struct probe *p)
 	if (n <= 0)
 		fprintf(st->out, "\t\tNone\n");
 	for (int i = 0; i < n; i++) {
-		bool known = p->provider->arg(p, (unsigned)i,
-				 cc_types(st->cc), &a) == 0;
+		bool known =
+		    p->provider->arg(p, (unsigned)i, cc_types(st->cc), &a) == 0;
 		fprintf(st->out, "\t\targs[%d]: %s\n", i,
-		    known ? type_name(a.translated != NULL ? a.translated :
-							     a.native,
+		    known ? type_name(
+				a.translated != NULL ? a.translated : a.native,
 				buf, sizeof(buf)) :
 			    "(unknown)");
 	}

@@ -52,17 +52,17 @@ struct space {
 	struct addrspace *as; /* symbols: set by the owner of the loop */
 	struct tptable *tab;  /* tracepoints: the same; NULL before */
 	struct unwinder *unwinder;
-	unsigned stops;         /* space_stop() calls not yet undone */
-	bool no_map;            /* the target may not map memory: do not ask */
-	uint64_t syscall_insn;  /* where a `syscall' instruction stands, 0 if
+	unsigned stops;          /* space_stop() calls not yet undone */
+	bool no_map;             /* the target may not map memory: do not ask */
+	uint64_t syscall_insn;   /* where a `syscall' instruction stands, 0 if
 				  * not looked for yet (remote.c) */
 	struct semaphores *sems; /* of static probes; NULL: none raised */
-	bool probed;            /* a probe has a site in it */
-	struct sigwatch *watch; /* sigwatch.c's; NULL before the first site */
-	bool sig_watched;       /* what the program does with SIGTRAP is seen
+	bool probed;             /* a probe has a site in it */
+	struct sigwatch *watch;  /* sigwatch.c's; NULL before the first site */
+	bool sig_watched;        /* what the program does with SIGTRAP is seen
 				  * by the watch as it does it */
-	bool mask_unseen;       /* the watch has given up on masks */
-	void *user;             /* the enabling's */
+	bool mask_unseen;        /* the watch has given up on masks */
+	void *user;              /* the enabling's */
 };
 
 /* As many as the kernel has. */

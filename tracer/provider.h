@@ -82,7 +82,6 @@ void providers_space_end(struct state *st, const struct addrspace *as);
 
 extern const struct provider *const providers[]; /* NULL-terminated */
 
-extern const struct provider prov_dtrace, prov_pid, prov_profile,
-    prov_usdt;
+extern const struct provider prov_dtrace, prov_pid, prov_profile, prov_usdt;
 
 #endif

@@ -95,8 +95,8 @@ build_object(struct state *st, const struct sdt_job *job, size_t from,
 	provider_vec provs = { 0 };
 
 	providers_of(st, job, from, to, &provs);
-	int error = sdt_check_objects(
-	    st, what, job->objects, job->nobjects, model);
+	int error =
+	    sdt_check_objects(st, what, job->objects, job->nobjects, model);
 	if (error == 0)
 		error = sdt_object(st, what, path,
 		    (struct sdt_providers){ provs.at, provs.len }, *model);

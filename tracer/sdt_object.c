@@ -33,8 +33,8 @@ model_of(const unsigned char *ident)
 }
 
 static int
-check_object(struct state *st, const char *what, const char *path,
-    enum sdt_model *model)
+check_object(
+    struct state *st, const char *what, const char *path, enum sdt_model *model)
 {
 	/* Where type and machine stand, both classes agree. */
 	Elf32_Ehdr h = { 0 };
@@ -224,8 +224,8 @@ dof_text(struct state *st, struct sdt_providers provs, enum sdt_model model,
 		add_provider(&b, provs.at[i]);
 	if (option_get(&st->opts, OPT_STRIP) == 0) {
 		struct str note = { 0 };
-		str_printf(&note, "dtrap: D %d.%d", OPTIONS_D_MAJOR,
-		    OPTIONS_D_MINOR);
+		str_printf(
+		    &note, "dtrap: D %d.%d", OPTIONS_D_MAJOR, OPTIONS_D_MINOR);
 		str_addn(&note, "", 1);
 		add_section(&b, DOF_COMMENTS, 0, 0, &note);
 	}
@@ -248,51 +248,51 @@ static const char section_names[] =
 enum { S_NULL, S_DOF, S_STACK, S_NAMES, S_COUNT };
 
 /* In the fields that both classes have. */
-#define ELF_OBJECT(BITS)                                                      \
-	static void elf_object_##BITS(                                        \
-	    struct str *out, const struct str *dof, unsigned machine)         \
-	{                                                                     \
-		Elf##BITS##_Ehdr h = { .e_type = ET_REL,                      \
-			.e_machine = (Elf##BITS##_Half)machine,               \
-			.e_version = EV_CURRENT,                              \
-			.e_ehsize = sizeof(h),                                \
-			.e_shentsize = sizeof(Elf##BITS##_Shdr),              \
-			.e_shnum = S_COUNT,                                   \
-			.e_shstrndx = S_NAMES };                              \
-		Elf##BITS##_Shdr s[S_COUNT] = {                               \
-			[S_DOF] = { .sh_type = SHT_PROGBITS,                  \
-			    .sh_flags = SHF_GNU_RETAIN,                       \
-			    .sh_addralign = 8 },                              \
-			[S_STACK] = { .sh_type = SHT_PROGBITS,                \
-			    .sh_addralign = 1 },                              \
-			[S_NAMES] = { .sh_type = SHT_STRTAB,                  \
-			    .sh_addralign = 1 }                               \
-		};                                                            \
-		const char *name = section_names + 1;                         \
-                                                                              \
-		memcpy(h.e_ident, ELFMAG, SELFMAG);                           \
-		h.e_ident[EI_CLASS] = ELFCLASS##BITS;                         \
-		h.e_ident[EI_DATA] = ELFDATA2LSB;                             \
-		h.e_ident[EI_VERSION] = EV_CURRENT;                           \
-		h.e_ident[EI_OSABI] = ELFOSABI_GNU;                           \
-		for (int i = S_DOF; i < S_COUNT; i++) {                       \
-			s[i].sh_name =                                        \
-			    (Elf##BITS##_Word)(name - section_names);         \
-			name += strlen(name) + 1;                             \
-		}                                                             \
-		s[S_DOF].sh_offset = ROUND_UP(sizeof(h), 8);                  \
-		s[S_DOF].sh_size = (Elf##BITS##_Word)dof->len;                \
-		s[S_STACK].sh_offset = s[S_DOF].sh_offset + s[S_DOF].sh_size; \
-		s[S_NAMES].sh_offset = s[S_STACK].sh_offset;                  \
-		s[S_NAMES].sh_size = sizeof(section_names);                   \
-		h.e_shoff = ROUND_UP(                                         \
-		    s[S_NAMES].sh_offset + sizeof(section_names), 8);         \
-		str_addn(out, (const char *)&h, sizeof(h));                   \
-		pad(out, 8);                                                  \
-		str_addn(out, str_c(dof), dof->len);                          \
-		str_addn(out, section_names, sizeof(section_names));          \
-		pad(out, 8);                                                  \
-		str_addn(out, (const char *)s, sizeof(s));                    \
+#define ELF_OBJECT(BITS)                                                       \
+	static void elf_object_##BITS(                                         \
+	    struct str *out, const struct str *dof, unsigned machine)          \
+	{                                                                      \
+		Elf##BITS##_Ehdr h = { .e_type = ET_REL,                       \
+			.e_machine = (Elf##BITS##_Half)machine,                \
+			.e_version = EV_CURRENT,                               \
+			.e_ehsize = sizeof(h),                                 \
+			.e_shentsize = sizeof(Elf##BITS##_Shdr),               \
+			.e_shnum = S_COUNT,                                    \
+			.e_shstrndx = S_NAMES };                               \
+		Elf##BITS##_Shdr s[S_COUNT] = {                                \
+			[S_DOF] = { .sh_type = SHT_PROGBITS,                   \
+			    .sh_flags = SHF_GNU_RETAIN,                        \
+			    .sh_addralign = 8 },                               \
+			[S_STACK] = { .sh_type = SHT_PROGBITS,                 \
+			    .sh_addralign = 1 },                               \
+			[S_NAMES] = { .sh_type = SHT_STRTAB,                   \
+			    .sh_addralign = 1 }                                \
+		};                                                             \
+		const char *name = section_names + 1;                          \
+                                                                               \
+		memcpy(h.e_ident, ELFMAG, SELFMAG);                            \
+		h.e_ident[EI_CLASS] = ELFCLASS##BITS;                          \
+		h.e_ident[EI_DATA] = ELFDATA2LSB;                              \
+		h.e_ident[EI_VERSION] = EV_CURRENT;                            \
+		h.e_ident[EI_OSABI] = ELFOSABI_GNU;                            \
+		for (int i = S_DOF; i < S_COUNT; i++) {                        \
+			s[i].sh_name =                                         \
+			    (Elf##BITS##_Word)(name - section_names);          \
+			name += strlen(name) + 1;                              \
+		}                                                              \
+		s[S_DOF].sh_offset = ROUND_UP(sizeof(h), 8);                   \
+		s[S_DOF].sh_size = (Elf##BITS##_Word)dof->len;                 \
+		s[S_STACK].sh_offset = s[S_DOF].sh_offset + s[S_DOF].sh_size;  \
+		s[S_NAMES].sh_offset = s[S_STACK].sh_offset;                   \
+		s[S_NAMES].sh_size = sizeof(section_names);                    \
+		h.e_shoff =                                                    \
+		    ROUND_UP(s[S_NAMES].sh_offset + sizeof(section_names), 8); \
+		str_addn(out, (const char *)&h, sizeof(h));                    \
+		pad(out, 8);                                                   \
+		str_addn(out, str_c(dof), dof->len);                           \
+		str_addn(out, section_names, sizeof(section_names));           \
+		pad(out, 8);                                                   \
+		str_addn(out, (const char *)s, sizeof(s));                     \
 	}
 ELF_OBJECT(32)
 ELF_OBJECT(64)
@@ -304,8 +304,8 @@ write_file(struct state *st, const char *what, const char *path,
     const struct str *bytes)
 {
 	FILE *f = fopen(path, "we");
-	bool bad = f == NULL ||
-	    fwrite(str_c(bytes), 1, bytes->len, f) != bytes->len;
+	bool bad =
+	    f == NULL || fwrite(str_c(bytes), 1, bytes->len, f) != bytes->len;
 	int error = errno;
 
 	if (f != NULL && fclose(f) != 0) {

@@ -80,6 +80,9 @@ typename_parse(struct types *ts, const char *text)
 		;
 	size_t n = strcspn(text, "*[(");
 	struct type *t = base_type(ts, text, n);
+	/* A pointer to what nobody here knows is a pointer. */
+	if (t == NULL && text[n] == '*')
+		t = types_lookup(ts, "void");
 	for (text += n; t != NULL && *text != '\0';) {
 		if (*text == '*') {
 			t = types_pointer(ts, t);

@@ -10,8 +10,8 @@ struct types;
 /*
  * "unsigned long", "struct foo *", "const char **", "int [4]": a base type, and
  * what may stand behind it.  A struct that nobody has declared is an incomplete
- * one; `string' is what the program has, a pointer to characters.  NULL when
- * text is NULL or no type.
+ * one, a pointer to an unknown name points to void; `string' is what the program
+ * has, a pointer to characters.  NULL when text is NULL or no known type.
  */
 struct type *typename_parse(struct types *ts, const char *text);
 

@@ -56,8 +56,7 @@ world_nargs(void *ctx, const struct probe_desc *pd)
 			if (first->provider->nargs != NULL)
 				n = first->provider->nargs(first);
 		} else if (n < 0 ? (*p)->provider->nargs != NULL :
-				   !same_args(
-				       cc_types(st->cc), first, *p, n)) {
+				   !same_args(cc_types(st->cc), first, *p, n)) {
 			return -ENOTUNIQ;
 		}
 	}

@@ -117,8 +117,7 @@ declare(struct comp *c, struct node *n, struct prog_provider *out)
 		count++;
 	out->name = n->name;
 	out->source = c->in->source;
-	out->probes =
-	    arena_alloc(&c->cc->arena, count * sizeof(*out->probes));
+	out->probes = arena_alloc(&c->cc->arena, count * sizeof(*out->probes));
 	for (struct node *p = n->list; p != NULL; p = p->next)
 		if (declare_probe(c, n, p, &out->probes[out->nprobes++]) != 0)
 			return -EINVAL;
@@ -138,8 +137,7 @@ decl_provider(struct comp *c, struct node *n)
 	if (n->name[len - 1] >= '0' && n->name[len - 1] <= '9')
 		return bad_provider(
 		    c, n, "provider name may not end with a digit");
-	struct prog_provider *decl =
-	    arena_alloc(&c->cc->arena, sizeof(*decl));
+	struct prog_provider *decl = arena_alloc(&c->cc->arena, sizeof(*decl));
 	if (declare(c, n, decl) != 0)
 		return -EINVAL;
 	struct node *old = hash_get_str(&c->cc->providers, n->name);

@@ -43,8 +43,9 @@ struct place {
 struct usdt_probe {
 	pid_t pid;
 	struct place *places;
-	size_t nargs; /* typed; text borrowed from the probe table's names */
+	size_t nargs; /* text is borrowed from the probe table's names */
 	const char *native[ARGLOC_MAX], *args[ARGLOC_MAX];
+	const char *by_size[ARGLOC_MAX]; /* where those say nothing */
 };
 
 /* One request while it is being answered. */
@@ -116,6 +117,8 @@ type_by_size(const struct argloc *a)
 {
 	if (a->kind == ARGLOC_NONE)
 		return NULL;
+	if (a->kind == ARGLOC_ZERO)
+		return "int";
 	switch (a->size) {
 	case 1: return a->is_signed ? "int8_t" : "uint8_t";
 	case 2: return a->is_signed ? "int16_t" : "uint16_t";
@@ -151,12 +154,13 @@ set_types(struct request *r, struct usdt_probe *up, const struct place *pl,
 {
 	up->nargs = pl->nargs;
 	for (size_t i = 0; i < up->nargs; i++) {
-		bool known = types != NULL && types->map[i] < types->nargs;
+		up->by_size[i] = type_by_size(&pl->args[i]);
+		if (types == NULL)
+			continue;
+		up->args[i] = keep(r, types->xargs[i]);
 		up->native[i] = keep(r,
-		    known ? types->args[types->map[i]] :
-			    type_by_size(&pl->args[i]));
-		up->args[i] =
-		    types != NULL ? keep(r, types->xargs[i]) : up->native[i];
+		    types->map[i] < types->nargs ? types->args[types->map[i]] :
+						   types->xargs[i]);
 	}
 }
 
@@ -409,6 +413,8 @@ arg(const struct probe *p, unsigned n, struct types *ts, struct world_arg *out)
 	/* The locations are in the order of args[] already. */
 	out->source = n;
 	out->native = typename_parse(ts, up->native[n]);
+	if (out->native == NULL)
+		out->native = typename_parse(ts, up->by_size[n]);
 	out->translated = typename_parse(ts, up->args[n]);
 	return out->native != NULL ? 0 : -ENOENT;
 }
