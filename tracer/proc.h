@@ -86,6 +86,8 @@ struct proc {
 	VEC(struct thread *) threads;
 	bool launched;     /* by us (-c): its parent is the tracer */
 	bool target;       /* named by -p or -c: its end is reported */
+	bool found;        /* attached to because a description asked for
+				 * it without naming it */
 	bool exec_stopped; /* launched and not yet let run */
 	bool vfork_child;  /* shares its parent's space for now */
 	int exit_status;   /* wait status, once its last thread is gone */
@@ -211,6 +213,14 @@ int proc_launch(struct super *su, char *const argv[], char **env,
  */
 int proc_attach(
     struct super *su, pid_t pid, struct proc **out, struct proc_error *err);
+
+struct pids {
+	VEC(pid_t) list;
+};
+
+/* Every process there is, but those that are traced already, ourselves, and
+ * those we descend from: what we write may wait for them.  Appended. */
+void super_candidates(struct super *su, struct pids *out);
 
 /*
  * Let a process go: threads that run are stopped, everything that is queued

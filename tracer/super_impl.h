@@ -11,10 +11,6 @@
 #include "dlang/base/hash.h"
 #include "tracer/proc.h"
 
-struct pids {
-	VEC(pid_t) list;
-};
-
 /* A status of a pid we do not know (yet): a child whose parent's event is
  * still to come, or a plain child of the tracer's. */
 struct early {

@@ -26,6 +26,7 @@
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
+#include "tracer/targets.h"
 #include "tracer/typename.h"
 
 struct place {
@@ -230,35 +231,38 @@ publish_note(struct request *r, const char *func)
 	add_place(r, p);
 }
 
-static void
-match_note(struct request *r)
+/* Is it meant?  Then its probe is published, if there is a process to publish
+ * it for. */
+static bool
+match_note(struct request *r, pid_t pid)
 {
 	const struct probe_desc *pd = r->pd;
+	bool yes = false;
 
 	r->prov = hyphenate(r->note->provider);
 	r->name = hyphenate(r->note->name);
 	if (field_matches(pd->name, r->name) &&
-	    prov_matches_name(pd->prov, r->prov, r->proc->pid)) {
+	    prov_matches_name(pd->prov, r->prov, pid)) {
 		const struct sym *s =
 		    object_func_at(r->load->object, r->note->pc);
 		const char *func = s != NULL ? s->name : "";
-		if (field_matches(pd->func, func))
+		yes = field_matches(pd->func, func);
+		if (yes && r->proc != NULL)
 			publish_note(r, func);
 	}
 	mem_free(r->prov);
 	mem_free(r->name);
+	return yes;
 }
 
-static void
-publish_process(struct request *r)
+/* Every note of a space that is meant; the number of them. */
+static size_t
+match_space(struct request *r, const struct addrspace *as)
 {
 	struct load *const *loads;
-	struct addrspace *as = r->proc->space->as;
 	const struct sdt_note *notes;
+	size_t matched = 0, n = addrspace_loads(as, &loads);
 
-	if (as == NULL)
-		return;
-	size_t n = addrspace_loads(as, &loads);
 	for (size_t i = 0; i < n; i++) {
 		r->load = loads[i];
 		if (!r->load->seen || r->load->writable_text ||
@@ -268,9 +272,63 @@ publish_process(struct request *r)
 		size_t count = object_sdt_notes(r->load->object, &notes);
 		for (size_t k = 0; k < count; k++) {
 			r->note = &notes[k];
-			match_note(r);
+			matched += match_note(r, addrspace_pid(as));
 		}
 	}
+	return matched;
+}
+
+/* ---- processes that nobody has named ---- */
+
+static int
+no_memory(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	return -EFAULT;
+}
+
+/* Attach to those that have the probe: what they map is looked at first, and
+ * nothing is done to any other. */
+static void
+find_processes(struct request *r)
+{
+	static const struct reader nothing = { .read = no_memory };
+	VEC(struct addrspace *) spaces = { 0 };
+	struct pids pids = { 0 };
+	char why[256];
+
+	super_candidates(r->st->super, &pids);
+	vec_foreach(pid, &pids.list) {
+		struct addrspace *as = addrspace_create(*pid, &nothing);
+		/* Kept to the end: most map the same objects. */
+		*vec_push(&spaces) = as;
+		if (addrspace_refresh(as, NULL, NULL) < 0 ||
+		    match_space(r, as) == 0)
+			continue;
+		if (targets_attach(r->st, *pid, false, why, sizeof(why)) != 0) {
+			state_notice(r->st, "%s", why);
+			continue;
+		}
+		struct proc *p = super_proc(r->st->super, *pid);
+		if (p != NULL)
+			p->found = true;
+	}
+	vec_foreach(as, &spaces)
+		addrspace_put(*as);
+	vec_fini(&spaces);
+	vec_fini(&pids.list);
+}
+
+/* Does the description ask for static probes, wherever they are? */
+static bool
+wants_search(const struct request *r)
+{
+	if (r->d == NULL || r->st->super == NULL || r->st->had_targets ||
+	    *r->pd->prov == '\0')
+		return false;
+	for (const struct provider *const *p = providers; *p != NULL; p++)
+		if (strcmp((*p)->name, r->pd->prov) == 0)
+			return false;
+	return true;
 }
 
 /* The process that a literal provider name ends in; 0: no number, -1: not one
@@ -306,14 +364,16 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 		if (kill(pid, 0) != 0 && errno == ESRCH)
 			return 0;
 		int error = site_grab(st, pid, at, d, &r.proc);
-		if (error == 0 && r.proc != NULL)
-			publish_process(&r);
+		if (error == 0 && r.proc != NULL && r.proc->space->as != NULL)
+			match_space(&r, r.proc->space->as);
 		return error;
 	}
+	if (wants_search(&r))
+		find_processes(&r);
 	while (st->super != NULL && (p = super_next(st->super, p)) != NULL) {
 		r.proc = p;
-		if (p->target)
-			publish_process(&r);
+		if ((p->target || p->found) && p->space->as != NULL)
+			match_space(&r, p->space->as);
 	}
 	return 0;
 }
