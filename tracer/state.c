@@ -16,6 +16,7 @@
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/eval.h"
+#include "tracer/filter.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
@@ -219,6 +220,7 @@ state_start(struct state *st)
 	add_rate(st, OPT_AGGRATE, on_aggs);
 	add_rate(st, OPT_STATUSRATE, on_status);
 	state_consume(st);
+	filter_install(st);
 	targets_run(st);
 }
 

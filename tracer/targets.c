@@ -24,6 +24,7 @@
 #include "symbols/linkmap.h"
 #include "symbols/unwind.h"
 #include "tracer/enable.h"
+#include "tracer/filter.h"
 #include "tracer/follow.h"
 #include "tracer/loop.h"
 #include "tracer/moments.h"
@@ -462,7 +463,7 @@ static void
 let_go(struct state *st, struct proc *p)
 {
 	LOG("targets", "letting %d go", p->pid);
-	proc_detach(p, targets_clean, st);
+	proc_detach(p, p->filtered ? filter_release : targets_clean, st);
 }
 
 /* A forked child runs on without us: its copy of the memory is cleaned before
