@@ -132,6 +132,7 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	struct proc *child = proc_add(su, tid, shared ? p->space : NULL);
 	child->parent = p->pid;
 	memcpy(child->comm, p->comm, sizeof(child->comm));
+	child->filtered = p->filtered;
 	child->vfork_child = kind == EV_VFORK && shared;
 	child->trap_ignored = p->trap_ignored;
 	child->trap_caught = p->trap_caught;
@@ -364,8 +365,10 @@ note_exec(struct thread *th)
 	struct thread *caller = super_thread(p->super, (pid_t)msg);
 	if (caller == NULL)
 		th->call.known = false;
-	else if (caller != th)
+	else if (caller != th) {
 		th->call = caller->call;
+		th->want_exit = caller->want_exit;
+	}
 	th->in_syscall = th->syscall_known = true;
 	th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
 	for (size_t i = 0; i < p->threads.len; i++) {
@@ -449,6 +452,11 @@ note_stop(struct thread *th, int sig, int event)
 	case EV_CLONE: note_child(th, th->stop); break;
 	case EV_EXEC: note_exec(th); break;
 	case EV_EXIT: note_exit(th); break;
+	case EV_SECCOMP:
+		th->in_syscall = th->syscall_known = true;
+		event_push(th->proc->super,
+		    &(struct event){ .kind = th->stop, .thread = th });
+		break;
 	case EV_NONE: /* of a kernel newer than this */
 		note_swallowed(th);
 		break;

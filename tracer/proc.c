@@ -311,6 +311,13 @@ thread_seize(pid_t tid, const volatile int *flag)
 }
 
 int
+thread_take_seccomp(struct thread *th)
+{
+	return request(PTRACE_SETOPTIONS, th->tid, 0,
+	    OPTIONS | PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL);
+}
+
+int
 thread_interrupt(struct thread *th)
 {
 	th->interrupted = true;
@@ -490,10 +497,25 @@ super_want_syscalls(struct super *su)
 	su->want_syscalls = true;
 }
 
+void
+super_ignore_filters(struct super *su)
+{
+	su->unfiltered = true;
+}
+
+bool
+super_ignores_filters(const struct super *su)
+{
+	return su->unfiltered;
+}
+
 static bool
 wants_syscalls(const struct thread *th)
 {
-	return th->want_syscalls || th->proc->super->want_syscalls;
+	const struct super *su = th->proc->super;
+
+	return th->want_syscalls || th->want_exit ||
+	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
 }
 
 /* The end of the system call, which remote_syscall() has passed, is owed. */
@@ -531,7 +553,9 @@ thread_resume(struct thread *th)
 		sig = 0;
 		th->listening = true;
 	} else if (!calls) {
-		th->syscall_known = th->call.known = false;
+		th->syscall_known = false;
+		/* Of one that is held the filter tells when it goes on. */
+		th->call.known &= th->call.held;
 	} else if (!th->syscall_known && th->stop == EV_STOP) {
 		thread_adopt_call(th);
 	}

@@ -90,6 +90,7 @@ struct proc {
 	bool found;        /* attached to because a description asked for
 				 * it without naming it */
 	bool exec_stopped; /* launched and not yet let run */
+	bool filtered;     /* runs under a filter of ours (filter.c) */
 	bool vfork_child;  /* shares its parent's space for now */
 	pid_t family;      /* it, or the process that it descends from and whose
 			    * pid$target probes it has; 0: none */
@@ -149,6 +150,8 @@ struct thread {
 				 * not run without syscall-stops since */
 	bool want_syscalls;   /* resume with PTRACE_SYSCALL, whatever
 				 * super_want_syscalls() says */
+	bool want_exit;       /* stop at the end of the call that our
+			  * filter stopped it at */
 	struct syscall_call call;
 	bool exiting;    /* EV_EXIT seen */
 	bool in_vfork;   /* EV_VFORK seen, EV_VFORK_DONE not yet */
@@ -210,6 +213,10 @@ void super_destroy(struct super *su);
 
 /* From now on threads are resumed with PTRACE_SYSCALL. */
 void super_want_syscalls(struct super *su);
+
+/* Those under a filter too: it does not name all that is wanted. */
+void super_ignore_filters(struct super *su);
+bool super_ignores_filters(const struct super *su);
 
 /* Every process, in order of arrival; NULL after the last. */
 struct proc *super_next(struct super *su, struct proc *prev);
@@ -284,7 +291,21 @@ void thread_regs_dirty(struct thread *th);
  */
 void thread_resume(struct thread *th);
 
-/* What a thread is told to do at a syscall-enter-stop.  nr is -1 when the
+/* What a filter of ours returns besides SECCOMP_RET_TRACE: another's is not
+ * meant for us. */
+#define SECCOMP_TAG 0x6474
+
+/* From now on EV_SECCOMP comes, and the process ends with the tracer; for its
+ * children too.  0 or -errno. */
+int thread_take_seccomp(struct thread *th);
+
+/* At EV_SECCOMP: is it our filter's? */
+bool thread_filter_is_ours(struct thread *th);
+
+/* Then not: let the call fail as without a tracer. */
+void thread_refuse_call(struct thread *th);
+
+/* What a thread is told to do at a syscall-enter-stop or EV_SECCOMP.  nr is -1 when the
  * number is not one of the 64-bit table. */
 struct syscall_entry {
 	int nr;

@@ -51,7 +51,7 @@ struct remote {
 	uint64_t mask; /* the thread's */
 	siginfo_t si;  /* of the signal in delivery */
 	int sig;       /* its number, or 0 */
-	bool at_entry; /* found at syscall-enter-stop */
+	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
 };
 
 /* Where a system call instruction stands in the target, or 0. */
@@ -96,7 +96,7 @@ syscall_insn(struct thread *th)
 /*
  * May the thread make the call?  What a filter does with a call cannot be
  * asked without privileges, and it may kill.  One that we live under ourselves
- * (a container's) is no danger.
+ * (a container's) is no danger, nor is the one of filter.c.
  */
 static int
 check_seccomp(struct thread *th)
@@ -108,13 +108,15 @@ check_seccomp(struct thread *th)
 	if (its.seccomp == 0)
 		return 0;
 	if (its.seccomp != 2 || its.filters < 0 ||
-	    procfs_status(getpid(), &own) < 0 || own.seccomp != 2)
+	    procfs_status(getpid(), &own) < 0)
 		return -EPERM;
-	return its.filters <= own.filters ? 0 : -EPERM;
+	int harmless = own.seccomp == 2 ? own.filters : 0;
+	harmless += th->proc->filtered;
+	return its.filters <= harmless ? 0 : -EPERM;
 }
 
 /* What step() waits for. */
-enum await { AWAIT_SYSCALL, AWAIT_EVENT, AWAIT_SIGNAL };
+enum await { AWAIT_SYSCALL, AWAIT_SECCOMP, AWAIT_EVENT, AWAIT_SIGNAL };
 
 static bool
 is_awaited(const struct remote *r, enum await what, int status)
@@ -123,10 +125,22 @@ is_awaited(const struct remote *r, enum await what, int status)
 
 	switch (what) {
 	case AWAIT_SYSCALL: return event == 0 && sig == (SIGTRAP | 0x80);
+	case AWAIT_SECCOMP: return event == PTRACE_EVENT_SECCOMP;
 	case AWAIT_EVENT: return event == PTRACE_EVENT_STOP;
 	case AWAIT_SIGNAL: return event == 0 && sig == r->sig;
 	}
 	return false;
+}
+
+/* An event-stop that may come while a call is made, ours or the thread's: an
+ * interrupt's, and that of our own filter. */
+static bool
+is_passed(int status)
+{
+	int event = status >> 16;
+
+	return event == 0 || event == PTRACE_EVENT_STOP ||
+	    event == PTRACE_EVENT_SECCOMP;
 }
 
 /*
@@ -149,8 +163,7 @@ step(struct remote *r, enum await what, int sig)
 		th->state = TH_RUNNING;
 		if (event_wait_thread(th, &status) < 0)
 			return -ESRCH;
-		if (!WIFSTOPPED(status) ||
-		    (status >> 16 != 0 && status >> 16 != PTRACE_EVENT_STOP)) {
+		if (!WIFSTOPPED(status) || !is_passed(status)) {
 			event_note(th->proc->super, th->tid, status);
 			return -ESRCH;
 		}
@@ -201,7 +214,7 @@ begin(struct remote *r)
 	struct thread *th = r->th;
 	struct proc_status st;
 
-	r->at_entry = th->stop == EV_SYSCALL_ENTER;
+	r->at_entry = th->stop == EV_SYSCALL_ENTER || th->stop == EV_SECCOMP;
 	if (th->stop == EV_TRAP || th->stop == EV_SIGNAL) {
 		int error = thread_siginfo(th, &r->si);
 		if (error < 0)
@@ -242,7 +255,8 @@ run_at_entry(
 	regs_redo_syscall(&redo);
 	if (regs_store(th->tid, &redo) < 0)
 		return -ESRCH;
-	return step(r, AWAIT_SYSCALL, 0);
+	return step(
+	    r, th->stop == EV_SECCOMP ? AWAIT_SECCOMP : AWAIT_SYSCALL, 0);
 }
 
 static int

@@ -18,6 +18,7 @@
 #include "tracer/dlib.h"
 #include "tracer/eval.h"
 #include "tracer/external.h"
+#include "tracer/filter.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
@@ -221,6 +222,7 @@ state_start(struct state *st)
 	add_rate(st, OPT_AGGRATE, on_aggs);
 	add_rate(st, OPT_STATUSRATE, on_status);
 	state_consume(st);
+	filter_install(st);
 	targets_run(st);
 }
 

@@ -39,6 +39,7 @@ struct super {
 	struct proc *dead_proc;
 
 	bool want_syscalls; /* resume with PTRACE_SYSCALL */
+	bool unfiltered;    /* also who runs under a filter */
 	uint64_t births;
 	sigset_t start_mask;    /* [I] signal mask when the tracer started */
 	uint64_t start_ignored; /* [I] bit sig - 1: ignored at that time */
@@ -154,6 +155,8 @@ void regs_set_syscall(
 void regs_swap_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
 /* From an entry-stop's registers to those that make the call again. */
 void regs_redo_syscall(struct uregs *regs);
+/* At an entry-stop: make no call, this is its result. */
+void regs_skip_syscall(struct uregs *regs, int64_t result);
 int64_t regs_result(const struct uregs *regs);
 /* Number and arguments of the call that was made, by the registers. */
 int64_t regs_syscall_nr(const struct uregs *regs);

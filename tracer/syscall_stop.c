@@ -63,7 +63,10 @@ thread_syscall_entry(struct thread *th, struct syscall_entry *out)
 {
 	struct __ptrace_syscall_info info;
 
-	if (get_info(th, &info) && info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+	/* A seccomp-stop has the same at the same place. */
+	if (get_info(th, &info) &&
+	    (info.op == PTRACE_SYSCALL_INFO_ENTRY ||
+		info.op == PTRACE_SYSCALL_INFO_SECCOMP)) {
 		out->nr = own_number(
 		    (int64_t)info.entry.nr, info.arch == AUDIT_ARCH_X86_64);
 		memcpy(out->args, info.entry.args, sizeof(out->args));
@@ -105,4 +108,23 @@ thread_adopt_call(struct thread *th)
 	th->call.nr = e.nr;
 	memcpy(th->call.args, e.args, sizeof(e.args));
 	th->call.result = regs_result(regs);
+}
+
+bool
+thread_filter_is_ours(struct thread *th)
+{
+	unsigned long data = 0;
+
+	return tid_eventmsg(th->tid, &data) == 0 && data == SECCOMP_TAG;
+}
+
+void
+thread_refuse_call(struct thread *th)
+{
+	struct uregs *regs = thread_regs(th);
+
+	if (regs == NULL)
+		return;
+	regs_skip_syscall(regs, -ENOSYS);
+	thread_regs_dirty(th);
 }

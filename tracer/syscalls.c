@@ -26,6 +26,8 @@ syscalls_subscribe(struct state *st, unsigned nr, enum syscall_side side,
 	*vec_push(&st->syscalls.of[nr][side]) =
 	    (struct syscall_sub){ .fn = fn, .arg = arg };
 	super_want_syscalls(st->super);
+	if (st->started)
+		super_ignore_filters(st->super);
 }
 
 void
@@ -155,10 +157,28 @@ returned(struct state *st, struct thread *th)
 	tell_return(st, th);
 }
 
+/* Stopped by a filter instead of at the entry. */
+static void
+filtered(struct state *st, struct thread *th)
+{
+	if (!thread_filter_is_ours(th)) {
+		thread_refuse_call(th);
+		return;
+	}
+	/* With all stops on, the entry has been told. */
+	if (super_ignores_filters(st->super))
+		return;
+	th->want_exit = true;
+	entered(st, th);
+}
+
 void
 syscalls_event(struct state *st, const struct event *ev)
 {
-	if (ev->kind == EV_SYSCALL_ENTER)
+	ev->thread->want_exit = false;
+	if (ev->kind == EV_SECCOMP)
+		filtered(st, ev->thread);
+	else if (ev->kind == EV_SYSCALL_ENTER)
 		entered(st, ev->thread);
 	else
 		returned(st, ev->thread);

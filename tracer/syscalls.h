@@ -88,7 +88,7 @@ struct syscalls {
 void syscalls_subscribe(struct state *st, unsigned nr, enum syscall_side side,
     syscall_fn fn, void *arg);
 
-/* For the loop: EV_SYSCALL_ENTER or EV_SYSCALL_EXIT.  The caller resumes. */
+/* For the loop: EV_SYSCALL_ENTER, EV_SECCOMP or EV_SYSCALL_EXIT.  The caller resumes. */
 void syscalls_event(struct state *st, const struct event *ev);
 
 /* For the loop: a signal is about to be delivered. */

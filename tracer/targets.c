@@ -24,6 +24,7 @@
 #include "symbols/linkmap.h"
 #include "symbols/unwind.h"
 #include "tracer/enable.h"
+#include "tracer/filter.h"
 #include "tracer/follow.h"
 #include "tracer/loop.h"
 #include "tracer/moments.h"
@@ -441,8 +442,8 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 
 /* ---- children and new programs ---- */
 
-static void
-clean(void *ctx, struct proc *p)
+void
+targets_clean(void *ctx, struct proc *p)
 {
 	struct space *sp = p->space;
 
@@ -469,7 +470,7 @@ void
 targets_let_go(struct state *st, struct proc *p)
 {
 	LOG("targets", "letting %d go", p->pid);
-	proc_detach(p, clean, st);
+	proc_detach(p, p->filtered ? filter_release : targets_clean, st);
 }
 
 static void

@@ -24,7 +24,11 @@ void targets_init(struct state *st);
 void targets_fork_table(
     struct state *st, struct space *parent, struct space *child);
 
-/* Give a process its own text back and detach. */
+/* Take every thread of a process out of our slots, give the memory its own text
+ * back (ctx: not used). */
+void targets_clean(void *ctx, struct proc *p);
+
+/* Do that and detach. */
 void targets_let_go(struct state *st, struct proc *p);
 
 /*

@@ -52,6 +52,10 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 	const uint64_t result = (uint64_t)hit->result;
 	const uint64_t results[2] = { result, result };
 
+	/* A vfork child stays traced as long as it is in our memory, also
+	 * when nobody asked for children. */
+	if (!hit->thread->proc->target && !st->follow)
+		return;
 	st->sys_errno = hit->error;
 	if (hit->side == SYSCALL_ENTRY)
 		state_fire(st, arg, hit->thread, hit->args, 6);

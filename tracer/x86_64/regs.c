@@ -106,6 +106,13 @@ regs_redo_syscall(struct uregs *regs)
 	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
 }
 
+void
+regs_skip_syscall(struct uregs *regs, int64_t result)
+{
+	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
+	regs->r[UREG_RAX] = (uint64_t)result;
+}
+
 int64_t
 regs_result(const struct uregs *regs)
 {
