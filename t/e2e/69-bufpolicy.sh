@@ -41,6 +41,7 @@ has "$tmp/err" '^dtrap: 1 drop on CPU 0$'
 
 # A clause that has no room for its record does nothing else either.
 rm "$tmp/trace"
+# shellcheck disable=SC2016
 dt -q -o "$tmp/trace" -x bufpolicy=fill -b 256 \
 	-n 'pid$target:a.out:hot_push:entry { @n = count(); trace(1); }' \
 	-c "$bin/hot 1000 push"
