@@ -347,7 +347,8 @@ note_event_stop(struct thread *th, int sig, bool is_new)
 	}
 	th->interrupted = th->listening = th->wanted = false;
 	event_push(th->proc->super,
-	    &(struct event){ .kind = kind, .thread = th, .sig = sig });
+	    &(struct event){
+		.kind = kind, .thread = th, .sig = sig, .first = is_new });
 }
 
 /* The leader stops in its new program; nobody else is left. */

@@ -13,6 +13,7 @@
 
 #include "tracer/event.h"
 #include "tracer/hit.h"
+#include "tracer/moments.h"
 #include "tracer/proc.h"
 #include "tracer/prov/profile.h"
 #include "tracer/state.h"
@@ -108,6 +109,11 @@ on_trap(struct state *st, struct event *ev)
 	bool go = hit_trap(st, ev->thread);
 
 	profile_stopped(st, ev->thread);
+	if (go && ev->thread->sig != 0) {
+		ev->kind = EV_SIGNAL; /* the program's own, or a fault */
+		ev->sig = ev->thread->sig;
+		moments_tell(st, ev);
+	}
 	if (go)
 		thread_resume(ev->thread);
 }
@@ -117,6 +123,7 @@ on_signal(struct state *st, struct event *ev)
 {
 	syscalls_signal(st, ev->thread);
 	hit_signal(st, ev->thread);
+	moments_tell(st, ev);
 	thread_resume(ev->thread);
 }
 
@@ -130,6 +137,7 @@ on_syscall(struct state *st, struct event *ev)
 static void
 on_stopped(struct state *st, struct event *ev)
 {
+	moments_tell(st, ev);
 	profile_stopped(st, ev->thread);
 	thread_resume(ev->thread);
 }
@@ -141,10 +149,18 @@ on_resume(struct state *st, struct event *ev)
 }
 
 static void
+on_exit_stop(struct state *st, struct event *ev)
+{
+	moments_tell(st, ev);
+	thread_resume(ev->thread);
+}
+
+static void
 on_gone(struct state *st, struct event *ev)
 {
 	struct proc *p = ev->thread->proc;
 
+	moments_tell(st, ev);
 	if (p != NULL && p->threads.len == 0)
 		targets_gone(st, p, ev->status);
 }
@@ -162,7 +178,7 @@ static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_VFORK_DONE] = on_resume,
 	[EV_CLONE] = NULL,
 	[EV_EXEC] = NULL,
-	[EV_EXIT] = on_resume,
+	[EV_EXIT] = on_exit_stop,
 	[EV_GONE] = on_gone,
 };
 

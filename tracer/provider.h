@@ -71,6 +71,7 @@ struct provider {
 
 extern const struct provider *const providers[]; /* NULL-terminated */
 
-extern const struct provider prov_dtrace, prov_pid, prov_profile, prov_syscall;
+extern const struct provider prov_dtrace, prov_pid, prov_proc, prov_profile,
+    prov_syscall;
 
 #endif

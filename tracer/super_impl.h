@@ -10,10 +10,7 @@
 
 #include "dlang/base/hash.h"
 #include "tracer/proc.h"
-
-struct pids {
-	VEC(pid_t) list;
-};
+#include "tracer/procfs.h"
 
 /* A status of a pid we do not know (yet): a child whose parent's event is
  * still to come, or a plain child of the tracer's. */
@@ -178,38 +175,6 @@ int wait_seize(pid_t tid, unsigned options, const volatile int *flag);
 /* In a signal handler: if the context is in one of them just before its system
  * call, make that return -EINTR. */
 void wait_skip(void *ucontext);
-
-/* procfs.c: what /proc says */
-
-struct proc_status {
-	char state;
-	pid_t tgid, tracer, ppid;
-	uint32_t uid[3], gid[3]; /* real, effective, saved */
-	uint64_t cap_permitted;
-	uint64_t sig_blocked, sig_ignored, sig_caught;
-	int seccomp;     /* 0, 1 strict, 2 filter */
-	int filters;     /* of them; -1 when the kernel does not say */
-	bool has_memory; /* false for kernel threads and zombies */
-	char comm[16];
-};
-
-/* 0 or -errno (-ESRCH when there is no such thread). */
-int procfs_status(pid_t tid, struct proc_status *out);
-/* State letter of a thread, '\0' if it has gone. */
-char procfs_state(pid_t tid);
-/* Field n, counted from 1 as in proc(5), of /proc/TID/stat; 0 or -errno. */
-int procfs_stat(pid_t tid, unsigned n, uint64_t *value);
-/* The pc of a thread that sleeps in a system call, or -errno. */
-int procfs_pc(pid_t tid, uint64_t *pc);
-/* Whether the executable of a process is not a 64-bit one for this machine;
- * false when it cannot be read. */
-bool procfs_wrong_elf(pid_t pid);
-/* The thread ids of a process, appended.  0 or -errno. */
-int procfs_tasks(pid_t pid, struct pids *out);
-/* The same of every process there is. */
-int procfs_pids(struct pids *out);
-/* Address of the vDSO, 0 if there is none. */
-uint64_t procfs_vdso(pid_t pid);
 
 /* access.c: why ptrace was refused. */
 

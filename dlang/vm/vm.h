@@ -27,6 +27,12 @@ struct vm_ops {
 	 * operation.  var_str() always terminates. */
 	int (*var)(struct vm_env *, uint32_t id, uint64_t *value);
 	int (*var_str)(struct vm_env *, uint32_t id, char *buf, uint32_t size);
+	/* Rows of dif_state.def; `of' is a tid or a descriptor, as the row
+	 * says.  0, or -1: illegal operation. */
+	int (*state)(
+	    struct vm_env *, uint64_t what, uint64_t of, uint64_t *value);
+	int (*state_str)(struct vm_env *, uint64_t what, uint64_t of, char *buf,
+	    uint32_t size);
 	/* User stack, innermost first; the number of frames. */
 	uint32_t (*stack)(
 	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);
