@@ -168,9 +168,7 @@ fold_unary(struct comp *c, struct node *n)
 	if (!is_const(n->a) || !type_is_integer(n->a->type))
 		return;
 	switch ((enum oper)n->op) {
-	case O_NEG:
-		become_result(c, n, wrap(-n->a->value, n->type));
-		break;
+	case O_NEG: become_result(c, n, wrap(-n->a->value, n->type)); break;
 	case O_PLUS: become_int(n, n->a->value); break;
 	case O_COMPL: become_int(n, wrap(~n->a->value, n->type)); break;
 	case O_NOT: become_int(n, n->a->value == 0); break;
