@@ -201,13 +201,12 @@ segment_add(struct object *o, const Elf64_Phdr *p)
 static void
 interp_add(struct object *o, const Elf64_Phdr *p)
 {
-	const char *s = (const char *)o->file.bytes + p->p_offset;
-
 	if (o->interp != NULL || p->p_filesz < 2 || p->p_filesz > PATH_MAX ||
 	    p->p_filesz > o->file.size ||
 	    p->p_offset > o->file.size - p->p_filesz)
 		return;
-	o->interp = mem_strndup(s, p->p_filesz);
+	o->interp =
+	    mem_strndup((const char *)o->file.bytes + p->p_offset, p->p_filesz);
 }
 
 /* Program headers and what follows from them.  0 or -ENOEXEC. */

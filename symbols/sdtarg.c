@@ -153,8 +153,8 @@ sum_value(const struct sum *s)
 
 /* ---- operands ---- */
 
-static int64_t
-truncate_to(int64_t v, unsigned size, bool is_signed)
+int64_t
+sdt_truncate(int64_t v, unsigned size, bool is_signed)
 {
 	switch (size) {
 	case 1: return is_signed ? (int8_t)v : (int64_t)(uint8_t)v;
@@ -301,7 +301,7 @@ parse_arg(char *s, const struct sdt_place *at)
 		a.is_signed = is_signed;
 	}
 	if (a.kind == ARGLOC_CONST)
-		a.disp = truncate_to(a.disp, a.size, a.is_signed);
+		a.disp = sdt_truncate(a.disp, a.size, a.is_signed);
 	return a;
 }
 

@@ -8,6 +8,7 @@
 #ifndef SYMBOLS_SDTARG_H
 #define SYMBOLS_SDTARG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,8 @@ struct sdt_place {
  */
 size_t sdt_args(const char *text, const struct sdt_place *at,
     struct argloc *out, size_t max);
+
+/* The low `size' bytes, extended by sign or by zero. */
+int64_t sdt_truncate(int64_t v, unsigned size, bool is_signed);
 
 #endif

@@ -406,9 +406,13 @@ start_targets(struct cli *c)
 static int
 list(struct cli *c)
 {
+	static const struct probe_desc everything = { "", "", "", "", 0 };
+
 	list_header(&c->st);
-	if (c->requests.len == 0)
+	if (c->requests.len == 0) {
+		enable_provide(&c->st, &everything, NULL, NULL);
 		list_all(&c->st, c->verbose);
+	}
 	vec_foreach(r, &c->requests)
 		list_program(&c->st, r->prog, c->verbose);
 	list_failures(&c->st, c->verbose);

@@ -67,6 +67,45 @@ map_params(struct comp *c, struct prog_sdt_probe *p)
 	}
 }
 
+/* Can args[] have the one where the program passes the other? */
+static bool
+passes_as(struct comp *c, struct type *from, struct type *to)
+{
+	struct type *f = type_resolve(from), *t = type_resolve(to);
+
+	if (type_equal(f, t) || (type_is_integer(f) && type_is_integer(t)) ||
+	    (type_is_stringlike(f) && type_is_stringlike(t)))
+		return true;
+	if (f->kind == TYPE_POINTER && t->kind == TYPE_POINTER &&
+	    (type_resolve(f->base)->kind == TYPE_VOID ||
+		type_resolve(t->base)->kind == TYPE_VOID))
+		return true;
+	return xlate_find(c, to, from) != NULL;
+}
+
+static int
+check_map(struct comp *c, const struct node *prov, const struct node *probe,
+    const struct prog_sdt_probe *p)
+{
+	char from[128], to[128];
+
+	for (size_t i = 0; i < p->xargs.count; i++) {
+		struct type *t = p->xargs.types[i];
+		struct type *f = p->map[i] < p->args.count ?
+		    p->args.types[p->map[i]] :
+		    c->cc->t_void;
+		if (passes_as(c, f, t))
+			continue;
+		return comp_error(c, D_PROV_PRXLATOR, probe,
+		    "translator for %s:%s output argument #%zu from %s to %s "
+		    "is not defined",
+		    prov->name, probe->name, i + 1,
+		    type_name(f, from, sizeof(from)),
+		    type_name(t, to, sizeof(to)));
+	}
+	return 0;
+}
+
 static int
 declare_probe(struct comp *c, struct node *prov, struct node *probe,
     struct prog_sdt_probe *out)
@@ -88,20 +127,45 @@ declare_probe(struct comp *c, struct node *prov, struct node *probe,
 	    probe_params(c, probe, probe->a->list, "output", &out->xargs) != 0)
 		return -EINVAL;
 	map_params(c, out);
-	return 0;
+	return check_map(c, prov, probe, out);
 }
 
-static int
-check_same_provider(
-    struct comp *c, const struct node *n, const struct node *old)
+static bool
+same_params(const struct prog_params *a, const struct prog_params *b)
 {
-	const struct node *a = n->list, *b = old->list;
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!type_equal(a->types[i], b->types[i]))
+			return false;
+	return true;
+}
 
-	for (; a != NULL && b != NULL; a = a->next, b = b->next)
-		if (strcmp(a->name, b->name) != 0)
-			break;
-	if (a == NULL && b == NULL)
-		return 0;
+static bool
+same_probes(const struct prog_provider *a, const struct prog_provider *b)
+{
+	if (a->nprobes != b->nprobes)
+		return false;
+	for (size_t i = 0; i < a->nprobes; i++) {
+		const struct prog_sdt_probe *x = &a->probes[i];
+		const struct prog_sdt_probe *y = &b->probes[i];
+		if (strcmp(x->name, y->name) != 0 ||
+		    !same_params(&x->args, &y->args) ||
+		    !same_params(&x->xargs, &y->xargs) ||
+		    memcmp(x->map, y->map, x->xargs.count) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Declared before: the same again is harmless. */
+static int
+check_same_provider(struct comp *c, const struct node *n,
+    const struct node *old, const struct prog_provider *decl)
+{
+	vec_foreach(p, &c->cc->shared.providers)
+		if (strcmp((*p)->name, n->name) == 0 && same_probes(*p, decl))
+			return 0;
 	return comp_error(c, D_PROV_INCOMPAT, n,
 	    "provider interface mismatch: %s\n\t current: line %d\n\t"
 	    "previous: line %d",
@@ -142,7 +206,7 @@ decl_provider(struct comp *c, struct node *n)
 		return -EINVAL;
 	struct node *old = hash_get_str(&c->cc->providers, n->name);
 	if (old != NULL)
-		return check_same_provider(c, n, old);
+		return check_same_provider(c, n, old, decl);
 	hash_set_str(&c->cc->providers, n->name, n);
 	*vec_push(&c->cc->shared.providers) = decl;
 	return 0;

@@ -99,6 +99,10 @@ WANT
 same "list with types" "$tmp/want" "$tmp/seen"
 dt -l -n 'my-app:::plain' -p "${pid[app]}"
 has "$tmp/out" " my-app${pid[app]} +usdt +hit plain\$"
+dt -l -p "${pid[app]}"
+for n in plain args mapped un-watched never; do
+	is "-l alone: $n" "$(grep -c " my-app.* $n\$" "$tmp/out")" 1
+done
 dt -l -n 'my-*:usdt:h*:*ai*' -p "${pid[app]}"
 is "rows of a glob" "$(grep -c plain "$tmp/out")" 1
 

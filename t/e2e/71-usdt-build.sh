@@ -76,6 +76,43 @@ for p in with without gc static; do
 	is "$p: type" "$(sed -n 's/^\t\targs\[1/args[1/p' out)" "$want"
 done
 
+# Values are those of the declared types, and two providers' types do not get
+# into each other's way.
+cat >a.d <<'D'
+provider aa { probe conv(short, uint8_t, int, unsigned, long, uint64_t); };
+D
+cat >b.d <<'D'
+provider bb { probe conv(int8_t n, char *s) : (char *s, int8_t n); };
+D
+cat >ab.c <<'C'
+#include "a.h"
+#include "b.h"
+int
+main(int argc, char **argv)
+{
+	long l = -70000 + argc - 1;
+	unsigned u = 0xffffffff + (argc - 1U);
+	AA_CONV(l, 0x1ff, u, -1, -1 + argc - 1, -2);
+	BB_CONV(0x180, "text");
+	return 0;
+}
+C
+dt -h -s a.d
+dt -h -s b.d
+"$cc" -O2 -c ab.c || wrong "two headers do not compile"
+dt -G -s a.d ab.o
+dt -G -s b.d ab.o
+"$cc" ab.o a.o b.o -o ab || wrong "two providers do not link"
+cat >ab.d <<'D'
+aa$target:::conv { printf("%d %d %d %d %d %d\n", args[0], args[1], args[2],
+	args[3], args[4], args[5]); }
+bb$target:::conv { printf("%s %d\n", stringof(args[0]), args[1]); }
+D
+dt -q -s ab.d -c ./ab
+printf '%s\n' '-4464 255 -1 4294967295 -1 18446744073709551614' 'text -128' >want
+sed '/^$/d' out >seen
+same "converted arguments" want seen
+
 # Which program an object belongs to, and where it goes.
 declare_probes 'provider v { probe p(int); };'
 dt -G -s p.d -o named.o

@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "dlang/base/glob.h"
+#include "dlang/cc/cc.h"
+#include "dlang/types.h"
 #include "dlang/world.h"
 #include "symbols/addrspace.h"
 #include "symbols/sdt.h"
@@ -127,6 +129,33 @@ type_by_size(const struct argloc *a)
 	}
 }
 
+/*
+ * An operand is what the compiler had at hand; the declaration says what is
+ * passed.  As a call would have it: too wide a value is cut, one of the same
+ * width has the declared sign.
+ */
+static void
+convert_arg(struct argloc *a, const struct type *t)
+{
+	if (t == NULL || !type_is_integer(t) || a->kind == ARGLOC_NONE)
+		return;
+	t = type_resolve((struct type *)(uintptr_t)t);
+	if (t->size > a->size)
+		return;
+	a->size = (uint8_t)t->size;
+	a->is_signed = t->is_signed;
+	if (a->kind == ARGLOC_CONST)
+		a->disp = sdt_truncate(a->disp, a->size, a->is_signed);
+}
+
+static void
+convert_args(struct request *r, struct place *pl, const struct sdt_types *types)
+{
+	for (size_t i = 0; i < types->nargs && i < pl->nargs; i++)
+		convert_arg(&pl->args[i],
+		    typename_parse(cc_types(r->st->cc), types->args[i]));
+}
+
 /* The operands in the order of args[]. */
 static void
 map_args(struct place *pl, const struct sdt_types *types)
@@ -178,8 +207,10 @@ locate_args(struct request *r, struct usdt_probe *up, struct place *pl)
 	pl->nargs = sdt_args(r->note->args, &at, pl->args, ARGLOC_MAX);
 	bool typed =
 	    object_sdt_types(r->load->object, r->prov, r->name, &types) == 0;
-	if (typed)
+	if (typed) {
+		convert_args(r, pl, &types);
 		map_args(pl, &types);
+	}
 	if (up->places == NULL)
 		set_types(r, up, pl, typed ? &types : NULL);
 }
