@@ -188,6 +188,21 @@ $(B)/fuzz/%: t/fuzz/%.c $(FAKE) $(LIB)
 
 include t/e2e/rules.mk
 
+# Manual pages.  The tables of a .in page are the rows of the .def files.
+MANIN := dlang/man/dtrap-d.7
+MAN := tracer/dtrap.1 $(MANIN:dlang/man/%=$(B)/man/%)
+
+$(B)/man/mantab: dlang/man/mantab.c dlang/man/man.def $(wildcard dlang/*.def)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $<
+
+$(B)/man/%: dlang/man/%.in $(B)/man/mantab
+	$(B)/man/mantab < $< > $@.new && mv $@.new $@
+
+man: $(MAN)
+
+.PHONY: man
+
 # ---- tests -----------------------------------------------------------------
 
 # The traced programs of t/e2e are built plain, whatever this build is.
@@ -201,7 +216,7 @@ check: deps
 	@$(MAKE) --no-print-directory $(PJ) WERROR=-Werror check-build
 	@$(MAKE) --no-print-directory check-run
 
-check-build: $(PROG) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/agent/blob
+check-build: $(PROG) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/agent/blob
 
 check-run:
 	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
@@ -294,7 +309,7 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
 	libdw-dev libiberty-dev flex bison
-TEST_PKGS := check binutils g++ git perl python3 redis-tools openjdk-17-jre-headless \
+TEST_PKGS := check binutils g++ git mandoc perl python3 redis-tools openjdk-17-jre-headless \
 	musl-tools
 
 deps:
@@ -308,14 +323,13 @@ demo:
 	@$(MAKE) --no-print-directory $(PJ) all
 	@DTRAP=$(abspath $(PROG)) t/demo.sh
 
-MAN := tracer/dtrap.1 $(wildcard dlang/dtrap-d.7)
 SCRIPTS := $(wildcard scripts/*.d)
 SCRIPTLIB := $(wildcard scripts/lib/*.d)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/dtrap
 
-install: all
+install: all man
 	install -D -m 755 $(PROG) $(BINDIR)/dtrap
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(MANDIR)/man$${m##*.}/$${m##*/}; done

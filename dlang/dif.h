@@ -150,6 +150,13 @@ enum dif_subr {
 	DIF_SUBR_COUNT
 };
 
+/* What __state() and __state_str() are asked for. */
+enum dif_state {
+#define DIF_STATE(n, NAME, of, how) DIF_STATE_##NAME = n,
+#include "dlang/dif_state.def"
+#undef DIF_STATE
+};
+
 enum dif_act {
 	ACT_NONE,
 #define DIF_ACT(n, NAME, name, proto, flags) ACT_##NAME = n,

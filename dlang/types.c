@@ -64,6 +64,7 @@ static const struct { const char *name, *of; } aliases[] = {
 	{ "pid_t", "int" },		{ "uid_t", "unsigned int" },
 	{ "gid_t", "unsigned int" },	{ "processorid_t", "int" },
 	{ "off_t", "long" },		{ "time_t", "long" },
+	{ "offset_t", "long" },
 	{ "mode_t", "unsigned int" },	{ "dev_t", "unsigned long" },
 	{ "ino_t", "unsigned long" },	{ "caddr_t", NULL },
 };

@@ -4,7 +4,6 @@
 #include "tracer/eval.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,37 +15,24 @@
 
 #include "symbols/addrspace.h"
 #include "tracer/external.h"
+#include "tracer/follow.h"
 #include "tracer/proc.h"
+#include "tracer/procfs.h"
+#include "tracer/procstate.h"
 #include "tracer/stack.h"
 #include "tracer/state.h"
 #include "tracer/timer.h"
 
 #define NS_PER_S 1000000000LL
 
-/* Whole small file; 0 bytes when it cannot be read.  Terminated. */
-static size_t
-slurp(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, buf, size - 1) : 0;
-
-	if (fd >= 0)
-		close(fd);
-	n = n < 0 ? 0 : n;
-	buf[n] = '\0';
-	return (size_t)n;
-}
-
-/* The process in whose context the clause runs: the tracer's own for BEGIN
- * and the like. */
-static pid_t
-context_pid(const struct state *st)
+pid_t
+eval_pid(const struct state *st)
 {
 	return st->thread != NULL ? st->thread->proc->pid : getpid();
 }
 
-static pid_t
-context_tid(const struct state *st)
+pid_t
+eval_tid(const struct state *st)
 {
 	return st->thread != NULL ? st->thread->tid : gettid();
 }
@@ -59,8 +45,9 @@ eval_begin(struct state *st, struct thread *th)
 	st->thread = th;
 	env->timestamp = timer_now();
 	st->wall = 0;
-	env->pid = (uint32_t)context_pid(st);
-	env->tid = (uint32_t)context_tid(st);
+	procstate_forget(&st->procstate);
+	env->pid = (uint32_t)eval_pid(st);
+	env->tid = (uint32_t)eval_tid(st);
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
 	/* Where the tracer runs is where the thread ran, as a rule; clauses that
@@ -147,16 +134,14 @@ eval_reg(struct vm_env *env, unsigned ureg)
 	return ureg < UREG_COUNT ? regs->r[ureg] : 0;
 }
 
-/* "Uid:\t0\t..." of /proc/PID/status: the first number after `field'. */
+/* A row of dif_state.def about the thread. */
 static uint64_t
-status_field(const struct state *st, const char *field)
+own_state(struct state *st, enum dif_state what)
 {
-	char path[64], text[4096];
+	uint64_t v = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", context_pid(st));
-	slurp(path, text, sizeof(text));
-	const char *p = strstr(text, field);
-	return p != NULL ? strtoull(p + strlen(field), NULL, 10) : 0;
+	procstate_number(st, what, (uint64_t)eval_tid(st), &v);
+	return v;
 }
 
 /*
@@ -166,16 +151,15 @@ status_field(const struct state *st, const char *field)
 static uint64_t
 cpu_time(const struct state *st)
 {
-	char path[64], text[128];
+	char name[32], text[128];
 
 	if (st->thread == NULL) {
 		struct timespec ts;
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 		return (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
 	}
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat",
-	    context_pid(st), context_tid(st));
-	slurp(path, text, sizeof(text));
+	snprintf(name, sizeof(name), "task/%d/schedstat", eval_tid(st));
+	procfs_text(eval_tid(st), name, text, sizeof(text));
 	return strtoull(text, NULL, 10);
 }
 
@@ -202,13 +186,13 @@ eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	case DIF_VAR_TIMESTAMP: *value = env->timestamp; return 0;
 	case DIF_VAR_VTIMESTAMP: *value = cpu_time(st); return 0;
 	case DIF_VAR_WALLTIMESTAMP: *value = walltime(st); return 0;
-	case DIF_VAR_PID: *value = (uint64_t)context_pid(st); return 0;
-	case DIF_VAR_TID: *value = (uint64_t)context_tid(st); return 0;
-	case DIF_VAR_PPID: *value = status_field(st, "\nPPid:"); return 0;
-	case DIF_VAR_UID: *value = status_field(st, "\nUid:"); return 0;
-	case DIF_VAR_GID: *value = status_field(st, "\nGid:"); return 0;
-	case DIF_VAR_CURTHREAD: *value = env->thread; return 0;
-	case DIF_VAR_ERRNO: *value = 0; return 0;
+	case DIF_VAR_PID: *value = (uint64_t)eval_pid(st); return 0;
+	case DIF_VAR_TID: *value = (uint64_t)eval_tid(st); return 0;
+	case DIF_VAR_PPID: *value = own_state(st, DIF_STATE_PR_PPID); return 0;
+	case DIF_VAR_UID: *value = own_state(st, DIF_STATE_PR_UID); return 0;
+	case DIF_VAR_GID: *value = own_state(st, DIF_STATE_PR_GID); return 0;
+	case DIF_VAR_CURTHREAD: *value = (uint64_t)eval_tid(st); return 0;
+	case DIF_VAR_ERRNO: *value = (uint64_t)st->sys_errno; return 0;
 	case DIF_VAR_CPU: {
 		int cpu = st->thread != NULL ? thread_cpu(st->thread) : -1;
 		*value = (uint64_t)(cpu >= 0 ? cpu : (int)env->cpu);
@@ -222,48 +206,34 @@ eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	}
 }
 
-/* The command line as /proc has it, words joined by blanks. */
-static void
-read_args(const struct state *st, char *buf, uint32_t size)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", context_pid(st));
-	size_t n = slurp(path, buf, size);
-	while (n > 0 && buf[n - 1] == '\0')
-		n--;
-	for (size_t i = 0; i < n; i++)
-		if (buf[i] == '\0')
-			buf[i] = ' ';
-}
-
-static void
-read_link(const struct state *st, const char *what, char *buf, uint32_t size)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", context_pid(st), what);
-	ssize_t n = readlink(path, buf, size - 1);
-	buf[n < 0 ? 0 : n] = '\0';
-}
-
 static int
 eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 {
 	struct state *st = env->ctx;
-	char path[64];
+	pid_t tid = eval_tid(st);
 
 	switch (id) {
 	case DIF_VAR_EXECNAME:
-		snprintf(path, sizeof(path), "/proc/%d/comm", context_pid(st));
-		slurp(path, buf, size);
-		buf[strcspn(buf, "\n")] = '\0';
-		return 0;
-	case DIF_VAR_EXECARGS: read_args(st, buf, size); return 0;
-	case DIF_VAR_CWD: read_link(st, "cwd", buf, size); return 0;
-	case DIF_VAR_ROOT: read_link(st, "root", buf, size); return 0;
+		return procstate_string(
+		    st, DIF_STATE_PR_FNAME, (uint64_t)tid, buf, size);
+	case DIF_VAR_EXECARGS: procstate_command(tid, buf, size); return 0;
+	case DIF_VAR_CWD: procfs_link(tid, "cwd", buf, size); return 0;
+	case DIF_VAR_ROOT: procfs_link(tid, "root", buf, size); return 0;
 	default: return -1;
 	}
+}
+
+static int
+eval_state(struct vm_env *env, uint64_t what, uint64_t of, uint64_t *value)
+{
+	return procstate_number(env->ctx, what, of, value);
+}
+
+static int
+eval_state_str(
+    struct vm_env *env, uint64_t what, uint64_t of, char *buf, uint32_t size)
+{
+	return procstate_string(env->ctx, what, of, buf, size);
 }
 
 static uint32_t
@@ -279,6 +249,7 @@ eval_space(struct vm_env *env)
 
 	if (st->thread == NULL || st->thread->proc->space->as == NULL)
 		return 0;
+	follow_refresh(st->thread->proc->space);
 	return addrspace_id(st->thread->proc->space->as);
 }
 
@@ -319,21 +290,17 @@ static bool
 eval_progenyof(struct vm_env *env, int64_t pid)
 {
 	struct state *st = env->ctx;
-	pid_t at = context_pid(st);
+	pid_t at = eval_pid(st);
 
 	/* Process trees are shallow; a loop cannot happen but for pids that
 	 * are used again while we look. */
 	for (int i = 0; i < 1000 && at > 0; i++) {
-		char path[64], text[1024];
+		uint64_t parent;
 		if (at == pid)
 			return true;
-		snprintf(path, sizeof(path), "/proc/%d/stat", at);
-		slurp(path, text, sizeof(text));
-		/* "pid (comm) state ppid": comm may hold anything. */
-		const char *p = strrchr(text, ')');
-		if (p == NULL || strlen(p) < 4)
+		if (procfs_stat(at, 4, &parent) != 0)
 			return false;
-		at = (pid_t)strtol(p + 4, NULL, 10);
+		at = (pid_t)parent;
 	}
 	return false;
 }
@@ -346,6 +313,8 @@ const struct vm_ops eval_ops = {
 	.var = eval_var,
 	.var_str = eval_var_str,
 	.symbol = eval_symbol,
+	.state = eval_state,
+	.state_str = eval_state_str,
 	.stack = eval_stack,
 	.space = eval_space,
 	.control = eval_control,

@@ -347,7 +347,8 @@ note_event_stop(struct thread *th, int sig, bool is_new)
 	}
 	th->interrupted = th->listening = th->wanted = false;
 	event_push(th->proc->super,
-	    &(struct event){ .kind = kind, .thread = th, .sig = sig });
+	    &(struct event){
+		.kind = kind, .thread = th, .sig = sig, .first = is_new });
 }
 
 /* The leader stops in its new program; nobody else is left. */
@@ -359,6 +360,13 @@ note_exec(struct thread *th)
 
 	tid_eventmsg(th->tid, &msg);
 	th->exiting = th->listening = th->interrupted = false;
+	/* The call is that of the thread which made it, and has not ended. */
+	struct thread *caller = super_thread(p->super, (pid_t)msg);
+	if (caller == NULL)
+		th->call.known = false;
+	else if (caller != th)
+		th->call = caller->call;
+	th->in_syscall = th->syscall_known = true;
 	th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
 	for (size_t i = 0; i < p->threads.len; i++) {
 		struct thread *other = p->threads.at[i];

@@ -60,6 +60,7 @@ struct event {
 	struct thread *child;  /* EV_FORK, EV_VFORK, EV_CLONE; NULL if it has
 				* been detached meanwhile */
 	pid_t old_tid;         /* EV_EXEC */
+	bool first;            /* EV_STOP: of a new thread */
 };
 
 /*

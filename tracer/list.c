@@ -25,6 +25,19 @@ attributes(FILE *out, const char *title, const struct stability *s)
 }
 
 static void
+argument_types(FILE *out, const struct probe *p)
+{
+	struct probe_arg a;
+	unsigned n = 0;
+
+	fputs("\n\tArgument Types\n", out);
+	for (; p->provider->arg != NULL && p->provider->arg(p, n, &a); n++)
+		fprintf(out, "\t\targs[%u]: %s\n", n,
+		    a.translated != NULL ? a.translated : a.type);
+	fputs(n == 0 ? "\t\tNone\n\n" : "\n", out);
+}
+
+static void
 list_probe(struct state *st, const struct probe *p, bool verbose)
 {
 	fprintf(st->out, "%5u %10s %17s %33s %s\n", p->id, p->prov, p->mod,
@@ -34,7 +47,7 @@ list_probe(struct state *st, const struct probe *p, bool verbose)
 	attributes(
 	    st->out, "Probe Description", &p->provider->stability[STAB_NAME]);
 	attributes(st->out, "Argument", &p->provider->stability[STAB_ARGS]);
-	fprintf(st->out, "\n\tArgument Types\n\t\tNone\n\n");
+	argument_types(st->out, p);
 }
 
 void

@@ -13,9 +13,11 @@
 
 #include "tracer/event.h"
 #include "tracer/hit.h"
+#include "tracer/moments.h"
 #include "tracer/proc.h"
 #include "tracer/prov/profile.h"
 #include "tracer/state.h"
+#include "tracer/syscalls.h"
 #include "tracer/targets.h"
 
 static volatile sig_atomic_t alarm_due;
@@ -103,9 +105,15 @@ loop_signals(struct state *st)
 static void
 on_trap(struct state *st, struct event *ev)
 {
+	syscalls_signal(st, ev->thread);
 	bool go = hit_trap(st, ev->thread);
 
 	profile_stopped(st, ev->thread);
+	if (go && ev->thread->sig != 0) {
+		ev->kind = EV_SIGNAL; /* the program's own, or a fault */
+		ev->sig = ev->thread->sig;
+		moments_tell(st, ev);
+	}
 	if (go)
 		thread_resume(ev->thread);
 }
@@ -113,13 +121,23 @@ on_trap(struct state *st, struct event *ev)
 static void
 on_signal(struct state *st, struct event *ev)
 {
+	syscalls_signal(st, ev->thread);
 	hit_signal(st, ev->thread);
+	moments_tell(st, ev);
+	thread_resume(ev->thread);
+}
+
+static void
+on_syscall(struct state *st, struct event *ev)
+{
+	syscalls_event(st, ev);
 	thread_resume(ev->thread);
 }
 
 static void
 on_stopped(struct state *st, struct event *ev)
 {
+	moments_tell(st, ev);
 	profile_stopped(st, ev->thread);
 	thread_resume(ev->thread);
 }
@@ -131,10 +149,18 @@ on_resume(struct state *st, struct event *ev)
 }
 
 static void
+on_exit_stop(struct state *st, struct event *ev)
+{
+	moments_tell(st, ev);
+	thread_resume(ev->thread);
+}
+
+static void
 on_gone(struct state *st, struct event *ev)
 {
 	struct proc *p = ev->thread->proc;
 
+	moments_tell(st, ev);
 	if (p != NULL && p->threads.len == 0)
 		targets_gone(st, p, ev->status);
 }
@@ -144,15 +170,15 @@ static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_SIGNAL] = on_signal,
 	[EV_GROUP_STOP] = on_stopped,
 	[EV_STOP] = on_stopped,
-	[EV_SYSCALL_ENTER] = on_resume,
-	[EV_SYSCALL_EXIT] = on_resume,
+	[EV_SYSCALL_ENTER] = on_syscall,
+	[EV_SYSCALL_EXIT] = on_syscall,
 	[EV_SECCOMP] = on_resume,
 	[EV_FORK] = NULL, /* targets_event() */
 	[EV_VFORK] = NULL,
 	[EV_VFORK_DONE] = on_resume,
 	[EV_CLONE] = NULL,
 	[EV_EXEC] = NULL,
-	[EV_EXIT] = on_resume,
+	[EV_EXIT] = on_exit_stop,
 	[EV_GONE] = on_gone,
 };
 

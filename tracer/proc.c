@@ -337,18 +337,6 @@ thread_set_sigmask(struct thread *th, uint64_t mask)
 	    PTRACE_SETSIGMASK, th->tid, sizeof(mask), (uintptr_t)&mask);
 }
 
-bool
-thread_at_entry(struct thread *th)
-{
-	struct __ptrace_syscall_info info; /* Linux 5.3 */
-
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, th->tid, sizeof(info), &info) > 0)
-		return info.op == PTRACE_SYSCALL_INFO_ENTRY;
-	/* Before: at the entry the kernel has put -ENOSYS there. */
-	struct uregs *regs = thread_regs(th);
-	return regs != NULL && regs_result(regs) == -ENOSYS;
-}
-
 int
 tid_release(pid_t tid, int sig)
 {
@@ -496,11 +484,23 @@ thread_regs_dirty(struct thread *th)
 	th->regs_dirty = true;
 }
 
+void
+super_want_syscalls(struct super *su)
+{
+	su->want_syscalls = true;
+}
+
+static bool
+wants_syscalls(const struct thread *th)
+{
+	return th->want_syscalls || th->proc->super->want_syscalls;
+}
+
 /* The end of the system call, which remote_syscall() has passed, is owed. */
 static bool
 owes_syscall_exit(struct thread *th)
 {
-	if (!th->past_event || !th->want_syscalls)
+	if (!th->past_event || !wants_syscalls(th))
 		return false;
 	th->past_event = false;
 	th->in_syscall = false;
@@ -524,14 +524,16 @@ thread_resume(struct thread *th)
 		return;
 
 	int sig = th->sig;
-	enum __ptrace_request how =
-	    th->want_syscalls ? PTRACE_SYSCALL : PTRACE_CONT;
+	bool calls = wants_syscalls(th);
+	enum __ptrace_request how = calls ? PTRACE_SYSCALL : PTRACE_CONT;
 	if (th->stop == EV_GROUP_STOP) {
 		how = PTRACE_LISTEN;
 		sig = 0;
 		th->listening = true;
-	} else if (!th->want_syscalls) {
-		th->syscall_known = false;
+	} else if (!calls) {
+		th->syscall_known = th->call.known = false;
+	} else if (!th->syscall_known && th->stop == EV_STOP) {
+		thread_adopt_call(th);
 	}
 	write_back(th);
 	th->sig = 0;

@@ -60,6 +60,7 @@ struct space {
 	bool sig_watched;       /* what the program does with SIGTRAP is seen
 				  * by the watch as it does it */
 	bool mask_unseen;       /* the watch has given up on masks */
+	bool unmarked;          /* nothing tells what it maps: follow.c */
 	void *user;             /* the enabling's */
 };
 
@@ -86,6 +87,7 @@ struct proc {
 	bool target;       /* named by -p or -c: its end is reported */
 	bool exec_stopped; /* launched and not yet let run */
 	bool vfork_child;  /* shares its parent's space for now */
+	bool exit_told;    /* its end has fired probes */
 	int exit_status;   /* wait status, once its last thread is gone */
 	char comm[16];     /* executable name as the kernel has it */
 
@@ -106,6 +108,19 @@ struct proc {
 /* TH_GONE: reaped, or swept away by another thread's exec; EV_GONE is queued. */
 enum thread_state { TH_NEW, TH_RUNNING, TH_STOPPED, TH_GONE };
 
+/* The system call that a thread is in (syscalls.c). */
+struct syscall_call {
+	bool known; /* what follows is true to life */
+	bool held;  /* it returned `result', a -ERESTART..., but only because
+		     * we stopped the thread: it will be made again */
+	int nr;     /* -1: none of the 64-bit table */
+	uint64_t args[6];
+	int64_t result;
+	/* Where the last call that returned a -ERESTART... was made, until it
+	 * is made again; 0: none. */
+	uint64_t again_ip, again_sp;
+};
+
 struct thread {
 	pid_t tid;
 	struct proc *proc;
@@ -124,19 +139,21 @@ struct thread {
 	bool in_syscall;      /* between enter and exit stops */
 	bool syscall_known;   /* in_syscall is true to life: the thread has
 				 * not run without syscall-stops since */
-	bool want_syscalls;   /* resume with PTRACE_SYSCALL */
-	bool exiting;         /* EV_EXIT seen */
-	bool in_vfork;        /* EV_VFORK seen, EV_VFORK_DONE not yet */
-	bool for_space;       /* stopped only because its space is:
+	bool want_syscalls;   /* resume with PTRACE_SYSCALL, whatever
+				 * super_want_syscalls() says */
+	struct syscall_call call;
+	bool exiting;    /* EV_EXIT seen */
+	bool in_vfork;   /* EV_VFORK seen, EV_VFORK_DONE not yet */
+	bool for_space;  /* stopped only because its space is:
 				 * space_resume() lets it run */
-	bool asleep;          /* space_stop() did not wait for it: it sleeps
+	bool asleep;     /* space_stop() did not wait for it: it sleeps
 				 * in the kernel (a vfork parent) and will stop
 				 * before it runs an instruction */
-	bool past_event;      /* remote_syscall() moved it from an event-stop
+	bool past_event; /* remote_syscall() moved it from an event-stop
 				 * to the end of the system call */
-	bool regroup;         /* remote_syscall() ran it through the beginning
+	bool regroup;    /* remote_syscall() ran it through the beginning
 				 * of a group-stop: it joins when resumed */
-	bool mask_known;      /* sigmask is as of mask_looked, ms (sigtrap.c) */
+	bool mask_known; /* sigmask is as of mask_looked, ms (sigtrap.c) */
 	uint64_t sigmask, mask_looked;
 	uint64_t mask_before; /* what sigmask was before it last changed */
 
@@ -182,6 +199,9 @@ void super_set_hooks(
     struct super *su, const struct super_hooks *hooks, void *ctx);
 /* Detaches whatever is left, then frees. */
 void super_destroy(struct super *su);
+
+/* From now on threads are resumed with PTRACE_SYSCALL. */
+void super_want_syscalls(struct super *su);
 
 /* Every process, in order of arrival; NULL after the last. */
 struct proc *super_next(struct super *su, struct proc *prev);
@@ -251,6 +271,24 @@ void thread_regs_dirty(struct thread *th);
  * space_resume() does it).
  */
 void thread_resume(struct thread *th);
+
+/* What a thread is told to do at a syscall-enter-stop.  nr is -1 when the
+ * number is not one of the 64-bit table. */
+struct syscall_entry {
+	int nr;
+	uint64_t args[6];
+	uint64_t ip, sp;
+};
+
+/* 0 or -errno, and then the thread has gone. */
+int thread_syscall_entry(struct thread *th, struct syscall_entry *out);
+
+/* The call that the registers of a stopped thread are still in, or at the end
+ * of: its number and arguments.  False when there is none. */
+bool thread_syscall_regs(struct thread *th, struct syscall_entry *out);
+
+/* Does the result mean that the kernel makes the call again? */
+bool syscall_restarts(int64_t result);
 
 /* siginfo of a signal-delivery-stop, and another for it.  0 or -errno. */
 int thread_siginfo(struct thread *th, siginfo_t *si);

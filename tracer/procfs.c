@@ -15,14 +15,14 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Read a whole small file into buf as a string.  Its length or -errno. */
-static ssize_t
-slurp(const char *path, char *buf, size_t size)
+ssize_t
+procfs_slurp(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
 	ssize_t n = 0;
 
+	buf[0] = '\0';
 	if (fd < 0)
 		return -errno;
 	while (len < size - 1 && (n = read(fd, buf + len, size - 1 - len)) > 0)
@@ -31,6 +31,26 @@ slurp(const char *path, char *buf, size_t size)
 	close(fd);
 	buf[len] = '\0';
 	return n < 0 && len == 0 ? -error : (ssize_t)len;
+}
+
+ssize_t
+procfs_text(pid_t pid, const char *name, char *buf, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return procfs_slurp(path, buf, size);
+}
+
+ssize_t
+procfs_link(pid_t pid, const char *name, char *buf, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	ssize_t n = readlink(path, buf, size - 1);
+	buf[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? -errno : n;
 }
 
 /* The value after "\nname:\t", or NULL. */
@@ -73,10 +93,9 @@ status_ids(const char *text, const char *name, uint32_t ids[3])
 int
 procfs_status(pid_t tid, struct proc_status *out)
 {
-	char path[40], text[8192];
+	char text[8192];
+	ssize_t n = procfs_text(tid, "status", text, sizeof(text));
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	ssize_t n = slurp(path, text, sizeof(text));
 	if (n <= 0)
 		return n == -ENOENT || n == 0 ? -ESRCH : (int)n;
 
@@ -104,17 +123,22 @@ procfs_status(pid_t tid, struct proc_status *out)
 	return 0;
 }
 
-/* /proc/TID/stat behind the name, which may hold anything: " S 1 2 ...". */
+/* The text of a stat file behind the name, which may hold anything:
+ * " S 1 2 ...". */
+static const char *
+behind_name(const char *text)
+{
+	const char *end = strrchr(text, ')');
+
+	return end != NULL && end[1] == ' ' ? end + 1 : NULL;
+}
+
 static const char *
 stat_fields(pid_t tid, char *text, size_t size)
 {
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
-	if (slurp(path, text, size) <= 0)
+	if (procfs_text(tid, "stat", text, size) <= 0)
 		return NULL;
-	const char *end = strrchr(text, ')');
-	return end != NULL && end[1] == ' ' ? end + 1 : NULL;
+	return behind_name(text);
 }
 
 char
@@ -141,12 +165,33 @@ procfs_stat(pid_t tid, unsigned n, uint64_t *value)
 }
 
 int
+procfs_stat_all(pid_t tid, bool whole, uint64_t fields[PROCFS_STAT_FIELDS + 1])
+{
+	char name[32], text[1024];
+
+	snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
+	memset(fields, 0, (PROCFS_STAT_FIELDS + 1) * sizeof(fields[0]));
+	if (procfs_text(tid, whole ? "stat" : name, text, sizeof(text)) <= 0)
+		return -ESRCH;
+	const char *p = behind_name(text);
+	if (p == NULL)
+		return -ESRCH;
+	fields[3] = (uint8_t)p[1];
+	p = strchr(p + 1, ' ');
+	for (unsigned n = 4; p != NULL && n <= PROCFS_STAT_FIELDS; n++) {
+		char *end;
+		fields[n] = strtoull(p, &end, 10);
+		p = *end == ' ' ? end : NULL;
+	}
+	return 0;
+}
+
+int
 procfs_pc(pid_t tid, uint64_t *pc)
 {
-	char path[40], text[256];
+	char text[256];
+	ssize_t n = procfs_text(tid, "syscall", text, sizeof(text));
 
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-	ssize_t n = slurp(path, text, sizeof(text));
 	if (n <= 0)
 		return n < 0 ? (int)n : -ESRCH;
 	/* "running", or number, arguments, sp, pc: the last word. */

@@ -23,6 +23,13 @@ struct stability {
 	const char *name, *data, *class;
 };
 
+/* One typed argument of a probe, types by their D names. */
+struct probe_arg {
+	const char *type;       /* what the probe has */
+	const char *translated; /* what args[n] is declared as; NULL: `type' */
+	unsigned source;        /* args[n] is made from this argN */
+};
+
 enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
 
 struct provider {
@@ -54,12 +61,17 @@ struct provider {
 	/* A module field that is not its literal name ("a.out", "libc"). */
 	bool (*module_matches)(const struct probe *p, const char *module);
 
+	/* The type of args[n]: false behind the last one.  NULL: no argument
+	 * has a type. */
+	bool (*arg)(const struct probe *p, unsigned n, struct probe_arg *out);
+
 	/* Free probe->data. */
 	void (*destroy)(struct probe *p);
 };
 
 extern const struct provider *const providers[]; /* NULL-terminated */
 
-extern const struct provider prov_dtrace, prov_pid, prov_profile;
+extern const struct provider prov_dtrace, prov_pid, prov_proc, prov_profile,
+    prov_syscall;
 
 #endif

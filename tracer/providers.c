@@ -8,6 +8,8 @@
 const struct provider *const providers[] = {
 	&prov_dtrace, /* first: BEGIN, END and ERROR have ids 1, 2 and 3 */
 	&prov_profile,
+	&prov_syscall,
+	&prov_proc,
 	&prov_pid,
 	NULL,
 };

@@ -259,6 +259,8 @@ state_fini(struct state *st)
 		super_destroy(st->super);
 	}
 	timers_fini(&st->timers);
+	syscalls_fini(&st->syscalls);
+	moments_fini(&st->moments);
 	if (st->consume != NULL)
 		consume_destroy(st->consume);
 	vec_foreach(as, &st->past)

@@ -18,6 +18,7 @@
 #ifndef TRACER_STATE_H
 #define TRACER_STATE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -27,8 +28,11 @@
 #include "dlang/vm/region.h"
 #include "dlang/vm/vm.h"
 #include "dlang/world.h"
+#include "tracer/moments.h"
 #include "tracer/probe.h"
 #include "tracer/processor.h"
+#include "tracer/procstate.h"
+#include "tracer/syscalls.h"
 #include "tracer/timer.h"
 
 struct addrspace;
@@ -59,6 +63,8 @@ struct state {
 
 	struct probes probes;
 	struct timers timers;
+	struct syscalls syscalls;
+	struct moments moments;
 
 	struct world world;
 	struct cc *cc;
@@ -72,13 +78,17 @@ struct state {
 	FILE *out;
 
 	struct vm_env env;
-	struct thread *thread; /* whose hit is being handled, or NULL */
-	uint32_t next_tp;      /* next tracepoint id */
+	struct thread *thread;    /* whose hit is being handled, or NULL */
+	const siginfo_t *siginfo; /* the signal that fires, or NULL */
+	struct procstate procstate;
+	uint32_t next_tp; /* next tracepoint id */
 
+	bool follow;      /* a provider wants to hear of children */
 	bool started;     /* launched programs have been let run */
 	bool draining;    /* leave the loop */
 	int output_error; /* errno that ended the output, or 0 */
 	struct processor processor;
+	int sys_errno; /* errno of the system call that has just returned */
 	uint64_t wall; /* walltimestamp of this firing; 0: not read */
 	VEC(struct addrspace *)
 	past;                 /* of spaces that are gone: records name

@@ -10,10 +10,7 @@
 
 #include "dlang/base/hash.h"
 #include "tracer/proc.h"
-
-struct pids {
-	VEC(pid_t) list;
-};
+#include "tracer/procfs.h"
 
 /* A status of a pid we do not know (yet): a child whose parent's event is
  * still to come, or a plain child of the tracer's. */
@@ -41,6 +38,7 @@ struct super {
 	struct thread *dead_thread;
 	struct proc *dead_proc;
 
+	bool want_syscalls; /* resume with PTRACE_SYSCALL */
 	uint64_t births;
 	sigset_t start_mask;    /* [I] signal mask when the tracer started */
 	uint64_t start_ignored; /* [I] bit sig - 1: ignored at that time */
@@ -90,8 +88,6 @@ int thread_release(struct thread *th);
 /* Detach by number, whatever it is. */
 int tid_release(pid_t tid, int sig);
 int tid_eventmsg(pid_t tid, unsigned long *msg);
-/* Is this syscall-stop the one at the entry?  Asks the kernel. */
-bool thread_at_entry(struct thread *th);
 int thread_sigmask(struct thread *th, uint64_t *mask);
 int thread_set_sigmask(struct thread *th, uint64_t mask);
 /* Is the SIGTRAP of an int3 pending for a stopped thread?  (It is not when it
@@ -107,6 +103,14 @@ bool thread_asleep(const struct thread *th);
 bool thread_is_ghost(const struct thread *th);
 /* Wait for the stop of every thread of the space. */
 void space_await(struct space *sp);
+
+/* syscall_stop.c */
+
+/* Is this syscall-stop the one at the entry?  Asks the kernel. */
+bool thread_at_entry(struct thread *th);
+/* The thread is about to run with syscall-stops, which it had not before: a
+ * call that our stop interrupted goes on. */
+void thread_adopt_call(struct thread *th);
 
 /* event.c */
 
@@ -151,6 +155,9 @@ void regs_swap_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
 /* From an entry-stop's registers to those that make the call again. */
 void regs_redo_syscall(struct uregs *regs);
 int64_t regs_result(const struct uregs *regs);
+/* Number and arguments of the call that was made, by the registers. */
+int64_t regs_syscall_nr(const struct uregs *regs);
+void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
 
 #define SYSCALL_INSN_LEN 2
 extern const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN];
@@ -168,38 +175,6 @@ int wait_seize(pid_t tid, unsigned options, const volatile int *flag);
 /* In a signal handler: if the context is in one of them just before its system
  * call, make that return -EINTR. */
 void wait_skip(void *ucontext);
-
-/* procfs.c: what /proc says */
-
-struct proc_status {
-	char state;
-	pid_t tgid, tracer, ppid;
-	uint32_t uid[3], gid[3]; /* real, effective, saved */
-	uint64_t cap_permitted;
-	uint64_t sig_blocked, sig_ignored, sig_caught;
-	int seccomp;     /* 0, 1 strict, 2 filter */
-	int filters;     /* of them; -1 when the kernel does not say */
-	bool has_memory; /* false for kernel threads and zombies */
-	char comm[16];
-};
-
-/* 0 or -errno (-ESRCH when there is no such thread). */
-int procfs_status(pid_t tid, struct proc_status *out);
-/* State letter of a thread, '\0' if it has gone. */
-char procfs_state(pid_t tid);
-/* Field n, counted from 1 as in proc(5), of /proc/TID/stat; 0 or -errno. */
-int procfs_stat(pid_t tid, unsigned n, uint64_t *value);
-/* The pc of a thread that sleeps in a system call, or -errno. */
-int procfs_pc(pid_t tid, uint64_t *pc);
-/* Whether the executable of a process is not a 64-bit one for this machine;
- * false when it cannot be read. */
-bool procfs_wrong_elf(pid_t pid);
-/* The thread ids of a process, appended.  0 or -errno. */
-int procfs_tasks(pid_t pid, struct pids *out);
-/* The same of every process there is. */
-int procfs_pids(struct pids *out);
-/* Address of the vDSO, 0 if there is none. */
-uint64_t procfs_vdso(pid_t pid);
 
 /* access.c: why ptrace was refused. */
 

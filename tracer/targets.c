@@ -24,7 +24,9 @@
 #include "symbols/linkmap.h"
 #include "symbols/unwind.h"
 #include "tracer/enable.h"
+#include "tracer/follow.h"
 #include "tracer/loop.h"
+#include "tracer/moments.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
 #include "tracer/prov/profile.h"
@@ -74,8 +76,8 @@ mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
 	u->stop_here |= !linkmap;
 }
 
-static void
-space_setup(struct state *st, struct proc *p)
+void
+targets_space(struct state *st, struct proc *p)
 {
 	struct space *sp = p->space;
 	struct space_info *info = mem_zalloc(sizeof(*info));
@@ -85,6 +87,16 @@ space_setup(struct state *st, struct proc *p)
 	sp->tab = tptable_create(&sp->target);
 	sp->as = addrspace_create(p->pid, &sp->mem);
 	addrspace_refresh(sp->as, NULL, NULL);
+}
+
+/* The space of a target: its linker is watched. */
+static void
+space_setup(struct state *st, struct proc *p)
+{
+	targets_space(st, p);
+
+	struct space *sp = p->space;
+	struct space_info *info = sp->user;
 	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
 	    info->lm.brk_addr != 0;
 	if (info->have_lm)
@@ -372,12 +384,26 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	return 0;
 }
 
+/* The exec of a launched program is in the trace when the trace begins
+ * there. */
+static void
+tell_first_exec(struct state *st, struct proc *p)
+{
+	if (!p->launched || !p->exec_stopped || evaltime(st) != EVAL_EXEC)
+		return;
+	moments_tell(st,
+	    &(struct event){ .kind = EV_EXEC,
+		.thread = p->threads.at[0],
+		.old_tid = p->pid });
+}
+
 void
 targets_run(struct state *st)
 {
 	struct proc *p = NULL;
 
 	while ((p = super_next(st->super, p)) != NULL) {
+		tell_first_exec(st, p);
 		vec_foreach(th, &p->threads)
 			if ((*th)->state == TH_STOPPED && !(*th)->queued)
 				thread_resume(*th);
@@ -409,9 +435,8 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 
 /* ---- children and new programs ---- */
 
-/* Take every thread out of our slots, give the memory its own text back. */
-static void
-clean(void *ctx, struct proc *p)
+void
+targets_clean(void *ctx, struct proc *p)
 {
 	struct space *sp = p->space;
 
@@ -437,7 +462,7 @@ static void
 let_go(struct state *st, struct proc *p)
 {
 	LOG("targets", "letting %d go", p->pid);
-	proc_detach(p, clean, st);
+	proc_detach(p, targets_clean, st);
 }
 
 /* A forked child runs on without us: its copy of the memory is cleaned before
@@ -457,15 +482,21 @@ release_child(struct state *st, struct thread *parent, struct thread *child)
 }
 
 static void
-exec_happened(struct state *st, struct thread *th)
+exec_happened(struct state *st, const struct event *ev)
 {
+	struct thread *th = ev->thread;
 	struct proc *p = th->proc;
 
 	if (st->draining)
 		return; /* targets_release() lets it go */
 	if (!p->target) {
 		/* A vfork child has left its parent's memory. */
-		let_go(st, p);
+		bool kept = follow_executed(st, p);
+		moments_tell(st, ev);
+		if (kept)
+			thread_resume(th);
+		else
+			let_go(st, p);
 		return;
 	}
 	space_setup(st, p);
@@ -478,6 +509,7 @@ exec_happened(struct state *st, struct thread *th)
 	if (st->matching)
 		enable_again(st);
 	sites_commit(st, p->space);
+	moments_tell(st, ev);
 	thread_resume(th);
 }
 
@@ -488,16 +520,21 @@ targets_event(struct state *st, const struct event *ev)
 	case EV_FORK:
 	case EV_VFORK:
 	case EV_CLONE:
+		moments_tell(st, ev);
 		/* A child that shares the memory (the kernel calls clone() a
 		 * fork when the child's signal is SIGCHLD) may meet our int3:
 		 * it stays traced until it execs or exits.  Its own first stop
 		 * lets it run. */
 		if (ev->child != NULL &&
-		    ev->child->proc->space != ev->thread->proc->space)
-			release_child(st, ev->thread, ev->child);
+		    ev->child->proc->space != ev->thread->proc->space) {
+			if (follow_wanted(st))
+				follow_forked(st, ev->thread, ev->child);
+			else
+				release_child(st, ev->thread, ev->child);
+		}
 		thread_resume(ev->thread);
 		break;
-	case EV_EXEC: exec_happened(st, ev->thread); break;
+	case EV_EXEC: exec_happened(st, ev); break;
 	default: break;
 	}
 }

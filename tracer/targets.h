@@ -19,6 +19,14 @@ struct tp_user;
 /* Once, after super_create(). */
 void targets_init(struct state *st);
 
+/* The tables of a process's new space: no tracepoint yet, objects as they are
+ * mapped now. */
+void targets_space(struct state *st, struct proc *p);
+
+/* Take every thread of a process out of our slots, give the memory its own text
+ * back (ctx: not used). */
+void targets_clean(void *ctx, struct proc *p);
+
 /*
  * Launch a command line (quotes and backslashes as in a shell, no expansion)
  * and let it run to the point that option evaltime names: by default its

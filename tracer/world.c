@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlang/types.h"
 #include "tracer/enable.h"
 #include "tracer/external.h"
+#include "tracer/provider.h"
 #include "tracer/state.h"
 
 static int64_t
@@ -18,18 +20,89 @@ world_probes(void *ctx, const struct probe_desc *pd, const struct span *at,
 	return enable_provide(ctx, pd, at, d);
 }
 
-/* No provider of ours describes its arguments with types yet. */
+/* The type of args[n] of one probe; false: there is none. */
+static bool
+probe_arg(const struct probe *p, unsigned n, struct probe_arg *out)
+{
+	*out = (struct probe_arg){ 0 };
+	return p->provider->arg != NULL && p->provider->arg(p, n, out);
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool
+same_args(const struct probe *p, const struct probe *q)
+{
+	struct probe_arg a, b;
+	bool more = true;
+
+	for (unsigned n = 0; more; n++) {
+		more = probe_arg(p, n, &a);
+		if (more != probe_arg(q, n, &b) || a.source != b.source ||
+		    !same_text(a.type, b.type) ||
+		    !same_text(a.translated, b.translated))
+			return false;
+	}
+	return true;
+}
+
+/* The probe whose arguments all that match have; NULL with *error. */
+static const struct probe *
+typical(const struct state *st, const struct probe_desc *pd, int *error)
+{
+	const struct probe *first = NULL;
+
+	*error = -ENOENT;
+	vec_foreach(p, &st->probes.list) {
+		if (!probe_matches(*p, pd))
+			continue;
+		if (first == NULL)
+			first = *p;
+		else if (!same_args(first, *p)) {
+			*error = -ENOTUNIQ;
+			return NULL;
+		}
+	}
+	return first;
+}
+
 static int
 world_nargs(void *ctx, const struct probe_desc *pd)
 {
-	return -ENOENT;
+	struct probe_arg a;
+	int error, n = 0;
+	const struct probe *p = typical(ctx, pd, &error);
+
+	if (p == NULL)
+		return error;
+	if (p->provider->arg == NULL)
+		return -ENOENT;
+	while (probe_arg(p, (unsigned)n, &a))
+		n++;
+	return n;
 }
 
 static int
 world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
     struct world_arg *out)
 {
-	return -ENOENT;
+	struct probe_arg a;
+	int error;
+	const struct probe *p = typical(ctx, pd, &error);
+
+	if (p == NULL)
+		return error;
+	if (!probe_arg(p, n, &a))
+		return -ENOENT;
+	out->native = types_lookup(ts, a.type);
+	out->translated =
+	    a.translated != NULL ? types_lookup(ts, a.translated) : out->native;
+	out->source = a.source;
+	return 0;
 }
 
 static int

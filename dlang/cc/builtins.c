@@ -102,6 +102,7 @@ static const struct constant constants[] = {
 	V(DTRACEFLT_DIVZERO, 4), V(DTRACEFLT_NOSCRATCH, 5),
 	V(DTRACEFLT_KPRIV, 6), V(DTRACEFLT_UPRIV, 7),
 	V(DTRACEFLT_TUPOFLOW, 8), V(DTRACEFLT_BADSTACK, 9),
+	V(PR_STOPPED, 0x1), V(PR_ASLEEP, 0x10), V(PR_ISSYS, 0x1000),
 	V(PR_MODEL_ILP32, 1), V(PR_MODEL_LP64, 2),
 	V(SSLEEP, 1), V(SRUN, 2), V(SZOMB, 3), V(SSTOP, 4), V(SIDL, 5),
 	V(SONPROC, 6), V(SWAIT, 7),
@@ -181,37 +182,6 @@ builtins_add(struct cc *cc)
 	for (size_t i = 0; i < n; i++)
 		add_constant(cc, &constants[i]);
 }
-
-/* ---- the library ---- */
-
-/* What the D libraries of other DTraces derive from the kernel's structures,
- * as far as a process can be asked for it.  Members without a conversion are
- * refused by name when a program asks for them. */
-const char builtins_library[] =
-    "typedef struct lwpsinfo {"
-    " int pr_flag; id_t pr_lwpid; uintptr_t pr_addr; uintptr_t pr_wchan;"
-    " char pr_stype; char pr_state; char pr_sname; char pr_nice;"
-    " short pr_syscall; char pr_oldpri; char pr_cpu; int pr_pri;"
-    " ushort_t pr_pctcpu; char pr_clname[8]; char pr_name[16];"
-    " processorid_t pr_onpro; processorid_t pr_bindpro;"
-    "} lwpsinfo_t;"
-    "typedef struct psinfo {"
-    " int pr_nlwp; pid_t pr_pid; pid_t pr_ppid; pid_t pr_pgid; pid_t pr_sid;"
-    " uid_t pr_uid; uid_t pr_euid; gid_t pr_gid; gid_t pr_egid;"
-    " uintptr_t pr_addr; size_t pr_size; size_t pr_rssize;"
-    " char pr_fname[16]; char pr_psargs[80];"
-    " int pr_argc; uintptr_t pr_argv; uintptr_t pr_envp; char pr_dmodel;"
-    "} psinfo_t;"
-    "translator lwpsinfo_t < struct task_struct *t > {"
-    " pr_lwpid = tid; pr_addr = (uintptr_t)t; pr_onpro = cpu; pr_name = execname;"
-    "};"
-    "translator psinfo_t < struct task_struct *t > {"
-    " pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;"
-    " pr_addr = (uintptr_t)t; pr_dmodel = PR_MODEL_LP64; pr_fname = execname;"
-    " pr_psargs = execargs;"
-    "};"
-    "inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);"
-    "inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);";
 
 /* ---- prototypes ---- */
 

@@ -142,15 +142,23 @@ fold_binary(struct comp *c, struct node *n)
 	return 0;
 }
 
+/* -1u is the largest unsigned int, which equals a 64-bit number of that
+ * value. */
+static uint64_t
+wrap(uint64_t v, const struct type *t)
+{
+	return type_dif(t).is_signed ? v : extend(v, t);
+}
+
 static void
 fold_unary(struct node *n)
 {
 	if (!is_const(n->a) || !type_is_integer(n->a->type))
 		return;
 	switch ((enum oper)n->op) {
-	case O_NEG: become_int(n, -n->a->value); break;
+	case O_NEG: become_int(n, wrap(-n->a->value, n->type)); break;
 	case O_PLUS: become_int(n, n->a->value); break;
-	case O_COMPL: become_int(n, ~n->a->value); break;
+	case O_COMPL: become_int(n, wrap(~n->a->value, n->type)); break;
 	case O_NOT: become_int(n, n->a->value == 0); break;
 	default: break;
 	}

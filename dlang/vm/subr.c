@@ -44,6 +44,53 @@ subr_progenyof(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	return env->ops->progenyof(env, (int32_t)a[0].value);
 }
 
+/* ---- the state of threads, files and processors ---- */
+
+static uint64_t
+subr_state(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
+{
+	uint64_t v = 0;
+
+	if (env->ops->state(env, a[0].value, a[1].value, &v) != 0)
+		vm_fault(env, FLT_ILLOP, a[0].value);
+	return v;
+}
+
+static uint64_t
+subr_state_str(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
+{
+	uint32_t size = vm_strsize(env);
+	uint64_t used = env->scratch_used;
+	uint8_t *s;
+	uint64_t addr = vm_alloc(env, size, &s);
+
+	if (addr == 0)
+		return 0;
+	if (env->ops->state_str(env, a[0].value, a[1].value, (char *)s, size) !=
+	    0) {
+		vm_fault(env, FLT_ILLOP, a[0].value);
+		return 0;
+	}
+	vm_text_done(env, used, s);
+	return addr;
+}
+
+/* A cpuinfo_t: its number, then set, chip and group, which are 0 as nothing
+ * that a process can ask divides them. */
+static uint64_t
+subr_curcpu(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
+{
+	uint64_t cpu = env->cpu;
+	uint8_t *mem;
+
+	if (env->ops->var(env, DIF_VAR_CPU, &cpu) != 0)
+		vm_fault(env, FLT_ILLOP, DIF_VAR_CPU);
+	uint64_t addr = vm_alloc(env, 4 * sizeof(uint32_t), &mem);
+	if (addr != 0)
+		memcpy(mem, &cpu, sizeof(uint32_t));
+	return addr;
+}
+
 /* Linux's dev_t: major in bits 8..19 and 44..63, minor in 0..7 and 20..43. */
 static uint64_t
 subr_getmajor(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
@@ -235,6 +282,9 @@ static const struct {
 	[DIF_SUBR_TOLOWER]     = { subr_tolower, 1 },
 	[DIF_SUBR_JSON]        = { subr_json, 2 },
 	[DIF_SUBR_STRTOLL]     = { subr_strtoll, 1 },
+	[DIF_SUBR_STATE]       = { subr_state, 2 },
+	[DIF_SUBR_STATE_STR]   = { subr_state_str, 2 },
+	[DIF_SUBR_CURCPU]      = { subr_curcpu, 0 },
 	/* clang-format on */
 };
 

@@ -200,10 +200,21 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 
 /* ---- built-in variables ---- */
 
+void
+vm_text_done(struct vm_env *env, uint64_t used, uint8_t *s)
+{
+	uint32_t size = vm_strsize(env), n = 0;
+
+	while (n < size - 1 && s[n] != 0)
+		n++;
+	s[n] = 0;
+	env->scratch_used = used + VM_ALIGN((uint64_t)n + 1);
+}
+
 static uint64_t
 builtin_str(struct vm_env *env, uint32_t id)
 {
-	uint32_t size = vm_strsize(env), n = 0;
+	uint32_t size = vm_strsize(env);
 	uint64_t used = env->scratch_used;
 	uint8_t *s;
 	uint64_t addr = vm_alloc(env, size, &s);
@@ -214,11 +225,7 @@ builtin_str(struct vm_env *env, uint32_t id)
 		vm_fault(env, FLT_ILLOP, id);
 		return 0;
 	}
-	/* Give back what the text does not need. */
-	while (n < size - 1 && s[n] != 0)
-		n++;
-	s[n] = 0;
-	env->scratch_used = used + VM_ALIGN((uint64_t)n + 1);
+	vm_text_done(env, used, s);
 	return addr;
 }
 

@@ -30,6 +30,12 @@ struct vm_ops {
 	/* Where a symbol that the compiler refers to is in the current process.
 	 * 0, or -1: it is not there. */
 	int (*symbol)(struct vm_env *, uint64_t ref, uint64_t *addr);
+	/* Rows of dif_state.def; `of' is a tid or a descriptor, as the row
+	 * says.  0, or -1: illegal operation. */
+	int (*state)(
+	    struct vm_env *, uint64_t what, uint64_t of, uint64_t *value);
+	int (*state_str)(struct vm_env *, uint64_t what, uint64_t of, char *buf,
+	    uint32_t size);
 	/* User stack, innermost first; the number of frames. */
 	uint32_t (*stack)(
 	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);

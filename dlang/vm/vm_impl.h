@@ -45,6 +45,10 @@ uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t len);
  * after NOSCRATCH. */
 uint64_t vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem);
 
+/* A text was written to strsize bytes of scratch at s, the first since `used'
+ * of it were in use: give back what it does not need. */
+void vm_text_done(struct vm_env *env, uint64_t used, uint8_t *s);
+
 /* Copy len bytes from any address.  0 or -1 (BADADDR). */
 int vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len);
 /* Copy a string of any address into `size' bytes, terminated, the rest zero.

@@ -150,6 +150,20 @@ ops_control(struct vm_env *env, enum img_op op, int64_t arg)
 	return -1;
 }
 
+/* /proc is not read from inside. */
+static int
+ops_state(struct vm_env *env, uint64_t what, uint64_t of, uint64_t *value)
+{
+	return -1;
+}
+
+static int
+ops_state_str(
+    struct vm_env *env, uint64_t what, uint64_t of, char *buf, uint32_t size)
+{
+	return -1;
+}
+
 static bool
 ops_progenyof(struct vm_env *env, int64_t pid)
 {
@@ -164,6 +178,8 @@ const struct vm_ops agent_ops = {
 	.var = ops_var,
 	.var_str = ops_var_str,
 	.symbol = ops_symbol,
+	.state = ops_state,
+	.state_str = ops_state_str,
 	.stack = ops_stack,
 	.space = ops_space,
 	.control = ops_control,

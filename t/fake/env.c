@@ -128,6 +128,21 @@ fake_control(struct vm_env *env, enum img_op op, int64_t arg)
 	return target(env)->control_fails ? -1 : 0;
 }
 
+static int
+fake_state(struct vm_env *env, uint64_t what, uint64_t of, uint64_t *value)
+{
+	*value = what * 1000 + of;
+	return what == DIF_STATE_PR_PPID ? 0 : -1;
+}
+
+static int
+fake_state_str(
+    struct vm_env *env, uint64_t what, uint64_t of, char *buf, uint32_t size)
+{
+	snprintf(buf, size, "name of %lu", (unsigned long)of);
+	return what == DIF_STATE_PR_FNAME ? 0 : -1;
+}
+
 static bool
 fake_progenyof(struct vm_env *env, int64_t pid)
 {
@@ -142,6 +157,8 @@ const struct vm_ops fake_env_ops = {
 	.var = fake_var,
 	.var_str = fake_var_str,
 	.symbol = fake_symbol,
+	.state = fake_state,
+	.state_str = fake_state_str,
 	.stack = fake_stack,
 	.space = fake_space,
 	.control = fake_control,

@@ -69,14 +69,14 @@ regs_clone_flags(const struct uregs *regs, const struct reader *mem)
 	}
 }
 
+static const enum ureg arg_regs[6] = { UREG_RDI, UREG_RSI, UREG_RDX, UREG_R10,
+	UREG_R8, UREG_R9 };
+
 static void
 set_args(struct uregs *regs, const uint64_t args[6])
 {
-	static const enum ureg order[6] = { UREG_RDI, UREG_RSI, UREG_RDX,
-		UREG_R10, UREG_R8, UREG_R9 };
-
 	for (int i = 0; i < 6; i++)
-		regs->r[order[i]] = args[i];
+		regs->r[arg_regs[i]] = args[i];
 }
 
 void
@@ -110,4 +110,17 @@ int64_t
 regs_result(const struct uregs *regs)
 {
 	return (int64_t)regs->r[UREG_RAX];
+}
+
+int64_t
+regs_syscall_nr(const struct uregs *regs)
+{
+	return (int64_t)regs->r[UREG_ORIG_RAX];
+}
+
+void
+regs_syscall_args(const struct uregs *regs, uint64_t args[6])
+{
+	for (int i = 0; i < 6; i++)
+		args[i] = regs->r[arg_regs[i]];
 }

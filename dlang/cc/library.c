@@ -1,0 +1,130 @@
+/*
+ * The library in D: what other DTraces derive from the kernel's structures, as
+ * far as a process can be asked for it.
+ *
+ * A thread, a file and a signal are opaque pointers (struct task_struct *,
+ * struct file *, struct kernel_siginfo *): a tid, a descriptor, nothing.  No
+ * program can look into them; translators ask for what they need by
+ * __state(), at the moment a member is read.  Members without a conversion are
+ * refused by name when a program asks for them.
+ */
+#include "dlang/cc/scope.h"
+
+/* clang-format off */
+#define NUM(what, of) "__state(__" what ", (uintptr_t)" of ")"
+#define STR(what, of) "__state_str(__" what ", (uintptr_t)" of ")"
+
+const char builtins_library[] =
+    "enum __dif_state {"
+#define DIF_STATE(n, NAME, of, how) " __" #NAME " = " #n ","
+#include "dlang/dif_state.def"
+#undef DIF_STATE
+    " __STATE_END };"
+
+    /* Times: since 1970 where something began, else a duration. */
+    "typedef struct timestruc { time_t tv_sec; long tv_nsec; } timestruc_t;"
+    "translator timestruc_t < int64_t ns > {"
+    " tv_sec = ns / 1000000000; tv_nsec = ns % 1000000000;"
+    "};"
+
+    "typedef struct lwpsinfo {"
+    " int pr_flag; id_t pr_lwpid; uintptr_t pr_addr; uintptr_t pr_wchan;"
+    " char pr_stype; char pr_state; char pr_sname; char pr_nice;"
+    " short pr_syscall; char pr_oldpri; char pr_cpu; int pr_pri;"
+    " ushort_t pr_pctcpu; timestruc_t pr_start; timestruc_t pr_time;"
+    " char pr_clname[8]; char pr_name[16];"
+    " processorid_t pr_onpro; processorid_t pr_bindpro; int pr_bindpset;"
+    "} lwpsinfo_t;"
+    "translator lwpsinfo_t < struct task_struct *t > {"
+    " pr_flag = " NUM("PR_FLAG", "t") ";"
+    " pr_lwpid = (id_t)(uintptr_t)t;"
+    " pr_addr = (uintptr_t)t;"
+    " pr_wchan = " NUM("PR_WCHAN", "t") ";"
+    " pr_stype = 0;"
+    " pr_state = " NUM("PR_STATE", "t") ";"
+    " pr_sname = " NUM("PR_SNAME", "t") ";"
+    " pr_pri = " NUM("PR_PRI", "t") ";"
+    " pr_start = xlate <timestruc_t> (" NUM("PR_LWP_START", "t") ");"
+    " pr_time = xlate <timestruc_t> (" NUM("PR_LWP_TIME", "t") ");"
+    " pr_clname = " STR("PR_CLNAME", "t") ";"
+    " pr_name = " STR("PR_NAME", "t") ";"
+    " pr_onpro = " NUM("PR_ONPRO", "t") ";"
+    " pr_bindpro = " NUM("PR_BINDPRO", "t") ";"
+    " pr_bindpset = -1;"
+    "};"
+
+    "typedef struct psinfo {"
+    " int pr_nlwp; pid_t pr_pid; pid_t pr_ppid; pid_t pr_pgid; pid_t pr_sid;"
+    " uid_t pr_uid; uid_t pr_euid; gid_t pr_gid; gid_t pr_egid;"
+    " uintptr_t pr_addr; size_t pr_size; size_t pr_rssize; dev_t pr_ttydev;"
+    " timestruc_t pr_start; timestruc_t pr_time;"
+    " char pr_fname[16]; char pr_psargs[80]; int pr_wstat;"
+    " int pr_argc; uintptr_t pr_argv; uintptr_t pr_envp; char pr_dmodel;"
+    " lwpsinfo_t pr_lwp;"
+    "} psinfo_t;"
+    "translator psinfo_t < struct task_struct *t > {"
+    " pr_nlwp = " NUM("PR_NLWP", "t") ";"
+    " pr_pid = " NUM("PR_PID", "t") ";"
+    " pr_ppid = " NUM("PR_PPID", "t") ";"
+    " pr_pgid = " NUM("PR_PGID", "t") ";"
+    " pr_sid = " NUM("PR_SID", "t") ";"
+    " pr_uid = " NUM("PR_UID", "t") ";"
+    " pr_euid = " NUM("PR_EUID", "t") ";"
+    " pr_gid = " NUM("PR_GID", "t") ";"
+    " pr_egid = " NUM("PR_EGID", "t") ";"
+    " pr_addr = (uintptr_t)t;"
+    " pr_ttydev = " NUM("PR_TTYDEV", "t") ";"
+    " pr_start = xlate <timestruc_t> (" NUM("PR_PROC_START", "t") ");"
+    " pr_time = xlate <timestruc_t> (" NUM("PR_PROC_TIME", "t") ");"
+    " pr_fname = " STR("PR_FNAME", "t") ";"
+    " pr_psargs = " STR("PR_PSARGS", "t") ";"
+    " pr_wstat = " NUM("PR_WSTAT", "t") ";"
+    " pr_argc = " NUM("PR_ARGC", "t") ";"
+    " pr_argv = " NUM("PR_ARGV", "t") ";"
+    " pr_envp = " NUM("PR_ENVP", "t") ";"
+    " pr_dmodel = " NUM("PR_DMODEL", "t") ";"
+    " pr_lwp = xlate <lwpsinfo_t> (t);"
+    "};"
+
+    "inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);"
+    "inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);"
+
+    "typedef struct cpuinfo {"
+    " processorid_t cpu_id; int cpu_pset; int cpu_chip; int cpu_lgrp;"
+    "} cpuinfo_t;"
+    "inline cpuinfo_t *curcpu = (cpuinfo_t *)__curcpu();"
+
+    "typedef struct fileinfo {"
+    " string fi_name; string fi_dirname; string fi_pathname;"
+    " offset_t fi_offset; string fi_fs; string fi_mount; int fi_oflags;"
+    "} fileinfo_t;"
+    "translator fileinfo_t < struct file *f > {"
+    " fi_name = " STR("FI_NAME", "f") ";"
+    " fi_dirname = " STR("FI_DIRNAME", "f") ";"
+    " fi_pathname = " STR("FI_PATHNAME", "f") ";"
+    " fi_offset = " NUM("FI_OFFSET", "f") ";"
+    " fi_fs = " STR("FI_FS", "f") ";"
+    " fi_mount = " STR("FI_MOUNT", "f") ";"
+    " fi_oflags = " NUM("FI_OFLAGS", "f") ";"
+    "};"
+    "inline fileinfo_t fds[int fd] ="
+    " xlate <fileinfo_t> ((struct file *)(uintptr_t)fd);"
+
+    "typedef struct siginfo {"
+    " int si_signo; int si_errno; int si_code; pid_t si_pid; uid_t si_uid;"
+    " int si_status; void *si_addr; uintptr_t si_value; long si_band;"
+    " int si_fd;"
+    "} siginfo_t;"
+    "translator siginfo_t < struct kernel_siginfo *s > {"
+    " si_signo = " NUM("SI_SIGNO", "s") ";"
+    " si_errno = " NUM("SI_ERRNO", "s") ";"
+    " si_code = " NUM("SI_CODE", "s") ";"
+    " si_pid = " NUM("SI_PID", "s") ";"
+    " si_uid = " NUM("SI_UID", "s") ";"
+    " si_status = " NUM("SI_STATUS", "s") ";"
+    " si_addr = (void *)" NUM("SI_ADDR", "s") ";"
+    " si_value = " NUM("SI_VALUE", "s") ";"
+    " si_band = " NUM("SI_BAND", "s") ";"
+    " si_fd = " NUM("SI_FD", "s") ";"
+    "};";
+/* clang-format on */

@@ -1,0 +1,7 @@
+/* msgdsize() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	msgdsize();
+	exit(0);
+}

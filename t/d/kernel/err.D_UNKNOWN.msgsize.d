@@ -1,0 +1,7 @@
+/* msgsize() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	msgsize();
+	exit(0);
+}

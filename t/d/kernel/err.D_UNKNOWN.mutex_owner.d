@@ -1,0 +1,7 @@
+/* mutex_owner() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	mutex_owner();
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* mutex_type_spin() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	mutex_type_spin();
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* rw_iswriter() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	rw_iswriter();
+	exit(0);
+}

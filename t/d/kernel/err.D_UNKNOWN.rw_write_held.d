@@ -1,0 +1,7 @@
+/* rw_write_held() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	rw_write_held();
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* stack() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	stack();
+	exit(0);
+}

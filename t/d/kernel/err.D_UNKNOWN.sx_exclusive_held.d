@@ -1,0 +1,7 @@
+/* sx_exclusive_held() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	sx_exclusive_held();
+	exit(0);
+}

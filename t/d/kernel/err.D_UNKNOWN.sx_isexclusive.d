@@ -1,0 +1,7 @@
+/* sx_isexclusive() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	sx_isexclusive();
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* sx_shared_held() asks a kernel: it is refused by name. */
+
+BEGIN
+{
+	sx_shared_held();
+	exit(0);
+}

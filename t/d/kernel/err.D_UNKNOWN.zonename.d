@@ -1,0 +1,7 @@
+/* There are no zones here. */
+
+BEGIN
+{
+	trace(zonename);
+	exit(0);
+}

@@ -1,0 +1,297 @@
+/*
+ * The proc provider: what happens in the life of processes and threads.
+ *
+ *	maker                     child
+ *	create, lwp-create
+ *	                          start, lwp-start: before its first instruction
+ *	                          exec, then exec-success in the new program, or
+ *	                          exec-failure
+ *	                          lwp-exit, and exit where it is the last thread
+ *
+ * A thread is an argument by its tid, which the library translates (struct
+ * task_struct *).  While any of these probes is enabled, children are followed.
+ */
+#include "tracer/prov/proc.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tracer/follow.h"
+#include "tracer/moments.h"
+#include "tracer/probe.h"
+#include "tracer/proc.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+#include "tracer/syscalls.h"
+
+#define MODULE "vmlinux"
+
+void
+proc_fire(struct state *st, const struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords)
+{
+	state_fire(st, p, th, words, nwords);
+	processor_hit(&st->processor, th, st->env.timestamp);
+}
+
+/* ---- beginnings ---- */
+
+static bool
+is_new_process(const struct event *ev)
+{
+	return ev->child->proc != ev->thread->proc;
+}
+
+static void
+on_create(struct state *st, const struct event *ev, void *arg)
+{
+	if (ev->child == NULL || !is_new_process(ev))
+		return;
+	uint64_t word = (uint64_t)ev->child->tid;
+	proc_fire(st, arg, ev->thread, &word, 1);
+}
+
+static void
+on_lwp_create(struct state *st, const struct event *ev, void *arg)
+{
+	if (ev->child == NULL || is_new_process(ev))
+		return;
+	uint64_t word = (uint64_t)ev->child->tid;
+	proc_fire(st, arg, ev->thread, &word, 1);
+}
+
+static void
+on_start(struct state *st, const struct event *ev, void *arg)
+{
+	if (ev->first && ev->thread->tid == ev->thread->proc->pid)
+		proc_fire(st, arg, ev->thread, NULL, 0);
+}
+
+static void
+on_lwp_start(struct state *st, const struct event *ev, void *arg)
+{
+	if (ev->first)
+		proc_fire(st, arg, ev->thread, NULL, 0);
+}
+
+static void
+enable_create(struct state *st, struct probe *p)
+{
+	moments_subscribe(st, EV_FORK, on_create, p);
+	moments_subscribe(st, EV_VFORK, on_create, p);
+	moments_subscribe(st, EV_CLONE, on_create, p);
+}
+
+static void
+enable_lwp_create(struct state *st, struct probe *p)
+{
+	moments_subscribe(st, EV_CLONE, on_lwp_create, p);
+}
+
+static void
+enable_start(struct state *st, struct probe *p)
+{
+	moments_subscribe(st, EV_STOP, on_start, p);
+}
+
+static void
+enable_lwp_start(struct state *st, struct probe *p)
+{
+	moments_subscribe(st, EV_STOP, on_lwp_start, p);
+}
+
+/* ---- exec ---- */
+
+static void
+on_exec(struct state *st, const struct syscall_hit *hit, void *arg)
+{
+	/* execveat has a directory before the path. */
+	proc_fire(st, arg, hit->thread, &hit->args[hit->nr == SYS_execveat], 1);
+}
+
+static void
+on_exec_failure(struct state *st, const struct syscall_hit *hit, void *arg)
+{
+	uint64_t result = (uint64_t)hit->result; /* -errno, as of syscall */
+
+	if (hit->error != 0)
+		proc_fire(st, arg, hit->thread, &result, 1);
+}
+
+static void
+on_exec_success(struct state *st, const struct event *ev, void *arg)
+{
+	proc_fire(st, arg, ev->thread, NULL, 0);
+}
+
+static void
+enable_exec(struct state *st, struct probe *p)
+{
+	syscalls_subscribe(st, SYS_execve, SYSCALL_ENTRY, on_exec, p);
+	syscalls_subscribe(st, SYS_execveat, SYSCALL_ENTRY, on_exec, p);
+}
+
+static void
+enable_exec_failure(struct state *st, struct probe *p)
+{
+	syscalls_subscribe(st, SYS_execve, SYSCALL_RETURN, on_exec_failure, p);
+	syscalls_subscribe(
+	    st, SYS_execveat, SYSCALL_RETURN, on_exec_failure, p);
+}
+
+static void
+enable_exec_success(struct state *st, struct probe *p)
+{
+	moments_subscribe(st, EV_EXEC, on_exec_success, p);
+}
+
+/* ---- ends ---- */
+
+/* Does nobody of its process live on? */
+static bool
+is_last(const struct thread *th)
+{
+	vec_foreach(other, &th->proc->threads)
+		if (*other != th && !(*other)->exiting &&
+		    (*other)->state != TH_GONE)
+			return false;
+	return true;
+}
+
+/* A kill may come when nothing can be stopped for it any more: then its end is
+ * the first that is heard of it. */
+static bool
+is_unseen_end(const struct event *ev)
+{
+	return ev->kind == EV_GONE && !ev->thread->exiting &&
+	    ev->thread->proc->threads.len == 0;
+}
+
+static void
+on_lwp_exit(struct state *st, const struct event *ev, void *arg)
+{
+	if (ev->kind == EV_EXIT || is_unseen_end(ev))
+		proc_fire(st, arg, ev->thread, NULL, 0);
+}
+
+static uint64_t
+reason(int status)
+{
+	if (WIFEXITED(status))
+		return CLD_EXITED;
+	return WCOREDUMP(status) ? CLD_DUMPED : CLD_KILLED;
+}
+
+static void
+on_exit(struct state *st, const struct event *ev, void *arg)
+{
+	struct proc *p = ev->thread->proc;
+	uint64_t why = reason(ev->status);
+	bool ends =
+	    ev->kind == EV_EXIT ? is_last(ev->thread) : p->threads.len == 0;
+
+	if (!ends || p->exit_told)
+		return;
+	p->exit_told = true;
+	proc_fire(st, arg, ev->thread, &why, 1);
+}
+
+static void
+enable_lwp_exit(struct state *st, struct probe *p)
+{
+	moments_subscribe(st, EV_EXIT, on_lwp_exit, p);
+	moments_subscribe(st, EV_GONE, on_lwp_exit, p);
+}
+
+static void
+enable_exit(struct state *st, struct probe *p)
+{
+	moments_subscribe(st, EV_EXIT, on_exit, p);
+	moments_subscribe(st, EV_GONE, on_exit, p);
+}
+
+/* ---- the probes ---- */
+
+#define TASK     "struct task_struct *"
+#define SIGINFO  "struct kernel_siginfo *"
+
+#define MAX_ARGS 3
+
+/* In the order in which those fire that one event brings about. */
+static const struct row {
+	const char *name;
+	void (*enable)(struct state *st, struct probe *p);
+	struct probe_arg args[MAX_ARGS];
+} rows[] = {
+	/* clang-format off */
+	{ "create",       enable_create,       { { TASK, "psinfo_t *", 0 } } },
+	{ "start",        enable_start,        { { 0 } } },
+	{ "lwp-create",   enable_lwp_create,   { { TASK, "lwpsinfo_t *", 0 },
+					         { TASK, "psinfo_t *", 0 } } },
+	{ "lwp-start",    enable_lwp_start,    { { 0 } } },
+	{ "exec",         enable_exec,         { { "string", NULL, 0 } } },
+	{ "exec-failure", enable_exec_failure, { { "int", NULL, 0 } } },
+	{ "exec-success", enable_exec_success, { { 0 } } },
+	{ "signal-send",  proc_enable_send,    { { TASK, "lwpsinfo_t *", 0 },
+					         { TASK, "psinfo_t *", 0 },
+					         { "int", NULL, 1 } } },
+	{ "fault",        proc_enable_fault,   { { "int", NULL, 0 },
+					         { SIGINFO, "siginfo_t *", 1 } } },
+	{ "signal-discard", proc_enable_discard,
+					       { { TASK, "lwpsinfo_t *", 0 },
+					         { TASK, "psinfo_t *", 0 },
+					         { "int", NULL, 1 } } },
+	{ "signal-handle", proc_enable_handle, { { "int", NULL, 0 },
+					         { SIGINFO, "siginfo_t *", 1 },
+					         { "void *", NULL, 2 } } },
+	{ "signal-clear", proc_enable_clear,   { { "int", NULL, 0 } } },
+	{ "lwp-exit",     enable_lwp_exit,     { { 0 } } },
+	{ "exit",         enable_exit,         { { "int", NULL, 0 } } },
+	/* clang-format on */
+};
+
+static void
+init(struct state *st)
+{
+	bool fresh;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		probe_add(&st->probes, &prov_proc, "proc", MODULE, "",
+		    rows[i].name, &fresh)
+		    ->data = (void *)(uintptr_t)&rows[i];
+}
+
+static void
+enable(struct state *st, struct probe *p)
+{
+	const struct row *row = p->data;
+
+	follow_ask(st);
+	row->enable(st, p);
+}
+
+static bool
+arg(const struct probe *p, unsigned n, struct probe_arg *out)
+{
+	const struct row *row = p->data;
+
+	if (n >= MAX_ARGS || row->args[n].type == NULL)
+		return false;
+	*out = row->args[n];
+	return true;
+}
+
+const struct provider prov_proc = {
+	.name = "proc",
+	.stability = {
+		[STAB_PROVIDER] = { "Evolving", "Evolving", "ISA" },
+		[STAB_MODULE] = { "Private", "Private", "Unknown" },
+		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
+		[STAB_NAME] = { "Evolving", "Evolving", "ISA" },
+		[STAB_ARGS] = { "Evolving", "Evolving", "ISA" },
+	},
+	.init = init,
+	.enable = enable,
+	.arg = arg,
+};

@@ -1,0 +1,25 @@
+/*
+ * The proc provider's two halves: processes and threads in proc.c, signals in
+ * proc_signal.c.
+ */
+#ifndef TRACER_PROV_PROC_H
+#define TRACER_PROV_PROC_H
+
+#include <stdint.h>
+
+struct probe;
+struct state;
+struct thread;
+
+/* Fire in the context of th. */
+void proc_fire(struct state *st, const struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords);
+
+/* Make the probes of these names fire. */
+void proc_enable_fault(struct state *st, struct probe *p);
+void proc_enable_send(struct state *st, struct probe *p);
+void proc_enable_discard(struct state *st, struct probe *p);
+void proc_enable_handle(struct state *st, struct probe *p);
+void proc_enable_clear(struct state *st, struct probe *p);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * The system calls of this machine: numbers, names, arguments.
+ */
+#ifndef TRACER_SYSCALL_TABLE_H
+#define TRACER_SYSCALL_TABLE_H
+
+/* NULL when there is none of this number. */
+const char *syscall_name(unsigned nr);
+
+/* The D type of argument n, from 0; NULL behind the last. */
+const char *syscall_arg(unsigned nr, unsigned n);
+
+#endif
