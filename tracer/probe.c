@@ -90,8 +90,11 @@ probe_matches(const struct probe *p, const struct probe_desc *pd)
 	    *pd->name == '\0')
 		return *p->func != '\0';
 	if (!field_matches(pd->prov, p->prov) ||
-	    !field_matches(pd->func, p->func) ||
 	    !field_matches(pd->name, p->name))
+		return false;
+	if (!field_matches(pd->func, p->func) &&
+	    (p->provider->function_matches == NULL ||
+		!p->provider->function_matches(p, pd->func)))
 		return false;
 	return field_matches(pd->mod, p->mod) ||
 	    (p->provider->module_matches != NULL &&
