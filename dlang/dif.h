@@ -271,6 +271,7 @@ struct img_hdr {
 };
 
 #define IMG_DESTRUCTIVE 1
+#define IMG_AGGPERCPU   2 /* an entry for each processor */
 
 struct img_probe {
 	uint32_t id;
@@ -298,11 +299,14 @@ struct img_ecb {
 	uint32_t next_ref; /* next ECB of the same probe */
 	uint32_t probe_ref;
 	uint32_t clause_ref;
-	uint32_t flags; /* IMG_ECB_OFF */
+	uint32_t flags; /* IMG_ECB_* */
 	uint32_t spare;
 };
 
 #define IMG_ECB_OFF 1
+#define IMG_ECB_OWN \
+	2 /* not in the children of the process that the probe is
+		       * named after */
 
 struct img_clause {
 	uint32_t pred_ref; /* img_difo or 0 */
@@ -344,6 +348,7 @@ enum img_op {
 #define ACT_F_KEY    1 /* off is an offset in the key, not in the record */
 #define ACT_F_STRING 2 /* by reference, ends at its NUL */
 #define ACT_F_BYREF  4 /* by reference, size bytes */
+#define ACT_F_OBJECT 8 /* the address, 8 bytes, and then what is there */
 
 struct img_act {
 	uint8_t op; /* enum img_op */

@@ -15,7 +15,6 @@
 
 #include "symbols/addrspace.h"
 #include "tracer/external.h"
-#include "tracer/follow.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
 #include "tracer/procstate.h"
@@ -50,6 +49,7 @@ eval_begin(struct state *st, struct thread *th)
 	env->tid = (uint32_t)eval_tid(st);
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
+	env->followed = th != NULL && th->proc->followed;
 	/* Where the tracer runs is where the thread ran, as a rule; clauses that
 	 * ask for `cpu' get the thread's own. */
 	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);
@@ -249,7 +249,6 @@ eval_space(struct vm_env *env)
 
 	if (st->thread == NULL || st->thread->proc->space->as == NULL)
 		return 0;
-	follow_refresh(st->thread->proc->space);
 	return addrspace_id(st->thread->proc->space->as);
 }
 

@@ -76,8 +76,8 @@ mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
 	u->stop_here |= !linkmap;
 }
 
-void
-targets_space(struct state *st, struct proc *p)
+static void
+space_setup(struct state *st, struct proc *p)
 {
 	struct space *sp = p->space;
 	struct space_info *info = mem_zalloc(sizeof(*info));
@@ -87,20 +87,20 @@ targets_space(struct state *st, struct proc *p)
 	sp->tab = tptable_create(&sp->target);
 	sp->as = addrspace_create(p->pid, &sp->mem);
 	addrspace_refresh(sp->as, NULL, NULL);
-}
-
-/* The space of a target: its linker is watched. */
-static void
-space_setup(struct state *st, struct proc *p)
-{
-	targets_space(st, p);
-
-	struct space *sp = p->space;
-	struct space_info *info = sp->user;
 	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
 	    info->lm.brk_addr != 0;
 	if (info->have_lm)
 		mark(st, sp, info->lm.brk_addr, true);
+}
+
+void
+targets_fork_table(struct state *st, struct space *from, struct space *sp)
+{
+	struct space_info *info = mem_zalloc(sizeof(*info));
+
+	*info = *(struct space_info *)from->user;
+	sp->user = info;
+	sp->tab = tptable_fork(from->tab, &sp->target);
 }
 
 /* A space is dropped: exec, exit, detach. */
@@ -303,6 +303,7 @@ static void
 add_target(struct state *st, struct proc *p, bool named)
 {
 	p->target = named;
+	p->family = p->pid;
 	if (!named)
 		return;
 	st->targets++;
@@ -435,8 +436,8 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 
 /* ---- children and new programs ---- */
 
-void
-targets_clean(void *ctx, struct proc *p)
+static void
+clean(void *ctx, struct proc *p)
 {
 	struct space *sp = p->space;
 
@@ -458,27 +459,11 @@ targets_clean(void *ctx, struct proc *p)
 	tptable_release_slots(sp->tab);
 }
 
-static void
-let_go(struct state *st, struct proc *p)
+void
+targets_let_go(struct state *st, struct proc *p)
 {
 	LOG("targets", "letting %d go", p->pid);
-	proc_detach(p, targets_clean, st);
-}
-
-/* A forked child runs on without us: its copy of the memory is cleaned before
- * it runs its first instruction. */
-static void
-release_child(struct state *st, struct thread *parent, struct thread *child)
-{
-	struct space *sp = child->proc->space;
-
-	if (sp->tab == NULL && parent->proc->space->tab != NULL) {
-		struct space_info *info = mem_zalloc(sizeof(*info));
-		info->st = st;
-		sp->user = info;
-		sp->tab = tptable_fork(parent->proc->space->tab, &sp->target);
-	}
-	let_go(st, child->proc);
+	proc_detach(p, clean, st);
 }
 
 static void
@@ -489,14 +474,10 @@ exec_happened(struct state *st, const struct event *ev)
 
 	if (st->draining)
 		return; /* targets_release() lets it go */
-	if (!p->target) {
+	if (!p->target && !follow_executed(st, p)) {
 		/* A vfork child has left its parent's memory. */
-		bool kept = follow_executed(st, p);
 		moments_tell(st, ev);
-		if (kept)
-			thread_resume(th);
-		else
-			let_go(st, p);
+		targets_let_go(st, p);
 		return;
 	}
 	space_setup(st, p);
@@ -521,17 +502,8 @@ targets_event(struct state *st, const struct event *ev)
 	case EV_VFORK:
 	case EV_CLONE:
 		moments_tell(st, ev);
-		/* A child that shares the memory (the kernel calls clone() a
-		 * fork when the child's signal is SIGCHLD) may meet our int3:
-		 * it stays traced until it execs or exits.  Its own first stop
-		 * lets it run. */
-		if (ev->child != NULL &&
-		    ev->child->proc->space != ev->thread->proc->space) {
-			if (follow_wanted(st))
-				follow_forked(st, ev->thread, ev->child);
-			else
-				release_child(st, ev->thread, ev->child);
-		}
+		if (ev->child != NULL)
+			follow_born(st, ev->thread, ev->child);
 		thread_resume(ev->thread);
 		break;
 	case EV_EXEC: exec_happened(st, ev); break;
@@ -600,7 +572,7 @@ targets_release(struct state *st)
 		space_stop(p->space);
 	loop_pending(st);
 	while ((p = super_next(st->super, NULL)) != NULL)
-		let_go(st, p);
+		targets_let_go(st, p);
 }
 
 /* ---- command lines ---- */

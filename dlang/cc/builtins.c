@@ -166,8 +166,32 @@ add_constant(struct cc *cc, const struct constant *k)
 
 	id->value = (uint64_t)k->value;
 	id->type = cc->t_int;
-	id->attr = (struct attr){ 6, 6, 5 };
 	hash_set_str(&cc->globals, id->name, id);
+}
+
+/* ---- stability, versions ---- */
+
+static const struct {
+	const char *name;
+	struct attr attr;
+	int32_t since;
+} attrs[] = {
+#define ATTR(name, n, d, c, major, minor)         \
+	{ name, { ATTR_##n, ATTR_##d, ATTR_##c }, \
+		OPTION_D_VERSION(major, minor, 0) },
+#include "dlang/attr.def"
+#undef ATTR
+};
+
+static void
+add_attrs(struct cc *cc)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
+		struct ident *id = hash_get_str(&cc->globals, attrs[i].name);
+		ASSERT(id != NULL); /* a row of a .def file */
+		id->attr = attrs[i].attr;
+		id->since = attrs[i].since;
+	}
 }
 
 void
@@ -177,6 +201,7 @@ builtins_add(struct cc *cc)
 		/* `stack' and the like are actions that yield values, not
 		 * subroutines: no name is in two tables. */
 		add_row(cc, &rows[i]);
+	add_attrs(cc);
 	size_t n =
 	    option_get(cc->opts, OPT_NOLIBS) != 0 ? 1 : ARRAY_SIZE(constants);
 	for (size_t i = 0; i < n; i++)

@@ -62,6 +62,8 @@ is_scratch(const struct node *n)
 	return (n->flags & NF_ALLOCA) != 0;
 }
 
+/* D_ACT_SPEC */
+int check_destructive_after_speculate(struct comp *c, const struct node *n);
 int check_var(struct comp *c, struct node *n);
 /* The left side of `=', `++' and the like; declared with `type' if new. */
 int check_target(

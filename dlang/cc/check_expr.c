@@ -690,6 +690,9 @@ expand_inline(
 	if (error != 0)
 		return error;
 	if (body->kind == N_INT && type_equal(body->type, id->type)) {
+		/* Its name is gone when the clause is looked at. */
+		if ((id->flags & IDF_ATTR) != 0 && stab_name(c, n, id) != 0)
+			return -EINVAL;
 		struct node *next = n->next;
 		struct span span = n->span;
 		*n = *body;

@@ -133,6 +133,13 @@ target(struct run *u, const struct img_act *a)
 }
 
 static void
+act_object(struct run *u, const struct img_act *a, uint8_t *p, uint64_t addr)
+{
+	memcpy(p, &addr, 8);
+	vm_copy(u->env, p + 8, addr, a->size - 8);
+}
+
+static void
 act_expr(struct run *u, const struct img_act *a)
 {
 	uint64_t v = evaluate(u, a->difo_ref);
@@ -146,6 +153,8 @@ act_expr(struct run *u, const struct img_act *a)
 		vm_copy_str(u->env, (char *)p, v, a->size);
 	else if (a->flags & ACT_F_BYREF)
 		vm_copy(u->env, p, v, a->size);
+	else if (a->flags & ACT_F_OBJECT && a->size > 8)
+		act_object(u, a, p, v);
 	else
 		memcpy(p, &v, VM_MIN(a->size, 8));
 }
@@ -192,9 +201,10 @@ act_agg(struct run *u, const struct img_act *a)
 		value = (int64_t)evaluate(u, a->difo_ref);
 	if (a->difo2_ref != 0 && !vm_faulted(env))
 		increment = (int64_t)evaluate(u, a->difo2_ref);
+	uint32_t cpu = env->at.image->flags & IMG_AGGPERCPU ? env->cpu + 1 : 0;
 	if (!vm_faulted(env))
 		agg_update(&env->store, env->at.lane, &aggs[a->arg - 1],
-		    u->key != NULL ? (const void *)u->key : "", value,
+		    u->key != NULL ? (const void *)u->key : "", cpu, value,
 		    increment);
 	u->key = NULL;
 }
@@ -265,6 +275,19 @@ act_control(struct run *u, const struct img_act *a)
 		vm_fault(env, FLT_ILLOP, (uint64_t)v);
 }
 
+/* An action that refuses the value of its expression fails where that value
+ * came out. */
+static void
+fault_of_value(struct run *u, const struct img_act *a)
+{
+	const struct img_difo *d = at(u->env, a->difo_ref);
+
+	if (vm_faulted(u->env) && u->env->fault.offset < 0 && d != NULL &&
+	    d->len > 0)
+		u->env->fault.offset =
+		    (int32_t)((d->len - 1) * sizeof(dif_instr));
+}
+
 static void
 run_act(struct run *u, const struct img_act *a)
 {
@@ -284,6 +307,7 @@ run_act(struct run *u, const struct img_act *a)
 	case OP_RAISE:
 	case OP_CHILL: act_control(u, a); break;
 	}
+	fault_of_value(u, a);
 }
 
 /* ---- firing ---- */
@@ -367,6 +391,14 @@ may_fire(const struct vm_env *env, uint32_t flags)
 	return false;
 }
 
+static bool
+is_on(const struct vm_env *env, const struct img_ecb *e)
+{
+	uint32_t off = IMG_ECB_OFF | (env->followed ? IMG_ECB_OWN : 0U);
+
+	return (LOAD_ONCE(&e->flags) & off) == 0;
+}
+
 /* The ECBs of a probe; exit() in one keeps the later ones from running. */
 static void
 fire(struct vm_env *env, uint32_t probe_ref)
@@ -378,7 +410,7 @@ fire(struct vm_env *env, uint32_t probe_ref)
 	env->probe_ref = probe_ref;
 	while (ref != 0 && may_fire(env, LOAD_ONCE(&p->flags))) {
 		const struct img_ecb *e = at(env, ref);
-		if (!(LOAD_ONCE(&e->flags) & IMG_ECB_OFF))
+		if (is_on(env, e))
 			run_ecb(env, e);
 		ref = LOAD_ACQUIRE(&e->next_ref);
 	}

@@ -106,6 +106,7 @@ store_init(
 	h->lane_size = (uint32_t)y.lane;
 	h->nlanes = s->nlanes;
 	h->policy = s->policy;
+	h->end_room = s->end_room;
 	h->activity = ACTIVITY_INACTIVE;
 	init_strings(im, r->base + y.statics, DIF_GLOBAL);
 	vars_init(r, h->dyn_ref, s->dynvarsize, im->dyn_data);

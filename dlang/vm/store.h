@@ -68,7 +68,8 @@ struct store_hdr {
 	int32_t exit_status;     /* argument of the first exit(); one in END
 				  * replaces it */
 	uint32_t exit_called;
-	uint32_t policy; /* [I] enum buf_policy */
+	uint32_t policy;   /* [I] enum buf_policy */
+	uint32_t end_room; /* [I] policy fill: bytes kept for END's records */
 };
 
 struct lane {
@@ -90,6 +91,7 @@ struct store_sizes {
 	uint32_t nlanes;
 	uint32_t bufsize, aggsize, dynvarsize, scratch;
 	uint32_t policy;
+	uint32_t end_room;
 };
 
 /* Bytes a store needs for this image; 0 when they do not fit 32 bits. */

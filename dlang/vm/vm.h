@@ -79,6 +79,8 @@ struct vm_env {
 	uint64_t thread;   /* identity behind self->; never 0 */
 	uint32_t pid, tid; /* for record headers; 0 for none */
 	uint32_t cpu;
+	bool followed;         /* a child of the process that was asked for:
+			* IMG_ECB_OWN does not fire */
 	uint64_t timestamp;    /* CLOCK_MONOTONIC, ns, of this firing */
 	uint64_t hit[VM_ARGS]; /* words of the hit (ARGLOC_HIT) */
 

@@ -430,7 +430,7 @@ kit_probe(struct kit *k, uint32_t flags, ...)
 
 	va_start(ap, flags);
 	while ((clause = va_arg(ap, int)) >= 0)
-		if (image_add_ecb(k->im, ref, (unsigned)clause) == 0)
+		if (image_add_ecb(k->im, ref, (unsigned)clause, 0) == 0)
 			abort();
 	va_end(ap);
 	return ref;

@@ -162,7 +162,7 @@ START_TEST(only_what_is_seen_makes_a_record)
 		{ "BEGIN{ustack(3)}", 56 },
 		{ "BEGIN{usym(arg0)}", 40 },
 		{ "BEGIN{tracemem(arg0, 10)}", 40 },
-		{ "BEGIN{trace(\"ab\")}", 32 },
+		{ "BEGIN{trace(\"ab\")}", 280 },
 		{ "BEGIN{trace(`origin)}", 32 },
 		{ "BEGIN{trace(`title)}", 40 },
 		{ "BEGIN{stop()}", 24 },

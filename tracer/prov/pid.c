@@ -113,12 +113,13 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 
 	if (nsites == 0 && !r->pending)
 		return;
-	snprintf(prov, sizeof(prov), "pid%d", r->proc->pid);
+	snprintf(prov, sizeof(prov), "pid%d", r->proc->family);
 	struct probe *p = probe_add(&r->st->probes, &prov_pid, prov,
 	    r->load->module, r->sym->name, name, &fresh);
 	if (fresh) {
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
-		*pp = (struct pid_probe){ .kind = kind, .pid = r->proc->pid };
+		*pp =
+		    (struct pid_probe){ .kind = kind, .pid = r->proc->family };
 		p->data = pp;
 	}
 	struct pid_probe *pp = p->data;
@@ -521,6 +522,22 @@ grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
 	return 0;
 }
 
+/* The same in the processes that descend from it.  What is not there is not
+ * there: the description was judged when it was compiled. */
+static int
+provide_children(struct state *st, pid_t pid, const struct probe_desc *pd)
+{
+	struct proc *p = NULL;
+	int error = 0;
+
+	while (
+	    pd->family && error == 0 && (p = super_next(st->super, p)) != NULL)
+		if (p->family == pid && p->followed)
+			error = answer(
+			    &(struct request){ .st = st, .pd = pd, .proc = p });
+	return error;
+}
+
 static int
 provide_number(struct state *st, const struct probe_desc *pd,
     const struct span *at, struct diags *d)
@@ -544,10 +561,10 @@ provide_number(struct state *st, const struct probe_desc *pd,
 			"-p or -c)",
 			pd->prov);
 	int error = grab(st, (pid_t)pid, at, d, &p);
-	if (error != 0 || p == NULL)
-		return error;
-	return answer(&(struct request){
-	    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+	if (error == 0 && p != NULL)
+		error = answer(&(struct request){
+		    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+	return error != 0 ? error : provide_children(st, (pid_t)pid, pd);
 }
 
 static int
@@ -565,8 +582,8 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 		    provide_number(st, pd, at, d) :
 		    0;
 	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
-		snprintf(prov, sizeof(prov), "pid%d", p->pid);
-		if (p->target && glob_match(pd->prov, prov))
+		snprintf(prov, sizeof(prov), "pid%d", p->family);
+		if ((p->target || p->followed) && glob_match(pd->prov, prov))
 			error = answer(&(struct request){
 			    .st = st, .pd = pd, .at = at, .proc = p });
 	}
@@ -646,15 +663,13 @@ enable_pending(struct state *st, struct proc *p, struct place *pl)
 }
 
 static void
-enable(struct state *st, struct probe *p)
+enable_in(struct state *st, struct proc *proc, struct probe *p)
 {
 	struct pid_probe *pp = p->data;
-	struct proc *proc = super_proc(st->super, pp->pid);
+	uint32_t space = addrspace_id(proc->space->as);
 
-	if (proc == NULL || proc->space->as == NULL)
-		return;
 	for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
-		if (pl->enabled || pl->space != addrspace_id(proc->space->as))
+		if (pl->enabled || pl->space != space)
 			continue;
 		pl->enabled = true;
 		if (pl->pending != NULL)
@@ -662,6 +677,23 @@ enable(struct state *st, struct probe *p)
 		for (uint32_t i = 0; i < pl->nsites; i++)
 			enable_site(st, proc->space, p, pl, &pl->sites[i]);
 	}
+}
+
+static void
+enable(struct state *st, struct probe *p)
+{
+	const struct pid_probe *pp = p->data;
+	struct proc *proc = NULL;
+
+	while ((proc = super_next(st->super, proc)) != NULL)
+		if (proc->family == pp->pid && proc->space->as != NULL)
+			enable_in(st, proc, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
 }
 
 /* The probe's function turned out to be at impl. */
@@ -707,19 +739,24 @@ pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 }
 
 void
+pid_forked(struct addrspace *as)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(as, &loads);
+
+	for (size_t i = 0; i < n; i++)
+		if (loads[i]->seen)
+			loads[i]->user = &matched;
+}
+
+void
 pid_matched(struct state *st)
 {
 	struct proc *p = NULL;
-	struct load *const *loads;
 
-	while ((p = super_next(st->super, p)) != NULL) {
-		if (p->space->as == NULL)
-			continue;
-		size_t n = addrspace_loads(p->space->as, &loads);
-		for (size_t i = 0; i < n; i++)
-			if (loads[i]->seen)
-				loads[i]->user = &matched;
-	}
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->space->as != NULL)
+			pid_forked(p->space->as);
 }
 
 void
@@ -794,6 +831,8 @@ const struct provider prov_pid = {
 	},
 	.provide = provide,
 	.enable = enable,
+	.follows = follows,
+	.per_process = true,
 	.module_matches = module_matches,
 	.function_matches = function_matches,
 	.destroy = destroy,

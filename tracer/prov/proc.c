@@ -17,7 +17,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tracer/follow.h"
 #include "tracer/moments.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
@@ -267,8 +266,13 @@ enable(struct state *st, struct probe *p)
 {
 	const struct row *row = p->data;
 
-	follow_ask(st);
 	row->enable(st, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
 }
 
 static bool
@@ -293,5 +297,6 @@ const struct provider prov_proc = {
 	},
 	.init = init,
 	.enable = enable,
+	.follows = follows,
 	.arg = arg,
 };
