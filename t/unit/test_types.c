@@ -225,7 +225,6 @@ define_later(struct type *t)
 START_TEST(forwards_define_themselves)
 {
 	static const char *const names[] = { "later", "never" };
-	struct types *ts = types_create(256);
 	unsigned calls = 0;
 	uint64_t at = 0;
 	char buf[64];
@@ -251,7 +250,6 @@ START_TEST(forwards_define_themselves)
 	ck_assert_int_eq(t->kind, TYPE_FORWARD);
 	ck_assert_int_eq(t->forward_of, TYPE_STRUCT);
 	ck_assert_ptr_null(type_member(t, "x", &at));
-	types_destroy(ts);
 }
 END_TEST
 
