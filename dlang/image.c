@@ -471,7 +471,8 @@ image_publish(
 	struct img_hdr *h = hdr(im);
 	int error;
 
-	h->strsize = (uint32_t)MAX(option_get(opts, OPT_STRSIZE), 1);
+	/* The option counts characters. */
+	h->strsize = (uint32_t)option_get(opts, OPT_STRSIZE) + 1;
 	h->nspec = (uint32_t)option_get(opts, OPT_NSPEC);
 	h->specsize = spec_bytes(opts);
 	h->flags = option_get(opts, OPT_DESTRUCTIVE) ? IMG_DESTRUCTIVE : 0;

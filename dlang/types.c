@@ -218,6 +218,12 @@ types_array(struct types *ts, struct type *of, uint64_t n)
 	return t;
 }
 
+char *
+types_strdup(struct types *ts, const char *s)
+{
+	return arena_strdup(&ts->arena, s);
+}
+
 int
 types_define(struct types *ts, const char *name, struct type *t)
 {
@@ -566,6 +572,8 @@ type_dif(const struct type *t)
 	d.flags = type_is_byref(t) ? DIF_BY_REF : 0;
 	d.is_signed = t->is_signed;
 	d.size = t->size > UINT32_MAX ? UINT32_MAX : (uint32_t)t->size;
+	if (t->kind == TYPE_STRING)
+		d.size++; /* its NUL; sizeof counts the characters */
 	if (t->kind == TYPE_FUNC)
 		d.size = 8; /* its address */
 	return d;

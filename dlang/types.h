@@ -30,7 +30,7 @@ enum type_kind {
 	TYPE_VOLATILE,
 	TYPE_RESTRICT,
 	TYPE_FORWARD,  /* declared, not defined */
-	TYPE_STRING,   /* D's string: strsize bytes, by reference */
+	TYPE_STRING,   /* D's string: strsize characters, by reference */
 	TYPE_STACK,    /* result of ustack() and friends */
 	TYPE_SYMADDR,  /* result of sym(), func(), mod() */
 	TYPE_USYMADDR, /* result of usym(), ufunc(), umod(), uaddr() */
@@ -57,6 +57,7 @@ struct type {
 	bool is_signed;   /* INT, ENUM */
 	bool userland;    /* POINTER (and what is reached by it): in the
 			      * target, wherever that matters */
+	bool spare; /* STRUCT: a definition in the program takes its place */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
 	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: of the target, not of
 		       * the program, whose own definition would count */
@@ -96,6 +97,9 @@ struct type *types_array(struct types *ts, struct type *of, uint64_t n);
 int types_define(struct types *ts, const char *name, struct type *t);
 /* A tag of the target is the program's to define: a forward again. */
 void type_disown(struct type *t);
+
+/* Text that lives as long as the table. */
+char *types_strdup(struct types *ts, const char *s);
 
 /* Through typedefs and qualifiers, to a definition where there is one. */
 struct type *type_resolve(struct type *t);

@@ -97,12 +97,15 @@ static const struct constant constants[] = {
 	C(O_NDELAY), C(O_SYNC), C(O_DSYNC), C(O_RSYNC), C(O_DIRECTORY),
 	C(O_NOFOLLOW), C(O_CLOEXEC), C(O_PATH), C(O_DIRECT), C(O_NOATIME),
 	V(O_LARGEFILE, 0100000), V(AF_INET, 2), V(AF_INET6, 10),
+	V(ARPHRD_ETHER, 1), V(ARPHRD_INFINIBAND, 32),
 	V(DTRACEFLT_UNKNOWN, 0), V(DTRACEFLT_BADADDR, 1),
 	V(DTRACEFLT_BADALIGN, 2), V(DTRACEFLT_ILLOP, 3),
 	V(DTRACEFLT_DIVZERO, 4), V(DTRACEFLT_NOSCRATCH, 5),
 	V(DTRACEFLT_KPRIV, 6), V(DTRACEFLT_UPRIV, 7),
 	V(DTRACEFLT_TUPOFLOW, 8), V(DTRACEFLT_BADSTACK, 9),
 	V(PR_STOPPED, 0x1), V(PR_ASLEEP, 0x10), V(PR_ISSYS, 0x1000),
+	V(DTRACEFLT_BADSIZE, 10), V(DTRACEFLT_BADINDEX, 11),
+	V(DTRACEFLT_LIBRARY, 1000),
 	V(PR_MODEL_ILP32, 1), V(PR_MODEL_LP64, 2),
 	V(SSLEEP, 1), V(SRUN, 2), V(SZOMB, 3), V(SSTOP, 4), V(SIDL, 5),
 	V(SONPROC, 6), V(SWAIT, 7),
@@ -221,6 +224,8 @@ proto_type(struct cc *cc, const char *from, size_t len)
 		return NULL;
 	char *name = arena_strndup(&cc->arena, from, len);
 	struct type *t = types_lookup(cc->types, name);
+	if (t == NULL)
+		t = row_type(cc, name);
 	ASSERT(t != NULL); /* a row of a .def file */
 	return t;
 }

@@ -50,6 +50,7 @@ cc_destroy(struct cc *cc)
 	vec_fini(&cc->shared.vars);
 	vec_fini(&cc->shared.aggs);
 	vec_fini(&cc->shared.clauses);
+	vec_fini(&cc->shared.providers);
 	types_destroy(cc->types);
 	arena_fini(&cc->arena);
 	mem_free(cc);
@@ -271,6 +272,9 @@ load_library(struct cc *cc)
 	diags_init(&d);
 	int error = cc_compile(cc, &in, &p, &d);
 	ASSERT(error == 0);
+	/* Headers define these, too. */
+	types_lookup(cc->types, "struct in_addr")->spare = true;
+	types_lookup(cc->types, "struct in6_addr")->spare = true;
 	prog_destroy(p);
 	diags_fini(&d);
 }

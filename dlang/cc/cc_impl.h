@@ -79,7 +79,8 @@ struct comp {
 	/* The clause under way, or NULL outside: */
 	const struct probe_desc *desc;
 	struct prog_clause *clause;
-	struct ident **params; /* of the inline or translator whose body
+	struct node clause_begin; /* where it begins, for messages */
+	struct ident **params;    /* of the inline or translator whose body
 				       * is being checked */
 	size_t nparams;
 	bool speculating; /* the clause has called speculate() */

@@ -157,6 +157,8 @@ emit_value(struct cg_clause *k, struct node *n, struct type *to,
 	struct prog_act *a = add_act(k, op);
 	a->difo = d;
 	a->flags = flags | act_flags(r);
+	if (r->is_pointer && (n->flags & NF_ALLOCA) != 0)
+		a->flags |= ACT_F_POINTS;
 	a->off = r->off;
 	a->size = r->size;
 	a->arg = arg;

@@ -272,6 +272,8 @@ check_clause(struct comp *c, struct node *clause)
 	struct node *first = clause->b != NULL ? clause->b->list : NULL;
 	struct search s = { .c = c, .pred = pred, .body = clause->b };
 
+	c->clause_begin = (struct node){ .span = clause->span };
+	c->clause_begin.span.ahead = 0;
 	if (pred == NULL)
 		return check_statements(c, first);
 	if (node_walk(pred, comes_later, &s) == 0)

@@ -50,6 +50,18 @@ wrong_arg(struct comp *c, const struct node *arg, const char *name,
 	    type_name(arg->type, y, sizeof(y)));
 }
 
+/* A `void *' takes a string, too: its characters are in memory. */
+static bool
+argument_fits(struct type *want, const struct node *a)
+{
+	const struct type *t = type_resolve(want);
+
+	return check_compatible(want, a) ||
+	    (t->kind == TYPE_POINTER &&
+		type_resolve(t->base)->kind == TYPE_VOID &&
+		type_is_string(a->type));
+}
+
 int
 check_args(struct comp *c, struct node *n, struct ident *id,
     const struct proto *p, const char *brackets)
@@ -68,7 +80,7 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 			return want != NULL ?
 			    wrong_arg(c, a, name, brackets, i + 1, want) :
 			    0;
-		if (want != NULL && !check_compatible(want, a))
+		if (want != NULL && !argument_fits(want, a))
 			return wrong_arg(c, a, name, brackets, i + 1, want);
 	}
 	return 0;
@@ -111,7 +123,7 @@ positive_const(const struct node *n)
 	return check_const(n, &v) && v > 0;
 }
 
-static int
+int
 check_list(struct comp *c, struct node *list)
 {
 	for (; list != NULL; list = list->next)
@@ -656,8 +668,8 @@ check_plain(struct comp *c, struct node *n)
 	return check_args(c, n, n->ident, ident_proto(c->cc, n->ident), "( )");
 }
 
-static int
-kernel_only(struct comp *c, const struct node *n)
+int
+check_kernel_only(struct comp *c, const struct node *n)
 {
 	return comp_error(c, D_UNKNOWN, n,
 	    "%s( ) has no meaning for a user process: only a tracer of the "
@@ -691,40 +703,19 @@ check_action(struct comp *c, struct node *n)
 	/* The order is wrong in any tracer, and is said first. */
 	if (c->speculating && (n->ident->def_flags & A_DESTRUCTIVE) != 0)
 		return check_destructive_after_speculate(c, n);
-	if ((n->ident->flags & IDF_KERNEL) != 0)
-		return kernel_only(c, n);
+
+	int (*fn)(struct comp *, struct node *) = check_plain;
+
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].act == (enum dif_act)n->ident->id)
-			return table[i].fn(c, n);
-	return check_plain(c, n);
-}
-
-/* ---- subroutines ---- */
-
-static int
-check_subr(struct comp *c, struct node *n)
-{
-	const struct proto *p = ident_proto(c->cc, n->ident);
-	int64_t size;
-
-	if ((n->ident->flags & IDF_KERNEL) != 0)
-		return kernel_only(c, n);
-	if (check_list(c, n->list) != 0 ||
-	    check_args(c, n, n->ident, p, "( )") != 0)
+			fn = table[i].fn;
+	if (fn(c, n) != 0)
 		return -EINVAL;
-	n->type = p->result;
-	n->flags = NF_CANON;
-	if (n->ident->id == DIF_SUBR_ALLOCA) {
-		int64_t max = option_get(c->cc->opts, OPT_SCRATCHSIZE);
-		if (check_const(n->list, &size) && (size > max || size < 0))
-			return comp_error(c, D_ALLOCA_SIZE, n,
-			    "alloca(%ld) size larger than scratchsize %ld",
-			    (long)size, (long)max);
-	}
-	if (n->ident->id == DIF_SUBR_ALLOCA || n->ident->id == DIF_SUBR_COPYIN)
-		n->flags |= NF_ALLOCA;
-	return 0;
+	return (n->ident->flags & IDF_KERNEL) != 0 ? check_kernel_only(c, n) :
+						     0;
 }
+
+/* ---- any call ---- */
 
 int
 check_call(struct comp *c, struct node *n)

@@ -87,6 +87,10 @@ struct lane {
 	uint64_t drops[DROP_COUNT]; /* [W] */
 };
 
+/* Bytes before scratch that belong to nothing: what is read or written there
+ * was meant to be in scratch. */
+#define SCRATCH_GAP 64
+
 struct store_sizes {
 	uint32_t nlanes;
 	uint32_t bufsize, aggsize, dynvarsize, scratch;

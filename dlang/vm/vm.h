@@ -67,6 +67,17 @@ struct vm_lane {
 	uint32_t statics_ref, locals_ref, scratch_ref, scratch_size;
 };
 
+/*
+ * strtok() goes on where it was for as long as a firing lasts, which is longer
+ * than the scratch of a clause: its string is kept behind the end of scratch,
+ * which gives way.
+ */
+struct vm_scan {
+	uint32_t at, room; /* where in the lane's scratch, and how much of it */
+	uint32_t pos, end; /* what is left of the string there */
+	bool begun;
+};
+
 struct vm_env {
 	/* Set by the owner before the first firing: */
 	const struct vm_ops *ops;
@@ -95,7 +106,7 @@ struct vm_env {
 	/* The machine's own; see vm.c.  Zero before the first firing. */
 	struct vm_lane at;
 	uint64_t scratch_used;
-	uint64_t strtok_pos; /* VM address in scratch, or 0 */
+	struct vm_scan scan; /* strtok()'s */
 	uint32_t depth;      /* ERROR firing inside a firing */
 };
 

@@ -115,7 +115,7 @@ is "-o" "$(sed '/^$/d' "$tmp/file" | tr '\n' ' ')" "first second third "
 
 # -x, its values, and the order of things.
 dt -n 'BEGIN { s = "abcdefgh"; printf("%s\n", s); exit(0); }' -x strsize=4 -q
-has "$tmp/out" '^abc$'
+has "$tmp/out" '^abcd$'
 dt -x quiet -n 'BEGIN { printf("q\n"); exit(0); }'
 is "-x quiet" "$(cat "$tmp/err")" ""
 dt -x quiet=yes -x strsize=1k -n 'BEGIN { s = "x"; printf("%d\n", sizeof(s)); exit(0); }'

@@ -9,6 +9,7 @@
 
 #include "symbols/dwarf.h"
 #include "symbols/object_impl.h"
+#include "symbols/sdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,6 +73,26 @@ look_at_types(struct object *o)
 	dwtypes_destroy(dw);
 }
 
+/* Static probes, and what is said of their types. */
+static void
+look_at_notes(struct object *o)
+{
+	const struct sdt_note *notes;
+	struct sdt_types types;
+	size_t n = object_sdt_notes(o, &notes);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!object_is_text(o, notes[i].pc))
+			abort();
+		if (object_sdt_types(
+			o, notes[i].provider, notes[i].name, &types) == 0 &&
+		    (types.nargs > SDT_TYPES_MAX ||
+			types.nxargs > SDT_TYPES_MAX))
+			abort();
+	}
+	object_sdt_types(o, "p", "q", &types);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -97,6 +118,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_at_types(o);
 	object_got_slots(o, "memcpy", object_entry(o), ignore_slot, &sum);
 	object_offset_to_addr(o, sum);
+	look_at_notes(o);
 	object_put(o);
 	return 0;
 }
