@@ -82,9 +82,4 @@ count() {
 }
 count ls -lR "$PWD/t/d"
 count true
-count sh -c 'ls | cat; (true; exec true); ls >/dev/null & wait'
-# No child is followed where that is not wanted.
-dt -x follow=none -q -n 'syscall::: /pid != $target/ { exit(9); }' \
-    -c "sh -c 'true; /bin/true; exit 0'"
-is "status without followed children" "$status" 0
 finish
