@@ -579,6 +579,10 @@ run(struct cli *c)
 	loop_signals(&c->st);
 	panic_guard(c->st.super);
 	int r = open_output(c);
+	if (r == E_SUCCESS && c->st.opts.set[OPT_GRABANON]) {
+		state_message(&c->st, "grabanon: %s", unsupported('a'));
+		r = E_ERROR;
+	}
 	if (r == E_SUCCESS)
 		r = start_targets(c);
 	if (r == E_SUCCESS)
