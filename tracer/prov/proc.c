@@ -27,10 +27,20 @@
 
 #define MODULE "vmlinux"
 
+/* Was it made by a traced process, and is traced only because it shares that
+ * one's memory? */
+static bool
+is_unwanted(const struct state *st, const struct proc *p)
+{
+	return p->parent != 0 && !p->target && !follow_wanted(st);
+}
+
 void
 proc_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
+	if (is_unwanted(st, th->proc))
+		return;
 	state_fire(st, p, th, words, nwords);
 	processor_hit(&st->processor, th, st->env.timestamp);
 }
