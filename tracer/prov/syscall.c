@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "tracer/follow.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
@@ -52,6 +53,10 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 	const uint64_t result = (uint64_t)hit->result;
 	const uint64_t results[2] = { result, result };
 
+	/* A vfork child stays traced as long as it is in our memory, also
+	 * when nobody asked for children. */
+	if (!hit->thread->proc->target && !follow_wanted(st))
+		return;
 	st->sys_errno = hit->error;
 	if (hit->side == SYSCALL_ENTRY)
 		state_fire(st, arg, hit->thread, hit->args, 6);
@@ -66,6 +71,7 @@ enable(struct state *st, struct probe *p)
 {
 	const struct call *c = p->data;
 
+	follow_ask(st);
 	syscalls_subscribe(st, c->nr, c->side, fire, p);
 }
 

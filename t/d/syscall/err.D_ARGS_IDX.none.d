@@ -1,0 +1,2 @@
+/* No arguments at all. */
+syscall::getpid:entry { trace(args[0]); }

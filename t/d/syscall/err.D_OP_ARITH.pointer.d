@@ -1,0 +1,2 @@
+/* The second argument of read() is a pointer. */
+syscall::read:entry { trace(args[1] * 2); }
