@@ -298,11 +298,14 @@ struct img_ecb {
 	uint32_t next_ref; /* next ECB of the same probe */
 	uint32_t probe_ref;
 	uint32_t clause_ref;
-	uint32_t flags; /* IMG_ECB_OFF */
+	uint32_t flags; /* IMG_ECB_* */
 	uint32_t spare;
 };
 
 #define IMG_ECB_OFF 1
+#define IMG_ECB_OWN \
+	2 /* not in the children of the process that the probe is
+		       * named after */
 
 struct img_clause {
 	uint32_t pred_ref; /* img_difo or 0 */

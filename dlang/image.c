@@ -559,7 +559,8 @@ image_remove_site(struct image *im, uint32_t site_ref, uint32_t tp_id)
 }
 
 uint32_t
-image_add_ecb(struct image *im, uint32_t probe_ref, unsigned clause_index)
+image_add_ecb(
+    struct image *im, uint32_t probe_ref, unsigned clause_index, uint32_t flags)
 {
 	struct img_hdr *h = hdr(im);
 	uint32_t epid = h->necbs + 1;
@@ -570,6 +571,7 @@ image_add_ecb(struct image *im, uint32_t probe_ref, unsigned clause_index)
 		.epid = epid,
 		.probe_ref = probe_ref,
 		.clause_ref = im->clauses.at[clause_index],
+		.flags = flags,
 	};
 	uint32_t ref = put(im, &e, sizeof(e));
 	if (ref == 0)

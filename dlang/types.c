@@ -221,12 +221,26 @@ types_define(struct types *ts, const char *name, struct type *t)
 	return 0;
 }
 
+void
+type_disown(struct type *t)
+{
+	if (t->kind != TYPE_FORWARD)
+		t->forward_of = t->kind;
+	t->kind = TYPE_FORWARD;
+	t->complete = NULL;
+	t->foreign = false;
+	t->nmembers = t->nenumerators = 0;
+	t->size = 0;
+}
+
 struct type *
 type_resolve(struct type *t)
 {
 	/* Bounded: a typedef cycle can only come from damaged debug
 	 * information, and must not hang the compiler. */
 	for (int i = 0; i < 64 && t != NULL; i++) {
+		if (t->kind == TYPE_FORWARD && t->complete != NULL)
+			t->complete(t);
 		if (t->kind != TYPE_TYPEDEF && t->kind != TYPE_CONST &&
 		    t->kind != TYPE_VOLATILE && t->kind != TYPE_RESTRICT)
 			return t;

@@ -58,6 +58,13 @@ struct type {
 	bool userland;    /* POINTER (and what is reached by it): in the
 			      * target, wherever that matters */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
+	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: of the target, not of
+		       * the program, whose own definition would count */
+	/* FORWARD: if there is a definition, type_resolve() has it read by
+	 * this, once; it may leave the type as it is.  size is right before,
+	 * where it is not 0. */
+	void (*complete)(struct type *);
+	void *more;        /* complete()'s */
 	struct type *base; /* POINTER, ARRAY, TYPEDEF, qualifiers, FUNC's
 			      * result */
 	uint64_t nelems;   /* ARRAY */
@@ -87,8 +94,10 @@ struct type *types_pointer(struct types *ts, struct type *to);
 struct type *types_array(struct types *ts, struct type *of, uint64_t n);
 /* Make a name known: a typedef name or "struct TAG".  -EEXIST if taken. */
 int types_define(struct types *ts, const char *name, struct type *t);
+/* A tag of the target is the program's to define: a forward again. */
+void type_disown(struct type *t);
 
-/* Through typedefs and qualifiers. */
+/* Through typedefs and qualifiers, to a definition where there is one. */
 struct type *type_resolve(struct type *t);
 bool type_equal(const struct type *a, const struct type *b);
 bool type_is_integer(const struct type *t); /* INT or ENUM, resolved */

@@ -18,6 +18,8 @@ struct types;
 struct probe_desc {
 	const char *prov, *mod, *func, *name;
 	uint32_t id; /* given as a number instead: else 0 */
+	bool family; /* `prov' was written with $target or with a glob: means
+		      * the processes that descend from that one as well */
 };
 
 struct world_arg {
@@ -27,11 +29,12 @@ struct world_arg {
 };
 
 struct world_symbol {
-	uint64_t addr; /* in the target */
-	uint64_t size;
+	uint64_t ref;      /* what stands for it: its address in a process is
+			    * asked for at the hit (DIF_VAR_EXTERN) */
 	struct type *type; /* NULL: unknown */
 	const char *object;
-	uint8_t attr;
+	bool function;
+	const char *why; /* with -ENOENT: what is wrong with it, or NULL */
 };
 
 struct world_ops {

@@ -77,7 +77,10 @@ elf_file_open(const char *path, struct elf_file *out)
 		err = -ENOEXEC;
 	if (err == 0) {
 		out->size = (size_t)out->st.st_size;
-		p = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		/* Writable: libelf changes headers in place when it
+		 * decompresses a section.  The file is never written. */
+		p = mmap(NULL, out->size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 		if (p == MAP_FAILED)
 			err = -errno;
 	}
@@ -245,6 +248,7 @@ object_destroy(struct object *o)
 {
 	symtab_destroy(o->symtab);
 	cfi_destroy(o->cfi);
+	dwarf_destroy(o->dwarf);
 	mem_free(o->fdes);
 	if (o->debug.elf != NULL)
 		elf_file_close(&o->debug);

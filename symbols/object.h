@@ -13,7 +13,12 @@
 
 struct object;
 
-enum sym_kind { SYM_FUNC, SYM_IFUNC, SYM_OBJECT };
+enum sym_kind {
+	SYM_FUNC,
+	SYM_IFUNC,
+	SYM_OBJECT,
+	SYM_TLS /* addr is an offset in a thread's block */
+};
 
 /*
  * A symbol.  Addresses are the file's own (link-time); add the load bias.

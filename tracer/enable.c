@@ -51,15 +51,37 @@ image_flags(const struct probe *p)
 	return strcmp(p->name, "END") == 0 ? IMG_PROBE_END : IMG_PROBE_ERROR;
 }
 
+/* Does the clause fire on p in children, too? */
+static bool
+follows(const struct prog_clause *c, const struct probe *p)
+{
+	const struct provider *prov = p->provider;
+
+	return prov->follows != NULL && prov->follows(p) &&
+	    (!prov->per_process || c->desc.family);
+}
+
+static bool
+follow_none(const struct state *st)
+{
+	const char *text = st->opts.text[OPT_FOLLOW];
+
+	return text != NULL && strcmp(text, "none") == 0;
+}
+
 /* One ECB: clause c on probe p. */
 static int
 attach(struct state *st, const struct prog_clause *c, struct probe *p)
 {
+	bool follow = follows(c, p);
+
+	st->follow |= follow && !follow_none(st);
 	if (p->image_ref == 0)
 		p->image_ref = image_add_probe(st->image, p->id, p->prov,
 		    p->mod, p->func, p->name, image_flags(p));
 	if (p->image_ref == 0 ||
-	    image_add_ecb(st->image, p->image_ref, c->global_index) == 0)
+	    image_add_ecb(st->image, p->image_ref, c->global_index,
+		p->provider->per_process && !follow ? IMG_ECB_OWN : 0) == 0)
 		return -ENOSPC;
 	return 0;
 }
@@ -83,8 +105,9 @@ attach_clauses(struct state *st, size_t from, size_t to)
 	return 0;
 }
 
-int
-enable_apply(struct state *st)
+/* What was published since the last time: clauses on it, sites queued. */
+static int
+apply(struct state *st)
 {
 	size_t from = st->applied, to = st->probes.list.len;
 	int error = attach_clauses(st, from, to);
@@ -96,6 +119,14 @@ enable_apply(struct state *st)
 	}
 	st->applied = to;
 	pid_matched(st);
+	return error;
+}
+
+int
+enable_apply(struct state *st)
+{
+	int error = apply(st);
+
 	sites_commit_all(st);
 	return error;
 }
@@ -107,7 +138,9 @@ enable_again(struct state *st)
 
 	vec_foreach(c, &g->clauses)
 		provide(st, &(*c)->desc, NULL, NULL);
-	if (enable_apply(st) != 0 && !st->image_full) {
+	int error = apply(st);
+	sites_commit_queued(st);
+	if (error != 0 && !st->image_full) {
 		st->image_full = true;
 		state_message(st,
 		    "too many probes: some that appeared while "

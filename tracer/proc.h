@@ -60,7 +60,6 @@ struct space {
 	bool sig_watched;       /* what the program does with SIGTRAP is seen
 				  * by the watch as it does it */
 	bool mask_unseen;       /* the watch has given up on masks */
-	bool unmarked;          /* nothing tells what it maps: follow.c */
 	void *user;             /* the enabling's */
 };
 
@@ -88,6 +87,10 @@ struct proc {
 	bool exec_stopped; /* launched and not yet let run */
 	bool vfork_child;  /* shares its parent's space for now */
 	bool exit_told;    /* its end has fired probes */
+	pid_t family;      /* it, or the process that it descends from and whose
+			    * pid$target probes it has; 0: none */
+	bool followed;     /* it has them as a descendant, in memory of its
+			    * own */
 	int exit_status;   /* wait status, once its last thread is gone */
 	char comm[16];     /* executable name as the kernel has it */
 

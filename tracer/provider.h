@@ -58,6 +58,14 @@ struct provider {
 	 */
 	void (*enable)(struct state *st, struct probe *p);
 
+	/*
+	 * Does it fire in the children of a target?  NULL: no.  Of a provider
+	 * that is named after a process only clauses do whose description says
+	 * so (`family').
+	 */
+	bool (*follows)(const struct probe *p);
+	bool per_process; /* it is named after a process: pid123 */
+
 	/* A module field that is not its literal name ("a.out", "libc"). */
 	bool (*module_matches)(const struct probe *p, const char *module);
 

@@ -16,6 +16,7 @@
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/eval.h"
+#include "tracer/external.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
@@ -271,6 +272,7 @@ state_fini(struct state *st)
 	vec_fini(&st->progs);
 	if (st->cc != NULL)
 		cc_destroy(st->cc);
+	externals_destroy(st->externals);
 	stores_destroy(st);
 	vec_foreach(f, &st->failures)
 		mem_free(*f);

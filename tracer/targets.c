@@ -24,10 +24,10 @@
 #include "symbols/linkmap.h"
 #include "symbols/unwind.h"
 #include "tracer/enable.h"
-#include "tracer/follow.h"
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
+#include "tracer/procfs.h"
 #include "tracer/prov/pid.h"
 #include "tracer/prov/profile.h"
 #include "tracer/prov/site.h"
@@ -76,8 +76,8 @@ mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
 	u->stop_here |= !linkmap;
 }
 
-void
-targets_space(struct state *st, struct proc *p)
+static void
+space_setup(struct state *st, struct proc *p)
 {
 	struct space *sp = p->space;
 	struct space_info *info = mem_zalloc(sizeof(*info));
@@ -87,16 +87,6 @@ targets_space(struct state *st, struct proc *p)
 	sp->tab = tptable_create(&sp->target);
 	sp->as = addrspace_create(p->pid, &sp->mem);
 	addrspace_refresh(sp->as, NULL, NULL);
-}
-
-/* The space of a target: its linker is watched. */
-static void
-space_setup(struct state *st, struct proc *p)
-{
-	targets_space(st, p);
-
-	struct space *sp = p->space;
-	struct space_info *info = sp->user;
 	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
 	    info->lm.brk_addr != 0;
 	if (info->have_lm)
@@ -303,6 +293,7 @@ static void
 add_target(struct state *st, struct proc *p, bool named)
 {
 	p->target = named;
+	p->family = p->pid;
 	if (!named)
 		return;
 	st->targets++;
@@ -435,8 +426,9 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 
 /* ---- children and new programs ---- */
 
-void
-targets_clean(void *ctx, struct proc *p)
+/* Take every thread out of our slots, give the memory its own text back. */
+static void
+clean(void *ctx, struct proc *p)
 {
 	struct space *sp = p->space;
 
@@ -462,7 +454,7 @@ static void
 let_go(struct state *st, struct proc *p)
 {
 	LOG("targets", "letting %d go", p->pid);
-	proc_detach(p, targets_clean, st);
+	proc_detach(p, clean, st);
 }
 
 /* A forked child runs on without us: its copy of the memory is cleaned before
@@ -481,6 +473,64 @@ release_child(struct state *st, struct thread *parent, struct thread *child)
 	let_go(st, child->proc);
 }
 
+/* Are children of the process to be traced? */
+static bool
+follows(const struct state *st, const struct proc *p)
+{
+	return st->follow && p->family != 0 && !st->draining;
+}
+
+bool
+targets_wants(const struct state *st, const struct proc *p)
+{
+	return st->follow || p->family == p->pid;
+}
+
+/* A forked child has our tracepoints in its copy of the memory, and keeps
+ * them. */
+static void
+follow_child(struct proc *parent, struct proc *child, struct state *st)
+{
+	struct space *from = parent->space, *sp = child->space;
+
+	child->followed = true;
+	if (from->tab == NULL)
+		return;
+	struct space_info *info = mem_zalloc(sizeof(*info));
+	*info = *(struct space_info *)from->user;
+	sp->user = info;
+	sp->tab = tptable_fork(from->tab, &sp->target);
+	sites_fork(from, sp);
+	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
+	pid_forked(sp->as);
+	sigwatch_fork(from, sp);
+	if (tptable_queued(sp->tab))
+		sites_commit(st, sp);
+}
+
+/*
+ * A new process.  One that shares the memory (the kernel calls clone() a fork
+ * when the child's signal is SIGCHLD) may meet our int3: it stays traced until
+ * it execs or exits, whether it is followed or not.  Its own first stop lets it
+ * run.
+ */
+static void
+child_born(struct state *st, struct thread *parent, struct thread *child)
+{
+	struct proc *p = child->proc, *from = parent->proc;
+
+	if (p == from)
+		return; /* a thread */
+	p->family = from->family;
+	p->followed = from->followed;
+	if (p->space == from->space)
+		return;
+	if (follows(st, from))
+		follow_child(from, p, st);
+	else
+		release_child(st, parent, child);
+}
+
 static void
 exec_happened(struct state *st, const struct event *ev)
 {
@@ -489,16 +539,21 @@ exec_happened(struct state *st, const struct event *ev)
 
 	if (st->draining)
 		return; /* targets_release() lets it go */
-	if (!p->target) {
+	if (!p->target && !follows(st, p)) {
 		/* A vfork child has left its parent's memory. */
-		bool kept = follow_executed(st, p);
-		moments_tell(st, ev);
-		if (kept)
-			thread_resume(th);
-		else
-			let_go(st, p);
+		let_go(st, p);
 		return;
 	}
+	if (!p->target && procfs_wrong_elf(p->pid)) {
+		state_notice(st,
+		    "pid %d executes a 32-bit program, which cannot be "
+		    "traced: it is let go",
+		    p->pid);
+		moments_tell(st, ev);
+		let_go(st, p);
+		return;
+	}
+	p->followed = p->family != p->pid;
 	space_setup(st, p);
 	if (st->awaited == p) {
 		/* Before it was where we wait for it: wait anew. */
@@ -521,17 +576,8 @@ targets_event(struct state *st, const struct event *ev)
 	case EV_VFORK:
 	case EV_CLONE:
 		moments_tell(st, ev);
-		/* A child that shares the memory (the kernel calls clone() a
-		 * fork when the child's signal is SIGCHLD) may meet our int3:
-		 * it stays traced until it execs or exits.  Its own first stop
-		 * lets it run. */
-		if (ev->child != NULL &&
-		    ev->child->proc->space != ev->thread->proc->space) {
-			if (follow_wanted(st))
-				follow_forked(st, ev->thread, ev->child);
-			else
-				release_child(st, ev->thread, ev->child);
-		}
+		if (ev->child != NULL)
+			child_born(st, ev->thread, ev->child);
 		thread_resume(ev->thread);
 		break;
 	case EV_EXEC: exec_happened(st, ev); break;

@@ -19,14 +19,6 @@ struct tp_user;
 /* Once, after super_create(). */
 void targets_init(struct state *st);
 
-/* The tables of a process's new space: no tracepoint yet, objects as they are
- * mapped now. */
-void targets_space(struct state *st, struct proc *p);
-
-/* Take every thread of a process out of our slots, give the memory its own text
- * back (ctx: not used). */
-void targets_clean(void *ctx, struct proc *p);
-
 /*
  * Launch a command line (quotes and backslashes as in a shell, no expansion)
  * and let it run to the point that option evaltime names: by default its
@@ -50,6 +42,10 @@ bool targets_arrived(struct state *st, struct thread *th, struct tp_user *u);
 
 /* New processes and programs: EV_FORK, EV_VFORK, EV_CLONE, EV_EXEC. */
 void targets_event(struct state *st, const struct event *ev);
+
+/* Is a process more than a child that is traced only because it shares the
+ * memory of its parent?  For probes that have no place in text. */
+bool targets_wants(const struct state *st, const struct proc *p);
 
 /* A process has ended: say so if it was named. */
 void targets_gone(struct state *st, struct proc *p, int status);

@@ -9,6 +9,7 @@
 
 #include "dlang/types.h"
 #include "tracer/enable.h"
+#include "tracer/external.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
 
@@ -108,14 +109,14 @@ static int
 world_symbol(void *ctx, const char *object, const char *name, struct types *ts,
     struct world_symbol *out)
 {
-	return -ENOENT;
+	return external_symbol(ctx, object, name, ts, out);
 }
 
 static int
 world_type(void *ctx, const char *object, const char *name, struct types *ts,
     struct type **out)
 {
-	return -ENOENT;
+	return external_type(ctx, object, name, ts, out);
 }
 
 static int

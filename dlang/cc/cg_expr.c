@@ -99,6 +99,22 @@ store_var(struct cg *g, const struct ident *id, unsigned r)
 	asm_var(&g->as, store_scalar[id->scope], &v, 0, r, true);
 }
 
+/* The address of a symbol: known only in the process that is hit. */
+static unsigned
+symbol_address(struct cg *g, const struct ident *id)
+{
+	struct difo_var v = { .name = id->name,
+		.id = DIF_VAR_EXTERN,
+		.kind = DIF_ARRAY,
+		.scope = DIF_GLOBAL,
+		.type = type_dif(g->c->cc->t_uint64) };
+	unsigned r = asm_reg(&g->as);
+
+	asm_setx(&g->as, id->value, r);
+	asm_var(&g->as, DIF_OP_LDGA, &v, r, r, false);
+	return r;
+}
+
 /* ---- keys and arguments ---- */
 
 struct keys {
@@ -296,11 +312,8 @@ address(struct cg *g, struct node *n)
 
 	switch ((enum node_kind)n->kind) {
 	case N_VAR:
-		if (n->ident->kind == ID_SYMBOL) {
-			r = asm_reg(&g->as);
-			asm_setx(&g->as, n->ident->value, r);
-			return r;
-		}
+		if (n->ident->kind == ID_SYMBOL)
+			return symbol_address(g, n->ident);
 		return cg_expr(g, n); /* by reference: the value is it */
 	case N_MEMBER:
 		r = cg_expr(g, n->a);
@@ -800,13 +813,14 @@ index_expr(struct cg *g, struct node *n)
 static unsigned
 variable(struct cg *g, struct node *n)
 {
-	unsigned r = asm_reg(&g->as);
+	unsigned r;
 
 	if (n->ident->kind == ID_SYMBOL) {
-		asm_setx(&g->as, n->ident->value, r);
+		r = symbol_address(g, n->ident);
 		load(g, r, n->type, false);
 		return r;
 	}
+	r = asm_reg(&g->as);
 	load_var(g, n->ident, n->type, r);
 	return r;
 }

@@ -27,7 +27,7 @@ enum ident_kind {
 	ID_AGG,     /* aggregation; agg */
 	ID_INLINE,  /* body, params */
 	ID_ENUM,    /* enumerator; value */
-	ID_SYMBOL,  /* variable or function of the target; value: address */
+	ID_SYMBOL,  /* variable or function of the target; value: ref */
 	ID_PARAM,   /* parameter of an inline or translator; node */
 };
 

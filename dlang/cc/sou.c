@@ -271,6 +271,8 @@ decl_sou(struct comp *c, struct node *n, struct type **out)
 	*out = t;
 	if (!n->has_body)
 		return 0;
+	if (t->foreign)
+		type_disown(t);
 	if (t->kind != TYPE_FORWARD)
 		return comp_error(c, D_DECL_TYPERED, n,
 		    "type redeclared: %s %s", word, n->name);
@@ -356,6 +358,8 @@ decl_enum(struct comp *c, struct node *n, struct type **out)
 	*out = t;
 	if (!n->has_body)
 		return 0;
+	if (t->foreign)
+		type_disown(t);
 	if (t->kind != TYPE_FORWARD)
 		return comp_error(
 		    c, D_DECL_TYPERED, n, "type redeclared: enum %s", n->name);

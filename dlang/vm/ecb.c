@@ -367,6 +367,14 @@ may_fire(const struct vm_env *env, uint32_t flags)
 	return false;
 }
 
+static bool
+is_on(const struct vm_env *env, const struct img_ecb *e)
+{
+	uint32_t off = IMG_ECB_OFF | (env->followed ? IMG_ECB_OWN : 0U);
+
+	return (LOAD_ONCE(&e->flags) & off) == 0;
+}
+
 /* The ECBs of a probe; exit() in one keeps the later ones from running. */
 static void
 fire(struct vm_env *env, uint32_t probe_ref)
@@ -378,7 +386,7 @@ fire(struct vm_env *env, uint32_t probe_ref)
 	env->probe_ref = probe_ref;
 	while (ref != 0 && may_fire(env, LOAD_ONCE(&p->flags))) {
 		const struct img_ecb *e = at(env, ref);
-		if (!(LOAD_ONCE(&e->flags) & IMG_ECB_OFF))
+		if (is_on(env, e))
 			run_ecb(env, e);
 		ref = LOAD_ACQUIRE(&e->next_ref);
 	}

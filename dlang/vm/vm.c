@@ -280,7 +280,16 @@ builtin_ureg(struct vm_env *env, uint64_t n)
 static uint64_t
 builtin_array(struct vm_env *env, uint32_t id, uint64_t n)
 {
-	return id == DIF_VAR_ARGS ? args_get(env, n) : builtin_ureg(env, n);
+	uint64_t addr = 0;
+
+	switch (id) {
+	case DIF_VAR_ARGS: return args_get(env, n);
+	case DIF_VAR_EXTERN:
+		if (env->ops->symbol(env, n, &addr) != 0)
+			bad_address(env, 0);
+		return addr;
+	default: return builtin_ureg(env, n);
+	}
 }
 
 /* ---- the interpreter ---- */

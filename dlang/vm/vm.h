@@ -33,6 +33,9 @@ struct vm_ops {
 	    struct vm_env *, uint64_t what, uint64_t of, uint64_t *value);
 	int (*state_str)(struct vm_env *, uint64_t what, uint64_t of, char *buf,
 	    uint32_t size);
+	/* Where a symbol that the compiler refers to is in the current process.
+	 * 0, or -1: it is not there. */
+	int (*symbol)(struct vm_env *, uint64_t ref, uint64_t *addr);
 	/* User stack, innermost first; the number of frames. */
 	uint32_t (*stack)(
 	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);
@@ -76,6 +79,8 @@ struct vm_env {
 	uint64_t thread;   /* identity behind self->; never 0 */
 	uint32_t pid, tid; /* for record headers; 0 for none */
 	uint32_t cpu;
+	bool followed;         /* a child of the process that was asked for:
+			* IMG_ECB_OWN does not fire */
 	uint64_t timestamp;    /* CLOCK_MONOTONIC, ns, of this firing */
 	uint64_t hit[VM_ARGS]; /* words of the hit (ARGLOC_HIT) */
 

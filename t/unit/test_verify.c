@@ -124,7 +124,7 @@ START_TEST(what_is_refused)
 		{ BR(DIF_OP_BA, 0), "backward branch to 0" },
 		{ IX(DIF_OP_SETX, 2, 1), "invalid integer ref 2" },
 		{ IX(DIF_OP_SETS, 5, 1), "invalid string ref 5" },
-		{ I(DIF_OP_LDGA, 3, 1, 1), "invalid array 3" },
+		{ I(DIF_OP_LDGA, 4, 1, 1), "invalid array 4" },
 		{ I(DIF_OP_LDGA, 255, 1, 1), "invalid array 255" },
 		{ I(DIF_OP_LDTA, 0, 1, 1), "invalid array 0" },
 		{ IX(DIF_OP_LDGS, 0, 1), "invalid variable 0" },

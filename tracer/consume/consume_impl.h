@@ -69,7 +69,8 @@ bool text_is_printable(const void *p, size_t size, size_t *len);
  * option says. */
 void stack_print(struct printer *p, const void *stack, size_t size, int indent);
 /* The name of a struct rec_sym, by the kind of value. */
-void sym_text(enum rec_kind kind, const void *sym, char *buf, size_t size);
+void sym_text(struct printer *p, enum rec_kind kind, const void *sym, char *buf,
+    size_t size);
 /* An address without a space, in the process of the record. */
 void addr_text(struct printer *p, uint64_t addr, char *buf, size_t size);
 

@@ -26,18 +26,11 @@ struct typed {
 
 static void typed_value(struct typed *t, const struct type *type, uint64_t off);
 
+/* A tag of the target may be defined here for the first time. */
 static const struct type *
 typed_resolve(const struct type *type)
 {
-	for (unsigned i = 0; type != NULL && i < TYPED_DEPTH; i++)
-		switch (type->kind) {
-		case TYPE_TYPEDEF:
-		case TYPE_CONST:
-		case TYPE_VOLATILE:
-		case TYPE_RESTRICT: type = type->base; break;
-		default: return type;
-		}
-	return type;
+	return type_resolve((struct type *)(uintptr_t)type);
 }
 
 static void

@@ -97,12 +97,13 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 
 	if (nsites == 0 && !r->pending)
 		return;
-	snprintf(prov, sizeof(prov), "pid%d", r->proc->pid);
+	snprintf(prov, sizeof(prov), "pid%d", r->proc->family);
 	struct probe *p = probe_add(&r->st->probes, &prov_pid, prov,
 	    r->load->module, r->sym->name, name, &fresh);
 	if (fresh) {
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
-		*pp = (struct pid_probe){ .kind = kind, .pid = r->proc->pid };
+		*pp =
+		    (struct pid_probe){ .kind = kind, .pid = r->proc->family };
 		p->data = pp;
 	}
 	struct pid_probe *pp = p->data;
@@ -379,17 +380,84 @@ check_offset(struct request *r)
 	    (unsigned long long)r->offset, r->pd->func);
 }
 
+/* The function around an address of the executable's file, its size in
+ * r->size. */
+static int
+around(struct request *r, uint64_t addr, uint64_t *start)
+{
+	const struct sym *s = object_func_at(r->load->object, addr);
+	uint64_t end;
+
+	if (s != NULL) {
+		*start = s->addr;
+		r->size = s->size;
+		return 0;
+	}
+	if (object_fde_range(r->load->object, addr, start, &end) != 0)
+		return -ENOENT;
+	r->size = end - *start;
+	return 0;
+}
+
+/*
+ * Function `-': the name is an address in the executable, as the process or as
+ * its file has it.  What function it is in must be known: where instructions
+ * begin can only be told from there.
+ */
+static int
+answer_address(struct request *r)
+{
+	static const struct sym unnamed = { .name = "-" };
+	const char *name = r->pd->name;
+	uint64_t start, addr;
+	char *end;
+
+	r->load = r->proc->space->as != NULL ?
+	    addrspace_exec(r->proc->space->as) :
+	    NULL;
+	if (r->load == NULL || r->d == NULL)
+		return 0;
+	if (!load_matches(r->load, r->pd->mod))
+		return diag_error(r->d, D_PROC_LIB, r->at,
+		    "only the executable has probes by address, not '%s'",
+		    r->pd->mod);
+	errno = 0;
+	addr = isxdigit((unsigned char)*name) ? strtoull(name, &end, 16) : 0;
+	if (!isxdigit((unsigned char)*name) || *end != '\0' || errno != 0)
+		return diag_error(r->d, D_PROC_NAME, r->at,
+		    "'%s' is not an address in hexadecimal", name);
+	if (addr >= r->load->start && addr < r->load->end)
+		addr -= r->load->bias;
+	if (around(r, addr, &start) != 0)
+		return diag_error(r->d, D_PROC_OFF, r->at,
+		    "address 0x%s is in no known function of '%s'", name,
+		    r->load->module);
+	r->sym = &unnamed;
+	r->start = r->load->bias + start;
+	r->offset = addr - start;
+	if (walk(r) != 0 || !r->found_offset)
+		return diag_error(r->d, D_PROC_ALIGN, r->at,
+		    "address 0x%s is not that of an instruction", name);
+	add_place(r, PID_OFFSET, name, r->insns.at, r->insns.len);
+	return 0;
+}
+
 static int
 answer(struct request *r)
 {
-	int error = parse_name(r);
+	int error;
 
-	if (error != 0)
-		return error;
-	publish_process(r);
-	error = check_function(r);
-	if (error == 0)
-		error = check_offset(r);
+	if (strcmp(r->pd->func, "-") == 0) {
+		error = answer_address(r);
+	} else {
+		error = parse_name(r);
+		if (error != 0)
+			return error;
+		publish_process(r);
+		error = check_function(r);
+		if (error == 0)
+			error = check_offset(r);
+	}
 	vec_fini(&r->exits);
 	vec_fini(&r->insns);
 	return error;
@@ -415,6 +483,22 @@ grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
 	return 0;
 }
 
+/* The same in the processes that descend from it.  What is not there is not
+ * there: the description was judged when it was compiled. */
+static int
+provide_children(struct state *st, pid_t pid, const struct probe_desc *pd)
+{
+	struct proc *p = NULL;
+	int error = 0;
+
+	while (
+	    pd->family && error == 0 && (p = super_next(st->super, p)) != NULL)
+		if (p->family == pid && p->followed)
+			error = answer(
+			    &(struct request){ .st = st, .pd = pd, .proc = p });
+	return error;
+}
+
 static int
 provide_number(struct state *st, const struct probe_desc *pd,
     const struct span *at, struct diags *d)
@@ -438,10 +522,10 @@ provide_number(struct state *st, const struct probe_desc *pd,
 			"-p or -c)",
 			pd->prov);
 	int error = grab(st, (pid_t)pid, at, d, &p);
-	if (error != 0 || p == NULL)
-		return error;
-	return answer(&(struct request){
-	    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+	if (error == 0 && p != NULL)
+		error = answer(&(struct request){
+		    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+	return error != 0 ? error : provide_children(st, (pid_t)pid, pd);
 }
 
 static int
@@ -459,8 +543,8 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 		    provide_number(st, pd, at, d) :
 		    0;
 	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
-		snprintf(prov, sizeof(prov), "pid%d", p->pid);
-		if (p->target && glob_match(pd->prov, prov))
+		snprintf(prov, sizeof(prov), "pid%d", p->family);
+		if ((p->target || p->followed) && glob_match(pd->prov, prov))
 			error = answer(&(struct request){
 			    .st = st, .pd = pd, .at = at, .proc = p });
 	}
@@ -540,15 +624,13 @@ enable_pending(struct state *st, struct proc *p, struct place *pl)
 }
 
 static void
-enable(struct state *st, struct probe *p)
+enable_in(struct state *st, struct proc *proc, struct probe *p)
 {
 	struct pid_probe *pp = p->data;
-	struct proc *proc = super_proc(st->super, pp->pid);
+	uint32_t space = addrspace_id(proc->space->as);
 
-	if (proc == NULL || proc->space->as == NULL)
-		return;
 	for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
-		if (pl->enabled || pl->space != addrspace_id(proc->space->as))
+		if (pl->enabled || pl->space != space)
 			continue;
 		pl->enabled = true;
 		if (pl->pending != NULL)
@@ -556,6 +638,23 @@ enable(struct state *st, struct probe *p)
 		for (uint32_t i = 0; i < pl->nsites; i++)
 			enable_site(st, proc->space, p, pl, &pl->sites[i]);
 	}
+}
+
+static void
+enable(struct state *st, struct probe *p)
+{
+	const struct pid_probe *pp = p->data;
+	struct proc *proc = NULL;
+
+	while ((proc = super_next(st->super, proc)) != NULL)
+		if (proc->family == pp->pid && proc->space->as != NULL)
+			enable_in(st, proc, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
 }
 
 /* The probe's function turned out to be at impl. */
@@ -601,19 +700,24 @@ pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 }
 
 void
+pid_forked(struct addrspace *as)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(as, &loads);
+
+	for (size_t i = 0; i < n; i++)
+		if (loads[i]->seen)
+			loads[i]->user = &matched;
+}
+
+void
 pid_matched(struct state *st)
 {
 	struct proc *p = NULL;
-	struct load *const *loads;
 
-	while ((p = super_next(st->super, p)) != NULL) {
-		if (p->space->as == NULL)
-			continue;
-		size_t n = addrspace_loads(p->space->as, &loads);
-		for (size_t i = 0; i < n; i++)
-			if (loads[i]->seen)
-				loads[i]->user = &matched;
-	}
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->space->as != NULL)
+			pid_forked(p->space->as);
 }
 
 void
@@ -685,6 +789,8 @@ const struct provider prov_pid = {
 	},
 	.provide = provide,
 	.enable = enable,
+	.follows = follows,
+	.per_process = true,
 	.module_matches = module_matches,
 	.destroy = destroy,
 };

@@ -18,6 +18,10 @@ void pid_resolved(struct state *st, struct proc *p, uint64_t pc, uint64_t impl);
 /* Every clause has been matched against what is mapped now. */
 void pid_matched(struct state *st);
 
+/* A fork's child has the tracepoints of its parent: what was matched there is
+ * matched here, `as' being the child's. */
+void pid_forked(struct addrspace *as);
+
 /* An object was unmapped: its places have no tracepoints any more. */
 void pid_unloaded(struct state *st, struct load *l);
 

@@ -17,29 +17,21 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tracer/follow.h"
 #include "tracer/moments.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
 #include "tracer/syscalls.h"
+#include "tracer/targets.h"
 
 #define MODULE "vmlinux"
-
-/* Was it made by a traced process, and is traced only because it shares that
- * one's memory? */
-static bool
-is_unwanted(const struct state *st, const struct proc *p)
-{
-	return p->parent != 0 && !p->target && !follow_wanted(st);
-}
 
 void
 proc_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
-	if (is_unwanted(st, th->proc))
+	if (!targets_wants(st, th->proc))
 		return;
 	state_fire(st, p, th, words, nwords);
 	processor_hit(&st->processor, th, st->env.timestamp);
@@ -277,8 +269,13 @@ enable(struct state *st, struct probe *p)
 {
 	const struct row *row = p->data;
 
-	follow_ask(st);
 	row->enable(st, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
 }
 
 static bool
@@ -303,5 +300,6 @@ const struct provider prov_proc = {
 	},
 	.init = init,
 	.enable = enable,
+	.follows = follows,
 	.arg = arg,
 };

@@ -15,11 +15,18 @@ struct space;
 struct state;
 struct tracepoint;
 
+/* One struct img_site: of a tracepoint, and of its copies in the processes that
+ * were forked since, which have the same number. */
+struct image_site {
+	uint32_t ref;
+	unsigned users;
+};
+
 struct site {
 	struct site *next; /* same tracepoint */
 	struct probe *probe;
-	uint32_t image_ref; /* struct img_site */
-	bool conditional;   /* fires only when the branch there is taken
+	struct image_site *image;
+	bool conditional; /* fires only when the branch there is taken
 				   * out of [start, start + size) */
 	uint64_t start, size;
 };
@@ -54,9 +61,15 @@ void sites_unmap(
 /* Free what hangs on every tracepoint of a space that goes away. */
 void sites_drop(struct state *st, struct space *sp);
 
+/* A fork's child has a copy of the memory, and of the table: its tracepoints
+ * get the sites that the parent's have. */
+void sites_fork(struct space *parent, struct space *child);
+
 /* Carry out what is queued in the space, or in all spaces: stops their
  * threads, writes, lets them run. */
 void sites_commit(struct state *st, struct space *sp);
 void sites_commit_all(struct state *st);
+/* In those where something is queued; the others run on. */
+void sites_commit_queued(struct state *st);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Signals between two processes, in every way that they are sent and taken,
  * with the lines that a script over the proc provider should write of them
- * (71-signals.sh).  With an argument: wait for
+ * (73-signals.sh).  With an argument: wait for
  * a SIGUSR1 from anybody.
  */
 #include <errno.h>

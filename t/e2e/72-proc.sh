@@ -50,7 +50,7 @@ dt -q -x evaltime=exec -n 'proc:::exec-success /pid == $target/ {
 	printf("%s\n", execname); }' -c /bin/true
 is "the first exec" "$(grep -v '^$' "$tmp/out")" true
 
-# Children run on clean text, though they are kept: nothing of them differs.
+# Children that are kept, with copies of the tracepoints: nothing differs.
 same_traced 'pid$target:a.out:work:,proc:::' "$bin/forks"
 
 # When the trace ends, a child that was kept is let go as its parent is.
