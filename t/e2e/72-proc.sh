@@ -55,6 +55,7 @@ same_traced 'pid$target:a.out:work:,proc:::' "$bin/forks"
 
 # When the trace ends, a child that was kept is let go as its parent is.
 need_attach
+# shellcheck disable=SC2016
 start sh /bin/sh -c 'read -r x; (read -r y; echo "child got $y"); echo "end"'
 start_dt dt -q -p "${pid[sh]}" -n 'proc:::start { printf("child %d\n", pid); }
 	proc:::start { exit(0); }'
