@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dlang/attr.h"
 #include "dlang/base/arena.h"
 #include "dlang/base/diag.h"
 #include "dlang/base/vec.h"
@@ -95,7 +96,8 @@ struct prog_stmt {
 	struct fmt *fmt; /* printf, printa, system, freopen; or NULL */
 	uint32_t *aggs;  /* printa, clear, trunc ...: agg ids */
 	size_t naggs;
-	const char *strs[2]; /* setopt(): option and value */
+	const char *strs[2]; /* setopt(): option and value; NULL: recorded, or
+			      * there is none */
 	bool has_arg; /* trunc(@a, n), normalize(@a, n), tracemem's third:
 				* then the last of recs */
 	struct span span;
@@ -159,6 +161,9 @@ struct prog {
 	size_t nclauses;
 	bool destructive; /* anything in it needs -w */
 	uint64_t matched; /* probes matched by its descriptions, summed */
+	/* The least stability of its descriptions, and of all that its
+	 * clauses name. */
+	struct attr desc_attr, stmt_attr;
 };
 
 void prog_destroy(struct prog *p);

@@ -67,6 +67,12 @@ static const struct { const char *name, *of; } aliases[] = {
 	{ "offset_t", "long" },
 	{ "mode_t", "unsigned int" },	{ "dev_t", "unsigned long" },
 	{ "ino_t", "unsigned long" },	{ "caddr_t", NULL },
+	{ "uint", "unsigned int" },	{ "ushort", "unsigned short" },
+	{ "ulong", "unsigned long" },	{ "bool", "_Bool" },
+	{ "__s8", "signed char" },	{ "__u8", "unsigned char" },
+	{ "__s16", "short" },		{ "__u16", "unsigned short" },
+	{ "__s32", "int" },		{ "__u32", "unsigned int" },
+	{ "__s64", "long long" },	{ "__u64", "unsigned long long" },
 };
 
 /* Other spellings of the basic types, as the words of C may be ordered. */
@@ -560,6 +566,8 @@ type_dif(const struct type *t)
 	d.flags = type_is_byref(t) ? DIF_BY_REF : 0;
 	d.is_signed = t->is_signed;
 	d.size = t->size > UINT32_MAX ? UINT32_MAX : (uint32_t)t->size;
+	if (t->kind == TYPE_STRING)
+		d.size++; /* its NUL; sizeof counts the characters */
 	if (t->kind == TYPE_FUNC)
 		d.size = 8; /* its address */
 	return d;

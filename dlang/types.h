@@ -30,7 +30,7 @@ enum type_kind {
 	TYPE_VOLATILE,
 	TYPE_RESTRICT,
 	TYPE_FORWARD,  /* declared, not defined */
-	TYPE_STRING,   /* D's string: strsize bytes, by reference */
+	TYPE_STRING,   /* D's string: strsize characters, by reference */
 	TYPE_STACK,    /* result of ustack() and friends */
 	TYPE_SYMADDR,  /* result of sym(), func(), mod() */
 	TYPE_USYMADDR, /* result of usym(), ufunc(), umod(), uaddr() */
@@ -57,6 +57,7 @@ struct type {
 	bool is_signed;   /* INT, ENUM */
 	bool userland;    /* POINTER (and what is reached by it): in the
 			      * target, wherever that matters */
+	bool spare; /* STRUCT: a definition in the program takes its place */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
 	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: of the target, not of
 		       * the program, whose own definition would count */

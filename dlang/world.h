@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlang/attr.h"
 #include "dlang/base/diag.h"
 
 struct type;
@@ -61,6 +62,12 @@ struct world_ops {
 	/* Type by name in an object's debug information.  0 or -ENOENT. */
 	int (*type)(void *w, const char *object, const char *name,
 	    struct types *ts, struct type **out);
+
+	/* The stability of the provider that the description names, part by
+	 * part; false if it names none, a pattern, or one that is not there.
+	 * NULL: no provider is known. */
+	bool (*stability)(void *w, const struct probe_desc *pd,
+	    struct attr parts[ATTR_PARTS]);
 
 	/* $target, $pid, $uid ... without the `$'.  0 or -ENOENT. */
 	int (*macro)(void *w, const char *name, int64_t *value);

@@ -19,6 +19,7 @@
 #include "dlang/image.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
+#include "tracer/dlib.h"
 #include "tracer/enable.h"
 #include "tracer/list.h"
 #include "tracer/loop.h"
@@ -177,8 +178,7 @@ unsupported(int opt)
 		return "anonymous tracing needs a kernel, and there is none "
 		       "in this";
 	case 'G': return "-G is not available in this version";
-	case 'B':
-	case 'L': return "this option is not available in this version";
+	case 'B': return "this option is not available in this version";
 	default: return NULL;
 	}
 }
@@ -194,6 +194,7 @@ static const struct {
 	{ 'F', "flowindent" },
 	{ 'H', "cpphdrs" },
 	{ 'I', "incdir" },
+	{ 'L', "libdir" },
 	{ 'q', "quiet" },
 	{ 'S', "verbose" },
 	{ 'U', "undef" },
@@ -223,7 +224,7 @@ apply(struct cli *c, int opt)
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == opt)
 			return set_named(c, letters[i].name,
-			    strchr("bDIUX", opt) != NULL ? optarg : NULL);
+			    strchr("bDILUX", opt) != NULL ? optarg : NULL);
 	switch (opt) {
 	case 'c': *vec_push(&c->commands) = optarg; return 0;
 	case 'p': return add_pid(c, optarg);
@@ -301,22 +302,6 @@ options_from_environment(struct cli *c)
 
 /* ---- programs ---- */
 
-static char *
-read_script(FILE *f)
-{
-	struct str text = { 0 };
-	char buf[8192];
-	size_t n;
-
-	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
-		str_addn(&text, buf, n);
-	if (ferror(f)) {
-		str_fini(&text);
-		return NULL;
-	}
-	return str_take(&text);
-}
-
 static int
 load_source(struct cli *c, struct request *r)
 {
@@ -325,11 +310,14 @@ load_source(struct cli *c, struct request *r)
 		return 0;
 	errno = 0;
 	FILE *f = strcmp(r->text, "-") == 0 ? stdin : fopen(r->text, "re");
-	char *text = f != NULL ? read_script(f) : NULL;
+	struct str all = { 0 };
+	bool read = f != NULL && str_add_file(&all, f);
+	char *text = str_take(&all);
 	int error = errno;
 	if (f != NULL && f != stdin)
 		fclose(f);
-	if (text == NULL) {
+	if (!read) {
+		mem_free(text);
 		state_message(
 		    &c->st, "failed to open %s: %s", r->text, strerror(error));
 		return -error;
@@ -361,7 +349,9 @@ compile(struct cli *c, struct request *r)
 		    option_get(&c->st.opts, OPT_VERBOSE) != 0 ? stderr : NULL,
 	};
 	diags_init(&d);
-	int error = cc_compile(c->st.cc, &in, &r->prog, &d);
+	int error = dlibs_load(&c->st, &d);
+	if (error == 0)
+		error = cc_compile(c->st.cc, &in, &r->prog, &d);
 	if (error != 0) {
 		char *prefix = mem_printf("%s: %s %s: ", c->name,
 		    r->level == CC_SCRIPT ? "failed to compile script" :
@@ -437,14 +427,21 @@ wants_destructive(const struct cli *c)
 	return false;
 }
 
+/*
+ * The least bufsize that never drops a record from an empty buffer.  With policy
+ * switch that is two: a record that does not fit before the end of the buffer
+ * leaves that part unused.
+ */
 static uint32_t
-largest_record(const struct cli *c)
+least_bufsize(const struct cli *c)
 {
 	uint32_t size = 0;
 
 	vec_foreach(r, &c->requests)
 		for (size_t i = 0; i < r->prog->nclauses; i++)
 			size = MAX(size, r->prog->clauses[i]->rec_size);
+	if (option_get(&c->st.opts, OPT_BUFPOLICY) == POLICY_SWITCH)
+		size *= 2;
 	return size;
 }
 
@@ -467,12 +464,21 @@ enable(struct cli *c)
 
 	if (wants_destructive(c) && option_get(&st->opts, OPT_DESTRUCTIVE) == 0)
 		return fail_to_enable(c, "Destructive actions not allowed");
-	if (largest_record(c) > option_get(&st->opts, OPT_BUFSIZE))
+	if (least_bufsize(c) > option_get(&st->opts, OPT_BUFSIZE))
 		return fail_to_enable(c, "Enabling exceeds size of buffer");
-	if (stores_create_image(st) != 0 ||
-	    image_publish(st->image, cc_globals(st->cc), &st->opts) != 0 ||
-	    stores_create_store(st) != 0)
-		return fail_to_enable(c, "not enough memory");
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_FILL &&
+	    (int64_t)enable_end_size(st) > option_get(&st->opts, OPT_BUFSIZE))
+		return fail_to_enable(
+		    c, "END enablings exceed size of principal buffer");
+	int error = stores_create_image(st);
+	if (error == 0)
+		error = image_publish(st->image, cc_globals(st->cc), &st->opts);
+	if (error == 0)
+		error = stores_create_store(st);
+	if (error != 0)
+		return fail_to_enable(c,
+		    error == -EMSGSIZE ? "Enabling exceeds size of buffer" :
+					 "not enough memory");
 	if (enable_apply(st) != 0)
 		return fail_to_enable(c, "too many probes");
 	st->matching = true;
@@ -491,6 +497,23 @@ enable(struct cli *c)
 	return E_SUCCESS;
 }
 
+/* The program as messages call it. */
+static const char *
+kind_name(const struct request *r)
+{
+	return r->level == CC_SCRIPT ? "script" : "description";
+}
+
+static void
+say_stability(struct cli *c, const struct request *r)
+{
+	if (!c->verbose)
+		return;
+	char *name = mem_printf("%s %s", kind_name(r), r->spec);
+	list_stability(&c->st, r->prog, name, c->compile_only);
+	mem_free(name);
+}
+
 /* E_ERROR when there is nothing to wait for. */
 static int
 say_matches(struct cli *c)
@@ -501,9 +524,9 @@ say_matches(struct cli *c)
 		state_notice(&c->st, "allowing destructive actions");
 	vec_foreach(r, &c->requests) {
 		state_notice(&c->st, "%s '%s' matched %llu probe%s",
-		    r->level == CC_SCRIPT ? "script" : "description", r->spec,
-		    (unsigned long long)r->prog->matched,
+		    kind_name(r), r->spec, (unsigned long long)r->prog->matched,
 		    r->prog->matched == 1 ? "" : "s");
+		say_stability(c, r);
 		matched += r->prog->matched;
 	}
 	if (matched == 0 && option_get(&c->st.opts, OPT_ZDEFS) == 0) {
@@ -580,9 +603,11 @@ run(struct cli *c)
 		return r;
 	if (c->list)
 		return list(c);
-	if (c->compile_only)
-		return E_SUCCESS;
-	return trace(c);
+	if (!c->compile_only)
+		return trace(c);
+	vec_foreach(req, &c->requests)
+		say_stability(c, req);
+	return E_SUCCESS;
 }
 
 static void

@@ -86,6 +86,22 @@ attach(struct state *st, const struct prog_clause *c, struct probe *p)
 	return 0;
 }
 
+uint64_t
+enable_end_size(const struct state *st)
+{
+	const struct prog_globals *g = cc_globals(st->cc);
+	uint64_t size = 0;
+
+	vec_foreach(p, &st->probes.list) {
+		if (image_flags(*p) != IMG_PROBE_END)
+			continue;
+		vec_foreach(c, &g->clauses)
+			if (probe_matches(*p, &(*c)->desc))
+				size += ROUND_UP((*c)->rec_size, REC_ALIGN);
+	}
+	return size;
+}
+
 /* Clause by clause: the ECBs of a probe stand in program order. */
 static int
 attach_clauses(struct state *st, size_t from, size_t to)

@@ -86,11 +86,11 @@ struct proc {
 	bool target;       /* named by -p or -c: its end is reported */
 	bool exec_stopped; /* launched and not yet let run */
 	bool vfork_child;  /* shares its parent's space for now */
-	bool exit_told;    /* its end has fired probes */
 	pid_t family;      /* it, or the process that it descends from and whose
 			    * pid$target probes it has; 0: none */
 	bool followed;     /* it has them as a descendant, in memory of its
 			    * own */
+	bool exit_told;    /* its end has fired probes */
 	int exit_status;   /* wait status, once its last thread is gone */
 	char comm[16];     /* executable name as the kernel has it */
 

@@ -39,6 +39,7 @@ struct addrspace;
 struct cc;
 struct consume;
 struct externals;
+struct dlibs;
 struct image;
 struct proc;
 struct super;
@@ -71,6 +72,7 @@ struct state {
 	struct cc *cc;
 	struct externals *externals; /* NULL before the first */
 	VEC(struct prog *) progs;
+	struct dlibs *dlibs; /* libraries in D; NULL: not looked for */
 
 	int image_fd, store_fd;
 	struct region image_mem, store_mem;

@@ -24,10 +24,10 @@
 #include "symbols/linkmap.h"
 #include "symbols/unwind.h"
 #include "tracer/enable.h"
+#include "tracer/follow.h"
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
-#include "tracer/procfs.h"
 #include "tracer/prov/pid.h"
 #include "tracer/prov/profile.h"
 #include "tracer/prov/site.h"
@@ -91,6 +91,16 @@ space_setup(struct state *st, struct proc *p)
 	    info->lm.brk_addr != 0;
 	if (info->have_lm)
 		mark(st, sp, info->lm.brk_addr, true);
+}
+
+void
+targets_fork_table(struct state *st, struct space *from, struct space *sp)
+{
+	struct space_info *info = mem_zalloc(sizeof(*info));
+
+	*info = *(struct space_info *)from->user;
+	sp->user = info;
+	sp->tab = tptable_fork(from->tab, &sp->target);
 }
 
 /* A space is dropped: exec, exit, detach. */
@@ -426,7 +436,6 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 
 /* ---- children and new programs ---- */
 
-/* Take every thread out of our slots, give the memory its own text back. */
 static void
 clean(void *ctx, struct proc *p)
 {
@@ -450,85 +459,11 @@ clean(void *ctx, struct proc *p)
 	tptable_release_slots(sp->tab);
 }
 
-static void
-let_go(struct state *st, struct proc *p)
+void
+targets_let_go(struct state *st, struct proc *p)
 {
 	LOG("targets", "letting %d go", p->pid);
 	proc_detach(p, clean, st);
-}
-
-/* A forked child runs on without us: its copy of the memory is cleaned before
- * it runs its first instruction. */
-static void
-release_child(struct state *st, struct thread *parent, struct thread *child)
-{
-	struct space *sp = child->proc->space;
-
-	if (sp->tab == NULL && parent->proc->space->tab != NULL) {
-		struct space_info *info = mem_zalloc(sizeof(*info));
-		info->st = st;
-		sp->user = info;
-		sp->tab = tptable_fork(parent->proc->space->tab, &sp->target);
-	}
-	let_go(st, child->proc);
-}
-
-/* Are children of the process to be traced? */
-static bool
-follows(const struct state *st, const struct proc *p)
-{
-	return st->follow && p->family != 0 && !st->draining;
-}
-
-bool
-targets_wants(const struct state *st, const struct proc *p)
-{
-	return st->follow || p->family == p->pid;
-}
-
-/* A forked child has our tracepoints in its copy of the memory, and keeps
- * them. */
-static void
-follow_child(struct proc *parent, struct proc *child, struct state *st)
-{
-	struct space *from = parent->space, *sp = child->space;
-
-	child->followed = true;
-	if (from->tab == NULL)
-		return;
-	struct space_info *info = mem_zalloc(sizeof(*info));
-	*info = *(struct space_info *)from->user;
-	sp->user = info;
-	sp->tab = tptable_fork(from->tab, &sp->target);
-	sites_fork(from, sp);
-	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
-	pid_forked(sp->as);
-	sigwatch_fork(from, sp);
-	if (tptable_queued(sp->tab))
-		sites_commit(st, sp);
-}
-
-/*
- * A new process.  One that shares the memory (the kernel calls clone() a fork
- * when the child's signal is SIGCHLD) may meet our int3: it stays traced until
- * it execs or exits, whether it is followed or not.  Its own first stop lets it
- * run.
- */
-static void
-child_born(struct state *st, struct thread *parent, struct thread *child)
-{
-	struct proc *p = child->proc, *from = parent->proc;
-
-	if (p == from)
-		return; /* a thread */
-	p->family = from->family;
-	p->followed = from->followed;
-	if (p->space == from->space)
-		return;
-	if (follows(st, from))
-		follow_child(from, p, st);
-	else
-		release_child(st, parent, child);
 }
 
 static void
@@ -539,21 +474,12 @@ exec_happened(struct state *st, const struct event *ev)
 
 	if (st->draining)
 		return; /* targets_release() lets it go */
-	if (!p->target && !follows(st, p)) {
+	if (!p->target && !follow_executed(st, p)) {
 		/* A vfork child has left its parent's memory. */
-		let_go(st, p);
-		return;
-	}
-	if (!p->target && procfs_wrong_elf(p->pid)) {
-		state_notice(st,
-		    "pid %d executes a 32-bit program, which cannot be "
-		    "traced: it is let go",
-		    p->pid);
 		moments_tell(st, ev);
-		let_go(st, p);
+		targets_let_go(st, p);
 		return;
 	}
-	p->followed = p->family != p->pid;
 	space_setup(st, p);
 	if (st->awaited == p) {
 		/* Before it was where we wait for it: wait anew. */
@@ -577,7 +503,7 @@ targets_event(struct state *st, const struct event *ev)
 	case EV_CLONE:
 		moments_tell(st, ev);
 		if (ev->child != NULL)
-			child_born(st, ev->thread, ev->child);
+			follow_born(st, ev->thread, ev->child);
 		thread_resume(ev->thread);
 		break;
 	case EV_EXEC: exec_happened(st, ev); break;
@@ -646,7 +572,7 @@ targets_release(struct state *st)
 		space_stop(p->space);
 	loop_pending(st);
 	while ((p = super_next(st->super, NULL)) != NULL)
-		let_go(st, p);
+		targets_let_go(st, p);
 }
 
 /* ---- command lines ---- */

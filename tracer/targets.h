@@ -19,6 +19,14 @@ struct tp_user;
 /* Once, after super_create(). */
 void targets_init(struct state *st);
 
+/* The space of a fork's child, with a copy of the parent's table of
+ * tracepoints. */
+void targets_fork_table(
+    struct state *st, struct space *parent, struct space *child);
+
+/* Give a process its own text back and detach. */
+void targets_let_go(struct state *st, struct proc *p);
+
 /*
  * Launch a command line (quotes and backslashes as in a shell, no expansion)
  * and let it run to the point that option evaltime names: by default its
@@ -42,10 +50,6 @@ bool targets_arrived(struct state *st, struct thread *th, struct tp_user *u);
 
 /* New processes and programs: EV_FORK, EV_VFORK, EV_CLONE, EV_EXEC. */
 void targets_event(struct state *st, const struct event *ev);
-
-/* Is a process more than a child that is traced only because it shares the
- * memory of its parent?  For probes that have no place in text. */
-bool targets_wants(const struct state *st, const struct proc *p);
 
 /* A process has ended: say so if it was named. */
 void targets_gone(struct state *st, struct proc *p, int status);

@@ -119,6 +119,30 @@ world_type(void *ctx, const char *object, const char *name, struct types *ts,
 	return external_type(ctx, object, name, ts, out);
 }
 
+static bool
+world_stability(
+    void *ctx, const struct probe_desc *pd, struct attr parts[ATTR_PARTS])
+{
+	const struct state *st = ctx;
+	const struct provider *prov = NULL;
+
+	if (pd->prov[0] == '\0' && pd->id == 0)
+		return false;
+	vec_foreach(p, &st->probes.list) {
+		if (pd->id != 0 ? (*p)->id == pd->id :
+				  strcmp((*p)->prov, pd->prov) == 0) {
+			prov = (*p)->provider;
+			break;
+		}
+	}
+	for (int i = 0; prov != NULL && i < ATTR_PARTS; i++) {
+		const struct stability *s = &prov->stability[i];
+		if (!attr_words(s->name, s->data, s->class, &parts[i]))
+			return false;
+	}
+	return prov != NULL;
+}
+
 static int
 world_macro(void *ctx, const char *name, int64_t *value)
 {
@@ -153,5 +177,6 @@ const struct world_ops world_ops = {
 	.arg = world_arg,
 	.symbol = world_symbol,
 	.type = world_type,
+	.stability = world_stability,
 	.macro = world_macro,
 };

@@ -221,7 +221,7 @@ bind_symbol(struct comp *c, struct node *n, const char *full)
 	struct ident *id = ident_new(c->cc, full, ID_SYMBOL);
 	id->value = sym.ref;
 	id->type = sym.type;
-	id->attr = (struct attr){ 1, 1, 0 };
+	id->attr = (struct attr){ ATTR_PRIVATE, ATTR_PRIVATE, ATTR_UNKNOWN };
 	become_var(n, id);
 	n->flags = NF_LVALUE;
 	return 0;

@@ -45,6 +45,15 @@ is_int_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4;
 }
 
+/* What a signed left shift has moved beyond its type is not lost when a wider
+ * one takes it: C leaves that open, and constants do the same (fold.c). */
+static bool
+is_signed_shl(const struct node *n)
+{
+	return n->kind == N_BINARY && n->op == O_SHL &&
+	    type_dif(n->type).is_signed;
+}
+
 void
 cg_convert(
     struct cg *g, unsigned r, const struct node *n, const struct type *to)
@@ -59,7 +68,8 @@ cg_convert(
 		(t.size == f.size && (!canon || t.is_signed != f.is_signed)) ||
 		(t.size > f.size && f.is_signed && !t.is_signed)))
 		extend(g, r, t.size, t.is_signed);
-	else if (t.size > f.size && !canon && is_int_size(f.size))
+	else if (t.size > f.size && !canon && is_int_size(f.size) &&
+	    !is_signed_shl(n))
 		extend(g, r, f.size, f.is_signed);
 }
 

@@ -47,7 +47,7 @@ START_TEST(variables_are_sorted_and_placed)
 	const struct img_hdr *h = image_hdr(k.im);
 	const struct img_var *vars = at(h->vars_ref);
 	ck_assert_uint_eq(h->magic, IMAGE_MAGIC);
-	ck_assert_uint_eq(h->strsize, 20);
+	ck_assert_uint_eq(h->strsize, 21); /* and a NUL */
 	ck_assert_uint_eq(h->nvars, 6);
 	for (uint32_t i = 0; i + 1 < 6; i++)
 		ck_assert(vars[i].id < vars[i + 1].id ||

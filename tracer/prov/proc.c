@@ -17,13 +17,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "tracer/follow.h"
 #include "tracer/moments.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
 #include "tracer/syscalls.h"
-#include "tracer/targets.h"
 
 #define MODULE "vmlinux"
 
@@ -31,7 +31,7 @@ void
 proc_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
-	if (!targets_wants(st, th->proc))
+	if (!follow_fires(st, th->proc))
 		return;
 	state_fire(st, p, th, words, nwords);
 	processor_hit(&st->processor, th, st->env.timestamp);

@@ -8,13 +8,13 @@
  */
 #include <string.h>
 
+#include "tracer/follow.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
 #include "tracer/syscall_table.h"
 #include "tracer/syscalls.h"
-#include "tracer/targets.h"
 
 #define MODULE "vmlinux"
 
@@ -55,7 +55,7 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 
 	/* A vfork child stays traced as long as it is in our memory, also
 	 * when nobody asked for children. */
-	if (!targets_wants(st, hit->thread->proc))
+	if (!follow_fires(st, hit->thread->proc))
 		return;
 	st->sys_errno = hit->error;
 	if (hit->side == SYSCALL_ENTRY)

@@ -1,0 +1,89 @@
+/*
+ * Following; see follow.h.
+ *
+ *	fork	same addresses, same int3s, same tracepoint numbers: the child's
+ *		table is a copy, and the sites in the image serve both
+ *	exec	a new space; the clauses are matched against it anew, under the
+ *		provider of the process that it descends from (proc->family)
+ */
+#include "tracer/follow.h"
+
+#include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
+#include "tracer/proc.h"
+#include "tracer/procfs.h"
+#include "tracer/prov/pid.h"
+#include "tracer/prov/site.h"
+#include "tracer/sigwatch.h"
+#include "tracer/state.h"
+#include "tracer/targets.h"
+
+static bool
+is_wanted(const struct state *st, const struct proc *p)
+{
+	return st->follow && p->family != 0 && !st->draining;
+}
+
+static void
+keep(struct state *st, struct proc *parent, struct proc *child)
+{
+	struct space *from = parent->space, *sp = child->space;
+
+	child->followed = true;
+	if (from->tab == NULL)
+		return;
+	targets_fork_table(st, from, sp);
+	sites_fork(from, sp);
+	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
+	pid_forked(sp->as);
+	sigwatch_fork(from, sp);
+	if (tptable_queued(sp->tab))
+		sites_commit(st, sp);
+}
+
+static void
+release(struct state *st, struct proc *parent, struct proc *child)
+{
+	if (child->space->tab == NULL && parent->space->tab != NULL)
+		targets_fork_table(st, parent->space, child->space);
+	targets_let_go(st, child);
+}
+
+void
+follow_born(struct state *st, struct thread *parent, struct thread *child)
+{
+	struct proc *p = child->proc, *from = parent->proc;
+
+	if (p == from)
+		return; /* a thread */
+	p->family = from->family;
+	p->followed = from->followed;
+	if (p->space == from->space)
+		return;
+	if (is_wanted(st, from))
+		keep(st, from, p);
+	else
+		release(st, from, p);
+}
+
+bool
+follow_fires(const struct state *st, const struct proc *p)
+{
+	return st->follow || p->family == p->pid;
+}
+
+bool
+follow_executed(struct state *st, struct proc *p)
+{
+	if (!is_wanted(st, p))
+		return false;
+	if (procfs_wrong_elf(p->pid)) {
+		state_notice(st,
+		    "pid %d executes a 32-bit program, which cannot be "
+		    "traced: it is let go",
+		    p->pid);
+		return false;
+	}
+	p->followed = p->family != p->pid;
+	return true;
+}
