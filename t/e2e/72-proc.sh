@@ -1,8 +1,8 @@
 #!/bin/bash
 # proc: what it says of processes and threads is what they say of themselves.
+# shellcheck disable=SC2016
 . "${0%/*}/lib.sh"
 
-# shellcheck disable=SC2016
 cat >"$tmp/lives.d" <<'D'
 proc:::create {
 	printf("create %d by %d\n", args[0]->pr_pid, args[0]->pr_ppid);
@@ -55,7 +55,6 @@ same_traced 'pid$target:a.out:work:,proc:::' "$bin/forks"
 
 # When the trace ends, a child that was kept is let go as its parent is.
 need_attach
-# shellcheck disable=SC2016
 start sh /bin/sh -c 'read -r x; (read -r y; echo "child got $y"); echo "end"'
 start_dt dt -q -p "${pid[sh]}" -n 'proc:::start { printf("child %d\n", pid); }
 	proc:::start { exit(0); }'
@@ -82,4 +81,28 @@ dt -q -o "$tmp/trace" -n 'proc:::create { @ = count(); }
 grep . "$tmp/trace" >"$tmp/seen"
 printf 'create 300\nstart 300\nexit 300\n' >"$tmp/want"
 same "300 processes" "$tmp/want" "$tmp/seen"
+
+# The same program under strace: as many forks, and execs of either outcome.
+need strace
+cat >"$tmp/busy.sh" <<'S'
+for i in 1 2 3; do ls / | sort | uniq -c | head -n 1 >/dev/null; (exit $i); done
+no-such-program 2>/dev/null
+find / -maxdepth 1 -exec true {} +
+exit 0
+S
+strace -f -qq -e trace=clone,clone3,fork,vfork,execve -e signal=none \
+    -o "$tmp/strace" /bin/bash "$tmp/busy.sh" 2>/dev/null ||
+    skip "strace does not work here"
+calls() { # NAMES RESULT
+	grep -cE "($1)(\(| resumed).*= $2" "$tmp/strace"
+}
+rm -f "$tmp/trace"
+dt -q -x evaltime=exec -o "$tmp/trace" -n 'proc:::create, proc:::exec-success,
+	proc:::exec-failure { @[probename] = count(); }' \
+    -c "/bin/bash $tmp/busy.sh"
+awk 'NF { print $1, $2 }' "$tmp/trace" | sort >"$tmp/seen"
+printf 'create %d\nexec-failure %d\nexec-success %d\n' \
+    "$(calls 'clone3?|v?fork' '[1-9]')" "$(calls execve -1)" \
+    "$(calls execve 0)" >"$tmp/want"
+same "what strace counts and what was seen" "$tmp/want" "$tmp/seen"
 finish
