@@ -64,6 +64,7 @@ static const struct option_words {
 	{ OPT_ENCODING,  (const char *const[]){ "ascii", "utf8", NULL } },
 	{ OPT_EVALTIME,  (const char *const[]){ "exec", "preinit", "postinit",
 			     "main", NULL } },
+	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_STDC,      (const char *const[]){ "a", "c", "s", "t", NULL } },
 	{ OPT_BUFRESIZE, (const char *const[]){ "auto", "manual", NULL } },
 };

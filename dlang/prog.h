@@ -148,10 +148,32 @@ struct prog_agg {
 	struct span span;
 };
 
+/* What a provider declaration says of one static probe. */
+struct prog_params {
+	struct type **types;
+	const char **names; /* NULL where there is none */
+	size_t count;
+};
+
+struct prog_sdt_probe {
+	const char *name;         /* as declared, `__' for `-' */
+	struct prog_params args;  /* what the program passes */
+	struct prog_params xargs; /* what args[] has; the same if not said */
+	uint8_t *map;             /* index in args of each of xargs */
+};
+
+struct prog_provider {
+	const char *name;
+	const struct source *source; /* that declares it */
+	struct prog_sdt_probe *probes;
+	size_t nprobes;
+};
+
 struct prog_globals {
 	VEC(struct prog_var *) vars;
 	VEC(struct prog_agg *) aggs;       /* index is id - 1 */
 	VEC(struct prog_clause *) clauses; /* by global_index */
+	VEC(struct prog_provider *) providers;
 };
 
 struct prog {

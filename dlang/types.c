@@ -218,6 +218,12 @@ types_array(struct types *ts, struct type *of, uint64_t n)
 	return t;
 }
 
+char *
+types_strdup(struct types *ts, const char *s)
+{
+	return arena_strdup(&ts->arena, s);
+}
+
 int
 types_define(struct types *ts, const char *name, struct type *t)
 {

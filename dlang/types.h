@@ -98,6 +98,9 @@ int types_define(struct types *ts, const char *name, struct type *t);
 /* A tag of the target is the program's to define: a forward again. */
 void type_disown(struct type *t);
 
+/* Text that lives as long as the table. */
+char *types_strdup(struct types *ts, const char *s);
+
 /* Through typedefs and qualifiers, to a definition where there is one. */
 struct type *type_resolve(struct type *t);
 bool type_equal(const struct type *a, const struct type *b);

@@ -249,6 +249,7 @@ object_destroy(struct object *o)
 	symtab_destroy(o->symtab);
 	cfi_destroy(o->cfi);
 	dwarf_destroy(o->dwarf);
+	sdt_destroy(o->sdt);
 	mem_free(o->fdes);
 	if (o->debug.elf != NULL)
 		elf_file_close(&o->debug);
@@ -544,6 +545,19 @@ object_is_text(const struct object *o, uint64_t addr)
 		const struct segment *s = &o->segs[i];
 
 		if (s->exec && addr >= s->addr && addr - s->addr < s->mem_size)
+			return true;
+	}
+	return false;
+}
+
+bool
+object_is_data(const struct object *o, uint64_t addr, size_t len)
+{
+	for (size_t i = 0; i < o->seg_count; i++) {
+		const struct segment *s = &o->segs[i];
+
+		if (s->write && addr >= s->addr && len <= s->mem_size &&
+		    addr - s->addr <= s->mem_size - len)
 			return true;
 	}
 	return false;

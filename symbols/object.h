@@ -97,6 +97,9 @@ int object_read(struct object *o, uint64_t addr, void *buf, size_t len);
 /* Is addr inside an executable segment? */
 bool object_is_text(const struct object *o, uint64_t addr);
 
+/* Are these bytes in a segment that the program may write? */
+bool object_is_data(const struct object *o, uint64_t addr, size_t len);
+
 /*
  * Every relocation that stores the address of function `name' somewhere in
  * this object's data: JUMP_SLOT and GLOB_DAT by name, IRELATIVE where

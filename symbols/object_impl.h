@@ -10,6 +10,8 @@
  *   cfi.c        rules to step from a frame to its caller
  *   got.c        relocations that hold a function's address
  *   dwarf.c      entries of debug information by name
+ *   sdt.c        notes of static probes
+ *   dof.c        types of their arguments
  *
  * Invariant: nothing here trusts a size, an offset or an address that comes
  * from a file; whatever lies outside the bytes is as if it were not there.
@@ -49,6 +51,7 @@ struct fde {
 struct symtab;
 struct cfi;
 struct dwarf;
+struct sdt;
 
 struct object {
 	unsigned refs;
@@ -72,6 +75,7 @@ struct object {
 	struct cfi *cfi;     /* cfi_row() */
 	struct dwarf *dwarf; /* dwarf_of() */
 	bool dwarf_tried;
+	struct sdt *sdt;     /* object_sdt_notes() */
 };
 
 /* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
@@ -171,5 +175,7 @@ struct cfi_row {
 const struct cfi_row *cfi_row(struct object *o, uint64_t addr);
 void cfi_destroy(struct cfi *c);
 void dwarf_destroy(struct dwarf *d);
+
+void sdt_destroy(struct sdt *sdt);
 
 #endif

@@ -25,6 +25,7 @@
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
+#include "tracer/sdt_build.h"
 #include "tracer/state.h"
 #include "tracer/stores.h"
 #include "tracer/targets.h"
@@ -54,17 +55,21 @@ struct cli {
 	VEC(const char *) commands; /* -c */
 	VEC(pid_t) pids;            /* -p */
 	const char *output;         /* -o */
-	bool list, compile_only, verbose, version, header;
-	int argc;    /* operands: $1 ... */
-	char **argv; /* argv[0] is $0 */
+	bool list, compile_only, verbose, version;
+	bool header, link;    /* -h, -G */
+	enum sdt_model model; /* -32, -64 */
+	int argc;             /* operands: $1 ... */
+	char **argv;          /* argv[0] is $0 */
+	char **objects;       /* operands of -G */
+	size_t nobjects;
 };
 
 static int
 usage(const char *name)
 {
 	fprintf(stderr,
-	    "Usage: %s [-CeFhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
-	    "\t[-I path] [-L path] [-o output] [-p pid] [-s script] "
+	    "Usage: %s [-32|-64] [-CeFGhHlqSvVwZ] [-b bufsz] [-c cmd]\n"
+	    "\t[-D name[=def]] [-I path] [-L path] [-o output] [-p pid] [-s script] "
 	    "[-U name]\n"
 	    "\t[-x opt[=val]] [-X a|c|s|t]\n\n"
 	    "\t[-P provider [[ predicate ] action ]]\n"
@@ -85,6 +90,8 @@ usage(const char *name)
 	      "\t-f  enable or list probes matching the specified function "
 	      "name\n"
 	      "\t-F  coalesce trace output by function\n"
+	      "\t-G  generate an ELF file with the types of static "
+	      "probes\n"
 	      "\t-h  generate a header file with definitions for static "
 	      "probes\n"
 	      "\t-H  print included files when invoking preprocessor\n"
@@ -177,7 +184,6 @@ unsupported(int opt)
 	case 'A':
 		return "anonymous tracing needs a kernel, and there is none "
 		       "in this";
-	case 'G': return "-G is not available in this version";
 	case 'B': return "this option is not available in this version";
 	default: return NULL;
 	}
@@ -202,14 +208,6 @@ static const struct {
 	{ 'w', "destructive" },
 	{ 'Z', "zdefs" },
 };
-
-static int
-no_32_bit(struct cli *c)
-{
-	state_message(
-	    &c->st, "-32: only 64-bit programs are supported in this version");
-	return -ENOTSUP;
-}
 
 /* 0, a negative errno after a message, or 1 for bad usage. */
 static int
@@ -236,13 +234,14 @@ apply(struct cli *c, int opt)
 	case 's': add_request(c, CC_SCRIPT, optarg); return 0;
 	case 'o': c->output = optarg; return 0;
 	case 'e': c->compile_only = true; return 0;
+	case 'G': c->link = true; return 0;
 	case 'h': c->header = true; return 0;
 	case 'l': c->list = true; return 0;
 	case 'v': c->verbose = true; return 0;
 	case 'V': c->version = true; return 0;
 	case 'x': return set_option(c, optarg);
-	case '3': return strcmp(optarg, "2") == 0 ? no_32_bit(c) : 1;
-	case '6': return strcmp(optarg, "4") == 0 ? 0 : 1;
+	case '3': c->model = SDT_ILP32; return strcmp(optarg, "2") != 0;
+	case '6': c->model = SDT_LP64; return strcmp(optarg, "4") != 0;
 	default: return 1;
 	}
 }
@@ -261,19 +260,24 @@ parse_args(struct cli *c, int argc, char **argv)
 	}
 	c->argc = argc - optind;
 	c->argv = argv + optind;
-	if (c->list + c->version + c->header > 1) {
+	if (c->list + c->version + c->header + c->link > 1) {
 		state_message(&c->st,
 		    "only one of the [-GhlV] options can be specified at a "
 		    "time");
 		return E_USAGE;
 	}
-	if (c->header) {
+	if (c->model == SDT_ILP32 && !c->header && !c->link) {
 		state_message(&c->st,
-		    "-h: headers for static probes are not available in this "
-		    "version");
+		    "-32: only 64-bit programs can be traced; -G and -h take "
+		    "it");
 		return E_ERROR;
 	}
-	if (c->list)
+	if (c->link) { /* operands are objects */
+		c->objects = c->argv;
+		c->nobjects = (size_t)c->argc;
+		c->argc = 0;
+	}
+	if (c->list || c->header || c->link)
 		set_named(c, "zdefs", NULL);
 	return E_SUCCESS;
 }
@@ -560,6 +564,33 @@ trace(struct cli *c)
 	return status;
 }
 
+/* -h and -G: nothing is traced. */
+static int
+build(struct cli *c)
+{
+	VEC(struct sdt_program) programs = { 0 };
+	struct sdt_job job = {
+		.header = c->header,
+		.count = c->requests.len,
+		.output = c->output,
+		.model = c->model,
+		.objects = c->objects,
+		.nobjects = c->nobjects,
+	};
+
+	vec_foreach(r, &c->requests)
+		*vec_push(&programs) = (struct sdt_program){ r->spec,
+			r->level == CC_SCRIPT, &r->source };
+	job.programs = programs.at;
+	int error = compile_all(c);
+	if (error == E_SUCCESS && !c->compile_only)
+		error = sdt_build(&c->st, &job);
+	vec_fini(&programs);
+	if (error == -EINVAL)
+		return E_USAGE;
+	return error == 0 ? E_SUCCESS : E_ERROR;
+}
+
 static int
 open_output(struct cli *c)
 {
@@ -591,6 +622,8 @@ run(struct cli *c)
 		return E_ERROR;
 	}
 	c->st.super = super_create();
+	if (c->header || c->link)
+		return build(c);
 	targets_init(&c->st);
 	loop_signals(&c->st);
 	panic_guard(c->st.super);

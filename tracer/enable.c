@@ -10,7 +10,6 @@
 #include "dlang/image.h"
 #include "dlang/prog.h"
 #include "tracer/probe.h"
-#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -134,7 +133,7 @@ apply(struct state *st)
 			p->provider->enable(st, p);
 	}
 	st->applied = to;
-	pid_matched(st);
+	loads_matched(st);
 	return error;
 }
 

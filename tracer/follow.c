@@ -12,7 +12,6 @@
 #include "symbols/addrspace.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
-#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
@@ -35,7 +34,7 @@ keep(struct state *st, struct proc *parent, struct proc *child)
 	targets_fork_table(st, from, sp);
 	sites_fork(from, sp);
 	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
-	pid_forked(sp->as);
+	loads_matched_in(sp->as);
 	sigwatch_fork(from, sp);
 	if (tptable_queued(sp->tab))
 		sites_commit(st, sp);

@@ -3,7 +3,9 @@
  */
 #include "tracer/list.h"
 
+#include "dlang/cc/cc.h"
 #include "dlang/prog.h"
+#include "dlang/types.h"
 #include "tracer/probe.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -33,7 +35,9 @@ argument_types(FILE *out, const struct probe *p)
 	fputs("\n\tArgument Types\n", out);
 	for (; p->provider->arg != NULL && p->provider->arg(p, n, &a); n++)
 		fprintf(out, "\t\targs[%u]: %s\n", n,
-		    a.translated != NULL ? a.translated : a.type);
+		    a.translated != NULL ? a.translated :
+			a.type != NULL   ? a.type :
+					   a.otherwise);
 	fputs(n == 0 ? "\t\tNone\n\n" : "\n", out);
 }
 

@@ -28,9 +28,10 @@
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
-#include "tracer/prov/pid.h"
 #include "tracer/prov/profile.h"
+#include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
+#include "tracer/provider.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 
@@ -101,6 +102,7 @@ targets_fork_table(struct state *st, struct space *from, struct space *sp)
 	*info = *(struct space_info *)from->user;
 	sp->user = info;
 	sp->tab = tptable_fork(from->tab, &sp->target);
+	semaphores_fork(from, sp);
 }
 
 /* A space is dropped: exec, exit, detach. */
@@ -112,6 +114,7 @@ space_end(void *ctx, struct space *sp)
 	if (info == NULL)
 		return;
 	sigwatch_end(sp);
+	semaphores_drop(sp);
 	sites_drop(ctx, sp);
 	tptable_destroy(sp->tab);
 	sp->tab = NULL;
@@ -119,7 +122,7 @@ space_end(void *ctx, struct space *sp)
 		unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
 	if (sp->as != NULL) {
-		pid_space_end(ctx, sp->as);
+		providers_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
 		*vec_push(&((struct state *)ctx)->past) = sp->as;
@@ -156,7 +159,9 @@ object_changed(void *ctx, struct load *l)
 	if (l->seen)
 		return;
 	sites_unmap(info->st, sp, l->start, l->end);
-	pid_unloaded(info->st, l);
+	semaphores_forget(sp, l->start, l->end);
+	load_forget_match(l);
+	providers_unloaded(info->st, l);
 }
 
 /* The objects of a space have changed: look again, arm what matches. */
@@ -457,6 +462,7 @@ clean(void *ctx, struct proc *p)
 		LOG("targets", "%d: %u places were changed by somebody else",
 		    p->pid, left);
 	tptable_release_slots(sp->tab);
+	semaphores_lower(sp);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "tracer/external.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
+#include "tracer/typename.h"
 
 static int64_t
 world_probes(void *ctx, const struct probe_desc *pd, const struct span *at,
@@ -44,6 +45,7 @@ same_args(const struct probe *p, const struct probe *q)
 		more = probe_arg(p, n, &a);
 		if (more != probe_arg(q, n, &b) || a.source != b.source ||
 		    !same_text(a.type, b.type) ||
+		    !same_text(a.otherwise, b.otherwise) ||
 		    !same_text(a.translated, b.translated))
 			return false;
 	}
@@ -98,11 +100,14 @@ world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
 		return error;
 	if (!probe_arg(p, n, &a))
 		return -ENOENT;
-	out->native = types_lookup(ts, a.type);
-	out->translated =
-	    a.translated != NULL ? types_lookup(ts, a.translated) : out->native;
+	out->native = typename_parse(ts, a.type);
+	if (out->native == NULL)
+		out->native = typename_parse(ts, a.otherwise);
+	out->translated = a.translated != NULL ?
+	    typename_parse(ts, a.translated) :
+	    out->native;
 	out->source = a.source;
-	return 0;
+	return out->native != NULL ? 0 : -ENOENT;
 }
 
 static int

@@ -50,6 +50,7 @@ cc_destroy(struct cc *cc)
 	vec_fini(&cc->shared.vars);
 	vec_fini(&cc->shared.aggs);
 	vec_fini(&cc->shared.clauses);
+	vec_fini(&cc->shared.providers);
 	types_destroy(cc->types);
 	arena_fini(&cc->arena);
 	mem_free(cc);

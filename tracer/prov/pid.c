@@ -11,11 +11,9 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "disasm/func.h"
 #include "dlang/base/glob.h"
@@ -28,7 +26,6 @@
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
-#include "tracer/targets.h"
 
 /* One site of a place: offset in the function. */
 struct pid_site {
@@ -59,12 +56,6 @@ struct pid_probe {
 };
 
 /* ---- publishing ---- */
-
-/*
- * Objects that every clause has been matched against are not looked at again
- * when another one is mapped: load->user says so, until they are unmapped.
- */
-static char matched;
 
 /* One request while it is being answered. */
 struct request {
@@ -311,7 +302,7 @@ publish_process(struct request *r)
 		if (!loads[i]->seen || loads[i]->writable_text ||
 		    !load_matches(loads[i], r->pd->mod))
 			continue;
-		if (r->d == NULL && loads[i]->user == &matched)
+		if (r->d == NULL && load_is_matched(loads[i]))
 			continue;
 		r->load = loads[i];
 		r->loads++;
@@ -463,26 +454,6 @@ answer(struct request *r)
 	return error;
 }
 
-/* A process named by its number alone is attached to, as DTrace grabs it. */
-static int
-grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
-    struct proc **out)
-{
-	char why[256];
-
-	*out = super_proc(st->super, pid);
-	if (*out != NULL || d == NULL)
-		return 0;
-	if (pid == getpid())
-		return diag_error(
-		    d, D_PROC_GRAB, at, "process %d is the tracer itself", pid);
-	if (targets_attach(st, pid, false, why, sizeof(why)) != 0)
-		return diag_error(d, D_PROC_GRAB, at,
-		    "failed to grab process %d: %s", pid, why);
-	*out = super_proc(st->super, pid);
-	return 0;
-}
-
 /* The same in the processes that descend from it.  What is not there is not
  * there: the description was judged when it was compiled. */
 static int
@@ -521,7 +492,7 @@ provide_number(struct state *st, const struct probe_desc *pd,
 			"%s is not the number of a process (pid$target needs "
 			"-p or -c)",
 			pd->prov);
-	int error = grab(st, (pid_t)pid, at, d, &p);
+	int error = site_grab(st, (pid_t)pid, at, d, &p);
 	if (error == 0 && p != NULL)
 		error = answer(&(struct request){
 		    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
@@ -699,31 +670,9 @@ pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 	sites_commit(st, proc->space);
 }
 
-void
-pid_forked(struct addrspace *as)
+static void
+unloaded(struct state *st, struct load *l)
 {
-	struct load *const *loads;
-	size_t n = addrspace_loads(as, &loads);
-
-	for (size_t i = 0; i < n; i++)
-		if (loads[i]->seen)
-			loads[i]->user = &matched;
-}
-
-void
-pid_matched(struct state *st)
-{
-	struct proc *p = NULL;
-
-	while ((p = super_next(st->super, p)) != NULL)
-		if (p->space->as != NULL)
-			pid_forked(p->space->as);
-}
-
-void
-pid_unloaded(struct state *st, struct load *l)
-{
-	l->user = NULL;
 	vec_foreach(p, &st->probes.list) {
 		struct pid_probe *pp = (*p)->data;
 		if ((*p)->provider != &prov_pid)
@@ -734,8 +683,8 @@ pid_unloaded(struct state *st, struct load *l)
 	}
 }
 
-void
-pid_space_end(struct state *st, const struct addrspace *as)
+static void
+space_end(struct state *st, const struct addrspace *as)
 {
 	uint32_t space = addrspace_id(as);
 
@@ -792,5 +741,7 @@ const struct provider prov_pid = {
 	.follows = follows,
 	.per_process = true,
 	.module_matches = module_matches,
+	.unloaded = unloaded,
+	.space_end = space_end,
 	.destroy = destroy,
 };

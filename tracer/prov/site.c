@@ -3,12 +3,16 @@
  */
 #include "tracer/prov/site.h"
 
+#include <unistd.h>
+
 #include "dlang/image.h"
 #include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
+#include "tracer/targets.h"
 
 static void
 failure(struct state *st, const struct probe *p, uint64_t addr, const char *why)
@@ -220,4 +224,62 @@ void
 sites_commit_queued(struct state *st)
 {
 	commit_spaces(st, is_queued);
+}
+
+/* ---- objects that need not be matched again: load->user says so ---- */
+
+static char matched;
+
+void
+loads_matched_in(struct addrspace *as)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(as, &loads);
+
+	for (size_t i = 0; i < n; i++)
+		if (loads[i]->seen)
+			loads[i]->user = &matched;
+}
+
+void
+loads_matched(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->space->as != NULL)
+			loads_matched_in(p->space->as);
+}
+
+bool
+load_is_matched(const struct load *l)
+{
+	return l->user == &matched;
+}
+
+void
+load_forget_match(struct load *l)
+{
+	l->user = NULL;
+}
+
+/* ---- processes ---- */
+
+int
+site_grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
+    struct proc **out)
+{
+	char why[256];
+
+	*out = super_proc(st->super, pid);
+	if (*out != NULL || d == NULL)
+		return 0;
+	if (pid == getpid())
+		return diag_error(
+		    d, D_PROC_GRAB, at, "process %d is the tracer itself", pid);
+	if (targets_attach(st, pid, false, why, sizeof(why)) != 0)
+		return diag_error(d, D_PROC_GRAB, at,
+		    "failed to grab process %d: %s", pid, why);
+	*out = super_proc(st->super, pid);
+	return 0;
 }

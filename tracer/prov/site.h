@@ -7,11 +7,17 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "dlang/argloc.h"
 
+struct diags;
+struct load;
+struct proc;
+struct addrspace;
 struct probe;
 struct space;
+struct span;
 struct state;
 struct tracepoint;
 
@@ -71,5 +77,23 @@ void sites_commit(struct state *st, struct space *sp);
 void sites_commit_all(struct state *st);
 /* In those where something is queued; the others run on. */
 void sites_commit_queued(struct state *st);
+
+/*
+ * Objects that every clause has been matched against are not looked at again
+ * when another one is mapped, until they are unmapped.
+ */
+void loads_matched(struct state *st);
+/* The same for one space: a fork's child has the tracepoints of its parent. */
+void loads_matched_in(struct addrspace *as);
+bool load_is_matched(const struct load *l);
+void load_forget_match(struct load *l);
+
+/*
+ * A process named by its number alone is attached to, as DTrace grabs it: 0
+ * with *out, which is NULL on later calls (d NULL) when it is not traced; or an
+ * error after reporting to d.
+ */
+int site_grab(struct state *st, pid_t pid, const struct span *at,
+    struct diags *d, struct proc **out);
 
 #endif
