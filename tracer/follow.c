@@ -66,6 +66,12 @@ follow_born(struct state *st, struct thread *parent, struct thread *child)
 }
 
 bool
+follow_fires(const struct state *st, const struct proc *p)
+{
+	return st->follow || p->family == p->pid;
+}
+
+bool
 follow_executed(struct state *st, struct proc *p)
 {
 	if (!is_wanted(st, p))

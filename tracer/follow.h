@@ -20,6 +20,10 @@ struct thread;
  */
 void follow_born(struct state *st, struct thread *parent, struct thread *child);
 
+/* Is it more than a child that is traced only because it shares the memory of
+ * its parent?  For probes that have no place in text. */
+bool follow_fires(const struct state *st, const struct proc *p);
+
 /* A child has executed a program.  False: it is to be let go. */
 bool follow_executed(struct state *st, struct proc *p);
 

@@ -547,6 +547,16 @@ START_TEST(the_rest)
 }
 END_TEST
 
+START_TEST(state_is_asked_of_the_environment)
+{
+	EQ(CALL2(STATE, N(DIF_STATE_PR_PPID), N(5)),
+	    DIF_STATE_PR_PPID * 1000 + 5);
+	FAULTS(CALL2(STATE, N(DIF_STATE_PR_PID), N(5)), FLT_ILLOP);
+	IS(CALL2(STATE_STR, N(DIF_STATE_PR_FNAME), N(5)), "name of 5");
+	FAULTS(CALL2(STATE_STR, N(DIF_STATE_PR_NAME), N(5)), FLT_ILLOP);
+}
+END_TEST
+
 START_TEST(every_subroutine_that_means_something_is_there)
 {
 	static const struct {
@@ -599,6 +609,7 @@ main(void)
 	tcase_add_test(tc, copies_into_scratch_only);
 	tcase_add_test(tc, copyout_writes_the_target);
 	tcase_add_test(tc, the_rest);
+	tcase_add_test(tc, state_is_asked_of_the_environment);
 	tcase_add_test(tc, every_subroutine_that_means_something_is_there);
 	suite_add_tcase(s, tc);
 

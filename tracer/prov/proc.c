@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "tracer/follow.h"
 #include "tracer/moments.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
@@ -30,6 +31,8 @@ void
 proc_fire(struct state *st, const struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
+	if (!follow_fires(st, th->proc))
+		return;
 	state_fire(st, p, th, words, nwords);
 	processor_hit(&st->processor, th, st->env.timestamp);
 }

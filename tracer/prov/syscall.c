@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "tracer/follow.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
@@ -54,7 +55,7 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 
 	/* A vfork child stays traced as long as it is in our memory, also
 	 * when nobody asked for children. */
-	if (!hit->thread->proc->target && !st->follow)
+	if (!follow_fires(st, hit->thread->proc))
 		return;
 	st->sys_errno = hit->error;
 	if (hit->side == SYSCALL_ENTRY)
