@@ -139,7 +139,7 @@ START_TEST(what_is_refused)
 		{ IX(DIF_OP_LDLS, DIF_VAR_PID, 1), "invalid variable 278" },
 		{ IX(DIF_OP_STGS, DIF_VAR_PID, 1), "invalid variable 278" },
 		{ IX(DIF_OP_STTS, 0xffff, 1), "invalid variable 65535" },
-		{ IX(DIF_OP_CALL, 54, 1), "invalid subr 54" },
+		{ IX(DIF_OP_CALL, 99, 1), "invalid subr 99" },
 		{ IX(DIF_OP_CALL, DIF_SUBR_GETF, 1), "invalid subr 51" },
 		{ I(DIF_OP_PUSHTR, 2, 1, 1), "invalid ref type" },
 		{ I(DIF_OP_PUSHTV, 1, 0, 1), "invalid val type" },
