@@ -29,7 +29,7 @@ ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
 	tracer/x86_64
 SRC := $(filter-out tracer/dtrap.c,$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
 GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
-	$(B)/gen/dlang/cc/lex.c)
+	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/sdt_text.c
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
@@ -71,6 +71,13 @@ $(B)/gen/dlang/cc/parse.c: dlang/cc/parse.y | $(B)/deps.ok
 $(B)/gen/dlang/cc/lex.c: dlang/cc/lex.l $(B)/gen/dlang/cc/parse.c
 	@mkdir -p $(@D)
 	flex -o $@ $<
+
+# What `dtrap -h' writes into every header.
+$(B)/gen/tracer/sdt_text.c: include/dtrap-sdt.h
+	@mkdir -p $(@D)
+	{ echo '#include "tracer/sdt_build.h"'; \
+	  echo 'const char sdt_text[] ='; \
+	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
 
 -include $(OBJ:.o=.d) $(B)/host/tracer/dtrap.d
 
@@ -328,9 +335,12 @@ SCRIPTLIB := $(wildcard scripts/lib/*.d)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/dtrap
+INCDIR = $(DESTDIR)$(PREFIX)/include/dtrap
 
 install: all man
 	install -D -m 755 $(PROG) $(BINDIR)/dtrap
+	install -D -m 644 include/dtrap-sdt.h $(INCDIR)/dtrap-sdt.h
+	install -D -m 644 include/sys/sdt.h $(INCDIR)/sys/sdt.h
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(MANDIR)/man$${m##*.}/$${m##*/}; done
 	for s in $(SCRIPTS); do install -D -m 755 $$s $(DATADIR)/$${s##*/}; done
@@ -340,7 +350,7 @@ install: all man
 uninstall:
 	rm -f $(BINDIR)/dtrap
 	for m in $(MAN); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
-	rm -rf $(DATADIR)
+	rm -rf $(DATADIR) $(INCDIR)
 
 clean:
 	rm -rf $(B) build build-asan build-shrink dtrap

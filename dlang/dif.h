@@ -121,7 +121,7 @@ struct dif_type {
 	uint8_t ckind;     /* enum ctf_kind */
 	uint8_t flags;     /* DIF_BY_REF, DIF_BY_USERREF */
 	uint8_t is_signed; /* integers: how the value is extended */
-	uint32_t size;     /* bytes; strings: strsize */
+	uint32_t size;     /* bytes; strings: with the NUL */
 };
 
 /* ---- needs: what a DIFO asks of the place where it is evaluated ---- */
@@ -249,7 +249,7 @@ struct img_hdr {
 	uint32_t magic, version;
 	uint32_t size;         /* of the region */
 	uint32_t used;         /* bytes handed out */
-	uint32_t strsize;      /* option: bytes of a string, NUL included */
+	uint32_t strsize;      /* bytes of a string: the option, and a NUL */
 	uint32_t statics_size; /* bytes of global variables in the store */
 	uint32_t locals_size;  /* bytes of clause-locals in a lane */
 	uint32_t dyn_data;     /* largest dynamic variable: key + value bytes */
@@ -271,6 +271,7 @@ struct img_hdr {
 };
 
 #define IMG_DESTRUCTIVE 1
+#define IMG_AGGPERCPU   2 /* an entry for each processor */
 
 struct img_probe {
 	uint32_t id;
@@ -298,11 +299,14 @@ struct img_ecb {
 	uint32_t next_ref; /* next ECB of the same probe */
 	uint32_t probe_ref;
 	uint32_t clause_ref;
-	uint32_t flags; /* IMG_ECB_OFF */
+	uint32_t flags; /* IMG_ECB_* */
 	uint32_t spare;
 };
 
 #define IMG_ECB_OFF 1
+#define IMG_ECB_OWN \
+	2 /* not in the children of the process that the probe is
+		       * named after */
 
 struct img_clause {
 	uint32_t pred_ref; /* img_difo or 0 */
@@ -344,6 +348,8 @@ enum img_op {
 #define ACT_F_KEY    1 /* off is an offset in the key, not in the record */
 #define ACT_F_STRING 2 /* by reference, ends at its NUL */
 #define ACT_F_BYREF  4 /* by reference, size bytes */
+#define ACT_F_OBJECT 8 /* the address, 8 bytes, and then what is there */
+#define ACT_F_POINTS 16 /* may point into scratch: then its place there */
 
 struct img_act {
 	uint8_t op; /* enum img_op */

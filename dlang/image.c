@@ -315,7 +315,8 @@ act_fits(const struct prog_act *a, uint32_t limit)
 		size = sizeof(struct rec_stack) + 8 * (uint64_t)a->arg;
 	else if (a->op == OP_SYM)
 		size = sizeof(struct rec_sym);
-	else if (a->op == OP_EXPR && !(a->flags & (ACT_F_STRING | ACT_F_BYREF)))
+	else if (a->op == OP_EXPR &&
+	    !(a->flags & (ACT_F_STRING | ACT_F_BYREF | ACT_F_OBJECT)))
 		return size <= 8 && a->off <= limit && size <= limit - a->off;
 	else
 		return a->off <= limit && size <= limit - a->off;
@@ -449,6 +450,20 @@ publish_clause(
 	return 0;
 }
 
+/* All speculations together: address space, taken when it is written. */
+#define SPEC_TOTAL (256U << 20)
+
+/* No more than the principal buffer, into which a speculation has to fit when
+ * it is committed. */
+static uint32_t
+spec_bytes(const struct options *opts)
+{
+	int64_t n = MAX(option_get(opts, OPT_NSPEC), 1);
+	int64_t most = MIN(option_get(opts, OPT_BUFSIZE), SPEC_TOTAL / n);
+
+	return (uint32_t)MAX(MIN(option_get(opts, OPT_SPECSIZE), most), 0);
+}
+
 int
 image_publish(
     struct image *im, const struct prog_globals *g, const struct options *opts)
@@ -456,10 +471,12 @@ image_publish(
 	struct img_hdr *h = hdr(im);
 	int error;
 
-	h->strsize = (uint32_t)MAX(option_get(opts, OPT_STRSIZE), 1);
+	/* The option counts characters. */
+	h->strsize = (uint32_t)option_get(opts, OPT_STRSIZE) + 1;
 	h->nspec = (uint32_t)option_get(opts, OPT_NSPEC);
-	h->specsize = (uint32_t)option_get(opts, OPT_SPECSIZE);
+	h->specsize = spec_bytes(opts);
 	h->flags = option_get(opts, OPT_DESTRUCTIVE) ? IMG_DESTRUCTIVE : 0;
+	h->flags |= option_get(opts, OPT_AGGPERCPU) ? IMG_AGGPERCPU : 0;
 	if ((error = publish_vars(im, g)) != 0 ||
 	    (error = publish_aggs(im, g)) != 0)
 		return error;
@@ -559,7 +576,8 @@ image_remove_site(struct image *im, uint32_t site_ref, uint32_t tp_id)
 }
 
 uint32_t
-image_add_ecb(struct image *im, uint32_t probe_ref, unsigned clause_index)
+image_add_ecb(
+    struct image *im, uint32_t probe_ref, unsigned clause_index, uint32_t flags)
 {
 	struct img_hdr *h = hdr(im);
 	uint32_t epid = h->necbs + 1;
@@ -570,6 +588,7 @@ image_add_ecb(struct image *im, uint32_t probe_ref, unsigned clause_index)
 		.epid = epid,
 		.probe_ref = probe_ref,
 		.clause_ref = im->clauses.at[clause_index],
+		.flags = flags,
 	};
 	uint32_t ref = put(im, &e, sizeof(e));
 	if (ref == 0)

@@ -33,10 +33,10 @@ uint32_t image_add_args(struct image *im, const struct argloc *args,
 uint32_t image_add_site(struct image *im, uint32_t probe_ref, uint32_t tp_id,
     uint32_t args_ref, uint32_t nargs);
 void image_remove_site(struct image *im, uint32_t site_ref, uint32_t tp_id);
-/* Clause number (global_index) on a probe, after the ECBs it already has.
- * Returns the EPID, or 0. */
-uint32_t image_add_ecb(
-    struct image *im, uint32_t probe_ref, unsigned clause_index);
+/* Clause number (global_index) on a probe, after the ECBs it already has;
+ * flags are IMG_ECB_*.  Returns the EPID, or 0. */
+uint32_t image_add_ecb(struct image *im, uint32_t probe_ref,
+    unsigned clause_index, uint32_t flags);
 void image_probe_off(struct image *im, uint32_t probe_ref);
 
 const struct img_hdr *image_hdr(const struct image *im);

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "dlang/attr.h"
 #include "dlang/base/base.h"
+#include "dlang/base/log.h"
 #include "dlang/base/mem.h"
 
 static const struct option_row {
@@ -62,6 +64,7 @@ static const struct option_words {
 	{ OPT_ENCODING,  (const char *const[]){ "ascii", "utf8", NULL } },
 	{ OPT_EVALTIME,  (const char *const[]){ "exec", "preinit", "postinit",
 			     "main", NULL } },
+	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_STDC,      (const char *const[]){ "a", "c", "s", "t", NULL } },
 	{ OPT_BUFRESIZE, (const char *const[]){ "auto", "manual", NULL } },
 };
@@ -228,6 +231,8 @@ option_set_flag(struct options *o, enum option_id id, const char *value)
 		return -EINVAL;
 	o->value[id] = n != 0;
 	o->set[id] = true;
+	if (id == OPT_DEBUG)
+		log_all();
 	return 0;
 }
 
@@ -254,17 +259,17 @@ option_set_number(struct options *o, enum option_id id, const char *value)
 	return 0;
 }
 
-/* MAJOR.MINOR[.MICRO], no later than the language that is spoken here. */
-static int
-option_version(const char *s)
+int
+option_version(const char *s, int64_t *value)
 {
-	unsigned major, minor, micro;
+	unsigned major, minor, micro = 0;
 	int end = 0;
 
 	if (sscanf(s, "%2u.%3u%n.%3u%n", &major, &minor, &end, &micro, &end) <
 		2 ||
 	    s[end] != '\0')
 		return -EINVAL;
+	*value = OPTION_D_VERSION(major, minor, micro);
 	return major > OPTIONS_D_MAJOR ||
 		(major == OPTIONS_D_MAJOR && minor > OPTIONS_D_MINOR) ?
 	    -ENOTSUP :
@@ -275,11 +280,14 @@ static int
 option_set_string(struct options *o, enum option_id id, const char *value)
 {
 	char *old = o->text[id];
+	int64_t number = 0;
+	struct attr attr;
 
-	if (value == NULL)
+	if (value == NULL || (id == OPT_AMIN && !attr_parse(value, &attr)))
 		return -EINVAL;
-	if (id == OPT_VERSION && option_version(value) != 0)
-		return option_version(value);
+	int r = id == OPT_VERSION ? option_version(value, &number) : 0;
+	if (r != 0)
+		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(option_words); i++)
 		if (option_words[i].id == id &&
 		    !option_word_in(value, option_words[i].words))
@@ -291,7 +299,7 @@ option_set_string(struct options *o, enum option_id id, const char *value)
 	if (o->text[id] == NULL)
 		o->text[id] = mem_strdup(value);
 	mem_free(old);
-	o->value[id] = 0;
+	o->value[id] = number;
 	o->set[id] = true;
 	return 0;
 }

@@ -41,6 +41,9 @@ enum option_phase {
 /* The D that is spoken here: -V, and the latest that `version' may ask for. */
 #define OPTIONS_D_MAJOR 2
 #define OPTIONS_D_MINOR 0
+/* A version as one number: the value of OPT_VERSION, once it is set. */
+#define OPTION_D_VERSION(major, minor, micro) \
+	((major) << 24 | (minor) << 12 | (micro))
 
 struct options {
 	int64_t value[OPT_COUNT]; /* defaults filled in by options_init() */
@@ -68,6 +71,9 @@ int option_set(
 /* "name[=value]", as after -x. */
 int option_parse(struct options *o, const char *arg, bool from_text);
 const char *option_error(int error);
+/* MAJOR.MINOR[.MICRO] as a number; -EINVAL if it is not that, -ENOTSUP if it is
+ * later than the language that is spoken here. */
+int option_version(const char *text, int64_t *value);
 
 static inline int64_t
 option_get(const struct options *o, enum option_id id)

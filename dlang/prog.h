@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dlang/attr.h"
 #include "dlang/base/arena.h"
 #include "dlang/base/diag.h"
 #include "dlang/base/vec.h"
@@ -95,7 +96,8 @@ struct prog_stmt {
 	struct fmt *fmt; /* printf, printa, system, freopen; or NULL */
 	uint32_t *aggs;  /* printa, clear, trunc ...: agg ids */
 	size_t naggs;
-	const char *strs[2]; /* setopt(): option and value */
+	const char *strs[2]; /* setopt(): option and value; NULL: recorded, or
+			      * there is none */
 	bool has_arg; /* trunc(@a, n), normalize(@a, n), tracemem's third:
 				* then the last of recs */
 	struct span span;
@@ -146,10 +148,32 @@ struct prog_agg {
 	struct span span;
 };
 
+/* What a provider declaration says of one static probe. */
+struct prog_params {
+	struct type **types;
+	const char **names; /* NULL where there is none */
+	size_t count;
+};
+
+struct prog_sdt_probe {
+	const char *name;         /* as declared, `__' for `-' */
+	struct prog_params args;  /* what the program passes */
+	struct prog_params xargs; /* what args[] has; the same if not said */
+	uint8_t *map;             /* index in args of each of xargs */
+};
+
+struct prog_provider {
+	const char *name;
+	const struct source *source; /* that declares it */
+	struct prog_sdt_probe *probes;
+	size_t nprobes;
+};
+
 struct prog_globals {
 	VEC(struct prog_var *) vars;
 	VEC(struct prog_agg *) aggs;       /* index is id - 1 */
 	VEC(struct prog_clause *) clauses; /* by global_index */
+	VEC(struct prog_provider *) providers;
 };
 
 struct prog {
@@ -159,6 +183,9 @@ struct prog {
 	size_t nclauses;
 	bool destructive; /* anything in it needs -w */
 	uint64_t matched; /* probes matched by its descriptions, summed */
+	/* The least stability of its descriptions, and of all that its
+	 * clauses name. */
+	struct attr desc_attr, stmt_attr;
 };
 
 void prog_destroy(struct prog *p);

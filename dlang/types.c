@@ -67,6 +67,12 @@ static const struct { const char *name, *of; } aliases[] = {
 	{ "offset_t", "long" },
 	{ "mode_t", "unsigned int" },	{ "dev_t", "unsigned long" },
 	{ "ino_t", "unsigned long" },	{ "caddr_t", NULL },
+	{ "uint", "unsigned int" },	{ "ushort", "unsigned short" },
+	{ "ulong", "unsigned long" },	{ "bool", "_Bool" },
+	{ "__s8", "signed char" },	{ "__u8", "unsigned char" },
+	{ "__s16", "short" },		{ "__u16", "unsigned short" },
+	{ "__s32", "int" },		{ "__u32", "unsigned int" },
+	{ "__s64", "long long" },	{ "__u64", "unsigned long long" },
 };
 
 /* Other spellings of the basic types, as the words of C may be ordered. */
@@ -212,6 +218,12 @@ types_array(struct types *ts, struct type *of, uint64_t n)
 	return t;
 }
 
+char *
+types_strdup(struct types *ts, const char *s)
+{
+	return arena_strdup(&ts->arena, s);
+}
+
 int
 types_define(struct types *ts, const char *name, struct type *t)
 {
@@ -221,12 +233,26 @@ types_define(struct types *ts, const char *name, struct type *t)
 	return 0;
 }
 
+void
+type_disown(struct type *t)
+{
+	if (t->kind != TYPE_FORWARD)
+		t->forward_of = t->kind;
+	t->kind = TYPE_FORWARD;
+	t->complete = NULL;
+	t->foreign = false;
+	t->nmembers = t->nenumerators = 0;
+	t->size = 0;
+}
+
 struct type *
 type_resolve(struct type *t)
 {
 	/* Bounded: a typedef cycle can only come from damaged debug
 	 * information, and must not hang the compiler. */
 	for (int i = 0; i < 64 && t != NULL; i++) {
+		if (t->kind == TYPE_FORWARD && t->complete != NULL)
+			t->complete(t);
 		if (t->kind != TYPE_TYPEDEF && t->kind != TYPE_CONST &&
 		    t->kind != TYPE_VOLATILE && t->kind != TYPE_RESTRICT)
 			return t;
@@ -546,6 +572,8 @@ type_dif(const struct type *t)
 	d.flags = type_is_byref(t) ? DIF_BY_REF : 0;
 	d.is_signed = t->is_signed;
 	d.size = t->size > UINT32_MAX ? UINT32_MAX : (uint32_t)t->size;
+	if (t->kind == TYPE_STRING)
+		d.size++; /* its NUL; sizeof counts the characters */
 	if (t->kind == TYPE_FUNC)
 		d.size = 8; /* its address */
 	return d;

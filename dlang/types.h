@@ -30,7 +30,7 @@ enum type_kind {
 	TYPE_VOLATILE,
 	TYPE_RESTRICT,
 	TYPE_FORWARD,  /* declared, not defined */
-	TYPE_STRING,   /* D's string: strsize bytes, by reference */
+	TYPE_STRING,   /* D's string: strsize characters, by reference */
 	TYPE_STACK,    /* result of ustack() and friends */
 	TYPE_SYMADDR,  /* result of sym(), func(), mod() */
 	TYPE_USYMADDR, /* result of usym(), ufunc(), umod(), uaddr() */
@@ -57,7 +57,15 @@ struct type {
 	bool is_signed;   /* INT, ENUM */
 	bool userland;    /* POINTER (and what is reached by it): in the
 			      * target, wherever that matters */
+	bool spare; /* STRUCT: a definition in the program takes its place */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
+	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: of the target, not of
+		       * the program, whose own definition would count */
+	/* FORWARD: if there is a definition, type_resolve() has it read by
+	 * this, once; it may leave the type as it is.  size is right before,
+	 * where it is not 0. */
+	void (*complete)(struct type *);
+	void *more;        /* complete()'s */
 	struct type *base; /* POINTER, ARRAY, TYPEDEF, qualifiers, FUNC's
 			      * result */
 	uint64_t nelems;   /* ARRAY */
@@ -87,8 +95,13 @@ struct type *types_pointer(struct types *ts, struct type *to);
 struct type *types_array(struct types *ts, struct type *of, uint64_t n);
 /* Make a name known: a typedef name or "struct TAG".  -EEXIST if taken. */
 int types_define(struct types *ts, const char *name, struct type *t);
+/* A tag of the target is the program's to define: a forward again. */
+void type_disown(struct type *t);
 
-/* Through typedefs and qualifiers. */
+/* Text that lives as long as the table. */
+char *types_strdup(struct types *ts, const char *s);
+
+/* Through typedefs and qualifiers, to a definition where there is one. */
 struct type *type_resolve(struct type *t);
 bool type_equal(const struct type *a, const struct type *b);
 bool type_is_integer(const struct type *t); /* INT or ENUM, resolved */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlang/attr.h"
 #include "dlang/base/diag.h"
 
 struct type;
@@ -18,6 +19,8 @@ struct types;
 struct probe_desc {
 	const char *prov, *mod, *func, *name;
 	uint32_t id; /* given as a number instead: else 0 */
+	bool family; /* `prov' was written with $target or with a glob: means
+		      * the processes that descend from that one as well */
 };
 
 struct world_arg {
@@ -27,11 +30,12 @@ struct world_arg {
 };
 
 struct world_symbol {
-	uint64_t addr; /* in the target */
-	uint64_t size;
+	uint64_t ref;      /* what stands for it: its address in a process is
+			    * asked for at the hit (DIF_VAR_EXTERN) */
 	struct type *type; /* NULL: unknown */
 	const char *object;
-	uint8_t attr;
+	bool function;
+	const char *why; /* with -ENOENT: what is wrong with it, or NULL */
 };
 
 struct world_ops {
@@ -58,6 +62,12 @@ struct world_ops {
 	/* Type by name in an object's debug information.  0 or -ENOENT. */
 	int (*type)(void *w, const char *object, const char *name,
 	    struct types *ts, struct type **out);
+
+	/* The stability of the provider that the description names, part by
+	 * part; false if it names none, a pattern, or one that is not there.
+	 * NULL: no provider is known. */
+	bool (*stability)(void *w, const struct probe_desc *pd,
+	    struct attr parts[ATTR_PARTS]);
 
 	/* $target, $pid, $uid ... without the `$'.  0 or -ENOENT. */
 	int (*macro)(void *w, const char *name, int64_t *value);

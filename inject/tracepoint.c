@@ -747,6 +747,12 @@ tracepoint_restore_all(struct tptable *tab)
 	return n != 0 ? left + disarm_run(tab, run, n) : left;
 }
 
+bool
+tptable_queued(const struct tptable *tab)
+{
+	return tab->queue.len > 0;
+}
+
 struct tptable *
 tptable_fork(const struct tptable *tab, struct target *child)
 {

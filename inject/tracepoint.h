@@ -99,6 +99,9 @@ void tracepoint_overlay(
  */
 unsigned tracepoint_restore_all(struct tptable *tab);
 
+/* Does a change wait for tracepoint_commit()? */
+bool tptable_queued(const struct tptable *tab);
+
 /* A copy of the table for a fork's child, whose memory has our int3s in it:
  * same tracepoints, same slots, states as they are; user pointers are NULL. */
 struct tptable *tptable_fork(const struct tptable *tab, struct target *child);

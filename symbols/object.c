@@ -77,7 +77,10 @@ elf_file_open(const char *path, struct elf_file *out)
 		err = -ENOEXEC;
 	if (err == 0) {
 		out->size = (size_t)out->st.st_size;
-		p = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		/* Writable: libelf changes headers in place when it
+		 * decompresses a section.  The file is never written. */
+		p = mmap(NULL, out->size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 		if (p == MAP_FAILED)
 			err = -errno;
 	}
@@ -198,13 +201,12 @@ segment_add(struct object *o, const Elf64_Phdr *p)
 static void
 interp_add(struct object *o, const Elf64_Phdr *p)
 {
-	const char *s = (const char *)o->file.bytes + p->p_offset;
-
 	if (o->interp != NULL || p->p_filesz < 2 || p->p_filesz > PATH_MAX ||
 	    p->p_filesz > o->file.size ||
 	    p->p_offset > o->file.size - p->p_filesz)
 		return;
-	o->interp = mem_strndup(s, p->p_filesz);
+	o->interp =
+	    mem_strndup((const char *)o->file.bytes + p->p_offset, p->p_filesz);
 }
 
 /* Program headers and what follows from them.  0 or -ENOEXEC. */
@@ -245,6 +247,8 @@ object_destroy(struct object *o)
 {
 	symtab_destroy(o->symtab);
 	cfi_destroy(o->cfi);
+	dwarf_destroy(o->dwarf);
+	sdt_destroy(o->sdt);
 	mem_free(o->fdes);
 	if (o->debug.elf != NULL)
 		elf_file_close(&o->debug);
@@ -540,6 +544,19 @@ object_is_text(const struct object *o, uint64_t addr)
 		const struct segment *s = &o->segs[i];
 
 		if (s->exec && addr >= s->addr && addr - s->addr < s->mem_size)
+			return true;
+	}
+	return false;
+}
+
+bool
+object_is_data(const struct object *o, uint64_t addr, size_t len)
+{
+	for (size_t i = 0; i < o->seg_count; i++) {
+		const struct segment *s = &o->segs[i];
+
+		if (s->write && addr >= s->addr && len <= s->mem_size &&
+		    addr - s->addr <= s->mem_size - len)
 			return true;
 	}
 	return false;

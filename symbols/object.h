@@ -13,7 +13,12 @@
 
 struct object;
 
-enum sym_kind { SYM_FUNC, SYM_IFUNC, SYM_OBJECT };
+enum sym_kind {
+	SYM_FUNC,
+	SYM_IFUNC,
+	SYM_OBJECT,
+	SYM_TLS /* addr is an offset in a thread's block */
+};
 
 /*
  * A symbol.  Addresses are the file's own (link-time); add the load bias.
@@ -91,6 +96,9 @@ int object_read(struct object *o, uint64_t addr, void *buf, size_t len);
 
 /* Is addr inside an executable segment? */
 bool object_is_text(const struct object *o, uint64_t addr);
+
+/* Are these bytes in a segment that the program may write? */
+bool object_is_data(const struct object *o, uint64_t addr, size_t len);
 
 /*
  * Every relocation that stores the address of function `name' somewhere in

@@ -9,6 +9,9 @@
  *   ehframe.c    ranges of the unwind entries
  *   cfi.c        rules to step from a frame to its caller
  *   got.c        relocations that hold a function's address
+ *   dwarf.c      entries of debug information by name
+ *   sdt.c        notes of static probes
+ *   dof.c        types of their arguments
  *
  * Invariant: nothing here trusts a size, an offset or an address that comes
  * from a file; whatever lies outside the bytes is as if it were not there.
@@ -47,6 +50,8 @@ struct fde {
 
 struct symtab;
 struct cfi;
+struct dwarf;
+struct sdt;
 
 struct object {
 	unsigned refs;
@@ -67,7 +72,10 @@ struct object {
 	struct fde *fdes; /* ehframe_load() */
 	size_t fde_count;
 	bool fdes_loaded;
-	struct cfi *cfi; /* cfi_row() */
+	struct cfi *cfi;     /* cfi_row() */
+	struct dwarf *dwarf; /* dwarf_of() */
+	bool dwarf_tried;
+	struct sdt *sdt;     /* object_sdt_notes() */
 };
 
 /* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
@@ -166,5 +174,8 @@ struct cfi_row {
  * Borrowed until the next call for the same object. */
 const struct cfi_row *cfi_row(struct object *o, uint64_t addr);
 void cfi_destroy(struct cfi *c);
+void dwarf_destroy(struct dwarf *d);
+
+void sdt_destroy(struct sdt *sdt);
 
 #endif

@@ -14,11 +14,14 @@
 
 /* The load that holds addr and the function that covers it, either NULL. */
 static struct load *
-covering(struct addrspace *as, uint64_t addr, const struct sym **func)
+covering(struct addrspace *as, uint64_t addr, unsigned flags,
+    const struct sym **func)
 {
 	struct load *l = as != NULL ? addrspace_load_at(as, addr) : NULL;
 
-	*func = l != NULL ? object_func_at(l->object, addr - l->bias) : NULL;
+	*func = l != NULL && !(flags & (SYM_RAW | SYM_MODULE)) ?
+	    object_func_at(l->object, addr - l->bias) :
+	    NULL;
 	return l;
 }
 
@@ -29,7 +32,7 @@ symbolise(
 	char text[NAME_BYTES];
 	const struct sym *f;
 	const char *name;
-	struct load *l = covering(as, addr, &f);
+	struct load *l = covering(as, addr, flags, &f);
 	uint64_t off;
 
 	if (l == NULL) {
@@ -38,6 +41,10 @@ symbolise(
 	}
 	if (flags & SYM_MODULE) {
 		snprintf(buf, size, "%s", l->module);
+		return buf;
+	}
+	if (flags & SYM_RAW) {
+		snprintf(buf, size, "%s:0x%" PRIx64, l->module, addr - l->bias);
 		return buf;
 	}
 	if (f == NULL) {
@@ -58,7 +65,7 @@ uint64_t
 symbolise_start(struct addrspace *as, uint64_t addr)
 {
 	const struct sym *f;
-	const struct load *l = covering(as, addr, &f);
+	const struct load *l = covering(as, addr, SYM_PLAIN, &f);
 
 	return f != NULL ? l->bias + f->addr : addr;
 }

@@ -14,6 +14,7 @@ enum symbolise_flags {
 	SYM_NO_OFFSET = 1, /* object`function (usym) */
 	SYM_MODULE = 2,    /* object only (umod) */
 	SYM_DEMANGLE = 4,  /* C++, Rust and D names as in the source */
+	SYM_RAW = 8,       /* object:0xaddr, as nm of its file has it */
 };
 
 /*

@@ -61,7 +61,13 @@ static bool
 sym_wanted(const struct object *o, const Elf64_Sym *s, enum sym_kind *kind)
 {
 	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS ||
-	    s->st_shndx == SHN_COMMON || s->st_value == 0)
+	    s->st_shndx == SHN_COMMON)
+		return false;
+	if (ELF64_ST_TYPE(s->st_info) == STT_TLS) {
+		*kind = SYM_TLS;
+		return true;
+	}
+	if (s->st_value == 0)
 		return false;
 	switch (ELF64_ST_TYPE(s->st_info)) {
 	case STT_FUNC: *kind = SYM_FUNC; return object_is_text(o, s->st_value);
@@ -112,7 +118,7 @@ sym_add(
 	sym.size = MIN(s->st_size, segment_left(o, s->st_value));
 	sym.global = bind != STB_LOCAL;
 	sym.dynamic = t->dynamic;
-	if (sym.kind == SYM_OBJECT)
+	if (sym.kind == SYM_OBJECT || sym.kind == SYM_TLS)
 		*vec_push(&tab->data) = sym;
 	else
 		*vec_push(&tab->funcs) = sym;

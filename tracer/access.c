@@ -274,3 +274,30 @@ access_explain(pid_t pid, int error, struct proc_error *err)
 		    "module (SELinux, AppArmor) may forbid it: see its log",
 		    (int)pid, st.comm, strerror(-error));
 }
+
+/* ---- whom to ask about at all ---- */
+
+static bool
+is_ancestor(pid_t pid)
+{
+	uint64_t at = (uint64_t)getpid();
+
+	/* Field 4 is the parent; the first process has 0. */
+	do {
+		if (at == (uint64_t)pid)
+			return true;
+	} while (procfs_stat((pid_t)at, 4, &at) == 0 && at != 0);
+	return false;
+}
+
+void
+super_candidates(struct super *su, struct pids *out)
+{
+	struct pids all = { 0 };
+
+	procfs_pids(&all);
+	vec_foreach(pid, &all.list)
+		if (super_proc(su, *pid) == NULL && !is_ancestor(*pid))
+			*vec_push(&out->list) = *pid;
+	vec_fini(&all.list);
+}

@@ -90,6 +90,10 @@ make_args(struct state *st, const char *path, args_vec *args)
 	add(args, "", last_part(program(st)));
 	add(args, "-D__SUNW_D=1", "");
 	add(args, "-D__SUNW_D_VERSION=0x00010013", "");
+	/* Of the headers that most others include, these of glibc hold nothing
+	 * but functions, which are not D: as if they had been included. */
+	add(args, "-D_BITS_BYTESWAP_H=1", "");
+	add(args, "-D_BITS_UINTN_IDENTITY_H=1", "");
 	add_lines(args, "-D", st->opts.text[OPT_DEFINE]);
 	add_lines(args, "-U", st->opts.text[OPT_UNDEF]);
 	add_lines(args, "-I", st->opts.text[OPT_INCDIR]);

@@ -19,11 +19,13 @@
 #include "dlang/image.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
+#include "tracer/dlib.h"
 #include "tracer/enable.h"
 #include "tracer/list.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
+#include "tracer/sdt_build.h"
 #include "tracer/state.h"
 #include "tracer/stores.h"
 #include "tracer/targets.h"
@@ -53,17 +55,21 @@ struct cli {
 	VEC(const char *) commands; /* -c */
 	VEC(pid_t) pids;            /* -p */
 	const char *output;         /* -o */
-	bool list, compile_only, verbose, version, header;
-	int argc;    /* operands: $1 ... */
-	char **argv; /* argv[0] is $0 */
+	bool list, compile_only, verbose, version;
+	bool header, link;    /* -h, -G */
+	enum sdt_model model; /* -32, -64 */
+	int argc;             /* operands: $1 ... */
+	char **argv;          /* argv[0] is $0 */
+	char **objects;       /* operands of -G */
+	size_t nobjects;
 };
 
 static int
 usage(const char *name)
 {
 	fprintf(stderr,
-	    "Usage: %s [-CeFhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
-	    "\t[-I path] [-L path] [-o output] [-p pid] [-s script] "
+	    "Usage: %s [-32|-64] [-CeFGhHlqSvVwZ] [-b bufsz] [-c cmd]\n"
+	    "\t[-D name[=def]] [-I path] [-L path] [-o output] [-p pid] [-s script] "
 	    "[-U name]\n"
 	    "\t[-x opt[=val]] [-X a|c|s|t]\n\n"
 	    "\t[-P provider [[ predicate ] action ]]\n"
@@ -84,6 +90,8 @@ usage(const char *name)
 	      "\t-f  enable or list probes matching the specified function "
 	      "name\n"
 	      "\t-F  coalesce trace output by function\n"
+	      "\t-G  generate an ELF file with the types of static "
+	      "probes\n"
 	      "\t-h  generate a header file with definitions for static "
 	      "probes\n"
 	      "\t-H  print included files when invoking preprocessor\n"
@@ -176,9 +184,7 @@ unsupported(int opt)
 	case 'A':
 		return "anonymous tracing needs a kernel, and there is none "
 		       "in this";
-	case 'G': return "-G is not available in this version";
-	case 'B':
-	case 'L': return "this option is not available in this version";
+	case 'B': return "this option is not available in this version";
 	default: return NULL;
 	}
 }
@@ -194,6 +200,7 @@ static const struct {
 	{ 'F', "flowindent" },
 	{ 'H', "cpphdrs" },
 	{ 'I', "incdir" },
+	{ 'L', "libdir" },
 	{ 'q', "quiet" },
 	{ 'S', "verbose" },
 	{ 'U', "undef" },
@@ -201,14 +208,6 @@ static const struct {
 	{ 'w', "destructive" },
 	{ 'Z', "zdefs" },
 };
-
-static int
-no_32_bit(struct cli *c)
-{
-	state_message(
-	    &c->st, "-32: only 64-bit programs are supported in this version");
-	return -ENOTSUP;
-}
 
 /* 0, a negative errno after a message, or 1 for bad usage. */
 static int
@@ -223,7 +222,7 @@ apply(struct cli *c, int opt)
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == opt)
 			return set_named(c, letters[i].name,
-			    strchr("bDIUX", opt) != NULL ? optarg : NULL);
+			    strchr("bDILUX", opt) != NULL ? optarg : NULL);
 	switch (opt) {
 	case 'c': *vec_push(&c->commands) = optarg; return 0;
 	case 'p': return add_pid(c, optarg);
@@ -235,13 +234,14 @@ apply(struct cli *c, int opt)
 	case 's': add_request(c, CC_SCRIPT, optarg); return 0;
 	case 'o': c->output = optarg; return 0;
 	case 'e': c->compile_only = true; return 0;
+	case 'G': c->link = true; return 0;
 	case 'h': c->header = true; return 0;
 	case 'l': c->list = true; return 0;
 	case 'v': c->verbose = true; return 0;
 	case 'V': c->version = true; return 0;
 	case 'x': return set_option(c, optarg);
-	case '3': return strcmp(optarg, "2") == 0 ? no_32_bit(c) : 1;
-	case '6': return strcmp(optarg, "4") == 0 ? 0 : 1;
+	case '3': c->model = SDT_ILP32; return strcmp(optarg, "2") != 0;
+	case '6': c->model = SDT_LP64; return strcmp(optarg, "4") != 0;
 	default: return 1;
 	}
 }
@@ -260,19 +260,24 @@ parse_args(struct cli *c, int argc, char **argv)
 	}
 	c->argc = argc - optind;
 	c->argv = argv + optind;
-	if (c->list + c->version + c->header > 1) {
+	if (c->list + c->version + c->header + c->link > 1) {
 		state_message(&c->st,
 		    "only one of the [-GhlV] options can be specified at a "
 		    "time");
 		return E_USAGE;
 	}
-	if (c->header) {
+	if (c->model == SDT_ILP32 && !c->header && !c->link) {
 		state_message(&c->st,
-		    "-h: headers for static probes are not available in this "
-		    "version");
+		    "-32: only 64-bit programs can be traced; -G and -h take "
+		    "it");
 		return E_ERROR;
 	}
-	if (c->list)
+	if (c->link) { /* operands are objects */
+		c->objects = c->argv;
+		c->nobjects = (size_t)c->argc;
+		c->argc = 0;
+	}
+	if (c->list || c->header || c->link)
 		set_named(c, "zdefs", NULL);
 	return E_SUCCESS;
 }
@@ -301,22 +306,6 @@ options_from_environment(struct cli *c)
 
 /* ---- programs ---- */
 
-static char *
-read_script(FILE *f)
-{
-	struct str text = { 0 };
-	char buf[8192];
-	size_t n;
-
-	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
-		str_addn(&text, buf, n);
-	if (ferror(f)) {
-		str_fini(&text);
-		return NULL;
-	}
-	return str_take(&text);
-}
-
 static int
 load_source(struct cli *c, struct request *r)
 {
@@ -325,11 +314,14 @@ load_source(struct cli *c, struct request *r)
 		return 0;
 	errno = 0;
 	FILE *f = strcmp(r->text, "-") == 0 ? stdin : fopen(r->text, "re");
-	char *text = f != NULL ? read_script(f) : NULL;
+	struct str all = { 0 };
+	bool read = f != NULL && str_add_file(&all, f);
+	char *text = str_take(&all);
 	int error = errno;
 	if (f != NULL && f != stdin)
 		fclose(f);
-	if (text == NULL) {
+	if (!read) {
+		mem_free(text);
 		state_message(
 		    &c->st, "failed to open %s: %s", r->text, strerror(error));
 		return -error;
@@ -361,7 +353,9 @@ compile(struct cli *c, struct request *r)
 		    option_get(&c->st.opts, OPT_VERBOSE) != 0 ? stderr : NULL,
 	};
 	diags_init(&d);
-	int error = cc_compile(c->st.cc, &in, &r->prog, &d);
+	int error = dlibs_load(&c->st, &d);
+	if (error == 0)
+		error = cc_compile(c->st.cc, &in, &r->prog, &d);
 	if (error != 0) {
 		char *prefix = mem_printf("%s: %s %s: ", c->name,
 		    r->level == CC_SCRIPT ? "failed to compile script" :
@@ -412,9 +406,13 @@ start_targets(struct cli *c)
 static int
 list(struct cli *c)
 {
+	static const struct probe_desc everything = { "", "", "", "", 0 };
+
 	list_header(&c->st);
-	if (c->requests.len == 0)
+	if (c->requests.len == 0) {
+		enable_provide(&c->st, &everything, NULL, NULL);
 		list_all(&c->st, c->verbose);
+	}
 	vec_foreach(r, &c->requests)
 		list_program(&c->st, r->prog, c->verbose);
 	list_failures(&c->st, c->verbose);
@@ -437,14 +435,21 @@ wants_destructive(const struct cli *c)
 	return false;
 }
 
+/*
+ * The least bufsize that never drops a record from an empty buffer.  With policy
+ * switch that is two: a record that does not fit before the end of the buffer
+ * leaves that part unused.
+ */
 static uint32_t
-largest_record(const struct cli *c)
+least_bufsize(const struct cli *c)
 {
 	uint32_t size = 0;
 
 	vec_foreach(r, &c->requests)
 		for (size_t i = 0; i < r->prog->nclauses; i++)
 			size = MAX(size, r->prog->clauses[i]->rec_size);
+	if (option_get(&c->st.opts, OPT_BUFPOLICY) == POLICY_SWITCH)
+		size *= 2;
 	return size;
 }
 
@@ -467,12 +472,21 @@ enable(struct cli *c)
 
 	if (wants_destructive(c) && option_get(&st->opts, OPT_DESTRUCTIVE) == 0)
 		return fail_to_enable(c, "Destructive actions not allowed");
-	if (largest_record(c) > option_get(&st->opts, OPT_BUFSIZE))
+	if (least_bufsize(c) > option_get(&st->opts, OPT_BUFSIZE))
 		return fail_to_enable(c, "Enabling exceeds size of buffer");
-	if (stores_create_image(st) != 0 ||
-	    image_publish(st->image, cc_globals(st->cc), &st->opts) != 0 ||
-	    stores_create_store(st) != 0)
-		return fail_to_enable(c, "not enough memory");
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_FILL &&
+	    (int64_t)enable_end_size(st) > option_get(&st->opts, OPT_BUFSIZE))
+		return fail_to_enable(
+		    c, "END enablings exceed size of principal buffer");
+	int error = stores_create_image(st);
+	if (error == 0)
+		error = image_publish(st->image, cc_globals(st->cc), &st->opts);
+	if (error == 0)
+		error = stores_create_store(st);
+	if (error != 0)
+		return fail_to_enable(c,
+		    error == -EMSGSIZE ? "Enabling exceeds size of buffer" :
+					 "not enough memory");
 	if (enable_apply(st) != 0)
 		return fail_to_enable(c, "too many probes");
 	st->matching = true;
@@ -491,6 +505,23 @@ enable(struct cli *c)
 	return E_SUCCESS;
 }
 
+/* The program as messages call it. */
+static const char *
+kind_name(const struct request *r)
+{
+	return r->level == CC_SCRIPT ? "script" : "description";
+}
+
+static void
+say_stability(struct cli *c, const struct request *r)
+{
+	if (!c->verbose)
+		return;
+	char *name = mem_printf("%s %s", kind_name(r), r->spec);
+	list_stability(&c->st, r->prog, name, c->compile_only);
+	mem_free(name);
+}
+
 /* E_ERROR when there is nothing to wait for. */
 static int
 say_matches(struct cli *c)
@@ -501,9 +532,9 @@ say_matches(struct cli *c)
 		state_notice(&c->st, "allowing destructive actions");
 	vec_foreach(r, &c->requests) {
 		state_notice(&c->st, "%s '%s' matched %llu probe%s",
-		    r->level == CC_SCRIPT ? "script" : "description", r->spec,
-		    (unsigned long long)r->prog->matched,
+		    kind_name(r), r->spec, (unsigned long long)r->prog->matched,
 		    r->prog->matched == 1 ? "" : "s");
+		say_stability(c, r);
 		matched += r->prog->matched;
 	}
 	if (matched == 0 && option_get(&c->st.opts, OPT_ZDEFS) == 0) {
@@ -537,6 +568,33 @@ trace(struct cli *c)
 	return status;
 }
 
+/* -h and -G: nothing is traced. */
+static int
+build(struct cli *c)
+{
+	VEC(struct sdt_program) programs = { 0 };
+	struct sdt_job job = {
+		.header = c->header,
+		.count = c->requests.len,
+		.output = c->output,
+		.model = c->model,
+		.objects = c->objects,
+		.nobjects = c->nobjects,
+	};
+
+	vec_foreach(r, &c->requests)
+		*vec_push(&programs) = (struct sdt_program){ r->spec,
+			r->level == CC_SCRIPT, &r->source };
+	job.programs = programs.at;
+	int error = compile_all(c);
+	if (error == E_SUCCESS && !c->compile_only)
+		error = sdt_build(&c->st, &job);
+	vec_fini(&programs);
+	if (error == -EINVAL)
+		return E_USAGE;
+	return error == 0 ? E_SUCCESS : E_ERROR;
+}
+
 static int
 open_output(struct cli *c)
 {
@@ -568,6 +626,8 @@ run(struct cli *c)
 		return E_ERROR;
 	}
 	c->st.super = super_create();
+	if (c->header || c->link)
+		return build(c);
 	targets_init(&c->st);
 	loop_signals(&c->st);
 	panic_guard(c->st.super);
@@ -580,9 +640,11 @@ run(struct cli *c)
 		return r;
 	if (c->list)
 		return list(c);
-	if (c->compile_only)
-		return E_SUCCESS;
-	return trace(c);
+	if (!c->compile_only)
+		return trace(c);
+	vec_foreach(req, &c->requests)
+		say_stability(c, req);
+	return E_SUCCESS;
 }
 
 static void

@@ -10,7 +10,6 @@
 #include "dlang/image.h"
 #include "dlang/prog.h"
 #include "tracer/probe.h"
-#include "tracer/prov/pid.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -51,17 +50,55 @@ image_flags(const struct probe *p)
 	return strcmp(p->name, "END") == 0 ? IMG_PROBE_END : IMG_PROBE_ERROR;
 }
 
+/* Does the clause fire on p in children, too? */
+static bool
+follows(const struct prog_clause *c, const struct probe *p)
+{
+	const struct provider *prov = p->provider;
+
+	return prov->follows != NULL && prov->follows(p) &&
+	    (!prov->per_process || c->desc.family);
+}
+
+static bool
+follow_none(const struct state *st)
+{
+	const char *text = st->opts.text[OPT_FOLLOW];
+
+	return text != NULL && strcmp(text, "none") == 0;
+}
+
 /* One ECB: clause c on probe p. */
 static int
 attach(struct state *st, const struct prog_clause *c, struct probe *p)
 {
+	bool follow = follows(c, p);
+
+	st->follow |= follow && !follow_none(st);
 	if (p->image_ref == 0)
 		p->image_ref = image_add_probe(st->image, p->id, p->prov,
 		    p->mod, p->func, p->name, image_flags(p));
 	if (p->image_ref == 0 ||
-	    image_add_ecb(st->image, p->image_ref, c->global_index) == 0)
+	    image_add_ecb(st->image, p->image_ref, c->global_index,
+		p->provider->per_process && !follow ? IMG_ECB_OWN : 0) == 0)
 		return -ENOSPC;
 	return 0;
+}
+
+uint64_t
+enable_end_size(const struct state *st)
+{
+	const struct prog_globals *g = cc_globals(st->cc);
+	uint64_t size = 0;
+
+	vec_foreach(p, &st->probes.list) {
+		if (image_flags(*p) != IMG_PROBE_END)
+			continue;
+		vec_foreach(c, &g->clauses)
+			if (probe_matches(*p, &(*c)->desc))
+				size += ROUND_UP((*c)->rec_size, REC_ALIGN);
+	}
+	return size;
 }
 
 /* Clause by clause: the ECBs of a probe stand in program order. */
@@ -83,8 +120,9 @@ attach_clauses(struct state *st, size_t from, size_t to)
 	return 0;
 }
 
-int
-enable_apply(struct state *st)
+/* What was published since the last time: clauses on it, sites queued. */
+static int
+apply(struct state *st)
 {
 	size_t from = st->applied, to = st->probes.list.len;
 	int error = attach_clauses(st, from, to);
@@ -95,7 +133,15 @@ enable_apply(struct state *st)
 			p->provider->enable(st, p);
 	}
 	st->applied = to;
-	pid_matched(st);
+	loads_matched(st);
+	return error;
+}
+
+int
+enable_apply(struct state *st)
+{
+	int error = apply(st);
+
 	sites_commit_all(st);
 	return error;
 }
@@ -107,7 +153,9 @@ enable_again(struct state *st)
 
 	vec_foreach(c, &g->clauses)
 		provide(st, &(*c)->desc, NULL, NULL);
-	if (enable_apply(st) != 0 && !st->image_full) {
+	int error = apply(st);
+	sites_commit_queued(st);
+	if (error != 0 && !st->image_full) {
 		st->image_full = true;
 		state_message(st,
 		    "too many probes: some that appeared while "

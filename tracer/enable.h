@@ -24,6 +24,9 @@ int64_t enable_provide(struct state *st, const struct probe_desc *pd,
  */
 int enable_apply(struct state *st);
 
+/* What the clauses of END record, padding included. */
+uint64_t enable_end_size(const struct state *st);
+
 /* New objects may match: publish again for every clause, then apply.  That not
  * all could be enabled is said once. */
 void enable_again(struct state *st);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "symbols/addrspace.h"
-#include "tracer/follow.h"
+#include "tracer/external.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
 #include "tracer/procstate.h"
@@ -49,22 +49,46 @@ eval_begin(struct state *st, struct thread *th)
 	env->tid = (uint32_t)eval_tid(st);
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
+	env->followed = th != NULL && th->proc->followed;
 	/* Where the tracer runs is where the thread ran, as a rule; clauses that
 	 * ask for `cpu' get the thread's own. */
 	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);
 }
 
+/*
+ * The memory that addresses mean: of the process that is hit; in BEGIN, tick
+ * and the like, which are in none, that of $target while it lives.  It may be
+ * running then: what it writes meanwhile is read in part.
+ */
+static struct space *
+context_space(const struct state *st)
+{
+	struct proc *p;
+
+	if (st->thread != NULL)
+		return st->thread->proc->space;
+	p = st->super != NULL ? super_proc(st->super, st->target_pid) : NULL;
+	return p != NULL ? p->space : NULL;
+}
+
 static int
 eval_load(struct vm_env *env, uint64_t addr, void *buf, uint32_t len)
 {
-	struct state *st = env->ctx;
+	const struct space *sp = context_space(env->ctx);
 
-	if (st->thread == NULL)
+	if (sp == NULL)
 		return -1;
-	return reader_read(&st->thread->proc->space->text, addr, buf, len) ==
-		0 ?
-	    0 :
-	    -1;
+	return reader_read(&sp->text, addr, buf, len) == 0 ? 0 : -1;
+}
+
+static int
+eval_symbol(struct vm_env *env, uint64_t ref, uint64_t *addr)
+{
+	const struct space *sp = context_space(env->ctx);
+
+	if (sp == NULL)
+		return -1;
+	return external_addr(env->ctx, sp, ref, addr) == 0 ? 0 : -1;
 }
 
 static int64_t
@@ -225,7 +249,6 @@ eval_space(struct vm_env *env)
 
 	if (st->thread == NULL || st->thread->proc->space->as == NULL)
 		return 0;
-	follow_refresh(st->thread->proc->space);
 	return addrspace_id(st->thread->proc->space->as);
 }
 
@@ -288,6 +311,7 @@ const struct vm_ops eval_ops = {
 	.reg = eval_reg,
 	.var = eval_var,
 	.var_str = eval_var_str,
+	.symbol = eval_symbol,
 	.state = eval_state,
 	.state_str = eval_state_str,
 	.stack = eval_stack,

@@ -18,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "tracer/follow.h"
 #include "tracer/proc.h"
 #include "tracer/remote.h"
 #include "tracer/state.h"
@@ -173,7 +172,7 @@ filter_install(struct state *st)
 	unsigned named = write_code(st, &code);
 	if (named > NAMED_MAX)
 		why = "too many system calls are traced";
-	else if (named > 0 && !follow_wanted(st))
+	else if (named > 0 && !st->follow)
 		why = "children must be followed";
 	if (why != NULL)
 		state_notice(st, "syscallfilter: not used: %s", why);

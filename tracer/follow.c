@@ -1,69 +1,74 @@
 /*
  * Following; see follow.h.
  *
- * A child that is followed is watched, not changed: its copy of the memory is
- * cleaned of its parent's tracepoints, and none of its own are put there.  So
- * nothing tells when it maps a library: its objects are looked at when somebody
- * asks for names in it.
+ *	fork	same addresses, same int3s, same tracepoint numbers: the child's
+ *		table is a copy, and the sites in the image serve both
+ *	exec	a new space; the clauses are matched against it anew, under the
+ *		provider of the process that it descends from (proc->family)
  */
 #include "tracer/follow.h"
 
-#include <string.h>
-
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
-#include "symbols/unwind.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
+#include "tracer/prov/site.h"
+#include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
 
-void
-follow_ask(struct state *st)
+static bool
+is_wanted(const struct state *st, const struct proc *p)
 {
-	st->follow = true;
+	return st->follow && p->family != 0 && !st->draining;
 }
 
-bool
-follow_wanted(const struct state *st)
-{
-	const char *text = st->opts.text[OPT_FOLLOW];
-
-	return st->follow && !st->draining &&
-	    (text == NULL || strcmp(text, "none") != 0);
-}
-
-/* What any space needs that is traced. */
 static void
-set_up(struct state *st, struct proc *p)
+keep(struct state *st, struct proc *parent, struct proc *child)
 {
-	struct space *sp = p->space;
+	struct space *from = parent->space, *sp = child->space;
 
-	targets_space(st, p);
-	sp->unmarked = true;
+	child->followed = true;
+	if (from->tab == NULL)
+		return;
+	targets_fork_table(st, from, sp);
+	sites_fork(from, sp);
+	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
+	loads_matched_in(sp->as);
+	sigwatch_fork(from, sp);
+	if (tptable_queued(sp->tab))
+		sites_commit(st, sp);
+}
+
+static void
+release(struct state *st, struct proc *parent, struct proc *child)
+{
+	if (child->space->tab == NULL && parent->space->tab != NULL)
+		targets_fork_table(st, parent->space, child->space);
+	targets_let_go(st, child);
 }
 
 void
-follow_forked(struct state *st, struct thread *parent, struct thread *child)
+follow_born(struct state *st, struct thread *parent, struct thread *child)
 {
-	struct space *sp = child->proc->space;
-	struct tptable *tab = parent->proc->space->tab;
+	struct proc *p = child->proc, *from = parent->proc;
 
-	space_stop(sp);
-	if (sp->tab == NULL && tab != NULL) {
-		sp->tab = tptable_fork(tab, &sp->target);
-		targets_clean(st, child->proc);
-		tptable_destroy(sp->tab);
-		sp->tab = NULL;
-	}
-	set_up(st, child->proc);
-	space_resume(sp);
+	if (p == from)
+		return; /* a thread */
+	p->family = from->family;
+	p->followed = from->followed;
+	if (p->space == from->space)
+		return;
+	if (is_wanted(st, from))
+		keep(st, from, p);
+	else
+		release(st, from, p);
 }
 
 bool
 follow_executed(struct state *st, struct proc *p)
 {
-	if (!follow_wanted(st))
+	if (!is_wanted(st, p))
 		return false;
 	if (procfs_wrong_elf(p->pid)) {
 		state_notice(st,
@@ -72,15 +77,6 @@ follow_executed(struct state *st, struct proc *p)
 		    p->pid);
 		return false;
 	}
-	set_up(st, p);
+	p->followed = p->family != p->pid;
 	return true;
-}
-
-void
-follow_refresh(struct space *sp)
-{
-	if (!sp->unmarked || sp->as == NULL)
-		return;
-	if (addrspace_refresh(sp->as, NULL, NULL) > 0 && sp->unwinder != NULL)
-		unwinder_flush(sp->unwinder);
 }

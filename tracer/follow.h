@@ -1,6 +1,6 @@
 /*
- * Children and what they execute: kept under the tracer, where a provider has
- * something to say of them.
+ * Children of the targets, and what they execute: kept under the tracer with
+ * their parent's probes, or let go untouched.
  */
 #ifndef TRACER_FOLLOW_H
 #define TRACER_FOLLOW_H
@@ -8,27 +8,19 @@
 #include <stdbool.h>
 
 struct proc;
-struct space;
 struct state;
 struct thread;
 
-/* For providers: processes that traced ones make stay traced from now on, also
- * through exec, unless option follow is `none'. */
-void follow_ask(struct state *st);
+/*
+ * A new process or thread exists.  One in a copy of the memory keeps its copies
+ * of the tracepoints, or is cleaned and let go before it runs an instruction.
+ * One that shares the memory (the kernel calls clone() a fork when the child's
+ * signal is SIGCHLD) may meet our int3: it stays traced until it execs or
+ * exits, whether it is followed or not.  Its own first stop lets it run.
+ */
+void follow_born(struct state *st, struct thread *parent, struct thread *child);
 
-/* Is it so? */
-bool follow_wanted(const struct state *st);
-
-/* A forked child, in a copy of the memory, is kept: it holds nothing of ours
- * any more before it runs an instruction. */
-void follow_forked(
-    struct state *st, struct thread *parent, struct thread *child);
-
-/* A child that is kept has executed a program.  False: it is to be let go. */
+/* A child has executed a program.  False: it is to be let go. */
 bool follow_executed(struct state *st, struct proc *p);
-
-/* Before names are asked for: see what a followed process has mapped, which
- * nobody tells us. */
-void follow_refresh(struct space *sp);
 
 #endif

@@ -30,7 +30,7 @@ fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
 	for (struct site *s = u->sites; s != NULL; s = s->next)
 		if (!s->conditional ||
 		    resume_branch_leaves(tp, regs, s->start, s->size))
-			ecb_fire_site(&st->env, s->image_ref);
+			ecb_fire_site(&st->env, s->image->ref);
 }
 
 /* Is this the second trap of one execution?  Until it comes, the handler of the

@@ -3,7 +3,9 @@
  */
 #include "tracer/list.h"
 
+#include "dlang/cc/cc.h"
 #include "dlang/prog.h"
+#include "dlang/types.h"
 #include "tracer/probe.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -33,8 +35,20 @@ argument_types(FILE *out, const struct probe *p)
 	fputs("\n\tArgument Types\n", out);
 	for (; p->provider->arg != NULL && p->provider->arg(p, n, &a); n++)
 		fprintf(out, "\t\targs[%u]: %s\n", n,
-		    a.translated != NULL ? a.translated : a.type);
+		    a.translated != NULL ? a.translated :
+			a.type != NULL   ? a.type :
+					   a.otherwise);
 	fputs(n == 0 ? "\t\tNone\n\n" : "\n", out);
+}
+
+/* What -v adds about a probe. */
+static void
+probe_info(FILE *out, const struct probe *p)
+{
+	attributes(
+	    out, "Probe Description", &p->provider->stability[STAB_NAME]);
+	attributes(out, "Argument", &p->provider->stability[STAB_ARGS]);
+	argument_types(out, p);
 }
 
 static void
@@ -42,12 +56,45 @@ list_probe(struct state *st, const struct probe *p, bool verbose)
 {
 	fprintf(st->out, "%5u %10s %17s %33s %s\n", p->id, p->prov, p->mod,
 	    p->func, p->name);
-	if (!verbose)
-		return;
-	attributes(
-	    st->out, "Probe Description", &p->provider->stability[STAB_NAME]);
-	attributes(st->out, "Argument", &p->provider->stability[STAB_ARGS]);
-	argument_types(st->out, p);
+	if (verbose)
+		probe_info(st->out, p);
+}
+
+/* Each probe that the program matches, once. */
+static void
+list_matched(struct state *st, const struct prog *prog)
+{
+	vec_foreach(p, &st->probes.list) {
+		size_t i = 0;
+		while (i < prog->nclauses &&
+		    !probe_matches(*p, &prog->clauses[i]->desc))
+			i++;
+		if (i == prog->nclauses)
+			continue;
+		fprintf(st->out, "%s:%s:%s:%s\n", (*p)->prov, (*p)->mod,
+		    (*p)->func, (*p)->name);
+		probe_info(st->out, *p);
+	}
+}
+
+static void
+minimum(FILE *out, const char *title, struct attr a)
+{
+	attributes(out, title,
+	    &(struct stability){ attr_level_name(a.name),
+		attr_level_name(a.data), attr_class_name(a.class) });
+}
+
+void
+list_stability(
+    struct state *st, const struct prog *prog, const char *name, bool probes)
+{
+	fprintf(st->out, "\nStability attributes for %s:\n", name);
+	minimum(st->out, "Minimum Probe Description", prog->desc_attr);
+	minimum(st->out, "Minimum Statement", prog->stmt_attr);
+	fputc('\n', st->out);
+	if (probes)
+		list_matched(st, prog);
 }
 
 void

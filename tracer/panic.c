@@ -1,7 +1,8 @@
 /*
  * The tracer's emergency exit.  Whatever is broken in us, the targets live on.
  *
- *	1. original bytes back into every space: no thread traps any more
+ *	1. original bytes back into every space: no thread traps any more;
+ *	   semaphores of static probes back to what they were
  *	2. threads that run are stopped, for a bounded time; one that has just
  *	   hit an int3 is backed up onto the instruction
  *	3. detach; slots stay mapped, a thread in one runs on through it
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "inject/tracepoint.h"
+#include "tracer/prov/semaphore.h"
 #include "tracer/super_impl.h"
 
 /* How often, and how long apart, the stops are looked for: half a second. */
@@ -34,8 +36,9 @@ static volatile sig_atomic_t entered;
 /* A copy of a space's memory that nobody has looked after yet: a fork's child.
  * Its int3s are its parent's. */
 static void
-restore_copy(struct tptable *tab, pid_t pid)
+restore_copy(struct space *of, pid_t pid)
 {
+	struct tptable *tab = of->tab;
 	char path[40];
 	uint8_t byte;
 
@@ -49,15 +52,18 @@ restore_copy(struct tptable *tab, pid_t pid)
 		    pread(fd, &byte, 1, (off_t)tp->addr) == 1 && byte == 0xcc &&
 		    pwrite(fd, &tp->saved, 1, (off_t)tp->addr) != 1)
 			break;
+	semaphores_lower_copy(of, fd);
 	close(fd);
 }
 
-static struct tptable *
-parent_table(struct proc *p)
+/* The space that p's is a copy of, if it has tracepoints; or NULL. */
+static struct space *
+parent_space(struct proc *p)
 {
 	struct proc *parent = super_proc(guarded, p->parent);
 
-	return parent != NULL ? parent->space->tab : NULL;
+	return parent != NULL && parent->space->tab != NULL ? parent->space :
+							      NULL;
 }
 
 static void
@@ -65,13 +71,16 @@ restore_all(void)
 {
 	/* Copies first: the parent's table still says what is armed. */
 	vec_foreach(p, &guarded->procs) {
-		struct tptable *tab = parent_table(*p);
-		if ((*p)->space->tab == NULL && tab != NULL)
-			restore_copy(tab, (*p)->pid);
+		struct space *of = parent_space(*p);
+		if ((*p)->space->tab == NULL && of != NULL)
+			restore_copy(of, (*p)->pid);
 	}
-	vec_foreach(p, &guarded->procs)
-		if ((*p)->space->tab != NULL)
-			tracepoint_restore_all((*p)->space->tab);
+	vec_foreach(p, &guarded->procs) {
+		if ((*p)->space->tab == NULL)
+			continue;
+		tracepoint_restore_all((*p)->space->tab);
+		semaphores_lower((*p)->space);
+	}
 }
 
 /* One more stop: only what release() needs is kept of it. */
@@ -99,7 +108,7 @@ note(pid_t tid, int status)
 	unsigned long child = 0;
 	if (event_makes_child(event) && th->proc->space->tab != NULL &&
 	    tid_eventmsg(tid, &child) == 0)
-		restore_copy(th->proc->space->tab, (pid_t)child);
+		restore_copy(th->proc->space, (pid_t)child);
 }
 
 static void
@@ -148,8 +157,8 @@ back_up(struct thread *th)
 	struct uregs *regs;
 	int status;
 
-	if (tab == NULL)
-		tab = parent_table(th->proc);
+	if (tab == NULL && parent_space(th->proc) != NULL)
+		tab = parent_space(th->proc)->tab;
 	if (th->regs_dirty || tab == NULL || (regs = thread_regs(th)) == NULL ||
 	    !is_ours(tab, regs->r[UREG_RIP] - 1))
 		return;

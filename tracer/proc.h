@@ -31,8 +31,10 @@
 #include "dlang/uregs.h"
 #include "inject/target.h"
 #include "tracer/event.h"
+#include "tracer/procfs.h"
 
 struct addrspace;
+struct semaphores;
 struct sigwatch;
 struct sample;
 struct tptable;
@@ -51,17 +53,17 @@ struct space {
 	struct addrspace *as; /* symbols: set by the owner of the loop */
 	struct tptable *tab;  /* tracepoints: the same; NULL before */
 	struct unwinder *unwinder;
-	unsigned stops;         /* space_stop() calls not yet undone */
-	bool no_map;            /* the target may not map memory: do not ask */
-	uint64_t syscall_insn;  /* where a `syscall' instruction stands, 0 if
+	unsigned stops;          /* space_stop() calls not yet undone */
+	bool no_map;             /* the target may not map memory: do not ask */
+	uint64_t syscall_insn;   /* where a `syscall' instruction stands, 0 if
 				  * not looked for yet (remote.c) */
-	bool probed;            /* a probe has a site in it */
-	struct sigwatch *watch; /* sigwatch.c's; NULL before the first site */
-	bool sig_watched;       /* what the program does with SIGTRAP is seen
+	struct semaphores *sems; /* of static probes; NULL: none raised */
+	bool probed;             /* a probe has a site in it */
+	struct sigwatch *watch;  /* sigwatch.c's; NULL before the first site */
+	bool sig_watched;        /* what the program does with SIGTRAP is seen
 				  * by the watch as it does it */
-	bool mask_unseen;       /* the watch has given up on masks */
-	bool unmarked;          /* nothing tells what it maps: follow.c */
-	void *user;             /* the enabling's */
+	bool mask_unseen;        /* the watch has given up on masks */
+	void *user;              /* the enabling's */
 };
 
 /* As many as the kernel has. */
@@ -85,9 +87,15 @@ struct proc {
 	VEC(struct thread *) threads;
 	bool launched;     /* by us (-c): its parent is the tracer */
 	bool target;       /* named by -p or -c: its end is reported */
+	bool found;        /* attached to because a description asked for
+				 * it without naming it */
 	bool exec_stopped; /* launched and not yet let run */
 	bool filtered;     /* runs under a filter of ours (filter.c) */
 	bool vfork_child;  /* shares its parent's space for now */
+	pid_t family;      /* it, or the process that it descends from and whose
+			    * pid$target probes it has; 0: none */
+	bool followed;     /* it has them as a descendant, in memory of its
+			    * own */
 	bool exit_told;    /* its end has fired probes */
 	int exit_status;   /* wait status, once its last thread is gone */
 	char comm[16];     /* executable name as the kernel has it */
@@ -236,6 +244,10 @@ int proc_launch(struct super *su, char *const argv[], char **env,
  */
 int proc_attach(
     struct super *su, pid_t pid, struct proc **out, struct proc_error *err);
+
+/* Every process there is, but those that are traced already, ourselves, and
+ * those we descend from: what we write may wait for them.  Appended. */
+void super_candidates(struct super *su, struct pids *out);
 
 /*
  * Let a process go: threads that run are stopped, everything that is queued

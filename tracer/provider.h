@@ -11,12 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct addrspace;
 struct diags;
 struct load;
 struct probe;
 struct probe_desc;
 struct span;
 struct state;
+struct types;
+struct world_arg;
 
 /* Name/data/class of the five parts, as -l -v prints them. */
 struct stability {
@@ -25,9 +28,10 @@ struct stability {
 
 /* One typed argument of a probe, types by their D names. */
 struct probe_arg {
-	const char *type;       /* what the probe has */
+	const char *type;       /* what the probe has; NULL: see `otherwise' */
 	const char *translated; /* what args[n] is declared as; NULL: `type' */
 	unsigned source;        /* args[n] is made from this argN */
+	const char *otherwise;  /* ... where that type is not known; or NULL */
 };
 
 enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
@@ -58,6 +62,14 @@ struct provider {
 	 */
 	void (*enable)(struct state *st, struct probe *p);
 
+	/*
+	 * Does it fire in the children of a target?  NULL: no.  Of a provider
+	 * that is named after a process only clauses do whose description says
+	 * so (`family').
+	 */
+	bool (*follows)(const struct probe *p);
+	bool per_process; /* it is named after a process: pid123 */
+
 	/* A module field that is not its literal name ("a.out", "libc"). */
 	bool (*module_matches)(const struct probe *p, const char *module);
 
@@ -65,13 +77,26 @@ struct provider {
 	 * has a type. */
 	bool (*arg)(const struct probe *p, unsigned n, struct probe_arg *out);
 
+	/* A provider field that is not its literal name (without a pid). */
+	bool (*prov_matches)(const struct probe *p, const char *prov);
+
+	/* An object was unmapped: its places have no tracepoints any more. */
+	void (*unloaded)(struct state *st, struct load *l);
+
+	/* A space has ended (exec, exit): its places are forgotten. */
+	void (*space_end)(struct state *st, const struct addrspace *as);
+
 	/* Free probe->data. */
 	void (*destroy)(struct probe *p);
 };
 
+/* The hooks of that name, of each provider that has one. */
+void providers_unloaded(struct state *st, struct load *l);
+void providers_space_end(struct state *st, const struct addrspace *as);
+
 extern const struct provider *const providers[]; /* NULL-terminated */
 
 extern const struct provider prov_dtrace, prov_pid, prov_proc, prov_profile,
-    prov_syscall;
+    prov_syscall, prov_usdt;
 
 #endif

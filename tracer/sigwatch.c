@@ -294,6 +294,48 @@ sigwatch_begin(struct state *st, struct space *sp)
 	sigwatch_loads(st, sp);
 }
 
+/* The load of the child that is the copy of one of the parent's. */
+static const struct load *
+load_copy(
+    const struct space *parent, const struct space *child, const struct load *l)
+{
+	struct load *const *from, *const *to;
+	size_t n = addrspace_loads(parent->as, &from);
+
+	if (addrspace_loads(child->as, &to) != n)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (from[i] == l)
+			return to[i];
+	return NULL;
+}
+
+void
+sigwatch_fork(struct space *parent, struct space *child)
+{
+	const struct sigwatch *from = parent->watch;
+
+	if (from == NULL)
+		return;
+	struct sigwatch *w = mem_zalloc(sizeof(*w));
+	vec_foreach(m, &from->markers) {
+		struct tracepoint *tp =
+		    tracepoint_lookup(child->tab, m->tp->addr);
+		if (tp != NULL)
+			*vec_push(&w->markers) = (struct marker){ tp, m->nr };
+	}
+	vec_foreach(s, &from->scanned) {
+		const struct load *l = load_copy(parent, child, s->load);
+		if (l != NULL)
+			*vec_push(&w->scanned) = (struct scanned){ l, s->from };
+	}
+	w->apart = from->apart;
+	w->dropped = from->dropped;
+	child->watch = w;
+	child->sig_watched = parent->sig_watched;
+	child->mask_unseen = parent->mask_unseen;
+}
+
 void
 sigwatch_end(struct space *sp)
 {

@@ -23,6 +23,10 @@ void sigwatch_begin(struct state *st, struct space *sp);
 /* Objects have come: queue markers in them. */
 void sigwatch_loads(struct state *st, struct space *sp);
 
+/* A fork's child has the markers of its parent, and is watched as that is; its
+ * loads are copies in the same order. */
+void sigwatch_fork(struct space *parent, struct space *child);
+
 /* Forget everything; the tracepoints go with their table. */
 void sigwatch_end(struct space *sp);
 

@@ -5,7 +5,6 @@
 
 #include "inject/resume.h"
 #include "symbols/unwind.h"
-#include "tracer/follow.h"
 #include "tracer/proc.h"
 #include "tracer/state.h"
 
@@ -18,7 +17,6 @@ stack_user(struct state *st, uint64_t *pcs, size_t max)
 	    (regs = thread_regs(st->thread)) == NULL)
 		return 0;
 	struct space *sp = st->thread->proc->space;
-	follow_refresh(sp);
 	if (sp->unwinder == NULL) {
 		if (sp->as == NULL)
 			return 0;

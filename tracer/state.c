@@ -15,7 +15,9 @@
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
+#include "tracer/dlib.h"
 #include "tracer/eval.h"
+#include "tracer/external.h"
 #include "tracer/filter.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
@@ -149,7 +151,7 @@ state_consume(struct state *st)
 	/* Printing is work, and system() starts programs that inherit what we
 	 * are. */
 	processor_restore(&st->processor);
-	consume_aggs(st->consume);
+	consume_aggs_due(st->consume);
 	int error = consume_records(st->consume);
 	if (error != 0) {
 		st->output_error = -error;
@@ -273,6 +275,8 @@ state_fini(struct state *st)
 	vec_fini(&st->progs);
 	if (st->cc != NULL)
 		cc_destroy(st->cc);
+	externals_destroy(st->externals);
+	dlibs_fini(st);
 	stores_destroy(st);
 	vec_foreach(f, &st->failures)
 		mem_free(*f);

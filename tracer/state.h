@@ -38,6 +38,8 @@
 struct addrspace;
 struct cc;
 struct consume;
+struct externals;
+struct dlibs;
 struct image;
 struct proc;
 struct super;
@@ -53,6 +55,7 @@ struct state {
 	struct proc *awaited; /* launched, and not yet where evaltime says */
 	bool awaited_mark;    /* ... at our mark, not at the rendezvous */
 	bool executed_again;  /* ... and it executed another program */
+	bool follow;          /* some clause fires in children as well */
 	unsigned targets;     /* named by -p or -c and not gone yet */
 	bool had_targets;
 	size_t applied;  /* probes that enable_apply() has seen */
@@ -67,7 +70,9 @@ struct state {
 
 	struct world world;
 	struct cc *cc;
+	struct externals *externals; /* NULL before the first */
 	VEC(struct prog *) progs;
+	struct dlibs *dlibs; /* libraries in D; NULL: not looked for */
 
 	int image_fd, store_fd;
 	struct region image_mem, store_mem;
@@ -81,7 +86,6 @@ struct state {
 	struct procstate procstate;
 	uint32_t next_tp; /* next tracepoint id */
 
-	bool follow;      /* a provider wants to hear of children */
 	bool started;     /* launched programs have been let run */
 	bool draining;    /* leave the loop */
 	int output_error; /* errno that ended the output, or 0 */

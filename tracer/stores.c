@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "dlang/image.h"
+#include "dlang/vm/agg.h"
 #include "dlang/vm/store.h"
+#include "tracer/enable.h"
 #include "tracer/state.h"
 
 /*
@@ -98,9 +100,13 @@ stores_create_store(struct state *st)
 		.dynvarsize = size_option(st, OPT_DYNVARSIZE),
 		.scratch = size_option(st, OPT_SCRATCHSIZE),
 		.policy = (uint32_t)option_get(&st->opts, OPT_BUFPOLICY),
+		/* Less than bufsize: the caller has seen to it. */
+		.end_room = (uint32_t)enable_end_size(st),
 	};
 	uint32_t size;
 
+	if (im->naggs != 0 && !agg_holds(s.aggsize, im->agg_data))
+		return -EMSGSIZE;
 	while ((size = store_size(im, &s)) == 0) {
 		bool could = lower(st, OPT_BUFSIZE, &s.bufsize, "buffer") ||
 		    lower(st, OPT_AGGSIZE, &s.aggsize, "aggregation") ||

@@ -13,7 +13,8 @@ struct state;
 int stores_create_image(struct state *st);
 
 /* The store, sized by the options and the published image; lowers sizes that
- * do not fit and says so.  0 or -errno. */
+ * do not fit and says so.  0 or -errno; -EMSGSIZE: the option of a size does not
+ * leave room for a single entry. */
 int stores_create_store(struct state *st);
 
 void stores_destroy(struct state *st);

@@ -29,9 +29,10 @@
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
-#include "tracer/prov/pid.h"
 #include "tracer/prov/profile.h"
+#include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
+#include "tracer/provider.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 
@@ -77,8 +78,8 @@ mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
 	u->stop_here |= !linkmap;
 }
 
-void
-targets_space(struct state *st, struct proc *p)
+static void
+space_setup(struct state *st, struct proc *p)
 {
 	struct space *sp = p->space;
 	struct space_info *info = mem_zalloc(sizeof(*info));
@@ -88,20 +89,21 @@ targets_space(struct state *st, struct proc *p)
 	sp->tab = tptable_create(&sp->target);
 	sp->as = addrspace_create(p->pid, &sp->mem);
 	addrspace_refresh(sp->as, NULL, NULL);
-}
-
-/* The space of a target: its linker is watched. */
-static void
-space_setup(struct state *st, struct proc *p)
-{
-	targets_space(st, p);
-
-	struct space *sp = p->space;
-	struct space_info *info = sp->user;
 	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
 	    info->lm.brk_addr != 0;
 	if (info->have_lm)
 		mark(st, sp, info->lm.brk_addr, true);
+}
+
+void
+targets_fork_table(struct state *st, struct space *from, struct space *sp)
+{
+	struct space_info *info = mem_zalloc(sizeof(*info));
+
+	*info = *(struct space_info *)from->user;
+	sp->user = info;
+	sp->tab = tptable_fork(from->tab, &sp->target);
+	semaphores_fork(from, sp);
 }
 
 /* A space is dropped: exec, exit, detach. */
@@ -113,6 +115,7 @@ space_end(void *ctx, struct space *sp)
 	if (info == NULL)
 		return;
 	sigwatch_end(sp);
+	semaphores_drop(sp);
 	sites_drop(ctx, sp);
 	tptable_destroy(sp->tab);
 	sp->tab = NULL;
@@ -120,7 +123,7 @@ space_end(void *ctx, struct space *sp)
 		unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
 	if (sp->as != NULL) {
-		pid_space_end(ctx, sp->as);
+		providers_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
 		*vec_push(&((struct state *)ctx)->past) = sp->as;
@@ -157,7 +160,9 @@ object_changed(void *ctx, struct load *l)
 	if (l->seen)
 		return;
 	sites_unmap(info->st, sp, l->start, l->end);
-	pid_unloaded(info->st, l);
+	semaphores_forget(sp, l->start, l->end);
+	load_forget_match(l);
+	providers_unloaded(info->st, l);
 }
 
 /* The objects of a space have changed: look again, arm what matches. */
@@ -304,6 +309,7 @@ static void
 add_target(struct state *st, struct proc *p, bool named)
 {
 	p->target = named;
+	p->family = p->pid;
 	if (!named)
 		return;
 	st->targets++;
@@ -457,29 +463,14 @@ targets_clean(void *ctx, struct proc *p)
 		LOG("targets", "%d: %u places were changed by somebody else",
 		    p->pid, left);
 	tptable_release_slots(sp->tab);
+	semaphores_lower(sp);
 }
 
-static void
-let_go(struct state *st, struct proc *p)
+void
+targets_let_go(struct state *st, struct proc *p)
 {
 	LOG("targets", "letting %d go", p->pid);
 	proc_detach(p, p->filtered ? filter_release : targets_clean, st);
-}
-
-/* A forked child runs on without us: its copy of the memory is cleaned before
- * it runs its first instruction. */
-static void
-release_child(struct state *st, struct thread *parent, struct thread *child)
-{
-	struct space *sp = child->proc->space;
-
-	if (sp->tab == NULL && parent->proc->space->tab != NULL) {
-		struct space_info *info = mem_zalloc(sizeof(*info));
-		info->st = st;
-		sp->user = info;
-		sp->tab = tptable_fork(parent->proc->space->tab, &sp->target);
-	}
-	let_go(st, child->proc);
 }
 
 static void
@@ -490,14 +481,10 @@ exec_happened(struct state *st, const struct event *ev)
 
 	if (st->draining)
 		return; /* targets_release() lets it go */
-	if (!p->target) {
+	if (!p->target && !follow_executed(st, p)) {
 		/* A vfork child has left its parent's memory. */
-		bool kept = follow_executed(st, p);
 		moments_tell(st, ev);
-		if (kept)
-			thread_resume(th);
-		else
-			let_go(st, p);
+		targets_let_go(st, p);
 		return;
 	}
 	space_setup(st, p);
@@ -522,17 +509,8 @@ targets_event(struct state *st, const struct event *ev)
 	case EV_VFORK:
 	case EV_CLONE:
 		moments_tell(st, ev);
-		/* A child that shares the memory (the kernel calls clone() a
-		 * fork when the child's signal is SIGCHLD) may meet our int3:
-		 * it stays traced until it execs or exits.  Its own first stop
-		 * lets it run. */
-		if (ev->child != NULL &&
-		    ev->child->proc->space != ev->thread->proc->space) {
-			if (follow_wanted(st))
-				follow_forked(st, ev->thread, ev->child);
-			else
-				release_child(st, ev->thread, ev->child);
-		}
+		if (ev->child != NULL)
+			follow_born(st, ev->thread, ev->child);
 		thread_resume(ev->thread);
 		break;
 	case EV_EXEC: exec_happened(st, ev); break;
@@ -601,7 +579,7 @@ targets_release(struct state *st)
 		space_stop(p->space);
 	loop_pending(st);
 	while ((p = super_next(st->super, NULL)) != NULL)
-		let_go(st, p);
+		targets_let_go(st, p);
 }
 
 /* ---- command lines ---- */

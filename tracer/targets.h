@@ -19,13 +19,17 @@ struct tp_user;
 /* Once, after super_create(). */
 void targets_init(struct state *st);
 
-/* The tables of a process's new space: no tracepoint yet, objects as they are
- * mapped now. */
-void targets_space(struct state *st, struct proc *p);
+/* The space of a fork's child, with a copy of the parent's table of
+ * tracepoints. */
+void targets_fork_table(
+    struct state *st, struct space *parent, struct space *child);
 
 /* Take every thread of a process out of our slots, give the memory its own text
  * back (ctx: not used). */
 void targets_clean(void *ctx, struct proc *p);
+
+/* Do that and detach. */
+void targets_let_go(struct state *st, struct proc *p);
 
 /*
  * Launch a command line (quotes and backslashes as in a shell, no expansion)

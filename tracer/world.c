@@ -9,8 +9,10 @@
 
 #include "dlang/types.h"
 #include "tracer/enable.h"
+#include "tracer/external.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
+#include "tracer/typename.h"
 
 static int64_t
 world_probes(void *ctx, const struct probe_desc *pd, const struct span *at,
@@ -43,6 +45,7 @@ same_args(const struct probe *p, const struct probe *q)
 		more = probe_arg(p, n, &a);
 		if (more != probe_arg(q, n, &b) || a.source != b.source ||
 		    !same_text(a.type, b.type) ||
+		    !same_text(a.otherwise, b.otherwise) ||
 		    !same_text(a.translated, b.translated))
 			return false;
 	}
@@ -97,25 +100,52 @@ world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
 		return error;
 	if (!probe_arg(p, n, &a))
 		return -ENOENT;
-	out->native = types_lookup(ts, a.type);
-	out->translated =
-	    a.translated != NULL ? types_lookup(ts, a.translated) : out->native;
+	out->native = typename_parse(ts, a.type);
+	if (out->native == NULL)
+		out->native = typename_parse(ts, a.otherwise);
+	out->translated = a.translated != NULL ?
+	    typename_parse(ts, a.translated) :
+	    out->native;
 	out->source = a.source;
-	return 0;
+	return out->native != NULL ? 0 : -ENOENT;
 }
 
 static int
 world_symbol(void *ctx, const char *object, const char *name, struct types *ts,
     struct world_symbol *out)
 {
-	return -ENOENT;
+	return external_symbol(ctx, object, name, ts, out);
 }
 
 static int
 world_type(void *ctx, const char *object, const char *name, struct types *ts,
     struct type **out)
 {
-	return -ENOENT;
+	return external_type(ctx, object, name, ts, out);
+}
+
+static bool
+world_stability(
+    void *ctx, const struct probe_desc *pd, struct attr parts[ATTR_PARTS])
+{
+	const struct state *st = ctx;
+	const struct provider *prov = NULL;
+
+	if (pd->prov[0] == '\0' && pd->id == 0)
+		return false;
+	vec_foreach(p, &st->probes.list) {
+		if (pd->id != 0 ? (*p)->id == pd->id :
+				  strcmp((*p)->prov, pd->prov) == 0) {
+			prov = (*p)->provider;
+			break;
+		}
+	}
+	for (int i = 0; prov != NULL && i < ATTR_PARTS; i++) {
+		const struct stability *s = &prov->stability[i];
+		if (!attr_words(s->name, s->data, s->class, &parts[i]))
+			return false;
+	}
+	return prov != NULL;
 }
 
 static int
@@ -152,5 +182,6 @@ const struct world_ops world_ops = {
 	.arg = world_arg,
 	.symbol = world_symbol,
 	.type = world_type,
+	.stability = world_stability,
 	.macro = world_macro,
 };

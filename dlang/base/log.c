@@ -7,6 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+static bool log_everything;
+
+void
+log_all(void)
+{
+	log_everything = true;
+}
 
 bool
 log_on(const char *category)
@@ -17,7 +26,10 @@ log_on(const char *category)
 	if (!asked) {
 		asked = true;
 		wanted = getenv("DTRAP_DEBUG");
+		log_everything |= getenv("DTRACE_DEBUG") != NULL;
 	}
+	if (log_everything)
+		return true;
 	if (wanted == NULL)
 		return false;
 	if (strcmp(wanted, "all") == 0)
@@ -38,7 +50,7 @@ log_print(const char *category, const char *fmt, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "[%s] ", category);
+	fprintf(stderr, "%s DEBUG %ld: ", category, (long)time(NULL));
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);

@@ -113,3 +113,14 @@ intern_fini(struct intern *in)
 		mem_free(e->value);
 	hash_fini(&in->by_text);
 }
+
+bool
+str_add_file(struct str *s, FILE *f)
+{
+	char buf[8192];
+	size_t n;
+
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		str_addn(s, buf, n);
+	return !ferror(f);
+}

@@ -6,6 +6,8 @@
 
 #include <stdarg.h>
 
+#include <stdio.h>
+
 #include "dlang/base/base.h"
 #include "dlang/base/hash.h"
 
@@ -34,5 +36,8 @@ struct intern {
 
 const char *intern(struct intern *in, const char *s);
 void intern_fini(struct intern *in);
+
+/* All that is left to read of f; false on an error. */
+bool str_add_file(struct str *s, FILE *f);
 
 #endif

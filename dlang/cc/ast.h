@@ -135,7 +135,10 @@ enum oper {
 #define NF_BITFIELD (1U << 19)
 #define NF_CANON    (1U << 20) /* the register holds the value extended */
 #define NF_DATA     (1U << 21) /* clause statement that records data */
-#define NF_ALLOCA   (1U << 22)
+#define NF_ALLOCA   (1U << 22) /* may point into scratch */
+#define NF_MIXED    (1U << 23) /* or elsewhere, by the branch of a ?: */
+/* What becomes of a pointer is where this one pointed. */
+#define NF_POINTS (NF_ALLOCA | NF_MIXED)
 
 struct node {
 	uint8_t kind; /* enum node_kind */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/base/glob.h"
 #include "dlang/cc/cc_impl.h"
 
 /* ---- probe descriptions ---- */
@@ -101,7 +102,10 @@ split_desc(struct comp *c, const struct node *n, const char *text,
 			break;
 		end = from - 1;
 	}
-	*out = (struct probe_desc){ f[0], f[1], f[2], f[3], 0 };
+	*out = (struct probe_desc){ f[0], f[1], f[2], f[3], 0, false };
+	/* $target makes sense in the provider's field alone. */
+	out->family = *f[0] == '\0' || glob_is(f[0]) ||
+	    strstr(n->name, "$target") != NULL;
 	return 0;
 }
 
@@ -128,7 +132,7 @@ numeric_desc(struct comp *c, const struct node *n, const char *text,
 		return comp_error(c, D_PDESC_INVAL, n,
 		    "invalid probe identifier %lu: Unknown probe identifier",
 		    id);
-	*out = (struct probe_desc){ "", "", "", "", (uint32_t)id };
+	*out = (struct probe_desc){ "", "", "", "", (uint32_t)id, true };
 	return 0;
 }
 
@@ -212,11 +216,12 @@ bind_symbol(struct comp *c, struct node *n, const char *full)
 	if (w->ops->symbol == NULL ||
 	    w->ops->symbol(w->ctx, object, name, c->cc->types, &sym) != 0)
 		return comp_error(c, D_IDENT_UNDEF, n,
-		    "failed to resolve %s: Unknown symbol name", full);
+		    "failed to resolve %s: %s", full,
+		    sym.why != NULL ? sym.why : "Unknown symbol name");
 	struct ident *id = ident_new(c->cc, full, ID_SYMBOL);
-	id->value = sym.addr;
+	id->value = sym.ref;
 	id->type = sym.type;
-	id->attr = (struct attr){ 1, 1, 0 };
+	id->attr = (struct attr){ ATTR_PRIVATE, ATTR_PRIVATE, ATTR_UNKNOWN };
 	become_var(n, id);
 	n->flags = NF_LVALUE;
 	return 0;

@@ -97,12 +97,15 @@ static const struct constant constants[] = {
 	C(O_NDELAY), C(O_SYNC), C(O_DSYNC), C(O_RSYNC), C(O_DIRECTORY),
 	C(O_NOFOLLOW), C(O_CLOEXEC), C(O_PATH), C(O_DIRECT), C(O_NOATIME),
 	V(O_LARGEFILE, 0100000), V(AF_INET, 2), V(AF_INET6, 10),
+	V(ARPHRD_ETHER, 1), V(ARPHRD_INFINIBAND, 32),
 	V(DTRACEFLT_UNKNOWN, 0), V(DTRACEFLT_BADADDR, 1),
 	V(DTRACEFLT_BADALIGN, 2), V(DTRACEFLT_ILLOP, 3),
 	V(DTRACEFLT_DIVZERO, 4), V(DTRACEFLT_NOSCRATCH, 5),
 	V(DTRACEFLT_KPRIV, 6), V(DTRACEFLT_UPRIV, 7),
 	V(DTRACEFLT_TUPOFLOW, 8), V(DTRACEFLT_BADSTACK, 9),
 	V(PR_STOPPED, 0x1), V(PR_ASLEEP, 0x10), V(PR_ISSYS, 0x1000),
+	V(DTRACEFLT_BADSIZE, 10), V(DTRACEFLT_BADINDEX, 11),
+	V(DTRACEFLT_LIBRARY, 1000),
 	V(PR_MODEL_ILP32, 1), V(PR_MODEL_LP64, 2),
 	V(SSLEEP, 1), V(SRUN, 2), V(SZOMB, 3), V(SSTOP, 4), V(SIDL, 5),
 	V(SONPROC, 6), V(SWAIT, 7),
@@ -166,8 +169,32 @@ add_constant(struct cc *cc, const struct constant *k)
 
 	id->value = (uint64_t)k->value;
 	id->type = cc->t_int;
-	id->attr = (struct attr){ 6, 6, 5 };
 	hash_set_str(&cc->globals, id->name, id);
+}
+
+/* ---- stability, versions ---- */
+
+static const struct {
+	const char *name;
+	struct attr attr;
+	int32_t since;
+} attrs[] = {
+#define ATTR(name, n, d, c, major, minor)         \
+	{ name, { ATTR_##n, ATTR_##d, ATTR_##c }, \
+		OPTION_D_VERSION(major, minor, 0) },
+#include "dlang/attr.def"
+#undef ATTR
+};
+
+static void
+add_attrs(struct cc *cc)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
+		struct ident *id = hash_get_str(&cc->globals, attrs[i].name);
+		ASSERT(id != NULL); /* a row of a .def file */
+		id->attr = attrs[i].attr;
+		id->since = attrs[i].since;
+	}
 }
 
 void
@@ -177,6 +204,7 @@ builtins_add(struct cc *cc)
 		/* `stack' and the like are actions that yield values, not
 		 * subroutines: no name is in two tables. */
 		add_row(cc, &rows[i]);
+	add_attrs(cc);
 	size_t n =
 	    option_get(cc->opts, OPT_NOLIBS) != 0 ? 1 : ARRAY_SIZE(constants);
 	for (size_t i = 0; i < n; i++)
@@ -196,6 +224,8 @@ proto_type(struct cc *cc, const char *from, size_t len)
 		return NULL;
 	char *name = arena_strndup(&cc->arena, from, len);
 	struct type *t = types_lookup(cc->types, name);
+	if (t == NULL)
+		t = row_type(cc, name);
 	ASSERT(t != NULL); /* a row of a .def file */
 	return t;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "dlang/base/log.h"
 #include "dlang/cc/cc_impl.h"
 
 /* ---- sessions ---- */
@@ -49,6 +50,7 @@ cc_destroy(struct cc *cc)
 	vec_fini(&cc->shared.vars);
 	vec_fini(&cc->shared.aggs);
 	vec_fini(&cc->shared.clauses);
+	vec_fini(&cc->shared.providers);
 	types_destroy(cc->types);
 	arena_fini(&cc->arena);
 	mem_free(cc);
@@ -109,7 +111,11 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 	p->index = (unsigned)c->clauses.len;
 	c->desc = &p->desc;
 	c->clause = p;
-	int error = check_clause(c, clause);
+	int error = stab_desc(c, source, pd);
+	if (error == 0)
+		error = check_clause(c, clause);
+	if (error == 0)
+		error = stab_clause(c, clause);
 	if (error == 0) {
 		if (option_get(c->cc->opts, OPT_TREE) != 0)
 			node_dump(stderr, clause, 0);
@@ -147,6 +153,8 @@ static int
 process(struct comp *c, struct node *n)
 {
 	c->had_effect = true;
+	if (pragma_apply(c) != 0)
+		return -EINVAL;
 	switch ((enum node_kind)n->kind) {
 	case N_CLAUSE: return process_clause(c, n);
 	case N_DECL: return decl_process(c, n);
@@ -195,7 +203,8 @@ compile(struct comp *c)
 	for (struct node *n = program->list; n != NULL; n = n->next)
 		if (process(c, n) != 0)
 			return -EINVAL;
-	if (!c->had_effect && option_get(c->cc->opts, OPT_EMPTY) == 0)
+	if (!c->had_effect && !c->in->library &&
+	    option_get(c->cc->opts, OPT_EMPTY) == 0)
 		return diag_error(c->diags, D_EMPTY, &end,
 		    "empty D program translation unit");
 	if (pragma_finish(c) != 0)
@@ -229,11 +238,15 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	*out = NULL;
 	arena_init(&prog->arena);
 	prog->source = in->source;
+	prog->desc_attr = prog->stmt_attr = ATTR_DEFAULT;
 	types_set_strsize(
 	    cc->types, (uint32_t)option_get(cc->opts, OPT_STRSIZE));
 	int error = compile(&c);
-	if (error == 0)
+	if (error == 0 && !in->library)
 		publish(&c);
+	if (!in->library)
+		LOG("cc", "%s: %s, %zu clauses", in->source->name,
+		    error == 0 ? "compiled" : "refused", prog->nclauses);
 	hash_fini(&c.locals);
 	vec_fini(&c.pragmas);
 	vec_fini(&c.clauses);
@@ -259,6 +272,9 @@ load_library(struct cc *cc)
 	diags_init(&d);
 	int error = cc_compile(cc, &in, &p, &d);
 	ASSERT(error == 0);
+	/* Headers define these, too. */
+	types_lookup(cc->types, "struct in_addr")->spare = true;
+	types_lookup(cc->types, "struct in6_addr")->spare = true;
 	prog_destroy(p);
 	diags_fini(&d);
 }

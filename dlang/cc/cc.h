@@ -25,6 +25,9 @@ struct cc_input {
 	enum cc_level level;
 	int argc; /* $0 .. $n */
 	char *const *argv;
+	bool library;  /* declares for others: messages name it, it may depend
+			* on others, may be empty, and its clauses are only
+			* checked */
 	FILE *listing; /* -S: DIFOs as text, or NULL */
 };
 

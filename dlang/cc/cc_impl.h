@@ -57,6 +57,7 @@ struct pragma {
 	const char *what; /* "attributes", "binding" */
 	const char *ident;
 	struct attr attr;
+	int32_t since;
 	struct span span;
 	bool used;
 };
@@ -78,9 +79,11 @@ struct comp {
 	/* The clause under way, or NULL outside: */
 	const struct probe_desc *desc;
 	struct prog_clause *clause;
-	struct ident **params; /* of the inline or translator whose body
+	struct node clause_begin; /* where it begins, for messages */
+	struct ident **params;    /* of the inline or translator whose body
 				       * is being checked */
 	size_t nparams;
+	bool speculating; /* the clause has called speculate() */
 };
 
 int comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
@@ -96,6 +99,8 @@ int parse_program(struct comp *c, struct node **out);
 struct lexer_position;
 int pragma_line(struct comp *c, const char *text, const struct span *at,
     struct lexer_position *pos);
+/* Give what waits to the identifiers that are declared by now. */
+int pragma_apply(struct comp *c);
 /* After the last clause: D_PRAGMA_UNUSED. */
 int pragma_finish(struct comp *c);
 /* Where #line and the preprocessor say that the text comes from. */
@@ -156,6 +161,13 @@ int xlate_member(struct comp *c, struct node *n);
 
 /* sugar.c: a clause with if statements as several without. */
 int sugar_clause(struct comp *c, struct node *clause, struct nlist *out);
+
+/* stab.c: the stability of a description, of what a checked clause names, and
+ * of one name: kept in the program, D_ATTR_MIN below the option amin. */
+int stab_desc(
+    struct comp *c, const struct node *clause, const struct probe_desc *pd);
+int stab_clause(struct comp *c, const struct node *clause);
+int stab_name(struct comp *c, const struct node *n, const struct ident *id);
 
 /* cg.c: a checked clause into c->clause. */
 int cg_clause(struct comp *c, struct node *clause);

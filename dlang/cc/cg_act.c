@@ -48,6 +48,10 @@ static uint32_t
 stack_frames(struct comp *c, const struct node *n)
 {
 	bool lang = n->ident->id == ACT_JSTACK;
+
+	/* The kernel's: a user process has none that could be seen. */
+	if (n->ident->id == ACT_STACK)
+		return 0;
 	int64_t frames =
 	    option_get(c->cc->opts, lang ? OPT_JSTACKFRAMES : OPT_USTACKFRAMES);
 	int64_t max = option_get(c->cc->opts, OPT_MAXFRAMES);
@@ -77,11 +81,7 @@ describe(struct comp *c, const struct node *n, struct type *type)
 		return r;
 	}
 	switch (kind_of(type)) {
-	case TYPE_STRING:
-		r.kind = REC_STRING;
-		if (n->kind == N_STRING)
-			r.size = MIN(r.size, (uint32_t)strlen(n->name) + 1);
-		break;
+	case TYPE_STRING: r.kind = REC_STRING; break;
 	case TYPE_ARRAY:
 		r.kind = type_is_stringlike(type) ? REC_CHARS : REC_BYTES;
 		break;
@@ -157,6 +157,8 @@ emit_value(struct cg_clause *k, struct node *n, struct type *to,
 	struct prog_act *a = add_act(k, op);
 	a->difo = d;
 	a->flags = flags | act_flags(r);
+	if (r->is_pointer && (n->flags & NF_ALLOCA) != 0)
+		a->flags |= ACT_F_POINTS;
 	a->off = r->off;
 	a->size = r->size;
 	a->arg = arg;
@@ -221,6 +223,36 @@ act_trace(struct cg_clause *k, struct stmt *s, struct node *n)
 	return act_list(k, s, n->list);
 }
 
+/* Bytes of an object that are recorded: `printsize' can be set again while
+ * tracing, so at least what it is by default. */
+#define PRINT_SIZE 8192
+
+/* The address and what is there; objects that D holds have none. */
+static int
+act_print(struct cg_clause *k, struct stmt *s, struct node *n)
+{
+	struct node *a = n->list;
+	int64_t most = option_get(k->c->cc->opts, OPT_PRINTSIZE);
+
+	if (kind_of(a->type) != TYPE_POINTER)
+		return act_list(k, s, a);
+	struct type *to = type_resolve(a->type)->base;
+	uint64_t size = type_resolve(to)->size;
+	struct prog_rec addr = { .kind = REC_INT, .size = 8, .type = a->type };
+	struct prog_rec obj = { .kind = REC_BYTES, .type = to };
+	obj.size = (uint32_t)MIN(size, (uint64_t)MAX(most, PRINT_SIZE));
+	if (place(k, n, &addr) != 0 || place(k, n, &obj) != 0)
+		return -EINVAL;
+	/* One act for both: what the address depends on is done once. */
+	struct prog_rec both = addr;
+	both.size = 8 + obj.size;
+	if (emit_value(k, a, NULL, &both, ACT_F_OBJECT) != 0)
+		return -EINVAL;
+	*vec_push(&s->recs) = addr;
+	*vec_push(&s->recs) = obj;
+	return 0;
+}
+
 /* ustack(), usym() ... as statements: the call is its own value. */
 static int
 act_self(struct cg_clause *k, struct stmt *s, struct node *n)
@@ -228,10 +260,26 @@ act_self(struct cg_clause *k, struct stmt *s, struct node *n)
 	return record(k, s, n, NULL);
 }
 
+/* A format that prints nothing, said of a statement only: inside another call
+ * it is the call that is wrong. */
+static int
+check_format(struct cg_clause *k, const struct node *n)
+{
+	const struct node *text = n->list;
+
+	if (text->kind != N_STRING || text->name[0] != '\0' ||
+	    n->ident->id == ACT_FREOPEN)
+		return 0;
+	return comp_error(k->c, D_PRINTF_FMT_EMPTY, text,
+	    "%s( ) format string is empty", n->ident->name);
+}
+
 static int
 act_printf(struct cg_clause *k, struct stmt *s, struct node *n)
 {
 	s->s.fmt = n->extra;
+	if (check_format(k, n) != 0)
+		return -EINVAL;
 	if (n->list->next == NULL)
 		add_act(k, OP_MARK);
 	return act_list(k, s, n->list->next);
@@ -241,6 +289,8 @@ static int
 act_aggs(struct cg_clause *k, struct stmt *s, struct node *n)
 {
 	s->s.fmt = n->extra;
+	if (check_format(k, n) != 0)
+		return -EINVAL;
 	for (struct node *a = n->list; a != NULL; a = a->next)
 		if (a->kind == N_AGG)
 			*vec_push(&s->aggs) = a->ident->agg->id;
@@ -286,9 +336,14 @@ act_tracemem(struct cg_clause *k, struct stmt *s, struct node *n)
 static int
 act_setopt(struct cg_clause *k, struct stmt *s, struct node *n)
 {
-	s->s.strs[0] = n->list->name;
-	s->s.strs[1] = n->list->next != NULL ? n->list->next->name : NULL;
+	size_t i = 0;
+
 	add_act(k, OP_MARK);
+	for (struct node *a = n->list; a != NULL; a = a->next, i++)
+		if (a->kind == N_STRING)
+			s->s.strs[i] = a->name;
+		else if (record(k, s, a, k->c->cc->t_string) != 0)
+			return -EINVAL;
 	return 0;
 }
 
@@ -322,6 +377,8 @@ act_control(struct cg_clause *k, struct stmt *s, struct node *n)
 		if (table[i].act == (enum dif_act)n->ident->id)
 			add_act(k, table[i].op)->difo = d;
 	}
+	/* What goes to a speculation is at least that the clause ran. */
+	k->marks |= n->ident->id == ACT_SPECULATE;
 	k->clause->speculates |= n->ident->id == ACT_SPECULATE;
 	k->clause->commits |= n->ident->id == ACT_COMMIT;
 	return 0;
@@ -335,7 +392,7 @@ action(struct cg_clause *k, struct stmt *s, struct node *n)
 		int (*fn)(struct cg_clause *, struct stmt *, struct node *);
 	} table[] = {
 		{ ACT_TRACE, act_trace },
-		{ ACT_PRINT, act_trace },
+		{ ACT_PRINT, act_print },
 		{ ACT_PRINTF, act_printf },
 		{ ACT_SYSTEM, act_printf },
 		{ ACT_FREOPEN, act_printf },
@@ -382,8 +439,6 @@ lay_out_keys(struct cg_clause *k, struct ident *id, struct node *list)
 	a->keys = arena_alloc(&k->c->cc->arena, a->nkeys * sizeof(*a->keys));
 	for (struct node *n = list; n != NULL; n = n->next, i++) {
 		struct prog_rec r = describe(k->c, n, id->keys[i]);
-		if (r.kind == REC_STRING)
-			r.size = type_dif(id->keys[i]).size;
 		r.off = ROUND_UP(off, alignment(r.size));
 		if (r.size > RECORD_MAX || r.off + r.size > RECORD_MAX)
 			return comp_error(k->c, D_UNKNOWN, n,

@@ -45,6 +45,15 @@ is_int_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4;
 }
 
+/* What a signed left shift has moved beyond its type is not lost when a wider
+ * one takes it: C leaves that open, and constants do the same (fold.c). */
+static bool
+is_signed_shl(const struct node *n)
+{
+	return n->kind == N_BINARY && n->op == O_SHL &&
+	    type_dif(n->type).is_signed;
+}
+
 void
 cg_convert(
     struct cg *g, unsigned r, const struct node *n, const struct type *to)
@@ -59,7 +68,8 @@ cg_convert(
 		(t.size == f.size && (!canon || t.is_signed != f.is_signed)) ||
 		(t.size > f.size && f.is_signed && !t.is_signed)))
 		extend(g, r, t.size, t.is_signed);
-	else if (t.size > f.size && !canon && is_int_size(f.size))
+	else if (t.size > f.size && !canon && is_int_size(f.size) &&
+	    !is_signed_shl(n))
 		extend(g, r, f.size, f.is_signed);
 }
 
@@ -97,6 +107,22 @@ store_var(struct cg *g, const struct ident *id, unsigned r)
 	struct difo_var v = describe(id, id->type);
 
 	asm_var(&g->as, store_scalar[id->scope], &v, 0, r, true);
+}
+
+/* The address of a symbol: known only in the process that is hit. */
+static unsigned
+symbol_address(struct cg *g, const struct ident *id)
+{
+	struct difo_var v = { .name = id->name,
+		.id = DIF_VAR_EXTERN,
+		.kind = DIF_ARRAY,
+		.scope = DIF_GLOBAL,
+		.type = type_dif(g->c->cc->t_uint64) };
+	unsigned r = asm_reg(&g->as);
+
+	asm_setx(&g->as, id->value, r);
+	asm_var(&g->as, DIF_OP_LDGA, &v, r, r, false);
+	return r;
 }
 
 /* ---- keys and arguments ---- */
@@ -296,11 +322,8 @@ address(struct cg *g, struct node *n)
 
 	switch ((enum node_kind)n->kind) {
 	case N_VAR:
-		if (n->ident->kind == ID_SYMBOL) {
-			r = asm_reg(&g->as);
-			asm_setx(&g->as, n->ident->value, r);
-			return r;
-		}
+		if (n->ident->kind == ID_SYMBOL)
+			return symbol_address(g, n->ident);
 		return cg_expr(g, n); /* by reference: the value is it */
 	case N_MEMBER:
 		r = cg_expr(g, n->a);
@@ -800,13 +823,14 @@ index_expr(struct cg *g, struct node *n)
 static unsigned
 variable(struct cg *g, struct node *n)
 {
-	unsigned r = asm_reg(&g->as);
+	unsigned r;
 
 	if (n->ident->kind == ID_SYMBOL) {
-		asm_setx(&g->as, n->ident->value, r);
+		r = symbol_address(g, n->ident);
 		load(g, r, n->type, false);
 		return r;
 	}
+	r = asm_reg(&g->as);
 	load_var(g, n->ident, n->type, r);
 	return r;
 }

@@ -78,14 +78,20 @@ check_data(struct comp *c, struct node *n, struct order *o)
 	return 0;
 }
 
+int
+check_destructive_after_speculate(struct comp *c, const struct node *n)
+{
+	return comp_error(c, D_ACT_SPEC, n,
+	    "destructive actions may not follow speculate( )");
+}
+
 static int
 check_action_order(struct comp *c, struct node *n, struct order *o)
 {
 	const struct ident *id = n->ident;
 
 	if (o->spec && (id->def_flags & A_DESTRUCTIVE) != 0)
-		return comp_error(c, D_ACT_SPEC, n,
-		    "destructive actions may not follow speculate( )");
+		return check_destructive_after_speculate(c, n);
 	if (id->id == ACT_SPECULATE)
 		return check_speculate(c, n, o);
 	if (id->id == ACT_COMMIT) {
@@ -113,8 +119,7 @@ check_subr_order(struct node *n, void *ctx)
 	if (n->kind == N_CALL && n->ident != NULL &&
 	    n->ident->kind == ID_SUBR && w->o->spec &&
 	    n->ident->def_flags == S_DESTRUCTIVE)
-		return comp_error(w->c, D_ACT_SPEC, n,
-		    "destructive actions may not follow speculate( )");
+		return check_destructive_after_speculate(w->c, n);
 	return 0;
 }
 
@@ -194,9 +199,12 @@ check_statements(struct comp *c, struct node *first)
 	struct order o = { 0 };
 
 	c->diags->context = "in action list";
-	for (struct node *s = first; s != NULL; s = s->next)
+	for (struct node *s = first; s != NULL; s = s->next) {
+		c->speculating = o.spec;
 		if (check_stmt(c, s) != 0 || check_order(c, s, &o) != 0)
 			return -EINVAL;
+	}
+	c->speculating = false;
 	return 0;
 }
 
@@ -264,6 +272,8 @@ check_clause(struct comp *c, struct node *clause)
 	struct node *first = clause->b != NULL ? clause->b->list : NULL;
 	struct search s = { .c = c, .pred = pred, .body = clause->b };
 
+	c->clause_begin = (struct node){ .span = clause->span };
+	c->clause_begin.span.ahead = 0;
 	if (pred == NULL)
 		return check_statements(c, first);
 	if (node_walk(pred, comes_later, &s) == 0)

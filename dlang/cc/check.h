@@ -62,6 +62,20 @@ is_scratch(const struct node *n)
 	return (n->flags & NF_ALLOCA) != 0;
 }
 
+/* D_ACT_SPEC */
+int check_destructive_after_speculate(struct comp *c, const struct node *n);
+/*
+ * Is this surely no pointer into scratch?  A variable is what it was assigned
+ * so far, and nothing in scratch outlives its clause; but what was stored in
+ * memory or in an array may be anything.
+ */
+bool never_scratch(const struct node *n);
+
+/* Each expression of a list. */
+int check_list(struct comp *c, struct node *list);
+/* D_UNKNOWN: what is called means something in a kernel only. */
+int check_kernel_only(struct comp *c, const struct node *n);
+int check_subr(struct comp *c, struct node *n);
 int check_var(struct comp *c, struct node *n);
 /* The left side of `=', `++' and the like; declared with `type' if new. */
 int check_target(

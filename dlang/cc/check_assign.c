@@ -182,6 +182,24 @@ assignable(const struct node *to, const struct node *from)
 	return check_compatible(to->type, from);
 }
 
+bool
+never_scratch(const struct node *n)
+{
+	if (is_scratch(n))
+		return false;
+	switch ((enum node_kind)n->kind) {
+	case N_CAST:
+	case N_INLINE: return never_scratch(n->kind == N_CAST ? n->b : n->a);
+	case N_BINARY:
+	case N_COMMA: return never_scratch(n->a) && never_scratch(n->b);
+	case N_COND: return never_scratch(n->b) && never_scratch(n->c);
+	case N_VAR:
+	case N_INT:
+	case N_STRING: return true;
+	default: return false;
+	}
+}
+
 /* One variable cannot hold both pointers into scratch and others: what it
  * points to would be gone, or not, by the next firing. */
 static int
@@ -190,17 +208,37 @@ check_alloca(struct comp *c, const struct node *n)
 	struct ident *id = n->a->ident;
 
 	if (n->a->kind != N_VAR || kind_of(n->a) != TYPE_POINTER ||
-	    is_zero(n->b))
+	    (n->b->kind == N_INT && n->b->value == 0))
 		return 0;
-	uint32_t mine = is_scratch(n->b) ? IDF_ALLOCA : IDF_NOALLOCA;
-	uint32_t other = IDF_ALLOCA | IDF_NOALLOCA;
-	if ((id->flags & other & ~mine) != 0)
+	if ((n->b->flags & NF_MIXED) != 0)
 		return comp_error(c, D_ALLOCA_INCOMPAT, n,
+		    "ternary conditional with alloca and non-alloca branches "
+		    "cannot be assigned to a variable");
+	uint32_t mine = is_scratch(n->b) ? IDF_ALLOCA :
+	    never_scratch(n->b)          ? IDF_NOALLOCA :
+					   0;
+	uint32_t other = IDF_ALLOCA | IDF_NOALLOCA;
+	if (mine != 0 && (id->flags & other & ~mine) != 0)
+		return comp_error(c, D_ALLOCA_INCOMPAT, &c->clause_begin,
 		    "%s: cannot reuse the same identifier for both alloca and "
 		    "non-alloca allocations",
 		    id->name);
 	id->flags |= mine;
 	return 0;
+}
+
+/* `op=' begins with 0, but not on the way to what is no value. */
+static bool
+no_first_value(struct comp *c, struct node *n)
+{
+	if (check_expr(c, n->b) != 0)
+		return true;
+	if (!is_action(n->b))
+		return false;
+	comp_error(c, D_VAR_UNDEF, n,
+	    "%s has not yet been declared or assigned",
+	    n->a->kind == N_INDEX ? n->a->a->name : n->a->name);
+	return true;
 }
 
 int
@@ -220,6 +258,8 @@ check_assign(struct comp *c, struct node *n)
 		    (check_expr(c, n->b) != 0 ||
 			first_type(c, n, n->b, &first) != 0))
 			return -EINVAL;
+		if (n->op != O_SET && no_first_value(c, n))
+			return -EINVAL;
 		if (declare_target(c, n->a, first) != 0)
 			return -EINVAL;
 	}
@@ -234,6 +274,6 @@ check_assign(struct comp *c, struct node *n)
 	if (n->op == O_SET && check_alloca(c, n) != 0)
 		return -EINVAL;
 	n->type = n->a->type;
-	n->flags = NF_CANON | (n->b->flags & NF_ALLOCA);
+	n->flags = NF_CANON | (n->b->flags & NF_POINTS);
 	return 0;
 }

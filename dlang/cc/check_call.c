@@ -50,6 +50,18 @@ wrong_arg(struct comp *c, const struct node *arg, const char *name,
 	    type_name(arg->type, y, sizeof(y)));
 }
 
+/* A `void *' takes a string, too: its characters are in memory. */
+static bool
+argument_fits(struct type *want, const struct node *a)
+{
+	const struct type *t = type_resolve(want);
+
+	return check_compatible(want, a) ||
+	    (t->kind == TYPE_POINTER &&
+		type_resolve(t->base)->kind == TYPE_VOID &&
+		type_is_string(a->type));
+}
+
 int
 check_args(struct comp *c, struct node *n, struct ident *id,
     const struct proto *p, const char *brackets)
@@ -68,7 +80,7 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 			return want != NULL ?
 			    wrong_arg(c, a, name, brackets, i + 1, want) :
 			    0;
-		if (want != NULL && !check_compatible(want, a))
+		if (want != NULL && !argument_fits(want, a))
 			return wrong_arg(c, a, name, brackets, i + 1, want);
 	}
 	return 0;
@@ -111,7 +123,7 @@ positive_const(const struct node *n)
 	return check_const(n, &v) && v > 0;
 }
 
-static int
+int
 check_list(struct comp *c, struct node *list)
 {
 	for (; list != NULL; list = list->next)
@@ -127,6 +139,7 @@ check_is_recordable_call(const struct node *n)
 	    n->ident->kind != ID_ACTION)
 		return false;
 	switch ((enum dif_act)n->ident->id) {
+	case ACT_STACK:
 	case ACT_USTACK:
 	case ACT_JSTACK:
 	case ACT_USYM:
@@ -278,6 +291,7 @@ check_conv(struct comp *c, struct node *n, const struct fmt_conv *v,
 static int
 parse_format(struct comp *c, struct node *n, struct node *text)
 {
+	char buf[NAME_MAX_TEXT];
 	const char *why = "";
 	struct fmt *f;
 
@@ -287,11 +301,10 @@ parse_format(struct comp *c, struct node *n, struct node *text)
 	if (text == NULL || text->kind != N_STRING)
 		return comp_error(c, D_PRINTF_ARG_FMT, text != NULL ? text : n,
 		    "%s( ) argument #1 is incompatible with prototype:\n"
-		    "\tprototype: string constant",
-		    n->ident->name);
-	if (text->name[0] == '\0' && n->ident->id != ACT_FREOPEN)
-		return comp_error(c, D_PRINTF_FMT_EMPTY, text,
-		    "%s( ) format string is empty", n->ident->name);
+		    "\tprototype: string constant\n\t argument: %s",
+		    n->ident->name,
+		    text != NULL ? type_name(text->type, buf, sizeof(buf)) :
+				   "none");
 	if (fmt_parse(&c->prog->arena, text->name, &f, &why) != 0)
 		return comp_error(c, D_SYNTAX, text, "%s", why);
 	n->extra = f;
@@ -437,7 +450,7 @@ check_printa(struct comp *c, struct node *n)
 	size_t i = 1;
 
 	if (first == NULL)
-		return mismatch(c, D_PRINTA_PROTO, n, "at least 1");
+		return mismatch(c, D_PROTO_LEN, n, "at least 1");
 	if (first->kind != N_AGG) {
 		if (check_expr(c, first) != 0)
 			return -EINVAL;
@@ -522,11 +535,13 @@ check_trace(struct comp *c, struct node *n)
 
 	if (count(a) != 1)
 		return mismatch(c, D_PROTO_LEN, n, "1");
+	if (a->kind == N_AGG && print)
+		return comp_error(c, D_PRINT_AGG, a,
+		    "print( ) may not be applied to an aggregation -- did you "
+		    "mean printa( )?");
 	if (a->kind == N_AGG)
-		return comp_error(c, print ? D_PRINT_AGG : D_TRACE_AGG, a,
-		    "%s( ) may not be applied to an aggregation -- did you "
-		    "mean printa( )?",
-		    name);
+		return comp_error(c, D_TRACE_DYN, a,
+		    "trace( ) may not be applied to a dynamic expression");
 	if (check_expr(c, a) != 0)
 		return -EINVAL;
 	enum type_kind k = kind_of(a);
@@ -539,6 +554,32 @@ check_trace(struct comp *c, struct node *n)
 	if (a->kind == N_XLATE)
 		return comp_error(c, print ? D_PRINT_DYN : D_TRACE_DYN, a,
 		    "%s( ) may not be applied to a translated pointer", name);
+	return 0;
+}
+
+/* A pointer to what has a size, or an object of D. */
+static int
+check_print(struct comp *c, struct node *n)
+{
+	struct node *a = n->list;
+	char buf[NAME_MAX_TEXT];
+
+	if (check_trace(c, n) != 0)
+		return -EINVAL;
+	enum type_kind k = kind_of(a);
+	if (k == TYPE_STRUCT || k == TYPE_UNION || k == TYPE_ARRAY ||
+	    k == TYPE_STRING)
+		return 0;
+	if (k != TYPE_POINTER)
+		return wrong_arg(
+		    c, a, n->ident->name, "( )", 1, c->cc->t_voidp);
+	struct type *to = type_resolve(a->type)->base;
+	if (type_resolve(to)->size == 0)
+		return comp_error(c, D_PRINT_SIZE, a,
+		    "%s( ) argument #1 reference has type '%s' with size 0; "
+		    "cannot %s( ) it.",
+		    n->ident->name, type_name(to, buf, sizeof(buf)),
+		    n->ident->name);
 	return 0;
 }
 
@@ -627,21 +668,8 @@ check_plain(struct comp *c, struct node *n)
 	return check_args(c, n, n->ident, ident_proto(c->cc, n->ident), "( )");
 }
 
-static int
-check_setopt(struct comp *c, struct node *n)
-{
-	if (check_plain(c, n) != 0)
-		return -EINVAL;
-	for (struct node *a = n->list; a != NULL; a = a->next)
-		if (a->kind != N_STRING)
-			return comp_error(c, D_PROTO_ARG, a,
-			    "setopt( ) argument is incompatible with "
-			    "prototype:\n\tprototype: string constant");
-	return 0;
-}
-
-static int
-kernel_only(struct comp *c, const struct node *n)
+int
+check_kernel_only(struct comp *c, const struct node *n)
 {
 	return comp_error(c, D_UNKNOWN, n,
 	    "%s( ) has no meaning for a user process: only a tracer of the "
@@ -657,7 +685,7 @@ check_action(struct comp *c, struct node *n)
 		int (*fn)(struct comp *, struct node *);
 	} table[] = {
 		{ ACT_TRACE, check_trace },
-		{ ACT_PRINT, check_trace },
+		{ ACT_PRINT, check_print },
 		{ ACT_PRINTF, check_printf },
 		{ ACT_SYSTEM, check_printf },
 		{ ACT_FREOPEN, check_printf },
@@ -667,47 +695,27 @@ check_action(struct comp *c, struct node *n)
 		{ ACT_TRUNC, check_trunc },
 		{ ACT_NORMALIZE, check_normalize },
 		{ ACT_TRACEMEM, check_tracemem },
+		{ ACT_STACK, check_stack },
 		{ ACT_USTACK, check_ustack },
 		{ ACT_JSTACK, check_ustack },
-		{ ACT_SETOPT, check_setopt },
 	};
 
-	if (n->ident->id == ACT_STACK && check_stack(c, n) != 0)
-		return -EINVAL;
-	if ((n->ident->flags & IDF_KERNEL) != 0)
-		return kernel_only(c, n);
+	/* The order is wrong in any tracer, and is said first. */
+	if (c->speculating && (n->ident->def_flags & A_DESTRUCTIVE) != 0)
+		return check_destructive_after_speculate(c, n);
+
+	int (*fn)(struct comp *, struct node *) = check_plain;
+
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].act == (enum dif_act)n->ident->id)
-			return table[i].fn(c, n);
-	return check_plain(c, n);
-}
-
-/* ---- subroutines ---- */
-
-static int
-check_subr(struct comp *c, struct node *n)
-{
-	const struct proto *p = ident_proto(c->cc, n->ident);
-	int64_t size;
-
-	if ((n->ident->flags & IDF_KERNEL) != 0)
-		return kernel_only(c, n);
-	if (check_list(c, n->list) != 0 ||
-	    check_args(c, n, n->ident, p, "( )") != 0)
+			fn = table[i].fn;
+	if (fn(c, n) != 0)
 		return -EINVAL;
-	n->type = p->result;
-	n->flags = NF_CANON;
-	if (n->ident->id == DIF_SUBR_ALLOCA) {
-		int64_t max = option_get(c->cc->opts, OPT_SCRATCHSIZE);
-		if (check_const(n->list, &size) && (size > max || size < 0))
-			return comp_error(c, D_ALLOCA_SIZE, n,
-			    "alloca(%ld) size larger than scratchsize %ld",
-			    (long)size, (long)max);
-	}
-	if (n->ident->id == DIF_SUBR_ALLOCA || n->ident->id == DIF_SUBR_COPYIN)
-		n->flags |= NF_ALLOCA;
-	return 0;
+	return (n->ident->flags & IDF_KERNEL) != 0 ? check_kernel_only(c, n) :
+						     0;
 }
+
+/* ---- any call ---- */
 
 int
 check_call(struct comp *c, struct node *n)

@@ -237,6 +237,17 @@ check_deref(struct comp *c, struct node *n)
 	return 0;
 }
 
+/* Of something in memory: where the pointer points that leads to it. */
+static uint32_t
+points(const struct node *n)
+{
+	while ((n->kind == N_INDEX || n->kind == N_MEMBER ||
+		   (n->kind == N_UNARY && n->op == O_DEREF)) &&
+	    n->a->type != NULL && kind_of(n->a) != TYPE_POINTER)
+		n = n->a;
+	return n->a != NULL ? n->a->flags & NF_POINTS : 0;
+}
+
 static int
 check_address(struct comp *c, struct node *n)
 {
@@ -257,7 +268,7 @@ check_address(struct comp *c, struct node *n)
 		return comp_error(c, D_ADDROF_LVAL, n,
 		    "unacceptable operand for unary & operator");
 	n->type = types_pointer(c->cc->types, a->type);
-	n->flags = NF_CANON;
+	n->flags = NF_CANON | points(a);
 	return 0;
 }
 
@@ -296,6 +307,22 @@ check_step(struct comp *c, struct node *n)
 	return 0;
 }
 
+/* &`name: where a symbol is can be said without debug information, too. */
+static bool
+is_untyped_symbol(struct comp *c, struct node *n)
+{
+	struct node *a = n->a;
+
+	if (a->kind != N_NAME || strchr(a->name, '`') == NULL ||
+	    bind_expr(c, a, false) != 0 || a->kind != N_VAR ||
+	    a->ident->kind != ID_SYMBOL || a->type != NULL)
+		return false;
+	a->type = c->cc->t_void;
+	n->type = types_pointer(c->cc->types, a->type);
+	n->flags = NF_CANON;
+	return true;
+}
+
 static int
 check_unary(struct comp *c, struct node *n)
 {
@@ -303,6 +330,8 @@ check_unary(struct comp *c, struct node *n)
 
 	if (n->op == O_INC || n->op == O_DEC)
 		return check_step(c, n);
+	if (n->op == O_ADDR && is_untyped_symbol(c, n))
+		return 0;
 	if (check_expr(c, n->a) != 0)
 		return -EINVAL;
 	n->flags = 0;
@@ -360,6 +389,7 @@ check_pointer_arith(struct comp *c, struct node *n, int *error)
 	if (!is_arith(p == a ? b : a))
 		*error = check_incompatible(c, n, a, b, "");
 	n->type = types_pointer(c->cc->types, type_resolve(p->type)->base);
+	n->flags |= p->flags & NF_POINTS;
 	return true;
 }
 
@@ -410,6 +440,12 @@ check_operator(struct comp *c, struct node *n)
 	switch ((enum oper)n->op) {
 	case O_ADD:
 	case O_SUB:
+		if (n->kind == N_ASSIGN && is_pointer(b) &&
+		    (pointee(b)->kind == TYPE_VOID || pointee(b)->size == 0))
+			return comp_error(c, D_OP_VFPTR, n,
+			    "operator %s= requires left-hand scalar operand of "
+			    "known size",
+			    oper_text(n->op));
 		if (check_pointer_arith(c, n, &error))
 			return error;
 		if (!is_arith(a) || !is_arith(b))
@@ -520,13 +556,11 @@ check_cond(struct comp *c, struct node *n)
 	else
 		return comp_error(c, D_OP_INCOMPAT, n,
 		    "operator ?: operands must have compatible types");
-	if (kind_of(x) == TYPE_POINTER && kind_of(y) == TYPE_POINTER &&
-	    is_scratch(x) != is_scratch(y) && !is_zero(x) && !is_zero(y))
-		return comp_error(c, D_ALLOCA_INCOMPAT, n,
-		    "operator ?: operands cannot mix alloca and non-alloca "
-		    "pointers");
 	n->flags = (x->flags & y->flags & NF_CANON) |
-	    ((x->flags | y->flags) & NF_ALLOCA);
+	    ((x->flags | y->flags) & NF_POINTS);
+	if ((is_scratch(x) && never_scratch(y) && !is_zero(y)) ||
+	    (is_scratch(y) && never_scratch(x) && !is_zero(x)))
+		n->flags |= NF_MIXED;
 	return 0;
 }
 
@@ -542,7 +576,7 @@ check_comma(struct comp *c, struct node *n)
 		return comp_error(c, D_OP_DYN, n,
 		    "operator , operands cannot be of dynamic type");
 	n->type = n->b->type;
-	n->flags = n->b->flags & (NF_CANON | NF_ALLOCA);
+	n->flags = n->b->flags & (NF_CANON | NF_POINTS);
 	return 0;
 }
 
@@ -589,7 +623,7 @@ check_cast(struct comp *c, struct node *n)
 		    type_name(n->b->type, x, sizeof(x)),
 		    type_name(to, y, sizeof(y)));
 	n->type = to;
-	n->flags = NF_CANON | (n->b->flags & NF_ALLOCA);
+	n->flags = NF_CANON | (n->b->flags & NF_POINTS);
 	return 0;
 }
 
@@ -672,6 +706,9 @@ expand_inline(
 	if (error != 0)
 		return error;
 	if (body->kind == N_INT && type_equal(body->type, id->type)) {
+		/* Its name is gone when the clause is looked at. */
+		if ((id->flags & IDF_ATTR) != 0 && stab_name(c, n, id) != 0)
+			return -EINVAL;
 		struct node *next = n->next;
 		struct span span = n->span;
 		*n = *body;
@@ -684,7 +721,7 @@ expand_inline(
 	n->list = NULL;
 	n->ident = id;
 	n->type = id->type;
-	n->flags = NF_CANON | (body->flags & NF_ALLOCA);
+	n->flags = NF_CANON | (body->flags & NF_POINTS);
 	return 0;
 }
 

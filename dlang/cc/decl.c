@@ -170,8 +170,8 @@ check_param_class(struct comp *c, struct node *p)
 }
 
 /* One parameter; arrays become pointers where `decay'. */
-static int
-param_type(struct comp *c, struct node *p, bool decay, struct declared *out)
+int
+decl_param(struct comp *c, struct node *p, bool decay, struct declared *out)
 {
 	struct type *base;
 
@@ -224,7 +224,7 @@ tuple_of(struct comp *c, struct node *d, struct declared *out)
 			return comp_error(c, D_DECL_PROTO_VARARGS, p,
 			    "array prototype may not use a variable-length "
 			    "argument list");
-		if (param_type(c, p, false, &m) != 0 ||
+		if (decl_param(c, p, false, &m) != 0 ||
 		    check_tuple_param(c, p, &m, out->nkeys + 1) != 0)
 			return -EINVAL;
 		out->keys[out->nkeys++] = m.type;
@@ -269,7 +269,7 @@ function_of(
 			t->varargs = true;
 			continue;
 		}
-		if (param_type(c, p, true, &m) != 0 ||
+		if (decl_param(c, p, true, &m) != 0 ||
 		    check_func_param(c, p, &m, t->nmembers) != 0)
 			return -EINVAL;
 		if (type_resolve(m.type)->kind != TYPE_VOID)
@@ -633,98 +633,5 @@ decl_inline(struct comp *c, struct node *n)
 	    check_inline_body(c, n, &d, id) != 0)
 		return -EINVAL;
 	hash_set_str(&c->cc->globals, id->name, id);
-	return 0;
-}
-
-/* ---- providers ---- */
-
-/* What a probe may carry, from the width of its argument count in USDT. */
-#define PROBE_ARGS_MAX 255
-
-static int
-bad_provider(struct comp *c, const struct node *n, const char *why)
-{
-	return comp_error(c, D_PROV_BADNAME, n, "%s: %s", why, n->name);
-}
-
-static int
-probe_params(
-    struct comp *c, struct node *probe, struct node *list, const char *what)
-{
-	size_t n = 0;
-
-	for (struct node *p = list; p != NULL; p = p->next, n++) {
-		struct declared m = { 0 };
-		if (p->a == NULL)
-			return comp_error(c, D_DECL_PROTO_VARARGS, p,
-			    "%s prototype may not use a variable-length "
-			    "argument list",
-			    probe->name);
-		if (param_type(c, p, true, &m) != 0)
-			return -EINVAL;
-	}
-	if (n > PROBE_ARGS_MAX)
-		return comp_error(c, D_PROV_PRARGLEN, probe,
-		    "probe %s %s prototype exceeds %d parameters: %zu used",
-		    probe->name, what, PROBE_ARGS_MAX, n);
-	return 0;
-}
-
-static int
-check_probe(struct comp *c, struct node *prov, struct node *probe)
-{
-	if (strchr(probe->name, '`') != NULL)
-		return bad_provider(
-		    c, probe, "probe name may not contain scoping operator");
-	if (strlen(probe->name) > 63)
-		return bad_provider(c, probe, "probe name is too long");
-	for (struct node *p = prov->list; p != probe; p = p->next)
-		if (strcmp(p->name, probe->name) == 0)
-			return comp_error(c, D_PROV_PRDUP, probe,
-			    "probe redeclared: %s:%s", prov->name, probe->name);
-	if (probe_params(c, probe, probe->list, "input") != 0)
-		return -EINVAL;
-	return probe->a == NULL ?
-	    0 :
-	    probe_params(c, probe, probe->a->list, "output");
-}
-
-static int
-check_same_provider(
-    struct comp *c, const struct node *n, const struct node *old)
-{
-	const struct node *a = n->list, *b = old->list;
-
-	for (; a != NULL && b != NULL; a = a->next, b = b->next)
-		if (strcmp(a->name, b->name) != 0)
-			break;
-	if (a == NULL && b == NULL)
-		return 0;
-	return comp_error(c, D_PROV_INCOMPAT, n,
-	    "provider interface mismatch: %s\n\t current: line %d\n\t"
-	    "previous: line %d",
-	    n->name, n->span.line, old->span.line);
-}
-
-int
-decl_provider(struct comp *c, struct node *n)
-{
-	size_t len = strlen(n->name);
-
-	if (strchr(n->name, '`') != NULL)
-		return bad_provider(
-		    c, n, "provider name may not contain scoping operator");
-	if (len >= 64)
-		return bad_provider(c, n, "provider name is too long");
-	if (n->name[len - 1] >= '0' && n->name[len - 1] <= '9')
-		return bad_provider(
-		    c, n, "provider name may not end with a digit");
-	for (struct node *p = n->list; p != NULL; p = p->next)
-		if (check_probe(c, n, p) != 0)
-			return -EINVAL;
-	struct node *old = hash_get_str(&c->cc->providers, n->name);
-	if (old != NULL)
-		return check_same_provider(c, n, old);
-	hash_set_str(&c->cc->providers, n->name, n);
 	return 0;
 }

@@ -27,6 +27,10 @@ int decl_declarator(
 /* Refuse void and incomplete objects. */
 int decl_object(struct comp *c, const struct declared *d);
 
+/* A parameter; decay: arrays are pointers, as in C. */
+int decl_param(
+    struct comp *c, struct node *p, bool decay, struct declared *out);
+
 /* sou.c: struct, union and enum specifiers, defined or named. */
 int decl_sou(struct comp *c, struct node *n, struct type **out);
 int decl_enum(struct comp *c, struct node *n, struct type **out);

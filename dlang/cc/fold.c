@@ -64,6 +64,18 @@ become_int(struct node *n, uint64_t value)
 		n->flags |= NF_CANON;
 }
 
+/* An operator's result.  A signed overflow of constants, which C leaves open,
+ * makes the type wider, as it does for a literal: 1 << 40 is a long. */
+static void
+become_result(struct comp *c, struct node *n, uint64_t value)
+{
+	struct dif_type d = type_dif(n->type);
+
+	if (d.is_signed && d.size == 4 && extend(value, n->type) != value)
+		n->type = c->cc->t_long;
+	become_int(n, value);
+}
+
 /* The type in which a binary operator of these operands compares. */
 static bool
 both_signed(const struct node *a, const struct node *b)
@@ -134,7 +146,7 @@ fold_binary(struct comp *c, struct node *n)
 		    c, D_DIV_ZERO, n, "expression contains division by zero");
 	if (is_const(n->a) && is_const(n->b) && n->kind == N_BINARY &&
 	    type_is_integer(n->type))
-		become_int(n, compute(n, n->a->value, n->b->value));
+		become_result(c, n, compute(n, n->a->value, n->b->value));
 	else if (is_const(n->a) && n->op == O_LAND && n->a->value == 0)
 		become_int(n, 0);
 	else if (is_const(n->a) && n->op == O_LOR && n->a->value != 0)
@@ -151,12 +163,12 @@ wrap(uint64_t v, const struct type *t)
 }
 
 static void
-fold_unary(struct node *n)
+fold_unary(struct comp *c, struct node *n)
 {
 	if (!is_const(n->a) || !type_is_integer(n->a->type))
 		return;
 	switch ((enum oper)n->op) {
-	case O_NEG: become_int(n, wrap(-n->a->value, n->type)); break;
+	case O_NEG: become_result(c, n, wrap(-n->a->value, n->type)); break;
 	case O_PLUS: become_int(n, n->a->value); break;
 	case O_COMPL: become_int(n, wrap(~n->a->value, n->type)); break;
 	case O_NOT: become_int(n, n->a->value == 0); break;
@@ -196,7 +208,7 @@ fold_expr(struct comp *c, struct node *n)
 	switch ((enum node_kind)n->kind) {
 	case N_BINARY: return fold_binary(c, n);
 	case N_ASSIGN: return n->op != O_SET ? fold_binary(c, n) : 0;
-	case N_UNARY: fold_unary(n); return 0;
+	case N_UNARY: fold_unary(c, n); return 0;
 	case N_COND: fold_cond(n); return fold_cast(n);
 	case N_CAST: return fold_cast(n);
 	default: return 0; /* nothing to compute */

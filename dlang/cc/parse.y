@@ -878,6 +878,8 @@ parse_program(struct comp *c, struct node **out)
 		.col = 1 };
 	void *scanner;
 
+	if (c->in->library)
+		lx.where.file = c->in->source->name;
 	lx.span = (struct span){ .source = c->in->source, .line = 1, .col = 1 };
 	int error = lex_init_scanner(&lx, &scanner);
 	if (error != 0)

@@ -88,7 +88,8 @@ line_mark(struct words *ws, size_t i, struct lexer_position *pos)
 			return malformed(ws,
 			    "line directive: expected a file name in quotes");
 		/* Back in the text itself: its name goes without saying. */
-		pos->file = strcmp(ws->w[i + 1], ws->at->source->name) != 0 ?
+		pos->file = strcmp(ws->w[i + 1], ws->at->source->name) != 0 ||
+			ws->c->in->library ?
 		    ws->w[i + 1] :
 		    NULL;
 	}
@@ -127,47 +128,17 @@ pragma_option(struct words *ws, size_t i)
 	    "failed to set option '%s': %s", name, option_error(error));
 }
 
-static bool
-find_level(const char *s, size_t len, const char *const names[], size_t n,
-    uint8_t *out)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strlen(names[i]) == len &&
-		    strncasecmp(names[i], s, len) == 0) {
-			*out = (uint8_t)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* "Evolving/Evolving/Common" */
-static bool
-parse_attr(const char *s, struct attr *out)
-{
-	static const char *const levels[] = { "Internal", "Private", "Obsolete",
-		"External", "Unstable", "Evolving", "Stable", "Standard" };
-	static const char *const classes[] = { "Unknown", "CPU", "Platform",
-		"Group", "ISA", "Common" };
-	const char *a = strchr(s, '/');
-	const char *b = a != NULL ? strchr(a + 1, '/') : NULL;
-
-	return b != NULL &&
-	    find_level(
-		s, (size_t)(a - s), levels, ARRAY_SIZE(levels), &out->name) &&
-	    find_level(a + 1, (size_t)(b - a - 1), levels, ARRAY_SIZE(levels),
-		&out->data) &&
-	    find_level(b + 1, strlen(b + 1), classes, ARRAY_SIZE(classes),
-		&out->class);
-}
-
+/* Waits for its identifier, which may be declared before or after it. */
 static void
 add_pragma(struct words *ws, const char *what, const char *ident,
-    const struct attr *attr)
+    const struct pragma *values)
 {
-	*vec_push(&ws->c->pragmas) = (struct pragma){
-		.what = what, .ident = ident, .attr = *attr, .span = *ws->at
-	};
+	struct pragma *p = vec_push(&ws->c->pragmas);
+
+	*p = *values;
+	p->what = what;
+	p->ident = ident;
+	p->span = *ws->at;
 }
 
 static int
@@ -176,18 +147,20 @@ pragma_attributes(struct words *ws, size_t i)
 	static const char *const parts[] = { "provider", "module", "function",
 		"name", "args" };
 	struct attr attr;
-	uint8_t part;
 
 	if (i + 1 >= ws->n)
 		return malformed(ws, "pragma attributes <attributes> <ident>");
-	if (!parse_attr(ws->w[i], &attr))
+	if (!attr_parse(ws->w[i], &attr))
 		return diag_error(ws->c->diags, D_PRAGMA_INVAL, ws->at,
 		    "invalid attributes specified by #pragma attributes");
 	if (strcmp(ws->w[i + 1], "provider") == 0) {
 		if (i + 4 != ws->n)
 			return malformed(ws, "pragma D attributes provider");
-		if (!find_level(ws->w[i + 3], strlen(ws->w[i + 3]), parts,
-			ARRAY_SIZE(parts), &part))
+		size_t k = 0;
+		while (k < ARRAY_SIZE(parts) &&
+		    strcasecmp(parts[k], ws->w[i + 3]) != 0)
+			k++;
+		if (k == ARRAY_SIZE(parts))
 			return diag_error(ws->c->diags, D_PRAGMA_INVAL, ws->at,
 			    "invalid component \"%s\" in attributes #pragma "
 			    "for provider %s",
@@ -197,38 +170,24 @@ pragma_attributes(struct words *ws, size_t i)
 	if (i + 2 != ws->n)
 		return diag_error(ws->c->diags, D_PRAGMA_MALFORM, ws->at,
 		    "superfluous arguments specified for #pragma attributes");
-	add_pragma(ws, "attributes", ws->w[i + 1], &attr);
+	add_pragma(
+	    ws, "attributes", ws->w[i + 1], &(struct pragma){ .attr = attr });
 	return 0;
-}
-
-static bool
-is_version(const char *s)
-{
-	unsigned parts = 1;
-
-	if (!isdigit((unsigned char)*s))
-		return false;
-	for (; *s != '\0'; s++) {
-		if (*s == '.' && isdigit((unsigned char)s[1]))
-			parts++;
-		else if (!isdigit((unsigned char)*s))
-			return false;
-	}
-	return parts == 2 || parts == 3;
 }
 
 static int
 pragma_binding(struct words *ws, size_t i)
 {
-	struct attr attr = { 0 };
+	int64_t version;
 
 	if (i + 2 != ws->n || !ws->quoted[i])
 		return malformed(ws,
 		    "pragma D binding: expected \"version\" and identifier");
-	if (!is_version(ws->w[i]))
+	if (option_version(ws->w[i], &version) == -EINVAL)
 		return diag_error(ws->c->diags, D_PRAGMA_INVAL, ws->at,
 		    "invalid version specified by #pragma binding");
-	add_pragma(ws, "binding", ws->w[i + 1], &attr);
+	add_pragma(ws, "binding", ws->w[i + 1],
+	    &(struct pragma){ .since = (int32_t)version });
 	return 0;
 }
 
@@ -237,6 +196,8 @@ pragma_depends(struct words *ws, size_t i)
 {
 	if (i + 2 != ws->n)
 		return malformed(ws, "pragma D depends_on <class> <name>");
+	if (strcmp(ws->w[i], "library") == 0 && ws->c->in->library)
+		return 0; /* whoever gave us the library has seen to it */
 	if (strcmp(ws->w[i], "library") == 0)
 		return diag_error(ws->c->diags, D_PRAGMA_DEPEND, ws->at,
 		    "main program may not explicitly depend on a library");
@@ -327,23 +288,40 @@ pragma_line(struct comp *c, const char *text, const struct span *at,
 	    "invalid control directive: #%s", ws.w[0]);
 }
 
+/* Those whose identifier is there by now. */
 int
-pragma_finish(struct comp *c)
+pragma_apply(struct comp *c)
 {
-	for (size_t i = 0; i < c->pragmas.len; i++) {
-		const struct pragma *p = &c->pragmas.at[i];
-		struct ident *id = scope_global(c->cc, p->ident);
+	vec_foreach(p, &c->pragmas) {
+		struct ident *id =
+		    p->used ? NULL : hash_get_str(&c->cc->globals, p->ident);
 		if (id == NULL)
-			return diag_error(c->diags, D_PRAGMA_UNUSED, &p->span,
-			    "unused #pragma %s", p->what);
+			continue;
 		if (id->kind != ID_SCALAR && id->kind != ID_ASSOC &&
 		    id->kind != ID_INLINE)
 			return diag_error(c->diags, D_PRAGMA_SCOPE, &p->span,
 			    "#pragma %s cannot modify entity defined outside "
 			    "program scope",
 			    p->what);
-		if (strcmp(p->what, "attributes") == 0)
+		p->used = true;
+		if (strcmp(p->what, "binding") == 0) {
+			id->since = p->since;
+		} else {
 			id->attr = p->attr;
+			id->flags |= IDF_ATTR;
+		}
 	}
+	return 0;
+}
+
+int
+pragma_finish(struct comp *c)
+{
+	if (pragma_apply(c) != 0)
+		return -EINVAL;
+	vec_foreach(p, &c->pragmas)
+		if (!p->used)
+			return diag_error(c->diags, D_PRAGMA_UNUSED, &p->span,
+			    "unused #pragma %s", p->what);
 	return 0;
 }

@@ -17,8 +17,7 @@ ident_new(struct cc *cc, const char *name, enum ident_kind kind)
 
 	id->name = name;
 	id->kind = kind;
-	/* Stable/Stable/Common: what user identifiers have by default. */
-	id->attr = (struct attr){ 6, 6, 5 };
+	id->attr = ATTR_DEFAULT;
 	return id;
 }
 
@@ -45,7 +44,12 @@ ident_kind_name(const struct ident *id)
 struct ident *
 scope_global(struct cc *cc, const char *name)
 {
-	return hash_get_str(&cc->globals, name);
+	struct ident *id = hash_get_str(&cc->globals, name);
+	int64_t version = option_get(cc->opts, OPT_VERSION);
+
+	if (id != NULL && version != OPTION_UNSET && id->since > version)
+		return NULL;
+	return id;
 }
 
 static struct hash *
@@ -62,7 +66,8 @@ table_of(struct comp *c, enum dif_scope scope)
 struct ident *
 scope_lookup(struct comp *c, enum dif_scope scope, const char *name)
 {
-	return hash_get_str(table_of(c, scope), name);
+	return scope == DIF_GLOBAL ? scope_global(c->cc, name) :
+				     hash_get_str(table_of(c, scope), name);
 }
 
 struct ident *

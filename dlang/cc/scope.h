@@ -9,6 +9,7 @@
 #ifndef DLANG_CC_SCOPE_H
 #define DLANG_CC_SCOPE_H
 
+#include "dlang/attr.h"
 #include "dlang/base/hash.h"
 #include "dlang/cc/ast.h"
 #include "dlang/prog.h"
@@ -27,13 +28,8 @@ enum ident_kind {
 	ID_AGG,     /* aggregation; agg */
 	ID_INLINE,  /* body, params */
 	ID_ENUM,    /* enumerator; value */
-	ID_SYMBOL,  /* variable or function of the target; value: address */
+	ID_SYMBOL,  /* variable or function of the target; value: ref */
 	ID_PARAM,   /* parameter of an inline or translator; node */
-};
-
-/* Stability: three levels, as in N/D/C. */
-struct attr {
-	uint8_t name, data, class;
 };
 
 /* One parameter of a prototype; NULL type: any (`@'). */
@@ -50,6 +46,7 @@ struct proto {
 #define IDF_SHARED   (1U << 2) /* in prog_globals */
 #define IDF_ALLOCA   (1U << 3) /* holds a pointer into scratch */
 #define IDF_NOALLOCA (1U << 4) /* holds another pointer */
+#define IDF_ATTR     (1U << 5) /* #pragma D attributes gave it its own */
 
 struct ident {
 	const char *name;
@@ -71,6 +68,7 @@ struct ident {
 	struct prog_var *var;
 	struct prog_agg *agg;
 	struct attr attr;
+	int32_t since;    /* OPTION_D_VERSION() that brought it */
 	struct span span; /* where it was declared or first used */
 	int line;
 };
@@ -87,7 +85,8 @@ struct proto *ident_proto(struct cc *cc, struct ident *id);
 /* How a message calls this kind: "variable", "aggregation" ... */
 const char *ident_kind_name(const struct ident *id);
 
-/* The global called so, or NULL. */
+/* The global called so, or NULL: also if it is younger than the version of D
+ * that the program asks for. */
 struct ident *scope_global(struct cc *cc, const char *name);
 
 /* A new variable of the program, with its DIF id, known to prog_globals; its

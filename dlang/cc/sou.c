@@ -239,6 +239,7 @@ define_sou(struct comp *c, struct node *n, struct type *t)
 	}
 	if (error == 0) {
 		t->kind = def.kind;
+		t->spare = false;
 		t->name = n->name;
 		t->size = ROUND_UP((l.bits + 7) / 8, l.align);
 		t->nmembers = l.members.len;
@@ -271,7 +272,9 @@ decl_sou(struct comp *c, struct node *n, struct type **out)
 	*out = t;
 	if (!n->has_body)
 		return 0;
-	if (t->kind != TYPE_FORWARD)
+	if (t->foreign)
+		type_disown(t);
+	if (t->kind != TYPE_FORWARD && !t->spare)
 		return comp_error(c, D_DECL_TYPERED, n,
 		    "type redeclared: %s %s", word, n->name);
 	return define_sou(c, n, t);
@@ -356,6 +359,8 @@ decl_enum(struct comp *c, struct node *n, struct type **out)
 	*out = t;
 	if (!n->has_body)
 		return 0;
+	if (t->foreign)
+		type_disown(t);
 	if (t->kind != TYPE_FORWARD)
 		return comp_error(
 		    c, D_DECL_TYPERED, n, "type redeclared: enum %s", n->name);

@@ -170,7 +170,8 @@ put_table(const struct row *rows, size_t n, const char *(*text)(unsigned))
 		const struct row *r = &rows[i];
 		const char *t = text(r->id);
 
-		if (r->kernel)
+		/* Those with __ are what the D library is made of. */
+		if (r->kernel || strncmp(r->name, "__", 2) == 0)
 			continue;
 		if (t == NULL) {
 			fprintf(stderr, "mantab: %s: no words in man.def\n",

@@ -187,6 +187,17 @@ llq_bin(uint64_t param, int64_t value)
 	return value < 0 ? side - place : side + 2 + place;
 }
 
+uint32_t
+agg_bucket(uint32_t func, uint64_t param, int64_t value)
+{
+	switch (func) {
+	case AGG_QUANTIZE: return quantize_bin(value);
+	case AGG_LQUANTIZE: return 1 + lquantize_bin(param, value);
+	case AGG_LLQUANTIZE: return 1 + llq_bin(param, value);
+	}
+	return 0;
+}
+
 static void
 value_add(const struct img_agg *agg, uint64_t *v, int64_t value, int64_t incr)
 {
@@ -210,12 +221,10 @@ value_add(const struct img_agg *agg, uint64_t *v, int64_t value, int64_t incr)
 		v[0]++;
 		v[1] += (uint64_t)value;
 		break;
-	case AGG_QUANTIZE: v[quantize_bin(value)] += (uint64_t)incr; break;
+	case AGG_QUANTIZE:
 	case AGG_LQUANTIZE:
-		v[1 + lquantize_bin(agg->param, value)] += (uint64_t)incr;
-		break;
 	case AGG_LLQUANTIZE:
-		v[1 + llq_bin(agg->param, value)] += (uint64_t)incr;
+		v[agg_bucket(agg->func, agg->param, value)] += (uint64_t)incr;
 		break;
 	}
 }
@@ -279,6 +288,19 @@ agg_open(const struct region *store, const struct lane *l, struct agg_at *at)
 	return true;
 }
 
+/* How many buckets an area of so many bytes gets, and where its entries
+ * begin. */
+static uint32_t
+agg_buckets(uint32_t size, uint32_t *first)
+{
+	uint32_t n = 1;
+
+	while (n < size / BYTES_PER_BUCKET)
+		n *= 2;
+	*first = VM_ALIGN((uint32_t)sizeof(struct agg_hdr) + 4 * n);
+	return n;
+}
+
 void
 agg_init(const struct region *store, struct lane *l)
 {
@@ -286,12 +308,8 @@ agg_init(const struct region *store, struct lane *l)
 	    NULL :
 	    region_at8(store, l->agg_ref, l->agg_size);
 
-	if (h == NULL)
-		return;
-	h->buckets = 1;
-	while (h->buckets < l->agg_size / BYTES_PER_BUCKET)
-		h->buckets *= 2;
-	h->used = VM_ALIGN((uint32_t)sizeof(*h) + 4 * h->buckets);
+	if (h != NULL)
+		h->buckets = agg_buckets(l->agg_size, &h->used);
 }
 
 static uint64_t
@@ -299,6 +317,16 @@ entry_size(uint32_t key_size, uint32_t words)
 {
 	return sizeof(struct agg_entry) + VM_ALIGN((uint64_t)key_size) +
 	    8 * (uint64_t)words;
+}
+
+bool
+agg_holds(uint32_t size, uint32_t data)
+{
+	uint32_t first;
+
+	size &= ~7U;
+	agg_buckets(size, &first);
+	return (uint64_t)first + entry_size(data, 0) <= size;
 }
 
 static uint32_t
@@ -321,7 +349,7 @@ key_hash(uint32_t id, const uint8_t *key, uint32_t size)
 
 static struct agg_entry *
 find(const struct region *store, const struct agg_at *at, uint32_t hash,
-    const struct img_agg *agg, const void *key)
+    const struct img_agg *agg, const void *key, uint32_t cpu)
 {
 	uint32_t prev = at->end;
 	uint32_t ref = LOAD_ONCE(&at->hdr->bucket[hash & (at->buckets - 1)]);
@@ -331,7 +359,7 @@ find(const struct region *store, const struct agg_at *at, uint32_t hash,
 		struct agg_entry *e = region_at8(store, ref, sizeof(*e));
 		if (e == NULL)
 			return NULL;
-		if (e->hash == hash && e->id == agg->id &&
+		if (e->hash == hash && e->id == agg->id && e->cpu == cpu &&
 		    e->key_size == agg->key_size &&
 		    region_at(store, ref, size) != NULL &&
 		    memcmp(e->data, key, agg->key_size) == 0)
@@ -344,7 +372,7 @@ find(const struct region *store, const struct agg_at *at, uint32_t hash,
 
 static struct agg_entry *
 add(const struct region *store, struct lane *l, const struct agg_at *at,
-    uint32_t hash, const struct img_agg *agg, const void *key)
+    uint32_t hash, const struct img_agg *agg, const void *key, uint32_t cpu)
 {
 	uint64_t size = entry_size(agg->key_size, agg->words);
 	uint32_t used = LOAD_ONCE(&at->hdr->used);
@@ -365,7 +393,7 @@ add(const struct region *store, struct lane *l, const struct agg_at *at,
 	e->hash = hash;
 	e->key_size = agg->key_size;
 	e->words = agg->words;
-	e->spare = 0;
+	e->cpu = cpu;
 	memset(e->data, 0, VM_ALIGN((size_t)agg->key_size));
 	memcpy(e->data, key, agg->key_size);
 	agg_zero(agg->func, agg->param, agg->words,
@@ -377,7 +405,7 @@ add(const struct region *store, struct lane *l, const struct agg_at *at,
 
 void
 agg_update(const struct region *store, struct lane *l,
-    const struct img_agg *agg, const void *key, int64_t value,
+    const struct img_agg *agg, const void *key, uint32_t cpu, int64_t value,
     int64_t increment)
 {
 	struct agg_at at;
@@ -386,10 +414,10 @@ agg_update(const struct region *store, struct lane *l,
 		l->drops[DROP_AGG]++;
 		return;
 	}
-	uint32_t hash = key_hash(agg->id, key, agg->key_size);
-	struct agg_entry *e = find(store, &at, hash, agg, key);
+	uint32_t hash = key_hash(agg->id, key, agg->key_size) ^ cpu;
+	struct agg_entry *e = find(store, &at, hash, agg, key, cpu);
 	if (e == NULL)
-		e = add(store, l, &at, hash, agg, key);
+		e = add(store, l, &at, hash, agg, key, cpu);
 	if (e != NULL)
 		value_add(agg,
 		    (uint64_t *)(e->data + VM_ALIGN((size_t)agg->key_size)),

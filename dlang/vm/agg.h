@@ -15,15 +15,16 @@ struct agg_entry {
 	uint32_t hash;
 	uint32_t key_size; /* bytes */
 	uint32_t words;    /* of the value */
-	uint32_t spare;
+	uint32_t cpu;      /* plus 1; 0: of all processors */
 	/* key, padded to 8 bytes, then the value */
 	uint8_t data[];
 };
 
 /* Writer: add `value' (times `increment' for the quantizers) under a key of
- * agg->key_size bytes.  No room: a drop is counted. */
+ * agg->key_size bytes, in the entry that is for `cpu' (see there).  No room: a
+ * drop is counted. */
 void agg_update(const struct region *store, struct lane *l,
-    const struct img_agg *agg, const void *key, int64_t value,
+    const struct img_agg *agg, const void *key, uint32_t cpu, int64_t value,
     int64_t increment);
 
 /* Add value words `src' to `dst', both of aggregation function func.  Used
@@ -34,6 +35,11 @@ void agg_merge(
 void agg_zero(uint32_t func, uint64_t param, uint32_t words, uint64_t *value);
 /* 8-byte words a value takes. */
 uint32_t agg_words(uint32_t func, uint64_t param);
+/* Is there room in an area of `size' bytes for an entry whose key and value
+ * take `data'?  Where not, nothing would ever be aggregated. */
+bool agg_holds(uint32_t size, uint32_t data);
+/* The word that counts a value: of the histograms, 0 for all others. */
+uint32_t agg_bucket(uint32_t func, uint64_t param, int64_t value);
 
 /* Reader: every entry, bounds checked.  *cookie starts at 0. */
 const struct agg_entry *agg_next(

@@ -62,13 +62,32 @@ no_room(struct lane *l, uint8_t *at, uint64_t used, uint32_t left,
 	return drop(l);
 }
 
+/*
+ * Policy fill: the first record without room closes the buffer.  The room that
+ * is kept for END opens when END runs, whether or not that has happened.
+ */
+static bool
+fill_takes(struct lane *l, const struct store_hdr *h, uint64_t head,
+    uint32_t size, uint32_t bufsize)
+{
+	bool end = LOAD_ACQUIRE(&h->activity) >= ACTIVITY_COOLDOWN;
+	uint32_t kept = end ? 0 : VM_MIN(LOAD_ONCE(&h->end_room), bufsize);
+
+	if (LOAD_ONCE(&l->full) && !end)
+		return false;
+	if (head <= bufsize - kept && size <= bufsize - kept - head)
+		return true;
+	l->full = 1;
+	return false;
+}
+
 void *
 buf_reserve(const struct region *store, struct lane *l, uint32_t size)
 {
 	uint32_t bufsize;
 	uint8_t *buf = buf_at(store, l, &bufsize);
 
-	if (buf == NULL || size > bufsize || LOAD_ONCE(&l->full))
+	if (buf == NULL || size > bufsize)
 		return drop(l);
 	size = VM_ALIGN(size);
 
@@ -77,10 +96,8 @@ buf_reserve(const struct region *store, struct lane *l, uint32_t size)
 	uint32_t pos = (uint32_t)(head % bufsize);
 	uint32_t left = bufsize - pos;
 	if (LOAD_ONCE(&store_hdr(store)->policy) == BUF_FILL) {
-		if (head >= bufsize || size > left) {
-			l->full = 1;
+		if (!fill_takes(l, store_hdr(store), head, size, bufsize))
 			return drop(l);
-		}
 	} else if (used + need(head, size, bufsize) > bufsize) {
 		return no_room(l, buf + pos, used, left, size, bufsize);
 	}

@@ -13,7 +13,8 @@
  *
  *	switch	no room: the record is dropped, until the consumer has read
  *	fill	one pass and no more: the first record that does not fit before
- *		the end closes the buffer for good
+ *		the end closes the buffer for good; what END records has room
+ *		of its own there
  *	ring	the oldest records make room (buf_make_room())
  */
 #ifndef DLANG_VM_BUF_H

@@ -132,6 +132,36 @@ target(struct run *u, const struct img_act *a)
 	return u->key + a->off;
 }
 
+/* What cannot be read for the record is said of the `ret' that gave it. */
+static void
+blame_result(struct run *u, const struct img_act *a)
+{
+	const struct img_difo *d = at(u->env, a->difo_ref);
+
+	if (vm_faulted(u->env) && u->env->fault.offset < 0)
+		u->env->fault.offset =
+		    (int32_t)((d->len - 1) * sizeof(dif_instr));
+}
+
+/* Where the VM has scratch is nobody's business, and another address each
+ * time: outside, a pointer into it is how far it is from its begin, from 8 on
+ * as it is not NULL. */
+static uint64_t
+show_pointer(const struct vm_env *env, uint64_t v)
+{
+	const struct vm_lane *at = &env->at;
+	uint64_t begin = VMA(VMA_STORE, at->scratch_ref);
+
+	return v - begin <= at->scratch_size ? v - begin + 8 : v;
+}
+
+static void
+act_object(struct run *u, const struct img_act *a, uint8_t *p, uint64_t addr)
+{
+	memcpy(p, &addr, 8);
+	vm_copy(u->env, p + 8, addr, a->size - 8);
+}
+
 static void
 act_expr(struct run *u, const struct img_act *a)
 {
@@ -146,8 +176,14 @@ act_expr(struct run *u, const struct img_act *a)
 		vm_copy_str(u->env, (char *)p, v, a->size);
 	else if (a->flags & ACT_F_BYREF)
 		vm_copy(u->env, p, v, a->size);
-	else
+	else if (a->flags & ACT_F_OBJECT && a->size > 8)
+		act_object(u, a, p, v);
+	else {
+		if (a->flags & ACT_F_POINTS)
+			v = show_pointer(u->env, v);
 		memcpy(p, &v, VM_MIN(a->size, 8));
+	}
+	blame_result(u, a);
 }
 
 static void
@@ -192,9 +228,10 @@ act_agg(struct run *u, const struct img_act *a)
 		value = (int64_t)evaluate(u, a->difo_ref);
 	if (a->difo2_ref != 0 && !vm_faulted(env))
 		increment = (int64_t)evaluate(u, a->difo2_ref);
+	uint32_t cpu = env->at.image->flags & IMG_AGGPERCPU ? env->cpu + 1 : 0;
 	if (!vm_faulted(env))
 		agg_update(&env->store, env->at.lane, &aggs[a->arg - 1],
-		    u->key != NULL ? (const void *)u->key : "", value,
+		    u->key != NULL ? (const void *)u->key : "", cpu, value,
 		    increment);
 	u->key = NULL;
 }
@@ -265,6 +302,19 @@ act_control(struct run *u, const struct img_act *a)
 		vm_fault(env, FLT_ILLOP, (uint64_t)v);
 }
 
+/* An action that refuses the value of its expression fails where that value
+ * came out. */
+static void
+fault_of_value(struct run *u, const struct img_act *a)
+{
+	const struct img_difo *d = at(u->env, a->difo_ref);
+
+	if (vm_faulted(u->env) && u->env->fault.offset < 0 && d != NULL &&
+	    d->len > 0)
+		u->env->fault.offset =
+		    (int32_t)((d->len - 1) * sizeof(dif_instr));
+}
+
 static void
 run_act(struct run *u, const struct img_act *a)
 {
@@ -284,6 +334,7 @@ run_act(struct run *u, const struct img_act *a)
 	case OP_RAISE:
 	case OP_CHILL: act_control(u, a); break;
 	}
+	fault_of_value(u, a);
 }
 
 /* ---- firing ---- */
@@ -367,18 +418,29 @@ may_fire(const struct vm_env *env, uint32_t flags)
 	return false;
 }
 
-/* The ECBs of a probe; exit() in one keeps the later ones from running. */
+static bool
+is_on(const struct vm_env *env, const struct img_ecb *e)
+{
+	uint32_t off = IMG_ECB_OFF | (env->followed ? IMG_ECB_OWN : 0U);
+
+	return (LOAD_ONCE(&e->flags) & off) == 0;
+}
+
+/* The ECBs of a probe; exit() in one keeps the later ones from running.  Each
+ * begins with the same scratch, so what one allocated is gone for the next. */
 static void
 fire(struct vm_env *env, uint32_t probe_ref)
 {
 	const struct img_probe *p = at(env, probe_ref);
 	uint32_t ref = LOAD_ACQUIRE(&p->ecb_ref);
+	uint64_t used = env->scratch_used;
 
 	env->probe = p;
 	env->probe_ref = probe_ref;
 	while (ref != 0 && may_fire(env, LOAD_ONCE(&p->flags))) {
 		const struct img_ecb *e = at(env, ref);
-		if (!(LOAD_ONCE(&e->flags) & IMG_ECB_OFF))
+		env->scratch_used = used;
+		if (is_on(env, e))
 			run_ecb(env, e);
 		ref = LOAD_ACQUIRE(&e->next_ref);
 	}
@@ -406,6 +468,7 @@ fire_error(struct vm_env *env, const struct img_ecb *ecb)
 		env->hit[i] = 0;
 	env->args = NULL;
 	env->nargs = 0;
+	env->scan = (struct vm_scan){ 0 };
 	env->depth++;
 	fire(env, ref);
 	/* Not the whole struct: what is the owner's may have changed. */
@@ -418,7 +481,8 @@ fire_error(struct vm_env *env, const struct img_ecb *ecb)
 	env->epid = saved.epid;
 	env->fault = saved.fault;
 	env->scratch_used = saved.scratch_used;
-	env->strtok_pos = saved.strtok_pos;
+	env->scan = saved.scan;
+	env->at.scratch_size = saved.at.scratch_size;
 }
 
 void

@@ -54,14 +54,18 @@ spec_buf(const struct vm_env *env, const struct spec *s, uint64_t id)
 static struct spec *
 active(struct vm_env *env, uint64_t id)
 {
-	if (id == 0)
-		return NULL;
-	if (id > env->at.image->nspec) {
-		vm_fault(env, FLT_ILLOP, id);
-		return NULL;
-	}
 	struct spec *s = spec_at(env, id);
+
 	return s == NULL || s->state == SPEC_INACTIVE ? NULL : s;
+}
+
+/* The same for its end, which of one that cannot be is a mistake. */
+static struct spec *
+ending(struct vm_env *env, uint64_t id)
+{
+	if (id > env->at.image->nspec)
+		vm_fault(env, FLT_ILLOP, id);
+	return active(env, id);
 }
 
 uint64_t
@@ -126,7 +130,7 @@ stamp(struct vm_env *env, uint8_t *rec, uint32_t size)
 void
 spec_commit(struct vm_env *env, uint64_t id)
 {
-	struct spec *s = active(env, id);
+	struct spec *s = ending(env, id);
 
 	if (s == NULL)
 		return;
@@ -148,7 +152,7 @@ spec_commit(struct vm_env *env, uint64_t id)
 void
 spec_discard(struct vm_env *env, uint64_t id)
 {
-	struct spec *s = active(env, id);
+	struct spec *s = ending(env, id);
 
 	if (s == NULL)
 		return;

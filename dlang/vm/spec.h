@@ -37,14 +37,14 @@ uint64_t spec_size(uint32_t n, uint32_t bytes);
 uint64_t spec_create(struct vm_env *env);
 
 /* Room for a record of `size' bytes in speculation id; NULL when id is 0 or
- * not active, and then nothing is recorded, or when it is full (DROP_SPEC).
- * An id that cannot be is an illegal operation. */
+ * not active, and then nothing is recorded, or when it is full (DROP_SPEC). */
 void *spec_reserve(struct vm_env *env, uint64_t id, uint32_t size);
 /* Keep what was reserved last in speculation id. */
 void spec_keep(struct vm_env *env, uint64_t id, uint32_t size);
 
 /* Copy its records to the principal buffer, all or none, with the time and the
- * processor of this firing; the speculation is inactive afterwards. */
+ * processor of this firing; the speculation is inactive afterwards.  For both,
+ * an id that cannot be is an illegal operation. */
 void spec_commit(struct vm_env *env, uint64_t id);
 void spec_discard(struct vm_env *env, uint64_t id);
 

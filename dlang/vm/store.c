@@ -33,8 +33,8 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 
 	y->spec_size = spec_size(im->nspec, im->specsize);
 	y->locals = align64(sizeof(struct lane));
-	y->scratch = align64(y->locals + im->locals_size);
-	y->buf = align64(y->scratch + (s->scratch & ~7U));
+	y->scratch = align64(y->locals + im->locals_size + SCRATCH_GAP);
+	y->buf = align64(y->scratch + VM_ALIGN(s->scratch));
 	y->agg = align64(y->buf + (s->bufsize & ~7U));
 	y->spec = align64(y->agg + (s->aggsize & ~7U));
 	/* Something follows even what is empty: a reference to it is valid. */
@@ -77,7 +77,7 @@ lane_init(struct region *r, uint32_t ref, const struct img_hdr *im,
 	l->locals_ref = ref + (uint32_t)y->locals;
 	l->locals_size = im->locals_size;
 	l->scratch_ref = ref + (uint32_t)y->scratch;
-	l->scratch_size = s->scratch & ~7U;
+	l->scratch_size = VM_ALIGN(s->scratch);
 	l->buf_ref = ref + (uint32_t)y->buf;
 	l->buf_size = s->bufsize & ~7U;
 	l->agg_ref = ref + (uint32_t)y->agg;
@@ -106,6 +106,7 @@ store_init(
 	h->lane_size = (uint32_t)y.lane;
 	h->nlanes = s->nlanes;
 	h->policy = s->policy;
+	h->end_room = s->end_room;
 	h->activity = ACTIVITY_INACTIVE;
 	init_strings(im, r->base + y.statics, DIF_GLOBAL);
 	vars_init(r, h->dyn_ref, s->dynvarsize, im->dyn_data);

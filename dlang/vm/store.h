@@ -68,7 +68,8 @@ struct store_hdr {
 	int32_t exit_status;     /* argument of the first exit(); one in END
 				  * replaces it */
 	uint32_t exit_called;
-	uint32_t policy; /* [I] enum buf_policy */
+	uint32_t policy;   /* [I] enum buf_policy */
+	uint32_t end_room; /* [I] policy fill: bytes kept for END's records */
 };
 
 struct lane {
@@ -86,10 +87,15 @@ struct lane {
 	uint64_t drops[DROP_COUNT]; /* [W] */
 };
 
+/* Bytes before scratch that belong to nothing: what is read or written there
+ * was meant to be in scratch. */
+#define SCRATCH_GAP 64
+
 struct store_sizes {
 	uint32_t nlanes;
 	uint32_t bufsize, aggsize, dynvarsize, scratch;
 	uint32_t policy;
+	uint32_t end_room;
 };
 
 /* Bytes a store needs for this image; 0 when they do not fit 32 bits. */

@@ -29,7 +29,7 @@ subr_rand(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	x ^= x >> 7;
 	x ^= x << 17;
 	l->random = x;
-	return x >> 33;
+	return x >> 32;
 }
 
 static uint64_t
@@ -147,15 +147,22 @@ subr_copyin(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	    addr;
 }
 
-/* Copy into scratch that the program has already. */
+/* Copy into scratch that the program has already.  What begins elsewhere is a
+ * bad address, what goes on beyond the end a bad size. */
 static void
 copy_to_scratch(struct vm_env *env, uint64_t src, uint64_t dst, uint64_t len)
 {
+	uint64_t room, have = len;
+
 	if (len == 0)
 		return;
-	uint8_t *mem = vm_scratch_at(env, dst, len);
+	uint8_t *mem = vm_scratch_at(env, dst, &room);
 	if (mem == NULL)
 		vm_fault(env, FLT_BADADDR, dst);
+	else if (VMA_IS(src) && vm_readable_at(env, src, &have) == NULL)
+		vm_fault(env, FLT_BADADDR, src);
+	else if (len > room || len > have)
+		vm_fault(env, FLT_BADSIZE, len);
 	else
 		vm_copy(env, mem, src, len);
 }
@@ -177,13 +184,15 @@ subr_bcopy(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 static uint64_t
 subr_copyinstr(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 {
-	uint32_t max = vm_strsize(env) - 1;
+	uint32_t max = vm_strmax(env);
 	struct vm_str s;
 	char *d;
 
-	/* The size counts characters; one more is taken for the NUL. */
-	if (n > 1 && a[1].value < max)
-		max = (uint32_t)a[1].value;
+	/* A size that is given counts the NUL. */
+	if (n > 1)
+		max = (uint32_t)VM_MIN(a[1].value, max);
+	if (n > 1 && max > 0)
+		max--;
 	if (vm_str(env, a[0].value, max, &s) != 0)
 		return 0;
 	/* From the target it has been copied, and terminated, just now. */
@@ -285,6 +294,7 @@ static const struct {
 	[DIF_SUBR_STATE]       = { subr_state, 2 },
 	[DIF_SUBR_STATE_STR]   = { subr_state_str, 2 },
 	[DIF_SUBR_CURCPU]      = { subr_curcpu, 0 },
+	[DIF_SUBR_LINK_NTOP]   = { subr_link_ntop, 2 },
 	/* clang-format on */
 };
 

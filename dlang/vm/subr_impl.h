@@ -41,6 +41,7 @@ SUBR(cleanpath);
 SUBR(inet_ntop);
 SUBR(inet_ntoa);
 SUBR(inet_ntoa6);
+SUBR(link_ntop);
 SUBR(json);
 
 #endif

@@ -2,8 +2,8 @@
  * Subroutines over strings.
  *
  * Inputs are looked at up to strsize, a NULL pointer is a bad address.  A
- * result that is a part of the input (strchr, strrchr, strstr, strtok) is an
- * address in it when it is in a region, else in the copy in scratch.
+ * result that is the end of the input (strchr, strrchr, strstr) is an address
+ * in it when it is in a region, else in the copy in scratch.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/subr_impl.h"
@@ -11,19 +11,19 @@
 static int
 arg_str(struct vm_env *env, const struct vm_tuple *a, struct vm_str *s)
 {
-	return vm_str(env, a->value, vm_strsize(env), s);
+	return vm_str(env, a->value, vm_strmax(env), s);
 }
 
 uint64_t
 subr_string(struct vm_env *env, const struct vm_str *s, uint32_t off,
     uint32_t len, char **d)
 {
-	uint32_t max = vm_strsize(env) - 1;
+	uint32_t max = vm_strmax(env);
 	uint8_t *mem;
 
 	if (len > max)
 		len = max;
-	uint64_t addr = vm_alloc(env, (uint64_t)len + 1, &mem);
+	uint64_t addr = vm_alloc(env, vm_string_room(env, len), &mem);
 	if (addr == 0)
 		return 0;
 	memcpy(mem, s->s + off, len);
@@ -49,12 +49,10 @@ SUBR(strjoin)
 
 	if (arg_str(env, &a[0], &s) != 0 || arg_str(env, &a[1], &t) != 0)
 		return 0;
-	uint64_t len = (uint64_t)s.len + t.len;
-	if (len >= vm_strsize(env)) {
-		vm_fault(env, FLT_NOSCRATCH, 0);
-		return 0;
-	}
-	uint64_t addr = vm_alloc(env, len + 1, &mem);
+	/* Cut at the end as any other string is. */
+	t.len = VM_MIN(t.len, vm_strmax(env) - s.len);
+	uint64_t size = vm_string_room(env, (uint64_t)s.len + t.len);
+	uint64_t addr = vm_alloc(env, size, &mem);
 	if (addr == 0)
 		return 0;
 	memcpy(mem, s.s, s.len);
@@ -235,40 +233,57 @@ contains(const struct vm_str *set, char c)
 	return false;
 }
 
+/* Keep the string; where there is room for it already, there. */
+static int
+scan_begin(struct vm_env *env, const struct vm_str *s)
+{
+	struct vm_scan *scan = &env->scan;
+	uint32_t room = VM_ALIGN(s->len);
+
+	if (room > scan->room) {
+		if (room > env->at.scratch_size - env->scratch_used) {
+			vm_fault(env, FLT_NOSCRATCH, 0);
+			return -1;
+		}
+		env->at.scratch_size -= room;
+		scan->at = env->at.scratch_size;
+		scan->room = room;
+	}
+	memmove(env->at.scratch + scan->at, s->s, s->len);
+	scan->pos = 0;
+	scan->end = s->len;
+	scan->begun = true;
+	return 0;
+}
+
 /*
- * The first call copies its string to scratch, and tokens are cut in that copy;
- * strtok_pos is where the scan goes on, 0 when it is over.
+ * The scan goes on at the delimiter that ended the token, not behind it, so
+ * that it is part of the next token when the delimiters change.  A scan that
+ * was never begun reads from NULL, a bad address; one that is over gives NULL.
  */
 SUBR(strtok)
 {
+	struct vm_scan *scan = &env->scan;
 	struct vm_str s, set;
-	char *text;
+	char *d;
 
-	if (a[0].value != 0) {
-		if (arg_str(env, &a[0], &s) != 0)
-			return 0;
-		env->strtok_pos = VMA_IS(a[0].value) ?
-		    subr_string(env, &s, 0, s.len, &text) :
-		    s.addr;
-	}
-	if (env->strtok_pos == 0 || arg_str(env, &a[1], &set) != 0 ||
-	    vm_str(env, env->strtok_pos, vm_strsize(env), &s) != 0)
+	if (a[0].value != 0 &&
+	    (arg_str(env, &a[0], &s) != 0 || scan_begin(env, &s) != 0))
+		return 0;
+	if (!scan->begun)
+		vm_fault(env, FLT_BADADDR, 0);
+	if (!scan->begun || arg_str(env, &a[1], &set) != 0)
 		return 0;
 
-	uint32_t i = 0, end;
-	while (i < s.len && contains(&set, s.s[i]))
+	struct vm_str text = { (char *)env->at.scratch + scan->at, scan->end,
+		0 };
+	uint32_t i = scan->pos, end;
+	while (i < text.len && contains(&set, text.s[i]))
 		i++;
-	for (end = i; end < s.len && !contains(&set, s.s[end]);)
+	for (end = i; end < text.len && !contains(&set, text.s[end]);)
 		end++;
-	if (i == s.len) {
-		env->strtok_pos = 0;
-		return 0;
-	}
-	uint8_t *nul = vm_scratch_at(env, s.addr + end, 1);
-	if (nul != NULL)
-		*nul = 0;
-	env->strtok_pos = end < s.len ? s.addr + end + 1 : 0;
-	return s.addr + i;
+	scan->pos = end;
+	return i == text.len ? 0 : subr_string(env, &text, i, end - i, &d);
 }
 
 SUBR(substr)
@@ -312,7 +327,7 @@ change_case(struct vm_env *env, const struct vm_tuple *a, char from)
 	uint64_t addr = subr_string(env, &s, 0, s.len, &d);
 	if (addr == 0)
 		return 0;
-	uint32_t len = VM_MIN(s.len, vm_strsize(env) - 1);
+	uint32_t len = VM_MIN(s.len, vm_strmax(env));
 	for (uint32_t i = 0; i < len; i++)
 		if (d[i] >= from && d[i] <= from + 25)
 			d[i] ^= 0x20;

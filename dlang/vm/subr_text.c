@@ -7,7 +7,7 @@
 static int
 arg_str(struct vm_env *env, const struct vm_tuple *a, struct vm_str *s)
 {
-	return vm_str(env, a->value, vm_strsize(env), s);
+	return vm_str(env, a->value, vm_strmax(env), s);
 }
 
 static uint64_t
@@ -71,50 +71,58 @@ SUBR(dirname)
 	return subr_string(env, &s, 0, strip(&s, at), &d);
 }
 
+/* One component more, after a slash where there is something before. */
+static uint32_t
+append(char *d, uint32_t n, const char *part, uint32_t len)
+{
+	if (n > 0 && d[n - 1] != '/')
+		d[n++] = '/';
+	memcpy(d + n, part, len);
+	return n + len;
+}
+
+/* The component before is taken back, with the slash that led to it. */
+static uint32_t
+take_back(const char *d, uint32_t n, uint32_t floor)
+{
+	while (n > floor && d[n - 1] != '/')
+		n--;
+	return n > floor ? n - 1 : n;
+}
+
 /*
- * Component by component: `//' and `/./' collapse, and `/../' (or `/..' at the
- * end) takes back the component before it, which never leads above the root.
- * A `..' with nothing to take back in a relative path stays, and so does a `.'
- * at the end: only what the text alone proves is removed.
+ * Component by component: an empty one and `.' vanish, `..' takes back the one
+ * before it, which never leads above the root.  With nothing to take back in a
+ * relative path it stays.  A path that vanishes altogether is `.'; only the
+ * empty one stays empty.
  */
 static uint32_t
 clean(const struct vm_str *s, char *d)
 {
 	uint32_t n = 0, i = 0, floor = 0; /* d[0 .. floor) is not taken back */
+	bool root = s->len > 0 && s->s[0] == '/';
 
-	if (s->len > 0 && s->s[0] == '/')
-		d[n++] = '/', floor = 1;
+	if (root)
+		d[n++] = '/', floor = i = 1;
 	while (i < s->len) {
 		uint32_t at = i, len;
 		while (i < s->len && s->s[i] != '/')
 			i++;
-		len = i - at;
-		bool slash = i < s->len;
-		if (slash)
-			i++;
-		if (len == 0 || (slash && len == 1 && s->s[at] == '.'))
+		len = i++ - at;
+		bool dots = len == 2 && s->s[at] == '.' && s->s[at + 1] == '.';
+		if (len == 0 || (len == 1 && s->s[at] == '.') ||
+		    (dots && root && n == floor))
 			continue;
-		if (len == 2 && s->s[at] == '.' && s->s[at + 1] == '.') {
-			if (n > floor) {
-				n--; /* the slash */
-				while (n > floor && d[n - 1] != '/')
-					n--;
-				continue;
-			}
-			if (floor == 1 && d[0] == '/')
-				continue;
-			memcpy(d + n, "..", 2); /* NOLINT: no string yet */
-			n += 2;
-			if (slash)
-				d[n++] = '/';
-			floor = n;
+		if (dots && n > floor) {
+			n = take_back(d, n, floor);
 			continue;
 		}
-		memcpy(d + n, s->s + at, len);
-		n += len;
-		if (slash)
-			d[n++] = '/';
+		n = append(d, n, s->s + at, len);
+		if (dots)
+			floor = n;
 	}
+	if (n == 0 && s->len > 0)
+		d[n++] = '.';
 	return n;
 }
 
@@ -128,8 +136,9 @@ SUBR(cleanpath)
 	/* Never longer than the input. */
 	uint64_t addr = subr_string(env, &s, 0, s.len, &d);
 	if (addr != 0) {
-		s.len = VM_MIN(s.len, vm_strsize(env) - 1);
-		uint32_t len = clean(&s, d);
+		s.len = VM_MIN(s.len, vm_strmax(env));
+		/* One more only if the text changes while it is read. */
+		uint32_t len = VM_MIN(clean(&s, d), s.len);
 		memset(d + len, 0, s.len - len);
 	}
 	return addr;
@@ -160,10 +169,10 @@ put_ipv4(char *p, const uint8_t *b)
 /*
  * RFC 5952: lower case, no leading zeros, the longest run of two or more zero
  * groups (the first of equals) as `::'; IPv4-mapped and -compatible addresses
- * end in dotted form.
+ * end in dotted form, or are nothing else when `bare'.
  */
 static char *
-put_ipv6(char *p, const uint8_t *b)
+put_ipv6(char *p, const uint8_t *b, bool bare)
 {
 	uint32_t w[8];
 	int run = -1, len = 1;
@@ -178,6 +187,8 @@ put_ipv6(char *p, const uint8_t *b)
 			run = i, len = j - i;
 	}
 	bool v4 = run == 0 && (len == 6 || (len == 5 && w[5] == 0xffff));
+	if (v4 && bare)
+		return put_ipv4(p, b + 12);
 	for (int i = 0; i < 8;) {
 		if (i == run) {
 			*p++ = ':';
@@ -196,15 +207,25 @@ put_ipv6(char *p, const uint8_t *b)
 }
 
 static uint64_t
-ntop(struct vm_env *env, bool six, uint64_t addr)
+ipv4_text(struct vm_env *env, uint64_t addr)
+{
+	uint8_t b[4];
+	char text[16];
+
+	if (vm_copy(env, b, addr, sizeof(b)) != 0)
+		return 0;
+	return constant(env, text, (uint32_t)(put_ipv4(text, b) - text));
+}
+
+static uint64_t
+ipv6_text(struct vm_env *env, uint64_t addr, bool bare)
 {
 	uint8_t b[16];
 	char text[48]; /* the longest is 45 */
 
-	if (vm_copy(env, b, addr, six ? 16 : 4) != 0)
+	if (vm_copy(env, b, addr, sizeof(b)) != 0)
 		return 0;
-	char *end = six ? put_ipv6(text, b) : put_ipv4(text, b);
-	return constant(env, text, (uint32_t)(end - text));
+	return constant(env, text, (uint32_t)(put_ipv6(text, b, bare) - text));
 }
 
 #define LINUX_AF_INET  2
@@ -214,21 +235,48 @@ SUBR(inet_ntop)
 {
 	uint32_t family = (uint32_t)a[0].value;
 
-	if (family != LINUX_AF_INET && family != LINUX_AF_INET6) {
-		vm_fault(env, FLT_ILLOP, family);
-		return 0;
-	}
-	return ntop(env, family == LINUX_AF_INET6, a[1].value);
+	if (family == LINUX_AF_INET)
+		return ipv4_text(env, a[1].value);
+	if (family == LINUX_AF_INET6)
+		return ipv6_text(env, a[1].value, false);
+	vm_fault(env, FLT_ILLOP, family);
+	return 0;
 }
 
 SUBR(inet_ntoa)
 {
-	return ntop(env, false, a[0].value);
+	return ipv4_text(env, a[0].value);
 }
 
 SUBR(inet_ntoa6)
 {
-	return ntop(env, true, a[0].value);
+	/* The second argument asks for the form of the RFC. */
+	return ipv6_text(env, a[0].value, n < 2 || a[1].value == 0);
+}
+
+/* Kinds of link-layer addresses, as in <net/if_arp.h>. */
+#define LINUX_ARPHRD_ETHER      1
+#define LINUX_ARPHRD_INFINIBAND 32
+
+SUBR(link_ntop)
+{
+	uint32_t type = (uint32_t)a[0].value, len;
+	uint8_t b[20];
+	char text[3 * sizeof(b)];
+
+	switch (type) {
+	case LINUX_ARPHRD_ETHER: len = 6; break;
+	case LINUX_ARPHRD_INFINIBAND: len = 20; break;
+	default: vm_fault(env, FLT_ILLOP, type); return 0;
+	}
+	if (vm_copy(env, b, a[1].value, len) != 0)
+		return 0;
+	for (uint32_t i = 0; i < len; i++) {
+		text[3 * i] = "0123456789abcdef"[b[i] >> 4];
+		text[3 * i + 1] = "0123456789abcdef"[b[i] & 15];
+		text[3 * i + 2] = ':';
+	}
+	return constant(env, text, 3 * len - 1);
 }
 
 /* ---- JSON ---- */

@@ -159,7 +159,7 @@ key_member(struct vm_env *env, struct key *k, const struct vm_tuple *t)
 	 * key has so far, as that is where free scratch begins. */
 	uint64_t used = env->scratch_used;
 	struct vm_str s;
-	uint32_t limit = vm_strsize(env);
+	uint32_t limit = vm_strmax(env);
 	if (t->size != 0 && t->size < limit)
 		limit = (uint32_t)t->size;
 	env->scratch_used += k->size;
@@ -422,7 +422,7 @@ vars_store(struct vm_env *env, enum dif_scope scope, uint32_t id,
 }
 
 uint8_t *
-vars_writable(const struct vm_env *env, uint32_t ref, uint64_t len)
+vars_writable(const struct vm_env *env, uint32_t ref, uint64_t *room)
 {
 	struct dyn d;
 
@@ -436,7 +436,8 @@ vars_writable(const struct vm_env *env, uint32_t ref, uint64_t len)
 		return NULL;
 	/* Past the header, the key and the NULL marker, in this chunk. */
 	uint64_t data = sizeof(*c) + (uint64_t)LOAD_ONCE(&c->key_size) + 8;
-	if (off < data || len > d.chunk_size - off)
+	if (off < data)
 		return NULL;
+	*room = d.chunk_size - off;
 	return d.chunk + (ref - d.chunk_ref);
 }

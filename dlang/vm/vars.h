@@ -21,7 +21,8 @@ uint64_t vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,
 void vars_store(struct vm_env *env, enum dif_scope scope, uint32_t id,
     const struct vm_tuple *key, uint32_t nkeys, bool assoc, uint64_t value);
 
-/* The data of a by-reference dynamic variable, for writing, or NULL. */
-uint8_t *vars_writable(const struct vm_env *env, uint32_t ref, uint64_t len);
+/* The data of a by-reference dynamic variable, for writing, and in *room how
+ * many bytes there are; or NULL. */
+uint8_t *vars_writable(const struct vm_env *env, uint32_t ref, uint64_t *room);
 
 #endif

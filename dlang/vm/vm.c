@@ -20,50 +20,85 @@
 
 /* ---- addresses ---- */
 
-const uint8_t *
-vm_readable(const struct vm_env *env, uint64_t addr, uint64_t len)
-{
-	if (!VMA_IS(addr))
-		return NULL;
-	return region_at(
-	    VMA_REGION(addr) == VMA_IMAGE ? &env->image : &env->store,
-	    VMA_REF(addr), len);
-}
-
-/* Is [ref, ref + len) inside the `size' bytes at `at'? */
+/* Is ref in the `size' bytes at `at'?  Then *room is what follows it there. */
 static bool
-inside(uint64_t ref, uint64_t len, uint64_t at, uint64_t size)
+inside(uint64_t ref, uint64_t at, uint64_t size, uint64_t *room)
 {
-	return ref >= at && ref - at <= size && len <= size - (ref - at);
+	if (ref < at || ref - at >= size)
+		return false;
+	*room = size - (ref - at);
+	return true;
 }
 
 uint8_t *
-vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t len)
+vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
 	const struct vm_lane *at = &env->at;
 
+	*room = 0;
 	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_STORE ||
-	    !inside(VMA_REF(addr), len, at->scratch_ref, env->scratch_used))
+	    !inside(VMA_REF(addr), at->scratch_ref, env->scratch_used, room))
 		return NULL;
 	return at->scratch + (VMA_REF(addr) - at->scratch_ref);
 }
 
-uint8_t *
-vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
+/* What clauses may write at an address, and how much of it there is. */
+static uint8_t *
+writable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
 	const struct vm_lane *at = &env->at;
-	uint8_t *p = vm_scratch_at(env, addr, len);
+	uint8_t *p = vm_scratch_at(env, addr, room);
 	uint32_t ref = VMA_REF(addr);
 
 	if (p != NULL)
 		return p;
 	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_STORE)
 		return NULL;
-	if (inside(ref, len, at->statics_ref, at->image->statics_size))
+	if (inside(ref, at->statics_ref, at->image->statics_size, room))
 		return at->statics + (ref - at->statics_ref);
-	if (inside(ref, len, at->locals_ref, at->image->locals_size))
+	if (inside(ref, at->locals_ref, at->image->locals_size, room))
 		return at->locals + (ref - at->locals_ref);
-	return vars_writable(env, ref, len);
+	return vars_writable(env, ref, room);
+}
+
+uint8_t *
+vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
+{
+	uint64_t room;
+	uint8_t *p = writable_at(env, addr, &room);
+
+	return p != NULL && len <= room ? p : NULL;
+}
+
+const uint8_t *
+vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
+{
+	const struct region *r = &env->image;
+	uint64_t ref = VMA_REF(addr), end = r->size;
+	const uint8_t *p = vm_scratch_at(env, addr, room);
+
+	if (p != NULL || !VMA_IS(addr))
+		return p;
+	if (VMA_REGION(addr) == VMA_STORE) {
+		/* Around what is allocated of scratch there is nothing. */
+		uint64_t gap = env->at.scratch_ref - SCRATCH_GAP;
+		r = &env->store;
+		end = ref < gap ? VM_MIN(gap, r->size) : r->size;
+		if (inside(ref, gap, SCRATCH_GAP + env->at.scratch_size, room))
+			return NULL;
+	}
+	p = region_at(r, (uint32_t)ref, 1);
+	*room = p != NULL ? end - ref : 0;
+	return p;
+}
+
+const uint8_t *
+vm_readable(const struct vm_env *env, uint64_t addr, uint64_t len)
+{
+	uint64_t room;
+	const uint8_t *p = vm_readable_at(env, addr, &room);
+
+	return p != NULL && len <= room ? p : NULL;
 }
 
 uint64_t
@@ -82,6 +117,15 @@ vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem)
 	*mem = at->scratch + off;
 	memset(*mem, 0, VM_ALIGN(size));
 	return VMA(VMA_STORE, at->scratch_ref + off);
+}
+
+uint64_t
+vm_string_room(const struct vm_env *env, uint64_t len)
+{
+	uint64_t left = env->at.scratch_size - env->scratch_used;
+	uint64_t whole = VM_ALIGN((uint64_t)vm_strsize(env));
+
+	return whole <= left / 8 ? whole : VM_ALIGN(len + 1);
 }
 
 static int
@@ -109,25 +153,21 @@ vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len)
 	return 0;
 }
 
-/* Length of the string at a VM address, at most `limit'; false when it runs
- * out of its region. */
+/* Length of the string at a VM address, at most `limit'.  Memory that ends
+ * ends the string: copyin() gives characters without a NUL.  False when there
+ * is none at all. */
 static bool
 vma_strlen(const struct vm_env *env, uint64_t addr, uint32_t limit,
     const uint8_t **s, uint32_t *len)
 {
-	const struct region *r =
-	    VMA_REGION(addr) == VMA_IMAGE ? &env->image : &env->store;
+	uint64_t room;
 	uint32_t n = 0;
 
-	*len = 0;
-	*s = region_at(r, VMA_REF(addr), 1);
-	if (*s == NULL)
-		return false;
-	uint32_t avail = r->size - VMA_REF(addr);
-	while (n < limit && n < avail && (*s)[n] != 0)
+	*s = vm_readable_at(env, addr, &room);
+	while (n < limit && n < room && (*s)[n] != 0)
 		n++;
 	*len = n;
-	return n == limit || n < avail;
+	return *s != NULL;
 }
 
 int
@@ -190,8 +230,9 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return -1;
 	}
-	s[len] = 0;
-	env->scratch_used += VM_ALIGN((uint64_t)len + 1);
+	uint64_t size = vm_string_room(env, len);
+	memset(s + len, 0, size - len);
+	env->scratch_used += size;
 	out->s = s;
 	out->len = len;
 	out->addr = VMA(VMA_STORE, env->at.scratch_ref + off);
@@ -208,7 +249,8 @@ vm_text_done(struct vm_env *env, uint64_t used, uint8_t *s)
 	while (n < size - 1 && s[n] != 0)
 		n++;
 	s[n] = 0;
-	env->scratch_used = used + VM_ALIGN((uint64_t)n + 1);
+	env->scratch_used = used;
+	env->scratch_used += vm_string_room(env, n);
 }
 
 static uint64_t
@@ -280,7 +322,16 @@ builtin_ureg(struct vm_env *env, uint64_t n)
 static uint64_t
 builtin_array(struct vm_env *env, uint32_t id, uint64_t n)
 {
-	return id == DIF_VAR_ARGS ? args_get(env, n) : builtin_ureg(env, n);
+	uint64_t addr = 0;
+
+	switch (id) {
+	case DIF_VAR_ARGS: return args_get(env, n);
+	case DIF_VAR_EXTERN:
+		if (env->ops->symbol(env, n, &addr) != 0)
+			bad_address(env, 0);
+		return addr;
+	default: return builtin_ureg(env, n);
+	}
 }
 
 /* ---- the interpreter ---- */
@@ -304,7 +355,7 @@ vm_begin(struct vm_env *env)
 
 	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
 	env->scratch_used = 0;
-	env->strtok_pos = 0;
+	env->scan = (struct vm_scan){ 0 };
 	if (l == NULL || env->image.size < sizeof(*im))
 		return -1;
 	at->image = im;
@@ -378,8 +429,8 @@ compare(struct vm_env *env, uint64_t a, uint64_t b)
 	struct vm_str s = { "", 0, 0 }, t = { "", 0, 0 };
 	int r = 0;
 
-	if ((a == 0 || vm_str(env, a, vm_strsize(env), &s) == 0) &&
-	    (b == 0 || vm_str(env, b, vm_strsize(env), &t) == 0)) {
+	if ((a == 0 || vm_str(env, a, vm_strmax(env), &s) == 0) &&
+	    (b == 0 || vm_str(env, b, vm_strmax(env), &t) == 0)) {
 		r = memcmp(s.s, t.s, VM_MIN(s.len, t.len));
 		if (r == 0)
 			r = (s.len > t.len) - (s.len < t.len);

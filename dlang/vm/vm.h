@@ -27,6 +27,9 @@ struct vm_ops {
 	 * operation.  var_str() always terminates. */
 	int (*var)(struct vm_env *, uint32_t id, uint64_t *value);
 	int (*var_str)(struct vm_env *, uint32_t id, char *buf, uint32_t size);
+	/* Where a symbol that the compiler refers to is in the current process.
+	 * 0, or -1: it is not there. */
+	int (*symbol)(struct vm_env *, uint64_t ref, uint64_t *addr);
 	/* Rows of dif_state.def; `of' is a tid or a descriptor, as the row
 	 * says.  0, or -1: illegal operation. */
 	int (*state)(
@@ -64,6 +67,17 @@ struct vm_lane {
 	uint32_t statics_ref, locals_ref, scratch_ref, scratch_size;
 };
 
+/*
+ * strtok() goes on where it was for as long as a firing lasts, which is longer
+ * than the scratch of a clause: its string is kept behind the end of scratch,
+ * which gives way.
+ */
+struct vm_scan {
+	uint32_t at, room; /* where in the lane's scratch, and how much of it */
+	uint32_t pos, end; /* what is left of the string there */
+	bool begun;
+};
+
 struct vm_env {
 	/* Set by the owner before the first firing: */
 	const struct vm_ops *ops;
@@ -76,6 +90,8 @@ struct vm_env {
 	uint64_t thread;   /* identity behind self->; never 0 */
 	uint32_t pid, tid; /* for record headers; 0 for none */
 	uint32_t cpu;
+	bool followed;         /* a child of the process that was asked for:
+			* IMG_ECB_OWN does not fire */
 	uint64_t timestamp;    /* CLOCK_MONOTONIC, ns, of this firing */
 	uint64_t hit[VM_ARGS]; /* words of the hit (ARGLOC_HIT) */
 
@@ -90,7 +106,7 @@ struct vm_env {
 	/* The machine's own; see vm.c.  Zero before the first firing. */
 	struct vm_lane at;
 	uint64_t scratch_used;
-	uint64_t strtok_pos; /* VM address in scratch, or 0 */
+	struct vm_scan scan; /* strtok()'s */
 	uint32_t depth;      /* ERROR firing inside a firing */
 };
 

@@ -32,14 +32,25 @@ vm_strsize(const struct vm_env *env)
 	return env->at.image->strsize;
 }
 
-/* `len' bytes at a VM address, for reading; NULL when outside a region. */
+/* Characters that a string has at most; one byte more is the NUL's. */
+static inline uint32_t
+vm_strmax(const struct vm_env *env)
+{
+	return vm_strsize(env) - 1;
+}
+
+/* `len' bytes at a VM address, for writing: this lane's allocated scratch, and
+ * the data of variables held by reference; NULL elsewhere. */
+uint8_t *vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len);
+/* For reading: the image and the store, as a cast takes bounds away; but of
+ * scratch only what is allocated, and nothing just before it. */
 const uint8_t *vm_readable(
     const struct vm_env *env, uint64_t addr, uint64_t len);
-/* For writing: this lane's allocated scratch, and the data of variables held
- * by reference; NULL elsewhere. */
-uint8_t *vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len);
-/* For writing: allocated scratch only. */
-uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t len);
+/* The same, and in *room how many bytes there are, 0 with NULL. */
+const uint8_t *vm_readable_at(
+    const struct vm_env *env, uint64_t addr, uint64_t *room);
+/* Allocated scratch only, for writing. */
+uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room);
 
 /* Zeroed scratch, 8-byte aligned: its VM address, and in *mem its memory; 0
  * after NOSCRATCH. */
@@ -48,6 +59,12 @@ uint64_t vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem);
 /* A text was written to strsize bytes of scratch at s, the first since `used'
  * of it were in use: give back what it does not need. */
 void vm_text_done(struct vm_env *env, uint64_t used, uint8_t *s);
+/*
+ * How much to allocate for a string of so many characters: as much as any
+ * string has, as a program may look at each of them; but where scratch runs
+ * short, only what it needs.
+ */
+uint64_t vm_string_room(const struct vm_env *env, uint64_t len);
 
 /* Copy len bytes from any address.  0 or -1 (BADADDR). */
 int vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len);

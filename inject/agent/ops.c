@@ -110,6 +110,13 @@ ops_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 	return -1;
 }
 
+/* Only the tracer knows what is mapped where. */
+static int
+ops_symbol(struct vm_env *env, uint64_t ref, uint64_t *addr)
+{
+	return -1;
+}
+
 /* By frame pointers, as long as they grow and stay on the stack. */
 static uint32_t
 ops_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
@@ -170,6 +177,7 @@ const struct vm_ops agent_ops = {
 	.reg = ops_reg,
 	.var = ops_var,
 	.var_str = ops_var_str,
+	.symbol = ops_symbol,
 	.state = ops_state,
 	.state_str = ops_state_str,
 	.stack = ops_stack,

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Children are not followed; whatever kind they are, they do not notice.
+# Children that are not followed, of whatever kind, do not notice.
 . "${0%/*}/lib.sh"
+OPTS='-x follow=none'
 
 # shellcheck disable=SC2016
 {
@@ -9,7 +10,7 @@ same_traced 'pid$target:a.out::entry,pid$target:libc::entry' "$bin/forks"
 
 # What is counted is the parent's own: work() in main() twice.  (A child that
 # shares our memory may or may not count.)
-dt -q -o "$tmp/calls" -n 'pid$target:a.out:work:entry /pid == $target/
+dt -q -x follow=none -o "$tmp/calls" -n 'pid$target:a.out:work:entry /pid == $target/
 	{ printf("%d\n", arg0); }' -c "$bin/forks"
 }
 sed "/^$/d" "$tmp/calls" >"$tmp/seen"

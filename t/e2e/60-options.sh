@@ -35,6 +35,15 @@ first=$(awk '/^Cpus_allowed_list/ { split($2, a, "[-,]"); print a[1] }' \
 	/proc/self/status)
 dt -q -x cpu="$first" -n 'BEGIN { printf("%d ", cpu); exit(0); } END { printf("%d\n", cpu); }'
 has "$tmp/out" "^$first $first$"
+# What each processor has added: only one could.
+dt -q -x cpu="$first" -x aggpercpu -n 'BEGIN { @a["k"] = sum(2);
+	@a["k"] = sum(3); @b = min(7); @c = quantize(1); exit(0); }'
+has "$tmp/out" '^  k  *5$'
+has "$tmp/out" "^    \[CPU $first\] *5\$"
+has "$tmp/out" "^    \[CPU $first\] *7\$"
+is "aggpercpu: histograms" "$(grep -c ' 1 |@@@@@@@@@@@@' "$tmp/out")" 2
+dt -q -x cpu="$first" -n 'BEGIN { @a = sum(2); exit(0); }'
+is "without" "$(grep -c CPU "$tmp/out")" 0
 
 dt -32 -n 'BEGIN { }'
 is "-32: status" "$status" 1
@@ -106,7 +115,7 @@ is "-o" "$(sed '/^$/d' "$tmp/file" | tr '\n' ' ')" "first second third "
 
 # -x, its values, and the order of things.
 dt -n 'BEGIN { s = "abcdefgh"; printf("%s\n", s); exit(0); }' -x strsize=4 -q
-has "$tmp/out" '^abc$'
+has "$tmp/out" '^abcd$'
 dt -x quiet -n 'BEGIN { printf("q\n"); exit(0); }'
 is "-x quiet" "$(cat "$tmp/err")" ""
 dt -x quiet=yes -x strsize=1k -n 'BEGIN { s = "x"; printf("%d\n", sizeof(s)); exit(0); }'

@@ -223,7 +223,8 @@ same_traced() {
 	plain=$?
 	rm -f "$tmp/trace"
 	# -Z: stripped programs have no functions, and libraries may come late.
-	timeout -k 5 "${LIMIT:-100}" "$DTRAP" -Z -o "$tmp/trace" \
+	# shellcheck disable=SC2086 # OPTS are words
+	timeout -k 5 "${LIMIT:-100}" "$DTRAP" -Z ${OPTS:-} -o "$tmp/trace" \
 	    -n "$what { @hits = count(); }" -c "$(quote "$@")" \
 	    <"${FROM:-/dev/null}" >"$tmp/traced.out" 2>"$tmp/both.err"
 	status=$?

@@ -3,13 +3,14 @@
 
 E2E_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra \
 	-Wno-unused-parameter
-E2E_SRC := $(filter-out t/e2e/src/ctorlib.c t/e2e/src/shape.c,\
-	$(wildcard t/e2e/src/*.c))
+E2E_SRC := $(filter-out t/e2e/src/ctorlib.c t/e2e/src/shape.c \
+	t/e2e/src/usdtlib.c,$(wildcard t/e2e/src/*.c))
 D := $(B)/e2e
 
 E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/shape-,pie nopie static static-pie stripped \
 	debuglink cet frame o0) $(D)/m32 \
+	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms \
 	$(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
 
 $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
@@ -36,6 +37,23 @@ $(D)/trapmask-static: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 $(D)/trapmask-musl: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -static -o $@ $< -pthread
+
+# Static probes: the header and the types are dtrap's own work.
+$(D)/usdt-d.h: t/e2e/src/usdt.d $(PROG)
+	@mkdir -p $(@D)
+	./$(PROG) -h -s $< -o $@
+$(D)/usdt-d.o: t/e2e/src/usdt.d $(PROG)
+	@mkdir -p $(@D)
+	./$(PROG) -G -s $< -o $@
+$(D)/usdt: t/e2e/src/usdt.c t/e2e/src/trigger.h $(D)/usdt-d.h $(D)/usdt-d.o
+	$(E2E_CC) -I$(D) -o $@ $< $(D)/usdt-d.o -ldl
+$(D)/libusdt.so: t/e2e/src/usdtlib.c $(D)/usdt-d.h
+	$(E2E_CC) -I$(D) -fPIC -shared -o $@ $<
+$(D)/usdtcc: t/e2e/src/usdtcc.cc $(D)/usdt-d.h $(D)/usdt-d.o
+	$(CXX) -O2 -Wall -Wextra -I$(D) -o $@ $< $(D)/usdt-d.o
+$(D)/usdtforms: t/e2e/src/usdtforms.S
+	@mkdir -p $(@D)
+	$(CC) -o $@ $<
 
 # rets needs its tail calls, and no inlining of recursion.
 $(D)/rets: t/e2e/src/rets.c t/e2e/src/trigger.h

@@ -106,6 +106,14 @@ fake_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
 	return n;
 }
 
+/* Symbols stand at the beginning of memory, by their number. */
+static int
+fake_symbol(struct vm_env *env, uint64_t ref, uint64_t *addr)
+{
+	*addr = FAKE_MEM_BASE + ref * 8;
+	return ref < 8 ? 0 : -1;
+}
+
 static uint32_t
 fake_space(struct vm_env *env)
 {
@@ -148,6 +156,7 @@ const struct vm_ops fake_env_ops = {
 	.reg = fake_reg,
 	.var = fake_var,
 	.var_str = fake_var_str,
+	.symbol = fake_symbol,
 	.state = fake_state,
 	.state_str = fake_state_str,
 	.stack = fake_stack,
@@ -421,7 +430,7 @@ kit_probe(struct kit *k, uint32_t flags, ...)
 
 	va_start(ap, flags);
 	while ((clause = va_arg(ap, int)) >= 0)
-		if (image_add_ecb(k->im, ref, (unsigned)clause) == 0)
+		if (image_add_ecb(k->im, ref, (unsigned)clause, 0) == 0)
 			abort();
 	va_end(ap);
 	return ref;

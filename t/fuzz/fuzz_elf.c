@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "symbols/object_impl.h"
+#include "symbols/sdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,6 +32,26 @@ look_around(struct object *o, uint64_t addr)
 		abort();
 	object_read(o, addr, code, sizeof(code));
 	cfi_row(o, addr);
+}
+
+/* Static probes, and what is said of their types. */
+static void
+look_at_notes(struct object *o)
+{
+	const struct sdt_note *notes;
+	struct sdt_types types;
+	size_t n = object_sdt_notes(o, &notes);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!object_is_text(o, notes[i].pc))
+			abort();
+		if (object_sdt_types(
+			o, notes[i].provider, notes[i].name, &types) == 0 &&
+		    (types.nargs > SDT_TYPES_MAX ||
+			types.nxargs > SDT_TYPES_MAX))
+			abort();
+	}
+	object_sdt_types(o, "p", "q", &types);
 }
 
 int
@@ -57,6 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	object_sym(o, "main");
 	object_got_slots(o, "memcpy", object_entry(o), ignore_slot, &sum);
 	object_offset_to_addr(o, sum);
+	look_at_notes(o);
 	object_put(o);
 	return 0;
 }

@@ -250,6 +250,7 @@ get_xstate(struct rig *rig, struct rig_state *s)
 
 	must(ptrace(PTRACE_GETREGSET, rig->pid, NT_X86_XSTATE, &iov) == 0,
 	    "getregset");
+	must(iov.iov_len < sizeof(s->xstate), "RIG_XSTATE");
 	s->xstate_len = iov.iov_len;
 }
 
@@ -524,6 +525,10 @@ compare(struct rig_state *a, struct rig_state *b)
 	/* The x87's last opcode and pointers, of which one is a pc. */
 	memset(a->xstate + 6, 0, 18);
 	memset(b->xstate + 6, 0, 18);
+	/* XSTATE_BV: a processor may or may not notice that a part is back in
+	 * its initial state.  The contents are compared. */
+	memset(a->xstate + 512, 0, 8);
+	memset(b->xstate + 512, 0, 8);
 	if ((why = compare_bytes("data", a->data, b->data, RIG_DATA_SIZE)) !=
 	    NULL)
 		return why;

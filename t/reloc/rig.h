@@ -21,7 +21,7 @@
 #define RIG_PAGE      4096
 #define RIG_HOME_SIZE (2 * RIG_PAGE)
 #define RIG_DATA_SIZE (4 * RIG_PAGE)
-#define RIG_XSTATE    8192 /* more than any processor's */
+#define RIG_XSTATE    16384 /* with AMX's tiles it is 11008 */
 
 /* Everything an instruction can change. */
 struct rig_state {

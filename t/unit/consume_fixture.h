@@ -314,7 +314,7 @@ fx_put(struct fx *f, uint32_t lane, const struct prog_agg *a, const void *key,
 	const struct agg_entry *e;
 	uint32_t cookie = 0;
 
-	agg_update(&f->store, l, &ia, key, 0, 0);
+	agg_update(&f->store, l, &ia, key, 0, 0, 0);
 	while ((e = agg_next(&f->store, l, &cookie)) != NULL)
 		if (e->id == a->id && memcmp(e->data, key, a->key_size) == 0)
 			memcpy((uint8_t *)(uintptr_t)e->data +

@@ -35,7 +35,7 @@ agg(uint32_t func, uint32_t key_size, uint64_t param)
 static void
 update(const struct img_agg *a, const void *key, int64_t v, int64_t incr)
 {
-	agg_update(&k.store, kit_lane(&k), a, key, v, incr);
+	agg_update(&k.store, kit_lane(&k), a, key, 0, v, incr);
 }
 
 /* The words of the only entry. */
@@ -266,6 +266,51 @@ START_TEST(a_full_store_drops_new_keys_only)
 }
 END_TEST
 
+/* An area that is said to hold an entry of that size takes one. */
+START_TEST(holds_what_it_says)
+{
+	static const uint64_t key[64];
+
+	for (uint32_t size = 0; size < 1200; size++) {
+		kit_fini(&k);
+		kit_init(&k);
+		k.sizes.aggsize = size;
+		kit_publish(&k);
+		struct lane *l = kit_lane(&k);
+		for (uint32_t n = 0; n <= 512; n += 64) {
+			struct img_agg a = agg(AGG_AVG, n, 0);
+			uint64_t before = l->drops[DROP_AGG];
+			update(&a, key, 1, 1);
+			ck_assert_msg((l->drops[DROP_AGG] == before) ==
+				agg_holds(size, n + 16),
+			    "%u bytes of %u", n + 16, size);
+			agg_reset(&k.store, l);
+		}
+	}
+	ck_assert(agg_holds(4 << 20, 1 << 20));
+	ck_assert(!agg_holds(4 << 20, 0xffffffff));
+}
+END_TEST
+
+START_TEST(processors_have_entries_of_their_own)
+{
+	struct img_agg a = agg(AGG_SUM, 4, 0);
+	const struct agg_entry *e;
+	int64_t sums[4] = { 0 };
+	uint32_t cookie = 0;
+
+	for (uint32_t i = 0; i < 40; i++)
+		agg_update(&k.store, kit_lane(&k), &a, "key", i % 4, i, 1);
+	while ((e = agg_next(&k.store, kit_lane(&k), &cookie)) != NULL) {
+		ck_assert_uint_lt(e->cpu, 4);
+		ck_assert_int_eq(sums[e->cpu], 0);
+		memcpy(&sums[e->cpu], e->data + 8, 8);
+	}
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(sums[i], 180 + 10 * i);
+}
+END_TEST
+
 START_TEST(merging_equals_feeding_one)
 {
 	static const struct {
@@ -334,6 +379,8 @@ main(void)
 	tcase_add_test(tc, llquantize_buckets_are_steps_of_magnitudes);
 	tcase_add_test(tc, keys_are_bytes);
 	tcase_add_test(tc, a_full_store_drops_new_keys_only);
+	tcase_add_test(tc, holds_what_it_says);
+	tcase_add_test(tc, processors_have_entries_of_their_own);
 	tcase_add_test(tc, merging_equals_feeding_one);
 	tcase_add_test(tc, a_knotted_chain_ends);
 	suite_add_tcase(s, tc);

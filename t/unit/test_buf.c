@@ -151,6 +151,30 @@ START_TEST(fill_is_one_pass)
 }
 END_TEST
 
+START_TEST(fill_keeps_room_for_end)
+{
+	start(400, POLICY_FILL);
+	struct store_hdr *h = store_hdr(&k.store);
+	h->activity = ACTIVITY_ACTIVE;
+	h->end_room = 80; /* two records of epid 2 */
+	serial = 0;
+	for (int i = 0; i < 8; i++)
+		ck_assert(put(2));
+	ck_assert(!put(2));
+	h->activity = ACTIVITY_COOLDOWN;
+	ck_assert(put(2));
+	ck_assert(put(2));
+	ck_assert(!put(2));
+	ck_assert_uint_eq(drops(), 2);
+	for (uint64_t i = 1; i <= 8; i++)
+		ck_assert_uint_eq(take(), i);
+	/* More than there is, as the target may have it. */
+	h->end_room = 0xffffffff;
+	h->activity = ACTIVITY_ACTIVE;
+	ck_assert(!put(1));
+}
+END_TEST
+
 START_TEST(ring_keeps_the_newest)
 {
 	uint64_t first;
@@ -266,6 +290,7 @@ main(void)
 	tcase_add_test(tc, a_record_that_never_fits_is_always_a_drop);
 	tcase_add_test(tc, pad_and_record_larger_than_the_buffer);
 	tcase_add_test(tc, fill_is_one_pass);
+	tcase_add_test(tc, fill_keeps_room_for_end);
 	tcase_add_test(tc, ring_keeps_the_newest);
 	tcase_add_test(tc, ring_of_one_record);
 	tcase_add_test(tc, discarded_records_are_never_seen);

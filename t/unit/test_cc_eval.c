@@ -44,7 +44,7 @@ load(const char *text)
 	kit_publish(&k);
 	uint32_t probe = image_add_probe(k.im, 1, "p", "m", "f", "n", 0);
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		ck_assert_uint_ne(image_add_ecb(k.im, probe, i), 0);
+		ck_assert_uint_ne(image_add_ecb(k.im, probe, i, 0), 0);
 	return probe;
 }
 

@@ -642,9 +642,9 @@ START_TEST(setopt)
 	ck_assert_str_eq(fx_err(f),
 	    "dtrap: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
 	    "couldn't set option \"strsize\" to \"1k\": "
-	    "Operation illegal when tracing is active\n"
+	    "Operation illegal when tracing is active\n\n"
 	    "dtrap: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
-	    "couldn't set option \"nosuch\" to \"1\": Invalid option name\n");
+	    "couldn't set option \"nosuch\" to \"1\": Invalid option name\n\n");
 }
 END_TEST
 

@@ -414,7 +414,7 @@ START_TEST(tracepoints_fire_their_sites_in_order)
 }
 END_TEST
 
-START_TEST(scratch_lasts_for_a_firing)
+START_TEST(scratch_lasts_for_a_clause)
 {
 	static const uint64_t ints[] = { 3000 };
 
@@ -426,13 +426,21 @@ START_TEST(scratch_lasts_for_a_firing)
 		    DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
 		ints, 1, NULL, 0),
 	    0, 0, 0);
+	kit_clause(&k, NULL, 0);
+	for (int i = 0; i < 2; i++)
+		kit_rec(&k,
+		    kit_difo(&k,
+			KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_SETX, 0, 1),
+			    DIF_INSTR(DIF_OP_ALLOCS, 1, 0, 1),
+			    DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+			ints, 1, NULL, 0),
+		    0, 0, 0);
 	kit_publish(&k);
-	uint32_t once = kit_probe(&k, 0, 0, -1);
 	uint32_t twice = kit_probe(&k, 0, 0, 0, -1);
-	ecb_fire_probe(&k.env, once);
-	ecb_fire_probe(&k.env, once);
-	ck_assert_ptr_null(kit_record(&k));
+	uint32_t both = kit_probe(&k, 0, 1, -1);
 	ecb_fire_probe(&k.env, twice);
+	ck_assert_ptr_null(kit_record(&k));
+	ecb_fire_probe(&k.env, both);
 	const struct rec_fault *f = kit_record(&k);
 	ck_assert_uint_eq(f->code, FLT_NOSCRATCH);
 	ck_assert_uint_eq(f->epid, 3);
@@ -459,7 +467,7 @@ main(void)
 	tcase_add_test(tc, exit_lets_its_clause_finish_and_no_other_run);
 	tcase_add_test(tc, control_is_asked_of_the_environment);
 	tcase_add_test(tc, tracepoints_fire_their_sites_in_order);
-	tcase_add_test(tc, scratch_lasts_for_a_firing);
+	tcase_add_test(tc, scratch_lasts_for_a_clause);
 	suite_add_tcase(s, tc);
 
 	SRunner *sr = srunner_create(s);

@@ -259,10 +259,16 @@ START_TEST(llquantize_middle_and_holes)
 	    agg(AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 2, 2, 10));
 	uint64_t v[1 + 2 * 9 + 3] = { a.param };
 
+	v[1 + 11] = 4;
+	expect(&a, v, 1, &plain,
+	    HEAD "           < 100 |" S10 S10 S10 S10 " 0        \n"
+		 "             100 |" B10 B10 B10 B10 " 4        \n"
+		 "             200 |" S10 S10 S10 S10 " 0        \n");
+	v[1 + 11] = 0;
 	v[1 + 10] = 4;
 	expect(&a, v, 1, &plain,
 	    HEAD "            -100 |" S10 S10 S10 S10 " 0        \n"
-		 "           < 100 |" B10 B10 B10 B10 " 4        \n"
+		 "     abs() < 100 |" B10 B10 B10 B10 " 4        \n"
 		 "             100 |" S10 S10 S10 S10 " 0        \n");
 	v[1 + 9] = 4;
 	expect(&a, v, 1, &plain,

@@ -47,7 +47,7 @@ START_TEST(variables_are_sorted_and_placed)
 	const struct img_hdr *h = image_hdr(k.im);
 	const struct img_var *vars = at(h->vars_ref);
 	ck_assert_uint_eq(h->magic, IMAGE_MAGIC);
-	ck_assert_uint_eq(h->strsize, 20);
+	ck_assert_uint_eq(h->strsize, 21); /* and a NUL */
 	ck_assert_uint_eq(h->nvars, 6);
 	for (uint32_t i = 0; i + 1 < 6; i++)
 		ck_assert(vars[i].id < vars[i + 1].id ||
@@ -117,7 +117,7 @@ START_TEST(lists_keep_their_order)
 		e = at(e->next_ref);
 	}
 	ck_assert_uint_eq(image_hdr(k.im)->necbs, 3);
-	ck_assert_uint_eq(image_add_ecb(k.im, probe, 2), 0);
+	ck_assert_uint_eq(image_add_ecb(k.im, probe, 2, 0), 0);
 
 	uint32_t s[3];
 	const uint32_t *tps = at(image_hdr(k.im)->tps_ref);
@@ -263,7 +263,7 @@ START_TEST(many_probes_and_tracepoints_fit_a_sparse_region)
 		    image_add_probe(im, i, "pid1", "libc", name, "entry", 0);
 		ck_assert_uint_ne(p, 0);
 		ck_assert_uint_ne(image_add_site(im, p, i * 3, 0, 0), 0);
-		ck_assert_uint_eq(image_add_ecb(im, p, 0), i);
+		ck_assert_uint_eq(image_add_ecb(im, p, 0, 0), i);
 	}
 	/* About a hundred bytes each, besides the tables. */
 	ck_assert_uint_lt(image_hdr(im)->used, 48U << 20);

@@ -269,8 +269,10 @@ fire_typed(const struct type *t, const void *v, uint32_t size)
 	fx_fire(f, fx_ecb(f, fx_begin(f), c), v, size);
 }
 
+/* Of data of its own a record shows no address. */
 START_TEST(print_scalars)
 {
+	option_parse(&f->opts, "quiet", false);
 	fire_typed(&type_int32, &(int){ 5 }, 4);
 	fire_typed(&type_int, &(int){ -1 }, 4);
 	fire_typed(&type_char, "x", 1);
@@ -279,44 +281,90 @@ START_TEST(print_scalars)
 	fire_typed(&type_color, &(int){ -2 }, 4);
 	fire_typed(&type_color, &(int){ 9 }, 4);
 	fire_typed(&type_ptr, &(uint64_t){ 0x1234 }, 8);
-	fire_typed(&type_text, "ab\0", 4);
 	fire_typed(&type_float, &(double){ 0.5 }, 8);
 	fx_expect(f,
-	    HEAD BEGIN "int32_t 0x5\n" BEGIN "int 0xffffffff\n" BEGIN
-		       "char 'x'\n" BEGIN "char '\\0'\n" BEGIN
-		       "char '\\033'\n" BEGIN "enum color BLUE\n" BEGIN
-		       "enum color 9\n" BEGIN "int * 0x1234\n" BEGIN
-		       "char [4] \"ab\"\n" BEGIN "double +5.0000000e-01\n");
+	    "(int32_t)5\n"
+	    "(int)-1\n"
+	    "(char)'x'\n"
+	    "(char)0\n"
+	    "(char)27\n"
+	    "(enum color)BLUE\n"
+	    "(enum color)9\n"
+	    "(int *)0x1234\n"
+	    "(double)0.5\n");
 }
 END_TEST
 
+#define INDENT "                                            "
+
+START_TEST(print_arrays)
+{
+	option_parse(&f->opts, "quiet", false);
+	fire_typed(&type_text, "ab\0x", 4);
+	fire_typed(&type_pair, &(int[]){ 0, 3 }, 8);
+	fire_typed(&type_pair, &(int[]){ 1, 3 }, 7);
+	fx_expect(f,
+	    "(char [4]) [\n" INDENT " (char)'a',\n" INDENT
+	    " (char)'b',\n" INDENT "]\n"
+	    "(int [2]) [\n" INDENT " (int)0,\n" INDENT " (int)3,\n" INDENT "]\n"
+	    "(int [2]) [\n" INDENT " (int)1,\n" INDENT " ...\n" INDENT "]\n");
+}
+END_TEST
+
+static const uint8_t outer[40] = { 7, 0, 0, 0, 'a', 'b', 'c', 0, 1, 0, 0, 0, 2,
+	0, 0, 0, 0x2b, 0, 0, 0, 1 };
+
 START_TEST(print_structs)
 {
-	uint8_t v[40] = { 7, 0, 0, 0, 'a', 'b', 'c', 0, 1, 0, 0, 0, 2, 0, 0, 0,
-		0x2b, 0, 0, 0, 1 };
+	uint8_t v[40];
 
+	memcpy(v, outer, sizeof(v));
 	memcpy(v + 32, &(double){ 2 }, 8);
 	option_parse(&f->opts, "quiet", false);
 	fire_typed(&type_outer, v, 40);
-	fire_typed(&type_outer, v, 6); /* not all of it was recorded */
+	/* What is 0 is left out, all of it. */
+	memset(v, 0, 40);
+	v[24] = 9;
+	fire_typed(&type_outer, v, 40);
 	fx_expect(f,
-	    "struct thing {\n"
-	    "    int32_t n = 0x7\n"
-	    "    char [4] tag = [ \"abc\" ]\n"
-	    "    int [2] xy = [ 0x1, 0x2 ]\n"
-	    "    struct bits b = {\n"
-	    "        int low = 0x3\n"
-	    "        int high = 0x5\n"
-	    "    }\n"
-	    "    enum color c = RED\n"
-	    "    int * p = 0x0\n"
-	    "    double d = +2.0000000e+00\n"
-	    "}"
-	    "struct thing ...");
+	    "(struct thing) {\n" INDENT " .n = (int32_t)7,\n" INDENT
+	    " .tag = (char [4]) [\n" INDENT "  (char)'a',\n" INDENT
+	    "  (char)'b',\n" INDENT "  (char)'c',\n" INDENT " ],\n" INDENT
+	    " .xy = (int [2]) [\n" INDENT "  (int)1,\n" INDENT
+	    "  (int)2,\n" INDENT " ],\n" INDENT " .b = (struct bits) {\n" INDENT
+	    "  .low = (int)3,\n" INDENT "  .high = (int)5,\n" INDENT
+	    " },\n" INDENT " .c = (enum color)RED,\n" INDENT
+	    " .d = (double)2,\n" INDENT "}\n"
+	    "(struct thing) {\n" INDENT " .p = (int *)0x9,\n" INDENT "}\n");
+}
+END_TEST
+
+START_TEST(print_what_there_is)
+{
+	option_parse(&f->opts, "quiet", false);
+	/* Recorded up to the middle of `tag'; nothing; and `printsize'. */
+	fire_typed(&type_outer, outer, 6);
+	fire_typed(&type_outer, outer, 3);
+	fx_consume(f);
+	option_parse(&f->opts, "printsize=20", false);
+	fire_typed(&type_outer, outer, 40);
+	fx_expect(f,
+	    "(struct thing) {\n" INDENT " .n = (int32_t)7,\n" INDENT
+	    " .tag = (char [4]) [\n" INDENT "  (char)'a',\n" INDENT
+	    "  (char)'b',\n" INDENT " ],\n" INDENT " ...\n" INDENT "}\n"
+	    "(struct thing) {\n" INDENT " ...\n" INDENT "}\n"
+	    "(struct thing) {\n" INDENT " .n = (int32_t)7,\n" INDENT
+	    " .tag = (char [4]) [\n" INDENT "  (char)'a',\n" INDENT
+	    "  (char)'b',\n" INDENT "  (char)'c',\n" INDENT " ],\n" INDENT
+	    " .xy = (int [2]) [\n" INDENT "  (int)1,\n" INDENT
+	    "  (int)2,\n" INDENT " ],\n" INDENT " .b = (struct bits) {\n" INDENT
+	    "  .low = (int)3,\n" INDENT "  .high = (int)5,\n" INDENT
+	    " ...\n" INDENT " },\n" INDENT "}\n");
 }
 END_TEST
 
 FX_MAIN("print", setup, teardown, integers_in_columns, integers_when_quiet,
     strings, strings_when_quiet, bytes_that_are_no_text,
     tracemem_dumps_rows_of_sixteen, rawbytes_dumps_values, stacks,
-    stacks_of_a_space_unknown, symbols, print_scalars, print_structs)
+    stacks_of_a_space_unknown, symbols, print_scalars, print_arrays,
+    print_structs, print_what_there_is)

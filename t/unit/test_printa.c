@@ -582,6 +582,36 @@ START_TEST(aggpack_takes_one_line)
 }
 END_TEST
 
+/* What a processor added, merged from both lanes, below the line of all. */
+START_TEST(processors_below_their_line)
+{
+	struct prog_agg *a = fx_agg(f, "a", AGG_MIN, 0);
+	struct prog_agg *b = fx_agg(f, "b", AGG_SUM, 0);
+	struct img_agg min = { a->id, AGG_MIN, 0, a->words, 0 };
+	struct img_agg sum = { b->id, AGG_SUM, 0, b->words, 0 };
+	struct lane *l0 = store_lane(&f->store, 0, NULL);
+	struct lane *l1 = store_lane(&f->store, 1, NULL);
+
+	agg_update(&f->store, l0, &min, "", 3, 9, 1);
+	agg_update(&f->store, l1, &min, "", 3, 5, 1);
+	agg_update(&f->store, l1, &min, "", 1, 8, 1);
+	agg_update(&f->store, l0, &sum, "", 2, 40, 1);
+	act(ACT_PRINTA, a, b, NULL);
+	act(ACT_CLEAR, b, NULL, NULL);
+	act(ACT_PRINTA, b, NULL, NULL);
+	option_parse(&f->opts, "quiet", false);
+	finish();
+	ck_assert_str_eq(fx_out(f),
+	    "\n                5               40\n"
+	    "    [CPU 0]                8\n"
+	    "    [CPU 2]                5\n"
+	    "    [CPU 1]               40\n"
+	    "\n                0\n"
+	    "    [CPU 1]                0\n"
+	    "\n");
+}
+END_TEST
+
 FX_MAIN("printa", setup, teardown, report_at_the_end,
     report_of_nothing_is_a_newline, aborted_prints_no_aggregations,
     keys_by_kind, stack_keys_take_lines, keys_that_are_no_text_are_dumped,
@@ -593,4 +623,4 @@ FX_MAIN("printa", setup, teardown, report_at_the_end,
     joined_in_the_default_form, formats, format_of_a_histogram,
     clear_keeps_keys, clear_shows_the_empty_histogram, trunc_removes,
     trunc_ignores_the_order_options, normalize_divides_what_is_shown,
-    agghist_draws_counts, aggpack_takes_one_line)
+    agghist_draws_counts, aggpack_takes_one_line, processors_below_their_line)

@@ -132,14 +132,17 @@ START_TEST(discard_drops_them)
 }
 END_TEST
 
-START_TEST(zero_is_nothing_and_more_than_nspec_a_fault)
+START_TEST(zero_is_nothing_and_to_end_more_than_nspec_a_fault)
 {
 	start(2, 256, 4096);
 	for (int i = 0; i < 3; i++) {
 		fire(i, 0, 0);
 		ck_assert_ptr_null(kit_record(&k));
 	}
-	for (int i = 0; i < 3; i++) {
+	fire(0, 3, 0);
+	fire(0, (uint64_t)-1, 0);
+	ck_assert_ptr_null(kit_record(&k));
+	for (int i = 1; i < 3; i++) {
 		fire(i, 3, 0);
 		const struct rec_fault *f = kit_record(&k);
 		ck_assert_ptr_nonnull(f);
@@ -147,6 +150,8 @@ START_TEST(zero_is_nothing_and_more_than_nspec_a_fault)
 		ck_assert_uint_eq(f->epid, i + 1);
 		ck_assert_uint_eq(f->action, 1);
 		ck_assert_uint_eq(f->code, FLT_ILLOP);
+		/* Where the id came out: the last of two instructions. */
+		ck_assert_int_eq(f->offset, 4);
 		ck_assert_uint_eq(f->value, 3);
 	}
 }
@@ -209,7 +214,7 @@ main(void)
 	tcase_add_test(tc, ids_are_handed_out_and_come_back);
 	tcase_add_test(tc, commit_shows_records_with_its_own_time);
 	tcase_add_test(tc, discard_drops_them);
-	tcase_add_test(tc, zero_is_nothing_and_more_than_nspec_a_fault);
+	tcase_add_test(tc, zero_is_nothing_and_to_end_more_than_nspec_a_fault);
 	tcase_add_test(tc, a_full_speculation_drops);
 	tcase_add_test(tc, commit_is_all_or_nothing);
 	tcase_add_test(tc, what_follows_speculate_zero_does_not_run);

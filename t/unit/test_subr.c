@@ -193,35 +193,54 @@ START_TEST(substr_takes_pieces)
 }
 END_TEST
 
-START_TEST(strjoin_copies_or_has_no_room)
+START_TEST(strjoin_copies_and_cuts)
 {
-	char a[201], b[58];
+	char a[201], b[59];
 
 	IS(CALL2(STRJOIN, S("foo"), S("bar")), "foobar");
 	IS(CALL2(STRJOIN, S(""), T("x")), "x");
 	memset(a, 'a', 200);
 	a[200] = 0;
-	memset(b, 'b', 56);
-	b[55] = 0; /* 255 in all: fits */
-	ck_assert_uint_eq(strlen(str(CALL2(STRJOIN, S(a), S(b)))), 255);
-	b[55] = 'b';
-	b[56] = 0;
-	FAULTS(CALL2(STRJOIN, S(a), S(b)), FLT_NOSCRATCH);
+	memset(b, 'b', 58);
+	b[56] = 0; /* 256 in all: fits */
+	ck_assert_uint_eq(strlen(str(CALL2(STRJOIN, S(a), S(b)))), 256);
+	b[56] = 'b';
+	b[58] = 0;
+	ck_assert_uint_eq(strlen(str(CALL2(STRJOIN, S(a), S(b)))), 256);
+}
+END_TEST
+
+START_TEST(strings_have_room_for_all_they_may_be)
+{
+	uint64_t a = CALL2(SUBSTR, S("abc"), N(1)), before = a;
+
+	/* In short supply they are only as long as they are. */
+	for (int i = 0; i < 100; i++) {
+		uint64_t b = CALL2(SUBSTR, T("abc"), N(1));
+		ck_assert_int_eq(k.env.fault.code, FLT_NONE);
+		ck_assert_uint_ge(b - before, i == 0 ? 2 * 264 : 16);
+		ck_assert_str_eq(str(b), "bc");
+		before = b;
+	}
+	ck_assert_str_eq(str(a), "bc");
+	for (int i = 2; i < 264; i++)
+		ck_assert_int_eq(str(a)[i], 0);
 }
 END_TEST
 
 START_TEST(strtok_keeps_its_place_for_a_firing)
 {
-	IS(CALL2(STRTOK, N(0), S(",")), NULL);
+	FAULTS(CALL2(STRTOK, N(0), S(",")), FLT_BADADDR);
 	IS(CALL2(STRTOK, S(",,a,;bc;"), S(",;")), "a");
 	IS(CALL2(STRTOK, N(0), S(",;")), "bc");
 	IS(CALL2(STRTOK, N(0), S(",;")), NULL);
 	IS(CALL2(STRTOK, N(0), S(",;")), NULL);
 	IS(CALL2(STRTOK, T("x y"), S(" ")), "x");
-	IS(CALL2(STRTOK, N(0), S("")), "y");
+	/* What ended a token is part of the next when it ends none now. */
+	IS(CALL2(STRTOK, N(0), S("")), " y");
 	IS(CALL2(STRTOK, S("one two"), S(" ")), "one");
 	vm_begin(&k.env);
-	IS(CALL2(STRTOK, N(0), S(" ")), NULL);
+	FAULTS(CALL2(STRTOK, N(0), S(" ")), FLT_BADADDR);
 	IS(CALL2(STRTOK, S(""), S(" ")), NULL);
 	FAULTS(CALL2(STRTOK, S("x"), N(0)), FLT_BADADDR);
 }
@@ -286,14 +305,21 @@ START_TEST(paths)
 		{ "/../a", "/a" },
 		{ "//", "/" },
 		{ "/..", "/" },
-		{ "/a/b/..", "/a/" },
+		{ "/a/b/..", "/a" },
 		{ "a/../b", "b" },
 		{ "../a", "../a" },
 		{ "a/../../b", "../b" },
 		{ "", "" },
 		{ "/a/.hidden/..x/b", "/a/.hidden/..x/b" },
 		{ "./a", "a" },
-		{ "/a/", "/a/" },
+		{ "/a/", "/a" },
+		{ "/a/.", "/a" },
+		{ "./", "." },
+		{ ".", "." },
+		{ "a/..", "." },
+		{ "a/../..", ".." },
+		{ "../../a/..", "../.." },
+		{ "/./..//.", "/" },
 		{ "/.../a", "/.../a" },
 	};
 
@@ -359,10 +385,29 @@ START_TEST(network_addresses_as_the_c_library_prints_them)
 		uint64_t addr = fake_env_put(&k.target, 4096, b, 16);
 		inet_ntop(AF_INET6, b, want, sizeof(want));
 		vm_begin(&k.env);
-		uint64_t got = i & 1 ? CALL2(INET_NTOP, N(10), N(addr)) :
-				       CALL1(INET_NTOA6, N(addr));
-		ck_assert_str_eq(str(got), want);
+		IS(CALL2(INET_NTOP, N(10), N(addr)), want);
+		IS(CALL2(INET_NTOA6, N(addr), N(1)), want);
+		/* Without the wish for more: IPv4 is IPv4. */
+		const char *dot =
+		    strchr(want, '.') == NULL ? want : strrchr(want, ':') + 1;
+		IS(CALL1(INET_NTOA6, N(addr)), dot);
 	}
+}
+END_TEST
+
+START_TEST(link_addresses)
+{
+	uint64_t at = fake_env_put(&k.target, 4096,
+	    "\0\x1f\xa0\xff\x5\x60\x7\x8\x9\xa\xb\xc\xd\xe\xf"
+	    "\x10\x11\x12\x13\x14",
+	    20);
+
+	IS(CALL2(LINK_NTOP, N(1), N(at)), "00:1f:a0:ff:05:60");
+	IS(CALL2(LINK_NTOP, N(32), N(at)),
+	    "00:1f:a0:ff:05:60:07:08:09:0a:0b:0c:0d:0e:0f:10:11:12:13:14");
+	FAULTS(CALL2(LINK_NTOP, N(2), N(at)), FLT_ILLOP);
+	FAULTS(CALL2(LINK_NTOP, N(-1), N(at)), FLT_ILLOP);
+	FAULTS(CALL2(LINK_NTOP, N(1), N(0)), FLT_BADADDR);
 }
 END_TEST
 
@@ -409,7 +454,8 @@ START_TEST(copyin_and_friends)
 	FAULTS(CALL2(COPYIN, N(at), N(5000)), FLT_NOSCRATCH);
 	FAULTS(CALL2(COPYIN, N(at), N(-1)), FLT_NOSCRATCH);
 	IS(CALL1(COPYINSTR, N(at)), "0123456789");
-	IS(CALL2(COPYINSTR, N(at), N(4)), "0123");
+	IS(CALL2(COPYINSTR, N(at), N(4)), "012"); /* and the NUL */
+	IS(CALL2(COPYINSTR, N(at), N(1)), "");
 	IS(CALL2(COPYINSTR, N(at), N(0)), "");
 	IS(CALL2(COPYINSTR, N(at), N(-1)), "0123456789");
 	FAULTS(CALL1(COPYINSTR, N(0)), FLT_BADADDR);
@@ -418,7 +464,8 @@ START_TEST(copyin_and_friends)
 	char text[300];
 	memset(text, 'y', 299);
 	text[299] = 0;
-	ck_assert_uint_eq(strlen(str(CALL1(COPYINSTR, T(text)))), 255);
+	ck_assert_uint_eq(strlen(str(CALL1(COPYINSTR, T(text)))), 256);
+	ck_assert_uint_eq(strlen(str(CALL2(COPYINSTR, T(text), N(299)))), 255);
 }
 END_TEST
 
@@ -438,8 +485,15 @@ START_TEST(copies_into_scratch_only)
 		      "00123",
 		      8) == 0);
 	EQ(CALL3(BCOPY, N(at), N(mem), N(0)), 0);
-	FAULTS(CALL3(BCOPY, N(at), N(mem + 9), N(8)), FLT_BADADDR);
-	ck_assert_uint_eq(k.env.fault.value, mem + 9);
+	/* Across the end, of either side; before the beginning; behind. */
+	FAULTS(CALL3(BCOPY, N(at), N(mem + 9), N(8)), FLT_BADSIZE);
+	ck_assert_uint_eq(k.env.fault.value, 8);
+	FAULTS(CALL3(BCOPY, N(mem + 9), N(mem), N(8)), FLT_BADSIZE);
+	FAULTS(CALL3(BCOPY, N(at), N(mem), N(-1)), FLT_BADSIZE);
+	FAULTS(CALL3(BCOPY, N(at), N(mem - 1), N(2)), FLT_BADADDR);
+	ck_assert_uint_eq(k.env.fault.value, mem - 1);
+	FAULTS(CALL3(BCOPY, N(mem - 1), N(mem), N(2)), FLT_BADADDR);
+	FAULTS(CALL3(BCOPY, N(at), N(mem + 16), N(1)), FLT_BADADDR);
 	FAULTS(CALL3(COPYINTO, N(at), N(4), N(at)), FLT_BADADDR);
 	FAULTS(CALL3(COPYINTO, N(at), N(4),
 		   N(VMA(VMA_STORE, store_hdr(&k.store)->statics_ref))),
@@ -475,9 +529,15 @@ START_TEST(the_rest)
 {
 	uint64_t a = CALL1(RAND, N(0)), b = CALL1(RAND, N(0));
 
-	ck_assert_uint_le(a, INT32_MAX);
-	ck_assert_uint_le(b, INT32_MAX);
 	ck_assert_uint_ne(a, b);
+	/* Each of 32 bits is set at times, and no other. */
+	for (int i = 0; i < 200; i++) {
+		uint64_t r = CALL1(RAND, N(0));
+		a |= r;
+		b &= r;
+	}
+	ck_assert_uint_eq(a, UINT32_MAX);
+	ck_assert_uint_eq(b, 0);
 	EQ(CALL1(PROGENYOF, N(1)), 1);
 	EQ(CALL1(PROGENYOF, N(4242)), 1);
 	EQ(CALL1(PROGENYOF, N(5)), 0);
@@ -525,13 +585,15 @@ main(void)
 	tcase_add_test(tc, strchr_family);
 	tcase_add_test(tc, index_and_rindex_are_perls);
 	tcase_add_test(tc, substr_takes_pieces);
-	tcase_add_test(tc, strjoin_copies_or_has_no_room);
+	tcase_add_test(tc, strjoin_copies_and_cuts);
+	tcase_add_test(tc, strings_have_room_for_all_they_may_be);
 	tcase_add_test(tc, strtok_keeps_its_place_for_a_firing);
 	tcase_add_test(tc, numbers_as_text);
 	tcase_add_test(tc, paths);
 	tcase_add_test(tc, letters);
 	tcase_add_test(tc, byte_order);
 	tcase_add_test(tc, network_addresses_as_the_c_library_prints_them);
+	tcase_add_test(tc, link_addresses);
 	tcase_add_test(tc, json_follows_paths);
 	tcase_add_test(tc, copyin_and_friends);
 	tcase_add_test(tc, copies_into_scratch_only);

@@ -64,7 +64,8 @@ START_TEST(strings_have_the_size_they_are_given)
 
 	ck_assert_uint_eq(s->size, 256);
 	types_set_strsize(ts, 32);
-	ck_assert_uint_eq(type_dif(s).size, 32);
+	ck_assert_uint_eq(s->size, 32);
+	ck_assert_uint_eq(type_dif(s).size, 33); /* and a NUL */
 	ck_assert_int_eq(type_dif(s).kind, DIF_TYPE_STRING);
 	ck_assert_int_eq(type_dif(s).flags, DIF_BY_REF);
 	ck_assert(type_is_string(s) && type_is_stringlike(s));

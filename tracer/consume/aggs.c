@@ -21,6 +21,9 @@ aggs_init(struct aggs *a, const struct prog_globals *g)
 static void
 agg_row_destroy(struct agg_row *row)
 {
+	vec_foreach(part, &row->parts)
+		mem_free(part->value);
+	vec_fini(&row->parts);
 	mem_free(row->value);
 	mem_free(row);
 }
@@ -59,7 +62,28 @@ agg_row_zero(struct agg_row *row)
 	const struct prog_agg *def = row->def;
 
 	agg_zero(def->func, def->param, def->words, row->value);
+	vec_foreach(part, &row->parts)
+		agg_zero(def->func, def->param, def->words, part->value);
 	row->empty = true;
+}
+
+/* Made when there is none yet.  There are few: a list will do. */
+static uint64_t *
+agg_row_part(struct agg_row *row, uint32_t cpu)
+{
+	const struct prog_agg *def = row->def;
+	size_t i = row->parts.len;
+
+	vec_foreach(part, &row->parts)
+		if (part->cpu == cpu)
+			return part->value;
+	vec_push(&row->parts);
+	for (; i > 0 && row->parts.at[i - 1].cpu > cpu; i--)
+		row->parts.at[i] = row->parts.at[i - 1];
+	row->parts.at[i] = (struct agg_part){ .cpu = cpu,
+		.value = mem_zalloc((size_t)def->words * 8) };
+	agg_zero(def->func, def->param, def->words, row->parts.at[i].value);
+	return row->parts.at[i].value;
 }
 
 static struct agg_row *
@@ -105,7 +129,8 @@ agg_key_symbols(const struct prog_agg *def, uint8_t *key)
 }
 
 void
-aggs_add(struct aggs *a, uint32_t id, uint8_t *key, const uint64_t *value)
+aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
+    const uint64_t *value)
 {
 	if (aggs_table(a, id) == NULL)
 		return;
@@ -113,6 +138,9 @@ aggs_add(struct aggs *a, uint32_t id, uint8_t *key, const uint64_t *value)
 	struct agg_row *row = aggs_row(a, id, key);
 	agg_merge(row->def->func, row->def->words, row->value, value);
 	row->empty = false;
+	if (cpu != 0)
+		agg_merge(row->def->func, row->def->words,
+		    agg_row_part(row, cpu - 1), value);
 }
 
 void
@@ -289,6 +317,23 @@ agg_cmp_keys(const struct prog_agg *def, const uint8_t *a, const uint8_t *b,
 	return 0;
 }
 
+/* lquantize(): what is below the base counts as base - 1, what is at the limit
+ * or above as limit + 1. */
+static long double
+agg_weight_linear(const struct prog_agg *def, const int64_t *v)
+{
+	int64_t base = LQUANTIZE_BASE(def->param);
+	int64_t step = LQUANTIZE_STEP(def->param);
+	int64_t levels = LQUANTIZE_LEVELS(def->param);
+	long double sum = (long double)(base - 1) * (long double)v[0];
+
+	for (int64_t i = 0; i < levels; i++)
+		sum += (long double)(base + i * step) * (long double)v[i + 1];
+	return sum +
+	    (long double)(base + levels * step + 1) *
+	    (long double)v[levels + 1];
+}
+
 /* Values of a histogram's buckets times their counts. */
 static long double
 agg_weight(const struct prog_agg *def, const uint64_t *value)
@@ -306,23 +351,16 @@ agg_weight(const struct prog_agg *def, const uint64_t *value)
 		}
 		return sum;
 	}
-	if (def->func == AGG_LQUANTIZE) {
-		int64_t base = LQUANTIZE_BASE(def->param);
-		int64_t step = LQUANTIZE_STEP(def->param);
-		for (uint32_t i = 1; i < def->words; i++)
-			sum += (long double)(i == 1 ?
-				       base - 1 :
-				       base + ((int64_t)i - 2) * step) *
-			    (long double)v[i];
-		return sum;
-	}
+	if (def->func == AGG_LQUANTIZE)
+		return agg_weight_linear(def, v + 1);
 	return hist_ll_weight(def, value);
 }
 
+/* How often 0 was counted: it adds nothing to the weight. */
 static int64_t
 agg_zero_bucket(const struct prog_agg *def, const uint64_t *value)
 {
-	return def->func == AGG_QUANTIZE ? (int64_t)value[QUANTIZE_ZERO] : 0;
+	return (int64_t)value[agg_bucket(def->func, def->param, 0)];
 }
 
 static int

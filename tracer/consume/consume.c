@@ -7,6 +7,7 @@
  * possible, what is left of the buffer is skipped and counted.
  */
 #include <string.h>
+#include <time.h>
 
 #include "dlang/vm/agg.h"
 #include "dlang/vm/buf.h"
@@ -236,8 +237,28 @@ consume_entry(struct consume *c, const struct agg_entry *e)
 		return;
 	uint8_t *copy = mem_alloc(len);
 	memcpy(copy, e->data, len);
-	aggs_add(&c->aggs, id, copy, (const uint64_t *)(copy + key));
+	aggs_add(&c->aggs, id, copy, __atomic_load_n(&e->cpu, __ATOMIC_RELAXED),
+	    (const uint64_t *)(copy + key));
 	mem_free(copy);
+}
+
+static uint64_t
+consume_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void
+consume_aggs_due(struct consume *c)
+{
+	int64_t rate = option_get(c->env.opts, OPT_AGGRATE);
+
+	if (rate <= 0 || c->aggs_at == 0 ||
+	    consume_now() - c->aggs_at >= (uint64_t)rate)
+		consume_aggs(c);
 }
 
 void
@@ -254,30 +275,38 @@ consume_aggs(struct consume *c)
 			consume_entry(c, e);
 			any = true;
 		}
-		if (any)
-			agg_reset(&c->env.store, l);
+		if (!any)
+			continue;
+		agg_reset(&c->env.store, l);
+		c->aggs_at = consume_now();
 	}
 }
 
+/* In the order of their ids, which `aggsortrev' turns round as it does that of
+ * the lines. */
 static void
 consume_report(struct consume *c)
 {
 	struct printer p = consume_printer(c, &c->line);
+	bool reverse = option_get(c->env.opts, OPT_AGGSORTREV);
+	uint32_t n = (uint32_t)c->env.globals->aggs.len;
 
 	str_addc(&c->line, '\n');
-	for (uint32_t id = 1; id <= c->env.globals->aggs.len; id++)
+	for (uint32_t i = 1; i <= n; i++) {
+		uint32_t id = reverse ? n + 1 - i : i;
 		if (!aggs_table(&c->aggs, id)->printed)
 			printa(&p, &id, 1, NULL, false);
+	}
 	out_write(&c->out, &c->line);
 }
 
 int
 consume_finish(struct consume *c, bool aborted)
 {
-	/* Before the records: a printa() among them prints what is there now. */
-	consume_aggs(c);
 	int r = consume_records(c);
 
+	/* After the records: a printa() among them is not yet the end. */
+	consume_aggs(c);
 	consume_drops(c);
 	if (r == 0 && !aborted) {
 		consume_report(c);

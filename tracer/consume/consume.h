@@ -46,6 +46,8 @@ int consume_records(struct consume *c);
 
 /* Merge the lanes' aggregation stores into the consumer's, and empty them. */
 void consume_aggs(struct consume *c);
+/* The same if `aggrate' has passed since it was last done. */
+void consume_aggs_due(struct consume *c);
 
 /* Report drops since the last call. */
 void consume_drops(struct consume *c);

@@ -69,7 +69,8 @@ bool text_is_printable(const void *p, size_t size, size_t *len);
  * option says. */
 void stack_print(struct printer *p, const void *stack, size_t size, int indent);
 /* The name of a struct rec_sym, by the kind of value. */
-void sym_text(enum rec_kind kind, const void *sym, char *buf, size_t size);
+void sym_text(struct printer *p, enum rec_kind kind, const void *sym, char *buf,
+    size_t size);
 /* An address without a space, in the process of the record. */
 void addr_text(struct printer *p, uint64_t addr, char *buf, size_t size);
 
@@ -84,14 +85,24 @@ void print_value(struct printer *p, const struct prog_rec *rec, const void *v);
 void print_key(struct printer *p, const struct prog_rec *rec, const void *v);
 /* tracemem(): hex and characters. */
 void print_dump(struct printer *p, const void *v, size_t size);
-/* print(): a value by its type. */
+/* print(): a value by its type, as many bytes of it as `printsize' says. */
 void print_typed(
     struct printer *p, const struct type *t, const void *v, size_t size);
+/* The same of what is at an address, which comes first. */
+void print_object(struct printer *p, uint64_t addr, const struct type *t,
+    const void *v, size_t size);
 
 /* ---- aggs.c: the consumer's own copy of the aggregations ---- */
 
+/* The share of one processor, with aggpercpu. */
+struct agg_part {
+	uint32_t cpu;
+	uint64_t *value;
+};
+
 struct agg_row {
-	struct agg_row *next; /* with the same hash */
+	struct agg_row *next;       /* with the same hash */
+	VEC(struct agg_part) parts; /* by processor */
 	const struct prog_agg *def;
 	bool empty;      /* nothing was added since it was made or cleared */
 	uint64_t *value; /* def->words */
@@ -115,8 +126,9 @@ void aggs_fini(struct aggs *a);
 /* The table of an aggregation, or NULL when there is no such id. */
 struct agg_table *aggs_table(struct aggs *a, uint32_t id);
 /* Add a value under a key, which may be changed: symbol keys to where their
- * symbol starts. */
-void aggs_add(struct aggs *a, uint32_t id, uint8_t *key, const uint64_t *value);
+ * symbol starts.  `cpu' is that of struct agg_entry. */
+void aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
+    const uint64_t *value);
 void aggs_clear(struct aggs *a, uint32_t id);
 /* Keep the n largest values; negative: the smallest; 0: none. */
 void aggs_trunc(struct aggs *a, uint32_t id, int64_t n);
@@ -237,6 +249,7 @@ struct consume {
 	struct out out;
 	struct str line; /* of the record being printed */
 	struct aggs aggs;
+	uint64_t aggs_at;  /* when they were last read; 0: there was nothing */
 	struct hash flows; /* struct flow by pid and tid */
 	bool header;       /* printed */
 	struct {           /* the record being printed, copied */

@@ -18,6 +18,7 @@
 #include "tracer/consume/consume_impl.h"
 
 #define HIST_WIDTH 40 /* columns of a bar */
+#define HIST_LABEL 64 /* bytes of a row's label, NUL included */
 
 struct hist_style
 hist_style(const struct options *opts)
@@ -108,7 +109,7 @@ struct hist {
 	const int64_t *buckets;
 	uint32_t n;     /* buckets */
 	uint32_t empty; /* first of the three that an empty one shows */
-	bool has_neg;   /* llquantize: data below 0 */
+	bool has_neg;   /* llquantize: there are rows below 0 */
 };
 
 /* llquantize: bins on one side of 0, and of one order (dlang/vm/agg.c has the
@@ -191,11 +192,8 @@ hist_open(const struct prog_agg *def, const uint64_t *value)
 	}
 	h.buckets = (const int64_t *)value + 1;
 	h.n = def->words - 1;
-	if (def->func == AGG_LLQUANTIZE) {
+	if (def->func == AGG_LLQUANTIZE)
 		h.empty = hist_ll_side(def) + 1; /* the middle */
-		for (uint32_t i = 0; i < h.empty; i++)
-			h.has_neg |= h.buckets[i] != 0;
-	}
 	return h;
 }
 
@@ -287,6 +285,21 @@ hist_label(const struct hist *h, uint32_t i, char *buf, size_t size)
 	return true;
 }
 
+/* The neighbour of bucket i towards 0 (step -1) or the end (1) that has a row;
+ * i itself where there is none. */
+static uint32_t
+hist_neighbour(const struct hist *h, uint32_t i, int step)
+{
+	char label[HIST_LABEL];
+
+	for (uint32_t at = i; step < 0 ? at > 0 : at + 1 < h->n;) {
+		at += (uint32_t)step;
+		if (hist_label(h, at, label, sizeof(label)))
+			return at;
+	}
+	return i;
+}
+
 /* What bars are measured against. */
 static double
 hist_total(const int64_t *v, uint32_t n, bool zoom, bool *neg, bool *pos)
@@ -316,16 +329,17 @@ hist_print(struct str *to, const struct prog_agg *def, const uint64_t *value,
 	if (h.n < 3)
 		return;
 	if (hist_span(&h, &first, &last)) {
-		first -= first > 0;
-		last += last + 1 < h.n;
+		first = hist_neighbour(&h, first, -1);
+		last = hist_neighbour(&h, last, 1);
 	} else {
 		first = MIN(h.empty, h.n - 3);
-		last = first + 2;
+		last = hist_neighbour(&h, hist_neighbour(&h, first, 1), 1);
 	}
+	h.has_neg = first < h.empty;
 	double total = hist_total(
 	    h.buckets + first, last - first + 1, style->zoom, &neg, &pos);
 	for (uint32_t i = first; i <= last; i++) {
-		char label[64];
+		char label[HIST_LABEL];
 		if (!hist_label(&h, i, label, sizeof(label)))
 			continue;
 		str_printf(to, "%16s ", label);

@@ -96,7 +96,7 @@ print_name(struct printer *p, const struct prog_rec *rec, const void *v)
 
 	if (rec->size < sizeof(struct rec_sym))
 		return;
-	sym_text(rec->kind, v, name, sizeof(name));
+	sym_text(p, rec->kind, v, name, sizeof(name));
 	str_add(p->to, "  ");
 	text_add_padded(p, name, strlen(name), -50);
 }

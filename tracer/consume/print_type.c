@@ -1,10 +1,17 @@
 /*
- * print(): a value as a tree, by its type.
+ * print(): an object as a tree, by its type.
  *
- *	struct point {
- *	    int x = 0x1
- *	    char [4] tag = [ "abc" ]
- *	}
+ *	0x7ffd1000 = *
+ *	                                            (struct point) {
+ *	                                             .x = (int)1,
+ *	                                             .tag = (char [4]) [
+ *	                                              (char)'a',
+ *	                                             ],
+ *	                                            }
+ *
+ * Members that are 0 are left out.  What lies beyond `printsize', or was not
+ * recorded, is one line of dots at the depth of the first member that is
+ * missing; the braces that are open there close after it.
  *
  * Types come from debug information as well as from D, so sizes and offsets
  * are checked against the bytes that were recorded.
@@ -14,58 +21,142 @@
 #include "dlang/types.h"
 #include "tracer/consume/consume_impl.h"
 
-#define TYPED_DEPTH 32 /* of nesting: more is a type that holds itself */
-#define TYPED_NAME  512
+#define TYPED_DEPTH  32 /* of nesting: more is a type that holds itself */
+#define TYPED_NAME   512
+#define TYPED_INDENT 44 /* where the data of a line begins: record.c */
 
 struct typed {
 	struct printer *p;
 	const uint8_t *at;
 	size_t size;
-	unsigned depth;
+	/* What closes the brackets that are open, outermost first. */
+	char closers[TYPED_DEPTH];
+	unsigned depth; /* how many */
+	bool partial;   /* the last array was cut */
+	bool cut;       /* the dots are there: nothing more is */
 };
 
 static void typed_value(struct typed *t, const struct type *type, uint64_t off);
 
+/* A tag of the target may be defined here for the first time. */
 static const struct type *
 typed_resolve(const struct type *type)
 {
-	for (unsigned i = 0; type != NULL && i < TYPED_DEPTH; i++)
-		switch (type->kind) {
-		case TYPE_TYPEDEF:
-		case TYPE_CONST:
-		case TYPE_VOLATILE:
-		case TYPE_RESTRICT: type = type->base; break;
-		default: return type;
-		}
-	return type;
+	return type_resolve((struct type *)(uintptr_t)type);
+}
+
+/* Without a name, just what it is. */
+static void
+typed_name(const struct type *type, char *buf, size_t size)
+{
+	if (type->name == NULL && type->kind == TYPE_STRUCT)
+		snprintf(buf, size, "struct");
+	else if (type->name == NULL && type->kind == TYPE_UNION)
+		snprintf(buf, size, "union");
+	else if (type->name == NULL && type->kind == TYPE_ENUM)
+		snprintf(buf, size, "enum");
+	else
+		type_name(type, buf, size);
+}
+
+/* ---- lines ---- */
+
+static void
+typed_indent(struct typed *t, unsigned depth)
+{
+	str_printf(t->p->to, "%*s", (int)(TYPED_INDENT + depth), "");
+}
+
+/* Close what is open beyond `depth'.  As late as this, so that dots for what
+ * should follow come before it. */
+static void
+typed_close(struct typed *t, unsigned depth)
+{
+	while (t->depth > depth) {
+		t->depth--;
+		typed_indent(t, t->depth);
+		str_addc(t->p->to, t->closers[t->depth]);
+		str_add(t->p->to, t->depth > 0 ? ",\n" : "\n");
+	}
+}
+
+static bool
+typed_open(struct typed *t, const char *brackets)
+{
+	if (t->depth == TYPED_DEPTH)
+		return false;
+	t->closers[t->depth++] = brackets[1];
+	str_addc(t->p->to, brackets[0]);
+	str_addc(t->p->to, '\n');
+	return true;
 }
 
 static void
-typed_indent(struct typed *t)
+typed_dots(struct typed *t, unsigned depth)
 {
-	str_printf(t->p->to, "%*s", (int)t->depth * 4, "");
+	typed_indent(t, depth);
+	str_add(t->p->to, "...\n");
+	t->cut = true;
 }
 
+/* The end of a value that is not in brackets. */
+static void
+typed_end(struct typed *t)
+{
+	str_add(t->p->to, t->depth > 0 ? ",\n" : "\n");
+}
+
+/* ---- what there is of a value ---- */
+
+static bool
+typed_is_aggregate(const struct type *type)
+{
+	return type->kind == TYPE_STRUCT || type->kind == TYPE_UNION ||
+	    type->kind == TYPE_ARRAY;
+}
+
+/* Scalars are there as a whole, others as far as they are. */
+static bool
+typed_is_there(const struct typed *t, const struct type *type, uint64_t off)
+{
+	if (off >= t->size)
+		return false;
+	return typed_is_aggregate(type) || type->size <= t->size - off;
+}
+
+static bool
+typed_is_zero(const struct typed *t, uint64_t off, uint64_t size)
+{
+	for (size = MIN(size, t->size - off); size > 0; size--)
+		if (t->at[off + size - 1] != 0)
+			return false;
+	return true;
+}
+
+/* Other types of one byte are numbers. */
 static bool
 typed_is_char(const struct type *type)
 {
 	return type->kind == TYPE_INT && type->size == 1 &&
-	    type->name != NULL && strstr(type->name, "char") != NULL;
+	    type->name != NULL && strcmp(type->name, "char") == 0;
 }
+
+/* ---- values ---- */
 
 static void
 typed_integer(struct typed *t, const struct type *type, uint64_t off)
 {
-	char c = (char)t->at[off];
+	uint32_t size = (uint32_t)type->size;
+	const uint8_t *v = t->at + off;
 
-	if (typed_is_char(type)) {
-		str_addc(t->p->to, '\'');
-		text_add_quoted(t->p->to, &c, 1, '\'');
-		str_addc(t->p->to, '\'');
-		return;
-	}
-	str_printf(t->p->to, "%#llx",
-	    (unsigned long long)value_uint(t->at + off, (uint32_t)type->size));
+	if (typed_is_char(type) && *v >= ' ' && *v <= '~')
+		str_printf(t->p->to, "'%c'", *v);
+	else if (type->is_signed)
+		str_printf(t->p->to, "%lld", (long long)value_int(v, size));
+	else
+		str_printf(
+		    t->p->to, "%llu", (unsigned long long)value_uint(v, size));
+	typed_end(t);
 }
 
 static void
@@ -74,13 +165,16 @@ typed_enum(struct typed *t, const struct type *type, uint64_t off)
 	uint32_t size = (uint32_t)type->size;
 	int64_t v = type->is_signed ? value_int(t->at + off, size) :
 				      (int64_t)value_uint(t->at + off, size);
+	const char *name = NULL;
 
-	for (size_t i = 0; i < type->nenumerators; i++)
-		if (type->enumerators[i].value == v) {
-			str_add(t->p->to, type->enumerators[i].name);
-			return;
-		}
-	str_printf(t->p->to, "%lld", (long long)v);
+	for (size_t i = 0; i < type->nenumerators && name == NULL; i++)
+		if (type->enumerators[i].value == v)
+			name = type->enumerators[i].name;
+	if (name != NULL)
+		str_add(t->p->to, name);
+	else
+		str_printf(t->p->to, "%lld", (long long)v);
+	typed_end(t);
 }
 
 static void
@@ -93,112 +187,134 @@ typed_pointer(struct typed *t, const struct type *type, uint64_t off)
 	if (to != NULL && to->kind == TYPE_FUNC && addr != 0) {
 		addr_text(t->p, addr, name, sizeof(name));
 		text_add(t->p, name, strlen(name));
-		return;
+	} else {
+		str_printf(t->p->to, "0x%llx", (unsigned long long)addr);
 	}
-	str_printf(t->p->to, "0x%llx", (unsigned long long)addr);
+	typed_end(t);
 }
 
-static void
-typed_quote(struct typed *t, uint64_t off, size_t len)
-{
-	str_addc(t->p->to, '"');
-	text_add_quoted(t->p->to, (const char *)t->at + off, len, '"');
-	str_addc(t->p->to, '"');
-}
-
+/* Characters end at a NUL. */
 static void
 typed_array(struct typed *t, const struct type *type, uint64_t off)
 {
 	const struct type *of = typed_resolve(type->base);
-	uint64_t n = type->nelems;
-	size_t len;
+	unsigned depth = t->depth + 1;
+	char name[TYPED_NAME];
 
-	if (of == NULL || of->size == 0)
-		n = 0;
-	else
-		n = MIN(n, (t->size - off) / of->size);
-	if (n != 0 && typed_is_char(of) &&
-	    text_is_printable(t->at + off, n, &len)) {
-		str_add(t->p->to, t->depth == 0 ? "" : "[ ");
-		typed_quote(t, off, len);
-		str_add(t->p->to, t->depth == 0 ? "" : " ]");
+	if (of == NULL || of->size == 0 || !typed_open(t, "[]"))
 		return;
+	typed_name(type->base, name, sizeof(name));
+	for (uint64_t i = 0; i < type->nelems && !t->cut; i++) {
+		uint64_t at = off + i * of->size;
+		if (!typed_is_there(t, of, at)) {
+			t->partial = true;
+			break;
+		}
+		if (typed_is_char(of) && t->at[at] == 0)
+			break;
+		typed_close(t, depth);
+		typed_indent(t, depth);
+		str_printf(t->p->to, "(%s)%s", name,
+		    typed_is_aggregate(of) ? " " : "");
+		typed_value(t, type->base, at);
 	}
-	str_add(t->p->to, "[ ");
-	t->depth++;
-	for (uint64_t i = 0; i < n; i++) {
-		str_add(t->p->to, i != 0 ? ", " : "");
-		typed_value(t, type->base, off + i * of->size);
-	}
-	t->depth--;
-	str_add(t->p->to, n != 0 ? " ]" : "]");
+	/* Dots for elements are in it only where nothing is around it. */
+	if (!t->cut && depth > 1)
+		typed_close(t, depth - 1);
+}
+
+static uint64_t
+typed_bits(const struct typed *t, const struct type_member *m, uint64_t off)
+{
+	const struct type *type = typed_resolve(m->type);
+	uint64_t v = value_uint(t->at + off, (uint32_t)MIN(type->size, 8));
+	unsigned spare = 64 - MIN(m->bit_size, 64);
+
+	/* To the top and back, with the sign. */
+	v = v >> MIN(m->bit_offset, 63) << spare;
+	return type->is_signed ? (uint64_t)((int64_t)v >> spare) : v >> spare;
 }
 
 static void
-typed_bits(struct typed *t, const struct type_member *m, uint64_t off)
+typed_member(
+    struct typed *t, const struct type_member *m, uint64_t off, unsigned depth)
 {
 	const struct type *type = typed_resolve(m->type);
-	uint32_t size = (uint32_t)MIN(type->size, 8);
+	char name[TYPED_NAME];
 
-	if (off > t->size || size > t->size - off || m->bit_size > 64 ||
-	    m->bit_offset > 63)
+	if (type == NULL || (m->name == NULL && m->bit_size != 0))
 		return;
-	uint64_t v = value_uint(t->at + off, size) >> m->bit_offset;
-	if (m->bit_size < 64)
-		v &= (1ULL << m->bit_size) - 1;
-	str_printf(t->p->to, "%#llx", (unsigned long long)v);
+	if (t->partial || !typed_is_there(t, type, off)) {
+		typed_dots(t, depth);
+		return;
+	}
+	if (m->bit_size != 0 ? typed_bits(t, m, off) == 0 :
+			       typed_is_zero(t, off, type->size))
+		return;
+	typed_close(t, depth);
+	typed_indent(t, depth);
+	if (m->name != NULL)
+		str_printf(t->p->to, ".%s = ", m->name);
+	typed_name(m->type, name, sizeof(name));
+	str_printf(
+	    t->p->to, "(%s)%s", name, typed_is_aggregate(type) ? " " : "");
+	if (m->bit_size == 0) {
+		typed_value(t, m->type, off);
+		return;
+	}
+	str_printf(t->p->to, type->is_signed ? "%lld" : "%llu",
+	    (long long)typed_bits(t, m, off));
+	typed_end(t);
 }
 
 static void
 typed_struct(struct typed *t, const struct type *type, uint64_t off)
 {
-	char name[TYPED_NAME];
+	unsigned depth = t->depth + 1;
 
-	str_add(t->p->to, "{\n");
-	t->depth++;
-	for (size_t i = 0; i < type->nmembers; i++) {
-		const struct type_member *m = &type->members[i];
-		if (m->type == NULL || (m->name == NULL && m->bit_size != 0))
-			continue;
-		typed_indent(t);
-		type_name(m->type, name, sizeof(name));
-		str_printf(t->p->to, "%s%s%s = ", name,
-		    m->name != NULL ? " " : "", m->name != NULL ? m->name : "");
-		if (m->bit_size != 0)
-			typed_bits(t, m, off + m->offset);
-		else
-			typed_value(t, m->type, off + m->offset);
-		str_addc(t->p->to, '\n');
-	}
-	t->depth--;
-	typed_indent(t);
-	str_addc(t->p->to, '}');
+	if (!typed_open(t, "{}"))
+		return;
+	for (size_t i = 0; i < type->nmembers && !t->cut; i++)
+		typed_member(
+		    t, &type->members[i], off + type->members[i].offset, depth);
 }
 
+static void
+typed_string(struct typed *t, uint64_t off)
+{
+	const char *s = (const char *)t->at + off;
+
+	str_addc(t->p->to, '"');
+	text_add_quoted(t->p->to, s, strnlen(s, t->size - off), '"');
+	str_addc(t->p->to, '"');
+	typed_end(t);
+}
+
+/* What typed_is_there(), after its type. */
 static void
 typed_value(struct typed *t, const struct type *type, uint64_t off)
 {
 	type = typed_resolve(type);
-	if (type == NULL || t->depth > TYPED_DEPTH || off > t->size ||
-	    type->size > t->size - off) {
-		str_add(t->p->to, "..."); /* not recorded */
-		return;
-	}
 	switch (type->kind) {
-	case TYPE_INT: typed_integer(t, type, off); break;
+	case TYPE_INT:
+		if (type->size <= 8) {
+			typed_integer(t, type, off);
+			break;
+		}
+		str_add(t->p->to, "...");
+		typed_end(t);
+		break;
 	case TYPE_ENUM: typed_enum(t, type, off); break;
 	case TYPE_FLOAT:
-		str_printf(t->p->to, "%+.7Le",
+		str_printf(t->p->to, "%Lg",
 		    value_float(t->at + off, (uint32_t)type->size));
+		typed_end(t);
 		break;
 	case TYPE_POINTER: typed_pointer(t, type, off); break;
 	case TYPE_ARRAY: typed_array(t, type, off); break;
 	case TYPE_STRUCT:
 	case TYPE_UNION: typed_struct(t, type, off); break;
-	case TYPE_STRING:
-		typed_quote(
-		    t, off, strnlen((const char *)t->at + off, t->size - off));
-		break;
+	case TYPE_STRING: typed_string(t, off); break;
 	case TYPE_VOID:
 	case TYPE_FUNC:
 	case TYPE_FORWARD:
@@ -209,7 +325,10 @@ typed_value(struct typed *t, const struct type *type, uint64_t off)
 	case TYPE_TYPEDEF:
 	case TYPE_CONST:
 	case TYPE_VOLATILE:
-	case TYPE_RESTRICT: str_add(t->p->to, "..."); break;
+	case TYPE_RESTRICT:
+		str_add(t->p->to, "...");
+		typed_end(t);
+		break;
 	}
 }
 
@@ -217,14 +336,32 @@ void
 print_typed(
     struct printer *p, const struct type *type, const void *v, size_t size)
 {
-	struct typed t = { .p = p, .at = v, .size = size };
+	size_t most = (size_t)option_get(p->c->env.opts, OPT_PRINTSIZE);
+	struct typed t = { .p = p, .at = v, .size = MIN(size, most) };
+	const struct type *of = typed_resolve(type);
 	char name[TYPED_NAME];
 
-	if (type == NULL) {
+	if (of == NULL) {
 		print_dump(p, v, size);
 		return;
 	}
-	type_name(type, name, sizeof(name));
-	str_printf(p->to, "%s ", name);
+	typed_name(type, name, sizeof(name));
+	str_printf(p->to, "(%s)%s", name, typed_is_aggregate(of) ? " " : "");
+	if (!typed_is_there(&t, of, 0)) {
+		str_add(p->to, "...\n");
+		return;
+	}
 	typed_value(&t, type, 0);
+	if (t.partial && !t.cut)
+		typed_dots(&t, 1);
+	typed_close(&t, 0);
+}
+
+void
+print_object(struct printer *p, uint64_t addr, const struct type *type,
+    const void *v, size_t size)
+{
+	str_printf(p->to, "0x%llx = *\n%*s", (unsigned long long)addr,
+	    TYPED_INDENT, "");
+	print_typed(p, type, v, size);
 }

@@ -31,24 +31,44 @@ report_keys(struct printer *p, const struct agg_line *l)
 
 /* One value, as wide as its column; a histogram takes lines of its own. */
 static void
-report_value(struct report *r, size_t i, const struct agg_row *row)
+report_words(struct report *r, size_t i, const uint64_t *value, bool empty)
 {
 	const struct prog_agg *def = r->defs[i];
 
 	if (agg_is_hist(def)) {
-		uint64_t *zero = mem_zalloc((size_t)def->words * 8);
-		hist_print(r->p->to, def, row != NULL ? row->value : zero,
-		    r->normals[i], &r->style);
-		mem_free(zero);
+		hist_print(r->p->to, def, value, r->normals[i], &r->style);
 		return;
 	}
-	int64_t v = row == NULL || row->empty ?
-	    0 :
-	    agg_scalar(def, row->value, r->normals[i]);
+	int64_t v = empty ? 0 : agg_scalar(def, value, r->normals[i]);
 	if (def->func == AGG_STDDEV)
 		str_printf(r->p->to, " %16llu", (unsigned long long)v);
 	else
 		str_printf(r->p->to, " %16lld", (long long)v);
+}
+
+static void
+report_value(struct report *r, size_t i, const struct agg_row *row)
+{
+	uint64_t *zero = NULL;
+
+	if (row == NULL)
+		zero = mem_zalloc((size_t)r->defs[i]->words * 8);
+	report_words(
+	    r, i, row != NULL ? row->value : zero, row == NULL || row->empty);
+	mem_free(zero);
+}
+
+/* aggpercpu: a line, or a histogram, for each processor. */
+static void
+report_parts(struct report *r, size_t i, const struct agg_row *row)
+{
+	if (row == NULL)
+		return;
+	vec_foreach(part, &row->parts) {
+		str_printf(r->p->to, "    [CPU %u]", part->cpu);
+		report_words(r, i, part->value, row->empty);
+		str_addc(r->p->to, '\n');
+	}
 }
 
 /* ---- a table: agghist, aggpack ---- */
@@ -187,6 +207,8 @@ report_lines(struct report *r, const struct fmt *fmt)
 		for (size_t j = 0; j < r->n; j++)
 			report_value(r, j, l->rows[j]);
 		str_addc(r->p->to, '\n');
+		for (size_t j = 0; j < r->n; j++)
+			report_parts(r, j, l->rows[j]);
 	}
 }
 

@@ -233,7 +233,7 @@ render_sym(struct render *r, const struct fmt_conv *c,
 	if (rec->kind >= REC_USYM && rec->kind <= REC_MOD) {
 		if (rec->size < sizeof(struct rec_sym))
 			return;
-		sym_text(rec->kind, v, name, sizeof(name));
+		sym_text(r->p, rec->kind, v, name, sizeof(name));
 	} else {
 		addr_text(r->p, value_uint(v, rec->size), name, sizeof(name));
 	}

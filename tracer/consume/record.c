@@ -340,25 +340,35 @@ stmt_tracemem(struct consume *c, struct printer *p, const struct prog_stmt *st)
 	print_dump(p, v, (size_t)size);
 }
 
+/* One record is the object itself; two are its address and the object. */
 static void
 stmt_print(struct consume *c, struct printer *p, const struct prog_stmt *st)
 {
-	for (size_t i = 0; i < st->nrecs; i++) {
-		const uint8_t *v = record_value(c, &st->recs[i]);
-		if (v != NULL)
-			print_typed(p, st->recs[i].type, v, st->recs[i].size);
-	}
+	if (st->nrecs == 0)
+		return;
+	const struct prog_rec *rec = &st->recs[st->nrecs - 1];
+	const uint8_t *v = record_value(c, rec);
+	const uint8_t *addr = record_value(c, &st->recs[0]);
+
+	if (v == NULL || addr == NULL)
+		return;
+	if (st->nrecs == 2)
+		print_object(p, value_uint(addr, 8), rec->type, v, rec->size);
+	else
+		print_typed(p, rec->type, v, rec->size);
 }
 
-/* printa(), clear() and so on see what was aggregated up to now. */
+/* clear() and so on see what was aggregated up to now, printa() what was when
+ * `aggrate' let it look. */
 static void
 stmt_aggs(struct consume *c, struct printer *p, const struct prog_stmt *st)
 {
-	consume_aggs(c);
 	if (st->kind == ACT_PRINTA) {
+		consume_aggs_due(c);
 		printa(p, st->aggs, st->naggs, st->fmt, true);
 		return;
 	}
+	consume_aggs(c);
 	for (size_t i = 0; i < st->naggs; i++) {
 		struct agg_table *t = aggs_table(&c->aggs, st->aggs[i]);
 		if (t == NULL)
@@ -377,18 +387,40 @@ stmt_aggs(struct consume *c, struct printer *p, const struct prog_stmt *st)
 	}
 }
 
+/* Argument i of setopt(), a copy; the computed ones are in the record in their
+ * order.  NULL when there is none. */
+static char *
+stmt_string(const struct consume *c, const struct prog_stmt *st, size_t i)
+{
+	size_t n = 0;
+
+	if (st->strs[i] != NULL)
+		return mem_printf("%s", st->strs[i]);
+	for (size_t j = 0; j < i; j++)
+		n += st->strs[j] == NULL;
+	const char *v =
+	    n < st->nrecs ? (const char *)record_value(c, &st->recs[n]) : NULL;
+	if (v == NULL)
+		return NULL;
+	return mem_printf("%.*s", (int)st->recs[n].size, v);
+}
+
 static void
 stmt_setopt(struct consume *c, const struct prog_stmt *st)
 {
-	int r = option_set(c->env.opts, st->strs[0], st->strs[1], true);
-	struct str s = { 0 };
+	char *name = stmt_string(c, st, 0), *value = stmt_string(c, st, 1);
+	int r = name != NULL ? option_set(c->env.opts, name, value, true) : 0;
 
-	if (r == 0)
-		return;
-	str_printf(&s, "couldn't set option \"%s\" to \"%s\": %s", st->strs[0],
-	    st->strs[1] != NULL ? st->strs[1] : "enabled", option_error(r));
-	record_error(c, c->rec.hdr->epid, str_c(&s));
-	str_fini(&s);
+	if (r != 0) {
+		/* With an empty line after it, as DTrace has it. */
+		char *what =
+		    mem_printf("couldn't set option \"%s\" to \"%s\": %s\n",
+			name, value != NULL ? value : "1", option_error(r));
+		record_error(c, c->rec.hdr->epid, what);
+		mem_free(what);
+	}
+	mem_free(name);
+	mem_free(value);
 }
 
 /* system() and freopen(): the text goes to the shell or the file system, as it

@@ -10,6 +10,14 @@
 /* Long enough for a demangled name; longer ones are cut. */
 #define STACK_TEXT_NAME 2048
 
+/* Option noresolve leaves the names to who reads the output. */
+static unsigned
+name_flags(const struct printer *p)
+{
+	return option_get(p->c->env.opts, OPT_NORESOLVE) != 0 ? SYM_RAW :
+								SYM_DEMANGLE;
+}
+
 static void
 stack_frame(struct printer *p, const char *name, int indent)
 {
@@ -39,28 +47,30 @@ stack_print(struct printer *p, const void *stack, size_t size, int indent)
 		memcpy(&pc, (const uint8_t *)stack + off, 8);
 		if (pc == 0)
 			break;
-		symbolise(as, pc, SYM_DEMANGLE, name, sizeof(name));
+		symbolise(as, pc, name_flags(p), name, sizeof(name));
 		stack_frame(p, name, indent);
 	}
 }
 
 static unsigned
-sym_flags(enum rec_kind kind)
+sym_flags(const struct printer *p, enum rec_kind kind)
 {
 	if (kind == REC_UMOD || kind == REC_MOD)
 		return SYM_MODULE;
 	if (kind == REC_UADDR)
-		return SYM_DEMANGLE;
-	return SYM_DEMANGLE | SYM_NO_OFFSET;
+		return name_flags(p);
+	return name_flags(p) | SYM_NO_OFFSET;
 }
 
 void
-sym_text(enum rec_kind kind, const void *sym, char *buf, size_t size)
+sym_text(struct printer *p, enum rec_kind kind, const void *sym, char *buf,
+    size_t size)
 {
 	struct rec_sym s;
 
 	memcpy(&s, sym, sizeof(s));
-	symbolise(addrspace_by_id(s.space), s.addr, sym_flags(kind), buf, size);
+	symbolise(
+	    addrspace_by_id(s.space), s.addr, sym_flags(p, kind), buf, size);
 }
 
 void
@@ -71,5 +81,5 @@ addr_text(struct printer *p, uint64_t addr, char *buf, size_t size)
 
 	if (env->space != NULL)
 		as = env->space(env->space_ctx, p->pid);
-	symbolise(as, addr, SYM_DEMANGLE, buf, size);
+	symbolise(as, addr, name_flags(p), buf, size);
 }

@@ -11,11 +11,9 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "disasm/func.h"
 #include "dlang/base/glob.h"
@@ -28,7 +26,6 @@
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
-#include "tracer/targets.h"
 
 /* One site of a place: offset in the function. */
 struct pid_site {
@@ -59,12 +56,6 @@ struct pid_probe {
 };
 
 /* ---- publishing ---- */
-
-/*
- * Objects that every clause has been matched against are not looked at again
- * when another one is mapped: load->user says so, until they are unmapped.
- */
-static char matched;
 
 /* One request while it is being answered. */
 struct request {
@@ -97,12 +88,13 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 
 	if (nsites == 0 && !r->pending)
 		return;
-	snprintf(prov, sizeof(prov), "pid%d", r->proc->pid);
+	snprintf(prov, sizeof(prov), "pid%d", r->proc->family);
 	struct probe *p = probe_add(&r->st->probes, &prov_pid, prov,
 	    r->load->module, r->sym->name, name, &fresh);
 	if (fresh) {
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
-		*pp = (struct pid_probe){ .kind = kind, .pid = r->proc->pid };
+		*pp =
+		    (struct pid_probe){ .kind = kind, .pid = r->proc->family };
 		p->data = pp;
 	}
 	struct pid_probe *pp = p->data;
@@ -310,7 +302,7 @@ publish_process(struct request *r)
 		if (!loads[i]->seen || loads[i]->writable_text ||
 		    !load_matches(loads[i], r->pd->mod))
 			continue;
-		if (r->d == NULL && loads[i]->user == &matched)
+		if (r->d == NULL && load_is_matched(loads[i]))
 			continue;
 		r->load = loads[i];
 		r->loads++;
@@ -379,40 +371,103 @@ check_offset(struct request *r)
 	    (unsigned long long)r->offset, r->pd->func);
 }
 
+/* The function around an address of the executable's file, its size in
+ * r->size. */
+static int
+around(struct request *r, uint64_t addr, uint64_t *start)
+{
+	const struct sym *s = object_func_at(r->load->object, addr);
+	uint64_t end;
+
+	if (s != NULL) {
+		*start = s->addr;
+		r->size = s->size;
+		return 0;
+	}
+	if (object_fde_range(r->load->object, addr, start, &end) != 0)
+		return -ENOENT;
+	r->size = end - *start;
+	return 0;
+}
+
+/*
+ * Function `-': the name is an address in the executable, as the process or as
+ * its file has it.  What function it is in must be known: where instructions
+ * begin can only be told from there.
+ */
+static int
+answer_address(struct request *r)
+{
+	static const struct sym unnamed = { .name = "-" };
+	const char *name = r->pd->name;
+	uint64_t start, addr;
+	char *end;
+
+	r->load = r->proc->space->as != NULL ?
+	    addrspace_exec(r->proc->space->as) :
+	    NULL;
+	if (r->load == NULL || r->d == NULL)
+		return 0;
+	if (!load_matches(r->load, r->pd->mod))
+		return diag_error(r->d, D_PROC_LIB, r->at,
+		    "only the executable has probes by address, not '%s'",
+		    r->pd->mod);
+	errno = 0;
+	addr = isxdigit((unsigned char)*name) ? strtoull(name, &end, 16) : 0;
+	if (!isxdigit((unsigned char)*name) || *end != '\0' || errno != 0)
+		return diag_error(r->d, D_PROC_NAME, r->at,
+		    "'%s' is not an address in hexadecimal", name);
+	if (addr >= r->load->start && addr < r->load->end)
+		addr -= r->load->bias;
+	if (around(r, addr, &start) != 0)
+		return diag_error(r->d, D_PROC_OFF, r->at,
+		    "address 0x%s is in no known function of '%s'", name,
+		    r->load->module);
+	r->sym = &unnamed;
+	r->start = r->load->bias + start;
+	r->offset = addr - start;
+	if (walk(r) != 0 || !r->found_offset)
+		return diag_error(r->d, D_PROC_ALIGN, r->at,
+		    "address 0x%s is not that of an instruction", name);
+	add_place(r, PID_OFFSET, name, r->insns.at, r->insns.len);
+	return 0;
+}
+
 static int
 answer(struct request *r)
 {
-	int error = parse_name(r);
+	int error;
 
-	if (error != 0)
-		return error;
-	publish_process(r);
-	error = check_function(r);
-	if (error == 0)
-		error = check_offset(r);
+	if (strcmp(r->pd->func, "-") == 0) {
+		error = answer_address(r);
+	} else {
+		error = parse_name(r);
+		if (error != 0)
+			return error;
+		publish_process(r);
+		error = check_function(r);
+		if (error == 0)
+			error = check_offset(r);
+	}
 	vec_fini(&r->exits);
 	vec_fini(&r->insns);
 	return error;
 }
 
-/* A process named by its number alone is attached to, as DTrace grabs it. */
+/* The same in the processes that descend from it.  What is not there is not
+ * there: the description was judged when it was compiled. */
 static int
-grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
-    struct proc **out)
+provide_children(struct state *st, pid_t pid, const struct probe_desc *pd)
 {
-	char why[256];
+	struct proc *p = NULL;
+	int error = 0;
 
-	*out = super_proc(st->super, pid);
-	if (*out != NULL || d == NULL)
-		return 0;
-	if (pid == getpid())
-		return diag_error(
-		    d, D_PROC_GRAB, at, "process %d is the tracer itself", pid);
-	if (targets_attach(st, pid, false, why, sizeof(why)) != 0)
-		return diag_error(d, D_PROC_GRAB, at,
-		    "failed to grab process %d: %s", pid, why);
-	*out = super_proc(st->super, pid);
-	return 0;
+	while (
+	    pd->family && error == 0 && (p = super_next(st->super, p)) != NULL)
+		if (p->family == pid && p->followed)
+			error = answer(
+			    &(struct request){ .st = st, .pd = pd, .proc = p });
+	return error;
 }
 
 static int
@@ -437,11 +492,11 @@ provide_number(struct state *st, const struct probe_desc *pd,
 			"%s is not the number of a process (pid$target needs "
 			"-p or -c)",
 			pd->prov);
-	int error = grab(st, (pid_t)pid, at, d, &p);
-	if (error != 0 || p == NULL)
-		return error;
-	return answer(&(struct request){
-	    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+	int error = site_grab(st, (pid_t)pid, at, d, &p);
+	if (error == 0 && p != NULL)
+		error = answer(&(struct request){
+		    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+	return error != 0 ? error : provide_children(st, (pid_t)pid, pd);
 }
 
 static int
@@ -459,8 +514,8 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 		    provide_number(st, pd, at, d) :
 		    0;
 	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
-		snprintf(prov, sizeof(prov), "pid%d", p->pid);
-		if (p->target && glob_match(pd->prov, prov))
+		snprintf(prov, sizeof(prov), "pid%d", p->family);
+		if ((p->target || p->followed) && glob_match(pd->prov, prov))
 			error = answer(&(struct request){
 			    .st = st, .pd = pd, .at = at, .proc = p });
 	}
@@ -540,15 +595,13 @@ enable_pending(struct state *st, struct proc *p, struct place *pl)
 }
 
 static void
-enable(struct state *st, struct probe *p)
+enable_in(struct state *st, struct proc *proc, struct probe *p)
 {
 	struct pid_probe *pp = p->data;
-	struct proc *proc = super_proc(st->super, pp->pid);
+	uint32_t space = addrspace_id(proc->space->as);
 
-	if (proc == NULL || proc->space->as == NULL)
-		return;
 	for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
-		if (pl->enabled || pl->space != addrspace_id(proc->space->as))
+		if (pl->enabled || pl->space != space)
 			continue;
 		pl->enabled = true;
 		if (pl->pending != NULL)
@@ -556,6 +609,23 @@ enable(struct state *st, struct probe *p)
 		for (uint32_t i = 0; i < pl->nsites; i++)
 			enable_site(st, proc->space, p, pl, &pl->sites[i]);
 	}
+}
+
+static void
+enable(struct state *st, struct probe *p)
+{
+	const struct pid_probe *pp = p->data;
+	struct proc *proc = NULL;
+
+	while ((proc = super_next(st->super, proc)) != NULL)
+		if (proc->family == pp->pid && proc->space->as != NULL)
+			enable_in(st, proc, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
 }
 
 /* The probe's function turned out to be at impl. */
@@ -600,26 +670,9 @@ pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 	sites_commit(st, proc->space);
 }
 
-void
-pid_matched(struct state *st)
+static void
+unloaded(struct state *st, struct load *l)
 {
-	struct proc *p = NULL;
-	struct load *const *loads;
-
-	while ((p = super_next(st->super, p)) != NULL) {
-		if (p->space->as == NULL)
-			continue;
-		size_t n = addrspace_loads(p->space->as, &loads);
-		for (size_t i = 0; i < n; i++)
-			if (loads[i]->seen)
-				loads[i]->user = &matched;
-	}
-}
-
-void
-pid_unloaded(struct state *st, struct load *l)
-{
-	l->user = NULL;
 	vec_foreach(p, &st->probes.list) {
 		struct pid_probe *pp = (*p)->data;
 		if ((*p)->provider != &prov_pid)
@@ -630,8 +683,8 @@ pid_unloaded(struct state *st, struct load *l)
 	}
 }
 
-void
-pid_space_end(struct state *st, const struct addrspace *as)
+static void
+space_end(struct state *st, const struct addrspace *as)
 {
 	uint32_t space = addrspace_id(as);
 
@@ -685,6 +738,10 @@ const struct provider prov_pid = {
 	},
 	.provide = provide,
 	.enable = enable,
+	.follows = follows,
+	.per_process = true,
 	.module_matches = module_matches,
+	.unloaded = unloaded,
+	.space_end = space_end,
 	.destroy = destroy,
 };

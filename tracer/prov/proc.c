@@ -17,7 +17,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tracer/follow.h"
 #include "tracer/moments.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
@@ -216,6 +215,11 @@ enable_exit(struct state *st, struct probe *p)
 #define TASK     "struct task_struct *"
 #define SIGINFO  "struct kernel_siginfo *"
 
+/* clang-format off */
+#define ARG(native, translated, from) { native, translated, from, NULL }
+#define NO_ARG                        { NULL, NULL, 0, NULL }
+/* clang-format on */
+
 #define MAX_ARGS 3
 
 /* In the order in which those fire that one event brings about. */
@@ -225,29 +229,29 @@ static const struct row {
 	struct probe_arg args[MAX_ARGS];
 } rows[] = {
 	/* clang-format off */
-	{ "create",       enable_create,       { { TASK, "psinfo_t *", 0 } } },
-	{ "start",        enable_start,        { { 0 } } },
-	{ "lwp-create",   enable_lwp_create,   { { TASK, "lwpsinfo_t *", 0 },
-					         { TASK, "psinfo_t *", 0 } } },
-	{ "lwp-start",    enable_lwp_start,    { { 0 } } },
-	{ "exec",         enable_exec,         { { "string", NULL, 0 } } },
-	{ "exec-failure", enable_exec_failure, { { "int", NULL, 0 } } },
-	{ "exec-success", enable_exec_success, { { 0 } } },
-	{ "signal-send",  proc_enable_send,    { { TASK, "lwpsinfo_t *", 0 },
-					         { TASK, "psinfo_t *", 0 },
-					         { "int", NULL, 1 } } },
-	{ "fault",        proc_enable_fault,   { { "int", NULL, 0 },
-					         { SIGINFO, "siginfo_t *", 1 } } },
+	{ "create",       enable_create,       { ARG(TASK, "psinfo_t *", 0) } },
+	{ "start",        enable_start,        { NO_ARG } },
+	{ "lwp-create",   enable_lwp_create,   { ARG(TASK, "lwpsinfo_t *", 0),
+					         ARG(TASK, "psinfo_t *", 0) } },
+	{ "lwp-start",    enable_lwp_start,    { NO_ARG } },
+	{ "exec",         enable_exec,         { ARG("string", NULL, 0) } },
+	{ "exec-failure", enable_exec_failure, { ARG("int", NULL, 0) } },
+	{ "exec-success", enable_exec_success, { NO_ARG } },
+	{ "signal-send",  proc_enable_send,    { ARG(TASK, "lwpsinfo_t *", 0),
+					         ARG(TASK, "psinfo_t *", 0),
+					         ARG("int", NULL, 1) } },
+	{ "fault",        proc_enable_fault,   { ARG("int", NULL, 0),
+					         ARG(SIGINFO, "siginfo_t *", 1) } },
 	{ "signal-discard", proc_enable_discard,
-					       { { TASK, "lwpsinfo_t *", 0 },
-					         { TASK, "psinfo_t *", 0 },
-					         { "int", NULL, 1 } } },
-	{ "signal-handle", proc_enable_handle, { { "int", NULL, 0 },
-					         { SIGINFO, "siginfo_t *", 1 },
-					         { "void *", NULL, 2 } } },
-	{ "signal-clear", proc_enable_clear,   { { "int", NULL, 0 } } },
-	{ "lwp-exit",     enable_lwp_exit,     { { 0 } } },
-	{ "exit",         enable_exit,         { { "int", NULL, 0 } } },
+					       { ARG(TASK, "lwpsinfo_t *", 0),
+					         ARG(TASK, "psinfo_t *", 0),
+					         ARG("int", NULL, 1) } },
+	{ "signal-handle", proc_enable_handle, { ARG("int", NULL, 0),
+					         ARG(SIGINFO, "siginfo_t *", 1),
+					         ARG("void *", NULL, 2) } },
+	{ "signal-clear", proc_enable_clear,   { ARG("int", NULL, 0) } },
+	{ "lwp-exit",     enable_lwp_exit,     { NO_ARG } },
+	{ "exit",         enable_exit,         { ARG("int", NULL, 0) } },
 	/* clang-format on */
 };
 
@@ -267,8 +271,13 @@ enable(struct state *st, struct probe *p)
 {
 	const struct row *row = p->data;
 
-	follow_ask(st);
 	row->enable(st, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
 }
 
 static bool
@@ -293,5 +302,6 @@ const struct provider prov_proc = {
 	},
 	.init = init,
 	.enable = enable,
+	.follows = follows,
 	.arg = arg,
 };

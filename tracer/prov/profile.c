@@ -94,6 +94,15 @@ publish(struct state *st, const char *name)
 	p->data = pr;
 }
 
+/* A sample is of every traced thread. */
+static bool
+follows(const struct probe *p)
+{
+	const struct profile *pr = p->data;
+
+	return !pr->tick;
+}
+
 static void
 init(struct state *st)
 {
@@ -251,6 +260,7 @@ const struct provider prov_profile = {
 	},
 	.init = init,
 	.provide = provide,
+	.follows = follows,
 	.enable = enable,
 	.destroy = destroy,
 };

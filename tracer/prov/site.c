@@ -3,12 +3,16 @@
  */
 #include "tracer/prov/site.h"
 
+#include <unistd.h>
+
 #include "dlang/image.h"
 #include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
+#include "tracer/targets.h"
 
 static void
 failure(struct state *st, const struct probe *p, uint64_t addr, const char *why)
@@ -57,10 +61,12 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 		return;
 	}
 	struct tp_user *u = tp->user;
+	struct image_site *image = mem_zalloc(sizeof(*image));
+	*image = (struct image_site){ .ref = ref, .users = 1 };
 	struct site *s = mem_zalloc(sizeof(*s));
 	*s = (struct site){
 		.probe = p,
-		.image_ref = ref,
+		.image = image,
 		.conditional = cond_size != 0,
 		.start = cond_start,
 		.size = cond_size,
@@ -84,8 +90,12 @@ user_free(struct state *st, struct tracepoint *tp)
 		return;
 	for (struct site *s = u->sites, *next; s != NULL; s = next) {
 		next = s->next;
-		if (st->image != NULL)
-			image_remove_site(st->image, s->image_ref, tp->id);
+		if (--s->image->users == 0) {
+			if (st->image != NULL)
+				image_remove_site(
+				    st->image, s->image->ref, tp->id);
+			mem_free(s->image);
+		}
 		mem_free(s);
 	}
 	mem_free(u);
@@ -115,6 +125,38 @@ sites_drop(struct state *st, struct space *sp)
 
 	while ((tp = tracepoint_next(sp->tab, tp)) != NULL)
 		user_free(st, tp);
+}
+
+/* The same, for a tracepoint with the same number. */
+static struct tp_user *
+user_copy(const struct tp_user *from)
+{
+	struct tp_user *u = mem_zalloc(sizeof(*u));
+	struct site **at = &u->sites;
+
+	*u = *from;
+	for (const struct site *s = from->sites; s != NULL; s = s->next) {
+		*at = mem_zalloc(sizeof(**at));
+		**at = *s;
+		s->image->users++;
+		at = &(*at)->next;
+	}
+	*at = NULL;
+	return u;
+}
+
+void
+sites_fork(struct space *parent, struct space *child)
+{
+	struct tracepoint *tp = NULL;
+
+	while ((tp = tracepoint_next(parent->tab, tp)) != NULL) {
+		struct tracepoint *copy =
+		    tracepoint_lookup(child->tab, tp->addr);
+		if (copy != NULL && copy->id == tp->id && tp->user != NULL)
+			copy->user = user_copy(tp->user);
+	}
+	child->probed = parent->probed;
 }
 
 struct commit_ctx {
@@ -147,8 +189,8 @@ sites_commit(struct state *st, struct space *sp)
 	space_resume(sp);
 }
 
-void
-sites_commit_all(struct state *st)
+static void
+commit_spaces(struct state *st, bool (*wanted)(const struct space *))
 {
 	struct proc *p = NULL;
 	VEC(struct space *) done = { 0 };
@@ -160,7 +202,84 @@ sites_commit_all(struct state *st)
 		if (seen)
 			continue;
 		*vec_push(&done) = p->space;
-		sites_commit(st, p->space);
+		if (wanted == NULL || wanted(p->space))
+			sites_commit(st, p->space);
 	}
 	vec_fini(&done);
+}
+
+void
+sites_commit_all(struct state *st)
+{
+	commit_spaces(st, NULL);
+}
+
+static bool
+is_queued(const struct space *sp)
+{
+	return tptable_queued(sp->tab) || (sp->probed && sp->watch == NULL);
+}
+
+void
+sites_commit_queued(struct state *st)
+{
+	commit_spaces(st, is_queued);
+}
+
+/* ---- objects that need not be matched again: load->user says so ---- */
+
+static char matched;
+
+void
+loads_matched_in(struct addrspace *as)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(as, &loads);
+
+	for (size_t i = 0; i < n; i++)
+		if (loads[i]->seen)
+			loads[i]->user = &matched;
+}
+
+void
+loads_matched(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->space->as != NULL)
+			loads_matched_in(p->space->as);
+}
+
+bool
+load_is_matched(const struct load *l)
+{
+	return l->user == &matched;
+}
+
+void
+load_forget_match(struct load *l)
+{
+	l->user = NULL;
+}
+
+/* ---- processes ---- */
+
+int
+site_grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
+    struct proc **out)
+{
+	char why[256];
+
+	*out = super_proc(st->super, pid);
+	if (*out != NULL || d == NULL)
+		return 0;
+	if (pid == getpid())
+		return diag_error(
+		    d, D_PROC_GRAB, at, "process %d is the tracer itself", pid);
+	if (targets_attach(st, pid, false, why, sizeof(why)) != 0)
+		return diag_error(d, D_PROC_GRAB, at,
+		    "failed to grab process %d: %s", pid, why);
+	*out = super_proc(st->super, pid);
+	return 0;
 }

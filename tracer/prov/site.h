@@ -7,19 +7,32 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "dlang/argloc.h"
 
+struct diags;
+struct load;
+struct proc;
+struct addrspace;
 struct probe;
 struct space;
+struct span;
 struct state;
 struct tracepoint;
+
+/* One struct img_site: of a tracepoint, and of its copies in the processes that
+ * were forked since, which have the same number. */
+struct image_site {
+	uint32_t ref;
+	unsigned users;
+};
 
 struct site {
 	struct site *next; /* same tracepoint */
 	struct probe *probe;
-	uint32_t image_ref; /* struct img_site */
-	bool conditional;   /* fires only when the branch there is taken
+	struct image_site *image;
+	bool conditional; /* fires only when the branch there is taken
 				   * out of [start, start + size) */
 	uint64_t start, size;
 };
@@ -54,9 +67,33 @@ void sites_unmap(
 /* Free what hangs on every tracepoint of a space that goes away. */
 void sites_drop(struct state *st, struct space *sp);
 
+/* A fork's child has a copy of the memory, and of the table: its tracepoints
+ * get the sites that the parent's have. */
+void sites_fork(struct space *parent, struct space *child);
+
 /* Carry out what is queued in the space, or in all spaces: stops their
  * threads, writes, lets them run. */
 void sites_commit(struct state *st, struct space *sp);
 void sites_commit_all(struct state *st);
+/* In those where something is queued; the others run on. */
+void sites_commit_queued(struct state *st);
+
+/*
+ * Objects that every clause has been matched against are not looked at again
+ * when another one is mapped, until they are unmapped.
+ */
+void loads_matched(struct state *st);
+/* The same for one space: a fork's child has the tracepoints of its parent. */
+void loads_matched_in(struct addrspace *as);
+bool load_is_matched(const struct load *l);
+void load_forget_match(struct load *l);
+
+/*
+ * A process named by its number alone is attached to, as DTrace grabs it: 0
+ * with *out, which is NULL on later calls (d NULL) when it is not traced; or an
+ * error after reporting to d.
+ */
+int site_grab(struct state *st, pid_t pid, const struct span *at,
+    struct diags *d, struct proc **out);
 
 #endif

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "tracer/follow.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
@@ -55,7 +54,7 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 
 	/* A vfork child stays traced as long as it is in our memory, also
 	 * when nobody asked for children. */
-	if (!hit->thread->proc->target && !follow_wanted(st))
+	if (!hit->thread->proc->target && !st->follow)
 		return;
 	st->sys_errno = hit->error;
 	if (hit->side == SYSCALL_ENTRY)
@@ -71,8 +70,13 @@ enable(struct state *st, struct probe *p)
 {
 	const struct call *c = p->data;
 
-	follow_ask(st);
 	syscalls_subscribe(st, c->nr, c->side, fire, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
 }
 
 static bool
@@ -105,6 +109,7 @@ const struct provider prov_syscall = {
 	},
 	.init = init,
 	.enable = enable,
+	.follows = follows,
 	.arg = arg,
 	.destroy = destroy,
 };

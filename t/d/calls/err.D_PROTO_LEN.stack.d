@@ -1,4 +1,4 @@
-/* Arguments are looked at before the sentence that there is no kernel. */
+/* One argument, a number of frames. */
 
 BEGIN
 {

@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	ddi_pathname();
+	ddi_pathname(0, 0);
 	exit(0);
 }

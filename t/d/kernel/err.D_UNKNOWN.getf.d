@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	getf();
+	getf(0);
 	exit(0);
 }

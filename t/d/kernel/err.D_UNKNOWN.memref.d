@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	memref();
+	memref(0, 1);
 	exit(0);
 }

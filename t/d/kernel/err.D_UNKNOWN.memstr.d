@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	memstr();
+	memstr(0, 1, 1);
 	exit(0);
 }

@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	msgdsize();
+	msgdsize(0);
 	exit(0);
 }

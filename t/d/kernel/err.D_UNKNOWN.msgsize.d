@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	msgsize();
+	msgsize(0);
 	exit(0);
 }

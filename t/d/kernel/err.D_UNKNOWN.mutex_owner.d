@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	mutex_owner();
+	mutex_owner(0);
 	exit(0);
 }

@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	mutex_type_adaptive();
+	mutex_type_adaptive(0);
 	exit(0);
 }

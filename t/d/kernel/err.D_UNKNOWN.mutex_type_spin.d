@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	mutex_type_spin();
+	mutex_type_spin(0);
 	exit(0);
 }

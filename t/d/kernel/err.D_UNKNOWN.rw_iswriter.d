@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	rw_iswriter();
+	rw_iswriter(0);
 	exit(0);
 }

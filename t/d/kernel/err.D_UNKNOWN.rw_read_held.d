@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	rw_read_held();
+	rw_read_held(0);
 	exit(0);
 }

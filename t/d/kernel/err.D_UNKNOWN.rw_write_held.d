@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	rw_write_held();
+	rw_write_held(0);
 	exit(0);
 }

@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	sx_exclusive_held();
+	sx_exclusive_held(0);
 	exit(0);
 }

@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	sx_isexclusive();
+	sx_isexclusive(0);
 	exit(0);
 }

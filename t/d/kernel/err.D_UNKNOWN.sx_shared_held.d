@@ -2,6 +2,6 @@
 
 BEGIN
 {
-	sx_shared_held();
+	sx_shared_held(0);
 	exit(0);
 }

@@ -1,4 +1,4 @@
-/* A string variable keeps strsize bytes, one of them for the end. */
+/* A string variable keeps strsize characters; its end is not one of them. */
 /* @opts: -q -x strsize=8 */
 
 BEGIN

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
-#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -411,10 +409,10 @@ found(const char *how)
 }
 
 /* Instructions that fault, and one of one byte, under probes. */
-volatile int spinning;
+void meet(void);
 int divide(int a, int b);
 void undefined(void);
-__asm__(".globl divide, divides, undefined, undefines, spin, spins, spun\n"
+__asm__(".globl divide, divides, undefined, undefines, stop, stops\n"
 	".type divide, @function\n"
 	"divide:\n"
 	"	mov %edi, %eax\n"
@@ -431,18 +429,16 @@ __asm__(".globl divide, divides, undefined, undefines, spin, spins, spun\n"
 	"	pop %rbx\n"
 	"	ret\n"
 	".size undefined, . - undefined\n"
-	".type spin, @function\n"
-	"spin:\n"
+	".type stop, @function\n"
+	"stop:\n"
 	"	push %rbx\n"
-	"spins:\n"
-	"	movl $1, spinning(%rip)\n"
-	"	jmp spins\n"
-	"spun:\n"
+	"stops:\n"
+	"	call meet\n"
 	"	pop %rbx\n"
 	"	ret\n"
-	".size spin, . - spin\n");
-extern const char divides[], undefines[], spins[], spun[];
-void spin(void);
+	".size stop, . - stop\n");
+extern const char divides[], undefines[], stops[];
+void stop(void);
 
 #define UD2_LEN 2
 
@@ -470,53 +466,45 @@ faults(void)
 	printf("%d\n", divide(42, 6));
 }
 
-static sem_t handled;
-static volatile sig_atomic_t there;
+/*
+ * A SIGTRAP for a thread that is just behind an instruction of one byte.  The
+ * handler of SIGUSR1, in which SIGTRAP is blocked, leaves one pending and
+ * returns to that place: the kernel then delivers it before the thread has run
+ * an instruction there.
+ */
+static greg_t meet_from;
+static volatile sig_atomic_t met;
 
 static void
-on_spin(int sig, siginfo_t *info, void *uc)
+on_meet(int sig, siginfo_t *info, void *uc)
 {
 	ucontext_t *c = uc;
 	greg_t *pc = &c->uc_mcontext.gregs[REG_RIP];
 
-	if ((const char *)*pc == spins) {
-		there = 1;
-		*pc = (greg_t)spun;
+	if (sig == SIGUSR1) {
+		raise(SIGTRAP);
+		meet_from = *pc;
+		*pc = (greg_t)(uintptr_t)stops;
+		return;
 	}
-	sem_post(&handled);
+	met += *pc == (greg_t)(uintptr_t)stops && info->si_pid == getpid();
+	*pc = meet_from;
 }
 
-static void *
-spinner(void *arg)
+void
+meet(void)
 {
-	spin();
-	return NULL;
+	raise(SIGUSR1);
 }
 
-/* A SIGTRAP for a thread that is just behind an instruction of one byte. */
 static void
 stray(void)
 {
-	struct timespec end;
-	pthread_t th;
-
-	sem_init(&handled, 0, 0);
-	handle(SIGTRAP, on_spin, 0, 0);
-	if (pthread_create(&th, NULL, spinner, NULL) != 0)
-		exit(2);
-	while (!spinning)
-		sched_yield();
-	while (!there) {
-		pthread_kill(th, SIGTRAP);
-		clock_gettime(CLOCK_REALTIME, &end);
-		end.tv_sec += 30;
-		if (sem_timedwait(&handled, &end) != 0) {
-			printf("a SIGTRAP was lost\n");
-			exit(5);
-		}
-	}
-	pthread_join(th, NULL);
-	printf("it came\n");
+	handle(SIGTRAP, on_meet, 0, 0);
+	handle(SIGUSR1, on_meet, 0, SIGTRAP);
+	for (int i = 0; i < 3; i++)
+		stop();
+	printf("met %d\n", met);
 }
 
 int

@@ -1,7 +1,0 @@
-/* stack() asks a kernel: it is refused by name. */
-
-BEGIN
-{
-	stack();
-	exit(0);
-}

@@ -1,0 +1,3 @@
+/* The beginning of a declaration, unless the option says otherwise. */
+
+int*x

@@ -1,0 +1,4 @@
+/* A description without its clause. */
+#pragma D option pspec
+
+int*x

@@ -1,0 +1,3 @@
+/* @opts: -q -x pspec -Z */
+int*x { printf("never\n"); }
+BEGIN { exit(0); }

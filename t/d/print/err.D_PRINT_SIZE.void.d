@@ -1,0 +1,6 @@
+/* Nobody knows how much is there. */
+
+BEGIN
+{
+	print((void *)8);
+}

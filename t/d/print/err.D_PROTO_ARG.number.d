@@ -1,0 +1,6 @@
+/* Not a pointer. */
+
+BEGIN
+{
+	print(8);
+}

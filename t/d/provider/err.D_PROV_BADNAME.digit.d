@@ -1,0 +1,3 @@
+provider app1 {
+	probe go();
+};

@@ -1,0 +1,6 @@
+provider app {
+	probe go();
+};
+provider app {
+	probe went();
+};

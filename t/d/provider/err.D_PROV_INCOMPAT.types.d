@@ -1,0 +1,6 @@
+provider app {
+	probe go(int a);
+};
+provider app {
+	probe go(char *a);
+};

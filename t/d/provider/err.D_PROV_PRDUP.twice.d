@@ -1,0 +1,4 @@
+provider app {
+	probe go();
+	probe go(int);
+};

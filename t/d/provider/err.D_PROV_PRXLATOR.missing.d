@@ -1,0 +1,3 @@
+provider app {
+	probe go() : (int a);
+};

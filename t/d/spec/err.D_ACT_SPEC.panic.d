@@ -1,0 +1,2 @@
+/* Said before that there is no kernel to panic. */
+BEGIN { speculate(1); panic(); }

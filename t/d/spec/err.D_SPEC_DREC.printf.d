@@ -1,0 +1,2 @@
+/* Also after what the consumer does. */
+BEGIN { printf("x"); speculate(1); }

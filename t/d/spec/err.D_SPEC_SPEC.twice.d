@@ -1,0 +1,2 @@
+/* One clause, one speculation. */
+BEGIN { speculate(1); speculate(1); }

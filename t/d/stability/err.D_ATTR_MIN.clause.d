@@ -1,0 +1,6 @@
+/* Which provider is meant, nobody said. */
+#pragma D option amin=Stable/Stable/Common
+BEGIN
+{
+	trace(1);
+}

@@ -1,0 +1,2 @@
+#pragma D option amin=Evolving/Evolving/Common
+dtrace:::BEGIN { trace(curthread); }

@@ -1,0 +1,2 @@
+#pragma D attributes Stable/Sturdy/Common x
+int x;

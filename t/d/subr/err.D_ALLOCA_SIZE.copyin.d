@@ -1,0 +1,6 @@
+/* Known to find no room. */
+#pragma D option scratchsize=64
+BEGIN
+{
+	copyin(16, 65);
+}

@@ -1,0 +1,7 @@
+/* How far is void? */
+int x;
+
+BEGIN
+{
+	x -= alloca(8);
+}

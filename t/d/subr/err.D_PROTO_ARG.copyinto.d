@@ -1,0 +1,5 @@
+BEGIN
+{
+	p = (char *)16;
+	copyinto(16, 4, p + 1);
+}

@@ -1,0 +1,5 @@
+/* A first value must be one. */
+BEGIN
+{
+	x += trace(0);
+}

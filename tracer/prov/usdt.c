@@ -1,0 +1,571 @@
+/*
+ * Static probes: those that a program or library brings with it, in notes of
+ * its file (symbols/sdt.h).
+ *
+ * Provider p of process 123 is p123; its places are where the compiler has put
+ * them, inlined copies included, so that a probe has one or several.  A place
+ * that is enabled has a tracepoint, and its semaphore is raised.
+ *
+ * args[] is typed by the provider's declaration where the file carries it
+ * (`dtrap -G' puts it there), and by the sizes of the operands where not.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/base/glob.h"
+#include "dlang/cc/cc.h"
+#include "dlang/types.h"
+#include "dlang/world.h"
+#include "symbols/addrspace.h"
+#include "symbols/sdt.h"
+#include "symbols/sdtarg.h"
+#include "tracer/probe.h"
+#include "tracer/proc.h"
+#include "tracer/prov/semaphore.h"
+#include "tracer/prov/site.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+#include "tracer/targets.h"
+
+struct place {
+	struct place *next;
+	uint32_t space; /* addrspace_id() */
+	uint64_t pc;    /* in memory */
+	uint64_t semaphore;
+	const struct load *load;
+	bool enabled;
+	size_t nargs;
+	struct argloc args[ARGLOC_MAX];
+};
+
+/* What hangs on probe->data. */
+struct usdt_probe {
+	pid_t pid;
+	struct place *places;
+	size_t nargs; /* text is borrowed from the probe table's names */
+	const char *native[ARGLOC_MAX], *args[ARGLOC_MAX];
+	const char *by_size[ARGLOC_MAX]; /* where those say nothing */
+};
+
+/* One request while it is being answered. */
+struct request {
+	struct state *st;
+	const struct probe_desc *pd;
+	const struct span *at;
+	struct diags *d;
+	struct proc *proc;
+	struct load *load;
+	const struct sdt_note *note;
+	char *prov, *name; /* as D has them */
+};
+
+/* ---- names ---- */
+
+/* `__' stands for `-', which C has not. */
+static char *
+hyphenate(const char *s)
+{
+	char *out = mem_strdup(s), *to = out;
+
+	for (; *s != '\0'; to++) {
+		bool two = s[0] == '_' && s[1] == '_';
+		*to = two ? '-' : *s;
+		s += two ? 2 : 1;
+	}
+	*to = '\0';
+	return out;
+}
+
+static bool
+field_matches(const char *pattern, const char *text)
+{
+	if (*pattern == '\0')
+		return true;
+	return glob_is(pattern) ? glob_match(pattern, text) :
+				  strcmp(pattern, text) == 0;
+}
+
+/* By the name with the pid, or, literally, without it. */
+static bool
+prov_matches_name(const char *pattern, const char *prov, pid_t pid)
+{
+	char *full = mem_printf("%s%d", prov, pid);
+	bool yes = field_matches(pattern, full) || strcmp(pattern, prov) == 0;
+
+	mem_free(full);
+	return yes;
+}
+
+/* ---- arguments ---- */
+
+static int
+symbol(void *ctx, const char *name, uint64_t *addr)
+{
+	const struct load *l = ctx;
+	const struct sym *s = object_sym(l->object, name);
+
+	if (s == NULL)
+		return -ENOENT;
+	*addr = l->bias + s->addr;
+	return 0;
+}
+
+/* The integer type of an operand; NULL for one that cannot be had. */
+static const char *
+type_by_size(const struct argloc *a)
+{
+	if (a->kind == ARGLOC_NONE)
+		return NULL;
+	if (a->kind == ARGLOC_ZERO)
+		return "int";
+	switch (a->size) {
+	case 1: return a->is_signed ? "int8_t" : "uint8_t";
+	case 2: return a->is_signed ? "int16_t" : "uint16_t";
+	case 4: return a->is_signed ? "int" : "uint32_t";
+	default: return a->is_signed ? "int64_t" : "uint64_t";
+	}
+}
+
+/*
+ * An operand is what the compiler had at hand; the declaration says what is
+ * passed.  As a call would have it: too wide a value is cut, one of the same
+ * width has the declared sign.
+ */
+static void
+convert_arg(struct argloc *a, const struct type *t)
+{
+	if (t == NULL || !type_is_integer(t) || a->kind == ARGLOC_NONE)
+		return;
+	t = type_resolve((struct type *)(uintptr_t)t);
+	if (t->size > a->size)
+		return;
+	a->size = (uint8_t)t->size;
+	a->is_signed = t->is_signed;
+	if (a->kind == ARGLOC_CONST)
+		a->disp = sdt_truncate(a->disp, a->size, a->is_signed);
+}
+
+static void
+convert_args(struct request *r, struct place *pl, const struct sdt_types *types)
+{
+	for (size_t i = 0; i < types->nargs && i < pl->nargs; i++)
+		convert_arg(&pl->args[i],
+		    typename_parse(cc_types(r->st->cc), types->args[i]));
+}
+
+/* The operands in the order of args[]. */
+static void
+map_args(struct place *pl, const struct sdt_types *types)
+{
+	struct argloc native[ARGLOC_MAX];
+	size_t n = pl->nargs;
+
+	memcpy(native, pl->args, sizeof(native));
+	pl->nargs = MIN(types->nxargs, ARGLOC_MAX);
+	for (size_t i = 0; i < pl->nargs; i++)
+		pl->args[i] = types->map[i] < n ?
+		    native[types->map[i]] :
+		    (struct argloc){ .kind = ARGLOC_ZERO };
+}
+
+static const char *
+keep(struct request *r, const char *text)
+{
+	return text != NULL ? intern(&r->st->probes.names, text) : NULL;
+}
+
+static void
+set_types(struct request *r, struct usdt_probe *up, const struct place *pl,
+    const struct sdt_types *types)
+{
+	up->nargs = pl->nargs;
+	for (size_t i = 0; i < up->nargs; i++) {
+		up->by_size[i] = type_by_size(&pl->args[i]);
+		if (types == NULL)
+			continue;
+		up->args[i] = keep(r, types->xargs[i]);
+		up->native[i] = keep(r,
+		    types->map[i] < types->nargs ? types->args[types->map[i]] :
+						   types->xargs[i]);
+	}
+}
+
+/* ---- publishing ---- */
+
+/* Locations, and with the first place of a probe its types. */
+static void
+locate_args(struct request *r, struct usdt_probe *up, struct place *pl)
+{
+	const struct sdt_place at = {
+		.pc = pl->pc + 1, .symbol = symbol, .ctx = r->load
+	};
+	struct sdt_types types;
+
+	pl->nargs = sdt_args(r->note->args, &at, pl->args, ARGLOC_MAX);
+	bool typed =
+	    object_sdt_types(r->load->object, r->prov, r->name, &types) == 0;
+	if (typed) {
+		convert_args(r, pl, &types);
+		map_args(pl, &types);
+	}
+	if (up->places == NULL)
+		set_types(r, up, pl, typed ? &types : NULL);
+}
+
+static void
+add_place(struct request *r, struct probe *p)
+{
+	struct usdt_probe *up = p->data;
+	uint32_t space = addrspace_id(r->proc->space->as);
+	uint64_t pc = r->load->bias + r->note->pc;
+	struct place **at = &up->places;
+
+	for (; *at != NULL; at = &(*at)->next)
+		if ((*at)->space == space && (*at)->pc == pc)
+			break;
+	if (*at == NULL) {
+		struct place *pl = mem_zalloc(sizeof(*pl));
+		pl->space = space;
+		pl->pc = pc;
+		pl->load = r->load;
+		/* A note that lies must not make us write anywhere. */
+		if (object_is_data(r->load->object, r->note->semaphore, 2))
+			pl->semaphore = r->load->bias + r->note->semaphore;
+		locate_args(r, up, pl);
+		*at = pl;
+	}
+	/* It was enabled before: another place, or its object came back. */
+	if (p->image_ref != 0)
+		prov_usdt.enable(r->st, p);
+}
+
+static void
+publish_note(struct request *r, const char *func)
+{
+	bool fresh;
+	char *prov = mem_printf("%s%d", r->prov, r->proc->family);
+	struct probe *p = probe_add(&r->st->probes, &prov_usdt, prov,
+	    r->load->module, func, r->name, &fresh);
+
+	mem_free(prov);
+	if (p->provider != &prov_usdt)
+		return;
+	if (fresh) {
+		struct usdt_probe *up = mem_zalloc(sizeof(*up));
+		up->pid = r->proc->family;
+		p->data = up;
+	}
+	add_place(r, p);
+}
+
+/* Is it meant?  Then its probe is published, if there is a process to publish
+ * it for. */
+static bool
+match_note(struct request *r, pid_t pid)
+{
+	const struct probe_desc *pd = r->pd;
+	bool yes = false;
+
+	r->prov = hyphenate(r->note->provider);
+	r->name = hyphenate(r->note->name);
+	if (field_matches(pd->name, r->name) &&
+	    prov_matches_name(pd->prov, r->prov, pid)) {
+		const struct sym *s =
+		    object_func_at(r->load->object, r->note->pc);
+		const char *func = s != NULL ? s->name : "";
+		yes = field_matches(pd->func, func);
+		if (yes && r->proc != NULL)
+			publish_note(r, func);
+	}
+	mem_free(r->prov);
+	mem_free(r->name);
+	return yes;
+}
+
+/* The process that a space's probes are named after. */
+static pid_t
+named_after(const struct request *r, const struct addrspace *as)
+{
+	return r->proc != NULL ? r->proc->family : addrspace_pid(as);
+}
+
+/* Every note of a space that is meant; the number of them. */
+static size_t
+match_space(struct request *r, const struct addrspace *as)
+{
+	struct load *const *loads;
+	const struct sdt_note *notes;
+	size_t matched = 0, n = addrspace_loads(as, &loads);
+
+	for (size_t i = 0; i < n; i++) {
+		r->load = loads[i];
+		if (!r->load->seen || r->load->writable_text ||
+		    !load_matches(r->load, r->pd->mod) ||
+		    (r->d == NULL && load_is_matched(r->load)))
+			continue;
+		size_t count = object_sdt_notes(r->load->object, &notes);
+		for (size_t k = 0; k < count; k++) {
+			r->note = &notes[k];
+			matched += match_note(r, named_after(r, as));
+		}
+	}
+	return matched;
+}
+
+/* ---- processes that nobody has named ---- */
+
+static int
+no_memory(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	return -EFAULT;
+}
+
+/* Attach to those that have the probe: what they map is looked at first, and
+ * nothing is done to any other. */
+static void
+find_processes(struct request *r)
+{
+	static const struct reader nothing = { .read = no_memory };
+	VEC(struct addrspace *) spaces = { 0 };
+	struct pids pids = { 0 };
+	char why[256];
+
+	super_candidates(r->st->super, &pids);
+	vec_foreach(pid, &pids.list) {
+		struct addrspace *as = addrspace_create(*pid, &nothing);
+		/* Kept to the end: most map the same objects. */
+		*vec_push(&spaces) = as;
+		if (addrspace_refresh(as, NULL, NULL) < 0 ||
+		    match_space(r, as) == 0)
+			continue;
+		if (targets_attach(r->st, *pid, false, why, sizeof(why)) != 0) {
+			state_notice(r->st, "%s", why);
+			continue;
+		}
+		struct proc *p = super_proc(r->st->super, *pid);
+		if (p != NULL)
+			p->found = true;
+	}
+	vec_foreach(as, &spaces)
+		addrspace_put(*as);
+	vec_fini(&spaces);
+	vec_fini(&pids.list);
+}
+
+/* Does the description ask for static probes, wherever they are? */
+static bool
+wants_search(const struct request *r)
+{
+	if (r->d == NULL || r->st->super == NULL || r->st->had_targets ||
+	    *r->pd->prov == '\0')
+		return false;
+	for (const struct provider *const *p = providers; *p != NULL; p++)
+		if (strcmp((*p)->name, r->pd->prov) == 0)
+			return false;
+	return true;
+}
+
+/* The process that a literal provider name ends in; 0: no number, -1: not one
+ * of ours, or not the number of a process. */
+static pid_t
+named_pid(const char *prov)
+{
+	size_t len = strlen(prov), digits = 0;
+
+	while (digits < len && isdigit((unsigned char)prov[len - digits - 1]))
+		digits++;
+	if (digits == 0)
+		return 0;
+	size_t name = len - digits;
+	if (name == 0 || digits > 9 ||
+	    (name == 3 && strncmp(prov, "pid", 3) == 0))
+		return -1;
+	return (pid_t)strtol(prov + name, NULL, 10);
+}
+
+/* In the processes that descend from it. */
+static void
+match_children(struct request *r, pid_t pid)
+{
+	while ((r->proc = super_next(r->st->super, r->proc)) != NULL)
+		if (r->proc->family == pid && r->proc->followed &&
+		    r->proc->space->as != NULL)
+			match_space(r, r->proc->space->as);
+}
+
+static int
+provide(struct state *st, const struct probe_desc *pd, const struct span *at,
+    struct diags *d)
+{
+	struct request r = { .st = st, .pd = pd, .at = at, .d = d };
+	pid_t pid = glob_is(pd->prov) ? 0 : named_pid(pd->prov);
+	struct proc *p = NULL;
+
+	if (pd->id != 0 || pid < 0)
+		return 0;
+	if (pid > 0) {
+		/* One that is not there has no probes, which is no error. */
+		if (kill(pid, 0) != 0 && errno == ESRCH)
+			return 0;
+		int error = site_grab(st, pid, at, d, &r.proc);
+		if (error == 0 && r.proc != NULL && r.proc->space->as != NULL)
+			match_space(&r, r.proc->space->as);
+		r.proc = NULL;
+		if (error == 0 && pd->family)
+			match_children(&r, pid);
+		return error;
+	}
+	if (wants_search(&r))
+		find_processes(&r);
+	while (st->super != NULL && (p = super_next(st->super, p)) != NULL) {
+		r.proc = p;
+		if ((p->target || p->found || p->followed) &&
+		    p->space->as != NULL)
+			match_space(&r, p->space->as);
+	}
+	return 0;
+}
+
+/* ---- enabling ---- */
+
+static void
+enable_in(struct state *st, struct proc *proc, struct probe *p)
+{
+	struct usdt_probe *up = p->data;
+
+	for (struct place *pl = up->places; pl != NULL; pl = pl->next) {
+		if (pl->enabled || pl->space != addrspace_id(proc->space->as))
+			continue;
+		pl->enabled = true;
+		site_add(st, proc->space, pl->pc, p, pl->args,
+		    (uint32_t)pl->nargs, 0, 0);
+		if (pl->semaphore != 0)
+			semaphore_raise(proc->space, pl->semaphore);
+	}
+}
+
+static void
+enable(struct state *st, struct probe *p)
+{
+	const struct usdt_probe *up = p->data;
+	struct proc *proc = NULL;
+
+	while ((proc = super_next(st->super, proc)) != NULL)
+		if (proc->family == up->pid && proc->space->as != NULL)
+			enable_in(st, proc, p);
+}
+
+static bool
+follows(const struct probe *p)
+{
+	return true;
+}
+
+static void
+unloaded(struct state *st, struct load *l)
+{
+	vec_foreach(p, &st->probes.list) {
+		struct usdt_probe *up = (*p)->data;
+		if ((*p)->provider != &prov_usdt)
+			continue;
+		for (struct place *pl = up->places; pl != NULL; pl = pl->next)
+			if (pl->load == l)
+				pl->enabled = false;
+	}
+}
+
+static void
+space_end(struct state *st, const struct addrspace *as)
+{
+	uint32_t space = addrspace_id(as);
+
+	vec_foreach(p, &st->probes.list) {
+		struct usdt_probe *up = (*p)->data;
+		if ((*p)->provider != &prov_usdt)
+			continue;
+		for (struct place **at = &up->places; *at != NULL;) {
+			struct place *pl = *at;
+			if (pl->space != space) {
+				at = &pl->next;
+				continue;
+			}
+			*at = pl->next;
+			mem_free(pl);
+		}
+	}
+}
+
+static bool
+module_matches(const struct probe *p, const char *module)
+{
+	const struct usdt_probe *up = p->data;
+
+	for (const struct place *pl = up->places; pl != NULL; pl = pl->next)
+		if (load_matches(pl->load, module))
+			return true;
+	return false;
+}
+
+static bool
+prov_matches(const struct probe *p, const char *prov)
+{
+	size_t len = strlen(prov);
+
+	/* p->prov is the name and the pid. */
+	return len > 0 && strncmp(p->prov, prov, len) == 0 &&
+	    isdigit((unsigned char)p->prov[len]) &&
+	    !isdigit((unsigned char)prov[len - 1]);
+}
+
+/* The locations are in the order of args[] already. */
+static bool
+arg(const struct probe *p, unsigned n, struct probe_arg *out)
+{
+	const struct usdt_probe *up = p->data;
+
+	if (n >= up->nargs)
+		return false;
+	*out = (struct probe_arg){
+		.type = up->native[n],
+		.otherwise = up->by_size[n],
+		.translated = up->args[n],
+		.source = n,
+	};
+	return true;
+}
+
+static void
+destroy(struct probe *p)
+{
+	struct usdt_probe *up = p->data;
+
+	for (struct place *pl = up->places, *next; pl != NULL; pl = next) {
+		next = pl->next;
+		mem_free(pl);
+	}
+	mem_free(up);
+}
+
+const struct provider prov_usdt = {
+	.name = "usdt",
+	.stability = {
+		[STAB_PROVIDER] = { "Unstable", "Unstable", "Common" },
+		[STAB_MODULE] = { "Unstable", "Unstable", "Common" },
+		[STAB_FUNCTION] = { "Unstable", "Unstable", "Common" },
+		[STAB_NAME] = { "Unstable", "Unstable", "Common" },
+		[STAB_ARGS] = { "Unstable", "Unstable", "Common" },
+	},
+	.provide = provide,
+	.enable = enable,
+	.follows = follows,
+	.per_process = true,
+	.module_matches = module_matches,
+	.prov_matches = prov_matches,
+	.arg = arg,
+	.unloaded = unloaded,
+	.space_end = space_end,
+	.destroy = destroy,
+};
