@@ -25,7 +25,7 @@ cat >"$tmp/tree.d" <<-'EOF'
 	{ @[probefunc, probename] = count(); }
 	END { printa("%s %s %@d\n", @); }
 EOF
-for program in "sh -c 'ls | cat; (true; exec true); echo x >/dev/null'" \
+for program in "sh -c 'ls; (true; exec true); echo x >/dev/null'" \
     "$bin/syscalls threads 50" "$bin/syscalls exec $bin/syscalls"; do
 	rm -f "$tmp/without" "$tmp/with"
 	dt -q -o "$tmp/without" -s "$tmp/tree.d" -c "$program"
@@ -53,6 +53,23 @@ hasnt "$tmp/err" 'exited with'
 is "calls under stops of the tracer" \
     "$(grep -v '^lib' "$tmp/loads" | grep . | sort | tr '\n' ',')" \
     "read entry 1,read return 1,sleep 1,"
+
+# A thread is at such a stop when the tracer wants a call made in it.
+for x in temporal syscallfilter; do
+	rm -f "$tmp/busy"
+	# shellcheck disable=SC2016
+	dt -q -Z -o "$tmp/busy" -x $x -n '
+		syscall::getppid: { @n[probename] = count(); }
+		pid$target:libdlo.so::entry { @n["lib"] = count(); }
+		END { printa("%s %@d\n", @n); }' \
+	    -c "$bin/syscalls busyloads 50 $bin/libdlo.so"
+	is "status" "$status" 0
+	hasnt "$tmp/err" 'exited with|terminated'
+	calls=$(sed -n 's/^getppid //p' "$tmp/out")
+	is "$x: calls of a busy thread" \
+	    "$(grep -E '^(entry|return)' "$tmp/busy" | sort | tr '\n' ',')" \
+	    "entry $calls,return $calls,"
+done
 
 # Who would be left without a tracer is not left.
 start_null trace "$DTRAP" -x switchrate=5ms -x syscallfilter \

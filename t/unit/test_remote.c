@@ -172,6 +172,42 @@ START_TEST(remote_syscall_does_not_risk_a_filter)
 }
 END_TEST
 
+/* At the stop of a filter the call is still to be made, once. */
+START_TEST(remote_syscall_at_a_filter_of_ours)
+{
+	struct proc *p = launch("filtered", "");
+	struct thread *th = p->threads.at[0];
+	struct event ev;
+	unsigned stops = 0, exits = 0;
+
+	ck_assert_int_eq(thread_take_seccomp(th), 0);
+	p->filtered = true;
+	thread_resume(th);
+	while (next(&ev)) {
+		ck_assert_int_ne(ev.kind, EV_SYSCALL_ENTER);
+		if (ev.kind == EV_SECCOMP) {
+			struct syscall_entry e;
+			stops++;
+			ck_assert(thread_filter_is_ours(th));
+			ck_assert_int_eq(thread_syscall_entry(th, &e), 0);
+			ck_assert_int_eq(e.nr, SYS_getppid);
+			check_getpid(th);
+			th->want_exit = true;
+		} else if (ev.kind == EV_SYSCALL_EXIT) {
+			exits++;
+			ck_assert_int_eq(
+			    (pid_t)thread_regs(th)->r[UREG_RAX], getpid());
+			th->want_exit = false;
+		}
+		if (ev.kind != EV_GONE)
+			thread_resume(ev.thread);
+	}
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 0);
+	ck_assert_uint_eq(stops, 3);
+	ck_assert_uint_eq(exits, 3);
+}
+END_TEST
+
 /* Memory of the target */
 
 START_TEST(map_near_finds_room_in_reach)
@@ -431,6 +467,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);
 	tcase_add_test(tc, remote_syscall_during_a_group_stop);
 	tcase_add_test(tc, remote_syscall_does_not_risk_a_filter);
+	tcase_add_test(tc, remote_syscall_at_a_filter_of_ours);
 	tcase_add_test(tc, map_near_finds_room_in_reach);
 	tcase_add_test(tc, map_near_can_be_made_to_fail);
 	tcase_add_test(tc, caves_are_zeros_in_text);

@@ -312,6 +312,29 @@ fixture_blocked(const char *arg)
 	return sigsuspend(&none) == -1 && errno == EINTR && seen == 1 ? 0 : 1;
 }
 
+/* Under a seccomp filter as tracer/filter.c makes them, on getppid(). */
+static int
+fixture_filtered(const char *arg)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE | SECCOMP_TAG),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { ARRAY_SIZE(code), code };
+	pid_t parent = getppid();
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) != 0)
+		return 77;
+	for (int i = 0; i < 3; i++)
+		if (getppid() != parent)
+			return 1;
+	return 0;
+}
+
 /* Under a seccomp filter of its own, which allows everything. */
 static int
 fixture_seccomp(const char *arg)
@@ -417,6 +440,7 @@ static const struct {
 	{ "headless", fixture_headless },
 	{ "blocked", fixture_blocked },
 	{ "seccomp", fixture_seccomp },
+	{ "filtered", fixture_filtered },
 	{ "int3", fixture_int3 },
 	{ "vfork", fixture_vfork },
 	{ "probed", fixture_probed },

@@ -11,6 +11,8 @@
  *			byte
  *	loads N LIB	one thread is in read(), one in nanosleep(), while LIB
  *			comes and goes N times
+ *	busyloads N LIB	the same while a thread does nothing but getppid(); says
+ *			"getppid N" as it counted them
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -55,7 +57,7 @@ calls(void)
 	for (int i = 0; i < 10; i++)
 		getppid();
 	for (int i = 0; i < 3; i++)
-		if (read(-1, NULL, 7) == 0 || errno != EBADF)
+		if (syscall(SYS_read, -1, NULL, 7L) == 0 || errno != EBADF)
 			exit(4);
 	syscall(SYS_mmap, 0, 1, 2, 3, -1, 0x12345678UL);
 	if (open("/nonexistent", O_RDWR) >= 0)
@@ -153,6 +155,42 @@ sleeper(void *arg)
 }
 
 static void
+come_and_go(long n, const char *lib)
+{
+	for (long i = 0; i < n; i++) {
+		void *h = dlopen(lib, RTLD_NOW);
+		if (h == NULL || dlclose(h) != 0)
+			exit(4);
+	}
+}
+
+static volatile int enough;
+
+static void *
+spinner(void *arg)
+{
+	long *calls = arg;
+
+	for (; !enough; ++*calls)
+		if (getppid() <= 0)
+			exit(4);
+	return NULL;
+}
+
+static void
+busyloads(long n, const char *lib)
+{
+	long calls = 0;
+	pthread_t t;
+
+	pthread_create(&t, NULL, spinner, &calls);
+	come_and_go(n, lib);
+	enough = 1;
+	pthread_join(t, NULL);
+	printf("getppid %ld\n", calls);
+}
+
+static void
 loads(long n, const char *lib)
 {
 	pthread_t r, s;
@@ -164,11 +202,7 @@ loads(long n, const char *lib)
 		sched_yield();
 	await_call(reader_tid, SYS_read);
 	await_call(sleeper_tid, SYS_clock_nanosleep);
-	for (long i = 0; i < n; i++) {
-		void *h = dlopen(lib, RTLD_NOW);
-		if (h == NULL || dlclose(h) != 0)
-			exit(4);
-	}
+	come_and_go(n, lib);
 	if (write(ends[1], "x", 1) != 1)
 		exit(4);
 	pthread_join(r, NULL);
@@ -202,6 +236,8 @@ main(int argc, char **argv)
 		printf("ready %d\n", (int)getpid());
 		if (read(0, &c, 1) != 1)
 			return 4;
+	} else if (strcmp(mode, "busyloads") == 0 && argc > 3) {
+		busyloads(n, argv[3]);
 	} else if (strcmp(mode, "loads") == 0 && argc > 3) {
 		loads(n, argv[3]);
 	} else {
