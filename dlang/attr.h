@@ -53,7 +53,7 @@ const char *attr_level_name(unsigned level);
 const char *attr_class_name(unsigned class);
 
 /* "N/D/C" in any case; false if it is not that. */
-bool attr_parse(const char *text, struct attr *out);
+bool attr_parse(const char *s, struct attr *out);
 /* From the three words. */
 bool attr_words(
     const char *name, const char *data, const char *class, struct attr *out);

@@ -73,7 +73,7 @@ int option_parse(struct options *o, const char *arg, bool from_text);
 const char *option_error(int error);
 /* MAJOR.MINOR[.MICRO] as a number; -EINVAL if it is not that, -ENOTSUP if it is
  * later than the language that is spoken here. */
-int option_version(const char *text, int64_t *value);
+int option_version(const char *s, int64_t *value);
 
 static inline int64_t
 option_get(const struct options *o, enum option_id id)

@@ -166,7 +166,7 @@ int sugar_clause(struct comp *c, struct node *clause, struct nlist *out);
  * of one name: kept in the program, D_ATTR_MIN below the option amin. */
 int stab_desc(
     struct comp *c, const struct node *clause, const struct probe_desc *pd);
-int stab_clause(struct comp *c, const struct node *clause);
+int stab_clause(struct comp *c, const struct node *n);
 int stab_name(struct comp *c, const struct node *n, const struct ident *id);
 
 /* cg.c: a checked clause into c->clause. */
