@@ -29,7 +29,8 @@ struct stability {
 /* One typed argument of a probe, types by their D names. */
 struct probe_arg {
 	const char *type;       /* what the probe has; NULL: see `otherwise' */
-	const char *translated; /* what args[n] is declared as; NULL: `type' */
+	const char *translated; /* what args[n] is declared as; NULL: `type'.
+				 * "string": the type is a char pointer */
 	unsigned source;        /* args[n] is made from this argN */
 	const char *otherwise;  /* ... where that type is not known; or NULL */
 };

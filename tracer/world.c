@@ -100,13 +100,18 @@ world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
 		return error;
 	if (!probe_arg(p, n, &a))
 		return -ENOENT;
+	out->source = a.source;
+	/* The address of characters serves as a string as it is. */
+	if (a.translated != NULL && strcmp(a.translated, "string") == 0) {
+		out->native = out->translated = types_lookup(ts, "string");
+		return 0;
+	}
 	out->native = typename_parse(ts, a.type);
 	if (out->native == NULL)
 		out->native = typename_parse(ts, a.otherwise);
 	out->translated = a.translated != NULL ?
 	    typename_parse(ts, a.translated) :
 	    out->native;
-	out->source = a.source;
 	return out->native != NULL ? 0 : -ENOENT;
 }
 

@@ -215,8 +215,8 @@ enable_exit(struct state *st, struct probe *p)
 
 /* ---- the probes ---- */
 
-#define TASK     "struct task_struct *"
-#define SIGINFO  "struct kernel_siginfo *"
+#define TASK    "struct task_struct *"
+#define SIGINFO "struct kernel_siginfo *"
 
 /* clang-format off */
 #define ARG(native, translated, from) { native, translated, from, NULL }
@@ -237,7 +237,7 @@ static const struct row {
 	{ "lwp-create",   enable_lwp_create,   { ARG(TASK, "lwpsinfo_t *", 0),
 					         ARG(TASK, "psinfo_t *", 0) } },
 	{ "lwp-start",    enable_lwp_start,    { NO_ARG } },
-	{ "exec",         enable_exec,         { ARG("string", NULL, 0) } },
+	{ "exec",         enable_exec,         { ARG("char *", "string", 0) } },
 	{ "exec-failure", enable_exec_failure, { ARG("int", NULL, 0) } },
 	{ "exec-success", enable_exec_success, { NO_ARG } },
 	{ "signal-send",  proc_enable_send,    { ARG(TASK, "lwpsinfo_t *", 0),

@@ -1,7 +1,7 @@
 /*
  * Processes and threads that begin and end in every way, one after the other,
  * each with the lines that a script over the proc provider should write of it
- * (72-proc.sh).  Whoever makes one waits for its end, so that the order is
+ * (74-proc.sh).  Whoever makes one waits for its end, so that the order is
  * known.
  */
 #include <errno.h>

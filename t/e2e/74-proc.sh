@@ -22,6 +22,7 @@ rm -f "$tmp/trace"
 dt -q -o "$tmp/trace" -s "$tmp/lives.d" -c "$bin/lives"
 is "status" "$status" 0
 grep -v '^$' "$tmp/trace" >"$tmp/seen"
+has "$tmp/seen" "^exec /proc/self/exe$"
 same "what happened and what was seen" "$tmp/out" "$tmp/seen"
 
 # Not followed, children are only created; and the target exits.
