@@ -124,6 +124,14 @@ struct dif_type {
 	uint32_t size;     /* bytes; strings: strsize */
 };
 
+/* Bytes in a variable, a record or a key: strsize counts characters, and the
+ * NUL comes on top. */
+static inline uint32_t
+dif_type_room(const struct dif_type *t)
+{
+	return t->kind == DIF_TYPE_STRING ? t->size + 1 : t->size;
+}
+
 /* ---- needs: what a DIFO asks of the place where it is evaluated ---- */
 
 #define NEED_ARG     (1U << 0)
@@ -242,10 +250,11 @@ struct img_hdr {
 	uint32_t magic, version;
 	uint32_t size;         /* of the region */
 	uint32_t used;         /* bytes handed out */
-	uint32_t strsize;      /* option: bytes of a string, NUL included */
+	uint32_t strsize;      /* option: most characters of a string */
 	uint32_t statics_size; /* bytes of global variables in the store */
 	uint32_t locals_size;  /* bytes of clause-locals in a lane */
 	uint32_t dyn_data;     /* largest dynamic variable: key + value bytes */
+	uint32_t dyn_cost;     /* ... and what it takes of dynvarsize */
 	uint32_t agg_data;     /* largest aggregation entry: key + value */
 	uint32_t vars_ref;     /* struct img_var [nvars], sorted by id */
 	uint32_t nvars;

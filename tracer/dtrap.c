@@ -470,8 +470,11 @@ enable(struct cli *c)
 	if (largest_record(c) > option_get(&st->opts, OPT_BUFSIZE))
 		return fail_to_enable(c, "Enabling exceeds size of buffer");
 	if (stores_create_image(st) != 0 ||
-	    image_publish(st->image, cc_globals(st->cc), &st->opts) != 0 ||
-	    stores_create_store(st) != 0)
+	    image_publish(st->image, cc_globals(st->cc), &st->opts) != 0)
+		return fail_to_enable(c, "not enough memory");
+	if (!stores_fit(st))
+		return fail_to_enable(c, "Enabling exceeds size of buffer");
+	if (stores_create_store(st) != 0)
 		return fail_to_enable(c, "not enough memory");
 	if (enable_apply(st) != 0)
 		return fail_to_enable(c, "too many probes");

@@ -64,9 +64,9 @@ static struct prog_rec
 describe(struct comp *c, const struct node *n, struct type *type)
 {
 	struct dif_type d = type_dif(type);
-	struct prog_rec r = {
-		.size = d.size, .is_signed = d.is_signed, .type = type
-	};
+	struct prog_rec r = { .size = dif_type_room(&d),
+		.is_signed = d.is_signed,
+		.type = type };
 
 	if (check_is_recordable_call(n)) {
 		r.kind = call_kind((enum dif_act)n->ident->id);
@@ -382,8 +382,9 @@ lay_out_keys(struct cg_clause *k, struct ident *id, struct node *list)
 	a->keys = arena_alloc(&k->c->cc->arena, a->nkeys * sizeof(*a->keys));
 	for (struct node *n = list; n != NULL; n = n->next, i++) {
 		struct prog_rec r = describe(k->c, n, id->keys[i]);
+		struct dif_type d = type_dif(id->keys[i]);
 		if (r.kind == REC_STRING)
-			r.size = type_dif(id->keys[i]).size;
+			r.size = dif_type_room(&d);
 		r.off = ROUND_UP(off, alignment(r.size));
 		if (r.size > RECORD_MAX || r.off + r.size > RECORD_MAX)
 			return comp_error(k->c, D_UNKNOWN, n,

@@ -130,7 +130,7 @@ subr_bcopy(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 static uint64_t
 subr_copyinstr(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 {
-	uint32_t max = vm_strsize(env) - 1;
+	uint32_t max = vm_strsize(env);
 	struct vm_str s;
 	char *d;
 

@@ -18,7 +18,7 @@ uint64_t
 subr_string(struct vm_env *env, const struct vm_str *s, uint32_t off,
     uint32_t len, char **d)
 {
-	uint32_t max = vm_strsize(env) - 1;
+	uint32_t max = vm_strsize(env);
 	uint8_t *mem;
 
 	if (len > max)
@@ -50,7 +50,7 @@ SUBR(strjoin)
 	if (arg_str(env, &a[0], &s) != 0 || arg_str(env, &a[1], &t) != 0)
 		return 0;
 	uint64_t len = (uint64_t)s.len + t.len;
-	if (len >= vm_strsize(env)) {
+	if (len > vm_strsize(env)) {
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return 0;
 	}
@@ -312,7 +312,7 @@ change_case(struct vm_env *env, const struct vm_tuple *a, char from)
 	uint64_t addr = subr_string(env, &s, 0, s.len, &d);
 	if (addr == 0)
 		return 0;
-	uint32_t len = VM_MIN(s.len, vm_strsize(env) - 1);
+	uint32_t len = VM_MIN(s.len, vm_strsize(env));
 	for (uint32_t i = 0; i < len; i++)
 		if (d[i] >= from && d[i] <= from + 25)
 			d[i] ^= 0x20;

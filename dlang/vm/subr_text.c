@@ -128,7 +128,7 @@ SUBR(cleanpath)
 	/* Never longer than the input. */
 	uint64_t addr = subr_string(env, &s, 0, s.len, &d);
 	if (addr != 0) {
-		s.len = VM_MIN(s.len, vm_strsize(env) - 1);
+		s.len = VM_MIN(s.len, vm_strsize(env));
 		uint32_t len = clean(&s, d);
 		memset(d + len, 0, s.len - len);
 	}

@@ -203,7 +203,7 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 static uint64_t
 builtin_str(struct vm_env *env, uint32_t id)
 {
-	uint32_t size = vm_strsize(env), n = 0;
+	uint32_t size = vm_strsize(env) + 1, n = 0;
 	uint64_t used = env->scratch_used;
 	uint8_t *s;
 	uint64_t addr = vm_alloc(env, size, &s);

@@ -128,7 +128,7 @@ START_TEST(values_are_aligned_to_their_size)
 	static const struct {
 		uint32_t off, size;
 	} want[] = { { 24, 1 }, { 26, 2 }, { 28, 4 }, { 32, 1 }, { 40, 8 },
-		{ 48, 256 }, { 304, 4 } };
+		{ 48, 257 }, { 308, 4 } };
 	const struct prog_clause *c = p->clauses[0];
 
 	ck_assert_uint_eq(c->nacts, ARRAY_SIZE(want));
@@ -187,7 +187,7 @@ START_TEST(aggregations_have_keys_then_the_act)
 	const struct prog_agg *a = cc_globals(cc)->aggs.at[0];
 	static const enum img_op ops[] = { OP_EXPR, OP_EXPR, OP_EXPR, OP_STACK,
 		OP_SYM, OP_AGG };
-	static const uint32_t offs[] = { 0, 256, 260, 264, 304 };
+	static const uint32_t offs[] = { 0, 260, 264, 272, 312 };
 
 	ck_assert_uint_eq(c->nacts, 6);
 	for (size_t i = 0; i < 6; i++)
@@ -201,7 +201,7 @@ START_TEST(aggregations_have_keys_then_the_act)
 	ck_assert_int_eq(c->acts[5].arg, a->id);
 	ck_assert_ptr_nonnull(c->acts[5].difo);
 	ck_assert_ptr_nonnull(c->acts[5].difo2);
-	ck_assert_uint_eq(a->key_size, 320);
+	ck_assert_uint_eq(a->key_size, 328);
 	ck_assert_uint_eq(a->words, 127);
 	ck_assert_int_eq(c->acts[3].arg, 4);
 }
@@ -315,7 +315,7 @@ START_TEST(options_in_the_text_hold_for_what_follows)
 				 "#pragma D option ustackframes=3\n"
 				 "BEGIN{trace(execname); ustack();}");
 
-	ck_assert_uint_eq(p->clauses[0]->acts[0].size, 32);
+	ck_assert_uint_eq(p->clauses[0]->acts[0].size, 33);
 	ck_assert_int_eq(p->clauses[0]->acts[1].arg, 3);
 }
 END_TEST

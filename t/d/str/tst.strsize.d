@@ -1,4 +1,4 @@
-/* A string variable keeps strsize bytes, one of them for the end. */
+/* A string variable keeps strsize characters, and its end beside them. */
 /* @opts: -q -x strsize=8 */
 
 BEGIN
