@@ -201,11 +201,11 @@ START_TEST(strjoin_copies_or_has_no_room)
 	IS(CALL2(STRJOIN, S(""), T("x")), "x");
 	memset(a, 'a', 200);
 	a[200] = 0;
-	memset(b, 'b', 56);
-	b[55] = 0; /* 255 in all: fits */
-	ck_assert_uint_eq(strlen(str(CALL2(STRJOIN, S(a), S(b)))), 255);
-	b[55] = 'b';
-	b[56] = 0;
+	memset(b, 'b', 57);
+	b[56] = 0; /* 256 in all: fits */
+	ck_assert_uint_eq(strlen(str(CALL2(STRJOIN, S(a), S(b)))), 256);
+	b[56] = 'b';
+	b[57] = 0;
 	FAULTS(CALL2(STRJOIN, S(a), S(b)), FLT_NOSCRATCH);
 }
 END_TEST
@@ -418,7 +418,7 @@ START_TEST(copyin_and_friends)
 	char text[300];
 	memset(text, 'y', 299);
 	text[299] = 0;
-	ck_assert_uint_eq(strlen(str(CALL1(COPYINSTR, T(text)))), 255);
+	ck_assert_uint_eq(strlen(str(CALL1(COPYINSTR, T(text)))), 256);
 }
 END_TEST
 
