@@ -128,9 +128,13 @@ is_simple(struct node *n)
 int
 cg_too_many_keys(struct comp *c, const struct node *n)
 {
-	c->diags->context = NULL; /* no part of the clause is wrong */
-	return comp_error(
-	    c, D_UNKNOWN, n, "Insufficient tuple registers to generate code");
+	struct span at = n->span;
+
+	/* No part of the clause is wrong. */
+	c->diags->context = NULL;
+	at.whole = true;
+	return diag_error(c->diags, D_UNKNOWN, &at,
+	    "Insufficient tuple registers to generate code");
 }
 
 static int
@@ -288,6 +292,34 @@ element_size(const struct node *n)
 	return MAX(type_resolve(t->base)->size, (uint64_t)1);
 }
 
+/* Is this an array of the program, which is as large as it says?  C's own may
+ * be the first part of a larger one. */
+static bool
+is_own_array(const struct node *n)
+{
+	const struct node *base = n;
+
+	while ((base->kind == N_MEMBER && base->op == O_DOT) ||
+	    (base->kind == N_INDEX && base->ident == NULL &&
+		kind_of(base->a->type) == TYPE_ARRAY))
+		base = base->a;
+	return kind_of(n->type) == TYPE_ARRAY && base->kind == N_VAR &&
+	    base->ident->kind == ID_SCALAR;
+}
+
+/* a[i], i known only now: a fault if it is not in the array. */
+static void
+check_bound(struct cg *g, unsigned i, const struct node *n)
+{
+	if (!is_own_array(n->a) || n->list->kind == N_INT)
+		return;
+	cg_convert(g, i, n->list, g->c->cc->t_int64);
+	unsigned size = asm_reg(&g->as);
+	asm_setx(&g->as, type_resolve(n->a->type)->nelems, size);
+	asm_rrr(&g->as, DIF_OP_BOUND, i, size, 0);
+	asm_reg_free(&g->as, size);
+}
+
 /* The address of an lvalue in memory. */
 static unsigned
 address(struct cg *g, struct node *n)
@@ -310,6 +342,7 @@ address(struct cg *g, struct node *n)
 	case N_INDEX: {
 		r = cg_expr(g, n->a);
 		unsigned i = cg_expr(g, n->list);
+		check_bound(g, i, n);
 		if (element_size(n->a) != 1)
 			op_const(g, DIF_OP_MUL, i, element_size(n->a));
 		asm_rrr(&g->as, DIF_OP_ADD, r, i, r);
