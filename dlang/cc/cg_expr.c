@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dlang/cc/cg.h"
+#include "dlang/cc/oper.h"
 
 #define KEYS_MAX (DIF_TUPLE + 1)
 
@@ -417,45 +418,14 @@ set_on(struct cg *g, enum dif_op branch, unsigned rd)
 	asm_place(&g->as, end);
 }
 
-static bool
-wider_signed(const struct node *a, const struct node *b)
-{
-	struct dif_type x = type_dif(a->type), y = type_dif(b->type);
-	unsigned rx = x.size * 16 + !x.is_signed,
-		 ry = y.size * 16 + !y.is_signed;
-
-	return rx >= ry ? x.is_signed : y.is_signed;
-}
-
-/* A negative operand beside a wider or equal unsigned one is taken in that
- * one's size, as C has it. */
 static void
 align_sign(
     struct cg *g, unsigned r, const struct node *n, const struct node *other)
 {
-	struct dif_type x = type_dif(n->type), y = type_dif(other->type);
+	unsigned size = oper_taken_in(n, other);
 
-	if (!type_is_integer(n->type) || !type_is_integer(other->type))
-		return;
-	if (x.is_signed && !y.is_signed && y.size >= x.size &&
-	    is_int_size(y.size) && n->kind != N_INT)
-		extend(g, r, y.size, false);
-	else if (n->kind == N_INT && x.is_signed && !y.is_signed &&
-	    is_int_size(y.size) && y.size >= x.size && (int64_t)n->value < 0)
-		extend(g, r, y.size, false);
-}
-
-static enum dif_op
-compare_branch(unsigned op, bool is_signed)
-{
-	switch ((enum oper)op) {
-	case O_LT: return is_signed ? DIF_OP_BL : DIF_OP_BLU;
-	case O_LE: return is_signed ? DIF_OP_BLE : DIF_OP_BLEU;
-	case O_GT: return is_signed ? DIF_OP_BG : DIF_OP_BGU;
-	case O_GE: return is_signed ? DIF_OP_BGE : DIF_OP_BGEU;
-	case O_NE: return DIF_OP_BNE;
-	default: return DIF_OP_BE;
-	}
+	if (is_int_size(size))
+		extend(g, r, size, false);
 }
 
 static unsigned
@@ -468,7 +438,7 @@ compare(struct cg *g, struct node *n)
 	unsigned a = cg_expr(g, n->a);
 	unsigned b = cg_expr(g, n->b);
 	/* scmp leaves N and Z as a signed difference would. */
-	bool is_signed = string || wider_signed(n->a, n->b);
+	bool is_signed = string || oper_is_signed(n);
 
 	if (!string) {
 		align_sign(g, a, n->a, n->b);
@@ -476,7 +446,7 @@ compare(struct cg *g, struct node *n)
 	}
 	asm_rrr(&g->as, string ? DIF_OP_SCMP : DIF_OP_CMP, a, b, 0);
 	asm_reg_free(&g->as, b);
-	set_on(g, compare_branch(n->op, is_signed), a);
+	set_on(g, oper_instruction(n->op, is_signed), a);
 	return a;
 }
 
@@ -494,7 +464,7 @@ static unsigned
 logical(struct cg *g, struct node *n)
 {
 	bool and = n->op == O_LAND;
-	enum dif_op out = and? DIF_OP_BE : DIF_OP_BNE;
+	enum dif_op out = oper_instruction(n->op, false);
 	uint32_t decided = asm_label(&g->as), end = asm_label(&g->as);
 
 	branch_if(g, n->a, out, decided);
@@ -538,28 +508,6 @@ logical_xor(struct cg *g, struct node *n)
 	return a;
 }
 
-static enum dif_op
-arith_op(const struct node *n)
-{
-	bool s = type_dif(n->type).is_signed;
-
-	if (n->op == O_DIV || n->op == O_MOD)
-		s = wider_signed(n->a, n->b);
-	switch ((enum oper)n->op) {
-	case O_ADD: return DIF_OP_ADD;
-	case O_SUB: return DIF_OP_SUB;
-	case O_MUL: return DIF_OP_MUL;
-	case O_DIV: return s ? DIF_OP_SDIV : DIF_OP_UDIV;
-	case O_MOD: return s ? DIF_OP_SREM : DIF_OP_UREM;
-	case O_SHL: return DIF_OP_SLL;
-	case O_SHR:
-		return type_dif(n->a->type).is_signed ? DIF_OP_SRA : DIF_OP_SRL;
-	case O_AND: return DIF_OP_AND;
-	case O_XOR: return DIF_OP_XOR;
-	default: return DIF_OP_OR;
-	}
-}
-
 /* a op b into a; b is freed.  Shared by `a op b' and `a op= b'. */
 static void
 arithmetic(struct cg *g, struct node *n, unsigned a, unsigned b)
@@ -574,7 +522,7 @@ arithmetic(struct cg *g, struct node *n, unsigned a, unsigned b)
 		align_sign(g, a, n->a, n->b);
 		align_sign(g, b, n->b, n->a);
 	}
-	asm_rrr(&g->as, arith_op(n), a, b, a);
+	asm_rrr(&g->as, oper_instruction(n->op, oper_is_signed(n)), a, b, a);
 	asm_reg_free(&g->as, b);
 	if (pa && pb && element_size(n->a) != 1)
 		op_const(g, DIF_OP_SDIV, a, element_size(n->a));
@@ -583,12 +531,12 @@ arithmetic(struct cg *g, struct node *n, unsigned a, unsigned b)
 static unsigned
 binary(struct cg *g, struct node *n)
 {
-	if (n->op >= O_LT && n->op <= O_NE)
-		return compare(g, n);
-	if (n->op == O_LAND || n->op == O_LOR)
-		return logical(g, n);
-	if (n->op == O_LXOR)
-		return logical_xor(g, n);
+	switch (oper_takes(n->op)) {
+	case OPER_COMPARE: return compare(g, n);
+	case OPER_LOGIC:
+		return n->op == O_LXOR ? logical_xor(g, n) : logical(g, n);
+	default: break;
+	}
 	unsigned a = cg_expr(g, n->a);
 	unsigned b = cg_expr(g, n->b);
 	arithmetic(g, n, a, b);

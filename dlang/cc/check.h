@@ -62,7 +62,25 @@ is_scratch(const struct node *n)
 	return (n->flags & NF_ALLOCA) != 0;
 }
 
+#define NAME_MAX_TEXT 160 /* of a type in a message */
+
+/* In place, as the node may be a member of a list. */
+void check_become_int(struct node *n, uint64_t value, struct type *type);
+
+/* check_name.c */
+int check_name(struct comp *c, struct node *n);
 int check_var(struct comp *c, struct node *n);
+int check_index(struct comp *c, struct node *n);
+/* check_memory.c */
+int check_member(struct comp *c, struct node *n);
+int check_element(struct comp *c, struct node *n);
+int check_deref(struct comp *c, struct node *n);
+int check_address(struct comp *c, struct node *n);
+/* check_type.c */
+int check_cast(struct comp *c, struct node *n);
+int check_sizeof(struct comp *c, struct node *n);
+int check_offsetof(struct comp *c, struct node *n);
+
 /* The left side of `=', `++' and the like; declared with `type' if new. */
 int check_target(
     struct comp *c, const struct node *n, struct node *to, struct type *type);
