@@ -367,8 +367,8 @@ START_TEST(messages_point_at_their_place)
 	} rows[] = {
 		{ "BEGIN\n{\n\ttrace(x);\n}",
 		    "failed to resolve x: Unknown variable name", 3, 8, 9 },
-		{ "BEGIN{x = 1;\n  x = \"a\" + 2;}",
-		    "operands have incompatible types: \"string\" + \"int\"", 2,
+		{ "BEGIN{x = 1;\n  x = 2 - \"a\";}",
+		    "operands have incompatible types: \"int\" - \"string\"", 2,
 		    7, 14 },
 		{ "BEGIN{trace(1}", "syntax error near \"}\"", 1, 14, 15 },
 		{ "BEGIN{", "syntax error near end of input", 1, 7, 7 },
