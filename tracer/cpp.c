@@ -5,6 +5,7 @@
  * a pipe would have to be fed while the output is read.
  */
 #include "tracer/cpp.h"
+#include "tracer/cpp_headers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -233,6 +234,8 @@ cpp_run(struct state *st, const char *path, const char *text)
 	vec_foreach(a, &args)
 		mem_free(*a);
 	vec_fini(&args);
+	if (raw != NULL)
+		cpp_headers_reduce(raw);
 	char *result = raw != NULL ? name_marks(raw, path) : NULL;
 	mem_free(raw);
 	return result;
