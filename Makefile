@@ -276,6 +276,7 @@ lint: layers format-check
 	@t/lint/headers.sh
 	@t/lint/paths.sh
 	@t/lint/length.sh
+	@t/lint/tags.sh
 
 format-check:
 	@if command -v clang-format-14 >/dev/null; then \

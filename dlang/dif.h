@@ -253,6 +253,7 @@ struct img_hdr {
 	uint32_t statics_size; /* bytes of global variables in the store */
 	uint32_t locals_size;  /* bytes of clause-locals in a lane */
 	uint32_t dyn_data;     /* largest dynamic variable: key + value bytes */
+	uint32_t dyn_cost;     /* ... and what it takes of dynvarsize */
 	uint32_t agg_data;     /* largest aggregation entry: key + value */
 	uint32_t vars_ref;     /* struct img_var [nvars], sorted by id */
 	uint32_t nvars;

@@ -226,6 +226,18 @@ dyn_size(const struct prog_var *v)
 	return key + value_size(&v->type);
 }
 
+/* What one takes of dynvarsize: the value as large as its type and, in an
+ * array, the number of the array and its keys. */
+static uint32_t
+dyn_cost(const struct prog_var *v)
+{
+	uint32_t key = 0;
+
+	if (v->kind == DIF_ARRAY)
+		key = 4 + v->key_size;
+	return key + MAX(v->type.size, 1);
+}
+
 static int
 var_order(const struct img_var *a, const struct img_var *b)
 {
@@ -242,7 +254,8 @@ lay_var(struct img_hdr *h, const struct prog_var *v)
 		.scope = (uint8_t)v->scope,
 		.kind = (uint8_t)v->kind,
 		.flags = v->type.flags & DIF_BY_REF,
-		.size = v->type.flags & DIF_BY_REF ? v->type.size : 8,
+		.size =
+		    v->type.flags & DIF_BY_REF ? v->type.size : 8,
 	};
 	uint32_t size = value_size(&v->type);
 
@@ -250,6 +263,7 @@ lay_var(struct img_hdr *h, const struct prog_var *v)
 		i.flags |= IMG_VAR_STRING;
 	if (v->kind == DIF_ARRAY || v->scope == DIF_THREAD) {
 		h->dyn_data = MAX(h->dyn_data, dyn_size(v));
+		h->dyn_cost = MAX(h->dyn_cost, dyn_cost(v));
 	} else if (v->scope == DIF_GLOBAL) {
 		i.off = h->statics_size;
 		h->statics_size += size;

@@ -5,6 +5,7 @@
  * a pipe would have to be fed while the output is read.
  */
 #include "tracer/cpp.h"
+#include "tracer/cpp_headers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,10 +91,6 @@ make_args(struct state *st, const char *path, args_vec *args)
 	add(args, "", last_part(program(st)));
 	add(args, "-D__SUNW_D=1", "");
 	add(args, "-D__SUNW_D_VERSION=0x00010013", "");
-	/* Of the headers that most others include, these of glibc hold nothing
-	 * but functions, which are not D: as if they had been included. */
-	add(args, "-D_BITS_BYTESWAP_H=1", "");
-	add(args, "-D_BITS_UINTN_IDENTITY_H=1", "");
 	add_lines(args, "-D", st->opts.text[OPT_DEFINE]);
 	add_lines(args, "-U", st->opts.text[OPT_UNDEF]);
 	add_lines(args, "-I", st->opts.text[OPT_INCDIR]);
@@ -237,6 +234,8 @@ cpp_run(struct state *st, const char *path, const char *text)
 	vec_foreach(a, &args)
 		mem_free(*a);
 	vec_fini(&args);
+	if (raw != NULL)
+		cpp_headers_reduce(raw);
 	char *result = raw != NULL ? name_marks(raw, path) : NULL;
 	mem_free(raw);
 	return result;

@@ -482,6 +482,8 @@ enable(struct cli *c)
 	int error = stores_create_image(st);
 	if (error == 0)
 		error = image_publish(st->image, cc_globals(st->cc), &st->opts);
+	if (error == 0 && !stores_fit(st))
+		error = -EMSGSIZE;
 	if (error == 0)
 		error = stores_create_store(st);
 	if (error != 0)

@@ -90,6 +90,14 @@ lower(struct state *st, enum option_id id, uint32_t *size, const char *what)
 	return true;
 }
 
+bool
+stores_fit(struct state *st)
+{
+	const struct img_hdr *im = image_hdr(st->image);
+
+	return store_has_room(im, size_option(st, OPT_DYNVARSIZE));
+}
+
 int
 stores_create_store(struct state *st)
 {

@@ -7,10 +7,15 @@
 #ifndef TRACER_STORES_H
 #define TRACER_STORES_H
 
+#include <stdbool.h>
+
 struct state;
 
 /* The image region, empty.  0 or -errno. */
 int stores_create_image(struct state *st);
+
+/* Has every kind of thing that the published image needs room for one? */
+bool stores_fit(struct state *st);
 
 /* The store, sized by the options and the published image; lowers sizes that
  * do not fit and says so.  0 or -errno; -EMSGSIZE: the option of a size does not

@@ -107,10 +107,11 @@ diag_render(FILE *out, const struct diag *d, const char *prefix, bool errtags,
 	if (errtags)
 		fprintf(out, "[%s] ", diag_tag_name(d->tag));
 	/* Text of the command line has no lines to speak of. */
-	if (at->line > 0 && at->file != NULL)
+	bool line = at->line > 0 && !at->whole;
+	if (line && at->file != NULL)
 		fprintf(out, "\"%s\", line %d: ", at->file,
 		    at->file_line + at->ahead);
-	else if (at->line > 0 && at->source != NULL && at->source->is_file)
+	else if (line && at->source != NULL && at->source->is_file)
 		fprintf(out, "line %d: ",
 		    (at->file_line > 0 ? at->file_line : at->line) + at->ahead);
 	else if (d->context != NULL)

@@ -39,6 +39,7 @@ struct span {
 	const char *file; /* set by #line or an #include: report this name */
 	int file_line;    /* and this line in it; 0 if not known */
 	int ahead;        /* messages name the line so many further down */
+	bool whole;       /* it is about the program: the line is not named */
 };
 
 struct diag {

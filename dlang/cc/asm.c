@@ -18,7 +18,7 @@ asm_init(struct as *as, unsigned nregs)
 	arena_init(&as->scratch);
 	as->nregs = nregs < 2 || nregs > DIF_REGS ? DIF_REGS : nregs;
 	str_addc(&as->strs, '\0');
-	as->used = 1; /* %r0 is always 0 */
+	as->used[0] = true; /* %r0 is always 0 */
 }
 
 void
@@ -44,9 +44,10 @@ fail(struct as *as, enum asm_status why)
 unsigned
 asm_reg(struct as *as)
 {
-	for (unsigned r = 1; r < as->nregs; r++) {
-		if ((as->used & 1U << r) == 0) {
-			as->used |= (uint8_t)(1U << r);
+	for (unsigned r = 1; r < ASM_REGS; r++) {
+		if (!as->used[r]) {
+			as->used[r] = true;
+			as->high = MAX(as->high, r);
 			return r;
 		}
 	}
@@ -58,13 +59,13 @@ void
 asm_reg_free(struct as *as, unsigned r)
 {
 	if (r != 0)
-		as->used &= (uint8_t) ~(1U << r);
+		as->used[r] = false;
 }
 
 void
 asm_reg_take(struct as *as, unsigned r)
 {
-	as->used |= (uint8_t)(1U << r);
+	as->used[r] = true;
 }
 
 uint32_t
@@ -80,8 +81,8 @@ asm_place(struct as *as, uint32_t label)
 	as->labels.at[label] = (uint32_t)as->text.len;
 }
 
-static void
-emit(struct as *as, dif_instr i)
+void
+asm_emit(struct as *as, dif_instr i)
 {
 	if (as->text.len >= DIF_MAX_TEXT) {
 		fail(as, ASM_TOO_LONG);
@@ -93,13 +94,13 @@ emit(struct as *as, dif_instr i)
 void
 asm_rrr(struct as *as, enum dif_op op, unsigned r1, unsigned r2, unsigned rd)
 {
-	emit(as, DIF_INSTR(op, r1, r2, rd));
+	asm_emit(as, DIF_INSTR(op, r1, r2, rd));
 }
 
 void
 asm_branch(struct as *as, enum dif_op op, uint32_t label)
 {
-	emit(as, DIF_INSTR_BRANCH(op, label));
+	asm_emit(as, DIF_INSTR_BRANCH(op, label));
 }
 
 void
@@ -116,7 +117,7 @@ asm_setx(struct as *as, uint64_t value, unsigned rd)
 		fail(as, ASM_TOO_LONG);
 		return;
 	}
-	emit(as, DIF_INSTR_INDEX(DIF_OP_SETX, known - 1, rd));
+	asm_emit(as, DIF_INSTR_INDEX(DIF_OP_SETX, known - 1, rd));
 }
 
 void
@@ -137,11 +138,11 @@ asm_sets(struct as *as, const char *text, unsigned rd)
 		fail(as, ASM_TOO_LONG);
 		return;
 	}
-	emit(as, DIF_INSTR_INDEX(DIF_OP_SETS, off, rd));
+	asm_emit(as, DIF_INSTR_INDEX(DIF_OP_SETS, off, rd));
 }
 
-static void
-note_var(struct as *as, const struct difo_var *v, bool write)
+void
+asm_note_var(struct as *as, const struct difo_var *v, bool write)
 {
 	struct difo_var *known = NULL;
 
@@ -162,17 +163,17 @@ void
 asm_var(struct as *as, enum dif_op op, const struct difo_var *v, unsigned r2,
     unsigned rd, bool write)
 {
-	note_var(as, v, write);
+	asm_note_var(as, v, write);
 	if (op == DIF_OP_LDGA)
-		emit(as, DIF_INSTR(op, v->id, r2, rd));
+		asm_emit(as, DIF_INSTR(op, v->id, r2, rd));
 	else
-		emit(as, DIF_INSTR_INDEX(op, v->id, rd));
+		asm_emit(as, DIF_INSTR_INDEX(op, v->id, rd));
 }
 
 void
 asm_call(struct as *as, enum dif_subr subr, unsigned rd)
 {
-	emit(as, DIF_INSTR_INDEX(DIF_OP_CALL, subr, rd));
+	asm_emit(as, DIF_INSTR_INDEX(DIF_OP_CALL, subr, rd));
 }
 
 static void
@@ -199,6 +200,8 @@ asm_finish(
     struct as *as, unsigned r, struct dif_type rtype, struct arena *arena)
 {
 	asm_rrr(as, DIF_OP_RET, 0, 0, r);
+	if (as->high >= as->nregs && as->status == ASM_OK)
+		asm_spill(as);
 	if (as->status != ASM_OK)
 		return NULL;
 	resolve_labels(as);

@@ -2,7 +2,9 @@
  * The assembler: instructions with labels, tables, registers, into a DIFO.
  *
  * Registers are given out lowest first and given back as soon as their value
- * has been used, so an expression in tree order takes %r1, %r2 and so on.
+ * has been used, so an expression in tree order takes %r1, %r2 and so on.  As
+ * many as an instruction has numbers for are given out; when the expression
+ * needed more than the machine has, spill.c gives the others a place in memory.
  */
 #ifndef DLANG_CC_ASM_H
 #define DLANG_CC_ASM_H
@@ -18,10 +20,12 @@ struct type;
 
 enum asm_status {
 	ASM_OK,
-	ASM_NOREG,    /* the expression needs more registers than there are */
+	ASM_NOREG, /* the expression needs more registers than have numbers */
 	ASM_TOO_LONG, /* more instructions, integers or strings than DIF has
 		       * numbers for */
 };
+
+#define ASM_REGS 256
 
 struct as {
 	VEC(dif_instr) text;
@@ -32,8 +36,12 @@ struct as {
 	struct hash str_index; /* text -> offset (as pointer) */
 	VEC(struct difo_var) vars;
 	struct arena scratch; /* keys of str_index */
-	uint8_t used;         /* bit n: %rn is taken */
-	unsigned nregs;
+	bool used[ASM_REGS];  /* %rn is taken */
+	unsigned nregs;       /* of the machine */
+	unsigned high;        /* highest register given out */
+	/* Where those live that the machine does not have; set when
+	 * asm_slots() says how many are needed. */
+	const struct difo_var *slots;
 	enum asm_status
 	    status; /* the first failure; later calls are harmless */
 };
@@ -59,7 +67,16 @@ void asm_sets(struct as *as, const char *text, unsigned rd);
 /* Load, store or array access of a variable, which is noted for -S. */
 void asm_var(struct as *as, enum dif_op op, const struct difo_var *v,
     unsigned r2, unsigned rd, bool write);
+void asm_note_var(struct as *as, const struct difo_var *v, bool write);
+/* An instruction as it is; the others are made with the functions above. */
+void asm_emit(struct as *as, dif_instr i);
 void asm_call(struct as *as, enum dif_subr subr, unsigned rd);
+
+/* How many clause-local variables of 8 bytes have to stand in for registers. */
+unsigned asm_slots(const struct as *as);
+
+/* spill.c: make the text do with the registers of the machine. */
+void asm_spill(struct as *as);
 
 /* End with `ret r' and make the DIFO, in `arena'.  NULL if status is not
  * ASM_OK. */

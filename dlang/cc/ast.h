@@ -154,7 +154,8 @@ struct node {
 	const char *name;
 	uint64_t value;
 	struct ident *ident;
-	void *extra; /* XLATE: struct xlator; CALL: struct fmt */
+	void *extra; /* XLATE: struct xlator; CALL: struct fmt; INLINE: type of
+		      * the translator's member, or NULL */
 };
 
 /* A list under construction. */

@@ -33,6 +33,39 @@ admit(struct comp *c, const struct node *n, struct difo *d)
 	return 0;
 }
 
+/* The variables that stand in for registers, shared by all DIFOs: none runs
+ * while another does. */
+static int
+give_slots(struct comp *c, const struct node *n, struct as *as)
+{
+	unsigned count = asm_slots(as);
+
+	if (count == 0)
+		return 0;
+	struct difo_var *slots =
+	    arena_alloc(&c->prog->arena, count * sizeof(*slots));
+	for (unsigned i = 0; i < count; i++) {
+		const char *name = arena_printf(&c->cc->arena, "%%spill%u", i);
+		struct ident *id = scope_lookup(c, DIF_LOCAL, name);
+		if (id == NULL) {
+			id = scope_variable(
+			    c, DIF_LOCAL, name, ID_SCALAR, &n->span);
+			if (id == NULL)
+				return -EINVAL;
+			id->type = c->cc->t_uint64;
+			if (scope_settle(c, id, n) != 0)
+				return -EINVAL;
+		}
+		slots[i] = (struct difo_var){ .name = id->name,
+			.id = id->id,
+			.kind = DIF_SCALAR,
+			.scope = DIF_LOCAL,
+			.type = type_dif(id->type) };
+	}
+	as->slots = slots;
+	return 0;
+}
+
 int
 cg_difo(struct comp *c, struct node *n, struct type *to, struct difo **out)
 {
@@ -43,7 +76,11 @@ cg_difo(struct comp *c, struct node *n, struct type *to, struct difo **out)
 	unsigned r = cg_expr(&g, n);
 	if (to != NULL)
 		cg_convert(&g, r, n, to);
-	*out = asm_finish(&g.as, r, type_dif(type), &c->prog->arena);
+	*out = NULL;
+	if (g.error == 0)
+		g.error = give_slots(c, n, &g.as);
+	if (g.error == 0)
+		*out = asm_finish(&g.as, r, type_dif(type), &c->prog->arena);
 	enum asm_status status = g.as.status;
 	asm_fini(&g.as);
 	if (g.error != 0)

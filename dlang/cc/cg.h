@@ -1,5 +1,5 @@
 /*
- * What the three files of the code generator share.
+ * What the files of the code generator share.
  */
 #ifndef DLANG_CC_CG_H
 #define DLANG_CC_CG_H

@@ -6,17 +6,8 @@
  * the node says NF_CANON; an address for by-reference types.  Arithmetic is
  * done in 64 bits and cut only by cg_convert().
  */
-#include <string.h>
-
-#include "dlang/cc/cg.h"
-
-#define KEYS_MAX (DIF_TUPLE + 1)
-
-static enum type_kind
-kind_of(const struct type *t)
-{
-	return type_resolve((struct type *)(uintptr_t)t)->kind;
-}
+#include "dlang/cc/cg_place.h"
+#include "dlang/cc/oper.h"
 
 static bool
 is_addressy(const struct node *n)
@@ -28,8 +19,8 @@ is_addressy(const struct node *n)
 
 /* ---- conversion ---- */
 
-static void
-extend(struct cg *g, unsigned r, uint32_t size, bool is_signed)
+void
+cg_extend(struct cg *g, unsigned r, uint32_t size, bool is_signed)
 {
 	unsigned n = asm_reg(&g->as);
 
@@ -39,8 +30,8 @@ extend(struct cg *g, unsigned r, uint32_t size, bool is_signed)
 	asm_reg_free(&g->as, n);
 }
 
-static bool
-is_int_size(uint32_t size)
+bool
+cg_is_int_size(uint32_t size)
 {
 	return size == 1 || size == 2 || size == 4;
 }
@@ -63,332 +54,14 @@ cg_convert(
 
 	if (!type_is_scalar(n->type) || !type_is_scalar(to))
 		return;
-	if (is_int_size(t.size) &&
+	if (cg_is_int_size(t.size) &&
 	    (t.size < f.size ||
 		(t.size == f.size && (!canon || t.is_signed != f.is_signed)) ||
 		(t.size > f.size && f.is_signed && !t.is_signed)))
-		extend(g, r, t.size, t.is_signed);
-	else if (t.size > f.size && !canon && is_int_size(f.size) &&
+		cg_extend(g, r, t.size, t.is_signed);
+	else if (t.size > f.size && !canon && cg_is_int_size(f.size) &&
 	    !is_signed_shl(n))
-		extend(g, r, f.size, f.is_signed);
-}
-
-/* ---- variables ---- */
-
-static struct difo_var
-describe(const struct ident *id, const struct type *type)
-{
-	return (struct difo_var){ .name = id->name,
-		.id = id->id,
-		.kind = id->kind == ID_ASSOC || id->kind == ID_ARRAY ?
-		    DIF_ARRAY :
-		    DIF_SCALAR,
-		.scope = (uint8_t)id->scope,
-		.type = type_dif(type) };
-}
-
-static const enum dif_op load_scalar[] = { DIF_OP_LDGS, DIF_OP_LDTS,
-	DIF_OP_LDLS };
-static const enum dif_op store_scalar[] = { DIF_OP_STGS, DIF_OP_STTS,
-	DIF_OP_STLS };
-
-static void
-load_var(
-    struct cg *g, const struct ident *id, const struct type *type, unsigned r)
-{
-	struct difo_var v = describe(id, type);
-
-	asm_var(&g->as, load_scalar[id->scope], &v, 0, r, false);
-}
-
-static void
-store_var(struct cg *g, const struct ident *id, unsigned r)
-{
-	struct difo_var v = describe(id, id->type);
-
-	asm_var(&g->as, store_scalar[id->scope], &v, 0, r, true);
-}
-
-/* The address of a symbol: known only in the process that is hit. */
-static unsigned
-symbol_address(struct cg *g, const struct ident *id)
-{
-	struct difo_var v = { .name = id->name,
-		.id = DIF_VAR_EXTERN,
-		.kind = DIF_ARRAY,
-		.scope = DIF_GLOBAL,
-		.type = type_dif(g->c->cc->t_uint64) };
-	unsigned r = asm_reg(&g->as);
-
-	asm_setx(&g->as, id->value, r);
-	asm_var(&g->as, DIF_OP_LDGA, &v, r, r, false);
-	return r;
-}
-
-/* ---- keys and arguments ---- */
-
-struct keys {
-	struct node *list;
-	struct type *const *types; /* what the tuple wants; NULL: as they are */
-	unsigned reg[KEYS_MAX];
-	size_t n;
-	bool late; /* too many for the registers: evaluate when pushed */
-};
-
-static int
-uses_tuple(struct node *n, void *ctx)
-{
-	return n->kind == N_CALL || n->kind == N_ASSIGN ||
-	    n->kind == N_POSTFIX ||
-	    (n->kind == N_UNARY && (n->op == O_INC || n->op == O_DEC)) ||
-	    (n->kind == N_INDEX && n->ident != NULL &&
-		n->ident->kind == ID_ASSOC);
-}
-
-static bool
-is_simple(struct node *n)
-{
-	return node_walk(n, uses_tuple, NULL) == 0;
-}
-
-int
-cg_too_many_keys(struct comp *c, const struct node *n)
-{
-	c->diags->context = NULL; /* no part of the clause is wrong */
-	return comp_error(
-	    c, D_UNKNOWN, n, "Insufficient tuple registers to generate code");
-}
-
-static int
-too_many_keys(struct cg *g, const struct node *n)
-{
-	if (g->error == 0)
-		g->error = cg_too_many_keys(g->c, n);
-	return g->error;
-}
-
-/* Evaluate all members before the tuple stack is touched: their own calls use
- * it, too.  With many members those that do not are left for push_keys(). */
-static void
-eval_keys(struct cg *g, const struct node *at, struct keys *k)
-{
-	size_t n = 0;
-
-	for (struct node *a = k->list; a != NULL; a = a->next)
-		n++;
-	if (n > DIF_TUPLE ||
-	    (int64_t)n > option_get(g->c->cc->opts, OPT_TREGS)) {
-		too_many_keys(g, at);
-		k->list = NULL;
-		return;
-	}
-	k->n = n;
-	k->late = n > 4;
-	size_t i = 0;
-	for (struct node *a = k->list; a != NULL; a = a->next, i++) {
-		struct type *want = k->types != NULL ? k->types[i] : NULL;
-		if (k->late && is_simple(a))
-			continue;
-		k->reg[i] = cg_expr(g, a);
-		if (want != NULL)
-			cg_convert(g, k->reg[i], a, want);
-	}
-}
-
-static void
-push_key(struct cg *g, unsigned r, const struct type *t)
-{
-	struct dif_type d = type_dif(t);
-
-	if ((d.flags & DIF_BY_REF) == 0) {
-		asm_rrr(&g->as, DIF_OP_PUSHTV, d.kind, 0, r);
-		return;
-	}
-	unsigned size = asm_reg(&g->as);
-	asm_setx(&g->as, d.size, size);
-	asm_rrr(&g->as, DIF_OP_PUSHTR, d.kind, size, r);
-	asm_reg_free(&g->as, size);
-}
-
-static void
-push_keys(struct cg *g, struct keys *k)
-{
-	size_t i = 0;
-
-	asm_rrr(&g->as, DIF_OP_FLUSHTS, 0, 0, 0);
-	for (struct node *a = k->list; a != NULL; a = a->next, i++) {
-		struct type *want = k->types != NULL ? k->types[i] : a->type;
-		bool here = k->late && k->reg[i] == 0;
-		unsigned r = k->reg[i];
-		if (here) {
-			r = cg_expr(g, a);
-			cg_convert(g, r, a, want);
-		}
-		push_key(g, r, want);
-		if (here)
-			asm_reg_free(&g->as, r);
-	}
-}
-
-static void
-free_keys(struct cg *g, struct keys *k)
-{
-	for (size_t i = 0; i < k->n; i++)
-		asm_reg_free(&g->as, k->reg[i]);
-}
-
-static void
-access_assoc(struct cg *g, const struct ident *id, unsigned r, bool store)
-{
-	struct difo_var v = describe(id, id->type);
-	enum dif_op op = id->scope == DIF_THREAD ?
-	    (store ? DIF_OP_STTAA : DIF_OP_LDTAA) :
-	    (store ? DIF_OP_STGAA : DIF_OP_LDGAA);
-
-	asm_var(&g->as, op, &v, 0, r, store);
-}
-
-/* ---- memory ---- */
-
-/* Replace the address in r by what it points to, if that is a value. */
-static void
-load(struct cg *g, unsigned r, const struct type *t, bool userland)
-{
-	struct dif_type d = type_dif(t);
-	static const enum dif_op ops[2][2][4] = {
-		{ { DIF_OP_LDUB, DIF_OP_LDUH, DIF_OP_LDUW, DIF_OP_LDX },
-		    { DIF_OP_LDSB, DIF_OP_LDSH, DIF_OP_LDSW, DIF_OP_LDX } },
-		{ { DIF_OP_ULDUB, DIF_OP_ULDUH, DIF_OP_ULDUW, DIF_OP_ULDX },
-		    { DIF_OP_ULDSB, DIF_OP_ULDSH, DIF_OP_ULDSW, DIF_OP_ULDX } },
-	};
-	unsigned log2 = d.size == 1 ? 0 : d.size == 2 ? 1 : d.size == 4 ? 2 : 3;
-
-	if ((d.flags & DIF_BY_REF) != 0 || kind_of(t) == TYPE_FUNC)
-		return;
-	asm_rrr(&g->as, ops[userland][d.is_signed][log2], r, 0, r);
-}
-
-static void
-store_memory(struct cg *g, unsigned value, unsigned addr, const struct type *t)
-{
-	struct dif_type d = type_dif(t);
-	static const enum dif_op ops[] = { DIF_OP_STB, DIF_OP_STH, DIF_OP_STW,
-		DIF_OP_STX };
-	unsigned log2 = d.size == 1 ? 0 : d.size == 2 ? 1 : d.size == 4 ? 2 : 3;
-
-	if ((d.flags & DIF_BY_REF) == 0) {
-		asm_rrr(&g->as, ops[log2], value, 0, addr);
-		return;
-	}
-	unsigned size = asm_reg(&g->as);
-	asm_setx(&g->as, d.size, size);
-	asm_rrr(&g->as, DIF_OP_COPYS, value, size, addr);
-	asm_reg_free(&g->as, size);
-}
-
-static void
-op_const(struct cg *g, enum dif_op op, unsigned r, uint64_t value)
-{
-	unsigned n = asm_reg(&g->as);
-
-	asm_setx(&g->as, value, n);
-	asm_rrr(&g->as, op, r, n, r);
-	asm_reg_free(&g->as, n);
-}
-
-static bool
-is_userland(const struct node *n)
-{
-	const struct type *t = n != NULL ? type_resolve(n->type) : NULL;
-
-	return t != NULL && t->kind == TYPE_POINTER && t->userland;
-}
-
-static uint64_t
-element_size(const struct node *n)
-{
-	const struct type *t = type_resolve(n->type);
-
-	if (t->kind == TYPE_STRING)
-		return 1;
-	return MAX(type_resolve(t->base)->size, (uint64_t)1);
-}
-
-/* The address of an lvalue in memory. */
-static unsigned
-address(struct cg *g, struct node *n)
-{
-	unsigned r;
-
-	switch ((enum node_kind)n->kind) {
-	case N_VAR:
-		if (n->ident->kind == ID_SYMBOL)
-			return symbol_address(g, n->ident);
-		return cg_expr(g, n); /* by reference: the value is it */
-	case N_MEMBER:
-		r = cg_expr(g, n->a);
-		if (n->value != 0)
-			op_const(g, DIF_OP_ADD, r, n->value);
-		return r;
-	case N_INDEX: {
-		r = cg_expr(g, n->a);
-		unsigned i = cg_expr(g, n->list);
-		if (element_size(n->a) != 1)
-			op_const(g, DIF_OP_MUL, i, element_size(n->a));
-		asm_rrr(&g->as, DIF_OP_ADD, r, i, r);
-		asm_reg_free(&g->as, i);
-		return r;
-	}
-	case N_UNARY: return cg_expr(g, n->a); /* *p */
-	default: return cg_expr(g, n);
-	}
-}
-
-/* A bit-field from its storage unit at the address in r. */
-static void
-load_bits(struct cg *g, unsigned r, const struct node *n)
-{
-	struct type unit = *type_resolve(n->type);
-	unsigned left = 64 - n->bit_offset - n->bit_size;
-
-	unit.is_signed = false;
-	load(g, r, &unit, false);
-	if (left != 0)
-		op_const(g, DIF_OP_SLL, r, left);
-	op_const(g, type_resolve(n->type)->is_signed ? DIF_OP_SRA : DIF_OP_SRL,
-	    r, 64 - n->bit_size);
-}
-
-static void
-store_bits(struct cg *g, unsigned value, unsigned addr, const struct node *n)
-{
-	struct type unit = *type_resolve(n->type);
-	uint64_t mask = (n->bit_size == 64 ? 0 : 1ULL << n->bit_size) - 1;
-	unsigned old = asm_reg(&g->as), bits = asm_reg(&g->as);
-
-	unit.is_signed = false;
-	asm_rrr(&g->as, DIF_OP_MOV, addr, 0, old);
-	load(g, old, &unit, false);
-	op_const(g, DIF_OP_AND, old, ~(mask << n->bit_offset));
-	asm_rrr(&g->as, DIF_OP_MOV, value, 0, bits);
-	op_const(g, DIF_OP_AND, bits, mask);
-	op_const(g, DIF_OP_SLL, bits, n->bit_offset);
-	asm_rrr(&g->as, DIF_OP_OR, old, bits, old);
-	asm_reg_free(&g->as, bits);
-	store_memory(g, old, addr, &unit);
-	asm_reg_free(&g->as, old);
-}
-
-static unsigned
-load_lvalue(struct cg *g, struct node *n)
-{
-	unsigned r = address(g, n);
-
-	if ((n->flags & NF_BITFIELD) != 0)
-		load_bits(g, r, n);
-	else
-		load(g, r, n->type, is_userland(n->a));
-	return r;
+		cg_extend(g, r, f.size, f.is_signed);
 }
 
 /* ---- operators ---- */
@@ -407,45 +80,14 @@ set_on(struct cg *g, enum dif_op branch, unsigned rd)
 	asm_place(&g->as, end);
 }
 
-static bool
-wider_signed(const struct node *a, const struct node *b)
-{
-	struct dif_type x = type_dif(a->type), y = type_dif(b->type);
-	unsigned rx = x.size * 16 + !x.is_signed,
-		 ry = y.size * 16 + !y.is_signed;
-
-	return rx >= ry ? x.is_signed : y.is_signed;
-}
-
-/* A negative operand beside a wider or equal unsigned one is taken in that
- * one's size, as C has it. */
 static void
 align_sign(
     struct cg *g, unsigned r, const struct node *n, const struct node *other)
 {
-	struct dif_type x = type_dif(n->type), y = type_dif(other->type);
+	unsigned size = oper_taken_in(n, other);
 
-	if (!type_is_integer(n->type) || !type_is_integer(other->type))
-		return;
-	if (x.is_signed && !y.is_signed && y.size >= x.size &&
-	    is_int_size(y.size) && n->kind != N_INT)
-		extend(g, r, y.size, false);
-	else if (n->kind == N_INT && x.is_signed && !y.is_signed &&
-	    is_int_size(y.size) && y.size >= x.size && (int64_t)n->value < 0)
-		extend(g, r, y.size, false);
-}
-
-static enum dif_op
-compare_branch(unsigned op, bool is_signed)
-{
-	switch ((enum oper)op) {
-	case O_LT: return is_signed ? DIF_OP_BL : DIF_OP_BLU;
-	case O_LE: return is_signed ? DIF_OP_BLE : DIF_OP_BLEU;
-	case O_GT: return is_signed ? DIF_OP_BG : DIF_OP_BGU;
-	case O_GE: return is_signed ? DIF_OP_BGE : DIF_OP_BGEU;
-	case O_NE: return DIF_OP_BNE;
-	default: return DIF_OP_BE;
-	}
+	if (cg_is_int_size(size))
+		cg_extend(g, r, size, false);
 }
 
 static unsigned
@@ -458,7 +100,7 @@ compare(struct cg *g, struct node *n)
 	unsigned a = cg_expr(g, n->a);
 	unsigned b = cg_expr(g, n->b);
 	/* scmp leaves N and Z as a signed difference would. */
-	bool is_signed = string || wider_signed(n->a, n->b);
+	bool is_signed = string || oper_is_signed(n);
 
 	if (!string) {
 		align_sign(g, a, n->a, n->b);
@@ -466,7 +108,7 @@ compare(struct cg *g, struct node *n)
 	}
 	asm_rrr(&g->as, string ? DIF_OP_SCMP : DIF_OP_CMP, a, b, 0);
 	asm_reg_free(&g->as, b);
-	set_on(g, compare_branch(n->op, is_signed), a);
+	set_on(g, oper_instruction(n->op, is_signed), a);
 	return a;
 }
 
@@ -484,7 +126,7 @@ static unsigned
 logical(struct cg *g, struct node *n)
 {
 	bool and = n->op == O_LAND;
-	enum dif_op out = and? DIF_OP_BE : DIF_OP_BNE;
+	enum dif_op out = oper_instruction(n->op, false);
 	uint32_t decided = asm_label(&g->as), end = asm_label(&g->as);
 
 	branch_if(g, n->a, out, decided);
@@ -528,57 +170,35 @@ logical_xor(struct cg *g, struct node *n)
 	return a;
 }
 
-static enum dif_op
-arith_op(const struct node *n)
-{
-	bool s = type_dif(n->type).is_signed;
-
-	if (n->op == O_DIV || n->op == O_MOD)
-		s = wider_signed(n->a, n->b);
-	switch ((enum oper)n->op) {
-	case O_ADD: return DIF_OP_ADD;
-	case O_SUB: return DIF_OP_SUB;
-	case O_MUL: return DIF_OP_MUL;
-	case O_DIV: return s ? DIF_OP_SDIV : DIF_OP_UDIV;
-	case O_MOD: return s ? DIF_OP_SREM : DIF_OP_UREM;
-	case O_SHL: return DIF_OP_SLL;
-	case O_SHR:
-		return type_dif(n->a->type).is_signed ? DIF_OP_SRA : DIF_OP_SRL;
-	case O_AND: return DIF_OP_AND;
-	case O_XOR: return DIF_OP_XOR;
-	default: return DIF_OP_OR;
-	}
-}
-
 /* a op b into a; b is freed.  Shared by `a op b' and `a op= b'. */
 static void
 arithmetic(struct cg *g, struct node *n, unsigned a, unsigned b)
 {
 	bool pa = is_addressy(n->a), pb = is_addressy(n->b);
 
-	if (pa && !pb && element_size(n->a) != 1)
-		op_const(g, DIF_OP_MUL, b, element_size(n->a));
-	if (pb && !pa && element_size(n->b) != 1)
-		op_const(g, DIF_OP_MUL, a, element_size(n->b));
+	if (pa && !pb && cg_element_size(n->a) != 1)
+		cg_op_const(g, DIF_OP_MUL, b, cg_element_size(n->a));
+	if (pb && !pa && cg_element_size(n->b) != 1)
+		cg_op_const(g, DIF_OP_MUL, a, cg_element_size(n->b));
 	if (n->op == O_DIV || n->op == O_MOD) {
 		align_sign(g, a, n->a, n->b);
 		align_sign(g, b, n->b, n->a);
 	}
-	asm_rrr(&g->as, arith_op(n), a, b, a);
+	asm_rrr(&g->as, oper_instruction(n->op, oper_is_signed(n)), a, b, a);
 	asm_reg_free(&g->as, b);
-	if (pa && pb && element_size(n->a) != 1)
-		op_const(g, DIF_OP_SDIV, a, element_size(n->a));
+	if (pa && pb && cg_element_size(n->a) != 1)
+		cg_op_const(g, DIF_OP_SDIV, a, cg_element_size(n->a));
 }
 
 static unsigned
 binary(struct cg *g, struct node *n)
 {
-	if (n->op >= O_LT && n->op <= O_NE)
-		return compare(g, n);
-	if (n->op == O_LAND || n->op == O_LOR)
-		return logical(g, n);
-	if (n->op == O_LXOR)
-		return logical_xor(g, n);
+	switch (oper_takes(n->op)) {
+	case OPER_COMPARE: return compare(g, n);
+	case OPER_LOGIC:
+		return n->op == O_LXOR ? logical_xor(g, n) : logical(g, n);
+	default: break;
+	}
 	unsigned a = cg_expr(g, n->a);
 	unsigned b = cg_expr(g, n->b);
 	arithmetic(g, n, a, b);
@@ -587,93 +207,23 @@ binary(struct cg *g, struct node *n)
 
 /* ---- assignment ---- */
 
-/* Where a value goes: evaluated once, read and written. */
-struct place {
-	struct node *n;
-	struct ident *id; /* variable, or NULL: memory */
-	struct keys keys; /* ID_ASSOC */
-	unsigned addr;    /* memory */
-};
-
-static void
-place_open(struct cg *g, struct node *n, struct place *p)
-{
-	*p = (struct place){ .n = n };
-	if (n->kind == N_VAR && n->ident->kind == ID_SCALAR) {
-		p->id = n->ident;
-	} else if (n->kind == N_INDEX && n->ident != NULL &&
-	    n->ident->kind == ID_ASSOC) {
-		p->id = n->ident;
-		p->keys =
-		    (struct keys){ .list = n->list, .types = n->ident->keys };
-		eval_keys(g, n, &p->keys);
-	} else {
-		p->addr = address(g, n);
-	}
-}
-
-static unsigned
-place_load(struct cg *g, struct place *p)
-{
-	unsigned r = asm_reg(&g->as);
-
-	if (p->id == NULL) {
-		asm_rrr(&g->as, DIF_OP_MOV, p->addr, 0, r);
-		if ((p->n->flags & NF_BITFIELD) != 0)
-			load_bits(g, r, p->n);
-		else
-			load(g, r, p->n->type, is_userland(p->n->a));
-	} else if (p->id->kind == ID_ASSOC) {
-		push_keys(g, &p->keys);
-		access_assoc(g, p->id, r, false);
-	} else {
-		load_var(g, p->id, p->id->type, r);
-	}
-	return r;
-}
-
-static void
-place_store(struct cg *g, struct place *p, unsigned r)
-{
-	if (p->id == NULL) {
-		if ((p->n->flags & NF_BITFIELD) != 0)
-			store_bits(g, r, p->addr, p->n);
-		else
-			store_memory(g, r, p->addr, p->n->type);
-	} else if (p->id->kind == ID_ASSOC) {
-		push_keys(g, &p->keys);
-		access_assoc(g, p->id, r, true);
-	} else {
-		store_var(g, p->id, r);
-	}
-}
-
-static void
-place_close(struct cg *g, struct place *p)
-{
-	if (p->id == NULL)
-		asm_reg_free(&g->as, p->addr);
-	else if (p->id->kind == ID_ASSOC)
-		free_keys(g, &p->keys);
-}
-
 static unsigned
 assign(struct cg *g, struct node *n)
 {
-	struct place p;
+	struct cg_place p;
 	unsigned r;
 
 	if (n->op == O_SET) {
 		/* Value first, then keys (dif.md, `a[k] = v'). */
 		r = cg_expr(g, n->b);
 		cg_convert(g, r, n->b, n->a->type);
-		place_open(g, n->a, &p);
-		place_store(g, &p, r);
-		place_close(g, &p);
+		cg_place_open(g, n->a, &p);
+		cg_place_store(g, &p, r);
+		cg_place_close(g, &p);
 		return r;
 	}
-	place_open(g, n->a, &p);
-	r = place_load(g, &p);
+	cg_place_open(g, n->a, &p);
+	r = cg_place_load(g, &p);
 	unsigned b = cg_expr(g, n->b);
 	arithmetic(g, n, r, b);
 	/* What the operator gave, in the type it works in. */
@@ -681,8 +231,8 @@ assign(struct cg *g, struct node *n)
 		    g->c->cc->t_int64 :
 		    n->a->type };
 	cg_convert(g, r, &result, n->a->type);
-	place_store(g, &p, r);
-	place_close(g, &p);
+	cg_place_store(g, &p, r);
+	cg_place_close(g, &p);
 	return r;
 }
 
@@ -691,24 +241,24 @@ static unsigned
 step(struct cg *g, struct node *n)
 {
 	const struct type *t = type_resolve(n->a->type);
-	uint64_t by = t->kind == TYPE_POINTER ? element_size(n->a) : 1;
+	uint64_t by = t->kind == TYPE_POINTER ? cg_element_size(n->a) : 1;
 	struct node result = { .type = g->c->cc->t_int64 };
-	struct place p;
+	struct cg_place p;
 
-	place_open(g, n->a, &p);
-	unsigned r = place_load(g, &p);
+	cg_place_open(g, n->a, &p);
+	unsigned r = cg_place_load(g, &p);
 	unsigned fresh = r;
 	if (n->kind == N_POSTFIX) {
 		fresh = asm_reg(&g->as);
 		asm_rrr(&g->as, DIF_OP_MOV, r, 0, fresh);
 	}
-	op_const(g, n->op == O_INC ? DIF_OP_ADD : DIF_OP_SUB, fresh, by);
+	cg_op_const(g, n->op == O_INC ? DIF_OP_ADD : DIF_OP_SUB, fresh, by);
 	if (t->kind != TYPE_POINTER)
 		cg_convert(g, fresh, &result, n->a->type);
-	place_store(g, &p, fresh);
+	cg_place_store(g, &p, fresh);
 	if (fresh != r)
 		asm_reg_free(&g->as, fresh);
-	place_close(g, &p);
+	cg_place_close(g, &p);
 	return r;
 }
 
@@ -720,8 +270,8 @@ unary(struct cg *g, struct node *n)
 	unsigned r;
 
 	switch ((enum oper)n->op) {
-	case O_DEREF: return load_lvalue(g, n);
-	case O_ADDR: return address(g, n->a);
+	case O_DEREF: return cg_load_lvalue(g, n);
+	case O_ADDR: return cg_address(g, n->a);
 	case O_INC:
 	case O_DEC: return step(g, n);
 	default: break;
@@ -766,7 +316,7 @@ conditional(struct cg *g, struct node *n)
 static unsigned
 call(struct cg *g, struct node *n)
 {
-	struct keys k = { .list = n->list };
+	struct cg_keys k = { .list = n->list };
 
 	if (n->ident->kind != ID_SUBR) {
 		if (g->error == 0)
@@ -778,9 +328,9 @@ call(struct cg *g, struct node *n)
 			    n->ident->name);
 		return asm_reg(&g->as);
 	}
-	eval_keys(g, n, &k);
-	push_keys(g, &k);
-	free_keys(g, &k);
+	cg_eval_keys(g, n, &k);
+	cg_push_keys(g, &k);
+	cg_free_keys(g, &k);
 	unsigned r = asm_reg(&g->as);
 	asm_call(&g->as, (enum dif_subr)n->ident->id, r);
 	return r;
@@ -792,18 +342,18 @@ index_expr(struct cg *g, struct node *n)
 	unsigned r;
 
 	if (n->ident == NULL)
-		return load_lvalue(g, n);
+		return cg_load_lvalue(g, n);
 	if (n->ident->kind == ID_ASSOC) {
-		struct keys k = { .list = n->list, .types = n->ident->keys };
-		eval_keys(g, n, &k);
-		push_keys(g, &k);
-		free_keys(g, &k);
+		struct cg_keys k = { .list = n->list, .types = n->ident->keys };
+		cg_eval_keys(g, n, &k);
+		cg_push_keys(g, &k);
+		cg_free_keys(g, &k);
 		r = asm_reg(&g->as);
-		access_assoc(g, n->ident, r, false);
+		cg_access_assoc(g, n->ident, r, false);
 		return r;
 	}
 	/* args[] and uregs[]; the checker may have moved args[]'s index. */
-	struct difo_var v = describe(n->ident, n->type);
+	struct difo_var v = cg_describe_var(n->ident, n->type);
 	if (n->ident->id == DIF_VAR_ARGS) {
 		r = asm_reg(&g->as);
 		asm_setx(&g->as, n->value, r);
@@ -813,8 +363,8 @@ index_expr(struct cg *g, struct node *n)
 	asm_var(&g->as, DIF_OP_LDGA, &v, r, r, false);
 	struct dif_type d = type_dif(n->type);
 	if (n->ident->id == DIF_VAR_ARGS && type_is_scalar(n->type) &&
-	    is_int_size(d.size)) {
-		extend(g, r, d.size, d.is_signed);
+	    cg_is_int_size(d.size)) {
+		cg_extend(g, r, d.size, d.is_signed);
 		n->flags |= NF_CANON;
 	}
 	return r;
@@ -826,12 +376,12 @@ variable(struct cg *g, struct node *n)
 	unsigned r;
 
 	if (n->ident->kind == ID_SYMBOL) {
-		r = symbol_address(g, n->ident);
-		load(g, r, n->type, false);
+		r = cg_symbol_address(g, n->ident);
+		cg_load(g, r, n->type, false);
 		return r;
 	}
 	r = asm_reg(&g->as);
-	load_var(g, n->ident, n->type, r);
+	cg_load_var(g, n->ident, n->type, r);
 	return r;
 }
 
@@ -895,7 +445,7 @@ cg_expr(struct cg *g, struct node *n)
 	case N_INT: return constant(g, n);
 	case N_STRING: return literal(g, n);
 	case N_VAR: return variable(g, n);
-	case N_MEMBER: return load_lvalue(g, n);
+	case N_MEMBER: return cg_load_lvalue(g, n);
 	case N_INDEX:
 		if (kind_of(n->type) == TYPE_DYN)
 			return dynamic(g, n);

@@ -76,7 +76,25 @@ int check_list(struct comp *c, struct node *list);
 /* D_UNKNOWN: what is called means something in a kernel only. */
 int check_kernel_only(struct comp *c, const struct node *n);
 int check_subr(struct comp *c, struct node *n);
+#define NAME_MAX_TEXT 160 /* of a type in a message */
+
+/* In place, as the node may be a member of a list. */
+void check_become_int(struct node *n, uint64_t value, struct type *type);
+
+/* check_name.c */
+int check_name(struct comp *c, struct node *n);
 int check_var(struct comp *c, struct node *n);
+int check_index(struct comp *c, struct node *n);
+/* check_memory.c */
+int check_member(struct comp *c, struct node *n);
+int check_element(struct comp *c, struct node *n);
+int check_deref(struct comp *c, struct node *n);
+int check_address(struct comp *c, struct node *n);
+/* check_type.c */
+int check_cast(struct comp *c, struct node *n);
+int check_sizeof(struct comp *c, struct node *n);
+int check_offsetof(struct comp *c, struct node *n);
+
 /* The left side of `=', `++' and the like; declared with `type' if new. */
 int check_target(
     struct comp *c, const struct node *n, struct node *to, struct type *type);

@@ -5,8 +5,6 @@
 
 #include "dlang/cc/check.h"
 
-#define NAME_MAX_TEXT 160 /* of a type in a message */
-
 /* ---- constant parameters ---- */
 
 struct quant {

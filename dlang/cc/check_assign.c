@@ -6,8 +6,6 @@
 
 #include "dlang/cc/check.h"
 
-#define NAME_MAX_TEXT 160 /* of a type in a message */
-
 int
 check_writable(struct comp *c, const struct node *n, const struct node *to)
 {

@@ -5,8 +5,6 @@
 
 #include "dlang/cc/check.h"
 
-#define NAME_MAX_TEXT 160 /* of a type in a message */
-
 /* ---- prototypes ---- */
 
 static size_t
@@ -26,8 +24,9 @@ wrong_length(struct comp *c, const struct node *n, const char *name,
 	bool range = p->nrequired != p->nargs || p->varargs;
 
 	return comp_error(c, D_PROTO_LEN, n,
-	    "%s%s prototype mismatch: %zu arg%s passed, %s%zu expected", name,
-	    brackets, got, got == 1 ? "" : "s",
+	    "%s%s prototype mismatch: %zu %s%s passed, %s%zu expected", name,
+	    brackets, got, brackets[0] == '[' ? "key" : "arg",
+	    got == 1 ? "" : "s",
 	    !range                 ? "" :
 		got < p->nrequired ? "at least " :
 				     "at most ",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dlang/cc/cc_impl.h"
+#include "dlang/cc/oper.h"
 
 struct type *
 fold_int_type(
@@ -40,17 +41,12 @@ is_const(const struct node *n)
 	return n != NULL && n->kind == N_INT;
 }
 
-/* The value as a register that holds this type would have it. */
 static uint64_t
 extend(uint64_t v, const struct type *t)
 {
 	struct dif_type d = type_dif(t);
 
-	if (d.size >= 8 || d.size == 0)
-		return v;
-	unsigned shift = 64 - d.size * 8;
-	return d.is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) :
-			     v << shift >> shift;
+	return oper_extend(v, d.size, d.is_signed);
 }
 
 static void
@@ -76,62 +72,6 @@ become_result(struct comp *c, struct node *n, uint64_t value)
 	become_int(n, value);
 }
 
-/* The type in which a binary operator of these operands compares. */
-static bool
-both_signed(const struct node *a, const struct node *b)
-{
-	struct dif_type x = type_dif(a->type), y = type_dif(b->type);
-	unsigned rx = x.size * 16 + !x.is_signed,
-		 ry = y.size * 16 + !y.is_signed;
-
-	return rx >= ry ? x.is_signed : y.is_signed;
-}
-
-static uint64_t
-divide(uint64_t x, uint64_t y, bool is_signed, bool rem)
-{
-	if (!is_signed)
-		return rem ? x % y : x / y;
-	/* The one signed quotient that does not fit would trap. */
-	if ((int64_t)y == -1)
-		return rem ? 0 : -x;
-	return rem ? (uint64_t)((int64_t)x % (int64_t)y) :
-		     (uint64_t)((int64_t)x / (int64_t)y);
-}
-
-static uint64_t
-compute(const struct node *n, uint64_t x, uint64_t y)
-{
-	bool s = both_signed(n->a, n->b);
-	bool less = s ? (int64_t)x < (int64_t)y : x < y;
-
-	switch ((enum oper)n->op) {
-	case O_ADD: return x + y;
-	case O_SUB: return x - y;
-	case O_MUL: return x * y;
-	case O_DIV: return divide(x, y, type_dif(n->type).is_signed, false);
-	case O_MOD: return divide(x, y, type_dif(n->type).is_signed, true);
-	case O_SHL: return x << (y & 63);
-	case O_SHR:
-		return type_dif(n->a->type).is_signed ?
-		    (uint64_t)((int64_t)x >> (y & 63)) :
-		    x >> (y & 63);
-	case O_LT: return less;
-	case O_LE: return less || x == y;
-	case O_GT: return !less && x != y;
-	case O_GE: return !less;
-	case O_EQ: return x == y;
-	case O_NE: return x != y;
-	case O_AND: return x & y;
-	case O_XOR: return x ^ y;
-	case O_OR: return x | y;
-	case O_LAND: return x && y;
-	case O_LXOR: return !x != !y;
-	case O_LOR: return x || y;
-	default: return 0; /* not a binary operator */
-	}
-}
-
 static bool
 divides(const struct node *n)
 {
@@ -146,7 +86,7 @@ fold_binary(struct comp *c, struct node *n)
 		    c, D_DIV_ZERO, n, "expression contains division by zero");
 	if (is_const(n->a) && is_const(n->b) && n->kind == N_BINARY &&
 	    type_is_integer(n->type))
-		become_result(c, n, compute(n, n->a->value, n->b->value));
+		become_result(c, n, oper_value(n, n->a->value, n->b->value));
 	else if (is_const(n->a) && n->op == O_LAND && n->a->value == 0)
 		become_int(n, 0);
 	else if (is_const(n->a) && n->op == O_LOR && n->a->value != 0)

@@ -35,6 +35,7 @@ struct lexer {
 	bool in_enum, in_init, in_xlator;
 	int enum_depth;
 	struct span span; /* of the current token */
+	struct hash tags; /* structs and unions that this text has defined */
 	struct node *program;
 };
 

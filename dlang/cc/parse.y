@@ -54,6 +54,10 @@ static struct node *point(struct lexer *lx, const struct span *at,
     struct node *inner);
 static struct node *in_pointers(struct node *pointers, struct node *direct);
 static void note_typedef(struct lexer *lx, struct node *decl);
+static const char *tag_key(
+    struct lexer *lx, unsigned word, const char *tag);
+static void refuse_twice(struct lexer *lx, const struct span *at,
+    unsigned word, const char *tag);
 static void refuse_form(struct lexer *lx, const struct span *at, bool pred);
 }
 
@@ -417,9 +421,10 @@ sou
 			$$ = mk_name(lx, N_SOU, &@$, $2);
 			$$->op = (uint8_t)$1;
 		}
-	| sou_word IDENT '{' mdecls '}'
+	| sou_word IDENT '{' { refuse_twice(lx, &@3, $1, $2); } mdecls '}'
 		{
-			$$ = mk_list(lx, N_SOU, &@$, NULL, $4);
+			$$ = mk_list(lx, N_SOU, &@$, NULL, $5);
+			hash_set_str(&lx->tags, tag_key(lx, $1, $2), lx);
 			$$->span.ahead = @3.line - @$.line;
 			$$->op = (uint8_t)$1;
 			$$->name = $2;
@@ -858,6 +863,24 @@ note_typedef(struct lexer *lx, struct node *decl)
 	}
 }
 
+static const char *
+tag_key(struct lexer *lx, unsigned word, const char *tag)
+{
+	return arena_printf(
+	    &lx->c->cc->arena, "%s %s", oper_text(word), tag);
+}
+
+/* A second body is no body: what stands in the braces is something else, and
+ * would be complained of as that. */
+static void
+refuse_twice(
+    struct lexer *lx, const struct span *at, unsigned word, const char *tag)
+{
+	if (hash_get_str(&lx->tags, tag_key(lx, word, tag)) != NULL)
+		diag_error(lx->c->diags, D_DECL_TYPERED, at,
+		    "type redeclared: %s %s", oper_text(word), tag);
+}
+
 static void
 refuse_form(struct lexer *lx, const struct span *at, bool pred)
 {
@@ -886,6 +909,7 @@ parse_program(struct comp *c, struct node **out)
 		return error;
 	dcc_parse(&lx, scanner);
 	lex_fini_scanner(scanner);
+	hash_fini(&lx.tags);
 	if (c->diags->any)
 		return -EINVAL;
 	*out = lx.program;

@@ -195,6 +195,7 @@ xlate_member(struct comp *c, struct node *n)
 	n->kind = N_INLINE;
 	n->a = body;
 	n->type = type_is_scalar(tm->type) ? tm->type : body->type;
+	n->extra = tm->type;
 	n->flags = NF_CANON;
 	return 0;
 }

@@ -13,6 +13,7 @@ struct layout {
 	uint64_t statics, dyn, lanes, end; /* offsets in the store */
 	uint64_t locals, scratch, buf, agg, spec, lane; /* offsets in a lane */
 	uint64_t spec_size;
+	uint32_t dynvars;
 };
 
 /* Lanes begin on a cache line of their own. */
@@ -29,7 +30,8 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 {
 	y->statics = align64(sizeof(struct store_hdr));
 	y->dyn = align64(y->statics + im->statics_size);
-	y->lanes = align64(y->dyn + s->dynvarsize);
+	y->dynvars = vars_count(im, s->dynvarsize);
+	y->lanes = align64(y->dyn + vars_size(im, y->dynvars));
 
 	y->spec_size = spec_size(im->nspec, im->specsize);
 	y->locals = align64(sizeof(struct lane));
@@ -44,6 +46,12 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 		return false;
 	y->end = y->lanes + y->lane * s->nlanes;
 	return y->end <= UINT32_MAX;
+}
+
+bool
+store_has_room(const struct img_hdr *im, uint32_t dynvarsize)
+{
+	return im->dyn_cost == 0 || vars_count(im, dynvarsize) > 0;
 }
 
 uint32_t
@@ -109,7 +117,7 @@ store_init(
 	h->end_room = s->end_room;
 	h->activity = ACTIVITY_INACTIVE;
 	init_strings(im, r->base + y.statics, DIF_GLOBAL);
-	vars_init(r, h->dyn_ref, s->dynvarsize, im->dyn_data);
+	vars_init(r, h->dyn_ref, im, y.dynvars);
 	for (uint32_t i = 0; i < s->nlanes; i++)
 		lane_init(r, h->lanes_ref + i * h->lane_size, im, &y, s);
 	return 0;

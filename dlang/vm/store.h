@@ -98,6 +98,8 @@ struct store_sizes {
 	uint32_t end_room;
 };
 
+/* Does dynvarsize hold one dynamic variable at least, if there are any? */
+bool store_has_room(const struct img_hdr *im, uint32_t dynvarsize);
 /* Bytes a store needs for this image; 0 when they do not fit 32 bits. */
 uint32_t store_size(const struct img_hdr *im, const struct store_sizes *s);
 

@@ -56,28 +56,51 @@ struct dyn {
 	uint32_t mask, chunks, chunk_size, chunk_ref;
 };
 
+static uint64_t
+chunk_bytes(const struct img_hdr *im)
+{
+	return VM_ALIGN(sizeof(struct dyn_chunk) + (uint64_t)im->dyn_data);
+}
+
+/* One for each chunk, rounded down: chains of one or two. */
+static uint32_t
+bucket_count(uint32_t chunks)
+{
+	uint32_t buckets = 1;
+
+	while (buckets <= chunks / 2)
+		buckets *= 2;
+	return buckets;
+}
+
+uint32_t
+vars_count(const struct img_hdr *im, uint32_t dynvarsize)
+{
+	return im->dyn_cost != 0 ? dynvarsize / im->dyn_cost : 0;
+}
+
+uint64_t
+vars_size(const struct img_hdr *im, uint32_t count)
+{
+	uint64_t buckets = VM_ALIGN(4 * (uint64_t)bucket_count(count));
+
+	return sizeof(struct dyn_hdr) + buckets + count * chunk_bytes(im);
+}
+
 void
-vars_init(
-    const struct region *store, uint32_t ref, uint32_t size, uint32_t data)
+vars_init(const struct region *store, uint32_t ref, const struct img_hdr *im,
+    uint32_t count)
 {
 	struct dyn_hdr *h = region_at8(store, ref, sizeof(*h));
-	uint64_t chunk = VM_ALIGN(sizeof(struct dyn_chunk) + (uint64_t)data);
 
-	if (data == 0 || h == NULL || size < sizeof(*h))
+	if (count == 0 || h == NULL)
 		return;
-	/* A bucket for each chunk, rounded down: chains of one or two. */
-	uint64_t n = (size - sizeof(*h)) / (chunk + 4);
-	if (n == 0)
-		return;
-	uint32_t buckets = 1;
-	while (buckets <= n / 2)
-		buckets *= 2;
+	h->buckets = bucket_count(count);
 	h->bucket_ref = ref + (uint32_t)sizeof(*h);
-	h->chunk_ref = VM_ALIGN(h->bucket_ref + 4 * buckets);
-	h->chunks = (uint32_t)((ref + (uint64_t)size - h->chunk_ref) / chunk);
-	h->chunk_size = (uint32_t)chunk;
-	h->data = data;
-	h->buckets = buckets;
+	h->chunk_ref = VM_ALIGN(h->bucket_ref + 4 * h->buckets);
+	h->chunks = count;
+	h->chunk_size = (uint32_t)chunk_bytes(im);
+	h->data = im->dyn_data;
 }
 
 static bool

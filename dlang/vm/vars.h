@@ -6,10 +6,14 @@
 
 #include "dlang/vm/vm_impl.h"
 
-/* Lay out the dynamic variables in `size' zeroed bytes at ref; `data' is the
- * most bytes of key and value (img_hdr.dyn_data). */
-void vars_init(
-    const struct region *store, uint32_t ref, uint32_t size, uint32_t data);
+/* How many dynamic variables the option dynvarsize is good for.  It counts what
+ * the program sees, keys and values; what finds them comes on top. */
+uint32_t vars_count(const struct img_hdr *im, uint32_t dynvarsize);
+/* The bytes that so many take in the store. */
+uint64_t vars_size(const struct img_hdr *im, uint32_t count);
+/* Lay them out in zeroed bytes at ref. */
+void vars_init(const struct region *store, uint32_t ref,
+    const struct img_hdr *im, uint32_t count);
 
 /* The value, or for by-reference variables the VM address of the data; 0 when
  * absent or NULL.  Nothing is created.  Faults: those of reading the keys. */

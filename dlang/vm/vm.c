@@ -661,6 +661,10 @@ vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value)
 			RD = vm_alloc(env, R1, &mem);
 			break;
 		}
+		case DIF_OP_BOUND:
+			if (R1 >= R2)
+				vm_fault(env, FLT_BADINDEX, R1);
+			break;
 		case DIF_OP_COPYS: copy(env, R1, R2, RD); break;
 		case DIF_OP_STB: store(env, RD, R1, 1); break;
 		case DIF_OP_STH: store(env, RD, R1, 2); break;

@@ -84,4 +84,14 @@ dt -x errtags -n 'pid$target:a.out:nosuchfunction:entry { trace(1); }' \
     -c "$bin/args"
 is "status of a missing function" "$status" 1
 has "$tmp/err" '^dtrap: .*\[D_PROC_FUNC\]'
+
+# The middle of an instruction.
+middle=1
+while grep -qx "$(printf %x "$middle")" "$tmp/insns"; do
+	middle=$((middle + 1))
+done
+dt -x errtags -n "pid\$target:a.out:ten:$(printf %x "$middle") { trace(1); }" \
+    -c "$bin/args"
+is "status between two instructions" "$status" 1
+has "$tmp/err" '^dtrap: .*\[D_PROC_ALIGN\]'
 finish

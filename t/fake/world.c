@@ -2,6 +2,7 @@
  * The world of tables; see world.h.  Process 123 runs a.out, which has
  *
  *	struct point { int x, y; };  typedef struct point point_t;
+ *	enum color { RED, BLUE };
  *	int total;  point_t origin;  point_t *cursor;  char title[16];
  *	int main(int, char **);  untyped;
  */
@@ -85,6 +86,24 @@ point(struct types *ts)
 	return t;
 }
 
+static struct type *
+color(struct types *ts)
+{
+	static struct type_enumerator tags[] = { { "RED", 0 }, { "BLUE", 1 } };
+	struct type *t = types_lookup(ts, "enum color");
+
+	if (t != NULL)
+		return t;
+	t = types_new(ts, TYPE_ENUM);
+	t->name = "color";
+	t->size = 4;
+	t->is_signed = true;
+	t->enumerators = tags;
+	t->nenumerators = ARRAY_SIZE(tags);
+	types_define(ts, "enum color", t);
+	return t;
+}
+
 static int
 fake_nargs(void *w, const struct probe_desc *pd)
 {
@@ -144,6 +163,10 @@ fake_type(void *w, const char *object, const char *name, struct types *ts,
 {
 	if (strcmp(name, "struct point") == 0) {
 		*out = point(ts);
+		return 0;
+	}
+	if (strcmp(name, "enum color") == 0) {
+		*out = color(ts);
 		return 0;
 	}
 	if (strcmp(name, "point_t") != 0)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "dlang/cc/cc.h"
+#include "dlang/dif.h"
 #include "t/fake/world.h"
 
 /* One session with one program. */
@@ -231,7 +232,7 @@ static const struct row operators[] = {
 	{ B("x = \"a\"; x = 0"), OK, NULL },
 	{ B("x = \"a\"; x = NULL"), OK, NULL },
 	{ B("x = 1; x = \"a\""), D_OP_INCOMPAT, NULL },
-	{ B("trace(\"a\" + 1)"), D_OP_INCOMPAT, NULL },
+	{ B("trace(1 - \"a\")"), D_OP_INCOMPAT, NULL },
 	{ B("trace(\"a\" * 1)"), D_OP_ARITH, NULL },
 	{ B("trace(-\"a\")"), D_OP_ARITH, NULL },
 	{ B("trace(~\"a\")"), D_OP_INT, NULL },
@@ -306,6 +307,9 @@ static const struct row operators[] = {
 	{ "int a[4]; BEGIN{a = 1}", D_OP_ARRFUN, NULL },
 	{ "int a[4]; BEGIN{trace(a[4])}", D_ARR_BOUNDS, NULL },
 	{ "enum e { A, B }; BEGIN{trace((enum e)1 == B)}", OK, NULL },
+	/* Tags of an enum of the target are known beside its values only. */
+	{ B("trace((enum color)1 == BLUE)"), OK, NULL },
+	{ "int BLUE; BEGIN{trace((enum color)1 == BLUE)}", D_IDENT_AMBIG, NULL },
 	{ B("trace(1 ? 2 : 3, 4)"), D_PROTO_LEN, NULL },
 	{ B("trace((1, 2))"), OK, NULL },
 	{ "BEGIN/\"a\"/{}", D_PRED_SCALAR, NULL },
@@ -686,6 +690,25 @@ START_TEST(every_row_has_its_tag)
 }
 END_TEST
 
+START_TEST(variables_have_numbers_of_16_bits)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	for (int i = 0; i <= DIF_VAR_MAX - DIF_VAR_USER + 1; i++)
+		fprintf(f, "%s x%d", i == 0 ? "int" : ",", i);
+	fprintf(f, ";");
+	fclose(f);
+	open_session(NULL);
+	compile(text);
+	ck_assert_int_ne(r.error, 0);
+	ck_assert_int_eq(r.diags.first.tag, D_ID_OFLOW);
+	close_session();
+	free(text);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -695,6 +718,7 @@ main(void)
 
 	tcase_add_loop_test(
 	    tc, every_row_has_its_tag, 0, (int)ARRAY_SIZE(tables));
+	tcase_add_test(tc, variables_have_numbers_of_16_bits);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_ENV);
 	int failed = srunner_ntests_failed(sr);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "dlang/base/base.h"
+#include "dlang/vm/vars.h"
 #include "t/fake/env.h"
 
 static struct kit k;
@@ -56,9 +57,11 @@ START_TEST(variables_are_sorted_and_placed)
 	ck_assert_uint_eq(h->statics_size, 8 + 24 + 8);
 	ck_assert_uint_eq(h->locals_size, 8 + 8 + 8);
 	ck_assert_uint_eq(h->dyn_data, 2 * 16 + 32 + 8);
+	/* 4 bytes for which array, the keys, the value. */
+	ck_assert_uint_eq(h->dyn_cost, 4 + 28 + 8);
 	ck_assert_uint_eq(vars[1].id, 0x501);
 	ck_assert_uint_eq(vars[1].flags, DIF_BY_REF | IMG_VAR_STRING);
-	ck_assert_uint_eq(vars[1].size, 20);
+	ck_assert_uint_eq(vars[1].size, 21);
 	ck_assert_uint_eq(vars[1].off, 0);
 	ck_assert_uint_eq(vars[2].off, 32);
 	/* The string starts as NULL, the rest as zero. */
@@ -278,9 +281,12 @@ START_TEST(stores_are_laid_out_apart)
 
 	k.sizes.nlanes = 3;
 	kit_var(&k, DIF_GLOBAL, DIF_SCALAR, 0x500);
+	kit_var(&k, DIF_THREAD, DIF_SCALAR, 0x501);
 	kit_publish(&k);
 	const struct store_hdr *h = store_hdr(&k.store);
-	uint32_t end = h->dyn_ref + k.sizes.dynvarsize;
+	uint32_t count = vars_count(image_hdr(k.im), k.sizes.dynvarsize);
+	uint32_t end = h->dyn_ref + (uint32_t)vars_size(image_hdr(k.im), count);
+	ck_assert_uint_eq(count, k.sizes.dynvarsize / 8);
 	ck_assert_uint_ge(h->statics_ref, sizeof(*h));
 	ck_assert_uint_ge(h->dyn_ref, h->statics_ref + 8);
 	for (uint32_t i = 0; i < 3; i++) {

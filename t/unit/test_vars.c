@@ -127,13 +127,13 @@ START_TEST(strings_are_null_copied_and_cut)
 		k.target.mem[0] = 'X'; /* it was copied */
 		ck_assert_str_eq(str(get(ids[i], NULL, 0)), "short");
 		set(ids[i], NULL, 0,
-		    fake_env_str(&k.target, 0, "0123456789abcdefgh"));
-		ck_assert_str_eq(str(get(ids[i], NULL, 0)), "0123456789abcde");
+		    fake_env_str(&k.target, 0, "0123456789abcdefghi"));
+		ck_assert_str_eq(str(get(ids[i], NULL, 0)), "0123456789abcdef");
 		/* To itself, and from its own middle. */
 		set(ids[i], NULL, 0, get(ids[i], NULL, 0));
-		ck_assert_str_eq(str(get(ids[i], NULL, 0)), "0123456789abcde");
+		ck_assert_str_eq(str(get(ids[i], NULL, 0)), "0123456789abcdef");
 		set(ids[i], NULL, 0, get(ids[i], NULL, 0) + 3);
-		ck_assert_str_eq(str(get(ids[i], NULL, 0)), "3456789abcde");
+		ck_assert_str_eq(str(get(ids[i], NULL, 0)), "3456789abcdef");
 		set(ids[i], NULL, 0, 0);
 		ck_assert_uint_eq(get(ids[i], NULL, 0), 0);
 		ck_assert_int_eq(k.env.fault.code, FLT_NONE);

@@ -146,7 +146,7 @@ START_TEST(what_is_refused)
 		{ I(0, 0, 0, 0), "invalid opcode 0" },
 		{ I(DIF_OP_XLATE, 0, 0, 1), "invalid opcode 78" },
 		{ I(DIF_OP_XLARG, 0, 0, 1), "invalid opcode 79" },
-		{ I(80, 0, 0, 1), "invalid opcode 80" },
+		{ I(81, 0, 0, 1), "invalid opcode 81" },
 		{ I(255, 0, 0, 1), "invalid opcode 255" },
 	};
 	/* clang-format on */

@@ -119,22 +119,22 @@ record_error(struct consume *c, uint32_t epid, const char *what)
 /* clang-format off */
 static const struct fault_row {
 	uint32_t code;
-	bool has_addr;
+	enum { NO_VALUE, ADDRESS, NUMBER } shows;
 	const char *text;
 } fault_rows[] = {
-	{ FLT_BADADDR,   true,  "invalid address" },
-	{ FLT_BADALIGN,  true,  "invalid alignment" },
-	{ FLT_ILLOP,     false, "illegal operation" },
-	{ FLT_DIVZERO,   false, "divide-by-zero" },
-	{ FLT_NOSCRATCH, false, "out of scratch space" },
-	{ FLT_KPRIV,     false, "invalid kernel access" },
-	{ FLT_UPRIV,     false, "invalid user access" },
-	{ FLT_TUPOFLOW,  false, "tuple stack overflow" },
-	{ FLT_BADSTACK,  true,  "bad stack" },
-	{ FLT_BADSIZE,   true,  "invalid size" },
-	{ FLT_BADINDEX,  false, "index out of bounds" },
-	{ FLT_LIBRARY,   false, "library-level fault" },
-	{ FLT_UNKNOWN,   false, "unknown fault" }, /* and all others */
+	{ FLT_BADADDR,   ADDRESS,  "invalid address" },
+	{ FLT_BADALIGN,  ADDRESS,  "invalid alignment" },
+	{ FLT_ILLOP,     NO_VALUE, "illegal operation" },
+	{ FLT_DIVZERO,   NO_VALUE, "divide-by-zero" },
+	{ FLT_NOSCRATCH, NO_VALUE, "out of scratch space" },
+	{ FLT_KPRIV,     NO_VALUE, "invalid kernel access" },
+	{ FLT_UPRIV,     NO_VALUE, "invalid user access" },
+	{ FLT_TUPOFLOW,  NO_VALUE, "tuple stack overflow" },
+	{ FLT_BADSTACK,  ADDRESS,  "bad stack" },
+	{ FLT_BADSIZE,   ADDRESS,  "invalid size" },
+	{ FLT_BADINDEX,  NUMBER,   "index out of bounds" },
+	{ FLT_LIBRARY,   NO_VALUE, "library-level fault" },
+	{ FLT_UNKNOWN,   NO_VALUE, "unknown fault" }, /* and all others */
 };
 /* clang-format on */
 
@@ -149,8 +149,10 @@ record_fault(struct consume *c)
 	while (i < ARRAY_SIZE(fault_rows) - 1 && fault_rows[i].code != f.code)
 		i++;
 	str_add(&s, fault_rows[i].text);
-	if (fault_rows[i].has_addr)
+	if (fault_rows[i].shows == ADDRESS)
 		str_printf(&s, " (0x%llx)", (unsigned long long)f.value);
+	else if (fault_rows[i].shows == NUMBER)
+		str_printf(&s, " (%lld)", (long long)f.value);
 	if (f.offset >= 0)
 		str_printf(&s, " at DIF offset %d", f.offset);
 	record_message(c, f.epid, str_c(&s));

@@ -1,0 +1,75 @@
+/*
+ * Between cg_expr.c and cg_place.c: what values are kept in.
+ */
+#ifndef DLANG_CC_CG_PLACE_H
+#define DLANG_CC_CG_PLACE_H
+
+#include "dlang/cc/cg.h"
+
+#define KEYS_MAX (DIF_TUPLE + 1)
+
+static inline enum type_kind
+kind_of(const struct type *t)
+{
+	return type_resolve((struct type *)(uintptr_t)t)->kind;
+}
+
+/* ---- cg_expr.c ---- */
+
+/* Sizes that a register has to be extended from. */
+bool cg_is_int_size(uint32_t size);
+/* Extend the low `size' bytes of r, in place. */
+void cg_extend(struct cg *g, unsigned r, uint32_t size, bool is_signed);
+
+/* ---- variables ---- */
+
+struct difo_var cg_describe_var(
+    const struct ident *id, const struct type *type);
+void cg_load_var(
+    struct cg *g, const struct ident *id, const struct type *type, unsigned r);
+
+/* The address of a symbol of the target, in a register. */
+unsigned cg_symbol_address(struct cg *g, const struct ident *id);
+
+/* ---- keys and arguments ---- */
+
+struct cg_keys {
+	struct node *list;
+	struct type *const *types; /* what the tuple wants; NULL: as they are */
+	unsigned reg[KEYS_MAX];
+	size_t n;
+	bool late; /* too many for the registers: evaluate when pushed */
+};
+
+void cg_eval_keys(struct cg *g, const struct node *at, struct cg_keys *k);
+void cg_push_keys(struct cg *g, struct cg_keys *k);
+void cg_free_keys(struct cg *g, struct cg_keys *k);
+void cg_access_assoc(
+    struct cg *g, const struct ident *id, unsigned r, bool store);
+
+/* ---- memory ---- */
+
+/* r = r op value */
+void cg_op_const(struct cg *g, enum dif_op op, unsigned r, uint64_t value);
+void cg_load(struct cg *g, unsigned r, const struct type *t, bool userland);
+/* Bytes from one element to the next. */
+uint64_t cg_element_size(const struct node *n);
+unsigned cg_address(struct cg *g, struct node *n);
+unsigned cg_load_lvalue(struct cg *g, struct node *n);
+
+/* ---- places ---- */
+
+/* Where a value goes: evaluated once, read and written. */
+struct cg_place {
+	struct node *n;
+	struct ident *id;    /* variable, or NULL: memory */
+	struct cg_keys keys; /* ID_ASSOC */
+	unsigned addr;       /* memory */
+};
+
+void cg_place_open(struct cg *g, struct node *n, struct cg_place *p);
+unsigned cg_place_load(struct cg *g, struct cg_place *p);
+void cg_place_store(struct cg *g, struct cg_place *p, unsigned r);
+void cg_place_close(struct cg *g, struct cg_place *p);
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * Names, and names with keys: variables, inlines, built-in arrays.
+ */
+#include "dlang/cc/check.h"
+
+/* ---- names ---- */
+
+/* Replace a use of an inline by its body, parameters bound to `args'. */
+static int
+expand_inline(
+    struct comp *c, struct node *n, struct ident *id, struct node *args)
+{
+	struct node *arg = args;
+	struct node *body = comp_copy(c, id->body);
+
+	if (body == NULL)
+		return -EINVAL;
+	for (size_t i = 0; i < id->nformals; i++, arg = arg->next)
+		id->formals[i]->body = arg;
+	struct ident **params = c->params;
+	size_t nparams = c->nparams;
+	c->params = id->formals;
+	c->nparams = id->nformals;
+	int error = check_expr(c, body);
+	c->params = params;
+	c->nparams = nparams;
+	for (size_t i = 0; i < id->nformals; i++)
+		id->formals[i]->body = NULL;
+	if (error != 0)
+		return error;
+	if (body->kind == N_INT && type_equal(body->type, id->type)) {
+		/* Its name is gone when the clause is looked at. */
+		if ((id->flags & IDF_ATTR) != 0 && stab_name(c, n, id) != 0)
+			return -EINVAL;
+		struct node *next = n->next;
+		struct span span = n->span;
+		*n = *body;
+		n->span = span;
+		n->next = next;
+		return 0;
+	}
+	n->kind = N_INLINE;
+	n->a = body;
+	n->list = NULL;
+	n->ident = id;
+	n->type = id->type;
+	n->flags = NF_CANON | (body->flags & NF_POINTS);
+	return 0;
+}
+
+int
+check_var(struct comp *c, struct node *n)
+{
+	struct ident *id = n->ident;
+
+	if (n->kind != N_VAR)
+		return check_expr(c, n); /* a parameter or enumerator */
+	switch (id->kind) {
+	case ID_SCALAR:
+	case ID_PARAM: break;
+	case ID_BUILTIN: n->type = id->type; break;
+	case ID_SYMBOL:
+		if (n->type == NULL)
+			return comp_error(c, D_SYM_NOTYPES, n,
+			    "no symbolic type information is available for %s",
+			    id->name);
+		break;
+	default:
+		if (id->kind == ID_INLINE && id->nformals == 0)
+			return expand_inline(c, n, id, NULL);
+		return comp_error(c, D_IDENT_BADREF, n,
+		    "%s '%s' may not be referenced as scalar",
+		    ident_kind_name(id), id->name);
+	}
+	if ((id->flags & IDF_ALLOCA) != 0)
+		n->flags |= NF_ALLOCA;
+	if (n->type == NULL)
+		return comp_error(c, D_IDENT_UNDEF, n,
+		    "failed to resolve %s: Unknown variable name", id->name);
+	return 0;
+}
+
+int
+check_name(struct comp *c, struct node *n)
+{
+	int error = bind_expr(c, n, false);
+
+	return error != 0 ? error : check_var(c, n);
+}
+
+/* ---- name[...] ---- */
+
+static int
+check_tuple(struct comp *c, struct node *n, struct ident *id)
+{
+	struct proto p = {
+		.args = id->keys, .nargs = id->nkeys, .nrequired = id->nkeys
+	};
+
+	for (struct node *k = n->list; k != NULL; k = k->next)
+		if (check_expr(c, k) != 0)
+			return -EINVAL;
+	return check_args(c, n, id, &p, "[ ]");
+}
+
+static int
+check_assoc(struct comp *c, struct node *n, struct ident *id)
+{
+	if (check_tuple(c, n, id) != 0)
+		return -EINVAL;
+	n->ident = id;
+	n->type = id->type;
+	n->flags = NF_LVALUE | NF_WRITABLE | NF_CANON;
+	return 0;
+}
+
+/* An argument whose declared type is not the one the probe has. */
+static int
+translate_arg(struct comp *c, struct node *n, int64_t index, struct type *to)
+{
+	char x[NAME_MAX_TEXT], y[NAME_MAX_TEXT];
+	struct node *value = comp_copy(c, n);
+
+	if (value == NULL)
+		return -EINVAL;
+	n->list = n->a = NULL;
+	n->ident = NULL;
+	n->b = value;
+	n->type = to;
+	if (type_is_scalar(to) && check_compatible(to, value)) {
+		n->kind = N_CAST;
+		n->flags = NF_CANON;
+		return 0;
+	}
+	n->kind = N_XLATE;
+	n->extra = xlate_find(c, to, value->type);
+	if (n->extra == NULL)
+		return comp_error(c, D_ARGS_XLATOR, n,
+		    "translator for args[%ld] from %s to %s is not defined",
+		    (long)index, type_name(value->type, x, sizeof(x)),
+		    type_name(to, y, sizeof(y)));
+	return 0;
+}
+
+static int
+check_args_array(struct comp *c, struct node *n, int64_t index)
+{
+	const struct world *w = c->cc->world;
+	struct world_arg arg = { 0 };
+
+	if (c->desc == NULL)
+		return comp_error(c, D_ARGS_NONE, n,
+		    "args[ ] may not be referenced outside of a probe clause");
+	int count =
+	    w->ops->nargs != NULL ? w->ops->nargs(w->ctx, c->desc) : -ENOENT;
+	if (count == -ENOTUNIQ)
+		return comp_error(c, D_ARGS_MULTI, n,
+		    "args[ ] may not be referenced because probe description "
+		    "%s:%s:%s:%s matches an unstable set of probes",
+		    c->desc->prov, c->desc->mod, c->desc->func, c->desc->name);
+	if (index < 0 || index >= (count < 0 ? 0 : count))
+		return comp_error(c, D_ARGS_IDX, n,
+		    "index %ld is out of range for %s:%s:%s:%s args[ ]",
+		    (long)index, c->desc->prov, c->desc->mod, c->desc->func,
+		    c->desc->name);
+	if (w->ops->arg(w->ctx, c->desc, (unsigned)index, c->cc->types, &arg) !=
+		0 ||
+	    arg.native == NULL)
+		return comp_error(c, D_ARGS_TYPE, n,
+		    "failed to resolve native type for args[%ld]", (long)index);
+	n->value = arg.source;
+	n->type = arg.native;
+	n->flags = 0;
+	if (arg.translated != NULL && !type_equal(arg.translated, arg.native))
+		return translate_arg(c, n, index, arg.translated);
+	return 0;
+}
+
+/* args[n], uregs[n] */
+static int
+check_builtin_array(struct comp *c, struct node *n, struct ident *id)
+{
+	struct node *i = n->list;
+	char buf[NAME_MAX_TEXT];
+	int64_t index;
+
+	if (i->next != NULL)
+		return comp_error(c, D_PROTO_LEN, n,
+		    "%s[ ] prototype mismatch: 2 args passed, 1 expected",
+		    id->name);
+	if (check_expr(c, i) != 0)
+		return -EINVAL;
+	bool constant = check_const(i, &index);
+	n->ident = id;
+	n->flags = 0;
+	if (!constant)
+		return comp_error(c, D_PROTO_ARG, n,
+		    "%s[ ] argument #1 is incompatible with prototype:\n"
+		    "\tprototype: integer constant\n\t argument: %s",
+		    id->name, type_name(i->type, buf, sizeof(buf)));
+	if (id->id == DIF_VAR_ARGS)
+		return check_args_array(c, n, index);
+	if (index < 0 || index >= UREG_D_COUNT)
+		return comp_error(c, D_UNKNOWN, n,
+		    "%s[]: index out of bounds (%ld)", id->name, (long)index);
+	n->type = id->type;
+	n->flags = NF_CANON;
+	return 0;
+}
+
+static int
+check_inline_call(struct comp *c, struct node *n, struct ident *id)
+{
+	if (check_tuple(c, n, id) != 0)
+		return -EINVAL;
+	return expand_inline(c, n, id, n->list);
+}
+
+/* An aggregation with keys; only the statement that assigns it, and actions,
+ * know what to do with one. */
+static int
+check_agg_index(struct comp *c, struct node *n)
+{
+	if (n->a->kind == N_INDEX)
+		return comp_error(c, D_AGG_MDIM, n,
+		    "improper attempt to reference @%s as a "
+		    "multi-dimensional array",
+		    n->a->a->name);
+	n->type = c->cc->t_dyn;
+	return 0;
+}
+
+int
+check_index(struct comp *c, struct node *n)
+{
+	struct node *a = n->a;
+
+	if (a->kind == N_AGG || (a->kind == N_INDEX && a->a->kind == N_AGG))
+		return check_agg_index(c, n);
+	if (bind_expr(c, a, false) != 0)
+		return -EINVAL;
+	if (a->kind != N_VAR)
+		return check_element(c, n);
+	struct ident *id = a->ident;
+	switch (id->kind) {
+	case ID_ASSOC: return check_assoc(c, n, id);
+	case ID_ARRAY: return check_builtin_array(c, n, id);
+	case ID_INLINE:
+		if (id->nformals > 0)
+			return check_inline_call(c, n, id);
+		break;
+	case ID_SUBR:
+	case ID_ACTION:
+	case ID_AGGFUNC:
+		return comp_error(c, D_ARR_BADREF, n,
+		    "cannot access %s %s as an associative array",
+		    ident_kind_name(id), id->name);
+	default: break;
+	}
+	if (id->scope == DIF_LOCAL && id->kind == ID_SCALAR &&
+	    id->type != NULL && !type_is_byref(id->type) && !is_pointer(a))
+		return comp_error(c, D_ARR_LOCAL, n,
+		    "local variables may not be used as associative arrays: "
+		    "%s",
+		    id->name);
+	int error = check_var(c, a);
+	return error != 0 ? error : check_element(c, n);
+}

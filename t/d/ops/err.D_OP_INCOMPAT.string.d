@@ -1,0 +1,5 @@
+/* A number less a string is nothing. */
+BEGIN
+{
+	trace(1 - execname);
+}

@@ -1,0 +1,7 @@
+/* What cannot be undone is not tried. */
+/* @opts: -w */
+BEGIN
+{
+	speculate(1);
+	stop();
+}

@@ -1,0 +1,6 @@
+/* An aggregation is no part of what is committed. */
+BEGIN
+{
+	commit(1);
+	@a = count();
+}

@@ -1,0 +1,5 @@
+/* One pair of brackets. */
+BEGIN
+{
+	@a[1][2] = count();
+}

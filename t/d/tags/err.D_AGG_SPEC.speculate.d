@@ -1,0 +1,6 @@
+/* Nor of a speculation. */
+BEGIN
+{
+	speculate(1);
+	@a = count();
+}

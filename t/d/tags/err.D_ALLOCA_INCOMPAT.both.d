@@ -1,0 +1,6 @@
+/* A variable points into scratch memory, or never. */
+BEGIN
+{
+	p = alloca(8);
+	p = (void *)4096;
+}

@@ -1,0 +1,5 @@
+/* Larger than all scratch memory. */
+BEGIN
+{
+	p = alloca(100000000);
+}

@@ -1,0 +1,7 @@
+/* Arguments belong to a probe. */
+inline int first = args[0];
+
+BEGIN
+{
+	trace(first);
+}

@@ -1,0 +1,6 @@
+/* What an aggregation is assigned is no value. */
+BEGIN
+{
+	x = 1;
+	x = (@a = count());
+}

@@ -1,0 +1,5 @@
+/* An aggregating function gives no value of its own. */
+BEGIN
+{
+	count();
+}

@@ -1,0 +1,5 @@
+/* Only an aggregation that there is can be cleared. */
+BEGIN
+{
+	clear(@a);
+}

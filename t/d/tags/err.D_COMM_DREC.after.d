@@ -1,0 +1,6 @@
+/* What is recorded is recorded. */
+BEGIN
+{
+	trace(1);
+	commit(1);
+}

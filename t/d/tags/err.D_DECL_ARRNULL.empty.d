@@ -1,0 +1,2 @@
+/* The size of an array is not left out. */
+int x[];

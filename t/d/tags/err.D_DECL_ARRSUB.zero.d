@@ -1,0 +1,2 @@
+/* An array has one element at least. */
+int x[0];

@@ -1,0 +1,2 @@
+/* Classes of C that mean nothing here. */
+static int x;

@@ -1,0 +1,4 @@
+/* No wider than its type. */
+struct s {
+	int x : 33;
+};

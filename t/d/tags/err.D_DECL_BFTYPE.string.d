@@ -1,0 +1,4 @@
+/* Bit-fields are integers. */
+struct s {
+	string x : 3;
+};

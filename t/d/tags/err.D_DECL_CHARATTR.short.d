@@ -1,0 +1,2 @@
+/* There is no short char. */
+short char x;

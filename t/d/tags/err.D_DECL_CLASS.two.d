@@ -1,0 +1,2 @@
+/* One storage class at most. */
+self this int x;

@@ -1,0 +1,4 @@
+/* A member has no keys. */
+struct s {
+	int a[int];
+};

@@ -1,0 +1,2 @@
+/* Enumerators are integers. */
+enum e { A = "x" };

@@ -1,0 +1,2 @@
+/* A storage class alone declares nothing of a type. */
+extern x;

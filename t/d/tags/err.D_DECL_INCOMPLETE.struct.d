@@ -1,0 +1,2 @@
+/* A variable has a size. */
+struct nowhere x;

@@ -1,0 +1,2 @@
+/* Clause-locals have no keys. */
+this int x[int];

@@ -1,0 +1,2 @@
+/* A key has no storage class. */
+int x[register int];

@@ -1,0 +1,2 @@
+/* And no other has it. */
+inline int n[int a, int a] = 1;

@@ -1,0 +1,2 @@
+/* Keys are known, all of them. */
+int x[int, ...];

@@ -1,0 +1,2 @@
+/* Void is alone or not at all. */
+int (*f)(int, void);

@@ -1,0 +1,2 @@
+/* A declaration is the program's own. */
+int a`b;

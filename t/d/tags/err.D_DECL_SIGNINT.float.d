@@ -1,0 +1,2 @@
+/* Floating-point types have no unsigned form. */
+unsigned float x;

@@ -1,0 +1,2 @@
+/* Void has no sign. */
+unsigned void x;

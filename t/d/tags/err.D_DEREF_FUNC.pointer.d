@@ -1,0 +1,7 @@
+/* A function is no value. */
+int (*f)(int);
+
+BEGIN
+{
+	trace(*f);
+}

@@ -1,0 +1,5 @@
+/* There is nothing at a pointer to void. */
+BEGIN
+{
+	trace(*(void *)alloca(8));
+}

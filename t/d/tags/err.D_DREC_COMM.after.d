@@ -1,0 +1,6 @@
+/* A clause that commits records nothing. */
+BEGIN
+{
+	commit(1);
+	trace(1);
+}

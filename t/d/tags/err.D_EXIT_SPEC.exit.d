@@ -1,0 +1,6 @@
+/* The end cannot be undone. */
+BEGIN
+{
+	speculate(1);
+	exit(0);
+}

@@ -1,0 +1,5 @@
+/* A folder is no file to write. */
+BEGIN
+{
+	freopen(".");
+}

@@ -1,0 +1,5 @@
+/* A function is no variable. */
+BEGIN
+{
+	trace(printf);
+}

@@ -1,0 +1,5 @@
+/* The factor is a constant. */
+BEGIN
+{
+	@a = llquantize(1, pid, 0, 6, 20);
+}

@@ -1,0 +1,5 @@
+/* Above one. */
+BEGIN
+{
+	@a = llquantize(1, 1, 0, 6, 20);
+}

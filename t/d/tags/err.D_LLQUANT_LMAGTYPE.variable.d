@@ -1,0 +1,5 @@
+/* Magnitudes are constants. */
+BEGIN
+{
+	@a = llquantize(1, 10, pid, 6, 20);
+}

@@ -1,0 +1,6 @@
+/* the same high one, */
+BEGIN
+{
+	@a = llquantize(1, 10, 0, 6, 20);
+	@a = llquantize(1, 10, 0, 5, 20);
+}

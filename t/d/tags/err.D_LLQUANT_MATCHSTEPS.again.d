@@ -1,0 +1,6 @@
+/* and the same steps. */
+BEGIN
+{
+	@a = llquantize(1, 10, 0, 6, 20);
+	@a = llquantize(1, 10, 0, 6, 10);
+}

@@ -1,0 +1,5 @@
+/* Steps are a constant. */
+BEGIN
+{
+	@a = llquantize(1, 10, 0, 6, pid);
+}

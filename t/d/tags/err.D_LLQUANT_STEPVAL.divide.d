@@ -1,0 +1,5 @@
+/* That divides a power of the factor. */
+BEGIN
+{
+	@a = llquantize(1, 10, 0, 6, 3);
+}

@@ -1,0 +1,5 @@
+/* Or normalised. */
+BEGIN
+{
+	normalize(@a, 2);
+}

@@ -1,0 +1,5 @@
+/* Only structs and unions have members. */
+BEGIN
+{
+	trace(offsetof(int, x));
+}

@@ -1,0 +1,6 @@
+/* An aggregation is no branch of a condition. */
+BEGIN
+{
+	@a = count();
+	trace(pid ? @a : @a);
+}

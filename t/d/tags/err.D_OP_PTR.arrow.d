@@ -1,0 +1,5 @@
+/* An arrow leads from a pointer. */
+BEGIN
+{
+	trace(pid->x);
+}

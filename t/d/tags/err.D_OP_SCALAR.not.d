@@ -1,0 +1,5 @@
+/* Only what is zero or not can be negated. */
+BEGIN
+{
+	trace(!"a");
+}

@@ -1,0 +1,5 @@
+/* A program is no library. */
+#pragma D depends_on library x.d
+BEGIN
+{
+}

@@ -1,0 +1,5 @@
+/* An option has a name. */
+#pragma D option
+BEGIN
+{
+}

@@ -1,0 +1,5 @@
+/* Attributes belong to something. */
+#pragma D attributes Evolving/Evolving/ISA x
+BEGIN
+{
+}

@@ -1,0 +1,5 @@
+/* One that there is. */
+BEGIN
+{
+	printa(@a);
+}

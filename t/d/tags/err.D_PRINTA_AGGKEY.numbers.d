@@ -1,0 +1,7 @@
+/* Several have equally many keys. */
+BEGIN
+{
+	@a[1] = count();
+	@b = count();
+	printa(@a, @b);
+}

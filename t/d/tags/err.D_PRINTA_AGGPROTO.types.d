@@ -1,0 +1,7 @@
+/* Of the same types. */
+BEGIN
+{
+	@a[1] = count();
+	@b["x"] = count();
+	printa(@a, @b);
+}

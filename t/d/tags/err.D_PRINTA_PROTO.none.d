@@ -1,0 +1,5 @@
+/* printa() prints an aggregation. */
+BEGIN
+{
+	printa("%d\n");
+}

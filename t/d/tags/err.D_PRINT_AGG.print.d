@@ -1,0 +1,6 @@
+/* An aggregation is printed by printa(). */
+BEGIN
+{
+	@a = count();
+	print(@a);
+}

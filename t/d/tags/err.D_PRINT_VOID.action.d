@@ -1,0 +1,5 @@
+/* Nothing is nothing to print. */
+BEGIN
+{
+	print(exit(1));
+}

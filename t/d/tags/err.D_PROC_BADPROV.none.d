@@ -1,0 +1,4 @@
+/* Which process is part of the name. */
+pid:::entry
+{
+}

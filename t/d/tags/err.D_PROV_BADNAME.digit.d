@@ -1,0 +1,3 @@
+/* A provider's name ends before its pid. */
+provider p1 {
+};

@@ -1,0 +1,7 @@
+/* A provider is declared one way. */
+provider p {
+	probe a();
+};
+provider p {
+	probe b();
+};

@@ -1,0 +1,5 @@
+/* A probe is declared once. */
+provider p {
+	probe a();
+	probe a();
+};

@@ -1,0 +1,6 @@
+/* A clause speculates once. */
+BEGIN
+{
+	speculate(1);
+	speculate(2);
+}

@@ -1,0 +1,9 @@
+/* A struct is no string. */
+struct pair {
+	int x;
+} v;
+
+BEGIN
+{
+	trace(stringof(v));
+}

@@ -1,0 +1,9 @@
+/* Memory is at an address. */
+struct pair {
+	int x;
+} v;
+
+BEGIN
+{
+	tracemem(v, 4);
+}

@@ -1,0 +1,5 @@
+/* As much as is known before. */
+BEGIN
+{
+	tracemem(alloca(8), pid);
+}

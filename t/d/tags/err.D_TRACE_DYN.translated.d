@@ -1,0 +1,17 @@
+/* What a translator gives has members and no bytes. */
+struct in {
+	int a;
+};
+struct out {
+	int b;
+	int c;
+};
+
+translator struct out < struct in *p > {
+	b = p->a;
+};
+
+BEGIN
+{
+	trace(xlate <struct out *> ((struct in *)alloca(4)));
+}

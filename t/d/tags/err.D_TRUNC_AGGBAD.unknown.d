@@ -1,0 +1,5 @@
+/* Or cut. */
+BEGIN
+{
+	trunc(@a);
+}

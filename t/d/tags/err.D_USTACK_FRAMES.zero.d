@@ -1,0 +1,5 @@
+/* A stack has a frame. */
+BEGIN
+{
+	ustack(0);
+}

@@ -1,0 +1,5 @@
+/* Names have a known size. */
+BEGIN
+{
+	ustack(1, pid);
+}
