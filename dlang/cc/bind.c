@@ -318,3 +318,18 @@ bind_expr(struct comp *c, struct node *n, bool assigning)
 		return bind_scoped(c, n, assigning);
 	return 0;
 }
+
+bool
+bind_untyped_address(struct comp *c, struct node *n)
+{
+	struct node *a = n->a;
+
+	if (a->kind != N_NAME || strchr(a->name, '`') == NULL ||
+	    bind_expr(c, a, false) != 0 || a->kind != N_VAR ||
+	    a->ident->kind != ID_SYMBOL || a->type != NULL)
+		return false;
+	a->type = c->cc->t_void;
+	n->type = types_pointer(c->cc->types, a->type);
+	n->flags = NF_CANON;
+	return true;
+}

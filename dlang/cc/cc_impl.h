@@ -119,6 +119,9 @@ int decl_type(struct comp *c, struct node *tn, struct type **out);
 /* bind.c */
 /* Resolve an N_NAME, N_AGG, or MEMBER of self/this in place. */
 int bind_expr(struct comp *c, struct node *n, bool assigning);
+/* &`name of a symbol without a type: where it is can be said without debug
+ * information.  False for anything else. */
+bool bind_untyped_address(struct comp *c, struct node *n);
 /* The description as the program writes it, to four fields. */
 int bind_desc(struct comp *c, struct node *pdesc, struct probe_desc *out);
 

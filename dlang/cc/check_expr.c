@@ -131,22 +131,6 @@ check_step(struct comp *c, struct node *n)
 	return 0;
 }
 
-/* &`name: where a symbol is can be said without debug information, too. */
-static bool
-is_untyped_symbol(struct comp *c, struct node *n)
-{
-	struct node *a = n->a;
-
-	if (a->kind != N_NAME || strchr(a->name, '`') == NULL ||
-	    bind_expr(c, a, false) != 0 || a->kind != N_VAR ||
-	    a->ident->kind != ID_SYMBOL || a->type != NULL)
-		return false;
-	a->type = c->cc->t_void;
-	n->type = types_pointer(c->cc->types, a->type);
-	n->flags = NF_CANON;
-	return true;
-}
-
 static int
 check_unary(struct comp *c, struct node *n)
 {
@@ -154,7 +138,7 @@ check_unary(struct comp *c, struct node *n)
 
 	if (n->op == O_INC || n->op == O_DEC)
 		return check_step(c, n);
-	if (n->op == O_ADDR && is_untyped_symbol(c, n))
+	if (n->op == O_ADDR && bind_untyped_address(c, n))
 		return 0;
 	if (check_expr(c, n->a) != 0)
 		return -EINVAL;
