@@ -65,6 +65,8 @@ static const struct option_words {
 	{ OPT_EVALTIME,  (const char *const[]){ "exec", "preinit", "postinit",
 			     "main", NULL } },
 	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
+	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },
+	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },
 	{ OPT_STDC,      (const char *const[]){ "a", "c", "s", "t", NULL } },
 	{ OPT_BUFRESIZE, (const char *const[]){ "auto", "manual", NULL } },
 };

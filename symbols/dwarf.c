@@ -33,6 +33,7 @@ struct unit {
 	uint64_t start, end; /* its entries, in .debug_info */
 	uint64_t strings;    /* its part of .debug_str_offsets */
 	bool always;         /* cannot be ruled out by looking at bytes */
+	bool apart;          /* in .debug_types, which begins from 0 again */
 	bool wanted;
 };
 
@@ -78,13 +79,15 @@ unit_add(struct dwarf *d, Dwarf_CU *cu, Dwarf_Die *die, Dwarf_Die *split,
 	struct unit u = { .die = *die, .start = dwarf_dieoffset(die) };
 	Dwarf_Attribute attr;
 	Dwarf_Word base;
+	Dwarf_Half version = 0;
 	uint8_t type = 0;
 
-	if (dwarf_cu_info(cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 &&
-	    type == DW_UT_skeleton && split->addr != NULL) {
+	dwarf_cu_info(cu, &version, &type, NULL, NULL, NULL, NULL, NULL);
+	if (type == DW_UT_skeleton && split->addr != NULL) {
 		u.die = *split;
 		u.always = true;
 	}
+	u.apart = type == DW_UT_type && version < 5;
 	u.always |= foreign;
 	u.strings = UINT64_MAX;
 	if (dwarf_attr(die, DW_AT_str_offsets_base, &attr) != NULL &&
@@ -105,22 +108,20 @@ units_add(struct dwarf *d, Dwarf *dbg, bool foreign)
 			unit_add(d, cu, &die, &split, foreign);
 }
 
-/* Where the units of .debug_info end.  Those of .debug_types, which come
- * after, begin from 0 again. */
+/* Where the units of .debug_info end. */
 static void
 units_order(struct dwarf *d)
 {
 	struct unit *u = d->units.at;
 	size_t n = d->units.len, i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && !u[i].apart; i++) {
+		if (i > 0)
+			u[i - 1].end = u[i].start;
 		u[i].end = UINT64_MAX;
-		if (i + 1 == n || u[i + 1].start <= u[i].start)
-			break;
-		u[i].end = u[i + 1].start;
 	}
-	d->ordered = i < n ? i + 1 : n;
-	for (i = d->ordered; i < n; i++)
+	d->ordered = i;
+	for (; i < n; i++)
 		u[i].always = true;
 }
 

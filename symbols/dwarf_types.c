@@ -309,10 +309,8 @@ complete(struct type *t)
 
 	t->complete = NULL;
 	if (dwarf_flag(&die, DW_AT_declaration)) {
-		if (!referred(&die, DW_AT_signature, &full) &&
-		    (t->name == NULL ||
-			!dwarf_definition(
-			    p->o, dwarf_tag(&die), t->name, &full)))
+		if (t->name == NULL ||
+		    !dwarf_definition(p->o, dwarf_tag(&die), t->name, &full))
 			return; /* a forward it stays */
 		die = full;
 	}
@@ -327,6 +325,11 @@ complete(struct type *t)
 static struct type *
 tagged_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 {
+	Dwarf_Die full;
+
+	/* All there is may be a reference to a unit of its own. */
+	if (referred(die, DW_AT_signature, &full) && full.addr != die->addr)
+		return dwtype_of(dw, o, &full);
 	struct type *t = types_new(dw->ts, TYPE_FORWARD);
 	struct pending *p = arena_alloc(&dw->arena, sizeof(*p));
 

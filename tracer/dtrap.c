@@ -406,7 +406,8 @@ start_targets(struct cli *c)
 static int
 list(struct cli *c)
 {
-	static const struct probe_desc everything = { "", "", "", "", 0 };
+	static const struct probe_desc everything = { "", "", "", "", 0,
+		false };
 
 	list_header(&c->st);
 	if (c->requests.len == 0) {
@@ -632,6 +633,10 @@ run(struct cli *c)
 	loop_signals(&c->st);
 	panic_guard(c->st.super);
 	int r = open_output(c);
+	if (r == E_SUCCESS && c->st.opts.set[OPT_GRABANON]) {
+		state_message(&c->st, "grabanon: %s", unsupported('a'));
+		r = E_ERROR;
+	}
 	if (r == E_SUCCESS)
 		r = start_targets(c);
 	if (r == E_SUCCESS)

@@ -89,8 +89,11 @@ probe_matches(const struct probe *p, const struct probe_desc *pd)
 	if (*pd->prov == '\0' && *pd->mod == '\0' && *pd->func == '\0' &&
 	    *pd->name == '\0')
 		return *p->func != '\0';
-	if (!field_matches(pd->func, p->func) ||
-	    !field_matches(pd->name, p->name))
+	if (!field_matches(pd->name, p->name))
+		return false;
+	if (!field_matches(pd->func, p->func) &&
+	    (p->provider->function_matches == NULL ||
+		!p->provider->function_matches(p, pd->func)))
 		return false;
 	if (!field_matches(pd->prov, p->prov) &&
 	    (p->provider->prov_matches == NULL ||

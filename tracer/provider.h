@@ -72,6 +72,8 @@ struct provider {
 
 	/* A module field that is not its literal name ("a.out", "libc"). */
 	bool (*module_matches)(const struct probe *p, const char *module);
+	/* The same for a function field: another name of the function. */
+	bool (*function_matches)(const struct probe *p, const char *func);
 
 	/* The type of args[n]: false behind the last one.  NULL: no argument
 	 * has a type. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -76,7 +77,7 @@ lower(struct state *st, enum option_id id, uint32_t *size, const char *what)
 {
 	if (*size / 2 < SIZE_FLOOR)
 		return false;
-	*size /= 2;
+	*size = *size / 2 + *size % 2; /* 4g - 1 is meant as 4g */
 	st->opts.value[id] = *size;
 	if (option_get(&st->opts, OPT_QUIETRESIZE) != 0 || st->testing)
 		return true;
@@ -107,7 +108,10 @@ stores_create_store(struct state *st)
 
 	if (im->naggs != 0 && !agg_holds(s.aggsize, im->agg_data))
 		return -EMSGSIZE;
+	const char *resize = st->opts.text[OPT_BUFRESIZE];
 	while ((size = store_size(im, &s)) == 0) {
+		if (resize != NULL && strcasecmp(resize, "manual") == 0)
+			return -ENOMEM;
 		bool could = lower(st, OPT_BUFSIZE, &s.bufsize, "buffer") ||
 		    lower(st, OPT_AGGSIZE, &s.aggsize, "aggregation") ||
 		    lower(

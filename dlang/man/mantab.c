@@ -224,13 +224,21 @@ put_default(enum option_kind kind, int64_t def)
 		}
 }
 
+/* Known, and without any effect here. */
+static bool
+is_ignored(size_t i)
+{
+	return options[i].kind == OPTK_NONE ||
+	    strncmp(options[i].text, "accepted", 8) == 0;
+}
+
 /* Every option of one phase; those that are only accepted stand together. */
 static void
 put_options(enum option_phase phase)
 {
 	puts(".Bl -tag -width Ds");
 	for (size_t i = 0; i < LEN(options); i++) {
-		if (options[i].phase != phase || options[i].kind == OPTK_NONE)
+		if (options[i].phase != phase || is_ignored(i))
 			continue;
 		static const char *const arg[] = { [OPTK_FLAG] = "",
 			[OPTK_INT] = "number",
@@ -257,7 +265,7 @@ put_ignored(void)
 	const char *sep = ".Cm ";
 
 	for (size_t i = 0; i < LEN(options); i++)
-		if (options[i].kind == OPTK_NONE) {
+		if (is_ignored(i)) {
 			printf("%s%s", sep, options[i].name);
 			sep = " ,\n.Cm ";
 		}

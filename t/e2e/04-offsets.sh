@@ -42,6 +42,35 @@ sed '/^$/d' "$tmp/trace2" | sort >"$tmp/two"
 printf '%s 3\n' 0 "$second" | sort >"$tmp/want"
 same "two offsets" "$tmp/want" "$tmp/two"
 
+
+# The same by their addresses, as nm has them and as the process has them.
+start=$(nm "$bin/args" | awk '$3 == "ten" { print $1 }')
+at=$(printf '%x' $((0x$start + 0x$second)))
+inside=1 # an offset that is no instruction's
+while grep -qx "$(printf '%x' $inside)" "$tmp/insns"; do
+	inside=$((inside + 1))
+done
+# shellcheck disable=SC2016
+dt -q -o "$tmp/trace3" -n 'pid$target:a.out:-:'"$start"',pid$target::-:'"$at"'
+	{ @[probefunc, probename] = count(); } END { printa("%s %s %@d\n", @); }' \
+    -c "$bin/args"
+sed '/^$/d' "$tmp/trace3" | sort >"$tmp/two"
+printf '%s\n' "- $start 3" "- $at 3" | sort >"$tmp/want"
+same "two addresses" "$tmp/want" "$tmp/two"
+# shellcheck disable=SC2016
+while read -r desc tag; do
+	dt -x errtags -n 'pid$target:'"$desc"' { trace(1); }' -c "$bin/args"
+	is "status of $desc" "$status" 1
+	has "$tmp/err" "^dtrap: .*\\[$tag\\]"
+done <<END
+libc:-:$start D_PROC_LIB
+a.out:-:xyz D_PROC_NAME
+a.out:-:1* D_PROC_NAME
+a.out:-: D_PROC_NAME
+a.out:-:1 D_PROC_OFF
+a.out:-:$(printf '%x' $((0x$start + inside))) D_PROC_ALIGN
+END
+
 # shellcheck disable=SC2016
 dt -x errtags -n 'pid$target:a.out:ten:ffff { trace(1); }' -c "$bin/args"
 is "status past the end" "$status" 1

@@ -34,7 +34,9 @@ dt -q -o "$tmp/trace" -n '
 	pid$target:a.out:second_name:entry { @second = count(); }
 	pid$target:a.out:third_name:return { @third = sum(arg1); }
 	pid$target:a.out:apart:entry { @apart = count(); }
+	pid$target:a.out:_first_name:entry { @[probefunc] = count(); }
 	END {
+		printa("under %s %@d\n", @);
 		printa("first %@d\n", @first); printa("second %@d\n", @second);
 		printa("third %@d\n", @third); printa("apart %@d\n", @apart);
 	}' -c "$bin/aliases"
@@ -43,6 +45,16 @@ is "status" "$status" 0
 has "$tmp/out" '^calls 30 sum 200$'
 has "$tmp/trace" '^first 30$'
 has "$tmp/trace" '^second 30$'
+has "$tmp/trace" '^under first_name 30$'
 has "$tmp/trace" '^third 165$'
 has "$tmp/trace" '^apart 10$'
+
+# Without names: what nm says.
+addr=$(nm "$bin/aliases" | awk '$3 == "apart" { sub(/^0*/, "", $1); print $1 }')
+# shellcheck disable=SC2016
+dt -q -x noresolve -o "$tmp/raw" -n 'pid$target:a.out:apart:entry { ustack(1);
+	printf("%A\n", arg0); @[ufunc(uregs[R_PC])] = count(); }' \
+    -c "$bin/aliases"
+is "stacks" "$(grep -c "^ *aliases:0x$addr$" "$tmp/raw")" 10
+has "$tmp/raw" "^ *aliases:0x$addr  *10$"
 finish

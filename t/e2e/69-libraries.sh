@@ -41,7 +41,7 @@ has "$tmp/out" '^42$'
 has "$tmp/out" '^21$'
 
 # A clause in a library is checked and does not run.
-echo 'BEGIN { printf("from the library\n"); }' >"$lib/clause.d"
+printf '%s\n' 'BEGIN { printf("from the library\n"); }' >"$lib/clause.d"
 dt -q -L "$lib" -n 'BEGIN { exit(0); }'
 is "clause: status" "$status" 0
 hasnt "$tmp/out" library

@@ -4,12 +4,14 @@
 E2E_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra \
 	-Wno-unused-parameter
 E2E_SRC := $(filter-out t/e2e/src/ctorlib.c t/e2e/src/shape.c \
+	t/e2e/src/external.c t/e2e/src/external_lib.c \
 	t/e2e/src/usdtlib.c,$(wildcard t/e2e/src/*.c))
 D := $(B)/e2e
 
 E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/shape-,pie nopie static static-pie stripped \
 	debuglink cet frame o0) $(D)/m32 \
+	$(addprefix $(D)/external-,pie nopie static dwarf4 stripped debuglink) \
 	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms \
 	$(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
 
@@ -37,6 +39,33 @@ $(D)/trapmask-static: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 $(D)/trapmask-musl: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -static -o $@ $< -pthread
+
+# Variables of a program and its library, in every way to lay them out.
+EXTERNAL := t/e2e/src/external.c t/e2e/src/trigger.h $(D)/libexternal.so
+EXTERNAL_LINK = t/e2e/src/external.c -L$(D) -lexternal -Wl,-rpath,'$$ORIGIN'
+$(D)/libexternal.so: t/e2e/src/external_lib.c
+	@mkdir -p $(@D)
+	$(E2E_CC) -fPIC -shared -Wl,-soname,libexternal.so -o $@ $<
+$(D)/external-pie: $(EXTERNAL)
+	$(E2E_CC) -fPIE -pie -o $@ $(EXTERNAL_LINK)
+$(D)/external-nopie: $(EXTERNAL)
+	$(E2E_CC) -fno-pie -no-pie -o $@ $(EXTERNAL_LINK)
+$(D)/external-static: $(EXTERNAL) t/e2e/src/external_lib.c
+	$(E2E_CC) -fno-pie -static -Dboth=other -c -o $@.o \
+		t/e2e/src/external_lib.c
+	$(E2E_CC) -fno-pie -static -o $@ t/e2e/src/external.c $@.o
+	rm -f $@.o
+$(D)/external-dwarf4: $(EXTERNAL)
+	$(E2E_CC) -gdwarf-4 -gz -fdebug-types-section -o $@ $(EXTERNAL_LINK)
+$(D)/external-stripped: $(EXTERNAL)
+	$(E2E_CC) -rdynamic -s -o $@ $(EXTERNAL_LINK)
+$(D)/external-debuglink: $(EXTERNAL)
+	@mkdir -p $(@D)/.debug
+	$(E2E_CC) -o $@.full $(EXTERNAL_LINK)
+	objcopy --only-keep-debug $@.full $(@D)/.debug/external-debuglink.debug
+	objcopy --strip-all --add-gnu-debuglink=$(@D)/.debug/external-debuglink.debug \
+		$@.full $@
+	rm -f $@.full
 
 # Static probes: the header and the types are dtrap's own work.
 $(D)/usdt-d.h: t/e2e/src/usdt.d $(PROG)

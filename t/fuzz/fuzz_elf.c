@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/dwarf.h"
 #include "symbols/object_impl.h"
 #include "symbols/sdt.h"
 
@@ -32,6 +33,44 @@ look_around(struct object *o, uint64_t addr)
 		abort();
 	object_read(o, addr, code, sizeof(code));
 	cfi_row(o, addr);
+}
+
+/* Whatever a name gives is looked into, level by level. */
+static void
+look_into(struct type *t, unsigned depth)
+{
+	char buf[256];
+
+	t = type_resolve(t);
+	if (t == NULL || depth == 0)
+		return;
+	type_name(t, buf, sizeof(buf));
+	type_dif(t);
+	if (t->base != NULL)
+		look_into(t->base, depth - 1);
+	for (size_t i = 0; i < t->nmembers; i++)
+		look_into(t->members[i].type, depth - 1);
+}
+
+static void
+look_at_types(struct object *o)
+{
+	static const char *const names[] = { "main", "a", "list", "struct node",
+		"node_t", "enum color", "union u" };
+	struct types *ts = types_create(256);
+	struct dwtypes *dw = dwtypes_create(ts);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct dwarf_var v;
+		struct type *t;
+
+		if (dwarf_var(dw, o, names[i], UINT64_MAX, &v) == 0)
+			look_into(v.type, 6);
+		if (dwarf_type(dw, o, names[i], &t) == 0)
+			look_into(t, 6);
+	}
+	types_destroy(ts);
+	dwtypes_destroy(dw);
 }
 
 /* Static probes, and what is said of their types. */
@@ -76,6 +115,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_around(o, object_entry(o));
 	look_around(o, sum);
 	object_sym(o, "main");
+	look_at_types(o);
 	object_got_slots(o, "memcpy", object_entry(o), ignore_slot, &sum);
 	object_offset_to_addr(o, sum);
 	look_at_notes(o);

@@ -161,6 +161,12 @@ static const struct { const char *text; int64_t value; } ints[] = {
 	{ "int a[int8_t]; BEGIN{a[257] = 4; trace(a[1])}", 4 },
 	{ "BEGIN{trace(pid)}", 4242 },
 	{ "BEGIN{trace(uregs[R_RAX])}", 0x10a },
+	/* symbols: where the environment says they are, when it is asked */
+	{ "BEGIN{trace((long)&`total)}", 0x7f0000001038 },
+	{ "BEGIN{trace((long)&`untyped)}", 0x7f0000001038 },
+	{ "BEGIN{trace((long)&`cursor == (long)&`origin.x)}", 1 },
+	{ "BEGIN{trace((long)&`origin.y - (long)&`origin)}", 4 },
+	{ "extern int untyped; BEGIN{trace(&untyped == &`total)}", 1 },
 	/* strings */
 	{ "BEGIN{trace(strlen(\"hello\"))}", 5 },
 	{ "BEGIN{s = \"abc\"; trace(s == \"abc\")}", 1 },

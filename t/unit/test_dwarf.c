@@ -291,6 +291,27 @@ START_TEST(without_debug_information)
 }
 END_TEST
 
+/* The entries of one unit, and types that come after it in a section of their
+ * own. */
+START_TEST(one_unit_and_its_types)
+{
+	struct dwarf_var v;
+	uint64_t at;
+
+	fixture_cc("prog",
+	    "typedef struct big { long a; struct { int b; } c; } big_t;"
+	    "big_t big;"
+	    "int main(void) { return big.c.b; }",
+	    "-g -gdwarf-4 -fdebug-types-section");
+	struct opened x = open_path(fixture_path("prog"));
+	ck_assert_int_eq(dwarf_var(x.dw, x.o, "big", UINT64_MAX, &v), 0);
+	ck_assert_int_eq(v.place, DWARF_AT);
+	member(type_resolve(v.type), "c", &at);
+	ck_assert_uint_eq(at, 8);
+	close_path(&x);
+}
+END_TEST
+
 /* Two variables of one name are told apart by their addresses. */
 START_TEST(static_variables_of_one_name)
 {
@@ -418,6 +439,7 @@ main(void)
 	tcase_add_loop_test(tc, every_layout_says_the_same, 0, 11);
 	tcase_add_test(tc, debug_files_are_read);
 	tcase_add_test(tc, without_debug_information);
+	tcase_add_test(tc, one_unit_and_its_types);
 	tcase_add_test(tc, static_variables_of_one_name);
 	tcase_add_test(tc, what_is_optimised_away);
 	tcase_add_test(tc, cplusplus);

@@ -3,6 +3,9 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +196,116 @@ START_TEST(strings_and_policies)
 }
 END_TEST
 
+/* ---- every row of options.def ---- */
+
+static const struct row {
+	const char *name;
+	enum option_kind kind;
+	enum option_phase phase;
+} defs[OPT_COUNT] = {
+#define OPTION(id, name, kind, phase, def, text) \
+	[OPT_##id] = { name, kind, phase },
+#include "dlang/options.def"
+#undef OPTION
+};
+
+/* A value that the option takes; NULL: it stands alone. */
+static const char *
+good(enum option_id id)
+{
+	switch (id) {
+	case OPT_AMIN: return "Stable/Stable/Common";
+	case OPT_BUFRESIZE: return "auto";
+	case OPT_ENCODING: return "ascii";
+	case OPT_EVALTIME: return "main";
+	case OPT_FOLLOW: return "none";
+	case OPT_LATE: return "static";
+	case OPT_STDC: return "a";
+	case OPT_VERSION: return "1.0";
+	default: break;
+	}
+	switch (defs[id].kind) {
+	case OPTK_INT: return "4";
+	case OPTK_SIZE: return "64k";
+	case OPTK_RATE: return "10hz";
+	case OPTK_POLICY: return "ring";
+	case OPTK_STRING: return "x";
+	case OPTK_FLAG:
+	case OPTK_NONE: break;
+	}
+	return NULL;
+}
+
+/* One that it does not take; for a string, none at all. */
+static const char *
+bad(enum option_id id)
+{
+	switch (defs[id].kind) {
+	case OPTK_FLAG: return "perhaps";
+	case OPTK_INT: return "4x";
+	case OPTK_SIZE: return "64x";
+	case OPTK_RATE: return "10hertz";
+	case OPTK_POLICY: return "heap";
+	case OPTK_STRING:
+	case OPTK_NONE: break;
+	}
+	return NULL;
+}
+
+START_TEST(every_option_keeps_the_rules_of_its_kind)
+{
+	for (enum option_id id = 0; id < OPT_COUNT; id++) {
+		const struct row *r = &defs[id];
+		const char *value = good(id);
+
+		ck_assert_msg(
+		    option_set(&o, r->name, value, false) == 0, "%s", r->name);
+		ck_assert_msg(o.set[id], "%s", r->name);
+		int from_text = option_set(&o, r->name, value, true);
+		ck_assert_msg(
+		    from_text == 0 || from_text == -EPERM, "%s", r->name);
+		if (r->kind != OPTK_NONE)
+			ck_assert_msg(
+			    option_set(&o, r->name, bad(id), false) == -EINVAL,
+			    "%s", r->name);
+		/* A switch of the compiler is on or not there. */
+		if (r->kind == OPTK_FLAG && r->phase == OPTP_COMPILE)
+			ck_assert_msg(
+			    option_set(&o, r->name, "1", false) == -EINVAL,
+			    "%s", r->name);
+		o.active = true;
+		ck_assert_msg(option_set(&o, r->name, value, false) ==
+			(r->phase == OPTP_DYNAMIC ? 0 : -EBUSY),
+		    "%s", r->name);
+		o.active = false;
+	}
+}
+END_TEST
+
+/* A test "BEGIN.NAME.d" or "BEGIN.NAME-more.d"? */
+static bool
+is_there(const char *begin, const char *name)
+{
+	char path[128];
+	glob_t g;
+
+	snprintf(path, sizeof(path), "t/d/options/%s.%s{,-*}.d", begin, name);
+	int error = glob(path, GLOB_BRACE, NULL, &g);
+	if (error == 0)
+		globfree(&g);
+	return error == 0;
+}
+
+/* An option without a test is one that nobody has seen at work. */
+START_TEST(every_option_has_a_golden_test)
+{
+	for (enum option_id id = 0; id < OPT_COUNT; id++)
+		ck_assert_msg(is_there("tst", defs[id].name) ||
+			is_there("err.*", defs[id].name),
+		    "no test in t/d/options for %s", defs[id].name);
+}
+END_TEST
+
 START_TEST(what_may_not_be_set)
 {
 	ck_assert_int_eq(option_parse(&o, "nosuch", false), -ENOENT);
@@ -227,6 +340,8 @@ main(void)
 	TCase *tc = tcase_create("options");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, every_option_keeps_the_rules_of_its_kind);
+	tcase_add_test(tc, every_option_has_a_golden_test);
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, sizes);
 	tcase_add_test(tc, rates);

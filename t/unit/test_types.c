@@ -206,6 +206,54 @@ START_TEST(dif_sees_values_and_references)
 }
 END_TEST
 
+static void
+define_later(struct type *t)
+{
+	static struct type_member member = { .name = "x" };
+	unsigned *calls = t->more;
+
+	++*calls;
+	t->complete = NULL;
+	if (strcmp(t->name, "never") == 0)
+		return;
+	t->kind = TYPE_STRUCT;
+	t->members = &member;
+	t->nmembers = 1;
+}
+
+/* A forward with a definition elsewhere has it read when it is looked into,
+ * once, and not by those who only pass it on. */
+START_TEST(forwards_define_themselves)
+{
+	static const char *const names[] = { "later", "never" };
+	unsigned calls = 0;
+	uint64_t at = 0;
+	char buf[64];
+
+	struct type *t = types_new(ts, TYPE_FORWARD);
+	t->name = names[_i];
+	t->forward_of = TYPE_STRUCT;
+	t->size = 4;
+	t->foreign = true;
+	t->complete = define_later;
+	t->more = &calls;
+	struct type *p = types_pointer(ts, t);
+	ck_assert_uint_eq(types_array(ts, t, 3)->size, 12);
+	type_name(p, buf, sizeof(buf));
+	type_resolve(p);
+	ck_assert_uint_eq(calls, 0);
+	ck_assert_ptr_eq(type_resolve(t), t);
+	ck_assert_uint_eq(calls, 1);
+	ck_assert_int_eq(t->kind, _i == 0 ? TYPE_STRUCT : TYPE_FORWARD);
+	ck_assert_int_eq(type_member(p->base, "x", &at) != NULL, _i == 0);
+	ck_assert_uint_eq(calls, 1);
+	type_disown(t);
+	ck_assert_int_eq(t->kind, TYPE_FORWARD);
+	ck_assert_int_eq(t->forward_of, TYPE_STRUCT);
+	ck_assert_ptr_null(type_member(t, "x", &at));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -214,6 +262,7 @@ main(void)
 	SRunner *sr = srunner_create(s);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, forwards_define_themselves, 0, 2);
 	tcase_add_test(tc, built_in_types_have_the_sizes_of_lp64);
 	tcase_add_test(tc, strings_have_the_size_they_are_given);
 	tcase_add_test(tc, pointers_and_arrays_are_written_as_c_does);

@@ -53,6 +53,9 @@ struct pid_probe {
 	enum pid_kind kind;
 	pid_t pid;
 	struct place *places;
+	VEC(char *)
+	aliases; /* what its function was called by descriptions,
+			      * besides its name */
 };
 
 /* ---- publishing ---- */
@@ -79,6 +82,19 @@ struct request {
 	uint64_t loads;     /* that matched */
 };
 
+static bool
+function_matches(const struct probe *p, const char *func)
+{
+	const struct pid_probe *pp = p->data;
+
+	if (strcmp(p->func, func) == 0)
+		return true;
+	vec_foreach(alias, &pp->aliases)
+		if (strcmp(*alias, func) == 0)
+			return true;
+	return false;
+}
+
 static void
 add_place(struct request *r, enum pid_kind kind, const char *name,
     const struct pid_site *sites, size_t nsites)
@@ -98,6 +114,8 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 		p->data = pp;
 	}
 	struct pid_probe *pp = p->data;
+	if (!r->globs && !function_matches(p, r->pd->func))
+		*vec_push(&pp->aliases) = mem_strdup(r->pd->func);
 	uint32_t space = addrspace_id(r->proc->space->as);
 	struct place **at = &pp->places;
 	for (; *at != NULL; at = &(*at)->next) {
@@ -259,6 +277,27 @@ is_alias(struct request *r)
 	return r->globs && hash_set(&r->seen, r->start, r) != NULL;
 }
 
+/*
+ * A function with two names that differ by leading underscores is one probe by
+ * the better of them, whichever is asked for, as in DTrace.  Other aliases
+ * (open64, functions that a linker folded into one) are probes of their own.
+ */
+static const struct sym *
+canonical(const struct request *r, const struct sym *s, const struct sym *first)
+{
+	const char *bare = s->name + strspn(s->name, "_");
+	const struct sym *best = s;
+
+	if (r->globs)
+		return s;
+	for (const struct sym *a = s;
+	     a > first && a[-1].addr == s->addr && a[-1].size == s->size; a--)
+		if (a[-1].kind == s->kind &&
+		    strcmp(a[-1].name + strspn(a[-1].name, "_"), bare) == 0)
+			best = a - 1;
+	return best;
+}
+
 /* The symbols of one kind that match. */
 static void
 publish_kind(struct request *r, bool ifunc)
@@ -270,7 +309,7 @@ publish_kind(struct request *r, bool ifunc)
 		const struct sym *s = &syms[i];
 		if ((s->kind == SYM_IFUNC) != ifunc || !symbol_matches(r, s))
 			continue;
-		r->sym = s;
+		r->sym = canonical(r, s, syms);
 		r->functions++;
 		if (locate(r) != 0)
 			publish_pending(r);
@@ -720,6 +759,9 @@ destroy(struct probe *p)
 {
 	struct pid_probe *pp = p->data;
 
+	vec_foreach(alias, &pp->aliases)
+		mem_free(*alias);
+	vec_fini(&pp->aliases);
 	for (struct place *pl = pp->places, *next; pl != NULL; pl = next) {
 		next = pl->next;
 		mem_free(pl);
@@ -741,6 +783,7 @@ const struct provider prov_pid = {
 	.follows = follows,
 	.per_process = true,
 	.module_matches = module_matches,
+	.function_matches = function_matches,
 	.unloaded = unloaded,
 	.space_end = space_end,
 	.destroy = destroy,

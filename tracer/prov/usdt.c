@@ -29,6 +29,7 @@
 #include "tracer/provider.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
+#include "tracer/typename.h"
 
 struct place {
 	struct place *next;

@@ -9,6 +9,7 @@ first_name(long n)
 }
 
 long second_name(long n) __attribute__((alias("first_name")));
+long _first_name(long n) __attribute__((weak, alias("first_name")));
 long third_name(long n) __attribute__((weak, alias("first_name")));
 
 NOINLINE __attribute__((section(".text.apart"))) long

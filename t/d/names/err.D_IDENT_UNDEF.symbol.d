@@ -1,0 +1,5 @@
+/* No process is traced: there is no variable of one. */
+BEGIN
+{
+	trace(`counter);
+}

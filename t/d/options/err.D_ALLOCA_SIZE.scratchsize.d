@@ -1,0 +1,2 @@
+#pragma D option scratchsize=128
+BEGIN { p = alloca(129); }

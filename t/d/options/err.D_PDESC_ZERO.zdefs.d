@@ -1,0 +1,1 @@
+nobody:::nothing { printf("never\n"); }

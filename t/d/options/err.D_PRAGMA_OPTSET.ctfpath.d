@@ -1,0 +1,3 @@
+/* The command line's alone. */
+#pragma D option ctfpath=x
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+/* No size. */
+#pragma D option jstackstrsize=64x
+BEGIN { exit(0); }

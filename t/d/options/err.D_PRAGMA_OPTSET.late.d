@@ -1,0 +1,3 @@
+/* Not one of its words. */
+#pragma D option late=never
+BEGIN { exit(0); }

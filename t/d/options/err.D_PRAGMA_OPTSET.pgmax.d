@@ -1,0 +1,3 @@
+/* No number. */
+#pragma D option pgmax=4x
+BEGIN { exit(0); }

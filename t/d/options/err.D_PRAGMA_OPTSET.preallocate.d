@@ -1,0 +1,3 @@
+/* No size. */
+#pragma D option preallocate=64x
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+/* No size. */
+#pragma D option printsize=64x
+BEGIN { exit(0); }

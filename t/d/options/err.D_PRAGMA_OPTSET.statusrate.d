@@ -1,0 +1,3 @@
+/* No rate. */
+#pragma D option statusrate=10hertz
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+/* No number. */
+#pragma D option ustackframes=4x
+BEGIN { exit(0); }

@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option aggpercpu
+BEGIN { exit(0); }

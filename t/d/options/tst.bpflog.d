@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option bpflog
+BEGIN { exit(0); }

@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option core
+BEGIN { exit(0); }

@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option ctypes=x
+BEGIN { exit(0); }

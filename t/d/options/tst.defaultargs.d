@@ -1,0 +1,3 @@
+/* @opts: -q */
+#pragma D option defaultargs
+BEGIN { printf("%d [%s]\n", $1, $$2); exit(0); }

@@ -1,0 +1,3 @@
+/* @opts: -q -x destructive -x destructive=no */
+/* @status: 1 */
+BEGIN { system("echo permitted"); exit(0); }

@@ -1,0 +1,3 @@
+/* @opts: -q */
+#pragma D option destructive
+BEGIN { system("echo permitted"); exit(0); }

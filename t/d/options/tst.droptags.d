@@ -1,0 +1,2 @@
+/* @opts: -q -x droptags */
+BEGIN { a = speculation(); b = speculation(); exit(0); }

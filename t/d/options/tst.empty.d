@@ -1,0 +1,3 @@
+/* Nothing but this comment, and nothing to wait for. */
+/* @opts: -x empty */
+/* @status: 1 */

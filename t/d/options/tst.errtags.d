@@ -1,0 +1,3 @@
+/* @opts: -x errtags */
+/* @status: 1 */
+BEGIN { trace(nobody); }

@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option evaltime=main
+BEGIN { exit(0); }

@@ -1,0 +1,2 @@
+/* @opts: -x flowindent */
+BEGIN { trace(1); exit(0); }

@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option follow=none
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+/* @opts: -q -x grabanon */
+/* @status: 1 */
+BEGIN { exit(0); }

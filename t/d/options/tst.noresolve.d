@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option noresolve=no
+BEGIN { exit(0); }

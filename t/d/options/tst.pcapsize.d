@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option pcapsize=64k
+BEGIN { exit(0); }

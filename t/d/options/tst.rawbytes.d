@@ -1,0 +1,2 @@
+/* @opts: -q -x rawbytes */
+BEGIN { trace("abc"); exit(0); }

@@ -1,0 +1,3 @@
+/* @opts: -x stdc=q */
+/* @status: 1 */
+BEGIN { exit(0); }

@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option temporal=no
+BEGIN { exit(0); }

@@ -1,0 +1,4 @@
+/* Accepted. */
+/* @opts: -q */
+#pragma D option unodefs
+BEGIN { exit(0); }

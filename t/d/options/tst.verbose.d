@@ -1,0 +1,2 @@
+/* @opts: -q -x verbose */
+BEGIN { exit(3 - 3); }
