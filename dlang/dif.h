@@ -345,10 +345,10 @@ enum img_op {
 	OP_CHILL, /* evaluate: nanoseconds */
 };
 
-#define ACT_F_KEY    1 /* off is an offset in the key, not in the record */
-#define ACT_F_STRING 2 /* by reference, ends at its NUL */
-#define ACT_F_BYREF  4 /* by reference, size bytes */
-#define ACT_F_OBJECT 8 /* the address, 8 bytes, and then what is there */
+#define ACT_F_KEY    1  /* off is an offset in the key, not in the record */
+#define ACT_F_STRING 2  /* by reference, ends at its NUL */
+#define ACT_F_BYREF  4  /* by reference, size bytes */
+#define ACT_F_OBJECT 8  /* the address, 8 bytes, and then what is there */
 #define ACT_F_POINTS 16 /* may point into scratch: then its place there */
 
 struct img_act {

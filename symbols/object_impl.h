@@ -75,7 +75,7 @@ struct object {
 	struct cfi *cfi;     /* cfi_row() */
 	struct dwarf *dwarf; /* dwarf_of() */
 	bool dwarf_tried;
-	struct sdt *sdt;     /* object_sdt_notes() */
+	struct sdt *sdt; /* object_sdt_notes() */
 };
 
 /* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */

@@ -212,8 +212,8 @@ enable_exit(struct state *st, struct probe *p)
 
 /* ---- the probes ---- */
 
-#define TASK     "struct task_struct *"
-#define SIGINFO  "struct kernel_siginfo *"
+#define TASK    "struct task_struct *"
+#define SIGINFO "struct kernel_siginfo *"
 
 /* clang-format off */
 #define ARG(native, translated, from) { native, translated, from, NULL }
