@@ -36,7 +36,7 @@ START_TEST(variables_are_sorted_and_placed)
 {
 	k.opts.value[OPT_STRSIZE] = 20;
 	kit_var(&k, DIF_LOCAL, DIF_SCALAR, 0x503);
-	kit_ref_var(&k, DIF_GLOBAL, DIF_SCALAR, 0x501, true, 20);
+	kit_ref_var(&k, DIF_GLOBAL, DIF_SCALAR, 0x501, true, 21);
 	kit_var(&k, DIF_GLOBAL, DIF_SCALAR, 0x502);
 	kit_var(&k, DIF_THREAD, DIF_SCALAR, 0x504);
 	struct prog_var *v = kit_var(&k, DIF_GLOBAL, DIF_ARRAY, 0x500);
