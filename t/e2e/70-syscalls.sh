@@ -85,6 +85,7 @@ count true
 # One child after another: how often a shell wakes for several is chance.
 count sh -c 'ls; (true; exec true); ls >/dev/null; exec ls'
 # No child is followed where that is not wanted.
+# shellcheck disable=SC2016 # $target is D's
 dt -x follow=none -q -n 'syscall::: /pid != $target/ { exit(9); }' \
     -c "sh -c 'true; /bin/true; exit 0'"
 is "status without followed children" "$status" 0
