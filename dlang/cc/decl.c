@@ -119,6 +119,7 @@ decl_specs(struct comp *c, struct node *s, struct type **out)
 	struct type *t = NULL;
 	int error = check_words(c, s);
 
+	*out = NULL;
 	if (error != 0)
 		return error;
 	if (s->a != NULL)
