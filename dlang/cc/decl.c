@@ -127,13 +127,15 @@ decl_specs(struct comp *c, struct node *s, struct type **out)
 	else if (s->name != NULL) {
 		t = types_lookup(c->cc->types, s->name);
 		if (t == NULL)
-			return comp_error(c, D_DECL_IDENT, s,
+			error = comp_error(c, D_DECL_IDENT, s,
 			    "cannot find type: %s", s->name);
 	} else
 		error = basic_type(c, s, &t);
-	if (error == 0)
-		*out = qualify(c, t, (unsigned)s->value);
-	return error;
+	if (error != 0)
+		return error;
+	ASSERT(t != NULL);
+	*out = qualify(c, t, (unsigned)s->value);
+	return 0;
 }
 
 /* ---- declarators ---- */
