@@ -361,11 +361,13 @@ demo:
 	@$(MAKE) --no-print-directory $(PJ) all
 	@DTRAP=$(abspath $(PROG)) t/demo.sh
 
+DOCS := README.md NEWS LICENSE $(wildcard doc/*.md)
 SCRIPTS := $(wildcard scripts/*.d)
 SCRIPTLIB := $(wildcard scripts/lib/*.d)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/dtrap
+DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/dtrap
 INCDIR = $(DESTDIR)$(PREFIX)/include/dtrap
 
 install: all man
@@ -374,6 +376,7 @@ install: all man
 	install -D -m 644 include/sys/sdt.h $(INCDIR)/sys/sdt.h
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(MANDIR)/man$${m##*.}/$${m##*/}; done
+	for d in $(DOCS); do install -D -m 644 $$d $(DOCDIR)/$${d##*/}; done
 	for s in $(SCRIPTS); do install -D -m 755 $$s $(DATADIR)/$${s##*/}; done
 	for s in $(SCRIPTLIB); do \
 		install -D -m 644 $$s $(DATADIR)/lib/$${s##*/}; done
@@ -381,7 +384,7 @@ install: all man
 uninstall:
 	rm -f $(BINDIR)/dtrap
 	for m in $(MAN); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
-	rm -rf $(DATADIR) $(INCDIR)
+	rm -rf $(DATADIR) $(DOCDIR) $(INCDIR)
 
 clean:
 	rm -rf $(B) build build-asan build-shrink dtrap
