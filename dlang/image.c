@@ -254,8 +254,7 @@ lay_var(struct img_hdr *h, const struct prog_var *v)
 		.scope = (uint8_t)v->scope,
 		.kind = (uint8_t)v->kind,
 		.flags = v->type.flags & DIF_BY_REF,
-		.size =
-		    v->type.flags & DIF_BY_REF ? v->type.size : 8,
+		.size = v->type.flags & DIF_BY_REF ? v->type.size : 8,
 	};
 	uint32_t size = value_size(&v->type);
 

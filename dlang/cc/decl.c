@@ -127,7 +127,7 @@ decl_specs(struct comp *c, struct node *s, struct type **out)
 	else if (s->name != NULL) {
 		t = types_lookup(c->cc->types, s->name);
 		if (t == NULL)
-			error = comp_error(c, D_DECL_IDENT, s,
+			return comp_error(c, D_DECL_IDENT, s,
 			    "cannot find type: %s", s->name);
 	} else
 		error = basic_type(c, s, &t);
@@ -492,6 +492,7 @@ declare_one(struct comp *c, struct node *d, struct type *base, unsigned class)
 
 	if (decl_declarator(c, d, base, &m) != 0)
 		return -EINVAL;
+	ASSERT(m.name != NULL); /* the grammar wants one */
 	if (strchr(m.name, '`') != NULL)
 		return comp_error(c, D_DECL_SCOPE, m.at,
 		    "D scoping operator may not be used in a declaration name "
@@ -601,6 +602,7 @@ decl_inline(struct comp *c, struct node *n)
 	if (decl_specs(c, n->a, &base) != 0 ||
 	    decl_declarator(c, n->b, base, &d) != 0)
 		return -EINVAL;
+	ASSERT(d.name != NULL); /* the grammar wants one */
 	if (d.bare_array)
 		return comp_error(c, D_DECL_ARRNULL, n->b,
 		    "inline declaration requires a tuple signature: %s",

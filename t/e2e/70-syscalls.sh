@@ -103,6 +103,7 @@ import json, subprocess
 subprocess.run(["ls", "/"])
 print(json.dumps({}))'
 # No child is followed where that is not wanted.
+# shellcheck disable=SC2016 # $target is D's
 dt -x follow=none -q -n 'syscall::: /pid != $target/ { exit(9); }' \
     -c "sh -c 'true; /bin/true; exit 0'"
 is "status without followed children" "$status" 0

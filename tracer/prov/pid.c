@@ -23,6 +23,7 @@
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
+#include "tracer/prov/places.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
@@ -34,14 +35,11 @@ struct pid_site {
 };
 
 /* One function that the probe stands for. */
-struct place {
-	struct place *next;
-	uint32_t space;       /* addrspace_id() */
-	uint64_t start, size; /* in memory */
-	const struct load *load;
+struct pid_place {
+	struct place place; /* first; at the start of the function */
+	uint64_t size;
 	const struct sym *pending; /* IFUNC not resolved yet: start and size are
 				    * its resolver's */
-	bool enabled;
 	uint32_t nsites;
 	struct pid_site sites[];
 };
@@ -50,9 +48,8 @@ enum pid_kind { PID_ENTRY, PID_RETURN, PID_OFFSET };
 
 /* What hangs on probe->data. */
 struct pid_probe {
+	struct places places; /* first */
 	enum pid_kind kind;
-	pid_t pid;
-	struct place *places;
 	VEC(char *)
 	aliases; /* what its function was called by descriptions,
 			      * besides its name */
@@ -109,34 +106,28 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 	    r->load->module, r->sym->name, name, &fresh);
 	if (fresh) {
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
-		*pp =
-		    (struct pid_probe){ .kind = kind, .pid = r->proc->family };
+		pp->kind = kind;
+		pp->places.family = r->proc->family;
 		p->data = pp;
 	}
 	struct pid_probe *pp = p->data;
 	if (!r->globs && !function_matches(p, r->pd->func))
 		*vec_push(&pp->aliases) = mem_strdup(r->pd->func);
 	uint32_t space = addrspace_id(r->proc->space->as);
-	struct place **at = &pp->places;
-	for (; *at != NULL; at = &(*at)->next) {
-		if ((*at)->space != space || (*at)->start != r->start)
-			continue;
-		/* Known already; enabled anew if its object came back. */
-		if (p->image_ref != 0)
-			prov_pid.enable(r->st, p);
-		return;
+	struct place **at = places_find(&pp->places, space, r->start);
+	if (*at == NULL) {
+		struct pid_place *pl =
+		    mem_zalloc(sizeof(*pl) + nsites * sizeof(pl->sites[0]));
+		pl->place = (struct place){
+			.space = space, .addr = r->start, .load = r->load
+		};
+		pl->size = r->size;
+		pl->pending = r->pending ? r->sym : NULL;
+		pl->nsites = (uint32_t)nsites;
+		memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
+		*at = &pl->place;
 	}
-	struct place *pl =
-	    mem_zalloc(sizeof(*pl) + nsites * sizeof(pl->sites[0]));
-	pl->space = space;
-	pl->start = r->start;
-	pl->size = r->size;
-	pl->load = r->load;
-	pl->pending = r->pending ? r->sym : NULL;
-	pl->nsites = (uint32_t)nsites;
-	memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
-	*at = pl;
-	/* The probe was enabled before (another object, before an exec). */
+	/* It was enabled before: another place, or its object came back. */
 	if (p->image_ref != 0)
 		prov_pid.enable(r->st, p);
 }
@@ -584,10 +575,10 @@ static const struct argloc offset_args[] = { ABI_REGS, STACK_ARG(0),
 
 static void
 enable_site(struct state *st, struct space *sp, struct probe *p,
-    const struct place *pl, const struct pid_site *s)
+    const struct pid_place *pl, const struct pid_site *s)
 {
 	const struct pid_probe *pp = p->data;
-	uint64_t addr = pl->start + s->offset;
+	uint64_t addr = pl->place.addr + s->offset;
 	const struct argloc return_args[] = {
 		{ .kind = ARGLOC_CONST, .size = 8, .disp = s->offset },
 		REG_ARG(UREG_RAX),
@@ -605,18 +596,18 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 		break;
 	case PID_RETURN:
 		site_add(st, sp, addr, p, return_args, ARRAY_SIZE(return_args),
-		    pl->start, s->conditional ? pl->size : 0);
+		    pl->place.addr, s->conditional ? pl->size : 0);
 		break;
 	}
 }
 
 /* Watch the resolver of an IFUNC at its returns. */
 static void
-enable_pending(struct state *st, struct proc *p, struct place *pl)
+enable_pending(struct state *st, struct proc *p, const struct pid_place *pl)
 {
 	struct request r = { .st = st,
 		.proc = p,
-		.start = pl->start,
+		.start = pl->place.addr,
 		.size = pl->size,
 		.offset = UINT64_MAX,
 		.ret = true };
@@ -625,7 +616,7 @@ enable_pending(struct state *st, struct proc *p, struct place *pl)
 	walk(&r);
 	vec_foreach(s, &r.exits) {
 		struct tracepoint *tp =
-		    site_tracepoint(st, p->space, pl->start + s->offset, &why);
+		    site_tracepoint(st, p->space, r.start + s->offset, &why);
 		if (tp != NULL)
 			((struct tp_user *)tp->user)->ifunc = true;
 	}
@@ -634,43 +625,27 @@ enable_pending(struct state *st, struct proc *p, struct place *pl)
 }
 
 static void
-enable_in(struct state *st, struct proc *proc, struct probe *p)
+enable_place(
+    struct state *st, struct proc *proc, struct probe *p, struct place *pl)
 {
-	struct pid_probe *pp = p->data;
-	uint32_t space = addrspace_id(proc->space->as);
+	const struct pid_place *at = (struct pid_place *)pl;
 
-	for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
-		if (pl->enabled || pl->space != space)
-			continue;
-		pl->enabled = true;
-		if (pl->pending != NULL)
-			enable_pending(st, proc, pl);
-		for (uint32_t i = 0; i < pl->nsites; i++)
-			enable_site(st, proc->space, p, pl, &pl->sites[i]);
-	}
+	if (at->pending != NULL)
+		enable_pending(st, proc, at);
+	for (uint32_t i = 0; i < at->nsites; i++)
+		enable_site(st, proc->space, p, at, &at->sites[i]);
 }
 
 static void
 enable(struct state *st, struct probe *p)
 {
-	const struct pid_probe *pp = p->data;
-	struct proc *proc = NULL;
-
-	while ((proc = super_next(st->super, proc)) != NULL)
-		if (proc->family == pp->pid && proc->space->as != NULL)
-			enable_in(st, proc, p);
-}
-
-static bool
-follows(const struct probe *p)
-{
-	return true;
+	places_enable(st, p, enable_place);
 }
 
 /* The probe's function turned out to be at impl. */
 static void
 resolve(struct state *st, struct proc *proc, struct probe *p,
-    const struct place *pl, uint64_t impl)
+    const struct pid_place *pl, uint64_t impl)
 {
 	const struct probe_desc pd = {
 		.prov = p->prov, .mod = p->mod, .func = p->func, .name = p->name
@@ -678,7 +653,7 @@ resolve(struct state *st, struct proc *proc, struct probe *p,
 	struct request r = { .st = st,
 		.pd = &pd,
 		.proc = proc,
-		.load = pl->load,
+		.load = pl->place.load,
 		.sym = pl->pending,
 		.start = impl };
 
@@ -699,59 +674,15 @@ pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 		struct pid_probe *pp = p->data;
 		if (p->provider != &prov_pid)
 			continue;
-		for (struct place *pl = pp->places; pl != NULL; pl = pl->next) {
-			if (pl->pending == NULL || pl->space != space ||
-			    pc < pl->start || pc - pl->start >= pl->size)
-				continue;
-			resolve(st, proc, p, pl, impl);
+		for (struct place *pl = pp->places.first; pl != NULL;
+		     pl = pl->next) {
+			const struct pid_place *at = (struct pid_place *)pl;
+			if (at->pending != NULL && pl->space == space &&
+			    pc >= pl->addr && pc - pl->addr < at->size)
+				resolve(st, proc, p, at, impl);
 		}
 	}
 	sites_commit(st, proc->space);
-}
-
-static void
-unloaded(struct state *st, struct load *l)
-{
-	vec_foreach(p, &st->probes.list) {
-		struct pid_probe *pp = (*p)->data;
-		if ((*p)->provider != &prov_pid)
-			continue;
-		for (struct place *pl = pp->places; pl != NULL; pl = pl->next)
-			if (pl->load == l)
-				pl->enabled = false;
-	}
-}
-
-static void
-space_end(struct state *st, const struct addrspace *as)
-{
-	uint32_t space = addrspace_id(as);
-
-	vec_foreach(p, &st->probes.list) {
-		struct pid_probe *pp = (*p)->data;
-		if ((*p)->provider != &prov_pid)
-			continue;
-		for (struct place **at = &pp->places; *at != NULL;) {
-			struct place *pl = *at;
-			if (pl->space != space) {
-				at = &pl->next;
-				continue;
-			}
-			*at = pl->next;
-			mem_free(pl);
-		}
-	}
-}
-
-static bool
-module_matches(const struct probe *p, const char *module)
-{
-	const struct pid_probe *pp = p->data;
-
-	for (const struct place *pl = pp->places; pl != NULL; pl = pl->next)
-		if (load_matches(pl->load, module))
-			return true;
-	return false;
 }
 
 static void
@@ -762,10 +693,7 @@ destroy(struct probe *p)
 	vec_foreach(alias, &pp->aliases)
 		mem_free(*alias);
 	vec_fini(&pp->aliases);
-	for (struct place *pl = pp->places, *next; pl != NULL; pl = next) {
-		next = pl->next;
-		mem_free(pl);
-	}
+	places_free(&pp->places);
 	mem_free(pp);
 }
 
@@ -780,11 +708,10 @@ const struct provider prov_pid = {
 	},
 	.provide = provide,
 	.enable = enable,
-	.follows = follows,
+	.follows = places_follow,
+	.places = true,
 	.per_process = true,
-	.module_matches = module_matches,
+	.module_matches = places_module_matches,
 	.function_matches = function_matches,
-	.unloaded = unloaded,
-	.space_end = space_end,
 	.destroy = destroy,
 };
