@@ -241,6 +241,10 @@ golden: $(PROG)
 e2e: $(PROG) $(E2E)
 	@$(RUN) $(wildcard t/e2e/$(or $(T),[0-9]*)*.sh)
 
+# The tests that have a long form, in that.
+torture: $(PROG) $(E2E)
+	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh)
+
 # Everything that traces nobody, under AddressSanitizer and UBSan.  (A traced
 # program cannot be built with them: its leak check does not work under
 # ptrace.)
@@ -396,6 +400,7 @@ help:
 	@echo 'make check       deps, build, and run every test'
 	@echo 'make test        the same, but install nothing'
 	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
+	@echo 'make torture     tests that have a long form, in that'
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
 	@echo 'make shrink      the same with tiny tables and caches'
 	@echo 'make suite       the public suite (SUITE=its checkout); also suite-asan'
@@ -406,7 +411,8 @@ help:
 	@echo 'make clean       remove everything that was built'
 
 .PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden \
-	e2e asan shrink quick suite suite-asan bench layers lint format format-check lint-tools lint-shell \
+	e2e torture asan shrink quick suite suite-asan bench layers lint format \
+	format-check lint-tools lint-shell \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help
 .DELETE_ON_ERROR:
