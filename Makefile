@@ -292,8 +292,14 @@ suite-asan:
 	for f in $(FINDINGS)/*; do \
 		[ ! -e $$f ] || { cat $$f; status=1; }; done; exit $$status
 
-bench: $(PROG) $(E2E)
-	@B=$(B) DTRAP=$(abspath $(PROG)) t/bench/bench.sh
+# doc/speed.md says what the tables mean.  T=hits for one of them.
+bench: $(PROG) $(B)/e2e/hot $(B)/bench/bench_vm
+	@echo "$$(uname -sr), $$(nproc) processors," \
+		"$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+	@for t in t/bench/*$(T)*.sh; do case $$t in \
+		*/lib.sh) ;; \
+		*) B=$(B) DTRAP=$(abspath $(PROG)) $$t || exit 1 ;; \
+	esac; done
 
 # ---- reading the source with tools -----------------------------------------
 
@@ -405,7 +411,7 @@ help:
 	@echo 'make shrink      the same with tiny tables and caches'
 	@echo 'make suite       the public suite (SUITE=its checkout); also suite-asan'
 	@echo 'make lint        layers, format, cppcheck, clang-tidy, shellcheck'
-	@echo 'make bench       cost of a probe hit beside other tracers'
+	@echo 'make bench       what tracing costs, beside other tracers; T=hits'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make uninstall   take it away again'
 	@echo 'make clean       remove everything that was built'
