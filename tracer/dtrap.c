@@ -17,6 +17,7 @@
 
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
+#include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
 #include "tracer/dlib.h"
@@ -462,7 +463,13 @@ space_of(void *ctx, uint32_t pid)
 	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
 	struct proc *p = super_proc(st->super, which);
 
-	return p != NULL ? p->space->as : NULL;
+	if (p != NULL && p->space->as != NULL)
+		return p->space->as;
+	/* It has ended: the last it had. */
+	for (size_t i = st->past.len; i > 0; i--)
+		if (addrspace_pid(st->past.at[i - 1]) == which)
+			return st->past.at[i - 1];
+	return NULL;
 }
 
 /* Stores, ECBs, tracepoints; every target is stopped. */
