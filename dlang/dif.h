@@ -422,7 +422,7 @@ struct rec_fault {
 /* A user stack: pcs innermost first, 0 after the last. */
 struct rec_stack {
 	uint32_t pid;
-	uint32_t space; /* addrspace_id() of the memory it was taken in */
+	uint32_t space; /* addrspace_stamp() of the memory it was taken in */
 	uint64_t pc[];
 };
 

@@ -33,8 +33,8 @@ static const struct option_row {
  * on the machine outside. */
 static const char *const option_not_from_text[] = { "cpphdrs", "cpppath",
 	"cppargs", "ctfpath", "define", "incdir", "ldpath", "lockmem",
-	"modpath", "objcopypath", "procfspath", "setenv", "stdc", "undef",
-	"unsetenv" };
+	"modpath", "objcopypath", "procfspath", "report", "setenv", "stdc",
+	"undef", "unsetenv" };
 
 /* Numbers that size an array somewhere, or that a 32-bit field holds. */
 /* clang-format off */
@@ -68,6 +68,7 @@ static const struct option_words {
 	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },
 	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },
 	{ OPT_STDC,      (const char *const[]){ "a", "c", "s", "t", NULL } },
+	{ OPT_STACKFORMAT, (const char *const[]){ "default", "folded", NULL } },
 	{ OPT_BUFRESIZE, (const char *const[]){ "auto", "manual", NULL } },
 };
 

@@ -32,6 +32,7 @@
 #include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
 #include "symbols/addrspace_impl.h"
+#include "symbols/epochs.h"
 #include "symbols/object_impl.h"
 
 /* The name the run-time linker gives to the vDSO. */
@@ -65,6 +66,7 @@ struct addrspace {
 	VEC(struct load *) view;    /* the same, as the header gives them */
 	VEC(struct load *) by_addr; /* mapped now */
 	VEC(struct foreign) foreign;
+	struct epochs epochs;
 };
 
 static struct hash spaces; /* id -> struct addrspace */
@@ -81,6 +83,7 @@ space_new(pid_t pid, const struct reader *mem)
 	if (mem != NULL)
 		as->mem = *mem;
 	hash_set(&spaces, as->id, as);
+	epochs_init(&as->epochs, as->id, 0);
 	return as;
 }
 
@@ -102,7 +105,9 @@ addrspace_put(struct addrspace *as)
 {
 	if (as == NULL || --as->refs > 0)
 		return;
-	hash_remove(&spaces, as->id);
+	vec_foreach(ep, &as->epochs.list)
+		hash_remove(&spaces, ep->stamp);
+	epochs_fini(&as->epochs);
 	if (spaces.count == 0)
 		hash_fini(&spaces);
 	vec_foreach(e, &as->loads) {
@@ -211,6 +216,8 @@ addrspace_fork(
 		c->path = mem_strdup(m->path);
 	}
 	by_addr_make(to);
+	vec_foreach(l, &to->by_addr)
+		epochs_came(&to->epochs, *l, to->generation);
 	return to;
 }
 
@@ -385,6 +392,27 @@ vdso_take(struct addrspace *as, const struct map *m)
 	mem_free(bytes);
 }
 
+/* Those of the loads that went, and those that came. */
+static void
+epochs_apply(struct addrspace *as, struct load *const *news, size_t n)
+{
+	bool contested = false;
+
+	for (size_t i = 0; i < n; i++)
+		if (!news[i]->seen)
+			epochs_gone(&as->epochs, news[i], as->generation);
+	for (size_t i = 0; i < n && !contested; i++)
+		contested =
+		    news[i]->seen && epochs_contested(&as->epochs, news[i]);
+	if (contested) {
+		epochs_begin(&as->epochs, ++last_id, as->generation);
+		hash_set(&spaces, last_id, as);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (news[i]->seen)
+			epochs_came(&as->epochs, news[i], as->generation);
+}
+
 /* Mark what came and went, and count a generation if any did. */
 static int
 changes_apply(
@@ -408,6 +436,7 @@ changes_apply(
 	}
 	if (news.len > 0)
 		by_addr_make(as);
+	epochs_apply(as, news.at, news.len);
 	/* Those that went first: what came may lie where they were. */
 	for (int seen = 0; seen <= 1 && changed != NULL; seen++)
 		vec_foreach(n, &news)
@@ -497,6 +526,40 @@ addrspace_load_at(const struct addrspace *as, uint64_t addr)
 			last = l;
 	}
 	return last;
+}
+
+uint32_t
+addrspace_stamp(const struct addrspace *as)
+{
+	return epochs_now(&as->epochs);
+}
+
+struct load *
+addrspace_load_then(uint32_t stamp, uint64_t addr)
+{
+	struct addrspace *as = addrspace_by_id(stamp);
+	struct load *l = NULL;
+
+	if (as == NULL)
+		return NULL;
+	if (stamp != epochs_now(&as->epochs))
+		l = epochs_load(&as->epochs, stamp, addr);
+	return l != NULL ? l : addrspace_load_at(as, addr);
+}
+
+uint32_t
+addrspace_stamp_of(uint32_t stamp, const uint64_t *addrs, size_t n)
+{
+	struct addrspace *as = addrspace_by_id(stamp);
+
+	if (as == NULL || as->epochs.list.len == 1)
+		return stamp;
+	uint32_t first = epochs_first(&as->epochs);
+	for (size_t i = 0; i < n; i++)
+		if (addrspace_load_then(first, addrs[i]) !=
+		    addrspace_load_then(stamp, addrs[i]))
+			return stamp;
+	return first;
 }
 
 /* The length of the base name without ".so" and what follows it. */

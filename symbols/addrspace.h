@@ -5,7 +5,8 @@
  * were made in it and are not printed yet; it therefore outlives the process,
  * and names can be given after exit, dlclose and exec.  An object that is
  * unmapped stays in the list with the range of generations in which it was
- * there; a record names the space by id, which is new for every exec.
+ * there; a record names the space by id, which is new for every exec (and see
+ * addrspace_stamp()).
  */
 #ifndef SYMBOLS_ADDRSPACE_H
 #define SYMBOLS_ADDRSPACE_H
@@ -69,6 +70,18 @@ const struct maps *addrspace_maps(const struct addrspace *as);
 
 /* The load whose mapping holds addr now, or held it last; or NULL. */
 struct load *addrspace_load_at(const struct addrspace *as, uint64_t addr);
+
+/*
+ * What records name their space by: its id, until an object comes to lie where
+ * another was, and another number from then on (epochs.h).  addrspace_by_id()
+ * takes it, too.
+ */
+uint32_t addrspace_stamp(const struct addrspace *as);
+/* The load that held addr when a record with that stamp was made, or NULL. */
+struct load *addrspace_load_then(uint32_t stamp, uint64_t addr);
+/* The first stamp if all of the addresses mean the same under it, so that keys
+ * of aggregations are not told apart without need; else the stamp itself. */
+uint32_t addrspace_stamp_of(uint32_t stamp, const uint64_t *addrs, size_t n);
 
 /*
  * Does the module field of a probe description mean this load?  As DTrace:

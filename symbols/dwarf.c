@@ -165,6 +165,14 @@ dwarf_of(struct object *o)
 	return o->dwarf;
 }
 
+Dwarf *
+dwarf_handle(struct object *o)
+{
+	struct dwarf *d = dwarf_of(o);
+
+	return d != NULL ? d->dbg : NULL;
+}
+
 void
 dwarf_destroy(struct dwarf *d)
 {

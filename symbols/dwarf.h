@@ -54,6 +54,10 @@ int dwarf_var(struct dwtypes *dw, struct object *o, const char *name,
 int dwarf_type(
     struct dwtypes *dw, struct object *o, const char *name, struct type **out);
 
+/* The base name of the source file, borrowed, and the line that the
+ * instruction at addr (the file's own) was made of; false when not known. */
+bool dwarf_line(struct object *o, uint64_t addr, const char **file, int *line);
+
 /* Is there debug information with types? */
 bool dwarf_present(struct object *o);
 

@@ -1,6 +1,6 @@
 /*
- * Between dwarf.c (which finds entries by name) and dwarf_types.c (which makes
- * types of them).
+ * Between dwarf.c (which finds entries by name), dwarf_types.c (which makes
+ * types of them) and dwarf_line.c.
  */
 #ifndef SYMBOLS_DWARF_IMPL_H
 #define SYMBOLS_DWARF_IMPL_H
@@ -9,6 +9,9 @@
 
 #include "symbols/dwarf.h"
 #include "symbols/object_impl.h"
+
+/* libdw's handle of the debug information, or NULL where there is none. */
+Dwarf *dwarf_handle(struct object *o);
 
 /*
  * Every entry outside of functions whose name, or name for the linker, is

@@ -15,20 +15,35 @@ enum symbolise_flags {
 	SYM_MODULE = 2,    /* object only (umod) */
 	SYM_DEMANGLE = 4,  /* C++, Rust and D names as in the source */
 	SYM_RAW = 8,       /* object:0xaddr, as nm of its file has it */
+	SYM_LINE = 16,     /* " (file.c:12)" behind it, where that is known */
 };
 
 /*
- * Text for addr in `as' (which may be NULL): object`sym, object`sym+0x1a,
- * object`0xaddr where the object is known but no symbol, 0xaddr otherwise.
- * Always NUL-terminated; returns buf.
+ * Text for addr in `as' (which may be NULL) as it is now: object`sym,
+ * object`sym+0x1a, object`0xaddr where the object is known but no symbol,
+ * 0xaddr otherwise.  Always NUL-terminated; returns buf.
  */
 char *symbolise(struct addrspace *as, uint64_t addr, unsigned flags, char *buf,
     size_t size);
 
+/* The same for what a record says: by the addrspace_stamp() in it, with what
+ * was mapped when it was made. */
+char *symbolise_then(
+    uint32_t stamp, uint64_t addr, unsigned flags, char *buf, size_t size);
+
+/*
+ * A frame of a stack; `inner' is the address of the frame that it called, 0
+ * when it called none.  A call can be the last instruction of its function
+ * (abort(), a throw): where it would return to is then another function, and
+ * the caller is the one before.
+ */
+char *symbolise_frame(uint32_t stamp, uint64_t pc, uint64_t inner,
+    unsigned flags, char *buf, size_t size);
+
 /* The start of the function that covers addr, or addr itself: usym() keys. */
-uint64_t symbolise_start(struct addrspace *as, uint64_t addr);
+uint64_t symbolise_start(uint32_t stamp, uint64_t addr);
 
 /* The module that covers addr: its lowest address, or addr itself. */
-uint64_t symbolise_module(struct addrspace *as, uint64_t addr);
+uint64_t symbolise_module(uint32_t stamp, uint64_t addr);
 
 #endif

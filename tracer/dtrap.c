@@ -467,9 +467,10 @@ space_of(void *ctx, uint32_t pid)
 
 	if (p != NULL && p->space->as != NULL)
 		return p->space->as;
-	for (size_t i = st->past.len; i-- > 0;)
-		if (addrspace_pid(st->past.at[i]) == which)
-			return st->past.at[i];
+	/* It has ended: the last it had. */
+	for (size_t i = st->past.len; i > 0; i--)
+		if (addrspace_pid(st->past.at[i - 1]) == which)
+			return st->past.at[i - 1];
 	return NULL;
 }
 

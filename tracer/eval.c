@@ -249,7 +249,7 @@ eval_space(struct vm_env *env)
 
 	if (st->thread == NULL || st->thread->proc->space->as == NULL)
 		return 0;
-	return addrspace_id(st->thread->proc->space->as);
+	return addrspace_stamp(st->thread->proc->space->as);
 }
 
 /* chill() may spend at most this much, as in DTrace. */

@@ -39,7 +39,7 @@ struct vm_ops {
 	/* User stack, innermost first; the number of frames. */
 	uint32_t (*stack)(
 	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);
-	/* The address space's id, for rec_stack and rec_sym. */
+	/* The address space's stamp, for rec_stack and rec_sym. */
 	uint32_t (*space)(struct vm_env *);
 	/* OP_STOP, OP_RAISE, OP_CHILL.  0, or -1: illegal operation. */
 	int (*control)(struct vm_env *, enum img_op op, int64_t arg);

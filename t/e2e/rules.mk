@@ -5,13 +5,14 @@ E2E_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra \
 	-Wno-unused-parameter
 E2E_SRC := $(filter-out t/e2e/src/ctorlib.c t/e2e/src/shape.c \
 	t/e2e/src/external.c t/e2e/src/external_lib.c \
-	t/e2e/src/usdtlib.c,$(wildcard t/e2e/src/*.c))
+	t/e2e/src/swaplib.c t/e2e/src/usdtlib.c,$(wildcard t/e2e/src/*.c))
 D := $(B)/e2e
 
 E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/shape-,pie nopie static static-pie stripped \
 	debuglink cet frame o0) $(D)/m32 \
 	$(addprefix $(D)/external-,pie nopie static dwarf4 stripped debuglink) \
+	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
 	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms \
 	$(D)/tree-static $(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
 
@@ -32,6 +33,17 @@ $(D)/libctor.so: t/e2e/src/ctorlib.c
 $(D)/libdlo.so: t/e2e/src/ctorlib.c
 	@mkdir -p $(@D)
 	$(E2E_CC) -fPIC -shared -Wl,-soname,libdlo.so -o $@ $<
+
+# The same but for a name, to be loaded one after the other.
+$(D)/libswap-%: t/e2e/src/swaplib.c
+	@mkdir -p $(@D)
+	$(E2E_CC) -DSWAP=$* -fno-optimize-sibling-calls -fPIC -shared \
+		-fvisibility=default -Wl,-Bsymbolic -o $@ $<
+
+# Every frame is to be seen.
+$(D)/frames: t/e2e/src/frames.cc
+	@mkdir -p $(@D)
+	$(CXX) -O1 -g -Wall -Wextra -fno-optimize-sibling-calls -o $@ $<
 
 $(D)/ctor: t/e2e/src/ctor.c t/e2e/src/trigger.h $(D)/libctor.so
 	$(E2E_CC) -o $@ $< -L$(D) -lctor -Wl,-rpath,'$$ORIGIN'

@@ -184,6 +184,44 @@ START_TEST(stacks_of_a_space_unknown)
 }
 END_TEST
 
+START_TEST(stacks_in_one_line)
+{
+	uint64_t s[6] = { 0, 0x1110, 0x1250, 0x1800, 0x1900, 0 };
+	struct rec_stack head = { .pid = 1, .space = 7 };
+	static const char text[] = "a.out`?f9;"
+				   "a.out`op:_<&\"'\303\251?>_f8;"
+				   "a.out`f2;a.out`f1\n";
+	char *want = mem_printf("%s%s  %s%s-\n", HEAD, BEGIN, text, text);
+
+	memcpy(s, &head, sizeof(head));
+	option_parse(&f->opts, "stackformat=folded", false);
+	option_parse(&f->opts, "usrcline", false);
+	fire_one(ACT_USTACK, REC_STACK, s, sizeof(s), false);
+	consume_records(fx_consume(f));
+	/* A line of its own when there are no columns. */
+	option_parse(&f->opts, "quiet", false);
+	fire_one(ACT_USTACK, REC_STACK, s, sizeof(s), false);
+	s[1] = 0;
+	fire_one(ACT_USTACK, REC_STACK, s, sizeof(s), false);
+	fx_expect(f, want);
+	mem_free(want);
+}
+END_TEST
+
+START_TEST(stacks_with_lines)
+{
+	uint64_t s[3] = { 0, 0x1110, 0x1200 };
+	struct rec_stack head = { .pid = 1, .space = 7 };
+
+	memcpy(s, &head, sizeof(head));
+	option_parse(&f->opts, "stackindent=2", false);
+	option_parse(&f->opts, "usrcline", false);
+	option_parse(&f->opts, "quiet", false);
+	fire_one(ACT_USTACK, REC_STACK, s, sizeof(s), false);
+	fx_expect(f, "\n  a.out`f1+0x10 (f.c:1)\n  a.out`f2 (f.c:1)\n");
+}
+END_TEST
+
 START_TEST(symbols)
 {
 	struct rec_sym s = { .pid = 1, .space = 7, .addr = 0x1210 };
@@ -366,5 +404,5 @@ END_TEST
 FX_MAIN("print", setup, teardown, integers_in_columns, integers_when_quiet,
     strings, strings_when_quiet, bytes_that_are_no_text,
     tracemem_dumps_rows_of_sixteen, rawbytes_dumps_values, stacks,
-    stacks_of_a_space_unknown, symbols, print_scalars, print_arrays,
-    print_structs, print_what_there_is)
+    stacks_of_a_space_unknown, stacks_in_one_line, stacks_with_lines, symbols,
+    print_scalars, print_arrays, print_structs, print_what_there_is)

@@ -137,6 +137,40 @@ START_TEST(stack_keys_take_lines)
 }
 END_TEST
 
+/* A number, a stack and a text. */
+static struct prog_agg *
+stack_between(void)
+{
+	struct prog_agg *a = fx_agg(f, "a", AGG_COUNT, 0);
+	uint64_t key[6] = { 5, 0, 0x1110, 0x1200, 0, 0 };
+	struct rec_stack head = { .pid = 1, .space = 7 };
+
+	memcpy(key + 1, &head, sizeof(head));
+	memcpy(key + 5, "x y", 4);
+	fx_key(a, REC_INT, 8, true);
+	fx_key(a, REC_STACK, 32, false);
+	fx_key(a, REC_STRING, 8, false);
+	fx_put(f, 0, a, key, &(uint64_t){ 2 });
+	option_parse(&f->opts, "stackformat=folded", false);
+	return a;
+}
+
+START_TEST(folded_stacks_come_first)
+{
+	stack_between();
+	finish();
+	ck_assert_str_eq(fx_out(f), "\na.out`f2;a.out`f1 5 x y 2\n");
+}
+END_TEST
+
+START_TEST(folded_stacks_in_a_format)
+{
+	act(ACT_PRINTA, stack_between(), NULL, "%d<%k>%s=%@d\n");
+	finish();
+	ck_assert_str_eq(fx_out(f), "5<a.out`f2;a.out`f1>x y=2\n\n");
+}
+END_TEST
+
 START_TEST(keys_that_are_no_text_are_dumped)
 {
 	struct prog_agg *a = fx_agg(f, "a", AGG_COUNT, 0);
@@ -614,7 +648,8 @@ END_TEST
 
 FX_MAIN("printa", setup, teardown, report_at_the_end,
     report_of_nothing_is_a_newline, aborted_prints_no_aggregations,
-    keys_by_kind, stack_keys_take_lines, keys_that_are_no_text_are_dumped,
+    keys_by_kind, stack_keys_take_lines, folded_stacks_come_first,
+    folded_stacks_in_a_format, keys_that_are_no_text_are_dumped,
     values_of_each_function, values_that_make_no_sense,
     lanes_and_snapshots_are_merged, symbols_of_one_function_are_one_key,
     entries_that_make_no_sense_are_left_out, order_by_value_then_key,

@@ -109,22 +109,45 @@ aggs_row(struct aggs *a, uint32_t id, const uint8_t *key)
 
 /* Addresses of one function, or of one module, are one key. */
 static void
+agg_key_symbol(enum rec_kind kind, uint8_t *at)
+{
+	struct rec_sym s;
+
+	memcpy(&s, at, sizeof(s));
+	if (kind == REC_UMOD || kind == REC_MOD)
+		s.addr = symbolise_module(s.space, s.addr);
+	else if (kind != REC_UADDR)
+		s.addr = symbolise_start(s.space, s.addr);
+	s.space = addrspace_stamp_of(s.space, &s.addr, 1);
+	memcpy(at, &s, sizeof(s));
+}
+
+static void
+agg_key_stack(uint8_t *at, uint32_t size)
+{
+	struct rec_stack head;
+	uint64_t *pcs = mem_alloc(size);
+	size_t n = (size - sizeof(head)) / 8;
+
+	memcpy(&head, at, sizeof(head));
+	memcpy(pcs, at + sizeof(head), n * 8);
+	head.space = addrspace_stamp_of(head.space, pcs, n);
+	memcpy(at, &head, sizeof(head));
+	mem_free(pcs);
+}
+
+static void
 agg_key_symbols(const struct prog_agg *def, uint8_t *key)
 {
 	for (size_t i = 0; i < def->nkeys; i++) {
 		const struct prog_rec *rec = &def->keys[i];
-		struct rec_sym s;
 
-		if (rec->kind < REC_USYM || rec->kind > REC_MOD ||
-		    rec->kind == REC_UADDR || rec->size < sizeof(s))
-			continue;
-		memcpy(&s, key + rec->off, sizeof(s));
-		struct addrspace *as = addrspace_by_id(s.space);
-		if (rec->kind == REC_UMOD || rec->kind == REC_MOD)
-			s.addr = symbolise_module(as, s.addr);
-		else
-			s.addr = symbolise_start(as, s.addr);
-		memcpy(key + rec->off, &s, sizeof(s));
+		if (rec->kind == REC_STACK &&
+		    rec->size >= sizeof(struct rec_stack))
+			agg_key_stack(key + rec->off, rec->size);
+		else if (rec->kind >= REC_USYM && rec->kind <= REC_MOD &&
+		    rec->size >= sizeof(struct rec_sym))
+			agg_key_symbol(rec->kind, key + rec->off);
 	}
 }
 

@@ -27,7 +27,7 @@ struct consume_env {
 	FILE *err;            /* messages */
 	const char *prog;     /* "dtrap", before every message */
 	bool testing;         /* _DTRACE_TESTING: no CPU and ID columns */
-	/* The address space of a process now, for %a and %A of plain integers;
+	/* The address space of a process now, or the last it had, for %a and %A of plain integers;
 	 * pid 0 (BEGIN, tick): that of $target.  Borrowed, or NULL.  The member
 	 * may be NULL: such integers are then printed as numbers. */
 	struct addrspace *(*space)(void *ctx, uint32_t pid);

@@ -60,14 +60,24 @@ void text_add_quoted(struct str *to, const char *s, size_t n, char quote);
 void text_add_padded(struct printer *p, const char *s, size_t n, int width);
 /* One code point. */
 void text_add_utf8(struct str *to, uint32_t c);
+/* Bytes of the character that s begins with; 0 for what cannot be seen. */
+size_t text_symbol(const char *s, size_t n);
 /* Only what a person can read, up to a NUL or the end; *len is the length. */
 bool text_is_printable(const void *p, size_t size, size_t *len);
 
 /* ---- stack_text.c: addresses ---- */
 
 /* Newline, then a line for each frame, `indent' blanks before it; -1: as the
- * option says. */
+ * option says.  With stackformat=folded: as stack_fold(). */
 void stack_print(struct printer *p, const void *stack, size_t size, int indent);
+bool stack_is_folded(const struct options *opts);
+/* One word, the functions from the outermost on with `;' between them; "-" for
+ * no frame. */
+void stack_fold(struct printer *p, const void *stack, size_t size);
+/* The name of each function, the outermost first. */
+typedef void (*stack_frame_fn)(void *ctx, const char *name);
+void stack_functions(struct printer *p, const void *stack, size_t size,
+    stack_frame_fn frame, void *ctx);
 /* The name of a struct rec_sym, by the kind of value. */
 void sym_text(struct printer *p, enum rec_kind kind, const void *sym, char *buf,
     size_t size);

@@ -112,6 +112,19 @@ print_float(struct printer *p, const void *v, uint32_t size, bool columns)
 		str_printf(p->to, "%Lg", f);
 }
 
+/* Folded: a value in its column, or a line of its own. */
+static void
+print_stack(struct printer *p, const struct prog_rec *rec, const void *v)
+{
+	bool folded = stack_is_folded(p->c->env.opts);
+
+	if (folded && !p->quiet)
+		str_add(p->to, "  ");
+	stack_print(p, v, rec->size, -1);
+	if (folded && p->quiet)
+		str_addc(p->to, '\n');
+}
+
 void
 print_value(struct printer *p, const struct prog_rec *rec, const void *v)
 {
@@ -138,7 +151,7 @@ print_value(struct printer *p, const struct prog_rec *rec, const void *v)
 		}
 		break;
 	case REC_BYTES: print_dump(p, v, rec->size); break;
-	case REC_STACK: stack_print(p, v, rec->size, -1); break;
+	case REC_STACK: print_stack(p, rec, v); break;
 	case REC_USYM:
 	case REC_UMOD:
 	case REC_UADDR:

@@ -73,27 +73,33 @@ report_parts(struct report *r, size_t i, const struct agg_row *row)
 
 /* ---- a table: agghist, aggpack ---- */
 
-/* The key in as few columns as it takes: members one blank apart. */
+/* A member of the key in as few columns as it takes. */
 static void
-report_short_key(struct report *r, const struct agg_line *l, struct str *to)
+report_short_member(
+    struct report *r, const struct agg_line *l, size_t i, struct str *to)
 {
 	struct str member = { 0 };
 	struct printer p = *r->p;
 
 	p.to = &member;
-	for (size_t i = 0; i < l->keydef->nkeys; i++) {
-		print_key(
-		    &p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
-		const char *s = str_c(&member);
-		s += strspn(s, " ");
-		size_t len = strlen(s);
-		while (len > 0 && s[len - 1] == ' ')
-			len--;
-		str_add(to, i != 0 ? " " : "");
-		str_addn(to, s, len);
-		str_clear(&member);
-	}
+	print_key(&p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
+	const char *s = str_c(&member);
+	s += strspn(s, " ");
+	size_t len = strlen(s);
+	while (len > 0 && s[len - 1] == ' ')
+		len--;
+	str_addn(to, s, len);
 	str_fini(&member);
+}
+
+/* All of them, one blank apart. */
+static void
+report_short_key(struct report *r, const struct agg_line *l, struct str *to)
+{
+	for (size_t i = 0; i < l->keydef->nkeys; i++) {
+		str_add(to, i != 0 ? " " : "");
+		report_short_member(r, l, i, to);
+	}
 }
 
 static void
@@ -194,13 +200,59 @@ report_format(struct report *r, const struct agg_line *l, const struct fmt *fmt)
 	printf_render(r->p, fmt, &args);
 }
 
+static bool
+report_is_folded(const struct report *r)
+{
+	const struct prog_agg *def = r->defs[0];
+
+	for (size_t i = 0; i < def->nkeys; i++)
+		if (def->keys[i].kind == REC_STACK)
+			return stack_is_folded(r->p->c->env.opts);
+	return false;
+}
+
+/* The stacks, the other members of the key, the values: a blank between. */
+static void
+report_folded(struct report *r, const struct agg_line *l)
+{
+	const struct prog_agg *def = l->keydef;
+	size_t start = r->p->to->len;
+
+	for (int stacks = 1; stacks >= 0; stacks--)
+		for (size_t i = 0; i < def->nkeys; i++) {
+			if ((def->keys[i].kind == REC_STACK) != stacks)
+				continue;
+			if (r->p->to->len != start)
+				str_addc(r->p->to, ' ');
+			report_short_member(r, l, i, r->p->to);
+		}
+	for (size_t i = 0; i < r->n; i++) {
+		const struct agg_row *row = l->rows[i];
+		if (agg_is_hist(r->defs[i]))
+			report_value(r, i, row);
+		else
+			str_printf(r->p->to, " %lld",
+			    row == NULL || row->empty ?
+				0LL :
+				(long long)agg_scalar(
+				    r->defs[i], row->value, r->normals[i]));
+	}
+	str_addc(r->p->to, '\n');
+}
+
 static void
 report_lines(struct report *r, const struct fmt *fmt)
 {
+	bool folded = fmt == NULL && report_is_folded(r);
+
 	for (size_t i = 0; i < r->lines.len; i++) {
 		const struct agg_line *l = &r->lines.at[i];
 		if (fmt != NULL) {
 			report_format(r, l, fmt);
+			continue;
+		}
+		if (folded) {
+			report_folded(r, l);
 			continue;
 		}
 		report_keys(r->p, l);

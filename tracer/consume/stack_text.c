@@ -3,6 +3,7 @@
  * names.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "symbols/symbolise.h"
 #include "tracer/consume/consume_impl.h"
@@ -14,42 +15,144 @@
 static unsigned
 name_flags(const struct printer *p)
 {
-	return option_get(p->c->env.opts, OPT_NORESOLVE) != 0 ? SYM_RAW :
-								SYM_DEMANGLE;
+	const struct options *opts = p->c->env.opts;
+
+	if (option_get(opts, OPT_NORESOLVE) != 0)
+		return SYM_RAW;
+	return option_get(opts, OPT_DEMANGLE) != 0 ? SYM_DEMANGLE : SYM_PLAIN;
+}
+
+bool
+stack_is_folded(const struct options *opts)
+{
+	const char *format = opts->text[OPT_STACKFORMAT];
+
+	return format != NULL && strcasecmp(format, "folded") == 0;
+}
+
+/* The addresses of a stack, innermost first, as many as there are. */
+static size_t
+stack_pcs(
+    const void *stack, size_t size, struct rec_stack *head, uint64_t **pcs)
+{
+	size_t max = size < sizeof(*head) ? 0 : (size - sizeof(*head)) / 8;
+	size_t n = 0;
+
+	*head = (struct rec_stack){ 0 };
+	*pcs = mem_alloc((max + 1) * 8);
+	if (max == 0)
+		return 0;
+	memcpy(head, stack, sizeof(*head));
+	memcpy(*pcs, (const uint8_t *)stack + sizeof(*head), max * 8);
+	while (n < max && (*pcs)[n] != 0)
+		n++;
+	return n;
 }
 
 static void
-stack_frame(struct printer *p, const char *name, int indent)
+stack_each(const void *stack, size_t size, unsigned flags, bool outermost_first,
+    stack_frame_fn frame, void *ctx)
 {
+	struct rec_stack head;
+	char name[STACK_TEXT_NAME];
+	uint64_t *pcs;
+	size_t n = stack_pcs(stack, size, &head, &pcs);
+
+	for (size_t at = 0; at < n; at++) {
+		size_t i = outermost_first ? n - 1 - at : at;
+		symbolise_frame(head.space, pcs[i], i > 0 ? pcs[i - 1] : 0,
+		    flags, name, sizeof(name));
+		frame(ctx, name);
+	}
+	mem_free(pcs);
+}
+
+void
+stack_functions(struct printer *p, const void *stack, size_t size,
+    stack_frame_fn frame, void *ctx)
+{
+	stack_each(
+	    stack, size, name_flags(p) | SYM_NO_OFFSET, true, frame, ctx);
+}
+
+/* ---- one line for each frame ---- */
+
+struct frames {
+	struct printer *p;
+	int indent;
+};
+
+static void
+frame_line(void *ctx, const char *name)
+{
+	const struct frames *f = ctx;
 	/* A language's note on the frame before. */
 	bool note = name[0] == '@';
 
-	str_printf(p->to, "%*s%s", indent, "", note ? "  [ " : "");
-	text_add(p, name + note, strlen(name + note));
-	str_add(p->to, note ? " ]\n" : "\n");
+	str_printf(f->p->to, "%*s%s", f->indent, "", note ? "  [ " : "");
+	text_add(f->p, name + note, strlen(name + note));
+	str_add(f->p->to, note ? " ]\n" : "\n");
 }
 
 void
 stack_print(struct printer *p, const void *stack, size_t size, int indent)
 {
-	struct rec_stack head;
-	char name[STACK_TEXT_NAME];
+	const struct options *opts = p->c->env.opts;
+	struct frames f = { p, indent };
+	unsigned flags = name_flags(p);
 
-	if (indent < 0)
-		indent = (int)option_get(p->c->env.opts, OPT_STACKINDENT);
-	str_addc(p->to, '\n');
-	if (size < sizeof(head))
+	if (stack_is_folded(opts)) {
+		stack_fold(p, stack, size);
 		return;
-	memcpy(&head, stack, sizeof(head));
-	struct addrspace *as = addrspace_by_id(head.space);
-	for (size_t off = sizeof(head); off + 8 <= size; off += 8) {
-		uint64_t pc;
-		memcpy(&pc, (const uint8_t *)stack + off, 8);
-		if (pc == 0)
-			break;
-		symbolise(as, pc, name_flags(p), name, sizeof(name));
-		stack_frame(p, name, indent);
 	}
+	if (indent < 0)
+		f.indent = (int)option_get(opts, OPT_STACKINDENT);
+	if (option_get(opts, OPT_USRCLINE) != 0)
+		flags |= SYM_LINE;
+	str_addc(p->to, '\n');
+	stack_each(stack, size, flags, false, frame_line, &f);
+}
+
+/* ---- one line ---- */
+
+struct fold {
+	struct str *to;
+	bool any;
+};
+
+/* What the format means something by, and what no line can hold, is replaced:
+ * a name is one word without a semicolon. */
+static void
+frame_fold(void *ctx, const char *name)
+{
+	struct fold *f = ctx;
+
+	if (f->any)
+		str_addc(f->to, ';');
+	f->any = true;
+	for (size_t n = strlen(name); n != 0;) {
+		size_t len = text_symbol(name, n);
+		if (len != 0 && *name != ' ' && *name != ';')
+			str_addn(f->to, name, len);
+		else
+			str_addc(f->to,
+			    len == 0         ? '?' :
+				*name == ' ' ? '_' :
+					       ':');
+		len = MAX(len, 1);
+		name += len;
+		n -= len;
+	}
+}
+
+void
+stack_fold(struct printer *p, const void *stack, size_t size)
+{
+	struct fold f = { .to = p->to };
+
+	stack_functions(p, stack, size, frame_fold, &f);
+	if (!f.any)
+		str_addc(p->to, '-');
 }
 
 static unsigned
@@ -69,8 +172,7 @@ sym_text(struct printer *p, enum rec_kind kind, const void *sym, char *buf,
 	struct rec_sym s;
 
 	memcpy(&s, sym, sizeof(s));
-	symbolise(
-	    addrspace_by_id(s.space), s.addr, sym_flags(p, kind), buf, size);
+	symbolise_then(s.space, s.addr, sym_flags(p, kind), buf, size);
 }
 
 void

@@ -32,6 +32,16 @@ text_is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f;
 }
 
+/* Bytes of the character at s if it can be seen (or is a blank); 0: it is a
+ * control character, or no text. */
+size_t
+text_symbol(const char *s, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	return text_is_plain(u[0]) ? 1 : text_sequence(u, n);
+}
+
 /* Where the first byte that must not reach a terminal is; n for none. */
 static size_t
 text_safe(const char *s, size_t n)

@@ -1,0 +1,3 @@
+/* One of two words. */
+#pragma D option stackformat=svg
+BEGIN { exit(0); }

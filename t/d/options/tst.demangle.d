@@ -1,0 +1,4 @@
+/* Accepted, and while tracing. */
+/* @opts: -q -x demangle=off */
+#pragma D option demangle
+BEGIN { setopt("demangle", "off"); exit(0); }
