@@ -206,6 +206,7 @@ thread_regs(struct thread *th)
 		if (regs_fetch(th->tid, &th->regs) < 0)
 			return NULL;
 		th->regs_valid = true;
+		th->kernel_pc = th->regs.r[UREG_RIP];
 	}
 	return &th->regs;
 }
@@ -214,6 +215,13 @@ void
 thread_regs_dirty(struct thread *th)
 {
 	th->regs_dirty = true;
+}
+
+void
+thread_regs_moved(struct thread *th)
+{
+	if (th->regs.r[UREG_RIP] != th->kernel_pc)
+		th->regs_dirty = true;
 }
 
 static bool

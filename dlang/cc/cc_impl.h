@@ -45,7 +45,9 @@ struct cc {
 	struct hash providers; /* N_PROVIDER by name */
 	struct prog_globals shared;
 	uint32_t next_var;
-	unsigned anon; /* for hidden names */
+	unsigned anon;   /* for hidden names */
+	bool in_library; /* our own library is read: the target has no part
+			  * in it */
 	/* Types that every pass needs. */
 	struct type *t_int, *t_uint, *t_long, *t_ulong, *t_llong, *t_ullong;
 	struct type *t_void, *t_char, *t_string, *t_dyn, *t_stack, *t_symaddr,
