@@ -17,6 +17,7 @@
 
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
+#include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
 #include "tracer/dlib.h"
@@ -455,7 +456,8 @@ least_bufsize(const struct cli *c)
 	return size;
 }
 
-/* For the consumer: the address space of a process that is still there. */
+/* For the consumer: the address space of a process, or the last that it had:
+ * what it recorded is often read after its end. */
 static struct addrspace *
 space_of(void *ctx, uint32_t pid)
 {
@@ -463,7 +465,12 @@ space_of(void *ctx, uint32_t pid)
 	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
 	struct proc *p = super_proc(st->super, which);
 
-	return p != NULL ? p->space->as : NULL;
+	if (p != NULL && p->space->as != NULL)
+		return p->space->as;
+	for (size_t i = st->past.len; i-- > 0;)
+		if (addrspace_pid(st->past.at[i]) == which)
+			return st->past.at[i];
+	return NULL;
 }
 
 /* Stores, ECBs, tracepoints; every target is stopped. */

@@ -192,7 +192,7 @@ same "probes in C++" "$tmp/want" "$tmp/seen"
 
 # The probes of Debian's libstdc++, where it has them.
 lib=$(ldd "$bin/usdtcc" | awk '/libstdc/ { print $3 }')
-if readelf -n "$lib" 2>/dev/null | grep -q libstdcxx; then
+if carries "$lib" throw; then
 	# shellcheck disable=SC2016
 	dt -q -n 'libstdcxx$target:::throw,libstdcxx$target:::catch
 	    { printf("%s %d\n", probename, arg0 != 0); }' -c "$bin/usdtcc"
@@ -203,15 +203,4 @@ else
 	echo "libstdc++ has no static probes here"
 fi
 
-# Those of Python.
-py=$(command -v /usr/bin/python3) && py=$(readlink -f "$py")
-if [ -n "$py" ] && readelf -n "$py" 2>/dev/null | grep -q function__entry; then
-	echo 'import this_is_not_there' >"$tmp/none.py"
-	# shellcheck disable=SC2016
-	dt -q -n 'python$target:::import-find-load-start
-	    { printf("import %s\n", copyinstr(arg0)); }' -c "$py $tmp/none.py"
-	has "$tmp/out" '^import this_is_not_there$'
-else
-	echo "python has no static probes here"
-fi
 finish

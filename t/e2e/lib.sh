@@ -263,3 +263,39 @@ ended() {
 text_of() {
 	"$bin/textsum" "$1" || fail "cannot read the text of $1"
 }
+
+# A pattern that only this number matches: what is found by it is searched for,
+# and other people's processes are left alone.
+pattern_of() {
+	printf '[%s]%s' "${1:0:1}" "${1:1}"
+}
+
+# Does FILE carry the static probe NAME, as notes spell it?  (To its end: a
+# readelf that nobody reads any more would fail.)
+carries() {
+	readelf -n "$1" 2>/dev/null | grep -E "Name: $2\$" >/dev/null
+}
+
+# raised PID FILE PROVIDER: how many semaphores of the provider's probes are
+# not 0 in the memory of the process.
+raised() {
+	local bias=0 file
+	file=$(readlink -f "$2")
+	if ! readelf -h "$file" | grep -q 'EXEC (Exec'; then
+		bias=$(awk -v f="$file" '$6 == f && $3 ~ /^0+$/ {
+			sub("-.*", "", $1); print $1; exit }' "/proc/$1/maps")
+		[ -n "$bias" ] || fail "$1 has not mapped $file"
+	fi
+	readelf -n "$file" 2>/dev/null | awk -v p="$3" '
+	    $1 == "Provider:" { prov = $2 }
+	    $5 == "Semaphore:" && prov == p && $6 !~ /^0x0+$/ { print $6 }' |
+	    sort -u | perl -e '
+		open(my $m, "<", "/proc/$ARGV[0]/mem") or die "mem: $!";
+		binmode($m);
+		while (<STDIN>) {
+			sysseek($m, hex($_) + hex($ARGV[1]), 0);
+			sysread($m, my $b, 2) == 2 or die "read: $!";
+			$n++ if unpack("S", $b);
+		}
+		print $n + 0, "\n";' "$1" "$bias"
+}

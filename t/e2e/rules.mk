@@ -13,7 +13,7 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	debuglink cet frame o0) $(D)/m32 \
 	$(addprefix $(D)/external-,pie nopie static dwarf4 stripped debuglink) \
 	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms \
-	$(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
+	$(D)/tree-static $(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
 
 $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
@@ -35,6 +35,11 @@ $(D)/libdlo.so: t/e2e/src/ctorlib.c
 
 $(D)/ctor: t/e2e/src/ctor.c t/e2e/src/trigger.h $(D)/libctor.so
 	$(E2E_CC) -o $@ $< -L$(D) -lctor -Wl,-rpath,'$$ORIGIN'
+
+$(D)/tree $(D)/tree-static: include/dtrap-sdt.h
+$(D)/tree-static: t/e2e/src/tree.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -static -o $@ $< -pthread
 
 $(D)/trapmask-static: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)

@@ -35,6 +35,7 @@
 struct usdt_place {
 	struct place place; /* first */
 	uint64_t semaphore;
+	uint64_t other_semaphore; /* see struct dependence */
 	size_t nargs;
 	struct argloc args[ARGLOC_MAX];
 };
@@ -191,6 +192,51 @@ set_types(struct request *r, struct usdt_probe *up, const struct usdt_place *pl,
 	}
 }
 
+/* ---- semaphores ---- */
+
+/*
+ * Probes that a program does not come by unless another one is watched, too.
+ *
+ * The interpreter of Python 3.11 looks at function__entry only where it has
+ * left its fast path, which it does for the sake of line.  No tracepoint is
+ * needed at the other probe: it is the semaphore that counts.
+ */
+static const struct dependence {
+	const char *module;              /* a glob */
+	const char *prov, *name, *other; /* as notes have them */
+} dependences[] = {
+	{ "*python3.11*", "python", "function__entry", "line" },
+};
+
+/* A note that lies must not make us write anywhere. */
+static uint64_t
+semaphore_of(const struct load *l, const struct sdt_note *n)
+{
+	return object_is_data(l->object, n->semaphore, 2) ?
+	    l->bias + n->semaphore :
+	    0;
+}
+
+static uint64_t
+other_semaphore(const struct load *l, const struct sdt_note *note)
+{
+	const struct dependence *d = dependences,
+				*end = d + ARRAY_SIZE(dependences);
+	const struct sdt_note *notes;
+	size_t n = object_sdt_notes(l->object, &notes);
+
+	while (d < end &&
+	    (strcmp(d->prov, note->provider) != 0 ||
+		strcmp(d->name, note->name) != 0 ||
+		!glob_match(d->module, l->module)))
+		d++;
+	for (size_t i = 0; d < end && i < n; i++)
+		if (strcmp(notes[i].provider, d->prov) == 0 &&
+		    strcmp(notes[i].name, d->other) == 0)
+			return semaphore_of(l, &notes[i]);
+	return 0;
+}
+
 /* ---- publishing ---- */
 
 /* Locations, and with the first place of a probe its types. */
@@ -226,9 +272,8 @@ add_place(struct request *r, struct probe *p)
 		pl->place = (struct place){
 			.space = space, .addr = pc, .load = r->load
 		};
-		/* A note that lies must not make us write anywhere. */
-		if (object_is_data(r->load->object, r->note->semaphore, 2))
-			pl->semaphore = r->load->bias + r->note->semaphore;
+		pl->semaphore = semaphore_of(r->load, r->note);
+		pl->other_semaphore = other_semaphore(r->load, r->note);
 		locate_args(r, up, pl);
 		*at = &pl->place;
 	}
@@ -436,6 +481,8 @@ enable_place(
 	    st, proc->space, pl->addr, p, at->args, (uint32_t)at->nargs, 0, 0);
 	if (at->semaphore != 0)
 		semaphore_raise(proc->space, at->semaphore);
+	if (at->other_semaphore != 0)
+		semaphore_raise(proc->space, at->other_semaphore);
 }
 
 static void
