@@ -31,12 +31,24 @@ pid_request_fini(struct pid_request *r)
 	vec_fini(&r->insns);
 }
 
+/* A number in hexadecimal and nothing else. */
+static bool
+parse_hex(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 16);
+	return *end == '\0' && errno == 0;
+}
+
 int
 pid_parse_name(struct pid_request *r)
 {
 	const char *name = r->pd->name;
 	bool globs = *name == '\0' || glob_is(name);
-	char *end;
 
 	r->offset = UINT64_MAX;
 	r->entry =
@@ -46,10 +58,7 @@ pid_parse_name(struct pid_request *r)
 	r->offsets = globs;
 	if (globs || r->entry || r->ret)
 		return 0;
-	errno = 0;
-	r->offset = isxdigit((unsigned char)*name) ? strtoull(name, &end, 16) :
-						     UINT64_MAX;
-	if (r->offset == UINT64_MAX || *end != '\0' || errno != 0)
+	if (!parse_hex(name, &r->offset) || r->offset == UINT64_MAX)
 		return r->d == NULL ?
 		    -EINVAL :
 		    diag_error(r->d, D_PROC_NAME, r->at,
@@ -119,7 +128,6 @@ answer_address(struct pid_request *r)
 	static const struct sym unnamed = { .name = "-" };
 	const char *name = r->pd->name;
 	uint64_t start, addr;
-	char *end;
 
 	r->load = r->proc->space->as != NULL ?
 	    addrspace_exec(r->proc->space->as) :
@@ -130,9 +138,7 @@ answer_address(struct pid_request *r)
 		return diag_error(r->d, D_PROC_LIB, r->at,
 		    "only the executable has probes by address, not '%s'",
 		    r->pd->mod);
-	errno = 0;
-	addr = isxdigit((unsigned char)*name) ? strtoull(name, &end, 16) : 0;
-	if (!isxdigit((unsigned char)*name) || *end != '\0' || errno != 0)
+	if (!parse_hex(name, &addr))
 		return diag_error(r->d, D_PROC_NAME, r->at,
 		    "'%s' is not an address in hexadecimal", name);
 	if (addr >= r->load->start && addr < r->load->end)
