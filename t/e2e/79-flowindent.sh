@@ -17,7 +17,7 @@ sed -n 's/ *$//; s/:entry  */:entry /; s/^ *[0-9]* //p' "$tmp/trace" | sed '1,/ 
 cat >"$tmp/want" <<EOD
  -> branches
    -> negative
-   | negative:entry -1
+    | negative:entry -1
    <- negative
  <- branches
 EOD
