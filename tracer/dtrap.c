@@ -17,6 +17,7 @@
 
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
+#include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
 #include "tracer/dlib.h"
@@ -25,6 +26,7 @@
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
+#include "tracer/provider.h"
 #include "tracer/sdt_build.h"
 #include "tracer/state.h"
 #include "tracer/stores.h"
@@ -454,7 +456,8 @@ least_bufsize(const struct cli *c)
 	return size;
 }
 
-/* For the consumer: the address space of a process that is still there. */
+/* For the consumer: the address space of a process, or the last that it had:
+ * what it recorded is often read after its end. */
 static struct addrspace *
 space_of(void *ctx, uint32_t pid)
 {
@@ -462,7 +465,12 @@ space_of(void *ctx, uint32_t pid)
 	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
 	struct proc *p = super_proc(st->super, which);
 
-	return p != NULL ? p->space->as : NULL;
+	if (p != NULL && p->space->as != NULL)
+		return p->space->as;
+	for (size_t i = st->past.len; i-- > 0;)
+		if (addrspace_pid(st->past.at[i]) == which)
+			return st->past.at[i];
+	return NULL;
 }
 
 /* Stores, ECBs, tracepoints; every target is stopped. */
@@ -506,6 +514,28 @@ enable(struct cli *c)
 	    .space_ctx = st,
 	});
 	return E_SUCCESS;
+}
+
+/* Who knows DTrace expects the whole system to be traced where no process is
+ * named: say why nothing comes.  (profile has a processor of its own then.) */
+static void
+say_untraced(struct cli *c)
+{
+	struct state *st = &c->st;
+
+	if (st->had_targets || super_next(st->super, NULL) != NULL)
+		return;
+	vec_foreach(p, &st->probes.list) {
+		const struct provider *prov = (*p)->provider;
+		if ((*p)->image_ref == 0 || prov->follows == NULL ||
+		    prov == &prov_profile)
+			continue;
+		state_notice(st,
+		    "no process is traced: %s probes fire in those of -p and "
+		    "-c alone",
+		    prov->name);
+		return;
+	}
 }
 
 /* The program as messages call it. */
@@ -558,6 +588,8 @@ trace(struct cli *c)
 		return r;
 	list_failures(&c->st, c->verbose);
 	state_start(&c->st);
+	if (!c->st.draining)
+		say_untraced(c);
 	loop_run(&c->st);
 	int status = state_finish(&c->st);
 	/* A reader that went away (head, less) is no error of ours, nor is a

@@ -318,6 +318,7 @@ finish(struct remote *r)
 	    thread_set_sigmask(th, r->mask) < 0)
 		return -ESRCH;
 	th->regs = r->saved;
+	th->kernel_pc = r->saved.r[UREG_RIP];
 	th->regs_valid = true;
 	th->regs_dirty = false;
 	return 0;
@@ -333,6 +334,7 @@ take_back(struct remote *r)
 	if (r->sig != 0)
 		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
 	regs_store(th->tid, &r->saved);
+	th->kernel_pc = r->saved.r[UREG_RIP];
 	thread_set_sigmask(th, r->mask);
 	th->regs_valid = th->regs_dirty = false;
 	th->proc->space->syscall_insn = 0;

@@ -29,10 +29,10 @@
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
+#include "tracer/prov/places.h"
 #include "tracer/prov/profile.h"
 #include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
-#include "tracer/provider.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 
@@ -123,7 +123,7 @@ space_end(void *ctx, struct space *sp)
 		unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
 	if (sp->as != NULL) {
-		providers_space_end(ctx, sp->as);
+		places_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
 		*vec_push(&((struct state *)ctx)->past) = sp->as;
@@ -162,7 +162,7 @@ object_changed(void *ctx, struct load *l)
 	sites_unmap(info->st, sp, l->start, l->end);
 	semaphores_forget(sp, l->start, l->end);
 	load_forget_match(l);
-	providers_unloaded(info->st, l);
+	places_unloaded(info->st, l);
 }
 
 /* The objects of a space have changed: look again, arm what matches. */

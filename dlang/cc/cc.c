@@ -270,7 +270,9 @@ load_library(struct cc *cc)
 	struct diags d;
 
 	diags_init(&d);
+	cc->in_library = true;
 	int error = cc_compile(cc, &in, &p, &d);
+	cc->in_library = false;
 	ASSERT(error == 0);
 	/* Headers define these, too. */
 	types_lookup(cc->types, "struct in_addr")->spare = true;

@@ -85,7 +85,14 @@ count true
 # One child after another: how often a shell wakes for several is chance.
 count sh -c 'ls; (true; exec true); ls >/dev/null; exec ls'
 # No child is followed where that is not wanted.
+# shellcheck disable=SC2016 # $target is D's
 dt -x follow=none -q -n 'syscall::: /pid != $target/ { exit(9); }' \
     -c "sh -c 'true; /bin/true; exit 0'"
 is "status without followed children" "$status" 0
+# Nobody to trace: it is said, as the habit is to trace the whole system.
+dt -n 'syscall::write:entry { } tick-10ms { exit(3); }'
+is "status without a process" "$status" 3
+has "$tmp/err" '^dtrap: no process is traced: syscall probes fire in those of -p'
+dt -n 'syscall::write:entry { } BEGIN { exit(3); }'
+hasnt "$tmp/err" 'no process'
 finish

@@ -20,7 +20,7 @@ line app ready
 tell app sem
 line app sem
 is "semaphore before" "$line" "sem 0"
-start_dt dt -q -n "$all" -p "${pid[app]}"
+start_dt dt -q -x follow=none -n "$all" -p "${pid[app]}"
 tell app sem
 line app sem
 is "semaphore while traced" "$line" "sem 1"
@@ -85,7 +85,7 @@ my-app${pid[app]} usdt hit plain
 None
 my-app${pid[app]} usdt hit args
 args[0]: int
-args[1]: char *
+args[1]: string
 args[2]: struct thing *
 my-app${pid[app]} usdt hit mapped
 args[0]: char *

@@ -19,6 +19,11 @@ $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	$(E2E_CC) -o $@ $< -pthread -ldl
 
+# With a static probe, by the header that programs use.
+$(D)/hot: t/e2e/src/hot.c t/e2e/src/trigger.h $(wildcard include/*.h include/*/*.h)
+	@mkdir -p $(@D)
+	$(E2E_CC) -Iinclude -o $@ $<
+
 $(D)/libctor.so: t/e2e/src/ctorlib.c
 	@mkdir -p $(@D)
 	$(E2E_CC) -fPIC -shared -Wl,-soname,libctor.so -o $@ $<
