@@ -190,17 +190,4 @@ printf '%s\n' 'v1 1' 'v-2 -2' 'v255 255' 'v1 1' 'v-7 -7' >"$tmp/want"
 sed '/^$/d' "$tmp/out" | grep -v '^x$' >"$tmp/seen"
 same "probes in C++" "$tmp/want" "$tmp/seen"
 
-# The probes of Debian's libstdc++, where it has them.
-lib=$(ldd "$bin/usdtcc" | awk '/libstdc/ { print $3 }')
-if carries "$lib" throw; then
-	# shellcheck disable=SC2016
-	dt -q -n 'libstdcxx$target:::throw,libstdcxx$target:::catch
-	    { printf("%s %d\n", probename, arg0 != 0); }' -c "$bin/usdtcc"
-	printf '%s\n' 'throw 1' 'catch 1' >"$tmp/want"
-	sed '/^$/d' "$tmp/out" | grep -v '^x$' >"$tmp/seen"
-	same "probes of libstdc++" "$tmp/want" "$tmp/seen"
-else
-	echo "libstdc++ has no static probes here"
-fi
-
 finish

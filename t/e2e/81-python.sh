@@ -155,42 +155,9 @@ want_functions | sed '/ Known /d' | sort >"$tmp/want"
 functions_seen "$tmp/dt.out" >"$tmp/seen"
 same "attached" "$tmp/want" "$tmp/seen"
 
-# Two by -p, by -p and the number, and found without it: never anybody else's.
-# shellcheck disable=SC2016
-D='function-entry /copyinstr(arg1) == "leaf"/ { printf("%s %s\n", probeprov, copyinstr(arg1)); }'
-named=(-p "${pid[one]}" -p "${pid[two]}")
-for how in 'python*' "python${pid[one]}:::,python${pid[two]}" found; do
-	if [ "$how" = found ]; then
-		named=()
-		how=python$(pattern_of "${pid[one]}"):::function-entry
-		how+=,python$(pattern_of "${pid[two]}")
-	fi
-	start_dt dt -q "${named[@]}" -n "${how/:::,/:::function-entry,}:::$D"
-	for p in one two one; do
-		tell $p leaf
-		line $p 'done leaf'
-	done
-	kill -INT "${pid[dt]}"
-	end dt
-	is "$how: status" "$status" 0
-	for p in one two one; do
-		echo "python${pid[$p]} leaf"
-	done >"$tmp/want"
-	grep '^python' "$tmp/dt.out" >"$tmp/seen"
-	same "$how" "$tmp/want" "$tmp/seen"
-	for p in one two; do
-		is "$how: raised" "$(raised "${pid[$p]}" "$py" python)" 0
-	done
-done
-
-# Untraced, it goes on.
-for p in one two; do
-	tell $p all
-	line $p 'done all'
-	close_in $p
-	end $p
-	is "$p: status" "$status" 0
-done
+in_two python "$py" 'function-entry /copyinstr(arg1) == "leaf"/' \
+    'copyinstr(arg1)' leaf
+end_two
 
 # A child that it forks while it is traced has the probes, too.
 cat >"$tmp/forks.py" <<'PY'

@@ -132,37 +132,8 @@ grep '^\*' "$tmp/dt.out" | grep -v 'lambda' | sort >"$tmp/seen"
 same "attached" "$tmp/want" "$tmp/seen"
 has "$tmp/dt.out" '^\+ known first$'
 
-# Two by -p, and found.
-for how in named found; do
-	if [ $how = named ]; then
-		named=(-p "${pid[one]}" -p "${pid[two]}")
-		what='hotspot*:::thread-start'
-	else
-		named=()
-		what="hotspot$(pattern_of "${pid[one]}"):::thread-start"
-		what+=",hotspot$(pattern_of "${pid[two]}"):::thread-start"
-	fi
-	start_dt dt -q "${named[@]}" -n "$what
-	    /strstr(stringof(copyin(arg0, arg1)), \"known\") != NULL/ {
-		printf(\"+ %s %s\n\", probeprov, stringof(copyin(arg0, arg1))); }"
-	for p in one two one; do
-		tell $p "$how"
-		line $p "done $how"
-	done
-	kill -INT "${pid[dt]}"
-	end dt
-	is "$how: status" "$status" 0
-	for p in one two one; do
-		echo "+ hotspot${pid[$p]} known $how"
-	done >"$tmp/want"
-	grep '^+' "$tmp/dt.out" >"$tmp/seen"
-	same "$how" "$tmp/want" "$tmp/seen"
-done
-for p in one two; do
-	tell $p last
-	line $p 'done last'
-	close_in $p
-	end $p
-	is "$p: status" "$status" 0
-done
+in_two hotspot "$jvm" \
+    'thread-start /strstr(stringof(copyin(arg0, arg1)), "known") != NULL/' \
+    'stringof(copyin(arg0, 5))' known
+end_two
 finish

@@ -299,3 +299,55 @@ raised() {
 		}
 		print $n + 0, "\n";' "$1" "$bias"
 }
+
+# in_two PROVIDER FILE CLAUSE TEXT WANT: FILE's probe of CLAUSE, "name
+# /predicate/", fires once in `one' and in `two' when they are told something,
+# upon which they answer "done"; TEXT, an expression in D, is then WANT.  Both
+# are traced: by -p and a pattern, by -p and the numbers, and found without -p,
+# by patterns that mean nobody else's processes.
+in_two() {
+	local prov=$1 file=$2 clause=$3 text=$4 want=$5 how p q d named
+	for how in pattern numbers found; do
+		named=(-p "${pid[one]}" -p "${pid[two]}")
+		p=$prov${pid[one]} q=$prov${pid[two]}
+		case $how in
+		pattern) p=$prov'*' q= ;;
+		found)
+			named=()
+			p=$prov$(pattern_of "${pid[one]}")
+			q=$prov$(pattern_of "${pid[two]}")
+			;;
+		esac
+		d="$p:::${clause%% *}${q:+,$q:::${clause%% *}} ${clause#* }"
+		start_dt dt -q "${named[@]}" \
+		    -n "$d { printf(\"+ %s %s\n\", probeprov, $text); }"
+		for p in one two one; do
+			tell $p "$how"
+			line $p "done $how"
+		done
+		kill -INT "${pid[dt]}"
+		end dt
+		is "$how: status" "$status" 0
+		for p in one two one; do
+			echo "+ $prov${pid[$p]} $want"
+		done >"$tmp/want"
+		grep '^+' "$tmp/dt.out" >"$tmp/seen"
+		same "$how" "$tmp/want" "$tmp/seen"
+		for p in one two; do
+			is "$how: raised" "$(raised "${pid[$p]}" "$file" "$prov")" 0
+			is "$how: tracer" "$(tracer "${pid[$p]}")" 0
+		done
+	done
+}
+
+# end_two: they live, untraced, and end with their input.
+end_two() {
+	local p
+	for p in one two; do
+		tell $p last
+		line $p 'done last'
+		close_in $p
+		end $p
+		is "$p: status" "$status" 0
+	done
+}

@@ -13,8 +13,9 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	debuglink cet frame o0) $(D)/m32 \
 	$(addprefix $(D)/external-,pie nopie static dwarf4 stripped debuglink) \
 	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
-	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms \
-	$(D)/tree-static $(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
+	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms $(D)/throws \
+	$(D)/tree-static $(D)/trapmask-static \
+	$(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
 
 $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
@@ -102,6 +103,9 @@ $(D)/libusdt.so: t/e2e/src/usdtlib.c $(D)/usdt-d.h
 	$(E2E_CC) -I$(D) -fPIC -shared -o $@ $<
 $(D)/usdtcc: t/e2e/src/usdtcc.cc $(D)/usdt-d.h $(D)/usdt-d.o
 	$(CXX) -O2 -Wall -Wextra -I$(D) -o $@ $< $(D)/usdt-d.o
+$(D)/throws: t/e2e/src/throws.cc t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(CXX) -O2 -Wall -Wextra -o $@ $<
 $(D)/usdtforms: t/e2e/src/usdtforms.S
 	@mkdir -p $(@D)
 	$(CC) -o $@ $<
