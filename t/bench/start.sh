@@ -44,7 +44,9 @@ mkfifo "$tmp/in"
 "$tmp/many" <"$tmp/in" &
 beside=$!
 exec 3>"$tmp/in" # it has been executed when both ends are open
-until grep -q "libbench$((LIBS - 1)).so" "/proc/$beside/maps"; do :; done
+until grep -q "libbench$((LIBS - 1)).so" "/proc/$beside/maps"; do
+	kill -0 "$beside" || exit 1
+done
 
 # Peak memory in MB as VmHWM says in "$tmp/out", after `took'.
 peak() {
