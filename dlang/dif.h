@@ -196,6 +196,16 @@ enum dif_agg {
 #define LLQUANTIZE_HIGH(x)   ((uint32_t)((x) >> 16 & 0xffff))
 #define LLQUANTIZE_NSTEPS(x) ((uint32_t)((x)&0xffff))
 
+/* Bins of one order of magnitude on one side of 0. */
+static inline uint32_t
+llquantize_bins(uint64_t param)
+{
+	uint32_t factor = LLQUANTIZE_FACTOR(param);
+	uint32_t steps = LLQUANTIZE_NSTEPS(param);
+
+	return factor == 0 ? 0 : steps - steps / factor;
+}
+
 /* ---- faults (d-builtins, fault codes) ---- */
 
 enum dif_fault {

@@ -92,15 +92,6 @@ probe_by_id(const struct probes *t, uint32_t id)
 	return id - 1 < t->list.len ? t->list.at[id - 1] : NULL;
 }
 
-static bool
-field_matches(const char *pattern, const char *text)
-{
-	if (*pattern == '\0')
-		return true;
-	return glob_is(pattern) ? glob_match(pattern, text) :
-				  strcmp(pattern, text) == 0;
-}
-
 bool
 probe_matches(const struct probe *p, const struct probe_desc *pd)
 {
@@ -109,17 +100,17 @@ probe_matches(const struct probe *p, const struct probe_desc *pd)
 	if (*pd->prov == '\0' && *pd->mod == '\0' && *pd->func == '\0' &&
 	    *pd->name == '\0')
 		return *p->func != '\0';
-	if (!field_matches(pd->name, p->name))
+	if (!glob_field(pd->name, p->name))
 		return false;
-	if (!field_matches(pd->func, p->func) &&
+	if (!glob_field(pd->func, p->func) &&
 	    (p->provider->function_matches == NULL ||
 		!p->provider->function_matches(p, pd->func)))
 		return false;
-	if (!field_matches(pd->prov, p->prov) &&
+	if (!glob_field(pd->prov, p->prov) &&
 	    (p->provider->prov_matches == NULL ||
 		!p->provider->prov_matches(p, pd->prov)))
 		return false;
-	return field_matches(pd->mod, p->mod) ||
+	return glob_field(pd->mod, p->mod) ||
 	    (p->provider->module_matches != NULL &&
 		p->provider->module_matches(p, pd->mod));
 }

@@ -89,3 +89,12 @@ glob_match(const char *pattern, const char *text)
 		pattern++;
 	return *pattern == '\0';
 }
+
+bool
+glob_field(const char *pattern, const char *text)
+{
+	if (*pattern == '\0')
+		return true;
+	return glob_is(pattern) ? glob_match(pattern, text) :
+				  strcmp(pattern, text) == 0;
+}

@@ -15,4 +15,7 @@ bool glob_is(const char *pattern);
  * A `[' without its `]' matches itself. */
 bool glob_match(const char *pattern, const char *text);
 
+/* A field of a description: a glob, a literal name, or, if empty, all. */
+bool glob_field(const char *pattern, const char *text);
+
 #endif

@@ -131,6 +131,9 @@ int bind_desc(struct comp *c, struct node *n, struct probe_desc *out);
 int check_clause(struct comp *c, struct node *clause);
 int check_stmt(struct comp *c, struct node *stmt);
 int check_expr(struct comp *c, struct node *n);
+/* An expression in which the names of params mean these. */
+int check_with(
+    struct comp *c, struct node *n, struct ident **params, size_t nparams);
 /* Type, constness and value of an expression that has to be an integer
  * constant; false if it is not one. */
 bool check_const(const struct node *n, int64_t *value);

@@ -41,6 +41,21 @@ comp_copy(struct comp *c, const struct node *n)
 	return node_copy(&c->cc->arena, n);
 }
 
+int
+check_with(
+    struct comp *c, struct node *n, struct ident **params, size_t nparams)
+{
+	struct ident **outer = c->params;
+	size_t nouter = c->nparams;
+
+	c->params = params;
+	c->nparams = nparams;
+	int error = check_expr(c, n);
+	c->params = outer;
+	c->nparams = nouter;
+	return error;
+}
+
 /* ---- order ---- */
 
 struct order {

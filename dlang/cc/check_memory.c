@@ -27,6 +27,21 @@ check_struct(struct comp *c, struct node *n, const struct type *t)
 	return 0;
 }
 
+/* Is there an object where a pointer to t points? */
+static int
+check_object(struct comp *c, struct node *n, const struct type *t)
+{
+	if (t->kind == TYPE_VOID)
+		return comp_error(
+		    c, D_DEREF_VOID, n, "cannot dereference pointer to void");
+	if (t->kind == TYPE_FUNC)
+		return comp_error(c, D_DEREF_FUNC, n,
+		    "cannot dereference pointer to function");
+	if (t->kind == TYPE_FORWARD)
+		return check_struct(c, n, t);
+	return 0;
+}
+
 int
 check_member(struct comp *c, struct node *n)
 {
@@ -108,14 +123,8 @@ check_element(struct comp *c, struct node *n)
 		return comp_error(
 		    c, D_OP_INT, i, "array index must be of integral type");
 	struct type *t = string ? c->cc->t_char : pointee(n->a);
-	if (t->kind == TYPE_VOID)
-		return comp_error(
-		    c, D_DEREF_VOID, n, "cannot dereference pointer to void");
-	if (t->kind == TYPE_FUNC)
-		return comp_error(c, D_DEREF_FUNC, n,
-		    "cannot dereference pointer to function");
-	if (t->kind == TYPE_FORWARD)
-		return check_struct(c, n, t);
+	if (check_object(c, n, t) != 0)
+		return -EINVAL;
 	struct type *at = type_resolve(declared_type(n->a));
 	if (at->kind == TYPE_ARRAY && i->kind == N_INT && at->nelems > 0 &&
 	    i->value >= at->nelems)
@@ -136,14 +145,8 @@ check_deref(struct comp *c, struct node *n)
 		return comp_error(c, D_DEREF_NONPTR, n,
 		    "cannot dereference non-pointer type");
 	struct type *t = pointee(n->a);
-	if (t->kind == TYPE_VOID)
-		return comp_error(
-		    c, D_DEREF_VOID, n, "cannot dereference pointer to void");
-	if (t->kind == TYPE_FUNC)
-		return comp_error(c, D_DEREF_FUNC, n,
-		    "cannot dereference pointer to function");
-	if (t->kind == TYPE_FORWARD)
-		return check_struct(c, n, t);
+	if (check_object(c, n, t) != 0)
+		return -EINVAL;
 	n->type = type_resolve(n->a->type)->base;
 	n->flags = NF_LVALUE | NF_WRITABLE | NF_CANON;
 	return 0;

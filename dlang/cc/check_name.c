@@ -17,13 +17,7 @@ expand_inline(
 		return -EINVAL;
 	for (size_t i = 0; i < id->nformals; i++, arg = arg->next)
 		id->formals[i]->body = arg;
-	struct ident **params = c->params;
-	size_t nparams = c->nparams;
-	c->params = id->formals;
-	c->nparams = id->nformals;
-	int error = check_expr(c, body);
-	c->params = params;
-	c->nparams = nparams;
+	int error = check_with(c, body, id->formals, id->nformals);
 	for (size_t i = 0; i < id->nformals; i++)
 		id->formals[i]->body = NULL;
 	if (error != 0)

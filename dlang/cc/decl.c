@@ -568,13 +568,7 @@ check_inline_body(
 
 	if (body == NULL)
 		return -EINVAL;
-	struct ident **params = c->params;
-	size_t nparams = c->nparams;
-	c->params = id->formals;
-	c->nparams = id->nformals;
-	int error = check_expr(c, body);
-	c->params = params;
-	c->nparams = nparams;
+	int error = check_with(c, body, id->formals, id->nformals);
 	if (error != 0)
 		return error;
 	if (!check_compatible(d->type, body))

@@ -52,17 +52,10 @@ check_in_scope(
     struct comp *c, struct xlator *x, struct node *body, struct node *arg)
 {
 	struct ident *param = ident_new(c->cc, x->param, ID_PARAM);
-	struct ident **params = c->params;
-	size_t nparams = c->nparams;
 
 	param->type = x->src;
 	param->body = arg;
-	c->params = &param;
-	c->nparams = 1;
-	int error = check_expr(c, body);
-	c->params = params;
-	c->nparams = nparams;
-	return error;
+	return check_with(c, body, &param, 1);
 }
 
 static int

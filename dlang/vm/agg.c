@@ -47,16 +47,6 @@ ipow(uint32_t base, uint32_t n)
 	return (int64_t)v;
 }
 
-/* Bins of one order of magnitude on one side of 0. */
-static uint32_t
-llq_bins(uint64_t param)
-{
-	uint32_t factor = LLQUANTIZE_FACTOR(param);
-	uint32_t steps = LLQUANTIZE_NSTEPS(param);
-
-	return factor == 0 ? 0 : steps - steps / factor;
-}
-
 /* Bins of all orders on one side of 0. */
 static uint32_t
 llq_side(uint64_t param)
@@ -64,7 +54,9 @@ llq_side(uint64_t param)
 	uint32_t low = LLQUANTIZE_LOW(param), high = LLQUANTIZE_HIGH(param);
 
 	/* No order above 63 holds a value. */
-	return high < low || high > 63 ? 0 : (high - low + 1) * llq_bins(param);
+	return high < low || high > 63 ?
+	    0 :
+	    (high - low + 1) * llquantize_bins(param);
 }
 
 uint32_t
@@ -141,7 +133,7 @@ lquantize_bin(uint64_t param, int64_t value)
  * llquantize: an order of magnitude m covers [f^m, f^(m+1)) and is divided in
  * nsteps linear steps of f^(m+1) / nsteps; the first nsteps / f of them lie
  * below f^m and belong to lower orders, which leaves nsteps - nsteps / f bins
- * (llq_bins()).  Negative values mirror positive ones.  The order of bins:
+ * (llquantize_bins()).  Negative values mirror positive ones.  The order of bins:
  *
  *	0	   1 .. n	     n + 1	 n + 2 .. 2n + 1   2n + 2
  *	<= -f^(h+1)  downwards to    |v| < f^l   upwards from      >= f^(h+1)
@@ -156,7 +148,7 @@ llq_bin(uint64_t param, int64_t value)
 {
 	uint32_t factor = LLQUANTIZE_FACTOR(param);
 	uint32_t steps = LLQUANTIZE_NSTEPS(param);
-	uint32_t bins = llq_bins(param), side = llq_side(param);
+	uint32_t bins = llquantize_bins(param), side = llq_side(param);
 	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	uint64_t low = (uint64_t)ipow(factor, LLQUANTIZE_LOW(param));
 	uint32_t place = 0; /* from 0, away from the middle */

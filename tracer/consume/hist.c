@@ -112,17 +112,8 @@ struct hist {
 	bool has_neg;   /* llquantize: there are rows below 0 */
 };
 
-/* llquantize: bins on one side of 0, and of one order (dlang/vm/agg.c has the
- * picture of their order). */
-static uint32_t
-hist_ll_bins(uint64_t param)
-{
-	uint32_t factor = LLQUANTIZE_FACTOR(param);
-	uint32_t steps = LLQUANTIZE_NSTEPS(param);
-
-	return factor == 0 ? 0 : steps - steps / factor;
-}
-
+/* llquantize: bins on one side of 0 (dlang/vm/agg.c has the picture of their
+ * order). */
 static uint32_t
 hist_ll_side(const struct prog_agg *def)
 {
@@ -147,7 +138,7 @@ hist_ll_bound(uint64_t param, uint32_t place, bool *holds)
 {
 	uint32_t factor = LLQUANTIZE_FACTOR(param);
 	uint32_t steps = LLQUANTIZE_NSTEPS(param);
-	uint32_t bins = hist_ll_bins(param);
+	uint32_t bins = llquantize_bins(param);
 
 	*holds = true;
 	if (bins == 0 || steps == 0)

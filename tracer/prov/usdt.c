@@ -77,21 +77,12 @@ hyphenate(const char *s)
 	return out;
 }
 
-static bool
-field_matches(const char *pattern, const char *text)
-{
-	if (*pattern == '\0')
-		return true;
-	return glob_is(pattern) ? glob_match(pattern, text) :
-				  strcmp(pattern, text) == 0;
-}
-
 /* By the name with the pid, or, literally, without it. */
 static bool
 prov_matches_name(const char *pattern, const char *prov, pid_t pid)
 {
 	char *full = mem_printf("%s%d", prov, pid);
-	bool yes = field_matches(pattern, full) || strcmp(pattern, prov) == 0;
+	bool yes = glob_field(pattern, full) || strcmp(pattern, prov) == 0;
 
 	mem_free(full);
 	return yes;
@@ -311,12 +302,12 @@ match_note(struct request *r, pid_t pid)
 
 	r->prov = hyphenate(r->note->provider);
 	r->name = hyphenate(r->note->name);
-	if (field_matches(pd->name, r->name) &&
+	if (glob_field(pd->name, r->name) &&
 	    prov_matches_name(pd->prov, r->prov, pid)) {
 		const struct sym *s =
 		    object_func_at(r->load->object, r->note->pc);
 		const char *func = s != NULL ? s->name : "";
-		yes = field_matches(pd->func, func);
+		yes = glob_field(pd->func, func);
 		if (yes && r->proc != NULL)
 			publish_note(r, func);
 	}
