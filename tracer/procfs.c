@@ -188,6 +188,19 @@ procfs_stat_all(pid_t tid, bool whole, uint64_t fields[PROCFS_STAT_FIELDS + 1])
 }
 
 int
+procfs_sched(pid_t tid, struct procfs_sched *out)
+{
+	char text[80], *end;
+
+	if (procfs_text(tid, "schedstat", text, sizeof(text)) <= 0)
+		return -ESRCH;
+	strtoull(text, &end, 10);
+	out->waited = strtoull(end, &end, 10);
+	out->turns = strtoull(end, &end, 10);
+	return out->turns > 0 ? 0 : -ENOTSUP;
+}
+
+int
 procfs_pc(pid_t tid, uint64_t *pc)
 {
 	char text[256];

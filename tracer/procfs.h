@@ -42,6 +42,12 @@ int procfs_stat(pid_t tid, unsigned n, uint64_t *value);
 #define PROCFS_STAT_FIELDS 52
 int procfs_stat_all(
     pid_t tid, bool whole, uint64_t fields[PROCFS_STAT_FIELDS + 1]);
+/* How long a thread has waited for a processor, in ns, and how often it got one.
+ * 0 or -errno: a kernel may keep no account. */
+struct procfs_sched {
+	uint64_t waited, turns;
+};
+int procfs_sched(pid_t tid, struct procfs_sched *out);
 /* The pc of a thread that sleeps in a system call, or -errno. */
 int procfs_pc(pid_t tid, uint64_t *pc);
 /* Whether the executable of a process is not a 64-bit one for this machine;

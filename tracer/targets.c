@@ -33,7 +33,6 @@
 #include "tracer/prov/profile.h"
 #include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
-#include "tracer/provider.h"
 #include "tracer/setid.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"

@@ -29,7 +29,8 @@ enable_in(
 	uint32_t space = addrspace_id(proc->space->as);
 
 	for (struct place *pl = all->first; pl != NULL; pl = pl->next) {
-		if (pl->enabled || pl->space != space)
+		/* Of an object that has gone: its memory may be another's. */
+		if (pl->enabled || pl->space != space || !pl->load->seen)
 			continue;
 		pl->enabled = true;
 		one(st, proc, p, pl);

@@ -4,7 +4,8 @@
  * tick-N fires in the context of the tracer.  profile-N samples: at each
  * period every traced thread that is on a processor, or would be if it had not
  * just hit a tracepoint, is stopped for a moment and the probe fires in its
- * context, with arg1 its program counter.
+ * context, with arg1 its program counter.  One that turns out to have waited
+ * for a processor is let go without (was_waiting()).
  */
 #include "tracer/prov/profile.h"
 
@@ -18,8 +19,12 @@
 #include "inject/resume.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
+#include "tracer/procfs.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
+
+/* From a timer's signal to the sample, and then some. */
+#define SLACK 500000ULL
 
 /* What hangs on probe->data. */
 struct profile {
@@ -141,6 +146,8 @@ struct sample {
 	struct sample *next;
 	const struct probe *probe;
 	uint64_t due; /* when it was asked for */
+	bool asked;   /* it ran, or was to run, at that time */
+	struct procfs_sched sched;
 };
 
 /* At the end, once for each probe: a thread that does not come to a stop for
@@ -155,6 +162,25 @@ sample_add(struct thread *th, const struct probe *probe, uint64_t now)
 			return;
 	*at = mem_zalloc(sizeof(**at));
 	**at = (struct sample){ .probe = probe, .due = now };
+	(*at)->asked = th->state == TH_RUNNING &&
+	    procfs_sched(th->tid, &(*at)->sched) == 0;
+}
+
+/*
+ * Did the thread only wait for a processor when it was asked to stop?  The
+ * kernel shows both as running.  Where it waits is no sample: one that is to
+ * give way does so at its next system call.  One that waits because we came is
+ * one that ran.
+ */
+static bool
+was_waiting(const struct thread *th, const struct sample *s)
+{
+	struct procfs_sched now;
+
+	if (!s->asked || procfs_sched(th->tid, &now) < 0 ||
+	    now.turns == s->sched.turns)
+		return false;
+	return now.waited - s->sched.waited > timer_now() - s->due + SLACK;
 }
 
 /* Does the thread use a processor?  One that waits for us at a tracepoint
@@ -215,7 +241,7 @@ profile_stopped(struct state *st, struct thread *th)
 
 	while (sample_take(th, &s)) {
 		struct uregs *regs = thread_regs(th);
-		if (regs == NULL)
+		if (regs == NULL || was_waiting(th, &s))
 			continue;
 		struct tptable *tab = th->proc->space->tab;
 		uint64_t pc = regs->r[UREG_RIP];

@@ -1,0 +1,31 @@
+#!/bin/bash
+# A flat profile of a busy program of eight threads is what the threads' own
+# clocks say: to a few in a hundred on an idle machine.  This one may be busy,
+# and samples come in bunches then.
+. "${0%/*}/lib.sh"
+
+# shellcheck disable=SC2016
+start dt "$DTRAP" -q -o "$tmp/trace" -n '
+	profile-997 /pid == $target/ { @[ufunc(arg1)] = count(); @t[tid] = count(); }
+	END { printa("at %A %@d\n", @); printa("thread %d %@d\n", @t); }' \
+    -c "$bin/shares"
+line dt ready
+tell dt go
+end dt
+is "status" "$status" 0
+sed 's/shares`//' "$tmp/trace" | awk '
+	NR == FNR && NF == 2 && $1 != "ready" { own[$1] = $2 }
+	NR != FNR && $1 == "at" { seen[$2] = $3; all += $3 }
+	NR != FNR && $1 == "thread" && $3 > all / 100 { threads++ }
+	END {
+		for (f in own) {
+			n++
+			share = 100 * seen[f] / (all ? all : 1)
+			diff = share - own[f]
+			printf "%s %.1f, by its clock %.1f\n", f, share, own[f]
+			bad += diff > 10 || diff < -10
+		}
+		print all, "samples,", threads, "threads"
+		exit !(n == 3 && bad == 0 && all >= 200 && threads >= 8)
+	}' "$tmp/dt.out" - || wrong "the profile is not what the clocks say"
+finish
