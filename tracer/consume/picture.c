@@ -114,7 +114,6 @@ picture_document(const struct picture *pic, struct str *to)
 	    "text { font: 11px monospace; }\n"
 	    ".head { font-size: 13px; font-weight: bold; }\n"
 	    ".box text, .bar text { pointer-events: none; }\n"
-	    ".box rect { stroke: #fff; stroke-width: 0.5; }\n"
 	    ".box:hover rect { stroke: #000; cursor: pointer; }\n"
 	    ".hit rect { fill: #e3e; }\n"
 	    ".tool { fill: #06c; cursor: pointer; }\n"

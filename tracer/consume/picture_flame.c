@@ -16,6 +16,10 @@
  * does not bring it to a pixel, and there can be very many. */
 #define NARROW 0.05
 
+/* What is above this counts as a part of it: nobody looks at more, and the
+ * functions here call themselves once for each. */
+#define DEEPEST 2048
+
 struct node {
 	char *name;
 	uint64_t count;
@@ -50,6 +54,8 @@ tree_step(void *ctx, const char *name)
 	    hash_u64((uint64_t)(uintptr_t)t->at);
 	struct node *first = hash_get(&t->by_name, h), *n;
 
+	if (t->at->depth >= DEEPEST)
+		return;
 	for (n = first; n != NULL; n = n->next)
 		if (n->parent == t->at && strcmp(n->name, name) == 0)
 			break;
@@ -117,15 +123,17 @@ node_compare(const void *a, const void *b)
 	    (*(struct node *const *)a)->name, (*(struct node *const *)b)->name);
 }
 
-/* A colour for the object, lighter or darker for the function. */
+/* A colour for the object, and a shade of it for the function: neighbours are
+ * told apart without a line between, which would hide the narrow ones. */
 static void
 box_colour(struct str *to, const char *name)
 {
-	size_t object = strcspn(name, "`");
+	uint64_t object = hash_bytes(name, strcspn(name, "`"));
+	uint64_t function = hash_bytes(name, strlen(name));
 
-	str_printf(to, "hsl(%u,%u%%,%u%%)",
-	    (unsigned)(hash_bytes(name, object) % 360), 55U,
-	    (unsigned)(66 + hash_bytes(name, strlen(name)) % 15));
+	str_printf(to, "hsl(%u,60%%,%u%%)",
+	    (unsigned)(object % 320 + function % 40),
+	    (unsigned)(62 + function / 64 % 22));
 }
 
 static void
