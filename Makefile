@@ -249,25 +249,65 @@ golden: $(PROG)
 e2e: $(PROG) $(E2E)
 	@$(RUN) $(wildcard t/e2e/$(or $(T),[0-9]*)*.sh)
 
+# The tests that have a long form, in that.
+torture: $(PROG) $(E2E)
+	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh)
+
 # Everything that traces nobody, under AddressSanitizer and UBSan.  (A traced
 # program cannot be built with them: its leak check does not work under
 # ptrace.)
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZED := CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="$(ASAN)"
+ASAN_MAKE = $(MAKE) --no-print-directory $(PJ) B=build-asan $(SANITIZED)
 asan:
-	@$(MAKE) --no-print-directory $(PJ) B=build-asan SAN="$(ASAN)" \
-		CFLAGS="-O1 -g -fno-omit-frame-pointer" quick
+	@$(ASAN_MAKE) quick
 
-# Two-bucket hashes, tiny buffers, few slots: bugs come out sooner.
+# Two-bucket hashes, memory that moves whenever it grows, caches of one: bugs
+# come out sooner.
 shrink:
-	@$(MAKE) --no-print-directory $(PJ) B=build-shrink \
-		CPPFLAGS="$(CPPFLAGS) -DDTRAP_SHRINK" SAN="$(ASAN)" \
-		CFLAGS="-O1 -g -fno-omit-frame-pointer" quick
+	@$(MAKE) --no-print-directory $(PJ) B=build-shrink $(SANITIZED) \
+		CPPFLAGS="$(CPPFLAGS) -DDTRAP_SHRINK" quick
 
+# Check gives a test four seconds, too few for a sanitized one on a machine
+# that has other work; t/run ends those that hang.
+quick: export CK_DEFAULT_TIMEOUT ?= 120
 quick: $(PROG) $(TESTS)
 	@$(RUN) $(TESTS) $(wildcard t/d/*/*.d)
 
-bench: $(PROG) $(E2E)
-	@B=$(B) DTRAP=$(abspath $(PROG)) t/bench/bench.sh
+# The public DTrace test suite, a checkout of which is at SUITE, by the runner
+# that lives beside the project: make suite SUITE=DIR T='unittest/aggs/*'.
+RUNNER ?= ../shared/conformance/run
+LIMIT ?= 41
+suite: $(PROG)
+	@[ -x $(RUNNER) ] || { \
+		echo "make: no runner of the public suite at $(RUNNER): set RUNNER" >&2; \
+		exit 1; }
+	@[ -d "$(SUITE)" ] || { \
+		echo "make: SUITE=DIR names no checkout of the public suite" >&2; \
+		exit 1; }
+	@$(RUNNER) --suite $(SUITE) --dtrace $(abspath $(PROG)) \
+		--sdt-include $(abspath include) --jobs $(JOBS) \
+		--timeout $(LIMIT) $(if $(T),--filter '$(T)')
+
+# A test may expect a failure, and may throw away what is written: findings of
+# ASan go to files, those of UBSan end with a status that no test expects.
+FINDINGS := build-asan/findings
+suite-asan:
+	@rm -rf $(FINDINGS) && mkdir -p $(FINDINGS)
+	@status=0; ASAN_OPTIONS=log_path=$(abspath $(FINDINGS))/at \
+	UBSAN_OPTIONS=print_stacktrace=1:exitcode=99 \
+		$(ASAN_MAKE) LIMIT=60 suite || status=1; \
+	for f in $(FINDINGS)/*; do \
+		[ ! -e $$f ] || { cat $$f; status=1; }; done; exit $$status
+
+# doc/speed.md says what the tables mean.  T=hits for one of them.
+bench: $(PROG) $(B)/e2e/hot $(B)/bench/bench_vm
+	@echo "$$(uname -sr), $$(nproc) processors," \
+		"$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+	@for t in t/bench/*$(T)*.sh; do case $$t in \
+		*/lib.sh) ;; \
+		*) B=$(B) DTRAP=$(abspath $(PROG)) $$t || exit 1 ;; \
+	esac; done
 
 # ---- reading the source with tools -----------------------------------------
 
@@ -339,11 +379,13 @@ demo:
 	@$(MAKE) --no-print-directory $(PJ) all
 	@DTRAP=$(abspath $(PROG)) t/demo.sh
 
+DOCS := README.md NEWS LICENSE $(wildcard doc/*.md)
 SCRIPTS := $(wildcard scripts/*.d)
 SCRIPTLIB := $(wildcard scripts/lib/*.d)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/dtrap
+DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/dtrap
 INCDIR = $(DESTDIR)$(PREFIX)/include/dtrap
 
 install: all man
@@ -352,6 +394,7 @@ install: all man
 	install -D -m 644 include/sys/sdt.h $(INCDIR)/sys/sdt.h
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(MANDIR)/man$${m##*.}/$${m##*/}; done
+	for d in $(DOCS); do install -D -m 644 $$d $(DOCDIR)/$${d##*/}; done
 	for s in $(SCRIPTS); do install -D -m 755 $$s $(DATADIR)/$${s##*/}; done
 	for s in $(SCRIPTLIB); do \
 		install -D -m 644 $$s $(DATADIR)/lib/$${s##*/}; done
@@ -359,7 +402,7 @@ install: all man
 uninstall:
 	rm -f $(BINDIR)/dtrap
 	for m in $(MAN); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
-	rm -rf $(DATADIR) $(INCDIR)
+	rm -rf $(DATADIR) $(DOCDIR) $(INCDIR)
 
 clean:
 	rm -rf $(B) build build-asan build-shrink dtrap
@@ -371,16 +414,19 @@ help:
 	@echo 'make check       deps, build, and run every test'
 	@echo 'make test        the same, but install nothing'
 	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
+	@echo 'make torture     tests that have a long form, in that'
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
-	@echo 'make shrink      the same with tiny tables and buffers'
+	@echo 'make shrink      the same with tiny tables and caches'
+	@echo 'make suite       the public suite (SUITE=its checkout); also suite-asan'
 	@echo 'make lint        layers, format, cppcheck, clang-tidy, shellcheck'
-	@echo 'make bench       cost of a probe hit beside other tracers'
+	@echo 'make bench       what tracing costs, beside other tracers; T=hits'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make uninstall   take it away again'
 	@echo 'make clean       remove everything that was built'
 
-.PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden e2e asan shrink quick \
-	bench layers lint format format-check lint-tools lint-shell \
+.PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden \
+	e2e torture asan shrink quick suite suite-asan bench layers lint format \
+	format-check lint-tools lint-shell \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help
 .DELETE_ON_ERROR:

@@ -254,8 +254,7 @@ lay_var(struct img_hdr *h, const struct prog_var *v)
 		.scope = (uint8_t)v->scope,
 		.kind = (uint8_t)v->kind,
 		.flags = v->type.flags & DIF_BY_REF,
-		.size =
-		    v->type.flags & DIF_BY_REF ? v->type.size : 8,
+		.size = v->type.flags & DIF_BY_REF ? v->type.size : 8,
 	};
 	uint32_t size = value_size(&v->type);
 
@@ -467,13 +466,14 @@ publish_clause(
 /* All speculations together: address space, taken when it is written. */
 #define SPEC_TOTAL (256U << 20)
 
-/* No more than the principal buffer, into which a speculation has to fit when
- * it is committed. */
+/* A speculation has to fit into the principal buffer when it is committed, and
+ * records grow by half then if they are nothing but a header. */
 static uint32_t
 spec_bytes(const struct options *opts)
 {
 	int64_t n = MAX(option_get(opts, OPT_NSPEC), 1);
-	int64_t most = MIN(option_get(opts, OPT_BUFSIZE), SPEC_TOTAL / n);
+	int64_t most =
+	    MIN(option_get(opts, OPT_BUFSIZE) / 3 * 2, SPEC_TOTAL / n);
 
 	return (uint32_t)MAX(MIN(option_get(opts, OPT_SPECSIZE), most), 0);
 }

@@ -1,14 +1,69 @@
 /*
- * What resume.c needs of a table.  For files of inject/ only.
+ * The table of tracepoints as the files that make it up see it (tracepoint.c
+ * changes text, tptable.c keeps the entries), and what resume.c needs of it.
+ * For files of inject/ only.
  */
 #ifndef INJECT_TRACEPOINT_IMPL_H
 #define INJECT_TRACEPOINT_IMPL_H
 
+#include "dlang/base/hash.h"
+#include "dlang/base/vec.h"
+#include "inject/displaced.h"
 #include "inject/tracepoint.h"
 
 struct slots;
 
+#define INT3 0xcc
+#define PAGE 4096U
+
+/* A tracepoint and what only the table sees of it. */
+struct entry {
+	struct tracepoint tp; /* first: &tp is the entry */
+	struct displaced plan;
+	struct entry *prev, *next; /* table order */
+	struct entry *page_next;   /* armed in the same page */
+	struct entry *drain_next;  /* in tab->draining */
+	bool draining;             /* is in that list */
+	const char *why;           /* failed in this commit, for this reason */
+};
+
+typedef VEC(struct entry *) entry_vec;
+
+struct page {
+	uint64_t number; /* addr / PAGE */
+	struct entry *armed;
+};
+
+struct tptable {
+	struct target *target; /* borrowed */
+	struct slots *slots;
+	struct hash by_addr;
+	struct hash pages;  /* struct page by number: who is armed there */
+	struct hash recent; /* addresses that had an int3 once */
+	uint64_t lowest, highest; /* bounds of all addresses ever armed */
+	struct entry *first, *last;
+	struct entry *draining; /* no int3, perhaps a slot with a thread in */
+	entry_vec queue;        /* changes, until commit */
+};
+
+static inline struct entry *
+entry_of(struct tracepoint *tp)
+{
+	return (struct entry *)tp;
+}
+
 struct slots *tptable_slots(struct tptable *tab);
 struct target *tptable_target(struct tptable *tab);
+
+struct entry *entry_add(struct tptable *tab);
+/* Free e if nothing names it any more: no site, no list, no slot. */
+void entry_reap(struct tptable *tab, struct entry *e);
+void entry_queue(struct tptable *tab, struct entry *e);
+/* Its slot is freed when no thread is in it. */
+void entry_drain(struct tptable *tab, struct entry *e);
+/* e's int3 is in place from now on. */
+void entry_armed(struct tptable *tab, struct entry *e);
+/* e's int3 is not in place any more.  Allocates nothing. */
+void entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state);
 
 #endif

@@ -167,8 +167,8 @@ section_find(const struct object *o, struct bytes *b)
 	Elf64_Shdr sh;
 	Elf_Scn *scn = elf_file_section(&o->file, ".eh_frame", &sh);
 	Elf_Data *d = scn != NULL ? elf_file_data(scn, &sh) : NULL;
-	const Elf64_Phdr *p = elf64_getphdr(o->file.elf);
-	size_t n = 0, avail;
+	Elf64_Phdr p;
+	size_t avail;
 	uint64_t addr;
 	uint8_t head[4];
 
@@ -177,19 +177,15 @@ section_find(const struct object *o, struct bytes *b)
 			(const uint8_t *)d->d_buf + d->d_size, sh.sh_addr };
 		return true;
 	}
-	if (p == NULL || elf_getphdrnum(o->file.elf, &n) != 0)
+	if (!elf_file_segment(&o->file, PT_GNU_EH_FRAME, &p))
 		return false;
-	while (n > 0 && p->p_type != PT_GNU_EH_FRAME)
-		n--, p++;
-	if (n == 0)
-		return false;
-	b->p = object_bytes(o, p->p_vaddr, &avail);
+	b->p = object_bytes(o, p.p_vaddr, &avail);
 	if (b->p == NULL)
 		return false;
 	b->end = b->p + avail;
-	b->addr = p->p_vaddr;
+	b->addr = p.p_vaddr;
 	/* version, encoding of the pointer, of the count, of the table */
-	if (!take(b, head, 4) || !take_pointer(b, head[1], p->p_vaddr, &addr))
+	if (!take(b, head, 4) || !take_pointer(b, head[1], p.p_vaddr, &addr))
 		return false;
 	b->p = object_bytes(o, addr, &avail);
 	b->end = b->p != NULL ? b->p + avail : NULL;

@@ -20,28 +20,23 @@ static Elf_Data *
 linked_data(const struct object *o, uint32_t index, Elf64_Shdr *sh)
 {
 	Elf_Scn *scn = index != 0 ? elf_getscn(o->file.elf, index) : NULL;
-	Elf64_Shdr *h = scn != NULL ? elf64_getshdr(scn) : NULL;
 
-	if (h == NULL)
-		return NULL;
-	*sh = *h;
-	return elf_file_data(scn, h);
+	return elf_file_shdr(scn, sh) ? elf_file_data(scn, sh) : NULL;
 }
 
 static bool
 relocs_of(const struct object *o, Elf_Scn *scn, struct relocs *r)
 {
-	const Elf64_Shdr *h = elf64_getshdr(scn);
-	Elf64_Shdr symh, strh;
+	Elf64_Shdr h, symh, strh;
 	Elf_Data *d, *syms, *names = NULL;
 
-	if (h == NULL || h->sh_type != SHT_RELA || !(h->sh_flags & SHF_ALLOC) ||
-	    (d = elf_file_data(scn, h)) == NULL)
+	if (!elf_file_shdr(scn, &h) || h.sh_type != SHT_RELA ||
+	    !(h.sh_flags & SHF_ALLOC) || (d = elf_file_data(scn, &h)) == NULL)
 		return false;
 	*r = (struct relocs){ .at = d->d_buf,
 		.count = d->d_size / sizeof(Elf64_Rela) };
 	/* A static program's have IRELATIVE only, and no symbols. */
-	syms = linked_data(o, h->sh_link, &symh);
+	syms = linked_data(o, h.sh_link, &symh);
 	if (syms != NULL && symh.sh_type == SHT_DYNSYM)
 		names = linked_data(o, symh.sh_link, &strh);
 	if (names != NULL) {

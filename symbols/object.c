@@ -16,14 +16,10 @@
 #include "symbols/object.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#include <elfutils/libdwelf.h>
 
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
@@ -41,123 +37,6 @@
 
 static VEC(struct object *) objects;
 static uint64_t put_clock;
-
-int
-elf_file_image(uint8_t *bytes, size_t size, struct elf_file *out)
-{
-	*out = (struct elf_file){ .bytes = bytes, .size = size };
-	elf_version(EV_CURRENT);
-	if (size >= sizeof(Elf64_Ehdr))
-		out->elf = elf_memory((char *)bytes, size);
-	if (out->elf != NULL && elf_kind(out->elf) == ELF_K_ELF)
-		return 0;
-	elf_file_close(out);
-	return -ENOEXEC;
-}
-
-int
-elf_file_open(const char *path, struct elf_file *out)
-{
-	int fd, err = 0;
-	void *p = MAP_FAILED;
-
-	/* Opening a device or a pipe can do things; look first. */
-	*out = (struct elf_file){ 0 };
-	if (stat(path, &out->st) != 0)
-		return -errno;
-	if (!S_ISREG(out->st.st_mode))
-		return -ENOEXEC;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &out->st) != 0)
-		err = -errno;
-	else if (!S_ISREG(out->st.st_mode) ||
-	    out->st.st_size < (off_t)sizeof(Elf64_Ehdr))
-		err = -ENOEXEC;
-	if (err == 0) {
-		out->size = (size_t)out->st.st_size;
-		/* Writable: libelf changes headers in place when it
-		 * decompresses a section.  The file is never written. */
-		p = mmap(NULL, out->size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-		if (p == MAP_FAILED)
-			err = -errno;
-	}
-	close(fd);
-	if (err != 0)
-		return err;
-	out->bytes = p;
-	out->mapped = true;
-	elf_version(EV_CURRENT);
-	out->elf = elf_memory(p, out->size);
-	if (out->elf != NULL && elf_kind(out->elf) == ELF_K_ELF)
-		return 0;
-	elf_file_close(out);
-	return -ENOEXEC;
-}
-
-void
-elf_file_close(struct elf_file *f)
-{
-	if (f->elf != NULL)
-		elf_end(f->elf);
-	if (f->mapped)
-		munmap((void *)(uintptr_t)f->bytes, f->size);
-	else
-		mem_free((void *)(uintptr_t)f->bytes);
-	*f = (struct elf_file){ 0 };
-}
-
-Elf_Scn *
-elf_file_section(const struct elf_file *f, const char *name, Elf64_Shdr *shdr)
-{
-	Elf_Scn *scn = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(f->elf, &names) != 0)
-		return NULL;
-	while ((scn = elf_nextscn(f->elf, scn)) != NULL) {
-		Elf64_Shdr *h = elf64_getshdr(scn);
-		const char *s;
-
-		if (h == NULL)
-			continue;
-		s = elf_strptr(f->elf, names, h->sh_name);
-		if (s != NULL && strcmp(s, name) == 0) {
-			*shdr = *h;
-			return scn;
-		}
-	}
-	return NULL;
-}
-
-Elf_Data *
-elf_file_data(Elf_Scn *scn, const Elf64_Shdr *shdr)
-{
-	Elf_Data *d;
-
-	if (shdr->sh_type == SHT_NOBITS || (shdr->sh_flags & SHF_COMPRESSED))
-		return NULL;
-	d = elf_getdata(scn, NULL);
-	return d != NULL && d->d_buf != NULL ? d : NULL;
-}
-
-char *
-elf_file_build_id(const struct elf_file *f)
-{
-	const void *id = NULL;
-	ssize_t n = dwelf_elf_gnu_build_id(f->elf, &id);
-	char *hex;
-
-	/* SHA-1 is 20 bytes; who asks for more gets up to 64. */
-	if (n <= 0 || n > 64)
-		return NULL;
-	hex = mem_alloc((size_t)n * 2 + 1);
-	for (ssize_t i = 0; i < n; i++)
-		snprintf(hex + i * 2, 3, "%02x", ((const uint8_t *)id)[i]);
-	return hex;
-}
 
 /* Is it a program or library for this machine?  NULL, or why not. */
 static const char *
@@ -214,23 +93,25 @@ static int
 headers_load(struct object *o, const char **why)
 {
 	const Elf64_Ehdr *h = elf64_getehdr(o->file.elf);
-	const Elf64_Phdr *p = elf64_getphdr(o->file.elf);
-	size_t n = 0;
+	size_t n = elf_file_phdrs(&o->file);
 	uint64_t flags;
 
 	*why = "no program headers";
-	if (h == NULL || p == NULL || elf_getphdrnum(o->file.elf, &n) != 0 ||
-	    n == 0 || n > PHDRS_MOST)
+	if (h == NULL || n == 0 || n > PHDRS_MOST)
 		return -ENOEXEC;
 	o->entry = h->e_entry;
 	o->pie = h->e_type == ET_DYN;
 	o->segs = mem_alloc(n * sizeof(*o->segs));
 	for (size_t i = 0; i < n; i++) {
-		if (p[i].p_type == PT_LOAD)
-			segment_add(o, &p[i]);
-		else if (p[i].p_type == PT_INTERP)
-			interp_add(o, &p[i]);
-		else if (p[i].p_type == PT_DYNAMIC)
+		Elf64_Phdr p;
+
+		if (!elf_file_phdr(&o->file, i, &p))
+			continue;
+		if (p.p_type == PT_LOAD)
+			segment_add(o, &p);
+		else if (p.p_type == PT_INTERP)
+			interp_add(o, &p);
+		else if (p.p_type == PT_DYNAMIC)
 			o->has_dynamic = true;
 	}
 	*why = "nothing to load";
@@ -601,18 +482,12 @@ object_extent(const struct object *o, uint64_t *lo, uint64_t *hi)
 uint64_t
 object_dynamic_addr(const struct object *o, uint64_t *size)
 {
-	const Elf64_Phdr *p = elf64_getphdr(o->file.elf);
-	size_t n = 0;
+	Elf64_Phdr p;
 
-	if (p == NULL || elf_getphdrnum(o->file.elf, &n) != 0)
+	if (!elf_file_segment(&o->file, PT_DYNAMIC, &p))
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		if (p[i].p_type != PT_DYNAMIC)
-			continue;
-		*size = p[i].p_memsz;
-		return p[i].p_vaddr;
-	}
-	return 0;
+	*size = p.p_memsz;
+	return p.p_vaddr;
 }
 
 int

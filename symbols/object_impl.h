@@ -2,7 +2,8 @@
  * The inside of a load object, for the files of this room: the bytes of the
  * file, and the parts that are loaded when first asked for.
  *
- *   object.c     opening, sharing, program headers
+ *   elffile.c    the file in memory, headers
+ *   object.c     opening, sharing, segments
  *   symtab.c     symbols
  *   gosym.c      functions of a stripped Go program
  *   debuglink.c  the separate debug file
@@ -84,7 +85,15 @@ int elf_file_open(const char *path, struct elf_file *out);
 int elf_file_image(uint8_t *bytes, size_t size, struct elf_file *out);
 void elf_file_close(struct elf_file *f);
 
-/* A section's header by name, or NULL; its data, or NULL where it has none. */
+/* Program headers: how many, one, the first of a type.  False: no such. */
+size_t elf_file_phdrs(const struct elf_file *f);
+bool elf_file_phdr(const struct elf_file *f, size_t i, Elf64_Phdr *out);
+bool elf_file_segment(const struct elf_file *f, uint32_t type, Elf64_Phdr *out);
+
+/* The header of a section.  False when it is damaged, or scn NULL. */
+bool elf_file_shdr(Elf_Scn *scn, Elf64_Shdr *out);
+/* The section of that name and its header, or NULL; a section's data, or NULL
+ * where it has none. */
 Elf_Scn *elf_file_section(
     const struct elf_file *f, const char *name, Elf64_Shdr *shdr);
 Elf_Data *elf_file_data(Elf_Scn *scn, const Elf64_Shdr *shdr);

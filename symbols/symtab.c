@@ -129,19 +129,17 @@ static bool
 table_find(const struct elf_file *f, uint32_t type, struct table *t)
 {
 	Elf_Scn *scn = NULL, *strscn;
-	Elf64_Shdr *h = NULL, *sh;
+	Elf64_Shdr h, sh;
 	Elf_Data *d, *strd;
 
-	while ((scn = elf_nextscn(f->elf, scn)) != NULL) {
-		h = elf64_getshdr(scn);
-		if (h != NULL && h->sh_type == type)
+	while ((scn = elf_nextscn(f->elf, scn)) != NULL)
+		if (elf_file_shdr(scn, &h) && h.sh_type == type)
 			break;
-	}
-	if (scn == NULL || h == NULL || (d = elf_file_data(scn, h)) == NULL)
+	if (scn == NULL || (d = elf_file_data(scn, &h)) == NULL)
 		return false;
-	strscn = elf_getscn(f->elf, h->sh_link);
-	sh = strscn != NULL ? elf64_getshdr(strscn) : NULL;
-	if (sh == NULL || (strd = elf_file_data(strscn, sh)) == NULL)
+	strscn = elf_getscn(f->elf, h.sh_link);
+	if (!elf_file_shdr(strscn, &sh) ||
+	    (strd = elf_file_data(strscn, &sh)) == NULL)
 		return false;
 	*t = (struct table){
 		.syms = d->d_buf,
@@ -159,12 +157,12 @@ table_find_versions(const struct elf_file *f, struct table *t)
 	Elf_Scn *scn = NULL;
 
 	while ((scn = elf_nextscn(f->elf, scn)) != NULL) {
-		Elf64_Shdr *h = elf64_getshdr(scn);
+		Elf64_Shdr h;
 		Elf_Data *d;
 
-		if (h == NULL || h->sh_type != SHT_GNU_versym)
+		if (!elf_file_shdr(scn, &h) || h.sh_type != SHT_GNU_versym)
 			continue;
-		d = elf_file_data(scn, h);
+		d = elf_file_data(scn, &h);
 		if (d != NULL && d->d_size / sizeof(Elf64_Half) >= t->count)
 			t->versions = d->d_buf;
 		return;
@@ -328,11 +326,11 @@ section_end(const struct object *o, uint64_t addr)
 	Elf_Scn *scn = NULL;
 
 	while ((scn = elf_nextscn(o->file.elf, scn)) != NULL) {
-		const Elf64_Shdr *h = elf64_getshdr(scn);
+		Elf64_Shdr h;
 
-		if (h != NULL && (h->sh_flags & SHF_ALLOC) &&
-		    addr >= h->sh_addr && addr - h->sh_addr < h->sh_size)
-			return h->sh_addr + h->sh_size;
+		if (elf_file_shdr(scn, &h) && (h.sh_flags & SHF_ALLOC) &&
+		    addr >= h.sh_addr && addr - h.sh_addr < h.sh_size)
+			return h.sh_addr + h.sh_size;
 	}
 	return addr + segment_left(o, addr);
 }

@@ -26,6 +26,7 @@
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
+#include "tracer/provider.h"
 #include "tracer/sdt_build.h"
 #include "tracer/state.h"
 #include "tracer/stores.h"
@@ -455,7 +456,8 @@ least_bufsize(const struct cli *c)
 	return size;
 }
 
-/* For the consumer: the address space of a process that is still there. */
+/* For the consumer: the address space of a process, or the last that it had:
+ * what it recorded is often read after its end. */
 static struct addrspace *
 space_of(void *ctx, uint32_t pid)
 {
@@ -515,6 +517,28 @@ enable(struct cli *c)
 	return E_SUCCESS;
 }
 
+/* Who knows DTrace expects the whole system to be traced where no process is
+ * named: say why nothing comes.  (profile has a processor of its own then.) */
+static void
+say_untraced(struct cli *c)
+{
+	struct state *st = &c->st;
+
+	if (st->had_targets || super_next(st->super, NULL) != NULL)
+		return;
+	vec_foreach(p, &st->probes.list) {
+		const struct provider *prov = (*p)->provider;
+		if ((*p)->image_ref == 0 || prov->follows == NULL ||
+		    prov == &prov_profile)
+			continue;
+		state_notice(st,
+		    "no process is traced: %s probes fire in those of -p and "
+		    "-c alone",
+		    prov->name);
+		return;
+	}
+}
+
 /* The program as messages call it. */
 static const char *
 kind_name(const struct request *r)
@@ -565,6 +589,8 @@ trace(struct cli *c)
 		return r;
 	list_failures(&c->st, c->verbose);
 	state_start(&c->st);
+	if (!c->st.draining)
+		say_untraced(c);
 	loop_run(&c->st);
 	int status = state_finish(&c->st);
 	/* A reader that went away (head, less) is no error of ours, nor is a

@@ -436,6 +436,9 @@ note_stop(struct thread *th, int sig, int event)
 		note_event_stop(th, sig, is_new);
 		return;
 	}
+	/* Any stop takes away an interrupt that is pending (ptrace_stop() in
+	 * kernel/signal.c): the one that was asked for will not come. */
+	th->wanted = false;
 	th->listening = false;
 	if (event == 0) {
 		if (sig == (SIGTRAP | 0x80))

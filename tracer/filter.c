@@ -2,9 +2,8 @@
  * Filters; see filter.h.
  *
  * The process installs it itself, by a system call that we make in it.  That
- * needs no_new_privs, which a program that executes a set-user-ID one would
- * notice; but that gives no rights to a traced process anyway, unless the
- * tracer has all of them, and then no_new_privs is not needed.
+ * needs no_new_privs, unless the tracer has all rights: a set-user-ID program
+ * that it executes gets none then, and is not let go for them.
  */
 #include "tracer/filter.h"
 

@@ -13,6 +13,7 @@
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
 #include "tracer/prov/site.h"
+#include "tracer/setid.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
@@ -74,8 +75,14 @@ follow_fires(const struct state *st, const struct proc *p)
 bool
 follow_executed(struct state *st, struct proc *p)
 {
-	if (!is_wanted(st, p))
+	if (!p->target && !is_wanted(st, p))
 		return false;
+	/* Memory that cannot be opened: the file may not be read. */
+	if (p->space->mem_fd < 0 || setid_withheld(p)) {
+		state_notice(st,
+		    "pid %d exec'd a set-id or unobservable program", p->pid);
+		return false;
+	}
 	if (procfs_wrong_elf(p->pid)) {
 		state_notice(st,
 		    "pid %d executes a 32-bit program, which cannot be "

@@ -24,7 +24,8 @@ void follow_born(struct state *st, struct thread *parent, struct thread *child);
  * its parent?  For probes that have no place in text. */
 bool follow_fires(const struct state *st, const struct proc *p);
 
-/* A child has executed a program.  False: it is to be let go. */
+/* A target or a child has executed a program.  False: it is to be let go, after
+ * a notice if it is one that is wanted. */
 bool follow_executed(struct state *st, struct proc *p);
 
 #endif

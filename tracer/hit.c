@@ -84,6 +84,21 @@ is_stray(struct thread *th, const struct tracepoint *tp)
 	    si.si_code != TRAP_BRKPT;
 }
 
+/*
+ * What is a byte long and has no slot is a nop.  Its trap has left the pc where
+ * the nop would have: there is nothing to write back, as long as nobody else
+ * has moved the pc meanwhile (a system call made in the thread puts it where
+ * it was during the hit).
+ */
+static void
+write_back(struct thread *th, const struct tracepoint *tp)
+{
+	if (tp->len == 1 && tp->slot == 0)
+		thread_regs_moved(th);
+	else
+		thread_regs_dirty(th);
+}
+
 bool
 hit_trap(struct state *st, struct thread *th)
 {
@@ -137,7 +152,7 @@ hit_trap(struct state *st, struct thread *th)
 		regs->r[UREG_RIP] = addr;
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
 	}
-	thread_regs_dirty(th);
+	write_back(th, tp);
 	if (watched)
 		sigwatch_settle(st, th->proc->space);
 	return !keep;

@@ -16,6 +16,7 @@
 
 #include "dlang/base/log.h"
 #include "tracer/event.h"
+#include "tracer/setid.h"
 #include "tracer/super_impl.h"
 
 /* Launch */
@@ -124,6 +125,14 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 		return proc_refuse(err, -ENOEXEC,
 		    "failed to trace %s: 32-bit "
 		    "program; only 64-bit programs are supported",
+		    name);
+	}
+	if (setid_withheld(p)) {
+		proc_drop(p);
+		child_kill(pid);
+		return proc_refuse(err, -EPERM,
+		    "failed to trace %s: it is a set-id program, which does not "
+		    "get its rights under a tracer: run as root",
 		    name);
 	}
 	proc_new_space(p);

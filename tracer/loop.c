@@ -138,7 +138,6 @@ static void
 on_stopped(struct state *st, struct event *ev)
 {
 	moments_tell(st, ev);
-	profile_stopped(st, ev->thread);
 	thread_resume(ev->thread);
 }
 
@@ -182,9 +181,26 @@ static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_GONE] = on_gone,
 };
 
+/* What a thread owes to the profile provider is due at any stop of it, as the
+ * one that was asked for may not come.  At a tracepoint the hit comes first. */
+static void
+settle_samples(struct state *st, struct event *ev)
+{
+	struct thread *th = ev->thread;
+
+	if (th->samples == NULL || ev->kind == EV_TRAP || ev->kind == EV_GONE)
+		return;
+	/* What it was sampled in is not there any more. */
+	if (ev->kind == EV_EXEC)
+		profile_thread_end(th);
+	else
+		profile_stopped(st, th);
+}
+
 static void
 dispatch(struct state *st, struct event *ev)
 {
+	settle_samples(st, ev);
 	if (handlers[ev->kind] != NULL)
 		handlers[ev->kind](st, ev);
 	else

@@ -30,15 +30,35 @@ probes_fini(struct probes *t)
 	intern_fini(&t->names);
 }
 
+/* prov:mod:func:name, to be freed.  Hundreds are made at every start, and tens
+ * of thousands where a whole program is probed: printf would take longer than
+ * all the rest. */
+static char *
+full_name(const char *prov, const char *mod, const char *func, const char *name)
+{
+	const char *const part[] = { prov, mod, func, name };
+	size_t len[ARRAY_SIZE(part)], sum = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		sum += (len[i] = strlen(part[i])) + 1;
+	char *all = mem_alloc(sum), *p = all;
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		memcpy(p, part[i], len[i]);
+		p += len[i];
+		*p++ = ':';
+	}
+	p[-1] = '\0';
+	return all;
+}
+
 struct probe *
 probe_lookup(const struct probes *t, const char *prov, const char *mod,
     const char *func, const char *name)
 {
-	struct str key = { 0 };
+	char *key = full_name(prov, mod, func, name);
+	struct probe *p = hash_get_str(&t->by_name, key);
 
-	str_printf(&key, "%s:%s:%s:%s", prov, mod, func, name);
-	struct probe *p = hash_get_str(&t->by_name, str_c(&key));
-	str_fini(&key);
+	mem_free(key);
 	return p;
 }
 
@@ -46,7 +66,7 @@ struct probe *
 probe_add(struct probes *t, const struct provider *pr, const char *prov,
     const char *mod, const char *func, const char *name, bool *fresh)
 {
-	char *key = mem_printf("%s:%s:%s:%s", prov, mod, func, name);
+	char *key = full_name(prov, mod, func, name);
 	struct probe *p = hash_get_str(&t->by_name, key);
 
 	*fresh = p == NULL;

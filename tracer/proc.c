@@ -1,28 +1,19 @@
 /*
- * Processes, threads and spaces: their structs, and the requests that stop
- * threads and let them run.
- *
- * Invariants:
- *  - a thread is in its process's list and, until it is gone, in the table by
- *    tid; a process is in the list of the supervisor and of its space;
- *  - a request that finds no thread (ESRCH) means that it was killed: the
- *    thread is taken as running, and its end arrives as a status.
+ * The requests that stop threads and let them run.  One that finds no thread
+ * (ESRCH) means that it was killed: the thread is taken as running, and its end
+ * arrives as a status.
  */
 #include "tracer/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
 #include "tracer/event.h"
 #include "tracer/super_impl.h"
-#include "tracer/target_ptrace.h"
 
 #define OPTIONS                                                             \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \
@@ -31,272 +22,6 @@
 
 /* How long a thread may sleep uninterruptibly before we stop waiting for it. */
 #define PATIENCE_NS 20000000
-
-/* The supervisor */
-
-struct super *
-super_create(void)
-{
-	struct super *su = mem_zalloc(sizeof(*su));
-	struct sigaction sa;
-
-	sigprocmask(SIG_BLOCK, NULL, &su->start_mask);
-	for (int sig = 1; sig <= 64; sig++)
-		if (sigaction(sig, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN)
-			su->start_ignored |= 1ULL << (sig - 1);
-	return su;
-}
-
-void
-super_set_hooks(struct super *su, const struct super_hooks *hooks, void *ctx)
-{
-	su->hooks = *hooks;
-	su->hooks_ctx = ctx;
-}
-
-void
-super_destroy(struct super *su)
-{
-	while (su->procs.len > 0)
-		proc_detach(su->procs.at[0], NULL, NULL);
-	/* Those that sleep may wake now that their vfork children run; for the
-	 * rest our end is enough. */
-	const struct timespec nap = { 0, 1000000 };
-	for (int i = 0; i < 50 && su->leaving.list.len > 0; i++) {
-		while (event_take(su))
-			;
-		nanosleep(&nap, NULL);
-	}
-	if (su->dead_thread != NULL)
-		thread_free(su->dead_thread);
-	if (su->dead_proc != NULL)
-		proc_free(su->dead_proc);
-	hash_fini(&su->threads);
-	vec_fini(&su->procs);
-	vec_fini(&su->queue);
-	vec_fini(&su->early);
-	vec_fini(&su->leaving.list);
-	vec_fini(&su->orphans.list);
-	mem_free(su);
-}
-
-struct proc *
-super_next(struct super *su, struct proc *prev)
-{
-	size_t i = 0;
-
-	while (prev != NULL && i < su->procs.len && su->procs.at[i++] != prev)
-		;
-	return i < su->procs.len ? su->procs.at[i] : NULL;
-}
-
-struct proc *
-super_proc(struct super *su, pid_t pid)
-{
-	vec_foreach(p, &su->procs)
-		if ((*p)->pid == pid)
-			return *p;
-	return NULL;
-}
-
-struct thread *
-super_thread(struct super *su, pid_t tid)
-{
-	struct thread *th = hash_get(&su->threads, (uint64_t)tid);
-
-	return th != NULL && th->state != TH_GONE ? th : NULL;
-}
-
-/* Spaces */
-
-static int
-mem_read(void *ctx, uint64_t addr, void *buf, size_t len)
-{
-	struct space *sp = ctx;
-
-	return target_ptrace_ops.read(&sp->target, addr, buf, len);
-}
-
-static int
-text_read(void *ctx, uint64_t addr, void *buf, size_t len)
-{
-	struct space *sp = ctx;
-	int r = target_ptrace_ops.read(&sp->target, addr, buf, len);
-
-	if (r == 0 && sp->tab != NULL)
-		tracepoint_overlay(sp->tab, addr, buf, len);
-	return r;
-}
-
-int
-space_open(struct space *sp, pid_t tid)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (sp->mem_fd >= 0)
-		close(sp->mem_fd);
-	sp->mem_fd = fd;
-	return 0;
-}
-
-static struct space *
-space_create(struct super *su, pid_t tid)
-{
-	struct space *sp = mem_zalloc(sizeof(*sp));
-
-	sp->target.ops = &target_ptrace_ops;
-	sp->super = su;
-	sp->mem = (struct reader){ mem_read, sp };
-	sp->text = (struct reader){ text_read, sp };
-	sp->mem_fd = -1;
-	space_open(sp, tid);
-	return sp;
-}
-
-static void
-space_leave(struct space *sp, struct proc *p)
-{
-	for (size_t i = 0; i < sp->procs.len; i++)
-		if (sp->procs.at[i] == p) {
-			sp->procs.at[i] = sp->procs.at[--sp->procs.len];
-			break;
-		}
-	if (--sp->refs > 0)
-		return;
-	if (sp->super->hooks.space_end != NULL)
-		sp->super->hooks.space_end(sp->super->hooks_ctx, sp);
-	if (sp->mem_fd >= 0)
-		close(sp->mem_fd);
-	vec_fini(&sp->procs);
-	mem_free(sp);
-}
-
-static void
-space_join(struct space *sp, struct proc *p)
-{
-	p->space = sp;
-	sp->refs++;
-	*vec_push(&sp->procs) = p;
-}
-
-/* Processes and threads */
-
-struct proc *
-proc_add(struct super *su, pid_t pid, struct space *sp)
-{
-	struct proc *p = mem_zalloc(sizeof(*p));
-
-	p->pid = pid;
-	p->super = su;
-	space_join(sp != NULL ? sp : space_create(su, pid), p);
-	*vec_push(&su->procs) = p;
-	return p;
-}
-
-struct thread *
-thread_add(struct proc *p, pid_t tid, enum thread_state state)
-{
-	struct thread *th = mem_zalloc(sizeof(*th));
-
-	th->tid = tid;
-	th->proc = p;
-	th->state = state;
-	th->birth = ++p->super->births;
-	*vec_push(&p->threads) = th;
-	hash_set(&p->super->threads, (uint64_t)tid, th);
-	return th;
-}
-
-bool
-thread_unlink(struct thread *th)
-{
-	struct proc *p = th->proc;
-	struct hash *by_tid = &p->super->threads;
-
-	/* The number may be another's already. */
-	if (hash_get(by_tid, (uint64_t)th->tid) == th)
-		hash_remove(by_tid, (uint64_t)th->tid);
-	for (size_t i = 0; i < p->threads.len; i++)
-		if (p->threads.at[i] == th) {
-			memmove(&p->threads.at[i], &p->threads.at[i + 1],
-			    (p->threads.len - i - 1) * sizeof(th));
-			p->threads.len--;
-			break;
-		}
-	return p->threads.len == 0;
-}
-
-void
-thread_free(struct thread *th)
-{
-	struct super *su = th->proc->super;
-
-	if (su->hooks.thread_end != NULL)
-		su->hooks.thread_end(su->hooks_ctx, th);
-	mem_free(th);
-}
-
-void
-proc_unlink(struct proc *p)
-{
-	struct super *su = p->super;
-
-	for (size_t i = 0; i < su->procs.len; i++)
-		if (su->procs.at[i] == p) {
-			memmove(&su->procs.at[i], &su->procs.at[i + 1],
-			    (su->procs.len - i - 1) * sizeof(p));
-			su->procs.len--;
-			break;
-		}
-}
-
-void
-proc_free(struct proc *p)
-{
-	struct super *su = p->super;
-
-	if (su->hooks.proc_end != NULL)
-		su->hooks.proc_end(su->hooks_ctx, p);
-	space_leave(p->space, p);
-	vec_fini(&p->threads);
-	mem_free(p);
-}
-
-void
-proc_drop(struct proc *p)
-{
-	struct super *su = p->super;
-
-	event_purge(su, p);
-	while (p->threads.len > 0) {
-		struct thread *th = p->threads.at[0];
-		thread_unlink(th);
-		thread_free(th);
-	}
-	/* What the last event ended may be of this process. */
-	if (su->dead_thread != NULL && su->dead_thread->proc == p) {
-		thread_free(su->dead_thread);
-		su->dead_thread = NULL;
-	}
-	proc_unlink(p);
-	proc_free(p);
-}
-
-void
-proc_new_space(struct proc *p)
-{
-	struct space *old = p->space;
-
-	space_join(space_create(p->super, p->pid), p);
-	space_leave(old, p);
-	p->vfork_child = false;
-}
-
-/* Requests */
 
 static int
 request(enum __ptrace_request what, pid_t tid, uintptr_t addr, uintptr_t data)
@@ -481,6 +206,7 @@ thread_regs(struct thread *th)
 		if (regs_fetch(th->tid, &th->regs) < 0)
 			return NULL;
 		th->regs_valid = true;
+		th->kernel_pc = th->regs.r[UREG_RIP];
 	}
 	return &th->regs;
 }
@@ -492,21 +218,10 @@ thread_regs_dirty(struct thread *th)
 }
 
 void
-super_want_syscalls(struct super *su)
+thread_regs_moved(struct thread *th)
 {
-	su->want_syscalls = true;
-}
-
-void
-super_ignore_filters(struct super *su)
-{
-	su->unfiltered = true;
-}
-
-bool
-super_ignores_filters(const struct super *su)
-{
-	return su->unfiltered;
+	if (th->regs.r[UREG_RIP] != th->kernel_pc)
+		th->regs_dirty = true;
 }
 
 static bool
@@ -618,23 +333,6 @@ thread_cpu(struct thread *th)
 	uint64_t cpu;
 
 	return procfs_stat(th->tid, 39, &cpu) == 0 ? (int)cpu : -1;
-}
-
-void
-proc_refresh(struct proc *p)
-{
-	struct proc_status st;
-	const uint64_t trap = 1ULL << (SIGTRAP - 1);
-
-	if (procfs_status(p->pid, &st) < 0)
-		return;
-	memcpy(p->comm, st.comm, sizeof(p->comm));
-	p->trap_ignored = (st.sig_ignored & trap) != 0;
-	p->trap_caught = (st.sig_caught & trap) != 0;
-	p->trap_saved = false;
-	memset(p->handler_mask, 0, sizeof(p->handler_mask));
-	p->handler_known = ~st.sig_caught;
-	p->sig_restorer = 0;
 }
 
 /* Detaching */

@@ -171,6 +171,7 @@ struct thread {
 	bool regs_valid; /* regs holds this stop's registers */
 	bool regs_dirty; /* and must be written back before it runs */
 	struct uregs regs;
+	uint64_t kernel_pc; /* what the kernel has for regs' pc */
 
 	/*
 	 * Do not fire at skip_addr when sp is still skip_sp: a signal was
@@ -282,6 +283,8 @@ struct uregs *thread_regs(struct thread *th);
 
 /* After changing what thread_regs() returned: write back before it runs. */
 void thread_regs_dirty(struct thread *th);
+/* Only the pc may differ from the stop's: they are, if it does. */
+void thread_regs_moved(struct thread *th);
 
 /*
  * Let a stopped thread go on: write back registers, deliver th->sig, by

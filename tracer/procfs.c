@@ -113,6 +113,7 @@ procfs_status(pid_t tid, struct proc_status *out)
 		.seccomp = (int)status_number(text, "Seccomp", 10, 0),
 		.filters = (int)status_number(
 		    text, "Seccomp_filters", 10, (uint64_t)-1),
+		.no_new_privs = status_number(text, "NoNewPrivs", 10, 0) != 0,
 		.has_memory = status_value(text, "VmSize") != NULL,
 	};
 	status_ids(text, "Uid", out->uid);
@@ -253,7 +254,7 @@ procfs_pids(struct pids *out)
 }
 
 uint64_t
-procfs_vdso(pid_t pid)
+procfs_auxv(pid_t pid, uint64_t type)
 {
 	char path[40];
 	Elf64_auxv_t aux[64]; /* the kernel passes about 25 */
@@ -265,7 +266,7 @@ procfs_vdso(pid_t pid)
 	ssize_t n = read(fd, aux, sizeof(aux));
 	close(fd);
 	for (ssize_t i = 0; i < n / (ssize_t)sizeof(aux[0]); i++)
-		if (aux[i].a_type == AT_SYSINFO_EHDR)
+		if (aux[i].a_type == type)
 			return aux[i].a_un.a_val;
 	return 0;
 }

@@ -21,8 +21,9 @@ struct proc_status {
 	uint32_t uid[3], gid[3]; /* real, effective, saved */
 	uint64_t cap_permitted;
 	uint64_t sig_blocked, sig_ignored, sig_caught;
-	int seccomp;     /* 0, 1 strict, 2 filter */
-	int filters;     /* of them; -1 when the kernel does not say */
+	int seccomp; /* 0, 1 strict, 2 filter */
+	int filters; /* of them; -1 when the kernel does not say */
+	bool no_new_privs;
 	bool has_memory; /* false for kernel threads and zombies */
 	char comm[16];
 };
@@ -50,8 +51,9 @@ bool procfs_wrong_elf(pid_t pid);
 int procfs_tasks(pid_t pid, struct pids *out);
 /* The same of every process there is. */
 int procfs_pids(struct pids *out);
-/* Address of the vDSO, 0 if there is none. */
-uint64_t procfs_vdso(pid_t pid);
+/* What the kernel told a program at its start (AT_SYSINFO_EHDR: the address of
+ * the vDSO), 0 if nothing. */
+uint64_t procfs_auxv(pid_t pid, uint64_t type);
 
 /*
  * The contents of a small file, of /proc/PID/NAME, or where the link

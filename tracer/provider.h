@@ -11,9 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct addrspace;
 struct diags;
-struct load;
 struct probe;
 struct probe_desc;
 struct span;
@@ -83,19 +81,13 @@ struct provider {
 	/* A provider field that is not its literal name (without a pid). */
 	bool (*prov_matches)(const struct probe *p, const char *prov);
 
-	/* An object was unmapped: its places have no tracepoints any more. */
-	void (*unloaded)(struct state *st, struct load *l);
-
-	/* A space has ended (exec, exit): its places are forgotten. */
-	void (*space_end)(struct state *st, const struct addrspace *as);
+	/* Its probes have places: probe->data begins with a struct places
+	 * (prov/places.h). */
+	bool places;
 
 	/* Free probe->data. */
 	void (*destroy)(struct probe *p);
 };
-
-/* The hooks of that name, of each provider that has one. */
-void providers_unloaded(struct state *st, struct load *l);
-void providers_space_end(struct state *st, const struct addrspace *as);
 
 extern const struct provider *const providers[]; /* NULL-terminated */
 

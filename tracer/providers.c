@@ -14,19 +14,3 @@ const struct provider *const providers[] = {
 	&prov_usdt,
 	NULL,
 };
-
-void
-providers_unloaded(struct state *st, struct load *l)
-{
-	for (const struct provider *const *p = providers; *p != NULL; p++)
-		if ((*p)->unloaded != NULL)
-			(*p)->unloaded(st, l);
-}
-
-void
-providers_space_end(struct state *st, const struct addrspace *as)
-{
-	for (const struct provider *const *p = providers; *p != NULL; p++)
-		if ((*p)->space_end != NULL)
-			(*p)->space_end(st, as);
-}

@@ -34,6 +34,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ find_insn(struct space *sp, pid_t pid)
 {
 	uint8_t
 	    text[8192]; /* the vDSO's size today: two pages of text at most */
-	uint64_t addr = procfs_vdso(pid);
+	uint64_t addr = procfs_auxv(pid, AT_SYSINFO_EHDR);
 	size_t len = sizeof(text);
 
 	while (
@@ -318,6 +319,7 @@ finish(struct remote *r)
 	    thread_set_sigmask(th, r->mask) < 0)
 		return -ESRCH;
 	th->regs = r->saved;
+	th->kernel_pc = r->saved.r[UREG_RIP];
 	th->regs_valid = true;
 	th->regs_dirty = false;
 	return 0;
@@ -333,6 +335,7 @@ take_back(struct remote *r)
 	if (r->sig != 0)
 		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
 	regs_store(th->tid, &r->saved);
+	th->kernel_pc = r->saved.r[UREG_RIP];
 	thread_set_sigmask(th, r->mask);
 	th->regs_valid = th->regs_dirty = false;
 	th->proc->space->syscall_insn = 0;
@@ -380,6 +383,26 @@ remote_syscall(
 	*result = regs_result(&regs);
 	LOG("remote", "%d: system call %ld: %lld", (int)th->tid, nr,
 	    (long long)*result);
+	return 0;
+}
+
+int
+remote_next(struct thread *th, long nr, const uint64_t args[6])
+{
+	struct remote r = { .th = th };
+
+	if (th->stop != EV_EXEC || !can_run(th))
+		return -EBUSY;
+	uint64_t insn_addr = syscall_insn(th);
+	if (insn_addr == 0)
+		return -ENOENT;
+	/* The kernel sets the result of the call that it is in. */
+	int error = pass_event(&r);
+	struct uregs *regs = error == 0 ? thread_regs(th) : NULL;
+	if (regs == NULL)
+		return -ESRCH;
+	regs_set_syscall(regs, insn_addr, nr, args);
+	thread_regs_dirty(th);
 	return 0;
 }
 

@@ -28,6 +28,10 @@ struct thread;
 int remote_syscall(
     struct thread *th, long nr, const uint64_t args[6], int64_t *result);
 
+/* At EV_EXEC: the thread's next instruction is to be system call nr, which may
+ * not return.  0 or as above. */
+int remote_next(struct thread *th, long nr, const uint64_t args[6]);
+
 /* The same in any thread of the space that can; all of them stopped. */
 int remote_syscall_any(
     struct space *sp, long nr, const uint64_t args[6], int64_t *result);

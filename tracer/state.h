@@ -48,20 +48,20 @@ struct thread;
 struct state {
 	const char *name; /* what messages begin with: "dtrap" */
 	struct options opts;
-	bool testing; /* _DTRACE_TESTING */
 
 	struct super *super;
-	pid_t target_pid;     /* its pid, also after it is gone; 0: none */
 	struct proc *awaited; /* launched, and not yet where evaltime says */
 	bool awaited_mark;    /* ... at our mark, not at the rendezvous */
 	bool executed_again;  /* ... and it executed another program */
 	bool follow;          /* some clause fires in children as well */
-	unsigned targets;     /* named by -p or -c and not gone yet */
 	bool had_targets;
-	size_t applied;  /* probes that enable_apply() has seen */
-	bool image_full; /* said so */
-	bool matching;   /* the enabling is there: new objects are
+	unsigned targets; /* named by -p or -c and not gone yet */
+	size_t applied;   /* probes that enable_apply() has seen */
+	pid_t target_pid; /* its pid, also after it is gone; 0: none */
+	bool image_full;  /* said so */
+	bool matching;    /* the enabling is there: new objects are
 				    * matched against it */
+	bool testing;     /* _DTRACE_TESTING */
 
 	struct probes probes;
 	struct timers timers;

@@ -58,7 +58,7 @@ struct super {
 				 (sp)->procs.at[th##_p]->threads.at[th##_t]; \
 			     th != NULL; th = NULL)
 
-/* proc.c: structs */
+/* super.c */
 
 /* A process in `sp', or in a new space of its own (NULL). */
 struct proc *proc_add(struct super *su, pid_t pid, struct space *sp);
@@ -74,12 +74,14 @@ void proc_new_space(struct proc *p);
 /* Open the memory of a space anew, by a live thread in it (/proc/PID/mem of a
  * leader that has ended is empty).  0 or -errno, and then nothing changes. */
 int space_open(struct space *sp, pid_t tid);
+/* One user less: p, or one that is no process (NULL).  The last one frees it. */
+void space_leave(struct space *sp, struct proc *p);
 /* Read the name, and how signals are treated. */
 void proc_refresh(struct proc *p);
 /* Free a process with all its threads; nothing is done to the kernel's. */
 void proc_drop(struct proc *p);
 
-/* proc.c: requests.  0 or -errno. */
+/* proc.c.  0 or -errno. */
 
 /* -EINTR when *flag is not 0, see wait_seize(). */
 int thread_seize(pid_t tid, const volatile int *flag);

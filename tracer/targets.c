@@ -29,10 +29,12 @@
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
+#include "tracer/prov/places.h"
 #include "tracer/prov/profile.h"
 #include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
+#include "tracer/setid.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 
@@ -123,7 +125,7 @@ space_end(void *ctx, struct space *sp)
 		unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
 	if (sp->as != NULL) {
-		providers_space_end(ctx, sp->as);
+		places_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
 		*vec_push(&((struct state *)ctx)->past) = sp->as;
@@ -162,7 +164,7 @@ object_changed(void *ctx, struct load *l)
 	sites_unmap(info->st, sp, l->start, l->end);
 	semaphores_forget(sp, l->start, l->end);
 	load_forget_match(l);
-	providers_unloaded(info->st, l);
+	places_unloaded(info->st, l);
 }
 
 /* The objects of a space have changed: look again, arm what matches. */
@@ -469,8 +471,26 @@ targets_clean(void *ctx, struct proc *p)
 void
 targets_let_go(struct state *st, struct proc *p)
 {
+	struct thread *th = p->threads.len == 1 ? p->threads.at[0] : NULL;
+
 	LOG("targets", "letting %d go", p->pid);
+	if (th != NULL && th->state == TH_STOPPED && th->stop == EV_EXEC &&
+	    setid_withheld(p))
+		setid_again(th);
 	proc_detach(p, p->filtered ? filter_release : targets_clean, st);
+}
+
+/* It is no longer counted. */
+static void
+target_ends(struct state *st, struct proc *p)
+{
+	if (st->awaited == p)
+		st->awaited = NULL;
+	if (!p->target)
+		return;
+	p->target = false;
+	if (--st->targets == 0)
+		state_drain(st);
 }
 
 static void
@@ -481,9 +501,10 @@ exec_happened(struct state *st, const struct event *ev)
 
 	if (st->draining)
 		return; /* targets_release() lets it go */
-	if (!p->target && !follow_executed(st, p)) {
+	if (!follow_executed(st, p)) {
 		/* A vfork child has left its parent's memory. */
 		moments_tell(st, ev);
+		target_ends(st, p);
 		targets_let_go(st, p);
 		return;
 	}
@@ -537,11 +558,10 @@ targets_gone(struct state *st, struct proc *p, int status)
 {
 	char name[32];
 
-	if (st->awaited == p)
-		st->awaited = NULL;
-	if (!p->target)
+	if (!p->target) {
+		target_ends(st, p);
 		return;
-	p->target = false;
+	}
 	if (WIFSIGNALED(status)) {
 		signal_name(WTERMSIG(status), name, sizeof(name));
 		state_notice(st, "pid %d terminated by %s", p->pid, name);
@@ -551,8 +571,7 @@ targets_gone(struct state *st, struct proc *p, int status)
 	} else {
 		state_notice(st, "pid %d has exited", p->pid);
 	}
-	if (--st->targets == 0)
-		state_drain(st);
+	target_ends(st, p);
 }
 
 /* A program that was launched for a trace that could not begin (an error in

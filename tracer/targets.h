@@ -19,10 +19,9 @@ struct tp_user;
 /* Once, after super_create(). */
 void targets_init(struct state *st);
 
-/* The space of a fork's child, with a copy of the parent's table of
+/* sp, the space of a fork's child, with a copy of the parent's table of
  * tracepoints. */
-void targets_fork_table(
-    struct state *st, struct space *parent, struct space *child);
+void targets_fork_table(struct state *st, struct space *from, struct space *sp);
 
 /* Take every thread of a process out of our slots, give the memory its own text
  * back (ctx: not used). */

@@ -95,6 +95,16 @@ match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
 	return 0;
 }
 
+/* Option tree has a bit for each state that a clause passes through. */
+enum { TREE_PARSED = 1, TREE_SPLIT = 2, TREE_CHECKED = 4 | 8 };
+
+static void
+show_tree(const struct comp *c, int64_t state, const struct node *clause)
+{
+	if ((option_get(c->cc->opts, OPT_TREE) & state) != 0)
+		node_dump(stderr, clause, 0);
+}
+
 /* One copy of a clause, on one description. */
 static int
 compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
@@ -111,14 +121,14 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 	p->index = (unsigned)c->clauses.len;
 	c->desc = &p->desc;
 	c->clause = p;
+	show_tree(c, TREE_SPLIT, clause);
 	int error = stab_desc(c, source, pd);
 	if (error == 0)
 		error = check_clause(c, clause);
 	if (error == 0)
 		error = stab_clause(c, clause);
 	if (error == 0) {
-		if (option_get(c->cc->opts, OPT_TREE) != 0)
-			node_dump(stderr, clause, 0);
+		show_tree(c, TREE_CHECKED, clause);
 		error = cg_clause(c, clause);
 	}
 	c->desc = NULL;
@@ -135,6 +145,7 @@ process_clause(struct comp *c, struct node *n)
 	struct nlist parts = { 0 };
 	struct probe_desc pd;
 
+	show_tree(c, TREE_PARSED, n);
 	if (sugar_clause(c, n, &parts) != 0)
 		return -EINVAL;
 	for (struct node *d = n->list; d != NULL; d = d->next) {
@@ -270,7 +281,9 @@ load_library(struct cc *cc)
 	struct diags d;
 
 	diags_init(&d);
+	cc->in_library = true;
 	int error = cc_compile(cc, &in, &p, &d);
+	cc->in_library = false;
 	ASSERT(error == 0);
 	/* Headers define these, too. */
 	types_lookup(cc->types, "struct in_addr")->spare = true;

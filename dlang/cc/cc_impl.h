@@ -45,7 +45,9 @@ struct cc {
 	struct hash providers; /* N_PROVIDER by name */
 	struct prog_globals shared;
 	uint32_t next_var;
-	unsigned anon; /* for hidden names */
+	unsigned anon;   /* for hidden names */
+	bool in_library; /* our own library is read: the target has no part
+			  * in it */
 	/* Types that every pass needs. */
 	struct type *t_int, *t_uint, *t_long, *t_ulong, *t_llong, *t_ullong;
 	struct type *t_void, *t_char, *t_string, *t_dyn, *t_stack, *t_symaddr,
@@ -110,7 +112,7 @@ struct lexer_position {
 };
 
 /* decl.c */
-int decl_process(struct comp *c, struct node *decl);
+int decl_process(struct comp *c, struct node *n);
 int decl_inline(struct comp *c, struct node *n);
 int decl_provider(struct comp *c, struct node *n);
 /* The type that an N_TYPENAME says. */
@@ -123,7 +125,7 @@ int bind_expr(struct comp *c, struct node *n, bool assigning);
  * information.  False for anything else. */
 bool bind_untyped_address(struct comp *c, struct node *n);
 /* The description as the program writes it, to four fields. */
-int bind_desc(struct comp *c, struct node *pdesc, struct probe_desc *out);
+int bind_desc(struct comp *c, struct node *n, struct probe_desc *out);
 
 /* check.c, check_expr.c, check_call.c */
 int check_clause(struct comp *c, struct node *clause);

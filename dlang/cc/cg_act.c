@@ -68,9 +68,9 @@ static struct prog_rec
 describe(struct comp *c, const struct node *n, struct type *type)
 {
 	struct dif_type d = type_dif(type);
-	struct prog_rec r = { .size = d.size,
-		.is_signed = d.is_signed,
-		.type = type };
+	struct prog_rec r = {
+		.size = d.size, .is_signed = d.is_signed, .type = type
+	};
 
 	if (check_is_recordable_call(n)) {
 		r.kind = call_kind((enum dif_act)n->ident->id);

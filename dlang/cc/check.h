@@ -73,6 +73,19 @@ bool never_scratch(const struct node *n);
 
 /* Each expression of a list. */
 int check_list(struct comp *c, struct node *list);
+/* Its length. */
+size_t check_count(const struct node *list);
+/* The wrong number of arguments, and the type of one. */
+int check_mismatch(
+    struct comp *c, enum diag_tag tag, const struct node *n, const char *what);
+int check_wrong_arg(struct comp *c, const struct node *arg, const char *name,
+    const char *brackets, size_t i, const struct type *want);
+/* Argument #i of an action on aggregations. */
+int check_agg_arg(struct comp *c, const struct node *n, struct node *a,
+    size_t i, enum diag_tag not_agg, enum diag_tag unknown);
+/* check_printf.c */
+int check_printf(struct comp *c, struct node *n);
+int check_printa(struct comp *c, struct node *n);
 /* D_UNKNOWN: what is called means something in a kernel only. */
 int check_kernel_only(struct comp *c, const struct node *n);
 int check_subr(struct comp *c, struct node *n);

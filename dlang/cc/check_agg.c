@@ -33,7 +33,7 @@ quant_const(const struct quant *q, size_t i, enum diag_tag tag, int64_t *v)
 static int
 lquantize_param(const struct quant *q, uint64_t *param)
 {
-	int64_t base, limit, step = 1;
+	int64_t base = 0, limit = 0, step = 1;
 
 	if (quant_const(q, 1, D_LQUANT_BASETYPE, &base) != 0)
 		return -EINVAL;
@@ -112,7 +112,7 @@ static int
 llquantize_param(const struct quant *q, uint64_t *param)
 {
 	static const char bits16[] = "must be an unsigned 16-bit quantity";
-	int64_t factor, low, high, steps;
+	int64_t factor = 0, low = 0, high = 0, steps;
 
 	if (quant_const(q, 1, D_LLQUANT_FACTORTYPE, &factor) != 0)
 		return -EINVAL;

@@ -7,8 +7,8 @@
 
 /* ---- prototypes ---- */
 
-static size_t
-count(const struct node *list)
+size_t
+check_count(const struct node *list)
 {
 	size_t n = 0;
 
@@ -33,8 +33,8 @@ wrong_length(struct comp *c, const struct node *n, const char *name,
 	    got < p->nrequired ? p->nrequired : p->nargs);
 }
 
-static int
-wrong_arg(struct comp *c, const struct node *arg, const char *name,
+int
+check_wrong_arg(struct comp *c, const struct node *arg, const char *name,
     const char *brackets, size_t i, const struct type *want)
 {
 	char x[NAME_MAX_TEXT], y[NAME_MAX_TEXT];
@@ -68,7 +68,7 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 	const char *name = id->kind == ID_AGG ?
 	    arena_printf(&c->cc->arena, "@%s", id->name) :
 	    id->name;
-	size_t got = count(n->list), i = 0;
+	size_t got = check_count(n->list), i = 0;
 
 	if (got < p->nrequired || (got > p->nargs && !p->varargs))
 		return wrong_length(c, n, name, brackets, got, p);
@@ -77,10 +77,11 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 		struct type *want = i < p->nargs ? p->args[i] : NULL;
 		if (k == TYPE_VOID || k == TYPE_DYN)
 			return want != NULL ?
-			    wrong_arg(c, a, name, brackets, i + 1, want) :
+			    check_wrong_arg(c, a, name, brackets, i + 1, want) :
 			    0;
 		if (want != NULL && !argument_fits(want, a))
-			return wrong_arg(c, a, name, brackets, i + 1, want);
+			return check_wrong_arg(
+			    c, a, name, brackets, i + 1, want);
 	}
 	return 0;
 }
@@ -101,11 +102,11 @@ check_key(struct comp *c, struct node *key, const char *kind, size_t n)
 
 /* ---- small helpers for actions ---- */
 
-static int
-mismatch(
+int
+check_mismatch(
     struct comp *c, enum diag_tag tag, const struct node *n, const char *what)
 {
-	size_t got = count(n->list);
+	size_t got = check_count(n->list);
 
 	/* The tags of single actions have no singular. */
 	return comp_error(c, tag, n,
@@ -152,193 +153,9 @@ check_is_recordable_call(const struct node *n)
 	}
 }
 
-/* ---- printf and friends ---- */
-
-/* Does the conversion take a value of this type? */
-static bool
-conv_takes(const struct fmt_conv *v, const struct type *t)
-{
-	bool integer = type_is_integer(t);
-	bool scalar = type_is_scalar(t);
-	enum type_kind k = t->kind;
-
-	if (integer && (v->class == FMT_INT || v->class == FMT_SINT)) {
-		switch (v->mod) {
-		case FMT_MOD_H: return t->size == 2;
-		case FMT_MOD_L:
-		case FMT_MOD_LL: return t->size == 8;
-		case FMT_MOD_NONE:
-		case FMT_MOD_LD:
-		case FMT_MOD_W: return true;
-		}
-	}
-	switch (v->class) {
-	case FMT_INT:
-	case FMT_SINT: return false;
-	case FMT_CHAR: return integer;
-	case FMT_STR:
-		return k == TYPE_STRING ||
-		    (k == TYPE_ARRAY && type_is_stringlike(t));
-	case FMT_PTR: return scalar;
-	case FMT_FLOAT: return k == TYPE_FLOAT;
-	case FMT_SYM: return scalar || k == TYPE_SYMADDR;
-	case FMT_USYM: return scalar || k == TYPE_USYMADDR;
-	case FMT_HOST: return scalar || type_is_stringlike(t);
-	case FMT_PORT: return integer && t->size == 2;
-	case FMT_TIME: return integer && t->size == 8;
-	case FMT_STACK: return k == TYPE_STACK;
-	case FMT_AGG: return false;
-	}
-	return false;
-}
-
-static const char *
-conv_prototype(const struct fmt_conv *v)
-{
-	switch (v->class) {
-	case FMT_INT:
-	case FMT_SINT:
-		return v->mod == FMT_MOD_H ? "short" :
-		    v->mod == FMT_MOD_L    ? "long" :
-		    v->mod == FMT_MOD_LL   ? "long long" :
-					     "char, short, int, long, or "
-					     "long long";
-	case FMT_CHAR: return "char, int";
-	case FMT_STR: return "char [] or string (or use stringof)";
-	case FMT_PTR: return "pointer or integer";
-	case FMT_FLOAT: return "float, double, or long double";
-	case FMT_SYM:
-	case FMT_USYM: return "pointer or integer";
-	case FMT_HOST: return "string or pointer";
-	case FMT_PORT: return "uint16_t";
-	case FMT_TIME: return "int64_t";
-	case FMT_STACK: return "stack";
-	case FMT_AGG: return "aggregation";
-	}
-	return "";
-}
-
-static int
-wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
-    const struct fmt_conv *v, size_t nconv, size_t narg, const struct type *t)
-{
-	char buf[NAME_MAX_TEXT];
-
-	return comp_error(c, D_PRINTF_ARG_TYPE, arg,
-	    "%s( ) argument #%zu is incompatible with conversion #%zu "
-	    "prototype:\n\tconversion: %%%c\n\t prototype: %s\n\t  argument: "
-	    "%s",
-	    n->ident->name, narg, nconv, v->letter, conv_prototype(v),
-	    arg->kind == N_AGG && t == arg->type ?
-		"aggregation" :
-		type_name(t, buf, sizeof(buf)));
-}
-
-/* `*' takes an int argument of its own. */
-static int
-check_dynamic(struct comp *c, struct node *n, struct node **arg, size_t *narg,
-    size_t nconv, char letter, const char *star)
-{
-	char buf[NAME_MAX_TEXT];
-	struct node *a = *arg;
-
-	if (a == NULL)
-		return comp_error(c, D_PRINTF_DYN_PROTO, n,
-		    "%s( ) prototype mismatch: conversion #%zu (%%%c) is "
-		    "missing a corresponding \"%s\" argument",
-		    n->ident->name, nconv, letter, star);
-	if (!type_is_integer(a->type))
-		return comp_error(c, D_PRINTF_DYN_TYPE, a,
-		    "%s( ) argument #%zu is incompatible with conversion #%zu "
-		    "prototype:\n\tconversion: %% %s %c\n\t prototype: int\n\t  "
-		    "argument: %s",
-		    n->ident->name, *narg, nconv, star, letter,
-		    type_name(a->type, buf, sizeof(buf)));
-	*arg = a->next;
-	(*narg)++;
-	return 0;
-}
-
-static int
-check_conv(struct comp *c, struct node *n, const struct fmt_conv *v,
-    size_t nconv, struct node **arg, size_t *narg)
-{
-	if (v->dyn_width &&
-	    check_dynamic(c, n, arg, narg, nconv, v->letter, "*") != 0)
-		return -EINVAL;
-	if (v->dyn_prec &&
-	    check_dynamic(c, n, arg, narg, nconv, v->letter, ".*") != 0)
-		return -EINVAL;
-	if (v->class == FMT_AGG)
-		return comp_error(c, D_PRINTF_AGG_CONV, n,
-		    "%%@ conversion requires an aggregation and is not for "
-		    "use with %s( )",
-		    n->ident->name);
-	struct node *a = *arg;
-	if (a == NULL)
-		return comp_error(c, D_PRINTF_ARG_PROTO, n,
-		    "%s( ) prototype mismatch: conversion #%zu (%%%c) is "
-		    "missing a corresponding value argument",
-		    n->ident->name, nconv, v->letter);
-	if (!conv_takes(v, type_resolve(a->type)))
-		return wrong_conv(c, n, a, v, nconv, *narg, a->type);
-	*arg = a->next;
-	(*narg)++;
-	return 0;
-}
-
-static int
-parse_format(struct comp *c, struct node *n, struct node *text)
-{
-	char buf[NAME_MAX_TEXT];
-	const char *why = "";
-	struct fmt *f;
-
-	if (text != NULL && !type_is_stringlike(text->type))
-		return wrong_arg(
-		    c, text, n->ident->name, "( )", 1, c->cc->t_string);
-	if (text == NULL || text->kind != N_STRING)
-		return comp_error(c, D_PRINTF_ARG_FMT, text != NULL ? text : n,
-		    "%s( ) argument #1 is incompatible with prototype:\n"
-		    "\tprototype: string constant\n\t argument: %s",
-		    n->ident->name,
-		    text != NULL ? type_name(text->type, buf, sizeof(buf)) :
-				   "none");
-	if (fmt_parse(&c->prog->arena, text->name, &f, &why) != 0)
-		return comp_error(c, D_SYNTAX, text, "%s", why);
-	n->extra = f;
-	return 0;
-}
-
-static int
-check_printf(struct comp *c, struct node *n)
-{
-	struct node *arg = n->list;
-	size_t narg = 2;
-
-	if (arg == NULL)
-		return mismatch(c, D_PROTO_LEN, n, "at least 1");
-	if (check_list(c, n->list) != 0 || parse_format(c, n, arg) != 0)
-		return -EINVAL;
-	if (n->ident->id == ACT_FREOPEN && strcmp(arg->name, ".") == 0)
-		return comp_error(c, D_FREOPEN_INVALID, arg,
-		    "freopen( ) argument #1 cannot be \".\"");
-	const struct fmt *f = n->extra;
-	arg = arg->next;
-	for (size_t i = 0; i < f->nconvs; i++)
-		if (check_conv(c, n, &f->convs[i], i + 1, &arg, &narg) != 0)
-			return -EINVAL;
-	if (arg != NULL)
-		return comp_error(c, D_PRINTF_ARG_EXTRA, arg,
-		    "%s( ) prototype mismatch: only %zu arguments required by "
-		    "this format string",
-		    n->ident->name, narg - 2);
-	return 0;
-}
-
 /* ---- actions on aggregations ---- */
 
-static int
+int
 check_agg_arg(struct comp *c, const struct node *n, struct node *a, size_t i,
     enum diag_tag not_agg, enum diag_tag unknown)
 {
@@ -361,123 +178,12 @@ check_agg_arg(struct comp *c, const struct node *n, struct node *a, size_t i,
 }
 
 static int
-check_same_keys(struct comp *c, const struct node *a, const struct node *b)
-{
-	const struct ident *x = a->ident, *y = b->ident;
-	char s[NAME_MAX_TEXT], t[NAME_MAX_TEXT];
-
-	if (x->nkeys != y->nkeys)
-		return comp_error(c, D_PRINTA_AGGKEY, b,
-		    "printa( ): @%s and @%s do not have matching key "
-		    "signatures: @%s has %zu key%s, @%s has %zu key%s",
-		    x->name, y->name, x->name, x->nkeys,
-		    x->nkeys == 1 ? "" : "s", y->name, y->nkeys,
-		    y->nkeys == 1 ? "" : "s");
-	for (size_t i = 0; i < x->nkeys; i++)
-		if (!type_equal(x->keys[i], y->keys[i]) &&
-		    !(type_is_integer(x->keys[i]) &&
-			type_is_integer(y->keys[i])))
-			return comp_error(c, D_PRINTA_AGGPROTO, b,
-			    "printa( ): @%s[ ] key #%zu is incompatible with "
-			    "@%s:\n%9s key #%zu: %s\n%9s key #%zu: %s",
-			    y->name, i + 1, x->name, x->name, i + 1,
-			    type_name(x->keys[i], s, sizeof(s)), y->name, i + 1,
-			    type_name(y->keys[i], t, sizeof(t)));
-	return 0;
-}
-
-/* `*' takes a key, too. */
-static int
-check_dynamic_key(struct comp *c, struct node *n, const struct node *agg,
-    size_t *key, size_t nconv, const struct fmt_conv *v, const char *what)
-{
-	const struct ident *id = agg->ident;
-	char buf[NAME_MAX_TEXT];
-
-	if (*key == id->nkeys)
-		return comp_error(c, D_PRINTF_DYN_PROTO, n,
-		    "printa( ) prototype mismatch: conversion #%zu (%%%c) is "
-		    "missing a corresponding \"%s\" argument",
-		    nconv, v->letter, what);
-	if (!type_is_integer(id->keys[*key]))
-		return comp_error(c, D_PRINTF_DYN_TYPE, agg,
-		    "printa( ) argument #%zu is incompatible with conversion "
-		    "#%zu prototype:\n\tconversion: %% %s %c\n\t prototype: "
-		    "int\n\t  argument: %s",
-		    *key + 2, nconv, what, v->letter,
-		    type_name(id->keys[*key], buf, sizeof(buf)));
-	(*key)++;
-	return 0;
-}
-
-/* Conversions other than %@ take the keys, left to right. */
-static int
-check_printa_format(struct comp *c, struct node *n, const struct node *agg)
-{
-	const struct fmt *f = n->extra;
-	const struct ident *id = agg->ident;
-	size_t key = 0;
-
-	for (size_t i = 0; i < f->nconvs; i++) {
-		const struct fmt_conv *v = &f->convs[i];
-		if (v->dyn_width &&
-		    check_dynamic_key(c, n, agg, &key, i + 1, v, "*") != 0)
-			return -EINVAL;
-		if (v->dyn_prec &&
-		    check_dynamic_key(c, n, agg, &key, i + 1, v, ".*") != 0)
-			return -EINVAL;
-		if (v->class == FMT_AGG)
-			continue;
-		if (key == id->nkeys)
-			return comp_error(c, D_PRINTF_ARG_PROTO, n,
-			    "printa( ) prototype mismatch: conversion #%zu "
-			    "(%%%c) is missing a corresponding aggregation "
-			    "key",
-			    i + 1, v->letter);
-		if (!conv_takes(v, type_resolve(id->keys[key])))
-			return wrong_conv(
-			    c, n, agg, v, i + 1, key + 2, id->keys[key]);
-		key++;
-	}
-	return 0;
-}
-
-static int
-check_printa(struct comp *c, struct node *n)
-{
-	struct node *first = n->list;
-	size_t i = 1;
-
-	if (first == NULL)
-		return mismatch(c, D_PROTO_LEN, n, "at least 1");
-	if (first->kind != N_AGG) {
-		if (check_expr(c, first) != 0)
-			return -EINVAL;
-		if (!type_is_string(first->type))
-			return check_agg_arg(
-			    c, n, first, 1, D_PRINTA_AGGARG, D_PRINTA_AGGBAD);
-		if (parse_format(c, n, first) != 0)
-			return -EINVAL;
-		first = first->next;
-		i++;
-		if (first == NULL)
-			return mismatch(c, D_PRINTA_PROTO, n, "2");
-	}
-	for (struct node *a = first; a != NULL; a = a->next, i++)
-		if (check_agg_arg(
-			c, n, a, i, D_PRINTA_AGGARG, D_PRINTA_AGGBAD) != 0 ||
-		    check_same_keys(c, first, a) != 0)
-			return -EINVAL;
-	return n->extra != NULL ? check_printa_format(c, n, first) : 0;
-}
-
-static int
 check_clear(struct comp *c, struct node *n)
 {
 	bool clear = n->ident->id == ACT_CLEAR;
 
-	if (count(n->list) != 1)
-		return mismatch(c, D_PROTO_LEN, n, "1");
+	if (check_count(n->list) != 1)
+		return check_mismatch(c, D_PROTO_LEN, n, "1");
 	return check_agg_arg(c, n, n->list, 1,
 	    clear ? D_CLEAR_AGGARG : D_NORMALIZE_AGGARG,
 	    clear ? D_CLEAR_AGGBAD : D_NORMALIZE_AGGBAD);
@@ -493,7 +199,7 @@ check_agg_value(struct comp *c, struct node *n)
 	if (check_expr(c, v) != 0)
 		return -EINVAL;
 	if (!type_is_scalar(v->type))
-		return wrong_arg(
+		return check_wrong_arg(
 		    c, v, n->ident->name, "( )", 2, c->cc->t_uint64);
 	return 0;
 }
@@ -501,10 +207,10 @@ check_agg_value(struct comp *c, struct node *n)
 static int
 check_trunc(struct comp *c, struct node *n)
 {
-	size_t got = count(n->list);
+	size_t got = check_count(n->list);
 
 	if (got < 1 || got > 2)
-		return mismatch(c, D_PROTO_LEN, n,
+		return check_mismatch(c, D_PROTO_LEN, n,
 		    got < 1 ? "at least 1" : "no more than 2");
 	if (check_agg_arg(c, n, n->list, 1, D_TRUNC_AGGARG, D_TRUNC_AGGBAD) !=
 	    0)
@@ -515,8 +221,8 @@ check_trunc(struct comp *c, struct node *n)
 static int
 check_normalize(struct comp *c, struct node *n)
 {
-	if (count(n->list) != 2)
-		return mismatch(c, D_PROTO_LEN, n, "2");
+	if (check_count(n->list) != 2)
+		return check_mismatch(c, D_PROTO_LEN, n, "2");
 	if (check_agg_arg(
 		c, n, n->list, 1, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD) != 0)
 		return -EINVAL;
@@ -532,8 +238,8 @@ check_trace(struct comp *c, struct node *n)
 	bool print = n->ident->id == ACT_PRINT;
 	const char *name = n->ident->name;
 
-	if (count(a) != 1)
-		return mismatch(c, D_PROTO_LEN, n, "1");
+	if (check_count(a) != 1)
+		return check_mismatch(c, D_PROTO_LEN, n, "1");
 	if (a->kind == N_AGG && print)
 		return comp_error(c, D_PRINT_AGG, a,
 		    "print( ) may not be applied to an aggregation -- did you "
@@ -570,7 +276,7 @@ check_print(struct comp *c, struct node *n)
 	    k == TYPE_STRING)
 		return 0;
 	if (k != TYPE_POINTER)
-		return wrong_arg(
+		return check_wrong_arg(
 		    c, a, n->ident->name, "( )", 1, c->cc->t_voidp);
 	struct type *to = type_resolve(a->type)->base;
 	if (type_resolve(to)->size == 0)
@@ -586,13 +292,13 @@ static int
 check_tracemem(struct comp *c, struct node *n)
 {
 	struct node *addr = n->list;
-	size_t got = count(addr);
+	size_t got = check_count(addr);
 	char buf[NAME_MAX_TEXT];
 
 	if (got > 3)
-		return mismatch(c, D_PROTO_LEN, n, "at most 3");
+		return check_mismatch(c, D_PROTO_LEN, n, "at most 3");
 	if (got < 2)
-		return mismatch(c, D_PROTO_LEN, n, "at least 2");
+		return check_mismatch(c, D_PROTO_LEN, n, "at least 2");
 	if (check_list(c, addr) != 0)
 		return -EINVAL;
 	if (!type_is_scalar(addr->type) && kind_of(addr) != TYPE_ARRAY &&
@@ -602,7 +308,7 @@ check_tracemem(struct comp *c, struct node *n)
 		    "\tprototype: pointer or integer\n\t argument: %s",
 		    type_name(addr->type, buf, sizeof(buf)));
 	if (!type_is_integer(addr->next->type))
-		return wrong_arg(c, addr->next, "tracemem", "( )", 2,
+		return check_wrong_arg(c, addr->next, "tracemem", "( )", 2,
 		    types_lookup(c->cc->types, "size_t"));
 	if (!positive_const(addr->next))
 		return comp_error(c, D_TRACEMEM_SIZE, addr->next,

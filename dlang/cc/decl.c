@@ -131,9 +131,11 @@ decl_specs(struct comp *c, struct node *s, struct type **out)
 			    "cannot find type: %s", s->name);
 	} else
 		error = basic_type(c, s, &t);
-	if (error == 0)
-		*out = qualify(c, t, (unsigned)s->value);
-	return error;
+	if (error != 0)
+		return error;
+	ASSERT(t != NULL);
+	*out = qualify(c, t, (unsigned)s->value);
+	return 0;
 }
 
 /* ---- declarators ---- */
@@ -492,6 +494,7 @@ declare_one(struct comp *c, struct node *d, struct type *base, unsigned class)
 
 	if (decl_declarator(c, d, base, &m) != 0)
 		return -EINVAL;
+	ASSERT(m.name != NULL); /* the grammar wants one */
 	if (strchr(m.name, '`') != NULL)
 		return comp_error(c, D_DECL_SCOPE, m.at,
 		    "D scoping operator may not be used in a declaration name "
@@ -601,6 +604,7 @@ decl_inline(struct comp *c, struct node *n)
 	if (decl_specs(c, n->a, &base) != 0 ||
 	    decl_declarator(c, n->b, base, &d) != 0)
 		return -EINVAL;
+	ASSERT(d.name != NULL); /* the grammar wants one */
 	if (d.bare_array)
 		return comp_error(c, D_DECL_ARRNULL, n->b,
 		    "inline declaration requires a tuple signature: %s",

@@ -26,11 +26,12 @@ struct lexer {
 
 	enum lex_mode mode;
 	int braces, parens;
-	char opened[OPEN_MAX]; /* ( and [ of an expression */
-	int peeked;            /* lines looked at beyond the token */
-	unsigned open;         /* how many; all are counted */
-	int prev, prev2;       /* the last two tokens given to the parser */
-	bool spec_seen;        /* DECL: the type has been named, what follows is
+	int params;             /* EXPR: parens in a function type's list */
+	char opened[OPEN_MAX];  /* ( and [ of an expression */
+	int peeked;             /* lines looked at beyond the token */
+	unsigned open;          /* how many; all are counted */
+	int prev, prev2, prev3; /* the last tokens given to the parser */
+	bool spec_seen; /* DECL: the type has been named, what follows is
 			       * a declarator */
 	bool in_enum, in_init, in_xlator;
 	int enum_depth;

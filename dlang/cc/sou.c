@@ -25,13 +25,30 @@ check_scope_op(
 	return 0;
 }
 
-/* The type a tag names; made as a forward when it is new. */
+/* The type that the target's debug information has for a tag, if it is asked.
+ * Reading that may take longer than all the rest of the start, so our own
+ * library, which is part of every program, never asks. */
+static bool
+ask_world(struct cc *cc, const struct node *n, const char *object,
+    const char *bare, struct type **out)
+{
+	const struct world *w = cc->world;
+
+	return !n->has_body && !cc->in_library && w->ops->type != NULL &&
+	    w->ops->type(w->ctx, object, bare, cc->types, out) == 0 &&
+	    *out != NULL;
+}
+
+/*
+ * The type a tag names; made as a forward when it is new.  What the library
+ * leaves open stays without a name in the table: equal by its tag to what a
+ * program means by it, which may be a type of the target.
+ */
 static int
 find_tag(struct comp *c, struct node *n, const char *word, enum type_kind kind,
     struct type **out)
 {
 	struct cc *cc = c->cc;
-	const struct world *w = cc->world;
 	/* D` and C` are this program's own declarations. */
 	if (strncmp(n->name, "D`", 2) == 0 || strncmp(n->name, "C`", 2) == 0)
 		n->name += 2;
@@ -46,9 +63,7 @@ find_tag(struct comp *c, struct node *n, const char *word, enum type_kind kind,
 		object = arena_strndup(
 		    &cc->arena, n->name, (size_t)(tick - n->name));
 	const char *bare = tag_name(c, word, tick != NULL ? tick + 1 : n->name);
-	if (!n->has_body && w->ops->type != NULL &&
-	    w->ops->type(w->ctx, object, bare, cc->types, out) == 0 &&
-	    *out != NULL) {
+	if (ask_world(cc, n, object, bare, out)) {
 		types_define(cc->types, full, *out);
 		return 0;
 	}
@@ -58,7 +73,8 @@ find_tag(struct comp *c, struct node *n, const char *word, enum type_kind kind,
 	struct type *t = types_new(cc->types, TYPE_FORWARD);
 	t->name = n->name;
 	t->forward_of = kind;
-	types_define(cc->types, full, t);
+	if (n->has_body || !cc->in_library)
+		types_define(cc->types, full, t);
 	*out = t;
 	return 0;
 }

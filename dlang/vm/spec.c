@@ -5,11 +5,21 @@
  *	+---------------+----------+----------+-----
  *	| spec [nspec]  | buffer 1 | buffer 2 | ...
  *	+---------------+----------+----------+-----
+ *
+ * A record gets its time when it is committed, so it is kept without the last
+ * word of its header; the word behind a buffer is for the record that is being
+ * written.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/spec.h"
 
 #include "dlang/vm/buf.h"
+
+/* What a record is kept with, and what it is kept without. */
+#define KEPT_HDR offsetof(struct rec_hdr, timestamp)
+#define LEFT_OUT ((uint32_t)(sizeof(struct rec_hdr) - KEPT_HDR))
+
+static_assert(KEPT_HDR == 16, "specsize is counted in such records");
 
 struct spec {
 	uint32_t state; /* enum spec_state */
@@ -19,13 +29,14 @@ struct spec {
 uint64_t
 spec_size(uint32_t n, uint32_t bytes)
 {
-	return n * (sizeof(struct spec) + VM_ALIGN((uint64_t)bytes));
+	return n * (sizeof(struct spec) + (bytes & ~7ULL) + LEFT_OUT);
 }
 
+/* Only whole words are used. */
 static uint32_t
 buf_bytes(const struct vm_env *env)
 {
-	return VM_ALIGN(env->at.image->specsize);
+	return env->at.image->specsize & ~7U;
 }
 
 /* Speculation id from 1, or NULL. */
@@ -47,7 +58,7 @@ spec_buf(const struct vm_env *env, const struct spec *s, uint64_t id)
 
 	/* s is in the checked area, at index id - 1. */
 	return (uint8_t *)(s - (id - 1)) + n * sizeof(*s) +
-	    (id - 1) * buf_bytes(env);
+	    (id - 1) * (buf_bytes(env) + LEFT_OUT);
 }
 
 /* Speculation id if it can be written, committed or discarded. */
@@ -93,7 +104,8 @@ spec_reserve(struct vm_env *env, uint64_t id, uint32_t size)
 	if (s == NULL)
 		return NULL;
 	uint32_t used = LOAD_ONCE(&s->used) & ~7U;
-	if (used > buf_bytes(env) || VM_ALIGN(size) > buf_bytes(env) - used) {
+	if (used > buf_bytes(env) ||
+	    VM_ALIGN(size) - LEFT_OUT > buf_bytes(env) - used) {
 		env->at.lane->drops[DROP_SPEC]++;
 		return NULL;
 	}
@@ -104,26 +116,52 @@ void
 spec_keep(struct vm_env *env, uint64_t id, uint32_t size)
 {
 	struct spec *s = active(env, id);
+	uint32_t kept = VM_ALIGN(size) - LEFT_OUT;
 
 	if (s == NULL)
 		return;
+	uint32_t used = LOAD_ONCE(&s->used) & ~7U;
+	if (used > buf_bytes(env) || kept > buf_bytes(env) - used)
+		return; /* not what was reserved */
+	uint8_t *rec = spec_buf(env, s, id) + used;
+	memmove(rec + KEPT_HDR, rec + sizeof(struct rec_hdr), kept - KEPT_HDR);
 	s->state = SPEC_FILLED;
-	s->used = (s->used & ~7U) + VM_ALIGN(size);
+	s->used = used + kept;
 }
 
-/* Copied records carry the time and processor of the commit. */
-static void
-stamp(struct vm_env *env, uint8_t *rec, uint32_t size)
+/* Bytes that the `used' ones at rec take as ordinary records, as far as they
+ * make sense. */
+static uint32_t
+full_size(const struct vm_env *env, const uint8_t *rec, uint32_t used)
 {
-	while (size > 0) {
-		uint32_t n = buf_rec_size(&env->image, rec, size);
+	uint32_t full = 0;
+
+	for (uint32_t n, at = 0; at < used; at += n - LEFT_OUT) {
+		n = buf_rec_size(&env->image, rec + at, used - at + LEFT_OUT);
 		if (n < sizeof(struct rec_hdr))
-			return;
-		struct rec_hdr *h = (void *)rec;
+			break;
+		full += n;
+	}
+	return full;
+}
+
+/* They may have changed since they were counted: neither side is left.  Copied
+ * records carry the time and processor of the commit. */
+static void
+copy_out(const struct vm_env *env, uint8_t *to, uint32_t full,
+    const uint8_t *rec, uint32_t used)
+{
+	for (uint32_t n, at = 0; at < used; at += n - LEFT_OUT) {
+		n = buf_rec_size(&env->image, rec + at, used - at + LEFT_OUT);
+		if (n < sizeof(struct rec_hdr) || n > full)
+			break;
+		struct rec_hdr *h = (void *)to;
+		memcpy(h, rec + at, KEPT_HDR);
+		memcpy(h + 1, rec + at + KEPT_HDR, n - sizeof(*h));
 		h->timestamp = env->timestamp;
 		h->cpu = env->cpu;
-		rec += n;
-		size -= n;
+		to += n;
+		full -= n;
 	}
 }
 
@@ -137,11 +175,12 @@ spec_commit(struct vm_env *env, uint64_t id)
 	uint32_t used = LOAD_ONCE(&s->used) & ~7U;
 	if (used != 0 && used <= buf_bytes(env)) {
 		struct lane *l = env->at.lane;
-		buf_make_room(&env->image, &env->store, l, used);
-		uint8_t *rec = buf_reserve(&env->store, l, used);
+		const uint8_t *kept = spec_buf(env, s, id);
+		uint32_t full = full_size(env, kept, used);
+		buf_make_room(&env->image, &env->store, l, full);
+		uint8_t *rec = buf_reserve(&env->store, l, full);
 		if (rec != NULL) {
-			memcpy(rec, spec_buf(env, s, id), used);
-			stamp(env, rec, used);
+			copy_out(env, rec, full, kept, used);
 			buf_commit(l);
 		}
 	}

@@ -163,11 +163,14 @@ vma_strlen(const struct vm_env *env, uint64_t addr, uint32_t limit,
 	uint64_t room;
 	uint32_t n = 0;
 
+	*len = 0;
 	*s = vm_readable_at(env, addr, &room);
+	if (*s == NULL)
+		return false;
 	while (n < limit && n < room && (*s)[n] != 0)
 		n++;
 	*len = n;
-	return *s != NULL;
+	return true;
 }
 
 int

@@ -28,6 +28,15 @@ for lib in static musl; do
 	same_traced "$all" "$bin/trapmask-$lib" actions
 	same_traced "$all" "$bin/trapmask-$lib" handlers
 done
+# At a nop, whose hit leaves the registers alone: the repair does not.
+for how in default ignore; do
+	case $how in
+	ignore) trap '' TRAP ;;
+	esac
+	FILTER="s,^.* ns per,N ns per," same_traced 'hot$target:::here' "$bin/hot" 500 sdt
+	is "$how, a static probe: hits" "$hits" 500
+	trap - TRAP
+done
 # The library's own functions, those that change masks among them.
 same_traced "$work"',pid$target:libc:*sig*:,pid$target:libc:raise:' \
     "$bin/trapmask" actions

@@ -1,23 +1,9 @@
 #!/bin/bash
 # PostgreSQL as Debian builds it: its static probes, with readable arguments.
 . "${0%/*}/lib.sh"
-for pg in /usr/lib/postgresql/*/bin; do :; done
-[ -x "$pg/postgres" ] || skip "postgresql is not installed"
-readelf -n "$pg/postgres" 2>/dev/null | grep -q query__parse__start ||
-    skip "postgresql has no static probes here"
+. t/e2e/pg.sh
 
-# It refuses to be root, and has to get at its files.
-as=()
-data=$(mktemp -d "/tmp/dtrap-pg.XXXXXX") || fail "no directory"
-# shellcheck disable=SC2154 # assigned in the trap
-trap 's=$?; rm -rf "$data"; (exit $s); cleanup' EXIT
-if [ "$(id -u)" = 0 ]; then
-	need setpriv
-	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-	chown 65534:65534 "$data"
-fi
-(cd "$data" && "${as[@]}" "$pg/initdb" -D "$data/db" -U postgres) \
-    >"$tmp/initdb.out" 2>"$tmp/initdb.err" || fail "initdb"
+pg_init db
 
 cat >"$tmp/q.sql" <<'SQL'
 select 1 + 1 as sum;

@@ -51,7 +51,7 @@ exec "$0" $(($1 - 1))
 EOF
 chmod +x "$tmp/again"
 for _ in 1 2 3 4 5; do
-	start_null again "$tmp/again" 100
+	start_null again "$tmp/again" 30
 	# shellcheck disable=SC2016
 	dt -Z -q -n 'pid$target:libc::entry { @ = count(); }' -p "${pid[again]}"
 	[ "$status" = 0 ] || [ "$status" = 1 ] || fail "exec: status $status"

@@ -24,6 +24,18 @@ dt -q -n 'pid$target:a.out::entry { @ = count(); }' \
 is "hits and samples: status" "$status" 7
 hasnt "$tmp/out" '0x'
 
+# Many stops of other kinds, each of which may take the place of the one that a
+# sample asks for; then one that runs and does not stop by itself.
+start many sh -c 'echo ready; read -r x
+	for i in 1 2 3 4 5 6 7 8; do for k in 1 2 3 4 5 6 7 8; do /bin/true; done
+	done; exec yes >/dev/null'
+line many ready
+start_dt dt -q -n 'profile-997 /execname == "yes"/ { n++; }
+	profile-997 /n >= 100/ { exit(6); } BEGIN { n = 0; }' -p "${pid[many]}"
+tell many go
+end dt
+is "after many stops: status" "$status" 6
+
 # One that sleeps is not disturbed.
 start asleep "$bin/threads" 10 wait
 line asleep ready

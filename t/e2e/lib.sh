@@ -263,3 +263,91 @@ ended() {
 text_of() {
 	"$bin/textsum" "$1" || fail "cannot read the text of $1"
 }
+
+# A pattern that only this number matches: what is found by it is searched for,
+# and other people's processes are left alone.
+pattern_of() {
+	printf '[%s]%s' "${1:0:1}" "${1:1}"
+}
+
+# Does FILE carry the static probe NAME, as notes spell it?  (To its end: a
+# readelf that nobody reads any more would fail.)
+carries() {
+	readelf -n "$1" 2>/dev/null | grep -E "Name: $2\$" >/dev/null
+}
+
+# raised PID FILE PROVIDER: how many semaphores of the provider's probes are
+# not 0 in the memory of the process.
+raised() {
+	local bias=0 file
+	file=$(readlink -f "$2")
+	if ! readelf -h "$file" | grep -q 'EXEC (Exec'; then
+		bias=$(awk -v f="$file" '$6 == f && $3 ~ /^0+$/ {
+			sub("-.*", "", $1); print $1; exit }' "/proc/$1/maps")
+		[ -n "$bias" ] || fail "$1 has not mapped $file"
+	fi
+	readelf -n "$file" 2>/dev/null | awk -v p="$3" '
+	    $1 == "Provider:" { prov = $2 }
+	    $5 == "Semaphore:" && prov == p && $6 !~ /^0x0+$/ { print $6 }' |
+	    sort -u | perl -e '
+		open(my $m, "<", "/proc/$ARGV[0]/mem") or die "mem: $!";
+		binmode($m);
+		while (<STDIN>) {
+			sysseek($m, hex($_) + hex($ARGV[1]), 0);
+			sysread($m, my $b, 2) == 2 or die "read: $!";
+			$n++ if unpack("S", $b);
+		}
+		print $n + 0, "\n";' "$1" "$bias"
+}
+
+# in_two PROVIDER FILE CLAUSE TEXT WANT: FILE's probe of CLAUSE, "name
+# /predicate/", fires once in `one' and in `two' when they are told something,
+# upon which they answer "done"; TEXT, an expression in D, is then WANT.  Both
+# are traced: by -p and a pattern, by -p and the numbers, and found without -p,
+# by patterns that mean nobody else's processes.
+in_two() {
+	local prov=$1 file=$2 clause=$3 text=$4 want=$5 how p q d named
+	for how in pattern numbers found; do
+		named=(-p "${pid[one]}" -p "${pid[two]}")
+		p=$prov${pid[one]} q=$prov${pid[two]}
+		case $how in
+		pattern) p=$prov'*' q= ;;
+		found)
+			named=()
+			p=$prov$(pattern_of "${pid[one]}")
+			q=$prov$(pattern_of "${pid[two]}")
+			;;
+		esac
+		d="$p:::${clause%% *}${q:+,$q:::${clause%% *}} ${clause#* }"
+		start_dt dt -q "${named[@]}" \
+		    -n "$d { printf(\"+ %s %s\n\", probeprov, $text); }"
+		for p in one two one; do
+			tell $p "$how"
+			line $p "done $how"
+		done
+		kill -INT "${pid[dt]}"
+		end dt
+		is "$how: status" "$status" 0
+		for p in one two one; do
+			echo "+ $prov${pid[$p]} $want"
+		done >"$tmp/want"
+		grep '^+' "$tmp/dt.out" >"$tmp/seen"
+		same "$how" "$tmp/want" "$tmp/seen"
+		for p in one two; do
+			is "$how: raised" "$(raised "${pid[$p]}" "$file" "$prov")" 0
+			is "$how: tracer" "$(tracer "${pid[$p]}")" 0
+		done
+	done
+}
+
+# end_two: they live, untraced, and end with their input.
+end_two() {
+	local p
+	for p in one two; do
+		tell $p last
+		line $p 'done last'
+		close_in $p
+		end $p
+		is "$p: status" "$status" 0
+	done
+}

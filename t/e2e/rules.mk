@@ -13,12 +13,18 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	debuglink cet frame o0) $(D)/m32 \
 	$(addprefix $(D)/external-,pie nopie static dwarf4 stripped debuglink) \
 	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
-	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms \
-	$(D)/trapmask-static $(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
+	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms $(D)/throws \
+	$(D)/tree-static $(D)/trapmask-static \
+	$(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
 
 $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	$(E2E_CC) -o $@ $< -pthread -ldl
+
+# With a static probe, by the header that programs use.
+$(D)/hot: t/e2e/src/hot.c t/e2e/src/trigger.h $(wildcard include/*.h include/*/*.h)
+	@mkdir -p $(@D)
+	$(E2E_CC) -Iinclude -o $@ $<
 
 $(D)/libctor.so: t/e2e/src/ctorlib.c
 	@mkdir -p $(@D)
@@ -42,6 +48,11 @@ $(D)/frames: t/e2e/src/frames.cc
 
 $(D)/ctor: t/e2e/src/ctor.c t/e2e/src/trigger.h $(D)/libctor.so
 	$(E2E_CC) -o $@ $< -L$(D) -lctor -Wl,-rpath,'$$ORIGIN'
+
+$(D)/tree $(D)/tree-static: include/dtrap-sdt.h
+$(D)/tree-static: t/e2e/src/tree.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -static -o $@ $< -pthread
 
 $(D)/trapmask-static: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
@@ -92,6 +103,9 @@ $(D)/libusdt.so: t/e2e/src/usdtlib.c $(D)/usdt-d.h
 	$(E2E_CC) -I$(D) -fPIC -shared -o $@ $<
 $(D)/usdtcc: t/e2e/src/usdtcc.cc $(D)/usdt-d.h $(D)/usdt-d.o
 	$(CXX) -O2 -Wall -Wextra -I$(D) -o $@ $< $(D)/usdt-d.o
+$(D)/throws: t/e2e/src/throws.cc t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(CXX) -O2 -Wall -Wextra -o $@ $<
 $(D)/usdtforms: t/e2e/src/usdtforms.S
 	@mkdir -p $(@D)
 	$(CC) -o $@ $<

@@ -18,7 +18,7 @@ given() {
 	grep -rqw --include='*.[chly]' "$1" dlang tracer
 }
 
-for tag in $(sed -n 's/^DIAG_TAG(\(.*\))$/\1/p' dlang/base/diag_tags.def); do
+while read -r tag; do
 	where=$(awk -v t="$tag" '$1 == t { print $2 }' t/lint/tags.txt)
 	case $where in
 	'')
@@ -33,11 +33,15 @@ for tag in $(sed -n 's/^DIAG_TAG(\(.*\))$/\1/p' dlang/base/diag_tags.def); do
 		grep -qsw "$tag" "$where" || complain "$tag is not in $where"
 		;;
 	esac
-done
-for tag in $(sed -n 's/^\(D_[A-Z0-9_]*\).*/\1/p' t/lint/tags.txt); do
+done <<EOF
+$(sed -n 's/^DIAG_TAG(\(.*\))$/\1/p' dlang/base/diag_tags.def)
+EOF
+while read -r tag; do
 	grep -q "^DIAG_TAG($tag)$" dlang/base/diag_tags.def ||
 	    complain "$tag is in tags.txt and nowhere else"
-done
+done <<EOF
+$(sed -n 's/^\(D_[A-Z0-9_]*\).*/\1/p' t/lint/tags.txt)
+EOF
 for file in t/d/*/err.*.d; do
 	tag=${file##*/err.}
 	tag=${tag%%.*}

@@ -9,6 +9,7 @@
 
 #include "dlang/cc/cc.h"
 #include "dlang/dif.h"
+#include "dlang/types.h"
 #include "t/fake/world.h"
 
 /* One session with one program. */
@@ -690,6 +691,45 @@ START_TEST(every_row_has_its_tag)
 }
 END_TEST
 
+/* The world, as it is; and how often it was asked for a type. */
+static unsigned types_asked;
+
+static int
+count_type(void *w, const char *object, const char *name, struct types *ts,
+    struct type **out)
+{
+	types_asked++;
+	if (strcmp(name, "struct file") != 0)
+		return fake_world.ops->type(w, object, name, ts, out);
+	*out = types_new(ts, TYPE_STRUCT);
+	(*out)->name = "file";
+	(*out)->size = 24;
+	(*out)->foreign = true;
+	return 0;
+}
+
+/* Debug information is large: it is not looked into for a type that only the
+ * library mentions.  A program that mentions it means the target's. */
+START_TEST(the_library_asks_the_target_for_nothing)
+{
+	struct world_ops ops = *fake_world.ops;
+	const struct world w = { &ops, NULL };
+
+	open_session(NULL);
+	cc_destroy(r.cc);
+	types_asked = 0;
+	ops.type = count_type;
+	r.cc = cc_create(&w, &r.opts);
+	ck_assert_uint_eq(types_asked, 0);
+	compile(B("trace(fds[0].fi_name);"
+		  "trace(xlate <fileinfo_t> ((struct file *)3).fi_name);"
+		  "trace(sizeof (struct file))"));
+	ck_assert_msg(r.error == 0, "%s", r.diags.first.text);
+	ck_assert_uint_eq(types_asked, 1);
+	close_session();
+}
+END_TEST
+
 START_TEST(variables_have_numbers_of_16_bits)
 {
 	char *text = NULL;
@@ -718,6 +758,7 @@ main(void)
 
 	tcase_add_loop_test(
 	    tc, every_row_has_its_tag, 0, (int)ARRAY_SIZE(tables));
+	tcase_add_test(tc, the_library_asks_the_target_for_nothing);
 	tcase_add_test(tc, variables_have_numbers_of_16_bits);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_ENV);

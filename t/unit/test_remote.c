@@ -452,6 +452,31 @@ START_TEST(panic_lets_targets_live)
 }
 END_TEST
 
+/* A pc that is where the stop left it is not written, unless a call has put
+ * the thread elsewhere meanwhile. */
+START_TEST(a_pc_is_written_back_where_it_has_moved)
+{
+	struct proc *p = launch("siginfo", "");
+	struct event ev;
+
+	thread_resume(p->threads.at[0]);
+	while (run_until(EV_SIGNAL, &ev)) {
+		struct thread *th = ev.thread;
+		uint64_t *pc = &thread_regs(th)->r[UREG_RIP], was = *pc;
+		thread_regs_moved(th);
+		ck_assert(!th->regs_dirty);
+		*pc = was - 1;
+		check_getpid(th);
+		*pc = was;
+		ck_assert(!th->regs_dirty);
+		thread_regs_moved(th);
+		ck_assert(th->regs_dirty);
+		thread_resume(th);
+	}
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 0);
+}
+END_TEST
+
 int
 main(int argc, char **argv)
 {
@@ -466,6 +491,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_in_delivery);
 	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);
 	tcase_add_test(tc, remote_syscall_during_a_group_stop);
+	tcase_add_test(tc, a_pc_is_written_back_where_it_has_moved);
 	tcase_add_test(tc, remote_syscall_does_not_risk_a_filter);
 	tcase_add_test(tc, remote_syscall_at_a_filter_of_ours);
 	tcase_add_test(tc, map_near_finds_room_in_reach);

@@ -29,15 +29,15 @@ setup(void)
 	kit_init(&k);
 	k.opts.value[OPT_STRSIZE] = 16;
 	kit_var(&k, DIF_GLOBAL, DIF_SCALAR, GLOBAL);
-	kit_ref_var(&k, DIF_GLOBAL, DIF_SCALAR, GSTR, true, 16);
+	kit_ref_var(&k, DIF_GLOBAL, DIF_SCALAR, GSTR, true, 17);
 	kit_ref_var(&k, DIF_GLOBAL, DIF_SCALAR, GSTRUCT, false, 12);
 	kit_var(&k, DIF_LOCAL, DIF_SCALAR, LOCAL);
-	kit_ref_var(&k, DIF_LOCAL, DIF_SCALAR, LSTR, true, 16);
+	kit_ref_var(&k, DIF_LOCAL, DIF_SCALAR, LSTR, true, 17);
 	kit_var(&k, DIF_THREAD, DIF_SCALAR, SELF);
-	kit_ref_var(&k, DIF_THREAD, DIF_SCALAR, SELFSTR, true, 16);
+	kit_ref_var(&k, DIF_THREAD, DIF_SCALAR, SELFSTR, true, 17);
 	kit_var(&k, DIF_GLOBAL, DIF_ARRAY, ASSOC);
 	kit_var(&k, DIF_THREAD, DIF_ARRAY, SELFASSOC);
-	kit_ref_var(&k, DIF_GLOBAL, DIF_ARRAY, ASSOCSTR, true, 16);
+	kit_ref_var(&k, DIF_GLOBAL, DIF_ARRAY, ASSOCSTR, true, 17);
 	/* The same id in another scope is another variable. */
 	kit_var(&k, DIF_LOCAL, DIF_SCALAR, GLOBAL);
 	kit_publish(&k);

@@ -257,6 +257,12 @@ START_TEST(strings_of_no_length_check_their_address)
 	    vm_copy_str(&k.env, &c, VMA(VMA_STORE, k.store.size), 1), -1);
 	ck_assert_int_eq(k.env.fault.code, FLT_BADADDR);
 	k.env.fault.code = FLT_NONE;
+	k.env.fault.code = FLT_NONE;
+	/* The gap in front of scratch: nothing is there, not even a NUL. */
+	uint64_t gap = VMA(VMA_STORE, k.env.at.scratch_ref - 8);
+	char two[2];
+	ck_assert_int_eq(vm_copy_str(&k.env, two, gap, sizeof(two)), -1);
+	ck_assert_int_eq(k.env.fault.code, FLT_BADADDR);
 	ck_assert_int_eq(vm_str(&k.env, VMA(VMA_IMAGE, 0xffffffff), 0, &s), -1);
 	ck_assert_int_eq(k.env.fault.code, FLT_BADADDR);
 	k.env.fault.code = FLT_NONE;

@@ -505,6 +505,7 @@ record_print(struct consume *c, const struct rec_hdr *next)
 	struct probe_text probe;
 
 	record_probe(c, c->rec.hdr->epid, &probe);
+	ASSERT(probe.clause != NULL); /* or it would not have been read */
 	if (flow || !quiet)
 		record_header(c, flow);
 	if (flow)

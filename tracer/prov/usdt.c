@@ -24,6 +24,7 @@
 #include "symbols/sdtarg.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
+#include "tracer/prov/places.h"
 #include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
@@ -31,21 +32,17 @@
 #include "tracer/targets.h"
 #include "tracer/typename.h"
 
-struct place {
-	struct place *next;
-	uint32_t space; /* addrspace_id() */
-	uint64_t pc;    /* in memory */
+struct usdt_place {
+	struct place place; /* first */
 	uint64_t semaphore;
-	const struct load *load;
-	bool enabled;
+	uint64_t other_semaphore; /* see struct dependence */
 	size_t nargs;
 	struct argloc args[ARGLOC_MAX];
 };
 
 /* What hangs on probe->data. */
 struct usdt_probe {
-	pid_t pid;
-	struct place *places;
+	struct places places; /* first */
 	size_t nargs; /* text is borrowed from the probe table's names */
 	const char *native[ARGLOC_MAX], *args[ARGLOC_MAX];
 	const char *by_size[ARGLOC_MAX]; /* where those say nothing */
@@ -150,7 +147,8 @@ convert_arg(struct argloc *a, const struct type *t)
 }
 
 static void
-convert_args(struct request *r, struct place *pl, const struct sdt_types *types)
+convert_args(
+    struct request *r, struct usdt_place *pl, const struct sdt_types *types)
 {
 	for (size_t i = 0; i < types->nargs && i < pl->nargs; i++)
 		convert_arg(&pl->args[i],
@@ -159,7 +157,7 @@ convert_args(struct request *r, struct place *pl, const struct sdt_types *types)
 
 /* The operands in the order of args[]. */
 static void
-map_args(struct place *pl, const struct sdt_types *types)
+map_args(struct usdt_place *pl, const struct sdt_types *types)
 {
 	struct argloc native[ARGLOC_MAX];
 	size_t n = pl->nargs;
@@ -179,7 +177,7 @@ keep(struct request *r, const char *text)
 }
 
 static void
-set_types(struct request *r, struct usdt_probe *up, const struct place *pl,
+set_types(struct request *r, struct usdt_probe *up, const struct usdt_place *pl,
     const struct sdt_types *types)
 {
 	up->nargs = pl->nargs;
@@ -194,14 +192,59 @@ set_types(struct request *r, struct usdt_probe *up, const struct place *pl,
 	}
 }
 
+/* ---- semaphores ---- */
+
+/*
+ * Probes that a program does not come by unless another one is watched, too.
+ *
+ * The interpreter of Python 3.11 looks at function__entry only where it has
+ * left its fast path, which it does for the sake of line.  No tracepoint is
+ * needed at the other probe: it is the semaphore that counts.
+ */
+static const struct dependence {
+	const char *module;              /* a glob */
+	const char *prov, *name, *other; /* as notes have them */
+} dependences[] = {
+	{ "*python3.11*", "python", "function__entry", "line" },
+};
+
+/* A note that lies must not make us write anywhere. */
+static uint64_t
+semaphore_of(const struct load *l, const struct sdt_note *n)
+{
+	return object_is_data(l->object, n->semaphore, 2) ?
+	    l->bias + n->semaphore :
+	    0;
+}
+
+static uint64_t
+other_semaphore(const struct load *l, const struct sdt_note *note)
+{
+	const struct dependence *d = dependences,
+				*end = d + ARRAY_SIZE(dependences);
+	const struct sdt_note *notes;
+	size_t n = object_sdt_notes(l->object, &notes);
+
+	while (d < end &&
+	    (strcmp(d->prov, note->provider) != 0 ||
+		strcmp(d->name, note->name) != 0 ||
+		!glob_match(d->module, l->module)))
+		d++;
+	for (size_t i = 0; d < end && i < n; i++)
+		if (strcmp(notes[i].provider, d->prov) == 0 &&
+		    strcmp(notes[i].name, d->other) == 0)
+			return semaphore_of(l, &notes[i]);
+	return 0;
+}
+
 /* ---- publishing ---- */
 
 /* Locations, and with the first place of a probe its types. */
 static void
-locate_args(struct request *r, struct usdt_probe *up, struct place *pl)
+locate_args(struct request *r, struct usdt_probe *up, struct usdt_place *pl)
 {
 	const struct sdt_place at = {
-		.pc = pl->pc + 1, .symbol = symbol, .ctx = r->load
+		.pc = pl->place.addr + 1, .symbol = symbol, .ctx = r->load
 	};
 	struct sdt_types types;
 
@@ -212,7 +255,7 @@ locate_args(struct request *r, struct usdt_probe *up, struct place *pl)
 		convert_args(r, pl, &types);
 		map_args(pl, &types);
 	}
-	if (up->places == NULL)
+	if (up->places.first == NULL)
 		set_types(r, up, pl, typed ? &types : NULL);
 }
 
@@ -222,21 +265,17 @@ add_place(struct request *r, struct probe *p)
 	struct usdt_probe *up = p->data;
 	uint32_t space = addrspace_id(r->proc->space->as);
 	uint64_t pc = r->load->bias + r->note->pc;
-	struct place **at = &up->places;
+	struct place **at = places_find(&up->places, space, pc);
 
-	for (; *at != NULL; at = &(*at)->next)
-		if ((*at)->space == space && (*at)->pc == pc)
-			break;
 	if (*at == NULL) {
-		struct place *pl = mem_zalloc(sizeof(*pl));
-		pl->space = space;
-		pl->pc = pc;
-		pl->load = r->load;
-		/* A note that lies must not make us write anywhere. */
-		if (object_is_data(r->load->object, r->note->semaphore, 2))
-			pl->semaphore = r->load->bias + r->note->semaphore;
+		struct usdt_place *pl = mem_zalloc(sizeof(*pl));
+		pl->place = (struct place){
+			.space = space, .addr = pc, .load = r->load
+		};
+		pl->semaphore = semaphore_of(r->load, r->note);
+		pl->other_semaphore = other_semaphore(r->load, r->note);
 		locate_args(r, up, pl);
-		*at = pl;
+		*at = &pl->place;
 	}
 	/* It was enabled before: another place, or its object came back. */
 	if (p->image_ref != 0)
@@ -256,7 +295,7 @@ publish_note(struct request *r, const char *func)
 		return;
 	if (fresh) {
 		struct usdt_probe *up = mem_zalloc(sizeof(*up));
-		up->pid = r->proc->family;
+		up->places.family = r->proc->family;
 		p->data = up;
 	}
 	add_place(r, p);
@@ -433,81 +472,23 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 /* ---- enabling ---- */
 
 static void
-enable_in(struct state *st, struct proc *proc, struct probe *p)
+enable_place(
+    struct state *st, struct proc *proc, struct probe *p, struct place *pl)
 {
-	struct usdt_probe *up = p->data;
+	const struct usdt_place *at = (struct usdt_place *)pl;
 
-	for (struct place *pl = up->places; pl != NULL; pl = pl->next) {
-		if (pl->enabled || pl->space != addrspace_id(proc->space->as))
-			continue;
-		pl->enabled = true;
-		site_add(st, proc->space, pl->pc, p, pl->args,
-		    (uint32_t)pl->nargs, 0, 0);
-		if (pl->semaphore != 0)
-			semaphore_raise(proc->space, pl->semaphore);
-	}
+	site_add(
+	    st, proc->space, pl->addr, p, at->args, (uint32_t)at->nargs, 0, 0);
+	if (at->semaphore != 0)
+		semaphore_raise(proc->space, at->semaphore);
+	if (at->other_semaphore != 0)
+		semaphore_raise(proc->space, at->other_semaphore);
 }
 
 static void
 enable(struct state *st, struct probe *p)
 {
-	const struct usdt_probe *up = p->data;
-	struct proc *proc = NULL;
-
-	while ((proc = super_next(st->super, proc)) != NULL)
-		if (proc->family == up->pid && proc->space->as != NULL)
-			enable_in(st, proc, p);
-}
-
-static bool
-follows(const struct probe *p)
-{
-	return true;
-}
-
-static void
-unloaded(struct state *st, struct load *l)
-{
-	vec_foreach(p, &st->probes.list) {
-		struct usdt_probe *up = (*p)->data;
-		if ((*p)->provider != &prov_usdt)
-			continue;
-		for (struct place *pl = up->places; pl != NULL; pl = pl->next)
-			if (pl->load == l)
-				pl->enabled = false;
-	}
-}
-
-static void
-space_end(struct state *st, const struct addrspace *as)
-{
-	uint32_t space = addrspace_id(as);
-
-	vec_foreach(p, &st->probes.list) {
-		struct usdt_probe *up = (*p)->data;
-		if ((*p)->provider != &prov_usdt)
-			continue;
-		for (struct place **at = &up->places; *at != NULL;) {
-			struct place *pl = *at;
-			if (pl->space != space) {
-				at = &pl->next;
-				continue;
-			}
-			*at = pl->next;
-			mem_free(pl);
-		}
-	}
-}
-
-static bool
-module_matches(const struct probe *p, const char *module)
-{
-	const struct usdt_probe *up = p->data;
-
-	for (const struct place *pl = up->places; pl != NULL; pl = pl->next)
-		if (load_matches(pl->load, module))
-			return true;
-	return false;
+	places_enable(st, p, enable_place);
 }
 
 static bool
@@ -543,10 +524,7 @@ destroy(struct probe *p)
 {
 	struct usdt_probe *up = p->data;
 
-	for (struct place *pl = up->places, *next; pl != NULL; pl = next) {
-		next = pl->next;
-		mem_free(pl);
-	}
+	places_free(&up->places);
 	mem_free(up);
 }
 
@@ -561,12 +539,11 @@ const struct provider prov_usdt = {
 	},
 	.provide = provide,
 	.enable = enable,
-	.follows = follows,
+	.follows = places_follow,
+	.places = true,
 	.per_process = true,
-	.module_matches = module_matches,
+	.module_matches = places_module_matches,
 	.prov_matches = prov_matches,
 	.arg = arg,
-	.unloaded = unloaded,
-	.space_end = space_end,
 	.destroy = destroy,
 };

@@ -1,4 +1,4 @@
-/* @opts: -q -x nspec=1 -x specsize=16 -x droptags */
+/* @opts: -q -x nspec=1 -x specsize=15 -x droptags */
 BEGIN { s = speculation(); }
 BEGIN { speculate(s); printf("too much\n"); }
 BEGIN { commit(s); }

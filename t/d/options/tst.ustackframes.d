@@ -1,4 +1,4 @@
-/* Accepted. */
+/* Accepted; what it does is tested in t/e2e/77-symbols.sh. */
 /* @opts: -q */
 #pragma D option ustackframes=4
 BEGIN { exit(0); }

@@ -1,8 +1,17 @@
 /*
- * hot N push|mov: calls a trivial function N times and says how many
- * nanoseconds a call took.  The function begins with a push, which every
- * tracer can emulate, or with a mov, which some must single-step.
+ * hot N WHAT: does the same thing N times and says how many nanoseconds it
+ * took once.
+ *
+ *	push	a call of a function that begins with a push, which every
+ *		tracer can emulate
+ *	mov	one that begins with a mov, which some must single-step
+ *	sdt	one with a static probe
+ *	getppid	that system call
+ *	spawn	fork, exec of true, wait
  */
+#include <sys/sdt.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "trigger.h"
@@ -24,6 +33,43 @@ __asm__(".globl hot_push\n"
 	".size hot_mov, . - hot_mov\n");
 long hot_push(long), hot_mov(long);
 
+static long NOINLINE
+hot_sdt(long n)
+{
+	DTRACE_PROBE1(hot, here, n);
+	return n + 1;
+}
+
+static long
+hot_getppid(long n)
+{
+	return syscall(SYS_getppid) > 0 ? n + 1 : n;
+}
+
+static long
+hot_spawn(long n)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) == pid && status == 0 ? n + 1 : n;
+}
+
+static const struct {
+	const char *name;
+	long (*fn)(long);
+} things[] = {
+	{ "push", hot_push },
+	{ "mov", hot_mov },
+	{ "sdt", hot_sdt },
+	{ "getppid", hot_getppid },
+	{ "spawn", hot_spawn },
+};
+
 static double
 now(void)
 {
@@ -37,11 +83,13 @@ int
 main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 1000;
-	long (*fn)(long) =
-	    argc > 2 && strcmp(argv[2], "mov") == 0 ? hot_mov : hot_push;
+	long (*fn)(long) = hot_push;
 	double from, to;
 	long r = 0;
 
+	for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
+		if (argc > 2 && strcmp(argv[2], things[i].name) == 0)
+			fn = things[i].fn;
 	trigger_init();
 	from = now();
 	for (long i = 0; i < n; i++)

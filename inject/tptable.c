@@ -1,0 +1,311 @@
+/*
+ * The entries of a table of tracepoints: where they hang, who is armed in a
+ * page, what becomes of them when memory is copied or goes away.  No text is
+ * touched here.
+ */
+#include "inject/slot.h"
+#include "inject/target.h"
+#include "inject/tracepoint_impl.h"
+
+struct slots *
+tptable_slots(struct tptable *tab)
+{
+	return tab->slots;
+}
+
+struct target *
+tptable_target(struct tptable *tab)
+{
+	return tab->target;
+}
+
+struct tptable *
+tptable_create(struct target *t)
+{
+	struct tptable *tab = mem_zalloc(sizeof(*tab));
+
+	tab->target = t;
+	tab->slots = slots_create(t);
+	tab->lowest = UINT64_MAX;
+	return tab;
+}
+
+void
+tptable_destroy(struct tptable *tab)
+{
+	struct entry *next;
+
+	if (tab == NULL)
+		return;
+	for (struct entry *e = tab->first; e != NULL; e = next) {
+		next = e->next;
+		mem_free(e);
+	}
+	hash_foreach(h, &tab->pages)
+		mem_free(h->value);
+	slots_destroy(tab->slots);
+	hash_fini(&tab->by_addr);
+	hash_fini(&tab->pages);
+	hash_fini(&tab->recent);
+	vec_fini(&tab->queue);
+	mem_free(tab);
+}
+
+/* ---- entries ---- */
+
+struct entry *
+entry_add(struct tptable *tab)
+{
+	struct entry *e = mem_zalloc(sizeof(*e));
+
+	e->tp.plan = &e->plan;
+	e->prev = tab->last;
+	if (tab->last != NULL)
+		tab->last->next = e;
+	else
+		tab->first = e;
+	tab->last = e;
+	return e;
+}
+
+static void
+entry_free(struct tptable *tab, struct entry *e)
+{
+	if (e->prev != NULL)
+		e->prev->next = e->next;
+	else
+		tab->first = e->next;
+	if (e->next != NULL)
+		e->next->prev = e->prev;
+	else
+		tab->last = e->prev;
+	mem_free(e);
+}
+
+void
+entry_reap(struct tptable *tab, struct entry *e)
+{
+	struct tracepoint *tp = &e->tp;
+
+	if (tp->refs != 0 || tp->queued || e->draining || tp->slot != 0)
+		return;
+	if (tp->state != TP_IDLE && tp->state != TP_GONE)
+		return;
+	if (tp->state == TP_IDLE)
+		hash_remove(&tab->by_addr, tp->addr);
+	entry_free(tab, e);
+}
+
+void
+entry_queue(struct tptable *tab, struct entry *e)
+{
+	if (!e->tp.queued)
+		*vec_push(&tab->queue) = e;
+	e->tp.queued = true;
+}
+
+void
+entry_drain(struct tptable *tab, struct entry *e)
+{
+	if (e->draining)
+		return;
+	e->draining = true;
+	e->drain_next = tab->draining;
+	tab->draining = e;
+}
+
+static struct page *
+page_lookup(const struct tptable *tab, uint64_t addr)
+{
+	return hash_get(&tab->pages, addr / PAGE);
+}
+
+void
+entry_armed(struct tptable *tab, struct entry *e)
+{
+	struct page *p = page_lookup(tab, e->tp.addr);
+
+	if (p == NULL) {
+		p = mem_zalloc(sizeof(*p));
+		p->number = e->tp.addr / PAGE;
+		hash_set(&tab->pages, p->number, p);
+	}
+	e->page_next = p->armed;
+	p->armed = e;
+	e->tp.state = TP_TRAP;
+	hash_set(&tab->recent, e->tp.addr, tab);
+	tab->lowest = MIN(tab->lowest, e->tp.addr);
+	tab->highest = MAX(tab->highest, e->tp.addr);
+}
+
+void
+entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state)
+{
+	struct page *p = page_lookup(tab, e->tp.addr);
+
+	for (struct entry **at = &p->armed; *at != NULL; at = &(*at)->page_next)
+		if (*at == e) {
+			*at = e->page_next;
+			break;
+		}
+	e->page_next = NULL;
+	e->tp.state = state;
+}
+
+/* ---- questions ---- */
+
+struct tracepoint *
+tracepoint_lookup(struct tptable *tab, uint64_t addr)
+{
+	struct entry *e = hash_get(&tab->by_addr, addr);
+
+	return e != NULL && e->tp.state == TP_TRAP ? &e->tp : NULL;
+}
+
+bool
+tracepoint_recent(struct tptable *tab, uint64_t addr)
+{
+	uint8_t now;
+
+	if (hash_get(&tab->recent, addr) == NULL)
+		return false;
+	/* If an int3 stands there that is not ours, the program put it there
+	 * later and wants its signal; backing up would trap for ever. */
+	return tab->target->ops->read(tab->target, addr, &now, 1) == 0 &&
+	    now != INT3;
+}
+
+struct tracepoint *
+tracepoint_next(struct tptable *tab, struct tracepoint *prev)
+{
+	struct entry *e = prev != NULL ? entry_of(prev)->next : tab->first;
+
+	return e != NULL ? &e->tp : NULL;
+}
+
+/* The bytes of one page that are in [addr, addr + len). */
+static void
+overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
+{
+	for (const struct entry *e = p->armed; e != NULL; e = e->page_next)
+		if (e->tp.addr - addr < len)
+			buf[e->tp.addr - addr] = e->tp.saved;
+}
+
+/* Reads shorter than this are looked up byte by byte. */
+#define OVERLAY_SHORT 32
+
+void
+tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf, size_t len)
+{
+	/* Most reads are of stacks and heaps. */
+	if (len == 0 || tab->lowest > addr + len - 1 || tab->highest < addr)
+		return;
+	if (len < OVERLAY_SHORT) {
+		for (size_t i = 0; i < len; i++) {
+			struct tracepoint *tp =
+			    tracepoint_lookup(tab, addr + i);
+			if (tp != NULL)
+				((uint8_t *)buf)[i] = tp->saved;
+		}
+		return;
+	}
+	for (uint64_t at = addr & ~(uint64_t)(PAGE - 1); at < addr + len;
+	     at += PAGE) {
+		struct page *p = page_lookup(tab, at);
+		if (p != NULL)
+			overlay_page(p, addr, buf, len);
+	}
+}
+
+/* ---- the ends: detach, fork, unmap ---- */
+
+bool
+tptable_queued(const struct tptable *tab)
+{
+	return tab->queue.len > 0;
+}
+
+struct tptable *
+tptable_fork(const struct tptable *tab, struct target *child)
+{
+	struct tptable *copy = mem_zalloc(sizeof(*copy));
+
+	copy->target = child;
+	copy->slots = slots_fork(tab->slots, child);
+	copy->lowest = tab->lowest;
+	copy->highest = tab->highest;
+	for (const struct entry *e = tab->first; e != NULL; e = e->next) {
+		/* What is gone matters only while a thread is in its slot. */
+		if (e->tp.state == TP_GONE && e->tp.slot == 0)
+			continue;
+		struct entry *d = entry_add(copy);
+		d->tp = e->tp;
+		d->plan = e->plan;
+		d->tp.plan = &d->plan;
+		d->tp.user = NULL;
+		d->tp.queued = false;
+		if (e->tp.slot != 0)
+			slot_adopt(
+			    copy->slots, e->tp.slot, e->plan.size, &d->tp);
+		if (e->tp.state == TP_GONE)
+			d->tp.refs = 0;
+		else
+			hash_set(&copy->by_addr, d->tp.addr, d);
+		if (e->tp.state == TP_TRAP)
+			entry_armed(copy, d);
+		if (e->tp.queued)
+			entry_queue(copy, d);
+		if (e->draining)
+			entry_drain(copy, d);
+	}
+	hash_foreach(h, &tab->recent)
+		hash_set(&copy->recent, h->key, copy);
+	return copy;
+}
+
+/* Slot memory has been given back: nobody is there. */
+static void
+slots_gone(void *ctx, uint64_t start, uint64_t end)
+{
+	struct tptable *tab = ctx;
+
+	for (struct entry *e = tab->first; e != NULL; e = e->next) {
+		if (e->tp.slot < start || e->tp.slot >= end)
+			continue;
+		e->tp.slot = 0;
+		if (e->tp.state == TP_DRAINING)
+			e->tp.state = TP_IDLE;
+	}
+}
+
+void
+tptable_release_slots(struct tptable *tab)
+{
+	for (struct entry *e = tab->first; e != NULL; e = e->next)
+		ASSERT(e->tp.state != TP_TRAP || e->tp.slot == 0);
+	slots_release(tab->slots, slots_gone, tab);
+}
+
+void
+tracepoint_forget(struct tptable *tab, uint64_t start, uint64_t end)
+{
+	struct entry *next;
+
+	for (struct entry *e = tab->first; e != NULL; e = next) {
+		next = e->next;
+		if (e->tp.addr < start || e->tp.addr >= end ||
+		    e->tp.state == TP_GONE)
+			continue;
+		if (e->tp.state == TP_TRAP)
+			entry_disarmed(tab, e, TP_GONE);
+		e->tp.state = TP_GONE;
+		hash_remove(&tab->by_addr, e->tp.addr);
+		if (e->tp.slot != 0)
+			entry_drain(tab, e);
+		entry_reap(tab, e);
+	}
+	hash_foreach(h, &tab->recent)
+		if (h->key >= start && h->key < end)
+			hash_remove(&tab->recent, h->key);
+}

@@ -1,0 +1,2 @@
+// This is no comment.
+BEGIN { exit(0); }

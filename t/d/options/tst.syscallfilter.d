@@ -1,0 +1,4 @@
+/* Without a launched process there is nobody to put under a filter. */
+/* @opts: -q */
+#pragma D option syscallfilter
+BEGIN { exit(0); }

@@ -1,0 +1,10 @@
+/* A clause with no statement records that it ran, and shows nothing else. */
+
+BEGIN
+{
+}
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,142 @@
+/*
+ * The pid provider's tracepoints: which sites a probe has, where its arguments
+ * are there, and what becomes of an IFUNC when it is resolved.
+ */
+#include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
+#include "tracer/probe.h"
+#include "tracer/proc.h"
+#include "tracer/prov/pid.h"
+#include "tracer/prov/pid_impl.h"
+#include "tracer/prov/site.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+
+#define REG_ARG(ureg)                                                        \
+	{                                                                    \
+		.kind = ARGLOC_REG, .size = 8, .is_signed = 1, .reg = (ureg) \
+	}
+#define STACK_ARG(off)                                                         \
+	{                                                                      \
+		.kind = ARGLOC_STACK, .size = 8, .is_signed = 1, .disp = (off) \
+	}
+#define ABI_REGS                                                 \
+	REG_ARG(UREG_RDI), REG_ARG(UREG_RSI), REG_ARG(UREG_RDX), \
+	    REG_ARG(UREG_RCX), REG_ARG(UREG_R8), REG_ARG(UREG_R9)
+
+/* x86-64 ABI: six in registers, the rest above the return address... */
+static const struct argloc entry_args[] = { ABI_REGS, STACK_ARG(8),
+	STACK_ARG(16), STACK_ARG(24), STACK_ARG(32) };
+/* ... which, inside a function, is not accounted for. */
+static const struct argloc offset_args[] = { ABI_REGS, STACK_ARG(0),
+	STACK_ARG(8), STACK_ARG(16), STACK_ARG(24) };
+
+static void
+enable_site(struct state *st, struct space *sp, struct probe *p,
+    const struct pid_place *pl, const struct pid_site *s)
+{
+	const struct pid_probe *pp = p->data;
+	uint64_t addr = pl->place.addr + s->offset;
+	const struct argloc return_args[] = {
+		{ .kind = ARGLOC_CONST, .size = 8, .disp = s->offset },
+		REG_ARG(UREG_RAX),
+		REG_ARG(UREG_RBX),
+	};
+
+	switch (pp->kind) {
+	case PID_ENTRY:
+		site_add(
+		    st, sp, addr, p, entry_args, ARRAY_SIZE(entry_args), 0, 0);
+		break;
+	case PID_OFFSET:
+		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args),
+		    0, 0);
+		break;
+	case PID_RETURN:
+		site_add(st, sp, addr, p, return_args, ARRAY_SIZE(return_args),
+		    pl->place.addr, s->conditional ? pl->size : 0);
+		break;
+	}
+}
+
+/* Watch the resolver of an IFUNC at its returns. */
+static void
+enable_pending(struct state *st, struct proc *p, const struct pid_place *pl)
+{
+	struct pid_request r = { .st = st,
+		.proc = p,
+		.start = pl->place.addr,
+		.size = pl->size,
+		.offset = UINT64_MAX,
+		.ret = true };
+	const char *why;
+
+	pid_walk(&r);
+	vec_foreach(s, &r.exits) {
+		struct tracepoint *tp =
+		    site_tracepoint(st, p->space, r.start + s->offset, &why);
+		if (tp != NULL)
+			((struct tp_user *)tp->user)->ifunc = true;
+	}
+	pid_request_fini(&r);
+}
+
+static void
+enable_place(
+    struct state *st, struct proc *proc, struct probe *p, struct place *pl)
+{
+	const struct pid_place *at = (struct pid_place *)pl;
+
+	if (at->pending != NULL)
+		enable_pending(st, proc, at);
+	for (uint32_t i = 0; i < at->nsites; i++)
+		enable_site(st, proc->space, p, at, &at->sites[i]);
+}
+
+void
+pid_enable(struct state *st, struct probe *p)
+{
+	places_enable(st, p, enable_place);
+}
+
+/* The probe's function turned out to be at impl. */
+static void
+resolve(struct state *st, struct proc *proc, struct probe *p,
+    const struct pid_place *pl, uint64_t impl)
+{
+	const struct probe_desc pd = {
+		.prov = p->prov, .mod = p->mod, .func = p->func, .name = p->name
+	};
+	struct pid_request r = { .st = st,
+		.pd = &pd,
+		.proc = proc,
+		.load = pl->place.load,
+		.sym = pl->pending,
+		.start = impl };
+
+	if (pid_parse_name(&r) == 0 && pid_measure(&r) == 0)
+		pid_publish_function(&r);
+	pid_request_fini(&r);
+}
+
+void
+pid_resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
+{
+	uint32_t space = addrspace_id(proc->space->as);
+
+	/* By index: what is resolved may publish. */
+	for (size_t i = 0; i < st->probes.list.len; i++) {
+		struct probe *p = st->probes.list.at[i];
+		struct pid_probe *pp = p->data;
+		if (p->provider != &prov_pid)
+			continue;
+		for (struct place *pl = pp->places.first; pl != NULL;
+		     pl = pl->next) {
+			const struct pid_place *at = (struct pid_place *)pl;
+			if (at->pending != NULL && pl->space == space &&
+			    pc >= pl->addr && pc - pl->addr < at->size)
+				resolve(st, proc, p, at, impl);
+		}
+	}
+	sites_commit(st, proc->space);
+}

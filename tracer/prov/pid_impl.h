@@ -1,0 +1,103 @@
+/*
+ * What the files of the pid provider share: pid.c reads descriptions,
+ * pid_publish.c finds the functions that they mean, pid_enable.c says where
+ * their probes get tracepoints.
+ */
+#ifndef TRACER_PROV_PID_IMPL_H
+#define TRACER_PROV_PID_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlang/base/hash.h"
+#include "dlang/base/vec.h"
+#include "tracer/prov/places.h"
+
+struct diags;
+struct load;
+struct probe;
+struct probe_desc;
+struct proc;
+struct span;
+struct state;
+struct sym;
+
+/* One site of a place: offset in the function. */
+struct pid_site {
+	uint32_t offset;
+	bool conditional; /* leaves only when the jump is taken */
+};
+
+/* One function that the probe stands for. */
+struct pid_place {
+	struct place place; /* first; at the start of the function */
+	uint64_t size;
+	const struct sym *pending; /* IFUNC not resolved yet: start and size are
+				    * its resolver's */
+	uint32_t nsites;
+	struct pid_site sites[];
+};
+
+enum pid_kind { PID_ENTRY, PID_RETURN, PID_OFFSET };
+
+/* What hangs on probe->data. */
+struct pid_probe {
+	struct places places; /* first */
+	enum pid_kind kind;
+	/* What its function was called by descriptions, besides its name. */
+	VEC(char *) aliases;
+};
+
+/* One request while it is being answered. */
+struct pid_request {
+	struct state *st;
+	const struct probe_desc *pd;
+	const struct span *at;
+	struct diags *d;
+	struct proc *proc;
+	const struct load *load;
+	const struct sym *sym;
+	uint64_t start, size;     /* of the function, in memory */
+	uint64_t offset;          /* the one that is named, or UINT64_MAX */
+	bool entry, ret, offsets; /* what the name field means */
+	bool found_offset;
+	bool globs;       /* the function field is one, or empty */
+	struct hash seen; /* functions published for it, by address */
+	bool pending;     /* sym is an IFUNC, start its resolver */
+	VEC(struct pid_site) exits;
+	VEC(struct pid_site) insns;
+	uint64_t functions; /* that matched */
+	uint64_t loads;     /* that matched */
+};
+
+/* ---- pid_publish.c ---- */
+
+/* Every function of r->load that the request means. */
+void pid_publish_load(struct pid_request *r);
+/* The one at r->start, named r->sym. */
+void pid_publish_function(struct pid_request *r);
+/* An offset in it. */
+void pid_publish_offset(struct pid_request *r, const char *name);
+
+/* Decode the function as it stands in memory, without our own int3: exits,
+ * insns and found_offset.  Returns 0 or a negative errno. */
+int pid_walk(struct pid_request *r);
+
+/* The size of the function at r->start, which no symbol need name.  Its object
+ * may be another than the IFUNC's. */
+int pid_measure(struct pid_request *r);
+
+bool pid_function_matches(const struct probe *p, const char *func);
+
+/* ---- pid.c ---- */
+
+/* The name field: entry, return, an offset in hex, a glob. */
+int pid_parse_name(struct pid_request *r);
+
+void pid_request_fini(struct pid_request *r);
+
+/* ---- pid_enable.c ---- */
+
+void pid_enable(struct state *st, struct probe *p);
+
+#endif

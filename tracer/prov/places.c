@@ -1,0 +1,109 @@
+/*
+ * What all probes with places have in common: enabling where they are mapped,
+ * and forgetting what went away.
+ */
+#include "tracer/prov/places.h"
+
+#include "dlang/base/mem.h"
+#include "symbols/addrspace.h"
+#include "tracer/probe.h"
+#include "tracer/proc.h"
+#include "tracer/provider.h"
+#include "tracer/state.h"
+
+struct place **
+places_find(struct places *all, uint32_t space, uint64_t addr)
+{
+	struct place **at = &all->first;
+
+	while (*at != NULL && ((*at)->space != space || (*at)->addr != addr))
+		at = &(*at)->next;
+	return at;
+}
+
+static void
+enable_in(
+    struct state *st, struct proc *proc, struct probe *p, place_enable *one)
+{
+	struct places *all = p->data;
+	uint32_t space = addrspace_id(proc->space->as);
+
+	for (struct place *pl = all->first; pl != NULL; pl = pl->next) {
+		if (pl->enabled || pl->space != space)
+			continue;
+		pl->enabled = true;
+		one(st, proc, p, pl);
+	}
+}
+
+void
+places_enable(struct state *st, struct probe *p, place_enable *one)
+{
+	const struct places *all = p->data;
+	struct proc *proc = NULL;
+
+	while ((proc = super_next(st->super, proc)) != NULL)
+		if (proc->family == all->family && proc->space->as != NULL)
+			enable_in(st, proc, p, one);
+}
+
+void
+places_unloaded(struct state *st, const struct load *l)
+{
+	vec_foreach(p, &st->probes.list) {
+		struct places *all = (*p)->data;
+		if (!(*p)->provider->places)
+			continue;
+		for (struct place *pl = all->first; pl != NULL; pl = pl->next)
+			if (pl->load == l)
+				pl->enabled = false;
+	}
+}
+
+static void
+forget_space(struct places *all, uint32_t space)
+{
+	for (struct place **at = &all->first; *at != NULL;) {
+		struct place *pl = *at;
+		if (pl->space != space) {
+			at = &pl->next;
+			continue;
+		}
+		*at = pl->next;
+		mem_free(pl);
+	}
+}
+
+void
+places_space_end(struct state *st, const struct addrspace *as)
+{
+	vec_foreach(p, &st->probes.list)
+		if ((*p)->provider->places)
+			forget_space((*p)->data, addrspace_id(as));
+}
+
+void
+places_free(struct places *all)
+{
+	for (struct place *pl = all->first, *next; pl != NULL; pl = next) {
+		next = pl->next;
+		mem_free(pl);
+	}
+}
+
+bool
+places_follow(const struct probe *p)
+{
+	return true;
+}
+
+bool
+places_module_matches(const struct probe *p, const char *module)
+{
+	const struct places *all = p->data;
+
+	for (const struct place *pl = all->first; pl != NULL; pl = pl->next)
+		if (load_matches(pl->load, module))
+			return true;
+	return false;
+}

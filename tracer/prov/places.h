@@ -1,0 +1,56 @@
+/*
+ * Places: where the probes of a process are in its memory, and in that of the
+ * processes that descend from it.
+ *
+ * A provider whose probes have places says so (struct provider, `places').  It
+ * keeps a struct places first in what hangs on probe->data, and a struct place
+ * first in each of its own.
+ */
+#ifndef TRACER_PROV_PLACES_H
+#define TRACER_PROV_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct addrspace;
+struct load;
+struct probe;
+struct proc;
+struct state;
+
+struct place {
+	struct place *next;
+	uint32_t space; /* addrspace_id() */
+	uint64_t addr;  /* in memory */
+	const struct load *load;
+	bool enabled;
+};
+
+struct places {
+	pid_t family; /* of the processes that they are in */
+	struct place *first;
+};
+
+/* The link to the place at addr, or the one that it would be hung on. */
+struct place **places_find(struct places *all, uint32_t space, uint64_t addr);
+
+/* Call `one' for each place that is mapped and not enabled yet. */
+typedef void place_enable(
+    struct state *st, struct proc *proc, struct probe *p, struct place *pl);
+void places_enable(struct state *st, struct probe *p, place_enable *one);
+
+/* An object was unmapped: its places have no tracepoints any more. */
+void places_unloaded(struct state *st, const struct load *l);
+
+/* A space has ended (exec, exit): its places are forgotten. */
+void places_space_end(struct state *st, const struct addrspace *as);
+
+void places_free(struct places *all);
+
+/* Hooks of a provider: it fires in children as well, and a module field names
+ * the object of some place. */
+bool places_follow(const struct probe *p);
+bool places_module_matches(const struct probe *p, const char *module);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * Programs with rights of their own; see setid.h.
+ *
+ * Nothing is known of an exec before it has happened, when the rights have been
+ * withheld already.  But then the new program has not run an instruction, and
+ * its stack holds all that the call was given: it can be made again.  Only
+ * registers are changed for that, together with the detaching.  Whoever finds
+ * another file under the name by then could have executed that himself.
+ */
+#include "tracer/setid.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "dlang/base/log.h"
+#include "tracer/proc.h"
+#include "tracer/procfs.h"
+#include "tracer/remote.h"
+
+/* The capabilities that a file gives; version 1 has 32 of them. */
+static uint64_t
+file_caps(const char *path)
+{
+	struct vfs_cap_data v = { 0 };
+	char raw[64];
+	ssize_t n = getxattr(path, "security.capability", raw, sizeof(raw));
+
+	if (n < (ssize_t)XATTR_CAPS_SZ_1)
+		return 0;
+	memcpy(&v, raw, MIN((size_t)n, sizeof(v)));
+	uint64_t caps = v.data[0].permitted;
+	if (n >= (ssize_t)XATTR_CAPS_SZ_2)
+		caps |= (uint64_t)v.data[1].permitted << 32;
+	return caps;
+}
+
+bool
+setid_withheld(const struct proc *p)
+{
+	struct proc_status st;
+	struct statvfs fs;
+	struct stat sb;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)p->pid);
+	if (stat(path, &sb) < 0 || procfs_status(p->pid, &st) < 0 ||
+	    st.no_new_privs ||
+	    (statvfs(path, &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0))
+		return false;
+	if ((sb.st_mode & S_ISUID) != 0 && sb.st_uid != st.uid[1])
+		return true;
+	/* Without the right to execute it the bit means locking. */
+	if ((sb.st_mode & S_ISGID) != 0 && (sb.st_mode & S_IXGRP) != 0 &&
+	    sb.st_gid != st.gid[1])
+		return true;
+	return (file_caps(path) & ~st.cap_permitted) != 0;
+}
+
+/* Does the name that was executed still lead to the same file? */
+static bool
+leads_to_exe(pid_t pid, const char *name)
+{
+	char path[4096 + 40];
+	struct stat exe, sb;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (stat(path, &exe) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/%s/%s", (int)pid,
+	    name[0] == '/' ? "root" : "cwd", name);
+	return stat(path, &sb) == 0 && sb.st_dev == exe.st_dev &&
+	    sb.st_ino == exe.st_ino;
+}
+
+/* Nothing may be mapped behind it. */
+static int
+read_string(const struct reader *mem, uint64_t addr, char *buf, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (reader_read(mem, addr + i, &buf[i], 1) < 0)
+			return -EFAULT;
+		else if (buf[i] == '\0')
+			return 0;
+	return -ENAMETOOLONG;
+}
+
+int
+setid_again(struct thread *th)
+{
+	struct proc *p = th->proc;
+	struct uregs *regs = thread_regs(th);
+	uint64_t name_addr = procfs_auxv(p->pid, AT_EXECFN), argc;
+	char name[4096];
+
+	if (regs == NULL || name_addr == 0 || procfs_wrong_elf(p->pid))
+		return -ENOEXEC;
+	uint64_t sp = regs->r[UREG_RSP];
+	if (reader_read(&p->space->mem, sp, &argc, sizeof(argc)) < 0 ||
+	    read_string(&p->space->mem, name_addr, name, sizeof(name)) < 0)
+		return -EFAULT;
+	if (!leads_to_exe(p->pid, name))
+		return -ENOENT;
+	const uint64_t args[6] = { name_addr, sp + 8, sp + 8 + (argc + 1) * 8 };
+	int r = remote_next(th, SYS_execve, args);
+	LOG("setid", "%d: %s once more: %d", (int)p->pid, name, r);
+	return r;
+}
