@@ -29,7 +29,8 @@ ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
 	tracer/x86_64
 SRC := $(filter-out tracer/dtrap.c,$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
 GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
-	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/sdt_text.c
+	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/sdt_text.c \
+	$(B)/gen/tracer/consume/picture_js.c
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
@@ -71,6 +72,13 @@ $(B)/gen/dlang/cc/parse.c: dlang/cc/parse.y | $(B)/deps.ok
 $(B)/gen/dlang/cc/lex.c: dlang/cc/lex.l $(B)/gen/dlang/cc/parse.c
 	@mkdir -p $(@D)
 	flex -o $@ $<
+
+# What `-x report' writes into every picture.
+$(B)/gen/tracer/consume/picture_js.c: tracer/consume/picture.js
+	@mkdir -p $(@D)
+	{ echo '#include "tracer/consume/picture.h"'; \
+	  echo 'const char picture_js[] ='; \
+	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
 
 # What `dtrap -h' writes into every header.
 $(B)/gen/tracer/sdt_text.c: include/dtrap-sdt.h

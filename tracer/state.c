@@ -250,6 +250,8 @@ state_finish(struct state *st)
 		st->output_error = error < 0 ? -error : 0;
 	}
 	consume_drops(st->consume);
+	if (!loop_impatient() && consume_pictures(st->consume) != 0)
+		return 1;
 	return store_hdr(&st->store_mem)->exit_status;
 }
 

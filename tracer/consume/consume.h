@@ -56,4 +56,8 @@ void consume_drops(struct consume *c);
  * records only. */
 int consume_finish(struct consume *c, bool aborted);
 
+/* After that: pictures of the aggregations, in the file that option report
+ * names.  0, or a negative errno after a message. */
+int consume_pictures(struct consume *c);
+
 #endif

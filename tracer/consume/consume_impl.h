@@ -93,6 +93,9 @@ long double value_float(const void *p, uint32_t size);
 void print_value(struct printer *p, const struct prog_rec *rec, const void *v);
 /* A member of an aggregation's key. */
 void print_key(struct printer *p, const struct prog_rec *rec, const void *v);
+/* The same in as few columns as it takes, and never more than one line. */
+void print_key_short(
+    struct printer *p, const struct prog_rec *rec, const void *v);
 /* tracemem(): hex and characters. */
 void print_dump(struct printer *p, const void *v, size_t size);
 /* print(): a value by its type, as many bytes of it as `printsize' says. */
@@ -179,6 +182,12 @@ struct hist_style hist_style(const struct options *opts);
 /* Header and rows of a quantization. */
 void hist_print(struct str *to, const struct prog_agg *def,
     const uint64_t *value, uint64_t normal, const struct hist_style *style);
+
+/* The same rows, from the top: the count, and the count divided. */
+typedef void (*hist_row_fn)(
+    void *ctx, const char *label, int64_t v, int64_t shown);
+void hist_each(const struct prog_agg *def, const uint64_t *value,
+    uint64_t normal, hist_row_fn row, void *ctx);
 
 /* llquantize: values of its buckets times their counts. */
 long double hist_ll_weight(const struct prog_agg *def, const uint64_t *value);

@@ -308,37 +308,72 @@ hist_total(const int64_t *v, uint32_t n, bool zoom, bool *neg, bool *pos)
 	return zoom ? max / 0.95 : total;
 }
 
+/* The rows to show: those with something in them and one on either side, or
+ * three; false: there is nothing. */
+static bool
+hist_rows(struct hist *h, uint32_t *first, uint32_t *last)
+{
+	if (h->n < 3)
+		return false;
+	if (hist_span(h, first, last)) {
+		*first = hist_neighbour(h, *first, -1);
+		*last = hist_neighbour(h, *last, 1);
+	} else {
+		*first = MIN(h->empty, h->n - 3);
+		*last = hist_neighbour(h, hist_neighbour(h, *first, 1), 1);
+	}
+	h->has_neg = *first < h->empty;
+	return true;
+}
+
+void
+hist_each(const struct prog_agg *def, const uint64_t *value, uint64_t normal,
+    hist_row_fn row, void *ctx)
+{
+	struct hist h = hist_open(def, value);
+	int64_t by = (int64_t)MIN(MAX(normal, 1), INT64_MAX);
+	uint32_t first = 0, last = 0;
+	char label[HIST_LABEL];
+
+	if (!hist_rows(&h, &first, &last))
+		return;
+	for (uint32_t i = first; i <= last; i++)
+		if (hist_label(&h, i, label, sizeof(label)))
+			row(ctx, label, h.buckets[i], h.buckets[i] / by);
+}
+
+/* What the rows of a text are drawn by. */
+struct hist_text {
+	struct str *to;
+	const struct hist_style *style;
+	double total;
+	bool neg, pos;
+};
+
+static void
+hist_row(void *ctx, const char *label, int64_t v, int64_t shown)
+{
+	const struct hist_text *t = ctx;
+
+	str_printf(t->to, "%16s ", label);
+	hist_bar(t->to, v, t->total, t->neg, t->pos, t->style);
+	str_printf(t->to, " %-9lld\n", (long long)shown);
+}
+
 void
 hist_print(struct str *to, const struct prog_agg *def, const uint64_t *value,
     uint64_t normal, const struct hist_style *style)
 {
 	struct hist h = hist_open(def, value);
+	struct hist_text t = { .to = to, .style = style };
 	uint32_t first = 0, last = 0;
-	bool neg, pos;
 
 	hist_header(to, 16, "value");
-	if (h.n < 3)
+	if (!hist_rows(&h, &first, &last))
 		return;
-	if (hist_span(&h, &first, &last)) {
-		first = hist_neighbour(&h, first, -1);
-		last = hist_neighbour(&h, last, 1);
-	} else {
-		first = MIN(h.empty, h.n - 3);
-		last = hist_neighbour(&h, hist_neighbour(&h, first, 1), 1);
-	}
-	h.has_neg = first < h.empty;
-	double total = hist_total(
-	    h.buckets + first, last - first + 1, style->zoom, &neg, &pos);
-	for (uint32_t i = first; i <= last; i++) {
-		char label[HIST_LABEL];
-		if (!hist_label(&h, i, label, sizeof(label)))
-			continue;
-		str_printf(to, "%16s ", label);
-		hist_bar(to, h.buckets[i], total, neg, pos, style);
-		str_printf(to, " %-9lld\n",
-		    (long long)(h.buckets[i] /
-			(int64_t)MIN(MAX(normal, 1), INT64_MAX)));
-	}
+	t.total = hist_total(
+	    h.buckets + first, last - first + 1, style->zoom, &t.neg, &t.pos);
+	hist_each(def, value, normal, hist_row, &t);
 }
 
 /* ---- packed: one character a bucket ---- */

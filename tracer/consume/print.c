@@ -191,6 +191,42 @@ print_key(struct printer *p, const struct prog_rec *rec, const void *v)
 	}
 }
 
+/* On a line of its own, whatever is in it. */
+static void
+print_one_line(struct str *to, const char *s, size_t n)
+{
+	while (n != 0) {
+		size_t len = text_symbol(s, n);
+		str_addn(to, len != 0 ? s : "?", MAX(len, 1));
+		s += MAX(len, 1);
+		n -= MAX(len, 1);
+	}
+}
+
+void
+print_key_short(struct printer *p, const struct prog_rec *rec, const void *v)
+{
+	struct str text = { 0 };
+	struct printer wide = *p;
+
+	wide.to = &text;
+	wide.escape = false;
+	if (rec->kind == REC_STRING || rec->kind == REC_CHARS)
+		str_addn(&text, v, strnlen(v, rec->size));
+	else if (rec->kind == REC_BYTES)
+		for (uint32_t i = 0; i < rec->size; i++)
+			str_printf(&text, "%02x", ((const uint8_t *)v)[i]);
+	else
+		print_key(&wide, rec, v);
+	const char *s = str_c(&text);
+	s += strspn(s, " ");
+	size_t len = strlen(s);
+	while (len > 0 && s[len - 1] == ' ')
+		len--;
+	print_one_line(p->to, s, len);
+	str_fini(&text);
+}
+
 static void
 print_dump_row(struct str *to, const uint8_t *at, size_t off, size_t size)
 {

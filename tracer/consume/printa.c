@@ -73,26 +73,18 @@ report_parts(struct report *r, size_t i, const struct agg_row *row)
 
 /* ---- a table: agghist, aggpack ---- */
 
-/* A member of the key in as few columns as it takes. */
 static void
 report_short_member(
     struct report *r, const struct agg_line *l, size_t i, struct str *to)
 {
-	struct str member = { 0 };
 	struct printer p = *r->p;
 
-	p.to = &member;
-	print_key(&p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
-	const char *s = str_c(&member);
-	s += strspn(s, " ");
-	size_t len = strlen(s);
-	while (len > 0 && s[len - 1] == ' ')
-		len--;
-	str_addn(to, s, len);
-	str_fini(&member);
+	p.to = to;
+	print_key_short(
+	    &p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
 }
 
-/* All of them, one blank apart. */
+/* The members of the key, one blank apart. */
 static void
 report_short_key(struct report *r, const struct agg_line *l, struct str *to)
 {
