@@ -47,4 +47,26 @@ end dt
 is "status" "$status" 0
 has "$tmp/dt.out" '^own 400$'
 has "$tmp/dt.out" '^other 800$'
+
+# A child that was there before is a process of its own: traced when it is named
+# as well.  One that comes later is followed.
+need_attach
+# shellcheck disable=SC2016
+calls='syscall::write:entry /arg0 == 1/ { @[copyinstr(arg1, arg2)] = count(); }
+	END { printa("%s %@d\n", @); }'
+for both in '' yes; do
+	start elder "$bin/elder"
+	line elder ready
+	child=${line##* }
+	start_dt dt -q -n "$calls" -p "${pid[elder]}" ${both:+-p "$child"}
+	tell elder go
+	line elder 'done'
+	close_in elder
+	end elder
+	end dt
+	is "status ${both:+with its child}" "$status" 0
+	is "writes ${both:+with its child}" \
+	    "$(grep -v armed "$tmp/dt.out" | grep . | sort | tr '\n' ',')" \
+	    "${both:+child 1,}done 1,young 1,"
+done
 finish
