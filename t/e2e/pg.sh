@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # lib.sh has tmp, pid, status
 # PostgreSQL servers of our own, as Debian builds them; read after lib.sh.
 #
 # "${as[@]}" runs a command as whom they run: PostgreSQL refuses to be root.

@@ -35,8 +35,10 @@ for table in 'DIF_VAR dlang/dif_vars.def' 'DIF_SUBR dlang/dif_subrs.def' \
 		grep -qx "$name" "$work/words" || missing "${table#* }" "$name"
 	done
 done
-for c in $(sed -n "s/^FMT_CONV('\(.\)'.*/\1/p" dlang/fmt.def); do
+while read -r c; do
 	grep -E 'print[fa]|system|freopen|%' "$work/text" |
 	    grep -qE "%[-+ #'?@*.0-9hlL]*$c" || missing dlang/fmt.def "%$c"
-done
+done <<EOF
+$(sed -n "s/^FMT_CONV('\(.\)'.*/\1/p" dlang/fmt.def)
+EOF
 exit "$bad"
