@@ -5,8 +5,8 @@
 . "${0%/*}/lib.sh"
 need_attach
 need readelf perl
-py=$(readlink -f /usr/bin/python3) && [ -x "$py" ] ||
-    skip "python3 is not installed"
+py=$(readlink -f /usr/bin/python3)
+[ -x "$py" ] || skip "python3 is not installed"
 carries "$py" function__entry || skip "python3 has no static probes here"
 # Nothing of the machine's own modules; the same bytecode each time.
 run=("$py" -I -S -B)
@@ -141,8 +141,9 @@ for p in one two; do
 done
 start_dt dt -q -n "$functions" -p "${pid[one]}"
 # Of line as well where function-entry needs it.
-is "raised while traced" "$(raised "${pid[one]}" "$py" python)" $(
-    [[ $py == *3.11 ]] && echo 3 || echo 2)
+n=2
+[[ $py == *3.11 ]] && n=3
+is "raised while traced" "$(raised "${pid[one]}" "$py" python)" $n
 is "raised in the other" "$(raised "${pid[two]}" "$py" python)" 0
 tell one all
 line one 'done all'
