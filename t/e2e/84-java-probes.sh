@@ -107,6 +107,7 @@ hasnt "$tmp/err" 'error|drop'
     sort >"$tmp/want"
 grep '^\*' "$tmp/out" | sort >"$tmp/seen"
 same "launched" "$tmp/want" "$tmp/seen"
+# shellcheck disable=SC2016
 printf '+ %s\n' vm-init-begin vm-init-end 'loaded Known' 'loaded Known$Small' \
     vm-shutdown >"$tmp/want"
 grep '^+' "$tmp/out" >"$tmp/seen"
