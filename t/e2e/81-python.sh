@@ -141,8 +141,9 @@ for p in one two; do
 done
 start_dt dt -q -n "$functions" -p "${pid[one]}"
 # Of line as well where function-entry needs it.
-is "raised while traced" "$(raised "${pid[one]}" "$py" python)" \
-    "$(if [[ $py == *3.11 ]]; then echo 3; else echo 2; fi)"
+n=2
+[[ $py == *3.11 ]] && n=3
+is "raised while traced" "$(raised "${pid[one]}" "$py" python)" $n
 is "raised in the other" "$(raised "${pid[two]}" "$py" python)" 0
 tell one all
 line one 'done all'

@@ -107,7 +107,8 @@ hasnt "$tmp/err" 'error|drop'
     sort >"$tmp/want"
 grep '^\*' "$tmp/out" | sort >"$tmp/seen"
 same "launched" "$tmp/want" "$tmp/seen"
-printf '+ %s\n' vm-init-begin vm-init-end 'loaded Known' "loaded Known\$Small" \
+# shellcheck disable=SC2016
+printf '+ %s\n' vm-init-begin vm-init-end 'loaded Known' 'loaded Known$Small' \
     vm-shutdown >"$tmp/want"
 grep '^+' "$tmp/out" >"$tmp/seen"
 same "its life" "$tmp/want" "$tmp/seen"

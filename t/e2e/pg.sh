@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # lib.sh has tmp, pid, status
+# shellcheck shell=bash disable=SC2154,SC2034 # lib.sh assigns and reads them
 # PostgreSQL servers of our own, as Debian builds them; read after lib.sh.
 #
 # "${as[@]}" runs a command as whom they run: PostgreSQL refuses to be root.
