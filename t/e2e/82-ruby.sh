@@ -94,6 +94,7 @@ want_calls() {
 WANT
 }
 
+# shellcheck disable=SC2016 # $target is D's
 dt -q -Z -n "$calls" -c "$(quote "${run[@]}" "$tmp/known.rb")" -n '
 ruby$target:::parse-begin /basename(copyinstr(arg0)) == "known.rb"/ {
 	printf("+ %s %d\n", probename, args[1]);
