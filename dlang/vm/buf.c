@@ -160,6 +160,17 @@ buf_rec_size(const struct region *image, const void *rec, uint32_t avail)
 	return size < sizeof(*pad) || size > avail || size & 7 ? 0 : size;
 }
 
+/* Where reading begins.  Indices that are further apart than the buffer is long
+ * were not written by us, and nobody shall count through what lies between
+ * them. */
+static uint64_t
+first_unread(const struct lane *l, uint64_t head, uint32_t bufsize)
+{
+	uint64_t tail = LOAD_ONCE(&l->tail) & ~7ULL;
+
+	return head - tail <= bufsize ? tail : head;
+}
+
 void
 buf_make_room(const struct region *image, const struct region *store,
     struct lane *l, uint32_t size)
@@ -171,7 +182,7 @@ buf_make_room(const struct region *image, const struct region *store,
 	    size > bufsize)
 		return;
 	uint64_t head = LOAD_ONCE(&l->head) & ~7ULL;
-	uint64_t tail = LOAD_ONCE(&l->tail) & ~7ULL;
+	uint64_t tail = first_unread(l, head, bufsize);
 	size = VM_ALIGN(size);
 	uint64_t want = need(head, size, bufsize);
 	/* Pad and record together are too large: start afresh at 0. */
@@ -198,10 +209,10 @@ buf_peek(const struct region *store, struct lane *l, uint32_t *avail)
 	uint32_t bufsize;
 	const uint8_t *buf = buf_at(store, l, &bufsize);
 	uint64_t head = LOAD_ACQUIRE(&l->head) & ~7ULL;
-	uint64_t tail = LOAD_ONCE(&l->tail) & ~7ULL;
 
 	if (buf == NULL)
 		return NULL;
+	uint64_t tail = first_unread(l, head, bufsize);
 	while (tail < head) {
 		uint32_t pos = (uint32_t)(tail % bufsize);
 		uint32_t left = bufsize - pos;

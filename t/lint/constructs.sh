@@ -14,8 +14,9 @@ lines=$(grep -c '^[^#]' t/lint/constructs.txt)
 while IFS= read -r line; do
 	case $line in '#'* | '') continue ;; esac
 	tests=${line#*	}
-	[ "$tests" != "$line" ] && [ -n "$tests" ] ||
-	    complain "no test: $line"
+	if [ "$tests" = "$line" ] || [ -z "$tests" ]; then
+		complain "no test: $line"
+	fi
 	for t in $tests; do
 		case $t in
 		[0-9]*) file=t/e2e/$t.sh ;;

@@ -278,6 +278,26 @@ START_TEST(scribbled_lanes_stay_in_the_region)
 }
 END_TEST
 
+/* Records and pads that make sense, and indices that do not: it ends. */
+START_TEST(indices_too_far_apart_are_not_counted_through)
+{
+	uint32_t avail;
+
+	start(400, POLICY_RING);
+	struct lane *l = kit_lane(&k);
+	for (int i = 0; i < 40; i++)
+		ck_assert(put(1));
+	l->head = 1ULL << 60;
+	l->tail = 0;
+	ck_assert(put(1));
+	l->head = 1ULL << 60;
+	l->tail = 0;
+	memset(k.store.base + l->buf_ref, 0, 400);
+	((struct rec_pad *)(k.store.base + l->buf_ref))->epid = EPID_PAD;
+	ck_assert_ptr_null(buf_peek(&k.store, l, &avail));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -296,6 +316,7 @@ main(void)
 	tcase_add_test(tc, discarded_records_are_never_seen);
 	tcase_add_test(tc, sizes_are_those_of_the_epid);
 	tcase_add_test(tc, scribbled_lanes_stay_in_the_region);
+	tcase_add_test(tc, indices_too_far_apart_are_not_counted_through);
 	suite_add_tcase(s, tc);
 
 	SRunner *sr = srunner_create(s);

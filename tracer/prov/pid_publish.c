@@ -60,7 +60,8 @@ add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 		pl->size = r->size;
 		pl->pending = r->pending ? r->sym : NULL;
 		pl->nsites = (uint32_t)nsites;
-		memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
+		if (nsites > 0)
+			memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
 		*at = &pl->place;
 	}
 	/* It was enabled before: another place, or its object came back. */
