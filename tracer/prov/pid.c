@@ -134,7 +134,8 @@ add_place(struct request *r, enum pid_kind kind, const char *name,
 	pl->load = r->load;
 	pl->pending = r->pending ? r->sym : NULL;
 	pl->nsites = (uint32_t)nsites;
-	memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
+	if (nsites != 0)
+		memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
 	*at = pl;
 	/* The probe was enabled before (another object, before an exec). */
 	if (p->image_ref != 0)
