@@ -295,7 +295,7 @@ FINDINGS := build-asan/findings
 suite-asan:
 	@rm -rf $(FINDINGS) && mkdir -p $(FINDINGS)
 	@status=0; ASAN_OPTIONS=log_path=$(abspath $(FINDINGS))/at \
-	UBSAN_OPTIONS=print_stacktrace=1:exitcode=99 \
+	UBSAN_OPTIONS=print_stacktrace=1:exitcode=99:log_path=$(abspath $(FINDINGS))/un \
 		$(ASAN_MAKE) LIMIT=60 suite || status=1; \
 	for f in $(FINDINGS)/*; do \
 		[ ! -e $$f ] || { cat $$f; status=1; }; done; exit $$status

@@ -20,7 +20,11 @@
 #include "symbols/object_impl.h"
 
 /* Rows are some 200 bytes; with this many, drop all and begin again. */
+#ifdef DTRAP_SHRINK
+#define ROWS_MOST 2
+#else
 #define ROWS_MOST 8192
+#endif
 
 struct cfi {
 	Dwarf_CFI *eh;

@@ -291,10 +291,16 @@ want_name(struct dwarf *d, const char *name)
 	vec_foreach(u, &d->units)
 		u->wanted = u->always;
 	each_match(d, &d->info, name, len, want_at);
-	for (const uint8_t *p = d->str.at, *end = p + d->str.size; p != NULL &&
-	     p < end && (p = memmem(p, (size_t)(end - p), name, len)) != NULL;
-	     p++)
-		*vec_push(&offs) = (uint32_t)(p - d->str.at);
+	/* There may be no .debug_str at all. */
+	for (size_t at = 0; at < d->str.size; at++) {
+		const uint8_t *p =
+		    memmem(d->str.at + at, d->str.size - at, name, len);
+
+		if (p == NULL)
+			break;
+		at = (size_t)(p - d->str.at);
+		*vec_push(&offs) = (uint32_t)at;
+	}
 	want_offsets(d, &d->info, offs.at, offs.len, want_at);
 	if (d->offsets.size > 0)
 		want_offsets(

@@ -29,7 +29,11 @@
 #define PAGE 4096ULL
 
 /* Unused objects kept: what a shell script's usual commands map. */
+#ifdef DTRAP_SHRINK
+#define UNUSED_KEPT 1
+#else
 #define UNUSED_KEPT 24
+#endif
 
 /* A program has a dozen program headers; a table longer than this is not
  * one. */

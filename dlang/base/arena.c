@@ -9,8 +9,14 @@
 
 #include "dlang/base/mem.h"
 
-/* Large enough that a script needs a handful, small enough to waste little. */
+/* Large enough that a script needs a handful, small enough to waste little.
+ * The shrunken build has a block for each object: who writes past the end of
+ * one is then not in the next. */
+#ifdef DTRAP_SHRINK
+#define BLOCK_SIZE 1
+#else
 #define BLOCK_SIZE 65536
+#endif
 
 struct arena_block {
 	struct arena_block *next;
@@ -37,7 +43,6 @@ arena_fini(struct arena *a)
 void *
 arena_alloc(struct arena *a, size_t size)
 {
-	size = ROUND_UP(size, 16);
 	if (a->head == NULL || a->head->size - a->head->used < size) {
 		size_t want = MAX(size, (size_t)BLOCK_SIZE);
 		struct arena_block *b = mem_alloc(sizeof(*b) + want);
@@ -47,7 +52,8 @@ arena_alloc(struct arena *a, size_t size)
 		a->head = b;
 	}
 	void *p = a->head->data + a->head->used;
-	a->head->used += size;
+	/* The next begins aligned, if there is room for one. */
+	a->head->used = MIN(a->head->used + ROUND_UP(size, 16), a->head->size);
 	return memset(p, 0, size);
 }
 

@@ -7,6 +7,14 @@
 
 #include "dlang/base/mem.h"
 
+/* Entries of the smallest table.  It is never full, or a search for what is
+ * not there would not end: three of four is the most. */
+#ifdef DTRAP_SHRINK
+#define CAP_MIN 4
+#else
+#define CAP_MIN 16
+#endif
+
 uint64_t
 hash_u64(uint64_t x)
 {
@@ -71,7 +79,7 @@ grow(struct hash *h)
 	/* Rehash at 3/4 full, removed entries included. */
 	if (h->filled * 4 < h->cap * 3)
 		return;
-	h->cap = old.count * 2 < 16 ? 16 : old.cap;
+	h->cap = old.count * 2 < CAP_MIN ? CAP_MIN : old.cap;
 	while (h->cap < old.count * 2)
 		h->cap *= 2;
 	h->at = mem_zalloc(h->cap * sizeof(*h->at));

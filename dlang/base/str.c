@@ -8,12 +8,19 @@
 
 #include "dlang/base/mem.h"
 
+/* In the shrunken build a short text has no byte to spare. */
+#ifdef DTRAP_SHRINK
+#define SPARE(cap) ((cap) < 256 ? 0 : (cap)*2)
+#else
+#define SPARE(cap) ((cap)*2)
+#endif
+
 static void
 reserve(struct str *b, size_t more)
 {
 	if (b->len + more + 1 <= b->cap)
 		return;
-	b->cap = MAX(b->cap * 2, b->len + more + 1);
+	b->cap = MAX(SPARE(b->cap), b->len + more + 1);
 	b->s = mem_realloc(b->s, b->cap);
 }
 

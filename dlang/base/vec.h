@@ -36,10 +36,18 @@
 	for (typeof(*(v)->at) *p = (v)->at; \
 	     (v)->len != 0 && p < (v)->at + (v)->len; p++)
 
+/* The shrunken build moves a short vector at every push: a pointer that was
+ * kept across one is found by whoever watches memory. */
+#ifdef DTRAP_SHRINK
+#define VEC_GROW(cap) ((cap) < 64 ? (cap) + 1 : (cap)*2)
+#else
+#define VEC_GROW(cap) ((cap) != 0 ? (cap)*2 : 8)
+#endif
+
 static inline void *
 vec_grow(void *at, size_t *cap, size_t size)
 {
-	*cap = *cap != 0 ? *cap * 2 : 8;
+	*cap = VEC_GROW(*cap);
 	return mem_realloc(at, *cap * size);
 }
 

@@ -32,7 +32,11 @@ struct agg_hdr {
 };
 
 /* One bucket for so many bytes: about the size of a small entry. */
+#ifdef DTRAP_SHRINK
+#define BYTES_PER_BUCKET (1U << 20)
+#else
 #define BYTES_PER_BUCKET 128
+#endif
 
 /* ---- values ---- */
 

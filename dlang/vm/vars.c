@@ -62,13 +62,20 @@ chunk_bytes(const struct img_hdr *im)
 	return VM_ALIGN(sizeof(struct dyn_chunk) + (uint64_t)im->dyn_data);
 }
 
-/* One for each chunk, rounded down: chains of one or two. */
+/* One for each chunk, rounded down: chains of one or two.  In the shrunken
+ * build two at most, and long chains. */
+#ifdef DTRAP_SHRINK
+#define BUCKETS_MOST 2
+#else
+#define BUCKETS_MOST (1U << 31)
+#endif
+
 static uint32_t
 bucket_count(uint32_t chunks)
 {
 	uint32_t buckets = 1;
 
-	while (buckets <= chunks / 2)
+	while (buckets <= chunks / 2 && buckets < BUCKETS_MOST)
 		buckets *= 2;
 	return buckets;
 }

@@ -17,4 +17,12 @@ has "$tmp/trace" '^indirect 20 args 90$'
 # Others may copy, too.
 copied=$(sed -n 's/^copied //p' "$tmp/trace")
 [ "${copied:-0}" -ge 8178 ] || wrong "copied '$copied', expected 8178 or more"
+
+# Enabled before anybody could have resolved it.
+# shellcheck disable=SC2016
+dt -q -x evaltime=exec -o "$tmp/trace" -n '
+	pid$target:a.out:indirect:entry { @n = count(); }
+	END { printa("indirect %@d\n", @n); }' -c "$bin/ifunc"
+is "status of the early one" "$status" 0
+has "$tmp/trace" '^indirect 20$'
 finish

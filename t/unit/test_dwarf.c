@@ -291,6 +291,23 @@ START_TEST(without_debug_information)
 }
 END_TEST
 
+/* Every name stands where it is used: there is no section of strings. */
+START_TEST(no_section_of_strings)
+{
+	struct dwarf_var v;
+
+	fixture_cc("short", "int abc = 3; int main(void) { return abc; }",
+	    "-g -gdwarf-4 -nostdlib -Wl,-e,main");
+	fixture_sh("objcopy --remove-section .debug_str $DIR/short");
+	struct opened x = open_path(fixture_path("short"));
+	ck_assert(dwarf_present(x.o));
+	ck_assert_int_eq(dwarf_var(x.dw, x.o, "abc", UINT64_MAX, &v), 0);
+	ck_assert_int_eq(
+	    dwarf_var(x.dw, x.o, "no such name", UINT64_MAX, &v), -ENOENT);
+	close_path(&x);
+}
+END_TEST
+
 /* The entries of one unit, and types that come after it in a section of their
  * own. */
 START_TEST(one_unit_and_its_types)
@@ -439,6 +456,7 @@ main(void)
 	tcase_add_loop_test(tc, every_layout_says_the_same, 0, 11);
 	tcase_add_test(tc, debug_files_are_read);
 	tcase_add_test(tc, without_debug_information);
+	tcase_add_test(tc, no_section_of_strings);
 	tcase_add_test(tc, one_unit_and_its_types);
 	tcase_add_test(tc, static_variables_of_one_name);
 	tcase_add_test(tc, what_is_optimised_away);
