@@ -20,6 +20,9 @@ fi
 [ "$(id -u)" = 0 ] || skip "not root: no set-id programs can be made"
 need setpriv
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+# Where others may come by: TMPDIR may be anyone's.
+rm -rf "$tmp"
+tmp=$(mktemp -d /tmp/dtrap-e2e.XXXXXX) || exit 2
 chmod 755 "$tmp"
 cp "$(command -v id)" "$tmp/uid"
 cp "$(command -v id)" "$tmp/gid"

@@ -83,11 +83,17 @@ simple(void)
 static void
 killed(void)
 {
-	pid_t pid = fork();
+	int ready[2];
+	char c;
+	pid_t pid = pipe(ready) == 0 ? fork() : -1;
 
 	if (pid == 0)
-		for (;;)
+		for (;;) {
+			(void)!write(ready[1], "", 1);
 			pause();
+		}
+	/* One that is killed before its first instruction does not start. */
+	(void)!read(ready[0], &c, 1);
 	kill(pid, SIGKILL);
 	began(pid);
 	ended(pid, KILLED);
