@@ -135,10 +135,20 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 
 /* ---- firing ---- */
 
+/* In no traced process the process is the tracer, as `pid' says, and this is
+ * where it is. */
+static uint64_t
+own_pc(void)
+{
+	return (uintptr_t)__builtin_return_address(0);
+}
+
 static void
 fire_tick(struct state *st, void *arg, uint64_t late)
 {
-	state_fire(st, arg, NULL, NULL, 0);
+	uint64_t words[3] = { 0, own_pc(), 0 };
+
+	state_fire(st, arg, NULL, words, 3);
 }
 
 /* One firing that a thread owes. */
@@ -215,7 +225,7 @@ sample(struct state *st, void *arg, uint64_t late)
 	}
 	/* Without any target it ticks, as on an idle processor. */
 	if (!st->had_targets && super_next(st->super, NULL) == NULL) {
-		uint64_t words[3] = { 0, 0, late };
+		uint64_t words[3] = { 0, own_pc(), late };
 		state_fire(st, probe, NULL, words, 3);
 	}
 }
