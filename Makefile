@@ -365,7 +365,7 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
 	libdw-dev libiberty-dev flex bison
-TEST_PKGS := check binutils g++ git mandoc perl python3 redis-tools \
+TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli ruby musl-tools
 
 deps:

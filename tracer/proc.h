@@ -221,7 +221,9 @@ bool super_ignores_filters(const struct super *su);
 
 /* Every process, in order of arrival; NULL after the last. */
 struct proc *super_next(struct super *su, struct proc *prev);
-struct proc *super_proc(struct super *su, pid_t pid);     /* or NULL */
+struct proc *super_proc(struct super *su, pid_t pid); /* or NULL */
+/* Is it traced, or has it been? */
+bool super_knew(struct super *su, pid_t pid);
 struct thread *super_thread(struct super *su, pid_t tid); /* or NULL */
 
 /*

@@ -56,6 +56,7 @@ super_destroy(struct super *su)
 	if (su->dead_proc != NULL)
 		proc_free(su->dead_proc);
 	hash_fini(&su->threads);
+	hash_fini(&su->ended);
 	vec_fini(&su->procs);
 	vec_fini(&su->queue);
 	vec_fini(&su->early);
@@ -72,6 +73,13 @@ super_next(struct super *su, struct proc *prev)
 	while (prev != NULL && i < su->procs.len && su->procs.at[i++] != prev)
 		;
 	return i < su->procs.len ? su->procs.at[i] : NULL;
+}
+
+bool
+super_knew(struct super *su, pid_t pid)
+{
+	return super_proc(su, pid) != NULL ||
+	    hash_get(&su->ended, (uint64_t)pid) != NULL;
 }
 
 struct proc *
@@ -245,6 +253,7 @@ proc_free(struct proc *p)
 
 	if (su->hooks.proc_end != NULL)
 		su->hooks.proc_end(su->hooks_ctx, p);
+	hash_set(&su->ended, (uint64_t)p->pid, su);
 	space_leave(p->space, p);
 	vec_fini(&p->threads);
 	mem_free(p);

@@ -22,6 +22,7 @@ struct early {
 
 struct super {
 	struct hash threads; /* tid to struct thread */
+	struct hash ended;   /* pids of processes that were traced */
 	VEC(struct proc *) procs;
 
 	VEC(struct event) queue; /* handed out from queue_head on */

@@ -43,9 +43,9 @@ check() {
 	awk 'NR == FNR && $1 == "processes" { print; next }
 		NR == FNR && $1 != "ready" && NF == 2 {
 			all += $2
-			for (p = 1; p <= 3; p++)
-				print (p == 1 ? "entry" : p == 2 ? "usdt" :
-				    "syscall"), $1, $2
+			print "entry", $1, $2
+			print "usdt", $1, $2
+			print "syscall", $1, $2
 		}
 		END { print "return", all }' "$1" | sort >"$tmp/want"
 	awk -v names="fork vfork spawn thread orphan script other self clone \

@@ -57,6 +57,7 @@ is "exec of a static program" "$(grep . "$tmp/static" | sort | tr '\n' ',')" \
 need_attach
 start target "$bin/syscalls" blocked
 line target '^ready'
+until read -r nr _ <"/proc/${pid[target]}/syscall" && [ "$nr" = 0 ]; do :; done
 # shellcheck disable=SC2016
 start_dt trace -q -n '
 	syscall:::entry { printf("entry %s\n", probefunc); }

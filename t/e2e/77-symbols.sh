@@ -45,7 +45,7 @@ stack() {
 	    pid$target:a.out:negative:entry /inside/ {'" $actions }" \
 	    -c "$bin/args"
 	is "$* $actions: status" "$status" 0
-	sed 's/+0x.*//' "$tmp/stack" | tr -s ' \n' ' '
+	sed 's/+0x.*//; s/`0x.*/`unnamed/' "$tmp/stack" | tr -s ' \n' ' '
 	rm -f "$tmp/stack"
 }
 

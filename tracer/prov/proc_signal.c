@@ -161,13 +161,14 @@ on_suicide(struct state *st, const struct event *ev, void *arg)
 		sent(st, arg, th, s->nr, th->call.args);
 }
 
-/* Has the signal been seen when it was sent? */
+/* Has the signal been seen when it was sent?  Who sent it may have ended since,
+ * before the signal is taken. */
 static bool
 is_known(struct state *st, const siginfo_t *si)
 {
 	return (si->si_code == SI_USER || si->si_code == SI_QUEUE ||
 		   si->si_code == SI_TKILL) &&
-	    super_proc(st->super, si->si_pid) != NULL;
+	    super_knew(st->super, si->si_pid);
 }
 
 static void
