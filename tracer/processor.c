@@ -136,6 +136,14 @@ processor_fix(struct processor *p, int cpu)
 {
 	pin(p, cpu);
 	p->fixed = true;
+	p->fixed_cpu = cpu;
+}
+
+void
+processor_again(struct processor *p)
+{
+	if (p->fixed)
+		pin(p, p->fixed_cpu);
 }
 
 void

@@ -18,6 +18,7 @@ struct processor {
 	bool yielding;   /* scheduled as SCHED_IDLE now */
 	bool can_return; /* we may leave SCHED_IDLE again */
 	bool fixed;      /* pinned by processor_fix() */
+	int fixed_cpu;   /* ... which one */
 };
 
 void processor_init(struct processor *p);
@@ -30,5 +31,8 @@ void processor_hit(struct processor *p, struct thread *th, uint64_t now);
 
 /* As it was: before anything else is launched, and at the end. */
 void processor_restore(struct processor *p);
+
+/* After processor_restore(): where processor_fix() said, if it did. */
+void processor_again(struct processor *p);
 
 #endif

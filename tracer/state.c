@@ -153,6 +153,7 @@ state_consume(struct state *st)
 	processor_restore(&st->processor);
 	consume_aggs_due(st->consume);
 	int error = consume_records(st->consume);
+	processor_again(&st->processor);
 	if (error != 0) {
 		st->output_error = -error;
 		state_drain(st);
