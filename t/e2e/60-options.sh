@@ -172,10 +172,10 @@ is "-l -v: status" "$status" 0
 has "$tmp/out" '^	Probe Description Attributes$'
 has "$tmp/out" '^		Identifier Names: Stable$'
 # Where the user wants the tracer it stays, also when it has printed.
-for n in $(awk '/^processor/ { print $3 }' /proc/cpuinfo); do
+while read -r n; do
 	taskset -c "$n" true 2>/dev/null || continue
 	dt -q -x cpu="$n" -x switchrate=1ms -n 'tick-5ms { n++; @[cpu] = count(); }
 		tick-5ms /n == 4/ { exit(0); } BEGIN { n = 0; }'
 	is "ticks on processor $n" "$(awk 'NF { print $1, $2 }' "$tmp/out")" "$n 4"
-done
+done < <(awk '/^processor/ { print $3 }' /proc/cpuinfo)
 finish
