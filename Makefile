@@ -12,6 +12,7 @@ JOBS ?= $(shell nproc)
 
 # ./dtrap is the ordinary build; any other stays in its own directory.
 PROG := $(if $(filter build,$(B)),dtrap,$(B)/dtrap)
+PLOCKSTAT := $(if $(filter build,$(B)),plockstat,$(B)/plockstat)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wpointer-arith -Wwrite-strings -Wvla -Wundef \
@@ -22,21 +23,24 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -lcapstone -ldw -lelf -liberty -lm
+LIBS := -lcapstone -ldw -lelf -lctf-nobfd -lz -liberty -lm
 
 ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
 	symbols/lang inject inject/x86_64 tracer tracer/consume tracer/prov \
 	tracer/x86_64
-SRC := $(filter-out tracer/dtrap.c,$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
+SRC := $(filter-out tracer/dtrap.c tracer/plockstat.c,$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
 GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
 	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/sdt_text.c \
-	$(B)/gen/tracer/consume/picture_js.c
+	$(B)/gen/tracer/consume/picture_js.c $(B)/gen/inject/trap_code.c
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
-all: $(PROG)
+all: $(PROG) $(PLOCKSTAT)
 
 $(PROG): $(B)/host/tracer/dtrap.o $(LIB)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(PLOCKSTAT): $(B)/host/tracer/plockstat.o $(LIB)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIB): $(OBJ)
@@ -46,7 +50,8 @@ $(LIB): $(OBJ)
 # A missing header is one clear sentence, not a page of errors.
 NEEDS := capstone/capstone.h:libcapstone-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
-	libiberty/demangle.h:libiberty-dev
+	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev \
+	ctf-api.h:binutils-dev
 $(B)/deps.ok:
 	@mkdir -p $(@D)
 	@for n in $(NEEDS); do \
@@ -73,6 +78,27 @@ $(B)/gen/dlang/cc/lex.c: dlang/cc/lex.l $(B)/gen/dlang/cc/parse.c
 	@mkdir -p $(@D)
 	flex -o $@ $<
 
+# SIGTRAP's handler for inside of targets, as bytes.
+TRAP_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARN) $(GCCWARN) -Os -g0 \
+	-ffreestanding -fPIC -mgeneral-regs-only -fno-stack-protector \
+	-fcf-protection=none -fvisibility=hidden \
+	-fno-asynchronous-unwind-tables -fno-jump-tables
+
+$(B)/trap/handler: inject/trap/handler.c inject/trap/area.h inject/trap/trap.ld
+	@mkdir -p $(@D)
+	$(CC) $(TRAP_CFLAGS) -nostdlib -static -no-pie -Wl,--build-id=none \
+		-Wl,--no-undefined -Wl,--no-warn-rwx-segments \
+		-Wl,-T,inject/trap/trap.ld -o $@ $<
+
+$(B)/gen/inject/trap_code.c: $(B)/trap/handler
+	@mkdir -p $(@D)
+	objcopy -O binary $< $(B)/trap/handler.bin
+	{ echo '#include "inject/trapset.h"'; \
+	  echo 'const unsigned char trap_code[] = {'; \
+	  od -An -v -tx1 $(B)/trap/handler.bin | sed 's/ \(..\)/ 0x\1,/g'; \
+	  echo '};'; echo 'const size_t trap_code_size = sizeof(trap_code);'; \
+	} >$@
+
 # What `-x report' writes into every picture.
 $(B)/gen/tracer/consume/picture_js.c: tracer/consume/picture.js
 	@mkdir -p $(@D)
@@ -87,7 +113,7 @@ $(B)/gen/tracer/sdt_text.c: include/dtrap-sdt.h
 	  echo 'const char sdt_text[] ='; \
 	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
 
--include $(OBJ:.o=.d) $(B)/host/tracer/dtrap.d
+-include $(OBJ:.o=.d) $(B)/host/tracer/dtrap.d $(B)/host/tracer/plockstat.d
 
 # Unit tests: one Check program per t/unit/test_*.c, linked with everything
 # but main() and with the doubles of t/fake/.
@@ -104,7 +130,7 @@ $(B)/testdeps.ok:
 		exit 1; }
 	@touch $@
 
-$(B)/unit/%: t/unit/%.c $(FAKE) $(LIB) | $(B)/testdeps.ok
+$(B)/unit/%: t/unit/%.c $(wildcard t/unit/*.h) $(FAKE) $(LIB) | $(B)/testdeps.ok
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
 		-lpthread -lrt $(LIBS)
@@ -205,7 +231,9 @@ include t/e2e/rules.mk
 
 # Manual pages.  The tables of a .in page are the rows of the .def files.
 MANIN := dlang/man/dtrap-d.7
-MAN := tracer/dtrap.1 $(MANIN:dlang/man/%=$(B)/man/%)
+MAN := tracer/dtrap.1 tracer/plockstat.1 $(MANIN:dlang/man/%=$(B)/man/%) \
+	$(B)/man/dtrap-scripts.7
+SCRIPTS := $(filter-out scripts/manual.awk scripts/lib,$(wildcard scripts/*))
 
 $(B)/man/mantab: dlang/man/mantab.c dlang/man/man.def $(wildcard dlang/*.def)
 	@mkdir -p $(@D)
@@ -213,6 +241,10 @@ $(B)/man/mantab: dlang/man/mantab.c dlang/man/man.def $(wildcard dlang/*.def)
 
 $(B)/man/%: dlang/man/%.in $(B)/man/mantab
 	$(B)/man/mantab < $< > $@.new && mv $@.new $@
+
+$(B)/man/dtrap-scripts.7: scripts/manual.awk $(SCRIPTS)
+	@mkdir -p $(@D)
+	awk -f scripts/manual.awk $(sort $(SCRIPTS)) > $@.new && mv $@.new $@
 
 man: $(MAN)
 
@@ -223,7 +255,8 @@ man: $(MAN)
 # The traced programs of t/e2e are built plain, whatever this build is.
 # blob.sh runs when the blob is linked.
 LINTS := $(filter-out t/lint/blob.sh,$(wildcard t/lint/*.sh))
-RUN = B=$(B) DTRAP=$(abspath $(PROG)) CC=$(CC) t/run -j $(JOBS)
+RUN = B=$(B) DTRAP=$(abspath $(PROG)) \
+	PLOCKSTAT=$(abspath $(PLOCKSTAT)) CC=$(CC) t/run -j $(JOBS)
 # Parallel, unless the caller has already said how.
 PJ = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
@@ -231,11 +264,12 @@ check: deps
 	@$(MAKE) --no-print-directory $(PJ) WERROR=-Werror check-build
 	@$(MAKE) --no-print-directory check-run
 
-check-build: $(PROG) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/agent/blob
+check-build: $(PROG) $(PLOCKSTAT) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/agent/blob
 
 check-run:
 	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
-		$(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh)
+		$(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh) \
+		$(wildcard t/torture/*.sh)
 
 # The same without installing anything: what a developer runs.
 test:
@@ -246,12 +280,20 @@ test:
 golden: $(PROG)
 	@$(RUN) $(wildcard t/d/$(or $(T),*/*)*.d)
 
-e2e: $(PROG) $(E2E)
+e2e: $(PROG) $(PLOCKSTAT) $(E2E)
 	@$(RUN) $(wildcard t/e2e/$(or $(T),[0-9]*)*.sh)
 
-# The tests that have a long form, in that.
-torture: $(PROG) $(E2E)
-	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh)
+# The tests that have a long form, in that: hours.  T=cycles for one of
+# t/torture.
+torture: $(PROG) $(PLOCKSTAT) $(E2E)
+	@.ci/deps $(TEST_PKGS) $(TORTURE_PKGS)
+	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh) \
+		$(wildcard t/torture/$(T)*.sh)
+
+# Kills the tracer KILLS times, at each point of fault_kill() and elsewhere.
+KILLS ?= 1000
+torture-kill: $(PROG) $(E2E)
+	@B=$(B) DTRAP=$(abspath $(PROG)) t/torture/kill.sh $(KILLS)
 
 # Everything that traces nobody, under AddressSanitizer and UBSan.  (A traced
 # program cannot be built with them: its leak check does not work under
@@ -301,7 +343,8 @@ suite-asan:
 		[ ! -e $$f ] || { cat $$f; status=1; }; done; exit $$status
 
 # doc/speed.md says what the tables mean.  T=hits for one of them.
-bench: $(PROG) $(B)/e2e/hot $(B)/bench/bench_vm
+bench: $(PROG) $(addprefix $(B)/e2e/,hot busy vforked restless) \
+	$(B)/bench/bench_vm
 	@echo "$$(uname -sr), $$(nproc) processors," \
 		"$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 	@for t in t/bench/*$(T)*.sh; do case $$t in \
@@ -314,10 +357,10 @@ bench: $(PROG) $(B)/e2e/hot $(B)/bench/bench_vm
 layers:
 	@t/lint/layers.sh
 
-ALLSRC := $(foreach d,$(ROOMS) inject/agent inject/agent/x86_64,\
+ALLSRC := $(foreach d,$(ROOMS) inject/agent inject/agent/x86_64 inject/trap,\
 	$(wildcard $(d)/*.c))
-ALLHDR := $(foreach d,$(ROOMS) inject/agent,$(wildcard $(d)/*.h))
-SHELLS := t/run $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh)
+ALLHDR := $(foreach d,$(ROOMS) inject/agent inject/trap,$(wildcard $(d)/*.h))
+SHELLS := t/run $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh) scripts/leaks scripts/dwatch
 
 lint: layers format-check
 	@$(MAKE) --no-print-directory $(PJ) lint-tools
@@ -329,11 +372,11 @@ lint: layers format-check
 format-check:
 	@if command -v clang-format-14 >/dev/null; then \
 		clang-format-14 --dry-run --Werror $(ALLSRC) $(ALLHDR) \
-		$(wildcard t/*/*.[ch] t/e2e/src/*.[ch]); \
+		$(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch]); \
 	else echo "lint: clang-format-14 is not installed: formatting not checked"; fi
 
 format:
-	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch])
+	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch])
 
 lint-tools: lint-shell lint-cppcheck \
 	$(if $(shell command -v clang-tidy),$(ALLSRC:%.c=$(B)/lint/%.tidy),lint-no-tidy)
@@ -364,9 +407,12 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 # ---- packages, demonstration, installation ---------------------------------
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
-	libdw-dev libiberty-dev flex bison
+	libdw-dev libiberty-dev binutils-dev zlib1g-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
-	openjdk-17-jdk-headless postgresql php-cli ruby musl-tools
+	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
+	nodejs ruby \
+	musl-tools gdb
+TORTURE_PKGS := nginx
 
 deps:
 	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS)
@@ -380,7 +426,6 @@ demo:
 	@DTRAP=$(abspath $(PROG)) t/demo.sh
 
 DOCS := README.md NEWS LICENSE $(wildcard doc/*.md)
-SCRIPTS := $(wildcard scripts/*.d)
 SCRIPTLIB := $(wildcard scripts/lib/*.d)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
@@ -390,6 +435,7 @@ INCDIR = $(DESTDIR)$(PREFIX)/include/dtrap
 
 install: all man
 	install -D -m 755 $(PROG) $(BINDIR)/dtrap
+	install -D -m 755 $(PLOCKSTAT) $(BINDIR)/plockstat
 	install -D -m 644 include/dtrap-sdt.h $(INCDIR)/dtrap-sdt.h
 	install -D -m 644 include/sys/sdt.h $(INCDIR)/sys/sdt.h
 	for m in $(MAN); do \
@@ -400,12 +446,12 @@ install: all man
 		install -D -m 644 $$s $(DATADIR)/lib/$${s##*/}; done
 
 uninstall:
-	rm -f $(BINDIR)/dtrap
+	rm -f $(BINDIR)/dtrap $(BINDIR)/plockstat
 	for m in $(MAN); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
 	rm -rf $(DATADIR) $(DOCDIR) $(INCDIR)
 
 clean:
-	rm -rf $(B) build build-asan build-shrink dtrap
+	rm -rf $(B) build build-asan build-shrink dtrap plockstat
 
 help:
 	@echo 'make             build ./dtrap'
@@ -415,6 +461,7 @@ help:
 	@echo 'make test        the same, but install nothing'
 	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
 	@echo 'make torture     tests that have a long form, in that'
+	@echo 'make torture-kill   of these, the death of the tracer (KILLS=1000)'
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
 	@echo 'make shrink      the same with tiny tables and caches'
 	@echo 'make suite       the public suite (SUITE=its checkout); also suite-asan'
@@ -425,7 +472,7 @@ help:
 	@echo 'make clean       remove everything that was built'
 
 .PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden \
-	e2e torture asan shrink quick suite suite-asan bench layers lint format \
+	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format \
 	format-check lint-tools lint-shell \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help

@@ -91,6 +91,13 @@ struct insn {
 int insn_decode(
     const uint8_t *code, size_t len, uint64_t addr, struct insn *insn);
 
+/* Does it put a constant into a general register and do nothing else?  Then
+ * *reg (enum ureg) and *value say which; 32 bits extend with zeros. */
+bool insn_constant(const struct insn *insn, uint8_t *reg, uint64_t *value);
+
+/* The hint that a loop waits for another processor. */
+bool insn_is_pause(const struct insn *insn);
+
 /*
  * A second opinion, from a decoder that shares nothing with insn_decode():
  * false when it knows the instruction and finds it longer or shorter.  For a

@@ -12,15 +12,23 @@
 #include "dlang/uregs.h"
 
 enum argloc_kind {
-	ARGLOC_NONE,  /* not available: evaluating it is a fault */
-	ARGLOC_ZERO,  /* 0, as DTrace gives for arguments a probe lacks */
-	ARGLOC_REG,   /* register `reg', shifted right by `shift' bits */
-	ARGLOC_CONST, /* disp */
-	ARGLOC_MEM,   /* size bytes at base + index * scale + disp; a bad
+	ARGLOC_NONE,    /* not available: evaluating it is a fault */
+	ARGLOC_ZERO,    /* 0, as DTrace gives for arguments a probe lacks */
+	ARGLOC_REG,     /* register `reg', shifted right by `shift' bits */
+	ARGLOC_CONST,   /* disp */
+	ARGLOC_MEM,     /* size bytes at base + index * scale + disp; a bad
 		       * address is a fault */
-	ARGLOC_STACK, /* size bytes at rsp + disp; a bad address gives 0 */
-	ARGLOC_HIT,   /* word number disp of the hit (struct vm_env) */
+	ARGLOC_STACK,   /* size bytes at rsp + disp; a bad address gives 0 */
+	ARGLOC_HIT,     /* word number disp of the hit (struct vm_env) */
+	ARGLOC_SUM,     /* base + index * scale + disp itself */
+	ARGLOC_VIA,     /* size bytes at (pointer at base + disp's low half) +
+		       * disp's high half; a bad address is a fault */
+	ARGLOC_VIA_SUM, /* that address itself */
 };
+
+/* ARGLOC_VIA: both displacements, signed, in disp. */
+#define ARGLOC_VIA_DISP(via, disp) \
+	((int64_t)((uint64_t)(disp) << 32 | (uint32_t)(via)))
 
 #define ARGLOC_NOREG 0xff
 
@@ -38,6 +46,32 @@ struct argloc {
 
 static_assert(sizeof(struct argloc) == 16, "argloc is shared and recorded");
 
+/*
+ * Where the calling convention has put a typed argument, whatever its size.
+ * Known when a program is compiled: the compiler writes the code that fetches
+ * it (dlang/cc/cg_arg.c), and nothing is looked up at a hit.
+ */
+enum argplace_kind {
+	ARGPLACE_ARG,    /* it is arg `source' of struct world_arg */
+	ARGPLACE_EMPTY,  /* nowhere: an object without a value (C++) */
+	ARGPLACE_REG,    /* a value, in the low bytes of register `reg[0]' */
+	ARGPLACE_MEM,    /* in memory, at register reg[0] + disp */
+	ARGPLACE_AT,     /* an object at the address that is there */
+	ARGPLACE_PIECES, /* an object: 8 bytes in each register of reg[] */
+};
+
+#define ARGPLACE_PIECES_MAX 4 /* long double _Complex: two of x87 */
+
+struct argplace {
+	uint8_t kind;                     /* enum argplace_kind */
+	uint8_t npieces;                  /* PIECES */
+	uint8_t reg[ARGPLACE_PIECES_MAX]; /* enum ureg, UREG_XMM, UREG_ST */
+	int32_t disp;                     /* MEM, AT */
+};
+
 #define ARGLOC_MAX 16 /* most arguments a probe can have locations for */
+
+/* Behind them: variables of the target by name (tracer/locals.c). */
+#define ARGLOC_LOCALS ARGLOC_MAX
 
 #endif

@@ -429,7 +429,8 @@ struct rec_fault {
 	uint64_t value;  /* address, where the code has one */
 };
 
-/* A user stack: pcs innermost first, 0 after the last. */
+/* A user stack: pcs innermost first, 0 after the last.  A word with the highest
+ * bit, which no pc has, stands for a frame that a language has named. */
 struct rec_stack {
 	uint32_t pid;
 	uint32_t space; /* addrspace_stamp() of the memory it was taken in */

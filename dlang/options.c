@@ -185,6 +185,17 @@ option_rate(const char *s, int64_t *value)
 }
 
 static int
+option_share(const char *s, int64_t *value)
+{
+	const char *rest;
+
+	if (option_integer(s, value, &rest) != 0 ||
+	    (*rest != '\0' && strcmp(rest, "%") != 0))
+		return -EINVAL;
+	return *value >= 0 && *value <= 100 ? 0 : -EINVAL;
+}
+
+static int
 option_policy(const char *s, int64_t *value)
 {
 	static const char *const names[] = { [POLICY_SWITCH] = "switch",
@@ -251,6 +262,8 @@ option_set_number(struct options *o, enum option_id id, const char *value)
 		r = option_size(value, &n);
 	else if (value != NULL && option_rows[id].kind == OPTK_RATE)
 		r = option_rate(value, &n);
+	else if (value != NULL && option_rows[id].kind == OPTK_SHARE)
+		r = option_share(value, &n);
 	else if (value != NULL)
 		r = option_int(value, &n);
 	if (r == 0)
@@ -370,6 +383,7 @@ option_set(
 	case OPTK_FLAG: return option_set_flag(o, id, value);
 	case OPTK_INT:
 	case OPTK_SIZE:
+	case OPTK_SHARE:
 	case OPTK_RATE: return option_set_number(o, id, value);
 	case OPTK_STRING: return option_set_string(o, id, value);
 	case OPTK_POLICY: return option_set_policy(o, id, value);

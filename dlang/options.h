@@ -19,8 +19,9 @@ enum option_id {
 enum option_kind {
 	OPTK_FLAG, /* 0 or 1 */
 	OPTK_INT,
-	OPTK_SIZE, /* bytes; suffix k m g t */
-	OPTK_RATE, /* nanoseconds between two; suffix ns us ms s m h d hz */
+	OPTK_SIZE,  /* bytes; suffix k m g t */
+	OPTK_RATE,  /* nanoseconds between two; suffix ns us ms s m h d hz */
+	OPTK_SHARE, /* percent, from 0 to 100; suffix % */
 	OPTK_STRING,
 	OPTK_POLICY, /* bufpolicy: enum option_policy */
 	OPTK_NONE,   /* known to DTrace, without meaning here: accepted and

@@ -218,6 +218,23 @@ types_array(struct types *ts, struct type *of, uint64_t n)
 	return t;
 }
 
+void
+type_member_bits(
+    struct types *ts, struct type_member *m, uint64_t bits, uint64_t width)
+{
+	const struct type *t = type_resolve(m->type);
+	uint64_t unit = t->size * 8;
+
+	if (bits % unit + width > unit) {
+		m->type =
+		    types_lookup(ts, t->is_signed ? "long" : "unsigned long");
+		unit = 8; /* from the byte that it begins in */
+	}
+	m->offset = bits / unit * (unit / 8);
+	m->bit_offset = (uint8_t)(bits % unit);
+	m->bit_size = (uint8_t)width;
+}
+
 char *
 types_strdup(struct types *ts, const char *s)
 {
@@ -280,21 +297,30 @@ same_name(const char *a, const char *b)
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
+/* Types that are compared before two of damaged debug information are taken to
+ * differ: functions may take themselves there. */
+#define EQUAL_TYPES 10000
+
+static bool equal(const struct type *a, const struct type *b, unsigned *left);
+
 static bool
-func_equal(const struct type *a, const struct type *b)
+func_equal(const struct type *a, const struct type *b, unsigned *left)
 {
 	if (a->nmembers != b->nmembers || a->varargs != b->varargs ||
-	    !type_equal(a->base, b->base))
+	    !equal(a->base, b->base, left))
 		return false;
 	for (size_t i = 0; i < a->nmembers; i++)
-		if (!type_equal(a->members[i].type, b->members[i].type))
+		if (!equal(a->members[i].type, b->members[i].type, left))
 			return false;
 	return true;
 }
 
-bool
-type_equal(const struct type *a, const struct type *b)
+static bool
+equal(const struct type *a, const struct type *b, unsigned *left)
 {
+	if (*left == 0)
+		return false;
+	--*left;
 	a = resolve(a);
 	b = resolve(b);
 	if (a == b)
@@ -305,13 +331,13 @@ type_equal(const struct type *a, const struct type *b)
 	case TYPE_INT:
 		return a->size == b->size && a->is_signed == b->is_signed;
 	case TYPE_FLOAT: return a->size == b->size;
-	case TYPE_POINTER: return type_equal(a->base, b->base);
+	case TYPE_POINTER: return equal(a->base, b->base, left);
 	case TYPE_ARRAY:
-		return a->nelems == b->nelems && type_equal(a->base, b->base);
+		return a->nelems == b->nelems && equal(a->base, b->base, left);
 	case TYPE_ENUM:
 	case TYPE_STRUCT:
 	case TYPE_UNION: return same_name(a->name, b->name);
-	case TYPE_FUNC: return func_equal(a, b);
+	case TYPE_FUNC: return func_equal(a, b, left);
 	case TYPE_VOID:
 	case TYPE_STRING:
 	case TYPE_STACK:
@@ -325,6 +351,14 @@ type_equal(const struct type *a, const struct type *b)
 	case TYPE_FORWARD: return false;
 	}
 	return false;
+}
+
+bool
+type_equal(const struct type *a, const struct type *b)
+{
+	unsigned left = EQUAL_TYPES;
+
+	return equal(a, b, &left);
 }
 
 bool
@@ -380,16 +414,20 @@ type_is_byref(const struct type *t)
 /* Unnamed members nest no deeper in any program worth reading; damaged debug
  * information may nest without end. */
 #define MEMBER_DEPTH 32
+/* ... and breed: so many are looked at. */
+#define MEMBERS_SEEN 1000000
 
 static const struct type_member *
-find_member(struct type *t, const char *name, uint64_t *offset, int depth)
+find_member(struct type *t, const char *name, uint64_t *offset, int depth,
+    unsigned *left)
 {
 	t = type_resolve(t);
 	if (t == NULL || depth > MEMBER_DEPTH ||
 	    (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION))
 		return NULL;
-	for (size_t i = 0; i < t->nmembers; i++) {
+	for (size_t i = 0; i < t->nmembers && *left != 0; i++) {
 		struct type_member *m = &t->members[i];
+		--*left;
 		if (m->name != NULL && strcmp(m->name, name) == 0) {
 			*offset += m->offset;
 			return m;
@@ -398,7 +436,7 @@ find_member(struct type *t, const char *name, uint64_t *offset, int depth)
 			continue;
 		uint64_t inner = *offset + m->offset;
 		const struct type_member *found =
-		    find_member(m->type, name, &inner, depth + 1);
+		    find_member(m->type, name, &inner, depth + 1, left);
 		if (found != NULL) {
 			*offset = inner;
 			return found;
@@ -410,7 +448,9 @@ find_member(struct type *t, const char *name, uint64_t *offset, int depth)
 const struct type_member *
 type_member(struct type *t, const char *name, uint64_t *offset)
 {
-	return find_member(t, name, offset, 0);
+	unsigned left = MEMBERS_SEEN;
+
+	return find_member(t, name, offset, 0, &left);
 }
 
 /* ---- printing ---- */
@@ -421,20 +461,31 @@ tag_word(enum type_kind k)
 	return k == TYPE_UNION ? "union" : k == TYPE_ENUM ? "enum" : "struct";
 }
 
+static bool
+is_qualifier(const struct type *t)
+{
+	return t->kind == TYPE_CONST || t->kind == TYPE_VOLATILE ||
+	    t->kind == TYPE_RESTRICT;
+}
+
+static const char *
+qualifier(const struct type *t)
+{
+	return t->kind == TYPE_CONST ? "const" :
+	    t->kind == TYPE_VOLATILE ? "volatile" :
+				       "restrict";
+}
+
 static void
 name_base(const struct type *t, struct str *out)
 {
-	switch (t->kind) {
-	case TYPE_CONST:
-	case TYPE_VOLATILE:
-	case TYPE_RESTRICT:
-		str_add(out,
-		    t->kind == TYPE_CONST        ? "const " :
-			t->kind == TYPE_VOLATILE ? "volatile " :
-						   "restrict ");
-		if (t->base != NULL)
-			name_base(t->base, out);
+	for (int i = 0; i < 64 && t != NULL && is_qualifier(t); i++) {
+		str_printf(out, "%s ", qualifier(t));
+		t = t->base;
+	}
+	if (t == NULL)
 		return;
+	switch (t->kind) {
 	case TYPE_STRUCT:
 	case TYPE_UNION:
 	case TYPE_ENUM:
@@ -453,47 +504,89 @@ name_base(const struct type *t, struct str *out)
 	case TYPE_DYN:
 		str_add(out, t->name != NULL ? t->name : "(anon)");
 		return;
+	case TYPE_CONST:
+	case TYPE_VOLATILE:
+	case TYPE_RESTRICT: /* of themselves */
 	case TYPE_POINTER:
 	case TYPE_ARRAY:
 	case TYPE_FUNC: return; /* name_type() came past these */
 	}
 }
 
+/* Has it, under its qualifiers, a declarator? */
+static bool
+is_derived(const struct type *t)
+{
+	for (int i = 0; i < 64 && t != NULL && is_qualifier(t); i++)
+		t = t->base;
+	return t != NULL &&
+	    (t->kind == TYPE_POINTER || t->kind == TYPE_ARRAY ||
+		t->kind == TYPE_FUNC);
+}
+
+/* Types that a name is made of: more is of damaged debug information, where
+ * functions take themselves. */
+#define NAME_TYPES 500
+
+static void name_type(const struct type *t, const char *inner,
+    bool inner_is_ptr, unsigned *left, struct str *out);
+
+/* `*const p': the word stands behind the star.  An array's belongs to its
+ * elements, where it cannot be told from theirs. */
+static void
+name_qualified(const struct type *t, const char *inner, bool inner_is_ptr,
+    unsigned *left, struct str *out)
+{
+	const struct type *of = type_resolve((struct type *)(uintptr_t)t);
+	struct str next = { 0 };
+
+	if (of->kind == TYPE_POINTER)
+		str_printf(&next, "%s%s", qualifier(t),
+		    inner[0] != '\0' && inner[0] != '[' ? " " : "");
+	str_add(&next, inner);
+	name_type(t->base, str_c(&next), inner_is_ptr, left, out);
+	str_fini(&next);
+}
+
 /* Wrap the declarator built so far (`inner') in what t adds, from the outside
  * in, and end with the base type's name before it. */
 static void
-name_type(const struct type *t, const char *inner, bool inner_is_ptr, int depth,
-    struct str *out)
+name_type(const struct type *t, const char *inner, bool inner_is_ptr,
+    unsigned *left, struct str *out)
 {
 	struct str next = { 0 };
 
-	if (t == NULL || depth > 64) {
+	if (t == NULL || *left == 0) {
 		str_add(out, "<unknown>");
 		return;
 	}
+	--*left;
 	bool wrap = inner_is_ptr;
+	if (is_qualifier(t) && is_derived(t->base)) {
+		name_qualified(t, inner, inner_is_ptr, left, out);
+		return;
+	}
 	switch (t->kind) {
 	case TYPE_POINTER:
 		str_printf(&next, "*%s", inner);
-		name_type(t->base, str_c(&next), true, depth + 1, out);
+		name_type(t->base, str_c(&next), true, left, out);
 		break;
 	case TYPE_ARRAY:
 		str_printf(&next, wrap ? "(%s)[%lu]" : "%s[%lu]", inner,
 		    (unsigned long)t->nelems);
-		name_type(t->base, str_c(&next), false, depth + 1, out);
+		name_type(t->base, str_c(&next), false, left, out);
 		break;
 	case TYPE_FUNC:
 		str_printf(&next, wrap ? "(%s)(" : "%s(", inner);
-		for (size_t i = 0; i < t->nmembers; i++) {
+		for (size_t i = 0; i<t->nmembers && * left> 0; i++) {
 			if (i > 0)
 				str_add(&next, ", ");
-			name_type(
-			    t->members[i].type, "", false, depth + 1, &next);
+			name_type(t->members[i].type, "", false, left, &next);
 		}
 		if (t->varargs)
 			str_add(&next, t->nmembers > 0 ? ", ..." : "...");
 		str_addc(&next, ')');
-		name_type(t->base, str_c(&next), false, depth + 1, out);
+		name_type(t->base, str_c(&next), false, left, out);
 		break;
 	case TYPE_VOID:
 	case TYPE_INT:
@@ -523,8 +616,9 @@ char *
 type_name(const struct type *t, char *buf, size_t size)
 {
 	struct str s = { 0 };
+	unsigned left = NAME_TYPES;
 
-	name_type(t, "", false, 0, &s);
+	name_type(t, "", false, &left, &s);
 	snprintf(buf, size, "%s", str_c(&s));
 	str_fini(&s);
 	return buf;

@@ -57,7 +57,10 @@ struct type {
 	bool is_signed;   /* INT, ENUM */
 	bool userland;    /* POINTER (and what is reached by it): in the
 			      * target, wherever that matters */
-	bool spare; /* STRUCT: a definition in the program takes its place */
+	bool spare;    /* STRUCT: a definition in the program takes its place */
+	bool indirect; /* STRUCT, UNION: as an argument or result it stands in
+			* memory, its address is passed (C++, Rust) */
+	bool vector;   /* ARRAY: of the machine; one value in one register */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
 	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: of the target, not of
 		       * the program, whose own definition would count */
@@ -97,6 +100,14 @@ struct type *types_array(struct types *ts, struct type *of, uint64_t n);
 int types_define(struct types *ts, const char *name, struct type *t);
 /* A tag of the target is the program's to define: a forward again. */
 void type_disown(struct type *t);
+
+/*
+ * Place a bit-field of `width' bits, from `bits' on in its structure, in a
+ * storage unit as wide as its type, of which the size is known; one that lies
+ * across two units (packed) in the 8 bytes from that on in which it begins.
+ */
+void type_member_bits(
+    struct types *ts, struct type_member *m, uint64_t bits, uint64_t width);
 
 /* Text that lives as long as the table. */
 char *types_strdup(struct types *ts, const char *s);

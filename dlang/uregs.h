@@ -47,6 +47,21 @@ enum ureg {
 /* Indices that D documents; the last, R_TRAPNO, reads as 0. */
 #define UREG_D_COUNT 26
 
+/*
+ * More registers, for who asks the environment: the low and the high eight
+ * bytes of xmm0 to xmm15, significand and exponent of st(0) to st(7), as
+ * FXSAVE has them (Intel SDM volume 1, 10.5.1).
+ */
+#define UREG_FP           32
+#define UREG_XMM(n, half) (UREG_FP + 2 * (n) + (half))
+#define UREG_ST(n, half)  (UREG_FP + 32 + 2 * (n) + (half))
+#define UREG_ALL          UREG_ST(8, 0)
+#define UREG_FP_COUNT     (UREG_ALL - UREG_FP)
+
+/* From this index on uregs[] is register number index - UREG_RAW: code that the
+ * compiler writes asks so, programs cannot. */
+#define UREG_RAW 0x100
+
 struct uregs {
 	uint64_t r[UREG_COUNT];
 };

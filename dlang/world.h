@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlang/argloc.h"
 #include "dlang/attr.h"
 #include "dlang/base/diag.h"
 
@@ -27,6 +28,8 @@ struct world_arg {
 	struct type *native;     /* what the probe has */
 	struct type *translated; /* what args[n] is declared as; same if none */
 	unsigned source;         /* which native argument it comes from */
+	struct argplace place;   /* where it is */
+	const char *why;         /* with -ENOENT: what is wrong, or NULL */
 };
 
 struct world_symbol {
@@ -36,6 +39,13 @@ struct world_symbol {
 	const char *object;
 	bool function;
 	const char *why; /* with -ENOENT: what is wrong with it, or NULL */
+};
+
+struct world_local {
+	struct type *type;
+	uint32_t arg;    /* it is argument `arg' of the hit (args_get()) */
+	const char *why; /* with -ENOENT: what is wrong with it; lives as long
+			  * as the types */
 };
 
 struct world_ops {
@@ -49,8 +59,9 @@ struct world_ops {
 
 	/* The number of typed arguments of the probes described, and their
 	 * types; -ENOTUNIQ when they differ (D_ARGS_MULTI), -ENOENT when none
-	 * has types. */
-	int (*nargs)(void *w, const struct probe_desc *pd);
+	 * has types: then *why may be a sentence that says why. */
+	int (*nargs)(void *w, const struct probe_desc *pd, struct types *ts,
+	    const char **why);
 	int (*arg)(void *w, const struct probe_desc *pd, unsigned n,
 	    struct types *ts, struct world_arg *out);
 
@@ -58,6 +69,12 @@ struct world_ops {
 	 * 0 or -ENOENT. */
 	int (*symbol)(void *w, const char *object, const char *name,
 	    struct types *ts, struct world_symbol *out);
+
+	/* Variable of the source where the described probes are: its value
+	 * (of a struct, union or array its address), or with `address' where
+	 * it lies.  0 or -ENOENT. */
+	int (*local)(void *w, const struct probe_desc *pd, const char *name,
+	    bool address, struct types *ts, struct world_local *out);
 
 	/* Type by name in an object's debug information.  0 or -ENOENT. */
 	int (*type)(void *w, const char *object, const char *name,

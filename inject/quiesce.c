@@ -4,16 +4,21 @@
  */
 #include "inject/quiesce.h"
 
+#include <errno.h>
+
 #include "inject/slot.h"
 
 void
 quiesce_init(struct quiesce *q, struct target *t, const struct slots *s)
 {
 	uint64_t pc;
+	int r;
 
 	*q = (struct quiesce){ 0 };
-	for (unsigned n = 0; t->ops->thread_pc(t, n, &pc) == 0; n++) {
-		struct tracepoint *tp = slot_owner(s, pc);
+	for (unsigned n = 0; (r = t->ops->thread_pc(t, n, &pc)) != -ENOENT;
+	     n++) {
+		struct tracepoint *tp = r == 0 ? slot_owner(s, pc) : NULL;
+		q->all |= r != 0;
 		if (tp != NULL)
 			hash_set(&q->busy, (uintptr_t)tp, tp);
 	}
@@ -28,5 +33,5 @@ quiesce_fini(struct quiesce *q)
 bool
 quiesce_busy(const struct quiesce *q, const struct tracepoint *tp)
 {
-	return hash_get(&q->busy, (uintptr_t)tp) != NULL;
+	return q->all || hash_get(&q->busy, (uintptr_t)tp) != NULL;
 }

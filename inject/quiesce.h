@@ -17,6 +17,7 @@ struct tracepoint;
 /* The tracepoints whose slots are occupied, as of quiesce_init(). */
 struct quiesce {
 	struct hash busy; /* by the tracepoint's address in our memory */
+	bool all;         /* a thread is somewhere, we do not know where */
 };
 
 /* Ask every thread of the target, once.  All of them are stopped. */

@@ -3,8 +3,8 @@
  * text, or, where the target may not map (seccomp, execmem), the unused tail
  * of a text segment, called a cave.
  *
- *	chunk     |gran|gran|gran|gran| ...        16 bytes each
- *	owner[]    tpA  tpA  NULL tpB              who runs there
+ *	chunk     |mark|gran|gran|gran| ...        16 bytes each
+ *	owner[]    rsvd tpA  NULL tpB              who runs there
  *	image      bytes as the target has them, or will after slots_flush()
  *	dirty      [lo, hi) of image that the target does not have yet
  *
@@ -19,19 +19,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "dlang/base/vec.h"
+#include "inject/tracepoint.h"
 
 /* Most slots are a short instruction and a jump of five bytes. */
-#define GRANULE 16
+#define GRANULE    16
 
-/* A few thousand slots, and still small beside what a process maps.  The
- * shrunken build has room for the slots of a handful of tracepoints. */
-#ifdef DTRAP_SHRINK
-#define CHUNK_SIZE 4096
-#else
-#define CHUNK_SIZE 65536
-#endif
+#define CHUNK_SIZE SLOT_MEMORY
+
+/* What memory of ours begins with. */
+static const uint8_t mark[SLOT_MARK] = "\xcc"
+				       "dtrap's slots";
+static_assert(SLOT_MARK == GRANULE, "the mark takes the first granule");
+/* Whose that granule is: nobody is ever there. */
+static struct tracepoint reserved;
 
 /* A cave smaller than this is not worth a system call at detach. */
 #define CAVE_MIN 64
@@ -56,40 +59,11 @@ struct slots {
 	uint64_t full_near;
 };
 
-static unsigned long fail_after;
-static bool fail_read;
-
-void
-slot_fail_after(unsigned long n)
-{
-	fail_after = n;
-	fail_read = true;
-}
-
-/* DTRAP_FAIL=slot:N among others, separated by commas. */
-static void
-read_fail_knob(void)
-{
-	const char *s = getenv("DTRAP_FAIL");
-
-	if (fail_read)
-		return;
-	fail_read = true;
-	while (s != NULL && *s != '\0') {
-		if (strncmp(s, "slot:", 5) == 0)
-			fail_after = strtoul(s + 5, NULL, 10);
-		s = strchr(s, ',');
-		if (s != NULL)
-			s++;
-	}
-}
-
 struct slots *
 slots_create(struct target *t)
 {
 	struct slots *s = mem_zalloc(sizeof(*s));
 
-	read_fail_knob();
 	s->target = t;
 	return s;
 }
@@ -135,6 +109,16 @@ chunk_add(struct slots *s, uint64_t start, uint64_t size)
 	LOG("slot", "chunk of %#lx bytes at %#lx", (unsigned long)size,
 	    (unsigned long)start);
 	return c;
+}
+
+/* It is memory of ours, not a cave. */
+static void
+chunk_mark(struct chunk *c)
+{
+	memcpy(c->image, mark, sizeof(mark));
+	c->owner[0] = &reserved;
+	c->free--;
+	c->dirty_hi = sizeof(mark);
 }
 
 /* Does [addr, addr + size) lie in [lo, hi]? */
@@ -253,10 +237,13 @@ chunk_by_mapping(struct slots *s, uint64_t near, struct chunk **c)
 	 * when the first answer was no. */
 	if (s->full && near - s->full_near + (1U << 28) < (1U << 29))
 		return -ENOMEM;
+	fault_kill("slot-map");
 	int err = t->ops->map_near(t, near, CHUNK_SIZE, &start);
+	fault_kill("slot-mapped");
 
 	if (err == 0) {
 		*c = chunk_add(s, start, CHUNK_SIZE);
+		chunk_mark(*c);
 	} else if (err == -ENOMEM) {
 		s->full = true;
 		s->full_near = near;
@@ -273,7 +260,7 @@ slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 	struct chunk *c = NULL;
 
 	ASSERT(size != 0 && size <= SLOT_SIZE_MAX);
-	if (fail_after != 0 && --fail_after == 0)
+	if (fault_due(FAULT_SLOT))
 		return -ENOMEM;
 	vec_foreach(have, &s->chunks)
 		if (chunk_cut(have, lo, hi, size, owner, addr) == 0)
@@ -344,6 +331,7 @@ slots_flush(struct slots *s)
 			c->failed = true;
 			err = -EFAULT;
 		}
+		fault_kill("slot-flush");
 		c->dirty_lo = c->dirty_hi = 0;
 	}
 	s->full = false;
@@ -362,14 +350,34 @@ struct tracepoint *
 slot_owner(const struct slots *s, uint64_t pc)
 {
 	const struct chunk *c = chunk_of(s, pc);
+	struct tracepoint *owner =
+	    c != NULL ? c->owner[(pc - c->start) / GRANULE] : NULL;
 
-	return c != NULL ? c->owner[(pc - c->start) / GRANULE] : NULL;
+	return owner != &reserved ? owner : NULL;
+}
+
+bool
+slot_memory_is_marked(const uint8_t bytes[SLOT_MARK])
+{
+	return memcmp(bytes, mark, sizeof(mark)) == 0;
 }
 
 bool
 slot_memory(const struct slots *s, uint64_t pc)
 {
 	return chunk_of(s, pc) != NULL;
+}
+
+bool
+slot_bounds(const struct slots *s, uint64_t addr, uint64_t *start, size_t *size)
+{
+	const struct chunk *c = chunk_of(s, addr);
+
+	if (c == NULL)
+		return false;
+	*start = c->start;
+	*size = c->size;
+	return true;
 }
 
 struct slots *
@@ -381,6 +389,8 @@ slots_fork(const struct slots *s, struct target *child)
 	for (size_t i = 0; i < s->chunks.len; i++) {
 		const struct chunk *c = &s->chunks.at[i];
 		struct chunk *d = chunk_add(copy, c->start, c->size);
+		if (c->original == NULL)
+			chunk_mark(d);
 		memcpy(d->image, c->image, c->size);
 		d->failed = c->failed;
 		d->dirty_lo = c->dirty_lo;
@@ -410,14 +420,15 @@ slot_adopt(
 	c->free -= n;
 }
 
-/* Is any thread in the chunk, wherever in it? */
+/* Is any thread in the chunk, wherever in it, or might be? */
 static bool
 chunk_occupied(struct target *t, const struct chunk *c)
 {
 	uint64_t pc;
+	int r;
 
-	for (unsigned n = 0; t->ops->thread_pc(t, n, &pc) == 0; n++)
-		if (pc - c->start < c->size)
+	for (unsigned n = 0; (r = t->ops->thread_pc(t, n, &pc)) != -ENOENT; n++)
+		if (r != 0 || pc - c->start < c->size)
 			return true;
 	return false;
 }
@@ -451,7 +462,9 @@ slots_release(struct slots *s,
 			continue;
 		}
 		uint64_t start = c->start, end = c->start + c->size;
+		fault_kill("slot-release");
 		chunk_release(s, c);
+		fault_kill("slot-released");
 		gone(ctx, start, end);
 	}
 	s->chunks.len = kept;

@@ -52,6 +52,10 @@ struct tracepoint *slot_owner(const struct slots *s, uint64_t pc);
 /* Is pc in memory that slots are cut from, used or not? */
 bool slot_memory(const struct slots *s, uint64_t pc);
 
+/* The piece of memory that addr's slot was cut from; false outside of all. */
+bool slot_bounds(
+    const struct slots *s, uint64_t addr, uint64_t *start, size_t *size);
+
 /* The same pool over a copy of the memory; nothing has an owner yet. */
 struct slots *slots_fork(const struct slots *s, struct target *child);
 
@@ -65,9 +69,5 @@ void slot_adopt(
  */
 void slots_release(struct slots *s,
     void (*gone)(void *ctx, uint64_t start, uint64_t end), void *ctx);
-
-/* Make the n-th slot_alloc() from now fail; 0 turns it off.  Also set at start
- * by DTRAP_FAIL=slot:N. */
-void slot_fail_after(unsigned long n);
 
 #endif

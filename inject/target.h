@@ -43,8 +43,12 @@ struct target_ops {
 	int (*cave)(struct target *, uint64_t near, unsigned *cookie,
 	    uint64_t *addr, size_t *size);
 
-	/* The program counters of all threads: for quiescing.  Threads are
-	 * numbered from 0; -ENOENT past the last. */
+	/*
+	 * The program counters of all threads: for quiescing.  Threads are
+	 * numbered from 0; -ENOENT past the last.  Those that run no more in
+	 * our hands but were let go asleep count, with where they slept.
+	 * -EAGAIN: this one's cannot be told, it may be anywhere.
+	 */
 	int (*thread_pc)(struct target *, unsigned n, uint64_t *pc);
 	int (*thread_set_pc)(struct target *, unsigned n, uint64_t pc);
 };

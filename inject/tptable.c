@@ -6,6 +6,7 @@
 #include "inject/slot.h"
 #include "inject/target.h"
 #include "inject/tracepoint_impl.h"
+#include "inject/trapset.h"
 
 struct slots *
 tptable_slots(struct tptable *tab)
@@ -26,6 +27,7 @@ tptable_create(struct target *t)
 
 	tab->target = t;
 	tab->slots = slots_create(t);
+	tab->traps = trapset_create(t);
 	tab->lowest = UINT64_MAX;
 	return tab;
 }
@@ -44,6 +46,7 @@ tptable_destroy(struct tptable *tab)
 	hash_foreach(h, &tab->pages)
 		mem_free(h->value);
 	slots_destroy(tab->slots);
+	trapset_destroy(tab->traps);
 	hash_fini(&tab->by_addr);
 	hash_fini(&tab->pages);
 	hash_fini(&tab->recent);
@@ -220,6 +223,18 @@ tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf, size_t len)
 
 /* ---- the ends: detach, fork, unmap ---- */
 
+struct trapset *
+tptable_traps(struct tptable *tab)
+{
+	return tab->traps;
+}
+
+uint64_t
+tptable_near(const struct tptable *tab)
+{
+	return tab->first != NULL ? tab->first->tp.addr : 0;
+}
+
 bool
 tptable_queued(const struct tptable *tab)
 {
@@ -233,6 +248,7 @@ tptable_fork(const struct tptable *tab, struct target *child)
 
 	copy->target = child;
 	copy->slots = slots_fork(tab->slots, child);
+	copy->traps = trapset_fork(tab->traps, child);
 	copy->lowest = tab->lowest;
 	copy->highest = tab->highest;
 	for (const struct entry *e = tab->first; e != NULL; e = e->next) {
@@ -292,6 +308,7 @@ tracepoint_forget(struct tptable *tab, uint64_t start, uint64_t end)
 {
 	struct entry *next;
 
+	trapset_forget(tab->traps, start, end);
 	for (struct entry *e = tab->first; e != NULL; e = next) {
 		next = e->next;
 		if (e->tp.addr < start || e->tp.addr >= end ||

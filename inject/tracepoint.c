@@ -6,7 +6,8 @@
  *   - by_addr holds every tracepoint that is not GONE, one per address;
  *   - a byte of text differs from the program's only for a tracepoint in state
  *     TRAP, and only where patch_run() wrote it;
- *   - an int3 is written after its slot has reached the target;
+ *   - an int3 is written after its slot, and what takes it out when we are
+ *     gone (trapset.h), have reached the target;
  *   - what is not the byte we wrote is not restored.
  *
  * Text is changed by runs: tracepoints of one page in address order are read,
@@ -23,10 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "inject/quiesce.h"
 #include "inject/slot.h"
 #include "inject/tracepoint_impl.h"
+#include "inject/trapset.h"
 
 /* Tracepoints in one run: bounds the stack, not the table. */
 #define RUN_MAX 128
@@ -323,18 +326,42 @@ sort_entries(entry_vec *v)
 		qsort(v->at, v->len, sizeof(*v->at), entry_cmp);
 }
 
+/* What is to be armed is known in the target first. */
+static void
+add_traps(struct tptable *tab, const struct commit *c)
+{
+	uint64_t start;
+	size_t size;
+
+	for (size_t i = 0; i < c->arm.len; i++) {
+		const struct tracepoint *tp = &c->arm.at[i]->tp;
+		if (tp->was_int3)
+			continue;
+		if (tp->slot != 0 &&
+		    slot_bounds(tab->slots, tp->slot, &start, &size))
+			trapset_add(
+			    tab->traps, TRAP_SLOTS, start, (uint32_t)size);
+		trapset_add(tab->traps, TRAP_TEXT, tp->addr, tp->saved);
+	}
+	if (trapset_flush(tab->traps) != 0)
+		LOG("tracepoint", "what outlives us cannot be written");
+}
+
 static void
 arm_all(struct tptable *tab, struct commit *c)
 {
 	int done[RUN_MAX];
 
 	fill_slots(tab, c);
+	fault_kill("arm-begin");
 	drop_failed(&c->arm);
+	add_traps(tab, c);
 	sort_entries(&c->arm);
 	for (size_t i = 0, n; i < c->arm.len; i += n) {
 		struct entry **at = &c->arm.at[i];
 		n = run_length(at, c->arm.len - i);
 		patch_each(tab, at, n, PATCH_ARM, done);
+		fault_kill("arm-run");
 		for (size_t k = 0; k < n; k++) {
 			if (done[k] == 0)
 				entry_armed(tab, at[k]);
@@ -358,6 +385,7 @@ disarm_run(struct tptable *tab, struct entry *const *at, size_t n)
 	unsigned left = 0;
 
 	patch_each(tab, at, n, PATCH_RESTORE, done);
+	fault_kill("restore-run");
 	for (size_t k = 0; k < n; k++) {
 		if (done[k] == -EBUSY)
 			left++;
@@ -440,9 +468,13 @@ tracepoint_commit(struct tptable *tab,
 	struct commit c = { 0 };
 
 	take_queue(tab, &c);
+	fault_kill("commit-begin");
 	disarm_all(tab, &c);
+	fault_kill("commit-disarmed");
 	arm_all(tab, &c);
+	fault_kill("commit-armed");
 	drain(tab);
+	fault_kill("commit-end");
 	unsigned n = (unsigned)c.failed.len;
 
 	/* The callback may put the tracepoint: that queues, it frees nothing

@@ -99,12 +99,32 @@ void tracepoint_overlay(
  */
 unsigned tracepoint_restore_all(struct tptable *tab);
 
+/* What outlives us in the address space: trapset.h.  What is committed is in
+ * it first; that it is mapped is the caller's business. */
+struct trapset *tptable_traps(struct tptable *tab);
+
+/* Where its first tracepoint is, or 0. */
+uint64_t tptable_near(const struct tptable *tab);
+
 /* Does a change wait for tracepoint_commit()? */
 bool tptable_queued(const struct tptable *tab);
 
 /* A copy of the table for a fork's child, whose memory has our int3s in it:
  * same tracepoints, same slots, states as they are; user pointers are NULL. */
 struct tptable *tptable_fork(const struct tptable *tab, struct target *child);
+
+/*
+ * Slots are cut from anonymous memory, in pieces of this size that begin with a
+ * mark: so that what had to be left mapped, with a thread inside that could not
+ * be woken, is known again.
+ */
+#ifdef DTRAP_SHRINK
+#define SLOT_MEMORY 4096 /* for a handful of tracepoints */
+#else
+#define SLOT_MEMORY 65536 /* a few thousand, and little beside a process's */
+#endif
+#define SLOT_MARK 16
+bool slot_memory_is_marked(const uint8_t bytes[SLOT_MARK]);
 
 /* Unmap slot memory that no thread can be in.  After restore_all(), with every
  * thread out of its slot.  Pages that are still in use are left mapped. */

@@ -37,6 +37,7 @@ struct page {
 struct tptable {
 	struct target *target; /* borrowed */
 	struct slots *slots;
+	struct trapset *traps;
 	struct hash by_addr;
 	struct hash pages;  /* struct page by number: who is armed there */
 	struct hash recent; /* addresses that had an int3 once */

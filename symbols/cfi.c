@@ -1,6 +1,7 @@
 /*
  * CFI rules of a load object, by libdw: .eh_frame first, then .debug_frame of
- * the file or of its separate debug file.
+ * the file or of its separate debug file; in a stripped Go program, by what its
+ * run time knows of frames (gosym.c).
  *
  * libdw runs the program of an unwind entry up to an address and describes
  * each register by a DWARF expression.  The common ones become a kind and an
@@ -176,6 +177,28 @@ cfi_debug(struct object *o)
 	return c->debug;
 }
 
+/* A Go function's frame, by the table of its run time: all above the return
+ * address is the function's.  What it does to other registers is not told. */
+static struct cfi_row *
+row_of_go(const struct object *o, uint64_t addr)
+{
+	struct cfi_row *row;
+	uint64_t size;
+
+	if (!o->go || gosym_frame(o, addr, &size) != 0)
+		return NULL;
+	row = mem_zalloc(sizeof(*row) + 2 * sizeof(row->rules[0]));
+	row->cfa = (struct cfi_rule){
+		.kind = CFI_REG, .reg = CFI_RSP, .offset = (int64_t)size + 8
+	};
+	row->count = size == 0 ? 2 : 1;
+	row->rules[0] = (struct cfi_rule){
+		.kind = CFI_AT_CFA, .of = CFI_RIP, .offset = -8
+	};
+	row->rules[1] = (struct cfi_rule){ .kind = CFI_SAME, .of = CFI_RBP };
+	return row;
+}
+
 static struct cfi_row *
 row_make(struct object *o, uint64_t addr)
 {
@@ -194,7 +217,7 @@ row_make(struct object *o, uint64_t addr)
 	if (debug != NULL && dwarf_cfi_addrframe(debug, addr, &frame) == 0)
 		row = row_compile(frame);
 	free(frame);
-	return row;
+	return row != NULL ? row : row_of_go(o, addr);
 }
 
 static void

@@ -231,10 +231,13 @@ static void
 each_match(struct dwarf *d, const struct section *s, const void *what,
     size_t len, void (*want)(struct dwarf *, uint64_t))
 {
-	const uint8_t *p = s->at, *end = s->at + s->size;
+	const uint8_t *p = s->at, *end;
 
-	while (p != NULL && p < end &&
-	    (p = memmem(p, (size_t)(end - p), what, len)) != NULL) {
+	if (p == NULL)
+		return;
+	end = p + s->size;
+	while (
+	    p < end && (p = memmem(p, (size_t)(end - p), what, len)) != NULL) {
 		want(d, (uint64_t)(p - s->at));
 		p++;
 	}
@@ -310,8 +313,8 @@ want_name(struct dwarf *d, const char *name)
 
 /* ---- going through a unit ---- */
 
-static const char *
-linkage_name(Dwarf_Die *die)
+const char *
+dwarf_linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 
@@ -331,7 +334,7 @@ is_named(Dwarf_Die *die, const char *name)
 	/* Only C++ and its like have names for the linker, which begin so. */
 	if (name[0] != '_')
 		return false;
-	own = linkage_name(die);
+	own = dwarf_linkage_name(die);
 	return own != NULL && strcmp(own, name) == 0;
 }
 

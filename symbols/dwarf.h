@@ -54,6 +54,26 @@ int dwarf_var(struct dwtypes *dw, struct object *o, const char *name,
 int dwarf_type(
     struct dwtypes *dw, struct object *o, const char *name, struct type **out);
 
+/* How a function gets its arguments. */
+enum dwarf_calls {
+	DWARF_CALLS_C,    /* as the ABI of the machine says for C and C++ */
+	DWARF_CALLS_RUST, /* as Rust's compiler does */
+	DWARF_CALLS_OWN,  /* some other way that it does not tell */
+};
+
+struct dwarf_proto {
+	struct type *type; /* TYPE_FUNC */
+	enum dwarf_calls calls;
+};
+
+/*
+ * The prototype of the function whose code begins at addr (the file's own),
+ * called `name' where several do.  0; -ENOENT when there is none, or no debug
+ * information.
+ */
+int dwarf_proto(struct dwtypes *dw, struct object *o, uint64_t addr,
+    const char *name, struct dwarf_proto *out);
+
 /* The base name of the source file, borrowed, and the line that the
  * instruction at addr (the file's own) was made of; false when not known. */
 bool dwarf_line(struct object *o, uint64_t addr, const char **file, int *line);

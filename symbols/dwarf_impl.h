@@ -1,17 +1,37 @@
 /*
  * Between dwarf.c (which finds entries by name), dwarf_types.c (which makes
- * types of them) and dwarf_line.c.
+ * types of them) and the files that go by addresses: dwarf_line.c,
+ * dwarf_lines.c, dwarf_proto.c, dwarf_scope.c.
  */
 #ifndef SYMBOLS_DWARF_IMPL_H
 #define SYMBOLS_DWARF_IMPL_H
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 
 #include "symbols/dwarf.h"
 #include "symbols/object_impl.h"
 
+/* Does the operation push the constant that follows it?  (DWARF 5, 7.7.1: their
+ * numbers are in one row.) */
+static inline bool
+dwarf_op_is_constant(uint8_t atom)
+{
+	return atom >= DW_OP_const1u && atom <= DW_OP_consts;
+}
+
+/* What the linker calls an entry; NULL: nothing of its own. */
+const char *dwarf_linkage_name(Dwarf_Die *die);
+
 /* libdw's handle of the debug information, or NULL where there is none. */
 Dwarf *dwarf_handle(struct object *o);
+
+/* The unit whose code has the address (the file's own); false: none. */
+bool dwarf_unit_at(Dwarf *dbg, uint64_t addr, Dwarf_Die *unit);
+
+/* The unit's language passes objects by address that C passes by value: does
+ * it so with those of this class?  (C++) */
+bool dwarf_is_indirect(Dwarf_Die *die);
 
 /*
  * Every entry outside of functions whose name, or name for the linker, is

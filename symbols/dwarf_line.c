@@ -5,10 +5,10 @@
 
 #include "symbols/dwarf_impl.h"
 
-/* The unit of an address.  An index of them (.debug_aranges) is not there for
- * every compiler's output; the units' own ranges are. */
-static bool
-line_unit(Dwarf *dbg, uint64_t addr, Dwarf_Die *unit)
+/* An index of addresses (.debug_aranges) is not there for every compiler's
+ * output; the units' own ranges are. */
+bool
+dwarf_unit_at(Dwarf *dbg, uint64_t addr, Dwarf_Die *unit)
 {
 	Dwarf_CU *cu = NULL;
 	uint8_t type;
@@ -27,10 +27,10 @@ dwarf_line(struct object *o, uint64_t addr, const char **file, int *line)
 	Dwarf *dbg = dwarf_handle(o);
 	Dwarf_Die unit;
 
-	if (dbg == NULL || !line_unit(dbg, addr, &unit))
+	if (dbg == NULL || !dwarf_unit_at(dbg, addr, &unit))
 		return false;
 	Dwarf_Line *at = dwarf_getsrc_die(&unit, addr);
-	if (at == NULL || dwarf_lineno(at, line) != 0 || *line == 0)
+	if (at == NULL || dwarf_lineno(at, line) != 0 || *line <= 0)
 		return false;
 	const char *path = dwarf_linesrc(at, NULL, NULL);
 	if (path == NULL)

@@ -124,6 +124,17 @@ dwtype_named_by(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 
 /* ---- base types ---- */
 
+/* Two numbers, one behind the other: C11 6.2.5p13. */
+static struct type *
+complex_type(struct dwtypes *dw, uint64_t size)
+{
+	const char *half = size == 8 ? "float" :
+	    size == 16               ? "double" :
+				       "long double";
+
+	return types_array(dw->ts, types_lookup(dw->ts, half), 2);
+}
+
 static struct type *
 base_type(struct dwtypes *dw, Dwarf_Die *die)
 {
@@ -134,10 +145,10 @@ base_type(struct dwtypes *dw, Dwarf_Die *die)
 
 	number(die, DW_AT_encoding, &encoding);
 	switch (encoding) {
+	case DW_ATE_complex_float: return complex_type(dw, size);
 	case DW_ATE_signed:
 	case DW_ATE_signed_char: is_signed = true; break;
 	case DW_ATE_float:
-	case DW_ATE_complex_float:
 	case DW_ATE_imaginary_float:
 		kind = TYPE_FLOAT;
 		is_signed = true;
@@ -187,7 +198,7 @@ bit_member(struct dwtypes *dw, Dwarf_Die *die, uint64_t bits, uint64_t width,
     struct type_member *m)
 {
 	const struct type *t = type_resolve(m->type);
-	uint64_t unit = t->size * 8, high, storage = unit;
+	uint64_t high, storage = t->size * 8;
 	Dwarf_Attribute attr;
 
 	/* DWARF 2: counted from the top of the storage unit. */
@@ -197,15 +208,7 @@ bit_member(struct dwtypes *dw, Dwarf_Die *die, uint64_t bits, uint64_t width,
 			storage *= 8;
 		bits += storage - high - width;
 	}
-	if (bits % unit + width > unit) {
-		/* A packed one may lie across two units. */
-		m->type = types_lookup(
-		    dw->ts, t->is_signed ? "long" : "unsigned long");
-		unit = 8;
-	}
-	m->offset = bits / unit * (unit / 8);
-	m->bit_offset = (uint8_t)(bits % unit);
-	m->bit_size = (uint8_t)width;
+	type_member_bits(dw->ts, m, bits, width);
 }
 
 static bool
@@ -316,10 +319,12 @@ complete(struct type *t)
 	}
 	t->size = byte_size(&die);
 	t->kind = tag_kind(dwarf_tag(&die));
-	if (t->kind == TYPE_ENUM)
+	if (t->kind == TYPE_ENUM) {
 		define_enum(dw, &die, t);
-	else
-		define_members(dw, p->o, &die, t);
+		return;
+	}
+	define_members(dw, p->o, &die, t);
+	t->indirect = dwarf_is_indirect(&die);
 }
 
 static struct type *
@@ -382,7 +387,22 @@ array_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 			dims[n] = 0;
 		t = types_array(dw->ts, t, dims[n]);
 	}
+	t->vector |= dwarf_flag(die, DW_AT_GNU_vector) && t->kind == TYPE_ARRAY;
 	return t;
+}
+
+/* Itanium C++ ABI 2.3: a member is an offset, a member function a pointer and
+ * an adjustment. */
+static struct type *
+member_pointer(struct dwtypes *dw, Dwarf_Die *die)
+{
+	struct type *t = types_lookup(dw->ts, "unsigned long");
+	Dwarf_Die to;
+
+	return referred(die, DW_AT_type, &to) &&
+		dwarf_tag(&to) == DW_TAG_subroutine_type ?
+	    types_array(dw->ts, t, 2) :
+	    t;
 }
 
 struct type *
@@ -450,8 +470,9 @@ make_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 		return types_pointer(dw->ts, dwtype_named_by(dw, o, die));
-	case DW_TAG_ptr_to_member_type:
-		return types_lookup(dw->ts, "unsigned long");
+	case DW_TAG_unspecified_type: /* nullptr_t */
+		return types_pointer(dw->ts, types_lookup(dw->ts, "void"));
+	case DW_TAG_ptr_to_member_type: return member_pointer(dw, die);
 	case DW_TAG_array_type: return array_type(dw, o, die);
 	case DW_TAG_subroutine_type: return dwtype_func(dw, o, die);
 	case DW_TAG_typedef:

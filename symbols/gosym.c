@@ -1,6 +1,7 @@
 /*
- * Functions of a Go program that was stripped: the run time keeps a table of
- * them for its own tracebacks (.gopclntab), which no strip takes away.
+ * Functions of a Go program that was stripped, and how large their frames are:
+ * the run time keeps a table of them for its own tracebacks (.gopclntab), which
+ * no strip takes away.
  *
  *	magic, 0, 0, quantum, pointer size      8 bytes
  *	number of functions, of files           8 each
@@ -12,9 +13,16 @@
  * Before 1.18 the pairs are addresses and 8 bytes wide, from then on offsets
  * from the start of the text and 4 bytes wide.
  *
+ * What is told of a function begins with its entry (as wide as in the pairs);
+ * then come words of 4 bytes: name, size of arguments, deferreturn, the place
+ * in the pc-data of how far the stack pointer is below the return address, and
+ * others.  pc-data are pairs of numbers of variable length: what is added to
+ * the value, and for how many bytes of text more that holds.
+ *
  * Invariant: as everywhere here, nothing outside the section is read, and a
  * function that is not in the text is none.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "dlang/base/mem.h"
@@ -35,7 +43,7 @@ struct gotab {
 	bool offsets;  /* from 1.18 on */
 	uint64_t text; /* 0 before */
 	uint64_t count;
-	uint64_t names, funcs; /* offsets in the section */
+	uint64_t names, pcdata, funcs; /* offsets in the section */
 };
 
 static bool
@@ -100,8 +108,9 @@ table_open(const struct object *o, struct gotab *t)
 	}
 	return word_at(t, 8, &t->count, 8) && t->count <= FUNCS_MOST &&
 	    word_at(t, base, &t->names, 8) &&
+	    word_at(t, base + 3 * 8, &t->pcdata, 8) &&
 	    word_at(t, base + 4 * 8, &t->funcs, 8) && t->names < t->size &&
-	    t->funcs < t->size;
+	    t->pcdata < t->size && t->funcs < t->size;
 }
 
 /* The i-th pair: the function's address, and where more is told of it. */
@@ -166,4 +175,74 @@ gosym_each(const struct object *o, void (*each)(void *ctx, const struct sym *),
 		s.size = next - addr;
 		each(ctx, &s);
 	}
+}
+
+/* A number of variable length at *at, which moves behind it. */
+static bool
+varint_at(const struct gotab *t, uint64_t *at, uint32_t *out)
+{
+	*out = 0;
+	for (unsigned shift = 0; shift < 35; shift += 7) {
+		if (*at >= t->size)
+			return false;
+		uint8_t byte = t->p[(*at)++];
+		if (shift < 32)
+			*out |= (uint32_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/* The value that holds at `addr' in the pc-data of a function from entry on. */
+static bool
+pcvalue_at(const struct gotab *t, uint64_t at, uint64_t entry, uint64_t addr,
+    int32_t *value)
+{
+	uint32_t delta, bytes;
+	bool first = true;
+
+	for (*value = -1; varint_at(t, &at, &delta); first = false) {
+		/* 0 ends the table, but for the first value. */
+		if ((delta == 0 && !first) || !varint_at(t, &at, &bytes))
+			return false;
+		*value = (int32_t)((uint32_t)*value +
+		    ((delta >> 1) ^ (0 - (delta & 1))));
+		entry += bytes;
+		if (addr < entry)
+			return true;
+	}
+	return false;
+}
+
+int
+gosym_frame(const struct object *o, uint64_t addr, uint64_t *size)
+{
+	uint64_t entry, next, more, ignored, lo = 0, hi;
+	struct gotab t;
+	uint32_t place;
+	int32_t below;
+
+	if (!table_open(o, &t))
+		return -ENOENT;
+	for (hi = t.count; lo < hi;) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (!pair_at(&t, mid, &entry, &more))
+			return -ENOENT;
+		if (entry <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0 || !pair_at(&t, lo - 1, &entry, &more) ||
+	    !pair_at(&t, lo, &next, &ignored) || addr < entry || addr >= next ||
+	    more > t.size ||
+	    !word_at(
+		&t, t.funcs + more + (t.offsets ? 4 : 8) + 12, &place, 4) ||
+	    place == 0 ||
+	    !pcvalue_at(&t, t.pcdata + place, entry, addr, &below) || below < 0)
+		return -ENOENT;
+	*size = (uint32_t)below;
+	return 0;
 }

@@ -132,6 +132,7 @@ object_destroy(struct object *o)
 {
 	symtab_destroy(o->symtab);
 	cfi_destroy(o->cfi);
+	dwfuncs_destroy(o->funcs);
 	dwarf_destroy(o->dwarf);
 	sdt_destroy(o->sdt);
 	mem_free(o->fdes);

@@ -78,6 +78,10 @@ size_t object_funcs(struct object *o, const struct sym **syms);
  * underscores, then shortest. */
 const struct sym *object_func_at(struct object *o, uint64_t addr);
 
+/* The variable that covers addr (the file's own address), or NULL; among
+ * aliases one that is global, then that of the shortest name. */
+const struct sym *object_data_at(struct object *o, uint64_t addr);
+
 /* A symbol by exact name, of any kind, or NULL. */
 const struct sym *object_sym(struct object *o, const char *name);
 

@@ -5,12 +5,14 @@
  *   elffile.c    the file in memory, headers
  *   object.c     opening, sharing, segments
  *   symtab.c     symbols
- *   gosym.c      functions of a stripped Go program
+ *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
  *   ehframe.c    ranges of the unwind entries
  *   cfi.c        rules to step from a frame to its caller
  *   got.c        relocations that hold a function's address
  *   dwarf.c      entries of debug information by name
+ *   dwarf_lines.c, dwarf_scope.c ...  by places in code (dwarf_source.h)
+ *   dwarf_proto.c  functions in it by address
  *   sdt.c        notes of static probes
  *   dof.c        types of their arguments
  *
@@ -52,6 +54,7 @@ struct fde {
 struct symtab;
 struct cfi;
 struct dwarf;
+struct dwfuncs;
 struct sdt;
 
 struct object {
@@ -76,7 +79,8 @@ struct object {
 	struct cfi *cfi;     /* cfi_row() */
 	struct dwarf *dwarf; /* dwarf_of() */
 	bool dwarf_tried;
-	struct sdt *sdt; /* object_sdt_notes() */
+	struct dwfuncs *funcs; /* dwarf_proto() */
+	struct sdt *sdt;       /* object_sdt_notes() */
 };
 
 /* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
@@ -131,6 +135,10 @@ void symtab_destroy(struct symtab *t);
 void gosym_each(const struct object *o,
     void (*each)(void *ctx, const struct sym *), void *ctx);
 
+/* In the Go function at addr (the file's own), how many bytes the stack pointer
+ * is below the return address.  0 or -ENOENT. */
+int gosym_frame(const struct object *o, uint64_t addr, uint64_t *size);
+
 /* The separate debug file that belongs to the object, or NULL. */
 const struct elf_file *debuglink_of(struct object *o);
 
@@ -184,6 +192,7 @@ struct cfi_row {
 const struct cfi_row *cfi_row(struct object *o, uint64_t addr);
 void cfi_destroy(struct cfi *c);
 void dwarf_destroy(struct dwarf *d);
+void dwfuncs_destroy(struct dwfuncs *f);
 
 void sdt_destroy(struct sdt *sdt);
 

@@ -9,7 +9,9 @@
 
 #include "symbols/demangle.h"
 #include "symbols/dwarf.h"
+#include "symbols/langname.h"
 #include "symbols/object_impl.h"
+#include "symbols/unwind_impl.h"
 
 /* Longer than this a template's name is noise; the record has no more room
  * for it either. */
@@ -22,13 +24,50 @@ covering(const struct load *l, uint64_t addr)
 	return l != NULL ? object_func_at(l->object, addr - l->bias) : NULL;
 }
 
-/* What is at `look' in the load is called by `addr': they differ where the
- * instruction before the address is meant. */
-static void
-name_text(const struct load *l, uint64_t addr, uint64_t look, unsigned flags,
-    char *buf, size_t size)
+/* The load whose segments hold addr: its zeroed data may be in a mapping of no
+ * file. */
+static const struct load *
+holding(uint32_t stamp, uint64_t addr)
 {
-	const struct sym *f = covering(l, look);
+	const struct addrspace *as = addrspace_by_id(stamp);
+	struct load *const *loads;
+	size_t n = as != NULL ? addrspace_loads(as, &loads) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t lo, hi;
+
+		object_extent(loads[i]->object, &lo, &hi);
+		if (addr >= loads[i]->bias + lo && addr < loads[i]->bias + hi)
+			return loads[i];
+	}
+	return NULL;
+}
+
+static const struct load *
+load_then(uint32_t stamp, uint64_t addr)
+{
+	const struct load *l = addrspace_load_then(stamp, addr);
+
+	return l != NULL ? l : holding(stamp, addr);
+}
+
+/* The function that covers addr, else the variable; code without a symbol is
+ * not worth the search for one. */
+static const struct sym *
+covering_any(const struct load *l, uint64_t addr)
+{
+	const struct sym *f = covering(l, addr);
+
+	if (f != NULL || l == NULL || object_is_text(l->object, addr - l->bias))
+		return f;
+	return object_data_at(l->object, addr - l->bias);
+}
+
+/* An address in the load by the symbol `f', which may be NULL. */
+static void
+sym_text(const struct load *l, const struct sym *f, uint64_t addr,
+    unsigned flags, char *buf, size_t size)
+{
 	char text[NAME_BYTES];
 	const char *name;
 
@@ -56,6 +95,8 @@ line_text(const struct load *l, uint64_t look, char *buf, size_t size)
 		snprintf(buf + len, size - len, " (%s:%d)", file, line);
 }
 
+/* What is at `look' in the load is called by `addr': they differ where the
+ * instruction before the address is meant. */
 static char *
 load_text(const struct load *l, uint64_t addr, uint64_t look, unsigned flags,
     char *buf, size_t size)
@@ -67,7 +108,7 @@ load_text(const struct load *l, uint64_t addr, uint64_t look, unsigned flags,
 	else if (flags & SYM_RAW)
 		snprintf(buf, size, "%s:0x%" PRIx64, l->module, addr - l->bias);
 	else
-		name_text(l, addr, look, flags, buf, size);
+		sym_text(l, covering_any(l, look), addr, flags, buf, size);
 	if (l != NULL && (flags & SYM_LINE))
 		line_text(l, look, buf, size);
 	return buf;
@@ -86,8 +127,7 @@ char *
 symbolise_then(
     uint32_t stamp, uint64_t addr, unsigned flags, char *buf, size_t size)
 {
-	return load_text(
-	    addrspace_load_then(stamp, addr), addr, addr, flags, buf, size);
+	return load_text(load_then(stamp, addr), addr, addr, flags, buf, size);
 }
 
 /* Was the frame outside of this one interrupted, and did not call it? */
@@ -97,14 +137,41 @@ is_signal_frame(uint32_t stamp, uint64_t pc)
 	const struct load *l = addrspace_load_then(stamp, pc);
 	const struct cfi_row *row =
 	    l != NULL ? cfi_row(l->object, pc - l->bias) : NULL;
+	uint8_t code[SIGRETURN_BYTES];
 
-	return row != NULL && row->signal;
+	if (row != NULL)
+		return row->signal;
+	/* In musl it has no rules. */
+	return l != NULL &&
+	    object_read(l->object, pc - l->bias, code, sizeof(code)) == 0 &&
+	    unwind_is_sigreturn(code);
+}
+
+/* A frame that a language has named. */
+static char *
+lang_frame_text(
+    const struct lang_name *n, unsigned flags, char *buf, size_t size)
+{
+	const char *mark = n->note && !(flags & SYM_NO_OFFSET) ? "@" : "";
+
+	if (n->file == NULL || (flags & SYM_NO_OFFSET))
+		snprintf(buf, size, "%s%s", mark, n->function);
+	else if (n->line == 0)
+		snprintf(buf, size, "%s%s (%s)", mark, n->function, n->file);
+	else
+		snprintf(buf, size, "%s%s (%s:%d)", mark, n->function, n->file,
+		    n->line);
+	return buf;
 }
 
 char *
 symbolise_frame(uint32_t stamp, uint64_t pc, uint64_t inner, unsigned flags,
     char *buf, size_t size)
 {
+	const struct lang_name *lang = langname_of(pc);
+
+	if (lang != NULL)
+		return lang_frame_text(lang, flags, buf, size);
 	const struct load *l = addrspace_load_then(stamp, pc);
 	const struct sym *f = covering(l, pc);
 	uint64_t look = pc;
@@ -114,14 +181,30 @@ symbolise_frame(uint32_t stamp, uint64_t pc, uint64_t inner, unsigned flags,
 	    (f == NULL || pc == l->bias + f->addr || (flags & SYM_LINE)) &&
 	    !is_signal_frame(stamp, inner))
 		look = pc - 1;
+	/* A function whose address was pushed has nothing before it. */
+	if (look != pc && covering(l, look) == NULL)
+		look = pc;
 	return load_text(l, pc, look, flags, buf, size);
+}
+
+char *
+symbolise_data(uint32_t stamp, uint64_t addr, char *buf, size_t size)
+{
+	const struct load *l = holding(stamp, addr);
+	const struct sym *s =
+	    l != NULL ? object_data_at(l->object, addr - l->bias) : NULL;
+
+	*buf = '\0';
+	if (l != NULL)
+		sym_text(l, s, addr, SYM_DEMANGLE, buf, size);
+	return buf;
 }
 
 uint64_t
 symbolise_start(uint32_t stamp, uint64_t addr)
 {
-	const struct load *l = addrspace_load_then(stamp, addr);
-	const struct sym *f = covering(l, addr);
+	const struct load *l = load_then(stamp, addr);
+	const struct sym *f = covering_any(l, addr);
 
 	return f != NULL ? l->bias + f->addr : addr;
 }
@@ -129,7 +212,7 @@ symbolise_start(uint32_t stamp, uint64_t addr)
 uint64_t
 symbolise_module(uint32_t stamp, uint64_t addr)
 {
-	const struct load *l = addrspace_load_then(stamp, addr);
+	const struct load *l = load_then(stamp, addr);
 
 	return l != NULL ? l->start : addr;
 }

@@ -1,5 +1,5 @@
 /*
- * Address to text: object`function+0xoffset.
+ * Address to text: object`function+0xoffset, object`variable+0xoffset.
  */
 #ifndef SYMBOLS_SYMBOLISE_H
 #define SYMBOLS_SYMBOLISE_H
@@ -35,12 +35,21 @@ char *symbolise_then(
  * A frame of a stack; `inner' is the address of the frame that it called, 0
  * when it called none.  A call can be the last instruction of its function
  * (abort(), a throw): where it would return to is then another function, and
- * the caller is the one before.
+ * the caller is the one before.  A frame that a language named (langname.h)
+ * gives its name, "@name" if it is a note on the native frame before; and,
+ * but for SYM_NO_OFFSET, " (file:line)".
  */
 char *symbolise_frame(uint32_t stamp, uint64_t pc, uint64_t inner,
     unsigned flags, char *buf, size_t size);
 
-/* The start of the function that covers addr, or addr itself: usym() keys. */
+/*
+ * A variable: object`name+0x8, or object`0xaddr where none covers the address.
+ * "" when it is in no object's data.
+ */
+char *symbolise_data(uint32_t stamp, uint64_t addr, char *buf, size_t size);
+
+/* The start of the function or variable that covers addr, or addr itself:
+ * usym() keys. */
 uint64_t symbolise_start(uint32_t stamp, uint64_t addr);
 
 /* The module that covers addr: its lowest address, or addr itself. */

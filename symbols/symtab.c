@@ -477,6 +477,29 @@ object_func_at(struct object *o, uint64_t addr)
 	return NULL;
 }
 
+/* Is a the better name of the two? */
+static bool
+data_better(const struct sym *a, const struct sym *b)
+{
+	if (b == NULL || a->global != b->global)
+		return b == NULL || a->global;
+	return strlen(a->name) < strlen(b->name);
+}
+
+/* They are in no order: who asks does so for a handful of addresses. */
+const struct sym *
+object_data_at(struct object *o, uint64_t addr)
+{
+	const struct symtab *tab = symtab_of(o);
+	const struct sym *found = NULL;
+
+	vec_foreach(s, &tab->data)
+		if (s->kind == SYM_OBJECT && addr >= s->addr &&
+		    addr - s->addr < MAX(s->size, 1) && data_better(s, found))
+			found = s;
+	return found;
+}
+
 /* Which of two symbols of one name does the name mean? */
 static bool
 name_means(const struct sym *a, const struct sym *b)

@@ -1,19 +1,21 @@
 /*
  * Stacks from registers and a reader.
  *
- * Each frame is stepped by the first way that can tell: CFI rules of the
- * object it is in; the layout of a signal frame, when its pc is in a signal
- * trampoline without rules; frame pointers and what else convention gives.
+ * Each frame is stepped by the first way that can tell: what Go's run time
+ * knows of the stack it left; CFI rules of the object it is in; the layout of a
+ * signal frame, when its pc is in a signal trampoline without rules; frame
+ * pointers and what else convention gives.
  * Memory is read through a window onto the stack, so that a usual stack costs
  * one read.
  *
  * Invariant: the walk ends.  Except out of a signal handler, which may run on
- * a stack of its own, the stack pointer rises with every step; and there are
- * at most FRAMES_MOST steps.
+ * a stack of its own, and to a goroutine, the stack pointer rises with every
+ * step but the first; and there are at most FRAMES_MOST steps.
  */
 #include "symbols/unwind.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
@@ -43,6 +45,7 @@ unwinder_destroy(struct unwinder *u)
 	if (u == NULL)
 		return;
 	addrspace_put(u->as);
+	maps_fini(&u->maps);
 	mem_free(u);
 }
 
@@ -103,29 +106,87 @@ unwind_text(struct unwinder *u, uint64_t addr, void *buf, size_t len)
 	return reader_read(u->mem, addr, buf, len) == 0;
 }
 
+/* How long a look at the maps is good for. */
+#define MAPS_NS 50000000ULL
+
+static void
+maps_look(struct unwinder *u, uint64_t now)
+{
+	maps_fini(&u->maps);
+	u->maps = (struct maps){ 0 };
+	maps_read(addrspace_pid(u->as), &u->maps);
+	u->maps_time = now;
+	u->maps_new = true;
+}
+
+/*
+ * The space's own list is as old as the last object that came: code may have
+ * been made since where something else was mapped, or nothing.  A look costs
+ * much, so there is not one for each address that is no code; and one for each
+ * stack at most if the address was in no list.
+ */
+static bool
+is_code_now(struct unwinder *u, uint64_t addr, bool listed)
+{
+	const struct map *m = maps_at(&u->maps, addr);
+	struct timespec ts;
+	uint64_t now;
+	uint8_t byte;
+
+	if (m != NULL && m->exec)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	if (now - u->maps_time > MAPS_NS ||
+	    (m == NULL && !listed && !u->maps_new &&
+		reader_read(u->mem, addr, &byte, 1) == 0))
+		maps_look(u, now);
+	m = maps_at(&u->maps, addr);
+	return m != NULL && m->exec;
+}
+
 bool
 unwind_is_code(struct unwinder *u, uint64_t addr)
 {
 	const struct load *l = addrspace_load_at(u->as, addr);
 	const struct map *m;
-	uint8_t byte;
 
 	if (l != NULL && l->seen && object_is_text(l->object, addr - l->bias))
 		return true;
 	m = maps_at(addrspace_maps(u->as), addr);
-	if (m != NULL)
-		return m->exec;
-	/* Mapped since: code made at run time, or nothing at all. */
-	return reader_read(u->mem, addr, &byte, 1) == 0;
+	return (m != NULL && m->exec) || is_code_now(u, addr, m != NULL);
+}
+
+bool
+unwind_is_made_code(struct unwinder *u, uint64_t addr)
+{
+	return addrspace_load_at(u->as, addr) == NULL &&
+	    unwind_is_code(u, addr);
+}
+
+enum step
+unwind_known_step(
+    struct unwinder *u, const struct frame *f, struct frame *caller)
+{
+	enum step s = unwind_go_step(u, f, caller);
+
+	if (s == STEP_FAIL)
+		s = unwind_cfi_step(u, f, caller);
+	if (s == STEP_FAIL)
+		s = unwind_sigreturn_step(u, f, caller);
+	return s;
 }
 
 static enum step
-step(struct unwinder *u, const struct frame *f, struct frame *caller)
+step(struct unwinder *u, const struct unwind_visitor *v, const struct frame *f,
+    struct frame *caller)
 {
-	enum step s = unwind_cfi_step(u, f, caller);
+	enum step s = STEP_FAIL;
 
+	if (v->step != NULL)
+		s = v->step(v->ctx, f, caller);
 	if (s == STEP_FAIL)
-		s = unwind_sigreturn_step(u, f, caller);
+		s = unwind_known_step(u, f, caller);
 	if (s == STEP_FAIL)
 		s = unwind_fp_step(u, f, caller);
 	return s;
@@ -138,33 +199,74 @@ makes_sense(
 {
 	uint64_t pc = caller->r[CFI_RIP], sp = caller->r[CFI_RSP];
 
-	/* Out of a signal handler the stack may be another one. */
-	if (!caller->exact && sp <= f->r[CFI_RSP])
+	/* Out of a signal handler the stack may be another one.  What runs may
+	 * have its return address in a register, as vfork() does. */
+	if (!caller->exact && !caller->other_stack &&
+	    (f->exact ? sp < f->r[CFI_RSP] : sp <= f->r[CFI_RSP]))
 		return false;
-	if (pc == 0 || !frame_knows(caller, CFI_RSP))
+	if (!frame_knows(caller, CFI_RSP))
 		return false;
-	return unwind_is_code(u, caller->exact ? pc : pc - 1);
+	/* A signal may have interrupted a call of what is no function. */
+	return caller->exact || caller->sure ||
+	    (pc != 0 && unwind_is_code(u, pc - 1));
+}
+
+void
+unwind_visit(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, const struct unwind_visitor *v)
+{
+	struct frame f = { .exact = true }, caller;
+	size_t most = v->most != 0 ? MIN(v->most, FRAMES_MOST) : FRAMES_MOST;
+	bool more = true;
+
+	for (unsigned i = 0; i < CFI_REGS; i++)
+		frame_set(&f, i, regs->r[uregs_of[i]]);
+	u->mem = mem;
+	u->fs_base = regs->r[UREG_FS_BASE];
+	u->r14 = regs->r[UREG_R14];
+	u->window_len = 0;
+	u->maps_new = false;
+	for (size_t n = 0; more;) {
+		/* 0 says where a record's stack ends; the address behind it is
+		 * never 0. */
+		bool shown = f.r[CFI_RIP] != 0;
+
+		n += shown;
+		more = n < most && step(u, v, &f, &caller) == STEP_OK &&
+		    makes_sense(u, &f, &caller);
+		if (shown)
+			more =
+			    v->frame(v->ctx, &f, more ? &caller : NULL) && more;
+		if (more)
+			f = caller;
+	}
+	u->mem = NULL;
+}
+
+struct pcs {
+	uint64_t *at;
+	size_t n;
+};
+
+static bool
+add_pc(void *ctx, const struct frame *f, const struct frame *caller)
+{
+	struct pcs *p = ctx;
+
+	p->at[p->n++] = f->r[CFI_RIP];
+	return true;
 }
 
 size_t
 unwind(struct unwinder *u, const struct uregs *regs, const struct reader *mem,
     uint64_t *pcs, size_t max)
 {
-	struct frame f = { .exact = true }, caller;
-	size_t n = 0;
+	struct pcs p = { .at = pcs };
+	const struct unwind_visitor v = {
+		.ctx = &p, .frame = add_pc, .most = max
+	};
 
-	for (unsigned i = 0; i < CFI_REGS; i++)
-		frame_set(&f, i, regs->r[uregs_of[i]]);
-	u->mem = mem;
-	u->window_len = 0;
-	max = MIN(max, FRAMES_MOST);
-	while (n < max) {
-		pcs[n++] = f.r[CFI_RIP];
-		if (n == max || step(u, &f, &caller) != STEP_OK ||
-		    !makes_sense(u, &f, &caller))
-			break;
-		f = caller;
-	}
-	u->mem = NULL;
-	return n;
+	if (max != 0)
+		unwind_visit(u, regs, mem, &v);
+	return p.n;
 }

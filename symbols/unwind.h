@@ -22,8 +22,10 @@ void unwinder_flush(struct unwinder *u);
 /*
  * The return addresses of a stopped thread, innermost first, beginning with
  * regs' pc.  `mem' must give original text bytes (no int3 of ours).  Returns
- * how many of at most `max' were found: at least 1.  A stack that makes no
- * sense ends early and never loops.
+ * how many of at most `max' were found.  An address of 0 (a call of what is no
+ * function) is left out, the frames behind it are not; so the result is at
+ * least 1 unless the pc is 0.  A stack that makes no sense ends early and
+ * never loops.
  */
 size_t unwind(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, uint64_t *pcs, size_t max);

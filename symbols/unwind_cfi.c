@@ -10,6 +10,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include "symbols/dwarf_impl.h"
 #include "symbols/unwind_impl.h"
 
 /* The longest expressions in use (PLT stubs, signal frames, stack alignment)
@@ -154,18 +155,12 @@ leaf(struct expr *e, const Dwarf_Op *op)
 		push_reg(e, op->atom - DW_OP_breg0, op->number);
 		return true;
 	}
+	if (dwarf_op_is_constant(op->atom)) {
+		push(e, op->number);
+		return true;
+	}
 	switch (op->atom) {
 	case DW_OP_addr: push(e, op->number + e->bias); return true;
-	case DW_OP_const1u:
-	case DW_OP_const1s:
-	case DW_OP_const2u:
-	case DW_OP_const2s:
-	case DW_OP_const4u:
-	case DW_OP_const4s:
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-	case DW_OP_constu:
-	case DW_OP_consts: push(e, op->number); return true;
 	case DW_OP_bregx: push_reg(e, op->number, op->number2); return true;
 	case DW_OP_call_frame_cfa:
 		if (e->cfa == NULL)
@@ -243,13 +238,21 @@ evaluate(struct expr *e, const Dwarf_Op *ops, size_t n, uint64_t *out)
 	return !e->failed;
 }
 
+/* Apart from the other rules: to prepare this costs more than they do. */
+static bool
+expr_value(struct unwinder *u, const struct frame *f, uint64_t bias,
+    const struct cfi_rule *r, const uint64_t *cfa, uint64_t *out)
+{
+	struct expr e = { .u = u, .f = f, .bias = bias, .cfa = cfa };
+
+	return evaluate(&e, r->ops, r->op_count, out);
+}
+
 /* The value that a rule gives; false when it cannot be known. */
 static bool
 rule_value(struct unwinder *u, const struct frame *f, uint64_t bias,
     const struct cfi_rule *r, const uint64_t *cfa, uint64_t *out)
 {
-	struct expr e = { .u = u, .f = f, .bias = bias, .cfa = cfa };
-
 	/* The rule for the frame's address itself cannot rest on it. */
 	if (cfa == NULL && (r->kind == CFI_CFA_PLUS || r->kind == CFI_AT_CFA))
 		return false;
@@ -262,9 +265,9 @@ rule_value(struct unwinder *u, const struct frame *f, uint64_t bias,
 	case CFI_CFA_PLUS: *out = *cfa + (uint64_t)r->offset; return true;
 	case CFI_AT_CFA:
 		return unwind_read(u, *cfa + (uint64_t)r->offset, out, 8);
-	case CFI_EXPR: return evaluate(&e, r->ops, r->op_count, out);
+	case CFI_EXPR: return expr_value(u, f, bias, r, cfa, out);
 	case CFI_AT_EXPR:
-		return evaluate(&e, r->ops, r->op_count, out) &&
+		return expr_value(u, f, bias, r, cfa, out) &&
 		    unwind_read(u, *out, out, 8);
 	}
 	return false;
@@ -281,6 +284,11 @@ unwind_cfi_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 	if (l == NULL || !l->seen)
 		return STEP_FAIL;
 	row = cfi_row(l->object, pc - l->bias);
+	/* Nobody called from before the first entry: an address that was
+	 * pushed for a function to return to, as that which a coroutine of
+	 * makecontext() ends in. */
+	if (row == NULL && !f->exact)
+		row = cfi_row(l->object, pc + 1 - l->bias);
 	if (row == NULL || !rule_value(u, f, l->bias, &row->cfa, NULL, &cfa))
 		return STEP_FAIL;
 	*caller = (struct frame){ .exact = row->signal };

@@ -6,38 +6,59 @@
  *	rbp-> | caller's rbp   |
  *
  * Invariant: a step is taken only to an address that a call instruction
- * precedes, or into code made at run time; a guess that cannot be shown to be
- * a return address is not made.
+ * precedes, to a signal trampoline or a function that was pushed, or into code
+ * made at run time; a guess that cannot be shown to be a return address is not
+ * made.
  */
 #include <string.h>
 
 #include "dlang/base/base.h"
 #include "symbols/unwind_impl.h"
 
-/* What a signal handler returns to: mov $15,%rax (or %eax); syscall. */
-static const uint8_t sigreturn_rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f,
-	0x05 };
-static const uint8_t sigreturn_eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
-
 /* struct rt_sigframe as rsp points to it there: ucontext first, whose
  * registers begin behind flags, link and the alternate stack. */
 #define SIGFRAME_REGS 40
+
+/* As much of a function's beginning is read: six pushes and a subtraction. */
+#define PROLOGUE_BYTES 24
+/* And of its end: an addition, six pops, a return. */
+#define EPILOGUE_BYTES 20
 
 /* The order of the registers in it (asm/sigcontext.h). */
 static const uint8_t sigframe_order[] = { CFI_R8, 9, 10, 11, 12, 13, 14,
 	CFI_R15, CFI_RDI, CFI_RSI, CFI_RBP, CFI_RBX, CFI_RDX, CFI_RAX, CFI_RCX,
 	CFI_RSP, CFI_RIP };
 
+bool
+unwind_is_sigreturn(const uint8_t *code)
+{
+	/* mov $15,%rax (or %eax); syscall */
+	static const uint8_t rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f,
+		0x05 };
+	static const uint8_t eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
+
+	static_assert(sizeof(rax) == SIGRETURN_BYTES, "the longer of the two");
+	return memcmp(code, rax, sizeof(rax)) == 0 ||
+	    memcmp(code, eax, sizeof(eax)) == 0;
+}
+
+/* A signal handler returns to where nothing was called from. */
+static bool
+is_sigreturn(struct unwinder *u, uint64_t pc)
+{
+	uint8_t code[SIGRETURN_BYTES];
+
+	return unwind_is_code(u, pc) &&
+	    unwind_text(u, pc, code, sizeof(code)) && unwind_is_sigreturn(code);
+}
+
 enum step
 unwind_sigreturn_step(
     struct unwinder *u, const struct frame *f, struct frame *caller)
 {
 	uint64_t regs[ARRAY_SIZE(sigframe_order)];
-	uint8_t code[sizeof(sigreturn_rax)] = { 0 };
 
-	if (!unwind_text(u, f->r[CFI_RIP], code, sizeof(code)) ||
-	    (memcmp(code, sigreturn_rax, sizeof(sigreturn_rax)) != 0 &&
-		memcmp(code, sigreturn_eax, sizeof(sigreturn_eax)) != 0))
+	if (!is_sigreturn(u, f->r[CFI_RIP]))
 		return STEP_FAIL;
 	if (!unwind_read(u, f->r[CFI_RSP] + SIGFRAME_REGS, regs, sizeof(regs)))
 		return STEP_FAIL;
@@ -92,14 +113,21 @@ is_after_call(struct unwinder *u, uint64_t addr, uint64_t target)
 	return false;
 }
 
-/* Code that was made at run time.  Interpreters among it push the addresses
- * to which they want to come back, and call nothing. */
-static bool
-is_made_code(struct unwinder *u, uint64_t pc)
+bool
+unwind_is_after_call(struct unwinder *u, uint64_t addr)
 {
-	const struct map *m = maps_at(addrspace_maps(u->as), pc);
+	return is_after_call(u, addr, 0);
+}
 
-	return m != NULL && m->exec && addrspace_load_at(u->as, pc) == NULL;
+/* A function that was pushed for another to return to: rules begin with it. */
+static bool
+is_pushed(struct unwinder *u, uint64_t pc)
+{
+	const struct load *l = addrspace_load_at(u->as, pc);
+
+	return l != NULL && l->seen &&
+	    cfi_row(l->object, pc - 1 - l->bias) == NULL &&
+	    cfi_row(l->object, pc - l->bias) != NULL;
 }
 
 /* The caller, if the return address is at `at'. */
@@ -114,7 +142,9 @@ return_at(struct unwinder *u, const struct frame *f, uint64_t at,
 	if (!unwind_read(u, at, &pc, sizeof(pc)))
 		return false;
 	if (!is_after_call(u, pc, target) &&
-	    !(target == 0 && is_made_code(u, pc)))
+	    !(target == 0 &&
+		(unwind_is_made_code(u, pc) || is_sigreturn(u, pc) ||
+		    is_pushed(u, pc))))
 		return false;
 	*caller = (struct frame){ 0 };
 	for (size_t i = 0; i < sizeof(kept); i++)
@@ -139,35 +169,192 @@ rbp_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 	return true;
 }
 
+/* Does the function make the frame pointer its own?  mov %rsp,%rbp is among its
+ * first instructions then, in one of two encodings. */
+static bool
+has_frame_pointer(const uint8_t *begin)
+{
+	for (size_t i = 0; i + 3 <= PROLOGUE_BYTES; i++)
+		if (begin[i] == 0x48 &&
+		    ((begin[i + 1] == 0x89 && begin[i + 2] == 0xe5) ||
+			(begin[i + 1] == 0x8b && begin[i + 2] == 0xec)))
+			return true;
+	return false;
+}
+
+/* The registers as push and pop count them. */
+static const uint8_t push_order[] = { CFI_RAX, CFI_RCX, CFI_RDX, CFI_RBX,
+	CFI_RSP, CFI_RBP, CFI_RSI, CFI_RDI };
+
+/* The register that the instruction (0x50 for pushes, 0x58 for pops) is of, and
+ * its length; or 0. */
+static size_t
+push_length(const uint8_t *p, uint8_t op, unsigned *reg)
+{
+	if ((p[0] & 0xf8) == op) {
+		*reg = push_order[p[0] & 7];
+		return 1;
+	}
+	if (p[0] == 0x41 && (p[1] & 0xf8) == op) {
+		*reg = 8 + (p[1] & 7u);
+		return 2;
+	}
+	return 0;
+}
+
+/* The length of sub (0xec) or add (0xc4) $n,%rsp, and n; or 0. */
+static size_t
+move_length(const uint8_t *p, uint8_t op, uint64_t *n)
+{
+	int32_t wide;
+
+	if (p[0] != 0x48 || (p[1] != 0x83 && p[1] != 0x81) || p[2] != op)
+		return 0;
+	if (p[1] == 0x83) {
+		*n = (uint64_t)(int8_t)p[3];
+		return 4;
+	}
+	memcpy(&wide, p + 3, sizeof(wide));
+	*n = (uint64_t)wide;
+	return 7;
+}
+
+/* ret, with a prefix or without. */
+static bool
+is_return(const uint8_t *p)
+{
+	return *p == 0xc3 || ((*p == 0xf2 || *p == 0xf3) && p[1] == 0xc3);
+}
+
+/* Nothing but pops and additions to the stack pointer, and then a return: what
+ * that will return to is the caller. */
+static bool
+epilogue_step(struct unwinder *u, const struct frame *f, struct frame *caller)
+{
+	uint8_t code[EPILOGUE_BYTES + 7] = { 0 };
+	uint64_t at = f->r[CFI_RSP], n, value[CFI_REGS];
+	uint32_t popped = 0;
+	unsigned reg;
+
+	if (!unwind_text(u, f->r[CFI_RIP], code, EPILOGUE_BYTES))
+		return false;
+	for (size_t i = 0, len; !is_return(code + i); i += len) {
+		const uint8_t *p = code + i;
+
+		if (i >= EPILOGUE_BYTES)
+			return false;
+		if ((len = push_length(p, 0x58, &reg)) != 0) {
+			if (reg == CFI_RSP ||
+			    !unwind_read(u, at, &value[reg], 8))
+				return false;
+			popped |= 1u << reg;
+			at += 8;
+		} else if ((len = move_length(p, 0xc4, &n)) != 0) {
+			at += n;
+		} else {
+			return false;
+		}
+	}
+	if (!return_at(u, f, at, 0, caller))
+		return false;
+	for (reg = 0; reg < CFI_RIP; reg++)
+		if (popped & (1u << reg))
+			frame_set(caller, reg, value[reg]);
+	return true;
+}
+
+/* Where the stack pointer of a function has come to, by how it begins. */
+struct prologue {
+	uint64_t depth;           /* bytes below the return address */
+	uint64_t saved[CFI_REGS]; /* the depth at which a register is, or 0 */
+};
+
+/* The first instruction that is no endbr64, push or subtraction from the stack
+ * pointer ends the reading; so does `len', which is how far the thread came. */
+static void
+prologue_read(const uint8_t *begin, size_t len, struct prologue *out)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t i = memcmp(begin, endbr64, sizeof(endbr64)) == 0 ? 4 : 0, n;
+	uint64_t room;
+	unsigned reg;
+
+	*out = (struct prologue){ 0 };
+	for (; i < len; i += n) {
+		if ((n = push_length(begin + i, 0x50, &reg)) != 0)
+			out->saved[reg] = out->depth += 8;
+		else if ((n = move_length(begin + i, 0xec, &room)) != 0)
+			out->depth += room;
+		else
+			return;
+	}
+}
+
+/* By how the function begins, if it has no frame pointer.  Only what was called
+ * by its name is believed to have a frame like that: it may have another, and
+ * what lies there be of a call long ago. */
+static bool
+begin_step(struct unwinder *u, const struct frame *f, uint64_t start,
+    uint64_t pc, struct frame *caller)
+{
+	uint8_t begin[PROLOGUE_BYTES + 7] = { 0 };
+	uint64_t sp = f->r[CFI_RSP], v;
+	struct prologue p;
+
+	if (!unwind_text(u, start, begin, PROLOGUE_BYTES) ||
+	    has_frame_pointer(begin))
+		return false;
+	prologue_read(begin, MIN(pc - start, PROLOGUE_BYTES), &p);
+	if (!return_at(u, f, sp + p.depth, start, caller))
+		return false;
+	for (unsigned i = 0; i < CFI_RIP; i++)
+		if (p.saved[i] != 0 && i != CFI_RSP &&
+		    unwind_read(u, sp + p.depth - p.saved[i], &v, sizeof(v)))
+			frame_set(caller, i, v);
+	return true;
+}
+
+/* In a frame that is about to run: the return address may be on top still. */
+static bool
+prologue_step(struct unwinder *u, const struct frame *f, uint64_t start,
+    struct frame *caller)
+{
+	uint64_t pc = f->r[CFI_RIP], sp = f->r[CFI_RSP];
+
+	/* A call to where no code is got as far as pushing; so did one whose
+	 * function has not begun. */
+	if ((start == pc || !unwind_is_code(u, pc)) &&
+	    return_at(u, f, sp, 0, caller))
+		return true;
+	if (start == 0)
+		return false;
+	if (return_at(u, f, sp, start, caller))
+		return true;
+	/* Or below one register, when the prologue has pushed that but has
+	 * not yet made it the frame pointer. */
+	return f->r[CFI_RBP] != sp && return_at(u, f, sp + 8, start, caller);
+}
+
 enum step
 unwind_fp_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 {
-	uint64_t pc = f->r[CFI_RIP], sp = f->r[CFI_RSP];
+	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1), start;
 	const struct load *l = addrspace_load_at(u->as, pc);
-	const struct sym *s = NULL;
-	uint64_t start;
+	const struct sym *s =
+	    l != NULL ? object_func_at(l->object, pc - l->bias) : NULL;
 
-	if (!f->exact)
-		return rbp_step(u, f, caller) ? STEP_OK : STEP_FAIL;
-	/* A call to where no code is got as far as pushing. */
-	if (!unwind_is_code(u, pc))
-		return return_at(u, f, sp, 0, caller) ? STEP_OK : STEP_FAIL;
-	/* Not called, but about to run: the return address may still be on
-	 * top.  It is at a function's first instruction; and where the top
-	 * of the stack points behind a call of this very function. */
-	if (l != NULL)
-		s = object_func_at(l->object, pc - l->bias);
 	start = s != NULL ? l->bias + s->addr : 0;
-	if (start == pc && return_at(u, f, sp, 0, caller))
+	if (f->exact && prologue_step(u, f, start, caller))
 		return STEP_OK;
-	if (start != 0 && return_at(u, f, sp, start, caller))
+	if (f->exact && !unwind_is_code(u, pc))
+		return STEP_FAIL;
+	if (f->exact && epilogue_step(u, f, caller))
 		return STEP_OK;
-	/* Or below one register, when the prologue has pushed that but has
-	 * not yet made it the frame pointer. */
-	if (start != 0 && f->r[CFI_RBP] != sp &&
-	    return_at(u, f, sp + 8, start, caller))
+	if (start != 0 && begin_step(u, f, start, pc, caller))
 		return STEP_OK;
 	if (rbp_step(u, f, caller))
 		return STEP_OK;
-	return return_at(u, f, sp, 0, caller) ? STEP_OK : STEP_FAIL;
+	return f->exact && return_at(u, f, f->r[CFI_RSP], 0, caller) ?
+	    STEP_OK :
+	    STEP_FAIL;
 }

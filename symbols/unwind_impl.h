@@ -1,7 +1,7 @@
 /*
  * Between the files of the unwinder: unwind.c walks, unwind_cfi.c steps by the
  * rules that the compiler wrote, unwind_fp.c steps by convention where there
- * are none.
+ * are none, unwind_go.c where a goroutine's stack was left.
  */
 #ifndef SYMBOLS_UNWIND_IMPL_H
 #define SYMBOLS_UNWIND_IMPL_H
@@ -18,6 +18,11 @@ struct frame {
 	/* The pc is the next instruction to run (innermost frame, or what a
 	 * signal interrupted), not one behind a call. */
 	bool exact;
+	/* Who found it knows that its pc is code: the maps are not asked, which
+	 * may not have code yet that was made a moment ago. */
+	bool sure;
+	/* The stack pointer may be lower than that of the frame inside. */
+	bool other_stack;
 };
 
 enum step {
@@ -32,7 +37,12 @@ enum step {
 
 struct unwinder {
 	struct addrspace *as;
+	/* The maps once more, as they were at maps_time (ns). */
+	struct maps maps;
+	uint64_t maps_time;
+	bool maps_new;            /* read for this stack */
 	const struct reader *mem; /* during unwind() */
+	uint64_t fs_base, r14;    /* the innermost frame's */
 	uint64_t window_addr;
 	size_t window_len; /* 0: nothing read yet */
 	uint8_t window[WINDOW_BYTES];
@@ -51,6 +61,25 @@ frame_set(struct frame *f, unsigned reg, uint64_t value)
 	f->known |= 1u << reg;
 }
 
+/* Who looks on while a stack is walked. */
+struct unwind_visitor {
+	void *ctx;
+	/* Asked before the ways of this room; STEP_FAIL: it cannot tell.
+	 * NULL: never can. */
+	enum step (*step)(
+	    void *ctx, const struct frame *f, struct frame *caller);
+	/* One frame, innermost first, and its caller, or NULL for the last.
+	 * False: that was enough.  A frame whose pc is 0 is left out. */
+	bool (*frame)(
+	    void *ctx, const struct frame *f, const struct frame *caller);
+	size_t most; /* frames; 0: as many as there are.  The caller of the
+		      * last one is not looked for. */
+};
+
+/* Walk a stack as unwind() does, for a visitor. */
+void unwind_visit(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, const struct unwind_visitor *v);
+
 /* Stack (or other data) of the thread, by way of the window. */
 bool unwind_read(struct unwinder *u, uint64_t addr, void *buf, size_t len);
 
@@ -60,11 +89,30 @@ bool unwind_text(struct unwinder *u, uint64_t addr, void *buf, size_t len);
 /* Can there be code at addr? */
 bool unwind_is_code(struct unwinder *u, uint64_t addr);
 
+/* Is it code that was made at run time?  Interpreters among it push the
+ * addresses to which they want to come back, and call nothing. */
+bool unwind_is_made_code(struct unwinder *u, uint64_t addr);
+
+/* Does a call instruction end at addr? */
+bool unwind_is_after_call(struct unwinder *u, uint64_t addr);
+
 enum step unwind_cfi_step(
     struct unwinder *u, const struct frame *f, struct frame *caller);
 
+/* Is this the code that a signal handler returns to? */
+#define SIGRETURN_BYTES 9
+bool unwind_is_sigreturn(const uint8_t *code);
+
 /* For pc in a signal trampoline without rules. */
 enum step unwind_sigreturn_step(
+    struct unwinder *u, const struct frame *f, struct frame *caller);
+
+/* For pc in a Go function that has changed stacks. */
+enum step unwind_go_step(
+    struct unwinder *u, const struct frame *f, struct frame *caller);
+
+/* The first of those three that can tell: what is known, not guessed. */
+enum step unwind_known_step(
     struct unwinder *u, const struct frame *f, struct frame *caller);
 
 enum step unwind_fp_step(

@@ -27,9 +27,9 @@
 #include "tracer/panic.h"
 #include "tracer/proc.h"
 #include "tracer/provider.h"
+#include "tracer/run.h"
 #include "tracer/sdt_build.h"
 #include "tracer/state.h"
-#include "tracer/stores.h"
 #include "tracer/targets.h"
 
 #define VERSION   "0.1"
@@ -364,8 +364,9 @@ compile(struct cli *c, struct request *r)
 					    "invalid probe specifier",
 		    r->text);
 		fflush(c->st.out);
-		diag_render(stderr, &d.first, prefix,
+		diag_render(c->st.err, &d.first, prefix,
 		    option_get(&c->st.opts, OPT_ERRTAGS) != 0, !c->st.testing);
+		fflush(c->st.err);
 		mem_free(prefix);
 	} else {
 		*vec_push(&c->st.progs) = r->prog;
@@ -411,6 +412,7 @@ list(struct cli *c)
 	static const struct probe_desc everything = { "", "", "", "", 0,
 		false };
 
+	state_plain_output(&c->st);
 	list_header(&c->st);
 	if (c->requests.len == 0) {
 		enable_provide(&c->st, &everything, NULL, NULL);
@@ -456,24 +458,6 @@ least_bufsize(const struct cli *c)
 	return size;
 }
 
-/* For the consumer: the address space of a process, or the last that it had:
- * what it recorded is often read after its end. */
-static struct addrspace *
-space_of(void *ctx, uint32_t pid)
-{
-	const struct state *st = ctx;
-	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
-	struct proc *p = super_proc(st->super, which);
-
-	if (p != NULL && p->space->as != NULL)
-		return p->space->as;
-	/* It has ended: the last it had. */
-	for (size_t i = st->past.len; i > 0; i--)
-		if (addrspace_pid(st->past.at[i - 1]) == which)
-			return st->past.at[i - 1];
-	return NULL;
-}
-
 /* Stores, ECBs, tracepoints; every target is stopped. */
 static int
 enable(struct cli *c)
@@ -488,32 +472,9 @@ enable(struct cli *c)
 	    (int64_t)enable_end_size(st) > option_get(&st->opts, OPT_BUFSIZE))
 		return fail_to_enable(
 		    c, "END enablings exceed size of principal buffer");
-	int error = stores_create_image(st);
-	if (error == 0)
-		error = image_publish(st->image, cc_globals(st->cc), &st->opts);
-	if (error == 0 && !stores_fit(st))
-		error = -EMSGSIZE;
-	if (error == 0)
-		error = stores_create_store(st);
-	if (error != 0)
-		return fail_to_enable(c,
-		    error == -EMSGSIZE ? "Enabling exceeds size of buffer" :
-					 "not enough memory");
-	if (enable_apply(st) != 0)
-		return fail_to_enable(c, "too many probes");
-	st->matching = true;
-	st->consume = consume_create(&(struct consume_env){
-	    .image = st->image_mem,
-	    .store = st->store_mem,
-	    .globals = cc_globals(st->cc),
-	    .opts = &st->opts,
-	    .out = st->out,
-	    .err = stderr,
-	    .prog = st->name,
-	    .testing = st->testing,
-	    .space = space_of,
-	    .space_ctx = st,
-	});
+	const char *why = run_enable(st, NULL);
+	if (why != NULL)
+		return fail_to_enable(c, why);
 	return E_SUCCESS;
 }
 
@@ -528,7 +489,7 @@ say_untraced(struct cli *c)
 		return;
 	vec_foreach(p, &st->probes.list) {
 		const struct provider *prov = (*p)->provider;
-		if ((*p)->image_ref == 0 || prov->follows == NULL ||
+		if ((*p)->image_ref == 0 || !prov->follows ||
 		    prov == &prov_profile)
 			continue;
 		state_notice(st,
@@ -634,12 +595,12 @@ build(struct cli *c)
 static int
 open_output(struct cli *c)
 {
-	if (c->output == NULL)
+	FILE *f = c->output != NULL ? fopen(c->output, "ae") : stdout;
+
+	if (f != NULL) {
+		state_open_output(&c->st, f);
 		return E_SUCCESS;
-	c->st.out = fopen(c->output, "ae");
-	if (c->st.out != NULL)
-		return E_SUCCESS;
-	c->st.out = stdout;
+	}
 	state_message(&c->st, "failed to open output file '%s': %s", c->output,
 	    strerror(errno));
 	return E_ERROR;
@@ -690,11 +651,7 @@ run(struct cli *c)
 static void
 cli_fini(struct cli *c)
 {
-	fflush(c->st.out);
-	FILE *out = c->st.out;
 	state_fini(&c->st);
-	if (out != stdout)
-		fclose(out);
 	vec_foreach(r, &c->requests) {
 		if (r->level == CC_SCRIPT && r->source.is_file)
 			mem_free((char *)r->source.text);

@@ -10,9 +10,11 @@
 #include "dlang/image.h"
 #include "dlang/prog.h"
 #include "tracer/probe.h"
+#include "tracer/prototype.h"
 #include "tracer/prov/site.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
+#include "tracer/world.h"
 
 static int
 provide(struct state *st, const struct probe_desc *pd, const struct span *at,
@@ -56,7 +58,7 @@ follows(const struct prog_clause *c, const struct probe *p)
 {
 	const struct provider *prov = p->provider;
 
-	return prov->follows != NULL && prov->follows(p) &&
+	return prov->follows && (prov->aside == NULL || !prov->aside(p)) &&
 	    (!prov->per_process || c->desc.family);
 }
 
@@ -112,12 +114,38 @@ attach_clauses(struct state *st, size_t from, size_t to)
 			struct probe *p = st->probes.list.at[i];
 			if (!probe_matches(p, &(*c)->desc))
 				continue;
+			if (!world_typed_alike(st, &(*c)->desc, p)) {
+				prototype_refused(st, p);
+				continue;
+			}
 			int error = attach(st, *c, p);
 			if (error != 0)
 				return error;
 		}
 	}
 	return 0;
+}
+
+static bool
+matches_any(const struct state *st, const struct probe_desc *pd)
+{
+	vec_foreach(p, &st->probes.list)
+		if (probe_matches(*p, pd))
+			return true;
+	return false;
+}
+
+/* A description of a family of processes that means nothing yet may mean
+ * something in what a child executes. */
+static bool
+may_match_later(const struct state *st)
+{
+	const struct prog_globals *g = cc_globals(st->cc);
+
+	vec_foreach(c, &g->clauses)
+		if ((*c)->desc.family && !matches_any(st, &(*c)->desc))
+			return true;
+	return false;
 }
 
 /* What was published since the last time: clauses on it, sites queued. */
@@ -142,6 +170,7 @@ enable_apply(struct state *st)
 {
 	int error = apply(st);
 
+	st->follow |= may_match_later(st) && !follow_none(st);
 	sites_commit_all(st);
 	return error;
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "tracer/external.h"
 #include "tracer/proc.h"
@@ -44,6 +45,7 @@ eval_begin(struct state *st, struct thread *th)
 	st->thread = th;
 	env->timestamp = timer_now();
 	st->wall = 0;
+	st->fp_known = false;
 	procstate_forget(&st->procstate);
 	env->pid = (uint32_t)eval_pid(st);
 	env->tid = (uint32_t)eval_tid(st);
@@ -123,12 +125,26 @@ eval_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
 	return t->ops->write(t, addr, buf, len) == 0 ? 0 : -1;
 }
 
+/* Vector registers and those of x87, once a firing: few clauses ask. */
+static uint64_t
+fp_reg(struct state *st, unsigned n)
+{
+	if (n >= UREG_FP_COUNT)
+		return 0;
+	if (!st->fp_known && !thread_fp_regs(st->thread, st->fp))
+		return 0;
+	st->fp_known = true;
+	return st->fp[n];
+}
+
 static uint64_t
 eval_reg(struct vm_env *env, unsigned ureg)
 {
 	struct state *st = env->ctx;
 	struct uregs *regs;
 
+	if (st->thread != NULL && ureg >= UREG_FP)
+		return fp_reg(st, ureg - UREG_FP);
 	if (st->thread == NULL || (regs = thread_regs(st->thread)) == NULL)
 		return 0;
 	return ureg < UREG_COUNT ? regs->r[ureg] : 0;
@@ -239,7 +255,10 @@ eval_state_str(
 static uint32_t
 eval_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
 {
-	return (uint32_t)stack_user(env->ctx, pcs, max);
+	if (!lang)
+		return (uint32_t)stack_user(env->ctx, pcs, max);
+	return (uint32_t)stack_lang(
+	    env->ctx, pcs, max, &env->at.lane->drops[DROP_STKSTR]);
 }
 
 static uint32_t

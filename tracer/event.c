@@ -10,6 +10,19 @@
  * only when the event is handed out, so that whoever is in the middle of
  * something keeps what it holds.
  *
+ * A stop for a signal is looked at and left with the kernel (WNOWAIT) until the
+ * thread is let run.  If we are killed meanwhile the kernel then delivers the
+ * signal: the program loses none, and the SIGTRAP of an int3 comes to the
+ * handler in the target (inject/trap/).  Once wait4() has taken the stop, the
+ * signal would be forgotten, and the thread would go on in the middle of the
+ * instruction that the int3 stands for (wait_task_stopped() in kernel/exit.c
+ * clears exit_code, which is what ptrace_stop() returns).
+ *
+ * While a stop is left there (th->untaken) a wait for anybody may tell it
+ * again, so threads are asked one by one.  They are as well in every so many
+ * events, the round: the kernel always tells of the thread that it has first in
+ * its list.
+ *
  * The invariant: a thread is TH_STOPPED from the moment its status is taken in
  * until somebody resumes it; and a stop either has an event in the queue, has
  * been handed out, or is `for_space'.
@@ -26,11 +39,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "tracer/super_impl.h"
 
-/* Take in everything that is pending at least every so many events. */
-#define DRAIN_EVERY 8
+/* A round at least every so many events, but less often than one wait in so
+ * many would be for it. */
+#define ROUND_EVERY 8
 
 /* Set by signal handlers; see wait.c. */
 static volatile sig_atomic_t interrupted;
@@ -126,8 +141,11 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 		thread = (flags & CLONE_THREAD) != 0;
 		shared = (flags & CLONE_VM) != 0;
 	}
-	if (thread)
-		return thread_add(p, tid, TH_NEW);
+	if (thread) {
+		struct thread *th = thread_add(p, tid, TH_NEW);
+		sigtrap_inherit(parent, th);
+		return th;
+	}
 
 	struct proc *child = proc_add(su, tid, shared ? p->space : NULL);
 	child->parent = p->pid;
@@ -137,11 +155,15 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	child->trap_ignored = p->trap_ignored;
 	child->trap_caught = p->trap_caught;
 	child->trap_saved = p->trap_saved;
+	child->guarded = p->guarded;
+	child->guard_tried = p->guard_tried;
 	memcpy(child->trap_action, p->trap_action, sizeof(p->trap_action));
 	memcpy(child->handler_mask, p->handler_mask, sizeof(p->handler_mask));
 	child->handler_known = p->handler_known;
 	child->sig_restorer = p->sig_restorer;
-	return thread_add(child, tid, TH_NEW);
+	struct thread *th = thread_add(child, tid, TH_NEW);
+	sigtrap_inherit(parent, th);
+	return th;
 }
 
 static bool
@@ -270,6 +292,7 @@ note_child(struct thread *th, enum event_kind kind)
 	event_push(su, &ev);
 	if (ev.child != NULL)
 		note_early(ev.child);
+	fault_kill("fork-noted");
 }
 
 /*
@@ -303,6 +326,7 @@ static void
 note_gone(struct thread *th, int status)
 {
 	th->state = TH_GONE;
+	event_left_stop(th);
 	adopt_orphans(th);
 	th->regs_valid = th->regs_dirty = th->asleep = false;
 	event_push(th->proc->super,
@@ -319,6 +343,7 @@ event_lost(struct thread *th)
 static void
 note_swallowed(struct thread *th)
 {
+	th->continued = th->listening && !th->interrupted;
 	th->interrupted = false;
 	th->listening = false;
 	thread_resume(th); /* remembers, if the space is stopped */
@@ -332,7 +357,7 @@ note_event_stop(struct thread *th, int sig, bool is_new)
 
 	th->stop = EV_STOP;
 	if (is_new)
-		th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
+		sigtrap_born(th);
 	if (sig != SIGTRAP) {
 		th->stop = EV_GROUP_STOP;
 		/* One of a thread that listened is the old one, made again by
@@ -346,6 +371,7 @@ note_event_stop(struct thread *th, int sig, bool is_new)
 		note_swallowed(th);
 		return;
 	}
+	th->continued = th->listening && !th->interrupted;
 	th->interrupted = th->listening = th->wanted = false;
 	event_push(th->proc->super,
 	    &(struct event){
@@ -389,6 +415,10 @@ note_syscall_stop(struct thread *th)
 	th->in_syscall = enter;
 	th->syscall_known = true;
 	th->stop = enter ? EV_SYSCALL_ENTER : EV_SYSCALL_EXIT;
+	th->broken_off = th->interrupted;
+	/* By us: its end is not told, as it is none. */
+	if (th->stop == EV_SYSCALL_EXIT && th->interrupted)
+		thread_restart_call(th);
 	event_push(
 	    th->proc->super, &(struct event){ .kind = th->stop, .thread = th });
 }
@@ -398,6 +428,8 @@ note_signal(struct thread *th, int sig)
 {
 	th->stop = sig == SIGTRAP ? EV_TRAP : EV_SIGNAL;
 	th->sig = th->stop == EV_SIGNAL ? sig : 0;
+	if (th->overtaken.len > 0)
+		signal_in_turn(th, sig);
 	event_push(th->proc->super,
 	    &(struct event){ .kind = th->stop, .thread = th, .sig = sig });
 }
@@ -430,7 +462,7 @@ note_stop(struct thread *th, int sig, int event)
 
 	th->state = TH_STOPPED;
 	th->sig = 0;
-	th->regs_valid = th->regs_dirty = false;
+	th->regs_valid = th->regs_dirty = th->into_slot = false;
 	th->asleep = th->for_space = th->past_event = false;
 	if (event == PTRACE_EVENT_STOP) {
 		note_event_stop(th, sig, is_new);
@@ -538,6 +570,7 @@ event_note(struct super *su, pid_t pid, int status)
 {
 	struct thread *th = super_thread(su, pid);
 
+	fault_kill("wait-status");
 	LOG("event", "%d: status %x%s", (int)pid, (unsigned)status,
 	    th == NULL ? " (not known)" : "");
 	if (th == NULL && WIFSTOPPED(status) &&
@@ -555,16 +588,120 @@ event_note(struct super *su, pid_t pid, int status)
 		note_gone(th, status);
 }
 
+void
+event_left_stop(struct thread *th)
+{
+	if (th->untaken)
+		th->proc->super->untaken--;
+	th->untaken = false;
+}
+
+static bool
+is_signal_stop(int status)
+{
+	return WIFSTOPPED(status) && status >> 16 == 0 &&
+	    WSTOPSIG(status) < 0x80;
+}
+
+/*
+ * pid has a status, which was peeked at: take it from the kernel, unless it is
+ * to be left there.  False if it is gone (the thread was killed), and another
+ * will come.
+ */
+static bool
+accept(struct super *su, pid_t pid, int *status)
+{
+	struct thread *th = super_thread(su, pid);
+
+	if (th != NULL)
+		event_left_stop(th);
+	if (th != NULL && is_signal_stop(*status)) {
+		th->untaken = true;
+		su->untaken++;
+		return true;
+	}
+	return wait_call(pid, status, __WALL | WNOHANG, &never) == pid;
+}
+
+/* Has one thread a status?  Then it is taken in. */
+static bool
+take_from(struct super *su, pid_t tid)
+{
+	int status;
+
+	if (wait_peek(tid, &status, __WALL | WNOHANG, &never) != tid ||
+	    !accept(su, tid, &status))
+		return false;
+	event_note(su, tid, status);
+	return true;
+}
+
+/* Of any thread, as long as nobody's stop is left with the kernel. */
+static bool
+take_any(struct super *su)
+{
+	int status;
+
+	if (su->untaken > 0)
+		return false;
+	long pid = wait_peek(-1, &status, __WALL | WNOHANG, &never);
+	if (pid <= 0)
+		return false;
+	if (accept(su, (pid_t)pid, &status))
+		event_note(su, (pid_t)pid, status);
+	return true;
+}
+
+static bool
+may_report(const struct thread *th)
+{
+	return !th->untaken &&
+	    (th->state != TH_STOPPED || th->listening || th->exiting);
+}
+
+/* A round asks each thread once.  They are numbers, as what is taken in adds
+ * and removes threads. */
+static void
+round_begin(struct super *su)
+{
+	vec_clear(&su->round);
+	su->since_round = 0;
+	hash_foreach(e, &su->threads) {
+		struct thread *th = e->value;
+		if (may_report(th))
+			*vec_push(&su->round) = th->tid;
+	}
+	vec_foreach(tid, &su->leaving.list)
+		*vec_push(&su->round) = *tid;
+}
+
+/* Up to the next thread that has a status. */
+static bool
+round_take(struct super *su)
+{
+	while (su->round.len > 0) {
+		pid_t tid = vec_pop(&su->round);
+		struct thread *th = super_thread(su, tid);
+
+		if ((th == NULL || may_report(th)) && take_from(su, tid))
+			return true;
+	}
+	return false;
+}
+
 bool
 event_take(struct super *su)
 {
-	int status;
-	long pid = wait_call(-1, &status, __WALL | WNOHANG, &never);
+	bool any = false;
 
-	if (pid <= 0)
-		return false;
-	event_note(su, (pid_t)pid, status);
-	return true;
+	while (take_any(su))
+		any = true;
+	if (su->untaken == 0)
+		return any;
+	round_begin(su);
+	while (round_take(su))
+		any = true;
+	return any;
 }
 
 int
@@ -572,9 +709,12 @@ event_wait_thread(struct thread *th, int *status)
 {
 	long pid;
 
-	do
-		pid = wait_call(th->tid, status, __WALL, &never);
-	while (pid == -EINTR);
+	event_left_stop(th);
+	do {
+		pid = wait_peek(th->tid, status, __WALL, &never);
+		if (pid == th->tid && !accept(th->proc->super, th->tid, status))
+			pid = -EINTR;
+	} while (pid == -EINTR);
 	return pid > 0 ? 0 : -ESRCH;
 }
 
@@ -608,7 +748,7 @@ hand_out(struct super *su, const struct event *ev)
 {
 	struct proc *p = ev->thread->proc;
 
-	su->undrained++;
+	su->since_round++;
 	if (ev->kind == EV_EXEC) {
 		proc_new_space(p);
 		proc_refresh(p);
@@ -622,16 +762,42 @@ hand_out(struct super *su, const struct event *ev)
 	}
 }
 
+void
+event_take_stop(struct thread *th)
+{
+	int status;
+
+	if (th->untaken)
+		wait_call(th->tid, &status, __WALL | WNOHANG, &never);
+	event_left_stop(th);
+}
+
+/* Stops that somebody leaves lying about would be told for ever. */
+static void
+take_untaken(struct super *su)
+{
+	hash_foreach(e, &su->threads)
+		event_take_stop(e->value);
+}
+
 /* Block until something has been taken in. */
 static int
 await(struct super *su)
 {
 	int status;
-	long pid =
-	    wait_call(-1, &status, __WALL, (const volatile int *)&interrupted);
 
+	if (su->untaken > 0) {
+		if (event_take(su))
+			return 0;
+		take_untaken(su);
+	}
+	long pid =
+	    wait_peek(-1, &status, __WALL, (const volatile int *)&interrupted);
+
+	su->waits++;
 	if (pid > 0) {
-		event_note(su, (pid_t)pid, status);
+		if (accept(su, (pid_t)pid, &status))
+			event_note(su, (pid_t)pid, status);
 		return 0;
 	}
 	if (pid == -EINTR)
@@ -639,19 +805,33 @@ await(struct super *su)
 	return (int)pid;
 }
 
+/* Is it time for those whom the kernel does not tell of first? */
+static bool
+take_round(struct super *su)
+{
+	size_t n = su->threads.count;
+
+	if (n > 1 && su->since_round >= MAX((size_t)ROUND_EVERY, n / 8))
+		round_begin(su);
+	return round_take(su);
+}
+
+unsigned
+event_waits(const struct super *su)
+{
+	return su->waits;
+}
+
 int
 event_poll(struct super *su, struct event *ev, bool block)
 {
 	free_dead(su);
-	if (su->undrained >= DRAIN_EVERY && su->threads.count > 1) {
-		su->undrained = 0;
-		while (event_take(su))
-			;
-	}
 	while (!queue_pop(su, ev)) {
 		*ev = (struct event){ .kind = EV_NONE };
 		if (su->threads.count == 0)
 			return -ECHILD;
+		if (take_round(su))
+			continue;
 		if (block) {
 			int r = await(su);
 			if (r < 0)

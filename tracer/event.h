@@ -75,6 +75,9 @@ struct event {
  */
 int event_poll(struct super *su, struct event *ev, bool block);
 
+/* How often it has waited so far. */
+unsigned event_waits(const struct super *su);
+
 /*
  * For signal handlers (SA_SIGINFO; the third argument): the next event_poll()
  * that would block returns -EINTR, also the one that is just about to.  Once

@@ -8,7 +8,9 @@
 
 #include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
+#include "dlang/cc/cc.h"
 #include "symbols/addrspace.h"
+#include "symbols/ctf.h"
 #include "symbols/dwarf.h"
 #include "tracer/proc.h"
 #include "tracer/state.h"
@@ -21,6 +23,7 @@ struct external {
 
 struct externals {
 	struct dwtypes *dw;
+	struct ctftypes *ctf; /* of objects without DWARF */
 	VEC(struct external) refs;
 };
 
@@ -38,8 +41,15 @@ externals_of(struct state *st, struct types *ts)
 	if (st->externals == NULL) {
 		st->externals = mem_zalloc(sizeof(*st->externals));
 		st->externals->dw = dwtypes_create(ts);
+		st->externals->ctf = ctftypes_create(ts);
 	}
 	return st->externals;
+}
+
+struct dwtypes *
+external_types(struct state *st, struct types *ts)
+{
+	return externals_of(st, ts)->dw;
 }
 
 void
@@ -48,6 +58,7 @@ externals_destroy(struct externals *x)
 	if (x == NULL)
 		return;
 	dwtypes_destroy(x->dw);
+	ctftypes_destroy(x->ctf);
 	vec_foreach(e, &x->refs)
 		object_put(e->object);
 	vec_fini(&x->refs);
@@ -62,6 +73,32 @@ ref_to(struct externals *x, struct object *o, uint64_t addr)
 			return i;
 	*vec_push(&x->refs) = (struct external){ object_get(o), addr };
 	return x->refs.len - 1;
+}
+
+/* ---- the debug information that there is: DWARF, else CTF ---- */
+
+static int
+variable(struct externals *x, struct object *o, const char *name, uint64_t addr,
+    struct dwarf_var *out)
+{
+	return dwarf_present(o) ? dwarf_var(x->dw, o, name, addr, out) :
+				  ctftypes_var(x->ctf, o, name, addr, out);
+}
+
+bool
+external_present(struct object *o)
+{
+	return dwarf_present(o) || ctftypes_present(o);
+}
+
+int
+external_proto(struct state *st, struct object *o, uint64_t addr,
+    const char *name, struct dwarf_proto *out)
+{
+	struct externals *x = externals_of(st, cc_types(st->cc));
+
+	return dwarf_present(o) ? dwarf_proto(x->dw, o, addr, name, out) :
+				  ctftypes_proto(x->ctf, o, name, out);
 }
 
 /* ---- each object of the targets ---- */
@@ -153,8 +190,8 @@ symbol_in(void *ctx, struct load *l)
 		s->out->why = why_not(DWARF_THREAD);
 		return true;
 	}
-	int error = dwarf_var(s->x->dw, l->object, s->name,
-	    sym != NULL ? sym->addr : UINT64_MAX, &v);
+	int error = variable(
+	    s->x, l->object, s->name, sym != NULL ? sym->addr : UINT64_MAX, &v);
 	if (sym != NULL)
 		return found_symbol(s, l, sym, &v);
 	if (error != 0 || v.place == DWARF_ELSEWHERE)
@@ -218,7 +255,12 @@ type_in(void *ctx, struct load *l)
 {
 	struct type_search *s = ctx;
 
-	return dwarf_type(s->x->dw, l->object, s->name, &s->type) == 0;
+	struct externals *x = s->x;
+	int error = dwarf_present(l->object) ?
+	    dwarf_type(x->dw, l->object, s->name, &s->type) :
+	    ctftypes_type(x->ctf, l->object, s->name, &s->type);
+
+	return error == 0;
 }
 
 int

@@ -11,16 +11,23 @@
 #ifndef TRACER_EXTERNAL_H
 #define TRACER_EXTERNAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "dlang/types.h"
 #include "dlang/world.h"
 
+struct dwarf_proto;
+struct dwtypes;
 struct externals;
+struct object;
 struct space;
 struct state;
 
 void externals_destroy(struct externals *x);
+
+/* Who makes types of debug information for this session. */
+struct dwtypes *external_types(struct state *st, struct types *ts);
 
 /* Of the objects that the targets map now, in the order in which they are
  * mapped, the executable first.  `object' as in a probe description.  See
@@ -29,6 +36,14 @@ int external_symbol(struct state *st, const char *object, const char *name,
     struct types *ts, struct world_symbol *out);
 int external_type(struct state *st, const char *object, const char *name,
     struct types *ts, struct type **out);
+
+/* Has the object debug information with types? */
+bool external_present(struct object *o);
+
+/* The prototype of the function whose code is at addr (the file's own) and
+ * that is called `name'.  0, or -ENOENT when nothing is known of it. */
+int external_proto(struct state *st, struct object *o, uint64_t addr,
+    const char *name, struct dwarf_proto *out);
 
 /* The address of a world_symbol's `ref' in a process.  0, or -ENOENT when it
  * does not map the object. */

@@ -8,10 +8,12 @@
  */
 #include "tracer/follow.h"
 
+#include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
+#include "tracer/prov/plock.h"
 #include "tracer/prov/site.h"
 #include "tracer/setid.h"
 #include "tracer/sigwatch.h"
@@ -29,16 +31,19 @@ keep(struct state *st, struct proc *parent, struct proc *child)
 {
 	struct space *from = parent->space, *sp = child->space;
 
+	fault_kill("follow-keep");
 	child->followed = true;
 	if (from->tab == NULL)
 		return;
 	targets_fork_table(st, from, sp);
 	sites_fork(from, sp);
+	plock_fork(from, sp);
 	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
 	loads_matched_in(sp->as);
 	sigwatch_fork(from, sp);
 	if (tptable_queued(sp->tab))
 		sites_commit(st, sp);
+	fault_kill("follow-kept");
 }
 
 static void
@@ -46,7 +51,9 @@ release(struct state *st, struct proc *parent, struct proc *child)
 {
 	if (child->space->tab == NULL && parent->space->tab != NULL)
 		targets_fork_table(st, parent->space, child->space);
+	fault_kill("fork-release");
 	targets_let_go(st, child);
+	fault_kill("fork-released");
 }
 
 void

@@ -8,12 +8,14 @@
 
 #include <signal.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/vm/ecb.h"
 #include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "tracer/eval.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
+#include "tracer/prov/plock.h"
 #include "tracer/prov/site.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
@@ -23,6 +25,9 @@ static void
 fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
     struct uregs *regs)
 {
+	for (struct site *s = u->sites; st->deadman.on && s != NULL;
+	     s = s->next)
+		deadman_fired(st, s->probe);
 	if (!u->conditional) {
 		ecb_fire_tracepoint(&st->env, tp->id);
 		return;
@@ -56,6 +61,8 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 
 	if (is_second(th, tp, regs))
 		return;
+	if (u != NULL && u->plock)
+		plock_hit(st, th, tp->addr);
 	if (u == NULL || u->sites == NULL || st->store_mem.base == NULL ||
 	    !state_wants_cpu(st, th))
 		return;
@@ -86,13 +93,12 @@ is_stray(struct thread *th, const struct tracepoint *tp)
 
 /*
  * What is a byte long and has no slot is a nop.  Its trap has left the pc where
- * the nop would have: there is nothing to write back, as long as nobody else
- * has moved the pc meanwhile (a system call made in the thread puts it where
- * it was during the hit).
+ * the nop would have: there is nothing to write back.
  */
 static void
 write_back(struct thread *th, const struct tracepoint *tp)
 {
+	th->into_slot = tp->slot != 0;
 	if (tp->len == 1 && tp->slot == 0)
 		thread_regs_moved(th);
 	else
@@ -109,6 +115,12 @@ hit_trap(struct state *st, struct thread *th)
 
 	if (regs == NULL)
 		return true; /* killed: its end will be reported */
+	fault_kill("hit-regs");
+	if (thread_at_watch(th)) {
+		plock_arrived(st, th);
+		thread_mend_sigtrap(th);
+		return true;
+	}
 	uint64_t addr = regs->r[UREG_RIP] - 1;
 	struct tracepoint *tp =
 	    tab != NULL ? tracepoint_lookup(tab, addr) : NULL;
@@ -128,6 +140,7 @@ hit_trap(struct state *st, struct thread *th)
 
 	regs->r[UREG_RIP] = addr;
 	fire(st, th, tp, regs);
+	fault_kill("hit-fired");
 	if (tp->was_int3) {
 		regs->r[UREG_RIP] = addr + 1;
 		th->sig = SIGTRAP;
@@ -153,6 +166,7 @@ hit_trap(struct state *st, struct thread *th)
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
 	}
 	write_back(th, tp);
+	fault_kill("hit-moved");
 	if (watched)
 		sigwatch_settle(st, th->proc->space);
 	return !keep;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "tracer/event.h"
 #include "tracer/setid.h"
@@ -102,7 +103,10 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
     struct proc **out, struct proc_error *err)
 {
 	static const volatile int never;
+
+	fault_kill("launch-fork");
 	int r = thread_seize(pid, &never);
+	fault_kill("launch-seize");
 	if (r < 0) {
 		access_explain(pid, r, err);
 		child_kill(pid);
@@ -118,6 +122,7 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 		proc_drop(p);
 		return r;
 	}
+	fault_kill("launch-exec");
 	struct uregs *regs = thread_regs(th);
 	if (procfs_wrong_elf(pid) || (regs != NULL && regs_compat(regs))) {
 		proc_drop(p);
@@ -274,6 +279,7 @@ seize_one(struct super *su, struct proc *p, pid_t tid)
 	for (int i = 0; i < 20; i++) {
 		r = event_reclaim(su, tid) ? 0 : seize_patiently(p, tid);
 		if (r == 0) {
+			fault_kill("attach-seize");
 			/* A group-stop that it is in is old news, as if it
 			 * had been listening. */
 			thread_add(p, tid, TH_RUNNING)->listening = true;
@@ -360,6 +366,7 @@ seize_all(struct super *su, struct proc *p)
 	sp->stops++;
 	while (r == 0) {
 		space_await(sp);
+		fault_kill("attach-stop");
 		if ((r = seize_pass(su, p)) == 0)
 			break;
 		r = MIN(r, 0);
@@ -510,6 +517,7 @@ proc_attach(
 		unseize_space(p->space);
 		return r;
 	}
+	fault_kill("attach-end");
 	*out = p;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "dlang/prog.h"
 #include "dlang/types.h"
 #include "tracer/probe.h"
+#include "tracer/prototype.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
 
@@ -26,13 +27,31 @@ attributes(FILE *out, const char *title, const struct stability *s)
 	    title, s->name, s->data, s->class);
 }
 
-static void
-argument_types(FILE *out, const struct probe *p)
+/* Those that debug information tells. */
+static unsigned
+typed_arguments(struct state *st, const struct probe *p)
 {
+	struct typed_args a;
+	char buf[512];
+
+	if (p->provider->typed == NULL || p->provider->typed(st, p, &a) != 0)
+		return 0;
+	for (size_t i = 0; i < a.n; i++)
+		fprintf(st->out, "\t\targs[%zu]: %s\n", i,
+		    a.args[i].native == NULL ?
+			"(unknown)" :
+			type_name(a.args[i].native, buf, sizeof(buf)));
+	return (unsigned)a.n;
+}
+
+static void
+argument_types(struct state *st, const struct probe *p)
+{
+	FILE *out = st->out;
 	struct probe_arg a;
-	unsigned n = 0;
 
 	fputs("\n\tArgument Types\n", out);
+	unsigned n = typed_arguments(st, p);
 	for (; p->provider->arg != NULL && p->provider->arg(p, n, &a); n++)
 		fprintf(out, "\t\targs[%u]: %s\n", n,
 		    a.translated != NULL ? a.translated :
@@ -43,12 +62,14 @@ argument_types(FILE *out, const struct probe *p)
 
 /* What -v adds about a probe. */
 static void
-probe_info(FILE *out, const struct probe *p)
+probe_info(struct state *st, const struct probe *p)
 {
+	FILE *out = st->out;
+
 	attributes(
 	    out, "Probe Description", &p->provider->stability[STAB_NAME]);
 	attributes(out, "Argument", &p->provider->stability[STAB_ARGS]);
-	argument_types(out, p);
+	argument_types(st, p);
 }
 
 static void
@@ -57,7 +78,7 @@ list_probe(struct state *st, const struct probe *p, bool verbose)
 	fprintf(st->out, "%5u %10s %17s %33s %s\n", p->id, p->prov, p->mod,
 	    p->func, p->name);
 	if (verbose)
-		probe_info(st->out, p);
+		probe_info(st, p);
 }
 
 /* Each probe that the program matches, once. */
@@ -73,7 +94,7 @@ list_matched(struct state *st, const struct prog *prog)
 			continue;
 		fprintf(st->out, "%s:%s:%s:%s\n", (*p)->prov, (*p)->mod,
 		    (*p)->func, (*p)->name);
-		probe_info(st->out, *p);
+		probe_info(st, *p);
 	}
 }
 

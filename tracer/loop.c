@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "dlang/base/fault.h"
+#include "tracer/core.h"
 #include "tracer/event.h"
 #include "tracer/hit.h"
 #include "tracer/moments.h"
@@ -113,6 +115,7 @@ on_trap(struct state *st, struct event *ev)
 		ev->kind = EV_SIGNAL; /* the program's own, or a fault */
 		ev->sig = ev->thread->sig;
 		moments_tell(st, ev);
+		core_prepare(ev->thread);
 	}
 	if (go)
 		thread_resume(ev->thread);
@@ -123,7 +126,9 @@ on_signal(struct state *st, struct event *ev)
 {
 	syscalls_signal(st, ev->thread);
 	hit_signal(st, ev->thread);
+	fault_kill("signal-seen");
 	moments_tell(st, ev);
+	core_prepare(ev->thread);
 	thread_resume(ev->thread);
 }
 
@@ -131,6 +136,7 @@ static void
 on_syscall(struct state *st, struct event *ev)
 {
 	syscalls_event(st, ev);
+	fault_kill("syscall-seen");
 	thread_resume(ev->thread);
 }
 
@@ -144,13 +150,6 @@ on_stopped(struct state *st, struct event *ev)
 static void
 on_resume(struct state *st, struct event *ev)
 {
-	thread_resume(ev->thread);
-}
-
-static void
-on_exit_stop(struct state *st, struct event *ev)
-{
-	moments_tell(st, ev);
 	thread_resume(ev->thread);
 }
 
@@ -177,7 +176,7 @@ static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_VFORK_DONE] = on_resume,
 	[EV_CLONE] = NULL,
 	[EV_EXEC] = NULL,
-	[EV_EXIT] = on_exit_stop,
+	[EV_EXIT] = on_stopped,
 	[EV_GONE] = on_gone,
 };
 
@@ -208,6 +207,20 @@ dispatch(struct state *st, struct event *ev)
 }
 
 /* ---- the loop ---- */
+
+static void
+handle(struct state *st, struct event *ev)
+{
+	if (!st->deadman.on) {
+		dispatch(st, ev);
+		return;
+	}
+	deadman_begin(st);
+	dispatch(st, ev);
+	deadman_end(st, ev);
+	if (st->deadman.due)
+		deadman_judge(st);
+}
 
 static void
 look_at_flags(struct state *st)
@@ -244,10 +257,18 @@ loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 
 	timers_run(&st->timers, st);
 	while (!st->draining && (more == NULL || more(st, arg))) {
+		unsigned waits = event_waits(st->super);
 		int r = event_poll(st->super, &ev, true);
+		if (st->deadman.on)
+			deadman_woken(st, r == 1 ? &ev : NULL,
+			    event_waits(st->super) != waits);
 		look_at_flags(st);
+		/* A timer that is due again by now would call off the next
+		 * wait, too, and each after that. */
+		if (r == -EINTR)
+			r = event_poll(st->super, &ev, false);
 		if (r == 1) {
-			dispatch(st, &ev);
+			handle(st, &ev);
 		} else if (r == -ECHILD && !st->draining) {
 			wait_for_signal();
 			look_at_flags(st);

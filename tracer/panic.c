@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,9 +30,13 @@
 /* How often, and how long apart, the stops are looked for: half a second. */
 #define ROUNDS   500
 #define ROUND_NS 1000000
+/* After so many what is stopped and has not been heard of will not be. */
+#define ROUNDS_HEARD 20
 
 static struct super *guarded;
 static volatile sig_atomic_t entered;
+
+static void guard_signal(int sig);
 
 /* A copy of a space's memory that nobody has looked after yet: a fork's child.
  * Its int3s are its parent's. */
@@ -95,6 +100,10 @@ note(pid_t tid, int status)
 			th->state = TH_GONE;
 		return;
 	}
+	if (th != NULL && th->untaken) { /* the stop that we know */
+		th->untaken = false;
+		return;
+	}
 	if (event != 0 || sig == (SIGTRAP | 0x80))
 		sig = 0;
 	if (th == NULL) { /* a child that was not announced yet */
@@ -109,6 +118,28 @@ note(pid_t tid, int status)
 	if (event_makes_child(event) && th->proc->space->tab != NULL &&
 	    tid_eventmsg(tid, &child) == 0)
 		restore_copy(th->proc->space, (pid_t)child);
+}
+
+/*
+ * Its stop had been taken from the kernel, but not been noted yet when the
+ * signal came: nothing more is heard of it.  What it is stopped for, its
+ * siginfo tells.
+ */
+static void
+adopt_stopped(struct thread *th)
+{
+	siginfo_t si;
+
+	if (procfs_state(th->tid) != 't')
+		return;
+	th->state = TH_STOPPED;
+	th->regs_valid = th->regs_dirty = false;
+	th->stop = EV_STOP;
+	th->sig = 0;
+	if (thread_siginfo(th, &si) != 0 || si.si_code > 0xff)
+		return; /* an event's */
+	th->stop = si.si_signo == SIGTRAP ? EV_TRAP : EV_SIGNAL;
+	th->sig = si.si_signo;
 }
 
 static void
@@ -131,6 +162,8 @@ stop_all(void)
 			note((pid_t)tid, status);
 		hash_foreach(e, &guarded->threads) {
 			struct thread *th = e->value;
+			if (th->state == TH_RUNNING && i > ROUNDS_HEARD)
+				adopt_stopped(th);
 			if ((th->state == TH_RUNNING || th->state == TH_NEW) &&
 			    !th->exiting && !thread_asleep(th))
 				missing = true;
@@ -159,8 +192,13 @@ back_up(struct thread *th)
 
 	if (tab == NULL && parent_space(th->proc) != NULL)
 		tab = parent_space(th->proc)->tab;
+	/* In the middle of a hit they may be on their way to what they will
+	 * be: only what the kernel has is whole. */
+	if (!th->regs_dirty)
+		th->regs_valid = false;
 	if (th->regs_dirty || tab == NULL || (regs = thread_regs(th)) == NULL ||
-	    !is_ours(tab, regs->r[UREG_RIP] - 1))
+	    (!is_ours(tab, regs->r[UREG_RIP] - 1) &&
+		regs->r[UREG_RIP] != th->watch))
 		return;
 	/* See take_pending_trap() in proc.c. */
 	for (int i = 0; i < 3 && th->stop != EV_TRAP; i++) {
@@ -172,6 +210,8 @@ back_up(struct thread *th)
 	if (th->stop != EV_TRAP || (regs = thread_regs(th)) == NULL)
 		return;
 	th->sig = 0;
+	if (thread_at_watch(th))
+		return;
 	regs->r[UREG_RIP]--;
 	thread_regs_dirty(th);
 }
@@ -200,11 +240,42 @@ on_panic(const char *why)
 	let_go();
 }
 
+/*
+ * A file that we have mapped was cut short by somebody: what is behind its end
+ * is zeros from now on, as in a file that is damaged, which every reader is
+ * prepared for.  That page alone: what is before it is there.
+ */
+static volatile sig_atomic_t faults;
+
+static bool
+mend_file(const siginfo_t *si)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *at = (void *)((uintptr_t)si->si_addr & ~(page - 1));
+
+	if (si->si_code != BUS_ADRERR ||
+	    mmap(at, page, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
+		return false;
+	faults++;
+	return true;
+}
+
+unsigned
+panic_faults(void)
+{
+	return (unsigned)faults;
+}
+
 static void
 on_signal(int sig, siginfo_t *si, void *uc)
 {
 	char text[80];
 
+	if (sig == SIGBUS && mend_file(si)) {
+		guard_signal(SIGBUS); /* SA_RESETHAND has taken it away */
+		return;
+	}
 	if (!entered) {
 		int n = snprintf(text, sizeof(text),
 		    "dtrap: internal error: signal %d; letting targets go\n",
@@ -217,15 +288,23 @@ on_signal(int sig, siginfo_t *si, void *uc)
 	raise(sig);
 }
 
+static void
+guard_signal(int sig)
+{
+	struct sigaction sa = { .sa_sigaction = on_signal,
+		.sa_flags =
+		    SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(sig, &sa, NULL);
+}
+
 void
 panic_guard(struct super *su)
 {
 	static const int fatal[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 	static char stack[64 * 1024]; /* the usual one may be used up */
 	const stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction sa = { .sa_sigaction = on_signal,
-		.sa_flags =
-		    SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER };
 
 	guarded = su;
 	entered = 0;
@@ -233,7 +312,6 @@ panic_guard(struct super *su)
 	if (su == NULL)
 		return;
 	sigaltstack(&ss, NULL);
-	sigemptyset(&sa.sa_mask);
 	for (size_t i = 0; i < ARRAY_SIZE(fatal); i++)
-		sigaction(fatal[i], &sa, NULL);
+		guard_signal(fatal[i]);
 }

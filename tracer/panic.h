@@ -11,4 +11,8 @@ struct super;
  * tracer itself leave through here.  Allocates nothing when it happens. */
 void panic_guard(struct super *su);
 
+/* How often memory had to be put in the place of a file that was cut short
+ * while it was mapped. */
+unsigned panic_faults(void);
+
 #endif

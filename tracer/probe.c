@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "dlang/base/glob.h"
-#include "dlang/base/mem.h"
 #include "tracer/provider.h"
 
 void
@@ -18,78 +17,111 @@ probes_init(struct probes *t)
 void
 probes_fini(struct probes *t)
 {
-	hash_foreach(e, &t->by_name)
-		mem_free((void *)e->str);
-	hash_fini(&t->by_name);
-	vec_foreach(p, &t->list) {
+	vec_foreach(p, &t->list)
 		if ((*p)->provider->destroy != NULL)
 			(*p)->provider->destroy(*p);
-		mem_free(*p);
-	}
 	vec_fini(&t->list);
+	hash_fini(&t->by_name);
 	intern_fini(&t->names);
+	arena_fini(&t->arena);
 }
 
-/* prov:mod:func:name, to be freed.  Hundreds are made at every start, and tens
- * of thousands where a whole program is probed: printf would take longer than
- * all the rest. */
-static char *
-full_name(const char *prov, const char *mod, const char *func, const char *name)
+void
+probes_fixed(struct probes *t)
 {
-	const char *const part[] = { prov, mod, func, name };
-	size_t len[ARRAY_SIZE(part)], sum = 0;
+	ASSERT(t->list.len < PROBE_FIRST_MADE);
+	t->fixed = t->list.len;
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
-		sum += (len[i] = strlen(part[i])) + 1;
-	char *all = mem_alloc(sum), *p = all;
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		memcpy(p, part[i], len[i]);
-		p += len[i];
-		*p++ = ':';
-	}
-	p[-1] = '\0';
-	return all;
+/* A probe of these names, of which interned ones are unique addresses: some
+ * hundred thousand are made where every instruction of a program is listed, and
+ * texts of four names would take longer than all the rest. */
+static uint64_t
+names_key(const struct probe *p)
+{
+	uint64_t key = hash_u64((uintptr_t)p->func);
+
+	key = hash_u64(key ^ (uintptr_t)p->name);
+	key = hash_u64(key ^ (uintptr_t)p->mod);
+	return hash_u64(key ^ (uintptr_t)p->prov);
+}
+
+static struct probe *
+find(const struct probes *t, const struct probe *like)
+{
+	struct probe *p = hash_get(&t->by_name, names_key(like));
+
+	while (p != NULL &&
+	    (p->func != like->func || p->name != like->name ||
+		p->mod != like->mod || p->prov != like->prov))
+		p = p->same_key;
+	return p;
+}
+
+/* A name that was most likely the last probe's as well. */
+static const char *
+again(struct probes *t, const char *last, const char *name)
+{
+	return last != NULL && strcmp(last, name) == 0 ?
+	    last :
+	    intern(&t->names, name);
+}
+
+static struct probe
+named(struct probes *t, const char *prov, const char *mod, const char *func,
+    const char *name)
+{
+	static const struct probe none;
+	const struct probe *last =
+	    t->list.len != 0 ? t->list.at[t->list.len - 1] : &none;
+
+	return (struct probe){
+		.prov = again(t, last->prov, prov),
+		.mod = again(t, last->mod, mod),
+		.func = again(t, last->func, func),
+		.name = intern(&t->names, name),
+	};
 }
 
 struct probe *
-probe_lookup(const struct probes *t, const char *prov, const char *mod,
+probe_lookup(struct probes *t, const char *prov, const char *mod,
     const char *func, const char *name)
 {
-	char *key = full_name(prov, mod, func, name);
-	struct probe *p = hash_get_str(&t->by_name, key);
+	const struct probe like = named(t, prov, mod, func, name);
 
-	mem_free(key);
-	return p;
+	return find(t, &like);
 }
 
 struct probe *
 probe_add(struct probes *t, const struct provider *pr, const char *prov,
     const char *mod, const char *func, const char *name, bool *fresh)
 {
-	char *key = full_name(prov, mod, func, name);
-	struct probe *p = hash_get_str(&t->by_name, key);
+	const struct probe like = named(t, prov, mod, func, name);
+	struct probe *p = find(t, &like);
 
 	*fresh = p == NULL;
-	if (p != NULL) {
-		mem_free(key);
+	if (p != NULL)
 		return p;
-	}
-	p = mem_zalloc(sizeof(*p));
+	p = arena_alloc(&t->arena, sizeof(*p));
+	*p = like;
 	p->provider = pr;
-	p->prov = intern(&t->names, prov);
-	p->mod = intern(&t->names, mod);
-	p->func = intern(&t->names, func);
-	p->name = intern(&t->names, name);
 	*vec_push(&t->list) = p;
 	p->id = (uint32_t)t->list.len;
-	hash_set_str(&t->by_name, key, p);
+	if (t->fixed != 0)
+		p->id += PROBE_FIRST_MADE - 1 - (uint32_t)t->fixed;
+	p->same_key = hash_set(&t->by_name, names_key(p), p);
 	return p;
 }
 
 struct probe *
 probe_by_id(const struct probes *t, uint32_t id)
 {
-	return id - 1 < t->list.len ? t->list.at[id - 1] : NULL;
+	size_t i = (size_t)id - 1;
+
+	if (t->fixed != 0 && i >= t->fixed)
+		i = id < PROBE_FIRST_MADE ? SIZE_MAX :
+					    t->fixed + id - PROBE_FIRST_MADE;
+	return i < t->list.len ? t->list.at[i] : NULL;
 }
 
 bool
@@ -110,7 +142,9 @@ probe_matches(const struct probe *p, const struct probe_desc *pd)
 	    (p->provider->prov_matches == NULL ||
 		!p->provider->prov_matches(p, pd->prov)))
 		return false;
-	return glob_field(pd->mod, p->mod) ||
-	    (p->provider->module_matches != NULL &&
-		p->provider->module_matches(p, pd->mod));
+	if (!glob_field(pd->mod, p->mod) &&
+	    (p->provider->module_matches == NULL ||
+		!p->provider->module_matches(p, pd->mod)))
+		return false;
+	return p->provider->means == NULL || p->provider->means(p, pd);
 }

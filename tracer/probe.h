@@ -8,10 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlang/base/arena.h"
 #include "dlang/base/hash.h"
 #include "dlang/base/str.h"
 #include "dlang/base/vec.h"
 #include "dlang/world.h"
+#include "tracer/prototype.h"
 
 struct provider;
 
@@ -21,23 +23,37 @@ struct probe {
 	const char *prov, *mod, *func, *name; /* interned in the table */
 	uint32_t image_ref; /* struct img_probe; 0 until it is enabled */
 	void *data;         /* the provider's */
+	double cost;        /* of its hits: deadman.c */
+	bool off, out;      /* that was too much; and it is done */
+	/* The args[] that a clause of it was compiled for; n is 0 where none
+	 * looks at them. */
+	struct typed_args typed;
+	struct probe *same_key; /* the next in by_name, by accident */
 };
 
 struct probes {
-	VEC(struct probe *) list; /* by id - 1 */
-	struct hash by_name;
+	VEC(struct probe *) list; /* by id, from 1, but for a gap */
+	size_t fixed;             /* before the gap; 0: there is none yet */
+	struct hash by_name;      /* by the addresses of the four names */
 	struct intern names;
+	struct arena arena; /* where the probes are */
 };
 
 void probes_init(struct probes *t);
 void probes_fini(struct probes *t);
 
+/* What was added so far is there in every run; the probes that come now belong
+ * to processes, or were asked for, and their ids begin with PROBE_FIRST_MADE: an
+ * id tells which it is, and columns of them are of one width. */
+#define PROBE_FIRST_MADE 10001
+void probes_fixed(struct probes *t);
+
 /* The probe of these names, made if it is not there yet (*fresh says so). */
 struct probe *probe_add(struct probes *t, const struct provider *p,
     const char *prov, const char *mod, const char *func, const char *name,
     bool *fresh);
-struct probe *probe_lookup(const struct probes *t, const char *prov,
-    const char *mod, const char *func, const char *name);
+struct probe *probe_lookup(struct probes *t, const char *prov, const char *mod,
+    const char *func, const char *name);
 struct probe *probe_by_id(const struct probes *t, uint32_t id);
 
 /*

@@ -6,12 +6,16 @@
 #include "tracer/proc.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <time.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
+#include "inject/trap/area.h"
 #include "tracer/event.h"
 #include "tracer/super_impl.h"
 
@@ -22,6 +26,8 @@
 
 /* How long a thread may sleep uninterruptibly before we stop waiting for it. */
 #define PATIENCE_NS 20000000
+/* And how long while it makes a thread or a process. */
+#define BIRTH_NS 1000000000
 
 static int
 request(enum __ptrace_request what, pid_t tid, uintptr_t addr, uintptr_t data)
@@ -75,19 +81,57 @@ tid_release(pid_t tid, int sig)
 	return request(PTRACE_DETACH, tid, 0, (uintptr_t)sig);
 }
 
+/*
+ * A SIGTRAP that has been dealt with is still with the kernel, and will be
+ * delivered if we are killed before the thread runs: to a handler that can tell
+ * by this that the registers are set (inject/trap/handler.c).  In a slot it
+ * needs no telling.
+ */
+void
+thread_mark_done(struct thread *th, uint64_t pc)
+{
+	siginfo_t si = { .si_signo = SIGTRAP, .si_code = TRAP_DONE };
+
+	if (!th->untaken || th->stop != EV_TRAP || !th->proc->guarded)
+		return;
+	si.si_value.sival_ptr = (void *)(uintptr_t)pc;
+	request(PTRACE_SETSIGINFO, th->tid, 0, (uintptr_t)&si);
+}
+
 /* What the stop's user changed goes back to the kernel. */
 static void
 write_back(struct thread *th)
 {
-	if (th->regs_dirty)
+	if (th->regs_dirty) {
+		uint64_t pc = th->regs.r[UREG_RIP];
+		if (th->sig == 0 && pc != th->kernel_pc && !th->into_slot)
+			thread_mark_done(th, pc);
 		regs_store(th->tid, &th->regs);
+	}
 	th->regs_dirty = th->regs_valid = false;
+}
+
+/* The registers first: with those the thread goes on then.  What is left is a
+ * stop as any other. */
+void
+thread_settle(struct thread *th)
+{
+	if (th->state != TH_STOPPED || !th->untaken || th->stop != EV_TRAP ||
+	    th->sig != 0)
+		return;
+	write_back(th);
+	event_take_stop(th);
+	th->stop = EV_STOP;
 }
 
 int
 thread_release(struct thread *th)
 {
+	thread_watch(th, 0);
+	thread_restart_call(th);
+	thread_put_off_call(th);
 	write_back(th);
+	event_left_stop(th);
 	int r = tid_release(th->tid, th->sig);
 	LOG("proc", "%d: detached with signal %d: %d", (int)th->tid, th->sig,
 	    r);
@@ -123,20 +167,48 @@ thread_is_ghost(const struct thread *th)
 }
 
 /*
+ * A thread that makes another, or a process, may sleep in `D' as well, for tens
+ * of milliseconds when processes are moved between control groups.  What comes
+ * of it would be no thread of ours yet, or a copy of the memory with our int3s,
+ * so it is waited for.  Not so vfork, which sleeps for as long as its child
+ * likes.
+ */
+static bool
+gives_birth(struct thread *th)
+{
+	struct uregs regs = { 0 };
+	uint64_t args[6];
+	int64_t nr;
+
+	if (procfs_state(th->tid) != 'D' ||
+	    procfs_syscall(th->tid, &nr, args) < 0 ||
+	    (nr != SYS_fork && nr != SYS_clone && nr != SYS_clone3))
+		return false;
+	regs_set_syscall(&regs, 0, (long)nr, args);
+	regs_set_syscall_nr(&regs, (long)nr);
+	return (regs_clone_flags(&regs, &th->proc->space->mem) & CLONE_VFORK) ==
+	    0;
+}
+
+/*
  * Is the stop of this thread still to be waited for?  Short sleeps in `D' are
  * common (a page from disk, a lock in the kernel); what lasts longer than our
  * patience is left alone.
  */
 static bool
-is_missing(struct thread *th, bool patient)
+is_missing(struct thread *th, long napped)
 {
+	bool patient = napped < PATIENCE_NS;
+
 	if (th->state == TH_STOPPED || th->state == TH_GONE || th->asleep)
 		return false;
 	if (th->state == TH_RUNNING && !th->interrupted)
 		thread_interrupt(th);
 	/* One has passed its last instruction, the other sleeps for long. */
 	else if (th->exiting || th->in_vfork || !patient)
-		th->asleep = thread_asleep(th) || th->exiting;
+		th->asleep = th->exiting ||
+		    (thread_asleep(th) &&
+			(napped >= BIRTH_NS || !gives_birth(th)));
 	if (!th->asleep && !patient && thread_is_ghost(th)) {
 		event_lost(th);
 		return false;
@@ -155,8 +227,7 @@ space_await(struct space *sp)
 		bool missing = false;
 		while (event_take(su))
 			;
-		space_foreach_thread(th, sp) missing |=
-		    is_missing(th, napped < PATIENCE_NS);
+		space_foreach_thread(th, sp) missing |= is_missing(th, napped);
 		if (!missing)
 			return;
 		/* Which of them may turn out to be asleep is not known, so no
@@ -178,7 +249,9 @@ space_stop(struct space *sp)
 		if (th->state == TH_RUNNING)
 			thread_interrupt(th);
 	}
+	fault_kill("stop-interrupt");
 	space_await(sp);
+	fault_kill("stop-all");
 }
 
 void
@@ -209,6 +282,29 @@ thread_regs(struct thread *th)
 		th->kernel_pc = th->regs.r[UREG_RIP];
 	}
 	return &th->regs;
+}
+
+int
+thread_pc(struct thread *th, uint64_t *pc, uint64_t *sp)
+{
+	struct uregs *regs = thread_regs(th);
+
+	*pc = *sp = 0;
+	if (regs != NULL) {
+		*pc = regs->r[UREG_RIP];
+		*sp = regs->r[UREG_RSP];
+	} else if (th->state != TH_STOPPED && !th->exiting &&
+	    procfs_pc(th->tid, pc, sp) < 0) {
+		*pc = *sp = 0;
+		return procfs_state(th->tid) == '\0' ? 0 : -EAGAIN;
+	}
+	return 0;
+}
+
+bool
+thread_fp_regs(struct thread *th, uint64_t fp[UREG_FP_COUNT])
+{
+	return th->state == TH_STOPPED && regs_fetch_fp(th->tid, fp) == 0;
 }
 
 void
@@ -243,6 +339,7 @@ owes_syscall_exit(struct thread *th)
 	th->in_syscall = false;
 	th->syscall_known = true;
 	th->stop = EV_SYSCALL_EXIT;
+	th->broken_off = th->interrupted;
 	event_push(th->proc->super,
 	    &(struct event){ .kind = EV_SYSCALL_EXIT, .thread = th });
 	return true;
@@ -274,7 +371,10 @@ thread_resume(struct thread *th)
 	} else if (!th->syscall_known && th->stop == EV_STOP) {
 		thread_adopt_call(th);
 	}
+	thread_restart_call(th);
 	write_back(th);
+	fault_kill("resume-set");
+	event_left_stop(th);
 	th->sig = 0;
 	th->state = TH_RUNNING;
 	th->proc->exec_stopped = false;
@@ -284,6 +384,7 @@ thread_resume(struct thread *th)
 		request(PTRACE_INTERRUPT, th->tid, 0, 0);
 	}
 	int r = request(how, th->tid, 0, (uintptr_t)sig);
+	fault_kill("resume-continue");
 	if (r < 0)
 		LOG("proc", "%d: resume: %s", (int)th->tid, strerror(-r));
 }
@@ -321,12 +422,6 @@ thread_ask(struct thread *th)
 	thread_interrupt(th);
 }
 
-bool
-thread_on_cpu(struct thread *th)
-{
-	return procfs_state(th->tid) == 'R';
-}
-
 int
 thread_cpu(struct thread *th)
 {
@@ -354,9 +449,34 @@ thread_trap_pending(struct thread *th)
 
 	long n = ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si);
 	for (long i = 0; i < n; i++)
-		if (si[i].si_signo == SIGTRAP && si[i].si_code == SI_KERNEL)
+		if (si[i].si_signo == SIGTRAP &&
+		    (si[i].si_code == SI_KERNEL ||
+			(th->watch != 0 && si[i].si_code == TRAP_HWBKPT)))
 			return true;
 	return false;
+}
+
+int
+thread_watch(struct thread *th, uint64_t addr)
+{
+	if (addr == th->watch)
+		return 0;
+	int r = regs_watch(th->tid, addr);
+	if (r == -ESRCH) /* killed: it comes nowhere any more */
+		r = 0;
+	th->watch = r == 0 ? addr : 0;
+	return r;
+}
+
+bool
+thread_at_watch(struct thread *th)
+{
+	struct uregs *regs;
+	siginfo_t si;
+
+	return th->watch != 0 && (regs = thread_regs(th)) != NULL &&
+	    regs->r[UREG_RIP] == th->watch && thread_siginfo(th, &si) == 0 &&
+	    si.si_signo == SIGTRAP && si.si_code == TRAP_HWBKPT;
 }
 
 int
@@ -386,7 +506,9 @@ take_pending_trap(struct thread *th)
 		    (th->stop != EV_STOP && th->stop != EV_GROUP_STOP))
 			return;
 		struct uregs *regs = thread_regs(th);
-		if (regs == NULL || !is_ours(tab, regs->r[UREG_RIP] - 1) ||
+		if (regs == NULL ||
+		    (!is_ours(tab, regs->r[UREG_RIP] - 1) &&
+			regs->r[UREG_RIP] != th->watch) ||
 		    !thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
 		    event_wait_thread(th, &status) < 0)
 			return;
@@ -406,7 +528,9 @@ undo_queued(struct thread *th)
 	if (regs == NULL)
 		return;
 	uint64_t addr = regs->r[UREG_RIP] - 1;
-	if (is_ours(th->proc->space->tab, addr)) {
+	if (thread_at_watch(th)) {
+		thread_mend_sigtrap(th);
+	} else if (is_ours(th->proc->space->tab, addr)) {
 		thread_mend_sigtrap(th);
 		regs->r[UREG_RIP] = addr;
 		thread_regs_dirty(th);
@@ -421,12 +545,15 @@ proc_detach(
 {
 	struct super *su = p->super;
 	struct space *sp = p->space;
+	uint64_t stack;
 
 	space_stop(sp);
 	vec_foreach(th, &p->threads)
 		undo_queued(*th);
+	fault_kill("detach-undone");
 	if (prepare != NULL)
 		prepare(ctx, p);
+	fault_kill("detach-prepared");
 	vec_foreach(thp, &p->threads) {
 		struct thread *th = *thp;
 		if (th->state == TH_GONE)
@@ -435,7 +562,11 @@ proc_detach(
 			/* In a group-stop it stays: the kernel takes it
 			 * back there. */
 			thread_release(th);
+			fault_kill("detach-thread");
 		} else {
+			/* While others are in the space, and might give back
+			 * the memory of the slot that it sleeps in. */
+			thread_pc(th, vec_push(&sp->left), &stack);
 			*vec_push(&su->leaving.list) = th->tid;
 		}
 	}
@@ -443,4 +574,5 @@ proc_detach(
 	proc_drop(p);
 	space_resume(sp);
 	space_leave(sp, NULL);
+	fault_kill("detach-end");
 }

@@ -34,36 +34,48 @@
 #include "tracer/procfs.h"
 
 struct addrspace;
+struct plock_space;
+struct plock_thread;
 struct semaphores;
 struct sigwatch;
 struct sample;
 struct tptable;
 struct unwinder;
+struct langs;
 
 /* One address space.  Created by launch, attach, fork and exec; destroyed when
  * the last process leaves it. */
 struct space {
 	struct target target; /* first member: target_ptrace.c casts back */
 	struct super *super;
-	unsigned refs;
 	VEC(struct proc *) procs;
-	int mem_fd;           /* /proc/PID/mem, read and write, or -1 */
 	struct reader mem;    /* memory as it is: our int3 included */
 	struct reader text;   /* the same with original bytes overlaid */
 	struct addrspace *as; /* symbols: set by the owner of the loop */
 	struct tptable *tab;  /* tracepoints: the same; NULL before */
 	struct unwinder *unwinder;
-	unsigned stops;          /* space_stop() calls not yet undone */
-	bool no_map;             /* the target may not map memory: do not ask */
-	uint64_t syscall_insn;   /* where a `syscall' instruction stands, 0 if
-				  * not looked for yet (remote.c) */
-	struct semaphores *sems; /* of static probes; NULL: none raised */
-	bool probed;             /* a probe has a site in it */
-	struct sigwatch *watch;  /* sigwatch.c's; NULL before the first site */
-	bool sig_watched;        /* what the program does with SIGTRAP is seen
-				  * by the watch as it does it */
-	bool mask_unseen;        /* the watch has given up on masks */
-	void *user;              /* the enabling's */
+	struct langs *langs;       /* NULL until jstack() asks */
+	struct semaphores *sems;   /* of static probes; NULL: none raised */
+	struct plock_space *plock; /* of the C library's locks; NULL: none */
+	struct sigwatch *watch; /* sigwatch.c's; NULL before the first site */
+	/* The pcs of threads that were let go asleep: they come back there; 0:
+	 * not known. */
+	VEC(uint64_t) left;
+	/* Where remote.c puts its code, for the time of a call; 0: not looked
+	 * for yet. */
+	uint64_t wayback;
+	void *user;        /* the enabling's */
+	int mem_fd;        /* /proc/PID/mem, read and write, or -1 */
+	unsigned refs;     /* processes in it */
+	unsigned stops;    /* space_stop() calls not yet undone */
+	unsigned guardian; /* its record there, + 1; 0: none */
+	bool no_map;       /* the target may not map memory: do not ask */
+	bool starting;     /* executed, and the run-time linker has not come by
+			    * the first time */
+	bool probed;       /* a probe has a site in it */
+	bool sig_watched;  /* what the program does with SIGTRAP is seen by the
+			    * watch as it does it */
+	bool mask_unseen;  /* the watch has given up on masks */
 };
 
 /* As many as the kernel has. */
@@ -111,6 +123,13 @@ struct proc {
 	uint64_t handler_mask[SIGNALS], handler_known;
 	uint64_t sig_restorer; /* where handlers return to; 0: not known */
 
+	/* Our handler of SIGTRAP is installed in place of the action that
+	 * trap_... tells of; it has been tried; when it was put back last, ms
+	 * (trapguard.c). */
+	bool guarded, guard_tried;
+	uint64_t guard_again;
+	unsigned guard_losses; /* how often an int3 has taken it away */
+
 	void *user;
 };
 
@@ -132,6 +151,7 @@ struct syscall_call {
 
 struct thread {
 	pid_t tid;
+	pid_t inner_pid, inner_tid; /* as it sees itself; 0: not asked yet */
 	struct proc *proc;
 	enum thread_state state;
 	enum event_kind stop; /* why it is stopped */
@@ -140,11 +160,16 @@ struct thread {
 				 * number is the one it stopped with */
 	unsigned queued;      /* events of it that wait in event_poll()'s
 				 * queue; thread_resume() does nothing then */
+	bool untaken;         /* stopped for a signal, and wait4() has not
+				 * taken that from the kernel: see event.c */
 	bool wanted;          /* the next EV_STOP is reported (thread_ask) */
 	bool interrupted;     /* a PTRACE_INTERRUPT of ours is still to come:
 				 * its EV_STOP is swallowed */
+	bool broken_off;      /* at EV_SYSCALL_EXIT: it was, when the call
+				 * returned */
 	bool held;            /* thread_resume() leaves it stopped (stop()) */
 	bool listening;       /* in group-stop under PTRACE_LISTEN */
+	bool continued;       /* the end of a group-stop was seen (restart.c) */
 	bool in_syscall;      /* between enter and exit stops */
 	bool syscall_known;   /* in_syscall is true to life: the thread has
 				 * not run without syscall-stops since */
@@ -169,6 +194,7 @@ struct thread {
 	uint64_t mask_before; /* what sigmask was before it last changed */
 
 	bool regs_valid; /* regs holds this stop's registers */
+	bool into_slot;  /* what regs say is to be run in a slot */
 	bool regs_dirty; /* and must be written back before it runs */
 	struct uregs regs;
 	uint64_t kernel_pc; /* what the kernel has for regs' pc */
@@ -181,10 +207,26 @@ struct thread {
 	 */
 	uint64_t skip_addr, skip_sp;
 
+	VEC(siginfo_t)
+	overtaken; /* signals that are still to be delivered, in
+				   * the place of others (overtaken.c) */
+
+	/* A call of the thread's that was made again last (restart.c). */
+	struct redone {
+		uint64_t ip, sp;
+		int64_t first, last; /* ms */
+	} redone;
+
+	uint64_t watch; /* thread_watch()'s address; 0: none */
+
 	uint64_t birth;         /* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
+	uint64_t looked, ran;   /* which look at the processors found it
+				 * running last, and how long it had run
+				 * by then, ns (oncpu.c) */
 	struct sample *samples; /* the profile provider's: what fires when the
 				 * thread stops */
+	struct plock_thread *plock; /* its calls of lock functions */
 	void *user;
 };
 
@@ -196,7 +238,8 @@ struct proc_error {
 
 /*
  * Called just before a struct is freed, after the last event that names it or
- * by proc_detach(): to free what `user', as, tab and unwinder point to.
+ * by proc_detach(): to free what `user', as, tab, unwinder and langs
+ * point to.
  */
 struct super_hooks {
 	void (*thread_end)(void *ctx, struct thread *);
@@ -212,8 +255,8 @@ void super_set_hooks(
 /* Detaches whatever is left, then frees. */
 void super_destroy(struct super *su);
 
-/* From now on threads are resumed with PTRACE_SYSCALL. */
-void super_want_syscalls(struct super *su);
+/* From now on threads are resumed with PTRACE_SYSCALL, or no longer. */
+void super_want_syscalls(struct super *su, bool want);
 
 /* Those under a filter too: it does not name all that is wanted. */
 void super_ignore_filters(struct super *su);
@@ -252,6 +295,10 @@ int proc_attach(
  * those we descend from: what we write may wait for them.  Appended. */
 void super_candidates(struct super *su, struct pids *out);
 
+/* A SIGTRAP that has been dealt with is taken from the kernel: it will not be
+ * delivered if we are killed, which from now on nobody is there for. */
+void thread_settle(struct thread *th);
+
 /*
  * Let a process go: threads that run are stopped, everything that is queued
  * for them is undone (a pending signal is delivered, an int3 of ours that was
@@ -283,10 +330,27 @@ void space_resume(struct space *sp);
  * thread has gone. */
 struct uregs *thread_regs(struct thread *th);
 
+/* Where it is, or will come back to from the kernel, and its stack pointer.  0;
+ * -EAGAIN when that cannot be told.  Nowhere (0) when it has ended. */
+int thread_pc(struct thread *th, uint64_t *pc, uint64_t *sp);
+
+/* Those from UREG_FP on, fetched at each call.  False: it is not stopped. */
+bool thread_fp_regs(struct thread *th, uint64_t fp[UREG_FP_COUNT]);
+
 /* After changing what thread_regs() returned: write back before it runs. */
 void thread_regs_dirty(struct thread *th);
 /* Only the pc may differ from the stop's: they are, if it does. */
 void thread_regs_moved(struct thread *th);
+
+/*
+ * A stopped thread is to trap when it comes to addr, it alone and without a
+ * change of text: by a debug register.  At most one address; 0 takes it back.
+ * 0 or -errno, where the machine or another debugger leaves none.
+ */
+int thread_watch(struct thread *th, uint64_t addr);
+/* At EV_TRAP: is it that trap, and no int3 or signal?  The address stays
+ * watched. */
+bool thread_at_watch(struct thread *th);
 
 /*
  * Let a stopped thread go on: write back registers, deliver th->sig, by
@@ -374,9 +438,6 @@ void thread_fault(struct thread *th, int sig, int code, uint64_t addr);
 
 /* Stop a running thread for a moment: its EV_STOP will be handed out. */
 void thread_ask(struct thread *th);
-
-/* Does it run, or wait only for a processor? */
-bool thread_on_cpu(struct thread *th);
 
 /* The processor the thread last ran on, or -1. */
 int thread_cpu(struct thread *th);

@@ -1,5 +1,6 @@
 /*
- * Staying close to the thread that hits; see processor.h.
+ * Staying close to the thread that hits, and being in time where one is to be
+ * sampled; see processor.h.
  *
  * Most of what a trap costs is the wake-up of a tracer on another processor,
  * and of the thread in turn: 58 us a round trip against 10 us on one processor
@@ -19,6 +20,13 @@
  * if we can leave it again, which needs CAP_SYS_NICE or an RLIMIT_NICE of 20
  * (sched(7)).
  *
+ * To be in time is another matter: woken by a timer, the tracer is to run before
+ * anything else does.  As SCHED_FIFO it does, beside any number of busy threads;
+ * and so takes it from nobody for long: as soon as it is busy itself for half of
+ * the time, it is that for the fraction of a millisecond before a sample alone.
+ * Who may not (CAP_SYS_NICE or RLIMIT_RTPRIO) asks for short slices, and is late
+ * beside many.
+ *
  *	NORMAL --LOOK_HITS hits within LOOK_NS, nobody else runs--> YIELDING
  *	YIELDING --fewer hits, or somebody else runs--> NORMAL
  */
@@ -30,19 +38,23 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "dlang/base/log.h"
 #include "tracer/proc.h"
 
-#define LOOK_HITS 64
-#define LOOK_NS   10000000 /* 64 hits in 10 ms: 6,400 a second */
+#define SHORT_SLICE 100000 /* ns, the shortest there is */
+
+#define LOOK_HITS   64
+#define LOOK_NS     10000000 /* 64 hits in 10 ms: 6,400 a second */
 
 static bool
 set_policy(int policy)
 {
-	struct sched_param sp = { 0 };
+	struct sched_param sp = { .sched_priority = policy == SCHED_FIFO };
 
 	return sched_setscheduler(0, policy, &sp) == 0;
 }
@@ -62,10 +74,12 @@ may_return(void)
 void
 processor_init(struct processor *p)
 {
+	bool plain = sched_getscheduler(0) == SCHED_OTHER;
+
 	*p = (struct processor){
 		.cpu = -1,
-		.can_return =
-		    sched_getscheduler(0) == SCHED_OTHER && may_return(),
+		.plain = plain,
+		.can_return = plain && may_return(),
 	};
 }
 
@@ -103,6 +117,14 @@ running(void)
 	return strtol(slash, NULL, 10);
 }
 
+/* What the user lets us use. */
+static bool
+learn_found(struct processor *p)
+{
+	return p->cpu >= 0 ||
+	    sched_getaffinity(0, sizeof(p->found), &p->found) == 0;
+}
+
 static void
 pin(struct processor *p, int cpu)
 {
@@ -110,8 +132,7 @@ pin(struct processor *p, int cpu)
 
 	if (cpu < 0 || cpu == p->cpu || cpu >= CPU_SETSIZE)
 		return;
-	if (p->cpu < 0 &&
-	    sched_getaffinity(0, sizeof(p->found), &p->found) != 0)
+	if (!learn_found(p))
 		return;
 	/* Where the user does not want us we do not go. */
 	if (!CPU_ISSET((unsigned)cpu, &p->found))
@@ -139,6 +160,87 @@ processor_fix(struct processor *p, int cpu)
 	p->fixed_cpu = cpu;
 }
 
+bool
+processor_may_visit(struct processor *p, const cpu_set_t *set)
+{
+	cpu_set_t both;
+
+	if (p->fixed || !learn_found(p))
+		return false;
+	CPU_AND(&both, &p->found, set);
+	return CPU_EQUAL(&both, set);
+}
+
+bool
+processor_visit(struct processor *p, int cpu)
+{
+	if (!p->fixed)
+		pin(p, cpu);
+	return p->cpu == cpu;
+}
+
+/* How long we run at a time, in ns; 0 is the kernel's choice.  A task with a
+ * shorter slice preempts at once (Linux 6.12); older kernels take no notice. */
+static void
+set_slice(uint64_t ns)
+{
+	struct { /* the first version of struct sched_attr */
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr;
+
+	/* The rest stays as it is. */
+	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) != 0)
+		return;
+	attr.size = sizeof(attr);
+	attr.runtime = ns;
+	if (syscall(SYS_sched_setattr, 0, &attr, 0) != 0)
+		LOG("processor", "cannot change the slice");
+}
+
+void
+processor_hurry(struct processor *p, bool hurry)
+{
+	if (p->hurrying == hurry || !p->plain)
+		return;
+	if (!hurry) {
+		set_policy(p->yielding ? SCHED_IDLE : SCHED_OTHER);
+		p->hurrying = false;
+		return;
+	}
+	p->no_fifo = p->no_fifo || !set_policy(SCHED_FIFO);
+	p->hurrying = !p->no_fifo;
+	if (p->no_fifo && !p->short_slice) {
+		set_slice(SHORT_SLICE);
+		p->short_slice = true;
+	}
+}
+
+static uint64_t
+clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+void
+processor_calm(struct processor *p)
+{
+	if (!p->hurrying)
+		return;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (used - p->used > (now - p->calmed) / 2)
+		processor_hurry(p, false);
+	p->calmed = now;
+	p->used = used;
+}
+
 void
 processor_again(struct processor *p)
 {
@@ -149,7 +251,7 @@ processor_again(struct processor *p)
 void
 processor_hit(struct processor *p, struct thread *th, uint64_t now)
 {
-	if (!p->can_return || p->fixed)
+	if (!p->can_return || p->fixed || p->hurrying)
 		return;
 	p->hits++;
 	if (now - p->looked > LOOK_NS) {
@@ -172,6 +274,10 @@ processor_hit(struct processor *p, struct thread *th, uint64_t now)
 void
 processor_restore(struct processor *p)
 {
+	processor_hurry(p, false);
+	if (p->short_slice)
+		set_slice(0);
+	p->short_slice = false;
 	set_yielding(p, false);
 	unpin(p);
 }

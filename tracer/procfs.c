@@ -124,6 +124,33 @@ procfs_status(pid_t tid, struct proc_status *out)
 	return 0;
 }
 
+/* The last number of a line: "NSpid:\t1234\t7". */
+static pid_t
+status_last(const char *text, const char *name)
+{
+	const char *v = status_value(text, name);
+	pid_t last = 0;
+
+	while (v != NULL && *v >= '0' && *v <= '9') {
+		char *end;
+		last = (pid_t)strtol(v, &end, 10);
+		v = end + strspn(end, "\t ");
+	}
+	return last;
+}
+
+int
+procfs_inner(pid_t tid, pid_t *inner_pid, pid_t *inner_tid)
+{
+	char text[8192];
+	ssize_t n = procfs_text(tid, "status", text, sizeof(text));
+	if (n <= 0)
+		return n == 0 ? -ESRCH : (int)n;
+	*inner_pid = status_last(text, "NStgid");
+	*inner_tid = status_last(text, "NSpid");
+	return *inner_tid != 0 ? 0 : -ESRCH;
+}
+
 /* The text of a stat file behind the name, which may hold anything:
  * " S 1 2 ...". */
 static const char *
@@ -188,31 +215,67 @@ procfs_stat_all(pid_t tid, bool whole, uint64_t fields[PROCFS_STAT_FIELDS + 1])
 }
 
 int
+procfs_where(pid_t tid, char *state, int *cpu)
+{
+	char text[1024];
+	const char *p = stat_fields(tid, text, sizeof(text));
+
+	*state = p != NULL ? p[1] : '\0';
+	for (unsigned field = 3; p != NULL && field < 39; field++)
+		p = strchr(p + 1, ' ');
+	if (p == NULL)
+		return -ESRCH;
+	*cpu = (int)strtol(p + 1, NULL, 10);
+	return 0;
+}
+
+int
 procfs_sched(pid_t tid, struct procfs_sched *out)
 {
 	char text[80], *end;
 
 	if (procfs_text(tid, "schedstat", text, sizeof(text)) <= 0)
 		return -ESRCH;
-	strtoull(text, &end, 10);
+	out->ran = strtoull(text, &end, 10);
 	out->waited = strtoull(end, &end, 10);
 	out->turns = strtoull(end, &end, 10);
 	return out->turns > 0 ? 0 : -ENOTSUP;
 }
 
 int
-procfs_pc(pid_t tid, uint64_t *pc)
+procfs_pc(pid_t tid, uint64_t *pc, uint64_t *sp)
 {
-	char text[256];
+	char text[256], *last;
 	ssize_t n = procfs_text(tid, "syscall", text, sizeof(text));
 
 	if (n <= 0)
 		return n < 0 ? (int)n : -ESRCH;
-	/* "running", or number, arguments, sp, pc: the last word. */
-	const char *last = strrchr(text, ' ');
+	/* "running", or number, arguments, sp, pc. */
+	last = strrchr(text, ' ');
 	if (last == NULL)
 		return -EBUSY;
 	*pc = strtoull(last + 1, NULL, 16);
+	*last = '\0';
+	last = strrchr(text, ' ');
+	if (last == NULL)
+		return -EBUSY;
+	*sp = strtoull(last + 1, NULL, 16);
+	return 0;
+}
+
+int
+procfs_syscall(pid_t tid, int64_t *nr, uint64_t args[6])
+{
+	char text[256], *at;
+	ssize_t n = procfs_text(tid, "syscall", text, sizeof(text));
+
+	if (n <= 0)
+		return n < 0 ? (int)n : -ESRCH;
+	*nr = strtoll(text, &at, 10);
+	if (at == text || *nr < 0)
+		return -EBUSY;
+	for (int i = 0; i < 6; i++)
+		args[i] = strtoull(at, &at, 16);
 	return 0;
 }
 

@@ -30,6 +30,9 @@ struct proc_status {
 
 /* 0 or -errno (-ESRCH when there is no such thread). */
 int procfs_status(pid_t tid, struct proc_status *out);
+/* What a thread and its process are called in the innermost pid namespace that
+ * they are in: as they see themselves.  0 or -errno. */
+int procfs_inner(pid_t tid, pid_t *inner_pid, pid_t *inner_tid);
 /* State letter of a thread, '\0' if it has gone. */
 char procfs_state(pid_t tid);
 /* Field n, counted from 1 as in proc(5), of /proc/TID/stat; 0 or -errno. */
@@ -42,14 +45,20 @@ int procfs_stat(pid_t tid, unsigned n, uint64_t *value);
 #define PROCFS_STAT_FIELDS 52
 int procfs_stat_all(
     pid_t tid, bool whole, uint64_t fields[PROCFS_STAT_FIELDS + 1]);
-/* How long a thread has waited for a processor, in ns, and how often it got one.
- * 0 or -errno: a kernel may keep no account. */
+/* The state letter of a thread and its processor, or the last it had.  0 or
+ * -errno. */
+int procfs_where(pid_t tid, char *state, int *cpu);
+/* How long a thread has run and has waited for a processor, in ns, and how often
+ * it got one.  0 or -errno: a kernel may keep no account. */
 struct procfs_sched {
-	uint64_t waited, turns;
+	uint64_t ran, waited, turns;
 };
 int procfs_sched(pid_t tid, struct procfs_sched *out);
-/* The pc of a thread that sleeps in a system call, or -errno. */
-int procfs_pc(pid_t tid, uint64_t *pc);
+/* The pc and the stack pointer of a thread that sleeps in the kernel: 0, or
+ * -errno. */
+int procfs_pc(pid_t tid, uint64_t *pc, uint64_t *sp);
+/* The system call that it sleeps in, or -errno. */
+int procfs_syscall(pid_t tid, int64_t *nr, uint64_t args[6]);
 /* Whether the executable of a process is not a 64-bit one for this machine;
  * false when it cannot be read. */
 bool procfs_wrong_elf(pid_t pid);

@@ -66,7 +66,8 @@ about(struct state *st, pid_t tid)
 
 	if (ps->tid != tid) {
 		ps->tid = tid;
-		ps->have_status = ps->have_stat = ps->have_whole = false;
+		ps->have_status = false;
+		ps->have_stat[false] = ps->have_stat[true] = false;
 	}
 	return ps;
 }
@@ -82,26 +83,28 @@ status(struct state *st, pid_t tid)
 	return &ps->status;
 }
 
+/* Of one thread, or (whole) with the sums over its process. */
 static uint64_t
-stat_field(struct state *st, pid_t tid, unsigned n)
+kept_stat(struct state *st, pid_t tid, bool whole, unsigned n)
 {
 	struct procstate *ps = about(st, tid);
 
-	if (!ps->have_stat)
-		procfs_stat_all(tid, false, ps->stat);
-	ps->have_stat = true;
-	return ps->stat[n];
+	if (!ps->have_stat[whole])
+		procfs_stat_all(tid, whole, ps->stat[whole]);
+	ps->have_stat[whole] = true;
+	return ps->stat[whole][n];
+}
+
+static uint64_t
+stat_field(struct state *st, pid_t tid, unsigned n)
+{
+	return kept_stat(st, tid, false, n);
 }
 
 static uint64_t
 whole_field(struct state *st, pid_t tid, unsigned n)
 {
-	struct procstate *ps = about(st, tid);
-
-	if (!ps->have_whole)
-		procfs_stat_all(tid, true, ps->whole);
-	ps->have_whole = true;
-	return ps->whole[n];
+	return kept_stat(st, tid, true, n);
 }
 
 static pid_t

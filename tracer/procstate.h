@@ -15,10 +15,10 @@ struct state;
 /* What was read in this firing of the thread asked about last. */
 struct procstate {
 	pid_t tid; /* 0: nothing is kept */
-	bool have_status, have_stat, have_whole;
+	bool have_status, have_stat[2];
 	struct proc_status status;
-	uint64_t stat[PROCFS_STAT_FIELDS + 1];  /* of the thread */
-	uint64_t whole[PROCFS_STAT_FIELDS + 1]; /* of its process */
+	/* Of the thread [false] and of its process [true]. */
+	uint64_t stat[2][PROCFS_STAT_FIELDS + 1];
 };
 
 /* A firing begins: nothing read before holds. */

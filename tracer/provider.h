@@ -12,10 +12,13 @@
 #include <stdint.h>
 
 struct diags;
+struct dwarf_sense;
+struct load;
 struct probe;
 struct probe_desc;
 struct span;
 struct state;
+struct typed_args;
 struct types;
 struct world_arg;
 
@@ -32,6 +35,8 @@ struct probe_arg {
 	unsigned source;        /* args[n] is made from this argN */
 	const char *otherwise;  /* ... where that type is not known; or NULL */
 };
+
+typedef void (*probe_site_fn)(void *ctx, const struct load *l, uint64_t addr);
 
 enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
 
@@ -62,11 +67,20 @@ struct provider {
 	void (*enable)(struct state *st, struct probe *p);
 
 	/*
-	 * Does it fire in the children of a target?  NULL: no.  Of a provider
-	 * that is named after a process only clauses do whose description says
-	 * so (`family').
+	 * It is not to fire any more, nor to cost anything: stop what is done
+	 * for it alone.  Its sites, and its interests in system calls, are
+	 * taken away by the caller.  NULL: there is nothing else.
 	 */
-	bool (*follows)(const struct probe *p);
+	void (*disable)(struct state *st, struct probe *p);
+
+	/*
+	 * It fires in the children of a target as well; of a provider that is
+	 * named after a process only clauses do whose description says so
+	 * (`family').
+	 */
+	bool follows;
+	/* But for this probe, which fires in no process.  NULL: none. */
+	bool (*aside)(const struct probe *p);
 	bool per_process; /* it is named after a process: pid123 */
 
 	/* A module field that is not its literal name ("a.out", "libc"). */
@@ -74,9 +88,28 @@ struct provider {
 	/* The same for a function field: another name of the function. */
 	bool (*function_matches)(const struct probe *p, const char *func);
 
+	/* A description whose fields match may not mean it for all that: it
+	 * has to ask for probes of this kind.  NULL: it does. */
+	bool (*means)(const struct probe *p, const struct probe_desc *pd);
+
+	/* Call each() with every address in memory where it is, as far as is
+	 * known.  NULL: it is at none. */
+	void (*sites)(const struct probe *p, probe_site_fn each, void *ctx);
+
+	/* What its sites are the begin of.  NULL: of nothing. */
+	struct dwarf_sense (*sense)(const struct probe *p);
+
 	/* The type of args[n]: false behind the last one.  NULL: no argument
 	 * has a type. */
 	bool (*arg)(const struct probe *p, unsigned n, struct probe_arg *out);
+
+	/*
+	 * The same where types come from debug information, which is read when
+	 * this is called.  0; -ENOTUNIQ when the probe has places that differ.
+	 * NULL: see arg().
+	 */
+	int (*typed)(
+	    struct state *st, const struct probe *p, struct typed_args *out);
 
 	/* A provider field that is not its literal name (without a pid). */
 	bool (*prov_matches)(const struct probe *p, const char *prov);
@@ -91,7 +124,7 @@ struct provider {
 
 extern const struct provider *const providers[]; /* NULL-terminated */
 
-extern const struct provider prov_dtrace, prov_pid, prov_proc, prov_profile,
-    prov_syscall, prov_usdt;
+extern const struct provider prov_dtrace, prov_pid, prov_plockstat, prov_proc,
+    prov_profile, prov_syscall, prov_usdt;
 
 #endif

@@ -11,6 +11,7 @@ const struct provider *const providers[] = {
 	&prov_syscall,
 	&prov_proc,
 	&prov_pid,
+	&prov_plockstat,
 	&prov_usdt,
 	NULL,
 };

@@ -1,97 +1,226 @@
 /*
  * System calls on behalf of a stopped thread, leaving no trace.
  *
- * The thread executes a `syscall' instruction of its own (the vDSO has one)
- * between two syscall-stops.  No single-step: its SIGTRAP would be forced, and
- * the kernel resets a blocked or ignored SIGTRAP for that.
+ * The thread executes a `syscall' instruction between two syscall-stops.  No
+ * single-step: its SIGTRAP would be forced, and the kernel resets a blocked or
+ * ignored SIGTRAP for that.
  *
  *	stop as found
  *	  | event-stop inside clone, execve: on to the end of that call
+ *	  | syscall-enter-stop: the call is skipped, to be entered anew
  *	  v
- *	registers set --> syscall-enter-stop --> syscall-exit-stop: the result
+ *	way back written, registers set, signals blocked
+ *	  v
+ *	syscall-enter-stop --> syscall-exit-stop: the result
  *	  |
- *	  +- was a signal-delivery-stop: inject the signal again, which stops
- *	  |  there once more; put the siginfo back
+ *	  +- was at the entry of a call: on to that, once more
+ *	  +- was a signal-delivery-stop: on to that, once more
  *	  +- anything else: PTRACE_INTERRUPT, so that the thread stops where
  *	     the kernel still looks at a system call to be restarted (it would
  *	     not after a syscall-stop without a signal: the program would see
  *	     -ERESTARTSYS)
- *	registers, mask back
+ *	mask, registers back
  *
- * A thread at syscall-enter-stop makes our call in place of its own, then goes
- * back onto its `syscall' instruction and enters anew.
+ * We may be killed between any two of these steps, and the thread then runs on
+ * from where it is.  So the instruction is one of ours, and behind it stands
+ * the way back (x86_64/wayback.c): code that sets mask and registers to what
+ * they are to be when the program goes on.  It stands in our area, but for the
+ * calls that map and unmap that: then in a cave, the end of the vDSO as a rule;
+ * for the time of one call, and is zeroed then.  Who clears it after our death must
+ * know that no thread is in it.  The order above matters: registers lead to the
+ * way back before the mask is another, and until it is the program's again.
+ *
+ * One in group-stop runs alone: the process stays stopped, and the interrupt's
+ * stop is the group-stop again, unless SIGCONT came meanwhile.
  *
  * All signals are blocked on the way, so that none is dequeued but SIGSTOP and
  * SIGKILL.  SIGSYS is left, as a seccomp filter forces it: blocked, it would
  * lose its handler.  So are the faults, which do not happen.
  *
- * Known to be lost: of two instances of one signal number sent to this very
- * thread, one in delivery and one pending, the second.  Not so when the one in
- * delivery is the SIGTRAP of an int3: then it is the other that the thread is
- * stopped for afterwards, as if the kernel had queued the two in that order.
+ * A signal in delivery goes back into its queue, which the kernel does itself
+ * when it is blocked by the time that the thread runs: it is pending until the
+ * stop is made again.  Where another thread could take it meanwhile, where
+ * another of the number is pending already, of a SIGTRAP, and of what an instruction raised, which is told by its place, the
+ * stop is made again by another of the number; the instruction runs anew after
+ * our death, and what was sent is lost by it.
+ *
+ * Of two instances of one signal number sent to this very thread, one in
+ * delivery and one pending, it is the second that the thread stops for when the
+ * first is injected.  It is stopped for as the first, and the next one as the
+ * second (overtaken.c); not so when the one in delivery is the SIGTRAP of an
+ * int3: then the thread goes on with the other, as if the kernel had queued the
+ * two in that order.
+ *
+ * Known to be left by our death: a pause(), or another call that a signal is to
+ * end, starts again when the signal came during our call; and a trap flag.
  */
 #include "tracer/remote.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/rseq.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
 #include "tracer/super_impl.h"
+#include "tracer/target_ptrace.h"
 
 #define SIGBIT(sig) (1ULL << ((sig)-1))
 #define FAULTS \
 	(SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGFPE))
+/* The kernel delivers them before all others (next_signal()). */
+#define SYNCHRONOUS (FAULTS | SIGBIT(SIGTRAP) | SIGBIT(SIGSYS))
+
+/* What is blocked during the call. */
+#define BLOCKED (~(SIGBIT(SIGSYS) | FAULTS))
+
+/* The one-byte breakpoint. */
+#define INT3 0xcc
 
 struct remote {
 	struct thread *th;
-	struct uregs saved;
-	uint64_t mask; /* the thread's */
-	siginfo_t si;  /* of the signal in delivery */
-	int sig;       /* its number, or 0 */
+	struct uregs saved;  /* what the stop's user has made of them */
+	struct uregs kernel; /* as the thread stopped with them */
+	uint64_t wayback;    /* where our code is */
+	uint64_t mask;       /* the thread's */
+	uint64_t blocked;    /* during the call */
+	uint64_t caught;     /* signals that the program handles */
+	siginfo_t si;        /* of the signal in delivery */
+	int sig;             /* its number, or 0 */
+	bool queued;         /* it is back in its queue */
 	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
+	bool open;     /* signals are not blocked: back into the queue with
+			   * what comes */
+	bool group;    /* found in group-stop */
 };
 
-/* Where a system call instruction stands in the target, or 0. */
-static uint64_t
-find_insn(struct space *sp, pid_t pid)
-{
-	uint8_t
-	    text[8192]; /* the vDSO's size today: two pages of text at most */
-	uint64_t addr = procfs_auxv(pid, AT_SYSINFO_EHDR);
-	size_t len = sizeof(text);
+/* ---- the way back ---- */
 
-	while (
-	    addr != 0 && len > 0 && reader_read(&sp->mem, addr, text, len) < 0)
-		len -= 4096;
-	for (size_t i = 0; addr != 0 && i + SYSCALL_INSN_LEN <= len; i++)
-		if (memcmp(text + i, syscall_insn_bytes, SYSCALL_INSN_LEN) == 0)
-			return addr + i;
-	return 0;
-}
+static struct remote_left nowhere, *left = &nowhere;
 
 static bool
-is_insn(struct space *sp, uint64_t addr)
+is_zero(struct space *sp, uint64_t addr)
 {
-	uint8_t bytes[SYSCALL_INSN_LEN];
+	static const uint8_t zeros[WAYBACK_SIZE];
+	uint8_t bytes[WAYBACK_SIZE];
 
 	return addr != 0 &&
 	    reader_read(&sp->mem, addr, bytes, sizeof(bytes)) == 0 &&
-	    memcmp(bytes, syscall_insn_bytes, sizeof(bytes)) == 0;
+	    memcmp(bytes, zeros, sizeof(bytes)) == 0;
 }
 
-/* The bytes are compared each time: the program may have unmapped them. */
+/* Where it may be put, or 0: in our own area, once that is there, else in a
+ * cave.  Those bytes are looked at each time: slots use caves too, and the
+ * program may have unmapped them. */
 static uint64_t
-syscall_insn(struct thread *th)
+find_place(struct space *sp)
 {
-	struct space *sp = th->proc->space;
+	uint64_t own = sp->tab != NULL && tptable_traps(sp->tab) != NULL ?
+	    trapset_scratch(tptable_traps(sp->tab)) :
+	    0;
 
-	if (!is_insn(sp, sp->syscall_insn))
-		sp->syscall_insn = find_insn(sp, th->tid);
-	return sp->syscall_insn;
+	static_assert(WAYBACK_SIZE <= TRAP_SCRATCH, "it has to fit");
+	if (own != 0)
+		return own;
+	if (!is_zero(sp, sp->wayback) &&
+	    space_find_cave(sp, WAYBACK_SIZE, &sp->wayback) < 0)
+		sp->wayback = 0;
+	return sp->wayback;
+}
+
+/* Is the thread one behind an int3, which it is to run again? */
+static bool
+is_behind_int3(const struct remote *r)
+{
+	struct space *sp = r->th->proc->space;
+	uint64_t addr = r->kernel.r[UREG_RIP] - 1;
+	uint8_t byte;
+
+	if (r->sig != SIGTRAP || r->si.si_code != SI_KERNEL)
+		return false;
+	return (reader_read(&sp->mem, addr, &byte, 1) == 0 && byte == INT3) ||
+	    (sp->tab != NULL && tracepoint_recent(sp->tab, addr));
+}
+
+/* Registers with which the thread goes on when nobody traces it any more. */
+static void
+go_on(const struct remote *r, struct uregs *on)
+{
+	*on = r->kernel;
+	if (r->at_entry)
+		regs_redo_syscall(on);
+	else
+		regs_restart(
+		    on, r->sig != 0 && (r->caught & SIGBIT(r->sig)) != 0);
+	if (is_behind_int3(r))
+		on->r[UREG_RIP]--;
+}
+
+static int
+put_wayback(struct remote *r)
+{
+	struct target *t = &r->th->proc->space->target;
+	uint8_t code[WAYBACK_SIZE];
+	struct uregs on;
+
+	go_on(r, &on);
+	wayback_write(code, &on, r->mask);
+	left->tid = r->th->tid;
+	left->addr = r->wayback;
+	int error = t->ops->write(t, r->wayback, code, sizeof(code));
+	fault_kill("remote-written");
+	return error;
+}
+
+/* The thread is elsewhere, or has gone. */
+static void
+clear_wayback(struct remote *r)
+{
+	static const uint8_t zeros[WAYBACK_SIZE];
+	struct target *t = &r->th->proc->space->target;
+
+	t->ops->write(t, r->wayback, zeros, sizeof(zeros));
+	fault_kill("remote-cleared");
+	left->addr = 0;
+}
+
+void
+remote_leaves(struct remote_left *where)
+{
+	left = where;
+}
+
+/* In what the thread calls from the way back, a signal's handler, its stack
+ * pointer is below the one that the way back ends with. */
+bool
+remote_clear(const struct remote_left *l)
+{
+	static const uint8_t zeros[WAYBACK_SIZE];
+	uint8_t code[WAYBACK_SIZE];
+	uint64_t pc, sp = 0, end;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)l->tid);
+	int fd = l->addr != 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return true;
+	bool clear =
+	    pread(fd, code, sizeof(code), (off_t)l->addr) != sizeof(code) ||
+	    !wayback_is(code, &end);
+	if (!clear && procfs_pc(l->tid, &pc, &sp) == 0 &&
+	    pc - l->addr >= WAYBACK_SIZE && sp >= end)
+		clear = pwrite(fd, zeros, sizeof(zeros), (off_t)l->addr) ==
+		    sizeof(zeros);
+	close(fd);
+	return clear;
 }
 
 /*
@@ -100,20 +229,18 @@ syscall_insn(struct thread *th)
  * (a container's) is no danger, nor is the one of filter.c.
  */
 static int
-check_seccomp(struct thread *th)
+check_seccomp(const struct thread *th, const struct proc_status *its)
 {
-	struct proc_status its, own;
+	struct proc_status own;
 
-	if (procfs_status(th->tid, &its) < 0)
-		return -ESRCH;
-	if (its.seccomp == 0)
+	if (its->seccomp == 0)
 		return 0;
-	if (its.seccomp != 2 || its.filters < 0 ||
+	if (its->seccomp != 2 || its->filters < 0 ||
 	    procfs_status(getpid(), &own) < 0)
 		return -EPERM;
 	int harmless = own.seccomp == 2 ? own.filters : 0;
 	harmless += th->proc->filtered;
-	return its.filters <= harmless ? 0 : -EPERM;
+	return its->filters <= harmless ? 0 : -EPERM;
 }
 
 /* What step() waits for. */
@@ -144,6 +271,36 @@ is_passed(int status)
 	    event == PTRACE_EVENT_SECCOMP;
 }
 
+/* What the thread is to be resumed with after a stop on the way. */
+static int
+passed_on(struct remote *r, int status)
+{
+	int sig = WSTOPSIG(status);
+
+	if (status >> 16 != 0 || sig >= 0x80)
+		return 0;
+	/* SIGSTOP cannot be held back; it takes effect now. */
+	if (sig == SIGSTOP)
+		return sig;
+	if (!r->open)
+		return 0;
+	/* Blocked, it is queued again. */
+	thread_set_sigmask(r->th, ~0ULL);
+	return sig;
+}
+
+/* An event-stop: of the process as a group, or not? */
+static void
+note_group(struct remote *r, bool stopped)
+{
+	struct thread *th = r->th;
+
+	if (r->group)
+		th->stop = stopped ? EV_GROUP_STOP : EV_STOP;
+	else if (stopped)
+		th->regroup = true;
+}
+
 /*
  * Let the thread run to the stop that is awaited.  Others are passed on the
  * way: an interrupt of ours that was still due, and the beginning of a
@@ -162,8 +319,10 @@ step(struct remote *r, enum await what, int sig)
 		if (ptrace(how, th->tid, NULL, (void *)(uintptr_t)sig) < 0)
 			return -ESRCH;
 		th->state = TH_RUNNING;
+		fault_kill("remote-go");
 		if (event_wait_thread(th, &status) < 0)
 			return -ESRCH;
+		fault_kill("remote-stop");
 		if (!WIFSTOPPED(status) || !is_passed(status)) {
 			event_note(th->proc->super, th->tid, status);
 			return -ESRCH;
@@ -173,19 +332,15 @@ step(struct remote *r, enum await what, int sig)
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			th->interrupted = false;
 		LOG("remote", "%d: %x", (int)th->tid, (unsigned)status);
-		if (status >> 16 == PTRACE_EVENT_STOP &&
-		    WSTOPSIG(status) != SIGTRAP)
-			th->regroup = true;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			note_group(r, WSTOPSIG(status) != SIGTRAP);
 		if (is_awaited(r, what, status))
 			return 0;
 		if (what == AWAIT_SYSCALL && status >> 16 == 0 &&
 		    WSTOPSIG(status) < 0x80 &&
 		    (FAULTS & SIGBIT(WSTOPSIG(status))) != 0)
 			return -EFAULT;
-		/* SIGSTOP cannot be held back; it takes effect now. */
-		sig = status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP ?
-		    SIGSTOP :
-		    0;
+		sig = passed_on(r, status);
 	}
 }
 
@@ -209,13 +364,76 @@ pass_event(struct remote *r)
 	return error;
 }
 
+/* Is another signal of the number pending for the thread, or its process? */
+static bool
+has_another(const struct remote *r)
+{
+	siginfo_t si;
+
+	for (unsigned flags = 0; flags <= PTRACE_PEEKSIGINFO_SHARED;
+	     flags += PTRACE_PEEKSIGINFO_SHARED) {
+		struct __ptrace_peeksiginfo_args args = { .nr = 1,
+			.flags = flags };
+		for (; ptrace(PTRACE_PEEKSIGINFO, r->th->tid, &args, &si) == 1;
+		     args.off++)
+			if (si.si_signo == r->sig)
+				return true;
+	}
+	return false;
+}
+
+/* May the signal in delivery go back into its queue? */
+static bool
+can_queue(const struct remote *r)
+{
+	const struct proc *p = r->th->proc;
+	bool alone = p->space->stops > 0 || p->threads.len == 1;
+
+	/* The call may be one that has pending SIGTRAPs thrown away: it sets
+	 * the action on them.  A SIGSTOP cannot be blocked. */
+	if (r->sig <= 0 || r->sig == SIGTRAP || r->sig == SIGSTOP)
+		return false;
+	bool raised = r->si.si_code > 0 && (FAULTS & SIGBIT(r->sig)) != 0;
+	/* It would be the last of its number then. */
+	return alone && !raised && !has_another(r);
+}
+
+/*
+ * A thread in a restartable sequence (rseq(2)) is one that has left its
+ * processor, and will be sent to the abort handler when it comes back.  Not so
+ * when it comes back elsewhere: the kernel then takes the sequence for done,
+ * and the rest of it would run with nothing to protect it.  So we send it there.
+ */
+static void
+abort_sequence(struct remote *r)
+{
+	struct space *sp = r->th->proc->space;
+	struct __ptrace_rseq_configuration conf;
+	uint64_t *pc = &r->kernel.r[UREG_RIP], at;
+	struct rseq_cs cs;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, r->th->tid, sizeof(conf),
+		&conf) < 0 ||
+	    conf.rseq_abi_pointer == 0 ||
+	    reader_read(&sp->mem,
+		conf.rseq_abi_pointer + offsetof(struct rseq, rseq_cs), &at,
+		sizeof(at)) < 0 ||
+	    at == 0 || reader_read(&sp->mem, at, &cs, sizeof(cs)) < 0 ||
+	    *pc - cs.start_ip >= cs.post_commit_offset)
+		return;
+	if (r->saved.r[UREG_RIP] == *pc)
+		r->saved.r[UREG_RIP] = cs.abort_ip;
+	*pc = cs.abort_ip;
+}
+
 static int
-begin(struct remote *r)
+begin(struct remote *r, const struct proc_status *st)
 {
 	struct thread *th = r->th;
-	struct proc_status st;
 
 	r->at_entry = th->stop == EV_SYSCALL_ENTER || th->stop == EV_SECCOMP;
+	r->caught = st->sig_caught;
+	r->group = th->stop == EV_GROUP_STOP;
 	if (th->stop == EV_TRAP || th->stop == EV_SIGNAL) {
 		int error = thread_siginfo(th, &r->si);
 		if (error < 0)
@@ -226,56 +444,51 @@ begin(struct remote *r)
 	if (error < 0)
 		return error;
 	struct uregs *regs = thread_regs(th);
-	if (regs == NULL || thread_sigmask(th, &r->mask) < 0)
+	if (regs == NULL || regs_fetch(th->tid, &r->kernel) < 0 ||
+	    thread_sigmask(th, &r->mask) < 0)
 		return -ESRCH;
 	/* In sigsuspend and its like there are two masks, and setting one
 	 * loses the other.  That does no harm but where a signal is in
 	 * delivery. */
-	if (r->sig != 0 && r->sig != SIGTRAP &&
-	    procfs_status(th->tid, &st) == 0 && st.sig_blocked != r->mask)
+	if (r->sig != 0 && r->sig != SIGTRAP && st->sig_blocked != r->mask)
 		return -EBUSY;
 	r->saved = *regs;
-	return thread_set_sigmask(th, ~(SIGBIT(SIGSYS) | FAULTS));
+	abort_sequence(r);
+	r->queued = can_queue(r);
+	r->blocked = BLOCKED;
+	if (r->queued)
+		r->blocked |= SIGBIT(r->sig);
+	return put_wayback(r);
 }
 
-/* In place of the call that the thread was about to make. */
+/* Make the call. */
 static int
-run_at_entry(
-    struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
+run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 {
 	struct thread *th = r->th;
-	struct uregs redo = r->saved;
+	int error = 0, sig = r->queued ? r->sig : 0;
 
-	*regs = r->saved;
-	regs_swap_syscall(regs, nr, args);
+	*regs = r->kernel;
+	regs_set_syscall(regs, r->wayback, nr, args);
+	if (r->sig == SIGTRAP)
+		thread_mark_done(th, regs->r[UREG_RIP]);
 	if (regs_store(th->tid, regs) < 0)
 		return -ESRCH;
-	int error = step(r, AWAIT_SYSCALL, 0);
-	if (error < 0 || regs_fetch(th->tid, regs) < 0)
+	/* The way back leads onto the int3 once more. */
+	if (is_behind_int3(r))
+		event_take_stop(th);
+	fault_kill("remote-regs");
+	if (thread_set_sigmask(th, r->blocked) < 0)
 		return -ESRCH;
-	regs_redo_syscall(&redo);
-	if (regs_store(th->tid, &redo) < 0)
-		return -ESRCH;
-	return step(
-	    r, th->stop == EV_SECCOMP ? AWAIT_SECCOMP : AWAIT_SYSCALL, 0);
-}
-
-static int
-run(struct remote *r, uint64_t insn_addr, long nr, const uint64_t args[6],
-    struct uregs *regs)
-{
-	struct thread *th = r->th;
-
-	*regs = r->saved;
-	regs_set_syscall(regs, insn_addr, nr, args);
-	if (regs_store(th->tid, regs) < 0)
-		return -ESRCH;
-	int error = step(r, AWAIT_SYSCALL, 0);
-	if (error == 0)
+	fault_kill("remote-mask");
+	/* The end of the call that is not made. */
+	if (r->at_entry)
 		error = step(r, AWAIT_SYSCALL, 0);
 	if (error == 0)
-		error = regs_fetch(th->tid, regs);
-	return error;
+		error = step(r, AWAIT_SYSCALL, sig);
+	if (error == 0)
+		error = step(r, AWAIT_SYSCALL, 0);
+	return error == 0 ? regs_fetch(th->tid, regs) : error;
 }
 
 /* Another SIGTRAP that is pending for the thread will be one with the int3's
@@ -296,49 +509,112 @@ prefer_pending(struct remote *r)
 		}
 }
 
+/*
+ * To the stop for the signal that was in delivery.  One that is made again is
+ * the next that the kernel delivers when an instruction may raise it, so mask
+ * and registers are the thread's before: after our death it is the program's
+ * signal, at the right place.
+ */
+static int
+redeliver(struct remote *r)
+{
+	struct thread *th = r->th;
+
+	if (r->queued) {
+		thread_set_sigmask(th, ~SIGBIT(r->sig));
+		return step(r, AWAIT_SIGNAL, 0);
+	}
+	prefer_pending(r);
+	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
+	thread_set_sigmask(th, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
+	if (first && regs_store(th->tid, &r->kernel) < 0)
+		return -ESRCH;
+	fault_kill("remote-inject");
+	int error = step(r, AWAIT_SIGNAL, r->sig);
+	if (error == 0 && r->sig != SIGTRAP)
+		signal_overtaken(th);
+	if (error == 0)
+		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
+	return error;
+}
+
+/*
+ * Into the call that was about to be made.  From its own instruction, as no way
+ * back leads there: the mask is the thread's by then.  Where a tracepoint
+ * stands on that by now, from ours, which nobody sees: the pc is set at the
+ * stop.
+ */
+static int
+enter_again(struct remote *r)
+{
+	struct thread *th = r->th;
+	struct uregs redo;
+	uint8_t byte = 0;
+
+	go_on(r, &redo);
+	reader_read(&th->proc->space->mem, redo.r[UREG_RIP], &byte, 1);
+	if (byte == INT3)
+		redo.r[UREG_RIP] = r->wayback;
+	if (thread_set_sigmask(th, r->mask) < 0 ||
+	    regs_store(th->tid, &redo) < 0)
+		return -ESRCH;
+	fault_kill("remote-redo");
+	r->open = true;
+	return step(
+	    r, th->stop == EV_SECCOMP ? AWAIT_SECCOMP : AWAIT_SYSCALL, 0);
+}
+
 /* Back to a stop like the one that was found. */
 static int
 finish(struct remote *r)
 {
 	struct thread *th = r->th;
-	int error = 0;
+	int error;
 
 	if (r->sig != 0) {
-		prefer_pending(r);
-		thread_set_sigmask(th, ~SIGBIT(r->sig));
-		error = step(r, AWAIT_SIGNAL, r->sig);
-		if (error == 0)
-			ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
-	} else if (!r->at_entry) {
+		error = redeliver(r);
+	} else if (r->at_entry) {
+		error = enter_again(r);
+	} else {
 		ptrace(PTRACE_INTERRUPT, th->tid, NULL, NULL);
 		error = step(r, AWAIT_EVENT, 0);
 	}
 	if (error < 0)
 		return error;
-	if (regs_store(th->tid, &r->saved) < 0 ||
-	    thread_set_sigmask(th, r->mask) < 0)
+	fault_kill("remote-finish");
+	if (thread_set_sigmask(th, r->mask) < 0)
 		return -ESRCH;
+	fault_kill("remote-unmask");
+	if (regs_store(th->tid, &r->kernel) < 0)
+		return -ESRCH;
+	fault_kill("remote-back");
 	th->regs = r->saved;
-	th->kernel_pc = r->saved.r[UREG_RIP];
+	th->kernel_pc = r->kernel.r[UREG_RIP];
 	th->regs_valid = true;
-	th->regs_dirty = false;
+	th->regs_dirty = memcmp(&r->saved, &r->kernel, sizeof(r->kernel)) != 0;
 	return 0;
 }
 
-/* The system call instruction was not there after all.  The fault is in
- * delivery, which is as good as the signal that was. */
+/* Our code was not there after all.  The fault is in delivery, which is as good
+ * as the signal that was. */
 static void
 take_back(struct remote *r)
 {
 	struct thread *th = r->th;
 
-	if (r->sig != 0)
-		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
 	regs_store(th->tid, &r->saved);
-	th->kernel_pc = r->saved.r[UREG_RIP];
+	if (r->queued)
+		redeliver(r);
+	else if (r->sig != 0)
+		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
 	thread_set_sigmask(th, r->mask);
+	th->kernel_pc = r->saved.r[UREG_RIP];
 	th->regs_valid = th->regs_dirty = false;
-	th->proc->space->syscall_insn = 0;
+	th->proc->space->wayback = 0;
+	if (r->group) { /* it is not in that any more */
+		th->stop = EV_STOP;
+		th->regroup = true;
+	}
 }
 
 static bool
@@ -347,8 +623,7 @@ can_run(const struct thread *th)
 	/* Until its EV_EXEC is handed out its space is the old one. */
 	if (th->stop == EV_EXEC && th->queued > 0)
 		return false;
-	return th->state == TH_STOPPED && !th->exiting &&
-	    th->stop != EV_GROUP_STOP && th->stop != EV_EXIT &&
+	return th->state == TH_STOPPED && !th->exiting && th->stop != EV_EXIT &&
 	    (th->stop != EV_VFORK || th->past_event);
 }
 
@@ -357,27 +632,32 @@ remote_syscall(
     struct thread *th, long nr, const uint64_t args[6], int64_t *result)
 {
 	struct remote r = { .th = th };
+	struct proc_status st;
 	struct uregs regs;
 
 	if (th->state == TH_GONE)
 		return -ESRCH;
 	if (!can_run(th))
 		return -EBUSY;
-	int error = check_seccomp(th);
+	if (fault_due(FAULT_REMOTE))
+		return -EIO;
+	if (procfs_status(th->tid, &st) < 0)
+		return -ESRCH;
+	int error = check_seccomp(th, &st);
 	if (error < 0)
 		return error;
-	uint64_t insn_addr = syscall_insn(th);
-	if (insn_addr == 0)
+	r.wayback = find_place(th->proc->space);
+	if (r.wayback == 0)
 		return -ENOENT;
-	error = begin(&r);
+	error = begin(&r, &st);
 	if (error < 0)
 		return error;
-	error = r.at_entry ? run_at_entry(&r, nr, args, &regs) :
-			     run(&r, insn_addr, nr, args, &regs);
+	error = run(&r, nr, args, &regs);
 	if (error == 0)
 		error = finish(&r);
 	else if (error == -EFAULT)
 		take_back(&r);
+	clear_wayback(&r);
 	if (error < 0)
 		return error;
 	*result = regs_result(&regs);
@@ -393,17 +673,55 @@ remote_next(struct thread *th, long nr, const uint64_t args[6])
 
 	if (th->stop != EV_EXEC || !can_run(th))
 		return -EBUSY;
-	uint64_t insn_addr = syscall_insn(th);
-	if (insn_addr == 0)
+	r.wayback = find_place(th->proc->space);
+	if (r.wayback == 0)
 		return -ENOENT;
 	/* The kernel sets the result of the call that it is in. */
 	int error = pass_event(&r);
 	struct uregs *regs = error == 0 ? thread_regs(th) : NULL;
-	if (regs == NULL)
+	if (regs == NULL || thread_sigmask(th, &r.mask) < 0)
 		return -ESRCH;
-	regs_set_syscall(regs, insn_addr, nr, args);
+	/* Should the call fail the program goes on as it is. */
+	r.kernel = *regs;
+	error = put_wayback(&r);
+	if (error < 0)
+		return error;
+	regs_set_syscall(regs, r.wayback, nr, args);
 	thread_regs_dirty(th);
 	return 0;
+}
+
+static int
+trouble(const struct thread *th)
+{
+	switch (th->stop) {
+	case EV_SIGNAL:
+	case EV_TRAP: return 2;
+	case EV_SYSCALL_ENTER:
+	case EV_SECCOMP: return 1;
+	default: return 0;
+	}
+}
+
+int
+remote_syscall_in(
+    struct proc *p, long nr, const uint64_t args[6], int64_t *result)
+{
+	int error = -EBUSY;
+
+	/* First threads whose stop is simple: see the head of the file for what
+	 * the others may lose by our death. */
+	for (int pass = 0; pass < 3; pass++)
+		for (size_t i = 0; i < p->threads.len; i++) {
+			struct thread *th = p->threads.at[i];
+			if (!can_run(th) || trouble(th) != pass)
+				continue;
+			int r = remote_syscall(th, nr, args, result);
+			if (r == 0)
+				return 0;
+			error = r;
+		}
+	return error;
 }
 
 int
@@ -412,18 +730,11 @@ remote_syscall_any(
 {
 	int error = -EBUSY;
 
-	/* First threads whose stop is simple, then those with a signal. */
-	for (int pass = 0; pass < 2; pass++)
-		space_foreach_thread(th, sp)
-		{
-			bool simple =
-			    th->stop != EV_SIGNAL && th->stop != EV_TRAP;
-			if (!can_run(th) || simple != (pass == 0))
-				continue;
-			int r = remote_syscall(th, nr, args, result);
-			if (r == 0)
-				return 0;
-			error = r;
-		}
+	for (size_t i = 0; i < sp->procs.len; i++) {
+		int r = remote_syscall_in(sp->procs.at[i], nr, args, result);
+		if (r == 0)
+			return 0;
+		error = r;
+	}
 	return error;
 }

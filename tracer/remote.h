@@ -4,16 +4,20 @@
 #ifndef TRACER_REMOTE_H
 #define TRACER_REMOTE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+struct proc;
 struct space;
 struct thread;
 
 /*
  * Run system call nr with args in a thread that is in ptrace-stop (any kind
- * but EV_GROUP_STOP, EV_EXIT and EV_VFORK).  Its registers, signal mask and
+ * but EV_EXIT and EV_VFORK).  Its registers, signal mask and
  * pending system call restart are as before afterwards, and it is still in a
- * stop of the same meaning; signals that arrive meanwhile stay pending.
+ * stop of the same meaning; signals that arrive meanwhile stay pending.  All of
+ * that is so as well, but for the stop, when we are killed in the middle.
  *
  * Asks /proc and stops the thread four times or so: not for every hit.
  *
@@ -22,8 +26,7 @@ struct thread;
  * punish it (the call is not tried then: it could be killed for it); -EBUSY
  * when the thread cannot run now (also between an exec and its EV_EXEC:
  * its space is still the old one); -EFAULT when the program has put other code
- * where the instruction was just seen; -ENOENT when the target has no system call
- * instruction.
+ * where ours was just written; -ENOENT when there is no room for it.
  */
 int remote_syscall(
     struct thread *th, long nr, const uint64_t args[6], int64_t *result);
@@ -32,8 +35,27 @@ int remote_syscall(
  * not return.  0 or as above. */
 int remote_next(struct thread *th, long nr, const uint64_t args[6]);
 
+/* The same in any thread of the process that can; all of them stopped. */
+int remote_syscall_in(
+    struct proc *p, long nr, const uint64_t args[6], int64_t *result);
+
 /* The same in any thread of the space that can; all of them stopped. */
 int remote_syscall_any(
     struct space *sp, long nr, const uint64_t args[6], int64_t *result);
+
+/*
+ * What our death in the middle of a call leaves in the target: code at addr,
+ * which the thread is to run to its end.  Written there before the code is; for
+ * memory that outlives us.
+ */
+struct remote_left {
+	pid_t tid;
+	uint64_t addr; /* 0: nothing */
+};
+void remote_leaves(struct remote_left *where);
+
+/* Afterwards, for who has outlived us: clear it, once the thread sleeps
+ * elsewhere.  False: it is not known to; ask again. */
+bool remote_clear(const struct remote_left *left);
 
 #endif

@@ -49,6 +49,7 @@
 #include "dlang/base/log.h"
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
+#include "tracer/trapguard.h"
 
 #define SIGBIT(sig) (1ULL << ((sig)-1))
 /* Ten looks a second cost less than one part in a thousand; the mask is
@@ -65,8 +66,8 @@
 /* Below the red zone of the stack, aligned: nothing lives there. */
 #define SCRATCH_BELOW 256
 
-static uint64_t
-now_ms(void)
+uint64_t
+sigtrap_now_ms(void)
 {
 	struct timespec ts;
 
@@ -148,6 +149,10 @@ action_restore(struct thread *th)
 	struct proc *p = th->proc;
 	int r = 0;
 
+	if (p->guarded) {
+		trapguard_lost(th);
+		return;
+	}
 	if (!p->trap_caught && !p->trap_ignored)
 		return;
 	if (p->trap_saved) {
@@ -199,11 +204,19 @@ keep_pending(struct thread *th)
 		th->sig = SIGTRAP;
 }
 
+int
+sigtrap_read(struct thread *th, uint64_t action[ACTION_WORDS])
+{
+	return action_call(th, false, action);
+}
+
 void
 sigtrap_save(struct thread *th)
 {
 	struct proc *p = th->proc;
 
+	if (p->guarded) /* it would be ours */
+		return;
 	p->trap_saved =
 	    p->trap_caught && action_call(th, false, p->trap_action) == 0;
 	if (p->trap_saved)
@@ -217,7 +230,8 @@ action_look(struct thread *th, uint64_t now)
 	struct proc *p = th->proc;
 	struct proc_status st;
 
-	if (p->trap_looked != 0 && now - p->trap_looked < LOOK_MS)
+	if (p->guarded ||
+	    (p->trap_looked != 0 && now - p->trap_looked < LOOK_MS))
 		return;
 	p->trap_looked = now;
 	if (procfs_status(th->tid, &st) < 0)
@@ -230,7 +244,7 @@ action_look(struct thread *th, uint64_t now)
 void
 thread_mend_sigtrap(struct thread *th)
 {
-	uint64_t mask, now = now_ms();
+	uint64_t mask, now = sigtrap_now_ms();
 
 	if (now - th->mask_looked < MASK_MS && th->mask_known &&
 	    !th->proc->space->mask_unseen &&
@@ -260,6 +274,8 @@ static void
 begin_proc(struct proc *p)
 {
 	proc_refresh(p);
+	if (p->guarded && p->trap_caught)
+		action_is(p, SIGTRAP, p->trap_action);
 	vec_foreach(at, &p->threads) {
 		struct thread *th = *at;
 		uint64_t mask;
@@ -281,6 +297,31 @@ sigtrap_begin(struct space *sp)
 {
 	vec_foreach(p, &sp->procs)
 		begin_proc(*p);
+}
+
+void
+sigtrap_inherit(const struct thread *parent, struct thread *th)
+{
+	th->sigmask = parent->sigmask;
+	th->mask_known = parent->mask_known;
+}
+
+/*
+ * C libraries block everything while they make a thread or a process, which
+ * then gives itself the mask that its maker had before.  Neither is seen.
+ */
+void
+sigtrap_born(struct thread *th)
+{
+	bool inherits = th->mask_known;
+	uint64_t mask;
+
+	th->mask_known = thread_sigmask(th, &mask) == 0;
+	if (!th->mask_known)
+		return;
+	th->mask_before = mask;
+	if (!inherits || (mask | NEVER_BLOCKED) != ~UINT64_C(0))
+		th->sigmask = mask;
 }
 
 void
@@ -309,11 +350,16 @@ void
 sigtrap_action_set(
     struct thread *th, int sig, const uint64_t action[ACTION_WORDS])
 {
-	struct proc *p = th->proc;
+	if (sig == SIGTRAP)
+		sigtrap_becomes(th->proc, action);
+	else
+		action_is(th->proc, sig, action);
+}
 
-	action_is(p, sig, action);
-	if (sig != SIGTRAP)
-		return;
+void
+sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS])
+{
+	action_is(p, SIGTRAP, action);
 	memcpy(p->trap_action, action, sizeof(p->trap_action));
 	p->trap_saved = true;
 	p->trap_ignored = action[ACTION_HANDLER] == HANDLER_IGNORE;
@@ -334,6 +380,7 @@ sigtrap_delivered(struct thread *th)
 	if (sig == SIGTRAP && p->trap_caught && p->trap_saved &&
 	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) != 0) {
 		p->trap_action[ACTION_HANDLER] = HANDLER_DEFAULT;
+		p->guarded = false; /* it has the same flag */
 		sigtrap_action_set(th, SIGTRAP, p->trap_action);
 	}
 	if (mask == 0)

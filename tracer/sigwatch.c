@@ -15,7 +15,7 @@
  * treated SIGTRAP apart from its kin loses the markers of the second kind after
  * MASK_HITS_MAX hits: the heuristics of sigtrap.c are right for it.
  *
- * Not seen: system calls whose number is not a constant close to them, as in
+ * Not seen: what a C library does for itself, system calls whose number is not a constant close to them, as in
  * syscall(3), and those from memory that belongs to no file.
  */
 #include "tracer/sigwatch.h"
@@ -32,6 +32,7 @@
 #include "tracer/proc.h"
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
+#include "tracer/trapguard.h"
 
 /* About 10 us each: a hundredth of a second in all. */
 #define MASK_HITS_MAX 1000
@@ -177,6 +178,32 @@ confirm(struct object *o, uint64_t addr)
 	return want == 0;
 }
 
+/*
+ * A C library changes the mask for itself as well, around clone() and the
+ * like: it blocks everything, and puts back what was.  sigtrap.c is right about
+ * that without seeing it, and an int3 that a thread meets with SIGTRAP blocked
+ * is what nothing helps against if we are killed then.  So of an object with
+ * threads in it, only the functions count that programs change masks by.
+ */
+static bool
+is_internal(struct object *o, uint64_t addr)
+{
+	static const char *const own[] = { "pthread_sigmask", "sigprocmask",
+		"setcontext", "getcontext", "swapcontext", "start_context",
+		"setmask", "sigblock", "sighold", "sigrelse", "sigset",
+		"longjmp" };
+
+	if (object_sym(o, "pthread_create") == NULL)
+		return false;
+	const struct sym *s = object_func_at(o, addr);
+	if (s == NULL) /* with symbols for what it exports only */
+		return object_sym(o, "pthread_sigmask") != NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (strstr(s->name, own[i]) != NULL)
+			return false;
+	return true;
+}
+
 /* ---- marking ---- */
 
 struct scan {
@@ -207,7 +234,9 @@ found(void *ctx, uint64_t addr, int nr)
 	struct scan *s = ctx;
 
 	if (addr < s->after ||
-	    (nr == SYS_rt_sigprocmask && s->sp->watch->dropped) ||
+	    (nr == SYS_rt_sigprocmask &&
+		(s->sp->watch->dropped ||
+		    is_internal(s->load->object, addr))) ||
 	    !confirm(s->load->object, addr))
 		return;
 	s->after = addr + 1;
@@ -362,6 +391,8 @@ sees_action(struct thread *th, const struct uregs *regs)
 	uint64_t action[ACTION_WORDS], act = regs->r[UREG_RSI];
 	int sig = (int)regs->r[UREG_RDI];
 
+	if (sig == SIGTRAP)
+		trapguard_end(th->proc);
 	if (act != 0 && sig > 0 && sig <= SIGNALS && sig != SIGKILL &&
 	    sig != SIGSTOP && regs->r[UREG_R10] == SET_SIZE &&
 	    t->ops->read((struct target *)t, act, action, sizeof(action)) == 0)

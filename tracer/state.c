@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
 #include "dlang/vm/agg.h"
@@ -15,13 +16,17 @@
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
+#include "tracer/consume/writer.h"
 #include "tracer/dlib.h"
 #include "tracer/eval.h"
 #include "tracer/external.h"
 #include "tracer/filter.h"
+#include "tracer/guardian.h"
+#include "tracer/locals.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
 #include "tracer/proc.h"
+#include "tracer/prototype.h"
 #include "tracer/provider.h"
 #include "tracer/stores.h"
 #include "tracer/targets.h"
@@ -36,6 +41,8 @@ state_init(struct state *st, const char *name)
 		.store_fd = -1,
 		.next_tp = 1,
 		.out = stdout,
+		.err = stderr,
+		.file = stdout,
 	};
 	processor_init(&st->processor);
 	options_init(&st->opts);
@@ -44,15 +51,64 @@ state_init(struct state *st, const char *name)
 	for (const struct provider *const *p = providers; *p != NULL; p++)
 		if ((*p)->init != NULL)
 			(*p)->init(st);
+	probes_fixed(&st->probes);
+}
+
+/* Messages that nobody reads: so much of them is kept. */
+#define MESSAGES_MAX (1 << 20)
+
+void
+state_open_output(struct state *st, FILE *file)
+{
+	FILE *out = writer_open(fileno(file), false, false, 0);
+	FILE *err = writer_open(STDERR_FILENO, false, true, MESSAGES_MAX);
+
+	st->file = file;
+	st->out = out != NULL ? out : file;
+	st->err = err != NULL ? err : stderr;
+}
+
+void
+state_plain_output(struct state *st)
+{
+	FILE *out = writer_open(fileno(st->file), false, true, 0);
+
+	if (out == NULL)
+		return;
+	fflush(st->out);
+	if (st->out != st->file)
+		writer_close(st->out);
+	st->out = out;
+}
+
+static void
+close_output(struct state *st)
+{
+	writer_wait(st->out, 0, loop_impatient);
+	writer_wait(st->err, 0, loop_impatient);
+	size_t lost = writer_dropped(st->err);
+	if (lost != 0)
+		state_message(st,
+		    "%zu bytes of messages dropped: nobody read them", lost);
+	writer_wait(st->err, 0, loop_impatient);
+	if (st->out != st->file)
+		writer_close(st->out);
+	if (st->err != stderr)
+		writer_close(st->err);
+	if (st->file != stdout)
+		fclose(st->file);
+	st->out = st->file = stdout;
+	st->err = stderr;
 }
 
 static void PRINTF_LIKE(2, 0)
     message(struct state *st, const char *fmt, va_list ap)
 {
 	fflush(st->out);
-	fprintf(stderr, "%s: ", st->name);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	fprintf(st->err, "%s: ", st->name);
+	vfprintf(st->err, fmt, ap);
+	fputc('\n', st->err);
+	fflush(st->err);
 }
 
 void
@@ -94,11 +150,12 @@ state_wants_cpu(const struct state *st, struct thread *th)
 }
 
 void
-state_fire(struct state *st, const struct probe *p, struct thread *th,
+state_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
 	if (p->image_ref == 0 || !state_wants_cpu(st, th))
 		return;
+	deadman_fired(st, p);
 	eval_begin(st, th);
 	memset(st->env.hit, 0, sizeof(st->env.hit));
 	if (nwords > 0)
@@ -222,6 +279,7 @@ state_start(struct state *st)
 	add_rate(st, OPT_SWITCHRATE, on_switch);
 	add_rate(st, OPT_AGGRATE, on_aggs);
 	add_rate(st, OPT_STATUSRATE, on_status);
+	deadman_start(st);
 	state_consume(st);
 	filter_install(st);
 	targets_run(st);
@@ -240,8 +298,13 @@ state_finish(struct state *st)
 {
 	/* The processes first: what is left to do concerns only us. */
 	targets_release(st);
+	fault_kill("end-released");
 	if (!st->processor.fixed)
 		processor_restore(&st->processor);
+	/* END has to have room for its records. */
+	consume_patiently(st->consume);
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH)
+		state_consume(st);
 	set_activity(st, ACTIVITY_COOLDOWN);
 	state_fire(st, probe_by_id(&st->probes, 2), NULL, NULL, 0);
 	processor_restore(&st->processor);
@@ -251,6 +314,11 @@ state_finish(struct state *st)
 		st->output_error = error < 0 ? -error : 0;
 	}
 	consume_drops(st->consume);
+	deadman_report(st);
+	if (panic_faults() != 0)
+		state_message(st,
+		    "a file was cut short while it was read: names may be "
+		    "missing");
 	if (!loop_impatient() && consume_pictures(st->consume) != 0)
 		return 1;
 	return store_hdr(&st->store_mem)->exit_status;
@@ -263,8 +331,11 @@ state_fini(struct state *st)
 		targets_release(st);
 		panic_guard(NULL);
 		super_destroy(st->super);
+		guardian_end();
+		fault_kill("end-destroyed");
 	}
 	timers_fini(&st->timers);
+	deadman_fini(st);
 	syscalls_fini(&st->syscalls);
 	moments_fini(&st->moments);
 	if (st->consume != NULL)
@@ -278,11 +349,15 @@ state_fini(struct state *st)
 	vec_fini(&st->progs);
 	if (st->cc != NULL)
 		cc_destroy(st->cc);
+	locals_destroy(st->locals);
+	prototypes_destroy(st->prototypes);
 	externals_destroy(st->externals);
+	vec_fini(&st->typed);
 	dlibs_fini(st);
 	stores_destroy(st);
 	vec_foreach(f, &st->failures)
 		mem_free(*f);
 	vec_fini(&st->failures);
+	close_output(st);
 	options_fini(&st->opts);
 }

@@ -28,8 +28,10 @@
 #include "dlang/vm/region.h"
 #include "dlang/vm/vm.h"
 #include "dlang/world.h"
+#include "tracer/deadman.h"
 #include "tracer/moments.h"
 #include "tracer/probe.h"
+#include "tracer/oncpu.h"
 #include "tracer/processor.h"
 #include "tracer/procstate.h"
 #include "tracer/syscalls.h"
@@ -41,9 +43,17 @@ struct consume;
 struct externals;
 struct dlibs;
 struct image;
+struct locals;
 struct proc;
+struct prototypes;
 struct super;
 struct thread;
+
+/* A clause, by its description, that was compiled for these args[]. */
+struct typed_use {
+	const struct probe_desc *desc;
+	struct typed_args args;
+};
 
 struct state {
 	const char *name; /* what messages begin with: "dtrap" */
@@ -70,7 +80,10 @@ struct state {
 
 	struct world world;
 	struct cc *cc;
-	struct externals *externals; /* NULL before the first */
+	struct externals *externals;   /* NULL before the first */
+	struct locals *locals;         /* the same */
+	struct prototypes *prototypes; /* NULL before the first */
+	VEC(struct typed_use) typed;   /* world.c */
 	VEC(struct prog *) progs;
 	struct dlibs *dlibs; /* libraries in D; NULL: not looked for */
 
@@ -78,7 +91,8 @@ struct state {
 	struct region image_mem, store_mem;
 	struct image *image;
 	struct consume *consume;
-	FILE *out;
+	FILE *out, *err; /* state_open_output()'s */
+	FILE *file;      /* where out leads */
 
 	struct vm_env env;
 	struct thread *thread;    /* whose hit is being handled, or NULL */
@@ -89,9 +103,14 @@ struct state {
 	bool started;     /* launched programs have been let run */
 	bool draining;    /* leave the loop */
 	int output_error; /* errno that ended the output, or 0 */
+	bool plock;       /* lock functions are traced (prov/plock.h) */
 	struct processor processor;
+	struct oncpu oncpu;
+	struct deadman deadman;
 	int sys_errno; /* errno of the system call that has just returned */
 	uint64_t wall; /* walltimestamp of this firing; 0: not read */
+	bool fp_known; /* fp holds the registers of this firing's thread */
+	uint64_t fp[UREG_FP_COUNT];
 	VEC(struct addrspace *)
 	past;                 /* of spaces that are gone: records name
 				       * them until the end */
@@ -100,6 +119,13 @@ struct state {
 };
 
 void state_init(struct state *st, const char *name);
+
+/* Output goes to `file', messages to stderr, and from now on neither keeps us
+ * waiting while a process is traced.  It is closed with the state. */
+void state_open_output(struct state *st, FILE *file);
+/* The same, but no control character reaches a terminal: what comes is names,
+ * and no script's own text. */
+void state_plain_output(struct state *st);
 
 /* Fire BEGIN and let every target run.  Programs are compiled, the enabling is
  * made. */
@@ -121,7 +147,7 @@ bool state_wants_cpu(const struct state *st, struct thread *th);
 
 /* Fire a probe without a place in text, in the context of th (NULL: of the
  * tracer itself); nwords of words become arg0 and on. */
-void state_fire(struct state *st, const struct probe *p, struct thread *th,
+void state_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
 
 /* What every firing is followed by: exit(), a full buffer. */

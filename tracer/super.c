@@ -60,6 +60,7 @@ super_destroy(struct super *su)
 	vec_fini(&su->procs);
 	vec_fini(&su->queue);
 	vec_fini(&su->early);
+	vec_fini(&su->round);
 	vec_fini(&su->leaving.list);
 	vec_fini(&su->orphans.list);
 	mem_free(su);
@@ -164,6 +165,7 @@ space_leave(struct space *sp, struct proc *p)
 	if (sp->mem_fd >= 0)
 		close(sp->mem_fd);
 	vec_fini(&sp->procs);
+	vec_fini(&sp->left);
 	mem_free(sp);
 }
 
@@ -227,8 +229,10 @@ thread_free(struct thread *th)
 {
 	struct super *su = th->proc->super;
 
+	event_left_stop(th);
 	if (su->hooks.thread_end != NULL)
 		su->hooks.thread_end(su->hooks_ctx, th);
+	vec_fini(&th->overtaken);
 	mem_free(th);
 }
 
@@ -287,12 +291,13 @@ proc_new_space(struct proc *p)
 	space_join(space_create(p->super, p->pid), p);
 	space_leave(old, p);
 	p->vfork_child = false;
+	p->guarded = p->guard_tried = false; /* handlers are not inherited */
 }
 
 void
-super_want_syscalls(struct super *su)
+super_want_syscalls(struct super *su, bool want)
 {
-	su->want_syscalls = true;
+	su->want_syscalls = want;
 }
 
 void
@@ -316,9 +321,11 @@ proc_refresh(struct proc *p)
 	if (procfs_status(p->pid, &st) < 0)
 		return;
 	memcpy(p->comm, st.comm, sizeof(p->comm));
-	p->trap_ignored = (st.sig_ignored & trap) != 0;
-	p->trap_caught = (st.sig_caught & trap) != 0;
-	p->trap_saved = false;
+	if (!p->guarded) { /* it is ours that is caught */
+		p->trap_ignored = (st.sig_ignored & trap) != 0;
+		p->trap_caught = (st.sig_caught & trap) != 0;
+		p->trap_saved = false;
+	}
 	memset(p->handler_mask, 0, sizeof(p->handler_mask));
 	p->handler_known = ~st.sig_caught;
 	p->sig_restorer = 0;

@@ -27,7 +27,9 @@ struct super {
 
 	VEC(struct event) queue; /* handed out from queue_head on */
 	size_t queue_head;
-	unsigned undrained; /* events handed out since the last drain */
+	unsigned since_round; /* events handed out since the last round */
+	VEC(pid_t) round;     /* who is still to be asked in this round */
+	unsigned untaken;     /* threads whose stop is still with the kernel */
 
 	VEC(struct early) early;
 	/* Detached while asleep: let go when they stop; no struct any more. */
@@ -39,6 +41,7 @@ struct super {
 	struct thread *dead_thread;
 	struct proc *dead_proc;
 
+	unsigned waits;     /* how often event_poll() has waited */
 	bool want_syscalls; /* resume with PTRACE_SYSCALL */
 	bool unfiltered;    /* also who runs under a filter */
 	uint64_t births;
@@ -87,6 +90,9 @@ void proc_drop(struct proc *p);
 /* -EINTR when *flag is not 0, see wait_seize(). */
 int thread_seize(pid_t tid, const volatile int *flag);
 int thread_interrupt(struct thread *th);
+/* The thread's SIGTRAP has been dealt with, and it is about to go on at pc: says
+ * so in the signal, for our handler in the target. */
+void thread_mark_done(struct thread *th, uint64_t pc);
 /* Detach a stopped thread, writing back its registers, with th->sig. */
 int thread_release(struct thread *th);
 /* Detach by number, whatever it is. */
@@ -115,11 +121,40 @@ bool thread_at_entry(struct thread *th);
 /* The thread is about to run with syscall-stops, which it had not before: a
  * call that our stop interrupted goes on. */
 void thread_adopt_call(struct thread *th);
+/* Where an interrupted call, if that is what the registers show, goes on: as
+ * the kernel would do it for a thread that runs a handler first, or none. */
+void regs_restart(struct uregs *regs, bool handler);
+
+/* What the kernel leaves in the place of the result when a call is to be made
+ * again: it never lets the program see them, and <errno.h> lacks them. */
+#define ERESTARTSYS           512
+#define ERESTARTNOINTR        513
+#define ERESTARTNOHAND        514
+#define ERESTART_RESTARTBLOCK 516
+
+/* restart.c: before the thread leaves a stop: a call that was interrupted, which
+ * the program is not to know, is made again. */
+void thread_restart_call(struct thread *th);
+/* The same for one that it is about to make, when it is let go. */
+void thread_put_off_call(struct thread *th);
+
+/* overtaken.c */
+
+/* A signal has been injected into the thread again, and it is stopped for one of
+ * that number: if that is another, it comes later. */
+void signal_overtaken(struct thread *th);
+/* The thread is stopped for a signal: the one whose turn it is. */
+void signal_in_turn(struct thread *th, int sig);
 
 /* event.c */
 
-/* Blocks for a status of this thread alone.  0 or -ESRCH. */
+/* Blocks for a status of this thread alone, which has been let run.  0 or
+ * -ESRCH. */
 int event_wait_thread(struct thread *th, int *status);
+/* A thread leaves its stop, or has left it: see thread->untaken. */
+void event_left_stop(struct thread *th);
+/* Its stop is taken from the kernel after all. */
+void event_take_stop(struct thread *th);
 /* A thread that was let go while it slept is wanted again: true if it was one,
  * and is traced by us still. */
 bool event_reclaim(struct super *su, pid_t tid);
@@ -129,7 +164,7 @@ void event_lost(struct thread *th);
 void event_reap(pid_t pid);
 /* Take in a status, queueing its event. */
 void event_note(struct super *su, pid_t pid, int status);
-/* Take in one pending status: false when there is none. */
+/* Take in what is pending now: false when there was nothing. */
 bool event_take(struct super *su);
 /* Is it one of the clone family's (PTRACE_EVENT_*)? */
 bool event_makes_child(int event);
@@ -139,13 +174,26 @@ void event_push(struct super *su, const struct event *ev);
 /* Forget what is queued for the threads of a process. */
 void event_purge(struct super *su, const struct proc *p);
 
-/* sigtrap.c: keep SIGTRAP's handler, to put it back after a hit. */
+/* sigtrap.c: a thread is born; it makes its first stop. */
+void sigtrap_inherit(const struct thread *parent, struct thread *th);
+void sigtrap_born(struct thread *th);
+/* Keep SIGTRAP's handler, to put it back after a hit. */
 void sigtrap_save(struct thread *th);
+/* The action on SIGTRAP is another from now on. */
+void sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS]);
+/* The coarse clock that its looks are timed by. */
+uint64_t sigtrap_now_ms(void);
+/* The action as it is now, ours included.  0 or -errno. */
+int sigtrap_read(struct thread *th, uint64_t action[ACTION_WORDS]);
 
 /* x86_64/regs.c */
 
 int regs_fetch(pid_t tid, struct uregs *regs);
 int regs_store(pid_t tid, const struct uregs *regs);
+/* Those from UREG_FP on. */
+int regs_fetch_fp(pid_t tid, uint64_t fp[UREG_FP_COUNT]);
+/* Trap before the instruction at addr; 0: nowhere.  0 or -errno. */
+int regs_watch(pid_t tid, uint64_t addr);
 /* A 32-bit thread? */
 bool regs_compat(const struct uregs *regs);
 /* The flags of the clone family at its event-stop, from the registers;
@@ -154,19 +202,26 @@ uint64_t regs_clone_flags(const struct uregs *regs, const struct reader *mem);
 /* Ready to execute the system call instruction at insn_addr. */
 void regs_set_syscall(
     struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6]);
-/* Change the system call that is about to be made, at its entry-stop. */
-void regs_swap_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
 /* From an entry-stop's registers to those that make the call again. */
 void regs_redo_syscall(struct uregs *regs);
 /* At an entry-stop: make no call, this is its result. */
 void regs_skip_syscall(struct uregs *regs, int64_t result);
 int64_t regs_result(const struct uregs *regs);
+void regs_set_result(struct uregs *regs, int64_t result);
 /* Number and arguments of the call that was made, by the registers. */
+void regs_set_syscall_nr(struct uregs *regs, long nr);
 int64_t regs_syscall_nr(const struct uregs *regs);
 void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
 
-#define SYSCALL_INSN_LEN 2
-extern const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN];
+/* x86_64/wayback.c */
+
+/* A system call instruction, and the way from behind it to registers and
+ * signal mask, for any address that is a multiple of 8. */
+#define WAYBACK_SIZE 256
+void wayback_write(
+    uint8_t buf[WAYBACK_SIZE], const struct uregs *to, uint64_t mask);
+/* Is that what stands there, and with which stack pointer does it end? */
+bool wayback_is(const uint8_t buf[WAYBACK_SIZE], uint64_t *sp);
 
 /* x86_64/wait.c */
 
@@ -176,6 +231,9 @@ extern const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN];
  * wait_skip() is noticed wherever it runs.
  */
 long wait_call(pid_t pid, int *status, int options, const volatile int *flag);
+/* The same without taking the status from the kernel: it is told again.  pid
+ * is one thread's, or -1 for any. */
+long wait_peek(pid_t pid, int *status, int options, const volatile int *flag);
 /* PTRACE_SEIZE in the same way. */
 int wait_seize(pid_t tid, unsigned options, const volatile int *flag);
 /* In a signal handler: if the context is in one of them just before its system

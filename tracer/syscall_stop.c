@@ -10,24 +10,41 @@
 #include <linux/audit.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 #include "tracer/super_impl.h"
 
 /* The x32 ABI marks its numbers by this bit. */
 #define X32_BIT 0x40000000
 
-/* What the kernel leaves in the place of the result when a call is to be made
- * again: it never lets the program see them, and <errno.h> lacks them. */
-#define ERESTARTSYS           512
-#define ERESTARTNOINTR        513
-#define ERESTARTNOHAND        514
-#define ERESTART_RESTARTBLOCK 516
-
 bool
 syscall_restarts(int64_t result)
 {
 	return result == -ERESTARTSYS || result == -ERESTARTNOINTR ||
 	    result == -ERESTARTNOHAND || result == -ERESTART_RESTARTBLOCK;
+}
+
+/*
+ * The kernel looks at the handler's SA_RESTART, too, for ERESTARTSYS; who sets
+ * it gets a call that goes on, and the others one that starts again.
+ */
+void
+regs_restart(struct uregs *regs, bool handler)
+{
+	int64_t result = regs_result(regs);
+
+	if (regs_syscall_nr(regs) < 0 || !syscall_restarts(result))
+		return;
+	if (handler &&
+	    (result == -ERESTARTNOHAND || result == -ERESTART_RESTARTBLOCK)) {
+		regs_skip_syscall(regs, -EINTR);
+		return;
+	}
+	/* The number is all that this one is made again by: the kernel keeps
+	 * the rest until the thread's next sleep. */
+	if (result == -ERESTART_RESTARTBLOCK)
+		regs_set_syscall_nr(regs, SYS_restart_syscall);
+	regs_redo_syscall(regs);
 }
 
 /* False before Linux 5.3, and for a thread that has gone. */

@@ -25,9 +25,26 @@ syscalls_subscribe(struct state *st, unsigned nr, enum syscall_side side,
 	ASSERT(nr < SYSCALL_MAX);
 	*vec_push(&st->syscalls.of[nr][side]) =
 	    (struct syscall_sub){ .fn = fn, .arg = arg };
-	super_want_syscalls(st->super);
+	super_want_syscalls(st->super, true);
 	if (st->started)
 		super_ignore_filters(st->super);
+}
+
+void
+syscalls_unsubscribe(struct state *st, const void *arg)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < (size_t)SYSCALL_MAX * SYSCALL_SIDES; i++) {
+		size_t nr = i / SYSCALL_SIDES, side = i % SYSCALL_SIDES, to = 0;
+		vec_foreach(s, &st->syscalls.of[nr][side])
+			if (s->arg != arg)
+				st->syscalls.of[nr][side].at[to++] = *s;
+		st->syscalls.of[nr][side].len = to;
+		left += to;
+	}
+	if (left == 0)
+		super_want_syscalls(st->super, false);
 }
 
 void
@@ -148,7 +165,7 @@ returned(struct state *st, struct thread *th)
 		tell_return(st, th);
 		return;
 	}
-	if (th->interrupted) {
+	if (th->broken_off) {
 		c->held = true;
 		return;
 	}

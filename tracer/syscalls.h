@@ -88,6 +88,10 @@ struct syscalls {
 void syscalls_subscribe(struct state *st, unsigned nr, enum syscall_side side,
     syscall_fn fn, void *arg);
 
+/* Call nobody with this arg any more; not from a subscriber.  When nobody is
+ * left, calls stop no thread. */
+void syscalls_unsubscribe(struct state *st, const void *arg);
+
 /* For the loop: EV_SYSCALL_ENTER, EV_SECCOMP or EV_SYSCALL_EXIT.  The caller resumes. */
 void syscalls_event(struct state *st, const struct event *ev);
 

@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "symbols/maps.h"
 #include "tracer/remote.h"
@@ -43,12 +45,56 @@ space_of(struct target *t)
 	return (struct space *)t;
 }
 
+/*
+ * Without a descriptor (there are no more: each space has one) memory is read
+ * and written word by word: a forked child has our int3s in its memory, and
+ * they have to go whatever is short.
+ */
+static int
+word_by_word(
+    struct space *sp, uint64_t addr, char *to, const char *from, size_t len)
+{
+	struct thread *stopped = NULL;
+
+	space_foreach_thread(th, sp)
+	{
+		if (th->state == TH_STOPPED)
+			stopped = th;
+	}
+	if (stopped == NULL)
+		return -ESRCH;
+	while (len > 0) {
+		uint64_t at = addr & ~(sizeof(long) - 1), off = addr - at;
+		size_t n = MIN(len, sizeof(long) - off);
+		errno = 0;
+		long word = ptrace(
+		    PTRACE_PEEKDATA, stopped->tid, (void *)(uintptr_t)at, NULL);
+		if (errno != 0)
+			return -EFAULT;
+		if (to != NULL)
+			memcpy(to, (char *)&word + off, n);
+		else
+			memcpy((char *)&word + off, from, n);
+		if (to == NULL &&
+		    ptrace(PTRACE_POKEDATA, stopped->tid, (void *)(uintptr_t)at,
+			(void *)word) != 0)
+			return -EFAULT;
+		to = to != NULL ? to + n : NULL;
+		from = from != NULL ? from + n : NULL;
+		addr += n;
+		len -= n;
+	}
+	return 0;
+}
+
 static int
 target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 {
 	struct space *sp = space_of(t);
 	char *to = buf;
 
+	if (sp->mem_fd < 0)
+		return word_by_word(sp, addr, buf, NULL, len);
 	while (len > 0) {
 		ssize_t n = pread(sp->mem_fd, to, len, (off_t)addr);
 		if (n <= 0)
@@ -66,6 +112,8 @@ target_write(struct target *t, uint64_t addr, const void *buf, size_t len)
 	struct space *sp = space_of(t);
 	const char *from = buf;
 
+	if (sp->mem_fd < 0)
+		return word_by_word(sp, addr, NULL, buf, len);
 	while (len > 0) {
 		ssize_t n = pwrite(sp->mem_fd, from, len, (off_t)addr);
 		if (n <= 0)
@@ -163,17 +211,6 @@ find_room(const struct maps *maps, uint64_t start_brk, uint64_t near,
 	return r.distance != UINT64_MAX ? 0 : -ENOMEM;
 }
 
-/* DTRAP_FAIL=map:N: the n-th call is refused as for want of memory. */
-static bool
-fails_now(void)
-{
-	static unsigned long calls;
-	const char *knob = getenv("DTRAP_FAIL");
-
-	knob = knob != NULL ? strstr(knob, "map:") : NULL;
-	return knob != NULL && strtoul(knob + 4, NULL, 10) == ++calls;
-}
-
 static int
 remote_map(struct space *sp, uint64_t addr, size_t size)
 {
@@ -207,7 +244,7 @@ target_map_near(struct target *t, uint64_t near, size_t size, uint64_t *addr)
 
 	if (sp->no_map)
 		return -EPERM;
-	if (fails_now())
+	if (fault_due(FAULT_MAP))
 		return -ENOMEM;
 	pid_t pid = space_pid(sp);
 	int r = maps_read(pid, &maps);
@@ -310,6 +347,53 @@ target_cave(struct target *t, uint64_t near, unsigned *cookie, uint64_t *addr,
 	return r;
 }
 
+/* What is behind the image of the vDSO, in its last page. */
+static bool
+find_vdso_cave(
+    struct space *sp, const struct map *m, uint64_t *addr, size_t *size)
+{
+	static const uint8_t zeros[PAGE];
+	uint8_t tail[PAGE];
+	Elf64_Ehdr e;
+
+	if (!m->exec || strcmp(m->path, "[vdso]") != 0 ||
+	    target_read(&sp->target, m->start, &e, sizeof(e)) < 0 ||
+	    memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	/* The section headers stand at its end. */
+	uint64_t end = e.e_shoff + (uint64_t)e.e_shentsize * e.e_shnum;
+	if (e.e_shnum == 0 || end > m->end - m->start)
+		return false;
+	*addr = ROUND_UP(m->start + end, 16);
+	*addr = MAX(*addr, m->end - PAGE);
+	*size = m->end - *addr;
+	return *size > 0 && target_read(&sp->target, *addr, tail, *size) == 0 &&
+	    memcmp(tail, zeros, *size) == 0;
+}
+
+int
+space_find_cave(struct space *sp, size_t size, uint64_t *addr)
+{
+	struct maps maps = { 0 };
+	int r = -ENOENT;
+	size_t have;
+
+	if (maps_read(space_pid(sp), &maps) < 0)
+		return -ENOENT;
+	vec_foreach(m, &maps.list)
+		if (r < 0 && find_vdso_cave(sp, m, addr, &have) && have >= size)
+			r = 0;
+	for (size_t i = 0; r < 0 && i < maps.list.len; i++)
+		if (find_cave(sp, &maps, &maps.list.at[i], addr, &have) &&
+		    have >= size)
+			r = 0;
+	/* From its end, which is the farthest from what is used. */
+	if (r == 0)
+		*addr += (have - size) & ~(size_t)15;
+	maps_fini(&maps);
+	return r;
+}
+
 /* Threads */
 
 static struct thread *
@@ -320,20 +404,22 @@ nth_thread(struct space *sp, unsigned n)
 	return NULL;
 }
 
+/* The threads that are ours, then those that have left. */
 static int
 target_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 {
-	struct thread *th = nth_thread(space_of(t), n);
+	struct space *sp = space_of(t);
+	struct thread *th = nth_thread(sp, n);
 
-	if (th == NULL)
+	uint64_t stack;
+
+	if (th != NULL)
+		return thread_pc(th, pc, &stack);
+	space_foreach_thread(other, sp) n -= other->state != TH_GONE;
+	if (n >= sp->left.len)
 		return -ENOENT;
-	*pc = 0; /* of one that has ended: nowhere */
-	struct uregs *regs = thread_regs(th);
-	if (regs != NULL)
-		*pc = regs->r[UREG_RIP];
-	else if (th->state != TH_STOPPED && !th->exiting)
-		procfs_pc(th->tid, pc);
-	return 0;
+	*pc = sp->left.at[n];
+	return *pc != 0 ? 0 : -EAGAIN;
 }
 
 static int

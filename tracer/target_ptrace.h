@@ -7,6 +7,12 @@
 
 #include "inject/target.h"
 
+struct space;
+
 extern const struct target_ops target_ptrace_ops;
+
+/* size bytes of executable memory that nobody uses, all of them zero, aligned
+ * to 16: the end of the vDSO, or of the text of a file.  0 or -ENOENT. */
+int space_find_cave(struct space *sp, size_t size, uint64_t *addr);
 
 #endif

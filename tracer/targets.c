@@ -12,30 +12,38 @@
 #include "tracer/targets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "inject/resume.h"
 #include "inject/tracepoint.h"
+#include "inject/trapset.h"
+#include "symbols/lang.h"
 #include "symbols/linkmap.h"
 #include "symbols/unwind.h"
 #include "tracer/enable.h"
 #include "tracer/filter.h"
 #include "tracer/follow.h"
+#include "tracer/guardian.h"
+#include "tracer/leftover.h"
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
 #include "tracer/prov/places.h"
+#include "tracer/prov/plock.h"
 #include "tracer/prov/profile.h"
 #include "tracer/prov/semaphore.h"
 #include "tracer/prov/site.h"
 #include "tracer/setid.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
+#include "tracer/trapguard.h"
 
 /* What hangs on space->user. */
 struct space_info {
@@ -94,6 +102,8 @@ space_setup(struct state *st, struct proc *p)
 	    info->lm.brk_addr != 0;
 	if (info->have_lm)
 		mark(st, sp, info->lm.brk_addr, true);
+	sp->starting = info->have_lm && p->threads.len == 1 &&
+	    (p->exec_stopped || p->threads.at[0]->stop == EV_EXEC);
 }
 
 void
@@ -105,6 +115,23 @@ targets_fork_table(struct state *st, struct space *from, struct space *sp)
 	sp->user = info;
 	sp->tab = tptable_fork(from->tab, &sp->target);
 	semaphores_fork(from, sp);
+	if (trapset_area(tptable_traps(sp->tab)) != 0)
+		guardian_add(sp, trapset_area(tptable_traps(sp->tab)));
+}
+
+/* Beyond so many, addresses of the oldest are printed as numbers. */
+#define PAST_MAX 1024
+
+static void
+remember(struct state *st, struct addrspace *as)
+{
+	if (st->past.len == PAST_MAX) {
+		addrspace_put(st->past.at[0]);
+		st->past.len--;
+		memmove(st->past.at, st->past.at + 1,
+		    st->past.len * sizeof(st->past.at[0]));
+	}
+	*vec_push(&st->past) = as;
 }
 
 /* A space is dropped: exec, exit, detach. */
@@ -115,19 +142,22 @@ space_end(void *ctx, struct space *sp)
 
 	if (info == NULL)
 		return;
+	guardian_drop(sp);
 	sigwatch_end(sp);
+	plock_space_end(sp);
 	semaphores_drop(sp);
 	sites_drop(ctx, sp);
 	tptable_destroy(sp->tab);
 	sp->tab = NULL;
-	if (sp->unwinder != NULL)
-		unwinder_destroy(sp->unwinder);
+	unwinder_destroy(sp->unwinder);
 	sp->unwinder = NULL;
+	langs_destroy(sp->langs);
+	sp->langs = NULL;
 	if (sp->as != NULL) {
 		places_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
-		*vec_push(&((struct state *)ctx)->past) = sp->as;
+		remember(ctx, sp->as);
 		sp->as = NULL;
 	}
 	mem_free(info);
@@ -138,6 +168,7 @@ static void
 thread_end(void *ctx, struct thread *th)
 {
 	profile_thread_end(th);
+	plock_thread_end(th);
 }
 
 void
@@ -177,6 +208,8 @@ objects_changed(struct state *st, struct space *sp)
 		return;
 	if (sp->unwinder != NULL)
 		unwinder_flush(sp->unwinder);
+	if (sp->langs != NULL)
+		langs_flush(sp->langs);
 	if (sp->watch != NULL)
 		sigwatch_loads(st, sp);
 	if (st->matching)
@@ -319,6 +352,29 @@ add_target(struct state *st, struct proc *p, bool named)
 		st->target_pid = p->pid;
 }
 
+/* What a look at a process opens at a time, and some more. */
+#define DESCRIPTORS 16
+
+/* Without them half of what is asked for would be missing without a word. */
+static bool
+few_descriptors(char *why, size_t size)
+{
+	int fds[DESCRIPTORS], n = 0;
+
+	while (n < DESCRIPTORS &&
+	    (fds[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		n++;
+	bool few = n < DESCRIPTORS && errno != EBADF;
+	if (few)
+		snprintf(why, size,
+		    "only %d more files can be opened, and a process to be "
+		    "traced takes %d: raise the limit (ulimit -n)",
+		    n, DESCRIPTORS);
+	while (n > 0)
+		close(fds[--n]);
+	return few;
+}
+
 int
 targets_launch(struct state *st, const char *cmd)
 {
@@ -327,10 +383,15 @@ targets_launch(struct state *st, const char *cmd)
 	struct proc *p;
 	char **argv;
 
+	if (few_descriptors(err.text, sizeof(err.text))) {
+		state_message(st, "failed to execute %s: %s", cmd, err.text);
+		return -EMFILE;
+	}
 	if (targets_split(cmd, &argv, &why) != 0) {
 		state_message(st, "failed to execute %s: %s", cmd, why);
 		return -EINVAL;
 	}
+	guardian_start();
 	char **env = launch_env(st);
 	int error = proc_launch(st->super, argv, env, &p, &err);
 	targets_free_argv(env);
@@ -362,6 +423,9 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 			add_target(st, p, true);
 		return 0;
 	}
+	if (few_descriptors(why, size))
+		return -EMFILE;
+	guardian_start();
 	int error = proc_attach(st->super, pid, &p, &err);
 	if (error != 0) {
 		snprintf(why, size, "%s", err.text);
@@ -381,6 +445,7 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 		return -ESRCH;
 	}
 	if (p->space->user == NULL) {
+		leftover_release(p);
 		space_setup(st, p);
 		sites_commit(st, p->space);
 	}
@@ -412,6 +477,7 @@ targets_run(struct state *st)
 
 	while ((p = super_next(st->super, p)) != NULL) {
 		tell_first_exec(st, p);
+		trapguard_started(p->space);
 		vec_foreach(th, &p->threads)
 			if ((*th)->state == TH_STOPPED && !(*th)->queued)
 				thread_resume(*th);
@@ -435,13 +501,27 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 			return false;
 		objects_changed(st, p->space);
 	}
-	if (st->awaited != p || !(st->awaited_mark ? u->stop_here : u->linkmap))
+	if (st->awaited != p ||
+	    !(st->awaited_mark ? u->stop_here : u->linkmap)) {
+		if (st->awaited != p && u->linkmap)
+			trapguard_started(p->space);
 		return false;
+	}
 	st->awaited = NULL;
 	return true;
 }
 
 /* ---- children and new programs ---- */
+
+/* When nobody's handler is in it any more. */
+static void
+release_area(struct space *sp)
+{
+	vec_foreach(p, &sp->procs)
+		if ((*p)->guarded)
+			return;
+	trapset_release(tptable_traps(sp->tab));
+}
 
 void
 targets_clean(void *ctx, struct proc *p)
@@ -456,6 +536,7 @@ targets_clean(void *ctx, struct proc *p)
 		    resume_leave_slot(sp->tab, regs, NULL) != SLOT_OUTSIDE)
 			thread_regs_dirty(*th);
 	}
+	fault_kill("clean-begin");
 	/* Also while others share the memory: they are let go in turn (nobody
 	 * is let go before the end but in a space of his own), and who has
 	 * left may not meet an int3 of ours. */
@@ -463,8 +544,16 @@ targets_clean(void *ctx, struct proc *p)
 	if (left != 0)
 		LOG("targets", "%d: %u places were changed by somebody else",
 		    p->pid, left);
-	tptable_release_slots(sp->tab);
+	fault_kill("clean-restored");
 	semaphores_lower(sp);
+	guardian_drop(sp);
+	vec_foreach(th, &p->threads)
+		thread_settle(*th);
+	trapguard_end(p);
+	fault_kill("clean-handler");
+	tptable_release_slots(sp->tab);
+	release_area(sp);
+	fault_kill("clean-end");
 }
 
 void
@@ -595,7 +684,9 @@ targets_release(struct state *st)
 	 * that no child is left with our int3 in its copy of the memory. */
 	while ((p = super_next(st->super, p)) != NULL)
 		space_stop(p->space);
+	fault_kill("release-begin");
 	loop_pending(st);
+	fault_kill("release-pending");
 	while ((p = super_next(st->super, NULL)) != NULL)
 		targets_let_go(st, p);
 }

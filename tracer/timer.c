@@ -50,6 +50,15 @@ timer_set_period(struct timers *ts, timer_fn fn, void *arg, uint64_t period)
 	}
 }
 
+void
+timer_set_next(struct timers *ts, timer_fn fn, void *arg, uint64_t next)
+{
+	vec_foreach(t, &ts->list)
+		if (t->fn == fn && t->arg == arg)
+			t->next = next;
+	ts->armed_for = 0;
+}
+
 static void
 arm(struct timers *ts, uint64_t deadline)
 {

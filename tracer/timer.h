@@ -40,6 +40,9 @@ void timer_add(struct timers *ts, uint64_t period, timer_fn fn, void *arg);
 void timer_set_period(
     struct timers *ts, timer_fn fn, void *arg, uint64_t period);
 
+/* The timer of (fn, arg) fires next at that time, then as before. */
+void timer_set_next(struct timers *ts, timer_fn fn, void *arg, uint64_t next);
+
 /* Call what is due and set the kernel's timer for the next deadline. */
 void timers_run(struct timers *ts, struct state *st);
 

@@ -10,6 +10,8 @@
 #include "dlang/types.h"
 #include "tracer/enable.h"
 #include "tracer/external.h"
+#include "tracer/locals.h"
+#include "tracer/prototype.h"
 #include "tracer/provider.h"
 #include "tracer/state.h"
 #include "tracer/typename.h"
@@ -36,10 +38,23 @@ same_text(const char *a, const char *b)
 }
 
 static bool
-same_args(const struct probe *p, const struct probe *q)
+same_typed(struct state *st, const struct probe *p, const struct probe *q)
+{
+	struct typed_args a, b;
+
+	return p->provider == q->provider && p->provider->typed != NULL &&
+	    p->provider->typed(st, p, &a) == 0 &&
+	    p->provider->typed(st, q, &b) == 0 && typed_args_equal(&a, &b);
+}
+
+static bool
+same_args(struct state *st, const struct probe *p, const struct probe *q)
 {
 	struct probe_arg a, b;
 	bool more = true;
+
+	if (p->provider->typed != NULL || q->provider->typed != NULL)
+		return same_typed(st, p, q);
 
 	for (unsigned n = 0; more; n++) {
 		more = probe_arg(p, n, &a);
@@ -54,7 +69,7 @@ same_args(const struct probe *p, const struct probe *q)
 
 /* The probe whose arguments all that match have; NULL with *error. */
 static const struct probe *
-typical(const struct state *st, const struct probe_desc *pd, int *error)
+typical(struct state *st, const struct probe_desc *pd, int *error)
 {
 	const struct probe *first = NULL;
 
@@ -64,7 +79,7 @@ typical(const struct state *st, const struct probe_desc *pd, int *error)
 			continue;
 		if (first == NULL)
 			first = *p;
-		else if (!same_args(first, *p)) {
+		else if (!same_args(st, first, *p)) {
 			*error = -ENOTUNIQ;
 			return NULL;
 		}
@@ -72,15 +87,77 @@ typical(const struct state *st, const struct probe_desc *pd, int *error)
 	return first;
 }
 
+/* Probes that match later must have what the clause is compiled for. */
+static void
+note_typed_use(struct state *st, const struct probe_desc *pd,
+    const struct typed_args *args)
+{
+	vec_foreach(u, &st->typed)
+		if (u->desc == pd)
+			return;
+	*vec_push(&st->typed) = (struct typed_use){ pd, *args };
+}
+
+bool
+world_typed_alike(
+    struct state *st, const struct probe_desc *pd, struct probe *p)
+{
+	struct typed_args a;
+
+	vec_foreach(u, &st->typed) {
+		if (u->desc != pd)
+			continue;
+		if (p->provider->typed == NULL ||
+		    p->provider->typed(st, p, &a) != 0 ||
+		    !typed_args_equal(&u->args, &a))
+			return false;
+		p->typed = u->args;
+	}
+	return true;
+}
+
 static int
-world_nargs(void *ctx, const struct probe_desc *pd)
+typed_nargs(struct state *st, const struct probe_desc *pd,
+    const struct probe *p, const char **why)
+{
+	struct typed_args a;
+	int error = p->provider->typed(st, p, &a);
+
+	if (error != 0)
+		return error;
+	*why = a.why;
+	if (a.n == 0)
+		return -ENOENT;
+	note_typed_use(st, pd, &a);
+	return (int)a.n;
+}
+
+static int
+typed_arg(
+    struct state *st, const struct probe *p, unsigned n, struct world_arg *out)
+{
+	struct typed_args a;
+
+	if (p->provider->typed(st, p, &a) != 0 || n >= a.n)
+		return -ENOENT;
+	*out = a.args[n];
+	return out->native != NULL ? 0 : -ENOENT;
+}
+
+static int
+world_nargs(
+    void *ctx, const struct probe_desc *pd, struct types *ts, const char **why)
 {
 	struct probe_arg a;
 	int error, n = 0;
 	const struct probe *p = typical(ctx, pd, &error);
 
+	if (p == NULL && error == -ENOENT)
+		*why = "there is no such probe yet to tell their types";
 	if (p == NULL)
 		return error;
+	if (p->provider->typed != NULL)
+		return typed_nargs(ctx, pd, p, why);
 	if (p->provider->arg == NULL)
 		return -ENOENT;
 	while (probe_arg(p, (unsigned)n, &a))
@@ -98,6 +175,8 @@ world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
 
 	if (p == NULL)
 		return error;
+	if (p->provider->typed != NULL)
+		return typed_arg(ctx, p, n, out);
 	if (!probe_arg(p, n, &a))
 		return -ENOENT;
 	out->source = a.source;
@@ -120,6 +199,13 @@ world_symbol(void *ctx, const char *object, const char *name, struct types *ts,
     struct world_symbol *out)
 {
 	return external_symbol(ctx, object, name, ts, out);
+}
+
+static int
+world_local(void *ctx, const struct probe_desc *pd, const char *name,
+    bool address, struct types *ts, struct world_local *out)
+{
+	return locals_find(ctx, pd, name, address, ts, out);
 }
 
 static int
@@ -186,6 +272,7 @@ const struct world_ops world_ops = {
 	.nargs = world_nargs,
 	.arg = world_arg,
 	.symbol = world_symbol,
+	.local = world_local,
 	.type = world_type,
 	.stability = world_stability,
 	.macro = world_macro,

@@ -340,3 +340,30 @@ insn_decode(const uint8_t *code, size_t len, uint64_t addr, struct insn *insn)
 		insn->refuse = "32-bit pc-relative operand";
 	return 0;
 }
+
+bool
+insn_constant(const struct insn *insn, uint8_t *reg, uint64_t *value)
+{
+	const uint8_t *at = insn->bytes + insn->opcode_at;
+	uint8_t rex = (*at & 0xf0) == 0x40 ? *at++ : 0;
+	bool wide = (rex & RAW_W) != 0;
+
+	if (insn->kind != INSN_PLAIN || insn->opcode_at != 0)
+		return false;
+	if (insn->opcode == 0xc7 && (at[1] & 0xf8) == 0xc0)
+		*reg = at[1] & 7;
+	else if (insn->opcode >= 0xb8 && insn->opcode <= 0xbf)
+		*reg = insn->opcode & 7;
+	else
+		return false;
+	*reg = ureg_of[*reg | ((rex & RAW_B) ? 8 : 0)];
+	*value = wide ? (uint64_t)insn->imm : (uint32_t)insn->imm;
+	return true;
+}
+
+bool
+insn_is_pause(const struct insn *insn)
+{
+	return insn->kind == INSN_NOP && insn->opcode == 0x90 &&
+	    insn->opcode_at > 0 && insn->bytes[insn->opcode_at - 1] == 0xf3;
+}

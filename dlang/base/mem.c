@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/base/fault.h"
+
 static panic_fn panic_hook;
-static unsigned long fail_after;
 
 void
 base_panic_hook(panic_fn fn)
@@ -42,16 +43,10 @@ base_assert_failed(const char *expr, const char *file, int line)
 	base_panic("internal error: %s:%d: %s", file, line, expr);
 }
 
-void
-mem_fail_after(unsigned long n)
-{
-	fail_after = n;
-}
-
 static void *
 checked(void *p, size_t size)
 {
-	if (fail_after != 0 && --fail_after == 0)
+	if (fault_due(FAULT_ALLOC))
 		p = NULL;
 	if (p == NULL)
 		base_panic("out of memory (%zu bytes)", size);

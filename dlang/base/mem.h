@@ -19,10 +19,6 @@ char *mem_strndup(const char *s, size_t n);
 char *mem_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void mem_free(void *p);
 
-/* Make mem_alloc fail (and so panic) at the n-th call from now; 0 turns it
- * off.  Also set at start from DTRAP_FAIL=alloc:N. */
-void mem_fail_after(unsigned long n);
-
 typedef void (*panic_fn)(const char *why);
 void base_panic_hook(panic_fn fn);
 NORETURN void base_panic(const char *fmt, ...) PRINTF_LIKE(1, 2);

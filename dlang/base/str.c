@@ -121,6 +121,30 @@ intern_fini(struct intern *in)
 	hash_fini(&in->by_text);
 }
 
+size_t
+utf8_put(uint32_t c, char to[4])
+{
+	size_t n = 0;
+
+	if (c < 0x80) {
+		to[n++] = (char)c;
+		return n;
+	}
+	if (c < 0x800) {
+		to[n++] = (char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			to[n++] = (char)(0xe0 | c >> 12);
+		} else {
+			to[n++] = (char)(0xf0 | c >> 18);
+			to[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		}
+		to[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	to[n++] = (char)(0x80 | (c & 0x3f));
+	return n;
+}
+
 bool
 str_add_file(struct str *s, FILE *f)
 {

@@ -37,6 +37,10 @@ struct intern {
 const char *intern(struct intern *in, const char *s);
 void intern_fini(struct intern *in);
 
+/* A code point of at most 0x10ffff as UTF-8: how many bytes.  Surrogates are
+ * the caller's affair (RFC 3629 has no bytes for them). */
+size_t utf8_put(uint32_t c, char to[4]);
+
 /* All that is left to read of f; false on an error. */
 bool str_add_file(struct str *s, FILE *f);
 

@@ -155,7 +155,8 @@ struct node {
 	uint64_t value;
 	struct ident *ident;
 	void *extra; /* XLATE: struct xlator; CALL: struct fmt; INLINE: type of
-		      * the translator's member, or NULL */
+		      * the translator's member, or NULL; INDEX of args[]:
+		      * struct argplace, or NULL: arg `value' */
 };
 
 /* A list under construction. */

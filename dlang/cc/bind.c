@@ -192,6 +192,31 @@ bind_param(struct comp *c, struct node *n, struct ident *id)
 	return 0;
 }
 
+int
+bind_local(struct comp *c, struct node *n, const char *full, bool address)
+{
+	const struct world *w = c->cc->world;
+	const char *name = full + strlen(BIND_LOCAL);
+	struct world_local local = { 0 };
+
+	if (c->desc == NULL)
+		return comp_error(c, D_ARGS_NONE, n,
+		    "%s may not be referenced outside of a probe clause", full);
+	if (w->ops->local == NULL ||
+	    w->ops->local(
+		w->ctx, c->desc, name, address, c->cc->types, &local) != 0)
+		return comp_error(c, D_IDENT_UNDEF, n,
+		    "failed to resolve %s: %s", full,
+		    local.why != NULL ? local.why : "Unknown variable name");
+	struct ident *id = ident_new(c->cc, full, ID_LOCAL);
+	id->value = local.arg;
+	id->type = local.type;
+	id->attr = (struct attr){ ATTR_PRIVATE, ATTR_PRIVATE, ATTR_UNKNOWN };
+	become_var(n, id);
+	n->flags = NF_LVALUE | NF_CANON;
+	return 0;
+}
+
 static int
 bind_symbol(struct comp *c, struct node *n, const char *full)
 {
@@ -201,6 +226,8 @@ bind_symbol(struct comp *c, struct node *n, const char *full)
 	const char *object = "";
 	struct world_symbol sym = { 0 };
 
+	if (strncmp(full, BIND_LOCAL, strlen(BIND_LOCAL)) == 0)
+		return bind_local(c, n, full, false);
 	if (tick != NULL) {
 		/* pid123`lib`name: the process is the target's anyway. */
 		const char *from = full;

@@ -121,6 +121,10 @@ int decl_type(struct comp *c, struct node *tn, struct type **out);
 /* bind.c */
 /* Resolve an N_NAME, N_AGG, or MEMBER of self/this in place. */
 int bind_expr(struct comp *c, struct node *n, bool assigning);
+/* A name that begins so is a variable of the source at the probe; with
+ * `address', where it lies in memory is wanted and not its value. */
+#define BIND_LOCAL "local`"
+int bind_local(struct comp *c, struct node *n, const char *full, bool address);
 /* &`name of a symbol without a type: where it is can be said without debug
  * information.  False for anything else. */
 bool bind_untyped_address(struct comp *c, struct node *n);

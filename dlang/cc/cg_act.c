@@ -44,6 +44,20 @@ call_kind(enum dif_act act)
 	}
 }
 
+/* jstack(), and ustack() with room for the names of frames: with those of
+ * languages. */
+static bool
+stack_is_lang(struct comp *c, const struct node *n)
+{
+	int64_t strsize = n->ident->id == ACT_JSTACK ?
+	    option_get(c->cc->opts, OPT_JSTACKSTRSIZE) :
+	    0;
+
+	if (n->list != NULL && n->list->next != NULL)
+		check_const(n->list->next, &strsize);
+	return strsize > 0;
+}
+
 static uint32_t
 stack_frames(struct comp *c, const struct node *n)
 {
@@ -144,7 +158,7 @@ emit_value(struct cg_clause *k, struct node *n, struct type *to,
 	int64_t arg = 0;
 
 	if (r->kind == REC_STACK) {
-		op = n->ident->id == ACT_JSTACK ? OP_JSTACK : OP_STACK;
+		op = stack_is_lang(k->c, n) ? OP_JSTACK : OP_STACK;
 		arg = (int64_t)r->arg;
 	} else if (check_is_recordable_call(n)) {
 		op = OP_SYM;

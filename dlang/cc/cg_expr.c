@@ -352,6 +352,8 @@ index_expr(struct cg *g, struct node *n)
 		cg_access_assoc(g, n->ident, r, false);
 		return r;
 	}
+	if (n->ident->id == DIF_VAR_ARGS && n->extra != NULL)
+		return cg_argument(g, n);
 	/* args[] and uregs[]; the checker may have moved args[]'s index. */
 	struct difo_var v = cg_describe_var(n->ident, n->type);
 	if (n->ident->id == DIF_VAR_ARGS) {
@@ -380,6 +382,8 @@ variable(struct cg *g, struct node *n)
 		cg_load(g, r, n->type, false);
 		return r;
 	}
+	if (n->ident->kind == ID_LOCAL)
+		return cg_local(g, n->ident);
 	r = asm_reg(&g->as);
 	cg_load_var(g, n->ident, n->type, r);
 	return r;

@@ -56,6 +56,29 @@ cg_symbol_address(struct cg *g, const struct ident *id)
 	return r;
 }
 
+unsigned
+cg_builtin_at(struct cg *g, const char *name, uint32_t id, struct type *type,
+    uint64_t index)
+{
+	const struct difo_var v = { .name = name,
+		.id = id,
+		.kind = DIF_ARRAY,
+		.scope = DIF_GLOBAL,
+		.type = type_dif(type) };
+	unsigned r = asm_reg(&g->as);
+
+	asm_setx(&g->as, index, r);
+	asm_var(&g->as, DIF_OP_LDGA, &v, r, r, false);
+	return r;
+}
+
+unsigned
+cg_local(struct cg *g, const struct ident *id)
+{
+	return cg_builtin_at(
+	    g, "args", DIF_VAR_ARGS, g->c->cc->t_int64, id->value);
+}
+
 /* ---- keys and arguments ---- */
 
 static int

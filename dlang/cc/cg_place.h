@@ -31,6 +31,16 @@ void cg_load_var(
 /* The address of a symbol of the target, in a register. */
 unsigned cg_symbol_address(struct cg *g, const struct ident *id);
 
+/* Element `index' of a built-in array of numbers. */
+unsigned cg_builtin_at(struct cg *g, const char *name, uint32_t id,
+    struct type *type, uint64_t index);
+
+/* A variable of the source at the probe: its value, or its address. */
+unsigned cg_local(struct cg *g, const struct ident *id);
+/* args[n] from where the calling convention has put it; in a register the
+ * value, or the address of the object. */
+unsigned cg_argument(struct cg *g, struct node *n);
+
 /* ---- keys and arguments ---- */
 
 struct cg_keys {

@@ -175,6 +175,8 @@ check_stmt(struct comp *c, struct node *stmt)
 {
 	struct node *n = stmt->a;
 
+	if (check_choice(c, n) != 0)
+		return -EINVAL;
 	if (n->kind == N_ASSIGN && agg_base(n->a) != NULL)
 		return check_agg_assign(c, n);
 	struct node *agg = agg_base(n);

@@ -94,6 +94,11 @@ int check_subr(struct comp *c, struct node *n);
 /* In place, as the node may be a member of a list. */
 void check_become_int(struct node *n, uint64_t value, struct type *type);
 
+/* `CONSTANT ? x : y' becomes what the constant chooses.  That stands there alone:
+ * it may be an action, and the other need not be known here.  Programs have
+ * their options that way. */
+int check_choice(struct comp *c, struct node *n);
+
 /* check_name.c */
 int check_name(struct comp *c, struct node *n);
 int check_var(struct comp *c, struct node *n);

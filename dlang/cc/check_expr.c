@@ -332,13 +332,30 @@ check_binary(struct comp *c, struct node *n)
 
 /* ---- ?: and , ---- */
 
+int
+check_choice(struct comp *c, struct node *n)
+{
+	while (n->kind == N_COND) {
+		if (check_expr(c, n->a) != 0)
+			return -EINVAL;
+		if (n->a->kind != N_INT)
+			break;
+		struct node *next = n->next;
+		*n = n->a->value != 0 ? *n->b : *n->c;
+		n->next = next;
+	}
+	return 0;
+}
+
 static int
 check_cond(struct comp *c, struct node *n)
 {
+	if (check_choice(c, n) != 0)
+		return -EINVAL;
+	if (n->kind != N_COND)
+		return check_expr(c, n);
 	struct node *x = n->b, *y = n->c;
-
-	if (check_expr(c, n->a) != 0 || check_expr(c, x) != 0 ||
-	    check_expr(c, y) != 0)
+	if (check_expr(c, x) != 0 || check_expr(c, y) != 0)
 		return -EINVAL;
 	if (!type_is_scalar(n->a->type))
 		return comp_error(c, D_OP_SCALAR, n,

@@ -174,7 +174,8 @@ check_address(struct comp *c, struct node *n)
 	if (a->kind == N_AGG)
 		return comp_error(c, D_ADDROF_VAR, n,
 		    "cannot take address of dynamic variable");
-	bool var = a->kind == N_VAR && a->ident->kind != ID_SYMBOL;
+	bool var = a->kind == N_VAR && a->ident->kind != ID_SYMBOL &&
+	    a->ident->kind != ID_LOCAL;
 	bool keyed = a->kind == N_INDEX && a->ident != NULL;
 	if (var || keyed)
 		return comp_error(c, D_ADDROF_VAR, n,
@@ -182,6 +183,9 @@ check_address(struct comp *c, struct node *n)
 	if ((a->flags & NF_LVALUE) == 0)
 		return comp_error(c, D_ADDROF_LVAL, n,
 		    "unacceptable operand for unary & operator");
+	if (a->kind == N_VAR && a->ident->kind == ID_LOCAL &&
+	    bind_local(c, a, a->ident->name, true) != 0)
+		return -EINVAL;
 	n->type = types_pointer(c->cc->types, a->type);
 	n->flags = NF_CANON | points(a);
 	return 0;

@@ -1,6 +1,8 @@
 /*
  * Names, and names with keys: variables, inlines, built-in arrays.
  */
+#include <string.h>
+
 #include "dlang/cc/check.h"
 
 /* ---- names ---- */
@@ -51,6 +53,7 @@ check_var(struct comp *c, struct node *n)
 		return check_expr(c, n); /* a parameter or enumerator */
 	switch (id->kind) {
 	case ID_SCALAR:
+	case ID_LOCAL:
 	case ID_PARAM: break;
 	case ID_BUILTIN: n->type = id->type; break;
 	case ID_SYMBOL:
@@ -145,8 +148,9 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 	if (c->desc == NULL)
 		return comp_error(c, D_ARGS_NONE, n,
 		    "args[ ] may not be referenced outside of a probe clause");
-	int count =
-	    w->ops->nargs != NULL ? w->ops->nargs(w->ctx, c->desc) : -ENOENT;
+	int count = w->ops->nargs != NULL ?
+	    w->ops->nargs(w->ctx, c->desc, c->cc->types, &arg.why) :
+	    -ENOENT;
 	if (count == -ENOTUNIQ)
 		return comp_error(c, D_ARGS_MULTI, n,
 		    "args[ ] may not be referenced because probe description "
@@ -154,17 +158,28 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 		    c->desc->prov, c->desc->mod, c->desc->func, c->desc->name);
 	if (index < 0 || index >= (count < 0 ? 0 : count))
 		return comp_error(c, D_ARGS_IDX, n,
-		    "index %ld is out of range for %s:%s:%s:%s args[ ]",
+		    "index %ld is out of range for %s:%s:%s:%s args[ ]%s%s",
 		    (long)index, c->desc->prov, c->desc->mod, c->desc->func,
-		    c->desc->name);
+		    c->desc->name, arg.why != NULL ? ": " : "",
+		    arg.why != NULL ? arg.why : "");
 	if (w->ops->arg(w->ctx, c->desc, (unsigned)index, c->cc->types, &arg) !=
 		0 ||
 	    arg.native == NULL)
 		return comp_error(c, D_ARGS_TYPE, n,
-		    "failed to resolve native type for args[%ld]", (long)index);
+		    "failed to resolve native type for args[%ld]%s%s",
+		    (long)index, arg.why != NULL ? ": " : "",
+		    arg.why != NULL ? arg.why : "");
 	n->value = arg.source;
 	n->type = arg.native;
 	n->flags = 0;
+	n->extra = NULL;
+	if (arg.place.kind != ARGPLACE_ARG) {
+		n->extra = arena_alloc(&c->cc->arena, sizeof(arg.place));
+		memcpy(n->extra, &arg.place, sizeof(arg.place));
+		/* What is put together lies in scratch. */
+		if (arg.place.kind == ARGPLACE_PIECES)
+			n->a->flags |= NF_ALLOCA;
+	}
 	if (arg.translated != NULL && !type_equal(arg.translated, arg.native))
 		return translate_arg(c, n, index, arg.translated);
 	return 0;

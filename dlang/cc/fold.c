@@ -116,24 +116,6 @@ fold_unary(struct comp *c, struct node *n)
 	}
 }
 
-static void
-fold_cond(struct node *n)
-{
-	if (!is_const(n->a))
-		return;
-	struct node *taken = n->a->value != 0 ? n->b : n->c;
-	struct node *next = n->next;
-	struct type *type = n->type;
-	if (type_equal(taken->type, type)) {
-		*n = *taken;
-		n->next = next;
-		return;
-	}
-	n->kind = N_CAST;
-	n->a = n->c = n->list = NULL;
-	n->b = taken;
-}
-
 static int
 fold_cast(struct node *n)
 {
@@ -149,7 +131,6 @@ fold_expr(struct comp *c, struct node *n)
 	case N_BINARY: return fold_binary(c, n);
 	case N_ASSIGN: return n->op != O_SET ? fold_binary(c, n) : 0;
 	case N_UNARY: fold_unary(c, n); return 0;
-	case N_COND: fold_cond(n); return fold_cast(n);
 	case N_CAST: return fold_cast(n);
 	default: return 0; /* nothing to compute */
 	}

@@ -27,6 +27,7 @@ const char builtins_library[] =
     " tv_sec = ns / 1000000000; tv_nsec = ns % 1000000000;"
     "};"
 
+    "typedef enum boolean { B_FALSE, B_TRUE } boolean_t;"
     "typedef uint32_t ipaddr_t;"
     "struct in_addr { uint32_t s_addr; };"
     "struct in6_addr { union { uint8_t u6_addr8[16]; uint16_t u6_addr16[8];"

@@ -36,6 +36,7 @@ ident_kind_name(const struct ident *id)
 	case ID_INLINE: return "inline";
 	case ID_ENUM: return "enumerator";
 	case ID_SYMBOL: return "external symbol";
+	case ID_LOCAL: return "local variable of the target";
 	case ID_PARAM: return "parameter";
 	}
 	return "identifier";

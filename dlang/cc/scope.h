@@ -29,6 +29,7 @@ enum ident_kind {
 	ID_INLINE,  /* body, params */
 	ID_ENUM,    /* enumerator; value */
 	ID_SYMBOL,  /* variable or function of the target; value: ref */
+	ID_LOCAL,   /* variable of the source at the probe; value: argument */
 	ID_PARAM,   /* parameter of an inline or translator; node */
 };
 

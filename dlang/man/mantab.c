@@ -214,6 +214,7 @@ put_default(enum option_kind kind, int64_t def)
 		{ OPTK_RATE, 1000, "us" },
 		{ OPTK_RATE, 1, "ns" },
 		{ OPTK_INT, 1, "" },
+		{ OPTK_SHARE, 1, "%" },
 	};
 
 	for (size_t i = 0; def != OPTION_UNSET && i < LEN(units); i++)
@@ -244,6 +245,7 @@ put_options(enum option_phase phase)
 			[OPTK_INT] = "number",
 			[OPTK_SIZE] = "size",
 			[OPTK_RATE] = "rate",
+			[OPTK_SHARE] = "percent",
 			[OPTK_STRING] = "text",
 			[OPTK_POLICY] = "policy" };
 		const char *a = arg[options[i].kind];

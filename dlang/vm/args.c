@@ -37,6 +37,45 @@ load(struct vm_env *env, const struct argloc *a, uint64_t addr, uint64_t *v)
 	return true;
 }
 
+/* base + index * scale + disp */
+static uint64_t
+sum(struct vm_env *env, const struct argloc *a)
+{
+	uint64_t addr = (uint64_t)a->disp;
+
+	if (a->reg != ARGLOC_NOREG)
+		addr += reg(env, a->reg);
+	if (a->index != ARGLOC_NOREG)
+		addr += reg(env, a->index) * a->scale;
+	return addr;
+}
+
+/* The pointer at base + disp's low half, plus its high half. */
+static uint64_t
+via(struct vm_env *env, const struct argloc *a)
+{
+	const struct argloc word = { .size = 8 };
+	uint64_t at = reg(env, a->reg) + (uint64_t)(int64_t)(int32_t)a->disp;
+	uint64_t v;
+
+	if (!load(env, &word, at, &v)) {
+		vm_fault(env, FLT_BADADDR, at);
+		return 0;
+	}
+	return v + (uint64_t)(a->disp >> 32);
+}
+
+/* What lies at addr, or a fault. */
+static uint64_t
+at(struct vm_env *env, const struct argloc *a, uint64_t addr)
+{
+	uint64_t v;
+
+	if (!load(env, a, addr, &v))
+		vm_fault(env, FLT_BADADDR, addr);
+	return v;
+}
+
 static uint64_t
 evaluate(struct vm_env *env, const struct argloc *a)
 {
@@ -47,14 +86,10 @@ evaluate(struct vm_env *env, const struct argloc *a)
 	case ARGLOC_ZERO: break;
 	case ARGLOC_REG: return extend(a, reg(env, a->reg) >> (a->shift & 63));
 	case ARGLOC_CONST: return (uint64_t)a->disp;
-	case ARGLOC_MEM:
-		if (a->reg != ARGLOC_NOREG)
-			addr += reg(env, a->reg);
-		if (a->index != ARGLOC_NOREG)
-			addr += reg(env, a->index) * a->scale;
-		if (!load(env, a, addr, &v))
-			vm_fault(env, FLT_BADADDR, addr);
-		break;
+	case ARGLOC_MEM: return at(env, a, sum(env, a));
+	case ARGLOC_SUM: return extend(a, sum(env, a));
+	case ARGLOC_VIA: return at(env, a, via(env, a));
+	case ARGLOC_VIA_SUM: return extend(a, via(env, a));
 	case ARGLOC_STACK:
 		addr += reg(env, UREG_RSP);
 		if (!load(env, a, addr, &v))

@@ -59,20 +59,7 @@ subr_state(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 static uint64_t
 subr_state_str(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 {
-	uint32_t size = vm_strsize(env);
-	uint64_t used = env->scratch_used;
-	uint8_t *s;
-	uint64_t addr = vm_alloc(env, size, &s);
-
-	if (addr == 0)
-		return 0;
-	if (env->ops->state_str(env, a[0].value, a[1].value, (char *)s, size) !=
-	    0) {
-		vm_fault(env, FLT_ILLOP, a[0].value);
-		return 0;
-	}
-	vm_text_done(env, used, s);
-	return addr;
+	return vm_text(env, env->ops->state_str, a[0].value, a[1].value);
 }
 
 /* A cpuinfo_t: its number, then set, chip and group, which are 0 as nothing

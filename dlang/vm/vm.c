@@ -244,34 +244,39 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 
 /* ---- built-in variables ---- */
 
-void
-vm_text_done(struct vm_env *env, uint64_t used, uint8_t *s)
+uint64_t
+vm_text(struct vm_env *env, vm_text_fn fill, uint64_t what, uint64_t of)
 {
 	uint32_t size = vm_strsize(env), n = 0;
-
-	while (n < size - 1 && s[n] != 0)
-		n++;
-	s[n] = 0;
-	env->scratch_used = used;
-	env->scratch_used += vm_string_room(env, n);
-}
-
-static uint64_t
-builtin_str(struct vm_env *env, uint32_t id)
-{
-	uint32_t size = vm_strsize(env);
 	uint64_t used = env->scratch_used;
 	uint8_t *s;
 	uint64_t addr = vm_alloc(env, size, &s);
 
 	if (addr == 0)
 		return 0;
-	if (env->ops->var_str(env, id, (char *)s, size) != 0) {
-		vm_fault(env, FLT_ILLOP, id);
+	if (fill(env, what, of, (char *)s, size) != 0) {
+		vm_fault(env, FLT_ILLOP, what);
 		return 0;
 	}
-	vm_text_done(env, used, s);
+	/* Give back what the text does not need. */
+	while (n < size - 1 && s[n] != 0)
+		n++;
+	s[n] = 0;
+	env->scratch_used = used;
+	env->scratch_used += vm_string_room(env, n);
 	return addr;
+}
+
+static int
+fill_var(struct vm_env *env, uint64_t id, uint64_t of, char *buf, uint32_t size)
+{
+	return env->ops->var_str(env, (uint32_t)id, buf, size);
+}
+
+static uint64_t
+builtin_str(struct vm_env *env, uint32_t id)
+{
+	return vm_text(env, fill_var, id, 0);
 }
 
 static uint64_t
@@ -315,6 +320,8 @@ builtin_ureg(struct vm_env *env, uint64_t n)
 
 	if (n <= UREG_SS)
 		return env->ops->reg(env, (unsigned)n);
+	if (n >= UREG_RAW && n - UREG_RAW < UREG_ALL)
+		return env->ops->reg(env, (unsigned)(n - UREG_RAW));
 	if (n - UREG_SS - 1 < sizeof(rest))
 		return env->ops->reg(env, rest[n - UREG_SS - 1]);
 	if (n - UREG_SS - 1 > sizeof(rest)) /* 25 is R_TRAPNO: not known, 0 */

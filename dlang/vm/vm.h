@@ -22,7 +22,9 @@ struct vm_ops {
 	    struct vm_env *, uint64_t addr, char *buf, uint32_t size);
 	int (*store)(
 	    struct vm_env *, uint64_t addr, const void *buf, uint32_t len);
-	uint64_t (*reg)(struct vm_env *, unsigned ureg); /* enum ureg */
+	/* enum ureg, or one of those from UREG_FP on; 0 for a register that
+	 * is not known here. */
+	uint64_t (*reg)(struct vm_env *, unsigned ureg);
 	/* Built-in variables marked V_INT and V_STR.  0, or -1: illegal
 	 * operation.  var_str() always terminates. */
 	int (*var)(struct vm_env *, uint32_t id, uint64_t *value);
@@ -36,7 +38,9 @@ struct vm_ops {
 	    struct vm_env *, uint64_t what, uint64_t of, uint64_t *value);
 	int (*state_str)(struct vm_env *, uint64_t what, uint64_t of, char *buf,
 	    uint32_t size);
-	/* User stack, innermost first; the number of frames. */
+	/* User stack, innermost first; the number of frames.  With `lang',
+	 * words with the highest bit stand for names of frames of
+	 * languages (symbols/langname.h). */
 	uint32_t (*stack)(
 	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);
 	/* The address space's stamp, for rec_stack and rec_sym. */

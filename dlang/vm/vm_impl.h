@@ -56,9 +56,15 @@ uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room);
  * after NOSCRATCH. */
 uint64_t vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem);
 
-/* A text was written to strsize bytes of scratch at s, the first since `used'
- * of it were in use: give back what it does not need. */
-void vm_text_done(struct vm_env *env, uint64_t used, uint8_t *s);
+/*
+ * A string of the environment's: fill(env, what, of, buf, strsize) writes it to
+ * scratch, which is given back as far as the text does not need it.  The VM
+ * address, or 0 with a fault.
+ */
+typedef int (*vm_text_fn)(
+    struct vm_env *env, uint64_t what, uint64_t of, char *buf, uint32_t size);
+uint64_t vm_text(
+    struct vm_env *env, vm_text_fn fill, uint64_t what, uint64_t of);
 /*
  * How much to allocate for a string of so many characters: as much as any
  * string has, as a program may look at each of them; but where scratch runs

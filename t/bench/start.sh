@@ -66,6 +66,8 @@ ms=$(by_dtrap 'pid$target:a.out:main:entry { @ = count(); }')
 row 'dtrap, one probe' "$ms" "$(peak)"
 ms=$(by_dtrap 'pid$target:libbench*::entry { @ = count(); }')
 row "dtrap, $((LIBS * FUNCS)) probes" "$ms" "$(peak)"
+row "dtrap -l -P pid, $("$DTRAP" -l -P "pid$beside" -p "$beside" | wc -l) lines" \
+    "$(took "$DTRAP" -l -P "pid$beside" -p "$beside")"
 }
 if have gdb; then
 	# shellcheck disable=SC2016

@@ -17,7 +17,7 @@ until_state() {
 start busy "$bin/busy"
 line busy ready
 # shellcheck disable=SC2016
-start_dt dt -q -n 'pid$target:a.out:work:entry { @ = count(); }' -p "${pid[busy]}"
+start_dt dt -q -n 'pid$target:a.out:work: { @ = count(); }' -p "${pid[busy]}"
 for _ in 1 2 3; do
 	kill -STOP "${pid[busy]}"
 	until_state busy Tt
@@ -26,13 +26,22 @@ for _ in 1 2 3; do
 	line busy '^alive wrong 0'
 done
 
+# ours: what is mapped executable without a file, and so by the tracer.
+ours() {
+	awk '$2 ~ /x/ && $6 == ""' "/proc/${pid[busy]}/maps" >"$tmp/ours"
+	wc -l <"$tmp/ours"
+}
+
 # Stopped when the trace ends: it stays stopped, and goes on when continued.
+# The memory of the slots is given back all the same.
+[ "$(ours)" -gt 0 ] || wrong "no slots were mapped"
 kill -STOP "${pid[busy]}"
 until_state busy Tt
 kill -INT "${pid[dt]}"
 end dt
 is "status of dtrap" "$status" 0
 is "tracer" "$(tracer "${pid[busy]}")" 0
+is "memory left" "$(ours)" 0
 until_state busy T
 kill -CONT "${pid[busy]}"
 tell busy hello
@@ -42,8 +51,9 @@ line busy '^alive wrong 0'
 kill -STOP "${pid[busy]}"
 until_state busy T
 # shellcheck disable=SC2016
-start_dt dt -q -n 'pid$target:a.out:work:entry { @ = count(); }' -p "${pid[busy]}"
+start_dt dt -q -n 'pid$target:a.out:work: { @ = count(); }' -p "${pid[busy]}"
 until_state busy Tt
+[ "$(ours)" -gt 0 ] || wrong "no slots were mapped in a stopped process"
 kill -CONT "${pid[busy]}"
 tell busy hello
 line busy '^alive wrong 0'

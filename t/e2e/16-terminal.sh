@@ -5,7 +5,7 @@
 need python3
 
 cat >"$tmp/terminal.py" <<'EOF'
-import os, pty, re, select, sys
+import os, pty, re, select, sys, time
 
 LIMIT = 40
 
@@ -36,6 +36,29 @@ class Session:
                 return m
             if not self.more():
                 sys.exit("ended before %r; so far: %r" % (regex, self.text))
+
+    def others(self):
+        """The states of the session's processes but for its leader."""
+        states = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                stat = open("/proc/%s/stat" % pid).read().rpartition(")")[2]
+            except OSError:
+                continue
+            if int(stat.split()[3]) == self.pid and int(pid) != self.pid:
+                states[pid] = stat.split()[0]
+        return states
+
+    def await_stopped(self, number):
+        """Until that many others are there, and all of them are stopped: by
+        the key (T), or on the way to that under a tracer (t)."""
+        end = time.monotonic() + LIMIT
+        while True:
+            states = self.others()
+            if len(states) == number and set("".join(states.values())) <= set("tT"):
+                return
+            if time.monotonic() > end:
+                sys.exit("not stopped: %r" % states)
 
     def send(self, text):
         os.write(self.fd, text.encode())
@@ -86,8 +109,12 @@ s.send("two\n")
 s.expect("two\r\n(?s:.*)two\r\n")
 s.send("\x1a")
 s.expect(r"Stopped")
+s.expect("ready> ")
+# The shell knows of its own child alone.  A reader that the key has woken, but
+# that has not run since, would take what is typed now (traced or not).
+s.await_stopped(2)
 s.send("fg\n")
-s.expect("cat")
+s.expect("fg\r\n(?s:.*)cat'\r\n")
 s.send("three\n")
 s.expect("three\r\n(?s:.*)three\r\n")
 s.send("\x04")

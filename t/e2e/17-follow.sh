@@ -35,6 +35,30 @@ calls -x follow=none \
     -c "$bin/forks"
 same "calls with follow=none" "$tmp/own" "$tmp/seen"
 
+# What means nothing in the program that was launched may mean something in the
+# one that its child executes.
+calls -Z -n 'pid$target:a.out:work:entry { printf("%d\n", arg0); }' \
+    -c "sh -c '$bin/forks; :'"
+sort -n -o "$tmp/seen" "$tmp/seen"
+same "calls of a child's program" "$tmp/want" "$tmp/seen"
+
+# And what means probes that fire in no process does not begin to follow when an
+# object comes.
+cat >"$tmp/child.pl" <<'END'
+require POSIX;
+my $pid = fork();
+if ($pid == 0) {
+	open(my $f, '<', '/proc/self/status');
+	while (<$f>) { print "tracer $1\n" if /^TracerPid:\s+(\d+)/; }
+	exit 0;
+}
+waitpid($pid, 0);
+END
+dt -q -n 'prof*:::tick-1s {}' -c "perl $tmp/child.pl"
+is "child beside a tick" "$(grep -c '^tracer 0$' "$tmp/out")" 1
+dt -q -n 'pid$target:a.out:main:entry {}' -c "perl $tmp/child.pl"
+is "child of a family" "$(grep -c '^tracer 0$' "$tmp/out")" 0
+
 # Nothing that a followed child says or does changes.
 same_traced 'pid$target:a.out::entry,pid$target:libc::entry' "$bin/forks"
 

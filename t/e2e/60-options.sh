@@ -19,6 +19,13 @@ dt -x strsize=1 -n BEGIN
 is "strsize: status" "$status" 1
 has "$tmp/err" '^dtrap: failed to set -x strsize: Invalid value'
 
+# A rate that is shorter than it takes to look once: the program goes on.  (A
+# number alone is nanoseconds, and scripts say switchrate=10.)
+for rate in switchrate=10 aggrate=10 statusrate=10; do
+	dt -q -x $rate -n 'syscall::exit_group:entry { printf("%d", ++n); }' -c true
+	is "$rate" "$status $(cat "$tmp/out")" "0 1"
+done
+
 # Nothing to trace and nothing that could come.
 : >"$tmp/empty.d"
 dt -x empty -s "$tmp/empty.d"

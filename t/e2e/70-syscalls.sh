@@ -98,7 +98,10 @@ if command -v git >/dev/null; then
 	    -c index.threads=1 status
 	has "$tmp/out" 'three'
 fi
-command -v python3 >/dev/null && PYTHONHASHSEED=0 count python3 -c '
+# The program itself: what is called python3 may be a script that chooses one.
+command -v python3 >/dev/null &&
+    python=$(python3 -c 'import sys; print(sys.executable)') &&
+    PYTHONHASHSEED=0 count "$python" -c '
 import json, subprocess
 subprocess.run(["ls", "/"])
 print(json.dumps({}))'

@@ -84,6 +84,41 @@ has "$tmp/trace.err" "^dtrap: pid $left cannot run on .*killed$"
 [ ! -e "/proc/$left" ] || [ "$(state "$left")" = Z ] ||
     wrong "process $left was left: $(state "$left")"
 
+# When dtrap is killed: who runs under a filter of its ends with it, in time for
+# no call to fail; everybody else never notices.
+for x in temporal syscallfilter; do
+	start trace "$DTRAP" -q -x $x -n 'syscall::write:entry { @ = count(); }' \
+	    -c "sh -c 'echo pid \$\$ && read -r x && echo got \$x && sh -c \"echo too\"'"
+	line trace '^pid [0-9]+$'
+	kill -KILL "${pid[trace]}"
+	wait "${pid[trace]}"
+	if [ $x = temporal ]; then
+		tell trace hello
+		line trace '^got hello$'
+		line trace '^too$'
+	fi
+	end trace
+	is "$x: all that was written" \
+	    "$(sed 's/ [0-9]*$//' "$tmp/trace.out" | tr '\n' ',')" \
+	    "pid,$([ $x = syscallfilter ] || echo 'got hello,too,')"
+done
+
+# A filter of the program's own is as good as before.  What it refuses does not
+# stop any more: the stricter of two filters decides.
+for x in temporal syscallfilter; do
+	rm -f "$tmp/seen"
+	# shellcheck disable=SC2016
+	dt -q -o "$tmp/seen" -x $x -n 'syscall::getppid:, syscall::getuid:
+		{ @[probefunc, probename, errno] = count(); }
+		END { printa("%s %s %d %@d\n", @); }' -c "$bin/syscalls refused 5"
+	has "$tmp/out" '^refused 5$'
+	want='getuid entry 0 1,getuid return 0 1,'
+	[ $x = syscallfilter ] ||
+	    want="getppid entry 0 5,getppid return 1 5,$want"
+	is "$x: calls seen beside the program's own filter" \
+	    "$(grep . "$tmp/seen" | sort | tr '\n' ',')" "$want"
+done
+
 # Not for those that were there before.
 need_attach
 start target "$bin/syscalls" blocked

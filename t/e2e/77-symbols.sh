@@ -34,6 +34,21 @@ has "$tmp/trace" '^progeny 1 1 0$'
 # All of one function is one key of usym().
 has "$tmp/trace" '^  args`negative  +args`negative\+0x1  +1$'
 
+# A variable has a name, too, be it one that the file has no bytes of.
+cat >"$tmp/vars.d" <<'EOD'
+pid$target:a.out:put:return
+/!done++/
+{
+	this->at = (uintptr_t)&a.out`queue_lock;
+	printf("%A %A %A\n", this->at, this->at + 8, umod(this->at));
+	@names[usym(this->at)] = count();
+	@names[usym(this->at + 8)] = count();
+}
+EOD
+dt -q -o "$tmp/vars" -s "$tmp/vars.d" -c "$bin/work-handoff 2 1"
+has "$tmp/vars" '^work-handoff`queue_lock work-handoff`queue_lock\+0x8 work-handoff$'
+has "$tmp/vars" '^  work-handoff`queue_lock  +2$'
+
 # stack WHAT OPTIONS ACTIONS: the stack where branches() calls negative(), one
 # frame a word.
 stack() {

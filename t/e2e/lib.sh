@@ -10,6 +10,7 @@ set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 B=${B:-build}
 DTRAP=${DTRAP:-$PWD/dtrap}
+PLOCKSTAT=${PLOCKSTAT:-$PWD/plockstat}
 bin=$PWD/$B/e2e
 export LC_ALL=C TZ=UTC
 unset "${!DTRACE_OPT_@}" "${!DTRAP_@}" 2>/dev/null

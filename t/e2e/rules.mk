@@ -4,18 +4,42 @@
 E2E_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra \
 	-Wno-unused-parameter
 E2E_SRC := $(filter-out t/e2e/src/ctorlib.c t/e2e/src/shape.c \
-	t/e2e/src/external.c t/e2e/src/external_lib.c \
-	t/e2e/src/swaplib.c t/e2e/src/usdtlib.c,$(wildcard t/e2e/src/*.c))
+	t/e2e/src/external.c t/e2e/src/external_lib.c t/e2e/src/lines.c \
+	t/e2e/src/swaplib.c t/e2e/src/typed.c t/e2e/src/usdtlib.c,$(wildcard t/e2e/src/*.c))
 D := $(B)/e2e
 
 E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/shape-,pie nopie static static-pie stripped \
 	debuglink cet frame o0) $(D)/m32 \
 	$(addprefix $(D)/external-,pie nopie static dwarf4 stripped debuglink) \
+	$(addprefix $(D)/lines-,o0 o2 o3 nopie dwarf4 split debuglink) \
+	$(addprefix $(D)/linescc-,o0 o2) $(D)/liblines.so \
+	$(if $(shell command -v clang),$(addprefix $(D)/lines-clang-,o0 o2)) \
+	$(addprefix $(D)/typed-,o0 o2 static dwarf4 split plain debuglink ctf) \
+	$(D)/typedcc \
 	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
 	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms $(D)/throws \
 	$(D)/tree-static $(D)/trapmask-static \
-	$(if $(shell command -v musl-gcc),$(D)/trapmask-musl)
+	$(D)/contend-static $(D)/locks-static \
+	$(if $(shell command -v musl-gcc),$(D)/trapmask-musl \
+	$(addprefix $(D)/,contend-musl contend-musl-static locks-musl \
+	locks-musl-static deadlock-musl))
+
+# Targets of t/torture.
+TORTURED := $(patsubst t/torture/%.c,$(D)/%,$(wildcard t/torture/*.c))
+E2E += $(TORTURED)
+
+$(D)/%: t/torture/%.c t/e2e/src/trigger.h include/dtrap-sdt.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -Iinclude -o $@ $< -pthread
+
+# Programs that do a known amount of a known thing.
+WORK := $(patsubst t/workload/%.c,$(D)/work-%,$(wildcard t/workload/*.c))
+E2E += $(WORK)
+
+$(D)/work-%: t/workload/%.c t/workload/workload.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -o $@ $< -pthread
 
 $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
@@ -63,6 +87,18 @@ $(D)/trapmask-musl: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -static -o $@ $< -pthread
 
+# Locks, with each C library, by itself and in the program.
+LOCKS := contend locks deadlock
+$(LOCKS:%=$(D)/%-static): $(D)/%-static: t/e2e/src/%.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -static -o $@ $< -pthread
+$(LOCKS:%=$(D)/%-musl): $(D)/%-musl: t/e2e/src/%.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -o $@ $<
+$(LOCKS:%=$(D)/%-musl-static): $(D)/%-musl-static: t/e2e/src/%.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -static -o $@ $<
+
 # Variables of a program and its library, in every way to lay them out.
 EXTERNAL := t/e2e/src/external.c t/e2e/src/trigger.h $(D)/libexternal.so
 EXTERNAL_LINK = t/e2e/src/external.c -L$(D) -lexternal -Wl,-rpath,'$$ORIGIN'
@@ -89,6 +125,72 @@ $(D)/external-debuglink: $(EXTERNAL)
 	objcopy --strip-all --add-gnu-debuglink=$(@D)/.debug/external-debuglink.debug \
 		$@.full $@
 	rm -f $@.full
+
+# Lines, inlined functions and variables, as compilers describe them.
+LINES := t/e2e/src/lines.c t/e2e/src/trigger.h
+$(D)/lines-o%: $(LINES)
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -O$* -o $@ $< -ldl
+$(D)/lines-nopie: $(LINES)
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -fno-pie -no-pie -o $@ $< -ldl
+$(D)/lines-dwarf4: $(LINES)
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -gdwarf-4 -gz -o $@ $< -ldl
+$(D)/lines-split: $(LINES)
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -O0 -gsplit-dwarf -o $@ $< -ldl
+$(D)/lines-debuglink: $(LINES)
+	@mkdir -p $(@D)/.debug
+	$(E2E_CC) -I. -o $@.full $< -ldl
+	objcopy --only-keep-debug $@.full $(@D)/.debug/lines-debuglink.debug
+	objcopy --strip-debug \
+		--add-gnu-debuglink=$(@D)/.debug/lines-debuglink.debug $@.full $@
+	rm -f $@.full
+$(D)/lines-clang-o%: $(LINES)
+	@mkdir -p $(@D)
+	clang -std=gnu11 -D_GNU_SOURCE -g -I. -O$* -Wno-unknown-attributes \
+		-o $@ $< -ldl
+$(D)/liblines.so: $(LINES)
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -DLIBRARY -fPIC -shared -o $@ $<
+$(D)/linescc-o%: t/e2e/src/linescc.cc t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(CXX) -I. -g -O$* -Wall -Wextra -o $@ $<
+
+# Functions' arguments, in every way to say their types.
+TYPED := t/e2e/src/typed.c t/e2e/src/trigger.h
+$(D)/typed-o0: $(TYPED)
+	@mkdir -p $(@D)
+	$(E2E_CC) -O0 -fPIE -pie -o $@ $<
+$(D)/typed-o2: $(TYPED)
+	@mkdir -p $(@D)
+	$(E2E_CC) -fno-pie -no-pie -o $@ $<
+$(D)/typed-static: $(TYPED)
+	@mkdir -p $(@D)
+	$(E2E_CC) -static -o $@ $<
+$(D)/typed-dwarf4: $(TYPED)
+	@mkdir -p $(@D)
+	$(E2E_CC) -gdwarf-4 -gz -fdebug-types-section -o $@ $<
+$(D)/typed-split: $(TYPED)
+	@mkdir -p $(@D)
+	$(E2E_CC) -gsplit-dwarf -o $@ $<
+$(D)/typed-plain: $(TYPED)
+	@mkdir -p $(@D)
+	$(E2E_CC) -g0 -o $@ $<
+$(D)/typed-ctf: $(TYPED)
+	@mkdir -p $(@D)
+	$(filter-out -g,$(E2E_CC)) -gctf -rdynamic -o $@ $<
+$(D)/typed-debuglink: $(TYPED)
+	@mkdir -p $(@D)/.debug
+	$(E2E_CC) -o $@.full $<
+	objcopy --only-keep-debug $@.full $(@D)/.debug/typed-debuglink.debug
+	objcopy --strip-debug \
+		--add-gnu-debuglink=$(@D)/.debug/typed-debuglink.debug $@.full $@
+	rm -f $@.full
+$(D)/typedcc: t/e2e/src/typedcc.cc t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(CXX) -O2 -g -Wall -Wextra -o $@ $<
 
 # Static probes: the header and the types are dtrap's own work.
 $(D)/usdt-d.h: t/e2e/src/usdt.d $(PROG)
@@ -169,3 +271,10 @@ $(D)/shape-musl: $(SHAPE)
 $(D)/libcfns: t/e2e/src/libcfns.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	$(E2E_CC) -fno-builtin -Wno-stringop-truncation -o $@ $<
+
+# What programs do that a tracer may disturb.
+BEHAVE := $(wildcard t/e2e/src/behave/*.c)
+E2E += $(D)/behave
+$(D)/behave: $(BEHAVE) t/e2e/src/behave/behave.h t/e2e/src/trigger.h $(D)/libdlo.so
+	@mkdir -p $(@D)
+	$(E2E_CC) -o $@ $(BEHAVE) -pthread -ldl

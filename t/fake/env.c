@@ -67,7 +67,10 @@ fake_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
 static uint64_t
 fake_reg(struct vm_env *env, unsigned reg)
 {
-	return target(env)->regs[reg];
+	/* Those beyond uregs[] are told apart by their number. */
+	return reg < UREG_COUNT ? target(env)->regs[reg] :
+	    reg < UREG_ALL      ? 0xf0000000 + reg :
+				  0;
 }
 
 static int

@@ -132,7 +132,7 @@ fake_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 	if (n >= ft->threads)
 		return -ENOENT;
 	*pc = ft->pc[n];
-	return 0;
+	return *pc == FAKE_ANYWHERE ? -EAGAIN : 0;
 }
 
 static int

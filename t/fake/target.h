@@ -18,11 +18,13 @@ struct fake_region {
 	uint64_t cave_at;
 };
 
+#define FAKE_ANYWHERE UINT64_MAX
+
 struct fake_target {
 	struct target target; /* first */
 	struct fake_region region[FAKE_REGIONS];
 	unsigned regions;
-	uint64_t pc[FAKE_THREADS];
+	uint64_t pc[FAKE_THREADS]; /* FAKE_ANYWHERE: it cannot be told */
 	unsigned threads;
 	int map_error;    /* what map_near() says instead of mapping */
 	int64_t map_bias; /* where it maps, from near; 0: 1 MiB above */

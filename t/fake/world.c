@@ -5,6 +5,10 @@
  *	enum color { RED, BLUE };
  *	int total;  point_t origin;  point_t *cursor;  char title[16];
  *	int main(int, char **);  untyped;
+ *
+ * and, where its functions have probes, local variables
+ *
+ *	int n;  point_t *at;  point_t box;  register int quick;
  */
 #include "t/fake/world.h"
 
@@ -33,6 +37,7 @@ static const struct {
 	{ "syscall", "", "read", "return" },
 	{ "test", "a.out", "f", "typed" },
 	{ "test", "a.out", "g", "other" },
+	{ "test", "a.out", "h", "placed" },
 };
 
 static bool
@@ -104,11 +109,40 @@ color(struct types *ts)
 	return t;
 }
 
+/* Arguments whose place is known: each kind, by other registers. */
+static const struct argplace places[] = {
+	{ .kind = ARGPLACE_REG, .reg = { UREG_RDI } },
+	{ .kind = ARGPLACE_PIECES, .npieces = 1, .reg = { UREG_RSI } },
+	{ .kind = ARGPLACE_PIECES,
+	    .npieces = 2,
+	    .reg = { UREG_R8, UREG_XMM(1, 1) } },
+	{ .kind = ARGPLACE_MEM, .reg = { UREG_RSP }, .disp = 4 },
+	{ .kind = ARGPLACE_MEM, .reg = { UREG_RSP } },
+	{ .kind = ARGPLACE_AT, .reg = { UREG_RSP }, .disp = 16 },
+	{ .kind = ARGPLACE_EMPTY },
+};
+
 static int
-fake_nargs(void *w, const struct probe_desc *pd)
+placed_arg(unsigned n, struct types *ts, struct world_arg *out)
+{
+	struct type *const of[] = { types_lookup(ts, "signed char"), point(ts),
+		types_array(ts, types_lookup(ts, "long"), 2),
+		types_lookup(ts, "short"), point(ts), point(ts), point(ts) };
+
+	*out = (struct world_arg){
+		.native = of[n], .translated = of[n], .place = places[n]
+	};
+	return 0;
+}
+
+static int
+fake_nargs(
+    void *w, const struct probe_desc *pd, struct types *ts, const char **why)
 {
 	if (strcmp(pd->prov, "test") == 0)
-		return pd->name[0] == '\0' ? -ENOTUNIQ : 6;
+		return pd->name[0] == '\0'          ? -ENOTUNIQ :
+		    strcmp(pd->name, "placed") == 0 ? (int)ARRAY_SIZE(places) :
+						      6;
 	return -ENOENT;
 }
 
@@ -126,9 +160,13 @@ fake_arg(void *w, const struct probe_desc *pd, unsigned n, struct types *ts,
 		{ integer, point(ts) },
 	};
 
+	if (strcmp(pd->name, "placed") == 0)
+		return placed_arg(n, ts, out);
 	if (n >= sizeof(of) / sizeof(of[0]))
 		return -ENOENT;
-	*out = (struct world_arg){ of[n][0], of[n][1], n };
+	*out = (struct world_arg){
+		.native = of[n][0], .translated = of[n][1], .source = n
+	};
 	return 0;
 }
 
@@ -155,6 +193,38 @@ fake_symbol(void *w, const char *object, const char *name, struct types *ts,
 		return -ENOENT;
 	*out = (struct world_symbol){ .ref = 7, .type = of, .object = "a.out" };
 	return 0;
+}
+
+/* Values are arguments 16 and on, addresses 32 and on. */
+static int
+fake_local(void *w, const struct probe_desc *pd, const char *name, bool address,
+    struct types *ts, struct world_local *out)
+{
+	const struct {
+		const char *name;
+		struct type *type;
+	} rows[] = {
+		{ "n", types_lookup(ts, "int") },
+		{ "at", types_pointer(ts, point(ts)) },
+		{ "box", point(ts) },
+		{ "quick", types_lookup(ts, "int") },
+	};
+
+	*out = (struct world_local){ .why = "Nothing is called so there" };
+	if (strcmp(pd->prov, "pid123") != 0)
+		return -ENOENT;
+	for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(rows[i].name, name) != 0)
+			continue;
+		if (address && strcmp(name, "quick") == 0) {
+			out->why = "It is in a register, not in memory";
+			return -ENOENT;
+		}
+		*out = (struct world_local){ .type = rows[i].type,
+			.arg = (address ? 32 : 16) + i };
+		return 0;
+	}
+	return -ENOENT;
 }
 
 static int
@@ -201,6 +271,7 @@ static const struct world_ops ops = {
 	.nargs = fake_nargs,
 	.arg = fake_arg,
 	.symbol = fake_symbol,
+	.local = fake_local,
 	.type = fake_type,
 	.macro = fake_macro,
 };

@@ -1,13 +1,13 @@
 /*
  * The reader of ELF files on any bytes: symbols, unwind entries, CFI rules,
- * relocations.  An answer or an error, and what is answered lies in the text.
+ * relocations, debug information.  An answer or an error, and what is answered lies in the text.
  *
  *	clang -fsanitize=fuzzer,address,undefined -I. -D_GNU_SOURCE ...
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/dwarf.h"
+#include "symbols/dwarf_source.h"
 #include "symbols/object_impl.h"
 #include "symbols/sdt.h"
 
@@ -73,6 +73,69 @@ look_at_types(struct object *o)
 	dwtypes_destroy(dw);
 }
 
+/* Lines, inlined functions, and what names mean where they begin. */
+struct code {
+	struct object *o;
+	struct dwtypes *dw;
+	unsigned looked;
+};
+
+static bool
+any_file(void *ctx, const char *path)
+{
+	return path[0] != '\0';
+}
+
+static void
+look_at_names(struct code *c, uint64_t addr)
+{
+	static const char *const names[] = { "a", "argc", "list", "this" };
+	struct dwarf_local v;
+
+	if (c->looked++ > 64)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct dwarf_sense m = { i == 1, (int)i * 4,
+			i == 2 ? "f" : NULL };
+
+		dwarf_local(c->dw, c->o, addr, &m, names[i], &v);
+		if ((v.value == DWARF_HAVE || v.place == DWARF_HAVE) &&
+		    v.type == NULL)
+			abort();
+		if (v.type != NULL)
+			look_into(v.type, 3);
+	}
+}
+
+static void
+row_seen(void *ctx, const char *path, int line, uint64_t addr)
+{
+	if (line <= 0)
+		abort();
+	look_at_names(ctx, addr);
+}
+
+static void
+inline_seen(void *ctx, const char *name, const char *linkage, uint64_t addr)
+{
+	if (name[0] == '\0')
+		abort();
+	look_at_names(ctx, addr);
+}
+
+static void
+look_at_code(struct object *o)
+{
+	struct types *ts = types_create(256);
+	struct code c = { .o = o, .dw = dwtypes_create(ts) };
+
+	dwarf_rows(o, NULL, any_file, row_seen, &c);
+	dwarf_rows(o, "a.c", any_file, row_seen, &c);
+	dwarf_inlines(o, inline_seen, &c);
+	types_destroy(ts);
+	dwtypes_destroy(c.dw);
+}
+
 /* Static probes, and what is said of their types. */
 static void
 look_at_notes(struct object *o)
@@ -116,6 +179,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_around(o, sum);
 	object_sym(o, "main");
 	look_at_types(o);
+	look_at_code(o);
 	object_got_slots(o, "memcpy", object_entry(o), ignore_slot, &sum);
 	object_offset_to_addr(o, sum);
 	look_at_notes(o);

@@ -2,9 +2,13 @@
  * dlang/base: glob, hash, vec, str, arena.
  */
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "dlang/base/arena.h"
+#include "dlang/base/fault.h"
 #include "dlang/base/glob.h"
 #include "dlang/base/hash.h"
 #include "dlang/base/str.h"
@@ -132,17 +136,85 @@ START_TEST(arena_gives_zeroed_aligned_memory)
 }
 END_TEST
 
+START_TEST(utf8_has_as_many_bytes_as_it_needs)
+{
+	static const struct {
+		uint32_t c;
+		const char *bytes;
+	} rows[] = {
+		{ 'a', "a" },
+		{ 0x7f, "\x7f" },
+		{ 0x80, "\xc2\x80" },
+		{ 0x7ff, "\xdf\xbf" },
+		{ 0x800, "\xe0\xa0\x80" },
+		{ 0xffff, "\xef\xbf\xbf" },
+		{ 0x10000, "\xf0\x90\x80\x80" },
+		{ 0x10ffff, "\xf4\x8f\xbf\xbf" },
+	};
+	char buf[5];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t n = utf8_put(rows[i].c, buf);
+
+		buf[n] = '\0';
+		ck_assert_str_eq(buf, rows[i].bytes);
+	}
+}
+END_TEST
+
+/* The points that a child passes before the knob ends it; -1: it does not. */
+static int
+points_passed(const char *knob_text)
+{
+	int passed[2], status, n = 0;
+	char c;
+
+	ck_assert_int_eq(pipe(passed), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		setenv("DTRAP_KILL", knob_text, 1);
+		for (int i = 0; i < 5; i++) {
+			fault_kill("step");
+			fault_kill("step-two");
+			if (write(passed[1], "", 1) != 1)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(passed[1]);
+	while (read(passed[0], &c, 1) == 1)
+		n++;
+	close(passed[0]);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		ck_assert_int_eq(WTERMSIG(status), SIGKILL);
+	return WIFSIGNALED(status) ? n : -1;
+}
+
+START_TEST(fault_kills_at_the_passage_that_is_named)
+{
+	ck_assert_int_eq(points_passed("step:1"), 0);
+	ck_assert_int_eq(points_passed("step-two:3"), 2);
+	ck_assert_int_eq(points_passed("step:6"), -1);
+	ck_assert_int_eq(points_passed("ste:1"), -1);
+	ck_assert_int_eq(points_passed("step-twofold:1"), -1);
+	ck_assert_int_eq(points_passed("step"), -1);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *s = suite_create("base");
 	TCase *tc = tcase_create("base");
 
+	tcase_add_test(tc, utf8_has_as_many_bytes_as_it_needs);
 	tcase_add_test(tc, glob_matches_as_probe_descriptions_do);
 	tcase_add_test(tc, hash_keeps_what_it_is_given);
 	tcase_add_test(tc, hash_strings_are_compared_by_content);
 	tcase_add_test(tc, vec_and_str_grow);
 	tcase_add_test(tc, intern_makes_equal_texts_one);
+	tcase_add_test(tc, fault_kills_at_the_passage_that_is_named);
 	tcase_add_test(tc, arena_gives_zeroed_aligned_memory);
 	suite_add_tcase(s, tc);
 

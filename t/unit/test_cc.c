@@ -65,6 +65,7 @@ struct row {
 #define OK DIAG_TAG_COUNT
 /* A clause with this body. */
 #define B(body) "BEGIN{" body "}"
+#define P(body) "pid123:a.out:main:entry{" body "}"
 
 static void
 check_rows(const struct row *rows, size_t n)
@@ -201,6 +202,30 @@ static const struct row names[] = {
 	{ B("trace(`origin.x)"), OK, NULL },
 	{ B("trace(`title)"), OK, NULL },
 	{ B("trace(&`main)"), OK, NULL },
+	/* Lines of the source in a description, and what only looks so. */
+	{ "pid123:a.out:main.c@12:{}", D_PDESC_ZERO, NULL },
+	{ "pid123:a.out:main.c@12-20:line{}", D_PDESC_ZERO, NULL },
+	{ "pid123:a.out:src/c++/main.c@1*:{}", D_PDESC_ZERO, NULL },
+	{ "pid123:a.out:src/main.c@12:/arg0/{}", D_PDESC_ZERO, NULL },
+	{ "pid123:::entry/arg0/{@[pid]=count()}", OK, NULL },
+	{ "pid123:::entry/a@1/{}", D_SYNTAX, NULL },
+	{ "pid123:::entry/arg0/@1{}", D_SYNTAX, NULL },
+	{ "pid123:a.out:main@:{}", D_SYNTAX, NULL },
+	{ P("trace(local`n + local`at->x)"), OK, NULL },
+	{ P("trace(local`box); trace(local`box.y)"), OK, NULL },
+	{ P("trace(*&local`n); trace(&local`box.x)"), OK, NULL },
+	{ P("trace(sizeof(local`box))"), OK, NULL },
+	{ "pid123:::entry/local`n > 3/{}", OK, NULL },
+	{ P("trace(&local`quick)"), D_IDENT_UNDEF, NULL },
+	{ P("trace(local`nosuch)"), D_IDENT_UNDEF, NULL },
+	{ P("trace(local`)"), D_IDENT_UNDEF, NULL },
+	{ P("trace(local`box.z)"), D_TYPE_MEMBER, NULL },
+	{ P("trace(local`n->x)"), D_OP_PTR, NULL },
+	{ P("local`n = 1"), D_OP_WRITE, NULL },
+	{ P("local`n++"), D_OP_WRITE, NULL },
+	{ P("trace(total`n)"), D_IDENT_UNDEF, NULL },
+	{ B("trace(local`n)"), D_IDENT_UNDEF, NULL },
+	{ "inline int z = local`n; BEGIN{trace(z)}", D_ARGS_NONE, NULL },
 	{ B("trace(args[0])"), D_ARGS_IDX, NULL },
 	{ "test:::typed{trace(args[0] + 1); trace(args[2]->x)}", OK, NULL },
 	{ "test:::typed{trace(stringof(args[1]))}", OK, NULL },
@@ -244,7 +269,8 @@ static const struct row operators[] = {
 	{ B("trace(\"a\" && 1)"), D_OP_SCALAR, NULL },
 	{ B("trace(1 ^^ 0)"), OK, NULL },
 	{ B("trace(\"a\" ? 1 : 2)"), D_OP_SCALAR, NULL },
-	{ B("trace(1 ? 1 : \"a\")"), D_OP_INCOMPAT, NULL },
+	{ B("trace(pid ? 1 : \"a\")"), D_OP_INCOMPAT, NULL },
+	{ B("trace(1 ? 1 : \"a\")"), OK, NULL },
 	{ B("trace(arg0 ? trace(1) : trace(2))"), D_OP_ACT, NULL },
 	{ B("trace(1), trace(2)"), D_OP_ACT, NULL },
 	{ B("trace(1 == \"a\")"), D_OP_INCOMPAT, NULL },

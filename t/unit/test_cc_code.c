@@ -95,6 +95,29 @@ START_TEST(array_load_pushes_its_keys)
 }
 END_TEST
 
+/* A local variable is an argument; with & another one, of the address. */
+START_TEST(locals_are_arguments)
+{
+	struct prog *p =
+	    compile("pid123:a.out:main:entry/local`n == *&local`n/{} "
+		    "pid123:a.out:main:entry/local`box.y/{}");
+	const struct difo *d = p->clauses[0]->pred;
+
+	/* setx 16; ldga args; setx 32; ldga args; ldsw; cmp; ... */
+	TEXT(d, 0x25000001, 0x28000101, 0x25000102, 0x28000202, 0x1e020002,
+	    0x0f010200, 0x12000009, 0x0e000001, 0x1100000a, 0x25000201,
+	    0x23000001);
+	ck_assert_uint_eq(d->ints[0], 16);
+	ck_assert_uint_eq(d->ints[1], 32);
+	/* setx 18; ldga; setx 4; add; ldsw; ret */
+	d = p->clauses[1]->pred;
+	TEXT(d, 0x25000001, 0x28000101, 0x25000102, 0x07010201, 0x1e010001,
+	    0x23000001);
+	ck_assert_uint_eq(d->ints[0], 18);
+	ck_assert_uint_eq(d->needs, NEED_ARG | NEED_MEM);
+}
+END_TEST
+
 START_TEST(constants_and_strings_are_stored_once)
 {
 	struct prog *p = compile("BEGIN/strjoin(\"a\", \"a\") == \"\" || "
@@ -490,6 +513,7 @@ main(void)
 	tcase_add_test(tc, comparison_is_the_reference_shape);
 	tcase_add_test(tc, array_load_pushes_its_keys);
 	tcase_add_test(tc, constants_and_strings_are_stored_once);
+	tcase_add_test(tc, locals_are_arguments);
 	tcase_add_test(tc, constants_are_folded);
 	tcase_add_test(tc, values_are_aligned_to_their_size);
 	tcase_add_test(tc, only_what_is_seen_makes_a_record);

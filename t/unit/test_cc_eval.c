@@ -161,6 +161,22 @@ static const struct { const char *text; int64_t value; } ints[] = {
 	{ "int a[int8_t]; BEGIN{a[257] = 4; trace(a[1])}", 4 },
 	{ "BEGIN{trace(pid)}", 4242 },
 	{ "BEGIN{trace(uregs[R_RAX])}", 0x10a },
+	/* arguments where the calling convention has put them */
+	{ "test:::placed{trace(args[0])}", 0x0e },
+	{ "test:::placed{trace(args[0] - 1)}", 0x0d },
+	{ "test:::placed{trace(args[1].x)}", 0x10d },
+	{ "test:::placed{trace(args[1].y)}", 0 },
+	{ "test:::placed{trace(args[2][0])}", 0x109 },
+	{ "test:::placed{trace(args[2][1])}", 0xf0000000 + UREG_XMM(1, 1) },
+	{ "test:::placed{this->p = args[1]; trace(this->p.x)}", 0x10d },
+	{ "test:::placed{self->p = args[1]; trace(self->p.x + args[0])}",
+		0x11b },
+	{ "test:::placed{trace(*(&args[1].x))}", 0x10d },
+	{ "test:::placed{trace(args[3])}", 0x0605 },
+	{ "test:::placed{trace(args[4].y)}", 0x08070605 },
+	{ "test:::placed{trace(args[5].y)}", 0x08070605 },
+	{ "test:::placed{trace(args[6].x)}", 0 },
+	{ "test:::placed{trace(arg0)}", 50 },
 	/* symbols: where the environment says they are, when it is asked */
 	{ "BEGIN{trace((long)&`total)}", 0x7f0000001038 },
 	{ "BEGIN{trace((long)&`untyped)}", 0x7f0000001038 },
@@ -258,7 +274,12 @@ prepare_memory(void)
 {
 	static const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
+	static const uint64_t self = 0x7f0000001000;
+
 	fake_env_put(&k.target, 0, bytes, sizeof(bytes));
+	fake_env_put(&k.target, 16, &self, sizeof(self));
+	k.target.regs[UREG_RSP] = self;
+	k.env.hit[0] = 50;
 	fake_env_str(&k.target, 0x100, "target");
 }
 

@@ -286,6 +286,44 @@ START_TEST(operands_are_found)
 }
 END_TEST
 
+START_TEST(constants_and_hints_are_told)
+{
+	struct insn insn;
+	uint64_t value = 0;
+	uint8_t reg = 0;
+
+	/* mov eax, 0xca; mov r8d, 0xca; mov rdi, -1; mov r9, imm64 */
+	ck_assert_int_eq(decode("b8 ca 00 00 00", &insn), 0);
+	ck_assert(insn_constant(&insn, &reg, &value));
+	ck_assert(reg == UREG_RAX && value == 0xca);
+	ck_assert_int_eq(decode("41 b8 ca 00 00 00", &insn), 0);
+	ck_assert(insn_constant(&insn, &reg, &value));
+	ck_assert(reg == UREG_R8 && value == 0xca);
+	ck_assert_int_eq(decode("48 c7 c7 ff ff ff ff", &insn), 0);
+	ck_assert(insn_constant(&insn, &reg, &value));
+	ck_assert(reg == UREG_RDI && value == UINT64_MAX);
+	ck_assert_int_eq(decode("bf ff ff ff ff", &insn), 0);
+	ck_assert(insn_constant(&insn, &reg, &value));
+	ck_assert(reg == UREG_RDI && value == 0xffffffff);
+	ck_assert_int_eq(decode("49 b9 01 00 00 00 02 00 00 00", &insn), 0);
+	ck_assert(insn_constant(&insn, &reg, &value));
+	ck_assert(reg == UREG_R9 && value == 0x200000001);
+	/* To memory, a byte, another register, part of a register. */
+	static const char *const others[] = { "c7 07 01 00 00 00", "b0 01",
+		"89 c7", "66 b8 01 00", "0f b8 c0" };
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (decode(others[i], &insn) == 0)
+			ck_assert_msg(!insn_constant(&insn, &reg, &value), "%s",
+			    others[i]);
+	ck_assert_int_eq(decode("f3 90", &insn), 0);
+	ck_assert(insn_is_pause(&insn));
+	ck_assert_int_eq(decode("90", &insn), 0);
+	ck_assert(!insn_is_pause(&insn));
+	ck_assert_int_eq(decode("66 90", &insn), 0);
+	ck_assert(!insn_is_pause(&insn));
+}
+END_TEST
+
 START_TEST(registers_used_are_never_missed)
 {
 	/* Bits that must be there; more is allowed, but for the last rows. */
@@ -420,6 +458,7 @@ main(void)
 	tcase_add_test(t, what_is_no_instruction);
 	tcase_add_test(t, what_must_not_be_displaced);
 	tcase_add_test(t, operands_are_found);
+	tcase_add_test(t, constants_and_hints_are_told);
 	tcase_add_test(t, registers_used_are_never_missed);
 	tcase_add_test(t, text_is_given_for_all);
 	tcase_add_test(t, a_function_is_walked_to_its_ends);

@@ -445,6 +445,84 @@ START_TEST(damaged_files)
 }
 END_TEST
 
+static struct dwarf_proto
+proto_of(struct opened *x, const char *symbol, const char *name)
+{
+	struct dwarf_proto p = { 0 };
+	const struct sym *s = object_sym(x->o, symbol);
+
+	ck_assert_msg(s != NULL, "no symbol %s", symbol);
+	ck_assert_msg(dwarf_proto(x->dw, x->o, s->addr, name, &p) == 0,
+	    "no prototype of %s", symbol);
+	return p;
+}
+
+/* Functions that have no entry of their own name, or not where it is sought. */
+START_TEST(functions_by_address)
+{
+	static const char *const options[] = { "-O2 -g -freorder-functions",
+		"-O2 -gdwarf-4 -fno-reorder-functions",
+		"-O0 -g -gsplit-dwarf" };
+
+	fixture_compile("g++", ".cc", "prog",
+	    "#include <stdlib.h>\n"
+	    "#define FN __attribute__((noipa))\n"
+	    "struct thing { int n; FN thing(int a, char *b) : n(a + *b) { }\n"
+	    "	struct in { FN static int deep(unsigned char c) { return c; } };\n"
+	    "	FN long m(short s) const { return n + s; } };\n"
+	    "namespace a { namespace { FN int hid(float f) { return (int)f; } } }\n"
+	    "extern \"C\" FN int real(double *p, int n) {\n"
+	    "	if (n > 5) { p[0] = 3; abort(); } return n; }\n"
+	    "extern \"C\" int other(double *p, int n)\n"
+	    "	__attribute__((alias(\"real\")));\n"
+	    "int main(int c, char **v) { auto l = [](int x) FN { return x; };\n"
+	    "	struct local { FN static int f(char **p) { return **p; } };\n"
+	    "	thing t(c, v[0]); double d; return l(c) + real(&d, c) +\n"
+	    "	local::f(v) + a::hid(2) + thing::in::deep(3) + (int)t.m(1); }\n",
+	    options[_i]);
+	struct opened x = open_path(fixture_path("prog"));
+	struct dwarf_proto p = { 0 };
+	check_name(proto_of(&x, "real", "real").type, "int (double *, int)");
+	check_name(proto_of(&x, "other", "other").type, "int (double *, int)");
+	check_name(proto_of(&x, "_ZN5thingC1EiPc", "_ZN5thingC1EiPc").type,
+	    "void (struct thing *const, int, char *)");
+	check_name(proto_of(&x, "_ZNK5thing1mEs", "").type,
+	    "long (const struct thing *const, short)");
+	check_name(proto_of(&x, "_ZN5thing2in4deepEh", "").type,
+	    "int (unsigned char)");
+	check_name(
+	    proto_of(&x, "_ZN1a12_GLOBAL__N_13hidEf", "").type, "int (float)");
+	check_name(
+	    proto_of(&x, "_ZZ4mainEN5local1fEPPc", "").type, "int (char **)");
+	ck_assert_int_eq(
+	    dwarf_proto(x.dw, x.o, object_entry(x.o), "_start", &p), -ENOENT);
+	ck_assert_int_eq(dwarf_proto(x.dw, x.o, 0, "", &p), -ENOENT);
+	close_path(&x);
+}
+END_TEST
+
+/* A line number that is no int. */
+START_TEST(lines)
+{
+	const char *file;
+	int line;
+
+	fixture_compile("gcc", ".s", "prog",
+	    "	.file 1 \"dir/x.c\"\n	.globl main\n	.type main,@function\nmain:\n"
+	    "	.loc 1 3000000000\n	nop\n	.loc 1 7\n	ret\n"
+	    "	.section .note.GNU-stack,\"\",@progbits\n",
+	    "-g");
+	struct opened x = open_path(fixture_path("prog"));
+	const struct sym *s = object_sym(x.o, "main");
+	ck_assert_ptr_nonnull(s);
+	ck_assert(!dwarf_line(x.o, s->addr, &file, &line));
+	ck_assert(dwarf_line(x.o, s->addr + 1, &file, &line));
+	ck_assert_str_eq(file, "x.c");
+	ck_assert_int_eq(line, 7);
+	close_path(&x);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -461,6 +539,8 @@ main(void)
 	tcase_add_test(tc, static_variables_of_one_name);
 	tcase_add_test(tc, what_is_optimised_away);
 	tcase_add_test(tc, cplusplus);
+	tcase_add_loop_test(tc, functions_by_address, 0, 3);
+	tcase_add_test(tc, lines);
 	tcase_add_loop_test(tc, damaged_files, 0, 8);
 	suite_add_tcase(s, tc);
 	fixture_setup();

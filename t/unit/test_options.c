@@ -230,6 +230,7 @@ good(enum option_id id)
 	case OPTK_INT: return "4";
 	case OPTK_SIZE: return "64k";
 	case OPTK_RATE: return "10hz";
+	case OPTK_SHARE: return "25%";
 	case OPTK_POLICY: return "ring";
 	case OPTK_STRING: return "x";
 	case OPTK_FLAG:
@@ -247,6 +248,7 @@ bad(enum option_id id)
 	case OPTK_INT: return "4x";
 	case OPTK_SIZE: return "64x";
 	case OPTK_RATE: return "10hertz";
+	case OPTK_SHARE: return "101%";
 	case OPTK_POLICY: return "heap";
 	case OPTK_STRING:
 	case OPTK_NONE: break;

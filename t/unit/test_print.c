@@ -401,8 +401,33 @@ START_TEST(print_what_there_is)
 }
 END_TEST
 
+/* Of damaged debug information: each holds the next one twice, in one place. */
+START_TEST(print_structs_that_breed)
+{
+	static struct type_member m[30][2];
+	static struct type nested[30];
+	struct type *t = &type_int;
+
+	for (int i = 0; i < 30; i++) {
+		m[i][0] = m[i][1] =
+		    (struct type_member){ .name = "m", .type = t };
+		t = &nested[i];
+		*t = (struct type){ .kind = TYPE_STRUCT,
+			.name = "s",
+			.size = 4,
+			.members = m[i],
+			.nmembers = 2 };
+	}
+	fire_typed(t, &(int){ 5 }, 4);
+	ck_assert_int_eq(consume_records(fx_consume(f)), 0);
+	/* 64 times for each of 4 bytes and a few. */
+	ck_assert_uint_lt(strlen(fx_out(f)), 1000000);
+}
+END_TEST
+
 FX_MAIN("print", setup, teardown, integers_in_columns, integers_when_quiet,
     strings, strings_when_quiet, bytes_that_are_no_text,
     tracemem_dumps_rows_of_sixteen, rawbytes_dumps_values, stacks,
     stacks_of_a_space_unknown, stacks_in_one_line, stacks_with_lines, symbols,
-    print_scalars, print_arrays, print_structs, print_what_there_is)
+    print_scalars, print_arrays, print_structs, print_what_there_is,
+    print_structs_that_breed)

@@ -104,6 +104,26 @@ START_TEST(many_stay_where_they_are)
 }
 END_TEST
 
+START_TEST(ids_of_what_comes_later)
+{
+	struct probe *early = add(&plain, "p", "m", "early", "n");
+
+	probes_fixed(&table);
+	struct probe *first = add(&plain, "p", "m", "first", "n");
+	struct probe *second = add(&plain, "p", "m", "second", "n");
+	ck_assert_uint_eq(early->id, 1);
+	ck_assert_uint_eq(first->id, PROBE_FIRST_MADE);
+	ck_assert_ptr_eq(probe_by_id(&table, 1), early);
+	ck_assert_ptr_eq(probe_by_id(&table, PROBE_FIRST_MADE), first);
+	ck_assert_ptr_eq(probe_by_id(&table, PROBE_FIRST_MADE + 1), second);
+	ck_assert_ptr_null(probe_by_id(&table, PROBE_FIRST_MADE + 2));
+	ck_assert_ptr_null(probe_by_id(&table, 2));
+	ck_assert_ptr_null(probe_by_id(&table, PROBE_FIRST_MADE - 1));
+	ck_assert_ptr_null(probe_by_id(&table, 0));
+	ck_assert_ptr_null(probe_by_id(&table, UINT32_MAX));
+}
+END_TEST
+
 START_TEST(fields)
 {
 	struct probe *p = add(&plain, "pid12", "libc.so.6", "read", "entry");
@@ -177,6 +197,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, ids_and_names);
 	tcase_add_test(tc, many_stay_where_they_are);
+	tcase_add_test(tc, ids_of_what_comes_later);
 	tcase_add_test(tc, fields);
 	tcase_add_test(tc, all_empty_means_anchored);
 	tcase_add_test(tc, modules_by_the_provider);

@@ -619,13 +619,7 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 	if (_i == 0) {
 		while (su->procs.len > 0)
 			proc_detach(su->procs.at[0], NULL, NULL);
-		close(go_fd);
-		struct event ev;
-		while (su->leaving.list.len > 0)
-			event_poll(su, &ev, false), event_take(su);
-		int status;
-		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-		ck_assert_int_eq(status, 0);
+		finishes(pid);
 		return;
 	}
 	close(go_fd);

@@ -1,6 +1,7 @@
 /*
  * tracer: system calls and memory of a live target, and leaving it unharmed.
  */
+#include "dlang/base/fault.h"
 #include "t/unit/tracee.h"
 
 /* System calls in the target */
@@ -58,6 +59,23 @@ START_TEST(remote_syscall_in_a_blocked_thread)
 }
 END_TEST
 
+START_TEST(the_call_that_a_thread_sleeps_in_is_known)
+{
+	pid_t pid = start("blocked", "nanosleep");
+	uint64_t args[6];
+	int64_t nr = 0;
+
+	await_ready();
+	await_state(pid, "S");
+	ck_assert_int_eq(procfs_syscall(pid, &nr, args), 0);
+	ck_assert(nr == SYS_nanosleep || nr == SYS_clock_nanosleep);
+	ck_assert_uint_ne(args[nr == SYS_nanosleep ? 0 : 2], 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert_int_lt(procfs_syscall(pid, &nr, args), 0);
+}
+END_TEST
+
 START_TEST(remote_syscall_keeps_a_signal_in_delivery)
 {
 	struct proc *p = launch("siginfo", "");
@@ -77,6 +95,46 @@ START_TEST(remote_syscall_keeps_a_signal_in_delivery)
 		n++;
 	}
 	ck_assert_int_eq(n, 3);
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 0);
+}
+END_TEST
+
+START_TEST(remote_syscall_keeps_the_order_of_signals)
+{
+	struct proc *p = launch("queued", "");
+	struct event ev;
+
+	thread_resume(p->threads.at[0]);
+	while (run_until(EV_SIGNAL, &ev)) {
+		check_getpid(ev.thread);
+		check_getpid(ev.thread);
+		thread_resume(ev.thread);
+	}
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 0);
+}
+END_TEST
+
+START_TEST(remote_syscall_keeps_a_signal_that_is_pending)
+{
+	struct proc *p = launch("queued", "twice");
+	struct event ev;
+	siginfo_t first, second;
+	int n = 0;
+
+	thread_resume(p->threads.at[0]);
+	while (run_until(EV_SIGNAL, &ev)) {
+		n++;
+		if (n == 1) {
+			thread_siginfo(ev.thread, &first);
+			syscall(SYS_tgkill, p->pid, p->pid, SIGUSR1);
+		}
+		check_getpid(ev.thread);
+		ck_assert_int_eq(thread_siginfo(ev.thread, &second), 0);
+		ck_assert_int_eq(
+		    second.si_code, n == 1 ? first.si_code : SI_TKILL);
+		thread_resume(ev.thread);
+	}
+	ck_assert_int_eq(n, 2);
 	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 0);
 }
 END_TEST
@@ -251,7 +309,7 @@ START_TEST(map_near_can_be_made_to_fail)
 	struct target *t = &p->space->target;
 	uint64_t pc = thread_regs(p->threads.at[0])->r[UREG_RIP], addr;
 
-	setenv("DTRAP_FAIL", "slot:1,map:2", 1);
+	fault_set(FAULT_MAP, 2);
 	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), 0);
 	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), -ENOMEM);
 	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), 0);
@@ -452,9 +510,9 @@ START_TEST(panic_lets_targets_live)
 }
 END_TEST
 
-/* A pc that is where the stop left it is not written, unless a call has put
- * the thread elsewhere meanwhile. */
-START_TEST(a_pc_is_written_back_where_it_has_moved)
+/* What the stop's user has changed is still to be written after a call, which
+ * leaves the thread as the kernel has stopped it. */
+START_TEST(registers_that_were_changed_are_written_after_a_call)
 {
 	struct proc *p = launch("siginfo", "");
 	struct event ev;
@@ -463,14 +521,22 @@ START_TEST(a_pc_is_written_back_where_it_has_moved)
 	while (run_until(EV_SIGNAL, &ev)) {
 		struct thread *th = ev.thread;
 		uint64_t *pc = &thread_regs(th)->r[UREG_RIP], was = *pc;
+		const uint64_t args[6] = { 0 };
+		struct uregs regs;
+		int64_t result;
+		thread_regs_moved(th);
+		ck_assert(!th->regs_dirty);
+		check_getpid(th);
 		thread_regs_moved(th);
 		ck_assert(!th->regs_dirty);
 		*pc = was - 1;
-		check_getpid(th);
-		*pc = was;
-		ck_assert(!th->regs_dirty);
-		thread_regs_moved(th);
+		ck_assert_int_eq(
+		    remote_syscall(th, SYS_getpid, args, &result), 0);
+		ck_assert_uint_eq(*pc, was - 1);
+		ck_assert_int_eq(regs_fetch(th->tid, &regs), 0);
+		ck_assert_uint_eq(regs.r[UREG_RIP], was);
 		ck_assert(th->regs_dirty);
+		*pc = was;
 		thread_resume(th);
 	}
 	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 0);
@@ -488,10 +554,14 @@ main(int argc, char **argv)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(
 	    tc, remote_syscall_in_a_blocked_thread, 0, (int)ARRAY_SIZE(calls));
+	tcase_add_test(tc, the_call_that_a_thread_sleeps_in_is_known);
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_in_delivery);
+	tcase_add_test(tc, remote_syscall_keeps_the_order_of_signals);
+	tcase_add_test(tc, remote_syscall_keeps_a_signal_that_is_pending);
 	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);
 	tcase_add_test(tc, remote_syscall_during_a_group_stop);
-	tcase_add_test(tc, a_pc_is_written_back_where_it_has_moved);
+	tcase_add_test(
+	    tc, registers_that_were_changed_are_written_after_a_call);
 	tcase_add_test(tc, remote_syscall_does_not_risk_a_filter);
 	tcase_add_test(tc, remote_syscall_at_a_filter_of_ours);
 	tcase_add_test(tc, map_near_finds_room_in_reach);

@@ -145,6 +145,25 @@ START_TEST(never_and_again)
 }
 END_TEST
 
+START_TEST(a_callback_may_choose_the_time)
+{
+	int other = 0;
+
+	timer_add(&ts, 100 * S, count, NULL);
+	timer_add(&ts, 100 * S, count, &other);
+	uint64_t next = timer_now() + 50 * S;
+	timer_set_next(&ts, count, &other, next);
+	timers_run(&ts, NULL);
+	ck_assert_uint_eq(ts.armed_for, next);
+	timer_set_next(&ts, count, &other, timer_now() - 1);
+	timers_run(&ts, NULL);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(other, 1);
+	/* Then as before. */
+	ck_assert_uint_gt(ts.list.at[1].next, timer_now() + 90 * S);
+}
+END_TEST
+
 START_TEST(the_kernel_is_asked_once)
 {
 	timers_run(&ts, NULL);
@@ -172,6 +191,7 @@ main(void)
 	tcase_add_test(tc, a_callback_may_add);
 	tcase_add_test(tc, periods_change);
 	tcase_add_test(tc, never_and_again);
+	tcase_add_test(tc, a_callback_may_choose_the_time);
 	tcase_add_test(tc, the_kernel_is_asked_once);
 	suite_add_tcase(s, tc);
 

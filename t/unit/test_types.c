@@ -105,6 +105,16 @@ START_TEST(pointers_and_arrays_are_written_as_c_does)
 	NAMED(types_pointer(ts, a), "char (*)[16]");
 	NAMED(types_pointer(ts, f), "int (*)(char *, ...)");
 	NAMED(by_name("<DYN>"), "<DYN>");
+	struct type *fixed = types_new(ts, TYPE_CONST);
+	fixed->base = types_pointer(ts, c);
+	NAMED(fixed, "char *const");
+	NAMED(types_pointer(ts, fixed), "char *const *");
+	NAMED(types_array(ts, fixed, 2), "char *const[2]");
+	struct type *loose = types_new(ts, TYPE_VOLATILE);
+	loose->base = fixed;
+	NAMED(loose, "char *const volatile");
+	fixed->base = a;
+	NAMED(types_pointer(ts, fixed), "char (*)[16]");
 	char small[4];
 	ck_assert_str_eq(type_name(a, small, sizeof(small)), "cha");
 	ck_assert_uint_eq(types_array(ts, a, 2)->size, 32);
@@ -254,6 +264,44 @@ START_TEST(forwards_define_themselves)
 }
 END_TEST
 
+/* Damaged debug information: each function takes two of the next one, each
+ * structure holds two of the next one.  The ways through them are 2^60. */
+START_TEST(types_that_breed)
+{
+	static struct type_member pairs[2][60][2], held[30][2];
+	struct type *last[2];
+	char buf[256];
+	uint64_t offset = 0;
+
+	for (int twin = 0; twin < 2; twin++) {
+		struct type *t = by_name("int");
+		for (int i = 0; i < 60; i++) {
+			struct type *f = types_new(ts, TYPE_FUNC);
+			pairs[twin][i][0].type = pairs[twin][i][1].type = t;
+			f->base = by_name("void");
+			f->members = pairs[twin][i];
+			f->nmembers = 2;
+			t = types_pointer(ts, f);
+		}
+		last[twin] = t;
+	}
+	ck_assert(!type_equal(last[0], last[1]));
+	type_name(last[0], buf, sizeof(buf));
+	struct type *s = types_new(ts, TYPE_STRUCT);
+	for (int i = 0; i < 30; i++) {
+		held[i][0].type = held[i][1].type = s;
+		s = types_new(ts, TYPE_STRUCT);
+		s->members = held[i];
+		s->nmembers = 2;
+	}
+	ck_assert_ptr_null(type_member(s, "none", &offset));
+	/* And one that is a qualified form of itself. */
+	struct type *c = types_new(ts, TYPE_CONST);
+	c->base = c;
+	type_name(types_pointer(ts, c), buf, sizeof(buf));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -267,6 +315,7 @@ main(void)
 	tcase_add_test(tc, strings_have_the_size_they_are_given);
 	tcase_add_test(tc, pointers_and_arrays_are_written_as_c_does);
 	tcase_add_test(tc, equality_goes_by_structure_and_tag);
+	tcase_add_test(tc, types_that_breed);
 	tcase_add_test(tc, members_are_found_through_unnamed_ones);
 	tcase_add_test(tc, a_typedef_of_itself_ends);
 	tcase_add_test(tc, names_are_defined_once);

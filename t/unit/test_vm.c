@@ -421,6 +421,14 @@ START_TEST(uregs_follow_the_documented_numbers)
 	ck_assert_int_eq(k.env.fault.code, FLT_NONE);
 	ck_assert_uint_eq(array_at(DIF_VAR_UREGS, 26), 0);
 	ck_assert_int_eq(k.env.fault.code, FLT_ILLOP);
+	/* The compiler's own code names every register by its number. */
+	ck_assert_uint_eq(
+	    array_at(DIF_VAR_UREGS, UREG_RAW + UREG_GS), 0x100 + UREG_GS);
+	ck_assert_uint_eq(array_at(DIF_VAR_UREGS, UREG_RAW + UREG_XMM(3, 1)),
+	    0xf0000000 + UREG_XMM(3, 1));
+	ck_assert_int_eq(k.env.fault.code, FLT_NONE);
+	ck_assert_uint_eq(array_at(DIF_VAR_UREGS, UREG_RAW + UREG_ALL), 0);
+	ck_assert_int_eq(k.env.fault.code, FLT_ILLOP);
 	ck_assert_uint_eq(array_at(DIF_VAR_UREGS, -1ULL), 0);
 	ck_assert_int_eq(k.env.fault.code, FLT_ILLOP);
 }
@@ -497,6 +505,52 @@ START_TEST(arguments_by_location)
 }
 END_TEST
 
+/* Sums as values, and memory that a pointer in memory leads to. */
+START_TEST(arguments_by_sum_and_by_pointer)
+{
+	static const int16_t minus = -7;
+	uint64_t slot, there, v;
+
+	kit_publish(&k);
+	there = fake_env_put(&k.target, 128, &minus, sizeof(minus));
+	slot = fake_env_put(&k.target, 64, &there, sizeof(there));
+	k.target.regs[UREG_RBP] = slot + 24;
+	k.target.regs[UREG_RAX] = 0x1ffffffffULL;
+	/* clang-format off */
+	const struct argloc args[] = {
+		{ ARGLOC_SUM, 8, 0, UREG_RBP, ARGLOC_NOREG, 1, 0, 0, -24 },
+		{ ARGLOC_SUM, 8, 1, UREG_RBP, UREG_RAX, 8, 0, 0, 1 },
+		{ ARGLOC_SUM, 4, 1, ARGLOC_NOREG, UREG_RAX, 1, 0, 0, 0 },
+		{ ARGLOC_SUM, 8, 0, ARGLOC_NOREG, ARGLOC_NOREG, 1, 0, 0, 77 },
+		{ ARGLOC_VIA, 2, 1, UREG_RBP, ARGLOC_NOREG, 1, 0, 0, ARGLOC_VIA_DISP(-24, 0) },
+		{ ARGLOC_VIA, 1, 0, UREG_RBP, ARGLOC_NOREG, 1, 0, 0, ARGLOC_VIA_DISP(-24, 1) },
+		{ ARGLOC_VIA_SUM, 8, 0, UREG_RBP, ARGLOC_NOREG, 1, 0, 0, ARGLOC_VIA_DISP(-24, -5) },
+	};
+	/* clang-format on */
+	const uint64_t want[] = { slot, slot + 24 + 8 * 0x1ffffffffULL + 1, -1,
+		77, -7ULL, 0xff, there - 5 };
+	k.env.args = args;
+	k.env.nargs = ARRAY_SIZE(args);
+	for (uint32_t i = 0; i < ARRAY_SIZE(args); i++) {
+		ck_assert_uint_eq(array_at(DIF_VAR_ARGS, i), want[i]);
+		ck_assert_int_eq(k.env.fault.code, FLT_NONE);
+	}
+	/* Neither the pointer nor what it points to need be there. */
+	k.target.regs[UREG_RBP] = 100;
+	k.env.args = &args[4];
+	k.env.nargs = 1;
+	ck_assert_int_eq(kit_run(&k, kit_load(&k, DIF_VAR_ARG0), &v), -1);
+	ck_assert_int_eq(k.env.fault.code, FLT_BADADDR);
+	ck_assert_uint_eq(k.env.fault.value, 76);
+	k.target.regs[UREG_RBP] = slot + 24;
+	there = 4096;
+	fake_env_put(&k.target, 64, &there, sizeof(there));
+	ck_assert_int_eq(kit_run(&k, kit_load(&k, DIF_VAR_ARG0), &v), -1);
+	ck_assert_int_eq(k.env.fault.code, FLT_BADADDR);
+	ck_assert_uint_eq(k.env.fault.value, 4096);
+}
+END_TEST
+
 START_TEST(built_ins_come_from_where_the_table_says)
 {
 	uint64_t v;
@@ -537,6 +591,7 @@ main(void)
 	tcase_add_test(tc, uregs_follow_the_documented_numbers);
 	tcase_add_test(tc, arguments_without_a_site_are_words_of_the_hit);
 	tcase_add_test(tc, arguments_by_location);
+	tcase_add_test(tc, arguments_by_sum_and_by_pointer);
 	tcase_add_test(tc, built_ins_come_from_where_the_table_says);
 	suite_add_tcase(s, tc);
 

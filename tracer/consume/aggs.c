@@ -13,9 +13,9 @@
 #include "tracer/consume/consume_impl.h"
 
 void
-aggs_init(struct aggs *a, const struct prog_globals *g)
+aggs_init(struct aggs *a, const struct prog_globals *g, size_t most)
 {
-	*a = (struct aggs){ .globals = g };
+	*a = (struct aggs){ .globals = g, .most = most };
 }
 
 static void
@@ -86,6 +86,16 @@ agg_row_part(struct agg_row *row, uint32_t cpu)
 	return row->parts.at[i].value;
 }
 
+/* What a key takes, with its place in two tables; shares of processors are not
+ * counted. */
+static size_t
+agg_row_size(const struct prog_agg *def)
+{
+	return sizeof(struct agg_row) + def->key_size + (size_t)def->words * 8 +
+	    64;
+}
+
+/* NULL: there is no room for a new one. */
 static struct agg_row *
 aggs_row(struct aggs *a, uint32_t id, const uint8_t *key)
 {
@@ -96,6 +106,12 @@ aggs_row(struct aggs *a, uint32_t id, const uint8_t *key)
 	for (struct agg_row *r = first; r != NULL; r = r->next)
 		if (r->def == def && memcmp(r->key, key, def->key_size) == 0)
 			return r;
+	size_t size = agg_row_size(def);
+	if (size > a->most - MIN(a->used, a->most)) {
+		a->drops++;
+		return NULL;
+	}
+	a->used += size;
 	struct agg_row *row = mem_zalloc(sizeof(*row) + def->key_size);
 	row->def = def;
 	row->value = mem_zalloc((size_t)def->words * 8);
@@ -159,6 +175,8 @@ aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
 		return;
 	agg_key_symbols(a->globals->aggs.at[id - 1], key);
 	struct agg_row *row = aggs_row(a, id, key);
+	if (row == NULL)
+		return;
 	agg_merge(row->def->func, row->def->words, row->value, value);
 	row->empty = false;
 	if (cpu != 0)
@@ -193,6 +211,7 @@ aggs_remove(struct aggs *a, struct agg_row *row)
 			r = r->next;
 		r->next = row->next;
 	}
+	a->used -= agg_row_size(row->def);
 	agg_row_destroy(row);
 }
 

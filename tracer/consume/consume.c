@@ -13,14 +13,20 @@
 #include "dlang/vm/buf.h"
 #include "tracer/consume/consume_impl.h"
 
+/* Text may wait as much as records do, and never less than this. */
+#define OUT_LEAST 65536
+
 struct consume *
 consume_create(const struct consume_env *env)
 {
 	struct consume *c = mem_zalloc(sizeof(*c));
 
 	c->env = *env;
-	out_init(&c->out, env->out);
-	aggs_init(&c->aggs, env->globals);
+	out_init(&c->out, env->out,
+	    (size_t)MAX(option_get(env->opts, OPT_BUFSIZE), OUT_LEAST),
+	    env->enough);
+	aggs_init(
+	    &c->aggs, env->globals, (size_t)option_get(env->opts, OPT_AGGMAX));
 	return c;
 }
 
@@ -32,9 +38,7 @@ consume_destroy(struct consume *c)
 	out_fini(&c->out);
 	str_fini(&c->line);
 	aggs_fini(&c->aggs);
-	hash_foreach(e, &c->flows)
-		mem_free(e->value);
-	hash_fini(&c->flows);
+	flows_fini(c);
 	mem_free(c->rec.at);
 	vec_fini(&c->drops);
 	mem_free(c);
@@ -194,7 +198,8 @@ consume_records(struct consume *c)
 	uint64_t limit = consume_limit(c), done = 0;
 	struct lane *l;
 
-	while (done < limit && (l = consume_oldest(c)) != NULL) {
+	while (done < limit && !out_full(&c->out) &&
+	    (l = consume_oldest(c)) != NULL) {
 		uint64_t skipped = c->damaged;
 		if (!consume_take(c, l)) {
 			done += MAX(c->damaged - skipped, REC_ALIGN);
@@ -214,6 +219,12 @@ consume_records(struct consume *c)
 		record_print(c, at != NULL ? &next : NULL);
 	}
 	return out_flush(&c->out);
+}
+
+void
+consume_patiently(struct consume *c)
+{
+	c->out.patient = true;
 }
 
 /* ---- aggregations ---- */
@@ -303,13 +314,17 @@ consume_report(struct consume *c)
 int
 consume_finish(struct consume *c, bool aborted)
 {
+	consume_patiently(c);
 	int r = consume_records(c);
 
 	/* After the records: a printa() among them is not yet the end. */
 	consume_aggs(c);
 	consume_drops(c);
 	if (r == 0 && !aborted) {
-		consume_report(c);
+		if (c->env.report != NULL)
+			c->env.report->print(c->env.report->ctx, c);
+		else
+			consume_report(c);
 		r = out_flush(&c->out);
 	}
 	return r;

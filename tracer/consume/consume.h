@@ -19,6 +19,12 @@
 struct addrspace;
 struct consume;
 
+/* Takes the place of the aggregations that are printed at the end. */
+struct consume_report {
+	void (*print)(void *ctx, struct consume *c);
+	void *ctx;
+};
+
 struct consume_env {
 	struct region image, store;
 	const struct prog_globals *globals;
@@ -32,6 +38,9 @@ struct consume_env {
 	 * may be NULL: such integers are then printed as numbers. */
 	struct addrspace *(*space)(void *ctx, uint32_t pid);
 	void *space_ctx;
+	const struct consume_report *report; /* NULL: none */
+	bool (*enough)(void); /* nobody wants to wait for the end any more;
+			       * or NULL */
 };
 
 struct consume *consume_create(const struct consume_env *env);
@@ -43,6 +52,9 @@ void consume_destroy(struct consume *c);
  * errno when the output cannot be written any more.
  */
 int consume_records(struct consume *c);
+
+/* From now on a slow reader is waited for: no process of ours stands still. */
+void consume_patiently(struct consume *c);
 
 /* Merge the lanes' aggregation stores into the consumer's, and empty them. */
 void consume_aggs(struct consume *c);

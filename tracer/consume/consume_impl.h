@@ -22,16 +22,21 @@
 /* ---- out.c: where output goes ---- */
 
 struct out {
-	FILE *base;  /* the environment's: borrowed */
-	FILE *own;   /* after freopen(), or NULL */
-	bool escape; /* it is a terminal: see text_add() */
-	int error;   /* the first errno, negative; nothing is written after */
+	FILE *base;   /* the environment's: borrowed */
+	FILE *own;    /* after freopen(), or NULL */
+	bool escape;  /* it is a terminal: see text_add() */
+	int error;    /* the first errno, negative; nothing is written after */
+	size_t limit; /* of what waits to be written */
+	bool patient; /* from now on writing may take its time, */
+	bool (*enough)(void); /* until this says so; or NULL */
 };
 
-void out_init(struct out *o, FILE *base);
+void out_init(struct out *o, FILE *base, size_t limit, bool (*enough)(void));
 void out_fini(struct out *o);
 /* Write the text and clear it. */
 void out_write(struct out *o, struct str *text);
+/* Too much waits: print no more now. */
+bool out_full(struct out *o);
 /* 0 or the error, which stays. */
 int out_flush(struct out *o);
 /* Append to a file from now on; "" goes back to the first.  0 or a negative
@@ -132,9 +137,11 @@ struct aggs {
 	const struct prog_globals *globals;
 	VEC(struct agg_table) tables; /* index is id - 1 */
 	struct hash by_key;
+	size_t used, most; /* bytes of all rows */
+	uint64_t drops;    /* updates of keys that found no room */
 };
 
-void aggs_init(struct aggs *a, const struct prog_globals *g);
+void aggs_init(struct aggs *a, const struct prog_globals *g, size_t most);
 void aggs_fini(struct aggs *a);
 /* The table of an aggregation, or NULL when there is no such id. */
 struct agg_table *aggs_table(struct aggs *a, uint32_t id);
@@ -239,9 +246,9 @@ void printa(struct printer *p, const uint32_t *ids, size_t nids,
 
 /* ---- record.c ---- */
 
-struct flow { /* -F, of one thread */
-	uint32_t indent;
-	uint32_t epid; /* of the last record, 0 for none */
+struct flow {                 /* -F, of one thread */
+	VEC(uint64_t) inside; /* which functions it has entered, by hash */
+	uint32_t epid;        /* of the last record, 0 for none */
 	uint64_t timestamp;
 };
 
@@ -258,6 +265,8 @@ bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
  * NULL. */
 void record_print(struct consume *c, const struct rec_hdr *next);
 void record_fault(struct consume *c);
+/* Forget how deep each thread is. */
+void flows_fini(struct consume *c);
 /* What went wrong while a record of ecb epid was carried out. */
 void record_error(struct consume *c, uint32_t epid, const char *what);
 

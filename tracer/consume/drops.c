@@ -88,6 +88,13 @@ consume_drops(struct consume *c)
 	for (unsigned k = 0; k < DROP_COUNT; k++)
 		if (sums[k] != 0)
 			drop_report(c, &drop_rows[k], sums[k], 0);
+	if (c->aggs.drops != 0) {
+		static const struct drop_row row = { "AGGMAX",
+			"aggregation drop beyond aggmax",
+			"aggregation drops beyond aggmax", false };
+		drop_report(c, &row, c->aggs.drops, 0);
+		c->aggs.drops = 0;
+	}
 	if (c->damaged != 0) {
 		out_flush(&c->out);
 		fprintf(c->env.err,

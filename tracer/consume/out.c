@@ -2,9 +2,12 @@
  * The output stream: writing, freopen(), ftruncate(), system().
  *
  * The first error is kept and silences what follows: a reader that has gone
- * away is the end of the output, not of the tracer.
+ * away is the end of the output, not of the tracer.  One that is slow is not
+ * waited for before the end: what is not read is not printed, stays in the
+ * buffer, and is a drop when that is full.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio_ext.h>
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "tracer/consume/consume_impl.h"
+#include "tracer/consume/writer.h"
 
 static FILE *
 out_file(const struct out *o)
@@ -22,7 +26,7 @@ out_file(const struct out *o)
 static void
 out_look(struct out *o)
 {
-	int fd = fileno(out_file(o));
+	int fd = writer_fd(out_file(o));
 
 	o->escape = fd >= 0 && isatty(fd);
 }
@@ -37,19 +41,43 @@ out_failed(struct out *o)
 }
 
 void
-out_init(struct out *o, FILE *base)
+out_init(struct out *o, FILE *base, size_t limit, bool (*enough)(void))
 {
-	*o = (struct out){ .base = base };
+	*o = (struct out){ .base = base, .limit = limit, .enough = enough };
 	out_look(o);
 }
 
 void
 out_fini(struct out *o)
 {
+	o->patient = true;
 	out_flush(o);
 	if (o->own != NULL)
-		fclose(o->own);
+		writer_close(o->own);
 	o->own = NULL;
+}
+
+/* 0 when no more than `left' bytes wait, or at once if that is not to be waited
+ * for. */
+static void
+out_wait(struct out *o, size_t left)
+{
+	if (!o->patient || o->error != 0)
+		return;
+	int error = writer_wait(out_file(o), left, o->enough);
+	if (error != 0) {
+		errno = -error;
+		out_failed(o);
+	}
+}
+
+bool
+out_full(struct out *o)
+{
+	if (writer_waiting(out_file(o)) <= o->limit)
+		return false;
+	out_wait(o, o->limit);
+	return !o->patient;
 }
 
 void
@@ -69,6 +97,7 @@ out_flush(struct out *o)
 	errno = 0;
 	if (fflush(out_file(o)) != 0)
 		out_failed(o);
+	out_wait(o, 0);
 	return o->error;
 }
 
@@ -78,13 +107,23 @@ out_reopen(struct out *o, const char *path)
 	FILE *f = NULL;
 
 	if (*path != '\0') {
-		f = fopen(path, "ae");
-		if (f == NULL)
+		/* A fifo that nobody reads is an error, not a wait. */
+		int fd = open(path,
+		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK |
+			O_NOCTTY,
+		    0666);
+		if (fd < 0)
 			return -errno;
+		fcntl(fd, F_SETFL, O_APPEND);
+		f = writer_open(fd, true, false, 0);
+		if (f == NULL) {
+			close(fd);
+			return -ENOMEM;
+		}
 	}
 	out_flush(o);
 	if (o->own != NULL)
-		fclose(o->own);
+		writer_close(o->own);
 	o->own = f;
 	out_look(o);
 	return 0;
@@ -96,9 +135,11 @@ out_truncate(struct out *o)
 {
 	FILE *f = out_file(o);
 
+	int fd = writer_fd(f);
+
 	out_flush(o);
-	if (fileno(f) >= 0 && ftruncate(fileno(f), 0) == 0)
-		rewind(f);
+	if (fd >= 0 && ftruncate(fd, 0) == 0)
+		lseek(fd, 0, SEEK_SET);
 }
 
 /* As DTrace, which changes the stream in place: after freopen() the output of
@@ -106,9 +147,9 @@ out_truncate(struct out *o)
 static void
 out_spawn_files(const struct out *o, posix_spawn_file_actions_t *fa)
 {
-	if (o->own != NULL && fileno(o->base) == STDOUT_FILENO)
+	if (o->own != NULL && writer_fd(o->base) == STDOUT_FILENO)
 		posix_spawn_file_actions_adddup2(
-		    fa, fileno(o->own), STDOUT_FILENO);
+		    fa, writer_fd(o->own), STDOUT_FILENO);
 }
 
 /* The tracer blocks and ignores signals for its own purposes. */

@@ -22,6 +22,7 @@
 #include "tracer/consume/consume_impl.h"
 
 #define TYPED_DEPTH  32 /* of nesting: more is a type that holds itself */
+#define TYPED_VIEWS  64 /* of one byte, by members of unions: more the same */
 #define TYPED_NAME   512
 #define TYPED_INDENT 44 /* where the data of a line begins: record.c */
 
@@ -32,6 +33,7 @@ struct typed {
 	/* What closes the brackets that are open, outermost first. */
 	char closers[TYPED_DEPTH];
 	unsigned depth; /* how many */
+	size_t left;    /* members and elements to be looked at */
 	bool partial;   /* the last array was cut */
 	bool cut;       /* the dots are there: nothing more is */
 };
@@ -206,10 +208,11 @@ typed_array(struct typed *t, const struct type *type, uint64_t off)
 	typed_name(type->base, name, sizeof(name));
 	for (uint64_t i = 0; i < type->nelems && !t->cut; i++) {
 		uint64_t at = off + i * of->size;
-		if (!typed_is_there(t, of, at)) {
+		if (!typed_is_there(t, of, at) || t->left == 0) {
 			t->partial = true;
 			break;
 		}
+		t->left--;
 		if (typed_is_char(of) && t->at[at] == 0)
 			break;
 		typed_close(t, depth);
@@ -274,9 +277,11 @@ typed_struct(struct typed *t, const struct type *type, uint64_t off)
 
 	if (!typed_open(t, "{}"))
 		return;
-	for (size_t i = 0; i < type->nmembers && !t->cut; i++)
+	for (size_t i = 0; i < type->nmembers && !t->cut && t->left > 0; i++) {
+		t->left--;
 		typed_member(
 		    t, &type->members[i], off + type->members[i].offset, depth);
+	}
 }
 
 static void
@@ -338,6 +343,7 @@ print_typed(
 {
 	size_t most = (size_t)option_get(p->c->env.opts, OPT_PRINTSIZE);
 	struct typed t = { .p = p, .at = v, .size = MIN(size, most) };
+	t.left = (t.size + 64) * TYPED_VIEWS;
 	const struct type *of = typed_resolve(type);
 	char name[TYPED_NAME];
 

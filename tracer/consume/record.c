@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tracer/consume/consume_impl.h"
+#include "tracer/consume/writer.h"
 
 /* ---- which probe, which clause ---- */
 
@@ -92,7 +93,7 @@ record_message(struct consume *c, uint32_t epid, const char *what)
 {
 	struct str s = { 0 }, text = { 0 };
 	struct printer to_err = {
-		.to = &text, .c = c, .escape = isatty(fileno(c->env.err))
+		.to = &text, .c = c, .escape = isatty(writer_fd(c->env.err))
 	};
 	char name[CLAUSE_NAME];
 	struct probe_text p;
@@ -219,6 +220,53 @@ flow_of(struct consume *c)
 	return flow;
 }
 
+void
+flows_fini(struct consume *c)
+{
+	hash_foreach(e, &c->flows) {
+		struct flow *flow = e->value;
+
+		vec_fini(&flow->inside);
+		mem_free(flow);
+	}
+	hash_fini(&c->flows);
+}
+
+/* No line is wider than this many calls. */
+#define FLOW_SHOWN 2048
+/* Deeper calls are not told apart: of a program that never returns from them. */
+#define FLOW_MOST (1 << 20)
+
+static uint64_t
+flow_key(const struct probe_text *pr)
+{
+	return hash_bytes(pr->func, strlen(pr->func)) ^
+	    hash_bytes(pr->mod, strlen(pr->mod)) << 1;
+}
+
+static void
+flow_enter(struct flow *flow, const struct probe_text *pr)
+{
+	if (flow->inside.len < FLOW_MOST)
+		*vec_push(&flow->inside) = flow_key(pr);
+}
+
+/* Those that were entered since the function was are gone, too: by longjmp(),
+ * an exception, or a tail call.  One that was not seen to be entered takes the
+ * place of the last. */
+static void
+flow_leave(struct flow *flow, const struct probe_text *pr)
+{
+	uint64_t key = flow_key(pr);
+	size_t i = flow->inside.len;
+
+	while (i > 0 && flow->inside.at[i - 1] != key)
+		i--;
+	if (i == 0)
+		i = flow->inside.len;
+	flow->inside.len = i > 0 ? i - 1 : 0;
+}
+
 static void
 record_flow(struct consume *c, struct printer *p, const struct probe_text *pr,
     const struct rec_hdr *next)
@@ -229,16 +277,17 @@ record_flow(struct consume *c, struct printer *p, const struct probe_text *pr,
 	struct str name = { 0 };
 
 	if (kind == FLOW_RETURN)
-		flow->indent -= MIN(flow->indent, 2);
-	str_printf(&name, "%*s", (int)flow->indent, "");
+		flow_leave(flow, pr);
+	str_printf(
+	    &name, "%*s", (int)(2 * MIN(flow->inside.len, FLOW_SHOWN)), "");
 	if (kind == FLOW_ENTRY)
 		str_printf(&name, " %s> %s", arrow, pr->func);
 	else if (kind == FLOW_RETURN)
 		str_printf(&name, " <%s %s", arrow, pr->func);
 	else
 		str_printf(&name, "| %s:%s", pr->func, pr->name);
-	if (kind == FLOW_ENTRY && flow->indent < 4096)
-		flow->indent += 2;
+	if (kind == FLOW_ENTRY)
+		flow_enter(flow, pr);
 	flow->epid = c->rec.hdr->epid;
 	flow->timestamp = c->rec.hdr->timestamp;
 

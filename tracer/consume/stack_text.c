@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "symbols/langname.h"
 #include "symbols/symbolise.h"
 #include "tracer/consume/consume_impl.h"
 
@@ -49,6 +50,19 @@ stack_pcs(
 	return n;
 }
 
+/* What frame i called: notes on frames between are none. */
+static uint64_t
+stack_inner(const uint64_t *pcs, size_t i)
+{
+	while (i > 0) {
+		const struct lang_name *name = langname_of(pcs[--i]);
+
+		if (name == NULL || !name->note)
+			return pcs[i];
+	}
+	return 0;
+}
+
 static void
 stack_each(const void *stack, size_t size, unsigned flags, bool outermost_first,
     stack_frame_fn frame, void *ctx)
@@ -60,8 +74,8 @@ stack_each(const void *stack, size_t size, unsigned flags, bool outermost_first,
 
 	for (size_t at = 0; at < n; at++) {
 		size_t i = outermost_first ? n - 1 - at : at;
-		symbolise_frame(head.space, pcs[i], i > 0 ? pcs[i - 1] : 0,
-		    flags, name, sizeof(name));
+		symbolise_frame(head.space, pcs[i], stack_inner(pcs, i), flags,
+		    name, sizeof(name));
 		frame(ctx, name);
 	}
 	mem_free(pcs);

@@ -124,24 +124,11 @@ text_add_padded(struct printer *p, const char *s, size_t n, int width)
 void
 text_add_utf8(struct str *to, uint32_t c)
 {
-	if (c < 0x80) {
-		str_addc(to, (char)c);
-		return;
-	}
+	char bytes[4];
+
 	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 		c = 0xfffd; /* the replacement character */
-	if (c < 0x800) {
-		str_addc(to, (char)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			str_addc(to, (char)(0xe0 | c >> 12));
-		} else {
-			str_addc(to, (char)(0xf0 | c >> 18));
-			str_addc(to, (char)(0x80 | (c >> 12 & 0x3f)));
-		}
-		str_addc(to, (char)(0x80 | (c >> 6 & 0x3f)));
-	}
-	str_addc(to, (char)(0x80 | (c & 0x3f)));
+	str_addn(to, bytes, utf8_put(c, bytes));
 }
 
 /* As DTrace: blanks, backspace and bell count; and so do, unlike there, the

@@ -1,5 +1,6 @@
 /*
- * The pid provider: entry, return and instruction offsets of functions.
+ * The pid provider: entry, return and instruction offsets of functions, lines
+ * of the source, inlined copies of functions.
  *
  * A probe is (pid, module, function, name); behind it stand places, one for
  * every function of that name in a load object of that name, each with its
@@ -21,7 +22,6 @@
 #include "tracer/proc.h"
 #include "tracer/prov/pid_impl.h"
 #include "tracer/prov/site.h"
-#include "tracer/provider.h"
 #include "tracer/state.h"
 
 void
@@ -98,10 +98,8 @@ check_offset(struct pid_request *r)
 	    (unsigned long long)r->offset, r->pd->func);
 }
 
-/* The function around an address of the executable's file, its size in
- * r->size. */
-static int
-around(struct pid_request *r, uint64_t addr, uint64_t *start)
+int
+pid_around(struct pid_request *r, uint64_t addr, uint64_t *start)
 {
 	const struct sym *s = object_func_at(r->load->object, addr);
 	uint64_t end;
@@ -143,7 +141,7 @@ answer_address(struct pid_request *r)
 		    "'%s' is not an address in hexadecimal", name);
 	if (addr >= r->load->start && addr < r->load->end)
 		addr -= r->load->bias;
-	if (around(r, addr, &start) != 0)
+	if (pid_around(r, addr, &start) != 0)
 		return diag_error(r->d, D_PROC_OFF, r->at,
 		    "address 0x%s is in no known function of '%s'", name,
 		    r->load->module);
@@ -174,7 +172,10 @@ publish_process(struct pid_request *r)
 			continue;
 		r->load = loads[i];
 		r->loads++;
-		pid_publish_load(r);
+		if (r->source.kind != PID_ENTRY)
+			pid_source_publish(r);
+		else
+			pid_publish_load(r);
 	}
 }
 
@@ -183,8 +184,12 @@ answer(struct pid_request *r)
 {
 	int error;
 
+	pid_source_parse(r);
 	if (strcmp(r->pd->func, "-") == 0) {
 		error = answer_address(r);
+	} else if (r->source.kind != PID_ENTRY) {
+		publish_process(r);
+		error = pid_source_check(r);
 	} else {
 		error = pid_parse_name(r);
 		if (error != 0)
@@ -289,10 +294,14 @@ const struct provider prov_pid = {
 	},
 	.provide = provide,
 	.enable = pid_enable,
-	.follows = places_follow,
+	.follows = true,
 	.places = true,
 	.per_process = true,
 	.module_matches = places_module_matches,
 	.function_matches = pid_function_matches,
+	.means = pid_source_means,
+	.sites = pid_sites,
+	.sense = pid_sense,
+	.typed = pid_typed,
 	.destroy = destroy,
 };

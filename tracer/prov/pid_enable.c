@@ -6,10 +6,10 @@
 #include "symbols/addrspace.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
+#include "tracer/prototype.h"
 #include "tracer/prov/pid.h"
 #include "tracer/prov/pid_impl.h"
 #include "tracer/prov/site.h"
-#include "tracer/provider.h"
 #include "tracer/state.h"
 
 #define REG_ARG(ureg)                                                        \
@@ -49,6 +49,8 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 		    st, sp, addr, p, entry_args, ARRAY_SIZE(entry_args), 0, 0);
 		break;
 	case PID_OFFSET:
+	case PID_LINE:
+	case PID_INLINE:
 		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args),
 		    0, 0);
 		break;
@@ -87,6 +89,10 @@ enable_place(
 {
 	const struct pid_place *at = (struct pid_place *)pl;
 
+	if (!pid_place_agrees(st, p, at)) {
+		prototype_refused(st, p);
+		return;
+	}
 	if (at->pending != NULL)
 		enable_pending(st, proc, at);
 	for (uint32_t i = 0; i < at->nsites; i++)
@@ -97,6 +103,19 @@ void
 pid_enable(struct state *st, struct probe *p)
 {
 	places_enable(st, p, enable_place);
+}
+
+void
+pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
+{
+	const struct pid_probe *pp = p->data;
+
+	for (const struct place *pl = pp->places.first; pl != NULL;
+	     pl = pl->next) {
+		const struct pid_place *at = (const struct pid_place *)pl;
+		for (uint32_t i = 0; i < at->nsites; i++)
+			each(ctx, pl->load, pl->addr + at->sites[i].offset);
+	}
 }
 
 /* The probe's function turned out to be at impl. */

@@ -1,7 +1,8 @@
 /*
  * What the files of the pid provider share: pid.c reads descriptions,
- * pid_publish.c finds the functions that they mean, pid_enable.c says where
- * their probes get tracepoints.
+ * pid_publish.c finds the functions that they mean, pid_source.c the lines of
+ * the source and the copies of inlined functions, pid_enable.c says where their
+ * probes get tracepoints.
  */
 #ifndef TRACER_PROV_PID_IMPL_H
 #define TRACER_PROV_PID_IMPL_H
@@ -14,6 +15,7 @@
 #include "tracer/prov/places.h"
 
 struct diags;
+struct dwarf_sense;
 struct load;
 struct probe;
 struct probe_desc;
@@ -21,6 +23,7 @@ struct proc;
 struct span;
 struct state;
 struct sym;
+struct typed_args;
 
 /* One site of a place: offset in the function. */
 struct pid_site {
@@ -38,13 +41,23 @@ struct pid_place {
 	struct pid_site sites[];
 };
 
-enum pid_kind { PID_ENTRY, PID_RETURN, PID_OFFSET };
+enum pid_kind { PID_ENTRY, PID_RETURN, PID_OFFSET, PID_LINE, PID_INLINE };
+
+/* What there is to say of lines and inlined functions that are not there. */
+struct pid_source {
+	enum pid_kind kind; /* PID_LINE, PID_INLINE; PID_ENTRY: neither */
+	bool debug;         /* some object has debug information */
+	bool file;          /* ... and was made of the file */
+	uint64_t found;
+	int below, above; /* the lines with code next to the one wanted; 0 */
+};
 
 /* What hangs on probe->data. */
 struct pid_probe {
 	struct places places; /* first */
 	enum pid_kind kind;
-	/* What its function was called by descriptions, besides its name. */
+	/* What its function was called by descriptions, besides its name; of
+	 * an inlined one, what the source calls it. */
 	VEC(char *) aliases;
 };
 
@@ -57,6 +70,7 @@ struct pid_request {
 	struct proc *proc;
 	const struct load *load;
 	const struct sym *sym;
+	const char *alias;        /* it is also called so, or NULL */
 	uint64_t start, size;     /* of the function, in memory */
 	uint64_t offset;          /* the one that is named, or UINT64_MAX */
 	bool entry, ret, offsets; /* what the name field means */
@@ -66,6 +80,7 @@ struct pid_request {
 	bool pending;     /* sym is an IFUNC, start its resolver */
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
+	struct pid_source source;
 	uint64_t functions; /* that matched */
 	uint64_t loads;     /* that matched */
 };
@@ -79,6 +94,10 @@ void pid_publish_function(struct pid_request *r);
 /* An offset in it. */
 void pid_publish_offset(struct pid_request *r, const char *name);
 
+/* The place at r->start with its sites, in the probe of that name. */
+void pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
+    const struct pid_site *sites, size_t nsites);
+
 /* Decode the function as it stands in memory, without our own int3: exits,
  * insns and found_offset.  Returns 0 or a negative errno. */
 int pid_walk(struct pid_request *r);
@@ -89,7 +108,25 @@ int pid_measure(struct pid_request *r);
 
 bool pid_function_matches(const struct probe *p, const char *func);
 
+/* ---- pid_source.c ---- */
+
+/* Does the description ask for lines or inlined functions?  In
+ * r->source.kind. */
+void pid_source_parse(struct pid_request *r);
+/* Those of r->load. */
+void pid_source_publish(struct pid_request *r);
+/* After the last object: nothing found is an error.  0, or reported. */
+int pid_source_check(struct pid_request *r);
+/* Does `func' mean the probe, whose function field is another text? */
+bool pid_line_matches(const struct probe *p, const char *func);
+struct dwarf_sense pid_sense(const struct probe *p);
+bool pid_source_means(const struct probe *p, const struct probe_desc *pd);
+
 /* ---- pid.c ---- */
+
+/* The function round an address of the file of r->load; its size in
+ * r->size.  0 or -ENOENT. */
+int pid_around(struct pid_request *r, uint64_t addr, uint64_t *start);
 
 /* The name field: entry, return, an offset in hex, a glob. */
 int pid_parse_name(struct pid_request *r);
@@ -99,5 +136,15 @@ void pid_request_fini(struct pid_request *r);
 /* ---- pid_enable.c ---- */
 
 void pid_enable(struct state *st, struct probe *p);
+void pid_sites(const struct probe *p, probe_site_fn each, void *ctx);
+
+/* ---- pid_typed.c ---- */
+
+/* The provider's hook. */
+int pid_typed(struct state *st, const struct probe *p, struct typed_args *out);
+/* Has a place, which may have been found late, the arguments that the probe's
+ * clauses were compiled for?  (p->typed) */
+bool pid_place_agrees(
+    struct state *st, const struct probe *p, const struct pid_place *pl);
 
 #endif

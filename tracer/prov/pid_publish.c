@@ -12,7 +12,6 @@
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid_impl.h"
-#include "tracer/provider.h"
 #include "tracer/state.h"
 
 bool
@@ -22,14 +21,27 @@ pid_function_matches(const struct probe *p, const char *func)
 
 	if (strcmp(p->func, func) == 0)
 		return true;
+	if (pp->kind == PID_LINE)
+		return pid_line_matches(p, func);
+	bool globs = pp->kind == PID_INLINE;
 	vec_foreach(alias, &pp->aliases)
-		if (strcmp(*alias, func) == 0)
+		if (globs ? glob_field(func, *alias) :
+			    strcmp(*alias, func) == 0)
 			return true;
 	return false;
 }
 
 static void
-add_place(struct pid_request *r, enum pid_kind kind, const char *name,
+add_alias(struct pid_probe *pp, const char *name)
+{
+	vec_foreach(alias, &pp->aliases)
+		if (strcmp(*alias, name) == 0)
+			return;
+	*vec_push(&pp->aliases) = mem_strdup(name);
+}
+
+void
+pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
     const struct pid_site *sites, size_t nsites)
 {
 	char prov[32];
@@ -47,8 +59,11 @@ add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 		p->data = pp;
 	}
 	struct pid_probe *pp = p->data;
-	if (!r->globs && !pid_function_matches(p, r->pd->func))
-		*vec_push(&pp->aliases) = mem_strdup(r->pd->func);
+	if (r->alias != NULL)
+		add_alias(pp, r->alias);
+	else if (kind != PID_LINE && !r->globs &&
+	    strcmp(p->func, r->pd->func) != 0)
+		add_alias(pp, r->pd->func);
 	uint32_t space = addrspace_id(r->proc->space->as);
 	struct place **at = places_find(&pp->places, space, r->start);
 	if (*at == NULL) {
@@ -110,26 +125,27 @@ pid_publish_function(struct pid_request *r)
 	vec_clear(&r->insns);
 	if (r->entry) {
 		struct pid_site first = { 0 };
-		add_place(r, PID_ENTRY, "entry", &first, 1);
+		pid_add_place(r, PID_ENTRY, "entry", &first, 1);
 	}
 	if (!r->ret && !r->offsets && r->offset == UINT64_MAX)
 		return;
 	if (pid_walk(r) != 0)
 		return;
 	if (r->ret)
-		add_place(r, PID_RETURN, "return", r->exits.at, r->exits.len);
+		pid_add_place(
+		    r, PID_RETURN, "return", r->exits.at, r->exits.len);
 	vec_foreach(s, &r->insns) {
 		snprintf(name, sizeof(name), "%x", s->offset);
 		if (r->offset == UINT64_MAX && !glob_match(r->pd->name, name))
 			continue;
-		add_place(r, PID_OFFSET, name, s, 1);
+		pid_add_place(r, PID_OFFSET, name, s, 1);
 	}
 }
 
 void
 pid_publish_offset(struct pid_request *r, const char *name)
 {
-	add_place(r, PID_OFFSET, name, r->insns.at, r->insns.len);
+	pid_add_place(r, PID_OFFSET, name, r->insns.at, r->insns.len);
 }
 
 int
@@ -174,9 +190,9 @@ publish_pending(struct pid_request *r)
 {
 	r->pending = true;
 	if (r->entry)
-		add_place(r, PID_ENTRY, "entry", NULL, 0);
+		pid_add_place(r, PID_ENTRY, "entry", NULL, 0);
 	if (r->ret)
-		add_place(r, PID_RETURN, "return", NULL, 0);
+		pid_add_place(r, PID_RETURN, "return", NULL, 0);
 	r->pending = false;
 }
 

@@ -8,7 +8,6 @@
 #include "symbols/addrspace.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
-#include "tracer/provider.h"
 #include "tracer/state.h"
 
 struct place **
@@ -28,6 +27,8 @@ enable_in(
 	struct places *all = p->data;
 	uint32_t space = addrspace_id(proc->space->as);
 
+	if (p->off)
+		return;
 	for (struct place *pl = all->first; pl != NULL; pl = pl->next) {
 		/* Of an object that has gone: its memory may be another's. */
 		if (pl->enabled || pl->space != space || !pl->load->seen)
@@ -93,12 +94,6 @@ places_free(struct places *all)
 }
 
 bool
-places_follow(const struct probe *p)
-{
-	return true;
-}
-
-bool
 places_module_matches(const struct probe *p, const char *module)
 {
 	const struct places *all = p->data;
@@ -107,4 +102,13 @@ places_module_matches(const struct probe *p, const char *module)
 		if (load_matches(pl->load, module))
 			return true;
 	return false;
+}
+
+void
+places_sites(const struct probe *p, probe_site_fn each, void *ctx)
+{
+	const struct places *all = p->data;
+
+	for (const struct place *pl = all->first; pl != NULL; pl = pl->next)
+		each(ctx, pl->load, pl->addr);
 }

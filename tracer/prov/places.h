@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tracer/provider.h"
+
 struct addrspace;
 struct load;
 struct probe;
@@ -48,9 +50,10 @@ void places_space_end(struct state *st, const struct addrspace *as);
 
 void places_free(struct places *all);
 
-/* Hooks of a provider: it fires in children as well, and a module field names
- * the object of some place. */
-bool places_follow(const struct probe *p);
+/* A provider's hook: a module field names the object of some place. */
 bool places_module_matches(const struct probe *p, const char *module);
+
+/* The same: each place is a site. */
+void places_sites(const struct probe *p, probe_site_fn each, void *ctx);
 
 #endif

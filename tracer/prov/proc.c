@@ -28,7 +28,7 @@
 #define MODULE "vmlinux"
 
 void
-proc_fire(struct state *st, const struct probe *p, struct thread *th,
+proc_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
 	if (!follow_fires(st, th->proc))
@@ -278,12 +278,6 @@ enable(struct state *st, struct probe *p)
 }
 
 static bool
-follows(const struct probe *p)
-{
-	return true;
-}
-
-static bool
 arg(const struct probe *p, unsigned n, struct probe_arg *out)
 {
 	const struct row *row = p->data;
@@ -305,6 +299,6 @@ const struct provider prov_proc = {
 	},
 	.init = init,
 	.enable = enable,
-	.follows = follows,
+	.follows = true,
 	.arg = arg,
 };

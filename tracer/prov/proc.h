@@ -12,7 +12,7 @@ struct state;
 struct thread;
 
 /* Fire in the context of th. */
-void proc_fire(struct state *st, const struct probe *p, struct thread *th,
+void proc_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
 
 /* Make the probes of these names fire. */

@@ -26,7 +26,7 @@
 
 /* About the signal that ev is about to deliver. */
 static void
-fire_signal(struct state *st, const struct probe *p, struct thread *th,
+fire_signal(struct state *st, struct probe *p, struct thread *th,
     const siginfo_t *si, const uint64_t *words, unsigned nwords)
 {
 	st->siginfo = si;
@@ -63,8 +63,8 @@ proc_enable_fault(struct state *st, struct probe *p)
 /* ---- signal-send ---- */
 
 static void
-fire_send(struct state *st, const struct probe *p, struct thread *th,
-    pid_t target, int sig)
+fire_send(
+    struct state *st, struct probe *p, struct thread *th, pid_t target, int sig)
 {
 	const uint64_t words[2] = { (uint64_t)target, (uint64_t)sig };
 
@@ -73,8 +73,8 @@ fire_send(struct state *st, const struct probe *p, struct thread *th,
 
 /* Every process of a group; 0 is the sender's own. */
 static void
-send_group(struct state *st, const struct probe *p, struct thread *th,
-    pid_t group, int sig)
+send_group(
+    struct state *st, struct probe *p, struct thread *th, pid_t group, int sig)
 {
 	struct pids all = { 0 };
 	uint64_t of;
@@ -123,7 +123,7 @@ sender_of(int nr)
 }
 
 static void
-sent(struct state *st, const struct probe *p, struct thread *th, unsigned nr,
+sent(struct state *st, struct probe *p, struct thread *th, unsigned nr,
     const uint64_t args[6])
 {
 	const struct sender *s = sender_of((int)nr);

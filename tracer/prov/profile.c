@@ -4,8 +4,9 @@
  * tick-N fires in the context of the tracer.  profile-N samples: at each
  * period every traced thread that is on a processor, or would be if it had not
  * just hit a tracepoint, is stopped for a moment and the probe fires in its
- * context, with arg1 its program counter.  One that turns out to have waited
- * for a processor is let go without (was_waiting()).
+ * context, with arg1 its program counter.  oncpu.c finds those threads, one
+ * processor after the other if it can.  One that turns out to have waited for a
+ * processor is let go without (was_waiting()).
  */
 #include "tracer/prov/profile.h"
 
@@ -17,6 +18,7 @@
 
 #include "dlang/base/glob.h"
 #include "inject/resume.h"
+#include "tracer/oncpu.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
@@ -30,6 +32,8 @@
 struct profile {
 	uint64_t period; /* ns */
 	bool tick;
+	uint64_t due; /* of the next sample */
+	bool looked;  /* for it */
 };
 
 #define NS_PER_S   1000000000ULL
@@ -99,13 +103,13 @@ publish(struct state *st, const char *name)
 	p->data = pr;
 }
 
-/* A sample is of every traced thread. */
+/* A sample is of every traced thread, a tick of none. */
 static bool
-follows(const struct probe *p)
+aside(const struct probe *p)
 {
 	const struct profile *pr = p->data;
 
-	return !pr->tick;
+	return pr->tick;
 }
 
 static void
@@ -154,16 +158,16 @@ fire_tick(struct state *st, void *arg, uint64_t late)
 /* One firing that a thread owes. */
 struct sample {
 	struct sample *next;
-	const struct probe *probe;
+	struct probe *probe;
 	uint64_t due; /* when it was asked for */
-	bool asked;   /* it ran, or was to run, at that time */
+	bool asked;   /* it ran at that time, or waited: sched tells */
 	struct procfs_sched sched;
 };
 
 /* At the end, once for each probe: a thread that does not come to a stop for
  * long owes one firing, not a thousand. */
 static void
-sample_add(struct thread *th, const struct probe *probe, uint64_t now)
+sample_add(struct thread *th, struct probe *probe, uint64_t now, bool sure)
 {
 	struct sample **at = &th->samples;
 
@@ -172,7 +176,7 @@ sample_add(struct thread *th, const struct probe *probe, uint64_t now)
 			return;
 	*at = mem_zalloc(sizeof(**at));
 	**at = (struct sample){ .probe = probe, .due = now };
-	(*at)->asked = th->state == TH_RUNNING &&
+	(*at)->asked = th->state == TH_RUNNING && !sure &&
 	    procfs_sched(th->tid, &(*at)->sched) == 0;
 }
 
@@ -193,41 +197,50 @@ was_waiting(const struct thread *th, const struct sample *s)
 	return now.waited - s->sched.waited > timer_now() - s->due + SLACK;
 }
 
-/* Does the thread use a processor?  One that waits for us at a tracepoint
- * would, and is sampled when its hit is handled; one that was asked to stop a
- * moment ago did, and may have stopped by now. */
-static bool
-is_busy(struct thread *th)
+static void
+sample(struct state *st, struct probe *probe)
 {
-	if (th->samples != NULL)
-		return true;
-	if (th->state == TH_STOPPED)
-		return th->stop == EV_TRAP;
-	return th->state == TH_RUNNING && thread_on_cpu(th);
+	uint64_t now = timer_now();
+	oncpu_threads found = { 0 };
+
+	oncpu_find(st, &found);
+	vec_foreach(f, &found) {
+		struct thread *th = f->thread;
+		if (th->state == TH_RUNNING && !th->wanted)
+			thread_ask(th);
+		sample_add(th, probe, now, f->sure);
+	}
+	vec_fini(&found);
 }
 
+/* A look, the sample, the next look ...; each sets the timer for the other. */
 static void
-sample(struct state *st, void *arg, uint64_t late)
+turn(struct state *st, void *arg, uint64_t late)
 {
-	const struct probe *probe = arg;
+	struct probe *probe = arg;
+	struct profile *pr = probe->data;
 	uint64_t now = timer_now();
-	struct proc *p = NULL;
 
-	while ((p = super_next(st->super, p)) != NULL) {
-		vec_foreach(thp, &p->threads) {
-			struct thread *th = *thp;
-			if (!is_busy(th))
-				continue;
-			if (th->state == TH_RUNNING && !th->wanted)
-				thread_ask(th);
-			sample_add(th, probe, now);
-		}
-	}
 	/* Without any target it ticks, as on an idle processor. */
 	if (!st->had_targets && super_next(st->super, NULL) == NULL) {
 		uint64_t words[3] = { 0, own_pc(), late };
 		state_fire(st, probe, NULL, words, 3);
+		return;
 	}
+	if (!pr->looked) {
+		oncpu_look(st, pr->period);
+		pr->due = MAX(pr->due, timer_now() + ONCPU_LEAD);
+		timer_set_next(&st->timers, turn, arg, pr->due);
+	} else {
+		uint64_t step = pr->period / st->oncpu.turns;
+		sample(st, probe);
+		/* What was missed by more than a period is not owed. */
+		pr->due += step;
+		if (pr->due < now)
+			pr->due = now + step;
+		timer_set_next(&st->timers, turn, arg, pr->due - ONCPU_LEAD);
+	}
+	pr->looked = !pr->looked;
 }
 
 /* The first that the thread owes is taken off; false when there is none. */
@@ -276,7 +289,15 @@ enable(struct state *st, struct probe *p)
 {
 	const struct profile *pr = p->data;
 
-	timer_add(&st->timers, pr->period, pr->tick ? fire_tick : sample, p);
+	timer_add(&st->timers, pr->period, pr->tick ? fire_tick : turn, p);
+}
+
+static void
+disable(struct state *st, struct probe *p)
+{
+	const struct profile *pr = p->data;
+
+	timer_set_period(&st->timers, pr->tick ? fire_tick : turn, p, 0);
 }
 
 static void
@@ -296,7 +317,9 @@ const struct provider prov_profile = {
 	},
 	.init = init,
 	.provide = provide,
-	.follows = follows,
+	.follows = true,
+	.aside = aside,
 	.enable = enable,
+	.disable = disable,
 	.destroy = destroy,
 };

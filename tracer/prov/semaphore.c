@@ -5,9 +5,13 @@
 
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
 #include "tracer/proc.h"
+#include "tracer/trapguard.h"
 
 struct semaphores {
 	VEC(uint64_t) raised;
@@ -30,6 +34,28 @@ change(struct space *sp, uint64_t addr, int by)
 	return error;
 }
 
+/* Before it is raised, it is known in the area that outlives us. */
+static void
+guard(struct space *sp, uint64_t addr)
+{
+	struct trapset *ts = tptable_traps(sp->tab);
+
+	if (trapset_area(ts) == 0) {
+		space_stop(sp);
+		trapguard_begin(sp, addr);
+		space_resume(sp);
+	}
+	trapset_add(ts, TRAP_SEMAPHORE, addr, 0);
+	trapset_flush(ts);
+}
+
+static void
+lower(struct space *sp, uint64_t addr)
+{
+	change(sp, addr, -1);
+	trapset_drop(tptable_traps(sp->tab), TRAP_SEMAPHORE, addr);
+}
+
 void
 semaphore_raise(struct space *sp, uint64_t addr)
 {
@@ -38,10 +64,12 @@ semaphore_raise(struct space *sp, uint64_t addr)
 	vec_foreach(a, &sp->sems->raised)
 		if (*a == addr)
 			return;
+	guard(sp, addr);
 	if (change(sp, addr, 1) == 0)
 		*vec_push(&sp->sems->raised) = addr;
 	else
 		LOG("usdt", "no semaphore at %#lx", addr);
+	fault_kill("semaphore-raised");
 }
 
 void
@@ -74,8 +102,10 @@ semaphores_lower(struct space *sp)
 {
 	if (sp->sems == NULL)
 		return;
-	while (sp->sems->raised.len > 0)
-		change(sp, sp->sems->raised.at[--sp->sems->raised.len], -1);
+	while (sp->sems->raised.len > 0) {
+		lower(sp, sp->sems->raised.at[--sp->sems->raised.len]);
+		fault_kill("semaphore-lowered");
+	}
 }
 
 void

@@ -8,14 +8,17 @@
 #include "dlang/image.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
+#include "tracer/locals.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/sigwatch.h"
+#include "tracer/trapguard.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
 
-static void
-failure(struct state *st, const struct probe *p, uint64_t addr, const char *why)
+void
+site_failed(
+    struct state *st, const struct probe *p, uint64_t addr, const char *why)
 {
 	st->failed++;
 	/* Enough to tell what kind it is; the count is exact. */
@@ -49,14 +52,18 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
 
 	if (tp == NULL) {
-		failure(st, p, addr, why);
+		site_failed(st, p, addr, why);
 		return;
 	}
-	uint32_t args_ref = image_add_args(st->image, args, nargs);
+	struct argloc *table =
+	    locals_table(st, sp, p, addr, args, nargs, &nargs);
+	uint32_t args_ref =
+	    image_add_args(st->image, table != NULL ? table : args, nargs);
 	uint32_t ref =
 	    image_add_site(st->image, p->image_ref, tp->id, args_ref, nargs);
+	mem_free(table);
 	if (ref == 0) {
-		failure(st, p, addr, "not enough memory for probes");
+		site_failed(st, p, addr, "not enough memory for probes");
 		tracepoint_put(sp->tab, tp);
 		return;
 	}
@@ -81,6 +88,17 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 }
 
 static void
+site_free(struct state *st, struct tracepoint *tp, struct site *s)
+{
+	if (--s->image->users == 0) {
+		if (st->image != NULL)
+			image_remove_site(st->image, s->image->ref, tp->id);
+		mem_free(s->image);
+	}
+	mem_free(s);
+}
+
+static void
 user_free(struct state *st, struct tracepoint *tp)
 {
 	struct tp_user *u = tp->user;
@@ -90,13 +108,7 @@ user_free(struct state *st, struct tracepoint *tp)
 		return;
 	for (struct site *s = u->sites, *next; s != NULL; s = next) {
 		next = s->next;
-		if (--s->image->users == 0) {
-			if (st->image != NULL)
-				image_remove_site(
-				    st->image, s->image->ref, tp->id);
-			mem_free(s->image);
-		}
-		mem_free(s);
+		site_free(st, tp, s);
 	}
 	mem_free(u);
 }
@@ -114,6 +126,44 @@ sites_unmap(struct state *st, struct space *sp, uint64_t start, uint64_t end)
 		user_free(st, tp);
 		/* The last reference takes the tracepoint with it. */
 		for (uint32_t refs = tp->refs; refs > 0; refs--)
+			tracepoint_put(sp->tab, tp);
+	}
+}
+
+/* How many of a tracepoint's sites were the probe's: they are gone. */
+static uint32_t
+free_those_of(struct state *st, struct tracepoint *tp, const struct probe *p)
+{
+	struct tp_user *u = tp->user;
+	uint32_t n = 0;
+
+	if (u == NULL)
+		return 0;
+	for (struct site **at = &u->sites; *at != NULL;) {
+		struct site *s = *at;
+		if (s->probe != p) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		site_free(st, tp, s);
+		n++;
+	}
+	return n;
+}
+
+void
+sites_take_out(struct state *st, struct space *sp, const struct probe *p)
+{
+	struct tracepoint *tp = tracepoint_next(sp->tab, NULL), *next;
+
+	for (; tp != NULL; tp = next) {
+		next = tracepoint_next(sp->tab, tp);
+		uint32_t n = free_those_of(st, tp, p);
+		/* The last reference takes the tracepoint with it. */
+		if (n != 0 && tp->refs == n)
+			user_free(st, tp);
+		while (n-- > 0)
 			tracepoint_put(sp->tab, tp);
 	}
 }
@@ -175,13 +225,15 @@ commit_failed(void *ctx, struct tracepoint *tp, const char *why)
 
 	for (struct site *s = u != NULL ? u->sites : NULL; s != NULL;
 	     s = s->next)
-		failure(c->st, s->probe, tp->addr, why);
+		site_failed(c->st, s->probe, tp->addr, why);
 }
 
 void
 sites_commit(struct state *st, struct space *sp)
 {
 	space_stop(sp);
+	if (tptable_queued(sp->tab) || sp->probed)
+		trapguard_begin(sp, tptable_near(sp->tab));
 	if (sp->probed && sp->watch == NULL)
 		sigwatch_begin(st, sp);
 	tracepoint_commit(

@@ -46,6 +46,7 @@ struct tp_user {
 	bool ifunc;       /* an IFUNC's resolver returns here */
 	bool sigwatch;    /* a system call that changes how signals are
 				   * treated: sigwatch.c */
+	bool plock;       /* a lock function: prov/plock.h */
 };
 
 /*
@@ -56,6 +57,10 @@ void site_add(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, const struct argloc *args, uint32_t nargs,
     uint64_t cond_start, uint64_t cond_size);
 
+/* Note for -v that p does not fire at addr. */
+void site_failed(
+    struct state *st, const struct probe *p, uint64_t addr, const char *why);
+
 /* The tracepoint at addr with its tp_user, made if need be; NULL with *why. */
 struct tracepoint *site_tracepoint(
     struct state *st, struct space *sp, uint64_t addr, const char **why);
@@ -63,6 +68,10 @@ struct tracepoint *site_tracepoint(
 /* The memory in [start, end) is unmapped: nothing of ours is there any more. */
 void sites_unmap(
     struct state *st, struct space *sp, uint64_t start, uint64_t end);
+
+/* Queue the removal of every site of a probe in a space, and of the tracepoint
+ * where nobody else needs it. */
+void sites_take_out(struct state *st, struct space *sp, const struct probe *p);
 
 /* Free what hangs on every tracepoint of a space that goes away. */
 void sites_drop(struct state *st, struct space *sp);

@@ -75,12 +75,6 @@ enable(struct state *st, struct probe *p)
 }
 
 static bool
-follows(const struct probe *p)
-{
-	return true;
-}
-
-static bool
 arg(const struct probe *p, unsigned n, struct probe_arg *out)
 {
 	const struct call *c = p->data;
@@ -110,7 +104,7 @@ const struct provider prov_syscall = {
 	},
 	.init = init,
 	.enable = enable,
-	.follows = follows,
+	.follows = true,
 	.arg = arg,
 	.destroy = destroy,
 };

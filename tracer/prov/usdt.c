@@ -530,11 +530,12 @@ const struct provider prov_usdt = {
 	},
 	.provide = provide,
 	.enable = enable,
-	.follows = places_follow,
+	.follows = true,
 	.places = true,
 	.per_process = true,
 	.module_matches = places_module_matches,
 	.prov_matches = prov_matches,
+	.sites = places_sites,
 	.arg = arg,
 	.destroy = destroy,
 };

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -31,7 +32,7 @@ SAME_PLACE(UREG_FS_BASE, fs_base);
 SAME_PLACE(UREG_DS, ds);
 SAME_PLACE(UREG_GS, gs);
 
-const uint8_t syscall_insn_bytes[SYSCALL_INSN_LEN] = { 0x0f, 0x05 };
+#define SYSCALL_INSN_LEN 2
 
 /* The code segment of 32-bit programs: arch/x86/include/asm/segment.h. */
 #define USER32_CS 0x23
@@ -46,6 +47,45 @@ int
 regs_store(pid_t tid, const struct uregs *regs)
 {
 	return ptrace(PTRACE_SETREGS, tid, NULL, regs) == 0 ? 0 : -errno;
+}
+
+#define WITHIN_FP(member, ureg)                                             \
+	static_assert(                                                      \
+	    sizeof(((struct user_fpregs_struct *)0)->member) == 8 * (ureg), \
+	    #member " has another size in the kernel's order")
+
+WITHIN_FP(xmm_space, UREG_XMM(16, 0) - UREG_FP);
+WITHIN_FP(st_space, UREG_ALL - UREG_ST(0, 0));
+
+int
+regs_fetch_fp(pid_t tid, uint64_t fp[UREG_FP_COUNT])
+{
+	struct user_fpregs_struct fx;
+
+	if (ptrace(PTRACE_GETFPREGS, tid, NULL, &fx) != 0)
+		return -errno;
+	memcpy(fp, fx.xmm_space, sizeof(fx.xmm_space));
+	memcpy(
+	    fp + (UREG_ST(0, 0) - UREG_FP), fx.st_space, sizeof(fx.st_space));
+	return 0;
+}
+
+/* The debug registers' places in struct user, which ptrace pokes: Intel SDM
+ * volume 3, 17.2: DR0 an address, bit 0 of DR7 enables it, the zeros beside it
+ * say that it is an instruction's. */
+int
+regs_watch(pid_t tid, uint64_t addr)
+{
+	static const size_t dr = offsetof(struct user, u_debugreg);
+
+	if (addr == 0)
+		return ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, 0) == 0 ?
+		    0 :
+		    -errno;
+	if (ptrace(PTRACE_POKEUSER, tid, dr, addr) != 0 ||
+	    ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, 1) != 0)
+		return -errno;
+	return 0;
 }
 
 bool
@@ -92,13 +132,6 @@ regs_set_syscall(
 }
 
 void
-regs_swap_syscall(struct uregs *regs, long nr, const uint64_t args[6])
-{
-	set_args(regs, args);
-	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
-}
-
-void
 regs_redo_syscall(struct uregs *regs)
 {
 	regs->r[UREG_RIP] -= SYSCALL_INSN_LEN;
@@ -117,6 +150,18 @@ int64_t
 regs_result(const struct uregs *regs)
 {
 	return (int64_t)regs->r[UREG_RAX];
+}
+
+void
+regs_set_syscall_nr(struct uregs *regs, long nr)
+{
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+}
+
+void
+regs_set_result(struct uregs *regs, int64_t result)
+{
+	regs->r[UREG_RAX] = (uint64_t)result;
 }
 
 int64_t

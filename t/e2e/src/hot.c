@@ -6,6 +6,7 @@
  *		tracer can emulate
  *	mov	one that begins with a mov, which some must single-step
  *	sdt	one with a static probe
+ *	stack	the call of hot_push() ten frames further down
  *	getppid	that system call
  *	spawn	fork, exec of true, wait
  */
@@ -40,6 +41,22 @@ hot_sdt(long n)
 	return n + 1;
 }
 
+/* With main() that makes ten and what main() was called by. */
+static long NOINLINE
+hot_down(long n, int depth)
+{
+	long r = depth == 0 ? hot_push(n) : hot_down(n, depth - 1);
+
+	__asm__ volatile("" ::: "memory");
+	return r;
+}
+
+static long
+hot_stack(long n)
+{
+	return hot_down(n, 5);
+}
+
 static long
 hot_getppid(long n)
 {
@@ -66,6 +83,7 @@ static const struct {
 	{ "push", hot_push },
 	{ "mov", hot_mov },
 	{ "sdt", hot_sdt },
+	{ "stack", hot_stack },
 	{ "getppid", hot_getppid },
 	{ "spawn", hot_spawn },
 };

@@ -13,13 +13,19 @@
  *			comes and goes N times
  *	busyloads N LIB	the same while a thread does nothing but getppid(); says
  *			"getppid N" as it counted them
+ *	refused N	N calls of getppid() that its own seccomp filter
+ *			refuses, then one of getuid(); says "refused N" as it
+ *			counted them
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -65,7 +71,7 @@ calls(void)
 	/* 20 is getpid there, and writev here. */
 	__asm__ volatile("int $0x80" : "=a"(r) : "0"(20L) : "memory");
 	syscall(0x40000000 | SYS_writev, -1, NULL, 0);
-	printf("int80 %ld\n", r == getpid() ? 1 : 0);
+	printf("int80 %d\n", r == getpid() ? 1 : 0);
 }
 
 static void *
@@ -208,6 +214,28 @@ loads(long n, const char *lib)
 	pthread_join(r, NULL);
 }
 
+static void
+refused(long n)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
+	long count = 0;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) != 0)
+		exit(77);
+	for (long i = 0; i < n; i++)
+		count += syscall(SYS_getppid) == -1 && errno == EPERM;
+	getuid();
+	printf("refused %ld\n", count);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -240,6 +268,8 @@ main(int argc, char **argv)
 		busyloads(n, argv[3]);
 	} else if (strcmp(mode, "loads") == 0 && argc > 3) {
 		loads(n, argv[3]);
+	} else if (strcmp(mode, "refused") == 0) {
+		refused(n);
 	} else {
 		return 2;
 	}

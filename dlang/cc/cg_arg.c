@@ -1,0 +1,67 @@
+/*
+ * args[n] where its place is known when the program is compiled: the calling
+ * convention's registers, or memory that they lead to (struct argplace).
+ *
+ * An object that came in registers is put together in scratch memory, where it
+ * lies as it would in the program's: then members, bit-fields and copies are
+ * what they are everywhere else.
+ */
+#include "dlang/cc/cg_place.h"
+
+static unsigned
+raw_register(struct cg *g, uint8_t reg)
+{
+	return cg_builtin_at(
+	    g, "uregs", DIF_VAR_UREGS, g->c->cc->t_uint64, UREG_RAW + reg);
+}
+
+/* Scratch memory comes in multiples of 8: the last piece fits. */
+static unsigned
+put_together(struct cg *g, const struct argplace *p, uint32_t size)
+{
+	unsigned at = asm_reg(&g->as), to = asm_reg(&g->as);
+
+	asm_setx(&g->as, MAX(size, 8U * p->npieces), at);
+	asm_rrr(&g->as, DIF_OP_ALLOCS, at, 0, at);
+	asm_rrr(&g->as, DIF_OP_MOV, at, 0, to);
+	for (unsigned i = 0; i < p->npieces; i++) {
+		unsigned r = raw_register(g, p->reg[i]);
+
+		if (i > 0)
+			cg_op_const(g, DIF_OP_ADD, to, 8);
+		asm_rrr(&g->as, DIF_OP_STX, r, 0, to);
+		asm_reg_free(&g->as, r);
+	}
+	asm_reg_free(&g->as, to);
+	return at;
+}
+
+unsigned
+cg_argument(struct cg *g, struct node *n)
+{
+	const struct argplace *p = n->extra;
+	struct dif_type d = type_dif(n->type);
+	unsigned r;
+
+	n->flags |= NF_CANON;
+	switch ((enum argplace_kind)p->kind) {
+	case ARGPLACE_REG:
+		r = raw_register(g, p->reg[0]);
+		if (type_is_scalar(n->type) && cg_is_int_size(d.size))
+			cg_extend(g, r, d.size, d.is_signed);
+		return r;
+	case ARGPLACE_MEM:
+	case ARGPLACE_AT:
+		r = raw_register(g, p->reg[0]);
+		if (p->disp != 0)
+			cg_op_const(g, DIF_OP_ADD, r, (uint64_t)p->disp);
+		cg_load(g, r,
+		    p->kind == ARGPLACE_AT ? g->c->cc->t_uint64 : n->type,
+		    false);
+		return r;
+	case ARGPLACE_EMPTY:
+	case ARGPLACE_PIECES: return put_together(g, p, d.size);
+	case ARGPLACE_ARG: break;
+	}
+	return asm_reg(&g->as);
+}

@@ -1,0 +1,57 @@
+/*
+ * What the tracer leaves in a target for the time when it is gone: the places
+ * where it has put an int3, with the bytes that belong there, and a handler of
+ * SIGTRAP that puts them back (handler.c).
+ *
+ *	chunk 0   struct trap_area | code ... | entries ...
+ *	chunk 1   struct trap_area | entries ...            (chunk 0's `next')
+ *
+ * Written by the tracer through /proc/PID/mem (inject/trapset.c), read by the
+ * handler, and by the guardian (tracer/guardian.c).  Entries are written before
+ * `count' is raised, and count before any of their int3s.  Addresses of the
+ * target are numbers.
+ */
+#ifndef INJECT_TRAP_AREA_H
+#define INJECT_TRAP_AREA_H
+
+#include <stdint.h>
+
+#define TRAP_MAGIC UINT64_C(0x3170617274617472)
+
+/* Which si_code the tracer gives the SIGTRAP of an int3 that it has dealt with,
+ * just before it sets the registers; si_value is the pc that they will have.
+ * No sender can use this one by mistake: programs send SI_QUEUE, SI_TKILL, and
+ * what the kernel sends is positive. */
+#define TRAP_DONE (-0x7472)
+
+enum trap_kind {
+	TRAP_NONE,
+	TRAP_TEXT,      /* an int3 at addr; saved is the program's byte */
+	TRAP_SLOTS,     /* size bytes of slots at addr */
+	TRAP_SEMAPHORE, /* the 16-bit counter at addr was raised by one */
+};
+
+struct trap_entry {
+	uint64_t addr;
+	uint32_t size; /* TRAP_SLOTS */
+	uint8_t kind;  /* enum trap_kind */
+	uint8_t saved; /* TRAP_TEXT */
+	uint8_t pad[2];
+};
+
+struct trap_area {
+	uint64_t magic;
+	uint64_t next;    /* address of another chunk, or 0 */
+	uint32_t first;   /* offset of the first entry */
+	uint32_t count;   /* entries that count */
+	uint64_t size;    /* of the chunk, bytes */
+	uint64_t handler; /* offset of the handler, of what it returns to */
+	uint64_t restorer;
+	/* The action that ours stands for: what the handler does with a SIGTRAP
+	 * that is none of ours. */
+	uint64_t old_handler, old_flags;
+	/* For rt_sigaction(): a struct sigaction as the kernel has it. */
+	uint64_t action[4];
+};
+
+#endif

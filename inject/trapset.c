@@ -1,0 +1,346 @@
+/*
+ * Chunks of the area are appended to and never moved: the handler and the
+ * guardian may read them at any time.  A place that is armed again keeps its
+ * entry.
+ */
+#include "inject/trapset.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "dlang/base/hash.h"
+#include "dlang/base/log.h"
+#include "dlang/base/vec.h"
+
+/* Of the first chunk: where the scratch and the entries begin; trap.ld sees to
+ * it that the code ends before. */
+#define SCRATCH_AT  1792
+#define CODE_SIZE   (SCRATCH_AT + TRAP_SCRATCH)
+#define FIRST_CHUNK 16384
+#ifdef DTRAP_SHRINK
+#define NEXT_CHUNK 4096
+#else
+#define NEXT_CHUNK 65536
+#endif
+
+/* On the stack that the program has for signals, if it has one (Go's are not
+ * large enough); calls go on. */
+#define OUR_FLAGS (SA_SIGINFO | SA_ONSTACK | SA_RESTART | 0x04000000)
+/* Those of the program's own action that matter to its handler. */
+#define KEPT_FLAGS (SA_ONSTACK | SA_NODEFER | SA_RESETHAND | SA_RESTART)
+
+struct chunk {
+	uint64_t start;
+	uint32_t size, first;
+	VEC(struct trap_entry) entries;
+	uint32_t written; /* of them are in the target and counted */
+	bool linked;      /* the chunk before names it */
+};
+
+struct trapset {
+	struct target *target;
+	VEC(struct chunk) chunks;
+	struct hash by_addr[TRAP_SEMAPHORE + 1]; /* where the entry is, + 1 */
+	int refused;                             /* map_near()'s answer */
+	bool closing; /* it is about to be unmapped */
+};
+
+struct trapset *
+trapset_create(struct target *t)
+{
+	struct trapset *ts = mem_zalloc(sizeof(*ts));
+
+	ts->target = t;
+	return ts;
+}
+
+void
+trapset_destroy(struct trapset *ts)
+{
+	vec_foreach(c, &ts->chunks)
+		vec_fini(&c->entries);
+	vec_fini(&ts->chunks);
+	for (size_t i = 0; i < ARRAY_SIZE(ts->by_addr); i++)
+		hash_fini(&ts->by_addr[i]);
+	mem_free(ts);
+}
+
+struct trapset *
+trapset_fork(const struct trapset *ts, struct target *child)
+{
+	struct trapset *copy = trapset_create(child);
+
+	copy->refused = ts->refused;
+	for (size_t i = 0; i < ts->chunks.len; i++) {
+		const struct chunk *c = &ts->chunks.at[i];
+		struct chunk *d = vec_push(&copy->chunks);
+		*d = *c;
+		memset(&d->entries, 0, sizeof(d->entries));
+		for (size_t k = 0; k < c->entries.len; k++)
+			*vec_push(&d->entries) = c->entries.at[k];
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ts->by_addr); i++)
+		hash_foreach(h, &ts->by_addr[i])
+			hash_set(&copy->by_addr[i], h->key, h->value);
+	return copy;
+}
+
+static int
+put(struct trapset *ts, uint64_t addr, const void *buf, size_t len)
+{
+	return ts->target->ops->write(ts->target, addr, buf, len);
+}
+
+static int
+chunk_map(struct trapset *ts, uint64_t near, uint32_t size, uint32_t first)
+{
+	struct target *t = ts->target;
+	uint64_t start;
+
+	if (ts->refused != 0)
+		return ts->refused;
+	int r = t->ops->map_near(t, near, size, &start);
+	if (r != 0) {
+		LOG("trap", "no memory for what outlives us: %s", strerror(-r));
+		/* These are of the moment: no thread can make the call. */
+		ts->refused = r == -EBUSY || r == -ESRCH ? 0 : r;
+		return r;
+	}
+	*vec_push(&ts->chunks) =
+	    (struct chunk){ .start = start, .size = size, .first = first };
+	return 0;
+}
+
+int
+trapset_map(struct trapset *ts, uint64_t near)
+{
+	struct trap_area head;
+
+	if (ts->chunks.len > 0)
+		return 0;
+	int r = chunk_map(ts, near, FIRST_CHUNK, CODE_SIZE);
+	if (r != 0)
+		return r;
+	struct chunk *c = &ts->chunks.at[0];
+	ASSERT(trap_code_size <= SCRATCH_AT);
+	memcpy(&head, trap_code, sizeof(head));
+	head.first = CODE_SIZE;
+	head.size = c->size;
+	c->linked = true;
+	r = put(ts, c->start, trap_code, trap_code_size);
+	return r != 0 ? r : put(ts, c->start, &head, sizeof(head));
+}
+
+uint64_t
+trapset_area(const struct trapset *ts)
+{
+	return ts->chunks.len > 0 ? ts->chunks.at[0].start : 0;
+}
+
+uint64_t
+trapset_scratch(const struct trapset *ts)
+{
+	return ts->chunks.len > 0 && !ts->closing ?
+	    ts->chunks.at[0].start + SCRATCH_AT :
+	    0;
+}
+
+uint64_t
+trapset_action(struct trapset *ts, const uint64_t old[4], bool own)
+{
+	uint64_t start = trapset_area(ts), words[4];
+	struct trap_area head;
+	bool handled = old[0] > 1; /* neither SIG_DFL nor SIG_IGN */
+
+	if (start == 0)
+		return 0;
+	memcpy(&head, trap_code, sizeof(head));
+	if (own) {
+		memcpy(words, old, sizeof(words));
+	} else {
+		words[0] = start + head.handler;
+		words[1] = OUR_FLAGS;
+		words[2] = start + head.restorer;
+		words[3] = ~UINT64_C(0);
+		/* What it returns to is then none of ours: it may still be
+		 * running when the area goes. */
+		if (handled && old[2] != 0) {
+			words[1] = (old[1] & KEPT_FLAGS) |
+			    (OUR_FLAGS & ~(uint64_t)KEPT_FLAGS);
+			words[2] = old[2];
+			words[3] = old[3];
+		}
+	}
+	if (put(ts, start + offsetof(struct trap_area, old_handler), old, 16) !=
+		0 ||
+	    put(ts, start + offsetof(struct trap_area, action), words, 32) != 0)
+		return 0;
+	return start + offsetof(struct trap_area, action);
+}
+
+static struct trap_entry *
+entry_at(struct trapset *ts, size_t n, struct chunk **chunk, size_t *at)
+{
+	vec_foreach(c, &ts->chunks) {
+		if (n < c->entries.len) {
+			*chunk = c;
+			*at = n;
+			return &c->entries.at[n];
+		}
+		n -= (c->size - c->first) / sizeof(struct trap_entry);
+	}
+	return NULL;
+}
+
+/* An entry that is in the target already is changed in place. */
+static void
+entry_change(struct trapset *ts, size_t n, const struct trap_entry *to)
+{
+	struct chunk *c = NULL;
+	size_t at = 0;
+	struct trap_entry *e = entry_at(ts, n, &c, &at);
+
+	if (e == NULL || memcmp(e, to, sizeof(*e)) == 0)
+		return;
+	*e = *to;
+	if (at < c->written)
+		put(ts, c->start + c->first + at * sizeof(*e), e, sizeof(*e));
+}
+
+static struct chunk *
+chunk_with_room(struct trapset *ts)
+{
+	struct chunk *c = &ts->chunks.at[ts->chunks.len - 1];
+
+	if (c->entries.len < (c->size - c->first) / sizeof(struct trap_entry))
+		return c;
+	if (chunk_map(ts, c->start, NEXT_CHUNK, sizeof(struct trap_area)) != 0)
+		return NULL;
+	return &ts->chunks.at[ts->chunks.len - 1];
+}
+
+void
+trapset_add(
+    struct trapset *ts, enum trap_kind kind, uint64_t addr, uint32_t what)
+{
+	struct trap_entry e = { .addr = addr, .kind = (uint8_t)kind };
+	size_t before = 0;
+
+	if (ts->chunks.len == 0)
+		return;
+	if (kind == TRAP_TEXT)
+		e.saved = (uint8_t)what;
+	else
+		e.size = what;
+	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[kind], addr);
+	if (have != 0) {
+		entry_change(ts, have - 1, &e);
+		return;
+	}
+	struct chunk *c = chunk_with_room(ts);
+	if (c == NULL)
+		return;
+	for (struct chunk *b = ts->chunks.at; b != c; b++)
+		before += b->entries.len;
+	*vec_push(&c->entries) = e;
+	hash_set(&ts->by_addr[kind], addr,
+	    (void *)(uintptr_t)(before + c->entries.len));
+}
+
+void
+trapset_drop(struct trapset *ts, enum trap_kind kind, uint64_t addr)
+{
+	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[kind], addr);
+
+	if (have != 0)
+		entry_change(ts, have - 1, &(struct trap_entry){ 0 });
+}
+
+static int
+chunk_flush(struct trapset *ts, struct chunk *c)
+{
+	uint32_t n = (uint32_t)c->entries.len;
+	const struct trap_area head = {
+		.magic = TRAP_MAGIC, .first = c->first, .size = c->size
+	};
+	int r = 0;
+
+	if (!c->linked) {
+		r = put(ts, c->start, &head, sizeof(head));
+		if (r == 0)
+			r = put(ts,
+			    c[-1].start + offsetof(struct trap_area, next),
+			    &c->start, sizeof(c->start));
+		c->linked = r == 0;
+	}
+	if (r != 0 || c->written == n)
+		return r;
+	r = put(ts,
+	    c->start + c->first + c->written * sizeof(struct trap_entry),
+	    &c->entries.at[c->written],
+	    (n - c->written) * sizeof(struct trap_entry));
+	if (r == 0)
+		r = put(ts, c->start + offsetof(struct trap_area, count), &n,
+		    sizeof(n));
+	if (r == 0)
+		c->written = n;
+	return r;
+}
+
+int
+trapset_flush(struct trapset *ts)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ts->chunks.len && r == 0; i++)
+		r = chunk_flush(ts, &ts->chunks.at[i]);
+	return r;
+}
+
+void
+trapset_forget(struct trapset *ts, uint64_t start, uint64_t end)
+{
+	for (size_t kind = 0; kind < ARRAY_SIZE(ts->by_addr); kind++)
+		hash_foreach(h, &ts->by_addr[kind])
+			if (h->key >= start && h->key < end)
+				entry_change(ts, (uintptr_t)h->value - 1,
+				    &(struct trap_entry){ 0 });
+	/* Their hash entries stay: what comes there next takes them again. */
+}
+
+void
+trapset_release(struct trapset *ts)
+{
+	struct target *t = ts->target;
+	uint64_t pc;
+	int r;
+
+	for (unsigned n = 0; (r = t->ops->thread_pc(t, n, &pc)) != -ENOENT;
+	     n++) {
+		if (r != 0) /* it cannot be told where it is */
+			return;
+		vec_foreach(c, &ts->chunks)
+			if (pc - c->start < c->size)
+				return;
+	}
+	ts->closing = true;
+	/* From the last: who reads them meanwhile finds no end of the chain
+	 * that is not there. */
+	while (ts->chunks.len > 0) {
+		struct chunk *c = &ts->chunks.at[ts->chunks.len - 1];
+		const uint64_t none = 0;
+
+		if (ts->chunks.len > 1 &&
+		    put(ts, c[-1].start + offsetof(struct trap_area, next),
+			&none, sizeof(none)) != 0)
+			return;
+		if (t->ops->unmap(t, c->start, c->size) != 0)
+			return;
+		vec_fini(&c->entries);
+		ts->chunks.len--;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ts->by_addr); i++)
+		hash_fini(&ts->by_addr[i]);
+	ts->closing = false;
+}

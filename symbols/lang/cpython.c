@@ -1,0 +1,408 @@
+/*
+ * Frames of CPython 3.7 to 3.13.
+ *
+ * Python's frames are a list, which its thread state begins; the C frames of
+ * the interpreter's loop stay in the stack, and Python's are notes on the loop
+ * that runs them.  From 3.10 on each loop has a structure of its own in its C
+ * frame, and the list leads from one to the next:
+ *
+ *	C stack                       Python
+ *	malloc
+ *	list_resize
+ *	_PyEval_EvalFrameDefault <--- g      the innermost
+ *	  [ its _PyCFrame or shim ]   f      called by the same loop
+ *	list_sort                     |
+ *	_PyEval_EvalFrameDefault <--- main
+ *	  [ ... ]
+ *
+ * So it is known by address which frames are a C frame's, whatever the
+ * compiler made of the loop, and in a program without symbols.  Before 3.10
+ * each call of the loop is one Python frame, and the loop is known by name.
+ *
+ * The thread states of a thread are found by what pthread_self() says in it.
+ * There can be several: one in each interpreter that it has been in.
+ *
+ * What is left when the C frames end is told then: nothing is lost where they
+ * cannot be followed to their end.
+ */
+#include <string.h>
+
+#include "dlang/base/base.h"
+#include "dlang/base/log.h"
+#include "dlang/base/mem.h"
+#include "symbols/lang/cpython_impl.h"
+
+/* Interpreters and threads that are looked at, in all; frames that are searched
+ * and stepped over, and those that are told, in a walk; thread states of one
+ * thread.  More than anybody has, and soon over where lists lead in circles. */
+#define STATES_MOST 16384
+#define STEPS_MOST  65536
+#define PUSHED_MOST 4096
+#define CHAINS_MOST 8
+
+/* Bytes of line tables that are looked at in a walk: a module of a million
+ * instructions has as many. */
+#define TABLES_MOST (4u << 20)
+
+/* Names of a walk that are kept: frames of a recursion are at few places. */
+#ifdef DTRAP_SHRINK
+#define NAMES 1
+#else
+#define NAMES 64
+#endif
+
+/* Python's frames of one thread state that were not told yet. */
+struct chain {
+	uint64_t frame;  /* the innermost of them; 0: none */
+	uint64_t cframe; /* its loop's _PyCFrame, if there are any */
+	uint64_t mark;   /* what stands for its loop in the C stack; 0: not
+			  * known */
+};
+
+struct cpython {
+	struct py_layout layout;
+	uint64_t runtime;
+	uint64_t code_type, str_type; /* 0: not known */
+	const struct load *load;
+	uint64_t loop, loop_end; /* _PyEval_EvalFrameDefault */
+	/* Of the walk. */
+	struct chain chains[CHAINS_MOST];
+	size_t n;
+	size_t searched, steps, pushed;
+	uint64_t tables; /* bytes that may still be looked at */
+	struct {
+		uint64_t code; /* 0: none */
+		int64_t offset;
+		uint64_t word;
+	} names[NAMES];
+	uint64_t low; /* where the C stack that is walked begins */
+};
+
+/*
+ * Where data of the interpreter's is.  A program that refers to it by address
+ * has it itself, and the library that it came from looks there, too: the
+ * run-time linker copied it (R_X86_64_COPY).
+ */
+static uint64_t
+data_sym(struct lang_walk *w, const struct load *l, const char *name)
+{
+	const struct load *exec = addrspace_exec(w->as);
+	uint64_t at = exec != NULL ? lang_sym(exec, name) : 0;
+
+	return at != 0 ? at : lang_sym(l, name);
+}
+
+static void *
+cpython_attach(struct lang_walk *w, const struct load *l)
+{
+	uint64_t runtime = data_sym(w, l, "_PyRuntime");
+	const struct sym *loop;
+	struct py_layout layout;
+
+	if (lang_sym(l, "_PyRuntime") == 0 ||
+	    !py_layout_find(&layout, w, l, runtime))
+		return NULL;
+	struct cpython *py = mem_zalloc(sizeof(*py));
+	py->layout = layout;
+	py->runtime = runtime;
+	py->code_type = data_sym(w, l, "PyCode_Type");
+	py->str_type = data_sym(w, l, "PyUnicode_Type");
+	py->load = l;
+	loop = object_sym(l->object, "_PyEval_EvalFrameDefault");
+	if (loop != NULL) {
+		py->loop = l->bias + loop->addr;
+		py->loop_end = py->loop + loop->size;
+	}
+	LOG("lang", "Python %u.%u", layout.version >> 8, layout.version & 0xff);
+	return py;
+}
+
+static void
+cpython_detach(void *self)
+{
+	mem_free(self);
+}
+
+/* ---- a thread's frames ---- */
+
+/* The shim at or behind a frame: it is in the C frame of their loop. */
+static uint64_t
+shim_behind(struct cpython *py, struct lang_walk *w, uint64_t frame)
+{
+	const struct py_layout *o = &py->layout;
+
+	while (frame != 0 && py->searched < STEPS_MOST) {
+		if (lang_u8(w, frame + o->frame.owner) == PY_OWNER_SHIM)
+			return frame;
+		frame = lang_u64(w, frame + o->frame.previous);
+		py->searched++;
+	}
+	return 0;
+}
+
+/* The chain begins with the frames of the next loop, or is over. */
+static void
+chain_next(struct cpython *py, struct lang_walk *w, struct chain *c)
+{
+	const struct py_layout *o = &py->layout;
+
+	c->mark = 0;
+	switch (o->frames) {
+	case PY_CALLS: break;
+	case PY_CFRAME:
+	case PY_CFRAMES:
+		/* The outermost is the thread state's own, and no loop's. */
+		if (lang_u64(w, c->cframe + o->cframe.previous) == 0)
+			break;
+		c->mark = c->cframe;
+		if (o->frames == PY_CFRAMES)
+			c->frame = lang_u64(w, c->cframe + o->cframe.current);
+		break;
+	case PY_SHIMS: c->mark = shim_behind(py, w, c->frame); break;
+	}
+}
+
+static void
+chain_add(struct cpython *py, struct lang_walk *w, uint64_t thread)
+{
+	const struct py_layout *o = &py->layout;
+	struct chain c = { 0 };
+
+	if (o->thread.cframe != 0)
+		c.cframe = lang_u64(w, thread + o->thread.cframe);
+	c.frame = o->thread.frame != 0 ?
+	    lang_u64(w, thread + o->thread.frame) :
+	    lang_u64(w, c.cframe + o->cframe.current);
+	chain_next(py, w, &c);
+	if (c.frame != 0 && py->n < CHAINS_MOST)
+		py->chains[py->n++] = c;
+}
+
+static void
+cpython_begin(void *self, struct lang_walk *w)
+{
+	struct cpython *py = self;
+	const struct py_layout *o = &py->layout;
+	uint64_t interp = lang_u64(w, py->runtime + o->runtime.interpreters);
+	size_t left = STATES_MOST;
+
+	py->n = py->searched = py->steps = py->pushed = 0;
+	py->low = 0;
+	py->tables = TABLES_MOST;
+	memset(py->names, 0, sizeof(py->names));
+	if (w->th->fs_base == 0)
+		return;
+	while (interp != 0 && left-- > 0) {
+		uint64_t thread = lang_u64(w, interp + o->interp.threads);
+
+		while (thread != 0 && left > 0) {
+			left--;
+			if (lang_u64(w, thread + o->thread.id) ==
+			    w->th->fs_base)
+				chain_add(py, w, thread);
+			thread = lang_u64(w, thread + o->thread.next);
+		}
+		interp = lang_u64(w, interp + o->interp.next);
+	}
+}
+
+/* ---- one frame ---- */
+
+/* The offset in its bytecode of what a frame runs, in bytes. */
+static int64_t
+frame_offset(const struct py_layout *o, struct lang_walk *w, uint64_t frame,
+    uint64_t code)
+{
+	uint64_t at = frame + o->frame.instr;
+
+	if (o->code.bytecode != 0)
+		return (int64_t)(lang_u64(w, at) - code - o->code.bytecode);
+	return (int64_t)(int32_t)lang_u32(w, at) *
+	    (o->lines == PYLINE_RANGES ? 2 : 1);
+}
+
+/* Push what is at an offset of a code object. */
+static void
+name_push(
+    struct cpython *py, struct lang_walk *w, uint64_t code, int64_t offset)
+{
+	const struct py_layout *o = &py->layout;
+	char name[LANG_NAME_BYTES + 1], file[LANG_NAME_BYTES + 1];
+	uint64_t lines = lang_u64(w, code + o->code.lines);
+	int line;
+
+	py_text(o, w, py->str_type, lang_u64(w, code + o->code.name), name,
+	    sizeof(name));
+	py_text(o, w, py->str_type, lang_u64(w, code + o->code.filename), file,
+	    sizeof(file));
+	line = pyline_find(o->lines, w, lines + o->object.bytes,
+	    lang_u64(w, lines + o->object.bytes_size),
+	    (int)lang_u32(w, code + o->code.firstlineno), offset, &py->tables);
+	lang_push(w, name[0] != '\0' ? name : "?",
+	    file[0] != '\0' ? file : NULL, line, true);
+}
+
+static void
+frame_push(struct cpython *py, struct lang_walk *w, uint64_t frame)
+{
+	const struct py_layout *o = &py->layout;
+	uint64_t code = lang_u64(w, frame + o->frame.code);
+	int64_t offset = frame_offset(o, w, frame, code);
+	typeof(py->names[0]) *kept =
+	    &py->names[((code >> 4) + (uint64_t)offset) % NAMES];
+	size_t before = w->pushed.len;
+
+	if (code == 0 || py->pushed == PUSHED_MOST ||
+	    (py->code_type != 0 &&
+		lang_u64(w, code + o->object.type) != py->code_type))
+		return;
+	py->pushed++;
+	if (kept->code == code && kept->offset == offset) {
+		*vec_push(&w->pushed) = kept->word;
+		return;
+	}
+	name_push(py, w, code, offset);
+	if (w->pushed.len == before)
+		return;
+	kept->code = code;
+	kept->offset = offset;
+	kept->word = w->pushed.at[before];
+}
+
+/* ---- those of one loop ---- */
+
+/* Is this the last of its loop's? */
+static bool
+is_last(const struct py_layout *o, struct lang_walk *w, const struct chain *c,
+    uint64_t frame)
+{
+	switch (o->frames) {
+	case PY_CALLS:
+	case PY_CFRAME: return true;
+	case PY_CFRAMES: return lang_u8(w, frame + o->frame.is_entry) != 0;
+	case PY_SHIMS:
+		return frame == c->mark ||
+		    lang_u8(w, frame + o->frame.owner) == PY_OWNER_SHIM;
+	}
+	return true;
+}
+
+/* Push the frames of the chain's first loop, and take them off it. */
+static void
+chain_take(struct cpython *py, struct lang_walk *w, struct chain *c)
+{
+	const struct py_layout *o = &py->layout;
+	bool last = false;
+
+	while (c->frame != 0 && !last && py->steps < STEPS_MOST) {
+		last = is_last(o, w, c, c->frame);
+		if (!last || o->frames != PY_SHIMS)
+			frame_push(py, w, c->frame);
+		c->frame = lang_u64(w, c->frame + o->frame.previous);
+		py->steps++;
+	}
+	if (c->cframe != 0)
+		c->cframe = lang_u64(w, c->cframe + o->cframe.previous);
+	if (py->steps >= STEPS_MOST || py->pushed == PUSHED_MOST)
+		c->frame = 0;
+	if (c->frame != 0)
+		chain_next(py, w, c);
+}
+
+/* Is f a C frame of the loop that runs a Python frame already? */
+static bool
+is_loop(const struct cpython *py, const struct frame *f)
+{
+	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1), in_file;
+	const struct sym *s;
+
+	if (pc >= py->loop && pc < py->loop_end)
+		return pc != py->loop;
+	/* What the compiler put elsewhere is known by name, if there are
+	 * names. */
+	in_file = pc - py->load->bias;
+	if (pc < py->load->start || pc >= py->load->end)
+		return false;
+	s = object_func_at(py->load->object, in_file);
+	return s != NULL &&
+	    strncmp(s->name, "_PyEval_EvalFrameDefault.", 25) == 0;
+}
+
+/*
+ * With -X perf (3.12 and later) each function is called through a copy of a
+ * trampoline, made at run time, that keeps nothing but room for alignment.
+ */
+static enum step
+cpython_step(void *self, struct lang_walk *w, const struct frame *f,
+    struct frame *caller)
+{
+	/* What it does behind its call: add $8, %rsp; ret. */
+	static const uint8_t behind[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	const struct cpython *py = self;
+	uint64_t pc = f->r[CFI_RIP], back = 0;
+	uint8_t code[sizeof(behind)];
+
+	if (py->layout.frames != PY_SHIMS || f->exact ||
+	    addrspace_load_at(w->as, pc) != NULL ||
+	    !lang_read(w, pc, code, sizeof(code)) ||
+	    memcmp(code, behind, sizeof(code)) != 0 ||
+	    !unwind_read(w->unwinder, f->r[CFI_RSP] + 8, &back, sizeof(back)))
+		return STEP_FAIL;
+	*caller = *f;
+	frame_set(caller, CFI_RIP, back);
+	frame_set(caller, CFI_RSP, f->r[CFI_RSP] + 16);
+	return STEP_OK;
+}
+
+static bool
+cpython_frames(void *self, struct lang_walk *w, const struct frame *f,
+    const struct frame *caller)
+{
+	struct cpython *py = self;
+
+	if (f->exact)
+		py->low = f->r[CFI_RSP];
+	if (py->n == 0 || caller == NULL)
+		return false;
+	if (py->layout.frames == PY_CALLS) {
+		for (size_t i = 0; i < py->n && is_loop(py, f); i++)
+			if (py->chains[i].frame != 0) {
+				chain_take(py, w, &py->chains[i]);
+				break;
+			}
+		return false;
+	}
+	/* Below the frame's own: C frames that were not seen. */
+	for (size_t i = 0; i < py->n; i++) {
+		struct chain *c = &py->chains[i];
+
+		while (c->frame != 0 && c->mark >= py->low &&
+		    c->mark < caller->r[CFI_RSP])
+			chain_take(py, w, c);
+		/* Too deep for its end to be found. */
+		if (c->frame != 0 && c->mark == 0 &&
+		    py->layout.frames == PY_SHIMS && is_loop(py, f))
+			chain_take(py, w, c);
+	}
+	return false;
+}
+
+static void
+cpython_end(void *self, struct lang_walk *w)
+{
+	struct cpython *py = self;
+
+	for (size_t i = 0; i < py->n; i++)
+		while (py->chains[i].frame != 0)
+			chain_take(py, w, &py->chains[i]);
+}
+
+const struct lang_ops lang_cpython = {
+	.name = "Python",
+	.attach = cpython_attach,
+	.detach = cpython_detach,
+	.begin = cpython_begin,
+	.end = cpython_end,
+	.step = cpython_step,
+	.frames = cpython_frames,
+};

@@ -1,0 +1,202 @@
+/*
+ * Between the files that read HotSpot, the Java virtual machine of OpenJDK:
+ *
+ *	hotspot_vmstructs.c  where its members are, by libjvm's own tables
+ *	hotspot_heap.c       the code cache: whose code is at an address
+ *	hotspot_method.c     a method's name, file and lines
+ *	hotspot_scopes.c     compiled code: the methods at an address
+ *	hotspot_interp.c     frames of the interpreter
+ *	hotspot_step.c       the caller of a frame
+ *	hotspot.c            what the walk asks for
+ *
+ * Everything read is the process's, whose other threads may be in the middle
+ * of changing it: each number is checked against a bound before it is used,
+ * and each chain has a length at which it ends.
+ */
+#ifndef SYMBOLS_LANG_HOTSPOT_IMPL_H
+#define SYMBOLS_LANG_HOTSPOT_IMPL_H
+
+#include "dlang/base/hash.h"
+#include "dlang/base/vec.h"
+#include "symbols/lang_impl.h"
+
+/* Registers that only this language speaks of by name. */
+enum { CFI_R12 = 12, CFI_R13, CFI_R14 };
+
+/* ---- hotspot_vmstructs.c ---- */
+
+/* A member: its offset in its type, or its address if it is static; or the
+ * size of a type, or a constant. */
+struct hs_field {
+	uint64_t at;
+	int8_t size; /* bytes; negative: signed; 0: this JVM has none */
+};
+
+/* Which of them are what: the rows in hotspot_vmstructs.c. */
+struct hs_layout {
+	struct hs_field heaps, heap8, array_len, array_data, heap_memory,
+	    heap_segmap, heap_log2, space_low, space_high, block_used,
+	    block_size;
+	struct hs_field blob_name, blob_size, blob_frame_size, blob_complete,
+	    blob_code_begin, blob_code_end, blob_code_offset, blob_data_offset,
+	    blob_reloc_size, blob_mutable;
+	struct hs_field nm_method, nm_scopes_begin, nm_scopes_offset,
+	    nm_pcs_offset, nm_deps_offset, nm_meta_offset, nm_immutable,
+	    nm_orig_pc, nm_compile_id, nm_deopt_begin, nm_deopt_mh_begin,
+	    nm_deopt, nm_deopt_mh, pcdesc_pc, pcdesc_scope, pcdesc_size;
+	struct hs_field method_const, method_access, access_flags, cm_constants,
+	    cm_flags, cm_code_size, cm_name, cm_size, pool_holder, pool_length,
+	    pool_file, klass_file, pool_size, klass_name, symbol_length,
+	    symbol_length_ref, symbol_body, has_lines;
+	struct hs_field threads_list, list_length, list_threads, threads_first,
+	    thread_next, thread_osthread, thread_anchor, osthread_id, anchor_sp,
+	    anchor_pc, anchor_fp;
+	struct hs_field call_stub_return, wrapper_anchor, cont_entry,
+	    cont_return, vm_major;
+	/* Of the JDK: 8, 17 ... */
+	int version;
+};
+
+/* Read libjvm's tables.  0; -EAGAIN where they are not filled in yet (or not
+ * those of a HotSpot that is known). */
+int hs_layout_read(
+    struct lang_walk *w, const struct load *l, struct hs_layout *out);
+
+/* The member of the object at addr, extended to 64 bits; 0 where it cannot be
+ * read or this JVM has none. */
+uint64_t hs_get(
+    struct lang_walk *w, uint64_t addr, const struct hs_field *field);
+/* The same of a static one. */
+uint64_t hs_static(struct lang_walk *w, const struct hs_field *field);
+
+/* ---- hotspot_heap.c ---- */
+
+struct hs_heap {
+	uint64_t low, high, segmap, segments;
+	unsigned log2;
+};
+
+/* 3 today; a row of bits in CodeBlobType. */
+#define HS_HEAPS 8
+
+enum hs_kind {
+	HS_NONE,
+	HS_INTERPRETER,
+	HS_NMETHOD,
+	HS_VTABLE,  /* between caller and callee, without a frame */
+	HS_ADAPTER, /* likewise, and it moves the return address */
+	HS_CODE,    /* routines in assembly, each with a frame of its own */
+	HS_STUB,    /* one routine with a frame of known size */
+};
+
+/* A blob: code that was made at once. */
+struct hs_blob {
+	uint64_t addr;
+	uint64_t code, code_end;
+	uint64_t frame;    /* bytes, with the return address; 0: not known */
+	uint64_t complete; /* where the frame is whole, at or above `code' */
+	enum hs_kind kind;
+	char name[64];
+};
+
+struct hotspot;
+
+/* The blob whose code is at pc; false: it is none's. */
+bool hs_blob_at(
+    struct hotspot *hs, struct lang_walk *w, uint64_t pc, struct hs_blob *out);
+
+/* ---- hotspot_method.c ---- */
+
+struct hs_method;
+
+/* The method at addr, or NULL where that is none.  Good until the next call. */
+struct hs_method *hs_method_at(
+    struct hotspot *hs, struct lang_walk *w, uint64_t addr);
+/* The index of the bytecode at bcp; -1: it is not in this method. */
+int hs_method_bci(const struct hs_method *m, uint64_t bcp);
+/* As a frame; bci -1 is the method's beginning, HS_NO_BCI somewhere. */
+#define HS_NO_BCI (-2)
+void hs_method_push(struct lang_walk *w, const struct hs_method *m, int bci);
+
+struct hs_methods {
+	struct hash by_addr;
+};
+
+void hs_methods_fini(struct hs_methods *ms);
+
+/* A number of a compressed stream at *at, which moves behind it. */
+uint32_t hs_unsigned5(struct hotspot *hs, struct lang_walk *w, uint64_t *at);
+
+/* ---- hotspot_scopes.c ---- */
+
+/* Push the methods at pc of compiled code, innermost first.  With `exact' pc
+ * is an instruction, else what a call returns to.  False: nothing was. */
+bool hs_scopes_push(struct hotspot *hs, struct lang_walk *w,
+    const struct hs_blob *b, uint64_t pc, bool exact);
+
+/* The pc of a frame whose return address was changed because its code must
+ * not go on: where it was; else pc itself. */
+uint64_t hs_scopes_pc(struct hotspot *hs, struct lang_walk *w,
+    const struct hs_blob *b, uint64_t pc, uint64_t rsp);
+
+struct hs_scopes {
+	struct hash by_pc;
+};
+
+void hs_scopes_fini(struct hs_scopes *s);
+
+/* ---- hotspot_step.c ---- */
+
+enum step hs_step(struct hotspot *hs, struct lang_walk *w,
+    const struct frame *f, struct frame *caller);
+
+/* Could a call of Java return there?  Code that was made just now is not in
+ * the maps yet, but in the code cache. */
+bool hs_is_return(struct hotspot *hs, struct lang_walk *w, uint64_t pc);
+/* A caller of which nothing is known yet but what it goes on with. */
+void hs_caller_at(struct hotspot *hs, struct lang_walk *w, struct frame *caller,
+    uint64_t pc, uint64_t rsp);
+
+/* ---- hotspot_interp.c ---- */
+
+/* The caller of the method that the interpreter runs. */
+bool hs_interp_step(struct hotspot *hs, struct lang_walk *w,
+    const struct frame *f, struct frame *caller);
+/* Push that method.  False: it cannot be told. */
+bool hs_interp_push(
+    struct hotspot *hs, struct lang_walk *w, const struct frame *f);
+
+/* ---- hotspot.c ---- */
+
+struct hotspot {
+	const struct load *load;
+	struct hs_layout l;
+	bool ready; /* l is read */
+	unsigned tries;
+	uint64_t call_stub_return;
+	struct hs_heap heaps[HS_HEAPS];
+	size_t n_heaps;
+	bool heaps_read;     /* in this walk */
+	struct hs_blob last; /* found in this walk */
+	/* A frame that has no place of its own, behind the one being stepped;
+	 * "": none. */
+	char between[64];
+	struct hs_methods methods;
+	struct hs_scopes scopes;
+	/* The JavaThread that was found for each thread, by its own id. */
+	struct hash threads;
+	/* Where Java was left last, above the frame being stepped. */
+	struct hs_anchor {
+		bool looked;
+		uint64_t sp, pc, fp; /* sp 0: nowhere */
+	} anchor;
+};
+
+/* The JavaThread of the walk's thread; 0: it runs no Java. */
+uint64_t hs_thread_of(struct hotspot *hs, struct lang_walk *w);
+/* Its anchor. */
+const struct hs_anchor *hs_anchor_of(struct hotspot *hs, struct lang_walk *w);
+/* The one in memory at addr counts from now on. */
+void hs_anchor_read(struct hotspot *hs, struct lang_walk *w, uint64_t addr);
+
+#endif

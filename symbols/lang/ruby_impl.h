@@ -1,0 +1,54 @@
+/*
+ * Between the files of Ruby's stacks: ruby.c walks, ruby_object.c reads what
+ * the heap holds (strings, names, lines).
+ */
+#ifndef SYMBOLS_LANG_RUBY_IMPL_H
+#define SYMBOLS_LANG_RUBY_IMPL_H
+
+#include "symbols/lang_impl.h"
+
+/* What differs between versions; offsets and sizes in bytes. */
+struct ruby_layout {
+	unsigned version;    /* 0x0301: 3.1 */
+	unsigned frame_size; /* rb_control_frame_t */
+	unsigned insns_info; /* in rb_iseq_constant_body */
+	unsigned insn_entry; /* struct iseq_insn_info_entry */
+	unsigned last_op_id; /* tLAST_OP_ID */
+	/* A string's length is a member of its own, wherever its text is, and
+	 * the text of a short one is behind it; else it is in its flags. */
+	bool long_strings;
+};
+
+/* Types of heap objects, and of those that Ruby keeps to itself. */
+enum {
+	RUBY_STRING = 0x05,
+	RUBY_ARRAY = 0x07,
+	RUBY_IMEMO = 0x1a,
+	RUBY_IMEMO_SVAR = RUBY_IMEMO | 2 << 12,
+	RUBY_IMEMO_MENT = RUBY_IMEMO | 6 << 12,
+	RUBY_IMEMO_ISEQ = RUBY_IMEMO | 7 << 12,
+};
+
+/* The type of an object: one of those above, or what else its flags say. */
+unsigned ruby_type(struct lang_walk *w, uint64_t object);
+
+/* A String as text; "" where it is none.  Returns buf. */
+char *ruby_text(const struct ruby_layout *o, struct lang_walk *w, uint64_t str,
+    char *buf, size_t size);
+
+/* The n-th element of an Array; 0 where there is none. */
+uint64_t ruby_element(struct lang_walk *w, uint64_t array, uint64_t n);
+
+/* The name of an ID, by ruby_global_symbols at `symbols'; "" where it has none.
+ * Returns buf. */
+char *ruby_id_text(const struct ruby_layout *o, struct lang_walk *w,
+    uint64_t symbols, uint64_t id, char *buf, size_t size);
+
+/* Do the words at `symbols' look like ruby_global_symbols? */
+bool ruby_is_symbols(struct lang_walk *w, uint64_t symbols);
+
+/* The line of the instruction before `pc' in an iseq's body; 0: not known. */
+int ruby_line(const struct ruby_layout *o, struct lang_walk *w, uint64_t body,
+    uint64_t pc);
+
+#endif

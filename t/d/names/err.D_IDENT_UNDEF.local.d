@@ -1,0 +1,5 @@
+/* No process is traced: nothing is local to its source. */
+BEGIN
+{
+	trace(local`counter);
+}

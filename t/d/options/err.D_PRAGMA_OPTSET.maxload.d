@@ -1,0 +1,3 @@
+/* More than all. */
+#pragma D option maxload=101%
+BEGIN { exit(0); }

@@ -1,0 +1,54 @@
+#!/bin/bash
+# timeout: 200
+# The tracer is killed; the next one finds the program's own action for SIGTRAP
+# behind the handler that was left, and takes that and all memory away.
+. "${0%/*}/lib.sh"
+
+# left_in PID: what tells that somebody has been here.
+left_in() {
+	grep -E '^Sig(Blk|Ign|Cgt)' "/proc/$1/status"
+	awk '$2 ~ /x/ { print $2, $6 }' "/proc/$1/maps"
+}
+
+# shellcheck disable=SC2016
+hot='pid$target:a.out:work:entry,pid$target:a.out:work:return { @ = count(); }'
+
+# `found h' handles SIGTRAP itself.
+for what in threads found; do
+	case $what in
+	threads) start t "$bin/busy" 4 ;;
+	found) start t "$bin/trapmask" found h ;;
+	esac
+	line t '^ready'
+	p=${pid[t]}
+	left_in "$p" >"$tmp/before"
+	for point in commit-end:1 hit-regs:20 commit-end:1; do
+		[ "$what" = threads ] || point=commit-end:1
+		DTRAP_KILL=$point timeout 60 "$DTRAP" -q -n "$hot" -p "$p" \
+		    >/dev/null 2>&1 </dev/null
+		is "$what, $point: the tracer's end" $? 137
+	done
+	left_in "$p" >"$tmp/left"
+	cmp -s "$tmp/before" "$tmp/left" &&
+		wrong "$what: nothing was left that could be taken away"
+	dt -q -n "$hot tick-50ms { exit(0); }" -p "$p"
+	is "$what: status" "$status" 0
+	left_in "$p" >"$tmp/after"
+	same "$what: before and afterwards" "$tmp/before" "$tmp/after"
+	case $what in
+	threads)
+		close_in t
+		line t '^done'
+		is "$what: results" "$line" 'done wrong 0'
+		;;
+	found)
+		tell t go
+		line t '^ready'
+		has "$tmp/t.out" '^raised: .* traps 1$'
+		tell t go
+		;;
+	esac
+	end t
+	is "$what: the program's end" "$status" 0
+done
+finish

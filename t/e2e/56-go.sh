@@ -1,0 +1,95 @@
+#!/bin/bash
+# A program in Go: its scheduler stops threads by signals, in the middle of
+# functions that are probed; stacks move; the collector looks at all of them.
+# shellcheck source=SCRIPTDIR/lib.sh
+. "${0%/*}/lib.sh"
+need_attach
+need go
+export GOCACHE=$tmp/gocache GOFLAGS=-mod=mod GO111MODULE=on GOPATH=$tmp/gopath
+export GOPROXY=off
+mkdir "$tmp/go"
+echo 'module spin' >"$tmp/go/go.mod"
+cat >"$tmp/go/main.go" <<'GO'
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+//go:noinline
+func work(n int) int {
+	return n + 1
+}
+
+//go:noinline
+func deep(n int) int {
+	var room [64]int
+	room[n%64] = n
+	if n == 0 {
+		return work(room[0])
+	}
+	return deep(n-1) + room[n%64] - n
+}
+
+// Without a call that would let the scheduler in.
+func spin(turns int) int {
+	sum := 0
+	for i := 0; i < turns; i++ {
+		sum = sum*31 + i
+		if i%100000 == 0 {
+			sum = work(sum)
+		}
+	}
+	return sum
+}
+
+func main() {
+	if len(os.Args) > 1 {
+		fmt.Println("ready")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+	}
+	var all sync.WaitGroup
+	sums := make([]int, 8)
+	for i := range sums {
+		all.Add(1)
+		go func(i int) {
+			defer all.Done()
+			sums[i] = spin(20000000) + deep(200+i)
+		}(i)
+	}
+	for i := 0; i < 20; i++ {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		c := make(chan int)
+		go func() { c <- deep(i * 10) }()
+		work(<-c)
+	}
+	all.Wait()
+	fmt.Println(sums)
+}
+GO
+(cd "$tmp/go" && go build -o "$tmp/spin" .) >"$tmp/err" 2>&1 ||
+    fail "cannot compile Go"
+
+# shellcheck disable=SC2016
+for what in 'pid$target:a.out:main.work:entry,pid$target:a.out:main.deep:entry' \
+    'pid$target:a.out:main.work:,pid$target:a.out:main.deep:' \
+    'pid$target:a.out:main.work:return,syscall:::'; do
+	same_traced "$what" "$tmp/spin"
+	start spin "$tmp/spin" wait
+	line spin ready
+	start_dt dt -q -n "$what { @ = count(); }" -p "${pid[spin]}"
+	tell spin go
+	end spin
+	is "status" "$status" 0
+	end dt
+	"$tmp/spin" >"$tmp/alone"
+	grep -v ready "$tmp/spin.out" >"$tmp/seen"
+	same "attached" "$tmp/alone" "$tmp/seen"
+done
+finish

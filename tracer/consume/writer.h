@@ -1,0 +1,46 @@
+/*
+ * Output that nobody waits for: a stream whose text a thread of its own writes
+ * to a descriptor.  The thread does nothing else: it allocates nothing, takes
+ * no signal, and touches no process.
+ *
+ * Why a thread: the descriptor is shared with whoever started us (a shell, the
+ * traced program), so O_NONBLOCK is not ours to set; /proc/self/fd can be
+ * opened again neither for sockets nor for what belongs to another user; and
+ * poll() promises a pipe's room to all who write into it, not to us.
+ *
+ * Text is written before fflush() returns, as long as its reader keeps pace: a
+ * writer that does not get on in 10 ms is slow, and for a second nobody waits
+ * for it any more.
+ */
+#ifndef TRACER_CONSUME_WRITER_H
+#define TRACER_CONSUME_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * A stream that writes to fd, which is closed with it if `own'.  If `limit' is
+ * not 0, text that does not fit beside so much that is still to be written is
+ * dropped, and counted.  With `plain', and if fd is a terminal, control
+ * characters are shown, not sent: nobody of ours writes any.  NULL: there is no
+ * memory for it.
+ */
+FILE *writer_open(int fd, bool own, bool plain, size_t limit);
+
+/* As fclose(), but what waits is written only as long as we live. */
+void writer_close(FILE *f);
+
+/* The descriptor that f, any stream, writes to; or -1. */
+int writer_fd(FILE *f);
+
+/* Bytes that wait, and were dropped since the last call.  0 for a stream of
+ * another kind. */
+size_t writer_waiting(FILE *f);
+size_t writer_dropped(FILE *f);
+
+/* Wait until no more than `left' bytes wait, or until `enough', if not NULL,
+ * says so (then -EINTR).  0 or a negative errno. */
+int writer_wait(FILE *f, size_t left, bool (*enough)(void));
+
+#endif
