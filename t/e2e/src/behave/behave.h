@@ -41,7 +41,9 @@ void catch_signal(
     int sig, void (*handler)(int, siginfo_t *, void *), int flags);
 /* Is addr in the text of a file, as the program's own always is? */
 bool in_file_text(uint64_t addr);
-/* Wait until a thread of ours sleeps in a system call. */
+/* Wait until a thread of ours is in one of the states that /proc/PID/stat shows
+ * as these letters; until it sleeps in a system call. */
+void await_state(pid_t tid, const char *states);
 void await_sleep(pid_t tid);
 /* With -m: say "ready PID" and wait for a line.  By system calls alone, as a
  * sandbox may allow no more. */

@@ -151,13 +151,13 @@ in_file_text(uint64_t addr)
 }
 
 void
-await_sleep(pid_t tid)
+await_state(pid_t tid, const char *states)
 {
 	char path[64], text[256];
-	char state = 'R';
+	char state = '\0';
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
-	while (state != 'S' && state != 'D') {
+	while (state == '\0' || strchr(states, state) == NULL) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 		if (fd >= 0)
@@ -166,9 +166,15 @@ await_sleep(pid_t tid)
 			return;
 		text[len] = '\0';
 		const char *at = strrchr(text, ')');
-		state = at != NULL ? at[2] : 'S';
+		state = at != NULL ? at[2] : states[0];
 		sched_yield();
 	}
+}
+
+void
+await_sleep(pid_t tid)
+{
+	await_state(tid, "SD");
 }
 
 static void

@@ -1,6 +1,7 @@
 /* Timers that are fast, and calls that signals interrupt or restart. */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -129,12 +130,32 @@ on_write(int sig, siginfo_t *si, void *uc)
 		strange++;
 }
 
-static void
-alarm_in(long us)
-{
-	struct itimerval it = { { 0, 0 }, { 0, us } };
+/* SIGALRM for the thread that asks, once it sleeps in the call behind: a timer
+ * would be too early where that thread waits for a processor, or a tracer. */
+static pid_t to_alarm;
 
-	setitimer(ITIMER_REAL, &it, NULL);
+static void *
+alarm_asleep(void *arg)
+{
+	pid_t tid;
+
+	while ((tid = __atomic_load_n(&to_alarm, __ATOMIC_ACQUIRE)) == 0)
+		sched_yield();
+	await_state(tid, "S");
+	syscall(SYS_tgkill, getpid(), tid, SIGALRM);
+	return NULL;
+}
+
+static pthread_t
+alarm_next(void)
+{
+	pthread_t t;
+
+	to_alarm = 0;
+	if (pthread_create(&t, NULL, alarm_asleep, NULL) != 0)
+		abort();
+	__atomic_store_n(&to_alarm, gettid(), __ATOMIC_RELEASE);
+	return t;
 }
 
 static void
@@ -147,53 +168,65 @@ say_call(const char *what, long r)
 	ticks = 0;
 }
 
+/* With an alarm on the way, as often as the call is made. */
+#define ALARMED(call)                        \
+	({                                   \
+		pthread_t t_ = alarm_next(); \
+		long r_ = (call);            \
+		int error_ = errno;          \
+		pthread_join(t_, NULL);      \
+		errno = error_;              \
+		r_;                          \
+	})
+
+static void
+restart_calls(int p[2], bool restart)
+{
+	struct pollfd pfd = { .fd = p[0], .events = POLLIN };
+	struct timespec ts = { 3000, 0 }, rem = { 0, 0 };
+	struct epoll_event ev = { .events = EPOLLIN };
+	char c;
+
+	fd_to = p[1];
+	say_call("read", ALARMED(read(p[0], &c, 1)));
+	if (!restart)
+		say_call("again", read(p[0], &c, 1));
+	say_call("poll", ALARMED(poll(&pfd, 1, -1)));
+	say_call("again", read(p[0], &c, 1));
+	fd_set set;
+	FD_ZERO(&set);
+	FD_SET(p[0], &set);
+	say_call("select", ALARMED(select(p[0] + 1, &set, NULL, NULL, NULL)));
+	say_call("again", read(p[0], &c, 1));
+	int ep = epoll_create1(0);
+	epoll_ctl(ep, EPOLL_CTL_ADD, p[0], &ev);
+	say_call("epoll_wait", ALARMED(epoll_wait(ep, &ev, 1, -1)));
+	say_call("again", read(p[0], &c, 1));
+	close(ep);
+	say_call("pause", ALARMED(pause()));
+	say_call("again", read(p[0], &c, 1));
+	fd_to = -1;
+	say_call("nanosleep", ALARMED(nanosleep(&ts, &rem)));
+	printf("remain %d\n", rem.tv_sec > 0);
+	rem.tv_sec = 0;
+	long r = ALARMED(clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &rem));
+	printf(
+	    "clock_nanosleep %s remain %d\n", strerror((int)r), rem.tv_sec > 0);
+	ticks = 0;
+}
+
 static int
 restarts(void)
 {
-	struct timespec ts = { 0, 2000000 }, rem = { 0, 0 };
 	int p[2], status;
 	char c;
 
 	if (pipe(p) != 0)
 		return 1;
-	struct pollfd pfd = { .fd = p[0], .events = POLLIN };
 	for (int restart = 0; restart < 2; restart++) {
 		printf("restart %d\n", restart);
 		catch_signal(SIGALRM, on_write, restart ? SA_RESTART : 0);
-		fd_to = p[1];
-		alarm_in(2000);
-		say_call("read", read(p[0], &c, 1));
-		if (!restart)
-			say_call("again", read(p[0], &c, 1));
-		alarm_in(2000);
-		say_call("poll", poll(&pfd, 1, -1));
-		say_call("again", read(p[0], &c, 1));
-		alarm_in(2000);
-		fd_set set;
-		FD_ZERO(&set);
-		FD_SET(p[0], &set);
-		say_call("select", select(p[0] + 1, &set, NULL, NULL, NULL));
-		say_call("again", read(p[0], &c, 1));
-		int ep = epoll_create1(0);
-		struct epoll_event ev = { .events = EPOLLIN };
-		epoll_ctl(ep, EPOLL_CTL_ADD, p[0], &ev);
-		alarm_in(2000);
-		say_call("epoll_wait", epoll_wait(ep, &ev, 1, -1));
-		say_call("again", read(p[0], &c, 1));
-		close(ep);
-		alarm_in(2000);
-		say_call("pause", pause());
-		say_call("again", read(p[0], &c, 1));
-		fd_to = -1;
-		ts = (struct timespec){ 30, 0 };
-		alarm_in(2000);
-		say_call("nanosleep", nanosleep(&ts, &rem));
-		printf("remain %d\n", rem.tv_sec == 29);
-		alarm_in(2000);
-		int r = clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &rem);
-		printf("clock_nanosleep %s remain %d\n", strerror(r),
-		    rem.tv_sec == 29);
-		ticks = 0;
+		restart_calls(p, restart);
 		/* The child ends only after the alarm has been handled. */
 		int q[2];
 		if (pipe(q) != 0)
@@ -206,8 +239,7 @@ restarts(void)
 			_exit(5);
 		}
 		fd_to = q[1];
-		alarm_in(2000);
-		pid_t got = waitpid(pid, &status, 0);
+		long got = ALARMED(waitpid(pid, &status, 0));
 		say_call("waitpid", got == pid ? 1 : got);
 		if (got != pid)
 			waitpid(pid, &status, 0);
