@@ -32,8 +32,9 @@
 /* Entries at a time; chunks of an area, which may be damaged. */
 #define BATCH      256
 #define CHUNKS_MAX 4096
-/* A thread that has not been seen elsewhere by then may stay as it is. */
-#define LEFT_MS 2000
+/* A thread that has not been seen elsewhere by then may stay as it is: it may
+ * wait for a processor, but also never sleep. */
+#define LEFT_MS 20000
 
 struct record {
 	uint64_t area;

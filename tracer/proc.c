@@ -116,10 +116,11 @@ write_back(struct thread *th)
 void
 thread_settle(struct thread *th)
 {
-	if (th->state != TH_STOPPED || !th->untaken || th->stop != EV_TRAP ||
-	    th->sig != 0)
+	if (th->state != TH_STOPPED)
 		return;
 	write_back(th);
+	if (!th->untaken || th->stop != EV_TRAP || th->sig != 0)
+		return;
 	event_take_stop(th);
 	th->stop = EV_STOP;
 }

@@ -295,8 +295,10 @@ int proc_attach(
  * those we descend from: what we write may wait for them.  Appended. */
 void super_candidates(struct super *su, struct pids *out);
 
-/* A SIGTRAP that has been dealt with is taken from the kernel: it will not be
- * delivered if we are killed, which from now on nobody is there for. */
+/* The registers that the thread is to go on with are the kernel's from now on,
+ * also if we are killed: nothing that it had is needed any more, as a slot.  A
+ * SIGTRAP that has been dealt with is taken from the kernel, as nobody will be
+ * there for it then. */
 void thread_settle(struct thread *th);
 
 /*

@@ -85,6 +85,9 @@
 /* The one-byte breakpoint. */
 #define INT3 0xcc
 
+/* What is read of a stack. */
+#define STACK_MAX (64UL << 20)
+
 struct remote {
 	struct thread *th;
 	struct uregs saved;  /* what the stop's user has made of them */
@@ -198,8 +201,31 @@ remote_leaves(struct remote_left *where)
 	left = where;
 }
 
-/* In what the thread calls from the way back, a signal's handler, its stack
- * pointer is below the one that the way back ends with. */
+/*
+ * Does nothing on the thread's stack lead to the way back?  From the stack
+ * pointer to the one that the way back ends with: handlers that it was left for
+ * have their frames there.  When it is above that one they have returned.  Not
+ * so if the two are on different stacks, between which there is a gap: of that
+ * nothing is known.
+ */
+static bool
+is_done_with(int mem, uint64_t sp, const struct remote_left *l, uint64_t end)
+{
+	uint64_t words[512], at = MIN(sp, end) & ~7ULL, top = MAX(sp, end);
+
+	if (top - at > STACK_MAX)
+		return false;
+	for (; at < top; at += sizeof(words)) {
+		size_t len = MIN(sizeof(words), (top - at + 7) & ~7ULL);
+		if (pread(mem, words, len, (off_t)at) != (ssize_t)len)
+			return false;
+		for (size_t i = 0; sp < end && i < len / sizeof(*words); i++)
+			if (words[i] - l->addr < WAYBACK_SIZE)
+				return false;
+	}
+	return true;
+}
+
 bool
 remote_clear(const struct remote_left *l)
 {
@@ -216,7 +242,7 @@ remote_clear(const struct remote_left *l)
 	    pread(fd, code, sizeof(code), (off_t)l->addr) != sizeof(code) ||
 	    !wayback_is(code, &end);
 	if (!clear && procfs_pc(l->tid, &pc, &sp) == 0 &&
-	    pc - l->addr >= WAYBACK_SIZE && sp >= end)
+	    pc - l->addr >= WAYBACK_SIZE && is_done_with(fd, sp, l, end))
 		clear = pwrite(fd, zeros, sizeof(zeros), (off_t)l->addr) ==
 		    sizeof(zeros);
 	close(fd);

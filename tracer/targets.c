@@ -532,9 +532,11 @@ targets_clean(void *ctx, struct proc *p)
 		return;
 	vec_foreach(th, &p->threads) {
 		struct uregs *regs = thread_regs(*th);
-		if (regs != NULL &&
-		    resume_leave_slot(sp->tab, regs, NULL) != SLOT_OUTSIDE)
-			thread_regs_dirty(*th);
+		if (regs == NULL ||
+		    resume_leave_slot(sp->tab, regs, NULL) == SLOT_OUTSIDE)
+			continue;
+		thread_regs_dirty(*th);
+		(*th)->into_slot = false;
 	}
 	fault_kill("clean-begin");
 	/* Also while others share the memory: they are let go in turn (nobody

@@ -14,10 +14,16 @@
  *	TRAP_HWBKPT		a debug register that the tracer has left
  *	else			the program's own
  *
+ * One case more: the thread was in a system call that a stop of ours has broken
+ * off, and was about to make it again by restart_syscall(2).  rt_sigreturn(2)
+ * makes that one end with EINTR (restart_block in kernel/signal.c), so it is not
+ * by this that the handler returns then: call_again().
+ *
  * No libc, no data but the area, no stack to speak of: it runs on whatever
  * stack signals run on, in threads of any runtime.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <ucontext.h>
 
@@ -30,11 +36,13 @@
 #define NR_close   3
 #define NR_mprot   10
 #define NR_action  13
+#define NR_mask    14
 #define NR_pread   17
 #define NR_pwrite  18
 #define NR_yield   24
 #define NR_getpid  39
 #define NR_gettid  186
+#define NR_restart 219
 #define NR_tgkill  234
 #define O_RDWR_CLX 02000002
 #define PROT_RX    5
@@ -43,6 +51,8 @@
 /* include/uapi/asm-generic/siginfo.h; not every <signal.h> has them here. */
 #define CODE_KERNEL 0x80
 #define CODE_HWBKPT 4
+/* SS_AUTODISARM of include/uapi/linux/signal.h. */
+#define SS_DISARM (1U << 31)
 
 void trap_handle(int sig, siginfo_t *si, void *ucontext);
 extern void trap_restore(void);
@@ -147,28 +157,91 @@ hand_on(int sig, siginfo_t *si, void *ucontext)
 	    sig, 0);
 }
 
+/* What the kernel would have to undo but for the registers: a shadow stack, an
+ * alternate stack that was taken away for the handler. */
+static bool
+only_registers(const ucontext_t *uc)
+{
+	uint64_t shadow = 0;
+
+	asm("rdsspq %0" : "+r"(shadow));
+	return shadow == 0 &&
+	    ((unsigned)uc->uc_stack.ss_flags & SS_DISARM) == 0;
+}
+
+/*
+ * To the system call instruction at its pc, which changes rcx and r11.  Vector
+ * registers were not touched.  The mask first, on this stack: behind the change
+ * of stacks nothing of this one is read.
+ */
+static void
+call_again(const ucontext_t *uc)
+{
+	sys(NR_mask, SIG_SETMASK, (long)&uc->uc_sigmask, 0, 8);
+	asm volatile("pushq %c1(%0)\n"
+		     "	popfq\n"
+		     "	movq %c2(%0), %%rcx\n"
+		     "	movq %c3(%0), %%r11\n"
+		     "	movq %c4(%0), %%rax\n"
+		     "	movq %c5(%0), %%rbx\n"
+		     "	movq %c6(%0), %%rdx\n"
+		     "	movq %c7(%0), %%rsi\n"
+		     "	movq %c8(%0), %%rbp\n"
+		     "	movq %c9(%0), %%r8\n"
+		     "	movq %c10(%0), %%r9\n"
+		     "	movq %c11(%0), %%r10\n"
+		     "	movq %c12(%0), %%r12\n"
+		     "	movq %c13(%0), %%r13\n"
+		     "	movq %c14(%0), %%r14\n"
+		     "	movq %c15(%0), %%r15\n"
+		     "	movq %c16(%0), %%rdi\n"
+		     "	movq %%r11, %%rsp\n"
+		     "	jmp *%%rcx\n"
+		     :
+		     : "D"(uc->uc_mcontext.gregs), "i"(REG_EFL * 8),
+		     "i"(REG_RIP * 8), "i"(REG_RSP * 8), "i"(REG_RAX * 8),
+		     "i"(REG_RBX * 8), "i"(REG_RDX * 8), "i"(REG_RSI * 8),
+		     "i"(REG_RBP * 8), "i"(REG_R8 * 8), "i"(REG_R9 * 8),
+		     "i"(REG_R10 * 8), "i"(REG_R12 * 8), "i"(REG_R13 * 8),
+		     "i"(REG_R14 * 8), "i"(REG_R15 * 8), "i"(REG_RDI * 8)
+		     : "memory");
+	__builtin_unreachable();
+}
+
+/* Is it about the tracer that is no more?  The thread then goes on at its pc. */
+static bool
+is_ours(const siginfo_t *si, greg_t *rip)
+{
+	uint64_t pc = (uint64_t)*rip;
+
+	if (si->si_code == CODE_HWBKPT)
+		return true;
+	if (si->si_code != CODE_KERNEL && si->si_code != TRAP_DONE)
+		return false;
+	if (si->si_code == TRAP_DONE && (uint64_t)si->si_value.sival_ptr == pc)
+		return true;
+	if (find(pc, TRAP_SLOTS) != NULL)
+		return true;
+	const struct trap_entry *e = find(pc - 1, TRAP_TEXT);
+	if (e == NULL)
+		return false;
+	heal(e);
+	*rip = (greg_t)(pc - 1);
+	return true;
+}
+
 void
 trap_handle(int sig, siginfo_t *si, void *ucontext)
 {
 	ucontext_t *uc = ucontext;
-	greg_t *rip = &uc->uc_mcontext.gregs[REG_RIP];
-	uint64_t pc = (uint64_t)*rip;
-	const struct trap_entry *e;
+	greg_t *regs = uc->uc_mcontext.gregs;
 
-	if (si->si_code == CODE_HWBKPT)
+	if (!is_ours(si, &regs[REG_RIP])) {
+		hand_on(sig, si, ucontext);
 		return;
-	if (si->si_code == CODE_KERNEL || si->si_code == TRAP_DONE) {
-		if (si->si_code == TRAP_DONE &&
-		    (uint64_t)si->si_value.sival_ptr == pc)
-			return;
-		if (find(pc, TRAP_SLOTS) != NULL)
-			return;
-		e = find(pc - 1, TRAP_TEXT);
-		if (e != NULL) {
-			heal(e);
-			*rip = (greg_t)(pc - 1);
-			return;
-		}
 	}
-	hand_on(sig, si, ucontext);
+	const uint8_t *insn = (const uint8_t *)regs[REG_RIP];
+	if (regs[REG_RAX] == NR_restart && insn[0] == 0x0f && insn[1] == 0x05 &&
+	    only_registers(uc))
+		call_again(uc);
 }

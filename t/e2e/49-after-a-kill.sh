@@ -51,4 +51,43 @@ for what in threads found; do
 	end t
 	is "$what: the program's end" "$status" 0
 done
+
+# Threads that sleep in slots, or are about to run one, when these are unmapped:
+# they are out of them by then.  The rest is what a slot has no use for.
+for point in clean-handler clean-end clean-end clean-end clean-end; do
+	start t "$bin/victim"
+	line t '^ready'
+	# shellcheck disable=SC2016
+	DTRAP_KILL=$point:1 timeout 60 "$DTRAP" -q -n 'pid$target:a.out:work:,
+	    pid$target:a.out:checked_call:,pid$target:a.out:recurse:
+	    { @ = count(); } tick-50ms { exit(0); }' -p "${pid[t]}" \
+	    >/dev/null 2>&1 </dev/null
+	is "slots, $point: the tracer's end" $? 137
+	tell t progress
+	line t '^progress'
+	is "slots, $point: progress" "$line" 'progress ok wrong 0'
+	close_in t
+	line t '^done'
+	is "slots, $point: results" "$line" 'done wrong 0'
+	end t
+	is "slots, $point: the program's end" "$status" 0
+done
+
+# A call that waits is made again after a stop, and the instruction has a probe
+# by then.  After a signal's handler the kernel would end it.
+for point in hit-fired hit-regs; do
+	start t "$bin/polls"
+	line t '^ready'
+	while [[ $(state "${pid[t]}") != S ]]; do :; done
+	# shellcheck disable=SC2016
+	DTRAP_KILL=$point:1 timeout 60 "$DTRAP" -q -n \
+	    'pid$target:a.out:poll_once: { @ = count(); }' -p "${pid[t]}" \
+	    >/dev/null 2>&1 </dev/null
+	is "again, $point: the tracer's end" $? 137
+	(trap '' PIPE; tell t go) 2>/dev/null # it may have gone
+	line t '^poll'
+	is "again, $point: the call" "$line" 'poll 1'
+	end t
+	is "again, $point: the program's end" "$status" 0
+done
 finish

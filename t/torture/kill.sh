@@ -29,6 +29,8 @@ for n in 1 2 5 3 20 60 8 200 1 4 13 33; do
 	[ ${#specs[@]} -lt $((count / 2)) ] || break
 	for point; do
 		specs+=("$point:$n")
+		# In a program that is just starting, stacks are shallow.
+		[[ $point != remote-* ]] || specs+=("launch/$point:$n")
 	done
 done
 left=$((count - ${#specs[@]}))

@@ -1,7 +1,7 @@
 /*
  * killer DTRAP VICTIM RANDOM [POINT:N]...: kills the tracer of a busy program
- * at each of the points (DTRAP_KILL, see dlang/base/fault.h) and RANDOM times
- * at some moment, and looks at what became of the program.
+ * at each of the points (DTRAP_KILL, see dlang/base/fault.h; launch/POINT:N: of
+ * one that it has launched) and RANDOM times at some moment, and looks at what became of the program.
  *
  * The program is started afresh when it was lost, and now and then.  After the
  * death of the tracer, and of whatever it has left to do its work (we are the
@@ -45,6 +45,7 @@ static const char *const hows[HOWS] = { "attach", "follow", "launch" };
 #define CLAUSES                                                     \
 	"pid$target:a.out:work:entry,pid$target:a.out:work:return," \
 	"pid$target:a.out:recurse:,pid$target:a.out:mixed:,"        \
+	"pid$target:a.out:checked_call:,"                           \
 	"pid$target:libc:memcpy:entry,victim$target:::turn,"        \
 	"syscall::nanosleep:,syscall::write:return"                 \
 	"{ @[probefunc, probename] = count(); } tick-150ms { exit(0); }"
@@ -348,6 +349,26 @@ start_target(struct target *t)
 	}
 }
 
+/* Its own children, which are ours when it has been killed: they would be taken
+ * for the next. */
+static void
+drop_orphans(void)
+{
+	char path[64];
+	int pid;
+
+	snprintf(
+	    path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *f = fopen(path, "re");
+	while (f != NULL && fscanf(f, "%d", &pid) == 1)
+		if (is_program(pid, victim)) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+		}
+	if (f != NULL)
+		fclose(f);
+}
+
 static void
 drop_target(struct target *t)
 {
@@ -357,6 +378,7 @@ drop_target(struct target *t)
 		kill(t->pid, SIGKILL);
 		waitpid(t->pid, NULL, 0);
 	}
+	drop_orphans();
 	close(t->to);
 	close(t->from);
 	*t = (struct target){ 0 };
@@ -369,7 +391,10 @@ progresses(struct target *t, char *why, size_t size)
 
 	if (write(t->to, "progress\n", 9) != 9 ||
 	    !get_line(t->from, line, sizeof(line))) {
-		snprintf(why, size, "does not answer%s", line);
+		int status = 0;
+		t->reaped = waitpid(t->pid, &status, WNOHANG) == t->pid;
+		snprintf(why, size, "does not answer%s, %s %x", line,
+		    t->reaped ? "has ended: status" : "lives", status);
 		return false;
 	}
 	snprintf(why, size, "%s", line);
@@ -656,12 +681,17 @@ print_table(void)
 	return bad != 0;
 }
 
+/* Some are passed on every road: "launch/POINT". */
 static enum how
-how_of(const char *point)
+how_of(const char **point)
 {
-	if (strncmp(point, "launch-", 7) == 0)
+	if (strncmp(*point, "launch/", 7) == 0) {
+		*point += 7;
 		return LAUNCH;
-	return strncmp(point, "follow-", 7) == 0 ? FOLLOW : ATTACH;
+	}
+	if (strncmp(*point, "launch-", 7) == 0)
+		return LAUNCH;
+	return strncmp(*point, "follow-", 7) == 0 ? FOLLOW : ATTACH;
 }
 
 int
@@ -691,9 +721,10 @@ main(int argc, char **argv)
 		}
 	}
 	for (int i = 4; i < argc; i++) {
-		enum how how = how_of(argv[i]);
+		const char *point = argv[i];
+		enum how how = how_of(&point);
 		why[0] = '\0';
-		enum verdict v = run_round(&t, how, argv[i], why, sizeof(why));
+		enum verdict v = run_round(&t, how, point, why, sizeof(why));
 		count(row_of(argv[i], strcspn(argv[i], ":")), argv[i], how, v,
 		    why);
 	}

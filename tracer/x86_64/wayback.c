@@ -8,14 +8,15 @@
  * shadow stack forbids it.
  *
  *	our call
- *	flags		by popf, from the data below: until the mask is set, no
- *			signal wants a stack
- *	mask		by rt_sigprocmask, which like every call keeps the flags
- *	registers	those that arguments and calls change, and no flags
+ *	mask		by rt_sigprocmask
+ *	registers	those that arguments and calls change
  *	pc
  *
- * A signal that waits is handled behind rt_sigprocmask, on the thread's stack,
- * and returns here.  Everything is read-only, and relative to the pc.
+ * Flags and stack pointer are the program's all the time: calls keep them, and
+ * nothing else here changes them.  So a signal may come at any instruction, as
+ * it may where we were killed with the mask already back.  One that waits is
+ * handled behind rt_sigprocmask, on the thread's stack, and returns here.
+ * Everything is read-only, and relative to the pc.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -32,33 +33,30 @@ asm(".pushsection .rodata\n"
     "	.hidden wayback_code, wayback_data, wayback_end\n"
     "wayback_code:\n"
     "	syscall\n"
-    "	leaq wayback_data(%rip), %rsp\n"
-    "	popfq\n"
-    "	movq wayback_data + 8(%rip), %rsp\n"
     "	movl $14, %eax\n" /* rt_sigprocmask(SIG_SETMASK, &mask, NULL, 8) */
     "	movl $2, %edi\n"
-    "	leaq wayback_data + 16(%rip), %rsi\n"
+    "	leaq wayback_data + 8(%rip), %rsi\n"
     "	movl $0, %edx\n"
     "	movl $8, %r10d\n"
     "	syscall\n"
-    "	movq wayback_data + 32(%rip), %rax\n"
-    "	movq wayback_data + 40(%rip), %rcx\n"
-    "	movq wayback_data + 48(%rip), %rdx\n"
-    "	movq wayback_data + 56(%rip), %rsi\n"
-    "	movq wayback_data + 64(%rip), %rdi\n"
-    "	movq wayback_data + 72(%rip), %r8\n"
-    "	movq wayback_data + 80(%rip), %r9\n"
-    "	movq wayback_data + 88(%rip), %r10\n"
-    "	movq wayback_data + 96(%rip), %r11\n"
-    "	jmp *wayback_data + 24(%rip)\n"
+    "	movq wayback_data + 24(%rip), %rax\n"
+    "	movq wayback_data + 32(%rip), %rcx\n"
+    "	movq wayback_data + 40(%rip), %rdx\n"
+    "	movq wayback_data + 48(%rip), %rsi\n"
+    "	movq wayback_data + 56(%rip), %rdi\n"
+    "	movq wayback_data + 64(%rip), %r8\n"
+    "	movq wayback_data + 72(%rip), %r9\n"
+    "	movq wayback_data + 80(%rip), %r10\n"
+    "	movq wayback_data + 88(%rip), %r11\n"
+    "	jmp *wayback_data + 16(%rip)\n"
     "	.balign 8\n"
     "wayback_data:\n"
-    "	.zero 104\n"
+    "	.zero 96\n"
     "wayback_end:\n"
     ".popsection\n");
 
 struct data {
-	uint64_t flags, sp, mask, pc, regs[9];
+	uint64_t sp, mask, pc, regs[9];
 };
 
 static const enum ureg kept[9] = { UREG_RAX, UREG_RCX, UREG_RDX, UREG_RSI,
@@ -70,7 +68,7 @@ code_size(void)
 	return (uintptr_t)wayback_data - (uintptr_t)wayback_code;
 }
 
-static_assert(sizeof(struct data) == 104, "as the code has it");
+static_assert(sizeof(struct data) == 96, "as the code has it");
 static_assert(SYS_rt_sigprocmask == 14, "as the code has it");
 
 void
@@ -78,7 +76,6 @@ wayback_write(uint8_t buf[WAYBACK_SIZE], const struct uregs *to, uint64_t mask)
 {
 	size_t code = code_size();
 	struct data d = {
-		.flags = to->r[UREG_RFLAGS] & ~RFLAGS_TF,
 		.sp = to->r[UREG_RSP],
 		.mask = mask,
 		.pc = to->r[UREG_RIP],
