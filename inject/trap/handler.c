@@ -53,6 +53,9 @@
 #define CODE_HWBKPT 4
 /* SS_AUTODISARM of include/uapi/linux/signal.h. */
 #define SS_DISARM (1U << 31)
+/* Of what is in the frame behind the registers that FXSAVE knows. */
+#define SW_BYTES 464
+#define SW_MAGIC 0x46505853
 
 void trap_handle(int sig, siginfo_t *si, void *ucontext);
 extern void trap_restore(void);
@@ -169,14 +172,34 @@ only_registers(const ucontext_t *uc)
 	    ((unsigned)uc->uc_stack.ss_flags & SS_DISARM) == 0;
 }
 
+/* Vector registers, which the kernel cleared for the handler: from the frame, as
+ * struct _fpstate and struct _fpx_sw_bytes of <asm/sigcontext.h> have it. */
+static void
+restore_vectors(const uint8_t *frame)
+{
+	const uint32_t *magic = (const void *)(frame + SW_BYTES);
+	const uint64_t *features = (const void *)(frame + SW_BYTES + 8);
+
+	if (frame == NULL)
+		return;
+	if (*magic == SW_MAGIC)
+		asm volatile("xrstor64 (%0)"
+			     :
+			     : "r"(frame), "a"((uint32_t)*features),
+			     "d"((uint32_t)(*features >> 32))
+			     : "memory");
+	else
+		asm volatile("fxrstor64 (%0)" : : "r"(frame) : "memory");
+}
+
 /*
- * To the system call instruction at its pc, which changes rcx and r11.  Vector
- * registers were not touched.  The mask first, on this stack: behind the change
- * of stacks nothing of this one is read.
+ * To the system call instruction at its pc, which changes rcx and r11.  The mask
+ * first, on this stack: behind the change of stacks nothing of this one is read.
  */
 static void
 call_again(const ucontext_t *uc)
 {
+	restore_vectors((const void *)uc->uc_mcontext.fpregs);
 	sys(NR_mask, SIG_SETMASK, (long)&uc->uc_sigmask, 0, 8);
 	asm volatile("pushq %c1(%0)\n"
 		     "	popfq\n"

@@ -86,7 +86,7 @@ for point in hit-fired hit-regs; do
 	is "again, $point: the tracer's end" $? 137
 	(trap '' PIPE; tell t go) 2>/dev/null # it may have gone
 	line t '^poll'
-	is "again, $point: the call" "$line" 'poll 1'
+	is "again, $point: the call" "$line" 'poll 1 changed 0'
 	end t
 	is "again, $point: the program's end" "$status" 0
 done
