@@ -8,6 +8,7 @@
  */
 #include "tracer/guardian.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,18 +109,15 @@ restore(int fd, uint64_t area)
 	}
 }
 
-/*
- * A child that was made just before the end has a copy of the area, as of its
- * int3s, and perhaps nobody had come to clean it.
- */
+/* The children of one thread. */
 static void
-restore_children(pid_t pid, uint64_t area)
+restore_children_of(pid_t pid, long tid, uint64_t area)
 {
 	char path[64], text[4096];
 	char *p = text, *end;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
-	    (int)pid);
+	snprintf(
+	    path, sizeof(path), "/proc/%d/task/%ld/children", (int)pid, tid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 	if (fd >= 0)
@@ -135,6 +134,36 @@ restore_children(pid_t pid, uint64_t area)
 		restore(fd, area);
 		close(fd);
 	}
+}
+
+/*
+ * A child that was made just before the end has a copy of the area, as of its
+ * int3s, and perhaps nobody had come to clean it.
+ */
+static void
+restore_children(pid_t pid, uint64_t area)
+{
+	union {
+		struct dirent64 d; /* as getdents64(2) has them */
+		char bytes[4096];
+	} buf;
+	char path[64];
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (
+	    fd >= 0 && (n = syscall(SYS_getdents64, fd, &buf, sizeof(buf))) > 0)
+		for (long at = 0; at < n;) {
+			const struct dirent64 *d =
+			    (const void *)(buf.bytes + at);
+			long tid = strtol(d->d_name, NULL, 10);
+			if (tid > 0)
+				restore_children_of(pid, tid, area);
+			at += d->d_reclen;
+		}
+	if (fd >= 0)
+		close(fd);
 }
 
 /* The code of a system call that was being made in a target: once the thread

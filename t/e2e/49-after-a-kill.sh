@@ -90,4 +90,19 @@ for point in hit-fired hit-regs; do
 	end t
 	is "again, $point: the program's end" "$status" 0
 done
+
+# A child that nobody had come to clean, of any thread: the guardian does.
+start t "$bin/bears"
+line t '^ready'
+start_null dt env DTRAP_KILL=follow-keep:1 "$DTRAP" -q -x switchrate=5ms \
+    -n 'BEGIN { printf("armed\n"); }' -n 'pid$target:a.out:work:entry { @ = count(); }' \
+    -p "${pid[t]}"
+line dt '^armed$'
+tell t go
+end dt
+is "a child: the tracer's end" "$status" 137
+line t '^text'
+is "a child" "$line" 'text as before'
+end t
+is "a child: the program's end" "$status" 0
 finish
