@@ -394,7 +394,9 @@ note_exec(struct thread *th)
 	else if (caller != th) {
 		th->call = caller->call;
 		th->want_exit = caller->want_exit;
+		sigtrap_inherit(caller, th);
 	}
+	sigtrap_show(th);
 	th->in_syscall = th->syscall_known = true;
 	th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
 	for (size_t i = 0; i < p->threads.len; i++) {

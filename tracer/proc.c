@@ -129,6 +129,7 @@ int
 thread_release(struct thread *th)
 {
 	thread_watch(th, 0);
+	sigtrap_show(th);
 	thread_restart_call(th);
 	thread_put_off_call(th);
 	write_back(th);

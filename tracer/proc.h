@@ -116,6 +116,7 @@ struct proc {
 	bool trap_ignored, trap_caught;
 	bool trap_saved; /* trap_action holds it, for putting it
 				  * back */
+	bool trap_sent;  /* somebody sends it: it is not hidden */
 	uint64_t trap_action[ACTION_WORDS];
 	uint64_t trap_looked; /* when it was last read, ms */
 	/* What is blocked besides while the handler of signal n runs, at
@@ -192,6 +193,7 @@ struct thread {
 	bool mask_known; /* sigmask is as of mask_looked, ms (sigtrap.c) */
 	uint64_t sigmask, mask_looked;
 	uint64_t mask_before; /* what sigmask was before it last changed */
+	bool trap_hidden;     /* the kernel's mask is sigmask without SIGTRAP */
 
 	bool regs_valid; /* regs holds this stop's registers */
 	bool into_slot;  /* what regs say is to be run in a slot */
@@ -429,7 +431,9 @@ bool sigtrap_delivered(struct thread *th);
 /* Is SIGTRAP caught or ignored, or does the thread's mask treat it otherwise
  * than the signals that programs treat alike? */
 bool sigtrap_apart(const struct thread *th);
-/* Is SIGTRAP known to be blocked, but for what an int3 does? */
+/* What was hidden of a stopped thread's mask is the kernel's again. */
+void sigtrap_show(struct thread *th);
+/* Is SIGTRAP known to be blocked, but for what an int3 does, and not hidden? */
 bool sigtrap_blocked(const struct thread *th);
 
 /*

@@ -110,6 +110,8 @@ procfs_status(pid_t tid, struct proc_status *out)
 		.sig_blocked = status_number(text, "SigBlk", 16, 0),
 		.sig_ignored = status_number(text, "SigIgn", 16, 0),
 		.sig_caught = status_number(text, "SigCgt", 16, 0),
+		.sig_pending = status_number(text, "SigPnd", 16, 0) |
+		    status_number(text, "ShdPnd", 16, 0),
 		.seccomp = (int)status_number(text, "Seccomp", 10, 0),
 		.filters = (int)status_number(
 		    text, "Seccomp_filters", 10, (uint64_t)-1),

@@ -21,6 +21,7 @@ struct proc_status {
 	uint32_t uid[3], gid[3]; /* real, effective, saved */
 	uint64_t cap_permitted;
 	uint64_t sig_blocked, sig_ignored, sig_caught;
+	uint64_t sig_pending; /* the thread's and its process's */
 	int seccomp; /* 0, 1 strict, 2 filter */
 	int filters; /* of them; -1 when the kernel does not say */
 	bool no_new_privs;

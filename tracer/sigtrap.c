@@ -26,6 +26,18 @@
  * its mask all day) the bit is taken to be like the signals that programs treat
  * alike: who blocks SIGILL, SIGBUS, SIGFPE and SIGSEGV blocks everything.
  *
+ * A thread that blocks SIGTRAP would die of the first int3 that it meets after
+ * our death, whatever handler there is.  So the bit is hidden from the kernel
+ * where the handler of inject/trap/ stands and the program has no use for the
+ * signal, but blocks all there are (trap_hidden): from when we come, or from the first hit after the
+ * program has blocked it.  (That hit has the action reset, for all threads, until
+ * we have put it back: so it must be rare.)  It is shown again
+ *
+ *	when the program asks for its mask or changes it (sigwatch.c)
+ *	when the thread executes a program, and when it is let go
+ *	when somebody sends a SIGTRAP: it is then pending, as it should be, and
+ *	is not hidden in this process any more
+ *
  * Where a marker of the watch could not be placed, or no probe has a site yet,
  * the disposition is read from /proc at a hit if that is LOOK_MS ago.
  *
@@ -33,7 +45,11 @@
  * swallows the int3's (a standard signal is queued once) and is what we get to
  * see: it goes back to where it was, with its own siginfo.
  *
- * Limits.  A SIGTRAP that was blocked or unblocked by itself in a way that is
+ * Limits.  While the bit is hidden, /proc and the frames of handlers show a mask
+ * without it.  Where such a mask is put back when nobody sees it, the bit is lost:
+ * in a handler from which the thread returns after it was let go, in a child that
+ * it has by fork() and that is not followed, as the C library puts back there what
+ * it found before.  A SIGTRAP that was blocked or unblocked by itself in a way that is
  * not seen (see sigwatch.c) is restored wrongly.  Handlers of other signals
  * that were there when their process was attached have an unknown sa_mask.
  * Between the hit and its repair a SIGTRAP of somebody else may get through,
@@ -199,9 +215,54 @@ keep_pending(struct thread *th)
 {
 	siginfo_t si;
 
-	if (thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
-	    si.si_code != TRAP_BRKPT)
-		th->sig = SIGTRAP;
+	if (thread_siginfo(th, &si) < 0 || si.si_code == SI_KERNEL ||
+	    si.si_code == TRAP_BRKPT)
+		return;
+	sigtrap_show(th);
+	th->proc->trap_sent = true;
+	th->sig = SIGTRAP;
+}
+
+/* May it be hidden?  Not where it is treated otherwise than its kin, as somebody
+ * has a use for it there, and no heuristics bring it back; not in sigsuspend()
+ * and its like, where there are two masks; and not if one is pending, which
+ * would be delivered. */
+static bool
+can_hide(const struct thread *th, uint64_t mask)
+{
+	const struct proc *p = th->proc;
+	struct proc_status st;
+
+	return p->guarded && seems_blocked(mask) && !p->trap_caught &&
+	    !p->trap_ignored && !p->trap_sent && p->space->sig_watched &&
+	    !p->space->mask_unseen && procfs_status(th->tid, &st) == 0 &&
+	    (st.sig_pending & SIGBIT(SIGTRAP)) == 0 &&
+	    ((st.sig_blocked ^ mask) & ~SIGBIT(SIGTRAP)) == 0;
+}
+
+void
+sigtrap_hide(struct thread *th)
+{
+	uint64_t mask;
+
+	if (th->trap_hidden || !sigtrap_blocked(th) ||
+	    th->state != TH_STOPPED || thread_sigmask(th, &mask) < 0 ||
+	    !can_hide(th, mask))
+		return;
+	th->trap_hidden = thread_set_sigmask(th, mask & ~SIGBIT(SIGTRAP)) == 0;
+}
+
+void
+sigtrap_show(struct thread *th)
+{
+	uint64_t mask;
+
+	if (!th->trap_hidden)
+		return;
+	th->trap_hidden = false;
+	if (th->state == TH_STOPPED && thread_sigmask(th, &mask) == 0 &&
+	    was_blocked(th, mask))
+		thread_set_sigmask(th, mask | SIGBIT(SIGTRAP));
 }
 
 int
@@ -257,8 +318,14 @@ thread_mend_sigtrap(struct thread *th)
 	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	if (was != th->sigmask || !th->mask_known)
 		mask_becomes(th, was);
-	if (blocked && (mask & SIGBIT(SIGTRAP)) == 0)
-		thread_set_sigmask(th, th->sigmask);
+	if (th->proc->space->mask_unseen)
+		sigtrap_show(th);
+	th->trap_hidden &= blocked;
+	if (blocked && !th->trap_hidden && (mask & SIGBIT(SIGTRAP)) == 0) {
+		th->trap_hidden = can_hide(th, mask);
+		if (!th->trap_hidden)
+			thread_set_sigmask(th, th->sigmask);
+	}
 	if (blocked || th->proc->trap_ignored)
 		action_restore(th);
 	else if (!th->proc->space->sig_watched)
@@ -280,7 +347,7 @@ begin_proc(struct proc *p)
 		struct thread *th = *at;
 		uint64_t mask;
 		/* An int3 that nobody has looked at has changed it. */
-		if (th->state != TH_STOPPED || th->asleep ||
+		if (th->state != TH_STOPPED || th->asleep || th->trap_hidden ||
 		    (th->queued != 0 && th->stop == EV_TRAP) ||
 		    thread_sigmask(th, &mask) < 0)
 			continue;
@@ -290,6 +357,8 @@ begin_proc(struct proc *p)
 	for (size_t i = 0;
 	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
 		sigtrap_save(p->threads.at[i]);
+	vec_foreach(th, &p->threads)
+		sigtrap_hide(*th);
 }
 
 void
@@ -304,6 +373,7 @@ sigtrap_inherit(const struct thread *parent, struct thread *th)
 {
 	th->sigmask = parent->sigmask;
 	th->mask_known = parent->mask_known;
+	th->trap_hidden = parent->trap_hidden;
 }
 
 /*
@@ -319,6 +389,8 @@ sigtrap_born(struct thread *th)
 	th->mask_known = thread_sigmask(th, &mask) == 0;
 	if (!th->mask_known)
 		return;
+	if (th->trap_hidden)
+		mask |= SIGBIT(SIGTRAP);
 	th->mask_before = mask;
 	if (!inherits || (mask | NEVER_BLOCKED) != ~UINT64_C(0))
 		th->sigmask = mask;
@@ -367,6 +439,19 @@ sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS])
 	    !p->trap_ignored && action[ACTION_HANDLER] != HANDLER_DEFAULT;
 }
 
+/* A SIGTRAP that was sent is delivered: it becomes pending where it is blocked.
+ * One that an instruction raises kills who blocks it. */
+static void
+sent(struct thread *th)
+{
+	siginfo_t si;
+
+	if (thread_siginfo(th, &si) < 0 || si.si_code > 0)
+		return;
+	th->proc->trap_sent = true;
+	sigtrap_show(th);
+}
+
 bool
 sigtrap_delivered(struct thread *th)
 {
@@ -375,6 +460,8 @@ sigtrap_delivered(struct thread *th)
 
 	if (sig <= 0 || sig > SIGNALS)
 		return false;
+	if (sig == SIGTRAP && th->trap_hidden)
+		sent(th);
 	uint64_t mask = p->handler_mask[sig - 1];
 	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
 	if (sig == SIGTRAP && p->trap_caught && p->trap_saved &&
@@ -400,5 +487,6 @@ sigtrap_apart(const struct thread *th)
 bool
 sigtrap_blocked(const struct thread *th)
 {
-	return th->mask_known && (th->sigmask & SIGBIT(SIGTRAP)) != 0;
+	return th->mask_known && !th->trap_hidden &&
+	    (th->sigmask & SIGBIT(SIGTRAP)) != 0;
 }

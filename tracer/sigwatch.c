@@ -437,6 +437,7 @@ sigwatch_hit(struct thread *th, const struct uregs *regs)
 	switch (regs->r[UREG_RAX]) {
 	case SYS_rt_sigaction: sees_action(th, regs); break;
 	case SYS_rt_sigprocmask:
+		sigtrap_show(th);
 		sees_mask(th, regs);
 		if (w != NULL)
 			w->mask_hits++;

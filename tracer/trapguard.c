@@ -69,6 +69,8 @@ begin_proc(struct proc *p)
 	if (p->trap_ignored || (p->trap_caught && !p->trap_saved))
 		return;
 	p->guarded = set_action(p, NULL, false) == 0;
+	vec_foreach(th, &p->threads)
+		sigtrap_hide(*th);
 }
 
 void

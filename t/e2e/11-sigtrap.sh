@@ -24,6 +24,8 @@ same_traced "$work" "$bin/trapmask" busily
 is "busily: hits" "$hits" 6004
 same_traced "$all" "$bin/trapmask" actions
 same_traced "$all" "$bin/trapmask" handlers
+same_traced "$work" "$bin/trapmask" everything
+same_traced "$all" "$bin/trapmask" everything
 same_traced "$work" "$bin/trapmask" threads
 same_traced "$work" "$bin/trapmask" children
 # Programs without a run-time linker, one of another C library.

@@ -73,6 +73,29 @@ for point in clean-handler clean-end clean-end clean-end clean-end; do
 	is "slots, $point: the program's end" "$status" 0
 done
 
+# Threads that block every signal, SIGTRAP with it: no handler would help one
+# whose int3 is raised while the kernel has it blocked.
+for point in hit-regs:50 hit-moved:200 resume-set:300 clean-begin:1; do
+	ends=
+	[ "$point" != clean-begin:1 ] || ends='tick-50ms { exit(0); }'
+	start t "$bin/victim" blocked
+	line t '^ready'
+	# shellcheck disable=SC2016
+	DTRAP_KILL=$point timeout 60 "$DTRAP" -q -x follow=none -n \
+	    'pid$target:a.out:work:entry,pid$target:a.out:recurse:
+	    { @ = count(); } '"$ends" -p "${pid[t]}" \
+	    >/dev/null 2>&1 </dev/null
+	is "blocked, $point: the tracer's end" $? 137
+	(trap '' PIPE; tell t progress) 2>/dev/null
+	line t '^progress'
+	is "blocked, $point: progress" "$line" 'progress ok wrong 0'
+	close_in t
+	line t '^done'
+	is "blocked, $point: results" "$line" 'done wrong 0'
+	end t
+	is "blocked, $point: the program's end" "$status" 0
+done
+
 # A call that waits is made again after a stop, and the instruction has a probe
 # by then.  After a signal's handler the kernel would end it.
 for point in hit-fired hit-regs; do

@@ -299,6 +299,83 @@ handlers(void)
 	}
 }
 
+/* By the library alone. */
+static void
+ask(const char *step)
+{
+	sigset_t set;
+
+	sigpending(&set);
+	printf("%s: blocked %d pending %d; traps %d\n", step, blocked(),
+	    sigismember(&set, SIGTRAP), traps);
+	fflush(stdout);
+}
+
+static void
+on_work(int sig, siginfo_t *info, void *uc)
+{
+	work(sig);
+}
+
+static void
+in_child(const char *how)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		work(0);
+		ask("child");
+		execl("/proc/self/exe", "trapmask", how, NULL);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	printf("its end: %x\n", status);
+}
+
+/* All that can be blocked, as a thread does that wants no signals. */
+static void
+everything(void)
+{
+	const struct timespec soon = { 0, 0 };
+	sigset_t all, trap;
+	siginfo_t si;
+
+	sigfillset(&all);
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	for (int i = 0; i < 2; i++) {
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
+		for (int n = 0; n < 20; n++)
+			work(n);
+		ask("all");
+		work(i);
+		handle(SIGUSR1, on_work, 0, SIGTRAP);
+		change(SIG_UNBLOCK, SIGUSR1);
+		work(i);
+		raise(SIGUSR1);
+		work(i);
+		ask("after a handler");
+		in_child("asked");
+		work(i);
+		raise(SIGTRAP);
+		work(i);
+		ask("raised");
+		printf("taken: %d\n", sigtimedwait(&trap, &si, &soon));
+		work(i);
+		ask("taken");
+		handle(SIGTRAP, on_trap, 0, 0);
+		work(i);
+		kill(getpid(), SIGTRAP);
+		work(i);
+		ask("handled");
+		pthread_sigmask(SIG_UNBLOCK, &all, NULL);
+		work(i);
+		ask("none");
+		signal(SIGTRAP, SIG_DFL);
+	}
+}
+
 static pthread_barrier_t both;
 
 static void *
@@ -523,6 +600,10 @@ main(int argc, char **argv)
 		actions();
 	else if (strcmp(what, "handlers") == 0)
 		handlers();
+	else if (strcmp(what, "everything") == 0)
+		everything();
+	else if (strcmp(what, "asked") == 0)
+		ask(work(0) == 1 ? "asked" : "wrong");
 	else if (strcmp(what, "threads") == 0)
 		threads();
 	else if (strcmp(what, "children") == 0)
