@@ -327,7 +327,7 @@ wants_syscalls(const struct thread *th)
 {
 	const struct super *su = th->proc->super;
 
-	return th->want_syscalls || th->want_exit ||
+	return th->want_syscalls || th->want_exit || th->hide_after ||
 	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
 }
 

@@ -194,6 +194,7 @@ struct thread {
 	uint64_t sigmask, mask_looked;
 	uint64_t mask_before; /* what sigmask was before it last changed */
 	bool trap_hidden;     /* the kernel's mask is sigmask without SIGTRAP */
+	bool hide_after;      /* it is to be, when a call has ended */
 
 	bool regs_valid; /* regs holds this stop's registers */
 	bool into_slot;  /* what regs say is to be run in a slot */
@@ -431,6 +432,11 @@ bool sigtrap_delivered(struct thread *th);
 /* Is SIGTRAP caught or ignored, or does the thread's mask treat it otherwise
  * than the signals that programs treat alike? */
 bool sigtrap_apart(const struct thread *th);
+/* A stopped thread that blocks SIGTRAP does not any more as far as the kernel
+ * knows, if that can be: now; or when the mask has been set, as its next system
+ * call is about to do. */
+void sigtrap_hide(struct thread *th);
+void sigtrap_hide_after(struct thread *th);
 /* What was hidden of a stopped thread's mask is the kernel's again. */
 void sigtrap_show(struct thread *th);
 /* Is SIGTRAP known to be blocked, but for what an int3 does, and not hidden? */

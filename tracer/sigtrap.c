@@ -29,9 +29,10 @@
  * A thread that blocks SIGTRAP would die of the first int3 that it meets after
  * our death, whatever handler there is.  So the bit is hidden from the kernel
  * where the handler of inject/trap/ stands and the program has no use for the
- * signal, but blocks all there are (trap_hidden): from when we come, or from the first hit after the
- * program has blocked it.  (That hit has the action reset, for all threads, until
- * we have put it back: so it must be rare.)  It is shown again
+ * signal, but blocks all there are (trap_hidden): from when we come, from the end
+ * of the call that blocks it (hide_after), or, if that was not seen, from the
+ * first hit.  (Such a hit has the action reset, for all threads, until we have
+ * put it back: so it must be rare.)  It is shown again
  *
  *	when the program asks for its mask or changes it (sigwatch.c)
  *	when the thread executes a program, and when it is let go
@@ -223,21 +224,34 @@ keep_pending(struct thread *th)
 	th->sig = SIGTRAP;
 }
 
-/* May it be hidden?  Not where it is treated otherwise than its kin, as somebody
- * has a use for it there, and no heuristics bring it back; not in sigsuspend()
- * and its like, where there are two masks; and not if one is pending, which
- * would be delivered. */
+/* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
+ * its kin somebody has a use for it, and no heuristics bring it back. */
+static bool
+has_no_use(const struct proc *p, uint64_t mask)
+{
+	return p->guarded && seems_blocked(mask) && !p->trap_caught &&
+	    !p->trap_ignored && !p->trap_sent && p->space->sig_watched &&
+	    !p->space->mask_unseen;
+}
+
+/* May it be hidden?  Not in sigsuspend() and its like, where there are two
+ * masks, and not if one is pending, which would be delivered. */
 static bool
 can_hide(const struct thread *th, uint64_t mask)
 {
-	const struct proc *p = th->proc;
 	struct proc_status st;
 
-	return p->guarded && seems_blocked(mask) && !p->trap_caught &&
-	    !p->trap_ignored && !p->trap_sent && p->space->sig_watched &&
-	    !p->space->mask_unseen && procfs_status(th->tid, &st) == 0 &&
+	return has_no_use(th->proc, mask) && procfs_status(th->tid, &st) == 0 &&
 	    (st.sig_pending & SIGBIT(SIGTRAP)) == 0 &&
 	    ((st.sig_blocked ^ mask) & ~SIGBIT(SIGTRAP)) == 0;
+}
+
+void
+sigtrap_hide_after(struct thread *th)
+{
+	/* In a process that has our filter each call has a stop of its own. */
+	th->hide_after = sigtrap_blocked(th) && !th->proc->filtered &&
+	    has_no_use(th->proc, th->sigmask);
 }
 
 void

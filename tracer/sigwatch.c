@@ -439,6 +439,7 @@ sigwatch_hit(struct thread *th, const struct uregs *regs)
 	case SYS_rt_sigprocmask:
 		sigtrap_show(th);
 		sees_mask(th, regs);
+		sigtrap_hide_after(th);
 		if (w != NULL)
 			w->mask_hits++;
 		break;

@@ -177,9 +177,6 @@ void event_purge(struct super *su, const struct proc *p);
 /* sigtrap.c: a thread is born; it makes its first stop. */
 void sigtrap_inherit(const struct thread *parent, struct thread *th);
 void sigtrap_born(struct thread *th);
-/* A stopped thread that blocks SIGTRAP does not any more as far as the kernel
- * knows, if that can be; see sigtrap.c. */
-void sigtrap_hide(struct thread *th);
 /* Keep SIGTRAP's handler, to put it back after a hit. */
 void sigtrap_save(struct thread *th);
 /* The action on SIGTRAP is another from now on. */

@@ -193,6 +193,10 @@ void
 syscalls_event(struct state *st, const struct event *ev)
 {
 	ev->thread->want_exit = false;
+	if (ev->kind == EV_SYSCALL_EXIT && ev->thread->hide_after) {
+		ev->thread->hide_after = false;
+		sigtrap_hide(ev->thread);
+	}
 	if (ev->kind == EV_SECCOMP)
 		filtered(st, ev->thread);
 	else if (ev->kind == EV_SYSCALL_ENTER)
