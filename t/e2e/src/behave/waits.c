@@ -737,10 +737,12 @@ static struct wait waits[] = {
 	WAIT("flock", lock_file, unlock_file),
 	WAIT("fcntl", lock_range, unlock_range),
 	WAIT("open-fifo", open_fifo, wake_fifo),
-	WAIT("waitpid", wait_child, wake_fd),
-	WAIT("vfork", wait_vfork, wake_fd),
 	WAIT("io_getevents", get_events, wake_fd),
 	WAIT("splice", splice_pipe, wake_fd),
+	/* Last: the SIGCHLD of their ends may break off a call of another
+	 * thread in a process that is traced (doc/safety.md). */
+	WAIT("waitpid", wait_child, wake_fd),
+	WAIT("vfork", wait_vfork, wake_fd),
 };
 
 #define WAITS (sizeof(waits) / sizeof(*waits))
