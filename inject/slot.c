@@ -99,13 +99,14 @@ chunk_of(const struct slots *s, uint64_t addr)
 static struct chunk *
 chunk_add(struct slots *s, uint64_t start, uint64_t size)
 {
-	struct chunk *c = vec_push(&s->chunks);
-
-	*c = (struct chunk){ .start = start,
+	struct chunk made = { .start = start,
 		.size = size,
-		.owner = mem_zalloc(size / GRANULE * sizeof(*c->owner)),
+		.owner = mem_zalloc(size / GRANULE * sizeof(*made.owner)),
 		.image = mem_zalloc(size),
 		.free = size / GRANULE };
+	struct chunk *c = vec_push(&s->chunks);
+
+	*c = made;
 	LOG("slot", "chunk of %#lx bytes at %#lx", (unsigned long)size,
 	    (unsigned long)start);
 	return c;

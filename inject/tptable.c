@@ -123,16 +123,32 @@ page_lookup(const struct tptable *tab, uint64_t addr)
 	return hash_get(&tab->pages, addr / PAGE);
 }
 
+static void
+page_add(struct tptable *tab, uint64_t addr)
+{
+	struct page *p;
+
+	if (page_lookup(tab, addr) != NULL)
+		return;
+	hash_reserve(&tab->pages, 1);
+	p = mem_zalloc(sizeof(*p));
+	p->number = addr / PAGE;
+	hash_set(&tab->pages, p->number, p);
+}
+
+void
+entries_arming(struct tptable *tab, struct entry *const *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		page_add(tab, entries[i]->tp.addr);
+	hash_reserve(&tab->recent, n);
+}
+
 void
 entry_armed(struct tptable *tab, struct entry *e)
 {
 	struct page *p = page_lookup(tab, e->tp.addr);
 
-	if (p == NULL) {
-		p = mem_zalloc(sizeof(*p));
-		p->number = e->tp.addr / PAGE;
-		hash_set(&tab->pages, p->number, p);
-	}
 	e->page_next = p->armed;
 	p->armed = e;
 	e->tp.state = TP_TRAP;
@@ -268,8 +284,10 @@ tptable_fork(const struct tptable *tab, struct target *child)
 			d->tp.refs = 0;
 		else
 			hash_set(&copy->by_addr, d->tp.addr, d);
-		if (e->tp.state == TP_TRAP)
+		if (e->tp.state == TP_TRAP) {
+			entries_arming(copy, &d, 1);
 			entry_armed(copy, d);
+		}
 		if (e->tp.queued)
 			entry_queue(copy, d);
 		if (e->draining)

@@ -6,6 +6,8 @@
  *   - by_addr holds every tracepoint that is not GONE, one per address;
  *   - a byte of text differs from the program's only for a tracepoint in state
  *     TRAP, and only where patch_run() wrote it;
+ *   - between the write of an int3 and its being noted nothing is allocated:
+ *     the emergency exit takes out what is noted;
  *   - an int3 is written after its slot, and what takes it out when we are
  *     gone (trapset.h), have reached the target;
  *   - what is not the byte we wrote is not restored.
@@ -357,20 +359,21 @@ arm_all(struct tptable *tab, struct commit *c)
 	drop_failed(&c->arm);
 	add_traps(tab, c);
 	sort_entries(&c->arm);
+	entries_arming(tab, c->arm.at, c->arm.len);
 	for (size_t i = 0, n; i < c->arm.len; i += n) {
 		struct entry **at = &c->arm.at[i];
 		n = run_length(at, c->arm.len - i);
 		patch_each(tab, at, n, PATCH_ARM, done);
 		fault_kill("arm-run");
-		for (size_t k = 0; k < n; k++) {
+		for (size_t k = 0; k < n; k++)
 			if (done[k] == 0)
 				entry_armed(tab, at[k]);
-			else
+		for (size_t k = 0; k < n; k++)
+			if (done[k] != 0)
 				commit_fail(c, at[k],
 				    done[k] == -EBUSY ? "text has changed" :
 							"text cannot be "
 							"written");
-		}
 	}
 }
 

@@ -62,7 +62,11 @@ void entry_reap(struct tptable *tab, struct entry *e);
 void entry_queue(struct tptable *tab, struct entry *e);
 /* Its slot is freed when no thread is in it. */
 void entry_drain(struct tptable *tab, struct entry *e);
-/* e's int3 is in place from now on. */
+/* Int3s are about to be written for these: what entry_armed() needs is got now,
+ * as one that is not in the table when memory runs out would stay. */
+void entries_arming(
+    struct tptable *tab, struct entry *const *entries, size_t n);
+/* e's int3 is in place from now on.  Allocates nothing. */
 void entry_armed(struct tptable *tab, struct entry *e);
 /* e's int3 is not in place any more.  Allocates nothing. */
 void entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state);

@@ -627,12 +627,13 @@ run(struct cli *c)
 		return build(c);
 	targets_init(&c->st);
 	loop_signals(&c->st);
-	panic_guard(c->st.super);
 	int r = open_output(c);
 	if (r == E_SUCCESS && c->st.opts.set[OPT_GRABANON]) {
 		state_message(&c->st, "grabanon: %s", unsupported('a'));
 		r = E_ERROR;
 	}
+	/* From before the first target on; it keeps a descriptor. */
+	panic_guard(c->st.super);
 	if (r == E_SUCCESS)
 		r = start_targets(c);
 	if (r == E_SUCCESS)

@@ -8,13 +8,20 @@
  *	3. detach; slots stay mapped, a thread in one runs on through it
  *
  * Nothing is allocated, and the tables may be half-way through a change: each
- * step is worth its while alone.  What is not stopped in time is let go by the
- * kernel when we die, and runs original text.
+ * step is worth its while alone, and a second fault ends the step, not the way
+ * out.  What is not stopped in time, or whose step failed, is let go by the
+ * kernel when we die, and runs original text; a stop for a signal is left with
+ * the kernel until the thread is let go (event.c), so that the handler in the
+ * target still comes to know of it.
+ *
+ * A descriptor is kept for it: whoever has run out of memory may have run out
+ * of those as well, and a process that has no open one needs it most.
  */
 #include "tracer/panic.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
+#include "tracer/event.h"
 #include "tracer/prov/semaphore.h"
 #include "tracer/super_impl.h"
 
@@ -35,28 +44,63 @@
 
 static struct super *guarded;
 static volatile sig_atomic_t entered;
+static int spare = -1; /* a descriptor, to be closed when one is needed */
 
 static void guard_signal(int sig);
 
-/* A copy of a space's memory that nobody has looked after yet: a fork's child.
- * Its int3s are its parent's. */
+/* ---- steps ---- */
+
+static sigjmp_buf step_end;
+static volatile sig_atomic_t in_step;
+
+/* fn(arg), as far as it gets. */
 static void
-restore_copy(struct space *of, pid_t pid)
+step(void (*fn)(void *arg), void *arg)
 {
-	struct tptable *tab = of->tab;
+	if (sigsetjmp(step_end, 1) == 0) {
+		in_step = 1;
+		if (fault_due(FAULT_EXIT))
+			raise(SIGSEGV);
+		fn(arg);
+	}
+	in_step = 0;
+}
+
+/* ---- text and semaphores ---- */
+
+static int
+copy_open(pid_t pid)
+{
 	char path[40];
-	uint8_t byte;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return;
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static void
+restore_copy_text(const struct space *of, int fd)
+{
+	struct tptable *tab = of->tab;
+	uint8_t byte;
+
 	for (struct tracepoint *tp = NULL;
 	     (tp = tracepoint_next(tab, tp)) != NULL;)
 		if ((tp->state == TP_TRAP || tp->state == TP_DRAINING) &&
 		    pread(fd, &byte, 1, (off_t)tp->addr) == 1 && byte == 0xcc &&
 		    pwrite(fd, &tp->saved, 1, (off_t)tp->addr) != 1)
 			break;
+}
+
+/* A copy of a space's memory that nobody has looked after yet: a fork's child.
+ * Its int3s are its parent's. */
+static void
+restore_copy(struct space *of, pid_t pid)
+{
+	int fd = copy_open(pid);
+
+	if (fd < 0)
+		return;
+	restore_copy_text(of, fd);
 	semaphores_lower_copy(of, fd);
 	close(fd);
 }
@@ -71,53 +115,147 @@ parent_space(struct proc *p)
 							      NULL;
 }
 
+/* One that has a struct already, and no table of its own. */
+static void
+restore_child(void *arg)
+{
+	struct proc *p = arg;
+	struct space *of = parent_space(p);
+
+	if (p->space->tab == NULL && of != NULL)
+		restore_copy(of, p->pid);
+}
+
+/* One whose maker has stopped to name it, when memory ran out. */
+static void
+restore_unnamed(void *arg)
+{
+	struct thread *th = arg;
+	unsigned long child = 0;
+
+	if (th->state != TH_STOPPED || th->proc->space->tab == NULL ||
+	    (th->stop != EV_FORK && th->stop != EV_VFORK &&
+		th->stop != EV_CLONE) ||
+	    tid_eventmsg(th->tid, &child) != 0 ||
+	    super_thread(guarded, (pid_t)child) != NULL ||
+	    super_proc(guarded, (pid_t)child) != NULL ||
+	    event_same_memory(th->tid, (pid_t)child) == 1)
+		return;
+	restore_copy(th->proc->space, (pid_t)child);
+}
+
+/* One that has stopped before its maker. */
+static void
+restore_early(void *arg)
+{
+	const struct early *e = arg;
+	struct proc *parent = super_proc(guarded, e->parent);
+	int fd;
+
+	if (!WIFSTOPPED(e->status) || parent == NULL ||
+	    parent->space->tab == NULL || (fd = copy_open(e->pid)) < 0)
+		return;
+	restore_copy_text(parent->space, fd);
+	close(fd);
+}
+
+/* By any thread that is there: a leader that has ended shows no memory. */
+static bool
+space_reopen(struct space *sp)
+{
+	bool open = false;
+
+	space_foreach_thread(th, sp)
+	{
+		if (!open && th->state != TH_GONE && !th->exiting)
+			open = space_open(sp, th->tid) == 0;
+	}
+	return open;
+}
+
+static void
+restore_space(void *arg)
+{
+	struct space *sp = arg;
+
+	tracepoint_restore_all(sp->tab);
+	semaphores_lower(sp);
+}
+
+/* One that has no descriptor, with that which we have kept. */
+static void
+restore_without(void *arg)
+{
+	struct space *sp = arg;
+
+	if (!space_reopen(sp))
+		return;
+	restore_space(sp);
+	close(sp->mem_fd);
+	sp->mem_fd = -1;
+}
+
 static void
 restore_all(void)
 {
 	/* Copies first: the parent's table still says what is armed. */
-	vec_foreach(p, &guarded->procs) {
-		struct space *of = parent_space(*p);
-		if ((*p)->space->tab == NULL && of != NULL)
-			restore_copy(of, (*p)->pid);
-	}
-	vec_foreach(p, &guarded->procs) {
-		if ((*p)->space->tab == NULL)
-			continue;
-		tracepoint_restore_all((*p)->space->tab);
-		semaphores_lower((*p)->space);
-	}
+	vec_foreach(p, &guarded->procs)
+		step(restore_child, *p);
+	hash_foreach(e, &guarded->threads)
+		step(restore_unnamed, e->value);
+	vec_foreach(e, &guarded->early)
+		step(restore_early, e);
+	vec_foreach(p, &guarded->procs)
+		if ((*p)->space->tab != NULL)
+			step((*p)->space->mem_fd >= 0 ? restore_space :
+							restore_without,
+			    (*p)->space);
 }
+
+/* ---- stops ---- */
 
 /* One more stop: only what release() needs is kept of it. */
 static void
-note(pid_t tid, int status)
+note(struct thread *th, int status)
 {
-	struct thread *th = super_thread(guarded, tid);
 	int sig = WSTOPSIG(status), event = status >> 16;
+	unsigned long child = 0;
 
 	if (!WIFSTOPPED(status)) {
-		if (th != NULL)
-			th->state = TH_GONE;
-		return;
-	}
-	if (th != NULL && th->untaken) { /* the stop that we know */
-		th->untaken = false;
+		th->state = TH_GONE;
 		return;
 	}
 	if (event != 0 || sig == (SIGTRAP | 0x80))
 		sig = 0;
-	if (th == NULL) { /* a child that was not announced yet */
-		tid_release(tid, sig);
-		return;
-	}
 	th->state = TH_STOPPED;
 	th->regs_valid = th->regs_dirty = false;
 	th->stop = sig == SIGTRAP ? EV_TRAP : EV_SIGNAL;
 	th->sig = sig;
-	unsigned long child = 0;
 	if (event_makes_child(event) && th->proc->space->tab != NULL &&
-	    tid_eventmsg(tid, &child) == 0)
+	    tid_eventmsg(th->tid, &child) == 0)
 		restore_copy(th->proc->space, (pid_t)child);
+}
+
+/* Has it stopped, or ended?  A stop for a signal stays with the kernel. */
+static bool
+take(struct thread *th, int options)
+{
+	static const volatile int never;
+	int status;
+
+	if (wait_peek(th->tid, &status, __WALL | options, &never) != th->tid)
+		return false;
+	event_left_stop(th);
+	if (WIFSTOPPED(status) && status >> 16 == 0 &&
+	    WSTOPSIG(status) < 0x80) {
+		th->untaken = true;
+		guarded->untaken++;
+	} else if (wait_call(th->tid, &status, __WALL | WNOHANG, &never) !=
+	    th->tid) {
+		return false;
+	}
+	note(th, status);
+	return true;
 }
 
 /*
@@ -142,12 +280,29 @@ adopt_stopped(struct thread *th)
 	th->sig = si.si_signo;
 }
 
+static bool
+is_wanted(const struct thread *th)
+{
+	return th->state == TH_RUNNING || th->state == TH_NEW;
+}
+
+/* Is its stop still to come? */
+static bool
+is_missing(struct thread *th, int rounds)
+{
+	if (is_wanted(th))
+		take(th, WNOHANG);
+	if (th->state == TH_RUNNING && rounds > ROUNDS_HEARD)
+		adopt_stopped(th);
+	return is_wanted(th) && !th->exiting && !thread_asleep(th);
+}
+
+/* Those that nobody knows are not asked: what they stop for is left with the
+ * kernel. */
 static void
-stop_all(void)
+stop_all(void *arg)
 {
 	static const struct timespec round = { 0, ROUND_NS };
-	static const volatile int never;
-	int status;
 
 	hash_foreach(e, &guarded->threads) {
 		struct thread *th = e->value;
@@ -156,18 +311,8 @@ stop_all(void)
 	}
 	for (int i = 0; i < ROUNDS; i++) {
 		bool missing = false;
-		long tid;
-		while ((tid = wait_call(
-			    -1, &status, __WALL | WNOHANG, &never)) > 0)
-			note((pid_t)tid, status);
-		hash_foreach(e, &guarded->threads) {
-			struct thread *th = e->value;
-			if (th->state == TH_RUNNING && i > ROUNDS_HEARD)
-				adopt_stopped(th);
-			if ((th->state == TH_RUNNING || th->state == TH_NEW) &&
-			    !th->exiting && !thread_asleep(th))
-				missing = true;
-		}
+		hash_foreach(e, &guarded->threads)
+			missing |= is_missing(e->value, i);
 		if (!missing)
 			return;
 		nanosleep(&round, NULL);
@@ -185,10 +330,8 @@ is_ours(struct tptable *tab, uint64_t addr)
 static void
 back_up(struct thread *th)
 {
-	static const volatile int never;
 	struct tptable *tab = th->proc->space->tab;
 	struct uregs *regs;
-	int status;
 
 	if (tab == NULL && parent_space(th->proc) != NULL)
 		tab = parent_space(th->proc)->tab;
@@ -203,9 +346,8 @@ back_up(struct thread *th)
 	/* See take_pending_trap() in proc.c. */
 	for (int i = 0; i < 3 && th->stop != EV_TRAP; i++) {
 		if (!thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
-		    wait_call(th->tid, &status, __WALL, &never) < 0)
+		    !take(th, 0))
 			return;
-		note(th->tid, status);
 	}
 	if (th->stop != EV_TRAP || (regs = thread_regs(th)) == NULL)
 		return;
@@ -217,20 +359,33 @@ back_up(struct thread *th)
 }
 
 static void
+release(void *arg)
+{
+	struct thread *th = arg;
+
+	if (th->state != TH_STOPPED)
+		return;
+	back_up(th);
+	thread_release(th);
+}
+
+static void
 let_go(void)
 {
 	if (guarded == NULL || entered)
 		return;
 	entered = 1;
+	if (spare >= 0)
+		close(spare);
+	spare = -1;
 	restore_all();
-	stop_all();
-	hash_foreach(e, &guarded->threads) {
-		struct thread *th = e->value;
-		if (th->state != TH_STOPPED)
-			continue;
-		back_up(th);
-		thread_release(th);
-	}
+	step(stop_all, NULL);
+	/* Those that are left: through a stopped thread, word by word. */
+	vec_foreach(p, &guarded->procs)
+		if ((*p)->space->tab != NULL && (*p)->space->mem_fd < 0)
+			step(restore_space, (*p)->space);
+	hash_foreach(e, &guarded->threads)
+		step(release, e->value);
 }
 
 /* base_panic() says why and aborts when this returns. */
@@ -276,6 +431,10 @@ on_signal(int sig, siginfo_t *si, void *uc)
 		guard_signal(SIGBUS); /* SA_RESETHAND has taken it away */
 		return;
 	}
+	if (in_step) {
+		guard_signal(sig); /* for the next step */
+		siglongjmp(step_end, 1);
+	}
 	if (!entered) {
 		int n = snprintf(text, sizeof(text),
 		    "dtrap: internal error: signal %d; letting targets go\n",
@@ -307,7 +466,10 @@ panic_guard(struct super *su)
 	const stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
 
 	guarded = su;
-	entered = 0;
+	entered = in_step = 0;
+	if (spare >= 0)
+		close(spare);
+	spare = su != NULL ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
 	base_panic_hook(su != NULL ? on_panic : NULL);
 	if (su == NULL)
 		return;

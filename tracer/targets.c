@@ -256,9 +256,19 @@ start_addr(const struct space *sp, enum evaltime when)
 	return exec->bias + (s != NULL ? s->addr : object_entry(exec->object));
 }
 
+/* Without the marker it would run to its end. */
+static bool
+is_marked(const struct space *sp, uint64_t addr, const char **why)
+{
+	if (tracepoint_lookup(sp->tab, addr) != NULL)
+		return true;
+	*why = "no breakpoint can be put where it is to stop first";
+	return false;
+}
+
 /* From the exec stop to where evaltime says, or to another exec. */
 static bool
-run_program(struct state *st, struct proc *p)
+run_program(struct state *st, struct proc *p, const char **why)
 {
 	enum evaltime when = evaltime(st);
 	struct space_info *info = p->space->user;
@@ -266,7 +276,9 @@ run_program(struct state *st, struct proc *p)
 	if (when == EVAL_EXEC)
 		return true;
 	sites_commit(st, p->space);
-	if (info->have_lm && !run_until_stopped(st, p, false))
+	if (info->have_lm &&
+	    (!is_marked(p->space, info->lm.brk_addr, why) ||
+		!run_until_stopped(st, p, false)))
 		return false;
 	if (when == EVAL_PREINIT || st->executed_again)
 		return true;
@@ -276,15 +288,15 @@ run_program(struct state *st, struct proc *p)
 		return true;
 	mark(st, p->space, addr, false);
 	sites_commit(st, p->space);
-	return run_until_stopped(st, p, true);
+	return is_marked(p->space, addr, why) && run_until_stopped(st, p, true);
 }
 
 static bool
-run_to_evaltime(struct state *st, struct proc *p)
+run_to_evaltime(struct state *st, struct proc *p, const char **why)
 {
 	do {
 		st->executed_again = false;
-		if (!run_program(st, p))
+		if (!run_program(st, p, why))
 			return false;
 	} while (st->executed_again);
 	return true;
@@ -402,11 +414,10 @@ targets_launch(struct state *st, const char *cmd)
 	}
 	add_target(st, p, true);
 	space_setup(st, p);
-	if (!run_to_evaltime(st, p)) {
+	why = "it ended before it started";
+	if (!run_to_evaltime(st, p, &why)) {
 		if (!st->draining)
-			state_message(st,
-			    "failed to trace %s: it ended before it started",
-			    cmd);
+			state_message(st, "failed to trace %s: %s", cmd, why);
 		return -ECHILD;
 	}
 	return 0;

@@ -18,6 +18,7 @@ static const char *const names[FAULT_COUNT] = {
 	[FAULT_SLOT] = "slot:",
 	[FAULT_MAP] = "map:",
 	[FAULT_REMOTE] = "remote:",
+	[FAULT_EXIT] = "exit:",
 };
 
 static void

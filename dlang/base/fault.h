@@ -1,7 +1,7 @@
 /*
  * Faults on demand: the N-th call of a kind fails, as it would for want of
- * something.  For tests: set here, or by DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N
- * when the program starts.  DTRAP_DEBUG=fault tells when it happens.
+ * something.  For tests: set here, or by
+ * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N when the program starts.  DTRAP_DEBUG=fault tells when it happens.
  */
 #ifndef DLANG_BASE_FAULT_H
 #define DLANG_BASE_FAULT_H
@@ -13,6 +13,7 @@ enum fault {
 	FAULT_SLOT,   /* a slot for a displaced instruction */
 	FAULT_MAP,    /* memory of the target's near its text */
 	FAULT_REMOTE, /* a system call made in the target */
+	FAULT_EXIT,   /* a step of the emergency exit (tracer/panic.c) */
 	FAULT_COUNT
 };
 

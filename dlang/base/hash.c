@@ -71,31 +71,34 @@ find(const struct hash *h, uint64_t key, const char *str)
 	}
 }
 
-static void
-grow(struct hash *h)
+void
+hash_reserve(struct hash *h, size_t n)
 {
-	struct hash old = *h;
+	struct hash to = *h;
 
 	/* Rehash at 3/4 full, removed entries included. */
-	if (h->filled * 4 < h->cap * 3)
+	if (n == 0 || (h->filled + n - 1) * 4 < h->cap * 3)
 		return;
-	h->cap = old.count * 2 < CAP_MIN ? CAP_MIN : old.cap;
-	while (h->cap < old.count * 2)
-		h->cap *= 2;
-	h->at = mem_zalloc(h->cap * sizeof(*h->at));
-	h->filled = h->count;
-	for (size_t i = 0; i < old.cap; i++) {
-		struct hash_entry *e = &old.at[i];
+	size_t want = h->count + n - 1;
+	to.cap = want * 2 < CAP_MIN ? CAP_MIN : MAX(h->cap, (size_t)CAP_MIN);
+	while (to.cap < want * 2)
+		to.cap *= 2;
+	/* When there is no memory, the table is as it was. */
+	to.at = mem_zalloc(to.cap * sizeof(*to.at));
+	to.filled = to.count;
+	for (size_t i = 0; i < h->cap; i++) {
+		struct hash_entry *e = &h->at[i];
 		if (e->value != NULL)
-			*find(h, e->key, e->str) = *e;
+			*find(&to, e->key, e->str) = *e;
 	}
-	mem_free(old.at);
+	mem_free(h->at);
+	*h = to;
 }
 
 static void *
 set(struct hash *h, uint64_t key, const char *str, void *value)
 {
-	grow(h);
+	hash_reserve(h, 1);
 	struct hash_entry *e = find(h, key, str);
 	void *old = e->value;
 	if (old == NULL) {

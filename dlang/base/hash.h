@@ -36,6 +36,9 @@ void *hash_get_str(const struct hash *h, const char *key);
 void *hash_set(struct hash *h, uint64_t key, void *value);
 void *hash_set_str(struct hash *h, const char *key, void *value);
 
+/* The next n keys to be added need no memory. */
+void hash_reserve(struct hash *h, size_t n);
+
 /* Remove; returns the value that was there, or NULL.  Safe on the current
  * entry of hash_foreach. */
 void *hash_remove(struct hash *h, uint64_t key);

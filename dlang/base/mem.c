@@ -43,31 +43,46 @@ base_assert_failed(const char *expr, const char *file, int line)
 	base_panic("internal error: %s:%d: %s", file, line, expr);
 }
 
+static NORETURN void
+out_of_memory(size_t size)
+{
+	base_panic("out of memory (%zu bytes)", size);
+}
+
 static void *
 checked(void *p, size_t size)
 {
-	if (fault_due(FAULT_ALLOC))
-		p = NULL;
 	if (p == NULL)
-		base_panic("out of memory (%zu bytes)", size);
+		out_of_memory(size);
 	return p;
+}
+
+/* Before it is done: what cannot be moved stays where it is. */
+static void
+may_fail(size_t size)
+{
+	if (fault_due(FAULT_ALLOC))
+		out_of_memory(size);
 }
 
 void *
 mem_alloc(size_t size)
 {
+	may_fail(size);
 	return checked(malloc(size != 0 ? size : 1), size);
 }
 
 void *
 mem_zalloc(size_t size)
 {
+	may_fail(size);
 	return checked(calloc(1, size != 0 ? size : 1), size);
 }
 
 void *
 mem_realloc(void *p, size_t size)
 {
+	may_fail(size);
 	return checked(realloc(p, size != 0 ? size : 1), size);
 }
 
@@ -94,6 +109,7 @@ mem_printf(const char *fmt, ...)
 	char *p = NULL;
 	va_list ap;
 
+	may_fail(0);
 	va_start(ap, fmt);
 	int n = vasprintf(&p, fmt, ap);
 	va_end(ap);

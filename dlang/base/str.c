@@ -20,8 +20,9 @@ reserve(struct str *b, size_t more)
 {
 	if (b->len + more + 1 <= b->cap)
 		return;
-	b->cap = MAX(SPARE(b->cap), b->len + more + 1);
-	b->s = mem_realloc(b->s, b->cap);
+	size_t cap = MAX(SPARE(b->cap), b->len + more + 1);
+	b->s = mem_realloc(b->s, cap);
+	b->cap = cap;
 }
 
 void

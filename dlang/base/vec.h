@@ -21,12 +21,15 @@
 		size_t len, cap; \
 	}
 
-/* A pointer to a new last element, not initialised. */
-#define vec_push(v)                                                           \
+/* Room for one more: the next vec_push() takes no memory. */
+#define vec_reserve(v)                                                        \
 	((v)->len == (v)->cap ? (void)((v)->at = vec_grow((v)->at, &(v)->cap, \
 					   sizeof(*(v)->at))) :               \
-				(void)0,                                      \
-	    &(v)->at[(v)->len++])
+				(void)0)
+
+/* A pointer to a new last element, not initialised.  What is to go there is had
+ * before, if that may take memory: the emergency exit finds a vector whole. */
+#define vec_push(v)  (vec_reserve(v), &(v)->at[(v)->len++])
 
 #define vec_pop(v)   ((v)->at[--(v)->len])
 #define vec_clear(v) ((void)((v)->len = 0))
@@ -47,8 +50,11 @@
 static inline void *
 vec_grow(void *at, size_t *cap, size_t size)
 {
-	*cap = VEC_GROW(*cap);
-	return mem_realloc(at, *cap * size);
+	size_t want = VEC_GROW(*cap);
+
+	at = mem_realloc(at, want * size);
+	*cap = want;
+	return at;
 }
 
 #endif

@@ -1,9 +1,10 @@
 #!/bin/bash
-# timeout: 900
+# timeout: 2700
 # shellcheck disable=SC2317 # attached() and launched() are called by name
 # Out of memory, of slots, of memory near the text, of descriptors; system calls
 # in the target that fail: at the first, the second, ... of each, dtrap says
-# what is wrong or does without, and the target lives on with its own text.
+# what is wrong or does without, and the target lives on with its own text.  The
+# same when the way out meets a second fault, and for children.
 # TORTURE=1 goes through them one by one.
 . "${0%/*}/lib.sh"
 need_attach
@@ -14,23 +15,55 @@ ulimit -c 0
 
 start t "$bin/hotcool"
 line t ready
-text_of "${pid[t]}" >"$tmp/before"
+text_of "${pid[t]}" | sed '/(anonymous)/d' | sort >"$tmp/before"
 
 # shellcheck disable=SC2016
-script='pid$target:a.out:hot:entry { @[ustack(5)] = count(); }
+few='pid$target:a.out:hot:entry { @[ustack(5)] = count(); }
     pid$target:a.out:hot:return { @r = quantize(arg1); }
     pid$target:a.out:cool:entry { @c = count(); }
     syscall::getppid:entry { self->t = timestamp; }
     pid$target:a.out:hot:entry /n++ > 20/ { printf("%s\n", execname); exit(0); }'
+script=$few
+
+# Of each provider one, and every instruction.
+# shellcheck disable=SC2016
+many='pid$target:a.out:hot: { @[probename] = count(); }
+    pid$target:libc.so*:mem*:entry { @m = count(); }
+    syscall:::entry { @s[probefunc] = count(); }
+    proc::: { @p[probename] = count(); }
+    profile-997 { @t[ustack()] = count(); }
+    plockstat$target::: { @l = count(); }
+    pid$target:a.out:hot:entry /n++ > 20/ { exit(0); }'
+
+# For children.
+# shellcheck disable=SC2016
+family='pid$target:a.out:cool:entry { @ = count(); }
+    pid$target:a.out:hot:entry { exit(0); }'
+
+with=()
 
 # said WHAT: how dtrap may end, and that it says why.
 said() {
 	case $status in
 	0) ;;
-	1 | 134) [ -s "$tmp/err" ] || wrong "$1: status $status without a word" ;;
+	1 | 134) has "$tmp/err" '^dtrap: (out of memory|.* .* )' ;;
 	*) wrong "$1: status $status" ;;
 	esac
 	hasnt "$tmp/err" 'internal error'
+}
+
+# own_text WHAT: the target has its own, as soon as dtrap has ended.  Where a
+# step of the way out has failed, the guardian comes: WAIT is then set.
+own_text() {
+	local tries=${WAIT:+500}
+	# Who leaves in a hurry leaves the slots, as some thread may be in one;
+	# the next one takes them away.
+	until text_of "${pid[t]}" | sed '/(anonymous)/d' | sort >"$tmp/after" &&
+	    cmp -s "$tmp/before" "$tmp/after"; do
+		tries=$((${tries:-1} - 1))
+		[ $tries -gt 0 ] || break
+	done
+	same "$1: text" "$tmp/before" "$tmp/after"
 }
 
 # attached WHAT COMMAND...: it traces the target of -p for a while.
@@ -43,13 +76,7 @@ attached() {
 	said "$what, -p"
 	alive t
 	is "$what, -p: tracer" "$(tracer "${pid[t]}")" 0
-	text_of "${pid[t]}" >"$tmp/after"
-	# Who leaves in a hurry leaves the slots, as some thread may be in one;
-	# the next one takes them away.
-	sed -i '/(anonymous)/d' "$tmp/before" "$tmp/after"
-	sort -o "$tmp/before" "$tmp/before"
-	sort -o "$tmp/after" "$tmp/after"
-	same "$what, -p: text" "$tmp/before" "$tmp/after"
+	own_text "$what, -p"
 	tell t 'spin 10'
 	line t '^spun'
 }
@@ -68,59 +95,103 @@ launched() {
 	    wrong "$what, -c: begun, and not ended"
 }
 
-# run HOW KNOB N: false when there were not so many.
-run() {
-	$1 "$2:$3" env DTRAP_DEBUG=fault DTRAP_FAIL="$2:$3" "$DTRAP"
-	grep -q '^fault DEBUG' "$tmp/err"
+# forked WHAT COMMAND...: children that wait while their parent is traced, each
+# with a copy of the int3s.  As soon as there are any, all come to their end.
+forked() {
+	local what=$1
+	shift
+	all=$(timeout -k 5 60 "$@" -q -o "$tmp/out" -n "$family" \
+	    -c "$(quote "$bin/hotcool" forks 20)" 2>"$tmp/err" </dev/null
+	    echo "status $?")
+	status=$(sed -n 's/^status //p' <<<"$all")
+	said "$what, children"
+	if grep -q '^20 came back' <<<"$all"; then
+		came=1
+	elif [ -n "$came" ] || [ "$all" != "status $status" ]; then
+		wrong "$what, children: $all"
+	fi
 }
 
-# from HOW KNOB: 1, 2, 3 ... as long as there are so many; in the short form a
-# fifth more each time.
+# run HOW KNOB N: false when there were not so many.
+run() {
+	$1 "$2:$3${AND:-}" "${with[@]}" \
+	    env DTRAP_DEBUG=fault DTRAP_FAIL="$2:$3${AND:-}" "$DTRAP"
+	grep -q "^fault DEBUG.* $2: this one" "$tmp/err"
+}
+
+# from HOW KNOB STEP [FIRST]: the first, and so on as long as there are so many;
+# STEP is what is added, `half' half as much again each time.  In the long form
+# one by one, or what LONG says.  Leaves the last one in $last.
 from() {
-	local how=$1 knob=$2 n=1 runs=0
-	while run "$how" "$knob" $n; do
-		runs=$((runs + 1))
-		if [ -n "${TORTURE:-}" ] && [ "$knob" != alloc ]; then
-			n=$((n + 1))
-		elif [ -n "${TORTURE:-}" ]; then
-			n=$((n + 1 + n / 100))
+	local how=$1 knob=$2 step=$3 n=${4:-1} runs=0 first
+	last=0 first=$n
+	while run "$how" "$knob" "$n"; do
+		runs=$((runs + 1)) last=$n
+		if [ -n "${TORTURE:-}" ]; then
+			n=$((n + ${LONG:-1}))
+		elif [ "$step" = half ]; then
+			n=$((n + 1 + n / 2))
 		else
-			n=$((n + 1 + n * ${3:-1} / 2))
+			n=$((n + step))
 		fi
 	done
-	echo "$how $knob: $runs faults, up to $n"
+	echo "$how $knob${AND:-}: $runs faults, $first to $last"
 	[ $runs -gt 0 ] || wrong "$how $knob: none"
 }
 
 for how in attached launched; do
-	from $how alloc
-	from $how slot 0
-	from $how map 0
-	from $how remote 0
+	from $how alloc half
+	late=$((last * 9 / 10))
+	from $how slot 1
+	from $how map 1
+	from $how remote 1
+	# Out of memory, and on the way out something worse.
+	WAIT=1 AND=,alloc:$late from $how exit 1
+	[ "$last" -ge 3 ] || wrong "the way out had $last steps"
+	# Nothing in the target that helps: only the way out puts text back.
+	LONG=5 AND=,map:1 from $how alloc half
+done
+
+script=$many
+for how in attached launched; do
+	LONG=11 AND=,map:1 from $how alloc half
 done
 
 # Descriptors.  Three are its standard files.
+script=$few
 fds() {
-	local how=$1 n=4
+	local how=$1
+	enough=4
 	# shellcheck disable=SC2016 # $@ is for the inner shell
-	until $how "descriptors:$n" bash -c 'ulimit -n $1; shift; exec "$@"' - \
-	    $n "$DTRAP" && [ "$status" = 0 ]; do
+	until $how "descriptors:$enough" bash -c 'ulimit -n $1; shift
+	    exec "$@"' - $enough "$DTRAP" && [ "$status" = 0 ]; do
 		has "$tmp/err" ' more files can be opened'
-		n=$((n + 1))
-		[ $n -lt 60 ] || break
+		enough=$((enough + 1))
+		[ $enough -lt 60 ] || break
 	done
-	echo "$how: enough with $n descriptors"
-	[ $n -lt 60 ] || wrong "$how: no number of descriptors is enough"
+	echo "$how: enough with $enough descriptors"
+	[ $enough -lt 60 ] || wrong "$how: no number of descriptors is enough"
 }
 fds attached
 fds launched
+
+# Children, also those that no descriptor was left for.
+first=$((late * 3 / 4)) came=
+LONG=3 AND=,map:1 from forked alloc 29 $first
+# Open: under heavy load a child is lost where memory ends while they are let go.
+if [ -n "${TORTURE:-}" ]; then
+	# shellcheck disable=SC2016
+	with=(bash -c 'ulimit -n $1; shift; exec "$@"' - $((enough + 1)))
+	first=$((late * 3 / 4)) came=
+	LONG=3 AND=,map:1 from forked alloc 29 $first
+	with=()
+fi
 
 # Each process that is followed takes one: those for whom there was none left
 # get their own text back, too, when they are let go.
 # shellcheck disable=SC2016
 children=$(ulimit -n 30; timeout 60 "$DTRAP" -q -o "$tmp/out" \
-    -n 'pid$target:a.out:cool:entry { @ = count(); }' \
-    -n 'pid$target:a.out:hot:entry { exit(0); }' \
+    -n "$family" \
     -c "$(quote "$bin/hotcool" forks 50)" 2>"$tmp/err")
 is "children: status" "$?" 0
 is "children" "$children" '50 came back'

@@ -2,8 +2,10 @@
  * dlang/base: glob, hash, vec, str, arena.
  */
 #include <check.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,6 +193,83 @@ points_passed(const char *knob_text)
 	return WIFSIGNALED(status) ? n : -1;
 }
 
+static jmp_buf way_out;
+
+static void
+jump_out(const char *why)
+{
+	longjmp(way_out, 1);
+}
+
+/* False if the statement ran out of memory at its first allocation. */
+#define RUNS_THROUGH(statement)                                  \
+	(base_panic_hook(jump_out), fault_set(FAULT_ALLOC, 1),   \
+	    setjmp(way_out) == 0 ?                               \
+		((statement), fault_set(FAULT_ALLOC, 0), true) : \
+		false)
+
+/* The emergency exit walks through them. */
+START_TEST(what_cannot_grow_stays_as_it_is)
+{
+	static VEC(unsigned) v;
+	static struct hash h;
+	static struct str s;
+	static unsigned lost;
+	static unsigned i; /* outlives longjmp() */
+
+	for (i = 1; i <= 500; i++) {
+		lost += !RUNS_THROUGH(*vec_push(&v) = i);
+		if (v.len == i - 1)
+			*vec_push(&v) = i;
+		ck_assert_uint_eq(v.len, i);
+		for (unsigned k = 0; k < i; k++)
+			ck_assert_uint_eq(v.at[k], k + 1);
+
+		lost += !RUNS_THROUGH(hash_set(&h, i, &lost));
+		ck_assert_uint_le(h.count, i);
+		for (unsigned k = 1; k < i; k++)
+			ck_assert_ptr_eq(hash_get(&h, k), &lost);
+		hash_foreach(e, &h)
+			ck_assert_uint_le(e->key, i);
+		hash_set(&h, i, &lost);
+
+		lost += !RUNS_THROUGH(str_addc(&s, 'x'));
+		ck_assert_uint_eq(strlen(str_c(&s)), s.len);
+		if (s.len == i - 1)
+			str_addc(&s, 'x');
+		ck_assert_uint_eq(s.len, i);
+	}
+	ck_assert_uint_ge(lost, 3 * 4);
+	base_panic_hook(NULL);
+	vec_fini(&v);
+	hash_fini(&h);
+	str_fini(&s);
+}
+END_TEST
+
+START_TEST(hash_grows_beforehand)
+{
+	struct hash h = { 0 };
+
+	for (uint64_t i = 1; i <= 100; i++)
+		hash_set(&h, i, &h);
+	for (uint64_t i = 1; i <= 50; i++)
+		hash_remove(&h, i);
+	for (uint64_t n = 1; n < 1000; n += 61) {
+		hash_reserve(&h, n);
+		fault_set(FAULT_ALLOC, 1);
+		for (uint64_t i = 0; i < n; i++)
+			hash_set(&h, n * 1000 + i, &h);
+		fault_set(FAULT_ALLOC, 0);
+		for (uint64_t i = 0; i < n; i++)
+			ck_assert_ptr_eq(hash_get(&h, n * 1000 + i), &h);
+	}
+	ck_assert_ptr_eq(hash_get(&h, 51), &h);
+	ck_assert_ptr_null(hash_get(&h, 50));
+	hash_fini(&h);
+}
+END_TEST
+
 START_TEST(fault_kills_at_the_passage_that_is_named)
 {
 	ck_assert_int_eq(points_passed("step:1"), 0);
@@ -214,6 +293,8 @@ main(void)
 	tcase_add_test(tc, hash_strings_are_compared_by_content);
 	tcase_add_test(tc, vec_and_str_grow);
 	tcase_add_test(tc, intern_makes_equal_texts_one);
+	tcase_add_test(tc, what_cannot_grow_stays_as_it_is);
+	tcase_add_test(tc, hash_grows_beforehand);
 	tcase_add_test(tc, fault_kills_at_the_passage_that_is_named);
 	tcase_add_test(tc, arena_gives_zeroed_aligned_memory);
 	suite_add_tcase(s, tc);

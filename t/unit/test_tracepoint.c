@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "dlang/base/base.h"
 #include "dlang/base/fault.h"
+#include "dlang/base/mem.h"
 #include "inject/displaced.h"
 #include "inject/resume.h"
 #include "inject/slot.h"
@@ -788,6 +791,41 @@ START_TEST(slots_are_used_again)
 	ck_assert_uint_eq(ft.maps, 1);
 }
 END_TEST
+/* What the emergency exit does then. */
+static void
+expect_own_text(const char *why)
+{
+	const uint8_t *at = fake_target_at(&ft, TEXT);
+
+	tracepoint_restore_all(tab);
+	for (size_t i = 0; i < TEXT_SIZE; i++)
+		if (at[i] != 0x55)
+			_exit(2);
+	_exit(1);
+}
+
+START_TEST(memory_that_runs_out_at_any_time)
+{
+	int status = 1;
+
+	for (unsigned long n = 1; status != 0; n++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			base_panic_hook(expect_own_text);
+			fault_set(FAULT_ALLOC, n);
+			for (uint64_t i = 0; i < 200; i++) {
+				get(TEXT + i * 0x140);
+				if (i % 60 == 0)
+					commit();
+			}
+			_exit(commit() == 0 ? 0 : 3);
+		}
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_msg(status == 0 || status == 1 << 8,
+		    "allocation %lu: status %x", n, (unsigned)status);
+	}
+}
+END_TEST
 
 int
 main(void)
@@ -818,6 +856,7 @@ main(void)
 	tcase_add_test(t, ways_out_of_slots);
 	tcase_add_test(t, branches_that_leave);
 	tcase_add_test(t, slots_are_used_again);
+	tcase_add_test(t, memory_that_runs_out_at_any_time);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

@@ -65,6 +65,8 @@ semaphore_raise(struct space *sp, uint64_t addr)
 		if (*a == addr)
 			return;
 	guard(sp, addr);
+	/* What is raised is noted, whatever runs short. */
+	vec_reserve(&sp->sems->raised);
 	if (change(sp, addr, 1) == 0)
 		*vec_push(&sp->sems->raised) = addr;
 	else
