@@ -36,7 +36,8 @@
 #define CHUNKS_MAX 4096
 /* A thread that has not been seen elsewhere by then may stay as it is: it may
  * wait for a processor, but also never sleep. */
-#define LEFT_MS 20000
+#define LEFT_S  10
+#define NAP_MAX 50000000 /* ns */
 
 struct record {
 	uint64_t area;
@@ -171,10 +172,16 @@ restore_children(pid_t pid, uint64_t area)
 static void
 clear_left(void)
 {
-	static const struct timespec nap = { 0, 1000000 };
+	struct timespec nap = { 0, 1000000 }, begin, now;
 
-	for (int i = 0; i < LEFT_MS && !remote_clear(&shared->left); i++)
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	now = begin;
+	while (now.tv_sec - begin.tv_sec < LEFT_S &&
+	    !remote_clear(&shared->left)) {
 		nanosleep(&nap, NULL);
+		nap.tv_nsec += nap.tv_nsec < NAP_MAX ? nap.tv_nsec / 8 : 0;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	}
 }
 
 static void

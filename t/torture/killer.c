@@ -75,6 +75,7 @@ static const char *blocked; /* what the program is told, or NULL */
 static struct text texts[TEXTS];
 static unsigned ntexts;
 static double length[HOWS]; /* of a trace that nobody ends early */
+static double moment;       /* of the last random kill, as a part of that */
 
 /* ---- time ---- */
 
@@ -590,8 +591,9 @@ run_round(
 	if (how == LAUNCH)
 		drop_target(t);
 	double start = now();
+	moment = knob == NULL ? (double)random() / RAND_MAX : 0;
 	if (knob == NULL)
-		when = start + length[how] * (double)random() / RAND_MAX;
+		when = start + length[how] * moment;
 	start_tracer(&tr, how, t, knob);
 	bool ended = await_end(&tr, t, how, when);
 	if (length[how] == 0)
@@ -651,7 +653,7 @@ count(struct row *r, const char *what, enum how how, enum verdict v,
 	case MISSED: r->missed++; break;
 	}
 	if (v != PASSED && v != MISSED)
-		printf("%s, %s: %s: %s\n", what, hows[how],
+		printf("%s, %s, %.2f: %s: %s\n", what, hows[how], moment,
 		    v == TEXT ? "text" : "lost", why);
 	fflush(stdout);
 }
