@@ -222,7 +222,7 @@ fuzz-run: fuzz
 		mkdir -p $$f.corpus && $$f $(FUZZ) -artifact_prefix=$$f. \
 			$$f.corpus || exit 1; done
 
-$(B)/fuzz/%: t/fuzz/%.c $(FAKE) $(LIB)
+$(B)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h) $(FAKE) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FAKE) $(LIB) \
 		-lcheck -lsubunit -lpthread -lrt $(LIBS)
