@@ -9,20 +9,18 @@
  *
  *	language, version, code that runs, flags, number of changes,
  *	changes (which, value (4)) to what the runtime says of itself,
- *	then words of memory, each a byte for its kind and what belongs to it
- *
- * The words are at ARENA, and where code is that was made at run time.
+ *	then words of memory (words.h)
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang.h"
 #include "symbols/unwind.h"
+#include "t/fuzz/words.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -128,30 +126,6 @@ INTERPRETER(execute_ex)
 
 /* ---- memory ---- */
 
-#define WORDS_MOST 4096
-#define ARENA      0x10000000ULL
-#define MADE_BYTES (1 << 20)
-
-/* An input. */
-struct input {
-	const uint8_t *at, *end;
-};
-
-static uint64_t words[WORDS_MOST];
-static size_t nwords = 1;
-static uint8_t *made; /* code that is no object's */
-
-static uint64_t
-take(struct input *in, unsigned n)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		if (in->at < in->end)
-			v |= (uint64_t)*in->at++ << (8 * i);
-	return v;
-}
-
 /* Code of the n-th kind. */
 static uint64_t
 code_at(unsigned n, unsigned offset)
@@ -181,65 +155,20 @@ known(unsigned n)
 	}
 }
 
-/* A word.  Pointers lead on, mostly: in circles there would be nothing but
- * circles. */
-static uint64_t
-take_word(struct input *in)
-{
-	unsigned kind = (unsigned)take(in, 1);
-
-	switch (kind % 10) {
-	case 0: return take(in, 1);
-	case 1: return take(in, 2);
-	case 2: return ARENA + (nwords + take(in, 1)) * 8;
-	case 3: return ARENA + (nwords + take(in, 1)) * 8 + 1;
-	case 4: return take(in, 2) << 32;
-	case 5: return code_at(kind / 10, (unsigned)take(in, 2));
-	case 6: return known((unsigned)take(in, 1));
-	case 7: return take(in, 4) << 32;
-	case 8: return take(in, 4);
-	default: return take(in, 8);
-	}
-}
-
-/* The input's words, from the i-th byte on; then zeroes. */
-static void
-words_read(uint64_t i, uint8_t *to, size_t len)
-{
-	size_t n = i < nwords * 8 ? MIN(len, nwords * 8 - i) : 0;
-
-	if (n != 0)
-		memcpy(to, (const uint8_t *)words + i, n);
-	memset(to + n, 0, len - n);
-}
-
-/* Does [addr, addr + len) lie there? */
-static bool
-within(uint64_t addr, size_t len, uint64_t start, uint64_t size)
-{
-	return addr >= start && len <= size && addr - start <= size - len;
-}
-
-/* Whole lines of a walk's cache can be read. */
+/* Behind variables nothing is, but whole lines of a walk's cache can be read. */
 static int
 memory_read(void *ctx, uint64_t addr, void *buf, size_t len)
 {
 	uint64_t vars = (uintptr_t)__start_fuzzvars,
 		 end = (uintptr_t)__stop_fuzzvars;
-	uint64_t code = (uintptr_t)made;
 
-	if (within(addr, len, ARENA, ROUND_UP(nwords * 8, 4096)))
-		words_read(addr - ARENA, buf, len);
-	else if (within(addr, len, code, MADE_BYTES))
-		words_read(addr - code, buf, len);
-	else if (within(addr, len, vars & ~4095ULL, end - vars + 8192)) {
-		memset(buf, 0, len);
-		for (uint64_t at = MAX(addr, vars); at < MIN(addr + len, end);
-		     at++)
-			((uint8_t *)buf)[at - addr] =
-			    *(const uint8_t *)(uintptr_t)at;
-	} else
+	if (words_at(addr, buf, len) == 0)
+		return 0;
+	if (!within(addr, len, vars & ~4095ULL, end - vars + 8192))
 		return -1;
+	memset(buf, 0, len);
+	for (uint64_t at = MAX(addr, vars); at < MIN(addr + len, end); at++)
+		((uint8_t *)buf)[at - addr] = *(const uint8_t *)(uintptr_t)at;
 	return 0;
 }
 
@@ -352,10 +281,7 @@ static struct unwinder *unwinder;
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	made = mmap(NULL, MADE_BYTES, PROT_READ | PROT_EXEC,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (made == MAP_FAILED)
-		abort();
+	made_create();
 	as = addrspace_create(getpid(), &memory);
 	if (addrspace_refresh(as, NULL, NULL) <= 0)
 		abort();
@@ -397,10 +323,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		change(&in, language);
 	if (language == PERF)
 		put_map(&in);
-	for (nwords = 0; nwords < WORDS_MOST && in.at < in.end;)
-		words[nwords++] = take_word(&in);
-	if (nwords == 0)
-		words[nwords++] = ARENA;
+	take_words(&in);
 	struct langs *ls = langs_create(as);
 	uint64_t pc = language == PERF ?
 	    words[0] :
