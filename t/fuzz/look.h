@@ -23,13 +23,13 @@ static const char *const look_names[] = { "main", "a", "list", "f", "counter",
  * everywhere. */
 #define LOOKS 2000u
 
-static void
+static inline void
 ignore_slot(void *ctx, uint64_t slot)
 {
 	*(uint64_t *)ctx ^= slot;
 }
 
-static void
+static inline void
 look_around(struct object *o, uint64_t addr)
 {
 	uint64_t start, end;
@@ -50,7 +50,7 @@ look_around(struct object *o, uint64_t addr)
 static unsigned looks; /* that are left */
 
 /* Whatever a name gives is looked into, level by level. */
-static void
+static inline void
 look_into(struct type *t, unsigned depth)
 {
 	char buf[256];
@@ -69,7 +69,7 @@ look_into(struct type *t, unsigned depth)
 		look_into(t->members[i].type, depth - 1);
 }
 
-static void
+static inline void
 look_at_types(struct object *o)
 {
 	struct types *ts = types_create(256);
@@ -101,7 +101,7 @@ look_at_types(struct object *o)
 	dwtypes_destroy(dw);
 }
 
-static void
+static inline void
 look_at_ctf(struct object *o)
 {
 	struct types *ts = types_create(256);
@@ -130,13 +130,13 @@ struct code {
 	unsigned looked;
 };
 
-static bool
+static inline bool
 any_file(void *ctx, const char *path)
 {
 	return path[0] != '\0';
 }
 
-static void
+static inline void
 look_at_names(struct code *c, uint64_t addr)
 {
 	static const char *const names[] = { "a", "argc", "list", "this" };
@@ -157,7 +157,7 @@ look_at_names(struct code *c, uint64_t addr)
 	}
 }
 
-static void
+static inline void
 row_seen(void *ctx, const char *path, int line, uint64_t addr)
 {
 	if (line <= 0)
@@ -165,7 +165,7 @@ row_seen(void *ctx, const char *path, int line, uint64_t addr)
 	look_at_names(ctx, addr);
 }
 
-static void
+static inline void
 inline_seen(void *ctx, const char *name, const char *linkage, uint64_t addr)
 {
 	if (name[0] == '\0')
@@ -173,7 +173,7 @@ inline_seen(void *ctx, const char *name, const char *linkage, uint64_t addr)
 	look_at_names(ctx, addr);
 }
 
-static void
+static inline void
 look_at_code(struct object *o)
 {
 	struct types *ts = types_create(256);
@@ -187,7 +187,7 @@ look_at_code(struct object *o)
 }
 
 /* Static probes, and what is said of their types. */
-static void
+static inline void
 look_at_notes(struct object *o)
 {
 	const struct sdt_note *notes;
