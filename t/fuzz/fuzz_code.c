@@ -14,15 +14,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define REACH 8192
+
 static struct addrspace *as;
 static const uint8_t *code;
 static size_t code_size;
+static uint64_t code_addr; /* it is near there, and nowhere else */
 
 static int
 text_read(void *ctx, uint64_t addr, void *buf, size_t len)
 {
 	size_t at = addr % code_size;
 
+	if (addr - (code_addr - REACH) > 2 * REACH)
+		return -1;
 	for (size_t i = 0; i < len; i++) {
 		((uint8_t *)buf)[i] = code[at];
 		at = at + 1 < code_size ? at + 1 : 0;
@@ -62,6 +67,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct load *l = addrspace_exec(as);
 	uint64_t at = (uintptr_t)LLVMFuzzerTestOneInput + data[0] +
 	    ((uint64_t)data[1] << 8);
+	code_addr = at;
 	code = data + 2;
 	code_size = size - 2;
 	struct plock_code *pc = plock_code_create(&text, l);

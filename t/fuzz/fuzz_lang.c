@@ -101,6 +101,8 @@ VAR uint64_t module_registry[8];
 
 VAR uint32_t ruby_api_version[3];
 VAR uint64_t ruby_global_symbols[3];
+VAR uint64_t ruby_tls[8]; /* with the list of a thread's blocks */
+VAR uint64_t ruby_context;
 extern __thread uint64_t ruby_current_ec;
 __thread uint64_t ruby_current_ec __attribute__((used));
 
@@ -176,6 +178,9 @@ static const struct reader memory = { memory_read, NULL };
 
 /* ---- a runtime ---- */
 
+static struct addrspace *as;
+static struct unwinder *unwinder;
+
 enum { PYTHON, PHP, RUBY, V8, PERF, LANGUAGES };
 
 static void
@@ -217,6 +222,23 @@ set_v8(unsigned version)
 	}
 }
 
+/* The thread's pointer leads to where its context's address is. */
+static void
+set_ruby(unsigned version)
+{
+	const struct sym *s =
+	    object_sym(addrspace_exec(as)->object, "ruby_current_ec");
+
+	ruby_api_version[0] = 3;
+	ruby_api_version[1] = version % 4;
+	ruby_global_symbols[0] = 1000;
+	ruby_global_symbols[2] = ARENA + 8;
+	ruby_tls[1] = (uintptr_t)&ruby_tls[4];
+	ruby_tls[2] = 1;
+	ruby_tls[6] = (uintptr_t)&ruby_context - s->addr;
+	ruby_context = ARENA;
+}
+
 static void
 set_runtime(unsigned language, unsigned version)
 {
@@ -225,12 +247,7 @@ set_runtime(unsigned language, unsigned version)
 	switch (language) {
 	case PYTHON: set_python(version); break;
 	case PHP: set_php(version); break;
-	case RUBY:
-		ruby_api_version[0] = 3;
-		ruby_api_version[1] = version % 4;
-		ruby_global_symbols[0] = 1000;
-		ruby_global_symbols[2] = ARENA;
-		break;
+	case RUBY: set_ruby(version); break;
 	case V8: set_v8(version); break;
 	}
 }
@@ -275,9 +292,6 @@ remove_map(void)
 
 /* ---- walks ---- */
 
-static struct addrspace *as;
-static struct unwinder *unwinder;
-
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -296,6 +310,8 @@ walk(struct langs *ls, uint64_t pc, bool by_rbp)
 	uint64_t out[300], lost = 0;
 	struct uregs r;
 
+	if (ruby_context != 0)
+		th.fs_base = (uintptr_t)ruby_tls;
 	for (size_t i = 0; i < UREG_COUNT; i++)
 		r.r[i] = words[i % nwords];
 	r.r[UREG_RIP] = pc;
