@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define REACH 8192
+#define REACH 2048
 
 static struct addrspace *as;
 static const uint8_t *code;
