@@ -206,7 +206,8 @@ $(B)/reloc/%: t/reloc/%.c $(RELOCLIB) $(wildcard t/reloc/*.h) $(LIB)
 TESTS += $(RELOC)
 
 # libFuzzer programs, with clang only.  `make fuzz' builds them all;
-# `make fuzz-run FUZZ="-max_total_time=60"' runs each.
+# `make fuzz-run FUZZ="-max_total_time=60"' runs each, beginning with its corpus
+# in t/fuzz/corpus/.
 FUZZERS := $(patsubst t/fuzz/%.c,$(B)/fuzz/%,$(wildcard t/fuzz/fuzz_*.c))
 FUZZSAN := address,undefined -fno-sanitize-recover=all
 FUZZ ?= -max_total_time=60
@@ -220,12 +221,23 @@ fuzz:
 fuzz-run: fuzz
 	@for f in $(FUZZERS:$(B)/%=$(B)/fuzz-lib/%); do \
 		mkdir -p $$f.corpus && $$f $(FUZZ) -artifact_prefix=$$f. \
-			$$f.corpus || exit 1; done
+			$$f.corpus t/fuzz/corpus/$${f##*/} || exit 1; done
 
-$(B)/fuzz/%: t/fuzz/%.c $(FAKE) $(LIB)
+$(B)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h) $(FAKE) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FAKE) $(LIB) \
 		-lcheck -lsubunit -lpthread -lrt $(LIBS)
+
+# The corpora once more with any compiler: tests like others.
+REPLAY := $(FUZZERS:$(B)/fuzz/%=$(B)/replay/%)
+
+$(B)/replay/%: t/fuzz/%.c t/fuzz/replay.c $(wildcard t/fuzz/*.h) $(FAKE) \
+	$(LIB) | $(B)/testdeps.ok
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< t/fuzz/replay.c $(FAKE) $(LIB) \
+		-lcheck -lsubunit -lpthread -lrt $(LIBS)
+
+TESTS += $(REPLAY)
 
 include t/e2e/rules.mk
 

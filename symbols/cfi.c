@@ -17,8 +17,9 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include "dlang/base/log.h"
 #include "dlang/base/mem.h"
-#include "symbols/object_impl.h"
+#include "symbols/cfi_check.h"
 
 /* Rows are some 200 bytes; with this many, drop all and begin again. */
 #ifdef DTRAP_SHRINK
@@ -155,7 +156,10 @@ cfi_of(struct object *o)
 {
 	if (o->cfi == NULL) {
 		o->cfi = mem_zalloc(sizeof(*o->cfi));
-		o->cfi->eh = dwarf_getcfi_elf(o->file.elf);
+		if (cficheck_eh(&o->file))
+			o->cfi->eh = dwarf_getcfi_elf(o->file.elf);
+		else
+			LOG("symbols", "%s: no use for .eh_frame", o->path);
 	}
 	return o->cfi;
 }
@@ -172,7 +176,7 @@ cfi_debug(struct object *o)
 	f = debug_frame_file(o);
 	if (f != NULL)
 		c->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	if (c->dwarf != NULL)
+	if (c->dwarf != NULL && cficheck_debug(f))
 		c->debug = dwarf_getcfi(c->dwarf);
 	return c->debug;
 }

@@ -237,11 +237,14 @@ good_item(const struct check *c, const struct item *i)
 	}
 }
 
-/* Does the way to what a type is made of come to an end? */
+/* Does the way to what a type is made of come to an end?  It may lead by types
+ * that stand behind it and were not looked at. */
 static bool
 ends(const struct check *c, uint32_t nth)
 {
 	for (int i = 0; i < CHAIN_MOST; i++) {
+		if (nth > c->of.len)
+			return false;
 		uint32_t id = c->of.at[nth - 1];
 
 		/* A parent's was checked with the parent. */

@@ -16,6 +16,8 @@ struct dof {
 	const uint8_t *at;
 	size_t size;
 	struct dof_header h;
+	size_t rows; /* of probes that may still be looked at: all that there
+		      * is room for.  More are the same again and again */
 };
 
 struct piece {
@@ -49,6 +51,15 @@ string_at(const struct piece *strings, uint64_t off)
 	    memchr(strings->at + off, '\0', strings->size - off) == NULL)
 		return NULL;
 	return (const char *)strings->at + off;
+}
+
+static bool
+is_string(const struct piece *strings, uint64_t off, const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	return off <= strings->size && strings->size - off >= n &&
+	    memcmp(strings->at + off, s, n) == 0;
 }
 
 /* So many strings in a row; the number that there are. */
@@ -86,23 +97,20 @@ take_probe(const struct dof *d, const struct dof_provider *p,
 }
 
 static bool
-find_probe(const struct dof *d, const struct dof_provider *p, const char *prov,
+find_probe(struct dof *d, const struct dof_provider *p, const char *prov,
     const char *name, struct sdt_types *out)
 {
 	struct piece strings, probes;
 	struct dof_probe pr;
 
 	if (!section(d, p->strings, DOF_STRINGS, &strings) ||
-	    !section(d, p->probes, DOF_PROBES, &probes))
+	    !section(d, p->probes, DOF_PROBES, &probes) ||
+	    !is_string(&strings, p->name, prov))
 		return false;
-	const char *s = string_at(&strings, p->name);
-	if (s == NULL || strcmp(s, prov) != 0)
-		return false;
-	for (size_t off = 0; probes.size - off >= sizeof(pr);
-	     off += sizeof(pr)) {
+	for (size_t off = 0; probes.size - off >= sizeof(pr) && d->rows > 0;
+	     off += sizeof(pr), d->rows--) {
 		memcpy(&pr, probes.at + off, sizeof(pr));
-		s = string_at(&strings, pr.name);
-		if (s == NULL || strcmp(s, name) != 0)
+		if (!is_string(&strings, pr.name, name))
 			continue;
 		take_probe(d, p, &strings, &pr, out);
 		return true;
@@ -111,8 +119,7 @@ find_probe(const struct dof *d, const struct dof_provider *p, const char *prov,
 }
 
 static bool
-find(const struct dof *d, const char *prov, const char *name,
-    struct sdt_types *out)
+find(struct dof *d, const char *prov, const char *name, struct sdt_types *out)
 {
 	struct dof_provider p;
 	struct piece s;
@@ -142,6 +149,7 @@ next(struct piece *s, struct dof *d)
 		return false;
 	d->at = s->at;
 	d->size = d->h.file_size;
+	d->rows = d->size / sizeof(struct dof_probe);
 	/* A table longer than the file ends no loop sooner. */
 	d->h.count =
 	    (uint32_t)MIN(d->h.count, d->size / sizeof(struct dof_section));

@@ -36,7 +36,8 @@ void langs_flush(struct langs *ls);
 /*
  * As unwind(), innermost first, but a word of `out' may be a name's
  * (LANG_FRAME): in the place of a native frame, or behind the interpreter's
- * frame that it is a note on.  The number of words: at least 1, at most `max'.
+ * frame that it is a note on.  The number of words, at most `max'; 0 where the
+ * pc is.
  * `*lost' is increased for each name that found no room.
  */
 size_t langs_unwind(struct langs *ls, struct unwinder *u,

@@ -8,7 +8,8 @@
  *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
  *   ehframe.c    ranges of the unwind entries
- *   cfi.c        rules to step from a frame to its caller
+ *   cfi.c        rules to step from a frame to its caller, which libdw makes
+ *   cfi_check.c  ... of entries that were looked at
  *   got.c        relocations that hold a function's address
  *   dwarf.c      entries of debug information by name
  *   dwarf_lines.c, dwarf_scope.c ...  by places in code (dwarf_source.h)

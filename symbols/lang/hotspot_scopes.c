@@ -138,7 +138,7 @@ scopes_read(struct hotspot *hs, struct lang_walk *w, const struct tables *t,
 		/* Counted from -1, which stands for the method's beginning. */
 		*vec_push(&p->scopes) = (struct scope){
 			.method = lang_u64(w, t->meta + (method - 1) * 8),
-			.bci = (int)bci - 1,
+			.bci = (int)(bci - 1),
 		};
 		/* What it was inlined into was written before it. */
 		if (outer >= scope)

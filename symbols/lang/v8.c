@@ -34,6 +34,9 @@
 /* Kinds of frames are less than this; the word is twice the kind. */
 #define FRAME_KINDS 64
 
+/* No offset, type or mask is greater. */
+#define NUMBER_MOST (1 << 20)
+
 /* Where a frame in which a function of C++ is called has that function. */
 #define EXIT_FUNCTION 24
 
@@ -64,6 +67,8 @@ rows_read(struct v8 *v, struct lang_walk *w, const struct load *l)
 		if (addr != 0)
 			value = (int32_t)lang_u32(w, addr);
 		else if (rows[i].must)
+			return rows[i].symbol;
+		if (value < -NUMBER_MOST || value > NUMBER_MOST)
 			return rows[i].symbol;
 		memcpy((char *)v + rows[i].member, &value, sizeof(value));
 	}
@@ -259,7 +264,7 @@ read_bytecode(struct v8 *v, struct lang_walk *w, const struct frame *f,
 	if (c->kind == V8_BASELINE)
 		at->offset = v8_baseline_offset(
 		    v, w, c, bytecode, f->r[CFI_RIP] + (f->exact ? 1 : 0));
-	else if (v8_is_smi(offset))
+	else if (v8_is_smi(offset) && v8_smi(offset) >= 0)
 		/* It is from the word for the array, whose bit is set. */
 		at->offset = v8_smi(offset) - v->bytecode_data + 1;
 }

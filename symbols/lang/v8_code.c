@@ -26,6 +26,8 @@
 #define SAFEPOINTS_MOST (1u << 16)
 #define BYTECODES_MOST  (1u << 20)
 #define OPS_MOST        20000u
+/* Elements of an array of which one is looked at. */
+#define ELEMENTS_MOST (1 << 24)
 
 /* What an operation is to us. */
 enum op {
@@ -363,7 +365,7 @@ deopt_index(struct lang_walk *w, const struct v8_code *c, uint64_t pc)
 			 away = little_endian(w, at + pcs + index, pcs);
 		if (pc - c->start == off ||
 		    (away != 0 && pc - c->start == away - 1))
-			return (int)little_endian(w, at + pcs, index) - 1;
+			return (int)(little_endian(w, at + pcs, index) - 1);
 	}
 	return -1;
 }
@@ -456,7 +458,8 @@ element(const struct v8 *v, struct lang_walk *w, uint64_t array, int i)
 {
 	uint64_t word;
 
-	if (i < 0 || i >= v8_smi(v8_field(w, array, v->array_length)))
+	if (i < 0 || i > ELEMENTS_MOST ||
+	    i >= v8_smi(v8_field(w, array, v->array_length)))
 		return 0;
 	word = v8_field(w, array, v->array_data + 8 * i);
 	return (word & 3) == 3 ? word & ~2ULL : word;

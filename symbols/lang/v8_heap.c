@@ -25,6 +25,7 @@
 #define SOURCE_MOST (32u << 20)
 #define LINES_MOST  (1u << 20)
 #define TABLE_MOST  (1 << 20)
+#define ARRAY_MOST  (1 << 24)
 
 /* In V8's heap but without a symbol. */
 #define SCOPE_FLAGS      8
@@ -312,8 +313,9 @@ shared_scope(const struct v8 *v, struct lang_walk *w, uint64_t shared)
 
 /* ---- lines ---- */
 
-/* A number of a table of positions: seven bits a byte, the lowest first. */
-static int64_t
+/* A number of a table of positions: seven bits a byte, the lowest first, and of
+ * all the lowest is the sign.  Sums of them wrap round. */
+static uint64_t
 table_number(struct lang_walk *w, uint64_t *at, uint64_t end)
 {
 	uint64_t n = 0;
@@ -327,7 +329,7 @@ table_number(struct lang_walk *w, uint64_t *at, uint64_t end)
 		n |= (uint64_t)(b & 0x7f) << shift;
 		shift += 7;
 	} while (b & 0x80);
-	return (int64_t)(n >> 1) ^ -(int64_t)(n & 1);
+	return n >> 1 ^ (0 - (n & 1));
 }
 
 /*
@@ -340,8 +342,8 @@ source_position(
     const struct v8 *v, struct lang_walk *w, uint64_t bytecode, int offset)
 {
 	uint64_t table = v8_field(w, bytecode, BYTECODE_LINES), at, end;
+	uint64_t where = UINT64_MAX, raw = 0; /* before the bytecode */
 	int32_t length;
-	int64_t where = -1, raw = 0; /* -1 is what is before the bytecode */
 	int position = -1;
 
 	if (v8_type(v, w, table) != v->type_bytes)
@@ -352,10 +354,10 @@ source_position(
 	at = table - 1 + (uint64_t)v->array_data;
 	end = at + (uint32_t)length;
 	while (at < end) {
-		int64_t n = table_number(w, &at, end);
-		where += n >= 0 ? n : -(n + 1);
+		uint64_t n = table_number(w, &at, end);
+		where += (int64_t)n >= 0 ? n : ~n;
 		raw += table_number(w, &at, end);
-		if (where > offset)
+		if ((int64_t)where > offset)
 			break;
 		position = (int)(raw >> 1 & 0x3fffffff) - 1;
 	}
@@ -480,7 +482,7 @@ ends_before(
 	if (v8_type(v, w, ends) != v->type_array)
 		return -1;
 	hi = v8_smi(v8_field(w, ends, v->array_length));
-	if (hi <= 0)
+	if (hi <= 0 || hi > ARRAY_MOST)
 		return -1;
 	while (lo < hi) {
 		int32_t mid = lo + (hi - lo) / 2;
@@ -499,7 +501,7 @@ script_line(struct v8 *v, struct lang_walk *w, uint64_t script,
     const char *file, int position)
 {
 	uint64_t first = v8_field(w, script, v->script_name + SCRIPT_OFFSET);
-	int n =
+	int64_t n =
 	    ends_before(v, w, v8_field(w, script, v->script_ends), position);
 	const struct v8_lines *l;
 
@@ -515,9 +517,10 @@ script_line(struct v8 *v, struct lang_walk *w, uint64_t script,
 			else
 				hi = mid;
 		}
-		n = (int)lo;
+		n = (int64_t)lo;
 	}
-	return n + 1 + (v8_is_smi(first) ? v8_smi(first) : 0);
+	n += 1 + (v8_is_smi(first) ? (int64_t)v8_smi(first) : 0);
+	return n > 0 && n <= INT32_MAX ? (int)n : 0;
 }
 
 /* The name of a function is read, and pushed. */
@@ -548,7 +551,7 @@ push_read(struct v8 *v, struct lang_walk *w, const struct v8_at *at,
 		position = s.start;
 	if (position >= 0)
 		line = script_line(v, w, script, file, position);
-	lang_push(w, name, file[0] != '\0' ? file : NULL, MAX(line, 0), false);
+	lang_push(w, name, file[0] != '\0' ? file : NULL, line, false);
 }
 
 void

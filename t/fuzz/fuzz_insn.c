@@ -50,13 +50,16 @@ check_slot(
 }
 
 static void
-check_plan(struct displaced *d, uint64_t slot)
+check_plan(struct displaced *d, uint64_t slot, uint64_t target)
 {
 	uint8_t buf[SLOT_SIZE_MAX];
 	uint64_t lo, hi;
 
 	displaced_window(d, &lo, &hi);
 	if (d->size == 0 || slot < lo || slot + d->size - 1 > hi)
+		return;
+	/* There was nothing where a slot is that a program could go to. */
+	if (target - slot < d->size)
 		return;
 	unsigned len = displaced_write(d, slot, buf);
 	ASSERT(len != 0 && len <= d->size && d->size <= SLOT_SIZE_MAX);
@@ -83,10 +86,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ASSERT(why != NULL);
 		return 0;
 	}
-	check_plan(&d, HOME + 0x100000);
+	check_plan(&d, HOME + 0x100000, insn.target);
 	struct displaced far = d;
 	if (displaced_go_far(&far))
-		check_plan(&far, HOME + (UINT64_C(1) << 40));
+		check_plan(&far, HOME + (UINT64_C(1) << 40), insn.target);
 	if (d.how == DISP_EMULATE || far.how == DISP_EMULATE) {
 		struct target t = { &ops };
 		struct uregs regs = { .r = { [UREG_RIP] = HOME } };

@@ -287,6 +287,9 @@ START_TEST(types_are_looked_at)
 	ck_assert(!ADMITTED(HEAD(CTF_K_TYPEDEF, 0, 1)));
 	ck_assert(
 	    !ADMITTED(HEAD(CTF_K_TYPEDEF, 0, 2), HEAD(CTF_K_CONST, 0, 1)));
+	/* By way of one that stands behind it. */
+	ck_assert(!ADMITTED(
+	    HEAD(CTF_K_TYPEDEF, 0, 2), HEAD(CTF_K_CONST, 0, 0x7ffffff0)));
 	ck_assert(!ADMITTED(HEAD(CTF_K_ARRAY, 0, 0), 1, 1, 3));
 	ck_assert(!ADMITTED(HEAD(CTF_K_SLICE, 0, 4), 1, 3));
 	ck_assert(!ADMITTED(HEAD(CTF_K_INTEGER, 0, 4)));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
-#include "symbols/object.h"
+#include "symbols/object_impl.h"
 #include "t/fake/fixture.h"
 
 static const char program[] =
@@ -149,6 +149,112 @@ START_TEST(headers_may_lie_at_odd_offsets_without_sections)
 }
 END_TEST
 
+/* ---- unwind entries that no compiler writes ---- */
+
+static const char frames[] =
+    "#ifdef DEBUG\n__asm__(\".cfi_sections .debug_frame\");\n#endif\n"
+    "#ifndef ODD\n#define ODD\n#endif\n"
+    "#define TEN(x) x x x x x x x x x x\n"
+    "int f(int x) { __asm__ volatile(\"nop\\n\" ODD \"nop\\n\");\n"
+    "	return x; }\n"
+    "int main(void) { return f(0); }\n";
+
+/* Is there a row for a place in f()? */
+static bool
+has_row(struct object *o)
+{
+	const struct sym *s = object_sym(o, "f");
+
+	ck_assert_ptr_nonnull(s);
+	return cfi_row(o, s->addr + s->size - 1) != NULL;
+}
+
+static bool
+has_row_with(const char *odd, const char *options)
+{
+	char *args =
+	    mem_printf("-O1 -fcf-protection=none -DODD='%s' %s", odd, options);
+	const char *path = fixture_cc("frames", frames, args), *why;
+	struct object *o;
+
+	ck_assert_int_eq(object_open(path, path, &o, &why), 0);
+	bool has = has_row(o);
+	object_put(o);
+	mem_free(args);
+	return has;
+}
+
+/* Each register that libdw is told of it makes room for. */
+START_TEST(unwind_entries_name_registers_that_there_are)
+{
+	static const char *const ways[] = { "", "-DDEBUG" };
+	const char *options = ways[_i];
+
+	ck_assert(has_row_with("\"\"", options));
+	ck_assert(has_row_with("\".cfi_undefined 130\\n\"", options));
+	ck_assert(has_row_with(
+	    "\".cfi_remember_state\\n .cfi_restore_state\\n\"", options));
+	/* Number 50331647; the same with an expression. */
+	ck_assert(!has_row_with(
+	    "\".cfi_escape 0x07,0xff,0xff,0xff,0x17\\n\"", options));
+	ck_assert(!has_row_with(
+	    "\".cfi_escape 0x10,0xff,0xff,0xff,0x17,1,0x77\\n\"", options));
+	/* A hundred saved states; an instruction that there is not. */
+	ck_assert(!has_row_with("TEN(TEN(\".cfi_escape 0x0a\\n\"))", options));
+	ck_assert(!has_row_with("\".cfi_escape 0x3f\\n\"", options));
+}
+END_TEST
+
+/* The offset of a section in an image. */
+static uint64_t
+section_offset(const struct image *im, const char *name)
+{
+	const Elf64_Ehdr *h = (const void *)im->at;
+	const Elf64_Shdr *sh = (const void *)(im->at + h->e_shoff);
+	const char *names = (const char *)im->at + sh[h->e_shstrndx].sh_offset;
+
+	for (unsigned i = 0; i < h->e_shnum; i++)
+		if (strcmp(names + sh[i].sh_name, name) == 0)
+			return sh[i].sh_offset;
+	ck_abort_msg("no %s", name);
+	return 0;
+}
+
+static bool
+image_has_row(const struct image *im)
+{
+	struct object *o;
+
+	ck_assert_int_eq(object_open_image(im->at, im->size, "image", &o), 0);
+	bool has = has_row(o);
+	object_put(o);
+	return has;
+}
+
+/* Nor may the table of entries lead into the middle of one; with section
+ * headers, and with the program's alone. */
+START_TEST(the_table_of_unwind_entries_leads_to_entries)
+{
+	struct image im = image_read(
+	    fixture_cc("frames", frames, "-O1 -fcf-protection=none -rdynamic"));
+	/* Behind 12 bytes: a pair of four bytes each for every entry. */
+	uint64_t table = section_offset(&im, ".eh_frame_hdr") + 12;
+	int32_t place;
+
+	if (_i == 1) {
+		Elf64_Ehdr *h = (void *)im.at;
+		h->e_shoff = 0;
+		h->e_shnum = h->e_shstrndx = 0;
+	}
+	ck_assert(image_has_row(&im));
+	memcpy(&place, im.at + table + 4, sizeof(place));
+	place += 4;
+	memcpy(im.at + table + 4, &place, sizeof(place));
+	ck_assert(!image_has_row(&im));
+	mem_free(im.at);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -161,6 +267,10 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, tables_may_lie_at_odd_offsets);
 	tcase_add_test(tc, headers_may_lie_at_odd_offsets_without_sections);
+	tcase_add_loop_test(
+	    tc, unwind_entries_name_registers_that_there_are, 0, 2);
+	tcase_add_loop_test(
+	    tc, the_table_of_unwind_entries_leads_to_entries, 0, 2);
 	fixture_setup();
 	srunner_run_all(r, CK_NORMAL);
 	fixture_teardown();

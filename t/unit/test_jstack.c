@@ -419,6 +419,58 @@ START_TEST(lines_of_a_source)
 }
 END_TEST
 
+/* Numbers that lead out of what an int holds: `make asan' sees if one does. */
+START_TEST(numbers_are_as_large_as_they_like)
+{
+	static const uint8_t table[] = { 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0xff, 0xff, 0xff, 0x01 };
+	static struct lang_walk w;
+	static const struct reader mem = { heap_read, NULL };
+	struct v8 v;
+
+	v8_numbers(&v);
+	w.mem = &mem;
+	uint64_t script = object_new(&v, v.type_script, 120),
+		 shared = object_new(&v, v.type_shared, 64),
+		 scope = object_new(&v, v.type_scope, 64),
+		 ends = object_new(&v, v.type_array, 16),
+		 bytes = object_new(&v, v.type_bytes, 64),
+		 bytecode = object_new(&v, v.type_bytecode, 64);
+	object_set(script, v.script_source, one_byte(&v, "f"), 8);
+	object_set(script, v.script_name + 8, smi(INT32_MAX), 8);
+	object_set(script, v.script_ends, ends, 8);
+	object_set(shared, v.shared_script, script, 8);
+	object_set(shared, v.shared_name, scope, 8);
+	object_set(scope, 8, smi(2), 8);
+	object_set(scope, 32, smi(0), 8);
+	object_set(scope, 40, smi(1), 8);
+	/* The first line of the script; its table of lines; positions. */
+	for (int i = 0; i < 3; i++) {
+		struct v8_at at = { .shared = shared, .offset = -1 };
+		if (i == 1)
+			object_set(ends, v.array_length, smi(INT32_MAX), 8);
+		if (i == 2) {
+			object_set(bytes, v.array_length, smi(40), 8);
+			for (int k = 0; k < 40; k++)
+				object_set(
+				    bytes, v.array_data + k, table[k % 10], 1);
+			object_set(bytecode, 32, bytes, 8);
+			at.bytecode = bytecode;
+			at.offset = INT32_MAX;
+		}
+		for (size_t k = 0; k < LANG_LINES; k++)
+			w.lines[k].addr = UINT64_MAX;
+		vec_clear(&w.pushed);
+		v8_push(&v, &w, &at);
+		ck_assert_uint_eq(w.pushed.len, 1);
+		ck_assert_int_eq(langname_of(w.pushed.at[0])->line, 0);
+	}
+	for (unsigned i = 0; i < V8_SCRIPTS; i++)
+		vec_fini(&v.scripts[i].ends);
+	langname_reset();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -432,6 +484,7 @@ main(void)
 	tcase_add_test(tc, php_in_noise);
 	tcase_add_test(tc, strings_of_all_kinds);
 	tcase_add_test(tc, lines_of_a_source);
+	tcase_add_test(tc, numbers_are_as_large_as_they_like);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
 	fixture_setup();

@@ -558,6 +558,38 @@ START_TEST(the_library_is_found_and_read)
 }
 END_TEST
 
+/* Jumps backwards everywhere: each is the end of a function, in another one. */
+static int
+jumps_read(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		((uint8_t *)buf)[i] = (addr + i) % 2 == 0 ? 0xeb : 0x82;
+	return 0;
+}
+
+START_TEST(code_that_leads_everywhere_has_an_end)
+{
+	const struct reader text = { jumps_read, NULL };
+	struct addrspace *as = addrspace_create(getpid(), NULL);
+	plock_fns fns = { 0 };
+
+	addrspace_refresh(as, NULL, NULL);
+	const struct load *l = addrspace_exec(as);
+	const struct sym *s = object_sym(l->object, "plock_code_reach");
+	struct plock_code *pc = plock_code_create(&text, l);
+	plock_code_body(pc, (l->bias + s->addr) & ~1ULL, &fns);
+	ck_assert_uint_gt(fns.len, 30);
+	ck_assert_uint_le(fns.len, 256);
+	vec_clear(&fns);
+	plock_code_reach(pc, (l->bias + s->addr) & ~1ULL, &fns);
+	ck_assert_uint_gt(fns.len, 30);
+	ck_assert_uint_le(fns.len, 256);
+	vec_fini(&fns);
+	plock_code_destroy(pc);
+	addrspace_put(as);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -579,6 +611,7 @@ main(void)
 	tcase_add_test(t, recursion_and_writers_are_read);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, the_library_is_found_and_read);
+	tcase_add_test(t, code_that_leads_everywhere_has_an_end);
 	tcase_add_test(t, owners_are_read);
 	tcase_add_test(t, cycles_are_found_once);
 	tcase_add_test(t, strings_are_json);

@@ -17,8 +17,10 @@
 
 /* From a lock function to its futex call there are at most three others. */
 #define DEPTH_MOST 4
-/* No function of a C library's locks is longer, in bytes. */
+/* No function of a C library's locks is longer, in bytes; and of glibc's, none
+ * leads to more than two dozen others. */
 #define SIZE_MOST 0x4000
+#define FNS_MOST  256
 
 struct plock_code {
 	struct reader text;
@@ -257,11 +259,19 @@ plock_code_fn(struct plock_code *pc, uint64_t addr)
 /* ---- several ---- */
 
 static bool
+has_fn(const plock_fns *fns, const struct plock_fn *fn)
+{
+	vec_foreach(have, fns)
+		if (*have == fn)
+			return true;
+	return false;
+}
+
+static bool
 add_fn(plock_fns *out, const struct plock_fn *fn)
 {
-	vec_foreach(have, out)
-		if (*have == fn)
-			return false;
+	if (fn == NULL || out->len >= FNS_MOST || has_fn(out, fn))
+		return false;
 	*vec_push(out) = fn;
 	return true;
 }
@@ -269,13 +279,16 @@ add_fn(plock_fns *out, const struct plock_fn *fn)
 void
 plock_code_body(struct plock_code *pc, uint64_t addr, plock_fns *out)
 {
-	const struct plock_fn *fn = plock_code_fn(pc, addr);
+	size_t i = out->len;
 
-	if (fn == NULL || !add_fn(out, fn))
-		return;
-	vec_foreach(tail, &fn->tails)
-		if (!inside(fn, *tail))
-			plock_code_body(pc, *tail, out);
+	add_fn(out, plock_code_fn(pc, addr));
+	for (; i < out->len; i++) {
+		const struct plock_fn *fn = out->at[i];
+
+		vec_foreach(tail, &fn->tails)
+			if (!inside(fn, *tail) && out->len < FNS_MOST)
+				add_fn(out, plock_code_fn(pc, *tail));
+	}
 }
 
 /* assert() and its like lead everywhere, but not to a lock of the program's. */
@@ -300,6 +313,9 @@ reach(struct plock_code *pc, uint64_t addr, unsigned depth, plock_fns *out)
 {
 	plock_fns body = { 0 };
 
+	/* What a function ends in came with it, and what those call. */
+	if (out->len >= FNS_MOST || has_fn(out, plock_code_fn(pc, addr)))
+		return;
 	plock_code_body(pc, addr, &body);
 	vec_foreach(fn, &body) {
 		if (!add_fn(out, *fn) || depth == DEPTH_MOST)
