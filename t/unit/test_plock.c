@@ -3,6 +3,7 @@
  * (prov/plock_call.h), and what is read from a lock's memory (plock_mem.h).
  */
 #include <check.h>
+#include <unistd.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
