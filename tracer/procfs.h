@@ -22,8 +22,8 @@ struct proc_status {
 	uint64_t cap_permitted;
 	uint64_t sig_blocked, sig_ignored, sig_caught;
 	uint64_t sig_pending; /* the thread's and its process's */
-	int seccomp; /* 0, 1 strict, 2 filter */
-	int filters; /* of them; -1 when the kernel does not say */
+	int seccomp;          /* 0, 1 strict, 2 filter */
+	int filters;          /* of them; -1 when the kernel does not say */
 	bool no_new_privs;
 	bool has_memory; /* false for kernel threads and zombies */
 	char comm[16];

@@ -3,12 +3,12 @@
  * (prov/plock_call.h), and what is read from a lock's memory (plock_mem.h).
  */
 #include <check.h>
-#include <unistd.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "dlang/base/base.h"
 #include "symbols/addrspace.h"
