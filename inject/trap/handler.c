@@ -177,16 +177,18 @@ only_registers(const ucontext_t *uc)
 static void
 restore_vectors(const uint8_t *frame)
 {
-	const uint32_t *magic = (const void *)(frame + SW_BYTES);
-	const uint64_t *features = (const void *)(frame + SW_BYTES + 8);
+	uint64_t features;
+	uint32_t magic;
 
 	if (frame == NULL)
 		return;
-	if (*magic == SW_MAGIC)
+	magic = *(const uint32_t *)(const void *)(frame + SW_BYTES);
+	features = *(const uint64_t *)(const void *)(frame + SW_BYTES + 8);
+	if (magic == SW_MAGIC)
 		asm volatile("xrstor64 (%0)"
 			     :
-			     : "r"(frame), "a"((uint32_t)*features),
-			     "d"((uint32_t)(*features >> 32))
+			     : "r"(frame), "a"((uint32_t)features),
+			     "d"((uint32_t)(features >> 32))
 			     : "memory");
 	else
 		asm volatile("fxrstor64 (%0)" : : "r"(frame) : "memory");
