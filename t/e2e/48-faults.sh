@@ -61,7 +61,7 @@ own_text() {
 	until text_of "${pid[t]}" | sed '/(anonymous)/d' | sort >"$tmp/after" &&
 	    cmp -s "$tmp/before" "$tmp/after"; do
 		tries=$((${tries:-1} - 1))
-		[ $tries -gt 0 ] || break
+		[ "$tries" -gt 0 ] || break
 	done
 	same "$1: text" "$tmp/before" "$tmp/after"
 }

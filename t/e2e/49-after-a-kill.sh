@@ -117,6 +117,7 @@ done
 # A child that nobody had come to clean, of any thread: the guardian does.
 start t "$bin/bears"
 line t '^ready'
+# shellcheck disable=SC2016
 start_null dt env DTRAP_KILL=follow-keep:1 "$DTRAP" -q -x switchrate=5ms \
     -n 'BEGIN { printf("armed\n"); }' -n 'pid$target:a.out:work:entry { @ = count(); }' \
     -p "${pid[t]}"
