@@ -8,6 +8,7 @@
  *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
  *   ehframe.c    ranges of the unwind entries
+ *   frame_bytes.c  ... their bytes
  *   cfi.c        rules to step from a frame to its caller, which libdw makes
  *   cfi_check.c  ... of entries that were looked at
  *   got.c        relocations that hold a function's address
