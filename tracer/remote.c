@@ -465,6 +465,8 @@ begin(struct remote *r, const struct proc_status *st)
 		if (error < 0)
 			return error;
 		r->sig = th->stop == EV_TRAP ? SIGTRAP : r->si.si_signo;
+		if (r->sig <= 0)
+			return -EINVAL;
 	}
 	int error = pass_event(r);
 	if (error < 0)

@@ -12,6 +12,7 @@
 #include <spawn.h>
 #include <stdio_ext.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tracer/consume/consume_impl.h"
@@ -134,11 +135,16 @@ void
 out_truncate(struct out *o)
 {
 	FILE *f = out_file(o);
-
 	int fd = writer_fd(f);
+	struct stat st;
 
 	out_flush(o);
-	if (fd >= 0 && ftruncate(fd, 0) == 0)
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	/* What was printed before must not come after; a file lets nobody wait
+	 * for long. */
+	writer_wait(f, 0, o->enough);
+	if (ftruncate(fd, 0) == 0)
 		lseek(fd, 0, SEEK_SET);
 }
 
