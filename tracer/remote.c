@@ -465,8 +465,6 @@ begin(struct remote *r, const struct proc_status *st)
 		if (error < 0)
 			return error;
 		r->sig = th->stop == EV_TRAP ? SIGTRAP : r->si.si_signo;
-		if (r->sig <= 0)
-			return -EINVAL;
 	}
 	int error = pass_event(r);
 	if (error < 0)
@@ -482,10 +480,9 @@ begin(struct remote *r, const struct proc_status *st)
 		return -EBUSY;
 	r->saved = *regs;
 	abort_sequence(r);
-	r->queued = can_queue(r);
-	r->blocked = BLOCKED;
-	if (r->queued)
-		r->blocked |= SIGBIT(r->sig);
+	int back = can_queue(r) ? r->sig : 0;
+	r->queued = back > 0;
+	r->blocked = BLOCKED | (back > 0 ? SIGBIT(back) : 0);
 	return put_wayback(r);
 }
 
