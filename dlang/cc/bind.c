@@ -192,6 +192,20 @@ bind_param(struct comp *c, struct node *n, struct ident *id)
 	return 0;
 }
 
+/* A variable of the traced program's. */
+static void
+become_foreign(struct comp *c, struct node *n, const char *full,
+    enum ident_kind kind, uint64_t value, struct type *type)
+{
+	struct ident *id = ident_new(c->cc, full, kind);
+
+	id->value = value;
+	id->type = type;
+	id->attr = (struct attr){ ATTR_PRIVATE, ATTR_PRIVATE, ATTR_UNKNOWN };
+	become_var(n, id);
+	n->flags = NF_LVALUE;
+}
+
 int
 bind_local(struct comp *c, struct node *n, const char *full, bool address)
 {
@@ -208,12 +222,8 @@ bind_local(struct comp *c, struct node *n, const char *full, bool address)
 		return comp_error(c, D_IDENT_UNDEF, n,
 		    "failed to resolve %s: %s", full,
 		    local.why != NULL ? local.why : "Unknown variable name");
-	struct ident *id = ident_new(c->cc, full, ID_LOCAL);
-	id->value = local.arg;
-	id->type = local.type;
-	id->attr = (struct attr){ ATTR_PRIVATE, ATTR_PRIVATE, ATTR_UNKNOWN };
-	become_var(n, id);
-	n->flags = NF_LVALUE | NF_CANON;
+	become_foreign(c, n, full, ID_LOCAL, local.arg, local.type);
+	n->flags |= NF_CANON;
 	return 0;
 }
 
@@ -245,12 +255,7 @@ bind_symbol(struct comp *c, struct node *n, const char *full)
 		return comp_error(c, D_IDENT_UNDEF, n,
 		    "failed to resolve %s: %s", full,
 		    sym.why != NULL ? sym.why : "Unknown symbol name");
-	struct ident *id = ident_new(c->cc, full, ID_SYMBOL);
-	id->value = sym.ref;
-	id->type = sym.type;
-	id->attr = (struct attr){ ATTR_PRIVATE, ATTR_PRIVATE, ATTR_UNKNOWN };
-	become_var(n, id);
-	n->flags = NF_LVALUE;
+	become_foreign(c, n, full, ID_SYMBOL, sym.ref, sym.type);
 	return 0;
 }
 
