@@ -10,10 +10,10 @@
 #include "dlang/base/vec.h"
 #include "inject/displaced.h"
 #include "inject/tracepoint.h"
+#include "inject/trap/area.h"
 
 struct slots;
 
-#define INT3 0xcc
 #define PAGE 4096U
 
 /* A tracepoint and what only the table sees of it. */

@@ -37,7 +37,7 @@ dumps(int sig)
 static bool
 is_fatal(const struct thread *th)
 {
-	const uint64_t bit = 1ULL << (th->sig - 1);
+	const uint64_t bit = SIGBIT(th->sig);
 	struct proc_status st;
 
 	return procfs_status(th->tid, &st) == 0 &&

@@ -30,7 +30,6 @@
 #include "tracer/remote.h"
 
 #define RECORDS 16384
-#define INT3    0xcc
 /* Entries at a time; chunks of an area, which may be damaged. */
 #define BATCH      256
 #define CHUNKS_MAX 4096

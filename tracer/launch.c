@@ -28,7 +28,7 @@ static void
 child_signals(const struct super *su)
 {
 	for (int sig = 1; sig <= 64; sig++) {
-		bool ignored = (su->start_ignored >> (sig - 1) & 1) != 0;
+		bool ignored = (su->start_ignored & SIGBIT(sig)) != 0;
 		signal(sig, ignored ? SIG_IGN : SIG_DFL);
 	}
 	sigprocmask(SIG_SETMASK, &su->start_mask, NULL);

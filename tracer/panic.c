@@ -32,6 +32,7 @@
 
 #include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
+#include "inject/trap/area.h"
 #include "tracer/event.h"
 #include "tracer/prov/semaphore.h"
 #include "tracer/super_impl.h"
@@ -86,7 +87,7 @@ restore_copy_text(const struct space *of, int fd)
 	for (struct tracepoint *tp = NULL;
 	     (tp = tracepoint_next(tab, tp)) != NULL;)
 		if ((tp->state == TP_TRAP || tp->state == TP_DRAINING) &&
-		    pread(fd, &byte, 1, (off_t)tp->addr) == 1 && byte == 0xcc &&
+		    pread(fd, &byte, 1, (off_t)tp->addr) == 1 && byte == INT3 &&
 		    pwrite(fd, &tp->saved, 1, (off_t)tp->addr) != 1)
 			break;
 }

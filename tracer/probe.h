@@ -58,9 +58,9 @@ struct probe *probe_by_id(const struct probes *t, uint32_t id);
 
 /*
  * Does a description mean this probe?  Each field is compared literally or as
- * a glob; an empty one matches all; provider and module also match
- * as `prov_matches' and `module_matches' of its provider say.  A description with four empty fields means
- * anchored probes only.
+ * a glob; an empty one matches all; provider and module also match as
+ * `prov_matches' and `module_matches' of its provider say.  A description with
+ * four empty fields means anchored probes only.
  */
 bool probe_matches(const struct probe *p, const struct probe_desc *pd);
 

@@ -79,7 +79,8 @@ struct space {
 };
 
 /* As many as the kernel has. */
-#define SIGNALS 64
+#define SIGNALS     64
+#define SIGBIT(sig) (1ULL << ((sig)-1))
 
 /* The kernel's struct sigaction on 64-bit machines, by words. */
 enum {
@@ -379,8 +380,8 @@ bool thread_filter_is_ours(struct thread *th);
 /* Then not: let the call fail as without a tracer. */
 void thread_refuse_call(struct thread *th);
 
-/* What a thread is told to do at a syscall-enter-stop or EV_SECCOMP.  nr is -1 when the
- * number is not one of the 64-bit table. */
+/* What a thread is told to do at a syscall-enter-stop or EV_SECCOMP.  nr is -1
+ * when the number is not one of the 64-bit table. */
 struct syscall_entry {
 	int nr;
 	uint64_t args[6];

@@ -40,9 +40,10 @@
  * A signal in delivery goes back into its queue, which the kernel does itself
  * when it is blocked by the time that the thread runs: it is pending until the
  * stop is made again.  Where another thread could take it meanwhile, where
- * another of the number is pending already, of a SIGTRAP, and of what an instruction raised, which is told by its place, the
- * stop is made again by another of the number; the instruction runs anew after
- * our death, and what was sent is lost by it.
+ * another of the number is pending already, of a SIGTRAP, and of what an
+ * instruction raised, which is told by its place, the stop is made again by
+ * another of the number; the instruction runs anew after our death, and what was
+ * sent is lost by it.
  *
  * Of two instances of one signal number sent to this very thread, one in
  * delivery and one pending, it is the second that the thread stops for when the
@@ -73,7 +74,6 @@
 #include "tracer/super_impl.h"
 #include "tracer/target_ptrace.h"
 
-#define SIGBIT(sig) (1ULL << ((sig)-1))
 #define FAULTS \
 	(SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGFPE))
 /* The kernel delivers them before all others (next_signal()). */
@@ -81,9 +81,6 @@
 
 /* What is blocked during the call. */
 #define BLOCKED (~(SIGBIT(SIGSYS) | FAULTS))
-
-/* The one-byte breakpoint. */
-#define INT3 0xcc
 
 /* What is read of a stack. */
 #define STACK_MAX (64UL << 20)

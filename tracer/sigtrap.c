@@ -47,12 +47,14 @@
  * see: it goes back to where it was, with its own siginfo.
  *
  * Limits.  While the bit is hidden, /proc and the frames of handlers show a mask
- * without it.  Where such a mask is put back when nobody sees it, the bit is lost:
- * in a handler from which the thread returns after it was let go, in a child that
- * it has by fork() and that is not followed, as the C library puts back there what
- * it found before.  A SIGTRAP that was blocked or unblocked by itself in a way that is
- * not seen (see sigwatch.c) is restored wrongly.  Handlers of other signals
- * that were there when their process was attached have an unknown sa_mask.
+ * without it.  Where such a mask is put back and nobody sees it, the bit is lost:
+ * by a handler from which the thread returns after it was let go, and in a child
+ * that it has by fork() and that is not followed, where the C library puts back
+ * what it found before.
+ *
+ * A SIGTRAP that was blocked or unblocked by itself in a way that is not seen
+ * (see sigwatch.c) is restored wrongly.  Handlers of other signals that were
+ * there when their process was attached have an unknown sa_mask.
  * Between the hit and its repair a SIGTRAP of somebody else may get through,
  * and one that is pending while it is both blocked and ignored is discarded by
  * the repair.  A SIGTRAP that is sent to a thread in the moment when it
@@ -68,7 +70,6 @@
 #include "tracer/super_impl.h"
 #include "tracer/trapguard.h"
 
-#define SIGBIT(sig) (1ULL << ((sig)-1))
 /* Ten looks a second cost less than one part in a thousand; the mask is
  * cheaper to look at. */
 #define LOOK_MS         100
@@ -259,9 +260,8 @@ sigtrap_hide(struct thread *th)
 {
 	uint64_t mask;
 
-	if (th->trap_hidden || !sigtrap_blocked(th) ||
-	    th->state != TH_STOPPED || thread_sigmask(th, &mask) < 0 ||
-	    !can_hide(th, mask))
+	if (!sigtrap_blocked(th) || th->state != TH_STOPPED ||
+	    thread_sigmask(th, &mask) < 0 || !can_hide(th, mask))
 		return;
 	th->trap_hidden = thread_set_sigmask(th, mask & ~SIGBIT(SIGTRAP)) == 0;
 }
@@ -332,14 +332,13 @@ thread_mend_sigtrap(struct thread *th)
 	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	if (was != th->sigmask || !th->mask_known)
 		mask_becomes(th, was);
-	if (th->proc->space->mask_unseen)
-		sigtrap_show(th);
-	th->trap_hidden &= blocked;
+	th->trap_hidden &= blocked && !th->proc->space->mask_unseen;
 	if (blocked && !th->trap_hidden && (mask & SIGBIT(SIGTRAP)) == 0) {
 		th->trap_hidden = can_hide(th, mask);
 		if (!th->trap_hidden)
 			thread_set_sigmask(th, th->sigmask);
 	}
+	/* Also where it was hidden: it may have been blocked since, unseen. */
 	if (blocked || th->proc->trap_ignored)
 		action_restore(th);
 	else if (!th->proc->space->sig_watched)

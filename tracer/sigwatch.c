@@ -15,8 +15,9 @@
  * treated SIGTRAP apart from its kin loses the markers of the second kind after
  * MASK_HITS_MAX hits: the heuristics of sigtrap.c are right for it.
  *
- * Not seen: what a C library does for itself, system calls whose number is not a constant close to them, as in
- * syscall(3), and those from memory that belongs to no file.
+ * Not seen: what a C library does for itself, system calls whose number is not a
+ * constant close to them, as in syscall(3), and those from memory that belongs to
+ * no file.
  */
 #include "tracer/sigwatch.h"
 

@@ -27,7 +27,7 @@ super_create(void)
 	sigprocmask(SIG_BLOCK, NULL, &su->start_mask);
 	for (int sig = 1; sig <= 64; sig++)
 		if (sigaction(sig, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN)
-			su->start_ignored |= 1ULL << (sig - 1);
+			su->start_ignored |= SIGBIT(sig);
 	return su;
 }
 

@@ -92,7 +92,8 @@ void syscalls_subscribe(struct state *st, unsigned nr, enum syscall_side side,
  * left, calls stop no thread. */
 void syscalls_unsubscribe(struct state *st, const void *arg);
 
-/* For the loop: EV_SYSCALL_ENTER, EV_SECCOMP or EV_SYSCALL_EXIT.  The caller resumes. */
+/* For the loop: EV_SYSCALL_ENTER, EV_SECCOMP or EV_SYSCALL_EXIT.  The caller
+ * resumes. */
 void syscalls_event(struct state *st, const struct event *ev);
 
 /* For the loop: a signal is about to be delivered. */

@@ -71,8 +71,8 @@ int diag_verror(struct diags *d, enum diag_tag tag, const struct span *at,
 /*
  * Write the message as the command line shows it: [tag] (only if errtags),
  * place, sentence, newline; then (only if `caret') the source line and a caret
- * under it, if the place is known.  `prefix' comes first ("dtrap: failed to compile script
- * x.d: ").
+ * under it, if the place is known.  `prefix' comes first ("dtrap: failed to
+ * compile script x.d: ").
  */
 void diag_render(FILE *out, const struct diag *d, const char *prefix,
     bool errtags, bool caret);

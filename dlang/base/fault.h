@@ -1,7 +1,8 @@
 /*
  * Faults on demand: the N-th call of a kind fails, as it would for want of
  * something.  For tests: set here, or by
- * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N when the program starts.  DTRAP_DEBUG=fault tells when it happens.
+ * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N when the program starts.
+ * DTRAP_DEBUG=fault tells when it happens.
  */
 #ifndef DLANG_BASE_FAULT_H
 #define DLANG_BASE_FAULT_H

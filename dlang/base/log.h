@@ -1,6 +1,7 @@
 /*
  * Debug messages by category, off unless asked for: DTRAP_DEBUG=cat[,cat...]
- * or DTRAP_DEBUG=all, DTRACE_DEBUG, or the option debug.  They say when, and go to stderr and never to the user's output.
+ * or DTRAP_DEBUG=all, DTRACE_DEBUG, or the option debug.  They say when, and go
+ * to stderr and never to the user's output.
  */
 #ifndef DLANG_BASE_LOG_H
 #define DLANG_BASE_LOG_H

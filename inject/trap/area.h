@@ -18,6 +18,9 @@
 
 #define TRAP_MAGIC UINT64_C(0x3170617274617472)
 
+/* The one-byte breakpoint. */
+#define INT3 0xcc
+
 /* Which si_code the tracer gives the SIGTRAP of an int3 that it has dealt with,
  * just before it sets the registers; si_value is the pc that they will have.
  * No sender can use this one by mistake: programs send SI_QUEUE, SI_TKILL, and

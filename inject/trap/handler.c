@@ -29,7 +29,6 @@
 
 #include "inject/trap/area.h"
 
-#define INT3       0xcc
 #define PAGE       4096UL
 
 #define NR_open    2

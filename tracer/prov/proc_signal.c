@@ -195,7 +195,7 @@ proc_enable_send(struct state *st, struct probe *p)
 static bool
 has(uint64_t set, int sig)
 {
-	return (set >> (sig - 1) & 1) != 0;
+	return (set & SIGBIT(sig)) != 0;
 }
 
 static bool
