@@ -223,7 +223,7 @@ fuzz-run: fuzz
 		mkdir -p $$f.corpus && $$f $(FUZZ) -artifact_prefix=$$f. \
 			$$f.corpus t/fuzz/corpus/$${f##*/} || exit 1; done
 
-$(B)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h) $(FAKE) $(LIB)
+$(B)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h t/fake/*.h) $(FAKE) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FAKE) $(LIB) \
 		-lcheck -lsubunit -lpthread -lrt $(LIBS)
@@ -231,8 +231,8 @@ $(B)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h) $(FAKE) $(LIB)
 # The corpora once more with any compiler: tests like others.
 REPLAY := $(FUZZERS:$(B)/fuzz/%=$(B)/replay/%)
 
-$(B)/replay/%: t/fuzz/%.c t/fuzz/replay.c $(wildcard t/fuzz/*.h) $(FAKE) \
-	$(LIB) | $(B)/testdeps.ok
+$(B)/replay/%: t/fuzz/%.c t/fuzz/replay.c $(wildcard t/fuzz/*.h t/fake/*.h) \
+	$(FAKE) $(LIB) | $(B)/testdeps.ok
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< t/fuzz/replay.c $(FAKE) $(LIB) \
 		-lcheck -lsubunit -lpthread -lrt $(LIBS)
@@ -390,12 +390,21 @@ format-check:
 format:
 	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch])
 
-lint-tools: lint-shell lint-cppcheck \
+lint-tools: lint-cppcheck \
+	$(if $(shell command -v shellcheck),$(SHELLS:%=$(B)/lint/%.shellcheck),lint-no-shellcheck) \
 	$(if $(shell command -v clang-tidy),$(ALLSRC:%.c=$(B)/lint/%.tidy),lint-no-tidy)
 
-lint-shell:
-	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELLS); \
-	else echo "lint: shellcheck is not installed: scripts not checked"; fi
+lint-no-shellcheck:
+	@echo "lint: shellcheck is not installed: scripts not checked"
+
+# One stamp a script, and all again when what they read has changed.
+SHLIBS := $(filter-out $(wildcard t/e2e/[0-9]*),$(wildcard t/e2e/*.sh)) \
+	$(wildcard t/workload/*.sh)
+
+$(B)/lint/%.shellcheck: % $(SHLIBS)
+	@mkdir -p $(@D)
+	@shellcheck -x -P SCRIPTDIR $<
+	@touch $@
 
 lint-cppcheck:
 	@mkdir -p $(B)/lint/cppcheck
@@ -485,7 +494,7 @@ help:
 
 .PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden \
 	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format \
-	format-check lint-tools lint-shell \
+	format-check lint-tools lint-no-shellcheck \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help
 .DELETE_ON_ERROR:

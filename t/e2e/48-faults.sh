@@ -81,15 +81,22 @@ attached() {
 	line t '^spun'
 }
 
-# launched WHAT COMMAND...: the same with -c.  What has begun ends: its output
-# is read to the end, after dtrap's own, if need be.
+# runs D PROGRAM COMMAND...: it runs PROGRAM, whose output is read to the end,
+# after dtrap's own, if need be, into `all'.
+runs() {
+	local d=$1 program=$2
+	shift 2
+	all=$(timeout -k 5 60 "$@" -q -o "$tmp/out" -n "$d" -c "$program" \
+	    2>"$tmp/err" </dev/null
+	    echo "status $?")
+	status=$(sed -n 's/^status //p' <<<"$all")
+}
+
+# launched WHAT COMMAND...: the same with -c.  What has begun ends.
 launched() {
 	local what=$1
 	shift
-	all=$(timeout -k 5 60 "$@" -q -o "$tmp/out" -n "$script" \
-	    -c "$(quote "$bin/hotcool" 100 3)" 2>"$tmp/err" </dev/null
-	    echo "status $?")
-	status=$(sed -n 's/^status //p' <<<"$all")
+	runs "$script" "$(quote "$bin/hotcool" 100 3)" "$@"
 	said "$what, -c"
 	! grep -q '^begun' <<<"$all" || grep -q '^ended' <<<"$all" ||
 	    wrong "$what, -c: begun, and not ended"
@@ -100,10 +107,7 @@ launched() {
 forked() {
 	local what=$1
 	shift
-	all=$(timeout -k 5 60 "$@" -q -o "$tmp/out" -n "$family" \
-	    -c "$(quote "$bin/hotcool" forks 20)" 2>"$tmp/err" </dev/null
-	    echo "status $?")
-	status=$(sed -n 's/^status //p' <<<"$all")
+	runs "$family" "$(quote "$bin/hotcool" forks 20)" "$@"
 	said "$what, children"
 	if grep -q '^20 came back' <<<"$all"; then
 		came=1

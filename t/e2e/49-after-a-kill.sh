@@ -10,6 +10,27 @@ left_in() {
 	awk '$2 ~ /x/ { print $2, $6 }' "/proc/$1/maps"
 }
 
+# ends_at WHAT POINT OPTION...: dtrap is killed at POINT while it traces t.
+ends_at() {
+	local what=$1 point=$2
+	shift 2
+	DTRAP_KILL=$point timeout 60 "$DTRAP" -q "$@" -p "${pid[t]}" \
+	    >/dev/null 2>&1 </dev/null
+	is "$what, $point: the tracer's end" $? 137
+}
+
+# goes_on WHAT: victim, as t, still works, and comes to its own end.
+goes_on() {
+	(trap '' PIPE; tell t progress) 2>/dev/null # it may have gone
+	line t '^progress'
+	is "$1: progress" "$line" 'progress ok wrong 0'
+	close_in t
+	line t '^done'
+	is "$1: results" "$line" 'done wrong 0'
+	end t
+	is "$1: the program's end" "$status" 0
+}
+
 # shellcheck disable=SC2016
 hot='pid$target:a.out:work:entry,pid$target:a.out:work:return { @ = count(); }'
 
@@ -24,9 +45,7 @@ for what in threads found; do
 	left_in "$p" >"$tmp/before"
 	for point in commit-end:1 hit-regs:20 commit-end:1; do
 		[ "$what" = threads ] || point=commit-end:1
-		DTRAP_KILL=$point timeout 60 "$DTRAP" -q -n "$hot" -p "$p" \
-		    >/dev/null 2>&1 </dev/null
-		is "$what, $point: the tracer's end" $? 137
+		ends_at "$what" "$point" -n "$hot"
 	done
 	left_in "$p" >"$tmp/left"
 	cmp -s "$tmp/before" "$tmp/left" &&
@@ -58,19 +77,10 @@ for point in clean-handler clean-end clean-end clean-end clean-end; do
 	start t "$bin/victim"
 	line t '^ready'
 	# shellcheck disable=SC2016
-	DTRAP_KILL=$point:1 timeout 60 "$DTRAP" -q -n 'pid$target:a.out:work:,
+	ends_at slots "$point:1" -n 'pid$target:a.out:work:,
 	    pid$target:a.out:checked_call:,pid$target:a.out:recurse:
-	    { @ = count(); } tick-50ms { exit(0); }' -p "${pid[t]}" \
-	    >/dev/null 2>&1 </dev/null
-	is "slots, $point: the tracer's end" $? 137
-	tell t progress
-	line t '^progress'
-	is "slots, $point: progress" "$line" 'progress ok wrong 0'
-	close_in t
-	line t '^done'
-	is "slots, $point: results" "$line" 'done wrong 0'
-	end t
-	is "slots, $point: the program's end" "$status" 0
+	    { @ = count(); } tick-50ms { exit(0); }'
+	goes_on "slots, $point"
 done
 
 # Threads that block every signal, SIGTRAP with it: no handler would help one
@@ -81,19 +91,10 @@ for point in hit-regs:50 hit-moved:200 resume-set:300 clean-begin:1; do
 	start t "$bin/victim" blocked
 	line t '^ready'
 	# shellcheck disable=SC2016
-	DTRAP_KILL=$point timeout 60 "$DTRAP" -q -x follow=none -n \
-	    'pid$target:a.out:work:entry,pid$target:a.out:recurse:
-	    { @ = count(); } '"$ends" -p "${pid[t]}" \
-	    >/dev/null 2>&1 </dev/null
-	is "blocked, $point: the tracer's end" $? 137
-	(trap '' PIPE; tell t progress) 2>/dev/null
-	line t '^progress'
-	is "blocked, $point: progress" "$line" 'progress ok wrong 0'
-	close_in t
-	line t '^done'
-	is "blocked, $point: results" "$line" 'done wrong 0'
-	end t
-	is "blocked, $point: the program's end" "$status" 0
+	ends_at blocked "$point" -x follow=none \
+	    -n 'pid$target:a.out:work:entry,pid$target:a.out:recurse:
+	    { @ = count(); } '"$ends"
+	goes_on "blocked, $point"
 done
 
 # A call that waits is made again after a stop, and the instruction has a probe
@@ -103,10 +104,7 @@ for point in hit-fired hit-regs; do
 	line t '^ready'
 	while [[ $(state "${pid[t]}") != S ]]; do :; done
 	# shellcheck disable=SC2016
-	DTRAP_KILL=$point:1 timeout 60 "$DTRAP" -q -n \
-	    'pid$target:a.out:poll_once: { @ = count(); }' -p "${pid[t]}" \
-	    >/dev/null 2>&1 </dev/null
-	is "again, $point: the tracer's end" $? 137
+	ends_at again "$point:1" -n 'pid$target:a.out:poll_once: { @ = count(); }'
 	(trap '' PIPE; tell t go) 2>/dev/null # it may have gone
 	line t '^poll'
 	is "again, $point: the call" "$line" 'poll 1 changed 0'

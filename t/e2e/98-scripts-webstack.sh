@@ -20,8 +20,8 @@ web_load 1 shop 3
 is "the page" "$(xargs <"$tmp/load.out")" \
     "1 answers tea for 3 coffee for 6 milk for 9 of 3"
 
-# besides SCRIPT ARGS... -- REQUESTS...: the script, which says when all is in place,
-# beside requests; its output is in "$tmp/out".
+# besides SCRIPT ARGS... -- REQUESTS...: the script, which says when all is in
+# place, beside requests; its output is in "$tmp/out".
 besides() {
 	local words=() name=$1
 	while [ "$1" != -- ]; do

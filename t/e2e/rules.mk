@@ -29,7 +29,7 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 TORTURED := $(patsubst t/torture/%.c,$(D)/%,$(wildcard t/torture/*.c))
 E2E += $(TORTURED)
 
-$(D)/%: t/torture/%.c t/e2e/src/trigger.h include/dtrap-sdt.h
+$(D)/%: t/torture/%.c $(wildcard t/e2e/src/*.h) include/dtrap-sdt.h
 	@mkdir -p $(@D)
 	$(E2E_CC) -I. -Iinclude -o $@ $< -pthread
 
@@ -41,7 +41,7 @@ $(D)/work-%: t/workload/%.c t/workload/workload.h
 	@mkdir -p $(@D)
 	$(E2E_CC) -I. -o $@ $< -pthread
 
-$(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h
+$(D)/%: t/e2e/src/%.c $(wildcard t/e2e/src/*.h)
 	@mkdir -p $(@D)
 	$(E2E_CC) -o $@ $< -pthread -ldl
 

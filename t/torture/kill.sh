@@ -1,10 +1,10 @@
 #!/bin/bash
 # timeout: 7200
 # kill.sh [COUNT [POINT]...]: SIGKILL of the tracer of a busy program, COUNT
-# times (60, or 1000 with TORTURE): at each named step (fault_kill() in the sources), passed for the
-# first, second, fifth... time, and the rest at some moment.  See killer.c for
-# what must hold afterwards.  With POINTs, at these alone.  BLOCKED=1: threads
-# of the program block SIGTRAP.
+# times (60, or 1000 with TORTURE): at each named step (fault_kill() in the
+# sources), passed for the first, second, fifth... time, and the rest at some
+# moment.  See killer.c for what must hold afterwards.  With POINTs, at these
+# alone.  BLOCKED=1: threads of the program block every signal.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 B=${B:-build}

@@ -1,7 +1,8 @@
 /*
  * killer DTRAP VICTIM RANDOM [POINT:N]...: kills the tracer of a busy program
  * at each of the points (DTRAP_KILL, see dlang/base/fault.h; launch/POINT:N: of
- * one that it has launched) and RANDOM times at some moment, and looks at what became of the program.
+ * one that it has launched) and RANDOM times at some moment, and looks at what
+ * became of the program.
  *
  * The program is started afresh when it was lost, and now and then.  After the
  * death of the tracer, and of whatever it has left to do its work (we are the

@@ -25,6 +25,7 @@
 #include <time.h>
 
 #include <dtrap-sdt.h>
+#include "t/e2e/src/figures.h"
 #include "t/e2e/src/trigger.h"
 
 DTRAP_SDT_SEMAPHORE(victim_turn_semaphore);
@@ -54,22 +55,6 @@ is_wrong(const char *what)
 
 /* ---- what is traced ---- */
 
-NOINLINE uint64_t
-work(uint64_t n)
-{
-	uint64_t r = n;
-
-	for (int i = 0; i < 4; i++)
-		r = r * 6364136223846793005ull + 1442695040888963407ull;
-	return r ^ n;
-}
-
-NOINLINE uint64_t
-recurse(uint64_t n)
-{
-	return n < 2 ? n : recurse(n - 1) + recurse(n - 2);
-}
-
 NOINLINE double
 mixed(double x, int n)
 {
@@ -78,20 +63,6 @@ mixed(double x, int n)
 	for (int i = 1; i <= n; i++)
 		r += x / i;
 	return r;
-}
-
-/* work() by another road, which is not. */
-static uint64_t
-work_again(uint64_t n)
-{
-	uint64_t a = 6364136223846793005ull, c = 1442695040888963407ull;
-	uint64_t r = n;
-
-	r = a * r + c;
-	r = a * r + c;
-	r = a * r + c;
-	r = a * r + c;
-	return r ^ n;
 }
 
 static void

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
-#include "symbols/ctf.h"
 #include "symbols/ctf_impl.h"
 #include "t/fake/fixture.h"
+#include "t/unit/typed_object.h"
 
 static const char program[] =
     "#include <stddef.h>\n"
@@ -39,12 +39,6 @@ static const char other[] =
     "enum color { RED, GREEN = 5, BLUE = -1 };\n"
     "long second(struct clash *c, enum color e) { return c->two + e; }\n";
 
-struct opened {
-	struct types *ts;
-	struct ctftypes *c;
-	struct object *o;
-};
-
 static void
 build(const char *options)
 {
@@ -53,44 +47,6 @@ build(const char *options)
 	fixture_sh("cd $DIR && gcc -shared %s -o lib.so one.o two.o", options);
 	fixture_sh("cd $DIR && echo 'int told(void); int main(void) "
 		   "{ return told(); }' >m.c && gcc -o m m.c ./lib.so");
-}
-
-static struct opened
-open_path(const char *path)
-{
-	struct opened x;
-	const char *why = "";
-
-	ck_assert_int_eq(object_open(path, path, &x.o, &why), 0);
-	x.ts = types_create(256);
-	x.c = ctftypes_create(x.ts);
-	return x;
-}
-
-static void
-close_path(struct opened *x)
-{
-	types_destroy(x->ts);
-	ctftypes_destroy(x->c);
-	object_put(x->o);
-}
-
-static const struct type_member *
-member(struct type *t, const char *name, uint64_t *offset)
-{
-	*offset = 0;
-	const struct type_member *m = type_member(t, name, offset);
-
-	ck_assert_msg(m != NULL, "no member %s", name);
-	return m;
-}
-
-static void
-check_name(const struct type *t, const char *expected)
-{
-	char buf[128];
-
-	ck_assert_str_eq(type_name(t, buf, sizeof(buf)), expected);
 }
 
 static void

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "dlang/base/mem.h"
-#include "symbols/dwarf.h"
 #include "t/fake/fixture.h"
+#include "t/unit/typed_object.h"
 
 static const char program[] =
     "#include <stddef.h>\n"
@@ -46,50 +46,6 @@ static const char facts[] =
     "printf(\"%zu %zu %zu %zu %zu\\n\", sizeof(struct node),\n"
     "	offsetof(struct node, next), offsetof(struct node, rows),\n"
     "	offsetof(struct node, d), sizeof(struct tight)); }\n";
-
-struct opened {
-	struct types *ts;
-	struct dwtypes *dw;
-	struct object *o;
-};
-
-static struct opened
-open_path(const char *path)
-{
-	struct opened x;
-	const char *why = "";
-
-	ck_assert_int_eq(object_open(path, path, &x.o, &why), 0);
-	x.ts = types_create(256);
-	x.dw = dwtypes_create(x.ts);
-	return x;
-}
-
-static void
-close_path(struct opened *x)
-{
-	types_destroy(x->ts);
-	dwtypes_destroy(x->dw);
-	object_put(x->o);
-}
-
-static const struct type_member *
-member(struct type *t, const char *name, uint64_t *offset)
-{
-	*offset = 0;
-	const struct type_member *m = type_member(t, name, offset);
-
-	ck_assert_msg(m != NULL, "no member %s", name);
-	return m;
-}
-
-static void
-check_name(const struct type *t, const char *expected)
-{
-	char buf[128];
-
-	ck_assert_str_eq(type_name(t, buf, sizeof(buf)), expected);
-}
 
 /* The bits of a member in an object of all ones but for it: do its offset and
  * width say where the compiler put it?  The value is read as the VM does. */

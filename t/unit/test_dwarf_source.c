@@ -12,6 +12,7 @@
 #include "dlang/base/vec.h"
 #include "symbols/dwarf_source.h"
 #include "t/fake/fixture.h"
+#include "t/unit/typed_object.h"
 
 /* clang-format off */
 static const char program[] =
@@ -51,32 +52,6 @@ static const char program[] =
     "	return (int)(work(&p, (signed char)argc, s, argc) + inner(argc));\n"
     "}\n";								/* 35 */
 /* clang-format on */
-
-struct opened {
-	struct types *ts;
-	struct dwtypes *dw;
-	struct object *o;
-};
-
-static struct opened
-open_path(const char *path)
-{
-	struct opened x;
-	const char *why = "";
-
-	ck_assert_int_eq(object_open(path, path, &x.o, &why), 0);
-	x.ts = types_create(256);
-	x.dw = dwtypes_create(x.ts);
-	return x;
-}
-
-static void
-close_path(struct opened *x)
-{
-	types_destroy(x->ts);
-	dwtypes_destroy(x->dw);
-	object_put(x->o);
-}
 
 /* ---- lines ---- */
 

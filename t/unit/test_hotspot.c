@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "symbols/lang/hotspot_impl.h"
+#include "t/fake/hotspot_layout.h"
 
 #define BASE        0x7f0000000000ULL
 #define SIZE        (512 * 1024)
@@ -60,34 +61,13 @@ take(size_t n)
 	return addr;
 }
 
-#define SET(member, offset, bytes_) \
-	(hs.l.member = (struct hs_field){ (offset), (bytes_) })
+#define SET(member, offset, bytes_) HS_SET(&hs, member, offset, bytes_)
 
 static void
 set_layout(void)
 {
-	SET(array_len, 0, -4), SET(array_data, 8, 8);
-	SET(heap_memory, 8, 8), SET(heap_segmap, 120, 8);
-	SET(heap_log2, 256, -4), SET(space_low, 0, 8), SET(space_high, 8, 8);
-	SET(block_used, 8, 1), SET(block_size, 16, 8);
-	SET(blob_name, 0, 8), SET(blob_size, 8, -4);
-	SET(blob_frame_size, 12, -4), SET(blob_complete, 16, -4);
-	SET(blob_code_begin, 24, 8), SET(blob_code_end, 32, 8);
-	SET(nm_method, 40, 8), SET(nm_scopes_begin, 48, 8);
-	SET(nm_pcs_offset, 56, -4), SET(nm_deps_offset, 60, -4);
-	SET(nm_meta_offset, 64, -4), SET(nm_orig_pc, 68, -4);
-	SET(nm_compile_id, 72, -4), SET(nm_deopt_begin, 80, 8);
-	SET(pcdesc_pc, 0, -4), SET(pcdesc_scope, 4, -4);
-	SET(pcdesc_size, 16, 8);
-	SET(method_const, 8, 8), SET(method_access, 40, 8);
-	SET(access_flags, 0, -4), SET(cm_constants, 8, 8);
-	SET(cm_flags, 28, 2), SET(cm_code_size, 32, 2), SET(cm_name, 34, 2);
-	SET(cm_size, 48, 8), SET(pool_holder, 24, 8), SET(pool_length, 60, -4);
-	SET(pool_file, 54, 2), SET(pool_size, 72, 8), SET(klass_name, 24, 8);
-	SET(symbol_length, 4, 2), SET(symbol_body, 6, 8), SET(has_lines, 1, 4);
-	SET(wrapper_anchor, 32, 8), SET(anchor_sp, 0, 8);
-	SET(anchor_pc, 8, 8), SET(anchor_fp, 16, 8);
-	SET(thread_osthread, 0, 8), SET(osthread_id, 0, -4);
+	hotspot_layout(&hs);
+	SET(heap_segmap, 120, 8), SET(heap_log2, 256, -4);
 	hs.l.version = 17;
 	hs.ready = true;
 }

@@ -8,40 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "figures.h"
 #include "trigger.h"
 
 static atomic_bool stop;
 static atomic_long wrong;
-
-NOINLINE uint64_t
-work(uint64_t n)
-{
-	uint64_t r = n;
-
-	for (int i = 0; i < 4; i++)
-		r = r * 6364136223846793005ull + 1442695040888963407ull;
-	return r ^ n;
-}
-
-NOINLINE uint64_t
-recurse(uint64_t n)
-{
-	return n < 2 ? n : recurse(n - 1) + recurse(n - 2);
-}
-
-/* The same as work(), by another road. */
-static uint64_t
-work_again(uint64_t n)
-{
-	uint64_t a = 6364136223846793005ull, c = 1442695040888963407ull;
-	uint64_t r = n;
-
-	r = a * r + c;
-	r = a * r + c;
-	r = a * r + c;
-	r = a * r + c;
-	return r ^ n;
-}
 
 static void
 turn(uint64_t n)
