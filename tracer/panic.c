@@ -14,8 +14,8 @@
  * the kernel until the thread is let go (event.c), so that the handler in the
  * target still comes to know of it.
  *
- * A descriptor is kept for it: whoever has run out of memory may have run out
- * of those as well, and a process that has no open one needs it most.
+ * The supervisor's reserve is spent first: whoever has run out of memory may
+ * have run out of descriptors as well.
  */
 #include "tracer/panic.h"
 
@@ -45,7 +45,6 @@
 
 static struct super *guarded;
 static volatile sig_atomic_t entered;
-static int spare = -1; /* a descriptor, to be closed when one is needed */
 
 static void guard_signal(int sig);
 
@@ -160,20 +159,6 @@ restore_early(void *arg)
 	close(fd);
 }
 
-/* By any thread that is there: a leader that has ended shows no memory. */
-static bool
-space_reopen(struct space *sp)
-{
-	bool open = false;
-
-	space_foreach_thread(th, sp)
-	{
-		if (!open && th->state != TH_GONE && !th->exiting)
-			open = space_open(sp, th->tid) == 0;
-	}
-	return open;
-}
-
 static void
 restore_space(void *arg)
 {
@@ -192,7 +177,7 @@ restore_without(void *arg)
 	if (!space_reopen(sp))
 		return;
 	restore_space(sp);
-	close(sp->mem_fd);
+	close(sp->mem_fd); /* for the next one */
 	sp->mem_fd = -1;
 }
 
@@ -376,9 +361,7 @@ let_go(void)
 	if (guarded == NULL || entered)
 		return;
 	entered = 1;
-	if (spare >= 0)
-		close(spare);
-	spare = -1;
+	reserve_spend(guarded);
 	restore_all();
 	step(stop_all, NULL);
 	/* Those that are left: through a stopped thread, word by word. */
@@ -468,12 +451,10 @@ panic_guard(struct super *su)
 
 	guarded = su;
 	entered = in_step = 0;
-	if (spare >= 0)
-		close(spare);
-	spare = su != NULL ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
 	base_panic_hook(su != NULL ? on_panic : NULL);
 	if (su == NULL)
 		return;
+	reserve_keep(su);
 	sigaltstack(&ss, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(fatal); i++)
 		guard_signal(fatal[i]);

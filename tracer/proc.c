@@ -553,8 +553,12 @@ proc_detach(
 	vec_foreach(th, &p->threads)
 		undo_queued(*th);
 	fault_kill("detach-undone");
+	/* A thread that sleeps cannot be asked to write. */
+	bool borrowed = space_borrow(sp);
 	if (prepare != NULL)
 		prepare(ctx, p);
+	if (borrowed)
+		space_return(sp);
 	fault_kill("detach-prepared");
 	vec_foreach(thp, &p->threads) {
 		struct thread *th = *thp;

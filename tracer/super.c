@@ -28,6 +28,7 @@ super_create(void)
 	for (int sig = 1; sig <= 64; sig++)
 		if (sigaction(sig, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN)
 			su->start_ignored |= SIGBIT(sig);
+	su->reserve = -1;
 	return su;
 }
 
@@ -63,6 +64,7 @@ super_destroy(struct super *su)
 	vec_fini(&su->round);
 	vec_fini(&su->leaving.list);
 	vec_fini(&su->orphans.list);
+	reserve_spend(su);
 	mem_free(su);
 }
 
@@ -134,6 +136,55 @@ space_open(struct space *sp, pid_t tid)
 		close(sp->mem_fd);
 	sp->mem_fd = fd;
 	return 0;
+}
+
+void
+reserve_spend(struct super *su)
+{
+	if (su->reserve >= 0)
+		close(su->reserve);
+	su->reserve = -1;
+}
+
+void
+reserve_keep(struct super *su)
+{
+	if (su->reserve < 0)
+		su->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* By any thread that is there: a leader that has ended shows no memory. */
+bool
+space_reopen(struct space *sp)
+{
+	bool open = false;
+
+	space_foreach_thread(th, sp)
+	{
+		if (!open && th->state != TH_GONE && !th->exiting)
+			open = space_open(sp, th->tid) == 0;
+	}
+	return open;
+}
+
+bool
+space_borrow(struct space *sp)
+{
+	if (sp->mem_fd >= 0)
+		return false;
+	reserve_spend(sp->super);
+	if (space_reopen(sp))
+		return true;
+	reserve_keep(sp->super);
+	return false;
+}
+
+void
+space_return(struct space *sp)
+{
+	close(sp->mem_fd);
+	sp->mem_fd = -1;
+	reserve_keep(sp->super);
 }
 
 static struct space *

@@ -42,6 +42,7 @@ struct super {
 	struct proc *dead_proc;
 
 	unsigned waits;     /* how often event_poll() has waited */
+	int reserve;        /* a descriptor: see reserve_spend(); or -1 */
 	bool want_syscalls; /* resume with PTRACE_SYSCALL */
 	bool unfiltered;    /* also who runs under a filter */
 	uint64_t births;
@@ -78,6 +79,21 @@ void proc_new_space(struct proc *p);
 /* Open the memory of a space anew, by a live thread in it (/proc/PID/mem of a
  * leader that has ended is empty).  0 or -errno, and then nothing changes. */
 int space_open(struct space *sp, pid_t tid);
+/* The same, by whatever thread of it is there.  Was it opened? */
+bool space_reopen(struct space *sp);
+/*
+ * One descriptor is kept for the end: whoever has run out of them may have a
+ * space whose memory he could not open, and whose only thread sleeps, so that
+ * its text can be put back in no other way.  Spent, it can be opened by whoever
+ * comes first; kept, it is the supervisor's again, as far as there is one.
+ * Callable from a signal handler.
+ */
+void reserve_spend(struct super *su);
+void reserve_keep(struct super *su);
+/* Memory for a space that has no descriptor, from the reserve.  True if there
+ * was none and now is: then space_return() later, which gives it back. */
+bool space_borrow(struct space *sp);
+void space_return(struct space *sp);
 /* One user less: p, or one that is no process (NULL).  The last one frees it. */
 void space_leave(struct space *sp, struct proc *p);
 /* Read the name, and how signals are treated. */

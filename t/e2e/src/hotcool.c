@@ -8,11 +8,15 @@
  *	fork	a child calls both: "child STATUS"
  *
  * hotcool forks N: N children at a time; then a call of hot(), until nobody
- * traces it any more; then cool() in each: how many came back.
+ * traces it any more; then cool() in each: how many came back.  `sleepers': each
+ * sleeps as after vfork(), until a child of its own with memory of its own has
+ * called cool().
  *
  * hotcool N M: "begun", hot() N times and cool() M times, "ended", and the end.
  */
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -76,8 +80,25 @@ traced(void)
 	return pid != 0;
 }
 
+/* Does cool() work?  In a child as well, for which we sleep so that no signal
+ * wakes us, if `sleeps'. */
+static int
+cool_when(int go, int sleeps)
+{
+	int status = 0;
+	pid_t pid;
+	char c;
+
+	if (sleeps &&
+	    (pid = (pid_t)syscall(
+		 SYS_clone, CLONE_VFORK | SIGCHLD, 0L, 0L, 0L, 0L)) != 0)
+		return pid > 0 && waitpid(pid, &status, 0) == pid &&
+		    status == 0 && cool(1) == 3;
+	return read(go, &c, 1) == 0 && cool(1) == 3;
+}
+
 static void
-many(long n)
+many(long n, int sleep)
 {
 	int go[2], status;
 	long good = 0;
@@ -86,10 +107,8 @@ many(long n)
 		exit(2);
 	for (long i = 0; i < n; i++)
 		if (fork() == 0) {
-			char c;
 			close(go[1]);
-			_exit(read(go[0], &c, 1) == 0 && cool(i) == i + 2 ? 0 :
-									    1);
+			_exit(cool_when(go[0], sleep) ? 0 : 1);
 		}
 	hot(n);
 	while (traced())
@@ -108,8 +127,10 @@ main(int argc, char **argv)
 	long n = 0;
 
 	trigger_init();
-	if (argc > 2 && strcmp(argv[1], "forks") == 0) {
-		many(atol(argv[2]));
+	if (argc > 2 &&
+	    (strcmp(argv[1], "forks") == 0 ||
+		strcmp(argv[1], "sleepers") == 0)) {
+		many(atol(argv[2]), argv[1][0] == 's');
 		return 0;
 	}
 	if (argc > 2) {
