@@ -1,40 +1,206 @@
 /*
  * Names as their authors wrote them, by libiberty: C++ (Itanium), Rust (both
  * manglings) and D.
+ *
+ * Its work is bounded here, as it is not there:
+ *	Rust	text is taken piece by piece, and no more than there is room for
+ *	C++	the same; but the search for a parameter pack (d_find_pack) walks
+ *		the type once for each way to each part of it before any text is
+ *		written: so these ways are counted first
+ *	D	text comes as a whole: the number of references is bounded
  */
 #include "symbols/demangle.h"
 
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <libiberty/demangle.h>
+#undef ARRAY_SIZE /* libiberty.h's */
 
-/* Longer than any name a compiler has been seen to emit; the demangler's
- * work on a longer one is not bounded by anything useful. */
+#include "dlang/base/base.h"
+#include "dlang/base/mem.h"
+
+/* libiberty itself gives up on a C++ name with more parts than 2048, two for
+ * each byte (DEMANGLE_RECURSION_LIMIT). */
+#define CXX_LONGEST 1024
+/* Rust and D: longer than any name a compiler has been seen to emit. */
 #define NAME_LONGEST 32768
+/* Ways through the type of a C++ name: some milliseconds. */
+#define WAYS_MOST 100000
+/* Bytes of a D name's text. */
+#define D_LONGEST (8 << 20)
+
+/* ---- text ---- */
+
+struct text {
+	char *buf;
+	size_t size, len;
+	jmp_buf full;
+};
+
+/* libiberty's callback.  Its frames hold no memory but the stack. */
+static void
+put(const char *s, size_t n, void *arg)
+{
+	struct text *t = arg;
+	size_t room = t->size - 1 - t->len;
+
+	memcpy(t->buf + t->len, s, MIN(n, room));
+	t->len += MIN(n, room);
+	t->buf[t->len] = '\0';
+	if (n >= room)
+		longjmp(t->full, 1);
+}
+
+typedef int by(const char *name, int options, demangle_callbackref, void *);
+
+/* Is it a name of this kind?  Then its text is in buf. */
+static bool
+demangled(by *fn, const char *name, char *buf, size_t size)
+{
+	struct text t = { .buf = buf, .size = size };
+
+	if (setjmp(t.full) != 0)
+		return true;
+	return fn(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO, put, &t) != 0;
+}
+
+/* ---- C++ ---- */
+
+/*
+ * The parts of a name, in one array.  What each holds besides others (a string,
+ * a number) depends on its type, and types are added with each version: so a
+ * part is only what is within the array.
+ */
+struct parts {
+	const struct demangle_component *at;
+	size_t n;
+	uint32_t *ways; /* from each down; 0: not counted yet */
+};
+
+/* Does it hold no others?  What it has in their place may have been left there
+ * by another name. */
+static bool
+is_leaf(enum demangle_component_type type)
+{
+	switch ((int)type) {
+	case DEMANGLE_COMPONENT_NAME:
+	case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
+	case DEMANGLE_COMPONENT_FUNCTION_PARAM:
+	case DEMANGLE_COMPONENT_CTOR:
+	case DEMANGLE_COMPONENT_DTOR:
+	case DEMANGLE_COMPONENT_SUB_STD:
+	case DEMANGLE_COMPONENT_BUILTIN_TYPE:
+	case DEMANGLE_COMPONENT_EXTENDED_BUILTIN_TYPE:
+	case DEMANGLE_COMPONENT_FIXED_TYPE:
+	case DEMANGLE_COMPONENT_OPERATOR:
+	case DEMANGLE_COMPONENT_EXTENDED_OPERATOR:
+	case DEMANGLE_COMPONENT_CHARACTER:
+	case DEMANGLE_COMPONENT_NUMBER:
+	case DEMANGLE_COMPONENT_LAMBDA:
+	case DEMANGLE_COMPONENT_DEFAULT_ARG:
+	case DEMANGLE_COMPONENT_UNNAMED_TYPE: return true;
+	default: return false;
+	}
+}
+
+static uint32_t ways(const struct parts *ps, const void *part);
+
+static uint32_t
+count_ways(const struct parts *ps, size_t i)
+{
+	ps->ways[i] = 1; /* also for one that leads back to itself */
+	if (is_leaf(ps->at[i].type))
+		return 1;
+	return 1 + ways(ps, ps->at[i].u.s_binary.left) +
+	    ways(ps, ps->at[i].u.s_binary.right);
+}
+
+static uint32_t
+ways(const struct parts *ps, const void *part)
+{
+	uintptr_t off = (uintptr_t)part - (uintptr_t)ps->at;
+	size_t i = off / sizeof(*ps->at);
+
+	if (i >= ps->n || off % sizeof(*ps->at) != 0)
+		return 0;
+	if (ps->ways[i] == 0)
+		ps->ways[i] = MIN(count_ways(ps, i), WAYS_MOST);
+	return ps->ways[i];
+}
+
+/* Is the C++ name at `name' too much work?  No, if it is none. */
+static bool
+is_too_much(const char *name)
+{
+	struct parts ps = { .n = 2 * strlen(name) };
+	void *mem = NULL;
+
+	if (ps.n > 2 * CXX_LONGEST)
+		return true;
+	struct demangle_component *top =
+	    cplus_demangle_v3_components(name, DMGL_PARAMS | DMGL_ANSI, &mem);
+	if (top == NULL)
+		return false;
+	ps.at = mem;
+	ps.ways = mem_zalloc((ps.n + 1) * sizeof(*ps.ways));
+	uint32_t n = ways(&ps, top);
+	mem_free(ps.ways);
+	free(mem);
+	return n >= WAYS_MOST;
+}
+
+static bool
+demangled_cxx(const char *name, char *buf, size_t size)
+{
+	/* Behind _GLOBAL__I_ and its like there is one more. */
+	const char *inner = strstr(name, "_Z");
+
+	return (inner == NULL || !is_too_much(inner)) &&
+	    demangled(cplus_demangle_v3_callback, name, buf, size);
+}
+
+/* ---- D ---- */
+
+/* Most text is made when each third of the references repeats the third before
+ * it thrice. */
+static bool
+demangled_d(const char *name, char *buf, size_t size)
+{
+	uint64_t most = strlen(name);
+	unsigned refs = 0;
+
+	for (const char *p = name; *p != '\0'; p++)
+		if (*p == 'Q' && ++refs % 3 == 0 && (most *= 3) > D_LONGEST)
+			return false;
+	char *text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_DLANG);
+	if (text != NULL)
+		snprintf(buf, size, "%s", text);
+	free(text);
+	return text != NULL;
+}
 
 /* The demanglers know their names by these beginnings; everything else is a
  * C name, and not worth a call. */
-static int
-is_mangled(const char *name)
-{
-	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "__Z", 3) == 0 ||
-	    strncmp(name, "_R", 2) == 0 || strncmp(name, "_D", 2) == 0 ||
-	    strncmp(name, "_GLOBAL_", 8) == 0;
-}
-
 char *
 demangle(const char *name, char *buf, size_t size)
 {
-	char *text = NULL;
+	bool done = false;
 
-	/* AUTO is C++ and Rust; a D name is the only one that begins so. */
-	if (is_mangled(name) && strnlen(name, NAME_LONGEST) < NAME_LONGEST)
-		text = cplus_demangle(name,
-		    DMGL_PARAMS | DMGL_ANSI |
-			(name[1] == 'D' ? DMGL_DLANG : DMGL_AUTO));
-	snprintf(buf, size, "%s", text != NULL ? text : name);
-	free(text);
+	if (strnlen(name, NAME_LONGEST) == NAME_LONGEST)
+		;
+	else if (strncmp(name, "_D", 2) == 0)
+		done = demangled_d(name, buf, size);
+	else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "__Z", 3) == 0 ||
+	    strncmp(name, "_R", 2) == 0 || strncmp(name, "_GLOBAL_", 8) == 0)
+		/* Rust's first: the older of its manglings is C++'s, and more. */
+		done = demangled(rust_demangle_callback, name, buf, size) ||
+		    demangled_cxx(name, buf, size);
+	if (!done)
+		snprintf(buf, size, "%s", name);
 	return buf;
 }

@@ -570,6 +570,111 @@ START_TEST(demangle_knows_three_languages)
 }
 END_TEST
 
+static void
+number(char *name, unsigned n, unsigned base, const char *digits)
+{
+	if (n >= base)
+		number(name, n / base, base, digits);
+	const char last[] = { digits[n % base], '\0' };
+	strcat(name, last);
+}
+
+/* A reference of C++ ("S1_") or of Rust ("B1_") to its nth place. */
+static void
+refer(char *name, const char *to, unsigned n, unsigned base)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+			  upper[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	strcat(name, to);
+	if (n > 0)
+		number(name, n - 1, base, base == 36 ? upper : digits);
+	strcat(name, "_");
+}
+
+static void
+repeat(char *name, const char *what, unsigned times)
+{
+	while (times-- > 0)
+		strcat(name, what);
+}
+
+/* Types of which each has the one before it twice: as many levels as this
+ * would take for ever, or all memory. */
+#define LEVELS 60
+
+/* Behind `begin': p<p<p<A, A>, p<A, A> >, ...>. */
+static void
+doubled_cxx(char *name, const char *begin, unsigned levels)
+{
+	strcpy(name, begin);
+	strcat(name, "1pI");
+	repeat(name, "S_I", levels - 1);
+	strcat(name, "1AS0_E");
+	for (unsigned i = 2; i <= levels; i++) {
+		refer(name, "S", i, 36);
+		strcat(name, "E");
+	}
+}
+
+/* _R's positions begin behind it. */
+static void
+doubled_rust(char *name, unsigned levels)
+{
+	strcpy(name, "_RINvC1a1f");
+	unsigned first = (unsigned)strlen(name) - 2;
+	repeat(name, "T", levels);
+	strcat(name, "mmE");
+	for (unsigned i = levels - 1; i > 0; i--) {
+		refer(name, "B", first + i, 62);
+		strcat(name, "E");
+	}
+	strcat(name, "E");
+}
+
+static void
+doubled_d(char *name, unsigned levels)
+{
+	strcpy(name, "_D1fFS4abcd");
+	repeat(name, "B2QiQk", levels);
+	strcat(name, "Zv");
+}
+
+START_TEST(demangle_is_bounded)
+{
+	char name[2048], buf[2048];
+
+	doubled_cxx(name, "_Z1f", 2);
+	ck_assert_str_eq(
+	    demangle(name, buf, sizeof(buf)), "f(p<p<A, A>, p<A, A> >)");
+	doubled_cxx(name, "_Z1f", LEVELS);
+	ck_assert_str_eq(demangle(name, buf, sizeof(buf)), name);
+	doubled_cxx(name, "_Z1fDp", 2);
+	ck_assert_str_eq(
+	    demangle(name, buf, sizeof(buf)), "f((p<p<A, A>, p<A, A> >)...)");
+	/* A pack is looked for in it before anything is written. */
+	doubled_cxx(name, "_Z1fDp", LEVELS);
+	ck_assert_str_eq(demangle(name, buf, sizeof(buf)), name);
+	doubled_cxx(name, "_GLOBAL__I__Z1fDp", LEVELS);
+	ck_assert_str_eq(demangle(name, buf, sizeof(buf)), name);
+
+	doubled_rust(name, 2);
+	ck_assert_str_eq(demangle(name, buf, sizeof(buf)),
+	    "a::f::<((u32, u32), (u32, u32))>");
+	doubled_rust(name, LEVELS);
+	demangle(name, buf, sizeof(buf));
+	ck_assert_uint_eq(strlen(buf), sizeof(buf) - 1);
+	ck_assert_int_eq(strncmp(buf, "a::f::<((((", 11), 0);
+
+	doubled_d(name, 1);
+	ck_assert_str_eq(
+	    demangle(name, buf, sizeof(buf)), "f(abcd, Tuple!(abcd, abcd))");
+	doubled_d(name, LEVELS);
+	ck_assert_str_eq(demangle(name, buf, sizeof(buf)), name);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -594,6 +699,7 @@ main(void)
 	tcase_add_test(tc, object_knows_the_slots_of_a_function);
 	tcase_add_test(tc, object_survives_damage);
 	tcase_add_test(tc, demangle_knows_three_languages);
+	tcase_add_test(tc, demangle_is_bounded);
 	fixture_setup();
 	srunner_run_all(r, CK_NORMAL);
 	fixture_teardown();
