@@ -32,7 +32,7 @@
 /* Ways through the type of a C++ name: some milliseconds. */
 #define WAYS_MOST 100000
 /* Bytes of a D name's text. */
-#define D_LONGEST (8 << 20)
+#define D_LONGEST (2 << 20)
 
 /* ---- text ---- */
 
@@ -49,6 +49,8 @@ put(const char *s, size_t n, void *arg)
 	struct text *t = arg;
 	size_t room = t->size - 1 - t->len;
 
+	if (n == 0)
+		return; /* s may be NULL */
 	memcpy(t->buf + t->len, s, MIN(n, room));
 	t->len += MIN(n, room);
 	t->buf[t->len] = '\0';
