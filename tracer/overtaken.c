@@ -8,13 +8,18 @@
  *	in delivery  D    pending  X1 X2     before
  *	             X1            X2 K      K: ours
  *
- * So X1 is given D's siginfo, X2 that of X1, and K that of X2: `overtaken' has
- * what is still owed, in order.  Of a number that is queued once there is no K
- * when X1 is pending: it is sent once more, by us.
+ * Where X1 and X2 may be sent by anybody as they are, they are: each is taken,
+ * and queued again behind K, which is then given D's siginfo.
+ *
+ * Else X1 is given D's siginfo, X2 that of X1, and K that of X2: `overtaken' has
+ * what is still owed, in order, and loses it when the thread is let go.  Of a
+ * number that is queued once there is no K when X1 is pending: it is sent once
+ * more, by us.
  */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +48,38 @@ first_owed(const struct thread *th, int sig)
 	while (i < th->overtaken.len && th->overtaken.at[i].si_signo != sig)
 		i++;
 	return i;
+}
+
+unsigned
+signals_to_repeat(const struct thread *th, int sig)
+{
+	struct __ptrace_peeksiginfo_args args = { .nr = 1 };
+	siginfo_t si;
+	unsigned n = 0;
+
+	if (sig < FIRST_REALTIME || first_owed(th, sig) < th->overtaken.len)
+		return 0;
+	for (; ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, &si) == 1;
+	     args.off++) {
+		if (si.si_signo != sig)
+			continue;
+		/* rt_sigqueueinfo(2): nobody says that the kernel sent it, or
+		 * another by kill(). */
+		if (si.si_code >= 0 || si.si_code == SI_TKILL)
+			return 0;
+		n++;
+	}
+	return n;
+}
+
+bool
+signal_repeat(struct thread *th)
+{
+	siginfo_t si;
+
+	return thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
+	    syscall(SYS_rt_tgsigqueueinfo, th->proc->pid, th->tid, si.si_signo,
+		&si) == 0;
 }
 
 void

@@ -47,10 +47,12 @@
  *
  * Of two instances of one signal number sent to this very thread, one in
  * delivery and one pending, it is the second that the thread stops for when the
- * first is injected.  It is stopped for as the first, and the next one as the
- * second (overtaken.c); not so when the one in delivery is the SIGTRAP of an
- * int3: then the thread goes on with the other, as if the kernel had queued the
- * two in that order.
+ * first is injected.  It is queued once more, behind the first, or else stopped
+ * for as the first, and the next one as the second (overtaken.c); not so when the
+ * one in delivery is the SIGTRAP of an int3: then the thread goes on with the
+ * other, as if the kernel had queued the two in that order.
+ *
+ * A thread whose calls are dispatched to the program (prctl(2)) makes none.
  *
  * Known to be left by our death: a pause(), or another call that a signal is to
  * end, starts again when the signal came during our call; and a trap flag.
@@ -63,6 +65,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -266,6 +269,40 @@ check_seccomp(const struct thread *th, const struct proc_status *its)
 	return its->filters <= harmless ? 0 : -EPERM;
 }
 
+/*
+ * Under system call user dispatch (the kernel's
+ * admin-guide/syscall-user-dispatch.rst) a call from outside a range comes as a
+ * SIGSYS instead, as long as a byte of the thread's says so.  What the thread
+ * went on with then would be taken for the call.  A kernel before 6.4 does not
+ * tell: see is_refused().
+ */
+#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
+#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
+struct ptrace_sud_config {
+	uint64_t mode; /* PR_SYS_DISPATCH_* */
+	uint64_t selector;
+	uint64_t offset;
+	uint64_t len;
+};
+#endif
+
+static int
+check_dispatch(const struct remote *r)
+{
+	struct ptrace_sud_config conf;
+	uint8_t selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+
+	if (ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, r->th->tid,
+		sizeof(conf), &conf) != 0 ||
+	    conf.mode == PR_SYS_DISPATCH_OFF ||
+	    r->wayback - conf.offset < conf.len)
+		return 0;
+	if (conf.selector != 0)
+		reader_read(&r->th->proc->space->mem, conf.selector, &selector,
+		    sizeof(selector));
+	return selector == SYSCALL_DISPATCH_FILTER_ALLOW ? 0 : -EBUSY;
+}
+
 /* What step() waits for. */
 enum await { AWAIT_SYSCALL, AWAIT_SECCOMP, AWAIT_EVENT, AWAIT_SIGNAL };
 
@@ -292,6 +329,25 @@ is_passed(int status)
 
 	return event == 0 || event == PTRACE_EVENT_STOP ||
 	    event == PTRACE_EVENT_SECCOMP;
+}
+
+#ifndef SYS_USER_DISPATCH
+#define SYS_USER_DISPATCH 2 /* si_code of SIGSYS; asm-generic/siginfo.h */
+#endif
+
+/* A signal by which the call was not made: our code is not there, or it was
+ * dispatched to the program. */
+static bool
+is_refused(struct thread *th, int status)
+{
+	int sig = WSTOPSIG(status);
+	siginfo_t si;
+
+	if (status >> 16 != 0 || sig >= 0x80)
+		return false;
+	return (FAULTS & SIGBIT(sig)) != 0 ||
+	    (sig == SIGSYS && thread_siginfo(th, &si) == 0 &&
+		si.si_code == SYS_USER_DISPATCH);
 }
 
 /* What the thread is to be resumed with after a stop on the way. */
@@ -359,9 +415,7 @@ step(struct remote *r, enum await what, int sig)
 			note_group(r, WSTOPSIG(status) != SIGTRAP);
 		if (is_awaited(r, what, status))
 			return 0;
-		if (what == AWAIT_SYSCALL && status >> 16 == 0 &&
-		    WSTOPSIG(status) < 0x80 &&
-		    (FAULTS & SIGBIT(WSTOPSIG(status))) != 0)
+		if (what == AWAIT_SYSCALL && is_refused(th, status))
 			return -EFAULT;
 		sig = passed_on(r, status);
 	}
@@ -413,8 +467,10 @@ can_queue(const struct remote *r)
 	bool alone = p->space->stops > 0 || p->threads.len == 1;
 
 	/* The call may be one that has pending SIGTRAPs thrown away: it sets
-	 * the action on them.  A SIGSTOP cannot be blocked. */
-	if (r->sig <= 0 || r->sig == SIGTRAP || r->sig == SIGSTOP)
+	 * the action on them.  A SIGSTOP cannot be blocked, a SIGSYS had better
+	 * not be. */
+	if (r->sig <= 0 || r->sig == SIGTRAP || r->sig == SIGSTOP ||
+	    r->sig == SIGSYS)
 		return false;
 	bool raised = r->si.si_code > 0 && (FAULTS & SIGBIT(r->sig)) != 0;
 	/* It would be the last of its number then. */
@@ -552,7 +608,10 @@ redeliver(struct remote *r)
 	if (first && regs_store(th->tid, &r->kernel) < 0)
 		return -ESRCH;
 	fault_kill("remote-inject");
+	unsigned before = signals_to_repeat(th, r->sig);
 	int error = step(r, AWAIT_SIGNAL, r->sig);
+	for (; error == 0 && before > 0 && signal_repeat(th); before--)
+		error = step(r, AWAIT_SIGNAL, 0);
 	if (error == 0 && r->sig != SIGTRAP)
 		signal_overtaken(th);
 	if (error == 0)
@@ -617,8 +676,8 @@ finish(struct remote *r)
 	return 0;
 }
 
-/* Our code was not there after all.  The fault is in delivery, which is as good
- * as the signal that was. */
+/* The call was not made.  A fault's signal is in delivery, which is as good as
+ * the one that was. */
 static void
 take_back(struct remote *r)
 {
@@ -671,6 +730,9 @@ remote_syscall(
 	r.wayback = find_place(th->proc->space);
 	if (r.wayback == 0)
 		return -ENOENT;
+	error = check_dispatch(&r);
+	if (error < 0)
+		return error;
 	error = begin(&r, &st);
 	if (error < 0)
 		return error;

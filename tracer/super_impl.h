@@ -156,6 +156,14 @@ void thread_put_off_call(struct thread *th);
 
 /* overtaken.c */
 
+/* How many signals are pending for the thread that a signal of the number, when
+ * it is injected, will come behind, and that signal_repeat() can queue behind
+ * that; 0 also where it cannot. */
+unsigned signals_to_repeat(const struct thread *th, int sig);
+/* The signal that the thread is stopped for is queued once more, as it is, behind
+ * all others of its number.  False: it cannot be, or is the one that was
+ * injected. */
+bool signal_repeat(struct thread *th);
 /* A signal has been injected into the thread again, and it is stopped for one of
  * that number: if that is another, it comes later. */
 void signal_overtaken(struct thread *th);

@@ -63,7 +63,7 @@ if [ -n "${TORTURE:-}" ]; then
 else
 	set -- blocked realtime altstack storm sigwait signalfd restarts sleeps \
 	    own-traps trap-blocked vforks shares-memory thread-exec \
-	    leaderless stops cancels conditions coroutines io-uring
+	    leaderless stops cancels conditions coroutines dispatched io-uring
 	ms=300
 fi
 for name; do

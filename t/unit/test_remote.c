@@ -114,6 +114,25 @@ START_TEST(remote_syscall_keeps_the_order_of_signals)
 }
 END_TEST
 
+START_TEST(detach_keeps_the_order_of_signals)
+{
+	struct proc *p = launch("queued", "");
+	pid_t pid = p->pid;
+	struct event ev;
+
+	thread_resume(p->threads.at[0]);
+	for (int i = 0; i <= _i; i++) {
+		ck_assert(run_until(EV_SIGNAL, &ev));
+		check_getpid(ev.thread);
+		check_getpid(ev.thread);
+		if (i < _i)
+			thread_resume(ev.thread);
+	}
+	proc_detach(p, NULL, NULL);
+	finishes(pid);
+}
+END_TEST
+
 START_TEST(remote_syscall_keeps_a_signal_that_is_pending)
 {
 	struct proc *p = launch("queued", "twice");
@@ -227,6 +246,41 @@ START_TEST(remote_syscall_does_not_risk_a_filter)
 	ck_assert(p->space->no_map);
 	proc_detach(p, NULL, NULL);
 	finishes(pid);
+}
+END_TEST
+
+/* The program's handler would be called for our call, and what the program does
+ * next be taken for it. */
+START_TEST(remote_syscall_is_not_dispatched)
+{
+	struct proc *p = launch("dispatched", "");
+	const uint64_t args[6] = { 0 };
+	siginfo_t before, after;
+	struct event ev;
+	int64_t r;
+	int n = 0;
+
+	thread_resume(p->threads.at[0]);
+	for (; run_until(EV_SIGNAL, &ev); n++) {
+		struct uregs regs = *thread_regs(ev.thread);
+		memset(&before, 0, sizeof(before));
+		memset(&after, 0, sizeof(after));
+		thread_siginfo(ev.thread, &before);
+		ck_assert_int_eq(before.si_signo, SIGSYS);
+		/* Where the kernel tells, -EBUSY. */
+		ck_assert_int_lt(
+		    remote_syscall(ev.thread, SYS_getpid, args, &r), 0);
+		ck_assert_int_eq(
+		    memcmp(&regs, thread_regs(ev.thread), sizeof(regs)), 0);
+		thread_siginfo(ev.thread, &after);
+		ck_assert_int_eq(memcmp(&before, &after, sizeof(after)), 0);
+		thread_resume(ev.thread);
+	}
+	int status = seen_events.at[seen_events.len - 1].status;
+	if (n == 0 && WEXITSTATUS(status) == 77)
+		return; /* a kernel without it */
+	ck_assert_int_eq(n, 3);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -557,12 +611,14 @@ main(int argc, char **argv)
 	tcase_add_test(tc, the_call_that_a_thread_sleeps_in_is_known);
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_in_delivery);
 	tcase_add_test(tc, remote_syscall_keeps_the_order_of_signals);
+	tcase_add_loop_test(tc, detach_keeps_the_order_of_signals, 0, 5);
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_that_is_pending);
 	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);
 	tcase_add_test(tc, remote_syscall_during_a_group_stop);
 	tcase_add_test(
 	    tc, registers_that_were_changed_are_written_after_a_call);
 	tcase_add_test(tc, remote_syscall_does_not_risk_a_filter);
+	tcase_add_test(tc, remote_syscall_is_not_dispatched);
 	tcase_add_test(tc, remote_syscall_at_a_filter_of_ours);
 	tcase_add_test(tc, map_near_finds_room_in_reach);
 	tcase_add_test(tc, map_near_can_be_made_to_fail);

@@ -384,6 +384,41 @@ fixture_seccomp(const char *arg)
 	return fixture_ready(arg);
 }
 
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_ON           1
+#endif
+
+static volatile char selector;
+static volatile int dispatched;
+
+static void
+on_dispatch(int sig, siginfo_t *si, void *uc)
+{
+	selector = 0;
+	dispatched += si->si_syscall == SYS_getppid;
+}
+
+/* Three system calls that come to us as signals; two that do not. */
+static int
+fixture_dispatched(const char *arg)
+{
+	struct sigaction sa = { .sa_sigaction = on_dispatch,
+		.sa_flags = SA_SIGINFO };
+	int right = 0;
+
+	sigaction(SIGSYS, &sa, NULL);
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0,
+		&selector) != 0)
+		return 77;
+	for (int i = 0; i < 5; i++) {
+		selector = i % 2 == 0;
+		long r = syscall(SYS_getppid);
+		right += i % 2 == 0 ? r == SYS_getppid : r == getppid();
+	}
+	return right == 5 && dispatched == 3 ? 0 : 1;
+}
+
 /* int3 with SIGTRAP in the state that arg says; unchanged afterwards? */
 static int
 fixture_int3(const char *arg)
@@ -478,6 +513,7 @@ static const struct {
 	{ "blocked", fixture_blocked },
 	{ "seccomp", fixture_seccomp },
 	{ "filtered", fixture_filtered },
+	{ "dispatched", fixture_dispatched },
 	{ "int3", fixture_int3 },
 	{ "vfork", fixture_vfork },
 	{ "probed", fixture_probed },

@@ -280,18 +280,28 @@ epoll_spec(struct wait *w)
 	    441 /* epoll_pwait2 */, epoll_of(w), &ev, 1, &minute, NULL, 0);
 }
 
+/* A stop, SIGSTOP's as well, takes a waiter out of the queue; when it comes back
+ * and the word is another, it is not let in again.  That is as good as woken. */
+static long
+wait_for_word(struct wait *w, const struct timespec *limit)
+{
+	long r = syscall(SYS_futex, &w->word, FUTEX_WAIT, 0, limit, NULL, 0);
+
+	return r != 0 && errno == EAGAIN && w->word == 1 ? 0 : r;
+}
+
 static long
 futex_wait(struct wait *w)
 {
 	w->tid = gettid();
-	return syscall(SYS_futex, &w->word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	return wait_for_word(w, NULL);
 }
 
 static long
 futex_timed(struct wait *w)
 {
 	w->tid = gettid();
-	return syscall(SYS_futex, &w->word, FUTEX_WAIT, 0, &minute, NULL, 0);
+	return wait_for_word(w, &minute);
 }
 
 static void
