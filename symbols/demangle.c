@@ -68,7 +68,9 @@ demangled(by *fn, const char *name, char *buf, size_t size)
 
 	if (setjmp(t.full) != 0)
 		return true;
-	return fn(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO, put, &t) != 0;
+	/* Rust's may have no text at all: then its own is better. */
+	return fn(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO, put, &t) != 0 &&
+	    t.len > 0;
 }
 
 /* ---- C++ ---- */

@@ -559,6 +559,7 @@ START_TEST(demangle_knows_three_languages)
 		{ "_RNvC5crate4main", "crate::main" },
 		{ "_D3mod3addFiiZi", "mod.add(int, int)" },
 		{ "_Zwhatever", "_Zwhatever" },
+		{ "_RC0", "_RC0" },
 		{ "", "" },
 	};
 	char buf[256];
