@@ -3,11 +3,12 @@
  * manglings) and D.
  *
  * Its work is bounded here, as it is not there:
- *	Rust	text is taken piece by piece, and no more than there is room for
- *	C++	the same; but the search for a parameter pack (d_find_pack) walks
+ *	Rust	text is taken piece by piece, and no more than there is room for;
+ *		of names that are not ASCII the references are counted instead
+ *	C++	as Rust; but the search for a parameter pack (d_find_pack) walks
  *		the type once for each way to each part of it before any text is
  *		written: so these ways are counted first
- *	D	text comes as a whole: the number of references is bounded
+ *	D	text comes as a whole: references are counted
  */
 #include "symbols/demangle.h"
 
@@ -31,18 +32,19 @@
 #define NAME_LONGEST 32768
 /* Ways through the type of a C++ name: some milliseconds. */
 #define WAYS_MOST 100000
-/* Bytes of a D name's text. */
-#define D_LONGEST (2 << 20)
+/* Bytes of the text of a name whose references are counted. */
+#define TEXT_LONGEST (2 << 20)
 
 /* ---- text ---- */
 
 struct text {
 	char *buf;
 	size_t size, len;
+	bool whole; /* the rest has to be heard, too */
 	jmp_buf full;
 };
 
-/* libiberty's callback.  Its frames hold no memory but the stack. */
+/* libiberty's callback. */
 static void
 put(const char *s, size_t n, void *arg)
 {
@@ -54,7 +56,7 @@ put(const char *s, size_t n, void *arg)
 	memcpy(t->buf + t->len, s, MIN(n, room));
 	t->len += MIN(n, room);
 	t->buf[t->len] = '\0';
-	if (n >= room)
+	if (n >= room && !t->whole)
 		longjmp(t->full, 1);
 }
 
@@ -62,15 +64,47 @@ typedef int by(const char *name, int options, demangle_callbackref, void *);
 
 /* Is it a name of this kind?  Then its text is in buf. */
 static bool
-demangled(by *fn, const char *name, char *buf, size_t size)
+demangled(by *fn, const char *name, bool whole, char *buf, size_t size)
 {
-	struct text t = { .buf = buf, .size = size };
+	struct text t = { .buf = buf, .size = size, .whole = whole };
 
 	if (setjmp(t.full) != 0)
 		return true;
 	/* Rust's may have no text at all: then its own is better. */
 	return fn(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO, put, &t) != 0 &&
 	    t.len > 0;
+}
+
+/* ---- references ---- */
+
+/* Is its text bounded, whatever the references mean that begin with `ref'?  Most
+ * is made when each three of them repeat all before them thrice. */
+static bool
+is_bounded(const char *name, char ref)
+{
+	uint64_t most = strlen(name);
+	unsigned refs = 0;
+
+	for (const char *p = name; *p != '\0'; p++)
+		if (*p == ref && ++refs % 3 == 0 && (most *= 3) > TEXT_LONGEST)
+			return false;
+	return true;
+}
+
+/* ---- Rust ---- */
+
+/* An identifier that is not ASCII ("u3abc") is written from memory that is freed
+ * behind it. */
+static bool
+demangled_rust(const char *name, char *buf, size_t size)
+{
+	const char *u = name;
+	bool whole = false;
+
+	while (!whole && (u = strchr(u, 'u')) != NULL)
+		whole = *++u >= '0' && *u <= '9';
+	return (!whole || is_bounded(name, 'B')) &&
+	    demangled(rust_demangle_callback, name, whole, buf, size);
 }
 
 /* ---- C++ ---- */
@@ -165,22 +199,16 @@ demangled_cxx(const char *name, char *buf, size_t size)
 	const char *inner = strstr(name, "_Z");
 
 	return (inner == NULL || !is_too_much(inner)) &&
-	    demangled(cplus_demangle_v3_callback, name, buf, size);
+	    demangled(cplus_demangle_v3_callback, name, false, buf, size);
 }
 
 /* ---- D ---- */
 
-/* Most text is made when each third of the references repeats the third before
- * it thrice. */
 static bool
 demangled_d(const char *name, char *buf, size_t size)
 {
-	uint64_t most = strlen(name);
-	unsigned refs = 0;
-
-	for (const char *p = name; *p != '\0'; p++)
-		if (*p == 'Q' && ++refs % 3 == 0 && (most *= 3) > D_LONGEST)
-			return false;
+	if (!is_bounded(name, 'Q'))
+		return false;
 	char *text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_DLANG);
 	if (text != NULL)
 		snprintf(buf, size, "%s", text);
@@ -202,7 +230,7 @@ demangle(const char *name, char *buf, size_t size)
 	else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "__Z", 3) == 0 ||
 	    strncmp(name, "_R", 2) == 0 || strncmp(name, "_GLOBAL_", 8) == 0)
 		/* Rust's first: the older of its manglings is C++'s, and more. */
-		done = demangled(rust_demangle_callback, name, buf, size) ||
+		done = demangled_rust(name, buf, size) ||
 		    demangled_cxx(name, buf, size);
 	if (!done)
 		snprintf(buf, size, "%s", name);

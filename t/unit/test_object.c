@@ -621,9 +621,9 @@ doubled_cxx(char *name, const char *begin, unsigned levels)
 
 /* _R's positions begin behind it. */
 static void
-doubled_rust(char *name, unsigned levels)
+doubled_rust(char *name, const char *begin, unsigned levels)
 {
-	strcpy(name, "_RINvC1a1f");
+	strcpy(name, begin);
 	unsigned first = (unsigned)strlen(name) - 2;
 	repeat(name, "T", levels);
 	strcat(name, "mmE");
@@ -660,13 +660,21 @@ START_TEST(demangle_is_bounded)
 	doubled_cxx(name, "_GLOBAL__I__Z1fDp", LEVELS);
 	ck_assert_str_eq(demangle(name, buf, sizeof(buf)), name);
 
-	doubled_rust(name, 2);
+	doubled_rust(name, "_RINvC1a1f", 2);
 	ck_assert_str_eq(demangle(name, buf, sizeof(buf)),
 	    "a::f::<((u32, u32), (u32, u32))>");
-	doubled_rust(name, LEVELS);
+	doubled_rust(name, "_RINvC1a1f", LEVELS);
 	demangle(name, buf, sizeof(buf));
 	ck_assert_uint_eq(strlen(buf), sizeof(buf) - 1);
 	ck_assert_int_eq(strncmp(buf, "a::f::<((((", 11), 0);
+
+	/* One that is not ASCII is cut where there is room for no more of it. */
+	ck_assert_str_eq(demangle("_RNvC1au8gdel_5qa", buf, 7), "a::g\303\266");
+	doubled_rust(name, "_RINvCu8gdel_5qa1f", 2);
+	ck_assert_str_eq(demangle(name, buf, sizeof(buf)),
+	    "g\303\266del::f::<((u32, u32), (u32, u32))>");
+	doubled_rust(name, "_RINvCu8gdel_5qa1f", LEVELS);
+	ck_assert_str_eq(demangle(name, buf, sizeof(buf)), name);
 
 	doubled_d(name, 1);
 	ck_assert_str_eq(
