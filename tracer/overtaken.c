@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -53,14 +52,12 @@ first_owed(const struct thread *th, int sig)
 unsigned
 signals_to_repeat(const struct thread *th, int sig)
 {
-	struct __ptrace_peeksiginfo_args args = { .nr = 1 };
 	siginfo_t si;
 	unsigned n = 0;
 
 	if (sig < FIRST_REALTIME || first_owed(th, sig) < th->overtaken.len)
 		return 0;
-	for (; ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, &si) == 1;
-	     args.off++) {
+	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
 		if (si.si_signo != sig)
 			continue;
 		/* rt_sigqueueinfo(2): nobody says that the kernel sent it, or

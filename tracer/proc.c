@@ -444,6 +444,16 @@ is_ours(struct tptable *tab, uint64_t addr)
 }
 
 bool
+thread_pending(const struct thread *th, bool shared, unsigned i, siginfo_t *si)
+{
+	struct __ptrace_peeksiginfo_args args = { .off = i,
+		.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0,
+		.nr = 1 };
+
+	return ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si) == 1;
+}
+
+bool
 thread_trap_pending(struct thread *th)
 {
 	struct __ptrace_peeksiginfo_args args = { .nr = 8 };

@@ -447,15 +447,10 @@ has_another(const struct remote *r)
 {
 	siginfo_t si;
 
-	for (unsigned flags = 0; flags <= PTRACE_PEEKSIGINFO_SHARED;
-	     flags += PTRACE_PEEKSIGINFO_SHARED) {
-		struct __ptrace_peeksiginfo_args args = { .nr = 1,
-			.flags = flags };
-		for (; ptrace(PTRACE_PEEKSIGINFO, r->th->tid, &args, &si) == 1;
-		     args.off++)
+	for (int shared = 0; shared < 2; shared++)
+		for (unsigned i = 0; thread_pending(r->th, shared, i, &si); i++)
 			if (si.si_signo == r->sig)
 				return true;
-	}
 	return false;
 }
 
@@ -574,13 +569,11 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 static void
 prefer_pending(struct remote *r)
 {
-	struct __ptrace_peeksiginfo_args args = { .nr = 1 };
 	siginfo_t si;
 
 	if (r->sig != SIGTRAP || r->si.si_code != SI_KERNEL)
 		return;
-	for (; ptrace(PTRACE_PEEKSIGINFO, r->th->tid, &args, &si) == 1;
-	     args.off++)
+	for (unsigned i = 0; thread_pending(r->th, false, i, &si); i++)
 		if (si.si_signo == SIGTRAP) {
 			r->si = si;
 			return;

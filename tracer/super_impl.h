@@ -116,6 +116,10 @@ int tid_release(pid_t tid, int sig);
 int tid_eventmsg(pid_t tid, unsigned long *msg);
 int thread_sigmask(struct thread *th, uint64_t *mask);
 int thread_set_sigmask(struct thread *th, uint64_t mask);
+/* The ith signal that is pending for a stopped thread, or for its process
+ * (shared); false: there are not so many. */
+bool thread_pending(
+    const struct thread *th, bool shared, unsigned i, siginfo_t *si);
 /* Is the SIGTRAP of an int3 pending for a stopped thread?  (It is not when it
  * is being delivered.) */
 bool thread_trap_pending(struct thread *th);
