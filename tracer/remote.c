@@ -343,7 +343,7 @@ is_refused(struct thread *th, int status)
 	int sig = WSTOPSIG(status);
 	siginfo_t si;
 
-	if (status >> 16 != 0 || sig >= 0x80)
+	if (status >> 16 != 0 || sig > SIGNALS)
 		return false;
 	return (FAULTS & SIGBIT(sig)) != 0 ||
 	    (sig == SIGSYS && thread_siginfo(th, &si) == 0 &&
