@@ -84,17 +84,24 @@ for point in clean-handler clean-end clean-end clean-end clean-end; do
 done
 
 # Threads that block every signal, SIGTRAP with it: no handler would help one
-# whose int3 is raised while the kernel has it blocked.
+# whose int3 is raised while the kernel has it blocked.  They never touch their
+# mask, as somebody does in fork(): what that leaves open is in doc/safety.md.
+# shellcheck disable=SC2016
+all_blocked=(perl -MPOSIX=:signal_h -e 'my $all = POSIX::SigSet->new;
+    $all->fillset; sigprocmask(SIG_BLOCK, $all); exec { $ARGV[0] } @ARGV')
 for point in hit-regs:50 hit-moved:200 resume-set:300 clean-begin:1; do
 	ends=
 	[ "$point" != clean-begin:1 ] || ends='tick-50ms { exit(0); }'
-	start t "$bin/victim" blocked
+	start t "${all_blocked[@]}" "$bin/busy" 4
 	line t '^ready'
-	# shellcheck disable=SC2016
-	ends_at blocked "$point" -x follow=none \
-	    -n 'pid$target:a.out:work:entry,pid$target:a.out:recurse:
-	    { @ = count(); } '"$ends"
-	goes_on "blocked, $point"
+	grep -q '^SigBlk:.*fffe7ffbfeff' "/proc/${pid[t]}/status" ||
+		wrong "blocked: nothing is"
+	ends_at blocked "$point" -n "$hot $ends"
+	close_in t
+	line t '^done'
+	is "blocked, $point: results" "$line" 'done wrong 0'
+	end t
+	is "blocked, $point: the program's end" "$status" 0
 done
 
 # A call that waits is made again after a stop, and the instruction has a probe

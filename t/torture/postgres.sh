@@ -20,9 +20,10 @@ server=${pid[db]}
 pg_bench db -i -s 1
 
 # Sessions that outlast the other load, which makes a connection for each
-# transaction: those are forked while their server is traced.
+# transaction: those are forked while their server is traced.  By so much, as the
+# last round may take long, and they are looked at afterwards.
 start clients "$pg/pgbench" -h "$data/db" -U postgres -n -c 4 -j 2 \
-    -T $((seconds + 8)) postgres
+    -T $((seconds + 20)) postgres
 sessions() {
 	pgrep -P "$server" -f 'postgres: postgres postgres .*'
 }
