@@ -355,7 +355,8 @@ suite-asan:
 		[ ! -e $$f ] || { cat $$f; status=1; }; done; exit $$status
 
 # doc/speed.md says what the tables mean.  T=hits for one of them.
-bench: $(PROG) $(addprefix $(B)/e2e/,hot busy vforked restless) \
+bench: $(PROG) $(addprefix $(B)/e2e/,hot busy vforked restless \
+	stalls) \
 	$(B)/bench/bench_vm
 	@echo "$$(uname -sr), $$(nproc) processors," \
 		"$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
@@ -380,15 +381,16 @@ lint: layers format-check
 	@t/lint/paths.sh
 	@t/lint/length.sh
 	@t/lint/tags.sh
+	@t/lint/text.sh
 
 format-check:
 	@if command -v clang-format-14 >/dev/null; then \
 		clang-format-14 --dry-run --Werror $(ALLSRC) $(ALLHDR) \
-		$(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch]); \
+		$(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch] t/e2e/src/sigtable/*.[ch]); \
 	else echo "lint: clang-format-14 is not installed: formatting not checked"; fi
 
 format:
-	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch])
+	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch] t/e2e/src/sigtable/*.[ch])
 
 lint-tools: lint-cppcheck \
 	$(if $(shell command -v shellcheck),$(SHELLS:%=$(B)/lint/%.shellcheck),lint-no-shellcheck) \

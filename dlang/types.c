@@ -14,7 +14,7 @@
 
 #include "dlang/base/hash.h"
 #include "dlang/base/mem.h"
-#include "dlang/base/str.h"
+#include "dlang/base/show.h"
 
 struct types {
 	struct arena arena;
@@ -615,11 +615,14 @@ name_type(const struct type *t, const char *inner, bool inner_is_ptr,
 char *
 type_name(const struct type *t, char *buf, size_t size)
 {
-	struct str s = { 0 };
+	struct str s = { 0 }, shown = { 0 };
 	unsigned left = NAME_TYPES;
 
 	name_type(t, "", false, &left, &s);
-	snprintf(buf, size, "%s", str_c(&s));
+	/* Messages that have lines of their own are made of it. */
+	show_add(&shown, SHOW_NAME, str_c(&s), s.len);
+	snprintf(buf, size, "%s", str_c(&shown));
+	str_fini(&shown);
 	str_fini(&s);
 	return buf;
 }

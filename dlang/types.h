@@ -125,7 +125,8 @@ bool type_is_byref(const struct type *t); /* struct, union, array, string */
 const struct type_member *type_member(
     struct type *t, const char *name, uint64_t *offset);
 
-/* As C would declare it: "struct foo *", "char [16]".  Returns buf. */
+/* As C would declare it: "struct foo *", "char [16]", shown (base/show.h).
+ * Returns buf. */
 char *type_name(const struct type *t, char *buf, size_t size);
 
 /* How DIF sees it. */

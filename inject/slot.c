@@ -55,6 +55,7 @@ struct slots {
 	struct target *target;
 	VEC(struct chunk) chunks;
 	int refused; /* map_near() must not be asked again: its errno */
+	bool held;   /* nothing is to be mapped now */
 	bool full;   /* no room near full_near, as of the last try */
 	uint64_t full_near;
 };
@@ -157,7 +158,7 @@ static int
 chunk_cut(struct chunk *c, uint64_t lo, uint64_t hi, size_t size,
     struct tracepoint *owner, uint64_t *addr)
 {
-	size_t n = ROUND_UP(size, GRANULE) / GRANULE;
+	size_t n = slot_room(size) / GRANULE;
 
 	/* A chunk wholly out of the window is not searched. */
 	if (c->start > hi || c->start + c->size - 1 < lo || c->failed)
@@ -225,9 +226,9 @@ mapped_beside(
 	return false;
 }
 
-/* A new chunk by mapping.  0, or a negative errno. */
+/* New chunks by mapping, the first of them in *c.  0, or a negative errno. */
 static int
-chunk_by_mapping(struct slots *s, uint64_t near, struct chunk **c)
+chunks_by_mapping(struct slots *s, uint64_t near, size_t n, struct chunk **c)
 {
 	struct target *t = s->target;
 	uint64_t start;
@@ -239,19 +240,59 @@ chunk_by_mapping(struct slots *s, uint64_t near, struct chunk **c)
 	if (s->full && near - s->full_near + (1U << 28) < (1U << 29))
 		return -ENOMEM;
 	fault_kill("slot-map");
-	int err = t->ops->map_near(t, near, CHUNK_SIZE, &start);
+	int err = t->ops->map_near(t, near, n * CHUNK_SIZE, &start);
 	fault_kill("slot-mapped");
 
-	if (err == 0) {
-		*c = chunk_add(s, start, CHUNK_SIZE);
-		chunk_mark(*c);
-	} else if (err == -ENOMEM) {
-		s->full = true;
+	switch (err) {
+	case 0: break;
+	case -ENOMEM: /* fewer may do */
+		s->full = n == 1;
 		s->full_near = near;
-	} else {
-		s->refused = err;
+		return err;
+	case -EBUSY: /* of the moment: no thread can make the call */
+	case -ESRCH: return err;
+	default: return s->refused = err;
 	}
-	return err;
+	for (size_t i = 0; i < n; i++)
+		chunk_mark(chunk_add(s, start + i * CHUNK_SIZE, CHUNK_SIZE));
+	*c = &s->chunks.at[s->chunks.len - n];
+	return 0;
+}
+
+static uint64_t
+middle_of(uint64_t near, uint64_t lo, uint64_t hi)
+{
+	return hi - lo == UINT64_MAX ? near : lo + (hi - lo) / 2;
+}
+
+size_t
+slot_room(size_t size)
+{
+	return ROUND_UP(size, GRANULE);
+}
+
+int
+slots_reserve(
+    struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t bytes)
+{
+	uint64_t middle = middle_of(near, lo, hi);
+	struct chunk *c;
+
+	vec_foreach(have, &s->chunks)
+		if (!have->failed && within(have->start, have->size, lo, hi))
+			bytes -= MIN(bytes, have->free * GRANULE);
+	if (bytes == 0)
+		return 0;
+	if (mapped_beside(s, middle, lo, hi, GRANULE))
+		return -ENOMEM;
+	return chunks_by_mapping(
+	    s, middle, 1 + (bytes - 1) / (CHUNK_SIZE - GRANULE), &c);
+}
+
+void
+slots_hold(struct slots *s, bool hold)
+{
+	s->held = hold;
 }
 
 int
@@ -266,11 +307,13 @@ slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 	vec_foreach(have, &s->chunks)
 		if (chunk_cut(have, lo, hi, size, owner, addr) == 0)
 			return 0;
+	if (s->held)
+		return -EBUSY;
 	/* The middle of the window is the best place to look for room. */
-	uint64_t middle = hi - lo == UINT64_MAX ? near : lo + (hi - lo) / 2;
+	uint64_t middle = middle_of(near, lo, hi);
 	int err = mapped_beside(s, middle, lo, hi, size) ?
 	    -ENOMEM :
-	    chunk_by_mapping(s, middle, &c);
+	    chunks_by_mapping(s, middle, 1, &c);
 
 	if (err == 0)
 		return chunk_cut(c, lo, hi, size, owner, addr);
@@ -289,7 +332,7 @@ slot_free(struct slots *s, uint64_t addr, size_t size)
 	if (c == NULL)
 		return;
 	size_t first = (addr - c->start) / GRANULE;
-	size_t n = ROUND_UP(size, GRANULE) / GRANULE;
+	size_t n = slot_room(size) / GRANULE;
 
 	for (size_t i = first; i < first + n; i++)
 		c->owner[i] = NULL;
@@ -321,8 +364,8 @@ slots_flush(struct slots *s)
 	struct target *t = s->target;
 	int err = 0;
 
-	/* All threads are stopped: between the first and the last changed byte
-	 * of a chunk, the others are written with the value they have. */
+	/* Between the first and the last changed byte of a chunk, the others
+	 * are written with the value they have: threads may be there. */
 	vec_foreach(c, &s->chunks) {
 		if (c->dirty_lo == c->dirty_hi)
 			continue;
@@ -412,7 +455,7 @@ slot_adopt(
 
 	ASSERT(c != NULL);
 	size_t first = (addr - c->start) / GRANULE;
-	size_t n = ROUND_UP(size, GRANULE) / GRANULE;
+	size_t n = slot_room(size) / GRANULE;
 
 	for (size_t i = first; i < first + n; i++) {
 		ASSERT(c->owner[i] == NULL);
@@ -434,20 +477,36 @@ chunk_occupied(struct target *t, const struct chunk *c)
 	return false;
 }
 
+/* n chunks, whose memory is in one piece. */
 static void
-chunk_release(struct slots *s, struct chunk *c)
+chunks_release(struct slots *s, struct chunk *c, size_t n)
 {
 	struct target *t = s->target;
 	int err;
 
+	fault_kill("slot-release");
 	if (c->original != NULL)
 		err = t->ops->write(t, c->start, c->original, c->size);
 	else
-		err = t->ops->unmap(t, c->start, c->size);
+		err = t->ops->unmap(t, c->start, n * CHUNK_SIZE);
+	fault_kill("slot-released");
 	if (err != 0)
-		LOG("slot", "chunk at %#lx stays: %s", (unsigned long)c->start,
-		    strerror(-err));
-	chunk_fini(c);
+		LOG("slot", "%zu chunks at %#lx stay: %s", n,
+		    (unsigned long)c->start, strerror(-err));
+}
+
+/* How many from c on, of `most', can be given back at once; 0: not c either. */
+static size_t
+release_together(const struct slots *s, const struct chunk *c, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && !chunk_occupied(s->target, &c[n]) &&
+	    (n == 0 ||
+		(c[n].original == NULL && c->original == NULL &&
+		    c[n].start == c[n - 1].start + CHUNK_SIZE)))
+		n++;
+	return n;
 }
 
 void
@@ -456,16 +515,17 @@ slots_release(struct slots *s,
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < s->chunks.len; i++) {
+	for (size_t i = 0, n; i < s->chunks.len; i += MAX(n, (size_t)1)) {
 		struct chunk *c = &s->chunks.at[i];
-		if (chunk_occupied(s->target, c)) {
+		n = release_together(s, c, s->chunks.len - i);
+		if (n == 0) {
 			s->chunks.at[kept++] = *c;
 			continue;
 		}
-		uint64_t start = c->start, end = c->start + c->size;
-		fault_kill("slot-release");
-		chunk_release(s, c);
-		fault_kill("slot-released");
+		uint64_t start = c->start, end = c[n - 1].start + c[n - 1].size;
+		chunks_release(s, c, n);
+		for (size_t k = 0; k < n; k++)
+			chunk_fini(&c[k]);
 		gone(ctx, start, end);
 	}
 	s->chunks.len = kept;

@@ -33,6 +33,17 @@ void slots_destroy(struct slots *s);
 int slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr);
 
+/* Room for so many bytes of slots within [lo, hi], in one piece of memory.  0,
+ * or as slot_alloc(). */
+int slots_reserve(
+    struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t bytes);
+
+/* While it is held, slots are cut only from memory that is there. */
+void slots_hold(struct slots *s, bool hold);
+
+/* What a slot of `size' takes of it. */
+size_t slot_room(size_t size);
+
 /* No thread is inside; the bytes may be handed out again. */
 void slot_free(struct slots *s, uint64_t addr, size_t size);
 

@@ -123,36 +123,49 @@ page_lookup(const struct tptable *tab, uint64_t addr)
 	return hash_get(&tab->pages, addr / PAGE);
 }
 
-static void
+static struct page *
 page_add(struct tptable *tab, uint64_t addr)
 {
-	struct page *p;
+	struct page *p = page_lookup(tab, addr);
 
-	if (page_lookup(tab, addr) != NULL)
-		return;
+	if (p != NULL)
+		return p;
 	hash_reserve(&tab->pages, 1);
 	p = mem_zalloc(sizeof(*p));
 	p->number = addr / PAGE;
 	hash_set(&tab->pages, p->number, p);
+	return p;
 }
 
 void
 entries_arming(struct tptable *tab, struct entry *const *entries, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		page_add(tab, entries[i]->tp.addr);
+	struct page *last = NULL;
+
 	hash_reserve(&tab->recent, n);
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = entries[i];
+		if (e->page != NULL)
+			continue;
+		e->page = last != NULL && last->number == e->tp.addr / PAGE ?
+		    last :
+		    page_add(tab, e->tp.addr);
+		last = e->page;
+		hash_set(&tab->recent, e->tp.addr, tab);
+	}
 }
 
 void
 entry_armed(struct tptable *tab, struct entry *e)
 {
-	struct page *p = page_lookup(tab, e->tp.addr);
+	struct page *p = e->page;
 
 	e->page_next = p->armed;
+	e->page_prev = NULL;
+	if (p->armed != NULL)
+		p->armed->page_prev = e;
 	p->armed = e;
 	e->tp.state = TP_TRAP;
-	hash_set(&tab->recent, e->tp.addr, tab);
 	tab->lowest = MIN(tab->lowest, e->tp.addr);
 	tab->highest = MAX(tab->highest, e->tp.addr);
 }
@@ -160,14 +173,13 @@ entry_armed(struct tptable *tab, struct entry *e)
 void
 entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state)
 {
-	struct page *p = page_lookup(tab, e->tp.addr);
-
-	for (struct entry **at = &p->armed; *at != NULL; at = &(*at)->page_next)
-		if (*at == e) {
-			*at = e->page_next;
-			break;
-		}
-	e->page_next = NULL;
+	if (e->page_prev != NULL)
+		e->page_prev->page_next = e->page_next;
+	else
+		e->page->armed = e->page_next;
+	if (e->page_next != NULL)
+		e->page_next->page_prev = e->page_prev;
+	e->page_next = e->page_prev = NULL;
 	e->tp.state = state;
 }
 
@@ -192,6 +204,12 @@ tracepoint_recent(struct tptable *tab, uint64_t addr)
 	 * later and wants its signal; backing up would trap for ever. */
 	return tab->target->ops->read(tab->target, addr, &now, 1) == 0 &&
 	    now != INT3;
+}
+
+void
+tracepoint_inherit(struct tptable *tab, uint64_t addr)
+{
+	hash_set(&tab->recent, addr, tab);
 }
 
 struct tracepoint *
@@ -265,6 +283,8 @@ tptable_fork(const struct tptable *tab, struct target *child)
 	copy->target = child;
 	copy->slots = slots_fork(tab->slots, child);
 	copy->traps = trapset_fork(tab->traps, child);
+	copy->suspended = tab->suspended;
+	copy->unlisted = tab->unlisted;
 	copy->lowest = tab->lowest;
 	copy->highest = tab->highest;
 	for (const struct entry *e = tab->first; e != NULL; e = e->next) {

@@ -12,10 +12,14 @@
  *     gone (trapset.h), have reached the target;
  *   - what is not the byte we wrote is not restored.
  *
- * Text is changed by runs: tracepoints of one page in address order are read,
- * compared and written with one system call each way.  Writing back the bytes
- * between them is safe as all threads are stopped, and a run does not leave
- * its page, so no page is copied that would not have been.
+ * Text is changed by runs: tracepoints of neighbouring pages in address order are
+ * read, compared and written with one system call each way.  Writing back the
+ * bytes between them is safe as all threads are stopped, and every page of a run
+ * has a tracepoint, so no page is copied that would not have been.
+ *
+ * What is queued may be made ready while threads run (tracepoint_prepare):
+ * nobody is in a slot that has no int3, and nobody reads a list of int3s that are
+ * not there.
  *
  * A tracepoint that lost its last reference lives on while a thread is in its
  * slot; a GONE one as well, as its slot is not in the memory that went.
@@ -33,8 +37,9 @@
 #include "inject/tracepoint_impl.h"
 #include "inject/trapset.h"
 
-/* Tracepoints in one run: bounds the stack, not the table. */
-#define RUN_MAX 128
+/* Tracepoints in one run, and pages from its begin to its end. */
+#define RUN_MAX   1024
+#define RUN_PAGES 32
 
 /* ---- get and put ---- */
 
@@ -152,21 +157,30 @@ entry_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How many of at[0 .. n) make a run: rising addresses in one page. */
+/* Does e go on with the run run[0 .. n)?  Addresses rise, and there is no page
+ * without one. */
+static bool
+goes_on(struct entry *const *run, size_t n, const struct entry *e)
+{
+	uint64_t addr = e->tp.addr, last = run[n - 1]->tp.addr;
+
+	return n < RUN_MAX && addr > last && addr / PAGE - last / PAGE <= 1 &&
+	    addr / PAGE - run[0]->tp.addr / PAGE < RUN_PAGES;
+}
+
+/* How many of at[0 .. n) make a run. */
 static size_t
 run_length(struct entry *const *at, size_t n)
 {
 	size_t len = 1;
 
-	while (len < n && len < RUN_MAX &&
-	    at[len]->tp.addr > at[len - 1]->tp.addr &&
-	    at[len]->tp.addr / PAGE == at[0]->tp.addr / PAGE)
+	while (len < n && goes_on(at, len, at[len]))
 		len++;
 	return len;
 }
 
 /* Does the text at tp, of which buf[0 .. len) was read, start with the
- * instruction that was planned for?  Only the run's page is looked at. */
+ * instruction that was planned for?  Only the run's pages are looked at. */
 static bool
 text_unchanged(const struct entry *e, const uint8_t *buf, size_t len)
 {
@@ -175,65 +189,68 @@ text_unchanged(const struct entry *e, const uint8_t *buf, size_t len)
 
 enum patch { PATCH_ARM, PATCH_RESTORE };
 
+/* A run's bytes as they are, as they are to be, and as the program has them.
+ * Not on the stack, which may be a signal's. */
+static uint8_t before[RUN_PAGES * PAGE], after[RUN_PAGES * PAGE],
+    text[RUN_PAGES * PAGE];
+
+/* Is the place as it should be, so that it can be changed?  Then it is, in
+ * `after'.  `len' bytes of the run are there from `off' on. */
+static int
+patch_one(const struct entry *e, enum patch what, size_t off, size_t len)
+{
+	if (what == PATCH_ARM ? !text_unchanged(e, text + off, len) :
+				before[off] != INT3)
+		return -EBUSY;
+	after[off] = what == PATCH_ARM ? INT3 : e->tp.saved;
+	return 0;
+}
+
 /*
  * Write the int3s of a run, or restore its bytes, after comparing what is
- * there.  done[i] tells for each whether text is now as asked for: 0, -EFAULT,
+ * there.  Each one's `done' tells whether text is now as asked for: 0, -EFAULT,
  * or -EBUSY when other bytes stand there.
  */
 static void
-patch_run(struct tptable *tab, struct entry *const *at, size_t n,
-    enum patch what, int *done)
+patch_run(
+    struct tptable *tab, struct entry *const *at, size_t n, enum patch what)
 {
 	struct target *t = tab->target;
-	uint8_t raw[PAGE], text[PAGE], before[PAGE];
-	uint64_t start = at[0]->tp.addr;
-	uint64_t page_end = (start / PAGE + 1) * PAGE;
-	uint64_t last = at[n - 1]->tp.addr;
+	uint64_t start = at[0]->tp.addr, last = at[n - 1]->tp.addr;
+	uint64_t page_end = (last / PAGE + 1) * PAGE;
 	size_t len = MIN(last + at[n - 1]->plan.insn.len, page_end) - start;
 
-	int err = t->ops->read(t, start, raw, len);
+	int err = t->ops->read(t, start, before, len);
 	if (err == 0) {
-		memcpy(text, raw, len);
-		memcpy(before, raw, len);
+		memcpy(after, before, len);
+		memcpy(text, before, len);
 		tracepoint_overlay(tab, start, text, len);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct tracepoint *tp = &at[i]->tp;
-		size_t off = tp->addr - start;
-
-		done[i] = err;
-		if (err != 0)
-			continue;
-		if (what == PATCH_ARM) {
-			done[i] = text_unchanged(at[i], text + off, len - off) ?
-			    0 :
-			    -EBUSY;
-			raw[off] = done[i] == 0 ? INT3 : raw[off];
-		} else {
-			done[i] = raw[off] == INT3 ? 0 : -EBUSY;
-			raw[off] = done[i] == 0 ? tp->saved : raw[off];
-		}
+		size_t off = at[i]->tp.addr - start;
+		at[i]->done =
+		    err != 0 ? err : patch_one(at[i], what, off, len - off);
 	}
-	if (err != 0 || t->ops->write(t, start, raw, last + 1 - start) == 0)
+	if (err != 0 || t->ops->write(t, start, after, last + 1 - start) == 0)
 		return;
 	/* Some of it may be there.  What can be taken back, is. */
 	t->ops->write(t, start, before, last + 1 - start);
 	for (size_t i = 0; i < n; i++)
-		done[i] = done[i] == 0 ? -EFAULT : done[i];
+		at[i]->done = at[i]->done == 0 ? -EFAULT : at[i]->done;
 }
 
 /* As patch_run().  A run that failed as a whole is tried one by one. */
 static void
-patch_each(struct tptable *tab, struct entry *const *at, size_t n,
-    enum patch what, int *done)
+patch_each(
+    struct tptable *tab, struct entry *const *at, size_t n, enum patch what)
 {
 	bool failed = false;
 
-	patch_run(tab, at, n, what, done);
+	patch_run(tab, at, n, what);
 	for (size_t i = 0; i < n; i++)
-		failed = failed || done[i] == -EFAULT;
+		failed = failed || at[i]->done == -EFAULT;
 	for (size_t i = 0; failed && n > 1 && i < n; i++)
-		patch_run(tab, &at[i], 1, what, &done[i]);
+		patch_run(tab, &at[i], 1, what);
 }
 
 /* ---- commit: in ---- */
@@ -297,7 +314,7 @@ static void
 fill_slots(struct tptable *tab, struct commit *c)
 {
 	vec_foreach(at, &c->arm) {
-		const char *why = give_slot(tab, *at);
+		const char *why = (*at)->ready ? NULL : give_slot(tab, *at);
 		if (why != NULL)
 			commit_fail(c, *at, why);
 	}
@@ -324,56 +341,81 @@ drop_failed(entry_vec *v)
 static void
 sort_entries(entry_vec *v)
 {
-	if (v->len > 1)
+	size_t i = 1;
+
+	while (i < v->len && v->at[i - 1]->tp.addr < v->at[i]->tp.addr)
+		i++;
+	if (i < v->len)
 		qsort(v->at, v->len, sizeof(*v->at), entry_cmp);
 }
 
-/* What is to be armed is known in the target first. */
-static void
-add_traps(struct tptable *tab, const struct commit *c)
+/* 0, or why its place cannot be on the list. */
+static int
+add_trap(struct tptable *tab, const struct tracepoint *tp)
 {
 	uint64_t start;
 	size_t size;
+	int r = 0;
 
-	for (size_t i = 0; i < c->arm.len; i++) {
-		const struct tracepoint *tp = &c->arm.at[i]->tp;
-		if (tp->was_int3)
-			continue;
-		if (tp->slot != 0 &&
-		    slot_bounds(tab->slots, tp->slot, &start, &size))
-			trapset_add(
-			    tab->traps, TRAP_SLOTS, start, (uint32_t)size);
-		trapset_add(tab->traps, TRAP_TEXT, tp->addr, tp->saved);
-	}
-	if (trapset_flush(tab->traps) != 0)
-		LOG("tracepoint", "what outlives us cannot be written");
+	if (tp->was_int3)
+		return 0;
+	if (tp->slot != 0 && slot_bounds(tab->slots, tp->slot, &start, &size))
+		r = trapset_add(tab->traps, TRAP_SLOTS, start, (uint32_t)size);
+	return r != 0 ? r :
+			trapset_add(tab->traps, TRAP_TEXT, tp->addr, tp->saved);
+}
+
+/* What is to be armed is known in the target first; what cannot be is not
+ * armed. */
+static void
+add_traps(struct tptable *tab, struct commit *c)
+{
+	vec_foreach(at, &c->arm)
+		if (!(*at)->ready && add_trap(tab, &(*at)->tp) != 0 &&
+		    !tab->unlisted)
+			commit_fail(c, *at,
+			    "no room for the list of what is to be put back");
+	if (trapset_flush(tab->traps) != 0 && !tab->unlisted)
+		vec_foreach(at, &c->arm)
+			if ((*at)->why == NULL)
+				commit_fail(c, *at,
+				    "the list of what is to be put back cannot "
+				    "be written");
+	drop_failed(&c->arm);
+}
+
+/* All that is to be done before the int3s are written.  Those that fail are out
+ * of the list. */
+static void
+make_ready(struct tptable *tab, struct commit *c)
+{
+	fill_slots(tab, c);
+	fault_kill("arm-begin");
+	drop_failed(&c->arm);
+	/* In the order of the list whoever puts bytes back does so by pages. */
+	sort_entries(&c->arm);
+	add_traps(tab, c);
+	entries_arming(tab, c->arm.at, c->arm.len);
 }
 
 static void
 arm_all(struct tptable *tab, struct commit *c)
 {
-	int done[RUN_MAX];
-
-	fill_slots(tab, c);
-	fault_kill("arm-begin");
-	drop_failed(&c->arm);
-	add_traps(tab, c);
-	sort_entries(&c->arm);
-	entries_arming(tab, c->arm.at, c->arm.len);
+	make_ready(tab, c);
 	for (size_t i = 0, n; i < c->arm.len; i += n) {
 		struct entry **at = &c->arm.at[i];
 		n = run_length(at, c->arm.len - i);
-		patch_each(tab, at, n, PATCH_ARM, done);
+		patch_each(tab, at, n, PATCH_ARM);
 		fault_kill("arm-run");
 		for (size_t k = 0; k < n; k++)
-			if (done[k] == 0)
+			if (at[k]->done == 0)
 				entry_armed(tab, at[k]);
 		for (size_t k = 0; k < n; k++)
-			if (done[k] != 0)
+			if (at[k]->done != 0)
 				commit_fail(c, at[k],
-				    done[k] == -EBUSY ? "text has changed" :
-							"text cannot be "
-							"written");
+				    at[k]->done == -EBUSY ? "text has changed" :
+							    "text cannot be "
+							    "written");
 	}
 }
 
@@ -384,17 +426,17 @@ arm_all(struct tptable *tab, struct commit *c)
 static unsigned
 disarm_run(struct tptable *tab, struct entry *const *at, size_t n)
 {
-	int done[RUN_MAX];
 	unsigned left = 0;
 
-	patch_each(tab, at, n, PATCH_RESTORE, done);
+	patch_each(tab, at, n, PATCH_RESTORE);
 	fault_kill("restore-run");
 	for (size_t k = 0; k < n; k++) {
-		if (done[k] == -EBUSY)
+		int done = at[k]->done;
+		if (done == -EBUSY)
 			left++;
-		if (done[k] != 0)
+		if (done != 0)
 			LOG("tracepoint", "%#lx is not restored: %s",
-			    (unsigned long)at[k]->tp.addr, strerror(-done[k]));
+			    (unsigned long)at[k]->tp.addr, strerror(-done));
 		entry_disarmed(tab, at[k], TP_DRAINING);
 		entry_drain(tab, at[k]);
 	}
@@ -439,7 +481,19 @@ drain(struct tptable *tab)
 	quiesce_fini(&q);
 }
 
-/* ---- commit ---- */
+/* ---- the queue ---- */
+
+static bool
+is_wanted(const struct tptable *tab, const struct entry *e)
+{
+	return e->tp.refs != 0 && e->tp.state != TP_GONE && !tab->suspended;
+}
+
+static bool
+is_to_be_armed(const struct tptable *tab, const struct entry *e)
+{
+	return is_wanted(tab, e) && e->tp.state != TP_TRAP;
+}
 
 /* Sort what is queued into what is to be done. */
 static void
@@ -450,19 +504,108 @@ take_queue(struct tptable *tab, struct commit *c)
 	tab->queue = (entry_vec){ 0 };
 	vec_foreach(at, &queue) {
 		struct entry *e = *at;
-		bool wanted = e->tp.refs != 0 && e->tp.state != TP_GONE;
 
 		e->tp.queued = false;
 		e->why = NULL;
-		if (wanted && e->tp.state != TP_TRAP)
+		if (is_to_be_armed(tab, e)) {
 			*vec_push(&c->arm) = e;
-		else if (!wanted && e->tp.state == TP_TRAP)
+		} else if (!is_wanted(tab, e) && e->tp.state == TP_TRAP) {
 			*vec_push(&c->disarm) = e;
-		else
+		} else {
+			/* It was made ready, and is not wanted any more. */
+			e->ready = false;
+			if (e->tp.state == TP_IDLE)
+				drop_slot(tab, e);
 			entry_reap(tab, e);
+		}
 	}
 	vec_fini(&queue);
 }
+
+/* ---- what needs no stop ---- */
+
+size_t
+tptable_arming(const struct tptable *tab)
+{
+	size_t n = 0;
+
+	vec_foreach(at, &tab->queue)
+		n += is_to_be_armed(tab, *at);
+	return n;
+}
+
+/* Pieces of memory for slots, beside those that are full. */
+#define PIECES_MORE 64
+
+/* What is to be armed on the list, at most: the pieces that slots are cut from
+ * have their places, too. */
+static size_t
+places_for(const struct tptable *tab)
+{
+	size_t n = tptable_arming(tab);
+
+	return n + n * SLOT_SIZE_MAX / SLOT_MEMORY + PIECES_MORE;
+}
+
+/* Slots that may lie in one piece of memory. */
+struct group {
+	uint64_t near, lo, hi;
+	size_t size;
+};
+
+/* A window narrower than this is not one to look for room in. */
+#define WINDOW_MIN (UINT64_C(1) << 30)
+
+void
+tracepoint_reserve(struct tptable *tab)
+{
+	struct group g = { 0 };
+
+	trapset_reserve(tab->traps, places_for(tab));
+	sort_entries(&tab->queue);
+	vec_foreach(at, &tab->queue) {
+		struct entry *e = *at;
+		uint64_t lo, hi;
+		if (!is_to_be_armed(tab, e) || e->tp.slot != 0 ||
+		    e->plan.size == 0)
+			continue;
+		displaced_window(&e->plan, &lo, &hi);
+		if (g.size != 0 && MIN(g.hi, hi) < MAX(g.lo, lo) + WINDOW_MIN) {
+			slots_reserve(tab->slots, g.near, g.lo, g.hi, g.size);
+			g.size = 0;
+		}
+		g = (struct group){ .near = e->tp.addr,
+			.lo = g.size != 0 ? MAX(g.lo, lo) : lo,
+			.hi = g.size != 0 ? MIN(g.hi, hi) : hi,
+			.size = g.size + slot_room(e->plan.size) };
+	}
+	if (g.size != 0)
+		slots_reserve(tab->slots, g.near, g.lo, g.hi, g.size);
+}
+
+void
+tracepoint_prepare(struct tptable *tab)
+{
+	struct commit c = { 0 };
+
+	if (trapset_room(tab->traps) < places_for(tab) && !tab->unlisted)
+		return;
+	vec_foreach(at, &tab->queue)
+		if (is_to_be_armed(tab, *at) && !(*at)->ready)
+			*vec_push(&c.arm) = *at;
+	slots_hold(tab->slots, true);
+	make_ready(tab, &c);
+	slots_hold(tab->slots, false);
+	vec_foreach(at, &c.arm)
+		(*at)->ready = true;
+	/* The commit tries those again, and tells. */
+	vec_foreach(at, &c.failed)
+		(*at)->why = NULL;
+	vec_fini(&c.arm);
+	vec_fini(&c.failed);
+}
+
+/* ---- commit ---- */
 
 unsigned
 tracepoint_commit(struct tptable *tab,
@@ -480,6 +623,8 @@ tracepoint_commit(struct tptable *tab,
 	fault_kill("commit-end");
 	unsigned n = (unsigned)c.failed.len;
 
+	vec_foreach(at, &c.arm)
+		(*at)->ready = false;
 	/* The callback may put the tracepoint: that queues, it frees nothing
 	 * before the next commit. */
 	vec_foreach(at, &c.failed) {
@@ -498,12 +643,30 @@ tracepoint_commit(struct tptable *tab,
 	return n;
 }
 
+void
+tracepoint_suspend(struct tptable *tab, bool suspended)
+{
+	if (tab->suspended == suspended)
+		return;
+	tab->suspended = suspended;
+	/* commit sees to it that those are armed that are wanted. */
+	for (struct entry *e = tab->first; e != NULL; e = e->next)
+		if (e->tp.refs != 0 && e->tp.state != TP_GONE)
+			entry_queue(tab, e);
+}
+
+void
+tracepoint_unlisted(struct tptable *tab)
+{
+	tab->unlisted = true;
+}
+
 /* ---- detach ---- */
 
 unsigned
 tracepoint_restore_all(struct tptable *tab)
 {
-	struct entry *run[RUN_MAX];
+	static struct entry *run[RUN_MAX];
 	size_t n = 0;
 	unsigned left = 0;
 
@@ -512,16 +675,11 @@ tracepoint_restore_all(struct tptable *tab)
 	for (struct entry *e = tab->first; e != NULL; e = e->next) {
 		if (e->tp.state != TP_TRAP)
 			continue;
-		run[n++] = e;
-		if (run_length(run, n) < n) {
-			left += disarm_run(tab, run, n - 1);
-			run[0] = e;
-			n = 1;
-		}
-		if (n == RUN_MAX) {
+		if (n > 0 && !goes_on(run, n, e)) {
 			left += disarm_run(tab, run, n);
 			n = 0;
 		}
+		run[n++] = e;
 	}
 	return n != 0 ? left + disarm_run(tab, run, n) : left;
 }

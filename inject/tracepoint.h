@@ -74,6 +74,15 @@ void tracepoint_put(struct tptable *tab, struct tracepoint *tp);
 unsigned tracepoint_commit(struct tptable *tab,
     void (*failed)(void *ctx, struct tracepoint *, const char *why), void *ctx);
 
+/*
+ * Where many are to be armed: how many; memory in the target for them, all
+ * threads stopped; and as much of the commit as can be done while they run.  The
+ * commit then finds less to do; without these it does everything.
+ */
+size_t tptable_arming(const struct tptable *tab);
+void tracepoint_reserve(struct tptable *tab);
+void tracepoint_prepare(struct tptable *tab);
+
 /* The tracepoint that has its int3 at addr now, or NULL. */
 struct tracepoint *tracepoint_lookup(struct tptable *tab, uint64_t addr);
 
@@ -99,12 +108,27 @@ void tracepoint_overlay(
  */
 unsigned tracepoint_restore_all(struct tptable *tab);
 
+/*
+ * Suspended, no tracepoint has its int3 in the text, whoever refers to it:
+ * the next commit takes out those that are there, and after the end of it the
+ * next commit puts in those that are wanted by then.
+ */
+void tracepoint_suspend(struct tptable *tab, bool suspended);
+
+/* From now on int3s are written also where trapset.h does not list them. */
+void tracepoint_unlisted(struct tptable *tab);
+
 /* What outlives us in the address space: trapset.h.  What is committed is in
- * it first; that it is mapped is the caller's business. */
+ * it first, or is not committed (see above); that it is mapped is the caller's
+ * business. */
 struct trapset *tptable_traps(struct tptable *tab);
 
 /* Where its first tracepoint is, or 0. */
 uint64_t tptable_near(const struct tptable *tab);
+
+/* A dead tracer's int3 stood at addr: a trap that is still under way there is
+ * ours now (tracepoint_recent). */
+void tracepoint_inherit(struct tptable *tab, uint64_t addr);
 
 /* Does a change wait for tracepoint_commit()? */
 bool tptable_queued(const struct tptable *tab);

@@ -21,10 +21,13 @@ struct entry {
 	struct tracepoint tp; /* first: &tp is the entry */
 	struct displaced plan;
 	struct entry *prev, *next; /* table order */
-	struct entry *page_next;   /* armed in the same page */
-	struct entry *drain_next;  /* in tab->draining */
-	bool draining;             /* is in that list */
-	const char *why;           /* failed in this commit, for this reason */
+	struct page *page;         /* of its address, once it was to be armed */
+	struct entry *page_next, *page_prev; /* armed in the same page */
+	struct entry *drain_next;            /* in tab->draining */
+	bool draining;                       /* is in that list */
+	bool ready;      /* its slot is filled, its place listed */
+	int done;        /* what patch_run() says of it */
+	const char *why; /* failed in this commit, for this reason */
 };
 
 typedef VEC(struct entry *) entry_vec;
@@ -45,6 +48,8 @@ struct tptable {
 	struct entry *first, *last;
 	struct entry *draining; /* no int3, perhaps a slot with a thread in */
 	entry_vec queue;        /* changes, until commit */
+	bool suspended;         /* no int3 stands, whatever is wanted */
+	bool unlisted;          /* int3s need not be in traps */
 };
 
 static inline struct entry *
@@ -62,8 +67,9 @@ void entry_reap(struct tptable *tab, struct entry *e);
 void entry_queue(struct tptable *tab, struct entry *e);
 /* Its slot is freed when no thread is in it. */
 void entry_drain(struct tptable *tab, struct entry *e);
-/* Int3s are about to be written for these: what entry_armed() needs is got now,
- * as one that is not in the table when memory runs out would stay. */
+/* Int3s are about to be written for these, in the order of their addresses: what
+ * entry_armed() needs is got now, as one that is not in the table when memory
+ * runs out would stay. */
 void entries_arming(
     struct tptable *tab, struct entry *const *entries, size_t n);
 /* e's int3 is in place from now on.  Allocates nothing. */

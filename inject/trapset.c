@@ -27,8 +27,13 @@
 /* On the stack that the program has for signals, if it has one (Go's are not
  * large enough); calls go on. */
 #define OUR_FLAGS (SA_SIGINFO | SA_ONSTACK | SA_RESTART | 0x04000000)
-/* Those of the program's own action that matter to its handler. */
-#define KEPT_FLAGS (SA_ONSTACK | SA_NODEFER | SA_RESETHAND | SA_RESTART)
+/* All that there are, as the kernel says it when it is asked: an action is known
+ * again by its mask. */
+#define OUR_MASK \
+	(~(UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1)))
+/* Those of the program's own action that matter to its handler, but for
+ * SA_RESETHAND, by which the kernel would forget ours. */
+#define KEPT_FLAGS (SA_ONSTACK | SA_NODEFER | SA_RESTART)
 
 struct chunk {
 	uint64_t start;
@@ -41,10 +46,23 @@ struct chunk {
 struct trapset {
 	struct target *target;
 	VEC(struct chunk) chunks;
-	struct hash by_addr[TRAP_SEMAPHORE + 1]; /* where the entry is, + 1 */
-	int refused;                             /* map_near()'s answer */
-	bool closing; /* it is about to be unmapped */
+	struct hash by_addr[TRAP_MASK + 1]; /* where the entry is, + 1 */
+	int refused;                        /* map_near()'s answer */
+	bool closing;                       /* it is about to be unmapped */
+	uint32_t keeper;
+	uint64_t keeper_since;
+	bool alone;
 };
+
+static void
+forget_all(struct trapset *ts)
+{
+	vec_foreach(c, &ts->chunks)
+		vec_fini(&c->entries);
+	vec_fini(&ts->chunks);
+	for (size_t i = 0; i < ARRAY_SIZE(ts->by_addr); i++)
+		hash_fini(&ts->by_addr[i]);
+}
 
 struct trapset *
 trapset_create(struct target *t)
@@ -58,12 +76,30 @@ trapset_create(struct target *t)
 void
 trapset_destroy(struct trapset *ts)
 {
-	vec_foreach(c, &ts->chunks)
-		vec_fini(&c->entries);
-	vec_fini(&ts->chunks);
-	for (size_t i = 0; i < ARRAY_SIZE(ts->by_addr); i++)
-		hash_fini(&ts->by_addr[i]);
+	forget_all(ts);
 	mem_free(ts);
+}
+
+void
+trapset_lost(struct trapset *ts)
+{
+	forget_all(ts);
+}
+
+bool
+trapset_intact(struct trapset *ts)
+{
+	const struct target_ops *ops = ts->target->ops;
+
+	vec_foreach(c, &ts->chunks) {
+		struct trap_area head;
+		if (c->linked &&
+		    (ops->read(ts->target, c->start, &head, sizeof(head)) !=
+			    0 ||
+			head.magic != TRAP_MAGIC || head.count != c->written))
+			return false;
+	}
+	return true;
 }
 
 struct trapset *
@@ -72,6 +108,9 @@ trapset_fork(const struct trapset *ts, struct target *child)
 	struct trapset *copy = trapset_create(child);
 
 	copy->refused = ts->refused;
+	copy->keeper = ts->keeper;
+	copy->keeper_since = ts->keeper_since;
+	copy->alone = ts->alone;
 	for (size_t i = 0; i < ts->chunks.len; i++) {
 		const struct chunk *c = &ts->chunks.at[i];
 		struct chunk *d = vec_push(&copy->chunks);
@@ -127,9 +166,58 @@ trapset_map(struct trapset *ts, uint64_t near)
 	memcpy(&head, trap_code, sizeof(head));
 	head.first = CODE_SIZE;
 	head.size = c->size;
+	head.keeper = ts->keeper;
+	head.keeper_since = ts->keeper_since;
+	head.alone = ts->alone;
 	c->linked = true;
 	r = put(ts, c->start, trap_code, trap_code_size);
-	return r != 0 ? r : put(ts, c->start, &head, sizeof(head));
+	if (r == 0)
+		r = put(ts, c->start, &head, sizeof(head));
+	if (r != 0)
+		ts->chunks.len = 0;
+	return r;
+}
+
+/* A field of the head. */
+static int
+put_head(struct trapset *ts, size_t at, const void *value, size_t len)
+{
+	return ts->chunks.len == 0 ?
+	    0 :
+	    put(ts, ts->chunks.at[0].start + at, value, len);
+}
+
+int
+trapset_keeper(struct trapset *ts, uint32_t pid, uint64_t since)
+{
+	if (ts->keeper == pid && ts->keeper_since == since)
+		return 0;
+	ts->keeper = pid;
+	ts->keeper_since = since;
+	int r = put_head(ts, offsetof(struct trap_area, keeper_since), &since,
+	    sizeof(since));
+	return r != 0 ?
+	    r :
+	    put_head(ts, offsetof(struct trap_area, keeper), &pid, sizeof(pid));
+}
+
+void
+trapset_alone(struct trapset *ts)
+{
+	const uint32_t yes = 1;
+
+	if (!ts->alone)
+		put_head(
+		    ts, offsetof(struct trap_area, alone), &yes, sizeof(yes));
+	ts->alone = true;
+}
+
+void
+trapset_mended(struct trapset *ts)
+{
+	const uint32_t yes = 1;
+
+	put_head(ts, offsetof(struct trap_area, mended), &yes, sizeof(yes));
 }
 
 uint64_t
@@ -162,7 +250,7 @@ trapset_action(struct trapset *ts, const uint64_t old[4], bool own)
 		words[0] = start + head.handler;
 		words[1] = OUR_FLAGS;
 		words[2] = start + head.restorer;
-		words[3] = ~UINT64_C(0);
+		words[3] = OUR_MASK;
 		/* What it returns to is then none of ours: it may still be
 		 * running when the area goes. */
 		if (handled && old[2] != 0) {
@@ -208,27 +296,65 @@ entry_change(struct trapset *ts, size_t n, const struct trap_entry *to)
 		put(ts, c->start + c->first + at * sizeof(*e), e, sizeof(*e));
 }
 
-static struct chunk *
-chunk_with_room(struct trapset *ts)
+static size_t
+chunk_room(const struct chunk *c)
 {
-	struct chunk *c = &ts->chunks.at[ts->chunks.len - 1];
-
-	if (c->entries.len < (c->size - c->first) / sizeof(struct trap_entry))
-		return c;
-	if (chunk_map(ts, c->start, NEXT_CHUNK, sizeof(struct trap_area)) != 0)
-		return NULL;
-	return &ts->chunks.at[ts->chunks.len - 1];
+	return (c->size - c->first) / sizeof(struct trap_entry) -
+	    c->entries.len;
 }
 
-void
+size_t
+trapset_room(const struct trapset *ts)
+{
+	size_t room = 0;
+
+	vec_foreach(c, &ts->chunks)
+		room += chunk_room(c);
+	return room;
+}
+
+int
+trapset_reserve(struct trapset *ts, size_t n)
+{
+	size_t have = trapset_room(ts);
+
+	if (ts->chunks.len == 0)
+		return -ENOENT;
+	if (have >= n)
+		return 0;
+	size_t size =
+	    sizeof(struct trap_area) + (n - have) * sizeof(struct trap_entry);
+	return chunk_map(ts, ts->chunks.at[0].start,
+	    (uint32_t)ROUND_UP(size, (size_t)NEXT_CHUNK),
+	    sizeof(struct trap_area));
+}
+
+static int
+chunk_with_room(struct trapset *ts, struct chunk **room)
+{
+	struct chunk *c = &ts->chunks.at[ts->chunks.len - 1];
+	int r = 0;
+
+	vec_foreach(have, &ts->chunks)
+		if (chunk_room(have) > 0) {
+			*room = have;
+			return 0;
+		}
+	r = chunk_map(ts, c->start, NEXT_CHUNK, sizeof(struct trap_area));
+	*room = &ts->chunks.at[ts->chunks.len - 1];
+	return r;
+}
+
+int
 trapset_add(
     struct trapset *ts, enum trap_kind kind, uint64_t addr, uint32_t what)
 {
 	struct trap_entry e = { .addr = addr, .kind = (uint8_t)kind };
+	struct chunk *c;
 	size_t before = 0;
 
 	if (ts->chunks.len == 0)
-		return;
+		return -ENOENT;
 	if (kind == TRAP_TEXT)
 		e.saved = (uint8_t)what;
 	else
@@ -236,16 +362,17 @@ trapset_add(
 	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[kind], addr);
 	if (have != 0) {
 		entry_change(ts, have - 1, &e);
-		return;
+		return 0;
 	}
-	struct chunk *c = chunk_with_room(ts);
-	if (c == NULL)
-		return;
+	int r = chunk_with_room(ts, &c);
+	if (r != 0)
+		return r;
 	for (struct chunk *b = ts->chunks.at; b != c; b++)
 		before += b->entries.len;
 	*vec_push(&c->entries) = e;
 	hash_set(&ts->by_addr[kind], addr,
 	    (void *)(uintptr_t)(before + c->entries.len));
+	return 0;
 }
 
 void
@@ -301,7 +428,7 @@ trapset_flush(struct trapset *ts)
 void
 trapset_forget(struct trapset *ts, uint64_t start, uint64_t end)
 {
-	for (size_t kind = 0; kind < ARRAY_SIZE(ts->by_addr); kind++)
+	for (size_t kind = 0; kind < TRAP_MASK; kind++)
 		hash_foreach(h, &ts->by_addr[kind])
 			if (h->key >= start && h->key < end)
 				entry_change(ts, (uintptr_t)h->value - 1,
@@ -340,7 +467,6 @@ trapset_release(struct trapset *ts)
 		vec_fini(&c->entries);
 		ts->chunks.len--;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(ts->by_addr); i++)
-		hash_fini(&ts->by_addr[i]);
+	forget_all(ts);
 	ts->closing = false;
 }

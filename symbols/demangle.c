@@ -93,16 +93,23 @@ is_bounded(const char *name, char ref)
 
 /* ---- Rust ---- */
 
-/* An identifier that is not ASCII ("u3abc") is written from memory that is freed
- * behind it. */
+/* Has it an identifier that is not ASCII ("u3abc")? */
+static bool
+is_beyond_ascii(const char *name)
+{
+	for (const char *u = strchr(name, 'u'); u != NULL;
+	     u = strchr(u + 1, 'u'))
+		if (u[1] >= '0' && u[1] <= '9')
+			return true;
+	return false;
+}
+
+/* Such an identifier is written from memory that is freed behind it. */
 static bool
 demangled_rust(const char *name, char *buf, size_t size)
 {
-	const char *u = name;
-	bool whole = false;
+	bool whole = is_beyond_ascii(name);
 
-	while (!whole && (u = strchr(u, 'u')) != NULL)
-		whole = *++u >= '0' && *u <= '9';
 	return (!whole || is_bounded(name, 'B')) &&
 	    demangled(rust_demangle_callback, name, whole, buf, size);
 }
@@ -146,18 +153,6 @@ is_leaf(enum demangle_component_type type)
 	}
 }
 
-static uint32_t ways(const struct parts *ps, const void *part);
-
-static uint32_t
-count_ways(const struct parts *ps, size_t i)
-{
-	ps->ways[i] = 1; /* also for one that leads back to itself */
-	if (is_leaf(ps->at[i].type))
-		return 1;
-	return 1 + ways(ps, ps->at[i].u.s_binary.left) +
-	    ways(ps, ps->at[i].u.s_binary.right);
-}
-
 static uint32_t
 ways(const struct parts *ps, const void *part)
 {
@@ -166,8 +161,14 @@ ways(const struct parts *ps, const void *part)
 
 	if (i >= ps->n || off % sizeof(*ps->at) != 0)
 		return 0;
-	if (ps->ways[i] == 0)
-		ps->ways[i] = MIN(count_ways(ps, i), WAYS_MOST);
+	if (ps->ways[i] != 0)
+		return ps->ways[i];
+	ps->ways[i] = 1; /* also for one that leads back to itself */
+	if (!is_leaf(ps->at[i].type)) {
+		uint32_t n = 1 + ways(ps, ps->at[i].u.s_binary.left) +
+		    ways(ps, ps->at[i].u.s_binary.right);
+		ps->ways[i] = MIN(n, WAYS_MOST);
+	}
 	return ps->ways[i];
 }
 
@@ -185,7 +186,7 @@ is_too_much(const char *name)
 	if (top == NULL)
 		return false;
 	ps.at = mem;
-	ps.ways = mem_zalloc((ps.n + 1) * sizeof(*ps.ways));
+	ps.ways = mem_zalloc(ps.n * sizeof(*ps.ways));
 	uint32_t n = ways(&ps, top);
 	mem_free(ps.ways);
 	free(mem);
@@ -223,8 +224,8 @@ demangle(const char *name, char *buf, size_t size)
 {
 	bool done = false;
 
-	if (strnlen(name, NAME_LONGEST) == NAME_LONGEST)
-		;
+	if (name[0] != '_' || strnlen(name, NAME_LONGEST) == NAME_LONGEST)
+		done = false;
 	else if (strncmp(name, "_D", 2) == 0)
 		done = demangled_d(name, buf, size);
 	else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "__Z", 3) == 0 ||

@@ -18,6 +18,7 @@
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
 #include "symbols/addrspace.h"
+#include "tracer/begin.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
 #include "tracer/dlib.h"
@@ -351,8 +352,9 @@ compile(struct cli *c, struct request *r)
 		.level = r->level,
 		.argc = c->argc + 1,
 		.argv = argv,
-		.listing =
-		    option_get(&c->st.opts, OPT_VERBOSE) != 0 ? stderr : NULL,
+		.listing = option_get(&c->st.opts, OPT_VERBOSE) != 0 ?
+		    c->st.err :
+		    NULL,
 	};
 	diags_init(&d);
 	int error = dlibs_load(&c->st, &d);
@@ -412,7 +414,6 @@ list(struct cli *c)
 	static const struct probe_desc everything = { "", "", "", "", 0,
 		false };
 
-	state_plain_output(&c->st);
 	list_header(&c->st);
 	if (c->requests.len == 0) {
 		enable_provide(&c->st, &everything, NULL, NULL);
@@ -539,6 +540,17 @@ say_matches(struct cli *c)
 	return E_SUCCESS;
 }
 
+/* What a client of the traced program may have waited at once. */
+static void
+say_longest_stop(struct cli *c)
+{
+	uint64_t us = super_longest_stop(c->st.super) / 1000;
+
+	if (c->verbose && us != 0)
+		state_message(&c->st, "longest stop: %lu.%03lu ms",
+		    (unsigned long)(us / 1000), (unsigned long)(us % 1000));
+}
+
 static int
 trace(struct cli *c)
 {
@@ -554,6 +566,7 @@ trace(struct cli *c)
 		say_untraced(c);
 	loop_run(&c->st);
 	int status = state_finish(&c->st);
+	say_longest_stop(c);
 	/* A reader that went away (head, less) is no error of ours, nor is a
 	 * user who would not wait for a slow one; a full disk is. */
 	if (c->st.output_error != 0 && c->st.output_error != EPIPE &&
@@ -670,7 +683,10 @@ main(int argc, char **argv)
 	struct cli c = { 0 };
 	const char *slash = strrchr(argv[0], '/');
 
+	begin_descriptors();
 	c.name = slash != NULL ? slash + 1 : argv[0];
+	if (begin_refused(c.name))
+		return E_ERROR;
 	if (argc <= 1)
 		return usage(c.name);
 	state_init(&c.st, c.name);

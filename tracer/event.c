@@ -47,6 +47,9 @@
  * many would be for it. */
 #define ROUND_EVERY 8
 
+/* CLONE_CLEAR_SIGHAND of include/uapi/linux/sched.h, for clone3(). */
+#define CLEAR_SIGHAND UINT64_C(0x100000000)
+
 /* Set by signal handlers; see wait.c. */
 static volatile sig_atomic_t interrupted;
 static const volatile int never;
@@ -149,6 +152,7 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 
 	struct proc *child = proc_add(su, tid, shared ? p->space : NULL);
 	child->parent = p->pid;
+	child->maker_commits = p->space->commits;
 	memcpy(child->comm, p->comm, sizeof(child->comm));
 	child->filtered = p->filtered;
 	child->vfork_child = kind == EV_VFORK && shared;
@@ -156,11 +160,15 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	child->trap_caught = p->trap_caught;
 	child->trap_saved = p->trap_saved;
 	child->guarded = p->guarded;
-	child->guard_tried = p->guard_tried;
+	memcpy(child->guard_action, p->guard_action, sizeof(p->guard_action));
 	memcpy(child->trap_action, p->trap_action, sizeof(p->trap_action));
 	memcpy(child->handler_mask, p->handler_mask, sizeof(p->handler_mask));
 	child->handler_known = p->handler_known;
 	child->sig_restorer = p->sig_restorer;
+	struct uregs *regs = thread_regs(parent);
+	if (regs != NULL &&
+	    (regs_clone_flags(regs, &p->space->mem) & CLEAR_SIGHAND) != 0)
+		sigtrap_cleared(child);
 	struct thread *th = thread_add(child, tid, TH_NEW);
 	sigtrap_inherit(parent, th);
 	return th;
@@ -327,6 +335,7 @@ note_gone(struct thread *th, int status)
 {
 	th->state = TH_GONE;
 	event_left_stop(th);
+	sigtrap_ended(th);
 	adopt_orphans(th);
 	th->regs_valid = th->regs_dirty = th->asleep = false;
 	event_push(th->proc->super,
@@ -418,6 +427,8 @@ note_syscall_stop(struct thread *th)
 	th->syscall_known = true;
 	th->stop = enter ? EV_SYSCALL_ENTER : EV_SYSCALL_EXIT;
 	th->broken_off = th->interrupted;
+	if (th->stop == EV_SYSCALL_EXIT)
+		th->redone.due = 0; /* or set anew */
 	/* By us: its end is not told, as it is none. */
 	if (th->stop == EV_SYSCALL_EXIT && th->interrupted)
 		thread_restart_call(th);
@@ -622,7 +633,14 @@ accept(struct super *su, pid_t pid, int *status)
 		su->untaken++;
 		return true;
 	}
-	return wait_call(pid, status, __WALL | WNOHANG, &never) == pid;
+	if (wait_call(pid, status, __WALL | WNOHANG, &never) == pid)
+		return true;
+	/* A child that nobody traces is stopped (the guardian, a shell of
+	 * system()).  It would be told of again and again. */
+	return th == NULL &&
+	    wait_call(pid, status, __WALL | WNOHANG | WUNTRACED, &never) ==
+	    pid &&
+	    !WIFSTOPPED(*status);
 }
 
 /* Has one thread a status?  Then it is taken in. */
@@ -636,6 +654,12 @@ take_from(struct super *su, pid_t tid)
 		return false;
 	event_note(su, tid, status);
 	return true;
+}
+
+void
+event_take_of(struct thread *th)
+{
+	take_from(th->proc->super, th->tid);
 }
 
 /* Of any thread, as long as nobody's stop is left with the kernel. */
@@ -753,7 +777,7 @@ hand_out(struct super *su, const struct event *ev)
 	su->since_round++;
 	if (ev->kind == EV_EXEC) {
 		proc_new_space(p);
-		proc_refresh(p);
+		sigtrap_executed(p);
 	} else if (ev->kind == EV_GONE) {
 		su->dead_thread = ev->thread;
 		if (!thread_unlink(ev->thread))

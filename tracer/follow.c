@@ -11,13 +11,13 @@
 #include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
-#include "tracer/proc.h"
-#include "tracer/procfs.h"
+#include "tracer/leftover.h"
 #include "tracer/prov/plock.h"
 #include "tracer/prov/site.h"
 #include "tracer/setid.h"
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
+#include "tracer/super_impl.h"
 #include "tracer/targets.h"
 
 static bool
@@ -26,15 +26,48 @@ is_wanted(const struct state *st, const struct proc *p)
 	return st->follow && p->family != 0 && !st->draining;
 }
 
-static void
-keep(struct state *st, struct proc *parent, struct proc *child)
+/*
+ * A child that was made before the last change of its parent's text has a copy
+ * of what was there before, which the parent's table does not tell any more:
+ * the list in its own memory does, as in a process that a dead tracer has left.
+ */
+static bool
+is_stale(const struct proc *parent, const struct proc *child)
 {
-	struct space *from = parent->space, *sp = child->space;
+	const struct space *from = parent->space;
 
-	fault_kill("follow-keep");
-	child->followed = true;
-	if (from->tab == NULL)
-		return;
+	return from->tab != NULL &&
+	    (from->user == NULL || child->maker_commits != from->commits);
+}
+
+static void
+clean_copy(struct proc *child)
+{
+	struct space *sp = child->space;
+	struct leftover *left;
+	char why[1];
+
+	space_stop(sp);
+	/* Its handler of SIGTRAP may be ours. */
+	child->guarded = false;
+	proc_refresh(child);
+	vec_foreach(th, &child->threads)
+		sigtrap_save(*th);
+	if (leftover_find(child->pid, false, &left, why, sizeof(why)) == 0 &&
+	    left != NULL) {
+		leftover_mend(left, sp);
+		leftover_release(left, child);
+	}
+	space_resume(sp);
+	fault_kill("follow-cleaned");
+}
+
+/* All that is known of its parent's memory is so of the child's. */
+static void
+inherit(struct state *st, struct space *from, struct proc *child)
+{
+	struct space *sp = child->space;
+
 	targets_fork_table(st, from, sp);
 	sites_fork(from, sp);
 	plock_fork(from, sp);
@@ -43,13 +76,32 @@ keep(struct state *st, struct proc *parent, struct proc *child)
 	sigwatch_fork(from, sp);
 	if (tptable_queued(sp->tab))
 		sites_commit(st, sp);
+}
+
+static void
+keep(struct state *st, struct proc *parent, struct proc *child)
+{
+	struct space *from = parent->space;
+
+	fault_kill("follow-keep");
+	child->followed = true;
+	if (from->tab == NULL)
+		return;
+	if (is_stale(parent, child)) {
+		clean_copy(child);
+		targets_set_up(st, child);
+	} else {
+		inherit(st, from, child);
+	}
 	fault_kill("follow-kept");
 }
 
 static void
 release(struct state *st, struct proc *parent, struct proc *child)
 {
-	if (child->space->tab == NULL && parent->space->tab != NULL)
+	if (is_stale(parent, child))
+		clean_copy(child);
+	else if (child->space->tab == NULL && parent->space->tab != NULL)
 		targets_fork_table(st, parent->space, child->space);
 	fault_kill("fork-release");
 	targets_let_go(st, child);

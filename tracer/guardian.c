@@ -11,6 +11,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,24 +27,32 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/log.h"
-#include "inject/trap/area.h"
-#include "tracer/proc.h"
+#include "inject/tracepoint.h"
+#include "inject/trapmend.h"
+#include "inject/trapset.h"
 #include "tracer/remote.h"
+#include "tracer/super_impl.h"
 
 #define RECORDS 16384
-/* Entries at a time; chunks of an area, which may be damaged. */
-#define BATCH      256
-#define CHUNKS_MAX 4096
+/* How long the guardian may take to answer on a machine that is overloaded. */
+#define ANSWER_MS 10000
+/* How often it is looked meanwhile whether the guardian lives. */
+#define LOOK_NS 20000000
 /* A thread that has not been seen elsewhere by then may stay as it is: it may
  * wait for a processor, but also never sleep. */
 #define LEFT_S  10
 #define NAP_MAX 50000000 /* ns */
 
+/* The guardian's answer: has it the memory of a record? */
+enum answer { ANSWER_NONE, ANSWER_KEPT, ANSWER_REFUSED };
+
 struct record {
-	uint64_t area;
+	uint64_t area; /* 0: nothing has been changed yet */
 	pid_t pid;
 	bool live;
+	uint32_t answer; /* enum answer: a futex */
 };
 
 struct shared {
@@ -51,62 +62,30 @@ struct shared {
 };
 
 static struct shared *shared;
-static int to_guardian = -1;
-static pid_t guardian;
-static unsigned next_record;
 
 /* ---- in the guardian ---- */
 
 static int mems[RECORDS]; /* /proc/PID/mem of each record, + 1 */
 
-static void
-put_back(int fd, const struct trap_entry *e)
-{
-	uint8_t byte;
-	uint16_t count;
+/* The next tracer has come, and does the rest. */
+static volatile sig_atomic_t relieved;
 
-	switch ((enum trap_kind)e->kind) {
-	case TRAP_TEXT:
-		if (pread(fd, &byte, 1, (off_t)e->addr) == 1 && byte == INT3 &&
-		    pwrite(fd, &e->saved, 1, (off_t)e->addr) < 0)
-			return;
-		break;
-	case TRAP_SEMAPHORE:
-		if (pread(fd, &count, 2, (off_t)e->addr) == 2 && count-- > 0 &&
-		    pwrite(fd, &count, 2, (off_t)e->addr) < 0)
-			return;
-		break;
-	case TRAP_SLOTS:
-	case TRAP_NONE: break;
-	}
+static void
+on_term(int sig)
+{
+	relieved = 1;
 }
 
 /* What the area lists, in the memory behind fd. */
 static void
 restore(int fd, uint64_t area)
 {
-	struct trap_entry batch[BATCH];
-	struct trap_area head;
-
-	for (int chunks = 0; area != 0 && chunks < CHUNKS_MAX; chunks++) {
-		if (pread(fd, &head, sizeof(head), (off_t)area) !=
-			sizeof(head) ||
-		    head.magic != TRAP_MAGIC)
-			return;
-		uint64_t at = area + head.first;
-		for (uint32_t left = head.count; left > 0;) {
-			size_t n = MIN(left, (uint32_t)BATCH);
-			ssize_t got =
-			    pread(fd, batch, n * sizeof(*batch), (off_t)at);
-			if (got != (ssize_t)(n * sizeof(*batch)))
-				return;
-			for (size_t i = 0; i < n; i++)
-				put_back(fd, &batch[i]);
-			at += n * sizeof(*batch);
-			left -= (uint32_t)n;
-		}
-		area = head.next;
-	}
+	if (area == 0)
+		return;
+	unsigned left = trapmend_text(fd, area);
+	trapmend_semaphores(fd, area);
+	if (left == 0)
+		trapmend_done(fd, area);
 }
 
 /* The children of one thread. */
@@ -175,7 +154,7 @@ clear_left(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	now = begin;
-	while (now.tv_sec - begin.tv_sec < LEFT_S &&
+	while (!relieved && now.tv_sec - begin.tv_sec < LEFT_S &&
 	    !remote_clear(&shared->left)) {
 		nanosleep(&nap, NULL);
 		nap.tv_nsec += nap.tv_nsec < NAP_MAX ? nap.tv_nsec / 8 : 0;
@@ -183,9 +162,15 @@ clear_left(void)
 	}
 }
 
+/* The text of all first: that is what somebody dies of. */
 static void
 take_over(void)
 {
+	for (size_t i = 0; i < RECORDS; i++) {
+		const struct record *r = &shared->records[i];
+		if (r->live && mems[i] != 0)
+			trapmend_text(mems[i] - 1, r->area);
+	}
 	for (size_t i = 0; i < RECORDS; i++) {
 		const struct record *r = &shared->records[i];
 		if (!r->live || mems[i] == 0)
@@ -218,13 +203,35 @@ receive(int sock)
 	if (got != sizeof(n))
 		return false;
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-	if (n >= RECORDS || c == NULL || c->cmsg_type != SCM_RIGHTS)
+	if (n >= RECORDS)
 		return true;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 	if (mems[n] != 0)
 		close(mems[n] - 1);
-	mems[n] = fd + 1;
+	mems[n] = 0;
+	/* Without room for another descriptor it arrives without. */
+	if (c != NULL && c->cmsg_type == SCM_RIGHTS) {
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+		mems[n] = fd + 1;
+	}
+	uint32_t *answer = &shared->records[n].answer;
+	__atomic_store_n(answer, mems[n] != 0 ? ANSWER_KEPT : ANSWER_REFUSED,
+	    __ATOMIC_RELEASE);
+	syscall(SYS_futex, answer, FUTEX_WAKE, 1, NULL, NULL, 0);
 	return true;
+}
+
+/* It has little to do, and threads run into int3s until it is done. */
+static void
+hurry(void)
+{
+	const struct sched_param fifo = { .sched_priority = 1 };
+	struct rlimit lim;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &fifo) == 0 ||
+	    setpriority(PRIO_PROCESS, 0, -20) == 0)
+		return;
+	if (getrlimit(RLIMIT_NICE, &lim) == 0 && lim.rlim_cur > 20)
+		setpriority(PRIO_PROCESS, 0, 20 - (int)MIN(lim.rlim_cur, 40UL));
 }
 
 /* Nobody's terminal, nobody's pipe, nobody's signals but SIGKILL. */
@@ -236,12 +243,14 @@ settle(int sock)
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_IGN);
+	signal(SIGTERM, on_term);
 	int null = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
 	dup2(sock, 3);
 	close_range(4, ~0U, 0);
-	prctl(PR_SET_NAME, "dtrap-guardian");
+	hurry();
+	prctl(PR_SET_NAME, GUARDIAN_NAME);
 	if (chdir("/") < 0)
 		return;
 	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
@@ -263,35 +272,97 @@ guard(int sock)
 
 /* ---- in the tracer ---- */
 
-void
+static int to_guardian = -1;
+static pid_t guardian;
+static uint64_t since; /* when it began */
+static volatile sig_atomic_t stirred;
+
+static void
+on_io(int sig, siginfo_t *si, void *uc)
+{
+	stirred = 1;
+	event_interrupt(uc);
+}
+
+bool
+guardian_stirred(void)
+{
+	bool was = stirred != 0;
+
+	stirred = 0;
+	return was;
+}
+
+static int
+share(void)
+{
+	if (shared != NULL)
+		return 0;
+	void *at = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	shared = at;
+	remote_leaves(&shared->left);
+	return 0;
+}
+
+/* SIGIO when the guardian ends. */
+static void
+listen_to(int sock)
+{
+	struct sigaction sa = { .sa_sigaction = on_io,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGIO, &sa, NULL);
+	fcntl(sock, F_SETOWN, getpid());
+	fcntl(sock, F_SETFL, fcntl(sock, F_GETFL) | O_ASYNC);
+}
+
+int
 guardian_start(void)
 {
-	int pair[2];
+	int pair[2], r = 0;
 
-	if (shared != NULL)
-		return;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (shared == MAP_FAILED) {
-		shared = NULL;
-		return;
-	}
-	remote_leaves(&shared->left);
+	if (to_guardian >= 0)
+		return 0;
+	if ((r = share()) != 0)
+		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return;
+		return -errno;
 	guardian = fork();
 	if (guardian == 0)
 		guard(pair[0]);
+	if (guardian < 0)
+		r = -errno;
 	close(pair[0]);
-	if (guardian < 0) {
-		LOG("guardian", "none: %s", strerror(errno));
+	if (r != 0) {
+		LOG("guardian", "none: %s", strerror(-r));
 		close(pair[1]);
-		return;
+		return r;
 	}
+	listen_to(pair[1]);
+	procfs_stat(guardian, STAT_SINCE, &since);
 	to_guardian = pair[1];
+	return 0;
 }
 
-static void
+/* Has the guardian not ended?  Waits for room in the socket, if it is full. */
+static int
+check(int timeout_ms)
+{
+	struct pollfd p = { .fd = to_guardian,
+		.events = timeout_ms != 0 ? POLLOUT : 0 };
+	int r = poll(&p, 1, timeout_ms);
+
+	if (r < 0 && errno != EINTR)
+		return -errno;
+	return r > 0 && (p.revents & (POLLHUP | POLLERR)) != 0 ? -EPIPE : 0;
+}
+
+/* The record's number with its file. */
+static int
 send_memory(uint32_t n, int fd)
 {
 	union {
@@ -304,32 +375,92 @@ send_memory(uint32_t n, int fd)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	uint64_t deadline = sigtrap_now_ms() + ANSWER_MS;
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	if (sendmsg(to_guardian, &msg, MSG_NOSIGNAL) < 0)
-		LOG("guardian", "not told: %s", strerror(errno));
+	shared->records[n].answer = ANSWER_NONE;
+	while (sendmsg(to_guardian, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		int r = errno == EAGAIN ? check(LOOK_NS / 1000000) : -errno;
+		if (r != 0)
+			return r;
+		if (sigtrap_now_ms() > deadline)
+			return -ETIMEDOUT;
+	}
+	return 0;
 }
 
-void
+int
 guardian_add(struct space *sp, uint64_t area)
 {
-	if (to_guardian < 0 || sp->mem_fd < 0 || sp->procs.len == 0)
-		return;
-	for (unsigned tries = 0; tries < RECORDS; tries++) {
-		unsigned n = next_record++ % RECORDS;
-		struct record *r = &shared->records[n];
-		if (r->live)
-			continue;
-		r->area = area;
-		r->pid = sp->procs.at[0]->pid;
-		send_memory(n, sp->mem_fd);
-		__atomic_store_n(&r->live, true, __ATOMIC_RELEASE);
-		sp->guardian = n + 1;
-		return;
+	unsigned n = 0;
+
+	if (sp->guardian != 0)
+		return 0;
+	int r = guardian_start();
+	if (r != 0)
+		return r;
+	if (sp->mem_fd < 0 || sp->procs.len == 0)
+		return -EMFILE;
+	/* The first that is free: the guardian keeps as many descriptors as
+	 * there were records at a time. */
+	while (n < RECORDS && shared->records[n].live)
+		n++;
+	if (n == RECORDS)
+		return -ENOMEM;
+	shared->records[n] =
+	    (struct record){ .area = area, .pid = sp->procs.at[0]->pid };
+	r = send_memory(n, sp->mem_fd);
+	if (r != 0)
+		return r;
+	__atomic_store_n(&shared->records[n].live, true, __ATOMIC_RELEASE);
+	sp->guardian = n + 1;
+	return 0;
+}
+
+static int
+await_answer(uint32_t *answer)
+{
+	const struct timespec look = { 0, LOOK_NS };
+	uint64_t deadline = sigtrap_now_ms() + ANSWER_MS;
+	uint32_t got;
+	int r = 0;
+
+	while (
+	    (got = __atomic_load_n(answer, __ATOMIC_ACQUIRE)) == ANSWER_NONE &&
+	    r == 0) {
+		syscall(
+		    SYS_futex, answer, FUTEX_WAIT, ANSWER_NONE, &look, NULL, 0);
+		/* A target waits for what somebody may have stopped. */
+		kill(guardian, SIGCONT);
+		r = check(0);
+		if (r == 0 && sigtrap_now_ms() > deadline)
+			r = -ETIMEDOUT;
 	}
+	if (got != ANSWER_NONE)
+		return got == ANSWER_KEPT ? 0 : -EMFILE;
+	return r;
+}
+
+int
+guardian_has(struct space *sp, uint64_t area)
+{
+	int r = guardian_add(sp, area);
+
+	if (r != 0)
+		return r;
+	struct record *rec = &shared->records[sp->guardian - 1];
+	rec->area = area;
+	r = await_answer(&rec->answer);
+	if (r == -EMFILE)
+		guardian_drop(sp);
+	if (r == 0)
+		r = trapset_keeper(
+		    tptable_traps(sp->tab), (uint32_t)guardian, since);
+	fault_kill("guardian-has");
+	return r;
 }
 
 void
@@ -341,13 +472,51 @@ guardian_drop(struct space *sp)
 	sp->guardian = 0;
 }
 
+bool
+guardian_is_alive(void)
+{
+	if (to_guardian < 0)
+		return false;
+	/* Whoever stops it has no reason to. */
+	kill(guardian, SIGCONT);
+	return check(0) == 0;
+}
+
+/* It has ended, or is to. */
+static void
+reap(void)
+{
+	close(to_guardian);
+	to_guardian = -1;
+	/* Stopped by somebody it would never come to its end. */
+	kill(guardian, SIGKILL);
+	waitpid(guardian, NULL, 0);
+}
+
+int
+guardian_revive(struct super *su)
+{
+	struct proc *p = NULL;
+
+	if (to_guardian >= 0)
+		reap();
+	int r = guardian_start();
+	while (r == 0 && (p = super_next(su, p)) != NULL) {
+		struct space *sp = p->space;
+		if (sp->guardian != 0)
+			r = send_memory(sp->guardian - 1, sp->mem_fd);
+		if (r == 0 && sp->guardian != 0)
+			r = guardian_has(
+			    sp, shared->records[sp->guardian - 1].area);
+	}
+	return r;
+}
+
 void
 guardian_end(void)
 {
 	if (to_guardian < 0)
 		return;
 	shared->well = true;
-	close(to_guardian);
-	to_guardian = -1;
-	waitpid(guardian, NULL, 0);
+	reap();
 }

@@ -12,6 +12,7 @@
 #include "dlang/vm/ecb.h"
 #include "inject/resume.h"
 #include "inject/tracepoint.h"
+#include "inject/trap/area.h"
 #include "tracer/eval.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
@@ -85,10 +86,23 @@ static bool
 is_stray(struct thread *th, const struct tracepoint *tp)
 {
 	siginfo_t si;
+	bool reset;
 
-	return tp->len == 1 && !sigtrap_blocked(th) &&
-	    thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
-	    si.si_code != TRAP_BRKPT;
+	if (tp->len != 1 || thread_siginfo(th, &si) < 0 ||
+	    si.si_code == SI_KERNEL || si.si_code == TRAP_BRKPT)
+		return false;
+	return sigtrap_tells(th, &reset) ? !reset : !sigtrap_blocked(th);
+}
+
+/* A SIGTRAP that a tracer had dealt with when it was killed, or that its debug
+ * register has raised: nobody wants it any more. */
+static bool
+is_inherited(struct thread *th)
+{
+	siginfo_t si;
+
+	return th->proc->space->inherited && thread_siginfo(th, &si) == 0 &&
+	    (si.si_code == TRAP_DONE || si.si_code == TRAP_HWBKPT);
 }
 
 /*
@@ -133,6 +147,8 @@ hit_trap(struct state *st, struct thread *th)
 			thread_mend_sigtrap(th);
 			return true;
 		}
+		if (is_inherited(th))
+			return true;
 		th->sig = SIGTRAP; /* the program's own */
 		hit_signal(st, th);
 		return true;
@@ -157,8 +173,11 @@ hit_trap(struct state *st, struct thread *th)
 	if (watched)
 		th->mask_looked = 0; /* it is built on */
 	thread_mend_sigtrap(th);
-	if (watched)
-		sigwatch_hit(th, regs);
+	if (watched && sigwatch_hit(th, regs)) {
+		regs->r[UREG_RIP] = addr + tp->len;
+		thread_regs_dirty(th);
+		return !keep;
+	}
 	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
 		/* A call or jump through a bad pointer: the fault that the
 		 * processor would have raised at the original place. */

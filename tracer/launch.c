@@ -141,7 +141,7 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 		    name);
 	}
 	proc_new_space(p);
-	proc_refresh(p);
+	sigtrap_executed(p);
 	p->exec_stopped = true;
 	*out = p;
 	return 0;
@@ -363,6 +363,7 @@ seize_all(struct super *su, struct proc *p)
 
 	while ((r = seize_pass(su, p)) > 0)
 		;
+	space_stands(sp);
 	sp->stops++;
 	while (r == 0) {
 		space_await(sp);
@@ -438,10 +439,12 @@ attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
 	pid_t live = 0; /* a leader that has ended has no memory */
 	int r = 0;
 
-	vec_foreach(th, &p->threads)
-		if ((*th)->state != TH_GONE && !(*th)->exiting &&
-		    procfs_state((*th)->tid) != 'Z')
-			live = (*th)->tid;
+	for (size_t i = 0; live == 0 && i < p->threads.len; i++) {
+		struct thread *th = p->threads.at[i];
+		if (th->state != TH_GONE && !th->exiting &&
+		    procfs_state(th->tid) != 'Z')
+			live = th->tid;
+	}
 	if (live != 0)
 		procfs_pids(&all);
 	for (size_t i = 0; r == 0 && i < all.list.len; i++) {
@@ -472,16 +475,29 @@ unseize_space(struct space *sp)
 		unseize(sp->procs.at[n - 1]);
 }
 
+/* A thread stands for its process. */
+static pid_t
+process_of(pid_t pid)
+{
+	struct proc_status st;
+
+	return procfs_status(pid, &st) == 0 && st.tgid > 0 ? st.tgid : pid;
+}
+
+int
+proc_may_attach(pid_t pid, struct proc_error *err)
+{
+	return access_check(process_of(pid), err);
+}
+
 int
 proc_attach(
     struct super *su, pid_t pid, struct proc **out, struct proc_error *err)
 {
 	const struct timespec nap = { 0, 1000000 };
-	struct proc_status st;
 	struct proc *p = NULL;
 
-	if (procfs_status(pid, &st) == 0 && st.tgid > 0)
-		pid = st.tgid; /* a thread stands for its process */
+	pid = process_of(pid);
 	/* Of one that was detached lately threads may still be on their way. */
 	while (su->leaving.list.len > 0 && event_take(su))
 		;

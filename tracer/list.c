@@ -6,6 +6,7 @@
 #include "dlang/cc/cc.h"
 #include "dlang/prog.h"
 #include "dlang/types.h"
+#include "tracer/consume/text.h"
 #include "tracer/probe.h"
 #include "tracer/prototype.h"
 #include "tracer/provider.h"
@@ -14,22 +15,33 @@
 void
 list_header(struct state *st)
 {
-	fprintf(st->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE",
+	struct str text = { 0 };
+
+	str_printf(&text, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE",
 	    "FUNCTION", "NAME");
+	text_put(st->out, &text);
 }
 
 static void
-attributes(FILE *out, const char *title, const struct stability *s)
+attributes(struct printer *to, const char *title, const struct stability *s)
 {
-	fprintf(out,
+	str_printf(to->to,
 	    "\n\t%s Attributes\n\t\tIdentifier Names: %s\n"
 	    "\t\tData Semantics:   %s\n\t\tDependency Class: %s\n",
-	    title, s->name, s->data, s->class);
+	    own(title), own(s->name), own(s->data), own(s->class));
+}
+
+static void
+argument(struct printer *to, size_t i, const char *type)
+{
+	str_printf(to->to, "\t\targs[%zu]: ", i);
+	text_name(to, type);
+	str_addc(to->to, '\n');
 }
 
 /* Those that debug information tells. */
 static unsigned
-typed_arguments(struct state *st, const struct probe *p)
+typed_arguments(struct state *st, struct printer *to, const struct probe *p)
 {
 	struct typed_args a;
 	char buf[512];
@@ -37,7 +49,7 @@ typed_arguments(struct state *st, const struct probe *p)
 	if (p->provider->typed == NULL || p->provider->typed(st, p, &a) != 0)
 		return 0;
 	for (size_t i = 0; i < a.n; i++)
-		fprintf(st->out, "\t\targs[%zu]: %s\n", i,
+		argument(to, i,
 		    a.args[i].native == NULL ?
 			"(unknown)" :
 			type_name(a.args[i].native, buf, sizeof(buf)));
@@ -45,63 +57,78 @@ typed_arguments(struct state *st, const struct probe *p)
 }
 
 static void
-argument_types(struct state *st, const struct probe *p)
+argument_types(struct state *st, struct printer *to, const struct probe *p)
 {
-	FILE *out = st->out;
 	struct probe_arg a;
 
-	fputs("\n\tArgument Types\n", out);
-	unsigned n = typed_arguments(st, p);
+	str_add(to->to, "\n\tArgument Types\n");
+	unsigned n = typed_arguments(st, to, p);
 	for (; p->provider->arg != NULL && p->provider->arg(p, n, &a); n++)
-		fprintf(out, "\t\targs[%u]: %s\n", n,
+		argument(to, n,
 		    a.translated != NULL ? a.translated :
 			a.type != NULL   ? a.type :
 					   a.otherwise);
-	fputs(n == 0 ? "\t\tNone\n\n" : "\n", out);
+	str_add(to->to, n == 0 ? "\t\tNone\n\n" : "\n");
 }
 
 /* What -v adds about a probe. */
 static void
-probe_info(struct state *st, const struct probe *p)
+probe_info(struct state *st, struct printer *to, const struct probe *p)
 {
-	FILE *out = st->out;
-
-	attributes(
-	    out, "Probe Description", &p->provider->stability[STAB_NAME]);
-	attributes(out, "Argument", &p->provider->stability[STAB_ARGS]);
-	argument_types(st, p);
+	attributes(to, "Probe Description", &p->provider->stability[STAB_NAME]);
+	attributes(to, "Argument", &p->provider->stability[STAB_ARGS]);
+	argument_types(st, to, p);
 }
 
 static void
 list_probe(struct state *st, const struct probe *p, bool verbose)
 {
-	fprintf(st->out, "%5u %10s %17s %33s %s\n", p->id, p->prov, p->mod,
-	    p->func, p->name);
+	struct str text = { 0 };
+	struct printer to = text_printer(st->out, &text);
+
+	str_printf(&text, "%5u ", p->id);
+	text_name_padded(&to, p->prov, 10);
+	str_addc(&text, ' ');
+	text_name_padded(&to, p->mod, 17);
+	str_addc(&text, ' ');
+	text_name_padded(&to, p->func, 33);
+	str_addc(&text, ' ');
+	text_name(&to, p->name);
+	str_addc(&text, '\n');
 	if (verbose)
-		probe_info(st, p);
+		probe_info(st, &to, p);
+	text_put(st->out, &text);
+}
+
+static bool
+is_matched(const struct prog *prog, const struct probe *p)
+{
+	for (size_t i = 0; i < prog->nclauses; i++)
+		if (probe_matches(p, &prog->clauses[i]->desc))
+			return true;
+	return false;
 }
 
 /* Each probe that the program matches, once. */
 static void
-list_matched(struct state *st, const struct prog *prog)
+list_matched(struct state *st, struct printer *to, const struct prog *prog)
 {
 	vec_foreach(p, &st->probes.list) {
-		size_t i = 0;
-		while (i < prog->nclauses &&
-		    !probe_matches(*p, &prog->clauses[i]->desc))
-			i++;
-		if (i == prog->nclauses)
+		if (!is_matched(prog, *p))
 			continue;
-		fprintf(st->out, "%s:%s:%s:%s\n", (*p)->prov, (*p)->mod,
+		char *name = mem_printf("%s:%s:%s:%s", (*p)->prov, (*p)->mod,
 		    (*p)->func, (*p)->name);
-		probe_info(st, *p);
+		text_name(to, name);
+		str_addc(to->to, '\n');
+		mem_free(name);
+		probe_info(st, to, *p);
 	}
 }
 
 static void
-minimum(FILE *out, const char *title, struct attr a)
+minimum(struct printer *to, const char *title, struct attr a)
 {
-	attributes(out, title,
+	attributes(to, title,
 	    &(struct stability){ attr_level_name(a.name),
 		attr_level_name(a.data), attr_class_name(a.class) });
 }
@@ -110,12 +137,16 @@ void
 list_stability(
     struct state *st, const struct prog *prog, const char *name, bool probes)
 {
-	fprintf(st->out, "\nStability attributes for %s:\n", name);
-	minimum(st->out, "Minimum Probe Description", prog->desc_attr);
-	minimum(st->out, "Minimum Statement", prog->stmt_attr);
-	fputc('\n', st->out);
+	struct str text = { 0 };
+	struct printer to = text_printer(st->out, &text);
+
+	str_printf(&text, "\nStability attributes for %s:\n", own(name));
+	minimum(&to, "Minimum Probe Description", prog->desc_attr);
+	minimum(&to, "Minimum Statement", prog->stmt_attr);
+	str_addc(&text, '\n');
 	if (probes)
-		list_matched(st, prog);
+		list_matched(st, &to, prog);
+	text_put(st->out, &text);
 }
 
 void

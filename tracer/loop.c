@@ -17,10 +17,14 @@
 #include "tracer/hit.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
+#include "tracer/protect.h"
 #include "tracer/prov/profile.h"
 #include "tracer/state.h"
 #include "tracer/syscalls.h"
 #include "tracer/targets.h"
+
+/* Its time is set each time. */
+#define CALLS_NS 1000000000
 
 static volatile sig_atomic_t alarm_due;
 static volatile sig_atomic_t stop_signals;
@@ -76,6 +80,12 @@ on_stop(int sig, siginfo_t *si, void *uc)
 }
 
 bool
+loop_stopping(void)
+{
+	return stop_signals > 0;
+}
+
+bool
 loop_impatient(void)
 {
 	return impatient != 0;
@@ -97,7 +107,9 @@ loop_signals(struct state *st)
 		if (old.sa_handler != SIG_IGN)
 			catch (stops[i], on_stop, SA_RESTART);
 	}
+	/* The write that fails says why. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	/* Who started us may have blocked them. */
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
@@ -222,6 +234,35 @@ handle(struct state *st, struct event *ev)
 		deadman_judge(st);
 }
 
+static void on_calls(struct state *st, void *arg, uint64_t late);
+
+static void
+await_calls(struct state *st)
+{
+	uint64_t due = super_calls_due(st->super);
+
+	st->calls_due = due;
+	timer_set_next(
+	    &st->timers, on_calls, NULL, due != 0 ? due : UINT64_MAX);
+}
+
+/* Calls that have been made again end when they would have without us. */
+static void
+on_calls(struct state *st, void *arg, uint64_t late)
+{
+	super_end_calls(st->super);
+	await_calls(st);
+}
+
+static void
+look_at_calls(struct state *st)
+{
+	if (super_calls_due(st->super) == st->calls_due)
+		return;
+	await_calls(st);
+	timers_run(&st->timers, st);
+}
+
 static void
 look_at_flags(struct state *st)
 {
@@ -229,6 +270,7 @@ look_at_flags(struct state *st)
 		alarm_due = 0;
 		timers_run(&st->timers, st);
 	}
+	protect_look(st);
 	if (stop_signals > 0)
 		state_drain(st);
 }
@@ -269,6 +311,7 @@ loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 			r = event_poll(st->super, &ev, false);
 		if (r == 1) {
 			handle(st, &ev);
+			look_at_calls(st);
 		} else if (r == -ECHILD && !st->draining) {
 			wait_for_signal();
 			look_at_flags(st);
@@ -279,7 +322,11 @@ loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 void
 loop_run(struct state *st)
 {
+	timer_add(&st->timers, CALLS_NS, on_calls, NULL);
+	await_calls(st);
+	super_time_calls(st->super, true);
 	loop_while(st, NULL, NULL);
+	super_time_calls(st->super, false);
 }
 
 void

@@ -12,6 +12,9 @@ struct state;
  * Launched programs get them as they were. */
 void loop_signals(struct state *st);
 
+/* The user has asked to end. */
+bool loop_stopping(void);
+
 /* The user has asked twice: no more output. */
 bool loop_impatient(void);
 

@@ -329,7 +329,7 @@ back_up(struct thread *th)
 	    (!is_ours(tab, regs->r[UREG_RIP] - 1) &&
 		regs->r[UREG_RIP] != th->watch))
 		return;
-	/* See take_pending_trap() in proc.c. */
+	/* See thread_take_trap() in proc.c. */
 	for (int i = 0; i < 3 && th->stop != EV_TRAP; i++) {
 		if (!thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
 		    !take(th, 0))

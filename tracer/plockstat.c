@@ -14,6 +14,7 @@
 #include "dlang/base/str.h"
 #include "dlang/cc/cc.h"
 #include "symbols/maps.h"
+#include "tracer/begin.h"
 #include "tracer/consume/consume.h"
 #include "tracer/consume/locks.h"
 #include "tracer/dlib.h"
@@ -381,7 +382,10 @@ main(int argc, char **argv)
 	struct cli c = { 0 };
 	const char *slash = strrchr(argv[0], '/');
 
+	begin_descriptors();
 	c.name = slash != NULL ? slash + 1 : argv[0];
+	if (begin_refused(c.name))
+		return E_ERROR;
 	state_init(&c.st, c.name);
 	option_set(&c.st.opts, "quiet", NULL, false);
 	/* Not every program has every kind of lock, and libraries come late. */

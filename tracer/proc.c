@@ -18,6 +18,7 @@
 #include "inject/trap/area.h"
 #include "tracer/event.h"
 #include "tracer/super_impl.h"
+#include "tracer/timer.h"
 
 #define OPTIONS                                                             \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \
@@ -130,6 +131,8 @@ thread_release(struct thread *th)
 {
 	thread_watch(th, 0);
 	sigtrap_show(th);
+	if (th->frames_due)
+		sigtrap_show_frames(th);
 	thread_restart_call(th);
 	thread_put_off_call(th);
 	write_back(th);
@@ -227,6 +230,11 @@ space_await(struct space *sp)
 
 	for (;;) {
 		bool missing = false;
+		space_foreach_thread(th, sp)
+		{
+			if (th->state == TH_RUNNING && th->interrupted)
+				event_take_of(th);
+		}
 		while (event_take(su))
 			;
 		space_foreach_thread(th, sp) missing |= is_missing(th, napped);
@@ -240,6 +248,35 @@ space_await(struct space *sp)
 	}
 }
 
+/* A client of the process waits for so long: what a trace costs it at once. */
+void
+space_stands(struct space *sp)
+{
+	if (sp->still == 0)
+		sp->still = timer_now();
+}
+
+void
+space_runs(struct space *sp)
+{
+	struct super *su = sp->super;
+
+	if (sp->still == 0)
+		return;
+	uint64_t took = timer_now() - sp->still;
+	sp->still = 0;
+	su->longest_stop = MAX(su->longest_stop, took);
+	LOG("stop", "%d: stood still for %lu us",
+	    (int)(sp->procs.len > 0 ? sp->procs.at[0]->pid : 0),
+	    (unsigned long)(took / 1000));
+}
+
+uint64_t
+super_longest_stop(const struct super *su)
+{
+	return su->longest_stop;
+}
+
 void
 space_stop(struct space *sp)
 {
@@ -248,8 +285,10 @@ space_stop(struct space *sp)
 	space_foreach_thread(th, sp)
 	{
 		th->asleep = false;
-		if (th->state == TH_RUNNING)
-			thread_interrupt(th);
+		if (th->state != TH_RUNNING)
+			continue;
+		space_stands(sp);
+		thread_interrupt(th);
 	}
 	fault_kill("stop-interrupt");
 	space_await(sp);
@@ -270,6 +309,7 @@ space_resume(struct space *sp)
 			thread_resume(th);
 		}
 	}
+	space_runs(sp);
 }
 
 struct uregs *
@@ -328,6 +368,7 @@ wants_syscalls(const struct thread *th)
 	const struct super *su = th->proc->super;
 
 	return th->want_syscalls || th->want_exit || th->hide_after ||
+	    th->trap_call || th->redone.due != 0 ||
 	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
 }
 
@@ -374,10 +415,13 @@ thread_resume(struct thread *th)
 		thread_adopt_call(th);
 	}
 	thread_restart_call(th);
+	if (th->redone.due != 0 && how == PTRACE_CONT)
+		how = PTRACE_SYSCALL;
 	write_back(th);
 	fault_kill("resume-set");
 	event_left_stop(th);
 	th->sig = 0;
+	th->losses = th->proc->guard_losses;
 	th->state = TH_RUNNING;
 	th->proc->exec_stopped = false;
 	if (th->regroup) {
@@ -501,13 +545,8 @@ thread_run_to_trap(struct thread *th)
 	return r;
 }
 
-/*
- * A stop that was asked for comes before the SIGTRAP of an int3 that the thread
- * has just executed: that is still pending, and would be fatal when we are
- * gone.  The thread goes on to it, which takes no instruction.
- */
-static void
-take_pending_trap(struct thread *th)
+void
+thread_take_trap(struct thread *th)
 {
 	struct tptable *tab = th->proc->space->tab;
 	int status;
@@ -533,7 +572,7 @@ take_pending_trap(struct thread *th)
 static void
 undo_queued(struct thread *th)
 {
-	take_pending_trap(th);
+	thread_take_trap(th);
 	if (th->queued == 0 || th->state != TH_STOPPED || th->stop != EV_TRAP)
 		return; /* of a queued EV_SIGNAL th->sig is set */
 	struct uregs *regs = thread_regs(th);
@@ -586,7 +625,10 @@ proc_detach(
 			*vec_push(&su->leaving.list) = th->tid;
 		}
 	}
+	if (sp->procs.len == 1)
+		space_runs(sp);
 	sp->refs++; /* until resumed */
+	sp->parted = true;
 	proc_drop(p);
 	space_resume(sp);
 	space_leave(sp, NULL);

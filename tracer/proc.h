@@ -34,6 +34,7 @@
 #include "tracer/procfs.h"
 
 struct addrspace;
+struct leftover;
 struct plock_space;
 struct plock_thread;
 struct semaphores;
@@ -58,6 +59,10 @@ struct space {
 	struct semaphores *sems;   /* of static probes; NULL: none raised */
 	struct plock_space *plock; /* of the C library's locks; NULL: none */
 	struct sigwatch *watch; /* sigwatch.c's; NULL before the first site */
+	struct leftover *leftover; /* of an earlier trace; NULL: nothing */
+	bool parted; /* a process of it was let go, and runs on in it */
+	bool
+	    inherited; /* traps of a tracer that was killed may be on the way */
 	/* The pcs of threads that were let go asleep: they come back there; 0:
 	 * not known. */
 	VEC(uint64_t) left;
@@ -68,14 +73,21 @@ struct space {
 	int mem_fd;        /* /proc/PID/mem, read and write, or -1 */
 	unsigned refs;     /* processes in it */
 	unsigned stops;    /* space_stop() calls not yet undone */
+	uint64_t still;    /* since when its threads stand still for us, ns; 0:
+			    * they run */
+	unsigned commits;  /* changes of its text so far */
 	unsigned guardian; /* its record there, + 1; 0: none */
-	bool no_map;       /* the target may not map memory: do not ask */
-	bool starting;     /* executed, and the run-time linker has not come by
-			    * the first time */
-	bool probed;       /* a probe has a site in it */
-	bool sig_watched;  /* what the program does with SIGTRAP is seen by the
+	int exposed;       /* an errno: it cannot be protected now, and nothing
+			    * of it is changed (protect.c); 0: it is, if
+			    * anything is changed */
+	const char *exposed_why;
+	bool exposed_said;  /* the user knows */
+	bool no_map;        /* the target may not map memory: do not ask */
+	bool probed;        /* a probe has a site in it */
+	bool sig_watched;   /* what the program does with SIGTRAP is seen by the
 			    * watch as it does it */
-	bool mask_unseen;  /* the watch has given up on masks */
+	bool masks_watched; /* masks too: not before the first probe */
+	bool mask_unseen;   /* it has given up on them */
 };
 
 /* As many as the kernel has. */
@@ -93,8 +105,9 @@ enum {
 
 struct proc {
 	pid_t pid;
-	pid_t parent; /* traced process that made it, or 0; it may
+	pid_t parent;           /* traced process that made it, or 0; it may
 				  * have ended since */
+	unsigned maker_commits; /* that one's space->commits at the time */
 	struct super *super;
 	struct space *space;
 	VEC(struct thread *) threads;
@@ -118,6 +131,9 @@ struct proc {
 	bool trap_saved; /* trap_action holds it, for putting it
 				  * back */
 	bool trap_sent;  /* somebody sends it: it is not hidden */
+	bool trap_reset; /* by SA_RESETHAND: our handler knows the one before
+			  * that still, which may be about to run */
+	bool ignore_due; /* an exec is to inherit that it is ignored */
 	uint64_t trap_action[ACTION_WORDS];
 	uint64_t trap_looked; /* when it was last read, ms */
 	/* What is blocked besides while the handler of signal n runs, at
@@ -126,11 +142,12 @@ struct proc {
 	uint64_t sig_restorer; /* where handlers return to; 0: not known */
 
 	/* Our handler of SIGTRAP is installed in place of the action that
-	 * trap_... tells of; it has been tried; when it was put back last, ms
-	 * (trapguard.c). */
-	bool guarded, guard_tried;
-	uint64_t guard_again;
+	 * trap_... tells of (trapguard.c). */
+	bool guarded;
+	uint64_t guard_checked; /* when it was looked for last, ms */
+	uint64_t guard_action[ACTION_WORDS]; /* what the kernel has */
 	unsigned guard_losses; /* how often an int3 has taken it away */
+	bool guard_down;       /* and it has not been put back */
 
 	void *user;
 };
@@ -150,6 +167,9 @@ struct syscall_call {
 	 * is made again; 0: none. */
 	uint64_t again_ip, again_sp;
 };
+
+/* Handlers within handlers go back to so many masks. */
+#define MASKS_BEFORE 6
 
 struct thread {
 	pid_t tid;
@@ -193,9 +213,13 @@ struct thread {
 				 * of a group-stop: it joins when resumed */
 	bool mask_known; /* sigmask is as of mask_looked, ms (sigtrap.c) */
 	uint64_t sigmask, mask_looked;
-	uint64_t mask_before; /* what sigmask was before it last changed */
-	bool trap_hidden;     /* the kernel's mask is sigmask without SIGTRAP */
-	bool hide_after;      /* it is to be, when a call has ended */
+	uint64_t masks_before[MASKS_BEFORE]; /* what sigmask was before, the
+						* last first */
+	bool trap_hidden; /* the kernel's mask is sigmask without SIGTRAP */
+	bool frames_due;  /* it was: handlers' frames may lack it, too */
+	bool hide_after;  /* it is to be, when a call has ended */
+	unsigned losses;  /* guard_losses when it ran last */
+	bool trap_call;   /* the next call is to stop (trapcall.c) */
 
 	bool regs_valid; /* regs holds this stop's registers */
 	bool into_slot;  /* what regs say is to be run in a slot */
@@ -219,6 +243,9 @@ struct thread {
 	struct redone {
 		uint64_t ip, sp;
 		int64_t first, last; /* ms */
+		int64_t due; /* when its time is over, where that is before the
+			      * kernel's: the tracer ends it then; 0: it does
+			      * not */
 	} redone;
 
 	uint64_t watch; /* thread_watch()'s address; 0: none */
@@ -295,6 +322,9 @@ int proc_launch(struct super *su, char *const argv[], char **env,
 int proc_attach(
     struct super *su, pid_t pid, struct proc **out, struct proc_error *err);
 
+/* Refusals of proc_attach() that are known before: 0, or *err. */
+int proc_may_attach(pid_t pid, struct proc_error *err);
+
 /* Every process there is, but those that are traced already, ourselves, and
  * those we descend from: what we write may wait for them.  Appended. */
 void super_candidates(struct super *su, struct pids *out);
@@ -304,6 +334,14 @@ void super_candidates(struct super *su, struct pids *out);
  * SIGTRAP that has been dealt with is taken from the kernel, as nobody will be
  * there for it then. */
 void thread_settle(struct thread *th);
+
+/*
+ * A stop that was asked for comes before the SIGTRAP of an int3 that the thread
+ * has just executed: that is still pending, and would be fatal when we are
+ * gone.  The thread goes on to it, which takes no instruction; its event is
+ * queued.
+ */
+void thread_take_trap(struct thread *th);
 
 /*
  * Let a process go: threads that run are stopped, everything that is queued
@@ -328,6 +366,16 @@ void proc_detach(
  * be had.  Nests.  Other stops that come meanwhile are queued for event_poll().
  */
 void space_stop(struct space *sp);
+/* From now on calls that are made again end when they would have, if
+ * super_end_calls() is called by then; or no longer.  When that is, ns; 0: there
+ * is none. */
+void super_time_calls(struct super *su, bool on);
+uint64_t super_calls_due(const struct super *su);
+void super_end_calls(struct super *su);
+
+/* For as long no thread of a process has run, at most, because of
+ * space_stop(), proc_attach() and proc_detach(), ns. */
+uint64_t super_longest_stop(const struct super *su);
 /* Undo one space_stop(): at zero, threads that it stopped run again; those
  * with a queued event wait for it to be handled. */
 void space_resume(struct space *sp);
@@ -419,8 +467,9 @@ void thread_mend_sigtrap(struct thread *th);
 /* From now on every change is told: read what is so now.  All threads of the
  * space are stopped. */
 void sigtrap_begin(struct space *sp);
-/* rt_sigprocmask(how, set); or a return from a handler, as SIG_SETMASK. */
+/* rt_sigprocmask(how, set); a return from a handler, to this mask. */
 void sigtrap_mask_set(struct thread *th, int how, uint64_t set);
+void sigtrap_mask_back(struct thread *th, uint64_t mask);
 /* It was not made yet: a signal comes first. */
 void sigtrap_mask_undo(struct thread *th);
 /* rt_sigaction(sig, action). */
@@ -440,8 +489,20 @@ void sigtrap_hide(struct thread *th);
 void sigtrap_hide_after(struct thread *th);
 /* What was hidden of a stopped thread's mask is the kernel's again. */
 void sigtrap_show(struct thread *th);
+/* The same in the masks that its handlers will put back. */
+void sigtrap_show_frames(struct thread *th);
+/* Its space has a table of its own from now on: what is hidden is listed in it. */
+void sigtrap_list(struct thread *th);
+/* The thread has ended. */
+void sigtrap_ended(struct thread *th);
 /* Is SIGTRAP known to be blocked, but for what an int3 does, and not hidden? */
 bool sigtrap_blocked(const struct thread *th);
+/* Is our handler gone from the kernel (*reset), as the int3 that the thread has
+ * hit met a blocked SIGTRAP?  False: that does not tell.  Asks /proc. */
+bool sigtrap_tells(const struct thread *th, bool *reset);
+/* Is it gone, whoever hit one?  A thread that blocks SIGTRAP and is not mended
+ * yet may have. */
+bool sigtrap_is_reset(const struct thread *th);
 
 /*
  * At EV_TRAP: let the int3 become a fault.  th->sig is then `sig' with this

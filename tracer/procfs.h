@@ -37,6 +37,7 @@ int procfs_inner(pid_t tid, pid_t *inner_pid, pid_t *inner_tid);
 /* State letter of a thread, '\0' if it has gone. */
 char procfs_state(pid_t tid);
 /* Field n, counted from 1 as in proc(5), of /proc/TID/stat; 0 or -errno. */
+#define STAT_SINCE 22 /* when it began */
 int procfs_stat(pid_t tid, unsigned n, uint64_t *value);
 /*
  * All of them: of one thread, or (whole) with the sums over its process.  What

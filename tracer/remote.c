@@ -34,8 +34,11 @@
  * stop is the group-stop again, unless SIGCONT came meanwhile.
  *
  * All signals are blocked on the way, so that none is dequeued but SIGSTOP and
- * SIGKILL.  SIGSYS is left, as a seccomp filter forces it: blocked, it would
- * lose its handler.  So are the faults, which do not happen.
+ * SIGKILL: what is pending stays so, also a SIGSEGV that somebody has sent.  An
+ * instruction's own would take the program's handler away then; so our code is
+ * put only where it can be executed.  A kernel that does not tell of dispatched
+ * calls (below) may raise SIGSYS: there it is left as the program has it.  What
+ * comes all the same is queued again, as it is.
  *
  * A signal in delivery goes back into its queue, which the kernel does itself
  * when it is blocked by the time that the thread runs: it is pending until the
@@ -82,9 +85,6 @@
 /* The kernel delivers them before all others (next_signal()). */
 #define SYNCHRONOUS (FAULTS | SIGBIT(SIGTRAP) | SIGBIT(SIGSYS))
 
-/* What is blocked during the call. */
-#define BLOCKED (~(SIGBIT(SIGSYS) | FAULTS))
-
 /* What is read of a stack. */
 #define STACK_MAX (64UL << 20)
 
@@ -94,35 +94,23 @@ struct remote {
 	struct uregs kernel; /* as the thread stopped with them */
 	uint64_t wayback;    /* where our code is */
 	uint64_t mask;       /* the thread's */
-	uint64_t blocked;    /* during the call */
+	uint64_t blocked;    /* the kernel's, on the way */
 	uint64_t caught;     /* signals that the program handles */
 	siginfo_t si;        /* of the signal in delivery */
 	int sig;             /* its number, or 0 */
 	bool queued;         /* it is back in its queue */
 	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
-	bool open;     /* signals are not blocked: back into the queue with
-			   * what comes */
 	bool group;    /* found in group-stop */
+	bool told;     /* the kernel tells which calls are dispatched */
 };
 
 /* ---- the way back ---- */
 
 static struct remote_left nowhere, *left = &nowhere;
 
-static bool
-is_zero(struct space *sp, uint64_t addr)
-{
-	static const uint8_t zeros[WAYBACK_SIZE];
-	uint8_t bytes[WAYBACK_SIZE];
-
-	return addr != 0 &&
-	    reader_read(&sp->mem, addr, bytes, sizeof(bytes)) == 0 &&
-	    memcmp(bytes, zeros, sizeof(bytes)) == 0;
-}
-
 /* Where it may be put, or 0: in our own area, once that is there, else in a
- * cave.  Those bytes are looked at each time: slots use caves too, and the
- * program may have unmapped them. */
+ * cave.  That is looked for each time: slots use caves too, and the program may
+ * have mapped something else there. */
 static uint64_t
 find_place(struct space *sp)
 {
@@ -133,8 +121,7 @@ find_place(struct space *sp)
 	static_assert(WAYBACK_SIZE <= TRAP_SCRATCH, "it has to fit");
 	if (own != 0)
 		return own;
-	if (!is_zero(sp, sp->wayback) &&
-	    space_find_cave(sp, WAYBACK_SIZE, &sp->wayback) < 0)
+	if (space_find_cave(sp, WAYBACK_SIZE, &sp->wayback) < 0)
 		sp->wayback = 0;
 	return sp->wayback;
 }
@@ -287,14 +274,14 @@ struct ptrace_sud_config {
 #endif
 
 static int
-check_dispatch(const struct remote *r)
+check_dispatch(struct remote *r)
 {
 	struct ptrace_sud_config conf;
 	uint8_t selector = SYSCALL_DISPATCH_FILTER_BLOCK;
 
-	if (ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, r->th->tid,
-		sizeof(conf), &conf) != 0 ||
-	    conf.mode == PR_SYS_DISPATCH_OFF ||
+	r->told = ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, r->th->tid,
+		      sizeof(conf), &conf) == 0;
+	if (!r->told || conf.mode == PR_SYS_DISPATCH_OFF ||
 	    r->wayback - conf.offset < conf.len)
 		return 0;
 	if (conf.selector != 0)
@@ -343,11 +330,18 @@ is_refused(struct thread *th, int status)
 	int sig = WSTOPSIG(status);
 	siginfo_t si;
 
-	if (status >> 16 != 0 || sig > SIGNALS)
+	if (status >> 16 != 0 || sig > SIGNALS ||
+	    ((FAULTS | SIGBIT(SIGSYS)) & SIGBIT(sig)) == 0 ||
+	    thread_siginfo(th, &si) < 0)
 		return false;
-	return (FAULTS & SIGBIT(sig)) != 0 ||
-	    (sig == SIGSYS && thread_siginfo(th, &si) == 0 &&
-		si.si_code == SYS_USER_DISPATCH);
+	return sig == SIGSYS ? si.si_code == SYS_USER_DISPATCH : si.si_code > 0;
+}
+
+static int
+set_mask(struct remote *r, uint64_t mask)
+{
+	r->blocked = mask;
+	return thread_set_sigmask(r->th, mask) < 0 ? -ESRCH : 0;
 }
 
 /* What the thread is to be resumed with after a stop on the way. */
@@ -358,13 +352,10 @@ passed_on(struct remote *r, int status)
 
 	if (status >> 16 != 0 || sig >= 0x80)
 		return 0;
-	/* SIGSTOP cannot be held back; it takes effect now. */
-	if (sig == SIGSTOP)
-		return sig;
-	if (!r->open)
-		return 0;
-	/* Blocked, it is queued again. */
-	thread_set_sigmask(r->th, ~0ULL);
+	/* SIGSTOP cannot be held back; it takes effect now.  All else is
+	 * queued again, as it is blocked by then. */
+	if (sig != SIGSTOP)
+		set_mask(r, r->blocked | SIGBIT(sig));
 	return sig;
 }
 
@@ -462,12 +453,12 @@ can_queue(const struct remote *r)
 	bool alone = p->space->stops > 0 || p->threads.len == 1;
 
 	/* The call may be one that has pending SIGTRAPs thrown away: it sets
-	 * the action on them.  A SIGSTOP cannot be blocked, a SIGSYS had better
-	 * not be. */
+	 * the action on them.  A SIGSTOP cannot be blocked, a SIGSYS is not
+	 * always. */
 	if (r->sig <= 0 || r->sig == SIGTRAP || r->sig == SIGSTOP ||
-	    r->sig == SIGSYS)
+	    (r->sig == SIGSYS && !r->told))
 		return false;
-	bool raised = r->si.si_code > 0 && (FAULTS & SIGBIT(r->sig)) != 0;
+	bool raised = r->si.si_code > 0 && (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
 	/* It would be the last of its number then. */
 	return alone && !raised && !has_another(r);
 }
@@ -528,9 +519,7 @@ begin(struct remote *r, const struct proc_status *st)
 		return -EBUSY;
 	r->saved = *regs;
 	abort_sequence(r);
-	int back = can_queue(r) ? r->sig : 0;
-	r->queued = back > 0;
-	r->blocked = BLOCKED | (back > 0 ? SIGBIT(back) : 0);
+	r->queued = can_queue(r);
 	return put_wayback(r);
 }
 
@@ -551,7 +540,7 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 	if (is_behind_int3(r))
 		event_take_stop(th);
 	fault_kill("remote-regs");
-	if (thread_set_sigmask(th, r->blocked) < 0)
+	if (set_mask(r, r->told ? ~0ULL : ~SIGBIT(SIGSYS) | r->mask) < 0)
 		return -ESRCH;
 	fault_kill("remote-mask");
 	/* The end of the call that is not made. */
@@ -592,12 +581,12 @@ redeliver(struct remote *r)
 	struct thread *th = r->th;
 
 	if (r->queued) {
-		thread_set_sigmask(th, ~SIGBIT(r->sig));
+		set_mask(r, ~SIGBIT(r->sig));
 		return step(r, AWAIT_SIGNAL, 0);
 	}
 	prefer_pending(r);
 	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
-	thread_set_sigmask(th, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
+	set_mask(r, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
 	if (first && regs_store(th->tid, &r->kernel) < 0)
 		return -ESRCH;
 	fault_kill("remote-inject");
@@ -629,11 +618,9 @@ enter_again(struct remote *r)
 	reader_read(&th->proc->space->mem, redo.r[UREG_RIP], &byte, 1);
 	if (byte == INT3)
 		redo.r[UREG_RIP] = r->wayback;
-	if (thread_set_sigmask(th, r->mask) < 0 ||
-	    regs_store(th->tid, &redo) < 0)
+	if (set_mask(r, r->mask) < 0 || regs_store(th->tid, &redo) < 0)
 		return -ESRCH;
 	fault_kill("remote-redo");
-	r->open = true;
 	return step(
 	    r, th->stop == EV_SECCOMP ? AWAIT_SECCOMP : AWAIT_SYSCALL, 0);
 }
@@ -656,7 +643,7 @@ finish(struct remote *r)
 	if (error < 0)
 		return error;
 	fault_kill("remote-finish");
-	if (thread_set_sigmask(th, r->mask) < 0)
+	if (set_mask(r, r->mask) < 0)
 		return -ESRCH;
 	fault_kill("remote-unmask");
 	if (regs_store(th->tid, &r->kernel) < 0)
@@ -681,7 +668,7 @@ take_back(struct remote *r)
 		redeliver(r);
 	else if (r->sig != 0)
 		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
-	thread_set_sigmask(th, r->mask);
+	set_mask(r, r->mask);
 	th->kernel_pc = r->saved.r[UREG_RIP];
 	th->regs_valid = th->regs_dirty = false;
 	th->proc->space->wayback = 0;
@@ -780,24 +767,37 @@ trouble(const struct thread *th)
 	}
 }
 
+struct thread *
+remote_next_in(struct proc *p, struct thread *prev)
+{
+	bool past = prev == NULL;
+	int pass = prev != NULL ? trouble(prev) : 0;
+
+	/* First threads whose stop is simple: see the head of the file for what
+	 * the others may lose by our death. */
+	for (; pass < 3; pass++, past = true)
+		for (size_t i = 0; i < p->threads.len; i++) {
+			struct thread *th = p->threads.at[i];
+			if (past && can_run(th) && trouble(th) == pass)
+				return th;
+			past |= th == prev;
+		}
+	return NULL;
+}
+
 int
 remote_syscall_in(
     struct proc *p, long nr, const uint64_t args[6], int64_t *result)
 {
+	struct thread *th = NULL;
 	int error = -EBUSY;
 
-	/* First threads whose stop is simple: see the head of the file for what
-	 * the others may lose by our death. */
-	for (int pass = 0; pass < 3; pass++)
-		for (size_t i = 0; i < p->threads.len; i++) {
-			struct thread *th = p->threads.at[i];
-			if (!can_run(th) || trouble(th) != pass)
-				continue;
-			int r = remote_syscall(th, nr, args, result);
-			if (r == 0)
-				return 0;
-			error = r;
-		}
+	while ((th = remote_next_in(p, th)) != NULL) {
+		int r = remote_syscall(th, nr, args, result);
+		if (r == 0)
+			return 0;
+		error = r;
+	}
 	return error;
 }
 

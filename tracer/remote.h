@@ -35,6 +35,10 @@ int remote_syscall(
  * not return.  0 or as above. */
 int remote_next(struct thread *th, long nr, const uint64_t args[6]);
 
+/* The threads of a process that can make a call now, those first that risk the
+ * least by it; NULL after the last. */
+struct thread *remote_next_in(struct proc *p, struct thread *prev);
+
 /* The same in any thread of the process that can; all of them stopped. */
 int remote_syscall_in(
     struct proc *p, long nr, const uint64_t args[6], int64_t *result);

@@ -4,6 +4,7 @@
 #include "tracer/run.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
@@ -12,6 +13,7 @@
 #include "tracer/enable.h"
 #include "tracer/loop.h"
 #include "tracer/proc.h"
+#include "tracer/protect.h"
 #include "tracer/state.h"
 #include "tracer/stores.h"
 
@@ -33,6 +35,14 @@ space_of(void *ctx, uint32_t pid)
 	return NULL;
 }
 
+static bool
+is_limited(void)
+{
+	struct rlimit lim;
+
+	return getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY;
+}
+
 const char *
 run_enable(struct state *st, const struct consume_report *report)
 {
@@ -46,9 +56,13 @@ run_enable(struct state *st, const struct consume_report *report)
 		error = stores_create_store(st);
 	if (error != 0)
 		return error == -EMSGSIZE ? "Enabling exceeds size of buffer" :
-					    "not enough memory";
+		    is_limited() ? "not enough address space (ulimit -v)" :
+				   "not enough memory";
 	if (enable_apply(st) != 0)
 		return "too many probes";
+	const char *why = protect_start(st);
+	if (why != NULL)
+		return why;
 	st->matching = true;
 	st->consume = consume_create(&(struct consume_env){
 	    .image = st->image_mem,

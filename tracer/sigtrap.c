@@ -21,7 +21,9 @@
  * that blocks SIGTRAP or has been sent a signal, else at a hit if the last look
  * was MASK_MS ago (or at every hit, where the watch has given up).  If the
  * mask but for SIGTRAP is the one that is known, or the one before that, so is
- * the bit.  If it is another (a change was not seen: sigsuspend() and a
+ * the bit; but where it is said to be blocked, or masks are not watched, and our
+ * handler of inject/trap/ stands in the kernel, that tells: an int3 that met a
+ * blocked SIGTRAP has taken it away.  If the mask is another (a change was not seen: sigsuspend() and a
  * handler, the raw syscall(3), a program that lost its watch because it changes
  * its mask all day) the bit is taken to be like the signals that programs treat
  * alike: who blocks SIGILL, SIGBUS, SIGFPE and SIGSEGV blocks everything.
@@ -46,10 +48,13 @@
  * swallows the int3's (a standard signal is queued once) and is what we get to
  * see: it goes back to where it was, with its own siginfo.
  *
- * Limits.  While the bit is hidden, /proc and the frames of handlers show a mask
- * without it.  Where such a mask is put back and nobody sees it, the bit is lost:
- * by a handler from which the thread returns after it was let go, and in a child
- * that it has by fork() and that is not followed, where the C library puts back
+ * The frames of handlers that were called meanwhile have a mask without it, too:
+ * they are mended when the thread is let go (x86_64/sigframe.c).  After our death
+ * the next tracer does both, by the list in the area.
+ *
+ * Limits.  While the bit is hidden, /proc shows a mask without it.  Where such a
+ * mask is put back and nobody sees it, the bit is lost: in a child that the
+ * thread has by fork() and that is not followed, where the C library puts back
  * what it found before.
  *
  * A SIGTRAP that was blocked or unblocked by itself in a way that is not seen
@@ -66,6 +71,8 @@
 #include <time.h>
 
 #include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
 #include "tracer/trapguard.h"
@@ -93,14 +100,14 @@ sigtrap_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+/* The signals that programs treat like SIGTRAP. */
+#define KIN (SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV))
+
 /* By what is blocked besides: is SIGTRAP? */
 static bool
 seems_blocked(uint64_t mask)
 {
-	const uint64_t alike =
-	    SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV);
-
-	return (mask & alike) == alike;
+	return (mask & KIN) == KIN;
 }
 
 /* Does the mask treat SIGTRAP in a way that it does not tell itself? */
@@ -110,7 +117,7 @@ is_apart(uint64_t mask)
 	return ((mask & SIGBIT(SIGTRAP)) != 0) != seems_blocked(mask);
 }
 
-/* Was SIGTRAP blocked before the hit that left this mask? */
+/* Was SIGTRAP blocked before the hit that left this mask, by what is known? */
 static bool
 was_blocked(const struct thread *th, uint64_t mask)
 {
@@ -118,22 +125,70 @@ was_blocked(const struct thread *th, uint64_t mask)
 
 	if (th->mask_known && ((th->sigmask ^ mask) & others) == 0)
 		return (th->sigmask & SIGBIT(SIGTRAP)) != 0;
-	if (th->mask_known && ((th->mask_before ^ mask) & others) == 0)
-		return (th->mask_before & SIGBIT(SIGTRAP)) != 0;
+	for (size_t i = 0; th->mask_known && i < MASKS_BEFORE; i++)
+		if (((th->masks_before[i] ^ mask) & others) == 0)
+			return (th->masks_before[i] & SIGBIT(SIGTRAP)) != 0;
+	/* A handler that is not known adds to the mask. */
+	if (th->mask_known && (th->sigmask & others & ~mask) == 0 &&
+	    (th->sigmask & SIGBIT(SIGTRAP)) != 0)
+		return true;
 	return seems_blocked(mask);
+}
+
+/* Is another thread that blocks it at an int3 that may have reset our handler
+ * since this one ran, and is not mended yet? */
+static bool
+another_is_at_one(const struct thread *th)
+{
+	vec_foreach(at, &th->proc->threads) {
+		const struct thread *other = *at;
+		if (other == th || !sigtrap_blocked(other))
+			continue;
+		if (other->state == TH_STOPPED ?
+			other->queued != 0 && other->stop == EV_TRAP :
+			procfs_state(other->tid) == 't')
+			return true;
+	}
+	return false;
+}
+
+/* The same, by what the hit has done to our handler where that can tell.  Not
+ * asked where the mask is one that is known, and lets SIGTRAP in. */
+static bool
+hit_blocked(const struct thread *th, uint64_t mask)
+{
+	bool blocked = was_blocked(th, mask), reset;
+	const uint64_t others = ~SIGBIT(SIGTRAP);
+	bool known = th->mask_known && th->proc->space->masks_watched &&
+	    (((th->sigmask ^ mask) & others) == 0 ||
+		((th->masks_before[0] ^ mask) & others) == 0);
+
+	if (!th->trap_hidden && (blocked || !known) &&
+	    sigtrap_tells(th, &reset))
+		return reset && (blocked || !another_is_at_one(th));
+	return blocked;
 }
 
 static void
 mask_becomes(struct thread *th, uint64_t mask)
 {
-	th->mask_before = th->mask_known ? th->sigmask : mask;
+	uint64_t *before = th->masks_before;
+
+	if (!th->mask_known)
+		for (size_t i = 0; i < MASKS_BEFORE; i++)
+			before[i] = mask;
+	else if (before[0] != th->sigmask)
+		memmove(&before[1], &before[0],
+		    (MASKS_BEFORE - 1) * sizeof(*before));
+	if (th->mask_known)
+		before[0] = th->sigmask;
 	th->sigmask = mask & ~NEVER_BLOCKED;
 	th->mask_known = true;
 }
 
-/* rt_sigaction(SIGTRAP) in the thread, through a few words of its stack. */
-static int
-action_call(struct thread *th, bool set, uint64_t action[ACTION_WORDS])
+int
+sigtrap_call(
+    struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old)
 {
 	struct space *sp = th->proc->space;
 	struct uregs *regs = thread_regs(th);
@@ -144,19 +199,21 @@ action_call(struct thread *th, bool set, uint64_t action[ACTION_WORDS])
 		return -ESRCH;
 	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
 	const struct target_ops *ops = sp->target.ops;
-	int r = ops->read(&sp->target, addr, kept, sizeof(kept));
-	if (r == 0 && set)
-		r = ops->write(&sp->target, addr, action, sizeof(kept));
+	bool pass = set != NULL || old != NULL;
+	int r = pass ? ops->read(&sp->target, addr, kept, sizeof(kept)) : 0;
+	if (r == 0 && set != NULL)
+		r = ops->write(&sp->target, addr, set, sizeof(kept));
 	if (r < 0)
 		return r;
-	const uint64_t args[6] = { SIGTRAP, set ? addr : 0, set ? 0 : addr,
-		sizeof(action[ACTION_MASK]) };
+	const uint64_t args[6] = { SIGTRAP, set != NULL ? addr : act,
+		old != NULL ? addr : 0, sizeof(uint64_t) };
 	r = remote_syscall(th, SYS_rt_sigaction, args, &result);
 	if (r == 0 && result < 0)
 		r = (int)result;
-	if (r == 0 && !set)
-		r = ops->read(&sp->target, addr, action, sizeof(kept));
-	ops->write(&sp->target, addr, kept, sizeof(kept));
+	if (r == 0 && old != NULL)
+		r = ops->read(&sp->target, addr, old, sizeof(kept));
+	if (pass)
+		ops->write(&sp->target, addr, kept, sizeof(kept));
 	return r;
 }
 
@@ -174,13 +231,13 @@ action_restore(struct thread *th)
 	if (!p->trap_caught && !p->trap_ignored)
 		return;
 	if (p->trap_saved) {
-		r = action_call(th, true, p->trap_action);
+		r = sigtrap_call(th, 0, p->trap_action, NULL);
 	} else if (p->trap_caught) {
 		r = -ENODATA;
-	} else if ((r = action_call(th, false, p->trap_action)) == 0) {
+	} else if ((r = sigtrap_call(th, 0, NULL, p->trap_action)) == 0) {
 		p->trap_action[ACTION_HANDLER] = HANDLER_IGNORE;
 		p->trap_saved = true;
-		r = action_call(th, true, p->trap_action);
+		r = sigtrap_call(th, 0, p->trap_action, NULL);
 	}
 	if (r < 0)
 		LOG("sigtrap", "%d: SIGTRAP's action not restored: %s",
@@ -231,7 +288,7 @@ static bool
 has_no_use(const struct proc *p, uint64_t mask)
 {
 	return p->guarded && seems_blocked(mask) && !p->trap_caught &&
-	    !p->trap_ignored && !p->trap_sent && p->space->sig_watched &&
+	    !p->trap_sent && p->space->sig_watched && p->space->masks_watched &&
 	    !p->space->mask_unseen;
 }
 
@@ -255,15 +312,66 @@ sigtrap_hide_after(struct thread *th)
 	    has_no_use(th->proc, th->sigmask);
 }
 
+/* What is hidden is in the area: whoever comes after our death shows it. */
+static bool
+list_hidden(struct thread *th, uint64_t mask)
+{
+	struct tptable *tab = th->proc->space->tab;
+
+	if (tab == NULL) /* a child's, which sigtrap_list() is called for */
+		return false;
+	struct trapset *ts = tptable_traps(tab);
+	return trapset_add(ts, TRAP_MASK, (uint64_t)th->tid,
+		   (uint32_t)(mask & ~SIGBIT(SIGTRAP))) == 0 &&
+	    trapset_flush(ts) == 0;
+}
+
+static void
+unlist_hidden(struct thread *th)
+{
+	if (th->proc->space->tab != NULL)
+		trapset_drop(tptable_traps(th->proc->space->tab), TRAP_MASK,
+		    (uint64_t)th->tid);
+}
+
 void
 sigtrap_hide(struct thread *th)
 {
 	uint64_t mask;
 
 	if (!sigtrap_blocked(th) || th->state != TH_STOPPED ||
-	    thread_sigmask(th, &mask) < 0 || !can_hide(th, mask))
+	    thread_sigmask(th, &mask) < 0 || !can_hide(th, mask) ||
+	    !list_hidden(th, mask))
 		return;
 	th->trap_hidden = thread_set_sigmask(th, mask & ~SIGBIT(SIGTRAP)) == 0;
+	if (!th->frames_due)
+		sigframes_change(th, KIN, SIGBIT(SIGTRAP), false);
+	th->frames_due = true;
+}
+
+void
+sigtrap_show_frames(struct thread *th)
+{
+	unsigned n = sigframes_change(th, KIN, SIGBIT(SIGTRAP), true);
+
+	th->frames_due = false;
+	LOG("sigtrap", "%d: %u frames", (int)th->tid, n);
+}
+
+void
+sigtrap_list(struct thread *th)
+{
+	uint64_t mask;
+
+	if (th->trap_hidden && thread_sigmask(th, &mask) == 0)
+		list_hidden(th, mask);
+}
+
+void
+sigtrap_ended(struct thread *th)
+{
+	if (th->trap_hidden)
+		unlist_hidden(th);
 }
 
 void
@@ -274,28 +382,54 @@ sigtrap_show(struct thread *th)
 	if (!th->trap_hidden)
 		return;
 	th->trap_hidden = false;
+	unlist_hidden(th);
 	if (th->state == TH_STOPPED && thread_sigmask(th, &mask) == 0 &&
 	    was_blocked(th, mask))
 		thread_set_sigmask(th, mask | SIGBIT(SIGTRAP));
 }
 
-int
-sigtrap_read(struct thread *th, uint64_t action[ACTION_WORDS])
+/* Has an int3 taken our handler's place in the kernel?  False: nobody says. */
+static bool
+ask_reset(const struct thread *th, bool *reset)
 {
-	return action_call(th, false, action);
+	const struct proc *p = th->proc;
+	struct proc_status st;
+
+	if (!p->guarded || p->guard_down || procfs_status(th->tid, &st) < 0)
+		return false;
+	*reset = (st.sig_caught & SIGBIT(SIGTRAP)) == 0;
+	return true;
 }
 
-void
+bool
+sigtrap_tells(const struct thread *th, bool *reset)
+{
+	/* Where another's hit has been mended since this one ran, it may have
+	 * been with it. */
+	return th->losses == th->proc->guard_losses && ask_reset(th, reset);
+}
+
+bool
+sigtrap_is_reset(const struct thread *th)
+{
+	bool reset;
+
+	return ask_reset(th, &reset) && reset;
+}
+
+int
 sigtrap_save(struct thread *th)
 {
 	struct proc *p = th->proc;
+	uint64_t action[ACTION_WORDS];
 
 	if (p->guarded) /* it would be ours */
-		return;
-	p->trap_saved =
-	    p->trap_caught && action_call(th, false, p->trap_action) == 0;
-	if (p->trap_saved)
-		action_is(p, SIGTRAP, p->trap_action);
+		return 0;
+	int r = sigtrap_call(th, 0, NULL, action);
+	p->trap_saved = r == 0;
+	if (r == 0)
+		sigtrap_becomes(p, action);
+	return r;
 }
 
 /* What the program does with SIGTRAP now, for the hits to come. */
@@ -313,7 +447,8 @@ action_look(struct thread *th, uint64_t now)
 		return;
 	p->trap_ignored = (st.sig_ignored & SIGBIT(SIGTRAP)) != 0;
 	p->trap_caught = (st.sig_caught & SIGBIT(SIGTRAP)) != 0;
-	sigtrap_save(th);
+	if (p->trap_caught)
+		sigtrap_save(th);
 }
 
 void
@@ -321,27 +456,35 @@ thread_mend_sigtrap(struct thread *th)
 {
 	uint64_t mask, now = sigtrap_now_ms();
 
+	struct proc *p = th->proc;
+	bool reset = p->trap_ignored && !p->guarded; /* by every hit */
+
 	if (now - th->mask_looked < MASK_MS && th->mask_known &&
-	    !th->proc->space->mask_unseen &&
-	    (th->sigmask & SIGBIT(SIGTRAP)) == 0 && !th->proc->trap_ignored)
+	    p->space->masks_watched && !p->space->mask_unseen &&
+	    (th->sigmask & SIGBIT(SIGTRAP)) == 0 && !reset)
 		return;
 	if (th->state != TH_STOPPED || thread_sigmask(th, &mask) < 0)
 		return;
 	th->mask_looked = now;
-	bool blocked = was_blocked(th, mask);
+	/* In a handler only, from which it has returned. */
+	th->trap_hidden &= seems_blocked(mask);
+	bool blocked = hit_blocked(th, mask);
 	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	if (was != th->sigmask || !th->mask_known)
 		mask_becomes(th, was);
-	th->trap_hidden &= blocked && !th->proc->space->mask_unseen;
+	th->trap_hidden &= blocked && !p->space->mask_unseen;
 	if (blocked && !th->trap_hidden && (mask & SIGBIT(SIGTRAP)) == 0) {
-		th->trap_hidden = can_hide(th, mask);
+		th->trap_hidden = can_hide(th, mask) && list_hidden(th, mask);
+		th->frames_due |= th->trap_hidden;
 		if (!th->trap_hidden)
 			thread_set_sigmask(th, th->sigmask);
 	}
 	/* Also where it was hidden: it may have been blocked since, unseen. */
-	if (blocked || th->proc->trap_ignored)
+	if (blocked || reset)
 		action_restore(th);
-	else if (!th->proc->space->sig_watched)
+	else if (p->guarded)
+		trapguard_check(th);
+	else if (!p->space->sig_watched)
 		action_look(th, now);
 	if (blocked)
 		keep_pending(th);
@@ -361,8 +504,7 @@ begin_proc(struct proc *p)
 		uint64_t mask;
 		/* An int3 that nobody has looked at has changed it. */
 		if (th->state != TH_STOPPED || th->asleep || th->trap_hidden ||
-		    (th->queued != 0 && th->stop == EV_TRAP) ||
-		    thread_sigmask(th, &mask) < 0)
+		    th->stop == EV_TRAP || thread_sigmask(th, &mask) < 0)
 			continue;
 		th->mask_known = false;
 		mask_becomes(th, mask);
@@ -387,6 +529,7 @@ sigtrap_inherit(const struct thread *parent, struct thread *th)
 	th->sigmask = parent->sigmask;
 	th->mask_known = parent->mask_known;
 	th->trap_hidden = parent->trap_hidden;
+	th->frames_due = parent->frames_due;
 }
 
 /*
@@ -402,9 +545,12 @@ sigtrap_born(struct thread *th)
 	th->mask_known = thread_sigmask(th, &mask) == 0;
 	if (!th->mask_known)
 		return;
-	if (th->trap_hidden)
+	if (th->trap_hidden) {
+		list_hidden(th, mask);
 		mask |= SIGBIT(SIGTRAP);
-	th->mask_before = mask;
+	}
+	for (size_t i = 0; i < MASKS_BEFORE; i++)
+		th->masks_before[i] = mask;
 	if (!inherits || (mask | NEVER_BLOCKED) != ~UINT64_C(0))
 		th->sigmask = mask;
 }
@@ -423,11 +569,22 @@ sigtrap_mask_set(struct thread *th, int how, uint64_t set)
 }
 
 void
+sigtrap_mask_back(struct thread *th, uint64_t mask)
+{
+	/* The frame was made while it was hidden; or that was so in the handler
+	 * only. */
+	th->trap_hidden &= seems_blocked(mask);
+	if (th->trap_hidden)
+		mask |= SIGBIT(SIGTRAP);
+	mask_becomes(th, mask);
+}
+
+void
 sigtrap_mask_undo(struct thread *th)
 {
-	uint64_t mask = th->mask_before;
+	uint64_t mask = th->masks_before[0];
 
-	th->mask_before = th->sigmask;
+	th->masks_before[0] = th->sigmask;
 	th->sigmask = mask;
 }
 
@@ -452,17 +609,53 @@ sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS])
 	    !p->trap_ignored && action[ACTION_HANDLER] != HANDLER_DEFAULT;
 }
 
-/* A SIGTRAP that was sent is delivered: it becomes pending where it is blocked.
- * One that an instruction raises kills who blocks it. */
+/* Of an action the kernel keeps nothing but that it ignores the signal
+ * (flush_signal_handlers()). */
+static void
+action_flushed(struct proc *p)
+{
+	const uint64_t left[ACTION_WORDS] = {
+		p->trap_ignored ? HANDLER_IGNORE : HANDLER_DEFAULT
+	};
+
+	sigtrap_becomes(p, left);
+	p->sig_restorer = 0;
+}
+
+void
+sigtrap_executed(struct proc *p)
+{
+	proc_refresh(p);
+	action_flushed(p);
+}
+
+void
+sigtrap_cleared(struct proc *p)
+{
+	/* Ours was in the place of an action that ignores it. */
+	p->ignore_due = p->guarded && p->trap_ignored;
+	p->guarded = false;
+	action_flushed(p);
+}
+
+/* A SIGTRAP that was sent is delivered: it becomes pending where it is blocked,
+ * and is nothing where it is ignored.  One that an instruction raises kills who
+ * blocks it. */
 static void
 sent(struct thread *th)
 {
+	struct proc *p = th->proc;
 	siginfo_t si;
 
-	if (thread_siginfo(th, &si) < 0 || si.si_code > 0)
+	if ((!th->trap_hidden && !p->trap_ignored) ||
+	    thread_siginfo(th, &si) < 0 || si.si_code > 0)
 		return;
-	th->proc->trap_sent = true;
-	sigtrap_show(th);
+	if (th->trap_hidden) {
+		p->trap_sent = true;
+		sigtrap_show(th);
+	} else if (p->guarded) {
+		th->sig = 0;
+	}
 }
 
 bool
@@ -473,20 +666,22 @@ sigtrap_delivered(struct thread *th)
 
 	if (sig <= 0 || sig > SIGNALS)
 		return false;
-	if (sig == SIGTRAP && th->trap_hidden)
-		sent(th);
-	uint64_t mask = p->handler_mask[sig - 1];
+	uint64_t mask = p->handler_mask[sig - 1], now = 0;
+	if (th->trap_hidden && thread_sigmask(th, &now) == 0)
+		th->trap_hidden = seems_blocked(now);
 	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
-	if (sig == SIGTRAP && p->trap_caught && p->trap_saved &&
-	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) != 0) {
-		p->trap_action[ACTION_HANDLER] = HANDLER_DEFAULT;
-		p->guarded = false; /* it has the same flag */
-		sigtrap_action_set(th, SIGTRAP, p->trap_action);
+	/* No int3 has changed it here: what the handler will return to. */
+	if (p->guarded && !th->trap_hidden && th->mask_known &&
+	    thread_sigmask(th, &now) == 0 && now != th->sigmask)
+		mask_becomes(th, now);
+	if (sig == SIGTRAP) {
+		sent(th);
+		trapguard_delivers(th);
 	}
 	if (mask == 0)
 		return false;
 	mask_becomes(th, th->sigmask | mask);
-	return is_apart(th->mask_before) || is_apart(th->sigmask);
+	return is_apart(th->masks_before[0]) || is_apart(th->sigmask);
 }
 
 bool

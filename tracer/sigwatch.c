@@ -7,9 +7,11 @@
  *	mov $15,%rax     [syscall]           the frame's mask, which comes back
  *
  * The first two kinds are found by their bytes in the text of every object when
- * the space gets its first probe, and in what is loaded later.  The third is
- * where the program's own sigaction() said that handlers return to; it is
- * marked once a handler runs that leaves SIGTRAP and its kin treated apart.
+ * the space gets its first int3, and in what is loaded later; those of the second
+ * are marked with the first probe.  The third is where the program's own
+ * sigaction() said that handlers return to; it is marked once a handler runs that
+ * leaves SIGTRAP and its kin treated apart, in a process that has several threads
+ * or no handler of ours.
  *
  * Changing the mask may be what a program does all day.  A space that never
  * treated SIGTRAP apart from its kin loses the markers of the second kind after
@@ -33,7 +35,7 @@
 #include "tracer/proc.h"
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
-#include "tracer/trapguard.h"
+#include "tracer/trapcall.h"
 
 /* About 10 us each: a hundredth of a second in all. */
 #define MASK_HITS_MAX 1000
@@ -59,10 +61,19 @@ struct marker {
 	int nr; /* of the system call that is made there */
 };
 
+/* A system call that changes masks, of an object. */
+struct mask_call {
+	struct scanned in;
+	uint64_t addr;
+};
+
 struct sigwatch {
 	VEC(struct marker) markers;
 	VEC(struct scanned) scanned;
+	VEC(struct mask_call) mask_calls; /* not marked yet */
 	unsigned mask_hits;
+	bool begun;
+	bool gaps;    /* a marker could not be made */
 	bool apart;   /* SIGTRAP was treated apart once */
 	bool dropped; /* the markers on the mask are gone */
 };
@@ -222,6 +233,7 @@ mark(struct state *st, struct space *sp, uint64_t addr, int nr)
 
 	if (tp == NULL) {
 		LOG("sigwatch", "no marker at %#lx: %s", addr, why);
+		sp->watch->gaps = true;
 		sp->sig_watched = false;
 		return;
 	}
@@ -241,7 +253,12 @@ found(void *ctx, uint64_t addr, int nr)
 	    !confirm(s->load->object, addr))
 		return;
 	s->after = addr + 1;
-	mark(s->st, s->sp, s->load->bias + addr, nr);
+	addr += s->load->bias;
+	if (nr == SYS_rt_sigprocmask && !s->sp->masks_watched)
+		*vec_push(&s->sp->watch->mask_calls) =
+		    (struct mask_call){ { s->load, s->load->from }, addr };
+	else
+		mark(s->st, s->sp, addr, nr);
 }
 
 /* [lo, hi) is text of the load, by the file's own addresses. */
@@ -315,13 +332,39 @@ sigwatch_loads(struct state *st, struct space *sp)
 
 /* ---- begin and end ---- */
 
+/* Masks are watched from now on, too. */
+static void
+watch_masks(struct state *st, struct space *sp)
+{
+	struct sigwatch *w = sp->watch;
+
+	sp->masks_watched = true;
+	sigtrap_begin(sp);
+	vec_foreach(c, &w->mask_calls)
+		if (c->in.load->seen && c->in.load->from == c->in.from)
+			mark(st, sp, c->addr, SYS_rt_sigprocmask);
+	vec_fini(&w->mask_calls);
+}
+
+void
+sigwatch_look(struct state *st, struct space *sp)
+{
+	if (sp->watch != NULL)
+		return;
+	sp->watch = mem_zalloc(sizeof(*sp->watch));
+	sigwatch_loads(st, sp);
+}
+
 void
 sigwatch_begin(struct state *st, struct space *sp)
 {
-	sp->watch = mem_zalloc(sizeof(*sp->watch));
-	sp->sig_watched = true;
-	sigtrap_begin(sp);
-	sigwatch_loads(st, sp);
+	sigwatch_look(st, sp);
+	if (!sp->watch->begun) {
+		sp->watch->begun = true;
+		sp->sig_watched = !sp->watch->gaps;
+	}
+	if (sp->probed && !sp->masks_watched)
+		watch_masks(st, sp);
 }
 
 /* The load of the child that is the copy of one of the parent's. */
@@ -359,10 +402,19 @@ sigwatch_fork(struct space *parent, struct space *child)
 		if (l != NULL)
 			*vec_push(&w->scanned) = (struct scanned){ l, s->from };
 	}
+	w->begun = from->begun;
+	w->gaps = from->gaps;
+	vec_foreach(c, &from->mask_calls) {
+		const struct load *l = load_copy(parent, child, c->in.load);
+		if (l != NULL)
+			*vec_push(&w->mask_calls) =
+			    (struct mask_call){ { l, c->in.from }, c->addr };
+	}
 	w->apart = from->apart;
 	w->dropped = from->dropped;
 	child->watch = w;
 	child->sig_watched = parent->sig_watched;
+	child->masks_watched = parent->masks_watched;
 	child->mask_unseen = parent->mask_unseen;
 }
 
@@ -375,9 +427,10 @@ sigwatch_end(struct space *sp)
 		return;
 	vec_fini(&w->markers);
 	vec_fini(&w->scanned);
+	vec_fini(&w->mask_calls);
 	mem_free(w);
 	sp->watch = NULL;
-	sp->sig_watched = sp->mask_unseen = false;
+	sp->sig_watched = sp->masks_watched = sp->mask_unseen = false;
 }
 
 /* ---- hits ---- */
@@ -385,19 +438,20 @@ sigwatch_end(struct space *sp)
 /* The kernel takes no other size of a set of signals. */
 #define SET_SIZE (SIGNALS / 8)
 
-static void
-sees_action(struct thread *th, const struct uregs *regs)
+static bool
+sees_action(struct thread *th, struct uregs *regs)
 {
 	const struct target *t = &th->proc->space->target;
 	uint64_t action[ACTION_WORDS], act = regs->r[UREG_RSI];
 	int sig = (int)regs->r[UREG_RDI];
 
-	if (sig == SIGTRAP)
-		trapguard_end(th->proc);
+	if (sig == SIGTRAP && th->proc->guarded)
+		return trapcall_hit(th, regs);
 	if (act != 0 && sig > 0 && sig <= SIGNALS && sig != SIGKILL &&
 	    sig != SIGSTOP && regs->r[UREG_R10] == SET_SIZE &&
 	    t->ops->read((struct target *)t, act, action, sizeof(action)) == 0)
 		sigtrap_action_set(th, sig, action);
+	return false;
 }
 
 static void
@@ -425,18 +479,19 @@ sees_return(struct thread *th, const struct uregs *regs)
 
 	addr += offsetof(ucontext_t, uc_sigmask);
 	if (t->ops->read(t, addr, &set, sizeof(set)) == 0)
-		sigtrap_mask_set(th, SIG_SETMASK, set);
+		sigtrap_mask_back(th, set);
 	else
 		sigtrap_mask_set(th, SIG_BLOCK, 0);
 }
 
-void
-sigwatch_hit(struct thread *th, const struct uregs *regs)
+bool
+sigwatch_hit(struct thread *th, struct uregs *regs)
 {
 	struct sigwatch *w = th->proc->space->watch;
+	bool made = false;
 
 	switch (regs->r[UREG_RAX]) {
-	case SYS_rt_sigaction: sees_action(th, regs); break;
+	case SYS_rt_sigaction: made = sees_action(th, regs); break;
 	case SYS_rt_sigprocmask:
 		sigtrap_show(th);
 		sees_mask(th, regs);
@@ -445,10 +500,11 @@ sigwatch_hit(struct thread *th, const struct uregs *regs)
 			w->mask_hits++;
 		break;
 	case SYS_rt_sigreturn: sees_return(th, regs); break;
-	default: return;
+	default: return false;
 	}
 	if (w != NULL)
 		w->apart |= sigtrap_apart(th);
+	return made;
 }
 
 void
@@ -534,6 +590,9 @@ sigwatch_delivered(struct state *st, struct thread *th)
 	if (p->space->watch == NULL || !sigtrap_delivered(th))
 		return;
 	p->space->watch->apart = true;
-	if (p->sig_restorer != 0)
+	/* Our handler tells what the next hit has met, but where threads hit
+	 * side by side (sigtrap_tells()); and an int3 where SIGTRAP is blocked
+	 * is one that it cannot help against. */
+	if (p->sig_restorer != 0 && (!p->guarded || p->threads.len > 1))
 		mark_return(st, p->space, p->sig_restorer);
 }

@@ -15,9 +15,12 @@ struct state;
 struct thread;
 struct uregs;
 
-/* The space is about to get its first probe: read how its processes treat
- * SIGTRAP, queue a marker on every place where they change it.  All its threads
- * are stopped; the caller commits. */
+/* The space is to get its first probe: queue a marker on every place where its
+ * processes change how they treat SIGTRAP.  Its threads may run. */
+void sigwatch_look(struct state *st, struct space *sp);
+
+/* It is about to: read how they treat it now.  All its threads are stopped; the
+ * caller commits. */
 void sigwatch_begin(struct state *st, struct space *sp);
 
 /* Objects have come: queue markers in them. */
@@ -30,8 +33,9 @@ void sigwatch_fork(struct space *parent, struct space *child);
 /* Forget everything; the tracepoints go with their table. */
 void sigwatch_end(struct space *sp);
 
-/* A thread is at a marker, mended; regs are those before the system call. */
-void sigwatch_hit(struct thread *th, const struct uregs *regs);
+/* A thread is at a marker, mended; regs are those before the system call.  True:
+ * they are now those behind it, but for the pc, as the call has been made. */
+bool sigwatch_hit(struct thread *th, struct uregs *regs);
 
 /* The hit has been dealt with, registers are ready: drop markers that cost more
  * than they tell. */

@@ -16,6 +16,7 @@
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
+#include "tracer/consume/text.h"
 #include "tracer/consume/writer.h"
 #include "tracer/dlib.h"
 #include "tracer/eval.h"
@@ -68,19 +69,6 @@ state_open_output(struct state *st, FILE *file)
 	st->err = err != NULL ? err : stderr;
 }
 
-void
-state_plain_output(struct state *st)
-{
-	FILE *out = writer_open(fileno(st->file), false, true, 0);
-
-	if (out == NULL)
-		return;
-	fflush(st->out);
-	if (st->out != st->file)
-		writer_close(st->out);
-	st->out = out;
-}
-
 static void
 close_output(struct state *st)
 {
@@ -105,10 +93,7 @@ static void PRINTF_LIKE(2, 0)
     message(struct state *st, const char *fmt, va_list ap)
 {
 	fflush(st->out);
-	fprintf(st->err, "%s: ", st->name);
-	vfprintf(st->err, fmt, ap);
-	fputc('\n', st->err);
-	fflush(st->err);
+	text_message(st->err, st->name, fmt, ap);
 }
 
 void

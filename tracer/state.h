@@ -65,13 +65,15 @@ struct state {
 	bool executed_again;  /* ... and it executed another program */
 	bool follow;          /* some clause fires in children as well */
 	bool had_targets;
-	unsigned targets; /* named by -p or -c and not gone yet */
-	size_t applied;   /* probes that enable_apply() has seen */
-	pid_t target_pid; /* its pid, also after it is gone; 0: none */
-	bool image_full;  /* said so */
-	bool matching;    /* the enabling is there: new objects are
+	unsigned targets;   /* named by -p or -c and not gone yet */
+	size_t applied;     /* probes that enable_apply() has seen */
+	pid_t target_pid;   /* its pid, also after it is gone; 0: none */
+	bool image_full;    /* said so */
+	bool matching;      /* the enabling is there: new objects are
 				    * matched against it */
-	bool testing;     /* _DTRACE_TESTING */
+	bool testing;       /* _DTRACE_TESTING */
+	uint64_t calls_due; /* what on_calls()'s timer is set to (loop.c) */
+	bool protect_timer; /* protect.c's is there */
 
 	struct probes probes;
 	struct timers timers;
@@ -123,10 +125,6 @@ void state_init(struct state *st, const char *name);
 /* Output goes to `file', messages to stderr, and from now on neither keeps us
  * waiting while a process is traced.  It is closed with the state. */
 void state_open_output(struct state *st, FILE *file);
-/* The same, but no control character reaches a terminal: what comes is names,
- * and no script's own text. */
-void state_plain_output(struct state *st);
-
 /* Fire BEGIN and let every target run.  Programs are compiled, the enabling is
  * made. */
 void state_start(struct state *st);

@@ -20,36 +20,72 @@
  * probes of several processes with every instruction of libc enabled.
  */
 #define IMAGE_SIZE (512U << 20)
+/* Where address space is limited (ulimit -v) there are fewer probes, down to
+ * some thousand. */
+#define IMAGE_LEAST (4U << 20)
 
 /* A value of an option never goes below this when sizes are lowered. */
 #define SIZE_FLOOR 4096
 
+/* A file of memory; -1 where even those are limited (ulimit -f): it takes one
+ * to map the region a second time. */
 static int
-region_create(const char *name, uint32_t size, int *fd, struct region *r)
+region_file(const char *name, uint32_t size, int *fd)
 {
 	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return -errno;
-	if (ftruncate(*fd, size) != 0)
-		goto fail;
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_NORESERVE, *fd, 0);
-	if (p == MAP_FAILED)
-		goto fail;
-	*r = (struct region){ .base = p, .size = size };
-	return 0;
-fail:;
-	int error = -errno;
+	if (ftruncate(*fd, size) == 0)
+		return 0;
+	int error = errno == EFBIG ? 0 : -errno;
 	close(*fd);
 	*fd = -1;
 	return error;
+}
+
+static int
+region_create(const char *name, uint32_t size, int *fd, struct region *r)
+{
+	int error = region_file(name, size, fd);
+
+	if (error != 0)
+		return error;
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_NORESERVE | (*fd < 0 ? MAP_ANONYMOUS : 0), *fd, 0);
+	if (p != MAP_FAILED) {
+		*r = (struct region){ .base = p, .size = size };
+		return 0;
+	}
+	error = -errno;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return error;
+}
+
+/* Half of the address space that there is: files of the targets are mapped,
+ * too. */
+static uint32_t
+image_size(void)
+{
+	uint32_t size = IMAGE_SIZE;
+
+	for (; size > IMAGE_LEAST; size /= 2) {
+		void *p = mmap(NULL, 2 * (size_t)size, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p == MAP_FAILED)
+			continue;
+		munmap(p, 2 * (size_t)size);
+		break;
+	}
+	return size;
 }
 
 int
 stores_create_image(struct state *st)
 {
 	int error = region_create(
-	    "dtrap-image", IMAGE_SIZE, &st->image_fd, &st->image_mem);
+	    "dtrap-image", image_size(), &st->image_fd, &st->image_mem);
 
 	if (error != 0)
 		return error;

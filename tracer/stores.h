@@ -1,8 +1,8 @@
 /*
  * The two regions of a run: the image, which only the tracer can write, and
- * the store.  Both are memfds, so that a target can map them later: the image
- * is sealed against any new writable mapping as soon as the tracer has its
- * own.
+ * the store.  Both are memfds (where files of memory are not limited), so that a
+ * target can map them later: the image is sealed against any new writable
+ * mapping as soon as the tracer has its own.
  */
 #ifndef TRACER_STORES_H
 #define TRACER_STORES_H

@@ -211,6 +211,7 @@ space_leave(struct space *sp, struct proc *p)
 		}
 	if (--sp->refs > 0)
 		return;
+	space_runs(sp);
 	if (sp->super->hooks.space_end != NULL)
 		sp->super->hooks.space_end(sp->super->hooks_ctx, sp);
 	if (sp->mem_fd >= 0)
@@ -342,7 +343,9 @@ proc_new_space(struct proc *p)
 	space_join(space_create(p->super, p->pid), p);
 	space_leave(old, p);
 	p->vfork_child = false;
-	p->guarded = p->guard_tried = false; /* handlers are not inherited */
+	/* Handlers are not inherited. */
+	p->ignore_due |= p->guarded && p->trap_ignored;
+	p->guarded = p->trap_reset = false;
 }
 
 void

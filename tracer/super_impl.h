@@ -41,6 +41,10 @@ struct super {
 	struct thread *dead_thread;
 	struct proc *dead_proc;
 
+	uint64_t longest_stop; /* of a space, ns */
+	bool time_calls;    /* of calls that are made again the end is kept */
+	int64_t calls_due;  /* no thread's is before that, ms; 0: none */
+	unsigned unguarded; /* handlers of ours that were found missing */
 	unsigned waits;     /* how often event_poll() has waited */
 	int reserve;        /* a descriptor: see reserve_spend(); or -1 */
 	bool want_syscalls; /* resume with PTRACE_SYSCALL */
@@ -62,6 +66,10 @@ struct super {
 			for (struct thread *th =                             \
 				 (sp)->procs.at[th##_p]->threads.at[th##_t]; \
 			     th != NULL; th = NULL)
+
+/* proc.c: its threads are about to be stopped; they run again. */
+void space_stands(struct space *sp);
+void space_runs(struct space *sp);
 
 /* super.c */
 
@@ -194,6 +202,9 @@ void event_reap(pid_t pid);
 void event_note(struct super *su, pid_t pid, int status);
 /* Take in what is pending now: false when there was nothing. */
 bool event_take(struct super *su);
+/* What there is of one thread: the kernel finds that at once, where it goes
+ * through all that are traced to find anybody's. */
+void event_take_of(struct thread *th);
 /* Is it one of the clone family's (PTRACE_EVENT_*)? */
 bool event_makes_child(int event);
 /* Do two processes share their memory?  1, 0, or -1 when it is not known. */
@@ -205,14 +216,21 @@ void event_purge(struct super *su, const struct proc *p);
 /* sigtrap.c: a thread is born; it makes its first stop. */
 void sigtrap_inherit(const struct thread *parent, struct thread *th);
 void sigtrap_born(struct thread *th);
-/* Keep SIGTRAP's handler, to put it back after a hit. */
-void sigtrap_save(struct thread *th);
+/* A process has executed a program; or has been born with its actions on signals
+ * reset. */
+void sigtrap_executed(struct proc *p);
+void sigtrap_cleared(struct proc *p);
+/* Keep SIGTRAP's action as it is.  0 or -errno. */
+int sigtrap_save(struct thread *th);
 /* The action on SIGTRAP is another from now on. */
 void sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS]);
 /* The coarse clock that its looks are timed by. */
 uint64_t sigtrap_now_ms(void);
-/* The action as it is now, ours included.  0 or -errno. */
-int sigtrap_read(struct thread *th, uint64_t action[ACTION_WORDS]);
+/* rt_sigaction(SIGTRAP) in a thread.  The action to set stands at act, or else in
+ * set; the old one goes to old; each only if it is not 0.  What does not stand in
+ * the target passes through its stack.  0 or -errno. */
+int sigtrap_call(
+    struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old);
 
 /* x86_64/regs.c */
 
@@ -224,6 +242,10 @@ int regs_fetch_fp(pid_t tid, uint64_t fp[UREG_FP_COUNT]);
 int regs_watch(pid_t tid, uint64_t addr);
 /* A 32-bit thread? */
 bool regs_compat(const struct uregs *regs);
+/* word[0] to word[REGS_FRAME - 1] lie on a stack: is word[0] the pc that a
+ * signal's frame holds, or the address that its handler returns to? */
+#define REGS_FRAME 25
+bool regs_in_frame(const uint64_t *word);
 /* The flags of the clone family at its event-stop, from the registers;
  * 0 when it is another system call. */
 uint64_t regs_clone_flags(const struct uregs *regs, const struct reader *mem);
@@ -234,12 +256,22 @@ void regs_set_syscall(
 void regs_redo_syscall(struct uregs *regs);
 /* At an entry-stop: make no call, this is its result. */
 void regs_skip_syscall(struct uregs *regs, int64_t result);
+/* Behind a call that nobody has made, from those before it; but for the pc. */
+void regs_called(struct uregs *regs, int64_t result);
 int64_t regs_result(const struct uregs *regs);
 void regs_set_result(struct uregs *regs, int64_t result);
 /* Number and arguments of the call that was made, by the registers. */
 void regs_set_syscall_nr(struct uregs *regs, long nr);
 int64_t regs_syscall_nr(const struct uregs *regs);
 void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
+
+/* x86_64/sigframe.c */
+
+/* In the frames of handlers that a stopped thread is in, on every stack that
+ * leads from one to the other: the masks that come back, and that have all of
+ * `like', get the bits, or lose them.  How many have changed. */
+unsigned sigframes_change(
+    struct thread *th, uint64_t like, uint64_t bits, bool block);
 
 /* x86_64/wayback.c */
 

@@ -15,6 +15,7 @@
 #include "tracer/event.h"
 #include "tracer/proc.h"
 #include "tracer/state.h"
+#include "tracer/trapcall.h"
 
 #define ERRNO_MAX 4095
 
@@ -203,6 +204,8 @@ syscalls_event(struct state *st, const struct event *ev)
 		entered(st, ev->thread);
 	else
 		returned(st, ev->thread);
+	if (ev->kind != EV_SYSCALL_EXIT)
+		trapcall_enter(ev->thread);
 }
 
 void

@@ -303,14 +303,11 @@ segment_end(struct space *sp, const struct maps *maps, const struct map *m)
 	return 0;
 }
 
-/* The unused end of a text mapping's last page. */
+/* The end of a text mapping's last page that the file has nothing in. */
 static bool
-find_cave(struct space *sp, const struct maps *maps, const struct map *m,
+find_tail(struct space *sp, const struct maps *maps, const struct map *m,
     uint64_t *addr, size_t *size)
 {
-	static const uint8_t zeros[PAGE];
-	uint8_t tail[PAGE];
-
 	if (!m->exec || m->write || m->shared || m->path[0] != '/')
 		return false;
 	uint64_t end = segment_end(sp, maps, m);
@@ -320,9 +317,26 @@ find_cave(struct space *sp, const struct maps *maps, const struct map *m,
 	if (*addr >= m->end || m->end - *addr > PAGE)
 		return false;
 	*size = m->end - *addr;
-	return *size >= CAVE_MIN &&
-	    target_read(&sp->target, *addr, tail, *size) == 0 &&
-	    memcmp(tail, zeros, *size) == 0;
+	return true;
+}
+
+/* size is a page at most. */
+static bool
+is_unused(struct space *sp, uint64_t addr, size_t size)
+{
+	static const uint8_t zeros[PAGE];
+	uint8_t tail[PAGE];
+
+	return target_read(&sp->target, addr, tail, size) == 0 &&
+	    memcmp(tail, zeros, size) == 0;
+}
+
+static bool
+find_cave(struct space *sp, const struct maps *maps, const struct map *m,
+    uint64_t *addr, size_t *size)
+{
+	return find_tail(sp, maps, m, addr, size) && *size >= CAVE_MIN &&
+	    is_unused(sp, *addr, *size);
 }
 
 static int
@@ -349,11 +363,9 @@ target_cave(struct target *t, uint64_t near, unsigned *cookie, uint64_t *addr,
 
 /* What is behind the image of the vDSO, in its last page. */
 static bool
-find_vdso_cave(
+find_vdso_tail(
     struct space *sp, const struct map *m, uint64_t *addr, size_t *size)
 {
-	static const uint8_t zeros[PAGE];
-	uint8_t tail[PAGE];
 	Elf64_Ehdr e;
 
 	if (!m->exec || strcmp(m->path, "[vdso]") != 0 ||
@@ -367,8 +379,47 @@ find_vdso_cave(
 	*addr = ROUND_UP(m->start + end, 16);
 	*addr = MAX(*addr, m->end - PAGE);
 	*size = m->end - *addr;
-	return *size > 0 && target_read(&sp->target, *addr, tail, *size) == 0 &&
-	    memcmp(tail, zeros, *size) == 0;
+	return *size > 0;
+}
+
+/* The tails of all mappings; the vDSO's first. */
+static bool
+next_tail(struct space *sp, const struct maps *maps, unsigned *cookie,
+    uint64_t *addr, size_t *size)
+{
+	unsigned n = (unsigned)maps->list.len;
+
+	while (*cookie < 2 * n) {
+		unsigned i = (*cookie)++;
+		const struct map *m = &maps->list.at[i % n];
+		if (i < n ? find_vdso_tail(sp, m, addr, size) :
+			    find_tail(sp, maps, m, addr, size))
+			return true;
+	}
+	return false;
+}
+
+/* From its end, which is the farthest from what is used. */
+static uint64_t
+place_in(uint64_t addr, size_t have, size_t size)
+{
+	return addr + ((have - size) & ~(size_t)15);
+}
+
+int
+space_next_cave(struct space *sp, const struct maps *maps, size_t size,
+    unsigned *cookie, uint64_t *addr)
+{
+	uint64_t tail;
+	size_t have;
+
+	while (next_tail(sp, maps, cookie, &tail, &have)) {
+		if (have < size)
+			continue;
+		*addr = place_in(tail, have, size);
+		return 0;
+	}
+	return -ENOENT;
 }
 
 int
@@ -376,31 +427,32 @@ space_find_cave(struct space *sp, size_t size, uint64_t *addr)
 {
 	struct maps maps = { 0 };
 	int r = -ENOENT;
+	unsigned cookie = 0;
+	uint64_t tail;
 	size_t have;
 
 	if (maps_read(space_pid(sp), &maps) < 0)
 		return -ENOENT;
-	vec_foreach(m, &maps.list)
-		if (r < 0 && find_vdso_cave(sp, m, addr, &have) && have >= size)
+	while (r < 0 && next_tail(sp, &maps, &cookie, &tail, &have))
+		if (have >= size && is_unused(sp, tail, have)) {
+			*addr = place_in(tail, have, size);
 			r = 0;
-	for (size_t i = 0; r < 0 && i < maps.list.len; i++)
-		if (find_cave(sp, &maps, &maps.list.at[i], addr, &have) &&
-		    have >= size)
-			r = 0;
-	/* From its end, which is the farthest from what is used. */
-	if (r == 0)
-		*addr += (have - size) & ~(size_t)15;
+		}
 	maps_fini(&maps);
 	return r;
 }
 
 /* Threads */
 
+/* The n-th, or NULL, and then *n is how many more it is. */
 static struct thread *
-nth_thread(struct space *sp, unsigned n)
+nth_thread(struct space *sp, unsigned *n)
 {
-	space_foreach_thread(
-	    th, sp) if (th->state != TH_GONE && n-- == 0) return th;
+	vec_foreach(p, &sp->procs) {
+		if (*n < (*p)->threads.len)
+			return (*p)->threads.at[*n];
+		*n -= (unsigned)(*p)->threads.len;
+	}
 	return NULL;
 }
 
@@ -409,13 +461,12 @@ static int
 target_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 {
 	struct space *sp = space_of(t);
-	struct thread *th = nth_thread(sp, n);
-
+	struct thread *th = nth_thread(sp, &n);
 	uint64_t stack;
 
+	*pc = 0; /* of one that has gone */
 	if (th != NULL)
-		return thread_pc(th, pc, &stack);
-	space_foreach_thread(other, sp) n -= other->state != TH_GONE;
+		return th->state != TH_GONE ? thread_pc(th, pc, &stack) : 0;
 	if (n >= sp->left.len)
 		return -ENOENT;
 	*pc = sp->left.at[n];
@@ -425,10 +476,12 @@ target_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 static int
 target_thread_set_pc(struct target *t, unsigned n, uint64_t pc)
 {
-	struct thread *th = nth_thread(space_of(t), n);
+	struct thread *th = nth_thread(space_of(t), &n);
 
 	if (th == NULL)
 		return -ENOENT;
+	if (th->state == TH_GONE)
+		return 0;
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return th->state == TH_STOPPED || th->exiting ? 0 : -EBUSY;

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dlang/base/fault.h"
@@ -35,6 +36,7 @@
 #include "tracer/loop.h"
 #include "tracer/moments.h"
 #include "tracer/proc.h"
+#include "tracer/protect.h"
 #include "tracer/prov/places.h"
 #include "tracer/prov/plock.h"
 #include "tracer/prov/profile.h"
@@ -95,15 +97,14 @@ space_setup(struct state *st, struct proc *p)
 
 	info->st = st;
 	sp->user = info;
-	sp->tab = tptable_create(&sp->target);
+	if (sp->tab == NULL) /* leftover.c needs it earlier */
+		sp->tab = tptable_create(&sp->target);
 	sp->as = addrspace_create(p->pid, &sp->mem);
 	addrspace_refresh(sp->as, NULL, NULL);
 	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
 	    info->lm.brk_addr != 0;
 	if (info->have_lm)
 		mark(st, sp, info->lm.brk_addr, true);
-	sp->starting = info->have_lm && p->threads.len == 1 &&
-	    (p->exec_stopped || p->threads.at[0]->stop == EV_EXEC);
 }
 
 void
@@ -114,9 +115,13 @@ targets_fork_table(struct state *st, struct space *from, struct space *sp)
 	*info = *(struct space_info *)from->user;
 	sp->user = info;
 	sp->tab = tptable_fork(from->tab, &sp->target);
+	vec_foreach(p, &sp->procs)
+		vec_foreach(th, &(*p)->threads)
+			sigtrap_list(*th);
 	semaphores_fork(from, sp);
-	if (trapset_area(tptable_traps(sp->tab)) != 0)
-		guardian_add(sp, trapset_area(tptable_traps(sp->tab)));
+	uint64_t area = trapset_area(tptable_traps(sp->tab));
+	if (area != 0)
+		protect_fork(st, sp, area);
 }
 
 /* Beyond so many, addresses of the oldest are printed as numbers. */
@@ -140,9 +145,14 @@ space_end(void *ctx, struct space *sp)
 {
 	struct space_info *info = sp->user;
 
-	if (info == NULL)
-		return;
+	leftover_free(sp->leftover);
+	sp->leftover = NULL;
 	guardian_drop(sp);
+	if (info == NULL) {
+		tptable_destroy(sp->tab);
+		sp->tab = NULL;
+		return;
+	}
 	sigwatch_end(sp);
 	plock_space_end(sp);
 	semaphores_drop(sp);
@@ -276,6 +286,11 @@ run_program(struct state *st, struct proc *p, const char **why)
 	if (when == EVAL_EXEC)
 		return true;
 	sites_commit(st, p->space);
+	/* Not to be stopped in its text, it is looked at here already. */
+	if (!protect_allows(st, p->space)) {
+		protect_say(st, p->space);
+		return true;
+	}
 	if (info->have_lm &&
 	    (!is_marked(p->space, info->lm.brk_addr, why) ||
 		!run_until_stopped(st, p, false)))
@@ -423,10 +438,72 @@ targets_launch(struct state *st, const char *cmd)
 	return 0;
 }
 
+/* A process that was just attached to has its own text again, and the traps of
+ * a dead tracer that were pending are in delivery. */
+static int
+finish_dead(struct proc *p, struct leftover *left)
+{
+	int r = leftover_mend(left, p->space);
+
+	vec_foreach(in, &p->space->procs)
+		vec_foreach(th, &(*in)->threads)
+			thread_take_trap(*th);
+	return r;
+}
+
+/* Thousands of places are put back by two system calls each; on a busy machine
+ * that is a while. */
+#define IN_HANDLER_NS 500000000U
+
+static void
+resume_all(struct space *sp)
+{
+	vec_foreach(in, &sp->procs)
+		vec_foreach(th, &(*in)->threads)
+			thread_resume(*th);
+}
+
+/*
+ * What is left of a dead tracer goes, before anything of ours is there.  A thread
+ * that was in its handler, which puts back all that is on the list, is out of it
+ * soon: the process runs meanwhile.  It may end, or execute a program.
+ */
+static void
+begin_space(struct state *st, struct proc *p, struct leftover *left)
+{
+	const struct timespec nap = { 0, 1000000 };
+	const uint64_t end = timer_now() + IN_HANDLER_NS;
+	const pid_t pid = p->pid;
+
+	while (p != NULL && p->space->user == NULL) {
+		struct space *sp = p->space;
+
+		/* Whose signal has just been handled runs. */
+		space_stop(sp);
+		leftover_release(left, p);
+		left = sp->leftover;
+		bool again = leftover_in_use(left) && timer_now() < end &&
+		    !loop_stopping();
+		/* It is not kept waiting for symbols and the compiler: it runs
+		 * until it is stopped once more, for the writing. */
+		resume_all(sp);
+		space_resume(sp);
+		if (!again) {
+			space_setup(st, p);
+			sites_commit(st, sp);
+			return;
+		}
+		nanosleep(&nap, NULL);
+		loop_pending(st);
+		p = super_proc(st->super, pid);
+	}
+}
+
 int
 targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 {
 	struct proc_error err = { 0 };
+	struct leftover *left = NULL;
 	struct proc *p = super_proc(st->super, pid);
 
 	if (p != NULL) {
@@ -437,16 +514,39 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	if (few_descriptors(why, size))
 		return -EMFILE;
 	guardian_start();
-	int error = proc_attach(st->super, pid, &p, &err);
+	int error = proc_may_attach(pid, &err);
+	if (error == 0)
+		error =
+		    leftover_find(pid, true, &left, err.text, sizeof(err.text));
+	if (error == 0)
+		error = proc_attach(st->super, pid, &p, &err);
 	if (error != 0) {
+		leftover_free(left);
 		snprintf(why, size, "%s", err.text);
 		return error;
 	}
 	add_target(st, p, named);
 	pid = p->pid; /* the number may have been a thread's */
+	if (left != NULL && finish_dead(p, left) != 0) {
+		leftover_free(left);
+		snprintf(why, size,
+		    "what a dtrap that was killed has left in the text of "
+		    "process %d cannot be put back",
+		    pid);
+		proc_detach(p, NULL, NULL);
+		return -EFAULT;
+	}
 	/* An exec or an end that was under way: before anything is written to
 	 * memory that may be the new program's already. */
 	loop_pending(st);
+	p = super_proc(st->super, pid);
+	if (p != NULL && p->space->user == NULL) {
+		begin_space(st, p, left);
+	} else {
+		leftover_free(left);
+		if (p != NULL)
+			resume_all(p->space);
+	}
 	p = super_proc(st->super, pid);
 	if (p == NULL) {
 		snprintf(why, size,
@@ -455,16 +555,6 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 		    pid);
 		return -ESRCH;
 	}
-	if (p->space->user == NULL) {
-		leftover_release(p);
-		space_setup(st, p);
-		sites_commit(st, p->space);
-	}
-	/* It is not kept waiting for the compiler: it runs until it is stopped
-	 * once more, for the writing. */
-	vec_foreach(in, &p->space->procs)
-		vec_foreach(th, &(*in)->threads)
-			thread_resume(*th);
 	return 0;
 }
 
@@ -488,7 +578,6 @@ targets_run(struct state *st)
 
 	while ((p = super_next(st->super, p)) != NULL) {
 		tell_first_exec(st, p);
-		trapguard_started(p->space);
 		vec_foreach(th, &p->threads)
 			if ((*th)->state == TH_STOPPED && !(*th)->queued)
 				thread_resume(*th);
@@ -512,24 +601,31 @@ targets_arrived(struct state *st, struct thread *th, struct tp_user *u)
 			return false;
 		objects_changed(st, p->space);
 	}
-	if (st->awaited != p ||
-	    !(st->awaited_mark ? u->stop_here : u->linkmap)) {
-		if (st->awaited != p && u->linkmap)
-			trapguard_started(p->space);
+	if (st->awaited != p || !(st->awaited_mark ? u->stop_here : u->linkmap))
 		return false;
-	}
 	st->awaited = NULL;
 	return true;
 }
 
 /* ---- children and new programs ---- */
 
+/* Does a thread still execute something in this memory? */
+static bool
+lives_in(const struct proc *p)
+{
+	vec_foreach(th, &p->threads)
+		if ((*th)->state != TH_GONE && !(*th)->exiting &&
+		    (*th)->stop != EV_EXEC)
+			return true;
+	return false;
+}
+
 /* When nobody's handler is in it any more. */
 static void
 release_area(struct space *sp)
 {
 	vec_foreach(p, &sp->procs)
-		if ((*p)->guarded)
+		if ((*p)->guarded && lives_in(*p))
 			return;
 	trapset_release(tptable_traps(sp->tab));
 }
@@ -559,6 +655,8 @@ targets_clean(void *ctx, struct proc *p)
 		    p->pid, left);
 	fault_kill("clean-restored");
 	semaphores_lower(sp);
+	if (left == 0)
+		trapset_mended(tptable_traps(sp->tab));
 	guardian_drop(sp);
 	vec_foreach(th, &p->threads)
 		thread_settle(*th);
@@ -566,6 +664,9 @@ targets_clean(void *ctx, struct proc *p)
 	fault_kill("clean-handler");
 	tptable_release_slots(sp->tab);
 	release_area(sp);
+	/* Threads that nobody knows any more may need it. */
+	if (sp->leftover != NULL && !sp->parted && sp->procs.len == 1)
+		leftover_release(sp->leftover, p);
 	fault_kill("clean-end");
 }
 
@@ -594,12 +695,22 @@ target_ends(struct state *st, struct proc *p)
 		state_drain(st);
 }
 
+void
+targets_set_up(struct state *st, struct proc *p)
+{
+	space_setup(st, p);
+	if (st->matching)
+		enable_again(st);
+	sites_commit(st, p->space);
+}
+
 static void
 exec_happened(struct state *st, const struct event *ev)
 {
 	struct thread *th = ev->thread;
 	struct proc *p = th->proc;
 
+	trapguard_executed(th);
 	if (st->draining)
 		return; /* targets_release() lets it go */
 	if (!follow_executed(st, p)) {
@@ -609,16 +720,14 @@ exec_happened(struct state *st, const struct event *ev)
 		targets_let_go(st, p);
 		return;
 	}
-	space_setup(st, p);
 	if (st->awaited == p) {
 		/* Before it was where we wait for it: wait anew. */
+		space_setup(st, p);
 		st->awaited = NULL;
 		st->executed_again = true;
 		return;
 	}
-	if (st->matching)
-		enable_again(st);
-	sites_commit(st, p->space);
+	targets_set_up(st, p);
 	moments_tell(st, ev);
 	thread_resume(th);
 }

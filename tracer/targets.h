@@ -19,6 +19,10 @@ struct tp_user;
 /* Once, after super_create(). */
 void targets_init(struct state *st);
 
+/* A process in memory that nothing is known of yet, stopped: its objects are
+ * learnt, and what matches is armed. */
+void targets_set_up(struct state *st, struct proc *p);
+
 /* sp, the space of a fork's child, with a copy of the parent's table of
  * tracepoints. */
 void targets_fork_table(struct state *st, struct space *from, struct space *sp);

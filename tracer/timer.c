@@ -101,7 +101,7 @@ timers_run(struct timers *ts, struct state *st)
 	}
 	/* A deadline that passed meanwhile is still armed: an absolute time in
 	 * the past fires at once. */
-	if (ts->armed_for != first)
+	if (ts->armed_for != first && (ts->created || first != UINT64_MAX))
 		arm(ts, first);
 }
 

@@ -16,9 +16,10 @@
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
 
-/* One remote call in so many ms costs little; nor do the first ones. */
-#define AGAIN_MS   20
-#define AGAIN_FREE 100
+/* How often it is looked whether our action is still there: where changes of it
+ * are watched, and where they have been seen not to be. */
+#define CHECK_MS        1000
+#define CHECK_UNSEEN_MS 20
 
 static struct trapset *
 traps_of(const struct space *sp)
@@ -26,70 +27,159 @@ traps_of(const struct space *sp)
 	return sp->tab != NULL ? tptable_traps(sp->tab) : NULL;
 }
 
-/* What the program itself does with SIGTRAP. */
+/* What the area says of the program's action is said of the first process in
+ * the memory: of another one, which is a vfork child as a rule, its record alone
+ * tells. */
+static bool
+has_area(const struct proc *p)
+{
+	return p->space->procs.at[0] == p;
+}
+
 static void
 own_action(const struct proc *p, uint64_t words[ACTION_WORDS])
 {
 	memset(words, 0, ACTION_WORDS * sizeof(*words));
-	if (p->trap_caught)
+	if (p->trap_saved)
 		memcpy(words, p->trap_action, sizeof(p->trap_action));
+	else if (p->trap_ignored)
+		words[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_IGN;
 }
 
-/* Ours, or its own.  0 or -errno. */
-static int
-set_action(struct proc *p, struct thread *th, bool own)
+/* One of them, for the kernel, in the target, and in words: its address, or 0.
+ * From then on our handler hands on to the program's. */
+static uint64_t
+write_action(struct proc *p, bool own, uint64_t words[ACTION_WORDS])
 {
-	uint64_t words[ACTION_WORDS];
-	int64_t result = 0;
+	struct target *t = &p->space->target;
 
 	own_action(p, words);
+	p->trap_reset = false;
 	uint64_t addr = trapset_action(traps_of(p->space), words, own);
-	const uint64_t args[6] = { SIGTRAP, addr, 0, sizeof(*words) };
-	if (addr == 0)
-		return -ENOMEM;
-	int r = th != NULL ?
-	    remote_syscall(th, SYS_rt_sigaction, args, &result) :
-	    remote_syscall_in(p, SYS_rt_sigaction, args, &result);
+	if (addr != 0 &&
+	    t->ops->read(t, addr, words, ACTION_WORDS * sizeof(*words)) != 0)
+		return 0;
+	return addr;
+}
+
+/* The kernel's action in a thread becomes ours, or the program's own.  0 or
+ * -errno; what was there goes to old, if that is not NULL. */
+static int
+set_action(struct thread *th, bool own, uint64_t *old)
+{
+	struct proc *p = th->proc;
+	uint64_t words[ACTION_WORDS], addr = 0;
+
+	if (has_area(p)) {
+		addr = write_action(p, own, words);
+		if (addr == 0)
+			return -ENOMEM;
+	} else if (own) {
+		own_action(p, words);
+	} else {
+		memcpy(words, p->guard_action, sizeof(words));
+	}
+	/* What /proc tells of ours no longer tells what others have met. */
+	p->guard_losses++;
+	int r = sigtrap_call(th, addr, addr == 0 ? words : NULL, old);
 	if (r == 0)
-		r = (int)result;
-	LOG("trap", "%d: %s action: %d", (int)p->pid, own ? "its own" : "our",
+		memcpy(p->guard_action, words, sizeof(words));
+	LOG("trap", "%d: %s action: %d", (int)th->tid, own ? "its own" : "our",
 	    r);
 	return r;
 }
 
-static void
-begin_proc(struct proc *p)
+/* What the program does with SIGTRAP, which may be another thing than when we
+ * came to it; but not since it was executed.  0 or -errno. */
+static int
+learn(struct proc *p)
 {
-	if (p->guarded || p->guard_tried)
-		return;
-	p->guard_tried = true;
-	for (size_t i = 0;
-	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
-		sigtrap_save(p->threads.at[i]);
-	if (p->trap_ignored || (p->trap_caught && !p->trap_saved))
-		return;
-	p->guarded = set_action(p, NULL, false) == 0;
-	vec_foreach(th, &p->threads)
-		sigtrap_hide(*th);
+	struct thread *th = NULL;
+	int r = -EBUSY;
+
+	if (p->trap_saved && p->threads.len == 1 &&
+	    p->threads.at[0]->stop == EV_EXEC)
+		return 0;
+	while (r != 0 && (th = remote_next_in(p, th)) != NULL)
+		r = sigtrap_save(th);
+	return r;
 }
 
-void
-trapguard_begin(struct space *sp, uint64_t near)
+static int
+begin_proc(struct proc *p)
+{
+	struct thread *th = NULL;
+
+	if (p->guarded)
+		return 0;
+	int r = learn(p);
+	if (r != 0)
+		return r;
+	r = -EBUSY;
+	while (r != 0 && (th = remote_next_in(p, th)) != NULL)
+		r = set_action(th, false, NULL);
+	p->guarded = r == 0;
+	vec_foreach(each, &p->threads)
+		sigtrap_hide(*each);
+	return r;
+}
+
+/* The area is gone, and so is the handler in it. */
+static void
+lose(struct space *sp)
+{
+	trapset_lost(traps_of(sp));
+	vec_foreach(p, &sp->procs)
+		(*p)->guarded = false;
+}
+
+int
+trapguard_begin(struct space *sp, uint64_t near, bool bare, const char **why)
 {
 	struct trapset *ts = traps_of(sp);
-	bool first = trapset_area(ts) == 0;
+	int r = 0;
 
-	if (trapset_map(ts, near) != 0)
-		return;
-	/* A program can see the handler until the watch of its signals begins,
-	 * which is with the first probe.  The marker of the run-time linker
-	 * comes before: it is left to the guardian, but in a program that is
-	 * just starting, which looks at nothing yet and comes by there. */
-	if (sp->probed || sp->starting)
-		vec_foreach(p, &sp->procs)
-			begin_proc(*p);
-	if (first)
-		guardian_add(sp, trapset_area(ts));
+	*why = "the list of what is to be put back is gone from its memory";
+	if (!trapset_intact(ts)) {
+		if (!bare)
+			return -EFAULT;
+		lose(sp);
+	}
+	*why =
+	    "the guardian, a process that would put its text back, cannot be "
+	    "had";
+	r = guardian_add(sp, 0); /* it hears of it while the rest is done */
+	if (r != 0)
+		return r;
+	*why = "memory for the list of what is to be put back cannot be had";
+	r = trapset_map(ts, near);
+	if (r == -EPERM)
+		*why = "memory for the list of what is to be put back cannot "
+		       "be had: seccomp, or another rule, may forbid it";
+	if (r != 0)
+		return r;
+	*why = "a handler of SIGTRAP cannot be installed";
+	for (size_t i = 0; r == 0 && i < sp->procs.len; i++)
+		r = begin_proc(sp->procs.at[i]);
+	if (r != 0)
+		return r;
+	*why = "the guardian, a process that would put its text back, has no "
+	       "hold of it";
+	return guardian_has(sp, trapset_area(ts));
+}
+
+bool
+trapguard_may_pass(int error)
+{
+	switch (error) {
+	case -EBUSY:     /* no thread can make a call */
+	case -ESRCH:     /* the one that was asked has ended */
+	case -EFAULT:    /* the program has unmapped the area */
+	case -EPIPE:     /* the guardian has ended */
+	case -ETIMEDOUT: /* it has no processor */
+	case -EAGAIN: /* no more processes */ return true;
+	default: return false;
+	}
 }
 
 bool
@@ -122,54 +212,153 @@ trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
 	return true;
 }
 
-void
-trapguard_started(struct space *sp)
+/* Has an int3 that met a blocked SIGTRAP taken it from us?  The kernel then
+ * changes the handler alone. */
+static bool
+was_reset(
+    const uint64_t action[ACTION_WORDS], const uint64_t ours[ACTION_WORDS])
 {
-	if (!sp->starting)
-		return;
-	sp->starting = false;
-	if (sp->probed)
-		return;
-	vec_foreach(p, &sp->procs) {
-		trapguard_end(*p);
-		(*p)->guard_tried = false;
-	}
+	return action[ACTION_HANDLER] == (uint64_t)(uintptr_t)SIG_DFL &&
+	    memcmp(&action[ACTION_FLAGS], &ours[ACTION_FLAGS],
+		(ACTION_WORDS - 1) * sizeof(*ours)) == 0;
 }
 
-/* A change that the watch has not seen is the program's. */
-static bool
-is_ours(struct proc *p)
+void
+trapguard_executed(struct thread *th)
 {
-	uint64_t words[ACTION_WORDS];
+	uint64_t ignored[ACTION_WORDS] = { (uint64_t)(uintptr_t)SIG_IGN };
+	struct proc *p = th->proc;
 
-	if (p->space->sig_watched)
-		return true;
-	vec_foreach(th, &p->threads)
-		if (sigtrap_read(*th, words) == 0)
-			return words[ACTION_HANDLER] -
-			    trapset_area(traps_of(p->space)) <
-			    trap_code_size;
-	return false;
+	if (!p->ignore_due)
+		return;
+	p->ignore_due = false;
+	int r = sigtrap_call(th, 0, ignored, NULL);
+	if (r == 0)
+		sigtrap_becomes(p, ignored);
+	else
+		LOG("trap", "%d: SIGTRAP is not ignored any more: %s",
+		    (int)p->pid, strerror(-r));
+}
+
+bool
+trapguard_is_handler(const struct proc *p, uint64_t addr)
+{
+	return addr - trapset_area(traps_of(p->space)) < trap_code_size;
+}
+
+/* The same.  1: what was there is none of ours, and is recorded as the
+ * program's. */
+static int
+swap_action(struct thread *th, bool own)
+{
+	struct proc *p = th->proc;
+	uint64_t old[ACTION_WORDS] = { 0 }, ours[ACTION_WORDS];
+
+	memcpy(ours, p->guard_action, sizeof(ours));
+	int r = set_action(th, own, old);
+	if (r < 0 || trapguard_is_handler(p, old[ACTION_HANDLER]) ||
+	    was_reset(old, ours))
+		return r;
+	LOG("trap", "%d: its own action was in the place of ours", (int)p->pid);
+	sigtrap_becomes(p, old);
+	return 1;
 }
 
 void
 trapguard_end(struct proc *p)
 {
-	if (!p->guarded)
+	struct thread *th = NULL;
+
+	while (p->guarded && (th = remote_next_in(p, th)) != NULL) {
+		int r = swap_action(th, true);
+		if (r == 1) /* set in a way that nobody saw: it stays */
+			r = set_action(th, true, NULL);
+		p->guarded = r < 0;
+	}
+}
+
+bool
+trapguard_check(struct thread *th)
+{
+	struct proc *p = th->proc;
+	uint64_t now = sigtrap_now_ms();
+
+	if (!p->guarded ||
+	    now - p->guard_checked <
+		(p->space->sig_watched ? CHECK_MS : CHECK_UNSEEN_MS))
+		return true;
+	p->guard_checked = now;
+	if (swap_action(th, false) != 1)
+		return true;
+	p->space->sig_watched = false;
+	p->guarded = set_action(th, false, NULL) == 0;
+	p->super->unguarded++;
+	return false;
+}
+
+/* A new action that ignores the signal has pending ones thrown away. */
+static bool
+throws_away(const struct proc *p)
+{
+	struct proc_status st;
+
+	vec_foreach(th, &p->threads)
+		if (p->trap_ignored && procfs_status((*th)->tid, &st) == 0 &&
+		    (st.sig_pending & SIGBIT(SIGTRAP)) != 0)
+			return true;
+	return false;
+}
+
+void
+trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS])
+{
+	struct proc *p = th->proc;
+	uint64_t words[ACTION_WORDS];
+
+	sigtrap_becomes(p, action);
+	/* One that the marker's has met, and which is to be pending again. */
+	if (p->trap_ignored && th->sig == SIGTRAP)
+		th->sig = 0;
+	if (throws_away(p)) {
+		set_action(th, true, NULL);
+		set_action(th, false, NULL);
 		return;
-	if (!is_ours(p) || set_action(p, NULL, true) == 0)
-		p->guarded = false;
+	}
+	/* Where the program has no handler it does not matter which flags and
+	 * mask ours has; most handlers have those of the one before. */
+	if (has_area(p) && write_action(p, false, words) != 0 &&
+	    p->trap_caught &&
+	    memcmp(words, p->guard_action, sizeof(words)) != 0)
+		set_action(th, false, NULL);
+}
+
+void
+trapguard_delivers(struct thread *th)
+{
+	struct proc *p = th->proc;
+	uint64_t action[ACTION_WORDS];
+
+	/* The int3 of a thread that blocks it may have made it the end. */
+	if (p->trap_caught && sigtrap_is_reset(th))
+		trapguard_lost(th);
+	if (p->trap_reset)
+		write_action(p, false, action);
+	/* Our handler would hand it on to another's. */
+	if (p->guarded && !has_area(p))
+		p->guarded = set_action(th, true, NULL) < 0;
+	if (!p->trap_caught || !p->trap_saved ||
+	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) == 0)
+		return;
+	memcpy(action, p->trap_action, sizeof(action));
+	action[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_DFL;
+	sigtrap_becomes(p, action);
+	p->trap_reset = p->guarded;
 }
 
 void
 trapguard_lost(struct thread *th)
 {
 	struct proc *p = th->proc;
-	uint64_t now = sigtrap_now_ms();
 
-	if (!p->trap_caught && p->guard_losses++ >= AGAIN_FREE &&
-	    now - p->guard_again < AGAIN_MS)
-		return;
-	p->guard_again = now;
-	set_action(p, th, false);
+	p->guard_down = p->vfork_child || set_action(th, false, NULL) < 0;
 }

@@ -1,10 +1,11 @@
 /*
  * The handler of SIGTRAP that a target has for the time when we have been
- * killed (inject/trap/): when it is installed, when it gets out of the way.
+ * killed (inject/trap/): when it is installed, how it stays, when it goes.
  *
- * A program that sets, or only asks for, its action on SIGTRAP finds what it
- * left there: ours is taken away just before, and does not come back.  One that
- * ignores SIGTRAP keeps that, as an exec inherits it.
+ * It stands in the kernel as long as text is changed, whatever the program does
+ * with SIGTRAP itself: that is recorded (trap_... of struct proc), and what is
+ * the program's is handed on to it.  Its calls are answered by us (trapcall.h).
+ * One that is made in a way that nobody sees is found out by trapguard_check().
  */
 #ifndef TRACER_TRAPGUARD_H
 #define TRACER_TRAPGUARD_H
@@ -12,9 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct proc;
-struct space;
-struct thread;
+#include "tracer/proc.h"
 
 /*
  * [start, start + size) is the area of one who was killed.  If a process's
@@ -23,21 +22,44 @@ struct thread;
  */
 bool trapguard_inherit(struct proc *p, uint64_t start, uint64_t size);
 
-/* An int3 is about to be written, near `near'.  All threads of the space are
- * stopped.  Does nothing where it has been done, or cannot be. */
-void trapguard_begin(struct space *sp, uint64_t near);
+/*
+ * Text is about to be changed, near `near'.  All threads of the space are
+ * stopped.  0: the area that lists the changes, the handler in every process
+ * and the guardian are there and known to work.  Else an errno, and *why says
+ * which of them is not.  -EFAULT: the area is gone; another is made where no
+ * int3 stands any more (`bare').
+ */
+int trapguard_begin(
+    struct space *sp, uint64_t near, bool bare, const char **why);
 
-/* A program that was starting (space->starting) has started: without a probe it
- * needs no handler. */
-void trapguard_started(struct space *sp);
+/* Is that a matter of the moment? */
+bool trapguard_may_pass(int error);
 
-/* A process is let go, or is about to look at the action itself: its own
- * again.  Its threads are stopped. */
+/* A process is let go: its own again.  Its threads are stopped. */
 void trapguard_end(struct proc *p);
 
+/* The program's own action is another from now on; th is stopped. */
+void trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS]);
+
+/* Is that an address of our handler's? */
+bool trapguard_is_handler(const struct proc *p, uint64_t addr);
+
+/* A SIGTRAP that is the program's own is about to be delivered: with
+ * SA_RESETHAND that changes its action. */
+void trapguard_delivers(struct thread *th);
+
+/* A thread is stopped at EV_EXEC: the new program ignores SIGTRAP if the old one
+ * did, in the place of which the kernel had our handler. */
+void trapguard_executed(struct thread *th);
+
+/* Now and then, at a hit: is our handler still there?  False: it was not, for
+ * some time, which super->unguarded counts, and is back (process->guarded); the
+ * program's action is known again. */
+bool trapguard_check(struct thread *th);
+
 /* The kernel has made the action SIG_DFL for an int3 that came while SIGTRAP
- * was blocked.  Puts ours back; not at every hit of a thread that blocks it,
- * which our handler could not help anyway. */
+ * was blocked.  Puts ours back; not in a vfork child, which blocks everything
+ * and asks for the action on every signal (posix_spawn()), and is gone soon. */
 void trapguard_lost(struct thread *th);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
+#include "dlang/base/show.h"
 
 static const char *const tag_names[] = {
 #define DIAG_TAG(name) #name,
@@ -38,15 +39,17 @@ int
 diag_verror(struct diags *d, enum diag_tag tag, const struct span *at,
     const char *fmt, va_list ap)
 {
-	char *text;
+	struct str text = { 0 }, shown = { 0 };
 
 	if (d->any)
 		return -EINVAL;
-	if (vasprintf(&text, fmt, ap) < 0)
-		base_panic("out of memory");
+	str_vprintf(&text, fmt, ap);
+	show_add(&shown, SHOW_TEXT, str_c(&text), text.len);
+	str_fini(&text);
 	d->any = true;
-	d->first =
-	    (struct diag){ .tag = tag, .context = d->context, .text = text };
+	d->first = (struct diag){
+		.tag = tag, .context = d->context, .text = str_take(&shown)
+	};
 	if (at != NULL)
 		d->first.span = *at;
 	return -EINVAL;

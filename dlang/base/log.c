@@ -9,6 +9,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "dlang/base/show.h"
+
+/* Longer messages are cut. */
+#define LINE 1024
+
 static bool log_everything;
 
 void
@@ -48,11 +53,17 @@ log_on(const char *category)
 void
 log_print(const char *category, const char *fmt, ...)
 {
+	char text[LINE], shown[LINE * SHOW_BYTES + 1], *to = shown;
 	va_list ap;
+	size_t len;
 
-	fprintf(stderr, "%s DEBUG %ld: ", category, (long)time(NULL));
+	/* On the stack: it may be memory that there is none of. */
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	for (const char *s = text; *s != '\0'; to += len)
+		s += show_next(SHOW_NAME, s, strlen(s), to, &len);
+	*to = '\0';
+	fprintf(
+	    stderr, "%s DEBUG %ld: %s\n", category, (long)time(NULL), shown);
 }

@@ -7,9 +7,10 @@
  *	chunk 1   struct trap_area | entries ...            (chunk 0's `next')
  *
  * Written by the tracer through /proc/PID/mem (inject/trapset.c), read by the
- * handler, and by the guardian (tracer/guardian.c).  Entries are written before
- * `count' is raised, and count before any of their int3s.  Addresses of the
- * target are numbers.
+ * handler, and by whoever puts back what a dead tracer has left: its guardian
+ * (tracer/guardian.c), or the next tracer (tracer/leftover.c).  Entries are
+ * written before `count' is raised, and count before any of their int3s.
+ * Addresses of the target are numbers.
  */
 #ifndef INJECT_TRAP_AREA_H
 #define INJECT_TRAP_AREA_H
@@ -32,11 +33,13 @@ enum trap_kind {
 	TRAP_TEXT,      /* an int3 at addr; saved is the program's byte */
 	TRAP_SLOTS,     /* size bytes of slots at addr */
 	TRAP_SEMAPHORE, /* the 16-bit counter at addr was raised by one */
+	TRAP_MASK,      /* thread number addr blocks SIGTRAP, but its mask, of
+			 * which these are the low 32 bits, does not say so */
 };
 
 struct trap_entry {
 	uint64_t addr;
-	uint32_t size; /* TRAP_SLOTS */
+	uint32_t size; /* TRAP_SLOTS, TRAP_MASK */
 	uint8_t kind;  /* enum trap_kind */
 	uint8_t saved; /* TRAP_TEXT */
 	uint8_t pad[2];
@@ -44,10 +47,19 @@ struct trap_entry {
 
 struct trap_area {
 	uint64_t magic;
-	uint64_t next;    /* address of another chunk, or 0 */
-	uint32_t first;   /* offset of the first entry */
-	uint32_t count;   /* entries that count */
-	uint64_t size;    /* of the chunk, bytes */
+	uint64_t next;  /* address of another chunk, or 0 */
+	uint32_t first; /* offset of the first entry */
+	uint32_t count; /* entries that count */
+	uint64_t size;  /* of the chunk, bytes */
+	/* Of the first chunk.  Everything has been put back: no int3 is left,
+	 * no semaphore raised.  And who is to do that if the tracer dies: a
+	 * process, by its number and when it began (field 22 of its stat). */
+	uint32_t mended;
+	uint32_t keeper;
+	uint64_t keeper_since;
+	uint32_t alone; /* some places are in memory that the program itself
+			 * may write: byte by byte, never what is between */
+	uint32_t pad;
 	uint64_t handler; /* offset of the handler, of what it returns to */
 	uint64_t restorer;
 	/* The action that ours stands for: what the handler does with a SIGTRAP

@@ -3,14 +3,14 @@
  *
  * As long as the tracer lives it sees every SIGTRAP first and delivers only
  * those that are the program's own: they are handed on.  When it has been
- * killed, an int3 of its comes here.  The byte that belongs there is put back,
- * through /proc/self/mem as text is not writable, and the thread goes on from
- * the instruction.
+ * killed, an int3 of its comes here.  The bytes that belong there and in all
+ * other places are put back, through /proc/self/mem as text is not writable, and
+ * the thread goes on from the instruction.
  *
  *	si_code TRAP_DONE	the tracer was about to let the thread go on:
  *				with these registers, if they are set already
  *	pc in a slot		the same; slots need no mark
- *	int3 of ours		the byte back, pc back
+ *	int3 of ours		all bytes back, pc back
  *	TRAP_HWBKPT		a debug register that the tracer has left
  *	else			the program's own
  *
@@ -44,6 +44,7 @@
 #define NR_restart 219
 #define NR_tgkill  234
 #define O_RDWR_CLX 02000002
+#define O_CLX      02000000
 #define PROT_RX    5
 #define PROT_RWX   7
 
@@ -56,7 +57,8 @@
 #define SW_BYTES 464
 #define SW_MAGIC 0x46505853
 
-void trap_handle(int sig, siginfo_t *si, void *ucontext);
+uint64_t trap_look(int sig, const siginfo_t *si, ucontext_t *uc);
+extern void trap_handle(void);
 extern void trap_restore(void);
 
 /* The linker puts it at 0, and the numbers are offsets. */
@@ -65,6 +67,29 @@ __attribute__((section(".area"), used)) struct trap_area trap_area = {
 	.handler = (uint64_t)&trap_handle,
 	.restorer = (uint64_t)&trap_restore,
 };
+
+/*
+ * The program's own handler is jumped to, as if the kernel had called it: the
+ * area may be unmapped while it runs, and backtraces do not show us.
+ */
+asm(".pushsection .text\n"
+    "	.globl trap_handle\n"
+    "	.hidden trap_handle\n"
+    "	.type trap_handle, @function\n"
+    "trap_handle:\n"
+    "	pushq %rdi\n"
+    "	pushq %rsi\n"
+    "	pushq %rdx\n"
+    "	call trap_look\n"
+    "	popq %rdx\n"
+    "	popq %rsi\n"
+    "	popq %rdi\n"
+    "	testq %rax, %rax\n"
+    "	jz 1f\n"
+    "	jmp *%rax\n"
+    "1:	ret\n"
+    "	.size trap_handle, . - trap_handle\n"
+    ".popsection\n");
 
 /* These bytes are how unwinders know a signal's frame. */
 asm(".pushsection .text\n"
@@ -111,24 +136,88 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
-/* Somebody else, the guardian say, may have been quicker. */
+/* Every place of a chunk, the last first.  What is not mapped any more is not
+ * looked at. */
+static void
+heal_chunk(long mem, const struct trap_area *a)
+{
+	const struct trap_entry *begin =
+	    (const void *)((uintptr_t)a + a->first);
+	uint8_t byte;
+
+	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
+		if (e->kind == TRAP_TEXT &&
+		    sys(NR_pread, mem, (long)&byte, 1, (long)e->addr) == 1 &&
+		    byte == INT3)
+			sys(NR_pwrite, mem, (long)&e->saved, 1, (long)e->addr);
+}
+
+/* The markers of calls that change SIGTRAP's action or a mask, which are among
+ * the first places, are the last to go: who makes one is here then, and not on
+ * his way to an int3 that would kill him. */
+static void
+heal_all(long mem)
+{
+	for (const struct trap_area *a = (const void *)trap_area.next;
+	     a != NULL; a = (const void *)a->next)
+		heal_chunk(mem, a);
+	heal_chunk(mem, &trap_area);
+}
+
+/* All int3s that this process may write to.  False: none. */
+static bool
+heal_memory(void)
+{
+	static const char mem[] = "/proc/self/mem";
+	long fd = sys(NR_open, (long)mem, O_RDWR_CLX, 0, 0);
+
+	if (fd < 0)
+		return false;
+	heal_all(fd);
+	sys(NR_close, fd, 0, 0, 0);
+	return true;
+}
+
+/* Is there still a tracer, to whom the int3s belong?  By the line
+ * "TracerPid:\t0" of the thread's status. */
+static bool
+is_traced(void)
+{
+	static const char status[] = "/proc/thread-self/status",
+			  word[] = "\nTracerPid:\t";
+	char text[512];
+	long fd = sys(NR_open, (long)status, O_CLX, 0, 0);
+
+	if (fd < 0)
+		return true;
+	long n = sys(NR_pread, fd, (long)text, sizeof(text), 0);
+	sys(NR_close, fd, 0, 0, 0);
+	for (long at = 0, i; at + (long)sizeof(word) <= n; at++) {
+		for (i = 0; i < (long)sizeof(word) - 1; i++)
+			if (text[at + i] != word[i])
+				break;
+		if (i == (long)sizeof(word) - 1)
+			return text[at + i] != '0';
+	}
+	return true;
+}
+
+/*
+ * Somebody else, the guardian say, may have been quicker.  If not all int3s go
+ * at once: the thread may be about to block SIGTRAP, or to set its action, and
+ * then the next one would kill it.
+ */
 static void
 heal(const struct trap_entry *e)
 {
-	static const char mem[] = "/proc/self/mem";
 	volatile uint8_t *at = (volatile uint8_t *)e->addr;
 	uint8_t saved = e->saved;
 	long page = (long)(e->addr & ~(PAGE - 1));
 
 	if (*at != INT3)
 		return;
-	long fd = sys(NR_open, (long)mem, O_RDWR_CLX, 0, 0);
-	if (fd >= 0) {
-		sys(NR_pwrite, fd, (long)&saved, 1, (long)e->addr);
-		sys(NR_close, fd, 0, 0, 0);
-		if (*at != INT3)
-			return;
-	}
+	if (heal_memory() && *at != INT3)
+		return;
 	/* No /proc here, or no descriptors. */
 	if (sys(NR_mprot, page, PAGE, PROT_RWX, 0) == 0) {
 		*at = saved;
@@ -141,22 +230,24 @@ heal(const struct trap_entry *e)
 
 /* As if we were not here.  The default is to die of it, which is done by the
  * same signal once more, after the return. */
-static void
-hand_on(int sig, siginfo_t *si, void *ucontext)
+static uint64_t
+hand_on(int sig, const siginfo_t *si)
 {
 	const uint64_t none[4] = { 0 };
 	uint64_t old = trap_area.old_handler;
 
-	if (old > 1) {
-		((void (*)(int, siginfo_t *, void *))old)(sig, si, ucontext);
-		return;
-	}
+	/* In there SIGTRAP may be blocked, and an int3 would be the end. */
+	if (!is_traced())
+		heal_memory();
+	if (old > 1)
+		return old;
 	/* A forced one does not care that it is ignored. */
 	if (old == 1 && si->si_code <= 0)
-		return;
+		return 0;
 	sys(NR_action, sig, (long)none, 0, 8);
 	sys(NR_tgkill, sys(NR_getpid, 0, 0, 0, 0), sys(NR_gettid, 0, 0, 0, 0),
 	    sig, 0);
+	return 0;
 }
 
 /* What the kernel would have to undo but for the registers: a shadow stack, an
@@ -254,18 +345,17 @@ is_ours(const siginfo_t *si, greg_t *rip)
 	return true;
 }
 
-void
-trap_handle(int sig, siginfo_t *si, void *ucontext)
+/* Who handles it: a handler of the program's, or 0: it has been. */
+__attribute__((used)) uint64_t
+trap_look(int sig, const siginfo_t *si, ucontext_t *uc)
 {
-	ucontext_t *uc = ucontext;
 	greg_t *regs = uc->uc_mcontext.gregs;
 
-	if (!is_ours(si, &regs[REG_RIP])) {
-		hand_on(sig, si, ucontext);
-		return;
-	}
+	if (!is_ours(si, &regs[REG_RIP]))
+		return hand_on(sig, si);
 	const uint8_t *insn = (const uint8_t *)regs[REG_RIP];
 	if (regs[REG_RAX] == NR_restart && insn[0] == 0x0f && insn[1] == 0x05 &&
 	    only_registers(uc))
 		call_again(uc);
+	return 0;
 }

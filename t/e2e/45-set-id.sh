@@ -106,4 +106,27 @@ dt_nobody -n "$count" -c "$tmp/uid -u"
 is "launched: status" "$status" 1
 has "$tmp/err" '^dtrap: failed to trace .*: it is a set-id program'
 hasnt "$tmp/out" '65534'
+
+# Made to be such a program itself, it does nothing at all.
+refuses() {
+	"${nobody[@]}" timeout -k 5 60 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$*: status" $? 1
+	is "$*: output" "$(cat "$tmp/out")" ""
+	has "$tmp/err" '^[a-z]*: not run with rights that its user does not have'
+	is "$*: messages" "$(wc -l <"$tmp/err")" 1
+}
+cp "$DTRAP" "$tmp/dtrap"
+cp "$PLOCKSTAT" "$tmp/plockstat"
+for mode in 4755 2755; do
+	chmod $mode "$tmp/dtrap" "$tmp/plockstat"
+	refuses "$tmp/dtrap" -V
+	refuses "$tmp/dtrap" -qn 'BEGIN { trace(uid); exit(0); }'
+	refuses "$tmp/plockstat" -V
+done
+chmod 755 "$tmp/dtrap"
+if command -v setcap >/dev/null && setcap cap_sys_ptrace+ep "$tmp/dtrap"; then
+	refuses "$tmp/dtrap" -V
+	setcap -r "$tmp/dtrap"
+fi
+"${nobody[@]}" "$tmp/dtrap" -V >"$tmp/out" || wrong "without rights: refused"
 finish

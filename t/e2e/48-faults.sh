@@ -116,10 +116,13 @@ forked() {
 	fi
 }
 
-# run HOW KNOB N: false when there were not so many.
+# run HOW KNOB N: false when there were not so many.  Without memory for the list
+# of what is to be put back nothing is changed, unless one insists.
 run() {
-	$1 "$2:$3${AND:-}" "${with[@]}" \
-	    env DTRAP_DEBUG=fault DTRAP_FAIL="$2:$3${AND:-}" "$DTRAP"
+	local option=()
+	[[ ${AND:-} != *map* ]] || option=(DTRACE_OPT_UNPROTECTED=1)
+	$1 "$2:$3${AND:-}" "${with[@]}" env DTRAP_DEBUG=fault "${option[@]}" \
+	    DTRAP_FAIL="$2:$3${AND:-}" "$DTRAP"
 	grep -q "^fault DEBUG.* $2: this one" "$tmp/err"
 }
 
@@ -161,14 +164,15 @@ for how in attached launched; do
 	LONG=11 AND=,map:1 from $how alloc half
 done
 
-# Descriptors.  Three are its standard files.
+# Descriptors, as many as the word behind this says.  Three are its standard files.
+# shellcheck disable=SC2016 # for the inner shell
+files=(bash -c 'ulimit -n $1; shift; exec "$@"' -)
 script=$few
 fds() {
 	local how=$1
 	enough=4
-	# shellcheck disable=SC2016 # $@ is for the inner shell
-	until $how "descriptors:$enough" bash -c 'ulimit -n $1; shift
-	    exec "$@"' - $enough "$DTRAP" && [ "$status" = 0 ]; do
+	until $how "descriptors:$enough" "${files[@]}" $enough "$DTRAP" &&
+	    [ "$status" = 0 ]; do
 		has "$tmp/err" ' more files can be opened'
 		enough=$((enough + 1))
 		[ $enough -lt 60 ] || break
@@ -182,25 +186,25 @@ fds launched
 # Children, also those that no descriptor was left for.
 first=$((late * 3 / 4)) came=
 LONG=3 AND=,map:1 from forked alloc 29 $first
-# shellcheck disable=SC2016
-with=(bash -c 'ulimit -n $1; shift; exec "$@"' - $((enough + 1)))
+with=("${files[@]}" $((enough + 1)))
 first=$((late * 3 / 4)) came=
 LONG=3 AND=,map:1 from forked alloc 29 $first
 with=()
 
+# back WHAT KIND N COMMAND...: N children of hotcool's, and all come back.
+back() {
+	local what=$1 kind=$2 n=$3
+	shift 3
+	runs "$family" "$(quote "$bin/hotcool" "$kind" "$n")" \
+	    "${files[@]}" 30 "$@" "$DTRAP"
+	is "$what" "$all" "$n came back"$'\n'"status 0"
+}
+
 # Each process that is followed takes one: those for whom there was none left
 # get their own text back, too, when they are let go.
-# shellcheck disable=SC2016
-children=$(ulimit -n 30; timeout 60 "$DTRAP" -q -o "$tmp/out" \
-    -n "$family" \
-    -c "$(quote "$bin/hotcool" forks 50)" 2>"$tmp/err")
-is "children: status" "$?" 0
-is "children" "$children" '50 came back'
+back children forks 50
 
 # One that sleeps when it is let go writes nothing for us, and nothing in it helps.
-# shellcheck disable=SC2016
-children=$(ulimit -n 30; DTRAP_FAIL=map:1 timeout 60 "$DTRAP" -q -o "$tmp/out" \
-    -n "$family" -c "$(quote "$bin/hotcool" sleepers 20)" 2>"$tmp/err")
-is "children that sleep: status" "$?" 0
-is "children that sleep" "$children" '20 came back'
+back "children that sleep" sleepers 20 \
+    env DTRACE_OPT_UNPROTECTED=1 DTRAP_FAIL=map:1
 finish

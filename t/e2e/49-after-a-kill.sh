@@ -19,11 +19,8 @@ ends_at() {
 	is "$what, $point: the tracer's end" $? 137
 }
 
-# goes_on WHAT: victim, as t, still works, and comes to its own end.
-goes_on() {
-	(trap '' PIPE; tell t progress) 2>/dev/null # it may have gone
-	line t '^progress'
-	is "$1: progress" "$line" 'progress ok wrong 0'
+# ends_well WHAT: victim or busy, as t, comes to its own end.
+ends_well() {
 	close_in t
 	line t '^done'
 	is "$1: results" "$line" 'done wrong 0'
@@ -55,21 +52,39 @@ for what in threads found; do
 	left_in "$p" >"$tmp/after"
 	same "$what: before and afterwards" "$tmp/before" "$tmp/after"
 	case $what in
-	threads)
-		close_in t
-		line t '^done'
-		is "$what: results" "$line" 'done wrong 0'
-		;;
+	threads) ends_well "$what" ;;
 	found)
 		tell t go
 		line t '^ready'
 		has "$tmp/t.out" '^raised: .* traps 1$'
 		tell t go
+		end t
+		is "$what: the program's end" "$status" 0
 		;;
 	esac
-	end t
-	is "$what: the program's end" "$status" 0
 done
+
+# One whose threads get signals all the time stands still while what was left is
+# taken away; the guardian has come to its end by then.
+start t "$bin/restless" 8
+line t '^ready'
+p=${pid[t]}
+left_in "$p" >"$tmp/before"
+text_of "$p" >"$tmp/text.before"
+for _ in 1 2 3 4; do
+	ends_at signals commit-end:1 -n 'BEGIN { n = 1; }'
+	until text_of "$p" | grep -v ' (anonymous) ' |
+	    cmp -s - "$tmp/text.before"; do
+		:
+	done
+	dt -q -n 'BEGIN { exit(0); }' -p "$p"
+	is "signals: status" "$status" 0
+	left_in "$p" >"$tmp/after"
+	same "signals: before and afterwards" "$tmp/before" "$tmp/after"
+done
+close_in t
+end t
+is "signals: the program's end" "$status" 0
 
 # Threads that sleep in slots, or are about to run one, when these are unmapped:
 # they are out of them by then.  The rest is what a slot has no use for.
@@ -80,7 +95,10 @@ for point in clean-handler clean-end clean-end clean-end clean-end; do
 	ends_at slots "$point:1" -n 'pid$target:a.out:work:,
 	    pid$target:a.out:checked_call:,pid$target:a.out:recurse:
 	    { @ = count(); } tick-50ms { exit(0); }'
-	goes_on "slots, $point"
+	tell t progress
+	line t '^progress'
+	is "slots, $point: progress" "$line" 'progress ok wrong 0'
+	ends_well "slots, $point"
 done
 
 # Threads that block every signal, SIGTRAP with it: no handler would help one
@@ -97,11 +115,7 @@ for point in hit-regs:50 hit-moved:200 resume-set:300 clean-begin:1; do
 	grep -q '^SigBlk:.*fffe7ffbfeff' "/proc/${pid[t]}/status" ||
 		wrong "blocked: nothing is"
 	ends_at blocked "$point" -n "$hot $ends"
-	close_in t
-	line t '^done'
-	is "blocked, $point: results" "$line" 'done wrong 0'
-	end t
-	is "blocked, $point: the program's end" "$status" 0
+	ends_well "blocked, $point"
 done
 
 # A call that waits is made again after a stop, and the instruction has a probe

@@ -1,17 +1,18 @@
 #!/bin/bash
 # A process that may not map memory, on pain of an error or of death: it is
-# traced all the same, or refused with that reason; in any case it lives on as
-# it was.
+# refused with that reason, as nothing would protect it, unless one insists; in
+# any case it lives on as it was.
 . "${0%/*}/lib.sh"
 
 for how in errno kill; do
+for insist in '' '-x unprotected'; do
 	start box "$bin/sandbox" $how
 	line box '^(ready|no seccomp)'
 	[ "${line#no}" = "$line" ] || skip "$line"
 	text_of "${pid[box]}" >"$tmp/before"
-	# shellcheck disable=SC2016
+	# shellcheck disable=SC2016,SC2086
 	start_null dt "$DTRAP" -q -x switchrate=5ms \
-	    -n 'BEGIN { printf("armed\n"); }' \
+	    $insist -n 'BEGIN { printf("armed\n"); }' \
 	    -n 'pid$target:a.out:work:entry { @e = count(); }
 	    pid$target:a.out:work:return { @r = count(); }
 	    END { printa("entry %@d\n", @e); printa("return %@d\n", @r); }' \
@@ -26,12 +27,13 @@ for how in errno kill; do
 		is "$how: status" "$status" 0
 		has "$tmp/dt.out" '^entry 10$'
 		has "$tmp/dt.out" '^return 10$'
-		echo "$how: traced"
+		[ -n "$insist" ] || wrong "$how: traced without protection"
+		has "$tmp/dt.err" "^dtrap: pid ${pid[box]} is traced without protection: .*seccomp"
 	else
 		end dt
 		is "$how: status" "$status" 1
 		has "$tmp/dt.err" "^dtrap: .*${pid[box]}.*seccomp"
-		echo "$how: refused"
+		[ -z "$insist" ] || wrong "$how: refused"
 		tell box go
 		line box '^worked'
 	fi
@@ -46,5 +48,6 @@ for how in errno kill; do
 	end box
 	is "$how: status of the target" "$status" 0
 	has "$tmp/box.out" '^end$'
+done
 done
 finish

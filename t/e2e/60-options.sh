@@ -173,6 +173,16 @@ dt -q -n 'BEGIN { printf("%d\n", $target == $1); exit(0); }' -p $$ $$
 has "$tmp/out" '^1$'
 kill -0 $$ || fail "dead"
 
+# -v: how long a process stood still.  Its first stop is that of the attaching.
+start sleeper sleep 1000
+dt -v -n 'BEGIN { exit(0); }' -p "${pid[sleeper]}"
+is "-v: status" "$status" 0
+is "-v: longest stop" \
+    "$(grep -cE '^dtrap: longest stop: [0-9]+\.[0-9]{3} ms$' "$tmp/err")" 1
+hasnt "$tmp/err" 'longest stop: 0\.000 ms'
+dt -n 'BEGIN { exit(0); }' -p "${pid[sleeper]}"
+hasnt "$tmp/err" 'longest stop'
+
 # -v: what is promised of each probe.
 dt -l -v -n BEGIN
 is "-l -v: status" "$status" 0

@@ -110,33 +110,103 @@ END
 is measured "$(cat "$tmp/measured")" \
     '5 histograms @s: 51 in 4 stacks @: 99 in 3 stacks'
 
-# Whatever is there and no file stays; what cannot be made is said.
+# What cannot be made is said.
+reports() {
+	dt -q -x report="$1" -n 'BEGIN { printf("text\n"); exit(0); }'
+	is "$1: status" "$status" "$2"
+}
 refused() {
-	dt -q -x report="$1" -n 'BEGIN { @[ustack()] = count(); exit(0); }'
-	is "$1: status" "$status" 1
+	reports "$1" 1
 	has "$tmp/err" "^dtrap: failed to write report '$1': $2\$"
 }
-echo precious >"$tmp/precious"
-ln -s precious "$tmp/link.svg"
-ln -s nowhere "$tmp/dangling.svg"
+empty='>No stack and no quantization was recorded'
+whole() {
+	is "$1: begins" "$(head -c 5 "$1")" '<?xml'
+	is "$1: ends" "$(tail -n 1 "$1")" '</svg>'
+	has "$1" "$empty"
+}
 mkdir "$tmp/dir"
 mkfifo "$tmp/fifo"
-for f in link.svg dangling.svg dir fifo; do
-	refused "$tmp/$f" 'Not a regular file'
-done
+refused "$tmp/dir" 'Is a directory'
+refused "$tmp/fifo" 'No such device or address'
 refused "$tmp/none/x.svg" 'No such file or directory'
 refused "/proc/self/x.svg" '.*'
-is "behind the link" "$(cat "$tmp/precious")" precious
-[ -e "$tmp/nowhere" ] && wrong "written through a link"
+# Links and fifos are written to, as they are.
+seq 10000 >"$tmp/behind"
+chmod 600 "$tmp/behind"
+ln -s behind "$tmp/link.svg"
+ln -s nowhere "$tmp/dangling.svg"
+inode=$(stat -c %i "$tmp/behind")
+reports "$tmp/link.svg" 0
+whole "$tmp/behind"
+is "behind the link" "$(stat -c '%i %a' "$tmp/behind")" "$inode 600"
+reports "$tmp/dangling.svg" 0
+whole "$tmp/nowhere"
+is "links" "$(readlink "$tmp/link.svg" "$tmp/dangling.svg" | paste -sd ' ')" \
+    'behind nowhere'
+cat "$tmp/fifo" >"$tmp/read" &
+reader=$!
+exec 7>"$tmp/fifo" # once it reads
+reports "$tmp/fifo" 0
+exec 7>&-
+wait "$reader"
+whole "$tmp/read"
+# /dev/stdout: behind the text, whether it is a pipe or a file, and that is not
+# begun anew.
+for to in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+	{
+		echo before
+		reports $to 0
+		cat "$tmp/out"
+		"$DTRAP" -q -x report=$to -n 'BEGIN { printf("text\n"); exit(0); }'
+		echo after
+	} >"$tmp/both"
+	is "$to: status" "$(grep -cE '^(before|text|after)$' "$tmp/both")" 4
+	is "$to: pictures" "$(grep -c "$empty" "$tmp/both")" 2
+	is "$to: order" "$(grep -nE '^(text|</svg>)$' "$tmp/both" |
+	    cut -d: -f2 | paste -sd ' ')" 'text </svg> text </svg>'
+done
+is "a pipe" "$("$DTRAP" -q -x report=/dev/stdout -n 'BEGIN { printf("text\n");
+    exit(0); }' | grep -cE '^(text|</svg>)$')" 2
+"$DTRAP" -q -o "$tmp/o" -x report="$tmp/o" -n 'BEGIN { printf("text\n"); exit(0); }'
+has "$tmp/o" '^text$'
+has "$tmp/o" "$empty"
 is "left over" "$(find "$tmp" -name "*report-*")" ""
 # A file is replaced, not written into.
 echo old >"$tmp/old.svg"
+chmod 604 "$tmp/old.svg"
 ln "$tmp/old.svg" "$tmp/other"
 (umask 027 && cd "$tmp" && "$DTRAP" -q -x report=old.svg -n 'BEGIN { exit(0); }' \
     >/dev/null 2>&1) || wrong "relative"
 is "other" "$(cat "$tmp/other")" old
-is "mode" "$(stat -c %a "$tmp/old.svg")" 640
-has "$tmp/old.svg" 'No stack and no quantization was recorded'
+is "mode" "$(stat -c %a "$tmp/old.svg")" 604
+whole "$tmp/old.svg"
+(umask 027 && cd "$tmp" && "$DTRAP" -q -x report=new.svg -n 'BEGIN { exit(0); }' \
+    >/dev/null 2>&1) || wrong "new"
+is "mode of a new one" "$(stat -c %a "$tmp/new.svg")" 640
+# The owner's it remains: replaced by root, written into by who may do that
+# alone, in a directory that others can come by.
+owner=(setpriv --reuid 65534 --regid 65533 --clear-groups)
+if [ "$(id -u)" = 0 ] && "${owner[@]}" test -x "$DTRAP"; then
+	mine=$tmp
+	tmp=$(mktemp -d /tmp/dtrap-e2e.XXXXXX) || exit 2
+	chmod 711 "$tmp"
+	seq 10000 >"$tmp/new.svg"
+	chmod 600 "$tmp/new.svg"
+	chown 65534:65533 "$tmp/new.svg"
+	reports "$tmp/new.svg" 0
+	whole "$tmp/new.svg"
+	is "owner" "$(stat -c '%u:%g %a' "$tmp/new.svg")" '65534:65533 600'
+	seq 10000 >"$tmp/new.svg"
+	inode=$(stat -c %i "$tmp/new.svg")
+	"${owner[@]}" "$DTRAP" -q -x report="$tmp/new.svg" -n 'BEGIN { exit(0); }' \
+	    >/dev/null 2>"$tmp/err" || wrong "as the owner: $(cat "$tmp/err")"
+	is "in place" "$(stat -c '%i %u:%g %a' "$tmp/new.svg")" \
+	    "$inode 65534:65533 600"
+	whole "$tmp/new.svg"
+	rm -rf "$tmp"
+	tmp=$mine
+fi
 # The script's own status stays when all is well.
 dt -q -x report="$tmp/old.svg" -n 'BEGIN { exit(3); }'
 is "exit" "$status" 3

@@ -150,7 +150,7 @@ assert culprit["total_ns"] >= int(truth["held"]), (culprit, truth)
 P
 
 # It lets go in the middle: everybody goes on to the end.
-start contend "$bin/contend" mutex 200 wait
+start contend "$bin/contend" mutex 200 last
 line contend ready
 # shellcheck disable=SC2016 # the shell's own
 start_null plock sh -c 'exec "$0" -v -p "$1" 2>&1' "$PLOCKSTAT" \
@@ -161,6 +161,8 @@ while [ "$(state "${pid[contend]}")" != S ]; do :; done
 kill -INT "${pid[plock]}"
 end plock
 is "status after SIGINT" "$status" 0
+line contend ready
+tell contend on
 line contend '^count 1600'
 end contend
 is "contend, let go" "$status" 0

@@ -28,10 +28,11 @@ asleep() {
 	done
 }
 
-# By every door, while threads wait: also by the emergency exit.
+# By every door, while threads wait: also by the emergency exit.  The lock of the
+# last round is held until we say so, or it might end before we have looked.
 for signal in INT TERM ABRT SEGV; do
 	for what in -C -A; do
-		start contend "$bin/contend" mutex 30 wait
+		start contend "$bin/contend" mutex 30 last
 		line contend ready
 		p=${pid[contend]}
 		text_of "$p" | grep -v anonymous >"$tmp/before"
@@ -47,6 +48,8 @@ for signal in INT TERM ABRT SEGV; do
 		# What displaced instructions ran in stays after an emergency.
 		text_of "$p" | grep -v anonymous >"$tmp/after"
 		same "$what $signal: text" "$tmp/before" "$tmp/after"
+		line contend ready
+		tell contend on
 		line contend '^count 240'
 		end contend
 		is "$what $signal: status of contend" "$status" 0

@@ -66,6 +66,18 @@ has "$tmp/out" '^ +work-memory`main\+'
 script dwatch -o "$tmp/file" -c "$files" openat
 is "-o" "$(grep -c openat "$tmp/file")" 5
 
+# Names of the process are no D, whatever they look like.
+need objcopy
+# shellcheck disable=SC2016
+objcopy --redefine-sym grown='grown entry
+ 1 BEGIN{printf("INJECTED");}pid$target work-memory main' \
+    --redefine-sym kept='kept"%s\$1' "$bin/work-memory" "$tmp/work-memory"
+script dwatch -c "$tmp/work-memory 1 1" 'a.out:grown*,a.out:kept*'
+hasnt "$tmp/out" INJECTED
+is "kept" "$(grep -cF ': kept??s??1(' "$tmp/out")" 1
+script dwatch -d -c "$tmp/work-memory 1 1" 'a.out:grown*'
+hasnt "$tmp/out" 'BEGIN\{'
+
 # Chosen by its command line among those that are there: its child, too.
 need_attach
 start chosen sh -c "echo ready; read x; cat $tmp/d/there >/dev/null; exec sleep 1000" "dwatch-$$"

@@ -63,6 +63,17 @@ go_on() {
 	echo "status $status" >>"$tmp/$1.out"
 }
 
+# start_traced ARGS...: start_dt, of what may be a process that can map no memory:
+# that is refused, with the reason, until one insists.
+start_traced() {
+	start_null dt "$DTRAP" -x switchrate=5ms \
+	    -n 'BEGIN { printf("armed\n"); }' "$@"
+	until_line dt '^.*armed$' && return
+	end dt
+	has "$tmp/dt.err" 'cannot be protected .*(seccomp|Cannot allocate memory).*-x unprotected'
+	start_dt dt -x unprotected "$@"
+}
+
 # attached NAME PROBES: by -p, before it begins, or in the middle where it waits
 # for us there.
 attached() {
@@ -78,7 +89,7 @@ attached() {
 
 	start traced "$behave" $how "$name"
 	until_line traced '^ready' || fail "$name does not get ready"
-	start_dt dt -Z -q -n "$probes { @hits = count(); }" -p "${pid[traced]}"
+	start_traced -Z -q -n "$probes { @hits = count(); }" -p "${pid[traced]}"
 	let_go() {
 		kill -INT "${pid[dt]}" 2>/dev/null
 		end dt

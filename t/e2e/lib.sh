@@ -204,6 +204,17 @@ tracer() {
 	sed -n 's/^TracerPid:[^0-9]*//p' "/proc/$1/status"
 }
 
+# The guardian of a dtrap.
+guardian_of() {
+	local child
+	while read -r child; do
+		[ "$(cat "/proc/$child/comm")" = dtrap-guardian ] || continue
+		echo "$child"
+		return
+	done < <(cat "/proc/$1/task/"*/children | tr ' ' '\n')
+	fail "dtrap $1 has no guardian"
+}
+
 # Begin dtrap beside us, with a BEGIN clause that says "armed" when every probe
 # is in place; waits for that.
 start_dt() {

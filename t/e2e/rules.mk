@@ -29,9 +29,9 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 TORTURED := $(patsubst t/torture/%.c,$(D)/%,$(wildcard t/torture/*.c))
 E2E += $(TORTURED)
 
-$(D)/%: t/torture/%.c $(wildcard t/e2e/src/*.h) include/dtrap-sdt.h
+$(D)/%: t/torture/%.c $(wildcard t/torture/*.h t/e2e/src/*.h) include/dtrap-sdt.h
 	@mkdir -p $(@D)
-	$(E2E_CC) -I. -Iinclude -o $@ $< -pthread
+	$(E2E_CC) -I. -Iinclude -o $@ $< -pthread -ldl
 
 # Programs that do a known amount of a known thing.
 WORK := $(patsubst t/workload/%.c,$(D)/work-%,$(wildcard t/workload/*.c))
@@ -278,3 +278,10 @@ E2E += $(D)/behave
 $(D)/behave: $(BEHAVE) t/e2e/src/behave/behave.h t/e2e/src/trigger.h $(D)/libdlo.so
 	@mkdir -p $(@D)
 	$(E2E_CC) -o $@ $(BEHAVE) -pthread -ldl
+
+# Each signal in each state.
+SIGTABLE := $(wildcard t/e2e/src/sigtable/*.c)
+E2E += $(D)/sigtable
+$(D)/sigtable: $(SIGTABLE) t/e2e/src/sigtable/sigtable.h t/e2e/src/trigger.h $(D)/libdlo.so
+	@mkdir -p $(@D)
+	$(E2E_CC) -Iinclude -o $@ $(SIGTABLE) -pthread -ldl

@@ -91,19 +91,39 @@ fake_map_near(struct target *t, uint64_t near, size_t size, uint64_t *addr)
 	return 0;
 }
 
+/* As much of [addr, addr + size) as one region has.  What lies before and behind
+ * stays. */
+static size_t
+unmap_part(struct fake_target *ft, uint64_t addr, size_t size)
+{
+	struct fake_region *r = region_of(ft, addr);
+
+	if (r == NULL)
+		return 0;
+	const struct fake_region whole = *r;
+	*r = ft->region[--ft->regions];
+	size_t front = addr - whole.start;
+	size_t end = MIN(front + size, whole.size), back = whole.size - end;
+	if (front > 0)
+		memcpy(fake_target_map(ft, whole.start, front)->bytes,
+		    whole.bytes, front);
+	if (back > 0)
+		memcpy(fake_target_map(ft, whole.start + end, back)->bytes,
+		    whole.bytes + end, back);
+	mem_free(whole.bytes);
+	return end - front;
+}
+
 static int
 fake_unmap(struct target *t, uint64_t addr, size_t size)
 {
 	struct fake_target *ft = fake_of(t);
+	size_t n = 1;
 
 	ft->unmaps++;
-	for (unsigned i = 0; i < ft->regions; i++)
-		if (ft->region[i].start == addr && ft->region[i].size == size) {
-			mem_free(ft->region[i].bytes);
-			ft->region[i] = ft->region[--ft->regions];
-			return 0;
-		}
-	return -EINVAL;
+	for (; size > 0 && n > 0; addr += n, size -= n)
+		n = unmap_part(ft, addr, size);
+	return n > 0 ? 0 : -EINVAL;
 }
 
 static int

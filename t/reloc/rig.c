@@ -595,6 +595,7 @@ rig_compare(struct rig *rig, const uint8_t *code, size_t len, unsigned offset,
 	rig_read(&rig->target, rig->home, before, sizeof(before));
 
 	struct tptable *tab = tptable_create(&rig->target);
+	tracepoint_unlisted(tab);
 	/* The thread must not stand in a slot that is about to be released. */
 	set_regs(rig, &start);
 	if (tracepoint_get(tab, start.rip, 1, &tp, &why) != 0) {

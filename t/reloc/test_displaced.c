@@ -316,6 +316,7 @@ START_TEST(a_system_call_is_restarted_at_home)
 	rig_init(&rig, HIGH);
 	home = rig.home + IN_PAGE;
 	struct tptable *tab = tptable_create(&rig.target);
+	tracepoint_unlisted(tab);
 	rig.target.ops->write(&rig.target, home, "\x0f\x05\xcc", 3);
 	ck_assert_int_eq(tracepoint_get(tab, home, 1, &tp, &why), 0);
 	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);

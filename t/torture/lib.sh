@@ -42,10 +42,11 @@ dispositions() {
 	grep -E '^Sig(Ign|Cgt)' "/proc/$1/status"
 }
 
-# under_load NAME PROBES COMMAND PID...: attach to the processes once a second,
-# with PROBES and all system calls and samples, and let them go again, as long
-# as the client runs: "start"ed as `load', it ends by itself.  The processes are
-# then what they were.  $rounds is how often.
+# under_load NAME PROBES PID...: attach to the processes once a second, with
+# PROBES and all system calls and samples, and let them go again when some probe
+# has fired, for $seconds, but once at least.  The client works meanwhile,
+# "start"ed as `load': it ends when its input does.  The processes are then what
+# they were.  $rounds is how often.
 under_load() {
 	local name=$1 probes=$2 p args=() what=$1
 	shift 2
@@ -56,12 +57,14 @@ under_load() {
 	done
 	rounds=0
 	hits=0
-	# A shell that has heard of its end has reaped it.
-	while kill -0 "${pid[load]}" 2>/dev/null; do
+	SECONDS=0
+	# One that has ended by itself has had an error, which its output tells.
+	while kill -0 "${pid[load]}" 2>/dev/null &&
+	    { [ $SECONDS -lt "$seconds" ] || [ $rounds = 0 ]; }; do
 		what="$name, round $rounds"
 		dt -q -Z -x bufsize=1m -x aggsize=1m \
-		    -n "$probes,syscall:::entry,profile-97 { @ = count(); }" \
-		    -n 'tick-300ms { exit(0); }' "${args[@]}"
+		    -n "$probes,syscall:::entry,profile-97 { @ = count(); hit = 1; }" \
+		    -n 'tick-300ms /hit/ { exit(0); }' "${args[@]}"
 		is "$what: status of dtrap" "$status" 0
 		hasnt "$tmp/err" .
 		hits=$((hits + $(awk 'NF == 1 { n += $1 } END { print n + 0 }' "$tmp/out")))
@@ -82,6 +85,7 @@ under_load() {
 		dispositions "$p" >"$tmp/signals.now"
 		same "$name: signals of $p" "$tmp/signals.$p" "$tmp/signals.now"
 	done
+	close_in load
 }
 
 # How long each server is worked on.

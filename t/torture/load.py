@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""load.py PORT SECONDS: four clients ask a server on the loopback for /N, each
-over connections that it keeps for some requests; the answer is a line with N
-squared, N % 50 + 1 times.  Says how many requests there were; the first
-errors and wrong answers are lines, and the status is then 1.
+"""load.py PORT: four clients ask a server on the loopback for /N, each over
+connections that it keeps for some requests, until the input ends; the answer
+is a line with N squared, N % 50 + 1 times.  Says how many requests there were;
+the first errors and wrong answers are lines, and the status is then 1.
 
 load.py files DIR: the answers as files, for a server that has nothing else.
 """
@@ -10,7 +10,6 @@ import http.client
 import random
 import sys
 import threading
-import time
 
 
 def answer(n):
@@ -29,8 +28,8 @@ def ask(connection, n):
 
 def client(port, end, seed, done, errors):
     rnd = random.Random(seed)
-    while time.monotonic() < end:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    while not end.is_set():
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
         for _ in range(rnd.randrange(1, 40)):
             try:
                 ask(connection, rnd.randrange(1000))
@@ -47,13 +46,15 @@ def main():
             with open("%s/%d" % (sys.argv[2], n), "wb") as f:
                 f.write(answer(n))
         return 0
-    end = time.monotonic() + float(sys.argv[2])
+    end = threading.Event()
     done, errors = [], []
     threads = [threading.Thread(target=client,
                                 args=(int(sys.argv[1]), end, seed, done, errors))
                for seed in range(4)]
     for t in threads:
         t.start()
+    sys.stdin.read()
+    end.set()
     for t in threads:
         t.join()
     for e in errors[:20]:  # more would fill a pipe that nobody reads yet

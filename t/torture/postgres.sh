@@ -19,26 +19,36 @@ pg_start db
 server=${pid[db]}
 pg_bench db -i -s 1
 
+# client NAME ARGS...: pgbench, until its input ends, as if its time were over:
+# that is what SIGALRM tells it.
+client() {
+	local name=$1
+	shift
+	start "$name" bash -c '"$@" 2>&1 & read -r _; kill -ALRM $!; wait $!' - \
+	    "$pg/pgbench" -h "$data/db" -U postgres -n -T 100000 -P 1 "$@" \
+	    postgres
+	# Its handler is there.
+	line "$name" '^progress: '
+}
+
 # Sessions that outlast the other load, which makes a connection for each
-# transaction: those are forked while their server is traced.  By so much, as the
-# last round may take long, and they are looked at afterwards.
-start clients "$pg/pgbench" -h "$data/db" -U postgres -n -c 4 -j 2 \
-    -T $((seconds + 20)) postgres
+# transaction: those are forked while their server is traced.
+client clients -c 4 -j 2
 sessions() {
 	pgrep -P "$server" -f 'postgres: postgres postgres .*'
 }
 until mapfile -t backends < <(sessions) && [ ${#backends[@]} = 4 ]; do
 	alive clients
 done
-start load "$pg/pgbench" -h "$data/db" -U postgres -n -S -C -c 1 \
-    -T "$seconds" postgres
+client load -S -C -c 1
 under_load postgres 'pid$target:a.out:Exec*:entry,pid$target:a.out:Exec*:return,pid$target:a.out:heap_*:entry,pid$target:a.out:LWLock*:,postgresql$target:::query-*,pid$target:libc:mem*:entry' \
     "$server" "${backends[@]}"
-for client in load clients; do
-	end $client
-	is "$client: status" "$status" 0
-	has "$tmp/$client.out" '^number of failed transactions: 0 '
-	hasnt "$tmp/$client.err" 'error|aborted|FATAL'
+close_in clients
+for name in load clients; do
+	end $name
+	is "$name: status" "$status" 0
+	has "$tmp/$name.out" '^number of failed transactions: 0 '
+	hasnt "$tmp/$name.out" 'error|aborted|FATAL'
 done
 made=$(awk -F': ' '/actually processed/ { print $2 + 0 }' "$tmp/clients.out")
 

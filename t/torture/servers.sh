@@ -21,7 +21,7 @@ has_all() {
 web() {
 	local name=$1 port=$2 probes=$3
 	shift 3
-	start_null load python3 "$load" "$port" "$seconds"
+	start load python3 "$load" "$port"
 	under_load "$name" "$probes" "$@"
 	end load
 	is "$name: status of the clients" "$status" 0
@@ -37,15 +37,15 @@ server_redis() {
 	start redis "$tmp/redis-server" --port 0 --unixsocket "$sock" --save '' \
 	    --appendonly no --dir "$tmp" --daemonize no --io-threads 2
 	line redis 'ready to accept connections'
-	# As many rounds of so many increments as there is time for: the sum
-	# is known.
-	start load bash -c 'end=$((SECONDS + $1)) n=0
-		while [ $SECONDS -lt $end ]; do
-			redis-benchmark -s "$2" -q --csv -c 8 -n 2000 \
-			    -t incr,set,get,lpush,lrange_100 2>&1 || exit 1
+	# So many increments in a round: the sum is known.
+	start load bash -c 'n=0
+		until read -r -t 0; do
+			redis-benchmark -s "$1" -q --csv -c 8 -n 2000 \
+			    -t incr,set,get,lpush,lrange_100 2>&1 </dev/null ||
+			    exit 1
 			n=$((n + 2000))
 		done
-		echo "made $n"' - "$seconds" "$sock"
+		echo "made $n"' - "$sock"
 	under_load redis 'pid$target:a.out:*Command:entry,pid$target:a.out:*Command:return,pid$target:libc:read:,pid$target:libc:mem*:entry,pid$target:a.out:dict*:return' "${pid[redis]}"
 	end load
 	is "redis: status of the clients" "$status" 0

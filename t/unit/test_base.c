@@ -13,6 +13,7 @@
 #include "dlang/base/fault.h"
 #include "dlang/base/glob.h"
 #include "dlang/base/hash.h"
+#include "dlang/base/show.h"
 #include "dlang/base/str.h"
 #include "dlang/base/vec.h"
 
@@ -281,12 +282,61 @@ START_TEST(fault_kills_at_the_passage_that_is_named)
 }
 END_TEST
 
+START_TEST(what_others_chose_is_shown)
+{
+	static const struct {
+		const char *from, *text, *name;
+	} rows[] = {
+		{ "a z~", "a z~", "a z~" },
+		{ "\303\251\342\202\254\360\237\224\245",
+		    "\303\251\342\202\254\360\237\224\245",
+		    "\303\251\342\202\254\360\237\224\245" },
+		{ "a\nb\tc", "a\nb\tc", "a\\nb\\tc" },
+		{ "\001\a\b\v\f\r\033[m\177",
+		    "\\001\\a\\b\\v\\f\\r\\033[m\\177",
+		    "\\001\\a\\b\\v\\f\\r\\033[m\\177" },
+		/* C1 controls, in UTF-8 and alone; the blank after them */
+		{ "\302\233\302\200|\233|\302\240",
+		    "\\302\\233\\302\\200|\\233|\302\240",
+		    "\\302\\233\\302\\200|\\233|\302\240" },
+		/* an escape and a C1 control in more bytes than they need */
+		{ "\300\233|\340\200\233|\360\200\202\233",
+		    "\\300\\233|\\340\\200\\233|\\360\\200\\202\\233",
+		    "\\300\\233|\\340\\200\\233|\\360\\200\\202\\233" },
+		/* half a pair; above the last; cut short; alone */
+		{ "\355\240\200|\364\220\200\200|\342\202|\200",
+		    "\\355\\240\\200|\\364\\220\\200\\200|\\342\\202|\\200",
+		    "\\355\\240\\200|\\364\\220\\200\\200|\\342\\202|\\200" },
+		/* what ends lines and turns the direction of text */
+		{ "\342\200\256\342\201\247\342\200\250\330\234",
+		    "\342\200\256\342\201\247\342\200\250\330\234",
+		    "\\342\\200\\256\\342\\201\\247\\342\\200\\250"
+		    "\\330\\234" },
+	};
+	struct str s = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t n = strlen(rows[i].from);
+		show_add(&s, SHOW_TEXT, rows[i].from, n);
+		ck_assert_str_eq(str_c(&s), rows[i].text);
+		str_clear(&s);
+		show_add(&s, SHOW_NAME, rows[i].from, n);
+		ck_assert_str_eq(str_c(&s), rows[i].name);
+		str_clear(&s);
+	}
+	show_add(&s, SHOW_TEXT, "a\0b", 3);
+	ck_assert_str_eq(str_c(&s), "a\\000b");
+	str_fini(&s);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *s = suite_create("base");
 	TCase *tc = tcase_create("base");
 
+	tcase_add_test(tc, what_others_chose_is_shown);
 	tcase_add_test(tc, utf8_has_as_many_bytes_as_it_needs);
 	tcase_add_test(tc, glob_matches_as_probe_descriptions_do);
 	tcase_add_test(tc, hash_keeps_what_it_is_given);

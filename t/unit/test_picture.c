@@ -95,24 +95,28 @@ START_TEST(xml_holds_any_name)
 		    "\357\277\275\357\277\275\357\277\275"
 		    "\357\277\275" },
 		/* cut short; too long a form; half a surrogate pair; no
-		 * character; above the last one */
+		 * character; above the last one: byte by byte where it is none */
 		{ "\303", "\357\277\275" },
-		{ "\340\200\200", "\357\277\275" },
-		{ "\355\240\200", "\357\277\275" },
+		{ "\340\200\200", "\357\277\275\357\277\275\357\277\275" },
+		{ "\355\240\200", "\357\277\275\357\277\275\357\277\275" },
 		{ "\357\277\277", "\357\277\275" },
-		{ "\364\220\200\200", "\357\277\275" },
+		{ "\364\220\200\200",
+		    "\357\277\275\357\277\275"
+		    "\357\277\275\357\277\275" },
+		/* what turns the direction of text */
+		{ "a\342\200\256b", "a\357\277\275b" },
 	};
 	struct str s = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		svg_text(&s, rows[i].from);
+		text_add_xml(&s, rows[i].from);
 		ck_assert_str_eq(str_c(&s), rows[i].to);
 		str_clear(&s);
 	}
-	svg_cut(&s, "<\303\251\303\251\303\251>", 5);
+	text_add_xml_cut(&s, "<\303\251\303\251\303\251>", 5);
 	ck_assert_str_eq(str_c(&s), "&lt;\303\251\303\251\303\251&gt;");
 	str_clear(&s);
-	svg_cut(&s, "<\303\251\303\251\303\251>", 4);
+	text_add_xml_cut(&s, "<\303\251\303\251\303\251>", 4);
 	ck_assert_str_eq(str_c(&s), "&lt;\303\251..");
 	str_fini(&s);
 }
@@ -205,7 +209,7 @@ START_TEST(a_place_that_cannot_be_written)
 	    "dtrap: failed to write report '/nonexistent/x.svg': "
 	    "No such file or directory\n");
 	option_parse(&f->opts, "report=/dev/null", false);
-	ck_assert_int_eq(consume_pictures(f->c), -EEXIST);
+	ck_assert_int_eq(consume_pictures(f->c), 0);
 	ck_assert_int_eq(stat("/dev/null", &st), 0);
 	ck_assert(S_ISCHR(st.st_mode));
 }

@@ -15,6 +15,7 @@
 #include "t/fake/fixture.h"
 #include "dlang/base/str.h"
 #include "tracer/consume/locks.h"
+#include "tracer/consume/text.h"
 #include "tracer/prov/plock_holds.h"
 #include "tracer/prov/plock_impl.h"
 #include "tracer/prov/plock_mem.h"
@@ -466,13 +467,18 @@ START_TEST(strings_are_json)
 {
 	struct str got = { 0 };
 
-	json_string(&got, "a\"b\\c\n\x01`d\xc3\xa9");
+	text_add_json(&got, "a\"b\\c\n\x01`d\xc3\xa9");
 	ck_assert_str_eq(
 	    str_c(&got), "\"a\\\"b\\\\c\\u000a\\u0001`d\xc3\xa9\"");
 	str_fini(&got);
 	/* No UTF-8: the byte is kept as a character of that number. */
-	json_string(&got, "\xff");
+	text_add_json(&got, "\xff");
 	ck_assert_str_eq(str_c(&got), "\"\\u00ff\"");
+	str_fini(&got);
+	/* What turns the direction of text, and a disguised escape. */
+	text_add_json(&got, "\xe2\x80\xae|\xe0\x80\x9b|\xe2\x82\xac");
+	ck_assert_str_eq(
+	    str_c(&got), "\"\\u202e|\\u00e0\\u0080\\u009b|\xe2\x82\xac\"");
 	str_fini(&got);
 }
 END_TEST

@@ -15,6 +15,7 @@
 #include "inject/displaced.h"
 #include "inject/resume.h"
 #include "inject/slot.h"
+#include "inject/trapset.h"
 #include "t/fake/target.h"
 
 #define TEXT      UINT64_C(0x7f0000000000)
@@ -35,6 +36,7 @@ setup(void)
 	struct fake_region *r = fake_target_map(&ft, TEXT, TEXT_SIZE);
 	memset(r->bytes, 0x55, TEXT_SIZE); /* push rbp, over and over */
 	tab = tptable_create(&ft.target);
+	tracepoint_unlisted(tab); /* the list is test_trapset.c's */
 	memset(&failures, 0, sizeof(failures));
 	fault_set(FAULT_SLOT, 0);
 }
@@ -179,7 +181,7 @@ START_TEST(bad_places_are_named)
 }
 END_TEST
 
-START_TEST(many_are_written_page_by_page)
+START_TEST(many_are_written_at_once)
 {
 	unsigned long reads, writes;
 	struct tracepoint *tp[TEXT_SIZE / 8];
@@ -189,9 +191,9 @@ START_TEST(many_are_written_page_by_page)
 	reads = ft.reads;
 	writes = ft.writes;
 	ck_assert_uint_eq(commit(), 0);
-	/* 16 pages of 512 tracepoints, in runs of 128; chunks of slots */
-	ck_assert_uint_le(ft.reads - reads, 16 * 4);
-	ck_assert_uint_le(ft.writes - writes, 16 * 4 + ft.maps);
+	/* 16 pages of 512 tracepoints, in runs of 1,024; chunks of slots */
+	ck_assert_uint_le(ft.reads - reads, 8);
+	ck_assert_uint_le(ft.writes - writes, 8 + ft.maps);
 	/* Each takes 16 bytes; the first of a chunk is its mark. */
 	size_t per_chunk = SLOT_MEMORY / 16 - 1;
 	ck_assert_uint_le(
@@ -202,9 +204,95 @@ START_TEST(many_are_written_page_by_page)
 		tracepoint_put(tab, tp[i]);
 	writes = ft.writes;
 	commit();
-	ck_assert_uint_le(ft.writes - writes, 16 * 4);
+	ck_assert_uint_le(ft.writes - writes, 8);
 	for (unsigned i = 0; i < TEXT_SIZE; i++)
 		ck_assert_uint_eq(byte(TEXT + i), 0x55);
+}
+END_TEST
+
+/* Writing to a page makes it the process's own, so none is without need. */
+START_TEST(pages_between_are_left_alone)
+{
+	const unsigned pages[] = { 1, 2, 3, 5, 7, 8 };
+
+	arm(TEXT);
+	unsigned long writes = ft.writes, bytes = ft.bytes_written;
+	for (unsigned i = 0; i < ARRAY_SIZE(pages); i++)
+		get(TEXT + pages[i] * 0x1000);
+	unsigned long reads = ft.reads;
+	ck_assert_uint_eq(commit(), 0);
+	/* 1 to 3, 5, 7 to 8; the slots in one */
+	ck_assert_uint_eq(ft.reads - reads, 3);
+	ck_assert_uint_eq(ft.writes - writes, 4);
+	ck_assert_uint_le(ft.bytes_written - bytes,
+	    (2 + 1) * 0x1000 + 3 + ARRAY_SIZE(pages) * 16);
+}
+END_TEST
+
+/* What a commit does with every thread stopped is the text alone. */
+START_TEST(what_is_prepared_needs_no_stop)
+{
+	enum { N = TEXT_SIZE / 8 };
+	struct trapset *traps = tptable_traps(tab);
+
+	ck_assert_int_eq(trapset_map(traps, TEXT), 0);
+	for (unsigned i = 0; i < N; i++)
+		get(TEXT + (N - 1 - i) * 8);
+	ck_assert_uint_eq(tptable_arming(tab), N);
+	unsigned long maps = ft.maps;
+	tracepoint_reserve(tab);
+	/* once for slots, once for the list, however many pieces */
+	ck_assert_uint_eq(ft.maps - maps, 2);
+	maps = ft.maps;
+	ft.map_error = -EPERM; /* nobody may be asked from now on */
+	tracepoint_prepare(tab);
+	for (unsigned i = 0; i < TEXT_SIZE; i++)
+		ck_assert_uint_eq(byte(TEXT + i), 0x55);
+	unsigned long writes = ft.writes, bytes = ft.bytes_written;
+	tracepoint_prepare(tab);
+	ck_assert_uint_eq(ft.writes, writes);
+	ck_assert_uint_eq(commit(), 0);
+	ck_assert_uint_eq(ft.maps, maps);
+	ck_assert_uint_le(ft.writes - writes, N / 1024);
+	ck_assert_uint_le(ft.bytes_written - bytes, TEXT_SIZE);
+	for (unsigned i = 0; i < TEXT_SIZE; i++)
+		ck_assert_uint_eq(byte(TEXT + i), i % 8 ? 0x55 : 0xcc);
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	tptable_release_slots(tab);
+	trapset_release(traps);
+	ck_assert_uint_eq(ft.regions, 1);
+}
+END_TEST
+
+START_TEST(what_was_prepared_in_vain)
+{
+	struct trapset *traps = tptable_traps(tab);
+	struct tracepoint *tp[100];
+
+	ck_assert_int_eq(trapset_map(traps, TEXT), 0);
+	for (unsigned i = 0; i < ARRAY_SIZE(tp); i++)
+		tp[i] = get(TEXT + i * 8);
+	tracepoint_reserve(tab);
+	tracepoint_prepare(tab);
+	/* Not wanted any more; and another program's by now. */
+	for (unsigned i = 0; i < 50; i++)
+		tracepoint_put(tab, tp[i]);
+	text(TEXT + 50 * 8, "\x90", 1);
+	ck_assert_uint_eq(commit(), 1);
+	ck_assert_ptr_eq(failures.tp[0], tp[50]);
+	ck_assert_str_eq(failures.why[0], "text has changed");
+	ck_assert_uint_eq(tp[50]->slot, 0);
+	for (unsigned i = 0; i < ARRAY_SIZE(tp); i++)
+		ck_assert_uint_eq(byte(TEXT + i * 8),
+		    i < 50      ? 0x55 :
+			i == 50 ? 0x90 :
+				  0xcc);
+	/* Their slots are had by others. */
+	unsigned long maps = ft.maps;
+	for (unsigned i = 0; i < 50; i++)
+		get(TEXT + 0x4000 + i * 8);
+	ck_assert_uint_eq(commit(), 0);
+	ck_assert_uint_eq(ft.maps, maps);
 }
 END_TEST
 
@@ -219,13 +307,14 @@ START_TEST(a_hundred_thousand_take_no_time_to_speak_of)
 	for (unsigned i = 0; i < N; i++)
 		get(at + (uint64_t)i * PITCH);
 	ck_assert_uint_eq(commit(), 0);
-	/* pages, runs of 128 in them, and a write per chunk of slots */
-	ck_assert_uint_le(ft.writes, N / 128 * 2 + ft.maps);
+	/* runs of 32 pages, and a write per chunk of slots */
+	ck_assert_uint_le(
+	    ft.writes, N / 1024 + N * PITCH / (32 * 4096) + 1 + ft.maps);
 	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
 	for (uint64_t i = 0; i < r->size; i++)
 		ck_assert_uint_eq(r->bytes[i], 0x55);
 	tptable_release_slots(tab);
-	ck_assert_uint_eq(ft.unmaps, ft.maps);
+	ck_assert_uint_eq(ft.regions, 2);
 }
 END_TEST
 
@@ -432,8 +521,8 @@ START_TEST(memory_that_cannot_be_written)
 	struct tracepoint *a = get(TEXT), *b = get(TEXT + 0x1000),
 			  *c = get(TEXT + 0x1008);
 
-	/* Writes: one chunk, then a page each; the third fails half-way. */
-	ft.fail_write = 3;
+	/* Writes: one chunk, then the text; that fails half-way. */
+	ft.fail_write = 2;
 	ck_assert_uint_eq(commit(), 0); /* one by one it works */
 	ck_assert_int_eq(c->state, TP_TRAP);
 	ck_assert_uint_eq(byte(TEXT + 0x1008), 0xcc);
@@ -838,7 +927,10 @@ main(void)
 	tcase_add_test(t, a_tracepoint_lives_and_dies);
 	tcase_add_test(t, references_are_counted);
 	tcase_add_test(t, bad_places_are_named);
-	tcase_add_test(t, many_are_written_page_by_page);
+	tcase_add_test(t, many_are_written_at_once);
+	tcase_add_test(t, pages_between_are_left_alone);
+	tcase_add_test(t, what_is_prepared_needs_no_stop);
+	tcase_add_test(t, what_was_prepared_in_vain);
 	tcase_add_test(t, a_hundred_thousand_take_no_time_to_speak_of);
 	tcase_add_test(t, a_thread_in_a_slot_keeps_it);
 	tcase_add_test(t, other_bytes_are_left_alone);

@@ -6,6 +6,7 @@
  * first; its EPID, read from the copy, gives its size; where that is not
  * possible, what is left of the buffer is skipped and counted.
  */
+#include <stdarg.h>
 #include <string.h>
 #include <time.h>
 
@@ -54,6 +55,17 @@ consume_printer(struct consume *c, struct str *to)
 		.quiet = option_get(c->env.opts, OPT_QUIET),
 		.pid = c->rec.at != NULL ? c->rec.hdr->pid : 0,
 	};
+}
+
+void
+consume_message(struct consume *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	out_flush(&c->out);
+	va_start(ap, fmt);
+	text_message(c->env.err, c->env.prog, fmt, ap);
+	va_end(ap);
 }
 
 struct lane *

@@ -18,13 +18,14 @@
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
+#include "tracer/consume/text.h"
 
 /* ---- out.c: where output goes ---- */
 
 struct out {
 	FILE *base;   /* the environment's: borrowed */
 	FILE *own;    /* after freopen(), or NULL */
-	bool escape;  /* it is a terminal: see text_add() */
+	bool escape;  /* it is a terminal: see text.h */
 	int error;    /* the first errno, negative; nothing is written after */
 	size_t limit; /* of what waits to be written */
 	bool patient; /* from now on writing may take its time, */
@@ -45,30 +46,6 @@ int out_reopen(struct out *o, const char *path);
 void out_truncate(struct out *o);
 /* Run a shell command and wait for it. */
 void out_system(struct out *o, const char *command);
-
-/* ---- text.c: bytes of the target as text ---- */
-
-struct printer {
-	struct str *to;
-	struct consume *c;
-	bool escape;  /* to is for a terminal */
-	bool quiet;   /* no columns */
-	uint32_t pid; /* whose addresses those without a space are */
-};
-
-/* Text that the target chose.  On a terminal, control characters other than
- * newline and tab become escapes. */
-void text_add(struct printer *p, const char *s, size_t n);
-/* As a C string literal would show it (%S), without quotes. */
-void text_add_quoted(struct str *to, const char *s, size_t n, char quote);
-/* s, blank-padded to a width of bytes; a negative width pads on the right. */
-void text_add_padded(struct printer *p, const char *s, size_t n, int width);
-/* One code point. */
-void text_add_utf8(struct str *to, uint32_t c);
-/* Bytes of the character that s begins with; 0 for what cannot be seen. */
-size_t text_symbol(const char *s, size_t n);
-/* Only what a person can read, up to a NUL or the end; *len is the length. */
-bool text_is_printable(const void *p, size_t size, size_t *len);
 
 /* ---- stack_text.c: addresses ---- */
 
@@ -292,6 +269,8 @@ struct consume {
 };
 
 struct printer consume_printer(struct consume *c, struct str *to);
+/* "dtrap: ..." on a line of its own, behind what was printed so far. */
+void consume_message(struct consume *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Lane n of the store, or NULL: there are no more. */
 struct lane *consume_lane(const struct consume *c, uint32_t n);
 

@@ -49,10 +49,8 @@ drop_report(
 		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", row->tag);
 	if (row->by_lane)
 		snprintf(cpu, sizeof(cpu), " on CPU %u", lane);
-	out_flush(&c->out);
-	fprintf(c->env.err, "%s: %s%llu %s%s\n", c->env.prog, tag,
-	    (unsigned long long)n, n == 1 ? row->one : row->many, cpu);
-	fflush(c->env.err);
+	consume_message(c, "%s%llu %s%s", tag, (unsigned long long)n,
+	    n == 1 ? row->one : row->many, cpu);
 }
 
 /* New losses of one kind in one lane.  The counter is in the store: one that
@@ -96,10 +94,9 @@ consume_drops(struct consume *c)
 		c->aggs.drops = 0;
 	}
 	if (c->damaged != 0) {
-		out_flush(&c->out);
-		fprintf(c->env.err,
-		    "%s: %llu bytes of trace data make no sense: skipped\n",
-		    c->env.prog, (unsigned long long)c->damaged);
+		consume_message(c,
+		    "%llu bytes of trace data make no sense: skipped",
+		    (unsigned long long)c->damaged);
 		c->damaged = 0;
 	}
 }

@@ -98,7 +98,7 @@ hist_bar(struct str *to, int64_t v, double total, bool neg, bool pos,
 void
 hist_header(struct str *to, int width, const char *what)
 {
-	str_printf(to, "\n%*s %41s %-9s\n", width, what,
+	str_printf(to, "\n%*s %41s %-9s\n", width, own(what),
 	    "------------- Distribution -------------", "count");
 }
 
@@ -355,7 +355,7 @@ hist_row(void *ctx, const char *label, int64_t v, int64_t shown)
 {
 	const struct hist_text *t = ctx;
 
-	str_printf(t->to, "%16s ", label);
+	str_printf(t->to, "%16s ", own(label));
 	hist_bar(t->to, v, t->total, t->neg, t->pos, t->style);
 	str_printf(t->to, " %-9lld\n", (long long)shown);
 }

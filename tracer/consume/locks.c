@@ -268,11 +268,11 @@ print_entry(
 	    0 :
 	    snprintf(name, sizeof(name), "%u/", e->pid);
 	entry_lock(r, e, name + len, sizeof(name) - (size_t)len);
-	text_add_padded(p, name, strlen(name), -LOCK_WIDTH);
+	text_name_padded(p, name, -LOCK_WIDTH);
 	str_addc(p->to, ' ');
 	if (e->npcs > 0) {
 		frame_name(e, 0, name, sizeof(name));
-		text_add(p, name, strlen(name));
+		text_name(p, name);
 	}
 	str_addc(p->to, '\n');
 }
@@ -310,7 +310,7 @@ print_details(
 		}
 		if (i < frames) {
 			frame_name(e, (size_t)i, name, sizeof(name));
-			text_add(p, name, strlen(name));
+			text_name(p, name);
 		}
 		str_addc(p->to, '\n');
 	}
@@ -324,7 +324,7 @@ print_kind(struct printer *p, const struct lock_report *r,
 
 	if (n == 0)
 		return;
-	str_printf(p->to, "\n%s\n\n", k->title);
+	str_printf(p->to, "\n%s\n\n", own(k->title));
 	if (!r->hist)
 		print_header(p->to);
 	for (size_t i = 0; i < n; i++) {
@@ -340,24 +340,6 @@ print_kind(struct printer *p, const struct lock_report *r,
 
 /* ---- JSON ---- */
 
-void
-json_string(struct str *to, const char *s)
-{
-	str_addc(to, '"');
-	while (*s != '\0') {
-		size_t n = text_symbol(s, strlen(s));
-		unsigned char ch = (unsigned char)*s;
-		if (ch == '"' || ch == '\\')
-			str_printf(to, "\\%c", ch);
-		else if (ch < ' ' || n == 0)
-			str_printf(to, "\\u%04x", ch);
-		else
-			str_addn(to, s, n);
-		s += MAX(n, 1);
-	}
-	str_addc(to, '"');
-}
-
 static void
 json_entry(struct str *to, const struct lock_report *r,
     const struct lock_kind *k, const struct entry *e)
@@ -366,24 +348,24 @@ json_entry(struct str *to, const struct lock_report *r,
 	char name[NAME_BYTES];
 
 	str_printf(to, "\n  {\"event\": \"%s\", \"pid\": %u, \"count\": %lld, ",
-	    k->name, e->pid, (long long)e->count);
+	    own(k->name), e->pid, (long long)e->count);
 	str_printf(to, "\"total_ns\": %lld, \"average_ns\": %lld,\n",
 	    (long long)e->total, (long long)average(e));
 	entry_lock(r, e, name, sizeof(name));
 	str_printf(to, "   \"lock\": {\"address\": \"0x%llx\", \"name\": ",
 	    (unsigned long long)e->lock);
-	json_string(to, name);
+	text_add_json(to, name);
 	str_add(to, "},\n   \"stack\": [");
 	for (size_t i = 0; i < e->npcs; i++) {
 		frame_name(e, i, name, sizeof(name));
 		str_add(to, i > 0 ? ", " : "");
-		json_string(to, name);
+		text_add_json(to, name);
 	}
 	str_add(to, "],\n   \"histogram\": [");
 	for (int i = 0; i < QUANTIZE_BUCKETS; i++) {
 		if (e->buckets[i] == 0)
 			continue;
-		str_printf(to, "%s{\"ns\": %lld, \"count\": %lld}", comma,
+		str_printf(to, "%s{\"ns\": %lld, \"count\": %lld}", own(comma),
 		    (long long)bucket_from(i), (long long)e->buckets[i]);
 		comma = ", ";
 	}
@@ -408,7 +390,7 @@ locks_print(void *ctx, struct consume *c)
 			print_kind(&p, r, &lock_kinds[k], &all);
 		size_t n = r->top > 0 ? MIN(all.len, r->top) : all.len;
 		for (size_t i = 0; r->json && i < n; i++) {
-			str_add(p.to, comma);
+			str_add(p.to, own(comma));
 			json_entry(p.to, r, &lock_kinds[k], all.at[i]);
 			comma = ",";
 		}

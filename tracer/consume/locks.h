@@ -47,7 +47,4 @@ void locks_print(void *ctx, struct consume *c);
 void lock_name(uint32_t stamp, const struct maps *maps, uint64_t addr,
     char *buf, size_t size);
 
-/* s as a JSON string, quotes included. */
-void json_string(struct str *to, const char *s);
-
 #endif

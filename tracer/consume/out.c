@@ -170,6 +170,7 @@ out_spawn_signals(posix_spawnattr_t *attr)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
 	sigaddset(&set, SIGCHLD);
 	posix_spawnattr_setsigdefault(attr, &set);
 	posix_spawnattr_setflags(

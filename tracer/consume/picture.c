@@ -1,9 +1,10 @@
 /*
  * -x report: the pictures and the file they go to.
  *
- * The file is made beside its place under a name that nobody can guess, and
- * takes its place when it is whole: a reader never sees half of it, and a link
- * that somebody has put there leads nowhere.
+ * A file is made beside its place under a name that nobody can guess, and takes
+ * its place, with the mode and the owner of what was there, when it is whole: a
+ * reader never sees half of it.  Anything else that is there (a link, a fifo, a
+ * device, our own output) is what its user means, and is written to.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,60 +14,7 @@
 #include <unistd.h>
 
 #include "tracer/consume/picture.h"
-
-/* ---- text ---- */
-
-/* The character that s begins with, and its bytes; U+FFFD where there is none
- * that XML can hold. */
-static uint32_t
-svg_char(const char *s, size_t *len)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *u = (const unsigned char *)s;
-	size_t n = text_symbol(s, strlen(s));
-	uint32_t c = n < 2 ? u[0] : u[0] & (0x7fU >> n);
-
-	*len = MAX(n, 1);
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (u[i] & 0x3f);
-	if (n == 0 || c < least[n] || c > 0x10ffff ||
-	    (c >= 0xd800 && c < 0xe000) || c == 0xfffe || c == 0xffff)
-		return 0xfffd;
-	return c;
-}
-
-static void
-svg_add(struct str *to, uint32_t c)
-{
-	switch (c) {
-	case '&': str_add(to, "&amp;"); break;
-	case '<': str_add(to, "&lt;"); break;
-	case '>': str_add(to, "&gt;"); break;
-	case '"': str_add(to, "&quot;"); break;
-	default: text_add_utf8(to, c); break;
-	}
-}
-
-void
-svg_text(struct str *to, const char *s)
-{
-	size_t n;
-
-	for (; *s != '\0'; s += n)
-		svg_add(to, svg_char(s, &n));
-}
-
-void
-svg_cut(struct str *to, const char *s, size_t chars)
-{
-	size_t all = 0, n, i = 0;
-
-	for (const char *at = s; *at != '\0'; at += n, all++)
-		svg_char(at, &n);
-	for (; *s != '\0' && (all <= chars || i + 2 < chars); s += n, i++)
-		svg_add(to, svg_char(s, &n));
-	str_add(to, *s != '\0' ? ".." : "");
-}
+#include "tracer/consume/writer.h"
 
 const char *
 picture_name(const struct prog_agg *def)
@@ -79,9 +27,9 @@ picture_head(struct picture *pic, const char *text)
 {
 	str_printf(&pic->body, "<text class=\"head\" x=\"%d\" y=\"%u\"><title>",
 	    PICTURE_MARGIN, pic->y + PICTURE_ROW);
-	svg_text(&pic->body, text);
+	text_add_xml(&pic->body, text);
 	str_add(&pic->body, "</title>");
-	svg_cut(&pic->body, text,
+	text_add_xml_cut(&pic->body, text,
 	    (size_t)((PICTURE_WIDTH - 2 * PICTURE_MARGIN) / 8));
 	str_add(&pic->body, "</text>\n");
 	pic->y += PICTURE_ROW + PICTURE_ROW / 2;
@@ -125,49 +73,54 @@ picture_document(const struct picture *pic, struct str *to)
 	    PICTURE_WIDTH, pic->y, PICTURE_WIDTH, pic->y, PICTURE_MARGIN,
 	    PICTURE_ROW, PICTURE_MARGIN + 60, PICTURE_ROW, PICTURE_MARGIN + 120,
 	    PICTURE_ROW);
-	str_addn(to, pic->body.s, pic->body.len);
+	str_addn(to, own(str_c(&pic->body)), pic->body.len);
 	str_add(to, "<script><![CDATA[\n");
-	str_add(to, picture_js);
+	str_add(to, own(picture_js));
 	str_add(to, "]]></script>\n</svg>\n");
 }
 
 /* ---- the file ---- */
 
-/* As open() would have made it. */
 static int
-file_mode(int fd)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return fchmod(fd, 0666 & ~mask);
-}
-
-static int
-file_fill(int fd, const struct str *text)
+file_fill(const struct consume *c, int fd, const struct str *text)
 {
 	for (size_t done = 0; done < text->len;) {
 		ssize_t n = write(fd, text->s + done, text->len - done);
-		if (n < 0 && errno != EINTR)
+		if (n < 0 &&
+		    (errno != EINTR ||
+			(c->env.enough != NULL && c->env.enough())))
 			return -errno;
 		done += n > 0 ? (size_t)n : 0;
 	}
-	return file_mode(fd) != 0 ? -errno : 0;
+	return 0;
+}
+
+/* As what was there; where there was nothing, as open() would have made it. */
+static int
+file_dress(int fd, const struct stat *old)
+{
+	if (old != NULL)
+		return fchown(fd, old->st_uid, old->st_gid) != 0 ||
+			fchmod(fd, old->st_mode & 0777) != 0 ?
+		    -errno :
+		    0;
+	mode_t mask = umask(0);
+	umask(mask);
+	return fchmod(fd, 0666 & ~mask) != 0 ? -errno : 0;
 }
 
 static int
-file_replace(const char *path, const struct str *text)
+file_replace(const struct consume *c, const char *path, const struct stat *old,
+    const struct str *text)
 {
 	const char *slash = strrchr(path, '/');
-	struct stat st;
-
-	/* A device, a link, a directory: not ours to replace. */
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return -EEXIST;
 	char *temp = mem_printf("%.*s.dtrap-report-XXXXXX",
 	    slash != NULL ? (int)(slash + 1 - path) : 0, path);
 	int fd = mkostemp(temp, O_CLOEXEC);
-	int r = fd < 0 ? -errno : file_fill(fd, text);
+	int r = fd < 0 ? -errno : file_fill(c, fd, text);
+
+	if (r == 0)
+		r = file_dress(fd, old);
 	if (fd >= 0 && close(fd) != 0 && r == 0)
 		r = -errno;
 	if (r == 0 && rename(temp, path) != 0)
@@ -176,6 +129,57 @@ file_replace(const char *path, const struct str *text)
 		unlink(temp);
 	mem_free(temp);
 	return r;
+}
+
+/* The descriptor of ours that path leads to, or -1: opened a second time, its
+ * file would be written to from the begin. */
+static int
+file_is_open(const struct consume *c, const char *path)
+{
+	const int fds[] = { writer_fd(c->env.out), STDOUT_FILENO,
+		STDERR_FILENO };
+	struct stat at, st;
+
+	if (stat(path, &at) != 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fstat(fds[i], &st) == 0 && st.st_dev == at.st_dev &&
+		    st.st_ino == at.st_ino)
+			return fds[i];
+	return -1;
+}
+
+/* A fifo that nobody reads is an error, not a wait. */
+static int
+file_write(const struct consume *c, const char *path, const struct str *text)
+{
+	int fd = open(path,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+	    0666);
+	int r = fd < 0 || fcntl(fd, F_SETFL, 0) != 0 ? -errno :
+						       file_fill(c, fd, text);
+
+	if (fd >= 0 && close(fd) != 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+static int
+file_put(const struct consume *c, const char *path, const struct str *text)
+{
+	int fd = file_is_open(c, path);
+	struct stat st;
+
+	if (fd >= 0)
+		return file_fill(c, fd, text);
+	if (lstat(path, &st) != 0)
+		return file_replace(c, path, NULL, text);
+	if (!S_ISREG(st.st_mode))
+		return file_write(c, path, text);
+	int r = file_replace(c, path, &st, text);
+	/* Another's file, or in another's directory: what may be done is to
+	 * write into it. */
+	return r == -EPERM || r == -EACCES ? file_write(c, path, text) : r;
 }
 
 int
@@ -189,11 +193,10 @@ consume_pictures(struct consume *c)
 		return 0;
 	picture_draw(&pic);
 	picture_document(&pic, &text);
-	int r = file_replace(path, &text);
+	int r = file_put(c, path, &text);
 	if (r != 0)
-		fprintf(c->env.err, "%s: failed to write report '%s': %s\n",
-		    c->env.prog, path,
-		    r == -EEXIST ? "Not a regular file" : strerror(-r));
+		consume_message(
+		    c, "failed to write report '%s': %s", path, strerror(-r));
 	str_fini(&text);
 	str_fini(&pic.body);
 	return r;

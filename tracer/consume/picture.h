@@ -22,12 +22,6 @@ struct picture {
 /* What a browser runs: picture.js. */
 extern const char picture_js[];
 
-/* Text, and nothing but text: what means something in XML is quoted, what XML
- * cannot hold is replaced. */
-void svg_text(struct str *to, const char *s);
-/* The same, cut to so many characters. */
-void svg_cut(struct str *to, const char *s, size_t chars);
-
 /* The aggregation's, without its @. */
 const char *picture_name(const struct prog_agg *def);
 /* A heading on a line of its own; the text is formatted, and quoted. */

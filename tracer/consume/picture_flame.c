@@ -151,7 +151,7 @@ box_draw(const struct tree *t, struct picture *pic, const struct node *n,
 	    "<g class=\"box\" data-from=\"%llu\" data-count=\"%llu\" "
 	    "data-depth=\"%u\"><title>",
 	    (unsigned long long)from, (unsigned long long)n->count, n->depth);
-	svg_text(to, n->name);
+	text_add_xml(to, n->name);
 	str_printf(to,
 	    "\n%llu of %llu (%.2f %%)</title>"
 	    "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"",
@@ -161,7 +161,7 @@ box_draw(const struct tree *t, struct picture *pic, const struct node *n,
 	str_printf(
 	    to, "\"/><text x=\"%.2f\" y=\"%u\">", x + 3, y + PICTURE_ROW - 5);
 	if (width >= 6 + 3 * PICTURE_CHAR)
-		svg_cut(to, function != NULL ? function + 1 : n->name,
+		text_add_xml_cut(to, function != NULL ? function + 1 : n->name,
 		    (size_t)((width - 6) / PICTURE_CHAR));
 	str_add(to, "</text></g>\n");
 }
@@ -198,7 +198,7 @@ tree_draw(struct tree *t, struct picture *pic, const struct prog_agg *def)
 {
 	struct str head = { 0 };
 
-	str_printf(&head, "@%s: %llu in %u stack%s", picture_name(def),
+	str_printf(&head, "@%s: %llu in %u stack%s", own(picture_name(def)),
 	    (unsigned long long)t->root.count, t->stacks,
 	    t->stacks == 1 ? "" : "s");
 	picture_head(pic, str_c(&head));

@@ -43,12 +43,12 @@ bar_draw(void *ctx, const char *label, int64_t v, int64_t shown)
 
 	str_printf(
 	    to, "<g class=\"bar\" data-count=\"%lld\"><title>", (long long)v);
-	svg_text(to, label);
+	text_add_xml(to, label);
 	str_printf(to,
 	    "\n%lld</title><text x=\"%d\" y=\"%u\" "
 	    "text-anchor=\"end\">",
 	    (long long)shown, PICTURE_MARGIN + LABEL, y + PICTURE_ROW - 5);
-	svg_text(to, label);
+	text_add_xml(to, label);
 	str_printf(to,
 	    "</text><rect x=\"%d\" y=\"%u\" width=\"%.2f\" height=\"%d\" "
 	    "fill=\"%s\"/><text x=\"%.2f\" y=\"%u\">%lld</text></g>\n",
@@ -82,7 +82,7 @@ hist_draw(struct picture *pic, const struct agg_line *l, uint64_t normal)
 	struct bars b = { .pic = pic };
 	struct str text = { 0 };
 
-	str_printf(&text, "@%s%s", picture_name(row->def),
+	str_printf(&text, "@%s%s", own(picture_name(row->def)),
 	    l->keydef->nkeys != 0 ? ": " : "");
 	hist_key(pic, l, &text);
 	picture_head(pic, str_c(&text));
@@ -114,7 +114,7 @@ picture_hists(struct picture *pic, const struct prog_agg *def)
 	if (n < lines.len) {
 		struct str text = { 0 };
 		str_printf(&text, "@%s: %zu more are not shown",
-		    picture_name(def), lines.len - n);
+		    own(picture_name(def)), lines.len - n);
 		picture_head(pic, str_c(&text));
 		str_fini(&text);
 	}

@@ -98,7 +98,7 @@ print_name(struct printer *p, const struct prog_rec *rec, const void *v)
 		return;
 	sym_text(p, rec->kind, v, name, sizeof(name));
 	str_add(p->to, "  ");
-	text_add_padded(p, name, strlen(name), -50);
+	text_name_padded(p, name, -50);
 }
 
 static void
@@ -191,18 +191,6 @@ print_key(struct printer *p, const struct prog_rec *rec, const void *v)
 	}
 }
 
-/* On a line of its own, whatever is in it. */
-static void
-print_one_line(struct str *to, const char *s, size_t n)
-{
-	while (n != 0) {
-		size_t len = text_symbol(s, n);
-		str_addn(to, len != 0 ? s : "?", MAX(len, 1));
-		s += MAX(len, 1);
-		n -= MAX(len, 1);
-	}
-}
-
 void
 print_key_short(struct printer *p, const struct prog_rec *rec, const void *v)
 {
@@ -212,7 +200,7 @@ print_key_short(struct printer *p, const struct prog_rec *rec, const void *v)
 	wide.to = &text;
 	wide.escape = false;
 	if (rec->kind == REC_STRING || rec->kind == REC_CHARS)
-		str_addn(&text, v, strnlen(v, rec->size));
+		text_add(&wide, v, strnlen(v, rec->size));
 	else if (rec->kind == REC_BYTES)
 		for (uint32_t i = 0; i < rec->size; i++)
 			str_printf(&text, "%02x", ((const uint8_t *)v)[i]);
@@ -223,7 +211,7 @@ print_key_short(struct printer *p, const struct prog_rec *rec, const void *v)
 	size_t len = strlen(s);
 	while (len > 0 && s[len - 1] == ' ')
 		len--;
-	print_one_line(p->to, s, len);
+	text_add_line(p->to, s, len);
 	str_fini(&text);
 }
 

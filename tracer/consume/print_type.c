@@ -61,6 +61,22 @@ typed_name(const struct type *type, char *buf, size_t size)
 		type_name(type, buf, size);
 }
 
+static bool
+typed_is_aggregate(const struct type *type)
+{
+	return type->kind == TYPE_STRUCT || type->kind == TYPE_UNION ||
+	    type->kind == TYPE_ARRAY;
+}
+
+/* What type is, by a name of it. */
+static void
+typed_type(struct printer *p, const char *name, const struct type *type)
+{
+	str_addc(p->to, '(');
+	text_name(p, name);
+	str_add(p->to, typed_is_aggregate(type) ? ") " : ")");
+}
+
 /* ---- lines ---- */
 
 static void
@@ -109,13 +125,6 @@ typed_end(struct typed *t)
 }
 
 /* ---- what there is of a value ---- */
-
-static bool
-typed_is_aggregate(const struct type *type)
-{
-	return type->kind == TYPE_STRUCT || type->kind == TYPE_UNION ||
-	    type->kind == TYPE_ARRAY;
-}
 
 /* Scalars are there as a whole, others as far as they are. */
 static bool
@@ -173,7 +182,7 @@ typed_enum(struct typed *t, const struct type *type, uint64_t off)
 		if (type->enumerators[i].value == v)
 			name = type->enumerators[i].name;
 	if (name != NULL)
-		str_add(t->p->to, name);
+		text_name(t->p, name);
 	else
 		str_printf(t->p->to, "%lld", (long long)v);
 	typed_end(t);
@@ -188,7 +197,7 @@ typed_pointer(struct typed *t, const struct type *type, uint64_t off)
 
 	if (to != NULL && to->kind == TYPE_FUNC && addr != 0) {
 		addr_text(t->p, addr, name, sizeof(name));
-		text_add(t->p, name, strlen(name));
+		text_name(t->p, name);
 	} else {
 		str_printf(t->p->to, "0x%llx", (unsigned long long)addr);
 	}
@@ -217,8 +226,7 @@ typed_array(struct typed *t, const struct type *type, uint64_t off)
 			break;
 		typed_close(t, depth);
 		typed_indent(t, depth);
-		str_printf(t->p->to, "(%s)%s", name,
-		    typed_is_aggregate(of) ? " " : "");
+		typed_type(t->p, name, of);
 		typed_value(t, type->base, at);
 	}
 	/* Dots for elements are in it only where nothing is around it. */
@@ -256,11 +264,13 @@ typed_member(
 		return;
 	typed_close(t, depth);
 	typed_indent(t, depth);
-	if (m->name != NULL)
-		str_printf(t->p->to, ".%s = ", m->name);
+	if (m->name != NULL) {
+		str_addc(t->p->to, '.');
+		text_name(t->p, m->name);
+		str_add(t->p->to, " = ");
+	}
 	typed_name(m->type, name, sizeof(name));
-	str_printf(
-	    t->p->to, "(%s)%s", name, typed_is_aggregate(type) ? " " : "");
+	typed_type(t->p, name, type);
 	if (m->bit_size == 0) {
 		typed_value(t, m->type, off);
 		return;
@@ -352,7 +362,7 @@ print_typed(
 		return;
 	}
 	typed_name(type, name, sizeof(name));
-	str_printf(p->to, "(%s)%s", name, typed_is_aggregate(of) ? " " : "");
+	typed_type(p, name, of);
 	if (!typed_is_there(&t, of, 0)) {
 		str_add(p->to, "...\n");
 		return;

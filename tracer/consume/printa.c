@@ -127,7 +127,8 @@ report_table_row(struct report *r, const struct agg_line *l)
 	struct str key = { 0 };
 
 	report_short_key(r, l, &key);
-	str_printf(to, "%*s ", r->key_width, str_c(&key));
+	text_add_padded(r->p, str_c(&key), key.len, r->key_width);
+	str_addc(to, ' ');
 	str_fini(&key);
 	if (r->pack) {
 		hist_pack(to, r->defs[0], row->value, r->normals[0], &r->range,

@@ -51,6 +51,16 @@ render_text(struct render *r, const struct fmt_conv *c, const char *s, size_t n)
 	text_add_padded(r->p, s, n, c->flags & FMT_LEFT ? -width : width);
 }
 
+static void
+render_name(struct render *r, const struct fmt_conv *c, char *name)
+{
+	int width = MAX(c->width, 0);
+
+	if (c->prec >= 0 && strlen(name) > (size_t)c->prec)
+		name[c->prec] = '\0';
+	text_name_padded(r->p, name, c->flags & FMT_LEFT ? -width : width);
+}
+
 /* Digits of v, thousands apart if asked for and if the locale has a way. */
 static void
 render_digits(struct str *to, const struct fmt_conv *c, uint64_t v)
@@ -85,7 +95,7 @@ render_digits(struct str *to, const struct fmt_conv *c, uint64_t v)
 		str_addc(to, digits[i]);
 		if (strchr("oxXp", c->letter) == NULL && i + 1 < n &&
 		    (n - i - 1) % 3 == 0)
-			str_add(to, sep);
+			str_add(to, own(sep));
 	}
 }
 
@@ -124,10 +134,10 @@ render_integer(
 	    c->flags & FMT_ZERO && !(c->flags & FMT_LEFT) && c->prec < 0;
 	if (!(c->flags & FMT_LEFT) && !zero)
 		str_printf(r->p->to, "%*s", pad, "");
-	str_add(r->p->to, prefix);
+	str_add(r->p->to, own(prefix));
 	for (int i = 0; zero && i < pad; i++)
 		str_addc(r->p->to, '0');
-	str_add(r->p->to, str_c(&digits));
+	str_add(r->p->to, own(str_c(&digits)));
 	if (c->flags & FMT_LEFT)
 		str_printf(r->p->to, "%*s", pad, "");
 	str_fini(&digits);
@@ -189,7 +199,7 @@ render_str(struct render *r, const struct fmt_conv *c,
 	else if (c->letter == 'S')
 		text_add_quoted(&s, (const char *)v, len, '"');
 	else
-		str_addn(&s, v, len);
+		return render_text(r, c, (const char *)v, len);
 	render_text(r, c, str_c(&s), s.len);
 	str_fini(&s);
 }
@@ -219,7 +229,7 @@ render_float(struct render *r, const struct fmt_conv *c,
 	format[n] = '\0';
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	str_printf(r->p->to, format, MAX(c->width, 0), c->prec,
+	str_printf(r->p->to, own(format), MAX(c->width, 0), c->prec,
 	    value_float(v, rec->size));
 #pragma GCC diagnostic pop
 }
@@ -237,7 +247,7 @@ render_sym(struct render *r, const struct fmt_conv *c,
 	} else {
 		addr_text(r->p, value_uint(v, rec->size), name, sizeof(name));
 	}
-	render_text(r, c, name, strlen(name));
+	render_name(r, c, name);
 }
 
 /* The name in /etc/hosts, which is what gethostent() reads.  Names that only
@@ -434,12 +444,13 @@ printf_render(
 		const struct prog_rec *rec;
 		const uint8_t *v;
 
-		str_addn(p->to, f->convs[i].literal, f->convs[i].literal_len);
+		str_addn(
+		    p->to, own(f->convs[i].literal), f->convs[i].literal_len);
 		struct fmt_conv c = render_dynamic(&r, &f->convs[i]);
 		if (c.class == FMT_AGG)
 			render_agg(&r, &c);
 		else if ((rec = render_next(&r, &v)) != NULL)
 			render_value(&r, &c, rec, v);
 	}
-	str_addn(p->to, f->tail, f->tail_len);
+	str_addn(p->to, own(f->tail), f->tail_len);
 }

@@ -5,10 +5,8 @@
  * layout comes from the compiler.  Only the values are the target's.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "tracer/consume/consume_impl.h"
-#include "tracer/consume/writer.h"
 
 /* ---- which probe, which clause ---- */
 
@@ -88,33 +86,17 @@ clause_name(const struct probe_text *p, char *buf, size_t size)
 }
 
 /* What was printed so far goes first: on a terminal both are one text. */
-static void
-record_message(struct consume *c, uint32_t epid, const char *what)
+void
+record_error(struct consume *c, uint32_t epid, const char *what)
 {
-	struct str s = { 0 }, text = { 0 };
-	struct printer to_err = {
-		.to = &text, .c = c, .escape = isatty(writer_fd(c->env.err))
-	};
 	char name[CLAUSE_NAME];
 	struct probe_text p;
 
 	out_write(&c->out, &c->line);
-	out_flush(&c->out);
 	record_probe(c, epid, &p);
-	str_printf(&s, "error in %s for probe ID %u (%s:%s:%s:%s): %s",
+	consume_message(c, "error in %s for probe ID %u (%s:%s:%s:%s): %s",
 	    clause_name(&p, name, sizeof(name)), p.id, p.prov, p.mod, p.func,
 	    p.name, what);
-	text_add(&to_err, str_c(&s), s.len);
-	fprintf(c->env.err, "%s: %s\n", c->env.prog, str_c(&text));
-	fflush(c->env.err);
-	str_fini(&s);
-	str_fini(&text);
-}
-
-void
-record_error(struct consume *c, uint32_t epid, const char *what)
-{
-	record_message(c, epid, what);
 }
 
 /* clang-format off */
@@ -149,14 +131,14 @@ record_fault(struct consume *c)
 	memcpy(&f, c->rec.at, sizeof(f));
 	while (i < ARRAY_SIZE(fault_rows) - 1 && fault_rows[i].code != f.code)
 		i++;
-	str_add(&s, fault_rows[i].text);
+	str_add(&s, own(fault_rows[i].text));
 	if (fault_rows[i].shows == ADDRESS)
 		str_printf(&s, " (0x%llx)", (unsigned long long)f.value);
 	else if (fault_rows[i].shows == NUMBER)
 		str_printf(&s, " (%lld)", (long long)f.value);
 	if (f.offset >= 0)
 		str_printf(&s, " at DIF offset %d", f.offset);
-	record_message(c, f.epid, str_c(&s));
+	record_error(c, f.epid, str_c(&s));
 	str_fini(&s);
 }
 
@@ -274,18 +256,15 @@ record_flow(struct consume *c, struct printer *p, const struct probe_text *pr,
 	struct flow *flow = flow_of(c);
 	enum flow_kind kind = flow_kind(c, flow, pr->name, next);
 	const char *arrow = strcmp(pr->prov, "syscall") == 0 ? "=" : "-";
-	struct str name = { 0 };
 
 	if (kind == FLOW_RETURN)
 		flow_leave(flow, pr);
-	str_printf(
-	    &name, "%*s", (int)(2 * MIN(flow->inside.len, FLOW_SHOWN)), "");
-	if (kind == FLOW_ENTRY)
-		str_printf(&name, " %s> %s", arrow, pr->func);
-	else if (kind == FLOW_RETURN)
-		str_printf(&name, " <%s %s", arrow, pr->func);
-	else
-		str_printf(&name, "| %s:%s", pr->func, pr->name);
+	int indent = (int)(2 * MIN(flow->inside.len, FLOW_SHOWN));
+	char *name = kind == FLOW_ENTRY ?
+	    mem_printf("%*s %s> %s", indent, "", arrow, pr->func) :
+	    kind == FLOW_RETURN ?
+	    mem_printf("%*s <%s %s", indent, "", arrow, pr->func) :
+	    mem_printf("%*s| %s:%s", indent, "", pr->func, pr->name);
 	if (kind == FLOW_ENTRY)
 		flow_enter(flow, pr);
 	flow->epid = c->rec.hdr->epid;
@@ -293,23 +272,22 @@ record_flow(struct consume *c, struct printer *p, const struct probe_text *pr,
 
 	if (!c->env.testing)
 		str_printf(p->to, "%3u ", c->rec.hdr->cpu);
-	text_add_padded(p, str_c(&name), name.len, -41);
+	text_name_padded(p, name, -41);
 	str_addc(p->to, ' ');
-	str_fini(&name);
+	mem_free(name);
 }
 
 static void
 record_columns(
     struct consume *c, struct printer *p, const struct probe_text *pr)
 {
-	struct str name = { 0 };
+	char *name = mem_printf("%s:%s", pr->func, pr->name);
 
 	if (!c->env.testing)
 		str_printf(p->to, "%3u %6u ", c->rec.hdr->cpu, pr->id);
-	str_printf(&name, "%s:%s", pr->func, pr->name);
-	text_add_padded(p, str_c(&name), name.len, 32);
+	text_name_padded(p, name, 32);
 	str_addc(p->to, ' ');
-	str_fini(&name);
+	mem_free(name);
 }
 
 static void
@@ -561,8 +539,11 @@ record_print(struct consume *c, const struct rec_hdr *next)
 		record_flow(c, &p, &probe, next);
 	else if (!quiet)
 		record_columns(c, &p, &probe);
-	for (size_t i = 0; i < probe.clause->nstmts; i++)
+	for (size_t i = 0; i < probe.clause->nstmts; i++) {
 		stmt_carry_out(c, &p, &probe.clause->stmts[i]);
+		/* freopen() may have led to a terminal. */
+		p.escape = c->out.escape;
+	}
 	if (!quiet)
 		str_addc(&c->line, '\n');
 	out_write(&c->out, &c->line);

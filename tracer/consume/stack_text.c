@@ -104,7 +104,7 @@ frame_line(void *ctx, const char *name)
 	bool note = name[0] == '@';
 
 	str_printf(f->p->to, "%*s%s", f->indent, "", note ? "  [ " : "");
-	text_add(f->p, name + note, strlen(name + note));
+	text_name(f->p, name + note);
 	str_add(f->p->to, note ? " ]\n" : "\n");
 }
 
@@ -134,8 +134,6 @@ struct fold {
 	bool any;
 };
 
-/* What the format means something by, and what no line can hold, is replaced:
- * a name is one word without a semicolon. */
 static void
 frame_fold(void *ctx, const char *name)
 {
@@ -144,19 +142,7 @@ frame_fold(void *ctx, const char *name)
 	if (f->any)
 		str_addc(f->to, ';');
 	f->any = true;
-	for (size_t n = strlen(name); n != 0;) {
-		size_t len = text_symbol(name, n);
-		if (len != 0 && *name != ' ' && *name != ';')
-			str_addn(f->to, name, len);
-		else
-			str_addc(f->to,
-			    len == 0         ? '?' :
-				*name == ' ' ? '_' :
-					       ':');
-		len = MAX(len, 1);
-		name += len;
-		n -= len;
-	}
+	text_add_word(f->to, name);
 }
 
 void

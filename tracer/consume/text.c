@@ -1,114 +1,48 @@
 /*
- * Bytes that a target chose, as text.
+ * Bytes that a target chose, as text; see text.h.
  *
  * What %s and trace() print goes out as it is to files and pipes.  A terminal
- * obeys escape sequences, and those are not the target's to send: there,
- * control characters other than newline and tab are shown, not sent.
+ * obeys escape sequences, and those are not the target's to send.
  */
+#include "tracer/consume/text.h"
+
 #include <string.h>
+#include <unistd.h>
 
-#include "tracer/consume/consume_impl.h"
+#include "dlang/base/show.h"
+#include "tracer/consume/writer.h"
 
-/* Bytes of the UTF-8 sequence at s, 2 to 4; 0 when it is none, or is a C1
- * control (which terminals obey). */
-static size_t
-text_sequence(const unsigned char *s, size_t n)
+/* ---- for terminals, files and pipes ---- */
+
+struct printer
+text_printer(FILE *out, struct str *to)
 {
-	size_t len = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 :
-	    s[0] >= 0xe0 && s[0] < 0xf0          ? 3 :
-	    s[0] >= 0xc2 && s[0] < 0xe0          ? 2 :
-						   0;
-	if (len == 0 || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return len == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : len;
+	return (struct printer){ .to = to, .escape = isatty(writer_fd(out)) };
 }
 
-static bool
-text_is_plain(unsigned char c)
+void
+text_put(FILE *out, struct str *text)
 {
-	return c >= 0x20 && c < 0x7f;
-}
-
-/* Bytes of the character at s if it can be seen (or is a blank); 0: it is a
- * control character, or no text. */
-size_t
-text_symbol(const char *s, size_t n)
-{
-	const unsigned char *u = (const unsigned char *)s;
-
-	return text_is_plain(u[0]) ? 1 : text_sequence(u, n);
-}
-
-/* Where the first byte that must not reach a terminal is; n for none. */
-static size_t
-text_safe(const char *s, size_t n)
-{
-	const unsigned char *u = (const unsigned char *)s;
-
-	for (size_t i = 0; i < n;) {
-		size_t len = text_sequence(u + i, n - i);
-		if (len == 0 &&
-		    (text_is_plain(u[i]) || u[i] == '\n' || u[i] == '\t'))
-			len = 1;
-		if (len == 0)
-			return i;
-		i += len;
-	}
-	return n;
+	fwrite(str_c(text), 1, text->len, out);
+	str_fini(text);
 }
 
 static void
-text_add_escape(struct str *to, unsigned char c)
+add(struct printer *p, enum show how, const char *s, size_t n)
 {
-	static const char letters[] = "abtnvfr"; /* of 7 to 13 */
-
-	if (c >= 7 && c <= 13)
-		str_printf(to, "\\%c", letters[c - 7]);
+	if (p->escape)
+		show_add(p->to, how, s, n);
 	else
-		str_printf(to, "\\%03o", c);
+		str_addn(p->to, s, n);
 }
 
-void
-text_add(struct printer *p, const char *s, size_t n)
-{
-	while (p->escape && n != 0) {
-		size_t ok = text_safe(s, n);
-		str_addn(p->to, s, ok);
-		if (ok == n)
-			return;
-		text_add_escape(p->to, (unsigned char)s[ok]);
-		s += ok + 1;
-		n -= ok + 1;
-	}
-	str_addn(p->to, s, n);
-}
-
-void
-text_add_quoted(struct str *to, const char *s, size_t n, char quote)
-{
-	for (; n != 0; s++, n--) {
-		unsigned char c = (unsigned char)*s;
-		if (c == '\\' || c == (unsigned char)quote)
-			str_printf(to, "\\%c", c);
-		else if (c == '\0' && n == 1)
-			str_add(to, "\\0");
-		else if (text_is_plain(c))
-			str_addc(to, (char)c);
-		else
-			text_add_escape(to, c);
-	}
-}
-
-void
-text_add_padded(struct printer *p, const char *s, size_t n, int width)
+static void
+add_padded(struct printer *p, enum show how, const char *s, size_t n, int width)
 {
 	size_t want = (size_t)(width < 0 ? -(long)width : width);
 	size_t start = p->to->len;
 
-	text_add(p, s, n);
+	add(p, how, s, n);
 	size_t len = p->to->len - start;
 	if (len >= want)
 		return;
@@ -122,6 +56,149 @@ text_add_padded(struct printer *p, const char *s, size_t n, int width)
 }
 
 void
+text_add(struct printer *p, const char *s, size_t n)
+{
+	add(p, SHOW_TEXT, s, n);
+}
+
+void
+text_add_padded(struct printer *p, const char *s, size_t n, int width)
+{
+	add_padded(p, SHOW_TEXT, s, n, width);
+}
+
+void
+text_name(struct printer *p, const char *s)
+{
+	add(p, SHOW_NAME, s, strlen(s));
+}
+
+void
+text_name_padded(struct printer *p, const char *s, int width)
+{
+	add_padded(p, SHOW_NAME, s, strlen(s), width);
+}
+
+/* ---- for formats ---- */
+
+/* The character that *s begins with, NUL at its end; *s is behind it then. */
+static uint32_t
+next(const char **s, size_t *n)
+{
+	size_t len;
+	uint32_t c = show_decode(*s, *n, &len);
+
+	*s += len;
+	*n -= len;
+	return c;
+}
+
+void
+text_add_quoted(struct str *to, const char *s, size_t n, char quote)
+{
+	char bytes[SHOW_BYTES];
+
+	for (; n != 0; s++, n--) {
+		unsigned char c = (unsigned char)*s;
+		if (c == '\\' || c == (unsigned char)quote)
+			str_printf(to, "\\%c", c);
+		else if (c == '\0' && n == 1)
+			str_add(to, "\\0");
+		else if (c >= 0x20 && c < 0x7f)
+			str_addc(to, (char)c);
+		else
+			str_addn(to, bytes, show_escape(c, bytes));
+	}
+}
+
+void
+text_add_line(struct str *to, const char *s, size_t n)
+{
+	while (n != 0) {
+		const char *at = s;
+		bool seen = show_is_seen(next(&s, &n));
+		for (; at < s; at++)
+			str_addc(to, seen ? *at : '?');
+	}
+}
+
+/* What the format means something by, and what no line can hold, is replaced. */
+void
+text_add_word(struct str *to, const char *s)
+{
+	size_t start = to->len;
+
+	text_add_line(to, s, strlen(s));
+	for (size_t i = start; i < to->len; i++)
+		if (to->s[i] == ' ' || to->s[i] == ';')
+			to->s[i] = to->s[i] == ' ' ? '_' : ':';
+}
+
+static void
+add_json(struct str *to, uint32_t c)
+{
+	if (c == '"' || c == '\\')
+		str_printf(to, "\\%c", (char)c);
+	else if (show_is_seen(c))
+		text_add_utf8(to, c);
+	else
+		str_printf(to, "\\u%04x", c);
+}
+
+void
+text_add_json(struct str *to, const char *s)
+{
+	size_t n = strlen(s);
+
+	str_addc(to, '"');
+	while (n != 0) {
+		unsigned char byte = (unsigned char)*s;
+		uint32_t c = next(&s, &n);
+		if (c != SHOW_NONE)
+			add_json(to, c);
+		else
+			str_printf(to, "\\u%04x", byte);
+	}
+	str_addc(to, '"');
+}
+
+static void
+add_xml(struct str *to, uint32_t c)
+{
+	switch (c) {
+	case '&': str_add(to, "&amp;"); break;
+	case '<': str_add(to, "&lt;"); break;
+	case '>': str_add(to, "&gt;"); break;
+	case '"': str_add(to, "&quot;"); break;
+	case 0xfffe:
+	case 0xffff: text_add_utf8(to, SHOW_NONE); break;
+	default: text_add_utf8(to, show_is_seen(c) ? c : SHOW_NONE); break;
+	}
+}
+
+void
+text_add_xml(struct str *to, const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n != 0)
+		add_xml(to, next(&s, &n));
+}
+
+void
+text_add_xml_cut(struct str *to, const char *s, size_t chars)
+{
+	size_t n = strlen(s), all = 0;
+
+	for (const char *at = s; n != 0; all++)
+		next(&at, &n);
+	n = strlen(s);
+	for (size_t i = 0; n != 0 && (all <= chars || i + 2 < chars); i++)
+		add_xml(to, next(&s, &n));
+	str_add(to, n != 0 ? ".." : "");
+}
+
+void
 text_add_utf8(struct str *to, uint32_t c)
 {
 	char bytes[4];
@@ -131,23 +208,35 @@ text_add_utf8(struct str *to, uint32_t c)
 	str_addn(to, bytes, utf8_put(c, bytes));
 }
 
+void
+text_message(FILE *err, const char *who, const char *fmt, va_list ap)
+{
+	struct str what = { 0 }, line = { 0 };
+
+	str_vprintf(&what, fmt, ap);
+	bool empty_line = what.len != 0 && what.s[what.len - 1] == '\n';
+	str_printf(&line, "%s: ", who);
+	show_add(&line, SHOW_NAME, str_c(&what), what.len - empty_line);
+	str_add(&line, empty_line ? "\n\n" : "\n");
+	text_put(err, &line);
+	fflush(err);
+	str_fini(&what);
+}
+
 /* As DTrace: blanks, backspace and bell count; and so do, unlike there, the
  * letters of other alphabets. */
 bool
 text_is_printable(const void *p, size_t size, size_t *len)
 {
-	const unsigned char *s = p;
-	size_t i = 0;
+	const char *s = p;
+	size_t left = strnlen(s, size);
 
-	while (i < size && s[i] != '\0') {
-		size_t n = text_sequence(s + i, size - i);
-		if (n == 0 &&
-		    (text_is_plain(s[i]) || (s[i] >= '\a' && s[i] <= '\r')))
-			n = 1;
-		if (n == 0)
+	*len = left;
+	while (left != 0) {
+		uint32_t c = next(&s, &left);
+		if (c == SHOW_NONE || (c < 0x20 && (c < '\a' || c > '\r')) ||
+		    (c >= 0x7f && c < 0xa0))
 			return false;
-		i += n;
 	}
-	*len = i;
 	return true;
 }

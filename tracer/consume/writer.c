@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "dlang/base/mem.h"
-#include "dlang/base/str.h"
-#include "tracer/consume/consume_impl.h"
+#include "dlang/base/show.h"
 
 #define PATIENCE_NS 10000000ULL
 #define SLOW_NS     1000000000ULL
@@ -132,8 +131,10 @@ put(struct writer *w, const char *text, size_t n)
 {
 	if (w->next.len == 0 && w->next.cap > KEEP)
 		str_fini(&w->next);
-	text_add(
-	    &(struct printer){ .to = &w->next, .escape = w->plain }, text, n);
+	if (w->plain)
+		show_add(&w->next, SHOW_TEXT, text, n);
+	else
+		str_addn(&w->next, text, n);
 	pthread_cond_signal(&w->more);
 }
 

@@ -19,6 +19,7 @@
 #include "symbols/symbolise.h"
 #include "symbols/unwind.h"
 #include "tracer/consume/locks.h"
+#include "tracer/consume/text.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
 #include "tracer/prov/plock_impl.h"
@@ -56,6 +57,7 @@ struct holds {
 	VEC(struct waiter) all;
 	bool json;
 	struct str text;
+	struct printer to; /* text */
 	const char *comma; /* between cycles */
 };
 
@@ -85,7 +87,9 @@ read_name(struct waiter *w)
 
 	snprintf(path, sizeof(path), "task/%d/comm", (int)w->tid);
 	procfs_text(w->tid, path, w->name, sizeof(w->name));
-	w->name[strcspn(w->name, "\n")] = '\0';
+	size_t n = strlen(w->name);
+	if (n != 0) /* the newline that the kernel puts there */
+		w->name[n - 1] = '\0';
 }
 
 /*
@@ -292,7 +296,9 @@ object_text(
 static void
 print_thread(struct holds *h, const struct waiter *w)
 {
-	str_printf(&h->text, "thread %d (%s)", (int)w->tid, w->name);
+	str_printf(&h->text, "thread %d (", (int)w->tid);
+	text_name(&h->to, w->name);
+	str_addc(&h->text, ')');
 }
 
 static void
@@ -304,7 +310,9 @@ print_stack(struct holds *h, const struct waiter *w)
 		symbolise_frame(addrspace_stamp(h->as), w->pcs[i],
 		    i > 0 ? w->pcs[i - 1] : 0, SYM_DEMANGLE, name,
 		    sizeof(name));
-		str_printf(&h->text, "              %s\n", name);
+		str_add(&h->text, "              ");
+		text_name(&h->to, name);
+		str_addc(&h->text, '\n');
 	}
 }
 
@@ -344,8 +352,8 @@ print_waiter(struct holds *h, const struct waiter *w)
 	} else if (w->cond) {
 		str_add(&h->text, " waits for a condition\n");
 	} else {
-		str_printf(&h->text, " waits for %s %s", noun(w),
-		    object_text(h, w, name, sizeof(name)));
+		str_printf(&h->text, " waits for %s ", own(noun(w)));
+		text_name(&h->to, object_text(h, w, name, sizeof(name)));
 		print_owner(h, w);
 		str_add(&h->text, "\n");
 	}
@@ -364,11 +372,14 @@ print_cycle(void *ctx, const int *nodes, size_t n)
 		const struct waiter *w = &h->all.at[nodes[i]];
 		str_add(&h->text, "    ");
 		print_thread(h, w);
+		str_add(&h->text, " waits for ");
 		if (w->row->verb == PLOCK_JOIN)
-			str_add(&h->text, " waits for the end of ");
-		else
-			str_printf(&h->text, " waits for %s, held by ",
-			    object_text(h, w, name, sizeof(name)));
+			str_add(&h->text, "the end of ");
+		else {
+			text_name(
+			    &h->to, object_text(h, w, name, sizeof(name)));
+			str_add(&h->text, ", held by ");
+		}
 		print_thread(h, &h->all.at[w->next]);
 		str_add(&h->text, "\n");
 	}
@@ -398,16 +409,16 @@ json_waiter(struct holds *h, const struct waiter *w)
 	char name[NAME_BYTES];
 
 	str_printf(&h->text, "\n  {\"tid\": %d, \"name\": ", (int)w->tid);
-	json_string(&h->text, w->name);
+	text_add_json(&h->text, w->name);
 	if (w->row != NULL) {
 		str_add(&h->text, ", \"in\": ");
-		json_string(&h->text, w->row->func);
+		text_add_json(&h->text, w->row->func);
 	}
 	if (w->row != NULL && !w->cond && w->row->verb != PLOCK_JOIN) {
 		str_printf(&h->text,
 		    ", \"lock\": {\"address\": \"0x%llx\", \"name\": ",
 		    (unsigned long long)w->object);
-		json_string(&h->text, object_text(h, w, name, sizeof(name)));
+		text_add_json(&h->text, object_text(h, w, name, sizeof(name)));
 		str_add(&h->text, "}");
 	}
 	if (w->next >= 0)
@@ -421,7 +432,7 @@ json_waiter(struct holds *h, const struct waiter *w)
 		    i > 0 ? w->pcs[i - 1] : 0, SYM_DEMANGLE, name,
 		    sizeof(name));
 		str_add(&h->text, i > 0 ? ", " : "");
-		json_string(&h->text, name);
+		text_add_json(&h->text, name);
 	}
 	str_add(&h->text, "]}");
 }
@@ -431,7 +442,7 @@ json_cycle(void *ctx, const int *nodes, size_t n)
 {
 	struct holds *h = ctx;
 
-	str_printf(&h->text, "%s[", h->comma);
+	str_printf(&h->text, "%s[", own(h->comma));
 	for (size_t i = 0; i < n; i++)
 		str_printf(&h->text, "%s%d", i > 0 ? ", " : "",
 		    (int)h->all.at[nodes[i]].tid);
@@ -480,7 +491,6 @@ fini(struct holds *h)
 	addrspace_put(h->as);
 	maps_fini(&h->maps);
 	vec_fini(&h->all);
-	str_fini(&h->text);
 }
 
 int
@@ -496,6 +506,7 @@ holds_print(pid_t pid, bool json, FILE *out, char *why, size_t size)
 		super_destroy(su);
 		return error;
 	}
+	h.to = text_printer(out, &h.text);
 	read_process(&h);
 	if (json)
 		print_json(&h);
@@ -506,7 +517,7 @@ holds_print(pid_t pid, bool json, FILE *out, char *why, size_t size)
 	proc_detach(h.p, NULL, NULL);
 	super_destroy(su);
 	addrspace_detach(h.as);
-	fwrite(str_c(&h.text), 1, h.text.len, out);
+	text_put(out, &h.text);
 	error = fflush(out) == 0 ? 0 : -errno;
 	if (error != 0)
 		snprintf(

@@ -11,10 +11,14 @@
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "tracer/proc.h"
-#include "tracer/trapguard.h"
+
+struct semaphore {
+	uint64_t addr;
+	bool raised; /* by us; else it is to be */
+};
 
 struct semaphores {
-	VEC(uint64_t) raised;
+	VEC(struct semaphore) list;
 };
 
 /* Others may have it raised, too: it is counted, not set. */
@@ -34,19 +38,21 @@ change(struct space *sp, uint64_t addr, int by)
 	return error;
 }
 
-/* Before it is raised, it is known in the area that outlives us. */
-static void
-guard(struct space *sp, uint64_t addr)
+/* Before it is raised it is known in the area that outlives us. */
+static int
+raise_one(struct space *sp, uint64_t addr, bool unlisted)
 {
 	struct trapset *ts = tptable_traps(sp->tab);
+	int r = trapset_add(ts, TRAP_SEMAPHORE, addr, 0);
 
-	if (trapset_area(ts) == 0) {
-		space_stop(sp);
-		trapguard_begin(sp, addr);
-		space_resume(sp);
-	}
-	trapset_add(ts, TRAP_SEMAPHORE, addr, 0);
-	trapset_flush(ts);
+	if (r == 0)
+		r = trapset_flush(ts);
+	if (r == 0 || unlisted)
+		r = change(sp, addr, 1);
+	if (r != 0)
+		trapset_drop(ts, TRAP_SEMAPHORE, addr);
+	fault_kill("semaphore-raised");
+	return r;
 }
 
 static void
@@ -61,17 +67,24 @@ semaphore_raise(struct space *sp, uint64_t addr)
 {
 	if (sp->sems == NULL)
 		sp->sems = mem_zalloc(sizeof(*sp->sems));
-	vec_foreach(a, &sp->sems->raised)
-		if (*a == addr)
+	vec_foreach(s, &sp->sems->list)
+		if (s->addr == addr)
 			return;
-	guard(sp, addr);
-	/* What is raised is noted, whatever runs short. */
-	vec_reserve(&sp->sems->raised);
-	if (change(sp, addr, 1) == 0)
-		*vec_push(&sp->sems->raised) = addr;
-	else
-		LOG("usdt", "no semaphore at %#lx", addr);
-	fault_kill("semaphore-raised");
+	*vec_push(&sp->sems->list) = (struct semaphore){ .addr = addr };
+}
+
+void
+semaphores_commit(struct space *sp, bool unlisted)
+{
+	if (sp->sems == NULL)
+		return;
+	vec_foreach(s, &sp->sems->list) {
+		if (s->raised)
+			continue;
+		s->raised = raise_one(sp, s->addr, unlisted) == 0;
+		if (!s->raised)
+			LOG("usdt", "no semaphore at %#lx", s->addr);
+	}
 }
 
 void
@@ -81,12 +94,12 @@ semaphores_forget(struct space *sp, uint64_t start, uint64_t end)
 
 	if (sp->sems == NULL)
 		return;
-	for (size_t i = 0; i < sp->sems->raised.len; i++) {
-		uint64_t a = sp->sems->raised.at[i];
-		if (a < start || a >= end)
-			sp->sems->raised.at[kept++] = a;
+	for (size_t i = 0; i < sp->sems->list.len; i++) {
+		struct semaphore s = sp->sems->list.at[i];
+		if (s.addr < start || s.addr >= end)
+			sp->sems->list.at[kept++] = s;
 	}
-	sp->sems->raised.len = kept;
+	sp->sems->list.len = kept;
 }
 
 void
@@ -95,8 +108,8 @@ semaphores_fork(const struct space *parent, struct space *child)
 	if (parent->sems == NULL || child->sems != NULL)
 		return;
 	child->sems = mem_zalloc(sizeof(*child->sems));
-	vec_foreach(a, &parent->sems->raised)
-		*vec_push(&child->sems->raised) = *a;
+	vec_foreach(s, &parent->sems->list)
+		*vec_push(&child->sems->list) = *s;
 }
 
 void
@@ -104,8 +117,11 @@ semaphores_lower(struct space *sp)
 {
 	if (sp->sems == NULL)
 		return;
-	while (sp->sems->raised.len > 0) {
-		lower(sp, sp->sems->raised.at[--sp->sems->raised.len]);
+	vec_foreach(s, &sp->sems->list) {
+		if (!s->raised)
+			continue;
+		s->raised = false;
+		lower(sp, s->addr);
 		fault_kill("semaphore-lowered");
 	}
 }
@@ -117,11 +133,12 @@ semaphores_lower_copy(const struct space *sp, int fd)
 
 	if (sp->sems == NULL)
 		return;
-	vec_foreach(a, &sp->sems->raised)
-		if (pread(fd, &count, sizeof(count), (off_t)*a) ==
+	vec_foreach(s, &sp->sems->list)
+		if (s->raised &&
+		    pread(fd, &count, sizeof(count), (off_t)s->addr) ==
 			sizeof(count) &&
 		    count-- > 0 &&
-		    pwrite(fd, &count, sizeof(count), (off_t)*a) < 0)
+		    pwrite(fd, &count, sizeof(count), (off_t)s->addr) < 0)
 			return;
 }
 
@@ -130,7 +147,7 @@ semaphores_drop(struct space *sp)
 {
 	if (sp->sems == NULL)
 		return;
-	vec_fini(&sp->sems->raised);
+	vec_fini(&sp->sems->list);
 	mem_free(sp->sems);
 	sp->sems = NULL;
 }

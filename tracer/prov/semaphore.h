@@ -9,11 +9,17 @@
 #ifndef TRACER_PROV_SEMAPHORE_H
 #define TRACER_PROV_SEMAPHORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct space;
 
+/* The one at addr is to be raised: by the next commit. */
 void semaphore_raise(struct space *sp, uint64_t addr);
+
+/* Raise those that are to be.  `unlisted': also where trapset.h cannot list
+ * them. */
+void semaphores_commit(struct space *sp, bool unlisted);
 
 /* The memory in [start, end) is gone, with its semaphores. */
 void semaphores_forget(struct space *sp, uint64_t start, uint64_t end);
@@ -21,7 +27,8 @@ void semaphores_forget(struct space *sp, uint64_t start, uint64_t end);
 /* A fork's child has them raised in its copy, too. */
 void semaphores_fork(const struct space *parent, struct space *child);
 
-/* Lower what is raised; for the emergency exit too: nothing is allocated. */
+/* Lower what is raised, until the next commit; for the emergency exit too:
+ * nothing is allocated. */
 void semaphores_lower(struct space *sp);
 /* The same in a copy of its memory: fd is that. */
 void semaphores_lower_copy(const struct space *sp, int fd);

@@ -7,12 +7,15 @@
 
 #include "dlang/image.h"
 #include "inject/tracepoint.h"
+#include "inject/trapset.h"
 #include "symbols/addrspace.h"
+#include "symbols/maps.h"
 #include "tracer/locals.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
+#include "tracer/protect.h"
+#include "tracer/prov/semaphore.h"
 #include "tracer/sigwatch.h"
-#include "tracer/trapguard.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
 
@@ -40,6 +43,9 @@ site_tracepoint(
 		st->next_tp++;
 	if (tp->user == NULL)
 		tp->user = mem_zalloc(sizeof(struct tp_user));
+	const struct load *l = addrspace_load_at(sp->as, addr);
+	if (l == NULL || l->writable_text)
+		trapset_alone(tptable_traps(sp->tab));
 	return tp;
 }
 
@@ -228,14 +234,72 @@ commit_failed(void *ctx, struct tracepoint *tp, const char *why)
 		site_failed(c->st, s->probe, tp->addr, why);
 }
 
+/* Fewer are written as they come: a stop more is no gain for them. */
+#define MANY 64
+
+/*
+ * The process does not stand still for what need not be done then: once for the
+ * memory that is needed in it, and once, sites_commit()'s, for the writing of
+ * text.
+ */
+static void
+prepare(struct state *st, struct space *sp)
+{
+	if (tptable_queued(sp->tab) || sp->probed)
+		sigwatch_look(st, sp);
+	if (tptable_arming(sp->tab) < MANY)
+		return;
+	space_stop(sp);
+	protect_space(st, sp);
+	if (protect_allows(st, sp))
+		tracepoint_reserve(sp->tab);
+	space_resume(sp);
+	tracepoint_prepare(sp->tab);
+}
+
+/* Is what was mapped at m's begin still there? */
+static bool
+is_there(const struct maps *now, const struct map *m)
+{
+	const struct map *n = maps_at(now, m->start);
+
+	return n != NULL && n->inode == m->inode && n->dev == m->dev &&
+	    n->offset + (m->start - n->start) == m->offset;
+}
+
+/*
+ * Between munmap() and the run-time linker's word of it an object is gone, and
+ * something else may be where it was: ours, even.  All threads are stopped.
+ */
+static void
+drop_unmapped(struct state *st, struct space *sp)
+{
+	const struct maps *then = addrspace_maps(sp->as);
+	struct maps now = { 0 };
+
+	if (maps_read(addrspace_pid(sp->as), &now) < 0)
+		return;
+	vec_foreach(m, &then->list)
+		if (m->exec && m->inode != 0 && !is_there(&now, m))
+			sites_unmap(st, sp, m->start, m->end);
+	maps_fini(&now);
+}
+
 void
 sites_commit(struct state *st, struct space *sp)
 {
+	prepare(st, sp);
 	space_stop(sp);
-	if (tptable_queued(sp->tab) || sp->probed)
-		trapguard_begin(sp, tptable_near(sp->tab));
-	if (sp->probed && sp->watch == NULL)
+	if (tptable_queued(sp->tab))
+		drop_unmapped(st, sp);
+	if (tptable_queued(sp->tab) || sp->probed || sp->sems != NULL)
+		protect_space(st, sp);
+	bool allowed = protect_allows(st, sp);
+	if (allowed && (tptable_queued(sp->tab) || sp->probed))
 		sigwatch_begin(st, sp);
+	if (allowed)
+		semaphores_commit(sp, sp->exposed != 0);
+	sp->commits += tptable_queued(sp->tab);
 	tracepoint_commit(
 	    sp->tab, commit_failed, &(struct commit_ctx){ st, sp });
 	space_resume(sp);
@@ -269,7 +333,7 @@ sites_commit_all(struct state *st)
 static bool
 is_queued(const struct space *sp)
 {
-	return tptable_queued(sp->tab) || (sp->probed && sp->watch == NULL);
+	return tptable_queued(sp->tab) || (sp->probed && !sp->masks_watched);
 }
 
 void

@@ -10,6 +10,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
+#include <ucontext.h>
 
 #define SAME_PLACE(ureg, name)                                   \
 	static_assert(offsetof(struct user_regs_struct, name) == \
@@ -34,8 +35,9 @@ SAME_PLACE(UREG_GS, gs);
 
 #define SYSCALL_INSN_LEN 2
 
-/* The code segment of 32-bit programs: arch/x86/include/asm/segment.h. */
+/* The code segments of programs: arch/x86/include/asm/segment.h. */
 #define USER32_CS 0x23
+#define USER_CS   0x33
 
 int
 regs_fetch(pid_t tid, struct uregs *regs)
@@ -47,6 +49,18 @@ int
 regs_store(pid_t tid, const struct uregs *regs)
 {
 	return ptrace(PTRACE_SETREGS, tid, NULL, regs) == 0 ? 0 : -errno;
+}
+
+/* A frame is the return address, then a ucontext. */
+#define FRAME_CS (1 + offsetof(ucontext_t, uc_mcontext.gregs[REG_CSGSFS]) / 8)
+
+static_assert(FRAME_CS + 1 == REGS_FRAME, "as far as the code segment");
+
+bool
+regs_in_frame(const uint64_t *word)
+{
+	return (word[REG_CSGSFS - REG_RIP] & 0xffff) == USER_CS ||
+	    (word[FRAME_CS] & 0xffff) == USER_CS;
 }
 
 #define WITHIN_FP(member, ureg)                                             \
@@ -143,6 +157,14 @@ void
 regs_skip_syscall(struct uregs *regs, int64_t result)
 {
 	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
+	regs->r[UREG_RAX] = (uint64_t)result;
+}
+
+void
+regs_called(struct uregs *regs, int64_t result)
+{
+	regs->r[UREG_RCX] = regs->r[UREG_RIP] + SYSCALL_INSN_LEN;
+	regs->r[UREG_R11] = regs->r[UREG_RFLAGS];
 	regs->r[UREG_RAX] = (uint64_t)result;
 }
 

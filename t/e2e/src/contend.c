@@ -1,7 +1,8 @@
 /*
- * contend KIND ROUNDS [wait|full|MS]: a culprit holds a lock that eight threads
- * want, for MS milliseconds if that is said: the longer, the less is what a tracer
- * adds to a wait.
+ * contend KIND ROUNDS [wait|last|full|MS]: a culprit holds a lock that eight
+ * threads want, for MS milliseconds if that is said: the longer, the less is what
+ * a tracer adds to a wait.  With "wait" it is told when to begin, and with "last"
+ * also when to let go in the last round: before that it does not end.
  *
  * In every round each of them sleeps for the lock, is seen to be asleep, and
  * gets it: 8 * ROUNDS contended acquisitions, and not one more.  What it prints
@@ -47,6 +48,7 @@ union lock hot_lock, cold_lock;
 static pthread_barrier_t barrier;
 static const char *kind;
 static long rounds, hold_ns = HOLD_NS;
+static int asks_last;
 static atomic_int calling[THREADS];
 static atomic_long tids[THREADS], waited;
 
@@ -194,7 +196,7 @@ sleeps(int n)
 }
 
 NOINLINE long
-culprit(void)
+culprit(int asks)
 {
 	const struct timespec hold = { 0, hold_ns };
 
@@ -204,6 +206,8 @@ culprit(void)
 		while (!sleeps(n))
 			sched_yield();
 	long t = now();
+	if (asks)
+		trigger_wait();
 	nanosleep(&hold, NULL);
 	t = now() - t;
 	must(give(&hot_lock));
@@ -266,6 +270,7 @@ main(int argc, char **argv)
 		hold_ns = atol(argv[3]) * 1000000;
 	else if (argc > 3)
 		trigger_wait();
+	asks_last = argc > 3 && strcmp(argv[3], "last") == 0;
 	if (is("free"))
 		return take_free_locks();
 	for (long n = 0; n < THREADS; n++)
@@ -274,7 +279,7 @@ main(int argc, char **argv)
 	for (long i = 0; i < rounds; i++) {
 		must(take(&cold_lock, 1));
 		must(give(&cold_lock));
-		held += culprit();
+		held += culprit(asks_last && i == rounds - 1);
 		pthread_barrier_wait(&barrier);
 	}
 	for (long n = 0; n < THREADS; n++)

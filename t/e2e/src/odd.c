@@ -13,6 +13,15 @@
 	"odd\033]0;title\007\xc2\x9b" \
 	"31mname"
 
+/* What a test puts other bytes into: names in debug information. */
+enum odd_tag_aaaaaaaaaaaaaaaa { odd_enumerator_aaaaaaaaa = 7 };
+struct odd_struct_aaaaaaaaaaaaa {
+	int odd_member_aaaaaaaaaaaaa;
+	enum odd_tag_aaaaaaaaaaaaaaaa tag;
+	long (*call)(void *addr, const char *text);
+	char end;
+};
+
 /* A test gives it that name: no assembler would. */
 NOINLINE long
 odd(void *addr, const char *text)
@@ -21,11 +30,29 @@ odd(void *addr, const char *text)
 	return (long)strlen(text);
 }
 
+/* The same, for what makes one line two, or reads backwards. */
+NOINLINE long
+turn(const struct odd_struct_aaaaaaaaaaaaa *s, void *addr, const char *text)
+{
+	long n = s->call(addr, text) + s->odd_member_aaaaaaaaaaaaa;
+
+	__asm__ volatile("" ::: "memory");
+	return n;
+}
+
+NOINLINE long
+turn_back(void *addr, const char *text)
+{
+	return odd(addr, text) + 1;
+}
+
 /* Called by the name that everybody can type. */
 NOINLINE long
 plain(void *addr)
 {
-	long n = odd(addr, ODD);
+	const struct odd_struct_aaaaaaaaaaaaa s = { 1, odd_enumerator_aaaaaaaaa,
+		turn_back, 'e' };
+	long n = turn(&s, addr, ODD);
 
 	__asm__ volatile("" ::: "memory");
 	return n;

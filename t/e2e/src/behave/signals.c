@@ -392,7 +392,7 @@ inherited(void)
 		hot(20);
 		say_mask("child");
 		fflush(stdout);
-		execlp("grep", "grep", "-E", "^Sig(Blk|Ign|Cgt|Pnd)|^ShdPnd",
+		execlp("grep", "grep", "-E", "^Sig(Blk|Ign|Pnd)|^ShdPnd",
 		    "/proc/self/status", NULL);
 		_exit(9);
 	}

@@ -1,4 +1,5 @@
 /* Timers that are fast, and calls that signals interrupt or restart. */
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -351,6 +352,75 @@ unheard(void)
 	return 0;
 }
 
+static volatile bool limits_over;
+static int limited[2]; /* a pair of sockets; the first has a limit */
+
+static void
+limit(long sec, long usec)
+{
+	struct timeval tv = { sec, usec };
+
+	setsockopt(limited[0], SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+}
+
+/* Signals that are ignored, for more than a second, and then what the first
+ * call waits for; more of them until all have ended. */
+static void *
+nag(void *arg)
+{
+	const struct timespec pause = { 0, 5000000 };
+	long begin = now_ms();
+	bool written = false;
+
+	while (!limits_over) {
+		kill(getpid(), SIGWINCH);
+		nanosleep(&pause, NULL);
+		if (written || now_ms() - begin < 1500)
+			continue;
+		written = write(limited[1], "x", 1) == 1;
+	}
+	return NULL;
+}
+
+/* For what never comes. */
+static void
+ring_wait(void)
+{
+	struct __kernel_timespec ts = { 0, 200000000 };
+	struct io_uring_getevents_arg arg = { .ts = (uintptr_t)&ts };
+	struct io_uring_params p = { 0 };
+	int fd = (int)syscall(SYS_io_uring_setup, 8, &p);
+
+	if (fd >= 0)
+		say_call("ring",
+		    syscall(SYS_io_uring_enter, fd, 0, 1,
+			IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &arg,
+			sizeof(arg)));
+	close(fd);
+}
+
+/* Calls keep to their limits of time under signals that nobody hears. */
+static int
+time_limits(void)
+{
+	pthread_t nagger;
+	char c;
+
+	signal(SIGWINCH, SIG_IGN);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, limited) != 0)
+		return 1;
+	limit(600, 0);
+	pthread_create(&nagger, NULL, nag, NULL);
+	say_call("long", read(limited[0], &c, 1));
+	hot(5);
+	limit(0, 200000);
+	say_call("short", recv(limited[0], &c, 1, 0));
+	ring_wait();
+	limits_over = true;
+	pthread_join(nagger, NULL);
+	return 0;
+}
+
 const struct behaviour behave_timers[] = {
 	{ "itimer", itimer },
 	{ "timer", posix_timer },
@@ -358,5 +428,6 @@ const struct behaviour behave_timers[] = {
 	{ "restarts", restarts },
 	{ "sleeps", sleeps },
 	{ "unheard", unheard },
+	{ "time-limits", time_limits },
 	{ 0 },
 };

@@ -1,0 +1,203 @@
+/*
+ * See trapmend.h.  What is read may be damaged: a walk is bounded, and nothing
+ * is written but single bytes over int3s, and semaphores.
+ */
+#include "inject/trapmend.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dlang/base/base.h"
+
+#define PAGE 4096U
+/* Entries at a time; chunks of an area. */
+#define BATCH      256
+#define CHUNKS_MAX 4096
+
+struct walk {
+	int mem;
+	struct trap_entry at[BATCH];
+	uint32_t n;    /* of them are there */
+	uint64_t addr; /* of the first */
+	uint64_t next; /* chunk */
+	uint32_t left; /* entries of this chunk that are still to come */
+	unsigned chunks;
+	bool alone;
+	enum part { ALL, FIRST, REST } part;
+};
+
+/*
+ * The markers of calls that change SIGTRAP's action or a mask are among the first
+ * places.  They go last: a thread that makes one meets an int3 then, whose handler
+ * puts all back, and is not on its way to one that would kill it.
+ */
+#define FIRST_ONES 128
+
+static bool
+get(int mem, uint64_t addr, void *buf, size_t len)
+{
+	return pread(mem, buf, len, (off_t)addr) == (ssize_t)len;
+}
+
+static bool
+put(int mem, uint64_t addr, const void *buf, size_t len)
+{
+	return pwrite(mem, buf, len, (off_t)addr) == (ssize_t)len;
+}
+
+bool
+trapmend_head(int mem, uint64_t addr, struct trap_area *head)
+{
+	return get(mem, addr, head, sizeof(*head)) && head->magic == TRAP_MAGIC;
+}
+
+static void
+walk_begin(struct walk *w, int mem, uint64_t area, enum part part)
+{
+	struct trap_area head;
+
+	*w = (struct walk){ .mem = mem, .next = area, .part = part };
+	w->alone = trapmend_head(mem, area, &head) && head.alone != 0;
+}
+
+/* The next entries; false after the last. */
+static bool
+walk_on(struct walk *w)
+{
+	struct trap_area head;
+
+	w->addr += w->n * sizeof(*w->at);
+	w->n = 0;
+	while (w->left == 0) {
+		if (w->next == 0 || w->chunks++ == CHUNKS_MAX ||
+		    !trapmend_head(w->mem, w->next, &head))
+			return false;
+		uint32_t first = w->chunks == 1 ? FIRST_ONES : 0;
+		w->addr = w->next + head.first;
+		w->left = head.count;
+		w->next = head.next;
+		if (w->part == FIRST) {
+			w->left = MIN(w->left, first);
+			w->next = 0;
+		} else if (w->part == REST) {
+			first = MIN(w->left, first);
+			w->addr += first * sizeof(*w->at);
+			w->left -= first;
+		}
+	}
+	uint32_t n = MIN(w->left, (uint32_t)BATCH);
+	if (!get(w->mem, w->addr, w->at, n * sizeof(*w->at)))
+		return false;
+	w->n = n;
+	w->left -= n;
+	return true;
+}
+
+/* How many of at[0 .. n) are places in the page of the first. */
+static uint32_t
+run_length(const struct walk *w, uint32_t from)
+{
+	const struct trap_entry *e = &w->at[from];
+	uint32_t n = 1;
+
+	while (!w->alone && from + n < w->n && e[n].kind == TRAP_TEXT &&
+	    e[n].addr / PAGE == e->addr / PAGE)
+		n++;
+	return n;
+}
+
+/* Over the int3s among e[0 .. n), which are in one page. */
+static unsigned
+mend_run(int mem, const struct trap_entry *e, uint32_t n)
+{
+	uint64_t lo = e->addr, hi = lo;
+	unsigned int3s = 0;
+	uint8_t bytes[PAGE];
+
+	for (uint32_t i = 1; i < n; i++) {
+		lo = MIN(lo, e[i].addr);
+		hi = MAX(hi, e[i].addr);
+	}
+	if (!get(mem, lo, bytes, hi + 1 - lo))
+		return 0; /* it is not there any more */
+	for (uint32_t i = 0; i < n; i++)
+		if (bytes[e[i].addr - lo] == INT3 && e[i].saved != INT3) {
+			bytes[e[i].addr - lo] = e[i].saved;
+			int3s++;
+		}
+	return int3s == 0 || put(mem, lo, bytes, hi + 1 - lo) ? 0 : int3s;
+}
+
+static unsigned
+mend_part(int mem, uint64_t area, enum part part)
+{
+	struct walk w;
+	unsigned left = 0;
+
+	walk_begin(&w, mem, area, part);
+	while (walk_on(&w))
+		for (uint32_t i = 0, n; i < w.n; i += n) {
+			n = 1;
+			if (w.at[i].kind != TRAP_TEXT)
+				continue;
+			n = run_length(&w, i);
+			left += mend_run(mem, &w.at[i], n);
+		}
+	return left;
+}
+
+unsigned
+trapmend_text(int mem, uint64_t area)
+{
+	unsigned left = mend_part(mem, area, REST);
+
+	return left + mend_part(mem, area, FIRST);
+}
+
+/* Its entry goes first: left raised, the program pays for arguments that nobody
+ * takes; lowered twice, it may say that nobody watches when somebody does. */
+static void
+lower(int mem, uint64_t entry, uint64_t addr)
+{
+	static const struct trap_entry none;
+	uint16_t count;
+
+	if (put(mem, entry, &none, sizeof(none)) &&
+	    get(mem, addr, &count, sizeof(count)) && count-- > 0)
+		put(mem, addr, &count, sizeof(count));
+}
+
+void
+trapmend_semaphores(int mem, uint64_t area)
+{
+	struct walk w;
+
+	walk_begin(&w, mem, area, ALL);
+	while (walk_on(&w))
+		for (uint32_t i = 0; i < w.n; i++)
+			if (w.at[i].kind == TRAP_SEMAPHORE)
+				lower(mem, w.addr + i * sizeof(*w.at),
+				    w.at[i].addr);
+}
+
+void
+trapmend_done(int mem, uint64_t area)
+{
+	const uint32_t yes = 1;
+
+	put(mem, area + offsetof(struct trap_area, mended), &yes, sizeof(yes));
+}
+
+void
+trapmend_each(int mem, uint64_t area, enum trap_kind kind,
+    bool (*fn)(void *ctx, const struct trap_entry *e), void *ctx)
+{
+	struct walk w;
+
+	walk_begin(&w, mem, area, ALL);
+	while (walk_on(&w))
+		for (uint32_t i = 0; i < w.n; i++)
+			if (w.at[i].kind == kind && !fn(ctx, &w.at[i]))
+				return;
+}

@@ -1,0 +1,27 @@
+#!/bin/bash
+# timeout: 600
+# A child that is sent a signal, by whomever, at once or as soon as it has
+# executed a program, ends by it as untraced; also where the tracer makes system
+# calls in it meanwhile.
+. "${0%/*}/lib.sh"
+
+# every SCRIPT COMMAND...: what it writes is as untraced.
+every() {
+	local script=$1
+	shift
+	"$@" >"$tmp/plain" 2>"$tmp/plain.err" </dev/null
+	is "$1, untraced: status" "$?" 0
+	timeout -k 5 "${LIMIT:-120}" "$DTRAP" -Z -o "$tmp/dt.out" \
+	    -n "$script { @ = count(); }" -c "$(quote "$@")" \
+	    >"$tmp/traced" 2>"$tmp/dt.err" </dev/null
+	is "$1 under $script: status of dtrap" "$?" 0
+	same "$1 under $script" "$tmp/plain" "$tmp/traced"
+	[ -s "$tmp/plain" ] || wrong "$1 says nothing"
+}
+
+# Not under probes in text: there a child may survive a SIGTRAP that it is sent as
+# soon as it is there (doc/safety.md).
+for s in BEGIN profile-97 profile-997 proc::: syscall:::entry; do
+	every "$s" "$bin/sigtable" deaths
+done
+finish

@@ -1,0 +1,113 @@
+/*
+ * See trapcall.h.  What the kernel does is do_sigaction() in kernel/signal.c:
+ * the size of a set, then the new action is read, taken, and the old one is
+ * written.
+ *
+ * The call is answered at the marker before it.  If we die on the way the thread
+ * meets the marker again; our handler takes all int3s away, and the kernel makes
+ * the call.
+ *
+ * Where system calls are traced it is answered at its entry-stop, so that who
+ * traces them sees it; and so is one that no marker stands at.  If we die between
+ * the marker and the answer the kernel makes the call while the int3s are there:
+ * it is the guardian then that takes them away.
+ */
+#include "tracer/trapcall.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "tracer/super_impl.h"
+#include "tracer/trapguard.h"
+
+/* The kernel takes no other size of a set of signals. */
+#define SET_SIZE (SIGNALS / 8)
+
+/* UAPI_SA_FLAGS of include/linux/signal_types.h with those of x86: it keeps no
+ * others. */
+#define KERNEL_FLAGS                                                        \
+	((uint64_t)(SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | \
+	     SA_RESTART | SA_NODEFER | 0x800 | 0x04000000) |                \
+	    (uint32_t)SA_RESETHAND)
+
+/* As the kernel does it for the thread: what may not be written is not. */
+static int
+copy(struct thread *th, bool out, uint64_t addr, uint64_t action[ACTION_WORDS])
+{
+	const size_t size = ACTION_WORDS * sizeof(*action);
+	struct iovec here = { action, size };
+	struct iovec there = { (void *)(uintptr_t)addr, size };
+
+	ssize_t n = out ? process_vm_writev(th->tid, &here, 1, &there, 1, 0) :
+			  process_vm_readv(th->tid, &here, 1, &there, 1, 0);
+	return n == (ssize_t)size ? 0 : -EFAULT;
+}
+
+static int64_t
+answer(struct thread *th, const uint64_t args[6])
+{
+	struct proc *p = th->proc;
+	uint64_t old[ACTION_WORDS], new[ACTION_WORDS];
+
+	if (args[3] != SET_SIZE)
+		return -EINVAL;
+	memcpy(old, p->trap_action, sizeof(old));
+	if (args[1] != 0) {
+		if (copy(th, false, args[1], new) < 0)
+			return -EFAULT;
+		new[ACTION_FLAGS] &= KERNEL_FLAGS;
+		new[ACTION_MASK] &= ~(SIGBIT(SIGKILL) | SIGBIT(SIGSTOP));
+		trapguard_becomes(th, new);
+	}
+	return args[2] != 0 ? copy(th, true, args[2], old) : 0;
+}
+
+static int64_t
+answer_aloud(struct thread *th, const uint64_t args[6])
+{
+	int64_t result = answer(th, args);
+
+	LOG("trap", "%d: sigaction(%#lx, %#lx): %lld", (int)th->tid,
+	    (unsigned long)args[1], (unsigned long)args[2], (long long)result);
+	return result;
+}
+
+bool
+trapcall_hit(struct thread *th, struct uregs *regs)
+{
+	const struct proc *p = th->proc;
+	uint64_t args[6];
+
+	if (!p->guarded)
+		return false;
+	/* A filter may name the call. */
+	th->trap_call = p->filtered;
+	if (p->filtered || p->super->want_syscalls)
+		return false;
+	regs_syscall_args(regs, args);
+	regs_called(regs, answer_aloud(th, args));
+	return true;
+}
+
+void
+trapcall_enter(struct thread *th)
+{
+	struct syscall_entry e;
+
+	th->trap_call = false;
+	if (!th->proc->guarded || thread_syscall_entry(th, &e) < 0 ||
+	    e.nr != SYS_rt_sigaction || (int)e.args[0] != SIGTRAP ||
+	    trapguard_is_handler(th->proc, e.ip))
+		return;
+	int64_t result = answer_aloud(th, e.args);
+	struct uregs *regs = thread_regs(th);
+	if (regs == NULL)
+		return;
+	regs_skip_syscall(regs, result);
+	thread_regs_dirty(th);
+	fault_kill("trapcall");
+}

@@ -1,0 +1,24 @@
+/*
+ * A program's own rt_sigaction(SIGTRAP), while our handler stands in the kernel:
+ * we answer it.  The kernel's action stays ours all the time; the program's is
+ * in struct proc, is what it is told when it asks, and what our handler hands
+ * on to (inject/trap/handler.c).
+ */
+#ifndef TRACER_TRAPCALL_H
+#define TRACER_TRAPCALL_H
+
+#include <stdbool.h>
+
+struct thread;
+struct uregs;
+
+/* The thread is at a marker of sigwatch.c and about to make the call, with these
+ * registers.  True: it has been answered, the registers are those behind it, but
+ * for the pc.  False: at its entry. */
+bool trapcall_hit(struct thread *th, struct uregs *regs);
+
+/* At the entry of a system call, or the stop of a filter there: if it is that
+ * one it is answered, and the kernel makes none. */
+void trapcall_enter(struct thread *th);
+
+#endif
