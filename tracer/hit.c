@@ -161,7 +161,7 @@ hit_trap(struct state *st, struct thread *th)
 		regs->r[UREG_RIP] = addr + 1;
 		th->sig = SIGTRAP;
 		thread_regs_dirty(th);
-		sigwatch_delivered(st, th);
+		sigwatch_delivered(th);
 		return true;
 	}
 	struct tp_user *u = tp->user;
@@ -242,5 +242,5 @@ hit_signal(struct state *st, struct thread *th)
 	if (tab == NULL || (regs = thread_regs(th)) == NULL)
 		return;
 	leave_slot(th, tab, regs);
-	sigwatch_delivered(st, th);
+	sigwatch_delivered(th);
 }

@@ -368,7 +368,7 @@ wants_syscalls(const struct thread *th)
 	const struct super *su = th->proc->super;
 
 	return th->want_syscalls || th->want_exit || th->hide_after ||
-	    th->trap_call || th->redone.due != 0 ||
+	    th->trap_call || th->returns_due > 0 || th->redone.due != 0 ||
 	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
 }
 

@@ -139,7 +139,6 @@ struct proc {
 	/* What is blocked besides while the handler of signal n runs, at
 	 * [n - 1]; 0 where there is no handler.  Known where the bit is set. */
 	uint64_t handler_mask[SIGNALS], handler_known;
-	uint64_t sig_restorer; /* where handlers return to; 0: not known */
 
 	/* Our handler of SIGTRAP is installed in place of the action that
 	 * trap_... tells of (trapguard.c). */
@@ -220,6 +219,8 @@ struct thread {
 	bool hide_after;  /* it is to be, when a call has ended */
 	unsigned losses;  /* guard_losses when it ran last */
 	bool trap_call;   /* the next call is to stop (trapcall.c) */
+	uint8_t returns_due;   /* rt_sigreturn() to be seen (sigwatch.c) */
+	uint16_t return_calls; /* and so many calls are stopped at for them */
 
 	bool regs_valid; /* regs holds this stop's registers */
 	bool into_slot;  /* what regs say is to be run in a slot */

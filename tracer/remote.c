@@ -573,7 +573,8 @@ prefer_pending(struct remote *r)
  * To the stop for the signal that was in delivery.  One that is made again is
  * the next that the kernel delivers when an instruction may raise it, so mask
  * and registers are the thread's before: after our death it is the program's
- * signal, at the right place.
+ * signal, at the right place.  Until it is pending who was behind an int3 of ours
+ * is in front of it: nobody would lead him back, and our handler understands both.
  */
 static int
 redeliver(struct remote *r)
@@ -587,7 +588,10 @@ redeliver(struct remote *r)
 	prefer_pending(r);
 	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
 	set_mask(r, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
-	if (first && regs_store(th->tid, &r->kernel) < 0)
+	struct uregs place = r->kernel;
+	if (is_behind_int3(r))
+		place.r[UREG_RIP]--;
+	if (first && regs_store(th->tid, &place) < 0)
 		return -ESRCH;
 	fault_kill("remote-inject");
 	unsigned before = signals_to_repeat(th, r->sig);

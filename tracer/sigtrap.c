@@ -262,8 +262,6 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
 {
 	p->handler_mask[sig - 1] = handler_blocks(sig, action);
 	p->handler_known |= SIGBIT(sig);
-	if (action[ACTION_RESTORER] != 0)
-		p->sig_restorer = action[ACTION_RESTORER];
 }
 
 /* If a SIGTRAP that was pending has come in the place of the int3's: pending
@@ -619,7 +617,6 @@ action_flushed(struct proc *p)
 	};
 
 	sigtrap_becomes(p, left);
-	p->sig_restorer = 0;
 }
 
 void

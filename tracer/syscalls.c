@@ -14,6 +14,7 @@
 
 #include "tracer/event.h"
 #include "tracer/proc.h"
+#include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/trapcall.h"
 
@@ -204,8 +205,10 @@ syscalls_event(struct state *st, const struct event *ev)
 		entered(st, ev->thread);
 	else
 		returned(st, ev->thread);
-	if (ev->kind != EV_SYSCALL_EXIT)
+	if (ev->kind != EV_SYSCALL_EXIT) {
+		sigwatch_enter(ev->thread);
 		trapcall_enter(ev->thread);
+	}
 }
 
 void

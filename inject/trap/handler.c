@@ -10,7 +10,7 @@
  *	si_code TRAP_DONE	the tracer was about to let the thread go on:
  *				with these registers, if they are set already
  *	pc in a slot		the same; slots need no mark
- *	int3 of ours		all bytes back, pc back
+ *	int3 of ours		all bytes back, pc back, unless it is before it
  *	TRAP_HWBKPT		a debug register that the tracer has left
  *	else			the program's own
  *
@@ -33,6 +33,7 @@
 
 #define NR_open    2
 #define NR_close   3
+#define NR_poll    7
 #define NR_mprot   10
 #define NR_action  13
 #define NR_mask    14
@@ -47,6 +48,9 @@
 #define O_CLX      02000000
 #define PROT_RX    5
 #define PROT_RWX   7
+
+/* How long a thread that is ready may have to wait for a processor. */
+#define LATECOMERS_MS 50
 
 /* include/uapi/asm-generic/siginfo.h; not every <signal.h> has them here. */
 #define CODE_KERNEL 0x80
@@ -137,34 +141,46 @@ find(uint64_t addr, enum trap_kind kind)
 }
 
 /* Every place of a chunk, the last first.  What is not mapped any more is not
- * looked at. */
-static void
+ * looked at.  True: some were ours to put back. */
+static bool
 heal_chunk(long mem, const struct trap_area *a)
 {
 	const struct trap_entry *begin =
 	    (const void *)((uintptr_t)a + a->first);
-	uint8_t byte;
+	bool healed = false;
+	uint8_t byte = 0;
 
 	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
 		if (e->kind == TRAP_TEXT &&
 		    sys(NR_pread, mem, (long)&byte, 1, (long)e->addr) == 1 &&
 		    byte == INT3)
-			sys(NR_pwrite, mem, (long)&e->saved, 1, (long)e->addr);
+			healed |= sys(NR_pwrite, mem, (long)&e->saved, 1,
+				      (long)e->addr) == 1;
+	return healed;
 }
 
 /* The markers of calls that change SIGTRAP's action or a mask, which are among
  * the first places, are the last to go: who makes one is here then, and not on
  * his way to an int3 that would kill him. */
-static void
+static bool
 heal_all(long mem)
 {
+	bool healed = false;
+
 	for (const struct trap_area *a = (const void *)trap_area.next;
 	     a != NULL; a = (const void *)a->next)
-		heal_chunk(mem, a);
-	heal_chunk(mem, &trap_area);
+		healed |= heal_chunk(mem, a);
+	return heal_chunk(mem, &trap_area) || healed;
 }
 
-/* All int3s that this process may write to.  False: none. */
+/*
+ * All int3s that this process may write to.  False: none.
+ *
+ * Another thread may have executed one before, and have had no processor since:
+ * its SIGTRAP is not yet its own.  If this thread now sets the signal's action, that
+ * one dies.  So whoever puts some back waits a moment: by poll(), which leaves
+ * restart_block alone where nanosleep() would not.
+ */
 static bool
 heal_memory(void)
 {
@@ -173,8 +189,10 @@ heal_memory(void)
 
 	if (fd < 0)
 		return false;
-	heal_all(fd);
+	bool healed = heal_all(fd);
 	sys(NR_close, fd, 0, 0, 0);
+	if (healed)
+		sys(NR_poll, 0, 0, LATECOMERS_MS, 0);
 	return true;
 }
 
@@ -323,6 +341,20 @@ call_again(const ucontext_t *uc)
 	__builtin_unreachable();
 }
 
+/* The tracer was making the stop of an int3 again (redeliver() in remote.c): the
+ * thread has not executed it.  One of the program's own stands behind its int3. */
+static bool
+is_in_front(uint64_t pc)
+{
+	const struct trap_entry *e = find(pc, TRAP_TEXT);
+
+	if (e == NULL ||
+	    (pc % PAGE != 0 && *(const uint8_t *)(pc - 1) == INT3))
+		return false;
+	heal(e);
+	return true;
+}
+
 /* Is it about the tracer that is no more?  The thread then goes on at its pc. */
 static bool
 is_ours(const siginfo_t *si, greg_t *rip)
@@ -339,7 +371,7 @@ is_ours(const siginfo_t *si, greg_t *rip)
 		return true;
 	const struct trap_entry *e = find(pc - 1, TRAP_TEXT);
 	if (e == NULL)
-		return false;
+		return is_in_front(pc);
 	heal(e);
 	*rip = (greg_t)(pc - 1);
 	return true;
