@@ -436,20 +436,43 @@ trapset_forget(struct trapset *ts, uint64_t start, uint64_t end)
 	/* Their hash entries stay: what comes there next takes them again. */
 }
 
-void
-trapset_release(struct trapset *ts)
+/* Threads in the area, and those of which it cannot be told where they are. */
+static void
+look_at_threads(struct trapset *ts, bool *in, bool *unknown)
 {
 	struct target *t = ts->target;
 	uint64_t pc;
 	int r;
 
+	*in = *unknown = false;
 	for (unsigned n = 0; (r = t->ops->thread_pc(t, n, &pc)) != -ENOENT;
 	     n++) {
-		if (r != 0) /* it cannot be told where it is */
-			return;
+		*unknown |= r != 0;
 		vec_foreach(c, &ts->chunks)
-			if (pc - c->start < c->size)
-				return;
+			*in |= r == 0 && pc - c->start < c->size;
+	}
+}
+
+bool
+trapset_runs(struct trapset *ts)
+{
+	bool in, unknown;
+
+	look_at_threads(ts, &in, &unknown);
+	return in;
+}
+
+void
+trapset_release(struct trapset *ts)
+{
+	struct target *t = ts->target;
+	bool in, unknown;
+
+	look_at_threads(ts, &in, &unknown);
+	if (in || unknown) {
+		LOG("trap", "the area stays: a thread %s in it",
+		    in ? "is" : "may be");
+		return;
 	}
 	ts->closing = true;
 	/* From the last: who reads them meanwhile finds no end of the chain

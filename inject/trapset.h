@@ -92,7 +92,10 @@ void trapset_lost(struct trapset *ts);
 /* Every place is as it was: the next tracer finds nothing to do. */
 void trapset_mended(struct trapset *ts);
 
-/* Unmap it, unless a thread is in the handler. */
+/* Is a thread known to be in the handler? */
+bool trapset_runs(struct trapset *ts);
+
+/* Unmap it, unless a thread is in the handler, or may be. */
 void trapset_release(struct trapset *ts);
 
 #endif

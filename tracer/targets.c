@@ -451,9 +451,25 @@ finish_dead(struct proc *p, struct leftover *left)
 	return r;
 }
 
-/* Thousands of places are put back by two system calls each; on a busy machine
- * that is a while. */
-#define IN_HANDLER_NS 500000000U
+/*
+ * A thread in a SIGTRAP handler of ours, or of a dead tracer's, is soon out of it
+ * when it has a processor.  Thousands of places are put back by two system calls
+ * each, which on a busy machine is a while.  So its process runs for 1, 2, 4, ...
+ * up to this many ms.
+ */
+#define IN_HANDLER_MS 512U
+
+/* False: that was the last time. */
+static bool
+let_run(struct state *st, unsigned *ms)
+{
+	const struct timespec nap = { 0, *ms * 1000000L };
+
+	nanosleep(&nap, NULL);
+	loop_pending(st);
+	*ms *= 2;
+	return *ms <= IN_HANDLER_MS;
+}
 
 static void
 resume_all(struct space *sp)
@@ -471,9 +487,9 @@ resume_all(struct space *sp)
 static void
 begin_space(struct state *st, struct proc *p, struct leftover *left)
 {
-	const struct timespec nap = { 0, 1000000 };
-	const uint64_t end = timer_now() + IN_HANDLER_NS;
 	const pid_t pid = p->pid;
+	bool more = true;
+	unsigned ms = 1;
 
 	while (p != NULL && p->space->user == NULL) {
 		struct space *sp = p->space;
@@ -482,8 +498,8 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 		space_stop(sp);
 		leftover_release(left, p);
 		left = sp->leftover;
-		bool again = leftover_in_use(left) && timer_now() < end &&
-		    !loop_stopping();
+		bool again =
+		    more && leftover_in_use(left) && !loop_stopping();
 		/* It is not kept waiting for symbols and the compiler: it runs
 		 * until it is stopped once more, for the writing. */
 		resume_all(sp);
@@ -493,8 +509,7 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 			sites_commit(st, sp);
 			return;
 		}
-		nanosleep(&nap, NULL);
-		loop_pending(st);
+		more = let_run(st, &ms);
 		p = super_proc(st->super, pid);
 	}
 }
@@ -796,19 +811,48 @@ kill_unstarted(struct state *st)
 			kill(p->pid, SIGKILL);
 }
 
-void
-targets_release(struct state *st)
+/* Everything stands still; what had happened by then is handled, so that no child
+ * is left with our int3 in its copy of the memory. */
+static void
+stop_all(struct state *st)
 {
 	struct proc *p = NULL;
 
-	kill_unstarted(st);
-	/* Everything stands still; what had happened by then is handled, so
-	 * that no child is left with our int3 in its copy of the memory. */
 	while ((p = super_next(st->super, p)) != NULL)
 		space_stop(p->space);
 	fault_kill("release-begin");
 	loop_pending(st);
 	fault_kill("release-pending");
+}
+
+/* Is a SIGTRAP of a program's own on its way through our handler?  The area that
+ * it is in could not be unmapped. */
+static bool
+in_handler(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->guarded && trapset_runs(tptable_traps(p->space->tab)))
+			return true;
+	return false;
+}
+
+void
+targets_release(struct state *st)
+{
+	struct proc *p = NULL;
+	bool more = true;
+	unsigned ms = 1;
+
+	kill_unstarted(st);
+	stop_all(st);
+	while (more && in_handler(st)) {
+		for (p = NULL; (p = super_next(st->super, p)) != NULL;)
+			space_resume(p->space);
+		more = let_run(st, &ms);
+		stop_all(st);
+	}
 	while ((p = super_next(st->super, NULL)) != NULL)
 		targets_let_go(st, p);
 }
