@@ -369,7 +369,7 @@ sigwatch_begin(struct state *st, struct space *sp)
 		sp->watch->begun = true;
 		sp->sig_watched = !sp->watch->gaps;
 	}
-	if (sp->probed && !sp->masks_watched)
+	if (!sp->masks_watched)
 		watch_masks(st, sp);
 }
 
