@@ -582,9 +582,9 @@ undo_queued(struct thread *th)
 	if (thread_at_watch(th)) {
 		thread_mend_sigtrap(th);
 	} else if (is_ours(th->proc->space->tab, addr)) {
-		thread_mend_sigtrap(th);
 		regs->r[UREG_RIP] = addr;
 		thread_regs_dirty(th);
+		thread_mend_sigtrap(th);
 	} else {
 		th->sig = SIGTRAP;
 	}

@@ -76,6 +76,7 @@
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
 #include "tracer/trapguard.h"
+#include "tracer/trapqueue.h"
 
 /* Ten looks a second cost less than one part in a thousand; the mask is
  * cheaper to look at. */
@@ -87,9 +88,6 @@
 
 /* No mask has them. */
 #define NEVER_BLOCKED (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
-
-/* Below the red zone of the stack, aligned: nothing lives there. */
-#define SCRATCH_BELOW 256
 
 uint64_t
 sigtrap_now_ms(void)
@@ -190,30 +188,21 @@ int
 sigtrap_call(
     struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old)
 {
-	struct space *sp = th->proc->space;
-	struct uregs *regs = thread_regs(th);
-	uint64_t kept[ACTION_WORDS];
+	uint64_t words[ACTION_WORDS] = { 0 };
 	int64_t result = 0;
 
-	if (regs == NULL)
-		return -ESRCH;
-	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
-	const struct target_ops *ops = sp->target.ops;
-	bool pass = set != NULL || old != NULL;
-	int r = pass ? ops->read(&sp->target, addr, kept, sizeof(kept)) : 0;
-	if (r == 0 && set != NULL)
-		r = ops->write(&sp->target, addr, set, sizeof(kept));
-	if (r < 0)
-		return r;
-	const uint64_t args[6] = { SIGTRAP, set != NULL ? addr : act,
-		old != NULL ? addr : 0, sizeof(uint64_t) };
-	r = remote_syscall(th, SYS_rt_sigaction, args, &result);
+	if (set != NULL)
+		memcpy(words, set, sizeof(words));
+	const uint64_t args[6] = { SIGTRAP, set != NULL ? REMOTE_DATA : act,
+		old != NULL ? REMOTE_DATA : 0, sizeof(uint64_t) };
+	int r = set != NULL || old != NULL ?
+	    remote_syscall_data(th, SYS_rt_sigaction, args, words,
+		sizeof(words), &result) :
+	    remote_syscall(th, SYS_rt_sigaction, args, &result);
 	if (r == 0 && result < 0)
 		r = (int)result;
 	if (r == 0 && old != NULL)
-		r = ops->read(&sp->target, addr, old, sizeof(kept));
-	if (pass)
-		ops->write(&sp->target, addr, kept, sizeof(kept));
+		memcpy(old, words, sizeof(words));
 	return r;
 }
 
@@ -267,19 +256,19 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
 }
 
 /* If a SIGTRAP that was pending has come in the place of the int3's: pending
- * again it shall be.  What a tracer delivers though it is blocked, is queued
- * (ptrace_signal() in kernel/signal.c), with the siginfo it had. */
+ * again it shall be.  If no call can be made in the thread the kernel queues it,
+ * as it does with what a tracer delivers though it is blocked (ptrace_signal()
+ * in kernel/signal.c): unless another has come meanwhile. */
 static void
 keep_pending(struct thread *th)
 {
 	siginfo_t si;
 
-	if (thread_siginfo(th, &si) < 0 || si.si_code == SI_KERNEL ||
-	    si.si_code == TRAP_BRKPT)
+	if (thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
 	sigtrap_show(th);
 	th->proc->trap_sent = true;
-	th->sig = SIGTRAP;
+	th->sig = trapqueue_keep(th) ? 0 : SIGTRAP;
 }
 
 /* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
@@ -479,6 +468,8 @@ thread_mend_sigtrap(struct thread *th)
 		if (!th->trap_hidden)
 			thread_set_sigmask(th, th->sigmask);
 	}
+	if (blocked)
+		keep_pending(th);
 	/* Also where it was hidden: it may have been blocked since, unseen. */
 	if (blocked || reset)
 		action_restore(th);
@@ -486,8 +477,6 @@ thread_mend_sigtrap(struct thread *th)
 		trapguard_check(th);
 	else if (!p->space->sig_watched)
 		action_look(th, now);
-	if (blocked)
-		keep_pending(th);
 }
 
 /* ---- what is seen ---- */
@@ -648,11 +637,13 @@ sent(struct thread *th)
 	siginfo_t si;
 
 	if ((!th->trap_hidden && !p->trap_ignored) ||
-	    thread_siginfo(th, &si) < 0 || si.si_code > 0)
+	    thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
 	if (th->trap_hidden) {
 		p->trap_sent = true;
 		sigtrap_show(th);
+		if (trapqueue_keep(th))
+			th->sig = 0;
 	} else if (p->guarded) {
 		th->sig = 0;
 	}
