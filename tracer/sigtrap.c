@@ -150,11 +150,21 @@ another_is_at_one(const struct thread *th)
 	return false;
 }
 
-/* The same, by what the hit has done to our handler where that can tell.  Not
- * asked where the mask is one that is known, and lets SIGTRAP in. */
+/* Has a SIGTRAP that was pending come in the place of the int3's? */
 static bool
-hit_blocked(const struct thread *th, uint64_t mask)
+met_pending(struct thread *th, siginfo_t *si)
 {
+	return th->stop == EV_TRAP && thread_siginfo(th, si) == 0 &&
+	    trapqueue_is_sent(si);
+}
+
+/* The same, by what the hit has done to our handler where that can tell, or to
+ * what was pending.  Not asked where the mask is one that is known, and lets
+ * SIGTRAP in. */
+static bool
+hit_blocked(struct thread *th, uint64_t mask)
+{
+	siginfo_t si;
 	bool blocked = was_blocked(th, mask), reset;
 	const uint64_t others = ~SIGBIT(SIGTRAP);
 	bool known = th->mask_known && th->proc->space->masks_watched &&
@@ -164,7 +174,7 @@ hit_blocked(const struct thread *th, uint64_t mask)
 	if (!th->trap_hidden && (blocked || !known) &&
 	    sigtrap_tells(th, &reset))
 		return reset && (blocked || !another_is_at_one(th));
-	return blocked;
+	return blocked || (!known && met_pending(th, &si));
 }
 
 static void
@@ -255,8 +265,7 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
 		p->sig_restorer = action[ACTION_RESTORER];
 }
 
-/* If a SIGTRAP that was pending has come in the place of the int3's: pending
- * again it shall be.  If no call can be made in the thread the kernel queues it,
+/* One that was pending shall be so again.  If no call can be made in the thread the kernel queues it,
  * as it does with what a tracer delivers though it is blocked (ptrace_signal()
  * in kernel/signal.c): unless another has come meanwhile. */
 static void
@@ -264,7 +273,7 @@ keep_pending(struct thread *th)
 {
 	siginfo_t si;
 
-	if (thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
+	if (!met_pending(th, &si))
 		return;
 	sigtrap_show(th);
 	th->proc->trap_sent = true;
@@ -477,6 +486,9 @@ thread_mend_sigtrap(struct thread *th)
 		trapguard_check(th);
 	else if (!p->space->sig_watched)
 		action_look(th, now);
+	/* One that came meanwhile is in the place of the int3's now. */
+	if (blocked)
+		keep_pending(th);
 }
 
 /* ---- what is seen ---- */
