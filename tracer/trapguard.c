@@ -366,9 +366,6 @@ trapguard_delivers(struct thread *th)
 	struct proc *p = th->proc;
 	uint64_t action[ACTION_WORDS];
 
-	/* The int3 of a thread that blocks it may have made it the end. */
-	if (p->trap_caught && sigtrap_is_reset(th))
-		trapguard_lost(th);
 	if (p->trap_reset)
 		write_action(p, false, action);
 	/* Our handler would hand it on to another's. */
@@ -381,6 +378,32 @@ trapguard_delivers(struct thread *th)
 	action[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_DFL;
 	sigtrap_becomes(p, action);
 	p->trap_reset = p->guarded;
+}
+
+/* May an int3 of another thread have the action reset, now or soon? */
+static bool
+others_reset(const struct thread *th)
+{
+	vec_foreach(other, &th->proc->threads)
+		if (*other != th && sigtrap_blocked(*other))
+			return true;
+	return sigtrap_is_reset(th);
+}
+
+void
+trapguard_pass(struct thread *th)
+{
+	struct proc *p = th->proc;
+	struct thread *by = NULL;
+
+	if (th->sig != SIGTRAP || th->held || th->queued > 0 || !p->guarded ||
+	    (!p->trap_caught && !p->trap_reset) || !others_reset(th))
+		return;
+	space_stop(p->space);
+	while (sigtrap_is_reset(th) && (by = remote_next_in(p, by)) != NULL)
+		trapguard_lost(by);
+	thread_deliver(th);
+	space_resume(p->space);
 }
 
 void
