@@ -22,6 +22,7 @@
 #include "tracer/state.h"
 #include "tracer/syscalls.h"
 #include "tracer/targets.h"
+#include "tracer/trapguard.h"
 
 /* Its time is set each time. */
 #define CALLS_NS 1000000000
@@ -128,6 +129,7 @@ on_trap(struct state *st, struct event *ev)
 		ev->sig = ev->thread->sig;
 		moments_tell(st, ev);
 		core_prepare(ev->thread);
+		trapguard_pass(ev->thread);
 	}
 	if (go)
 		thread_resume(ev->thread);

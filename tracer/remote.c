@@ -85,6 +85,10 @@
 /* The kernel delivers them before all others (next_signal()). */
 #define SYNCHRONOUS (FAULTS | SIGBIT(SIGTRAP) | SIGBIT(SIGSYS))
 
+/* Below the red zone of the stack, aligned: nothing lives there. */
+#define SCRATCH_BELOW 256
+static_assert(REMOTE_DATA_MAX <= SCRATCH_BELOW - 128, "the red zone's size");
+
 /* What is read of a stack. */
 #define STACK_MAX (64UL << 20)
 
@@ -732,6 +736,35 @@ remote_syscall(
 	LOG("remote", "%d: system call %ld: %lld", (int)th->tid, nr,
 	    (long long)*result);
 	return 0;
+}
+
+int
+remote_syscall_data(struct thread *th, long nr, const uint64_t args[6],
+    void *data, size_t size, int64_t *result)
+{
+	struct target *t = &th->proc->space->target;
+	struct uregs *regs = thread_regs(th);
+	uint8_t kept[REMOTE_DATA_MAX];
+	uint64_t with[6];
+
+	ASSERT(size <= sizeof(kept));
+	if (regs == NULL)
+		return -ESRCH;
+	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
+	for (int i = 0; i < 6; i++)
+		with[i] = args[i] - REMOTE_DATA < size ?
+		    addr + (args[i] - REMOTE_DATA) :
+		    args[i];
+	int r = t->ops->read(t, addr, kept, size);
+	if (r == 0)
+		r = t->ops->write(t, addr, data, size);
+	if (r < 0)
+		return r;
+	r = remote_syscall(th, nr, with, result);
+	if (r == 0)
+		r = t->ops->read(t, addr, data, size);
+	t->ops->write(t, addr, kept, size);
+	return r;
 }
 
 int

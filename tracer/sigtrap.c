@@ -76,6 +76,7 @@
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
 #include "tracer/trapguard.h"
+#include "tracer/trapqueue.h"
 
 /* Ten looks a second cost less than one part in a thousand; the mask is
  * cheaper to look at. */
@@ -87,9 +88,6 @@
 
 /* No mask has them. */
 #define NEVER_BLOCKED (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
-
-/* Below the red zone of the stack, aligned: nothing lives there. */
-#define SCRATCH_BELOW 256
 
 uint64_t
 sigtrap_now_ms(void)
@@ -152,11 +150,21 @@ another_is_at_one(const struct thread *th)
 	return false;
 }
 
-/* The same, by what the hit has done to our handler where that can tell.  Not
- * asked where the mask is one that is known, and lets SIGTRAP in. */
+/* Has a SIGTRAP that was pending come in the place of the int3's? */
 static bool
-hit_blocked(const struct thread *th, uint64_t mask)
+met_pending(struct thread *th, siginfo_t *si)
 {
+	return th->stop == EV_TRAP && thread_siginfo(th, si) == 0 &&
+	    trapqueue_is_sent(si);
+}
+
+/* The same, by what the hit has done to our handler where that can tell, or to
+ * what was pending.  Not asked where the mask is one that is known, and lets
+ * SIGTRAP in. */
+static bool
+hit_blocked(struct thread *th, uint64_t mask)
+{
+	siginfo_t si;
 	bool blocked = was_blocked(th, mask), reset;
 	const uint64_t others = ~SIGBIT(SIGTRAP);
 	bool known = th->mask_known && th->proc->space->masks_watched &&
@@ -166,7 +174,7 @@ hit_blocked(const struct thread *th, uint64_t mask)
 	if (!th->trap_hidden && (blocked || !known) &&
 	    sigtrap_tells(th, &reset))
 		return reset && (blocked || !another_is_at_one(th));
-	return blocked;
+	return blocked || (!known && met_pending(th, &si));
 }
 
 static void
@@ -190,30 +198,21 @@ int
 sigtrap_call(
     struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old)
 {
-	struct space *sp = th->proc->space;
-	struct uregs *regs = thread_regs(th);
-	uint64_t kept[ACTION_WORDS];
+	uint64_t words[ACTION_WORDS] = { 0 };
 	int64_t result = 0;
 
-	if (regs == NULL)
-		return -ESRCH;
-	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
-	const struct target_ops *ops = sp->target.ops;
-	bool pass = set != NULL || old != NULL;
-	int r = pass ? ops->read(&sp->target, addr, kept, sizeof(kept)) : 0;
-	if (r == 0 && set != NULL)
-		r = ops->write(&sp->target, addr, set, sizeof(kept));
-	if (r < 0)
-		return r;
-	const uint64_t args[6] = { SIGTRAP, set != NULL ? addr : act,
-		old != NULL ? addr : 0, sizeof(uint64_t) };
-	r = remote_syscall(th, SYS_rt_sigaction, args, &result);
+	if (set != NULL)
+		memcpy(words, set, sizeof(words));
+	const uint64_t args[6] = { SIGTRAP, set != NULL ? REMOTE_DATA : act,
+		old != NULL ? REMOTE_DATA : 0, sizeof(uint64_t) };
+	int r = set != NULL || old != NULL ?
+	    remote_syscall_data(th, SYS_rt_sigaction, args, words,
+		sizeof(words), &result) :
+	    remote_syscall(th, SYS_rt_sigaction, args, &result);
 	if (r == 0 && result < 0)
 		r = (int)result;
 	if (r == 0 && old != NULL)
-		r = ops->read(&sp->target, addr, old, sizeof(kept));
-	if (pass)
-		ops->write(&sp->target, addr, kept, sizeof(kept));
+		memcpy(old, words, sizeof(words));
 	return r;
 }
 
@@ -264,20 +263,19 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
 	p->handler_known |= SIGBIT(sig);
 }
 
-/* If a SIGTRAP that was pending has come in the place of the int3's: pending
- * again it shall be.  What a tracer delivers though it is blocked, is queued
- * (ptrace_signal() in kernel/signal.c), with the siginfo it had. */
+/* One that was pending shall be so again.  If no call can be made in the thread the kernel queues it,
+ * as it does with what a tracer delivers though it is blocked (ptrace_signal()
+ * in kernel/signal.c): unless another has come meanwhile. */
 static void
 keep_pending(struct thread *th)
 {
 	siginfo_t si;
 
-	if (thread_siginfo(th, &si) < 0 || si.si_code == SI_KERNEL ||
-	    si.si_code == TRAP_BRKPT)
+	if (!met_pending(th, &si))
 		return;
 	sigtrap_show(th);
 	th->proc->trap_sent = true;
-	th->sig = SIGTRAP;
+	th->sig = trapqueue_keep(th) ? 0 : SIGTRAP;
 }
 
 /* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
@@ -477,6 +475,8 @@ thread_mend_sigtrap(struct thread *th)
 		if (!th->trap_hidden)
 			thread_set_sigmask(th, th->sigmask);
 	}
+	if (blocked)
+		keep_pending(th);
 	/* Also where it was hidden: it may have been blocked since, unseen. */
 	if (blocked || reset)
 		action_restore(th);
@@ -484,6 +484,7 @@ thread_mend_sigtrap(struct thread *th)
 		trapguard_check(th);
 	else if (!p->space->sig_watched)
 		action_look(th, now);
+	/* One that came meanwhile is in the place of the int3's now. */
 	if (blocked)
 		keep_pending(th);
 }
@@ -645,11 +646,13 @@ sent(struct thread *th)
 	siginfo_t si;
 
 	if ((!th->trap_hidden && !p->trap_ignored) ||
-	    thread_siginfo(th, &si) < 0 || si.si_code > 0)
+	    thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
 	if (th->trap_hidden) {
 		p->trap_sent = true;
 		sigtrap_show(th);
+		if (trapqueue_keep(th))
+			th->sig = 0;
 	} else if (p->guarded) {
 		th->sig = 0;
 	}
