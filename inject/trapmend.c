@@ -27,13 +27,6 @@ struct walk {
 	enum part { ALL, FIRST, REST } part;
 };
 
-/*
- * The markers of calls that change SIGTRAP's action or a mask are among the first
- * places.  They go last: a thread that makes one meets an int3 then, whose handler
- * puts all back, and is not on its way to one that would kill it.
- */
-#define FIRST_ONES 128
-
 static bool
 get(int mem, uint64_t addr, void *buf, size_t len)
 {
@@ -73,7 +66,7 @@ walk_on(struct walk *w)
 		if (w->next == 0 || w->chunks++ == CHUNKS_MAX ||
 		    !trapmend_head(w->mem, w->next, &head))
 			return false;
-		uint32_t first = w->chunks == 1 ? FIRST_ONES : 0;
+		uint32_t first = w->chunks == 1 ? TRAP_FIRST : 0;
 		w->addr = w->next + head.first;
 		w->left = head.count;
 		w->next = head.next;
@@ -148,9 +141,15 @@ mend_part(int mem, uint64_t area, enum part part)
 }
 
 unsigned
+trapmend_most(int mem, uint64_t area)
+{
+	return mend_part(mem, area, REST);
+}
+
+unsigned
 trapmend_text(int mem, uint64_t area)
 {
-	unsigned left = mend_part(mem, area, REST);
+	unsigned left = trapmend_most(mem, area);
 
 	return left + mend_part(mem, area, FIRST);
 }

@@ -162,22 +162,40 @@ clear_left(void)
 	}
 }
 
-/* The text of all first: that is what somebody dies of. */
-static void
-take_over(void)
+/* The text of all but the markers, which is what somebody dies of.  True: one of
+ * them sets SIGTRAP's action. */
+static bool
+restore_most(void)
 {
-	for (size_t i = 0; i < RECORDS; i++) {
-		const struct record *r = &shared->records[i];
-		if (r->live && mems[i] != 0)
-			trapmend_text(mems[i] - 1, r->area);
-	}
+	struct trap_area head;
+	bool handles = false;
+
 	for (size_t i = 0; i < RECORDS; i++) {
 		const struct record *r = &shared->records[i];
 		if (!r->live || mems[i] == 0)
 			continue;
-		restore(mems[i] - 1, r->area);
-		restore_children(r->pid, r->area);
+		trapmend_most(mems[i] - 1, r->area);
+		handles |= trapmend_head(mems[i] - 1, r->area, &head) &&
+		    head.handles != 0;
 	}
+	return handles;
+}
+
+static void
+take_over(void)
+{
+	const struct timespec late = { 0, TRAP_LATE_MS * 1000000L };
+	bool handles = restore_most();
+
+	for (size_t i = 0; i < RECORDS; i++)
+		if (shared->records[i].live && mems[i] != 0)
+			restore_children(
+			    shared->records[i].pid, shared->records[i].area);
+	if (handles)
+		nanosleep(&late, NULL); /* a signal that relieves us ends it */
+	for (size_t i = 0; i < RECORDS; i++)
+		if (shared->records[i].live && mems[i] != 0)
+			restore(mems[i] - 1, shared->records[i].area);
 	clear_left();
 }
 

@@ -17,6 +17,17 @@
 
 #include <stdint.h>
 
+/*
+ * The markers of calls that change SIGTRAP's action or a mask are among so many
+ * first places.  They are the last to be put back: a thread that makes such a call
+ * is in the handler then, and not on its way to an int3 that would kill it.
+ */
+#define TRAP_FIRST 128
+
+/* A thread that has executed an int3 may have to wait so long for a processor,
+ * on which it becomes a SIGTRAP: as long the markers stay. */
+#define TRAP_LATE_MS 100
+
 #define TRAP_MAGIC UINT64_C(0x3170617274617472)
 
 /* The one-byte breakpoint. */
@@ -59,7 +70,8 @@ struct trap_area {
 	uint64_t keeper_since;
 	uint32_t alone; /* some places are in memory that the program itself
 			 * may write: byte by byte, never what is between */
-	uint32_t pad;
+	uint32_t handles; /* the program has set an action on SIGTRAP, and may
+			   * set the next while an int3's is on its way */
 	uint64_t handler; /* offset of the handler, of what it returns to */
 	uint64_t restorer;
 	/* The action that ours stands for: what the handler does with a SIGTRAP

@@ -49,8 +49,6 @@
 #define PROT_RX    5
 #define PROT_RWX   7
 
-/* How long a thread that is ready may have to wait for a processor. */
-#define LATECOMERS_MS 50
 
 /* include/uapi/asm-generic/siginfo.h; not every <signal.h> has them here. */
 #define CODE_KERNEL 0x80
@@ -140,17 +138,17 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
-/* Every place of a chunk, the last first.  What is not mapped any more is not
- * looked at.  True: some were ours to put back. */
+/* Places [from, to) of a chunk, the last first.  What is not mapped any more is
+ * not looked at.  True: some were ours to put back. */
 static bool
-heal_chunk(long mem, const struct trap_area *a)
+heal_places(long mem, const struct trap_area *a, uint32_t from, uint32_t to)
 {
 	const struct trap_entry *begin =
 	    (const void *)((uintptr_t)a + a->first);
 	bool healed = false;
 	uint8_t byte = 0;
 
-	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
+	for (const struct trap_entry *e = begin + to; e-- > begin + from;)
 		if (e->kind == TRAP_TEXT &&
 		    sys(NR_pread, mem, (long)&byte, 1, (long)e->addr) == 1 &&
 		    byte == INT3)
@@ -159,28 +157,36 @@ heal_chunk(long mem, const struct trap_area *a)
 	return healed;
 }
 
-/* The markers of calls that change SIGTRAP's action or a mask, which are among
- * the first places, are the last to go: who makes one is here then, and not on
- * his way to an int3 that would kill him. */
-static bool
-heal_all(long mem)
+/* By poll(), which leaves restart_block alone where nanosleep() would not. */
+static void
+await_latecomers(void)
 {
-	bool healed = false;
-
-	for (const struct trap_area *a = (const void *)trap_area.next;
-	     a != NULL; a = (const void *)a->next)
-		healed |= heal_chunk(mem, a);
-	return heal_chunk(mem, &trap_area) || healed;
+	sys(NR_poll, 0, 0, TRAP_LATE_MS, 0);
 }
 
 /*
- * All int3s that this process may write to.  False: none.
- *
- * Another thread may have executed one before, and have had no processor since:
- * its SIGTRAP is not yet its own.  If this thread now sets the signal's action, that
- * one dies.  So whoever puts some back waits a moment: by poll(), which leaves
- * restart_block alone where nanosleep() would not.
+ * All int3s, the markers last.  Other threads may have executed one before: if
+ * this one then sets SIGTRAP's action, they die.  So whoever puts some back waits
+ * for them, once.
  */
+static void
+heal_all(long mem)
+{
+	const struct trap_area *first = &trap_area;
+	uint32_t n = first->count < TRAP_FIRST ? first->count : TRAP_FIRST;
+	bool healed = false;
+
+	for (const struct trap_area *a = (const void *)first->next; a != NULL;
+	     a = (const void *)a->next)
+		healed |= heal_places(mem, a, 0, a->count);
+	healed |= heal_places(mem, first, n, first->count);
+	if (healed)
+		await_latecomers();
+	if (heal_places(mem, first, 0, n) && !healed)
+		await_latecomers();
+}
+
+/* All int3s that this process may write to.  False: none. */
 static bool
 heal_memory(void)
 {
@@ -189,10 +195,8 @@ heal_memory(void)
 
 	if (fd < 0)
 		return false;
-	bool healed = heal_all(fd);
+	heal_all(fd);
 	sys(NR_close, fd, 0, 0, 0);
-	if (healed)
-		sys(NR_poll, 0, 0, LATECOMERS_MS, 0);
 	return true;
 }
 
