@@ -360,10 +360,12 @@ trapset_add(
 
 	if (ts->chunks.len == 0)
 		return -ENOENT;
-	if (kind == TRAP_TEXT)
+	if (kind == TRAP_TEXT) {
 		e.saved = (uint8_t)what;
-	else
+		e.late = (what & TRAP_IS_LATE) != 0;
+	} else {
 		e.size = what;
+	}
 	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[kind], addr);
 	if (have != 0) {
 		entry_change(ts, have - 1, &e);

@@ -244,6 +244,7 @@ mark(struct state *st, struct space *sp, uint64_t addr, int nr)
 		return;
 	}
 	((struct tp_user *)tp->user)->sigwatch = true;
+	tp->late = true;
 	*vec_push(&sp->watch->markers) = (struct marker){ tp, nr };
 }
 

@@ -17,15 +17,8 @@
 
 #include <stdint.h>
 
-/*
- * The markers of calls that change SIGTRAP's action or a mask are among so many
- * first places.  They are the last to be put back: a thread that makes such a call
- * is in the handler then, and not on its way to an int3 that would kill it.
- */
-#define TRAP_FIRST 128
-
 /* A thread that has executed an int3 may have to wait so long for a processor,
- * on which it becomes a SIGTRAP: as long the markers stay. */
+ * on which it becomes a SIGTRAP: late places stay as long. */
 #define TRAP_LATE_MS 100
 
 #define TRAP_MAGIC UINT64_C(0x3170617274617472)
@@ -53,7 +46,11 @@ struct trap_entry {
 	uint32_t size; /* TRAP_SLOTS, TRAP_MASK */
 	uint8_t kind;  /* enum trap_kind */
 	uint8_t saved; /* TRAP_TEXT */
-	uint8_t pad[2];
+	/* The same: the last to be put back, as it marks a call that changes
+	 * SIGTRAP's action or a mask.  A thread that makes it is in the handler
+	 * then, and not on its way to an int3 that would kill it. */
+	uint8_t late;
+	uint8_t pad;
 };
 
 struct trap_area {

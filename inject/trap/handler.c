@@ -138,22 +138,35 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
-/* Places [from, to) of a chunk, the last first.  What is not mapped any more is
- * not looked at.  True: some were ours to put back. */
+/* Places of a chunk, the last first.  What is not mapped any more is not looked
+ * at.  True: some were ours to put back. */
 static bool
-heal_places(long mem, const struct trap_area *a, uint32_t from, uint32_t to)
+heal_chunk(long mem, const struct trap_area *a, bool late)
 {
 	const struct trap_entry *begin =
 	    (const void *)((uintptr_t)a + a->first);
 	bool healed = false;
 	uint8_t byte = 0;
 
-	for (const struct trap_entry *e = begin + to; e-- > begin + from;)
-		if (e->kind == TRAP_TEXT &&
+	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
+		if (e->kind == TRAP_TEXT && (e->late != 0) == late &&
 		    sys(NR_pread, mem, (long)&byte, 1, (long)e->addr) == 1 &&
 		    byte == INT3)
 			healed |= sys(NR_pwrite, mem, (long)&e->saved, 1,
 				      (long)e->addr) == 1;
+	return healed;
+}
+
+static bool
+heal_places(long mem, bool late)
+{
+	const struct trap_area *a = &trap_area;
+	bool healed = heal_chunk(mem, a, late);
+
+	while (a->next != 0) {
+		a = (const void *)a->next;
+		healed |= heal_chunk(mem, a, late);
+	}
 	return healed;
 }
 
@@ -165,24 +178,18 @@ await_latecomers(void)
 }
 
 /*
- * All int3s, the markers last.  Other threads may have executed one before: if
+ * All int3s, the late ones last.  Other threads may have executed one before: if
  * this one then sets SIGTRAP's action, they die.  So whoever puts some back waits
  * for them, once.
  */
 static void
 heal_all(long mem)
 {
-	const struct trap_area *first = &trap_area;
-	uint32_t n = first->count < TRAP_FIRST ? first->count : TRAP_FIRST;
-	bool healed = false;
+	bool healed = heal_places(mem, false);
 
-	for (const struct trap_area *a = (const void *)first->next; a != NULL;
-	     a = (const void *)a->next)
-		healed |= heal_places(mem, a, 0, a->count);
-	healed |= heal_places(mem, first, n, first->count);
 	if (healed)
 		await_latecomers();
-	if (heal_places(mem, first, 0, n) && !healed)
+	if (heal_places(mem, true) && !healed)
 		await_latecomers();
 }
 
