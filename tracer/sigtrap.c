@@ -98,6 +98,10 @@ sigtrap_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+/* What tells one mask from another, but for SIGTRAP: not the signals that C
+ * libraries keep for themselves, and unblock in a thread that they make. */
+#define TELLING (~(SIGBIT(SIGTRAP) | SIGBIT(32) | SIGBIT(33)))
+
 /* The signals that programs treat like SIGTRAP. */
 #define KIN (SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV))
 
@@ -119,15 +123,13 @@ is_apart(uint64_t mask)
 static bool
 was_blocked(const struct thread *th, uint64_t mask)
 {
-	const uint64_t others = ~SIGBIT(SIGTRAP);
-
-	if (th->mask_known && ((th->sigmask ^ mask) & others) == 0)
+	if (th->mask_known && ((th->sigmask ^ mask) & TELLING) == 0)
 		return (th->sigmask & SIGBIT(SIGTRAP)) != 0;
 	for (size_t i = 0; th->mask_known && i < MASKS_BEFORE; i++)
-		if (((th->masks_before[i] ^ mask) & others) == 0)
+		if (((th->masks_before[i] ^ mask) & TELLING) == 0)
 			return (th->masks_before[i] & SIGBIT(SIGTRAP)) != 0;
 	/* A handler that is not known adds to the mask. */
-	if (th->mask_known && (th->sigmask & others & ~mask) == 0 &&
+	if (th->mask_known && (th->sigmask & TELLING & ~mask) == 0 &&
 	    (th->sigmask & SIGBIT(SIGTRAP)) != 0)
 		return true;
 	return seems_blocked(mask);
@@ -166,10 +168,9 @@ hit_blocked(struct thread *th, uint64_t mask)
 {
 	siginfo_t si;
 	bool blocked = was_blocked(th, mask), reset;
-	const uint64_t others = ~SIGBIT(SIGTRAP);
 	bool known = th->mask_known && th->proc->space->masks_watched &&
-	    (((th->sigmask ^ mask) & others) == 0 ||
-		((th->masks_before[0] ^ mask) & others) == 0);
+	    (((th->sigmask ^ mask) & TELLING) == 0 ||
+		((th->masks_before[0] ^ mask) & TELLING) == 0);
 
 	if (!th->trap_hidden && (blocked || !known) &&
 	    sigtrap_tells(th, &reset))
@@ -194,16 +195,17 @@ mask_becomes(struct thread *th, uint64_t mask)
 	th->mask_known = true;
 }
 
-int
-sigtrap_call(
-    struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old)
+static int
+action_call(struct thread *th, int sig, uint64_t act, const uint64_t *set,
+    uint64_t *old)
 {
 	uint64_t words[ACTION_WORDS] = { 0 };
 	int64_t result = 0;
 
 	if (set != NULL)
 		memcpy(words, set, sizeof(words));
-	const uint64_t args[6] = { SIGTRAP, set != NULL ? REMOTE_DATA : act,
+	const uint64_t args[6] = { (uint64_t)sig,
+		set != NULL ? REMOTE_DATA : act,
 		old != NULL ? REMOTE_DATA : 0, sizeof(uint64_t) };
 	int r = set != NULL || old != NULL ?
 	    remote_syscall_data(th, SYS_rt_sigaction, args, words,
@@ -214,6 +216,13 @@ sigtrap_call(
 	if (r == 0 && old != NULL)
 		memcpy(old, words, sizeof(words));
 	return r;
+}
+
+int
+sigtrap_call(
+    struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old)
+{
+	return action_call(th, SIGTRAP, act, set, old);
 }
 
 /* The hit has made the handler SIG_DFL: back to what it was. */
@@ -465,7 +474,7 @@ thread_mend_sigtrap(struct thread *th)
 		return;
 	th->mask_looked = now;
 	/* In a handler only, from which it has returned. */
-	th->trap_hidden &= seems_blocked(mask);
+	th->trap_hidden &= was_blocked(th, mask);
 	bool blocked = hit_blocked(th, mask);
 	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	if (was != th->sigmask || !th->mask_known)
@@ -574,7 +583,7 @@ sigtrap_mask_back(struct thread *th, uint64_t mask)
 {
 	/* The frame was made while it was hidden; or that was so in the handler
 	 * only. */
-	th->trap_hidden &= seems_blocked(mask);
+	th->trap_hidden &= was_blocked(th, mask);
 	if (th->trap_hidden)
 		mask |= SIGBIT(SIGTRAP);
 	mask_becomes(th, mask);
@@ -671,7 +680,7 @@ sigtrap_delivered(struct thread *th)
 		return false;
 	uint64_t mask = p->handler_mask[sig - 1], now = 0;
 	if (th->trap_hidden && thread_sigmask(th, &now) == 0)
-		th->trap_hidden = seems_blocked(now);
+		th->trap_hidden = was_blocked(th, now);
 	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
 	/* No int3 has changed it here: what the handler will return to. */
 	if (p->guarded && !th->trap_hidden && th->mask_known &&
@@ -685,6 +694,36 @@ sigtrap_delivered(struct thread *th)
 		return false;
 	mask_becomes(th, th->sigmask | mask);
 	return is_apart(th->masks_before[0]) || is_apart(th->sigmask);
+}
+
+/*
+ * Which signals a handler blocks that was there when we came is not known, and
+ * asking for all of them would hold the process up.  So its thread stops when
+ * the handler has been called, where the mask is that of the handler.  Where our
+ * handler in the kernel tells what a hit has met nobody needs it.
+ */
+void
+sigtrap_learn(struct thread *th)
+{
+	struct proc *p = th->proc;
+	uint64_t mask, action[ACTION_WORDS];
+	int sig = th->sig;
+
+	if (sig <= 0 || sig > SIGNALS || sig == SIGTRAP || th->held ||
+	    th->queued > 0 || (p->handler_known & SIGBIT(sig)) != 0 ||
+	    !p->space->masks_watched || (p->guarded && p->threads.len == 1))
+		return;
+	th->held = true; /* or its stop would be over at once */
+	thread_deliver(th);
+	th->held = false;
+	if (th->state != TH_STOPPED || th->stop != EV_STOP || th->queued > 0 ||
+	    thread_sigmask(th, &mask) < 0)
+		return;
+	if (th->trap_hidden)
+		mask |= SIGBIT(SIGTRAP);
+	mask_becomes(th, mask);
+	if (action_call(th, sig, 0, NULL, action) == 0)
+		action_is(p, sig, action);
 }
 
 bool
