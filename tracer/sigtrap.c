@@ -172,8 +172,9 @@ hit_blocked(struct thread *th, uint64_t mask)
 	    (((th->sigmask ^ mask) & TELLING) == 0 ||
 		((th->masks_before[0] ^ mask) & TELLING) == 0);
 
+	/* One that a frame had hidden meets it as if it were not blocked. */
 	if (!th->trap_hidden && (blocked || !known) &&
-	    sigtrap_tells(th, &reset))
+	    sigtrap_tells(th, &reset) && (reset || !th->frames_due))
 		return reset && (blocked || !another_is_at_one(th));
 	return blocked || (!known && met_pending(th, &si));
 }
@@ -578,15 +579,23 @@ sigtrap_mask_set(struct thread *th, int how, uint64_t set)
 	mask_becomes(th, mask);
 }
 
+/* A handler returns, or has returned, to a mask of the kernel's: what that stands
+ * for.  The frame may have been made while the bit was hidden, which it then is
+ * again; or that was so in the handler only. */
+static uint64_t
+mask_of_frame(struct thread *th, uint64_t mask)
+{
+	bool hides = (mask & SIGBIT(SIGTRAP)) == 0 &&
+	    (th->trap_hidden || th->frames_due) && was_blocked(th, mask);
+
+	th->trap_hidden = hides && (th->trap_hidden || list_hidden(th, mask));
+	return th->trap_hidden ? mask | SIGBIT(SIGTRAP) : mask;
+}
+
 void
 sigtrap_mask_back(struct thread *th, uint64_t mask)
 {
-	/* The frame was made while it was hidden; or that was so in the handler
-	 * only. */
-	th->trap_hidden &= was_blocked(th, mask);
-	if (th->trap_hidden)
-		mask |= SIGBIT(SIGTRAP);
-	mask_becomes(th, mask);
+	mask_becomes(th, mask_of_frame(th, mask));
 }
 
 void
@@ -679,12 +688,10 @@ sigtrap_delivered(struct thread *th)
 	if (sig <= 0 || sig > SIGNALS)
 		return false;
 	uint64_t mask = p->handler_mask[sig - 1], now = 0;
-	if (th->trap_hidden && thread_sigmask(th, &now) == 0)
-		th->trap_hidden = was_blocked(th, now);
 	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
 	/* No int3 has changed it here: what the handler will return to. */
-	if (p->guarded && !th->trap_hidden && th->mask_known &&
-	    thread_sigmask(th, &now) == 0 && now != th->sigmask)
+	if (p->guarded && th->mask_known && thread_sigmask(th, &now) == 0 &&
+	    (now = mask_of_frame(th, now)) != th->sigmask)
 		mask_becomes(th, now);
 	if (sig == SIGTRAP) {
 		sent(th);
