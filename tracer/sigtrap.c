@@ -672,7 +672,9 @@ sent(struct thread *th)
 	if (th->trap_hidden) {
 		p->trap_sent = true;
 		sigtrap_show(th);
-		if (trapqueue_keep(th))
+		/* The kernel queues it where it was, the process's or the
+		 * thread's; but not behind another of the thread. */
+		if (trapqueue_has(th) && trapqueue_keep(th))
 			th->sig = 0;
 	} else if (p->guarded) {
 		th->sig = 0;
