@@ -143,6 +143,7 @@ on_signal(struct state *st, struct event *ev)
 	fault_kill("signal-seen");
 	moments_tell(st, ev);
 	core_prepare(ev->thread);
+	sigtrap_learn(ev->thread);
 	thread_resume(ev->thread);
 }
 

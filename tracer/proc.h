@@ -496,6 +496,9 @@ void sigtrap_show_frames(struct thread *th);
 void sigtrap_list(struct thread *th);
 /* The thread has ended. */
 void sigtrap_ended(struct thread *th);
+/* The last before thread_resume() with th->sig: where it is not known what its
+ * handler blocks, it is delivered here and now, and that is known. */
+void sigtrap_learn(struct thread *th);
 /* Is SIGTRAP known to be blocked, but for what an int3 does, and not hidden? */
 bool sigtrap_blocked(const struct thread *th);
 /* Is our handler gone from the kernel (*reset), as the int3 that the thread has

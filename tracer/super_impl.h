@@ -133,9 +133,9 @@ bool thread_pending(
 bool thread_trap_pending(struct thread *th);
 /* Then: let it go to that stop, whose status is to be waited for. */
 int thread_run_to_trap(struct thread *th);
-/* A thread of a stopped space takes the signal that it is about to be resumed
- * with, and stops again where that leads it: to a handler's first instruction.
- * What happens else is queued. */
+/* A thread takes the signal that it is about to be resumed with, and stops again
+ * where that leads it: before a handler's first instruction.  It stays there if
+ * its space is stopped, or it is held.  What happens else is queued. */
 void thread_deliver(struct thread *th);
 /* Can the thread run no instruction of the program's before it stops, though
  * its stop has not come?  To be asked after thread_interrupt(). */

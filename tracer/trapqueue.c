@@ -38,6 +38,8 @@
 
 /* Somebody may send one before ours is back: then once more, but not for ever. */
 #define TRIES 3
+/* A time that has passed is over as soon as the processor hears of it. */
+#define LOOKS 100
 
 static void
 read_one(struct thread *th, bool shared, struct trapqueue *q)
@@ -94,7 +96,13 @@ call(struct proc *p, struct thread *th, bool alone, long nr,
 	return result == 0;
 }
 
-/* Does the timer send it itself? */
+static bool
+is_zero(const struct timespec *ts)
+{
+	return ts->tv_sec == 0 && ts->tv_nsec == 0;
+}
+
+/* Does the timer send it itself?  It has when it is not set any more. */
 static bool
 sent_by_timer(struct proc *p, struct thread *th, const siginfo_t *si)
 {
@@ -106,17 +114,21 @@ sent_by_timer(struct proc *p, struct thread *th, const siginfo_t *si)
 	if (si->si_code != SI_TIMER ||
 	    !call(p, th, false, SYS_timer_gettime, get, &its, sizeof(its)))
 		return false;
-	bool is_set = its.it_value.tv_sec != 0 || its.it_value.tv_nsec != 0;
-	bool repeats =
-	    its.it_interval.tv_sec != 0 || its.it_interval.tv_nsec != 0;
-	if (is_set && !repeats)
+	if (!is_zero(&its.it_interval)) {
+		call(p, th, false, SYS_timer_settime, set, &its, sizeof(its));
 		return false;
-	if (!is_set) {
-		its.it_value.tv_nsec = 1;
-		set[1] = TIMER_ABSTIME;
 	}
-	return call(p, th, false, SYS_timer_settime, set, &its, sizeof(its)) &&
-	    !is_set;
+	if (!is_zero(&its.it_value))
+		return false;
+	its.it_value.tv_nsec = 1;
+	set[1] = TIMER_ABSTIME;
+	if (!call(p, th, false, SYS_timer_settime, set, &its, sizeof(its)))
+		return false;
+	for (int n = 0; n < LOOKS && !is_zero(&its.it_value); n++)
+		if (!call(p, th, false, SYS_timer_gettime, get, &its,
+			sizeof(its)))
+			break;
+	return true;
 }
 
 static bool
@@ -198,15 +210,31 @@ take_out(struct thread *th, size_t n)
 }
 
 static bool
+is_same(const siginfo_t *a, const siginfo_t *b)
+{
+	return a->si_code == b->si_code && a->si_pid == b->si_pid &&
+	    a->si_uid == b->si_uid &&
+	    a->si_value.sival_ptr == b->si_value.sival_ptr;
+}
+
+bool
+trapqueue_has(struct thread *th)
+{
+	struct trapqueue q = { 0 };
+
+	read_one(th, false, &q);
+	bool has = q.list.len > 0;
+	vec_fini(&q.list);
+	return has;
+}
+
+static bool
 is_first(struct thread *th, const siginfo_t *si)
 {
 	struct trapqueue q = { 0 };
 
 	read_one(th, false, &q);
-	const siginfo_t *first = q.list.len > 0 ? &q.list.at[0].si : NULL;
-	bool is = first != NULL && first->si_code == si->si_code &&
-	    first->si_pid == si->si_pid && first->si_uid == si->si_uid &&
-	    first->si_value.sival_ptr == si->si_value.sival_ptr;
+	bool is = q.list.len > 0 && is_same(&q.list.at[0].si, si);
 	vec_fini(&q.list);
 	return is;
 }
@@ -217,10 +245,15 @@ static bool
 send_first(struct thread *th, const siginfo_t *si)
 {
 	struct trapqueue q = { 0 };
+	size_t kept = 1;
 
 	*vec_push(&q.list) = (struct trap_pending){ .si = *si, .th = th };
 	read_one(th, false, &q);
 	take_out(th, q.list.len - 1);
+	for (size_t i = 1; i < q.list.len; i++)
+		if (!is_same(&q.list.at[i].si, si))
+			q.list.at[kept++] = q.list.at[i];
+	q.list.len = kept;
 	return trapqueue_send(th->proc, &q);
 }
 
@@ -238,8 +271,7 @@ trapqueue_keep(struct thread *th)
 	th->stop = EV_STOP;
 	do
 		sent = send_first(th, &si);
-	while (sent && si.si_code != SI_TIMER && !is_first(th, &si) &&
-	    ++n < TRIES);
+	while (sent && !is_first(th, &si) && ++n < TRIES);
 	if (!sent)
 		thread_set_siginfo(th, &si);
 	return thread_regs(th) != NULL && sent;

@@ -36,6 +36,9 @@ void trapqueue_read(struct proc *p, struct trapqueue *q);
  * the queue.  False: there was one that no thread could send. */
 bool trapqueue_send(struct proc *p, struct trapqueue *q);
 
+/* Is one pending for this very thread? */
+bool trapqueue_has(struct thread *th);
+
 /*
  * th is stopped for a SIGTRAP that was sent to it, which it blocks: the stop is
  * a plain one from now on, and the signal pending, before all others of its
