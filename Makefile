@@ -280,7 +280,7 @@ check-build: $(PROG) $(PLOCKSTAT) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/age
 
 check-run:
 	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
-		$(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh) \
+		$(wildcard t/expr/*.sh) $(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh) \
 		$(wildcard t/torture/*.sh)
 
 # The same without installing anything: what a developer runs.
@@ -292,6 +292,12 @@ test:
 golden: $(PROG)
 	@$(RUN) $(wildcard t/d/$(or $(T),*/*)*.d)
 
+# Random expressions beside the C compiler's: make expr N=10000 SEED=7
+N ?= 500
+SEED ?= 1
+expr: $(PROG)
+	@DTRAP=$(abspath $(PROG)) CC=$(CC) t/expr/random.sh $(N) $(SEED)
+
 e2e: $(PROG) $(PLOCKSTAT) $(E2E)
 	@$(RUN) $(wildcard t/e2e/$(or $(T),[0-9]*)*.sh)
 
@@ -300,7 +306,7 @@ e2e: $(PROG) $(PLOCKSTAT) $(E2E)
 torture: $(PROG) $(PLOCKSTAT) $(E2E)
 	@.ci/deps $(TEST_PKGS) $(TORTURE_PKGS)
 	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh) \
-		$(wildcard t/torture/$(T)*.sh)
+		$(wildcard t/expr/$(T)*.sh t/torture/$(T)*.sh)
 
 # Kills the tracer KILLS times, at each point of fault_kill() and elsewhere.
 KILLS ?= 1000
@@ -483,6 +489,7 @@ help:
 	@echo 'make check       deps, build, and run every test'
 	@echo 'make test        the same, but install nothing'
 	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
+	@echo 'make expr        random expressions beside C (N=10000 SEED=7)'
 	@echo 'make torture     tests that have a long form, in that'
 	@echo 'make torture-kill   of these, the death of the tracer (KILLS=1000)'
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
@@ -494,7 +501,7 @@ help:
 	@echo 'make uninstall   take it away again'
 	@echo 'make clean       remove everything that was built'
 
-.PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden \
+.PHONY: all unit expr check check-build check-run test reloc fuzz fuzz-run golden \
 	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format \
 	format-check lint-tools lint-no-shellcheck \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \

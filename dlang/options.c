@@ -16,6 +16,8 @@
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
+#include "dlang/dif.h"
+#include "dlang/dif.h"
 
 static const struct option_row {
 	const char *name;
@@ -42,7 +44,7 @@ static const struct option_range {
 	enum option_id id;
 	int64_t min, max;
 } option_ranges[] = {
-	{ OPT_STRSIZE,       2, 1 << 20 },
+	{ OPT_STRSIZE,       2, DIF_STRSIZE_MAX },
 	{ OPT_IREGS,         1, 8 },
 	{ OPT_TREGS,         1, 1 << 10 },
 	{ OPT_CPU,           0, INT_MAX },

@@ -378,6 +378,13 @@ compile(struct cli *c, struct request *r)
 	return error;
 }
 
+static void
+say_notes(struct cli *c, const struct prog *p)
+{
+	for (const struct prog_note *n = p->notes; n != NULL; n = n->next)
+		state_message(&c->st, "%s", n->text);
+}
+
 static int
 compile_all(struct cli *c)
 {
@@ -385,6 +392,7 @@ compile_all(struct cli *c)
 	vec_foreach(r, &c->requests) {
 		if (load_source(c, r) != 0 || compile(c, r) != 0)
 			return E_ERROR;
+		say_notes(c, r->prog);
 	}
 	return E_SUCCESS;
 }

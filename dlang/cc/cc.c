@@ -71,7 +71,8 @@ cc_types(struct cc *cc)
 /* ---- clauses ---- */
 
 static int
-match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
+match_probes(
+    struct comp *c, struct node *pdesc, const struct probe_desc *pd, bool *none)
 {
 	const struct world *w = c->cc->world;
 	int64_t n = w->ops->probes(w->ctx, pd, &pdesc->span, c->diags);
@@ -92,6 +93,7 @@ match_probes(struct comp *c, struct node *pdesc, const struct probe_desc *pd)
 		    "probe description %s:%s:%s:%s does not match any probes",
 		    pd->prov, pd->mod, pd->func, pd->name);
 	c->prog->matched += (uint64_t)n;
+	*none = n == 0;
 	return 0;
 }
 
@@ -121,6 +123,7 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 	p->index = (unsigned)c->clauses.len;
 	c->desc = &p->desc;
 	c->clause = p;
+	c->untyped = false;
 	show_tree(c, TREE_SPLIT, clause);
 	int error = stab_desc(c, source, pd);
 	if (error == 0)
@@ -140,20 +143,35 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 }
 
 static int
+compile_parts(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
+    const struct node *parts)
+{
+	for (const struct node *p = parts; p != NULL; p = p->next)
+		if (compile_clause(c, pdesc, pd, p) != 0)
+			return -EINVAL;
+	return 0;
+}
+
+static int
 process_clause(struct comp *c, struct node *n)
 {
 	struct nlist parts = { 0 };
 	struct probe_desc pd;
+	bool none = false;
 
 	show_tree(c, TREE_PARSED, n);
 	if (sugar_clause(c, n, &parts) != 0)
 		return -EINVAL;
 	for (struct node *d = n->list; d != NULL; d = d->next) {
-		if (bind_desc(c, d, &pd) != 0 || match_probes(c, d, &pd) != 0)
+		if (bind_desc(c, d, &pd) != 0 ||
+		    match_probes(c, d, &pd, &none) != 0)
 			return -EINVAL;
-		for (struct node *p = parts.head; p != NULL; p = p->next)
-			if (compile_clause(c, d, &pd, p) != 0)
-				return -EINVAL;
+		size_t before = c->clauses.len;
+		if (compile_parts(c, d, &pd, parts.head) == 0)
+			continue;
+		if (!none || !leave_clause(c, n, d->name))
+			return -EINVAL;
+		c->clauses.len = before;
 	}
 	return 0;
 }

@@ -86,6 +86,7 @@ struct comp {
 				       * is being checked */
 	size_t nparams;
 	bool speculating; /* the clause has called speculate() */
+	bool untyped;     /* it takes args[] of a probe that is not there */
 };
 
 int comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
@@ -180,6 +181,16 @@ int stab_desc(
     struct comp *c, const struct node *clause, const struct probe_desc *pd);
 int stab_clause(struct comp *c, const struct node *n);
 int stab_name(struct comp *c, const struct node *n, const struct ident *id);
+
+/*
+ * leave.c: under -Z, a clause that was refused and whose description, shown as
+ * `desc', matches no probe.  True if the program can do without it: then the
+ * diagnostic has become a note, and c->diags is empty.
+ */
+bool leave_clause(struct comp *c, const struct node *clause, const char *desc);
+/* Is this an action on aggregations that only clauses assign which were left
+ * out? */
+bool leave_stmt(struct comp *c, const struct node *n);
 
 /* cg.c: a checked clause into c->clause. */
 int cg_clause(struct comp *c, struct node *clause);
