@@ -131,6 +131,7 @@ static void
 object_destroy(struct object *o)
 {
 	symtab_destroy(o->symtab);
+	unnamed_destroy(o->unnamed);
 	cfi_destroy(o->cfi);
 	dwfuncs_destroy(o->funcs);
 	dwarf_destroy(o->dwarf);

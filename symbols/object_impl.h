@@ -5,6 +5,7 @@
  *   elffile.c    the file in memory, headers
  *   object.c     opening, sharing, segments
  *   symtab.c     symbols
+ *   unnamed.c    functions that no symbol names
  *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
  *   ehframe.c    ranges of the unwind entries
@@ -51,6 +52,7 @@ struct segment {
 
 struct fde {
 	uint64_t start, end;
+	bool signal; /* entered by the kernel alone */
 };
 
 struct symtab;
@@ -58,6 +60,7 @@ struct cfi;
 struct dwarf;
 struct dwfuncs;
 struct sdt;
+struct unnamed;
 
 struct object {
 	unsigned refs;
@@ -72,8 +75,9 @@ struct object {
 	struct segment *segs;
 	size_t seg_count;
 
-	struct symtab *symtab; /* symtab_of() */
-	struct elf_file debug; /* debuglink_of() */
+	struct symtab *symtab;   /* symtab_of() */
+	struct unnamed *unnamed; /* object_unnamed() */
+	struct elf_file debug;   /* debuglink_of() */
 	bool debug_tried;
 	struct fde *fdes; /* ehframe_load() */
 	size_t fde_count;
@@ -132,6 +136,12 @@ int object_dynamic(const struct object *o, int64_t tag, uint64_t *value);
 uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
 
 void symtab_destroy(struct symtab *t);
+void unnamed_destroy(struct unnamed *u);
+
+/* The unwind entries, by the address that they begin at. */
+size_t ehframe_ranges(struct object *o, const struct fde **fdes);
+/* Where the first one behind addr begins, or UINT64_MAX. */
+uint64_t ehframe_next(struct object *o, uint64_t addr);
 
 /* The functions that a Go program's own table names, in address order. */
 void gosym_each(const struct object *o,

@@ -33,6 +33,7 @@ struct symtab {
 	uint64_t *reach;
 	struct hash by_name;
 	bool by_name_built;
+	bool full;          /* not of exported names alone */
 	struct arena names; /* of names that end before an '@' */
 };
 
@@ -353,7 +354,8 @@ funcs_size(struct symtab *tab, struct object *o)
 			continue;
 		s->size_guessed = true;
 		if (object_fde_range(o, s->addr, &start, &end) != 0)
-			end = section_end(o, s->addr);
+			end = MIN(
+			    section_end(o, s->addr), ehframe_next(o, s->addr));
 		end = MIN(end, next);
 		s->size = end > s->addr ? end - s->addr : 0;
 	}
@@ -397,9 +399,11 @@ tables_read(struct symtab *tab, struct object *o)
 		debug = debuglink_of(o);
 		if (debug == NULL || !table_find(debug, SHT_SYMTAB, &t)) {
 			gosym_each(o, func_add, tab);
+			tab->full = tab->funcs.len > 0 && object_is_go(o);
 			return;
 		}
 	}
+	tab->full = true;
 	for (size_t i = 1; i < t.count; i++)
 		sym_add(tab, o, &t, i);
 }
@@ -445,6 +449,12 @@ object_funcs(struct object *o, const struct sym **syms)
 
 	*syms = tab->funcs.at;
 	return tab->funcs.len;
+}
+
+bool
+object_has_symtab(struct object *o)
+{
+	return symtab_of(o)->full;
 }
 
 const struct sym *
