@@ -139,6 +139,8 @@ object_destroy(struct object *o)
 	mem_free(o->fdes);
 	if (o->debug.elf != NULL)
 		elf_file_close(&o->debug);
+	if (o->mini.elf != NULL)
+		elf_file_close(&o->mini);
 	elf_file_close(&o->file);
 	mem_free(o->segs);
 	mem_free(o->interp);

@@ -68,7 +68,7 @@ const char *object_build_id(const struct object *o);
 /*
  * The functions, in address order, one entry per name: .symtab of the file or
  * of its separate debug file (by build id under /usr/lib/debug/.build-id, by
- * .gnu_debuglink), else a Go program's own table (.gopclntab); and .dynsym.
+ * .gnu_debuglink) or of the compressed one in .gnu_debugdata, else a Go program's own table (.gopclntab); and .dynsym.
  * Aliases are adjacent.  Loaded when first asked for.
  */
 size_t object_funcs(struct object *o, const struct sym **syms);

@@ -8,6 +8,7 @@
  *   unnamed.c    functions that no symbol names
  *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
+ *   debugdata.c  the compressed one inside of the object
  *   ehframe.c    ranges of the unwind entries
  *   frame_bytes.c  ... their bytes
  *   cfi.c        rules to step from a frame to its caller, which libdw makes
@@ -79,6 +80,8 @@ struct object {
 	struct unnamed *unnamed; /* object_unnamed() */
 	struct elf_file debug;   /* debuglink_of() */
 	bool debug_tried;
+	struct elf_file mini; /* debugdata_of() */
+	bool mini_tried;
 	struct fde *fdes; /* ehframe_load() */
 	size_t fde_count;
 	bool fdes_loaded;
@@ -153,6 +156,10 @@ int gosym_frame(const struct object *o, uint64_t addr, uint64_t *size);
 
 /* The separate debug file that belongs to the object, or NULL. */
 const struct elf_file *debuglink_of(struct object *o);
+
+/* The debug file in the object's own section .gnu_debugdata, or NULL.  It has
+ * symbols and nothing else. */
+const struct elf_file *debugdata_of(struct object *o);
 
 /* CFI rules: how to find one register of the caller. */
 enum cfi_kind {

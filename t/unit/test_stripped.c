@@ -173,6 +173,115 @@ START_TEST(stripped_library_keeps_no_function_in_another)
 }
 END_TEST
 
+/* The static functions' symbols, as distributions pack them into what they
+ * strip. */
+static void
+add_debugdata(const char *whole, const char *xz)
+{
+	fixture_sh("cd $DIR && nm -D --defined-only -f posix %s | cut -d' ' "
+		   "-f1 | sort >exported && nm --defined-only -f posix %s | "
+		   "awk '$2 ~ /[TtD]/ { print $1 }' | sort >all && "
+		   "comm -13 exported all >keep && "
+		   "objcopy --only-keep-debug %s mini.debug && "
+		   "objcopy -S --remove-section .comment "
+		   "--keep-symbols=keep mini.debug mini && "
+		   "rm -f mini.xz bare && xz %s mini && "
+		   "strip -o bare %s && "
+		   "objcopy --add-section .gnu_debugdata=mini.xz bare",
+	    whole, whole, whole, xz, whole);
+}
+
+START_TEST(stripped_static_functions_are_in_the_packed_symbols)
+{
+	static const char *const ways[] = { "-O2", "-O2 -no-pie",
+		"-O2 -rdynamic", "-O2 -shared -fPIC" };
+	static const char *const packers[] = { "", "-9e", "--check=none",
+		"--check=sha256" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		const char *path = fixture_cc("whole", program, ways[i]);
+		struct object *whole = open_object(path), *bare;
+		const struct sym *syms, *s;
+
+		add_debugdata(path, packers[i]);
+		bare = open_object(fixture_path("bare"));
+		ck_assert(object_has_symtab(bare));
+		size_t n = object_funcs(whole, &syms);
+		for (size_t k = 0; k < n; k++) {
+			s = object_sym(bare, syms[k].name);
+			ck_assert_msg(
+			    s != NULL, "%s: %s", ways[i], syms[k].name);
+			ck_assert_uint_eq(s->addr, syms[k].addr);
+			ck_assert_uint_eq(s->size, syms[k].size);
+		}
+		ck_assert_uint_eq(object_funcs(bare, &syms), n);
+		ck_assert_uint_eq(object_unnamed(bare, &syms), 0);
+		object_put(whole);
+		object_put(bare);
+	}
+}
+END_TEST
+
+/* Bytes of the section, changed one at a time: its check tells, and the object
+ * has no symbols, as if it had none. */
+START_TEST(stripped_packed_symbols_may_be_damaged)
+{
+	static uint8_t whole[1 << 20], bytes[1 << 20];
+	uint64_t at;
+	size_t size, packed;
+	struct object *o;
+	FILE *f;
+
+	add_debugdata(fixture_cc("whole", program, "-O2"), "");
+	f = fixture_open("readelf -SW $DIR/bare | sed -n 's/.*gnu_debugdata "
+			 "*[A-Z]* *[0-9a-f]* \\([0-9a-f]*\\) "
+			 "\\([0-9a-f]*\\).*/\\1 \\2/p'");
+	ck_assert_int_eq(fscanf(f, "%" SCNx64 " %zx", &at, &packed), 2);
+	pclose(f);
+	f = fopen(fixture_path("bare"), "r");
+	size = fread(whole, 1, sizeof(whole), f);
+	fclose(f);
+	for (size_t i = 0; i < packed; i += i < 64 ? 1 : 7) {
+		memcpy(bytes, whole, size);
+		bytes[at + i] ^= 0x41;
+		ck_assert_int_eq(object_open_image(bytes, size, "hurt", &o), 0);
+		ck_assert_ptr_null(object_sym(o, "hidden"));
+		object_put(o);
+	}
+	ck_assert_int_eq(object_open_image(whole, size, "well", &o), 0);
+	ck_assert_ptr_nonnull(object_sym(o, "hidden"));
+	object_put(o);
+}
+END_TEST
+
+/* A table of a hundred times the size of what it was packed into is none; nor
+ * is what is no ELF file, or one of another machine. */
+START_TEST(stripped_packed_symbols_are_symbols)
+{
+	static const char *const made[] = {
+		"head -c 100000000 /dev/zero",
+		"head -c 3000 /dev/urandom",
+		"printf '\\177ELF'",
+		"(printf '\\177ELF\\1\\1\\1'; head -c 3000 /dev/zero)",
+		"true",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
+		struct object *o;
+		const char *path = fixture_cc("whole", program, "-O2");
+
+		fixture_sh("cd $DIR && rm -f bare && %s | xz -0 >bomb.xz && "
+			   "strip -o bare %s && objcopy --add-section "
+			   ".gnu_debugdata=bomb.xz bare",
+		    made[i], path);
+		o = open_object(fixture_path("bare"));
+		ck_assert_ptr_null(object_sym(o, "hidden"));
+		ck_assert(!object_has_symtab(o));
+		object_put(o);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -185,6 +294,9 @@ main(void)
 	tcase_add_test(t, stripped_functions_are_called_by_their_addresses);
 	tcase_add_test(t, stripped_or_not_no_function_has_two_names);
 	tcase_add_test(t, stripped_library_keeps_no_function_in_another);
+	tcase_add_test(t, stripped_static_functions_are_in_the_packed_symbols);
+	tcase_add_test(t, stripped_packed_symbols_may_be_damaged);
+	tcase_add_test(t, stripped_packed_symbols_are_symbols);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	fixture_setup();
