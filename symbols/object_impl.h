@@ -146,8 +146,10 @@ size_t ehframe_ranges(struct object *o, const struct fde **fdes);
 /* Where the first one behind addr begins, or UINT64_MAX. */
 uint64_t ehframe_next(struct object *o, uint64_t addr);
 
-/* The functions that a Go program's own table names, in address order. */
-void gosym_each(const struct object *o,
+/* The functions that a Go program's own table names, in address order, under the
+ * names that .symtab has; what the table does not have of a name is made in
+ * `names'. */
+void gosym_each(const struct object *o, struct arena *names,
     void (*each)(void *ctx, const struct sym *), void *ctx);
 
 /* In the Go function at addr (the file's own), how many bytes the stack pointer

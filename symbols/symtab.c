@@ -412,7 +412,7 @@ tables_read(struct symtab *tab, struct object *o)
 	if (!table_find_all(o, &t)) {
 		size_t exported = tab->funcs.len;
 
-		gosym_each(o, func_add, tab);
+		gosym_each(o, &tab->names, func_add, tab);
 		tab->full = tab->funcs.len > exported;
 		return;
 	}
