@@ -51,6 +51,7 @@ $(LIB): $(OBJ)
 NEEDS := capstone/capstone.h:libcapstone-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
 	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev lzma.h:liblzma-dev \
+	elfutils/debuginfod.h:libdebuginfod-dev \
 	ctf-api.h:binutils-dev
 $(B)/deps.ok:
 	@mkdir -p $(@D)
@@ -431,10 +432,10 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
 	libdw-dev libiberty-dev binutils-dev zlib1g-dev \
-	liblzma-dev flex bison
+	liblzma-dev libdebuginfod-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
-	nodejs ruby xz-utils \
+	nodejs ruby xz-utils debuginfod \
 	musl-tools gdb
 TORTURE_PKGS := nginx
 

@@ -8,6 +8,7 @@
  *   unnamed.c    functions that no symbol names
  *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
+ *   debuginfod.c  ... that a server has
  *   debugdata.c  the compressed one inside of the object
  *   ehframe.c    ranges of the unwind entries
  *   frame_bytes.c  ... their bytes
@@ -79,17 +80,15 @@ struct object {
 	struct symtab *symtab;   /* symtab_of() */
 	struct unnamed *unnamed; /* object_unnamed() */
 	struct elf_file debug;   /* debuglink_of() */
-	bool debug_tried;
-	struct elf_file mini; /* debugdata_of() */
-	bool mini_tried;
-	struct fde *fdes; /* ehframe_load() */
+	struct elf_file mini;    /* debugdata_of() */
+	struct fde *fdes;        /* ehframe_load() */
 	size_t fde_count;
-	bool fdes_loaded;
-	struct cfi *cfi;     /* cfi_row() */
-	struct dwarf *dwarf; /* dwarf_of() */
-	bool dwarf_tried;
+	struct cfi *cfi;       /* cfi_row() */
+	struct dwarf *dwarf;   /* dwarf_of() */
 	struct dwfuncs *funcs; /* dwarf_proto() */
 	struct sdt *sdt;       /* object_sdt_notes() */
+	/* These were looked for, be they there or not. */
+	bool debug_tried, mini_tried, fdes_loaded, dwarf_tried;
 };
 
 /* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
