@@ -31,12 +31,14 @@ int main(int argc, char **argv) {
 	return 0; }
 C
 mkdir "$tmp/store" "$tmp/cache"
-cc -g -O1 -shared -fPIC -Wl,--build-id -o "$tmp/libdeep.so" "$tmp/lib.c" &&
-    cc -g -O1 -Wl,--build-id -o "$tmp/bare" "$tmp/main.c" -L"$tmp" -ldeep \
-	-Wl,-rpath,"$tmp" || fail "cannot compile"
+cc -g -O1 -shared -fPIC -Wl,--build-id -o "$tmp/libdeep.so" "$tmp/lib.c" ||
+    fail "cannot compile the library"
+cc -g -O1 -Wl,--build-id -o "$tmp/bare" "$tmp/main.c" -L"$tmp" -ldeep \
+    -Wl,-rpath,"$tmp" || fail "cannot compile the program"
 for f in bare libdeep.so; do
-	objcopy --only-keep-debug "$tmp/$f" "$tmp/store/$f.debug" &&
-	    strip "$tmp/$f" || fail "cannot strip"
+	objcopy --only-keep-debug "$tmp/$f" "$tmp/store/$f.debug" ||
+	    fail "cannot copy the debug data of $f"
+	strip "$tmp/$f" || fail "cannot strip $f"
 done
 
 port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1,
