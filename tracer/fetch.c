@@ -198,6 +198,21 @@ consider_process(struct asker *a, pid_t pid)
 	maps_fini(&maps);
 }
 
+/* Those that a program names by number alone: pid1234:::entry. */
+static void
+consider_numbers(struct asker *a)
+{
+	static const char prefix[] = "pid";
+	char *end;
+
+	for (const char *p = a->f->text; (p = strstr(p, prefix)) != NULL;) {
+		p += sizeof(prefix) - 1;
+		long pid = strtol(p, &end, 10);
+		if (*p >= '1' && *p <= '9' && pid <= INT_MAX)
+			consider_process(a, (pid_t)pid);
+	}
+}
+
 /* What the run-time linker says that it would load. */
 static FILE *
 list_libraries(const char *interp, const char *path)
@@ -329,6 +344,7 @@ child_main(const struct fetch *f, bool all, int out, pid_t parent)
 		consider_command(&a, f->commands[i]);
 	for (size_t i = 0; i < f->npids; i++)
 		consider_process(&a, f->pids[i]);
+	consider_numbers(&a);
 	_exit(0);
 }
 
@@ -471,8 +487,7 @@ fetch_debug_files(struct state *st, const struct fetch *f)
 	int64_t seconds = option_get(&st->opts, OPT_DEBUGINFODTIME);
 
 	if (!debuginfod_wanted() || seconds == 0 ||
-	    (which != NULL && strcmp(which, "none") == 0) ||
-	    f->ncommands + f->npids == 0)
+	    (which != NULL && strcmp(which, "none") == 0))
 		return;
 	run(st, f, which != NULL && strcmp(which, "all") == 0, seconds);
 }

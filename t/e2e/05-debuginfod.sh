@@ -97,19 +97,31 @@ has "$tmp/err" 'asking debuginfod for the symbols of libdeep.so$'
 
 # For a process that runs.
 rm -rf "$tmp/cache"
-start bare "$tmp/bare" wait
-line bare begins
-with start_dt dt -n "$inner" -n "$deep" -p "${pid[bare]}"
-tell bare go
-end bare
-end dt
-is "process: status" "$status" 0
-has "$tmp/dt.out" '^ *7 +10$'
-has "$tmp/dt.out" '^ *bare`main\+0x[0-9a-f]+$'
-has "$tmp/dt.out" '^ *55$'
-has "$tmp/dt.err" 'asking debuginfod for the symbols of libdeep.so$'
+for way in p number; do
+	start bare "$tmp/bare" wait
+	line bare begins
+	case $way in
+	p) how=(-p "${pid[bare]}") ;;
+	number)
+		rm -rf "$tmp/cache"
+		inner=${inner//\$target/${pid[bare]}} deep=${deep//\$target/${pid[bare]}}
+		how=() ;;
+	esac
+	with start_dt dt -n "$inner" -n "$deep" "${how[@]}"
+	tell bare go
+	end bare
+	# It waits for processes to come, if none was named.
+	[ $way = p ] || kill -INT "${pid[dt]}"
+	end dt
+	is "process: status" "$status" 0
+	has "$tmp/dt.out" '^ *7 +10$'
+	has "$tmp/dt.out" '^ *bare`main\+0x[0-9a-f]+$'
+	has "$tmp/dt.out" '^ *55$'
+	has "$tmp/dt.err" 'asking debuginfod for the symbols of libdeep.so$'
+done
 
 # What no server has.
+inner='pid$target:a.out:inner:entry { @[args[0]->b] = count(); }'
 rm -f "$tmp/store/bare.debug"
 cp "$tmp/bare" "$tmp/unknown"
 head -c 20 /dev/urandom >"$tmp/id"
