@@ -23,7 +23,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -lcapstone -ldw -lelf -lctf-nobfd -lz -liberty -lm
+LIBS := -lcapstone -ldw -lelf -lctf-nobfd -lz -llzma -liberty -lm
 
 ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
 	symbols/lang inject inject/x86_64 tracer tracer/consume tracer/prov \
@@ -50,7 +50,8 @@ $(LIB): $(OBJ)
 # A missing header is one clear sentence, not a page of errors.
 NEEDS := capstone/capstone.h:libcapstone-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
-	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev \
+	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev lzma.h:liblzma-dev \
+	elfutils/debuginfod.h:libdebuginfod-dev \
 	ctf-api.h:binutils-dev
 $(B)/deps.ok:
 	@mkdir -p $(@D)
@@ -436,10 +437,11 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 # ---- packages, demonstration, installation ---------------------------------
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
-	libdw-dev libiberty-dev binutils-dev zlib1g-dev flex bison
+	libdw-dev libiberty-dev binutils-dev zlib1g-dev \
+	liblzma-dev libdebuginfod-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
-	nodejs ruby \
+	nodejs ruby xz-utils debuginfod \
 	musl-tools gdb
 TORTURE_PKGS := nginx
 

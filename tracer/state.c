@@ -343,6 +343,9 @@ state_fini(struct state *st)
 	vec_foreach(f, &st->failures)
 		mem_free(*f);
 	vec_fini(&st->failures);
+	vec_foreach(m, &st->symless)
+		mem_free(*m);
+	vec_fini(&st->symless);
 	close_output(st);
 	options_fini(&st->opts);
 }

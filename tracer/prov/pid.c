@@ -101,7 +101,7 @@ check_offset(struct pid_request *r)
 int
 pid_around(struct pid_request *r, uint64_t addr, uint64_t *start)
 {
-	const struct sym *s = object_func_at(r->load->object, addr);
+	const struct sym *s = object_code_at(r->load->object, addr);
 	uint64_t end;
 
 	if (s != NULL) {
@@ -195,7 +195,9 @@ answer(struct pid_request *r)
 		if (error != 0)
 			return error;
 		publish_process(r);
-		error = check_function(r);
+		error = pid_unnamed_check(r);
+		if (error == 0)
+			error = check_function(r);
 		if (error == 0)
 			error = check_offset(r);
 	}
