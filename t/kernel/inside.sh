@@ -1,6 +1,7 @@
 #!/bin/bash
 # What runs in the virtual machine of t/kernel/run.sh, as its first process: the
 # tests of the file $tests, and then the machine's end.
+# shellcheck disable=SC2154 # words of the kernel's command line
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 SLOW=${SLOW:-1}
 export CK_DEFAULT_TIMEOUT=$((60 * SLOW))

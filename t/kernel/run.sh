@@ -68,9 +68,13 @@ sources() {
 
 # package WHERE NAME: download it; its file is then $deb.
 package() {
+	local newest=
 	(cd "$1" && apt "$1" apt-get download "$2" >>"$1/apt/log" 2>&1) ||
 	    return 1
-	deb=$(ls -t "$1/$2"_*.deb | head -n 1)
+	for deb in "$1/$2"_*.deb; do
+		[ "$deb" -nt "$newest" ] && newest=$deb
+	done
+	deb=$newest
 }
 
 # kernel SUITE: the newest of it in $where/boot and $where/lib; its version is
@@ -92,7 +96,7 @@ kernel() {
 # Only the modules that lead to the root file system.
 unpack() {
 	[ "$1/unpacked" -nt "$2" ] && return
-	rm -rf "$1/boot" "$1/lib"
+	rm -rf "${1:?}/boot" "${1:?}/lib"
 	dpkg-deb --fsys-tarfile "$2" | tar -x -C "$1" --wildcards \
 	    './boot/vmlinuz-*' './lib/modules/*/modules.builtin' \
 	    './lib/modules/*/modules.order' \
@@ -136,7 +140,7 @@ boot() {
 	    -nodefaults -display none -serial stdio -no-reboot \
 	    -virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
 	    -kernel "$at/boot/vmlinuz-$2" -initrd "$at/initramfs.cpio" \
-	    -append "console=ttyS0 quiet panic=-1 tree=$PWD B=$B tests=$B/kernel/$1/tests PROG=${PROG:-dtrap} PLOCKSTAT=${PLOCKSTAT:-plockstat} SLOW=$SLOW CPUS=$CPUS ${APPEND:-}" \
+	    -append "console=ttyS0 quiet panic=-1 no_timer_check tree=$PWD B=$B tests=$B/kernel/$1/tests PROG=${PROG:-dtrap} PLOCKSTAT=${PLOCKSTAT:-plockstat} SLOW=$SLOW CPUS=$CPUS ${APPEND:-}" \
 	    </dev/null 2>&1 | sed -u 's/\r//' | tee "$at/log"
 }
 
