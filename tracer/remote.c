@@ -236,6 +236,43 @@ remote_clear(const struct remote_left *l)
 	return clear;
 }
 
+/* Is `of' the process, or does the process come from it? */
+static bool
+comes_from(pid_t pid, pid_t of)
+{
+	struct proc_status st;
+
+	while (pid != of) {
+		if (procfs_status(pid, &st) < 0 || st.ppid == 0)
+			return false;
+		pid = st.ppid;
+	}
+	return true;
+}
+
+/*
+ * How many filters does a process share with us?  A filter is inherited, so both
+ * have those of the nearest process that both come from.  In a container there
+ * may be none, where we came in from outside: then all of ours are the
+ * container's.
+ */
+static int
+shared_filters(pid_t pid)
+{
+	struct proc_status own, st;
+
+	if (procfs_status(getpid(), &own) < 0 || own.seccomp != 2)
+		return 0;
+	for (pid_t at = getpid(); at != 0; at = st.ppid) {
+		if (procfs_status(at, &st) < 0)
+			return 0;
+		if (comes_from(pid, at))
+			return st.seccomp == 2 ? MIN(st.filters, own.filters) :
+						 0;
+	}
+	return own.filters;
+}
+
 /*
  * May the thread make the call?  What a filter does with a call cannot be
  * asked without privileges, and it may kill.  One that we live under ourselves
@@ -244,15 +281,11 @@ remote_clear(const struct remote_left *l)
 static int
 check_seccomp(const struct thread *th, const struct proc_status *its)
 {
-	struct proc_status own;
-
 	if (its->seccomp == 0)
 		return 0;
-	if (its->seccomp != 2 || its->filters < 0 ||
-	    procfs_status(getpid(), &own) < 0)
+	if (its->seccomp != 2 || its->filters < 0)
 		return -EPERM;
-	int harmless = own.seccomp == 2 ? own.filters : 0;
-	harmless += th->proc->filtered;
+	int harmless = shared_filters(th->proc->pid) + th->proc->filtered;
 	return its->filters <= harmless ? 0 : -EPERM;
 }
 

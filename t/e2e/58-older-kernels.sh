@@ -30,6 +30,20 @@ text_of "$p" | sed '/(anonymous)/d' | sort >"$tmp/after"
 same "text after a kill" "$tmp/before" "$tmp/after"
 alive t
 
+# A filter of a process that does not come from us is not the one that we have:
+# a call would be its death.
+start box "$bin/sandbox" kill
+line box '^(ready|no seccomp)'
+if [ "$line" != 'no seccomp' ]; then
+	# shellcheck disable=SC2016
+	dt -q -n 'pid$target:a.out:work:entry { @ = count(); }' -p "${pid[box]}"
+	is "sandbox: status" "$status" 1
+	has "$tmp/err" "^dtrap: .*${pid[box]}.*seccomp"
+	alive box
+	tell box go
+	line box '^worked'
+fi
+
 # Launched, with its system calls, by a filter of ours too; what forks.
 for opts in '' '-x syscallfilter'; do
 	# shellcheck disable=SC2016,SC2086
