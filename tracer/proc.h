@@ -220,6 +220,11 @@ struct thread {
 	bool hide_after;  /* it is to be, when a call has ended */
 	unsigned losses;  /* guard_losses when it ran last */
 	bool trap_call;   /* the next call is to stop (trapcall.c) */
+	struct trap_answer {
+		bool due; /* at its end: */
+		int64_t result;
+		uint64_t act, old; /* rsi and rdx */
+	} trap_answer;
 
 	bool regs_valid; /* regs holds this stop's registers */
 	bool into_slot;  /* what regs say is to be run in a slot */
@@ -434,6 +439,8 @@ struct syscall_entry {
 	int nr;
 	uint64_t args[6];
 	uint64_t ip, sp;
+	bool sure; /* the kernel says so (Linux 5.3); else int 0x80 in 64-bit
+		    * code counts as 64-bit */
 };
 
 /* 0 or -errno, and then the thread has gone. */

@@ -7,7 +7,8 @@
  *
  *	stop as found
  *	  | event-stop inside clone, execve: on to the end of that call
- *	  | syscall-enter-stop: the call is skipped, to be entered anew
+ *	  | syscall-enter-stop: the call is skipped, to be entered anew; or, in
+ *	  |    a process with a filter, exchanged for ours
  *	  v
  *	way back written, registers set, signals blocked
  *	  v
@@ -101,6 +102,7 @@ struct remote {
 	bool queued;         /* it is back in its queue */
 	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
 	bool group;    /* found in group-stop */
+	bool in_place; /* the call is made instead of the one it was found at */
 	bool told;     /* the kernel tells which calls are dispatched */
 };
 
@@ -524,12 +526,28 @@ abort_sequence(struct remote *r)
 	*pc = cs.abort_ip;
 }
 
+/*
+ * At the entry of a call a filter is still to look at it, and what says that no
+ * call is to be made is a number that a filter may refuse, or kill for.  Ours is
+ * a call that it allows.  Not where the entry's own is a 32-bit one, or may be:
+ * the kernel would take our number for one of those.
+ */
+static bool
+is_looked_at(struct thread *th, const struct proc_status *st)
+{
+	struct syscall_entry e;
+
+	return th->stop == EV_SYSCALL_ENTER && st->seccomp != 0 &&
+	    thread_syscall_entry(th, &e) == 0 && e.nr >= 0 && e.sure;
+}
+
 static int
 begin(struct remote *r, const struct proc_status *st)
 {
 	struct thread *th = r->th;
 
 	r->at_entry = th->stop == EV_SYSCALL_ENTER || th->stop == EV_SECCOMP;
+	r->in_place = is_looked_at(th, st);
 	r->caught = st->sig_caught;
 	r->group = th->stop == EV_GROUP_STOP;
 	if (th->stop == EV_TRAP || th->stop == EV_SIGNAL) {
@@ -564,7 +582,10 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 	int error = 0, sig = r->queued ? r->sig : 0;
 
 	*regs = r->kernel;
-	regs_set_syscall(regs, r->wayback, nr, args);
+	if (r->in_place)
+		regs_exchange_syscall(regs, r->wayback, nr, args);
+	else
+		regs_set_syscall(regs, r->wayback, nr, args);
 	if (r->sig == SIGTRAP)
 		thread_mark_done(th, regs->r[UREG_RIP]);
 	if (regs_store(th->tid, regs) < 0)
@@ -577,9 +598,9 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 		return -ESRCH;
 	fault_kill("remote-mask");
 	/* The end of the call that is not made. */
-	if (r->at_entry)
+	if (r->at_entry && !r->in_place)
 		error = step(r, AWAIT_SYSCALL, 0);
-	if (error == 0)
+	if (error == 0 && !r->in_place)
 		error = step(r, AWAIT_SYSCALL, sig);
 	if (error == 0)
 		error = step(r, AWAIT_SYSCALL, 0);

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154 # words of the kernel's command line
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 SLOW=${SLOW:-1}
-export CK_DEFAULT_TIMEOUT=$((60 * SLOW))
+export CK_TIMEOUT_MULTIPLIER=$SLOW
 B=${B:-build}
 unset TERM
 

@@ -1,7 +1,11 @@
 /*
- * older COMMAND...: runs it as Linux 4.18 would, as far as dtrap can see: a
- * filter refuses what came later, with the error of a kernel that does not know
+ * older [-l|-k] COMMAND...: runs it as Linux 4.18 would, as far as dtrap can see:
+ * a filter refuses what came later, with the error of a kernel that does not know
  * it.  What it refuses is the table of doc/kernels.md.
+ *
+ *	-l	a filter as that of a container instead, with a list of what is
+ *		allowed: every system call, but not a number that is none
+ *	-k	the same, which kills
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,16 +50,40 @@ static struct sock_filter code[] = {
 	ALLOW,
 };
 
+/* No kernel has as many. */
+#define ANY_NR 1023
+
+static struct sock_filter list[] = {
+	LOAD(nr),
+	SKIP(BPF_JGT, ANY_NR, 0, 1),
+	REFUSE(EPERM),
+	ALLOW,
+};
+
+static int
+install(const struct sock_fprog *prog)
+{
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
 
+	if (argc > 1 && argv[1][0] == '-') {
+		prog =
+		    (struct sock_fprog){ sizeof(list) / sizeof(list[0]), list };
+		if (argv[1][1] == 'k')
+			list[2].k = SECCOMP_RET_KILL_PROCESS;
+		argv++;
+		argc--;
+	}
 	if (argc < 2)
 		return 2;
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) != 0 &&
+	if (install(&prog) != 0 &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) != 0)) {
+		install(&prog) != 0)) {
 		perror("older: seccomp");
 		return 77;
 	}
