@@ -309,6 +309,18 @@ torture: $(PROG) $(PLOCKSTAT) $(E2E)
 	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh) \
 		$(wildcard t/expr/$(T)*.sh t/torture/$(T)*.sh)
 
+# The tests that ask something of a kernel, on kernels that Debian ships, in
+# virtual machines: hours where there is no KVM.  T='e2e/1*' for some of them;
+# t/kernel/run.sh says what else can be chosen.
+KERNELS ?= bookworm bookworm-backports
+check-kernel: ALL = $(UNIT) $(wildcard t/vm/*.sh) $(wildcard t/e2e/[0-9]*.sh) \
+	$(wildcard t/torture/*.sh)
+check-kernel:
+	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS) $(KERNEL_PKGS)
+	@$(MAKE) --no-print-directory $(PJ) check-build
+	@for t in $(ALL); do case $$t in *$(T)*) echo $$t ;; esac; done | \
+		B=$(B) PROG=$(PROG) PLOCKSTAT=$(PLOCKSTAT) t/kernel/run.sh $(KERNELS)
+
 # Kills the tracer KILLS times, at each point of fault_kill() and elsewhere.
 KILLS ?= 1000
 torture-kill: $(PROG) $(E2E)
@@ -444,6 +456,7 @@ TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	nodejs ruby xz-utils debuginfod \
 	musl-tools gdb
 TORTURE_PKGS := nginx
+KERNEL_PKGS := qemu-system-x86 iproute2 xz-utils
 
 deps:
 	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS)
@@ -493,6 +506,7 @@ help:
 	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
 	@echo 'make expr        random expressions beside C (N=10000 SEED=7)'
 	@echo 'make torture     tests that have a long form, in that'
+	@echo 'make check-kernel   tests in qemu, on kernels of Debian (KERNELS=, T=pattern)'
 	@echo 'make torture-kill   of these, the death of the tracer (KILLS=1000)'
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
 	@echo 'make shrink      the same with tiny tables and caches'
@@ -503,7 +517,8 @@ help:
 	@echo 'make uninstall   take it away again'
 	@echo 'make clean       remove everything that was built'
 
-.PHONY: all unit expr check check-build check-run test reloc fuzz fuzz-run golden \
+.PHONY: all unit expr check check-build check-run check-kernel test reloc fuzz \
+	fuzz-run golden \
 	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format \
 	format-check lint-tools lint-no-shellcheck \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \

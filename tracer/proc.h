@@ -221,6 +221,11 @@ struct thread {
 	bool trap_call;   /* the next call is to stop (trapcall.c) */
 	uint8_t returns_due;   /* rt_sigreturn() to be seen (sigwatch.c) */
 	uint16_t return_calls; /* and so many calls are stopped at for them */
+	struct trap_answer {
+		bool due; /* at its end: */
+		int64_t result;
+		uint64_t act, old; /* rsi and rdx */
+	} trap_answer;
 
 	bool regs_valid; /* regs holds this stop's registers */
 	bool into_slot;  /* what regs say is to be run in a slot */
@@ -435,6 +440,8 @@ struct syscall_entry {
 	int nr;
 	uint64_t args[6];
 	uint64_t ip, sp;
+	bool sure; /* the kernel says so (Linux 5.3); else int 0x80 in 64-bit
+		    * code counts as 64-bit */
 };
 
 /* 0 or -errno, and then the thread has gone. */

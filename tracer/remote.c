@@ -7,7 +7,8 @@
  *
  *	stop as found
  *	  | event-stop inside clone, execve: on to the end of that call
- *	  | syscall-enter-stop: the call is skipped, to be entered anew
+ *	  | syscall-enter-stop: the call is skipped, to be entered anew; or, in
+ *	  |    a process with a filter, exchanged for ours
  *	  v
  *	way back written, registers set, signals blocked
  *	  v
@@ -105,6 +106,7 @@ struct remote {
 	bool queued;         /* it is back in its queue */
 	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
 	bool group;    /* found in group-stop */
+	bool in_place; /* the call is made instead of the one it was found at */
 	bool told;     /* the kernel tells which calls are dispatched */
 };
 
@@ -240,6 +242,43 @@ remote_clear(const struct remote_left *l)
 	return clear;
 }
 
+/* Is `of' the process, or does the process come from it? */
+static bool
+comes_from(pid_t pid, pid_t of)
+{
+	struct proc_status st;
+
+	while (pid != of) {
+		if (procfs_status(pid, &st) < 0 || st.ppid == 0)
+			return false;
+		pid = st.ppid;
+	}
+	return true;
+}
+
+/*
+ * How many filters does a process share with us?  A filter is inherited, so both
+ * have those of the nearest process that both come from.  In a container there
+ * may be none, where we came in from outside: then all of ours are the
+ * container's.
+ */
+static int
+shared_filters(pid_t pid)
+{
+	struct proc_status own, st;
+
+	if (procfs_status(getpid(), &own) < 0 || own.seccomp != 2)
+		return 0;
+	for (pid_t at = getpid(); at != 0; at = st.ppid) {
+		if (procfs_status(at, &st) < 0)
+			return 0;
+		if (comes_from(pid, at))
+			return st.seccomp == 2 ? MIN(st.filters, own.filters) :
+						 0;
+	}
+	return own.filters;
+}
+
 /*
  * May the thread make the call?  What a filter does with a call cannot be
  * asked without privileges, and it may kill.  One that we live under ourselves
@@ -248,15 +287,11 @@ remote_clear(const struct remote_left *l)
 static int
 check_seccomp(const struct thread *th, const struct proc_status *its)
 {
-	struct proc_status own;
-
 	if (its->seccomp == 0)
 		return 0;
-	if (its->seccomp != 2 || its->filters < 0 ||
-	    procfs_status(getpid(), &own) < 0)
+	if (its->seccomp != 2 || its->filters < 0)
 		return -EPERM;
-	int harmless = own.seccomp == 2 ? own.filters : 0;
-	harmless += th->proc->filtered;
+	int harmless = shared_filters(th->proc->pid) + th->proc->filtered;
 	return its->filters <= harmless ? 0 : -EPERM;
 }
 
@@ -495,12 +530,28 @@ abort_sequence(struct remote *r)
 	*pc = cs.abort_ip;
 }
 
+/*
+ * At the entry of a call a filter is still to look at it, and what says that no
+ * call is to be made is a number that a filter may refuse, or kill for.  Ours is
+ * a call that it allows.  Not where the entry's own is a 32-bit one, or may be:
+ * the kernel would take our number for one of those.
+ */
+static bool
+is_looked_at(struct thread *th, const struct proc_status *st)
+{
+	struct syscall_entry e;
+
+	return th->stop == EV_SYSCALL_ENTER && st->seccomp != 0 &&
+	    thread_syscall_entry(th, &e) == 0 && e.nr >= 0 && e.sure;
+}
+
 static int
 begin(struct remote *r, const struct proc_status *st)
 {
 	struct thread *th = r->th;
 
 	r->at_entry = th->stop == EV_SYSCALL_ENTER || th->stop == EV_SECCOMP;
+	r->in_place = is_looked_at(th, st);
 	r->caught = st->sig_caught;
 	r->group = th->stop == EV_GROUP_STOP;
 	if (th->stop == EV_TRAP || th->stop == EV_SIGNAL) {
@@ -535,7 +586,10 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 	int error = 0, sig = r->queued ? r->sig : 0;
 
 	*regs = r->kernel;
-	regs_set_syscall(regs, r->wayback, nr, args);
+	if (r->in_place)
+		regs_exchange_syscall(regs, r->wayback, nr, args);
+	else
+		regs_set_syscall(regs, r->wayback, nr, args);
 	if (r->sig == SIGTRAP)
 		thread_mark_done(th, regs->r[UREG_RIP]);
 	if (regs_store(th->tid, regs) < 0)
@@ -548,9 +602,9 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 		return -ESRCH;
 	fault_kill("remote-mask");
 	/* The end of the call that is not made. */
-	if (r->at_entry)
+	if (r->at_entry && !r->in_place)
 		error = step(r, AWAIT_SYSCALL, 0);
-	if (error == 0)
+	if (error == 0 && !r->in_place)
 		error = step(r, AWAIT_SYSCALL, sig);
 	if (error == 0)
 		error = step(r, AWAIT_SYSCALL, 0);

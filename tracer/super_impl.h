@@ -256,6 +256,9 @@ uint64_t regs_clone_flags(const struct uregs *regs, const struct reader *mem);
 /* Ready to execute the system call instruction at insn_addr. */
 void regs_set_syscall(
     struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6]);
+/* At an entry-stop: another call instead, as if from the instruction there. */
+void regs_exchange_syscall(
+    struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6]);
 /* From an entry-stop's registers to those that make the call again. */
 void regs_redo_syscall(struct uregs *regs);
 /* At an entry-stop: make no call, this is its result. */

@@ -199,6 +199,8 @@ syscalls_event(struct state *st, const struct event *ev)
 		ev->thread->hide_after = false;
 		sigtrap_hide(ev->thread);
 	}
+	if (ev->kind == EV_SYSCALL_EXIT)
+		trapcall_leave(ev->thread);
 	if (ev->kind == EV_SECCOMP)
 		filtered(st, ev->thread);
 	else if (ev->kind == EV_SYSCALL_ENTER)

@@ -162,6 +162,11 @@ trapguard_begin(struct space *sp, uint64_t near, bool bare, const char **why)
 			return -EFAULT;
 		lose(sp);
 	}
+	*why = "this kernel forbids to write to read-only memory by "
+	       "/proc/PID/mem (proc_mem.force_override)";
+	r = guardian_may_write();
+	if (r != 0)
+		return r;
 	*why =
 	    "the guardian, a process that would put its text back, cannot be "
 	    "had";
