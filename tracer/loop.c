@@ -176,6 +176,8 @@ on_signal(struct state *st, struct event *ev)
 static void
 on_syscall(struct state *st, struct event *ev)
 {
+	if (targets_syscall(st, ev))
+		return;
 	syscalls_event(st, ev);
 	fault_kill("syscall-seen");
 	thread_resume(ev->thread);
