@@ -611,7 +611,7 @@ trace(struct cli *c)
 	/* A reader that went away (head, less) is no error of ours, nor is a
 	 * user who would not wait for a slow one; a full disk is. */
 	if (c->st.output_error != 0 && c->st.output_error != EPIPE &&
-	    !loop_impatient()) {
+	    c->st.output_error != EINTR) {
 		state_message(&c->st, "cannot write output: %s",
 		    strerror(c->st.output_error));
 		return E_ERROR;

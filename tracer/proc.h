@@ -29,6 +29,7 @@
 #include "dlang/base/reader.h"
 #include "dlang/base/vec.h"
 #include "dlang/uregs.h"
+#include "tracer/again.h"
 #include "inject/target.h"
 #include "tracer/event.h"
 #include "tracer/procfs.h"
@@ -116,6 +117,8 @@ struct proc {
 	bool found;        /* attached to because a description asked for
 				 * it without naming it */
 	bool exec_stopped; /* launched and not yet let run */
+	struct again again; /* its launch; name 0: it is not begun again */
+	bool begins_again;  /* its next system call is to be that */
 	bool filtered;     /* runs under a filter of ours (filter.c) */
 	bool vfork_child;  /* shares its parent's space for now */
 	pid_t family;      /* it, or the process that it descends from and whose

@@ -269,6 +269,8 @@ int64_t regs_result(const struct uregs *regs);
 void regs_set_result(struct uregs *regs, int64_t result);
 /* Number and arguments of the call that was made, by the registers. */
 void regs_set_syscall_nr(struct uregs *regs, long nr);
+/* At its entry: another call is made instead. */
+void regs_change_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
 int64_t regs_syscall_nr(const struct uregs *regs);
 void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
 

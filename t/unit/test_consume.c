@@ -522,7 +522,7 @@ START_TEST(scribbling_does_no_harm)
 			f->store.base[at] = (uint8_t)(seed >> 20);
 		}
 		consume_records(fx_consume(f));
-		consume_finish(f->c, false);
+		consume_finish(f->c);
 		consume_destroy(f->c);
 		f->c = NULL;
 	}
@@ -672,7 +672,7 @@ START_TEST(an_output_that_is_gone_is_returned)
 	f->env.out = out;
 	fx_fire(f, text_ecb(fx_begin(f), "x"), NULL, 0);
 	ck_assert_int_eq(consume_records(fx_consume(f)), -EPIPE);
-	ck_assert_int_eq(consume_finish(f->c, false), -EPIPE);
+	ck_assert_int_eq(consume_finish(f->c), -EPIPE);
 	consume_destroy(f->c);
 	f->c = NULL;
 	fclose(out);

@@ -190,6 +190,13 @@ regs_set_syscall_nr(struct uregs *regs, long nr)
 }
 
 void
+regs_change_syscall(struct uregs *regs, long nr, const uint64_t args[6])
+{
+	set_args(regs, args);
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+}
+
+void
 regs_set_result(struct uregs *regs, int64_t result)
 {
 	regs->r[UREG_RAX] = (uint64_t)result;
