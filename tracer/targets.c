@@ -964,15 +964,18 @@ stop_all(struct state *st)
 	fault_kill("release-pending");
 }
 
-/* Is a SIGTRAP of a program's own on its way through our handler?  The area that
- * it is in could not be unmapped. */
+/* Is a SIGTRAP of a program's own on its way through our handler, or was a thread
+ * in a dead tracer's when that was last looked for?  The area that it is in could
+ * not be unmapped. */
 static bool
 in_handler(struct state *st)
 {
 	struct proc *p = NULL;
 
 	while ((p = super_next(st->super, p)) != NULL)
-		if (p->guarded && trapset_runs(tptable_traps(p->space->tab)))
+		if ((p->guarded &&
+			trapset_runs(tptable_traps(p->space->tab))) ||
+		    leftover_in_use(p->space->leftover))
 			return true;
 	return false;
 }
