@@ -277,7 +277,7 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
  * as it does with what a tracer delivers though it is blocked (ptrace_signal()
  * in kernel/signal.c): unless another has come meanwhile. */
 static void
-keep_pending(struct thread *th)
+keep_pending(struct thread *th, bool blocked)
 {
 	siginfo_t si;
 
@@ -285,7 +285,7 @@ keep_pending(struct thread *th)
 		return;
 	sigtrap_show(th);
 	th->proc->trap_sent = true;
-	th->sig = trapqueue_keep(th) ? 0 : SIGTRAP;
+	th->sig = !trapqueue_keep(th) && blocked ? SIGTRAP : 0;
 }
 
 /* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
@@ -486,7 +486,7 @@ thread_mend_sigtrap(struct thread *th)
 			thread_set_sigmask(th, th->sigmask);
 	}
 	if (blocked)
-		keep_pending(th);
+		keep_pending(th, true);
 	/* Also where it was hidden: it may have been blocked since, unseen. */
 	if (blocked || reset)
 		action_restore(th);
@@ -495,8 +495,7 @@ thread_mend_sigtrap(struct thread *th)
 	else if (!p->space->sig_watched)
 		action_look(th, now);
 	/* One that came meanwhile is in the place of the int3's now. */
-	if (blocked)
-		keep_pending(th);
+	keep_pending(th, blocked);
 }
 
 /* ---- what is seen ---- */
