@@ -46,7 +46,7 @@
  *
  * A SIGTRAP that is pending for a thread that blocks it, when it meets an int3,
  * swallows the int3's (a standard signal is queued once) and is what we get to
- * see: it goes back to where it was, with its own siginfo.
+ * see: it goes back to where it was, with its own siginfo (trapqueue.c).
  *
  * The frames of handlers that were called meanwhile have a mask without it, too:
  * they are mended when the thread is let go (x86_64/sigframe.c).  After our death
@@ -58,11 +58,10 @@
  * what it found before.
  *
  * A SIGTRAP that was blocked or unblocked by itself in a way that is not seen
- * (see sigwatch.c) is restored wrongly.  Handlers of other signals that were
- * there when their process was attached have an unknown sa_mask.
- * Between the hit and its repair a SIGTRAP of somebody else may get through,
- * and one that is pending while it is both blocked and ignored is discarded by
- * the repair.  A SIGTRAP that is sent to a thread in the moment when it
+ * (see sigwatch.c) is restored wrongly.  Between the hit and its repair a SIGTRAP
+ * of somebody else may get through.  Where our handler is not (-x unprotected),
+ * one that is pending while it is both blocked and ignored is discarded by the
+ * repair.  A SIGTRAP that is sent to a thread in the moment when it
  * executes an int3 is one with it.
  */
 #include <errno.h>
@@ -206,11 +205,11 @@ action_call(struct thread *th, int sig, uint64_t act, const uint64_t *set,
 	if (set != NULL)
 		memcpy(words, set, sizeof(words));
 	const uint64_t args[6] = { (uint64_t)sig,
-		set != NULL ? REMOTE_DATA : act,
-		old != NULL ? REMOTE_DATA : 0, sizeof(uint64_t) };
+		set != NULL ? REMOTE_DATA : act, old != NULL ? REMOTE_DATA : 0,
+		sizeof(uint64_t) };
 	int r = set != NULL || old != NULL ?
-	    remote_syscall_data(th, SYS_rt_sigaction, args, words,
-		sizeof(words), &result) :
+	    remote_syscall_data(
+		th, SYS_rt_sigaction, args, words, sizeof(words), &result) :
 	    remote_syscall(th, SYS_rt_sigaction, args, &result);
 	if (r == 0 && result < 0)
 		r = (int)result;

@@ -46,9 +46,8 @@ read_one(struct thread *th, bool shared, struct trapqueue *q)
 
 	for (unsigned i = 0; thread_pending(th, shared, i, &si); i++)
 		if (si.si_signo == SIGTRAP)
-			*vec_push(&q->list) = (struct trap_pending){
-				.si = si, .th = shared ? NULL : th
-			};
+			*vec_push(&q->list) = (struct trap_pending){ .si = si,
+				.th = shared ? NULL : th };
 }
 
 void
@@ -179,7 +178,8 @@ trapqueue_send(struct proc *p, struct trapqueue *q)
 {
 	bool all = true;
 
-	vec_foreach(one, &q->list) all &= send_one(p, one);
+	vec_foreach(one, &q->list)
+		all &= send_one(p, one);
 	vec_fini(&q->list);
 	return all;
 }
