@@ -173,7 +173,8 @@ hit_blocked(struct thread *th, uint64_t mask)
 
 	/* One that a frame had hidden meets it as if it were not blocked. */
 	if (!th->trap_hidden && (blocked || !known) &&
-	    sigtrap_tells(th, &reset) && (reset || !th->frames_due))
+	    sigtrap_tells(th, &reset) &&
+	    (reset || !th->frames_due || !seems_blocked(mask)))
 		return reset && (blocked || !another_is_at_one(th));
 	return blocked || (!known && met_pending(th, &si));
 }
@@ -472,7 +473,7 @@ thread_mend_sigtrap(struct thread *th)
 		return;
 	th->mask_looked = now;
 	/* In a handler only, from which it has returned. */
-	th->trap_hidden &= was_blocked(th, mask);
+	th->trap_hidden &= seems_blocked(mask) && was_blocked(th, mask);
 	bool blocked = hit_blocked(th, mask);
 	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	if (was != th->sigmask || !th->mask_known)
@@ -582,7 +583,8 @@ static uint64_t
 mask_of_frame(struct thread *th, uint64_t mask)
 {
 	bool hides = (mask & SIGBIT(SIGTRAP)) == 0 &&
-	    (th->trap_hidden || th->frames_due) && was_blocked(th, mask);
+	    (th->trap_hidden || th->frames_due) && seems_blocked(mask) &&
+	    was_blocked(th, mask);
 
 	th->trap_hidden = hides && (th->trap_hidden || list_hidden(th, mask));
 	return th->trap_hidden ? mask | SIGBIT(SIGTRAP) : mask;
