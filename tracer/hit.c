@@ -21,7 +21,6 @@
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
-#include "tracer/trapqueue.h"
 
 static void
 fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
@@ -90,8 +89,7 @@ is_stray(struct thread *th, const struct tracepoint *tp)
 	bool reset;
 
 	if (tp->len != 1 || thread_siginfo(th, &si) < 0 ||
-	    si.si_code == SI_KERNEL ||
-	    (si.si_code == TRAP_BRKPT && !trapqueue_is_sent(&si)))
+	    si.si_code == SI_KERNEL || si.si_code == TRAP_BRKPT)
 		return false;
 	return sigtrap_tells(th, &reset) ? !reset : !sigtrap_blocked(th);
 }

@@ -46,7 +46,7 @@
  *
  * A SIGTRAP that is pending for a thread that blocks it, when it meets an int3,
  * swallows the int3's (a standard signal is queued once) and is what we get to
- * see: it goes back to where it was, with its own siginfo.
+ * see: it goes back to where it was, with its own siginfo (trapqueue.c).
  *
  * The frames of handlers that were called meanwhile have a mask without it, too:
  * they are mended when the thread is let go (x86_64/sigframe.c).  After our death
@@ -58,11 +58,10 @@
  * what it found before.
  *
  * A SIGTRAP that was blocked or unblocked by itself in a way that is not seen
- * (see sigwatch.c) is restored wrongly.  Handlers of other signals that were
- * there when their process was attached have an unknown sa_mask.
- * Between the hit and its repair a SIGTRAP of somebody else may get through,
- * and one that is pending while it is both blocked and ignored is discarded by
- * the repair.  A SIGTRAP that is sent to a thread in the moment when it
+ * (see sigwatch.c) is restored wrongly.  Between the hit and its repair a SIGTRAP
+ * of somebody else may get through.  Where our handler is not (-x unprotected),
+ * one that is pending while it is both blocked and ignored is discarded by the
+ * repair.  A SIGTRAP that is sent to a thread in the moment when it
  * executes an int3 is one with it.
  */
 #include <errno.h>
@@ -174,7 +173,8 @@ hit_blocked(struct thread *th, uint64_t mask)
 
 	/* One that a frame had hidden meets it as if it were not blocked. */
 	if (!th->trap_hidden && (blocked || !known) &&
-	    sigtrap_tells(th, &reset) && (reset || !th->frames_due))
+	    sigtrap_tells(th, &reset) &&
+	    (reset || !th->frames_due || !seems_blocked(mask)))
 		return reset && (blocked || !another_is_at_one(th));
 	return blocked || (!known && met_pending(th, &si));
 }
@@ -206,11 +206,11 @@ action_call(struct thread *th, int sig, uint64_t act, const uint64_t *set,
 	if (set != NULL)
 		memcpy(words, set, sizeof(words));
 	const uint64_t args[6] = { (uint64_t)sig,
-		set != NULL ? REMOTE_DATA : act,
-		old != NULL ? REMOTE_DATA : 0, sizeof(uint64_t) };
+		set != NULL ? REMOTE_DATA : act, old != NULL ? REMOTE_DATA : 0,
+		sizeof(uint64_t) };
 	int r = set != NULL || old != NULL ?
-	    remote_syscall_data(th, SYS_rt_sigaction, args, words,
-		sizeof(words), &result) :
+	    remote_syscall_data(
+		th, SYS_rt_sigaction, args, words, sizeof(words), &result) :
 	    remote_syscall(th, SYS_rt_sigaction, args, &result);
 	if (r == 0 && result < 0)
 		r = (int)result;
@@ -277,7 +277,7 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
  * as it does with what a tracer delivers though it is blocked (ptrace_signal()
  * in kernel/signal.c): unless another has come meanwhile. */
 static void
-keep_pending(struct thread *th)
+keep_pending(struct thread *th, bool blocked)
 {
 	siginfo_t si;
 
@@ -285,7 +285,7 @@ keep_pending(struct thread *th)
 		return;
 	sigtrap_show(th);
 	th->proc->trap_sent = true;
-	th->sig = trapqueue_keep(th) ? 0 : SIGTRAP;
+	th->sig = !trapqueue_keep(th) && blocked ? SIGTRAP : 0;
 }
 
 /* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
@@ -473,7 +473,7 @@ thread_mend_sigtrap(struct thread *th)
 		return;
 	th->mask_looked = now;
 	/* In a handler only, from which it has returned. */
-	th->trap_hidden &= was_blocked(th, mask);
+	th->trap_hidden &= seems_blocked(mask) && was_blocked(th, mask);
 	bool blocked = hit_blocked(th, mask);
 	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	if (was != th->sigmask || !th->mask_known)
@@ -486,7 +486,7 @@ thread_mend_sigtrap(struct thread *th)
 			thread_set_sigmask(th, th->sigmask);
 	}
 	if (blocked)
-		keep_pending(th);
+		keep_pending(th, true);
 	/* Also where it was hidden: it may have been blocked since, unseen. */
 	if (blocked || reset)
 		action_restore(th);
@@ -495,8 +495,7 @@ thread_mend_sigtrap(struct thread *th)
 	else if (!p->space->sig_watched)
 		action_look(th, now);
 	/* One that came meanwhile is in the place of the int3's now. */
-	if (blocked)
-		keep_pending(th);
+	keep_pending(th, blocked);
 }
 
 /* ---- what is seen ---- */
@@ -584,7 +583,8 @@ static uint64_t
 mask_of_frame(struct thread *th, uint64_t mask)
 {
 	bool hides = (mask & SIGBIT(SIGTRAP)) == 0 &&
-	    (th->trap_hidden || th->frames_due) && was_blocked(th, mask);
+	    (th->trap_hidden || th->frames_due) && seems_blocked(mask) &&
+	    was_blocked(th, mask);
 
 	th->trap_hidden = hides && (th->trap_hidden || list_hidden(th, mask));
 	return th->trap_hidden ? mask | SIGBIT(SIGTRAP) : mask;

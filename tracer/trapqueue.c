@@ -34,8 +34,6 @@
 /* The kernel takes no other size of a set of signals. */
 #define SET_SIZE (SIGNALS / 8)
 
-#define PAGE 4096U
-
 /* Somebody may send one before ours is back: then once more, but not for ever. */
 #define TRIES 3
 /* A time that has passed is over as soon as the processor hears of it. */
@@ -48,9 +46,8 @@ read_one(struct thread *th, bool shared, struct trapqueue *q)
 
 	for (unsigned i = 0; thread_pending(th, shared, i, &si); i++)
 		if (si.si_signo == SIGTRAP)
-			*vec_push(&q->list) = (struct trap_pending){
-				.si = si, .th = shared ? NULL : th
-			};
+			*vec_push(&q->list) = (struct trap_pending){ .si = si,
+				.th = shared ? NULL : th };
 }
 
 void
@@ -72,12 +69,9 @@ trapqueue_read(struct proc *p, struct trapqueue *q)
 bool
 trapqueue_is_sent(const siginfo_t *si)
 {
-	/* The numbers of a SIGTRAP's causes are also those of what has happened
-	 * to a file, and which it is tells what stands beside: the address of an
-	 * instruction, or a few bits of poll(2). */
-	return si->si_code > 0 ?
-	    si->si_code != SI_KERNEL && (uintptr_t)si->si_addr < PAGE :
-	    si->si_code != TRAP_DONE;
+	/* A file's is SI_SIGIO: the kernel gives no code to a signal that has
+	 * causes of its own by that number. */
+	return si->si_code <= 0 && si->si_code != TRAP_DONE;
 }
 
 /* ---- sending ---- */
@@ -184,7 +178,8 @@ trapqueue_send(struct proc *p, struct trapqueue *q)
 {
 	bool all = true;
 
-	vec_foreach(one, &q->list) all &= send_one(p, one);
+	vec_foreach(one, &q->list)
+		all &= send_one(p, one);
 	vec_fini(&q->list);
 	return all;
 }

@@ -19,9 +19,9 @@ every() {
 	[ -s "$tmp/plain" ] || wrong "$1 says nothing"
 }
 
-# Not under probes in text: there a child may survive a SIGTRAP that it is sent as
-# soon as it is there (doc/safety.md).
-for s in BEGIN profile-97 profile-997 proc::: syscall:::entry; do
+# shellcheck disable=SC2016 # $target is dtrap's
+for s in BEGIN profile-97 profile-997 proc::: syscall:::entry \
+    'pid$target:libc:*fork*:,pid$target:a.out:obey:'; do
 	every "$s" "$bin/sigtable" deaths
 done
 finish
