@@ -32,6 +32,7 @@ struct sym {
 			      * to the next symbol or the section's end */
 	enum sym_kind kind;
 	bool size_guessed;
+	bool untyped;     /* FUNC by the section that it lies in */
 	bool global;      /* else local or weak-less static */
 	bool dynamic;     /* from .dynsym (a stripped object has no other) */
 	bool old_version; /* name@VERSION that is not the default one */

@@ -57,6 +57,23 @@ table_name(const struct table *t, uint32_t off)
 	return t->names + off;
 }
 
+/* Does addr lie in a section of code?  The names that linkers make for the
+ * begin and the end of segments do not. */
+static bool
+in_code(const struct object *o, uint64_t addr)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(o->file.elf, scn)) != NULL) {
+		Elf64_Shdr h;
+
+		if (elf_file_shdr(scn, &h) && (h.sh_flags & SHF_EXECINSTR) &&
+		    addr >= h.sh_addr && addr - h.sh_addr < h.sh_size)
+			return true;
+	}
+	return false;
+}
+
 /* Is it one that is defined here and of a kind that is listed? */
 static bool
 sym_wanted(const struct object *o, const Elf64_Sym *s, enum sym_kind *kind)
@@ -76,6 +93,10 @@ sym_wanted(const struct object *o, const Elf64_Sym *s, enum sym_kind *kind)
 		*kind = SYM_IFUNC;
 		return object_is_text(o, s->st_value);
 	case STT_OBJECT: *kind = SYM_OBJECT; return true;
+	case STT_NOTYPE: /* nasm writes no types unless it is told to */
+		*kind = SYM_FUNC;
+		return ELF64_ST_BIND(s->st_info) != STB_LOCAL &&
+		    in_code(o, s->st_value);
 	default: return false;
 	}
 }
@@ -119,6 +140,7 @@ sym_add(
 	sym.size = MIN(s->st_size, segment_left(o, s->st_value));
 	sym.global = bind != STB_LOCAL;
 	sym.dynamic = t->dynamic;
+	sym.untyped = ELF64_ST_TYPE(s->st_info) == STT_NOTYPE;
 	if (sym.kind == SYM_OBJECT || sym.kind == SYM_TLS)
 		*vec_push(&tab->data) = sym;
 	else
@@ -288,6 +310,7 @@ sym_merge(struct sym *a, const struct sym *b)
 {
 	a->dynamic = a->dynamic && b->dynamic;
 	a->global = a->global || b->global;
+	a->untyped = a->untyped && b->untyped;
 	/* That a version is the default one is seen in either table; that it
 	 * is not, too, but the default one may have had no '@'. */
 	a->old_version = a->old_version && b->old_version;
@@ -315,6 +338,29 @@ funcs_unique(struct symtab *tab)
 		if (j < out)
 			sym_merge(&tab->funcs.at[j], s);
 		else
+			tab->funcs.at[out++] = *s;
+	}
+	tab->funcs.len = out;
+}
+
+/* A name without a type is a label where it lies in a function. */
+static void
+funcs_without_labels(struct symtab *tab)
+{
+	uint64_t end = 0, at = UINT64_MAX;
+	size_t out = 0;
+
+	for (size_t i = 0; i < tab->funcs.len; i++) {
+		const struct sym *s = &tab->funcs.at[i];
+
+		for (size_t j = i; s->addr != at && j < tab->funcs.len &&
+		     tab->funcs.at[j].addr == s->addr;
+		     j++)
+			if (!tab->funcs.at[j].untyped)
+				end = MAX(end,
+				    s->addr + MAX(tab->funcs.at[j].size, 1));
+		at = s->addr;
+		if (!s->untyped || s->addr >= end)
 			tab->funcs.at[out++] = *s;
 	}
 	tab->funcs.len = out;
@@ -435,6 +481,7 @@ symtab_of(struct object *o)
 		qsort(tab->funcs.at, tab->funcs.len, sizeof(*tab->funcs.at),
 		    sym_compare);
 	funcs_unique(tab);
+	funcs_without_labels(tab);
 	funcs_size(tab, o);
 	funcs_reach(tab);
 	LOG("symbols", "%s: %zu functions, %zu variables", o->path,

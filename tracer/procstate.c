@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracer/cpuinfo.h"
 #include "tracer/eval.h"
 #include "tracer/proc.h"
 #include "tracer/state.h"
@@ -511,7 +512,7 @@ task_string(
 	}
 }
 
-enum of { TASK = 1, FD, SIGNAL };
+enum of { TASK = 1, FD, SIGNAL, CPU };
 
 static const struct {
 	uint8_t of, how;
@@ -542,6 +543,7 @@ procstate_number(struct state *st, uint64_t what, uint64_t of, uint64_t *value)
 		    file_number(pid, of, "flags:", 8);
 		return 0;
 	case SIGNAL: *value = signal_number(st->siginfo, what); return 0;
+	case CPU: *value = cpuinfo_mhz(of); return 0;
 	}
 	return -1;
 }
@@ -553,6 +555,12 @@ procstate_string(
 	switch (row_of(what, V_STR)) {
 	case TASK: task_string(st, what, (pid_t)of, buf, size); return 0;
 	case FD: file_string(eval_pid(st), what, of, buf, size); return 0;
+	case CPU:
+		if (what == DIF_STATE_PI_TYPE)
+			cpuinfo_type(buf, size);
+		else
+			cpuinfo_fpu(buf, size);
+		return 0;
 	case SIGNAL: break;
 	}
 	return -1;

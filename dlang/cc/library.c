@@ -95,8 +95,13 @@ const char builtins_library[] =
     "inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);"
     "inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);"
 
+    "typedef struct processor_info {"
+    " int pi_state; char pi_processor_type[16]; char pi_fputypes[32];"
+    " int pi_clock;"
+    "} processor_info_t;"
     "typedef struct cpuinfo {"
     " processorid_t cpu_id; int cpu_pset; int cpu_chip; int cpu_lgrp;"
+    " processor_info_t cpu_info;"
     "} cpuinfo_t;"
     "inline cpuinfo_t *curcpu = (cpuinfo_t *)__curcpu();"
 

@@ -62,8 +62,33 @@ subr_state_str(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	return vm_text(env, env->ops->state_str, a[0].value, a[1].value);
 }
 
-/* A cpuinfo_t: its number, then set, chip and group, which are 0 as nothing
- * that a process can ask divides them. */
+/* A cpuinfo_t (library.c): its number, then set, chip and group, which are 0 as
+ * nothing that a process can ask divides them. */
+struct cpuinfo {
+	uint32_t id, set, chip, group;
+	uint32_t state; /* 2: P_ONLINE, as it runs this */
+	char type[16];
+	char fpu[32];
+	uint32_t clock; /* MHz */
+};
+
+static void
+fill_cpuinfo(struct vm_env *env, uint64_t cpu, struct cpuinfo *c)
+{
+	uint64_t clock = 0;
+
+	c->id = (uint32_t)cpu;
+	c->state = 2;
+	if (env->ops->state(env, DIF_STATE_PI_CLOCK, cpu, &clock) == 0)
+		c->clock = (uint32_t)clock;
+	if (env->ops->state_str(
+		env, DIF_STATE_PI_TYPE, cpu, c->type, sizeof(c->type)) != 0)
+		c->type[0] = '\0';
+	if (env->ops->state_str(
+		env, DIF_STATE_PI_FPUTYPES, cpu, c->fpu, sizeof(c->fpu)) != 0)
+		c->fpu[0] = '\0';
+}
+
 static uint64_t
 subr_curcpu(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 {
@@ -72,9 +97,9 @@ subr_curcpu(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 
 	if (env->ops->var(env, DIF_VAR_CPU, &cpu) != 0)
 		vm_fault(env, FLT_ILLOP, DIF_VAR_CPU);
-	uint64_t addr = vm_alloc(env, 4 * sizeof(uint32_t), &mem);
+	uint64_t addr = vm_alloc(env, sizeof(struct cpuinfo), &mem);
 	if (addr != 0)
-		memcpy(mem, &cpu, sizeof(uint32_t));
+		fill_cpuinfo(env, cpu, (void *)mem);
 	return addr;
 }
 

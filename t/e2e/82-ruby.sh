@@ -107,6 +107,25 @@ grep '^\*' "$tmp/out" | sort >"$tmp/seen"
 same "launched" "$tmp/want" "$tmp/seen"
 has "$tmp/out" '^\+ parse-begin 1$'
 
+# Scripts for Ruby 1.8 name probes that Ruby has no more: of these, only raise is
+# there, and counts under -Z.
+"$DTRAP" -ln 'ruby$target:::' -c "$(quote "${run[@]}" -e 1)" 2>"$tmp/err" |
+	awk 'NR > 1 { print $NF }' | sort -u >"$tmp/names"
+for p in method-entry cmethod-entry object-create gc-mark-begin raise; do
+	has "$tmp/names" "^$p\$"
+done
+hasnt "$tmp/names" \
+    '^(function-|line|object-create-start|object-free|gc-begin|rescue)'
+# shellcheck disable=SC2016
+dt -q -Z -c "$(quote "${run[@]}" "$tmp/known.rb")" -n '
+ruby*:::function-entry { @[basename(copyinstr(arg2)), "method"] = count(); }
+ruby*:::object-free { @["-", "obj-free"] = count(); }
+ruby*:::raise { @[basename(copyinstr(arg1)), copyinstr(arg0)] = count(); }
+END { printa("* %s %s %@d\n", @); }'
+grep known.rb "$tmp/out" >"$tmp/seen"
+echo '* known.rb ArgumentError 1' >"$tmp/want"
+same "what is left of a script for Ruby 1.8" "$tmp/want" "$tmp/seen"
+
 # Attached to: it waits for a line.
 for p in one two; do
 	start $p "${run[@]}" "$tmp/known.rb" serve

@@ -33,6 +33,10 @@ BEGIN
 	this->cpu = curcpu;
 	printf("%d %d %d\n", this->cpu->cpu_id == curlwpsinfo->pr_onpro,
 	    this->cpu->cpu_chip, (int)sizeof (*this->cpu));
+	this->type = stringof(this->cpu->cpu_info.pi_processor_type);
+	this->fpu = stringof(this->cpu->cpu_info.pi_fputypes);
+	printf("%d %s %d\n", this->cpu->cpu_info.pi_state, this->type,
+	    strstr(this->fpu, "fpu sse") == this->fpu);
 	printf("%s\n", $$1);
 	exit(0);
 }
