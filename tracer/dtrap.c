@@ -25,6 +25,7 @@
 #include "tracer/dlib.h"
 #include "tracer/enable.h"
 #include "tracer/fetch.h"
+#include "tracer/lacks.h"
 #include "tracer/list.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
@@ -608,6 +609,8 @@ trace(struct cli *c)
 	loop_run(&c->st);
 	int status = state_finish(&c->st);
 	say_longest_stop(c);
+	if (c->verbose)
+		lacks_tell(&c->st);
 	/* A reader that went away (head, less) is no error of ours, nor is a
 	 * user who would not wait for a slow one; a full disk is. */
 	if (c->st.output_error != 0 && c->st.output_error != EPIPE &&

@@ -150,6 +150,9 @@ void space_await(struct space *sp);
 
 /* Is this syscall-stop the one at the entry?  Asks the kernel. */
 bool thread_at_entry(struct thread *th);
+
+/* Was it asked for what the kernel does not tell (PTRACE_GET_SYSCALL_INFO)? */
+bool syscall_info_untold(void);
 /* The thread is about to run with syscall-stops, which it had not before: a
  * call that our stop interrupted goes on. */
 void thread_adopt_call(struct thread *th);

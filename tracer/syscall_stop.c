@@ -47,12 +47,22 @@ regs_restart(struct uregs *regs, bool handler)
 	regs_redo_syscall(regs);
 }
 
+static bool untold;
+
+bool
+syscall_info_untold(void)
+{
+	return untold;
+}
+
 /* False before Linux 5.3, and for a thread that has gone. */
 static bool
 get_info(struct thread *th, struct __ptrace_syscall_info *info)
 {
-	return ptrace(PTRACE_GET_SYSCALL_INFO, th->tid, sizeof(*info), info) >
-	    0;
+	long r = ptrace(PTRACE_GET_SYSCALL_INFO, th->tid, sizeof(*info), info);
+
+	untold |= r < 0 && errno == EIO;
+	return r > 0;
 }
 
 bool

@@ -55,4 +55,10 @@ for opts in '' '-x syscallfilter'; do
 	has "$tmp/out" '^write [1-9]'
 	hasnt "$tmp/err" 'protect|drop|error'
 done
+
+# What is missing is named.
+dt -v -q -n 'syscall::: { exit(0); }' -p "$p"
+has "$tmp/err" '^dtrap: this kernel does not tell 32-bit system calls .*Linux 5.3'
+has "$tmp/err" '^dtrap: this kernel has no pidfd_getfd.*Linux 5.6'
+alive t
 finish

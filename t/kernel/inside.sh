@@ -5,7 +5,7 @@
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 SLOW=${SLOW:-1}
 export CK_TIMEOUT_MULTIPLIER=$SLOW
-B=${B:-build}
+export B=${B:-build}
 unset TERM
 
 mkdir -p /dev/pts /dev/shm
@@ -28,7 +28,7 @@ cd "$tree" || echo "inside.sh: no $tree"
 uname -srvm
 mapfile -t list <"$tests"
 # `timeout' counts in this machine's own speed.
-PATH=$tree/t/kernel/bin:$PATH B=$B DTRAP=$tree/${PROG:-dtrap} \
+PATH=$tree/$B/kernel/bin:$PATH DTRAP=$tree/${PROG:-dtrap} \
     PLOCKSTAT=$tree/${PLOCKSTAT:-plockstat} setsid t/run -j "${CPUS:-2}" "${list[@]}" </dev/null
 echo "after $(cut -d' ' -f1 /proc/uptime) s"
 

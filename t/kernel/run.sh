@@ -147,6 +147,8 @@ boot() {
 mkdir -p "$dir"
 mapfile -t tests
 [ ${#tests[@]} != 0 ] || { echo "t/kernel/run.sh: no tests" >&2; exit 2; }
+mkdir -p "$dir/bin"
+"${CC:-cc}" -O2 -Wall -o "$dir/bin/timeout" t/kernel/timeout.c || exit
 busybox || { echo "t/kernel/run.sh: Debian's busybox-static cannot be had from $MIRROR" >&2; exit 1; }
 
 bad=0 counted=0 summary=

@@ -7,7 +7,10 @@
  */
 #include "t/unit/tracee.h"
 
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/rseq.h>
 
 #include "dlang/base/fault.h"
@@ -476,6 +479,34 @@ START_TEST(a_call_that_was_about_to_be_made_is_made)
 }
 END_TEST
 
+/* Under a filter that refuses what is no call, ours takes its place. */
+static const char *const place_steps[] = { "remote-written:1", "remote-regs:1",
+	"remote-mask:1", "remote-go:1", "remote-stop:1", "remote-redo:1",
+	"remote-go:2", "remote-stop:2", "remote-finish:1", "remote-unmask:1",
+	"remote-back:1", "remote-cleared:1" };
+
+START_TEST(a_call_that_a_filter_is_to_look_at_is_made)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_K | BPF_JGT, 1023, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { ARRAY_SIZE(code), code };
+
+	/* Of the target and of the tracer, which are our children. */
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog), 0);
+	pid_t pid = start("calls", "");
+	await_ready();
+	die_at(pid, place_steps[_i], to_entry);
+	sh->stop = 1;
+	ends_well(pid, place_steps[_i]);
+}
+END_TEST
+
 /* There is a tracepoint on its instruction by now. */
 START_TEST(a_call_is_made_though_an_int3_stands_on_it)
 {
@@ -704,6 +735,8 @@ main(int argc, char **argv)
 	    tc, a_call_that_sleeps_goes_on, 0, n * (int)ARRAY_SIZE(waits));
 	tcase_add_loop_test(tc, a_call_that_was_about_to_be_made_is_made, 0,
 	    (int)ARRAY_SIZE(entry_steps));
+	tcase_add_loop_test(tc, a_call_that_a_filter_is_to_look_at_is_made, 0,
+	    (int)ARRAY_SIZE(place_steps));
 	tcase_add_test(tc, a_call_is_made_though_an_int3_stands_on_it);
 	tcase_add_loop_test(tc, a_call_that_was_made_has_its_result, 0, n);
 	tcase_add_loop_test(tc, a_signal_in_delivery_keeps_its_contents, 0,

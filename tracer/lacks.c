@@ -1,0 +1,44 @@
+/*
+ * See lacks.h.
+ */
+#include "tracer/lacks.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/state.h"
+#include "tracer/super_impl.h"
+
+static bool
+hands_out_sockets(void)
+{
+	return syscall(SYS_pidfd_getfd, -1, -1, 0) >= 0 || errno != ENOSYS;
+}
+
+static bool
+counts_filters(void)
+{
+	struct proc_status own;
+
+	return procfs_status(getpid(), &own) < 0 || own.filters >= 0;
+}
+
+void
+lacks_tell(struct state *st)
+{
+	if (syscall_info_untold())
+		state_message(st,
+		    "this kernel does not tell 32-bit system calls from others "
+		    "(Linux 5.3 does): one by int $0x80 in a 64-bit program has "
+		    "the name of the 64-bit call of its number");
+	if (!hands_out_sockets())
+		state_message(st,
+		    "this kernel has no pidfd_getfd() (Linux 5.6 has): a call "
+		    "with a socket's time limit may end with EINTR when it is "
+		    "stopped often");
+	if (!counts_filters())
+		state_message(st,
+		    "this kernel does not count seccomp filters (Linux 5.10 "
+		    "does): a process under any is refused probes in its text");
+}
