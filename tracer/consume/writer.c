@@ -152,8 +152,8 @@ is_taken(const struct writer *w, int ms)
 static void
 write_own(struct writer *w, size_t left, uint64_t until)
 {
-	for (uint64_t at = now(); w->error == 0 && at < until &&
-	     w->next.len + w->left > left;
+	for (uint64_t at = now();
+	     w->error == 0 && at < until && w->next.len + w->left > left;
 	     at = now()) {
 		if (w->left == 0)
 			take_next(w);
@@ -414,8 +414,7 @@ writer_dropped(FILE *f)
 static bool
 is_stuck(const struct writer *w)
 {
-	return now() - w->since >= STUCK_NS &&
-	    (w->regular || !is_taken(w, 0));
+	return now() - w->since >= STUCK_NS && (w->regular || !is_taken(w, 0));
 }
 
 static int
