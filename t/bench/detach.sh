@@ -35,6 +35,7 @@ leaves() {
 		exec 4<"$tmp/armed"
 		read -r _ <&4
 		cat <&4 >/dev/null &
+		# shellcheck disable=SC2016 # Perl, not shell
 		"${rt[@]}" perl -MTime::HiRes=time,sleep -e '
 			my ($target, $tracer) = @ARGV;
 			my ($last) = sort { $b <=> $a }

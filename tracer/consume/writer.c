@@ -453,3 +453,17 @@ writer_wait_closed(bool (*enough)(void))
 			error = -EINTR;
 	return error;
 }
+
+int
+writer_write(int fd, const char *text, size_t n, bool (*enough)(void))
+{
+	FILE *f = writer_open(fd, false, false, 0);
+
+	if (f == NULL)
+		return -ENOMEM;
+	struct writer *w = find(f);
+	take(w, text, n);
+	int error = wait_for(w, 0, enough);
+	writer_close(f);
+	return error;
+}
