@@ -13,7 +13,7 @@ struct thread;
 /* What execve() is to be given: addresses in the process. */
 struct again {
 	uint64_t name, argv, envp; /* name 0: it is not known */
-	struct uregs call;         /* the one in the place of which it is made */
+	struct uregs call; /* the one in the place of which it is made */
 };
 
 /*

@@ -525,13 +525,12 @@ guardian_is_alive(void)
 
 /* It has ended, or is to. */
 static void
-reap(void)
+dismiss(void)
 {
 	close(to_guardian);
 	to_guardian = -1;
 	/* Stopped by somebody it would never come to its end. */
 	kill(guardian, SIGKILL);
-	waitpid(guardian, NULL, 0);
 }
 
 int
@@ -539,8 +538,10 @@ guardian_revive(struct super *su)
 {
 	struct proc *p = NULL;
 
-	if (to_guardian >= 0)
-		reap();
+	if (to_guardian >= 0) {
+		dismiss();
+		waitpid(guardian, NULL, 0);
+	}
 	int r = guardian_start();
 	while (r == 0 && (p = super_next(su, p)) != NULL) {
 		struct space *sp = p->space;
@@ -559,5 +560,5 @@ guardian_end(void)
 	if (to_guardian < 0)
 		return;
 	shared->well = true;
-	reap();
+	dismiss();
 }

@@ -69,7 +69,8 @@ bool guardian_is_alive(void);
  * record.  0 or -errno, and then none of them is guarded. */
 int guardian_revive(struct super *su);
 
-/* We end, and have let go of everything. */
+/* We end, and have let go of everything.  It ends in its own time: our end does
+ * not wait for it to get a processor. */
 void guardian_end(void);
 
 #endif

@@ -112,22 +112,22 @@ struct proc {
 	struct super *super;
 	struct space *space;
 	VEC(struct thread *) threads;
-	bool launched;     /* by us (-c): its parent is the tracer */
-	bool target;       /* named by -p or -c: its end is reported */
-	bool found;        /* attached to because a description asked for
+	bool launched;      /* by us (-c): its parent is the tracer */
+	bool target;        /* named by -p or -c: its end is reported */
+	bool found;         /* attached to because a description asked for
 				 * it without naming it */
-	bool exec_stopped; /* launched and not yet let run */
+	bool exec_stopped;  /* launched and not yet let run */
 	struct again again; /* its launch; name 0: it is not begun again */
 	bool begins_again;  /* its next system call is to be that */
-	bool filtered;     /* runs under a filter of ours (filter.c) */
-	bool vfork_child;  /* shares its parent's space for now */
-	pid_t family;      /* it, or the process that it descends from and whose
+	bool filtered;      /* runs under a filter of ours (filter.c) */
+	bool vfork_child;   /* shares its parent's space for now */
+	pid_t family;    /* it, or the process that it descends from and whose
 			    * pid$target probes it has; 0: none */
-	bool followed;     /* it has them as a descendant, in memory of its
+	bool followed;   /* it has them as a descendant, in memory of its
 			    * own */
-	bool exit_told;    /* its end has fired probes */
-	int exit_status;   /* wait status, once its last thread is gone */
-	char comm[16];     /* executable name as the kernel has it */
+	bool exit_told;  /* its end has fired probes */
+	int exit_status; /* wait status, once its last thread is gone */
+	char comm[16];   /* executable name as the kernel has it */
 
 	/* What is known of SIGTRAP's disposition (sigtrap.c): */
 	bool trap_ignored, trap_caught;

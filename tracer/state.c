@@ -59,7 +59,7 @@ state_init(struct state *st, const char *name)
 /* Messages that nobody reads: so much of them is kept. */
 #define MESSAGES_MAX (1 << 20)
 
-#define DISCARDED "the rest of the output is discarded: nobody reads it"
+#define DISCARDED    "the rest of the output is discarded: nobody reads it"
 
 void
 state_open_output(struct state *st, FILE *file)

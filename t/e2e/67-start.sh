@@ -33,8 +33,9 @@ cc=${CC:-cc}
 need "$cc"
 echo 'int there(void) { return 0; }' >"$tmp/there.c"
 echo 'int there(void); int main(void) { return there(); }' >"$tmp/needs.c"
-"$cc" -shared -fPIC -o "$tmp/libthere.so" "$tmp/there.c" &&
-    "$cc" -o "$tmp/needs" "$tmp/needs.c" -L "$tmp" -lthere ||
+"$cc" -shared -fPIC -o "$tmp/libthere.so" "$tmp/there.c" ||
+    fail "no library can be built"
+"$cc" -o "$tmp/needs" "$tmp/needs.c" -L "$tmp" -lthere ||
     fail "no program can be built"
 for beside in '' 'pid$target:libthere:there:entry { @ = count(); }'; do
 	dt -n "syscall::open*:entry { self->f = copyinstr(arg1); }

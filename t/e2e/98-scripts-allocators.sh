@@ -78,8 +78,10 @@ done
 
 # redis, which comes with jemalloc.
 need_attach
-command -v redis-check-rdb >/dev/null && command -v redis-cli >/dev/null ||
-    skip "redis is not installed"
+if ! command -v redis-check-rdb redis-cli >/dev/null; then
+	echo "redis is not installed"
+	finish
+fi
 ln -s "$(command -v redis-check-rdb)" "$tmp/redis-server"
 server="$tmp/redis-server --port 0 --unixsocket $tmp/sock --save '' --appendonly no
     --dir $tmp --daemonize no"

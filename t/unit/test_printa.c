@@ -639,10 +639,11 @@ START_TEST(processors_below_their_line)
 END_TEST
 
 FX_MAIN("printa", setup, teardown, report_at_the_end,
-    report_of_nothing_is_a_newline, keys_by_kind, stack_keys_take_lines, folded_stacks_come_first,
-    folded_stacks_in_a_format, keys_that_are_no_text_are_dumped,
-    values_of_each_function, values_that_make_no_sense,
-    lanes_and_snapshots_are_merged, symbols_of_one_function_are_one_key,
+    report_of_nothing_is_a_newline, keys_by_kind, stack_keys_take_lines,
+    folded_stacks_come_first, folded_stacks_in_a_format,
+    keys_that_are_no_text_are_dumped, values_of_each_function,
+    values_that_make_no_sense, lanes_and_snapshots_are_merged,
+    symbols_of_one_function_are_one_key,
     entries_that_make_no_sense_are_left_out, order_by_value_then_key,
     order_by_value_reversed, order_by_key, order_by_key_reversed,
     order_by_second_key, order_of_quantizations, joined_by_key,

@@ -84,14 +84,7 @@ picture_document(const struct picture *pic, struct str *to)
 static int
 file_fill(const struct consume *c, int fd, const struct str *text)
 {
-	FILE *f = writer_open(fd, false, false, 0);
-
-	if (f == NULL)
-		return -ENOMEM;
-	fwrite(text->s, 1, text->len, f);
-	int r = writer_wait(f, 0, c->env.enough);
-	writer_close(f);
-	return r;
+	return writer_write(fd, text->s, text->len, c->env.enough);
 }
 
 /* As what was there; where there was nothing, as open() would have made it. */

@@ -152,8 +152,8 @@ is_taken(const struct writer *w, int ms)
 static void
 write_own(struct writer *w, size_t left, uint64_t until)
 {
-	for (uint64_t at = now(); w->error == 0 && at < until &&
-	     w->next.len + w->left > left;
+	for (uint64_t at = now();
+	     w->error == 0 && at < until && w->next.len + w->left > left;
 	     at = now()) {
 		if (w->left == 0)
 			take_next(w);
@@ -414,8 +414,7 @@ writer_dropped(FILE *f)
 static bool
 is_stuck(const struct writer *w)
 {
-	return now() - w->since >= STUCK_NS &&
-	    (w->regular || !is_taken(w, 0));
+	return now() - w->since >= STUCK_NS && (w->regular || !is_taken(w, 0));
 }
 
 static int
@@ -452,5 +451,19 @@ writer_wait_closed(bool (*enough)(void))
 	for (struct writer *w = closed; w != NULL; w = w->list)
 		if (wait_for(w, 0, enough) == -EINTR)
 			error = -EINTR;
+	return error;
+}
+
+int
+writer_write(int fd, const char *text, size_t n, bool (*enough)(void))
+{
+	FILE *f = writer_open(fd, false, false, 0);
+
+	if (f == NULL)
+		return -ENOMEM;
+	struct writer *w = find(f);
+	take(w, text, n);
+	int error = wait_for(w, 0, enough);
+	writer_close(f);
 	return error;
 }

@@ -51,5 +51,7 @@ size_t writer_dropped(FILE *f);
 int writer_wait(FILE *f, size_t left, bool (*enough)(void));
 /* The same for all that were closed.  0 or -EINTR. */
 int writer_wait_closed(bool (*enough)(void));
+/* Text to a descriptor, which is not closed, and the same. */
+int writer_write(int fd, const char *text, size_t n, bool (*enough)(void));
 
 #endif
