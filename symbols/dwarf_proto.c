@@ -203,6 +203,15 @@ is_gcc(Dwarf_Die *die)
 	return by != NULL && strncmp(by, "GNU ", 4) == 0;
 }
 
+static bool
+is_mangled(Dwarf_Die *die)
+{
+	const char *name = dwarf_linkage_name(die);
+
+	return name != NULL &&
+	    (strncmp(name, "_ZN", 3) == 0 || strncmp(name, "_R", 2) == 0);
+}
+
 static enum dwarf_calls
 calls_of(Dwarf_Die *die)
 {
@@ -212,9 +221,11 @@ calls_of(Dwarf_Die *die)
 	switch (language(die)) {
 	case DW_LANG_Go: return is_gcc(die) ? DWARF_CALLS_C : DWARF_CALLS_GO;
 	case DW_LANG_Swift: return DWARF_CALLS_OWN;
-	/* One that is `extern "C"' cannot be told apart.  For what both pass
-	 * in the same way it does not matter. */
-	case DW_LANG_Rust: return DWARF_CALLS_RUST;
+	/* A name that is not the compiler's own is for callers in C.  One of
+	 * these that has it cannot be told: for what both pass in the same way
+	 * it does not matter. */
+	case DW_LANG_Rust:
+		return is_mangled(die) ? DWARF_CALLS_RUST : DWARF_CALLS_C;
 	default: return DWARF_CALLS_C;
 	}
 }
