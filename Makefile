@@ -455,7 +455,7 @@ TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod \
 	musl-tools gdb libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
-	golang-go gccgo rustc
+	golang-go gccgo rustc clang lld
 TORTURE_PKGS := nginx
 KERNEL_PKGS := qemu-system-x86 iproute2 xz-utils
 
