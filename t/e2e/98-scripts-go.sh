@@ -14,8 +14,7 @@ cp -r t/e2e/src/typedgo "$tmp/src"
 
 # 40 goroutines, each of which waits 20 times before it returns.
 script functime.d -c "$tmp/typed more" a.out main.wander
-is functime "$(awk '$1 == "main.wander" { print $2, ($3 == $4) }' \
-    "$tmp/out")" '40 1'
+is functime "$(awk '$1 == "main.wander" { print $2 }' "$tmp/out")" 40
 script latency.d -c "$tmp/typed more" a.out main.wander
 has "$tmp/out" '^40 calls, '
 script slowfunc.d -c "$tmp/typed more" a.out main.wander 0
