@@ -131,6 +131,17 @@ dt -q -o "$tmp/raw" -c "$tmp/plain" -n '
 is "stripped" "$(tr '\n' ' ' <"$tmp/raw" | sed 's/ *$//')" \
     '-1 1 -70000 1099511627776 1 0 1 200 x 1000 goid 1 = 1001 1 0'
 
+# The Go command itself, which has symbols and no types.
+tool=$("$GO" env GOROOT)/bin/go
+export GOARM=6
+dt -q -o "$tmp/tool" -c "$tool env GOOS" -n '
+    pid$target:a.out:os.Getenv:entry {
+	printf("%s %d\n", copyinstr(arg0, arg1 + 1), goid); }
+    pid$target:a.out:os.Getenv:return /arg2 != 0/ {
+	printf("= %s\n", copyinstr(arg1, arg2 + 1)); }'
+is "the Go command" "$(grep -A1 -x 'GOARM 1' "$tmp/tool" | head -n 2 |
+    tr '\n' ' ')" 'GOARM 1 = 6 '
+
 # Goroutines that change threads between entry and return.
 for p in typed plain; do
 	dt -q -o "$tmp/goid" -c "$tmp/$p more" -n '
