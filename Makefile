@@ -454,7 +454,8 @@ BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod \
-	musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+	musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
+	golang-go gccgo rustc clang lld
 TORTURE_PKGS := nginx
 KERNEL_PKGS := qemu-system-x86 iproute2 xz-utils
 

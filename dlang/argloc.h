@@ -57,16 +57,27 @@ enum argplace_kind {
 	ARGPLACE_REG,    /* a value, in the low bytes of register `reg[0]' */
 	ARGPLACE_MEM,    /* in memory, at register reg[0] + disp */
 	ARGPLACE_AT,     /* an object at the address that is there */
-	ARGPLACE_PIECES, /* an object: 8 bytes in each register of reg[] */
+	ARGPLACE_PIECES, /* an object, in the registers of piece[] */
+	ARGPLACE_UNKNOWN,
 };
 
-#define ARGPLACE_PIECES_MAX 4 /* long double _Complex: two of x87 */
+/* Go passes an object in as many registers as it has. */
+#define ARGPLACE_PIECES_MAX 24
+
+/* Part of an object: the low `size' bytes (1, 2, 4, 8) of a register are those
+ * from `offset' on. */
+struct argpiece {
+	uint8_t reg; /* enum ureg, UREG_XMM, UREG_ST */
+	uint8_t size;
+	uint16_t offset;
+};
 
 struct argplace {
-	uint8_t kind;                     /* enum argplace_kind */
-	uint8_t npieces;                  /* PIECES */
-	uint8_t reg[ARGPLACE_PIECES_MAX]; /* enum ureg, UREG_XMM, UREG_ST */
-	int32_t disp;                     /* MEM, AT */
+	uint8_t kind;    /* enum argplace_kind */
+	uint8_t npieces; /* PIECES */
+	uint8_t reg;     /* REG, MEM, AT */
+	int32_t disp;    /* MEM, AT */
+	struct argpiece piece[ARGPLACE_PIECES_MAX];
 };
 
 #define ARGLOC_MAX 16 /* most arguments a probe can have locations for */

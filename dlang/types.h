@@ -62,6 +62,7 @@ struct type {
 	bool indirect; /* STRUCT, UNION: as an argument or result it stands in
 			* memory, its address is passed (C++, Rust) */
 	bool vector;   /* ARRAY: of the machine; one value in one register */
+	bool complex;  /* ARRAY: a complex number of C or Go */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
 	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: of the target, not of
 		       * the program, whose own definition would count */

@@ -9,8 +9,8 @@
  * microseconds from its entry to its return: inclusive, and exclusive of the
  * other functions of the pattern.  A function that calls itself has its
  * inclusive time counted once, from the outermost call.  A function that is left
- * by longjmp or an exception is not counted.  What tracing costs is in it:
- * compare the rows.
+ * by longjmp or an exception is not counted.  A call of Go is that of its
+ * goroutine, on whatever threads.  What tracing costs is in it: compare the rows.
  *
  *	$ functime.d -c './work-calls 5' a.out '[osi]*'
  *	FUNCTION                                     CALLS     INCLUSIVE     EXCLUSIVE
@@ -22,25 +22,33 @@
 
 pid$target:$1:$2:entry
 {
-	self->depth++;
-	self->start[self->depth] = timestamp;
-	self->inner[self->depth] = 0;
-	self->active[probefunc]++;
+	this->who = goid != 0 ? (int64_t)goid : -(int64_t)tid;
+	depth[pid, this->who]++;
+	this->d = depth[pid, this->who];
+	start[pid, this->who, this->d] = timestamp;
+	inner[pid, this->who, this->d] = 0;
+	active[pid, this->who, probefunc]++;
 }
 
 pid$target:$1:$2:return
-/self->depth && self->start[self->depth]/
 {
-	this->took = timestamp - self->start[self->depth];
+	this->who = goid != 0 ? (int64_t)goid : -(int64_t)tid;
+	this->d = depth[pid, this->who];
+}
+
+pid$target:$1:$2:return
+/this->d && start[pid, this->who, this->d]/
+{
+	this->took = timestamp - start[pid, this->who, this->d];
 	@n[probefunc] = count();
-	@own[probefunc] = sum(this->took - self->inner[self->depth]);
-	self->active[probefunc]--;
+	@own[probefunc] = sum(this->took - inner[pid, this->who, this->d]);
+	active[pid, this->who, probefunc]--;
 	@all[probefunc] =
-	    sum(self->active[probefunc] == 0 ? this->took : 0);
-	self->start[self->depth] = 0;
-	self->inner[self->depth] = 0;
-	self->depth--;
-	self->inner[self->depth] += this->took;
+	    sum(active[pid, this->who, probefunc] == 0 ? this->took : 0);
+	start[pid, this->who, this->d] = 0;
+	inner[pid, this->who, this->d] = 0;
+	depth[pid, this->who]--;
+	inner[pid, this->who, this->d - 1] += this->d > 1 ? this->took : 0;
 }
 
 END

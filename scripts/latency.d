@@ -6,7 +6,8 @@
  *
  * Once a second the throughput: calls that returned in it.  At the end the
  * latency: microseconds from entry to return, as a distribution, with the mean,
- * the least and the most.
+ * the least and the most.  A call of Go is that of its goroutine, on whatever
+ * threads.
  *
  *	$ latency.d -p "$(pgrep -f 'php-fpm: pool')" a.out php_execute_script
  *	^C
@@ -21,20 +22,26 @@
  */
 pid$target:$1:$2:entry
 {
-	self->start = timestamp;
+	this->who = goid != 0 ? (int64_t)goid : -(int64_t)tid;
+	start[pid, this->who] = timestamp;
 }
 
 pid$target:$1:$2:return
-/self->start/
 {
-	this->us = (timestamp - self->start) / 1000;
+	this->who = goid != 0 ? (int64_t)goid : -(int64_t)tid;
+}
+
+pid$target:$1:$2:return
+/start[pid, this->who]/
+{
+	this->us = (timestamp - start[pid, this->who]) / 1000;
 	@done = count();
 	@n = count();
 	@dist = quantize(this->us);
 	@mean = avg(this->us);
 	@least = min(this->us);
 	@most = max(this->us);
-	self->start = 0;
+	start[pid, this->who] = 0;
 }
 
 tick-1s

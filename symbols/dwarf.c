@@ -63,13 +63,16 @@ section_of(const struct elf_file *f, const char *name)
 			   (struct section){ NULL, 0 };
 }
 
+/* The second name is that of Go up to 1.18, which compressed it in a way older
+ * than ELF's own.  (libdw reads both.) */
 static bool
 has_info(const struct elf_file *f)
 {
 	Elf64_Shdr sh;
 
-	return elf_file_section(f, ".debug_info", &sh) != NULL &&
-	    sh.sh_type != SHT_NOBITS;
+	return (elf_file_section(f, ".debug_info", &sh) != NULL &&
+		   sh.sh_type != SHT_NOBITS) ||
+	    elf_file_section(f, ".zdebug_info", &sh) != NULL;
 }
 
 static void

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlang/argloc.h"
 #include "dlang/types.h"
 #include "symbols/object.h"
 
@@ -58,12 +59,23 @@ int dwarf_type(
 enum dwarf_calls {
 	DWARF_CALLS_C,    /* as the ABI of the machine says for C and C++ */
 	DWARF_CALLS_RUST, /* as Rust's compiler does */
+	DWARF_CALLS_GO,   /* as Go's own compiler does */
 	DWARF_CALLS_OWN,  /* some other way that it does not tell */
+};
+
+/* Of a function of Go. */
+struct dwarf_go {
+	const struct type_member *results; /* type NULL: not known */
+	size_t nresults;
+	/* For each parameter its place at the first instruction, as told:
+	 * registers, in PIECES; MEM by the stack pointer; UNKNOWN. */
+	const struct argplace *said;
 };
 
 struct dwarf_proto {
 	struct type *type; /* TYPE_FUNC */
 	enum dwarf_calls calls;
+	struct dwarf_go go; /* DWARF_CALLS_GO */
 };
 
 /*

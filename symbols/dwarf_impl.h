@@ -1,7 +1,7 @@
 /*
  * Between dwarf.c (which finds entries by name), dwarf_types.c (which makes
  * types of them) and the files that go by addresses: dwarf_line.c,
- * dwarf_lines.c, dwarf_proto.c, dwarf_scope.c.
+ * dwarf_lines.c, dwarf_proto.c (and dwarf_go.c), dwarf_scope.c.
  */
 #ifndef SYMBOLS_DWARF_IMPL_H
 #define SYMBOLS_DWARF_IMPL_H
@@ -50,6 +50,22 @@ bool dwarf_definition(
 
 /* The type that an entry describes; never NULL. */
 struct type *dwtype_of(struct dwtypes *dw, struct object *o, Dwarf_Die *die);
+/* Memory that lives as long as the types. */
+void *dwtypes_alloc(struct dwtypes *dw, size_t size);
+
+/* The parameters of a function, or, of Go, its results: how many there are, and
+ * a list of them, mem_free()'d by the caller; their types. */
+size_t dwarf_params(Dwarf_Die *fn, bool results, Dwarf_Die **out);
+struct type_member *dwtype_params(
+    struct dwtypes *dw, struct object *o, Dwarf_Die *dies, size_t n);
+
+/* Is it of a unit that was written in Go? */
+bool dwarf_is_go(Dwarf_Die *die);
+
+/* What dwarf_proto() tells of a function of Go. */
+void dwarf_go_proto(
+    struct dwtypes *dw, struct object *o, Dwarf_Die *die, struct dwarf_go *out);
+
 /* The type of a function. */
 struct type *dwtype_func(struct dwtypes *dw, struct object *o, Dwarf_Die *die);
 /* The type that an entry's DW_AT_type names; void without one. */

@@ -183,6 +183,35 @@ language(Dwarf_Die *die)
 	    -1;
 }
 
+bool
+dwarf_is_go(Dwarf_Die *die)
+{
+	return language(die) == DW_LANG_Go;
+}
+
+/* GCC calls functions of Go as it calls those of C. */
+static bool
+is_gcc(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit;
+	const char *by = NULL;
+
+	if (dwarf_diecu(die, &unit, NULL, NULL) != NULL &&
+	    dwarf_attr(&unit, DW_AT_producer, &attr) != NULL)
+		by = dwarf_formstring(&attr);
+	return by != NULL && strncmp(by, "GNU ", 4) == 0;
+}
+
+static bool
+is_mangled(Dwarf_Die *die)
+{
+	const char *name = dwarf_linkage_name(die);
+
+	return name != NULL &&
+	    (strncmp(name, "_ZN", 3) == 0 || strncmp(name, "_R", 2) == 0);
+}
+
 static enum dwarf_calls
 calls_of(Dwarf_Die *die)
 {
@@ -190,17 +219,19 @@ calls_of(Dwarf_Die *die)
 	if (unsigned_attr(die, DW_AT_calling_convention) == DW_CC_nocall)
 		return DWARF_CALLS_OWN;
 	switch (language(die)) {
-	case DW_LANG_Go:
+	case DW_LANG_Go: return is_gcc(die) ? DWARF_CALLS_C : DWARF_CALLS_GO;
 	case DW_LANG_Swift: return DWARF_CALLS_OWN;
-	/* One that is `extern "C"' cannot be told apart.  For what both pass
-	 * in the same way it does not matter. */
-	case DW_LANG_Rust: return DWARF_CALLS_RUST;
+	/* A name that is not the compiler's own is for callers in C.  One of
+	 * these that has it cannot be told: for what both pass in the same way
+	 * it does not matter. */
+	case DW_LANG_Rust:
+		return is_mangled(die) ? DWARF_CALLS_RUST : DWARF_CALLS_C;
 	default: return DWARF_CALLS_C;
 	}
 }
 
 /* A copy that was left over from inlining has those parameters that it needed;
- * what it is a copy of has all of them. */
+ * what it is a copy of has all of them.  (With Go it is the other way round.) */
 static void
 original(Dwarf_Die *die)
 {
@@ -225,8 +256,11 @@ dwarf_proto(struct dwtypes *dw, struct object *o, uint64_t addr,
 		return -ENOENT;
 	Dwarf_Die die = best_of(f, name)->die;
 	out->calls = calls_of(&die);
-	original(&die);
+	if (out->calls != DWARF_CALLS_GO)
+		original(&die);
 	out->type = dwtype_func(dw, o, &die);
+	if (out->calls == DWARF_CALLS_GO)
+		dwarf_go_proto(dw, o, &die, &out->go);
 	return 0;
 }
 

@@ -112,6 +112,12 @@ referred(Dwarf_Die *die, unsigned name, Dwarf_Die *out)
 	    dwarf_formref_die(&attr, out) != NULL;
 }
 
+void *
+dwtypes_alloc(struct dwtypes *dw, size_t size)
+{
+	return arena_alloc(&dw->arena, size);
+}
+
 struct type *
 dwtype_named_by(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 {
@@ -132,7 +138,10 @@ complex_type(struct dwtypes *dw, uint64_t size)
 	    size == 16               ? "double" :
 				       "long double";
 
-	return types_array(dw->ts, types_lookup(dw->ts, half), 2);
+	struct type *t = types_array(dw->ts, types_lookup(dw->ts, half), 2);
+
+	t->complex = true;
+	return t;
 }
 
 static struct type *
@@ -406,35 +415,106 @@ member_pointer(struct dwtypes *dw, Dwarf_Die *die)
 	    t;
 }
 
+/* ---- functions ---- */
+
+/* Go's compiler may tell of a parameter twice. */
+static bool
+is_told(const Dwarf_Die *all, size_t n, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die), *other;
+
+	for (size_t i = 0; name != NULL && i < n; i++) {
+		Dwarf_Die of = all[i];
+		other = dwarf_diename(&of);
+		if (other != NULL && strcmp(name, other) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_result(Dwarf_Die *param)
+{
+	Dwarf_Attribute attr;
+	bool set = false;
+
+	return dwarf_attr_integrate(param, DW_AT_variable_parameter, &attr) !=
+	    NULL &&
+	    dwarf_formflag(&attr, &set) == 0 && set;
+}
+
+size_t
+dwarf_params(Dwarf_Die *fn, bool results, Dwarf_Die **out)
+{
+	VEC(Dwarf_Die) list = { 0 };
+	bool go = dwarf_is_go(fn);
+	Dwarf_Die child;
+
+	if (dwarf_child(fn, &child) == 0) {
+		do {
+			if (dwarf_tag(&child) == DW_TAG_formal_parameter &&
+			    results == (go && is_result(&child)) &&
+			    !(go && is_told(list.at, list.len, &child)))
+				*vec_push(&list) = child;
+		} while (list.len < MEMBERS_MOST &&
+		    dwarf_siblingof(&child, &child) == 0);
+	}
+	*out = list.at;
+	return list.len;
+}
+
+struct type_member *
+dwtype_params(struct dwtypes *dw, struct object *o, Dwarf_Die *dies, size_t n)
+{
+	struct type_member *m = arena_alloc(&dw->arena, (n + 1) * sizeof(*m));
+
+	for (size_t i = 0; i < n; i++)
+		m[i] = (struct type_member){
+			.name = name_of(dw, &dies[i]),
+			.type = dwtype_named_by(dw, o, &dies[i]),
+		};
+	return m;
+}
+
+static bool
+has_varargs(Dwarf_Die *fn)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(fn, &child) != 0)
+		return false;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
 struct type *
 dwtype_func(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 {
 	struct type *t = types_new(dw->ts, TYPE_FUNC);
-	VEC(struct type_member) params = { 0 };
-	Dwarf_Die child;
+	Dwarf_Die *dies;
 
 	t->base = dwtype_named_by(dw, o, die);
-	if (dwarf_child(die, &child) == 0) {
-		do {
-			int tag = dwarf_tag(&child);
-			if (tag == DW_TAG_unspecified_parameters)
-				t->varargs = true;
-			if (tag != DW_TAG_formal_parameter)
-				continue;
-			*vec_push(&params) = (struct type_member){
-				.name = name_of(dw, &child),
-				.type = dwtype_named_by(dw, o, &child),
-			};
-		} while (params.len < MEMBERS_MOST &&
-		    dwarf_siblingof(&child, &child) == 0);
-	}
-	t->members =
-	    arena_alloc(&dw->arena, (params.len + 1) * sizeof(*t->members));
-	t->nmembers = params.len;
-	for (size_t i = 0; i < params.len; i++)
-		t->members[i] = params.at[i];
-	vec_fini(&params);
+	t->nmembers = dwarf_params(die, false, &dies);
+	t->members = dwtype_params(dw, o, dies, t->nmembers);
+	mem_free(dies);
+	t->varargs = has_varargs(die);
+	/* Go's results stand beside the parameters. */
+	if (dwarf_params(die, true, &dies) == 1)
+		t->base = dwtype_named_by(dw, o, &dies[0]);
+	mem_free(dies);
 	return t;
+}
+
+/* What Go calls a function is its address. */
+static struct type *
+subroutine_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
+{
+	struct type *t = dwtype_func(dw, o, die);
+
+	return dwarf_is_go(die) ? types_pointer(dw->ts, t) : t;
 }
 
 /* A typedef or qualifier: known before what it names is read, as that may lead
@@ -475,7 +555,7 @@ make_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 		return types_pointer(dw->ts, types_lookup(dw->ts, "void"));
 	case DW_TAG_ptr_to_member_type: return member_pointer(dw, die);
 	case DW_TAG_array_type: return array_type(dw, o, die);
-	case DW_TAG_subroutine_type: return dwtype_func(dw, o, die);
+	case DW_TAG_subroutine_type: return subroutine_type(dw, o, die);
 	case DW_TAG_typedef:
 	case DW_TAG_const_type:
 	case DW_TAG_volatile_type:

@@ -11,7 +11,8 @@
  *	functions: entry, where more is told    pairs; then one more entry
  *
  * Before 1.18 the pairs are addresses and 8 bytes wide, from then on offsets
- * from the start of the text and 4 bytes wide.
+ * from the start of the text and 4 bytes wide.  Before 1.16 the pairs come right
+ * behind the number of functions, and all offsets are from the magic on.
  *
  * What is told of a function begins with its entry (as wide as in the pairs);
  * then come words of 4 bytes: name, size of arguments, deferreturn, the place
@@ -40,6 +41,7 @@
 #include "symbols/object_impl.h"
 
 enum {
+	MAGIC_1_2 = 0xfffffffb,
 	MAGIC_1_16 = 0xfffffffa,
 	MAGIC_1_18 = 0xfffffff0,
 	MAGIC_1_20 = 0xfffffff1,
@@ -59,6 +61,7 @@ struct gotab {
 	uint64_t text; /* 0 before */
 	uint64_t count;
 	uint64_t names, pcdata, funcs; /* offsets in the section */
+	uint64_t pairs;
 };
 
 struct gofunc {
@@ -120,6 +123,10 @@ table_open(const struct object *o, struct gotab *t)
 	if (!word_at(t, 0, head, sizeof(head)) || head[7] != 8)
 		return false;
 	memcpy(&magic, head, sizeof(magic));
+	if (magic == MAGIC_1_2) {
+		t->pairs = 16;
+		return word_at(t, 8, &t->count, 8) && t->count <= FUNCS_MOST;
+	}
 	if (magic != MAGIC_1_16 && magic != MAGIC_1_18 && magic != MAGIC_1_20)
 		return false;
 	t->offsets = magic != MAGIC_1_16;
@@ -130,10 +137,12 @@ table_open(const struct object *o, struct gotab *t)
 		t->text = text_start(o, t->text);
 		base += 8;
 	}
+	if (!word_at(t, base + 4 * 8, &t->funcs, 8))
+		return false;
+	t->pairs = t->funcs;
 	return word_at(t, 8, &t->count, 8) && t->count <= FUNCS_MOST &&
 	    word_at(t, base, &t->names, 8) &&
-	    word_at(t, base + 3 * 8, &t->pcdata, 8) &&
-	    word_at(t, base + 4 * 8, &t->funcs, 8) && t->names < t->size &&
+	    word_at(t, base + 3 * 8, &t->pcdata, 8) && t->names < t->size &&
 	    t->pcdata < t->size && t->funcs < t->size;
 }
 
@@ -147,12 +156,12 @@ pair_at(const struct gotab *t, uint64_t i, uint64_t *addr, uint64_t *more)
 	size_t half = i == t->count ? 1 : 2;
 
 	if (t->offsets) {
-		if (!word_at(t, t->funcs + i * 8, small, half * 4))
+		if (!word_at(t, t->pairs + i * 8, small, half * 4))
 			return false;
 		*addr = t->text + small[0];
 		*more = small[1];
 	} else {
-		if (!word_at(t, t->funcs + i * 16, wide, half * 8))
+		if (!word_at(t, t->pairs + i * 16, wide, half * 8))
 			return false;
 		*addr = wide[0];
 		*more = wide[1];
@@ -327,31 +336,58 @@ gosym_each(const struct object *o, struct arena *names,
 	vec_fini(&funcs);
 }
 
-int
-gosym_frame(const struct object *o, uint64_t addr, uint64_t *size)
+/* The function around addr: where more is told of it. */
+static bool
+func_around(
+    const struct gotab *t, uint64_t addr, uint64_t *entry, uint64_t *more)
 {
-	uint64_t entry, next, more, ignored, lo = 0, hi;
-	struct gotab t;
-	uint32_t place;
-	int32_t below;
+	uint64_t next, ignored, lo = 0, hi;
 
-	if (!table_open(o, &t))
-		return -ENOENT;
-	for (hi = t.count; lo < hi;) {
+	for (hi = t->count; lo < hi;) {
 		uint64_t mid = lo + (hi - lo) / 2;
 
-		if (!pair_at(&t, mid, &entry, &more))
-			return -ENOENT;
-		if (entry <= addr)
+		if (!pair_at(t, mid, entry, more))
+			return false;
+		if (*entry <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo == 0 || !pair_at(&t, lo - 1, &entry, &more) ||
-	    !pair_at(&t, lo, &next, &ignored) || addr < entry || addr >= next ||
+	return lo > 0 && pair_at(t, lo - 1, entry, more) &&
+	    pair_at(t, lo, &next, &ignored) && addr >= *entry && addr < next &&
+	    *more <= t->size;
+}
+
+int
+gosym_frame(const struct object *o, uint64_t addr, uint64_t *size)
+{
+	uint64_t entry, more;
+	struct gotab t;
+	uint32_t place;
+	int32_t below;
+
+	if (!table_open(o, &t) || !func_around(&t, addr, &entry, &more) ||
 	    (place = stack_place(&t, more)) == 0 ||
 	    !pcvalue_at(&t, t.pcdata + place, entry, addr, &below) || below < 0)
 		return -ENOENT;
 	*size = (uint32_t)below;
 	return 0;
+}
+
+bool
+gosym_told(const struct object *o, uint64_t addr, struct gosym_told *out)
+{
+	uint64_t entry, more;
+	struct gotab t;
+
+	if (!table_open(o, &t) || !func_around(&t, addr, &entry, &more) ||
+	    entry != addr || stack_place(&t, more) == 0 ||
+	    !word_at(
+		&t, t.funcs + more + (t.offsets ? 4 : 8) + 4, &out->args, 4))
+		return false;
+	out->assembly = t.offsets && is_assembly(&t, more);
+	out->age = t.offsets   ? GOSYM_1_18 :
+	    t.pairs == t.funcs ? GOSYM_1_16 :
+				 GOSYM_1_2;
+	return true;
 }

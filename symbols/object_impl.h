@@ -7,6 +7,7 @@
  *   symtab.c     symbols
  *   unnamed.c    functions that no symbol names
  *   gosym.c      functions of a stripped Go program, and their frames
+ *   golang.c     how Go's functions are called
  *   debuglink.c  the separate debug file
  *   debuginfod.c  ... that a server has
  *   debugdata.c  the compressed one inside of the object
@@ -72,6 +73,8 @@ struct object {
 	const char *base; /* in path */
 	uint64_t entry;
 	bool pie, go, has_dynamic, df_pie;
+	bool goid_tried;
+	uint64_t goid; /* goid_offset() */
 	char *interp;
 	char *build_id;
 	struct segment *segs;
@@ -154,6 +157,19 @@ void gosym_each(const struct object *o, struct arena *names,
 /* In the Go function at addr (the file's own), how many bytes the stack pointer
  * is below the return address.  0 or -ENOENT. */
 int gosym_frame(const struct object *o, uint64_t addr, uint64_t *size);
+
+/* What the table says of the Go function that begins at addr (the file's own).
+ * C of the same program may stand in the table too, but has no frames there:
+ * false. */
+struct gosym_told {
+	int32_t args; /* bytes of its arguments and results in the caller's
+			 * frame, with the room that it has there to put those
+			 * away that came in registers; INT32_MIN: it is
+			 * assembly and does not say */
+	bool assembly;
+	enum { GOSYM_1_2, GOSYM_1_16, GOSYM_1_18 } age; /* Go's, at least */
+};
+bool gosym_told(const struct object *o, uint64_t addr, struct gosym_told *out);
 
 /* The separate debug file that belongs to the object, or NULL. */
 const struct elf_file *debuglink_of(struct object *o);

@@ -30,4 +30,30 @@ size_t abi_args(const struct type *fn, enum abi abi, struct argplace *places);
  * or it is not known. */
 bool abi_result(const struct type *fn, enum abi abi, struct argplace *place);
 
+/*
+ * A function of Go's own compiler.  Its debug information leaves out parameters
+ * that have no name (Go 1.21 and before), and the first word that methods made by
+ * the compiler and generic functions get: what else is known of it tells when.
+ */
+struct abi_go {
+	const struct type *fn; /* its parameters */
+	const struct type_member *results;
+	size_t nresults;
+	/* What its debug information says of the places of the parameters at
+	 * its first instruction: registers, or memory by the stack pointer;
+	 * ARGPLACE_UNKNOWN where it says nothing. */
+	const struct argplace *said;
+	int64_t width; /* struct go_func */
+	bool stack;    /* all of them are on the stack ("ABI0") */
+};
+
+/* The places of parameters and results; ARGPLACE_UNKNOWN where they are not
+ * certain.  There is room for all. */
+void abi_go(
+    const struct abi_go *go, struct argplace *params, struct argplace *results);
+
+/* The n-th register in which Go passes numbers and addresses; false: there is
+ * none. */
+bool abi_go_register(unsigned n, uint8_t *reg);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
+#include "symbols/golang.h"
 #include "tracer/external.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
@@ -192,6 +193,19 @@ walltime(struct state *st)
 	return st->wall;
 }
 
+static uint64_t
+goid(struct state *st)
+{
+	const struct uregs *regs =
+	    st->thread != NULL ? thread_regs(st->thread) : NULL;
+	const struct space *sp =
+	    st->thread != NULL ? st->thread->proc->space : NULL;
+
+	return regs != NULL && sp->as != NULL ?
+	    go_routine(sp->as, &sp->text, regs) :
+	    0;
+}
+
 static int
 eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 {
@@ -217,6 +231,7 @@ eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	case DIF_VAR_UCALLER:
 		*value = stack_user(st, pcs, 2) > 1 ? pcs[1] : 0;
 		return 0;
+	case DIF_VAR_GOID: *value = goid(st); return 0;
 	case DIF_VAR_USTACKDEPTH: *value = stack_depth(st); return 0;
 	default: return -1;
 	}

@@ -13,6 +13,7 @@
 #include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "inject/trap/area.h"
+#include "symbols/addrspace.h"
 #include "tracer/eval.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
@@ -39,6 +40,43 @@ fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
 			ecb_fire_site(&st->env, s->image->ref);
 }
 
+/* Goroutines that were interrupted at a tracepoint and have not come back: more
+ * are not remembered. */
+#define SKIPS_MOST 64
+
+/* Go's run time has goroutines interrupted by signals, and lets any thread go on
+ * with one: the stack pointer tells which it is. */
+static void
+skip_anywhere(struct space *sp, uint64_t addr, uint64_t stack)
+{
+	if (sp->skips.len == SKIPS_MOST)
+		sp->skips.at[0] = vec_pop(&sp->skips);
+	*vec_push(&sp->skips) = (struct skip){ addr, stack };
+}
+
+static bool
+is_skipped(struct space *sp, uint64_t addr, uint64_t stack)
+{
+	for (size_t i = sp->skips.len; i-- > 0;) {
+		const struct skip *s = &sp->skips.at[i];
+		if (s->addr != addr || s->sp != stack)
+			continue;
+		sp->skips.at[i] = sp->skips.at[sp->skips.len - 1];
+		sp->skips.len--;
+		return true;
+	}
+	return false;
+}
+
+static bool
+is_in_go(const struct space *sp, uint64_t addr)
+{
+	const struct load *l =
+	    sp->as != NULL ? addrspace_load_at(sp->as, addr) : NULL;
+
+	return l != NULL && object_is_go(l->object);
+}
+
 /* Is this the second trap of one execution?  Until it comes, the handler of the
  * signal that came first may meet tracepoints, further down the stack. */
 static bool
@@ -50,7 +88,7 @@ is_second(
 
 	if (sp >= th->skip_sp)
 		th->skip_addr = 0;
-	return second;
+	return second || is_skipped(th->proc->space, tp->addr, sp);
 }
 
 /* The probes at tp, unless this is the second trap of one execution. */
@@ -209,6 +247,18 @@ mend_si_addr(struct thread *th, struct tptable *tab)
 	thread_set_siginfo(th, &si);
 }
 
+/* What has fired at addr will trap once more. */
+static void
+note_skip(struct thread *th, uint64_t addr, uint64_t sp)
+{
+	if (is_in_go(th->proc->space, addr)) {
+		skip_anywhere(th->proc->space, addr, sp);
+		return;
+	}
+	th->skip_addr = addr;
+	th->skip_sp = sp;
+}
+
 /* Out of a slot, before anybody sees it. */
 static void
 leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
@@ -220,8 +270,7 @@ leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 	case SLOT_BEFORE:
 		if (tp != NULL && tp->state == TP_TRAP) {
 			struct tp_user *u = tp->user;
-			th->skip_addr = tp->addr;
-			th->skip_sp = regs->r[UREG_RSP];
+			note_skip(th, tp->addr, regs->r[UREG_RSP]);
 			if (u != NULL && u->sigwatch)
 				sigwatch_undo(th, regs);
 		}

@@ -47,6 +47,10 @@ struct langs;
 
 /* One address space.  Created by launch, attach, fork and exec; destroyed when
  * the last process leaves it. */
+struct skip {
+	uint64_t addr, sp;
+};
+
 struct space {
 	struct target target; /* first member: target_ptrace.c casts back */
 	struct super *super;
@@ -67,6 +71,9 @@ struct space {
 	/* The pcs of threads that were let go asleep: they come back there; 0:
 	 * not known. */
 	VEC(uint64_t) left;
+	/* As a thread's skip_addr and skip_sp, for what another thread may go
+	 * on with: goroutines. */
+	VEC(struct skip) skips;
 	/* Where remote.c puts its code, for the time of a call; 0: not looked
 	 * for yet. */
 	uint64_t wayback;

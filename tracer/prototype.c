@@ -16,6 +16,7 @@
 #include "symbols/dwarf.h"
 #include "tracer/abi.h"
 #include "tracer/external.h"
+#include "tracer/prototype_go.h"
 #include "tracer/state.h"
 
 struct prototype {
@@ -132,11 +133,14 @@ fill(struct state *st, struct prototypes *all, struct prototype *p,
 	struct dwarf_proto d;
 	const char *why = NULL;
 
+	if (prototype_go(
+		st, &all->arena, l, p->addr, name, &p->entry, &p->result))
+		return;
 	if (is_changed(name))
 		why = "the compiler has changed how it is called";
 	else if (external_proto(st, l->object, p->addr, name, &d) != 0)
 		why = no_types(all, l);
-	else if (d.calls == DWARF_CALLS_OWN)
+	else if (d.calls == DWARF_CALLS_OWN || d.calls == DWARF_CALLS_GO)
 		why =
 		    "its compiler has given it a calling convention of its own";
 	if (why != NULL) {
@@ -237,8 +241,15 @@ same_type(struct type *a, struct type *b)
 static bool
 same_place(const struct argplace *a, const struct argplace *b)
 {
-	return a->kind == b->kind && a->npieces == b->npieces &&
-	    memcmp(a->reg, b->reg, sizeof(a->reg)) == 0 && a->disp == b->disp;
+	if (a->kind != b->kind || a->npieces != b->npieces ||
+	    a->reg != b->reg || a->disp != b->disp)
+		return false;
+	for (unsigned i = 0; i < a->npieces; i++)
+		if (a->piece[i].reg != b->piece[i].reg ||
+		    a->piece[i].size != b->piece[i].size ||
+		    a->piece[i].offset != b->piece[i].offset)
+			return false;
+	return true;
 }
 
 bool

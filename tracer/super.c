@@ -218,6 +218,7 @@ space_leave(struct space *sp, struct proc *p)
 		close(sp->mem_fd);
 	vec_fini(&sp->procs);
 	vec_fini(&sp->left);
+	vec_fini(&sp->skips);
 	mem_free(sp);
 }
 

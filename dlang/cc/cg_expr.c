@@ -8,6 +8,7 @@
  * only by cg_convert(), as it does not fit its type only where it has overflowed.
  */
 #include "dlang/cc/cg_place.h"
+#include "dlang/cc/view.h"
 #include "dlang/cc/oper.h"
 
 static bool
@@ -290,6 +291,10 @@ unary(struct cg *g, struct node *n)
 	case O_ADDR: return cg_address(g, n->a);
 	case O_INC:
 	case O_DEC: return step(g, n);
+	case O_STRINGOF:
+		if (view_is_text(n->a->type))
+			return cg_view(g, n->a, DIF_SUBR_COPYINSTR);
+		break;
 	default: break;
 	}
 	r = cg_expr(g, n->a);
@@ -350,6 +355,8 @@ call(struct cg *g, struct node *n)
 			    n->ident->name);
 		return asm_reg(&g->as);
 	}
+	if (n->ident->id == DIF_SUBR_COPYIN && n->list->next == NULL)
+		return cg_view(g, n->list, DIF_SUBR_COPYIN);
 	cg_eval_keys(g, n, &k);
 	cg_push_keys(g, &k);
 	cg_free_keys(g, &k);

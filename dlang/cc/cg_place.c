@@ -86,7 +86,8 @@ uses_tuple(struct node *n, void *ctx)
 {
 	return n->kind == N_CALL || n->kind == N_ASSIGN ||
 	    n->kind == N_POSTFIX ||
-	    (n->kind == N_UNARY && (n->op == O_INC || n->op == O_DEC)) ||
+	    (n->kind == N_UNARY &&
+		(n->op == O_INC || n->op == O_DEC || n->op == O_STRINGOF)) ||
 	    (n->kind == N_INDEX && n->ident != NULL &&
 		n->ident->kind == ID_ASSOC);
 }

@@ -41,6 +41,9 @@ unsigned cg_local(struct cg *g, const struct ident *id);
  * value, or the address of the object. */
 unsigned cg_argument(struct cg *g, struct node *n);
 
+/* copyinstr() or copyin() of what a structure (view.h) says. */
+unsigned cg_view(struct cg *g, struct node *n, enum dif_subr subr);
+
 /* ---- keys and arguments ---- */
 
 struct cg_keys {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dlang/cc/check.h"
+#include "dlang/cc/view.h"
 #include "dlang/cc/oper.h"
 
 /* ---- helpers ---- */
@@ -112,7 +113,8 @@ check_stringof(struct comp *c, struct node *n)
 {
 	char buf[NAME_MAX_TEXT];
 
-	if (!type_is_stringlike(n->a->type) && !type_is_scalar(n->a->type))
+	if (!type_is_stringlike(n->a->type) && !type_is_scalar(n->a->type) &&
+	    !view_is_text(n->a->type))
 		return comp_error(c, D_STRINGOF_TYPE, n,
 		    "cannot apply stringof to a value of type %s",
 		    type_name(n->a->type, buf, sizeof(buf)));

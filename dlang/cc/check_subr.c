@@ -2,6 +2,7 @@
  * Calls of subroutines: what their prototypes cannot say.
  */
 #include "dlang/cc/check.h"
+#include "dlang/cc/view.h"
 
 /* alloca() and copyin(): the result points into scratch, if it fits. */
 static int
@@ -45,13 +46,29 @@ check_inet_ntoa6(struct comp *c, struct node *n)
 	    "\tprototype: integer constant");
 }
 
+/* copyin() of a structure that says where and how much. */
+static bool
+copies_view(const struct node *n)
+{
+	struct view v;
+
+	return n->ident->id == DIF_SUBR_COPYIN && n->list != NULL &&
+	    n->list->next == NULL && view_of(n->list->type, &v);
+}
+
 int
 check_subr(struct comp *c, struct node *n)
 {
 	const struct proto *p = ident_proto(c->cc, n->ident);
 
-	if (check_list(c, n->list) != 0 ||
-	    check_args(c, n, n->ident, p, "( )") != 0)
+	if (check_list(c, n->list) != 0)
+		return -EINVAL;
+	if (copies_view(n)) {
+		n->type = p->result;
+		n->flags = NF_CANON | NF_ALLOCA;
+		return 0;
+	}
+	if (check_args(c, n, n->ident, p, "( )") != 0)
 		return -EINVAL;
 	if ((n->ident->flags & IDF_KERNEL) != 0)
 		return check_kernel_only(c, n);

@@ -283,15 +283,22 @@ fi
 rustc -g -o "$tmp/rs" t/e2e/src/typedrs.rs 2>"$tmp/err" || fail "rustc"
 cat >"$tmp/rs.d" <<'END'
 #pragma D option quiet
-#define STR(s) stringof(copyin((uintptr_t)s.data_ptr, s.length))
 pid$target:a.out:*typed_draw*:entry {
 	printf("draw %d %d %s %d %d %s %d %.2f %d\n", args[0]->from.x,
-	    args[0]->to.y, STR(args[0]->name), args[1], args[2], STR(args[3]),
+	    args[0]->to.y, stringof(args[0]->name), args[1], args[2], stringof(args[3]),
 	    args[4].vec.len, args[5], args[6]); }
 pid$target:a.out:*typed_draw*:return { printf("draw = %.2f\n", args[1]); }
 pid$target:a.out:*typed_make*:return { printf("make = %d %s %.2f\n",
-    args[1].from.y, STR(args[1].name), args[1].weight); }
-pid$target:a.out:*typed_label*:return { printf("label = %s\n", STR(args[1])); }
+    args[1].from.y, stringof(args[1].name), args[1].weight); }
+pid$target:a.out:*typed_label*:return { printf("label = %s\n", stringof(args[1])); }
+pid$target:a.out:typed_c:entry { printf("c %d %d %d %d %d\n", args[0].a,
+    args[0].c, args[1].x, args[1].y, args[2]); }
+pid$target:a.out:typed_c:return { printf("c = %d %d %d\n", args[1].a,
+    args[1].b, args[1].c); }
+pid$target:a.out:*typed_part*:entry { this->all = (int *)copyin(args[0]);
+    printf("part %d %d %s\n", this->all[0], this->all[args[0].length - 1],
+    stringof(args[1])); }
+pid$target:a.out:*typed_part*:return { printf("part = %d\n", args[1]); }
 pid$target:a.out:*typed_shifted*:entry {
 	printf("shifted %d %d", args[0]->x, args[1]); }
 pid$target:a.out:*typed_shifted*:return {
@@ -299,7 +306,7 @@ pid$target:a.out:*typed_shifted*:return {
 END
 dt -C -x switchrate=10ms -s "$tmp/rs.d" -o "$tmp/seen" -c "$tmp/rs"
 is "Rust: status" "$status" 0
-is "Rust: lines" "$(grep -c . "$tmp/out")" 15
+is "Rust: lines" "$(grep -c . "$tmp/out")" 27
 sed -i '/^$/d' "$tmp/seen"
 same "Rust" "$tmp/out" "$tmp/seen"
 }

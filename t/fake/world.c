@@ -111,14 +111,16 @@ color(struct types *ts)
 
 /* Arguments whose place is known: each kind, by other registers. */
 static const struct argplace places[] = {
-	{ .kind = ARGPLACE_REG, .reg = { UREG_RDI } },
-	{ .kind = ARGPLACE_PIECES, .npieces = 1, .reg = { UREG_RSI } },
+	{ .kind = ARGPLACE_REG, .reg = UREG_RDI },
+	{ .kind = ARGPLACE_PIECES,
+	    .npieces = 1,
+	    .piece = { { UREG_RSI, 8, 0 } } },
 	{ .kind = ARGPLACE_PIECES,
 	    .npieces = 2,
-	    .reg = { UREG_R8, UREG_XMM(1, 1) } },
-	{ .kind = ARGPLACE_MEM, .reg = { UREG_RSP }, .disp = 4 },
-	{ .kind = ARGPLACE_MEM, .reg = { UREG_RSP } },
-	{ .kind = ARGPLACE_AT, .reg = { UREG_RSP }, .disp = 16 },
+	    .piece = { { UREG_R8, 8, 0 }, { UREG_XMM(1, 1), 8, 8 } } },
+	{ .kind = ARGPLACE_MEM, .reg = UREG_RSP, .disp = 4 },
+	{ .kind = ARGPLACE_MEM, .reg = UREG_RSP },
+	{ .kind = ARGPLACE_AT, .reg = UREG_RSP, .disp = 16 },
 	{ .kind = ARGPLACE_EMPTY },
 };
 

@@ -241,6 +241,29 @@ look_at_func(struct type *fn)
 	mem_free(places);
 }
 
+/* Whatever is said of it, places are in the function's own registers. */
+static void
+look_at_go(const struct dwarf_proto *p)
+{
+	size_t n = p->type->nmembers + p->go.nresults;
+	struct argplace *places = mem_alloc((n + 1) * sizeof(*places));
+
+	for (int i = 0; i < 4; i++) {
+		struct abi_go go = { .fn = p->type,
+			.results = p->go.results,
+			.nresults = p->go.nresults,
+			.said = p->go.said,
+			.width = i < 2 ? -1 : 16,
+			.stack = (i & 1) != 0 };
+		abi_go(&go, places, places + p->type->nmembers);
+		for (size_t k = 0; k < n; k++)
+			if (places[k].npieces > ARGPLACE_PIECES_MAX ||
+			    places[k].reg >= UREG_ALL)
+				abort();
+	}
+	mem_free(places);
+}
+
 static const char *const names[] = { "counter", "list", "hidden", "u", "f",
 	"second", "struct node", "node_t", "enum color", "union u",
 	"struct pair", "derived", "struct shape", "e" };
@@ -267,8 +290,11 @@ look_at_dwarf(struct object *o)
 		const char *file;
 		int line;
 
-		if (dwarf_proto(dw, o, syms[i].addr, syms[i].name, &p) == 0)
+		if (dwarf_proto(dw, o, syms[i].addr, syms[i].name, &p) == 0) {
 			look_at_func(p.type);
+			if (p.calls == DWARF_CALLS_GO)
+				look_at_go(&p);
+		}
 		if (dwarf_line(o, syms[i].addr + 4, &file, &line) &&
 		    (line <= 0 || strlen(file) > 4096))
 			abort();

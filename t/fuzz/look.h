@@ -12,6 +12,7 @@
 #include "dlang/base/base.h"
 #include "symbols/ctf.h"
 #include "symbols/dwarf_source.h"
+#include "symbols/golang.h"
 #include "symbols/object_impl.h"
 #include "symbols/sdt.h"
 
@@ -44,6 +45,7 @@ look_around(struct object *o, uint64_t addr)
 	object_read(o, addr, code, sizeof(code));
 	cfi_row(o, addr);
 	gosym_frame(o, addr, &start);
+	go_func(o, addr, "f.abi0");
 	object_data_at(o, addr);
 }
 

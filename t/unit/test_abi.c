@@ -30,6 +30,9 @@ reg_text(struct str *s, uint8_t reg)
 		[UREG_R8] = "r8",
 		[UREG_R9] = "r9",
 		[UREG_RAX] = "rax",
+		[UREG_RBX] = "rbx",
+		[UREG_R10] = "r10",
+		[UREG_R11] = "r11",
 		[UREG_RSP] = "rsp" };
 
 	if (reg < UREG_COUNT)
@@ -48,11 +51,12 @@ place_text(struct str *s, const struct argplace *p)
 	switch ((enum argplace_kind)p->kind) {
 	case ARGPLACE_ARG: str_add(s, "arg"); break;
 	case ARGPLACE_EMPTY: str_add(s, "-"); break;
-	case ARGPLACE_REG: reg_text(s, p->reg[0]); break;
+	case ARGPLACE_UNKNOWN: str_add(s, "?"); break;
+	case ARGPLACE_REG: reg_text(s, p->reg); break;
 	case ARGPLACE_MEM:
 	case ARGPLACE_AT:
 		str_add(s, p->kind == ARGPLACE_AT ? "*[" : "[");
-		reg_text(s, p->reg[0]);
+		reg_text(s, p->reg);
 		if (p->disp != 0)
 			str_printf(s, "+%d", p->disp);
 		str_addc(s, ']');
@@ -60,7 +64,11 @@ place_text(struct str *s, const struct argplace *p)
 	case ARGPLACE_PIECES:
 		for (unsigned i = 0; i < p->npieces; i++) {
 			str_addc(s, i == 0 ? '{' : ',');
-			reg_text(s, p->reg[i]);
+			reg_text(s, p->piece[i].reg);
+			if (p->piece[i].size != 8 ||
+			    p->piece[i].offset != 8 * i)
+				str_printf(s, ":%u+%u", p->piece[i].offset,
+				    p->piece[i].size);
 		}
 		str_addc(s, '}');
 		break;
@@ -275,7 +283,7 @@ record(const char *text)
 	static struct type_member pool[32][8];
 	static unsigned next;
 	struct type *t = types_new(ts, TYPE_STRUCT);
-	uint64_t at = 0;
+	uint64_t at = 0, align = 1;
 
 	t->members = pool[next++ % ARRAY_SIZE(pool)];
 	/* Letters: b byte, i 4 bytes, l and p 8, d a double. */
@@ -291,7 +299,8 @@ record(const char *text)
 			.name = "m", .type = m, .offset = at
 		};
 		at += m->size;
-		t->size = ROUND_UP(at, MAX(t->size, m->size));
+		align = MAX(align, m->size);
+		t->size = ROUND_UP(at, align);
 	}
 	return t;
 }
@@ -331,6 +340,151 @@ START_TEST(rust_functions)
 		    rows[i].places);
 	str_fini(&s);
 	types_destroy(ts);
+}
+END_TEST
+
+/* ---- Go, by types made here ---- */
+
+static struct type *
+go_type(char c)
+{
+	struct type *t;
+
+	switch (c) {
+	case 'b': return types_lookup(ts, "unsigned char");
+	case 'h': return types_lookup(ts, "short");
+	case 'i': return types_lookup(ts, "int");
+	case 'l': return types_lookup(ts, "long");
+	case 'f': return types_lookup(ts, "float");
+	case 'd': return types_lookup(ts, "double");
+	case 'p': return types_lookup(ts, "char *");
+	case 'S': return record("pl");  /* string, interface */
+	case 'V': return record("pll"); /* slice */
+	case 'M': return record("bid");
+	case 'Z': return record("");
+	case '1': return types_array(ts, types_lookup(ts, "int"), 1);
+	case '2': return types_array(ts, types_lookup(ts, "long"), 2);
+	case 'C':
+		t = types_array(ts, types_lookup(ts, "double"), 2);
+		t->complex = true;
+		return t;
+	default: return types_new(ts, TYPE_FORWARD);
+	}
+}
+
+static size_t
+go_list(const char *letters, struct type_member *m)
+{
+	size_t n = strlen(letters);
+
+	for (size_t i = 0; i < n; i++)
+		m[i] = (struct type_member){ .type = go_type(letters[i]) };
+	return n;
+}
+
+/* A word for each parameter: digits, of registers in Go's order; @N, that far
+ * above the return address; -. */
+static void
+go_said(const char *text, struct argplace *said, size_t n)
+{
+	uint8_t reg = 0;
+
+	for (size_t i = 0; i < n; i++, text += strcspn(text, " ")) {
+		text += strspn(text, " ");
+		said[i] = (struct argplace){ .kind = ARGPLACE_UNKNOWN };
+		if (*text == '@') {
+			said[i].kind = ARGPLACE_MEM;
+			said[i].reg = UREG_RSP;
+			said[i].disp = 8 + (int32_t)atoi(text + 1);
+		}
+		for (const char *d = text; *d >= '0' && *d <= '9'; d++) {
+			ck_assert(abi_go_register((unsigned)(*d - '0'), &reg));
+			said[i].kind = ARGPLACE_PIECES;
+			said[i].piece[said[i].npieces++].reg = reg;
+		}
+	}
+}
+
+static void
+go_places(struct str *s, const struct argplace *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		place_text(s, &p[i]);
+		str_addc(s, ' ');
+	}
+}
+
+START_TEST(go_functions)
+{
+	static const struct {
+		const char *params, *results, *said;
+		int64_t width;
+		bool stack;
+		const char *places;
+	} rows[] = {
+		{ "", "", "", 0, false, "= " },
+		{ "bhilp", "l", "", 24, false, "rax rbx rcx rdi rsi = rax " },
+		{ "lllllllllll", "bi", "", 88, false,
+		    "rax rbx rcx rdi rsi r8 r9 r10 r11 [rsp+8] [rsp+16] "
+		    "= rax rbx " },
+		{ "fdlC", "dC", "", 40, false,
+		    "xmm0 xmm1 rax {xmm2,xmm3} = xmm0 {xmm1,xmm2} " },
+		/* Every part a register; those of an object, or none. */
+		{ "SVM", "VS", "", 56, false,
+		    "{rax,rbx} {rcx,rdi,rsi} "
+		    "{r8:0+1,r9:4+4,xmm0:8+8} "
+		    "= {rax,rbx,rcx} {rdi,rsi} " },
+		{ "VVSSl", "S", "", 88, false,
+		    "{rax,rbx,rcx} {rdi,rsi,r8} {r9,r10} [rsp+8] r11 "
+		    "= {rax,rbx} " },
+		/* Arrays of several elements; of one; nothing. */
+		{ "2l1Zl", "2l", "", 56, false,
+		    "[rsp+8] rax {rbx:0+4} - rcx = [rsp+24] rax " },
+		/* Nothing is in a register. */
+		{ "bhSl", "lS", "", 56, true,
+		    "[rsp+8] [rsp+10] [rsp+16] [rsp+32] = [rsp+40] [rsp+48] " },
+		/* What has no name is not told: before, between, behind. */
+		{ "lS", "2", "1 23", 48, false, "rbx {rcx,rdi} = [rsp+8] " },
+		{ "lS", "2", "0 23", 48, false, "rax {rcx,rdi} = [rsp+8] " },
+		{ "lS", "2", "0 12", 48, false, "rax {rbx,rcx} = [rsp+8] " },
+		{ "ll", "l", "@8 @16", 32, true,
+		    "[rsp+16] [rsp+24] = [rsp+32] " },
+		/* Room is the same with and without. */
+		{ "b", "b", "1", 8, false, "rbx = rax " },
+		/* More is not told than a word: only what is said counts, and
+		 * what does not depend on it. */
+		{ "lSl", "l2", "3 - 8", 96, false, "rdi ? r11 = rax ? " },
+		{ "lZ", "l", "- -", 16, false, "? - = rax " },
+		/* The width is not known; nor a type, and all behind it. */
+		{ "l", "l", "0", -1, false, "rax = rax " },
+		{ "l?l", "ll", "0 - 5", 24, false, "rax ? ? = ? ? " },
+	};
+	struct type_member params[16], results[16];
+	struct argplace said[16], p[16], r[16];
+	struct str s = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ts = types_create(256);
+		struct type fn = { .kind = TYPE_FUNC, .members = params };
+		struct abi_go go = { .fn = &fn,
+			.results = results,
+			.said = said,
+			.width = rows[i].width,
+			.stack = rows[i].stack };
+		fn.nmembers = go_list(rows[i].params, params);
+		go.nresults = go_list(rows[i].results, results);
+		go_said(rows[i].said, said, fn.nmembers);
+		abi_go(&go, p, r);
+		str_clear(&s);
+		go_places(&s, p, fn.nmembers);
+		str_add(&s, "= ");
+		go_places(&s, r, go.nresults);
+		ck_assert_msg(strcmp(str_c(&s), rows[i].places) == 0,
+		    "row %zu, %s: %s, expected %s", i, rows[i].params,
+		    str_c(&s), rows[i].places);
+		types_destroy(ts);
+	}
+	str_fini(&s);
 }
 END_TEST
 
@@ -395,6 +549,7 @@ main(void)
 	tcase_add_loop_test(tc, c_functions, 0, ARRAY_SIZE(layouts));
 	tcase_add_loop_test(tc, cplusplus_functions, 0, ARRAY_SIZE(layouts));
 	tcase_add_test(tc, rust_functions);
+	tcase_add_test(tc, go_functions);
 	tcase_add_test(tc, unknown_types);
 	tcase_add_test(tc, structures_that_breed);
 	suite_add_tcase(s, tc);

@@ -418,12 +418,19 @@ START_TEST(object_maps_offsets_and_reads_bytes)
 }
 END_TEST
 
-/* A table as Go's linker lays it out, in both layouts, in a stripped file. */
+/* A table as Go's linkers lay it out, in each layout, in a stripped file. */
 static const char go_table[] =
     "__asm__(\".text\\n.globl _start\\n_start:\\nalpha: .fill 16,1,0x90\\n\"\n"
     "	\"beta: .fill 24,1,0x90\\n\"\n"
     "	\"omega: .section .gopclntab,\\\"a\\\"\\n.balign 8\\ntab:\\n\"\n"
-    "	\".long MAGIC\\n.byte 0,0,1,8\\n.quad 2,0\\n\"\n"
+    "	\".long MAGIC\\n.byte 0,0,1,8\\n\"\n"
+    "#if OFFSETS < 0\n"
+    "	\".quad 2\\nfuncs: .quad alpha,fa-tab,beta,fb-tab,omega\\n\"\n"
+    "	\"fa: .quad alpha\\n.long na-tab\\nfb: .quad beta\\n\"\n"
+    "	\".long nb-tab\\nna: .asciz \\\"main.alpha\\\"\\n\"\n"
+    "	\"nb: .asciz \\\"main.(*T).beta\\\"\\n\"\n"
+    "#else\n"
+    "	\".quad 2,0\\n\"\n"
     "#if OFFSETS\n"
     "	\".quad _start\\n\"\n"
     "#endif\n"
@@ -438,6 +445,7 @@ static const char go_table[] =
     "	\"fa: .quad alpha\\n.long na-names\\nfb: .quad beta\\n\"\n"
     "	\".long nb-names\\n\"\n"
     "#endif\n"
+    "#endif\n"
     "	\".text\\n\");\n";
 
 START_TEST(object_reads_the_table_of_a_stripped_go_program)
@@ -446,7 +454,7 @@ START_TEST(object_reads_the_table_of_a_stripped_go_program)
 		const char *magic;
 		int offsets;
 	} layouts[] = { { "0xfffffff1", 1 }, { "0xfffffff0", 1 },
-		{ "0xfffffffa", 0 } };
+		{ "0xfffffffa", 0 }, { "0xfffffffb", -1 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
 		char text[4096];

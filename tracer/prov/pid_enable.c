@@ -1,6 +1,6 @@
 /*
- * The pid provider's tracepoints: which sites a probe has, where its arguments
- * are there, and what becomes of an IFUNC when it is resolved.
+ * The pid provider's tracepoints: which sites a probe has, and what becomes of an
+ * IFUNC when it is resolved.
  */
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
@@ -12,53 +12,20 @@
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
 
-#define REG_ARG(ureg)                                                        \
-	{                                                                    \
-		.kind = ARGLOC_REG, .size = 8, .is_signed = 1, .reg = (ureg) \
-	}
-#define STACK_ARG(off)                                                         \
-	{                                                                      \
-		.kind = ARGLOC_STACK, .size = 8, .is_signed = 1, .disp = (off) \
-	}
-#define ABI_REGS                                                 \
-	REG_ARG(UREG_RDI), REG_ARG(UREG_RSI), REG_ARG(UREG_RDX), \
-	    REG_ARG(UREG_RCX), REG_ARG(UREG_R8), REG_ARG(UREG_R9)
-
-/* x86-64 ABI: six in registers, the rest above the return address... */
-static const struct argloc entry_args[] = { ABI_REGS, STACK_ARG(8),
-	STACK_ARG(16), STACK_ARG(24), STACK_ARG(32) };
-/* ... which, inside a function, is not accounted for. */
-static const struct argloc offset_args[] = { ABI_REGS, STACK_ARG(0),
-	STACK_ARG(8), STACK_ARG(16), STACK_ARG(24) };
-
 static void
 enable_site(struct state *st, struct space *sp, struct probe *p,
     const struct pid_place *pl, const struct pid_site *s)
 {
 	const struct pid_probe *pp = p->data;
 	uint64_t addr = pl->place.addr + s->offset;
-	const struct argloc return_args[] = {
-		{ .kind = ARGLOC_CONST, .size = 8, .disp = s->offset },
-		REG_ARG(UREG_RAX),
-		REG_ARG(UREG_RBX),
-	};
+	struct argloc args[PID_ARGS];
+	uint32_t n = pid_args(p, pl, s->offset, args);
 
-	switch (pp->kind) {
-	case PID_ENTRY:
-		site_add(
-		    st, sp, addr, p, entry_args, ARRAY_SIZE(entry_args), 0, 0);
-		break;
-	case PID_OFFSET:
-	case PID_LINE:
-	case PID_INLINE:
-		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args),
-		    0, 0);
-		break;
-	case PID_RETURN:
-		site_add(st, sp, addr, p, return_args, ARRAY_SIZE(return_args),
-		    pl->place.addr, s->conditional ? pl->size : 0);
-		break;
-	}
+	if (pp->kind == PID_RETURN)
+		site_add(st, sp, addr, p, args, n, pl->place.addr,
+		    s->conditional ? pl->size : 0);
+	else
+		site_add(st, sp, addr, p, args, n, 0, 0);
 }
 
 /* Watch the resolver of an IFUNC at its returns. */

@@ -3,7 +3,7 @@
  * pid_publish.c finds the functions that they mean, pid_unnamed.c those of no
  * name, pid_source.c the lines of
  * the source and the copies of inlined functions, pid_enable.c says where their
- * probes get tracepoints.
+ * probes get tracepoints, pid_args.c where their arguments are.
  */
 #ifndef TRACER_PROV_PID_IMPL_H
 #define TRACER_PROV_PID_IMPL_H
@@ -15,6 +15,7 @@
 #include "dlang/base/vec.h"
 #include "tracer/prov/places.h"
 
+struct argloc;
 struct diags;
 struct dwarf_sense;
 struct load;
@@ -153,6 +154,14 @@ void pid_request_fini(struct pid_request *r);
 
 void pid_enable(struct state *st, struct probe *p);
 void pid_sites(const struct probe *p, probe_site_fn each, void *ctx);
+
+/* ---- pid_args.c ---- */
+
+/* Where arg0 and on are at the instruction at `offset' of a place, in args[],
+ * which has room for PID_ARGS; how many there are. */
+#define PID_ARGS 10
+uint32_t pid_args(const struct probe *p, const struct pid_place *pl,
+    uint32_t offset, struct argloc *args);
 
 /* ---- pid_typed.c ---- */
 

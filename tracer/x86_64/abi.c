@@ -275,6 +275,18 @@ struct taken {
 	unsigned vecs, vecs_used;
 };
 
+/* The next eight bytes of an object. */
+static void
+add_eightbyte(struct argplace *p, unsigned reg)
+{
+	p->piece[p->npieces] = (struct argpiece){
+		.reg = (uint8_t)reg,
+		.size = 8,
+		.offset = (uint16_t)(8 * p->npieces),
+	};
+	p->npieces++;
+}
+
 /* One register, or two. */
 static bool
 in_registers(struct taken *k, const struct classes *c, struct argplace *p)
@@ -290,16 +302,15 @@ in_registers(struct taken *k, const struct classes *c, struct argplace *p)
 	p->npieces = 0;
 	for (int i = 0; i < 2; i++) {
 		if (c->of[i] == INTEGER)
-			p->reg[p->npieces++] = k->regs[k->used++];
+			add_eightbyte(p, k->regs[k->used++]);
 		else if (c->of[i] == SSE)
-			p->reg[p->npieces++] =
-			    (uint8_t)UREG_XMM(k->vecs_used++, 0);
+			add_eightbyte(p, UREG_XMM(k->vecs_used++, 0));
 		else if (c->of[i] == SSEUP)
-			p->reg[p->npieces++] =
-			    (uint8_t)UREG_XMM(k->vecs_used - 1, 1);
+			add_eightbyte(p, UREG_XMM(k->vecs_used - 1, 1));
 		else if (i == 0) /* padding: not looked at */
-			p->reg[p->npieces++] = k->regs[0];
+			add_eightbyte(p, k->regs[0]);
 	}
+	p->reg = p->piece[0].reg;
 	return true;
 }
 
@@ -307,7 +318,7 @@ in_registers(struct taken *k, const struct classes *c, struct argplace *p)
 static struct argplace
 on_stack(uint64_t *depth, uint64_t size, uint64_t align)
 {
-	struct argplace p = { .kind = ARGPLACE_MEM, .reg = { UREG_RSP } };
+	struct argplace p = { .kind = ARGPLACE_MEM, .reg = UREG_RSP };
 
 	*depth = ROUND_UP(*depth, MAX(align, 8));
 	p.disp = (int32_t)(8 + *depth);
@@ -325,7 +336,7 @@ by_address(struct taken *k, uint64_t *depth)
 	struct argplace p = { .kind = ARGPLACE_MEM };
 
 	if (k->used < k->nregs) {
-		p.reg[0] = k->regs[k->used++];
+		p.reg = k->regs[k->used++];
 		return p;
 	}
 	p = on_stack(depth, 8, 8);
@@ -397,6 +408,16 @@ abi_args(const struct type *fn, enum abi abi, struct argplace *places)
 
 static const uint8_t result_regs[] = { UREG_RAX, UREG_RDX };
 
+static void
+in_x87(struct argplace *p, unsigned n)
+{
+	p->kind = ARGPLACE_PIECES;
+	for (unsigned i = 0; i < n; i++) {
+		add_eightbyte(p, UREG_ST(i, 0));
+		add_eightbyte(p, UREG_ST(i, 1));
+	}
+}
+
 bool
 abi_result(const struct type *fn, enum abi abi, struct argplace *place)
 {
@@ -409,24 +430,17 @@ abi_result(const struct type *fn, enum abi abi, struct argplace *place)
 	if (t == NULL || t->kind == TYPE_VOID)
 		return false;
 	if (is_complex_x87(t)) {
-		*place = (struct argplace){ .kind = ARGPLACE_PIECES,
-			.npieces = 4,
-			.reg = { UREG_ST(0, 0), UREG_ST(0, 1), UREG_ST(1, 0),
-			    UREG_ST(1, 1) } };
+		in_x87(place, 2);
 		return true;
 	}
 	struct classes c = classes_of(t, abi);
 	switch (c.of[0]) {
 	case UNKNOWN: return false;
 	case MEMORY:
-		*place = (struct argplace){ .kind = ARGPLACE_MEM,
-			.reg = { UREG_RAX } };
+		*place =
+		    (struct argplace){ .kind = ARGPLACE_MEM, .reg = UREG_RAX };
 		return true;
-	case X87:
-		*place = (struct argplace){ .kind = ARGPLACE_PIECES,
-			.npieces = 2,
-			.reg = { UREG_ST(0, 0), UREG_ST(0, 1) } };
-		return true;
+	case X87: in_x87(place, 1); return true;
 	default: break;
 	}
 	if (c.of[0] == NONE && c.of[1] == NONE)

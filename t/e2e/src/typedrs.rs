@@ -2,6 +2,7 @@
 // registers and in memory.  It says what the arguments and the results are.
 use std::env;
 
+#[repr(C)]
 pub struct Point {
     x: i32,
     y: i32,
@@ -76,6 +77,31 @@ impl Point {
     }
 }
 
+#[repr(C)]
+pub struct Triple {
+    a: i64,
+    b: i64,
+    c: i64,
+}
+
+// As C calls it: three words on the stack, two halves of a word in a register.
+#[no_mangle]
+#[inline(never)]
+pub extern "C" fn typed_c(t: Triple, p: Point, n: i32) -> Triple {
+    println!("c {} {} {} {} {}", t.a, t.c, p.x, p.y, n);
+    Triple {
+        a: t.c,
+        b: n as i64,
+        c: t.a,
+    }
+}
+
+#[inline(never)]
+fn typed_part(all: &[i32], name: &str) -> i32 {
+    println!("part {} {} {}", all[0], all[all.len() - 1], name);
+    all.len() as i32
+}
+
 fn main() {
     let first = env::args().count() as i32;
     for n in first..first + 3 {
@@ -97,6 +123,18 @@ fn main() {
             n % 2 == 0,
         );
         println!("draw = {:.2}", r);
+        let t = typed_c(
+            Triple {
+                a: n as i64,
+                b: 2,
+                c: 3,
+            },
+            Point { x: n, y: -1 },
+            n + 7,
+        );
+        println!("c = {} {} {}", t.a, t.b, t.c);
+        let marks = [n, 5, 6, -9];
+        println!("part = {}", typed_part(&marks[..n as usize + 1], text));
         let k = line.to.typed_shifted(n as i16);
         println!(
             "shifted {} {} = {} {}",
