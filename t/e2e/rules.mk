@@ -25,6 +25,14 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/,contend-musl contend-musl-static locks-musl \
 	locks-musl-static deadlock-musl))
 
+# Who returns, told without dtrap's exits: t/oracle/compare.
+ORACLE := $(B)/oracle/returns
+E2E += $(ORACLE)
+
+$(ORACLE): t/oracle/returns.c $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+
 # Targets of t/torture.
 TORTURED := $(patsubst t/torture/%.c,$(D)/%,$(wildcard t/torture/*.c))
 E2E += $(TORTURED)
