@@ -104,6 +104,31 @@ const struct sym *object_sym(struct object *o, const char *name);
 int object_fde_range(
     struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 
+/* One such range, and where the language's own data for it are (its exception
+ * table), or 0. */
+struct fde {
+	uint64_t start, end;
+	uint64_t lsda;
+	bool signal; /* entered by the kernel alone */
+};
+
+/* All of them in address order. */
+size_t object_fdes(struct object *o, const struct fde **out);
+
+/* Where the unwinder may let the code of an unwind entry go on, as its
+ * exception table says: calls each() with addresses in the text, and with some
+ * of them more than once. */
+void object_landing_pads(struct object *o, const struct fde *f,
+    void (*each)(void *ctx, uint64_t pad), void *ctx);
+
+/*
+ * What lies on the stack at an instruction, by the rules that unwinders go by:
+ * only the return address, at the stack pointer, as at the begin of a function
+ * and before it goes on to another in its own place; or more.
+ */
+enum frame_kind { FRAME_UNKNOWN, FRAME_BARE, FRAME_LAID };
+enum frame_kind object_frame(struct object *o, uint64_t addr);
+
 /*
  * File offset -> address and back, through the program headers.
  * UINT64_MAX when no segment holds it.
