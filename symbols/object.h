@@ -76,6 +76,11 @@ size_t object_funcs(struct object *o, const struct sym **syms);
 /* Is there a table of all symbols (else there is at most what it exports)? */
 bool object_has_symtab(struct object *o);
 
+/* Is it part of a function rather than one: what compilers and linkers call
+ * NAME.cold, NAME.cold.N, NAME.warm, NAME.__part.N?  (NAME.part.N is a function
+ * that was split off.) */
+bool sym_is_piece(const char *name);
+
 /* The function that covers addr (the file's own address), or NULL; among
  * aliases the one a person would say: global before local, fewest leading
  * underscores, then shortest. */
@@ -140,6 +145,11 @@ int object_read(struct object *o, uint64_t addr, void *buf, size_t len);
 
 /* Is addr inside an executable segment? */
 bool object_is_text(const struct object *o, uint64_t addr);
+
+/* Each aligned word of the file's segments that may be an address of its text,
+ * relocations' among them: pointers to functions are there. */
+void object_words(
+    struct object *o, void (*each)(void *ctx, uint64_t addr), void *ctx);
 
 /* Are these bytes in a segment that the program may write? */
 bool object_is_data(const struct object *o, uint64_t addr, size_t len);

@@ -470,6 +470,23 @@ object_has_symtab(struct object *o)
 	return symtab_of(o)->full;
 }
 
+bool
+sym_is_piece(const char *name)
+{
+	static const char *const marks[] = { ".cold", ".warm", ".__part" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		const char *at = strstr(name, marks[i]);
+		if (at == NULL || at == name)
+			continue;
+		at += strlen(marks[i]);
+		at += *at == '.' && at[1] != '\0';
+		if (at[strspn(at, "0123456789")] == '\0')
+			return true;
+	}
+	return false;
+}
+
 const struct sym *
 object_func_at(struct object *o, uint64_t addr)
 {
