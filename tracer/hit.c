@@ -23,21 +23,77 @@
 #include "tracer/targets.h"
 #include "tracer/trapqueue.h"
 
+/* Does a jump to `to' leave the function?  To its begin it is a call. */
+static bool
+is_outside(const struct image_site *s, uint64_t to)
+{
+	for (unsigned i = 0; i < s->nranges; i++)
+		if (to > s->ranges[i].start - (i > 0) && to < s->ranges[i].end)
+			return false;
+	return true;
+}
+
+static bool
+site_fires(
+    struct thread *th, struct tracepoint *tp, const struct site *s, bool looped)
+{
+	const struct uregs *regs = &th->regs;
+	struct tptable *tab = th->proc->space->tab;
+	uint64_t to;
+
+	switch (s->when) {
+	case SITE_ALWAYS: return true;
+	case SITE_TAKEN: return resume_branch_goes(tab, tp, regs, &to);
+	case SITE_OUTSIDE:
+		return resume_branch_goes(tab, tp, regs, &to) &&
+		    is_outside(s->image, to);
+	case SITE_ENTRY: return !looped;
+	case SITE_LOOP: break;
+	}
+	return false;
+}
+
 static void
-fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
-    struct uregs *regs)
+fire_sites(struct state *st, struct thread *th, struct tracepoint *tp,
+    struct tp_user *u, bool looped)
 {
 	for (struct site *s = u->sites; st->deadman.on && s != NULL;
 	     s = s->next)
 		deadman_fired(st, s->probe);
-	if (!u->conditional) {
+	if (!u->choosy) {
 		ecb_fire_tracepoint(&st->env, tp->id);
 		return;
 	}
 	for (struct site *s = u->sites; s != NULL; s = s->next)
-		if (!s->conditional ||
-		    resume_branch_leaves(tp, regs, s->start, s->size))
+		if (site_fires(th, tp, s, looped))
 			ecb_fire_site(&st->env, s->image->ref);
+}
+
+/* Has the thread come here by a loop of the function that begins here? */
+static bool
+is_loop(struct thread *th, const struct tracepoint *tp)
+{
+	uint64_t sp = th->regs.r[UREG_RSP];
+	bool looped = th->loop_addr == tp->addr && th->loop_sp == sp;
+
+	if (sp >= th->loop_sp)
+		th->loop_addr = 0;
+	return looped;
+}
+
+/* Does nothing happen at tp but that entries are seen? */
+static bool
+is_entry_only(const struct tracepoint *tp)
+{
+	const struct tp_user *u = tp->user;
+
+	if (tp->was_int3 || u == NULL || u->linkmap || u->stop_here ||
+	    u->ifunc || u->sigwatch || u->plock)
+		return false;
+	for (const struct site *s = u->sites; s != NULL; s = s->next)
+		if (s->when != SITE_ENTRY)
+			return false;
+	return true;
 }
 
 /* Is this the second trap of one execution?  Until it comes, the handler of the
@@ -60,6 +116,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
     struct uregs *regs)
 {
 	struct tp_user *u = tp->user;
+	bool looped = is_loop(th, tp);
 
 	if (is_second(th, tp, regs))
 		return;
@@ -70,7 +127,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 		return;
 	eval_begin(st, th);
 	processor_hit(&st->processor, th, st->env.timestamp);
-	fire_sites(st, tp, u, regs);
+	fire_sites(st, th, tp, u, looped);
 	st->thread = NULL;
 	state_after_fire(st);
 }
@@ -121,12 +178,58 @@ write_back(struct thread *th, const struct tracepoint *tp)
 		thread_regs_dirty(th);
 }
 
+/*
+ * A jump of a function to its own begin, which is no call, has been made.  The
+ * trap that the thread would go to is spared where nobody wants it; else it is
+ * told from a call by what is noted here.
+ */
+static void
+loop_on(struct thread *th, uint64_t to)
+{
+	struct tptable *tab = th->proc->space->tab;
+	struct tracepoint *tp = tracepoint_lookup(tab, to);
+	uint64_t fault_addr;
+
+	if (tp == NULL)
+		return;
+	if (is_entry_only(tp) &&
+	    resume_from(tab, tp, &th->regs, &fault_addr) == 0) {
+		th->into_slot = tp->slot != 0;
+		thread_regs_dirty(th);
+		return;
+	}
+	th->loop_addr = to;
+	th->loop_sp = th->regs.r[UREG_RSP];
+}
+
+/* The effect of the instruction at tp, or its slot. */
+static void
+go_on(struct thread *th, struct tracepoint *tp)
+{
+	struct tptable *tab = th->proc->space->tab;
+	const struct tp_user *u = tp->user;
+	struct uregs *regs = &th->regs;
+	uint64_t to, fault_addr;
+	bool loops =
+	    u != NULL && u->loops && resume_branch_goes(tab, tp, regs, &to);
+
+	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
+		/* A call or jump through a bad pointer: the fault that the
+		 * processor would have raised at the original place. */
+		regs->r[UREG_RIP] = tp->addr;
+		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
+		loops = false;
+	}
+	write_back(th, tp);
+	if (loops)
+		loop_on(th, to);
+}
+
 bool
 hit_trap(struct state *st, struct thread *th)
 {
 	struct tptable *tab = th->proc->space->tab;
 	struct uregs *regs = thread_regs(th);
-	uint64_t fault_addr;
 	bool keep = false;
 
 	if (regs == NULL)
@@ -180,13 +283,7 @@ hit_trap(struct state *st, struct thread *th)
 		thread_regs_dirty(th);
 		return !keep;
 	}
-	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
-		/* A call or jump through a bad pointer: the fault that the
-		 * processor would have raised at the original place. */
-		regs->r[UREG_RIP] = addr;
-		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
-	}
-	write_back(th, tp);
+	go_on(th, tp);
 	fault_kill("hit-moved");
 	if (watched)
 		sigwatch_settle(st, th->proc->space);

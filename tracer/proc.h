@@ -243,6 +243,9 @@ struct thread {
 	 * skip_addr is 0 when there is nothing to skip.
 	 */
 	uint64_t skip_addr, skip_sp;
+	/* The same for entry probes at loop_addr: a jump of the function itself
+	 * leads there, which is no call. */
+	uint64_t loop_addr, loop_sp;
 
 	VEC(siginfo_t)
 	overtaken; /* signals that are still to be delivered, in

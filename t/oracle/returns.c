@@ -47,6 +47,9 @@
 struct func {
 	const struct load *load;
 	const struct sym *sym;
+	bool meant;   /* else it only tells of others */
+	bool unwinds; /* it goes on in a frame further out */
+	bool leaps;   /* ... in that which its jmp_buf tells */
 	uint64_t entries, again, returns, gone;
 };
 
@@ -85,7 +88,8 @@ spot_at(struct space *sp, uint64_t addr)
 	struct tracepoint *tp = tracepoint_lookup(sp->tab, addr);
 	const char *why;
 
-	if (tp == NULL && tracepoint_get(sp->tab, addr, next_id, &tp, &why) != 0)
+	if (tp == NULL &&
+	    tracepoint_get(sp->tab, addr, next_id, &tp, &why) != 0)
 		return NULL;
 	if (tp->id == next_id)
 		next_id++;
@@ -115,34 +119,60 @@ static bool
 is_meant(const struct load *l, const struct sym *s)
 {
 	return s->kind == SYM_FUNC && s->size > 0 &&
-	    object_is_text(l->object, s->addr) && glob_match(glob, s->name) &&
+	    object_is_text(l->object, s->addr) && !sym_is_piece(s->name) &&
+	    glob_match(glob, s->name) &&
 	    (!glob_is(glob) ||
 		(strchr(s->name, '@') == NULL &&
-		    (object_is_go(l->object) ||
-			strchr(s->name, '.') == NULL) &&
+		    (object_is_go(l->object) || strchr(s->name, '.') == NULL) &&
 		    strcmp(s->name, "_init") != 0 &&
 		    strcmp(s->name, "_fini") != 0));
+}
+
+/*
+ * What unwinds, and where whatever caught an exception begins: by the time they
+ * are called, frames below have been given up, and code goes on behind a call
+ * that never returned.
+ */
+static bool
+tells(struct func *f)
+{
+	const char *name = f->sym->name;
+	size_t len = strlen(name);
+
+	f->unwinds = strncmp(name, "_Unwind_R", 9) == 0 ||
+	    strncmp(name, "_Unwind_Forced", 14) == 0;
+	f->leaps = (len >= 7 && strcmp(name + len - 7, "longjmp") == 0 &&
+		       strcmp(name, "__longjmp") != 0) ||
+	    strcmp(name, "__longjmp_chk") == 0;
+	return f->unwinds || f->leaps || strcmp(name, "__cxa_begin_catch") == 0;
+}
+
+static void
+arm_func(
+    struct space *sp, const struct load *l, const struct sym *s, bool meant)
+{
+	struct func f = { .load = l, .sym = s, .meant = meant };
+	struct spot *at;
+
+	if (!tells(&f) && !meant)
+		return;
+	at = spot_at(sp, l->bias + s->addr);
+	if (at == NULL || at->func != NULL)
+		return; /* the second name of one */
+	at->func = mem_zalloc(sizeof(*at->func));
+	*at->func = f;
+	*vec_push(&funcs) = at->func;
 }
 
 static void
 arm_load(struct space *sp, const struct load *l)
 {
+	bool meant = load_matches(l, module);
 	const struct sym *syms;
 	size_t n = object_funcs(l->object, &syms);
 
-	for (size_t i = 0; i < n; i++) {
-		struct spot *at;
-
-		if (!is_meant(l, &syms[i]))
-			continue;
-		at = spot_at(sp, l->bias + syms[i].addr);
-		if (at == NULL || at->func != NULL)
-			continue; /* the second name of one */
-		at->func = mem_zalloc(sizeof(*at->func));
-		at->func->load = l;
-		at->func->sym = &syms[i];
-		*vec_push(&funcs) = at->func;
-	}
+	for (size_t i = 0; i < n; i++)
+		arm_func(sp, l, &syms[i], meant && is_meant(l, &syms[i]));
 }
 
 static void
@@ -153,7 +183,7 @@ arm(struct space *sp)
 	addrspace_refresh(sp->as, NULL, NULL);
 	size_t n = addrspace_loads(sp->as, &loads);
 	for (size_t i = 0; i < n; i++) {
-		if (!loads[i]->seen || !load_matches(loads[i], module) ||
+		if (!loads[i]->seen ||
 		    hash_set(&seen, (uintptr_t)loads[i], loads[i]) != NULL)
 			continue;
 		arm_load(sp, loads[i]);
@@ -199,6 +229,24 @@ give_up(struct stack *s, uint64_t place)
 	}
 }
 
+/*
+ * The stack pointer that longjmp() is about to put back: the seventh word of
+ * its buffer, which glibc has turned by 17 bits and mixed with a word of the
+ * thread's.
+ */
+static uint64_t
+leap_to(struct thread *th, const struct uregs *regs)
+{
+	const struct reader *mem = &th->proc->space->mem;
+	uint64_t word, key = 0, sp = regs->r[UREG_RSP];
+
+	if (reader_read(mem, regs->r[UREG_RDI] + 48, &word, 8) != 0)
+		return sp;
+	reader_read(mem, regs->r[UREG_FS_BASE] + 0x30, &key, 8);
+	key ^= word >> 17 | word << 47;
+	return key - sp < STACK_MOST ? key : word - sp < STACK_MOST ? word : sp;
+}
+
 static void
 entered(struct thread *th, const struct uregs *regs, struct func *f)
 {
@@ -230,6 +278,8 @@ entered(struct thread *th, const struct uregs *regs, struct func *f)
 		}
 	}
 	*vec_push(&s->calls) = (struct call){ f, place, ret };
+	if (f->leaps)
+		give_up(s, place + (leap_to(th, regs) - regs->r[UREG_RSP]));
 	struct spot *back = spot_at(sp, ret);
 	if (back != NULL)
 		back->back = true;
@@ -239,11 +289,54 @@ entered(struct thread *th, const struct uregs *regs, struct func *f)
 }
 
 static void
+is_pad(void *ctx, uint64_t pad)
+{
+	uint64_t *addr = ctx;
+
+	if (*addr == pad)
+		*addr = 0;
+}
+
+/* Does the unwinder let functions go on at pc? */
+static bool
+is_landing(struct thread *th, uint64_t pc)
+{
+	const struct load *l = addrspace_load_at(th->proc->space->as, pc);
+	const struct fde *fdes;
+	uint64_t addr;
+
+	if (l == NULL)
+		return false;
+	size_t n = object_fdes(l->object, &fdes);
+	addr = pc - l->bias;
+	for (size_t i = 0; i < n && addr != 0; i++)
+		if (fdes[i].lsda != 0)
+			object_landing_pads(l->object, &fdes[i], is_pad, &addr);
+	return addr == 0;
+}
+
+/* Is somebody at work who unwinds, above the place? */
+static bool
+is_unwound(const struct stack *s, uint64_t place)
+{
+	for (size_t i = s->calls.len; i-- > 0;) {
+		const struct call *c = &s->calls.at[i];
+		if ((int64_t)(c->place - place) > 0)
+			break;
+		if (c->func->unwinds)
+			return true;
+	}
+	return false;
+}
+
+static void
 came_back(struct thread *th, const struct uregs *regs, uint64_t pc)
 {
 	uint64_t place = regs->r[UREG_RSP] - 8;
 	struct stack *s = stack_of(th, regs, &place);
 
+	if (is_unwound(s, place) && is_landing(th, pc))
+		place += 8;
 	give_up(s, place);
 	while (s->calls.len > 0) {
 		struct call *c = &s->calls.at[s->calls.len - 1];
@@ -363,7 +456,7 @@ report(FILE *out)
 {
 	vec_foreach(at, &funcs) {
 		const struct func *f = *at;
-		if (f->entries == 0)
+		if (!f->meant || f->entries == 0)
 			continue;
 		fprintf(out, "%s %s %lu %lu %lu %lu %lu\n", f->load->module,
 		    f->sym->name, f->entries, f->again, f->returns, f->gone,

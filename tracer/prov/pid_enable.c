@@ -36,27 +36,35 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
     const struct pid_place *pl, const struct pid_site *s)
 {
 	const struct pid_probe *pp = p->data;
-	uint64_t addr = pl->place.addr + s->offset;
+	uint64_t addr = pl->place.addr + (uint64_t)s->offset;
 	const struct argloc return_args[] = {
 		{ .kind = ARGLOC_CONST, .size = 8, .disp = s->offset },
 		REG_ARG(UREG_RAX),
 		REG_ARG(UREG_RBX),
 	};
+	const struct site_choice returns = {
+		.when = s->when,
+		.ranges = s->when == SITE_OUTSIDE ? pl->ranges : NULL,
+		.nranges = s->when == SITE_OUTSIDE ? pl->nranges : 0,
+	};
 
 	switch (pp->kind) {
 	case PID_ENTRY:
-		site_add(
-		    st, sp, addr, p, entry_args, ARRAY_SIZE(entry_args), 0, 0);
+		if (s->when == SITE_LOOP)
+			site_add_loop(st, sp, addr, p);
+		else
+			site_add_choosy(st, sp, addr, p, entry_args,
+			    ARRAY_SIZE(entry_args),
+			    &(struct site_choice){ .when = s->when });
 		break;
 	case PID_OFFSET:
 	case PID_LINE:
 	case PID_INLINE:
-		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args),
-		    0, 0);
+		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args));
 		break;
 	case PID_RETURN:
-		site_add(st, sp, addr, p, return_args, ARRAY_SIZE(return_args),
-		    pl->place.addr, s->conditional ? pl->size : 0);
+		site_add_choosy(st, sp, addr, p, return_args,
+		    ARRAY_SIZE(return_args), &returns);
 		break;
 	}
 }
@@ -75,8 +83,10 @@ enable_pending(struct state *st, struct proc *p, const struct pid_place *pl)
 
 	pid_walk(&r);
 	vec_foreach(s, &r.exits) {
-		struct tracepoint *tp =
-		    site_tracepoint(st, p->space, r.start + s->offset, &why);
+		if (s->when == SITE_OUTSIDE)
+			continue;
+		struct tracepoint *tp = site_tracepoint(
+		    st, p->space, r.start + (uint64_t)s->offset, &why);
 		if (tp != NULL)
 			((struct tp_user *)tp->user)->ifunc = true;
 	}
@@ -105,6 +115,28 @@ pid_enable(struct state *st, struct probe *p)
 	places_enable(st, p, enable_place);
 }
 
+const char *
+pid_note(const struct probe *p)
+{
+	const struct pid_probe *pp = p->data;
+	bool cut = false;
+
+	for (const struct place *pl = pp->places.first; pl != NULL;
+	     pl = pl->next)
+		cut |= ((const struct pid_place *)pl)->cut;
+	if (!cut)
+		return NULL;
+	switch (pp->kind) {
+	case PID_ENTRY:
+		return "Its code could not be decoded to the end: if that has "
+		       "a loop to the begin, each turn is an entry.";
+	case PID_RETURN:
+		return "Its code could not be decoded to the end: a return "
+		       "there is not seen.";
+	default: return NULL;
+	}
+}
+
 void
 pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 {
@@ -114,7 +146,9 @@ pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 	     pl = pl->next) {
 		const struct pid_place *at = (const struct pid_place *)pl;
 		for (uint32_t i = 0; i < at->nsites; i++)
-			each(ctx, pl->load, pl->addr + at->sites[i].offset);
+			if (at->sites[i].when != SITE_LOOP)
+				each(ctx, pl->load,
+				    pl->addr + (uint64_t)at->sites[i].offset);
 	}
 }
 
