@@ -47,8 +47,9 @@ struct finding {
 	VEC(uint64_t) calls; /* out of the range that they are in */
 	/* While a range is walked: */
 	struct code *code;
-	struct insn window[JUMPTABLE_WINDOW];
-	size_t seen; /* in the window */
+	struct insn seen[2 * JUMPTABLE_WINDOW]; /* the last instructions, at
+						 * least a window */
+	size_t nseen;
 	bool torn;
 };
 
@@ -90,14 +91,15 @@ is_torn(const struct insn *in, bool torn)
 }
 
 static void
-window_add(struct finding *f, const struct insn *in)
+see(struct finding *f, const struct insn *in)
 {
-	if (f->seen == JUMPTABLE_WINDOW) {
-		memmove(f->window, f->window + 1,
-		    (JUMPTABLE_WINDOW - 1) * sizeof(*in));
-		f->seen--;
+	const size_t keep = JUMPTABLE_WINDOW - 1;
+
+	if (f->nseen == ARRAY_SIZE(f->seen)) {
+		memcpy(f->seen, f->seen + f->nseen - keep, keep * sizeof(*in));
+		f->nseen = keep;
 	}
-	f->window[f->seen++] = *in;
+	f->seen[f->nseen++] = *in;
 }
 
 static void
@@ -109,7 +111,7 @@ note_jump(struct finding *f, const struct insn *in)
 		.torn = f->torn };
 
 	if (in->kind == INSN_JMP_IND)
-		j.tabled = jumptable_find(f->window, f->seen, &j.table);
+		j.tabled = jumptable_find(f->seen, f->nseen, &j.table);
 	*vec_push(&f->jumps) = j;
 }
 
@@ -119,11 +121,11 @@ note_jump(struct finding *f, const struct insn *in)
 static bool
 is_unwinding(const struct finding *f)
 {
-	size_t i = f->seen - 1;
+	size_t i = f->nseen - 1;
 
-	while (i > 0 && f->window[i - 1].kind == INSN_POP_REG)
+	while (i > 0 && f->seen[i - 1].kind == INSN_POP_REG)
 		i--;
-	const struct insn *in = &f->window[i - 1];
+	const struct insn *in = &f->seen[i - 1];
 	return i > 0 && in->kind == INSN_MOV_REG && in->reg == UREG_RSP &&
 	    in->reg2 == UREG_RCX;
 }
@@ -135,7 +137,7 @@ each_insn(void *ctx, const struct func_insn *fi)
 	const struct insn *in = &fi->insn;
 
 	f->code->begins[fi->offset / 8] |= 1U << fi->offset % 8;
-	window_add(f, in);
+	see(f, in);
 	switch (in->kind) {
 	case INSN_RET:
 		if (!is_unwinding(f))
@@ -173,7 +175,7 @@ walk(struct finding *f, const struct body_range *r)
 	*vec_push(&f->b->ranges) = *r;
 	*vec_push(&f->codes) = c;
 	f->code = &c;
-	f->seen = 0;
+	f->nseen = 0;
 	f->torn = false;
 	if (func_walk(c.bytes, size, r->start, each_insn, f, NULL) !=
 	    FUNC_COMPLETE)
@@ -307,10 +309,10 @@ body_find(
 	if (error == 0)
 		find_pieces(&f);
 	vec_foreach(j, &f.jumps)
-		if (j->kind == INSN_JMP_IND)
-			tell_indirect(&f, j);
-		else
+		if (j->kind != INSN_JMP_IND)
 			tell_direct(&f, j);
+		else if (w->frame != NULL)
+			tell_indirect(&f, j);
 	vec_foreach(c, &f.codes) {
 		mem_free(c->bytes);
 		mem_free(c->begins);

@@ -59,6 +59,7 @@ struct body_world {
 	 * range has. */
 	void (*pads)(void *ctx, const struct body_range *r,
 	    void (*each)(void *arg, uint64_t pad), void *arg);
+	/* NULL: exits are not asked for, and not all of them are told. */
 	enum body_frame (*frame)(void *ctx, uint64_t addr);
 };
 

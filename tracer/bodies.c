@@ -276,7 +276,7 @@ frame_at(void *ctx, uint64_t addr)
 
 int
 bodies_find(struct state *st, const struct reader *mem, const struct load *l,
-    uint64_t start, uint64_t end, struct body *b)
+    uint64_t start, uint64_t end, bool exits, struct body *b)
 {
 	struct asked a = { st, l };
 
@@ -286,6 +286,6 @@ bodies_find(struct state *st, const struct reader *mem, const struct load *l,
 		.mem = *mem,
 		.piece = is_piece,
 		.pads = body_pads,
-		.frame = frame_at,
+		.frame = exits ? frame_at : NULL,
 	    });
 }

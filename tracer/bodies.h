@@ -12,9 +12,11 @@ struct load;
 struct object;
 struct state;
 
-/* The one at [start, end) of memory, which is in l.  As body_find(). */
+/* The one at [start, end) of memory, which is in l.  As body_find(); without
+ * `exits' not all of them are told. */
 int bodies_find(struct state *st, const struct reader *mem,
-    const struct load *l, uint64_t start, uint64_t end, struct body *b);
+    const struct load *l, uint64_t start, uint64_t end, bool exits,
+    struct body *b);
 
 /*
  * Where no symbol covers addr (the file's own address): the function that it

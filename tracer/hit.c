@@ -13,6 +13,7 @@
 #include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "inject/trap/area.h"
+#include "symbols/addrspace.h"
 #include "tracer/eval.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid.h"
@@ -110,6 +111,51 @@ is_second(
 	return second;
 }
 
+/*
+ * The same where the thread that the signal came to may go on with something
+ * else: Go's run time takes a goroutine away from its thread by a signal, and
+ * any thread goes on with it later, on the same stack.
+ */
+static bool
+is_second_of_any(
+    struct space *sp, const struct tracepoint *tp, const struct uregs *regs)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sp->skips); i++) {
+		struct skip *s = &sp->skips[i];
+		if (s->addr != tp->addr || s->sp != regs->r[UREG_RSP])
+			continue;
+		s->addr = 0;
+		return true;
+	}
+	return false;
+}
+
+static bool
+moves_stacks(const struct space *sp)
+{
+	const struct load *exec =
+	    sp->as != NULL ? addrspace_exec(sp->as) : NULL;
+
+	return exec != NULL && object_is_go(exec->object);
+}
+
+/* A signal comes before the displaced instruction at tp, which will trap again
+ * for what has fired. */
+static void
+skip_next(struct thread *th, const struct tracepoint *tp, uint64_t sp)
+{
+	struct space *space = th->proc->space;
+	size_t n = ARRAY_SIZE(space->skips);
+
+	if (!moves_stacks(space)) {
+		th->skip_addr = tp->addr;
+		th->skip_sp = sp;
+		return;
+	}
+	/* In the place of the oldest. */
+	space->skips[space->next_skip++ % n] = (struct skip){ tp->addr, sp };
+}
+
 /* The probes at tp, unless this is the second trap of one execution. */
 static void
 fire(struct state *st, struct thread *th, struct tracepoint *tp,
@@ -118,7 +164,9 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	struct tp_user *u = tp->user;
 	bool looped = is_loop(th, tp);
 
-	if (is_second(th, tp, regs))
+	if (is_second(th, tp, regs) ||
+	    (th->proc->space->next_skip != 0 &&
+		is_second_of_any(th->proc->space, tp, regs)))
 		return;
 	if (u != NULL && u->plock)
 		plock_hit(st, th, tp->addr);
@@ -319,8 +367,7 @@ leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 	case SLOT_BEFORE:
 		if (tp != NULL && tp->state == TP_TRAP) {
 			struct tp_user *u = tp->user;
-			th->skip_addr = tp->addr;
-			th->skip_sp = regs->r[UREG_RSP];
+			skip_next(th, tp, regs->r[UREG_RSP]);
 			if (u != NULL && u->sigwatch)
 				sigwatch_undo(th, regs);
 		}

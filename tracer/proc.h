@@ -45,6 +45,12 @@ struct tptable;
 struct unwinder;
 struct langs;
 
+/* A tracepoint, and the stack pointer with which it is next come to without
+ * firing. */
+struct skip {
+	uint64_t addr, sp;
+};
+
 /* One address space.  Created by launch, attach, fork and exec; destroyed when
  * the last process leaves it. */
 struct space {
@@ -70,6 +76,10 @@ struct space {
 	/* Where remote.c puts its code, for the time of a call; 0: not looked
 	 * for yet. */
 	uint64_t wayback;
+	/* As a thread's skip_addr, where any thread may be the next (hit.c); more
+	 * than goroutines are interrupted so at a time. */
+	struct skip skips[64];
+	unsigned next_skip;
 	void *user;        /* the enabling's */
 	int mem_fd;        /* /proc/PID/mem, read and write, or -1 */
 	unsigned refs;     /* processes in it */

@@ -168,8 +168,8 @@ walk_body(struct pid_request *r)
 	*vec_push(&r->entries) = (struct pid_site){ 0, SITE_ALWAYS };
 	if (l == NULL)
 		return -EAGAIN;
-	int error = bodies_find(
-	    r->st, &r->proc->space->text, l, r->start, r->start + r->size, &b);
+	int error = bodies_find(r->st, &r->proc->space->text, l, r->start,
+	    r->start + r->size, r->ret, &b);
 	r->cut = error != 0 || b.cut;
 	if (error == 0)
 		note_body(r, &b);
