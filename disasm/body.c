@@ -298,6 +298,36 @@ tell_direct(struct finding *f, const struct jump *j)
 			j->kind == INSN_JMP ? BODY_ALWAYS : BODY_TAKEN };
 }
 
+/* ---- other functions ---- */
+
+static int
+each_foreign(void *ctx, const struct func_insn *fi)
+{
+	struct finding *f = ctx;
+	const struct insn *in = &fi->insn;
+
+	if (fi->exit != FUNC_TAIL_JMP && fi->exit != FUNC_TAIL_JCC)
+		return 0;
+	if (in->target != f->b->ranges.at[0].start &&
+	    is_inside(f->b, in->target))
+		*vec_push(&f->b->doors) = in->addr;
+	return 0;
+}
+
+static void
+look_for_doors(void *ctx, const struct body_range *r)
+{
+	struct finding *f = ctx;
+	size_t size = r->end - r->start;
+
+	if (r->end <= r->start || size > BODY_MOST || is_inside(f->b, r->start))
+		return;
+	uint8_t *code = mem_alloc(size);
+	if (reader_read(&f->w->mem, r->start, code, size) == 0)
+		func_walk(code, size, r->start, each_foreign, f, NULL);
+	mem_free(code);
+}
+
 int
 body_find(
     struct body *b, uint64_t start, uint64_t end, const struct body_world *w)
@@ -313,6 +343,8 @@ body_find(
 			tell_direct(&f, j);
 		else if (w->frame != NULL)
 			tell_indirect(&f, j);
+	if (error == 0 && w->frame != NULL && w->others != NULL)
+		w->others(w->ctx, b, look_for_doors, &f);
 	vec_foreach(c, &f.codes) {
 		mem_free(c->bytes);
 		mem_free(c->begins);
@@ -329,4 +361,5 @@ body_fini(struct body *b)
 	vec_fini(&b->ranges);
 	vec_fini(&b->exits);
 	vec_fini(&b->loops);
+	vec_fini(&b->doors);
 }

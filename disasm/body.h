@@ -37,6 +37,10 @@ struct body {
 	VEC(struct body_site) exits;
 	/* Jumps to the begin which make a loop: they are no calls. */
 	VEC(uint64_t) loops;
+	/* Jumps of other functions into the middle of this one, as in code that
+	 * is written by hand: who comes so leaves through the exits, but has
+	 * not entered. */
+	VEC(uint64_t) doors;
 	/* Some bytes are no instructions: what comes behind was not read. */
 	bool cut;
 };
@@ -59,6 +63,9 @@ struct body_world {
 	 * range has. */
 	void (*pads)(void *ctx, const struct body_range *r,
 	    void (*each)(void *arg, uint64_t pad), void *arg);
+	/* Ranges of other functions that may have doors to b: calls each(). */
+	void (*others)(void *ctx, const struct body *b,
+	    void (*each)(void *arg, const struct body_range *r), void *arg);
 	/* NULL: exits are not asked for, and not all of them are told. */
 	enum body_frame (*frame)(void *ctx, uint64_t addr);
 };

@@ -76,6 +76,9 @@ size_t object_funcs(struct object *o, const struct sym **syms);
 /* Is there a table of all symbols (else there is at most what it exports)? */
 bool object_has_symtab(struct object *o);
 
+/* The first of them that begins at addr or behind; their number: none. */
+size_t object_funcs_from(struct object *o, uint64_t addr);
+
 /* Is it part of a function rather than one: what compilers and linkers call
  * NAME.cold, NAME.cold.N, NAME.warm, NAME.__part.N?  (NAME.part.N is a function
  * that was split off.) */

@@ -464,6 +464,23 @@ object_funcs(struct object *o, const struct sym **syms)
 	return tab->funcs.len;
 }
 
+size_t
+object_funcs_from(struct object *o, uint64_t addr)
+{
+	const struct symtab *tab = symtab_of(o);
+	size_t lo = 0, hi = tab->funcs.len;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (tab->funcs.at[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 bool
 object_has_symtab(struct object *o)
 {

@@ -274,6 +274,34 @@ frame_at(void *ctx, uint64_t addr)
 	return BODY_FRAME_UNKNOWN;
 }
 
+/* As far from a function those that share code with it begin, or less. */
+#define NEAR 512
+
+/* Who writes functions that share code writes them side by side. */
+static void
+neighbours(void *ctx, const struct body *b,
+    void (*each)(void *arg, const struct body_range *r), void *arg)
+{
+	const struct asked *a = ctx;
+	const struct sym *syms;
+	uint64_t bias = a->l->bias;
+	uint64_t lo = b->ranges.at[0].start - bias, last = 0;
+	uint64_t hi = b->ranges.at[0].end - bias + NEAR;
+
+	lo = lo > NEAR ? lo - NEAR : 0;
+	size_t n = object_funcs(a->l->object, &syms);
+	size_t i = object_funcs_from(a->l->object, lo);
+	for (; i < n && syms[i].addr < hi; i++) {
+		if (syms[i].size == 0 || syms[i].addr == last ||
+		    sym_is_piece(syms[i].name))
+			continue;
+		last = syms[i].addr;
+		each(arg,
+		    &(struct body_range){
+			bias + last, bias + last + syms[i].size });
+	}
+}
+
 int
 bodies_find(struct state *st, const struct reader *mem, const struct load *l,
     uint64_t start, uint64_t end, bool exits, struct body *b)
@@ -286,6 +314,7 @@ bodies_find(struct state *st, const struct reader *mem, const struct load *l,
 		.mem = *mem,
 		.piece = is_piece,
 		.pads = body_pads,
+		.others = neighbours,
 		.frame = exits ? frame_at : NULL,
 	    });
 }

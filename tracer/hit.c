@@ -49,9 +49,18 @@ site_fires(
 		return resume_branch_goes(tab, tp, regs, &to) &&
 		    is_outside(s->image, to);
 	case SITE_ENTRY: return !looped;
-	case SITE_LOOP: break;
+	case SITE_LOOP:
+	case SITE_DOOR: break;
 	}
 	return false;
+}
+
+/* It leaves a function that it has come into by a door, and not by the begin. */
+static bool
+is_by_door(struct thread *th, const struct site *s)
+{
+	return s->doors && th->door_sp != 0 &&
+	    th->door_sp == th->regs.r[UREG_RSP];
 }
 
 static void
@@ -65,9 +74,17 @@ fire_sites(struct state *st, struct thread *th, struct tracepoint *tp,
 		ecb_fire_tracepoint(&st->env, tp->id);
 		return;
 	}
-	for (struct site *s = u->sites; s != NULL; s = s->next)
-		if (site_fires(th, tp, s, looped))
+	bool by_door = false;
+	for (struct site *s = u->sites; s != NULL; s = s->next) {
+		if (!site_fires(th, tp, s, looped))
+			continue;
+		if (is_by_door(th, s))
+			by_door = true;
+		else
 			ecb_fire_site(&st->env, s->image->ref);
+	}
+	if (by_door)
+		th->door_sp = 0;
 }
 
 /* Has the thread come here by a loop of the function that begins here? */
@@ -258,18 +275,20 @@ go_on(struct thread *th, struct tracepoint *tp)
 	const struct tp_user *u = tp->user;
 	struct uregs *regs = &th->regs;
 	uint64_t to, fault_addr;
-	bool loops =
-	    u != NULL && u->loops && resume_branch_goes(tab, tp, regs, &to);
+	bool jumps = u != NULL && (u->loops || u->doors) &&
+	    resume_branch_goes(tab, tp, regs, &to);
 
 	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
 		/* A call or jump through a bad pointer: the fault that the
 		 * processor would have raised at the original place. */
 		regs->r[UREG_RIP] = tp->addr;
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
-		loops = false;
+		jumps = false;
 	}
 	write_back(th, tp);
-	if (loops)
+	if (jumps && u->doors)
+		th->door_sp = regs->r[UREG_RSP];
+	if (jumps && u->loops)
 		loop_on(th, to);
 }
 

@@ -256,6 +256,9 @@ struct thread {
 	/* The same for entry probes at loop_addr: a jump of the function itself
 	 * leads there, which is no call. */
 	uint64_t loop_addr, loop_sp;
+	/* With this stack pointer it has jumped into the middle of a function:
+	 * when it leaves that, it does not return from it.  0: it has not. */
+	uint64_t door_sp;
 
 	VEC(siginfo_t)
 	overtaken; /* signals that are still to be delivered, in

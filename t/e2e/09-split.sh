@@ -8,7 +8,7 @@ traced() {
 	dt -q -o "$tmp/trace" "$@"
 }
 
-names='split leap one through_reg through_mem again table spin wind'
+names='split leap one through_reg through_mem again table spin wind whole front'
 for n in $names; do
 	entries+=${entries:+,}'pid$target:a.out:'$n:entry
 	returns+=${returns:+,}'pid$target:a.out:'$n:return

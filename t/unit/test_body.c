@@ -63,6 +63,7 @@ setup(void)
 struct known {
 	struct body_range pieces[3];
 	uint64_t pad; /* of the range that begins at 0x1000 */
+	struct body_range other;
 	enum body_frame frame;
 };
 
@@ -89,13 +90,24 @@ pads(void *ctx, const struct body_range *r,
 		each(arg, k->pad);
 }
 
+static void
+others(void *ctx, const struct body *b,
+    void (*each)(void *arg, const struct body_range *r), void *arg)
+{
+	const struct known *k = ctx;
+
+	each(arg, &b->ranges.at[0]);
+	each(arg, &k->other);
+}
+
 static enum body_frame
 frame(void *ctx, uint64_t addr)
 {
 	return ((const struct known *)ctx)->frame;
 }
 
-/* As text: exits with ! always, ? if taken, * if outside; loops with @. */
+/* As text: exits with ! always, ? if taken, * if outside; loops with @; doors
+ * with #. */
 static const char *
 body(uint64_t end, struct known *k)
 {
@@ -111,6 +123,7 @@ body(uint64_t end, struct known *k)
 				 .mem = { read_memory, NULL },
 				 .piece = is_piece,
 				 .pads = pads,
+				 .others = others,
 				 .frame = frame }),
 	    0);
 	text[0] = '\0';
@@ -119,6 +132,8 @@ body(uint64_t end, struct known *k)
 		    x->addr, marks[x->when]);
 	vec_foreach(at, &b.loops)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%lx@ ", *at);
+	vec_foreach(at, &b.doors)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%lx# ", *at);
 	body_fini(&b);
 	return text;
 }
@@ -239,6 +254,20 @@ START_TEST(jump_tables)
 	/* Somebody jumps in between, with another rdx. */
 	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa 75 fb c3");
 	ck_assert_str_eq(body(end, &k), "100c! 1007* ");
+}
+END_TEST
+
+START_TEST(doors_of_others)
+{
+	/* xor eax, eax; inc eax; ret */
+	uint64_t end = put(0x1000, "31 c0 ff c0 c3");
+	struct known k = { .other = { 0x1800, 0x1810 } };
+
+	/* jmp 1002; jz 1002; jmp 1000; jmp 1005, which is behind */
+	ck_assert_uint_eq(
+	    put(0x1800, "e9 fd f7 ff ff 0f 84 f7 f7 ff ff e9 f0 f7 ff ff"),
+	    0x1810);
+	ck_assert_str_eq(body(end, &k), "1004! 1800# 1805# ");
 }
 END_TEST
 
@@ -435,6 +464,7 @@ main(void)
 	tcase_add_test(bodies, loops_are_no_calls);
 	tcase_add_test(bodies, jumps_through_pointers);
 	tcase_add_test(bodies, jump_tables);
+	tcase_add_test(bodies, doors_of_others);
 	tcase_add_test(bodies, unwinders_do_not_return);
 	tcase_add_test(bodies, bodies_that_cannot_be_read);
 	suite_add_tcase(s, bodies);

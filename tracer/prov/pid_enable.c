@@ -44,6 +44,7 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 	};
 	const struct site_choice returns = {
 		.when = s->when,
+		.doors = s->doors,
 		.ranges = s->when == SITE_OUTSIDE ? pl->ranges : NULL,
 		.nranges = s->when == SITE_OUTSIDE ? pl->nranges : 0,
 	};
@@ -51,7 +52,7 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 	switch (pp->kind) {
 	case PID_ENTRY:
 		if (s->when == SITE_LOOP)
-			site_add_loop(st, sp, addr, p);
+			site_add_jump(st, sp, addr, p, SITE_LOOP);
 		else
 			site_add_choosy(st, sp, addr, p, entry_args,
 			    ARRAY_SIZE(entry_args),
@@ -63,8 +64,11 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 		site_add(st, sp, addr, p, offset_args, ARRAY_SIZE(offset_args));
 		break;
 	case PID_RETURN:
-		site_add_choosy(st, sp, addr, p, return_args,
-		    ARRAY_SIZE(return_args), &returns);
+		if (s->when == SITE_DOOR)
+			site_add_jump(st, sp, addr, p, SITE_DOOR);
+		else
+			site_add_choosy(st, sp, addr, p, return_args,
+			    ARRAY_SIZE(return_args), &returns);
 		break;
 	}
 }
@@ -83,7 +87,7 @@ enable_pending(struct state *st, struct proc *p, const struct pid_place *pl)
 
 	pid_walk(&r);
 	vec_foreach(s, &r.exits) {
-		if (s->when == SITE_OUTSIDE)
+		if (s->when == SITE_OUTSIDE || s->when == SITE_DOOR)
 			continue;
 		struct tracepoint *tp = site_tracepoint(
 		    st, p->space, r.start + (uint64_t)s->offset, &why);
@@ -146,7 +150,8 @@ pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 	     pl = pl->next) {
 		const struct pid_place *at = (const struct pid_place *)pl;
 		for (uint32_t i = 0; i < at->nsites; i++)
-			if (at->sites[i].when != SITE_LOOP)
+			if (at->sites[i].when != SITE_LOOP &&
+			    at->sites[i].when != SITE_DOOR)
 				each(ctx, pl->load,
 				    pl->addr + (uint64_t)at->sites[i].offset);
 	}

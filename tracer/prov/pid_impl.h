@@ -32,6 +32,7 @@ struct typed_args;
 struct pid_site {
 	int64_t offset;
 	enum site_when when;
+	bool doors; /* struct site */
 };
 
 /* One function that the probe stands for. */
@@ -45,7 +46,8 @@ struct pid_place {
 	struct site_range *ranges; /* of a function that is left by jumps whose
 				    * destination is not known before */
 	uint32_t nsites;
-	struct pid_site sites[]; /* those with SITE_LOOP are not the probe's */
+	struct pid_site sites[]; /* those with SITE_LOOP and SITE_DOOR are
+				   * not the probe's */
 };
 
 enum pid_kind { PID_ENTRY, PID_RETURN, PID_OFFSET, PID_LINE, PID_INLINE };

@@ -140,15 +140,20 @@ note_body(struct pid_request *r, const struct body *b)
 
 	vec_foreach(at, &b->loops)
 		*vec_push(&r->entries) =
-		    (struct pid_site){ (int64_t)(*at - r->start), SITE_LOOP };
+		    (struct pid_site){ (int64_t)(*at - r->start), SITE_LOOP,
+			    false };
 	if (b->loops.len > 0)
 		r->entries.at[0].when = SITE_ENTRY;
 	vec_foreach(x, &b->exits) {
 		*vec_push(&r->exits) =
 		    (struct pid_site){ (int64_t)(x->addr - r->start),
-			    whens[x->when] };
+			    whens[x->when], b->doors.len > 0 };
 		outside += x->when == BODY_OUTSIDE;
 	}
+	vec_foreach(at, &b->doors)
+		*vec_push(&r->exits) =
+		    (struct pid_site){ (int64_t)(*at - r->start), SITE_DOOR,
+			    false };
 	if (outside > 0)
 		vec_foreach(range, &b->ranges)
 			*vec_push(&r->ranges) =
@@ -165,7 +170,7 @@ walk_body(struct pid_request *r)
 	const struct load *l = addrspace_load_at(r->proc->space->as, r->start);
 	struct body b;
 
-	*vec_push(&r->entries) = (struct pid_site){ 0, SITE_ALWAYS };
+	*vec_push(&r->entries) = (struct pid_site){ 0, SITE_ALWAYS, false };
 	if (l == NULL)
 		return -EAGAIN;
 	int error = bodies_find(r->st, &r->proc->space->text, l, r->start,

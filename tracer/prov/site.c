@@ -59,8 +59,9 @@ hang_on(struct space *sp, struct tracepoint *tp, const struct site *site)
 
 	*s = *site;
 	sp->probed = true;
-	u->choosy |= s->when != SITE_ALWAYS;
+	u->choosy |= s->when != SITE_ALWAYS || s->doors;
 	u->loops |= s->when == SITE_LOOP;
+	u->doors |= s->when == SITE_DOOR;
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = s;
@@ -87,8 +88,8 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 }
 
 void
-site_add_loop(
-    struct state *st, struct space *sp, uint64_t addr, struct probe *p)
+site_add_jump(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, enum site_when when)
 {
 	const char *why = "not enough memory for probes";
 	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
@@ -96,8 +97,7 @@ site_add_loop(
 	if (tp == NULL)
 		site_failed(st, p, addr, why);
 	else
-		hang_on(
-		    sp, tp, &(struct site){ .probe = p, .when = SITE_LOOP });
+		hang_on(sp, tp, &(struct site){ .probe = p, .when = when });
 }
 
 void
@@ -127,7 +127,8 @@ site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
 	hang_on(sp, tp,
 	    &(struct site){ .probe = p,
 		.image = image_site_make(ref, choice),
-		.when = choice->when });
+		.when = choice->when,
+		.doors = choice->doors });
 }
 
 static void

@@ -42,13 +42,15 @@ enum site_when {
 	SITE_OUTSIDE, /* when it goes out of the function, or to its begin */
 	SITE_ENTRY,   /* unless by a SITE_LOOP of the same probe's function */
 	SITE_LOOP,    /* never: a jump to the begin which is no call */
+	SITE_DOOR,    /* never: a jump of another function into this one */
 };
 
 struct site {
 	struct site *next; /* same tracepoint */
 	struct probe *probe;
-	struct image_site *image; /* NULL: SITE_LOOP */
+	struct image_site *image; /* NULL: SITE_LOOP, SITE_DOOR */
 	enum site_when when;
+	bool doors; /* not if the thread has come in by a SITE_DOOR */
 };
 
 /* What hangs on tracepoint->user: who wants to know that a thread came by. */
@@ -56,6 +58,7 @@ struct tp_user {
 	struct site *sites;
 	bool choosy;    /* some site is not SITE_ALWAYS */
 	bool loops;     /* some site is SITE_LOOP */
+	bool doors;     /* some site is SITE_DOOR */
 	bool linkmap;   /* the run-time linker's rendezvous */
 	bool stop_here; /* a launched process is awaited here */
 	bool ifunc;     /* an IFUNC's resolver returns here */
@@ -75,6 +78,7 @@ void site_add(struct state *st, struct space *sp, uint64_t addr,
  * SITE_OUTSIDE. */
 struct site_choice {
 	enum site_when when;
+	bool doors; /* struct site */
 	const struct site_range *ranges;
 	unsigned nranges;
 };
@@ -82,10 +86,10 @@ void site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, const struct argloc *args, uint32_t nargs,
     const struct site_choice *choice);
 
-/* A jump to the begin of p's function that is no entry: with a tracepoint on
- * it the SITE_ENTRY there does not fire. */
-void site_add_loop(
-    struct state *st, struct space *sp, uint64_t addr, struct probe *p);
+/* A jump that tells of others, a SITE_LOOP or SITE_DOOR: with a tracepoint on
+ * it the SITE_ENTRY of p that it leads to does not fire, or the exits of p. */
+void site_add_jump(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, enum site_when when);
 
 /* Note for -v that p does not fire at addr. */
 void site_failed(

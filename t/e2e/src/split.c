@@ -101,11 +101,13 @@ table(int n)
 /*
  * spin() begins with its loop, by a conditional jump and another; wind() takes
  * its frame down before it calls itself, which is a call.  odd() has a byte in
- * it that is no instruction.
+ * it that is no instruction.  front() goes on in the middle of whole().
  */
 int spin(int n);
 int wind(int n);
 void odd(void);
+int whole(int n);
+int front(int n);
 asm(".text\n"
     ".globl	spin, wind\n"
     ".type	spin, @function\n"
@@ -141,7 +143,19 @@ asm(".text\n"
     "	jmp	1f\n"
     "	.byte	0x06\n"
     "1:	ret\n"
-    "	.size	odd, . - odd\n");
+    "	.size	odd, . - odd\n"
+    ".globl	front, whole\n"
+    ".type	front, @function\n"
+    ".type	whole, @function\n"
+    "front:\n"
+    "	movl	$1, %eax\n"
+    "	jmp	1f\n"
+    "	.size	front, . - front\n"
+    "whole:\n"
+    "	xorl	%eax, %eax\n"
+    "1:	addl	%edi, %eax\n"
+    "	ret\n"
+    "	.size	whole, . - whole\n");
 
 int
 main(void)
@@ -171,7 +185,10 @@ main(void)
 		spin(10);
 	wind(6);
 	odd();
+	for (int i = 0; i < 5; i++)
+		sink += i % 2 ? whole(i) : front(i) + whole(front(i));
 	printf("split 6 6\nleap 8 %d\none 8 8\nthrough_reg 5 5\n", 8 - escaped);
 	printf("through_mem 5 5\nagain 15 15\ntable 16 16\nspin 4 4\nwind 7 7\n");
+	printf("whole 5 5\nfront 6 6\n");
 	return 0;
 }
