@@ -173,6 +173,12 @@ arm_load(struct space *sp, const struct load *l)
 
 	for (size_t i = 0; i < n; i++)
 		arm_func(sp, l, &syms[i], meant && is_meant(l, &syms[i]));
+	/* As dtrap: functions without a name have to be asked for. */
+	if (strncmp(glob, "sub_", 4) != 0)
+		return;
+	n = object_unnamed(l->object, &syms);
+	for (size_t i = 0; i < n; i++)
+		arm_func(sp, l, &syms[i], meant && is_meant(l, &syms[i]));
 }
 
 static void
