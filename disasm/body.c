@@ -125,8 +125,10 @@ is_unwinding(const struct finding *f)
 
 	while (i > 0 && f->seen[i - 1].kind == INSN_POP_REG)
 		i--;
+	if (i == 0)
+		return false;
 	const struct insn *in = &f->seen[i - 1];
-	return i > 0 && in->kind == INSN_MOV_REG && in->reg == UREG_RSP &&
+	return in->kind == INSN_MOV_REG && in->reg == UREG_RSP &&
 	    in->reg2 == UREG_RCX;
 }
 
