@@ -79,9 +79,9 @@ enum slot_place displaced_leave(const struct displaced *d, struct target *t,
 uint64_t displaced_text_pc(const struct displaced *d, unsigned at);
 
 /* Does the branch go anywhere but on, with these registers, and where?  False
- * also where only memory knows. */
-bool displaced_branch(
-    const struct displaced *d, const struct uregs *regs, uint64_t *to);
+ * also where only memory knows that cannot be read. */
+bool displaced_branch(const struct displaced *d, struct target *t,
+    const struct uregs *regs, uint64_t *to);
 
 /* How an instruction is displaced, as text: "emulate", "copy" ... */
 const char *displaced_name(enum displaced_how how);

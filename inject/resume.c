@@ -48,10 +48,8 @@ resume_text_pc(struct tptable *tab, uint64_t pc)
 }
 
 bool
-resume_branch_leaves(struct tracepoint *tp, const struct uregs *regs,
-    uint64_t start, uint64_t size)
+resume_branch_goes(struct tptable *tab, struct tracepoint *tp,
+    const struct uregs *regs, uint64_t *to)
 {
-	uint64_t to;
-
-	return displaced_branch(tp->plan, regs, &to) && to - start >= size;
+	return displaced_branch(tp->plan, tptable_target(tab), regs, to);
 }

@@ -44,11 +44,9 @@ enum slot_place resume_leave_slot(
  * passes it through here, so that a handler sees no slot. */
 uint64_t resume_text_pc(struct tptable *tab, uint64_t pc);
 
-/* Would the jump or call that the instruction at tp makes leave
- * [start, start + size)?  For return probes on conditional jumps: true when it
- * is taken, with these registers, to an address outside.  False for a target
- * that is in memory, which is not read. */
-bool resume_branch_leaves(struct tracepoint *tp, const struct uregs *regs,
-    uint64_t start, uint64_t size);
+/* Where does the jump or call at tp go, with these registers?  False when it is
+ * not taken, when what it reads cannot be read, and when it is none. */
+bool resume_branch_goes(struct tptable *tab, struct tracepoint *tp,
+    const struct uregs *regs, uint64_t *to);
 
 #endif

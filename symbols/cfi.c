@@ -249,6 +249,19 @@ cfi_row(struct object *o, uint64_t addr)
 	return row == &no_row ? NULL : row;
 }
 
+enum frame_kind
+object_frame(struct object *o, uint64_t addr)
+{
+	const struct cfi_row *row = cfi_row(o, addr);
+
+	if (row == NULL)
+		return FRAME_UNKNOWN;
+	return row->cfa.kind == CFI_REG && row->cfa.reg == CFI_RSP &&
+		row->cfa.offset == 8 ?
+	    FRAME_BARE :
+	    FRAME_LAID;
+}
+
 void
 cfi_destroy(struct cfi *c)
 {

@@ -20,7 +20,9 @@
 
 /* What a CIE says of its FDEs. */
 struct cie_says {
-	uint8_t enc; /* how their addresses are written */
+	uint8_t enc;    /* how their addresses are written */
+	uint8_t lsda;   /* ... what leads to the exception table; PE_OMIT */
+	bool augmented; /* a length stands before that */
 	bool signal; /* their code is entered by the kernel alone */
 };
 
@@ -33,7 +35,7 @@ cie_read(struct frame_bytes b, struct cie_says *says)
 	uint64_t n;
 	size_t left;
 
-	*says = (struct cie_says){ .enc = PE_ABSPTR };
+	*says = (struct cie_says){ .enc = PE_ABSPTR, .lsda = PE_OMIT };
 	if (!frame_take(&b, &version, 1))
 		return false;
 	aug = (const char *)b.p;
@@ -53,6 +55,7 @@ cie_read(struct frame_bytes b, struct cie_says *says)
 		return false;
 	if (!frame_take_leb(&b, &n))
 		return false;
+	says->augmented = true;
 	for (aug++; *aug != '\0'; aug++) {
 		switch (*aug) {
 		case 'R':
@@ -60,7 +63,7 @@ cie_read(struct frame_bytes b, struct cie_says *says)
 				return false;
 			break;
 		case 'L':
-			if (!frame_take(&b, NULL, 1))
+			if (!frame_take(&b, &says->lsda, 1))
 				return false;
 			break;
 		case 'P':
@@ -117,6 +120,24 @@ fde_compare(const void *va, const void *vb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Behind the range of an FDE: where its exception table is, or 0. */
+static uint64_t
+lsda_of(struct frame_bytes b, const struct cie_says *says)
+{
+	struct frame_bytes raw;
+	uint64_t n, addr, value;
+
+	if (!says->augmented || says->lsda == PE_OMIT ||
+	    (says->lsda & PE_INDIRECT) || !frame_take_leb(&b, &n))
+		return 0;
+	raw = b;
+	/* None is 0, whatever it would be relative to. */
+	return frame_take_pointer(&raw, says->lsda & PE_FORM, 0, &value) &&
+		value != 0 && frame_take_pointer(&b, says->lsda, 0, &addr) ?
+	    addr :
+	    0;
+}
+
 static void
 ehframe_load(struct object *o)
 {
@@ -155,6 +176,7 @@ ehframe_load(struct object *o)
 		    !object_is_text(o, f.start))
 			continue;
 		f.end = f.start + size;
+		f.lsda = lsda_of(body, &says);
 		f.signal = says.signal;
 		*vec_push(&fdes) = f;
 	}
@@ -165,7 +187,7 @@ ehframe_load(struct object *o)
 }
 
 size_t
-ehframe_ranges(struct object *o, const struct fde **fdes)
+object_fdes(struct object *o, const struct fde **fdes)
 {
 	if (!o->fdes_loaded)
 		ehframe_load(o);
@@ -178,7 +200,7 @@ static size_t
 count_to(struct object *o, uint64_t addr)
 {
 	const struct fde *fdes;
-	size_t lo = 0, hi = ehframe_ranges(o, &fdes);
+	size_t lo = 0, hi = object_fdes(o, &fdes);
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;

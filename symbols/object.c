@@ -438,6 +438,23 @@ object_is_text(const struct object *o, uint64_t addr)
 	return false;
 }
 
+void
+object_words(
+    struct object *o, void (*each)(void *ctx, uint64_t addr), void *ctx)
+{
+	for (size_t i = 0; i < o->seg_count; i++) {
+		const struct segment *s = &o->segs[i];
+		uint64_t word;
+
+		for (uint64_t at = -s->addr & 7; at + 8 <= s->file_size;
+		     at += 8) {
+			memcpy(&word, o->file.bytes + s->offset + at, 8);
+			if (word != 0 && object_is_text(o, word))
+				each(ctx, word);
+		}
+	}
+}
+
 bool
 object_is_data(const struct object *o, uint64_t addr, size_t len)
 {

@@ -77,6 +77,14 @@ size_t object_funcs(struct object *o, const struct sym **syms);
 /* Is there a table of all symbols (else there is at most what it exports)? */
 bool object_has_symtab(struct object *o);
 
+/* The first of them that begins at addr or behind; their number: none. */
+size_t object_funcs_from(struct object *o, uint64_t addr);
+
+/* Is it part of a function rather than one: what compilers and linkers call
+ * NAME.cold, NAME.cold.N, NAME.warm, NAME.__part.N?  (NAME.part.N is a function
+ * that was split off.) */
+bool sym_is_piece(const char *name);
+
 /* The function that covers addr (the file's own address), or NULL; among
  * aliases the one a person would say: global before local, fewest leading
  * underscores, then shortest. */
@@ -105,6 +113,31 @@ const struct sym *object_sym(struct object *o, const char *name);
 int object_fde_range(
     struct object *o, uint64_t addr, uint64_t *start, uint64_t *end);
 
+/* One such range, and where the language's own data for it are (its exception
+ * table), or 0. */
+struct fde {
+	uint64_t start, end;
+	uint64_t lsda;
+	bool signal; /* entered by the kernel alone */
+};
+
+/* All of them in address order. */
+size_t object_fdes(struct object *o, const struct fde **out);
+
+/* Where the unwinder may let the code of an unwind entry go on, as its
+ * exception table says: calls each() with addresses in the text, and with some
+ * of them more than once. */
+void object_landing_pads(struct object *o, const struct fde *f,
+    void (*each)(void *ctx, uint64_t pad), void *ctx);
+
+/*
+ * What lies on the stack at an instruction, by the rules that unwinders go by:
+ * only the return address, at the stack pointer, as at the begin of a function
+ * and before it goes on to another in its own place; or more.
+ */
+enum frame_kind { FRAME_UNKNOWN, FRAME_BARE, FRAME_LAID };
+enum frame_kind object_frame(struct object *o, uint64_t addr);
+
 /*
  * File offset -> address and back, through the program headers.
  * UINT64_MAX when no segment holds it.
@@ -116,6 +149,11 @@ int object_read(struct object *o, uint64_t addr, void *buf, size_t len);
 
 /* Is addr inside an executable segment? */
 bool object_is_text(const struct object *o, uint64_t addr);
+
+/* Each aligned word of the file's segments that may be an address of its text,
+ * relocations' among them: pointers to functions are there. */
+void object_words(
+    struct object *o, void (*each)(void *ctx, uint64_t addr), void *ctx);
 
 /* Are these bytes in a segment that the program may write? */
 bool object_is_data(const struct object *o, uint64_t addr, size_t len);

@@ -12,6 +12,7 @@
  *   debuginfod.c  ... that a server has
  *   debugdata.c  the compressed one inside of the object
  *   ehframe.c    ranges of the unwind entries
+ *   lsda.c       where unwinding may end in a function
  *   frame_bytes.c  ... their bytes
  *   cfi.c        rules to step from a frame to its caller, which libdw makes
  *   cfi_check.c  ... of entries that were looked at
@@ -51,11 +52,6 @@ struct segment {
 	uint64_t addr, offset;
 	uint64_t file_size, mem_size; /* file_size <= mem_size */
 	bool exec, write;
-};
-
-struct fde {
-	uint64_t start, end;
-	bool signal; /* entered by the kernel alone */
 };
 
 struct symtab;
@@ -143,8 +139,6 @@ uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
 void symtab_destroy(struct symtab *t);
 void unnamed_destroy(struct unnamed *u);
 
-/* The unwind entries, by the address that they begin at. */
-size_t ehframe_ranges(struct object *o, const struct fde **fdes);
 /* Where the first one behind addr begins, or UINT64_MAX. */
 uint64_t ehframe_next(struct object *o, uint64_t addr);
 

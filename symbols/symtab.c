@@ -511,10 +511,44 @@ object_funcs(struct object *o, const struct sym **syms)
 	return tab->funcs.len;
 }
 
+size_t
+object_funcs_from(struct object *o, uint64_t addr)
+{
+	const struct symtab *tab = symtab_of(o);
+	size_t lo = 0, hi = tab->funcs.len;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (tab->funcs.at[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 bool
 object_has_symtab(struct object *o)
 {
 	return symtab_of(o)->full;
+}
+
+bool
+sym_is_piece(const char *name)
+{
+	static const char *const marks[] = { ".cold", ".warm", ".__part" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		const char *at = strstr(name, marks[i]);
+		if (at == NULL || at == name)
+			continue;
+		at += strlen(marks[i]);
+		at += *at == '.' && at[1] != '\0';
+		if (at[strspn(at, "0123456789")] == '\0')
+			return true;
+	}
+	return false;
 }
 
 const struct sym *

@@ -132,7 +132,7 @@ unnamed_of(struct object *o)
 	u = o->unnamed = mem_zalloc(sizeof(*u));
 	arena_init(&u->names);
 	plts_find(u, o);
-	n = ehframe_ranges(o, &fdes);
+	n = object_fdes(o, &fdes);
 	count = object_funcs(o, &named);
 	for (size_t i = 0; i < n && u->funcs.len < UNNAMED_MOST; i++) {
 		uint64_t start = fdes[i].start, end = fdes[i].end;

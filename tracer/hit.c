@@ -23,21 +23,94 @@
 #include "tracer/state.h"
 #include "tracer/targets.h"
 
+/* Does a jump to `to' leave the function?  To its begin it is a call. */
+static bool
+is_outside(const struct image_site *s, uint64_t to)
+{
+	for (unsigned i = 0; i < s->nranges; i++)
+		if (to > s->ranges[i].start - (i > 0) && to < s->ranges[i].end)
+			return false;
+	return true;
+}
+
+static bool
+site_fires(
+    struct thread *th, struct tracepoint *tp, const struct site *s, bool looped)
+{
+	const struct uregs *regs = &th->regs;
+	struct tptable *tab = th->proc->space->tab;
+	uint64_t to;
+
+	switch (s->when) {
+	case SITE_ALWAYS: return true;
+	case SITE_TAKEN: return resume_branch_goes(tab, tp, regs, &to);
+	case SITE_OUTSIDE:
+		return resume_branch_goes(tab, tp, regs, &to) &&
+		    is_outside(s->image, to);
+	case SITE_ENTRY: return !looped;
+	case SITE_LOOP:
+	case SITE_DOOR: break;
+	}
+	return false;
+}
+
+/* It leaves a function that it has come into by a door, and not by the begin. */
+static bool
+is_by_door(struct thread *th, const struct site *s)
+{
+	return s->doors && th->door_sp != 0 &&
+	    th->door_sp == th->regs.r[UREG_RSP];
+}
+
 static void
-fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
-    struct uregs *regs)
+fire_sites(struct state *st, struct thread *th, struct tracepoint *tp,
+    struct tp_user *u, bool looped)
 {
 	for (struct site *s = u->sites; st->deadman.on && s != NULL;
 	     s = s->next)
 		deadman_fired(st, s->probe);
-	if (!u->conditional) {
+	if (!u->choosy) {
 		ecb_fire_tracepoint(&st->env, tp->id);
 		return;
 	}
-	for (struct site *s = u->sites; s != NULL; s = s->next)
-		if (!s->conditional ||
-		    resume_branch_leaves(tp, regs, s->start, s->size))
+	bool by_door = false;
+	for (struct site *s = u->sites; s != NULL; s = s->next) {
+		if (!site_fires(th, tp, s, looped))
+			continue;
+		if (is_by_door(th, s))
+			by_door = true;
+		else
 			ecb_fire_site(&st->env, s->image->ref);
+	}
+	if (by_door)
+		th->door_sp = 0;
+}
+
+/* Has the thread come here by a loop of the function that begins here? */
+static bool
+is_loop(struct thread *th, const struct tracepoint *tp)
+{
+	uint64_t sp = th->regs.r[UREG_RSP];
+	bool looped = th->loop_addr == tp->addr && th->loop_sp == sp;
+
+	if (sp >= th->loop_sp)
+		th->loop_addr = 0;
+	return looped;
+}
+
+/* Does nothing happen at tp but that entries are seen? */
+static bool
+is_entry_only(const struct tracepoint *tp)
+{
+	const struct tp_user *u = tp->user;
+
+	if (tp->was_int3 || u == NULL || u->linkmap || u->stop_here ||
+	    u->ifunc || u->sigwatch || u->plock)
+		return false;
+	for (const struct site *s = u->sites; s != NULL; s = s->next)
+		if (s->when != SITE_ENTRY)
+			return false;
+	return true;
 }
 
 /* Goroutines that were interrupted at a tracepoint and have not come back: more
@@ -97,6 +170,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
     struct uregs *regs)
 {
 	struct tp_user *u = tp->user;
+	bool looped = is_loop(th, tp);
 
 	if (is_second(th, tp, regs))
 		return;
@@ -107,7 +181,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 		return;
 	eval_begin(st, th);
 	processor_hit(&st->processor, th, st->env.timestamp);
-	fire_sites(st, tp, u, regs);
+	fire_sites(st, th, tp, u, looped);
 	st->thread = NULL;
 	state_after_fire(st);
 }
@@ -157,12 +231,60 @@ write_back(struct thread *th, const struct tracepoint *tp)
 		thread_regs_dirty(th);
 }
 
+/*
+ * A jump of a function to its own begin, which is no call, has been made.  The
+ * trap that the thread would go to is spared where nobody wants it; else it is
+ * told from a call by what is noted here.
+ */
+static void
+loop_on(struct thread *th, uint64_t to)
+{
+	struct tptable *tab = th->proc->space->tab;
+	struct tracepoint *tp = tracepoint_lookup(tab, to);
+	uint64_t fault_addr;
+
+	if (tp == NULL)
+		return;
+	if (is_entry_only(tp) &&
+	    resume_from(tab, tp, &th->regs, &fault_addr) == 0) {
+		th->into_slot = tp->slot != 0;
+		thread_regs_dirty(th);
+		return;
+	}
+	th->loop_addr = to;
+	th->loop_sp = th->regs.r[UREG_RSP];
+}
+
+/* The effect of the instruction at tp, or its slot. */
+static void
+go_on(struct thread *th, struct tracepoint *tp)
+{
+	struct tptable *tab = th->proc->space->tab;
+	const struct tp_user *u = tp->user;
+	struct uregs *regs = &th->regs;
+	uint64_t to, fault_addr;
+	bool jumps = u != NULL && (u->loops || u->doors) &&
+	    resume_branch_goes(tab, tp, regs, &to);
+
+	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
+		/* A call or jump through a bad pointer: the fault that the
+		 * processor would have raised at the original place. */
+		regs->r[UREG_RIP] = tp->addr;
+		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
+		jumps = false;
+	}
+	write_back(th, tp);
+	if (jumps && u->doors)
+		th->door_sp = regs->r[UREG_RSP];
+	if (jumps && u->loops)
+		loop_on(th, to);
+}
+
 bool
 hit_trap(struct state *st, struct thread *th)
 {
 	struct tptable *tab = th->proc->space->tab;
 	struct uregs *regs = thread_regs(th);
-	uint64_t fault_addr;
 	bool keep = false;
 
 	if (regs == NULL)
@@ -216,13 +338,7 @@ hit_trap(struct state *st, struct thread *th)
 		thread_regs_dirty(th);
 		return !keep;
 	}
-	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
-		/* A call or jump through a bad pointer: the fault that the
-		 * processor would have raised at the original place. */
-		regs->r[UREG_RIP] = addr;
-		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
-	}
-	write_back(th, tp);
+	go_on(th, tp);
 	fault_kill("hit-moved");
 	if (watched)
 		sigwatch_settle(st, th->proc->space);

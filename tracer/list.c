@@ -71,6 +71,16 @@ argument_types(struct state *st, struct printer *to, const struct probe *p)
 	str_add(to->to, n == 0 ? "\t\tNone\n\n" : "\n");
 }
 
+static void
+note(struct printer *to, const struct probe *p)
+{
+	const char *text =
+	    p->provider->note != NULL ? p->provider->note(p) : NULL;
+
+	if (text != NULL)
+		str_printf(to->to, "\tNote\n\t\t%s\n\n", own(text));
+}
+
 /* What -v adds about a probe. */
 static void
 probe_info(struct state *st, struct printer *to, const struct probe *p)
@@ -78,6 +88,7 @@ probe_info(struct state *st, struct printer *to, const struct probe *p)
 	attributes(to, "Probe Description", &p->provider->stability[STAB_NAME]);
 	attributes(to, "Argument", &p->provider->stability[STAB_ARGS]);
 	argument_types(st, to, p);
+	note(to, p);
 }
 
 static void

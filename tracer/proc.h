@@ -45,12 +45,14 @@ struct tptable;
 struct unwinder;
 struct langs;
 
-/* One address space.  Created by launch, attach, fork and exec; destroyed when
- * the last process leaves it. */
+/* A tracepoint, and the stack pointer with which it is next come to without
+ * firing. */
 struct skip {
 	uint64_t addr, sp;
 };
 
+/* One address space.  Created by launch, attach, fork and exec; destroyed when
+ * the last process leaves it. */
 struct space {
 	struct target target; /* first member: target_ptrace.c casts back */
 	struct super *super;
@@ -250,6 +252,12 @@ struct thread {
 	 * skip_addr is 0 when there is nothing to skip.
 	 */
 	uint64_t skip_addr, skip_sp;
+	/* The same for entry probes at loop_addr: a jump of the function itself
+	 * leads there, which is no call. */
+	uint64_t loop_addr, loop_sp;
+	/* With this stack pointer it has jumped into the middle of a function:
+	 * when it leaves that, it does not return from it.  0: it has not. */
+	uint64_t door_sp;
 
 	VEC(siginfo_t)
 	overtaken; /* signals that are still to be delivered, in

@@ -73,6 +73,10 @@ struct provider {
 	 */
 	void (*disable)(struct state *st, struct probe *p);
 
+	/* What -l -v adds of the probe: one sentence, or NULL.  NULL: nothing
+	 * ever. */
+	const char *(*note)(const struct probe *p);
+
 	/*
 	 * It fires in the children of a target as well; of a provider that is
 	 * named after a process only clauses do whose description says so

@@ -16,6 +16,7 @@
 #include "dlang/vm/ecb.h"
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
+#include "tracer/bodies.h"
 #include "tracer/consume/consume.h"
 #include "tracer/consume/text.h"
 #include "tracer/consume/writer.h"
@@ -350,6 +351,7 @@ state_fini(struct state *st)
 		cc_destroy(st->cc);
 	locals_destroy(st->locals);
 	prototypes_destroy(st->prototypes);
+	bodies_destroy(st->bodies);
 	externals_destroy(st->externals);
 	vec_fini(&st->typed);
 	dlibs_fini(st);

@@ -38,6 +38,7 @@
 #include "tracer/timer.h"
 
 struct addrspace;
+struct bodies;
 struct cc;
 struct consume;
 struct externals;
@@ -85,6 +86,7 @@ struct state {
 	struct externals *externals;   /* NULL before the first */
 	struct locals *locals;         /* the same */
 	struct prototypes *prototypes; /* NULL before the first */
+	struct bodies *bodies;         /* the same */
 	VEC(struct typed_use) typed;   /* world.c */
 	VEC(struct prog *) progs;
 	struct dlibs *dlibs; /* libraries in D; NULL: not looked for */

@@ -20,9 +20,9 @@
  * but for rsp, whose unnamed users are few and listed. */
 #define IMPLICIT 0x00efU
 
-/* enum ureg of dlang/uregs.h, by hardware number; inject/x86_64 asserts it. */
-static const uint8_t ureg_of[16] = { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6,
-	3, 2, 1, 0 };
+/* inject/x86_64 asserts it. */
+const uint8_t raw_uregs[16] = { 10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2,
+	1, 0 };
 
 /* Does the instruction use rsp without naming it? */
 static bool
@@ -124,16 +124,16 @@ set_memory(struct insn *insn, const struct raw *r)
 		unsigned base = (r->sib & 7) | ((r->rex & RAW_B) ? 8U : 0U);
 
 		if (index != 4)
-			insn->index = ureg_of[index];
+			insn->index = raw_uregs[index];
 		insn->scale = (uint8_t)(1U << (r->sib >> 6));
 		if ((r->sib & 7) != 5 || raw_mod(r) != 0)
-			insn->base = ureg_of[base];
+			insn->base = raw_uregs[base];
 	} else if (raw_mod(r) == 0 && raw_rm3(r) == 5) {
 		/* mov to cr5 has such a ModRM, and no displacement */
 		insn->rip_relative = r->disp_at != 0;
 		insn->disp_at = r->disp_at;
 	} else {
-		insn->base = ureg_of[raw_rm(r)];
+		insn->base = raw_uregs[raw_rm(r)];
 	}
 }
 
@@ -165,7 +165,7 @@ classify_group5(struct insn *insn, const struct raw *r)
 	case 4:
 		insn->kind = raw_reg3(r) == 2 ? INSN_CALL_IND : INSN_JMP_IND;
 		if (!insn->mem)
-			insn->reg = ureg_of[raw_rm(r)];
+			insn->reg = raw_uregs[raw_rm(r)];
 		if ((r->prefixes & RAW_OPSIZE) && !(r->rex & RAW_W))
 			insn->refuse = "16-bit branch";
 		break;
@@ -190,13 +190,14 @@ classify_arith(struct insn *insn, const struct raw *r)
 		if (!reg_form)
 			return;
 		insn->kind = INSN_MOV_REG;
-		insn->reg = ureg_of[r->opcode == 0x89 ? raw_rm(r) : raw_reg(r)];
+		insn->reg =
+		    raw_uregs[r->opcode == 0x89 ? raw_rm(r) : raw_reg(r)];
 		insn->reg2 =
-		    ureg_of[r->opcode == 0x89 ? raw_reg(r) : raw_rm(r)];
+		    raw_uregs[r->opcode == 0x89 ? raw_reg(r) : raw_rm(r)];
 		break;
 	case 0x8d:
 		insn->kind = INSN_LEA;
-		insn->reg = ureg_of[raw_reg(r)];
+		insn->reg = raw_uregs[raw_reg(r)];
 		break;
 	case 0x81:
 	case 0x83:
@@ -205,7 +206,7 @@ classify_arith(struct insn *insn, const struct raw *r)
 		if (raw_reg3(r) != 0 && raw_reg3(r) != 5)
 			return;
 		insn->kind = INSN_ADD_RSP;
-		insn->reg = ureg_of[4];
+		insn->reg = raw_uregs[4];
 		insn->imm = raw_reg3(r) == 0 ? r->imm : -r->imm;
 		break;
 	}
@@ -224,7 +225,7 @@ classify_return(struct insn *insn, const struct raw *r)
 static void
 classify_push(struct insn *insn, const struct raw *r)
 {
-	insn->reg = ureg_of[(r->opcode & 7) | ((r->rex & RAW_B) ? 8U : 0U)];
+	insn->reg = raw_uregs[(r->opcode & 7) | ((r->rex & RAW_B) ? 8U : 0U)];
 	insn->opsize = 8;
 	if (r->prefixes & RAW_OPSIZE)
 		insn->opsize = 2;
@@ -356,7 +357,7 @@ insn_constant(const struct insn *insn, uint8_t *reg, uint64_t *value)
 		*reg = insn->opcode & 7;
 	else
 		return false;
-	*reg = ureg_of[*reg | ((rex & RAW_B) ? 8 : 0)];
+	*reg = raw_uregs[*reg | ((rex & RAW_B) ? 8 : 0)];
 	*value = wide ? (uint64_t)insn->imm : (uint32_t)insn->imm;
 	return true;
 }

@@ -75,6 +75,9 @@ raw_rm(const struct raw *r)
 	return raw_rm3(r) | ((r->rex & RAW_B) ? 8U : 0U);
 }
 
+/* enum ureg of dlang/uregs.h, by hardware number. */
+extern const uint8_t raw_uregs[16];
+
 /*
  * Find the parts of the instruction at code[0 .. len).  0; -EILSEQ when it is
  * no instruction of 64-bit mode that we know, -ENODATA when it is cut off.

@@ -181,8 +181,8 @@ emulate_indirect(const struct displaced *d, struct target *t,
 }
 
 bool
-displaced_branch(
-    const struct displaced *d, const struct uregs *regs, uint64_t *to)
+displaced_branch(const struct displaced *d, struct target *t,
+    const struct uregs *regs, uint64_t *to)
 {
 	const struct insn *insn = &d->insn;
 	uint64_t count;
@@ -196,7 +196,7 @@ displaced_branch(
 	case INSN_JMP_IND:
 	case INSN_CALL_IND:
 		if (insn->mem)
-			return false;
+			return t->ops->read(t, linear(d, regs), to, 8) == 0;
 		*to = regs->r[insn->reg];
 		return true;
 	default: return false;
@@ -218,7 +218,7 @@ displaced_emulate(const struct displaced *d, struct target *t,
 
 	if (insn->kind == INSN_JMP_IND || insn->kind == INSN_CALL_IND)
 		return emulate_indirect(d, t, regs, fault_addr);
-	regs->r[UREG_RIP] = displaced_branch(d, regs, &to) ? to : next_of(d);
+	regs->r[UREG_RIP] = displaced_branch(d, t, regs, &to) ? to : next_of(d);
 	if (insn->kind == INSN_LOOP) {
 		loop_taken(insn, regs, &count);
 		regs->r[UREG_RCX] = count;

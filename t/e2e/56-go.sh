@@ -92,4 +92,18 @@ for what in 'pid$target:a.out:main.work:entry,pid$target:a.out:main.deep:entry' 
 	grep -v ready "$tmp/spin.out" >"$tmp/seen"
 	same "attached" "$tmp/alone" "$tmp/seen"
 done
+
+# Each call once: the way back from where a stack is made larger is none, and a
+# goroutine that a signal takes away goes on in another thread.  200 calls of
+# work() in each of 8, one for each deep(), and 20; deep(n) calls itself n times.
+# shellcheck disable=SC2016
+for i in 1 2 3; do
+	dt -q -n 'pid$target:a.out:main.work:entry,
+	    pid$target:a.out:main.deep:entry { @e[probefunc] = count(); }
+	    pid$target:a.out:main.work:return,
+	    pid$target:a.out:main.deep:return { @r[probefunc] = count(); }
+	    END { printa("%s %@d %@d\n", @e, @r); }' -c "$tmp/spin"
+	has "$tmp/out" '^main.work 1648 1648$'
+	has "$tmp/out" '^main.deep 3556 3556$'
+done
 finish

@@ -18,12 +18,22 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/typed-,o0 o2 static dwarf4 split plain debuglink ctf) \
 	$(D)/typedcc \
 	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
+	$(D)/split-stripped $(D)/split-static \
+	$(D)/unwinds $(D)/unwinds-stripped \
 	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms $(D)/throws \
 	$(D)/tree-static $(D)/trapmask-static \
 	$(D)/contend-static $(D)/locks-static \
 	$(if $(shell command -v musl-gcc),$(D)/trapmask-musl \
 	$(addprefix $(D)/,contend-musl contend-musl-static locks-musl \
 	locks-musl-static deadlock-musl))
+
+# Who returns, told without dtrap's exits: t/oracle/compare.
+ORACLE := $(B)/oracle/returns
+E2E += $(ORACLE)
+
+$(ORACLE): t/oracle/returns.c $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
 # Targets of t/torture.
 TORTURED := $(patsubst t/torture/%.c,$(D)/%,$(wildcard t/torture/*.c))
@@ -216,6 +226,21 @@ $(D)/usdtforms: t/e2e/src/usdtforms.S
 $(D)/rets: t/e2e/src/rets.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	$(E2E_CC) -foptimize-sibling-calls -fno-inline -o $@ $<
+
+$(D)/unwinds: t/e2e/src/unwinds.cc
+	@mkdir -p $(@D)
+	$(CXX) -O2 -Wall -Wextra -o $@ $<
+$(D)/unwinds-stripped: t/e2e/src/unwinds.cc
+	@mkdir -p $(@D)
+	$(CXX) -O2 -Wall -Wextra -rdynamic -s -o $@ $<
+
+# Only exported functions have names.
+$(D)/split-stripped: t/e2e/src/split.c
+	@mkdir -p $(@D)
+	$(E2E_CC) -rdynamic -s -o $@ $<
+$(D)/split-static: t/e2e/src/split.c
+	@mkdir -p $(@D)
+	$(E2E_CC) -static -o $@ $<
 
 SHAPE := t/e2e/src/shape.c t/e2e/src/trigger.h
 $(D)/shape-pie: $(SHAPE)

@@ -35,6 +35,7 @@ look_around(struct object *o, uint64_t addr)
 {
 	uint64_t start, end;
 	uint8_t code[16];
+	const struct fde *fdes;
 	const struct sym *s = object_func_at(o, addr);
 
 	if (s != NULL && addr - s->addr >= s->size)
@@ -42,8 +43,11 @@ look_around(struct object *o, uint64_t addr)
 	if (object_fde_range(o, addr, &start, &end) == 0 &&
 	    (addr < start || addr >= end))
 		abort();
+	size_t n = object_fdes(o, &fdes);
+	if (n > 0)
+		object_landing_pads(o, &fdes[addr % n], ignore_slot, &end);
 	object_read(o, addr, code, sizeof(code));
-	cfi_row(o, addr);
+	object_frame(o, addr);
 	gosym_frame(o, addr, &start);
 	go_func(o, addr, "f.abi0");
 	object_data_at(o, addr);

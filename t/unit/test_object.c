@@ -226,6 +226,67 @@ START_TEST(object_stripped_knows_its_dynamic_symbols)
 }
 END_TEST
 
+static void
+note_pad(void *ctx, uint64_t pad)
+{
+	*(uint64_t *)ctx = pad;
+}
+
+/* A destructor in C: the unwinder runs it. */
+START_TEST(object_knows_landing_pads)
+{
+	static const char text[] =
+	    "void work(int *); void tidy(int *p) { *p = 0; }\n"
+	    "int none(int n) { return n + 1; }\n"
+	    "int tidied(int n) {\n"
+	    "  __attribute__((cleanup(tidy))) int k = n;\n"
+	    "  work(&k); return n; }\n";
+	const struct sym *none, *tidied;
+	const struct fde *fdes;
+	struct object *o;
+
+	fixture_cc("libpads.so", text, "-O2 -shared -fPIC -fexceptions");
+	o = open_object(fixture_path("libpads.so"));
+	none = object_sym(o, "none");
+	tidied = object_sym(o, "tidied");
+	size_t n = object_fdes(o, &fdes), found = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t pad = 0;
+		object_landing_pads(o, &fdes[i], note_pad, &pad);
+		if (fdes[i].start == none->addr)
+			ck_assert_uint_eq(pad, 0);
+		if (fdes[i].start != tidied->addr)
+			continue;
+		ck_assert(object_is_text(o, pad));
+		ck_assert_uint_ne(pad, tidied->addr);
+		found++;
+	}
+	ck_assert_uint_eq(found, 1);
+	ck_assert_int_eq(object_frame(o, none->addr), FRAME_BARE);
+	ck_assert_int_eq(
+	    object_frame(o, tidied->addr + tidied->size - 1), FRAME_LAID);
+	ck_assert_int_eq(object_frame(o, 1), FRAME_UNKNOWN);
+	object_put(o);
+}
+END_TEST
+
+START_TEST(names_of_pieces)
+{
+	ck_assert(sym_is_piece("f.cold"));
+	ck_assert(sym_is_piece("f.cold.0"));
+	ck_assert(sym_is_piece("f.constprop.0.cold"));
+	ck_assert(sym_is_piece("f.part.12.cold.345"));
+	ck_assert(sym_is_piece("f.warm"));
+	ck_assert(sym_is_piece("f.__part.3"));
+	ck_assert(!sym_is_piece("f.part.0"));
+	ck_assert(!sym_is_piece("f.cold."));
+	ck_assert(!sym_is_piece("f.colder"));
+	ck_assert(!sym_is_piece("f.cold.isra"));
+	ck_assert(!sym_is_piece(".cold"));
+	ck_assert(!sym_is_piece("cold"));
+}
+END_TEST
+
 /* Without section headers the dynamic section has to do. */
 START_TEST(object_without_sections_has_dynamic_symbols)
 {
@@ -706,6 +767,8 @@ main(void)
 	tcase_add_test(tc, object_says_what_a_person_would);
 	tcase_add_test(tc, object_strips_versions);
 	tcase_add_test(tc, object_stripped_knows_its_dynamic_symbols);
+	tcase_add_test(tc, object_knows_landing_pads);
+	tcase_add_test(tc, names_of_pieces);
 	tcase_add_test(tc, object_without_sections_has_dynamic_symbols);
 	tcase_add_test(tc, object_finds_its_debug_file_by_link);
 	tcase_add_test(tc, object_refuses_another_build_s_debug_file);

@@ -840,28 +840,37 @@ START_TEST(ways_out_of_slots)
 }
 END_TEST
 
-START_TEST(branches_that_leave)
+START_TEST(where_branches_go)
 {
 	struct uregs regs = { 0 };
+
+	uint64_t to, word = TEXT + 0x999;
 
 	/* je +0x100 */
 	text(TEXT, "\x0f\x84\x00\x01\x00\x00", 6);
 	struct tracepoint *tp = get(TEXT);
-	ck_assert(!resume_branch_leaves(tp, &regs, TEXT, 0x20));
+	ck_assert(!resume_branch_goes(tab, tp, &regs, &to));
 	regs.r[UREG_RFLAGS] = RFLAGS_ZF;
-	ck_assert(resume_branch_leaves(tp, &regs, TEXT, 0x20));
-	ck_assert(!resume_branch_leaves(tp, &regs, TEXT, 0x200));
-	ck_assert(!resume_branch_leaves(tp, &regs, TEXT, 0x107));
-	ck_assert(resume_branch_leaves(tp, &regs, TEXT, 0x106));
-	/* jmp rax; ret is no branch */
+	ck_assert(resume_branch_goes(tab, tp, &regs, &to));
+	ck_assert_uint_eq(to, TEXT + 0x106);
+	/* jmp rax */
 	text(TEXT + 0x20, "\xff\xe0", 2);
-	tp = get(TEXT + 0x20);
 	regs.r[UREG_RAX] = TEXT - 1;
-	ck_assert(resume_branch_leaves(tp, &regs, TEXT, 0x100));
-	regs.r[UREG_RAX] = TEXT;
-	ck_assert(!resume_branch_leaves(tp, &regs, TEXT, 0x100));
+	ck_assert(resume_branch_goes(tab, get(TEXT + 0x20), &regs, &to));
+	ck_assert_uint_eq(to, TEXT - 1);
+	/* jmp [rax + rcx * 8 + 16]; memory that cannot be read */
+	text(TEXT + 0x40, "\xff\x64\xc8\x10", 4);
+	tp = get(TEXT + 0x40);
+	memcpy(fake_target_at(&ft, TEXT + 0xa0), &word, 8);
+	regs.r[UREG_RAX] = TEXT + 0x80;
+	regs.r[UREG_RCX] = 2;
+	ck_assert(resume_branch_goes(tab, tp, &regs, &to));
+	ck_assert_uint_eq(to, word);
+	regs.r[UREG_RAX] = 0;
+	ck_assert(!resume_branch_goes(tab, tp, &regs, &to));
+	/* ret is no branch */
 	text(TEXT + 0x30, "\xc3", 1);
-	ck_assert(!resume_branch_leaves(get(TEXT + 0x30), &regs, TEXT, 0x100));
+	ck_assert(!resume_branch_goes(tab, get(TEXT + 0x30), &regs, &to));
 }
 END_TEST
 
@@ -946,7 +955,7 @@ main(void)
 	tcase_add_test(t, plans_are_the_cheapest);
 	tcase_add_test(t, slots_have_the_bytes_they_should);
 	tcase_add_test(t, ways_out_of_slots);
-	tcase_add_test(t, branches_that_leave);
+	tcase_add_test(t, where_branches_go);
 	tcase_add_test(t, slots_are_used_again);
 	tcase_add_test(t, memory_that_runs_out_at_any_time);
 	suite_add_tcase(s, t);

@@ -8,7 +8,7 @@
  * tracepoints when the probe is enabled.
  *
  * No return address is ever rewritten: a return probe has a tracepoint on each
- * `ret' and on each jump that leaves the function.
+ * `ret' and on each jump that leaves the function, or may (disasm/body.h).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -27,8 +27,10 @@
 void
 pid_request_fini(struct pid_request *r)
 {
+	vec_fini(&r->entries);
 	vec_fini(&r->exits);
 	vec_fini(&r->insns);
+	vec_fini(&r->ranges);
 }
 
 /* A number in hexadecimal and nothing else. */
@@ -320,6 +322,7 @@ const struct provider prov_pid = {
 	.module_matches = places_module_matches,
 	.function_matches = pid_function_matches,
 	.means = pid_source_means,
+	.note = pid_note,
 	.sites = pid_sites,
 	.sense = pid_sense,
 	.typed = pid_typed,

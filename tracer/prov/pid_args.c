@@ -79,7 +79,7 @@ inside_args(enum go_calls go, struct argloc *args)
 
 /* arg0 is the offset, the others are the results; how many there are. */
 static uint32_t
-return_args(enum go_calls go, uint32_t offset, struct argloc *args)
+return_args(enum go_calls go, int64_t offset, struct argloc *args)
 {
 	args[0] =
 	    (struct argloc){ .kind = ARGLOC_CONST, .size = 8, .disp = offset };
@@ -99,7 +99,7 @@ return_args(enum go_calls go, uint32_t offset, struct argloc *args)
 }
 
 uint32_t
-pid_args(const struct probe *p, const struct pid_place *pl, uint32_t offset,
+pid_args(const struct probe *p, const struct pid_place *pl, int64_t offset,
     struct argloc *args)
 {
 	const struct pid_probe *pp = p->data;

@@ -17,15 +17,34 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
     const struct pid_place *pl, const struct pid_site *s)
 {
 	const struct pid_probe *pp = p->data;
-	uint64_t addr = pl->place.addr + s->offset;
+	uint64_t addr = pl->place.addr + (uint64_t)s->offset;
 	struct argloc args[PID_ARGS];
 	uint32_t n = pid_args(p, pl, s->offset, args);
+	const struct site_choice returns = {
+		.when = s->when,
+		.doors = s->doors,
+		.ranges = s->when == SITE_OUTSIDE ? pl->ranges : NULL,
+		.nranges = s->when == SITE_OUTSIDE ? pl->nranges : 0,
+	};
 
-	if (pp->kind == PID_RETURN)
-		site_add(st, sp, addr, p, args, n, pl->place.addr,
-		    s->conditional ? pl->size : 0);
-	else
-		site_add(st, sp, addr, p, args, n, 0, 0);
+	switch (pp->kind) {
+	case PID_ENTRY:
+		if (s->when == SITE_LOOP)
+			site_add_jump(st, sp, addr, p, SITE_LOOP);
+		else
+			site_add_choosy(st, sp, addr, p, args, n,
+			    &(struct site_choice){ .when = s->when });
+		break;
+	case PID_OFFSET:
+	case PID_LINE:
+	case PID_INLINE: site_add(st, sp, addr, p, args, n); break;
+	case PID_RETURN:
+		if (s->when == SITE_DOOR)
+			site_add_jump(st, sp, addr, p, SITE_DOOR);
+		else
+			site_add_choosy(st, sp, addr, p, args, n, &returns);
+		break;
+	}
 }
 
 /* Watch the resolver of an IFUNC at its returns. */
@@ -42,8 +61,10 @@ enable_pending(struct state *st, struct proc *p, const struct pid_place *pl)
 
 	pid_walk(&r);
 	vec_foreach(s, &r.exits) {
-		struct tracepoint *tp =
-		    site_tracepoint(st, p->space, r.start + s->offset, &why);
+		if (s->when == SITE_OUTSIDE || s->when == SITE_DOOR)
+			continue;
+		struct tracepoint *tp = site_tracepoint(
+		    st, p->space, r.start + (uint64_t)s->offset, &why);
 		if (tp != NULL)
 			((struct tp_user *)tp->user)->ifunc = true;
 	}
@@ -72,6 +93,28 @@ pid_enable(struct state *st, struct probe *p)
 	places_enable(st, p, enable_place);
 }
 
+const char *
+pid_note(const struct probe *p)
+{
+	const struct pid_probe *pp = p->data;
+	bool cut = false;
+
+	for (const struct place *pl = pp->places.first; pl != NULL;
+	     pl = pl->next)
+		cut |= ((const struct pid_place *)pl)->cut;
+	if (!cut)
+		return NULL;
+	switch (pp->kind) {
+	case PID_ENTRY:
+		return "Its code could not be decoded to the end: if that has "
+		       "a loop to the begin, each turn is an entry.";
+	case PID_RETURN:
+		return "Its code could not be decoded to the end: a return "
+		       "there is not seen.";
+	default: return NULL;
+	}
+}
+
 void
 pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 {
@@ -81,7 +124,10 @@ pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 	     pl = pl->next) {
 		const struct pid_place *at = (const struct pid_place *)pl;
 		for (uint32_t i = 0; i < at->nsites; i++)
-			each(ctx, pl->load, pl->addr + at->sites[i].offset);
+			if (at->sites[i].when != SITE_LOOP &&
+			    at->sites[i].when != SITE_DOOR)
+				each(ctx, pl->load,
+				    pl->addr + (uint64_t)at->sites[i].offset);
 	}
 }
 

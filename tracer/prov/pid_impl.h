@@ -14,6 +14,7 @@
 #include "dlang/base/hash.h"
 #include "dlang/base/vec.h"
 #include "tracer/prov/places.h"
+#include "tracer/prov/site.h"
 
 struct argloc;
 struct diags;
@@ -27,20 +28,27 @@ struct state;
 struct sym;
 struct typed_args;
 
-/* One site of a place: offset in the function. */
+/* One site of a place: its distance from the begin of the function, which is
+ * negative where a piece of it lies before. */
 struct pid_site {
-	uint32_t offset;
-	bool conditional; /* leaves only when the jump is taken */
+	int64_t offset;
+	enum site_when when;
+	bool doors; /* struct site */
 };
 
 /* One function that the probe stands for. */
 struct pid_place {
 	struct place place; /* first; at the start of the function */
 	uint64_t size;
+	bool cut;                  /* not all of its code could be decoded */
 	const struct sym *pending; /* IFUNC not resolved yet: start and size are
 				    * its resolver's */
+	uint32_t nranges;
+	struct site_range *ranges; /* of a function that is left by jumps whose
+				    * destination is not known before */
 	uint32_t nsites;
-	struct pid_site sites[];
+	struct pid_site sites[]; /* those with SITE_LOOP and SITE_DOOR are
+				   * not the probe's */
 };
 
 enum pid_kind { PID_ENTRY, PID_RETURN, PID_OFFSET, PID_LINE, PID_INLINE };
@@ -83,8 +91,11 @@ struct pid_request {
 	struct hash seen; /* functions published for it, by address */
 	bool aside;       /* see struct pid_probe */
 	bool pending;     /* sym is an IFUNC, start its resolver */
+	bool cut;         /* not all of its code can be decoded */
+	VEC(struct pid_site) entries; /* the begin, and loops to it */
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
+	VEC(struct site_range) ranges; /* of an exit with SITE_OUTSIDE */
 	struct pid_source source;
 	uint64_t functions;         /* that matched */
 	uint64_t loads;             /* that matched */
@@ -105,8 +116,9 @@ void pid_publish_offset(struct pid_request *r, const char *name);
 void pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
     const struct pid_site *sites, size_t nsites);
 
-/* Decode the function as it stands in memory, without our own int3: exits,
- * insns and found_offset.  Returns 0 or a negative errno. */
+/* Decode the function as it stands in memory, without our own int3: entries,
+ * exits and ranges, insns and found_offset, as far as they are asked for.
+ * Returns 0 or a negative errno. */
 int pid_walk(struct pid_request *r);
 
 /* The size of the function at r->start, which no symbol need name.  Its object
@@ -153,6 +165,7 @@ void pid_request_fini(struct pid_request *r);
 /* ---- pid_enable.c ---- */
 
 void pid_enable(struct state *st, struct probe *p);
+const char *pid_note(const struct probe *p);
 void pid_sites(const struct probe *p, probe_site_fn each, void *ctx);
 
 /* ---- pid_args.c ---- */
@@ -161,7 +174,7 @@ void pid_sites(const struct probe *p, probe_site_fn each, void *ctx);
  * which has room for PID_ARGS; how many there are. */
 #define PID_ARGS 10
 uint32_t pid_args(const struct probe *p, const struct pid_place *pl,
-    uint32_t offset, struct argloc *args);
+    int64_t offset, struct argloc *args);
 
 /* ---- pid_typed.c ---- */
 

@@ -8,7 +8,9 @@
 
 #include "disasm/func.h"
 #include "dlang/base/glob.h"
+#include "dlang/base/log.h"
 #include "symbols/addrspace.h"
+#include "tracer/bodies.h"
 #include "tracer/probe.h"
 #include "tracer/proc.h"
 #include "tracer/prov/pid_impl.h"
@@ -40,6 +42,32 @@ add_alias(struct pid_probe *pp, const char *name)
 	*vec_push(&pp->aliases) = mem_strdup(name);
 }
 
+/* In one piece of memory: places are freed without being asked. */
+static struct place *
+place_make(const struct pid_request *r, enum pid_kind kind, uint32_t space,
+    const struct pid_site *sites, size_t nsites)
+{
+	size_t nranges = kind == PID_RETURN ? r->ranges.len : 0;
+	size_t room = nsites * sizeof(*sites);
+	struct pid_place *pl =
+	    mem_zalloc(sizeof(*pl) + room + nranges * sizeof(pl->ranges[0]));
+
+	pl->place =
+	    (struct place){ .space = space, .addr = r->start, .load = r->load };
+	pl->size = r->size;
+	pl->cut = r->cut;
+	pl->pending = r->pending ? r->sym : NULL;
+	pl->nsites = (uint32_t)nsites;
+	if (nsites > 0)
+		memcpy(pl->sites, sites, room);
+	pl->nranges = (uint32_t)nranges;
+	pl->ranges = (struct site_range *)(pl->sites + nsites);
+	if (nranges > 0)
+		memcpy(
+		    pl->ranges, r->ranges.at, nranges * sizeof(pl->ranges[0]));
+	return &pl->place;
+}
+
 void
 pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
     const struct pid_site *sites, size_t nsites)
@@ -67,19 +95,8 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 		add_alias(pp, r->pd->func);
 	uint32_t space = addrspace_id(r->proc->space->as);
 	struct place **at = places_find(&pp->places, space, r->start);
-	if (*at == NULL) {
-		struct pid_place *pl =
-		    mem_zalloc(sizeof(*pl) + nsites * sizeof(pl->sites[0]));
-		pl->place = (struct place){
-			.space = space, .addr = r->start, .load = r->load
-		};
-		pl->size = r->size;
-		pl->pending = r->pending ? r->sym : NULL;
-		pl->nsites = (uint32_t)nsites;
-		if (nsites > 0)
-			memcpy(pl->sites, sites, nsites * sizeof(pl->sites[0]));
-		*at = &pl->place;
-	}
+	if (*at == NULL)
+		*at = place_make(r, kind, space, sites, nsites);
 	/* It was enabled before: another place, or its object came back. */
 	if (p->image_ref != 0)
 		prov_pid.enable(r->st, p);
@@ -89,25 +106,18 @@ static int
 each_insn(void *ctx, const struct func_insn *in)
 {
 	struct pid_request *r = ctx;
-	struct pid_site s = { .offset = (uint32_t)in->offset };
+	struct pid_site s = { .offset = (int64_t)in->offset };
 
 	if (r->offsets || in->offset == r->offset)
 		*vec_push(&r->insns) = s;
 	r->found_offset |= in->offset == r->offset;
-	if (!r->ret || in->exit == FUNC_STAYS)
-		return 0;
-	s.conditional = in->exit == FUNC_TAIL_JCC;
-	*vec_push(&r->exits) = s;
 	return 0;
 }
 
-/* Nobody's function is larger; a symbol that says so lies. */
-#define MAX_FUNC (16U << 20)
-
-int
-pid_walk(struct pid_request *r)
+static int
+walk_insns(struct pid_request *r)
 {
-	if (r->size > MAX_FUNC)
+	if (r->size > BODY_MOST)
 		return -EFBIG;
 	uint8_t *code = mem_alloc(r->size);
 	int error = reader_read(&r->proc->space->text, r->start, code, r->size);
@@ -117,26 +127,94 @@ pid_walk(struct pid_request *r)
 	return error;
 }
 
+/* Where it is entered, and left. */
+static void
+note_body(struct pid_request *r, const struct body *b)
+{
+	static const enum site_when whens[] = {
+		[BODY_ALWAYS] = SITE_ALWAYS,
+		[BODY_TAKEN] = SITE_TAKEN,
+		[BODY_OUTSIDE] = SITE_OUTSIDE,
+	};
+	size_t outside = 0;
+
+	vec_foreach(at, &b->loops)
+		*vec_push(&r->entries) =
+		    (struct pid_site){ (int64_t)(*at - r->start), SITE_LOOP,
+			    false };
+	if (b->loops.len > 0)
+		r->entries.at[0].when = SITE_ENTRY;
+	vec_foreach(x, &b->exits) {
+		*vec_push(&r->exits) =
+		    (struct pid_site){ (int64_t)(x->addr - r->start),
+			    whens[x->when], b->doors.len > 0 };
+		outside += x->when == BODY_OUTSIDE;
+	}
+	vec_foreach(at, &b->doors)
+		*vec_push(&r->exits) =
+		    (struct pid_site){ (int64_t)(*at - r->start), SITE_DOOR,
+			    false };
+	if (outside > 0)
+		vec_foreach(range, &b->ranges)
+			*vec_push(&r->ranges) =
+			    (struct site_range){ range->start, range->end };
+	LOG("pid",
+	    "%s: %zu ranges, %zu exits, of which %zu are told when they are "
+	    "come to, %zu loops to the begin",
+	    r->sym->name, b->ranges.len, b->exits.len, outside, b->loops.len);
+}
+
+static int
+walk_body(struct pid_request *r)
+{
+	const struct load *l = addrspace_load_at(r->proc->space->as, r->start);
+	struct body b;
+
+	*vec_push(&r->entries) = (struct pid_site){ 0, SITE_ALWAYS, false };
+	if (l == NULL)
+		return -EAGAIN;
+	int error = bodies_find(r->st, &r->proc->space->text, l, r->start,
+	    r->start + r->size, r->ret, &b);
+	r->cut = error != 0 || b.cut;
+	if (error == 0)
+		note_body(r, &b);
+	body_fini(&b);
+	return error;
+}
+
+int
+pid_walk(struct pid_request *r)
+{
+	int error = 0;
+
+	vec_clear(&r->entries);
+	vec_clear(&r->exits);
+	vec_clear(&r->insns);
+	vec_clear(&r->ranges);
+	if (r->entry || r->ret)
+		error = walk_body(r);
+	if (error == 0 && (r->offsets || r->offset != UINT64_MAX))
+		error = walk_insns(r);
+	return error;
+}
+
 void
 pid_publish_function(struct pid_request *r)
 {
 	char name[32];
+	int error = pid_walk(r);
 
-	vec_clear(&r->exits);
-	vec_clear(&r->insns);
-	if (r->entry) {
-		struct pid_site first = { 0 };
-		pid_add_place(r, PID_ENTRY, "entry", &first, 1);
-	}
-	if (!r->ret && !r->offsets && r->offset == UINT64_MAX)
-		return;
-	if (pid_walk(r) != 0)
+	if (r->entry)
+		pid_add_place(
+		    r, PID_ENTRY, "entry", r->entries.at, r->entries.len);
+	if (error != 0)
 		return;
 	if (r->ret)
 		pid_add_place(
 		    r, PID_RETURN, "return", r->exits.at, r->exits.len);
 	vec_foreach(s, &r->insns) {
-		snprintf(name, sizeof(name), "%x", s->offset);
+		snprintf(
+		    name, sizeof(name), "%llx", (unsigned long long)s->offset);
 		if (r->offset == UINT64_MAX && !glob_match(r->pd->name, name))
 			continue;
 		pid_add_place(r, PID_OFFSET, name, s, 1);

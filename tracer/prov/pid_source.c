@@ -231,12 +231,13 @@ is_instruction(const struct pid_request *r, uint64_t addr)
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (r->start + r->insns.at[mid].offset < addr)
+		if (r->start + (uint64_t)r->insns.at[mid].offset < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < r->insns.len && r->start + r->insns.at[lo].offset == addr;
+	return lo < r->insns.len &&
+	    r->start + (uint64_t)r->insns.at[lo].offset == addr;
 }
 
 static void

@@ -12,6 +12,7 @@
 
 #include "dlang/base/glob.h"
 #include "symbols/addrspace.h"
+#include "tracer/bodies.h"
 #include "tracer/probe.h"
 #include "tracer/prov/pid_impl.h"
 #include "tracer/state.h"
@@ -104,6 +105,16 @@ note_symless(struct pid_request *r)
 		r->symless = r->load;
 }
 
+/* What compilers have put elsewhere of a function has an unwind entry, too. */
+static bool
+is_part(const struct pid_request *r, const struct sym *s)
+{
+	uint64_t start;
+
+	return bodies_owner(r->st, r->load->object, s->addr, &start) == 0 &&
+	    start != s->addr;
+}
+
 void
 pid_publish_unnamed(struct pid_request *r)
 {
@@ -121,7 +132,8 @@ pid_publish_unnamed(struct pid_request *r)
 	r->aside = names > 0;
 	size_t n = object_unnamed(r->load->object, &syms);
 	for (size_t i = 0; i < n; i++)
-		if (r->globs ? glob_match(func, syms[i].name) :
+		if (r->globs ? glob_match(func, syms[i].name) &&
+			    !is_part(r, &syms[i]) :
 			       strcmp(func, syms[i].name) == 0)
 			publish(r, &syms[i]);
 	r->aside = false;

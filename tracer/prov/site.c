@@ -49,10 +49,61 @@ site_tracepoint(
 	return tp;
 }
 
+/* At the end: sites fire in the order in which they were enabled. */
+static void
+hang_on(struct space *sp, struct tracepoint *tp, const struct site *site)
+{
+	struct tp_user *u = tp->user;
+	struct site *s = mem_zalloc(sizeof(*s));
+	struct site **at = &u->sites;
+
+	*s = *site;
+	sp->probed = true;
+	u->choosy |= s->when != SITE_ALWAYS || s->doors;
+	u->loops |= s->when == SITE_LOOP;
+	u->doors |= s->when == SITE_DOOR;
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = s;
+}
+
+static struct image_site *
+image_site_make(uint32_t ref, const struct site_choice *c)
+{
+	struct image_site *image =
+	    mem_zalloc(sizeof(*image) + c->nranges * sizeof(image->ranges[0]));
+
+	*image = (struct image_site){ ref, 1, c->nranges };
+	for (unsigned i = 0; i < c->nranges; i++)
+		image->ranges[i] = c->ranges[i];
+	return image;
+}
+
 void
 site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
-    const struct argloc *args, uint32_t nargs, uint64_t cond_start,
-    uint64_t cond_size)
+    const struct argloc *args, uint32_t nargs)
+{
+	site_add_choosy(st, sp, addr, p, args, nargs,
+	    &(struct site_choice){ .when = SITE_ALWAYS });
+}
+
+void
+site_add_jump(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, enum site_when when)
+{
+	const char *why = "not enough memory for probes";
+	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
+
+	if (tp == NULL)
+		site_failed(st, p, addr, why);
+	else
+		hang_on(sp, tp, &(struct site){ .probe = p, .when = when });
+}
+
+void
+site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, const struct argloc *args, uint32_t nargs,
+    const struct site_choice *choice)
 {
 	const char *why = "not enough memory for probes";
 	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
@@ -73,30 +124,17 @@ site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
 		tracepoint_put(sp->tab, tp);
 		return;
 	}
-	struct tp_user *u = tp->user;
-	struct image_site *image = mem_zalloc(sizeof(*image));
-	*image = (struct image_site){ .ref = ref, .users = 1 };
-	struct site *s = mem_zalloc(sizeof(*s));
-	*s = (struct site){
-		.probe = p,
-		.image = image,
-		.conditional = cond_size != 0,
-		.start = cond_start,
-		.size = cond_size,
-	};
-	sp->probed = true;
-	u->conditional |= s->conditional;
-	/* At the end: sites fire in the order in which they were enabled. */
-	struct site **at = &u->sites;
-	while (*at != NULL)
-		at = &(*at)->next;
-	*at = s;
+	hang_on(sp, tp,
+	    &(struct site){ .probe = p,
+		.image = image_site_make(ref, choice),
+		.when = choice->when,
+		.doors = choice->doors });
 }
 
 static void
 site_free(struct state *st, struct tracepoint *tp, struct site *s)
 {
-	if (--s->image->users == 0) {
+	if (s->image != NULL && --s->image->users == 0) {
 		if (st->image != NULL)
 			image_remove_site(st->image, s->image->ref, tp->id);
 		mem_free(s->image);
@@ -194,7 +232,8 @@ user_copy(const struct tp_user *from)
 	for (const struct site *s = from->sites; s != NULL; s = s->next) {
 		*at = mem_zalloc(sizeof(**at));
 		**at = *s;
-		s->image->users++;
+		if (s->image != NULL)
+			s->image->users++;
 		at = &(*at)->next;
 	}
 	*at = NULL;

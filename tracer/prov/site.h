@@ -21,32 +21,50 @@ struct span;
 struct state;
 struct tracepoint;
 
+/* A range of a function's code. */
+struct site_range {
+	uint64_t start, end;
+};
+
 /* One struct img_site: of a tracepoint, and of its copies in the processes that
  * were forked since, which have the same number. */
 struct image_site {
 	uint32_t ref;
 	unsigned users;
+	unsigned nranges; /* SITE_OUTSIDE: the function, its begin first */
+	struct site_range ranges[];
+};
+
+/* Who comes to a site fires its probe: */
+enum site_when {
+	SITE_ALWAYS,
+	SITE_TAKEN,   /* when the branch there is taken */
+	SITE_OUTSIDE, /* when it goes out of the function, or to its begin */
+	SITE_ENTRY,   /* unless by a SITE_LOOP of the same probe's function */
+	SITE_LOOP,    /* never: a jump to the begin which is no call */
+	SITE_DOOR,    /* never: a jump of another function into this one */
 };
 
 struct site {
 	struct site *next; /* same tracepoint */
 	struct probe *probe;
-	struct image_site *image;
-	bool conditional; /* fires only when the branch there is taken
-				   * out of [start, start + size) */
-	uint64_t start, size;
+	struct image_site *image; /* NULL: SITE_LOOP, SITE_DOOR */
+	enum site_when when;
+	bool doors; /* not if the thread has come in by a SITE_DOOR */
 };
 
 /* What hangs on tracepoint->user: who wants to know that a thread came by. */
 struct tp_user {
 	struct site *sites;
-	bool conditional; /* some site is */
-	bool linkmap;     /* the run-time linker's rendezvous */
-	bool stop_here;   /* a launched process is awaited here */
-	bool ifunc;       /* an IFUNC's resolver returns here */
-	bool sigwatch;    /* a system call that changes how signals are
+	bool choosy;    /* some site is not SITE_ALWAYS */
+	bool loops;     /* some site is SITE_LOOP */
+	bool doors;     /* some site is SITE_DOOR */
+	bool linkmap;   /* the run-time linker's rendezvous */
+	bool stop_here; /* a launched process is awaited here */
+	bool ifunc;     /* an IFUNC's resolver returns here */
+	bool sigwatch;  /* a system call that changes how signals are
 				   * treated: sigwatch.c */
-	bool plock;       /* a lock function: prov/plock.h */
+	bool plock;     /* a lock function: prov/plock.h */
 };
 
 /*
@@ -54,8 +72,24 @@ struct tp_user {
  * nothing readable) it is noted for -v and nothing fires there.
  */
 void site_add(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, const struct argloc *args, uint32_t nargs);
+
+/* The same for a site that does not always fire; the ranges are those of
+ * SITE_OUTSIDE. */
+struct site_choice {
+	enum site_when when;
+	bool doors; /* struct site */
+	const struct site_range *ranges;
+	unsigned nranges;
+};
+void site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, const struct argloc *args, uint32_t nargs,
-    uint64_t cond_start, uint64_t cond_size);
+    const struct site_choice *choice);
+
+/* A jump that tells of others, a SITE_LOOP or SITE_DOOR: with a tracepoint on
+ * it the SITE_ENTRY of p that it leads to does not fire, or the exits of p. */
+void site_add_jump(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, enum site_when when);
 
 /* Note for -v that p does not fire at addr. */
 void site_failed(

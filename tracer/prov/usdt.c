@@ -468,8 +468,7 @@ enable_place(
 {
 	const struct usdt_place *at = (struct usdt_place *)pl;
 
-	site_add(
-	    st, proc->space, pl->addr, p, at->args, (uint32_t)at->nargs, 0, 0);
+	site_add(st, proc->space, pl->addr, p, at->args, (uint32_t)at->nargs);
 	if (at->semaphore != 0)
 		semaphore_raise(proc->space, at->semaphore);
 	if (at->other_semaphore != 0)

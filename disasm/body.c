@@ -1,0 +1,367 @@
+/*
+ * The body of a function; see body.h.
+ *
+ *	walk a range --jumps out of it, landing pads--> pieces, to be walked
+ *	all walked: each jump is told by where it goes
+ *
+ * An indirect jump stays in the function if more than the return address is on
+ * the stack then, as unwinders are told, or if it goes by a table of addresses
+ * inside.  Which of the others do is seen when they are made.
+ *
+ * Whether a direct jump to the begin is a loop or a call of itself cannot be
+ * told where the stack is bare before and behind it; both go on with the same
+ * return address.  It is a call where it has just taken a frame down.
+ */
+#include "disasm/body.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "disasm/func.h"
+#include "disasm/jumptable.h"
+#include "dlang/uregs.h"
+
+/* A switch has a case for each value of a byte, or so; a longer table need not
+ * be read to its end. */
+#define TABLE_MOST 4096
+
+struct jump {
+	uint64_t addr, target;
+	uint8_t kind; /* enum insn_kind */
+	bool torn;    /* it has just taken a frame down */
+	bool tabled;
+	struct jumptable table;
+};
+
+/* The code of one range. */
+struct code {
+	uint8_t *bytes;
+	uint8_t *begins; /* a bit for each: an instruction begins here */
+};
+
+struct finding {
+	const struct body_world *w;
+	struct body *b;
+	VEC(struct code) codes; /* as b->ranges */
+	VEC(struct jump) jumps;
+	VEC(uint64_t) calls; /* out of the range that they are in */
+	/* While a range is walked: */
+	struct code *code;
+	struct insn seen[2 * JUMPTABLE_WINDOW]; /* the last instructions, at
+						 * least a window */
+	size_t nseen;
+	bool torn;
+};
+
+bool
+body_has(const struct body_range *r, size_t n, uint64_t addr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (addr >= r[i].start && addr < r[i].end)
+			return true;
+	return false;
+}
+
+static bool
+is_inside(const struct body *b, uint64_t addr)
+{
+	return body_has(b->ranges.at, b->ranges.len, addr);
+}
+
+/* ---- one range ---- */
+
+/* Is a frame being taken down?  Until something else is put on the stack or
+ * this run of instructions ends. */
+static bool
+is_torn(const struct insn *in, bool torn)
+{
+	switch (in->kind) {
+	case INSN_POP_REG:
+	case INSN_LEAVE: return true;
+	case INSN_ADD_RSP: return in->imm > 0;
+	case INSN_PUSH_REG:
+	case INSN_CALL:
+	case INSN_CALL_IND:
+	case INSN_JMP:
+	case INSN_JMP_IND:
+	case INSN_RET:
+	case INSN_UD: return false;
+	default: return torn;
+	}
+}
+
+static void
+see(struct finding *f, const struct insn *in)
+{
+	const size_t keep = JUMPTABLE_WINDOW - 1;
+
+	if (f->nseen == ARRAY_SIZE(f->seen)) {
+		memcpy(f->seen, f->seen + f->nseen - keep, keep * sizeof(*in));
+		f->nseen = keep;
+	}
+	f->seen[f->nseen++] = *in;
+}
+
+static void
+note_jump(struct finding *f, const struct insn *in)
+{
+	struct jump j = { .addr = in->addr,
+		.target = in->target,
+		.kind = in->kind,
+		.torn = f->torn };
+
+	if (in->kind == INSN_JMP_IND)
+		j.tabled = jumptable_find(f->seen, f->nseen, &j.table);
+	*vec_push(&f->jumps) = j;
+}
+
+/* Does the last instruction end the unwinder's work?  gcc lets it go on in
+ * another function and on its stack (__builtin_eh_return, which has that one's
+ * stack pointer in rcx). */
+static bool
+is_unwinding(const struct finding *f)
+{
+	size_t i = f->nseen - 1;
+
+	while (i > 0 && f->seen[i - 1].kind == INSN_POP_REG)
+		i--;
+	if (i == 0)
+		return false;
+	const struct insn *in = &f->seen[i - 1];
+	return in->kind == INSN_MOV_REG && in->reg == UREG_RSP &&
+	    in->reg2 == UREG_RCX;
+}
+
+static int
+each_insn(void *ctx, const struct func_insn *fi)
+{
+	struct finding *f = ctx;
+	const struct insn *in = &fi->insn;
+
+	f->code->begins[fi->offset / 8] |= 1U << fi->offset % 8;
+	see(f, in);
+	switch (in->kind) {
+	case INSN_RET:
+		if (!is_unwinding(f))
+			*vec_push(&f->b->exits) =
+			    (struct body_site){ in->addr, BODY_ALWAYS };
+		break;
+	case INSN_JMP_IND:
+		if (is_unwinding(f))
+			break;
+		/* fallthrough */
+	case INSN_JMP:
+	case INSN_JCC:
+	case INSN_LOOP: note_jump(f, in); break;
+	case INSN_CALL: *vec_push(&f->calls) = in->target; break;
+	default: break;
+	}
+	f->torn = is_torn(in, f->torn);
+	return 0;
+}
+
+static int
+walk(struct finding *f, const struct body_range *r)
+{
+	size_t size = r->end - r->start;
+
+	if (r->end <= r->start || size > BODY_MOST)
+		return -EFBIG;
+	struct code c = { .bytes = mem_alloc(size) };
+	int error = reader_read(&f->w->mem, r->start, c.bytes, size);
+	if (error != 0) {
+		mem_free(c.bytes);
+		return error;
+	}
+	c.begins = mem_zalloc(size / 8 + 1);
+	*vec_push(&f->b->ranges) = *r;
+	*vec_push(&f->codes) = c;
+	f->code = &c;
+	f->nseen = 0;
+	f->torn = false;
+	if (func_walk(c.bytes, size, r->start, each_insn, f, NULL) !=
+	    FUNC_COMPLETE)
+		f->b->cut = true;
+	return 0;
+}
+
+/* ---- all ranges ---- */
+
+/* The function goes on at addr, perhaps: then all round it is walked. */
+static void
+consider(void *ctx, uint64_t addr)
+{
+	struct finding *f = ctx;
+	struct body_range r;
+
+	if (is_inside(f->b, addr) || !f->w->piece(f->w->ctx, f->b, addr, &r))
+		return;
+	/* An outlined function, whatever it is called. */
+	vec_foreach(called, &f->calls)
+		if (*called == r.start)
+			return;
+	walk(f, &r);
+}
+
+static void
+find_pieces(struct finding *f)
+{
+	size_t jumps = 0;
+
+	for (size_t i = 0; i < f->b->ranges.len; i++) {
+		struct body_range r = f->b->ranges.at[i];
+
+		for (; jumps < f->jumps.len; jumps++)
+			if (f->jumps.at[jumps].kind != INSN_JMP_IND)
+				consider(f, f->jumps.at[jumps].target);
+		f->w->pads(f->w->ctx, &r, consider, f);
+	}
+}
+
+/* Does an instruction begin at addr, in one of the ranges? */
+static bool
+is_begin(const struct finding *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->codes.len; i++) {
+		const struct body_range *r = &f->b->ranges.at[i];
+		uint64_t at = addr - r->start;
+
+		if (addr >= r->start && addr < r->end)
+			return f->codes.at[i].begins[at / 8] >> at % 8 & 1;
+	}
+	return false;
+}
+
+/* The nth entry of a table.  False where there is none. */
+static bool
+entry(const struct finding *f, const struct jumptable *t, unsigned n,
+    uint64_t *to)
+{
+	int32_t distance;
+
+	if (!t->relative)
+		return reader_read(&f->w->mem, t->addr + 8 * n, to, 8) == 0;
+	if (reader_read(&f->w->mem, t->addr + 4 * n, &distance, 4) != 0)
+		return false;
+	*to = t->addr + (uint64_t)(int64_t)distance;
+	return true;
+}
+
+/* Somebody comes to between what gives the table's address and the jump. */
+static bool
+is_entered(const struct finding *f, const struct jump *j)
+{
+	vec_foreach(other, &f->jumps)
+		if (other->kind != INSN_JMP_IND &&
+		    other->target > j->table.since && other->target <= j->addr)
+			return true;
+	return false;
+}
+
+/*
+ * A table of destinations inside the function: no table of functions has an
+ * address inside one.  How long it is need not be known: where the addresses
+ * inside end, another table begins.
+ */
+static bool
+is_proved(const struct finding *f, const struct jump *j)
+{
+	uint64_t begin = f->b->ranges.at[0].start, to;
+	unsigned n = 0;
+
+	if (!j->tabled || is_entered(f, j))
+		return false;
+	for (; n < TABLE_MOST && entry(f, &j->table, n, &to); n++)
+		if (to == begin || !is_begin(f, to))
+			break;
+	return n > 0;
+}
+
+static void
+tell_indirect(struct finding *f, const struct jump *j)
+{
+	enum body_frame frame = f->w->frame(f->w->ctx, j->addr);
+
+	if ((frame == BODY_FRAME_LAID && !j->torn) || is_proved(f, j))
+		return;
+	*vec_push(&f->b->exits) = (struct body_site){ j->addr, BODY_OUTSIDE };
+}
+
+static void
+tell_direct(struct finding *f, const struct jump *j)
+{
+	struct body *b = f->b;
+	bool begin = j->target == b->ranges.at[0].start;
+
+	if (begin && !j->torn)
+		*vec_push(&b->loops) = j->addr;
+	else if (begin || !is_inside(b, j->target))
+		*vec_push(&b->exits) = (struct body_site){ j->addr,
+			j->kind == INSN_JMP ? BODY_ALWAYS : BODY_TAKEN };
+}
+
+/* ---- other functions ---- */
+
+static int
+each_foreign(void *ctx, const struct func_insn *fi)
+{
+	struct finding *f = ctx;
+	const struct insn *in = &fi->insn;
+
+	if (fi->exit != FUNC_TAIL_JMP && fi->exit != FUNC_TAIL_JCC)
+		return 0;
+	if (in->target != f->b->ranges.at[0].start &&
+	    is_inside(f->b, in->target))
+		*vec_push(&f->b->doors) = in->addr;
+	return 0;
+}
+
+static void
+look_for_doors(void *ctx, const struct body_range *r)
+{
+	struct finding *f = ctx;
+	size_t size = r->end - r->start;
+
+	if (r->end <= r->start || size > BODY_MOST || is_inside(f->b, r->start))
+		return;
+	uint8_t *code = mem_alloc(size);
+	if (reader_read(&f->w->mem, r->start, code, size) == 0)
+		func_walk(code, size, r->start, each_foreign, f, NULL);
+	mem_free(code);
+}
+
+int
+body_find(
+    struct body *b, uint64_t start, uint64_t end, const struct body_world *w)
+{
+	struct finding f = { .w = w, .b = b };
+
+	*b = (struct body){ 0 };
+	int error = walk(&f, &(struct body_range){ start, end });
+	if (error == 0)
+		find_pieces(&f);
+	vec_foreach(j, &f.jumps)
+		if (j->kind != INSN_JMP_IND)
+			tell_direct(&f, j);
+		else if (w->frame != NULL)
+			tell_indirect(&f, j);
+	if (error == 0 && w->frame != NULL && w->others != NULL)
+		w->others(w->ctx, b, look_for_doors, &f);
+	vec_foreach(c, &f.codes) {
+		mem_free(c->bytes);
+		mem_free(c->begins);
+	}
+	vec_fini(&f.codes);
+	vec_fini(&f.jumps);
+	vec_fini(&f.calls);
+	return error;
+}
+
+void
+body_fini(struct body *b)
+{
+	vec_fini(&b->ranges);
+	vec_fini(&b->exits);
+	vec_fini(&b->loops);
+	vec_fini(&b->doors);
+}

@@ -1,0 +1,301 @@
+/*
+ * Pieces of functions; see pieces.h.
+ *
+ * One walk over all code notes who is called, whose address is taken, and who
+ * jumps where; then each range that is no function goes to whom all its jumps
+ * come from.  Pieces jump to pieces: it is gone over again until nothing
+ * changes.
+ *
+ * A function that one other ends in by a jump, and that is not reached
+ * otherwise, differs from a piece by little: functions begin at aligned
+ * addresses, with nothing on the stack but a return address, and do not jump
+ * into the middle of others.  Where it is taken for a piece all the same, the
+ * two are entered and left as one: as many times, and a little later.
+ */
+#include "disasm/pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "disasm/func.h"
+#include "dlang/base/vec.h"
+
+/* Chains of pieces are short. */
+#define PASSES_MOST 8
+
+/* No function is larger. */
+#define RANGE_MOST (16U << 20)
+
+enum {
+	CALLED = 1,
+	HELD = 2,
+	PART = 4, /* it is entered elsewhere than at its begin, or jumps into
+		   * the middle of others: no function */
+};
+
+/* Compilers begin functions at such addresses; what they have put elsewhere
+ * does so by chance only. */
+#define ALIGNED 16
+
+struct edge {
+	uint32_t from, to;
+};
+
+struct sweep {
+	const struct piece_world *w;
+	struct piece_range *r;
+	size_t n;
+	uint8_t *flags; /* of each range */
+	VEC(struct edge) edges;
+	uint32_t from; /* the range that is walked */
+};
+
+size_t
+pieces_at(const struct piece_range *r, size_t n, uint64_t addr)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > 0 && addr < r[lo - 1].end ? lo - 1 : n;
+}
+
+bool
+pieces_is_stub(const struct reader *code, uint64_t addr)
+{
+	uint8_t bytes[INSN_MAX_LEN];
+	struct insn in = { .kind = INSN_ENDBR };
+
+	for (int i = 0; i < 2 && in.kind == INSN_ENDBR; i++, addr += in.len)
+		if (reader_read(code, addr, bytes, sizeof(bytes)) != 0 ||
+		    insn_decode(bytes, sizeof(bytes), addr, &in) != 0)
+			return false;
+	return in.kind == INSN_JMP_IND && in.rip_relative;
+}
+
+/* ---- what code and data say of ranges ---- */
+
+/* The range at addr, if it may be a piece; n otherwise. */
+static size_t
+candidate(const struct sweep *s, uint64_t addr)
+{
+	size_t i = pieces_at(s->r, s->n, addr);
+
+	return i < s->n && !s->r[i].function ? i : s->n;
+}
+
+static void
+note_call(struct sweep *s, uint64_t target)
+{
+	size_t i = candidate(s, target);
+
+	/* A call of what comes next gets its own address; one of its own begin
+	 * is a recursion. */
+	if (i < s->n && (i != s->from || target == s->r[i].start))
+		s->flags[i] |= CALLED;
+}
+
+static void
+note_address(void *ctx, uint64_t addr)
+{
+	struct sweep *s = ctx;
+	size_t i = candidate(s, addr);
+
+	if (i < s->n && s->r[i].start == addr)
+		s->flags[i] |= HELD;
+}
+
+static void
+note_way(void *ctx, uint64_t target)
+{
+	struct sweep *s = ctx;
+	size_t i = candidate(s, target);
+
+	if (i == s->n || i == s->from)
+		return;
+	if (target != s->r[i].start)
+		s->flags[i] |= PART;
+	if (s->edges.len > 0) {
+		struct edge *last = &s->edges.at[s->edges.len - 1];
+		if (last->from == s->from && last->to == i)
+			return;
+	}
+	if (!pieces_is_stub(&s->w->code, target))
+		*vec_push(&s->edges) = (struct edge){ s->from, (uint32_t)i };
+}
+
+/* The range that is walked jumps out of itself. */
+static void
+note_jump(struct sweep *s, uint64_t target)
+{
+	size_t i = pieces_at(s->r, s->n, target);
+
+	if (i < s->n && s->r[i].start != target)
+		s->flags[s->from] |= PART;
+	note_way(s, target);
+}
+
+/* Nobody but the unwinder comes there. */
+static void
+note_pad(void *ctx, uint64_t pad)
+{
+	struct sweep *s = ctx;
+	size_t i = candidate(s, pad);
+
+	if (i < s->n)
+		s->flags[i] |= PART;
+	note_way(s, pad);
+}
+
+/* An address in an instruction: of a lea, or a constant of four bytes at its
+ * end, as programs have that lie in the lowest 2 GiB. */
+static void
+note_operand(struct sweep *s, const struct insn *in)
+{
+	int32_t last;
+
+	if (in->kind == INSN_LEA && in->rip_relative) {
+		note_address(
+		    s, in->addr + in->len + (uint64_t)(int64_t)in->disp);
+	} else if (s->w->fixed && in->len >= 5 && !in->rip_relative) {
+		memcpy(&last, in->bytes + in->len - 4, 4);
+		if (last > 0)
+			note_address(s, (uint64_t)last);
+	}
+}
+
+static int
+each_insn(void *ctx, const struct func_insn *fi)
+{
+	struct sweep *s = ctx;
+	const struct insn *in = &fi->insn;
+
+	switch (in->kind) {
+	case INSN_CALL: note_call(s, in->target); break;
+	case INSN_JMP:
+	case INSN_JCC:
+	case INSN_LOOP:
+		if (fi->exit != FUNC_STAYS)
+			note_jump(s, in->target);
+		break;
+	default: note_operand(s, in); break;
+	}
+	return 0;
+}
+
+static void
+sweep_range(struct sweep *s, const struct piece_range *r)
+{
+	size_t size = r->end - r->start;
+
+	if (r->end <= r->start || size > RANGE_MOST)
+		return;
+	uint8_t *code = mem_alloc(size);
+	if (reader_read(&s->w->code, r->start, code, size) == 0)
+		func_walk(code, size, r->start, each_insn, s, NULL);
+	mem_free(code);
+	s->w->pads(s->w->ctx, r, note_pad, s);
+}
+
+/* ---- owners ---- */
+
+static uint32_t
+root(const struct sweep *s, uint32_t i)
+{
+	while (s->r[i].owner != i)
+		i = s->r[i].owner;
+	return i;
+}
+
+static int
+edge_compare(const void *va, const void *vb)
+{
+	const struct edge *a = va, *b = vb;
+
+	if (a->to != b->to)
+		return a->to < b->to ? -1 : 1;
+	return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static bool
+may_be_piece(const struct sweep *s, uint32_t i)
+{
+	uint64_t start = s->r[i].start;
+
+	if (s->flags[i] & CALLED)
+		return false;
+	if (!(s->flags[i] & HELD) &&
+	    ((s->flags[i] & PART) || start % ALIGNED != 0))
+		return true;
+	return s->w->laid(s->w->ctx, start);
+}
+
+/* Whom do the edges [first, last), all to one range, come from?  That range:
+ * from several, or nobody else. */
+static uint32_t
+owner_of(const struct sweep *s, size_t first, size_t last)
+{
+	uint32_t to = s->edges.at[first].to, owner = to;
+
+	for (size_t i = first; i < last; i++) {
+		uint32_t from = root(s, s->edges.at[i].from);
+
+		if (from == to || from == owner)
+			continue;
+		if (owner != to)
+			return to;
+		owner = from;
+	}
+	return owner;
+}
+
+static bool
+pass(struct sweep *s)
+{
+	bool changed = false;
+	size_t last;
+
+	for (size_t first = 0; first < s->edges.len; first = last) {
+		uint32_t to = s->edges.at[first].to;
+
+		for (last = first;
+		     last < s->edges.len && s->edges.at[last].to == to; last++)
+			;
+		if (s->r[to].owner != to || !may_be_piece(s, to))
+			continue;
+		s->r[to].owner = owner_of(s, first, last);
+		changed |= s->r[to].owner != to;
+	}
+	return changed;
+}
+
+void
+pieces_find(struct piece_range *r, size_t n, const struct piece_world *w)
+{
+	struct sweep s = { .w = w, .r = r, .n = n };
+
+	s.flags = mem_zalloc(n + 1);
+	for (size_t i = 0; i < n; i++)
+		r[i].owner = (uint32_t)i;
+	for (size_t i = 0; i < n; i++) {
+		s.from = (uint32_t)i;
+		sweep_range(&s, &r[i]);
+	}
+	w->held(w->ctx, note_address, &s);
+	if (s.edges.len > 0)
+		qsort(
+		    s.edges.at, s.edges.len, sizeof(*s.edges.at), edge_compare);
+	for (int i = 0; i < PASSES_MOST && pass(&s); i++)
+		;
+	/* To the end of each chain. */
+	for (size_t i = 0; i < n; i++)
+		r[i].owner = root(&s, (uint32_t)i);
+	vec_fini(&s.edges);
+	mem_free(s.flags);
+}

@@ -1,0 +1,484 @@
+/*
+ * disasm: where a function is left, and which ranges are pieces of whom.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disasm/body.h"
+#include "disasm/pieces.h"
+#include "dlang/base/base.h"
+
+/* ---- memory: from 0 on ---- */
+
+static uint8_t memory[0x6000];
+
+static int
+read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	if (addr > sizeof(memory) || sizeof(memory) - addr < len)
+		return -EFAULT;
+	memcpy(buf, memory + addr, len);
+	return 0;
+}
+
+/* Bytes from hex text; returns the address behind them. */
+static uint64_t
+put(uint64_t addr, const char *text)
+{
+	for (const char *p = text; *p != '\0'; p++) {
+		char two[3] = { p[0], p[1], '\0' };
+		if (*p == ' ')
+			continue;
+		memory[addr++] = (uint8_t)strtoul(two, NULL, 16);
+		p++;
+	}
+	return addr;
+}
+
+static void
+put_word(uint64_t addr, uint64_t word)
+{
+	memcpy(memory + addr, &word, 8);
+}
+
+static void
+put_distance(uint64_t table, unsigned n, uint64_t to)
+{
+	int32_t d = (int32_t)(to - table);
+
+	memcpy(memory + table + 4 * n, &d, 4);
+}
+
+static void
+setup(void)
+{
+	memset(memory, 0xcc, sizeof(memory));
+}
+
+/* ---- bodies ---- */
+
+struct known {
+	struct body_range pieces[3];
+	uint64_t pad; /* of the range that begins at 0x1000 */
+	struct body_range other;
+	enum body_frame frame;
+};
+
+static bool
+is_piece(void *ctx, const struct body *b, uint64_t addr, struct body_range *out)
+{
+	const struct known *k = ctx;
+
+	for (size_t i = 0; i < ARRAY_SIZE(k->pieces); i++) {
+		*out = k->pieces[i];
+		if (addr >= out->start && addr < out->end)
+			return true;
+	}
+	return false;
+}
+
+static void
+pads(void *ctx, const struct body_range *r,
+    void (*each)(void *arg, uint64_t pad), void *arg)
+{
+	const struct known *k = ctx;
+
+	if (k->pad != 0 && r->start == 0x1000)
+		each(arg, k->pad);
+}
+
+static void
+others(void *ctx, const struct body *b,
+    void (*each)(void *arg, const struct body_range *r), void *arg)
+{
+	const struct known *k = ctx;
+
+	each(arg, &b->ranges.at[0]);
+	each(arg, &k->other);
+}
+
+static enum body_frame
+frame(void *ctx, uint64_t addr)
+{
+	return ((const struct known *)ctx)->frame;
+}
+
+/* As text: exits with ! always, ? if taken, * if outside; loops with @; doors
+ * with #. */
+static const char *
+body(uint64_t end, struct known *k)
+{
+	static const char marks[] = {
+		[BODY_ALWAYS] = '!', [BODY_TAKEN] = '?', [BODY_OUTSIDE] = '*'
+	};
+	static char text[200];
+	struct body b;
+	size_t n = 0;
+
+	ck_assert_int_eq(body_find(&b, 0x1000, end,
+			     &(struct body_world){ .ctx = k,
+				 .mem = { read_memory, NULL },
+				 .piece = is_piece,
+				 .pads = pads,
+				 .others = others,
+				 .frame = frame }),
+	    0);
+	text[0] = '\0';
+	vec_foreach(x, &b.exits)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%lx%c ",
+		    x->addr, marks[x->when]);
+	vec_foreach(at, &b.loops)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%lx@ ", *at);
+	vec_foreach(at, &b.doors)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%lx# ", *at);
+	body_fini(&b);
+	return text;
+}
+
+START_TEST(pieces_belong_to_a_function)
+{
+	/* js 2000; ret; jmp 3000, which is nobody's */
+	uint64_t end = put(0x1000, "85 ff 0f 88 f8 0f 00 00 c3 e9 f2 1f 00 00");
+	struct known k = { .pieces = { { 0x2000, 0x200d } } };
+
+	/* xor eax, eax; jmp 1008; ret; jz 200c; jmp 2006; ret */
+	ck_assert_uint_eq(
+	    put(0x2000, "31 c0 e9 01 f0 ff ff c3 74 02 eb fa c3"), 0x200d);
+	ck_assert_str_eq(body(end, &k), "1008! 2007! 200c! 1009! ");
+	/* By itself it is somebody else. */
+	k.pieces[0].end = 0;
+	ck_assert_str_eq(body(end, &k), "1008! 1002? 1009! ");
+}
+END_TEST
+
+START_TEST(pieces_that_the_unwinder_enters)
+{
+	/* call 1800; ret */
+	uint64_t end = put(0x1000, "e8 fb 07 00 00 c3");
+	struct known k = { .pieces = { { 0x2800, 0x2806 } }, .pad = 0x2803 };
+
+	put(0x2800, "5b c3 90 0f 0b c3");
+	ck_assert_str_eq(body(end, &k), "1005! 2801! 2805! ");
+}
+END_TEST
+
+START_TEST(what_is_called_is_no_piece)
+{
+	/* call 2000; jmp 2000 */
+	uint64_t end = put(0x1000, "e8 fb 0f 00 00 e9 f6 0f 00 00");
+	struct known k = { .pieces = { { 0x2000, 0x2001 } } };
+
+	put(0x2000, "c3");
+	ck_assert_str_eq(body(end, &k), "1005! ");
+}
+END_TEST
+
+START_TEST(loops_are_no_calls)
+{
+	/* sub edi, 1; jne begin; push rbx; pop rbx; jmp begin; ret */
+	uint64_t end = put(0x1000, "83 ef 01 75 fb 53 5b eb f7 c3");
+	struct known k = { .pad = 0 };
+
+	ck_assert_str_eq(body(end, &k), "1009! 1007! 1003@ ");
+	/* add rsp, 8; jne begin: a call where the frame is gone */
+	end = put(0x1000, "48 83 c4 08 75 fa c3");
+	ck_assert_str_eq(body(end, &k), "1006! 1004? ");
+	/* sub rsp, 8 puts one there */
+	end = put(0x1000, "48 83 ec 08 75 fa c3");
+	ck_assert_str_eq(body(end, &k), "1006! 1004@ ");
+}
+END_TEST
+
+START_TEST(jumps_through_pointers)
+{
+	/* jmp [rdi + 8]; jmp rsi; pop rbx; jmp rax */
+	uint64_t end = put(0x1000, "ff 67 08 ff e6 5b ff e0");
+	struct known k = { .frame = BODY_FRAME_BARE };
+
+	ck_assert_str_eq(body(end, &k), "1000* 1003* 1006* ");
+	k.frame = BODY_FRAME_UNKNOWN;
+	ck_assert_str_eq(body(end, &k), "1000* 1003* 1006* ");
+	/* With more on the stack no call can be made in this place; the last
+	 * has just taken it down, whatever the rules say. */
+	k.frame = BODY_FRAME_LAID;
+	ck_assert_str_eq(body(end, &k), "1006* ");
+}
+END_TEST
+
+START_TEST(jump_tables)
+{
+	struct known k = { .frame = BODY_FRAME_BARE };
+	/* lea rdx, [4000]; movsxd rax, [rdx + rax * 4]; add rax, rdx; jmp */
+	uint64_t end = put(0x1000,
+	    "83 ff 07 77 12 48 8d 15 f4 2f 00 00 89 f8 48 63 04 82 "
+	    "48 01 d0 ff e0 c3");
+
+	put_distance(0x4000, 0, 0x1017);
+	put_distance(0x4000, 1, 0x1000);
+	ck_assert_str_eq(body(end, &k), "1017! ");
+	/* Into the middle of an instruction, to the begin, elsewhere. */
+	put_distance(0x4000, 0, 0x1013);
+	ck_assert_str_eq(body(end, &k), "1017! 1015* ");
+	put_distance(0x4000, 0, 0x1000);
+	ck_assert_str_eq(body(end, &k), "1017! 1015* ");
+	put_distance(0x4000, 0, 0x2000);
+	ck_assert_str_eq(body(end, &k), "1017! 1015* ");
+	/* Another register is added. */
+	put_distance(0x4000, 0, 0x1017);
+	put(0x1012, "48 01 c8");
+	ck_assert_str_eq(body(end, &k), "1017! 1015* ");
+
+	/* jmp [rdi * 8 + 4000] */
+	end = put(0x1000, "89 ff ff 24 fd 00 40 00 00 c3");
+	put_word(0x4000, 0x1009);
+	ck_assert_str_eq(body(end, &k), "1009! ");
+	put_word(0x4000, 0x1009 + 1);
+	ck_assert_str_eq(body(end, &k), "1009! 1002* ");
+
+	/* mov rax, [rdi * 8 + 4000]; jmp rax */
+	end = put(0x1000, "48 8b 04 fd 00 40 00 00 ff e0 c3");
+	put_word(0x4000, 0x100a);
+	ck_assert_str_eq(body(end, &k), "100a! ");
+	/* rax is something else by then. */
+	end = put(0x1000, "48 8b 04 fd 00 40 00 00 48 31 c0 ff e0 c3");
+	put_word(0x4000, 0x100d);
+	ck_assert_str_eq(body(end, &k), "100d! 100b* ");
+
+	/* lea rdx, [4000]; jmp [rdx + rdi * 8]; ret */
+	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa c3");
+	put_word(0x4000, 0x100a);
+	ck_assert_str_eq(body(end, &k), "100a! ");
+	/* Somebody jumps in between, with another rdx. */
+	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa 75 fb c3");
+	ck_assert_str_eq(body(end, &k), "100c! 1007* ");
+}
+END_TEST
+
+START_TEST(doors_of_others)
+{
+	/* xor eax, eax; inc eax; ret */
+	uint64_t end = put(0x1000, "31 c0 ff c0 c3");
+	struct known k = { .other = { 0x1800, 0x1810 } };
+
+	/* jmp 1002; jz 1002; jmp 1000; jmp 1005, which is behind */
+	ck_assert_uint_eq(
+	    put(0x1800, "e9 fd f7 ff ff 0f 84 f7 f7 ff ff e9 f0 f7 ff ff"),
+	    0x1810);
+	ck_assert_str_eq(body(end, &k), "1004! 1800# 1805# ");
+}
+END_TEST
+
+START_TEST(unwinders_do_not_return)
+{
+	/* mov rsp, rcx; pop rcx; jmp rcx; mov rsp, rcx; ret;
+	 * mov rsp, rbp; pop rbp; ret */
+	uint64_t end =
+	    put(0x1000, "48 89 cc 59 ff e1 48 89 cc c3 48 89 ec 5d c3");
+	struct known k = { .frame = BODY_FRAME_BARE };
+
+	ck_assert_str_eq(body(end, &k), "100e! ");
+}
+END_TEST
+
+START_TEST(bodies_that_cannot_be_read)
+{
+	struct body_world w = { .ctx = &(struct known){ .pad = 0 },
+		.mem = { read_memory, NULL },
+		.piece = is_piece,
+		.pads = pads,
+		.frame = frame };
+	struct body b;
+
+	ck_assert_int_eq(
+	    body_find(&b, 0x1000, 0x1000 + BODY_MOST + 1, &w), -EFBIG);
+	body_fini(&b);
+	ck_assert_int_eq(body_find(&b, 0x5ff0, 0x6010, &w), -EFAULT);
+	ck_assert_uint_eq(b.exits.len, 0);
+	body_fini(&b);
+	/* 06 is no instruction */
+	put(0x1000, "c3 06 c3");
+	ck_assert_int_eq(body_find(&b, 0x1000, 0x1003, &w), 0);
+	ck_assert(b.cut);
+	ck_assert_uint_eq(b.exits.len, 1);
+	body_fini(&b);
+}
+END_TEST
+
+/* ---- ranges without a name ---- */
+
+static uint64_t pad_of_first, word, laid;
+
+static void
+range_pads(void *ctx, const struct piece_range *r,
+    void (*each)(void *arg, uint64_t pad), void *arg)
+{
+	if (r->start == 0x1000 && pad_of_first != 0)
+		each(arg, pad_of_first);
+}
+
+static void
+held(void *ctx, void (*each)(void *arg, uint64_t addr), void *arg)
+{
+	each(arg, word);
+}
+
+static bool
+is_laid(void *ctx, uint64_t addr)
+{
+	return addr == laid;
+}
+
+/* Two functions at 1000 and 2000; ranges at 3001 and 4000. */
+static struct piece_range ranges[4];
+
+static void
+owners(void)
+{
+	static const struct piece_range all[] = {
+		{ 0x1000, 0x1040, true, 9 },
+		{ 0x2000, 0x2040, true, 9 },
+		{ 0x3001, 0x3020, false, 9 },
+		{ 0x4000, 0x4020, false, 9 },
+	};
+
+	memcpy(ranges, all, sizeof(ranges));
+	pieces_find(ranges, ARRAY_SIZE(ranges),
+	    &(struct piece_world){ .code = { read_memory, NULL },
+		.fixed = true,
+		.pads = range_pads,
+		.held = held,
+		.laid = is_laid });
+	ck_assert_uint_eq(ranges[0].owner, 0);
+	ck_assert_uint_eq(ranges[1].owner, 1);
+}
+
+static void
+setup_ranges(void)
+{
+	memset(memory, 0x90, sizeof(memory));
+	pad_of_first = word = laid = 0;
+}
+
+START_TEST(owners_are_told_by_jumps)
+{
+	/* jmp 3001; from there jmp 4000 */
+	put(0x1000, "e9 fc 1f 00 00");
+	put(0x3001, "e9 fa 0f 00 00");
+	put(0x4000, "eb 00 e9 fe cf ff ff"); /* back to 1005 */
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 0);
+	ck_assert_uint_eq(ranges[3].owner, 0);
+	/* Of two functions: of none, and so are its own pieces not theirs. */
+	put(0x2000, "e9 fc 0f 00 00");
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+	ck_assert_uint_eq(ranges[3].owner, 2);
+}
+END_TEST
+
+START_TEST(owners_are_told_by_the_unwinder)
+{
+	pad_of_first = 0x4004;
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+	ck_assert_uint_eq(ranges[3].owner, 0);
+}
+END_TEST
+
+START_TEST(functions_are_called_or_held)
+{
+	put(0x1000, "e9 fc 1f 00 00");
+	put(0x2000, "e8 fc 0f 00 00");
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+	/* By itself: a recursion. */
+	put(0x2000, "90 90 90 90 90");
+	put(0x3001, "e8 fb ff ff ff");
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+	put(0x3001, "90 90 90 90 90");
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 0);
+	/* Its address: in data, in a lea, in a constant. */
+	word = 0x3001;
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+	word = 0;
+	put(0x2000, "48 8d 05 fa 0f 00 00");
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+	put(0x2000, "bf 01 30 00 00 90 90");
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+	/* ... but a function has nothing on the stack at its begin. */
+	laid = 0x3001;
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 0);
+}
+END_TEST
+
+START_TEST(aligned_ranges_are_functions)
+{
+	/* jmp 4000 */
+	put(0x1000, "e9 fb 2f 00 00");
+	owners();
+	ck_assert_uint_eq(ranges[3].owner, 3);
+	laid = 0x4000;
+	owners();
+	ck_assert_uint_eq(ranges[3].owner, 0);
+	laid = 0;
+	/* It jumps into the middle of another: 1005 */
+	put(0x4000, "e9 00 d0 ff ff");
+	owners();
+	ck_assert_uint_eq(ranges[3].owner, 0);
+	/* It is jumped into. */
+	put(0x4000, "90 90 90 90 90");
+	put(0x1000, "e9 fc 2f 00 00");
+	owners();
+	ck_assert_uint_eq(ranges[3].owner, 0);
+}
+END_TEST
+
+START_TEST(stubs_of_the_linker_are_nobodys)
+{
+	put(0x1000, "e9 fc 1f 00 00");
+	put(0x3001, "f3 0f 1e fa ff 25 00 10 00 00"); /* jmp [rip + 1000] */
+	owners();
+	ck_assert_uint_eq(ranges[2].owner, 2);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("body");
+	TCase *bodies = tcase_create("bodies"), *owned = tcase_create("owners");
+
+	tcase_add_checked_fixture(bodies, setup, NULL);
+	tcase_add_test(bodies, pieces_belong_to_a_function);
+	tcase_add_test(bodies, pieces_that_the_unwinder_enters);
+	tcase_add_test(bodies, what_is_called_is_no_piece);
+	tcase_add_test(bodies, loops_are_no_calls);
+	tcase_add_test(bodies, jumps_through_pointers);
+	tcase_add_test(bodies, jump_tables);
+	tcase_add_test(bodies, doors_of_others);
+	tcase_add_test(bodies, unwinders_do_not_return);
+	tcase_add_test(bodies, bodies_that_cannot_be_read);
+	suite_add_tcase(s, bodies);
+	tcase_add_checked_fixture(owned, setup_ranges, NULL);
+	tcase_add_test(owned, owners_are_told_by_jumps);
+	tcase_add_test(owned, owners_are_told_by_the_unwinder);
+	tcase_add_test(owned, functions_are_called_or_held);
+	tcase_add_test(owned, aligned_ranges_are_functions);
+	tcase_add_test(owned, stubs_of_the_linker_are_nobodys);
+	suite_add_tcase(s, owned);
+
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
