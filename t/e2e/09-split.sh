@@ -1,6 +1,7 @@
 #!/bin/bash
 # Functions whose code lies in several places, that begin with a loop, and that
 # end in a jump through a pointer: one entry a call, and one return.
+# shellcheck disable=SC2016 # D has variables of its own
 . "${0%/*}/lib.sh"
 # Output in a file of its own, which dtrap appends to.
 traced() {
