@@ -434,7 +434,7 @@ BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby \
-	musl-tools gdb
+	musl-tools gdb golang-go rustc
 TORTURE_PKGS := nginx
 
 deps:

@@ -73,6 +73,24 @@ const char *object_build_id(const struct object *o);
  */
 size_t object_funcs(struct object *o, const struct sym **syms);
 
+/* What a function is called besides its symbol's name. */
+#define FUNC_NAMES_MOST 6
+struct func_names {
+	const char *shown; /* in probefunc and lists */
+	/* What a description may call it: the symbol's name, and others. */
+	const char *all[FUNC_NAMES_MOST + 1];
+};
+
+/*
+ * The names of a function of object_funcs(); NULL where its symbol's name is all
+ * there is to say.  A copy that the compiler made of a function
+ * (size.constprop.0) is also called as the function, and shown so where the
+ * object has but one function of that name.  Loaded when first asked for;
+ * borrowed from the object.
+ */
+const struct func_names *object_func_names(
+    struct object *o, const struct sym *s);
+
 /* The function that covers addr (the file's own address), or NULL; among
  * aliases the one a person would say: global before local, fewest leading
  * underscores, then shortest. */

@@ -5,6 +5,7 @@
  *   elffile.c    the file in memory, headers
  *   object.c     opening, sharing, segments
  *   symtab.c     symbols
+ *   funcname.c   what functions are called
  *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
  *   ehframe.c    ranges of the unwind entries
@@ -54,6 +55,7 @@ struct fde {
 };
 
 struct symtab;
+struct funcnames;
 struct cfi;
 struct dwarf;
 struct dwfuncs;
@@ -72,8 +74,9 @@ struct object {
 	struct segment *segs;
 	size_t seg_count;
 
-	struct symtab *symtab; /* symtab_of() */
-	struct elf_file debug; /* debuglink_of() */
+	struct symtab *symtab;       /* symtab_of() */
+	struct funcnames *funcnames; /* object_func_names() */
+	struct elf_file debug;       /* debuglink_of() */
 	bool debug_tried;
 	struct fde *fdes; /* ehframe_load() */
 	size_t fde_count;
@@ -132,6 +135,7 @@ int object_dynamic(const struct object *o, int64_t tag, uint64_t *value);
 uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
 
 void symtab_destroy(struct symtab *t);
+void funcnames_destroy(struct funcnames *t);
 
 /* The functions that a Go program's own table names, in address order. */
 void gosym_each(const struct object *o,

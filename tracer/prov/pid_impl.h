@@ -59,6 +59,9 @@ struct pid_probe {
 	/* What its function was called by descriptions, besides its name; of
 	 * an inlined one, what the source calls it. */
 	VEC(char *) aliases;
+	/* Of a function that has others than its symbol's: every name that a
+	 * description may call it by, of the table of probes. */
+	VEC(const char *) names;
 };
 
 /* One request while it is being answered. */

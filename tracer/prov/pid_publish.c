@@ -2,6 +2,7 @@
  * The functions that a description of the pid provider means, and the sites in
  * each of them.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,9 @@ pid_function_matches(const struct probe *p, const char *func)
 	if (pp->kind == PID_LINE)
 		return pid_line_matches(p, func);
 	bool globs = pp->kind == PID_INLINE;
+	vec_foreach(name, &pp->names)
+		if (glob_field(func, *name))
+			return true;
 	vec_foreach(alias, &pp->aliases)
 		if (globs ? glob_field(func, *alias) :
 			    strcmp(*alias, func) == 0)
@@ -40,6 +44,14 @@ add_alias(struct pid_probe *pp, const char *name)
 	*vec_push(&pp->aliases) = mem_strdup(name);
 }
 
+/* What else descriptions may call the function. */
+static void
+add_names(struct probes *t, struct pid_probe *pp, const struct func_names *n)
+{
+	for (unsigned i = 0; n != NULL && n->all[i] != NULL; i++)
+		*vec_push(&pp->names) = intern(&t->names, n->all[i]);
+}
+
 void
 pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
     const struct pid_site *sites, size_t nsites)
@@ -50,13 +62,17 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 	if (nsites == 0 && !r->pending)
 		return;
 	snprintf(prov, sizeof(prov), "pid%d", r->proc->family);
-	struct probe *p = probe_add(&r->st->probes, &prov_pid, prov,
-	    r->load->module, r->sym->name, name, &fresh);
+	const struct func_names *names =
+	    object_func_names(r->load->object, r->sym);
+	struct probe *p =
+	    probe_add(&r->st->probes, &prov_pid, prov, r->load->module,
+		names != NULL ? names->shown : r->sym->name, name, &fresh);
 	if (fresh) {
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
 		pp->kind = kind;
 		pp->places.family = r->proc->family;
 		p->data = pp;
+		add_names(&r->st->probes, pp, names);
 	}
 	struct pid_probe *pp = p->data;
 	if (r->alias != NULL)
@@ -196,12 +212,28 @@ publish_pending(struct pid_request *r)
 	r->pending = false;
 }
 
-/* Names that a glob does not mean: parts of functions and start-up code. */
+/* Is it NAME.cold, NAME.cold.N or NAME.warm, a part of function NAME? */
 static bool
-hidden_from_globs(const char *name)
+is_part(const char *name)
 {
-	return strpbrk(name, "@.") != NULL || strcmp(name, "_init") == 0 ||
-	    strcmp(name, "_fini") == 0;
+	size_t len = strlen(name), digits = len;
+
+	while (digits > 0 && isdigit((unsigned char)name[digits - 1]))
+		digits--;
+	if (digits < len && digits > 0 && name[digits - 1] == '.')
+		len = digits - 1;
+	return len > 5 &&
+	    (strncmp(name + len - 5, ".cold", 5) == 0 ||
+		strncmp(name + len - 5, ".warm", 5) == 0);
+}
+
+/* Names that a glob does not mean: parts of functions and start-up code.  In Go
+ * a dot stands between package and function. */
+static bool
+hidden_from_globs(const struct object *o, const char *name)
+{
+	return (is_part(name) && !object_is_go(o)) ||
+	    strcmp(name, "_init") == 0 || strcmp(name, "_fini") == 0;
 }
 
 static bool
@@ -211,9 +243,15 @@ symbol_matches(const struct pid_request *r, const struct sym *s)
 
 	if (s->size == 0 || !object_is_text(r->load->object, s->addr))
 		return false;
-	if (r->globs)
-		return glob_match(func, s->name) && !hidden_from_globs(s->name);
-	return strcmp(func, s->name) == 0;
+	if (r->globs && hidden_from_globs(r->load->object, s->name))
+		return false;
+	const struct func_names *names = object_func_names(r->load->object, s);
+	if (names == NULL)
+		return glob_field(func, s->name);
+	for (unsigned i = 0; names->all[i] != NULL; i++)
+		if (glob_field(func, names->all[i]))
+			return true;
+	return false;
 }
 
 /* A glob means each function once, by the best of its names that match; who
