@@ -58,4 +58,30 @@ functions 'main.*' "$tmp/main"
 same "those of main" "$tmp/nm-main" "$tmp/main"
 has "$tmp/main" '^main\.\(\*T\)\.Meth$'
 has "$tmp/main" '^main\.main\.func1$'
+
+# shellcheck disable=SC2016
+{
+# Methods, as Go writes them; of a name with brackets, these are escaped, or it is
+# what it says.  A comma has to be in quotes.
+while IFS='|' read -r field want; do
+	functions "$field" "$tmp/got"
+	is "$field" "$(tr '\n' '|' <"$tmp/got")" "$want|"
+done <<'END'
+main.(*T).Meth|main.(*T).Meth
+main.(\*T).Meth|main.(*T).Meth
+"main.(\*T).Meth"|main.(*T).Meth
+main.T.Value|main.T.Value
+"main.pair[go.shape.int_0,go.shape.float64_1]"|main.pair[go.shape.int_0,go.shape.float64_1]
+"main.pair\[go.shape.string_0,*"|main.pair[go.shape.string_0,go.shape.int_1]
+main.main.*|main.main.func1
+END
+
+dt -q -o "$tmp/trace" -n 'pid$target:a.out:main.(*T).Meth:entry,
+	pid$target:a.out:main.T.Value:entry,
+	pid$target:a.out:"main.pair\[*":entry { @[probefunc] = count(); }
+	END { printa("%s %@d\n", @); }' -c "$tmp/names"
+is "status" "$status" 0
+is "counts" "$(grep . "$tmp/trace" | sort | tr '\n' ';')" \
+    'main.(*T).Meth 6;main.T.Value 1;main.pair[go.shape.int_0,go.shape.float64_1] 1;main.pair[go.shape.string_0,go.shape.int_1] 1;'
+}
 finish

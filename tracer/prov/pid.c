@@ -279,7 +279,6 @@ destroy(struct probe *p)
 	vec_foreach(alias, &pp->aliases)
 		mem_free(*alias);
 	vec_fini(&pp->aliases);
-	vec_fini(&pp->names);
 	places_free(&pp->places);
 	mem_free(pp);
 }

@@ -56,12 +56,8 @@ struct pid_source {
 struct pid_probe {
 	struct places places; /* first */
 	enum pid_kind kind;
-	/* What its function was called by descriptions, besides its name; of
-	 * an inlined one, what the source calls it. */
+	/* What its function was called by descriptions, besides its names. */
 	VEC(char *) aliases;
-	/* Of a function that has others than its symbol's: every name that a
-	 * description may call it by, of the table of probes. */
-	VEC(const char *) names;
 };
 
 /* One request while it is being answered. */
@@ -73,7 +69,8 @@ struct pid_request {
 	struct proc *proc;
 	const struct load *load;
 	const struct sym *sym;
-	const char *alias;        /* it is also called so, or NULL */
+	const char *const *also;  /* its other names, if the source tells; or
+				   * NULL */
 	uint64_t start, size;     /* of the function, in memory */
 	uint64_t offset;          /* the one that is named, or UINT64_MAX */
 	bool entry, ret, offsets; /* what the name field means */

@@ -24,13 +24,8 @@ pid_function_matches(const struct probe *p, const char *func)
 		return true;
 	if (pp->kind == PID_LINE)
 		return pid_line_matches(p, func);
-	bool globs = pp->kind == PID_INLINE;
-	vec_foreach(name, &pp->names)
-		if (glob_field(func, *name))
-			return true;
 	vec_foreach(alias, &pp->aliases)
-		if (globs ? glob_field(func, *alias) :
-			    strcmp(*alias, func) == 0)
+		if (strcmp(*alias, func) == 0)
 			return true;
 	return false;
 }
@@ -44,14 +39,6 @@ add_alias(struct pid_probe *pp, const char *name)
 	*vec_push(&pp->aliases) = mem_strdup(name);
 }
 
-/* What else descriptions may call the function. */
-static void
-add_names(struct probes *t, struct pid_probe *pp, const struct func_names *n)
-{
-	for (unsigned i = 0; n != NULL && n->all[i] != NULL; i++)
-		*vec_push(&pp->names) = intern(&t->names, n->all[i]);
-}
-
 void
 pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
     const struct pid_site *sites, size_t nsites)
@@ -63,7 +50,7 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 		return;
 	snprintf(prov, sizeof(prov), "pid%d", r->proc->family);
 	const struct func_names *names =
-	    object_func_names(r->load->object, r->sym);
+	    places_func_names(r->st, r->load, r->sym);
 	struct probe *p =
 	    probe_add(&r->st->probes, &prov_pid, prov, r->load->module,
 		names != NULL ? names->shown : r->sym->name, name, &fresh);
@@ -72,13 +59,12 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 		pp->kind = kind;
 		pp->places.family = r->proc->family;
 		p->data = pp;
-		add_names(&r->st->probes, pp, names);
+		if (names != NULL || r->also != NULL)
+			probe_also(&r->st->probes, p,
+			    names != NULL ? names->all : r->also);
 	}
 	struct pid_probe *pp = p->data;
-	if (r->alias != NULL)
-		add_alias(pp, r->alias);
-	else if (kind != PID_LINE && !r->globs &&
-	    strcmp(p->func, r->pd->func) != 0)
+	if (kind < PID_LINE && !r->globs && strcmp(p->func, r->pd->func) != 0)
 		add_alias(pp, r->pd->func);
 	uint32_t space = addrspace_id(r->proc->space->as);
 	struct place **at = places_find(&pp->places, space, r->start);
@@ -245,21 +231,15 @@ symbol_matches(const struct pid_request *r, const struct sym *s)
 		return false;
 	if (r->globs && hidden_from_globs(r->load->object, s->name))
 		return false;
-	const struct func_names *names = object_func_names(r->load->object, s);
-	if (names == NULL)
-		return glob_field(func, s->name);
-	for (unsigned i = 0; names->all[i] != NULL; i++)
-		if (glob_field(func, names->all[i]))
-			return true;
-	return false;
+	return places_func_matches(r->st, r->load, s, func);
 }
 
-/* A glob means each function once, by the best of its names that match; who
- * names an alias gets it. */
+/* A description means each function once, by the best of its names that match;
+ * who names an alias gets it. */
 static bool
 is_alias(struct pid_request *r)
 {
-	return r->globs && hash_set(&r->seen, r->start, r) != NULL;
+	return hash_set(&r->seen, r->start, r) != NULL;
 }
 
 /*
