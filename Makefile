@@ -23,7 +23,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -lcapstone -ldw -lelf -lctf-nobfd -lz -liberty -lm
+LIBS := -lcapstone -ldw -lelf -lctf-nobfd -lz -llzma -liberty -lm
 
 ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
 	symbols/lang inject inject/x86_64 tracer tracer/consume tracer/prov \
@@ -50,7 +50,8 @@ $(LIB): $(OBJ)
 # A missing header is one clear sentence, not a page of errors.
 NEEDS := capstone/capstone.h:libcapstone-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
-	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev \
+	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev lzma.h:liblzma-dev \
+	elfutils/debuginfod.h:libdebuginfod-dev \
 	ctf-api.h:binutils-dev
 $(B)/deps.ok:
 	@mkdir -p $(@D)
@@ -280,7 +281,7 @@ check-build: $(PROG) $(PLOCKSTAT) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/age
 
 check-run:
 	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
-		$(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh) \
+		$(wildcard t/expr/*.sh) $(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh) \
 		$(wildcard t/torture/*.sh)
 
 # The same without installing anything: what a developer runs.
@@ -292,6 +293,12 @@ test:
 golden: $(PROG)
 	@$(RUN) $(wildcard t/d/$(or $(T),*/*)*.d)
 
+# Random expressions beside the C compiler's: make expr N=10000 SEED=7
+N ?= 500
+SEED ?= 1
+expr: $(PROG)
+	@DTRAP=$(abspath $(PROG)) CC=$(CC) t/expr/random.sh $(N) $(SEED)
+
 e2e: $(PROG) $(PLOCKSTAT) $(E2E)
 	@$(RUN) $(wildcard t/e2e/$(or $(T),[0-9]*)*.sh)
 
@@ -300,7 +307,19 @@ e2e: $(PROG) $(PLOCKSTAT) $(E2E)
 torture: $(PROG) $(PLOCKSTAT) $(E2E)
 	@.ci/deps $(TEST_PKGS) $(TORTURE_PKGS)
 	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh) \
-		$(wildcard t/torture/$(T)*.sh)
+		$(wildcard t/expr/$(T)*.sh t/torture/$(T)*.sh)
+
+# The tests that ask something of a kernel, on kernels that Debian ships, in
+# virtual machines: hours where there is no KVM.  T='e2e/1*' for some of them;
+# t/kernel/run.sh says what else can be chosen.
+KERNELS ?= bookworm bookworm-backports
+check-kernel: ALL = $(UNIT) $(wildcard t/vm/*.sh) $(wildcard t/e2e/[0-9]*.sh) \
+	$(wildcard t/torture/*.sh)
+check-kernel:
+	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS) $(KERNEL_PKGS)
+	@$(MAKE) --no-print-directory $(PJ) check-build
+	@for t in $(ALL); do case $$t in *$(T)*) echo $$t ;; esac; done | \
+		B=$(B) PROG=$(PROG) PLOCKSTAT=$(PLOCKSTAT) t/kernel/run.sh $(KERNELS)
 
 # Kills the tracer KILLS times, at each point of fault_kill() and elsewhere.
 KILLS ?= 1000
@@ -430,12 +449,15 @@ $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
 # ---- packages, demonstration, installation ---------------------------------
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
-	libdw-dev libiberty-dev binutils-dev zlib1g-dev flex bison
+	libdw-dev libiberty-dev binutils-dev zlib1g-dev \
+	liblzma-dev libdebuginfod-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
-	nodejs ruby \
-	musl-tools gdb golang-go rustc
+	nodejs ruby xz-utils debuginfod \
+	musl-tools gdb libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
+	golang-go rustc
 TORTURE_PKGS := nginx
+KERNEL_PKGS := qemu-system-x86 iproute2 xz-utils
 
 deps:
 	@.ci/deps $(BUILD_PKGS) $(TEST_PKGS)
@@ -483,7 +505,9 @@ help:
 	@echo 'make check       deps, build, and run every test'
 	@echo 'make test        the same, but install nothing'
 	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
+	@echo 'make expr        random expressions beside C (N=10000 SEED=7)'
 	@echo 'make torture     tests that have a long form, in that'
+	@echo 'make check-kernel   tests in qemu, on kernels of Debian (KERNELS=, T=pattern)'
 	@echo 'make torture-kill   of these, the death of the tracer (KILLS=1000)'
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
 	@echo 'make shrink      the same with tiny tables and caches'
@@ -494,7 +518,8 @@ help:
 	@echo 'make uninstall   take it away again'
 	@echo 'make clean       remove everything that was built'
 
-.PHONY: all unit check check-build check-run test reloc fuzz fuzz-run golden \
+.PHONY: all unit expr check check-build check-run check-kernel test reloc fuzz \
+	fuzz-run golden \
 	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format \
 	format-check lint-tools lint-no-shellcheck \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \

@@ -124,6 +124,18 @@ struct dif_type {
 	uint32_t size;     /* bytes; strings: with the NUL */
 };
 
+/* Most bytes of a global or clause-local by reference: DTrace's limit; a string
+ * has as many as -x strsize may ask for, and a NUL. */
+#define DIF_STATIC_MAX  16384
+#define DIF_STRSIZE_MAX (1 << 20)
+
+static inline uint32_t
+dif_static_max(const struct dif_type *t)
+{
+	return t->kind == DIF_TYPE_STRING ? DIF_STRSIZE_MAX + 1 :
+					    DIF_STATIC_MAX;
+}
+
 /* ---- needs: what a DIFO asks of the place where it is evaluated ---- */
 
 #define NEED_ARG     (1U << 0)

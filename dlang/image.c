@@ -273,6 +273,9 @@ lay_var(struct img_hdr *h, const struct prog_var *v)
 	return i;
 }
 
+/* All globals, or all clause-locals: an offset has 32 bits. */
+#define VARS_MAX (1U << 30)
+
 static int
 publish_vars(struct image *im, const struct prog_globals *g)
 {
@@ -286,6 +289,8 @@ publish_vars(struct image *im, const struct prog_globals *g)
 	for (uint32_t i = 0; i < n; i++) {
 		struct img_var v = lay_var(h, g->vars.at[i]);
 		uint32_t j = i;
+		if (h->statics_size > VARS_MAX || h->locals_size > VARS_MAX)
+			return -ENOSPC;
 		for (; j > 0 && var_order(&v, &vars[j - 1]) < 0; j--)
 			vars[j] = vars[j - 1];
 		vars[j] = v;

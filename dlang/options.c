@@ -16,6 +16,8 @@
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
+#include "dlang/dif.h"
+#include "dlang/dif.h"
 
 static const struct option_row {
 	const char *name;
@@ -32,9 +34,9 @@ static const struct option_row {
 /* What a program must not change: it would act before the program is read, or
  * on the machine outside. */
 static const char *const option_not_from_text[] = { "cpphdrs", "cpppath",
-	"cppargs", "ctfpath", "define", "incdir", "ldpath", "lockmem",
-	"modpath", "objcopypath", "procfspath", "report", "setenv", "stdc",
-	"undef", "unsetenv" };
+	"cppargs", "ctfpath", "debuginfod", "debuginfodtime", "define",
+	"incdir", "ldpath", "lockmem", "modpath", "objcopypath", "procfspath",
+	"report", "setenv", "stdc", "undef", "unsetenv" };
 
 /* Numbers that size an array somewhere, or that a 32-bit field holds. */
 /* clang-format off */
@@ -42,10 +44,11 @@ static const struct option_range {
 	enum option_id id;
 	int64_t min, max;
 } option_ranges[] = {
-	{ OPT_STRSIZE,       2, 1 << 20 },
+	{ OPT_STRSIZE,       2, DIF_STRSIZE_MAX },
 	{ OPT_IREGS,         1, 8 },
 	{ OPT_TREGS,         1, 1 << 10 },
 	{ OPT_CPU,           0, INT_MAX },
+	{ OPT_DEBUGINFODTIME, 0, INT_MAX },
 	{ OPT_NSPEC,         0, 1 << 16 },
 	{ OPT_MAXFRAMES,     1, 1 << 16 },
 	{ OPT_STACKFRAMES,   0, 1 << 16 },
@@ -61,6 +64,7 @@ static const struct option_words {
 	enum option_id id;
 	const char *const *words;
 } option_words[] = {
+	{ OPT_DEBUGINFOD, (const char *const[]){ "named", "all", "none", NULL } },
 	{ OPT_ENCODING,  (const char *const[]){ "ascii", "utf8", NULL } },
 	{ OPT_EVALTIME,  (const char *const[]){ "exec", "preinit", "postinit",
 			     "main", NULL } },

@@ -176,8 +176,15 @@ struct prog_globals {
 	VEC(struct prog_provider *) providers;
 };
 
+/* What the user should know of a program that was compiled. */
+struct prog_note {
+	struct prog_note *next;
+	const char *text;
+};
+
 struct prog {
 	struct arena arena;
+	struct prog_note *notes;
 	const struct source *source;
 	struct prog_clause **clauses;
 	size_t nclauses;

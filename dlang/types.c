@@ -109,6 +109,7 @@ add_builtin_names(struct types *ts)
 		t->name = basic[i].name;
 		t->size = basic[i].size;
 		t->is_signed = basic[i].is_signed;
+		t->boolean = strcmp(t->name, "_Bool") == 0;
 		hash_set_str(&ts->by_name, t->name, t);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++)
@@ -370,6 +371,13 @@ type_is_integer(const struct type *t)
 	/* Wider ones (__int128) do not fit a register: bytes to be copied. */
 	return (t->kind == TYPE_INT && t->size <= 8) || t->kind == TYPE_ENUM ||
 	    (t->kind == TYPE_FORWARD && t->forward_of == TYPE_ENUM);
+}
+
+bool
+type_is_bool(const struct type *t)
+{
+	t = resolve(t);
+	return t != NULL && t->kind == TYPE_INT && t->boolean;
 }
 
 bool

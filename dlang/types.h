@@ -55,6 +55,7 @@ struct type {
 			      * FORWARD (NULL if none) */
 	uint64_t size;    /* bytes */
 	bool is_signed;   /* INT, ENUM */
+	bool boolean;     /* INT: holds 0 and 1 */
 	bool userland;    /* POINTER (and what is reached by it): in the
 			      * target, wherever that matters */
 	bool spare;    /* STRUCT: a definition in the program takes its place */
@@ -116,6 +117,7 @@ char *types_strdup(struct types *ts, const char *s);
 struct type *type_resolve(struct type *t);
 bool type_equal(const struct type *a, const struct type *b);
 bool type_is_integer(const struct type *t); /* INT or ENUM, resolved */
+bool type_is_bool(const struct type *t);    /* _Bool, and C++'s bool */
 bool type_is_scalar(const struct type *t);  /* integer or pointer */
 bool type_is_string(const struct type *t);  /* D string */
 /* string, char * or char[]: what string subroutines accept. */

@@ -20,7 +20,7 @@
  *  7. What the DIFO says about a variable is what the session says: a value by
  *     reference is copied with the size that its place was given.
  *  8. A variable by reference has a size; globals and clause-locals by
- *     reference stay below BYREF_MAX.
+ *     reference stay below dif_static_max().
  *  9. A subroutine exists here (kernel ones do not).  How many arguments a
  *     call has, and how deep the tuple stack is, the machine checks itself:
  *     both depend on the path.
@@ -35,9 +35,6 @@
 #include <string.h>
 
 #include "dlang/base/arena.h"
-
-/* Largest global or clause-local by reference: DTrace's limit. */
-#define BYREF_MAX 16384
 
 /* DIFOs larger than this are refused: DTrace's limit too. */
 static_assert(DIF_MAX_TEXT * sizeof(dif_instr) == 262144, "256 KiB");
@@ -218,8 +215,8 @@ declared_var(struct verify *v, const struct difo_var *dv)
 		return;
 	else if (p->type.size == 0)
 		REFUSE(v, "zero-sized variable");
-	else if (p->type.size > BYREF_MAX && p->kind == DIF_SCALAR &&
-	    p->scope != DIF_THREAD)
+	else if (p->type.size > dif_static_max(&p->type) &&
+	    p->kind == DIF_SCALAR && p->scope != DIF_THREAD)
 		REFUSE(v, "oversized by-ref static");
 }
 

@@ -362,7 +362,8 @@ add_trap(struct tptable *tab, const struct tracepoint *tp)
 	if (tp->slot != 0 && slot_bounds(tab->slots, tp->slot, &start, &size))
 		r = trapset_add(tab->traps, TRAP_SLOTS, start, (uint32_t)size);
 	return r != 0 ? r :
-			trapset_add(tab->traps, TRAP_TEXT, tp->addr, tp->saved);
+			trapset_add(tab->traps, TRAP_TEXT, tp->addr,
+			    tp->saved | (tp->late ? TRAP_IS_LATE : 0));
 }
 
 /* What is to be armed is known in the target first; what cannot be is not

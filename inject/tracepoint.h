@@ -43,6 +43,7 @@ struct tracepoint {
 	uint8_t len;   /* of the displaced instruction */
 	bool queued;   /* a change waits for commit */
 	bool was_int3; /* the program had its own int3 here */
+	bool late;     /* after our death it is the last to go (trap/area.h) */
 	uint64_t slot; /* out-of-line slot, 0 when emulated */
 	struct displaced *plan;
 	void *user; /* the caller's: who fires here */

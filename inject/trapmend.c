@@ -24,15 +24,7 @@ struct walk {
 	uint32_t left; /* entries of this chunk that are still to come */
 	unsigned chunks;
 	bool alone;
-	enum part { ALL, FIRST, REST } part;
 };
-
-/*
- * The markers of calls that change SIGTRAP's action or a mask are among the first
- * places.  They go last: a thread that makes one meets an int3 then, whose handler
- * puts all back, and is not on its way to one that would kill it.
- */
-#define FIRST_ONES 128
 
 static bool
 get(int mem, uint64_t addr, void *buf, size_t len)
@@ -53,11 +45,11 @@ trapmend_head(int mem, uint64_t addr, struct trap_area *head)
 }
 
 static void
-walk_begin(struct walk *w, int mem, uint64_t area, enum part part)
+walk_begin(struct walk *w, int mem, uint64_t area)
 {
 	struct trap_area head;
 
-	*w = (struct walk){ .mem = mem, .next = area, .part = part };
+	*w = (struct walk){ .mem = mem, .next = area };
 	w->alone = trapmend_head(mem, area, &head) && head.alone != 0;
 }
 
@@ -73,18 +65,9 @@ walk_on(struct walk *w)
 		if (w->next == 0 || w->chunks++ == CHUNKS_MAX ||
 		    !trapmend_head(w->mem, w->next, &head))
 			return false;
-		uint32_t first = w->chunks == 1 ? FIRST_ONES : 0;
 		w->addr = w->next + head.first;
 		w->left = head.count;
 		w->next = head.next;
-		if (w->part == FIRST) {
-			w->left = MIN(w->left, first);
-			w->next = 0;
-		} else if (w->part == REST) {
-			first = MIN(w->left, first);
-			w->addr += first * sizeof(*w->at);
-			w->left -= first;
-		}
 	}
 	uint32_t n = MIN(w->left, (uint32_t)BATCH);
 	if (!get(w->mem, w->addr, w->at, n * sizeof(*w->at)))
@@ -102,7 +85,7 @@ run_length(const struct walk *w, uint32_t from)
 	uint32_t n = 1;
 
 	while (!w->alone && from + n < w->n && e[n].kind == TRAP_TEXT &&
-	    e[n].addr / PAGE == e->addr / PAGE)
+	    e[n].late == e->late && e[n].addr / PAGE == e->addr / PAGE)
 		n++;
 	return n;
 }
@@ -130,16 +113,17 @@ mend_run(int mem, const struct trap_entry *e, uint32_t n)
 }
 
 static unsigned
-mend_part(int mem, uint64_t area, enum part part)
+mend_places(int mem, uint64_t area, bool late)
 {
 	struct walk w;
 	unsigned left = 0;
 
-	walk_begin(&w, mem, area, part);
+	walk_begin(&w, mem, area);
 	while (walk_on(&w))
 		for (uint32_t i = 0, n; i < w.n; i += n) {
 			n = 1;
-			if (w.at[i].kind != TRAP_TEXT)
+			if (w.at[i].kind != TRAP_TEXT ||
+			    (w.at[i].late != 0) != late)
 				continue;
 			n = run_length(&w, i);
 			left += mend_run(mem, &w.at[i], n);
@@ -148,11 +132,17 @@ mend_part(int mem, uint64_t area, enum part part)
 }
 
 unsigned
+trapmend_most(int mem, uint64_t area)
+{
+	return mend_places(mem, area, false);
+}
+
+unsigned
 trapmend_text(int mem, uint64_t area)
 {
-	unsigned left = mend_part(mem, area, REST);
+	unsigned left = trapmend_most(mem, area);
 
-	return left + mend_part(mem, area, FIRST);
+	return left + mend_places(mem, area, true);
 }
 
 /* Its entry goes first: left raised, the program pays for arguments that nobody
@@ -173,7 +163,7 @@ trapmend_semaphores(int mem, uint64_t area)
 {
 	struct walk w;
 
-	walk_begin(&w, mem, area, ALL);
+	walk_begin(&w, mem, area);
 	while (walk_on(&w))
 		for (uint32_t i = 0; i < w.n; i++)
 			if (w.at[i].kind == TRAP_SEMAPHORE)
@@ -195,7 +185,7 @@ trapmend_each(int mem, uint64_t area, enum trap_kind kind,
 {
 	struct walk w;
 
-	walk_begin(&w, mem, area, ALL);
+	walk_begin(&w, mem, area);
 	while (walk_on(&w))
 		for (uint32_t i = 0; i < w.n; i++)
 			if (w.at[i].kind == kind && !fn(ctx, &w.at[i]))

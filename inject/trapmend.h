@@ -21,6 +21,9 @@ bool trapmend_head(int mem, uint64_t addr, struct trap_area *head);
  * could not be taken out. */
 unsigned trapmend_text(int mem, uint64_t area);
 
+/* The same, but for places that are to be late. */
+unsigned trapmend_most(int mem, uint64_t area);
+
 /* Each raised semaphore lowered, once: its entry goes first. */
 void trapmend_semaphores(int mem, uint64_t area);
 

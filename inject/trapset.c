@@ -243,6 +243,11 @@ trapset_action(struct trapset *ts, const uint64_t old[4], bool own)
 
 	if (start == 0)
 		return 0;
+	if (old[0] != 0) {
+		const uint32_t yes = 1;
+		put_head(ts, offsetof(struct trap_area, handles), &yes,
+		    sizeof(yes));
+	}
 	memcpy(&head, trap_code, sizeof(head));
 	if (own) {
 		memcpy(words, old, sizeof(words));
@@ -355,10 +360,12 @@ trapset_add(
 
 	if (ts->chunks.len == 0)
 		return -ENOENT;
-	if (kind == TRAP_TEXT)
+	if (kind == TRAP_TEXT) {
 		e.saved = (uint8_t)what;
-	else
+		e.late = (what & TRAP_IS_LATE) != 0;
+	} else {
 		e.size = what;
+	}
 	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[kind], addr);
 	if (have != 0) {
 		entry_change(ts, have - 1, &e);
@@ -436,20 +443,43 @@ trapset_forget(struct trapset *ts, uint64_t start, uint64_t end)
 	/* Their hash entries stay: what comes there next takes them again. */
 }
 
-void
-trapset_release(struct trapset *ts)
+/* Threads in the area, and those of which it cannot be told where they are. */
+static void
+look_at_threads(struct trapset *ts, bool *in, bool *unknown)
 {
 	struct target *t = ts->target;
 	uint64_t pc;
 	int r;
 
+	*in = *unknown = false;
 	for (unsigned n = 0; (r = t->ops->thread_pc(t, n, &pc)) != -ENOENT;
 	     n++) {
-		if (r != 0) /* it cannot be told where it is */
-			return;
+		*unknown |= r != 0;
 		vec_foreach(c, &ts->chunks)
-			if (pc - c->start < c->size)
-				return;
+			*in |= r == 0 && pc - c->start < c->size;
+	}
+}
+
+bool
+trapset_runs(struct trapset *ts)
+{
+	bool in, unknown;
+
+	look_at_threads(ts, &in, &unknown);
+	return in;
+}
+
+void
+trapset_release(struct trapset *ts)
+{
+	struct target *t = ts->target;
+	bool in, unknown;
+
+	look_at_threads(ts, &in, &unknown);
+	if (in || unknown) {
+		LOG("trap", "the area stays: a thread %s in it",
+		    in ? "is" : "may be");
+		return;
 	}
 	ts->closing = true;
 	/* From the last: who reads them meanwhile finds no end of the chain

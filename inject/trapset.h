@@ -62,9 +62,12 @@ uint64_t trapset_scratch(const struct trapset *ts);
  */
 uint64_t trapset_action(struct trapset *ts, const uint64_t old[4], bool own);
 
+/* With the byte of TRAP_TEXT: it is to be put back last. */
+#define TRAP_IS_LATE 0x100U
+
 /* A place, once for each kind and address.  `what' is the byte of TRAP_TEXT,
- * the size of TRAP_SLOTS, the mask of TRAP_MASK.  In the target after the next flush.  0, -ENOENT
- * without an area, or map_near()'s refusal of more room. */
+ * the size of TRAP_SLOTS, the mask of TRAP_MASK.  In the target after the next
+ * flush.  0, -ENOENT without an area, or map_near()'s refusal of more room. */
 int trapset_add(
     struct trapset *ts, enum trap_kind kind, uint64_t addr, uint32_t what);
 /* The place is as it was. */
@@ -92,7 +95,10 @@ void trapset_lost(struct trapset *ts);
 /* Every place is as it was: the next tracer finds nothing to do. */
 void trapset_mended(struct trapset *ts);
 
-/* Unmap it, unless a thread is in the handler. */
+/* Is a thread known to be in the handler? */
+bool trapset_runs(struct trapset *ts);
+
+/* Unmap it, unless a thread is in the handler, or may be. */
 void trapset_release(struct trapset *ts);
 
 #endif

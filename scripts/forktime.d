@@ -52,6 +52,7 @@ proc:::exec-failure
 }
 
 proc:::exec-success
+/execing[pid]/
 {
 	execed[pid] = timestamp;
 	command[pid] = curpsinfo->pr_psargs;

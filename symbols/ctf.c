@@ -324,6 +324,7 @@ base_type(struct ctftypes *c, ctf_dict_t *d, ctf_id_t id, enum type_kind kind)
 	t->name = name;
 	t->size = size;
 	t->is_signed = is_signed;
+	t->boolean = kind == TYPE_INT && (e.cte_format & CTF_INT_BOOL) != 0;
 	return t;
 }
 

@@ -1,6 +1,7 @@
 /*
  * The separate debug file of a load object: by build id below
- * /usr/lib/debug/.build-id, or by the name in .gnu_debuglink.
+ * /usr/lib/debug/.build-id, by the name in .gnu_debuglink, or what a debuginfod
+ * server had by the build id (debuginfod.h).
  *
  * Invariant: a file is taken only when it is of the same build: its build id
  * is the object's, or, where neither has one, its checksum is the one that the
@@ -14,6 +15,7 @@
 
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
+#include "symbols/debuginfod.h"
 #include "symbols/object_impl.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -110,13 +112,22 @@ by_link(struct object *o)
 	return false;
 }
 
+static bool
+by_debuginfod(struct object *o)
+{
+	const char *path =
+	    o->build_id != NULL ? debuginfod_path(o->build_id) : NULL;
+
+	return path != NULL && take(o, path, NULL);
+}
+
 const struct elf_file *
 debuglink_of(struct object *o)
 {
 	if (!o->debug_tried) {
 		o->debug_tried = true;
-		if (!by_build_id(o))
-			by_link(o);
+		if (!by_build_id(o) && !by_link(o))
+			by_debuginfod(o);
 	}
 	return o->debug.elf != NULL ? &o->debug : NULL;
 }

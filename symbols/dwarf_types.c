@@ -163,6 +163,7 @@ base_type(struct dwtypes *dw, Dwarf_Die *die)
 	t->name = name;
 	t->size = size;
 	t->is_signed = is_signed;
+	t->boolean = encoding == DW_ATE_boolean;
 	return t;
 }
 

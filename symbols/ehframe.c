@@ -18,16 +18,22 @@
 #include "symbols/frame_bytes.h"
 #include "symbols/object_impl.h"
 
-/* The encoding of the addresses in a CIE's FDEs, behind length and id. */
+/* What a CIE says of its FDEs. */
+struct cie_says {
+	uint8_t enc; /* how their addresses are written */
+	bool signal; /* their code is entered by the kernel alone */
+};
+
+/* The CIE behind length and id. */
 static bool
-cie_encoding(struct frame_bytes b, uint8_t *enc)
+cie_read(struct frame_bytes b, struct cie_says *says)
 {
 	uint8_t version, byte;
 	const char *aug;
 	uint64_t n;
 	size_t left;
 
-	*enc = PE_ABSPTR;
+	*says = (struct cie_says){ .enc = PE_ABSPTR };
 	if (!frame_take(&b, &version, 1))
 		return false;
 	aug = (const char *)b.p;
@@ -49,7 +55,10 @@ cie_encoding(struct frame_bytes b, uint8_t *enc)
 		return false;
 	for (aug++; *aug != '\0'; aug++) {
 		switch (*aug) {
-		case 'R': return frame_take(&b, enc, 1);
+		case 'R':
+			if (!frame_take(&b, &says->enc, 1))
+				return false;
+			break;
 		case 'L':
 			if (!frame_take(&b, NULL, 1))
 				return false;
@@ -59,7 +68,7 @@ cie_encoding(struct frame_bytes b, uint8_t *enc)
 			    !frame_take_pointer(&b, byte & PE_FORM, 0, &n))
 				return false;
 			break;
-		case 'S': break;
+		case 'S': says->signal = true; break;
 		default: return true;
 		}
 	}
@@ -115,8 +124,8 @@ ehframe_load(struct object *o)
 	struct frame_bytes b, body, rest, cie;
 	const uint8_t *section, *last_cie = NULL;
 	uint64_t section_addr, size;
-	uint8_t enc = 0;
-	bool enc_ok = false;
+	struct cie_says says = { 0 };
+	bool cie_ok = false;
 
 	o->fdes_loaded = true;
 	if (!section_find(o, &b))
@@ -126,7 +135,7 @@ ehframe_load(struct object *o)
 	while (frame_take_entry(&b, &body)) {
 		const uint8_t *at = body.p;
 		uint32_t id;
-		struct fde f;
+		struct fde f = { 0 };
 
 		if (!frame_take(&body, &id, 4) || id == 0 ||
 		    id > (uint64_t)(at - section))
@@ -135,17 +144,18 @@ ehframe_load(struct object *o)
 			last_cie = at - id;
 			rest = (struct frame_bytes){ last_cie, b.end,
 				section_addr + (uint64_t)(last_cie - section) };
-			enc_ok = frame_take_entry(&rest, &cie) &&
+			cie_ok = frame_take_entry(&rest, &cie) &&
 			    frame_take(&cie, &id, 4) && id == 0 &&
-			    cie_encoding(cie, &enc);
+			    cie_read(cie, &says);
 		}
-		if (!enc_ok || (enc & PE_INDIRECT) ||
-		    !frame_take_pointer(&body, enc, 0, &f.start) ||
-		    !frame_take_pointer(&body, enc & PE_FORM, 0, &size) ||
+		if (!cie_ok || (says.enc & PE_INDIRECT) ||
+		    !frame_take_pointer(&body, says.enc, 0, &f.start) ||
+		    !frame_take_pointer(&body, says.enc & PE_FORM, 0, &size) ||
 		    size == 0 || size > UINT64_MAX - f.start ||
 		    !object_is_text(o, f.start))
 			continue;
 		f.end = f.start + size;
+		f.signal = says.signal;
 		*vec_push(&fdes) = f;
 	}
 	if (fdes.len > 0)
@@ -154,23 +164,47 @@ ehframe_load(struct object *o)
 	o->fde_count = fdes.len;
 }
 
-int
-object_fde_range(
-    struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+size_t
+ehframe_ranges(struct object *o, const struct fde **fdes)
 {
-	size_t lo = 0, hi;
-
 	if (!o->fdes_loaded)
 		ehframe_load(o);
-	hi = o->fde_count;
+	*fdes = o->fdes;
+	return o->fde_count;
+}
+
+/* How many begin at addr or before it. */
+static size_t
+count_to(struct object *o, uint64_t addr)
+{
+	const struct fde *fdes;
+	size_t lo = 0, hi = ehframe_ranges(o, &fdes);
+
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (o->fdes[mid].start <= addr)
+		if (fdes[mid].start <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+uint64_t
+ehframe_next(struct object *o, uint64_t addr)
+{
+	size_t n = count_to(o, addr);
+
+	return n < o->fde_count ? o->fdes[n].start : UINT64_MAX;
+}
+
+int
+object_fde_range(
+    struct object *o, uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	size_t lo = count_to(o, addr);
+
 	if (lo == 0 || addr >= o->fdes[lo - 1].end)
 		return -ENOENT;
 	*start = o->fdes[lo - 1].start;

@@ -16,8 +16,18 @@
  * What is told of a function begins with its entry (as wide as in the pairs);
  * then come words of 4 bytes: name, size of arguments, deferreturn, the place
  * in the pc-data of how far the stack pointer is below the return address, and
- * others.  pc-data are pairs of numbers of variable length: what is added to
- * the value, and for how many bytes of text more that holds.
+ * others; 32 bytes behind the name (36 from 1.20 on, which tells the first line as
+ * well) a number of the function, and flags.  pc-data are pairs of numbers of
+ * variable length: what is added to the value, and for how many bytes of text
+ * more that holds.
+ *
+ * Two functions of one name are one that takes its arguments as Go does and one
+ * that takes them on the stack (ABI0), which .symtab calls NAME.abi0: that of
+ * assembly (a flag tells), else the second, the wrapper by which assembly calls
+ * what is written in Go.
+ *
+ * Facts: runtime/symtab.go, runtime2.go (type _func) of Go 1.16 to 1.20;
+ * cmd/link/internal/ld/symtab.go (mangleABIName).
  *
  * Invariant: as everywhere here, nothing outside the section is read, and a
  * function that is not in the text is none.
@@ -26,6 +36,7 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
+#include "dlang/base/vec.h"
 #include "symbols/object_impl.h"
 
 enum {
@@ -37,13 +48,25 @@ enum {
 /* The largest programs in Go have some hundred thousand functions. */
 #define FUNCS_MOST (1 << 22)
 
+/* Of the flags behind a function's number. */
+#define FLAG_ASM 4
+
 struct gotab {
 	const uint8_t *p;
 	size_t size;
 	bool offsets;  /* from 1.18 on */
+	bool line;     /* from 1.20 on */
 	uint64_t text; /* 0 before */
 	uint64_t count;
 	uint64_t names, pcdata, funcs; /* offsets in the section */
+};
+
+struct gofunc {
+	const char *name; /* in the table */
+	uint64_t addr, size;
+	bool assembly;
+	bool twin; /* a second one has the name */
+	bool abi0; /* ... and this one takes arguments on the stack */
 };
 
 static bool
@@ -100,6 +123,7 @@ table_open(const struct object *o, struct gotab *t)
 	if (magic != MAGIC_1_16 && magic != MAGIC_1_18 && magic != MAGIC_1_20)
 		return false;
 	t->offsets = magic != MAGIC_1_16;
+	t->line = magic == MAGIC_1_20;
 	if (t->offsets) {
 		if (!word_at(t, base, &t->text, 8))
 			return false;
@@ -152,29 +176,14 @@ name_at(const struct gotab *t, uint64_t more)
 	return (const char *)t->p + at;
 }
 
-void
-gosym_each(const struct object *o, void (*each)(void *ctx, const struct sym *),
-    void *ctx)
+static bool
+is_assembly(const struct gotab *t, uint64_t more)
 {
-	uint64_t addr, next, more, ignored;
-	struct gotab t;
+	uint64_t behind = (t->offsets ? 4 : 8) + (t->line ? 37 : 33);
+	uint8_t flags;
 
-	if (!table_open(o, &t))
-		return;
-	for (uint64_t i = 0; i < t.count; i++) {
-		struct sym s = { .kind = SYM_FUNC, .global = true };
-
-		if (!pair_at(&t, i, &addr, &more) ||
-		    !pair_at(&t, i + 1, &next, &ignored))
-			return;
-		s.name = name_at(&t, more);
-		if (s.name == NULL || next <= addr ||
-		    !object_is_text(o, addr) || !object_is_text(o, next - 1))
-			continue;
-		s.addr = addr;
-		s.size = next - addr;
-		each(ctx, &s);
-	}
+	return word_at(t, t->funcs + more + behind, &flags, 1) &&
+	    (flags & FLAG_ASM) != 0;
 }
 
 /* A number of variable length at *at, which moves behind it. */
@@ -192,6 +201,33 @@ varint_at(const struct gotab *t, uint64_t *at, uint32_t *out)
 			return true;
 	}
 	return false;
+}
+
+/* Of what is told of a function: where its pc-data for the stack pointer are, or
+ * 0. */
+static uint32_t
+stack_place(const struct gotab *t, uint64_t more)
+{
+	uint32_t place;
+
+	return more <= t->size &&
+		word_at(
+		    t, t->funcs + more + (t->offsets ? 4 : 8) + 12, &place, 4) ?
+	    place :
+	    0;
+}
+
+/* How many bytes of text, up to so many, the pc-data at `at' tell of. */
+static uint64_t
+pcdata_extent(const struct gotab *t, uint64_t at, uint64_t most)
+{
+	uint32_t delta, bytes;
+	uint64_t sum = 0;
+
+	while (sum < most && varint_at(t, &at, &delta) &&
+	    (delta != 0 || sum == 0) && varint_at(t, &at, &bytes) && bytes != 0)
+		sum += bytes;
+	return MIN(sum, most);
 }
 
 /* The value that holds at `addr' in the pc-data of a function from entry on. */
@@ -213,6 +249,82 @@ pcvalue_at(const struct gotab *t, uint64_t at, uint64_t entry, uint64_t addr,
 			return true;
 	}
 	return false;
+}
+
+/* The i-th function.  False where the table makes no sense any more; without a
+ * name where only this entry makes none. */
+static bool
+func_at(
+    const struct object *o, const struct gotab *t, uint64_t i, struct gofunc *f)
+{
+	uint64_t next, more, ignored, extent;
+	uint32_t place;
+
+	*f = (struct gofunc){ 0 };
+	if (!pair_at(t, i, &f->addr, &more) ||
+	    !pair_at(t, i + 1, &next, &ignored))
+		return false;
+	if (next <= f->addr || !object_is_text(o, f->addr) ||
+	    !object_is_text(o, next - 1))
+		return true;
+	f->name = name_at(t, more);
+	f->size = next - f->addr;
+	/* What fills the space behind it is not of the function. */
+	place = stack_place(t, more);
+	extent = place != 0 ? pcdata_extent(t, t->pcdata + place, f->size) : 0;
+	if (extent != 0)
+		f->size = extent;
+	f->assembly = is_assembly(t, more);
+	return true;
+}
+
+/* Two functions have one name: which is ABI0?  Generic functions have the same
+ * name for each type. */
+static void
+tell_apart(struct gofunc *first, struct gofunc *second)
+{
+	if (first->twin || strstr(first->name, "[...]") != NULL)
+		return;
+	first->twin = true;
+	first->abi0 = first->assembly;
+	second->abi0 = !first->assembly;
+}
+
+void
+gosym_each(const struct object *o, struct arena *names,
+    void (*each)(void *ctx, const struct sym *), void *ctx)
+{
+	VEC(struct gofunc) funcs = { 0 };
+	struct hash first = { 0 }; /* by name: the place in `funcs' and 1 */
+	struct gotab t;
+	struct gofunc f;
+
+	if (!table_open(o, &t))
+		return;
+	for (uint64_t i = 0; i < t.count && func_at(o, &t, i, &f); i++) {
+		if (f.name == NULL)
+			continue;
+		uintptr_t at = (uintptr_t)hash_get_str(&first, f.name);
+		if (at == 0)
+			hash_set_str(&first, f.name, (void *)(funcs.len + 1));
+		else
+			tell_apart(&funcs.at[at - 1], &f);
+		*vec_push(&funcs) = f;
+	}
+	vec_foreach(g, &funcs) {
+		each(ctx,
+		    &(struct sym){
+			.name = g->abi0 ?
+			    arena_printf(names, "%s.abi0", g->name) :
+			    g->name,
+			.addr = g->addr,
+			.size = g->size,
+			.kind = SYM_FUNC,
+			.global = true,
+		    });
+	}
+	hash_fini(&first);
+	vec_fini(&funcs);
 }
 
 int
@@ -237,10 +349,7 @@ gosym_frame(const struct object *o, uint64_t addr, uint64_t *size)
 	}
 	if (lo == 0 || !pair_at(&t, lo - 1, &entry, &more) ||
 	    !pair_at(&t, lo, &next, &ignored) || addr < entry || addr >= next ||
-	    more > t.size ||
-	    !word_at(
-		&t, t.funcs + more + (t.offsets ? 4 : 8) + 12, &place, 4) ||
-	    place == 0 ||
+	    (place = stack_place(&t, more)) == 0 ||
 	    !pcvalue_at(&t, t.pcdata + place, entry, addr, &below) || below < 0)
 		return -ENOENT;
 	*size = (uint32_t)below;

@@ -132,6 +132,7 @@ object_destroy(struct object *o)
 {
 	funcnames_destroy(o->funcnames);
 	symtab_destroy(o->symtab);
+	unnamed_destroy(o->unnamed);
 	cfi_destroy(o->cfi);
 	dwfuncs_destroy(o->funcs);
 	dwarf_destroy(o->dwarf);
@@ -139,6 +140,8 @@ object_destroy(struct object *o)
 	mem_free(o->fdes);
 	if (o->debug.elf != NULL)
 		elf_file_close(&o->debug);
+	if (o->mini.elf != NULL)
+		elf_file_close(&o->mini);
 	elf_file_close(&o->file);
 	mem_free(o->segs);
 	mem_free(o->interp);

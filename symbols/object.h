@@ -68,10 +68,13 @@ const char *object_build_id(const struct object *o);
 /*
  * The functions, in address order, one entry per name: .symtab of the file or
  * of its separate debug file (by build id under /usr/lib/debug/.build-id, by
- * .gnu_debuglink), else a Go program's own table (.gopclntab); and .dynsym.
+ * .gnu_debuglink) or of the compressed one in .gnu_debugdata, else a Go program's own table (.gopclntab); and .dynsym.
  * Aliases are adjacent.  Loaded when first asked for.
  */
 size_t object_funcs(struct object *o, const struct sym **syms);
+
+/* Is there a table of all symbols (else there is at most what it exports)? */
+bool object_has_symtab(struct object *o);
 
 /* What a function is called besides its symbol's name. */
 #define FUNC_NAMES_MOST 7
@@ -106,6 +109,18 @@ const struct func_names *object_func_names(
  * aliases the one a person would say: global before local, fewest leading
  * underscores, then shortest. */
 const struct sym *object_func_at(struct object *o, uint64_t addr);
+
+/*
+ * Functions without a symbol: the unwind entries (.eh_frame) that no function of
+ * object_funcs() covers, in address order.  Their names are sub_ and the file's
+ * own address in hexadecimal, as objdump prints it.  Loaded when first asked
+ * for.
+ */
+size_t object_unnamed(struct object *o, const struct sym **syms);
+/* The one that covers addr (the file's own address), or NULL. */
+const struct sym *object_unnamed_at(struct object *o, uint64_t addr);
+/* object_func_at(), else object_unnamed_at(). */
+const struct sym *object_code_at(struct object *o, uint64_t addr);
 
 /* The variable that covers addr (the file's own address), or NULL; among
  * aliases one that is global, then that of the shortest name. */

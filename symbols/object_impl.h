@@ -6,8 +6,11 @@
  *   object.c     opening, sharing, segments
  *   symtab.c     symbols
  *   funcname.c   what functions are called
+ *   unnamed.c    functions that no symbol names
  *   gosym.c      functions of a stripped Go program, and their frames
  *   debuglink.c  the separate debug file
+ *   debuginfod.c  ... that a server has
+ *   debugdata.c  the compressed one inside of the object
  *   ehframe.c    ranges of the unwind entries
  *   frame_bytes.c  ... their bytes
  *   cfi.c        rules to step from a frame to its caller, which libdw makes
@@ -52,6 +55,7 @@ struct segment {
 
 struct fde {
 	uint64_t start, end;
+	bool signal; /* entered by the kernel alone */
 };
 
 struct symtab;
@@ -60,6 +64,7 @@ struct cfi;
 struct dwarf;
 struct dwfuncs;
 struct sdt;
+struct unnamed;
 
 struct object {
 	unsigned refs;
@@ -75,17 +80,18 @@ struct object {
 	size_t seg_count;
 
 	struct symtab *symtab;       /* symtab_of() */
+	struct unnamed *unnamed;     /* object_unnamed() */
 	struct funcnames *funcnames; /* object_func_names() */
 	struct elf_file debug;       /* debuglink_of() */
-	bool debug_tried;
-	struct fde *fdes; /* ehframe_load() */
+	struct elf_file mini;        /* debugdata_of() */
+	struct fde *fdes;            /* ehframe_load() */
 	size_t fde_count;
-	bool fdes_loaded;
-	struct cfi *cfi;     /* cfi_row() */
-	struct dwarf *dwarf; /* dwarf_of() */
-	bool dwarf_tried;
+	struct cfi *cfi;       /* cfi_row() */
+	struct dwarf *dwarf;   /* dwarf_of() */
 	struct dwfuncs *funcs; /* dwarf_proto() */
 	struct sdt *sdt;       /* object_sdt_notes() */
+	/* These were looked for, be they there or not. */
+	bool debug_tried, mini_tried, fdes_loaded, dwarf_tried;
 };
 
 /* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
@@ -136,9 +142,17 @@ uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
 
 void symtab_destroy(struct symtab *t);
 void funcnames_destroy(struct funcnames *t);
+void unnamed_destroy(struct unnamed *u);
 
-/* The functions that a Go program's own table names, in address order. */
-void gosym_each(const struct object *o,
+/* The unwind entries, by the address that they begin at. */
+size_t ehframe_ranges(struct object *o, const struct fde **fdes);
+/* Where the first one behind addr begins, or UINT64_MAX. */
+uint64_t ehframe_next(struct object *o, uint64_t addr);
+
+/* The functions that a Go program's own table names, in address order, under the
+ * names that .symtab has; what the table does not have of a name is made in
+ * `names'. */
+void gosym_each(const struct object *o, struct arena *names,
     void (*each)(void *ctx, const struct sym *), void *ctx);
 
 /* In the Go function at addr (the file's own), how many bytes the stack pointer
@@ -147,6 +161,10 @@ int gosym_frame(const struct object *o, uint64_t addr, uint64_t *size);
 
 /* The separate debug file that belongs to the object, or NULL. */
 const struct elf_file *debuglink_of(struct object *o);
+
+/* The debug file in the object's own section .gnu_debugdata, or NULL.  It has
+ * symbols and nothing else. */
+const struct elf_file *debugdata_of(struct object *o);
 
 /* CFI rules: how to find one register of the caller. */
 enum cfi_kind {

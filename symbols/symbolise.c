@@ -21,7 +21,7 @@
 static const struct sym *
 covering(const struct load *l, uint64_t addr)
 {
-	return l != NULL ? object_func_at(l->object, addr - l->bias) : NULL;
+	return l != NULL ? object_code_at(l->object, addr - l->bias) : NULL;
 }
 
 /* The load whose segments hold addr: its zeroed data may be in a mapping of no
@@ -51,7 +51,7 @@ load_then(uint32_t stamp, uint64_t addr)
 	return l != NULL ? l : holding(stamp, addr);
 }
 
-/* The function that covers addr, else the variable; code without a symbol is
+/* The function that covers addr, else the variable; code of no function is
  * not worth the search for one. */
 static const struct sym *
 covering_any(const struct load *l, uint64_t addr)

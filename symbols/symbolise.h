@@ -20,7 +20,8 @@ enum symbolise_flags {
 
 /*
  * Text for addr in `as' (which may be NULL) as it is now: object`sym,
- * object`sym+0x1a, object`0xaddr where the object is known but no symbol,
+ * object`sym+0x1a, object`sub_1139 for a function without a symbol
+ * (object_unnamed()), object`0xaddr where the object is known but no function,
  * 0xaddr otherwise.  Always NUL-terminated; returns buf.
  */
 char *symbolise(struct addrspace *as, uint64_t addr, unsigned flags, char *buf,

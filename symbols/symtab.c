@@ -1,6 +1,6 @@
 /*
  * The symbols of a load object: .dynsym and .symtab (of the file, else of its
- * separate debug file) merged into one table in address order.
+ * separate debug file, else of the one in .gnu_debugdata) merged into one table in address order.
  *
  * Functions and data are two arrays.  The order of functions is: address, then
  * among aliases the name a person would say first.  Two arrays follow from it:
@@ -33,6 +33,7 @@ struct symtab {
 	uint64_t *reach;
 	struct hash by_name;
 	bool by_name_built;
+	bool full;          /* not of exported names alone */
 	struct arena names; /* of names that end before an '@' */
 };
 
@@ -353,7 +354,8 @@ funcs_size(struct symtab *tab, struct object *o)
 			continue;
 		s->size_guessed = true;
 		if (object_fde_range(o, s->addr, &start, &end) != 0)
-			end = section_end(o, s->addr);
+			end = MIN(
+			    section_end(o, s->addr), ehframe_next(o, s->addr));
 		end = MIN(end, next);
 		s->size = end > s->addr ? end - s->addr : 0;
 	}
@@ -381,10 +383,24 @@ func_add(void *ctx, const struct sym *s)
 	*vec_push(&tab->funcs) = *s;
 }
 
+/* All symbols, of the first file that has them. */
+static bool
+table_find_all(struct object *o, struct table *t)
+{
+	const struct elf_file *f;
+
+	if (table_find(&o->file, SHT_SYMTAB, t))
+		return true;
+	f = debuglink_of(o);
+	if (f != NULL && table_find(f, SHT_SYMTAB, t))
+		return true;
+	f = debugdata_of(o);
+	return f != NULL && table_find(f, SHT_SYMTAB, t);
+}
+
 static void
 tables_read(struct symtab *tab, struct object *o)
 {
-	const struct elf_file *debug;
 	struct table t;
 
 	if (table_find(&o->file, SHT_DYNSYM, &t))
@@ -393,13 +409,14 @@ tables_read(struct symtab *tab, struct object *o)
 		t.count = 0;
 	for (size_t i = 1; i < t.count; i++)
 		sym_add(tab, o, &t, i);
-	if (!table_find(&o->file, SHT_SYMTAB, &t)) {
-		debug = debuglink_of(o);
-		if (debug == NULL || !table_find(debug, SHT_SYMTAB, &t)) {
-			gosym_each(o, func_add, tab);
-			return;
-		}
+	if (!table_find_all(o, &t)) {
+		size_t exported = tab->funcs.len;
+
+		gosym_each(o, &tab->names, func_add, tab);
+		tab->full = tab->funcs.len > exported;
+		return;
 	}
+	tab->full = true;
 	for (size_t i = 1; i < t.count; i++)
 		sym_add(tab, o, &t, i);
 }
@@ -445,6 +462,12 @@ object_funcs(struct object *o, const struct sym **syms)
 
 	*syms = tab->funcs.at;
 	return tab->funcs.len;
+}
+
+bool
+object_has_symtab(struct object *o)
+{
+	return symtab_of(o)->full;
 }
 
 const struct sym *

@@ -38,8 +38,13 @@ static bool
 is_fatal(const struct thread *th)
 {
 	const uint64_t bit = SIGBIT(th->sig);
+	const struct proc *p = th->proc;
 	struct proc_status st;
 
+	/* Another thread's int3 may have it look so (trapguard_pass()). */
+	if (th->sig == SIGTRAP && p->guarded &&
+	    (p->trap_caught || p->trap_reset))
+		return false;
 	return procfs_status(th->tid, &st) == 0 &&
 	    ((st.sig_caught | st.sig_ignored | st.sig_blocked) & bit) == 0;
 }

@@ -3,7 +3,7 @@
  * place that exits.
  *
  *	modes and options (two passes over argv)
- *	-> launch and attach -> compile -> list, or
+ *	-> debug files of servers -> launch and attach -> compile -> list, or
  *	-> publish, enable, arm -> BEGIN, run -> release, END, report
  */
 #include <errno.h>
@@ -18,11 +18,13 @@
 #include "dlang/cc/cc.h"
 #include "dlang/image.h"
 #include "symbols/addrspace.h"
+#include "symbols/debuginfod.h"
 #include "tracer/begin.h"
 #include "tracer/consume/consume.h"
 #include "tracer/cpp.h"
 #include "tracer/dlib.h"
 #include "tracer/enable.h"
+#include "tracer/fetch.h"
 #include "tracer/list.h"
 #include "tracer/loop.h"
 #include "tracer/panic.h"
@@ -312,6 +314,8 @@ options_from_environment(struct cli *c)
 static int
 load_source(struct cli *c, struct request *r)
 {
+	if (r->source.text != NULL) /* fetch() needed it */
+		return 0;
 	r->source = (struct source){ .name = r->text, .text = r->text };
 	if (r->level != CC_SCRIPT)
 		return 0;
@@ -378,6 +382,13 @@ compile(struct cli *c, struct request *r)
 	return error;
 }
 
+static void
+say_notes(struct cli *c, const struct prog *p)
+{
+	for (const struct prog_note *n = p->notes; n != NULL; n = n->next)
+		state_message(&c->st, "%s", n->text);
+}
+
 static int
 compile_all(struct cli *c)
 {
@@ -385,11 +396,41 @@ compile_all(struct cli *c)
 	vec_foreach(r, &c->requests) {
 		if (load_source(c, r) != 0 || compile(c, r) != 0)
 			return E_ERROR;
+		say_notes(c, r->prog);
 	}
 	return E_SUCCESS;
 }
 
 /* ---- what is to be done ---- */
+
+/* Debug files that servers have: before any process would have to wait. */
+static int
+fetch(struct cli *c)
+{
+	struct fetch f = {
+		.commands = c->commands.at,
+		.ncommands = c->commands.len,
+		.pids = c->pids.at,
+		.npids = c->pids.len,
+	};
+	struct str text = { 0 };
+	int r = E_SUCCESS;
+
+	if (!debuginfod_wanted())
+		return E_SUCCESS;
+	for (size_t i = 0; i < c->requests.len && r == E_SUCCESS; i++) {
+		struct request *req = &c->requests.at[i];
+		if (load_source(c, req) != 0)
+			r = E_ERROR;
+		else
+			str_printf(&text, "%s\n", req->source.text);
+	}
+	f.text = str_c(&text);
+	if (r == E_SUCCESS)
+		fetch_debug_files(&c->st, &f);
+	str_fini(&text);
+	return r;
+}
 
 static int
 start_targets(struct cli *c)
@@ -570,7 +611,7 @@ trace(struct cli *c)
 	/* A reader that went away (head, less) is no error of ours, nor is a
 	 * user who would not wait for a slow one; a full disk is. */
 	if (c->st.output_error != 0 && c->st.output_error != EPIPE &&
-	    !loop_impatient()) {
+	    c->st.output_error != EINTR) {
 		state_message(&c->st, "cannot write output: %s",
 		    strerror(c->st.output_error));
 		return E_ERROR;
@@ -640,7 +681,10 @@ run(struct cli *c)
 		return build(c);
 	targets_init(&c->st);
 	loop_signals(&c->st);
-	int r = open_output(c);
+	int r = fetch(c);
+	if (r != E_SUCCESS || loop_stopping())
+		return r;
+	r = open_output(c);
 	if (r == E_SUCCESS && c->st.opts.set[OPT_GRABANON]) {
 		state_message(&c->st, "grabanon: %s", unsupported('a'));
 		r = E_ERROR;

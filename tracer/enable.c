@@ -171,7 +171,6 @@ enable_apply(struct state *st)
 	int error = apply(st);
 
 	st->follow |= may_match_later(st) && !follow_none(st);
-	sites_commit_all(st);
 	return error;
 }
 

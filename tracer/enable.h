@@ -19,8 +19,8 @@ int64_t enable_provide(struct state *st, const struct probe_desc *pd,
 
 /*
  * Put every clause of the session on every probe that it matches and that was
- * published since the last call, and arm what that needs.  -ENOSPC when the
- * image is full.
+ * published since the last call; sites_commit_all() then arms what that needs.
+ * -ENOSPC when the image is full.
  */
 int enable_apply(struct state *st);
 

@@ -164,12 +164,13 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	memcpy(child->trap_action, p->trap_action, sizeof(p->trap_action));
 	memcpy(child->handler_mask, p->handler_mask, sizeof(p->handler_mask));
 	child->handler_known = p->handler_known;
-	child->sig_restorer = p->sig_restorer;
 	struct uregs *regs = thread_regs(parent);
 	if (regs != NULL &&
 	    (regs_clone_flags(regs, &p->space->mem) & CLEAR_SIGHAND) != 0)
 		sigtrap_cleared(child);
 	struct thread *th = thread_add(child, tid, TH_NEW);
+	th->returns_due = parent->returns_due;
+	th->return_calls = parent->return_calls;
 	sigtrap_inherit(parent, th);
 	return th;
 }

@@ -150,6 +150,8 @@ install_one(struct state *st, struct proc *p, const code_vec *code)
 		why = "it has threads already";
 	if (why == NULL) {
 		int r = install(p->threads.at[0], code);
+		if (r == 0 && p->exec_stopped && is_named(st, SYS_execve))
+			p->threads.at[0]->want_exit = true;
 		if (r == 0)
 			return;
 		snprintf(text, sizeof(text), "%s", strerror(-r));

@@ -162,22 +162,40 @@ clear_left(void)
 	}
 }
 
-/* The text of all first: that is what somebody dies of. */
-static void
-take_over(void)
+/* The text of all but the markers, which is what somebody dies of.  True: one of
+ * them sets SIGTRAP's action. */
+static bool
+restore_most(void)
 {
-	for (size_t i = 0; i < RECORDS; i++) {
-		const struct record *r = &shared->records[i];
-		if (r->live && mems[i] != 0)
-			trapmend_text(mems[i] - 1, r->area);
-	}
+	struct trap_area head;
+	bool handles = false;
+
 	for (size_t i = 0; i < RECORDS; i++) {
 		const struct record *r = &shared->records[i];
 		if (!r->live || mems[i] == 0)
 			continue;
-		restore(mems[i] - 1, r->area);
-		restore_children(r->pid, r->area);
+		trapmend_most(mems[i] - 1, r->area);
+		handles |= trapmend_head(mems[i] - 1, r->area, &head) &&
+		    head.handles != 0;
 	}
+	return handles;
+}
+
+static void
+take_over(void)
+{
+	const struct timespec late = { 0, TRAP_LATE_MS * 1000000L };
+	bool handles = restore_most();
+
+	for (size_t i = 0; i < RECORDS; i++)
+		if (shared->records[i].live && mems[i] != 0)
+			restore_children(
+			    shared->records[i].pid, shared->records[i].area);
+	if (handles)
+		nanosleep(&late, NULL); /* a signal that relieves us ends it */
+	for (size_t i = 0; i < RECORDS; i++)
+		if (shared->records[i].live && mems[i] != 0)
+			restore(mems[i] - 1, shared->records[i].area);
 	clear_left();
 }
 
@@ -248,7 +266,7 @@ settle(int sock)
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
 	dup2(sock, 3);
-	close_range(4, ~0U, 0);
+	closefrom(4);
 	hurry();
 	prctl(PR_SET_NAME, GUARDIAN_NAME);
 	if (chdir("/") < 0)
@@ -291,6 +309,29 @@ guardian_stirred(void)
 
 	stirred = 0;
 	return was;
+}
+
+/* The rule is the same for every process: a page of our own tells.  What cannot
+ * be asked now counts as allowed. */
+int
+guardian_may_write(void)
+{
+	static bool known;
+	static int answer;
+
+	if (known)
+		return answer;
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	char *page =
+	    mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	known = fd >= 0 && page != MAP_FAILED;
+	if (known && pwrite(fd, "", 1, (off_t)(uintptr_t)page) != 1)
+		answer = -EPERM;
+	if (page != MAP_FAILED)
+		munmap(page, 1);
+	if (fd >= 0)
+		close(fd);
+	return answer;
 }
 
 static int

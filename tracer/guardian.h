@@ -34,6 +34,14 @@ struct super;
 /* What it is called in /proc/PID/comm. */
 #define GUARDIAN_NAME "dtrap-guardian"
 
+/*
+ * May a process that traces nobody write to read-only memory through
+ * /proc/PID/mem?  The guardian has to, and so has the handler in the target.
+ * Since Linux 6.12 the administrator may forbid it (proc_mem.force_override=
+ * on the kernel's command line, CONFIG_PROC_MEM_NO_FORCE): -EPERM.  Else 0.
+ */
+int guardian_may_write(void);
+
 /* Before the first target.  0 or -errno: there is none, which is tried again
  * when it is missed. */
 int guardian_start(void);

@@ -21,6 +21,7 @@
 #include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/targets.h"
+#include "tracer/trapqueue.h"
 
 static void
 fire_sites(struct state *st, struct tracepoint *tp, struct tp_user *u,
@@ -89,7 +90,8 @@ is_stray(struct thread *th, const struct tracepoint *tp)
 	bool reset;
 
 	if (tp->len != 1 || thread_siginfo(th, &si) < 0 ||
-	    si.si_code == SI_KERNEL || si.si_code == TRAP_BRKPT)
+	    si.si_code == SI_KERNEL ||
+	    (si.si_code == TRAP_BRKPT && !trapqueue_is_sent(&si)))
 		return false;
 	return sigtrap_tells(th, &reset) ? !reset : !sigtrap_blocked(th);
 }
@@ -161,7 +163,7 @@ hit_trap(struct state *st, struct thread *th)
 		regs->r[UREG_RIP] = addr + 1;
 		th->sig = SIGTRAP;
 		thread_regs_dirty(th);
-		sigwatch_delivered(st, th);
+		sigwatch_delivered(th);
 		return true;
 	}
 	struct tp_user *u = tp->user;
@@ -242,5 +244,5 @@ hit_signal(struct state *st, struct thread *th)
 	if (tab == NULL || (regs = thread_regs(th)) == NULL)
 		return;
 	leave_slot(th, tab, regs);
-	sigwatch_delivered(st, th);
+	sigwatch_delivered(th);
 }

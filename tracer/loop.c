@@ -22,15 +22,23 @@
 #include "tracer/state.h"
 #include "tracer/syscalls.h"
 #include "tracer/targets.h"
+#include "tracer/trapguard.h"
 
 /* Its time is set each time. */
 #define CALLS_NS 1000000000
 
 static volatile sig_atomic_t alarm_due;
 static volatile sig_atomic_t stop_signals;
-static volatile sig_atomic_t impatient;
+static volatile sig_atomic_t urged;
+/* When the first was seen outside of its handler; 0: not yet. */
+static _Atomic uint64_t heard_at;
+static pid_t first_sender; /* 0: the kernel, for a key of the terminal */
 
 static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* How long one wish to end may take to be told twice, and what has been written
+ * meanwhile is not given up by a second. */
+#define ONCE_NS 1000000000
 
 static void
 on_alarm(int sig, siginfo_t *si, void *uc)
@@ -53,21 +61,35 @@ static void catch (
 	sigaction(sig, &sa, NULL);
 }
 
+/* timeout(1) sends its signal to the process and then to its group. */
+static bool
+is_said_twice(pid_t sender)
+{
+	return stop_signals > 0 && sender != 0 && sender == first_sender &&
+	    (heard_at == 0 || timer_now() < heard_at + ONCE_NS);
+}
+
 /*
+ *	asked --SIGINT, or the third--> urged --a second after `heard'--> impatient
+ *
  * The first signal ends the trace gently.  A second SIGINT, or a third of any
- * kind, is from somebody who does not want to wait for the output: it breaks
- * off a write that blocks.  (A second SIGTERM says no more than the first:
- * timeout(1) sends it to the process and to its group.)
+ * kind, is from somebody who does not want to wait for a reader that does not
+ * come.
  */
 static void
 on_stop(int sig, siginfo_t *si, void *uc)
 {
 	static volatile sig_atomic_t interrupts;
+	pid_t sender = si->si_code <= 0 ? si->si_pid : 0;
 
+	if (is_said_twice(sender))
+		return;
+	if (stop_signals == 0)
+		first_sender = sender;
 	stop_signals++;
 	interrupts += sig == SIGINT;
 	if (interrupts > 1 || stop_signals > 2)
-		impatient = 1;
+		urged = 1;
 	if (sig == SIGINT)
 		catch (SIGINT, on_stop, 0);
 	for (size_t i = 0; stop_signals == 2 && i < ARRAY_SIZE(stops); i++) {
@@ -85,10 +107,18 @@ loop_stopping(void)
 	return stop_signals > 0;
 }
 
+static void
+hear(void)
+{
+	if (stop_signals > 0 && heard_at == 0)
+		heard_at = timer_now();
+}
+
 bool
 loop_impatient(void)
 {
-	return impatient != 0;
+	hear();
+	return urged && timer_now() >= heard_at + ONCE_NS;
 }
 
 void
@@ -128,6 +158,7 @@ on_trap(struct state *st, struct event *ev)
 		ev->sig = ev->thread->sig;
 		moments_tell(st, ev);
 		core_prepare(ev->thread);
+		trapguard_pass(ev->thread);
 	}
 	if (go)
 		thread_resume(ev->thread);
@@ -141,12 +172,15 @@ on_signal(struct state *st, struct event *ev)
 	fault_kill("signal-seen");
 	moments_tell(st, ev);
 	core_prepare(ev->thread);
+	sigtrap_learn(ev->thread);
 	thread_resume(ev->thread);
 }
 
 static void
 on_syscall(struct state *st, struct event *ev)
 {
+	if (targets_syscall(st, ev))
+		return;
 	syscalls_event(st, ev);
 	fault_kill("syscall-seen");
 	thread_resume(ev->thread);
@@ -271,6 +305,7 @@ look_at_flags(struct state *st)
 		timers_run(&st->timers, st);
 	}
 	protect_look(st);
+	hear();
 	if (stop_signals > 0)
 		state_drain(st);
 }

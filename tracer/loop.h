@@ -15,7 +15,8 @@ void loop_signals(struct state *st);
 /* The user has asked to end. */
 bool loop_stopping(void);
 
-/* The user has asked twice: no more output. */
+/* The user has asked twice, and has waited a second: what nobody reads is not to
+ * be waited for any more. */
 bool loop_impatient(void);
 
 /* Handle events until st->draining, or until `more' says that it is enough.

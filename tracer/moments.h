@@ -11,7 +11,7 @@
  *   - EV_STOP with `first' set before a new thread has run an instruction,
  *     after the event that named it as a child;
  *   - EV_EXEC when the new memory has been looked at; of a program that dtrap
- *     has launched itself only when the trace begins there (evaltime=exec);
+ *     has launched itself only when the trace begins there;
  *   - EV_SIGNAL with registers that are the program's own, also for its own
  *     SIGTRAP; the signal is delivered when the thread is resumed;
  *   - EV_EXIT with the memory as it was.

@@ -342,7 +342,7 @@ trace(struct cli *c)
 	loop_run(st);
 	state_finish(st);
 	if (st->output_error != 0 && st->output_error != EPIPE &&
-	    !loop_impatient()) {
+	    st->output_error != EINTR) {
 		state_message(
 		    st, "cannot write output: %s", strerror(st->output_error));
 		return E_ERROR;

@@ -368,7 +368,7 @@ wants_syscalls(const struct thread *th)
 	const struct super *su = th->proc->super;
 
 	return th->want_syscalls || th->want_exit || th->hide_after ||
-	    th->trap_call || th->redone.due != 0 ||
+	    th->trap_call || th->returns_due > 0 || th->redone.due != 0 ||
 	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
 }
 
@@ -388,18 +388,9 @@ owes_syscall_exit(struct thread *th)
 	return true;
 }
 
-void
-thread_resume(struct thread *th)
+static void
+run(struct thread *th)
 {
-	if (th->state != TH_STOPPED || th->queued > 0 || th->held)
-		return;
-	if (th->proc->space->stops > 0) {
-		th->for_space = true;
-		return;
-	}
-	if (owes_syscall_exit(th))
-		return;
-
 	int sig = th->sig;
 	bool calls = wants_syscalls(th);
 	enum __ptrace_request how = calls ? PTRACE_SYSCALL : PTRACE_CONT;
@@ -433,6 +424,30 @@ thread_resume(struct thread *th)
 	fault_kill("resume-continue");
 	if (r < 0)
 		LOG("proc", "%d: resume: %s", (int)th->tid, strerror(-r));
+}
+
+void
+thread_resume(struct thread *th)
+{
+	if (th->state != TH_STOPPED || th->queued > 0 || th->held)
+		return;
+	if (th->proc->space->stops > 0) {
+		th->for_space = true;
+		return;
+	}
+	if (!owes_syscall_exit(th))
+		run(th);
+}
+
+void
+thread_deliver(struct thread *th)
+{
+	int status;
+
+	thread_interrupt(th);
+	run(th);
+	if (event_wait_thread(th, &status) == 0)
+		event_note(th->proc->super, th->tid, status);
 }
 
 int
@@ -582,9 +597,9 @@ undo_queued(struct thread *th)
 	if (thread_at_watch(th)) {
 		thread_mend_sigtrap(th);
 	} else if (is_ours(th->proc->space->tab, addr)) {
-		thread_mend_sigtrap(th);
 		regs->r[UREG_RIP] = addr;
 		thread_regs_dirty(th);
+		thread_mend_sigtrap(th);
 	} else {
 		th->sig = SIGTRAP;
 	}

@@ -29,6 +29,7 @@
 #include "dlang/base/reader.h"
 #include "dlang/base/vec.h"
 #include "dlang/uregs.h"
+#include "tracer/again.h"
 #include "inject/target.h"
 #include "tracer/event.h"
 #include "tracer/procfs.h"
@@ -116,6 +117,8 @@ struct proc {
 	bool found;        /* attached to because a description asked for
 				 * it without naming it */
 	bool exec_stopped; /* launched and not yet let run */
+	struct again again; /* its launch; name 0: it is not begun again */
+	bool begins_again;  /* its next system call is to be that */
 	bool filtered;     /* runs under a filter of ours (filter.c) */
 	bool vfork_child;  /* shares its parent's space for now */
 	pid_t family;      /* it, or the process that it descends from and whose
@@ -139,7 +142,6 @@ struct proc {
 	/* What is blocked besides while the handler of signal n runs, at
 	 * [n - 1]; 0 where there is no handler.  Known where the bit is set. */
 	uint64_t handler_mask[SIGNALS], handler_known;
-	uint64_t sig_restorer; /* where handlers return to; 0: not known */
 
 	/* Our handler of SIGTRAP is installed in place of the action that
 	 * trap_... tells of (trapguard.c). */
@@ -220,6 +222,13 @@ struct thread {
 	bool hide_after;  /* it is to be, when a call has ended */
 	unsigned losses;  /* guard_losses when it ran last */
 	bool trap_call;   /* the next call is to stop (trapcall.c) */
+	uint8_t returns_due;   /* rt_sigreturn() to be seen (sigwatch.c) */
+	uint16_t return_calls; /* and so many calls are stopped at for them */
+	struct trap_answer {
+		bool due; /* at its end: */
+		int64_t result;
+		uint64_t act, old; /* rsi and rdx */
+	} trap_answer;
 
 	bool regs_valid; /* regs holds this stop's registers */
 	bool into_slot;  /* what regs say is to be run in a slot */
@@ -434,6 +443,8 @@ struct syscall_entry {
 	int nr;
 	uint64_t args[6];
 	uint64_t ip, sp;
+	bool sure; /* the kernel says so (Linux 5.3); else int 0x80 in 64-bit
+		    * code counts as 64-bit */
 };
 
 /* 0 or -errno, and then the thread has gone. */
@@ -495,6 +506,9 @@ void sigtrap_show_frames(struct thread *th);
 void sigtrap_list(struct thread *th);
 /* The thread has ended. */
 void sigtrap_ended(struct thread *th);
+/* The last before thread_resume() with th->sig: where it is not known what its
+ * handler blocks, it is delivered here and now, and that is known. */
+void sigtrap_learn(struct thread *th);
 /* Is SIGTRAP known to be blocked, but for what an int3 does, and not hidden? */
 bool sigtrap_blocked(const struct thread *th);
 /* Is our handler gone from the kernel (*reset), as the int3 that the thread has

@@ -7,7 +7,8 @@
  *
  *	stop as found
  *	  | event-stop inside clone, execve: on to the end of that call
- *	  | syscall-enter-stop: the call is skipped, to be entered anew
+ *	  | syscall-enter-stop: the call is skipped, to be entered anew; or, in
+ *	  |    a process with a filter, exchanged for ours
  *	  v
  *	way back written, registers set, signals blocked
  *	  v
@@ -85,6 +86,10 @@
 /* The kernel delivers them before all others (next_signal()). */
 #define SYNCHRONOUS (FAULTS | SIGBIT(SIGTRAP) | SIGBIT(SIGSYS))
 
+/* Below the red zone of the stack, aligned: nothing lives there. */
+#define SCRATCH_BELOW 256
+static_assert(REMOTE_DATA_MAX <= SCRATCH_BELOW - 128, "the red zone's size");
+
 /* What is read of a stack. */
 #define STACK_MAX (64UL << 20)
 
@@ -101,6 +106,7 @@ struct remote {
 	bool queued;         /* it is back in its queue */
 	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
 	bool group;    /* found in group-stop */
+	bool in_place; /* the call is made instead of the one it was found at */
 	bool told;     /* the kernel tells which calls are dispatched */
 };
 
@@ -236,6 +242,43 @@ remote_clear(const struct remote_left *l)
 	return clear;
 }
 
+/* Is `of' the process, or does the process come from it? */
+static bool
+comes_from(pid_t pid, pid_t of)
+{
+	struct proc_status st;
+
+	while (pid != of) {
+		if (procfs_status(pid, &st) < 0 || st.ppid == 0)
+			return false;
+		pid = st.ppid;
+	}
+	return true;
+}
+
+/*
+ * How many filters does a process share with us?  A filter is inherited, so both
+ * have those of the nearest process that both come from.  In a container there
+ * may be none, where we came in from outside: then all of ours are the
+ * container's.
+ */
+static int
+shared_filters(pid_t pid)
+{
+	struct proc_status own, st;
+
+	if (procfs_status(getpid(), &own) < 0 || own.seccomp != 2)
+		return 0;
+	for (pid_t at = getpid(); at != 0; at = st.ppid) {
+		if (procfs_status(at, &st) < 0)
+			return 0;
+		if (comes_from(pid, at))
+			return st.seccomp == 2 ? MIN(st.filters, own.filters) :
+						 0;
+	}
+	return own.filters;
+}
+
 /*
  * May the thread make the call?  What a filter does with a call cannot be
  * asked without privileges, and it may kill.  One that we live under ourselves
@@ -244,15 +287,11 @@ remote_clear(const struct remote_left *l)
 static int
 check_seccomp(const struct thread *th, const struct proc_status *its)
 {
-	struct proc_status own;
-
 	if (its->seccomp == 0)
 		return 0;
-	if (its->seccomp != 2 || its->filters < 0 ||
-	    procfs_status(getpid(), &own) < 0)
+	if (its->seccomp != 2 || its->filters < 0)
 		return -EPERM;
-	int harmless = own.seccomp == 2 ? own.filters : 0;
-	harmless += th->proc->filtered;
+	int harmless = shared_filters(th->proc->pid) + th->proc->filtered;
 	return its->filters <= harmless ? 0 : -EPERM;
 }
 
@@ -491,12 +530,28 @@ abort_sequence(struct remote *r)
 	*pc = cs.abort_ip;
 }
 
+/*
+ * At the entry of a call a filter is still to look at it, and what says that no
+ * call is to be made is a number that a filter may refuse, or kill for.  Ours is
+ * a call that it allows.  Not where the entry's own is a 32-bit one, or may be:
+ * the kernel would take our number for one of those.
+ */
+static bool
+is_looked_at(struct thread *th, const struct proc_status *st)
+{
+	struct syscall_entry e;
+
+	return th->stop == EV_SYSCALL_ENTER && st->seccomp != 0 &&
+	    thread_syscall_entry(th, &e) == 0 && e.nr >= 0 && e.sure;
+}
+
 static int
 begin(struct remote *r, const struct proc_status *st)
 {
 	struct thread *th = r->th;
 
 	r->at_entry = th->stop == EV_SYSCALL_ENTER || th->stop == EV_SECCOMP;
+	r->in_place = is_looked_at(th, st);
 	r->caught = st->sig_caught;
 	r->group = th->stop == EV_GROUP_STOP;
 	if (th->stop == EV_TRAP || th->stop == EV_SIGNAL) {
@@ -531,7 +586,10 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 	int error = 0, sig = r->queued ? r->sig : 0;
 
 	*regs = r->kernel;
-	regs_set_syscall(regs, r->wayback, nr, args);
+	if (r->in_place)
+		regs_exchange_syscall(regs, r->wayback, nr, args);
+	else
+		regs_set_syscall(regs, r->wayback, nr, args);
 	if (r->sig == SIGTRAP)
 		thread_mark_done(th, regs->r[UREG_RIP]);
 	if (regs_store(th->tid, regs) < 0)
@@ -544,9 +602,9 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 		return -ESRCH;
 	fault_kill("remote-mask");
 	/* The end of the call that is not made. */
-	if (r->at_entry)
+	if (r->at_entry && !r->in_place)
 		error = step(r, AWAIT_SYSCALL, 0);
-	if (error == 0)
+	if (error == 0 && !r->in_place)
 		error = step(r, AWAIT_SYSCALL, sig);
 	if (error == 0)
 		error = step(r, AWAIT_SYSCALL, 0);
@@ -573,7 +631,8 @@ prefer_pending(struct remote *r)
  * To the stop for the signal that was in delivery.  One that is made again is
  * the next that the kernel delivers when an instruction may raise it, so mask
  * and registers are the thread's before: after our death it is the program's
- * signal, at the right place.
+ * signal, at the right place.  Until it is pending who was behind an int3 of ours
+ * is in front of it: nobody would lead him back, and our handler understands both.
  */
 static int
 redeliver(struct remote *r)
@@ -587,7 +646,10 @@ redeliver(struct remote *r)
 	prefer_pending(r);
 	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
 	set_mask(r, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
-	if (first && regs_store(th->tid, &r->kernel) < 0)
+	struct uregs place = r->kernel;
+	if (is_behind_int3(r))
+		place.r[UREG_RIP]--;
+	if (first && regs_store(th->tid, &place) < 0)
 		return -ESRCH;
 	fault_kill("remote-inject");
 	unsigned before = signals_to_repeat(th, r->sig);
@@ -728,6 +790,35 @@ remote_syscall(
 	LOG("remote", "%d: system call %ld: %lld", (int)th->tid, nr,
 	    (long long)*result);
 	return 0;
+}
+
+int
+remote_syscall_data(struct thread *th, long nr, const uint64_t args[6],
+    void *data, size_t size, int64_t *result)
+{
+	struct target *t = &th->proc->space->target;
+	struct uregs *regs = thread_regs(th);
+	uint8_t kept[REMOTE_DATA_MAX];
+	uint64_t with[6];
+
+	ASSERT(size <= sizeof(kept));
+	if (regs == NULL)
+		return -ESRCH;
+	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
+	for (int i = 0; i < 6; i++)
+		with[i] = args[i] - REMOTE_DATA < size ?
+		    addr + (args[i] - REMOTE_DATA) :
+		    args[i];
+	int r = t->ops->read(t, addr, kept, size);
+	if (r == 0)
+		r = t->ops->write(t, addr, data, size);
+	if (r < 0)
+		return r;
+	r = remote_syscall(th, nr, with, result);
+	if (r == 0)
+		r = t->ops->read(t, addr, data, size);
+	t->ops->write(t, addr, kept, size);
+	return r;
 }
 
 int

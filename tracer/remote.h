@@ -5,6 +5,7 @@
 #define TRACER_REMOTE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,6 +31,16 @@ struct thread;
  */
 int remote_syscall(
     struct thread *th, long nr, const uint64_t args[6], int64_t *result);
+
+/*
+ * The same with data that the call reads or writes: size bytes, which pass
+ * through the thread's stack.  An argument REMOTE_DATA + n is the address of
+ * byte n of them there.  -EFAULT or another error when the stack cannot be used.
+ */
+#define REMOTE_DATA     (UINT64_C(1) << 63)
+#define REMOTE_DATA_MAX 128
+int remote_syscall_data(struct thread *th, long nr, const uint64_t args[6],
+    void *data, size_t size, int64_t *result);
 
 /* At EV_EXEC: the thread's next instruction is to be system call nr, which may
  * not return.  0 or as above. */

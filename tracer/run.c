@@ -14,8 +14,10 @@
 #include "tracer/loop.h"
 #include "tracer/proc.h"
 #include "tracer/protect.h"
+#include "tracer/prov/site.h"
 #include "tracer/state.h"
 #include "tracer/stores.h"
+#include "tracer/targets.h"
 
 /* For the consumer: the address space of a process, or the last that it had:
  * what it recorded is often read after its end. */
@@ -60,6 +62,9 @@ run_enable(struct state *st, const struct consume_report *report)
 				   "not enough memory";
 	if (enable_apply(st) != 0)
 		return "too many probes";
+	if (targets_begin_again(st))
+		enable_again(st);
+	sites_commit_all(st);
 	const char *why = protect_start(st);
 	if (why != NULL)
 		return why;

@@ -9,7 +9,6 @@
  */
 #include "tracer/setid.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "dlang/base/log.h"
+#include "tracer/again.h"
 #include "tracer/proc.h"
 #include "tracer/procfs.h"
 #include "tracer/remote.h"
@@ -65,52 +65,17 @@ setid_withheld(const struct proc *p)
 	return (file_caps(path) & ~st.cap_permitted) != 0;
 }
 
-/* Does the name that was executed still lead to the same file? */
-static bool
-leads_to_exe(pid_t pid, const char *name)
-{
-	char path[4096 + 40];
-	struct stat exe, sb;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	if (stat(path, &exe) < 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/%s/%s", (int)pid,
-	    name[0] == '/' ? "root" : "cwd", name);
-	return stat(path, &sb) == 0 && sb.st_dev == exe.st_dev &&
-	    sb.st_ino == exe.st_ino;
-}
-
-/* Nothing may be mapped behind it. */
-static int
-read_string(const struct reader *mem, uint64_t addr, char *buf, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (reader_read(mem, addr + i, &buf[i], 1) < 0)
-			return -EFAULT;
-		else if (buf[i] == '\0')
-			return 0;
-	return -ENAMETOOLONG;
-}
-
 int
 setid_again(struct thread *th)
 {
-	struct proc *p = th->proc;
-	struct uregs *regs = thread_regs(th);
-	uint64_t name_addr = procfs_auxv(p->pid, AT_EXECFN), argc;
-	char name[4096];
+	struct again what;
+	int r = procfs_wrong_elf(th->proc->pid) ? -ENOEXEC :
+						  again_find(th, 0, &what);
 
-	if (regs == NULL || name_addr == 0 || procfs_wrong_elf(p->pid))
-		return -ENOEXEC;
-	uint64_t sp = regs->r[UREG_RSP];
-	if (reader_read(&p->space->mem, sp, &argc, sizeof(argc)) < 0 ||
-	    read_string(&p->space->mem, name_addr, name, sizeof(name)) < 0)
-		return -EFAULT;
-	if (!leads_to_exe(p->pid, name))
-		return -ENOENT;
-	const uint64_t args[6] = { name_addr, sp + 8, sp + 8 + (argc + 1) * 8 };
-	int r = remote_next(th, SYS_execve, args);
-	LOG("setid", "%d: %s once more: %d", (int)p->pid, name, r);
+	if (r == 0) {
+		const uint64_t args[6] = { what.name, what.argv, what.envp };
+		r = remote_next(th, SYS_execve, args);
+	}
+	LOG("setid", "%d: once more: %d", (int)th->proc->pid, r);
 	return r;
 }

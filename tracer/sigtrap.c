@@ -76,6 +76,7 @@
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
 #include "tracer/trapguard.h"
+#include "tracer/trapqueue.h"
 
 /* Ten looks a second cost less than one part in a thousand; the mask is
  * cheaper to look at. */
@@ -88,9 +89,6 @@
 /* No mask has them. */
 #define NEVER_BLOCKED (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
 
-/* Below the red zone of the stack, aligned: nothing lives there. */
-#define SCRATCH_BELOW 256
-
 uint64_t
 sigtrap_now_ms(void)
 {
@@ -99,6 +97,10 @@ sigtrap_now_ms(void)
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
+
+/* What tells one mask from another, but for SIGTRAP: not the signals that C
+ * libraries keep for themselves, and unblock in a thread that they make. */
+#define TELLING (~(SIGBIT(SIGTRAP) | SIGBIT(32) | SIGBIT(33)))
 
 /* The signals that programs treat like SIGTRAP. */
 #define KIN (SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV))
@@ -121,15 +123,13 @@ is_apart(uint64_t mask)
 static bool
 was_blocked(const struct thread *th, uint64_t mask)
 {
-	const uint64_t others = ~SIGBIT(SIGTRAP);
-
-	if (th->mask_known && ((th->sigmask ^ mask) & others) == 0)
+	if (th->mask_known && ((th->sigmask ^ mask) & TELLING) == 0)
 		return (th->sigmask & SIGBIT(SIGTRAP)) != 0;
 	for (size_t i = 0; th->mask_known && i < MASKS_BEFORE; i++)
-		if (((th->masks_before[i] ^ mask) & others) == 0)
+		if (((th->masks_before[i] ^ mask) & TELLING) == 0)
 			return (th->masks_before[i] & SIGBIT(SIGTRAP)) != 0;
 	/* A handler that is not known adds to the mask. */
-	if (th->mask_known && (th->sigmask & others & ~mask) == 0 &&
+	if (th->mask_known && (th->sigmask & TELLING & ~mask) == 0 &&
 	    (th->sigmask & SIGBIT(SIGTRAP)) != 0)
 		return true;
 	return seems_blocked(mask);
@@ -152,21 +152,31 @@ another_is_at_one(const struct thread *th)
 	return false;
 }
 
-/* The same, by what the hit has done to our handler where that can tell.  Not
- * asked where the mask is one that is known, and lets SIGTRAP in. */
+/* Has a SIGTRAP that was pending come in the place of the int3's? */
 static bool
-hit_blocked(const struct thread *th, uint64_t mask)
+met_pending(struct thread *th, siginfo_t *si)
 {
-	bool blocked = was_blocked(th, mask), reset;
-	const uint64_t others = ~SIGBIT(SIGTRAP);
-	bool known = th->mask_known && th->proc->space->masks_watched &&
-	    (((th->sigmask ^ mask) & others) == 0 ||
-		((th->masks_before[0] ^ mask) & others) == 0);
+	return th->stop == EV_TRAP && thread_siginfo(th, si) == 0 &&
+	    trapqueue_is_sent(si);
+}
 
+/* The same, by what the hit has done to our handler where that can tell, or to
+ * what was pending.  Not asked where the mask is one that is known, and lets
+ * SIGTRAP in. */
+static bool
+hit_blocked(struct thread *th, uint64_t mask)
+{
+	siginfo_t si;
+	bool blocked = was_blocked(th, mask), reset;
+	bool known = th->mask_known && th->proc->space->masks_watched &&
+	    (((th->sigmask ^ mask) & TELLING) == 0 ||
+		((th->masks_before[0] ^ mask) & TELLING) == 0);
+
+	/* One that a frame had hidden meets it as if it were not blocked. */
 	if (!th->trap_hidden && (blocked || !known) &&
-	    sigtrap_tells(th, &reset))
+	    sigtrap_tells(th, &reset) && (reset || !th->frames_due))
 		return reset && (blocked || !another_is_at_one(th));
-	return blocked;
+	return blocked || (!known && met_pending(th, &si));
 }
 
 static void
@@ -186,35 +196,34 @@ mask_becomes(struct thread *th, uint64_t mask)
 	th->mask_known = true;
 }
 
+static int
+action_call(struct thread *th, int sig, uint64_t act, const uint64_t *set,
+    uint64_t *old)
+{
+	uint64_t words[ACTION_WORDS] = { 0 };
+	int64_t result = 0;
+
+	if (set != NULL)
+		memcpy(words, set, sizeof(words));
+	const uint64_t args[6] = { (uint64_t)sig,
+		set != NULL ? REMOTE_DATA : act,
+		old != NULL ? REMOTE_DATA : 0, sizeof(uint64_t) };
+	int r = set != NULL || old != NULL ?
+	    remote_syscall_data(th, SYS_rt_sigaction, args, words,
+		sizeof(words), &result) :
+	    remote_syscall(th, SYS_rt_sigaction, args, &result);
+	if (r == 0 && result < 0)
+		r = (int)result;
+	if (r == 0 && old != NULL)
+		memcpy(old, words, sizeof(words));
+	return r;
+}
+
 int
 sigtrap_call(
     struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old)
 {
-	struct space *sp = th->proc->space;
-	struct uregs *regs = thread_regs(th);
-	uint64_t kept[ACTION_WORDS];
-	int64_t result = 0;
-
-	if (regs == NULL)
-		return -ESRCH;
-	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
-	const struct target_ops *ops = sp->target.ops;
-	bool pass = set != NULL || old != NULL;
-	int r = pass ? ops->read(&sp->target, addr, kept, sizeof(kept)) : 0;
-	if (r == 0 && set != NULL)
-		r = ops->write(&sp->target, addr, set, sizeof(kept));
-	if (r < 0)
-		return r;
-	const uint64_t args[6] = { SIGTRAP, set != NULL ? addr : act,
-		old != NULL ? addr : 0, sizeof(uint64_t) };
-	r = remote_syscall(th, SYS_rt_sigaction, args, &result);
-	if (r == 0 && result < 0)
-		r = (int)result;
-	if (r == 0 && old != NULL)
-		r = ops->read(&sp->target, addr, old, sizeof(kept));
-	if (pass)
-		ops->write(&sp->target, addr, kept, sizeof(kept));
-	return r;
+	return action_call(th, SIGTRAP, act, set, old);
 }
 
 /* The hit has made the handler SIG_DFL: back to what it was. */
@@ -262,24 +271,21 @@ action_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
 {
 	p->handler_mask[sig - 1] = handler_blocks(sig, action);
 	p->handler_known |= SIGBIT(sig);
-	if (action[ACTION_RESTORER] != 0)
-		p->sig_restorer = action[ACTION_RESTORER];
 }
 
-/* If a SIGTRAP that was pending has come in the place of the int3's: pending
- * again it shall be.  What a tracer delivers though it is blocked, is queued
- * (ptrace_signal() in kernel/signal.c), with the siginfo it had. */
+/* One that was pending shall be so again.  If no call can be made in the thread the kernel queues it,
+ * as it does with what a tracer delivers though it is blocked (ptrace_signal()
+ * in kernel/signal.c): unless another has come meanwhile. */
 static void
 keep_pending(struct thread *th)
 {
 	siginfo_t si;
 
-	if (thread_siginfo(th, &si) < 0 || si.si_code == SI_KERNEL ||
-	    si.si_code == TRAP_BRKPT)
+	if (!met_pending(th, &si))
 		return;
 	sigtrap_show(th);
 	th->proc->trap_sent = true;
-	th->sig = SIGTRAP;
+	th->sig = trapqueue_keep(th) ? 0 : SIGTRAP;
 }
 
 /* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
@@ -467,7 +473,7 @@ thread_mend_sigtrap(struct thread *th)
 		return;
 	th->mask_looked = now;
 	/* In a handler only, from which it has returned. */
-	th->trap_hidden &= seems_blocked(mask);
+	th->trap_hidden &= was_blocked(th, mask);
 	bool blocked = hit_blocked(th, mask);
 	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
 	if (was != th->sigmask || !th->mask_known)
@@ -479,6 +485,8 @@ thread_mend_sigtrap(struct thread *th)
 		if (!th->trap_hidden)
 			thread_set_sigmask(th, th->sigmask);
 	}
+	if (blocked)
+		keep_pending(th);
 	/* Also where it was hidden: it may have been blocked since, unseen. */
 	if (blocked || reset)
 		action_restore(th);
@@ -486,6 +494,7 @@ thread_mend_sigtrap(struct thread *th)
 		trapguard_check(th);
 	else if (!p->space->sig_watched)
 		action_look(th, now);
+	/* One that came meanwhile is in the place of the int3's now. */
 	if (blocked)
 		keep_pending(th);
 }
@@ -568,15 +577,23 @@ sigtrap_mask_set(struct thread *th, int how, uint64_t set)
 	mask_becomes(th, mask);
 }
 
+/* A handler returns, or has returned, to a mask of the kernel's: what that stands
+ * for.  The frame may have been made while the bit was hidden, which it then is
+ * again; or that was so in the handler only. */
+static uint64_t
+mask_of_frame(struct thread *th, uint64_t mask)
+{
+	bool hides = (mask & SIGBIT(SIGTRAP)) == 0 &&
+	    (th->trap_hidden || th->frames_due) && was_blocked(th, mask);
+
+	th->trap_hidden = hides && (th->trap_hidden || list_hidden(th, mask));
+	return th->trap_hidden ? mask | SIGBIT(SIGTRAP) : mask;
+}
+
 void
 sigtrap_mask_back(struct thread *th, uint64_t mask)
 {
-	/* The frame was made while it was hidden; or that was so in the handler
-	 * only. */
-	th->trap_hidden &= seems_blocked(mask);
-	if (th->trap_hidden)
-		mask |= SIGBIT(SIGTRAP);
-	mask_becomes(th, mask);
+	mask_becomes(th, mask_of_frame(th, mask));
 }
 
 void
@@ -619,7 +636,6 @@ action_flushed(struct proc *p)
 	};
 
 	sigtrap_becomes(p, left);
-	p->sig_restorer = 0;
 }
 
 void
@@ -648,11 +664,15 @@ sent(struct thread *th)
 	siginfo_t si;
 
 	if ((!th->trap_hidden && !p->trap_ignored) ||
-	    thread_siginfo(th, &si) < 0 || si.si_code > 0)
+	    thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
 	if (th->trap_hidden) {
 		p->trap_sent = true;
 		sigtrap_show(th);
+		/* The kernel queues it where it was, the process's or the
+		 * thread's; but not behind another of the thread. */
+		if (trapqueue_has(th) && trapqueue_keep(th))
+			th->sig = 0;
 	} else if (p->guarded) {
 		th->sig = 0;
 	}
@@ -667,12 +687,10 @@ sigtrap_delivered(struct thread *th)
 	if (sig <= 0 || sig > SIGNALS)
 		return false;
 	uint64_t mask = p->handler_mask[sig - 1], now = 0;
-	if (th->trap_hidden && thread_sigmask(th, &now) == 0)
-		th->trap_hidden = seems_blocked(now);
 	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
 	/* No int3 has changed it here: what the handler will return to. */
-	if (p->guarded && !th->trap_hidden && th->mask_known &&
-	    thread_sigmask(th, &now) == 0 && now != th->sigmask)
+	if (p->guarded && th->mask_known && thread_sigmask(th, &now) == 0 &&
+	    (now = mask_of_frame(th, now)) != th->sigmask)
 		mask_becomes(th, now);
 	if (sig == SIGTRAP) {
 		sent(th);
@@ -682,6 +700,36 @@ sigtrap_delivered(struct thread *th)
 		return false;
 	mask_becomes(th, th->sigmask | mask);
 	return is_apart(th->masks_before[0]) || is_apart(th->sigmask);
+}
+
+/*
+ * Which signals a handler blocks that was there when we came is not known, and
+ * asking for all of them would hold the process up.  So its thread stops when
+ * the handler has been called, where the mask is that of the handler.  Where our
+ * handler in the kernel tells what a hit has met nobody needs it.
+ */
+void
+sigtrap_learn(struct thread *th)
+{
+	struct proc *p = th->proc;
+	uint64_t mask, action[ACTION_WORDS];
+	int sig = th->sig;
+
+	if (sig <= 0 || sig > SIGNALS || sig == SIGTRAP || th->held ||
+	    th->queued > 0 || (p->handler_known & SIGBIT(sig)) != 0 ||
+	    !p->space->masks_watched || (p->guarded && p->threads.len == 1))
+		return;
+	th->held = true; /* or its stop would be over at once */
+	thread_deliver(th);
+	th->held = false;
+	if (th->state != TH_STOPPED || th->stop != EV_STOP || th->queued > 0 ||
+	    thread_sigmask(th, &mask) < 0)
+		return;
+	if (th->trap_hidden)
+		mask |= SIGBIT(SIGTRAP);
+	mask_becomes(th, mask);
+	if (action_call(th, sig, 0, NULL, action) == 0)
+		action_is(p, sig, action);
 }
 
 bool

@@ -4,14 +4,17 @@
  *	program text                         at the marker
  *	mov $13,%eax ... [syscall]           act: the action to come
  *	mov $14,%eax ... [syscall]           how, set: the mask to come
- *	mov $15,%rax     [syscall]           the frame's mask, which comes back
  *
  * The first two kinds are found by their bytes in the text of every object when
  * the space gets its first int3, and in what is loaded later; those of the second
- * are marked with the first probe.  The third is where the program's own
- * sigaction() said that handlers return to; it is marked once a handler runs that
- * leaves SIGTRAP and its kin treated apart, in a process that has several threads
- * or no handler of ours.
+ * are marked with the first probe.
+ *
+ * A handler that leaves SIGTRAP and its kin treated apart goes back to another
+ * mask by rt_sigreturn().  In a process that has several threads or no handler of
+ * ours, its thread stops at system calls until it has made that one.  There is no
+ * marker: it would be an int3 that is met with SIGTRAP blocked, and nothing helps
+ * against that if we are killed (force_sig_info_to_task()).  One that leaves its
+ * handler by siglongjmp() is left alone after RETURN_CALLS_MAX calls.
  *
  * Changing the mask may be what a program does all day.  A space that never
  * treated SIGTRAP apart from its kin loses the markers of the second kind after
@@ -39,6 +42,9 @@
 
 /* About 10 us each: a hundredth of a second in all. */
 #define MASK_HITS_MAX 1000
+
+/* As many system calls may a handler make. */
+#define RETURN_CALLS_MAX 1000
 
 /* From the load of the number to the system call: room for the arguments, which
  * compilers put between. */
@@ -238,6 +244,7 @@ mark(struct state *st, struct space *sp, uint64_t addr, int nr)
 		return;
 	}
 	((struct tp_user *)tp->user)->sigwatch = true;
+	tp->late = true;
 	*vec_push(&sp->watch->markers) = (struct marker){ tp, nr };
 }
 
@@ -363,7 +370,7 @@ sigwatch_begin(struct state *st, struct space *sp)
 		sp->watch->begun = true;
 		sp->sig_watched = !sp->watch->gaps;
 	}
-	if (sp->probed && !sp->masks_watched)
+	if (!sp->masks_watched)
 		watch_masks(st, sp);
 }
 
@@ -484,6 +491,27 @@ sees_return(struct thread *th, const struct uregs *regs)
 		sigtrap_mask_set(th, SIG_BLOCK, 0);
 }
 
+void
+sigwatch_enter(struct thread *th)
+{
+	struct sigwatch *w = th->proc->space->watch;
+	struct syscall_entry call;
+	const struct uregs *regs;
+
+	if (th->returns_due == 0)
+		return;
+	if (--th->return_calls == 0)
+		th->returns_due = 0;
+	if (thread_syscall_entry(th, &call) != 0 ||
+	    call.nr != SYS_rt_sigreturn || (regs = thread_regs(th)) == NULL)
+		return;
+	if (th->returns_due > 0)
+		th->returns_due--;
+	sees_return(th, regs);
+	if (w != NULL)
+		w->apart |= sigtrap_apart(th);
+}
+
 bool
 sigwatch_hit(struct thread *th, struct uregs *regs)
 {
@@ -499,7 +527,6 @@ sigwatch_hit(struct thread *th, struct uregs *regs)
 		if (w != NULL)
 			w->mask_hits++;
 		break;
-	case SYS_rt_sigreturn: sees_return(th, regs); break;
 	default: return false;
 	}
 	if (w != NULL)
@@ -510,8 +537,7 @@ sigwatch_hit(struct thread *th, struct uregs *regs)
 void
 sigwatch_undo(struct thread *th, const struct uregs *regs)
 {
-	if (regs->r[UREG_RAX] == SYS_rt_sigprocmask ||
-	    regs->r[UREG_RAX] == SYS_rt_sigreturn)
+	if (regs->r[UREG_RAX] == SYS_rt_sigprocmask)
 		sigtrap_mask_undo(th);
 }
 
@@ -553,37 +579,8 @@ sigwatch_settle(struct state *st, struct space *sp)
 
 /* ---- handlers ---- */
 
-static bool
-is_marked(const struct sigwatch *w, uint64_t addr)
-{
-	vec_foreach(m, &w->markers)
-		if (m->tp->addr == addr)
-			return true;
-	return false;
-}
-
-/* Mark the system call at the place that handlers return to. */
-static void
-mark_return(struct state *st, struct space *sp, uint64_t restorer)
-{
-	uint8_t code[BACK_MAX];
-	struct insn insn;
-	size_t at = 0;
-
-	if (sp->text.read(sp->text.ctx, restorer, code, sizeof(code)) != 0)
-		return;
-	while (insn_decode(
-		   code + at, sizeof(code) - at, restorer + at, &insn) == 0 &&
-	    insn.kind != INSN_SYSCALL)
-		at += insn.len;
-	if (insn.kind != INSN_SYSCALL || is_marked(sp->watch, insn.addr))
-		return;
-	mark(st, sp, insn.addr, SYS_rt_sigreturn);
-	sites_commit(st, sp);
-}
-
 void
-sigwatch_delivered(struct state *st, struct thread *th)
+sigwatch_delivered(struct thread *th)
 {
 	struct proc *p = th->proc;
 
@@ -591,8 +588,10 @@ sigwatch_delivered(struct state *st, struct thread *th)
 		return;
 	p->space->watch->apart = true;
 	/* Our handler tells what the next hit has met, but where threads hit
-	 * side by side (sigtrap_tells()); and an int3 where SIGTRAP is blocked
-	 * is one that it cannot help against. */
-	if (p->sig_restorer != 0 && (!p->guarded || p->threads.len > 1))
-		mark_return(st, p->space, p->sig_restorer);
+	 * side by side (sigtrap_tells()). */
+	if (p->guarded && p->threads.len == 1)
+		return;
+	if (th->returns_due < UINT8_MAX)
+		th->returns_due++;
+	th->return_calls = RETURN_CALLS_MAX;
 }

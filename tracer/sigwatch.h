@@ -44,8 +44,13 @@ void sigwatch_settle(struct state *st, struct space *sp);
 /* The thread is back at a marker, its system call not made. */
 void sigwatch_undo(struct thread *th, const struct uregs *regs);
 
-/* th->sig is about to be delivered. */
-void sigwatch_delivered(struct state *st, struct thread *th);
+/* th->sig is about to be delivered.  A handler whose end is to be seen makes
+ * th->returns_due one more, and its thread stops at system calls. */
+void sigwatch_delivered(struct thread *th);
+
+/* The thread is at the beginning of a system call: if a handler returns by it,
+ * the mask is that of the frame afterwards. */
+void sigwatch_enter(struct thread *th);
 
 /*
  * Call each(ctx, addr, nr) with the address of every `syscall' instruction in

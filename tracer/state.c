@@ -3,6 +3,7 @@
  */
 #include "tracer/state.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -58,6 +59,8 @@ state_init(struct state *st, const char *name)
 /* Messages that nobody reads: so much of them is kept. */
 #define MESSAGES_MAX (1 << 20)
 
+#define DISCARDED "the rest of the output is discarded: nobody reads it"
+
 void
 state_open_output(struct state *st, FILE *file)
 {
@@ -72,7 +75,13 @@ state_open_output(struct state *st, FILE *file)
 static void
 close_output(struct state *st)
 {
-	writer_wait(st->out, 0, loop_impatient);
+	writer_settle();
+	int cut = writer_wait(st->out, 0, loop_impatient);
+	if (writer_wait_closed(loop_impatient) != 0)
+		cut = -EINTR;
+	/* state_finish() has said that output is cut short if it was then. */
+	if (cut == -EINTR && st->output_error != EINTR)
+		state_message(st, DISCARDED);
 	writer_wait(st->err, 0, loop_impatient);
 	size_t lost = writer_dropped(st->err);
 	if (lost != 0)
@@ -281,8 +290,11 @@ state_drain(struct state *st)
 int
 state_finish(struct state *st)
 {
-	/* The processes first: what is left to do concerns only us. */
+	/* The processes first: what is left to do concerns only us, and waits
+	 * for nobody to get a processor. */
+	writer_rest();
 	targets_release(st);
+	writer_settle();
 	fault_kill("end-released");
 	if (!st->processor.fixed)
 		processor_restore(&st->processor);
@@ -295,7 +307,7 @@ state_finish(struct state *st)
 	processor_restore(&st->processor);
 	set_activity(st, ACTIVITY_STOPPED);
 	if (st->output_error == 0) {
-		int error = consume_finish(st->consume, loop_impatient());
+		int error = consume_finish(st->consume);
 		st->output_error = error < 0 ? -error : 0;
 	}
 	consume_drops(st->consume);
@@ -304,7 +316,9 @@ state_finish(struct state *st)
 		state_message(st,
 		    "a file was cut short while it was read: names may be "
 		    "missing");
-	if (!loop_impatient() && consume_pictures(st->consume) != 0)
+	if (st->output_error == EINTR)
+		state_message(st, DISCARDED);
+	if (consume_pictures(st->consume) != 0)
 		return 1;
 	return store_hdr(&st->store_mem)->exit_status;
 }
@@ -343,6 +357,9 @@ state_fini(struct state *st)
 	vec_foreach(f, &st->failures)
 		mem_free(*f);
 	vec_fini(&st->failures);
+	vec_foreach(m, &st->symless)
+		mem_free(*m);
+	vec_fini(&st->symless);
 	close_output(st);
 	options_fini(&st->opts);
 }

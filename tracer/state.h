@@ -114,8 +114,11 @@ struct state {
 	bool fp_known; /* fp holds the registers of this firing's thread */
 	uint64_t fp[UREG_FP_COUNT];
 	VEC(struct addrspace *)
-	past;                 /* of spaces that are gone: records name
+	past; /* of spaces that are gone: records name
 				       * them until the end */
+	VEC(char *)
+	symless;              /* modules of which was said that no function
+			       * has a name (prov/pid_unnamed.c) */
 	VEC(char *) failures; /* what could not be probed, and why (-v) */
 	unsigned long failed;
 };

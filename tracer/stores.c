@@ -134,6 +134,19 @@ stores_fit(struct state *st)
 	return store_has_room(im, size_option(st, OPT_DYNVARSIZE));
 }
 
+/* Unless the user has said how much, a firing has scratch memory for a string of
+ * strsize and those that it is made of. */
+static uint32_t
+scratch_size(struct state *st)
+{
+	uint32_t size = size_option(st, OPT_SCRATCHSIZE);
+	uint32_t string = size_option(st, OPT_STRSIZE) + 1;
+
+	return st->opts.set[OPT_SCRATCHSIZE] ?
+	    size :
+	    MAX(size, 4 * ROUND_UP(string, 8));
+}
+
 int
 stores_create_store(struct state *st)
 {
@@ -143,7 +156,7 @@ stores_create_store(struct state *st)
 		.bufsize = size_option(st, OPT_BUFSIZE),
 		.aggsize = size_option(st, OPT_AGGSIZE),
 		.dynvarsize = size_option(st, OPT_DYNVARSIZE),
-		.scratch = size_option(st, OPT_SCRATCHSIZE),
+		.scratch = scratch_size(st),
 		.policy = (uint32_t)option_get(&st->opts, OPT_BUFPOLICY),
 		/* Less than bufsize: the caller has seen to it. */
 		.end_room = (uint32_t)enable_end_size(st),

@@ -382,5 +382,4 @@ proc_refresh(struct proc *p)
 	}
 	memset(p->handler_mask, 0, sizeof(p->handler_mask));
 	p->handler_known = ~st.sig_caught;
-	p->sig_restorer = 0;
 }

@@ -133,6 +133,10 @@ bool thread_pending(
 bool thread_trap_pending(struct thread *th);
 /* Then: let it go to that stop, whose status is to be waited for. */
 int thread_run_to_trap(struct thread *th);
+/* A thread takes the signal that it is about to be resumed with, and stops again
+ * where that leads it: before a handler's first instruction.  It stays there if
+ * its space is stopped, or it is held.  What happens else is queued. */
+void thread_deliver(struct thread *th);
 /* Can the thread run no instruction of the program's before it stops, though
  * its stop has not come?  To be asked after thread_interrupt(). */
 bool thread_asleep(const struct thread *th);
@@ -252,6 +256,9 @@ uint64_t regs_clone_flags(const struct uregs *regs, const struct reader *mem);
 /* Ready to execute the system call instruction at insn_addr. */
 void regs_set_syscall(
     struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6]);
+/* At an entry-stop: another call instead, as if from the instruction there. */
+void regs_exchange_syscall(
+    struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6]);
 /* From an entry-stop's registers to those that make the call again. */
 void regs_redo_syscall(struct uregs *regs);
 /* At an entry-stop: make no call, this is its result. */
@@ -262,6 +269,8 @@ int64_t regs_result(const struct uregs *regs);
 void regs_set_result(struct uregs *regs, int64_t result);
 /* Number and arguments of the call that was made, by the registers. */
 void regs_set_syscall_nr(struct uregs *regs, long nr);
+/* At its entry: another call is made instead. */
+void regs_change_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
 int64_t regs_syscall_nr(const struct uregs *regs);
 void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
 

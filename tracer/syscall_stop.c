@@ -89,6 +89,7 @@ thread_syscall_entry(struct thread *th, struct syscall_entry *out)
 		memcpy(out->args, info.entry.args, sizeof(out->args));
 		out->ip = info.instruction_pointer;
 		out->sp = info.stack_pointer;
+		out->sure = true;
 		return 0;
 	}
 	return thread_syscall_regs(th, out) ? 0 : -ESRCH;
@@ -105,6 +106,7 @@ thread_syscall_regs(struct thread *th, struct syscall_entry *out)
 	bool is_64 = get_info(th, &info) ? info.arch == AUDIT_ARCH_X86_64 :
 					   !regs_compat(regs);
 	out->nr = own_number(regs_syscall_nr(regs), is_64);
+	out->sure = false;
 	regs_syscall_args(regs, out->args);
 	out->ip = regs->r[UREG_RIP];
 	out->sp = regs->r[UREG_RSP];

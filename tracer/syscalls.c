@@ -14,6 +14,7 @@
 
 #include "tracer/event.h"
 #include "tracer/proc.h"
+#include "tracer/sigwatch.h"
 #include "tracer/state.h"
 #include "tracer/trapcall.h"
 
@@ -198,14 +199,18 @@ syscalls_event(struct state *st, const struct event *ev)
 		ev->thread->hide_after = false;
 		sigtrap_hide(ev->thread);
 	}
+	if (ev->kind == EV_SYSCALL_EXIT)
+		trapcall_leave(ev->thread);
 	if (ev->kind == EV_SECCOMP)
 		filtered(st, ev->thread);
 	else if (ev->kind == EV_SYSCALL_ENTER)
 		entered(st, ev->thread);
 	else
 		returned(st, ev->thread);
-	if (ev->kind != EV_SYSCALL_EXIT)
+	if (ev->kind != EV_SYSCALL_EXIT) {
+		sigwatch_enter(ev->thread);
 		trapcall_enter(ev->thread);
+	}
 }
 
 void

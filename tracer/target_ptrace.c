@@ -18,6 +18,7 @@
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "symbols/maps.h"
+#include "tracer/guardian.h"
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
 
@@ -117,7 +118,9 @@ target_write(struct target *t, uint64_t addr, const void *buf, size_t len)
 	while (len > 0) {
 		ssize_t n = pwrite(sp->mem_fd, from, len, (off_t)addr);
 		if (n <= 0)
-			return -EFAULT;
+			return guardian_may_write() == 0 ?
+			    -EFAULT :
+			    word_by_word(sp, addr, NULL, from, len);
 		from += n;
 		addr += (size_t)n;
 		len -= (size_t)n;

@@ -5,6 +5,19 @@
  *   attach:  seized, all stopped
  *   then     compiled, armed, BEGIN -> running
  *
+ * Descriptions are judged, and their types found, when the libraries are there;
+ * the trace is to begin at the exec.  So a launched program begins twice, unless
+ * evaltime says where the trace begins:
+ *
+ *   exec stop --scouted--> rendezvous, or its last system call
+ *                             compiled, enabled
+ *   exec stop <------------ its next system call is made that execve() again
+ *       BEGIN -> running
+ *
+ * The first time nothing of it is seen outside: the linker's text is not
+ * written, no constructor runs.  When we die it runs on from where it is, or
+ * begins again without us.
+ *
  * Whatever a target maps later is learnt at the same rendezvous: the run-time
  * linker calls an empty function before and after each change of its list
  * (struct r_debug in <link.h>), and we keep a tracepoint on it.
@@ -16,6 +29,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,7 +69,7 @@ struct space_info {
 };
 
 /* Where a launched process is awaited. */
-enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN };
+enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN, EVAL_BOTH };
 
 static enum evaltime
 evaltime(const struct state *st)
@@ -67,7 +81,7 @@ evaltime(const struct state *st)
 	for (size_t i = 0; text != NULL && i < ARRAY_SIZE(names); i++)
 		if (strcmp(names[i], text) == 0)
 			return (enum evaltime)i;
-	return EVAL_PREINIT;
+	return EVAL_BOTH;
 }
 
 /* ---- spaces ---- */
@@ -295,7 +309,7 @@ run_program(struct state *st, struct proc *p, const char **why)
 	    (!is_marked(p->space, info->lm.brk_addr, why) ||
 		!run_until_stopped(st, p, false)))
 		return false;
-	if (when == EVAL_PREINIT || st->executed_again)
+	if (when == EVAL_PREINIT || when == EVAL_BOTH || st->executed_again)
 		return true;
 
 	uint64_t addr = start_addr(p->space, when);
@@ -304,6 +318,123 @@ run_program(struct state *st, struct proc *p, const char **why)
 	mark(st, p->space, addr, false);
 	sites_commit(st, p->space);
 	return is_marked(p->space, addr, why) && run_until_stopped(st, p, true);
+}
+
+/* ---- twice ---- */
+
+/* Does the call say something to somebody, or end the process? */
+static bool
+speaks(long nr)
+{
+	return nr == SYS_write || nr == SYS_writev;
+}
+
+static bool
+ends(long nr)
+{
+	return nr == SYS_exit_group || nr == SYS_exit || nr == SYS_kill ||
+	    nr == SYS_tgkill || nr == SYS_tkill;
+}
+
+/* Not to be repeated: it goes on from where it is. */
+static void
+stay(struct proc *p)
+{
+	p->again.name = 0;
+	p->begins_again = false;
+	vec_foreach(th, &p->threads)
+		(*th)->want_syscalls = false;
+}
+
+bool
+targets_syscall(struct state *st, const struct event *ev)
+{
+	struct thread *th = ev->thread;
+	struct proc *p = th->proc;
+	struct syscall_entry e;
+	bool entry = ev->kind == EV_SYSCALL_ENTER;
+
+	if (st->awaited != p || p->again.name == 0)
+		return false;
+	if (p->begins_again && !entry) { /* no exec came before it */
+		again_failed(th, &p->again);
+		stay(p);
+		st->awaited = NULL;
+		return true;
+	}
+	if (p->begins_again) {
+		again_instead(th, &p->again);
+		fault_kill("again-set");
+	} else if (entry && thread_syscall_entry(th, &e) == 0) {
+		if (ends(e.nr)) {
+			/* What is not there by now is never there. */
+			option_set(&st->opts, "zdefs", NULL, false);
+			st->awaited = NULL;
+			return true;
+		}
+		if (speaks(e.nr))
+			thread_refuse_call(th);
+	}
+	thread_resume(th);
+	return true;
+}
+
+/* How the launch can be repeated, before the program has run. */
+static void
+scout(struct state *st, struct proc *p, char *const argv[])
+{
+	struct thread *th = p->threads.at[0];
+	unsigned words = 0;
+
+	while (argv[words] != NULL)
+		words++;
+	if (evaltime(st) != EVAL_BOTH || again_find(th, words, &p->again) != 0)
+		stay(p);
+	else
+		th->want_syscalls = true;
+}
+
+static void
+begin_again(struct state *st, struct proc *p)
+{
+	struct thread *th = p->threads.at[0];
+	pid_t pid = p->pid;
+
+	p->begins_again = true;
+	if (th->stop == EV_SYSCALL_ENTER)
+		again_instead(th, &p->again);
+	run_until_stopped(st, p, true);
+	p = super_proc(st->super, pid);
+	if (p != NULL)
+		stay(p);
+}
+
+static struct proc *
+next_to_begin(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->again.name != 0)
+			break;
+	return p;
+}
+
+bool
+targets_begin_again(struct state *st)
+{
+	struct proc *p;
+	bool any = false;
+
+	while (!st->draining && (p = next_to_begin(st)) != NULL) {
+		if (p->exec_stopped) {
+			stay(p);
+			continue;
+		}
+		begin_again(st, p);
+		any = true;
+	}
+	return any;
 }
 
 static bool
@@ -422,15 +553,18 @@ targets_launch(struct state *st, const char *cmd)
 	char **env = launch_env(st);
 	int error = proc_launch(st->super, argv, env, &p, &err);
 	targets_free_argv(env);
-	targets_free_argv(argv);
 	if (error != 0) {
+		targets_free_argv(argv);
 		state_message(st, "%s", err.text);
 		return error;
 	}
 	add_target(st, p, true);
 	space_setup(st, p);
+	scout(st, p, argv);
 	why = "it ended before it started";
-	if (!run_to_evaltime(st, p, &why)) {
+	bool stopped = run_to_evaltime(st, p, &why);
+	targets_free_argv(argv);
+	if (!stopped) {
 		if (!st->draining)
 			state_message(st, "failed to trace %s: %s", cmd, why);
 		return -ECHILD;
@@ -451,9 +585,25 @@ finish_dead(struct proc *p, struct leftover *left)
 	return r;
 }
 
-/* Thousands of places are put back by two system calls each; on a busy machine
- * that is a while. */
-#define IN_HANDLER_NS 500000000U
+/*
+ * A thread in a SIGTRAP handler of ours, or of a dead tracer's, is soon out of it
+ * when it has a processor.  Thousands of places are put back by two system calls
+ * each, which on a busy machine is a while.  So its process runs for 1, 2, 4, ...
+ * up to this many ms.
+ */
+#define IN_HANDLER_MS 512U
+
+/* False: that was the last time. */
+static bool
+let_run(struct state *st, unsigned *ms)
+{
+	const struct timespec nap = { 0, *ms * 1000000L };
+
+	nanosleep(&nap, NULL);
+	loop_pending(st);
+	*ms *= 2;
+	return *ms <= IN_HANDLER_MS;
+}
 
 static void
 resume_all(struct space *sp)
@@ -471,9 +621,9 @@ resume_all(struct space *sp)
 static void
 begin_space(struct state *st, struct proc *p, struct leftover *left)
 {
-	const struct timespec nap = { 0, 1000000 };
-	const uint64_t end = timer_now() + IN_HANDLER_NS;
 	const pid_t pid = p->pid;
+	bool more = true;
+	unsigned ms = 1;
 
 	while (p != NULL && p->space->user == NULL) {
 		struct space *sp = p->space;
@@ -482,8 +632,8 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 		space_stop(sp);
 		leftover_release(left, p);
 		left = sp->leftover;
-		bool again = leftover_in_use(left) && timer_now() < end &&
-		    !loop_stopping();
+		bool again =
+		    more && leftover_in_use(left) && !loop_stopping();
 		/* It is not kept waiting for symbols and the compiler: it runs
 		 * until it is stopped once more, for the writing. */
 		resume_all(sp);
@@ -493,8 +643,7 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 			sites_commit(st, sp);
 			return;
 		}
-		nanosleep(&nap, NULL);
-		loop_pending(st);
+		more = let_run(st, &ms);
 		p = super_proc(st->super, pid);
 	}
 }
@@ -563,7 +712,10 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 static void
 tell_first_exec(struct state *st, struct proc *p)
 {
-	if (!p->launched || !p->exec_stopped || evaltime(st) != EVAL_EXEC)
+	enum evaltime when = evaltime(st);
+
+	if (!p->launched || !p->exec_stopped ||
+	    (when != EVAL_EXEC && when != EVAL_BOTH))
 		return;
 	moments_tell(st,
 	    &(struct event){ .kind = EV_EXEC,
@@ -725,6 +877,8 @@ exec_happened(struct state *st, const struct event *ev)
 		space_setup(st, p);
 		st->awaited = NULL;
 		st->executed_again = true;
+		p->exec_stopped = true;
+		stay(p);
 		return;
 	}
 	targets_set_up(st, p);
@@ -796,19 +950,48 @@ kill_unstarted(struct state *st)
 			kill(p->pid, SIGKILL);
 }
 
-void
-targets_release(struct state *st)
+/* Everything stands still; what had happened by then is handled, so that no child
+ * is left with our int3 in its copy of the memory. */
+static void
+stop_all(struct state *st)
 {
 	struct proc *p = NULL;
 
-	kill_unstarted(st);
-	/* Everything stands still; what had happened by then is handled, so
-	 * that no child is left with our int3 in its copy of the memory. */
 	while ((p = super_next(st->super, p)) != NULL)
 		space_stop(p->space);
 	fault_kill("release-begin");
 	loop_pending(st);
 	fault_kill("release-pending");
+}
+
+/* Is a SIGTRAP of a program's own on its way through our handler?  The area that
+ * it is in could not be unmapped. */
+static bool
+in_handler(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->guarded && trapset_runs(tptable_traps(p->space->tab)))
+			return true;
+	return false;
+}
+
+void
+targets_release(struct state *st)
+{
+	struct proc *p = NULL;
+	bool more = true;
+	unsigned ms = 1;
+
+	kill_unstarted(st);
+	stop_all(st);
+	while (more && in_handler(st)) {
+		for (p = NULL; (p = super_next(st->super, p)) != NULL;)
+			space_resume(p->space);
+		more = let_run(st, &ms);
+		stop_all(st);
+	}
 	while ((p = super_next(st->super, NULL)) != NULL)
 		targets_let_go(st, p);
 }

@@ -37,8 +37,9 @@ void targets_let_go(struct state *st, struct proc *p);
 /*
  * Launch a command line (quotes and backslashes as in a shell, no expansion)
  * and let it run to the point that option evaltime names: by default its
- * libraries are mapped and relocated and no constructor has run.  0, or a
- * negative errno after a message.
+ * libraries are mapped and no constructor has run, or it is about to end as that
+ * cannot be: what matches nothing is no error then.  0, or a negative errno after
+ * a message.
  */
 int targets_launch(struct state *st, const char *cmd);
 
@@ -47,6 +48,17 @@ int targets_launch(struct state *st, const char *cmd);
  * errno with the reason in why. */
 int targets_attach(
     struct state *st, pid_t pid, bool named, char *why, size_t size);
+
+/*
+ * When all is enabled: a launched program that has run to where its libraries are
+ * mapped is begun once more, and is at its exec stop again, unless evaltime says
+ * where the trace begins.  True: there was one.
+ */
+bool targets_begin_again(struct state *st);
+
+/* A system call of a launched program that is on its way to there, or back: true,
+ * and then it is nobody else's. */
+bool targets_syscall(struct state *st, const struct event *ev);
 
 /* Let every target run that is stopped for us. */
 void targets_run(struct state *st);

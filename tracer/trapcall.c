@@ -93,6 +93,17 @@ trapcall_hit(struct thread *th, struct uregs *regs)
 	return true;
 }
 
+/* Does a filter look at the call after us?  It would see the number that stands
+ * for no call, too, and refuse it or kill. */
+static bool
+is_looked_at(struct thread *th)
+{
+	struct proc_status st;
+
+	return th->stop == EV_SYSCALL_ENTER &&
+	    procfs_status(th->tid, &st) == 0 && st.seccomp != 0;
+}
+
 void
 trapcall_enter(struct thread *th)
 {
@@ -107,7 +118,30 @@ trapcall_enter(struct thread *th)
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return;
-	regs_skip_syscall(regs, result);
+	if (is_looked_at(th)) {
+		th->trap_answer = (struct trap_answer){ true, result,
+			regs->r[UREG_RSI], regs->r[UREG_RDX] };
+		regs->r[UREG_RSI] = regs->r[UREG_RDX] = 0;
+		th->want_exit = true;
+	} else {
+		regs_skip_syscall(regs, result);
+	}
 	thread_regs_dirty(th);
 	fault_kill("trapcall");
+}
+
+void
+trapcall_leave(struct thread *th)
+{
+	struct trap_answer a = th->trap_answer;
+	struct uregs *regs = a.due ? thread_regs(th) : NULL;
+
+	th->trap_answer.due = false;
+	if (regs == NULL)
+		return;
+	regs->r[UREG_RSI] = a.act;
+	regs->r[UREG_RDX] = a.old;
+	if (regs_result(regs) == 0) /* else the filter has refused it */
+		regs_set_result(regs, a.result);
+	thread_regs_dirty(th);
 }

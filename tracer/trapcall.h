@@ -17,8 +17,17 @@ struct uregs;
  * for the pc.  False: at its entry. */
 bool trapcall_hit(struct thread *th, struct uregs *regs);
 
-/* At the entry of a system call, or the stop of a filter there: if it is that
- * one it is answered, and the kernel makes none. */
+/*
+ * At the entry of a system call, or the stop of a filter there: if it is that
+ * one it is answered, and the kernel makes none.  Where a filter of the program's
+ * is still to look at it, it has to be a call that the filter knows: it is made
+ * with neither action, which changes nothing, and trapcall_leave() has its
+ * registers back and its result.  (Would we die between, or let go, it succeeds,
+ * and rsi and rdx are 0 behind it.)
+ */
 void trapcall_enter(struct thread *th);
+
+/* At the end of any system call. */
+void trapcall_leave(struct thread *th);
 
 #endif

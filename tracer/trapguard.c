@@ -15,6 +15,7 @@
 #include "tracer/guardian.h"
 #include "tracer/remote.h"
 #include "tracer/super_impl.h"
+#include "tracer/trapqueue.h"
 
 /* How often it is looked whether our action is still there: where changes of it
  * are watched, and where they have been seen not to be. */
@@ -89,6 +90,22 @@ set_action(struct thread *th, bool own, uint64_t *old)
 	return r;
 }
 
+/* To ignore a signal throws away what is pending of it: that is queued again.  If
+ * we are killed meanwhile it is lost. */
+static int
+set_own_action(struct thread *th, uint64_t *old)
+{
+	struct trapqueue q = { 0 };
+
+	if (th->proc->trap_ignored)
+		trapqueue_read(th->proc, &q);
+	int r = set_action(th, true, old);
+	if (r == 0)
+		trapqueue_send(th->proc, &q);
+	vec_fini(&q.list);
+	return r;
+}
+
 /* What the program does with SIGTRAP, which may be another thing than when we
  * came to it; but not since it was executed.  0 or -errno. */
 static int
@@ -145,6 +162,11 @@ trapguard_begin(struct space *sp, uint64_t near, bool bare, const char **why)
 			return -EFAULT;
 		lose(sp);
 	}
+	*why = "this kernel forbids to write to read-only memory by "
+	       "/proc/PID/mem (proc_mem.force_override)";
+	r = guardian_may_write();
+	if (r != 0)
+		return r;
 	*why =
 	    "the guardian, a process that would put its text back, cannot be "
 	    "had";
@@ -186,6 +208,7 @@ bool
 trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
 {
 	struct target *t = &p->space->target;
+	struct trapqueue q = { 0 };
 	uint64_t own[ACTION_WORDS] = { 0 },
 		 addr = start + offsetof(struct trap_area, action);
 	const uint64_t args[6] = { SIGTRAP, addr, 0, sizeof(*own) };
@@ -204,12 +227,17 @@ trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
 		own[ACTION_RESTORER] = head.action[ACTION_RESTORER];
 		own[ACTION_MASK] = head.action[ACTION_MASK];
 	}
-	if (t->ops->write(t, addr, own, sizeof(own)) != 0 ||
-	    remote_syscall_in(p, SYS_rt_sigaction, args, &result) != 0 ||
-	    result != 0)
-		return false;
-	sigtrap_becomes(p, own);
-	return true;
+	if (own[ACTION_HANDLER] == (uint64_t)(uintptr_t)SIG_IGN)
+		trapqueue_read(p, &q);
+	bool done = t->ops->write(t, addr, own, sizeof(own)) == 0 &&
+	    remote_syscall_in(p, SYS_rt_sigaction, args, &result) == 0 &&
+	    result == 0;
+	if (done)
+		trapqueue_send(p, &q);
+	vec_fini(&q.list);
+	if (done)
+		sigtrap_becomes(p, own);
+	return done;
 }
 
 /* Has an int3 that met a blocked SIGTRAP taken it from us?  The kernel then
@@ -228,11 +256,16 @@ trapguard_executed(struct thread *th)
 {
 	uint64_t ignored[ACTION_WORDS] = { (uint64_t)(uintptr_t)SIG_IGN };
 	struct proc *p = th->proc;
+	struct trapqueue q = { 0 };
 
 	if (!p->ignore_due)
 		return;
 	p->ignore_due = false;
+	trapqueue_read(p, &q);
 	int r = sigtrap_call(th, 0, ignored, NULL);
+	if (r == 0)
+		trapqueue_send(p, &q);
+	vec_fini(&q.list);
 	if (r == 0)
 		sigtrap_becomes(p, ignored);
 	else
@@ -255,7 +288,7 @@ swap_action(struct thread *th, bool own)
 	uint64_t old[ACTION_WORDS] = { 0 }, ours[ACTION_WORDS];
 
 	memcpy(ours, p->guard_action, sizeof(ours));
-	int r = set_action(th, own, old);
+	int r = own ? set_own_action(th, old) : set_action(th, false, old);
 	if (r < 0 || trapguard_is_handler(p, old[ACTION_HANDLER]) ||
 	    was_reset(old, ours))
 		return r;
@@ -272,7 +305,7 @@ trapguard_end(struct proc *p)
 	while (p->guarded && (th = remote_next_in(p, th)) != NULL) {
 		int r = swap_action(th, true);
 		if (r == 1) /* set in a way that nobody saw: it stays */
-			r = set_action(th, true, NULL);
+			r = set_own_action(th, NULL);
 		p->guarded = r < 0;
 	}
 }
@@ -338,14 +371,11 @@ trapguard_delivers(struct thread *th)
 	struct proc *p = th->proc;
 	uint64_t action[ACTION_WORDS];
 
-	/* The int3 of a thread that blocks it may have made it the end. */
-	if (p->trap_caught && sigtrap_is_reset(th))
-		trapguard_lost(th);
 	if (p->trap_reset)
 		write_action(p, false, action);
 	/* Our handler would hand it on to another's. */
 	if (p->guarded && !has_area(p))
-		p->guarded = set_action(th, true, NULL) < 0;
+		p->guarded = set_own_action(th, NULL) < 0;
 	if (!p->trap_caught || !p->trap_saved ||
 	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) == 0)
 		return;
@@ -353,6 +383,32 @@ trapguard_delivers(struct thread *th)
 	action[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_DFL;
 	sigtrap_becomes(p, action);
 	p->trap_reset = p->guarded;
+}
+
+/* May an int3 of another thread have the action reset, now or soon? */
+static bool
+others_reset(const struct thread *th)
+{
+	vec_foreach(other, &th->proc->threads)
+		if (*other != th && sigtrap_blocked(*other))
+			return true;
+	return sigtrap_is_reset(th);
+}
+
+void
+trapguard_pass(struct thread *th)
+{
+	struct proc *p = th->proc;
+	struct thread *by = NULL;
+
+	if (th->sig != SIGTRAP || th->held || th->queued > 0 || !p->guarded ||
+	    (!p->trap_caught && !p->trap_reset) || !others_reset(th))
+		return;
+	space_stop(p->space);
+	while (sigtrap_is_reset(th) && (by = remote_next_in(p, by)) != NULL)
+		trapguard_lost(by);
+	thread_deliver(th);
+	space_resume(p->space);
 }
 
 void

@@ -48,6 +48,13 @@ bool trapguard_is_handler(const struct proc *p, uint64_t addr);
  * SA_RESETHAND that changes its action. */
 void trapguard_delivers(struct thread *th);
 
+/*
+ * The last before thread_resume() with it: where an int3 of another thread may
+ * make the kernel's action SIG_DFL at any time, the signal is delivered here and
+ * now, while all others are stopped and ours is in place.  It would be the end.
+ */
+void trapguard_pass(struct thread *th);
+
 /* A thread is stopped at EV_EXEC: the new program ignores SIGTRAP if the old one
  * did, in the place of which the kernel had our handler. */
 void trapguard_executed(struct thread *th);

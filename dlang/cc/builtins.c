@@ -98,6 +98,8 @@ static const struct constant constants[] = {
 	C(O_NOFOLLOW), C(O_CLOEXEC), C(O_PATH), C(O_DIRECT), C(O_NOATIME),
 	V(O_LARGEFILE, 0100000), V(AF_INET, 2), V(AF_INET6, 10),
 	V(ARPHRD_ETHER, 1), V(ARPHRD_INFINIBAND, 32),
+	/* Flags of mmap() that other systems have: no call here has them. */
+	V(MAP_ALIGN, 0), V(MAP_INITDATA, 0), V(MAP_TEXT, 0),
 	V(DTRACEFLT_UNKNOWN, 0), V(DTRACEFLT_BADADDR, 1),
 	V(DTRACEFLT_BADALIGN, 2), V(DTRACEFLT_ILLOP, 3),
 	V(DTRACEFLT_DIVZERO, 4), V(DTRACEFLT_NOSCRATCH, 5),

@@ -96,6 +96,7 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 	p->index = (unsigned)c->clauses.len;
 	c->desc = &p->desc;
 	c->clause = p;
+	c->untyped = false;
 	show_tree(c, TREE_SPLIT, clause);
 	int error = stab_desc(c, source, pd);
 	if (error == 0)
@@ -115,20 +116,34 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 }
 
 static int
+compile_parts(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
+    const struct node *parts)
+{
+	for (const struct node *p = parts; p != NULL; p = p->next)
+		if (compile_clause(c, pdesc, pd, p) != 0)
+			return -EINVAL;
+	return 0;
+}
+
+static int
 process_clause(struct comp *c, struct node *n)
 {
 	struct nlist parts = { 0 };
 	struct probe_desc pd;
+	bool none = false;
 
 	show_tree(c, TREE_PARSED, n);
 	if (sugar_clause(c, n, &parts) != 0)
 		return -EINVAL;
 	for (struct node *d = n->list; d != NULL; d = d->next) {
-		if (desc_match(c, d, &pd) != 0)
+		if (desc_match(c, d, &pd, &none) != 0)
 			return -EINVAL;
-		for (struct node *p = parts.head; p != NULL; p = p->next)
-			if (compile_clause(c, d, &pd, p) != 0)
-				return -EINVAL;
+		size_t before = c->clauses.len;
+		if (compile_parts(c, d, &pd, parts.head) == 0)
+			continue;
+		if (!none || !leave_clause(c, n, d->name))
+			return -EINVAL;
+		c->clauses.len = before;
 	}
 	return 0;
 }

@@ -86,6 +86,7 @@ struct comp {
 				       * is being checked */
 	size_t nparams;
 	bool speculating; /* the clause has called speculate() */
+	bool untyped;     /* it takes args[] of a probe that is not there */
 };
 
 int comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
@@ -137,9 +138,10 @@ struct desc_readings {
 };
 /* What the description may mean: at least one reading.  0, or reported. */
 int desc_read(struct comp *c, const struct node *n, struct desc_readings *out);
-/* The one that matches probes, which exist then.  Where none does, an error but
- * for option zdefs; where several do, too.  0, or reported. */
-int desc_match(struct comp *c, struct node *n, struct probe_desc *out);
+/* The one that matches probes, which exist then.  Where none does (*none), an
+ * error but for option zdefs; where several do, too.  0, or reported. */
+int desc_match(
+    struct comp *c, struct node *n, struct probe_desc *out, bool *none);
 
 /* check.c, check_expr.c, check_call.c */
 int check_clause(struct comp *c, struct node *clause);
@@ -190,6 +192,16 @@ int stab_desc(
     struct comp *c, const struct node *clause, const struct probe_desc *pd);
 int stab_clause(struct comp *c, const struct node *n);
 int stab_name(struct comp *c, const struct node *n, const struct ident *id);
+
+/*
+ * leave.c: under -Z, a clause that was refused and whose description, shown as
+ * `desc', matches no probe.  True if the program can do without it: then the
+ * diagnostic has become a note, and c->diags is empty.
+ */
+bool leave_clause(struct comp *c, const struct node *clause, const char *desc);
+/* Is this an action on aggregations that only clauses assign which were left
+ * out? */
+bool leave_stmt(struct comp *c, const struct node *n);
 
 /* cg.c: a checked clause into c->clause. */
 int cg_clause(struct comp *c, struct node *clause);

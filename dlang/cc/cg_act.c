@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dlang/cc/cg.h"
+#include "dlang/cc/oper.h"
 
 /* Records must fit the principal buffer; this keeps offsets from wrapping. */
 #define RECORD_MAX (1U << 28)
@@ -218,11 +219,40 @@ finish(struct cg_clause *k, struct stmt *s)
 
 /* ---- actions ---- */
 
+static bool
+is_narrow(const struct type *t)
+{
+	return type_is_integer(t) && type_dif(t).size < 4;
+}
+
+/*
+ * The type that a value is shown in, where that is not its own.  What is computed
+ * from two numbers narrower than int is an int for what goes on with it, but is
+ * shown as one of the wider of them, as in every DTrace: printf("%d", c + c)
+ * prints a char.
+ */
+static struct type *
+shown(const struct node *n)
+{
+	enum oper_takes takes =
+	    n->kind == N_BINARY ? oper_takes(n->op) : OPER_LOGIC;
+
+	if (takes != OPER_SUM && takes != OPER_ARITH && takes != OPER_INT)
+		return NULL;
+	struct type *a = shown(n->a), *b = shown(n->b);
+	a = a != NULL ? a : n->a->type;
+	b = b != NULL ? b : n->b->type;
+	if (!is_narrow(a) || !is_narrow(b))
+		return NULL;
+	struct dif_type x = type_dif(a), y = type_dif(b);
+	return x.size > y.size || (x.size == y.size && y.is_signed) ? a : b;
+}
+
 static int
 act_list(struct cg_clause *k, struct stmt *s, struct node *list)
 {
 	for (; list != NULL; list = list->next)
-		if (record(k, s, list, NULL) != 0)
+		if (record(k, s, list, shown(list)) != 0)
 			return -EINVAL;
 	return 0;
 }

@@ -4,7 +4,8 @@
  *
  * What a register holds: an integer extended from the size of its type where
  * the node says NF_CANON; an address for by-reference types.  Arithmetic is
- * done in 64 bits and cut only by cg_convert().
+ * done in 64 bits.  What is unsigned is cut to its type at once; what is signed
+ * only by cg_convert(), as it does not fit its type only where it has overflowed.
  */
 #include "dlang/cc/cg_place.h"
 #include "dlang/cc/oper.h"
@@ -36,6 +37,18 @@ cg_is_int_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4;
 }
 
+/* 1 for anything but 0. */
+static void
+truth(struct cg *g, unsigned r)
+{
+	uint32_t zero = asm_label(&g->as);
+
+	asm_rrr(&g->as, DIF_OP_TST, r, 0, 0);
+	asm_branch(&g->as, DIF_OP_BE, zero);
+	asm_setx(&g->as, 1, r);
+	asm_place(&g->as, zero);
+}
+
 /* What a signed left shift has moved beyond its type is not lost when a wider
  * one takes it: C leaves that open, and constants do the same (fold.c). */
 static bool
@@ -54,7 +67,9 @@ cg_convert(
 
 	if (!type_is_scalar(n->type) || !type_is_scalar(to))
 		return;
-	if (cg_is_int_size(t.size) &&
+	if (type_is_bool(to) && !type_is_bool(n->type))
+		truth(g, r);
+	else if (cg_is_int_size(t.size) &&
 	    (t.size < f.size ||
 		(t.size == f.size && (!canon || t.is_signed != f.is_signed)) ||
 		(t.size > f.size && f.is_signed && !t.is_signed)))
@@ -88,6 +103,14 @@ align_sign(
 
 	if (cg_is_int_size(size))
 		cg_extend(g, r, size, false);
+}
+
+/* The result of an operator in r. */
+static void
+cut(struct cg *g, unsigned r, const struct node *n)
+{
+	if (oper_may_outgrow(n))
+		cg_extend(g, r, type_dif(n->type).size, false);
 }
 
 static unsigned
@@ -146,17 +169,6 @@ logical(struct cg *g, struct node *n)
 	return r;
 }
 
-static void
-truth(struct cg *g, unsigned r)
-{
-	uint32_t zero = asm_label(&g->as);
-
-	asm_rrr(&g->as, DIF_OP_TST, r, 0, 0);
-	asm_branch(&g->as, DIF_OP_BE, zero);
-	asm_setx(&g->as, 1, r);
-	asm_place(&g->as, zero);
-}
-
 static unsigned
 logical_xor(struct cg *g, struct node *n)
 {
@@ -180,7 +192,7 @@ arithmetic(struct cg *g, struct node *n, unsigned a, unsigned b)
 		cg_op_const(g, DIF_OP_MUL, b, cg_element_size(n->a));
 	if (pb && !pa && cg_element_size(n->b) != 1)
 		cg_op_const(g, DIF_OP_MUL, a, cg_element_size(n->b));
-	if (n->op == O_DIV || n->op == O_MOD) {
+	if (oper_aligns(n->op)) {
 		align_sign(g, a, n->a, n->b);
 		align_sign(g, b, n->b, n->a);
 	}
@@ -202,6 +214,7 @@ binary(struct cg *g, struct node *n)
 	unsigned a = cg_expr(g, n->a);
 	unsigned b = cg_expr(g, n->b);
 	arithmetic(g, n, a, b);
+	cut(g, a, n);
 	return a;
 }
 
@@ -217,6 +230,7 @@ assign(struct cg *g, struct node *n)
 		/* Value first, then keys (dif.md, `a[k] = v'). */
 		r = cg_expr(g, n->b);
 		cg_convert(g, r, n->b, n->a->type);
+		cg_cut_bits(g, r, n->a);
 		cg_place_open(g, n->a, &p);
 		cg_place_store(g, &p, r);
 		cg_place_close(g, &p);
@@ -231,6 +245,7 @@ assign(struct cg *g, struct node *n)
 		    g->c->cc->t_int64 :
 		    n->a->type };
 	cg_convert(g, r, &result, n->a->type);
+	cg_cut_bits(g, r, n->a);
 	cg_place_store(g, &p, r);
 	cg_place_close(g, &p);
 	return r;
@@ -255,6 +270,7 @@ step(struct cg *g, struct node *n)
 	cg_op_const(g, n->op == O_INC ? DIF_OP_ADD : DIF_OP_SUB, fresh, by);
 	if (t->kind != TYPE_POINTER)
 		cg_convert(g, fresh, &result, n->a->type);
+	cg_cut_bits(g, fresh, n->a);
 	cg_place_store(g, &p, fresh);
 	if (fresh != r)
 		asm_reg_free(&g->as, fresh);
@@ -278,8 +294,14 @@ unary(struct cg *g, struct node *n)
 	}
 	r = cg_expr(g, n->a);
 	switch ((enum oper)n->op) {
-	case O_NEG: asm_rrr(&g->as, DIF_OP_SUB, 0, r, r); break;
-	case O_COMPL: asm_rrr(&g->as, DIF_OP_NOT, r, 0, r); break;
+	case O_NEG:
+		asm_rrr(&g->as, DIF_OP_SUB, 0, r, r);
+		cut(g, r, n);
+		break;
+	case O_COMPL:
+		asm_rrr(&g->as, DIF_OP_NOT, r, 0, r);
+		cut(g, r, n);
+		break;
 	case O_NOT:
 		asm_rrr(&g->as, DIF_OP_TST, r, 0, 0);
 		set_on(g, DIF_OP_BE, r);

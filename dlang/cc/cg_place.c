@@ -339,6 +339,17 @@ load_bits(struct cg *g, unsigned r, const struct node *n)
 	    64 - n->bit_size);
 }
 
+void
+cg_cut_bits(struct cg *g, unsigned r, const struct node *n)
+{
+	if ((n->flags & NF_BITFIELD) == 0 || n->bit_size == 64)
+		return;
+	cg_op_const(g, DIF_OP_SLL, r, 64 - n->bit_size);
+	cg_op_const(g,
+	    type_resolve(n->type)->is_signed ? DIF_OP_SRA : DIF_OP_SRL, r,
+	    64 - n->bit_size);
+}
+
 static void
 store_bits(struct cg *g, unsigned value, unsigned addr, const struct node *n)
 {

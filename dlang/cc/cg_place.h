@@ -66,6 +66,9 @@ void cg_load(struct cg *g, unsigned r, const struct type *t, bool userland);
 uint64_t cg_element_size(const struct node *n);
 unsigned cg_address(struct cg *g, struct node *n);
 unsigned cg_load_lvalue(struct cg *g, struct node *n);
+/* What a bit-field holds of the value in r once that is assigned to it; nothing
+ * is done where n is none. */
+void cg_cut_bits(struct cg *g, unsigned r, const struct node *n);
 
 /* ---- places ---- */
 

@@ -177,6 +177,10 @@ check_stmt(struct comp *c, struct node *stmt)
 
 	if (check_choice(c, n) != 0)
 		return -EINVAL;
+	if (leave_stmt(c, n)) {
+		check_become_int(n, 0, c->cc->t_int);
+		return 0;
+	}
 	if (n->kind == N_ASSIGN && agg_base(n->a) != NULL)
 		return check_agg_assign(c, n);
 	struct node *agg = agg_base(n);

@@ -47,15 +47,26 @@ strings_fit(const struct node *a, const struct node *b)
 }
 
 static struct type *
-wider(struct comp *c, const struct node *a, const struct node *b)
+promoted(struct comp *c, const struct node *n)
 {
-	struct type *x = type_resolve(a->type), *y = type_resolve(b->type);
+	return oper_is_promoted(n) ? c->cc->t_int : type_resolve(n->type);
+}
 
-	if (x->kind != TYPE_INT)
-		x = c->cc->t_int;
-	if (y->kind != TYPE_INT)
-		y = c->cc->t_int;
-	return oper_first_wins(x, y) ? x : y;
+/* The type that two numbers are computed in. */
+static struct type *
+common(struct comp *c, const struct node *a, const struct node *b)
+{
+	return promoted(c, oper_first_wins(a, b) ? a : b);
+}
+
+/* A number that an operator gives.  An unsigned one fills its type, and a signed
+ * one does unless it has overflowed, which C leaves open. */
+static void
+give_number(struct node *n, struct type *type)
+{
+	n->type = type;
+	if (n->kind != N_ASSIGN && !type_dif(type).is_signed)
+		n->flags |= NF_CANON;
 }
 
 int
@@ -166,7 +177,7 @@ check_unary(struct comp *c, struct node *n)
 			    "type",
 			    op);
 	}
-	n->type = n->a->type;
+	give_number(n, promoted(c, n->a));
 	return 0;
 }
 
@@ -283,8 +294,10 @@ check_operator(struct comp *c, struct node *n)
 			return wants(c, n, D_OP_INT, "integral");
 		break;
 	case OPER_SHIFT:
-		n->type = a->type;
-		return numbers ? 0 : wants(c, n, D_OP_INT, "integral");
+		if (!numbers)
+			return wants(c, n, D_OP_INT, "integral");
+		give_number(n, promoted(c, a));
+		return 0;
 	case OPER_COMPARE: return check_compare(c, n);
 	case OPER_LOGIC:
 		n->type = c->cc->t_int;
@@ -293,7 +306,7 @@ check_operator(struct comp *c, struct node *n)
 		    0 :
 		    wants(c, n, D_OP_SCALAR, "scalar");
 	}
-	n->type = wider(c, a, b);
+	give_number(n, common(c, a, b));
 	return 0;
 }
 
@@ -332,6 +345,61 @@ check_binary(struct comp *c, struct node *n)
 
 /* ---- ?: and , ---- */
 
+/* Does an expression change what others mean when it is looked at?  At least
+ * these kinds do not. */
+static int
+leaves_traces(struct node *n, void *ctx)
+{
+	switch ((enum node_kind)n->kind) {
+	case N_INT:
+	case N_SELF:
+	case N_THIS:
+	case N_MEMBER:
+	case N_BINARY:
+	case N_COND:
+	case N_COMMA:
+	case N_CAST:
+	case N_TYPENAME:
+	case N_SPECS:
+	case N_DNAME:
+	case N_SIZEOF: return 0;
+	case N_UNARY: return n->op == O_INC || n->op == O_DEC;
+	case N_NAME: return strchr(n->name, '`') != NULL;
+	default: return 1;
+	}
+}
+
+/* n was chosen and `other' not.  If that is a number, too, n is a number of both
+ * types, as where neither is known; it need not be anything. */
+static int
+match_unchosen(struct comp *c, struct node *n, struct node *other)
+{
+	struct diags *diags = c->diags, ignored;
+
+	if (check_expr(c, n) != 0)
+		return -EINVAL;
+	if (!is_arith(n) || node_walk(other, leaves_traces, NULL) != 0)
+		return 0;
+	diags_init(&ignored);
+	c->diags = &ignored;
+	int error = check_expr(c, other);
+	c->diags = diags;
+	diags_fini(&ignored);
+	if (error != 0 || !is_arith(other))
+		return 0;
+	struct type *type = common(c, n, other);
+	if (type_equal(type, n->type) && (n->flags & NF_BITFIELD) == 0)
+		return 0;
+	struct node *value = arena_alloc(&c->cc->arena, sizeof(*value));
+	*value = *n;
+	n->kind = N_CAST;
+	n->type = type;
+	n->a = NULL;
+	n->b = value;
+	n->flags = NF_CANON;
+	return 0;
+}
+
 int
 check_choice(struct comp *c, struct node *n)
 {
@@ -350,11 +418,17 @@ check_choice(struct comp *c, struct node *n)
 static int
 check_cond(struct comp *c, struct node *n)
 {
-	if (check_choice(c, n) != 0)
-		return -EINVAL;
-	if (n->kind != N_COND)
-		return check_expr(c, n);
 	struct node *x = n->b, *y = n->c;
+
+	if (check_expr(c, n->a) != 0)
+		return -EINVAL;
+	if (n->a->kind == N_INT) {
+		struct node *next = n->next;
+		bool first = n->a->value != 0;
+		*n = first ? *x : *y;
+		n->next = next;
+		return match_unchosen(c, n, first ? y : x);
+	}
 	if (check_expr(c, x) != 0 || check_expr(c, y) != 0)
 		return -EINVAL;
 	if (!type_is_scalar(n->a->type))
@@ -367,7 +441,7 @@ check_cond(struct comp *c, struct node *n)
 		return comp_error(c, D_OP_DYN, n,
 		    "operator ?: operands cannot be of dynamic type");
 	if (is_arith(x) && is_arith(y))
-		n->type = wider(c, x, y);
+		n->type = common(c, x, y);
 	else if (strings_fit(x, y))
 		n->type = c->cc->t_string;
 	else if (pointers_fit(x, y))
@@ -380,8 +454,7 @@ check_cond(struct comp *c, struct node *n)
 	else
 		return comp_error(c, D_OP_INCOMPAT, n,
 		    "operator ?: operands must have compatible types");
-	n->flags = (x->flags & y->flags & NF_CANON) |
-	    ((x->flags | y->flags) & NF_POINTS);
+	n->flags = NF_CANON | ((x->flags | y->flags) & NF_POINTS);
 	if ((is_scratch(x) && never_scratch(y) && !is_zero(y)) ||
 	    (is_scratch(y) && never_scratch(x) && !is_zero(x)))
 		n->flags |= NF_MIXED;

@@ -156,6 +156,7 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 		    "args[ ] may not be referenced because probe description "
 		    "%s:%s:%s:%s matches an unstable set of probes",
 		    c->desc->prov, c->desc->mod, c->desc->func, c->desc->name);
+	c->untyped |= count < 0;
 	if (index < 0 || index >= (count < 0 ? 0 : count))
 		return comp_error(c, D_ARGS_IDX, n,
 		    "index %ld is out of range for %s:%s:%s:%s args[ ]%s%s",

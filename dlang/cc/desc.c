@@ -383,7 +383,7 @@ none_matches(
 }
 
 int
-desc_match(struct comp *c, struct node *n, struct probe_desc *out)
+desc_match(struct comp *c, struct node *n, struct probe_desc *out, bool *none)
 {
 	const struct world *w = c->cc->world;
 	struct desc_readings r = { 0 };
@@ -409,6 +409,7 @@ desc_match(struct comp *c, struct node *n, struct probe_desc *out)
 	if (found == SIZE_MAX &&
 	    (r.at[0].id != 0 || option_get(c->cc->opts, OPT_ZDEFS) == 0))
 		return none_matches(c, n, &r);
+	*none = found == SIZE_MAX;
 	*out = r.at[found == SIZE_MAX ? 0 : found];
 	return 0;
 }

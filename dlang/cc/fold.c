@@ -1,7 +1,6 @@
 /*
  * Constants: the type of an integer constant, and operators whose operands are
- * constants, in place.  The machine computes in 64 bits and so does this: a
- * result is cut to its type only where it is converted.
+ * constants, in place.
  */
 #include <string.h>
 
@@ -17,7 +16,7 @@ fold_int_type(
 		cc->t_ulong, cc->t_llong, cc->t_ullong };
 	static const uint64_t limit[] = { INT32_MAX, UINT32_MAX, INT64_MAX,
 		UINT64_MAX, INT64_MAX, UINT64_MAX };
-	unsigned step = decimal ? 2 : 1;
+	unsigned step = decimal || u ? 2 : 1;
 
 	for (unsigned i = (u ? 1 : 0) + 2 * longs; i < ARRAY_SIZE(walk);
 	     i += step)
@@ -60,16 +59,17 @@ become_int(struct node *n, uint64_t value)
 		n->flags |= NF_CANON;
 }
 
-/* An operator's result.  A signed overflow of constants, which C leaves open,
- * makes the type wider, as it does for a literal: 1 << 40 is a long. */
+/* An operator's result: -1u is the largest unsigned int.  A signed overflow of
+ * constants, which C leaves open, makes the type wider, as it does for a
+ * literal: 1 << 40 is a long. */
 static void
 become_result(struct comp *c, struct node *n, uint64_t value)
 {
-	struct dif_type d = type_dif(n->type);
+	uint64_t cut = extend(value, n->type);
 
-	if (d.is_signed && d.size == 4 && extend(value, n->type) != value)
+	if (cut != value && type_dif(n->type).is_signed)
 		n->type = c->cc->t_long;
-	become_int(n, value);
+	become_int(n, extend(value, n->type));
 }
 
 static bool
@@ -94,23 +94,15 @@ fold_binary(struct comp *c, struct node *n)
 	return 0;
 }
 
-/* -1u is the largest unsigned int, which equals a 64-bit number of that
- * value. */
-static uint64_t
-wrap(uint64_t v, const struct type *t)
-{
-	return type_dif(t).is_signed ? v : extend(v, t);
-}
-
 static void
 fold_unary(struct comp *c, struct node *n)
 {
 	if (!is_const(n->a) || !type_is_integer(n->a->type))
 		return;
 	switch ((enum oper)n->op) {
-	case O_NEG: become_result(c, n, wrap(-n->a->value, n->type)); break;
+	case O_NEG: become_result(c, n, -n->a->value); break;
 	case O_PLUS: become_int(n, n->a->value); break;
-	case O_COMPL: become_int(n, wrap(~n->a->value, n->type)); break;
+	case O_COMPL: become_result(c, n, ~n->a->value); break;
 	case O_NOT: become_int(n, n->a->value == 0); break;
 	default: break;
 	}
@@ -119,8 +111,11 @@ fold_unary(struct comp *c, struct node *n)
 static int
 fold_cast(struct node *n)
 {
-	if (n->kind == N_CAST && is_const(n->b) && type_is_scalar(n->type))
-		become_int(n, extend(n->b->value, n->type));
+	if (!is_const(n->b) || !type_is_scalar(n->type))
+		return 0;
+	become_int(n,
+	    type_is_bool(n->type) ? n->b->value != 0 :
+				    extend(n->b->value, n->type));
 	return 0;
 }
 

@@ -32,6 +32,7 @@ const char builtins_library[] =
     "struct in_addr { uint32_t s_addr; };"
     "struct in6_addr { union { uint8_t u6_addr8[16]; uint16_t u6_addr16[8];"
     " uint32_t u6_addr32[4]; } in6_u; };"
+    "typedef struct in6_addr in6_addr_t;"
     "typedef struct lwpsinfo {"
     " int pr_flag; id_t pr_lwpid; uintptr_t pr_addr; uintptr_t pr_wchan;"
     " char pr_stype; char pr_state; char pr_sname; char pr_nice;"

@@ -56,16 +56,41 @@ oper_instruction(unsigned op, bool is_signed)
 	return rows[op].op[is_signed];
 }
 
-static unsigned
-rank(const struct type *t)
+bool
+oper_is_promoted(const struct node *n)
 {
-	struct dif_type d = type_dif(t);
+	struct dif_type d = type_dif(n->type);
+
+	if (!type_is_integer(n->type))
+		return false;
+	if ((n->flags & NF_BITFIELD) != 0 && n->bit_size < 32)
+		return true;
+	return d.size < 4 || (d.size == 4 && d.ckind == CTF_ENUM);
+}
+
+/* Size and sign that an operand is taken in, whatever the other is. */
+static struct dif_type
+taken(const struct node *n)
+{
+	struct dif_type d = type_dif(n->type);
+
+	if (oper_is_promoted(n)) {
+		d.size = 4;
+		d.is_signed = true;
+	}
+	return d;
+}
+
+static unsigned
+rank(const struct node *n)
+{
+	struct dif_type d = taken(n);
 
 	return d.size * 16 + !d.is_signed;
 }
 
 bool
-oper_first_wins(const struct type *a, const struct type *b)
+oper_first_wins(const struct node *a, const struct node *b)
 {
 	return rank(a) >= rank(b);
 }
@@ -73,24 +98,39 @@ oper_first_wins(const struct type *a, const struct type *b)
 bool
 oper_is_signed(const struct node *n)
 {
-	const struct type *t = n->a->type;
+	bool first =
+	    oper_takes(n->op) == OPER_SHIFT || oper_first_wins(n->a, n->b);
 
-	if (oper_takes(n->op) != OPER_SHIFT &&
-	    !oper_first_wins(n->a->type, n->b->type))
-		t = n->b->type;
-	return type_dif(t).is_signed;
+	return taken(first ? n->a : n->b).is_signed;
 }
 
 unsigned
 oper_taken_in(const struct node *operand, const struct node *other)
 {
-	struct dif_type x = type_dif(operand->type), y = type_dif(other->type);
+	struct dif_type x = taken(operand), y = taken(other);
 	bool known = operand->kind == N_INT && (int64_t)operand->value >= 0;
 
 	if (!type_is_integer(operand->type) || !type_is_integer(other->type) ||
 	    !x.is_signed || y.is_signed || y.size < x.size || known)
 		return 0;
 	return y.size;
+}
+
+bool
+oper_may_outgrow(const struct node *n)
+{
+	const struct dif_type d = type_dif(n->type);
+
+	if (!type_is_integer(n->type) || d.is_signed || d.size != 4)
+		return false;
+	switch ((enum oper)n->op) {
+	case O_DIV:
+	case O_MOD:
+	case O_SHR:
+	case O_AND:
+	case O_PLUS: return false;
+	default: return true;
+	}
 }
 
 uint64_t
@@ -103,12 +143,16 @@ oper_extend(uint64_t v, unsigned size, bool is_signed)
 			   v << shift >> shift;
 }
 
+bool
+oper_aligns(unsigned op)
+{
+	return op == O_DIV || op == O_MOD || oper_takes(op) == OPER_COMPARE;
+}
+
 uint64_t
 oper_value(const struct node *n, uint64_t x, uint64_t y)
 {
-	bool divides = n->op == O_DIV || n->op == O_MOD;
-
-	if (divides || oper_takes(n->op) == OPER_COMPARE) {
+	if (oper_aligns(n->op)) {
 		x = oper_extend(x, oper_taken_in(n->a, n->b), false);
 		y = oper_extend(y, oper_taken_in(n->b, n->a), false);
 	}

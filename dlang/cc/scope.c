@@ -110,10 +110,6 @@ key_bytes(const struct type *t)
 	return d.flags & DIF_BY_REF ? ROUND_UP(d.size, 8) : 8;
 }
 
-/* Largest variable by reference that is not dynamic: DTrace's limit, which the
- * verifier keeps. */
-#define BYREF_MAX 16384
-
 static int
 check_size(struct comp *c, const struct ident *id, const struct node *at)
 {
@@ -124,10 +120,10 @@ check_size(struct comp *c, const struct ident *id, const struct node *at)
 	if (d.size == 0)
 		return comp_error(c, D_DECL_INCOMPLETE, at,
 		    "cannot have an object of no size: %s", id->name);
-	if (d.size > BYREF_MAX)
+	if (d.size > dif_static_max(&d))
 		return comp_error(c, D_DECL_ARRBIG, at,
-		    "%s takes %u bytes; a variable has %d at most", id->name,
-		    d.size, BYREF_MAX);
+		    "%s takes %u bytes; a variable has %u at most", id->name,
+		    d.size, dif_static_max(&d));
 	return 0;
 }
 

@@ -17,6 +17,10 @@
 
 #include <stdint.h>
 
+/* A thread that has executed an int3 may have to wait so long for a processor,
+ * on which it becomes a SIGTRAP: late places stay as long. */
+#define TRAP_LATE_MS 100
+
 #define TRAP_MAGIC UINT64_C(0x3170617274617472)
 
 /* The one-byte breakpoint. */
@@ -42,7 +46,11 @@ struct trap_entry {
 	uint32_t size; /* TRAP_SLOTS, TRAP_MASK */
 	uint8_t kind;  /* enum trap_kind */
 	uint8_t saved; /* TRAP_TEXT */
-	uint8_t pad[2];
+	/* The same: the last to be put back, as it marks a call that changes
+	 * SIGTRAP's action or a mask.  A thread that makes it is in the handler
+	 * then, and not on its way to an int3 that would kill it. */
+	uint8_t late;
+	uint8_t pad;
 };
 
 struct trap_area {
@@ -59,7 +67,8 @@ struct trap_area {
 	uint64_t keeper_since;
 	uint32_t alone; /* some places are in memory that the program itself
 			 * may write: byte by byte, never what is between */
-	uint32_t pad;
+	uint32_t handles; /* the program has set an action on SIGTRAP, and may
+			   * set the next while an int3's is on its way */
 	uint64_t handler; /* offset of the handler, of what it returns to */
 	uint64_t restorer;
 	/* The action that ours stands for: what the handler does with a SIGTRAP

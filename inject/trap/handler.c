@@ -10,7 +10,7 @@
  *	si_code TRAP_DONE	the tracer was about to let the thread go on:
  *				with these registers, if they are set already
  *	pc in a slot		the same; slots need no mark
- *	int3 of ours		all bytes back, pc back
+ *	int3 of ours		all bytes back, pc back, unless it is before it
  *	TRAP_HWBKPT		a debug register that the tracer has left
  *	else			the program's own
  *
@@ -33,6 +33,7 @@
 
 #define NR_open    2
 #define NR_close   3
+#define NR_poll    7
 #define NR_mprot   10
 #define NR_action  13
 #define NR_mask    14
@@ -47,6 +48,7 @@
 #define O_CLX      02000000
 #define PROT_RX    5
 #define PROT_RWX   7
+
 
 /* include/uapi/asm-generic/siginfo.h; not every <signal.h> has them here. */
 #define CODE_KERNEL 0x80
@@ -136,32 +138,59 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
-/* Every place of a chunk, the last first.  What is not mapped any more is not
- * looked at. */
-static void
-heal_chunk(long mem, const struct trap_area *a)
+/* Places of a chunk, the last first.  What is not mapped any more is not looked
+ * at.  True: some were ours to put back. */
+static bool
+heal_chunk(long mem, const struct trap_area *a, bool late)
 {
 	const struct trap_entry *begin =
 	    (const void *)((uintptr_t)a + a->first);
-	uint8_t byte;
+	bool healed = false;
+	uint8_t byte = 0;
 
 	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
-		if (e->kind == TRAP_TEXT &&
+		if (e->kind == TRAP_TEXT && (e->late != 0) == late &&
 		    sys(NR_pread, mem, (long)&byte, 1, (long)e->addr) == 1 &&
 		    byte == INT3)
-			sys(NR_pwrite, mem, (long)&e->saved, 1, (long)e->addr);
+			healed |= sys(NR_pwrite, mem, (long)&e->saved, 1,
+				      (long)e->addr) == 1;
+	return healed;
 }
 
-/* The markers of calls that change SIGTRAP's action or a mask, which are among
- * the first places, are the last to go: who makes one is here then, and not on
- * his way to an int3 that would kill him. */
+static bool
+heal_places(long mem, bool late)
+{
+	const struct trap_area *a = &trap_area;
+	bool healed = heal_chunk(mem, a, late);
+
+	while (a->next != 0) {
+		a = (const void *)a->next;
+		healed |= heal_chunk(mem, a, late);
+	}
+	return healed;
+}
+
+/* By poll(), which leaves restart_block alone where nanosleep() would not. */
+static void
+await_latecomers(void)
+{
+	sys(NR_poll, 0, 0, TRAP_LATE_MS, 0);
+}
+
+/*
+ * All int3s, the late ones last.  Other threads may have executed one before: if
+ * this one then sets SIGTRAP's action, they die.  So whoever puts some back waits
+ * for them, once.
+ */
 static void
 heal_all(long mem)
 {
-	for (const struct trap_area *a = (const void *)trap_area.next;
-	     a != NULL; a = (const void *)a->next)
-		heal_chunk(mem, a);
-	heal_chunk(mem, &trap_area);
+	bool healed = heal_places(mem, false);
+
+	if (healed)
+		await_latecomers();
+	if (heal_places(mem, true) && !healed)
+		await_latecomers();
 }
 
 /* All int3s that this process may write to.  False: none. */
@@ -323,6 +352,20 @@ call_again(const ucontext_t *uc)
 	__builtin_unreachable();
 }
 
+/* The tracer was making the stop of an int3 again (redeliver() in remote.c): the
+ * thread has not executed it.  One of the program's own stands behind its int3. */
+static bool
+is_in_front(uint64_t pc)
+{
+	const struct trap_entry *e = find(pc, TRAP_TEXT);
+
+	if (e == NULL ||
+	    (pc % PAGE != 0 && *(const uint8_t *)(pc - 1) == INT3))
+		return false;
+	heal(e);
+	return true;
+}
+
 /* Is it about the tracer that is no more?  The thread then goes on at its pc. */
 static bool
 is_ours(const siginfo_t *si, greg_t *rip)
@@ -339,7 +382,7 @@ is_ours(const siginfo_t *si, greg_t *rip)
 		return true;
 	const struct trap_entry *e = find(pc - 1, TRAP_TEXT);
 	if (e == NULL)
-		return false;
+		return is_in_front(pc);
 	heal(e);
 	*rip = (greg_t)(pc - 1);
 	return true;

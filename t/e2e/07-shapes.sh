@@ -2,7 +2,7 @@
 # One program in many shapes: the same calls are seen in each.
 . "${0%/*}/lib.sh"
 
-shapes='pie nopie static static-pie cet frame o0 debuglink stripped'
+shapes='pie nopie static static-pie cet frame o0 debuglink debugdata stripped'
 [ -x "$bin/shape-musl" ] && shapes="$shapes musl"
 for shape in $shapes; do
 	# shellcheck disable=SC2016

@@ -52,6 +52,8 @@ for my $n (1 .. $rounds) {
 }
 PERL
 
+# Its pipes do not block, and a sysread() that any signal's handler interrupts
+# ends with EAGAIN there (untraced as well): readpartial() waits again.
 cat >"$tmp/ruby.rb" <<'RUBY'
 $stdout.sync = true
 rounds, *signals = ARGV
@@ -67,12 +69,12 @@ def end_one(state, sig)
   output.close
   if state == "running"
     to.syswrite("ready\n")
-    from.sysread(100)
+    from.readpartial(100)
   end
   Process.kill(sig == "STKFLT" ? 16 : sig, pid) # of a name it does not know
   begin
     to.syswrite("there?\n")
-    from.sysread(100)
+    from.readpartial(100)
     puts "#{state} #{sig}: it lives"
     Process.kill("KILL", pid)
   rescue Errno::EPIPE, EOFError

@@ -33,7 +33,8 @@ is "calls under stops of the tracer" \
     "$(grep -v '^lib' "$tmp/loads" | grep . | sort | tr '\n' ',')" \
     "read entry 1,read return 1,sleep 1,"
 
-# An exec by another thread: the call returns in the leader, and what follows
+# The exec that the program was launched by returns; it was not entered in its
+# place.  An exec by another thread: the call returns in the leader, and what follows
 # is not taken the wrong way round.  (In a static program nothing else stops the
 # thread between exec and the end of the call.)
 cat >"$tmp/exec.d" <<-'EOF'
@@ -48,11 +49,11 @@ EOF
 dt -q -o "$tmp/exec" -s "$tmp/exec.d" \
     -c "$bin/syscalls exec $bin/syscalls"
 is "exec by a thread" "$(grep . "$tmp/exec" | sort | tr '\n' ',')" \
-    "entry 0,entry 1,getppid entry 10,getppid return 10,return 1 0 0,"
+    "entry 0,entry 1,getppid entry 10,getppid return 10,return 1 0 0,return 1 0 0,"
 dt -q -o "$tmp/static" -s "$tmp/exec.d" \
     -c "$bin/syscalls exec $bin/shape-static"
 is "exec of a static program" "$(grep . "$tmp/static" | sort | tr '\n' ',')" \
-    "entry 0,entry 1,return 1 0 0,"
+    "entry 0,entry 1,return 1 0 0,return 1 0 0,"
 
 need_attach
 start target "$bin/syscalls" blocked

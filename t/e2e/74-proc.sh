@@ -21,7 +21,9 @@ D
 rm -f "$tmp/trace"
 dt -q -o "$tmp/trace" -s "$tmp/lives.d" -c "$bin/lives"
 is "status" "$status" 0
-grep -v '^$' "$tmp/trace" >"$tmp/seen"
+grep -v '^$' "$tmp/trace" >"$tmp/all"
+is "the first" "$(sed -n '1s/ [0-9]* / /p' "$tmp/all")" "exec-success lives"
+sed 1d "$tmp/all" >"$tmp/seen"
 has "$tmp/seen" "^exec /proc/self/exe$"
 same "what happened and what was seen" "$tmp/out" "$tmp/seen"
 
@@ -43,7 +45,7 @@ dt -q -o "$tmp/trace" -n '
     -c "/bin/sh -c 'echo x | cat | wc -c; :'"
 is "output of the pipeline" "$(tr -d ' ' <"$tmp/out")" 2
 awk 'NF { print $1, $2 }' "$tmp/trace" | sort >"$tmp/seen"
-printf 'create 3\nexec-success 2\nexit 4\nstart 3\n' >"$tmp/want"
+printf 'create 3\nexec-success 3\nexit 4\nstart 3\n' >"$tmp/want"
 same "a pipeline's counts" "$tmp/want" "$tmp/seen"
 
 # The launched program's own exec belongs to the trace that begins there.

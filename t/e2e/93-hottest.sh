@@ -36,7 +36,7 @@ by_dtrap() {
 	is "status" "$status" 0
 	grep . "$tmp/folded" | awk '{
 	    n = $NF; $NF = ""; sub(/^.*;/, ""); sub(/^.*`/, ""); sub(/ $/, "")
-	    if (/^0x/) $0 = "?"
+	    if (/^(0x|sub_[0-9a-f]+$)/) $0 = "?" # perf has no name for it
 	    while (n-- > 0) print }' | shares >"$tmp/dt"
 }
 

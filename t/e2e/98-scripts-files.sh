@@ -5,6 +5,12 @@
 # shellcheck source=t/e2e/scripts.sh
 . t/e2e/scripts.sh
 
+# From where the program begins; what the run-time linker does before it is also
+# there.
+script opensnoop.d -c "$bin/work-files / 0 0 0 0"
+has "$tmp/out" ' work-files  *3  *0  */etc/ld\.so\.cache$'
+export DTRACE_OPT_EVALTIME=preinit
+
 mkdir "$tmp/d"
 head -c 1000 /dev/zero >"$tmp/d/there"
 work="$bin/work-files $tmp/d 2 3 4 5"

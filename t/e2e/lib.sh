@@ -13,7 +13,7 @@ DTRAP=${DTRAP:-$PWD/dtrap}
 PLOCKSTAT=${PLOCKSTAT:-$PWD/plockstat}
 bin=$PWD/$B/e2e
 export LC_ALL=C TZ=UTC
-unset "${!DTRACE_OPT_@}" "${!DTRAP_@}" 2>/dev/null
+unset "${!DTRACE_OPT_@}" "${!DTRAP_@}" "${!DEBUGINFOD_@}" 2>/dev/null
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/dtrap-e2e.XXXXXX") || exit 2
 declare -A pid=() in=() out=()

@@ -10,7 +10,7 @@ D := $(B)/e2e
 
 E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/shape-,pie nopie static static-pie stripped \
-	debuglink cet frame o0) $(D)/m32 \
+	debugdata debuglink cet frame o0) $(D)/m32 \
 	$(addprefix $(D)/external-,pie nopie static dwarf4 stripped debuglink) \
 	$(addprefix $(D)/lines-,o0 o2 o3 nopie dwarf4 split debuglink) \
 	$(addprefix $(D)/linescc-,o0 o2) $(D)/liblines.so \
@@ -257,6 +257,15 @@ $(D)/shape-debuglink: $(SHAPE)
 	objcopy --strip-all \
 		--add-gnu-debuglink=$(@D)/.debug/shape-debuglink.debug $@.full $@
 	rm -f $@.full
+# All symbols packed into the program, as distributions do.
+$(D)/shape-debugdata: $(SHAPE)
+	@mkdir -p $(@D)
+	$(E2E_CC) -o $@.full $<
+	objcopy -S --keep-symbol=work --keep-symbol=main $@.full $@.mini
+	xz -f $@.mini
+	strip -o $@ $@.full
+	objcopy --add-section .gnu_debugdata=$@.mini.xz $@
+	rm -f $@.full $@.mini.xz
 # By the assembler and the linker alone: no 32-bit compiler is needed.
 $(D)/m32: t/e2e/src/m32.S
 	@mkdir -p $(@D)

@@ -5,6 +5,9 @@
  *
  *	flags, then any number of: kind, length (2), that many bytes
  *
+ * With flag PACK, what stands in .gnu_debugdata is the input of a file within
+ * the file, and is packed as that is: no fuzzer guesses a checksum.
+ *
  * Everything is mapped, at its offset, from BASE on:
  *
  *	header, program headers
@@ -15,6 +18,7 @@
 #include "t/fuzz/look.h"
 
 #include <elf.h>
+#include <lzma.h>
 
 #include "dlang/base/mem.h"
 
@@ -33,10 +37,10 @@ static const char *const kinds[] = { ".ctf", ".SUNW_dof", ".note.stapsdt",
 	".debug_str", ".debug_line_str", ".debug_loclists", ".debug_rnglists",
 	".debug_addr", ".debug_str_offsets", ".debug_types", ".debug_loc",
 	".debug_ranges", ".note.gnu.build-id", ".eh_frame_hdr", ".dynamic",
-	".rela.dyn" };
+	".rela.dyn", ".gnu_debugdata", ".symtab", ".strtab" };
 
 /* Flags of the input. */
-enum { NO_SYMTAB = 1, DYNSYM = 2 };
+enum { NO_SYMTAB = 1, DYNSYM = 2, PACK = 4 };
 
 struct file {
 	uint8_t *at;
@@ -114,6 +118,8 @@ type_of(const char *name)
 	return strncmp(name, ".note", 5) == 0 ? SHT_NOTE :
 	    strcmp(name, ".dynamic") == 0     ? SHT_DYNAMIC :
 	    strcmp(name, ".rela.dyn") == 0    ? SHT_RELA :
+	    strcmp(name, ".symtab") == 0      ? SHT_SYMTAB :
+	    strcmp(name, ".strtab") == 0      ? SHT_STRTAB :
 						SHT_PROGBITS;
 }
 
@@ -163,11 +169,58 @@ put_header(struct file *f)
 	    SHF_ALLOC | SHF_EXECINSTR;
 }
 
+static void build(struct file *f, const uint8_t *data, size_t size);
+
+/* The file of this input, compressed.  The size; *out is the caller's. */
+static size_t
+pack(const uint8_t *data, size_t size, uint8_t **out)
+{
+	struct file inner = { 0 };
+	size_t room, done = 0;
+
+	build(&inner, data, size);
+	room = lzma_stream_buffer_bound(inner.size);
+	*out = mem_alloc(room);
+	if (lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, inner.at,
+		inner.size, *out, &done, room) != LZMA_OK)
+		abort();
+	mem_free(inner.at);
+	return done;
+}
+
+/* Make room for n bytes more than was thought. */
+static void
+widen(struct file *f, size_t n)
+{
+	f->at = mem_realloc(f->at, f->room + n);
+	memset(f->at + f->room, 0, n);
+	f->room += n;
+}
+
+/* A section with these bytes. */
+static Elf64_Shdr *
+put_section(struct file *f, const char *name, const uint8_t *data, size_t n,
+    bool packed)
+{
+	uint8_t *small = NULL;
+	size_t at;
+
+	if (packed && n > 0 && strcmp(name, ".gnu_debugdata") == 0) {
+		n = pack(data, n, &small);
+		widen(f, n);
+		data = small;
+	}
+	at = append(f, data, n);
+	mem_free(small);
+	return section(f, name, type_of(name), at, n);
+}
+
 /* The file of an input. */
 static void
 build(struct file *f, const uint8_t *data, size_t size)
 {
 	Elf64_Shdr *hdr = NULL, *dynamic = NULL;
+	bool packed = data[0] & PACK;
 
 	f->room = 8192 + size + MOST * 16;
 	f->at = mem_zalloc(f->room);
@@ -177,8 +230,7 @@ build(struct file *f, const uint8_t *data, size_t size)
 	for (size_t i = 0; i < MOST && size >= 3; i++) {
 		const char *name = kinds[data[0] % ARRAY_SIZE(kinds)];
 		size_t n = MIN(data[1] | (size_t)data[2] << 8, size - 3);
-		size_t at = append(f, data + 3, n);
-		Elf64_Shdr *sh = section(f, name, type_of(name), at, n);
+		Elf64_Shdr *sh = put_section(f, name, data + 3, n, packed);
 
 		sh->sh_link = sh->sh_type == SHT_RELA ? 3 : 2;
 		if (strcmp(name, ".eh_frame_hdr") == 0)

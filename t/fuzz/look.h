@@ -206,6 +206,27 @@ look_at_notes(struct object *o)
 	object_sdt_types(o, "p", "q", &types);
 }
 
+/* Functions without a name: in order, apart from one another and from those
+ * that have one. */
+static inline void
+look_at_unnamed(struct object *o)
+{
+	const struct sym *syms;
+	size_t n = object_unnamed(o, &syms);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sym *s = &syms[i];
+
+		if (s->size == 0 || !object_is_text(o, s->addr) ||
+		    !object_is_text(o, s->addr + s->size - 1) ||
+		    (i > 0 && s[-1].addr + s[-1].size > s->addr) ||
+		    object_func_at(o, s->addr) != NULL ||
+		    object_unnamed_at(o, s->addr + s->size - 1) != s ||
+		    object_code_at(o, s->addr) != s)
+			abort();
+	}
+}
+
 static inline void
 look_at_object(struct object *o)
 {
@@ -225,6 +246,7 @@ look_at_object(struct object *o)
 	look_around(o, object_entry(o));
 	look_around(o, sum);
 	object_sym(o, "main");
+	look_at_unnamed(o);
 	look_at_types(o);
 	look_at_code(o);
 	if (ctftypes_present(o))

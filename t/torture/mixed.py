@@ -108,14 +108,21 @@ def run_apart(seed, conditions, loaded):
     return kinds, output
 
 
+def faults(kinds, conditions):
+    """A program whose tracer is dead is told of our handler until the next
+    trace, as nobody is there to answer it (doc/safety.md): counted, no fault."""
+    alive = conditions["who"] in ("nobody", "guardian")
+    return [k for k in kinds if alive or k != "misled"]
+
+
 class Table:
     def __init__(self):
         self.rounds = self.passed = 0
         self.count = dict.fromkeys(KINDS, 0)
 
-    def add(self, kinds):
+    def add(self, kinds, wrong):
         self.rounds += 1
-        self.passed += not kinds
+        self.passed += not wrong
         for kind in kinds:
             self.count[kind] += 1
 
@@ -135,8 +142,9 @@ def run_all(rounds, table):
     load = ordeal.burners(int(rounds[0][1]["load"])) if rounds else []
     with ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as ex:
         for (seed, conditions), (kinds, output) in ex.map(one, rounds):
-            table.add(kinds)
-            if kinds:
+            wrong = faults(kinds, conditions)
+            table.add(kinds, wrong)
+            if wrong:
                 print("---- round %s\n%s" % (in_words(seed, conditions), output))
             elif os.environ.get("VERBOSE"):
                 print("passed: %s" % in_words(seed, conditions))

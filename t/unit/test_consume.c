@@ -522,7 +522,7 @@ START_TEST(scribbling_does_no_harm)
 			f->store.base[at] = (uint8_t)(seed >> 20);
 		}
 		consume_records(fx_consume(f));
-		consume_finish(f->c, false);
+		consume_finish(f->c);
 		consume_destroy(f->c);
 		f->c = NULL;
 	}
@@ -672,7 +672,7 @@ START_TEST(an_output_that_is_gone_is_returned)
 	f->env.out = out;
 	fx_fire(f, text_ecb(fx_begin(f), "x"), NULL, 0);
 	ck_assert_int_eq(consume_records(fx_consume(f)), -EPIPE);
-	ck_assert_int_eq(consume_finish(f->c, false), -EPIPE);
+	ck_assert_int_eq(consume_finish(f->c), -EPIPE);
 	consume_destroy(f->c);
 	f->c = NULL;
 	fclose(out);
@@ -702,8 +702,13 @@ START_TEST(terminals_get_no_escapes_of_the_target)
 	} v = { "a\033]0;\a\x80\302\233\303\251\t", { 1, 7, 0x1900 } };
 	fx_fire(f, fx_ecb(f, fx_begin(f), c), &v, sizeof(v));
 	ck_assert_int_eq(consume_records(fx_consume(f)), 0);
-	ssize_t n = read(master, text, sizeof(text) - 1);
-	ck_assert_int_gt(n, 0);
+	/* A terminal hands on what it has, which may be a part of a line. */
+	size_t n = 0;
+	while (n == 0 || text[n - 1] != '\n') {
+		ssize_t more = read(master, text + n, sizeof(text) - 1 - n);
+		ck_assert_int_gt(more, 0);
+		n += (size_t)more;
+	}
 	text[n] = '\0';
 	ck_assert_str_eq(text,
 	    "\033[1m" /* the program's own */

@@ -40,7 +40,7 @@ report(void)
 	struct str all = { 0 };
 
 	ck_assert_int_eq(option_parse(&f->opts, arg, false), 0);
-	ck_assert_int_eq(consume_finish(fx_consume(f), false), 0);
+	ck_assert_int_eq(consume_finish(fx_consume(f)), 0);
 	ck_assert_int_eq(consume_pictures(f->c), 0);
 	FILE *file = fopen(path, "re");
 	ck_assert_ptr_nonnull(file);

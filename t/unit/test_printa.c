@@ -62,7 +62,7 @@ act_arg(enum dif_act kind, const struct prog_agg *a, int64_t arg)
 static void
 finish(void)
 {
-	ck_assert_int_eq(consume_finish(fx_consume(f), false), 0);
+	ck_assert_int_eq(consume_finish(fx_consume(f)), 0);
 }
 
 START_TEST(report_at_the_end)
@@ -82,14 +82,6 @@ START_TEST(report_of_nothing_is_a_newline)
 	named("a", AGG_COUNT);
 	finish();
 	ck_assert_str_eq(fx_out(f), "\n");
-}
-END_TEST
-
-START_TEST(aborted_prints_no_aggregations)
-{
-	fx_put_named(f, named("a", AGG_COUNT), "cat", 3);
-	ck_assert_int_eq(consume_finish(fx_consume(f), true), 0);
-	ck_assert_str_eq(fx_out(f), "");
 }
 END_TEST
 
@@ -647,8 +639,7 @@ START_TEST(processors_below_their_line)
 END_TEST
 
 FX_MAIN("printa", setup, teardown, report_at_the_end,
-    report_of_nothing_is_a_newline, aborted_prints_no_aggregations,
-    keys_by_kind, stack_keys_take_lines, folded_stacks_come_first,
+    report_of_nothing_is_a_newline, keys_by_kind, stack_keys_take_lines, folded_stacks_come_first,
     folded_stacks_in_a_format, keys_that_are_no_text_are_dumped,
     values_of_each_function, values_that_make_no_sense,
     lanes_and_snapshots_are_merged, symbols_of_one_function_are_one_key,

@@ -6,6 +6,23 @@
 
 /* System calls in the target */
 
+/* Bit 1 of the flags is always set in the processor; Linux 6.1 leaves it out at an
+ * exec, where they have not been there yet. */
+#define ALWAYS_SET 2
+
+static void
+same_registers(
+    const struct thread *th, const struct uregs *a, const struct uregs *b)
+{
+	const uint64_t *x = (const void *)a, *y = (const void *)b;
+
+	for (size_t i = 0; i < sizeof(*a) / sizeof(*x); i++)
+		ck_assert_msg((x[i] ^ y[i]) == 0 ||
+			(i == UREG_RFLAGS && (x[i] | ALWAYS_SET) == y[i]),
+		    "at stop %d register %zu is %#lx, was %#lx", th->stop, i,
+		    (unsigned long)y[i], (unsigned long)x[i]);
+}
+
 static void
 check_getpid(struct thread *th)
 {
@@ -19,8 +36,8 @@ check_getpid(struct thread *th)
 	ck_assert_int_eq(th->state, TH_STOPPED);
 	struct uregs after;
 	ck_assert_int_eq(regs_fetch(th->tid, &after), 0);
-	ck_assert_int_eq(memcmp(&before, &after, sizeof(after)), 0);
-	ck_assert_int_eq(memcmp(&before, thread_regs(th), sizeof(after)), 0);
+	same_registers(th, &before, &after);
+	same_registers(th, &before, thread_regs(th));
 }
 
 static const char *const calls[] = { "read", "nanosleep", "poll",

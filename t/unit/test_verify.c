@@ -236,6 +236,13 @@ START_TEST(variables_are_as_the_session_says)
 	ck_assert_pstr_eq(refused(d, &at), NULL);
 	p->type.size = v.type.size = 0;
 	ck_assert_pstr_eq(refused(d, &at), "zero-sized variable");
+
+	/* Strings are as large as the largest strsize. */
+	p->type.kind = v.type.kind = DIF_TYPE_STRING;
+	p->type.size = v.type.size = (1 << 20) + 1;
+	ck_assert_pstr_eq(refused(d, &at), NULL);
+	p->type.size = v.type.size = (1 << 20) + 2;
+	ck_assert_pstr_eq(refused(d, &at), "oversized by-ref static");
 }
 END_TEST
 

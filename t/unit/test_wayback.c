@@ -567,7 +567,8 @@ to_trap(struct proc *p)
 
 /* From where the thread has left the stop to where that is made again. */
 static const char *const trap_steps[] = { "remote-regs:1", "remote-mask:1",
-	"remote-go:1", "remote-stop:1", "remote-go:2", "remote-stop:2" };
+	"remote-go:1", "remote-stop:1", "remote-go:2", "remote-stop:2",
+	"remote-inject:1" };
 
 START_TEST(an_instruction_behind_an_int3_is_run)
 {

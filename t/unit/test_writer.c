@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tracer/consume/writer.h"
@@ -103,6 +104,93 @@ START_TEST(nobody_reads_and_nobody_waits)
 }
 END_TEST
 
+/* Nobody else is needed for it: the thread has ended. */
+START_TEST(once_settled_the_caller_writes)
+{
+	FILE *f = writer_open(ends[1], false, false, 0);
+	char buf[8] = "";
+
+	fputs("one", f);
+	ck_assert_int_eq(writer_wait(f, 0, NULL), 0);
+	writer_rest();
+	writer_settle();
+	fputs("two", f);
+	ck_assert_int_eq(fflush(f), 0);
+	ck_assert_uint_eq(writer_waiting(f), 0);
+	ck_assert_int_eq(read(ends[0], buf, sizeof(buf)), 6);
+	ck_assert_str_eq(buf, "onetwo");
+	write_lot(f, 'a');
+	ck_assert_uint_gt(writer_waiting(f), 0);
+	ck_assert_int_eq(writer_wait(f, 0, enough), -EINTR);
+	writer_close(f);
+}
+END_TEST
+
+/* Text that the thread is writing is before that of the caller. */
+START_TEST(once_settled_the_order_is_kept)
+{
+	FILE *f = writer_open(ends[1], false, false, 0);
+
+	write_lot(f, 'a');
+	writer_rest();
+	writer_settle();
+	write_lot(f, 'b');
+	read_lot('a');
+	/* As much as the pipe takes is there now or later. */
+	ck_assert_int_eq(writer_wait(f, LOT / 2, enough), -EINTR);
+	read_all('b', LOT / 2);
+	ck_assert_int_eq(writer_wait(f, LOT / 2, NULL), 0);
+	writer_close(f);
+}
+END_TEST
+
+START_TEST(a_thread_that_rests_comes_again)
+{
+	FILE *f = writer_open(ends[1], false, false, 0);
+	char buf[4] = "";
+
+	for (int i = 0; i < 100; i++) {
+		fputc('a', f);
+		ck_assert_int_eq(writer_wait(f, 0, NULL), 0);
+		ck_assert_int_eq(read(ends[0], buf, sizeof(buf)), 1);
+		writer_rest();
+	}
+	writer_close(f);
+}
+END_TEST
+
+/* A reader that is slow is waited for, even by one who has had enough. */
+START_TEST(what_is_read_is_written)
+{
+	FILE *f = writer_open(ends[1], false, false, 0);
+
+	write_lot(f, 'a');
+	writer_settle();
+	pid_t reader = fork();
+	if (reader == 0) {
+		read_lot('a');
+		_exit(0);
+	}
+	ck_assert_int_eq(writer_wait(f, 0, enough), 0);
+	int status;
+	ck_assert_int_eq(waitpid(reader, &status, 0), reader);
+	ck_assert_int_eq(status, 0);
+	writer_close(f);
+}
+END_TEST
+
+START_TEST(what_was_closed_is_waited_for)
+{
+	FILE *f = writer_open(ends[1], false, false, 0);
+
+	write_lot(f, 'a');
+	writer_close(f);
+	ck_assert_int_eq(writer_wait_closed(enough), -EINTR);
+	read_lot('a');
+	ck_assert_int_eq(writer_wait_closed(NULL), 0);
+}
+END_TEST
+
 START_TEST(what_is_too_much_is_counted)
 {
 	FILE *f = writer_open(ends[1], false, false, LOT + LOT / 2);
@@ -184,6 +272,11 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, text_is_there_after_a_flush);
 	tcase_add_test(t, nobody_reads_and_nobody_waits);
+	tcase_add_test(t, once_settled_the_caller_writes);
+	tcase_add_test(t, once_settled_the_order_is_kept);
+	tcase_add_test(t, a_thread_that_rests_comes_again);
+	tcase_add_test(t, what_is_read_is_written);
+	tcase_add_test(t, what_was_closed_is_waited_for);
 	tcase_add_test(t, what_is_too_much_is_counted);
 	tcase_add_test(t, a_reader_that_goes_away_is_an_error);
 	tcase_add_test(t, closing_does_not_wait);

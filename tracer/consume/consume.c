@@ -324,7 +324,7 @@ consume_report(struct consume *c)
 }
 
 int
-consume_finish(struct consume *c, bool aborted)
+consume_finish(struct consume *c)
 {
 	consume_patiently(c);
 	int r = consume_records(c);
@@ -332,7 +332,7 @@ consume_finish(struct consume *c, bool aborted)
 	/* After the records: a printa() among them is not yet the end. */
 	consume_aggs(c);
 	consume_drops(c);
-	if (r == 0 && !aborted) {
+	if (r == 0) {
 		if (c->env.report != NULL)
 			c->env.report->print(c->env.report->ctx, c);
 		else

@@ -64,9 +64,8 @@ void consume_aggs_due(struct consume *c);
 /* Report drops since the last call. */
 void consume_drops(struct consume *c);
 
-/* At the end: records, then every aggregation not printed yet.  `aborted':
- * records only. */
-int consume_finish(struct consume *c, bool aborted);
+/* At the end: records, then every aggregation not printed yet. */
+int consume_finish(struct consume *c);
 
 /* After that: pictures of the aggregations, in the file that option report
  * names.  0, or a negative errno after a message. */

@@ -84,15 +84,14 @@ picture_document(const struct picture *pic, struct str *to)
 static int
 file_fill(const struct consume *c, int fd, const struct str *text)
 {
-	for (size_t done = 0; done < text->len;) {
-		ssize_t n = write(fd, text->s + done, text->len - done);
-		if (n < 0 &&
-		    (errno != EINTR ||
-			(c->env.enough != NULL && c->env.enough())))
-			return -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	FILE *f = writer_open(fd, false, false, 0);
+
+	if (f == NULL)
+		return -ENOMEM;
+	fwrite(text->s, 1, text->len, f);
+	int r = writer_wait(f, 0, c->env.enough);
+	writer_close(f);
+	return r;
 }
 
 /* As what was there; where there was nothing, as open() would have made it. */

@@ -1,17 +1,21 @@
 /*
  * Output by a thread; see writer.h.
  *
- *	fwrite --> stdio's buffer --take()--> next --run()--> busy --> write(2)
+ *	fwrite --> stdio's buffer --take()--> next --> busy --> write(2)
  *
- * `next' is only touched under the lock, `busy' belongs to the thread while it
- * is there.
+ * All of it is touched under the lock.  Whoever has moved text to `busy' writes
+ * it: the thread, and once nobody has to be spared waiting (writer_settle()) the
+ * caller, unless the thread is at it.
  */
 #include "tracer/consume/writer.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +26,8 @@
 #define SLOW_NS     1000000000ULL
 /* How long a wait lasts until `enough' is asked again. */
 #define ASK_NS 50000000ULL
+/* A reader that has taken nothing for so long takes nothing. */
+#define STUCK_NS 1000000000ULL
 /* In one call: what is lost when we end in the middle. */
 #define PIECE 65536
 /* What is kept of a buffer once it is empty. */
@@ -32,6 +38,7 @@ struct writer {
 	FILE *f;
 	int fd;
 	bool own, plain;
+	bool regular; /* a file: poll() knows nothing of it */
 	size_t limit, dropped;
 	uint64_t slow_until;
 	char *buf; /* stdio's */
@@ -41,12 +48,17 @@ struct writer {
 	pthread_mutex_t lock;
 	pthread_cond_t more, less;
 	struct str next, busy;
-	size_t left; /* of busy */
+	size_t left;    /* of busy */
+	uint64_t since; /* some was taken, or there was nothing to take */
 	int error;
-	bool end;
+	bool at_it; /* the thread has what is left */
+	bool end;   /* it is to end when there is nothing to write, */
+	bool ended; /* and has */
 };
 
-static struct writer *writers, *abandoned;
+static struct writer *writers;
+static struct writer *closed; /* their threads have not ended yet */
+static bool settled;
 
 static uint64_t
 now(void)
@@ -59,12 +71,12 @@ now(void)
 
 /* ---- the thread ---- */
 
-/* Write a piece; false at an error, which is kept. */
+/* Write at most `most' bytes; false at an error, which is kept. */
 static bool
-write_piece(struct writer *w)
+write_piece(struct writer *w, size_t most)
 {
 	const char *at = w->busy.s + (w->busy.len - w->left);
-	size_t n = MIN(w->left, PIECE);
+	size_t n = MIN(w->left, most);
 
 	pthread_mutex_unlock(&w->lock);
 	ssize_t done = write(w->fd, at, n);
@@ -75,11 +87,28 @@ write_piece(struct writer *w)
 		nanosleep(&nap, NULL);
 	}
 	pthread_mutex_lock(&w->lock);
-	if (done > 0)
+	if (done > 0) {
 		w->left -= (size_t)done;
-	else if (error != EINTR && error != EAGAIN)
+		w->since = now();
+	} else if (error != EINTR && error != EAGAIN) {
 		w->error = error != 0 ? -error : -EIO;
+	}
+	if (w->error != 0) {
+		w->left = 0;
+		str_clear(&w->next);
+	}
 	return w->error == 0;
+}
+
+static void
+take_next(struct writer *w)
+{
+	struct str swap = w->busy;
+
+	w->busy = w->next;
+	w->next = swap;
+	str_clear(&w->next);
+	w->left = w->busy.len;
 }
 
 static void *
@@ -89,27 +118,51 @@ run(void *arg)
 
 	pthread_mutex_lock(&w->lock);
 	while (!w->end || w->next.len != 0) {
-		if (w->next.len == 0) {
+		if (w->next.len == 0 || w->left != 0) {
 			pthread_cond_wait(&w->more, &w->lock);
 			continue;
 		}
-		struct str swap = w->busy;
-		w->busy = w->next;
-		w->next = swap;
-		w->left = w->busy.len;
-		while (w->left != 0 && write_piece(w))
+		take_next(w);
+		w->at_it = true;
+		while (w->left != 0 && write_piece(w, PIECE))
 			pthread_cond_signal(&w->less);
-		w->left = 0;
-		str_clear(&w->busy);
-		if (w->error != 0)
-			str_clear(&w->next);
+		w->at_it = false;
 		pthread_cond_signal(&w->less);
 	}
+	w->ended = true;
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
 /* ---- the stream ---- */
+
+/* Does the descriptor take something now, or within that time? */
+static bool
+is_taken(const struct writer *w, int ms)
+{
+	struct pollfd p = { .fd = w->fd, .events = POLLOUT };
+
+	return poll(&p, 1, ms) > 0;
+}
+
+/*
+ * Under the lock, by the caller.  So much that a pipe which takes something
+ * takes all of it, so that we get to ask whether that was enough.
+ */
+static void
+write_own(struct writer *w, size_t left, uint64_t until)
+{
+	for (uint64_t at = now(); w->error == 0 && at < until &&
+	     w->next.len + w->left > left;
+	     at = now()) {
+		if (w->left == 0)
+			take_next(w);
+		if (w->regular)
+			write_piece(w, PIECE);
+		else if (is_taken(w, (int)((until - at) / 1000000 + 1)))
+			write_piece(w, PIPE_BUF);
+	}
+}
 
 /* Under the lock.  0 when no more than that much waits. */
 static int
@@ -119,8 +172,11 @@ wait_for_less(struct writer *w, size_t left, uint64_t ns)
 	const struct timespec ts = { (time_t)(until / 1000000000),
 		(long)(until % 1000000000) };
 
+	if (settled && !w->at_it)
+		write_own(w, left, until);
 	while (w->error == 0 && w->next.len + w->left > left)
-		if (pthread_cond_timedwait(&w->less, &w->lock, &ts) != 0)
+		if (now() >= until ||
+		    pthread_cond_timedwait(&w->less, &w->lock, &ts) != 0)
 			return -ETIMEDOUT;
 	return w->error;
 }
@@ -131,11 +187,14 @@ put(struct writer *w, const char *text, size_t n)
 {
 	if (w->next.len == 0 && w->next.cap > KEEP)
 		str_fini(&w->next);
+	if (w->next.len + w->left == 0)
+		w->since = now();
 	if (w->plain)
 		show_add(&w->next, SHOW_TEXT, text, n);
 	else
 		str_addn(&w->next, text, n);
-	pthread_cond_signal(&w->more);
+	if (!settled)
+		pthread_cond_signal(&w->more);
 }
 
 /* No more threads: that some would be waited for is the lesser evil. */
@@ -158,10 +217,28 @@ start(struct writer *w)
 {
 	sigset_t all, old;
 
+	pthread_mutex_lock(&w->lock);
+	bool before = w->running, ended = w->ended;
+	w->end = w->ended = false;
+	pthread_mutex_unlock(&w->lock);
+	if (before && !ended)
+		return;
+	if (before)
+		pthread_join(w->thread, NULL);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	w->running = pthread_create(&w->thread, NULL, run, w) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* The thread is to end as soon as there is nothing to write. */
+static void
+rest(struct writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->end = true;
+	pthread_cond_signal(&w->more);
+	pthread_mutex_unlock(&w->lock);
 }
 
 static ssize_t
@@ -169,14 +246,14 @@ take(void *cookie, const char *text, size_t n)
 {
 	struct writer *w = cookie;
 
-	if (!w->running)
+	if (!settled && (!w->running || w->end))
 		start(w);
 	pthread_mutex_lock(&w->lock);
 	size_t waiting = w->next.len + w->left;
 	int error = w->error;
 	if (error == 0 && w->limit != 0 && waiting + n > w->limit)
 		w->dropped += n;
-	else if (error == 0 && !w->running)
+	else if (error == 0 && !settled && !w->running)
 		error = write_now(w, text, n);
 	else if (error == 0) {
 		put(w, text, n);
@@ -199,10 +276,12 @@ writer_open(int fd, bool own, bool plain, size_t limit)
 	static const cookie_io_functions_t io = { .write = take };
 	struct writer *w = mem_zalloc(sizeof(*w));
 	pthread_condattr_t attr;
+	struct stat st;
 
 	*w = (struct writer){ .fd = fd,
 		.own = own,
 		.plain = plain && isatty(fd),
+		.regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode),
 		.limit = limit };
 	w->f = fopencookie(w, "w", io);
 	if (w->f == NULL) {
@@ -232,6 +311,34 @@ find(FILE *f)
 	return w;
 }
 
+static void
+destroy(struct writer *w)
+{
+	pthread_cond_destroy(&w->more);
+	pthread_cond_destroy(&w->less);
+	pthread_mutex_destroy(&w->lock);
+	if (w->own)
+		close(w->fd);
+	str_fini(&w->next);
+	str_fini(&w->busy);
+	mem_free(w->buf);
+	mem_free(w);
+}
+
+/* Of those that were closed, who has written all there was. */
+static void
+bury(void)
+{
+	for (struct writer **at = &closed, *w; (w = *at) != NULL;) {
+		if (pthread_tryjoin_np(w->thread, NULL) != 0) {
+			at = &w->list;
+			continue;
+		}
+		*at = w->list;
+		destroy(w);
+	}
+}
+
 void
 writer_close(FILE *f)
 {
@@ -245,30 +352,29 @@ writer_close(FILE *f)
 		at = &(*at)->list;
 	*at = w->list;
 	fclose(f);
-	pthread_mutex_lock(&w->lock);
-	bool idle = w->next.len + w->left == 0;
-	w->end = true;
-	pthread_cond_signal(&w->more);
-	pthread_mutex_unlock(&w->lock);
-	if (!idle) {
-		/* It may be in a write that never ends, and keeps what it
-		 * needs for that: the end of the process ends it. */
-		w->list = abandoned;
-		abandoned = w;
-		pthread_detach(w->thread);
-		return;
+	if (w->running) {
+		/* It may be in a write that never ends. */
+		rest(w);
+		w->list = closed;
+		closed = w;
+	} else {
+		destroy(w);
 	}
-	if (w->running)
-		pthread_join(w->thread, NULL);
-	pthread_cond_destroy(&w->more);
-	pthread_cond_destroy(&w->less);
-	pthread_mutex_destroy(&w->lock);
-	if (w->own)
-		close(w->fd);
-	str_fini(&w->next);
-	str_fini(&w->busy);
-	mem_free(w->buf);
-	mem_free(w);
+	bury();
+}
+
+void
+writer_rest(void)
+{
+	for (struct writer *w = writers; w != NULL; w = w->list)
+		if (w->running)
+			rest(w);
+}
+
+void
+writer_settle(void)
+{
+	settled = true;
 }
 
 int
@@ -304,6 +410,29 @@ writer_dropped(FILE *f)
 	return n;
 }
 
+/* Under the lock: nobody reads what it writes. */
+static bool
+is_stuck(const struct writer *w)
+{
+	return now() - w->since >= STUCK_NS &&
+	    (w->regular || !is_taken(w, 0));
+}
+
+static int
+wait_for(struct writer *w, size_t left, bool (*enough)(void))
+{
+	int error;
+
+	pthread_mutex_lock(&w->lock);
+	while ((error = wait_for_less(w, left, ASK_NS)) == -ETIMEDOUT)
+		if (enough != NULL && enough() && is_stuck(w)) {
+			error = -EINTR;
+			break;
+		}
+	pthread_mutex_unlock(&w->lock);
+	return error;
+}
+
 int
 writer_wait(FILE *f, size_t left, bool (*enough)(void))
 {
@@ -312,12 +441,16 @@ writer_wait(FILE *f, size_t left, bool (*enough)(void))
 
 	if (w == NULL || error != 0)
 		return error;
-	pthread_mutex_lock(&w->lock);
-	while ((error = wait_for_less(w, left, ASK_NS)) == -ETIMEDOUT)
-		if (enough != NULL && enough()) {
+	return wait_for(w, left, enough);
+}
+
+int
+writer_wait_closed(bool (*enough)(void))
+{
+	int error = 0;
+
+	for (struct writer *w = closed; w != NULL; w = w->list)
+		if (wait_for(w, 0, enough) == -EINTR)
 			error = -EINTR;
-			break;
-		}
-	pthread_mutex_unlock(&w->lock);
 	return error;
 }

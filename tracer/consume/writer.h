@@ -28,8 +28,15 @@
  */
 FILE *writer_open(int fd, bool own, bool plain, size_t limit);
 
-/* As fclose(), but what waits is written only as long as we live. */
+/* As fclose(), but what waits is still written, as long as we live. */
 void writer_close(FILE *f);
+
+/* Threads that have nothing to write end, until there is something again.  They
+ * are not waited for. */
+void writer_rest(void);
+/* From now on whoever writes may wait: he writes himself, so that what is left
+ * to do does not wait for a processor for somebody else. */
+void writer_settle(void);
 
 /* The descriptor that f, any stream, writes to; or -1. */
 int writer_fd(FILE *f);
@@ -39,8 +46,10 @@ int writer_fd(FILE *f);
 size_t writer_waiting(FILE *f);
 size_t writer_dropped(FILE *f);
 
-/* Wait until no more than `left' bytes wait, or until `enough', if not NULL,
- * says so (then -EINTR).  0 or a negative errno. */
+/* Wait until no more than `left' bytes wait; or, if `enough' is not NULL and says
+ * so, as long as somebody reads (then -EINTR).  0 or a negative errno. */
 int writer_wait(FILE *f, size_t left, bool (*enough)(void));
+/* The same for all that were closed.  0 or -EINTR. */
+int writer_wait_closed(bool (*enough)(void));
 
 #endif

@@ -101,7 +101,7 @@ check_offset(struct pid_request *r)
 int
 pid_around(struct pid_request *r, uint64_t addr, uint64_t *start)
 {
-	const struct sym *s = object_func_at(r->load->object, addr);
+	const struct sym *s = object_code_at(r->load->object, addr);
 	uint64_t end;
 
 	if (s != NULL) {
@@ -127,11 +127,6 @@ answer_address(struct pid_request *r)
 	const char *name = r->pd->name;
 	uint64_t start, addr;
 
-	r->load = r->proc->space->as != NULL ?
-	    addrspace_exec(r->proc->space->as) :
-	    NULL;
-	if (r->load == NULL || r->d == NULL)
-		return 0;
 	if (!load_matches(r->load, r->pd->mod))
 		return diag_error(r->d, D_PROC_LIB, r->at,
 		    "only the executable has probes by address, not '%s'",
@@ -152,6 +147,29 @@ answer_address(struct pid_request *r)
 		return diag_error(r->d, D_PROC_ALIGN, r->at,
 		    "address 0x%s is not that of an instruction", name);
 	pid_publish_offset(r, name);
+	return 0;
+}
+
+/* It belongs to the program that the description was judged in, also where that
+ * begins once more, and to no other that is executed later. */
+static int
+answer_program(struct pid_request *r)
+{
+	struct addrspace *as = r->proc->space->as;
+	struct diags judged;
+
+	r->load = as != NULL ? addrspace_exec(as) : NULL;
+	if (r->load == NULL)
+		return 0;
+	if (r->d != NULL)
+		return answer_address(r);
+	if (!r->proc->exec_stopped)
+		return 0;
+	diags_init(&judged);
+	r->d = &judged;
+	answer_address(r);
+	r->d = NULL;
+	diags_fini(&judged);
 	return 0;
 }
 
@@ -186,7 +204,7 @@ answer(struct pid_request *r)
 
 	pid_source_parse(r);
 	if (strcmp(r->pd->func, "-") == 0) {
-		error = answer_address(r);
+		error = answer_program(r);
 	} else if (r->source.kind != PID_ENTRY) {
 		publish_process(r);
 		error = pid_source_check(r);
@@ -195,7 +213,9 @@ answer(struct pid_request *r)
 		if (error != 0)
 			return error;
 		publish_process(r);
-		error = check_function(r);
+		error = pid_unnamed_check(r);
+		if (error == 0)
+			error = check_function(r);
 		if (error == 0)
 			error = check_offset(r);
 	}

@@ -1,6 +1,7 @@
 /*
  * What the files of the pid provider share: pid.c reads descriptions,
- * pid_publish.c finds the functions that they mean, pid_source.c the lines of
+ * pid_publish.c finds the functions that they mean, pid_unnamed.c those of no
+ * name, pid_source.c the lines of
  * the source and the copies of inlined functions, pid_enable.c says where their
  * probes get tracepoints.
  */
@@ -56,6 +57,8 @@ struct pid_source {
 struct pid_probe {
 	struct places places; /* first */
 	enum pid_kind kind;
+	bool aside; /* of a function without a name, where others have one: it
+		     * is meant by sub_... alone */
 	/* What its function was called by descriptions, besides its names. */
 	VEC(char *) aliases;
 };
@@ -77,12 +80,15 @@ struct pid_request {
 	bool found_offset;
 	bool globs;       /* the function field is one, or empty */
 	struct hash seen; /* functions published for it, by address */
+	bool aside;       /* see struct pid_probe */
 	bool pending;     /* sym is an IFUNC, start its resolver */
 	VEC(struct pid_site) exits;
 	VEC(struct pid_site) insns;
 	struct pid_source source;
-	uint64_t functions; /* that matched */
-	uint64_t loads;     /* that matched */
+	uint64_t functions;         /* that matched */
+	uint64_t loads;             /* that matched */
+	const struct load *symless; /* one of them that has no symbol table,
+				     * which may be why nothing matched */
 };
 
 /* ---- pid_publish.c ---- */
@@ -107,6 +113,16 @@ int pid_walk(struct pid_request *r);
 int pid_measure(struct pid_request *r);
 
 bool pid_function_matches(const struct probe *p, const char *func);
+
+/* ---- pid_unnamed.c ---- */
+
+/* The functions of r->load without a name that the request means. */
+void pid_publish_unnamed(struct pid_request *r);
+/* After the last object: where nothing matched since a module has no symbol
+ * table, that is an error.  0, or reported. */
+int pid_unnamed_check(struct pid_request *r);
+/* Does `func', which matches the probe's function, mean it, too? */
+bool pid_unnamed_means(const struct pid_probe *pp, const char *func);
 
 /* ---- pid_source.c ---- */
 

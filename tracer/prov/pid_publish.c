@@ -57,6 +57,7 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 	if (fresh) {
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
 		pp->kind = kind;
+		pp->aside = r->aside;
 		pp->places.family = r->proc->family;
 		p->data = pp;
 		if (names != NULL || r->also != NULL)
@@ -291,5 +292,6 @@ pid_publish_load(struct pid_request *r)
 	r->globs = *r->pd->func == '\0' || glob_is(r->pd->func);
 	publish_kind(r, true);
 	publish_kind(r, false);
+	pid_publish_unnamed(r);
 	hash_fini(&r->seen);
 }

@@ -159,7 +159,7 @@ pid_source_means(const struct probe *p, const struct probe_desc *pd)
 		return strchr(pd->func, '@') != NULL &&
 		    slashes(pd->func) == slashes(p->func);
 	case PID_INLINE: return strncmp(pd->name, "inline", 6) == 0;
-	default: return true;
+	default: return pid_unnamed_means(pp, pd->func);
 	}
 }
 

@@ -313,7 +313,7 @@ match_note(struct request *r, pid_t pid)
 	if (glob_field(pd->name, r->name) &&
 	    prov_matches_name(pd->prov, r->prov, pid)) {
 		const struct sym *s =
-		    object_func_at(r->load->object, r->note->pc);
+		    object_code_at(r->load->object, r->note->pc);
 		yes = s != NULL ?
 		    places_func_matches(r->st, r->load, s, pd->func) :
 		    glob_field(pd->func, "");

@@ -146,6 +146,15 @@ regs_set_syscall(
 }
 
 void
+regs_exchange_syscall(
+    struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6])
+{
+	regs_set_syscall(regs, insn_addr + SYSCALL_INSN_LEN, nr, args);
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+	regs->r[UREG_RAX] = (uint64_t)-ENOSYS;
+}
+
+void
 regs_redo_syscall(struct uregs *regs)
 {
 	regs->r[UREG_RIP] -= SYSCALL_INSN_LEN;
@@ -177,6 +186,13 @@ regs_result(const struct uregs *regs)
 void
 regs_set_syscall_nr(struct uregs *regs, long nr)
 {
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+}
+
+void
+regs_change_syscall(struct uregs *regs, long nr, const uint64_t args[6])
+{
+	set_args(regs, args);
 	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
 }
 

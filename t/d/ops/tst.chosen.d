@@ -1,5 +1,6 @@
-/* What a constant chooses is all there is: an action, an aggregation, a value of
- * its own type.  The other need not be known, nor allowed. */
+/* What a constant chooses is all there is: an action, an aggregation, a value,
+ * whose type depends on the other only where that is a number, too.  The other
+ * need not be known, nor allowed. */
 /* @opts: -q */
 /* @args: 1 0 */
 

@@ -1,4 +1,5 @@
-/* Nothing is made an int first: the wider, and then the unsigned, type wins. */
+/* What is narrower is made an int first; then the wider type wins, then the
+ * unsigned one. */
 /* @opts: -q */
 
 char c;

@@ -50,12 +50,12 @@ int
 main(int argc, char **argv)
 {
 	long count = argc > 1 ? atol(argv[1]) : 8;
-	pthread_t thread[64];
+	static pthread_t thread[512];
 	char line[80];
 
 	trigger_init();
 	turn(1); /* every lazy symbol is bound before we say ready */
-	for (long t = 0; t < count && t < 64; t++)
+	for (long t = 0; t < count && t < 512; t++)
 		if (pthread_create(
 			&thread[t], NULL, run, (void *)(t * 1000003)) != 0)
 			return 2;
@@ -63,7 +63,7 @@ main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		printf("alive wrong %ld\n", (long)wrong);
 	stop = true;
-	for (long t = 0; t < count && t < 64; t++)
+	for (long t = 0; t < count && t < 512; t++)
 		pthread_join(thread[t], NULL);
 	printf("done wrong %ld\n", (long)wrong);
 	return wrong != 0;

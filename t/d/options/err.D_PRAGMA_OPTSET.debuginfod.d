@@ -1,0 +1,3 @@
+/* The command line's alone. */
+#pragma D option debuginfod=all
+BEGIN { exit(0); }
