@@ -245,9 +245,11 @@ option_set_flag(struct options *o, enum option_id id, const char *value)
 	/* The flags of the compiler have no words. */
 	if (value != NULL && option_rows[id].phase == OPTP_COMPILE)
 		return -EINVAL;
-	if (value != NULL && option_int(value, &n) != 0)
+	bool full = id == OPT_DEMANGLE && value != NULL &&
+	    strcasecmp(value, "full") == 0;
+	if (value != NULL && !full && option_int(value, &n) != 0)
 		return -EINVAL;
-	o->value[id] = n != 0;
+	o->value[id] = full ? NAMES_FULL : n != 0;
 	o->set[id] = true;
 	if (id == OPT_DEBUG)
 		log_all();

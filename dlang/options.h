@@ -30,6 +30,9 @@ enum option_kind {
 
 enum option_policy { POLICY_SWITCH, POLICY_FILL, POLICY_RING };
 
+/* Option demangle: a flag that may be more than on. */
+enum option_names { NAMES_MANGLED, NAMES_READABLE, NAMES_FULL };
+
 /* When it may be set. */
 enum option_phase {
 	OPTP_COMPILE, /* before the program that it concerns is compiled */

@@ -197,4 +197,8 @@ struct prog {
 
 void prog_destroy(struct prog *p);
 
+/* A description as one could write it, the function in quotes where it needs
+ * them, or always.  To be freed. */
+char *probe_desc_text(const struct probe_desc *pd, bool quote);
+
 #endif

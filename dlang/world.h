@@ -57,6 +57,10 @@ struct world_ops {
 	int64_t (*probes)(void *w, const struct probe_desc *pd,
 	    const struct span *at, struct diags *d);
 
+	/* Does a provider field, which may be a glob, name a provider that there
+	 * is?  NULL: none is known. */
+	bool (*provider)(void *w, const char *field);
+
 	/* The number of typed arguments of the probes described, and their
 	 * types; -ENOTUNIQ when they differ (D_ARGS_MULTI), -ENOENT when none
 	 * has types: then *why may be a sentence that says why. */

@@ -64,14 +64,15 @@ typedef int by(const char *name, int options, demangle_callbackref, void *);
 
 /* Is it a name of this kind?  Then its text is in buf. */
 static bool
-demangled(by *fn, const char *name, bool whole, char *buf, size_t size)
+demangled(
+    by *fn, const char *name, int options, bool whole, char *buf, size_t size)
 {
 	struct text t = { .buf = buf, .size = size, .whole = whole };
 
 	if (setjmp(t.full) != 0)
 		return true;
 	/* Rust's may have no text at all: then its own is better. */
-	return fn(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO, put, &t) != 0 &&
+	return fn(name, options | DMGL_ANSI | DMGL_AUTO, put, &t) != 0 &&
 	    t.len > 0;
 }
 
@@ -106,12 +107,14 @@ is_beyond_ascii(const char *name)
 
 /* Such an identifier is written from memory that is freed behind it. */
 static bool
-demangled_rust(const char *name, char *buf, size_t size)
+demangled_rust(
+    const char *name, enum demangle_form form, char *buf, size_t size)
 {
 	bool whole = is_beyond_ascii(name);
+	int options = form == DEMANGLE_FULL ? DMGL_VERBOSE : 0;
 
 	return (!whole || is_bounded(name, 'B')) &&
-	    demangled(rust_demangle_callback, name, whole, buf, size);
+	    demangled(rust_demangle_callback, name, options, whole, buf, size);
 }
 
 /* ---- C++ ---- */
@@ -194,23 +197,47 @@ is_too_much(const char *name)
 }
 
 static bool
-demangled_cxx(const char *name, char *buf, size_t size)
+demangled_cxx(const char *name, enum demangle_form form, char *buf, size_t size)
 {
 	/* Behind _GLOBAL__I_ and its like there is one more. */
 	const char *inner = strstr(name, "_Z");
+	int options = form == DEMANGLE_BARE ? 0 :
+	    form == DEMANGLE_FULL           ? DMGL_PARAMS | DMGL_RET_DROP :
+					      DMGL_PARAMS;
 
 	return (inner == NULL || !is_too_much(inner)) &&
-	    demangled(cplus_demangle_v3_callback, name, false, buf, size);
+	    demangled(
+		cplus_demangle_v3_callback, name, options, false, buf, size);
 }
 
 /* ---- D ---- */
 
+/* The length of a name without its parameters: the last parentheses that are in
+ * no others, and what follows them. */
+static size_t
+before_parameters(const char *text)
+{
+	size_t at = strlen(text);
+	int depth = 0;
+
+	for (size_t i = 0; text[i] != '\0'; i++) {
+		if (text[i] == '(' && depth++ == 0)
+			at = i;
+		if (text[i] == ')')
+			depth--;
+	}
+	/* A template's arguments are its own: foo!(int) */
+	return at > 0 && text[at - 1] != '!' ? at : strlen(text);
+}
+
 static bool
-demangled_d(const char *name, char *buf, size_t size)
+demangled_d(const char *name, enum demangle_form form, char *buf, size_t size)
 {
 	if (!is_bounded(name, 'Q'))
 		return false;
 	char *text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_DLANG);
+	if (text != NULL && form == DEMANGLE_BARE)
+		text[before_parameters(text)] = '\0';
 	if (text != NULL)
 		snprintf(buf, size, "%s", text);
 	free(text);
@@ -219,21 +246,41 @@ demangled_d(const char *name, char *buf, size_t size)
 
 /* The demanglers know their names by these beginnings; everything else is a
  * C name, and not worth a call. */
+bool
+demangle_as(const char *name, enum demangle_form form, char *buf, size_t size)
+{
+	if (name[0] != '_' || strnlen(name, NAME_LONGEST) == NAME_LONGEST)
+		return false;
+	if (strncmp(name, "_D", 2) == 0)
+		return demangled_d(name, form, buf, size);
+	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "__Z", 3) != 0 &&
+	    strncmp(name, "_R", 2) != 0 && strncmp(name, "_GLOBAL_", 8) != 0)
+		return false;
+	/* Rust's first: the older of its manglings is C++'s, and more. */
+	return demangled_rust(name, form, buf, size) ||
+	    demangled_cxx(name, form, buf, size);
+}
+
+const char *
+demangle_variant(const char *name)
+{
+	/* Most names need not be read to know that. */
+	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > CXX_LONGEST ||
+	    (strstr(name, "C2") == NULL && strstr(name, "D0") == NULL &&
+		strstr(name, "D2") == NULL))
+		return NULL;
+	if (is_gnu_v3_mangled_ctor(name) == gnu_v3_base_object_ctor ||
+	    is_gnu_v3_mangled_dtor(name) == gnu_v3_base_object_dtor)
+		return "base";
+	return is_gnu_v3_mangled_dtor(name) == gnu_v3_deleting_dtor ?
+	    "deleting" :
+	    NULL;
+}
+
 char *
 demangle(const char *name, char *buf, size_t size)
 {
-	bool done = false;
-
-	if (name[0] != '_' || strnlen(name, NAME_LONGEST) == NAME_LONGEST)
-		done = false;
-	else if (strncmp(name, "_D", 2) == 0)
-		done = demangled_d(name, buf, size);
-	else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "__Z", 3) == 0 ||
-	    strncmp(name, "_R", 2) == 0 || strncmp(name, "_GLOBAL_", 8) == 0)
-		/* Rust's first: the older of its manglings is C++'s, and more. */
-		done = demangled_rust(name, buf, size) ||
-		    demangled_cxx(name, buf, size);
-	if (!done)
+	if (!demangle_as(name, DEMANGLE_TEXT, buf, size))
 		snprintf(buf, size, "%s", name);
 	return buf;
 }

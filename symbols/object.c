@@ -130,6 +130,7 @@ headers_load(struct object *o, const char **why)
 static void
 object_destroy(struct object *o)
 {
+	funcnames_destroy(o->funcnames);
 	symtab_destroy(o->symtab);
 	unnamed_destroy(o->unnamed);
 	cfi_destroy(o->cfi);

@@ -85,6 +85,39 @@ size_t object_funcs_from(struct object *o, uint64_t addr);
  * that was split off.) */
 bool sym_is_piece(const char *name);
 
+/* The same of a function of the object.  In Go a dot stands between package and
+ * function: none is. */
+bool object_is_piece(const struct object *o, const char *name);
+
+/* What a function is called besides its symbol's name. */
+#define FUNC_NAMES_MOST 7
+struct func_names {
+	const char *shown; /* in probefunc and lists */
+	/* What a description may call it: the symbol's name, and others. */
+	const char *all[FUNC_NAMES_MOST + 1];
+};
+
+/* How names of C++, Rust and D are shown. */
+enum func_style {
+	FUNC_MANGLED,  /* as symbols */
+	FUNC_READABLE, /* without parameters where that is enough */
+	FUNC_FULL,
+};
+
+/* The room that a readable name has; one that is longer is not used. */
+#define FUNC_NAME_MOST 4096
+
+/*
+ * The names of a function of object_funcs(); NULL where its symbol's name is all
+ * there is to say.  A mangled name is also called shop::put and shop::put(int); a
+ * copy that the compiler made of a function (size.constprop.0) also as the
+ * function.  It is shown by the shortest name that no other function of the
+ * object has.  Loaded when first asked for; borrowed from the object, until it is
+ * asked for in another style.
+ */
+const struct func_names *object_func_names(
+    struct object *o, const struct sym *s, enum func_style style);
+
 /* The function that covers addr (the file's own address), or NULL; among
  * aliases the one a person would say: global before local, fewest leading
  * underscores, then shortest. */

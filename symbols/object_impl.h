@@ -5,6 +5,7 @@
  *   elffile.c    the file in memory, headers
  *   object.c     opening, sharing, segments
  *   symtab.c     symbols
+ *   funcname.c   what functions are called
  *   unnamed.c    functions that no symbol names
  *   gosym.c      functions of a stripped Go program, and their frames
  *   golang.c     how Go's functions are called
@@ -55,6 +56,7 @@ struct segment {
 };
 
 struct symtab;
+struct funcnames;
 struct cfi;
 struct dwarf;
 struct dwfuncs;
@@ -76,11 +78,12 @@ struct object {
 	struct segment *segs;
 	size_t seg_count;
 
-	struct symtab *symtab;   /* symtab_of() */
-	struct unnamed *unnamed; /* object_unnamed() */
-	struct elf_file debug;   /* debuglink_of() */
-	struct elf_file mini;    /* debugdata_of() */
-	struct fde *fdes;        /* ehframe_load() */
+	struct symtab *symtab;       /* symtab_of() */
+	struct unnamed *unnamed;     /* object_unnamed() */
+	struct funcnames *funcnames; /* object_func_names() */
+	struct elf_file debug;       /* debuglink_of() */
+	struct elf_file mini;        /* debugdata_of() */
+	struct fde *fdes;            /* ehframe_load() */
 	size_t fde_count;
 	struct cfi *cfi;       /* cfi_row() */
 	struct dwarf *dwarf;   /* dwarf_of() */
@@ -137,6 +140,7 @@ int object_dynamic(const struct object *o, int64_t tag, uint64_t *value);
 uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
 
 void symtab_destroy(struct symtab *t);
+void funcnames_destroy(struct funcnames *t);
 void unnamed_destroy(struct unnamed *u);
 
 /* Where the first one behind addr begins, or UINT64_MAX. */

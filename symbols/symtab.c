@@ -551,6 +551,12 @@ sym_is_piece(const char *name)
 	return false;
 }
 
+bool
+object_is_piece(const struct object *o, const char *name)
+{
+	return sym_is_piece(name) && !object_is_go(o);
+}
+
 const struct sym *
 object_func_at(struct object *o, uint64_t addr)
 {

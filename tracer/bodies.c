@@ -95,7 +95,8 @@ collect(struct ranges *r)
 			*vec_push(&r->list) =
 			    (struct piece_range){ .start = syms[i].addr,
 				    .end = syms[i].addr + syms[i].size,
-				    .function = !sym_is_piece(syms[i].name) };
+				    .function = !object_is_piece(
+					r->object, syms[i].name) };
 	part(r);
 }
 
@@ -228,7 +229,7 @@ is_piece(void *ctx, const struct body *b, uint64_t addr, struct body_range *out)
 	const struct sym *s = object_func_at(a->l->object, own);
 	if (s == NULL)
 		return unnamed_piece(a, b, addr, out);
-	if (!sym_is_piece(s->name))
+	if (!object_is_piece(a->l->object, s->name))
 		return false;
 	*out = (struct body_range){ a->l->bias + s->addr,
 		a->l->bias + s->addr + s->size };
@@ -293,7 +294,7 @@ neighbours(void *ctx, const struct body *b,
 	size_t i = object_funcs_from(a->l->object, lo);
 	for (; i < n && syms[i].addr < hi; i++) {
 		if (syms[i].size == 0 || syms[i].addr == last ||
-		    sym_is_piece(syms[i].name))
+		    object_is_piece(a->l->object, syms[i].name))
 			continue;
 		last = syms[i].addr;
 		each(arg,

@@ -172,11 +172,12 @@ list_program(struct state *st, const struct prog *prog, bool verbose)
 			list_probe(st, *p, verbose);
 			any = true;
 		}
-		if (!any)
-			state_message(st,
-			    "failed to match %s:%s:%s:%s: No probe matches "
-			    "description",
-			    pd->prov, pd->mod, pd->func, pd->name);
+		if (any)
+			continue;
+		char *text = probe_desc_text(pd, false);
+		state_message(st,
+		    "failed to match %s: No probe matches description", text);
+		mem_free(text);
 	}
 }
 

@@ -113,6 +113,29 @@ probe_add(struct probes *t, const struct provider *pr, const char *prov,
 	return p;
 }
 
+void
+probe_also(struct probes *t, struct probe *p, const char *const *names)
+{
+	size_t n = 0;
+
+	while (names[n] != NULL)
+		n++;
+	const char **to = arena_alloc(&t->arena, (n + 1) * sizeof(*to));
+	for (size_t i = 0; i < n; i++)
+		to[i] = intern(&t->names, names[i]);
+	p->also = to;
+}
+
+static bool
+is_also(const struct probe *p, const char *func)
+{
+	for (const char *const *name = p->also; name != NULL && *name != NULL;
+	     name++)
+		if (glob_field(func, *name))
+			return true;
+	return false;
+}
+
 struct probe *
 probe_by_id(const struct probes *t, uint32_t id)
 {
@@ -134,7 +157,7 @@ probe_matches(const struct probe *p, const struct probe_desc *pd)
 		return *p->func != '\0';
 	if (!glob_field(pd->name, p->name))
 		return false;
-	if (!glob_field(pd->func, p->func) &&
+	if (!glob_field(pd->func, p->func) && !is_also(p, pd->func) &&
 	    (p->provider->function_matches == NULL ||
 		!p->provider->function_matches(p, pd->func)))
 		return false;

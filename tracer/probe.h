@@ -21,6 +21,9 @@ struct probe {
 	uint32_t id; /* from 1; what -l prints */
 	const struct provider *provider;
 	const char *prov, *mod, *func, *name; /* interned in the table */
+	/* What else descriptions may call the function, interned too, up to a
+	 * NULL; or NULL. */
+	const char *const *also;
 	uint32_t image_ref; /* struct img_probe; 0 until it is enabled */
 	void *data;         /* the provider's */
 	double cost;        /* of its hits: deadman.c */
@@ -52,13 +55,16 @@ void probes_fixed(struct probes *t);
 struct probe *probe_add(struct probes *t, const struct provider *p,
     const char *prov, const char *mod, const char *func, const char *name,
     bool *fresh);
+/* Descriptions may call its function by these names, too; they end with a NULL. */
+void probe_also(struct probes *t, struct probe *p, const char *const *names);
 struct probe *probe_lookup(struct probes *t, const char *prov, const char *mod,
     const char *func, const char *name);
 struct probe *probe_by_id(const struct probes *t, uint32_t id);
 
 /*
  * Does a description mean this probe?  Each field is compared literally or as
- * a glob; an empty one matches all; provider and module also match as
+ * a glob; an empty one matches all; the function also by its other names;
+ * provider and module also match as
  * `prov_matches' and `module_matches' of its provider say.  A description with
  * four empty fields means anchored probes only.
  */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlang/base/glob.h"
 #include "dlang/types.h"
 #include "tracer/enable.h"
 #include "tracer/external.h"
@@ -21,6 +22,32 @@ world_probes(void *ctx, const struct probe_desc *pd, const struct span *at,
     struct diags *d)
 {
 	return enable_provide(ctx, pd, at, d);
+}
+
+/* Of a provider that is named after a process: pid123. */
+static bool
+names_process(const struct provider *prov, const char *field)
+{
+	size_t n = strlen(prov->name);
+
+	return prov->per_process && strncmp(field, prov->name, n) == 0 &&
+	    strspn(field + n, "0123456789") == strlen(field + n);
+}
+
+static bool
+world_provider(void *ctx, const char *field)
+{
+	const struct state *st = ctx;
+
+	if (*field == '\0')
+		return false;
+	for (const struct provider *const *p = providers; *p != NULL; p++)
+		if (glob_field(field, (*p)->name) || names_process(*p, field))
+			return true;
+	vec_foreach(p, &st->probes.list)
+		if (glob_field(field, (*p)->prov))
+			return true;
+	return false;
 }
 
 /* The type of args[n] of one probe; false: there is none. */
@@ -269,6 +296,7 @@ world_macro(void *ctx, const char *name, int64_t *value)
 
 const struct world_ops world_ops = {
 	.probes = world_probes,
+	.provider = world_provider,
 	.nargs = world_nargs,
 	.arg = world_arg,
 	.symbol = world_symbol,

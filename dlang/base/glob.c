@@ -95,6 +95,6 @@ glob_field(const char *pattern, const char *text)
 {
 	if (*pattern == '\0')
 		return true;
-	return glob_is(pattern) ? glob_match(pattern, text) :
-				  strcmp(pattern, text) == 0;
+	return strcmp(pattern, text) == 0 ||
+	    (glob_is(pattern) && glob_match(pattern, text));
 }

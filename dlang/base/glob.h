@@ -15,7 +15,8 @@ bool glob_is(const char *pattern);
  * A `[' without its `]' matches itself. */
 bool glob_match(const char *pattern, const char *text);
 
-/* A field of a description: a glob, a literal name, or, if empty, all. */
+/* A field of a description: a glob, a literal name, or, if empty, all.  A name
+ * with characters of a glob, main.f[int], means itself as well. */
 bool glob_field(const char *pattern, const char *text);
 
 #endif

@@ -70,33 +70,6 @@ cc_types(struct cc *cc)
 
 /* ---- clauses ---- */
 
-static int
-match_probes(
-    struct comp *c, struct node *pdesc, const struct probe_desc *pd, bool *none)
-{
-	const struct world *w = c->cc->world;
-	int64_t n = w->ops->probes(w->ctx, pd, &pdesc->span, c->diags);
-
-	if (n < 0) {
-		if (!c->diags->any)
-			comp_error(c, D_PDESC_INVAL, pdesc,
-			    "invalid probe description \"%s\": %s", pdesc->name,
-			    strerror((int)-n));
-		return -EINVAL;
-	}
-	if (n == 0 && pd->id != 0)
-		return comp_error(c, D_PDESC_INVAL, pdesc,
-		    "invalid probe identifier %u: Unknown probe identifier",
-		    pd->id);
-	if (n == 0 && option_get(c->cc->opts, OPT_ZDEFS) == 0)
-		return comp_error(c, D_PDESC_ZERO, pdesc,
-		    "probe description %s:%s:%s:%s does not match any probes",
-		    pd->prov, pd->mod, pd->func, pd->name);
-	c->prog->matched += (uint64_t)n;
-	*none = n == 0;
-	return 0;
-}
-
 /* Option tree has a bit for each state that a clause passes through. */
 enum { TREE_PARSED = 1, TREE_SPLIT = 2, TREE_CHECKED = 4 | 8 };
 
@@ -163,8 +136,7 @@ process_clause(struct comp *c, struct node *n)
 	if (sugar_clause(c, n, &parts) != 0)
 		return -EINVAL;
 	for (struct node *d = n->list; d != NULL; d = d->next) {
-		if (bind_desc(c, d, &pd) != 0 ||
-		    match_probes(c, d, &pd, &none) != 0)
+		if (desc_match(c, d, &pd, &none) != 0)
 			return -EINVAL;
 		size_t before = c->clauses.len;
 		if (compile_parts(c, d, &pd, parts.head) == 0)

@@ -129,8 +129,19 @@ int bind_local(struct comp *c, struct node *n, const char *full, bool address);
 /* &`name of a symbol without a type: where it is can be said without debug
  * information.  False for anything else. */
 bool bind_untyped_address(struct comp *c, struct node *n);
-/* The description as the program writes it, to four fields. */
-int bind_desc(struct comp *c, struct node *n, struct probe_desc *out);
+
+/* desc.c */
+#define DESC_READINGS 4
+struct desc_readings {
+	struct probe_desc at[DESC_READINGS];
+	size_t n;
+};
+/* What the description may mean: at least one reading.  0, or reported. */
+int desc_read(struct comp *c, const struct node *n, struct desc_readings *out);
+/* The one that matches probes, which exist then.  Where none does (*none), an
+ * error but for option zdefs; where several do, too.  0, or reported. */
+int desc_match(
+    struct comp *c, struct node *n, struct probe_desc *out, bool *none);
 
 /* check.c, check_expr.c, check_call.c */
 int check_clause(struct comp *c, struct node *clause);

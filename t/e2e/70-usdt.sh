@@ -186,8 +186,12 @@ same "forms of arguments" "$tmp/want" "$tmp/seen"
 dt -q -n 'my-app*:::mapped { printf("%s %d\n", copyinstr(arg0), arg1); }' \
     -c "$bin/usdtcc"
 is "status" "$status" 0
-printf '%s\n' 'v1 1' 'v-2 -2' 'v255 255' 'v1 1' 'v-7 -7' >"$tmp/want"
+printf '%s\n' 'v1 1' 'v-2 -2' 'v255 255' 'v1 1' 'v-7 -7' 'buy 5' >"$tmp/want"
 sed '/^$/d' "$tmp/out" | grep -v '^x$' >"$tmp/seen"
 same "probes in C++" "$tmp/want" "$tmp/seen"
+dt -q -n 'my-app*::shop::buy:mapped, my-app*::"shop::buy(int)":mapped,
+    my-app*::_ZN4shopL3buyEi:mapped { printf("%s\n", probefunc); }' \
+    -c "$bin/usdtcc"
+is "functions in C++" "$(grep -c '^shop::buy$' "$tmp/out")" 3
 
 finish

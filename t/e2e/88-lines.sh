@@ -242,6 +242,11 @@ for how in o0 o2; do
 	    -c "$bin/linescc-$how"
 	is "C++ $how: copies" "$(grep . "$tmp/seen")" 6
 done
+dt -q -o "$tmp/inlined" -n 'pid$target:a.out:ns::conn::conn:inline-entry,
+    pid$target:a.out:conn:inline-entry,
+    pid$target:a.out:"*conn(int)":inline-entry,pid$target:a.out:_ZN2ns4connC*:inline-entry {
+	printf("%s %d\n", probefunc, local`f); }' -c "$bin/linescc-o2"
+is "C++: a copy's names" "$(grep -c '^ns::conn::conn 7$' "$tmp/inlined")" 4
 # One name, two types.
 dt -x errtags -n 'pid$target:a.out:linescc.cc@'"$(at ADD)"': {
     trace(local`both); }' -c "$bin/linescc-o0"

@@ -16,7 +16,7 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/linescc-,o0 o2) $(D)/liblines.so \
 	$(if $(shell command -v clang),$(addprefix $(D)/lines-clang-,o0 o2)) \
 	$(addprefix $(D)/typed-,o0 o2 static dwarf4 split plain debuglink ctf) \
-	$(D)/typedcc \
+	$(D)/typedcc $(D)/shop \
 	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
 	$(D)/split-stripped $(D)/split-static \
 	$(D)/unwinds $(D)/unwinds-stripped \
@@ -201,6 +201,10 @@ $(D)/typed-debuglink: $(TYPED)
 $(D)/typedcc: t/e2e/src/typedcc.cc t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	$(CXX) -O2 -g -Wall -Wextra -o $@ $<
+
+$(D)/shop: t/e2e/src/shop.cc t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(CXX) -I. -O1 -g -Wall -Wextra -o $@ $<
 
 # Static probes: the header and the types are dtrap's own work.
 $(D)/usdt-d.h: t/e2e/src/usdt.d $(PROG)

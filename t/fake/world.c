@@ -38,6 +38,11 @@ static const struct {
 	{ "test", "a.out", "f", "typed" },
 	{ "test", "a.out", "g", "other" },
 	{ "test", "a.out", "h", "placed" },
+	{ "pid123", "b.out", "shop::put(int)", "start" },
+	{ "pid123", "b.out", "shop::get", "start" },
+	{ "pid123", "b.out", "test::g", "start" },
+	{ "pid123", "b.out", "apart::two", "start" },
+	{ "apart", "b.out", "two", "start" },
 };
 
 static bool
@@ -66,6 +71,17 @@ fake_probes(void *w, const struct probe_desc *pd, const struct span *at,
 		    field(pd->func, probes[i].func) &&
 		    field(pd->name, probes[i].name);
 	return n;
+}
+
+/* But for `apart', which is found when its probes are asked for. */
+static bool
+fake_provider(void *w, const char *prov)
+{
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		if (*prov != '\0' && strcmp(prov, "apart") != 0 &&
+		    field(prov, probes[i].prov))
+			return true;
+	return false;
 }
 
 static struct type *
@@ -270,6 +286,7 @@ fake_macro(void *w, const char *name, int64_t *value)
 
 static const struct world_ops ops = {
 	.probes = fake_probes,
+	.provider = fake_provider,
 	.nargs = fake_nargs,
 	.arg = fake_arg,
 	.symbol = fake_symbol,

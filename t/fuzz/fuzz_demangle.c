@@ -24,6 +24,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *name = mem_printf("%s%s", begins[data[0] % 8], rest);
 	if (demangle(name, buf, room) != buf || strlen(buf) >= room)
 		abort();
+	for (int form = DEMANGLE_TEXT; form <= DEMANGLE_FULL; form++)
+		if (demangle_as(name, (enum demangle_form)form, buf, room) &&
+		    strlen(buf) >= room)
+			abort();
+	demangle_variant(name);
 	mem_free(name);
 	mem_free(rest);
 	return 0;

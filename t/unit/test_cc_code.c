@@ -286,12 +286,80 @@ START_TEST(each_description_gets_a_clause)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	const char *text, *fields[4];
+} descriptions[] = {
+	/* What is in quotes is one field. */
+	{ "pid1:a.out:\"shop::*\":entry", { "pid1", "a.out", "shop::*", "entry" } },
+	{ "pid1:a.out:\"a::f(int, char)\":", { "pid1", "a.out", "a::f(int, char)", "" } },
+	{ "\"a b\":\"c:d\":e:\"f\"", { "a b", "c:d", "e", "f" } },
+	{ "pid1:a.out:\"a\\\"b\\*\\$x$y\":go", { "pid1", "a.out", "a\"b\\*$x$y", "go" } },
+	{ "pid1:a.out:\"f<$1>\":go", { "pid1", "a.out", "f<opera:nd>", "go" } },
+	{ "pid1:a.out:a\"::\"b:go", { "pid1", "a.out", "a::b", "go" } },
+	{ "pid1:a.out:\"\":go", { "pid1", "a.out", "", "go" } },
+	/* Without: as many as there are, from the right. */
+	{ "a:b:c:d", { "a", "b", "c", "d" } },
+	{ "::c:d", { "", "", "c", "d" } },
+	{ ":a:b:c:d", { "a", "b", "c", "d" } },
+	{ "a::c:", { "a", "", "c", "" } },
+	{ ":::", { "", "", "", "" } },
+	{ "pid1:::entry", { "pid1", "", "", "entry" } },
+	/* Two colons of a name, where there would be too many fields. */
+	{ "pid123:a.out:shop::put:entry", { "pid123", "a.out", "shop::put", "entry" } },
+	{ "pid123::shop::put:entry", { "pid123", "", "shop::put", "entry" } },
+	{ "pid123:a.out:a::b::c::*:entry", { "pid123", "a.out", "a::b::c::*", "entry" } },
+	{ "x:a::b:entry", { "", "x", "a::b", "entry" } },
+	{ "pid123:a.out:a::f(int, char const*):", { "pid123", "a.out", "a::f(int, char const*)", "" } },
+	{ "pid123:a.out:m<int, g<char> >::at:x", { "pid123", "a.out", "m<int, g<char> >::at", "x" } },
+	{ "pid123:a.out:main.(*T).Meth:entry", { "pid123", "a.out", "main.(*T).Meth", "entry" } },
+	{ "pid123:a.out:a::operator<:entry", { "pid123", "a.out", "a::operator<", "entry" } },
+	{ "pid123:a.out:a::~a:entry", { "pid123", "a.out", "a::~a", "entry" } },
+	{ "pid123:a.out:<a::B as c::D>::e:x", { "pid123", "a.out", "<a::B as c::D>::e", "x" } },
+	/* A provider has nothing left of it. */
+	{ "syscall::read:entry", { "syscall", "", "read", "entry" } },
+	{ "sys*::read:entry", { "sys*", "", "read", "entry" } },
+	{ "test::g:start", { "test", "", "g", "start" } },
+	/* Two readings, of which one matches. */
+	{ "shop::get:start", { "", "", "shop::get", "start" } },
+	{ "nosuch::none:start", { "nosuch", "", "none", "start" } },
+};
+/* clang-format on */
+
+START_TEST(a_description_has_four_fields)
+{
+	char *const argv[] = { (char[]){ "x.d" }, (char[]){ "opera:nd" } };
+
+	in.argv = argv;
+	in.argc = 2;
+	in.level = CC_SCRIPT;
+	opts.value[OPT_ZDEFS] = 1;
+	opts.value[OPT_ARGREF] = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(descriptions); i++) {
+		const char *const *want = descriptions[i].fields;
+		char text[128];
+		snprintf(text, sizeof(text), "%s{}", descriptions[i].text);
+		struct prog *p = compile(text);
+		const struct probe_desc *d = &p->clauses[0]->desc;
+		ck_assert_str_eq(d->prov, want[0]);
+		ck_assert_str_eq(d->mod, want[1]);
+		ck_assert_str_eq(d->func, want[2]);
+		ck_assert_str_eq(d->name, want[3]);
+		prog_destroy(p);
+		nprogs = 0;
+	}
+}
+END_TEST
+
 START_TEST(levels_say_what_a_short_description_is)
 {
 	in.level = CC_FUNC;
 	struct prog *p = compile("main{}");
 	ck_assert_str_eq(p->clauses[0]->desc.func, "main");
 	ck_assert_str_eq(p->clauses[0]->desc.name, "");
+	p = compile("b.out:shop::get{}");
+	ck_assert_str_eq(p->clauses[0]->desc.mod, "b.out");
+	ck_assert_str_eq(p->clauses[0]->desc.func, "shop::get");
 	in.level = CC_MOD;
 	p = compile("pid123:a.out");
 	ck_assert_str_eq(p->clauses[0]->desc.prov, "pid123");
@@ -521,6 +589,7 @@ main(void)
 	tcase_add_test(tc, actions_on_aggregations_name_them);
 	tcase_add_test(tc, quantize_parameters_are_encoded);
 	tcase_add_test(tc, each_description_gets_a_clause);
+	tcase_add_test(tc, a_description_has_four_fields);
 	tcase_add_test(tc, levels_say_what_a_short_description_is);
 	tcase_add_test(tc, programs_share_variables_and_aggregations);
 	tcase_add_test(tc, destructive_programs_say_so);

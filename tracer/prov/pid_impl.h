@@ -68,8 +68,7 @@ struct pid_probe {
 	enum pid_kind kind;
 	bool aside; /* of a function without a name, where others have one: it
 		     * is meant by sub_... alone */
-	/* What its function was called by descriptions, besides its name; of
-	 * an inlined one, what the source calls it. */
+	/* What its function was called by descriptions, besides its names. */
 	VEC(char *) aliases;
 };
 
@@ -82,7 +81,8 @@ struct pid_request {
 	struct proc *proc;
 	const struct load *load;
 	const struct sym *sym;
-	const char *alias;        /* it is also called so, or NULL */
+	const char *const *also;  /* its other names, if the source tells; or
+				   * NULL */
 	uint64_t start, size;     /* of the function, in memory */
 	uint64_t offset;          /* the one that is named, or UINT64_MAX */
 	bool entry, ret, offsets; /* what the name field means */

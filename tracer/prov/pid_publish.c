@@ -25,10 +25,8 @@ pid_function_matches(const struct probe *p, const char *func)
 		return true;
 	if (pp->kind == PID_LINE)
 		return pid_line_matches(p, func);
-	bool globs = pp->kind == PID_INLINE;
 	vec_foreach(alias, &pp->aliases)
-		if (globs ? glob_field(func, *alias) :
-			    strcmp(*alias, func) == 0)
+		if (strcmp(*alias, func) == 0)
 			return true;
 	return false;
 }
@@ -78,20 +76,23 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 	if (nsites == 0 && !r->pending)
 		return;
 	snprintf(prov, sizeof(prov), "pid%d", r->proc->family);
-	struct probe *p = probe_add(&r->st->probes, &prov_pid, prov,
-	    r->load->module, r->sym->name, name, &fresh);
+	const struct func_names *names =
+	    places_func_names(r->st, r->load, r->sym);
+	struct probe *p =
+	    probe_add(&r->st->probes, &prov_pid, prov, r->load->module,
+		names != NULL ? names->shown : r->sym->name, name, &fresh);
 	if (fresh) {
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
 		pp->kind = kind;
 		pp->aside = r->aside;
 		pp->places.family = r->proc->family;
 		p->data = pp;
+		if (names != NULL || r->also != NULL)
+			probe_also(&r->st->probes, p,
+			    names != NULL ? names->all : r->also);
 	}
 	struct pid_probe *pp = p->data;
-	if (r->alias != NULL)
-		add_alias(pp, r->alias);
-	else if (kind != PID_LINE && !r->globs &&
-	    strcmp(p->func, r->pd->func) != 0)
+	if (kind < PID_LINE && !r->globs && strcmp(p->func, r->pd->func) != 0)
 		add_alias(pp, r->pd->func);
 	uint32_t space = addrspace_id(r->proc->space->as);
 	struct place **at = places_find(&pp->places, space, r->start);
@@ -275,12 +276,12 @@ publish_pending(struct pid_request *r)
 	r->pending = false;
 }
 
-/* Names that a glob does not mean: parts of functions and start-up code. */
+/* Names that a glob does not mean: pieces of functions and start-up code. */
 static bool
-hidden_from_globs(const char *name)
+hidden_from_globs(const struct object *o, const char *name)
 {
-	return strpbrk(name, "@.") != NULL || strcmp(name, "_init") == 0 ||
-	    strcmp(name, "_fini") == 0;
+	return object_is_piece(o, name) ||
+	    strcmp(name, "_init") == 0 || strcmp(name, "_fini") == 0;
 }
 
 static bool
@@ -290,17 +291,17 @@ symbol_matches(const struct pid_request *r, const struct sym *s)
 
 	if (s->size == 0 || !object_is_text(r->load->object, s->addr))
 		return false;
-	if (r->globs)
-		return glob_match(func, s->name) && !hidden_from_globs(s->name);
-	return strcmp(func, s->name) == 0;
+	if (r->globs && hidden_from_globs(r->load->object, s->name))
+		return false;
+	return places_func_matches(r->st, r->load, s, func);
 }
 
-/* A glob means each function once, by the best of its names that match; who
- * names an alias gets it. */
+/* A description means each function once, by the best of its names that match;
+ * who names an alias gets it. */
 static bool
 is_alias(struct pid_request *r)
 {
-	return r->globs && hash_set(&r->seen, r->start, r) != NULL;
+	return hash_set(&r->seen, r->start, r) != NULL;
 }
 
 /*

@@ -20,6 +20,7 @@
 #include "dlang/base/glob.h"
 #include "dlang/base/log.h"
 #include "symbols/addrspace.h"
+#include "symbols/demangle.h"
 #include "symbols/dwarf_source.h"
 #include "tracer/probe.h"
 #include "tracer/prov/pid_impl.h"
@@ -139,7 +140,10 @@ pid_sense(const struct probe *p)
 		return (struct dwarf_sense){
 			.line = at != NULL ? (int)strtol(at + 1, NULL, 10) : 0
 		};
-	case PID_INLINE: return (struct dwarf_sense){ .inlined = p->func };
+	case PID_INLINE:
+		return (struct dwarf_sense){
+			.inlined = p->also != NULL ? p->also[0] : p->func
+		};
 	default: return (struct dwarf_sense){ 0 };
 	}
 }
@@ -172,10 +176,17 @@ pid_source_parse(struct pid_request *r)
 /* ---- sites ---- */
 
 struct spot {
-	uint64_t addr;     /* in memory */
-	const char *func;  /* the probe's function field, in `names' */
-	const char *alias; /* another name for it, or NULL */
+	uint64_t addr;    /* in memory */
+	const char *func; /* the probe's function field, in `names' */
+	const struct inlined *names; /* of an inlined function, or NULL */
 	size_t order;
+};
+
+/* What descriptions may call an inlined function that has a name for the linker:
+ * that, the source's name, and what object_func_names() would give it. */
+struct inlined {
+	const char *names[6]; /* up to a NULL */
+	const char *bare, *full;
 };
 
 struct spots {
@@ -183,10 +194,13 @@ struct spots {
 	const struct line_desc *line;
 	VEC(struct spot) list;
 	struct arena names;
+	struct hash inlined; /* by the linker's names */
+	struct hash bare;    /* the first by that text, or &several */
 };
 
 static void
-spot_add(struct spots *s, uint64_t addr, const char *func, const char *alias)
+spot_add(struct spots *s, uint64_t addr, const char *func,
+    const struct inlined *names)
 {
 	const struct load *l = s->r->load;
 
@@ -194,7 +208,7 @@ spot_add(struct spots *s, uint64_t addr, const char *func, const char *alias)
 	if (!object_is_text(l->object, addr))
 		return;
 	*vec_push(&s->list) =
-	    (struct spot){ l->bias + addr, func, alias, s->list.len };
+	    (struct spot){ l->bias + addr, func, names, s->list.len };
 }
 
 static int
@@ -271,13 +285,13 @@ publish_spots(struct spots *s)
 		r->source.found++;
 		uint64_t start = r->start, size = r->size;
 		r->sym = &sym;
-		r->alias = spot->alias;
+		r->also = spot->names != NULL ? spot->names->names : NULL;
 		r->start = spot->addr;
 		pid_add_place(r, r->source.kind, name, &first, 1);
 		r->start = start;
 		r->size = size;
 	}
-	r->alias = NULL;
+	r->also = NULL;
 }
 
 /* ---- lines ---- */
@@ -339,6 +353,39 @@ plain_length(const char *name)
 	    (size_t)(args - name);
 }
 
+static struct inlined several;
+
+static const struct inlined *
+inlined_of(struct spots *s, const char *plain, const char *linkage)
+{
+	struct inlined *in = hash_get_str(&s->inlined, linkage);
+	char text[FUNC_NAME_MOST];
+	unsigned n = 0;
+
+	if (in != NULL)
+		return in;
+	in = arena_alloc(&s->names, sizeof(*in));
+	in->names[n++] = in->full = in->bare = arena_strdup(&s->names, linkage);
+	in->names[n++] = plain;
+	if (demangle_as(linkage, DEMANGLE_BARE, text, sizeof(text)))
+		in->names[n++] = in->bare = arena_strdup(&s->names, text);
+	if (demangle_as(linkage, DEMANGLE_FULL, text, sizeof(text)))
+		in->names[n++] = in->full = arena_strdup(&s->names, text);
+	hash_set_str(&s->inlined, in->names[0], in);
+	if (hash_set_str(&s->bare, in->bare, in) != NULL)
+		hash_set_str(&s->bare, in->bare, &several);
+	return in;
+}
+
+static bool
+inlined_matches(const struct inlined *in, const char *func)
+{
+	for (unsigned i = 0; in->names[i] != NULL; i++)
+		if (glob_field(func, in->names[i]))
+			return true;
+	return false;
+}
+
 static void
 inline_seen(void *ctx, const char *name, const char *linkage, uint64_t addr)
 {
@@ -346,13 +393,32 @@ inline_seen(void *ctx, const char *name, const char *linkage, uint64_t addr)
 	const char *func = s->r->pd->func;
 	char *plain = arena_strndup(&s->names, name, plain_length(name));
 
-	if (!glob_field(func, plain) &&
-	    (linkage == NULL || !glob_field(func, linkage)))
+	if (linkage == NULL) {
+		if (glob_field(func, plain))
+			spot_add(s, addr, plain, NULL);
 		return;
-	if (linkage == NULL)
-		spot_add(s, addr, plain, NULL);
-	else
-		spot_add(s, addr, arena_strdup(&s->names, linkage), plain);
+	}
+	const struct inlined *in = inlined_of(s, plain, linkage);
+	if (inlined_matches(in, func))
+		spot_add(s, addr, in->names[0], in);
+}
+
+/* As other functions are shown, once all have been seen. */
+static void
+show_inlined(struct spots *s)
+{
+	int64_t style = option_get(&s->r->st->opts, OPT_DEMANGLE);
+
+	vec_foreach(spot, &s->list) {
+		const struct inlined *in = spot->names;
+
+		if (in == NULL || style == NAMES_MANGLED)
+			continue;
+		spot->func = style == NAMES_READABLE &&
+			hash_get_str(&s->bare, in->bare) != &several ?
+		    in->bare :
+		    in->full;
+	}
 }
 
 /* ---- descriptions ---- */
@@ -374,8 +440,11 @@ pid_source_publish(struct pid_request *r)
 		find_lines(&s);
 		mem_free(line.file);
 	}
+	show_inlined(&s);
 	publish_spots(&s);
 	vec_fini(&s.list);
+	hash_fini(&s.inlined);
+	hash_fini(&s.bare);
 	arena_fini(&s.names);
 }
 

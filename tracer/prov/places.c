@@ -4,6 +4,7 @@
  */
 #include "tracer/prov/places.h"
 
+#include "dlang/base/glob.h"
 #include "dlang/base/mem.h"
 #include "symbols/addrspace.h"
 #include "tracer/probe.h"
@@ -18,6 +19,34 @@ places_find(struct places *all, uint32_t space, uint64_t addr)
 	while (*at != NULL && ((*at)->space != space || (*at)->addr != addr))
 		at = &(*at)->next;
 	return at;
+}
+
+const struct func_names *
+places_func_names(
+    const struct state *st, const struct load *l, const struct sym *s)
+{
+	static const enum func_style styles[] = {
+		[NAMES_MANGLED] = FUNC_MANGLED,
+		[NAMES_READABLE] = FUNC_READABLE,
+		[NAMES_FULL] = FUNC_FULL,
+	};
+
+	return object_func_names(
+	    l->object, s, styles[option_get(&st->opts, OPT_DEMANGLE)]);
+}
+
+bool
+places_func_matches(const struct state *st, const struct load *l,
+    const struct sym *s, const char *field)
+{
+	const struct func_names *names = places_func_names(st, l, s);
+
+	if (names == NULL)
+		return glob_field(field, s->name);
+	for (unsigned i = 0; names->all[i] != NULL; i++)
+		if (glob_field(field, names->all[i]))
+			return true;
+	return false;
 }
 
 static void

@@ -16,10 +16,12 @@
 #include "tracer/provider.h"
 
 struct addrspace;
+struct func_names;
 struct load;
 struct probe;
 struct proc;
 struct state;
+struct sym;
 
 struct place {
 	struct place *next;
@@ -36,6 +38,13 @@ struct places {
 
 /* The link to the place at addr, or the one that it would be hung on. */
 struct place **places_find(struct places *all, uint32_t space, uint64_t addr);
+
+/* object_func_names() as the user wants them (option demangle). */
+const struct func_names *places_func_names(
+    const struct state *st, const struct load *l, const struct sym *s);
+/* Does a function field mean the function, by any of its names? */
+bool places_func_matches(const struct state *st, const struct load *l,
+    const struct sym *s, const char *field);
 
 /* Call `one' for each place that is mapped and not enabled yet. */
 typedef void place_enable(

@@ -273,9 +273,15 @@ add_place(struct request *r, struct probe *p)
 		prov_usdt.enable(r->st, p);
 }
 
+/* In the function `s', which may be NULL. */
 static void
-publish_note(struct request *r, const char *func)
+publish_note(struct request *r, const struct sym *s)
 {
+	const struct func_names *names =
+	    s != NULL ? places_func_names(r->st, r->load, s) : NULL;
+	const char *func = names != NULL ? names->shown :
+	    s != NULL                    ? s->name :
+					   "";
 	bool fresh;
 	char *prov = mem_printf("%s%d", r->prov, r->proc->family);
 	struct probe *p = probe_add(&r->st->probes, &prov_usdt, prov,
@@ -288,6 +294,8 @@ publish_note(struct request *r, const char *func)
 		struct usdt_probe *up = mem_zalloc(sizeof(*up));
 		up->places.family = r->proc->family;
 		p->data = up;
+		if (names != NULL)
+			probe_also(&r->st->probes, p, names->all);
 	}
 	add_place(r, p);
 }
@@ -306,10 +314,11 @@ match_note(struct request *r, pid_t pid)
 	    prov_matches_name(pd->prov, r->prov, pid)) {
 		const struct sym *s =
 		    object_code_at(r->load->object, r->note->pc);
-		const char *func = s != NULL ? s->name : "";
-		yes = glob_field(pd->func, func);
+		yes = s != NULL ?
+		    places_func_matches(r->st, r->load, s, pd->func) :
+		    glob_field(pd->func, "");
 		if (yes && r->proc != NULL)
-			publish_note(r, func);
+			publish_note(r, s);
 	}
 	mem_free(r->prov);
 	mem_free(r->name);

@@ -1,4 +1,4 @@
 /* Accepted, and while tracing. */
 /* @opts: -q -x demangle=off */
 #pragma D option demangle
-BEGIN { setopt("demangle", "off"); exit(0); }
+BEGIN { setopt("demangle", "off"); setopt("demangle", "full"); exit(0); }

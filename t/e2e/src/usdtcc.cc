@@ -14,6 +14,14 @@ probe(T value)
 	MY_APP_MAPPED(value, s.c_str());
 }
 
+namespace shop {
+__attribute__((noinline)) static void
+buy(int n)
+{
+	MY_APP_MAPPED(n, "buy");
+}
+}
+
 enum class color : short { red = -7 };
 
 int
@@ -24,6 +32,7 @@ main()
 	probe(static_cast<unsigned char>(255));
 	probe(true);
 	probe(color::red);
+	shop::buy(5);
 	try {
 		throw std::runtime_error("x");
 	} catch (const std::exception &e) {

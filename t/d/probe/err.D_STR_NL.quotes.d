@@ -1,0 +1,6 @@
+/* Quotes that nothing closes. */
+
+dtrace:::"BEGIN
+{
+	exit(0);
+}
