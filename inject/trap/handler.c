@@ -352,15 +352,29 @@ call_again(const ucontext_t *uc)
 	__builtin_unreachable();
 }
 
-/* The tracer was making the stop of an int3 again (redeliver() in remote.c): the
- * thread has not executed it.  One of the program's own stands behind its int3. */
+/* Is there an int3 of the program's own before pc, cc or cd 03?  An int3 of ours
+ * may be on the second. */
+static bool
+is_behind_own(uint64_t pc)
+{
+	const uint8_t *code = (const uint8_t *)pc;
+
+	if (pc % PAGE == 0) /* what is before may not be mapped */
+		return false;
+	if (code[-1] == INT3)
+		return true;
+	return pc % PAGE > 1 && code[-1] == 3 &&
+	    (code[-2] == 0xcd || code[-2] == INT3);
+}
+
+/* The tracer was making the stop of an int3 again when it died (redeliver() in
+ * remote.c): the thread has not executed that. */
 static bool
 is_in_front(uint64_t pc)
 {
 	const struct trap_entry *e = find(pc, TRAP_TEXT);
 
-	if (e == NULL ||
-	    (pc % PAGE != 0 && *(const uint8_t *)(pc - 1) == INT3))
+	if (e == NULL || is_behind_own(pc) || is_traced())
 		return false;
 	heal(e);
 	return true;
