@@ -33,8 +33,10 @@ begin() {
 	line target '^waits'
 	tid=${line#waits }
 	until_it_waits
-	# Each stops everybody, for the probes that are put in.
-	for _ in 1 2; do
+	# Each stops everybody, for the probes that are put in.  They go on until
+	# the kernel's end of the call is clearly later than ours.
+	local since=${EPOCHREALTIME/[.,]/}
+	until [ $((${EPOCHREALTIME/[.,]/} - since)) -gt 400000 ]; do
 		tell target load
 		line target '^loaded'
 	done

@@ -47,7 +47,7 @@ is "functime, inclusive is the sum of what is below and itself" \
 	print (d > -10 && d < 10) }' "$tmp/flat")" 1
 # Another program may have the processor in the middle of outer(), but not in
 # the middle of it every time.
-for _ in 1 2 3 4 5; do
+for _ in {1..20}; do
 	own=$(awk '$1 == "outer" { print ($4 < $3 / 4) }' "$tmp/flat")
 	[ "$own" != 1 ] || break
 	script functime.d -c "$bin/work-calls 5" a.out '[osi]*'
@@ -90,7 +90,7 @@ same callgraph "$tmp/want" "$tmp/got"
 script cpuprof.d -c "$bin/work-calls 100"
 is "cpuprof, thread" "$(plain | awk '$1 == "work-calls" { print ($2 == $3), ($4 > 0) }')" "1 1"
 # A sample may fall into the start or the end of the program, but not each time.
-for _ in 1 2 3 4 5; do
+for _ in {1..20}; do
 	script hotstacks.d -c "$bin/work-calls 100"
 	below=$(awk '/samples/ { n++ } /`main\+/ { m++ }
 	    END { print (n > 0 && n == m) }' "$tmp/out")

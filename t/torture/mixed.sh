@@ -16,12 +16,24 @@
 need python3
 need_attach
 [ -r "/proc/$$/task/$$/children" ] || skip "no CONFIG_PROC_CHILDREN"
-# What is still lost stands in doc/safety.md: until that is mended, only who asks
-# for rounds gets them.
-[ $# -gt 0 ] || [ -n "$torture" ] || skip "only in the long form, or with a count"
-rounds=${1:-2000}
-times=${3:-${torture:+20}}
 export DTRAP B
-python3 -B t/torture/mixed.py "$rounds" "${2:-$SEED}" "${times:-0}" ||
+
+# The short form leaves out programs that block or change SIGTRAP: what remains
+# of them stands in doc/safety.md.  The first two rounds lost something each time
+# once: a thread that was killed behind an int3, an area that a thread was in.
+if [ $# -eq 0 ] && [ -z "$torture" ]; then
+	for round in 3486759796 1668748295; do
+		python3 -B t/torture/mixed.py one $round load=0 ||
+		    wrong "round $round: a program was not as before"
+	done
+	for conduct in nothing asks ignores handles; do
+		FIX="sigtrap=$conduct load=0" python3 -B t/torture/mixed.py 4 1 ||
+		    wrong "$conduct: a program was not as before"
+	done
+	finish
+	exit
+fi
+times=${3:-${torture:+20}}
+python3 -B t/torture/mixed.py "${1:-2000}" "${2:-$SEED}" "${times:-0}" ||
 	wrong "a program was not as before"
 finish

@@ -502,6 +502,11 @@ class Round:
     def judge_signals(self, when):
         end = time.monotonic() + 10
         missing = list(enumerate(self.reference))
+        if self.is_["way"] == "launch":
+            # Which of its threads is the fifth differs from run to run.
+            any_thread = set().union(*self.reference[2:])
+            missing = [(i, known if i < 2 else any_thread)
+                       for i, known in missing]
         while missing and time.monotonic() < end and not self.target.ended():
             now = state.signals(self.target.pid)
             missing = [(i, known) for i, known in missing
