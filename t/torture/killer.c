@@ -35,6 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracer/guardian.h"
+
 #define PATIENCE 60.0 /* seconds that anything may take */
 #define FRESH    40   /* rounds with one program */
 #define TEXTS    32
@@ -470,6 +472,33 @@ start_tracer(
 	}
 }
 
+/* It is one of dtrap's, which is killed when nobody needs it. */
+static bool
+is_guardian(pid_t pid)
+{
+	char path[64], name[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	bool is = fgets(name, sizeof(name), f) != NULL &&
+	    strcmp(name, GUARDIAN_NAME "\n") == 0;
+	fclose(f);
+	return is;
+}
+
+/* Who has ended and has not been taken in; 0: nobody. */
+static pid_t
+who_ended(void)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) != 0)
+		return 0;
+	return si.si_pid;
+}
+
 /* Take in what has ended; true while there is a child besides the program,
  * whose number is learnt here when the tracer has launched it. */
 static bool
@@ -479,7 +508,10 @@ others_live(struct tracer *tr, struct target *t, enum how how)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = who_ended()) > 0) {
+		bool guardian = is_guardian(pid);
+		if (waitpid(pid, &status, 0) != pid || guardian)
+			continue;
 		if (pid == tr->pid) {
 			tr->ended = true;
 			tr->status = status;
