@@ -513,6 +513,14 @@ bool sigtrap_apart(const struct thread *th);
  * call is about to do. */
 void sigtrap_hide(struct thread *th);
 void sigtrap_hide_after(struct thread *th);
+/*
+ * The thread is about to call rt_sigprocmask(how, set, old), where set may be NULL.
+ * True: it has the new mask, still without what is hidden, and *old is the one
+ * before as the program has it; there is no moment at which the kernel has the
+ * whole mask.  False: the kernel is to make the call.
+ */
+bool sigtrap_mask_call(
+    struct thread *th, int how, const uint64_t *set, uint64_t *old);
 /* What was hidden of a stopped thread's mask is the kernel's again. */
 void sigtrap_show(struct thread *th);
 /* The same in the masks that its handlers will put back. */

@@ -332,6 +332,38 @@ list_hidden(struct thread *th, uint64_t mask)
 	    trapset_flush(ts) == 0;
 }
 
+bool
+sigtrap_mask_call(
+    struct thread *th, int how, const uint64_t *set, uint64_t *old)
+{
+	uint64_t mask, next;
+
+	if (!th->trap_hidden || th->proc->filtered ||
+	    th->proc->super->want_syscalls || thread_sigmask(th, &mask) < 0)
+		return false;
+	next = *old = mask | SIGBIT(SIGTRAP);
+	if (set != NULL && how == SIG_BLOCK)
+		next |= *set;
+	else if (set != NULL && how == SIG_UNBLOCK)
+		next &= ~*set;
+	else if (set != NULL && how == SIG_SETMASK)
+		next = *set & ~NEVER_BLOCKED;
+	else if (set != NULL)
+		return false;
+	/* What is blocked anew may be pending for the process, and another
+	 * thread is to be woken for it: the kernel's
+	 * retarget_shared_pending(), which is not for tracers. */
+	if ((next & ~*old) != 0 || (next & SIGBIT(SIGTRAP)) == 0 ||
+	    !seems_blocked(next))
+		return false;
+	/* Of a thread that has just been made the list has the mask of then. */
+	if (!list_hidden(th, next) ||
+	    thread_set_sigmask(th, next & ~SIGBIT(SIGTRAP)) < 0)
+		return false;
+	mask_becomes(th, next);
+	return true;
+}
+
 static void
 unlist_hidden(struct thread *th)
 {

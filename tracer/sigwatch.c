@@ -26,9 +26,11 @@
  */
 #include "tracer/sigwatch.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 
 #include "disasm/func.h"
@@ -38,6 +40,7 @@
 #include "tracer/proc.h"
 #include "tracer/prov/site.h"
 #include "tracer/state.h"
+#include "tracer/super_impl.h"
 #include "tracer/trapcall.h"
 
 /* About 10 us each: a hundredth of a second in all. */
@@ -461,6 +464,35 @@ sees_action(struct thread *th, struct uregs *regs)
 	return false;
 }
 
+/* Memory of the program, as far as it may itself. */
+static bool
+copy_set(struct thread *th, bool out, uint64_t addr, uint64_t *set)
+{
+	struct iovec here = { set, sizeof(*set) };
+	struct iovec there = { (void *)(uintptr_t)addr, sizeof(*set) };
+
+	return (out ? process_vm_writev(th->tid, &here, 1, &there, 1, 0) :
+		      process_vm_readv(th->tid, &here, 1, &there, 1, 0)) ==
+	    (ssize_t)sizeof(*set);
+}
+
+/* The call, made in the place of a thread whose mask is not the kernel's. */
+static bool
+makes_mask_call(struct thread *th, struct uregs *regs)
+{
+	uint64_t act = regs->r[UREG_RSI], out = regs->r[UREG_RDX], set, old;
+
+	if (regs->r[UREG_R10] != SET_SIZE ||
+	    (act != 0 && !copy_set(th, false, act, &set)) ||
+	    (out != 0 && !copy_set(th, false, out, &old)) ||
+	    !sigtrap_mask_call(th, (int)regs->r[UREG_RDI],
+		act != 0 ? &set : NULL, &old))
+		return false;
+	bool told = out == 0 || copy_set(th, true, out, &old);
+	regs_called(regs, told ? 0 : -EFAULT);
+	return true;
+}
+
 static void
 sees_mask(struct thread *th, const struct uregs *regs)
 {
@@ -521,11 +553,14 @@ sigwatch_hit(struct thread *th, struct uregs *regs)
 	switch (regs->r[UREG_RAX]) {
 	case SYS_rt_sigaction: made = sees_action(th, regs); break;
 	case SYS_rt_sigprocmask:
+		if (w != NULL)
+			w->mask_hits++;
+		made = makes_mask_call(th, regs);
+		if (made)
+			break;
 		sigtrap_show(th);
 		sees_mask(th, regs);
 		sigtrap_hide_after(th);
-		if (w != NULL)
-			w->mask_hits++;
 		break;
 	default: return false;
 	}

@@ -364,7 +364,7 @@ targets_syscall(struct state *st, const struct event *ev)
 	}
 	if (p->begins_again) {
 		again_instead(th, &p->again);
-		fault_kill("again-set");
+		fault_kill("launch-set");
 	} else if (entry && thread_syscall_entry(th, &e) == 0) {
 		if (ends(e.nr)) {
 			/* What is not there by now is never there. */

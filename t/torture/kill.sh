@@ -15,7 +15,7 @@ bin=$PWD/${B#"$PWD/"}/e2e
 
 # Points that this program does not come by: the unit tests of remote.c do, and
 # mixed.sh, in what another tracer has left, or with other programs.
-elsewhere='^(remote-(redo|inject)|leftover-(text|mended)|follow-cleaned|trapcall)$'
+elsewhere='^(remote-(redo|inject)|leftover-(text|mended)|follow-cleaned|trapcall|trapqueue-sent)$'
 if [ $# = 0 ]; then
 	# shellcheck disable=SC2046
 	set -- $(grep -rhoE 'fault_kill\("[a-z-]+"\)' --include='*.c' \
