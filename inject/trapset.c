@@ -245,8 +245,8 @@ trapset_action(struct trapset *ts, const uint64_t old[4], bool own)
 		return 0;
 	if (old[0] != 0) {
 		const uint32_t yes = 1;
-		put_head(ts, offsetof(struct trap_area, handles), &yes,
-		    sizeof(yes));
+		put_head(
+		    ts, offsetof(struct trap_area, handles), &yes, sizeof(yes));
 	}
 	memcpy(&head, trap_code, sizeof(head));
 	if (own) {

@@ -23,7 +23,7 @@ struct cie_says {
 	uint8_t enc;    /* how their addresses are written */
 	uint8_t lsda;   /* ... what leads to the exception table; PE_OMIT */
 	bool augmented; /* a length stands before that */
-	bool signal; /* their code is entered by the kernel alone */
+	bool signal;    /* their code is entered by the kernel alone */
 };
 
 /* The CIE behind length and id. */

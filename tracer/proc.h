@@ -226,12 +226,12 @@ struct thread {
 	uint64_t sigmask, mask_looked;
 	uint64_t masks_before[MASKS_BEFORE]; /* what sigmask was before, the
 						* last first */
-	bool trap_hidden; /* the kernel's mask is sigmask without SIGTRAP */
-	bool frames_due;  /* it was: handlers' frames may lack it, too */
-	bool hide_after;  /* it is to be, when a call has ended */
-	unsigned losses;  /* guard_losses when it ran last */
-	bool trap_call;   /* the next call is to stop (trapcall.c) */
-	uint8_t returns_due;   /* rt_sigreturn() to be seen (sigwatch.c) */
+	bool trap_hidden;    /* the kernel's mask is sigmask without SIGTRAP */
+	bool frames_due;     /* it was: handlers' frames may lack it, too */
+	bool hide_after;     /* it is to be, when a call has ended */
+	unsigned losses;     /* guard_losses when it ran last */
+	bool trap_call;      /* the next call is to stop (trapcall.c) */
+	uint8_t returns_due; /* rt_sigreturn() to be seen (sigwatch.c) */
 	uint16_t return_calls; /* and so many calls are stopped at for them */
 	struct trap_answer {
 		bool due; /* at its end: */

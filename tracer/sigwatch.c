@@ -485,8 +485,8 @@ makes_mask_call(struct thread *th, struct uregs *regs)
 	if (regs->r[UREG_R10] != SET_SIZE ||
 	    (act != 0 && !copy_set(th, false, act, &set)) ||
 	    (out != 0 && !copy_set(th, false, out, &old)) ||
-	    !sigtrap_mask_call(th, (int)regs->r[UREG_RDI],
-		act != 0 ? &set : NULL, &old))
+	    !sigtrap_mask_call(
+		th, (int)regs->r[UREG_RDI], act != 0 ? &set : NULL, &old))
 		return false;
 	bool told = out == 0 || copy_set(th, true, out, &old);
 	regs_called(regs, told ? 0 : -EFAULT);

@@ -632,8 +632,7 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 		space_stop(sp);
 		leftover_release(left, p);
 		left = sp->leftover;
-		bool again =
-		    more && leftover_in_use(left) && !loop_stopping();
+		bool again = more && leftover_in_use(left) && !loop_stopping();
 		/* It is not kept waiting for symbols and the compiler: it runs
 		 * until it is stopped once more, for the writing. */
 		resume_all(sp);

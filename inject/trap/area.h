@@ -21,7 +21,7 @@
  * on which it becomes a SIGTRAP: late places stay as long. */
 #define TRAP_LATE_MS 100
 
-#define TRAP_MAGIC UINT64_C(0x3170617274617472)
+#define TRAP_MAGIC   UINT64_C(0x3170617274617472)
 
 /* The one-byte breakpoint. */
 #define INT3 0xcc
@@ -65,7 +65,7 @@ struct trap_area {
 	uint32_t mended;
 	uint32_t keeper;
 	uint64_t keeper_since;
-	uint32_t alone; /* some places are in memory that the program itself
+	uint32_t alone;   /* some places are in memory that the program itself
 			 * may write: byte by byte, never what is between */
 	uint32_t handles; /* the program has set an action on SIGTRAP, and may
 			   * set the next while an int3's is on its way */

@@ -49,7 +49,6 @@
 #define PROT_RX    5
 #define PROT_RWX   7
 
-
 /* include/uapi/asm-generic/siginfo.h; not every <signal.h> has them here. */
 #define CODE_KERNEL 0x80
 #define CODE_HWBKPT 4

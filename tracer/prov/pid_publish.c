@@ -280,8 +280,8 @@ publish_pending(struct pid_request *r)
 static bool
 hidden_from_globs(const struct object *o, const char *name)
 {
-	return object_is_piece(o, name) ||
-	    strcmp(name, "_init") == 0 || strcmp(name, "_fini") == 0;
+	return object_is_piece(o, name) || strcmp(name, "_init") == 0 ||
+	    strcmp(name, "_fini") == 0;
 }
 
 static bool

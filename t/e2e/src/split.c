@@ -188,7 +188,8 @@ main(void)
 	for (int i = 0; i < 5; i++)
 		sink += i % 2 ? whole(i) : front(i) + whole(front(i));
 	printf("split 6 6\nleap 8 %d\none 8 8\nthrough_reg 5 5\n", 8 - escaped);
-	printf("through_mem 5 5\nagain 15 15\ntable 16 16\nspin 4 4\nwind 7 7\n");
+	printf(
+	    "through_mem 5 5\nagain 15 15\ntable 16 16\nspin 4 4\nwind 7 7\n");
 	printf("whole 5 5\nfront 6 6\n");
 	return 0;
 }
