@@ -82,7 +82,7 @@ struct argplace {
 
 #define ARGLOC_MAX 16 /* most arguments a probe can have locations for */
 
-/* Behind them: variables of the target by name (tracer/locals.c). */
+/* Behind them: variables of the target by name (tracer/names/locals.c). */
 #define ARGLOC_LOCALS ARGLOC_MAX
 
 #endif

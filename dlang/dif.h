@@ -138,17 +138,24 @@ dif_static_max(const struct dif_type *t)
 
 /* ---- needs: what a DIFO asks of the place where it is evaluated ---- */
 
-#define NEED_ARG     (1U << 0)
-#define NEED_REGS    (1U << 1)
-#define NEED_TIME    (1U << 2)
-#define NEED_VTIME   (1U << 3)
-#define NEED_PROC    (1U << 4) /* pid, tid, uid ... */
-#define NEED_COMM    (1U << 5) /* strings about the process */
-#define NEED_CPU     (1U << 6)
-#define NEED_MEM     (1U << 7)  /* the target's memory */
-#define NEED_STACK   (1U << 8)  /* an unwound stack */
-#define NEED_LANG    (1U << 9)  /* a language's own stack */
-#define NEED_CONTROL (1U << 10) /* stop, raise, chill */
+enum dif_need_who { N_HERE, N_TRACER };
+
+enum dif_need {
+#define DIF_NEED(bit, NAME, words, who) NEED_##NAME = 1 << (bit),
+#include "dlang/dif_needs.def"
+#undef DIF_NEED
+};
+
+/* Those that only the tracer can answer. */
+static inline uint32_t
+dif_needs_tracer(void)
+{
+	return 0
+#define DIF_NEED(bit, NAME, words, who) | ((who) == N_TRACER ? 1U << (bit) : 0)
+#include "dlang/dif_needs.def"
+#undef DIF_NEED
+	    ;
+}
 
 enum dif_var_how { V_VM, V_INT, V_STR, V_NONE };
 enum dif_subr_how { S_OK, S_DESTRUCTIVE, S_KERNEL };
@@ -381,6 +388,8 @@ struct img_act {
 	uint32_t difo_ref, difo2_ref;
 	uint32_t off, size;
 	uint32_t nkeys; /* OP_AGG */
+	uint32_t needs; /* NEED_* */
+	uint32_t spare;
 	int64_t arg;
 };
 
@@ -457,7 +466,7 @@ struct rec_sym {
 
 #define REC_ALIGN 8 /* of every record, and of values by their size */
 
-static_assert(sizeof(struct img_act) == 32, "image layout");
+static_assert(sizeof(struct img_act) == 40, "image layout");
 static_assert(sizeof(struct rec_hdr) == 24, "record layout");
 static_assert(sizeof(struct rec_fault) == 48, "record layout");
 

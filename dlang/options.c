@@ -16,7 +16,8 @@
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
-#include "dlang/dif.h"
+#include "dlang/base/nearest.h"
+#include "dlang/base/str.h"
 #include "dlang/dif.h"
 
 static const struct option_row {
@@ -73,6 +74,8 @@ static const struct option_words {
 	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },
 	{ OPT_STDC,      (const char *const[]){ "a", "c", "s", "t", NULL } },
 	{ OPT_STACKFORMAT, (const char *const[]){ "default", "folded", NULL } },
+	{ OPT_UNWINDER, (const char *const[]){ "rules", "libunwind", "check",
+			    NULL } },
 	{ OPT_BUFRESIZE, (const char *const[]){ "auto", "manual", NULL } },
 };
 
@@ -411,6 +414,13 @@ option_parse(struct options *o, const char *arg, bool from_text)
 	return r;
 }
 
+void
+option_offer(struct nearest *near)
+{
+	for (int i = 0; i < OPT_COUNT; i++)
+		nearest_offer(near, option_rows[i].name);
+}
+
 const char *
 option_error(int error)
 {
@@ -421,4 +431,124 @@ option_error(int error)
 	case -EPERM: return "Option cannot be used from within a D program";
 	}
 	return "Invalid value for specified option";
+}
+
+const char *
+option_name(enum option_id id)
+{
+	return option_rows[id].name;
+}
+
+/* ---- hints ---- */
+
+static char *
+option_nearest(const char *name)
+{
+	struct nearest near;
+
+	nearest_init(&near, name);
+	option_offer(&near);
+	char *text = mem_strdup(nearest_found(&near) ?
+		nearest_question(&near) :
+		"dtrap(1) lists them under OPTIONS");
+	nearest_fini(&near);
+	return text;
+}
+
+/* "a, b or c". */
+static void
+option_add_words(struct str *to, const char *const *words)
+{
+	for (size_t i = 0; words[i] != NULL; i++) {
+		if (i > 0)
+			str_add(to, words[i + 1] != NULL ? ", " : " or ");
+		str_add(to, words[i]);
+	}
+}
+
+static void
+option_add_range(struct str *to, enum option_id id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(option_ranges); i++) {
+		const struct option_range *r = &option_ranges[i];
+		if (r->id != id)
+			continue;
+		if (r->max == INT_MAX)
+			str_printf(
+			    to, ", not less than %lld", (long long)r->min);
+		else
+			str_printf(to, ", from %lld to %lld", (long long)r->min,
+			    (long long)r->max);
+	}
+}
+
+static void
+option_add_string(struct str *to, enum option_id id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(option_words); i++) {
+		if (option_words[i].id != id)
+			continue;
+		option_add_words(to, option_words[i].words);
+		return;
+	}
+	if (id == OPT_VERSION)
+		str_printf(to, "a version, as %d.%d", OPTIONS_D_MAJOR,
+		    OPTIONS_D_MINOR);
+	else if (id == OPT_AMIN)
+		str_add(to, "stability attributes, as Stable/Stable/Common");
+	else
+		str_printf(to, "a text, as in %s=TEXT", option_rows[id].name);
+}
+
+static void
+option_add_accepted(struct str *to, enum option_id id)
+{
+	const struct option_row *row = &option_rows[id];
+
+	switch (row->kind) {
+	case OPTK_FLAG:
+		if (row->phase == OPTP_COMPILE)
+			str_printf(to, "%s, without a value", row->name);
+		else
+			str_add(to,
+			    id == OPT_DEMANGLE ? "yes, no or full" :
+						 "yes or no");
+		break;
+	case OPTK_INT:
+		str_add(to, "a number");
+		option_add_range(to, id);
+		break;
+	case OPTK_SIZE:
+		str_add(to, "bytes, as 4096, 64k, 4m or 1g");
+		option_add_range(to, id);
+		break;
+	case OPTK_RATE:
+		str_add(to, "a time, as 10ms or 1s, or a rate, as 100hz");
+		break;
+	case OPTK_SHARE: str_add(to, "percent, from 0 to 100"); break;
+	case OPTK_STRING: option_add_string(to, id); break;
+	case OPTK_POLICY: str_add(to, "switch, fill or ring"); break;
+	case OPTK_NONE: break;
+	}
+}
+
+char *
+option_hint(const char *name, int error)
+{
+	struct str text = { 0 };
+	int id = option_lookup(name);
+
+	if (id < 0)
+		return option_nearest(name);
+	switch (error) {
+	case -EINVAL:
+		str_add(&text, "accepted: ");
+		option_add_accepted(&text, (enum option_id)id);
+		return str_take(&text);
+	case -ENOTSUP:
+		return mem_printf(
+		    "this is D %d.%d", OPTIONS_D_MAJOR, OPTIONS_D_MINOR);
+	case -EPERM: return mem_printf("give it to dtrap: -x %s", name);
+	}
+	return NULL;
 }

@@ -75,6 +75,17 @@ int option_set(
 /* "name[=value]", as after -x. */
 int option_parse(struct options *o, const char *arg, bool from_text);
 const char *option_error(int error);
+/*
+ * What may be done about it, to follow that sentence as a hint: "did you mean
+ * strsize?", "accepted: a number, from 1 to 8".  The caller frees it; NULL: there
+ * is nothing to say.
+ */
+char *option_hint(const char *name, int error);
+/* "bufsize" for OPT_BUFSIZE. */
+const char *option_name(enum option_id id);
+/* Every name, for one that is invalid (base/nearest.h). */
+struct nearest;
+void option_offer(struct nearest *near);
 /* MAJOR.MINOR[.MICRO] as a number; -EINVAL if it is not that, -ENOTSUP if it is
  * later than the language that is spoken here. */
 int option_version(const char *s, int64_t *value);

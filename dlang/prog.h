@@ -31,8 +31,15 @@ struct difo_var {
 	struct dif_type type;
 };
 
+/* Where in the program the expression begins that an instruction is part of, as
+ * messages count; line 0: not known. */
+struct difo_place {
+	int line, col;
+};
+
 struct difo {
 	dif_instr *text;
+	struct difo_place *places; /* of each instruction; NULL: not known */
 	uint32_t len;
 	uint64_t *ints;
 	uint32_t nints;

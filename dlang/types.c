@@ -194,6 +194,27 @@ types_lookup(struct types *ts, const char *name)
 	return lookup_pointer(ts, name);
 }
 
+void
+types_each_name(struct types *ts, types_name_fn *each, void *ctx)
+{
+	hash_foreach(e, &ts->by_name) {
+		if (strpbrk(e->str, " <") == NULL)
+			each(ctx, e->str);
+	}
+}
+
+void
+types_each_defined(struct types *ts, types_name_fn *each, void *ctx)
+{
+	hash_foreach(e, &ts->by_name) {
+		const struct type *t = e->value;
+		if (strchr(e->str, ' ') != NULL &&
+		    (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION ||
+			t->kind == TYPE_ENUM))
+			each(ctx, e->str);
+	}
+}
+
 struct type *
 types_pointer(struct types *ts, struct type *to)
 {

@@ -94,6 +94,12 @@ void types_set_strsize(struct types *ts, uint32_t strsize);
 /* By name: "int", "unsigned long", "struct foo", "pid_t".  NULL if unknown. */
 struct type *types_lookup(struct types *ts, const char *name);
 
+/* Every name of one word that is known; and every tag ("struct foo") of which
+ * there is a definition. */
+typedef void types_name_fn(void *ctx, const char *name);
+void types_each_name(struct types *ts, types_name_fn *each, void *ctx);
+void types_each_defined(struct types *ts, types_name_fn *each, void *ctx);
+
 /* New types, in the table's memory. */
 struct type *types_new(struct types *ts, enum type_kind kind);
 struct type *types_pointer(struct types *ts, struct type *to);

@@ -5,7 +5,7 @@
  *
  * The order is that of the kernel's struct user_regs_struct for x86-64
  * (PTRACE_GETREGS), so that one ptrace call fills the array;
- * tracer/x86_64/regs.c asserts it.  D's documented indices are the first 21 of
+ * tracer/ptrace/x86_64/regs.c asserts it.  D's documented indices are the first 21 of
  * them and differ after that (UREG_D_* below).
  */
 #ifndef DLANG_UREGS_H

@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "dlang/base/arena.h"
+#include "dlang/needs.h"
 
 /* DIFOs larger than this are refused: DTrace's limit too. */
 static_assert(DIF_MAX_TEXT * sizeof(dif_instr) == 262144, "256 KiB");
@@ -62,21 +63,20 @@ static const enum dif_form forms[] = {
 /* ---- tables by id ---- */
 
 struct builtin {
-	uint32_t id, needs;
+	uint32_t id;
 	enum dif_var_how how;
 };
 
 static const struct builtin builtins[] = {
-#define DIF_VAR(id, NAME, name, type, needs, how) { id, needs, how },
+#define DIF_VAR(id, NAME, name, type, needs, how) { id, how },
 #include "dlang/dif_vars.def"
 #undef DIF_VAR
 };
 
 static const struct {
-	uint32_t needs;
 	enum dif_subr_how how;
 } subrs[] = {
-#define DIF_SUBR(n, NAME, name, proto, needs, how) [n] = { needs, how },
+#define DIF_SUBR(n, NAME, name, proto, needs, how) [n] = { how },
 #include "dlang/dif_subrs.def"
 #undef DIF_SUBR
 };
@@ -157,7 +157,7 @@ static const struct var_use uses[] = {
 };
 
 static void
-user_var(struct verify *v, uint32_t op, uint32_t id, bool store)
+user_var(struct verify *v, uint32_t op, uint32_t id)
 {
 	const struct var_use *u = uses;
 
@@ -166,22 +166,18 @@ user_var(struct verify *v, uint32_t op, uint32_t id, bool store)
 	const struct prog_var *p = var_lookup(v->g, u->scope, id);
 	if (p == NULL || p->kind != u->kind)
 		REFUSE(v, "invalid variable %u", id);
-	else if (store && p->type.flags & DIF_BY_REF)
-		v->d->needs |= NEED_MEM; /* may be copied from the target */
 }
 
 static void
-var(struct verify *v, uint32_t op, uint32_t id, bool store)
+var(struct verify *v, uint32_t op, uint32_t id)
 {
 	if (id >= DIF_VAR_USER) {
-		user_var(v, op, id, store);
+		user_var(v, op, id);
 		return;
 	}
 	const struct builtin *b = builtin_lookup(id);
 	if (op != DIF_OP_LDGS || id < 0x100 || b == NULL || b->how == V_NONE)
 		REFUSE(v, "invalid variable %u", id);
-	else
-		v->d->needs |= b->needs;
 }
 
 static void
@@ -192,8 +188,6 @@ array_var(struct verify *v, uint32_t op, uint32_t id)
 	/* There are no arrays of the thread. */
 	if (op != DIF_OP_LDGA || b == NULL || id > 0xff)
 		REFUSE(v, "invalid array %u", id);
-	else
-		v->d->needs |= b->needs;
 }
 
 /* Rules 7 and 8. */
@@ -229,7 +223,6 @@ subr(struct verify *v, uint32_t id)
 		REFUSE(v, "invalid subr %u", id);
 		return;
 	}
-	v->d->needs |= subrs[id].needs;
 	if (subrs[id].how == S_DESTRUCTIVE)
 		v->d->destructive = true;
 }
@@ -239,7 +232,6 @@ push_ref(struct verify *v, uint32_t type)
 {
 	if (type != DIF_TYPE_STRING && type != DIF_TYPE_CTF)
 		REFUSE(v, "invalid ref type");
-	v->d->needs |= NEED_MEM; /* it may be in the target */
 }
 
 static void
@@ -261,14 +253,11 @@ instruction(struct verify *v, dif_instr i)
 		break;
 	case DIF_FORM_CMP:
 		reg_read(v, r1), reg_read(v, r2), reserved(v, rd);
-		if (op == DIF_OP_SCMP)
-			v->d->needs |= NEED_MEM;
 		break;
 	case DIF_FORM_TST: reg_read(v, r1), reserved(v, r2 | rd); break;
 	case DIF_FORM_BRANCH: branch(v, DIF_LABEL(i)); break;
 	case DIF_FORM_LOAD:
 		reg_read(v, r1), reg_write(v, rd), reserved(v, r2);
-		v->d->needs |= NEED_MEM;
 		break;
 	case DIF_FORM_STORE:
 		reg_read(v, r1), reg_read(v, rd), reserved(v, r2);
@@ -290,8 +279,8 @@ instruction(struct verify *v, dif_instr i)
 	case DIF_FORM_LDARRAY:
 		reg_read(v, r2), reg_write(v, rd), array_var(v, op, r1);
 		break;
-	case DIF_FORM_LDVAR: reg_write(v, rd), var(v, op, index, false); break;
-	case DIF_FORM_STVAR: reg_read(v, rd), var(v, op, index, true); break;
+	case DIF_FORM_LDVAR: reg_write(v, rd), var(v, op, index); break;
+	case DIF_FORM_STVAR: reg_read(v, rd), var(v, op, index); break;
 	case DIF_FORM_CALL: reg_write(v, rd), subr(v, index); break;
 	case DIF_FORM_PUSHREF:
 		reg_read(v, r2), reg_read(v, rd), push_ref(v, r1);
@@ -305,7 +294,6 @@ instruction(struct verify *v, dif_instr i)
 		reg_read(v, r1), reg_read(v, r2), reg_read(v, rd);
 		if (rd == 0)
 			REFUSE(v, "cannot write to 0 address");
-		v->d->needs |= NEED_MEM;
 		break;
 	case DIF_FORM_XLATE: REFUSE(v, "invalid opcode %u", op); break;
 	}
@@ -318,9 +306,8 @@ result_type(struct verify *v)
 {
 	const struct dif_type *t = &v->d->rtype;
 
-	if (t->flags & DIF_BY_REF)
-		v->d->needs |= NEED_MEM;
-	else if (t->size > 8 || (t->size & (t->size - 1)) != 0)
+	if (!(t->flags & DIF_BY_REF) &&
+	    (t->size > 8 || (t->size & (t->size - 1)) != 0))
 		REFUSE(v, "bad return size");
 }
 
@@ -361,6 +348,7 @@ verify_difo(struct arena *a, struct difo *d, const struct prog_globals *g,
 		*at = v.at < d->len ? v.at : d->len - (d->len > 0);
 		return -EINVAL;
 	}
+	d->needs = needs_of_difo(d, g);
 	d->verified = true;
 	return 0;
 }

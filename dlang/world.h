@@ -1,6 +1,6 @@
 /*
  * The questions a compiler may ask of the outside.  Answered by
- * tracer/world.c, and by tables in t/fake/world.c.
+ * tracer/program/world.c, and by tables in t/fake/world.c.
  */
 #ifndef DLANG_WORLD_H
 #define DLANG_WORLD_H
@@ -11,6 +11,7 @@
 #include "dlang/argloc.h"
 #include "dlang/attr.h"
 #include "dlang/base/diag.h"
+#include "dlang/base/str.h"
 
 struct type;
 struct types;
@@ -56,6 +57,10 @@ struct world_ops {
 	 */
 	int64_t (*probes)(void *w, const struct probe_desc *pd,
 	    const struct span *at, struct diags *d);
+
+	/* Why does a description match no probe, and what may have been meant?
+	 * Words for a hint, added to *to.  NULL: nothing is known. */
+	void (*unmatched)(void *w, const struct probe_desc *pd, struct str *to);
 
 	/* Does a provider field, which may be a glob, name a provider that there
 	 * is?  NULL: none is known. */

@@ -32,6 +32,10 @@ struct source {
 	bool is_file;     /* messages say "line N:", not "in action list:" */
 };
 
+/* The line of its first comment that says how it is used, "usage: ...", without
+ * what frames it; its length in *len.  NULL if there is none. */
+const char *source_usage(const struct source *source, size_t *len);
+
 struct span {
 	const struct source *source;
 	int line, col;         /* of the first character */
@@ -47,6 +51,7 @@ struct diag {
 	struct span span;
 	const char *context; /* "in predicate", "in action list", or NULL */
 	char *text;          /* the sentence, without newline */
+	char *hint;          /* what to do about it, or NULL */
 };
 
 /*
@@ -56,6 +61,7 @@ struct diag {
 struct diags {
 	struct diag first;
 	bool any;
+	bool last;           /* the last that was reported is that one */
 	const char *context; /* given to what is reported from now on */
 };
 
@@ -69,12 +75,26 @@ int diag_verror(struct diags *d, enum diag_tag tag, const struct span *at,
     const char *fmt, va_list ap) PRINTF_LIKE(4, 0);
 
 /*
+ * What to do about the error that was just reported: a few words that follow
+ * the sentence, "did you mean x?".  The sentence says what DTrace's says, and
+ * programs may compare it; a hint is ours, and may change.  The first counts.
+ * Returns -EINVAL.
+ */
+int diag_hint(struct diags *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* "did you mean ...?" as the hint, if a name is near; frees what *near has. */
+struct nearest;
+int diag_nearest(struct diags *d, struct nearest *near);
+
+/*
  * Write the message as the command line shows it: [tag] (only if errtags),
- * place, sentence, newline; then (only if `caret') the source line and a caret
- * under it, if the place is known.  `prefix' comes first ("dtrap: failed to
- * compile script x.d: ").
+ * place, sentence, newline.  Unless `plain', which is for those who compare
+ * with DTrace's messages, the hint follows the sentence, and the line of the
+ * source with a caret under it, if there is something to point out.
+ * `prefix' comes first ("dtrap: failed to compile script x.d: ").
  */
 void diag_render(FILE *out, const struct diag *d, const char *prefix,
-    bool errtags, bool caret);
+    bool errtags, bool plain);
+/* Will it show the line of the source?  Not where all of the text is meant. */
+bool diag_points(const struct diag *d);
 
 #endif

@@ -14,7 +14,7 @@ enum fault {
 	FAULT_SLOT,   /* a slot for a displaced instruction */
 	FAULT_MAP,    /* memory of the target's near its text */
 	FAULT_REMOTE, /* a system call made in the target */
-	FAULT_EXIT,   /* a step of the emergency exit (tracer/panic.c) */
+	FAULT_EXIT, /* a step of the emergency exit (tracer/survive/panic.c) */
 	FAULT_COUNT
 };
 

@@ -2,7 +2,7 @@
  * Hosted allocation, and the one door by which the tracer dies.
  *
  * Out of memory, a failed ASSERT and a fatal signal all end in base_panic().
- * The tracer sets the hook at start (tracer/panic.c): it restores text and
+ * The tracer sets the hook at start (tracer/survive/panic.c): it restores text and
  * lets the targets go.  Without a hook (unit tests, fuzzers) it just aborts.
  */
 #ifndef DLANG_BASE_MEM_H

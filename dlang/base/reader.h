@@ -21,4 +21,12 @@ reader_read(const struct reader *r, uint64_t addr, void *buf, size_t len)
 	return r->read(r->ctx, addr, buf, len);
 }
 
+/*
+ * A string, with its NUL if that is among the first size bytes: how many bytes of
+ * it are in buf, or -EFAULT.  What follows the NUL on another page need not be
+ * mapped.
+ */
+int64_t reader_string(
+    const struct reader *r, uint64_t addr, char *buf, uint32_t size);
+
 #endif

@@ -25,6 +25,7 @@ void
 asm_fini(struct as *as)
 {
 	vec_fini(&as->text);
+	vec_fini(&as->places);
 	vec_fini(&as->labels);
 	vec_fini(&as->ints);
 	vec_fini(&as->vars);
@@ -89,6 +90,7 @@ asm_emit(struct as *as, dif_instr i)
 		return;
 	}
 	*vec_push(&as->text) = i;
+	*vec_push(&as->places) = as->here;
 }
 
 void
@@ -207,6 +209,8 @@ asm_finish(
 	resolve_labels(as);
 	struct difo *d = arena_alloc(arena, sizeof(*d));
 	d->text = keep(arena, as->text.at, as->text.len * sizeof(dif_instr));
+	d->places =
+	    keep(arena, as->places.at, as->places.len * sizeof(*d->places));
 	d->len = (uint32_t)as->text.len;
 	d->ints = keep(arena, as->ints.at, as->ints.len * sizeof(uint64_t));
 	d->nints = (uint32_t)as->ints.len;

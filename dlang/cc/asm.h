@@ -29,6 +29,8 @@ enum asm_status {
 
 struct as {
 	VEC(dif_instr) text;
+	VEC(struct difo_place) places; /* of each instruction */
+	struct difo_place here;        /* of those that are emitted now */
 	VEC(uint32_t) labels; /* instruction, or UINT32_MAX: not placed */
 	VEC(uint64_t) ints;
 	struct hash int_index; /* value -> index + 1 */

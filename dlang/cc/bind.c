@@ -163,8 +163,9 @@ bind_name(struct comp *c, struct node *n, bool assigning)
 		return bind_global(c, n, id);
 	if (assigning)
 		return bind_new(c, n, DIF_GLOBAL, name);
-	return comp_error(c, D_IDENT_UNDEF, n,
+	comp_error(c, D_IDENT_UNDEF, n,
 	    "failed to resolve %s: Unknown variable name", name);
+	return hint_variable(c, DIF_GLOBAL, name);
 }
 
 /* self->x, this->x */
@@ -185,9 +186,10 @@ bind_scoped(struct comp *c, struct node *n, bool assigning)
 	}
 	if (assigning)
 		return bind_new(c, n, scope, n->name);
-	return comp_error(c, D_VAR_UNDEF, n,
+	comp_error(c, D_VAR_UNDEF, n,
 	    "%s->%s has not yet been declared or assigned",
 	    self ? "self" : "this", n->name);
+	return hint_variable(c, scope, n->name);
 }
 
 int

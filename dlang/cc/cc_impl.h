@@ -17,6 +17,7 @@
 #include "dlang/base/str.h"
 #include "dlang/cc/ast.h"
 #include "dlang/cc/cc.h"
+#include "dlang/cc/hint.h"
 #include "dlang/cc/scope.h"
 #include "dlang/types.h"
 

@@ -73,6 +73,7 @@ cg_difo(struct comp *c, struct node *n, struct type *to, struct difo **out)
 	struct type *type = to != NULL ? to : n->type;
 
 	asm_init(&g.as, (unsigned)option_get(c->cc->opts, OPT_IREGS));
+	g.as.here = (struct difo_place){ n->span.line, n->span.col };
 	unsigned r = cg_expr(&g, n);
 	if (to != NULL)
 		cg_convert(&g, r, n, to);

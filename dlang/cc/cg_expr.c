@@ -471,8 +471,8 @@ dynamic(struct cg *g, struct node *n)
 	return asm_reg(&g->as);
 }
 
-unsigned
-cg_expr(struct cg *g, struct node *n)
+static unsigned
+any_expr(struct cg *g, struct node *n)
 {
 	switch ((enum node_kind)n->kind) {
 	case N_INT: return constant(g, n);
@@ -494,4 +494,28 @@ cg_expr(struct cg *g, struct node *n)
 	case N_INLINE: return inlined(g, n);
 	default: return dynamic(g, n);
 	}
+}
+
+/* What libraries put into an expression is at the place of their name in it. */
+static struct difo_place
+place_of(const struct cg *g, const struct node *n)
+{
+	const struct span *at = &n->span;
+
+	if (at->source != g->c->in->source || at->file != NULL || at->line <= 0)
+		return g->as.here;
+	return (struct difo_place){
+		at->file_line > 0 ? at->file_line : at->line, at->col
+	};
+}
+
+unsigned
+cg_expr(struct cg *g, struct node *n)
+{
+	const struct difo_place outer = g->as.here;
+
+	g->as.here = place_of(g, n);
+	unsigned r = any_expr(g, n);
+	g->as.here = outer;
+	return r;
 }

@@ -387,16 +387,22 @@ check_agg_assign(struct comp *c, struct node *n)
 		return check_expr(c, n->a); /* D_AGG_MDIM */
 	if (call->kind == N_CALL && call->a->kind == N_NAME)
 		func = scope_global(c->cc, call->a->name);
-	if (call->kind == N_CALL && call->a->kind == N_NAME && func == NULL)
-		return comp_error(c, D_FUNC_UNDEF, call,
-		    "undefined function name: %s", call->a->name);
+	if (call->kind == N_CALL && call->a->kind == N_NAME && func == NULL) {
+		comp_error(c, D_FUNC_UNDEF, call, "undefined function name: %s",
+		    call->a->name);
+		return hint_function(c, call->a->name);
+	}
 	if (node_walk(call, check_designator, c) != 0)
 		return -EINVAL;
-	if (func == NULL || func->kind != ID_AGGFUNC || n->op != O_SET)
-		return comp_error(c, D_AGG_FUNC, n,
+	if (func == NULL || func->kind != ID_AGGFUNC || n->op != O_SET) {
+		comp_error(c, D_AGG_FUNC, n,
 		    "@%s must be assigned the result of an aggregating "
 		    "function",
 		    agg->name);
+		return diag_hint(c->diags,
+		    "write @%s = count( ), or sum(x), max(x), quantize(x)",
+		    strcmp(agg->name, "_") == 0 ? "" : agg->name);
+	}
 	struct quant q = { .c = c, .n = call, .name = func->name };
 	const struct shape *s = shape_of((enum dif_agg)func->id);
 	struct ident *id = scope_agg(c, agg->name, &agg->span);

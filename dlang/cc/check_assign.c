@@ -6,18 +6,33 @@
 
 #include "dlang/cc/check.h"
 
+/* Who writes = where nothing can be written means to compare. */
+static int
+refuse_built_in(struct comp *c, const struct node *n)
+{
+	bool sets = n->kind == N_ASSIGN && n->op == O_SET;
+
+	comp_error(c, D_OP_WRITE, n,
+	    "operator %s can only be applied to a writable variable",
+	    n->kind == N_ASSIGN && !sets ? "op=" : oper_text(n->op));
+	return sets ? diag_hint(c->diags, "did you mean ==?") : -EINVAL;
+}
+
+static bool
+is_built_in(const struct node *to)
+{
+	return to->kind == N_VAR &&
+	    (to->ident->kind == ID_BUILTIN || to->ident->kind == ID_ARRAY ||
+		to->ident->kind == ID_PARAM);
+}
+
 int
 check_writable(struct comp *c, const struct node *n, const struct node *to)
 {
 	enum type_kind k = kind_of(to);
 
-	if (to->kind == N_VAR &&
-	    (to->ident->kind == ID_BUILTIN || to->ident->kind == ID_ARRAY ||
-		to->ident->kind == ID_PARAM))
-		return comp_error(c, D_OP_WRITE, n,
-		    "operator %s can only be applied to a writable variable",
-		    n->kind == N_ASSIGN && n->op != O_SET ? "op=" :
-							    oper_text(n->op));
+	if (is_built_in(to))
+		return refuse_built_in(c, n);
 	if (to->kind == N_INLINE || (to->flags & NF_LVALUE) != 0)
 		if ((to->flags & NF_WRITABLE) == 0)
 			return comp_error(c, D_OP_WRITE, n,
@@ -239,6 +254,13 @@ no_first_value(struct comp *c, struct node *n)
 	return true;
 }
 
+static bool
+is_logical(const struct node *n)
+{
+	return n->kind == N_BINARY &&
+	    (n->op == O_LAND || n->op == O_LOR || n->op == O_LXOR);
+}
+
 int
 check_assign(struct comp *c, struct node *n)
 {
@@ -261,8 +283,12 @@ check_assign(struct comp *c, struct node *n)
 		if (declare_target(c, n->a, first) != 0)
 			return -EINVAL;
 	}
-	if (check_expr(c, n->a) != 0 || check_expr(c, n->b) != 0 ||
-	    check_writable(c, n, n->a) != 0)
+	if (check_expr(c, n->a) != 0)
+		return -EINVAL;
+	/* In `execname = "x" && y', = is what is wrong, not &&. */
+	if (is_built_in(n->a) && is_logical(n->b))
+		return refuse_built_in(c, n);
+	if (check_expr(c, n->b) != 0 || check_writable(c, n, n->a) != 0)
 		return -EINVAL;
 	if (n->op != O_SET) {
 		if (check_operator(c, n) != 0)

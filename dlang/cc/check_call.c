@@ -18,12 +18,12 @@ check_count(const struct node *list)
 }
 
 static int
-wrong_length(struct comp *c, const struct node *n, const char *name,
-    const char *brackets, size_t got, const struct proto *p)
+wrong_length(struct comp *c, const struct node *n, const struct ident *id,
+    const char *name, const char *brackets, size_t got, const struct proto *p)
 {
 	bool range = p->nrequired != p->nargs || p->varargs;
 
-	return comp_error(c, D_PROTO_LEN, n,
+	comp_error(c, D_PROTO_LEN, n,
 	    "%s%s prototype mismatch: %zu %s%s passed, %s%zu expected", name,
 	    brackets, got, brackets[0] == '[' ? "key" : "arg",
 	    got == 1 ? "" : "s",
@@ -31,6 +31,7 @@ wrong_length(struct comp *c, const struct node *n, const char *name,
 		got < p->nrequired ? "at least " :
 				     "at most ",
 	    got < p->nrequired ? p->nrequired : p->nargs);
+	return hint_form(c, id, p);
 }
 
 int
@@ -41,12 +42,13 @@ check_wrong_arg(struct comp *c, const struct node *arg, const char *name,
 
 	bool key = brackets[0] == '[';
 
-	return comp_error(c, D_PROTO_ARG, arg,
+	comp_error(c, D_PROTO_ARG, arg,
 	    "%s%s %s #%zu is incompatible with prototype:\n"
 	    "\tprototype: %s\n\t%9s: %s",
 	    name, brackets, key ? "key" : "argument", i,
 	    type_name(want, x, sizeof(x)), key ? "key" : "argument",
 	    type_name(arg->type, y, sizeof(y)));
+	return key ? -EINVAL : hint_argument(c, arg, want);
 }
 
 /* A `void *' takes a string, too: its characters are in memory. */
@@ -71,7 +73,7 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 	size_t got = check_count(n->list), i = 0;
 
 	if (got < p->nrequired || (got > p->nargs && !p->varargs))
-		return wrong_length(c, n, name, brackets, got, p);
+		return wrong_length(c, n, id, name, brackets, got, p);
 	for (struct node *a = n->list; a != NULL; a = a->next, i++) {
 		enum type_kind k = type_resolve(a->type)->kind;
 		struct type *want = i < p->nargs ? p->args[i] : NULL;
@@ -79,9 +81,11 @@ check_args(struct comp *c, struct node *n, struct ident *id,
 			return want != NULL ?
 			    check_wrong_arg(c, a, name, brackets, i + 1, want) :
 			    0;
-		if (want != NULL && !argument_fits(want, a))
-			return check_wrong_arg(
-			    c, a, name, brackets, i + 1, want);
+		if (want != NULL && !argument_fits(want, a)) {
+			check_wrong_arg(c, a, name, brackets, i + 1, want);
+			return brackets[0] == '[' ? hint_form(c, id, p) :
+						    -EINVAL;
+		}
 	}
 	return 0;
 }
@@ -109,10 +113,11 @@ check_mismatch(
 	size_t got = check_count(n->list);
 
 	/* The tags of single actions have no singular. */
-	return comp_error(c, tag, n,
+	comp_error(c, tag, n,
 	    "%s( ) prototype mismatch: %zu arg%s passed, %s expected",
 	    n->ident->name, got, got == 1 && tag == D_PROTO_LEN ? "" : "s",
 	    what);
+	return hint_form(c, n->ident, NULL);
 }
 
 static bool
@@ -171,9 +176,11 @@ check_agg_arg(struct comp *c, const struct node *n, struct node *a, size_t i,
 	}
 	a->ident = hash_get_str(&c->cc->aggs, a->name);
 	a->type = c->cc->t_dyn;
-	if (a->ident == NULL || a->ident->agg == NULL)
-		return comp_error(
+	if (a->ident == NULL || a->ident->agg == NULL) {
+		comp_error(
 		    c, unknown, a, "undefined aggregation: @%s", a->name);
+		return hint_agg(c, a->name);
+	}
 	return 0;
 }
 
@@ -429,9 +436,11 @@ check_call(struct comp *c, struct node *n)
 		return comp_error(c, D_FUNC_IDENT, n,
 		    "function designator is not of function type");
 	struct ident *id = scope_global(c->cc, n->a->name);
-	if (id == NULL)
-		return comp_error(c, D_FUNC_UNDEF, n,
-		    "undefined function name: %s", n->a->name);
+	if (id == NULL) {
+		comp_error(c, D_FUNC_UNDEF, n, "undefined function name: %s",
+		    n->a->name);
+		return hint_function(c, n->a->name);
+	}
 	n->ident = id;
 	n->flags = NF_CANON;
 	int error = 0;

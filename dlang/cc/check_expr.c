@@ -76,10 +76,11 @@ check_incompatible(struct comp *c, const struct node *n, const struct node *a,
 {
 	char x[NAME_MAX_TEXT], y[NAME_MAX_TEXT];
 
-	return comp_error(c, D_OP_INCOMPAT, n,
+	comp_error(c, D_OP_INCOMPAT, n,
 	    "operands have incompatible types: \"%s\" %s%s \"%s\"",
 	    type_name(a->type, x, sizeof(x)), oper_text(n->op), suffix,
 	    type_name(b->type, y, sizeof(y)));
+	return hint_operands(c, n->op, a, b);
 }
 
 bool
@@ -258,9 +259,9 @@ check_compare(struct comp *c, struct node *n)
 static int
 wants(struct comp *c, struct node *n, enum diag_tag tag, const char *what)
 {
-	return comp_error(c, tag, n,
-	    "operator %s%s requires operands of %s type", oper_text(n->op),
-	    n->kind == N_ASSIGN ? "=" : "", what);
+	comp_error(c, tag, n, "operator %s%s requires operands of %s type",
+	    oper_text(n->op), n->kind == N_ASSIGN ? "=" : "", what);
+	return hint_operands(c, n->op, n->a, n->b);
 }
 
 /* The operator of a binary node or of `op=', on operands that were checked. */

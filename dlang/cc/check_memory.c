@@ -10,11 +10,14 @@ check_struct(struct comp *c, struct node *n, const struct type *t)
 {
 	char buf[NAME_MAX_TEXT];
 
-	if (t->kind == TYPE_FORWARD)
-		return comp_error(c, D_OP_INCOMPLETE, n,
+	if (t->kind == TYPE_FORWARD) {
+		type_name(t, buf, sizeof(buf));
+		comp_error(c, D_OP_INCOMPLETE, n,
 		    "operator %s cannot be applied to a forward declaration: "
 		    "no %s definition is available",
-		    oper_text(n->op), type_name(t, buf, sizeof(buf)));
+		    oper_text(n->op), buf);
+		return hint_tag(c, buf);
+	}
 	if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
 		return comp_error(c, D_OP_SOU, n,
 		    n->op == O_ARROW ?
@@ -69,10 +72,11 @@ check_member(struct comp *c, struct node *n)
 	if (check_struct(c, n, t) != 0)
 		return -EINVAL;
 	const struct type_member *m = type_member(t, n->name, &offset);
-	if (m == NULL)
-		return comp_error(c, D_TYPE_MEMBER, n,
-		    "%s is not a member of %s", n->name,
-		    type_name(t, buf, sizeof(buf)));
+	if (m == NULL) {
+		comp_error(c, D_TYPE_MEMBER, n, "%s is not a member of %s",
+		    n->name, type_name(t, buf, sizeof(buf)));
+		return hint_member(c, t, n->name);
+	}
 	n->type = m->type;
 	n->value = offset;
 	n->bit_offset = m->bit_offset;

@@ -71,9 +71,11 @@ check_var(struct comp *c, struct node *n)
 	}
 	if ((id->flags & IDF_ALLOCA) != 0)
 		n->flags |= NF_ALLOCA;
-	if (n->type == NULL)
-		return comp_error(c, D_IDENT_UNDEF, n,
+	if (n->type == NULL) {
+		comp_error(c, D_IDENT_UNDEF, n,
 		    "failed to resolve %s: Unknown variable name", id->name);
+		return hint_variable(c, id->scope, id->name);
+	}
 	return 0;
 }
 
@@ -151,18 +153,27 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 	int count = w->ops->nargs != NULL ?
 	    w->ops->nargs(w->ctx, c->desc, c->cc->types, &arg.why) :
 	    -ENOENT;
-	if (count == -ENOTUNIQ)
-		return comp_error(c, D_ARGS_MULTI, n,
+	if (count == -ENOTUNIQ) {
+		comp_error(c, D_ARGS_MULTI, n,
 		    "args[ ] may not be referenced because probe description "
 		    "%s:%s:%s:%s matches an unstable set of probes",
 		    c->desc->prov, c->desc->mod, c->desc->func, c->desc->name);
+		return arg.why != NULL ? diag_hint(c->diags, "%s", arg.why) :
+					 -EINVAL;
+	}
 	c->untyped |= count < 0;
-	if (index < 0 || index >= (count < 0 ? 0 : count))
-		return comp_error(c, D_ARGS_IDX, n,
+	if (index < 0 || index >= (count < 0 ? 0 : count)) {
+		comp_error(c, D_ARGS_IDX, n,
 		    "index %ld is out of range for %s:%s:%s:%s args[ ]%s%s",
 		    (long)index, c->desc->prov, c->desc->mod, c->desc->func,
 		    c->desc->name, arg.why != NULL ? ": " : "",
 		    arg.why != NULL ? arg.why : "");
+		return count > 1 ?
+		    diag_hint(
+			c->diags, "it has args[0] to args[%d]", count - 1) :
+		    count == 1 ? diag_hint(c->diags, "it has args[0] alone") :
+				 -EINVAL;
+	}
 	if (w->ops->arg(w->ctx, c->desc, (unsigned)index, c->cc->types, &arg) !=
 		0 ||
 	    arg.native == NULL)

@@ -126,9 +126,11 @@ decl_specs(struct comp *c, struct node *s, struct type **out)
 					      decl_enum(c, s->a, &t);
 	else if (s->name != NULL) {
 		t = types_lookup(c->cc->types, s->name);
-		if (t == NULL)
+		if (t == NULL) {
 			error = comp_error(c, D_DECL_IDENT, s,
 			    "cannot find type: %s", s->name);
+			hint_type(c, s->name);
+		}
 	} else
 		error = basic_type(c, s, &t);
 	if (error != 0)

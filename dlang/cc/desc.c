@@ -29,8 +29,8 @@
 #include "dlang/prog.h"
 
 /* Field sizes of a description, NUL included.  DTrace's function has 192, which
- * is too short for C++. */
-static const size_t field_max[4] = { 64, 64, 4096, 64 };
+ * is too short for C++; its module 64, which is for a path. */
+static const size_t field_max[4] = { 64, 4096, 4096, 64 };
 static const char *const field_name[4] = { "provider", "module", "function",
 	"name" };
 
@@ -99,6 +99,31 @@ expand_dollar(struct comp *c, const char *p, struct str *out)
 	return used > 0 ? dollars + used : 0;
 }
 
+/* A dollar at p, of $target where nothing was launched nor attached to? */
+static bool
+is_no_target(struct comp *c, const char *p)
+{
+	static const char name[] = "target";
+	const struct world *w = c->cc->world;
+	int64_t value;
+
+	p += strspn(p, "$");
+	return strncmp(p, name, sizeof(name) - 1) == 0 &&
+	    !isalnum((unsigned char)p[sizeof(name) - 1]) &&
+	    w->ops->macro(w->ctx, name, &value) == 0 && value == 0;
+}
+
+/* A dollar, or two, and a name or a number. */
+static size_t
+macro_length(const char *p)
+{
+	size_t n = strspn(p, "$");
+
+	while (isalnum((unsigned char)p[n]) || p[n] == '_')
+		n++;
+	return n;
+}
+
 static int
 expand(struct comp *c, const struct node *n, struct desc_text *out)
 {
@@ -107,15 +132,22 @@ expand(struct comp *c, const struct node *n, struct desc_text *out)
 	for (const char *p = n->name; *p != '\0'; text_mark(out, quoted)) {
 		size_t used = *p == '$' ? expand_dollar(c, p, &out->s) : 0;
 
-		if (used > 0) {
+		if (used > 0 && is_no_target(c, p)) {
+			comp_error(c, D_PDESC_INVAL, n,
+			    "$target is the process of -c or -p, and neither "
+			    "is given");
+			return hint_usage(c);
+		} else if (used > 0) {
 			p += used;
 		} else if (*p == '"') {
 			quoted = !quoted;
 			p++;
 			/* An empty field in quotes is empty. */
 		} else if (*p == '$' && !quoted) {
-			return bad_desc(c, n,
+			bad_desc(c, n,
 			    "Undefined macro variable in probe description");
+			return hint_macro(c,
+			    arena_strndup(&c->cc->arena, p, macro_length(p)));
 		} else if (*p == '\\' && quoted && p[1] != '\0') {
 			if (p[1] != '"' && p[1] != '$')
 				str_addc(&out->s, '\\');
@@ -362,6 +394,22 @@ several_match(
 	return -EINVAL;
 }
 
+/* The reading with the longest function tells most, if anything. */
+static int
+hint_unmatched(struct comp *c, const struct desc_readings *r)
+{
+	const struct world *w = c->cc->world;
+	struct str why = { 0 };
+
+	for (size_t i = r->n;
+	     i-- > 0 && w->ops->unmatched != NULL && why.len == 0;)
+		w->ops->unmatched(w->ctx, &r->at[i], &why);
+	if (why.len > 0)
+		diag_hint(c->diags, "%s", str_c(&why));
+	str_fini(&why);
+	return -EINVAL;
+}
+
 static int
 none_matches(
     struct comp *c, const struct node *n, const struct desc_readings *r)
@@ -379,7 +427,7 @@ none_matches(
 		    second != NULL ? " or " : "", second != NULL ? second : "");
 	mem_free(first);
 	mem_free(second);
-	return -EINVAL;
+	return hint_unmatched(c, r);
 }
 
 int

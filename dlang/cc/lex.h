@@ -13,26 +13,39 @@
 /* Brackets of an expression that are told apart. */
 #define OPEN_MAX 64
 
+/* A word that is no type is the reason for an error so many tokens behind it:
+ * `(T *)' in a cast, at the next. */
+#define NOT_TYPE_NEAR 4
+
 enum lex_mode { MODE_OUTER, MODE_CLAUSE, MODE_PRED, MODE_DECL };
 
 struct lexer {
 	struct comp *c;
 	const char *text;
-	size_t pos;    /* just past the current token */
+	size_t begin;  /* of the current token, or the blanks */
+	size_t pos;    /* just past it */
 	int line, col; /* of pos */
 	struct lexer_position where;
-	/* Brackets of an expression that are told apart. */
-#define OPEN_MAX 64
-
 	enum lex_mode mode;
 	int braces, parens;
 	int params;             /* EXPR: parens in a function type's list */
 	char opened[OPEN_MAX];  /* ( and [ of an expression */
 	int peeked;             /* lines looked at beyond the token */
 	unsigned open;          /* how many; all are counted */
+	char unclosed;          /* what was open before the `;' of this token */
 	int prev, prev2, prev3; /* the last tokens given to the parser */
 	bool spec_seen; /* DECL: the type has been named, what follows is
 			       * a declarator */
+	/* The last word that stood where a type does and is none, and how many
+	 * tokens there were before it. */
+	const char *not_type;
+	unsigned long not_type_at, tokens;
+	/* For messages: the first description of this clause, and the first
+	 * token of this statement. */
+	const char *clause;
+	struct span clause_span;
+	size_t statement;
+	size_t given, before; /* where the last tokens given begin */
 	bool in_enum, in_init, in_xlator;
 	int enum_depth;
 	struct span span; /* of the current token */
@@ -44,5 +57,7 @@ int lex_init_scanner(struct lexer *lx, void **scanner);
 void lex_fini_scanner(void *scanner);
 /* The text of the last token, for messages. */
 const char *lex_text(void *scanner);
+/* The innermost ( or [ that is open; 0 if there is none. */
+char lex_opened(const struct lexer *lx);
 
 #endif

@@ -665,6 +665,7 @@ dcc_error(struct span *at, struct lexer *lx, void *scanner, const char *what)
 	else
 		diag_error(lx->c->diags, D_SYNTAX, at,
 		    "syntax error near \"%s\"", text);
+	hint_syntax(lx, text);
 }
 
 static void
@@ -888,10 +889,12 @@ refuse_form(struct lexer *lx, const struct span *at, bool pred)
 		diag_error(lx->c->diags, D_SYNTAX, at,
 		    "expected actions { } following probe description and "
 		    "predicate");
-	else if (lx->c->in->level == CC_SCRIPT)
+	else if (lx->c->in->level == CC_SCRIPT) {
 		diag_error(lx->c->diags, D_SYNTAX, at,
 		    "expected predicate and/or actions following probe "
 		    "description");
+		hint_syntax(lx, NULL);
+	}
 }
 
 int

@@ -121,11 +121,13 @@ pragma_option(struct words *ws, size_t i)
 		return 0;
 	}
 	if (value != NULL)
-		return diag_error(c->diags, D_PRAGMA_OPTSET, ws->at,
+		diag_error(c->diags, D_PRAGMA_OPTSET, ws->at,
 		    "failed to set option '%s' to '%s': %s", name, value,
 		    option_error(error));
-	return diag_error(c->diags, D_PRAGMA_OPTSET, ws->at,
-	    "failed to set option '%s': %s", name, option_error(error));
+	else
+		diag_error(c->diags, D_PRAGMA_OPTSET, ws->at,
+		    "failed to set option '%s': %s", name, option_error(error));
+	return hint_option(c, name, error);
 }
 
 /* Waits for its identifier, which may be declared before or after it. */
@@ -235,6 +237,8 @@ pragma_d(struct words *ws, size_t i)
 		{ "depends_on", pragma_depends },
 		{ "error", pragma_error },
 	};
+	static const char *const names[] = { "option", "attributes", "binding",
+		"depends_on", "error", "ident", "line", NULL };
 
 	if (i >= ws->n)
 		return malformed(ws, "pragma D: expected a directive");
@@ -243,8 +247,9 @@ pragma_d(struct words *ws, size_t i)
 	for (size_t k = 0; k < ARRAY_SIZE(table); k++)
 		if (strcmp(ws->w[i], table[k].name) == 0)
 			return table[k].fn(ws, i + 1);
-	return diag_error(ws->c->diags, D_PRAGMA_INVAL, ws->at,
+	diag_error(ws->c->diags, D_PRAGMA_INVAL, ws->at,
 	    "invalid directive: #pragma D %s", ws->w[i]);
+	return hint_word(ws->c, ws->w[i], names);
 }
 
 static int
@@ -263,6 +268,22 @@ pragma_word(struct words *ws, struct lexer_position *pos)
 	if (strcmp(ws->w[1], "line") == 0)
 		return line_mark(ws, 2, pos);
 	return 0; /* other compilers' pragmas */
+}
+
+/* Those of C are for its preprocessor. */
+static int
+hint_directive(struct comp *c, const char *name)
+{
+	static const char *const ours[] = { "pragma", "line", "error", "ident",
+		NULL };
+	static const char *const cpp[] = { "include", "define", "undef", "if",
+		"ifdef", "ifndef", "elif", "else", "endif", NULL };
+
+	for (size_t i = 0; cpp[i] != NULL; i++)
+		if (strcmp(cpp[i], name) == 0)
+			return diag_hint(
+			    c->diags, "-C runs the C preprocessor");
+	return hint_word(c, name, ours);
 }
 
 int
@@ -284,8 +305,9 @@ pragma_line(struct comp *c, const char *text, const struct span *at,
 		return ws.n == 2 && ws.quoted[1] ? 0 : malformed(&ws, "ident");
 	if (strcmp(ws.w[0], "pragma") == 0)
 		return pragma_word(&ws, pos);
-	return diag_error(c->diags, D_PRAGCTL_INVAL, at,
+	diag_error(c->diags, D_PRAGCTL_INVAL, at,
 	    "invalid control directive: #%s", ws.w[0]);
+	return hint_directive(c, ws.w[0]);
 }
 
 /* Those whose identifier is there by now. */

@@ -120,13 +120,17 @@ asm_spill(struct as *as)
 	size_t len = as->text.len;
 	dif_instr *old = mem_alloc(len * sizeof(*old));
 	memcpy(old, as->text.at, len * sizeof(*old));
-	as->text.len = 0;
+	struct difo_place *places = mem_alloc(len * sizeof(*places));
+	memcpy(places, as->places.at, len * sizeof(*places));
+	as->text.len = as->places.len = 0;
 	for (size_t i = 0; i < len; i++) {
 		*vec_push(&moved) = (uint32_t)as->text.len;
+		as->here = places[i];
 		rewrite(as, old[i]);
 	}
 	vec_foreach(l, &as->labels)
 		*l = moved.at[*l];
 	mem_free(old);
+	mem_free(places);
 	vec_fini(&moved);
 }

@@ -66,10 +66,12 @@ check_member(struct comp *c, struct xlator *x, struct node *m)
 	const struct type_member *tm =
 	    type_member(target_of(x->dst), m->name, &off);
 
-	if (tm == NULL)
-		return comp_error(c, D_XLATE_MEMB, m,
+	if (tm == NULL) {
+		comp_error(c, D_XLATE_MEMB, m,
 		    "translator member %s is not a member of %s", m->name,
 		    type_name(x->dst, buf, sizeof(buf)));
+		return hint_member(c, target_of(x->dst), m->name);
+	}
 	struct node *body = comp_copy(c, m->a);
 	if (body == NULL || check_in_scope(c, x, body, NULL) != 0)
 		return -EINVAL;
@@ -170,17 +172,21 @@ xlate_member(struct comp *c, struct node *n)
 			      "operator -> must be applied to a pointer");
 	const struct type_member *tm =
 	    type_member(target_of(from->type), n->name, &off);
-	if (tm == NULL)
-		return comp_error(c, D_TYPE_MEMBER, n,
-		    "%s is not a member of %s", n->name,
+	if (tm == NULL) {
+		comp_error(c, D_TYPE_MEMBER, n, "%s is not a member of %s",
+		    n->name,
 		    type_name(target_of(from->type), buf, sizeof(buf)));
+		return hint_member(c, target_of(from->type), n->name);
+	}
 	const struct node *m = x->members;
 	while (m != NULL && strcmp(m->name, n->name) != 0)
 		m = m->next;
-	if (m == NULL)
-		return comp_error(c, D_XLATE_NOCONV, n,
+	if (m == NULL) {
+		comp_error(c, D_XLATE_NOCONV, n,
 		    "translator does not define conversion for member: %s",
 		    n->name);
+		return hint_conversion(c, x, n->name);
+	}
 	struct node *body = comp_copy(c, m->a);
 	if (body == NULL || check_in_scope(c, x, body, from->b) != 0)
 		return -EINVAL;

@@ -1,7 +1,7 @@
 /*
- * Aggregations of one lane.
+ * Aggregations of one lane: two areas like this, of which one is written.
  *
- *	agg_ref
+ *	ref
  *	+---------+-----------------+--------------------------+--------+
  *	| agg_hdr | bucket[buckets] | entry, entry, ...        |  free  |
  *	+---------+-----------------+--------------------------+--------+
@@ -26,7 +26,7 @@
 #include "dlang/vm/agg_impl.h"
 
 struct agg_hdr {
-	uint32_t used;     /* [W] bytes, from agg_ref */
+	uint32_t used;     /* [W] bytes, from ref */
 	uint32_t buckets;  /* [I] power of two */
 	uint32_t bucket[]; /* [W] reference of the newest entry */
 };
@@ -96,6 +96,13 @@ agg_zero(uint32_t func, uint64_t param, uint32_t words, uint64_t *value)
 		value[0] = param;
 }
 
+/* What a reader may look at meanwhile changes word by word. */
+static void
+grow(uint64_t *word, uint64_t by)
+{
+	STORE_ONCE(word, *word + by);
+}
+
 static void
 add_square(uint64_t *dst, int64_t value)
 {
@@ -103,8 +110,8 @@ add_square(uint64_t *dst, int64_t value)
 	unsigned __int128 sum = (unsigned __int128)dst[1] << 64 | dst[0];
 
 	sum += (unsigned __int128)v * v;
-	dst[0] = (uint64_t)sum;
-	dst[1] = (uint64_t)(sum >> 64);
+	STORE_ONCE(&dst[0], (uint64_t)sum);
+	STORE_ONCE(&dst[1], (uint64_t)(sum >> 64));
 }
 
 static uint32_t
@@ -198,31 +205,47 @@ static void
 value_add(const struct img_agg *agg, uint64_t *v, int64_t value, int64_t incr)
 {
 	switch ((enum dif_agg)agg->func) {
-	case AGG_COUNT: v[0]++; break;
+	case AGG_COUNT: grow(&v[0], 1); break;
 	case AGG_MIN:
 		if (value < (int64_t)v[0])
-			v[0] = (uint64_t)value;
+			STORE_ONCE(&v[0], (uint64_t)value);
 		break;
 	case AGG_MAX:
 		if (value > (int64_t)v[0])
-			v[0] = (uint64_t)value;
+			STORE_ONCE(&v[0], (uint64_t)value);
 		break;
-	case AGG_SUM: v[0] += (uint64_t)value; break;
+	case AGG_SUM: grow(&v[0], (uint64_t)value); break;
 	case AGG_STDDEV:
 		add_square(v + 2, value);
-		v[0]++;
-		v[1] += (uint64_t)value;
+		grow(&v[0], 1);
+		grow(&v[1], (uint64_t)value);
 		break;
 	case AGG_AVG:
-		v[0]++;
-		v[1] += (uint64_t)value;
+		grow(&v[0], 1);
+		STEP();
+		grow(&v[1], (uint64_t)value);
 		break;
 	case AGG_QUANTIZE:
 	case AGG_LQUANTIZE:
 	case AGG_LLQUANTIZE:
-		v[agg_bucket(agg->func, agg->param, value)] += (uint64_t)incr;
+		grow(&v[agg_bucket(agg->func, agg->param, value)],
+		    (uint64_t)incr);
 		break;
 	}
+}
+
+void
+agg_difference(uint32_t func, uint32_t words, uint64_t *dst,
+    const uint64_t *now, const uint64_t *before)
+{
+	bool has_param = func == AGG_LQUANTIZE || func == AGG_LLQUANTIZE;
+	bool is_least = func == AGG_MIN || func == AGG_MAX;
+
+	for (uint32_t i = 0; i < words; i++)
+		dst[i] = is_least || (has_param && i == 0) ? now[i] :
+							     now[i] - before[i];
+	if (func == AGG_STDDEV && words == 4)
+		dst[3] -= now[2] < before[2]; /* the lower half's borrow */
 }
 
 void
@@ -256,32 +279,37 @@ agg_merge(uint32_t func, uint32_t words, uint64_t *dst, const uint64_t *src)
 
 /* ---- the store ---- */
 
-struct agg_at {
-	struct agg_hdr *hdr;
-	uint32_t ref, end; /* of the whole area, in the store */
-	uint32_t first;    /* reference of the first entry */
-	uint32_t buckets;
-};
-
-/* The lane's area, checked; false when it makes no sense. */
-static bool
-agg_open(const struct region *store, const struct lane *l, struct agg_at *at)
+static void
+area_view(
+    const struct region *store, uint32_t ref, uint32_t size, struct agg_view *a)
 {
-	uint32_t size = LOAD_ONCE(&l->agg_size);
+	struct agg_hdr *h =
+	    size < sizeof(*h) ? NULL : region_at8(store, ref, size);
 
-	at->ref = LOAD_ONCE(&l->agg_ref);
-	at->hdr =
-	    size < sizeof(*at->hdr) ? NULL : region_at8(store, at->ref, size);
-	if (at->hdr == NULL)
-		return false;
-	at->buckets = LOAD_ONCE(&at->hdr->buckets);
-	uint64_t first = sizeof(*at->hdr) + 4 * (uint64_t)at->buckets;
-	if (at->buckets == 0 || (at->buckets & (at->buckets - 1)) != 0 ||
-	    first > size)
-		return false;
-	at->first = at->ref + VM_ALIGN((uint32_t)first);
-	at->end = at->ref + size;
-	return true;
+	if (h == NULL)
+		return;
+	uint32_t buckets = LOAD_ONCE(&h->buckets);
+	uint64_t first = sizeof(*h) + 4 * (uint64_t)buckets;
+	if (buckets == 0 || (buckets & (buckets - 1)) != 0 || first > size)
+		return;
+	*a = (struct agg_view){ .hdr = h,
+		.ref = ref,
+		.first = ref + VM_ALIGN((uint32_t)first),
+		.end = ref + size,
+		.mask = buckets - 1 };
+}
+
+void
+agg_view(const struct region *store, const struct lane *l, struct lane_view *v)
+{
+	uint32_t ref = LOAD_ONCE(&l->agg_ref), size = LOAD_ONCE(&l->agg_size);
+
+	if (size <= store->size && ref <= store->size - size)
+		area_view(store, ref, size, &v->aggs[0]);
+	if (v->aggs[0].hdr != NULL)
+		area_view(store, ref + size, size, &v->aggs[1]);
+	if (v->aggs[1].hdr == NULL)
+		v->aggs[0] = (struct agg_view){ 0 };
 }
 
 /* How many buckets an area of so many bytes gets, and where its entries
@@ -300,16 +328,18 @@ agg_buckets(uint32_t size, uint32_t *first)
 void
 agg_init(const struct region *store, struct lane *l)
 {
-	struct agg_hdr *h = l->agg_size < sizeof(*h) + 16 ?
-	    NULL :
-	    region_at8(store, l->agg_ref, l->agg_size);
-
-	if (h != NULL)
-		h->buckets = agg_buckets(l->agg_size, &h->used);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct agg_hdr *h = l->agg_size < sizeof(*h) + 16 ?
+		    NULL :
+		    region_at8(
+			store, l->agg_ref + i * l->agg_size, l->agg_size);
+		if (h != NULL)
+			h->buckets = agg_buckets(l->agg_size, &h->used);
+	}
 }
 
-static uint64_t
-entry_size(uint32_t key_size, uint32_t words)
+uint64_t
+agg_entry_size(uint32_t key_size, uint32_t words)
 {
 	return sizeof(struct agg_entry) + VM_ALIGN((uint64_t)key_size) +
 	    8 * (uint64_t)words;
@@ -322,7 +352,7 @@ agg_holds(uint32_t size, uint32_t data)
 
 	size &= ~7U;
 	agg_buckets(size, &first);
-	return (uint64_t)first + entry_size(data, 0) <= size;
+	return (uint64_t)first + agg_entry_size(data, 0) <= size;
 }
 
 static uint32_t
@@ -343,22 +373,40 @@ key_hash(uint32_t id, const uint8_t *key, uint32_t size)
 	return (uint32_t)(h ^ h >> 32);
 }
 
+/* Are so many bytes from ref on, which is in the area, all there? */
+static bool
+fits(const struct agg_view *a, uint32_t ref, uint64_t size)
+{
+	return size <= a->end - ref;
+}
+
+/* The key of most entries is empty, or a word. */
+static bool
+same_key(const uint8_t *a, const void *b, uint32_t size)
+{
+	uint64_t x, y;
+
+	if (size != 8)
+		return size == 0 || memcmp(a, b, size) == 0;
+	memcpy(&x, a, 8);
+	memcpy(&y, b, 8);
+	return x == y;
+}
+
 static struct agg_entry *
-find(const struct region *store, const struct agg_at *at, uint32_t hash,
+find(const struct lane_view *v, const struct agg_view *a, uint32_t hash,
     const struct img_agg *agg, const void *key, uint32_t cpu)
 {
-	uint32_t prev = at->end;
-	uint32_t ref = LOAD_ONCE(&at->hdr->bucket[hash & (at->buckets - 1)]);
+	uint64_t size = agg_entry_size(agg->key_size, agg->words);
+	uint32_t prev = a->end;
+	uint32_t ref = LOAD_ONCE(&a->hdr->bucket[hash & a->mask]);
 
-	while (ref >= at->first && ref < prev) {
-		uint64_t size = entry_size(agg->key_size, agg->words);
-		struct agg_entry *e = region_at8(store, ref, sizeof(*e));
-		if (e == NULL)
-			return NULL;
+	while (ref >= a->first && ref < prev && (ref & 7) == 0 &&
+	    fits(a, ref, sizeof(struct agg_entry))) {
+		struct agg_entry *e = (void *)(v->base + ref);
 		if (e->hash == hash && e->id == agg->id && e->cpu == cpu &&
-		    e->key_size == agg->key_size &&
-		    region_at(store, ref, size) != NULL &&
-		    memcmp(e->data, key, agg->key_size) == 0)
+		    e->key_size == agg->key_size && fits(a, ref, size) &&
+		    same_key(e->data, key, agg->key_size))
 			return e;
 		prev = ref;
 		ref = LOAD_ONCE(&e->next_ref);
@@ -367,101 +415,125 @@ find(const struct region *store, const struct agg_at *at, uint32_t hash,
 }
 
 static struct agg_entry *
-add(const struct region *store, struct lane *l, const struct agg_at *at,
-    uint32_t hash, const struct img_agg *agg, const void *key, uint32_t cpu)
+add(const struct lane_view *v, const struct agg_view *a, uint32_t hash,
+    const struct img_agg *agg, const void *key, uint32_t cpu)
 {
-	uint64_t size = entry_size(agg->key_size, agg->words);
-	uint32_t used = LOAD_ONCE(&at->hdr->used);
-	uint32_t limit = at->end - at->ref;
+	uint64_t size = agg_entry_size(agg->key_size, agg->words);
+	uint32_t used = LOAD_ONCE(&a->hdr->used);
+	uint32_t limit = a->end - a->ref;
 
-	if (used < at->first - at->ref || used > limit || used & 7 ||
+	if (used < a->first - a->ref || used > limit || used & 7 ||
 	    size > limit - used) {
-		l->drops[DROP_AGG]++;
+		v->lane->drops[DROP_AGG]++;
 		return NULL;
 	}
-	uint32_t ref = at->ref + used;
-	struct agg_entry *e = region_at8(store, ref, size);
-	uint32_t *bucket = &at->hdr->bucket[hash & (at->buckets - 1)];
-	if (e == NULL)
-		return NULL;
+	uint32_t ref = a->ref + used;
+	struct agg_entry *e = (void *)(v->base + ref);
+	uint32_t *bucket = &a->hdr->bucket[hash & a->mask];
 	e->next_ref = LOAD_ONCE(bucket);
-	e->id = agg->id;
+	e->id = (uint16_t)agg->id;
 	e->hash = hash;
 	e->key_size = agg->key_size;
 	e->words = agg->words;
-	e->cpu = cpu;
+	e->cpu = (uint16_t)cpu;
+	e->updates = 0;
 	memset(e->data, 0, VM_ALIGN((size_t)agg->key_size));
 	memcpy(e->data, key, agg->key_size);
 	agg_zero(agg->func, agg->param, agg->words,
 	    (uint64_t *)(e->data + VM_ALIGN((size_t)agg->key_size)));
 	*bucket = ref;
-	STORE_RELEASE(&at->hdr->used, used + (uint32_t)size);
+	STORE_RELEASE(&a->hdr->used, used + (uint32_t)size);
 	return e;
 }
 
-void
-agg_update(const struct region *store, struct lane *l,
-    const struct img_agg *agg, const void *key, uint32_t cpu, int64_t value,
-    int64_t increment)
+static void
+update(const struct lane_view *v, const struct img_agg *agg, const void *key,
+    uint32_t cpu, int64_t value, int64_t increment)
 {
-	struct agg_at at;
+	const struct agg_view *a =
+	    &v->aggs[LOAD_ACQUIRE(&v->lane->agg_area) & 1];
+	uint32_t hash = key_hash(agg->id, key, agg->key_size) ^ cpu;
+	struct agg_entry *e = find(v, a, hash, agg, key, cpu);
 
-	if (!agg_open(store, l, &at)) {
-		l->drops[DROP_AGG]++;
+	STEP();
+	if (e == NULL)
+		e = add(v, a, hash, agg, key, cpu);
+	if (e == NULL)
+		return;
+	value_add(agg, (uint64_t *)(e->data + VM_ALIGN((size_t)agg->key_size)),
+	    value, increment);
+	STORE_ONCE(&e->updates, e->updates + 1);
+}
+
+void
+agg_update(const struct lane_view *v, const struct img_agg *agg,
+    const void *key, uint32_t cpu, int64_t value, int64_t increment)
+{
+	uint32_t busy = LOAD_ONCE(&v->lane->agg_busy) | 1;
+
+	if (v->aggs[0].hdr == NULL) {
+		v->lane->drops[DROP_AGG]++;
 		return;
 	}
-	uint32_t hash = key_hash(agg->id, key, agg->key_size) ^ cpu;
-	struct agg_entry *e = find(store, &at, hash, agg, key, cpu);
-	if (e == NULL)
-		e = add(store, l, &at, hash, agg, key, cpu);
-	if (e != NULL)
-		value_add(agg,
-		    (uint64_t *)(e->data + VM_ALIGN((size_t)agg->key_size)),
-		    value, increment);
+	/* The reader's barrier makes this come before what follows (agg_flip()). */
+	__atomic_store_n(&v->lane->agg_busy, busy, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	STEP();
+	update(v, agg, key, cpu, value, increment);
+	STEP();
+	STORE_RELEASE(&v->lane->agg_busy, busy + 1);
 }
 
 const struct agg_entry *
-agg_next(const struct region *store, const struct lane *l, uint32_t *cookie)
+agg_next(const struct lane_view *v, uint32_t area, uint32_t *cookie)
 {
-	struct agg_at at;
+	const struct agg_view *a = &v->aggs[area & 1];
 
-	if (!agg_open(store, l, &at))
+	if (a->hdr == NULL)
 		return NULL;
-	uint32_t ref = *cookie != 0 ? *cookie : at.first;
-	uint32_t used = LOAD_ACQUIRE(&at.hdr->used);
-	if (used > at.end - at.ref || ref < at.first ||
-	    (uint64_t)ref + sizeof(struct agg_entry) > (uint64_t)at.ref + used)
+	uint32_t ref = *cookie != 0 ? *cookie : a->first;
+	uint32_t used = LOAD_ACQUIRE(&a->hdr->used);
+	if (used > a->end - a->ref || ref < a->first ||
+	    (uint64_t)ref + sizeof(struct agg_entry) > (uint64_t)a->ref + used)
 		return NULL;
-	const struct agg_entry *e = region_at8(store, ref, sizeof(*e));
-	if (e == NULL)
-		return NULL;
+	const struct agg_entry *e = (const void *)(v->base + ref);
 	uint64_t size =
-	    entry_size(LOAD_ONCE(&e->key_size), LOAD_ONCE(&e->words));
-	if (size > at.ref + (uint64_t)used - ref)
+	    agg_entry_size(LOAD_ONCE(&e->key_size), LOAD_ONCE(&e->words));
+	if (size > a->ref + (uint64_t)used - ref)
 		return NULL;
 	*cookie = ref + (uint32_t)size;
 	return e;
 }
 
 void
-agg_reset(const struct region *store, struct lane *l)
+agg_flip(const struct lane_view *v, uint32_t area)
 {
-	struct agg_at at;
+	const struct agg_view *a = &v->aggs[area & 1];
 
-	if (!agg_open(store, l, &at))
-		return;
-	memset(at.hdr->bucket, 0, 4 * (size_t)at.buckets);
-	STORE_RELEASE(&at.hdr->used, at.first - at.ref);
+	memset(a->hdr->bucket, 0, 4 * ((size_t)a->mask + 1));
+	STORE_RELEASE(&a->hdr->used, a->first - a->ref);
+	STEP();
+	__atomic_store_n(&v->lane->agg_area, area & 1, __ATOMIC_SEQ_CST);
+}
+
+bool
+agg_is_busy(const struct lane_view *v, uint32_t *since)
+{
+	uint32_t busy = LOAD_ACQUIRE(&v->lane->agg_busy);
+
+	if (*since == 0)
+		*since = busy;
+	return (busy & 1) != 0 && busy == *since;
 }
 
 uint32_t
-agg_fill(const struct region *store, const struct lane *l)
+agg_fill(const struct lane_view *v)
 {
-	struct agg_at at;
+	const struct agg_view *a = &v->aggs[LOAD_ONCE(&v->lane->agg_area) & 1];
 
-	if (!agg_open(store, l, &at))
+	if (a->hdr == NULL)
 		return 256;
-	uint64_t used = LOAD_ONCE(&at.hdr->used);
-	uint32_t size = at.end - at.ref;
+	uint64_t used = LOAD_ONCE(&a->hdr->used);
+	uint32_t size = a->end - a->ref;
 	return used >= size ? 256 : (uint32_t)(used * 256 / size);
 }

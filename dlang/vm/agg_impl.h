@@ -8,5 +8,8 @@
 
 /* Lay out the lane's aggregation store in zeroed memory. */
 void agg_init(const struct region *store, struct lane *l);
+/* The view's words about it; without an area that makes sense it has none. */
+void agg_view(
+    const struct region *store, const struct lane *l, struct lane_view *v);
 
 #endif

@@ -22,7 +22,7 @@ extend(const struct argloc *a, uint64_t v)
 static uint64_t
 reg(struct vm_env *env, uint8_t n)
 {
-	return n < UREG_COUNT ? env->ops->reg(env, n) : 0;
+	return n < UREG_COUNT ? vm_reg(env, n) : 0;
 }
 
 /* size bytes at addr; false when they cannot be read. */

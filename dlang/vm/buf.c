@@ -1,22 +1,12 @@
 /*
  * The principal buffer (buf.h has the picture).
  *
- * Whoever writes has checked the lane's numbers against the region in this very
- * call: the target can change them, and then records are lost or make no
- * sense, but nothing outside the region is touched.  The reader checks again.
+ * Where it is says the view.  Head and tail are in the store, where the target
+ * can change them, and are checked in each call: then records are lost or make
+ * no sense, but nothing outside the buffer is touched.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/buf.h"
-
-/* The buffer's bytes, its size in *size; NULL when the lane makes no sense. */
-static uint8_t *
-buf_at(const struct region *store, const struct lane *l, uint32_t *size)
-{
-	*size = LOAD_ONCE(&l->buf_size) & ~7U;
-	if (*size == 0)
-		return NULL;
-	return region_at8(store, LOAD_ONCE(&l->buf_ref), *size);
-}
 
 /* Bytes that `size' more take from the head on, the pad included. */
 static uint64_t
@@ -28,9 +18,9 @@ need(uint64_t head, uint32_t size, uint32_t bufsize)
 }
 
 static void *
-drop(struct lane *l)
+drop(const struct lane_view *v)
 {
-	l->drops[DROP_PRINCIPAL]++;
+	v->lane->drops[DROP_PRINCIPAL]++;
 	return NULL;
 }
 
@@ -51,15 +41,17 @@ put_pad(uint8_t *at, uint32_t left)
  * and after it was read the next record starts at 0.
  */
 static void *
-no_room(struct lane *l, uint8_t *at, uint64_t used, uint32_t left,
-    uint32_t size, uint32_t bufsize)
+no_room(const struct lane_view *v, uint8_t *at, uint64_t used, uint32_t left,
+    uint32_t size)
 {
+	uint32_t bufsize = v->buf_size;
+
 	if (size > left && size > bufsize - left && used + left <= bufsize) {
 		put_pad(at, left);
-		l->reserved = left;
-		buf_commit(l);
+		v->lane->reserved = left;
+		buf_commit(v);
 	}
-	return drop(l);
+	return drop(v);
 }
 
 /*
@@ -67,39 +59,39 @@ no_room(struct lane *l, uint8_t *at, uint64_t used, uint32_t left,
  * is kept for END opens when END runs, whether or not that has happened.
  */
 static bool
-fill_takes(struct lane *l, const struct store_hdr *h, uint64_t head,
-    uint32_t size, uint32_t bufsize)
+fill_takes(const struct lane_view *v, uint64_t head, uint32_t size)
 {
-	bool end = LOAD_ACQUIRE(&h->activity) >= ACTIVITY_COOLDOWN;
-	uint32_t kept = end ? 0 : VM_MIN(LOAD_ONCE(&h->end_room), bufsize);
+	bool end = LOAD_ACQUIRE(&v->store->activity) >= ACTIVITY_COOLDOWN;
+	uint32_t kept = end ? 0 : VM_MIN(v->end_room, v->buf_size);
 
-	if (LOAD_ONCE(&l->full) && !end)
+	if (LOAD_ONCE(&v->lane->full) && !end)
 		return false;
-	if (head <= bufsize - kept && size <= bufsize - kept - head)
+	if (head <= v->buf_size - kept && size <= v->buf_size - kept - head)
 		return true;
-	l->full = 1;
+	v->lane->full = 1;
 	return false;
 }
 
 void *
-buf_reserve(const struct region *store, struct lane *l, uint32_t size)
+buf_reserve(const struct lane_view *v, uint32_t size)
 {
-	uint32_t bufsize;
-	uint8_t *buf = buf_at(store, l, &bufsize);
+	struct lane *l = v->lane;
+	uint32_t bufsize = v->buf_size;
+	uint8_t *buf = v->buf;
 
-	if (buf == NULL || size > bufsize)
-		return drop(l);
+	if (size > bufsize)
+		return drop(v);
 	size = VM_ALIGN(size);
 
 	uint64_t head = LOAD_ONCE(&l->head) & ~7ULL;
 	uint64_t used = head - LOAD_ACQUIRE(&l->tail);
 	uint32_t pos = (uint32_t)(head % bufsize);
 	uint32_t left = bufsize - pos;
-	if (LOAD_ONCE(&store_hdr(store)->policy) == BUF_FILL) {
-		if (!fill_takes(l, store_hdr(store), head, size, bufsize))
-			return drop(l);
+	if (v->policy == BUF_FILL) {
+		if (!fill_takes(v, head, size))
+			return drop(v);
 	} else if (used + need(head, size, bufsize) > bufsize) {
-		return no_room(l, buf + pos, used, left, size, bufsize);
+		return no_room(v, buf + pos, used, left, size);
 	}
 	if (size <= left) {
 		l->reserved = size;
@@ -111,16 +103,19 @@ buf_reserve(const struct region *store, struct lane *l, uint32_t size)
 }
 
 void
-buf_commit(struct lane *l)
+buf_commit(const struct lane_view *v)
 {
+	struct lane *l = v->lane;
+
+	STEP();
 	STORE_RELEASE(&l->head, l->head + l->reserved);
 	l->reserved = 0;
 }
 
 void
-buf_discard(struct lane *l)
+buf_discard(const struct lane_view *v)
 {
-	l->reserved = 0;
+	v->lane->reserved = 0;
 }
 
 /* The size of an ordinary record, or 0. */
@@ -172,14 +167,14 @@ first_unread(const struct lane *l, uint64_t head, uint32_t bufsize)
 }
 
 void
-buf_make_room(const struct region *image, const struct region *store,
-    struct lane *l, uint32_t size)
+buf_make_room(
+    const struct region *image, const struct lane_view *v, uint32_t size)
 {
-	uint32_t bufsize;
-	uint8_t *buf = buf_at(store, l, &bufsize);
+	struct lane *l = v->lane;
+	uint32_t bufsize = v->buf_size;
+	uint8_t *buf = v->buf;
 
-	if (LOAD_ONCE(&store_hdr(store)->policy) != BUF_RING || buf == NULL ||
-	    size > bufsize)
+	if (v->policy != BUF_RING || size > bufsize)
 		return;
 	uint64_t head = LOAD_ONCE(&l->head) & ~7ULL;
 	uint64_t tail = first_unread(l, head, bufsize);
@@ -204,15 +199,15 @@ buf_make_room(const struct region *image, const struct region *store,
 }
 
 const void *
-buf_peek(const struct region *store, struct lane *l, uint32_t *avail)
+buf_peek(const struct lane_view *v, uint32_t *avail)
 {
-	uint32_t bufsize;
-	const uint8_t *buf = buf_at(store, l, &bufsize);
+	struct lane *l = v->lane;
+	uint32_t bufsize = v->buf_size;
+	const uint8_t *buf = v->buf;
 	uint64_t head = LOAD_ACQUIRE(&l->head) & ~7ULL;
-
-	if (buf == NULL)
-		return NULL;
 	uint64_t tail = first_unread(l, head, bufsize);
+
+	STEP();
 	while (tail < head) {
 		uint32_t pos = (uint32_t)(tail % bufsize);
 		uint32_t left = bufsize - pos;
@@ -230,16 +225,18 @@ buf_peek(const struct region *store, struct lane *l, uint32_t *avail)
 }
 
 void
-buf_advance(struct lane *l, uint32_t size)
+buf_advance(const struct lane_view *v, uint32_t size)
 {
-	STORE_RELEASE(&l->tail, l->tail + VM_ALIGN(size));
+	STEP();
+	STORE_RELEASE(&v->lane->tail, v->lane->tail + VM_ALIGN(size));
 }
 
 uint32_t
-buf_fill(const struct lane *l)
+buf_fill(const struct lane_view *v)
 {
+	const struct lane *l = v->lane;
 	uint64_t used = LOAD_ACQUIRE(&l->head) - LOAD_ONCE(&l->tail);
-	uint32_t size = LOAD_ONCE(&l->buf_size);
+	uint32_t size = v->buf_size;
 
 	if (size == 0 || used > size)
 		return 256;

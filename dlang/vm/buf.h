@@ -24,9 +24,9 @@
 
 /* Writer: room for one record (contiguous, 8-byte aligned), or NULL and a drop
  * is counted.  Nothing is visible before buf_commit(). */
-void *buf_reserve(const struct region *store, struct lane *l, uint32_t size);
-void buf_commit(struct lane *l);
-void buf_discard(struct lane *l);
+void *buf_reserve(const struct lane_view *v, uint32_t size);
+void buf_commit(const struct lane_view *v);
+void buf_discard(const struct lane_view *v);
 
 /*
  * Bytes of the record at rec, by its EPID, padding to REC_ALIGN included; 0
@@ -37,19 +37,18 @@ uint32_t buf_rec_size(
 
 /* Writer, policy ring: forget the oldest records until `size' bytes fit.  On
  * other policies it does nothing. */
-void buf_make_room(const struct region *image, const struct region *store,
-    struct lane *l, uint32_t size);
+void buf_make_room(
+    const struct region *image, const struct lane_view *v, uint32_t size);
 
 /*
  * Reader: the oldest record that was not read yet, of which at least
  * sizeof(uint32_t) bytes are in bounds, and the bytes up to the end of what is
  * contiguous in *avail; NULL when there is none.  buf_advance() moves past it.
  */
-const void *buf_peek(
-    const struct region *store, struct lane *l, uint32_t *avail);
-void buf_advance(struct lane *l, uint32_t size);
+const void *buf_peek(const struct lane_view *v, uint32_t *avail);
+void buf_advance(const struct lane_view *v, uint32_t size);
 
 /* How full it is, in 1/256. */
-uint32_t buf_fill(const struct lane *l);
+uint32_t buf_fill(const struct lane_view *v);
 
 #endif

@@ -69,10 +69,8 @@ fill_header(const struct vm_env *env, void *rec, uint32_t epid)
 static void *
 reserve(struct vm_env *env, uint32_t size)
 {
-	struct lane *l = env->at.lane;
-
-	buf_make_room(&env->image, &env->store, l, size);
-	return buf_reserve(&env->store, l, size);
+	buf_make_room(&env->image, &env->at, size);
+	return buf_reserve(&env->at, size);
 }
 
 /* Give the record its place; false when there is none. */
@@ -96,7 +94,7 @@ end_record(struct run *u)
 	if (u->spec != 0)
 		spec_keep(u->env, u->spec, u->clause->rec_size);
 	else
-		buf_commit(u->env->at.lane);
+		buf_commit(&u->env->at);
 	u->committed = true;
 }
 
@@ -104,7 +102,7 @@ static void
 discard_record(struct run *u)
 {
 	if (u->rec != NULL && u->spec == 0 && !u->committed)
-		buf_discard(u->env->at.lane);
+		buf_discard(&u->env->at);
 }
 
 /* ---- actions ---- */
@@ -149,7 +147,7 @@ blame_result(struct run *u, const struct img_act *a)
 static uint64_t
 show_pointer(const struct vm_env *env, uint64_t v)
 {
-	const struct vm_lane *at = &env->at;
+	const struct lane_view *at = &env->at;
 	uint64_t begin = VMA(VMA_STORE, at->scratch_ref);
 
 	return v - begin <= at->scratch_size ? v - begin + 8 : v;
@@ -230,7 +228,7 @@ act_agg(struct run *u, const struct img_act *a)
 		increment = (int64_t)evaluate(u, a->difo2_ref);
 	uint32_t cpu = env->at.image->flags & IMG_AGGPERCPU ? env->cpu + 1 : 0;
 	if (!vm_faulted(env))
-		agg_update(&env->store, env->at.lane, &aggs[a->arg - 1],
+		agg_update(&env->at, &aggs[a->arg - 1],
 		    u->key != NULL ? (const void *)u->key : "", cpu, value,
 		    increment);
 	u->key = NULL;
@@ -354,7 +352,7 @@ record_fault(struct vm_env *env, uint32_t epid, uint32_t action)
 	f->offset = env->fault.offset;
 	f->code = (uint32_t)env->fault.code;
 	f->value = env->fault.value;
-	buf_commit(env->at.lane);
+	buf_commit(&env->at);
 }
 
 static void
@@ -376,13 +374,17 @@ run_ecb(struct vm_env *env, const struct img_ecb *e)
 {
 	const struct img_clause *c = at(env, e->clause_ref);
 	const struct img_act *acts = at(env, c->acts_ref);
-	struct run u = { .env = env, .ecb = e, .clause = c };
+	uint64_t so = 1;
 
 	env->epid = e->epid;
 	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
-	if (c->pred_ref != 0 && evaluate(&u, c->pred_ref) == 0) {
-		if (vm_faulted(env))
-			fault(&u);
+	if (c->pred_ref != 0)
+		vm_run(env, at(env, c->pred_ref), &so);
+	if (so == 0 && !vm_faulted(env))
+		return;
+	struct run u = { .env = env, .ecb = e, .clause = c };
+	if (so == 0) {
+		fault(&u);
 		return;
 	}
 	if (c->rec_size != 0 && !(c->flags & IMG_CLAUSE_SPECULATES) &&
@@ -482,7 +484,7 @@ fire_error(struct vm_env *env, const struct img_ecb *ecb)
 	env->fault = saved.fault;
 	env->scratch_used = saved.scratch_used;
 	env->scan = saved.scan;
-	env->at.scratch_size = saved.at.scratch_size;
+	env->scratch_size = saved.scratch_size;
 }
 
 void

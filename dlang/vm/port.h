@@ -24,11 +24,23 @@ int memcmp(const void *, const void *, size_t);
  * into a variable, checked there, and used from there.
  */
 #define LOAD_ONCE(p)        __atomic_load_n((p), __ATOMIC_RELAXED)
+#define STORE_ONCE(p, v)    __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define LOAD_ACQUIRE(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define STORE_RELEASE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
-#define VM_ALIGN(n)         (((n) + 7) & ~(typeof(n))7)
-#define VM_MIN(a, b)        ((a) < (b) ? (a) : (b))
+/*
+ * Where something of another thread may come in between.  t/vm/interleave.c tries
+ * every order of these steps; elsewhere they are nothing.
+ */
+#ifdef VM_STEP
+void vm_step(void);
+#define STEP() vm_step()
+#else
+#define STEP() ((void)0)
+#endif
+
+#define VM_ALIGN(n)  (((n) + 7) & ~(typeof(n))7)
+#define VM_MIN(a, b) ((a) < (b) ? (a) : (b))
 
 #ifdef DLANG_VM_IMPL
 #pragma GCC poison malloc calloc realloc free alloca abort exit errno

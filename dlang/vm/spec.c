@@ -43,12 +43,10 @@ buf_bytes(const struct vm_env *env)
 static struct spec *
 spec_at(const struct vm_env *env, uint64_t id)
 {
-	uint32_t n = env->at.image->nspec;
-	struct spec *s =
-	    region_at8(&env->store, LOAD_ONCE(&env->at.lane->spec_ref),
-		spec_size(n, env->at.image->specsize));
+	struct spec *s = env->at.spec;
 
-	return s == NULL || id == 0 || id > n ? NULL : &s[id - 1];
+	return s == NULL || id == 0 || id > env->at.image->nspec ? NULL :
+								   &s[id - 1];
 }
 
 static uint8_t *
@@ -174,14 +172,13 @@ spec_commit(struct vm_env *env, uint64_t id)
 		return;
 	uint32_t used = LOAD_ONCE(&s->used) & ~7U;
 	if (used != 0 && used <= buf_bytes(env)) {
-		struct lane *l = env->at.lane;
 		const uint8_t *kept = spec_buf(env, s, id);
 		uint32_t full = full_size(env, kept, used);
-		buf_make_room(&env->image, &env->store, l, full);
-		uint8_t *rec = buf_reserve(&env->store, l, full);
+		buf_make_room(&env->image, &env->at, full);
+		uint8_t *rec = buf_reserve(&env->at, full);
 		if (rec != NULL) {
 			copy_out(env, rec, full, kept, used);
-			buf_commit(l);
+			buf_commit(&env->at);
 		}
 	}
 	s->used = 0;

@@ -38,7 +38,7 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 	y->scratch = align64(y->locals + im->locals_size + SCRATCH_GAP);
 	y->buf = align64(y->scratch + VM_ALIGN(s->scratch));
 	y->agg = align64(y->buf + (s->bufsize & ~7U));
-	y->spec = align64(y->agg + (s->aggsize & ~7U));
+	y->spec = align64(y->agg + 2 * (uint64_t)(s->aggsize & ~7U));
 	/* Something follows even what is empty: a reference to it is valid. */
 	y->lane = align64(y->spec + y->spec_size + 1);
 
@@ -129,8 +129,8 @@ store_hdr(const struct region *r)
 	return (void *)r->base;
 }
 
-struct lane *
-store_lane(const struct region *r, uint32_t n, uint32_t *ref)
+static struct lane *
+lane_at(const struct region *r, uint32_t n)
 {
 	struct store_hdr *h = store_hdr(r);
 	uint32_t first = LOAD_ONCE(&h->lanes_ref);
@@ -139,10 +139,51 @@ store_lane(const struct region *r, uint32_t n, uint32_t *ref)
 	if (n >= LOAD_ONCE(&h->nlanes))
 		return NULL;
 	uint64_t at = first + (uint64_t)n * size;
-	if (at > UINT32_MAX)
-		return NULL;
-	struct lane *l = region_at8(r, (uint32_t)at, sizeof(*l));
-	if (l != NULL && ref != NULL)
-		*ref = (uint32_t)at;
-	return l;
+	return at > UINT32_MAX ?
+	    NULL :
+	    region_at8(r, (uint32_t)at, sizeof(struct lane));
+}
+
+/* The parts that every lane has; false when one is not in the store. */
+static bool
+view_parts(const struct region *r, const struct img_hdr *im, struct lane *l,
+    struct lane_view *v)
+{
+	struct store_hdr *h = store_hdr(r);
+
+	v->statics_ref = LOAD_ONCE(&h->statics_ref);
+	v->locals_ref = LOAD_ONCE(&l->locals_ref);
+	v->scratch_ref = LOAD_ONCE(&l->scratch_ref);
+	v->scratch_size = LOAD_ONCE(&l->scratch_size) & ~7U;
+	v->buf_size = LOAD_ONCE(&l->buf_size) & ~7U;
+	v->statics = region_at8(r, v->statics_ref, im->statics_size);
+	v->locals = region_at8(r, v->locals_ref, im->locals_size);
+	v->scratch = region_at8(r, v->scratch_ref, v->scratch_size);
+	v->buf = region_at8(r, LOAD_ONCE(&l->buf_ref), v->buf_size);
+	v->policy = LOAD_ONCE(&h->policy);
+	v->end_room = LOAD_ONCE(&h->end_room);
+	return v->statics != NULL && v->locals != NULL && v->scratch != NULL &&
+	    v->buf != NULL;
+}
+
+bool
+store_view(const struct region *image, const struct region *store, uint32_t n,
+    struct lane_view *v)
+{
+	const struct img_hdr *im = (const void *)image->base;
+	struct lane *l = lane_at(store, n);
+
+	*v = (struct lane_view){ 0 };
+	if (l == NULL || image->size < sizeof(*im) ||
+	    !view_parts(store, im, l, v))
+		return false;
+	v->image = im;
+	v->base = store->base;
+	v->store = store_hdr(store);
+	agg_view(store, l, v);
+	vars_view(store, LOAD_ONCE(&v->store->dyn_ref), im, &v->dyn);
+	v->spec = region_at8(
+	    store, LOAD_ONCE(&l->spec_ref), spec_size(im->nspec, im->specsize));
+	v->lane = l;
+	return true;
 }

@@ -7,15 +7,17 @@
  *
  *	lane:
  *	+------+---------+--------+------------------+-------------------+
- *	| lane | clause- | scratch| principal buffer | aggregation store |
- *	|      | locals  |        | (a ring)         |  speculations     |
+ *	| lane | clause- | scratch| principal buffer | two areas of      |
+ *	|      | locals  |        | (a ring)         | aggregations,     |
+ *	|      |         |        |                  | speculations      |
  *	+------+---------+--------+------------------+-------------------+
  *
  * A lane is one writer's share: what one writer needs to fire without waiting
  * for another.  The trap path has one, as the tracer is its only writer; on
  * the jump path each thread of the target gets its own.  The target can
- * scribble on the store, so nothing read from it is trusted further than a
- * bounds check.
+ * scribble on the store.  Where the parts of a lane are is therefore read once,
+ * before it can (store_view()); of what is read later, nothing is trusted
+ * further than a bounds check.
  *
  * Letters: [I] immutable once published, [W] the lane's writer, [C] consumer.
  */
@@ -77,9 +79,12 @@ struct lane {
 	uint32_t locals_ref, locals_size;   /* [I] */
 	uint32_t scratch_ref, scratch_size; /* [I] */
 	uint32_t buf_ref, buf_size;         /* [I] principal buffer */
-	uint32_t agg_ref, agg_size;         /* [I] struct agg_hdr, agg.c */
-	uint32_t spec_ref, spec_size;       /* [I] speculations, spec.c */
+	uint32_t agg_ref, agg_size;   /* [I] struct agg_hdr, agg.c; two, one
+				      * behind the other, of so many bytes */
+	uint32_t spec_ref, spec_size; /* [I] speculations, spec.c */
 	uint32_t full;     /* [W] policy fill: no room once, no more */
+	uint32_t agg_area; /* [C] which area is written: its lowest bit */
+	uint32_t agg_busy; /* [W] odd while an aggregation is written */
 	uint64_t head;     /* [W] bytes ever written: next write */
 	uint64_t tail;     /* [C] bytes ever read (policy ring: [W]) */
 	uint64_t reserved; /* [W] bytes that buf_commit() adds to head */
@@ -108,7 +113,45 @@ int store_init(
     struct region *r, const struct img_hdr *im, const struct store_sizes *s);
 
 struct store_hdr *store_hdr(const struct region *r);
-/* Lane n, bounds checked, or NULL; its reference in *ref if not NULL. */
-struct lane *store_lane(const struct region *r, uint32_t n, uint32_t *ref);
+
+/* Dynamic variables: where they are (vars.c has the picture). */
+struct dyn_view {
+	struct dyn_hdr *hdr; /* NULL: there are none */
+	uint32_t *bucket;
+	uint8_t *chunk;
+	uint32_t mask; /* buckets - 1 */
+	uint32_t chunks, chunk_size, chunk_ref;
+};
+
+/* One area of aggregations: ref up to end, from `first' on are entries. */
+struct agg_view {
+	struct agg_hdr *hdr; /* NULL: there is none */
+	uint32_t ref, first, end;
+	uint32_t mask; /* buckets - 1 */
+};
+
+/*
+ * A lane as its owner sees it: every word marked [I] in the store, checked and
+ * copied to where the target cannot write, and the parts as pointers of this
+ * process.  A part that is not there is NULL, and its size 0.
+ */
+struct lane_view {
+	const struct img_hdr *image;
+	uint8_t *base; /* of the store: what references count from */
+	struct store_hdr *store;
+	struct lane *lane; /* NULL: the view is of nothing */
+	uint8_t *statics, *locals, *scratch, *buf;
+	struct agg_view aggs[2];
+	struct spec *spec;
+	uint32_t statics_ref, locals_ref, scratch_ref;
+	uint32_t scratch_size, buf_size;
+	uint32_t policy, end_room;
+	struct dyn_view dyn;
+};
+
+/* The view of lane n of a store that was made for this image.  False, and a
+ * view of nothing, when there is no such lane or its words make no sense. */
+bool store_view(const struct region *image, const struct region *store,
+    uint32_t n, struct lane_view *v);
 
 #endif

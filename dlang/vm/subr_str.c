@@ -241,12 +241,12 @@ scan_begin(struct vm_env *env, const struct vm_str *s)
 	uint32_t room = VM_ALIGN(s->len);
 
 	if (room > scan->room) {
-		if (room > env->at.scratch_size - env->scratch_used) {
+		if (room > env->scratch_size - env->scratch_used) {
 			vm_fault(env, FLT_NOSCRATCH, 0);
 			return -1;
 		}
-		env->at.scratch_size -= room;
-		scan->at = env->at.scratch_size;
+		env->scratch_size -= room;
+		scan->at = env->scratch_size;
 		scan->room = room;
 	}
 	memmove(env->at.scratch + scan->at, s->s, s->len);

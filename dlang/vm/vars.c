@@ -48,14 +48,6 @@ struct dyn_chunk {
 
 static_assert(sizeof(struct dyn_chunk) == 24, "words stay aligned");
 
-/* A header checked and read once. */
-struct dyn {
-	struct dyn_hdr *hdr;
-	uint32_t *bucket;
-	uint8_t *chunk;
-	uint32_t mask, chunks, chunk_size, chunk_ref;
-};
-
 static uint64_t
 chunk_bytes(const struct img_hdr *im)
 {
@@ -110,34 +102,33 @@ vars_init(const struct region *store, uint32_t ref, const struct img_hdr *im,
 	h->data = im->dyn_data;
 }
 
-static bool
-dyn_open(const struct vm_env *env, struct dyn *d)
+void
+vars_view(const struct region *store, uint32_t ref, const struct img_hdr *im,
+    struct dyn_view *d)
 {
-	uint32_t ref = LOAD_ONCE(&env->at.store->dyn_ref);
+	struct dyn_hdr *h = region_at8(store, ref, sizeof(*h));
 
-	d->hdr = region_at8(&env->store, ref, sizeof(*d->hdr));
-	if (d->hdr == NULL)
-		return false;
-	uint32_t buckets = LOAD_ONCE(&d->hdr->buckets);
+	if (h == NULL)
+		return;
+	uint32_t buckets = LOAD_ONCE(&h->buckets);
 	if (buckets == 0 || (buckets & (buckets - 1)) != 0)
-		return false;
+		return;
 	d->mask = buckets - 1;
-	d->bucket = region_at8(
-	    &env->store, LOAD_ONCE(&d->hdr->bucket_ref), 4 * (uint64_t)buckets);
-	d->chunks = LOAD_ONCE(&d->hdr->chunks);
-	d->chunk_size = LOAD_ONCE(&d->hdr->chunk_size);
-	d->chunk_ref = LOAD_ONCE(&d->hdr->chunk_ref);
+	d->bucket =
+	    region_at8(store, LOAD_ONCE(&h->bucket_ref), 4 * (uint64_t)buckets);
+	d->chunks = LOAD_ONCE(&h->chunks);
+	d->chunk_size = LOAD_ONCE(&h->chunk_size);
+	d->chunk_ref = LOAD_ONCE(&h->chunk_ref);
 	d->chunk = region_at8(
-	    &env->store, d->chunk_ref, (uint64_t)d->chunks * d->chunk_size);
-	return d->bucket != NULL && d->chunk != NULL &&
-	    (d->chunk_size & 7) == 0 &&
-	    d->chunk_size >=
-	    sizeof(struct dyn_chunk) + (uint64_t)env->at.image->dyn_data;
+	    store, d->chunk_ref, (uint64_t)d->chunks * d->chunk_size);
+	if (d->bucket != NULL && d->chunk != NULL && (d->chunk_size & 7) == 0 &&
+	    d->chunk_size >= sizeof(struct dyn_chunk) + (uint64_t)im->dyn_data)
+		d->hdr = h;
 }
 
 /* Chunk number n, or NULL for 0 and for what makes no sense. */
 static struct dyn_chunk *
-chunk_at(const struct dyn *d, uint32_t n)
+chunk_at(const struct dyn_view *d, uint32_t n)
 {
 	if (n == 0 || n > d->chunks)
 		return NULL;
@@ -229,7 +220,7 @@ key_build(struct vm_env *env, struct key *k, const struct img_var *v,
     const struct vm_tuple *t, uint32_t n)
 {
 	k->bytes = env->at.scratch + env->scratch_used;
-	k->room = env->at.scratch_size - (uint32_t)env->scratch_used;
+	k->room = env->scratch_size - (uint32_t)env->scratch_used;
 	k->size = 0;
 	k->id = v->id;
 	k->thread = v->scope == DIF_THREAD ? env->thread : 0;
@@ -256,7 +247,7 @@ chunk_is(const struct dyn_chunk *c, const struct key *k)
 
 /* The chunk, and in *link the word that leads to it. */
 static struct dyn_chunk *
-dyn_lookup(const struct dyn *d, const struct key *k, uint32_t **link)
+dyn_lookup(const struct dyn_view *d, const struct key *k, uint32_t **link)
 {
 	*link = &d->bucket[k->hash & d->mask];
 	for (uint32_t steps = 0; steps < d->chunks; steps++) {
@@ -272,7 +263,7 @@ dyn_lookup(const struct dyn *d, const struct key *k, uint32_t **link)
 
 /* A chunk with this key and no value, linked; NULL and a drop. */
 static struct dyn_chunk *
-dyn_add(struct vm_env *env, const struct dyn *d, const struct key *k)
+dyn_add(struct vm_env *env, const struct dyn_view *d, const struct key *k)
 {
 	uint32_t n = LOAD_ONCE(&d->hdr->freed);
 	struct dyn_chunk *c = chunk_at(d, n);
@@ -300,7 +291,7 @@ dyn_add(struct vm_env *env, const struct dyn *d, const struct key *k)
 }
 
 static void
-dyn_free(const struct dyn *d, struct dyn_chunk *c, uint32_t *link)
+dyn_free(const struct dyn_view *d, struct dyn_chunk *c, uint32_t *link)
 {
 	uint32_t n = (uint32_t)(((uint8_t *)c - d->chunk) / d->chunk_size) + 1;
 
@@ -388,7 +379,7 @@ vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,
     const struct vm_tuple *key, uint32_t nkeys, bool assoc)
 {
 	const struct img_var *v = var_lookup(env, scope, id);
-	struct dyn d;
+	const struct dyn_view *d = &env->at.dyn;
 	struct key k;
 	uint32_t *link;
 	uint64_t ref;
@@ -401,38 +392,38 @@ vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,
 		const uint8_t *p = static_at(env, v, &ref);
 		return value_load(v, p, ref);
 	}
-	if (key_build(env, &k, v, key, nkeys) != 0 || !dyn_open(env, &d))
+	if (key_build(env, &k, v, key, nkeys) != 0 || d->hdr == NULL)
 		return 0;
-	struct dyn_chunk *c = dyn_lookup(&d, &k, &link);
+	struct dyn_chunk *c = dyn_lookup(d, &k, &link);
 	if (c == NULL)
 		return 0;
 	const uint8_t *p = c->data + k.size;
-	return value_load(v, p, d.chunk_ref + (uint64_t)(p - d.chunk));
+	return value_load(v, p, d->chunk_ref + (uint64_t)(p - d->chunk));
 }
 
 static void
 dyn_store(struct vm_env *env, const struct img_var *v, const struct key *k,
     uint64_t value)
 {
-	struct dyn d;
+	const struct dyn_view *d = &env->at.dyn;
 	uint32_t *link;
 
-	if (!dyn_open(env, &d)) {
+	if (d->hdr == NULL) {
 		if (value != 0)
 			env->at.lane->drops[DROP_DYNAMIC]++;
 		return;
 	}
-	struct dyn_chunk *c = dyn_lookup(&d, k, &link);
+	struct dyn_chunk *c = dyn_lookup(d, k, &link);
 	if (value == 0) {
 		if (c != NULL)
-			dyn_free(&d, c, link);
+			dyn_free(d, c, link);
 		return;
 	}
 	bool added = c == NULL;
-	if (added && (c = dyn_add(env, &d, k)) == NULL)
+	if (added && (c = dyn_add(env, d, k)) == NULL)
 		return;
 	if (value_store(env, v, c->data + k->size, value) != 0 && added)
-		dyn_free(&d, c, &d.bucket[k->hash & d.mask]);
+		dyn_free(d, c, &d->bucket[k->hash & d->mask]);
 }
 
 void
@@ -454,20 +445,19 @@ vars_store(struct vm_env *env, enum dif_scope scope, uint32_t id,
 uint8_t *
 vars_writable(const struct vm_env *env, uint32_t ref, uint64_t *room)
 {
-	struct dyn d;
+	const struct dyn_view *d = &env->at.dyn;
 
-	if (env->at.image->dyn_data == 0 || !dyn_open(env, &d) ||
-	    ref < d.chunk_ref)
+	if (d->hdr == NULL || ref < d->chunk_ref)
 		return NULL;
-	uint32_t n = (ref - d.chunk_ref) / d.chunk_size;
-	uint32_t off = (ref - d.chunk_ref) % d.chunk_size;
-	const struct dyn_chunk *c = chunk_at(&d, n + 1);
+	uint32_t n = (ref - d->chunk_ref) / d->chunk_size;
+	uint32_t off = (ref - d->chunk_ref) % d->chunk_size;
+	const struct dyn_chunk *c = chunk_at(d, n + 1);
 	if (c == NULL)
 		return NULL;
 	/* Past the header, the key and the NULL marker, in this chunk. */
 	uint64_t data = sizeof(*c) + (uint64_t)LOAD_ONCE(&c->key_size) + 8;
 	if (off < data)
 		return NULL;
-	*room = d.chunk_size - off;
-	return d.chunk + (ref - d.chunk_ref);
+	*room = d->chunk_size - off;
+	return d->chunk + (ref - d->chunk_ref);
 }

@@ -14,6 +14,10 @@ uint64_t vars_size(const struct img_hdr *im, uint32_t count);
 /* Lay them out in zeroed bytes at ref. */
 void vars_init(const struct region *store, uint32_t ref,
     const struct img_hdr *im, uint32_t count);
+/* Where those at ref are; `hdr' stays NULL where there are none, or where what
+ * is there makes no sense. */
+void vars_view(const struct region *store, uint32_t ref,
+    const struct img_hdr *im, struct dyn_view *d);
 
 /* The value, or for by-reference variables the VM address of the data; 0 when
  * absent or NULL.  Nothing is created.  Faults: those of reading the keys. */

@@ -6,7 +6,7 @@
  * to the environment as a number.  The image may be read, never written; of
  * the store, what clauses may write is listed in vm_writable().
  *
- * The loop checks nothing that the verifier has checked: registers, tables,
+ * vm_run() checks nothing that the verifier has checked: registers, tables,
  * branch targets and the final `ret' are as they must be (verify.c has the
  * list), and as branches only go forward, a run ends.
  */
@@ -33,7 +33,7 @@ inside(uint64_t ref, uint64_t at, uint64_t size, uint64_t *room)
 uint8_t *
 vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
-	const struct vm_lane *at = &env->at;
+	const struct lane_view *at = &env->at;
 
 	*room = 0;
 	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_STORE ||
@@ -46,7 +46,7 @@ vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 static uint8_t *
 writable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
-	const struct vm_lane *at = &env->at;
+	const struct lane_view *at = &env->at;
 	uint8_t *p = vm_scratch_at(env, addr, room);
 	uint32_t ref = VMA_REF(addr);
 
@@ -84,7 +84,7 @@ vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 		uint64_t gap = env->at.scratch_ref - SCRATCH_GAP;
 		r = &env->store;
 		end = ref < gap ? VM_MIN(gap, r->size) : r->size;
-		if (inside(ref, gap, SCRATCH_GAP + env->at.scratch_size, room))
+		if (inside(ref, gap, SCRATCH_GAP + env->scratch_size, room))
 			return NULL;
 	}
 	p = region_at(r, (uint32_t)ref, 1);
@@ -104,12 +104,12 @@ vm_readable(const struct vm_env *env, uint64_t addr, uint64_t len)
 uint64_t
 vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem)
 {
-	const struct vm_lane *at = &env->at;
+	const struct lane_view *at = &env->at;
 	uint64_t off = env->scratch_used;
 
 	/* Compared before it is rounded up, which could wrap. */
-	if (size > at->scratch_size - off ||
-	    VM_ALIGN(size) > at->scratch_size - off) {
+	if (size > env->scratch_size - off ||
+	    VM_ALIGN(size) > env->scratch_size - off) {
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return 0;
 	}
@@ -122,7 +122,7 @@ vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem)
 uint64_t
 vm_string_room(const struct vm_env *env, uint64_t len)
 {
-	uint64_t left = env->at.scratch_size - env->scratch_used;
+	uint64_t left = env->scratch_size - env->scratch_used;
 	uint64_t whole = VM_ALIGN((uint64_t)vm_strsize(env));
 
 	return whole <= left / 8 ? whole : VM_ALIGN(len + 1);
@@ -215,7 +215,7 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 		return 0;
 	}
 	uint64_t off = env->scratch_used;
-	uint64_t room = env->at.scratch_size - off;
+	uint64_t room = env->scratch_size - off;
 	if (room == 0) {
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return -1;
@@ -305,11 +305,17 @@ builtin(struct vm_env *env, uint32_t id)
 	case DIF_VAR_CWD:
 	case DIF_VAR_ROOT: return builtin_str(env, id);
 	}
-	if (id >= DIF_VAR_ARG0 && id <= DIF_VAR_ARG9)
-		return args_get(env, id - DIF_VAR_ARG0);
 	if (env->ops->var(env, id, &v) != 0)
 		vm_fault(env, FLT_ILLOP, id);
 	return v;
+}
+
+uint64_t
+vm_reg(struct vm_env *env, unsigned ureg)
+{
+	if (env->regs != NULL && ureg < UREG_COUNT)
+		return env->regs->r[ureg];
+	return env->ops->reg(env, ureg);
 }
 
 /* D's documented numbers are ours up to 20; then they differ (uregs.h). */
@@ -319,11 +325,11 @@ builtin_ureg(struct vm_env *env, uint64_t n)
 	static const uint8_t rest[] = { UREG_DS, UREG_ES, UREG_FS, UREG_GS };
 
 	if (n <= UREG_SS)
-		return env->ops->reg(env, (unsigned)n);
+		return vm_reg(env, (unsigned)n);
 	if (n >= UREG_RAW && n - UREG_RAW < UREG_ALL)
-		return env->ops->reg(env, (unsigned)(n - UREG_RAW));
+		return vm_reg(env, (unsigned)(n - UREG_RAW));
 	if (n - UREG_SS - 1 < sizeof(rest))
-		return env->ops->reg(env, rest[n - UREG_SS - 1]);
+		return vm_reg(env, rest[n - UREG_SS - 1]);
 	if (n - UREG_SS - 1 > sizeof(rest)) /* 25 is R_TRAPNO: not known, 0 */
 		vm_fault(env, FLT_ILLOP, n);
 	return 0;
@@ -355,36 +361,26 @@ vm_fault(struct vm_env *env, enum dif_fault code, uint64_t value)
 	env->fault.value = value;
 }
 
+bool
+vm_open(struct vm_env *env, uint32_t lane)
+{
+	store_view(&env->image, &env->store, lane, &env->at);
+	return vm_begin(env) == 0;
+}
+
 int
 vm_begin(struct vm_env *env)
 {
-	struct vm_lane *at = &env->at;
-	const struct img_hdr *im = (const void *)env->image.base;
-	struct lane *l =
-	    region_at8(&env->store, env->lane_ref, sizeof(struct lane));
+	const struct lane_view *at = &env->at;
 
+	if (at->lane == NULL)
+		return -1;
 	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
 	env->scratch_used = 0;
-	env->scan = (struct vm_scan){ 0 };
-	if (l == NULL || env->image.size < sizeof(*im))
-		return -1;
-	at->image = im;
-	at->store = store_hdr(&env->store);
-	at->lane = l;
-	at->statics_ref = LOAD_ONCE(&at->store->statics_ref);
-	at->locals_ref = LOAD_ONCE(&l->locals_ref);
-	at->scratch_ref = LOAD_ONCE(&l->scratch_ref);
-	at->scratch_size = LOAD_ONCE(&l->scratch_size) & ~7U;
-	at->statics =
-	    region_at8(&env->store, at->statics_ref, im->statics_size);
-	at->locals = region_at8(&env->store, at->locals_ref, im->locals_size);
-	at->scratch =
-	    region_at8(&env->store, at->scratch_ref, at->scratch_size);
-	if (at->statics == NULL || at->locals == NULL || at->scratch == NULL) {
-		at->lane = NULL;
-		return -1;
-	}
-	memset(at->locals, 0, im->locals_size);
+	env->scratch_size = at->scratch_size;
+	env->scan.begun = false;
+	if (at->image->locals_size != 0)
+		memset(at->locals, 0, at->image->locals_size);
 	return 0;
 }
 
@@ -489,212 +485,202 @@ push(struct vm_env *env, struct vm_tuple *t, uint32_t *n, uint32_t kind,
 	++*n;
 }
 
+/* Argument n: of most probes it is a whole register, and that is at hand. */
+static inline uint64_t
+arg(struct vm_env *env, uint32_t n)
+{
+	const struct argloc *a = &env->args[n];
+
+	if (env->args == NULL)
+		return env->hit[n];
+	if (n < env->nargs && a->kind == ARGLOC_REG && a->size == 8 &&
+	    a->shift == 0 && env->regs != NULL && a->reg < UREG_COUNT)
+		return env->regs->r[a->reg];
+	return args_get(env, n);
+}
+
+static_assert(DIF_VAR_ARG9 - DIF_VAR_ARG0 == VM_ARGS - 1, "words of a hit");
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+    "vm_run() takes the bytes of an instruction from the lowest up");
+
+static inline uint64_t
+global(struct vm_env *env, uint32_t id)
+{
+	if (id >= DIF_VAR_USER)
+		return vars_load(env, DIF_GLOBAL, id, NULL, 0, false);
+	if (id >= DIF_VAR_ARG0 && id <= DIF_VAR_ARG9)
+		return arg(env, id - DIF_VAR_ARG0);
+	return builtin(env, id);
+}
+
 /*
- * An instruction that cannot fault goes on with `continue'; one that can
- * leaves the switch, and the flag is looked at there.  Condition codes are the
- * two operands of the last comparison: a signed branch compares them signed,
- * which no set of flags without an overflow bit can do right.
+ * The loop goes from the end of one instruction straight to the next one's
+ * code, by a table of where that begins: NEXT.  What can fault ends with
+ * CHECKED, which looks at the flag.  Opcodes that do not exist, and those that
+ * never reach the machine, are `none'.
+ *
+ * Condition codes are the two operands of the last comparison: a signed branch
+ * compares them signed, which no set of flags without an overflow bit can do
+ * right.
  */
-int /* NOLINTNEXTLINE(readability-function-size): one flat switch */
+int /* NOLINTNEXTLINE(readability-function-size): one flat table */
 vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value)
 {
-	if (env->at.lane == NULL && vm_begin(env) != 0) {
+	/* Differences, as addresses would have to be relocated in the agent. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpointer-arith"
+#define AT(op) [DIF_OP_##op] = (int32_t)(&&op_##op - &&none)
+	static const int32_t code[256] = { AT(OR), AT(XOR), AT(AND), AT(SLL),
+		AT(SRL), AT(SUB), AT(ADD), AT(MUL), AT(SDIV), AT(UDIV),
+		AT(SREM), AT(UREM), AT(NOT), AT(MOV), AT(CMP), AT(TST), AT(BA),
+		AT(BE), AT(BNE), AT(BG), AT(BGU), AT(BGE), AT(BGEU), AT(BL),
+		AT(BLU), AT(BLE), AT(BLEU), AT(LDSB), AT(LDSH), AT(LDSW),
+		AT(LDUB), AT(LDUH), AT(LDUW), AT(LDX), AT(RET), AT(NOP),
+		AT(SETX), AT(SETS), AT(SCMP), AT(LDGA), AT(LDGS), AT(STGS),
+		AT(LDTA), AT(LDTS), AT(STTS), AT(SRA), AT(CALL), AT(PUSHTR),
+		AT(PUSHTV), AT(POPTS), AT(FLUSHTS), AT(LDGAA), AT(LDTAA),
+		AT(STGAA), AT(STTAA), AT(LDLS), AT(STLS), AT(ALLOCS), AT(COPYS),
+		AT(STB), AT(STH), AT(STW), AT(STX), AT(ULDSB), AT(ULDSH),
+		AT(ULDSW), AT(ULDUB), AT(ULDUH), AT(ULDUW), AT(ULDX), AT(RLDSB),
+		AT(RLDSH), AT(RLDSW), AT(RLDUB), AT(RLDUH), AT(RLDUW), AT(RLDX),
+		AT(BOUND) };
+#undef AT
+#pragma GCC diagnostic pop
+
+	if (env->at.lane == NULL) {
 		vm_fault(env, FLT_ILLOP, 0);
 		return -1;
 	}
 
-	const dif_instr *text = (const void *)(env->image.base + d->text_ref);
-	const dif_instr *pc = text;
+	const uint8_t *text = env->image.base + d->text_ref, *pc = text;
 	const uint64_t *ints = (const void *)(env->image.base + d->ints_ref);
 	uint64_t r[DIF_REGS] = { 0 }, ca = 0, cb = 0;
 	struct vm_tuple tuple[DIF_TUPLE];
 	uint32_t ntuple = 0;
+	uint8_t *mem;
 	int order;
 
 	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
-	for (;;) {
-		dif_instr i = *pc++;
-#define R1     r[DIF_R1(i)]
-#define R2     r[DIF_R2(i)]
-#define RD     r[DIF_RD(i)]
-#define ID     DIF_INDEX(i)
-#define S(x)   ((int64_t)(x))
-#define JUMP() (pc = text + DIF_LABEL(i))
-		switch ((enum dif_op)DIF_OP_OF(i)) {
-		case DIF_OP_OR: RD = R1 | R2; continue;
-		case DIF_OP_XOR: RD = R1 ^ R2; continue;
-		case DIF_OP_AND: RD = R1 & R2; continue;
-		case DIF_OP_SLL: RD = R1 << (R2 & 63); continue;
-		case DIF_OP_SRL: RD = R1 >> (R2 & 63); continue;
-		case DIF_OP_SRA: RD = (uint64_t)(S(R1) >> (R2 & 63)); continue;
-		case DIF_OP_SUB: RD = R1 - R2; continue;
-		case DIF_OP_ADD: RD = R1 + R2; continue;
-		case DIF_OP_MUL: RD = R1 * R2; continue;
-		case DIF_OP_SDIV: RD = sdiv(env, S(R1), S(R2)); break;
-		case DIF_OP_UDIV: RD = udivrem(env, R1, R2, false); break;
-		case DIF_OP_SREM: RD = srem(env, S(R1), S(R2)); break;
-		case DIF_OP_UREM: RD = udivrem(env, R1, R2, true); break;
-		case DIF_OP_NOT: RD = ~R1; continue;
-		case DIF_OP_MOV: RD = R1; continue;
-		case DIF_OP_CMP: ca = R1, cb = R2; continue;
-		case DIF_OP_TST: ca = R1 != 0, cb = 0; continue;
-		case DIF_OP_SCMP:
-			order = compare(env, R1, R2);
-			ca = order > 0, cb = order < 0;
-			break;
-		case DIF_OP_BA: JUMP(); continue;
-		case DIF_OP_BE:
-			if (ca == cb)
-				JUMP();
-			continue;
-		case DIF_OP_BNE:
-			if (ca != cb)
-				JUMP();
-			continue;
-		case DIF_OP_BG:
-			if (S(ca) > S(cb))
-				JUMP();
-			continue;
-		case DIF_OP_BGU:
-			if (ca > cb)
-				JUMP();
-			continue;
-		case DIF_OP_BGE:
-			if (S(ca) >= S(cb))
-				JUMP();
-			continue;
-		case DIF_OP_BGEU:
-			if (ca >= cb)
-				JUMP();
-			continue;
-		case DIF_OP_BL:
-			if (S(ca) < S(cb))
-				JUMP();
-			continue;
-		case DIF_OP_BLU:
-			if (ca < cb)
-				JUMP();
-			continue;
-		case DIF_OP_BLE:
-			if (S(ca) <= S(cb))
-				JUMP();
-			continue;
-		case DIF_OP_BLEU:
-			if (ca <= cb)
-				JUMP();
-			continue;
-		case DIF_OP_LDSB:
-		case DIF_OP_ULDSB:
-		case DIF_OP_RLDSB:
-			RD = (uint64_t)(int8_t)load(env, R1, 1);
-			break;
-		case DIF_OP_LDSH:
-		case DIF_OP_ULDSH:
-		case DIF_OP_RLDSH:
-			RD = (uint64_t)(int16_t)load(env, R1, 2);
-			break;
-		case DIF_OP_LDSW:
-		case DIF_OP_ULDSW:
-		case DIF_OP_RLDSW:
-			RD = (uint64_t)(int32_t)load(env, R1, 4);
-			break;
-		case DIF_OP_LDUB:
-		case DIF_OP_ULDUB:
-		case DIF_OP_RLDUB: RD = load(env, R1, 1); break;
-		case DIF_OP_LDUH:
-		case DIF_OP_ULDUH:
-		case DIF_OP_RLDUH: RD = load(env, R1, 2); break;
-		case DIF_OP_LDUW:
-		case DIF_OP_ULDUW:
-		case DIF_OP_RLDUW: RD = load(env, R1, 4); break;
-		case DIF_OP_LDX:
-		case DIF_OP_ULDX:
-		case DIF_OP_RLDX: RD = load(env, R1, 8); break;
-		case DIF_OP_RET: *value = RD; return 0;
-		case DIF_OP_NOP: continue;
-		case DIF_OP_SETX: RD = ints[ID]; continue;
-		case DIF_OP_SETS:
-			RD = VMA(VMA_IMAGE, d->strs_ref + ID);
-			continue;
-		case DIF_OP_LDGA:
-		case DIF_OP_LDTA: RD = builtin_array(env, DIF_R1(i), R2); break;
-		case DIF_OP_LDGS:
-			RD = ID < DIF_VAR_USER ?
-			    builtin(env, ID) :
-			    vars_load(env, DIF_GLOBAL, ID, NULL, 0, false);
-			break;
-		case DIF_OP_STGS:
-			vars_store(env, DIF_GLOBAL, ID, NULL, 0, false, RD);
-			break;
-		case DIF_OP_LDTS:
-			RD = vars_load(env, DIF_THREAD, ID, NULL, 0, false);
-			break;
-		case DIF_OP_STTS:
-			vars_store(env, DIF_THREAD, ID, NULL, 0, false, RD);
-			break;
-		case DIF_OP_LDLS:
-			RD = vars_load(env, DIF_LOCAL, ID, NULL, 0, false);
-			break;
-		case DIF_OP_STLS:
-			vars_store(env, DIF_LOCAL, ID, NULL, 0, false, RD);
-			break;
-		case DIF_OP_LDGAA:
-			RD =
-			    vars_load(env, DIF_GLOBAL, ID, tuple, ntuple, true);
-			break;
-		case DIF_OP_LDTAA:
-			RD =
-			    vars_load(env, DIF_THREAD, ID, tuple, ntuple, true);
-			break;
-		case DIF_OP_STGAA:
-			vars_store(
-			    env, DIF_GLOBAL, ID, tuple, ntuple, true, RD);
-			break;
-		case DIF_OP_STTAA:
-			vars_store(
-			    env, DIF_THREAD, ID, tuple, ntuple, true, RD);
-			break;
-		case DIF_OP_CALL: RD = subr_call(env, ID, tuple, ntuple); break;
-		case DIF_OP_PUSHTR:
-			push(env, tuple, &ntuple,
-			    DIF_R1(i) == DIF_TYPE_STRING ? TUPLE_STRING :
-							   TUPLE_BYTES,
-			    RD, R2);
-			break;
-		case DIF_OP_PUSHTV:
-			push(env, tuple, &ntuple, TUPLE_VALUE, RD, 0);
-			break;
-		case DIF_OP_POPTS: ntuple -= ntuple > 0; continue;
-		case DIF_OP_FLUSHTS: ntuple = 0; continue;
-		case DIF_OP_ALLOCS: {
-			uint8_t *mem;
-			RD = vm_alloc(env, R1, &mem);
-			break;
-		}
-		case DIF_OP_BOUND:
-			if (R1 >= R2)
-				vm_fault(env, FLT_BADINDEX, R1);
-			break;
-		case DIF_OP_COPYS: copy(env, R1, R2, RD); break;
-		case DIF_OP_STB: store(env, RD, R1, 1); break;
-		case DIF_OP_STH: store(env, RD, R1, 2); break;
-		case DIF_OP_STW: store(env, RD, R1, 4); break;
-		case DIF_OP_STX: store(env, RD, R1, 8); break;
-		case DIF_OP_XLATE:
-		case DIF_OP_XLARG:
-		case DIF_OP_COUNT: vm_fault(env, FLT_ILLOP, i); break;
-		}
+	/* pc is at the instruction that runs.  Its fields are bytes, which are
+	 * loaded one by one: cheaper than to take the word apart. */
+#define WORD (*(const dif_instr *)(const void *)pc)
+#define R1   r[pc[2]]
+#define R2   r[pc[1]]
+#define RD   r[pc[0]]
+#define ID   DIF_INDEX(WORD)
+#define S(x) ((int64_t)(x))
+#define RUN  goto *(const void *)((const char *)&&none + code[pc[3]])
+#define NEXT                             \
+	do {                             \
+		pc += sizeof(dif_instr); \
+		RUN;                     \
+	} while (0)
+#define CHECKED                                               \
+	do {                                                  \
+		if (__builtin_expect(vm_faulted(env), false)) \
+			goto fault;                           \
+		NEXT;                                         \
+	} while (0)
+#define BRANCH(if_so)                                            \
+	do {                                                     \
+		if (!(if_so))                                    \
+			NEXT;                                    \
+		pc = text + sizeof(dif_instr) * DIF_LABEL(WORD); \
+		RUN;                                             \
+	} while (0)
+
+	RUN;
+
+	/* clang-format off */
+op_OR: RD = R1 | R2; NEXT;
+op_XOR: RD = R1 ^ R2; NEXT;
+op_AND: RD = R1 & R2; NEXT;
+op_SLL: RD = R1 << (R2 & 63); NEXT;
+op_SRL: RD = R1 >> (R2 & 63); NEXT;
+op_SRA: RD = (uint64_t)(S(R1) >> (R2 & 63)); NEXT;
+op_SUB: RD = R1 - R2; NEXT;
+op_ADD: RD = R1 + R2; NEXT;
+op_MUL: RD = R1 * R2; NEXT;
+op_NOT: RD = ~R1; NEXT;
+op_MOV: RD = R1; NEXT;
+op_SDIV: RD = sdiv(env, S(R1), S(R2)); CHECKED;
+op_UDIV: RD = udivrem(env, R1, R2, false); CHECKED;
+op_SREM: RD = srem(env, S(R1), S(R2)); CHECKED;
+op_UREM: RD = udivrem(env, R1, R2, true); CHECKED;
+op_CMP: ca = R1, cb = R2; NEXT;
+op_TST: ca = R1 != 0, cb = 0; NEXT;
+op_SCMP:
+	order = compare(env, R1, R2);
+	ca = order > 0, cb = order < 0;
+	CHECKED;
+op_BOUND: if (R1 >= R2) vm_fault(env, FLT_BADINDEX, R1); CHECKED;
+op_BA: BRANCH(true);
+op_BE: BRANCH(ca == cb);
+op_BNE: BRANCH(ca != cb);
+op_BG: BRANCH(S(ca) > S(cb));
+op_BGU: BRANCH(ca > cb);
+op_BGE: BRANCH(S(ca) >= S(cb));
+op_BGEU: BRANCH(ca >= cb);
+op_BL: BRANCH(S(ca) < S(cb));
+op_BLU: BRANCH(ca < cb);
+op_BLE: BRANCH(S(ca) <= S(cb));
+op_BLEU: BRANCH(ca <= cb);
+op_NOP: NEXT;
+op_RET: *value = RD; return 0;
+op_SETX: RD = ints[ID]; NEXT;
+op_SETS: RD = VMA(VMA_IMAGE, d->strs_ref + ID); NEXT;
+op_LDSB: op_ULDSB: op_RLDSB: RD = (uint64_t)(int8_t)load(env, R1, 1); CHECKED;
+op_LDSH: op_ULDSH: op_RLDSH:
+	RD = (uint64_t)(int16_t)load(env, R1, 2);
+	CHECKED;
+op_LDSW: op_ULDSW: op_RLDSW:
+	RD = (uint64_t)(int32_t)load(env, R1, 4);
+	CHECKED;
+op_LDUB: op_ULDUB: op_RLDUB: RD = load(env, R1, 1); CHECKED;
+op_LDUH: op_ULDUH: op_RLDUH: RD = load(env, R1, 2); CHECKED;
+op_LDUW: op_ULDUW: op_RLDUW: RD = load(env, R1, 4); CHECKED;
+op_LDX: op_ULDX: op_RLDX: RD = load(env, R1, 8); CHECKED;
+op_STB: store(env, RD, R1, 1); CHECKED;
+op_STH: store(env, RD, R1, 2); CHECKED;
+op_STW: store(env, RD, R1, 4); CHECKED;
+op_STX: store(env, RD, R1, 8); CHECKED;
+op_ALLOCS: RD = vm_alloc(env, R1, &mem); CHECKED;
+op_COPYS: copy(env, R1, R2, RD); CHECKED;
+op_LDGA: op_LDTA: RD = builtin_array(env, pc[2], R2); CHECKED;
+op_LDGS: RD = global(env, ID); CHECKED;
+op_LDTS: RD = vars_load(env, DIF_THREAD, ID, NULL, 0, false); CHECKED;
+op_LDLS: RD = vars_load(env, DIF_LOCAL, ID, NULL, 0, false); CHECKED;
+op_LDGAA: RD = vars_load(env, DIF_GLOBAL, ID, tuple, ntuple, true); CHECKED;
+op_LDTAA: RD = vars_load(env, DIF_THREAD, ID, tuple, ntuple, true); CHECKED;
+op_STGS: vars_store(env, DIF_GLOBAL, ID, NULL, 0, false, RD); CHECKED;
+op_STTS: vars_store(env, DIF_THREAD, ID, NULL, 0, false, RD); CHECKED;
+op_STLS: vars_store(env, DIF_LOCAL, ID, NULL, 0, false, RD); CHECKED;
+op_STGAA: vars_store(env, DIF_GLOBAL, ID, tuple, ntuple, true, RD); CHECKED;
+op_STTAA: vars_store(env, DIF_THREAD, ID, tuple, ntuple, true, RD); CHECKED;
+op_CALL: RD = subr_call(env, ID, tuple, ntuple); CHECKED;
+op_PUSHTR:
+	push(env, tuple, &ntuple,
+	    pc[2] == DIF_TYPE_STRING ? TUPLE_STRING : TUPLE_BYTES, RD, R2);
+	CHECKED;
+op_PUSHTV: push(env, tuple, &ntuple, TUPLE_VALUE, RD, 0); CHECKED;
+op_POPTS: ntuple -= ntuple > 0; NEXT;
+op_FLUSHTS: ntuple = 0; NEXT;
+	/* clang-format on */
+none:
+	vm_fault(env, FLT_ILLOP, WORD);
+fault:
+	env->fault.offset = (int32_t)(pc - text);
+	*value = 0;
+	return -1;
+#undef WORD
+#undef RUN
 #undef R1
 #undef R2
 #undef RD
 #undef ID
 #undef S
-#undef JUMP
-		if (vm_faulted(env)) {
-			env->fault.offset = (int32_t)((const char *)(pc - 1) -
-			    (const char *)text);
-			*value = 0;
-			return -1;
-		}
-	}
+#undef NEXT
+#undef CHECKED
+#undef BRANCH
 }

@@ -9,7 +9,7 @@
 #define DLANG_VM_VM_H
 
 #include "dlang/dif.h"
-#include "dlang/vm/region.h"
+#include "dlang/vm/store.h"
 
 struct vm_env;
 
@@ -22,8 +22,8 @@ struct vm_ops {
 	    struct vm_env *, uint64_t addr, char *buf, uint32_t size);
 	int (*store)(
 	    struct vm_env *, uint64_t addr, const void *buf, uint32_t len);
-	/* enum ureg, or one of those from UREG_FP on; 0 for a register that
-	 * is not known here. */
+	/* A register that vm_env's `regs' has not got: enum ureg, or one of
+	 * those from UREG_FP on; 0 for one that is not known here. */
 	uint64_t (*reg)(struct vm_env *, unsigned ureg);
 	/* Built-in variables marked V_INT and V_STR.  0, or -1: illegal
 	 * operation.  var_str() always terminates. */
@@ -59,18 +59,6 @@ struct vm_fault {
 
 #define VM_ARGS 10 /* arg0 .. arg9 */
 
-struct lane;
-struct store_hdr;
-
-/* What a firing needs of the regions, looked up and checked by vm_begin(). */
-struct vm_lane {
-	const struct img_hdr *image;
-	struct store_hdr *store;
-	struct lane *lane;
-	uint8_t *statics, *locals, *scratch;
-	uint32_t statics_ref, locals_ref, scratch_ref, scratch_size;
-};
-
 /*
  * strtok() goes on where it was for as long as a firing lasts, which is longer
  * than the scratch of a clause: its string is kept behind the end of scratch,
@@ -88,11 +76,13 @@ struct vm_env {
 	void *ctx; /* the owner's */
 	struct region image;
 	struct region store;
-	uint32_t lane_ref; /* its lane in the store */
+	struct lane_view at; /* its lane in the store: vm_open() */
 
 	/* Set by the owner for each firing: */
-	uint64_t thread;   /* identity behind self->; never 0 */
-	uint32_t pid, tid; /* for record headers; 0 for none */
+	uint64_t thread;          /* identity behind self->; never 0 */
+	const struct uregs *regs; /* of the thread, where they are at hand;
+				   * else NULL */
+	uint32_t pid, tid;        /* for record headers; 0 for none */
 	uint32_t cpu;
 	bool followed;         /* a child of the process that was asked for:
 			* IMG_ECB_OWN does not fire */
@@ -108,22 +98,33 @@ struct vm_env {
 	struct vm_fault fault;
 
 	/* The machine's own; see vm.c.  Zero before the first firing. */
-	struct vm_lane at;
 	uint64_t scratch_used;
-	struct vm_scan scan; /* strtok()'s */
-	uint32_t depth;      /* ERROR firing inside a firing */
+	uint32_t scratch_size; /* what strtok() leaves of the lane's */
+	struct vm_scan scan;   /* strtok()'s */
+	uint32_t depth;        /* ERROR firing inside a firing */
 };
 
 /*
- * Begin a firing: the lane is looked up, scratch is empty, strtok() has no
- * state, clause-locals are 0, no fault.  0, or -1 when the regions make no
- * sense.  ecb_fire_*() call it; only who calls vm_run() himself must.
+ * Take lane n of the store for the environment, whose regions are set.  Before
+ * a target can write to the store: nothing of what places memory is read again.
+ * False when it makes no sense, and nothing fires then; else a firing has begun,
+ * as by vm_begin().
+ */
+bool vm_open(struct vm_env *env, uint32_t lane);
+
+/*
+ * Begin a firing: scratch is empty, strtok() has no state, clause-locals are 0,
+ * no fault.  0, or -1 without a lane.  ecb_fire_*() call it; only who calls
+ * vm_run() himself must.
  */
 int vm_begin(struct vm_env *env);
 
 /* Evaluate a DIFO that the verifier admitted.  0 with the result in *value,
  * or -1 with env->fault set. */
 int vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value);
+
+/* enum ureg, or one of those from UREG_FP on. */
+uint64_t vm_reg(struct vm_env *env, unsigned ureg);
 
 /* Stop with a fault; the first one of a run stays. */
 void vm_fault(struct vm_env *env, enum dif_fault code, uint64_t value);

@@ -14,13 +14,14 @@
  * sized at creation and not touched before use: on a sparse region they cost
  * what is used of them.
  */
-#include "dlang/image.h"
+#include "dlang/image/image.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "dlang/base/hash.h"
 #include "dlang/base/mem.h"
+#include "dlang/needs.h"
 #include "dlang/vm/agg.h"
 #include "dlang/vm/store.h"
 
@@ -388,19 +389,8 @@ clause_needs(const struct prog_clause *c)
 {
 	uint32_t needs = c->pred != NULL ? c->pred->needs : 0;
 
-	for (size_t i = 0; i < c->nacts; i++) {
-		const struct prog_act *a = &c->acts[i];
-		needs |= a->difo != NULL ? a->difo->needs : 0;
-		needs |= a->difo2 != NULL ? a->difo2->needs : 0;
-		switch (a->op) {
-		case OP_STACK: needs |= NEED_STACK; break;
-		case OP_JSTACK: needs |= NEED_STACK | NEED_LANG; break;
-		case OP_STOP:
-		case OP_RAISE:
-		case OP_CHILL: needs |= NEED_CONTROL; break;
-		default: break;
-		}
-	}
+	for (size_t i = 0; i < c->nacts; i++)
+		needs |= needs_of_act(&c->acts[i]);
 	return needs;
 }
 
@@ -431,6 +421,7 @@ publish_acts(struct image *im, const struct prog_clause *c, uint32_t *ref)
 			.off = a->off,
 			.size = a->size,
 			.nkeys = a->nkeys,
+			.needs = needs_of_act(a),
 			.arg = a->arg,
 		};
 	}
@@ -496,6 +487,8 @@ image_publish(
 	h->specsize = spec_bytes(opts);
 	h->flags = option_get(opts, OPT_DESTRUCTIVE) ? IMG_DESTRUCTIVE : 0;
 	h->flags |= option_get(opts, OPT_AGGPERCPU) ? IMG_AGGPERCPU : 0;
+	if (g->aggs.len > UINT16_MAX) /* struct agg_entry */
+		return -ENOSPC;
 	if ((error = publish_vars(im, g)) != 0 ||
 	    (error = publish_aggs(im, g)) != 0)
 		return error;
