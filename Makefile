@@ -2,13 +2,29 @@
 # what is missing; the rest of the targets are listed by `make help'.
 #
 # B is the build directory, SAN extra flags for compiling and linking, WERROR
-# empty or -Werror (the developer's build), PREFIX and DESTDIR as usual.
+# empty or -Werror (the developer's build), PREFIX and DESTDIR as usual.  V=1
+# shows commands; otherwise each file that is made is a line.
+
+# The one place that says which version this is: NEWS, the tag of a release
+# and what Debian's package is called are held against it (`make dist').  C has
+# it as DTRAP_VERSION from "tracer/build.h".
+VERSION := 0.1
+
+# no: without libctf, whose licence is the GPL (doc/licences.md); types then come
+# from DWARF alone.
+CTF ?= yes
 
 CC ?= gcc
 CFLAGS ?= -O2 -g
 B ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+
+# $(call q,WHAT,FILE) stands before a command that makes FILE, $(Q) before others
+# that are shown with V=1 only.
+Q := $(if $(filter 1,$(V)),,@)
+SILENT := $(findstring s,$(firstword -$(filter-out --%,$(MAKEFLAGS))))
+q = $(Q)$(if $(Q),$(if $(SILENT),,printf '  %-7s %s\n' $(1) $(or $(2),$@);))
 
 # ./dtrap is the ordinary build; any other stays in its own directory.
 PROG := $(if $(filter build,$(B)),dtrap,$(B)/dtrap)
@@ -23,36 +39,83 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -lcapstone -ldw -lelf -lctf-nobfd -lz -llzma -liberty -lm
+LIBS := -ldl -lunwind-x86_64 -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -liberty -lm
 
-ROOMS := dlang dlang/base dlang/cc dlang/vm disasm disasm/x86_64 symbols \
-	symbols/lang inject inject/x86_64 tracer tracer/consume tracer/prov \
-	tracer/x86_64
-SRC := $(filter-out tracer/dtrap.c tracer/plockstat.c,$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
+# A room is a folder below these.  Those that are no part of the two programs are
+# built for another place (inject/agent, inject/trap) or another time (dlang/man).
+below = $(foreach d,$(patsubst %/,%,$(wildcard $(1)/*/)),$(d) $(call below,$(d)))
+ROOMS := $(filter-out dlang/man inject/trap inject/agent%,\
+	$(foreach d,dlang disasm symbols inject tracer,$(d) $(call below,$(d))))
+NOTSRC := tracer/dtrap.c tracer/plockstat.c $(if $(filter no,$(CTF)),\
+	symbols/dwarf/ctf.c symbols/dwarf/ctf_check.c,symbols/dwarf/ctf_none.c)
+SRC := $(filter-out $(NOTSRC),$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
 GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
-	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/sdt_text.c \
+	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/build/sdt_text.c \
 	$(B)/gen/tracer/consume/picture_js.c $(B)/gen/inject/trap_code.c
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
-all: $(PROG) $(PLOCKSTAT)
+# What completes command lines.
+COMPLETION := $(B)/completion/dtrap $(B)/completion/_dtrap
+
+all: $(PROG) $(PLOCKSTAT) $(COMPLETION)
+
+$(B)/completion/dtrap: completion/dtrap.bash.in
+$(B)/completion/_dtrap: completion/dtrap.zsh.in
+$(COMPLETION): completion/options.awk dlang/options.def
+	@mkdir -p $(@D)
+	$(call q,GEN)awk -f completion/options.awk dlang/options.def \
+		$(filter %.in,$^) >$@.new
+	@mv $@.new $@
 
 $(PROG): $(B)/host/tracer/dtrap.o $(LIB)
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call q,LINK)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(PLOCKSTAT): $(B)/host/tracer/plockstat.o $(LIB)
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call q,LINK)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(LIB): $(OBJ)
+# With the header, for the sake of CTF=no: other objects, and none of them new.
+$(LIB): $(OBJ) $(B)/gen/tracer/build.h
 	@rm -f $@
-	ar rcs $@ $^
+	$(call q,AR)ar rcs $@ $(OBJ)
+
+# What the source asks about this build.  It is written again only when it says
+# something else, so that nothing is compiled for its date.
+define BUILD_H
+/*
+ * Made by the Makefile.  What this build is:
+ *
+ *	DTRAP_VERSION   the version, a string: "0.1"
+ *	DTRAP_WITHOUT   what was left out, a string for those who ask for the
+ *			version: "" or " without CTF"
+ */
+#ifndef TRACER_BUILD_H
+#define TRACER_BUILD_H
+
+#define DTRAP_VERSION "$(VERSION)"
+#define DTRAP_WITHOUT "$(if $(filter no,$(CTF)), without CTF)"
+
+#endif
+endef
+export BUILD_H
+
+BUILDH := $(B)/gen/tracer/build.h
+ifneq ($(file <$(BUILDH)),$(BUILD_H))
+$(BUILDH): FORCE
+endif
+$(BUILDH):
+	@mkdir -p $(@D)
+	@echo "$$BUILD_H" >$@
+
+.PHONY: FORCE
 
 # A missing header is one clear sentence, not a page of errors.
 NEEDS := capstone/capstone.h:libcapstone-dev \
+	libunwind.h:libunwind-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
 	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev lzma.h:liblzma-dev \
 	elfutils/debuginfod.h:libdebuginfod-dev \
-	ctf-api.h:binutils-dev
+	$(if $(filter no,$(CTF)),,ctf-api.h:binutils-dev)
 $(B)/deps.ok:
 	@mkdir -p $(@D)
 	@for n in $(NEEDS); do \
@@ -63,21 +126,24 @@ $(B)/deps.ok:
 		echo "make: $$n is missing: run 'make deps'" >&2; exit 1; }; done
 	@touch $@
 
-$(B)/host/%.o: %.c | $(B)/deps.ok $(GENSRC)
+# $(call cc,FILE,OBJECT): how most files are compiled.
+cc = $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $(2) $(1)
+
+$(B)/host/%.o: %.c | $(B)/deps.ok $(GENSRC) $(BUILDH)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call q,CC,$<)$(call cc,$<,$@)
 
 $(B)/host/gen/%.o: $(B)/gen/%.c
 	@mkdir -p $(@D)
-	$(CC) $(GEN_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call q,CC,$<)$(CC) $(GEN_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/gen/dlang/cc/parse.c: dlang/cc/parse.y | $(B)/deps.ok
 	@mkdir -p $(@D)
-	bison -Wall -Werror -d -o $@ $<
+	$(call q,BISON,$<)bison -Wall -Werror -d -o $@ $<
 
 $(B)/gen/dlang/cc/lex.c: dlang/cc/lex.l $(B)/gen/dlang/cc/parse.c
 	@mkdir -p $(@D)
-	flex -o $@ $<
+	$(call q,FLEX,$<)flex -o $@ $<
 
 # SIGTRAP's handler for inside of targets, as bytes.
 TRAP_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARN) $(GCCWARN) -Os -g0 \
@@ -87,14 +153,14 @@ TRAP_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARN) $(GCCWARN) -Os -g0 \
 
 $(B)/trap/handler: inject/trap/handler.c inject/trap/area.h inject/trap/trap.ld
 	@mkdir -p $(@D)
-	$(CC) $(TRAP_CFLAGS) -nostdlib -static -no-pie -Wl,--build-id=none \
+	$(call q,CC,$<)$(CC) $(TRAP_CFLAGS) -nostdlib -static -no-pie -Wl,--build-id=none \
 		-Wl,--no-undefined -Wl,--no-warn-rwx-segments \
 		-Wl,-T,inject/trap/trap.ld -o $@ $<
 
 $(B)/gen/inject/trap_code.c: $(B)/trap/handler
 	@mkdir -p $(@D)
-	objcopy -O binary $< $(B)/trap/handler.bin
-	{ echo '#include "inject/trapset.h"'; \
+	$(Q)objcopy -O binary $< $(B)/trap/handler.bin
+	$(call q,GEN){ echo '#include "inject/trapset.h"'; \
 	  echo 'const unsigned char trap_code[] = {'; \
 	  od -An -v -tx1 $(B)/trap/handler.bin | sed 's/ \(..\)/ 0x\1,/g'; \
 	  echo '};'; echo 'const size_t trap_code_size = sizeof(trap_code);'; \
@@ -103,14 +169,14 @@ $(B)/gen/inject/trap_code.c: $(B)/trap/handler
 # What `-x report' writes into every picture.
 $(B)/gen/tracer/consume/picture_js.c: tracer/consume/picture.js
 	@mkdir -p $(@D)
-	{ echo '#include "tracer/consume/picture.h"'; \
+	$(call q,GEN){ echo '#include "tracer/consume/picture.h"'; \
 	  echo 'const char picture_js[] ='; \
 	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
 
 # What `dtrap -h' writes into every header.
-$(B)/gen/tracer/sdt_text.c: include/dtrap-sdt.h
+$(B)/gen/tracer/build/sdt_text.c: include/dtrap-sdt.h
 	@mkdir -p $(@D)
-	{ echo '#include "tracer/sdt_build.h"'; \
+	$(call q,GEN){ echo '#include "tracer/build/sdt_build.h"'; \
 	  echo 'const char sdt_text[] ='; \
 	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
 
@@ -118,9 +184,13 @@ $(B)/gen/tracer/sdt_text.c: include/dtrap-sdt.h
 
 # Unit tests: one Check program per t/unit/test_*.c, linked with everything
 # but main() and with the doubles of t/fake/.
-UNIT := $(patsubst t/unit/%.c,$(B)/unit/%,$(wildcard t/unit/test_*.c))
+NOTUNIT := $(if $(filter no,$(CTF)),t/unit/test_ctf.c)
+UNIT := $(patsubst t/unit/%.c,$(B)/unit/%,\
+	$(filter-out $(NOTUNIT),$(wildcard t/unit/test_*.c)))
 FAKE := $(wildcard t/fake/*.c)
 
+# Check's own limit of 4 seconds is less than a busy machine needs (t/run).
+unit: export CK_DEFAULT_TIMEOUT ?= 60
 unit: $(UNIT)
 	@for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
 
@@ -133,7 +203,7 @@ $(B)/testdeps.ok:
 
 $(B)/unit/%: t/unit/%.c $(wildcard t/unit/*.h) $(FAKE) $(LIB) | $(B)/testdeps.ok
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
 		-lpthread -lrt $(LIBS)
 
 -include $(UNIT:=.d)
@@ -141,7 +211,7 @@ $(B)/unit/%: t/unit/%.c $(wildcard t/unit/*.h) $(FAKE) $(LIB) | $(B)/testdeps.ok
 # Test programs that `make check' builds and runs.  A block that builds others
 # adds them here; each is a Check program, or says by its exit status whether
 # it passed (0), failed, or could not run (77).
-TESTS += $(UNIT)
+TESTS += $(UNIT) $(if $(filter no,$(CTF)),t/unit/no_ctf.sh)
 
 # The in-process agent: dlang/vm/ a second time, freestanding, in a blob that
 # is checked after linking; `make vm' runs one corpus through both builds.
@@ -151,33 +221,49 @@ AGENT_CFLAGS = -std=gnu11 -I. $(WARN) $(GCCWARN) -O2 -g0 -ffreestanding -fPIE \
 AGENT_SRC := $(wildcard dlang/vm/*.c inject/agent/*.c inject/agent/x86_64/*.S)
 AGENT_OBJ := $(addprefix $(B)/agent/,$(addsuffix .o,$(AGENT_SRC)))
 
+cc_agent = $(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $(2) $(1)
+
 $(B)/agent/%.c.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call q,CC,$<)$(call cc_agent,$<,$@)
 
 $(B)/agent/%.S.o: %.S
 	@mkdir -p $(@D)
-	$(CC) $(AGENT_CFLAGS) -c -o $@ $<
+	$(call q,CC,$<)$(CC) $(AGENT_CFLAGS) -c -o $@ $<
 
 $(B)/agent/blob: $(AGENT_OBJ) inject/agent/agent.ld t/lint/blob.sh
-	$(CC) -nostdlib -pie -Wl,--no-dynamic-linker -Wl,--no-undefined \
+	$(call q,LINK)$(CC) -nostdlib -pie -Wl,--no-dynamic-linker -Wl,--no-undefined \
 		-Wl,-z,separate-code -Wl,-z,norelro -Wl,--build-id=none \
 		-Wl,-T,inject/agent/agent.ld -o $@ $(AGENT_OBJ)
-	t/lint/blob.sh $@
+	@t/lint/blob.sh $@
 
 agent: $(B)/agent/blob
 
 $(B)/vm/corpus: t/vm/corpus.c $(FAKE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
 		-lpthread -lrt $(LIBS)
+
+# What writers and readers of lanes share, once more: with steps that a scheduler
+# puts into every order, and under ThreadSanitizer.
+LANE_SRC := dlang/vm/agg.c dlang/vm/buf.c tracer/consume/snapshot.c
+
+$(B)/vm/interleave: t/vm/interleave.c $(LANE_SRC) $(FAKE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DVM_STEP -o $@ t/vm/interleave.c $(LANE_SRC) \
+		$(FAKE) $(LIB) -lcheck -lsubunit -lpthread -lrt $(LIBS)
+
+$(B)/vm/threads: t/vm/threads.c $(LANE_SRC) $(FAKE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fsanitize=thread -o $@ t/vm/threads.c $(LANE_SRC) \
+		$(FAKE) $(LIB) -lcheck -lsubunit -lpthread -lrt $(LIBS)
 
 vm: $(B)/vm/corpus $(B)/agent/blob
 	$(B)/vm/corpus $(B)/agent/blob
 
 $(B)/bench/bench_vm: t/bench/bench_vm.c $(FAKE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
 		-lpthread -lrt $(LIBS)
 
 bench-vm: $(B)/bench/bench_vm
@@ -185,7 +271,7 @@ bench-vm: $(B)/bench/bench_vm
 
 -include $(AGENT_OBJ:.o=.d) $(B)/vm/corpus.d
 
-.PHONY: agent vm bench-vm
+.PHONY: agent vm bench-vm house house-check
 
 # Displaced instructions against the same at home, and the decoder against
 # objdump: t/reloc/test_*.c, linked like unit tests.  DTRAP_LONG=1 does all of
@@ -199,7 +285,7 @@ RELOCLIB := t/reloc/rig.c t/reloc/insns.S
 
 $(B)/reloc/%: t/reloc/%.c $(RELOCLIB) $(wildcard t/reloc/*.h) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(RELOCLIB) $(LIB) -lcheck \
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(RELOCLIB) $(LIB) -lcheck \
 		-lsubunit -lpthread -lrt $(LIBS)
 
 -include $(RELOC:=.d)
@@ -226,7 +312,7 @@ fuzz-run: fuzz
 
 $(B)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h t/fake/*.h) $(FAKE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FAKE) $(LIB) \
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FAKE) $(LIB) \
 		-lcheck -lsubunit -lpthread -lrt $(LIBS)
 
 # The corpora once more with any compiler: tests like others.
@@ -235,7 +321,7 @@ REPLAY := $(FUZZERS:$(B)/fuzz/%=$(B)/replay/%)
 $(B)/replay/%: t/fuzz/%.c t/fuzz/replay.c $(wildcard t/fuzz/*.h t/fake/*.h) \
 	$(FAKE) $(LIB) | $(B)/testdeps.ok
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< t/fuzz/replay.c $(FAKE) $(LIB) \
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -o $@ $< t/fuzz/replay.c $(FAKE) $(LIB) \
 		-lcheck -lsubunit -lpthread -lrt $(LIBS)
 
 TESTS += $(REPLAY)
@@ -250,14 +336,14 @@ SCRIPTS := $(filter-out scripts/manual.awk scripts/lib,$(wildcard scripts/*))
 
 $(B)/man/mantab: dlang/man/mantab.c dlang/man/man.def $(wildcard dlang/*.def)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $<
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -o $@ $<
 
 $(B)/man/%: dlang/man/%.in $(B)/man/mantab
-	$(B)/man/mantab < $< > $@.new && mv $@.new $@
+	$(call q,MAN)$(B)/man/mantab < $< > $@.new && mv $@.new $@
 
 $(B)/man/dtrap-scripts.7: scripts/manual.awk $(SCRIPTS)
 	@mkdir -p $(@D)
-	awk -f scripts/manual.awk $(sort $(SCRIPTS)) > $@.new && mv $@.new $@
+	$(call q,MAN)awk -f scripts/manual.awk $(sort $(SCRIPTS)) > $@.new && mv $@.new $@
 
 man: $(MAN)
 
@@ -277,7 +363,8 @@ check: deps
 	@$(MAKE) --no-print-directory $(PJ) WERROR=-Werror check-build
 	@$(MAKE) --no-print-directory check-run
 
-check-build: $(PROG) $(PLOCKSTAT) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/agent/blob
+check-build: $(PROG) $(PLOCKSTAT) $(COMPLETION) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/vm/interleave \
+	$(B)/vm/threads $(B)/agent/blob
 
 check-run:
 	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
@@ -287,7 +374,7 @@ check-run:
 # The same without installing anything: what a developer runs.
 test:
 	@$(MAKE) --no-print-directory $(PJ) check-build
-	@$(MAKE) --no-print-directory check-run
+	@ELSEWHERE=1 $(MAKE) --no-print-directory check-run
 
 # Parts: make golden T='aggs/*', make e2e T='03*'.
 golden: $(PROG)
@@ -299,7 +386,7 @@ SEED ?= 1
 expr: $(PROG)
 	@DTRAP=$(abspath $(PROG)) CC=$(CC) t/expr/random.sh $(N) $(SEED)
 
-e2e: $(PROG) $(PLOCKSTAT) $(E2E)
+e2e: $(PROG) $(PLOCKSTAT) $(COMPLETION) $(E2E)
 	@$(RUN) $(wildcard t/e2e/$(or $(T),[0-9]*)*.sh)
 
 # The tests that have a long form, in that: hours.  T=cycles for one of
@@ -386,15 +473,41 @@ bench: $(PROG) $(addprefix $(B)/e2e/,hot busy vforked restless \
 
 # ---- reading the source with tools -----------------------------------------
 
+# For editors: the commands of the rules above, whatever is already made.
+# $(call entry,FILE,COMMAND)
+comma := ,
+entry = {"directory":"$(CURDIR)","file":"$(1)","command":"$(subst ",\",$(subst \,\\,$(2)))"}\n
+entries = $(foreach f,$(SRC) tracer/dtrap.c tracer/plockstat.c \
+	$(wildcard t/unit/*.c t/reloc/*.c $(FAKE)),\
+	$(call entry,$(f),$(call cc,$(f),$(f:%.c=$(B)/host/%.o)))) \
+	$(foreach f,$(wildcard inject/agent/*.c),\
+	$(call entry,$(f),$(call cc_agent,$(f),$(B)/agent/$(f).o)))
+define newline
+
+
+endef
+
+compile_commands.json: $(GENSRC) $(BUILDH) FORCE
+	$(call q,GEN)$(file >$@,[$(subst \n,$(newline),$(subst }\n {,}$(comma)\n{,$(strip $(entries))))])
+
 layers:
 	@t/lint/layers.sh
+
+# Who needs whom, by link symbols and includes.
+house: $(PROG)
+	@python3 t/lint/house.py $(B)
+	@if command -v cloc >/dev/null; then \
+		cloc --quiet dlang disasm symbols inject tracer; fi
+
+house-check: $(PROG)
+	@python3 t/lint/house.py $(B) check
 
 ALLSRC := $(foreach d,$(ROOMS) inject/agent inject/agent/x86_64 inject/trap,\
 	$(wildcard $(d)/*.c))
 ALLHDR := $(foreach d,$(ROOMS) inject/agent inject/trap,$(wildcard $(d)/*.h))
-SHELLS := t/run $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh) scripts/leaks scripts/dwatch
+SHELLS := t/run completion/dtrap.bash.in $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh) scripts/leaks scripts/dwatch doc/examples/server
 
-lint: layers format-check
+lint: layers house-check format-check
 	@$(MAKE) --no-print-directory $(PJ) lint-tools
 	@t/lint/headers.sh
 	@t/lint/paths.sh
@@ -440,23 +553,42 @@ lint-no-tidy:
 	@echo "lint: clang-tidy is not installed"
 
 # One stamp a file, so that a second run reads only what changed.
-$(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC)
+$(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC) $(BUILDH)
 	@mkdir -p $(@D)
 	@clang-tidy --quiet $< -- -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen \
 		2>$@.err >$@.out || { cat $@.out $@.err; exit 1; }
 	@rm -f $@.err; mv $@.out $@
 
+# ---- documents -------------------------------------------------------------
+
+# The picture of the README.  Where the tree lies is nobody's business.
+picture: $(PROG)
+	rm -f doc/bytes.svg
+	./$(PROG) -q -x report=doc/bytes.svg -s doc/examples/bytes.d \
+		-c '/usr/bin/python3 doc/examples/orders.py 19' >/dev/null
+	sed -i 's|$(CURDIR)/||g' doc/bytes.svg
+
+# A small web site of the manual and the documents: build/doc/index.html.
+DOC_PKGS := cmark-gfm mandoc
+doc: man
+	@.ci/deps $(DOC_PKGS)
+	@t/site.py $(B)/doc $(MAN)
+
+.PHONY: picture doc
+
 # ---- packages, demonstration, installation ---------------------------------
 
-BUILD_PKGS := gcc libc6-dev make libcapstone-dev libelf-dev \
-	libdw-dev libiberty-dev binutils-dev zlib1g-dev \
+BUILD_PKGS := gcc libc6-dev make libcapstone-dev libunwind-dev libelf-dev \
+	libdw-dev libiberty-dev $(if $(filter no,$(CTF)),,binutils-dev) zlib1g-dev \
 	liblzma-dev libdebuginfod-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
-	nodejs ruby xz-utils debuginfod \
-	musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
-	golang-go gccgo rustc clang lld
+	nodejs ruby xz-utils debuginfod curl \
+	zsh pkgconf musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
+	golang-go gccgo rustc clang lld bolt-16 cmark-gfm
 TORTURE_PKGS := nginx
+DEB_PKGS := dpkg-dev debhelper fakeroot lintian check
+PACKAGE_PKGS := mmdebstrap
 KERNEL_PKGS := qemu-system-x86 iproute2 xz-utils
 
 deps:
@@ -477,6 +609,14 @@ MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/dtrap
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/dtrap
 INCDIR = $(DESTDIR)$(PREFIX)/include/dtrap
+PCDIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
+BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+
+# A script is a command, too: opensnoop.d is dtrap-opensnoop, since others have an
+# opensnoop.  The page of all scripts is the manual of each.
+COMMANDS := $(patsubst scripts/%,%,$(SCRIPTS))
+command = dtrap-$(basename $(1))
 
 install: all man
 	install -D -m 755 $(PROG) $(BINDIR)/dtrap
@@ -489,14 +629,56 @@ install: all man
 	for s in $(SCRIPTS); do install -D -m 755 $$s $(DATADIR)/$${s##*/}; done
 	for s in $(SCRIPTLIB); do \
 		install -D -m 644 $$s $(DATADIR)/lib/$${s##*/}; done
+	install -D -m 644 $(B)/completion/dtrap $(BASHDIR)/dtrap
+	ln -sf dtrap $(BASHDIR)/plockstat
+	install -D -m 644 $(B)/completion/_dtrap $(ZSHDIR)/_dtrap
+	$(foreach c,$(COMMANDS),\
+		ln -sf ../share/dtrap/$(c) $(BINDIR)/$(call command,$(c)) && \
+		ln -sf ../man7/dtrap-scripts.7 \
+			$(MANDIR)/man1/$(call command,$(c)).1 && \
+		ln -sf dtrap $(BASHDIR)/$(call command,$(c)) &&) :
+	install -d $(PCDIR)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		include/dtrap.pc.in >$(PCDIR)/dtrap.pc
 
 uninstall:
 	rm -f $(BINDIR)/dtrap $(BINDIR)/plockstat
 	for m in $(MAN); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
+	rm -f $(BASHDIR)/dtrap $(BASHDIR)/plockstat $(ZSHDIR)/_dtrap
+	rm -f $(PCDIR)/dtrap.pc
+	$(foreach c,$(COMMANDS),rm -f $(BINDIR)/$(call command,$(c)) \
+		$(MANDIR)/man1/$(call command,$(c)).1 \
+		$(BASHDIR)/$(call command,$(c)) &&) :
 	rm -rf $(DATADIR) $(DOCDIR) $(INCDIR)
 
+# ---- releases and packages -------------------------------------------------
+
+# A release is a tag, v$(VERSION), and the tarball of it, the same wherever it is
+# made.  REV=HEAD makes one of something else.
+REV ?= v$(VERSION)
+DIST := $(B)/dist/dtrap-$(VERSION).tar.gz
+
+dist:
+	@VERSION=$(VERSION) REV=$(REV) t/dist.sh $(DIST)
+
+# Debian's package, of what is committed, by way of such a tarball; or of a
+# tarball that was unpacked, by dpkg-buildpackage -b there.
+deb: REV = HEAD
+deb: dist
+	@.ci/deps $(BUILD_PKGS) $(DEB_PKGS)
+	@rm -rf $(B)/deb && mkdir -p $(B)/deb
+	@tar -xf $(DIST) -C $(B)/deb
+	cd $(B)/deb/dtrap-$(VERSION) && dpkg-buildpackage -us -uc
+	lintian --info --display-info --fail-on error,warning \
+		$(B)/deb/dtrap_$(VERSION)_*.changes
+
+# The package in a bare Debian, and what `make deps' leaves of servers in one.
+check-package: deb
+	@.ci/deps $(PACKAGE_PKGS)
+	@DEB="$(wildcard $(B)/deb/*.deb)" B=$(B) t/package.sh
+
 clean:
-	rm -rf $(B) build build-asan build-shrink dtrap plockstat
+	rm -rf compile_commands.json $(B) build build-asan build-shrink dtrap plockstat
 
 help:
 	@echo 'make             build ./dtrap'
@@ -513,14 +695,21 @@ help:
 	@echo 'make shrink      the same with tiny tables and caches'
 	@echo 'make suite       the public suite (SUITE=its checkout); also suite-asan'
 	@echo 'make lint        layers, format, cppcheck, clang-tidy, shellcheck'
+	@echo 'make house       the rooms, and who needs whom'
+	@echo 'make compile_commands.json   how each file is compiled, for editors'
 	@echo 'make bench       what tracing costs, beside other tracers; T=hits'
+	@echo 'make doc         manual and documents as a web site, in build/doc/'
+	@echo 'make picture     the flame graph of the README'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make uninstall   take it away again'
+	@echo 'make dist        the tarball of a release; REV=HEAD of a snapshot'
+	@echo 'make deb         Debian packages of what is committed'
+	@echo 'make check-package   deb, and these in a bare Debian'
 	@echo 'make clean       remove everything that was built'
 
 .PHONY: all unit expr check check-build check-run check-kernel test reloc fuzz \
 	fuzz-run golden \
-	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format \
+	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format dist deb check-package \
 	format-check lint-tools lint-no-shellcheck \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help

@@ -19,7 +19,6 @@
 
 #include "disasm/func.h"
 #include "disasm/jumptable.h"
-#include "dlang/uregs.h"
 
 /* A switch has a case for each value of a byte, or so; a longer table need not
  * be read to its end. */
@@ -116,8 +115,7 @@ note_jump(struct finding *f, const struct insn *in)
 }
 
 /* Does the last instruction end the unwinder's work?  gcc lets it go on in
- * another function and on its stack (__builtin_eh_return, which has that one's
- * stack pointer in rcx). */
+ * another function and on its stack (__builtin_eh_return). */
 static bool
 is_unwinding(const struct finding *f)
 {
@@ -127,9 +125,7 @@ is_unwinding(const struct finding *f)
 		i--;
 	if (i == 0)
 		return false;
-	const struct insn *in = &f->seen[i - 1];
-	return in->kind == INSN_MOV_REG && in->reg == UREG_RSP &&
-	    in->reg2 == UREG_RCX;
+	return insn_is_unwound(&f->seen[i - 1]);
 }
 
 static int
@@ -176,7 +172,7 @@ walk(struct finding *f, const struct body_range *r)
 	c.begins = mem_zalloc(size / 8 + 1);
 	*vec_push(&f->b->ranges) = *r;
 	*vec_push(&f->codes) = c;
-	f->code = &c;
+	f->code = &f->codes.at[f->codes.len - 1];
 	f->nseen = 0;
 	f->torn = false;
 	if (func_walk(c.bytes, size, r->start, each_insn, f, NULL) !=

@@ -1,12 +1,38 @@
 /*
- * The only file that knows Capstone: text for people, and a second opinion on
- * an instruction's length.  The decoder itself is x86_64/raw.c, as Capstone
- * 4.0 stops at most of AVX-512 and costs microseconds an instruction.
+ * A second opinion on an instruction's length: the only file that knows Capstone.
+ * doc/unwinding.md says why it is the second.
+ *
+ * The library is loaded on first use.  Nine of ten relocations of a program that
+ * is linked with it are in its tables, and until they are done main() has not
+ * begun: a signal that comes meanwhile ends us without a word.
  */
 #include "disasm/insn.h"
 
 #include <capstone/capstone.h>
-#include <stdio.h>
+#include <dlfcn.h>
+
+#define TEXT_OF(number) #number
+#define SONAME(number)  "libcapstone.so." TEXT_OF(number)
+
+static struct {
+	__typeof__(cs_open) *open;
+	__typeof__(cs_disasm) *disasm;
+	__typeof__(cs_free) *free;
+} cs;
+static bool missing;
+
+static bool
+load(void)
+{
+	void *lib = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
+
+	if (lib == NULL)
+		return false;
+	cs.open = (__typeof__(cs.open))dlsym(lib, "cs_open");
+	cs.disasm = (__typeof__(cs.disasm))dlsym(lib, "cs_disasm");
+	cs.free = (__typeof__(cs.free))dlsym(lib, "cs_free");
+	return cs.open != NULL && cs.disasm != NULL && cs.free != NULL;
+}
 
 /* The handle, opened on first use and kept; 0 when Capstone will not open. */
 static csh
@@ -17,10 +43,18 @@ capstone(void)
 
 	if (!tried) {
 		tried = true;
-		if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+		missing = !load() ||
+		    cs.open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK;
+		if (missing)
 			handle = 0;
 	}
 	return handle;
+}
+
+bool
+insn_unopposed(void)
+{
+	return missing;
 }
 
 bool
@@ -33,35 +67,9 @@ insn_agreed(const struct insn *insn)
 	if (handle == 0)
 		return true;
 	size_t n =
-	    cs_disasm(handle, insn->bytes, insn->len, insn->addr, 1, &out);
+	    cs.disasm(handle, insn->bytes, insn->len, insn->addr, 1, &out);
 	if (n == 1)
 		agreed = out->size == insn->len;
-	cs_free(out, n);
+	cs.free(out, n);
 	return agreed;
-}
-
-const char *
-insn_text(const struct insn *insn, char *buf, size_t size)
-{
-	cs_insn *out = NULL;
-	csh handle = capstone();
-	size_t n = 0, at = 0;
-
-	if (size == 0)
-		return buf;
-	if (handle != 0)
-		n = cs_disasm(
-		    handle, insn->bytes, insn->len, insn->addr, 1, &out);
-	if (n == 1 && out->size == insn->len) {
-		snprintf(buf, size, "%s%s%s", out->mnemonic,
-		    out->op_str[0] != '\0' ? " " : "", out->op_str);
-		cs_free(out, n);
-		return buf;
-	}
-	cs_free(out, n);
-	buf[0] = '\0';
-	for (unsigned i = 0; i < insn->len && at < size; i++)
-		at += (size_t)snprintf(buf + at, size - at, "%s%02x",
-		    i != 0 ? " " : "", insn->bytes[i]);
-	return buf;
 }

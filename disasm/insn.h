@@ -95,6 +95,10 @@ int insn_decode(
  * *reg (enum ureg) and *value say which; 32 bits extend with zeros. */
 bool insn_constant(const struct insn *insn, uint8_t *reg, uint64_t *value);
 
+/* Does it take the stack pointer of another function, as the end of
+ * __builtin_eh_return does? */
+bool insn_is_unwound(const struct insn *insn);
+
 /* The hint that a loop waits for another processor. */
 bool insn_is_pause(const struct insn *insn);
 
@@ -104,9 +108,7 @@ bool insn_is_pause(const struct insn *insn);
  * byte of text that is about to be changed.
  */
 bool insn_agreed(const struct insn *insn);
-
-/* "mov rax, qword ptr [rip + 0x10]", for -v and for tests; Capstone's text
- * where it knows the instruction, else the bytes.  Returns buf. */
-const char *insn_text(const struct insn *insn, char *buf, size_t size);
+/* Was there nobody to ask?  Then insn_agreed() has been true each time. */
+bool insn_unopposed(void);
 
 #endif

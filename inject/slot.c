@@ -365,8 +365,11 @@ slots_flush(struct slots *s)
 	int err = 0;
 
 	/* Between the first and the last changed byte of a chunk, the others
-	 * are written with the value they have: threads may be there. */
-	vec_foreach(c, &s->chunks) {
+	 * are written with the value they have: threads may be there.  What the
+	 * first of some begins with has said so far whose all of them are
+	 * (tracer/ptrace/remote.c): it comes last. */
+	for (size_t i = s->chunks.len; i-- > 0;) {
+		struct chunk *c = &s->chunks.at[i];
 		if (c->dirty_lo == c->dirty_hi)
 			continue;
 		if (t->ops->write(t, c->start + c->dirty_lo,

@@ -1,6 +1,6 @@
 /*
  * What the patcher needs of whoever controls a process.  A door: answered by
- * tracer/target_ptrace.c, and by byte arrays in t/fake/.
+ * tracer/ptrace/target_ptrace.c, and by byte arrays in t/fake/.
  *
  * A target is one address space.  Everything here is called with every thread
  * that shares it in ptrace-stop, except read(), which may be called with

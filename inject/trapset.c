@@ -9,13 +9,14 @@
 #include <signal.h>
 #include <string.h>
 
+#include "dlang/base/fault.h"
 #include "dlang/base/hash.h"
 #include "dlang/base/log.h"
 #include "dlang/base/vec.h"
 
 /* Of the first chunk: where the scratch and the entries begin; trap.ld sees to
  * it that the code ends before. */
-#define SCRATCH_AT  1792
+#define SCRATCH_AT  2816
 #define CODE_SIZE   (SCRATCH_AT + TRAP_SCRATCH)
 #define FIRST_CHUNK 16384
 #ifdef DTRAP_SHRINK
@@ -170,7 +171,10 @@ trapset_map(struct trapset *ts, uint64_t near)
 	head.keeper_since = ts->keeper_since;
 	head.alone = ts->alone;
 	c->linked = true;
-	r = put(ts, c->start, trap_code, trap_code_size);
+	/* The head last: until then that of the mapping says whose it is. */
+	r = put(ts, c->start + sizeof(head), trap_code + sizeof(head),
+	    trap_code_size - sizeof(head));
+	fault_kill("trapset-code");
 	if (r == 0)
 		r = put(ts, c->start, &head, sizeof(head));
 	if (r != 0)

@@ -50,7 +50,7 @@ void trapset_alone(struct trapset *ts);
 /* Its address; 0 when there is none. */
 uint64_t trapset_area(const struct trapset *ts);
 
-/* TRAP_SCRATCH executable bytes in it that are the caller's (tracer/remote.c);
+/* TRAP_SCRATCH executable bytes in it that are the caller's (tracer/ptrace/remote.c);
  * 0: none, or it is about to be unmapped. */
 #define TRAP_SCRATCH 256
 uint64_t trapset_scratch(const struct trapset *ts);

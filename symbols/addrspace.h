@@ -88,7 +88,8 @@ uint32_t addrspace_stamp_of(uint32_t stamp, const uint64_t *addrs, size_t n);
  * "" is all; "a.out" the executable; else the base name, exactly or by glob;
  * "libc" for "libc.so.6" (the base name cut at ".so", or at "-VERSION.so"),
  * "libc.so" too; "ld" for any run-time linker named ld-...; "[vdso]";
- * a field with '/' is compared with the whole path.
+ * a field with '/' is compared with the whole path, and so is the file that it
+ * leads to.
  */
 bool load_matches(const struct load *l, const char *module);
 

@@ -1,6 +1,6 @@
 /*
  * Debug files that debuginfod servers have.  Asking takes as long as a network
- * and a large file take, so that a process of its own does it (tracer/fetch.c);
+ * and a large file take, so that a process of its own does it (tracer/drive/fetch.c);
  * what it found is known here from then on.
  */
 #ifndef SYMBOLS_DEBUGINFOD_H

@@ -132,6 +132,8 @@ const struct sym *object_func_at(struct object *o, uint64_t addr);
 size_t object_unnamed(struct object *o, const struct sym **syms);
 /* The one that covers addr (the file's own address), or NULL. */
 const struct sym *object_unnamed_at(struct object *o, uint64_t addr);
+/* Does it look like one of them? */
+bool object_is_unnamed(const struct sym *s);
 /* object_func_at(), else object_unnamed_at(). */
 const struct sym *object_code_at(struct object *o, uint64_t addr);
 
@@ -151,11 +153,15 @@ int object_fde_range(
 struct fde {
 	uint64_t start, end;
 	uint64_t lsda;
+	uint64_t at; /* of the entry itself */
 	bool signal; /* entered by the kernel alone */
 };
 
 /* All of them in address order. */
 size_t object_fdes(struct object *o, const struct fde **out);
+
+/* The one that covers addr, or NULL. */
+const struct fde *object_fde_at(struct object *o, uint64_t addr);
 
 /* Where the unwinder may let the code of an unwind entry go on, as its
  * exception table says: calls each() with addresses in the text, and with some
@@ -170,12 +176,6 @@ void object_landing_pads(struct object *o, const struct fde *f,
  */
 enum frame_kind { FRAME_UNKNOWN, FRAME_BARE, FRAME_LAID };
 enum frame_kind object_frame(struct object *o, uint64_t addr);
-
-/*
- * File offset -> address and back, through the program headers.
- * UINT64_MAX when no segment holds it.
- */
-uint64_t object_offset_to_addr(const struct object *o, uint64_t offset);
 
 /* The bytes of the file at an address of its own; -EFAULT outside. */
 int object_read(struct object *o, uint64_t addr, void *buf, size_t len);

@@ -27,6 +27,16 @@ enum symbolise_flags {
 char *symbolise(struct addrspace *as, uint64_t addr, unsigned flags, char *buf,
     size_t size);
 
+/*
+ * Who knows it tells which function a range of code without a name is a piece
+ * of: 0 with where that begins (the file's own address, as `addr' is), or a
+ * negative errno.  What is in the piece then has that function's name, and may be
+ * before it: object`sub_1139-0x40.  owner = NULL: nobody knows.
+ */
+typedef int symbolise_owner(
+    void *ctx, struct object *o, uint64_t addr, uint64_t *start);
+void symbolise_by_owner(symbolise_owner *owner, void *ctx);
+
 /* The same for what a record says: by the addrspace_stamp() in it, with what
  * was mapped when it was made. */
 char *symbolise_then(

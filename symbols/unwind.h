@@ -13,6 +13,22 @@
 
 struct unwinder;
 
+/* Who follows the unwind entries of compilers: our rules (unwind_cfi.c), or
+ * libunwind; the other one goes on where the first cannot. */
+enum unwinder_kind {
+	UNWINDER_RULES,
+	UNWINDER_LIBUNWIND,
+	UNWINDER_CHECK, /* the rules, and both are compared */
+};
+
+/*
+ * The choice for all unwinders from now on.  With UNWINDER_CHECK, each frame
+ * whose caller the two see differently is reported: differ() gets one line of
+ * text, without an end of line, as often as that happens.
+ */
+void unwind_choose(enum unwinder_kind kind,
+    void (*differ)(void *ctx, const char *text), void *ctx);
+
 /* One per address space; keeps unwind tables between calls. */
 struct unwinder *unwinder_create(struct addrspace *as);
 void unwinder_destroy(struct unwinder *u);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,34 +17,42 @@
 #include <unistd.h>
 
 #include "dlang/cc/cc.h"
-#include "dlang/image.h"
+#include "dlang/image/image.h"
 #include "symbols/addrspace.h"
 #include "symbols/debuginfod.h"
-#include "tracer/begin.h"
+#include "tracer/program/absent.h"
+#include "tracer/drive/begin.h"
+#include "tracer/build.h"
 #include "tracer/consume/consume.h"
-#include "tracer/cpp.h"
-#include "tracer/dlib.h"
-#include "tracer/enable.h"
-#include "tracer/fetch.h"
-#include "tracer/lacks.h"
-#include "tracer/list.h"
-#include "tracer/loop.h"
-#include "tracer/panic.h"
-#include "tracer/proc.h"
-#include "tracer/provider.h"
-#include "tracer/run.h"
-#include "tracer/sdt_build.h"
-#include "tracer/state.h"
-#include "tracer/targets.h"
-
-#define VERSION   "0.1"
+#include "tracer/program/cpp.h"
+#include "tracer/program/dlib.h"
+#include "tracer/program/enable.h"
+#include "tracer/drive/fetch.h"
+#include "tracer/help.h"
+#include "tracer/drive/lacks.h"
+#include "tracer/drive/list.h"
+#include "tracer/drive/loop.h"
+#include "tracer/drive/mistakes.h"
+#include "tracer/survive/panic.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/progress.h"
+#include "tracer/base/provider.h"
+#include "tracer/drive/run.h"
+#include "tracer/build/sdt_build.h"
+#include "tracer/drive/session.h"
+#include "tracer/base/state.h"
+#include "tracer/fire/stores.h"
+#include "tracer/drive/targets.h"
 
 #define E_SUCCESS 0
 #define E_ERROR   1
 #define E_USAGE   2
 
+/* What --help and --version are for getopt_long(). */
+enum { HELP = 256, DTRAP_ITSELF };
+
 static const char OPTSTRING[] =
-    "3:6:aAb:Bc:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+    ":3:6:aAb:Bc:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
 
 /* One -n, -P, -m, -f, -i or -s. */
 struct request {
@@ -59,9 +68,11 @@ struct cli {
 	const char *name;
 	VEC(struct request) requests;
 	VEC(const char *) commands; /* -c */
-	VEC(pid_t) pids;            /* -p */
-	const char *output;         /* -o */
+	const char *behind; /* the option that follows the last of them */
+	VEC(pid_t) pids;    /* -p */
+	const char *output; /* -o */
 	bool list, compile_only, verbose, version;
+	bool help, itself;    /* --help, --version */
 	bool header, link;    /* -h, -G */
 	enum sdt_model model; /* -32, -64 */
 	int argc;             /* operands: $1 ... */
@@ -70,62 +81,52 @@ struct cli {
 	size_t nobjects;
 };
 
+/* One screen. */
+static void
+help(FILE *out, const char *name)
+{
+	fprintf(out,
+	    "Usage: %s [option ...] -c 'COMMAND ARG...' | -p PID  [argument "
+	    "...]\n",
+	    name);
+	fputs(help_text, out);
+}
+
 static int
 usage(const char *name)
 {
+	help(stderr, name);
+	return E_USAGE;
+}
+
+/* ---- messages with a hint ---- */
+
+/* The message, and the hint behind it, which is freed and may be NULL.  Those who
+ * compare with DTrace's messages get none. */
+static void PRINTF_LIKE(3, 4)
+    say_hint(struct cli *c, char *hint, const char *fmt, ...)
+{
+	struct str text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vprintf(&text, fmt, ap);
+	va_end(ap);
+	if (hint != NULL && !c->st.testing)
+		str_printf(&text, "; %s", hint);
+	state_message(&c->st, "%s", str_c(&text));
+	str_fini(&text);
+	mem_free(hint);
+}
+
+/* What was wrong has been said: where to look. */
+static int
+see_usage(const struct cli *c)
+{
 	fprintf(stderr,
-	    "Usage: %s [-32|-64] [-CeFGhHlqSvVwZ] [-b bufsz] [-c cmd]\n"
-	    "\t[-D name[=def]] [-I path] [-L path] [-o output] [-p pid] [-s script] "
-	    "[-U name]\n"
-	    "\t[-x opt[=val]] [-X a|c|s|t]\n\n"
-	    "\t[-P provider [[ predicate ] action ]]\n"
-	    "\t[-m [ provider: ] module [[ predicate ] action ]]\n"
-	    "\t[-f [[ provider: ] module: ] func [[ predicate ] action ]]\n"
-	    "\t[-n [[[ provider: ] module: ] func: ] name "
-	    "[[ predicate ] action ]]\n"
-	    "\t[-i probe-id [[ predicate ] action ]] [ args ... ]\n\n"
-	    "\tpredicate -> '/' D-expression '/'\n"
-	    "\t   action -> '{' D-statements '}'\n\n",
-	    name);
-	fputs("\t-b  set trace buffer size\n"
-	      "\t-c  run specified command and exit upon its completion\n"
-	      "\t-C  run cpp(1) preprocessor on script files\n"
-	      "\t-D  define symbol when invoking preprocessor\n"
-	      "\t-e  exit after compiling request but prior to enabling "
-	      "probes\n"
-	      "\t-f  enable or list probes matching the specified function "
-	      "name\n"
-	      "\t-F  coalesce trace output by function\n"
-	      "\t-G  generate an ELF file with the types of static "
-	      "probes\n"
-	      "\t-h  generate a header file with definitions for static "
-	      "probes\n"
-	      "\t-H  print included files when invoking preprocessor\n"
-	      "\t-i  enable or list probes matching the specified probe id\n"
-	      "\t-I  add include directory to preprocessor search path\n"
-	      "\t-l  list probes matching specified criteria\n"
-	      "\t-L  add library directory to library search path\n"
-	      "\t-m  enable or list probes matching the specified module "
-	      "name\n"
-	      "\t-n  enable or list probes matching the specified probe "
-	      "name\n"
-	      "\t-o  set output file\n"
-	      "\t-p  grab specified process-ID and trace it\n"
-	      "\t-P  enable or list probes matching the specified provider "
-	      "name\n"
-	      "\t-q  set quiet mode (only output explicitly traced data)\n"
-	      "\t-s  enable or list probes according to the specified D "
-	      "script\n"
-	      "\t-S  print D compiler intermediate code\n"
-	      "\t-U  undefine symbol when invoking preprocessor\n"
-	      "\t-v  set verbose mode (report stability attributes, what "
-	      "could not be probed)\n"
-	      "\t-V  report the version of D (and with -v that of dtrap)\n"
-	      "\t-w  permit destructive actions\n"
-	      "\t-x  enable or modify compiler and tracing options\n"
-	      "\t-X  specify ISO C conformance settings for preprocessor\n"
-	      "\t-Z  permit probe descriptions that match zero probes\n",
-	    stderr);
+	    "Usage: %s [option ...] -c 'COMMAND' | -p PID  [argument ...]; "
+	    "--help tells more\n",
+	    c->name);
 	return E_USAGE;
 }
 
@@ -138,8 +139,10 @@ set_option(struct cli *c, const char *arg)
 
 	if (error == 0)
 		return 0;
-	state_message(&c->st, "failed to set -x %.*s: %s",
-	    (int)strcspn(arg, "="), arg, option_error(error));
+	char *name = mem_strndup(arg, strcspn(arg, "="));
+	say_hint(c, option_hint(name, error), "failed to set -x %s: %s", name,
+	    option_error(error));
+	mem_free(name);
 	return error;
 }
 
@@ -149,7 +152,8 @@ set_named(struct cli *c, const char *name, const char *value)
 	int error = option_set(&c->st.opts, name, value, false);
 
 	if (error != 0)
-		state_message(&c->st, "failed to set option %s%s%s: %s", name,
+		say_hint(c, option_hint(name, error),
+		    "failed to set option %s%s%s: %s", name,
 		    value != NULL ? " to " : "", value != NULL ? value : "",
 		    option_error(error));
 	return error;
@@ -164,11 +168,28 @@ add_pid(struct cli *c, const char *arg)
 	long pid = strtol(arg, &end, 10);
 	if (errno != 0 || *end != '\0' || end == arg || pid <= 0 ||
 	    pid > INT32_MAX) {
-		state_message(&c->st, "invalid pid: %s", arg);
+		say_hint(c, mem_strdup("-p takes the number of a process"),
+		    "invalid pid: %s", arg);
 		return -EINVAL;
 	}
 	*vec_push(&c->pids) = (pid_t)pid;
 	return 0;
+}
+
+/* Up to the body or the predicate of a program.  A module that is a path has
+ * slashes, too, and a colon behind it. */
+static size_t
+spec_length(const char *text)
+{
+	size_t n = strcspn(text, "{/;");
+
+	while (text[n] == '/') {
+		size_t path = strcspn(text + n, ":{;,? \t\n");
+		if (text[n + path] != ':')
+			break;
+		n += path + strcspn(text + n + path, "{/;");
+	}
+	return n;
 }
 
 static void
@@ -178,8 +199,18 @@ add_request(struct cli *c, enum cc_level level, const char *text)
 
 	/* Messages name a description by what comes before its body. */
 	r.spec =
-	    level == CC_SCRIPT ? text : mem_strndup(text, strcspn(text, "{/;"));
+	    level == CC_SCRIPT ? text : mem_strndup(text, spec_length(text));
 	*vec_push(&c->requests) = r;
+}
+
+/* `dtrap -c ls -l': is the option one of the command's?  The hint, or NULL. */
+static char *
+one_argument(const struct cli *c)
+{
+	return c->behind == NULL ?
+	    NULL :
+	    mem_printf("a command is one argument: -c '%s %s'",
+		c->commands.at[c->commands.len - 1], c->behind);
 }
 
 static const char *
@@ -215,14 +246,25 @@ static const struct {
 	{ 'Z', "zdefs" },
 };
 
-/* 0, a negative errno after a message, or 1 for bad usage. */
+/* -32 and -64 are options 3 and 6 with an argument. */
+static int
+bad_model(struct cli *c, int opt, char second)
+{
+	if (optarg[0] == second && optarg[1] == '\0')
+		return 0;
+	state_message(&c->st, "unknown option -%c%s; did you mean -%c%c?", opt,
+	    optarg, opt, second);
+	return 1;
+}
+
+/* 0, a negative errno, or 1 for bad usage, after a message. */
 static int
 apply(struct cli *c, int opt)
 {
 	const char *why = unsupported(opt);
 
 	if (why != NULL) {
-		state_message(&c->st, "-%c: %s", opt, why);
+		say_hint(c, one_argument(c), "-%c: %s", opt, why);
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
@@ -245,25 +287,61 @@ apply(struct cli *c, int opt)
 	case 'l': c->list = true; return 0;
 	case 'v': c->verbose = true; return 0;
 	case 'V': c->version = true; return 0;
+	case HELP: c->help = true; return 0;
+	case DTRAP_ITSELF: c->itself = true; return 0;
 	case 'x': return set_option(c, optarg);
-	case '3': c->model = SDT_ILP32; return strcmp(optarg, "2") != 0;
-	case '6': c->model = SDT_LP64; return strcmp(optarg, "4") != 0;
+	case '3': c->model = SDT_ILP32; return bad_model(c, opt, '2');
+	case '6': c->model = SDT_LP64; return bad_model(c, opt, '4');
 	default: return 1;
 	}
+}
+
+/* getopt() says which: 1, after a message. */
+static int
+bad_option(struct cli *c, int why, const char *arg)
+{
+	if (why == ':')
+		state_message(&c->st, "option -%c needs an argument", optopt);
+	else if (optopt == 0)
+		say_hint(c, mistakes_long_option(arg), "unknown option %.*s",
+		    (int)strcspn(arg, "="), arg);
+	else if (optopt >= HELP)
+		state_message(&c->st, "%.*s takes no argument",
+		    (int)strcspn(arg, "="), arg);
+	else
+		say_hint(c, mistakes_letter(optopt, OPTSTRING),
+		    "unknown option -%c", optopt);
+	return 1;
 }
 
 static int
 parse_args(struct cli *c, int argc, char **argv)
 {
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, DTRAP_ITSELF },
+		{ NULL, 0, NULL, 0 },
+	};
 	int opt;
 
-	while ((opt = getopt(argc, argv, OPTSTRING)) != -1) {
-		int r = apply(c, opt);
+	opterr = 0;
+	for (int word = 1;
+	     (opt = getopt_long(argc, argv, OPTSTRING, longs, NULL)) != -1;
+	     word = optind) {
+		/* Before it stood the argument of a -c. */
+		bool follows = word > 2 && c->commands.len > 0 &&
+		    argv[word - 1] == c->commands.at[c->commands.len - 1];
+		c->behind = follows ? argv[word] : NULL;
+		int r = opt == '?' || opt == ':' ?
+		    bad_option(c, opt, argv[optind - 1]) :
+		    apply(c, opt);
 		if (r > 0)
-			return usage(c->name);
+			return see_usage(c);
 		if (r < 0)
 			return E_ERROR;
 	}
+	if (c->itself || c->help)
+		return E_SUCCESS;
 	c->argc = argc - optind;
 	c->argv = argv + optind;
 	if (c->list + c->version + c->header + c->link > 1) {
@@ -315,8 +393,8 @@ options_from_environment(struct cli *c)
 static int
 load_source(struct cli *c, struct request *r)
 {
-	if (r->source.text != NULL) /* fetch() needed it */
-		return 0;
+	if (r->source.text != NULL)
+		return 0; /* ours: count_syscalls() */
 	r->source = (struct source){ .name = r->text, .text = r->text };
 	if (r->level != CC_SCRIPT)
 		return 0;
@@ -344,6 +422,72 @@ load_source(struct cli *c, struct request *r)
 	return text != NULL ? 0 : -EINVAL;
 }
 
+/* The text of a program is shown once: with a caret under what is wrong, or
+ * before the message. */
+static void
+refuse(struct cli *c, const struct request *r, const struct diag *d)
+{
+	bool plain = c->st.testing;
+	char *prefix = r->level == CC_SCRIPT ?
+	    mem_printf("%s: failed to compile script %s: ", c->name, r->text) :
+	    d->span.source == &r->source && diag_points(d) && !plain ?
+	    mem_printf("%s: invalid probe specifier: ", c->name) :
+	    mem_printf("%s: invalid probe specifier %s: ", c->name, r->text);
+
+	fflush(c->st.out);
+	diag_render(c->st.err, d, prefix,
+	    option_get(&c->st.opts, OPT_ERRTAGS) != 0, plain);
+	fflush(c->st.err);
+	mem_free(prefix);
+}
+
+/* NULL: there is none. */
+static const char *
+last_command(const struct cli *c)
+{
+	return c->commands.len > 0 ? c->commands.at[c->commands.len - 1] : NULL;
+}
+
+/* Has the program no use for any operand, or needs it a process that one of them
+ * may be meant for? */
+static bool
+concerns_operands(
+    const struct cli *c, const struct request *r, const struct diag *d)
+{
+	bool traces = c->commands.len + c->pids.len != 0;
+
+	return (d->tag == D_MACRO_UNUSED &&
+		   strstr(r->source.text, "$1") == NULL) ||
+	    (d->tag == D_PDESC_INVAL && !traces &&
+		strncmp(d->text, "$target", 7) == 0);
+}
+
+/* What only the command line knows.  The compiler's hint is of no use where a
+ * script is meant. */
+static void
+add_hint(struct cli *c, const struct request *r, struct diags *d)
+{
+	char *hint = r->level != CC_SCRIPT ? mistakes_script(r->text) : NULL;
+
+	if (hint == NULL && concerns_operands(c, r, &d->first))
+		hint = mistakes_operands(last_command(c), c->argv);
+	if (hint == NULL)
+		return;
+	mem_free(d->first.hint);
+	d->first.hint = NULL;
+	diag_hint(d, "%s", hint);
+	mem_free(hint);
+}
+
+static int
+load_sources(struct cli *c)
+{
+	vec_foreach(r, &c->requests)
+		if (load_source(c, r) != 0)
+			return E_ERROR;
+	return E_SUCCESS;
+}
+
 static int
 compile(struct cli *c, struct request *r)
 {
@@ -366,15 +510,8 @@ compile(struct cli *c, struct request *r)
 	if (error == 0)
 		error = cc_compile(c->st.cc, &in, &r->prog, &d);
 	if (error != 0) {
-		char *prefix = mem_printf("%s: %s %s: ", c->name,
-		    r->level == CC_SCRIPT ? "failed to compile script" :
-					    "invalid probe specifier",
-		    r->text);
-		fflush(c->st.out);
-		diag_render(c->st.err, &d.first, prefix,
-		    option_get(&c->st.opts, OPT_ERRTAGS) != 0, !c->st.testing);
-		fflush(c->st.err);
-		mem_free(prefix);
+		add_hint(c, r, &d);
+		refuse(c, r, &d.first);
 	} else {
 		*vec_push(&c->st.progs) = r->prog;
 	}
@@ -395,7 +532,7 @@ compile_all(struct cli *c)
 {
 	c->st.cc = cc_create(&c->st.world, &c->st.opts);
 	vec_foreach(r, &c->requests) {
-		if (load_source(c, r) != 0 || compile(c, r) != 0)
+		if (compile(c, r) != 0)
 			return E_ERROR;
 		say_notes(c, r->prog);
 	}
@@ -405,7 +542,7 @@ compile_all(struct cli *c)
 /* ---- what is to be done ---- */
 
 /* Debug files that servers have: before any process would have to wait. */
-static int
+static void
 fetch(struct cli *c)
 {
 	struct fetch f = {
@@ -415,22 +552,14 @@ fetch(struct cli *c)
 		.npids = c->pids.len,
 	};
 	struct str text = { 0 };
-	int r = E_SUCCESS;
 
 	if (!debuginfod_wanted())
-		return E_SUCCESS;
-	for (size_t i = 0; i < c->requests.len && r == E_SUCCESS; i++) {
-		struct request *req = &c->requests.at[i];
-		if (load_source(c, req) != 0)
-			r = E_ERROR;
-		else
-			str_printf(&text, "%s\n", req->source.text);
-	}
+		return;
+	vec_foreach(r, &c->requests)
+		str_printf(&text, "%s\n", r->source.text);
 	f.text = str_c(&text);
-	if (r == E_SUCCESS)
-		fetch_debug_files(&c->st, &f);
+	fetch_debug_files(&c->st, &f);
 	str_fini(&text);
-	return r;
 }
 
 static int
@@ -456,31 +585,50 @@ list(struct cli *c)
 	static const struct probe_desc everything = { "", "", "", "", 0,
 		false };
 
-	list_header(&c->st);
-	if (c->requests.len == 0) {
+	if (c->requests.len == 0)
 		enable_provide(&c->st, &everything, NULL, NULL);
+	progress_end(&c->st);
+	list_header(&c->st);
+	if (c->requests.len == 0)
 		list_all(&c->st, c->verbose);
-	}
+	if (c->requests.len == 0 && c->behind != NULL)
+		say_hint(c, one_argument(c), "-l lists probes");
 	vec_foreach(r, &c->requests)
 		list_program(&c->st, r->prog, c->verbose);
 	list_failures(&c->st, c->verbose);
 	return E_SUCCESS;
 }
 
+/* The hint is freed; it may be NULL. */
 static int
-fail_to_enable(struct cli *c, const char *why)
+fail_to_enable(struct cli *c, const char *why, char *hint)
 {
-	state_message(&c->st, "could not enable tracing: %s", why);
+	say_hint(c, hint, "could not enable tracing: %s", why);
 	return E_ERROR;
 }
 
-static bool
-wants_destructive(const struct cli *c)
+/* What the first program with destructive actions needs; NULL: there is none. */
+static char *
+destructive_hint(const struct cli *c)
 {
 	vec_foreach(r, &c->requests)
 		if (r->prog->destructive)
-			return true;
-	return false;
+			return mistakes_destructive(r->prog);
+	return NULL;
+}
+
+/* The clause with the largest record; NULL: there is no clause. */
+static const struct prog_clause *
+largest_clause(const struct cli *c)
+{
+	const struct prog_clause *most = NULL;
+
+	vec_foreach(r, &c->requests)
+		for (size_t i = 0; i < r->prog->nclauses; i++)
+			if (most == NULL ||
+			    r->prog->clauses[i]->rec_size > most->rec_size)
+				most = r->prog->clauses[i];
+	return most;
 }
 
 /*
@@ -488,17 +636,37 @@ wants_destructive(const struct cli *c)
  * switch that is two: a record that does not fit before the end of the buffer
  * leaves that part unused.
  */
-static uint32_t
+static uint64_t
 least_bufsize(const struct cli *c)
 {
-	uint32_t size = 0;
+	const struct prog_clause *most = largest_clause(c);
+	uint64_t size = most != NULL ? most->rec_size : 0;
 
-	vec_foreach(r, &c->requests)
-		for (size_t i = 0; i < r->prog->nclauses; i++)
-			size = MAX(size, r->prog->clauses[i]->rec_size);
-	if (option_get(&c->st.opts, OPT_BUFPOLICY) == POLICY_SWITCH)
-		size *= 2;
-	return size;
+	return option_get(&c->st.opts, OPT_BUFPOLICY) == POLICY_SWITCH ?
+	    2 * size :
+	    size;
+}
+
+static char *
+bufsize_hint(const struct cli *c)
+{
+	const struct prog_clause *most = largest_clause(c);
+	char size[32];
+
+	stores_size_text(least_bufsize(c), size);
+	char *desc = probe_desc_text(&most->desc, false);
+	const char *name = desc + strspn(desc, ":");
+	struct str text = { 0 };
+	int64_t strsize = option_get(&c->st.opts, OPT_STRSIZE);
+
+	str_printf(
+	    &text, "a record of %s takes %u bytes", name, most->rec_size);
+	if (most->rec_size > strsize)
+		str_printf(
+		    &text, ", where strsize is %lld", (long long)strsize);
+	str_printf(&text, ": -b %s or more", size);
+	mem_free(desc);
+	return str_take(&text);
 }
 
 /* Stores, ECBs, tracepoints; every target is stopped. */
@@ -506,41 +674,57 @@ static int
 enable(struct cli *c)
 {
 	struct state *st = &c->st;
+	char *hint = destructive_hint(c);
+	char size[32];
 
-	if (wants_destructive(c) && option_get(&st->opts, OPT_DESTRUCTIVE) == 0)
-		return fail_to_enable(c, "Destructive actions not allowed");
-	if (least_bufsize(c) > option_get(&st->opts, OPT_BUFSIZE))
-		return fail_to_enable(c, "Enabling exceeds size of buffer");
-	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_FILL &&
-	    (int64_t)enable_end_size(st) > option_get(&st->opts, OPT_BUFSIZE))
+	if (hint != NULL && option_get(&st->opts, OPT_DESTRUCTIVE) == 0)
 		return fail_to_enable(
-		    c, "END enablings exceed size of principal buffer");
-	const char *why = run_enable(st, NULL);
+		    c, "Destructive actions not allowed", hint);
+	mem_free(hint);
+	if ((int64_t)least_bufsize(c) > option_get(&st->opts, OPT_BUFSIZE))
+		return fail_to_enable(
+		    c, "Enabling exceeds size of buffer", bufsize_hint(c));
+	uint64_t end = enable_end_size(st);
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_FILL &&
+	    (int64_t)end > option_get(&st->opts, OPT_BUFSIZE)) {
+		stores_size_text(end, size);
+		return fail_to_enable(c,
+		    "END enablings exceed size of principal buffer",
+		    mem_printf("-b %s or more", size));
+	}
+	hint = NULL;
+	const char *why = run_enable(st, NULL, &hint);
 	if (why != NULL)
-		return fail_to_enable(c, why);
+		return fail_to_enable(c, why, hint);
 	return E_SUCCESS;
 }
 
-/* Who knows DTrace expects the whole system to be traced where no process is
- * named: say why nothing comes.  (profile has a processor of its own then.) */
+/* What a script says of itself, "; usage: ..."; "" if none does. */
+static char *
+script_usage(const struct cli *c)
+{
+	size_t len;
+
+	vec_foreach(r, &c->requests) {
+		const char *usage =
+		    r->source.is_file ? source_usage(&r->source, &len) : NULL;
+		if (usage != NULL)
+			return mem_printf("; %.*s", (int)len, usage);
+	}
+	return mem_strdup("");
+}
+
 static void
 say_untraced(struct cli *c)
 {
-	struct state *st = &c->st;
+	char *text = mistakes_untraced(&c->st);
+	char *usage = script_usage(c);
 
-	if (st->had_targets || super_next(st->super, NULL) != NULL)
-		return;
-	vec_foreach(p, &st->probes.list) {
-		const struct provider *prov = (*p)->provider;
-		if ((*p)->image_ref == 0 || !prov->follows ||
-		    prov == &prov_profile)
-			continue;
-		state_notice(st,
-		    "no process is traced: %s probes fire in those of -p and "
-		    "-c alone",
-		    prov->name);
-		return;
-	}
+	/* Quiet or not: else it looks as if nothing happened. */
+	if (text != NULL)
+		state_message(&c->st, "%s%s", text, usage);
+	mem_free(usage);
+	mem_free(text);
 }
 
 /* The program as messages call it. */
@@ -602,12 +786,15 @@ trace(struct cli *c)
 		r = enable(c);
 	if (r != E_SUCCESS)
 		return r;
+	progress_end(&c->st);
 	list_failures(&c->st, c->verbose);
-	state_start(&c->st);
+	if (option_get(&c->st.opts, OPT_ZDEFS) != 0)
+		absent_tell(&c->st);
+	session_start(&c->st);
 	if (!c->st.draining)
 		say_untraced(c);
 	loop_run(&c->st);
-	int status = state_finish(&c->st);
+	int status = session_finish(&c->st);
 	say_longest_stop(c);
 	if (c->verbose)
 		lacks_tell(&c->st);
@@ -655,7 +842,7 @@ open_output(struct cli *c)
 	FILE *f = c->output != NULL ? fopen(c->output, "ae") : stdout;
 
 	if (f != NULL) {
-		state_open_output(&c->st, f);
+		session_open_output(&c->st, f);
 		return E_SUCCESS;
 	}
 	state_message(&c->st, "failed to open output file '%s': %s", c->output,
@@ -663,35 +850,89 @@ open_output(struct cli *c)
 	return E_ERROR;
 }
 
+/* No program: with a process to trace, its system calls are counted.  False
+ * after a message. */
+static bool
+count_syscalls(struct cli *c)
+{
+	bool traces = c->commands.len + c->pids.len != 0;
+
+	if (c->header || c->link) {
+		say_hint(c, mem_strdup("-s SCRIPT names the file with them"),
+		    "no providers specified");
+		return false;
+	}
+	if (traces && c->argc > 0) {
+		say_hint(c, mistakes_operands(last_command(c), c->argv),
+		    "extraneous argument '%s' (there is no program to use it)",
+		    c->argv[0]);
+		return false;
+	}
+	if (!traces) {
+		char *hint = mistakes_operands(last_command(c), c->argv);
+		say_hint(c,
+		    hint != NULL ? hint :
+				   mem_strdup("-n 'PROBE { ACTIONS }' or -s "
+					      "SCRIPT names them, -c COMMAND "
+					      "or -p PID alone counts system "
+					      "calls"),
+		    "no probes specified");
+		return false;
+	}
+	state_notice(&c->st,
+	    "no program given (-n, -s): counting system calls and the time in "
+	    "them, until the end or an interrupt");
+	*vec_push(&c->requests) = (struct request){
+		.level = CC_SCRIPT,
+		.text = "system calls",
+		.spec = "system calls",
+		.source = { .name = "system calls",
+		    .text = help_count_program },
+	};
+	return true;
+}
+
 static int
 run(struct cli *c)
 {
+	if (c->help) {
+		help(c->st.out, c->name);
+		return E_SUCCESS;
+	}
+	if (c->itself) {
+		fprintf(
+		    c->st.out, "dtrap %s%s\n", DTRAP_VERSION, DTRAP_WITHOUT);
+		return E_SUCCESS;
+	}
 	if (c->version) {
 		fprintf(c->st.out, "%s: D %d.%d\n", c->name, OPTIONS_D_MAJOR,
 		    OPTIONS_D_MINOR);
 		if (c->verbose)
-			fprintf(c->st.out, "This is dtrap %s\n", VERSION);
+			fprintf(c->st.out, "This is dtrap %s%s\n",
+			    DTRAP_VERSION, DTRAP_WITHOUT);
 		return E_SUCCESS;
 	}
 	if (c->requests.len == 0 && c->compile_only)
 		return E_SUCCESS;
-	if (c->requests.len == 0 && !c->list) {
-		state_message(&c->st, "no probes specified");
+	if (c->requests.len == 0 && !c->list && !count_syscalls(c))
 		return E_ERROR;
-	}
 	c->st.super = super_create();
+	/* A signal ends us while we wait for what somebody types. */
+	if (load_sources(c) != E_SUCCESS)
+		return E_ERROR;
 	if (c->header || c->link)
 		return build(c);
 	targets_init(&c->st);
 	loop_signals(&c->st);
-	int r = fetch(c);
-	if (r != E_SUCCESS || loop_stopping())
-		return r;
-	r = open_output(c);
+	fetch(c);
+	if (loop_stopping())
+		return E_SUCCESS;
+	int r = open_output(c);
 	if (r == E_SUCCESS && c->st.opts.set[OPT_GRABANON]) {
 		state_message(&c->st, "grabanon: %s", unsupported('a'));
 		r = E_ERROR;
 	}
+	progress_begin(&c->st);
 	/* From before the first target on; it keeps a descriptor. */
 	panic_guard(c->st.super);
 	if (r == E_SUCCESS)
@@ -712,7 +953,7 @@ run(struct cli *c)
 static void
 cli_fini(struct cli *c)
 {
-	state_fini(&c->st);
+	session_fini(&c->st);
 	vec_foreach(r, &c->requests) {
 		if (r->level == CC_SCRIPT && r->source.is_file)
 			mem_free((char *)r->source.text);
@@ -730,19 +971,22 @@ main(int argc, char **argv)
 	struct cli c = { 0 };
 	const char *slash = strrchr(argv[0], '/');
 
-	begin_descriptors();
 	c.name = slash != NULL ? slash + 1 : argv[0];
+	begin_signals(c.name);
+	begin_descriptors();
 	if (begin_refused(c.name))
 		return E_ERROR;
 	if (argc <= 1)
 		return usage(c.name);
-	state_init(&c.st, c.name);
+	session_init(&c.st, c.name);
 	c.st.testing = getenv("_DTRACE_TESTING") != NULL;
 	int r = options_from_environment(&c) == 0 ? E_SUCCESS : E_ERROR;
 	if (r == E_SUCCESS)
 		r = parse_args(&c, argc, argv);
 	if (r == E_SUCCESS)
 		r = run(&c);
+	if (loop_stopping() && !c.st.started && !c.list && !c.compile_only)
+		state_message(&c.st, BEGIN_ENDED);
 	cli_fini(&c);
 	return r;
 }

@@ -14,19 +14,23 @@
 #include "dlang/base/str.h"
 #include "dlang/cc/cc.h"
 #include "symbols/maps.h"
-#include "tracer/begin.h"
+#include "tracer/drive/begin.h"
 #include "tracer/consume/consume.h"
 #include "tracer/consume/locks.h"
-#include "tracer/dlib.h"
-#include "tracer/loop.h"
-#include "tracer/moments.h"
-#include "tracer/panic.h"
-#include "tracer/proc.h"
-#include "tracer/prov/plock_holds.h"
-#include "tracer/provider.h"
-#include "tracer/run.h"
-#include "tracer/state.h"
-#include "tracer/targets.h"
+#include "tracer/program/dlib.h"
+#include "tracer/drive/loop.h"
+#include "tracer/drive/mistakes.h"
+#include "tracer/fire/moments.h"
+#include "tracer/survive/panic.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/progress.h"
+#include "tracer/prov/plock/plock_holds.h"
+#include "tracer/base/provider.h"
+#include "tracer/drive/run.h"
+#include "tracer/drive/session.h"
+#include "tracer/base/state.h"
+#include "tracer/drive/targets.h"
+#include "tracer/build.h"
 
 #define E_SUCCESS  0
 #define E_ERROR    1
@@ -34,10 +38,16 @@
 
 #define DEPTH_MOST 500
 
+#define LETTERS    "+:ACde:Hjn:p:s:vVx:"
+
+/* What --help and --version are for getopt_long(). */
+enum { HELP = 256, ITSELF };
+
 struct cli {
 	struct state st;
 	const char *name;
 	bool contention, hold, deadlock, verbose, show, json;
+	bool help, itself; /* --help, --version */
 	long seconds, top, depth;
 	pid_t pid;
 	char *command; /* as targets_launch() takes it apart; NULL: -p */
@@ -49,10 +59,10 @@ struct cli {
 	int maps_pid;
 };
 
-static int
-usage(const char *name)
+static void
+help(FILE *out, const char *name)
 {
-	fprintf(stderr,
+	fprintf(out,
 	    "Usage: %s [-ACHVjv] [-e secs] [-n count] [-s depth] "
 	    "[-x opt[=val]] -p pid\n"
 	    "       %s [-ACHVjv] [-e secs] [-n count] [-s depth] "
@@ -70,9 +80,37 @@ usage(const char *name)
 	      "\t-s  stacks of so many frames, with distributions of times\n"
 	      "\t-v  say when tracing begins; distributions of times\n"
 	      "\t-V  show the D program\n"
-	      "\t-x  set an option of dtrap\n",
-	    stderr);
+	      "\t-x  set an option of dtrap\n"
+	      "\t--help, --version\n",
+	    out);
+}
+
+static int
+usage(const char *name)
+{
+	help(stderr, name);
 	return E_USAGE;
+}
+
+/* What was wrong has been said: where to look. */
+static int
+see_usage(const struct cli *c)
+{
+	fprintf(stderr,
+	    "Usage: %s [option ...] -p PID | COMMAND [argument ...]; --help "
+	    "tells more\n",
+	    c->name);
+	return E_USAGE;
+}
+
+/* The message, and the hint behind it, which is freed and may be NULL. */
+static void
+say_hint(struct cli *c, char *what, char *hint)
+{
+	state_message(&c->st, "%s%s%s", what, hint != NULL ? "; " : "",
+	    hint != NULL ? hint : "");
+	mem_free(what);
+	mem_free(hint);
 }
 
 /* ---- the command line ---- */
@@ -95,14 +133,38 @@ set_option(struct cli *c, const char *arg)
 {
 	int error = option_parse(&c->st.opts, arg, false);
 
+	char *name = mem_strndup(arg, strcspn(arg, "="));
+
 	if (error != 0)
-		state_message(&c->st, "failed to set -x %.*s: %s",
-		    (int)strcspn(arg, "="), arg, option_error(error));
+		say_hint(c,
+		    mem_printf(
+			"failed to set -x %s: %s", name, option_error(error)),
+		    option_hint(name, error));
+	mem_free(name);
 	return error;
 }
 
+/* getopt() says which. */
 static int
-one_option(struct cli *c, int opt, const char *arg)
+bad_option(struct cli *c, int why, const char *arg)
+{
+	if (why == ':')
+		state_message(&c->st, "option -%c needs an argument", optopt);
+	else if (optopt == 0)
+		state_message(
+		    &c->st, "unknown option %.*s", (int)strcspn(arg, "="), arg);
+	else if (optopt >= HELP || optopt == 'j')
+		state_message(&c->st, "%.*s takes no argument",
+		    (int)strcspn(arg, "="), arg);
+	else
+		say_hint(c, mem_printf("unknown option -%c", optopt),
+		    mistakes_letter(optopt, LETTERS));
+	return see_usage(c);
+}
+
+/* `now' is the argument that it stands in. */
+static int
+one_option(struct cli *c, int opt, const char *arg, const char *now)
 {
 	long pid;
 	int error = 0;
@@ -123,7 +185,9 @@ one_option(struct cli *c, int opt, const char *arg)
 	case 'v': c->verbose = true; break;
 	case 'V': c->show = true; break;
 	case 'x': error = set_option(c, arg); break;
-	default: return usage(c->name);
+	case HELP: c->help = true; break;
+	case ITSELF: c->itself = true; break;
+	default: return bad_option(c, opt, now);
 	}
 	return error == 0 ? E_SUCCESS : E_USAGE;
 }
@@ -152,25 +216,37 @@ parse_args(struct cli *c, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, ITSELF },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt, r = E_SUCCESS;
 
+	opterr = 0;
 	while (r == E_SUCCESS &&
-	    (opt = getopt_long(
-		 argc, argv, "+ACde:Hjn:p:s:vVx:", longs, NULL)) != -1)
-		r = one_option(c, opt, optarg);
-	if (r != E_SUCCESS)
+	    (opt = getopt_long(argc, argv, LETTERS, longs, NULL)) != -1)
+		r = one_option(c, opt, optarg, argv[optind - 1]);
+	if (r != E_SUCCESS || c->help || c->itself)
 		return r;
 	if (optind < argc)
 		c->command = quoted(argv + optind);
 	if (!c->contention && !c->hold)
 		c->contention = true;
 	bool traces = c->pid != 0 || c->command != NULL;
-	if ((c->pid != 0 && c->command != NULL) || (!traces && !c->show) ||
-	    (c->deadlock && (c->pid == 0 || c->command != NULL)))
+	if (argc == 1)
 		return usage(c->name);
-	return E_SUCCESS;
+	if (c->pid != 0 && c->command != NULL)
+		state_message(&c->st,
+		    "-p %d and a command, %s: only one can be watched",
+		    (int)c->pid, argv[optind]);
+	else if (c->deadlock && c->pid == 0)
+		state_message(&c->st, "-d needs a process: -p PID");
+	else if (!traces && !c->show)
+		state_message(
+		    &c->st, "there is nothing to watch: -p PID, or a command");
+	else
+		return E_SUCCESS;
+	return see_usage(c);
 }
 
 /* ---- the program ---- */
@@ -247,7 +323,7 @@ compile(struct cli *c)
 		error = cc_compile(c->st.cc, &in, &prog, &d);
 	if (error != 0) {
 		char *prefix = mem_printf("%s: ", c->name);
-		diag_render(c->st.err, &d.first, prefix, false, true);
+		diag_render(c->st.err, &d.first, prefix, false, false);
 		fflush(c->st.err);
 		mem_free(prefix);
 	} else {
@@ -319,7 +395,8 @@ trace(struct cli *c)
 	targets_init(st);
 	loop_signals(st);
 	panic_guard(st->super);
-	state_open_output(st, st->out);
+	session_open_output(st, st->out);
+	progress_begin(st);
 	if (start_target(c) != 0 || compile(c) != 0)
 		return E_ERROR;
 	c->report.pid = st->target_pid;
@@ -329,18 +406,21 @@ trace(struct cli *c)
 		    (int)st->target_pid);
 		return E_ERROR;
 	}
-	const char *why = run_enable(st, &report);
+	char *hint = NULL;
+	const char *why = run_enable(st, &report, &hint);
 	if (why != NULL) {
-		state_message(st, "could not enable tracing: %s", why);
+		say_hint(
+		    c, mem_printf("could not enable tracing: %s", why), hint);
 		return E_ERROR;
 	}
+	progress_end(st);
 	moments_subscribe(st, EV_EXIT, on_exit_begins, c);
-	state_start(st);
+	session_start(st);
 	if (c->verbose)
 		state_message(
 		    st, "tracing enabled for pid %d", (int)st->target_pid);
 	loop_run(st);
-	state_finish(st);
+	session_finish(st);
 	if (st->output_error != 0 && st->output_error != EPIPE &&
 	    st->output_error != EINTR) {
 		state_message(
@@ -355,6 +435,14 @@ run(struct cli *c)
 {
 	char why[256];
 
+	if (c->help) {
+		help(stdout, c->name);
+		return E_SUCCESS;
+	}
+	if (c->itself) {
+		fprintf(stdout, "plockstat of dtrap %s\n", DTRAP_VERSION);
+		return E_SUCCESS;
+	}
 	if (c->deadlock) {
 		int error =
 		    holds_print(c->pid, c->json, stdout, why, sizeof(why));
@@ -382,18 +470,21 @@ main(int argc, char **argv)
 	struct cli c = { 0 };
 	const char *slash = strrchr(argv[0], '/');
 
-	begin_descriptors();
 	c.name = slash != NULL ? slash + 1 : argv[0];
+	begin_signals(c.name);
+	begin_descriptors();
 	if (begin_refused(c.name))
 		return E_ERROR;
-	state_init(&c.st, c.name);
+	session_init(&c.st, c.name);
 	option_set(&c.st.opts, "quiet", NULL, false);
 	/* Not every program has every kind of lock, and libraries come late. */
 	option_set(&c.st.opts, "zdefs", NULL, false);
 	int r = parse_args(&c, argc, argv);
 	if (r == E_SUCCESS)
 		r = run(&c);
-	state_fini(&c.st);
+	if (loop_stopping() && !c.st.started)
+		state_message(&c.st, BEGIN_ENDED);
+	session_fini(&c.st);
 	str_fini(&c.program);
 	maps_fini(&c.maps);
 	mem_free(c.command);

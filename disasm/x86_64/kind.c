@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "disasm/x86_64/raw.h"
+#include "dlang/uregs.h"
 
 #define RAX (1U << 0)
 #define RSP (1U << 4)
@@ -367,4 +368,11 @@ insn_is_pause(const struct insn *insn)
 {
 	return insn->kind == INSN_NOP && insn->opcode == 0x90 &&
 	    insn->opcode_at > 0 && insn->bytes[insn->opcode_at - 1] == 0xf3;
+}
+
+bool
+insn_is_unwound(const struct insn *insn)
+{
+	return insn->kind == INSN_MOV_REG && insn->reg == UREG_RSP &&
+	    insn->reg2 == UREG_RCX;
 }

@@ -17,7 +17,7 @@
 /* What entry.S has saved of the thread, in the order of enum ureg; those it
  * does not know (segments, orig_rax) are 0. */
 struct agent_hit {
-	uint64_t regs[UREG_COUNT];
+	struct uregs regs;
 	uint64_t tp_id;
 	struct agent *agent;
 };

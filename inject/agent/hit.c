@@ -54,11 +54,12 @@ fire(struct agent_hit *h, uint32_t tid, uint32_t lane)
 	memset(&env, 0, sizeof(env));
 	env.ops = &agent_ops;
 	env.ctx = h;
+	env.regs = &h->regs;
 	env.image.base = (uint8_t *)(uintptr_t)a->image_base;
 	env.image.size = a->image_size;
 	env.store.base = (uint8_t *)(uintptr_t)a->store_base;
 	env.store.size = a->store_size;
-	if (store_lane(&env.store, lane, &env.lane_ref) == NULL) {
+	if (!vm_open(&env, lane)) {
 		a->broken = 1;
 		return;
 	}

@@ -64,7 +64,7 @@ ops_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
 static uint64_t
 ops_reg(struct vm_env *env, unsigned reg)
 {
-	return reg < UREG_COUNT ? hit_of(env)->regs[reg] : 0;
+	return 0; /* vector registers are not kept */
 }
 
 static uint64_t
@@ -122,12 +122,12 @@ static uint32_t
 ops_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
 {
 	const struct agent_hit *h = hit_of(env);
-	uint64_t fp = h->regs[UREG_RBP], low = h->regs[UREG_RSP];
+	uint64_t fp = h->regs.r[UREG_RBP], low = h->regs.r[UREG_RSP];
 	uint64_t frame[2] = { 0, 0 };
 	uint32_t n = 0;
 
 	if (max > 0)
-		pcs[n++] = h->regs[UREG_RIP];
+		pcs[n++] = h->regs.r[UREG_RIP];
 	while (n < max && fp >= low && fp - low < h->agent->stack_max &&
 	    (fp & 7) == 0 && ops_load(env, fp, frame, sizeof(frame)) == 0 &&
 	    frame[1] != 0) {

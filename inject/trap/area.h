@@ -8,7 +8,7 @@
  *
  * Written by the tracer through /proc/PID/mem (inject/trapset.c), read by the
  * handler, and by whoever puts back what a dead tracer has left: its guardian
- * (tracer/guardian.c), or the next tracer (tracer/leftover.c).  Entries are
+ * (tracer/survive/guardian.c), or the next tracer (tracer/survive/leftover.c).  Entries are
  * written before `count' is raised, and count before any of their int3s.
  * Addresses of the target are numbers.
  */
@@ -17,11 +17,13 @@
 
 #include <stdint.h>
 
-/* A thread that has executed an int3 may have to wait so long for a processor,
- * on which it becomes a SIGTRAP: late places stay as long. */
-#define TRAP_LATE_MS 100
+/* A thread that has executed an int3 may have been put off its processor before
+ * that became a SIGTRAP: late places stay so long.  And as long as a thread has
+ * one pending, a tenth of that each time. */
+#define TRAP_LATE_MS    100
+#define TRAP_LATE_TRIES 1000
 
-#define TRAP_MAGIC   UINT64_C(0x3170617274617472)
+#define TRAP_MAGIC      UINT64_C(0x3170617274617472)
 
 /* The one-byte breakpoint. */
 #define INT3 0xcc

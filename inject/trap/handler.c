@@ -42,10 +42,12 @@
 #define NR_yield   24
 #define NR_getpid  39
 #define NR_gettid  186
+#define NR_dents   217
 #define NR_restart 219
 #define NR_tgkill  234
 #define O_RDWR_CLX 02000002
 #define O_CLX      02000000
+#define O_DIR_CLX  02200000
 #define PROT_RX    5
 #define PROT_RWX   7
 
@@ -137,10 +139,12 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
+enum heal { HEAL_MOST, HEAL_LATE, FIND_LATE };
+
 /* Places of a chunk, the last first.  What is not mapped any more is not looked
- * at.  True: some were ours to put back. */
+ * at.  True: some were ours to put back, or are there. */
 static bool
-heal_chunk(long mem, const struct trap_area *a, bool late)
+heal_chunk(long mem, const struct trap_area *a, enum heal how)
 {
 	const struct trap_entry *begin =
 	    (const void *)((uintptr_t)a + a->first);
@@ -148,25 +152,102 @@ heal_chunk(long mem, const struct trap_area *a, bool late)
 	uint8_t byte = 0;
 
 	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
-		if (e->kind == TRAP_TEXT && (e->late != 0) == late &&
+		if (e->kind == TRAP_TEXT &&
+		    (e->late != 0) == (how != HEAL_MOST) &&
 		    sys(NR_pread, mem, (long)&byte, 1, (long)e->addr) == 1 &&
 		    byte == INT3)
-			healed |= sys(NR_pwrite, mem, (long)&e->saved, 1,
-				      (long)e->addr) == 1;
+			healed |= how == FIND_LATE ||
+			    sys(NR_pwrite, mem, (long)&e->saved, 1,
+				(long)e->addr) == 1;
 	return healed;
 }
 
 static bool
-heal_places(long mem, bool late)
+heal_places(long mem, enum heal how)
 {
 	const struct trap_area *a = &trap_area;
-	bool healed = heal_chunk(mem, a, late);
+	bool healed = heal_chunk(mem, a, how);
 
 	while (a->next != 0) {
 		a = (const void *)a->next;
-		healed |= heal_chunk(mem, a, late);
+		healed |= heal_chunk(mem, a, how);
 	}
 	return healed;
+}
+
+/* "dir/123/stat" to path, whose begin is `dir/'; name is a number. */
+static void
+path_of_thread(char *path, const char *name)
+{
+	static const char file[] = "/stat";
+
+	while ((*path = *name++) != '\0')
+		path++;
+	for (unsigned i = 0; i < sizeof(file); i++)
+		path[i] = file[i];
+}
+
+/* The bits of a decimal number at *p, which is moved behind it. */
+static uint64_t
+number(const char **p)
+{
+	uint64_t n = 0;
+
+	while (**p >= '0' && **p <= '9')
+		n = 10 * n + (uint64_t)(*(*p)++ - '0');
+	return n;
+}
+
+/* Has the thread a SIGTRAP pending that it lets in?  Fields 31 and 32 of its
+ * stat. */
+static bool
+is_latecomer(const char *path)
+{
+	const uint64_t bit = 1 << (SIGTRAP - 1);
+	char text[400];
+	const char *p = text, *name_end = text;
+	long fd = sys(NR_open, (long)path, O_CLX, 0, 0);
+
+	if (fd < 0)
+		return false;
+	long n = sys(NR_pread, fd, (long)text, sizeof(text) - 1, 0);
+	sys(NR_close, fd, 0, 0, 0);
+	text[n > 0 ? n : 0] = '\0';
+	for (; *p != '\0'; p++)
+		if (*p == ')')
+			name_end = p;
+	p = name_end; /* of field 2 */
+	for (int field = 2; *p != '\0' && field < 31; p++)
+		field += *p == ' ';
+	bool pending = (number(&p) & bit) != 0;
+	return pending && *p == ' ' && (p++, (number(&p) & bit) == 0);
+}
+
+/* Is a thread on its way to us?  Those of a name in struct linux_dirent64. */
+static bool
+any_latecomer(void)
+{
+	static const char tasks[] = "/proc/self/task/";
+	_Alignas(8) char buf[256];
+	char path[48];
+	long n, dir = sys(NR_open, (long)tasks, O_DIR_CLX, 0, 0);
+	bool any = false;
+
+	for (unsigned i = 0; i < sizeof(tasks); i++)
+		path[i] = tasks[i];
+	while (dir >= 0 && !any &&
+	    (n = sys(NR_dents, dir, (long)buf, sizeof(buf), 0)) > 0)
+		for (long at = 0; at < n && !any;
+		     at += *(const uint16_t *)(const void *)(buf + at + 16)) {
+			const char *name = buf + at + 19;
+			if (*name < '0' || *name > '9')
+				continue;
+			path_of_thread(path + sizeof(tasks) - 1, name);
+			any = is_latecomer(path);
+		}
+	if (dir >= 0)
+		sys(NR_close, dir, 0, 0, 0);
+	return any;
 }
 
 /* By poll(), which leaves restart_block alone where nanosleep() would not. */
@@ -174,22 +255,21 @@ static void
 await_latecomers(void)
 {
 	sys(NR_poll, 0, 0, TRAP_LATE_MS, 0);
+	for (int i = 0; i < TRAP_LATE_TRIES && any_latecomer(); i++)
+		sys(NR_poll, 0, 0, TRAP_LATE_MS / 10, 0);
 }
 
 /*
  * All int3s, the late ones last.  Other threads may have executed one before: if
- * this one then sets SIGTRAP's action, they die.  So whoever puts some back waits
- * for them, once.
+ * this one then sets SIGTRAP's action, they die.  So whoever finds some waits for
+ * them, before those go that lead who sets it to here.
  */
 static void
 heal_all(long mem)
 {
-	bool healed = heal_places(mem, false);
-
-	if (healed)
+	if (heal_places(mem, HEAL_MOST) || heal_places(mem, FIND_LATE))
 		await_latecomers();
-	if (heal_places(mem, true) && !healed)
-		await_latecomers();
+	heal_places(mem, HEAL_LATE);
 }
 
 /* All int3s that this process may write to.  False: none. */

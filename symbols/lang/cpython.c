@@ -31,6 +31,7 @@
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang/cpython_impl.h"
+#include "symbols/lang/x86_64/defs.h"
 
 /* Interpreters and threads that are looked at, in all; frames that are searched
  * and stepped over, and those that are told, in a walk; thread states of one
@@ -313,7 +314,7 @@ chain_take(struct cpython *py, struct lang_walk *w, struct chain *c)
 static bool
 is_loop(const struct cpython *py, const struct frame *f)
 {
-	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1), in_file;
+	uint64_t pc = f->r[CFI_PC] - (f->exact ? 0 : 1), in_file;
 	const struct sym *s;
 
 	if (pc >= py->loop && pc < py->loop_end)
@@ -336,21 +337,21 @@ static enum step
 cpython_step(void *self, struct lang_walk *w, const struct frame *f,
     struct frame *caller)
 {
-	/* What it does behind its call: add $8, %rsp; ret. */
-	static const uint8_t behind[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 	const struct cpython *py = self;
-	uint64_t pc = f->r[CFI_RIP], back = 0;
-	uint8_t code[sizeof(behind)];
+	uint64_t pc = f->r[CFI_PC], back = 0;
+	uint8_t code[sizeof(CPYTHON_BEHIND_CALL) - 1];
 
 	if (py->layout.frames != PY_SHIMS || f->exact ||
 	    addrspace_load_at(w->as, pc) != NULL ||
 	    !lang_read(w, pc, code, sizeof(code)) ||
-	    memcmp(code, behind, sizeof(code)) != 0 ||
-	    !unwind_read(w->unwinder, f->r[CFI_RSP] + 8, &back, sizeof(back)))
+	    memcmp(code, CPYTHON_BEHIND_CALL, sizeof(code)) != 0 ||
+	    !unwind_read(
+		w->unwinder, f->r[CFI_SP] + CPYTHON_ROOM, &back, sizeof(back)))
 		return STEP_FAIL;
 	*caller = *f;
-	frame_set(caller, CFI_RIP, back);
-	frame_set(caller, CFI_RSP, f->r[CFI_RSP] + 16);
+	frame_set(caller, CFI_PC, back);
+	frame_set(
+	    caller, CFI_SP, f->r[CFI_SP] + CPYTHON_ROOM + MACHINE_CALL_BYTES);
 	return STEP_OK;
 }
 
@@ -361,7 +362,7 @@ cpython_frames(void *self, struct lang_walk *w, const struct frame *f,
 	struct cpython *py = self;
 
 	if (f->exact)
-		py->low = f->r[CFI_RSP];
+		py->low = f->r[CFI_SP];
 	if (py->n == 0 || caller == NULL)
 		return false;
 	if (py->layout.frames == PY_CALLS) {
@@ -377,7 +378,7 @@ cpython_frames(void *self, struct lang_walk *w, const struct frame *f,
 		struct chain *c = &py->chains[i];
 
 		while (c->frame != 0 && c->mark >= py->low &&
-		    c->mark < caller->r[CFI_RSP])
+		    c->mark < caller->r[CFI_SP])
 			chain_take(py, w, c);
 		/* Too deep for its end to be found. */
 		if (c->frame != 0 && c->mark == 0 &&

@@ -5,7 +5,7 @@
 #ifndef SYMBOLS_LANG_CPYTHON_LINE_H
 #define SYMBOLS_LANG_CPYTHON_LINE_H
 
-#include "symbols/lang_impl.h"
+#include "symbols/lang/lang_impl.h"
 
 /* The three forms that tables have had. */
 enum pyline_form {

@@ -5,8 +5,10 @@
  *	hotspot_heap.c       the code cache: whose code is at an address
  *	hotspot_method.c     a method's name, file and lines
  *	hotspot_scopes.c     compiled code: the methods at an address
- *	hotspot_interp.c     frames of the interpreter
- *	hotspot_step.c       the caller of a frame
+ *	hotspot_thread.c     the JavaThread and its anchor
+ *	x86_64/hotspot_interp.c  frames of the interpreter
+ *	x86_64/hotspot_step.c    the caller of a frame
+ *	x86_64/hotspot_return.c  return addresses
  *	hotspot.c            what the walk asks for
  *
  * Everything read is the process's, whose other threads may be in the middle
@@ -18,10 +20,7 @@
 
 #include "dlang/base/hash.h"
 #include "dlang/base/vec.h"
-#include "symbols/lang_impl.h"
-
-/* Registers that only this language speaks of by name. */
-enum { CFI_R12 = 12, CFI_R13, CFI_R14 };
+#include "symbols/lang/lang_impl.h"
 
 /* ---- hotspot_vmstructs.c ---- */
 
@@ -145,19 +144,28 @@ struct hs_scopes {
 
 void hs_scopes_fini(struct hs_scopes *s);
 
-/* ---- hotspot_step.c ---- */
+/* ---- x86_64/hotspot_step.c ---- */
 
 enum step hs_step(struct hotspot *hs, struct lang_walk *w,
     const struct frame *f, struct frame *caller);
 
+/* ---- x86_64/hotspot_return.c ---- */
+
 /* Could a call of Java return there?  Code that was made just now is not in
  * the maps yet, but in the code cache. */
 bool hs_is_return(struct hotspot *hs, struct lang_walk *w, uint64_t pc);
+/* The call that ends at pc. */
+enum hs_call {
+	HS_CALL_NONE,
+	HS_CALL_DIRECT, /* of *target */
+	HS_CALL_OTHER,
+};
+enum hs_call hs_call_before(struct lang_walk *w, uint64_t pc, uint64_t *target);
 /* A caller of which nothing is known yet but what it goes on with. */
 void hs_caller_at(struct hotspot *hs, struct lang_walk *w, struct frame *caller,
     uint64_t pc, uint64_t rsp);
 
-/* ---- hotspot_interp.c ---- */
+/* ---- x86_64/hotspot_interp.c ---- */
 
 /* The caller of the method that the interpreter runs. */
 bool hs_interp_step(struct hotspot *hs, struct lang_walk *w,
@@ -191,6 +199,8 @@ struct hotspot {
 		uint64_t sp, pc, fp; /* sp 0: nowhere */
 	} anchor;
 };
+
+/* ---- hotspot_thread.c ---- */
 
 /* The JavaThread of the walk's thread; 0: it runs no Java. */
 uint64_t hs_thread_of(struct hotspot *hs, struct lang_walk *w);

@@ -23,7 +23,7 @@
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "dlang/base/str.h"
-#include "symbols/lang_impl.h"
+#include "symbols/lang/lang_impl.h"
 
 /* More of a file than this is not read. */
 #define FILE_MOST  (256u << 20)
@@ -216,7 +216,7 @@ static bool
 perfmap_frames(void *self, struct lang_walk *w, const struct frame *f,
     const struct frame *caller)
 {
-	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1);
+	uint64_t pc = f->r[CFI_PC] - (f->exact ? 0 : 1);
 	struct perfmap *m = self;
 	const struct entry *e;
 

@@ -20,7 +20,8 @@
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
-#include "symbols/lang_impl.h"
+#include "symbols/lang/lang_impl.h"
+#include "symbols/lang/x86_64/defs.h"
 
 /* Frames of one stack, and generators that wait for each other. */
 #define FRAMES_MOST  4096u
@@ -299,7 +300,7 @@ static bool
 is_execute(const struct php *p, const struct frame *f)
 {
 	const struct load *l = p->load;
-	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1), start, end;
+	uint64_t pc = f->r[CFI_PC] - (f->exact ? 0 : 1), start, end;
 
 	return pc >= l->start && pc < l->end &&
 	    object_fde_range(l->object, p->execute - l->bias, &start, &end) ==
@@ -318,8 +319,8 @@ php_frames(void *self, struct lang_walk *w, const struct frame *f,
 	if (p->next == 0 || !is_execute(p, f))
 		return false;
 	/* The interpreter's own registers. */
-	if (f->exact && f->r[CFI_R15 - 1] == p->next)
-		reg = f->r[CFI_R15];
+	if (f->exact && f->r[PHP_FRAME] == p->next)
+		reg = f->r[PHP_OPLINE];
 	while (!top && (frame = frame_next(p, w, &top)) != 0) {
 		frame_push(p, w, frame, reg);
 		reg = 0;

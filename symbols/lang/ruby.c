@@ -327,7 +327,7 @@ more(const struct ruby *rb)
 static bool
 is_loop(const struct ruby *rb, const struct frame *f)
 {
-	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1);
+	uint64_t pc = f->r[CFI_PC] - (f->exact ? 0 : 1);
 	const struct sym *s;
 
 	if (pc >= rb->loop && pc < rb->loop_end)
@@ -343,7 +343,7 @@ is_loop(const struct ruby *rb, const struct frame *f)
 static bool
 is_in(struct lang_walk *w, const struct frame *f, uint64_t start)
 {
-	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1), from, to;
+	uint64_t pc = f->r[CFI_PC] - (f->exact ? 0 : 1), from, to;
 	const struct load *l;
 
 	if (start == 0 || pc < start ||

@@ -5,7 +5,7 @@
 #ifndef SYMBOLS_LANG_RUBY_IMPL_H
 #define SYMBOLS_LANG_RUBY_IMPL_H
 
-#include "symbols/lang_impl.h"
+#include "symbols/lang/lang_impl.h"
 
 /* What differs between versions; offsets and sizes in bytes. */
 struct ruby_layout {

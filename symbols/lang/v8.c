@@ -53,6 +53,7 @@ static const struct row {
 #define V8_ELSE(member, symbol, value) \
 	{ offsetof(struct v8, member), "v8dbg_" symbol, false, value },
 #include "symbols/lang/v8dbg.def"
+#include "symbols/lang/x86_64/defs.h"
 #undef V8
 #undef V8_ELSE
 };
@@ -173,7 +174,7 @@ is_code(struct v8 *v, struct lang_walk *w, uint64_t pc)
 static uint64_t
 frame_pc(const struct frame *f)
 {
-	return f->r[CFI_RIP] - (f->exact ? 0 : 1);
+	return f->r[CFI_PC] - (f->exact ? 0 : 1);
 }
 
 static bool
@@ -190,16 +191,16 @@ is_return_address(struct v8 *v, struct lang_walk *w, uint64_t addr)
 static uint64_t
 bare_return(struct v8 *v, struct lang_walk *w, const struct frame *f)
 {
-	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
-	uint64_t sp = f->r[CFI_RSP], top[2];
-	uint8_t code[4];
+	uint64_t sp = f->r[CFI_SP], top[2];
+	uint8_t code[sizeof(V8_PROLOGUE) - 1];
 
 	if (!f->exact || !unwind_read(w->unwinder, sp, top, sizeof(top)))
 		return 0;
-	/* push %rbp was, mov %rsp,%rbp comes. */
-	if (unwind_text(w->unwinder, f->r[CFI_RIP] - 1, code, sizeof(code)) &&
-	    memcmp(code, prologue, sizeof(code)) == 0)
-		return top[0] == f->r[CFI_RBP] ? sp + 8 : 0;
+	/* The caller's frame pointer was pushed; the frame's own comes. */
+	if (unwind_text(
+		w->unwinder, f->r[CFI_PC] - V8_PUSHED, code, sizeof(code)) &&
+	    memcmp(code, V8_PROLOGUE, sizeof(code)) == 0)
+		return top[0] == f->r[CFI_FP] ? sp + 8 : 0;
 	return is_return_address(v, w, top[0]) ? sp : 0;
 }
 
@@ -208,9 +209,9 @@ v8_step(void *self, struct lang_walk *w, const struct frame *f,
     struct frame *caller)
 {
 	struct v8 *v = self;
-	uint64_t fp = f->r[CFI_RBP], at, words[2];
+	uint64_t fp = f->r[CFI_FP], at, words[2];
 
-	if (!frame_knows(f, CFI_RBP) || !is_code(v, w, frame_pc(f)))
+	if (!frame_knows(f, CFI_FP) || !is_code(v, w, frame_pc(f)))
 		return STEP_FAIL;
 	at = bare_return(v, w, f);
 	if (at != 0) {
@@ -219,16 +220,16 @@ v8_step(void *self, struct lang_walk *w, const struct frame *f,
 			return STEP_FAIL;
 	} else {
 		at = fp + 8;
-		if (fp < f->r[CFI_RSP] || (fp & 7) != 0 ||
+		if (fp < f->r[CFI_SP] || (fp & 7) != 0 ||
 		    !unwind_read(w->unwinder, fp, words, sizeof(words)))
 			return STEP_FAIL;
 	}
 	*caller = (struct frame){ .sure = is_code(v, w, words[1] - 1) };
 	if (!caller->sure && !unwind_is_code(w->unwinder, words[1] - 1))
 		return STEP_FAIL;
-	frame_set(caller, CFI_RBP, words[0]);
-	frame_set(caller, CFI_RSP, at + 8);
-	frame_set(caller, CFI_RIP, words[1]);
+	frame_set(caller, CFI_FP, words[0]);
+	frame_set(caller, CFI_SP, at + 8);
+	frame_set(caller, CFI_PC, words[1]);
 	return STEP_OK;
 }
 
@@ -243,7 +244,7 @@ push_optimised(struct v8 *v, struct lang_walk *w, const struct frame *f,
 	/* Only of places that it may come back to is anything written down. */
 	if (f->exact)
 		return false;
-	n = v8_inlined(v, w, c, f->r[CFI_RIP], at, INLINED_MOST);
+	n = v8_inlined(v, w, c, f->r[CFI_PC], at, INLINED_MOST);
 	for (size_t i = n; i > 0; i--)
 		v8_push(v, w, &at[i - 1]);
 	return n != 0;
@@ -254,7 +255,7 @@ static void
 read_bytecode(struct v8 *v, struct lang_walk *w, const struct frame *f,
     const struct v8_code *c, struct v8_at *at)
 {
-	uint64_t fp = f->r[CFI_RBP],
+	uint64_t fp = f->r[CFI_FP],
 		 bytecode = lang_u64(w, fp + (uint64_t)(int64_t)v->fp_bytecode),
 		 offset = lang_u64(w, fp + (uint64_t)(int64_t)v->fp_offset);
 
@@ -263,7 +264,7 @@ read_bytecode(struct v8 *v, struct lang_walk *w, const struct frame *f,
 	at->bytecode = bytecode;
 	if (c->kind == V8_BASELINE)
 		at->offset = v8_baseline_offset(
-		    v, w, c, bytecode, f->r[CFI_RIP] + (f->exact ? 1 : 0));
+		    v, w, c, bytecode, f->r[CFI_PC] + (f->exact ? 1 : 0));
 	else if (v8_is_smi(offset) && v8_smi(offset) >= 0)
 		/* It is from the word for the array, whose bit is set. */
 		at->offset = v8_smi(offset) - v->bytecode_data + 1;
@@ -300,7 +301,7 @@ push_bare(struct v8 *v, struct lang_walk *w, const struct frame *f)
 
 	if (v8_code_at(v, w, frame_pc(f)).kind == V8_NONE)
 		return false;
-	at.shared = v8_shared(v, w, f->r[CFI_RDI]);
+	at.shared = v8_shared(v, w, f->r[V8_FUNCTION]);
 	if (at.shared == 0 || v8_is_builtin(v, w, at.shared))
 		return false;
 	v8_push(v, w, &at);
@@ -312,13 +313,13 @@ v8_frames(void *self, struct lang_walk *w, const struct frame *f,
     const struct frame *caller)
 {
 	struct v8 *v = self;
-	uint64_t fp = f->r[CFI_RBP], kind, function;
+	uint64_t fp = f->r[CFI_FP], kind, function;
 
-	if (!frame_knows(f, CFI_RBP) || !is_code(v, w, frame_pc(f)))
+	if (!frame_knows(f, CFI_FP) || !is_code(v, w, frame_pc(f)))
 		return false;
 	if (bare_return(v, w, f) != 0)
 		return push_bare(v, w, f);
-	if (fp < f->r[CFI_RSP] || (fp & 7) != 0)
+	if (fp < f->r[CFI_SP] || (fp & 7) != 0)
 		return false;
 	kind = lang_u64(w, fp + (uint64_t)(int64_t)v->fp_context);
 	function = lang_u64(w, fp + (uint64_t)(int64_t)v->fp_function);

@@ -14,7 +14,7 @@
 #define SYMBOLS_LANG_V8_IMPL_H
 
 #include "dlang/base/vec.h"
-#include "symbols/lang_impl.h"
+#include "symbols/lang/lang_impl.h"
 
 /* Bytes of a name, with its NUL. */
 #define V8_TEXT (LANG_NAME_BYTES + 1)

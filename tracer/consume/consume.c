@@ -1,6 +1,6 @@
 /*
- * The consumer: takes records out of the lanes in order of time and
- * aggregations out of their stores.
+ * The consumer: takes records out of the lanes in order of time, and what was
+ * aggregated (snapshot.c).
  *
  * The target may write to the store at any time.  A record is therefore copied
  * first; its EPID, read from the copy, gives its size; where that is not
@@ -17,12 +17,25 @@
 /* Text may wait as much as records do, and never less than this. */
 #define OUT_LEAST 65536
 
+/* The lanes, as they are before a target can have written there. */
+static void
+take_lanes(struct consume *c)
+{
+	struct lane_view v;
+
+	for (uint32_t n = 0; n < c->env.store.size / sizeof(struct lane) &&
+	     store_view(&c->env.image, &c->env.store, n, &v);
+	     n++)
+		*vec_push(&c->lanes) = v;
+}
+
 struct consume *
 consume_create(const struct consume_env *env)
 {
 	struct consume *c = mem_zalloc(sizeof(*c));
 
 	c->env = *env;
+	take_lanes(c);
 	out_init(&c->out, env->out,
 	    (size_t)MAX(option_get(env->opts, OPT_BUFSIZE), OUT_LEAST),
 	    env->enough);
@@ -40,8 +53,11 @@ consume_destroy(struct consume *c)
 	str_fini(&c->line);
 	aggs_fini(&c->aggs);
 	flows_fini(c);
+	faults_fini(c);
 	mem_free(c->rec.at);
 	vec_fini(&c->drops);
+	snapshots_fini(c);
+	vec_fini(&c->lanes);
 	mem_free(c);
 }
 
@@ -68,19 +84,10 @@ consume_message(struct consume *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-struct lane *
-consume_lane(const struct consume *c, uint32_t n)
-{
-	/* Their number is in the store, where the target can make it any. */
-	if (n >= c->env.store.size / sizeof(struct lane))
-		return NULL;
-	return store_lane(&c->env.store, n, NULL);
-}
-
 /* ---- records ---- */
 
 static void
-lane_skip(struct consume *c, struct lane *l, uint32_t size)
+lane_skip(struct consume *c, const struct lane_view *l, uint32_t size)
 {
 	c->damaged += size;
 	buf_advance(l, size);
@@ -88,27 +95,27 @@ lane_skip(struct consume *c, struct lane *l, uint32_t size)
 
 /* Positions that no writer of ours made: start afresh where it says it is. */
 static void
-lane_check(struct consume *c, struct lane *l)
+lane_check(struct consume *c, const struct lane_view *l)
 {
-	uint64_t head = __atomic_load_n(&l->head, __ATOMIC_ACQUIRE);
-	uint64_t tail = __atomic_load_n(&l->tail, __ATOMIC_RELAXED);
+	uint64_t head = __atomic_load_n(&l->lane->head, __ATOMIC_ACQUIRE);
+	uint64_t tail = __atomic_load_n(&l->lane->tail, __ATOMIC_RELAXED);
 
 	if (head - tail <= l->buf_size)
 		return;
 	c->damaged += l->buf_size;
-	__atomic_store_n(&l->tail, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&l->lane->tail, head, __ATOMIC_RELEASE);
 }
 
 /* The next record of a lane: at least its header; NULL for none. */
 static const struct rec_hdr *
-lane_peek(struct consume *c, struct lane *l, uint32_t *avail)
+lane_peek(struct consume *c, const struct lane_view *l, uint32_t *avail)
 {
-	uint32_t most = __atomic_load_n(&l->buf_size, __ATOMIC_RELAXED) / 8;
+	uint32_t most = l->buf_size / 8;
 
 	lane_check(c, l);
 	/* As many as a buffer can hold: the target may be adding more. */
 	for (uint32_t i = 0; i <= most; i++) {
-		const void *at = buf_peek(&c->env.store, l, avail);
+		const void *at = buf_peek(l, avail);
 		struct rec_pad pad;
 
 		if (at == NULL || *avail < sizeof(uint32_t))
@@ -127,15 +134,15 @@ lane_peek(struct consume *c, struct lane *l, uint32_t *avail)
 
 /* The lane whose next record is the oldest; by order of lanes if order in time
  * is not asked for.  NULL: there is none. */
-static struct lane *
+static const struct lane_view *
 consume_oldest(struct consume *c)
 {
 	bool temporal = option_get(c->env.opts, OPT_TEMPORAL);
-	struct lane *l, *best = NULL;
+	const struct lane_view *best = NULL;
 	uint64_t least = 0;
 	uint32_t avail;
 
-	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++) {
+	vec_foreach(l, &c->lanes) {
 		const struct rec_hdr *hdr = lane_peek(c, l, &avail);
 		if (hdr == NULL)
 			continue;
@@ -167,7 +174,7 @@ record_size(const struct consume *c, uint32_t epid)
 
 /* Move a lane's next record to c->rec.  False when it could not be read. */
 static bool
-consume_take(struct consume *c, struct lane *l)
+consume_take(struct consume *c, const struct lane_view *l)
 {
 	uint32_t avail, epid;
 	const struct rec_hdr *at = lane_peek(c, l, &avail);
@@ -197,9 +204,8 @@ static uint64_t
 consume_limit(const struct consume *c)
 {
 	uint64_t limit = 0;
-	struct lane *l;
 
-	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++)
+	vec_foreach(l, &c->lanes)
 		limit += l->buf_size;
 	return limit;
 }
@@ -208,7 +214,7 @@ int
 consume_records(struct consume *c)
 {
 	uint64_t limit = consume_limit(c), done = 0;
-	struct lane *l;
+	const struct lane_view *l;
 
 	while (done < limit && !out_full(&c->out) &&
 	    (l = consume_oldest(c)) != NULL) {
@@ -241,30 +247,6 @@ consume_patiently(struct consume *c)
 
 /* ---- aggregations ---- */
 
-/* Copied before it is looked at: sizes are then the compiler's. */
-static void
-consume_entry(struct consume *c, const struct agg_entry *e)
-{
-	const struct prog_globals *g = c->env.globals;
-	uint32_t id = __atomic_load_n(&e->id, __ATOMIC_RELAXED);
-
-	if (id == 0 || id > g->aggs.len)
-		return;
-	const struct prog_agg *def = g->aggs.at[id - 1];
-	const struct region *store = &c->env.store;
-	size_t key = ROUND_UP((size_t)def->key_size, 8);
-	size_t len = key + (size_t)def->words * 8;
-	uint64_t at = (uint64_t)(e->data - store->base);
-	if (e->key_size != def->key_size || e->words != def->words ||
-	    at > store->size || len > store->size - at)
-		return;
-	uint8_t *copy = mem_alloc(len);
-	memcpy(copy, e->data, len);
-	aggs_add(&c->aggs, id, copy, __atomic_load_n(&e->cpu, __ATOMIC_RELAXED),
-	    (const uint64_t *)(copy + key));
-	mem_free(copy);
-}
-
 static uint64_t
 consume_now(void)
 {
@@ -287,22 +269,8 @@ consume_aggs_due(struct consume *c)
 void
 consume_aggs(struct consume *c)
 {
-	struct lane *l;
-
-	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++) {
-		const struct agg_entry *e;
-		uint32_t cookie = 0;
-		bool any = false;
-
-		while ((e = agg_next(&c->env.store, l, &cookie)) != NULL) {
-			consume_entry(c, e);
-			any = true;
-		}
-		if (!any)
-			continue;
-		agg_reset(&c->env.store, l);
+	if (snapshots_read(c))
 		c->aggs_at = consume_now();
-	}
 }
 
 /* In the order of their ids, which `aggsortrev' turns round as it does that of
@@ -327,11 +295,13 @@ int
 consume_finish(struct consume *c)
 {
 	consume_patiently(c);
+	c->over = true;
 	int r = consume_records(c);
 
 	/* After the records: a printa() among them is not yet the end. */
 	consume_aggs(c);
 	consume_drops(c);
+	faults_tell(c);
 	if (r == 0) {
 		if (c->env.report != NULL)
 			c->env.report->print(c->env.report->ctx, c);

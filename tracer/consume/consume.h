@@ -39,6 +39,9 @@ struct consume_env {
 	struct addrspace *(*space)(void *ctx, uint32_t pid);
 	void *space_ctx;
 	const struct consume_report *report; /* NULL: none */
+	/* A barrier in every thread that writes to a lane; NULL: nobody writes but
+	 * who calls the consumer. */
+	void (*barrier)(void);
 	bool (*enough)(void); /* nobody wants to wait for the end any more;
 			       * or NULL */
 };
@@ -56,7 +59,9 @@ int consume_records(struct consume *c);
 /* From now on a slow reader is waited for: no process of ours stands still. */
 void consume_patiently(struct consume *c);
 
-/* Merge the lanes' aggregation stores into the consumer's, and empty them. */
+/* agg_fill() from which on consume_aggs() makes room: half full. */
+#define CONSUME_AGGS_AT 128
+/* Take what was aggregated since it was last done. */
 void consume_aggs(struct consume *c);
 /* The same if `aggrate' has passed since it was last done. */
 void consume_aggs_due(struct consume *c);

@@ -110,6 +110,23 @@ struct agg_table {
 	bool printed;    /* by a printa() */
 };
 
+/* What was read of the aggregations of one lane. */
+struct snapshot {
+	uint32_t area;    /* the one that is written */
+	uint8_t *copy[2]; /* of each area as it was read; NULL: nothing was */
+	uint32_t read[2]; /* so many bytes of it are entries, and head */
+	bool leaving;     /* somebody may be writing to the other one */
+	uint32_t since;   /* agg_is_busy()'s */
+};
+
+/* Add what is new in each lane to c->aggs; a lane whose area is half full goes
+ * over to its other one.  Was anything new? */
+bool snapshots_read(struct consume *c);
+/* Have each lane go over to its other area: what comes from now on is not
+ * merged with what was. */
+void snapshots_flip(struct consume *c);
+void snapshots_fini(struct consume *c);
+
 struct aggs {
 	const struct prog_globals *globals;
 	VEC(struct agg_table) tables; /* index is id - 1 */
@@ -241,11 +258,22 @@ bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
 /* The record in c->rec.  `next' is the one that follows in its lane, or
  * NULL. */
 void record_print(struct consume *c, const struct rec_hdr *next);
-void record_fault(struct consume *c);
 /* Forget how deep each thread is. */
 void flows_fini(struct consume *c);
+/* A clause as messages name it. */
+#define CLAUSE_NAME 32
+const char *record_clause_name(
+    const struct prog_clause *clause, char *buf, size_t size);
 /* What went wrong while a record of ecb epid was carried out. */
 void record_error(struct consume *c, uint32_t epid, const char *what);
+
+/* ---- faults.c ---- */
+
+/* The record in c->rec, which is a fault. */
+void record_fault(struct consume *c);
+/* At the end: of which there were too many to be shown. */
+void faults_tell(struct consume *c);
+void faults_fini(struct consume *c);
 
 /* ---- consume.c ---- */
 
@@ -254,16 +282,20 @@ struct consume {
 	struct out out;
 	struct str line; /* of the record being printed */
 	struct aggs aggs;
-	uint64_t aggs_at;  /* when they were last read; 0: there was nothing */
-	struct hash flows; /* struct flow by pid and tid */
-	bool header;       /* printed */
-	struct {           /* the record being printed, copied */
+	uint64_t aggs_at;   /* when they were last read; 0: there was nothing */
+	struct hash flows;  /* struct flow by pid and tid */
+	struct hash faults; /* struct fault_kind, faults.c */
+	bool header;        /* printed */
+	struct {            /* the record being printed, copied */
 		union {
 			struct rec_hdr *hdr;
 			uint8_t *at;
 		};
 		uint32_t size, cap;
 	} rec;
+	VEC(struct lane_view) lanes;
+	VEC(struct snapshot) snapshots; /* of each lane; snapshot.c */
+	bool over;                      /* nobody writes any more */
 	VEC(uint64_t) drops; /* DROP_COUNT for each lane: reported so far */
 	uint64_t damaged;    /* bytes skipped, not reported yet */
 };
@@ -271,7 +303,5 @@ struct consume {
 struct printer consume_printer(struct consume *c, struct str *to);
 /* "dtrap: ..." on a line of its own, behind what was printed so far. */
 void consume_message(struct consume *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* Lane n of the store, or NULL: there are no more. */
-struct lane *consume_lane(const struct consume *c, uint32_t n);
 
 #endif

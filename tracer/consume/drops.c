@@ -70,13 +70,12 @@ void
 consume_drops(struct consume *c)
 {
 	uint64_t sums[DROP_COUNT] = { 0 };
-	const struct lane *l;
 
-	for (uint32_t i = 0; (l = consume_lane(c, i)) != NULL; i++) {
+	for (uint32_t i = 0; i < c->lanes.len; i++) {
 		while (c->drops.len < ((size_t)i + 1) * DROP_COUNT)
 			*vec_push(&c->drops) = 0;
 		for (unsigned k = 0; k < DROP_COUNT; k++) {
-			uint64_t n = drop_new(c, l, i, k);
+			uint64_t n = drop_new(c, c->lanes.at[i].lane, i, k);
 			if (n != 0 && drop_rows[k].by_lane)
 				drop_report(c, &drop_rows[k], n, i);
 			else

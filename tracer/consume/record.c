@@ -73,15 +73,13 @@ record_probe(const struct consume *c, uint32_t epid, struct probe_text *p)
 
 /* ---- messages ---- */
 
-#define CLAUSE_NAME 32 /* of a clause, as messages name it */
-
 /* Clauses are named by their place among all of the session. */
-static const char *
-clause_name(const struct probe_text *p, char *buf, size_t size)
+const char *
+record_clause_name(const struct prog_clause *clause, char *buf, size_t size)
 {
-	if (p->clause == NULL)
+	if (clause == NULL)
 		return "dtrace";
-	snprintf(buf, size, "dt_clause_%u", p->clause->global_index);
+	snprintf(buf, size, "dt_clause_%u", clause->global_index);
 	return buf;
 }
 
@@ -95,51 +93,8 @@ record_error(struct consume *c, uint32_t epid, const char *what)
 	out_write(&c->out, &c->line);
 	record_probe(c, epid, &p);
 	consume_message(c, "error in %s for probe ID %u (%s:%s:%s:%s): %s",
-	    clause_name(&p, name, sizeof(name)), p.id, p.prov, p.mod, p.func,
-	    p.name, what);
-}
-
-/* clang-format off */
-static const struct fault_row {
-	uint32_t code;
-	enum { NO_VALUE, ADDRESS, NUMBER } shows;
-	const char *text;
-} fault_rows[] = {
-	{ FLT_BADADDR,   ADDRESS,  "invalid address" },
-	{ FLT_BADALIGN,  ADDRESS,  "invalid alignment" },
-	{ FLT_ILLOP,     NO_VALUE, "illegal operation" },
-	{ FLT_DIVZERO,   NO_VALUE, "divide-by-zero" },
-	{ FLT_NOSCRATCH, NO_VALUE, "out of scratch space" },
-	{ FLT_KPRIV,     NO_VALUE, "invalid kernel access" },
-	{ FLT_UPRIV,     NO_VALUE, "invalid user access" },
-	{ FLT_TUPOFLOW,  NO_VALUE, "tuple stack overflow" },
-	{ FLT_BADSTACK,  ADDRESS,  "bad stack" },
-	{ FLT_BADSIZE,   ADDRESS,  "invalid size" },
-	{ FLT_BADINDEX,  NUMBER,   "index out of bounds" },
-	{ FLT_LIBRARY,   NO_VALUE, "library-level fault" },
-	{ FLT_UNKNOWN,   NO_VALUE, "unknown fault" }, /* and all others */
-};
-/* clang-format on */
-
-void
-record_fault(struct consume *c)
-{
-	struct rec_fault f;
-	struct str s = { 0 };
-	size_t i = 0;
-
-	memcpy(&f, c->rec.at, sizeof(f));
-	while (i < ARRAY_SIZE(fault_rows) - 1 && fault_rows[i].code != f.code)
-		i++;
-	str_add(&s, own(fault_rows[i].text));
-	if (fault_rows[i].shows == ADDRESS)
-		str_printf(&s, " (0x%llx)", (unsigned long long)f.value);
-	else if (fault_rows[i].shows == NUMBER)
-		str_printf(&s, " (%lld)", (long long)f.value);
-	if (f.offset >= 0)
-		str_printf(&s, " at DIF offset %d", f.offset);
-	record_error(c, f.epid, str_c(&s));
-	str_fini(&s);
+	    record_clause_name(p.clause, name, sizeof(name)), p.id, p.prov,
+	    p.mod, p.func, p.name, what);
 }
 
 /* ---- columns ---- */
@@ -387,6 +342,21 @@ stmt_print(struct consume *c, struct printer *p, const struct prog_stmt *st)
 		print_typed(p, rec->type, v, rec->size);
 }
 
+/* Is a smallest or largest value to be forgotten, which the lanes still know? */
+static bool
+forgets(const struct consume *c, const struct prog_stmt *st)
+{
+	if (st->kind != ACT_CLEAR && st->kind != ACT_TRUNC)
+		return false;
+	for (size_t i = 0; i < st->naggs; i++) {
+		const struct prog_agg *def =
+		    c->env.globals->aggs.at[st->aggs[i] - 1];
+		if (def->func == AGG_MIN || def->func == AGG_MAX)
+			return true;
+	}
+	return false;
+}
+
 /* clear() and so on see what was aggregated up to now, printa() what was when
  * `aggrate' let it look. */
 static void
@@ -398,6 +368,8 @@ stmt_aggs(struct consume *c, struct printer *p, const struct prog_stmt *st)
 		return;
 	}
 	consume_aggs(c);
+	if (forgets(c, st))
+		snapshots_flip(c);
 	for (size_t i = 0; i < st->naggs; i++) {
 		struct agg_table *t = aggs_table(&c->aggs, st->aggs[i]);
 		if (t == NULL)

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,13 @@
 #define PIECE 65536
 /* What is kept of a buffer once it is empty. */
 #define KEEP (1 << 20)
+/* How often what is being done is written anew. */
+#define REDRAW_NS 100000000ULL
+/* To the begin of the line, and nothing behind. */
+#define ERASE_REST "\33[K"
+#define ERASE      "\r" ERASE_REST
+/* The longest line that says what is being done, with what erases the rest. */
+#define LINE_MAX_BYTES 512
 
 struct writer {
 	struct writer *list;
@@ -51,9 +59,15 @@ struct writer {
 	size_t left;    /* of busy */
 	uint64_t since; /* some was taken, or there was nothing to take */
 	int error;
-	bool at_it; /* the thread has what is left */
-	bool end;   /* it is to end when there is nothing to write, */
-	bool ended; /* and has */
+	bool at_it;   /* the thread has what is left */
+	bool end;     /* it is to end when there is nothing to write, */
+	bool ended;   /* and has */
+	char *status; /* what is being done, or NULL; the caller's */
+	char line[LINE_MAX_BYTES]; /* as it is written */
+	size_t line_len;
+	uint64_t due; /* when it is to be written; 0: not until it changes */
+	uint64_t after, drawn; /* how long after other text; when it was */
+	bool shown;            /* it stands on the terminal */
 };
 
 static struct writer *writers;
@@ -111,6 +125,88 @@ take_next(struct writer *w)
 	w->left = w->busy.len;
 }
 
+static size_t
+columns(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ?
+	    size.ws_col :
+	    80;
+}
+
+/* Under the lock, by the caller.  Not into the last column: the next character
+ * would be on another line. */
+static void
+make_line(struct writer *w)
+{
+	struct str text = { 0 };
+
+	show_add(&text, SHOW_NAME, w->status, strlen(w->status));
+	size_t n = MIN(text.len, columns(w->fd) - 1);
+	n = MIN(n, sizeof(w->line) - sizeof(ERASE));
+	while (n < text.len && n > 0 && (text.s[n] & 0xc0) == 0x80)
+		n--;
+	w->line_len = (size_t)snprintf(w->line, sizeof(w->line), "\r%.*s%s",
+	    (int)n, str_c(&text), ERASE_REST);
+	str_fini(&text);
+}
+
+/* Under the lock. */
+static void
+note_drawn(struct writer *w)
+{
+	w->shown = true;
+	w->due = 0;
+	w->drawn = now();
+}
+
+/* By the thread. */
+static void
+draw(struct writer *w)
+{
+	char line[sizeof(w->line)];
+	size_t n = w->line_len;
+
+	memcpy(line, w->line, n);
+	note_drawn(w);
+	w->at_it = true;
+	pthread_mutex_unlock(&w->lock);
+	/* If the terminal does not take it, it is not seen. */
+	ssize_t done = write(w->fd, line, n);
+	pthread_mutex_lock(&w->lock);
+	if (done < 0)
+		w->shown = false;
+	w->at_it = false;
+	pthread_cond_signal(&w->less);
+}
+
+/* Under the lock: before anything else is written. */
+static void
+erase(struct writer *w)
+{
+	if (w->shown)
+		str_add(&w->next, ERASE);
+	w->shown = false;
+	if (w->status != NULL)
+		w->due = now() + w->after;
+}
+
+/* Under the lock, until there may be something to write. */
+static void
+wait_for_more(struct writer *w)
+{
+	const struct timespec ts = { (time_t)(w->due / 1000000000),
+		(long)(w->due % 1000000000) };
+
+	if (w->due == 0 || w->next.len != 0)
+		pthread_cond_wait(&w->more, &w->lock);
+	else if (now() >= w->due)
+		draw(w);
+	else
+		pthread_cond_timedwait(&w->more, &w->lock, &ts);
+}
+
 static void *
 run(void *arg)
 {
@@ -119,7 +215,7 @@ run(void *arg)
 	pthread_mutex_lock(&w->lock);
 	while (!w->end || w->next.len != 0) {
 		if (w->next.len == 0 || w->left != 0) {
-			pthread_cond_wait(&w->more, &w->lock);
+			wait_for_more(w);
 			continue;
 		}
 		take_next(w);
@@ -189,6 +285,7 @@ put(struct writer *w, const char *text, size_t n)
 		str_fini(&w->next);
 	if (w->next.len + w->left == 0)
 		w->since = now();
+	erase(w);
 	if (w->plain)
 		show_add(&w->next, SHOW_TEXT, text, n);
 	else
@@ -321,6 +418,7 @@ destroy(struct writer *w)
 		close(w->fd);
 	str_fini(&w->next);
 	str_fini(&w->busy);
+	mem_free(w->status);
 	mem_free(w->buf);
 	mem_free(w);
 }
@@ -375,6 +473,58 @@ void
 writer_settle(void)
 {
 	settled = true;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Under the lock. */
+static void
+set_status(struct writer *w, const char *text, uint64_t after_ns)
+{
+	bool first = w->status == NULL;
+
+	mem_free(w->status);
+	w->status = text != NULL ? mem_strdup(text) : NULL;
+	w->after = after_ns;
+	if (text != NULL)
+		make_line(w);
+	if (text == NULL) {
+		w->due = 0;
+		erase(w);
+	} else if (w->shown) {
+		w->due = w->drawn + (after_ns != 0 ? REDRAW_NS : 0);
+	} else if (first) {
+		w->due = now() + after_ns;
+	}
+	if (text != NULL && after_ns == 0) {
+		str_addn(&w->next, w->line, w->line_len);
+		note_drawn(w);
+	}
+}
+
+void
+writer_status(FILE *f, const char *text, uint64_t after_ns)
+{
+	struct writer *w = find(f);
+
+	if (w == NULL || settled || !isatty(w->fd))
+		return;
+	if (!w->running || w->end)
+		start(w);
+	if (!w->running)
+		return;
+	pthread_mutex_lock(&w->lock);
+	if (w->error == 0 && !same_text(w->status, text)) {
+		set_status(w, text, after_ns);
+		pthread_cond_signal(&w->more);
+		if (text == NULL || after_ns == 0)
+			wait_for_less(w, 0, PATIENCE_NS);
+	}
+	pthread_mutex_unlock(&w->lock);
 }
 
 int

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /*
@@ -30,6 +31,15 @@ FILE *writer_open(int fd, bool own, bool plain, size_t limit);
 
 /* As fclose(), but what waits is still written, as long as we live. */
 void writer_close(FILE *f);
+
+/*
+ * What is being done, on a terminal: `text' stands there from when nothing was
+ * written for that long, is written over by the next such text, and goes before
+ * anything else is written.  NULL: nothing is being done, and it goes now.  It is
+ * cut to the width of the terminal, and control characters are shown.  With no
+ * time at all it stands there when this returns, if the terminal takes it.
+ */
+void writer_status(FILE *f, const char *text, uint64_t after_ns);
 
 /* Threads that have nothing to write end, until there is something again.  They
  * are not waited for. */

@@ -2,9 +2,9 @@
  * The dtrace provider: BEGIN, END and ERROR.
  */
 #include "dlang/dif.h"
-#include "tracer/probe.h"
-#include "tracer/provider.h"
-#include "tracer/state.h"
+#include "tracer/base/probe.h"
+#include "tracer/base/provider.h"
+#include "tracer/base/state.h"
 
 static void
 init(struct state *st)

@@ -17,13 +17,14 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tracer/follow.h"
-#include "tracer/moments.h"
-#include "tracer/probe.h"
-#include "tracer/proc.h"
-#include "tracer/provider.h"
-#include "tracer/state.h"
-#include "tracer/syscalls.h"
+#include "tracer/fire/moments.h"
+#include "tracer/base/probe.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/provider.h"
+#include "tracer/ptrace/processor.h"
+#include "tracer/fire/fire.h"
+#include "tracer/base/state.h"
+#include "tracer/fire/syscalls.h"
 
 #define MODULE "vmlinux"
 
@@ -31,10 +32,10 @@ void
 proc_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
-	if (!follow_fires(st, th->proc))
+	if (!fire_wants_proc(st, th->proc))
 		return;
-	state_fire(st, p, th, words, nwords);
-	processor_hit(&st->processor, th, st->env.timestamp);
+	fire_probe(st, p, th, words, nwords);
+	processor_hit(st->processor, th, st->env.timestamp);
 }
 
 /* ---- beginnings ---- */
@@ -155,8 +156,8 @@ static bool
 is_last(const struct thread *th)
 {
 	vec_foreach(other, &th->proc->threads)
-		if (*other != th && !(*other)->exiting &&
-		    (*other)->state != TH_GONE)
+		if (*other != th && !thread_ends(*other) &&
+		    !thread_gone(*other))
 			return false;
 	return true;
 }
@@ -166,7 +167,7 @@ is_last(const struct thread *th)
 static bool
 is_unseen_end(const struct event *ev)
 {
-	return ev->kind == EV_GONE && !ev->thread->exiting &&
+	return ev->kind == EV_GONE && !thread_ends(ev->thread) &&
 	    ev->thread->proc->threads.len == 0;
 }
 

@@ -17,21 +17,22 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
-#include "tracer/moments.h"
-#include "tracer/proc.h"
-#include "tracer/procfs.h"
+#include "tracer/fire/moments.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/procfs.h"
 #include "tracer/prov/proc.h"
-#include "tracer/state.h"
-#include "tracer/syscalls.h"
+#include "tracer/fire/eval.h"
+#include "tracer/base/state.h"
+#include "tracer/fire/syscalls.h"
 
 /* About the signal that ev is about to deliver. */
 static void
 fire_signal(struct state *st, struct probe *p, struct thread *th,
     const siginfo_t *si, const uint64_t *words, unsigned nwords)
 {
-	st->siginfo = si;
+	st->firing->siginfo = si;
 	proc_fire(st, p, th, words, nwords);
-	st->siginfo = NULL;
+	st->firing->siginfo = NULL;
 }
 
 /* ---- fault ---- */

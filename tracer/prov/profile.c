@@ -18,12 +18,13 @@
 
 #include "dlang/base/glob.h"
 #include "inject/resume.h"
-#include "tracer/oncpu.h"
-#include "tracer/probe.h"
-#include "tracer/proc.h"
-#include "tracer/procfs.h"
-#include "tracer/provider.h"
-#include "tracer/state.h"
+#include "tracer/fire/oncpu.h"
+#include "tracer/base/probe.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/procfs.h"
+#include "tracer/base/provider.h"
+#include "tracer/fire/fire.h"
+#include "tracer/base/state.h"
 
 /* From a timer's signal to the sample, and then some. */
 #define SLACK 500000ULL
@@ -152,7 +153,7 @@ fire_tick(struct state *st, void *arg, uint64_t late)
 {
 	uint64_t words[3] = { 0, own_pc(), 0 };
 
-	state_fire(st, arg, NULL, words, 3);
+	fire_probe(st, arg, NULL, words, 3);
 }
 
 /* One firing that a thread owes. */
@@ -164,19 +165,48 @@ struct sample {
 	struct procfs_sched sched;
 };
 
+/* Of a thread: what fires when it stops. */
+struct samples {
+	struct sample *first;
+};
+
+static void
+samples_end(void *part)
+{
+	struct sample *s = ((struct samples *)part)->first, *next;
+
+	for (; s != NULL; s = next) {
+		next = s->next;
+		mem_free(s);
+	}
+}
+
+static const struct part samples_part = { .size = sizeof(struct samples),
+	.end = samples_end };
+
+bool
+profile_waits(const struct thread *th)
+{
+	const struct samples *ss = part_had(&th->parts, &samples_part);
+
+	return ss != NULL && ss->first != NULL;
+}
+
 /* At the end, once for each probe: a thread that does not come to a stop for
  * long owes one firing, not a thousand. */
 static void
 sample_add(struct thread *th, struct probe *probe, uint64_t now, bool sure)
 {
-	struct sample **at = &th->samples;
+	struct samples *ss = part_of(&th->parts, &samples_part);
+	struct sample **at = &ss->first;
 
 	for (; *at != NULL; at = &(*at)->next)
 		if ((*at)->probe == probe)
 			return;
 	*at = mem_zalloc(sizeof(**at));
 	**at = (struct sample){ .probe = probe, .due = now };
-	(*at)->asked = th->state == TH_RUNNING && !sure &&
+	oncpu_owes(th, true);
+	(*at)->asked = thread_runs(th) && !sure &&
 	    procfs_sched(th->tid, &(*at)->sched) == 0;
 }
 
@@ -206,7 +236,7 @@ sample(struct state *st, struct probe *probe)
 	oncpu_find(st, &found);
 	vec_foreach(f, &found) {
 		struct thread *th = f->thread;
-		if (th->state == TH_RUNNING && !th->wanted)
+		if (thread_runs(th) && th->stop.asked != ASK_EVENT)
 			thread_ask(th);
 		sample_add(th, probe, now, f->sure);
 	}
@@ -224,7 +254,7 @@ turn(struct state *st, void *arg, uint64_t late)
 	/* Without any target it ticks, as on an idle processor. */
 	if (!st->had_targets && super_next(st->super, NULL) == NULL) {
 		uint64_t words[3] = { 0, own_pc(), late };
-		state_fire(st, probe, NULL, words, 3);
+		fire_probe(st, probe, NULL, words, 3);
 		return;
 	}
 	if (!pr->looked) {
@@ -232,7 +262,7 @@ turn(struct state *st, void *arg, uint64_t late)
 		pr->due = MAX(pr->due, timer_now() + ONCPU_LEAD);
 		timer_set_next(&st->timers, turn, arg, pr->due);
 	} else {
-		uint64_t step = pr->period / st->oncpu.turns;
+		uint64_t step = pr->period / st->oncpu->turns;
 		sample(st, probe);
 		/* What was missed by more than a period is not owed. */
 		pr->due += step;
@@ -247,13 +277,15 @@ turn(struct state *st, void *arg, uint64_t late)
 static bool
 sample_take(struct thread *th, struct sample *out)
 {
-	struct sample *s = th->samples;
+	struct samples *ss = part_had(&th->parts, &samples_part);
+	struct sample *s = ss != NULL ? ss->first : NULL;
 
 	if (s == NULL)
 		return false;
 	*out = *s;
-	th->samples = s->next;
+	ss->first = s->next;
 	mem_free(s);
+	oncpu_owes(th, ss->first != NULL);
 	return true;
 }
 
@@ -271,7 +303,7 @@ profile_stopped(struct state *st, struct thread *th)
 		if (tab != NULL)
 			pc = resume_text_pc(tab, pc);
 		uint64_t words[3] = { 0, pc, timer_now() - s.due };
-		state_fire(st, s.probe, th, words, 3);
+		fire_probe(st, s.probe, th, words, 3);
 	}
 }
 

@@ -8,13 +8,15 @@
  */
 #include <string.h>
 
-#include "tracer/follow.h"
-#include "tracer/probe.h"
-#include "tracer/proc.h"
-#include "tracer/provider.h"
-#include "tracer/state.h"
-#include "tracer/syscall_table.h"
-#include "tracer/syscalls.h"
+#include "tracer/base/probe.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/provider.h"
+#include "tracer/ptrace/processor.h"
+#include "tracer/fire/eval.h"
+#include "tracer/fire/fire.h"
+#include "tracer/base/state.h"
+#include "tracer/ptrace/syscall_table.h"
+#include "tracer/fire/syscalls.h"
 
 #define MODULE "vmlinux"
 
@@ -55,15 +57,15 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 
 	/* A vfork child stays traced as long as it is in our memory, also
 	 * when nobody asked for children. */
-	if (!follow_fires(st, hit->thread->proc))
+	if (!fire_wants_proc(st, hit->thread->proc))
 		return;
-	st->sys_errno = hit->error;
+	st->firing->sys_errno = hit->error;
 	if (hit->side == SYSCALL_ENTRY)
-		state_fire(st, arg, hit->thread, hit->args, 6);
+		fire_probe(st, arg, hit->thread, hit->args, 6);
 	else
-		state_fire(st, arg, hit->thread, results, 2);
-	st->sys_errno = 0;
-	processor_hit(&st->processor, hit->thread, st->env.timestamp);
+		fire_probe(st, arg, hit->thread, results, 2);
+	st->firing->sys_errno = 0;
+	processor_hit(st->processor, hit->thread, st->env.timestamp);
 }
 
 static void
@@ -104,6 +106,7 @@ const struct provider prov_syscall = {
 	},
 	.init = init,
 	.enable = enable,
+	.at_calls = true,
 	.follows = true,
 	.arg = arg,
 	.destroy = destroy,

@@ -22,15 +22,15 @@
 #include "symbols/addrspace.h"
 #include "symbols/sdt.h"
 #include "symbols/sdtarg.h"
-#include "tracer/probe.h"
-#include "tracer/proc.h"
-#include "tracer/prov/places.h"
-#include "tracer/prov/semaphore.h"
-#include "tracer/prov/site.h"
-#include "tracer/provider.h"
-#include "tracer/state.h"
-#include "tracer/targets.h"
-#include "tracer/typename.h"
+#include "tracer/base/probe.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/progress.h"
+#include "tracer/sites/places.h"
+#include "tracer/survive/semaphore.h"
+#include "tracer/sites/site.h"
+#include "tracer/base/provider.h"
+#include "tracer/base/state.h"
+#include "tracer/names/typename.h"
 
 struct usdt_place {
 	struct place place; /* first */
@@ -376,12 +376,15 @@ find_processes(struct request *r)
 	super_candidates(r->st->super, &pids);
 	vec_foreach(pid, &pids.list) {
 		struct addrspace *as = addrspace_create(*pid, &nothing);
+		progress_part(r->st, (size_t)(pid - pids.list.at),
+		    pids.list.len, "processes with probes of", r->pd->prov);
 		/* Kept to the end: most map the same objects. */
 		*vec_push(&spaces) = as;
 		if (addrspace_refresh(as, NULL, NULL) < 0 ||
 		    match_space(r, as) == 0)
 			continue;
-		if (targets_attach(r->st, *pid, false, why, sizeof(why)) != 0) {
+		if (r->st->drive->attach(
+			r->st, *pid, false, why, sizeof(why)) != 0) {
 			state_notice(r->st, "%s", why);
 			continue;
 		}
@@ -402,7 +405,8 @@ wants_search(const struct request *r)
 	if (r->d == NULL || r->st->super == NULL || r->st->had_targets ||
 	    *r->pd->prov == '\0')
 		return false;
-	for (const struct provider *const *p = providers; *p != NULL; p++)
+	for (const struct provider *const *p = r->st->providers; *p != NULL;
+	     p++)
 		if (strcmp((*p)->name, r->pd->prov) == 0)
 			return false;
 	return true;

@@ -1,0 +1,247 @@
+/*
+ * Stacks from registers and a reader.
+ *
+ * Each frame is stepped by the first way that can tell: what Go's run time
+ * knows of the stack it left; the unwind entries of the object it is in, by our
+ * rules or by libunwind (unwind_choose()); the layout of a signal frame, when its
+ * pc is in a signal trampoline without an entry; frame pointers and what else
+ * convention gives.
+ *
+ * Invariant: the walk ends.  Except out of a signal handler, which may run on
+ * a stack of its own, and to a goroutine, the stack pointer rises with every
+ * step but the first; and there are at most FRAMES_MOST steps.
+ */
+#include "symbols/unwind.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "dlang/base/base.h"
+#include "dlang/base/log.h"
+#include "dlang/base/mem.h"
+#include "symbols/unwind/frame.h"
+
+#define FRAMES_MOST 512
+
+struct unwinder *
+unwinder_create(struct addrspace *as)
+{
+	struct unwinder *u = mem_zalloc(sizeof(*u));
+
+	u->as = addrspace_get(as);
+	return u;
+}
+
+void
+unwinder_destroy(struct unwinder *u)
+{
+	if (u == NULL)
+		return;
+	if (u->compared > 0)
+		LOG("unwind", "%" PRIu64 " callers by both, %" PRIu64 " differ",
+		    u->compared, u->differ);
+	addrspace_put(u->as);
+	maps_fini(&u->maps);
+	unwind_libunwind_destroy(u);
+	mem_free(u);
+}
+
+void
+unwinder_flush(struct unwinder *u)
+{
+	/* Rules are kept with the objects, by the file's own addresses: those
+	 * are as true as before.  What is known of memory is not. */
+	u->window_len = 0;
+	unwind_libunwind_flush(u);
+}
+
+/* ---- the door ---- */
+
+static struct {
+	enum unwinder_kind kind;
+	void (*differ)(void *ctx, const char *text);
+	void *ctx;
+} choice;
+
+void
+unwind_choose(enum unwinder_kind kind,
+    void (*differ)(void *ctx, const char *text), void *ctx)
+{
+	choice.kind = kind;
+	choice.differ = differ;
+	choice.ctx = ctx;
+}
+
+static enum step
+rules_step(struct unwinder *u, const struct frame *f, struct frame *caller)
+{
+	enum step s = unwind_cfi_step(u, f, caller);
+
+	return s == STEP_FAIL ? unwind_sigreturn_step(u, f, caller) : s;
+}
+
+static const char *
+step_text(enum step s, const struct frame *caller, char *buf, size_t size)
+{
+	if (s == STEP_OK)
+		snprintf(buf, size, "%#" PRIx64 " at %#" PRIx64,
+		    caller->r[CFI_PC], caller->r[CFI_SP]);
+	else
+		snprintf(buf, size, s == STEP_END ? "the end" : "nothing");
+	return buf;
+}
+
+/* What our rules call a caller at 0, libunwind may call the end. */
+static bool
+same_caller(
+    enum step s, const struct frame *a, enum step t, const struct frame *b)
+{
+	if (s == STEP_OK && t == STEP_END)
+		return a->r[CFI_PC] == 0;
+	return s == t &&
+	    (s != STEP_OK ||
+		(a->r[CFI_PC] == b->r[CFI_PC] && a->r[CFI_SP] == b->r[CFI_SP]));
+}
+
+/* What the rules say, and, where libunwind has found the unwind entry, whether it
+ * says the same. */
+static enum step
+check_step(struct unwinder *u, const struct frame *f, struct frame *caller)
+{
+	struct frame other;
+	bool told;
+	enum step t = unwind_libunwind_step(u, f, &other, &told);
+	enum step s = rules_step(u, f, caller);
+
+	u->compared += told;
+	if (told && !same_caller(s, caller, t, &other)) {
+		char text[256], ours[48], theirs[48];
+
+		snprintf(text, sizeof(text),
+		    "unwinder=check: the caller of %#" PRIx64 " at %#" PRIx64
+		    " is %s by the rules, %s by libunwind",
+		    f->r[CFI_PC], f->r[CFI_SP],
+		    step_text(s, caller, ours, sizeof(ours)),
+		    step_text(t, &other, theirs, sizeof(theirs)));
+		u->differ++;
+		choice.differ(choice.ctx, text);
+	}
+	return s;
+}
+
+enum step
+unwind_step(struct unwinder *u, const struct frame *f, struct frame *caller)
+{
+	enum step s = unwind_go_step(u, f, caller);
+	bool told;
+
+	/* Unwind entries know nothing of Go's stacks. */
+	if (s != STEP_FAIL)
+		return s;
+	switch (choice.kind) {
+	case UNWINDER_CHECK: return check_step(u, f, caller);
+	case UNWINDER_LIBUNWIND:
+		s = unwind_libunwind_step(u, f, caller, &told);
+		return s == STEP_OK ? s : rules_step(u, f, caller);
+	case UNWINDER_RULES: break;
+	}
+	s = rules_step(u, f, caller);
+	return s == STEP_FAIL ? unwind_libunwind_step(u, f, caller, &told) : s;
+}
+
+/* ---- the walk ---- */
+
+static enum step
+step(struct unwinder *u, const struct unwind_visitor *v, const struct frame *f,
+    struct frame *caller)
+{
+	enum step s = STEP_FAIL;
+
+	if (v->step != NULL)
+		s = v->step(v->ctx, f, caller);
+	if (s == STEP_FAIL)
+		s = unwind_step(u, f, caller);
+	if (s == STEP_FAIL)
+		s = unwind_fp_step(u, f, caller);
+	return s;
+}
+
+/* Can this be the caller of f? */
+static bool
+makes_sense(
+    struct unwinder *u, const struct frame *f, const struct frame *caller)
+{
+	uint64_t pc = caller->r[CFI_PC], sp = caller->r[CFI_SP];
+
+	/* Out of a signal handler the stack may be another one.  What runs may
+	 * have its return address in a register, as vfork() does. */
+	if (!caller->exact && !caller->other_stack &&
+	    (f->exact ? sp < f->r[CFI_SP] : sp <= f->r[CFI_SP]))
+		return false;
+	if (!frame_knows(caller, CFI_SP))
+		return false;
+	/* A signal may have interrupted a call of what is no function. */
+	return caller->exact || caller->sure ||
+	    (pc != 0 && unwind_is_code(u, pc - 1));
+}
+
+void
+unwind_visit(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, const struct unwind_visitor *v)
+{
+	struct frame f = { .exact = true }, caller;
+	size_t most = v->most != 0 ? MIN(v->most, FRAMES_MOST) : FRAMES_MOST;
+	bool more = true;
+
+	for (unsigned i = 0; i < CFI_REGS; i++)
+		frame_set(&f, i, regs->r[machine_uregs[i]]);
+	u->mem = mem;
+	u->thread = regs->r[UREG_THREAD];
+	u->goroutine = f.r[CFI_GOROUTINE];
+	u->window_len = 0;
+	u->maps_new = false;
+	unwind_libunwind_begin(u);
+	for (size_t n = 0; more;) {
+		/* 0 says where a record's stack ends; the address behind it is
+		 * never 0. */
+		bool shown = f.r[CFI_PC] != 0;
+
+		n += shown;
+		more = n < most && step(u, v, &f, &caller) == STEP_OK &&
+		    makes_sense(u, &f, &caller);
+		if (shown)
+			more =
+			    v->frame(v->ctx, &f, more ? &caller : NULL) && more;
+		if (more)
+			f = caller;
+	}
+	u->mem = NULL;
+}
+
+struct pcs {
+	uint64_t *at;
+	size_t n;
+};
+
+static bool
+add_pc(void *ctx, const struct frame *f, const struct frame *caller)
+{
+	struct pcs *p = ctx;
+
+	p->at[p->n++] = f->r[CFI_PC];
+	return true;
+}
+
+size_t
+unwind(struct unwinder *u, const struct uregs *regs, const struct reader *mem,
+    uint64_t *pcs, size_t max)
+{
+	struct pcs p = { .at = pcs };
+	const struct unwind_visitor v = {
+		.ctx = &p, .frame = add_pc, .most = max
+	};
+
+	if (max != 0)
+		unwind_visit(u, regs, mem, &v);
+	return p.n;
+}

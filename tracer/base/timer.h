@@ -1,0 +1,51 @@
+/*
+ * Timers: tick and profile probes, and the rates of the consumer.  One POSIX
+ * timer with a signal for the earliest deadline; schedules do not drift.
+ */
+#ifndef TRACER_BASE_TIMER_H
+#define TRACER_BASE_TIMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "dlang/base/vec.h"
+
+struct state;
+
+typedef void (*timer_fn)(struct state *st, void *arg, uint64_t late_ns);
+
+struct timer {
+	uint64_t period; /* ns */
+	uint64_t next;   /* CLOCK_MONOTONIC, ns */
+	timer_fn fn;
+	void *arg;
+};
+
+struct timers {
+	VEC(struct timer) list;
+	timer_t id;
+	bool created;
+	uint64_t armed_for; /* deadline the kernel's timer is set to; 0: none */
+};
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t timer_now(void);
+
+/* Call fn every `period' ns from now on, first one period from now. */
+void timer_add(struct timers *ts, uint64_t period, timer_fn fn, void *arg);
+
+/* Change the period of the timer of (fn, arg) from the next firing on; 0 is
+ * never. */
+void timer_set_period(
+    struct timers *ts, timer_fn fn, void *arg, uint64_t period);
+
+/* The timer of (fn, arg) fires next at that time, then as before. */
+void timer_set_next(struct timers *ts, timer_fn fn, void *arg, uint64_t next);
+
+/* Call what is due and set the kernel's timer for the next deadline. */
+void timers_run(struct timers *ts, struct state *st);
+
+void timers_fini(struct timers *ts);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * The first steps of a program; see begin.h.
+ */
+#include "tracer/drive/begin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static const char *program;
+
+static void
+say(const char *text)
+{
+	/* Nobody may read it; we end either way. */
+	if (write(STDERR_FILENO, text, strlen(text)) < 0)
+		return;
+}
+
+static void
+on_early_end(int sig)
+{
+	say(program);
+	say(": " BEGIN_ENDED "\n");
+	/* As if there were no handler, when this one is left. */
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+void
+begin_signals(const char *name)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_early_end }, old;
+
+	program = name;
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (sigaction(ends[i], NULL, &old) == 0 &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(ends[i], &sa, NULL);
+}
+
+void
+begin_descriptors(void)
+{
+	/* The lowest that is free is the one that open() gives.  "/" is there
+	 * whatever is mounted, and O_PATH answers reads and writes with EBADF,
+	 * as a closed one does. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/", O_PATH | O_CLOEXEC);
+}
+
+bool
+begin_refused(const char *name)
+{
+	if (getauxval(AT_SECURE) == 0 && getuid() == geteuid() &&
+	    getgid() == getegid())
+		return false;
+	fprintf(stderr,
+	    "%s: not run with rights that its user does not have (set-user-ID, "
+	    "set-group-ID or capabilities of its file): take them away\n",
+	    name);
+	return true;
+}

@@ -1,0 +1,253 @@
+/*
+ * A launched program on its way to where the trace begins; see targets_impl.h.
+ *
+ * Descriptions are judged, and their types found, when the libraries are there;
+ * the trace is to begin at the exec.  So a launched program begins twice, unless
+ * evaltime says where the trace begins:
+ *
+ *   exec stop --scouted--> rendezvous, or its last system call
+ *                             compiled, enabled
+ *   exec stop <------------ its next system call is made that execve() again
+ *       BEGIN -> running
+ *
+ * The first time nothing of it is seen outside: the linker's text is not
+ * written, no constructor runs.  When we die it runs on from where it is, or
+ * begins again without us.
+ */
+#include "tracer/drive/targets.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "dlang/base/fault.h"
+#include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
+#include "tracer/drive/loop.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/progress.h"
+#include "tracer/sites/protect.h"
+#include "tracer/sites/site.h"
+#include "tracer/base/state.h"
+#include "tracer/drive/targets_impl.h"
+
+enum evaltime
+targets_evaltime(const struct state *st)
+{
+	static const char *const names[] = { "exec", "preinit", "postinit",
+		"main" };
+	const char *text = st->opts.text[OPT_EVALTIME];
+
+	for (size_t i = 0; text != NULL && i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], text) == 0)
+			return (enum evaltime)i;
+	return EVAL_BOTH;
+}
+
+static bool
+is_launching(struct state *st, void *arg)
+{
+	return st->awaited == arg;
+}
+
+/* Run a launched process up to our mark, or to its rendezvous.  False when it
+ * ended on the way. */
+static bool
+run_until_stopped(struct state *st, struct proc *p, bool mark)
+{
+	pid_t pid = p->pid;
+
+	/* What it writes then is not written over. */
+	if (targets_evaltime(st) == EVAL_POSTINIT ||
+	    targets_evaltime(st) == EVAL_MAIN)
+		progress_pause(st);
+	else
+		progress(st, "process %d is starting", (int)p->pid);
+	st->awaited = p;
+	st->awaited_mark = mark;
+	vec_foreach(th, &p->threads)
+		thread_resume(*th);
+	loop_while(st, is_launching, p);
+	return super_proc(st->super, pid) != NULL && !st->draining &&
+	    st->awaited == NULL;
+}
+
+/* The address at which postinit and main are awaited. */
+static uint64_t
+start_addr(const struct space *sp, enum evaltime when)
+{
+	struct load *exec = addrspace_exec(sp->as);
+	const struct sym *s = NULL;
+
+	if (exec == NULL)
+		return 0;
+	if (when == EVAL_MAIN)
+		s = object_sym(exec->object, "main");
+	return exec->bias + (s != NULL ? s->addr : object_entry(exec->object));
+}
+
+/* Without the marker it would run to its end. */
+static bool
+is_marked(const struct space *sp, uint64_t addr, const char **why)
+{
+	if (tracepoint_lookup(sp->tab, addr) != NULL)
+		return true;
+	*why = "no breakpoint can be put where it is to stop first";
+	return false;
+}
+
+/* From the exec stop to where evaltime says, or to another exec. */
+static bool
+run_program(struct state *st, struct proc *p, const char **why)
+{
+	enum evaltime when = targets_evaltime(st);
+	struct space_info *info = p->space->user;
+
+	if (when == EVAL_EXEC)
+		return true;
+	sites_commit(st, p->space);
+	/* Not to be stopped in its text, it is looked at here already. */
+	if (!protect_allows(st, p->space)) {
+		protect_say(st, p->space);
+		return true;
+	}
+	if (info->have_lm &&
+	    (!is_marked(p->space, info->lm.brk_addr, why) ||
+		!run_until_stopped(st, p, false)))
+		return false;
+	if (when == EVAL_PREINIT || when == EVAL_BOTH || st->executed_again)
+		return true;
+
+	uint64_t addr = start_addr(p->space, when);
+	if (addr == 0)
+		return true;
+	targets_mark(st, p->space, addr, false);
+	sites_commit(st, p->space);
+	return is_marked(p->space, addr, why) && run_until_stopped(st, p, true);
+}
+
+/* ---- twice ---- */
+
+/* Does the call say something to somebody, or end the process? */
+static bool
+speaks(long nr)
+{
+	return nr == SYS_write || nr == SYS_writev;
+}
+
+static bool
+ends(long nr)
+{
+	return nr == SYS_exit_group || nr == SYS_exit || nr == SYS_kill ||
+	    nr == SYS_tgkill || nr == SYS_tkill;
+}
+
+void
+targets_stay(struct proc *p)
+{
+	p->again.name = 0;
+	p->begins_again = false;
+	vec_foreach(th, &p->threads)
+		stop_want_calls(*th, WANT_LAUNCH, false);
+}
+
+bool
+targets_syscall(struct state *st, const struct event *ev)
+{
+	struct thread *th = ev->thread;
+	struct proc *p = th->proc;
+	struct syscall_entry e;
+	bool entry = ev->kind == EV_SYSCALL_ENTER;
+
+	if (st->awaited != p || p->again.name == 0)
+		return false;
+	if (p->begins_again && !entry) { /* no exec came before it */
+		again_failed(th, &p->again);
+		targets_stay(p);
+		st->awaited = NULL;
+		return true;
+	}
+	if (p->begins_again) {
+		again_instead(th, &p->again);
+		fault_kill("launch-set");
+	} else if (entry && thread_syscall_entry(th, &e) == 0) {
+		if (ends(e.nr)) {
+			/* What is not there by now is never there. */
+			option_set(&st->opts, "zdefs", NULL, false);
+			st->awaited = NULL;
+			return true;
+		}
+		if (speaks(e.nr))
+			thread_refuse_call(th);
+	}
+	thread_resume(th);
+	return true;
+}
+
+void
+targets_scout(struct state *st, struct proc *p, char *const argv[])
+{
+	struct thread *th = p->threads.at[0];
+	unsigned words = 0;
+
+	while (argv[words] != NULL)
+		words++;
+	if (targets_evaltime(st) != EVAL_BOTH ||
+	    again_find(th, words, &p->again) != 0)
+		targets_stay(p);
+	else
+		stop_want_calls(th, WANT_LAUNCH, true);
+}
+
+static void
+begin_again(struct state *st, struct proc *p)
+{
+	struct thread *th = p->threads.at[0];
+	pid_t pid = p->pid;
+
+	p->begins_again = true;
+	if (th->stop.kind == EV_SYSCALL_ENTER)
+		again_instead(th, &p->again);
+	run_until_stopped(st, p, true);
+	p = super_proc(st->super, pid);
+	if (p != NULL)
+		targets_stay(p);
+}
+
+static struct proc *
+next_to_begin(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->again.name != 0)
+			break;
+	return p;
+}
+
+bool
+targets_begin_again(struct state *st)
+{
+	struct proc *p;
+	bool any = false;
+
+	while (!st->draining && (p = next_to_begin(st)) != NULL) {
+		if (p->exec_stopped) {
+			targets_stay(p);
+			continue;
+		}
+		begin_again(st, p);
+		any = true;
+	}
+	return any;
+}
+
+bool
+targets_run_to_evaltime(struct state *st, struct proc *p, const char **why)
+{
+	do {
+		st->executed_again = false;
+		if (!run_program(st, p, why))
+			return false;
+	} while (st->executed_again);
+	return true;
+}

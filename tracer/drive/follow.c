@@ -1,0 +1,148 @@
+/*
+ * Following; see follow.h.
+ *
+ *	fork	same addresses, same int3s, same tracepoint numbers: the child's
+ *		table is a copy, and the sites in the image serve both
+ *	exec	a new space; the clauses are matched against it anew, under the
+ *		provider of the process that it descends from (proc->family)
+ */
+#include "tracer/drive/follow.h"
+
+#include "dlang/base/fault.h"
+#include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
+#include "tracer/survive/leftover.h"
+#include "tracer/prov/plock/plock.h"
+#include "tracer/sites/site.h"
+#include "tracer/ptrace/setid.h"
+#include "tracer/sites/sigwatch.h"
+#include "tracer/base/state.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/drive/targets.h"
+
+static bool
+is_wanted(const struct state *st, const struct proc *p)
+{
+	return st->follow && p->family != 0 && !st->draining;
+}
+
+/*
+ * A child that was made before the last change of its parent's text has a copy
+ * of what was there before, which the parent's table does not tell any more:
+ * the list in its own memory does, as in a process that a dead tracer has left.
+ */
+static bool
+is_stale(const struct proc *parent, const struct proc *child)
+{
+	const struct space *from = parent->space;
+
+	return from->tab != NULL &&
+	    (from->user == NULL || child->maker_commits != from->commits);
+}
+
+static void
+clean_copy(struct proc *child)
+{
+	struct space *sp = child->space;
+	struct leftover *left;
+	char why[1];
+
+	space_stop(sp);
+	/* Its handler of SIGTRAP may be ours. */
+	child->guarded = false;
+	proc_refresh(child);
+	vec_foreach(th, &child->threads)
+		sigtrap_save(*th);
+	if (leftover_find(child->pid, NULL, &left, why, sizeof(why)) == 0 &&
+	    left != NULL) {
+		leftover_mend(left, sp);
+		leftover_release(left, child);
+	}
+	space_resume(sp);
+	fault_kill("follow-cleaned");
+}
+
+/* All that is known of its parent's memory is so of the child's. */
+static void
+inherit(struct state *st, struct space *from, struct proc *child)
+{
+	struct space *sp = child->space;
+
+	targets_fork_table(st, from, sp);
+	sites_fork(from, sp);
+	plock_fork(from, sp);
+	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
+	loads_matched_in(sp->as);
+	sigwatch_fork(from, sp);
+	if (tptable_queued(sp->tab))
+		sites_commit(st, sp);
+}
+
+static void
+keep(struct state *st, struct proc *parent, struct proc *child)
+{
+	struct space *from = parent->space;
+
+	fault_kill("follow-keep");
+	child->followed = true;
+	if (from->tab == NULL)
+		return;
+	if (is_stale(parent, child)) {
+		clean_copy(child);
+		targets_set_up(st, child);
+	} else {
+		inherit(st, from, child);
+	}
+	fault_kill("follow-kept");
+}
+
+static void
+release(struct state *st, struct proc *parent, struct proc *child)
+{
+	if (is_stale(parent, child))
+		clean_copy(child);
+	else if (child->space->tab == NULL && parent->space->tab != NULL)
+		targets_fork_table(st, parent->space, child->space);
+	fault_kill("fork-release");
+	targets_let_go(st, child);
+	fault_kill("fork-released");
+}
+
+void
+follow_born(struct state *st, struct thread *parent, struct thread *child)
+{
+	struct proc *p = child->proc, *from = parent->proc;
+
+	if (p == from)
+		return; /* a thread */
+	p->family = from->family;
+	p->followed = from->followed;
+	if (p->space == from->space)
+		return;
+	if (is_wanted(st, from))
+		keep(st, from, p);
+	else
+		release(st, from, p);
+}
+
+bool
+follow_executed(struct state *st, struct proc *p)
+{
+	if (!p->target && !is_wanted(st, p))
+		return false;
+	/* Memory that cannot be opened: the file may not be read. */
+	if (p->space->mem_fd < 0 || setid_withheld(p)) {
+		state_notice(st,
+		    "pid %d exec'd a set-id or unobservable program", p->pid);
+		return false;
+	}
+	if (procfs_wrong_elf(p->pid)) {
+		state_notice(st,
+		    "pid %d executes a 32-bit program, which cannot be "
+		    "traced: it is let go",
+		    p->pid);
+		return false;
+	}
+	p->followed = p->family != p->pid;
+	return true;
+}

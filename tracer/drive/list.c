@@ -1,0 +1,260 @@
+/*
+ * Listings; see list.h for what, cli-and-options for the columns.
+ */
+#include "tracer/drive/list.h"
+
+#include "dlang/cc/cc.h"
+#include "dlang/needs.h"
+#include "dlang/prog.h"
+#include "dlang/types.h"
+#include "tracer/consume/text.h"
+#include "tracer/base/probe.h"
+#include "tracer/names/prototype.h"
+#include "tracer/base/provider.h"
+#include "tracer/base/state.h"
+#include "tracer/program/unmatched.h"
+
+void
+list_header(struct state *st)
+{
+	struct str text = { 0 };
+
+	str_printf(&text, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE",
+	    "FUNCTION", "NAME");
+	text_put(st->out, &text);
+}
+
+static void
+attributes(struct printer *to, const char *title, const struct stability *s)
+{
+	str_printf(to->to,
+	    "\n\t%s Attributes\n\t\tIdentifier Names: %s\n"
+	    "\t\tData Semantics:   %s\n\t\tDependency Class: %s\n",
+	    own(title), own(s->name), own(s->data), own(s->class));
+}
+
+static void
+argument(struct printer *to, size_t i, const char *type)
+{
+	str_printf(to->to, "\t\targs[%zu]: ", i);
+	text_name(to, type);
+	str_addc(to->to, '\n');
+}
+
+/* Those that debug information tells. */
+static unsigned
+typed_arguments(struct state *st, struct printer *to, const struct probe *p)
+{
+	struct typed_args a;
+	char buf[512];
+
+	if (p->provider->typed == NULL || p->provider->typed(st, p, &a) != 0)
+		return 0;
+	for (size_t i = 0; i < a.n; i++)
+		argument(to, i,
+		    a.args[i].native == NULL ?
+			"(unknown)" :
+			type_name(a.args[i].native, buf, sizeof(buf)));
+	return (unsigned)a.n;
+}
+
+static void
+argument_types(struct state *st, struct printer *to, const struct probe *p)
+{
+	struct probe_arg a;
+
+	str_add(to->to, "\n\tArgument Types\n");
+	unsigned n = typed_arguments(st, to, p);
+	for (; p->provider->arg != NULL && p->provider->arg(p, n, &a); n++)
+		argument(to, n,
+		    a.translated != NULL ? a.translated :
+			a.type != NULL   ? a.type :
+					   a.otherwise);
+	str_add(to->to, n == 0 ? "\t\tNone\n\n" : "\n");
+}
+
+static void
+note(struct printer *to, const struct probe *p)
+{
+	const char *text =
+	    p->provider->note != NULL ? p->provider->note(p) : NULL;
+
+	if (text != NULL)
+		str_printf(to->to, "\tNote\n\t\t%s\n\n", own(text));
+}
+
+/* What -v adds about a probe. */
+static void
+probe_info(struct state *st, struct printer *to, const struct probe *p)
+{
+	attributes(to, "Probe Description", &p->provider->stability[STAB_NAME]);
+	attributes(to, "Argument", &p->provider->stability[STAB_ARGS]);
+	argument_types(st, to, p);
+	note(to, p);
+}
+
+/* Who evaluates it: what needs nothing that the tracer alone knows could run
+ * where the probe is hit. */
+static void
+place(struct printer *to, const char *what, uint32_t needs)
+{
+	struct str words = { 0 };
+
+	needs_text(needs, &words);
+	if (words.len == 0)
+		str_printf(to->to, "\t\t%s: in the process or by the tracer\n",
+		    own(what));
+	else
+		str_printf(to->to, "\t\t%s: by the tracer, for %s\n", own(what),
+		    own(str_c(&words)));
+	str_fini(&words);
+}
+
+/* What -v adds about a clause on it. */
+static void
+clause_info(struct printer *to, const struct prog_clause *c)
+{
+	uint32_t needs = 0;
+
+	for (size_t i = 0; i < c->nacts; i++)
+		needs |= needs_of_act(&c->acts[i]);
+	str_add(to->to, "\tEvaluation\n");
+	if (c->pred != NULL)
+		place(to, "predicate", c->pred->needs);
+	if (c->nacts != 0)
+		place(to, "actions", needs);
+	str_addc(to->to, '\n');
+}
+
+/* `c' is the clause that matches it, or NULL. */
+static void
+list_probe(struct state *st, const struct probe *p, const struct prog_clause *c,
+    bool verbose)
+{
+	struct str text = { 0 };
+	struct printer to = text_printer(st->out, &text);
+
+	str_printf(&text, "%5u ", p->id);
+	text_name_padded(&to, p->prov, 10);
+	str_addc(&text, ' ');
+	text_name_padded(&to, p->mod, 17);
+	str_addc(&text, ' ');
+	text_name_padded(&to, p->func, 33);
+	str_addc(&text, ' ');
+	text_name(&to, p->name);
+	str_addc(&text, '\n');
+	if (verbose)
+		probe_info(st, &to, p);
+	if (verbose && c != NULL && (c->pred != NULL || c->nacts != 0))
+		clause_info(&to, c);
+	text_put(st->out, &text);
+}
+
+static bool
+is_matched(const struct prog *prog, const struct probe *p)
+{
+	for (size_t i = 0; i < prog->nclauses; i++)
+		if (probe_matches(p, &prog->clauses[i]->desc))
+			return true;
+	return false;
+}
+
+/* Each probe that the program matches, once. */
+static void
+list_matched(struct state *st, struct printer *to, const struct prog *prog)
+{
+	vec_foreach(p, &st->probes.list) {
+		if (!is_matched(prog, *p))
+			continue;
+		char *name = mem_printf("%s:%s:%s:%s", (*p)->prov, (*p)->mod,
+		    (*p)->func, (*p)->name);
+		text_name(to, name);
+		str_addc(to->to, '\n');
+		mem_free(name);
+		probe_info(st, to, *p);
+	}
+}
+
+static void
+minimum(struct printer *to, const char *title, struct attr a)
+{
+	attributes(to, title,
+	    &(struct stability){ attr_level_name(a.name),
+		attr_level_name(a.data), attr_class_name(a.class) });
+}
+
+void
+list_stability(
+    struct state *st, const struct prog *prog, const char *name, bool probes)
+{
+	struct str text = { 0 };
+	struct printer to = text_printer(st->out, &text);
+
+	str_printf(&text, "\nStability attributes for %s:\n", own(name));
+	minimum(&to, "Minimum Probe Description", prog->desc_attr);
+	minimum(&to, "Minimum Statement", prog->stmt_attr);
+	str_addc(&text, '\n');
+	if (probes)
+		list_matched(st, &to, prog);
+	text_put(st->out, &text);
+}
+
+/* DTrace's line is one that programs look for: ours follows it. */
+static void
+say_unmatched(struct state *st, const struct probe_desc *pd)
+{
+	char *text = probe_desc_text(pd, false);
+	struct str why = { 0 };
+
+	if (!st->testing)
+		unmatched_why(st, pd, &why);
+	state_message(
+	    st, "failed to match %s: No probe matches description", text);
+	if (why.len > 0)
+		state_message(st, "%s", str_c(&why));
+	str_fini(&why);
+	mem_free(text);
+}
+
+void
+list_program(struct state *st, const struct prog *prog, bool verbose)
+{
+	for (size_t i = 0; i < prog->nclauses; i++) {
+		const struct probe_desc *pd = &prog->clauses[i]->desc;
+		bool any = false;
+		vec_foreach(p, &st->probes.list) {
+			if (!probe_matches(*p, pd))
+				continue;
+			list_probe(st, *p, prog->clauses[i], verbose);
+			any = true;
+		}
+		if (any)
+			continue;
+		say_unmatched(st, pd);
+	}
+}
+
+void
+list_all(struct state *st, bool verbose)
+{
+	vec_foreach(p, &st->probes.list)
+		list_probe(st, *p, NULL, verbose);
+}
+
+void
+list_failures(struct state *st, bool verbose)
+{
+	if (st->failed == 0)
+		return;
+	if (!verbose) {
+		state_notice(st,
+		    "%lu place%s could not be probed (-v says which)",
+		    st->failed, st->failed == 1 ? "" : "s");
+		return;
+	}
+	vec_foreach(f, &st->failures)
+		state_message(st, "cannot probe %s", *f);
+	if (st->failed > st->failures.len)
+		state_message(st, "and %lu more",
+		    st->failed - (unsigned long)st->failures.len);
+}

@@ -1,0 +1,376 @@
+/*
+ * The event loop; see loop.h.
+ *
+ * Events come from event_poll(), which blocks in one wait system call.  Timers
+ * and the user's signals interrupt it (event_interrupt), set a flag, and are
+ * looked at between two events, so that they are neither lost nor starved.
+ */
+#include "tracer/drive/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "dlang/base/fault.h"
+#include "tracer/ptrace/core.h"
+#include "tracer/ptrace/event.h"
+#include "tracer/fire/hit.h"
+#include "tracer/fire/moments.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/sites/protect.h"
+#include "tracer/prov/profile.h"
+#include "tracer/fire/deadman.h"
+#include "tracer/fire/fire.h"
+#include "tracer/base/state.h"
+#include "tracer/fire/syscalls.h"
+#include "tracer/drive/targets.h"
+#include "tracer/survive/trapguard.h"
+
+/* Its time is set each time. */
+#define CALLS_NS 1000000000
+
+static volatile sig_atomic_t alarm_due;
+static volatile sig_atomic_t stop_signals;
+static volatile sig_atomic_t urged;
+/* When the first was seen outside of its handler; 0: not yet. */
+static _Atomic uint64_t heard_at;
+static pid_t first_sender; /* 0: the kernel, for a key of the terminal */
+
+static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* How long one wish to end may take to be told twice, and what has been written
+ * meanwhile is not given up by a second. */
+#define ONCE_NS 1000000000
+
+static void
+on_alarm(int sig, siginfo_t *si, void *uc)
+{
+	alarm_due = 1;
+	event_interrupt(uc);
+}
+
+static void on_stop(int sig, siginfo_t *si, void *uc);
+
+/* SA_RESTART: writes and reads of ours go on; event_poll() returns all the
+ * same, by event_interrupt(). */
+static void catch (
+    int sig, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+	struct sigaction sa = { .sa_sigaction = handler,
+		.sa_flags = SA_SIGINFO | flags };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(sig, &sa, NULL);
+}
+
+/* timeout(1) sends its signal to the process and then to its group. */
+static bool
+is_said_twice(pid_t sender)
+{
+	return stop_signals > 0 && sender != 0 && sender == first_sender &&
+	    (heard_at == 0 || timer_now() < heard_at + ONCE_NS);
+}
+
+/*
+ *	asked --SIGINT, or the third--> urged --a second after `heard'--> impatient
+ *
+ * The first signal ends the trace gently.  A second SIGINT, or a third of any
+ * kind, is from somebody who does not want to wait for a reader that does not
+ * come.
+ */
+static void
+on_stop(int sig, siginfo_t *si, void *uc)
+{
+	static volatile sig_atomic_t interrupts;
+	pid_t sender = si->si_code <= 0 ? si->si_pid : 0;
+
+	if (is_said_twice(sender))
+		return;
+	if (stop_signals == 0)
+		first_sender = sender;
+	stop_signals++;
+	interrupts += sig == SIGINT;
+	if (interrupts > 1 || stop_signals > 2)
+		urged = 1;
+	if (sig == SIGINT)
+		catch (SIGINT, on_stop, 0);
+	for (size_t i = 0; stop_signals == 2 && i < ARRAY_SIZE(stops); i++) {
+		struct sigaction now;
+		sigaction(stops[i], NULL, &now);
+		if (now.sa_handler != SIG_IGN)
+			catch (stops[i], on_stop, 0);
+	}
+	event_interrupt(uc);
+}
+
+bool
+loop_stopping(void)
+{
+	return stop_signals > 0;
+}
+
+static void
+hear(void)
+{
+	if (stop_signals > 0 && heard_at == 0)
+		heard_at = timer_now();
+}
+
+bool
+loop_impatient(void)
+{
+	hear();
+	return urged && timer_now() >= heard_at + ONCE_NS;
+}
+
+void
+loop_signals(struct state *st)
+{
+	struct sigaction old;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	catch (SIGALRM, on_alarm, SA_RESTART);
+	for (size_t i = 0; i < ARRAY_SIZE(stops); i++) {
+		sigaddset(&set, stops[i]);
+		/* nohup(1) and background jobs ignore them on purpose. */
+		sigaction(stops[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			catch (stops[i], on_stop, SA_RESTART);
+	}
+	/* The write that fails says why. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	/* Who started us may have blocked them. */
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* ---- one event ---- */
+
+static void
+on_trap(struct state *st, struct event *ev)
+{
+	syscalls_signal(st, ev->thread);
+	bool go = hit_trap(st, ev->thread);
+
+	profile_stopped(st, ev->thread);
+	if (go && ev->thread->stop.sig != 0) {
+		ev->kind = EV_SIGNAL; /* the program's own, or a fault */
+		ev->sig = ev->thread->stop.sig;
+		moments_tell(st, ev);
+		core_prepare(ev->thread);
+		trapguard_pass(ev->thread);
+	}
+	if (go)
+		thread_resume(ev->thread);
+}
+
+static void
+on_signal(struct state *st, struct event *ev)
+{
+	syscalls_signal(st, ev->thread);
+	hit_signal(st, ev->thread);
+	fault_kill("signal-seen");
+	moments_tell(st, ev);
+	core_prepare(ev->thread);
+	sigtrap_learn(ev->thread);
+	thread_resume(ev->thread);
+}
+
+static void
+on_syscall(struct state *st, struct event *ev)
+{
+	if (targets_syscall(st, ev))
+		return;
+	syscalls_event(st, ev);
+	fault_kill("syscall-seen");
+	thread_resume(ev->thread);
+}
+
+static void
+on_stopped(struct state *st, struct event *ev)
+{
+	moments_tell(st, ev);
+	thread_resume(ev->thread);
+}
+
+static void
+on_resume(struct state *st, struct event *ev)
+{
+	thread_resume(ev->thread);
+}
+
+static void
+on_gone(struct state *st, struct event *ev)
+{
+	struct proc *p = ev->thread->proc;
+
+	moments_tell(st, ev);
+	if (p != NULL && p->threads.len == 0)
+		targets_gone(st, p, ev->status);
+}
+
+static void (*const handlers[])(struct state *, struct event *) = {
+	[EV_TRAP] = on_trap,
+	[EV_SIGNAL] = on_signal,
+	[EV_GROUP_STOP] = on_stopped,
+	[EV_STOP] = on_stopped,
+	[EV_SYSCALL_ENTER] = on_syscall,
+	[EV_SYSCALL_EXIT] = on_syscall,
+	[EV_SECCOMP] = on_syscall,
+	[EV_FORK] = NULL, /* targets_event() */
+	[EV_VFORK] = NULL,
+	[EV_VFORK_DONE] = on_resume,
+	[EV_CLONE] = NULL,
+	[EV_EXEC] = NULL,
+	[EV_EXIT] = on_stopped,
+	[EV_GONE] = on_gone,
+};
+
+/* What a thread owes to the profile provider is due at any stop of it, as the
+ * one that was asked for may not come.  At a tracepoint the hit comes first. */
+static void
+settle_samples(struct state *st, struct event *ev)
+{
+	struct thread *th = ev->thread;
+
+	if (!profile_waits(th) || ev->kind == EV_TRAP || ev->kind == EV_GONE)
+		return;
+	/* What it was sampled in is not there any more. */
+	if (ev->kind == EV_EXEC)
+		profile_thread_end(th);
+	else
+		profile_stopped(st, th);
+}
+
+static void
+dispatch(struct state *st, struct event *ev)
+{
+	settle_samples(st, ev);
+	if (handlers[ev->kind] != NULL)
+		handlers[ev->kind](st, ev);
+	else
+		targets_event(st, ev);
+}
+
+/* ---- the loop ---- */
+
+static void
+handle(struct state *st, struct event *ev)
+{
+	if (!st->deadman->on) {
+		dispatch(st, ev);
+		return;
+	}
+	deadman_begin(st);
+	dispatch(st, ev);
+	deadman_end(st, ev);
+	if (st->deadman->due)
+		deadman_judge(st);
+}
+
+static void on_calls(struct state *st, void *arg, uint64_t late);
+
+static void
+await_calls(struct state *st)
+{
+	uint64_t due = super_calls_due(st->super);
+
+	st->calls_due = due;
+	timer_set_next(
+	    &st->timers, on_calls, NULL, due != 0 ? due : UINT64_MAX);
+}
+
+/* Calls that have been made again end when they would have without us. */
+static void
+on_calls(struct state *st, void *arg, uint64_t late)
+{
+	super_end_calls(st->super);
+	await_calls(st);
+}
+
+static void
+look_at_calls(struct state *st)
+{
+	if (super_calls_due(st->super) == st->calls_due)
+		return;
+	await_calls(st);
+	timers_run(&st->timers, st);
+}
+
+static void
+look_at_flags(struct state *st)
+{
+	if (alarm_due) {
+		alarm_due = 0;
+		timers_run(&st->timers, st);
+	}
+	protect_look(st);
+	hear();
+	if (stop_signals > 0)
+		fire_drain(st);
+}
+
+/* No tracee to wait for: sleep until a signal, without losing one. */
+static void
+wait_for_signal(void)
+{
+	sigset_t block, old;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGALRM);
+	sigaddset(&block, SIGINT);
+	sigaddset(&block, SIGTERM);
+	sigaddset(&block, SIGHUP);
+	sigprocmask(SIG_BLOCK, &block, &old);
+	if (!alarm_due && stop_signals == 0)
+		sigsuspend(&old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+void
+loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
+{
+	struct event ev;
+
+	timers_run(&st->timers, st);
+	while (!st->draining && (more == NULL || more(st, arg))) {
+		unsigned waits = event_waits(st->super);
+		int r = event_poll(st->super, &ev, true);
+		if (st->deadman->on)
+			deadman_woken(st, r == 1 ? &ev : NULL,
+			    event_waits(st->super) != waits);
+		look_at_flags(st);
+		/* A timer that is due again by now would call off the next
+		 * wait, too, and each after that. */
+		if (r == -EINTR)
+			r = event_poll(st->super, &ev, false);
+		if (r == 1) {
+			handle(st, &ev);
+			look_at_calls(st);
+		} else if (r == -ECHILD && !st->draining) {
+			wait_for_signal();
+			look_at_flags(st);
+		}
+	}
+}
+
+void
+loop_run(struct state *st)
+{
+	timer_add(&st->timers, CALLS_NS, on_calls, NULL);
+	await_calls(st);
+	super_time_calls(st->super, true);
+	loop_while(st, NULL, NULL);
+	super_time_calls(st->super, false);
+}
+
+void
+loop_pending(struct state *st)
+{
+	struct event ev;
+
+	while (event_poll(st->super, &ev, false) == 1)
+		dispatch(st, &ev);
+}

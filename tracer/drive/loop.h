@@ -1,0 +1,31 @@
+/*
+ * The event loop: the only place that blocks.
+ */
+#ifndef TRACER_DRIVE_LOOP_H
+#define TRACER_DRIVE_LOOP_H
+
+#include <stdbool.h>
+
+struct state;
+
+/* Install the handlers of SIGALRM, SIGINT, SIGTERM, SIGHUP; ignore SIGPIPE.
+ * Launched programs get them as they were. */
+void loop_signals(struct state *st);
+
+/* The user has asked to end. */
+bool loop_stopping(void);
+
+/* The user has asked twice, and has waited a second: what nobody reads is not to
+ * be waited for any more. */
+bool loop_impatient(void);
+
+/* Handle events until st->draining, or until `more' says that it is enough.
+ * With no tracee left to wait for, timers and signals go on. */
+void loop_while(
+    struct state *st, bool (*more)(struct state *, void *), void *arg);
+void loop_run(struct state *st);
+
+/* Handle the events that have come already, without waiting. */
+void loop_pending(struct state *st);
+
+#endif

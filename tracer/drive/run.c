@@ -1,0 +1,89 @@
+/*
+ * Enabling what has been compiled; see run.h.
+ */
+#include "tracer/drive/run.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "dlang/cc/cc.h"
+#include "dlang/image/image.h"
+#include "symbols/addrspace.h"
+#include "tracer/consume/consume.h"
+#include "tracer/program/enable.h"
+#include "tracer/drive/loop.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/sites/protect.h"
+#include "tracer/sites/site.h"
+#include "tracer/base/state.h"
+#include "tracer/fire/stores.h"
+#include "tracer/drive/targets.h"
+
+/* For the consumer: the address space of a process, or the last that it had:
+ * what it recorded is often read after its end. */
+static struct addrspace *
+space_of(void *ctx, uint32_t pid)
+{
+	const struct state *st = ctx;
+	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
+	struct proc *p = super_proc(st->super, which);
+
+	if (p != NULL && p->space->as != NULL)
+		return p->space->as;
+	/* It has ended: the last it had. */
+	for (size_t i = st->past.len; i > 0; i--)
+		if (addrspace_pid(st->past.at[i - 1]) == which)
+			return st->past.at[i - 1];
+	return NULL;
+}
+
+static bool
+is_limited(void)
+{
+	struct rlimit lim;
+
+	return getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY;
+}
+
+const char *
+run_enable(struct state *st, const struct consume_report *report, char **hint)
+{
+	int error = stores_create_image(st);
+
+	if (error == 0)
+		error = image_publish(st->image, cc_globals(st->cc), &st->opts);
+	if (error == 0 && !stores_fit(st))
+		error = -EMSGSIZE;
+	if (error == 0)
+		error = stores_create_store(st, enable_end_size(st));
+	if (error == -EMSGSIZE)
+		*hint = stores_hint(st);
+	if (error != 0)
+		return error == -EMSGSIZE ? "Enabling exceeds size of buffer" :
+		    is_limited() ? "not enough address space (ulimit -v)" :
+				   "not enough memory";
+	if (enable_apply(st) != 0)
+		return "too many probes";
+	if (targets_begin_again(st))
+		enable_again(st);
+	sites_commit_all(st);
+	const char *why = protect_start(st);
+	if (why != NULL)
+		return why;
+	st->matching = true;
+	st->consume = consume_create(&(struct consume_env){
+	    .image = st->image_mem,
+	    .store = st->store_mem,
+	    .globals = cc_globals(st->cc),
+	    .opts = &st->opts,
+	    .out = st->out,
+	    .err = st->err,
+	    .prog = st->name,
+	    .testing = st->testing,
+	    .space = space_of,
+	    .space_ctx = st,
+	    .report = report,
+	    .enough = loop_impatient,
+	});
+	return NULL;
+}

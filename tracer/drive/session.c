@@ -1,0 +1,279 @@
+/*
+ * A run from its begin to its end; see session.h.
+ */
+#include "tracer/drive/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/cc/cc.h"
+#include "dlang/vm/agg.h"
+#include "dlang/vm/store.h"
+#include "symbols/addrspace.h"
+#include "tracer/names/bodies.h"
+#include "tracer/consume/consume.h"
+#include "tracer/consume/writer.h"
+#include "tracer/program/dlib.h"
+#include "tracer/fire/eval.h"
+#include "tracer/names/external.h"
+#include "tracer/drive/filter.h"
+#include "tracer/survive/guardian.h"
+#include "tracer/names/locals.h"
+#include "tracer/drive/loop.h"
+#include "tracer/survive/panic.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/progress.h"
+#include "tracer/names/prototype.h"
+#include "tracer/base/provider.h"
+#include "tracer/fire/syscalls.h"
+#include "tracer/fire/moments.h"
+#include "tracer/fire/procstate.h"
+#include "tracer/ptrace/processor.h"
+#include "tracer/fire/oncpu.h"
+#include "tracer/fire/deadman.h"
+#include "tracer/fire/fire.h"
+#include "tracer/fire/stack.h"
+#include "tracer/base/state.h"
+#include "tracer/fire/stores.h"
+#include "tracer/drive/targets.h"
+#include "tracer/program/world.h"
+
+static const struct drive_ops drive_ops = {
+	.attach = targets_attach,
+	.let_go = targets_let_go,
+	.pending = loop_pending,
+};
+
+void
+session_init(struct state *st, const char *name)
+{
+	*st = (struct state){
+		.name = name,
+		.providers = providers,
+		.drive = &drive_ops,
+		.image_fd = -1,
+		.store_fd = -1,
+		.next_tp = 1,
+		.out = stdout,
+		.err = stderr,
+		.file = stdout,
+	};
+	st->firing = mem_zalloc(sizeof(*st->firing));
+	st->firing->st = st;
+	st->procstate = mem_zalloc(sizeof(*st->procstate));
+	st->syscalls = mem_zalloc(sizeof(*st->syscalls));
+	st->moments = mem_zalloc(sizeof(*st->moments));
+	st->oncpu = mem_zalloc(sizeof(*st->oncpu));
+	st->deadman = mem_zalloc(sizeof(*st->deadman));
+	st->processor = mem_zalloc(sizeof(*st->processor));
+	processor_init(st->processor);
+	options_init(&st->opts);
+	probes_init(&st->probes);
+	st->world = (struct world){ .ops = &world_ops, .ctx = st };
+	for (const struct provider *const *p = providers; *p != NULL; p++)
+		if ((*p)->init != NULL)
+			(*p)->init(st);
+	probes_fixed(&st->probes);
+	bodies_serve(st);
+}
+
+/* Messages that nobody reads: so much of them is kept. */
+#define MESSAGES_MAX (1 << 20)
+
+#define DISCARDED    "the rest of the output is discarded: nobody reads it"
+
+void
+session_open_output(struct state *st, FILE *file)
+{
+	FILE *out = writer_open(fileno(file), false, false, 0);
+	FILE *err = writer_open(STDERR_FILENO, false, true, MESSAGES_MAX);
+
+	st->file = file;
+	st->out = out != NULL ? out : file;
+	st->err = err != NULL ? err : stderr;
+}
+
+static void
+close_output(struct state *st)
+{
+	writer_settle();
+	int cut = writer_wait(st->out, 0, loop_impatient);
+	if (writer_wait_closed(loop_impatient) != 0)
+		cut = -EINTR;
+	/* session_finish() has said that output is cut short if it was then. */
+	if (cut == -EINTR && st->output_error != EINTR)
+		state_message(st, DISCARDED);
+	writer_wait(st->err, 0, loop_impatient);
+	size_t lost = writer_dropped(st->err);
+	if (lost != 0)
+		state_message(st,
+		    "%zu bytes of messages dropped: nobody read them", lost);
+	writer_wait(st->err, 0, loop_impatient);
+	if (st->out != st->file)
+		writer_close(st->out);
+	if (st->err != stderr)
+		writer_close(st->err);
+	if (st->file != stdout)
+		fclose(st->file);
+	st->out = st->file = stdout;
+	st->err = stderr;
+}
+
+static void
+on_switch(struct state *st, void *arg, uint64_t late)
+{
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH)
+		fire_consume(st);
+	/* setopt() may have changed them. */
+	timer_set_period(&st->timers, on_switch, NULL,
+	    (uint64_t)option_get(&st->opts, OPT_SWITCHRATE));
+}
+
+static void
+on_aggs(struct state *st, void *arg, uint64_t late)
+{
+	consume_aggs(st->consume);
+	timer_set_period(&st->timers, on_aggs, NULL,
+	    (uint64_t)option_get(&st->opts, OPT_AGGRATE));
+}
+
+static void
+on_status(struct state *st, void *arg, uint64_t late)
+{
+	consume_drops(st->consume);
+}
+
+/* ---- start and finish ---- */
+
+static void
+add_rate(struct state *st, enum option_id id, timer_fn fn)
+{
+	int64_t period = option_get(&st->opts, id);
+
+	if (period > 0)
+		timer_add(&st->timers, (uint64_t)period, fn, NULL);
+}
+
+static void
+env_init(struct state *st)
+{
+	st->env.ops = &eval_ops;
+	st->env.ctx = st->firing;
+	st->env.image = st->image_mem;
+	st->env.store = st->store_mem;
+	/* We have laid it out ourselves. */
+	ASSERT(vm_open(&st->env, 0));
+}
+
+void
+session_start(struct state *st)
+{
+	env_init(st);
+	stack_start(st);
+	st->started = true;
+	st->opts.active = true;
+	if (option_get(&st->opts, OPT_CPU) >= 0)
+		processor_fix(
+		    st->processor, (int)option_get(&st->opts, OPT_CPU));
+	fire_set_activity(st, ACTIVITY_WARMUP);
+	fire_probe(st, probe_by_id(&st->probes, 1), NULL, NULL, 0);
+	if (st->draining)
+		return;
+	fire_set_activity(st, ACTIVITY_ACTIVE);
+	add_rate(st, OPT_SWITCHRATE, on_switch);
+	add_rate(st, OPT_AGGRATE, on_aggs);
+	add_rate(st, OPT_STATUSRATE, on_status);
+	deadman_start(st);
+	fire_consume(st);
+	filter_install(st);
+	targets_run(st);
+}
+
+int
+session_finish(struct state *st)
+{
+	/* The processes first: what is left to do concerns only us, and waits
+	 * for nobody to get a processor. */
+	writer_rest();
+	targets_release(st);
+	writer_settle();
+	fault_kill("end-released");
+	if (!st->processor->fixed)
+		processor_restore(st->processor);
+	/* END has to have room for its records. */
+	consume_patiently(st->consume);
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH)
+		fire_consume(st);
+	fire_set_activity(st, ACTIVITY_COOLDOWN);
+	fire_probe(st, probe_by_id(&st->probes, 2), NULL, NULL, 0);
+	processor_restore(st->processor);
+	fire_set_activity(st, ACTIVITY_STOPPED);
+	if (st->output_error == 0) {
+		int error = consume_finish(st->consume);
+		st->output_error = error < 0 ? -error : 0;
+	}
+	consume_drops(st->consume);
+	deadman_report(st);
+	if (panic_faults() != 0)
+		state_message(st,
+		    "a file was cut short while it was read: names may be "
+		    "missing");
+	if (st->output_error == EINTR)
+		state_message(st, DISCARDED);
+	if (consume_pictures(st->consume) != 0)
+		return 1;
+	return store_hdr(&st->store_mem)->exit_status;
+}
+
+void
+session_fini(struct state *st)
+{
+	progress_end(st);
+	if (st->super != NULL) {
+		targets_release(st);
+		panic_guard(NULL);
+		super_destroy(st->super);
+		guardian_end();
+		fault_kill("end-destroyed");
+	}
+	timers_fini(&st->timers);
+	deadman_fini(st);
+	syscalls_fini(st->syscalls);
+	moments_fini(st->moments);
+	if (st->consume != NULL)
+		consume_destroy(st->consume);
+	vec_foreach(as, &st->past)
+		addrspace_put(*as);
+	vec_fini(&st->past);
+	probes_fini(&st->probes);
+	vec_foreach(p, &st->progs)
+		prog_destroy(*p);
+	vec_fini(&st->progs);
+	if (st->cc != NULL)
+		cc_destroy(st->cc);
+	locals_destroy(st->locals);
+	prototypes_destroy(st->prototypes);
+	bodies_serve(NULL);
+	bodies_destroy(st->bodies);
+	externals_destroy(st->externals);
+	vec_fini(&st->typed);
+	dlibs_fini(st);
+	stores_destroy(st);
+	vec_foreach(f, &st->failures)
+		mem_free(*f);
+	vec_fini(&st->failures);
+	vec_foreach(m, &st->symless)
+		mem_free(*m);
+	vec_fini(&st->symless);
+	close_output(st);
+	options_fini(&st->opts);
+	mem_free(st->firing);
+	mem_free(st->procstate);
+	mem_free(st->syscalls);
+	mem_free(st->moments);
+	mem_free(st->oncpu);
+	mem_free(st->deadman);
+	mem_free(st->processor);
+}

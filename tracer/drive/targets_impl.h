@@ -1,0 +1,44 @@
+/*
+ * What targets.c and evaltime.c share.
+ */
+#ifndef TRACER_DRIVE_TARGETS_IMPL_H
+#define TRACER_DRIVE_TARGETS_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/linkmap.h"
+
+struct proc;
+struct space;
+struct state;
+
+/* What hangs on space->user. */
+struct space_info {
+	struct state *st;
+	struct linkmap lm;
+	bool have_lm;
+};
+
+/* Where a launched process is awaited. */
+enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN, EVAL_BOTH };
+
+enum evaltime targets_evaltime(const struct state *st);
+
+/* Put our marker on an address: the linker's rendezvous or a place to wait
+ * at. */
+void targets_mark(
+    struct state *st, struct space *sp, uint64_t addr, bool linkmap);
+
+/* How the launch can be repeated, before the program has run. */
+void targets_scout(struct state *st, struct proc *p, char *const argv[]);
+
+/* The launch is not to be repeated: the program goes on from where it is. */
+void targets_stay(struct proc *p);
+
+/* Run it to where evaltime says.  False: it ended on the way, or cannot be
+ * stopped there, and *why says so. */
+bool targets_run_to_evaltime(
+    struct state *st, struct proc *p, const char **why);
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * The VM's environment; see eval.h.
+ */
+#include "tracer/fire/eval.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dlang/vm/store.h"
+#include "symbols/addrspace.h"
+#include "symbols/golang.h"
+#include "tracer/names/external.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/procfs.h"
+#include "tracer/fire/procstate.h"
+#include "tracer/fire/stack.h"
+#include "tracer/base/state.h"
+#include "tracer/base/timer.h"
+
+#define NS_PER_S 1000000000LL
+
+pid_t
+eval_pid(const struct firing *f)
+{
+	return f->thread != NULL ? f->thread->proc->pid : getpid();
+}
+
+pid_t
+eval_tid(const struct firing *f)
+{
+	return f->thread != NULL ? f->thread->tid : gettid();
+}
+
+void
+eval_begin(struct state *st, struct thread *th)
+{
+	struct vm_env *env = &st->env;
+	struct firing *f = st->firing;
+
+	f->thread = th;
+	env->timestamp = timer_now();
+	f->wall = 0;
+	f->fp_known = false;
+	env->regs = th != NULL && th->regs_valid ? &th->regs : NULL;
+	procstate_forget(st->procstate);
+	env->pid = (uint32_t)eval_pid(f);
+	env->tid = (uint32_t)eval_tid(f);
+	/* 0 is nobody; the tracer itself is below every thread's birth. */
+	env->thread = th != NULL ? th->birth + 1 : 1;
+	env->followed = th != NULL && th->proc->followed;
+	/* Where the tracer runs is where the thread ran, as a rule; clauses that
+	 * ask for `cpu' get the thread's own. */
+	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);
+}
+
+/*
+ * The memory that addresses mean: of the process that is hit; in BEGIN, tick
+ * and the like, which are in none, that of $target while it lives.  It may be
+ * running then: what it writes meanwhile is read in part.
+ */
+static struct space *
+context_space(const struct firing *f)
+{
+	const struct state *st = f->st;
+	struct proc *p;
+
+	if (f->thread != NULL)
+		return f->thread->proc->space;
+	p = st->super != NULL ? super_proc(st->super, st->target_pid) : NULL;
+	return p != NULL ? p->space : NULL;
+}
+
+static int
+eval_load(struct vm_env *env, uint64_t addr, void *buf, uint32_t len)
+{
+	const struct space *sp = context_space(env->ctx);
+
+	if (sp == NULL)
+		return -1;
+	return reader_read(&sp->text, addr, buf, len) == 0 ? 0 : -1;
+}
+
+static int
+eval_symbol(struct vm_env *env, uint64_t ref, uint64_t *addr)
+{
+	const struct firing *f = env->ctx;
+	const struct space *sp = context_space(f);
+
+	if (sp == NULL)
+		return -1;
+	return external_addr(f->st, sp, ref, addr) == 0 ? 0 : -1;
+}
+
+static int64_t
+eval_load_str(struct vm_env *env, uint64_t addr, char *buf, uint32_t size)
+{
+	const struct space *sp = context_space(env->ctx);
+	int64_t n = sp != NULL ? reader_string(&sp->text, addr, buf, size) : -1;
+
+	return n < 0 ? -1 : n;
+}
+
+static int
+eval_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
+{
+	struct firing *f = env->ctx;
+
+	if (f->thread == NULL)
+		return -1;
+	struct target *t = &f->thread->proc->space->target;
+	return t->ops->write(t, addr, buf, len) == 0 ? 0 : -1;
+}
+
+/* Vector registers and those of x87, once a firing: few clauses ask. */
+static uint64_t
+fp_reg(struct firing *f, unsigned n)
+{
+	if (n >= UREG_FP_COUNT)
+		return 0;
+	if (!f->fp_known && !thread_fp_regs(f->thread, f->fp))
+		return 0;
+	f->fp_known = true;
+	return f->fp[n];
+}
+
+static uint64_t
+eval_reg(struct vm_env *env, unsigned ureg)
+{
+	struct firing *f = env->ctx;
+	struct uregs *regs;
+
+	if (f->thread != NULL && ureg >= UREG_FP)
+		return fp_reg(f, ureg - UREG_FP);
+	if (f->thread == NULL || (regs = thread_regs(f->thread)) == NULL)
+		return 0;
+	return ureg < UREG_COUNT ? regs->r[ureg] : 0;
+}
+
+/* A row of dif_state.def about the thread. */
+static uint64_t
+own_state(const struct firing *f, enum dif_state what)
+{
+	uint64_t v = 0;
+
+	procstate_number(f->st, what, (uint64_t)eval_tid(f), &v);
+	return v;
+}
+
+/*
+ * Time on a processor, ns.  A thread that is stopped is not running, so the
+ * first number of schedstat is exact then.
+ */
+static uint64_t
+cpu_time(const struct firing *f)
+{
+	char name[32], text[128];
+
+	if (f->thread == NULL) {
+		struct timespec ts;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+		return (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
+	}
+	snprintf(name, sizeof(name), "task/%d/schedstat", eval_tid(f));
+	procfs_text(eval_tid(f), name, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+/* Read once a firing, as timestamp is. */
+static uint64_t
+walltime(struct firing *f)
+{
+	struct timespec ts;
+
+	if (f->wall == 0) {
+		clock_gettime(CLOCK_REALTIME, &ts);
+		f->wall = (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
+	}
+	return f->wall;
+}
+
+static uint64_t
+goid(const struct firing *f)
+{
+	const struct uregs *regs =
+	    f->thread != NULL ? thread_regs(f->thread) : NULL;
+	const struct space *sp =
+	    f->thread != NULL ? f->thread->proc->space : NULL;
+
+	return regs != NULL && sp->as != NULL ?
+	    go_routine(sp->as, &sp->text, regs) :
+	    0;
+}
+
+static int
+eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
+{
+	struct firing *f = env->ctx;
+	uint64_t pcs[2];
+
+	switch (id) {
+	case DIF_VAR_TIMESTAMP: *value = env->timestamp; return 0;
+	case DIF_VAR_VTIMESTAMP: *value = cpu_time(f); return 0;
+	case DIF_VAR_WALLTIMESTAMP: *value = walltime(f); return 0;
+	case DIF_VAR_PID: *value = (uint64_t)eval_pid(f); return 0;
+	case DIF_VAR_TID: *value = (uint64_t)eval_tid(f); return 0;
+	case DIF_VAR_PPID: *value = own_state(f, DIF_STATE_PR_PPID); return 0;
+	case DIF_VAR_UID: *value = own_state(f, DIF_STATE_PR_UID); return 0;
+	case DIF_VAR_GID: *value = own_state(f, DIF_STATE_PR_GID); return 0;
+	case DIF_VAR_CURTHREAD: *value = (uint64_t)eval_tid(f); return 0;
+	case DIF_VAR_ERRNO: *value = (uint64_t)f->sys_errno; return 0;
+	case DIF_VAR_CPU: {
+		int cpu = f->thread != NULL ? thread_cpu(f->thread) : -1;
+		*value = (uint64_t)(cpu >= 0 ? cpu : (int)env->cpu);
+		return 0;
+	}
+	case DIF_VAR_UCALLER:
+		*value = stack_user(f->thread, pcs, 2) > 1 ? pcs[1] : 0;
+		return 0;
+	case DIF_VAR_GOID: *value = goid(f); return 0;
+	case DIF_VAR_USTACKDEPTH:
+		*value = stack_depth(
+		    f->thread, option_get(&f->st->opts, OPT_MAXFRAMES));
+		return 0;
+	default: return -1;
+	}
+}
+
+static int
+eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
+{
+	struct firing *f = env->ctx;
+	pid_t tid = eval_tid(f);
+
+	switch (id) {
+	case DIF_VAR_EXECNAME:
+		return procstate_string(
+		    f->st, DIF_STATE_PR_FNAME, (uint64_t)tid, buf, size);
+	case DIF_VAR_EXECARGS: procstate_command(tid, buf, size); return 0;
+	case DIF_VAR_CWD: procfs_link(tid, "cwd", buf, size); return 0;
+	case DIF_VAR_ROOT: procfs_link(tid, "root", buf, size); return 0;
+	default: return -1;
+	}
+}
+
+static int
+eval_state(struct vm_env *env, uint64_t what, uint64_t of, uint64_t *value)
+{
+	return procstate_number(
+	    ((struct firing *)env->ctx)->st, what, of, value);
+}
+
+static int
+eval_state_str(
+    struct vm_env *env, uint64_t what, uint64_t of, char *buf, uint32_t size)
+{
+	return procstate_string(
+	    ((struct firing *)env->ctx)->st, what, of, buf, size);
+}
+
+static uint32_t
+eval_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
+{
+	const struct firing *f = env->ctx;
+
+	if (!lang)
+		return (uint32_t)stack_user(f->thread, pcs, max);
+	return (uint32_t)stack_lang(
+	    f->thread, pcs, max, &env->at.lane->drops[DROP_STKSTR]);
+}
+
+static uint32_t
+eval_space(struct vm_env *env)
+{
+	struct firing *f = env->ctx;
+
+	if (f->thread == NULL || f->thread->proc->space->as == NULL)
+		return 0;
+	return addrspace_stamp(f->thread->proc->space->as);
+}
+
+/* chill() may spend at most this much, as in DTrace. */
+#define CHILL_MAX (NS_PER_S / 2)
+
+static int
+eval_control(struct vm_env *env, enum img_op op, int64_t arg)
+{
+	struct firing *f = env->ctx;
+	pid_t pid = f->thread != NULL ? f->thread->proc->pid : 0;
+
+	switch (op) {
+	case OP_STOP:
+		/* An ordinary SIGSTOP: anybody can continue the process. */
+		return pid != 0 && kill(pid, SIGSTOP) != 0 ? -1 : 0;
+	case OP_RAISE:
+		if (arg <= 0 || arg >= NSIG)
+			return -1;
+		return pid != 0 &&
+			syscall(SYS_tgkill, pid, f->thread->tid, (int)arg) !=
+			    0 ?
+		    -1 :
+		    0;
+	case OP_CHILL: {
+		if (arg < 0 || arg > CHILL_MAX)
+			return -1;
+		uint64_t end = timer_now() + (uint64_t)arg;
+		while (timer_now() < end)
+			;
+		return 0;
+	}
+	default: return -1;
+	}
+}
+
+static bool
+eval_progenyof(struct vm_env *env, int64_t pid)
+{
+	struct firing *f = env->ctx;
+	pid_t at = eval_pid(f);
+
+	/* Process trees are shallow; a loop cannot happen but for pids that
+	 * are used again while we look. */
+	for (int i = 0; i < 1000 && at > 0; i++) {
+		uint64_t parent;
+		if (at == pid)
+			return true;
+		if (procfs_stat(at, 4, &parent) != 0)
+			return false;
+		at = (pid_t)parent;
+	}
+	return false;
+}
+
+const struct vm_ops eval_ops = {
+	.load = eval_load,
+	.load_str = eval_load_str,
+	.store = eval_store,
+	.reg = eval_reg,
+	.var = eval_var,
+	.var_str = eval_var_str,
+	.symbol = eval_symbol,
+	.state = eval_state,
+	.state_str = eval_state_str,
+	.stack = eval_stack,
+	.space = eval_space,
+	.control = eval_control,
+	.progenyof = eval_progenyof,
+};

@@ -1,0 +1,117 @@
+/*
+ * Firing; see fire.h.
+ */
+#include "tracer/fire/fire.h"
+
+#include <string.h>
+
+#include "dlang/vm/agg.h"
+#include "dlang/vm/buf.h"
+#include "dlang/vm/ecb.h"
+#include "dlang/vm/store.h"
+#include "tracer/consume/consume.h"
+#include "tracer/fire/deadman.h"
+#include "tracer/fire/eval.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/processor.h"
+#include "tracer/base/state.h"
+
+void
+fire_set_activity(struct state *st, enum activity a)
+{
+	store_hdr(&st->store_mem)->activity = a;
+}
+
+/* ---- firing ---- */
+
+void
+fire_drain(struct state *st)
+{
+	if (!st->draining && st->store_mem.base != NULL)
+		fire_set_activity(st, ACTIVITY_DRAINING);
+	st->draining = true;
+}
+
+bool
+fire_wants_cpu(const struct state *st, struct thread *th)
+{
+	int64_t only = option_get(&st->opts, OPT_CPU);
+
+	return only < 0 || th == NULL || thread_cpu(th) == only;
+}
+
+bool
+fire_wants_proc(const struct state *st, const struct proc *p)
+{
+	return st->follow || p->family == p->pid;
+}
+
+void
+fire_probe(struct state *st, struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords)
+{
+	if (p->image_ref == 0 || !fire_wants_cpu(st, th))
+		return;
+	deadman_fired(st, p);
+	eval_begin(st, th);
+	memset(st->env.hit, 0, sizeof(st->env.hit));
+	if (nwords > 0)
+		memcpy(
+		    st->env.hit, words, MIN(nwords, VM_ARGS) * sizeof(*words));
+	ecb_fire_probe(&st->env, p->image_ref);
+	st->firing->thread = NULL;
+	fire_after(st);
+}
+
+void
+fire_after(struct state *st)
+{
+	const struct lane_view *at = &st->env.at;
+
+	/* A trace that ends before it has begun lets targets go, and they still
+	 * come by: nothing fires. */
+	if (at->lane == NULL)
+		return;
+	/* bufpolicy=fill: nothing more can be recorded once it is full. */
+	if (at->store->exit_called || at->lane->full)
+		fire_drain(st);
+	fire_consume_if_full(st);
+}
+
+/* ---- consuming ---- */
+
+/* Read before there is no room for what comes next: half full. */
+#define FILL_LIMIT 128
+
+void
+fire_consume_if_full(struct state *st)
+{
+	const struct lane_view *at = &st->env.at;
+
+	if (at->lane == NULL || st->output_error != 0)
+		return;
+	/* fill keeps the first records, ring the last ones: both are read at
+	 * the end. */
+	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH &&
+	    buf_fill(at) > FILL_LIMIT)
+		fire_consume(st);
+	if (agg_fill(at) > CONSUME_AGGS_AT)
+		consume_aggs(st->consume);
+}
+
+void
+fire_consume(struct state *st)
+{
+	if (st->output_error != 0)
+		return;
+	/* Printing is work, and system() starts programs that inherit what we
+	 * are. */
+	processor_restore(st->processor);
+	consume_aggs_due(st->consume);
+	int error = consume_records(st->consume);
+	processor_again(st->processor);
+	if (error != 0) {
+		st->output_error = -error;
+		fire_drain(st);
+	}
+}

@@ -1,0 +1,331 @@
+/*
+ * The pid provider: entry, return and instruction offsets of functions, lines
+ * of the source, inlined copies of functions.
+ *
+ * A probe is (pid, module, function, name); behind it stand places, one for
+ * every function of that name in a load object of that name, each with its
+ * sites.  Places are found when a description asks for them; they get
+ * tracepoints when the probe is enabled.
+ *
+ * No return address is ever rewritten: a return probe has a tracepoint on each
+ * `ret' and on each jump that leaves the function, or may (disasm/body.h).
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlang/base/glob.h"
+#include "symbols/addrspace.h"
+#include "tracer/base/probe.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/prov/pid/pid_impl.h"
+#include "tracer/sites/site.h"
+#include "tracer/base/state.h"
+
+void
+pid_request_fini(struct pid_request *r)
+{
+	vec_fini(&r->entries);
+	vec_fini(&r->exits);
+	vec_fini(&r->insns);
+	vec_fini(&r->ranges);
+}
+
+/* A number in hexadecimal and nothing else. */
+static bool
+parse_hex(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 16);
+	return *end == '\0' && errno == 0;
+}
+
+int
+pid_parse_name(struct pid_request *r)
+{
+	const char *name = r->pd->name;
+	bool globs = *name == '\0' || glob_is(name);
+
+	r->offset = UINT64_MAX;
+	r->entry =
+	    globs ? glob_match(name, "entry") : strcmp(name, "entry") == 0;
+	r->ret =
+	    globs ? glob_match(name, "return") : strcmp(name, "return") == 0;
+	r->offsets = globs;
+	if (globs || r->entry || r->ret)
+		return 0;
+	if (!parse_hex(name, &r->offset) || r->offset == UINT64_MAX)
+		return r->d == NULL ?
+		    -EINVAL :
+		    diag_error(r->d, D_PROC_NAME, r->at,
+			"%s is not a probe of the pid provider: entry, return "
+			"or an offset in hexadecimal",
+			name);
+	return 0;
+}
+
+/* A function that its object does not have. */
+static int
+check_function(struct pid_request *r)
+{
+	const char *mod = r->pd->mod, *func = r->pd->func;
+
+	if (r->d == NULL || r->functions > 0 || r->loads == 0 || *mod == '\0' ||
+	    glob_is(mod) || *func == '\0' || glob_is(func) ||
+	    option_get(&r->st->opts, OPT_ZDEFS) != 0)
+		return 0;
+	return diag_error(r->d, D_PROC_FUNC, r->at,
+	    "failed to lookup '%s' in module '%s'", func, mod);
+}
+
+/* An offset that is in no function of that name. */
+static int
+check_offset(struct pid_request *r)
+{
+	if (r->offset == UINT64_MAX || r->functions == 0 || r->found_offset ||
+	    r->d == NULL)
+		return 0;
+	if (r->offset >= r->size)
+		return diag_error(r->d, D_PROC_OFF, r->at,
+		    "offset 0x%llx outside of function '%s'",
+		    (unsigned long long)r->offset, r->pd->func);
+	return diag_error(r->d, D_PROC_ALIGN, r->at,
+	    "offset 0x%llx is not aligned on an instruction of '%s'",
+	    (unsigned long long)r->offset, r->pd->func);
+}
+
+int
+pid_around(struct pid_request *r, uint64_t addr, uint64_t *start)
+{
+	const struct sym *s = object_code_at(r->load->object, addr);
+	uint64_t end;
+
+	if (s != NULL) {
+		*start = s->addr;
+		r->size = s->size;
+		return 0;
+	}
+	if (object_fde_range(r->load->object, addr, start, &end) != 0)
+		return -ENOENT;
+	r->size = end - *start;
+	return 0;
+}
+
+/*
+ * Function `-': the name is an address in the executable, as the process or as
+ * its file has it.  What function it is in must be known: where instructions
+ * begin can only be told from there.
+ */
+static int
+answer_address(struct pid_request *r)
+{
+	static const struct sym unnamed = { .name = "-" };
+	const char *name = r->pd->name;
+	uint64_t start, addr;
+
+	if (!load_matches(r->load, r->pd->mod))
+		return diag_error(r->d, D_PROC_LIB, r->at,
+		    "only the executable has probes by address, not '%s'",
+		    r->pd->mod);
+	if (!parse_hex(name, &addr))
+		return diag_error(r->d, D_PROC_NAME, r->at,
+		    "'%s' is not an address in hexadecimal", name);
+	if (addr >= r->load->start && addr < r->load->end)
+		addr -= r->load->bias;
+	if (pid_around(r, addr, &start) != 0)
+		return diag_error(r->d, D_PROC_OFF, r->at,
+		    "address 0x%s is in no known function of '%s'", name,
+		    r->load->module);
+	r->sym = &unnamed;
+	r->start = r->load->bias + start;
+	r->offset = addr - start;
+	if (pid_walk(r) != 0 || !r->found_offset)
+		return diag_error(r->d, D_PROC_ALIGN, r->at,
+		    "address 0x%s is not that of an instruction", name);
+	pid_publish_offset(r, name);
+	return 0;
+}
+
+/* It belongs to the program that the description was judged in, also where that
+ * begins once more, and to no other that is executed later. */
+static int
+answer_program(struct pid_request *r)
+{
+	struct addrspace *as = r->proc->space->as;
+	struct diags judged;
+
+	r->load = as != NULL ? addrspace_exec(as) : NULL;
+	if (r->load == NULL)
+		return 0;
+	if (r->d != NULL)
+		return answer_address(r);
+	if (!r->proc->exec_stopped)
+		return 0;
+	diags_init(&judged);
+	r->d = &judged;
+	answer_address(r);
+	r->d = NULL;
+	diags_fini(&judged);
+	return 0;
+}
+
+static void
+publish_process(struct pid_request *r)
+{
+	struct load *const *loads;
+	struct addrspace *as = r->proc->space->as;
+
+	if (as == NULL)
+		return;
+	size_t n = addrspace_loads(as, &loads);
+	for (size_t i = 0; i < n; i++) {
+		if (!loads[i]->seen || loads[i]->writable_text ||
+		    !load_matches(loads[i], r->pd->mod))
+			continue;
+		if (r->d == NULL && load_is_matched(loads[i]))
+			continue;
+		r->load = loads[i];
+		r->loads++;
+		if (r->source.kind != PID_ENTRY)
+			pid_source_publish(r);
+		else
+			pid_publish_load(r);
+	}
+}
+
+static int
+answer(struct pid_request *r)
+{
+	int error;
+
+	pid_source_parse(r);
+	if (strcmp(r->pd->func, "-") == 0) {
+		error = answer_program(r);
+	} else if (r->source.kind != PID_ENTRY) {
+		publish_process(r);
+		error = pid_source_check(r);
+	} else {
+		error = pid_parse_name(r);
+		if (error != 0)
+			return error;
+		publish_process(r);
+		error = pid_unnamed_check(r);
+		if (error == 0)
+			error = check_function(r);
+		if (error == 0)
+			error = check_offset(r);
+	}
+	pid_request_fini(r);
+	return error;
+}
+
+/* The same in the processes that descend from it.  What is not there is not
+ * there: the description was judged when it was compiled. */
+static int
+provide_children(struct state *st, pid_t pid, const struct probe_desc *pd)
+{
+	struct proc *p = NULL;
+	int error = 0;
+
+	while (
+	    pd->family && error == 0 && (p = super_next(st->super, p)) != NULL)
+		if (p->family == pid && p->followed)
+			error = answer(&(struct pid_request){
+			    .st = st, .pd = pd, .proc = p });
+	return error;
+}
+
+static int
+provide_number(struct state *st, const struct probe_desc *pd,
+    const struct span *at, struct diags *d)
+{
+	const char *digits = pd->prov + 3;
+	char *end;
+	struct proc *p;
+
+	long pid = strtol(digits, &end, 10);
+	if (*digits == '\0' || *end != '\0')
+		return d == NULL || *digits != '\0' ?
+		    0 :
+		    diag_error(d, D_PROC_BADPROV, at,
+			"the pid provider needs the number of a process: "
+			"pid123 or pid$target, which the shell replaces in "
+			"double quotes: write it in single ones");
+	if (pid <= 0 || pid > INT32_MAX)
+		return d == NULL ?
+		    0 :
+		    diag_error(d, D_PROC_BADPID, at,
+			"%s is not the number of a process (pid$target needs "
+			"-p or -c)",
+			pd->prov);
+	int error = site_grab(st, (pid_t)pid, at, d, &p);
+	if (error == 0 && p != NULL)
+		error = answer(&(struct pid_request){
+		    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+	return error != 0 ? error : provide_children(st, (pid_t)pid, pd);
+}
+
+static int
+provide(struct state *st, const struct probe_desc *pd, const struct span *at,
+    struct diags *d)
+{
+	struct proc *p = NULL;
+	char prov[32];
+	int error = 0;
+
+	if (pd->id != 0)
+		return 0;
+	if (!glob_is(pd->prov))
+		return strncmp(pd->prov, "pid", 3) == 0 ?
+		    provide_number(st, pd, at, d) :
+		    0;
+	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
+		snprintf(prov, sizeof(prov), "pid%d", p->family);
+		if ((p->target || p->followed) && glob_match(pd->prov, prov))
+			error = answer(&(struct pid_request){
+			    .st = st, .pd = pd, .at = at, .proc = p });
+	}
+	return error;
+}
+
+static void
+destroy(struct probe *p)
+{
+	struct pid_probe *pp = p->data;
+
+	vec_foreach(alias, &pp->aliases)
+		mem_free(*alias);
+	vec_fini(&pp->aliases);
+	places_free(&pp->places);
+	mem_free(pp);
+}
+
+const struct provider prov_pid = {
+	.name = "pid",
+	.stability = {
+		[STAB_PROVIDER] = { "Evolving", "Evolving", "ISA" },
+		[STAB_MODULE] = { "Private", "Private", "Unknown" },
+		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
+		[STAB_NAME] = { "Evolving", "Evolving", "ISA" },
+		[STAB_ARGS] = { "Private", "Private", "Unknown" },
+	},
+	.provide = provide,
+	.enable = pid_enable,
+	.follows = true,
+	.places = true,
+	.per_process = true,
+	.module_matches = places_module_matches,
+	.function_matches = pid_function_matches,
+	.means = pid_source_means,
+	.note = pid_note,
+	.sites = pid_sites,
+	.sense = pid_sense,
+	.typed = pid_typed,
+	.destroy = destroy,
+};

@@ -1,0 +1,116 @@
+/*
+ * What the files of the plockstat provider share: plock.c publishes and says
+ * where tracepoints go, plock_hit.c what a thread that comes there has done.
+ */
+#ifndef TRACER_PROV_PLOCK_PLOCK_IMPL_H
+#define TRACER_PROV_PLOCK_PLOCK_IMPL_H
+
+#include "dlang/base/hash.h"
+#include "tracer/sites/places.h"
+#include "tracer/prov/plock/plock_call.h"
+#include "tracer/prov/plock/plock_code.h"
+
+struct addrspace;
+struct load;
+struct object;
+struct probe;
+struct space;
+struct state;
+struct sym;
+
+/* What hangs on probe->data. */
+struct plock_probe {
+	struct places places; /* first; one for each space with the library */
+	size_t row;
+	enum plock_event event;
+};
+
+/* Why a tracepoint is there. */
+enum plock_mark_kind {
+	PLOCK_AT_ENTRY = 1,
+	PLOCK_AT_RETURN = 2,
+	PLOCK_AT_WAIT = 4, /* a system call that may be a futex's */
+	PLOCK_AT_PAUSE = 8
+};
+
+struct plock_mark {
+	unsigned kinds;
+	size_t row; /* PLOCK_AT_ENTRY, PLOCK_AT_PAUSE */
+	enum plock_wait how;
+};
+
+/* A function of plock_rows[] in one space. */
+struct plock_func {
+	uint64_t start; /* 0: the library has it not */
+	plock_fns body;
+	unsigned armed; /* enum plock_mark_kind */
+	struct probe *probes[PLOCK_EVENTS];
+};
+
+/* Of a space; shared with the copies that forks make. */
+struct plock_space {
+	unsigned refs;
+	const struct load *load;
+	struct plock_code *code;
+	const struct plock_lib *lib;
+	bool musl;
+	bool unwinds;   /* callers can be told from the stack */
+	bool unwatched; /* threads cannot be watched one by one: returns have
+			 * tracepoints */
+	struct plock_func *funcs; /* plock_nrows */
+	struct hash marks;        /* struct plock_mark by address */
+};
+
+/* Of a thread. */
+struct plock_thread {
+	struct plock_calls calls;
+	bool starts; /* thread-start is due, by this row and these: */
+	const struct plock_row *row;
+	uint64_t start, arg;
+};
+
+/* The object whose lock functions the program calls in the end, or NULL. */
+const struct load *plock_library(const struct addrspace *as);
+/* The function that a program linked today calls by this name, or NULL. */
+const struct sym *plock_function(struct object *o, const char *name);
+
+/* Its functions, where they are in memory; NULL where there is no library.
+ * `text' gives original bytes and is borrowed. */
+struct plock_space *plock_space_create(
+    const struct addrspace *as, const struct reader *text);
+void plock_space_put(struct plock_space *ps);
+
+/* NULL: nothing is traced there. */
+struct plock_space *plock_of(const struct space *sp);
+
+/* Is pc in the function, or in what it jumps to at its end? */
+bool plock_covers(const struct plock_func *f, uint64_t pc);
+
+/*
+ * The outermost function of one of these verbs (bits) among the frames of the
+ * library that a thread with this stack is in: what is further in is its own
+ * business.  False when there is none.
+ */
+struct plock_found {
+	size_t row;
+	size_t caller; /* which frame called it */
+};
+bool plock_find(const struct plock_space *ps, uint32_t verbs,
+    const uint64_t *pcs, size_t n, struct plock_found *out);
+
+/* The verbs that may sleep for a lock. */
+#define PLOCK_BLOCKING                                            \
+	(PLOCK_BIT(PLOCK_LOCK) | PLOCK_BIT(PLOCK_RDLOCK) |        \
+	    PLOCK_BIT(PLOCK_WRLOCK) | PLOCK_BIT(PLOCK_CONDWAIT) | \
+	    PLOCK_BIT(PLOCK_SEMWAIT))
+
+/* Hear of the lives of threads, from the first call on. */
+void plock_subscribe(struct state *st);
+
+/* Threads of the space cannot be watched: tracepoints on returns instead. */
+void plock_unwatched(struct state *st, struct space *sp);
+
+/* Where tracepoints of the provider are; plock_hit.c. */
+extern const struct arrival plock_arrival;
+
+#endif

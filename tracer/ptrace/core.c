@@ -1,0 +1,66 @@
+/*
+ * The kernel writes the dump while it ends the process, after the last stop
+ * that we are told of before: the one at which the signal is delivered.
+ *
+ * A page of text that we have written to is the process's own and goes into the
+ * dump, where a debugger finds it instead of the file's.
+ */
+#include "tracer/ptrace/core.h"
+
+#include <signal.h>
+
+#include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/procfs.h"
+
+/* signal(7): the default action of these is a core dump. */
+static bool
+dumps(int sig)
+{
+	switch (sig) {
+	case SIGQUIT:
+	case SIGILL:
+	case SIGTRAP:
+	case SIGABRT:
+	case SIGBUS:
+	case SIGFPE:
+	case SIGSEGV:
+	case SIGXCPU:
+	case SIGXFSZ:
+	case SIGSYS: return true;
+	default: return false;
+	}
+}
+
+/* What blocks or ignores a fault has lost that before we see it. */
+static bool
+is_fatal(const struct thread *th)
+{
+	const uint64_t bit = SIGBIT(th->stop.sig);
+	const struct proc *p = th->proc;
+	struct proc_status st;
+
+	/* Another thread's int3 may have it look so (trapguard_pass()). */
+	if (th->stop.sig == SIGTRAP && p->guarded &&
+	    (p->trap_caught || p->trap_reset))
+		return false;
+	return procfs_status(th->tid, &st) == 0 &&
+	    ((st.sig_caught | st.sig_ignored | st.sig_blocked) & bit) == 0;
+}
+
+void
+core_prepare(struct thread *th)
+{
+	struct space *sp = th->proc->space;
+
+	/* Who shares the memory lives on, and so do its probes. */
+	if (!dumps(th->stop.sig) || sp->tab == NULL || sp->procs.len > 1 ||
+	    !is_fatal(th))
+		return;
+	space_stop(sp);
+	unsigned n = tracepoint_restore_all(sp->tab);
+	LOG("core", "%d: signal %d is its end: %u probes taken out",
+	    (int)th->tid, th->stop.sig, n);
+	space_resume(sp);
+}

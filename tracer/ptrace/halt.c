@@ -1,0 +1,191 @@
+/*
+ * How threads are brought to a stop, and waited for.
+ */
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "dlang/base/fault.h"
+#include "inject/tracepoint.h"
+#include "tracer/ptrace/super.h"
+
+/* How long a thread may sleep uninterruptibly before we stop waiting for it. */
+#define PATIENCE_NS 20000000
+/* And how long while it makes a thread or a process. */
+#define BIRTH_NS 1000000000
+
+/* Stopping and resuming */
+
+bool
+thread_asleep(const struct thread *th)
+{
+	/*
+	 * A thread in the kernel, with our interrupt pending, traps on its way
+	 * back.  `D' means that nothing wakes it before what it waits for: its
+	 * vfork child, the end of its siblings in an exec, a dead file server.
+	 */
+	switch (procfs_state(th->tid)) {
+	case 'D':
+	case 'Z':
+	case 'X':
+	case '\0': return true;
+	default: return false;
+	}
+}
+
+bool
+thread_is_ghost(const struct thread *th)
+{
+	struct proc_status st;
+
+	return thread_runs(th) && procfs_status(th->tid, &st) == 0 &&
+	    st.tracer != getpid();
+}
+
+/*
+ * A thread that makes another, or a process, may sleep in `D' as well, for tens
+ * of milliseconds when processes are moved between control groups.  What comes
+ * of it would be no thread of ours yet, or a copy of the memory with our int3s,
+ * so it is waited for.  Not so vfork, which sleeps for as long as its child
+ * likes.
+ */
+static bool
+gives_birth(struct thread *th)
+{
+	struct uregs regs = { 0 };
+	uint64_t args[6];
+	int64_t nr;
+
+	if (procfs_state(th->tid) != 'D' ||
+	    procfs_syscall(th->tid, &nr, args) < 0 ||
+	    (nr != SYS_fork && nr != SYS_clone && nr != SYS_clone3))
+		return false;
+	regs_set_syscall(&regs, 0, (long)nr, args);
+	regs_set_syscall_nr(&regs, (long)nr);
+	return (regs_clone_flags(&regs, &th->proc->space->mem) & CLONE_VFORK) ==
+	    0;
+}
+
+/*
+ * Is the stop of this thread still to be waited for?  Short sleeps in `D' are
+ * common (a page from disk, a lock in the kernel); what lasts longer than our
+ * patience is left alone.
+ */
+static bool
+is_missing(struct thread *th, long napped)
+{
+	bool patient = napped < PATIENCE_NS;
+
+	if (thread_stopped(th) || thread_gone(th) || th->stop.asleep)
+		return false;
+	if (thread_runs(th) && th->stop.asked == ASK_NOTHING)
+		thread_interrupt(th);
+	/* One has passed its last instruction, the other sleeps for long. */
+	else if (th->stop.life != LIFE_RUNS || !patient)
+		stop_sleeps(th,
+		    thread_ends(th) ||
+			(thread_asleep(th) &&
+			    (napped >= BIRTH_NS || !gives_birth(th))));
+	if (!th->stop.asleep && !patient && thread_is_ghost(th)) {
+		event_lost(th);
+		return false;
+	}
+	return !th->stop.asleep;
+}
+
+void
+space_await(struct space *sp)
+{
+	struct super *su = sp->super;
+	struct timespec nap = { 0, 20000 };
+	long napped = 0;
+
+	for (;;) {
+		bool missing = false;
+		space_foreach_thread(th, sp)
+		{
+			if (thread_runs(th) && th->stop.asked != ASK_NOTHING)
+				event_take_of(th);
+		}
+		while (event_take(su))
+			;
+		space_foreach_thread(th, sp) missing |= is_missing(th, napped);
+		if (!missing)
+			return;
+		/* Which of them may turn out to be asleep is not known, so no
+		 * blocking wait: it might be for ever. */
+		nanosleep(&nap, NULL);
+		napped += nap.tv_nsec;
+		nap.tv_nsec = MIN(nap.tv_nsec * 2, 1000000);
+	}
+}
+
+void
+space_stop(struct space *sp)
+{
+	if (sp->stops++ > 0)
+		return;
+	space_foreach_thread(th, sp)
+	{
+		stop_sleeps(th, false);
+		if (!thread_runs(th))
+			continue;
+		space_stands(sp);
+		thread_interrupt(th);
+	}
+	fault_kill("stop-interrupt");
+	space_await(sp);
+	fault_kill("stop-all");
+}
+
+void
+thread_deliver(struct thread *th)
+{
+	int status;
+
+	if (!thread_stopped(th)) /* killed */
+		return;
+	thread_interrupt(th);
+	thread_run(th);
+	if (event_wait_thread(th, &status) == 0)
+		event_note(th->proc->super, th->tid, status);
+}
+
+bool
+text_is_trapped(struct tptable *tab, uint64_t addr)
+{
+	return tab != NULL &&
+	    (tracepoint_lookup(tab, addr) != NULL ||
+		tracepoint_recent(tab, addr));
+}
+
+void
+thread_take_trap(struct thread *th)
+{
+	struct tptable *tab = th->proc->space->tab;
+	int status;
+
+	/* Another interrupt of ours may come before it. */
+	for (int i = 0; i < 3; i++) {
+		if (!thread_stopped(th) || tab == NULL ||
+		    (th->stop.kind != EV_STOP &&
+			th->stop.kind != EV_GROUP_STOP))
+			return;
+		struct uregs *regs = thread_regs(th);
+		if (regs == NULL ||
+		    (!text_is_trapped(tab, regs->r[UREG_RIP] - 1) &&
+			regs->r[UREG_RIP] != th->watch) ||
+		    !thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
+		    event_wait_thread(th, &status) < 0)
+			return;
+		event_note(th->proc->super, th->tid, status);
+	}
+}
+
+int
+thread_cpu(struct thread *th)
+{
+	uint64_t cpu;
+
+	return procfs_stat(th->tid, 39, &cpu) == 0 ? (int)cpu : -1;
+}

@@ -1,0 +1,115 @@
+/*
+ * Signals of one number that are pending for a thread while another of them is
+ * in delivery, and a system call is made in the thread meanwhile.
+ *
+ * Afterwards the one in delivery is injected again.  The kernel takes the first
+ * that is pending, and puts ours behind the last:
+ *
+ *	in delivery  D    pending  X1 X2     before
+ *	             X1            X2 K      K: ours
+ *
+ * Where X1 and X2 may be sent by anybody as they are, they are: each is taken,
+ * and queued again behind K, which is then given D's siginfo.
+ *
+ * Else X1 is given D's siginfo, X2 that of X1, and K that of X2: `overtaken' has
+ * what is still owed, in order, and loses it when the thread is let go.  Of a
+ * number that is queued once there is no K when X1 is pending: it is sent once
+ * more, by us.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "dlang/base/log.h"
+#include "tracer/ptrace/super.h"
+
+/* The kernel's first that is queued as often as it is sent (SIGRTMIN of the C
+ * library is another). */
+#define FIRST_REALTIME 32
+
+/* One that nobody sent but us: what the kernel makes of an injected signal at a
+ * syscall-stop, and our own tgkill(). */
+static bool
+is_ours(const siginfo_t *si)
+{
+	return si->si_code == SI_KERNEL ||
+	    (si->si_code == SI_TKILL && si->si_pid == getpid());
+}
+
+/* Where the first of that number stands; the length if there is none. */
+static size_t
+first_owed(const struct thread *th, int sig)
+{
+	size_t i = 0;
+
+	while (i < th->overtaken.len && th->overtaken.at[i].si_signo != sig)
+		i++;
+	return i;
+}
+
+unsigned
+signals_to_repeat(const struct thread *th, int sig)
+{
+	siginfo_t si;
+	unsigned n = 0;
+
+	if (sig < FIRST_REALTIME || first_owed(th, sig) < th->overtaken.len)
+		return 0;
+	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
+		if (si.si_signo != sig)
+			continue;
+		/* rt_sigqueueinfo(2): nobody says that the kernel sent it, or
+		 * another by kill(). */
+		if (si.si_code >= 0 || si.si_code == SI_TKILL)
+			return 0;
+		n++;
+	}
+	return n;
+}
+
+bool
+signal_repeat(struct thread *th)
+{
+	siginfo_t si;
+
+	return thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
+	    syscall(SYS_rt_tgsigqueueinfo, th->proc->pid, th->tid, si.si_signo,
+		&si) == 0;
+}
+
+void
+signal_overtaken(struct thread *th)
+{
+	siginfo_t came;
+
+	if (thread_siginfo(th, &came) < 0 || came.si_code == SI_KERNEL)
+		return;
+	bool owed = first_owed(th, came.si_signo) < th->overtaken.len;
+	LOG("remote", "%d: signal %d was overtaken", (int)th->tid,
+	    came.si_signo);
+	if (came.si_signo < FIRST_REALTIME &&
+	    syscall(SYS_tgkill, th->proc->pid, th->tid, came.si_signo) != 0)
+		return;
+	/* It may be the one that we sent the last time. */
+	if (!owed || !is_ours(&came))
+		*vec_push(&th->overtaken) = came;
+}
+
+void
+signal_in_turn(struct thread *th, int sig)
+{
+	size_t i = first_owed(th, sig);
+	siginfo_t came;
+
+	if (i == th->overtaken.len || thread_siginfo(th, &came) < 0)
+		return;
+	if (!is_ours(&came))
+		*vec_push(&th->overtaken) = came;
+	siginfo_t first = th->overtaken.at[i];
+	th->overtaken.len--;
+	memmove(&th->overtaken.at[i], &th->overtaken.at[i + 1],
+	    (th->overtaken.len - i) * sizeof(first));
+	thread_set_siginfo(th, &first);
+}

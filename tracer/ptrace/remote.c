@@ -1,0 +1,935 @@
+/*
+ * System calls on behalf of a stopped thread, leaving no trace.
+ *
+ * The thread executes a `syscall' instruction between two syscall-stops.  No
+ * single-step: its SIGTRAP would be forced, and the kernel resets a blocked or
+ * ignored SIGTRAP for that.
+ *
+ *	stop as found
+ *	  | event-stop inside clone, execve: on to the end of that call
+ *	  | syscall-enter-stop: the call is skipped, to be entered anew; or, in
+ *	  |    a process with a filter, exchanged for ours
+ *	  v
+ *	way back written, registers set, signals blocked
+ *	  v
+ *	syscall-enter-stop --> syscall-exit-stop: the result
+ *	  |
+ *	  +- was at the entry of a call: on to that, once more
+ *	  +- was a signal-delivery-stop: on to that, once more
+ *	  +- anything else: PTRACE_INTERRUPT, so that the thread stops where
+ *	     the kernel still looks at a system call to be restarted (it would
+ *	     not after a syscall-stop without a signal: the program would see
+ *	     -ERESTARTSYS)
+ *	mask, registers back
+ *
+ * We may be killed between any two of these steps, and the thread then runs on
+ * from where it is.  So the instruction is one of ours, and behind it stands
+ * the way back (x86_64/wayback.c): code that sets mask and registers to what
+ * they are to be when the program goes on.  It stands in our area, but for the
+ * calls that map and unmap that: then in a cave, the end of the vDSO as a rule;
+ * for the time of one call, and is zeroed then.  Who clears it after our death must
+ * know that no thread is in it.  The order above matters: registers lead to the
+ * way back before the mask is another, and until it is the program's again.
+ *
+ * One in group-stop runs alone: the process stays stopped, and the interrupt's
+ * stop is the group-stop again, unless SIGCONT came meanwhile.
+ *
+ * All signals are blocked on the way, so that none is dequeued but SIGSTOP and
+ * SIGKILL: what is pending stays so, also a SIGSEGV that somebody has sent.  An
+ * instruction's own would take the program's handler away then; so our code is
+ * put only where it can be executed.  A kernel that does not tell of dispatched
+ * calls (below) may raise SIGSYS: there it is left as the program has it.  What
+ * comes all the same is queued again, as it is.
+ *
+ * A signal in delivery goes back into its queue, which the kernel does itself
+ * when it is blocked by the time that the thread runs: it is pending until the
+ * stop is made again.  Where another thread could take it meanwhile, where
+ * another of the number is pending already, of a SIGTRAP, and of what an
+ * instruction raised, which is told by its place, the stop is made again by
+ * another of the number; the instruction runs anew after our death, and what was
+ * sent is lost by it.
+ *
+ * Of two instances of one signal number sent to this very thread, one in
+ * delivery and one pending, it is the second that the thread stops for when the
+ * first is injected.  It is queued once more, behind the first, or else stopped
+ * for as the first, and the next one as the second (overtaken.c); not so when the
+ * one in delivery is the SIGTRAP of an int3: then the thread goes on with the
+ * other, as if the kernel had queued the two in that order.
+ *
+ * A thread whose calls are dispatched to the program (prctl(2)) makes none.
+ *
+ * Known to be left by our death: a pause(), or another call that a signal is to
+ * end, starts again when the signal came during our call; and a trap flag.
+ */
+#include "tracer/ptrace/remote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/rseq.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/ptrace/target_ptrace.h"
+
+#define FAULTS \
+	(SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGFPE))
+/* The kernel delivers them before all others (next_signal()). */
+#define SYNCHRONOUS (FAULTS | SIGBIT(SIGTRAP) | SIGBIT(SIGSYS))
+
+/* Below the red zone of the stack, aligned: nothing lives there. */
+#define SCRATCH_BELOW 256
+static_assert(REMOTE_DATA_MAX <= SCRATCH_BELOW - 128, "the red zone's size");
+
+/* What is read of a stack. */
+#define STACK_MAX (64UL << 20)
+
+struct remote {
+	struct thread *th;
+	struct uregs saved;  /* what the stop's user has made of them */
+	struct uregs kernel; /* as the thread stopped with them */
+	uint64_t wayback;    /* where our code is */
+	uint64_t mask;       /* the thread's */
+	uint64_t blocked;    /* the kernel's, on the way */
+	uint64_t caught;     /* signals that the program handles */
+	siginfo_t si;        /* of the signal in delivery */
+	uint64_t maps;       /* so many bytes, if the call is mmap() */
+	int sig;             /* its number, or 0 */
+	bool queued;         /* it is back in its queue */
+	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
+	bool group;    /* found in group-stop */
+	bool in_place; /* the call is made instead of the one it was found at */
+	bool told;     /* the kernel tells which calls are dispatched */
+};
+
+/* ---- the way back ---- */
+
+static struct remote_left nowhere, *left = &nowhere;
+
+/* Where it may be put, or 0: in our own area, once that is there, else in a
+ * cave.  That is looked for each time: slots use caves too, and the program may
+ * have mapped something else there. */
+static uint64_t
+find_place(struct space *sp)
+{
+	uint64_t own = sp->tab != NULL && tptable_traps(sp->tab) != NULL ?
+	    trapset_scratch(tptable_traps(sp->tab)) :
+	    0;
+
+	static_assert(WAYBACK_SIZE <= TRAP_SCRATCH, "it has to fit");
+	if (own != 0)
+		return own;
+	if (space_find_cave(sp, WAYBACK_SIZE, &sp->wayback) < 0)
+		sp->wayback = 0;
+	return sp->wayback;
+}
+
+/* Is the thread one behind an int3, which it is to run again? */
+static bool
+is_behind_int3(const struct remote *r)
+{
+	struct space *sp = r->th->proc->space;
+	uint64_t addr = r->kernel.r[UREG_RIP] - 1;
+	uint8_t byte;
+
+	if (r->sig != SIGTRAP || r->si.si_code != SI_KERNEL)
+		return false;
+	return (reader_read(&sp->mem, addr, &byte, 1) == 0 && byte == INT3) ||
+	    (sp->tab != NULL && tracepoint_recent(sp->tab, addr));
+}
+
+/* Registers with which the thread goes on when nobody traces it any more. */
+static void
+go_on(const struct remote *r, struct uregs *on)
+{
+	*on = r->kernel;
+	if (r->at_entry)
+		regs_redo_syscall(on);
+	else
+		regs_restart(
+		    on, r->sig != 0 && (r->caught & SIGBIT(r->sig)) != 0);
+	if (is_behind_int3(r))
+		on->r[UREG_RIP]--;
+}
+
+static int
+put_wayback(struct remote *r)
+{
+	struct target *t = &r->th->proc->space->target;
+	uint8_t code[WAYBACK_SIZE];
+	struct uregs on;
+
+	go_on(r, &on);
+	wayback_write(code, &on, r->mask, r->maps);
+	left->tid = r->th->tid;
+	left->addr = r->wayback;
+	int error = t->ops->write(t, r->wayback, code, sizeof(code));
+	fault_kill("remote-written");
+	return error;
+}
+
+/* The thread is elsewhere, or has gone. */
+static void
+clear_wayback(struct remote *r)
+{
+	static const uint8_t zeros[WAYBACK_SIZE];
+	struct target *t = &r->th->proc->space->target;
+
+	t->ops->write(t, r->wayback, zeros, sizeof(zeros));
+	fault_kill("remote-cleared");
+	left->addr = 0;
+}
+
+void
+remote_leaves(struct remote_left *where)
+{
+	left = where;
+}
+
+/*
+ * Does nothing on the thread's stack lead to the way back?  From the stack
+ * pointer to the one that the way back ends with: handlers that it was left for
+ * have their frames there.  When it is above that one they have returned.  Not
+ * so if the two are on different stacks, between which there is a gap: of that
+ * nothing is known.
+ */
+static bool
+is_done_with(int mem, uint64_t sp, const struct remote_left *l, uint64_t end)
+{
+	uint64_t words[512], at = MIN(sp, end) & ~7ULL, top = MAX(sp, end);
+
+	if (top - at > STACK_MAX)
+		return false;
+	for (; at < top; at += sizeof(words)) {
+		size_t len = MIN(sizeof(words), (top - at + 7) & ~7ULL);
+		if (pread(mem, words, len, (off_t)at) != (ssize_t)len)
+			return false;
+		for (size_t i = 0; sp < end && i < len / sizeof(*words); i++)
+			if (words[i] - l->addr < WAYBACK_SIZE)
+				return false;
+	}
+	return true;
+}
+
+bool
+remote_clear(const struct remote_left *l)
+{
+	static const uint8_t zeros[WAYBACK_SIZE];
+	uint8_t code[WAYBACK_SIZE];
+	uint64_t pc, sp = 0, end;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)l->tid);
+	int fd = l->addr != 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return true;
+	bool clear =
+	    pread(fd, code, sizeof(code), (off_t)l->addr) != sizeof(code) ||
+	    !wayback_is(code, &end);
+	if (!clear && procfs_pc(l->tid, &pc, &sp) == 0 &&
+	    pc - l->addr >= WAYBACK_SIZE && is_done_with(fd, sp, l, end))
+		clear = pwrite(fd, zeros, sizeof(zeros), (off_t)l->addr) ==
+		    sizeof(zeros);
+	close(fd);
+	return clear;
+}
+
+/* Is `of' the process, or does the process come from it? */
+static bool
+comes_from(pid_t pid, pid_t of)
+{
+	struct proc_status st;
+
+	while (pid != of) {
+		if (procfs_status(pid, &st) < 0 || st.ppid == 0)
+			return false;
+		pid = st.ppid;
+	}
+	return true;
+}
+
+/*
+ * How many filters does a process share with us?  A filter is inherited, so both
+ * have those of the nearest process that both come from.  In a container there
+ * may be none, where we came in from outside: then all of ours are the
+ * container's.
+ */
+static int
+shared_filters(pid_t pid)
+{
+	struct proc_status own, st;
+
+	if (procfs_status(getpid(), &own) < 0 || own.seccomp != 2)
+		return 0;
+	for (pid_t at = getpid(); at != 0; at = st.ppid) {
+		if (procfs_status(at, &st) < 0)
+			return 0;
+		if (comes_from(pid, at))
+			return st.seccomp == 2 ? MIN(st.filters, own.filters) :
+						 0;
+	}
+	return own.filters;
+}
+
+/*
+ * May the thread make the call?  What a filter does with a call cannot be
+ * asked without privileges, and it may kill.  One that we live under ourselves
+ * (a container's) is no danger, nor is the one of filter.c.
+ */
+static int
+check_seccomp(const struct thread *th, const struct proc_status *its)
+{
+	if (its->seccomp == 0)
+		return 0;
+	if (its->seccomp != 2 || its->filters < 0)
+		return -EPERM;
+	int harmless = shared_filters(th->proc->pid) + th->proc->filtered;
+	return its->filters <= harmless ? 0 : -EPERM;
+}
+
+/*
+ * Under system call user dispatch (the kernel's
+ * admin-guide/syscall-user-dispatch.rst) a call from outside a range comes as a
+ * SIGSYS instead, as long as a byte of the thread's says so.  What the thread
+ * went on with then would be taken for the call.  A kernel before 6.4 does not
+ * tell: see is_refused().
+ */
+#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
+#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
+struct ptrace_sud_config {
+	uint64_t mode; /* PR_SYS_DISPATCH_* */
+	uint64_t selector;
+	uint64_t offset;
+	uint64_t len;
+};
+#endif
+
+static int
+check_dispatch(struct remote *r)
+{
+	struct ptrace_sud_config conf;
+	uint8_t selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+
+	r->told = ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, r->th->tid,
+		      sizeof(conf), &conf) == 0;
+	if (!r->told || conf.mode == PR_SYS_DISPATCH_OFF ||
+	    r->wayback - conf.offset < conf.len)
+		return 0;
+	if (conf.selector != 0)
+		reader_read(&r->th->proc->space->mem, conf.selector, &selector,
+		    sizeof(selector));
+	return selector == SYSCALL_DISPATCH_FILTER_ALLOW ? 0 : -EBUSY;
+}
+
+/* What step() waits for. */
+enum await { AWAIT_SYSCALL, AWAIT_SECCOMP, AWAIT_EVENT, AWAIT_SIGNAL };
+
+static bool
+is_awaited(const struct remote *r, enum await what, int status)
+{
+	int sig = WSTOPSIG(status), event = status >> 16;
+
+	switch (what) {
+	case AWAIT_SYSCALL: return event == 0 && sig == (SIGTRAP | 0x80);
+	case AWAIT_SECCOMP: return event == PTRACE_EVENT_SECCOMP;
+	case AWAIT_EVENT: return event == PTRACE_EVENT_STOP;
+	case AWAIT_SIGNAL: return event == 0 && sig == r->sig;
+	}
+	return false;
+}
+
+/* An event-stop that may come while a call is made, ours or the thread's: an
+ * interrupt's, and that of our own filter. */
+static bool
+is_passed(int status)
+{
+	int event = status >> 16;
+
+	return event == 0 || event == PTRACE_EVENT_STOP ||
+	    event == PTRACE_EVENT_SECCOMP;
+}
+
+#ifndef SYS_USER_DISPATCH
+#define SYS_USER_DISPATCH 2 /* si_code of SIGSYS; asm-generic/siginfo.h */
+#endif
+
+/* A signal by which the call was not made: our code is not there, or it was
+ * dispatched to the program. */
+static bool
+is_refused(struct thread *th, int status)
+{
+	int sig = WSTOPSIG(status);
+	siginfo_t si;
+
+	if (status >> 16 != 0 || sig > SIGNALS ||
+	    ((FAULTS | SIGBIT(SIGSYS)) & SIGBIT(sig)) == 0 ||
+	    thread_siginfo(th, &si) < 0)
+		return false;
+	return sig == SIGSYS ? si.si_code == SYS_USER_DISPATCH : si.si_code > 0;
+}
+
+static int
+set_mask(struct remote *r, uint64_t mask)
+{
+	r->blocked = mask;
+	return thread_set_sigmask(r->th, mask) < 0 ? -ESRCH : 0;
+}
+
+/* What the thread is to be resumed with after a stop on the way. */
+static int
+passed_on(struct remote *r, int status)
+{
+	int sig = WSTOPSIG(status);
+
+	if (status >> 16 != 0 || sig >= 0x80)
+		return 0;
+	/* SIGSTOP cannot be held back; it takes effect now.  All else is
+	 * queued again, as it is blocked by then. */
+	if (sig != SIGSTOP)
+		set_mask(r, r->blocked | SIGBIT(sig));
+	return sig;
+}
+
+/* An event-stop: of the process as a group, or not? */
+static void
+note_group(struct remote *r, bool stopped)
+{
+	struct thread *th = r->th;
+
+	if (r->group)
+		stop_becomes(th, stopped ? EV_GROUP_STOP : EV_STOP);
+	else if (stopped)
+		stop_regroup(th, true);
+}
+
+/*
+ * Let the thread run to the stop that is awaited.  Others are passed on the
+ * way: an interrupt of ours that was still due, and the beginning of a
+ * group-stop, which the thread joins when it is resumed (regroup).  A dying
+ * thread: -ESRCH.
+ */
+static int
+step(struct remote *r, enum await what, int sig)
+{
+	struct thread *th = r->th;
+	int status;
+
+	for (;;) {
+		enum __ptrace_request how =
+		    what == AWAIT_SYSCALL ? PTRACE_SYSCALL : PTRACE_CONT;
+		if (ptrace(how, th->tid, NULL, (void *)(uintptr_t)sig) < 0)
+			return -ESRCH;
+		enum thread_state was = stop_lend(th);
+		fault_kill("remote-go");
+		if (event_wait_thread(th, &status) < 0)
+			return -ESRCH;
+		fault_kill("remote-stop");
+		if (!WIFSTOPPED(status) || !is_passed(status)) {
+			event_note(th->proc->super, th->tid, status);
+			return -ESRCH;
+		}
+		stop_return(th, was);
+		th->regs_valid = false;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			stop_answered(th);
+		LOG("remote", "%d: %x", (int)th->tid, (unsigned)status);
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			note_group(r, WSTOPSIG(status) != SIGTRAP);
+		if (is_awaited(r, what, status))
+			return 0;
+		if (what == AWAIT_SYSCALL && is_refused(th, status))
+			return -EFAULT;
+		sig = passed_on(r, status);
+	}
+}
+
+/* From the event-stop inside a system call to its end, where we leave the
+ * thread (past_event: thread_resume() makes up for it). */
+static int
+pass_event(struct remote *r)
+{
+	struct thread *th = r->th;
+
+	if (th->stop.past_event)
+		return 0;
+	if (th->stop.kind != EV_FORK && th->stop.kind != EV_CLONE &&
+	    th->stop.kind != EV_VFORK_DONE && th->stop.kind != EV_EXEC)
+		return 0;
+	if (th->regs_dirty)
+		regs_store(th->tid, &th->regs);
+	th->regs_dirty = th->regs_valid = false;
+	int error = step(r, AWAIT_SYSCALL, 0);
+	if (error == 0)
+		stop_pass_event(th);
+	return error;
+}
+
+/* Is another signal of the number pending for the thread, or its process? */
+static bool
+has_another(const struct remote *r)
+{
+	siginfo_t si;
+
+	for (int shared = 0; shared < 2; shared++)
+		for (unsigned i = 0; thread_pending(r->th, shared, i, &si); i++)
+			if (si.si_signo == r->sig)
+				return true;
+	return false;
+}
+
+/* May the signal in delivery go back into its queue? */
+static bool
+can_queue(const struct remote *r)
+{
+	const struct proc *p = r->th->proc;
+	bool alone = p->space->stops > 0 || p->threads.len == 1;
+
+	/* The call may be one that has pending SIGTRAPs thrown away: it sets
+	 * the action on them.  A SIGSTOP cannot be blocked, a SIGSYS is not
+	 * always. */
+	if (r->sig <= 0 || r->sig == SIGTRAP || r->sig == SIGSTOP ||
+	    (r->sig == SIGSYS && !r->told))
+		return false;
+	bool raised = r->si.si_code > 0 && (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
+	/* It would be the last of its number then. */
+	return alone && !raised && !has_another(r);
+}
+
+/*
+ * A thread in a restartable sequence (rseq(2)) is one that has left its
+ * processor, and will be sent to the abort handler when it comes back.  Not so
+ * when it comes back elsewhere: the kernel then takes the sequence for done,
+ * and the rest of it would run with nothing to protect it.  So we send it there.
+ */
+static void
+abort_sequence(struct remote *r)
+{
+	struct space *sp = r->th->proc->space;
+	struct __ptrace_rseq_configuration conf;
+	uint64_t *pc = &r->kernel.r[UREG_RIP], at;
+	struct rseq_cs cs;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, r->th->tid, sizeof(conf),
+		&conf) < 0 ||
+	    conf.rseq_abi_pointer == 0 ||
+	    reader_read(&sp->mem,
+		conf.rseq_abi_pointer + offsetof(struct rseq, rseq_cs), &at,
+		sizeof(at)) < 0 ||
+	    at == 0 || reader_read(&sp->mem, at, &cs, sizeof(cs)) < 0 ||
+	    *pc - cs.start_ip >= cs.post_commit_offset)
+		return;
+	if (r->saved.r[UREG_RIP] == *pc)
+		r->saved.r[UREG_RIP] = cs.abort_ip;
+	*pc = cs.abort_ip;
+}
+
+/*
+ * At the entry of a call a filter is still to look at it, and what says that no
+ * call is to be made is a number that a filter may refuse, or kill for.  Ours is
+ * a call that it allows.  Not where the entry's own is a 32-bit one, or may be:
+ * the kernel would take our number for one of those.
+ */
+static bool
+is_looked_at(struct thread *th, const struct proc_status *st)
+{
+	struct syscall_entry e;
+
+	return th->stop.kind == EV_SYSCALL_ENTER && st->seccomp != 0 &&
+	    thread_syscall_entry(th, &e) == 0 && e.nr >= 0 && e.sure;
+}
+
+static int
+begin(struct remote *r, const struct proc_status *st)
+{
+	struct thread *th = r->th;
+
+	r->at_entry =
+	    th->stop.kind == EV_SYSCALL_ENTER || th->stop.kind == EV_SECCOMP;
+	r->in_place = is_looked_at(th, st);
+	r->caught = st->sig_caught;
+	r->group = th->stop.kind == EV_GROUP_STOP;
+	if (th->stop.kind == EV_TRAP || th->stop.kind == EV_SIGNAL) {
+		int error = thread_siginfo(th, &r->si);
+		if (error < 0)
+			return error;
+		r->sig = th->stop.kind == EV_TRAP ? SIGTRAP : r->si.si_signo;
+	}
+	int error = pass_event(r);
+	if (error < 0)
+		return error;
+	struct uregs *regs = thread_regs(th);
+	if (regs == NULL || regs_fetch(th->tid, &r->kernel) < 0 ||
+	    thread_sigmask(th, &r->mask) < 0)
+		return -ESRCH;
+	/* In sigsuspend and its like there are two masks, and setting one
+	 * loses the other.  That does no harm but where a signal is in
+	 * delivery. */
+	if (r->sig != 0 && r->sig != SIGTRAP && st->sig_blocked != r->mask)
+		return -EBUSY;
+	r->saved = *regs;
+	abort_sequence(r);
+	r->queued = can_queue(r);
+	return put_wayback(r);
+}
+
+/* Make the call. */
+static int
+run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
+{
+	struct thread *th = r->th;
+	int error = 0, sig = r->queued ? r->sig : 0;
+
+	*regs = r->kernel;
+	if (r->in_place)
+		regs_exchange_syscall(regs, r->wayback, nr, args);
+	else
+		regs_set_syscall(regs, r->wayback, nr, args);
+	if (r->sig == SIGTRAP)
+		thread_mark_done(th, regs->r[UREG_RIP]);
+	if (regs_store(th->tid, regs) < 0)
+		return -ESRCH;
+	/* The way back leads onto the int3 once more. */
+	if (is_behind_int3(r))
+		thread_take_stop(th);
+	fault_kill("remote-regs");
+	if (set_mask(r, r->told ? ~0ULL : ~SIGBIT(SIGSYS) | r->mask) < 0)
+		return -ESRCH;
+	fault_kill("remote-mask");
+	/* The end of the call that is not made. */
+	if (r->at_entry && !r->in_place)
+		error = step(r, AWAIT_SYSCALL, 0);
+	if (error == 0 && !r->in_place)
+		error = step(r, AWAIT_SYSCALL, sig);
+	if (error == 0)
+		error = step(r, AWAIT_SYSCALL, 0);
+	return error == 0 ? regs_fetch(th->tid, regs) : error;
+}
+
+/* Another SIGTRAP that is pending for the thread will be one with the int3's
+ * that is injected: it is the one to go on with. */
+static void
+prefer_pending(struct remote *r)
+{
+	siginfo_t si;
+
+	if (r->sig != SIGTRAP || r->si.si_code != SI_KERNEL)
+		return;
+	for (unsigned i = 0; thread_pending(r->th, false, i, &si); i++)
+		if (si.si_signo == SIGTRAP) {
+			r->si = si;
+			return;
+		}
+}
+
+/*
+ * To the stop for the signal that was in delivery.  One that is made again is
+ * the next that the kernel delivers when an instruction may raise it, so mask
+ * and registers are the thread's before: after our death it is the program's
+ * signal, at the right place.  Until it is pending who was behind an int3 of ours
+ * is in front of it: nobody would lead him back, and our handler understands both.
+ */
+static int
+redeliver(struct remote *r)
+{
+	struct thread *th = r->th;
+
+	if (r->queued) {
+		set_mask(r, ~SIGBIT(r->sig));
+		return step(r, AWAIT_SIGNAL, 0);
+	}
+	prefer_pending(r);
+	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
+	set_mask(r, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
+	struct uregs place = r->kernel;
+	if (is_behind_int3(r))
+		place.r[UREG_RIP]--;
+	if (first && regs_store(th->tid, &place) < 0)
+		return -ESRCH;
+	fault_kill("remote-inject");
+	unsigned before = signals_to_repeat(th, r->sig);
+	int error = step(r, AWAIT_SIGNAL, r->sig);
+	for (; error == 0 && before > 0 && signal_repeat(th); before--)
+		error = step(r, AWAIT_SIGNAL, 0);
+	if (error == 0 && r->sig != SIGTRAP)
+		signal_overtaken(th);
+	if (error == 0)
+		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
+	return error;
+}
+
+/*
+ * Into the call that was about to be made.  From its own instruction, as no way
+ * back leads there: the mask is the thread's by then.  Where a tracepoint
+ * stands on that by now, from ours, which nobody sees: the pc is set at the
+ * stop.
+ */
+static int
+enter_again(struct remote *r)
+{
+	struct thread *th = r->th;
+	struct uregs redo;
+	uint8_t byte = 0;
+
+	go_on(r, &redo);
+	reader_read(&th->proc->space->mem, redo.r[UREG_RIP], &byte, 1);
+	if (byte == INT3)
+		redo.r[UREG_RIP] = r->wayback;
+	if (set_mask(r, r->mask) < 0 || regs_store(th->tid, &redo) < 0)
+		return -ESRCH;
+	fault_kill("remote-redo");
+	return step(
+	    r, th->stop.kind == EV_SECCOMP ? AWAIT_SECCOMP : AWAIT_SYSCALL, 0);
+}
+
+/* Back to a stop like the one that was found. */
+static int
+finish(struct remote *r)
+{
+	struct thread *th = r->th;
+	int error;
+
+	if (r->sig != 0) {
+		error = redeliver(r);
+	} else if (r->at_entry) {
+		error = enter_again(r);
+	} else {
+		ptrace(PTRACE_INTERRUPT, th->tid, NULL, NULL);
+		error = step(r, AWAIT_EVENT, 0);
+	}
+	if (error < 0)
+		return error;
+	fault_kill("remote-finish");
+	if (set_mask(r, r->mask) < 0)
+		return -ESRCH;
+	fault_kill("remote-unmask");
+	if (regs_store(th->tid, &r->kernel) < 0)
+		return -ESRCH;
+	fault_kill("remote-back");
+	th->regs = r->saved;
+	th->kernel_pc = r->kernel.r[UREG_RIP];
+	th->regs_valid = true;
+	th->regs_dirty = memcmp(&r->saved, &r->kernel, sizeof(r->kernel)) != 0;
+	return 0;
+}
+
+/* The call was not made.  A fault's signal is in delivery, which is as good as
+ * the one that was. */
+static void
+take_back(struct remote *r)
+{
+	struct thread *th = r->th;
+
+	regs_store(th->tid, &r->saved);
+	if (r->queued)
+		redeliver(r);
+	else if (r->sig != 0)
+		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
+	set_mask(r, r->mask);
+	th->kernel_pc = r->saved.r[UREG_RIP];
+	th->regs_valid = th->regs_dirty = false;
+	th->proc->space->wayback = 0;
+	if (r->group) { /* it is not in that any more */
+		stop_becomes(th, EV_STOP);
+		stop_regroup(th, true);
+	}
+}
+
+static bool
+can_run(const struct thread *th)
+{
+	/* Until its EV_EXEC is handed out its space is the old one. */
+	if (th->stop.kind == EV_EXEC && th->stop.queued > 0)
+		return false;
+	return thread_stopped(th) && !thread_ends(th) &&
+	    th->stop.kind != EV_EXIT &&
+	    (th->stop.kind != EV_VFORK || th->stop.past_event);
+}
+
+/*
+ * What has just been mapped for us says so from then on, by the head of an area
+ * with nothing on its list, until something else of ours says it: we may be
+ * killed before.  Not later than here: so far the way back unmaps it.
+ */
+static void
+mark_memory(const struct remote *r, const struct uregs *regs)
+{
+	struct target *t = &r->th->proc->space->target;
+	const struct trap_area head = { .magic = TRAP_MAGIC,
+		.size = r->maps,
+		.first = sizeof(head),
+		.mended = 1 };
+
+	if (r->maps >= sizeof(head) && (uint64_t)regs_result(regs) < -4095ULL)
+		t->ops->write(
+		    t, (uint64_t)regs_result(regs), &head, sizeof(head));
+	fault_kill("remote-mapped");
+}
+
+int
+remote_syscall(
+    struct thread *th, long nr, const uint64_t args[6], int64_t *result)
+{
+	struct remote r = { .th = th, .maps = nr == SYS_mmap ? args[1] : 0 };
+	struct proc_status st;
+	struct uregs regs;
+
+	if (thread_gone(th))
+		return -ESRCH;
+	if (!can_run(th))
+		return -EBUSY;
+	if (fault_due(FAULT_REMOTE))
+		return -EIO;
+	if (procfs_status(th->tid, &st) < 0)
+		return -ESRCH;
+	int error = check_seccomp(th, &st);
+	if (error < 0)
+		return error;
+	r.wayback = find_place(th->proc->space);
+	if (r.wayback == 0)
+		return -ENOENT;
+	error = check_dispatch(&r);
+	if (error < 0)
+		return error;
+	error = begin(&r, &st);
+	if (error < 0)
+		return error;
+	error = run(&r, nr, args, &regs);
+	if (error == 0 && r.maps != 0)
+		mark_memory(&r, &regs);
+	if (error == 0)
+		error = finish(&r);
+	else if (error == -EFAULT)
+		take_back(&r);
+	clear_wayback(&r);
+	if (error < 0)
+		return error;
+	*result = regs_result(&regs);
+	LOG("remote", "%d: system call %ld: %lld", (int)th->tid, nr,
+	    (long long)*result);
+	return 0;
+}
+
+int
+remote_syscall_data(struct thread *th, long nr, const uint64_t args[6],
+    void *data, size_t size, int64_t *result)
+{
+	struct target *t = &th->proc->space->target;
+	struct uregs *regs = thread_regs(th);
+	uint8_t kept[REMOTE_DATA_MAX];
+	uint64_t with[6];
+
+	ASSERT(size <= sizeof(kept));
+	if (regs == NULL)
+		return -ESRCH;
+	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
+	for (int i = 0; i < 6; i++)
+		with[i] = args[i] - REMOTE_DATA < size ?
+		    addr + (args[i] - REMOTE_DATA) :
+		    args[i];
+	int r = t->ops->read(t, addr, kept, size);
+	if (r == 0)
+		r = t->ops->write(t, addr, data, size);
+	if (r < 0)
+		return r;
+	r = remote_syscall(th, nr, with, result);
+	if (r == 0)
+		r = t->ops->read(t, addr, data, size);
+	t->ops->write(t, addr, kept, size);
+	return r;
+}
+
+int
+remote_next(struct thread *th, long nr, const uint64_t args[6])
+{
+	struct remote r = { .th = th };
+
+	if (th->stop.kind != EV_EXEC || !can_run(th))
+		return -EBUSY;
+	r.wayback = find_place(th->proc->space);
+	if (r.wayback == 0)
+		return -ENOENT;
+	/* The kernel sets the result of the call that it is in. */
+	int error = pass_event(&r);
+	struct uregs *regs = error == 0 ? thread_regs(th) : NULL;
+	if (regs == NULL || thread_sigmask(th, &r.mask) < 0)
+		return -ESRCH;
+	/* Should the call fail the program goes on as it is. */
+	r.kernel = *regs;
+	error = put_wayback(&r);
+	if (error < 0)
+		return error;
+	regs_set_syscall(regs, r.wayback, nr, args);
+	thread_regs_dirty(th);
+	return 0;
+}
+
+static int
+trouble(const struct thread *th)
+{
+	switch (th->stop.kind) {
+	case EV_SIGNAL:
+	case EV_TRAP: return 2;
+	case EV_SYSCALL_ENTER:
+	case EV_SECCOMP: return 1;
+	default: return 0;
+	}
+}
+
+struct thread *
+remote_next_in(struct proc *p, struct thread *prev)
+{
+	bool past = prev == NULL;
+	int pass = prev != NULL ? trouble(prev) : 0;
+
+	/* First threads whose stop is simple: see the head of the file for what
+	 * the others may lose by our death. */
+	for (; pass < 3; pass++, past = true)
+		for (size_t i = 0; i < p->threads.len; i++) {
+			struct thread *th = p->threads.at[i];
+			if (past && can_run(th) && trouble(th) == pass)
+				return th;
+			past |= th == prev;
+		}
+	return NULL;
+}
+
+int
+remote_syscall_in(
+    struct proc *p, long nr, const uint64_t args[6], int64_t *result)
+{
+	struct thread *th = NULL;
+	int error = -EBUSY;
+
+	while ((th = remote_next_in(p, th)) != NULL) {
+		int r = remote_syscall(th, nr, args, result);
+		if (r == 0)
+			return 0;
+		error = r;
+	}
+	return error;
+}
+
+int
+remote_syscall_any(
+    struct space *sp, long nr, const uint64_t args[6], int64_t *result)
+{
+	int error = -EBUSY;
+
+	for (size_t i = 0; i < sp->procs.len; i++) {
+		int r = remote_syscall_in(sp->procs.at[i], nr, args, result);
+		if (r == 0)
+			return 0;
+		error = r;
+	}
+	return error;
+}

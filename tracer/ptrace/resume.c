@@ -1,0 +1,229 @@
+/*
+ * How a stopped thread goes on: resumed, let go, or with its space.
+ */
+#include <string.h>
+#include <sys/wait.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "inject/trap/area.h"
+#include "tracer/base/timer.h"
+#include "tracer/ptrace/super.h"
+
+static const volatile int never;
+
+/*
+ * A SIGTRAP that has been dealt with is still with the kernel, and will be
+ * delivered if we are killed before the thread runs: to a handler that can tell
+ * by this that the registers are set (inject/trap/handler.c).  In a slot it
+ * needs no telling.
+ */
+void
+thread_mark_done(struct thread *th, uint64_t pc)
+{
+	siginfo_t si = { .si_signo = SIGTRAP, .si_code = TRAP_DONE };
+
+	if (!th->stop.untaken || th->stop.kind != EV_TRAP || !th->proc->guarded)
+		return;
+	si.si_value.sival_ptr = (void *)(uintptr_t)pc;
+	thread_set_siginfo(th, &si);
+}
+
+/* What the stop's user changed goes back to the kernel. */
+static void
+write_back(struct thread *th)
+{
+	if (th->regs_dirty) {
+		uint64_t pc = th->regs.r[UREG_RIP];
+		if (th->stop.sig == 0 && pc != th->kernel_pc && !th->into_slot)
+			thread_mark_done(th, pc);
+		regs_store(th->tid, &th->regs);
+	}
+	th->regs_dirty = th->regs_valid = false;
+}
+
+void
+thread_take_stop(struct thread *th)
+{
+	int status;
+
+	if (th->stop.untaken)
+		wait_call(th->tid, &status, __WALL | WNOHANG, &never);
+	stop_take(th);
+}
+
+/* The registers first: with those the thread goes on then.  What is left is a
+ * stop as any other. */
+void
+thread_settle(struct thread *th)
+{
+	if (!thread_stopped(th))
+		return;
+	write_back(th);
+	if (!th->stop.untaken || th->stop.kind != EV_TRAP || th->stop.sig != 0)
+		return;
+	thread_take_stop(th);
+	stop_becomes(th, EV_STOP);
+}
+
+int
+thread_release(struct thread *th)
+{
+	thread_watch(th, 0);
+	sigtrap_show(th);
+	if (th->frames_due)
+		sigtrap_show_frames(th);
+	thread_restart_call(th);
+	thread_put_off_call(th);
+	write_back(th);
+	stop_take(th);
+	int r = tid_release(th->tid, th->stop.sig);
+	LOG("proc", "%d: detached with signal %d: %d", (int)th->tid,
+	    th->stop.sig, r);
+	return r;
+}
+
+static bool
+wants_syscalls(const struct thread *th)
+{
+	const struct super *su = th->proc->super;
+
+	return th->stop.wants != 0 || th->redone.due != 0 ||
+	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
+}
+
+/* The end of the system call, which remote_syscall() has passed, is owed. */
+static bool
+owes_syscall_exit(struct thread *th)
+{
+	if (!th->stop.past_event || !wants_syscalls(th))
+		return false;
+	stop_owe_exit(th);
+	event_push(th->proc->super,
+	    &(struct event){ .kind = EV_SYSCALL_EXIT, .thread = th });
+	return true;
+}
+
+/* Has it met an int3 whose stop is still to come, behind this one?  What that
+ * did to our handler it did before. */
+static bool
+trap_is_due(struct thread *th)
+{
+	siginfo_t si;
+	uint64_t mask;
+
+	if (th->stop.kind == EV_TRAP || thread_sigmask(th, &mask) < 0 ||
+	    (mask & SIGBIT(SIGTRAP)) != 0)
+		return false;
+	for (unsigned i = 0; thread_pending(th, false, i, &si); i++)
+		if (si.si_signo == SIGTRAP)
+			return true;
+	return false;
+}
+
+void
+thread_run(struct thread *th)
+{
+	int sig = th->stop.sig;
+	bool calls = wants_syscalls(th);
+	enum go how = calls ? GO_CALLS : GO_FREE;
+	if (th->stop.kind == EV_GROUP_STOP) {
+		how = GO_LISTEN;
+		sig = 0;
+	} else if (!calls) {
+		stop_lose_calls(th);
+		/* Of one that is held the filter tells when it goes on. */
+		th->call.known &= th->call.held;
+	} else if (th->stop.call == CALL_UNKNOWN && th->stop.kind == EV_STOP) {
+		thread_adopt_call(th);
+	}
+	thread_restart_call(th);
+	if (th->redone.due != 0 && how == GO_FREE)
+		how = GO_CALLS;
+	write_back(th);
+	fault_kill("resume-set");
+	stop_take(th);
+	stop_signal(th, 0);
+	if (th->losses != th->proc->guard_losses && !trap_is_due(th))
+		th->losses = th->proc->guard_losses;
+	stop_end(th, how == GO_LISTEN);
+	th->proc->exec_stopped = false;
+	if (th->stop.regroup) {
+		/* The interrupt's stop will say that it is a group-stop. */
+		stop_regroup(th, false);
+		tid_interrupt(th->tid);
+	}
+	int r = tid_go(th->tid, how, sig);
+	fault_kill("resume-continue");
+	if (r < 0)
+		LOG("proc", "%d: resume: %s", (int)th->tid, strerror(-r));
+}
+
+void
+thread_resume(struct thread *th)
+{
+	if (!thread_stopped(th) || th->stop.queued > 0 || th->stop.held)
+		return;
+	if (th->proc->space->stops > 0) {
+		stop_wait(th);
+		return;
+	}
+	if (!owes_syscall_exit(th))
+		thread_run(th);
+}
+
+int
+thread_run_to_trap(struct thread *th)
+{
+	write_back(th);
+	int r = tid_go(th->tid, GO_FREE, 0);
+	if (r == 0)
+		stop_end(th, false);
+	return r;
+}
+
+/* A client of the process waits for so long: what a trace costs it at once. */
+void
+space_stands(struct space *sp)
+{
+	if (sp->still == 0)
+		sp->still = timer_now();
+}
+
+void
+space_runs(struct space *sp)
+{
+	struct super *su = sp->super;
+
+	if (sp->still == 0)
+		return;
+	uint64_t took = timer_now() - sp->still;
+	sp->still = 0;
+	su->longest_stop = MAX(su->longest_stop, took);
+	LOG("stop", "%d: stood still for %lu us",
+	    (int)(sp->procs.len > 0 ? sp->procs.at[0]->pid : 0),
+	    (unsigned long)(took / 1000));
+}
+
+uint64_t
+super_longest_stop(const struct super *su)
+{
+	return su->longest_stop;
+}
+
+void
+space_resume(struct space *sp)
+{
+	ASSERT(sp->stops > 0);
+	if (--sp->stops > 0)
+		return;
+	space_foreach_thread(th, sp)
+	{
+		stop_sleeps(th, false);
+		if (th->stop.state == TH_WAITING) {
+			stop_stay(th);
+			thread_resume(th);
+		}
+	}
+	space_runs(sp);
+}

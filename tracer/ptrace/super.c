@@ -1,0 +1,335 @@
+/*
+ * Processes, threads and spaces: their structs, and the tables that they are
+ * in.
+ *
+ * A thread is in its process's list and, until it is gone, in the table by tid;
+ * a process is in the list of the supervisor and of its space.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inject/tracepoint.h"
+#include "tracer/ptrace/super.h"
+
+void
+super_set_hooks(struct super *su, const struct super_hooks *hooks, void *ctx)
+{
+	su->hooks = *hooks;
+	su->hooks_ctx = ctx;
+}
+
+struct proc *
+super_next(struct super *su, struct proc *prev)
+{
+	size_t i = 0;
+
+	while (prev != NULL && i < su->procs.len && su->procs.at[i++] != prev)
+		;
+	return i < su->procs.len ? su->procs.at[i] : NULL;
+}
+
+bool
+super_knew(struct super *su, pid_t pid)
+{
+	return super_proc(su, pid) != NULL ||
+	    hash_get(&su->ended, (uint64_t)pid) != NULL;
+}
+
+struct proc *
+super_proc(struct super *su, pid_t pid)
+{
+	vec_foreach(p, &su->procs)
+		if ((*p)->pid == pid)
+			return *p;
+	return NULL;
+}
+
+struct thread *
+super_thread(struct super *su, pid_t tid)
+{
+	struct thread *th = hash_get(&su->threads, (uint64_t)tid);
+
+	return th != NULL && !thread_gone(th) ? th : NULL;
+}
+
+/* Spaces */
+
+static int
+mem_read(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	struct space *sp = ctx;
+
+	return sp->target.ops->read(&sp->target, addr, buf, len);
+}
+
+static int
+text_read(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	struct space *sp = ctx;
+	int r = sp->target.ops->read(&sp->target, addr, buf, len);
+
+	if (r == 0 && sp->tab != NULL)
+		tracepoint_overlay(sp->tab, addr, buf, len);
+	return r;
+}
+
+int
+space_open(struct space *sp, pid_t tid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (sp->mem_fd >= 0)
+		close(sp->mem_fd);
+	sp->mem_fd = fd;
+	return 0;
+}
+
+void
+reserve_spend(struct super *su)
+{
+	if (su->reserve >= 0)
+		close(su->reserve);
+	su->reserve = -1;
+}
+
+void
+reserve_keep(struct super *su)
+{
+	if (su->reserve < 0)
+		su->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* By any thread that is there: a leader that has ended shows no memory. */
+bool
+space_reopen(struct space *sp)
+{
+	bool open = false;
+
+	space_foreach_thread(th, sp)
+	{
+		if (!open && !thread_gone(th) && !thread_ends(th))
+			open = space_open(sp, th->tid) == 0;
+	}
+	return open;
+}
+
+bool
+space_borrow(struct space *sp)
+{
+	if (sp->mem_fd >= 0)
+		return false;
+	reserve_spend(sp->super);
+	if (space_reopen(sp))
+		return true;
+	reserve_keep(sp->super);
+	return false;
+}
+
+void
+space_return(struct space *sp)
+{
+	close(sp->mem_fd);
+	sp->mem_fd = -1;
+	reserve_keep(sp->super);
+}
+
+static struct space *
+space_create(struct super *su, pid_t tid)
+{
+	struct space *sp = mem_zalloc(sizeof(*sp));
+
+	sp->target.ops = su->target_ops;
+	sp->super = su;
+	sp->mem = (struct reader){ mem_read, sp };
+	sp->text = (struct reader){ text_read, sp };
+	sp->mem_fd = -1;
+	space_open(sp, tid);
+	return sp;
+}
+
+void
+space_leave(struct space *sp, struct proc *p)
+{
+	for (size_t i = 0; i < sp->procs.len; i++)
+		if (sp->procs.at[i] == p) {
+			sp->procs.at[i] = sp->procs.at[--sp->procs.len];
+			break;
+		}
+	if (--sp->refs > 0)
+		return;
+	space_runs(sp);
+	if (sp->super->hooks.space_end != NULL)
+		sp->super->hooks.space_end(sp->super->hooks_ctx, sp);
+	if (sp->mem_fd >= 0)
+		close(sp->mem_fd);
+	vec_fini(&sp->procs);
+	vec_fini(&sp->left);
+	parts_end(&sp->parts);
+	mem_free(sp);
+}
+
+static void
+space_join(struct space *sp, struct proc *p)
+{
+	p->space = sp;
+	sp->refs++;
+	*vec_push(&sp->procs) = p;
+}
+
+/* Processes and threads */
+
+struct proc *
+proc_add(struct super *su, pid_t pid, struct space *sp)
+{
+	struct proc *p = mem_zalloc(sizeof(*p));
+
+	p->pid = pid;
+	p->super = su;
+	space_join(sp != NULL ? sp : space_create(su, pid), p);
+	*vec_push(&su->procs) = p;
+	return p;
+}
+
+struct thread *
+thread_add(struct proc *p, pid_t tid, enum thread_state state)
+{
+	struct thread *th = mem_zalloc(sizeof(*th));
+
+	th->tid = tid;
+	th->proc = p;
+	th->stop.state = state;
+	th->birth = ++p->super->births;
+	*vec_push(&p->threads) = th;
+	hash_set(&p->super->threads, (uint64_t)tid, th);
+	return th;
+}
+
+bool
+thread_unlink(struct thread *th)
+{
+	struct proc *p = th->proc;
+	struct hash *by_tid = &p->super->threads;
+
+	/* The number may be another's already. */
+	if (hash_get(by_tid, (uint64_t)th->tid) == th)
+		hash_remove(by_tid, (uint64_t)th->tid);
+	for (size_t i = 0; i < p->threads.len; i++)
+		if (p->threads.at[i] == th) {
+			memmove(&p->threads.at[i], &p->threads.at[i + 1],
+			    (p->threads.len - i - 1) * sizeof(th));
+			p->threads.len--;
+			break;
+		}
+	return p->threads.len == 0;
+}
+
+void
+thread_free(struct thread *th)
+{
+	stop_take(th);
+	vec_fini(&th->overtaken);
+	parts_end(&th->parts);
+	mem_free(th);
+}
+
+void
+proc_unlink(struct proc *p)
+{
+	struct super *su = p->super;
+
+	for (size_t i = 0; i < su->procs.len; i++)
+		if (su->procs.at[i] == p) {
+			memmove(&su->procs.at[i], &su->procs.at[i + 1],
+			    (su->procs.len - i - 1) * sizeof(p));
+			su->procs.len--;
+			break;
+		}
+}
+
+void
+proc_free(struct proc *p)
+{
+	struct super *su = p->super;
+
+	hash_set(&su->ended, (uint64_t)p->pid, su);
+	space_leave(p->space, p);
+	vec_fini(&p->threads);
+	parts_end(&p->parts);
+	mem_free(p);
+}
+
+void
+proc_drop(struct proc *p)
+{
+	struct super *su = p->super;
+
+	event_purge(su, p);
+	while (p->threads.len > 0) {
+		struct thread *th = p->threads.at[0];
+		thread_unlink(th);
+		thread_free(th);
+	}
+	/* What the last event ended may be of this process. */
+	if (su->dead_thread != NULL && su->dead_thread->proc == p) {
+		thread_free(su->dead_thread);
+		su->dead_thread = NULL;
+	}
+	proc_unlink(p);
+	proc_free(p);
+}
+
+void
+proc_new_space(struct proc *p)
+{
+	struct space *old = p->space;
+
+	space_join(space_create(p->super, p->pid), p);
+	space_leave(old, p);
+	p->vfork_child = false;
+	/* Handlers are not inherited. */
+	p->ignore_due |= p->guarded && p->trap_ignored;
+	p->guarded = p->trap_reset = false;
+}
+
+void
+super_want_syscalls(struct super *su, bool want)
+{
+	su->want_syscalls = want;
+}
+
+void
+super_ignore_filters(struct super *su)
+{
+	su->unfiltered = true;
+}
+
+bool
+super_ignores_filters(const struct super *su)
+{
+	return su->unfiltered;
+}
+
+void
+proc_refresh(struct proc *p)
+{
+	struct proc_status st;
+	const uint64_t trap = 1ULL << (SIGTRAP - 1);
+
+	if (procfs_status(p->pid, &st) < 0)
+		return;
+	memcpy(p->comm, st.comm, sizeof(p->comm));
+	if (!p->guarded) { /* it is ours that is caught */
+		p->trap_ignored = (st.sig_ignored & trap) != 0;
+		p->trap_caught = (st.sig_caught & trap) != 0;
+		p->trap_saved = false;
+	}
+	memset(p->handler_mask, 0, sizeof(p->handler_mask));
+	p->handler_known = ~st.sig_caught;
+}

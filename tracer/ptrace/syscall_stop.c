@@ -1,0 +1,159 @@
+/*
+ * What the kernel says of a system call that a thread is about to make, is in,
+ * or has just left.
+ *
+ * PTRACE_GET_SYSCALL_INFO (Linux 5.3) knows which of the kernel's tables a
+ * number belongs to; the registers do not: int 0x80 makes a 32-bit call from
+ * 64-bit code.
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#include "tracer/ptrace/super.h"
+
+/* The x32 ABI marks its numbers by this bit. */
+#define X32_BIT 0x40000000
+
+bool
+syscall_restarts(int64_t result)
+{
+	return result == -ERESTARTSYS || result == -ERESTARTNOINTR ||
+	    result == -ERESTARTNOHAND || result == -ERESTART_RESTARTBLOCK;
+}
+
+/*
+ * The kernel looks at the handler's SA_RESTART, too, for ERESTARTSYS; who sets
+ * it gets a call that goes on, and the others one that starts again.
+ */
+void
+regs_restart(struct uregs *regs, bool handler)
+{
+	int64_t result = regs_result(regs);
+
+	if (regs_syscall_nr(regs) < 0 || !syscall_restarts(result))
+		return;
+	if (handler &&
+	    (result == -ERESTARTNOHAND || result == -ERESTART_RESTARTBLOCK)) {
+		regs_skip_syscall(regs, -EINTR);
+		return;
+	}
+	/* The number is all that this one is made again by: the kernel keeps
+	 * the rest until the thread's next sleep. */
+	if (result == -ERESTART_RESTARTBLOCK)
+		regs_set_syscall_nr(regs, SYS_restart_syscall);
+	regs_redo_syscall(regs);
+}
+
+static bool untold;
+
+bool
+syscall_info_untold(void)
+{
+	return untold;
+}
+
+/* False before Linux 5.3, and for a thread that has gone. */
+static bool
+get_info(struct thread *th, struct __ptrace_syscall_info *info)
+{
+	long r = ptrace(PTRACE_GET_SYSCALL_INFO, th->tid, sizeof(*info), info);
+
+	untold |= r < 0 && errno == EIO;
+	return r > 0;
+}
+
+bool
+thread_at_entry(struct thread *th)
+{
+	struct __ptrace_syscall_info info;
+
+	if (get_info(th, &info))
+		return info.op == PTRACE_SYSCALL_INFO_ENTRY;
+	/* At the entry the kernel has put -ENOSYS there. */
+	struct uregs *regs = thread_regs(th);
+	return regs != NULL && regs_result(regs) == -ENOSYS;
+}
+
+static int
+own_number(int64_t nr, bool is_64)
+{
+	return !is_64 || nr < 0 || (nr & X32_BIT) != 0 || nr > INT32_MAX ?
+	    -1 :
+	    (int)nr;
+}
+
+int
+thread_syscall_entry(struct thread *th, struct syscall_entry *out)
+{
+	struct __ptrace_syscall_info info;
+
+	/* A seccomp-stop has the same at the same place. */
+	if (get_info(th, &info) &&
+	    (info.op == PTRACE_SYSCALL_INFO_ENTRY ||
+		info.op == PTRACE_SYSCALL_INFO_SECCOMP)) {
+		out->nr = own_number(
+		    (int64_t)info.entry.nr, info.arch == AUDIT_ARCH_X86_64);
+		memcpy(out->args, info.entry.args, sizeof(out->args));
+		out->ip = info.instruction_pointer;
+		out->sp = info.stack_pointer;
+		out->sure = true;
+		return 0;
+	}
+	return thread_syscall_regs(th, out) ? 0 : -ESRCH;
+}
+
+bool
+thread_syscall_regs(struct thread *th, struct syscall_entry *out)
+{
+	struct __ptrace_syscall_info info;
+	struct uregs *regs = thread_regs(th);
+
+	if (regs == NULL || regs_syscall_nr(regs) < 0)
+		return false;
+	bool is_64 = get_info(th, &info) ? info.arch == AUDIT_ARCH_X86_64 :
+					   !regs_compat(regs);
+	out->nr = own_number(regs_syscall_nr(regs), is_64);
+	out->sure = false;
+	regs_syscall_args(regs, out->args);
+	out->ip = regs->r[UREG_RIP];
+	out->sp = regs->r[UREG_RSP];
+	return true;
+}
+
+void
+thread_adopt_call(struct thread *th)
+{
+	struct uregs *regs = thread_regs(th);
+	struct syscall_entry e;
+
+	th->call = (struct syscall_call){ 0 };
+	if (regs == NULL || !syscall_restarts(regs_result(regs)) ||
+	    !thread_syscall_regs(th, &e))
+		return;
+	th->call.known = th->call.held = true;
+	th->call.nr = e.nr;
+	memcpy(th->call.args, e.args, sizeof(e.args));
+	th->call.result = regs_result(regs);
+}
+
+bool
+thread_filter_is_ours(struct thread *th)
+{
+	unsigned long data = 0;
+
+	return tid_eventmsg(th->tid, &data) == 0 && data == SECCOMP_TAG;
+}
+
+void
+thread_refuse_call(struct thread *th)
+{
+	struct uregs *regs = thread_regs(th);
+
+	if (regs == NULL)
+		return;
+	regs_skip_syscall(regs, -ENOSYS);
+	thread_regs_dirty(th);
+}

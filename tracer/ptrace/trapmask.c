@@ -1,0 +1,360 @@
+/*
+ * What is known of SIGTRAP in the masks of threads; sigtrap.c says why, and how
+ * it is known.
+ */
+#include <string.h>
+
+#include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
+#include "tracer/ptrace/super.h"
+
+/* What tells one mask from another, but for SIGTRAP: not the signals that C
+ * libraries keep for themselves, and unblock in a thread that they make. */
+#define TELLING (~(SIGBIT(SIGTRAP) | SIGBIT(32) | SIGBIT(33)))
+
+/* The signals that programs treat like SIGTRAP. */
+#define KIN (SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV))
+
+/* By what is blocked besides: is SIGTRAP? */
+bool
+trapmask_seems_blocked(uint64_t mask)
+{
+	return (mask & KIN) == KIN;
+}
+
+/* Does the mask treat SIGTRAP in a way that it does not tell itself? */
+bool
+trapmask_is_apart(uint64_t mask)
+{
+	return ((mask & SIGBIT(SIGTRAP)) != 0) != trapmask_seems_blocked(mask);
+}
+
+/* Was SIGTRAP blocked before the hit that left this mask, by what is known? */
+bool
+trapmask_was_blocked(const struct thread *th, uint64_t mask)
+{
+	if (th->mask_known && ((th->sigmask ^ mask) & TELLING) == 0)
+		return (th->sigmask & SIGBIT(SIGTRAP)) != 0;
+	for (size_t i = 0; th->mask_known && i < MASKS_BEFORE; i++)
+		if (((th->masks_before[i] ^ mask) & TELLING) == 0)
+			return (th->masks_before[i] & SIGBIT(SIGTRAP)) != 0;
+	/* A handler that is not known adds to the mask. */
+	if (th->mask_known && (th->sigmask & TELLING & ~mask) == 0 &&
+	    (th->sigmask & SIGBIT(SIGTRAP)) != 0)
+		return true;
+	return trapmask_seems_blocked(mask);
+}
+
+bool
+trapmask_is_recent(const struct thread *th, uint64_t mask)
+{
+	return th->mask_known &&
+	    (((th->sigmask ^ mask) & TELLING) == 0 ||
+		((th->masks_before[0] ^ mask) & TELLING) == 0);
+}
+
+/* Is another thread that blocks it at an int3 that may have reset our handler
+ * since this one ran, and is not mended yet? */
+bool
+trapmask_another_is_at_one(const struct thread *th)
+{
+	vec_foreach(at, &th->proc->threads) {
+		const struct thread *other = *at;
+		if (other == th || !sigtrap_blocked(other))
+			continue;
+		if (thread_stopped(other) ?
+			other->stop.queued != 0 && other->stop.kind == EV_TRAP :
+			procfs_state(other->tid) == 't')
+			return true;
+	}
+	return false;
+}
+
+void
+trapmask_becomes(struct thread *th, uint64_t mask)
+{
+	uint64_t *before = th->masks_before;
+
+	if (!th->mask_known)
+		for (size_t i = 0; i < MASKS_BEFORE; i++)
+			before[i] = mask;
+	else if (before[0] != th->sigmask)
+		memmove(&before[1], &before[0],
+		    (MASKS_BEFORE - 1) * sizeof(*before));
+	if (th->mask_known)
+		before[0] = th->sigmask;
+	th->sigmask = mask & ~NEVER_BLOCKED;
+	th->mask_known = true;
+}
+
+/* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
+ * its kin somebody has a use for it, and no heuristics bring it back. */
+static bool
+has_no_use(const struct proc *p, uint64_t mask)
+{
+	return p->guarded && trapmask_seems_blocked(mask) && !p->trap_caught &&
+	    !p->trap_sent && p->space->sig_watched && p->space->masks_watched &&
+	    !p->space->mask_unseen;
+}
+
+/* May it be hidden?  Not in sigsuspend() and its like, where there are two
+ * masks, and not if one is pending, which would be delivered. */
+bool
+trapmask_can_hide(const struct thread *th, uint64_t mask)
+{
+	struct proc_status st;
+
+	return has_no_use(th->proc, mask) && procfs_status(th->tid, &st) == 0 &&
+	    (st.sig_pending & SIGBIT(SIGTRAP)) == 0 &&
+	    ((st.sig_blocked ^ mask) & ~SIGBIT(SIGTRAP)) == 0;
+}
+
+void
+sigtrap_hide_after(struct thread *th)
+{
+	/* In a process that has our filter each call has a stop of its own. */
+	stop_want_calls(th, WANT_HIDE,
+	    sigtrap_blocked(th) && !th->proc->filtered &&
+		has_no_use(th->proc, th->sigmask));
+}
+
+/* What is hidden is in the area: whoever comes after our death shows it. */
+bool
+trapmask_list(struct thread *th, uint64_t mask)
+{
+	struct tptable *tab = th->proc->space->tab;
+
+	if (tab == NULL) /* a child's, which sigtrap_list() is called for */
+		return false;
+	struct trapset *ts = tptable_traps(tab);
+	return trapset_add(ts, TRAP_MASK, (uint64_t)th->tid,
+		   (uint32_t)(mask & ~SIGBIT(SIGTRAP))) == 0 &&
+	    trapset_flush(ts) == 0;
+}
+
+bool
+sigtrap_mask_call(
+    struct thread *th, int how, const uint64_t *set, uint64_t *old)
+{
+	uint64_t mask, next;
+
+	if (!th->trap_hidden || th->proc->filtered ||
+	    th->proc->super->want_syscalls || thread_sigmask(th, &mask) < 0)
+		return false;
+	next = *old = mask | SIGBIT(SIGTRAP);
+	if (set != NULL && how == SIG_BLOCK)
+		next |= *set;
+	else if (set != NULL && how == SIG_UNBLOCK)
+		next &= ~*set;
+	else if (set != NULL && how == SIG_SETMASK)
+		next = *set & ~NEVER_BLOCKED;
+	else if (set != NULL)
+		return false;
+	/* What is blocked anew may be pending for the process, and another
+	 * thread is to be woken for it: the kernel's
+	 * retarget_shared_pending(), which is not for tracers. */
+	if ((next & ~*old) != 0 || (next & SIGBIT(SIGTRAP)) == 0 ||
+	    !trapmask_seems_blocked(next))
+		return false;
+	/* Of a thread that has just been made the list has the mask of then. */
+	if (!trapmask_list(th, next) ||
+	    thread_set_sigmask(th, next & ~SIGBIT(SIGTRAP)) < 0)
+		return false;
+	trapmask_becomes(th, next);
+	return true;
+}
+
+static void
+unlist_hidden(struct thread *th)
+{
+	if (th->proc->space->tab != NULL)
+		trapset_drop(tptable_traps(th->proc->space->tab), TRAP_MASK,
+		    (uint64_t)th->tid);
+}
+
+void
+sigtrap_hide(struct thread *th)
+{
+	uint64_t mask;
+
+	if (!sigtrap_blocked(th) || !thread_stopped(th) ||
+	    thread_sigmask(th, &mask) < 0 || !trapmask_can_hide(th, mask) ||
+	    !trapmask_list(th, mask))
+		return;
+	th->trap_hidden = thread_set_sigmask(th, mask & ~SIGBIT(SIGTRAP)) == 0;
+	if (!th->frames_due)
+		sigframes_change(th, KIN, SIGBIT(SIGTRAP), false);
+	th->frames_due = true;
+}
+
+void
+sigtrap_show_frames(struct thread *th)
+{
+	unsigned n = sigframes_change(th, KIN, SIGBIT(SIGTRAP), true);
+
+	th->frames_due = false;
+	LOG("sigtrap", "%d: %u frames", (int)th->tid, n);
+}
+
+void
+sigtrap_reveal(struct thread *th)
+{
+	uint64_t mask;
+
+	if (!th->trap_hidden && thread_sigmask(th, &mask) == 0 &&
+	    trapmask_seems_blocked(mask) && (mask & SIGBIT(SIGTRAP)) == 0 &&
+	    thread_set_sigmask(th, mask | SIGBIT(SIGTRAP)) == 0)
+		trapmask_becomes(th, mask | SIGBIT(SIGTRAP));
+	sigtrap_show_frames(th);
+}
+
+void
+sigtrap_list(struct thread *th)
+{
+	uint64_t mask;
+
+	if (th->trap_hidden && thread_sigmask(th, &mask) == 0)
+		trapmask_list(th, mask);
+}
+
+void
+sigtrap_ended(struct thread *th)
+{
+	if (th->trap_hidden)
+		unlist_hidden(th);
+}
+
+void
+sigtrap_show(struct thread *th)
+{
+	uint64_t mask;
+
+	if (!th->trap_hidden)
+		return;
+	th->trap_hidden = false;
+	unlist_hidden(th);
+	if (thread_stopped(th) && thread_sigmask(th, &mask) == 0 &&
+	    trapmask_was_blocked(th, mask))
+		thread_set_sigmask(th, mask | SIGBIT(SIGTRAP));
+}
+
+/* Has an int3 taken our handler's place in the kernel?  False: nobody says. */
+bool
+trapmask_ask_reset(const struct thread *th, bool *reset)
+{
+	const struct proc *p = th->proc;
+	struct proc_status st;
+
+	if (!p->guarded || p->guard_down || procfs_status(th->tid, &st) < 0)
+		return false;
+	*reset = (st.sig_caught & SIGBIT(SIGTRAP)) == 0;
+	return true;
+}
+
+bool
+sigtrap_tells(const struct thread *th, bool *reset)
+{
+	/* Where another's hit has been mended since this one ran, it may have
+	 * been with it. */
+	return th->losses == th->proc->guard_losses &&
+	    trapmask_ask_reset(th, reset);
+}
+
+bool
+sigtrap_is_reset(const struct thread *th)
+{
+	bool reset;
+
+	return trapmask_ask_reset(th, &reset) && reset;
+}
+
+void
+sigtrap_inherit(const struct thread *parent, struct thread *th)
+{
+	th->sigmask = parent->sigmask;
+	th->mask_known = parent->mask_known;
+	th->trap_hidden = parent->trap_hidden;
+	th->frames_due = parent->frames_due;
+}
+
+/*
+ * C libraries block everything while they make a thread or a process, which
+ * then gives itself the mask that its maker had before.  Neither is seen.
+ */
+void
+sigtrap_born(struct thread *th)
+{
+	bool inherits = th->mask_known;
+	uint64_t mask;
+
+	th->mask_known = thread_sigmask(th, &mask) == 0;
+	if (!th->mask_known)
+		return;
+	if (th->trap_hidden) {
+		trapmask_list(th, mask);
+		mask |= SIGBIT(SIGTRAP);
+	}
+	for (size_t i = 0; i < MASKS_BEFORE; i++)
+		th->masks_before[i] = mask;
+	if (!inherits || (mask | NEVER_BLOCKED) != ~UINT64_C(0))
+		th->sigmask = mask;
+}
+
+void
+sigtrap_mask_set(struct thread *th, int how, uint64_t set)
+{
+	uint64_t mask = th->sigmask;
+
+	switch (how) {
+	case SIG_BLOCK: mask |= set; break;
+	case SIG_UNBLOCK: mask &= ~set; break;
+	default: mask = set;
+	}
+	trapmask_becomes(th, mask);
+}
+
+/* A handler returns, or has returned, to a mask of the kernel's: what that stands
+ * for.  The frame may have been made while the bit was hidden, which it then is
+ * again; or that was so in the handler only. */
+uint64_t
+trapmask_of_frame(struct thread *th, uint64_t mask)
+{
+	bool hides = (mask & SIGBIT(SIGTRAP)) == 0 &&
+	    (th->trap_hidden || th->frames_due) &&
+	    trapmask_seems_blocked(mask) && trapmask_was_blocked(th, mask);
+
+	th->trap_hidden = hides && (th->trap_hidden || trapmask_list(th, mask));
+	return th->trap_hidden ? mask | SIGBIT(SIGTRAP) : mask;
+}
+
+void
+sigtrap_mask_back(struct thread *th, uint64_t mask)
+{
+	trapmask_becomes(th, trapmask_of_frame(th, mask));
+}
+
+void
+sigtrap_mask_undo(struct thread *th)
+{
+	uint64_t mask = th->masks_before[0];
+
+	th->masks_before[0] = th->sigmask;
+	th->sigmask = mask;
+}
+
+bool
+sigtrap_apart(const struct thread *th)
+{
+	const struct proc *p = th->proc;
+
+	return p->trap_caught || p->trap_ignored ||
+	    trapmask_is_apart(th->sigmask);
+}
+
+bool
+sigtrap_blocked(const struct thread *th)
+{
+	return th->mask_known && !th->trap_hidden &&
+	    (th->sigmask & SIGBIT(SIGTRAP)) != 0;
+}

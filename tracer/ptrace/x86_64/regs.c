@@ -1,0 +1,216 @@
+/*
+ * Registers of a stopped thread, and how this machine makes a system call.
+ */
+#include "tracer/ptrace/super.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <ucontext.h>
+
+#define SAME_PLACE(ureg, name)                                   \
+	static_assert(offsetof(struct user_regs_struct, name) == \
+		offsetof(struct uregs, r) + 8 * (ureg),          \
+	    #name " is elsewhere in the kernel's order")
+
+static_assert(sizeof(struct uregs) == sizeof(struct user_regs_struct),
+    "PTRACE_GETREGS fills a struct uregs");
+SAME_PLACE(UREG_R15, r15);
+SAME_PLACE(UREG_RBP, rbp);
+SAME_PLACE(UREG_R8, r8);
+SAME_PLACE(UREG_RAX, rax);
+SAME_PLACE(UREG_RDI, rdi);
+SAME_PLACE(UREG_ORIG_RAX, orig_rax);
+SAME_PLACE(UREG_RIP, rip);
+SAME_PLACE(UREG_CS, cs);
+SAME_PLACE(UREG_RFLAGS, eflags);
+SAME_PLACE(UREG_RSP, rsp);
+SAME_PLACE(UREG_FS_BASE, fs_base);
+SAME_PLACE(UREG_DS, ds);
+SAME_PLACE(UREG_GS, gs);
+
+#define SYSCALL_INSN_LEN 2
+
+/* The code segments of programs: arch/x86/include/asm/segment.h. */
+#define USER32_CS 0x23
+#define USER_CS   0x33
+
+int
+regs_fetch(pid_t tid, struct uregs *regs)
+{
+	return ptrace(PTRACE_GETREGS, tid, NULL, regs) == 0 ? 0 : -errno;
+}
+
+int
+regs_store(pid_t tid, const struct uregs *regs)
+{
+	return ptrace(PTRACE_SETREGS, tid, NULL, regs) == 0 ? 0 : -errno;
+}
+
+/* A frame is the return address, then a ucontext. */
+#define FRAME_CS (1 + offsetof(ucontext_t, uc_mcontext.gregs[REG_CSGSFS]) / 8)
+
+static_assert(FRAME_CS + 1 == REGS_FRAME, "as far as the code segment");
+
+bool
+regs_in_frame(const uint64_t *word)
+{
+	return (word[REG_CSGSFS - REG_RIP] & 0xffff) == USER_CS ||
+	    (word[FRAME_CS] & 0xffff) == USER_CS;
+}
+
+#define WITHIN_FP(member, ureg)                                             \
+	static_assert(                                                      \
+	    sizeof(((struct user_fpregs_struct *)0)->member) == 8 * (ureg), \
+	    #member " has another size in the kernel's order")
+
+WITHIN_FP(xmm_space, UREG_XMM(16, 0) - UREG_FP);
+WITHIN_FP(st_space, UREG_ALL - UREG_ST(0, 0));
+
+int
+regs_fetch_fp(pid_t tid, uint64_t fp[UREG_FP_COUNT])
+{
+	struct user_fpregs_struct fx;
+
+	if (ptrace(PTRACE_GETFPREGS, tid, NULL, &fx) != 0)
+		return -errno;
+	memcpy(fp, fx.xmm_space, sizeof(fx.xmm_space));
+	memcpy(
+	    fp + (UREG_ST(0, 0) - UREG_FP), fx.st_space, sizeof(fx.st_space));
+	return 0;
+}
+
+/* The debug registers' places in struct user, which ptrace pokes: Intel SDM
+ * volume 3, 17.2: DR0 an address, bit 0 of DR7 enables it, the zeros beside it
+ * say that it is an instruction's. */
+int
+regs_watch(pid_t tid, uint64_t addr)
+{
+	static const size_t dr = offsetof(struct user, u_debugreg);
+
+	if (addr == 0)
+		return ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, 0) == 0 ?
+		    0 :
+		    -errno;
+	if (ptrace(PTRACE_POKEUSER, tid, dr, addr) != 0 ||
+	    ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, 1) != 0)
+		return -errno;
+	return 0;
+}
+
+bool
+regs_compat(const struct uregs *regs)
+{
+	return regs->r[UREG_CS] == USER32_CS;
+}
+
+uint64_t
+regs_clone_flags(const struct uregs *regs, const struct reader *mem)
+{
+	uint64_t flags = 0;
+
+	switch (regs->r[UREG_ORIG_RAX]) {
+	case SYS_clone: return regs->r[UREG_RDI];
+	case SYS_vfork: return CLONE_VM | CLONE_VFORK;
+	case SYS_clone3: /* flags are the first word of its argument */
+		reader_read(mem, regs->r[UREG_RDI], &flags, sizeof(flags));
+		return flags;
+	default: return 0;
+	}
+}
+
+static const enum ureg arg_regs[6] = { UREG_RDI, UREG_RSI, UREG_RDX, UREG_R10,
+	UREG_R8, UREG_R9 };
+
+static void
+set_args(struct uregs *regs, const uint64_t args[6])
+{
+	for (int i = 0; i < 6; i++)
+		regs->r[arg_regs[i]] = args[i];
+}
+
+void
+regs_set_syscall(
+    struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6])
+{
+	set_args(regs, args);
+	regs->r[UREG_RIP] = insn_addr;
+	regs->r[UREG_RAX] = (uint64_t)nr;
+	/* No system call to restart: the kernel must not touch rax and rip. */
+	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
+	regs->r[UREG_RFLAGS] &= ~RFLAGS_TF;
+}
+
+void
+regs_exchange_syscall(
+    struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6])
+{
+	regs_set_syscall(regs, insn_addr + SYSCALL_INSN_LEN, nr, args);
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+	regs->r[UREG_RAX] = (uint64_t)-ENOSYS;
+}
+
+void
+regs_redo_syscall(struct uregs *regs)
+{
+	regs->r[UREG_RIP] -= SYSCALL_INSN_LEN;
+	regs->r[UREG_RAX] = regs->r[UREG_ORIG_RAX];
+	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
+}
+
+void
+regs_skip_syscall(struct uregs *regs, int64_t result)
+{
+	regs->r[UREG_ORIG_RAX] = (uint64_t)-1;
+	regs->r[UREG_RAX] = (uint64_t)result;
+}
+
+void
+regs_called(struct uregs *regs, int64_t result)
+{
+	regs->r[UREG_RCX] = regs->r[UREG_RIP] + SYSCALL_INSN_LEN;
+	regs->r[UREG_R11] = regs->r[UREG_RFLAGS];
+	regs->r[UREG_RAX] = (uint64_t)result;
+}
+
+int64_t
+regs_result(const struct uregs *regs)
+{
+	return (int64_t)regs->r[UREG_RAX];
+}
+
+void
+regs_set_syscall_nr(struct uregs *regs, long nr)
+{
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+}
+
+void
+regs_change_syscall(struct uregs *regs, long nr, const uint64_t args[6])
+{
+	set_args(regs, args);
+	regs->r[UREG_ORIG_RAX] = (uint64_t)nr;
+}
+
+void
+regs_set_result(struct uregs *regs, int64_t result)
+{
+	regs->r[UREG_RAX] = (uint64_t)result;
+}
+
+int64_t
+regs_syscall_nr(const struct uregs *regs)
+{
+	return (int64_t)regs->r[UREG_ORIG_RAX];
+}
+
+void
+regs_syscall_args(const struct uregs *regs, uint64_t args[6])
+{
+	for (int i = 0; i < 6; i++)
+		args[i] = regs->r[arg_regs[i]];
+}

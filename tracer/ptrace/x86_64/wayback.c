@@ -1,0 +1,112 @@
+/*
+ * The way back: code that a thread runs after a system call of ours when nobody
+ * takes it back to where it was, because we have died; see remote.c.
+ *
+ * The stack is not touched.  Other ways were thought of: rt_sigreturn would
+ * set everything at once, but wants the vector registers in memory (11 KiB, on
+ * machines with AMX), makes a sleep that was interrupted return EINTR, and a
+ * shadow stack forbids it.
+ *
+ *	our call
+ *	munmap		of what the call has mapped: nobody would know whose it is
+ *	mask		by rt_sigprocmask
+ *	registers	those that arguments and calls change
+ *	pc
+ *
+ * Flags and stack pointer are the program's all the time: calls keep them, and
+ * nothing else here changes them.  So a signal may come at any instruction, as
+ * it may where we were killed with the mask already back.  One that waits is
+ * handled behind rt_sigprocmask, on the thread's stack, and returns here.
+ * Everything is read-only, and relative to the pc.
+ */
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "tracer/ptrace/super.h"
+
+extern const uint8_t wayback_code[], wayback_data[], wayback_end[];
+
+asm(".pushsection .rodata\n"
+    "	.balign 16\n"
+    "	.globl wayback_code, wayback_data, wayback_end\n"
+    "	.hidden wayback_code, wayback_data, wayback_end\n"
+    "wayback_code:\n"
+    "	syscall\n"
+    "	movq wayback_data + 96(%rip), %rcx\n" /* size; no flag is changed */
+    "	jrcxz 1f\n"
+    "	movq %rcx, %rsi\n"
+    "	movq %rax, %rdi\n" /* an error is no address: nothing happens */
+    "	movl $11, %eax\n"  /* munmap(result, size) */
+    "	syscall\n"
+    "1:\n"
+    "	movl $14, %eax\n" /* rt_sigprocmask(SIG_SETMASK, &mask, NULL, 8) */
+    "	movl $2, %edi\n"
+    "	leaq wayback_data + 8(%rip), %rsi\n"
+    "	movl $0, %edx\n"
+    "	movl $8, %r10d\n"
+    "	syscall\n"
+    "	movq wayback_data + 24(%rip), %rax\n"
+    "	movq wayback_data + 32(%rip), %rcx\n"
+    "	movq wayback_data + 40(%rip), %rdx\n"
+    "	movq wayback_data + 48(%rip), %rsi\n"
+    "	movq wayback_data + 56(%rip), %rdi\n"
+    "	movq wayback_data + 64(%rip), %r8\n"
+    "	movq wayback_data + 72(%rip), %r9\n"
+    "	movq wayback_data + 80(%rip), %r10\n"
+    "	movq wayback_data + 88(%rip), %r11\n"
+    "	jmp *wayback_data + 16(%rip)\n"
+    "	.balign 8\n"
+    "wayback_data:\n"
+    "	.zero 104\n"
+    "wayback_end:\n"
+    ".popsection\n");
+
+struct data {
+	uint64_t sp, mask, pc, regs[9], unmap;
+};
+
+static const enum ureg kept[9] = { UREG_RAX, UREG_RCX, UREG_RDX, UREG_RSI,
+	UREG_RDI, UREG_R8, UREG_R9, UREG_R10, UREG_R11 };
+
+static size_t
+code_size(void)
+{
+	return (uintptr_t)wayback_data - (uintptr_t)wayback_code;
+}
+
+static_assert(sizeof(struct data) == 104, "as the code has it");
+static_assert(SYS_rt_sigprocmask == 14, "as the code has it");
+static_assert(SYS_munmap == 11, "as the code has it");
+
+void
+wayback_write(uint8_t buf[WAYBACK_SIZE], const struct uregs *to, uint64_t mask,
+    uint64_t unmap)
+{
+	size_t code = code_size();
+	struct data d = {
+		.sp = to->r[UREG_RSP],
+		.mask = mask,
+		.pc = to->r[UREG_RIP],
+		.unmap = unmap,
+	};
+
+	ASSERT(code + sizeof(d) <= WAYBACK_SIZE);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		d.regs[i] = to->r[kept[i]];
+	memset(buf, 0, WAYBACK_SIZE);
+	memcpy(buf, wayback_code, code);
+	memcpy(buf + code, &d, sizeof(d));
+}
+
+bool
+wayback_is(const uint8_t buf[WAYBACK_SIZE], uint64_t *sp)
+{
+	size_t code = code_size();
+	struct data d;
+
+	memcpy(&d, buf + code, sizeof(d));
+	*sp = d.sp;
+	return memcmp(buf, wayback_code, code) == 0;
+}

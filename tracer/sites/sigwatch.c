@@ -1,0 +1,604 @@
+/*
+ * Watching how SIGTRAP is treated; see sigwatch.h, and sigtrap.c for why.
+ *
+ *	program text                         at the marker
+ *	mov $13,%eax ... [syscall]           act: the action to come
+ *	mov $14,%eax ... [syscall]           how, set: the mask to come
+ *
+ * The first two kinds are found by their bytes in the text of every object when
+ * the space gets its first int3, and in what is loaded later.
+ *
+ * A handler that leaves SIGTRAP and its kin treated apart goes back to another
+ * mask by rt_sigreturn().  In a process that has several threads or no handler of
+ * ours, its thread stops at system calls until it has made that one.  There is no
+ * marker: it would be an int3 that is met with SIGTRAP blocked, and nothing helps
+ * against that if we are killed (force_sig_info_to_task()).  One that leaves its
+ * handler by siglongjmp() is left alone after RETURN_CALLS_MAX calls.
+ *
+ * Changing the mask may be what a program does all day.  A space that never
+ * treated SIGTRAP apart from its kin loses the markers of the second kind after
+ * MASK_HITS_MAX hits: the heuristics of sigtrap.c are right for it.
+ *
+ * Not seen: what a C library does for itself, system calls whose number is not a
+ * constant close to them, as in syscall(3), and those from memory that belongs to
+ * no file.
+ */
+#include "tracer/sites/sigwatch.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "disasm/func.h"
+#include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/sites/site.h"
+#include "tracer/base/state.h"
+#include "tracer/survive/trapcall.h"
+
+/* About 10 us each: a hundredth of a second in all. */
+#define MASK_HITS_MAX 1000
+
+/* As many system calls may a handler make. */
+#define RETURN_CALLS_MAX 1000
+
+/* From the load of the number to the system call: room for the arguments, which
+ * compilers put between. */
+#define BACK_MAX   32
+#define BACK_INSNS 6
+
+/* A function longer than this is not walked. */
+#define FUNC_MAX (1U << 20)
+
+#define CHUNK    0x40000U
+#define PAGE     4096U
+
+struct scanned {
+	const struct load *load;
+	uint32_t from; /* load->from: it may come again */
+};
+
+struct marker {
+	struct tracepoint *tp;
+	int nr; /* of the system call that is made there */
+};
+
+struct sigwatch {
+	VEC(struct marker) markers;
+	VEC(struct scanned) scanned;
+	unsigned mask_hits;
+	bool gaps;    /* a marker could not be made */
+	bool apart;   /* SIGTRAP was treated apart once */
+	bool dropped; /* the markers on the mask are gone */
+};
+
+/* Of a thread: so many rt_sigreturn() are to be seen, and so many calls are
+ * stopped at for them. */
+struct returns {
+	unsigned due, calls;
+};
+
+static const struct part returns_part = { .size = sizeof(struct returns),
+	.inherited = true };
+
+static void
+expect_returns(struct thread *th, struct returns *r, unsigned due)
+{
+	r->due = due;
+	stop_want_calls(th, WANT_RETURN, due > 0);
+}
+
+/* ---- finding ---- */
+
+/* The system call whose number is loaded at p; 0 if none of ours is. */
+static int
+loaded_number(const uint8_t *p)
+{
+	static const uint8_t zeros[3];
+	/* b8: mov $imm32,%eax; c7 c0, behind a REX.W: mov $imm32,%rax */
+	const uint8_t *imm = p[0] == 0xb8 ? p + 1 : p + 2;
+
+	if (p[0] != 0xb8 && (p[0] != 0xc7 || p[1] != 0xc0))
+		return 0;
+	if (imm[0] != SYS_rt_sigaction && imm[0] != SYS_rt_sigprocmask)
+		return 0;
+	return memcmp(imm + 1, zeros, sizeof(zeros)) == 0 ? imm[0] : 0;
+}
+
+/* Do whole instructions lead from code to code + len, none of them a branch? */
+static bool
+leads_on(const uint8_t *code, size_t len, uint64_t addr)
+{
+	struct insn insn;
+	size_t at = 0;
+
+	for (int n = 0; at < len && n < BACK_INSNS; n++) {
+		if (insn_decode(code + at, len - at, addr + at, &insn) != 0)
+			return false;
+		switch (insn.kind) {
+		case INSN_PLAIN:
+		case INSN_NOP:
+		case INSN_PUSH_REG:
+		case INSN_POP_REG:
+		case INSN_MOV_REG:
+		case INSN_LEA:
+		case INSN_ADD_RSP: break;
+		default: return false;
+		}
+		at += insn.len;
+	}
+	return at == len;
+}
+
+/* The number of the system call at code[at]; 0 if it is none of ours. */
+static int
+watched_call(const uint8_t *code, size_t at, uint64_t addr)
+{
+	/* The shortest load of a number takes five bytes. */
+	for (size_t back = 5; back <= BACK_MAX && back <= at; back++) {
+		const uint8_t *p = code + at - back;
+		int nr = loaded_number(p);
+		if (nr != 0 && leads_on(p, back, addr + at - back))
+			return nr;
+	}
+	return 0;
+}
+
+void
+sigwatch_find(const uint8_t *code, size_t size, uint64_t addr,
+    void (*each)(void *ctx, uint64_t addr, int nr), void *ctx)
+{
+	static const uint8_t syscall_bytes[2] = { 0x0f, 0x05 };
+	const uint8_t *end = code + size, *p = code;
+
+	while ((p = memmem(p, (size_t)(end - p), syscall_bytes,
+		    sizeof(syscall_bytes))) != NULL) {
+		size_t at = (size_t)(p - code);
+		int nr = watched_call(code, at, addr);
+		if (nr != 0)
+			each(ctx, addr + at, nr);
+		p++;
+	}
+}
+
+static int
+look_for(void *ctx, const struct func_insn *fi)
+{
+	uint64_t *want = ctx;
+
+	if (fi->insn.addr < *want)
+		return 0;
+	if (fi->insn.addr == *want && fi->insn.kind == INSN_SYSCALL)
+		*want = 0;
+	return 1;
+}
+
+/*
+ * Does an instruction of its function begin at addr (the file's own)?  Where
+ * nothing tells of functions (musl, stripped), the seven bytes that were found
+ * are proof enough: by chance they are there once in 2^56.
+ */
+static bool
+confirm(struct object *o, uint64_t addr)
+{
+	uint64_t start, end, want = addr;
+
+	if (object_fde_range(o, addr, &start, &end) != 0) {
+		const struct sym *s = object_func_at(o, addr);
+		if (s == NULL || s->size_guessed)
+			return object_is_text(o, addr);
+		start = s->addr;
+		end = s->addr + s->size;
+	}
+	if (addr < start || addr >= end || end - start > FUNC_MAX)
+		return false;
+	size_t size = (size_t)(end - start);
+	uint8_t *code = mem_alloc(size);
+	if (object_read(o, start, code, size) == 0)
+		func_walk(code, size, start, look_for, &want, NULL);
+	mem_free(code);
+	return want == 0;
+}
+
+/*
+ * A C library changes the mask for itself as well, around clone() and the
+ * like: it blocks everything, and puts back what was.  sigtrap.c is right about
+ * that without seeing it, and an int3 that a thread meets with SIGTRAP blocked
+ * is what nothing helps against if we are killed then.  So of an object with
+ * threads in it, only the functions count that programs change masks by.
+ */
+static bool
+is_internal(struct object *o, uint64_t addr)
+{
+	static const char *const own[] = { "pthread_sigmask", "sigprocmask",
+		"setcontext", "getcontext", "swapcontext", "start_context",
+		"setmask", "sigblock", "sighold", "sigrelse", "sigset",
+		"longjmp" };
+
+	if (object_sym(o, "pthread_create") == NULL)
+		return false;
+	const struct sym *s = object_func_at(o, addr);
+	if (s == NULL) /* with symbols for what it exports only */
+		return object_sym(o, "pthread_sigmask") != NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (strstr(s->name, own[i]) != NULL)
+			return false;
+	return true;
+}
+
+/* ---- marking ---- */
+
+struct scan {
+	struct state *st;
+	struct space *sp;
+	const struct load *load;
+	uint64_t after; /* found up to here already: chunks overlap */
+};
+
+static const struct arrival arrival;
+
+static void
+mark(struct state *st, struct space *sp, uint64_t addr, int nr)
+{
+	const char *why = NULL;
+	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
+
+	if (tp == NULL) {
+		LOG("sigwatch", "no marker at %#lx: %s", addr, why);
+		sp->watch->gaps = true;
+		sp->sig_watched = false;
+		return;
+	}
+	site_tell(tp, &arrival);
+	tp->late = true;
+	*vec_push(&sp->watch->markers) = (struct marker){ tp, nr };
+}
+
+static void
+found(void *ctx, uint64_t addr, int nr)
+{
+	struct scan *s = ctx;
+
+	if (addr < s->after ||
+	    (nr == SYS_rt_sigprocmask &&
+		(s->sp->watch->dropped ||
+		    is_internal(s->load->object, addr))) ||
+	    !confirm(s->load->object, addr))
+		return;
+	s->after = addr + 1;
+	mark(s->st, s->sp, addr + s->load->bias, nr);
+}
+
+/* [lo, hi) is text of the load, by the file's own addresses. */
+static void
+scan_range(struct scan *s, uint64_t lo, uint64_t hi)
+{
+	const size_t overlap = BACK_MAX + INSN_MAX_LEN;
+	struct object *o = s->load->object;
+	uint8_t *code = mem_alloc(CHUNK);
+
+	s->after = lo;
+	for (uint64_t at = lo; at < hi; at += CHUNK - overlap) {
+		size_t size = (size_t)MIN(hi - at, (uint64_t)CHUNK);
+		if (object_read(o, at, code, size) == 0)
+			sigwatch_find(code, size, at, found, s);
+		if (size < CHUNK)
+			break;
+	}
+	mem_free(code);
+}
+
+/* A mapping shows whole pages; segments begin and end within. */
+static void
+scan_map(struct scan *s, const struct map *m)
+{
+	struct object *o = s->load->object;
+	uint64_t lo = m->start - s->load->bias, hi = m->end - s->load->bias;
+
+	for (unsigned n = 0; n < PAGE && lo < hi && !object_is_text(o, lo); n++)
+		lo++;
+	for (unsigned n = 0; n < PAGE && hi > lo && !object_is_text(o, hi - 1);
+	     n++)
+		hi--;
+	if (lo < hi && object_is_text(o, lo))
+		scan_range(s, lo, hi);
+}
+
+static bool
+was_scanned(struct sigwatch *w, const struct load *l)
+{
+	vec_foreach(s, &w->scanned)
+		if (s->load == l && s->from == l->from)
+			return true;
+	*vec_push(&w->scanned) = (struct scanned){ l, l->from };
+	return false;
+}
+
+void
+sigwatch_loads(struct state *st, struct space *sp)
+{
+	struct load *const *loads;
+	struct maps maps = { 0 };
+	size_t n = addrspace_loads(sp->as, &loads);
+
+	if (maps_read(addrspace_pid(sp->as), &maps) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct scan s = { .st = st, .sp = sp, .load = loads[i] };
+		if (!s.load->seen || s.load->is_vdso || s.load->writable_text ||
+		    was_scanned(sp->watch, s.load))
+			continue;
+		vec_foreach(m, &maps.list)
+			if (m->exec && !m->write && m->start >= s.load->start &&
+			    m->start < s.load->end)
+				scan_map(&s, m);
+	}
+	LOG("sigwatch", "%d: %zu markers", addrspace_pid(sp->as),
+	    sp->watch->markers.len);
+	maps_fini(&maps);
+}
+
+/* ---- begin and end ---- */
+
+void
+sigwatch_look(struct state *st, struct space *sp)
+{
+	if (sp->watch != NULL)
+		return;
+	sp->watch = mem_zalloc(sizeof(*sp->watch));
+	sigwatch_loads(st, sp);
+}
+
+void
+sigwatch_begin(struct state *st, struct space *sp)
+{
+	sigwatch_look(st, sp);
+	if (sp->masks_watched)
+		return;
+	sp->sig_watched = !sp->watch->gaps;
+	sp->masks_watched = true;
+	sigtrap_begin(sp);
+}
+
+/* The load of the child that is the copy of one of the parent's. */
+static const struct load *
+load_copy(
+    const struct space *parent, const struct space *child, const struct load *l)
+{
+	struct load *const *from, *const *to;
+	size_t n = addrspace_loads(parent->as, &from);
+
+	if (addrspace_loads(child->as, &to) != n)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (from[i] == l)
+			return to[i];
+	return NULL;
+}
+
+void
+sigwatch_fork(struct space *parent, struct space *child)
+{
+	const struct sigwatch *from = parent->watch;
+
+	if (from == NULL)
+		return;
+	struct sigwatch *w = mem_zalloc(sizeof(*w));
+	vec_foreach(m, &from->markers) {
+		struct tracepoint *tp =
+		    tracepoint_lookup(child->tab, m->tp->addr);
+		if (tp != NULL)
+			*vec_push(&w->markers) = (struct marker){ tp, m->nr };
+	}
+	vec_foreach(s, &from->scanned) {
+		const struct load *l = load_copy(parent, child, s->load);
+		if (l != NULL)
+			*vec_push(&w->scanned) = (struct scanned){ l, s->from };
+	}
+	w->gaps = from->gaps;
+	w->apart = from->apart;
+	w->dropped = from->dropped;
+	child->watch = w;
+	child->sig_watched = parent->sig_watched;
+	child->masks_watched = parent->masks_watched;
+	child->mask_unseen = parent->mask_unseen;
+}
+
+void
+sigwatch_end(struct space *sp)
+{
+	struct sigwatch *w = sp->watch;
+
+	if (w == NULL)
+		return;
+	vec_fini(&w->markers);
+	vec_fini(&w->scanned);
+	mem_free(w);
+	sp->watch = NULL;
+	sp->sig_watched = sp->masks_watched = sp->mask_unseen = false;
+}
+
+/* ---- hits ---- */
+
+static bool
+sees_action(struct thread *th, struct uregs *regs)
+{
+	const struct target *t = &th->proc->space->target;
+	uint64_t action[ACTION_WORDS], act = regs->r[UREG_RSI];
+	int sig = (int)regs->r[UREG_RDI];
+
+	if (sig == SIGTRAP && th->proc->guarded)
+		return trapcall_hit(th, regs);
+	if (act != 0 && sig > 0 && sig <= SIGNALS && sig != SIGKILL &&
+	    sig != SIGSTOP && regs->r[UREG_R10] == SET_SIZE &&
+	    t->ops->read((struct target *)t, act, action, sizeof(action)) == 0)
+		sigtrap_action_set(th, sig, action);
+	return false;
+}
+
+static void
+sees_mask(struct thread *th, const struct uregs *regs)
+{
+	struct target *t = &th->proc->space->target;
+	uint64_t set, addr = regs->r[UREG_RSI];
+	int how = (int)regs->r[UREG_RDI];
+
+	if (addr == 0 || regs->r[UREG_R10] != SET_SIZE ||
+	    (how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK) ||
+	    t->ops->read(t, addr, &set, sizeof(set)) != 0)
+		sigtrap_mask_set(th, SIG_BLOCK, 0);
+	else
+		sigtrap_mask_set(th, how, set);
+}
+
+/* On x86-64 the frame's ucontext is what the handler's return left on top of
+ * the stack. */
+static void
+sees_return(struct thread *th, const struct uregs *regs)
+{
+	struct target *t = &th->proc->space->target;
+	uint64_t set, addr = regs->r[UREG_RSP];
+
+	addr += offsetof(ucontext_t, uc_sigmask);
+	if (t->ops->read(t, addr, &set, sizeof(set)) == 0)
+		sigtrap_mask_back(th, set);
+	else
+		sigtrap_mask_set(th, SIG_BLOCK, 0);
+}
+
+void
+sigwatch_enter(struct thread *th)
+{
+	struct sigwatch *w = th->proc->space->watch;
+	struct syscall_entry call;
+	const struct uregs *regs;
+
+	if ((th->stop.wants & WANT_RETURN) == 0)
+		return;
+	struct returns *r = part_of(&th->parts, &returns_part);
+	if (--r->calls == 0)
+		expect_returns(th, r, 0);
+	if (thread_syscall_entry(th, &call) != 0 ||
+	    call.nr != SYS_rt_sigreturn || (regs = thread_regs(th)) == NULL)
+		return;
+	if (r->due > 0)
+		expect_returns(th, r, r->due - 1);
+	sees_return(th, regs);
+	if (w != NULL)
+		w->apart |= sigtrap_apart(th);
+}
+
+/* What is known of the mask is built on at a marker. */
+static bool
+look_at_mask(struct state *st, struct thread *th, struct tracepoint *tp)
+{
+	th->mask_looked = 0;
+	return false;
+}
+
+/* The thread is mended; regs are those before the system call. */
+static bool
+see_call(struct thread *th, struct uregs *regs)
+{
+	struct sigwatch *w = th->proc->space->watch;
+	bool made = false;
+
+	switch (regs->r[UREG_RAX]) {
+	case SYS_rt_sigaction: made = sees_action(th, regs); break;
+	case SYS_rt_sigprocmask:
+		if (w != NULL)
+			w->mask_hits++;
+		made = trapcall_mask(th, regs);
+		if (made)
+			break;
+		sigtrap_show(th);
+		sees_mask(th, regs);
+		sigtrap_hide_after(th);
+		break;
+	default: return false;
+	}
+	if (w != NULL)
+		w->apart |= sigtrap_apart(th);
+	return made;
+}
+
+static void
+see_undone(struct thread *th, const struct uregs *regs)
+{
+	if (regs->r[UREG_RAX] == SYS_rt_sigprocmask)
+		sigtrap_mask_undo(th);
+}
+
+/* Nobody but the watch may want it. */
+static void
+unmark(struct space *sp, struct tracepoint *tp)
+{
+	struct tp_user *u = tp->user;
+
+	site_tell_no_more(tp, &arrival);
+	if (tp->refs == 1) {
+		mem_free(u);
+		tp->user = NULL;
+	}
+	tracepoint_put(sp->tab, tp);
+}
+
+/* Drop markers that cost more than they tell. */
+static void
+settle(struct state *st, struct space *sp)
+{
+	struct sigwatch *w = sp->watch;
+	size_t kept = 0;
+
+	if (w == NULL || w->apart || w->dropped || w->mask_hits < MASK_HITS_MAX)
+		return;
+	LOG("sigwatch", "%d: the mask is not watched any more",
+	    addrspace_pid(sp->as));
+	w->dropped = sp->mask_unseen = true;
+	for (size_t i = 0; i < w->markers.len; i++) {
+		struct marker m = w->markers.at[i];
+		if (m.nr == SYS_rt_sigprocmask)
+			unmark(sp, m.tp);
+		else
+			w->markers.at[kept++] = m;
+	}
+	w->markers.len = kept;
+	sites_commit(st, sp);
+}
+
+static void
+see_gap(struct space *sp)
+{
+	sp->sig_watched = false;
+}
+
+static const struct arrival arrival = {
+	.keeps = look_at_mask,
+	.instead = see_call,
+	.settled = settle,
+	.undone = see_undone,
+	.failed = see_gap,
+};
+
+/* ---- handlers ---- */
+
+void
+sigwatch_delivered(struct thread *th)
+{
+	struct proc *p = th->proc;
+
+	if (p->space->watch == NULL || !sigtrap_delivered(th))
+		return;
+	p->space->watch->apart = true;
+	/* Our handler tells what the next hit has met, but where threads hit
+	 * side by side (sigtrap_tells()). */
+	if (p->guarded && p->threads.len == 1)
+		return;
+	struct returns *r = part_of(&th->parts, &returns_part);
+	if (r->due < UINT8_MAX)
+		expect_returns(th, r, r->due + 1);
+	r->calls = RETURN_CALLS_MAX;
+}

@@ -1,0 +1,477 @@
+/*
+ * Sites; see site.h.
+ */
+#include "tracer/sites/site.h"
+
+#include <unistd.h>
+
+#include "dlang/image/image.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
+#include "symbols/addrspace.h"
+#include "symbols/maps.h"
+#include "tracer/names/locals.h"
+#include "tracer/base/probe.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/base/progress.h"
+#include "tracer/sites/protect.h"
+#include "tracer/survive/semaphore.h"
+#include "tracer/sites/sigwatch.h"
+#include "tracer/base/state.h"
+
+void
+site_failed(
+    struct state *st, const struct probe *p, uint64_t addr, const char *why)
+{
+	st->failed++;
+	/* Enough to tell what kind it is; the count is exact. */
+	if (st->failures.len < 1000)
+		*vec_push(&st->failures) =
+		    mem_printf("%s:%s:%s:%s at 0x%llx: %s", p->prov, p->mod,
+			p->func, p->name, (unsigned long long)addr, why);
+}
+
+struct tracepoint *
+site_tracepoint(
+    struct state *st, struct space *sp, uint64_t addr, const char **why)
+{
+	struct tracepoint *tp;
+
+	if (tracepoint_get(sp->tab, addr, st->next_tp, &tp, why) != 0)
+		return NULL;
+	if (tp->id == st->next_tp)
+		st->next_tp++;
+	if (tp->user == NULL)
+		tp->user = mem_zalloc(sizeof(struct tp_user));
+	const struct load *l = addrspace_load_at(sp->as, addr);
+	if (l == NULL || l->writable_text)
+		trapset_alone(tptable_traps(sp->tab));
+	return tp;
+}
+
+void
+site_tell(struct tracepoint *tp, const struct arrival *a)
+{
+	struct tp_user *u = tp->user;
+	size_t i = 0;
+
+	while (u->arrivals[i] != NULL && u->arrivals[i] != a)
+		i++;
+	ASSERT(i < ARRIVALS_MAX);
+	u->arrivals[i] = a;
+}
+
+void
+site_tell_no_more(struct tracepoint *tp, const struct arrival *a)
+{
+	struct tp_user *u = tp->user;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ARRIVALS_MAX; i++) {
+		const struct arrival *other = u->arrivals[i];
+		u->arrivals[i] = NULL;
+		if (other != a)
+			u->arrivals[kept++] = other;
+	}
+}
+
+bool
+site_tells(const struct tracepoint *tp, const struct arrival *a)
+{
+	if (tp->user != NULL)
+		arrivals_foreach(other,
+		    (struct tp_user *)tp->user) if (other == a) return true;
+	return false;
+}
+
+/* At the end: sites fire in the order in which they were enabled. */
+static void
+hang_on(struct space *sp, struct tracepoint *tp, const struct site *site)
+{
+	struct tp_user *u = tp->user;
+	struct site *s = mem_zalloc(sizeof(*s));
+	struct site **at = &u->sites;
+
+	*s = *site;
+	sp->probed = true;
+	u->choosy |= s->when != SITE_ALWAYS || s->doors;
+	u->loops |= s->when == SITE_LOOP;
+	u->doors |= s->when == SITE_DOOR;
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = s;
+}
+
+static struct image_site *
+image_site_make(uint32_t ref, const struct site_choice *c)
+{
+	struct image_site *image =
+	    mem_zalloc(sizeof(*image) + c->nranges * sizeof(image->ranges[0]));
+
+	*image = (struct image_site){ ref, 1, c->nranges };
+	for (unsigned i = 0; i < c->nranges; i++)
+		image->ranges[i] = c->ranges[i];
+	return image;
+}
+
+void
+site_add(struct state *st, struct space *sp, uint64_t addr, struct probe *p,
+    const struct argloc *args, uint32_t nargs)
+{
+	site_add_choosy(st, sp, addr, p, args, nargs,
+	    &(struct site_choice){ .when = SITE_ALWAYS });
+}
+
+void
+site_add_jump(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, enum site_when when)
+{
+	const char *why = "not enough memory for probes";
+	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
+
+	if (tp == NULL)
+		site_failed(st, p, addr, why);
+	else
+		hang_on(sp, tp, &(struct site){ .probe = p, .when = when });
+}
+
+void
+site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
+    struct probe *p, const struct argloc *args, uint32_t nargs,
+    const struct site_choice *choice)
+{
+	const char *why = "not enough memory for probes";
+	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
+
+	if (tp == NULL) {
+		site_failed(st, p, addr, why);
+		return;
+	}
+	struct argloc *table =
+	    locals_table(st, sp, p, addr, args, nargs, &nargs);
+	uint32_t args_ref =
+	    image_add_args(st->image, table != NULL ? table : args, nargs);
+	uint32_t ref =
+	    image_add_site(st->image, p->image_ref, tp->id, args_ref, nargs);
+	mem_free(table);
+	if (ref == 0) {
+		site_failed(st, p, addr, "not enough memory for probes");
+		tracepoint_put(sp->tab, tp);
+		return;
+	}
+	hang_on(sp, tp,
+	    &(struct site){ .probe = p,
+		.image = image_site_make(ref, choice),
+		.when = choice->when,
+		.doors = choice->doors });
+}
+
+static void
+site_free(struct state *st, struct tracepoint *tp, struct site *s)
+{
+	if (s->image != NULL && --s->image->users == 0) {
+		if (st->image != NULL)
+			image_remove_site(st->image, s->image->ref, tp->id);
+		mem_free(s->image);
+	}
+	mem_free(s);
+}
+
+static void
+user_free(struct state *st, struct tracepoint *tp)
+{
+	struct tp_user *u = tp->user;
+
+	tp->user = NULL;
+	if (u == NULL)
+		return;
+	for (struct site *s = u->sites, *next; s != NULL; s = next) {
+		next = s->next;
+		site_free(st, tp, s);
+	}
+	mem_free(u);
+}
+
+void
+sites_unmap(struct state *st, struct space *sp, uint64_t start, uint64_t end)
+{
+	struct tracepoint *tp = tracepoint_next(sp->tab, NULL), *next;
+
+	tracepoint_forget(sp->tab, start, end);
+	for (; tp != NULL; tp = next) {
+		next = tracepoint_next(sp->tab, tp);
+		if (tp->addr < start || tp->addr >= end)
+			continue;
+		user_free(st, tp);
+		/* The last reference takes the tracepoint with it. */
+		for (uint32_t refs = tp->refs; refs > 0; refs--)
+			tracepoint_put(sp->tab, tp);
+	}
+}
+
+/* How many of a tracepoint's sites were the probe's: they are gone. */
+static uint32_t
+free_those_of(struct state *st, struct tracepoint *tp, const struct probe *p)
+{
+	struct tp_user *u = tp->user;
+	uint32_t n = 0;
+
+	if (u == NULL)
+		return 0;
+	for (struct site **at = &u->sites; *at != NULL;) {
+		struct site *s = *at;
+		if (s->probe != p) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		site_free(st, tp, s);
+		n++;
+	}
+	return n;
+}
+
+void
+sites_take_out(struct state *st, struct space *sp, const struct probe *p)
+{
+	struct tracepoint *tp = tracepoint_next(sp->tab, NULL), *next;
+
+	for (; tp != NULL; tp = next) {
+		next = tracepoint_next(sp->tab, tp);
+		uint32_t n = free_those_of(st, tp, p);
+		/* The last reference takes the tracepoint with it. */
+		if (n != 0 && tp->refs == n)
+			user_free(st, tp);
+		while (n-- > 0)
+			tracepoint_put(sp->tab, tp);
+	}
+}
+
+void
+sites_drop(struct state *st, struct space *sp)
+{
+	struct tracepoint *tp = NULL;
+
+	while ((tp = tracepoint_next(sp->tab, tp)) != NULL)
+		user_free(st, tp);
+}
+
+/* The same, for a tracepoint with the same number. */
+static struct tp_user *
+user_copy(const struct tp_user *from)
+{
+	struct tp_user *u = mem_zalloc(sizeof(*u));
+	struct site **at = &u->sites;
+
+	*u = *from;
+	for (const struct site *s = from->sites; s != NULL; s = s->next) {
+		*at = mem_zalloc(sizeof(**at));
+		**at = *s;
+		if (s->image != NULL)
+			s->image->users++;
+		at = &(*at)->next;
+	}
+	*at = NULL;
+	return u;
+}
+
+void
+sites_fork(struct space *parent, struct space *child)
+{
+	struct tracepoint *tp = NULL;
+
+	while ((tp = tracepoint_next(parent->tab, tp)) != NULL) {
+		struct tracepoint *copy =
+		    tracepoint_lookup(child->tab, tp->addr);
+		if (copy != NULL && copy->id == tp->id && tp->user != NULL)
+			copy->user = user_copy(tp->user);
+	}
+	child->probed = parent->probed;
+}
+
+struct commit_ctx {
+	struct state *st;
+	struct space *sp;
+};
+
+static void
+commit_failed(void *ctx, struct tracepoint *tp, const char *why)
+{
+	struct commit_ctx *c = ctx;
+	struct tp_user *u = tp->user;
+
+	if (u == NULL)
+		return;
+	arrivals_foreach(a, u) if (a->failed != NULL) a->failed(c->sp);
+	for (struct site *s = u->sites; s != NULL; s = s->next)
+		site_failed(c->st, s->probe, tp->addr, why);
+}
+
+/* Fewer are written as they come: a stop more is no gain for them. */
+#define MANY 64
+
+/*
+ * The process does not stand still for what need not be done then: once for the
+ * memory that is needed in it, and once, sites_commit()'s, for the writing of
+ * text.
+ */
+static void
+prepare(struct state *st, struct space *sp)
+{
+	if (tptable_queued(sp->tab) || sp->probed)
+		sigwatch_look(st, sp);
+	if (tptable_arming(sp->tab) < MANY)
+		return;
+	space_stop(sp);
+	protect_space(st, sp);
+	if (protect_allows(st, sp))
+		tracepoint_reserve(sp->tab);
+	space_resume(sp);
+	tracepoint_prepare(sp->tab);
+}
+
+/* Is what was mapped at m's begin still there? */
+static bool
+is_there(const struct maps *now, const struct map *m)
+{
+	const struct map *n = maps_at(now, m->start);
+
+	return n != NULL && n->inode == m->inode && n->dev == m->dev &&
+	    n->offset + (m->start - n->start) == m->offset;
+}
+
+/*
+ * Between munmap() and the run-time linker's word of it an object is gone, and
+ * something else may be where it was: ours, even.  All threads are stopped.
+ */
+static void
+drop_unmapped(struct state *st, struct space *sp)
+{
+	const struct maps *then = addrspace_maps(sp->as);
+	struct maps now = { 0 };
+
+	if (maps_read(addrspace_pid(sp->as), &now) < 0)
+		return;
+	vec_foreach(m, &then->list)
+		if (m->exec && m->inode != 0 && !is_there(&now, m))
+			sites_unmap(st, sp, m->start, m->end);
+	maps_fini(&now);
+}
+
+void
+sites_commit(struct state *st, struct space *sp)
+{
+	if (sp->procs.len > 0 && tptable_queued(sp->tab))
+		progress(
+		    st, "breakpoints of process %d", (int)sp->procs.at[0]->pid);
+	prepare(st, sp);
+	space_stop(sp);
+	if (tptable_queued(sp->tab))
+		drop_unmapped(st, sp);
+	if (tptable_queued(sp->tab) || sp->probed || sp->sems != NULL)
+		protect_space(st, sp);
+	bool allowed = protect_allows(st, sp);
+	if (allowed && (tptable_queued(sp->tab) || sp->probed))
+		sigwatch_begin(st, sp);
+	if (allowed)
+		semaphores_commit(sp, sp->exposed != 0);
+	sp->commits += tptable_queued(sp->tab);
+	tracepoint_commit(
+	    sp->tab, commit_failed, &(struct commit_ctx){ st, sp });
+	space_resume(sp);
+}
+
+static void
+commit_spaces(struct state *st, bool (*wanted)(const struct space *))
+{
+	struct proc *p = NULL;
+	VEC(struct space *) done = { 0 };
+
+	while ((p = super_next(st->super, p)) != NULL) {
+		bool seen = p->space->tab == NULL;
+		vec_foreach(sp, &done)
+			seen |= *sp == p->space;
+		if (seen)
+			continue;
+		*vec_push(&done) = p->space;
+		if (wanted == NULL || wanted(p->space))
+			sites_commit(st, p->space);
+	}
+	vec_fini(&done);
+}
+
+void
+sites_commit_all(struct state *st)
+{
+	commit_spaces(st, NULL);
+}
+
+static bool
+is_queued(const struct space *sp)
+{
+	return tptable_queued(sp->tab) || (sp->probed && !sp->masks_watched);
+}
+
+void
+sites_commit_queued(struct state *st)
+{
+	commit_spaces(st, is_queued);
+}
+
+/* ---- objects that need not be matched again: load->user says so ---- */
+
+static char matched;
+
+void
+loads_matched_in(struct addrspace *as)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(as, &loads);
+
+	for (size_t i = 0; i < n; i++)
+		if (loads[i]->seen)
+			loads[i]->user = &matched;
+}
+
+void
+loads_matched(struct state *st)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		if (p->space->as != NULL)
+			loads_matched_in(p->space->as);
+}
+
+bool
+load_is_matched(const struct load *l)
+{
+	return l->user == &matched;
+}
+
+void
+load_forget_match(struct load *l)
+{
+	l->user = NULL;
+}
+
+/* ---- processes ---- */
+
+int
+site_grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,
+    struct proc **out)
+{
+	char why[256];
+
+	*out = super_proc(st->super, pid);
+	if (*out != NULL || d == NULL)
+		return 0;
+	if (pid == getpid())
+		return diag_error(
+		    d, D_PROC_GRAB, at, "process %d is the tracer itself", pid);
+	if (st->drive->attach(st, pid, false, why, sizeof(why)) != 0)
+		return diag_error(d, D_PROC_GRAB, at,
+		    "failed to grab process %d: %s", pid, why);
+	*out = super_proc(st->super, pid);
+	return 0;
+}

@@ -1,0 +1,557 @@
+/*
+ * A tracer that was killed leaves its int3s, its handler of SIGTRAP, the area
+ * that this stands in, and all slots.  What it had begun is finished from the
+ * list in the area, which outlives it and its guardian; the rest goes when no
+ * thread needs it.
+ *
+ * A thread that sleeps in a slot when it is let go (its vfork child runs, a
+ * file server is dead) comes back there when we are gone, and nobody is left to
+ * see that.  So the slot's memory stays, and the next tracer gives it back:
+ * otherwise it would be more with each trace.
+ *
+ * By then the thread may be in a signal's handler, called while it was on its
+ * way out of the slot: the handler's frame on the stack will bring it back.
+ * What points into the memory from a stack is therefore taken for such a frame.
+ * A stack is what lies from the stack pointer to the end of its mapping, and
+ * whatever else that looks like one which it points to (a handler on an
+ * alternate stack leads to the thread's own).  Where a stack is too large to be
+ * looked through, or a thread's cannot be told, everything stays for another
+ * time.
+ */
+#include "tracer/survive/leftover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "inject/trapmend.h"
+#include "symbols/maps.h"
+#include "tracer/survive/guardian.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/ptrace/target_ptrace.h"
+#include "tracer/survive/trapguard.h"
+
+/* How much of stacks is read: a few milliseconds' worth. */
+#define STACKS_MAX (32UL << 20)
+#define RED_ZONE   128
+#define PAGE       4096
+
+/*
+ * What is ours lies in mappings of its own, or at the ends of one that it was
+ * merged with, which may be of any size: so many pages that are there are looked
+ * at from each end, among so many that may be.
+ */
+#define PAGES_MAX 8192
+#define RANGE_MAX (1U << 20)
+#define CHUNK     4096 /* of pagemap, pages */
+/* Of a page in /proc/PID/pagemap: in memory, or swapped out. */
+#define PAGE_THERE (3ULL << 62)
+
+/* How long the guardian of another tracer may take. */
+#define KEEPER_S 30
+
+enum piece_kind { PIECE_SLOTS, PIECE_AREA, PIECE_WAYBACK };
+
+struct piece {
+	uint64_t start, size;
+	enum piece_kind kind;
+	bool needed;
+};
+
+struct leftover {
+	VEC(struct piece) found;
+	/* Of an area: a thread is in the handler, or a frame leads there. */
+	bool runs, in_use;
+};
+
+struct search {
+	struct space *sp;
+	struct maps maps;
+	struct leftover *l;
+	/* By the begin of a mapping: the address from which on it has been
+	 * read, or is to be. */
+	struct hash from;
+	VEC(uint64_t) todo; /* addresses to read from */
+	size_t read;
+	bool again;  /* it was tried before */
+	bool failed; /* not all could be looked at */
+};
+
+/* ---- finding ---- */
+
+struct look {
+	int mem, pagemap;
+	struct leftover *l;
+	unsigned pages; /* looked at */
+};
+
+/* What begins in the page at addr, if it is ours. */
+static uint64_t
+look_at(int mem, uint64_t addr, enum piece_kind *kind)
+{
+	union {
+		struct trap_area head;
+		uint8_t mark[SLOT_MARK];
+	} page;
+
+	if (pread(mem, &page, sizeof(page), (off_t)addr) != sizeof(page))
+		return 0;
+	*kind = page.head.magic == TRAP_MAGIC ? PIECE_AREA : PIECE_SLOTS;
+	if (*kind == PIECE_AREA)
+		return page.head.size % PAGE == 0 ? page.head.size : 0;
+	return slot_memory_is_marked(page.mark) ? SLOT_MEMORY : 0;
+}
+
+/* The page at addr, which is there; false when it was one too many. */
+static bool
+take(struct look *k, uint64_t addr, uint64_t end)
+{
+	enum piece_kind kind;
+
+	vec_foreach(p, &k->l->found)
+		if (addr - p->start < p->size)
+			return true;
+	uint64_t size = look_at(k->mem, addr, &kind);
+	if (size != 0 && size <= end - addr)
+		*vec_push(&k->l->found) =
+		    (struct piece){ addr, size, kind, false };
+	return ++k->pages < PAGES_MAX;
+}
+
+/* Pages [first, first + n) of the mapping that ends at `end', in either
+ * direction. */
+static bool
+look_through(
+    struct look *k, uint64_t first, size_t n, uint64_t end, bool backwards)
+{
+	uint64_t there[CHUNK];
+	const size_t len = n * sizeof(*there);
+
+	if (pread(k->pagemap, there, len, (off_t)(first * sizeof(*there))) !=
+	    (ssize_t)len)
+		memset(there, 0xff, len); /* it is not told: any may be */
+	for (size_t i = 0; i < n; i++) {
+		size_t at = backwards ? n - 1 - i : i;
+		if ((there[at] & PAGE_THERE) != 0 &&
+		    !take(k, (first + at) * PAGE, end))
+			return false;
+	}
+	return true;
+}
+
+static void
+look_from_ends(struct look *k, uint64_t start, uint64_t end)
+{
+	uint64_t first = start / PAGE, n = (end - start) / PAGE;
+
+	k->pages = 0;
+	for (uint64_t at = 0; at < n && at < RANGE_MAX; at += CHUNK)
+		if (!look_through(
+			k, first + at, MIN(n - at, CHUNK), end, false))
+			break;
+	if (n <= RANGE_MAX && k->pages < PAGES_MAX)
+		return;
+	k->pages = 0;
+	for (uint64_t at = 0; at < n && at < RANGE_MAX; at += CHUNK) {
+		size_t size = MIN(n - at, CHUNK);
+		if (!look_through(k, first + n - at - size, size, end, true))
+			break;
+	}
+}
+
+static int
+open_of(pid_t pid, const char *name, int flags)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+/* The number stands in memory that is the process's own: it may be anybody's,
+ * and who gets a signal from us is to be nobody but a guardian that lives. */
+static bool
+is_guardian(pid_t pid)
+{
+	struct proc_status st;
+
+	return procfs_status(pid, &st) == 0 && st.state != 'Z' &&
+	    st.state != 'X' && strcmp(st.comm, GUARDIAN_NAME) == 0;
+}
+
+/* Who is to put back what the areas list, if somebody still is. */
+static pid_t
+keeper_of(int mem, const struct leftover *l)
+{
+	struct trap_area head;
+	uint64_t since;
+
+	vec_foreach(p, &l->found) {
+		pid_t pid;
+		if (p->kind != PIECE_AREA ||
+		    !trapmend_head(mem, p->start, &head) || head.mended ||
+		    (pid = (pid_t)head.keeper) <= 1)
+			continue;
+		if (is_guardian(pid) &&
+		    procfs_stat(pid, STAT_SINCE, &since) == 0 &&
+		    since == head.keeper_since)
+			return pid;
+	}
+	return 0;
+}
+
+/* Its tracer has ended, so it ends by itself, unless somebody has stopped it;
+ * told to, before it has tidied up all that it could. */
+static int
+await_keeper(pid_t pid, int mem, const struct leftover *l,
+    bool (*stopping)(void), char *why, size_t size)
+{
+	const struct timespec nap = { 0, 1000000 };
+	uint64_t begin = sigtrap_now_ms();
+	pid_t keeper, told = 0;
+
+	while ((keeper = keeper_of(mem, l)) != 0) {
+		if (keeper != told) {
+			kill(keeper, SIGTERM);
+			kill(keeper, SIGCONT);
+			told = keeper;
+		}
+		if (stopping() || sigtrap_now_ms() - begin > KEEPER_S * 1000) {
+			snprintf(why, size,
+			    "process %d is still being put back by the guardian "
+			    "of a dtrap that was killed (process %d)",
+			    (int)pid, (int)keeper);
+			return -EBUSY;
+		}
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+int
+leftover_find(pid_t pid, bool (*stopping)(void), struct leftover **out,
+    char *why, size_t size)
+{
+	struct look k = { .mem = open_of(pid, "mem", O_RDONLY),
+		.pagemap = open_of(pid, "pagemap", O_RDONLY),
+		.l = mem_zalloc(sizeof(*k.l)) };
+	struct maps maps = { 0 };
+	int r = 0;
+
+	*out = NULL;
+	if (k.mem >= 0 && maps_read(pid, &maps) == 0)
+		vec_foreach(m, &maps.list)
+			if (m->exec && !m->write && !m->shared &&
+			    m->inode == 0 && m->path[0] == '\0')
+				look_from_ends(&k, m->start, m->end);
+	LOG("leftover", "%d: %zu pieces", (int)pid, k.l->found.len);
+	if (stopping != NULL)
+		r = await_keeper(pid, k.mem, k.l, stopping, why, size);
+	maps_fini(&maps);
+	if (k.mem >= 0)
+		close(k.mem);
+	if (k.pagemap >= 0)
+		close(k.pagemap);
+	if (r == 0 && k.l->found.len > 0)
+		*out = k.l;
+	else
+		leftover_free(k.l);
+	return r;
+}
+
+void
+leftover_free(struct leftover *l)
+{
+	if (l != NULL)
+		vec_fini(&l->found);
+	mem_free(l);
+}
+
+/* ---- what the dead tracer had begun ---- */
+
+static bool
+inherit(void *ctx, const struct trap_entry *e)
+{
+	tracepoint_inherit(ctx, e->addr);
+	return true;
+}
+
+int
+leftover_mend(struct leftover *l, struct space *sp)
+{
+	struct trap_area head;
+	unsigned left = 0;
+
+	if (sp->mem_fd < 0)
+		return -EMFILE;
+	vec_foreach(p, &l->found) {
+		if (p->kind != PIECE_AREA ||
+		    !trapmend_head(sp->mem_fd, p->start, &head))
+			continue;
+		if (!head.mended) {
+			unsigned n = trapmend_text(sp->mem_fd, p->start);
+			fault_kill("leftover-text");
+			trapmend_semaphores(sp->mem_fd, p->start);
+			/* Seen, not believed. */
+			n = MAX(n, trapmend_text(sp->mem_fd, p->start));
+			if (n == 0)
+				trapmend_done(sp->mem_fd, p->start);
+			left += n;
+		}
+		if (sp->tab == NULL)
+			sp->tab = tptable_create(&sp->target);
+		trapmend_each(
+		    sp->mem_fd, p->start, TRAP_TEXT, inherit, sp->tab);
+		sp->inherited = true;
+		fault_kill("leftover-mended");
+	}
+	return left == 0 ? 0 : -EFAULT;
+}
+
+static bool
+is_listed(void *ctx, const struct trap_entry *e)
+{
+	*(bool *)ctx = true;
+	return false;
+}
+
+/*
+ * Threads whose masks do not tell that they block SIGTRAP.  Not only those that
+ * are on the list, with the masks that stand there: a thread that one of them
+ * has made since has the mask of its maker, and each may have changed its own.
+ */
+static void
+show_masks(struct space *sp, uint64_t area)
+{
+	bool any = false;
+
+	trapmend_each(sp->mem_fd, area, TRAP_MASK, is_listed, &any);
+	if (any)
+		space_foreach_thread(th, sp) sigtrap_reveal(th);
+}
+
+/* ---- who needs what is left? ---- */
+
+static void
+points_to(struct search *s, uint64_t addr)
+{
+	vec_foreach(p, &s->l->found)
+		p->needed |= addr - p->start < p->size;
+}
+
+/* Is it in a handler that it will come out of, if it has a processor? */
+static bool
+is_in_area(const struct search *s, const struct thread *th, uint64_t pc)
+{
+	vec_foreach(p, &s->l->found)
+		if (p->kind == PIECE_AREA && pc - p->start < p->size)
+			return th->stop.state != TH_LISTENING &&
+			    th->stop.kind != EV_GROUP_STOP;
+	return false;
+}
+
+/* The same for words that lie on a stack, where many are older than what is
+ * going on.  A signal's frame alone brings a thread back: slots push the
+ * program's own return addresses, and what the handler has called is over when
+ * the thread's pc is not in it. */
+static void
+word_points_to(struct search *s, const uint64_t *word)
+{
+	if (regs_in_frame(word))
+		points_to(s, *word);
+}
+
+/* The kernel's own, or a mapping with a guard in front of it. */
+static bool
+is_stack(const struct maps *maps, size_t i)
+{
+	const struct map *m = &maps->list.at[i];
+	const struct map *before = i > 0 ? m - 1 : NULL;
+
+	return m->write &&
+	    (strcmp(m->path, "[stack]") == 0 ||
+		(before != NULL && before->end == m->start && !before->read &&
+		    !before->write && !before->exec));
+}
+
+/* Is there (more) to read from addr on?  `is_sp': whatever lies there. */
+static void
+follow(struct search *s, uint64_t addr, bool is_sp)
+{
+	const struct map *m = maps_at(&s->maps, addr);
+
+	if (m == NULL)
+		return;
+	size_t i = (size_t)(m - s->maps.list.at);
+	if (!is_sp && !is_stack(&s->maps, i))
+		return;
+	uint64_t from = (uintptr_t)hash_get(&s->from, m->start);
+	if (from != 0 && from <= addr)
+		return;
+	hash_set(&s->from, m->start, (void *)(uintptr_t)addr);
+	*vec_push(&s->todo) = addr;
+}
+
+/* From addr to the end of its mapping. */
+static void
+read_stack(struct search *s, uint64_t addr)
+{
+	const struct map *m = maps_at(&s->maps, addr);
+	uint64_t words[512 + REGS_FRAME];
+
+	addr &= ~7ULL;
+	while (addr < m->end && !s->failed) {
+		size_t len = MIN(512 * sizeof(*words), m->end - addr);
+		size_t more = MIN(sizeof(words), m->end - addr);
+		s->read += len;
+		memset(words, 0, sizeof(words));
+		s->failed = s->read > STACKS_MAX ||
+		    reader_read(&s->sp->mem, addr, words, more) < 0;
+		for (size_t i = 0; !s->failed && i < len / 8; i++) {
+			word_points_to(s, &words[i]);
+			if (words[i] < m->start || words[i] >= m->end)
+				follow(s, words[i], false);
+		}
+		addr += len;
+	}
+}
+
+static void
+look_at_threads(struct search *s)
+{
+	uint64_t pc, sp;
+
+	space_foreach_thread(th, s->sp)
+	{
+		if (thread_gone(th))
+			continue;
+		s->failed |= thread_pc(th, &pc, &sp) < 0;
+		points_to(s, pc);
+		s->l->runs |= is_in_area(s, th, pc);
+		if (sp > RED_ZONE)
+			follow(s, sp - RED_ZONE, true);
+	}
+	while (s->todo.len > 0 && !s->failed)
+		read_stack(s, vec_pop(&s->todo));
+}
+
+/* A thread in the handler has the place of an entry in a register, and nothing
+ * else tells: the chunks of areas stay or go together. */
+static void
+keep_chunks(struct leftover *l)
+{
+	bool needed = l->runs;
+
+	vec_foreach(p, &l->found)
+		needed |= p->kind == PIECE_AREA && p->needed;
+	vec_foreach(p, &l->found)
+		p->needed |= p->kind == PIECE_AREA && needed;
+	l->in_use = needed;
+}
+
+bool
+leftover_in_use(const struct leftover *l)
+{
+	return l != NULL && l->in_use;
+}
+
+bool
+leftover_runs(const struct leftover *l)
+{
+	return l != NULL && l->runs;
+}
+
+/* ---- giving back ---- */
+
+/* The handler of one who was killed goes, and so does what else would raise
+ * SIGTRAP: a debug register. */
+static void
+take_handlers_away(struct search *s)
+{
+	bool areas = false;
+
+	vec_foreach(piece, &s->l->found) {
+		if (piece->kind != PIECE_AREA)
+			continue;
+		areas = true;
+		if (!s->again)
+			show_masks(s->sp, piece->start);
+		vec_foreach(p, &s->sp->procs)
+			s->failed |=
+			    !trapguard_inherit(*p, piece->start, piece->size);
+	}
+	if (!areas)
+		return;
+	space_foreach_thread(th, s->sp) regs_watch(th->tid, 0);
+}
+
+static int
+give_back(struct space *sp, const struct piece *p)
+{
+	static const uint8_t zeros[WAYBACK_SIZE];
+	struct target *t = &sp->target;
+
+	return p->kind == PIECE_WAYBACK ?
+	    t->ops->write(t, p->start, zeros, p->size) :
+	    t->ops->unmap(t, p->start, p->size);
+}
+
+/* What calls in the target were made by, where there was no area yet. */
+static void
+find_waybacks(struct search *s)
+{
+	uint8_t code[WAYBACK_SIZE];
+	uint64_t addr, sp;
+	unsigned cookie = 0;
+
+	while (
+	    space_next_cave(s->sp, &s->maps, WAYBACK_SIZE, &cookie, &addr) == 0)
+		if (reader_read(&s->sp->mem, addr, code, sizeof(code)) == 0 &&
+		    wayback_is(code, &sp))
+			*vec_push(&s->l->found) = (struct piece){ addr,
+				WAYBACK_SIZE, PIECE_WAYBACK, false };
+}
+
+void
+leftover_release(struct leftover *l, struct proc *p)
+{
+	struct search s = { .sp = p->space,
+		.l = l != NULL ? l : mem_zalloc(sizeof(*l)),
+		.again = l != NULL && l == p->space->leftover };
+	size_t kept = 0;
+
+	if (maps_read(p->pid, &s.maps) == 0 && !s.again)
+		find_waybacks(&s);
+	if (s.l->found.len > 0) {
+		s.l->runs = false;
+		take_handlers_away(&s);
+		look_at_threads(&s);
+		keep_chunks(s.l);
+		s.l->in_use &= !s.failed;
+	}
+	for (size_t i = 0; i < s.l->found.len; i++) {
+		struct piece *piece = &s.l->found.at[i];
+		int r = -1;
+		if (!s.failed && !piece->needed)
+			r = give_back(s.sp, piece);
+		LOG("leftover", "%d: %#lx: %s", (int)p->pid,
+		    (unsigned long)piece->start, r == 0 ? "released" : "stays");
+		piece->needed = false;
+		if (r != 0)
+			s.l->found.at[kept++] = *piece;
+	}
+	s.l->found.len = kept;
+	maps_fini(&s.maps);
+	vec_fini(&s.todo);
+	hash_fini(&s.from);
+	if (kept == 0)
+		leftover_free(s.l);
+	p->space->leftover = kept != 0 ? s.l : NULL;
+}

@@ -1,0 +1,449 @@
+/*
+ * The tracer's emergency exit.  Whatever is broken in us, the targets live on.
+ *
+ *	1. original bytes back into every space: no thread traps any more;
+ *	   semaphores of static probes back to what they were
+ *	2. threads that run are stopped, for a bounded time; one that has just
+ *	   hit an int3 is backed up onto the instruction
+ *	3. detach; slots stay mapped, a thread in one runs on through it
+ *
+ * Nothing is allocated, and the tables may be half-way through a change: each
+ * step is worth its while alone, and a second fault ends the step, not the way
+ * out.  What is not stopped in time, or whose step failed, is let go by the
+ * kernel when we die, and runs original text; a stop for a signal is left with
+ * the kernel until the thread is let go (event.c), so that the handler in the
+ * target still comes to know of it.
+ *
+ * The supervisor's reserve is spent first: whoever has run out of memory may
+ * have run out of descriptors as well.
+ */
+#include "tracer/survive/panic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dlang/base/fault.h"
+#include "inject/tracepoint.h"
+#include "inject/trap/area.h"
+#include "tracer/ptrace/event.h"
+#include "tracer/survive/semaphore.h"
+#include "tracer/ptrace/super.h"
+
+/* How often, and how long apart, the stops are looked for: half a second. */
+#define ROUNDS   500
+#define ROUND_NS 1000000
+/* After so many what is stopped and has not been heard of will not be. */
+#define ROUNDS_HEARD 20
+
+static struct super *guarded;
+static volatile sig_atomic_t entered;
+
+static void guard_signal(int sig);
+
+/* ---- steps ---- */
+
+static sigjmp_buf step_end;
+static volatile sig_atomic_t in_step;
+
+/* fn(arg), as far as it gets. */
+static void
+step(void (*fn)(void *arg), void *arg)
+{
+	if (sigsetjmp(step_end, 1) == 0) {
+		in_step = 1;
+		if (fault_due(FAULT_EXIT))
+			raise(SIGSEGV);
+		fn(arg);
+	}
+	in_step = 0;
+}
+
+/* ---- text and semaphores ---- */
+
+static int
+copy_open(pid_t pid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static void
+restore_copy_text(const struct space *of, int fd)
+{
+	struct tptable *tab = of->tab;
+	uint8_t byte;
+
+	for (struct tracepoint *tp = NULL;
+	     (tp = tracepoint_next(tab, tp)) != NULL;)
+		if ((tp->state == TP_TRAP || tp->state == TP_DRAINING) &&
+		    pread(fd, &byte, 1, (off_t)tp->addr) == 1 && byte == INT3 &&
+		    pwrite(fd, &tp->saved, 1, (off_t)tp->addr) != 1)
+			break;
+}
+
+/* A copy of a space's memory that nobody has looked after yet: a fork's child.
+ * Its int3s are its parent's. */
+static void
+restore_copy(struct space *of, pid_t pid)
+{
+	int fd = copy_open(pid);
+
+	if (fd < 0)
+		return;
+	restore_copy_text(of, fd);
+	semaphores_lower_copy(of, fd);
+	close(fd);
+}
+
+/* The space that p's is a copy of, if it has tracepoints; or NULL. */
+static struct space *
+parent_space(struct proc *p)
+{
+	struct proc *parent = super_proc(guarded, p->parent);
+
+	return parent != NULL && parent->space->tab != NULL ? parent->space :
+							      NULL;
+}
+
+/* One that has a struct already, and no table of its own. */
+static void
+restore_child(void *arg)
+{
+	struct proc *p = arg;
+	struct space *of = parent_space(p);
+
+	if (p->space->tab == NULL && of != NULL)
+		restore_copy(of, p->pid);
+}
+
+/* One whose maker has stopped to name it, when memory ran out. */
+static void
+restore_unnamed(void *arg)
+{
+	struct thread *th = arg;
+	unsigned long child = 0;
+
+	if (!thread_stopped(th) || th->proc->space->tab == NULL ||
+	    (th->stop.kind != EV_FORK && th->stop.kind != EV_VFORK &&
+		th->stop.kind != EV_CLONE) ||
+	    tid_eventmsg(th->tid, &child) != 0 ||
+	    super_thread(guarded, (pid_t)child) != NULL ||
+	    super_proc(guarded, (pid_t)child) != NULL ||
+	    event_same_memory(th->tid, (pid_t)child) == 1)
+		return;
+	restore_copy(th->proc->space, (pid_t)child);
+}
+
+/* One that has stopped before its maker. */
+static void
+restore_early(void *arg)
+{
+	const struct early *e = arg;
+	struct proc *parent = super_proc(guarded, e->parent);
+	int fd;
+
+	if (!WIFSTOPPED(e->status) || parent == NULL ||
+	    parent->space->tab == NULL || (fd = copy_open(e->pid)) < 0)
+		return;
+	restore_copy_text(parent->space, fd);
+	close(fd);
+}
+
+static void
+restore_space(void *arg)
+{
+	struct space *sp = arg;
+
+	tracepoint_restore_all(sp->tab);
+	semaphores_lower(sp);
+}
+
+/* One that has no descriptor, with that which we have kept. */
+static void
+restore_without(void *arg)
+{
+	struct space *sp = arg;
+
+	if (!space_reopen(sp))
+		return;
+	restore_space(sp);
+	close(sp->mem_fd); /* for the next one */
+	sp->mem_fd = -1;
+}
+
+static void
+restore_all(void)
+{
+	/* Copies first: the parent's table still says what is armed. */
+	vec_foreach(p, &guarded->procs)
+		step(restore_child, *p);
+	hash_foreach(e, &guarded->threads)
+		step(restore_unnamed, e->value);
+	vec_foreach(e, &guarded->early)
+		step(restore_early, e);
+	vec_foreach(p, &guarded->procs)
+		if ((*p)->space->tab != NULL)
+			step((*p)->space->mem_fd >= 0 ? restore_space :
+							restore_without,
+			    (*p)->space);
+}
+
+/* ---- stops ---- */
+
+/* One more stop: only what release() needs is kept of it. */
+static void
+note(struct thread *th, int status)
+{
+	int sig = WSTOPSIG(status), event = status >> 16;
+	unsigned long child = 0;
+
+	if (!WIFSTOPPED(status)) {
+		stop_force(th, TH_GONE, th->stop.kind, 0);
+		return;
+	}
+	if (event != 0 || sig == (SIGTRAP | 0x80))
+		sig = 0;
+	th->regs_valid = th->regs_dirty = false;
+	stop_force(th, TH_STOPPED, sig == SIGTRAP ? EV_TRAP : EV_SIGNAL, sig);
+	if (event_makes_child(event) && th->proc->space->tab != NULL &&
+	    tid_eventmsg(th->tid, &child) == 0)
+		restore_copy(th->proc->space, (pid_t)child);
+}
+
+/* Has it stopped, or ended?  A stop for a signal stays with the kernel. */
+static bool
+take(struct thread *th, int options)
+{
+	static const volatile int never;
+	int status;
+
+	if (wait_peek(th->tid, &status, __WALL | options, &never) != th->tid)
+		return false;
+	stop_take(th);
+	if (WIFSTOPPED(status) && status >> 16 == 0 &&
+	    WSTOPSIG(status) < 0x80) {
+		stop_leave_untaken(th);
+	} else if (wait_call(th->tid, &status, __WALL | WNOHANG, &never) !=
+	    th->tid) {
+		return false;
+	}
+	note(th, status);
+	return true;
+}
+
+/*
+ * Its stop had been taken from the kernel, but not been noted yet when the
+ * signal came: nothing more is heard of it.  What it is stopped for, its
+ * siginfo tells.
+ */
+static void
+adopt_stopped(struct thread *th)
+{
+	siginfo_t si;
+
+	if (procfs_state(th->tid) != 't')
+		return;
+	th->regs_valid = th->regs_dirty = false;
+	stop_force(th, TH_STOPPED, EV_STOP, 0);
+	if (thread_siginfo(th, &si) != 0 || si.si_code > 0xff)
+		return; /* an event's */
+	stop_force(th, TH_STOPPED, si.si_signo == SIGTRAP ? EV_TRAP : EV_SIGNAL,
+	    si.si_signo);
+}
+
+static bool
+is_wanted(const struct thread *th)
+{
+	return thread_runs(th) || th->stop.state == TH_NEW;
+}
+
+/* Is its stop still to come? */
+static bool
+is_missing(struct thread *th, int rounds)
+{
+	if (is_wanted(th))
+		take(th, WNOHANG);
+	if (thread_runs(th) && rounds > ROUNDS_HEARD)
+		adopt_stopped(th);
+	return is_wanted(th) && !thread_ends(th) && !thread_asleep(th);
+}
+
+/* Those that nobody knows are not asked: what they stop for is left with the
+ * kernel. */
+static void
+stop_all(void *arg)
+{
+	static const struct timespec round = { 0, ROUND_NS };
+
+	hash_foreach(e, &guarded->threads) {
+		struct thread *th = e->value;
+		if (thread_runs(th))
+			thread_interrupt(th);
+	}
+	for (int i = 0; i < ROUNDS; i++) {
+		bool missing = false;
+		hash_foreach(e, &guarded->threads)
+			missing |= is_missing(e->value, i);
+		if (!missing)
+			return;
+		nanosleep(&round, NULL);
+	}
+}
+
+/* An int3 of ours that was hit and not handled: onto the instruction. */
+static void
+back_up(struct thread *th)
+{
+	struct tptable *tab = th->proc->space->tab;
+	struct uregs *regs;
+
+	if (tab == NULL && parent_space(th->proc) != NULL)
+		tab = parent_space(th->proc)->tab;
+	/* In the middle of a hit they may be on their way to what they will
+	 * be: only what the kernel has is whole. */
+	if (!th->regs_dirty)
+		th->regs_valid = false;
+	if (th->regs_dirty || tab == NULL || (regs = thread_regs(th)) == NULL ||
+	    (!text_is_trapped(tab, regs->r[UREG_RIP] - 1) &&
+		regs->r[UREG_RIP] != th->watch))
+		return;
+	/* See thread_take_trap() in halt.c. */
+	for (int i = 0; i < 3 && th->stop.kind != EV_TRAP; i++) {
+		if (!thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
+		    !take(th, 0))
+			return;
+	}
+	if (th->stop.kind != EV_TRAP || (regs = thread_regs(th)) == NULL)
+		return;
+	stop_signal(th, 0);
+	if (thread_at_watch(th))
+		return;
+	regs->r[UREG_RIP]--;
+	thread_regs_dirty(th);
+}
+
+static void
+release(void *arg)
+{
+	struct thread *th = arg;
+
+	if (!thread_stopped(th))
+		return;
+	back_up(th);
+	thread_release(th);
+}
+
+static void
+let_go(void)
+{
+	if (guarded == NULL || entered)
+		return;
+	entered = 1;
+	reserve_spend(guarded);
+	restore_all();
+	step(stop_all, NULL);
+	/* Those that are left: through a stopped thread, word by word. */
+	vec_foreach(p, &guarded->procs)
+		if ((*p)->space->tab != NULL && (*p)->space->mem_fd < 0)
+			step(restore_space, (*p)->space);
+	hash_foreach(e, &guarded->threads)
+		step(release, e->value);
+}
+
+/* base_panic() says why and aborts when this returns. */
+static void
+on_panic(const char *why)
+{
+	let_go();
+}
+
+/*
+ * A file that we have mapped was cut short by somebody: what is behind its end
+ * is zeros from now on, as in a file that is damaged, which every reader is
+ * prepared for.  That page alone: what is before it is there.
+ */
+static volatile sig_atomic_t faults;
+
+static bool
+mend_file(const siginfo_t *si)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *at = (void *)((uintptr_t)si->si_addr & ~(page - 1));
+
+	if (si->si_code != BUS_ADRERR ||
+	    mmap(at, page, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
+		return false;
+	faults++;
+	return true;
+}
+
+unsigned
+panic_faults(void)
+{
+	return (unsigned)faults;
+}
+
+static void
+on_signal(int sig, siginfo_t *si, void *uc)
+{
+	char text[80];
+
+	if (sig == SIGBUS && mend_file(si)) {
+		guard_signal(SIGBUS); /* SA_RESETHAND has taken it away */
+		return;
+	}
+	if (in_step) {
+		guard_signal(sig); /* for the next step */
+		siglongjmp(step_end, 1);
+	}
+	if (!entered) {
+		int n = snprintf(text, sizeof(text),
+		    "dtrap: internal error: signal %d; letting targets go\n",
+		    sig);
+		if (write(STDERR_FILENO, text, (size_t)n) != n)
+			entered = 0; /* nobody to tell */
+	}
+	let_go();
+	/* SA_RESETHAND: the second time is the last. */
+	raise(sig);
+}
+
+static void
+guard_signal(int sig)
+{
+	struct sigaction sa = { .sa_sigaction = on_signal,
+		.sa_flags =
+		    SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(sig, &sa, NULL);
+}
+
+void
+panic_guard(struct super *su)
+{
+	static const int fatal[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+	static char stack[64 * 1024]; /* the usual one may be used up */
+	const stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
+
+	guarded = su;
+	entered = in_step = 0;
+	base_panic_hook(su != NULL ? on_panic : NULL);
+	if (su == NULL)
+		return;
+	reserve_keep(su);
+	sigaltstack(&ss, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(fatal); i++)
+		guard_signal(fatal[i]);
+}

@@ -1,0 +1,166 @@
+/*
+ * See trapcall.h.  What the kernel does is do_sigaction() in kernel/signal.c:
+ * the size of a set, then the new action is read, taken, and the old one is
+ * written.
+ *
+ * The call is answered at the marker before it.  If we die on the way the thread
+ * meets the marker again; our handler takes all int3s away, and the kernel makes
+ * the call.
+ *
+ * Where system calls are traced it is answered at its entry-stop, so that who
+ * traces them sees it; and so is one that no marker stands at.  If we die between
+ * the marker and the answer the kernel makes the call while the int3s are there:
+ * it is the guardian then that takes them away.
+ */
+#include "tracer/survive/trapcall.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/survive/trapguard.h"
+
+/* UAPI_SA_FLAGS of include/linux/signal_types.h with those of x86: it keeps no
+ * others. */
+#define KERNEL_FLAGS                                                        \
+	((uint64_t)(SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | \
+	     SA_RESTART | SA_NODEFER | 0x800 | 0x04000000) |                \
+	    (uint32_t)SA_RESETHAND)
+
+/* What a call that a filter looks at is to return at its end, and the arguments
+ * that it had. */
+struct answer {
+	bool due;
+	int64_t result;
+	uint64_t act, old; /* rsi and rdx */
+};
+
+static const struct part answer_part = { .size = sizeof(struct answer) };
+
+static struct answer *
+answer_of(struct thread *th)
+{
+	return part_of(&th->parts, &answer_part);
+}
+
+/* As the kernel does it for the thread: what may not be written is not. */
+static int
+copy(struct thread *th, bool out, uint64_t addr, void *buf, size_t size)
+{
+	struct iovec here = { buf, size };
+	struct iovec there = { (void *)(uintptr_t)addr, size };
+
+	ssize_t n = out ? process_vm_writev(th->tid, &here, 1, &there, 1, 0) :
+			  process_vm_readv(th->tid, &here, 1, &there, 1, 0);
+	return n == (ssize_t)size ? 0 : -EFAULT;
+}
+
+static int64_t
+answer(struct thread *th, const uint64_t args[6])
+{
+	struct proc *p = th->proc;
+	uint64_t old[ACTION_WORDS], new[ACTION_WORDS];
+
+	if (args[3] != SET_SIZE)
+		return -EINVAL;
+	memcpy(old, p->trap_action, sizeof(old));
+	if (args[1] != 0) {
+		if (copy(th, false, args[1], new, sizeof(new)) < 0)
+			return -EFAULT;
+		new[ACTION_FLAGS] &= KERNEL_FLAGS;
+		new[ACTION_MASK] &= ~(SIGBIT(SIGKILL) | SIGBIT(SIGSTOP));
+		trapguard_becomes(th, new);
+	}
+	return args[2] != 0 ? copy(th, true, args[2], old, sizeof(old)) : 0;
+}
+
+static int64_t
+answer_aloud(struct thread *th, const uint64_t args[6])
+{
+	int64_t result = answer(th, args);
+
+	LOG("trap", "%d: sigaction(%#lx, %#lx): %lld", (int)th->tid,
+	    (unsigned long)args[1], (unsigned long)args[2], (long long)result);
+	return result;
+}
+
+bool
+trapcall_hit(struct thread *th, struct uregs *regs)
+{
+	const struct proc *p = th->proc;
+	uint64_t args[6];
+
+	if (!p->guarded)
+		return false;
+	/* A filter may name the call. */
+	stop_want_calls(th, WANT_ACTION, p->filtered);
+	if (p->filtered || p->super->want_syscalls)
+		return false;
+	regs_syscall_args(regs, args);
+	regs_called(regs, answer_aloud(th, args));
+	return true;
+}
+
+bool
+trapcall_mask(struct thread *th, struct uregs *regs)
+{
+	uint64_t args[6], set, old;
+
+	regs_syscall_args(regs, args);
+	if (args[3] != SET_SIZE ||
+	    (args[1] != 0 && copy(th, false, args[1], &set, sizeof(set)) < 0) ||
+	    (args[2] != 0 && copy(th, false, args[2], &old, sizeof(old)) < 0) ||
+	    !sigtrap_mask_call(
+		th, (int)args[0], args[1] != 0 ? &set : NULL, &old))
+		return false;
+	regs_called(regs,
+	    args[2] != 0 ? copy(th, true, args[2], &old, sizeof(old)) : 0);
+	return true;
+}
+
+void
+trapcall_enter(struct thread *th)
+{
+	struct syscall_entry e;
+
+	stop_want_calls(th, WANT_ACTION, false);
+	if (!th->proc->guarded || thread_syscall_entry(th, &e) < 0 ||
+	    e.nr != SYS_rt_sigaction || (int)e.args[0] != SIGTRAP ||
+	    trapguard_is_handler(th->proc, e.ip))
+		return;
+	int64_t result = answer_aloud(th, e.args);
+	struct uregs *regs = thread_regs(th);
+	if (regs == NULL)
+		return;
+	if (thread_filter_looks(th)) {
+		*answer_of(th) = (struct answer){ true, result,
+			regs->r[UREG_RSI], regs->r[UREG_RDX] };
+		regs->r[UREG_RSI] = regs->r[UREG_RDX] = 0;
+		stop_want_calls(th, WANT_EXIT, true);
+	} else {
+		regs_skip_syscall(regs, result);
+	}
+	thread_regs_dirty(th);
+	fault_kill("trapcall");
+}
+
+void
+trapcall_leave(struct thread *th)
+{
+	struct answer *a = part_had(&th->parts, &answer_part);
+	struct uregs *regs = a != NULL && a->due ? thread_regs(th) : NULL;
+
+	if (a != NULL)
+		a->due = false;
+	if (regs == NULL)
+		return;
+	regs->r[UREG_RSI] = a->act;
+	regs->r[UREG_RDX] = a->old;
+	if (regs_result(regs) == 0) /* else the filter has refused it */
+		regs_set_result(regs, a->result);
+	thread_regs_dirty(th);
+}

@@ -1,0 +1,441 @@
+/*
+ * See trapguard.h.  Where the text is that is to be put back is the business of
+ * inject/trapset.c.
+ */
+#include "tracer/survive/trapguard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "dlang/base/log.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
+#include "tracer/survive/guardian.h"
+#include "tracer/ptrace/remote.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/ptrace/target_ptrace.h"
+#include "tracer/ptrace/trapqueue.h"
+
+/* How often it is looked whether our action is still there: where changes of it
+ * are watched, and where they have been seen not to be. */
+#define CHECK_MS        1000
+#define CHECK_UNSEEN_MS 20
+
+static struct trapset *
+traps_of(const struct space *sp)
+{
+	return sp->tab != NULL ? tptable_traps(sp->tab) : NULL;
+}
+
+/* What the area says of the program's action is said of the first process in
+ * the memory: of another one, which is a vfork child as a rule, its record alone
+ * tells. */
+static bool
+has_area(const struct proc *p)
+{
+	return p->space->procs.at[0] == p;
+}
+
+static void
+own_action(const struct proc *p, uint64_t words[ACTION_WORDS])
+{
+	memset(words, 0, ACTION_WORDS * sizeof(*words));
+	if (p->trap_saved)
+		memcpy(words, p->trap_action, sizeof(p->trap_action));
+	else if (p->trap_ignored)
+		words[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_IGN;
+}
+
+/* One of them, for the kernel, in the target, and in words: its address, or 0.
+ * From then on our handler hands on to the program's. */
+static uint64_t
+write_action(struct proc *p, bool own, uint64_t words[ACTION_WORDS])
+{
+	struct target *t = &p->space->target;
+
+	own_action(p, words);
+	p->trap_reset = false;
+	uint64_t addr = trapset_action(traps_of(p->space), words, own);
+	if (addr != 0 &&
+	    t->ops->read(t, addr, words, ACTION_WORDS * sizeof(*words)) != 0)
+		return 0;
+	return addr;
+}
+
+/* The kernel's action in a thread becomes ours, or the program's own.  0 or
+ * -errno; what was there goes to old, if that is not NULL. */
+static int
+set_action(struct thread *th, bool own, uint64_t *old)
+{
+	struct proc *p = th->proc;
+	const struct proc *first = p->space->procs.at[0];
+	uint64_t words[ACTION_WORDS], addr = 0;
+
+	if (has_area(p)) {
+		addr = write_action(p, own, words);
+		if (addr == 0)
+			return -ENOMEM;
+	} else if (own) {
+		own_action(p, words);
+	} else { /* it may be older than the area, and have none yet */
+		memcpy(words, first->guard_action, sizeof(words));
+	}
+	/* What /proc tells of ours no longer tells what others have met. */
+	p->guard_losses++;
+	int r = sigtrap_call(th, addr, addr == 0 ? words : NULL, old);
+	if (r == 0)
+		memcpy(p->guard_action, words, sizeof(words));
+	LOG("trap", "%d: %s action: %d", (int)th->tid, own ? "its own" : "our",
+	    r);
+	return r;
+}
+
+/* To ignore a signal throws away what is pending of it: that is queued again.  If
+ * we are killed meanwhile it is lost. */
+static int
+set_own_action(struct thread *th, uint64_t *old)
+{
+	struct trapqueue q = { 0 };
+
+	if (th->proc->trap_ignored)
+		trapqueue_read(th->proc, &q);
+	int r = set_action(th, true, old);
+	if (r == 0)
+		trapqueue_send(th->proc, &q);
+	vec_fini(&q.list);
+	return r;
+}
+
+/* What the program does with SIGTRAP, which may be another thing than when we
+ * came to it; but not since it was executed.  0 or -errno. */
+static int
+learn(struct proc *p)
+{
+	struct thread *th = NULL;
+	int r = -EBUSY;
+
+	if (p->trap_saved && p->threads.len == 1 &&
+	    p->threads.at[0]->stop.kind == EV_EXEC)
+		return 0;
+	while (r != 0 && (th = remote_next_in(p, th)) != NULL)
+		r = sigtrap_save(th);
+	return r;
+}
+
+/* Has it run its last instruction in this memory?  It ends (EV_EXIT), or it has
+ * executed a program, and that has not been handed out yet.  Neither makes a
+ * call for us, and neither meets an int3.  So it is with vfork children most of
+ * all, and with the copies that a thread had by fork() while we were coming. */
+static bool
+has_left(const struct proc *p)
+{
+	vec_foreach(at, &p->threads) {
+		const struct thread *th = *at;
+		if (!thread_gone(th) && !thread_ends(th) &&
+		    (th->stop.kind != EV_EXEC || th->stop.queued == 0))
+			return false;
+	}
+	return true;
+}
+
+static int
+begin_proc(struct proc *p)
+{
+	struct thread *th = NULL;
+
+	if (p->guarded || (!has_area(p) && has_left(p)))
+		return 0;
+	int r = learn(p);
+	if (r != 0)
+		return r;
+	r = -EBUSY;
+	while (r != 0 && (th = remote_next_in(p, th)) != NULL)
+		r = set_action(th, false, NULL);
+	p->guarded = r == 0;
+	vec_foreach(each, &p->threads)
+		sigtrap_hide(*each);
+	return r;
+}
+
+/* The area is gone, and so is the handler in it. */
+static void
+lose(struct space *sp)
+{
+	trapset_lost(traps_of(sp));
+	vec_foreach(p, &sp->procs)
+		(*p)->guarded = false;
+}
+
+int
+trapguard_begin(struct space *sp, uint64_t near, bool bare, const char **why)
+{
+	struct trapset *ts = traps_of(sp);
+	int r = 0;
+
+	*why = "the list of what is to be put back is gone from its memory";
+	if (!trapset_intact(ts)) {
+		if (!bare)
+			return -EFAULT;
+		lose(sp);
+	}
+	*why = "this kernel forbids to write to read-only memory by "
+	       "/proc/PID/mem (proc_mem.force_override)";
+	r = target_may_force();
+	if (r != 0)
+		return r;
+	*why =
+	    "the guardian, a process that would put its text back, cannot be "
+	    "had";
+	r = guardian_add(sp, 0); /* it hears of it while the rest is done */
+	if (r != 0)
+		return r;
+	*why = "memory for the list of what is to be put back cannot be had";
+	r = trapset_map(ts, near);
+	if (r == -EPERM)
+		*why = "memory for the list of what is to be put back cannot "
+		       "be had: seccomp, or another rule, may forbid it";
+	if (r != 0)
+		return r;
+	*why = "a handler of SIGTRAP cannot be installed";
+	for (size_t i = 0; r == 0 && i < sp->procs.len; i++)
+		r = begin_proc(sp->procs.at[i]);
+	if (r != 0)
+		return r;
+	*why = "the guardian, a process that would put its text back, has no "
+	       "hold of it";
+	return guardian_has(sp, trapset_area(ts));
+}
+
+bool
+trapguard_may_pass(int error)
+{
+	switch (error) {
+	case -EBUSY:     /* no thread can make a call: all that are left of the
+			  * process are at its end, or in an uninterruptible
+			  * sleep */
+	case -ESRCH:     /* the one that was asked has ended */
+	case -EFAULT:    /* the program has unmapped the area */
+	case -EPIPE:     /* the guardian has ended */
+	case -ETIMEDOUT: /* it has no processor */
+	case -EAGAIN: /* no more processes */ return true;
+	default: return false;
+	}
+}
+
+bool
+trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
+{
+	struct target *t = &p->space->target;
+	struct trapqueue q = { 0 };
+	uint64_t own[ACTION_WORDS] = { 0 },
+		 addr = start + offsetof(struct trap_area, action);
+	const uint64_t args[6] = { SIGTRAP, addr, 0, sizeof(*own) };
+	struct trap_area head;
+	int64_t result;
+
+	if (!p->trap_caught)
+		return true;
+	if (!p->trap_saved || t->ops->read(t, start, &head, sizeof(head)) != 0)
+		return false;
+	if (p->trap_action[ACTION_HANDLER] - start >= size)
+		return true;
+	own[ACTION_HANDLER] = head.old_handler;
+	own[ACTION_FLAGS] = head.old_flags;
+	if (head.old_handler > 1) { /* ours has these of it */
+		own[ACTION_RESTORER] = head.action[ACTION_RESTORER];
+		own[ACTION_MASK] = head.action[ACTION_MASK];
+	}
+	if (own[ACTION_HANDLER] == (uint64_t)(uintptr_t)SIG_IGN)
+		trapqueue_read(p, &q);
+	bool done = t->ops->write(t, addr, own, sizeof(own)) == 0 &&
+	    remote_syscall_in(p, SYS_rt_sigaction, args, &result) == 0 &&
+	    result == 0;
+	if (done)
+		trapqueue_send(p, &q);
+	vec_fini(&q.list);
+	if (done)
+		sigtrap_becomes(p, own);
+	return done;
+}
+
+/* Has an int3 that met a blocked SIGTRAP taken it from us?  The kernel then
+ * changes the handler alone. */
+static bool
+was_reset(
+    const uint64_t action[ACTION_WORDS], const uint64_t ours[ACTION_WORDS])
+{
+	return action[ACTION_HANDLER] == (uint64_t)(uintptr_t)SIG_DFL &&
+	    memcmp(&action[ACTION_FLAGS], &ours[ACTION_FLAGS],
+		(ACTION_WORDS - 1) * sizeof(*ours)) == 0;
+}
+
+void
+trapguard_executed(struct thread *th)
+{
+	uint64_t ignored[ACTION_WORDS] = { (uint64_t)(uintptr_t)SIG_IGN };
+	struct proc *p = th->proc;
+	struct trapqueue q = { 0 };
+
+	if (!p->ignore_due)
+		return;
+	p->ignore_due = false;
+	trapqueue_read(p, &q);
+	int r = sigtrap_call(th, 0, ignored, NULL);
+	if (r == 0)
+		trapqueue_send(p, &q);
+	vec_fini(&q.list);
+	if (r == 0)
+		sigtrap_becomes(p, ignored);
+	else
+		LOG("trap", "%d: SIGTRAP is not ignored any more: %s",
+		    (int)p->pid, strerror(-r));
+}
+
+bool
+trapguard_is_handler(const struct proc *p, uint64_t addr)
+{
+	return addr - trapset_area(traps_of(p->space)) < trap_code_size;
+}
+
+/* The same.  1: what was there is none of ours, and is recorded as the
+ * program's. */
+static int
+swap_action(struct thread *th, bool own)
+{
+	struct proc *p = th->proc;
+	uint64_t old[ACTION_WORDS] = { 0 }, ours[ACTION_WORDS];
+
+	memcpy(ours, p->guard_action, sizeof(ours));
+	int r = own ? set_own_action(th, old) : set_action(th, false, old);
+	if (r < 0 || trapguard_is_handler(p, old[ACTION_HANDLER]) ||
+	    was_reset(old, ours))
+		return r;
+	LOG("trap", "%d: its own action was in the place of ours", (int)p->pid);
+	sigtrap_becomes(p, old);
+	return 1;
+}
+
+void
+trapguard_end(struct proc *p)
+{
+	struct thread *th = NULL;
+
+	while (p->guarded && (th = remote_next_in(p, th)) != NULL) {
+		int r = swap_action(th, true);
+		if (r == 1) /* set in a way that nobody saw: it stays */
+			r = set_own_action(th, NULL);
+		p->guarded = r < 0;
+	}
+}
+
+bool
+trapguard_check(struct thread *th)
+{
+	struct proc *p = th->proc;
+	uint64_t now = sigtrap_now_ms();
+
+	if (!p->guarded ||
+	    now - p->guard_checked <
+		(p->space->sig_watched ? CHECK_MS : CHECK_UNSEEN_MS))
+		return true;
+	p->guard_checked = now;
+	if (swap_action(th, false) != 1)
+		return true;
+	p->space->sig_watched = false;
+	p->guarded = set_action(th, false, NULL) == 0;
+	p->super->unguarded++;
+	return false;
+}
+
+/* A new action that ignores the signal has pending ones thrown away. */
+static bool
+throws_away(const struct proc *p)
+{
+	struct proc_status st;
+
+	vec_foreach(th, &p->threads)
+		if (p->trap_ignored && procfs_status((*th)->tid, &st) == 0 &&
+		    (st.sig_pending & SIGBIT(SIGTRAP)) != 0)
+			return true;
+	return false;
+}
+
+void
+trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS])
+{
+	struct proc *p = th->proc;
+	uint64_t words[ACTION_WORDS];
+
+	sigtrap_becomes(p, action);
+	/* One that the marker's has met, and which is to be pending again. */
+	if (p->trap_ignored && th->stop.sig == SIGTRAP)
+		stop_signal(th, 0);
+	if (throws_away(p)) {
+		set_action(th, true, NULL);
+		set_action(th, false, NULL);
+		return;
+	}
+	/* Where the program has no handler it does not matter which flags and
+	 * mask ours has; most handlers have those of the one before. */
+	if (has_area(p) && write_action(p, false, words) != 0 &&
+	    p->trap_caught &&
+	    memcmp(words, p->guard_action, sizeof(words)) != 0)
+		set_action(th, false, NULL);
+}
+
+void
+trapguard_delivers(struct thread *th)
+{
+	struct proc *p = th->proc;
+	uint64_t action[ACTION_WORDS];
+
+	if (p->trap_reset)
+		write_action(p, false, action);
+	/* Our handler would hand it on to another's. */
+	if (p->guarded && !has_area(p))
+		p->guarded = set_own_action(th, NULL) < 0;
+	if (!p->trap_caught || !p->trap_saved ||
+	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) == 0)
+		return;
+	memcpy(action, p->trap_action, sizeof(action));
+	action[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_DFL;
+	sigtrap_becomes(p, action);
+	p->trap_reset = p->guarded;
+}
+
+/* May an int3 of another thread have the action reset, now or soon? */
+static bool
+others_reset(const struct thread *th)
+{
+	vec_foreach(other, &th->proc->threads)
+		if (*other != th && sigtrap_blocked(*other))
+			return true;
+	return sigtrap_is_reset(th);
+}
+
+void
+trapguard_pass(struct thread *th)
+{
+	struct proc *p = th->proc;
+	struct thread *by = NULL;
+
+	if (th->stop.sig != SIGTRAP || th->stop.held || th->stop.queued > 0 ||
+	    !p->guarded || (!p->trap_caught && !p->trap_reset) ||
+	    !others_reset(th))
+		return;
+	space_stop(p->space);
+	while (sigtrap_is_reset(th) && (by = remote_next_in(p, by)) != NULL)
+		trapguard_lost(by);
+	thread_deliver(th);
+	space_resume(p->space);
+}
+
+void
+trapguard_lost(struct thread *th)
+{
+	struct proc *p = th->proc;
+
+	p->guard_down = p->vfork_child || set_action(th, false, NULL) < 0;
+}
