@@ -1,0 +1,1 @@
+provider shop { probe sale(int price, char *what); };
