@@ -39,6 +39,7 @@ run(const char *what, bool record)
 {
 	static const struct argloc arg = { ARGLOC_REG, 8, 0, UREG_RDI, 0, 0, 0,
 		0, 0 };
+	static struct uregs regs;
 	struct kit k;
 
 	kit_init(&k);
@@ -55,7 +56,9 @@ run(const char *what, bool record)
 	image_add_site(k.im, probe, 1, image_add_args(k.im, &arg, 1), 1);
 
 	for (int hit = 0; hit < 2; hit++) {
-		k.target.regs[UREG_RDI] = hit ? 8192 : 64;
+		/* At hand, as those of a stopped thread are. */
+		regs.r[UREG_RDI] = hit ? 8192 : 64;
+		k.env.regs = &regs;
 		double start = now();
 		for (int i = 0; i < ROUNDS; i++)
 			ecb_fire_tracepoint(&k.env, 1);

@@ -3,11 +3,13 @@
 # tracer has ended, when its probes are hit all the time: with threads that run,
 # that sleep, and that cannot be woken.
 . "${0%/*}/lib.sh"
+TURNS=${TURNS:-5}
 
 mkfifo "$tmp/in" "$tmp/armed"
 
 # target COMMAND...: it says "ready".
 target() {
+	rm -f "$tmp/said"
 	"$@" <"$tmp/in" >"$tmp/said" 2>/dev/null &
 	beside=$!
 	exec 3>"$tmp/in"
@@ -23,11 +25,11 @@ target_ends() {
 }
 
 # leaves PROBES: ms until nobody traces the last thread any more, and until dtrap
-# has ended, the best of ten and the worst.  Read by who does not wait for a processor,
-# where that may be had.
+# has ended, the best of $TURNS and the worst.  Read by who does not wait for a
+# processor, where that may be had.
 leaves() {
-	local i tracer
-	for ((i = 0; i < 10; i++)); do
+	local i tracer reader
+	for ((i = 0; i < TURNS; i++)); do
 		"$DTRAP" -q -x switchrate=5ms -n "$1 { @ = count(); }" \
 		    -n 'BEGIN { printf("armed\n"); }' -p "$beside" \
 		    >"$tmp/armed" 2>/dev/null &
@@ -35,11 +37,15 @@ leaves() {
 		exec 4<"$tmp/armed"
 		read -r _ <&4
 		cat <&4 >/dev/null &
+		reader=$!
 		# shellcheck disable=SC2016 # Perl, not shell
 		"${rt[@]}" perl -MTime::HiRes=time,sleep -e '
 			my ($target, $tracer) = @ARGV;
 			my ($last) = sort { $b <=> $a }
 			    map { m,(\d+)$, } glob "/proc/$target/task/*";
+			open my $f, "<", "/proc/$target/task/$last/status";
+			grep /^TracerPid:\s*$tracer$/, <$f> or
+			    die "it does not trace\n";
 			my ($from, $free) = (time);
 			kill TERM => $tracer;
 			for (;;) {
@@ -53,8 +59,9 @@ leaves() {
 			}
 			printf "%.1f %.1f\n", 1000 * (($free || time) - $from),
 			    1000 * (time - $from);' "$beside" $tracer
-		wait $tracer
 		exec 4<&-
+		# Else the next tracer's pipe would have a reader that is ending.
+		wait $tracer $reader
 	done | awk '{ for (i = 1; i <= 2; i++) {
 			if (NR == 1 || $i < best[i]) best[i] = $i
 			if ($i > worst[i]) worst[i] = $i } }

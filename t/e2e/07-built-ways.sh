@@ -53,6 +53,18 @@ way() {
 	same "$name" "$tmp/out" "$tmp/got"
 }
 
+# bolted OPTION... [-o FILE SOURCE]: built with relocations, which BOLT needs,
+# and laid out anew by it: hot parts and cold ones apart, and debug information
+# made to follow.
+# shellcheck disable=SC2317 # way() calls it
+bolted() {
+	gcc -O2 -Wl,--emit-relocs "$@" &&
+	    llvm-bolt-16 "$tmp/bolt" -o "$tmp/bolt.new" -update-debug-sections \
+		-split-functions -split-all-cold -reorder-functions=none \
+		>"$tmp/bolt.log" 2>&1 &&
+	    mv "$tmp/bolt.new" "$tmp/bolt"
+}
+
 way gcc gcc -O2
 way gcc-o0 gcc -O0
 way gcc-o3 gcc -O3 -march=x86-64-v3
@@ -72,6 +84,11 @@ way no-pie gcc -O2 -no-pie -fno-pie
 way large gcc -O2 -no-pie -fno-pie -mcmodel=large
 way musl musl-gcc -O2
 way musl-static musl-gcc -O2 -static
+if command -v llvm-bolt-16 >/dev/null; then
+	way bolt bolted
+else
+	echo "bolt: llvm-bolt-16 is not installed"
+fi
 way clang clang -O2
 way clang-o0 clang -O0
 way clang-lld clang -O2 -fuse-ld=lld

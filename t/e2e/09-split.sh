@@ -51,6 +51,13 @@ for prog in split split-stripped split-static; do
 	grep values "$tmp/trace" >"$tmp/seen"
 	same "$prog: values" "$tmp/want" "$tmp/seen"
 
+	# Where the seldom part calls, the function is the caller: also where no
+	# symbol says whose part that is.
+	traced -n 'pid$target:a.out:seldom:entry { @[ustack(2)] = count();
+	    @f[ufunc(ucaller)] = count(); }' -c "$bin/$prog"
+	has "$tmp/trace" '`split(\.cold)?[-+]0x'
+	hasnt "$tmp/trace" '`sub_'
+
 	# ... and so is its place among others.
 	# shellcheck disable=SC2016
 	traced -n 'pid$target:a.out:split:,pid$target:a.out:seldom:

@@ -27,7 +27,18 @@ same_traced "$all" "$bin/trapmask" actions
 same_traced "$all" "$bin/trapmask" handlers
 same_traced "$work" "$bin/trapmask" everything
 same_traced "$all" "$bin/trapmask" everything
+# Where the bit is hidden no hit takes our handler, and none puts it back: that
+# is a system call in the thread.
+same_traced "$work" "$bin/trapmask" quiet
+is "quiet: hits" "$hits" 400
+DTRAP_DEBUG="trap" "$DTRAP" -q -n "$work { @ = count(); }" \
+    -c "$bin/trapmask quiet" >"$tmp/out" 2>"$tmp/err"
+n=$(grep -c ' our action: ' "$tmp/err")
+[ "$n" -gt 0 ] || wrong "it is not said when the handler is set"
+[ "$n" -lt 20 ] || wrong "the handler is set $n times"
 same_traced "$work" "$bin/trapmask" threads
+# A thread that has met an int3 is stopped for another reason before it says so.
+same_traced "$work,profile-997" "$bin/trapmask" two
 same_traced "$work" "$bin/trapmask" children
 # Programs without a run-time linker, one of another C library.
 for lib in static musl; do

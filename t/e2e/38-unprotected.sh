@@ -95,6 +95,27 @@ close_in v
 end v
 is "vfork: status" "$status" 0
 
+# A vfork child that was there before us has the handler as well: it is what puts
+# the text back when tracer and guardian have been killed.
+start v "$bin/vforked" late "$bin/libdlo.so"
+line v ready
+tell v go
+line v '^loaded'
+# shellcheck disable=SC2016
+start_dt dt -q -n 'pid$target:libdlo.so:from_ctor:entry { @ = count(); }' \
+    -p "${pid[v]}"
+guardian=$(guardian_of "${pid[dt]}")
+kill -STOP "${pid[dt]}"
+kill -KILL "$guardian"
+kill -KILL "${pid[dt]}"
+end dt
+tell v on
+line v '^parent'
+is "an older vfork child: status" "$line" 'parent 0x700'
+close_in v
+end v
+is "its parent: status" "$status" 0
+
 # Memory that says that somebody else puts it back: he is no guardian, and gets no
 # signal of ours.
 start other cat

@@ -21,7 +21,7 @@ line traced ready
 held=${line#ready }
 dt -n 'BEGIN { exit(0); }' -p "$held"
 is "traced: status" "$status" 1
-has "$tmp/err" "^dtrap: .*$held.*traced"
+has "$tmp/err" "^dtrap: process $held is already traced by guarded \(pid ${pid[traced]}\); end that first$"
 close_in traced
 end traced
 
@@ -40,8 +40,42 @@ else
 	echo "no 32-bit programs here"
 fi
 
-# A thread is not a process: refused, or taken for its process.  Ourselves:
-# refused.
+# A thread is taken for its process, which is said.
+start threads "$bin/busy" 2
+line threads ready
+for tid in "/proc/${pid[threads]}/task/"*; do
+	tid=${tid##*/}
+	[ "$tid" = "${pid[threads]}" ] || break
+done
+[ "$tid" != "${pid[threads]}" ] || fail "busy has one thread"
+# shellcheck disable=SC2016 # $target is D's
+dt -n 'BEGIN { printf("%d\n", $target); exit(0); }' -q -p "$tid"
+is "thread: status" "$status" 0
+is "thread: target" "$(cat "$tmp/out")" "${pid[threads]}"
+is "thread, quiet" "$(cat "$tmp/err")" ""
+dt -n 'BEGIN { exit(0); }' -p "$tid"
+has "$tmp/err" "^dtrap: $tid is a thread of process ${pid[threads]}, which is traced whole: /tid == $tid/ is"
+alive threads
+
+# No process, a kernel thread.
+dt -n 'BEGIN { exit(0); }' -p 99999999
+is "no process: status" "$status" 1
+has "$tmp/err" '^dtrap: no process with pid 99999999; if it is in a container, use its pid as seen from here$'
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+	dt -n 'BEGIN { exit(0); }' -p 2
+	is "kernel thread: status" "$status" 1
+	has "$tmp/err" '^dtrap: kthreadd \(pid 2\) is a kernel thread; only processes can be traced, '
+fi
+
+# Where a filter refuses ptrace, as containers have it.
+start plain "$bin/guarded" ready
+line plain ready
+timeout 60 "$bin/older" -p "$DTRAP" -n BEGIN -p "${pid[plain]}" \
+    >"$tmp/out" 2>"$tmp/err" </dev/null
+is "seccomp: status" "$?" 1
+has "$tmp/err" '^dtrap: ptrace is refused by the seccomp filter of this container: start it with --cap-add=SYS_PTRACE'
+
+# Ourselves: refused.
 dt -n 'BEGIN { exit(0); }' -p 0
 is "pid 0: status" "$status" 1
 has "$tmp/err" '^dtrap: '
@@ -51,7 +85,7 @@ start zombie "$bin/zombie"
 line zombie '^zombie '
 dt -n 'BEGIN { exit(0); }' -p "${line#zombie }"
 is "zombie: status" "$status" 1
-has "$tmp/err" '^dtrap: '
+has "$tmp/err" "^dtrap: process ${line#zombie } \([a-z]+\) has ended and waits for its parent ${pid[zombie]} to notice \(a zombie\); it cannot be traced, trace that parent$"
 
 # As another user: root's process, and one that is not dumpable.
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
@@ -76,9 +110,53 @@ else
 		esac
 		alive $name
 	done
-	close_in root
+	# pid 1 is root's, but in a container of one's own.
+	if [ "$(stat -c %u /proc/1)" = 0 ]; then
+		timeout 60 "${nobody[@]}" "$DTRAP" -n BEGIN -p 1 \
+		    >"$tmp/out" 2>"$tmp/err" </dev/null
+		is "pid 1: status" "$?" 1
+		has "$tmp/err" '^dtrap: process 1 \(.*\) belongs to user 0, you are 65534: run as that user or as root'
+	fi
 	close_in nodump
-	end root
 	end nodump
+
+	# A /proc that shows others nothing.
+	if unshare -m mount -t proc -o hidepid=2 proc /proc 2>/dev/null; then
+		# shellcheck disable=SC2016 # the shell there
+		timeout 60 unshare -m sh -c \
+		    'mount -t proc -o hidepid=2 proc /proc && exec "$@"' - \
+		    "${nobody[@]}" "$DTRAP" -n BEGIN -p "${pid[root]}" \
+		    >"$tmp/out" 2>"$tmp/err" </dev/null
+		is "hidepid: status" "$?" 1
+		has "$tmp/err" "^dtrap: process ${pid[root]} is not to be seen in /proc, which is mounted with hidepid or .*: run as its user or as root"
+	else
+		echo "no mounts here: hidepid and ptrace_scope not tried"
+		close_in root
+		end root
+		finish
+	fi
+
+	# What Yama forbids: the file says that it does, and the refusal is made.
+	start other "${nobody[@]}" "$bin/guarded" ready
+	line other ready
+	for scope in 1 2 3; do
+		# shellcheck disable=SC2016 # the shell there
+		timeout 60 unshare -m sh -c 'mount -t tmpfs none /proc/sys/kernel &&
+		    mkdir /proc/sys/kernel/yama &&
+		    echo $1 >/proc/sys/kernel/yama/ptrace_scope && shift &&
+		    exec "$@"' - $scope "${nobody[@]}" "$bin/older" -p \
+		    "$DTRAP" -n BEGIN -p "${pid[other]}" \
+		    >"$tmp/out" 2>"$tmp/err" </dev/null
+		is "ptrace_scope $scope: status" "$?" 1
+		case $scope in
+		1) has "$tmp/err" "^dtrap: process ${pid[other]}: kernel.yama.ptrace_scope is 1: only launched programs may be traced \(-c\); run as root, or sysctl kernel.yama.ptrace_scope=0$" ;;
+		2) has "$tmp/err" "^dtrap: process ${pid[other]}: kernel.yama.ptrace_scope is 2: run as root, or " ;;
+		3) has "$tmp/err" '^dtrap: no process may be traced on this system: kernel.yama.ptrace_scope is 3 \(until reboot\)$' ;;
+		esac
+	done
+	close_in other
+	end other
+	close_in root
+	end root
 fi
 finish

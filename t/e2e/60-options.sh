@@ -33,7 +33,7 @@ is "empty: status" "$status" 1
 has "$tmp/err" '^dtrap: no probes matched$'
 dt -b 0 -n 'BEGIN { exit(0); }'
 is "no buffer: status" "$status" 1
-has "$tmp/err" 'Enabling exceeds size of buffer$'
+has "$tmp/err" 'Enabling exceeds size of buffer; a record of BEGIN takes [0-9]* bytes: -b [0-9]+ or more$'
 dt -b 1g -b 2g -e
 is "-e alone: status" "$status" 0
 
@@ -156,7 +156,7 @@ hasnt "$tmp/out" other
 # Destructive actions need -w.
 dt -n 'BEGIN { system("true"); exit(0); }'
 is "without -w: status" "$status" 1
-has "$tmp/err" '^dtrap: could not enable tracing: Destructive actions not allowed$'
+has "$tmp/err" '^dtrap: could not enable tracing: Destructive actions not allowed; -w allows system\(\)$'
 dt -w -n 'BEGIN { exit(0); }'
 is "-w: status" "$status" 0
 has "$tmp/err" '^dtrap: allowing destructive actions$'

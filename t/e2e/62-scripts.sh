@@ -62,7 +62,7 @@ has "$tmp/err" '^\. .*seven.h$'
 printf '#if 1\nBEGIN { exit(0); }\n' >"$tmp/open.d"
 dt -C -s "$tmp/open.d"
 is "cpp fails: status" "$status" 1
-has "$tmp/err" '^/dev/stdin:1.*#if'
+has "$tmp/err" "^$tmp/open.d:1: error:.*#if"
 has "$tmp/err" 'open.d: Preprocessor failed to process input program$'
 dt -C -x cpppath="$tmp/no-cpp" -s "$tmp/cpp.d"
 is "no preprocessor: status" "$status" 1

@@ -64,6 +64,7 @@ done
 [[ " $got" != *" inside "* ]] || wrong "a label of the library is listed"
 
 for p in untyped dynamic; do
+	# shellcheck disable=SC2016 # $target is dtrap's
 	"$DTRAP" -q -o "$tmp/got.$p" -c "$tmp/$p" -n '
 	pid$target::twice:entry,
 	pid$target::typed:entry,

@@ -28,5 +28,5 @@ is "nowhere" "$(written 'copyoutstr("Z", 16, 1);')" "[abcdefgh]fault 1 "
 
 dt -q -n 'BEGIN { copyoutstr("Z", 16, 1); exit(0); }'
 is "without -w" "$status" 1
-has "$tmp/err" 'Destructive actions not allowed$'
+has "$tmp/err" 'Destructive actions not allowed; -w allows copyout\(\) and copyoutstr\(\)$'
 finish

@@ -109,6 +109,7 @@ has "$tmp/out" '^\+ parse-begin 1$'
 
 # Scripts for Ruby 1.8 name probes that Ruby has no more: of these, only raise is
 # there, and counts under -Z.
+# shellcheck disable=SC2016 # $target is dtrap's
 "$DTRAP" -ln 'ruby$target:::' -c "$(quote "${run[@]}" -e 1)" 2>"$tmp/err" |
 	awk 'NR > 1 { print $NF }' | sort -u >"$tmp/names"
 for p in method-entry cmethod-entry object-create gc-mark-begin raise; do

@@ -68,11 +68,11 @@ clauses() {
 	    '(int)arg0, (signed char)arg1, copyinstr(arg2, arg3 + 1), (int)arg3'
 	say entry words.Back.abi0 'back %d %d' 'args[0], args[1]'
 	say return words.Back.abi0 'back = %d' 'args[1]'
-	cat <<-'END'
+	cat <<-'D'
 	pid$target:a.out:main.deep:entry { @["deep", stringof(args[1])] = count(); }
 	pid$target:a.out:main.deep:return { @r["deep", args[1]] = count(); }
 	END { printa("%s %s\n", @); printa("%s = %d %@d\n", @r); }
-	END
+	D
 }
 
 build typed

@@ -73,7 +73,7 @@ if [ -x "$py" ]; then
 		    json.loads(json.dumps(d))
 		    fib(15)
 		    sorted(range(2000, 0, -1))
-		    "".join(str(i) for i in range(500))
+		    "".join(map(str, range(5000)))
 	PY
 	start_null python "$py" -I -S -B "$tmp/busy.py"
 	line python ready

@@ -444,7 +444,7 @@ for how in -fPIE "-no-pie -fno-pic"; do
 	    '<lambda> (<string>:1)' 'outer (<string>:2)' \
 	    '<module> (<string>:1)' '' >"$tmp/want"
 	same "in C" "$tmp/want" "$tmp/got"
-	is "in C: stacks" "$(grep -c 'getppid' "$tmp/stacks")" 5
+	is "in C: stacks" "$(grep -c '`getppid' "$tmp/stacks")" 5
 done
 
 # ---- samples of a busy program ----

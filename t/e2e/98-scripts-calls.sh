@@ -55,6 +55,13 @@ for _ in {1..20}; do
 done
 is "functime, outer itself does next to nothing" "$own" 1
 
+# What exceptions have left is neither counted nor waited for.
+need g++
+g++ -g -O1 -o "$tmp/shelf" doc/examples/shelf.cc || fail "shelf.cc"
+script functime.d -c "$tmp/shelf" a.out 'shop::Shelf::*'
+is "functime, exceptions" "$(plain | awk '/^shop/ { print $1, $2, ($3 == $4), ($3 > 0) }' |
+    sort | xargs)" "shop::Shelf::put 2 1 1 shop::Shelf::take 7 1 1"
+
 script slowfunc.d -c "$bin/work-calls 2" a.out slow 2000
 is "slowfunc, all" "$(grep -c '^slow(' "$tmp/out")" 2
 has "$tmp/out" '^slow\(0x1, .*\) = 0x[0-9a-f]+: [0-9]+ us, thread'

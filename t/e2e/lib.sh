@@ -64,6 +64,12 @@ need() {
 	done
 }
 
+# Was dtrap built with this (CTF)?
+built_with() {
+	"$DTRAP" -V -v | grep -q "without.* $1" || return 0
+	return 1
+}
+
 # Attaching to what is not our child: the Yama module may forbid it.  The
 # triggers allow it for themselves; other programs cannot.
 need_attach() {

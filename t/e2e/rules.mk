@@ -1,7 +1,8 @@
 # Programs that the end-to-end tests trace: built plain, whatever the build of
-# dtrap is (see the note on LeakSanitizer in HACKING.md).
+# dtrap is (see the note on LeakSanitizer in doc/testing.md).
 
-E2E_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra \
+E2E_CC = $(call q,CC)$(CC) $(E2E_CFLAGS)
+E2E_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra \
 	-Wno-unused-parameter
 E2E_SRC := $(filter-out t/e2e/src/ctorlib.c t/e2e/src/shape.c \
 	t/e2e/src/external.c t/e2e/src/external_lib.c t/e2e/src/lines.c \
@@ -33,7 +34,7 @@ E2E += $(ORACLE)
 
 $(ORACLE): t/oracle/returns.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
+	$(call q,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LIBS)
 
 # Targets of t/torture.
 TORTURED := $(patsubst t/torture/%.c,$(D)/%,$(wildcard t/torture/*.c))
@@ -78,7 +79,7 @@ $(D)/libswap-%: t/e2e/src/swaplib.c
 # Every frame is to be seen.
 $(D)/frames: t/e2e/src/frames.cc
 	@mkdir -p $(@D)
-	$(CXX) -O1 -g -Wall -Wextra -fno-optimize-sibling-calls -o $@ $<
+	$(call q,CC)$(CXX) -O1 -g -Wall -Wextra -fno-optimize-sibling-calls -o $@ $<
 
 $(D)/ctor: t/e2e/src/ctor.c t/e2e/src/trigger.h $(D)/libctor.so
 	$(E2E_CC) -o $@ $< -L$(D) -lctor -Wl,-rpath,'$$ORIGIN'
@@ -95,7 +96,7 @@ $(D)/trapmask-static: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 # Another library, which has no unwind tables; where it is installed.
 $(D)/trapmask-musl: t/e2e/src/trapmask.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
-	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -static -o $@ $< -pthread
+	$(call q,CC)musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -static -o $@ $< -pthread
 
 # Locks, with each C library, by itself and in the program.
 LOCKS := contend locks deadlock
@@ -104,10 +105,10 @@ $(LOCKS:%=$(D)/%-static): $(D)/%-static: t/e2e/src/%.c t/e2e/src/trigger.h
 	$(E2E_CC) -static -o $@ $< -pthread
 $(LOCKS:%=$(D)/%-musl): $(D)/%-musl: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
-	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -o $@ $<
+	$(call q,CC)musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -o $@ $<
 $(LOCKS:%=$(D)/%-musl-static): $(D)/%-musl-static: t/e2e/src/%.c t/e2e/src/trigger.h
 	@mkdir -p $(@D)
-	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -static -o $@ $<
+	$(call q,CC)musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -static -o $@ $<
 
 # Variables of a program and its library, in every way to lay them out.
 EXTERNAL := t/e2e/src/external.c t/e2e/src/trigger.h $(D)/libexternal.so
@@ -123,7 +124,7 @@ $(D)/external-static: $(EXTERNAL) t/e2e/src/external_lib.c
 	$(E2E_CC) -fno-pie -static -Dboth=other -c -o $@.o \
 		t/e2e/src/external_lib.c
 	$(E2E_CC) -fno-pie -static -o $@ t/e2e/src/external.c $@.o
-	rm -f $@.o
+	@rm -f $@.o
 $(D)/external-dwarf4: $(EXTERNAL)
 	$(E2E_CC) -gdwarf-4 -gz -fdebug-types-section -o $@ $(EXTERNAL_LINK)
 $(D)/external-stripped: $(EXTERNAL)
@@ -131,10 +132,10 @@ $(D)/external-stripped: $(EXTERNAL)
 $(D)/external-debuglink: $(EXTERNAL)
 	@mkdir -p $(@D)/.debug
 	$(E2E_CC) -o $@.full $(EXTERNAL_LINK)
-	objcopy --only-keep-debug $@.full $(@D)/.debug/external-debuglink.debug
-	objcopy --strip-all --add-gnu-debuglink=$(@D)/.debug/external-debuglink.debug \
+	$(Q)objcopy --only-keep-debug $@.full $(@D)/.debug/external-debuglink.debug
+	$(Q)objcopy --strip-all --add-gnu-debuglink=$(@D)/.debug/external-debuglink.debug \
 		$@.full $@
-	rm -f $@.full
+	@rm -f $@.full
 
 # Lines, inlined functions and variables, as compilers describe them.
 LINES := t/e2e/src/lines.c t/e2e/src/trigger.h
@@ -153,20 +154,20 @@ $(D)/lines-split: $(LINES)
 $(D)/lines-debuglink: $(LINES)
 	@mkdir -p $(@D)/.debug
 	$(E2E_CC) -I. -o $@.full $< -ldl
-	objcopy --only-keep-debug $@.full $(@D)/.debug/lines-debuglink.debug
-	objcopy --strip-debug \
+	$(Q)objcopy --only-keep-debug $@.full $(@D)/.debug/lines-debuglink.debug
+	$(Q)objcopy --strip-debug \
 		--add-gnu-debuglink=$(@D)/.debug/lines-debuglink.debug $@.full $@
-	rm -f $@.full
+	@rm -f $@.full
 $(D)/lines-clang-o%: $(LINES)
 	@mkdir -p $(@D)
-	clang -std=gnu11 -D_GNU_SOURCE -g -I. -O$* -Wno-unknown-attributes \
+	$(call q,CC)clang -std=gnu11 -D_GNU_SOURCE -g -I. -O$* -Wno-unknown-attributes \
 		-o $@ $< -ldl
 $(D)/liblines.so: $(LINES)
 	@mkdir -p $(@D)
 	$(E2E_CC) -I. -DLIBRARY -fPIC -shared -o $@ $<
 $(D)/linescc-o%: t/e2e/src/linescc.cc t/e2e/src/trigger.h
 	@mkdir -p $(@D)
-	$(CXX) -I. -g -O$* -Wall -Wextra -o $@ $<
+	$(call q,CC)$(CXX) -I. -g -O$* -Wall -Wextra -o $@ $<
 
 # Functions' arguments, in every way to say their types.
 TYPED := t/e2e/src/typed.c t/e2e/src/trigger.h
@@ -190,41 +191,41 @@ $(D)/typed-plain: $(TYPED)
 	$(E2E_CC) -g0 -o $@ $<
 $(D)/typed-ctf: $(TYPED)
 	@mkdir -p $(@D)
-	$(filter-out -g,$(E2E_CC)) -gctf -rdynamic -o $@ $<
+	$(call q,CC)$(CC) $(filter-out -g,$(E2E_CFLAGS)) -gctf -rdynamic -o $@ $<
 $(D)/typed-debuglink: $(TYPED)
 	@mkdir -p $(@D)/.debug
 	$(E2E_CC) -o $@.full $<
-	objcopy --only-keep-debug $@.full $(@D)/.debug/typed-debuglink.debug
-	objcopy --strip-debug \
+	$(Q)objcopy --only-keep-debug $@.full $(@D)/.debug/typed-debuglink.debug
+	$(Q)objcopy --strip-debug \
 		--add-gnu-debuglink=$(@D)/.debug/typed-debuglink.debug $@.full $@
-	rm -f $@.full
+	@rm -f $@.full
 $(D)/typedcc: t/e2e/src/typedcc.cc t/e2e/src/trigger.h
 	@mkdir -p $(@D)
-	$(CXX) -O2 -g -Wall -Wextra -o $@ $<
+	$(call q,CC)$(CXX) -O2 -g -Wall -Wextra -o $@ $<
 
 $(D)/shop: t/e2e/src/shop.cc t/e2e/src/trigger.h
 	@mkdir -p $(@D)
-	$(CXX) -I. -O1 -g -Wall -Wextra -o $@ $<
+	$(call q,CC)$(CXX) -I. -O1 -g -Wall -Wextra -o $@ $<
 
 # Static probes: the header and the types are dtrap's own work.
 $(D)/usdt-d.h: t/e2e/src/usdt.d $(PROG)
 	@mkdir -p $(@D)
-	./$(PROG) -h -s $< -o $@
+	$(call q,DTRAP)./$(PROG) -h -s $< -o $@
 $(D)/usdt-d.o: t/e2e/src/usdt.d $(PROG)
 	@mkdir -p $(@D)
-	./$(PROG) -G -s $< -o $@
+	$(call q,DTRAP)./$(PROG) -G -s $< -o $@
 $(D)/usdt: t/e2e/src/usdt.c t/e2e/src/trigger.h $(D)/usdt-d.h $(D)/usdt-d.o
 	$(E2E_CC) -I$(D) -o $@ $< $(D)/usdt-d.o -ldl
 $(D)/libusdt.so: t/e2e/src/usdtlib.c $(D)/usdt-d.h
 	$(E2E_CC) -I$(D) -fPIC -shared -o $@ $<
 $(D)/usdtcc: t/e2e/src/usdtcc.cc $(D)/usdt-d.h $(D)/usdt-d.o
-	$(CXX) -O2 -Wall -Wextra -I$(D) -o $@ $< $(D)/usdt-d.o
+	$(call q,CC)$(CXX) -O2 -Wall -Wextra -I$(D) -o $@ $< $(D)/usdt-d.o
 $(D)/throws: t/e2e/src/throws.cc t/e2e/src/trigger.h
 	@mkdir -p $(@D)
-	$(CXX) -O2 -Wall -Wextra -o $@ $<
+	$(call q,CC)$(CXX) -O2 -Wall -Wextra -o $@ $<
 $(D)/usdtforms: t/e2e/src/usdtforms.S
 	@mkdir -p $(@D)
-	$(CC) -o $@ $<
+	$(call q,CC)$(CC) -o $@ $<
 
 # rets needs its tail calls, and no inlining of recursion.
 $(D)/rets: t/e2e/src/rets.c t/e2e/src/trigger.h
@@ -233,10 +234,10 @@ $(D)/rets: t/e2e/src/rets.c t/e2e/src/trigger.h
 
 $(D)/unwinds: t/e2e/src/unwinds.cc
 	@mkdir -p $(@D)
-	$(CXX) -O2 -Wall -Wextra -o $@ $<
+	$(call q,CC)$(CXX) -O2 -Wall -Wextra -o $@ $<
 $(D)/unwinds-stripped: t/e2e/src/unwinds.cc
 	@mkdir -p $(@D)
-	$(CXX) -O2 -Wall -Wextra -rdynamic -s -o $@ $<
+	$(call q,CC)$(CXX) -O2 -Wall -Wextra -rdynamic -s -o $@ $<
 
 # Only exported functions have names.
 $(D)/split-stripped: t/e2e/src/split.c
@@ -278,23 +279,23 @@ $(D)/shape-stripped: $(SHAPE)
 $(D)/shape-debuglink: $(SHAPE)
 	@mkdir -p $(@D)/.debug
 	$(E2E_CC) -o $@.full $<
-	objcopy --only-keep-debug $@.full $(@D)/.debug/shape-debuglink.debug
-	objcopy --strip-all \
+	$(Q)objcopy --only-keep-debug $@.full $(@D)/.debug/shape-debuglink.debug
+	$(Q)objcopy --strip-all \
 		--add-gnu-debuglink=$(@D)/.debug/shape-debuglink.debug $@.full $@
-	rm -f $@.full
+	@rm -f $@.full
 # All symbols packed into the program, as distributions do.
 $(D)/shape-debugdata: $(SHAPE)
 	@mkdir -p $(@D)
 	$(E2E_CC) -o $@.full $<
-	objcopy -S --keep-symbol=work --keep-symbol=main $@.full $@.mini
-	xz -f $@.mini
-	strip -o $@ $@.full
-	objcopy --add-section .gnu_debugdata=$@.mini.xz $@
-	rm -f $@.full $@.mini.xz
+	$(Q)objcopy -S --keep-symbol=work --keep-symbol=main $@.full $@.mini
+	$(Q)xz -f $@.mini
+	$(Q)strip -o $@ $@.full
+	$(Q)objcopy --add-section .gnu_debugdata=$@.mini.xz $@
+	@rm -f $@.full $@.mini.xz
 # By the assembler and the linker alone: no 32-bit compiler is needed.
 $(D)/m32: t/e2e/src/m32.S
 	@mkdir -p $(@D)
-	$(CC) -E -P $< | as --32 -o $@.o - && ld -m elf_i386 -o $@ $@.o
+	$(call q,CC)$(CC) -E -P $< | as --32 -o $@.o - && ld -m elf_i386 -o $@ $@.o
 	@rm -f $@.o
 
 # With the other C library, where its compiler is there.
@@ -303,7 +304,7 @@ E2E += $(D)/shape-musl
 endif
 $(D)/shape-musl: $(SHAPE)
 	@mkdir -p $(@D)
-	musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -o $@ $<
+	$(call q,CC)musl-gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -o $@ $<
 
 # The compiler is not to know what these functions do.
 $(D)/libcfns: t/e2e/src/libcfns.c t/e2e/src/trigger.h

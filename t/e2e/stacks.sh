@@ -30,20 +30,30 @@ stack_probes() {
 }
 
 # dt_stacks PROGRAM ARGS...: the same as dtrap sees it, in "$tmp/dt" by address
-# and in "$tmp/names" by name.
+# and in "$tmp/names" by name.  The first has the rules and libunwind compared:
+# but for callers of which a line of standard error is like $DIFFER they see the
+# same.  In "$tmp/libunwind" libunwind goes first.
 dt_stacks() {
-	local how raw=(-x noresolve)
-	for how in dt names; do
+	local how
+	local -A options=([dt]='-x noresolve -x unwinder=check' [names]=''
+		[libunwind]='-x noresolve -x unwinder=libunwind')
+	for how in dt names libunwind; do
 		rm -f "$tmp/$how"
-		dt -q -x ustackframes="${DEPTH:-90}" -x stackindent=0 -x demangle=off \
-		    "${raw[@]}" -o "$tmp/$how" \
+		# shellcheck disable=SC2086 # options are words
+		DTRAP_DEBUG=unwind dt -q -x ustackframes="${DEPTH:-90}" \
+		    -x stackindent=0 -x demangle=off ${options[$how]} \
+		    -o "$tmp/$how" \
 		    -n "$(stack_probes)"'
 			/probename != "entry" && probename != "return"/
 			{ ustack(); }' -c "$(quote "$@")"
 		is "$*: status" "$status" 0
 		sed -i '1{/^$/d}' "$tmp/$how"
-		raw=()
+		[ "$how" != dt ] || cp "$tmp/err" "$tmp/check"
 	done
+	grep 'unwinder=check' "$tmp/check" | grep -vE "${DIFFER:-^$}" |
+	    sort | uniq -c | sort -rn >"$tmp/differ"
+	[ ! -s "$tmp/differ" ] ||
+	    wrong "$*: the rules and libunwind differ: $(head "$tmp/differ")"
 }
 
 # The frames of FILE, each stack once where it comes several times in a row: at
@@ -79,10 +89,15 @@ same_stacks() {
 	once "$tmp/gdb.all" >"$tmp/gdb.at"
 	once "$tmp/dt.all" >"$tmp/dt"
 	same "${WHAT:-$*}: stacks by gdb and by dtrap" "$tmp/gdb.at" "$tmp/dt"
+	sed -E "${DT_EDIT:-}" "$tmp/libunwind" >"$tmp/dt.all"
+	once "$tmp/dt.all" >"$tmp/libunwind"
+	same "${WHAT:-$*}: stacks by gdb and by libunwind" "$tmp/gdb.at" \
+	    "$tmp/libunwind"
 	same_names "$(basename "$1")"
 	n=$(grep -c '^$' "$tmp/dt")
 	[ "$n" -ge "${LEAST:-20}" ] || wrong "${WHAT:-$*}: only $n stacks"
-	echo "${WHAT:-$*}: $n stacks, $(grep -c . "$tmp/dt") frames"
+	echo "${WHAT:-$*}: $n stacks, $(grep -c . "$tmp/dt") frames;" \
+	    "$(sed -n 's/^unwind DEBUG [0-9]*: //p' "$tmp/check" | tail -n 1)"
 }
 
 need_gdb_python() {

@@ -415,7 +415,8 @@ kit_publish(struct kit *k)
 	env->ctx = &k->target;
 	env->image = k->image;
 	env->store = k->store;
-	store_lane(&k->store, 0, &env->lane_ref);
+	if (!vm_open(env, 0))
+		abort();
 	env->thread = 0x10001;
 	env->pid = (uint32_t)k->target.pid;
 	env->tid = 4243;
@@ -439,10 +440,16 @@ kit_probe(struct kit *k, uint32_t flags, ...)
 	return ref;
 }
 
+const struct lane_view *
+kit_view(const struct kit *k)
+{
+	return &k->env.at;
+}
+
 struct lane *
 kit_lane(struct kit *k)
 {
-	return store_lane(&k->store, 0, NULL);
+	return k->env.at.lane;
 }
 
 #include "dlang/vm/buf.h"
@@ -451,14 +458,14 @@ const void *
 kit_record(struct kit *k)
 {
 	uint32_t avail;
-	const void *rec = buf_peek(&k->store, kit_lane(k), &avail);
+	const void *rec = buf_peek(kit_view(k), &avail);
 
 	if (rec == NULL)
 		return NULL;
 	uint32_t size = buf_rec_size(&k->image, rec, avail);
 	if (size == 0)
 		abort();
-	buf_advance(kit_lane(k), size);
+	buf_advance(kit_view(k), size);
 	return rec;
 }
 

@@ -6,7 +6,7 @@
 #ifndef T_FAKE_ENV_H
 #define T_FAKE_ENV_H
 
-#include "dlang/image.h"
+#include "dlang/image/image.h"
 #include "dlang/prog.h"
 #include "dlang/verify.h"
 #include "dlang/vm/ecb.h"
@@ -89,6 +89,7 @@ void kit_publish(struct kit *k);
 uint32_t kit_probe(struct kit *k, uint32_t flags, ...);
 
 struct lane *kit_lane(struct kit *k);
+const struct lane_view *kit_view(const struct kit *k);
 /* The next record that was not read yet, or NULL. */
 const void *kit_record(struct kit *k);
 

@@ -43,7 +43,7 @@ check_diagnostic(const struct diags *d)
 		abort();
 	if (null == NULL)
 		return;
-	diag_render(null, &d->first, "fuzz: ", true, true);
+	diag_render(null, &d->first, "fuzz: ", true, false);
 	fclose(null);
 }
 

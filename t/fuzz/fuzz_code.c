@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "symbols/addrspace.h"
-#include "tracer/prov/plock_code.h"
+#include "tracer/prov/plock/plock_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,8 +19,8 @@
 #include "dlang/base/mem.h"
 #include "symbols/ctf.h"
 #include "symbols/dwarf.h"
-#include "symbols/object_impl.h"
-#include "tracer/abi.h"
+#include "symbols/elf/parts.h"
+#include "tracer/names/abi.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

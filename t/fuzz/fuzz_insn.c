@@ -71,7 +71,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct displaced d;
 	struct insn insn;
-	char text[160];
 	const char *why = NULL;
 	uint64_t fault;
 
@@ -81,7 +80,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ASSERT(insn.len != 0 && insn.len <= INSN_MAX_LEN && insn.len <= size);
 	ASSERT(insn.modrm_at < insn.len && insn.opcode_at < insn.len);
 	ASSERT(!insn.rip_relative || insn.disp_at + 4 <= insn.len);
-	insn_text(&insn, text, sizeof(text));
+	insn_agreed(&insn);
 	if (displaced_plan(&d, &insn, &why) != 0) {
 		ASSERT(why != NULL);
 		return 0;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/addrspace_impl.h"
+#include "symbols/space/addrspace_impl.h"
 #include "symbols/linkmap.h"
 #include "t/fuzz/look.h"
 
@@ -31,14 +31,15 @@ memory_read(void *ctx, uint64_t addr, void *buf, size_t len)
 static const struct reader memory = { memory_read, NULL };
 
 static void
-look_at_file(struct addrspace *as, struct maps *maps, struct map *m)
+look_at_file(const struct maps *maps, struct map *m)
 {
+	const struct mapped_in in = { getpid(), &memory, maps };
 	const char *why = NULL;
 	struct object *o;
 
 	/* There is no such file. */
 	m->deleted = true;
-	if (mapped_open(as, maps, m, &o, &why) != 0)
+	if (mapped_open(&in, m, &o, &why) != 0)
 		return;
 	look_at_object(o);
 	object_put(o);
@@ -65,7 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (len > left || m->offset > left)
 			continue;
 		left -= len;
-		look_at_file(as, &maps, m);
+		look_at_file(&maps, m);
 	}
 	maps_fini(&maps);
 	addrspace_refresh(as, NULL, NULL);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "symbols/symbolise.h"
-#include "symbols/unwind_impl.h"
+#include "symbols/unwind/frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -81,6 +81,34 @@ rules_of(struct object *o, const struct head *h)
 }
 
 static void
+on_differ(void *ctx, const char *text)
+{
+	if (text[0] == '\0')
+		abort();
+}
+
+/* libunwind reads some words more; to compare it with the rules changes nothing
+ * about what they say. */
+static void
+walk_checked(const struct uregs *regs, struct memory *m, const uint64_t *pcs,
+    size_t n, size_t max)
+{
+	const struct reader mem = { memory_read, m };
+	uint64_t again[FRAMES];
+
+	unwind_choose(UNWINDER_CHECK, on_differ, NULL);
+	if (unwind(u, regs, &mem, again, max) != n ||
+	    memcmp(pcs, again, n * sizeof(*pcs)) != 0)
+		abort();
+	unwind_choose(UNWINDER_LIBUNWIND, on_differ, NULL);
+	n = unwind(u, regs, &mem, again, max);
+	if (n > max || (n == 0 && regs->r[UREG_RIP] != 0) ||
+	    (regs->r[UREG_RIP] != 0 && again[0] != regs->r[UREG_RIP]))
+		abort();
+	unwind_choose(UNWINDER_RULES, on_differ, NULL);
+}
+
+static void
 walk(const struct head *h, struct memory *m)
 {
 	const struct reader mem = { memory_read, m };
@@ -100,6 +128,7 @@ walk(const struct head *h, struct memory *m)
 	 * rules may look at some places. */
 	if (m->reads > 16 * n + 200)
 		abort();
+	walk_checked(&regs, m, pcs, n, max);
 	for (size_t i = 0; i < n && i < 8; i++)
 		symbolise_frame(addrspace_stamp(as), pcs[i],
 		    i > 0 ? pcs[i - 1] : 0, SYM_DEMANGLE, name, sizeof(name));
@@ -115,9 +144,11 @@ walk_by(struct object *o, const struct head *h, struct memory *m)
 
 	l->object = o;
 	l->bias = l->start + 4096 - (object_entry(o) & ~4095ULL);
+	unwinder_flush(u);
 	walk(h, m);
 	l->object = own;
 	l->bias = bias;
+	unwinder_flush(u);
 }
 
 int

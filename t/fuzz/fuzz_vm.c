@@ -24,7 +24,10 @@ scribble(struct kit *k, struct gen *g)
 		if (v & 1)
 			at %= 512;
 		else if (v & 2)
-			at = k->env.lane_ref / 4 + at % 64;
+			at = (uint32_t)((uint8_t *)k->env.at.lane -
+				 k->store.base) /
+				4 +
+			    at % 64;
 		memcpy(k->store.base + 4 * (size_t)at, &v, 4);
 	}
 	store_hdr(&k->store)->activity = ACTIVITY_ACTIVE;
@@ -34,14 +37,11 @@ scribble(struct kit *k, struct gen *g)
 static void
 read_all(struct kit *k)
 {
-	struct lane *l = store_lane(&k->store, 0, NULL);
 	const struct agg_entry *e;
 	uint32_t cookie = 0, seen = 0;
 	volatile uint8_t sink = 0;
 
-	if (l == NULL)
-		return;
-	while ((e = agg_next(&k->store, l, &cookie)) != NULL && seen++ < 4096)
+	while ((e = agg_next(kit_view(k), 0, &cookie)) != NULL && seen++ < 4096)
 		for (uint32_t i = 0; i < e->key_size; i++)
 			sink ^= e->data[i];
 	(void)sink;

@@ -13,7 +13,7 @@
 #include "symbols/ctf.h"
 #include "symbols/dwarf_source.h"
 #include "symbols/golang.h"
-#include "symbols/object_impl.h"
+#include "symbols/elf/parts.h"
 #include "symbols/sdt.h"
 
 /* Names that may be in it. */
@@ -258,7 +258,6 @@ look_at_object(struct object *o)
 	if (ctftypes_present(o))
 		look_at_ctf(o);
 	object_got_slots(o, "memcpy", object_entry(o), ignore_slot, &sum);
-	object_offset_to_addr(o, sum);
 	look_at_notes(o);
 }
 

@@ -28,7 +28,7 @@ cd "$tree" || echo "inside.sh: no $tree"
 uname -srvm
 mapfile -t list <"$tests"
 # `timeout' counts in this machine's own speed.
-PATH=$tree/$B/kernel/bin:$PATH DTRAP=$tree/${PROG:-dtrap} \
+ELSEWHERE=1 PATH=$tree/$B/kernel/bin:$PATH DTRAP=$tree/${PROG:-dtrap} \
     PLOCKSTAT=$tree/${PLOCKSTAT:-plockstat} setsid t/run -j "${CPUS:-2}" "${list[@]}" </dev/null
 echo "after $(cut -d' ' -f1 /proc/uptime) s"
 

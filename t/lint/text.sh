@@ -4,7 +4,7 @@
 # str_printf() get literals, or say own().  writer.c has what came through it.
 cd "$(dirname "$0")/../.." || exit 2
 status=0
-set -- tracer/list.c tracer/prov/plock_holds.c
+set -- tracer/drive/list.c tracer/prov/plock/plock_holds.c
 for f in tracer/consume/*.c; do
 	case $f in */text.c | */writer.c) ;; *) set -- "$@" "$f" ;; esac
 done

@@ -38,8 +38,8 @@
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "symbols/linkmap.h"
-#include "tracer/event.h"
-#include "tracer/proc.h"
+#include "tracer/ptrace/event.h"
+#include "tracer/ptrace/proc.h"
 
 /* A stack that is left for a lower one than this is another stack. */
 #define STACK_MOST (1ULL << 20)
@@ -355,6 +355,19 @@ came_back(struct thread *th, const struct uregs *regs, uint64_t pc)
 
 /* ---- events ---- */
 
+/* The instruction at addr has been seen, and is run anew. */
+struct skip {
+	uint64_t addr, sp;
+};
+
+static struct skip *
+skip_of(struct thread *th)
+{
+	static const struct part part = { .size = sizeof(struct skip) };
+
+	return part_of(&th->parts, &part);
+}
+
 static void
 on_trap(struct thread *th)
 {
@@ -368,12 +381,13 @@ on_trap(struct thread *th)
 	struct tracepoint *tp =
 	    sp->tab != NULL ? tracepoint_lookup(sp->tab, pc) : NULL;
 	if (tp == NULL || tp->was_int3) {
-		th->sig = SIGTRAP;
+		stop_signal(th, SIGTRAP);
 		return;
 	}
 	regs->r[UREG_RIP] = pc;
 	struct spot at = *(struct spot *)tp->user;
-	if (th->skip_addr != pc || th->skip_sp != regs->r[UREG_RSP]) {
+	struct skip *skip = skip_of(th);
+	if (skip->addr != pc || skip->sp != regs->r[UREG_RSP]) {
 		if (at.back)
 			came_back(th, regs, pc);
 		if (at.func != NULL)
@@ -381,7 +395,7 @@ on_trap(struct thread *th)
 		if (at.linkmap)
 			arm(sp);
 	}
-	th->skip_addr = 0;
+	skip->addr = 0;
 	thread_mend_sigtrap(th);
 	if (resume_from(sp->tab, tp, regs, &fault) != 0)
 		thread_fault(th, SIGSEGV, 1, fault);
@@ -400,8 +414,7 @@ on_signal(struct thread *th)
 	switch (resume_leave_slot(sp->tab, regs, &tp)) {
 	case SLOT_OUTSIDE: return;
 	case SLOT_BEFORE:
-		th->skip_addr = tp->addr;
-		th->skip_sp = regs->r[UREG_RSP];
+		*skip_of(th) = (struct skip){ tp->addr, regs->r[UREG_RSP] };
 		break;
 	case SLOT_AFTER: break;
 	}

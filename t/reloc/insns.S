@@ -239,6 +239,9 @@ insn_cases:
 	CASE lock cmpxchg8b [rip+D]
 	CASE lock cmpxchg16b [rip+D]
 	CASE xadd [rip+D], ah
+	CASE xchg [rip+D], dh
+	CASE test [rip+D], bh
+	CASE cmpxchg [rip+D], ch
 	CASE bswap rax
 	CASE popcnt rax, [rip+D]
 	CASE crc32 eax, byte ptr [rip+D]

@@ -619,3 +619,13 @@ rig_compare(struct rig *rig, const uint8_t *code, size_t len, unsigned offset,
 		why = "text is not what it was";
 	return why;
 }
+
+const char *
+rig_bytes(const struct insn *insn)
+{
+	static char text[3 * INSN_MAX_LEN + 1];
+
+	for (unsigned i = 0; i < insn->len; i++)
+		sprintf(text + 3 * i, "%02x ", insn->bytes[i]);
+	return text;
+}

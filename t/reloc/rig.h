@@ -61,4 +61,7 @@ void rig_default_regs(struct rig *rig, struct user_regs_struct *regs);
 const char *rig_compare(struct rig *rig, const uint8_t *code, size_t len,
     unsigned offset, const struct user_regs_struct *regs, bool step);
 
+/* The bytes of an instruction, for a message, in a static buffer. */
+const char *rig_bytes(const struct insn *insn);
+
 #endif

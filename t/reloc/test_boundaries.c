@@ -20,6 +20,7 @@
 
 #include "disasm/func.h"
 #include "dlang/base/vec.h"
+#include "t/reloc/rig.h"
 
 #define SAMPLE_WINDOWS 24
 #define SAMPLE_SIZE    (128 * 1024)
@@ -191,7 +192,6 @@ compare_insn(void *ctx, const struct func_insn *fi)
 {
 	struct compare *c = ctx;
 	struct lib *lib = c->lib;
-	char text[128];
 	uint64_t theirs =
 	    c->line < lib->lines.len ? lib->lines.at[c->line].addr : 0;
 
@@ -204,8 +204,7 @@ compare_insn(void *ctx, const struct func_insn *fi)
 	}
 	if (fi->insn.addr != theirs) {
 		printf("%s: ours %#" PRIx64 " %s, objdump %#" PRIx64 "\n",
-		    lib->path, fi->insn.addr,
-		    insn_text(&fi->insn, text, sizeof(text)), theirs);
+		    lib->path, fi->insn.addr, rig_bytes(&fi->insn), theirs);
 		lib->disagreed++;
 		return 1;
 	}
@@ -278,7 +277,6 @@ static void
 lib_compare_lines(struct lib *lib)
 {
 	struct insn insn;
-	char text[128];
 
 	for (size_t i = 0; i + 1 < lib->lines.len; i++) {
 		const struct line *l = &lib->lines.at[i];
@@ -299,8 +297,7 @@ lib_compare_lines(struct lib *lib)
 		    all_zero(p + insn.len, theirs - insn.len))
 			continue;
 		printf("%s: %#" PRIx64 ": %s, objdump has %u bytes\n",
-		    lib->path, l->addr,
-		    err == 0 ? insn_text(&insn, text, sizeof(text)) : "none",
+		    lib->path, l->addr, err == 0 ? rig_bytes(&insn) : "none",
 		    (unsigned)theirs);
 		lib->disagreed++;
 	}

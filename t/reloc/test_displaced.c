@@ -135,13 +135,15 @@ static bool
 may_be_refused(const struct insn_case *c, const char *why)
 {
 	static const char *const far_only[] = { "ud1", "push", "pop",
-		"mov ah,[rip", "mov [rip+D],ch", "xadd [rip+D],ah", "add ah",
-		"or ah", "adc ah", "sbb ah", "and ah", "sub ah", "xor ah",
-		"cmp ah", "add [rip+D],bh", "or [rip+D],bh", "adc [rip+D],bh",
-		"sbb [rip+D],bh", "and [rip+D],bh", "sub [rip+D],bh",
-		"xor [rip+D],bh", "cmp [rip+D],bh", "mov rsp,[rip",
-		"mov [rip+D],rsp", "cmp rsp,[rip", "add [rip+D],rsp",
-		"xchg [rip+D],rsp", "lock xadd [rip+D],rsp", "mov esp,[rip" };
+		"mov ah,[rip", "mov [rip+D],ch", "xadd [rip+D],ah",
+		"xchg [rip+D],dh", "test [rip+D],bh", "cmpxchg [rip+D],ch",
+		"add ah", "or ah", "adc ah", "sbb ah", "and ah", "sub ah",
+		"xor ah", "cmp ah", "add [rip+D],bh", "or [rip+D],bh",
+		"adc [rip+D],bh", "sbb [rip+D],bh", "and [rip+D],bh",
+		"sub [rip+D],bh", "xor [rip+D],bh", "cmp [rip+D],bh",
+		"mov rsp,[rip", "mov [rip+D],rsp", "cmp rsp,[rip",
+		"add [rip+D],rsp", "xchg [rip+D],rsp", "lock xadd [rip+D],rsp",
+		"mov esp,[rip" };
 
 	if (strcmp(why, "refused: no room for a slot within reach") != 0)
 		return false;

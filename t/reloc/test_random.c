@@ -160,7 +160,6 @@ START_TEST(libc_text_is_as_at_home)
 	rig.map_far = _i != 0;
 	for (size_t i = 0; i < s.at.len; i += step, ran++) {
 		const struct sample *one = &s.at.at[i];
-		char text[128];
 		struct insn insn;
 
 		random_regs(&rig, i, &regs);
@@ -173,8 +172,7 @@ START_TEST(libc_text_is_as_at_home)
 			continue;
 		insn_decode(one->bytes, one->len, HOME + OFFSET, &insn);
 		if (wrong++ < 20)
-			printf("%zu: %s: %s\n", i,
-			    insn_text(&insn, text, sizeof(text)), why);
+			printf("%zu: %s: %s\n", i, rig_bytes(&insn), why);
 	}
 	printf("%lu instructions, %zu encodings, %u of them run, %u wrong\n",
 	    s.walked, s.at.len, ran, wrong);

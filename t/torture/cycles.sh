@@ -83,7 +83,7 @@ trace() {
 	*:0 | error:1 | INT:130 | TERM:143 | HUP:129) ;;
 	*) wrong "$what: status $status"; cat "$tmp/err" ;;
 	esac
-	if grep -vE 'error on enabled probe|invalid address|drop' "$tmp/err"; then
+	if grep -vE 'error on enabled probe|invalid address|drop|interrupted before tracing began' "$tmp/err"; then
 		wrong "$what: messages"
 	fi
 }

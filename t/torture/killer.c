@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tracer/guardian.h"
+#include "tracer/survive/guardian.h"
 
 #define PATIENCE 60.0 /* seconds that anything may take */
 #define FRESH    40   /* rounds with one program */

@@ -109,12 +109,11 @@ def run_apart(seed, conditions, loaded):
 
 
 def faults(kinds, conditions):
-    """Two things are counted, and are no fault of a round whose tracer died
+    """One thing is counted, and is no fault of a round whose tracer died
     (doc/safety.md): a program is told of our handler until the next trace, as
-    nobody is there to answer it; four pages that were mapped for us when we
-    died are zeros, and could be the program's own."""
+    nobody is there to answer it."""
     alive = conditions["who"] in ("nobody", "guardian")
-    return [k for k in kinds if alive or k not in ("misled", "zeros")]
+    return [k for k in kinds if alive or k != "misled"]
 
 
 class Table:

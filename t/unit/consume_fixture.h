@@ -232,12 +232,21 @@ fx_ecb(struct fx *f, uint32_t probe_ref, const struct prog_clause *c)
 
 /* ---- what was traced ---- */
 
+static inline struct lane_view
+fx_lane(const struct fx *f, uint32_t lane)
+{
+	struct lane_view v;
+
+	ck_assert(store_view(&f->image, &f->store, lane, &v));
+	return v;
+}
+
 /* A record with its header: fill in the values, then buf_commit(). */
 static inline uint8_t *
 fx_record(struct fx *f, uint32_t lane, uint32_t epid, uint32_t size)
 {
-	uint8_t *at =
-	    buf_reserve(&f->store, store_lane(&f->store, lane, NULL), size);
+	const struct lane_view v = fx_lane(f, lane);
+	uint8_t *at = buf_reserve(&v, size);
 	struct rec_hdr hdr = { .epid = epid,
 		.cpu = f->cpu,
 		.pid = f->tid,
@@ -253,7 +262,9 @@ fx_record(struct fx *f, uint32_t lane, uint32_t epid, uint32_t size)
 static inline void
 fx_commit(struct fx *f, uint32_t lane)
 {
-	buf_commit(store_lane(&f->store, lane, NULL));
+	const struct lane_view v = fx_lane(f, lane);
+
+	buf_commit(&v);
 }
 
 /* A whole record whose values are `data' (offsets from the header's end). */
@@ -300,7 +311,19 @@ fx_key(struct prog_agg *a, enum rec_kind kind, uint32_t size, bool is_signed)
 	a->key_size += ROUND_UP(size, 8);
 }
 
-/* An entry in a lane, with these value words. */
+static inline struct agg_entry *
+fx_entry(const struct lane_view *l, const struct prog_agg *a, const void *key)
+{
+	const struct agg_entry *e;
+	uint32_t cookie = 0;
+
+	while ((e = agg_next(l, l->lane->agg_area, &cookie)) != NULL)
+		if (e->id == a->id && memcmp(e->data, key, a->key_size) == 0)
+			return (struct agg_entry *)(uintptr_t)e;
+	return NULL;
+}
+
+/* Add these value words to an entry in a lane. */
 static inline void
 fx_put(struct fx *f, uint32_t lane, const struct prog_agg *a, const void *key,
     const uint64_t *value)
@@ -310,16 +333,21 @@ fx_put(struct fx *f, uint32_t lane, const struct prog_agg *a, const void *key,
 		.key_size = a->key_size,
 		.words = a->words,
 		.param = a->param };
-	struct lane *l = store_lane(&f->store, lane, NULL);
-	const struct agg_entry *e;
-	uint32_t cookie = 0;
+	const struct lane_view l = fx_lane(f, lane);
+	struct agg_entry *e = fx_entry(&l, a, key);
+	bool is_new = e == NULL;
 
-	agg_update(&f->store, l, &ia, key, 0, 0, 0);
-	while ((e = agg_next(&f->store, l, &cookie)) != NULL)
-		if (e->id == a->id && memcmp(e->data, key, a->key_size) == 0)
-			memcpy((uint8_t *)(uintptr_t)e->data +
-				ROUND_UP(a->key_size, 8),
-			    value, (size_t)a->words * 8);
+	if (is_new) {
+		agg_update(&l, &ia, key, 0, 0, 0);
+		e = fx_entry(&l, a, key);
+	}
+	ck_assert_ptr_nonnull(e);
+	uint64_t *words = (void *)(e->data + ROUND_UP(a->key_size, 8));
+	if (is_new)
+		agg_zero(a->func, a->param, a->words, words);
+	else
+		e->updates++;
+	agg_merge(a->func, a->words, words, value);
 }
 
 /* With one string key of 16 bytes and one word. */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/lang_impl.h"
+#include "symbols/lang/lang_impl.h"
 #include "t/fake/fixture.h"
 
 #define ARENA       0x10000000ULL

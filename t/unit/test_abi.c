@@ -12,7 +12,7 @@
 #include "symbols/dwarf.h"
 #include "symbols/object.h"
 #include "t/fake/fixture.h"
-#include "tracer/abi.h"
+#include "tracer/names/abi.h"
 
 static struct types *ts;
 static struct dwtypes *dw;

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tracer/super_impl.h"
+#include "tracer/ptrace/super.h"
 
 #define NOBODY 65534
 

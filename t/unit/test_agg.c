@@ -35,7 +35,7 @@ agg(uint32_t func, uint32_t key_size, uint64_t param)
 static void
 update(const struct img_agg *a, const void *key, int64_t v, int64_t incr)
 {
-	agg_update(&k.store, kit_lane(&k), a, key, 0, v, incr);
+	agg_update(kit_view(&k), a, key, 0, v, incr);
 }
 
 /* The words of the only entry. */
@@ -43,10 +43,10 @@ static const uint64_t *
 words(void)
 {
 	uint32_t cookie = 0;
-	const struct agg_entry *e = agg_next(&k.store, kit_lane(&k), &cookie);
+	const struct agg_entry *e = agg_next(kit_view(&k), 0, &cookie);
 
 	ck_assert_ptr_nonnull(e);
-	ck_assert_ptr_null(agg_next(&k.store, kit_lane(&k), &cookie));
+	ck_assert_ptr_null(agg_next(kit_view(&k), 0, &cookie));
 	return (const uint64_t *)(e->data + (e->key_size + 7) / 8 * 8);
 }
 
@@ -57,7 +57,7 @@ feed(uint32_t func, uint64_t param)
 {
 	struct img_agg a = agg(func, 0, param);
 
-	agg_reset(&k.store, kit_lane(&k));
+	agg_flip(kit_view(&k), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		update(&a, "", values[i], 1);
 }
@@ -93,7 +93,7 @@ bucket(uint32_t func, uint64_t param, int64_t v)
 	struct img_agg a = agg(func, 0, param);
 	uint32_t found = UINT32_MAX;
 
-	agg_reset(&k.store, kit_lane(&k));
+	agg_flip(kit_view(&k), 0);
 	update(&a, "", v, -7);
 	for (uint32_t i = func == AGG_QUANTIZE ? 0 : 1; i < a.words; i++)
 		if (words()[i] != 0) {
@@ -228,7 +228,7 @@ START_TEST(keys_are_bytes)
 		uint64_t v;
 	} want[] = { { 1, "key01", 1001 }, { 1, "key02", 10 },
 		{ 2, "key01", 100 } };
-	while ((e = agg_next(&k.store, kit_lane(&k), &cookie)) != NULL) {
+	while ((e = agg_next(kit_view(&k), 0, &cookie)) != NULL) {
 		ck_assert_uint_eq(e->id, want[n].id);
 		ck_assert(memcmp(e->data, want[n].key, 5) == 0);
 		ck_assert(memcmp(e->data + 5, "\0\0", 3) == 0);
@@ -236,9 +236,9 @@ START_TEST(keys_are_bytes)
 		    *(const uint64_t *)(e->data + 8), want[n++].v);
 	}
 	ck_assert_uint_eq(n, 3);
-	agg_reset(&k.store, kit_lane(&k));
+	agg_flip(kit_view(&k), 0);
 	cookie = 0;
-	ck_assert_ptr_null(agg_next(&k.store, kit_lane(&k), &cookie));
+	ck_assert_ptr_null(agg_next(kit_view(&k), 0, &cookie));
 	update(&a, "key01", 7, 1);
 	ck_assert_uint_eq(words()[0], 7);
 }
@@ -254,15 +254,15 @@ START_TEST(a_full_store_drops_new_keys_only)
 		update(&a, &n, 0, 1);
 	}
 	ck_assert_uint_gt(n, 1000);
-	ck_assert_uint_gt(agg_fill(&k.store, kit_lane(&k)), 253);
+	ck_assert_uint_gt(agg_fill(kit_view(&k)), 253);
 	n = 1;
 	update(&a, &n, 0, 1);
 	ck_assert_uint_eq(kit_lane(&k)->drops[DROP_AGG], 1);
 	uint32_t cookie = 0;
-	const struct agg_entry *e = agg_next(&k.store, kit_lane(&k), &cookie);
+	const struct agg_entry *e = agg_next(kit_view(&k), 0, &cookie);
 	ck_assert_uint_eq(*(const uint64_t *)(e->data + 8), 2);
-	agg_reset(&k.store, kit_lane(&k));
-	ck_assert_uint_lt(agg_fill(&k.store, kit_lane(&k)), 32);
+	agg_flip(kit_view(&k), 0);
+	ck_assert_uint_lt(agg_fill(kit_view(&k)), 32);
 }
 END_TEST
 
@@ -284,7 +284,8 @@ START_TEST(holds_what_it_says)
 			ck_assert_msg((l->drops[DROP_AGG] == before) ==
 				agg_holds(size, n + 16),
 			    "%u bytes of %u", n + 16, size);
-			agg_reset(&k.store, l);
+			if (kit_view(&k)->aggs[0].hdr != NULL)
+				agg_flip(kit_view(&k), 0);
 		}
 	}
 	ck_assert(agg_holds(4 << 20, 1 << 20));
@@ -300,8 +301,8 @@ START_TEST(processors_have_entries_of_their_own)
 	uint32_t cookie = 0;
 
 	for (uint32_t i = 0; i < 40; i++)
-		agg_update(&k.store, kit_lane(&k), &a, "key", i % 4, i, 1);
-	while ((e = agg_next(&k.store, kit_lane(&k), &cookie)) != NULL) {
+		agg_update(kit_view(&k), &a, "key", i % 4, i, 1);
+	while ((e = agg_next(kit_view(&k), 0, &cookie)) != NULL) {
 		ck_assert_uint_lt(e->cpu, 4);
 		ck_assert_int_eq(sums[e->cpu], 0);
 		memcpy(&sums[e->cpu], e->data + 8, 8);
@@ -334,7 +335,7 @@ START_TEST(merging_equals_feeding_one)
 		ck_assert_uint_le(a.words, 512);
 		agg_zero(a.func, a.param, a.words, sum);
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
-			agg_reset(&k.store, kit_lane(&k));
+			agg_flip(kit_view(&k), 0);
 			update(&a, "", values[i], 1);
 			agg_merge(a.func, a.words, sum, words());
 		}
@@ -354,15 +355,16 @@ START_TEST(a_knotted_chain_ends)
 	update(&a, &key, 0, 1);
 	uint32_t cookie = 0;
 	struct agg_entry *e =
-	    (struct agg_entry *)agg_next(&k.store, l, &cookie);
+	    (struct agg_entry *)agg_next(kit_view(&k), 0, &cookie);
 	e->next_ref = (uint32_t)((uint8_t *)e - k.store.base);
 	for (key = 2; key < 600; key++)
 		update(&a, &key, 0, 1);
-	/* A store that makes no sense at all is a drop. */
-	l->agg_ref = 3;
+	/* An area that makes no sense at all is a drop. */
+	*(uint32_t *)(void *)k.env.at.aggs[0].hdr = 3; /* bytes used */
 	update(&a, &key, 0, 1);
 	ck_assert_uint_eq(l->drops[DROP_AGG], 1);
-	ck_assert_ptr_null(agg_next(&k.store, l, &cookie));
+	cookie = 0;
+	ck_assert_ptr_null(agg_next(kit_view(&k), 0, &cookie));
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /*
- * dlang/base: glob, hash, vec, str, arena.
+ * dlang/base: glob, hash, vec, str, arena, nearest.
  */
 #include <check.h>
 #include <setjmp.h>
@@ -13,6 +13,7 @@
 #include "dlang/base/fault.h"
 #include "dlang/base/glob.h"
 #include "dlang/base/hash.h"
+#include "dlang/base/nearest.h"
 #include "dlang/base/show.h"
 #include "dlang/base/str.h"
 #include "dlang/base/vec.h"
@@ -330,6 +331,81 @@ START_TEST(what_others_chose_is_shown)
 }
 END_TEST
 
+/* What is offered for a name, as `a b c'. */
+static void
+expect_hint(const char *want, const char *offered, const char *hint)
+{
+	struct nearest n;
+	char *names = strdup(offered), *rest = NULL;
+
+	nearest_init(&n, want);
+	for (char *s = strtok_r(names, " ", &rest); s != NULL;
+	     s = strtok_r(NULL, " ", &rest))
+		nearest_offer(&n, s);
+	ck_assert_str_eq(nearest_hint(&n), hint);
+	ck_assert_int_eq(nearest_found(&n), *hint != '\0');
+	nearest_fini(&n);
+	free(names);
+}
+
+START_TEST(names_have_a_distance)
+{
+	char same[300], other[300];
+
+	ck_assert_uint_eq(nearest_distance("read", "read", 0), 0);
+	ck_assert_uint_eq(nearest_distance("raed", "read", 9), 2);
+	ck_assert_uint_eq(nearest_distance("rea", "read", 9), 2);
+	ck_assert_uint_eq(nearest_distance("reead", "read", 9), 2);
+	ck_assert_uint_eq(nearest_distance("xead", "read", 9), 2);
+	ck_assert_uint_eq(nearest_distance("Read", "read", 9), 1);
+	ck_assert_uint_eq(nearest_distance("end-code", "end_code", 9), 1);
+	ck_assert_uint_eq(nearest_distance("raed", "ready", 9), 4);
+	ck_assert_uint_eq(nearest_distance("abcd", "badc", 9), 4);
+	ck_assert_uint_eq(nearest_distance("", "ab", 9), 4);
+	ck_assert_uint_eq(nearest_distance("write", "read", 3), 4);
+	ck_assert_uint_eq(nearest_distance("raed", "read", 1), 2);
+	/* What is too long is equal or is not near. */
+	memset(same, 'a', sizeof(same));
+	same[sizeof(same) - 1] = '\0';
+	strcpy(other, same);
+	ck_assert_uint_eq(nearest_distance(same, other, 8), 0);
+	other[0] = 'b';
+	ck_assert_uint_eq(nearest_distance(same, other, 8), 9);
+	other[255] = same[255] = '\0';
+	ck_assert_uint_eq(nearest_distance(same, other, 8), 2);
+}
+END_TEST
+
+START_TEST(the_nearest_name_is_found)
+{
+	expect_hint("execnam", "pid execname tid", "; did you mean execname?");
+	expect_hint("execnam", "pid tid", "");
+	expect_hint("execnam", "", "");
+	/* The nearer drives out the farther, whatever the order. */
+	expect_hint("execnam", "exename execname", "; did you mean execname?");
+	expect_hint("execnam", "execname exename", "; did you mean execname?");
+	/* Equally near, in order, each once, and no more than three. */
+	expect_hint("fgts", "fputs fgets", "; did you mean fgets?");
+	expect_hint("reed", "read reef", "; did you mean read or reef?");
+	expect_hint("reed", "reef read reel read",
+	    "; did you mean read, reef or reel?");
+	expect_hint("reed", "seed reel deed reef read",
+	    "; did you mean deed, read or reef?");
+	/* Unfinished. */
+	expect_hint("wait", "waitid wait4 write", "; did you mean wait4?");
+	expect_hint("exec", "execname execargs exit",
+	    "; did you mean execargs or execname?");
+	expect_hint("wait", "wait4 wai", "; did you mean wai or wait4?");
+	expect_hint("wa", "wait4", "");
+	/* Short names have little to be recognised by. */
+	expect_hint("x", "y X", "; did you mean X?");
+	expect_hint("x", "y", "");
+	expect_hint("ti", "tid pid", "; did you mean tid?");
+	expect_hint("xyz", "uid", "");
+	expect_hint("EXECNAME", "execname", "; did you mean execname?");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -347,6 +423,8 @@ main(void)
 	tcase_add_test(tc, hash_grows_beforehand);
 	tcase_add_test(tc, fault_kills_at_the_passage_that_is_named);
 	tcase_add_test(tc, arena_gives_zeroed_aligned_memory);
+	tcase_add_test(tc, names_have_a_distance);
+	tcase_add_test(tc, the_nearest_name_is_found);
 	suite_add_tcase(s, tc);
 
 	SRunner *sr = srunner_create(s);

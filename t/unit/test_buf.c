@@ -38,17 +38,15 @@ static uint32_t serial;
 static bool
 put(uint32_t epid)
 {
-	struct lane *l = kit_lane(&k);
-
-	buf_make_room(&k.image, &k.store, l, sizes[epid]);
-	struct rec_hdr *r = buf_reserve(&k.store, l, sizes[epid]);
+	buf_make_room(&k.image, kit_view(&k), sizes[epid]);
+	struct rec_hdr *r = buf_reserve(kit_view(&k), sizes[epid]);
 	if (r == NULL)
 		return false;
 	ck_assert_uint_eq((uintptr_t)r % 8, 0);
 	memset(r, 0xee, sizes[epid]);
 	r->epid = epid;
 	r->timestamp = ++serial;
-	buf_commit(l);
+	buf_commit(kit_view(&k));
 	return true;
 }
 
@@ -96,7 +94,7 @@ START_TEST(switch_drops_when_full_until_read)
 		n++;
 	ck_assert_uint_eq(n, 10);
 	ck_assert_uint_eq(drops(), 1);
-	ck_assert_uint_eq(buf_fill(kit_lane(&k)), 256);
+	ck_assert_uint_eq(buf_fill(kit_view(&k)), 256);
 	ck_assert(!put(1));
 	ck_assert_uint_eq(take(), 1);
 	ck_assert(put(2));
@@ -105,7 +103,7 @@ START_TEST(switch_drops_when_full_until_read)
 	for (uint64_t i = 2; i <= 11; i++)
 		ck_assert_uint_eq(take(), i);
 	ck_assert_uint_eq(take(), 0);
-	ck_assert_uint_eq(buf_fill(kit_lane(&k)), 0);
+	ck_assert_uint_eq(buf_fill(kit_view(&k)), 0);
 }
 END_TEST
 
@@ -157,6 +155,7 @@ START_TEST(fill_keeps_room_for_end)
 	struct store_hdr *h = store_hdr(&k.store);
 	h->activity = ACTIVITY_ACTIVE;
 	h->end_room = 80; /* two records of epid 2 */
+	ck_assert(vm_open(&k.env, 0));
 	serial = 0;
 	for (int i = 0; i < 8; i++)
 		ck_assert(put(2));
@@ -209,10 +208,10 @@ START_TEST(discarded_records_are_never_seen)
 	start(400, POLICY_SWITCH);
 	serial = 0;
 	for (int i = 0; i < 100; i++) {
-		void *r = buf_reserve(&k.store, kit_lane(&k), 104);
+		void *r = buf_reserve(kit_view(&k), 104);
 		ck_assert_ptr_nonnull(r);
 		memset(r, 0xff, 104);
-		buf_discard(kit_lane(&k));
+		buf_discard(kit_view(&k));
 		ck_assert_uint_eq(take(), 0);
 	}
 	ck_assert(put(1));
@@ -254,21 +253,21 @@ START_TEST(scribbled_lanes_stay_in_the_region)
 		struct lane *l = kit_lane(&k), saved = *l;
 		uint64_t v = bad[i / 4];
 		switch (i % 4) {
-		case 0: l->buf_ref = (uint32_t)v; break;
-		case 1: l->buf_size = (uint32_t)v; break;
+		case 0: l->reserved = v; break;
+		case 1: l->full = (uint32_t)v; break;
 		case 2: l->head = v; break;
 		case 3: l->tail = v; break;
 		}
 		for (uint32_t e = 1; e < 5; e++) {
 			uint8_t *r;
-			buf_make_room(&k.image, &k.store, l, sizes[e]);
-			r = buf_reserve(&k.store, l, sizes[e]);
+			buf_make_room(&k.image, kit_view(&k), sizes[e]);
+			r = buf_reserve(kit_view(&k), sizes[e]);
 			if (r == NULL)
 				continue;
 			ck_assert(r >= k.store.base &&
 			    r + sizes[e] <= k.store.base + k.store.size);
-			buf_commit(l);
-			r = (uint8_t *)buf_peek(&k.store, l, &avail);
+			buf_commit(kit_view(&k));
+			r = (uint8_t *)buf_peek(kit_view(&k), &avail);
 			ck_assert(r == NULL ||
 			    (r >= k.store.base &&
 				r + avail <= k.store.base + k.store.size));
@@ -294,7 +293,7 @@ START_TEST(indices_too_far_apart_are_not_counted_through)
 	l->tail = 0;
 	memset(k.store.base + l->buf_ref, 0, 400);
 	((struct rec_pad *)(k.store.base + l->buf_ref))->epid = EPID_PAD;
-	ck_assert_ptr_null(buf_peek(&k.store, l, &avail));
+	ck_assert_ptr_null(buf_peek(kit_view(&k), &avail));
 }
 END_TEST
 

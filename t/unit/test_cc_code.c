@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/needs.h"
 #include "dlang/base/str.h"
 #include "dlang/cc/cc.h"
 #include "t/fake/world.h"
@@ -15,7 +16,7 @@ static struct cc *cc;
 static struct diags diags;
 static struct source source;
 static struct cc_input in;
-static struct prog *progs[4];
+static struct prog *progs[64];
 static size_t nprogs;
 
 static void
@@ -46,6 +47,7 @@ compile(const char *text)
 	source = (struct source){ "x.d", text, in.level == CC_SCRIPT };
 	int error = cc_compile(cc, &in, &p, &diags);
 	ck_assert_msg(error == 0, "%s: %s", text, diags.first.text);
+	ck_assert_uint_lt(nprogs, ARRAY_SIZE(progs));
 	progs[nprogs++] = p;
 	return p;
 }
@@ -115,6 +117,56 @@ START_TEST(locals_are_arguments)
 	    0x23000001);
 	ck_assert_uint_eq(d->ints[0], 18);
 	ck_assert_uint_eq(d->needs, NEED_ARG | NEED_MEM);
+}
+END_TEST
+
+/* What the first clause needs: its predicate, and its actions together. */
+START_TEST(needs_are_exact)
+{
+	static const struct {
+		const char *text;
+		uint32_t pred, acts;
+	} rows[] = {
+		{ "BEGIN/arg0 > 4096/{@n1 = count()}", NEED_ARG, 0 },
+		{ "BEGIN/1/{@n2[arg1] = sum(arg0)}", 0, NEED_ARG },
+		{ "BEGIN/pid == 3 && tid == 4/{}", NEED_ID, 0 },
+		{ "BEGIN/ppid == 3/{}", NEED_PROC, 0 },
+		{ "BEGIN/probefunc == \"x\"/{}", NEED_TEXT, 0 },
+		{ "BEGIN/execname == \"x\"/{}", NEED_COMM | NEED_TEXT, 0 },
+		{ "BEGIN/stringof(arg0) == \"x\"/{}",
+		    NEED_ARG | NEED_MEM | NEED_TEXT, 0 },
+		{ "BEGIN/1 == *(int *)arg0/{}", NEED_ARG | NEED_MEM, 0 },
+		{ "BEGIN{self->t = timestamp}", 0, NEED_SELF | NEED_TIME },
+		{ "BEGIN{this->t = arg0; trace(this->t)}", 0, NEED_ARG },
+		{ "BEGIN{g = arg0}", 0, NEED_ARG | NEED_GLOBAL },
+		{ "BEGIN{a[arg0] = 1}", 0, NEED_ARG | NEED_ARRAY },
+		{ "BEGIN{self->s = probefunc}", 0, NEED_SELF },
+		{ "BEGIN{self->s = copyinstr(arg0)}", 0,
+		    NEED_ARG | NEED_MEM | NEED_TEXT | NEED_SELF },
+		{ "BEGIN{trace(probename)}", 0, NEED_TEXT },
+		{ "BEGIN{trace(strlen(probename))}", 0, NEED_TEXT },
+		{ "BEGIN{this->p = (char *)alloca(8); this->p[1] = 'x'; "
+		  "trace(this->p[1])}",
+		    0, NEED_MEM }, /* a pointer may point anywhere */
+		{ "BEGIN{trace(*(char *)alloca(8))}", 0, 0 },
+		{ "BEGIN{@n3[ustack()] = count()}", 0, NEED_STACK },
+		{ "BEGIN{trace(uregs[R_RAX])}", 0, NEED_REGS },
+		{ "BEGIN{trace(errno)}", 0, NEED_ERRNO },
+		{ "BEGIN{trace(walltimestamp)}", 0, NEED_TIME },
+		{ "BEGIN{trace(vtimestamp)}", 0, NEED_VTIME },
+		{ "BEGIN{speculate(speculation()); trace(1)}", 0, NEED_SPEC },
+		{ "BEGIN{exit(0)}", 0, NEED_EXIT },
+		{ "BEGIN{usym(ucaller)}", 0, NEED_STACK },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct prog_clause *c = compile(rows[i].text)->clauses[0];
+		uint32_t acts = 0, pred = c->pred != NULL ? c->pred->needs : 0;
+		for (size_t n = 0; n < c->nacts; n++)
+			acts |= needs_of_act(&c->acts[n]);
+		ck_assert_msg(pred == rows[i].pred && acts == rows[i].acts,
+		    "%s: %#x, %#x", rows[i].text, pred, acts);
+	}
 }
 END_TEST
 
@@ -580,6 +632,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, comparison_is_the_reference_shape);
 	tcase_add_test(tc, array_load_pushes_its_keys);
+	tcase_add_test(tc, needs_are_exact);
 	tcase_add_test(tc, constants_and_strings_are_stored_once);
 	tcase_add_test(tc, locals_are_arguments);
 	tcase_add_test(tc, constants_are_folded);

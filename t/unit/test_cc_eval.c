@@ -347,7 +347,7 @@ START_TEST(aggregations_get_keys_and_values)
 	const struct agg_entry *e;
 
 	ecb_fire_probe(&k.env, probe);
-	while ((e = agg_next(&k.store, kit_lane(&k), &cookie)) != NULL) {
+	while ((e = agg_next(kit_view(&k), 0, &cookie)) != NULL) {
 		const struct prog_agg *a =
 		    prog ? cc_globals(cc)->aggs.at[e->id - 1] : NULL;
 		const uint64_t *v =

@@ -1,11 +1,11 @@
 /*
- * tracer/cpp_headers.c: what is left of a system header.
+ * tracer/program/cpp_headers.c: what is left of a system header.
  */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/cpp_headers.h"
+#include "tracer/program/cpp_headers.h"
 
 #define SYS  "# 1 \"/usr/include/x.h\" 1 3 4\n"
 #define BACK "# 2 \"<stdin>\" 2\n"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
-#include "symbols/ctf_impl.h"
+#include "symbols/dwarf/ctf_impl.h"
 #include "t/fake/fixture.h"
 #include "t/unit/typed_object.h"
 

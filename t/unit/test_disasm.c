@@ -361,21 +361,6 @@ START_TEST(registers_used_are_never_missed)
 }
 END_TEST
 
-START_TEST(text_is_given_for_all)
-{
-	struct insn insn;
-	char buf[64], small[6];
-
-	ck_assert_int_eq(decode("48 89 e5", &insn), 0);
-	ck_assert_str_eq(insn_text(&insn, buf, sizeof(buf)), "mov rbp, rsp");
-	/* one that Capstone 4 does not know */
-	ck_assert_int_eq(decode("0f 38 f9 08", &insn), 0);
-	ck_assert_int_ne(insn_text(&insn, buf, sizeof(buf))[0], '\0');
-	insn_text(&insn, small, sizeof(small));
-	ck_assert_uint_lt(strlen(small), sizeof(small));
-}
-END_TEST
-
 /* ---- func ---- */
 
 struct walked {
@@ -460,7 +445,6 @@ main(void)
 	tcase_add_test(t, operands_are_found);
 	tcase_add_test(t, constants_and_hints_are_told);
 	tcase_add_test(t, registers_used_are_never_missed);
-	tcase_add_test(t, text_is_given_for_all);
 	tcase_add_test(t, a_function_is_walked_to_its_ends);
 	tcase_add_test(t, a_walk_ends_where_it_must);
 	suite_add_tcase(s, t);

@@ -8,7 +8,7 @@
 
 #include "dlang/base/mem.h"
 #include "symbols/dof.h"
-#include "symbols/object_impl.h"
+#include "symbols/elf/parts.h"
 #include "symbols/sdt.h"
 #include "t/fake/fixture.h"
 

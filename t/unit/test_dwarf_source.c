@@ -580,6 +580,30 @@ START_TEST(offsets_that_overflow)
 }
 END_TEST
 
+/* A value that is read with fewer bytes than its type has.  Four nops make the
+ * expression as long as the one that it takes the place of. */
+START_TEST(value_of_some_bytes)
+{
+	struct dwarf_local l;
+
+	fixture_sh("cd $DIR && echo 'int main(void) { static int v = 5; "
+		   "return v; }' > part.c && gcc -g -O0 -S part.c && sed -i -z "
+		   "'s/byte\t0x3\\n\t.quad\tv.[0-9]*/byte 0x96,0x96,0x96,0x96,"
+		   "0x76,0x6c,0x94,2,0x9f/' part.s && gcc -o part part.s");
+	struct opened x = open_path(fixture_path("part"));
+	const struct sym *main_at = object_sym(x.o, "main");
+	l = local(&x, main_at->addr + 4, "v");
+	check_type(&l, "int");
+	ck_assert_int_eq(l.value, DWARF_HAVE);
+	ck_assert_int_eq(l.value_loc.kind, ARGLOC_MEM);
+	ck_assert_int_eq(l.value_loc.reg, UREG_RBP);
+	ck_assert_int_eq(l.value_loc.disp, -20);
+	ck_assert_int_eq(l.value_loc.size, 2);
+	ck_assert_int_eq(l.place, DWARF_VALUE);
+	close_path(&x);
+}
+END_TEST
+
 static void
 look_at_all(struct opened *x)
 {
@@ -663,6 +687,7 @@ main(void)
 	tcase_add_test(tc, without_unwind_rules);
 	tcase_add_test(tc, reasons_have_words);
 	tcase_add_test(tc, offsets_that_overflow);
+	tcase_add_test(tc, value_of_some_bytes);
 	tcase_add_loop_test(tc, damaged_files, 0, 24);
 	suite_add_tcase(s, tc);
 	fixture_setup();

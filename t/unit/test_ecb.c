@@ -145,17 +145,17 @@ START_TEST(aggregations_build_their_keys)
 		ecb_fire_probe(&k.env, probe);
 	}
 	uint32_t cookie = 0;
-	const struct agg_entry *e = agg_next(&k.store, kit_lane(&k), &cookie);
+	const struct agg_entry *e = agg_next(kit_view(&k), 0, &cookie);
 	ck_assert_uint_eq(e->id, 1);
 	ck_assert_uint_eq(word(e->data, 0), 3);
-	e = agg_next(&k.store, kit_lane(&k), &cookie);
+	e = agg_next(kit_view(&k), 0, &cookie);
 	ck_assert_uint_eq(word(e->data, 0), 0xff00000001);
 	ck_assert(memcmp(e->data + 8, "keys\0\0\0\0", 8) == 0);
 	ck_assert_uint_eq(word(e->data, 16), 15);
-	e = agg_next(&k.store, kit_lane(&k), &cookie);
+	e = agg_next(kit_view(&k), 0, &cookie);
 	ck_assert_uint_eq(word(e->data, 0), 1);
 	ck_assert_uint_eq(word(e->data, 8 + 8 * 66), 12);
-	ck_assert_ptr_null(agg_next(&k.store, kit_lane(&k), &cookie));
+	ck_assert_ptr_null(agg_next(kit_view(&k), 0, &cookie));
 	ck_assert_ptr_null(kit_record(&k));
 }
 END_TEST
@@ -206,7 +206,7 @@ START_TEST(a_fault_discards_the_record_and_fires_error)
 	ck_assert_uint_eq(word(r, 24), 77);
 	ck_assert_ptr_null(kit_record(&k));
 	uint32_t cookie = 0;
-	const struct agg_entry *e = agg_next(&k.store, kit_lane(&k), &cookie);
+	const struct agg_entry *e = agg_next(kit_view(&k), 0, &cookie);
 	ck_assert_uint_eq(word(e->data, 0), 1); /* before the fault only */
 }
 END_TEST
@@ -254,7 +254,7 @@ START_TEST(no_room_skips_the_whole_clause)
 	ecb_fire_probe(&k.env, probe);
 	ecb_fire_probe(&k.env, probe);
 	uint32_t cookie = 0;
-	const struct agg_entry *e = agg_next(&k.store, kit_lane(&k), &cookie);
+	const struct agg_entry *e = agg_next(kit_view(&k), 0, &cookie);
 	ck_assert_uint_eq(word(e->data, 0), 1);
 	ck_assert_uint_eq(kit_lane(&k)->drops[DROP_PRINCIPAL], 1);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
-#include "symbols/object_impl.h"
+#include "symbols/elf/parts.h"
 #include "t/fake/fixture.h"
 
 static const char program[] =

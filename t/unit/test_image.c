@@ -1,5 +1,5 @@
 /*
- * dlang/image.c: layout, sharing of equal parts, lists, capacity, full and
+ * dlang/image/image.c: layout, sharing of equal parts, lists, capacity, full and
  * sparse regions; and the store that is laid out for an image.
  */
 #include <check.h>
@@ -277,7 +277,7 @@ END_TEST
 
 START_TEST(stores_are_laid_out_apart)
 {
-	struct lane *l[3];
+	struct lane_view v;
 
 	k.sizes.nlanes = 3;
 	kit_var(&k, DIF_GLOBAL, DIF_SCALAR, 0x500);
@@ -290,31 +290,77 @@ START_TEST(stores_are_laid_out_apart)
 	ck_assert_uint_ge(h->statics_ref, sizeof(*h));
 	ck_assert_uint_ge(h->dyn_ref, h->statics_ref + 8);
 	for (uint32_t i = 0; i < 3; i++) {
-		uint32_t ref;
-		l[i] = store_lane(&k.store, i, &ref);
-		ck_assert_ptr_nonnull(l[i]);
+		ck_assert(store_view(&k.image, &k.store, i, &v));
+		const struct lane *l = v.lane;
+		uint32_t ref = (uint32_t)((uint8_t *)l - k.store.base);
 		ck_assert_uint_ge(ref, end);
-		ck_assert_uint_ge(l[i]->locals_ref, ref + sizeof(struct lane));
+		ck_assert_uint_ge(l->locals_ref, ref + sizeof(struct lane));
 		ck_assert_uint_ge(
-		    l[i]->scratch_ref, l[i]->locals_ref + l[i]->locals_size);
-		ck_assert_uint_ge(
-		    l[i]->buf_ref, l[i]->scratch_ref + l[i]->scratch_size);
-		ck_assert_uint_ge(
-		    l[i]->agg_ref, l[i]->buf_ref + l[i]->buf_size);
-		ck_assert_uint_ge(
-		    l[i]->spec_ref, l[i]->agg_ref + l[i]->agg_size);
-		end = l[i]->spec_ref + l[i]->spec_size;
-		ck_assert_uint_le(end, ref + l[i]->size);
+		    l->scratch_ref, l->locals_ref + l->locals_size);
+		ck_assert_uint_ge(l->buf_ref, l->scratch_ref + l->scratch_size);
+		ck_assert_uint_ge(l->agg_ref, l->buf_ref + l->buf_size);
+		ck_assert_uint_ge(l->spec_ref, l->agg_ref + 2 * l->agg_size);
+		end = l->spec_ref + l->spec_size;
+		ck_assert_uint_le(end, ref + l->size);
+		ck_assert_ptr_eq(v.buf, k.store.base + l->buf_ref);
+		ck_assert_ptr_eq(v.scratch, k.store.base + l->scratch_ref);
+		ck_assert_ptr_eq(v.locals, k.store.base + l->locals_ref);
+		ck_assert_ptr_eq(v.statics, k.store.base + h->statics_ref);
+		ck_assert_ptr_nonnull(v.dyn.hdr);
+		for (int n = 0; n < 2; n++)
+			ck_assert_uint_eq(
+			    v.aggs[n].end - v.aggs[n].ref, l->agg_size);
 	}
 	ck_assert_uint_le(end, k.store.size);
-	ck_assert_ptr_null(store_lane(&k.store, 3, NULL));
-	ck_assert_ptr_null(store_lane(&k.store, 0xffffffff, NULL));
+	ck_assert(!store_view(&k.image, &k.store, 3, &v));
+	ck_assert_ptr_null(v.lane);
+	ck_assert(!store_view(&k.image, &k.store, 0xffffffff, &v));
 
 	struct store_sizes big = k.sizes;
 	big.bufsize = 0xfffffff8;
 	ck_assert_uint_eq(store_size(image_hdr(k.im), &big), 0);
 	struct region small = { k.store.base, k.store.size - 1 };
 	ck_assert_int_eq(store_init(&small, image_hdr(k.im), &k.sizes), -1);
+}
+END_TEST
+
+/* Whatever the words of a lane say: its view is in the store, or of nothing. */
+START_TEST(views_stay_in_the_store)
+{
+	static const uint32_t bad[] = { 0, 1, 3, 8, 4096, 0x7ffffff8,
+		0x80000000, 0xfffffff8, 0xffffffff };
+	struct lane_view v;
+
+	kit_var(&k, DIF_THREAD, DIF_SCALAR, 0x501);
+	kit_publish(&k);
+	uint8_t *end = k.store.base + k.store.size;
+	uint32_t lane = (uint32_t)((uint8_t *)kit_lane(&k) - k.store.base);
+	uint32_t dyn = store_hdr(&k.store)->dyn_ref;
+	const uint32_t from[] = { 8, lane, dyn, kit_lane(&k)->agg_ref };
+	for (size_t part = 0; part < ARRAY_SIZE(from); part++)
+		for (uint32_t w = 0; w < 16; w++)
+			for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+				uint32_t *at =
+				    (void *)(k.store.base + from[part] + 4 * w);
+				uint32_t saved = *at;
+				*at = bad[i];
+				bool any =
+				    store_view(&k.image, &k.store, 0, &v);
+				*at = saved;
+				if (!any)
+					continue;
+				ck_assert(v.buf + v.buf_size <= end);
+				ck_assert(v.scratch + v.scratch_size <= end);
+				for (int n = 0; n < 2; n++)
+					ck_assert(v.aggs[n].hdr == NULL ||
+					    (v.aggs[n].first <= v.aggs[n].end &&
+						v.aggs[n].end <= k.store.size));
+				ck_assert(v.dyn.hdr == NULL ||
+				    (uint64_t)v.dyn.chunk_ref +
+					    (uint64_t)v.dyn.chunks *
+						v.dyn.chunk_size <=
+					k.store.size);
+			}
 }
 END_TEST
 
@@ -334,6 +380,7 @@ main(void)
 	tcase_add_test(tc, a_full_region_says_so);
 	tcase_add_test(tc, many_probes_and_tracepoints_fit_a_sparse_region);
 	tcase_add_test(tc, stores_are_laid_out_apart);
+	tcase_add_test(tc, views_stay_in_the_store);
 	suite_add_tcase(s, tc);
 
 	SRunner *sr = srunner_create(s);

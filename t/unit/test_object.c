@@ -202,6 +202,34 @@ START_TEST(object_strips_versions)
 }
 END_TEST
 
+/* A function that has a name with an old version, and the same name without any,
+ * is not an old one, whichever of the two is met first. */
+START_TEST(object_name_is_old_only_with_a_version)
+{
+	static const char text[] =
+	    "static int near(int a) { return a * 3; }\n"
+	    "int near_alias(int) __attribute__((alias(\"near\")));\n"
+	    "__asm__(\".symver near_alias,near@V1\");\n"
+	    "static int far(int a) { return a * 5; }\n"
+	    "int far_alias(int) __attribute__((alias(\"far\")));\n"
+	    "__asm__(\".symver far_alias,far@V1\");\n"
+	    "int only(int a) { return a * 7; }\n"
+	    "__asm__(\".symver only,only@V1\");\n";
+	struct object *o;
+
+	fixture_sh(
+	    "printf 'V1 { global: far; only; local: *; };' > $DIR/versions");
+	o = open_object(fixture_cc("libold.so", text,
+	    "-O2 -shared -fPIC -Wl,--version-script,$DIR/versions"));
+	ck_assert(!object_sym(o, "near")->old_version);
+	ck_assert(!object_sym(o, "near")->global);
+	ck_assert(!object_sym(o, "far")->old_version);
+	ck_assert(object_sym(o, "far")->global);
+	ck_assert(object_sym(o, "only")->old_version);
+	object_put(o);
+}
+END_TEST
+
 START_TEST(object_stripped_knows_its_dynamic_symbols)
 {
 	struct object *o;
@@ -437,16 +465,13 @@ START_TEST(object_refuses_what_it_cannot_use)
 }
 END_TEST
 
-START_TEST(object_maps_offsets_and_reads_bytes)
+START_TEST(object_reads_bytes)
 {
 	const char *path = fixture_cc("bytes", program, "-O2 -no-pie");
 	struct object *o = open_object(path);
 	const struct sym *s = object_sym(o, "sizeless");
 	uint8_t code[3];
 	int value;
-	FILE *f;
-	char line[256];
-	int checked = 0;
 
 	ck_assert_int_eq(object_read(o, s->addr, code, sizeof(code)), 0);
 	ck_assert_mem_eq(code, "\x90\x90\xc3", 3);
@@ -462,19 +487,6 @@ START_TEST(object_maps_offsets_and_reads_bytes)
 	ck_assert_int_eq(object_read(o, 0, &value, sizeof(value)), -EFAULT);
 	ck_assert_int_eq(
 	    object_read(o, object_entry(o), &value, SIZE_MAX), -EFAULT);
-
-	f = fixture_open("readelf -lW %s", path);
-	while (fgets(line, sizeof(line), f) != NULL) {
-		unsigned long off, addr;
-
-		if (sscanf(line, " LOAD 0x%lx 0x%lx", &off, &addr) != 2)
-			continue;
-		ck_assert_uint_eq(object_offset_to_addr(o, off), addr);
-		checked++;
-	}
-	pclose(f);
-	ck_assert_int_ge(checked, 2);
-	ck_assert_uint_eq(object_offset_to_addr(o, UINT64_MAX / 2), UINT64_MAX);
 	object_put(o);
 }
 END_TEST
@@ -766,6 +778,7 @@ main(void)
 	tcase_add_test(tc, object_lists_what_nm_lists);
 	tcase_add_test(tc, object_says_what_a_person_would);
 	tcase_add_test(tc, object_strips_versions);
+	tcase_add_test(tc, object_name_is_old_only_with_a_version);
 	tcase_add_test(tc, object_stripped_knows_its_dynamic_symbols);
 	tcase_add_test(tc, object_knows_landing_pads);
 	tcase_add_test(tc, names_of_pieces);
@@ -774,7 +787,7 @@ main(void)
 	tcase_add_test(tc, object_refuses_another_build_s_debug_file);
 	tcase_add_test(tc, object_is_one_for_one_file);
 	tcase_add_test(tc, object_refuses_what_it_cannot_use);
-	tcase_add_test(tc, object_maps_offsets_and_reads_bytes);
+	tcase_add_test(tc, object_reads_bytes);
 	tcase_add_test(tc, object_reads_the_table_of_a_stripped_go_program);
 	tcase_add_test(tc, object_knows_the_slots_of_a_function);
 	tcase_add_test(tc, object_survives_damage);

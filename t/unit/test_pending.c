@@ -186,7 +186,7 @@ START_TEST(a_call_leaves_all_that_is_delivered)
 	while (next(&ev)) {
 		if (ev.kind == EV_TRAP || ev.kind == EV_SIGNAL) {
 			make_call(ev.thread);
-			ev.thread->sig = ev.sig;
+			stop_signal(ev.thread, ev.sig);
 			n++;
 		}
 		thread_resume(ev.thread);

@@ -16,9 +16,9 @@
 #include "dlang/base/str.h"
 #include "tracer/consume/locks.h"
 #include "tracer/consume/text.h"
-#include "tracer/prov/plock_holds.h"
-#include "tracer/prov/plock_impl.h"
-#include "tracer/prov/plock_mem.h"
+#include "tracer/prov/plock/plock_holds.h"
+#include "tracer/prov/plock/plock_impl.h"
+#include "tracer/prov/plock/plock_mem.h"
 
 #define LOCK 0x5000
 #define COND 0x6000

@@ -615,13 +615,12 @@ START_TEST(processors_below_their_line)
 	struct prog_agg *b = fx_agg(f, "b", AGG_SUM, 0);
 	struct img_agg min = { a->id, AGG_MIN, 0, a->words, 0 };
 	struct img_agg sum = { b->id, AGG_SUM, 0, b->words, 0 };
-	struct lane *l0 = store_lane(&f->store, 0, NULL);
-	struct lane *l1 = store_lane(&f->store, 1, NULL);
+	const struct lane_view l0 = fx_lane(f, 0), l1 = fx_lane(f, 1);
 
-	agg_update(&f->store, l0, &min, "", 3, 9, 1);
-	agg_update(&f->store, l1, &min, "", 3, 5, 1);
-	agg_update(&f->store, l1, &min, "", 1, 8, 1);
-	agg_update(&f->store, l0, &sum, "", 2, 40, 1);
+	agg_update(&l0, &min, "", 3, 9, 1);
+	agg_update(&l1, &min, "", 3, 5, 1);
+	agg_update(&l1, &min, "", 1, 8, 1);
+	agg_update(&l0, &sum, "", 2, 40, 1);
 	act(ACT_PRINTA, a, b, NULL);
 	act(ACT_CLEAR, b, NULL, NULL);
 	act(ACT_PRINTA, b, NULL, NULL);

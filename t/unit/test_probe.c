@@ -4,8 +4,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "tracer/probe.h"
-#include "tracer/provider.h"
+#include "tracer/base/probe.h"
+#include "tracer/base/provider.h"
 
 static struct probes table;
 static int destroyed;

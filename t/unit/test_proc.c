@@ -9,7 +9,7 @@ START_TEST(launch_runs_to_completion)
 {
 	struct proc *p = launch("exit", "7");
 
-	ck_assert_int_eq(p->threads.at[0]->state, TH_STOPPED);
+	ck_assert(thread_stopped(p->threads.at[0]));
 	thread_resume(p->threads.at[0]);
 	ck_assert(!p->exec_stopped);
 	run_to_end(7);
@@ -196,7 +196,7 @@ START_TEST(stop_and_continue_work_as_without_us)
 		space_resume(p->space);
 	}
 	ck_assert_int_eq(event_poll(su, &ev, false), 0);
-	ck_assert(p->threads.at[0]->listening);
+	ck_assert_int_eq(p->threads.at[0]->stop.state, TH_LISTENING);
 
 	kill(pid, SIGCONT);
 	ck_assert(run_until(EV_SIGNAL, &ev));
@@ -234,10 +234,10 @@ START_TEST(attach_leaves_a_stopped_process_stopped)
 
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	struct proc *p = attach(pid);
-	ck_assert_int_eq(p->threads.at[0]->stop, EV_GROUP_STOP);
+	ck_assert_int_eq(p->threads.at[0]->stop.kind, EV_GROUP_STOP);
 	resume_all(p);
 	ck_assert_int_eq(event_poll(su, &ev, false), 0);
-	ck_assert(p->threads.at[0]->listening);
+	ck_assert_int_eq(p->threads.at[0]->stop.state, TH_LISTENING);
 	proc_detach(p, NULL, NULL);
 	await_state(pid, "T");
 	ck_assert_int_eq(status_of(pid).tracer, 0);
@@ -289,7 +289,7 @@ START_TEST(attach_stop_resume_detach_many_threads)
 	ck_assert_uint_eq(p->threads.len, 9);
 	ck_assert_str_ne(p->comm, "");
 	vec_foreach(th, &p->threads)
-		ck_assert_int_eq((*th)->state, TH_STOPPED);
+		ck_assert(thread_stopped(*th));
 	unsigned long before = spins[3];
 	ck_assert_uint_eq(spins[3], before);
 	resume_all(p);
@@ -300,10 +300,10 @@ START_TEST(attach_stop_resume_detach_many_threads)
 			ck_assert_ptr_nonnull(thread_regs(*th));
 		space_resume(p->space);
 		vec_foreach(th, &p->threads)
-			ck_assert_int_eq((*th)->state, TH_STOPPED);
+			ck_assert(thread_stopped(*th));
 		space_resume(p->space);
 		vec_foreach(th, &p->threads)
-			ck_assert_int_eq((*th)->state, TH_RUNNING);
+			ck_assert(thread_runs(*th));
 	}
 	await_spinning();
 	proc_detach(p, NULL, NULL);
@@ -322,7 +322,7 @@ START_TEST(attach_while_threads_come_and_go)
 	for (int i = 0; i < 10; i++) {
 		struct proc *p = attach(pid);
 		vec_foreach(th, &p->threads)
-			ck_assert_int_ne((*th)->state, TH_RUNNING);
+			ck_assert(!thread_runs(*th));
 		resume_all(p);
 		for (int n = 0; n < 60; n++) {
 			ck_assert_int_eq(event_poll(su, &ev, true), 1);
@@ -534,43 +534,91 @@ END_TEST
 static int ends[3];
 
 static void
-count_thread(void *ctx, struct thread *th)
+count_thread(void *part)
 {
-	ck_assert_ptr_eq(ctx, ends);
+	struct thread *th = *(struct thread **)part;
+
 	ck_assert_ptr_null(super_thread(su, th->tid));
 	ends[0]++;
 }
 
 static void
-count_proc(void *ctx, struct proc *p)
+count_proc(void *part)
 {
-	ck_assert_ptr_null(super_proc(su, p->pid));
+	ck_assert_ptr_null(super_proc(su, *(pid_t *)part));
 	ends[1]++;
 }
 
 static void
 count_space(void *ctx, struct space *sp)
 {
+	ck_assert_ptr_eq(ctx, ends);
 	ck_assert_uint_eq(sp->refs, 0);
 	ends[2]++;
 }
 
-START_TEST(hooks_see_every_end_once)
+START_TEST(parts_and_spaces_end_once)
 {
-	static const struct super_hooks hooks = { count_thread, count_proc,
-		count_space };
+	static const struct part in_thread = { .size = sizeof(struct thread *),
+		.end = count_thread };
+	static const struct part in_proc = { .size = sizeof(pid_t),
+		.end = count_proc };
+	static const struct super_hooks hooks = { .space_end = count_space };
 	struct event ev;
 	struct proc *p = launch("family", "");
 
 	super_set_hooks(su, &hooks, ends);
 	thread_resume(p->threads.at[0]);
-	while (next(&ev))
+	while (next(&ev)) {
+		p = ev.thread->proc;
+		*(struct thread **)part_of(&ev.thread->parts, &in_thread) =
+		    ev.thread;
+		*(pid_t *)part_of(&p->parts, &in_proc) = p->pid;
 		thread_resume(ev.thread);
+	}
 	/* The last are freed at the poll that finds nobody left. */
 	ck_assert_int_eq(ends[0], 3);
 	ck_assert_int_eq(ends[1], 3);
 	/* One of each program that was run, and the copy of a fork. */
 	ck_assert_int_eq(ends[2], 4);
+}
+END_TEST
+
+/* Parts of a process that forks: one that its child has, and one that is not for
+ * it. */
+START_TEST(a_fork_has_what_is_inherited)
+{
+	static const struct part given = { .size = sizeof(int),
+		.inherited = true };
+	static const struct part kept = { .size = sizeof(int) };
+	struct event ev;
+	struct proc *p = launch("family", "");
+	struct thread *th = p->threads.at[0];
+	unsigned forks = 0;
+
+	ck_assert_ptr_null(part_had(&p->parts, &given));
+	*(int *)part_of(&p->parts, &given) = 1;
+	*(int *)part_of(&th->parts, &given) = 2;
+	*(int *)part_of(&p->parts, &kept) = 3;
+	*(int *)part_of(&th->parts, &kept) = 4;
+	ck_assert_int_eq(*(int *)part_had(&p->parts, &given), 1);
+	ck_assert_int_eq(*(int *)part_of(&p->parts, &kept), 3);
+	thread_resume(th);
+	while (next(&ev)) {
+		struct thread *child = ev.child;
+		if (child != NULL && child->proc != p && ev.thread == th) {
+			forks++;
+			ck_assert_int_eq(
+			    *(int *)part_had(&child->proc->parts, &given), 1);
+			ck_assert_int_eq(
+			    *(int *)part_had(&child->parts, &given), 2);
+			ck_assert_ptr_null(
+			    part_had(&child->proc->parts, &kept));
+			ck_assert_ptr_null(part_had(&child->parts, &kept));
+		}
+		thread_resume(ev.thread);
+	}
+	ck_assert_uint_gt(forks, 0);
 }
 END_TEST
 
@@ -604,7 +652,7 @@ START_TEST(vfork_parent_is_let_go_when_it_wakes)
 	await_ready();
 	await_state(pid, "D");
 	struct proc *p = attach(pid);
-	ck_assert(p->threads.at[0]->asleep);
+	ck_assert(p->threads.at[0]->stop.asleep);
 	/* The child was found: it is in the same memory. */
 	ck_assert_uint_eq(su->procs.len, 2);
 	ck_assert_uint_eq(p->space->refs, 2);
@@ -712,7 +760,8 @@ main(int argc, char **argv)
 	tcase_add_test(tc, attach_needs_the_same_user);
 	tcase_add_test(tc, a_process_that_is_killed_is_gone);
 	tcase_add_test(tc, children_are_followed_in_order);
-	tcase_add_test(tc, hooks_see_every_end_once);
+	tcase_add_test(tc, parts_and_spaces_end_once);
+	tcase_add_test(tc, a_fork_has_what_is_inherited);
 	tcase_add_test(tc, exec_by_another_thread_leaves_the_leader);
 	tcase_add_loop_test(tc, vfork_parent_is_let_go_when_it_wakes, 0, 2);
 	tcase_add_test(tc, a_signal_ends_the_wait);

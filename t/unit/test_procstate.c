@@ -17,9 +17,13 @@
 #include <unistd.h>
 
 #include "dlang/dif.h"
-#include "tracer/proc.h"
-#include "tracer/state.h"
+#include "tracer/fire/eval.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/fire/procstate.h"
+#include "tracer/base/state.h"
 
+static struct firing firing;
+static struct procstate procstate;
 static struct state st;
 static pid_t child;
 static char **own_argv;
@@ -29,7 +33,7 @@ number(enum dif_state what, uint64_t of)
 {
 	uint64_t v = 77;
 
-	procstate_forget(&st.procstate);
+	procstate_forget(st.procstate);
 	ck_assert_int_eq(procstate_number(&st, what, of, &v), 0);
 	return v;
 }
@@ -50,7 +54,9 @@ setup(void)
 {
 	int status;
 
-	memset(&st, 0, sizeof(st));
+	memset(&firing, 0, sizeof(firing));
+	memset(&procstate, 0, sizeof(procstate));
+	st = (struct state){ .firing = &firing, .procstate = &procstate };
 	st.super = super_create();
 	child = fork();
 	if (child == 0) {
@@ -178,7 +184,7 @@ START_TEST(kept_for_a_firing)
 	waitpid(child, NULL, 0);
 	procstate_number(&st, DIF_STATE_PR_SID, (uint64_t)child, &v);
 	ck_assert_uint_eq(v, (uint64_t)child);
-	procstate_forget(&st.procstate);
+	procstate_forget(st.procstate);
 	procstate_number(&st, DIF_STATE_PR_SID, (uint64_t)child, &v);
 	ck_assert_uint_eq(v, 0);
 }
@@ -261,14 +267,14 @@ START_TEST(signals)
 
 	si.si_pid = 12;
 	si.si_uid = 34;
-	st.siginfo = &si;
+	firing.siginfo = &si;
 	ck_assert_uint_eq(number(DIF_STATE_SI_SIGNO, 0), SIGSEGV);
 	ck_assert_int_eq((int)number(DIF_STATE_SI_CODE, 0), -6);
 	ck_assert_uint_eq(number(DIF_STATE_SI_PID, 0), 12);
 	ck_assert_uint_eq(number(DIF_STATE_SI_UID, 0), 34);
 	si.si_addr = &si;
 	ck_assert_uint_eq(number(DIF_STATE_SI_ADDR, 0), (uintptr_t)&si);
-	st.siginfo = NULL;
+	firing.siginfo = NULL;
 	ck_assert_uint_eq(number(DIF_STATE_SI_SIGNO, 0), 0);
 }
 END_TEST

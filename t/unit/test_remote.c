@@ -19,8 +19,8 @@ same_registers(
 	for (size_t i = 0; i < sizeof(*a) / sizeof(*x); i++)
 		ck_assert_msg((x[i] ^ y[i]) == 0 ||
 			(i == UREG_RFLAGS && (x[i] | ALWAYS_SET) == y[i]),
-		    "at stop %d register %zu is %#lx, was %#lx", th->stop, i,
-		    (unsigned long)y[i], (unsigned long)x[i]);
+		    "at stop %d register %zu is %#lx, was %#lx", th->stop.kind,
+		    i, (unsigned long)y[i], (unsigned long)x[i]);
 }
 
 static void
@@ -33,7 +33,7 @@ check_getpid(struct thread *th)
 	int r = remote_syscall(th, SYS_getpid, args, &result);
 	ck_assert_int_eq(r, 0);
 	ck_assert_int_eq(result, th->proc->pid);
-	ck_assert_int_eq(th->state, TH_STOPPED);
+	ck_assert(thread_stopped(th));
 	struct uregs after;
 	ck_assert_int_eq(regs_fetch(th->tid, &after), 0);
 	same_registers(th, &before, &after);
@@ -60,7 +60,7 @@ START_TEST(remote_syscall_in_a_blocked_thread)
 	resume_all(p);
 	for (int i = 0; i < 5; i++) {
 		space_stop(p->space);
-		if (th->state == TH_STOPPED && th->stop == EV_STOP) {
+		if (thread_stopped(th) && th->stop.kind == EV_STOP) {
 			check_getpid(th);
 			check_getpid(th);
 		}
@@ -181,7 +181,7 @@ START_TEST(remote_syscall_at_syscall_and_event_stops)
 	struct event ev;
 	unsigned enters = 0, exits = 0;
 
-	p->threads.at[0]->want_syscalls = true;
+	stop_want_calls(p->threads.at[0], WANT_LAUNCH, true);
 	thread_resume(p->threads.at[0]);
 	while (next(&ev)) {
 		enters += ev.kind == EV_SYSCALL_ENTER;
@@ -321,12 +321,12 @@ START_TEST(remote_syscall_at_a_filter_of_ours)
 			ck_assert_int_eq(thread_syscall_entry(th, &e), 0);
 			ck_assert_int_eq(e.nr, SYS_getppid);
 			check_getpid(th);
-			th->want_exit = true;
+			stop_want_calls(th, WANT_EXIT, true);
 		} else if (ev.kind == EV_SYSCALL_EXIT) {
 			exits++;
 			ck_assert_int_eq(
 			    (pid_t)thread_regs(th)->r[UREG_RAX], getpid());
-			th->want_exit = false;
+			stop_want_calls(th, WANT_EXIT, false);
 		}
 		if (ev.kind != EV_GONE)
 			thread_resume(ev.thread);
@@ -453,7 +453,7 @@ START_TEST(sigtrap_of_the_program_is_delivered)
 		ck_assert_int_eq(si.si_code, SI_KERNEL);
 		if (_i == 1)
 			check_getpid(ev.thread);
-		ev.thread->sig = SIGTRAP;
+		stop_signal(ev.thread, SIGTRAP);
 		thread_resume(ev.thread);
 		n++;
 	}

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "dlang/base/base.h"
-#include "tracer/sigwatch.h"
+#include "tracer/sites/sigwatch.h"
 
 #define AT 0x401000
 

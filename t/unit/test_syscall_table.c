@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "tracer/syscall_table.h"
-#include "tracer/syscalls.h"
+#include "tracer/ptrace/syscall_table.h"
+#include "tracer/fire/syscalls.h"
 
 START_TEST(numbers_are_those_of_the_machine)
 {
@@ -57,7 +57,7 @@ START_TEST(every_letter_has_a_type)
 {
 	static const char *const letters[] = {
 #define CALL(nr, name, args) [nr] = args,
-#include "tracer/x86_64/syscalls.def"
+#include "tracer/ptrace/x86_64/syscalls.def"
 #undef CALL
 	};
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dlang/base/base.h"
-#include "tracer/targets.h"
+#include "tracer/drive/targets.h"
 
 /* What `cmd' is split into, each word in brackets; an error as "!reason". */
 static const char *

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <signal.h>
 
-#include "tracer/timer.h"
+#include "tracer/base/timer.h"
 
 #define S 1000000000ULL
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "dlang/types.h"
-#include "tracer/typename.h"
+#include "tracer/names/typename.h"
 
 static struct types *ts;
 

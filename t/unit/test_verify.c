@@ -265,18 +265,18 @@ START_TEST(needs_are_collected)
 	ck_assert_uint_eq(needs(I(DIF_OP_ADD, 1, 1, 1), &w), 0);
 	ck_assert_uint_eq(
 	    needs(IX(DIF_OP_LDGS, DIF_VAR_ARG3, 1), &w), NEED_ARG);
-	ck_assert_uint_eq(
-	    needs(IX(DIF_OP_LDGS, DIF_VAR_PID, 1), &w), NEED_PROC);
+	ck_assert_uint_eq(needs(IX(DIF_OP_LDGS, DIF_VAR_PID, 1), &w), NEED_ID);
 	ck_assert_uint_eq(
 	    needs(IX(DIF_OP_LDGS, DIF_VAR_EXECNAME, 1), &w), NEED_COMM);
 	ck_assert_uint_eq(
 	    needs(I(DIF_OP_LDGA, DIF_VAR_UREGS, 1, 1), &w), NEED_REGS);
 	ck_assert_uint_eq(needs(I(DIF_OP_LDUB, 1, 0, 1), &w), NEED_MEM);
-	ck_assert_uint_eq(needs(IX(DIF_OP_STGS, GLOBAL, 1), &w), 0);
-	ck_assert_uint_eq(needs(IX(DIF_OP_STGS, GSTR, 1), &w), NEED_MEM);
-	ck_assert(!w);
+	ck_assert_uint_eq(needs(IX(DIF_OP_STGS, GLOBAL, 1), &w), NEED_GLOBAL);
 	ck_assert_uint_eq(
-	    needs(IX(DIF_OP_CALL, DIF_SUBR_COPYOUT, 1), &w), NEED_MEM);
+	    needs(IX(DIF_OP_STGS, GSTR, 1), &w), NEED_GLOBAL | NEED_MEM);
+	ck_assert(!w);
+	ck_assert_uint_eq(needs(IX(DIF_OP_CALL, DIF_SUBR_COPYOUT, 1), &w),
+	    NEED_MEM | NEED_POKE);
 	ck_assert(w);
 }
 END_TEST

@@ -434,6 +434,18 @@ START_TEST(uregs_follow_the_documented_numbers)
 }
 END_TEST
 
+START_TEST(registers_at_hand_are_not_asked_for)
+{
+	struct uregs regs = { .r = { [UREG_RDI] = 7, [UREG_GS] = 9 } };
+
+	k.env.regs = &regs;
+	ck_assert_uint_eq(array_at(DIF_VAR_UREGS, UREG_RAW + UREG_RDI), 7);
+	ck_assert_uint_eq(array_at(DIF_VAR_UREGS, UREG_RAW + UREG_GS), 9);
+	ck_assert_uint_eq(array_at(DIF_VAR_UREGS, UREG_RAW + UREG_XMM(3, 1)),
+	    0xf0000000 + UREG_XMM(3, 1));
+}
+END_TEST
+
 START_TEST(arguments_without_a_site_are_words_of_the_hit)
 {
 	kit_publish(&k);
@@ -589,6 +601,7 @@ main(void)
 	tcase_add_test(tc, absurd_sizes_are_no_scratch);
 	tcase_add_test(tc, tuple_stack_overflows_at_the_ninth);
 	tcase_add_test(tc, uregs_follow_the_documented_numbers);
+	tcase_add_test(tc, registers_at_hand_are_not_asked_for);
 	tcase_add_test(tc, arguments_without_a_site_are_words_of_the_hit);
 	tcase_add_test(tc, arguments_by_location);
 	tcase_add_test(tc, arguments_by_sum_and_by_pointer);

@@ -14,6 +14,7 @@
 #include <sys/rseq.h>
 
 #include "dlang/base/fault.h"
+#include "inject/trap/area.h"
 
 /* Memory that test and fixture share. */
 #define SHARED 102
@@ -327,24 +328,32 @@ typedef struct thread *(*reach_fn)(struct proc *p);
 /* A call in a thread of pid that reach() brings to a stop; the tracer is killed
  * at the point. */
 static void
-die_at(pid_t pid, const char *point, reach_fn reach)
+die_in(pid_t pid, const char *point, reach_fn reach, long nr,
+    const uint64_t args[6])
 {
 	int status;
 	pid_t tracer = fork();
 
 	if (tracer == 0) {
-		const uint64_t args[6] = { 0 };
 		int64_t result;
 
 		struct thread *th = reach(attach(pid));
 		fault_kill_set(point);
-		int r = remote_syscall(th, SYS_getpid, args, &result);
+		int r = remote_syscall(th, nr, args, &result);
 		_exit(r == 0 ? 10 : 11);
 	}
 	ck_assert_int_eq(waitpid(tracer, &status, 0), tracer);
 	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
 	    "%s: the tracer's status is %x", point, (unsigned)status);
 	ck_assert_int_eq(status_of(pid).tracer, 0);
+}
+
+static void
+die_at(pid_t pid, const char *point, reach_fn reach)
+{
+	const uint64_t args[6] = { 0 };
+
+	die_in(pid, point, reach, SYS_getpid, args);
 }
 
 static void
@@ -441,7 +450,7 @@ to_stop(struct proc *p, enum event_kind kind, int times)
 {
 	struct event ev;
 
-	p->threads.at[0]->want_syscalls = true;
+	stop_want_calls(p->threads.at[0], WANT_LAUNCH, true);
 	thread_resume(p->threads.at[0]);
 	while (next(&ev)) {
 		if (ev.kind == kind && --times == 0)
@@ -687,6 +696,61 @@ START_TEST(what_is_left_is_cleared_when_the_thread_sleeps_elsewhere)
 }
 END_TEST
 
+/* Stopped, not in the way back. */
+static void
+stop_elsewhere(pid_t pid)
+{
+	uint64_t pc, sp;
+
+	for (;;) {
+		kill(pid, SIGSTOP);
+		await_state(pid, "T");
+		ck_assert_int_eq(procfs_pc(pid, &pc, &sp), 0);
+		if (pc - sh->left.addr >= WAYBACK_SIZE)
+			return;
+		kill(pid, SIGCONT);
+	}
+}
+
+static const char *const map_steps[] = { "remote-written:1", "remote-regs:1",
+	"remote-mask:1", "remote-go:1", "remote-stop:1", "remote-go:2",
+	"remote-stop:2", "remote-mapped:1", "remote-go:3", "remote-stop:3",
+	"remote-finish:1", "remote-unmask:1", "remote-back:1",
+	"remote-cleared:1" };
+
+/* Else nobody could tell it from the program's own. */
+START_TEST(what_was_mapped_is_given_back_or_says_whose_it_is)
+{
+	const size_t size = 4 * 4096;
+	struct trap_area head;
+	char path[40];
+
+	if (!__builtin_cpu_supports("avx"))
+		return;
+	/* Where nothing is mapped, below the program and its libraries. */
+	const uint64_t args[6] = { 0x10000000, size, PROT_READ | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+		(uint64_t)-1 };
+	pid_t pid = start("exact", "0");
+	await_ready();
+	remote_leaves(&sh->left);
+	die_in(pid, map_steps[_i], as_attached, SYS_mmap, args);
+	stop_elsewhere(pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool there = pread(fd, &head, sizeof(head), (off_t)args[0]) > 0;
+	close(fd);
+	/* The thread's registers are its own again, or it is on its way. */
+	bool stays = _i >= (int)ARRAY_SIZE(map_steps) - 2;
+	ck_assert_msg(there == stays, "%s", map_steps[_i]);
+	ck_assert(!there ||
+	    (head.magic == TRAP_MAGIC && head.size == size && head.mended));
+	kill(pid, SIGCONT);
+	sh->stop = 1;
+	ends_well(pid, map_steps[_i]);
+}
+END_TEST
+
 START_TEST(the_cave_is_empty_after_a_call)
 {
 	static const uint8_t zeros[WAYBACK_SIZE];
@@ -746,6 +810,9 @@ main(int argc, char **argv)
 	tcase_add_test(tc, a_sequence_is_aborted_by_a_call);
 	tcase_add_loop_test(
 	    tc, what_is_left_is_cleared_when_the_thread_sleeps_elsewhere, 0, n);
+	tcase_add_loop_test(tc,
+	    what_was_mapped_is_given_back_or_says_whose_it_is, 0,
+	    (int)ARRAY_SIZE(map_steps));
 	tcase_add_test(tc, the_cave_is_empty_after_a_call);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

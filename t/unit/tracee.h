@@ -35,11 +35,11 @@
 
 #include "inject/tracepoint.h"
 #include "symbols/maps.h"
-#include "tracer/event.h"
-#include "tracer/panic.h"
-#include "tracer/proc.h"
-#include "tracer/remote.h"
-#include "tracer/super_impl.h"
+#include "tracer/ptrace/event.h"
+#include "tracer/survive/panic.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/remote.h"
+#include "tracer/ptrace/super.h"
 
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -348,7 +348,7 @@ fixture_blocked(const char *arg)
 	return sigsuspend(&none) == -1 && errno == EINTR && seen == 1 ? 0 : 1;
 }
 
-/* Under a seccomp filter as tracer/filter.c makes them, on getppid(). */
+/* Under a seccomp filter as tracer/drive/filter.c makes them, on getppid(). */
 static int
 fixture_filtered(const char *arg)
 {
@@ -655,7 +655,7 @@ run_until(enum event_kind kind, struct event *ev)
 		if (ev->kind == kind)
 			return true;
 		if (ev->kind == EV_TRAP)
-			ev->thread->sig = SIGTRAP;
+			stop_signal(ev->thread, SIGTRAP);
 		thread_resume(ev->thread);
 	}
 	return false;

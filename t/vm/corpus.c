@@ -141,7 +141,7 @@ count(struct kit *k)
 		nrecords++;
 		nfaults += r->epid == EPID_FAULT;
 	}
-	while (agg_next(&k->store, kit_lane(k), &cookie) != NULL)
+	while (agg_next(kit_view(k), 0, &cookie) != NULL)
 		nentries++;
 }
 

@@ -6,6 +6,7 @@
  *	-l	a filter as that of a container instead, with a list of what is
  *		allowed: every system call, but not a number that is none
  *	-k	the same, which kills
+ *	-p	one that refuses to attach to a process
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,9 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,6 +63,15 @@ static struct sock_filter list[] = {
 	ALLOW,
 };
 
+static struct sock_filter seize[] = {
+	LOAD(nr),
+	SKIP(BPF_JEQ, SYS_ptrace, 0, 3),
+	LOAD(args[0]),
+	SKIP(BPF_JEQ, PTRACE_SEIZE, 0, 1),
+	REFUSE(EPERM),
+	ALLOW,
+};
+
 static int
 install(const struct sock_fprog *prog)
 {
@@ -71,7 +83,12 @@ main(int argc, char **argv)
 {
 	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
 
-	if (argc > 1 && argv[1][0] == '-') {
+	if (argc > 1 && strcmp(argv[1], "-p") == 0) {
+		prog = (struct sock_fprog){ sizeof(seize) / sizeof(seize[0]),
+			seize };
+		argv++;
+		argc--;
+	} else if (argc > 1 && argv[1][0] == '-') {
 		prog =
 		    (struct sock_fprog){ sizeof(list) / sizeof(list[0]), list };
 		if (argv[1][1] == 'k')

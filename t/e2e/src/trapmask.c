@@ -421,6 +421,53 @@ threads(void)
 	say("main");
 }
 
+/* Nothing but hits, in a thread that wants no signal. */
+static void
+quiet(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	for (int i = 0; i < 200; i++)
+		work(i);
+	ask("quiet");
+}
+
+/* Two that block it and handle it: the int3 of one resets what the other's has
+ * just had put back, whatever else stops them meanwhile. */
+static void *
+one_of_two(void *arg)
+{
+	intptr_t wrong = 0;
+	sigset_t set;
+
+	(void)arg;
+	for (int i = 0; i < 3000; i++) {
+		work(i);
+		pthread_sigmask(SIG_BLOCK, NULL, &set);
+		wrong += sigismember(&set, SIGTRAP) != 1;
+	}
+	return (void *)wrong;
+}
+
+static void
+two(void)
+{
+	pthread_t th[2];
+	void *wrong;
+
+	handle(SIGTRAP, on_trap, 0, 0);
+	change(SIG_BLOCK, SIGTRAP);
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&th[i], NULL, one_of_two, NULL) != 0)
+			exit(2);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(th[i], &wrong);
+		printf("thread %d: wrong %d\n", i, (int)(intptr_t)wrong);
+	}
+}
+
 /* Children and new programs begin with what they are given. */
 static void
 children(const char *self)
@@ -606,6 +653,10 @@ main(int argc, char **argv)
 		ask(work(0) == 1 ? "asked" : "wrong");
 	else if (strcmp(what, "threads") == 0)
 		threads();
+	else if (strcmp(what, "quiet") == 0)
+		quiet();
+	else if (strcmp(what, "two") == 0)
+		two();
 	else if (strcmp(what, "children") == 0)
 		children("/proc/self/exe");
 	else if (strcmp(what, "new") == 0)

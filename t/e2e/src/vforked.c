@@ -3,7 +3,12 @@
  * lives in its parent's memory until it has read a line itself; then the parent
  * says "parent STATUS".  SIGUSR1 has a handler, on an alternate stack if asked
  * for, that says "handler" and returns when it has read a line.
+ *
+ * vforked late LIBRARY: a thread has such a child, and once that lives another
+ * loads the library and says "loaded"; its function is called by the child.
  */
+#include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -25,6 +30,47 @@ on_signal(int sig)
 		read_line();
 }
 
+static int born[2];
+static long (*volatile fn)(long);
+
+static void *
+has_child(void *arg)
+{
+	int status = -1;
+	pid_t child = vfork();
+
+	if (child == 0) {
+		if (write(born[1], "", 1) != 1)
+			_exit(1);
+		read_line();
+		_exit(fn(100) > 0 ? 7 : 8);
+	}
+	waitpid(child, &status, 0);
+	printf("parent %#x\n", status);
+	return arg;
+}
+
+static int
+late(const char *library)
+{
+	pthread_t th;
+	char c;
+
+	printf("ready %d\n", (int)getpid());
+	read_line();
+	if (pipe(born) != 0 ||
+	    pthread_create(&th, NULL, has_child, NULL) != 0 ||
+	    read(born[0], &c, 1) != 1)
+		return 2;
+	void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	fn = lib != NULL ? (long (*)(long))dlsym(lib, "from_ctor") : NULL;
+	if (fn == NULL)
+		return 3;
+	printf("loaded\n");
+	pthread_join(th, NULL);
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -36,6 +82,8 @@ main(int argc, char **argv)
 	int status = -1;
 
 	trigger_init();
+	if (argc > 2)
+		return late(argv[2]);
 	sigaltstack(&alt, NULL);
 	sigaction(SIGUSR1, &sa, NULL);
 	printf("ready %d\n", (int)getpid());

@@ -1,0 +1,2 @@
+/* An aggregation is assigned a number. */
+BEGIN { @total = 1; }

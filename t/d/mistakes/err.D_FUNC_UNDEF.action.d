@@ -1,0 +1,2 @@
+/* A misspelt action. */
+BEGIN { prntf("hello\n"); }

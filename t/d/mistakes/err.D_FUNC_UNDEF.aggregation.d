@@ -1,0 +1,2 @@
+/* A misspelt aggregating function. */
+BEGIN { @ = quantise(1); }

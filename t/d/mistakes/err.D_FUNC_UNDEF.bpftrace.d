@@ -1,0 +1,2 @@
+/* The name that another tracer has for it. */
+BEGIN { @ = hist(1); }

@@ -1,0 +1,2 @@
+/* A misspelt function. */
+BEGIN { trace(copyinsrt(0)); }

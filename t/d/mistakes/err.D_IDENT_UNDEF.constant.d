@@ -1,0 +1,2 @@
+/* A misspelt constant. */
+BEGIN { trace(ENOETN); }

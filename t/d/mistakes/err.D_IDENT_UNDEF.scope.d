@@ -1,0 +1,3 @@
+/* A variable of the thread, without self->. */
+BEGIN { self->begun = timestamp; }
+BEGIN { trace(begun); }

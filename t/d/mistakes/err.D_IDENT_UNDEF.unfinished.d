@@ -1,0 +1,2 @@
+/* A name that is not finished. */
+BEGIN { trace(walltime); }

@@ -1,0 +1,2 @@
+/* A misspelt built-in variable: the nearest is named. */
+BEGIN { trace(execnam); }

@@ -1,0 +1,2 @@
+/* A misspelt macro variable. */
+BEGIN { trace($taget); }

@@ -1,0 +1,2 @@
+/* Strings are joined by a function. */
+BEGIN { trace(execname + "!"); }

@@ -1,0 +1,2 @@
+/* An operator that takes integers. */
+BEGIN { x = pid; trace(execname & x); }

@@ -1,0 +1,6 @@
+/* One equals sign is no comparison. */
+BEGIN
+/execname = "cat"/
+{
+	exit(0);
+}

@@ -1,0 +1,2 @@
+/* A probe in the place of a provider. */
+BEGIN::read:entry { exit(0); }

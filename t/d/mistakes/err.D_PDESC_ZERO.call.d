@@ -1,0 +1,2 @@
+/* A misspelt system call. */
+syscall::raed:entry { exit(0); }

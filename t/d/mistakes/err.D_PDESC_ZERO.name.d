@@ -1,0 +1,2 @@
+/* A misspelt name of a probe. */
+BEGN { exit(0); }

@@ -1,0 +1,2 @@
+/* A misspelt provider. */
+syscal::read:entry { exit(0); }

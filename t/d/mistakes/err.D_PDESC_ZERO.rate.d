@@ -1,0 +1,2 @@
+/* A rate of no unit. */
+tick-1second { exit(0); }

@@ -1,0 +1,2 @@
+/* A provider that shows a kernel: what there is instead. */
+sched::: { exit(0); }

@@ -1,0 +1,2 @@
+/* A provider that shows a kernel: what there is instead. */
+tcp::: { exit(0); }

@@ -1,0 +1,3 @@
+#pragam D option quiet
+/* A misspelt directive. */
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+#pragma D optoin quiet
+/* A misspelt pragma. */
+BEGIN { exit(0); }

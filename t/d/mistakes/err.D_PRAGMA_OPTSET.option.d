@@ -1,0 +1,3 @@
+#pragma D option quite
+/* A misspelt option. */
+BEGIN { exit(0); }

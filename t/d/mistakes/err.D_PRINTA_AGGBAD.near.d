@@ -1,0 +1,2 @@
+/* A misspelt aggregation. */
+BEGIN { @calls = count(); printa(@call); }

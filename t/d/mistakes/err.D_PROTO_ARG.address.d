@@ -1,0 +1,2 @@
+/* An address where a string is wanted: what reads one. */
+BEGIN { trace(strlen(arg0)); }

@@ -1,0 +1,2 @@
+/* A number where a string is wanted. */
+BEGIN { trace(strjoin("process ", pid)); }

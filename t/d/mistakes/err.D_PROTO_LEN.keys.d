@@ -1,0 +1,3 @@
+/* Another number of keys than before. */
+BEGIN { @calls[1] = count(); }
+BEGIN { @calls[1, 2] = count(); }

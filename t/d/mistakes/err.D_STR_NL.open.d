@@ -1,0 +1,2 @@
+/* A quote is missing. */
+BEGIN { printf("%d\n, pid); }

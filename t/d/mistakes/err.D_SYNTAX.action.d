@@ -1,0 +1,2 @@
+/* No braces. */
+syscall::read:entry trace(arg0)

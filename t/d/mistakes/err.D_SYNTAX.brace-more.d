@@ -1,0 +1,2 @@
+/* A brace too many. */
+BEGIN { exit(0); } }

@@ -1,0 +1,2 @@
+/* No braces. */
+BEGIN trace(1);

@@ -1,0 +1,4 @@
+/* A brace is missing, and the text ends. */
+BEGIN
+{
+	a = 1;

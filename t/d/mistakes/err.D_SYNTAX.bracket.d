@@ -1,0 +1,2 @@
+/* A bracket is missing. */
+BEGIN { @[pid, execname = count(); }

@@ -1,0 +1,2 @@
+/* A comma is missing. */
+BEGIN { @[pid execname] = count(); }

@@ -1,0 +1,2 @@
+/* A comma is missing. */
+BEGIN { printf("%d\n" pid); }

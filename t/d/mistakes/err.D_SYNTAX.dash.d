@@ -1,0 +1,2 @@
+/* A dash of a word processor. */
+BEGIN { trace(pid – 1); }

@@ -1,0 +1,2 @@
+/* A description is missing. */
+BEGIN, { exit(0); }

@@ -1,0 +1,2 @@
+/* A byte that is no character. */
+BEGIN { trace(“hello”); }

@@ -1,0 +1,2 @@
+/* A letter that names do not have. */
+BEGIN { grösse = 1; }

@@ -1,0 +1,2 @@
+/* Declared as in C. */
+BEGIN { uint64_t a = 3; }

@@ -1,0 +1,2 @@
+/* Declared as in C. */
+BEGIN { int a = 3; }

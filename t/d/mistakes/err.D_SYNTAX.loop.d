@@ -1,0 +1,2 @@
+/* D has no loops. */
+BEGIN { for (i = 0; i < 3; i++) trace(i); }

@@ -1,0 +1,2 @@
+/* A no-break space of a web page. */
+BEGIN { exit(0); }

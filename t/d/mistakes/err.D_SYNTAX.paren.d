@@ -1,0 +1,2 @@
+/* A parenthesis is missing. */
+BEGIN { printf("%d\n", pid; exit(0); }

@@ -1,0 +1,2 @@
+/* A predicate without its end. */
+BEGIN /pid == 1

@@ -1,0 +1,5 @@
+/* A semicolon is missing before a clause. */
+struct pair {
+	int a;
+}
+BEGIN { exit(0); }

@@ -1,0 +1,6 @@
+/* A semicolon is missing. */
+BEGIN
+{
+	a = 1
+	b = 2;
+}

@@ -1,0 +1,2 @@
+/* An unseen character. */
+BEGIN { exit(​0); }

@@ -1,0 +1,2 @@
+/* A variable that nothing assigns. */
+BEGIN { trace(this->begun); }

@@ -1,0 +1,3 @@
+/* One of three words. */
+#pragma D option unwinder=gdb
+BEGIN { exit(0); }
