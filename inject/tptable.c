@@ -3,6 +3,8 @@
  * page, what becomes of them when memory is copied or goes away.  No text is
  * touched here.
  */
+#include <string.h>
+
 #include "inject/slot.h"
 #include "inject/target.h"
 #include "inject/tracepoint_impl.h"
@@ -181,6 +183,8 @@ entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state)
 		e->page_next->page_prev = e->page_prev;
 	e->page_next = e->page_prev = NULL;
 	e->tp.state = state;
+	tab->jumps -= e->tp.jumps;
+	e->tp.jumps = false;
 }
 
 /* ---- questions ---- */
@@ -220,13 +224,42 @@ tracepoint_next(struct tptable *tab, struct tracepoint *prev)
 	return e != NULL ? &e->tp : NULL;
 }
 
-/* The bytes of one page that are in [addr, addr + len). */
+struct entry *
+entry_around(struct tptable *tab, uint64_t addr)
+{
+	for (uint64_t n = 1; tab->jumps > 0 && n < TRAP_JUMP_LEN; n++) {
+		struct entry *e = hash_get(&tab->by_addr, addr - n);
+		if (e != NULL && e->tp.state == TP_TRAP && e->tp.jumps)
+			return e;
+	}
+	return NULL;
+}
+
+/* The bytes of one page that are in [addr, addr + len).  No jump reaches over the
+ * end of its page. */
 static void
 overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
 {
-	for (const struct entry *e = p->armed; e != NULL; e = e->page_next)
-		if (e->tp.addr - addr < len)
-			buf[e->tp.addr - addr] = e->tp.saved;
+	for (const struct entry *e = p->armed; e != NULL; e = e->page_next) {
+		uint64_t at = e->tp.addr - addr;
+		if (at < len)
+			buf[at] = e->tp.saved;
+		for (size_t i = 1; i < entry_length(e); i++)
+			if (at + i < len)
+				buf[at + i] = e->tail[i - 1];
+	}
+}
+
+/* The program's byte at addr, where it is not there. */
+static void
+overlay_byte(struct tptable *tab, uint64_t addr, uint8_t *byte)
+{
+	struct entry *e = hash_get(&tab->by_addr, addr);
+
+	if (e != NULL && e->tp.state == TP_TRAP)
+		*byte = e->tp.saved;
+	else if ((e = entry_around(tab, addr)) != NULL)
+		*byte = e->tail[addr - e->tp.addr - 1];
 }
 
 /* Reads shorter than this are looked up byte by byte. */
@@ -236,15 +269,12 @@ void
 tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf, size_t len)
 {
 	/* Most reads are of stacks and heaps. */
-	if (len == 0 || tab->lowest > addr + len - 1 || tab->highest < addr)
+	if (len == 0 || tab->lowest > addr + len - 1 ||
+	    tab->highest + TRAP_TAIL < addr)
 		return;
 	if (len < OVERLAY_SHORT) {
-		for (size_t i = 0; i < len; i++) {
-			struct tracepoint *tp =
-			    tracepoint_lookup(tab, addr + i);
-			if (tp != NULL)
-				((uint8_t *)buf)[i] = tp->saved;
-		}
+		for (size_t i = 0; i < len; i++)
+			overlay_byte(tab, addr + i, (uint8_t *)buf + i);
 		return;
 	}
 	for (uint64_t at = addr & ~(uint64_t)(PAGE - 1); at < addr + len;
@@ -287,12 +317,16 @@ tptable_fork(const struct tptable *tab, struct target *child)
 	copy->unlisted = tab->unlisted;
 	copy->lowest = tab->lowest;
 	copy->highest = tab->highest;
+	copy->jumps = tab->jumps;
 	for (const struct entry *e = tab->first; e != NULL; e = e->next) {
 		/* What is gone matters only while a thread is in its slot. */
 		if (e->tp.state == TP_GONE && e->tp.slot == 0)
 			continue;
 		struct entry *d = entry_add(copy);
 		d->tp = e->tp;
+		memcpy(d->tail, e->tail, sizeof(d->tail));
+		memcpy(d->to, e->to, sizeof(d->to));
+		d->raised = e->raised;
 		d->plan = e->plan;
 		d->tp.plan = &d->plan;
 		d->tp.user = NULL;

@@ -187,7 +187,7 @@ text_unchanged(const struct entry *e, const uint8_t *buf, size_t len)
 	return memcmp(buf, e->plan.insn.bytes, MIN(len, e->plan.insn.len)) == 0;
 }
 
-enum patch { PATCH_ARM, PATCH_RESTORE };
+enum patch { PATCH_ARM, PATCH_RESTORE, PATCH_RAISE, PATCH_LOWER };
 
 /* A run's bytes as they are, as they are to be, and as the program has them.
  * Not on the stack, which may be a signal's. */
@@ -199,11 +199,27 @@ static uint8_t before[RUN_PAGES * PAGE], after[RUN_PAGES * PAGE],
 static int
 patch_one(const struct entry *e, enum patch what, size_t off, size_t len)
 {
+	bool jumps = e->tp.jumps;
+
 	if (what == PATCH_ARM ? !text_unchanged(e, text + off, len) :
-				before[off] != INT3)
+				before[off] != (jumps ? TRAP_JUMP : INT3) ||
+		    (jumps && memcmp(before + off + 1, e->to, TRAP_TAIL) != 0))
 		return -EBUSY;
-	after[off] = what == PATCH_ARM ? INT3 : e->tp.saved;
+	after[off] = what == PATCH_RESTORE ? e->tp.saved :
+	    what == PATCH_RAISE		   ? TRAP_JUMP :
+					     INT3;
+	if (what == PATCH_RAISE)
+		memcpy(after + off + 1, e->to, TRAP_TAIL);
+	else if (jumps)
+		memcpy(after + off + 1, e->tail, TRAP_TAIL);
 	return 0;
+}
+
+/* Of a run's last one: it is changed so far. */
+static size_t
+patch_length(const struct entry *e, enum patch what)
+{
+	return what == PATCH_RAISE ? TRAP_JUMP_LEN : entry_length(e);
 }
 
 /*
@@ -218,7 +234,9 @@ patch_run(
 	struct target *t = tab->target;
 	uint64_t start = at[0]->tp.addr, last = at[n - 1]->tp.addr;
 	uint64_t page_end = (last / PAGE + 1) * PAGE;
-	size_t len = MIN(last + at[n - 1]->plan.insn.len, page_end) - start;
+	size_t changed = last + patch_length(at[n - 1], what) - start;
+	size_t len = MAX(changed,
+	    MIN(last + at[n - 1]->plan.insn.len, page_end) - start);
 
 	int err = t->ops->read(t, start, before, len);
 	if (err == 0) {
@@ -231,10 +249,10 @@ patch_run(
 		at[i]->done =
 		    err != 0 ? err : patch_one(at[i], what, off, len - off);
 	}
-	if (err != 0 || t->ops->write(t, start, after, last + 1 - start) == 0)
+	if (err != 0 || t->ops->write(t, start, after, changed) == 0)
 		return;
 	/* Some of it may be there.  What can be taken back, is. */
-	t->ops->write(t, start, before, last + 1 - start);
+	t->ops->write(t, start, before, changed);
 	for (size_t i = 0; i < n; i++)
 		at[i]->done = at[i]->done == 0 ? -EFAULT : at[i]->done;
 }
@@ -399,10 +417,23 @@ make_ready(struct tptable *tab, struct commit *c)
 	entries_arming(tab, c->arm.at, c->arm.len);
 }
 
+/* An int3 is about to be written into the middle of a jump. */
+static void
+make_way(struct tptable *tab, const entry_vec *arm)
+{
+	vec_foreach(at, arm)
+	{
+		struct entry *e = entry_around(tab, (*at)->tp.addr);
+		if (e != NULL)
+			tracepoint_lower(tab, &e->tp);
+	}
+}
+
 static void
 arm_all(struct tptable *tab, struct commit *c)
 {
 	make_ready(tab, c);
+	make_way(tab, &c->arm);
 	for (size_t i = 0, n; i < c->arm.len; i += n) {
 		struct entry **at = &c->arm.at[i];
 		n = run_length(at, c->arm.len - i);
@@ -480,6 +511,92 @@ drain(struct tptable *tab)
 		entry_reap(tab, e);
 	}
 	quiesce_fini(&q);
+}
+
+/* ---- jumps ---- */
+
+/* May a jump be there?  The bytes behind the first are the program's own, and
+ * nobody else's int3 or jump is among them. */
+static bool
+has_room(struct tptable *tab, struct entry *e)
+{
+	const struct tracepoint *tp = &e->tp;
+
+	if (tp->state != TP_TRAP || tp->jumps || tp->was_int3 || tp->late ||
+	    tp->addr % PAGE > PAGE - TRAP_JUMP_LEN ||
+	    entry_around(tab, tp->addr) != NULL)
+		return false;
+	for (uint64_t n = 1; n < TRAP_JUMP_LEN; n++)
+		if (tracepoint_lookup(tab, tp->addr + n) != NULL)
+			return false;
+	return true;
+}
+
+int
+tracepoint_raise(struct tptable *tab, struct tracepoint *tp, uint64_t to)
+{
+	struct entry *e = entry_of(tp);
+	int64_t far = (int64_t)(to - tp->addr - TRAP_JUMP_LEN);
+	int32_t near = (int32_t)far;
+
+	if (near != far || !has_room(tab, e))
+		return -EINVAL;
+	if (tab->target->ops->read(
+		tab->target, tp->addr + 1, e->tail, TRAP_TAIL) != 0)
+		return -EFAULT;
+	memcpy(e->to, &near, TRAP_TAIL);
+	if (trapset_jump(tab->traps, tp->addr, e->tail) != 0)
+		return -EINVAL;
+	fault_kill("raise-listed");
+	patch_run(tab, &e, 1, PATCH_RAISE);
+	tp->jumps = e->done == 0;
+	e->raised |= tp->jumps;
+	tab->jumps += tp->jumps;
+	fault_kill("raise-written");
+	return e->done;
+}
+
+int
+tracepoint_lower(struct tptable *tab, struct tracepoint *tp)
+{
+	struct entry *e = entry_of(tp);
+
+	if (!tp->jumps)
+		return 0;
+	patch_run(tab, &e, 1, PATCH_LOWER);
+	if (e->done == 0) {
+		tp->jumps = false;
+		tab->jumps--;
+	}
+	return e->done;
+}
+
+void
+tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end)
+{
+	for (struct entry *e = tab->first; tab->jumps > 0 && e != NULL;
+	     e = e->next)
+		if (e->tp.jumps && e->tp.addr >= start && e->tp.addr < end)
+			tracepoint_lower(tab, &e->tp);
+}
+
+size_t
+tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN])
+{
+	const struct entry *e = (const struct entry *)tp;
+
+	if (tp->state != TP_TRAP && tp->state != TP_DRAINING)
+		return 0;
+	if (bytes[0] == INT3) {
+		bytes[0] = tp->saved;
+		return 1;
+	}
+	if (!e->raised || bytes[0] != TRAP_JUMP ||
+	    memcmp(bytes + 1, e->to, TRAP_TAIL) != 0)
+		return 0;
+	bytes[0] = tp->saved;
+	memcpy(bytes + 1, e->tail, TRAP_TAIL);
+	return TRAP_JUMP_LEN;
 }
 
 /* ---- the queue ---- */

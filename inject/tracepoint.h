@@ -12,6 +12,14 @@
  *
  *     exec, exit, unmap: from any state to GONE; nothing is restored
  *
+ * In state TRAP the int3 may give way to a jump, and comes back before the
+ * tracepoint leaves that state:
+ *
+ *               tracepoint_raise()
+ *         INT3 ------------------> JUMP
+ *          ^                         |
+ *          +--- tracepoint_lower() --+
+ *
  * Adding and removing only queue a change; tracepoint_commit() writes all of
  * them while every thread of the address space is stopped: O(changes) writes
  * under one stop.  On the way in the slot is filled before the int3 is
@@ -28,6 +36,7 @@
 #include "disasm/insn.h"
 #include "dlang/uregs.h"
 #include "inject/target.h"
+#include "inject/trap/area.h"
 
 struct displaced; /* the plan for the displaced instruction: displaced.h */
 struct tptable;
@@ -44,6 +53,7 @@ struct tracepoint {
 	bool queued;   /* a change waits for commit */
 	bool was_int3; /* the program had its own int3 here */
 	bool late;     /* after our death it is the last to go (trap/area.h) */
+	bool jumps;    /* a jump stands there in place of the int3 */
 	uint64_t slot; /* out-of-line slot, 0 when emulated */
 	struct displaced *plan;
 	void *user; /* the caller's: who fires here */
@@ -84,7 +94,29 @@ size_t tptable_arming(const struct tptable *tab);
 void tracepoint_reserve(struct tptable *tab);
 void tracepoint_prepare(struct tptable *tab);
 
-/* The tracepoint that has its int3 at addr now, or NULL. */
+/*
+ * A jump to `to' in place of the int3: over the bytes [addr, addr + 5), which the
+ * caller knows to be whole instructions (and what nothing reaches behind them),
+ * into the middle of which nobody goes and no thread is about to return.  All
+ * threads stopped, none with its pc between addr and the end.  0; -EINVAL: an
+ * int3 is there, or not on the list of what outlives us, or to is out of reach,
+ * or another tracepoint or the end of the page is within; -EBUSY: other bytes
+ * are; -EFAULT, and then the int3 stands.
+ */
+int tracepoint_raise(struct tptable *tab, struct tracepoint *tp, uint64_t to);
+/* The int3 again, if it was not there.  All threads stopped.  Errors as above;
+ * allocates nothing. */
+int tracepoint_lower(struct tptable *tab, struct tracepoint *tp);
+/* The same for all that have a jump within [start, end). */
+void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
+
+/* As many bytes as were read at tp in a copy of the memory, a fork's child's,
+ * become the program's own where they are ours.  How many are to be written
+ * back: 0, if none is. */
+size_t tracepoint_undo(
+    const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN]);
+
+/* The tracepoint that has its int3, or its jump, at addr now, or NULL. */
 struct tracepoint *tracepoint_lookup(struct tptable *tab, uint64_t addr);
 
 /*

@@ -20,6 +20,10 @@ struct slots;
 struct entry {
 	struct tracepoint tp; /* first: &tp is the entry */
 	struct displaced plan;
+	/* What the program has behind the first byte, and what stands there while
+	 * tp.jumps. */
+	uint8_t tail[TRAP_TAIL], to[TRAP_TAIL];
+	bool raised;     /* it had a jump once */
 	struct entry *prev, *next; /* table order */
 	struct page *page;         /* of its address, once it was to be armed */
 	struct entry *page_next, *page_prev; /* armed in the same page */
@@ -48,6 +52,7 @@ struct tptable {
 	struct entry *first, *last;
 	struct entry *draining; /* no int3, perhaps a slot with a thread in */
 	entry_vec queue;        /* changes, until commit */
+	size_t jumps;           /* how many of them are there */
 	bool suspended;         /* no int3 stands, whatever is wanted */
 	bool unlisted;          /* int3s need not be in traps */
 };
@@ -57,6 +62,16 @@ entry_of(struct tracepoint *tp)
 {
 	return (struct entry *)tp;
 }
+
+/* So many bytes of text are ours at an armed tracepoint. */
+static inline size_t
+entry_length(const struct entry *e)
+{
+	return e->tp.jumps ? TRAP_JUMP_LEN : 1;
+}
+
+/* The jump that covers addr, but does not begin there; or NULL. */
+struct entry *entry_around(struct tptable *tab, uint64_t addr);
 
 struct slots *tptable_slots(struct tptable *tab);
 struct target *tptable_target(struct tptable *tab);

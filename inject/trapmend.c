@@ -145,6 +145,33 @@ trapmend_text(int mem, uint64_t area)
 	return left + mend_places(mem, area, true);
 }
 
+unsigned
+trapmend_jumps(int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to),
+    void *ctx)
+{
+	uint8_t bytes[TRAP_JUMP_LEN];
+	unsigned left = 0;
+	struct walk w;
+	int32_t to;
+
+	walk_begin(&w, mem, area);
+	while (walk_on(&w))
+		for (uint32_t i = 0; i < w.n; i++) {
+			const struct trap_entry *e = &w.at[i];
+			if (e->kind != TRAP_TEXT || !e->jump ||
+			    !get(mem, e->addr, bytes, sizeof(bytes)) ||
+			    bytes[0] != TRAP_JUMP)
+				continue;
+			memcpy(&to, bytes + 1, TRAP_TAIL);
+			if (!ours(ctx, e->addr + TRAP_JUMP_LEN + (uint64_t)to))
+				continue;
+			bytes[0] = e->saved;
+			memcpy(bytes + 1, &e->size, TRAP_TAIL);
+			left += !put(mem, e->addr, bytes, sizeof(bytes));
+		}
+	return left;
+}
+
 /* Its entry goes first: left raised, the program pays for arguments that nobody
  * takes; lowered twice, it may say that nobody watches when somebody does. */
 static void

@@ -24,6 +24,14 @@ unsigned trapmend_text(int mem, uint64_t area);
 /* The same, but for places that are to be late. */
 unsigned trapmend_most(int mem, uint64_t area);
 
+/*
+ * The program's own bytes where a jump stands that leads to where `ours' says
+ * yes.  All threads are stopped, and none is on its way by one.  How many could
+ * not be taken out.
+ */
+unsigned trapmend_jumps(int mem, uint64_t area,
+    bool (*ours)(void *ctx, uint64_t to), void *ctx);
+
 /* Each raised semaphore lowered, once: its entry goes first. */
 void trapmend_semaphores(int mem, uint64_t area);
 

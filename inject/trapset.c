@@ -290,19 +290,27 @@ entry_at(struct trapset *ts, size_t n, struct chunk **chunk, size_t *at)
 	return NULL;
 }
 
-/* An entry that is in the target already is changed in place. */
-static void
+/* An entry that is in the target already is changed in place.  0; -ENOENT: it is
+ * not; -EFAULT. */
+static int
 entry_change(struct trapset *ts, size_t n, const struct trap_entry *to)
 {
 	struct chunk *c = NULL;
 	size_t at = 0;
 	struct trap_entry *e = entry_at(ts, n, &c, &at);
 
-	if (e == NULL || memcmp(e, to, sizeof(*e)) == 0)
-		return;
+	if (e == NULL)
+		return -ENOENT;
+	const struct trap_entry was = *e;
 	*e = *to;
-	if (at < c->written)
-		put(ts, c->start + c->first + at * sizeof(*e), e, sizeof(*e));
+	if (at >= c->written)
+		return -ENOENT;
+	if (memcmp(&was, to, sizeof(was)) == 0)
+		return 0;
+	int r = put(ts, c->start + c->first + at * sizeof(*e), e, sizeof(*e));
+	if (r != 0)
+		*e = was; /* what the target has */
+	return r;
 }
 
 static size_t
@@ -384,6 +392,23 @@ trapset_add(
 	hash_set(&ts->by_addr[kind], addr,
 	    (void *)(uintptr_t)(before + c->entries.len));
 	return 0;
+}
+
+int
+trapset_jump(struct trapset *ts, uint64_t addr, const uint8_t tail[TRAP_TAIL])
+{
+	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[TRAP_TEXT], addr);
+	struct chunk *c = NULL;
+	size_t at = 0;
+	struct trap_entry *e =
+	    have != 0 ? entry_at(ts, have - 1, &c, &at) : NULL;
+
+	if (e == NULL)
+		return -ENOENT;
+	struct trap_entry to = *e;
+	to.jump = 1;
+	memcpy(&to.size, tail, TRAP_TAIL);
+	return entry_change(ts, have - 1, &to);
 }
 
 void

@@ -70,6 +70,11 @@ uint64_t trapset_action(struct trapset *ts, const uint64_t old[4], bool own);
  * flush.  0, -ENOENT without an area, or map_near()'s refusal of more room. */
 int trapset_add(
     struct trapset *ts, enum trap_kind kind, uint64_t addr, uint32_t what);
+/* The int3 at addr, which is on the list in the target, may be a jump from now
+ * on; `tail' is what the program has behind its first byte.  0, -ENOENT, or
+ * -EFAULT: then it is not known. */
+int trapset_jump(
+    struct trapset *ts, uint64_t addr, const uint8_t tail[TRAP_TAIL]);
 /* The place is as it was. */
 void trapset_drop(struct trapset *ts, enum trap_kind kind, uint64_t addr);
 /* 0 or -EFAULT. */

@@ -25,8 +25,12 @@
 
 #define TRAP_MAGIC      UINT64_C(0x3170617274617472)
 
-/* The one-byte breakpoint. */
-#define INT3 0xcc
+/* The one-byte breakpoint, and the jump that takes its place: an opcode and the
+ * distance from behind it, of 32 bits. */
+#define INT3	      0xcc
+#define TRAP_JUMP     0xe9
+#define TRAP_JUMP_LEN 5
+#define TRAP_TAIL     (TRAP_JUMP_LEN - 1)
 
 /* Which si_code the tracer gives the SIGTRAP of an int3 that it has dealt with,
  * just before it sets the registers; si_value is the pc that they will have.
@@ -45,14 +49,18 @@ enum trap_kind {
 
 struct trap_entry {
 	uint64_t addr;
-	uint32_t size; /* TRAP_SLOTS, TRAP_MASK */
+	uint32_t size; /* TRAP_SLOTS, TRAP_MASK; TRAP_TEXT with `jump': the
+			* program's bytes behind the first, as they lie there */
 	uint8_t kind;  /* enum trap_kind */
 	uint8_t saved; /* TRAP_TEXT */
 	/* The same: the last to be put back, as it marks a call that changes
 	 * SIGTRAP's action or a mask.  A thread that makes it is in the handler
 	 * then, and not on its way to an int3 that would kill it. */
 	uint8_t late;
-	uint8_t pad;
+	/* The same: a jump of TRAP_JUMP_LEN bytes may stand there in place of the
+	 * int3.  Whoever comes by it is in no danger when we are gone, so it stays
+	 * for the next tracer. */
+	uint8_t jump;
 };
 
 struct trap_area {

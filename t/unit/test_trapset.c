@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -153,6 +154,191 @@ START_TEST(the_area_names_its_keeper)
 }
 END_TEST
 
+/* ---- jumps ---- */
+
+/* Far enough from TEXT for the distance to fill its bytes, near enough for it to
+ * fit. */
+#define ROAD (TEXT + 0x12345678)
+
+static struct tracepoint *
+armed(uint64_t addr)
+{
+	struct tracepoint *tp = get(addr);
+
+	ck_assert_int_eq(trapset_map(tptable_traps(tab), TEXT), 0);
+	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	ck_assert_int_eq(tp->state, TP_TRAP);
+	return tp;
+}
+
+static void
+is_text(uint64_t addr, const char *hex)
+{
+	char have[2 * TRAP_JUMP_LEN + 1];
+
+	for (unsigned i = 0; i < TRAP_JUMP_LEN; i++)
+		snprintf(have + 2 * i, 3, "%02x", byte(addr + i));
+	ck_assert_str_eq(have, hex);
+}
+
+START_TEST(a_jump_comes_and_goes)
+{
+	struct tracepoint *tp = armed(TEXT + 16);
+	uint8_t seen[8];
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+		is_text(TEXT + 16, "e963563412");
+		ck_assert(tp->jumps);
+		ck_assert_ptr_eq(tracepoint_lookup(tab, TEXT + 16), tp);
+		/* Who reads text sees none of it, from wherever. */
+		for (int from = 0; from < 24; from++) {
+			ft.target.ops->read(
+			    &ft.target, TEXT + (uint64_t)from, seen, 8);
+			tracepoint_overlay(tab, TEXT + (uint64_t)from, seen, 8);
+			for (int k = 0; k < 8; k++)
+				ck_assert_uint_eq(seen[k], 0x55);
+		}
+		ck_assert_int_eq(tracepoint_lower(tab, tp), 0);
+		is_text(TEXT + 16, "cc55555555");
+		ck_assert_int_eq(tracepoint_lower(tab, tp), 0);
+	}
+	/* From the jump to the program's bytes in one step. */
+	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+	tracepoint_put(tab, tp);
+	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	is_text(TEXT + 16, "5555555555");
+}
+END_TEST
+
+START_TEST(long_reads_see_no_jump_either)
+{
+	uint8_t seen[2 * 4096];
+
+	ck_assert_int_eq(
+	    tracepoint_raise(tab, armed(TEXT + 4096 - 5), ROAD), 0);
+	ck_assert_int_eq(tracepoint_raise(tab, armed(TEXT + 4096), ROAD), 0);
+	for (uint64_t from = 4096 - 6; from < 4096 + 6; from++) {
+		ft.target.ops->read(&ft.target, TEXT + from, seen, 64);
+		tracepoint_overlay(tab, TEXT + from, seen, 64);
+		for (int k = 0; k < 64; k++)
+			ck_assert_uint_eq(seen[k], 0x55);
+	}
+	ft.target.ops->read(&ft.target, TEXT, seen, sizeof(seen));
+	tracepoint_overlay(tab, TEXT, seen, sizeof(seen));
+	for (size_t k = 0; k < sizeof(seen); k++)
+		ck_assert_uint_eq(seen[k], 0x55);
+}
+END_TEST
+
+START_TEST(where_no_jump_can_be)
+{
+	struct tracepoint *near = armed(TEXT + 20), *tp = armed(TEXT + 16);
+	struct tracepoint *end = armed(TEXT + 4096 - 4);
+	struct tracepoint *idle = get(TEXT + 100);
+
+	/* Another tracepoint in the middle; the end of the page; no int3. */
+	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), -EINVAL);
+	ck_assert_int_eq(tracepoint_raise(tab, end, ROAD), -EINVAL);
+	ck_assert_int_eq(tracepoint_raise(tab, idle, ROAD), -EINVAL);
+	/* Further than a jump goes, by one, and not by one. */
+	ck_assert_int_eq(
+	    tracepoint_raise(tab, near, TEXT + 25 + (1ULL << 31)), -EINVAL);
+	ck_assert_int_eq(
+	    tracepoint_raise(tab, near, TEXT + 25 + (1ULL << 31) - 1), 0);
+	/* Somebody else's byte. */
+	ck_assert_int_eq(tracepoint_lower(tab, near), 0);
+	*fake_target_at(&ft, TEXT + 20) = 0x90;
+	ck_assert_int_eq(tracepoint_raise(tab, near, ROAD), -EBUSY);
+	ck_assert(!near->jumps);
+}
+END_TEST
+
+START_TEST(an_int3_makes_its_way_into_a_jump)
+{
+	struct tracepoint *tp = armed(TEXT + 16);
+
+	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+	armed(TEXT + 18);
+	is_text(TEXT + 16, "cc55cc5555");
+	ck_assert(!tp->jumps);
+}
+END_TEST
+
+START_TEST(a_jump_is_listed_before_it_is_written)
+{
+	struct tracepoint *tp = armed(TEXT + 16);
+	const struct trap_entry *e = (const void *)fake_target_at(&ft,
+	    trapset_area(tptable_traps(tab)) + area()->first);
+
+	while (e->kind != TRAP_TEXT)
+		e++;
+	ck_assert_uint_eq(e->jump, 0);
+	/* The write of the list, then that of the text. */
+	ft.fail_write = 1;
+	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), -EINVAL);
+	is_text(TEXT + 16, "cc55555555");
+	ft.fail_write = 2;
+	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), -EFAULT);
+	is_text(TEXT + 16, "cc55555555");
+	ck_assert(!tp->jumps);
+	ck_assert_uint_eq(e->jump, 1);
+	ck_assert_uint_eq(e->saved, 0x55);
+	ck_assert_uint_eq(e->size, 0x55555555);
+	ft.fail_write = 0;
+	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+}
+END_TEST
+
+START_TEST(a_copy_of_memory_has_its_jumps)
+{
+	struct tracepoint *tp = armed(TEXT + 16), *in_copy;
+	struct fake_target child;
+	struct tptable *copy;
+	uint8_t bytes[TRAP_JUMP_LEN];
+
+	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+	fake_target_fork(&ft, &child);
+	copy = tptable_fork(tab, &child.target);
+	/* The parent's has gone meanwhile: what it wrote is known still. */
+	tracepoint_put(tab, tp);
+	get(TEXT + 64);
+	tracepoint_restore_all(tab);
+	ck_assert_int_eq(tp->state, TP_DRAINING);
+	memcpy(bytes, fake_target_at(&child, TEXT + 16), sizeof(bytes));
+	ck_assert_uint_eq(tracepoint_undo(tp, bytes), TRAP_JUMP_LEN);
+	for (int k = 0; k < TRAP_JUMP_LEN; k++)
+		ck_assert_uint_eq(bytes[k], 0x55);
+	ck_assert_uint_eq(tracepoint_undo(tp, bytes), 0);
+	bytes[0] = INT3;
+	ck_assert_uint_eq(tracepoint_undo(tp, bytes), 1);
+	ck_assert_uint_eq(bytes[0], 0x55);
+	in_copy = tracepoint_lookup(copy, TEXT + 16);
+	ck_assert_ptr_nonnull(in_copy);
+	ck_assert_int_eq(tracepoint_lower(copy, in_copy), 0);
+	ck_assert_uint_eq(*fake_target_at(&child, TEXT + 16), INT3);
+	ck_assert_uint_eq(*fake_target_at(&child, TEXT + 17), 0x55);
+	tptable_destroy(copy);
+	fake_target_fini(&child);
+}
+END_TEST
+
+START_TEST(all_jumps_of_a_range_go)
+{
+	struct tracepoint *a = armed(TEXT + 16), *b = armed(TEXT + 32),
+			  *c = armed(TEXT + 48);
+
+	ck_assert_int_eq(tracepoint_raise(tab, a, ROAD), 0);
+	ck_assert_int_eq(tracepoint_raise(tab, b, ROAD), 0);
+	ck_assert_int_eq(tracepoint_raise(tab, c, ROAD), 0);
+	tracepoint_lower_all(tab, TEXT + 32, TEXT + 48);
+	ck_assert(a->jumps && !b->jumps && c->jumps);
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	for (unsigned i = 0; i < 64; i++)
+		ck_assert_uint_eq(byte(TEXT + i), 0x55);
+}
+END_TEST
+
 /* ---- putting back, in memory of this process ---- */
 
 #define PAGES 4
@@ -224,6 +410,44 @@ START_TEST(all_bytes_are_put_back)
 }
 END_TEST
 
+static bool
+is_within(void *ctx, uint64_t to)
+{
+	return to - (uintptr_t)own.text < PAGES * PAGE;
+}
+
+static void
+jump(unsigned at, int32_t far)
+{
+	struct trap_entry *e = &own.list->e[own.list->head.count];
+
+	list(TRAP_TEXT, own.text + at, 0x11);
+	e->jump = 1;
+	e->size = 0x55443322;
+	own.text[at] = TRAP_JUMP;
+	memcpy(own.text + at + 1, &far, sizeof(far));
+}
+
+START_TEST(jumps_of_ours_are_put_back)
+{
+	static const uint8_t was[] = { 0x11, 0x22, 0x33, 0x44, 0x55, 0 };
+
+	jump(8, 100);
+	jump(32, PAGES * PAGE); /* to nothing of ours: another's by now */
+	jump(64, 0);
+	own.text[64] = INT3; /* that was lowered */
+	memcpy(own.text + 65, was + 1, 4);
+	ck_assert_uint_eq(trapmend_jumps(own.mem, LIST, is_within, NULL), 0);
+	ck_assert_mem_eq(own.text + 8, was, sizeof(was));
+	ck_assert_uint_eq(own.text[32], TRAP_JUMP);
+	ck_assert_uint_eq(trapmend_text(own.mem, LIST), 0);
+	ck_assert_mem_eq(own.text + 64, was, sizeof(was));
+	/* Twice is once. */
+	ck_assert_uint_eq(trapmend_jumps(own.mem, LIST, is_within, NULL), 0);
+	ck_assert_mem_eq(own.text + 8, was, sizeof(was));
+}
+END_TEST
+
 START_TEST(memory_that_is_gone_is_no_matter)
 {
 	own.text[0] = own.text[3 * PAGE] = INT3;
@@ -282,8 +506,16 @@ main(void)
 	tcase_add_test(t, suspended_tracepoints_come_back);
 	tcase_add_test(t, an_area_that_is_overwritten_is_lost);
 	tcase_add_test(t, the_area_names_its_keeper);
+	tcase_add_test(t, a_jump_comes_and_goes);
+	tcase_add_test(t, long_reads_see_no_jump_either);
+	tcase_add_test(t, where_no_jump_can_be);
+	tcase_add_test(t, an_int3_makes_its_way_into_a_jump);
+	tcase_add_test(t, a_jump_is_listed_before_it_is_written);
+	tcase_add_test(t, a_copy_of_memory_has_its_jumps);
+	tcase_add_test(t, all_jumps_of_a_range_go);
 	tcase_add_checked_fixture(m, own_setup, own_teardown);
 	tcase_add_test(m, all_bytes_are_put_back);
+	tcase_add_test(m, jumps_of_ours_are_put_back);
 	tcase_add_test(m, memory_that_is_gone_is_no_matter);
 	tcase_add_test(m, semaphores_are_lowered_once);
 	tcase_add_test(m, damaged_lists_end);

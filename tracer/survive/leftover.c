@@ -283,6 +283,18 @@ inherit(void *ctx, const struct trap_entry *e)
 	return true;
 }
 
+/* Is it the memory of slots? */
+static bool
+is_found(void *ctx, uint64_t to)
+{
+	const struct leftover *l = ctx;
+
+	vec_foreach(p, &l->found)
+		if (p->kind == PIECE_SLOTS && to - p->start < p->size)
+			return true;
+	return false;
+}
+
 int
 leftover_mend(struct leftover *l, struct space *sp)
 {
@@ -295,6 +307,9 @@ leftover_mend(struct leftover *l, struct space *sp)
 		if (p->kind != PIECE_AREA ||
 		    !trapmend_head(sp->mem_fd, p->start, &head))
 			continue;
+		/* The guardian leaves those: threads run beside it. */
+		left += trapmend_jumps(sp->mem_fd, p->start, is_found, l);
+		fault_kill("leftover-jumps");
 		if (!head.mended) {
 			unsigned n = trapmend_text(sp->mem_fd, p->start);
 			fault_kill("leftover-text");

@@ -81,13 +81,14 @@ static void
 restore_copy_text(const struct space *of, int fd)
 {
 	struct tptable *tab = of->tab;
-	uint8_t byte;
+	uint8_t bytes[TRAP_JUMP_LEN] = { 0 };
+	size_t n;
 
 	for (struct tracepoint *tp = NULL;
 	     (tp = tracepoint_next(tab, tp)) != NULL;)
-		if ((tp->state == TP_TRAP || tp->state == TP_DRAINING) &&
-		    pread(fd, &byte, 1, (off_t)tp->addr) == 1 && byte == INT3 &&
-		    pwrite(fd, &tp->saved, 1, (off_t)tp->addr) != 1)
+		if (pread(fd, bytes, sizeof(bytes), (off_t)tp->addr) > 0 &&
+		    (n = tracepoint_undo(tp, bytes)) != 0 &&
+		    pwrite(fd, bytes, n, (off_t)tp->addr) != (ssize_t)n)
 			break;
 }
 
