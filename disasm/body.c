@@ -28,6 +28,8 @@ struct jump {
 	uint64_t addr, target;
 	uint8_t kind; /* enum insn_kind */
 	bool torn;    /* it has just taken a frame down */
+	bool fixed;   /* through a word of memory that has an address: a function's,
+		       * which the run-time linker has put there */
 	bool tabled;
 	struct jumptable table;
 };
@@ -107,7 +109,8 @@ note_jump(struct finding *f, const struct insn *in)
 	struct jump j = { .addr = in->addr,
 		.target = in->target,
 		.kind = in->kind,
-		.torn = f->torn };
+		.torn = f->torn,
+		.fixed = in->mem && in->rip_relative };
 
 	if (in->kind == INSN_JMP_IND)
 		j.tabled = jumptable_find(f->seen, f->nseen, &j.table);
@@ -190,6 +193,7 @@ consider(void *ctx, uint64_t addr)
 	struct finding *f = ctx;
 	struct body_range r;
 
+	*vec_push(&f->b->leads) = addr;
 	if (is_inside(f->b, addr) || !f->w->piece(f->w->ctx, f->b, addr, &r))
 		return;
 	/* An outlined function, whatever it is called. */
@@ -260,7 +264,7 @@ is_entered(const struct finding *f, const struct jump *j)
  * inside end, another table begins.
  */
 static bool
-is_proved(const struct finding *f, const struct jump *j)
+is_proved(struct finding *f, const struct jump *j)
 {
 	uint64_t begin = f->b->ranges.at[0].start, to;
 	unsigned n = 0;
@@ -270,15 +274,19 @@ is_proved(const struct finding *f, const struct jump *j)
 	for (; n < TABLE_MOST && entry(f, &j->table, n, &to); n++)
 		if (to == begin || !is_begin(f, to))
 			break;
+		else
+			*vec_push(&f->b->leads) = to;
 	return n > 0;
 }
 
 static void
 tell_indirect(struct finding *f, const struct jump *j)
 {
-	enum body_frame frame = f->w->frame(f->w->ctx, j->addr);
+	bool proved = is_proved(f, j);
 
-	if ((frame == BODY_FRAME_LAID && !j->torn) || is_proved(f, j))
+	f->b->open |= !proved && !j->fixed;
+	if (proved || f->w->frame == NULL ||
+	    (f->w->frame(f->w->ctx, j->addr) == BODY_FRAME_LAID && !j->torn))
 		return;
 	*vec_push(&f->b->exits) = (struct body_site){ j->addr, BODY_OUTSIDE };
 }
@@ -339,7 +347,7 @@ body_find(
 	vec_foreach(j, &f.jumps)
 		if (j->kind != INSN_JMP_IND)
 			tell_direct(&f, j);
-		else if (w->frame != NULL)
+		else
 			tell_indirect(&f, j);
 	if (error == 0 && w->frame != NULL && w->others != NULL)
 		w->others(w->ctx, b, look_for_doors, &f);
@@ -360,4 +368,5 @@ body_fini(struct body *b)
 	vec_fini(&b->exits);
 	vec_fini(&b->loops);
 	vec_fini(&b->doors);
+	vec_fini(&b->leads);
 }

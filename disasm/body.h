@@ -41,6 +41,11 @@ struct body {
 	 * is written by hand: who comes so leaves through the exits, but has
 	 * not entered. */
 	VEC(uint64_t) doors;
+	/* Where jumps and the unwinder come to in the ranges, other than by going
+	 * on; doors are not among them. */
+	VEC(uint64_t) leads;
+	/* Some indirect jump may come to more places than those. */
+	bool open;
 	/* Some bytes are no instructions: what comes behind was not read. */
 	bool cut;
 };

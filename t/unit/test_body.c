@@ -9,6 +9,7 @@
 
 #include "disasm/body.h"
 #include "disasm/pieces.h"
+#include "disasm/window.h"
 #include "dlang/base/base.h"
 
 /* ---- memory: from 0 on ---- */
@@ -137,6 +138,130 @@ body(uint64_t end, struct known *k)
 	body_fini(&b);
 	return text;
 }
+
+/* The window at addr of the function at 0x1000: how many instructions, where it
+ * goes on; or why there is none. */
+static const char *
+window(uint64_t end, uint64_t limit, uint64_t addr, struct known *k)
+{
+	static char text[100];
+	const char *why = "";
+	struct window w;
+	struct body b;
+
+	struct reader mem = { read_memory, NULL };
+	ck_assert_int_eq(body_find(&b, 0x1000, end,
+			     &(struct body_world){ .ctx = k,
+				 .mem = mem,
+				 .piece = is_piece,
+				 .pads = pads,
+				 .others = others,
+				 .frame = frame }),
+	    0);
+	if (window_find(&w, &b, &mem, limit, addr, 5, &why) != 0)
+		snprintf(text, sizeof(text), "%s", why);
+	else
+		snprintf(text, sizeof(text), "%u to %lx%s", w.n, w.next,
+		    w.ends ? " end" : "");
+	body_fini(&b);
+	return text;
+}
+
+START_TEST(windows_are_whole_instructions)
+{
+	struct known k = { 0 };
+	/* push rbp; mov rbp, rsp; sub rsp, 16; ret; nop word; what is next */
+	uint64_t end = put(0x1000, "55 48 89 e5 48 83 ec 10 c3");
+
+	put(end, "66 0f 1f 44 00 00 55");
+	ck_assert_str_eq(window(end, end, 0x1000, &k), "3 to 1008");
+	ck_assert_str_eq(window(end, end, 0x1004, &k), "2 to 1009 end");
+	/* Behind a return there may be padding, or what is somebody's. */
+	ck_assert_str_eq(window(end, end + 6, 0x1008, &k), "1 to 1009 end");
+	ck_assert_str_eq(
+	    window(end, end + 5, 0x1008, &k), "too few bytes behind its end");
+	ck_assert_str_eq(
+	    window(end, end, 0x1008, &k), "too few bytes behind its end");
+	put(end, "f3 0f 1e fa");
+	ck_assert_str_eq(
+	    window(end, end + 4, 0x1008, &k), "too few bytes behind its end");
+	put(end, "cc cc cc cc");
+	ck_assert_str_eq(window(end, end + 4, 0x1008, &k), "1 to 1009 end");
+	ck_assert_str_eq(window(0x1003 + 1, 0x1004, 0x1000, &k),
+	    "the function is too short");
+}
+END_TEST
+
+START_TEST(nobody_comes_into_a_window)
+{
+	struct known k = { 0 };
+	/* xor eax, eax; inc eax; nop; cmp eax, 9; jne 1002; ret */
+	uint64_t end = put(0x1000, "31 c0 ff c0 90 83 f8 09 75 f8 c3");
+
+	ck_assert_str_eq(
+	    window(end, end, 0x1000, &k), "a jump leads into its bytes");
+	/* To its begin they may: */
+	ck_assert_str_eq(window(end, end, 0x1002, &k), "3 to 1008");
+	/* A landing pad. */
+	put(0x1008, "90 90");
+	ck_assert_str_eq(window(end, end, 0x1000, &k), "3 to 1005");
+	k.pad = 0x1004;
+	ck_assert_str_eq(
+	    window(end, end, 0x1000, &k), "a jump leads into its bytes");
+	/* A door. */
+	k = (struct known){ .other = { 0x2000, 0x2005 } };
+	put(0x2000, "e9 05 f0 ff ff");
+	ck_assert_str_eq(window(end, end, 0x1000, &k),
+	    "another function jumps into this one");
+}
+END_TEST
+
+START_TEST(what_cannot_be_in_a_window)
+{
+	static const struct {
+		const char *code, *is;
+	} rows[] = {
+		{ "55 e8 00 00 00 00 c3", "an instruction cannot be moved" },
+		{ "55 ff d0 90 90 90 c3", "an instruction cannot be moved" },
+		{ "55 0f 05 90 90 90 c3", "an instruction cannot be moved" },
+		{ "55 e2 fe 90 90 90 c3", "an instruction cannot be moved" },
+		{ "55 90 90 90 90 ff e0",
+		    "a jump of the function may go anywhere" },
+		/* Through a word that has an address: to another function. */
+		{ "55 90 90 90 90 ff 25 00 10 00 00", "5 to 1005" },
+		{ "55 90 74 02 90 90 90 c3", "4 to 1005" },
+		{ "48 8b 05 00 10 00 00 c3", "1 to 1007" },
+		{ "55 e9 f9 0f 00 00", "2 to 1006 end" },
+	};
+	struct known k = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		setup();
+		uint64_t end = put(0x1000, rows[i].code);
+		ck_assert_str_eq(window(end, end, 0x1000, &k), rows[i].is);
+	}
+}
+END_TEST
+
+START_TEST(tables_lead_where_they_say)
+{
+	struct known k = { 0 };
+	/* lea rdx, [2000]; movslq rax, [rdx + 4 * rdi]; add rax, rdx; jmp rax;
+	 * push rbp; push rbx; push r12; push r13; ret */
+	uint64_t end = put(0x1000,
+	    "48 8d 15 f9 0f 00 00 48 63 04 ba 48 01 d0 ff e0 "
+	    "55 53 41 54 41 55 c3");
+
+	put_distance(0x2000, 0, 0x1010);
+	put_distance(0x2000, 1, 0x1016);
+	put_distance(0x2000, 2, 0x100);
+	ck_assert_str_eq(window(end, end, 0x1010, &k), "4 to 1016");
+	ck_assert_str_eq(window(end, end, 0x1000, &k), "1 to 1007");
+	put_distance(0x2000, 1, 0x1012);
+	ck_assert_str_eq(
+	    window(end, end, 0x1010, &k), "a jump leads into its bytes");
+}
+END_TEST
 
 START_TEST(pieces_belong_to_a_function)
 {
@@ -458,6 +583,10 @@ main(void)
 	TCase *bodies = tcase_create("bodies"), *owned = tcase_create("owners");
 
 	tcase_add_checked_fixture(bodies, setup, NULL);
+	tcase_add_test(bodies, windows_are_whole_instructions);
+	tcase_add_test(bodies, nobody_comes_into_a_window);
+	tcase_add_test(bodies, what_cannot_be_in_a_window);
+	tcase_add_test(bodies, tables_lead_where_they_say);
 	tcase_add_test(bodies, pieces_belong_to_a_function);
 	tcase_add_test(bodies, pieces_that_the_unwinder_enters);
 	tcase_add_test(bodies, what_is_called_is_no_piece);

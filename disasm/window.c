@@ -1,0 +1,146 @@
+/*
+ * Windows; see window.h.
+ *
+ * An instruction can be part of one if its copy, run elsewhere, does the same:
+ * it must not look at its own address but by a displacement from it, and must
+ * not leave its own address behind, as a call does.
+ */
+#include "disasm/window.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Does the instruction behind it never run because of it? */
+static bool
+is_end(const struct insn *in)
+{
+	return in->kind == INSN_RET || in->kind == INSN_JMP;
+}
+
+/* Does a copy do the same? */
+static bool
+is_movable(const struct insn *in)
+{
+	if (in->refuse != NULL || !insn_agreed(in))
+		return false;
+	switch (in->kind) {
+	case INSN_JMP_IND:
+	case INSN_LOOP:
+	case INSN_CALL:
+	case INSN_CALL_IND:
+	case INSN_XSTATE:
+	case INSN_SYSCALL:
+	case INSN_INT3:
+	case INSN_UD: return false;
+	default: return true;
+	}
+}
+
+/* What assemblers fill gaps with: instructions of no effect, and int3s.  An
+ * endbr64 is where somebody comes to. */
+static bool
+is_padding(const struct insn *in)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return in->kind == INSN_INT3 ||
+	    (in->kind == INSN_NOP &&
+		(in->len != sizeof(endbr64) ||
+		    memcmp(in->bytes, endbr64, sizeof(endbr64)) != 0));
+}
+
+/* Does anybody come to between `from' and `to', other than by going on? */
+static bool
+is_come_to(const struct body *b, uint64_t from, uint64_t to)
+{
+	vec_foreach(at, &b->leads)
+		if (*at > from && *at < to)
+			return true;
+	return false;
+}
+
+/* As many bytes as can be read at addr, up to an instruction's worth. */
+static size_t
+read_insn(const struct reader *mem, uint64_t addr, uint8_t *buf, uint64_t end)
+{
+	size_t len = addr < end ? MIN(end - addr, (uint64_t)INSN_MAX_LEN) : 0;
+
+	return len > 0 && reader_read(mem, addr, buf, len) == 0 ? len : 0;
+}
+
+/* The bytes of padding from addr on, as whole instructions and at least `bytes';
+ * 0 where there are not so many. */
+static unsigned
+padding(const struct reader *mem, uint64_t addr, unsigned bytes, uint64_t end)
+{
+	uint8_t code[INSN_MAX_LEN];
+	unsigned have = 0;
+	struct insn in;
+
+	while (have < bytes) {
+		size_t len = read_insn(mem, addr + have, code, end);
+		if (len == 0 ||
+		    insn_decode(code, len, addr + have, &in) != 0 ||
+		    !is_padding(&in) || !insn_agreed(&in))
+			return 0;
+		have += in.len;
+	}
+	return have;
+}
+
+static int
+refuse(const char **why, const char *phrase)
+{
+	*why = phrase;
+	return -EINVAL;
+}
+
+static const struct body_range *
+range_of(const struct body *b, uint64_t addr)
+{
+	vec_foreach(r, &b->ranges)
+		if (addr >= r->start && addr < r->end)
+			return r;
+	return NULL;
+}
+
+int
+window_find(struct window *w, const struct body *b, const struct reader *mem,
+    uint64_t limit, uint64_t addr, unsigned bytes, const char **why)
+{
+	const struct body_range *r = range_of(b, addr);
+	uint64_t at = addr, need = addr + bytes;
+	uint8_t code[INSN_MAX_LEN];
+
+	*w = (struct window){ 0 };
+	if (r == NULL || b->cut)
+		return refuse(why, "the function is not known whole");
+	if (b->open)
+		return refuse(why, "a jump of the function may go anywhere");
+	if (b->doors.len > 0)
+		return refuse(why, "another function jumps into this one");
+	while (at < need && !w->ends) {
+		struct insn *in = &w->insn[w->n];
+		if (at == r->end)
+			return refuse(why, "the function is too short");
+		size_t len = read_insn(mem, at, code, r->end);
+		if (len == 0 || insn_decode(code, len, at, in) != 0)
+			return refuse(why, "an instruction is not known");
+		if (!is_movable(in))
+			return refuse(why, "an instruction cannot be moved");
+		w->n++;
+		at += in->len;
+		w->ends = is_end(in);
+	}
+	w->next = at;
+	if (at < need) {
+		unsigned more = padding(
+		    mem, at, (unsigned)(need - at), MAX(limit, r->end));
+		if (more == 0)
+			return refuse(why, "too few bytes behind its end");
+		need = at + more;
+	}
+	if (is_come_to(b, addr, MAX(at, need)))
+		return refuse(why, "a jump leads into its bytes");
+	return 0;
+}
