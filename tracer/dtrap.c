@@ -572,7 +572,8 @@ start_targets(struct cli *c)
 			return E_ERROR;
 	vec_foreach(pid, &c->pids) {
 		if (targets_attach(&c->st, *pid, true, why, sizeof(why)) != 0) {
-			state_message(&c->st, "%s", why);
+			if (!loop_stopping())
+				state_message(&c->st, "%s", why);
 			return E_ERROR;
 		}
 	}

@@ -117,4 +117,61 @@ unset 'pid[dt]'
 hasnt <(grep -Ev 'drops? on CPU|discarded: nobody reads' "$tmp/dt.err") .
 has "$tmp/dt.err" '^dtrap: the rest of the output is discarded: nobody reads it$'
 check "nobody reads"
+
+# A signal to the whole group while the program of -c is started ends that, too:
+# the trace was interrupted, and the program has not failed.
+cat >"$tmp/early.c" <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In dtrap's child that is to become the program: its tracer first. */
+int
+execvp(const char *file, char *const argv[])
+{
+	const char *to = getenv("EARLY");
+
+	if (strcmp(program_invocation_short_name, "dtrap") != 0)
+		return execvpe(file, argv, environ);
+	if (strchr(to, 't') != NULL)
+		kill(getppid(), SIGINT);
+	signal(SIGINT, SIG_DFL);
+	raise(SIGINT);
+	_exit(1);
+}
+END
+${CC:-cc} -shared -fPIC -o "$tmp/early.so" "$tmp/early.c" ||
+    fail "early.c does not compile"
+early() {
+	EARLY=$1 LD_PRELOAD=$tmp/early.so dt -q -n 'BEGIN { printf("begun\n"); }' \
+	    -n 'END { printf("ended\n"); }' -c ls
+	is "early, $1: status" "$status" 1
+	is "early, $1: output" "$(cat "$tmp/out")" ""
+}
+early tracer
+is "early: errors" "$(cat "$tmp/err")" "dtrap: interrupted before tracing began"
+early alone
+is "alone: errors" "$(cat "$tmp/err")" \
+    "dtrap: failed to execute ls: it ended before it was started"
+
+# The same where the run-time linker waits for what nobody writes.
+mkfifo "$tmp/fifo"
+start_null dt "$DTRAP" -q -x setenv="LD_PRELOAD=$tmp/fifo" \
+    -n 'BEGIN { printf("begun\n"); }' -c "$bin/argv x"
+until child=$(pgrep -P "${pid[dt]}" -x argv) && [ "$(tracer "$child")" != 0 ] &&
+    grep -q '^257 \|^2 ' "/proc/$child/syscall"; do
+	alive dt
+done
+kill -STOP "${pid[dt]}"
+kill -INT "$child"
+kill -INT "${pid[dt]}"
+kill -CONT "${pid[dt]}"
+end dt
+is "in the linker: status" "$status" 1
+is "in the linker: errors" "$(cat "$tmp/dt.err")" \
+    "dtrap: interrupted before tracing began"
+is "in the linker: output" "$(cat "$tmp/dt.out")" ""
 finish

@@ -259,6 +259,17 @@ launch(struct state *st, char *const *argv, struct proc **p,
 	return error;
 }
 
+static void
+say_launch_failed(struct state *st, const char *cmd, char *const *argv,
+    int error, const char *text)
+{
+	char *hint = st->testing ? NULL : mistakes_command(cmd, argv, error);
+
+	state_message(st, "%s%s%s", text, hint != NULL ? "; " : "",
+	    hint != NULL ? hint : "");
+	mem_free(hint);
+}
+
 int
 targets_launch(struct state *st, const char *cmd)
 {
@@ -282,11 +293,9 @@ targets_launch(struct state *st, const char *cmd)
 	guardian_start();
 	int error = launch(st, argv, &p, &err);
 	if (error != 0) {
-		char *hint =
-		    st->testing ? NULL : mistakes_command(cmd, argv, error);
-		state_message(st, "%s%s%s", err.text, hint != NULL ? "; " : "",
-		    hint != NULL ? hint : "");
-		mem_free(hint);
+		/* A signal to all of us may have ended it as well. */
+		if (!loop_stopping())
+			say_launch_failed(st, cmd, argv, error, err.text);
 		targets_free_argv(argv);
 		return error;
 	}
@@ -297,7 +306,7 @@ targets_launch(struct state *st, const char *cmd)
 	bool stopped = targets_run_to_evaltime(st, p, &why);
 	targets_free_argv(argv);
 	if (!stopped) {
-		if (!st->draining)
+		if (!st->draining && !loop_stopping())
 			state_message(st, "failed to trace %s: %s", cmd, why);
 		return -ECHILD;
 	}
