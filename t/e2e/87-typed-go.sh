@@ -68,6 +68,10 @@ clauses() {
 	    '(int)arg0, (signed char)arg1, copyinstr(arg2, arg3 + 1), (int)arg3'
 	say entry words.Back.abi0 'back %d %d' 'args[0], args[1]'
 	say return words.Back.abi0 'back = %d' 'args[1]'
+	say return words.Weigh.abi0 'weigh = %d %d' \
+	    '*(int64_t *)copyin(uregs[R_RSP] + 40, 8),
+	    *(int64_t *)copyin(uregs[R_RSP] + 48, 8)'
+	say return words.Back.abi0 'raw = %d' 'arg1'
 	cat <<-'D'
 	pid$target:a.out:main.deep:entry { @["deep", stringof(args[1])] = count(); }
 	pid$target:a.out:main.deep:return { @r["deep", args[1]] = count(); }
@@ -93,13 +97,15 @@ for p in typed typed-o0 typed-pie; do
 	# What assembly does, and how often a stack has grown, the program
 	# does not tell.
 	grep -vE '^(-?[0-9]+ ?)+$|^deep ' "$tmp/out" >"$tmp/want"
-	grep -E '^[a-z]' "$tmp/seen" | grep -vE '^(weigh|back|deep)' >"$tmp/got"
+	grep -E '^[a-z]' "$tmp/seen" | grep -vE '^(weigh|back|raw|deep)' >"$tmp/got"
 	is "$p: lines" "$(grep -c . "$tmp/want")" 48
 	same "$p" "$tmp/want" "$tmp/got"
 	is "$p: assembly" "$(grep -E '^weigh' "$tmp/seen" | tr '\n' ' ')" \
-	    'weigh 1 -1 go 2 weigh 2 -2 gogo 4 weigh 3 -3 gogogo 6 '
+	    'weigh 1 -1 go 2 weigh = 0 2 weigh 2 -2 gogo 4 weigh = 0 4 weigh 3 -3 gogogo 6 weigh = 0 6 '
 	is "$p: from assembly" "$(grep -E '^back' "$tmp/seen" | tr '\n' ' ')" \
 	    'back 1 6 back = 8 back 2 7 back = 11 back 3 8 back = 14 '
+	is "$p: words of results on the stack" \
+	    "$(grep -E '^raw' "$tmp/seen" | tr '\n' ' ')" 'raw = 8 raw = 11 raw = 14 '
 	is "$p: while stacks grow" "$(grep '^deep' "$tmp/seen" | tr '\n' ' ')" \
 	    'deep stack deep = 5 3001 '
 	rm -f "$tmp/seen"

@@ -5,9 +5,11 @@
 
 #include "dlang/argloc.h"
 #include "dlang/base/base.h"
+#include "dlang/types.h"
 #include "symbols/addrspace.h"
 #include "symbols/golang.h"
 #include "tracer/base/probe.h"
+#include "tracer/names/prototype.h"
 #include "tracer/prov/pid/pid_impl.h"
 
 #define REG_ARG(ureg)                                                        \
@@ -35,7 +37,7 @@ static const struct argloc offset_args[] = { ABI_REGS, STACK_ARG(0),
 
 /* Go: nine in registers, or all of them on the stack (tracer/names/x86_64/abi_go.c).
  * Results are in the same registers; those on the stack stand behind the
- * arguments, whose size is not asked for here. */
+ * arguments, and debug information tells how large these are. */
 static const struct argloc go_args[] = { GO_REGS, STACK_ARG(8) };
 static const struct argloc go_offset_args[] = { GO_REGS, STACK_ARG(0) };
 static const struct argloc go_stack_args[] = { STACK_ARG(8), STACK_ARG(16),
@@ -77,10 +79,39 @@ inside_args(enum go_calls go, struct argloc *args)
 	copy_args(args, go == GO_REGISTERS ? go_offset_args : offset_args);
 }
 
+/*
+ * The words of results on the stack, from args[1] on: as many as the types of the
+ * results fill, and none where one of these or of the arguments is not known.
+ */
+static void
+stack_results(struct state *st, const struct probe *p,
+    const struct pid_place *pl, struct argloc *args)
+{
+	int64_t begin = INT64_MAX, end = 0;
+	struct typed_args t = { 0 };
+
+	prototype_args(st, pl->place.load, pl->place.addr, p->func, true, &t);
+	for (size_t i = 1; i < t.n; i++) {
+		const struct argplace *at = &t.args[i].place;
+		if (at->kind == ARGPLACE_EMPTY)
+			continue;
+		if (at->kind != ARGPLACE_MEM || at->reg != UREG_RSP)
+			return;
+		begin = MIN(begin, at->disp);
+		end = MAX(end,
+		    at->disp + (int64_t)type_resolve(t.args[i].native)->size);
+	}
+	for (size_t i = 1; i < PID_ARGS && begin < end; i++, begin += 8)
+		args[i] = (struct argloc)STACK_ARG(begin);
+}
+
 /* arg0 is the offset, the others are the results; how many there are. */
 static uint32_t
-return_args(enum go_calls go, int64_t offset, struct argloc *args)
+return_args(struct state *st, const struct probe *p, const struct pid_place *pl,
+    int64_t offset, struct argloc *args)
 {
+	enum go_calls go = go_calls_of(p, pl);
+
 	args[0] =
 	    (struct argloc){ .kind = ARGLOC_CONST, .size = 8, .disp = offset };
 	switch (go) {
@@ -88,6 +119,9 @@ return_args(enum go_calls go, int64_t offset, struct argloc *args)
 		memcpy(args + 1, go_args, (PID_ARGS - 1) * sizeof(*args));
 		return PID_ARGS;
 	case GO_STACK:
+		memcpy(args + 1, unknown_args, (PID_ARGS - 1) * sizeof(*args));
+		stack_results(st, p, pl, args);
+		return PID_ARGS;
 	case GO_UNKNOWN:
 		memcpy(args + 1, unknown_args, (PID_ARGS - 1) * sizeof(*args));
 		return PID_ARGS;
@@ -99,18 +133,17 @@ return_args(enum go_calls go, int64_t offset, struct argloc *args)
 }
 
 uint32_t
-pid_args(const struct probe *p, const struct pid_place *pl, int64_t offset,
-    struct argloc *args)
+pid_args(struct state *st, const struct probe *p, const struct pid_place *pl,
+    int64_t offset, struct argloc *args)
 {
 	const struct pid_probe *pp = p->data;
-	enum go_calls go = go_calls_of(p, pl);
 
 	switch (pp->kind) {
-	case PID_ENTRY: begin_args(go, args); break;
-	case PID_RETURN: return return_args(go, offset, args);
+	case PID_ENTRY: begin_args(go_calls_of(p, pl), args); break;
+	case PID_RETURN: return return_args(st, p, pl, offset, args);
 	case PID_OFFSET:
 	case PID_LINE:
-	case PID_INLINE: inside_args(go, args); break;
+	case PID_INLINE: inside_args(go_calls_of(p, pl), args); break;
 	}
 	return PID_ARGS;
 }

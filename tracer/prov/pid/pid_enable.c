@@ -19,7 +19,7 @@ enable_site(struct state *st, struct space *sp, struct probe *p,
 	const struct pid_probe *pp = p->data;
 	uint64_t addr = pl->place.addr + (uint64_t)s->offset;
 	struct argloc args[PID_ARGS];
-	uint32_t n = pid_args(p, pl, s->offset, args);
+	uint32_t n = pid_args(st, p, pl, s->offset, args);
 	const struct site_choice returns = {
 		.when = s->when,
 		.doors = s->doors,

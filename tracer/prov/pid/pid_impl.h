@@ -173,8 +173,8 @@ void pid_sites(const struct probe *p, probe_site_fn each, void *ctx);
 /* Where arg0 and on are at the instruction at `offset' of a place, in args[],
  * which has room for PID_ARGS; how many there are. */
 #define PID_ARGS 10
-uint32_t pid_args(const struct probe *p, const struct pid_place *pl,
-    int64_t offset, struct argloc *args);
+uint32_t pid_args(struct state *st, const struct probe *p,
+    const struct pid_place *pl, int64_t offset, struct argloc *args);
 
 /* ---- pid_typed.c ---- */
 
