@@ -168,8 +168,7 @@ add_pid(struct cli *c, const char *arg)
 	long pid = strtol(arg, &end, 10);
 	if (errno != 0 || *end != '\0' || end == arg || pid <= 0 ||
 	    pid > INT32_MAX) {
-		say_hint(c, mem_strdup("-p takes the number of a process"),
-		    "invalid pid: %s", arg);
+		say_hint(c, mistakes_pid(arg), "invalid pid: %s", arg);
 		return -EINVAL;
 	}
 	*vec_push(&c->pids) = (pid_t)pid;

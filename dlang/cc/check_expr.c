@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dlang/cc/check.h"
+#include "dlang/cc/hint.h"
 #include "dlang/cc/view.h"
 #include "dlang/cc/oper.h"
 
@@ -130,10 +131,12 @@ check_step(struct comp *c, struct node *n)
 {
 	if (check_target(c, n, n->a, c->cc->t_int64) != 0)
 		return -EINVAL;
-	if (n->a->kind == N_AGG || !type_is_scalar(n->a->type))
-		return comp_error(c, D_OP_SCALAR, n,
+	if (n->a->kind == N_AGG || !type_is_scalar(n->a->type)) {
+		comp_error(c, D_OP_SCALAR, n,
 		    "operator %s requires operand of scalar type",
 		    oper_text(n->op));
+		return hint_step(c, n->a);
+	}
 	if (check_writable(c, n, n->a) != 0)
 		return -EINVAL;
 	if (is_pointer(n->a) && pointee(n->a)->size == 0)
@@ -340,9 +343,10 @@ bind_enum_tag(struct comp *c, struct node *n)
 static int
 check_binary(struct comp *c, struct node *n)
 {
-	if (check_expr(c, n->a) != 0 || bind_enum_tag(c, n) != 0 ||
-	    check_expr(c, n->b) != 0)
+	if (check_expr(c, n->a) != 0 || bind_enum_tag(c, n) != 0)
 		return -EINVAL;
+	if (check_expr(c, n->b) != 0)
+		return hint_quotes(c, n->op, n->a, n->b);
 	return check_operator(c, n);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dlang/cc/check.h"
+#include "dlang/cc/hint.h"
 
 /* Does the conversion take a value of this type? */
 static bool
@@ -76,7 +77,7 @@ wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
 {
 	char buf[NAME_MAX_TEXT];
 
-	return comp_error(c, D_PRINTF_ARG_TYPE, arg,
+	comp_error(c, D_PRINTF_ARG_TYPE, arg,
 	    "%s( ) argument #%zu is incompatible with conversion #%zu "
 	    "prototype:\n\tconversion: %%%c\n\t prototype: %s\n\t  argument: "
 	    "%s",
@@ -84,6 +85,7 @@ wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
 	    arg->kind == N_AGG && t == arg->type ?
 		"aggregation" :
 		type_name(t, buf, sizeof(buf)));
+	return hint_value(c, v->class, arg);
 }
 
 /* `*' takes a value of its own, number narg, which must be an integer; t is

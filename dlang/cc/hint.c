@@ -457,6 +457,46 @@ hint_argument(struct comp *c, const struct node *arg, const struct type *want)
 	return -EINVAL;
 }
 
+int
+hint_value(struct comp *c, enum fmt_class class, const struct node *arg)
+{
+	const struct type *t = type_resolve(arg->type);
+	bool number = class == FMT_INT || class == FMT_SINT;
+
+	if (arg->kind == N_AGG)
+		return -EINVAL;
+	if (number && type_is_stringlike(t))
+		return diag_hint(c->diags, "%%s shows a string");
+	if (number && t->kind == TYPE_POINTER)
+		return diag_hint(c->diags, "%%p shows an address");
+	if (class != FMT_STR || !type_is_scalar(t))
+		return -EINVAL;
+	if (!may_be_address(arg))
+		return diag_hint(c->diags, "%%d shows a number");
+	return diag_hint(c->diags,
+	    "%%d shows a number, copyinstr(%s) reads the string at an address",
+	    text_of(c, arg, "x"));
+}
+
+int
+hint_quotes(
+    struct comp *c, unsigned op, const struct node *a, const struct node *b)
+{
+	if ((op != O_EQ && op != O_NE) || b->kind != N_NAME ||
+	    !type_is_string(a->type))
+		return -EINVAL;
+	return diag_hint(c->diags, "a text stands in quotes: \"%s\"", b->name);
+}
+
+int
+hint_step(struct comp *c, const struct node *n)
+{
+	if (n->kind != N_AGG && (n->kind != N_INDEX || n->a->kind != N_AGG))
+		return -EINVAL;
+	return diag_hint(c->diags, "%s = count( ) counts in an aggregation",
+	    text_of(c, n, "@"));
+}
+
 static bool
 is_pointer_type(const struct node *n)
 {

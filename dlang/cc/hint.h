@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "dlang/cc/scope.h"
+#include "dlang/fmt.h"
 
 struct comp;
 struct lexer;
@@ -41,6 +42,13 @@ int hint_form(struct comp *c, const struct ident *id, const struct proto *p);
 /* The argument is of another type than the one that is wanted. */
 int hint_argument(
     struct comp *c, const struct node *arg, const struct type *want);
+/* A value that a conversion of printf() does not take. */
+int hint_value(struct comp *c, enum fmt_class class, const struct node *arg);
+/* The right side of an operator is no expression: was it meant as a text? */
+int hint_quotes(
+    struct comp *c, unsigned op, const struct node *a, const struct node *b);
+/* What cannot be counted up. */
+int hint_step(struct comp *c, const struct node *n);
 /* Two operands that do not go together. */
 int hint_operands(
     struct comp *c, unsigned op, const struct node *a, const struct node *b);

@@ -147,7 +147,9 @@ hint_braces(const struct lexer *lx)
 static bool
 hint_outside(const struct lexer *lx, int token, const char *text)
 {
-	if (lx->mode == MODE_OUTER && token == BAD && text[0] == '}')
+	if (lx->mode == MODE_OUTER && text[0] == ';' && lx->prev2 == '}')
+		diag_hint(lx->c->diags, "no ; follows the } of a clause");
+	else if (lx->mode == MODE_OUTER && token == BAD && text[0] == '}')
 		diag_hint(lx->c->diags, "no { is open before it");
 	else if (lx->mode == MODE_PRED && token == '{')
 		diag_hint(lx->c->diags, "the predicate has no / at its end");
@@ -243,8 +245,13 @@ hint_ended(const struct lexer *lx, int token)
 static void
 hint_between(const struct lexer *lx, int token)
 {
-	if (lx->mode == MODE_DECL || lx->mode == MODE_OUTER ||
-	    !ends_operand(lx->prev2) || !begins_operand(token))
+	if (lx->mode == MODE_DECL || !ends_operand(lx->prev2))
+		return;
+	if (token == '}' || token == ELSE) { /* if (x) trace(1) } */
+		diag_hint(lx->c->diags, "a ; is missing before it");
+		return;
+	}
+	if (lx->mode == MODE_OUTER || !begins_operand(token))
 		return;
 	if (lx->open > 0)
 		diag_hint(lx->c->diags, "is a comma missing before it?");

@@ -34,11 +34,35 @@ hint "$args" malloc:return 'the function is pid$target::malloc:return'
 hint "$args" qqqqqqqqqq 'no traced process has a function of that name'
 hint '' malloc:entry 'a function is pid$target::malloc:entry, with -p or -c'
 
+# ---- a provider that is not in the first field ----
+first='the provider is the first of four fields:'
+hint '' syscall::entry "$first syscall:::entry"
+hint '' syscall "$first syscall:::entry"
+hint '' syscall:read:entry "$first syscall::read:entry"
+hint '' syscall:read "$first syscall::read:entry"
+hint "$args" syscall::entry "$first syscall:::entry"
+hint '' proc:exec-success "$first proc:::exec-success"
+hint '' dtrace:BEGIN "$first dtrace:::BEGIN"
+hint '' proc 'proc is a provider: -l -P proc lists its probes'
+hint "$args" 'pid$target' "$first pid\$target:::entry"
+hint "$args" 'pid$target:malloc' "$first pid\$target::malloc:entry"
+hint "$args" 'pid$target:malloc:return' "$first pid\$target::malloc:return"
+hint "$args" 'pid$target::malloc' "$first pid\$target::malloc:entry"
+hint "$args" 'pid$target:libc:malloc' "$first pid\$target:libc:malloc:entry"
+hint "$args" 'plockstat$target:mutex-block' "$first plockstat\$target:::mutex-block"
+hint "$bin/usdt" 'my-app$target:hit:watched' "$first my-app\$target::hit:watched"
+hint '' fbt:vfs_read 'fbt shows the kernel, dtrap shows processes: '
+hint '' profile:::997 'its name has two parts: profile-997'
+hint '' tick:1s 'its name has two parts: tick-1s'
+
 # ---- functions and modules ----
 hint "$args" 'pid$target::mallok:entry' 'did you mean malloc?'
 hint "$args" 'pid$target::mian:entry' 'did you mean main?'
 hint "$args" 'pid$target:libcc:malloc:entry' 'process N (args) has no object libcc; did you mean libc?'
 hint "$args" 'pid$target:webserver:malloc:entry' 'process N (args) has no object webserver; it has args, '
+dt -x setenv=LD_PRELOAD=libdl.so.2:libpthread.so.0:librt.so.1:libutil.so.1 \
+    -n 'pid$target:no-such-object:f:entry' -c "$bin/shop"
+has "$tmp/err" 'has no object no-such-object; it has a\.out, its program, and [1-9][0-9]+ others$'
 hint "$args" 'pid$target:/no/such/file:malloc:entry' 'process N (args) has no object /no/such/file; it has args, '
 hint "$args" 'pid$target::qqqqqqqqqq:entry' 'no object of process N (args) has a function of that name'
 hint "$args" 'pid$target:a.out:qqq*:entry' "-l -n 'pid\$target:a.out::entry' lists those that it has"
@@ -59,7 +83,16 @@ nm "$bin/lines-o2" | grep -q " $inlined$" ||
 # No symbol table: said before, and what to do now.
 dt -n 'pid$target::compute:entry' -c "$bin/shape-stripped"
 is "stripped: status" "$status" 1
-has "$tmp/err" 'does not match any probes: shape-stripped has no symbol table; (did you mean|sub_\*)'
+has "$tmp/err" 'does not match any probes: shape-stripped has no symbol table( but that of what it exports)?; (did you mean|sub_\*)'
+
+# A program that only exports names: one of them may be meant.
+printf 'int exported_here(int n) { return n; } int main(void) { return 0; }\n' \
+    >"$tmp/exports.c"
+${CC:-cc} -rdynamic -s -o "$tmp/exports" "$tmp/exports.c" ||
+    fail "exports.c does not compile"
+dt -n 'pid$target::exported_hre:entry' -c "$tmp/exports"
+is "exports: status" "$status" 1
+has "$tmp/err" 'any probes: exports has no symbol table but that of what it exports; did you mean exported_here\?$'
 
 # ---- names of C++ ----
 hint "$bin/shop" 'pid$target::put:entry' 'did you mean shop::Box::put(char const*) or shop::Box::put(int)?'

@@ -85,7 +85,9 @@ do
 	answers 1 "dtrap: failed to set -x ${row%%[=|]*}: ${row#*|}" \
 	    -x "${row%%|*}" -n BEGIN
 done
-answers 1 'dtrap: invalid pid: x; -p takes the number of a process' -p x -n BEGIN
+answers 1 'dtrap: invalid pid: -3; -p takes the number of a process' -p -3 -n BEGIN
+answers 1 'dtrap: invalid pid: redis-server; -p takes the number of a process: -p $(pgrep -n redis-server)' \
+    -p redis-server -n BEGIN
 
 # Options of a command that is not one argument.
 answers 1 "dtrap: -a: *; a command is one argument: -c 'ls -la'" -c ls -la
@@ -242,10 +244,12 @@ answers 1 'dtrap: could not enable tracing: END enablings exceed size of princip
 # ---- providers ----
 
 none='does not match any probes; process [0-9]* (argv) has no provider'
-answers 1 "dtrap: *: probe description python*:::function-entry $none python: it has no static probes; CPython has it when configured --with-dtrace*" \
+answers 1 "dtrap: *: probe description python*:::function-entry $none python: it has no static probes; CPython has it when configured --with-dtrace*; jstack() shows the functions of any" \
     -n 'python$target:::function-entry' -c "$bin/argv"
 answers 1 "dtrap: *: probe description python*:::x does not match any probes; process [0-9]* (usdt) has no provider python: its static probes are of my-app; CPython *" \
     -n 'python$target:::x' -c "$bin/usdt"
+answers 1 "dtrap: *: probe description hotspot*:::x $none hotspot: it has no static probes; OpenJDK has it *: -Z waits for it; jstack() shows the methods of any" \
+    -n 'hotspot$target:::x' -c "$bin/argv"
 answers 1 'dtrap: *: probe description tcl*:::x does not match any probes; no process that may be traced has a provider tcl; Tcl has it when *' \
     -n 'tcl*:::x'
 # In a script that may match nothing.

@@ -117,6 +117,18 @@ mistakes_operands(const char *command, char *const *argv)
 	return text;
 }
 
+char *
+mistakes_pid(const char *arg)
+{
+	bool name = isalpha((unsigned char)*arg) &&
+	    arg[strcspn(arg, " \t\n'\"\\$`|&;<>()*?[]")] == '\0';
+
+	return name ? mem_printf("-p takes the number of a process: "
+				 "-p $(pgrep -n %s)",
+			  arg) :
+		      mem_strdup("-p takes the number of a process");
+}
+
 /* ---- options ---- */
 
 /* What other programs call the options that are letters here. */

@@ -14,6 +14,10 @@ struct prog;
  * an action apart from its probe.  `argv' ends with NULL. */
 char *mistakes_operands(const char *command, char *const *argv);
 
+/* What -p was given that is no number: the name of a program, most likely.
+ * Never NULL. */
+char *mistakes_pid(const char *arg);
+
 /* Text of -n and its like that is the name of a script. */
 char *mistakes_script(const char *text);
 

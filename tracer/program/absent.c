@@ -24,17 +24,22 @@ static const struct origin {
 	const char *prov, *how;
 } origins[] = {
 	{ "python",
-	    "CPython has it when configured --with-dtrace, as Debian's is" },
+	    "CPython has it when configured --with-dtrace, as Debian's is; "
+	    "jstack() shows the functions of any" },
 	{ "php",
 	    "PHP has it when configured --enable-dtrace, as Debian's is, "
-	    "and run with USE_ZEND_DTRACE=1" },
-	{ "ruby", "Ruby has it when configured --enable-dtrace" },
+	    "and run with USE_ZEND_DTRACE=1; jstack() shows the functions of "
+	    "any" },
+	{ "ruby",
+	    "Ruby has it when configured --enable-dtrace; jstack() shows the "
+	    "functions of any" },
 	{ "hotspot",
 	    "OpenJDK has it when configured --enable-dtrace, as "
-	    "Debian's is" },
+	    "Debian's is, and -c java loads it later: -Z waits for it; "
+	    "jstack() shows the methods of any" },
 	{ "hotspot_jni",
 	    "OpenJDK has it when configured --enable-dtrace, as "
-	    "Debian's is" },
+	    "Debian's is, and -c java loads it later: -Z waits for it" },
 	{ "node",
 	    "Node had it until version 18, configured --with-dtrace; "
 	    "jstack() shows the functions of any" },

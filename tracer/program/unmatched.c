@@ -67,6 +67,13 @@ kernel_row(const char *prov)
 	return NULL;
 }
 
+static void
+tell_kernel(const struct kernel_row *k, struct str *to)
+{
+	str_printf(to, "%s shows the kernel, dtrap shows processes: %s",
+	    k->prov, k->instead);
+}
+
 bool
 unmatched_kernel(const char *prov)
 {
@@ -308,6 +315,114 @@ tell_provider(struct state *st, const struct probe_desc *pd, struct str *to)
 	tell_static(st, p, pd->prov, to);
 }
 
+/* ---- a provider in another field ---- */
+
+/* The process whose functions are meant. */
+static struct proc *
+pid_process(struct state *st, const char *prov)
+{
+	if (strncmp(prov, "pid", 3) != 0 || !isdigit((unsigned char)prov[3]))
+		return NULL;
+	return super_proc(st->super, (pid_t)strtol(prov + 3, NULL, 10));
+}
+
+/* "pid$target", as it was written most likely. */
+static void
+add_provider(const struct state *st, const char *prov, struct str *to)
+{
+	size_t n = number_at(prov);
+	pid_t pid = (pid_t)strtol(prov + n, NULL, 10);
+
+	if (n > 0 && pid != 0 && pid == st->target_pid)
+		str_printf(to, "%.*s$target", (int)n, prov);
+	else
+		str_add(to, prov);
+}
+
+/* "pid123", of a process that is traced. */
+static bool
+is_numbered(const struct state *st, const char *word)
+{
+	size_t n = number_at(word);
+	pid_t pid = (pid_t)strtol(word + n, NULL, 10);
+
+	return n > 0 && pid != 0 && st->super != NULL &&
+	    super_proc(st->super, pid) != NULL;
+}
+
+static bool
+is_provider(const struct state *st, const char *word)
+{
+	for (const struct provider *const *q = st->providers; *q != NULL; q++)
+		if (*q != &prov_usdt && *q != &prov_pid &&
+		    strcmp((*q)->name, word) == 0)
+			return true;
+	return false;
+}
+
+static void
+tell_reading(const struct state *st, const char *prov, const char *mod,
+    const char *func, const char *name, struct str *to)
+{
+	str_add(to, "the provider is the first of four fields: ");
+	add_provider(st, prov, to);
+	str_printf(to, ":%s:%s:%s", mod, func, name);
+}
+
+static bool
+tell_if_any(struct state *st, const struct probe_desc *pd, struct str *to)
+{
+	bool any = any_matches(st, pd);
+
+	if (any)
+		tell_reading(st, pd->prov, pd->mod, pd->func, pd->name, to);
+	return any;
+}
+
+/* Of one process: its probes have not been asked for, and their names tell. */
+static void
+tell_numbered(struct state *st, const char *prov, const char *middle,
+    const char *last, struct str *to)
+{
+	if (strcmp(last, "entry") == 0 || strcmp(last, "return") == 0 ||
+	    pid_process(st, prov) == NULL)
+		tell_reading(st, prov, "", middle, last, to);
+	else
+		tell_reading(st, prov, middle, last, "entry", to);
+}
+
+/* syscall::entry, pid$target:malloc, fbt:vfs_read: fields are counted from the
+ * right, and a provider is not there. */
+static bool
+tell_misplaced(struct state *st, const struct probe_desc *pd, struct str *to)
+{
+	const char *const fields[] = { pd->mod, pd->func, pd->name };
+	size_t at = 0;
+
+	while (at < ARRAY_SIZE(fields) && *fields[at] == '\0')
+		at++;
+	if (at == ARRAY_SIZE(fields))
+		return false;
+	const char *prov = fields[at], *last = at < 2 ? pd->name : "",
+		   *middle = at == 0 ? pd->func : "";
+	const struct kernel_row *k = kernel_row(prov);
+	if (k != NULL)
+		tell_kernel(k, to);
+	else if (is_numbered(st, prov))
+		tell_numbered(st, prov, middle, last, to);
+	else if (is_provider(st, prov) &&
+	    !tell_if_any(st,
+		&(struct probe_desc){
+		    prov, "", middle, at == 2 ? "entry" : last, 0, false },
+		to) &&
+	    !tell_if_any(st,
+		&(struct probe_desc){ prov, middle, last, "entry", 0, false },
+		to))
+		str_printf(to, "%s is a provider: -l -P %s lists its probes",
+		    prov, prov);
+	return to->len > 0;
+}
+
 /* ---- names alone ---- */
 
 static bool
@@ -374,6 +489,15 @@ tell_action(const struct probe_desc *pd, struct str *to)
 static bool
 tell_rate(const struct probe_desc *pd, struct str *to)
 {
+	if (isdigit((unsigned char)*pd->name) &&
+	    (strcmp(pd->prov, "profile") == 0 ||
+		strcmp(pd->func, "profile") == 0 ||
+		strcmp(pd->func, "tick") == 0)) {
+		str_printf(to, "its name has two parts: %s-%s",
+		    strcmp(pd->func, "tick") == 0 ? "tick" : "profile",
+		    pd->name);
+		return true;
+	}
 	if (strncmp(pd->name, "tick-", 5) != 0 &&
 	    strncmp(pd->name, "profile-", 8) != 0)
 		return false;
@@ -388,6 +512,8 @@ tell_unnamed(struct state *st, const struct probe_desc *pd, struct str *to)
 {
 	bool alone = *pd->func == '\0' && *pd->mod == '\0';
 
+	if (tell_misplaced(st, pd, to))
+		return;
 	if (*pd->mod != '\0') {
 		str_printf(to,
 		    "the objects of a process are in pid$target:%s:%s:%s, with "
@@ -419,15 +545,6 @@ tell_unnamed(struct state *st, const struct probe_desc *pd, struct str *to)
 
 /* ---- */
 
-/* The process whose functions are meant. */
-static struct proc *
-pid_process(struct state *st, const char *prov)
-{
-	if (strncmp(prov, "pid", 3) != 0 || !isdigit((unsigned char)prov[3]))
-		return NULL;
-	return super_proc(st->super, (pid_t)strtol(prov + 3, NULL, 10));
-}
-
 void
 unmatched_why(struct state *st, const struct probe_desc *pd, struct str *to)
 {
@@ -437,8 +554,7 @@ unmatched_why(struct state *st, const struct probe_desc *pd, struct str *to)
 	if (pd->id != 0)
 		return;
 	if (k != NULL) {
-		str_printf(to, "%s shows the kernel, dtrap shows processes: %s",
-		    pd->prov, k->instead);
+		tell_kernel(k, to);
 		return;
 	}
 	if (tell_rate(pd, to))

@@ -88,6 +88,9 @@ tell_modules(const struct search *s, struct str *to)
 	} else if (n <= SHOWN_MOST) {
 		str_add(to, "; it has ");
 		unmatched_list(to, names, n);
+	} else {
+		str_printf(
+		    to, "; it has a.out, its program, and %zu others", n - 1);
 	}
 	nearest_fini(&near);
 }

@@ -157,10 +157,16 @@ pid_unnamed_check(struct pid_request *r)
 	if (*pd->mod != '\0' && !glob_is(pd->mod) && !r->globs)
 		return diag_error(r->d, D_PROC_FUNC, r->at,
 		    "failed to lookup '%s' in module '%s', which has no symbol "
-		    "table",
-		    pd->func, pd->mod);
+		    "table%s",
+		    pd->func, pd->mod,
+		    names_count(r->symless->object) > 0 ?
+			" but that of what it exports" :
+			"");
 	return diag_error(r->d, D_PDESC_ZERO, r->at,
 	    "probe description %s:%s:%s:%s does not match any probes: %s has "
-	    "no symbol table",
-	    pd->prov, pd->mod, pd->func, pd->name, module);
+	    "no symbol table%s",
+	    pd->prov, pd->mod, pd->func, pd->name, module,
+	    names_count(r->symless->object) > 0 ?
+		" but that of what it exports" :
+		"");
 }

@@ -1,0 +1,6 @@
+/* A text without its quotes. */
+BEGIN
+/execname == cat/
+{
+	exit(0);
+}

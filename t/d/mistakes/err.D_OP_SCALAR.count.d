@@ -1,0 +1,5 @@
+/* As bpftrace and awk have it. */
+BEGIN
+{
+	@[execname]++;
+}

@@ -1,0 +1,5 @@
+/* A number is no text. */
+BEGIN
+{
+	printf("%s\n", pid);
+}

@@ -1,0 +1,5 @@
+/* A text is no number. */
+BEGIN
+{
+	printf("%d\n", execname);
+}

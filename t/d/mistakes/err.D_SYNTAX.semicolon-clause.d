@@ -1,0 +1,5 @@
+/* Behind a clause stands none. */
+BEGIN
+{
+	exit(0);
+};
