@@ -50,8 +50,10 @@ unpack() {
 # inside NAME: what is read, run there by bash; its status.
 inside() {
 	cat >"$work/$1/test.sh"
+	# Who runs this in the background has it ignore SIGINT, which a shell
+	# cannot undo.
 	# shellcheck disable=SC2016 # by the other shell
-	unshare --mount --pid --fork --kill-child -- sh -c '
+	env --default-signal=INT,QUIT unshare --mount --pid --fork --kill-child -- sh -c '
 		mount -t proc proc "$1/proc" && cd / &&
 		exec chroot "$1" /bin/bash -u /test.sh' sh "$work/$1" </dev/null
 }

@@ -65,4 +65,32 @@ if command -v sqlite3 >/dev/null; then
 	    -c "sqlite3 :memory: 'create table t(a)'"
 	has "$tmp/out" '^many 0$'
 fi
+# Debian's git has no symbols.
+if command -v git >/dev/null; then
+	mkdir "$tmp/repo"
+	git -C "$tmp/repo" init -q
+	for i in 1 2 3 4; do
+		seq $((i * 3)) 100 >"$tmp/repo/a"
+		git -C "$tmp/repo" add a
+		git -C "$tmp/repo" -c user.name=n -c user.email=e commit -qm "$i"
+	done
+	GLOB='sub_*' compare a.out git -C "$tmp/repo" --no-pager log -p --stat
+fi
+
+# Threads, exceptions; a function that ends in a jump into the unwinder, and so
+# never comes back (__rust_start_panic).
+if command -v rustc >/dev/null; then
+	rustc -O -g -o "$tmp/rust" t/oracle/work.rs 2>"$tmp/err" ||
+	    fail "work.rs does not compile"
+	compare a.out "$tmp/rust"
+fi
+
+# Goroutines that are stopped anywhere, and go on in other threads; panics.  The
+# run time itself does not return where it changes stacks.
+if command -v go >/dev/null; then
+	GOCACHE=$PWD/$B/gocache GOPROXY=off GOTOOLCHAIN=local GOFLAGS=-mod=mod \
+	    GOPATH=$tmp/gopath go build -o "$tmp/go" t/oracle/work.go \
+	    2>"$tmp/err" || fail "work.go does not compile"
+	GLOB='[!r_]*' compare a.out "$tmp/go"
+fi
 finish

@@ -11,13 +11,16 @@
  *
  * A line for each function that was entered, behind the module's name:
  *
- *	MODULE FUNCTION entries again returns gone alive
+ *	MODULE FUNCTION entries again returns gone alive left
  *
  *	again	entries that found their own return address in the very same
  *		place, from a call that has not returned: a jump to the begin,
  *		which is a loop or a tail call
  *	gone	calls whose frame was given up: longjmp, an exception
  *	alive	calls that are still there at the end
+ *	left	those of `gone' and `alive' that had been left by a jump to
+ *		another function's begin, which found the same return address
+ *		in the same place: it has not returned, and for it neither
  *
  * entries = returns + gone + alive.
  *
@@ -50,7 +53,7 @@ struct func {
 	bool meant;   /* else it only tells of others */
 	bool unwinds; /* it goes on in a frame further out */
 	bool leaps;   /* ... in that which its jmp_buf tells */
-	uint64_t entries, again, returns, gone;
+	uint64_t entries, again, returns, gone, left;
 };
 
 /* What hangs on a tracepoint. */
@@ -65,10 +68,18 @@ struct call {
 	struct func *func;
 	uint64_t place; /* of its return address; rises towards the caller */
 	uint64_t ret;
+	bool left; /* by a jump to another function's begin */
+};
+
+/* The instruction at pc has been seen and is run anew, when whoever handles a
+ * signal there, on the same stack, has returned. */
+struct skip {
+	uint64_t pc, place;
 };
 
 struct stack {
 	VEC(struct call) calls; /* the outermost first */
+	VEC(struct skip) skips; /* the same */
 };
 
 static const char *module = "a.out", *glob = "*";
@@ -204,14 +215,17 @@ static struct stack *
 stack_of(struct thread *th, const struct uregs *regs, uint64_t *place)
 {
 	const struct load *exec = addrspace_exec(th->proc->space->as);
-	uint64_t key = (uint64_t)th->tid, g, hi = 0;
+	uint64_t key = (uint64_t)th->tid, g, bounds[2];
 	const struct reader *mem = &th->proc->space->mem;
 
+	/* A thread that is about to leave the stack of the system, or a
+	 * signal's, has the goroutine already and not yet its stack. */
 	if (exec != NULL && object_is_go(exec->object) &&
 	    reader_read(mem, regs->r[UREG_FS_BASE] - 8, &g, sizeof(g)) == 0 &&
-	    reader_read(mem, g + 8, &hi, sizeof(hi)) == 0) {
+	    reader_read(mem, g, bounds, sizeof(bounds)) == 0 &&
+	    regs->r[UREG_RSP] - bounds[0] <= bounds[1] - bounds[0]) {
 		key = g;
-		*place -= hi;
+		*place -= bounds[1];
 	}
 	struct stack *s = hash_get(&stacks, key);
 	if (s == NULL) {
@@ -219,6 +233,16 @@ stack_of(struct thread *th, const struct uregs *regs, uint64_t *place)
 		hash_set(&stacks, key, s);
 	}
 	return s;
+}
+
+/* The last call will not be returned from. */
+static void
+drop_last(struct stack *s)
+{
+	struct call *c = &s->calls.at[--s->calls.len];
+
+	c->func->gone++;
+	c->func->left += c->left;
 }
 
 /* Frames below the place are no more: nobody will return to them. */
@@ -230,8 +254,7 @@ give_up(struct stack *s, uint64_t place)
 		if ((int64_t)(c->place - place) >= 0 ||
 		    place - c->place > STACK_MOST)
 			return;
-		c->func->gone++;
-		s->calls.len--;
+		drop_last(s);
 	}
 }
 
@@ -271,8 +294,7 @@ entered(struct thread *th, const struct uregs *regs, struct func *f)
 		struct call *c = &s->calls.at[s->calls.len - 1];
 		if (c->place != place || c->ret == ret)
 			break;
-		c->func->gone++;
-		s->calls.len--;
+		drop_last(s);
 	}
 	for (size_t i = s->calls.len; i-- > 0;) {
 		struct call *c = &s->calls.at[i];
@@ -282,8 +304,9 @@ entered(struct thread *th, const struct uregs *regs, struct func *f)
 			f->again++;
 			break;
 		}
+		c->left = true;
 	}
-	*vec_push(&s->calls) = (struct call){ f, place, ret };
+	*vec_push(&s->calls) = (struct call){ f, place, ret, false };
 	if (f->leaps)
 		give_up(s, place + (leap_to(th, regs) - regs->r[UREG_RSP]));
 	struct spot *back = spot_at(sp, ret);
@@ -355,17 +378,33 @@ came_back(struct thread *th, const struct uregs *regs, uint64_t pc)
 
 /* ---- events ---- */
 
-/* The instruction at addr has been seen, and is run anew. */
-struct skip {
-	uint64_t addr, sp;
-};
-
-static struct skip *
-skip_of(struct thread *th)
+/* Was it seen here before a signal came?  A goroutine may go on in another
+ * thread. */
+static bool
+is_seen(struct thread *th, const struct uregs *regs, uint64_t pc)
 {
-	static const struct part part = { .size = sizeof(struct skip) };
+	uint64_t place = regs->r[UREG_RSP];
+	struct stack *s = stack_of(th, regs, &place);
+	const struct skip *last;
+	bool found = false;
 
-	return part_of(&th->parts, &part);
+	while (s->skips.len > 0 && !found) {
+		last = &s->skips.at[s->skips.len - 1];
+		if ((int64_t)(last->place - place) > 0)
+			break;
+		found = last->place == place && last->pc == pc;
+		s->skips.len--;
+	}
+	return found;
+}
+
+static void
+saw(struct thread *th, const struct uregs *regs, uint64_t pc)
+{
+	uint64_t place = regs->r[UREG_RSP];
+	struct stack *s = stack_of(th, regs, &place);
+
+	*vec_push(&s->skips) = (struct skip){ pc, place };
 }
 
 static void
@@ -386,16 +425,14 @@ on_trap(struct thread *th)
 	}
 	regs->r[UREG_RIP] = pc;
 	struct spot at = *(struct spot *)tp->user;
-	struct skip *skip = skip_of(th);
-	if (skip->addr != pc || skip->sp != regs->r[UREG_RSP]) {
-		if (at.back)
-			came_back(th, regs, pc);
-		if (at.func != NULL)
-			entered(th, regs, at.func);
-		if (at.linkmap)
-			arm(sp);
-	}
-	skip->addr = 0;
+	bool again = is_seen(th, regs, pc);
+	/* Whoever handled the signal may have come back just now. */
+	if (at.back)
+		came_back(th, regs, pc);
+	if (at.func != NULL && !again)
+		entered(th, regs, at.func);
+	if (at.linkmap && !again)
+		arm(sp);
 	thread_mend_sigtrap(th);
 	if (resume_from(sp->tab, tp, regs, &fault) != 0)
 		thread_fault(th, SIGSEGV, 1, fault);
@@ -413,9 +450,7 @@ on_signal(struct thread *th)
 		return;
 	switch (resume_leave_slot(sp->tab, regs, &tp)) {
 	case SLOT_OUTSIDE: return;
-	case SLOT_BEFORE:
-		*skip_of(th) = (struct skip){ tp->addr, regs->r[UREG_RSP] };
-		break;
+	case SLOT_BEFORE: saw(th, regs, tp->addr); break;
 	case SLOT_AFTER: break;
 	}
 	thread_regs_dirty(th);
@@ -473,13 +508,18 @@ on_event(struct event *ev)
 static void
 report(FILE *out)
 {
+	hash_foreach(e, &stacks) {
+		const struct stack *s = e->value;
+		vec_foreach(c, &s->calls)
+			c->func->left += c->left;
+	}
 	vec_foreach(at, &funcs) {
 		const struct func *f = *at;
 		if (!f->meant || f->entries == 0)
 			continue;
-		fprintf(out, "%s %s %lu %lu %lu %lu %lu\n", f->load->module,
+		fprintf(out, "%s %s %lu %lu %lu %lu %lu %lu\n", f->load->module,
 		    f->sym->name, f->entries, f->again, f->returns, f->gone,
-		    f->entries - f->returns - f->gone);
+		    f->entries - f->returns - f->gone, f->left);
 	}
 }
 
