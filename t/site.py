@@ -31,8 +31,18 @@ table { border-collapse: collapse; display: block; overflow-x: auto; }
 td, th { border: 1px solid #ccc; padding: .2em .5em; text-align: left;
     vertical-align: top; }
 img { max-width: 100%; }
-.manual table { border: 0; }
-.manual td { border: 0; }
+.manual table { border: 0; display: table; }
+.manual td { border: 0; padding-left: 0; }
+.manual table + br { display: none; }
+.manual h1 { font-size: 1.3em; }
+.manual h2 { font-size: 1.1em; }
+.manual h1, .manual h2 { margin: 1.2em 0 .4em; }
+.manual a.permalink { color: inherit; text-decoration: none; }
+.manual a.permalink:hover { text-decoration: underline; }
+.manual table.head, .manual table.foot { width: 100%; color: #666; }
+.head-vol, .foot-date { text-align: center; }
+.head-rtitle, .foot-os { text-align: right; }
+.manual code.Fl { white-space: nowrap; }
 """
 
 
@@ -153,7 +163,7 @@ def main():
             body = manuals_linked(relinked(body, doc, site), names)
         write(site, page_of(doc), doc, body, nav)
     for page in manuals:
-        body = output('mandoc', '-Thtml', '-Ofragment,man=%N.%S.html', page)
+        body = output('mandoc', '-Thtml', '-Ofragment,toc,man=%N.%S.html', page)
         # Those of other packages are named, and lead nowhere.
         body = re.sub(r'<a class="Xr" href="([^"]*)\.html">(.*?)</a>',
             lambda m: m.group(0) if m.group(1) in names else m.group(2),
