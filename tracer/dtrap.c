@@ -461,6 +461,17 @@ concerns_operands(
 		strncmp(d->text, "$target", 7) == 0);
 }
 
+/* What a script says of its use; NULL: nothing. */
+static char *
+request_usage(const struct request *r)
+{
+	size_t len;
+	const char *usage =
+	    r->source.is_file ? source_usage(&r->source, &len) : NULL;
+
+	return usage != NULL ? mem_printf("%.*s", (int)len, usage) : NULL;
+}
+
 /* What only the command line knows.  The compiler's hint is of no use where a
  * script is meant. */
 static void
@@ -470,6 +481,8 @@ add_hint(struct cli *c, const struct request *r, struct diags *d)
 
 	if (hint == NULL && concerns_operands(c, r, &d->first))
 		hint = mistakes_operands(last_command(c), c->argv);
+	if (hint == NULL && d->first.tag == D_MACRO_UNUSED)
+		hint = request_usage(r);
 	if (hint == NULL)
 		return;
 	mem_free(d->first.hint);
@@ -585,6 +598,12 @@ list(struct cli *c)
 	static const struct probe_desc everything = { "", "", "", "", 0,
 		false };
 
+	if (c->requests.len == 0 && c->argc > 0) {
+		say_hint(c, mistakes_listed(c->argv[0]),
+		    "extraneous argument '%s' (there is no program to use it)",
+		    c->argv[0]);
+		return E_ERROR;
+	}
 	if (c->requests.len == 0)
 		enable_provide(&c->st, &everything, NULL, NULL);
 	progress_end(&c->st);
@@ -703,13 +722,13 @@ enable(struct cli *c)
 static char *
 script_usage(const struct cli *c)
 {
-	size_t len;
-
 	vec_foreach(r, &c->requests) {
-		const char *usage =
-		    r->source.is_file ? source_usage(&r->source, &len) : NULL;
-		if (usage != NULL)
-			return mem_printf("; %.*s", (int)len, usage);
+		char *usage = request_usage(r);
+		if (usage == NULL)
+			continue;
+		char *text = mem_printf("; %s", usage);
+		mem_free(usage);
+		return text;
 	}
 	return mem_strdup("");
 }

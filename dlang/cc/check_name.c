@@ -65,9 +65,10 @@ check_var(struct comp *c, struct node *n)
 	default:
 		if (id->kind == ID_INLINE && id->nformals == 0)
 			return expand_inline(c, n, id, NULL);
-		return comp_error(c, D_IDENT_BADREF, n,
+		comp_error(c, D_IDENT_BADREF, n,
 		    "%s '%s' may not be referenced as scalar",
 		    ident_kind_name(id), id->name);
+		return hint_call(c, id);
 	}
 	if ((id->flags & IDF_ALLOCA) != 0)
 		n->flags |= NF_ALLOCA;

@@ -85,7 +85,7 @@ wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
 	    arg->kind == N_AGG && t == arg->type ?
 		"aggregation" :
 		type_name(t, buf, sizeof(buf)));
-	return hint_value(c, v->class, arg);
+	return hint_value(c, v->class, arg, t != arg->type);
 }
 
 /* `*' takes a value of its own, number narg, which must be an integer; t is

@@ -458,13 +458,18 @@ hint_argument(struct comp *c, const struct node *arg, const struct type *want)
 }
 
 int
-hint_value(struct comp *c, enum fmt_class class, const struct node *arg)
+hint_value(
+    struct comp *c, enum fmt_class class, const struct node *arg, bool key)
 {
 	const struct type *t = type_resolve(arg->type);
 	bool number = class == FMT_INT || class == FMT_SINT;
 
 	if (arg->kind == N_AGG)
-		return -EINVAL;
+		return key ?
+		    -EINVAL :
+		    diag_hint(c->diags,
+			"printa(\"%%@d\\n\", %s) prints an aggregation",
+			text_of(c, arg, "@"));
 	if (number && type_is_stringlike(t))
 		return diag_hint(c->diags, "%%s shows a string");
 	if (number && t->kind == TYPE_POINTER)
@@ -486,6 +491,14 @@ hint_quotes(
 	    !type_is_string(a->type))
 		return -EINVAL;
 	return diag_hint(c->diags, "a text stands in quotes: \"%s\"", b->name);
+}
+
+int
+hint_call(struct comp *c, const struct ident *id)
+{
+	return is_callable(id) ?
+	    diag_hint(c->diags, "%s( ) calls it", id->name) :
+	    -EINVAL;
 }
 
 int

@@ -6,6 +6,7 @@
 #ifndef DLANG_CC_HINT_H
 #define DLANG_CC_HINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "dlang/cc/scope.h"
@@ -42,11 +43,15 @@ int hint_form(struct comp *c, const struct ident *id, const struct proto *p);
 /* The argument is of another type than the one that is wanted. */
 int hint_argument(
     struct comp *c, const struct node *arg, const struct type *want);
-/* A value that a conversion of printf() does not take. */
-int hint_value(struct comp *c, enum fmt_class class, const struct node *arg);
+/* A value that a conversion of printf() does not take, or a key of the aggregation
+ * `arg' that one of printa() does not. */
+int hint_value(
+    struct comp *c, enum fmt_class class, const struct node *arg, bool key);
 /* The right side of an operator is no expression: was it meant as a text? */
 int hint_quotes(
     struct comp *c, unsigned op, const struct node *a, const struct node *b);
+/* It stands where a value does, and is none. */
+int hint_call(struct comp *c, const struct ident *id);
 /* What cannot be counted up. */
 int hint_step(struct comp *c, const struct node *n);
 /* Two operands that do not go together. */

@@ -52,6 +52,7 @@ hint "$args" 'pid$target:libc:malloc' "$first pid\$target:libc:malloc:entry"
 hint "$args" 'plockstat$target:mutex-block' "$first plockstat\$target:::mutex-block"
 hint "$bin/usdt" 'my-app$target:hit:watched' "$first my-app\$target::hit:watched"
 hint '' fbt:vfs_read 'fbt shows the kernel, dtrap shows processes: '
+hint '' 'sys*' "$first sys*:::"
 hint '' profile:::997 'its name has two parts: profile-997'
 hint '' tick:1s 'its name has two parts: tick-1s'
 
@@ -71,6 +72,12 @@ hint "$args" 'pid$target:libc:abort:return' 'abort has no instruction that retur
 dt -n 'pid$target:a.out:malloc:entry' -c "$args"
 is "elsewhere: status" "$status" 1
 has "$tmp/err" "failed to lookup 'malloc' in module 'a.out'; $libc has it: pid[\$]target:$libc:malloc:entry\$"
+
+# A function that is none of the processor's.
+if [ -x /usr/bin/python3 ]; then
+	hint '/usr/bin/python3 -c 0' 'pid$target::no_such_def:entry' \
+	    'a function of Python is none of pid: python$target:::function-entry has it, jstack() shows it; '
+fi
 
 # What the compiler has put into its callers.
 dt -n 'pid$target:a.out:late:entry' -c "$bin/lines-o2"

@@ -157,6 +157,14 @@ answers 1 "dtrap: no probes specified; -n 'PROBE { ACTIONS }' or -s SCRIPT names
 answers 1 "dtrap: extraneous argument '/usr' (there is no program to use it); a command is one argument: -c 'ls /usr'" \
     -c ls /usr
 
+listed="dtrap: extraneous argument '*' (there is no program to use it);"
+answers 1 "$listed -l -P python lists those of a provider, -l -f python those of a function" \
+    -l python
+answers 1 "$listed -l -n 'syscall:::' lists those" -l syscall:::
+answers 1 "$listed -l -p 1234 lists those of that process" -l 1234
+answers 1 "dtrap: failed to compile script scripts/opensnoop.d: extraneous argument 'no-such-program' (\$1 is not referenced); usage: opensnoop.d -c COMMAND | -p PID" \
+    -s scripts/opensnoop.d no-such-program
+
 # ---- no program ----
 
 dt -c "$bin/argv x"

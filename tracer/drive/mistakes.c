@@ -129,6 +129,18 @@ mistakes_pid(const char *arg)
 		      mem_strdup("-p takes the number of a process");
 }
 
+char *
+mistakes_listed(const char *arg)
+{
+	if (is_number(arg))
+		return mem_printf("-l -p %s lists those of that process", arg);
+	if (strchr(arg, ':') != NULL)
+		return mem_printf("-l -n '%s' lists those", arg);
+	return mem_printf("-l -P %s lists those of a provider, -l -f %s those "
+			  "of a function",
+	    arg, arg);
+}
+
 /* ---- options ---- */
 
 /* What other programs call the options that are letters here. */

@@ -18,6 +18,9 @@ char *mistakes_operands(const char *command, char *const *argv);
  * Never NULL. */
 char *mistakes_pid(const char *arg);
 
+/* An operand of -l.  Never NULL. */
+char *mistakes_listed(const char *arg);
+
 /* Text of -n and its like that is the name of a script. */
 char *mistakes_script(const char *text);
 

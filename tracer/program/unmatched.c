@@ -391,6 +391,18 @@ tell_numbered(struct state *st, const char *prov, const char *middle,
 		tell_reading(st, prov, middle, last, "entry", to);
 }
 
+/* -n 'python*' */
+static void
+tell_glob(struct state *st, const char *prov, struct str *to)
+{
+	const struct probe_desc pd = { prov, "", "", "", 0, false };
+
+	if (prov_usdt.provide != NULL)
+		prov_usdt.provide(st, &pd, NULL, NULL);
+	if (any_matches(st, &pd))
+		tell_reading(st, prov, "", "", "", to);
+}
+
 /* syscall::entry, pid$target:malloc, fbt:vfs_read: fields are counted from the
  * right, and a provider is not there. */
 static bool
@@ -410,6 +422,8 @@ tell_misplaced(struct state *st, const struct probe_desc *pd, struct str *to)
 		tell_kernel(k, to);
 	else if (is_numbered(st, prov))
 		tell_numbered(st, prov, middle, last, to);
+	else if (glob_is(prov) && at == 2)
+		tell_glob(st, prov, to);
 	else if (is_provider(st, prov) &&
 	    !tell_if_any(st,
 		&(struct probe_desc){

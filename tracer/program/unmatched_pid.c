@@ -328,6 +328,44 @@ tell_where(const struct search *s, struct str *to)
 	str_printf(to, ":%s::entry' lists those that it has", s->pd->mod);
 }
 
+/* Run-time systems, by a function that they export: what is interpreted there, or
+ * compiled by them, is no function of an object. */
+static const struct runtime {
+	const char *sym, *language, *probe;
+} runtimes[] = {
+	{ "PyEval_EvalCode", "Python",
+	    "python$target:::function-entry has it, " },
+	{ "rb_funcallv", "Ruby", "ruby$target:::method-entry has it, " },
+	{ "zend_execute", "PHP", "php$target:::function-entry has it, " },
+	{ "JNI_CreateJavaVM", "Java",
+	    "hotspot$target:::method-entry has it, " },
+	{ "node_module_register", "JavaScript", "" },
+};
+
+static bool
+has_symbol(const struct search *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->loads[i]->seen &&
+		    object_sym(s->loads[i]->object, name) != NULL)
+			return true;
+	return false;
+}
+
+static void
+tell_language(const struct search *s, struct str *to)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
+		const struct runtime *r = &runtimes[i];
+		if (!has_symbol(s, r->sym))
+			continue;
+		str_printf(to,
+		    "a function of %s is none of pid: %sjstack() shows it; ",
+		    r->language, r->probe);
+		return;
+	}
+}
+
 /* No object that is meant has a function that is called so. */
 static void
 tell_functions(const struct search *s, struct str *to)
@@ -337,6 +375,7 @@ tell_functions(const struct search *s, struct str *to)
 	if (tell_elsewhere(s, to) || tell_variable(s, to) ||
 	    tell_inlined(s, to))
 		return;
+	tell_language(s, to);
 	like_init(&k, s->pd->func);
 	offer_all(s, &k);
 	if (nearest_found(&k.near)) {

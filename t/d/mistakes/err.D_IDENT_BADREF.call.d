@@ -1,0 +1,5 @@
+/* A function without its brackets. */
+BEGIN
+{
+	@[jstack] = count();
+}

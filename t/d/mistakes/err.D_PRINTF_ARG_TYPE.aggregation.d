@@ -1,0 +1,6 @@
+/* An aggregation is no value. */
+BEGIN
+{
+	@calls[execname] = count();
+	printf("%d\n", @calls);
+}
