@@ -636,58 +636,6 @@ destructive_hint(const struct cli *c)
 	return NULL;
 }
 
-/* The clause with the largest record; NULL: there is no clause. */
-static const struct prog_clause *
-largest_clause(const struct cli *c)
-{
-	const struct prog_clause *most = NULL;
-
-	vec_foreach(r, &c->requests)
-		for (size_t i = 0; i < r->prog->nclauses; i++)
-			if (most == NULL ||
-			    r->prog->clauses[i]->rec_size > most->rec_size)
-				most = r->prog->clauses[i];
-	return most;
-}
-
-/*
- * The least bufsize that never drops a record from an empty buffer.  With policy
- * switch that is two: a record that does not fit before the end of the buffer
- * leaves that part unused.
- */
-static uint64_t
-least_bufsize(const struct cli *c)
-{
-	const struct prog_clause *most = largest_clause(c);
-	uint64_t size = most != NULL ? most->rec_size : 0;
-
-	return option_get(&c->st.opts, OPT_BUFPOLICY) == POLICY_SWITCH ?
-	    2 * size :
-	    size;
-}
-
-static char *
-bufsize_hint(const struct cli *c)
-{
-	const struct prog_clause *most = largest_clause(c);
-	char size[32];
-
-	stores_size_text(least_bufsize(c), size);
-	char *desc = probe_desc_text(&most->desc, false);
-	const char *name = desc + strspn(desc, ":");
-	struct str text = { 0 };
-	int64_t strsize = option_get(&c->st.opts, OPT_STRSIZE);
-
-	str_printf(
-	    &text, "a record of %s takes %u bytes", name, most->rec_size);
-	if (most->rec_size > strsize)
-		str_printf(
-		    &text, ", where strsize is %lld", (long long)strsize);
-	str_printf(&text, ": -b %s or more", size);
-	mem_free(desc);
-	return str_take(&text);
-}
-
 /* Stores, ECBs, tracepoints; every target is stopped. */
 static int
 enable(struct cli *c)
@@ -700,9 +648,9 @@ enable(struct cli *c)
 		return fail_to_enable(
 		    c, "Destructive actions not allowed", hint);
 	mem_free(hint);
-	if ((int64_t)least_bufsize(c) > option_get(&st->opts, OPT_BUFSIZE))
+	if ((int64_t)run_least_bufsize(st) > option_get(&st->opts, OPT_BUFSIZE))
 		return fail_to_enable(
-		    c, "Enabling exceeds size of buffer", bufsize_hint(c));
+		    c, "Enabling exceeds size of buffer", run_bufsize_hint(st));
 	uint64_t end = enable_end_size(st);
 	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_FILL &&
 	    (int64_t)end > option_get(&st->opts, OPT_BUFSIZE)) {

@@ -4,8 +4,10 @@
 #include "tracer/drive/run.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
+#include "dlang/base/str.h"
 #include "dlang/cc/cc.h"
 #include "dlang/image/image.h"
 #include "symbols/addrspace.h"
@@ -43,6 +45,53 @@ is_limited(void)
 	struct rlimit lim;
 
 	return getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY;
+}
+
+/* The clause with the largest record; NULL: there is no clause. */
+static const struct prog_clause *
+largest_clause(const struct state *st)
+{
+	const struct prog_clause *most = NULL;
+
+	vec_foreach(p, &st->progs)
+		for (size_t i = 0; i < (*p)->nclauses; i++)
+			if (most == NULL ||
+			    (*p)->clauses[i]->rec_size > most->rec_size)
+				most = (*p)->clauses[i];
+	return most;
+}
+
+uint64_t
+run_least_bufsize(const struct state *st)
+{
+	const struct prog_clause *most = largest_clause(st);
+	uint64_t size = most != NULL ? most->rec_size : 0;
+
+	return option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH ?
+	    2 * size :
+	    size;
+}
+
+char *
+run_bufsize_hint(const struct state *st)
+{
+	const struct prog_clause *most = largest_clause(st);
+	char size[32];
+
+	stores_size_text(run_least_bufsize(st), size);
+	char *desc = probe_desc_text(&most->desc, false);
+	const char *name = desc + strspn(desc, ":");
+	struct str text = { 0 };
+	int64_t strsize = option_get(&st->opts, OPT_STRSIZE);
+
+	str_printf(
+	    &text, "a record of %s takes %u bytes", name, most->rec_size);
+	if (most->rec_size > strsize)
+		str_printf(
+		    &text, ", where strsize is %lld", (long long)strsize);
+	str_printf(&text, ": -b %s or more", size);
+	mem_free(desc);
+	return str_take(&text);
 }
 
 const char *

@@ -5,8 +5,20 @@
 #ifndef TRACER_DRIVE_RUN_H
 #define TRACER_DRIVE_RUN_H
 
+#include <stdint.h>
+
 struct consume_report;
 struct state;
+
+/*
+ * The least bufsize, in bytes, that never drops a record of st->progs from an
+ * empty buffer.  With policy switch that is two: a record that does not fit before
+ * the end of the buffer leaves that part unused.
+ */
+uint64_t run_least_bufsize(const struct state *st);
+/* Which record needs how much, as words for a hint; to be freed.  There is a
+ * clause. */
+char *run_bufsize_hint(const struct state *st);
 
 /*
  * Stores, ECBs, tracepoints, the consumer; every target is stopped.  report
