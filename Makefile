@@ -41,6 +41,11 @@ GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
 LIBS := -ldl -lunwind-x86_64 -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -liberty -lm
 
+define newline
+
+
+endef
+
 # A room is a folder below these.  Those that are no part of the two programs are
 # built for another place (inject/agent, inject/trap) or another time (dlang/man).
 below = $(foreach d,$(patsubst %/,%,$(wildcard $(1)/*/)),$(d) $(call below,$(d)))
@@ -188,6 +193,7 @@ NOTUNIT := $(if $(filter no,$(CTF)),t/unit/test_ctf.c)
 UNIT := $(patsubst t/unit/%.c,$(B)/unit/%,\
 	$(filter-out $(NOTUNIT),$(wildcard t/unit/test_*.c)))
 FAKE := $(wildcard t/fake/*.c)
+FAKEOBJ := $(FAKE:t/%.c=$(B)/test/%.o)
 
 # Check's own limit of 4 seconds is less than a busy machine needs (t/run).
 unit: export CK_DEFAULT_TIMEOUT ?= 60
@@ -201,12 +207,18 @@ $(B)/testdeps.ok:
 		exit 1; }
 	@touch $@
 
-$(B)/unit/%: t/unit/%.c $(wildcard t/unit/*.h) $(FAKE) $(LIB) | $(B)/testdeps.ok
+$(B)/test/%.o: t/%.c | $(B)/testdeps.ok $(GENSRC) $(BUILDH)
 	@mkdir -p $(@D)
-	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
-		-lpthread -lrt $(LIBS)
+	$(call q,CC,$<)$(call cc,$<,$@)
 
--include $(UNIT:=.d)
+# $(call testlink,WHAT) stands in the rules of programs that use Check.
+testlink = @mkdir -p $(@D)$(newline)$(call q,LINK)$(CC) $(CFLAGS) $(SAN) \
+	$(LDFLAGS) -o $@ $(1) $(LIB) -lcheck -lsubunit -lpthread -lrt $(LIBS)
+
+$(B)/unit/%: $(B)/test/unit/%.o $(FAKEOBJ) $(LIB)
+	$(call testlink,$< $(FAKEOBJ))
+
+-include $(wildcard $(B)/test/*/*.d)
 
 # Test programs that `make check' builds and runs.  A block that builds others
 # adds them here; each is a Check program, or says by its exit status whether
@@ -239,10 +251,8 @@ $(B)/agent/blob: $(AGENT_OBJ) inject/agent/agent.ld t/lint/blob.sh
 
 agent: $(B)/agent/blob
 
-$(B)/vm/corpus: t/vm/corpus.c $(FAKE) $(LIB)
-	@mkdir -p $(@D)
-	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
-		-lpthread -lrt $(LIBS)
+$(B)/vm/corpus: $(B)/test/vm/corpus.o $(FAKEOBJ) $(LIB)
+	$(call testlink,$< $(FAKEOBJ))
 
 # What writers and readers of lanes share, once more: with steps that a scheduler
 # puts into every order, and under ThreadSanitizer.
@@ -261,15 +271,13 @@ $(B)/vm/threads: t/vm/threads.c $(LANE_SRC) $(FAKE) $(LIB)
 vm: $(B)/vm/corpus $(B)/agent/blob
 	$(B)/vm/corpus $(B)/agent/blob
 
-$(B)/bench/bench_vm: t/bench/bench_vm.c $(FAKE) $(LIB)
-	@mkdir -p $(@D)
-	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -o $@ $< $(FAKE) $(LIB) -lcheck -lsubunit \
-		-lpthread -lrt $(LIBS)
+$(B)/bench/bench_vm: $(B)/test/bench/bench_vm.o $(FAKEOBJ) $(LIB)
+	$(call testlink,$< $(FAKEOBJ))
 
 bench-vm: $(B)/bench/bench_vm
 	$(B)/bench/bench_vm
 
--include $(AGENT_OBJ:.o=.d) $(B)/vm/corpus.d
+-include $(AGENT_OBJ:.o=.d)
 
 .PHONY: agent vm bench-vm house house-check
 
@@ -281,14 +289,10 @@ RELOC := $(patsubst t/reloc/%.c,$(B)/reloc/%,$(wildcard t/reloc/test_*.c))
 reloc: $(RELOC)
 	@for t in $(RELOC); do echo "# $$t"; $$t || exit 1; done
 
-RELOCLIB := t/reloc/rig.c t/reloc/insns.S
+RELOCLIB := $(B)/test/reloc/rig.o t/reloc/insns.S
 
-$(B)/reloc/%: t/reloc/%.c $(RELOCLIB) $(wildcard t/reloc/*.h) $(LIB)
-	@mkdir -p $(@D)
-	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(RELOCLIB) $(LIB) -lcheck \
-		-lsubunit -lpthread -lrt $(LIBS)
-
--include $(RELOC:=.d)
+$(B)/reloc/%: $(B)/test/reloc/%.o $(RELOCLIB) $(LIB)
+	$(call testlink,$< $(RELOCLIB))
 
 TESTS += $(RELOC)
 
@@ -318,11 +322,8 @@ $(B)/fuzz/%: t/fuzz/%.c $(wildcard t/fuzz/*.h t/fake/*.h) $(FAKE) $(LIB)
 # The corpora once more with any compiler: tests like others.
 REPLAY := $(FUZZERS:$(B)/fuzz/%=$(B)/replay/%)
 
-$(B)/replay/%: t/fuzz/%.c t/fuzz/replay.c $(wildcard t/fuzz/*.h t/fake/*.h) \
-	$(FAKE) $(LIB) | $(B)/testdeps.ok
-	@mkdir -p $(@D)
-	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -o $@ $< t/fuzz/replay.c $(FAKE) $(LIB) \
-		-lcheck -lsubunit -lpthread -lrt $(LIBS)
+$(B)/replay/%: $(B)/test/fuzz/%.o $(B)/test/fuzz/replay.o $(FAKEOBJ) $(LIB)
+	$(call testlink,$< $(B)/test/fuzz/replay.o $(FAKEOBJ))
 
 TESTS += $(REPLAY)
 
@@ -370,6 +371,17 @@ check-run:
 	@$(RUN) $(LINTS) $(TESTS) $(wildcard t/vm/*.sh) \
 		$(wildcard t/expr/*.sh) $(wildcard t/d/*/*.d) $(wildcard t/e2e/*.sh) \
 		$(wildcard t/torture/*.sh)
+
+# What `make mutate' runs of all that.
+tests-list:
+	@printf '%s\n' $(TESTS) $(wildcard t/vm/*.sh t/expr/*.sh) \
+		$(wildcard t/d/*/tst.*.d t/d/*/err.*.d) $(wildcard t/e2e/[0-9]*.sh)
+
+# Plant N bugs, one at a time, and count those that tests find: doc/mutation.md.
+# More of the same run: t/mutate/mutate.py.
+mutate: N = 200
+mutate: check-build
+	@t/mutate/mutate.py run $(N) -j $(JOBS) --seed $(SEED)
 
 # The same without installing anything: what a developer runs.
 test:
@@ -482,11 +494,6 @@ entries = $(foreach f,$(SRC) tracer/dtrap.c tracer/plockstat.c \
 	$(call entry,$(f),$(call cc,$(f),$(f:%.c=$(B)/host/%.o)))) \
 	$(foreach f,$(wildcard inject/agent/*.c),\
 	$(call entry,$(f),$(call cc_agent,$(f),$(B)/agent/$(f).o)))
-define newline
-
-
-endef
-
 compile_commands.json: $(GENSRC) $(BUILDH) FORCE
 	$(call q,GEN)$(file >$@,[$(subst \n,$(newline),$(subst }\n {,}$(comma)\n{,$(strip $(entries))))])
 

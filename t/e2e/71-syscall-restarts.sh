@@ -24,6 +24,8 @@ dt -q -Z -o "$tmp/loads" -n '
 	syscall::read:return /on && errno >= 512/ { @n["wrong"] = count(); }
 	syscall::read:return /on && arg0 == 1/ { @n["read return"] = count(); }
 	syscall::clock_nanosleep: { @n["sleep"] = count(); }
+	syscall::poll:entry { @n["poll entry"] = count(); }
+	syscall::poll:return /arg0 == 1/ { @n["poll return"] = count(); }
 	syscall::restart_syscall: { @n["restart"] = count(); }
 	pid$target:libdlo.so::entry { @n["lib"] = count(); }
 	END { printa("%s %@d\n", @n); }' -c "$bin/syscalls loads 10 $bin/libdlo.so"
@@ -31,7 +33,7 @@ is "status" "$status" 0
 hasnt "$tmp/err" 'exited with'
 is "calls under stops of the tracer" \
     "$(grep -v '^lib' "$tmp/loads" | grep . | sort | tr '\n' ',')" \
-    "read entry 1,read return 1,sleep 1,"
+    "poll entry 1,poll return 1,read entry 1,read return 1,sleep 1,"
 
 # The exec that the program was launched by returns; it was not entered in its
 # place.  An exec by another thread: the call returns in the leader, and what follows

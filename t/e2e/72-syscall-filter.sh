@@ -45,6 +45,8 @@ dt -q -Z -o "$tmp/loads" -x syscallfilter -n '
 	syscall::read:return /errno >= 512/ { @n["wrong"] = count(); }
 	syscall::read:return /arg0 == 1/ { @n["read return"] = count(); }
 	syscall::clock_nanosleep: { @n["sleep"] = count(); }
+	syscall::poll:entry { @n["poll entry"] = count(); }
+	syscall::poll:return /arg0 == 1/ { @n["poll return"] = count(); }
 	syscall::mmap:return /arg0 < 0/ { @n["map failed"] = count(); }
 	pid$target:libdlo.so::entry { @n["lib"] = count(); }
 	END { printa("%s %@d\n", @n); }' -c "$bin/syscalls loads 10 $bin/libdlo.so"
@@ -52,7 +54,7 @@ is "status" "$status" 0
 hasnt "$tmp/err" 'exited with'
 is "calls under stops of the tracer" \
     "$(grep -v '^lib' "$tmp/loads" | grep . | sort | tr '\n' ',')" \
-    "read entry 1,read return 1,sleep 1,"
+    "poll entry 1,poll return 1,read entry 1,read return 1,sleep 1,"
 
 # A thread is at such a stop when the tracer wants a call made in it.
 for x in temporal syscallfilter; do

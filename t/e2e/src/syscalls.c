@@ -9,8 +9,9 @@
  *			the argument "calls"
  *	blocked		says "ready PID" and waits in read(); ends when it got a
  *			byte
- *	loads N LIB	one thread is in read(), one in nanosleep(), while LIB
- *			comes and goes N times
+ *	loads N LIB	one thread is in read(), one in nanosleep(), one
+ *			in poll(), while LIB comes and goes N times; then those
+ *			in read() and poll() end
  *	busyloads N LIB	the same while a thread does nothing but getppid(); says
  *			"getppid N" as it counted them
  *	refused N	N calls of getppid() that its own seccomp filter
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -34,6 +36,9 @@
 static int ends[2]; /* a pipe */
 static pid_t main_tid, reader_tid, sleeper_tid;
 static volatile sig_atomic_t handled, spinning;
+
+static int wake[2]; /* another */
+static pid_t poller_tid;
 
 /* Is the thread in this system call?  It is asked of /proc, so that nothing
  * but the call itself is waited for. */
@@ -160,6 +165,18 @@ sleeper(void *arg)
 	return NULL;
 }
 
+/* A call that goes on as restart_syscall() when it was interrupted. */
+static void *
+poller(void *arg)
+{
+	struct pollfd fd = { .fd = wake[0], .events = POLLIN };
+
+	poller_tid = gettid();
+	if (syscall(SYS_poll, &fd, 1, 365 * 86400) != 1)
+		exit(4);
+	return NULL;
+}
+
 static void
 come_and_go(long n, const char *lib)
 {
@@ -199,19 +216,25 @@ busyloads(long n, const char *lib)
 static void
 loads(long n, const char *lib)
 {
-	pthread_t r, s;
+	pthread_t r, s, p;
 
+	if (pipe(wake) < 0)
+		exit(4);
 	pthread_create(&r, NULL, reader, NULL);
 	pthread_create(&s, NULL, sleeper, NULL);
+	pthread_create(&p, NULL, poller, NULL);
 	while (*(volatile pid_t *)&reader_tid == 0 ||
-	    *(volatile pid_t *)&sleeper_tid == 0)
+	    *(volatile pid_t *)&sleeper_tid == 0 ||
+	    *(volatile pid_t *)&poller_tid == 0)
 		sched_yield();
 	await_call(reader_tid, SYS_read);
 	await_call(sleeper_tid, SYS_clock_nanosleep);
+	await_call(poller_tid, SYS_poll);
 	come_and_go(n, lib);
-	if (write(ends[1], "x", 1) != 1)
+	if (write(ends[1], "x", 1) != 1 || write(wake[1], "x", 1) != 1)
 		exit(4);
 	pthread_join(r, NULL);
+	pthread_join(p, NULL);
 }
 
 static void

@@ -1,0 +1,53 @@
+/*
+ * Which code a program has run, told also when it was killed: linked with what
+ * `gcc -fsanitize-coverage=trace-pc' made, which calls
+ * __sanitizer_cov_trace_pc() at the beginning of each basic block.
+ *
+ * With MUTATE_COVER=DIR in the environment, byte N of the file DIR/PROGRAM.cov
+ * is 1 after the program has returned to its address N from such a call.  All
+ * processes of a program share the file.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern const char __executable_start, etext;
+extern char *program_invocation_short_name;
+
+void __sanitizer_cov_trace_pc(void);
+
+static unsigned char *seen;
+
+__attribute__((constructor)) static void
+cover_open(void)
+{
+	const char *dir = getenv("MUTATE_COVER");
+	size_t size = (size_t)(&etext - &__executable_start);
+	char path[4096];
+
+	if (!dir)
+		return;
+	snprintf(path, sizeof(path), "%s/%s.cov", dir,
+	    program_invocation_short_name);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return;
+	if (ftruncate(fd, (off_t)size) == 0) {
+		void *map =
+		    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (map != MAP_FAILED)
+			seen = map;
+	}
+	close(fd);
+}
+
+void
+__sanitizer_cov_trace_pc(void)
+{
+	if (seen)
+		seen[(uintptr_t)__builtin_return_address(0) -
+		    (uintptr_t)&__executable_start] = 1;
+}
