@@ -218,6 +218,14 @@ START_TEST(the_librarys_own_calls_are_not_told)
 	fired("");
 	leave(&musl, SP, 0, false);
 	fired("cond-waited 6000 5000 0");
+	/* Of another lock it is a call of its own: longjmp() left the first. */
+	enter(&musl, "pthread_mutex_lock", SP, LOCK, 0, false);
+	enter(&musl, "pthread_mutex_timedlock", SP, LOCK + 64, 0, false);
+	ck_assert_uint_eq(calls.n, 1);
+	c = plock_returning(&calls, SP, RA);
+	ck_assert_str_eq(c->row->func, "pthread_mutex_timedlock");
+	leave(&musl, SP, 0, false);
+	fired("mutex-acquire 5040 0 0");
 	/* Another lock, in a signal handler, is the program's. */
 	enter(&musl, "pthread_mutex_timedlock", SP, LOCK, 0, false);
 	enter(&musl, "pthread_mutex_trylock", SP - 800, LOCK + 64, 0, false);
