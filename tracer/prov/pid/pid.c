@@ -10,7 +10,6 @@
  * No return address is ever rewritten: a return probe has a tracepoint on each
  * `ret' and on each jump that leaves the function, or may (disasm/body.h).
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,52 +22,6 @@
 #include "tracer/prov/pid/pid_impl.h"
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"
-
-void
-pid_request_fini(struct pid_request *r)
-{
-	vec_fini(&r->entries);
-	vec_fini(&r->exits);
-	vec_fini(&r->insns);
-	vec_fini(&r->ranges);
-}
-
-/* A number in hexadecimal and nothing else. */
-static bool
-parse_hex(const char *text, uint64_t *value)
-{
-	char *end;
-
-	if (!isxdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 16);
-	return *end == '\0' && errno == 0;
-}
-
-int
-pid_parse_name(struct pid_request *r)
-{
-	const char *name = r->pd->name;
-	bool globs = *name == '\0' || glob_is(name);
-
-	r->offset = UINT64_MAX;
-	r->entry =
-	    globs ? glob_match(name, "entry") : strcmp(name, "entry") == 0;
-	r->ret =
-	    globs ? glob_match(name, "return") : strcmp(name, "return") == 0;
-	r->offsets = globs;
-	if (globs || r->entry || r->ret)
-		return 0;
-	if (!parse_hex(name, &r->offset) || r->offset == UINT64_MAX)
-		return r->d == NULL ?
-		    -EINVAL :
-		    diag_error(r->d, D_PROC_NAME, r->at,
-			"%s is not a probe of the pid provider: entry, return "
-			"or an offset in hexadecimal",
-			name);
-	return 0;
-}
 
 /* A function that its object does not have. */
 static int
@@ -100,23 +53,6 @@ check_offset(struct pid_request *r)
 	    (unsigned long long)r->offset, r->pd->func);
 }
 
-int
-pid_around(struct pid_request *r, uint64_t addr, uint64_t *start)
-{
-	const struct sym *s = object_code_at(r->load->object, addr);
-	uint64_t end;
-
-	if (s != NULL) {
-		*start = s->addr;
-		r->size = s->size;
-		return 0;
-	}
-	if (object_fde_range(r->load->object, addr, start, &end) != 0)
-		return -ENOENT;
-	r->size = end - *start;
-	return 0;
-}
-
 /*
  * Function `-': the name is an address in the executable, as the process or as
  * its file has it.  What function it is in must be known: where instructions
@@ -133,7 +69,7 @@ answer_address(struct pid_request *r)
 		return diag_error(r->d, D_PROC_LIB, r->at,
 		    "only the executable has probes by address, not '%s'",
 		    r->pd->mod);
-	if (!parse_hex(name, &addr))
+	if (!pid_parse_hex(name, &addr))
 		return diag_error(r->d, D_PROC_NAME, r->at,
 		    "'%s' is not an address in hexadecimal", name);
 	if (addr >= r->load->start && addr < r->load->end)
@@ -236,8 +172,10 @@ provide_children(struct state *st, pid_t pid, const struct probe_desc *pd)
 	while (
 	    pd->family && error == 0 && (p = super_next(st->super, p)) != NULL)
 		if (p->family == pid && p->followed)
-			error = answer(&(struct pid_request){
-			    .st = st, .pd = pd, .proc = p });
+			error = answer(&(struct pid_request){ .st = st,
+			    .provider = &prov_pid,
+			    .pd = pd,
+			    .proc = p });
 	return error;
 }
 
@@ -266,8 +204,12 @@ provide_number(struct state *st, const struct probe_desc *pd,
 			pd->prov);
 	int error = site_grab(st, (pid_t)pid, at, d, &p);
 	if (error == 0 && p != NULL)
-		error = answer(&(struct pid_request){
-		    .st = st, .pd = pd, .at = at, .d = d, .proc = p });
+		error = answer(&(struct pid_request){ .st = st,
+		    .provider = &prov_pid,
+		    .pd = pd,
+		    .at = at,
+		    .d = d,
+		    .proc = p });
 	return error != 0 ? error : provide_children(st, (pid_t)pid, pd);
 }
 
@@ -288,8 +230,11 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
 		snprintf(prov, sizeof(prov), "pid%d", p->family);
 		if ((p->target || p->followed) && glob_match(pd->prov, prov))
-			error = answer(&(struct pid_request){
-			    .st = st, .pd = pd, .at = at, .proc = p });
+			error = answer(&(struct pid_request){ .st = st,
+			    .provider = &prov_pid,
+			    .pd = pd,
+			    .at = at,
+			    .proc = p });
 	}
 	return error;
 }

@@ -142,6 +142,7 @@ resolve(struct state *st, struct proc *proc, struct probe *p,
 		.prov = p->prov, .mod = p->mod, .func = p->func, .name = p->name
 	};
 	struct pid_request r = { .st = st,
+		.provider = p->provider,
 		.pd = &pd,
 		.proc = proc,
 		.load = pl->place.load,
@@ -164,7 +165,7 @@ resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 	for (size_t i = 0; i < st->probes.list.len; i++) {
 		struct probe *p = st->probes.list.at[i];
 		struct pid_probe *pp = p->data;
-		if (p->provider != &prov_pid)
+		if (p->provider->enable != pid_enable)
 			continue;
 		for (struct place *pl = pp->places.first; pl != NULL;
 		     pl = pl->next) {

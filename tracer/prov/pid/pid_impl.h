@@ -1,9 +1,9 @@
 /*
  * What the files of the pid provider share: pid.c reads descriptions,
- * pid_publish.c finds the functions that they mean, pid_unnamed.c those of no
- * name, pid_source.c the lines of
- * the source and the copies of inlined functions, pid_enable.c says where their
- * probes get tracepoints, pid_args.c where their arguments are.
+ * pid_publish.c finds the functions that they mean, pid_unnamed.c those without
+ * a name, pid_source.c the lines of the source and the copies of inlined
+ * functions, pid_function.c the sites of one function, pid_enable.c says where
+ * their probes get tracepoints, pid_args.c where their arguments are.
  */
 #ifndef TRACER_PROV_PID_PID_IMPL_H
 #define TRACER_PROV_PID_PID_IMPL_H
@@ -23,6 +23,7 @@ struct load;
 struct probe;
 struct probe_desc;
 struct proc;
+struct provider;
 struct span;
 struct state;
 struct sym;
@@ -75,6 +76,7 @@ struct pid_probe {
 /* One request while it is being answered. */
 struct pid_request {
 	struct state *st;
+	const struct provider *provider; /* of the probes: pid */
 	const struct probe_desc *pd;
 	const struct span *at;
 	struct diags *d;
@@ -107,6 +109,11 @@ struct pid_request {
 
 /* Every function of r->load that the request means. */
 void pid_publish_load(struct pid_request *r);
+
+bool pid_function_matches(const struct probe *p, const char *func);
+
+/* ---- pid_function.c ---- */
+
 /* The one at r->start, named r->sym. */
 void pid_publish_function(struct pid_request *r);
 /* An offset in it. */
@@ -125,7 +132,16 @@ int pid_walk(struct pid_request *r);
  * may be another than the IFUNC's. */
 int pid_measure(struct pid_request *r);
 
-bool pid_function_matches(const struct probe *p, const char *func);
+/* The function round an address of the file of r->load; its size in
+ * r->size.  0 or -ENOENT. */
+int pid_around(struct pid_request *r, uint64_t addr, uint64_t *start);
+
+/* The name field: entry, return, an offset in hex, a glob. */
+int pid_parse_name(struct pid_request *r);
+/* A number in hexadecimal and nothing else. */
+bool pid_parse_hex(const char *text, uint64_t *value);
+
+void pid_request_fini(struct pid_request *r);
 
 /* ---- pid_unnamed.c ---- */
 
@@ -150,17 +166,6 @@ int pid_source_check(struct pid_request *r);
 bool pid_line_matches(const struct probe *p, const char *func);
 struct dwarf_sense pid_sense(const struct probe *p);
 bool pid_source_means(const struct probe *p, const struct probe_desc *pd);
-
-/* ---- pid.c ---- */
-
-/* The function round an address of the file of r->load; its size in
- * r->size.  0 or -ENOENT. */
-int pid_around(struct pid_request *r, uint64_t addr, uint64_t *start);
-
-/* The name field: entry, return, an offset in hex, a glob. */
-int pid_parse_name(struct pid_request *r);
-
-void pid_request_fini(struct pid_request *r);
 
 /* ---- pid_enable.c ---- */
 
