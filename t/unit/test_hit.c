@@ -31,6 +31,7 @@ static siginfo_t info;         /* the signal that has stopped the thread */
 static bool blocked;           /* SIGTRAP is, in the thread */
 static bool tells, is_reset;   /* sigtrap_tells(), and what it tells */
 static unsigned mended;        /* thread_mend_sigtrap() calls */
+static unsigned commits;       /* sites_commit() calls */
 static unsigned fired, atsite; /* ecb_fire_...() calls */
 static bool wanted = true;     /* by option cpu */
 
@@ -68,6 +69,7 @@ double_tells(struct thread *th, bool *reset)
 #define eval_begin(st, th)           ((void)0)
 #define processor_hit(pr, th, at)    ((void)0)
 #define fire_after(st)               ((void)0)
+#define sites_commit(st, sp)         ((void)commits++)
 #define deadman_fired(st, probe)     ((void)0)
 #include "tracer/fire/hit.c"
 
@@ -394,7 +396,7 @@ START_TEST(a_loop_to_the_begin_is_no_call)
 END_TEST
 
 static unsigned order[4], told;
-static bool keep, make;
+static bool keep, make, queued;
 
 static void
 before(struct state *s, struct thread *t, struct tracepoint *tp)
@@ -417,10 +419,11 @@ instead(struct thread *t, struct uregs *regs)
 	return make;
 }
 
-static void
-settled(struct state *s, struct space *sp)
+static bool
+settled(struct space *sp)
 {
 	order[3] = ++told;
+	return queued;
 }
 
 static unsigned undone_calls;
@@ -448,8 +451,14 @@ START_TEST(arrivals_are_told_in_order)
 		ck_assert_uint_eq(order[i], i + 1);
 	ck_assert_uint_eq(fired, 1);
 	ck_assert_uint_eq(pc(), tp->slot);
+	ck_assert_uint_eq(commits, 0);
 	hit_signal(&st, &th);
 	ck_assert_uint_eq(undone_calls, 1);
+	/* What one of them has queued is committed. */
+	queued = true;
+	ck_assert(trap(TEXT, SP - 4));
+	ck_assert_uint_eq(commits, 1);
+	queued = false;
 	/* Kept stopped. */
 	keep = true;
 	ck_assert(!trap(TEXT, SP - 8));
@@ -467,7 +476,7 @@ START_TEST(arrivals_are_told_in_order)
 	make = false;
 	ck_assert(trap(TEXT, SP - 24));
 	ck_assert_uint_eq(told, 4);
-	ck_assert_uint_eq(fired, 3);
+	ck_assert_uint_eq(fired, 4);
 }
 END_TEST
 

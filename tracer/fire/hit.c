@@ -381,8 +381,8 @@ go_on_told(struct state *st, struct thread *th, struct tracepoint *tp,
 	}
 	go_on(th, tp);
 	fault_kill("hit-moved");
-	arrivals_foreach(a, &u) if (a->settled != NULL)
-	    a->settled(st, th->proc->space);
+	arrivals_foreach(a, &u) if (a->settled != NULL &&
+	    a->settled(th->proc->space)) sites_commit(st, th->proc->space);
 	return !keep;
 }
 

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct space;
 struct state;
@@ -30,6 +31,21 @@ bool protect_allows(const struct state *st, const struct space *sp);
 
 /* Tell the user that it may not, and why; once. */
 void protect_say(struct state *st, struct space *sp);
+
+/* It could not be protected after another try: the user is told, or a process
+ * that was not asked for by name is let go, if somebody misses a probe in it. */
+void protect_still_not(struct state *st, struct space *sp);
+
+/* Does somebody miss what cannot be changed in it? */
+bool protect_matters(const struct space *sp);
+/* Does the user trace what cannot be protected? */
+bool protect_is_off(const struct state *st);
+/* One of its processes; 0: none is left. */
+pid_t protect_pid(const struct space *sp);
+/* The space that cannot be protected after that one, or the first; NULL: none. */
+struct space *protect_next(struct state *st, struct space *after);
+
+/* ---- lost.c ---- */
 
 /* A child's memory is a copy, with int3s and the area that lists them. */
 void protect_fork(struct state *st, struct space *sp, uint64_t area);

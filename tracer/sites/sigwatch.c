@@ -547,14 +547,14 @@ unmark(struct space *sp, struct tracepoint *tp)
 }
 
 /* Drop markers that cost more than they tell. */
-static void
-settle(struct state *st, struct space *sp)
+static bool
+settle(struct space *sp)
 {
 	struct sigwatch *w = sp->watch;
 	size_t kept = 0;
 
 	if (w == NULL || w->apart || w->dropped || w->mask_hits < MASK_HITS_MAX)
-		return;
+		return false;
 	LOG("sigwatch", "%d: the mask is not watched any more",
 	    addrspace_pid(sp->as));
 	w->dropped = sp->mask_unseen = true;
@@ -566,7 +566,7 @@ settle(struct state *st, struct space *sp)
 			w->markers.at[kept++] = m;
 	}
 	w->markers.len = kept;
-	sites_commit(st, sp);
+	return true;
 }
 
 static void

@@ -9,14 +9,9 @@
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "symbols/addrspace.h"
-#include "symbols/maps.h"
 #include "tracer/names/locals.h"
 #include "tracer/base/probe.h"
 #include "tracer/ptrace/proc.h"
-#include "tracer/base/progress.h"
-#include "tracer/sites/protect.h"
-#include "tracer/survive/semaphore.h"
-#include "tracer/sites/sigwatch.h"
 #include "tracer/base/state.h"
 
 void
@@ -287,135 +282,6 @@ sites_fork(struct space *parent, struct space *child)
 			copy->user = user_copy(tp->user);
 	}
 	child->probed = parent->probed;
-}
-
-struct commit_ctx {
-	struct state *st;
-	struct space *sp;
-};
-
-static void
-commit_failed(void *ctx, struct tracepoint *tp, const char *why)
-{
-	struct commit_ctx *c = ctx;
-	struct tp_user *u = tp->user;
-
-	if (u == NULL)
-		return;
-	arrivals_foreach(a, u) if (a->failed != NULL) a->failed(c->sp);
-	for (struct site *s = u->sites; s != NULL; s = s->next)
-		site_failed(c->st, s->probe, tp->addr, why);
-}
-
-/* Fewer are written as they come: a stop more is no gain for them. */
-#define MANY 64
-
-/*
- * The process does not stand still for what need not be done then: once for the
- * memory that is needed in it, and once, sites_commit()'s, for the writing of
- * text.
- */
-static void
-prepare(struct state *st, struct space *sp)
-{
-	if (tptable_queued(sp->tab) || sp->probed)
-		sigwatch_look(st, sp);
-	if (tptable_arming(sp->tab) < MANY)
-		return;
-	space_stop(sp);
-	protect_space(st, sp);
-	if (protect_allows(st, sp))
-		tracepoint_reserve(sp->tab);
-	space_resume(sp);
-	tracepoint_prepare(sp->tab);
-}
-
-/* Is what was mapped at m's begin still there? */
-static bool
-is_there(const struct maps *now, const struct map *m)
-{
-	const struct map *n = maps_at(now, m->start);
-
-	return n != NULL && n->inode == m->inode && n->dev == m->dev &&
-	    n->offset + (m->start - n->start) == m->offset;
-}
-
-/*
- * Between munmap() and the run-time linker's word of it an object is gone, and
- * something else may be where it was: ours, even.  All threads are stopped.
- */
-static void
-drop_unmapped(struct state *st, struct space *sp)
-{
-	const struct maps *then = addrspace_maps(sp->as);
-	struct maps now = { 0 };
-
-	if (maps_read(addrspace_pid(sp->as), &now) < 0)
-		return;
-	vec_foreach(m, &then->list)
-		if (m->exec && m->inode != 0 && !is_there(&now, m))
-			sites_unmap(st, sp, m->start, m->end);
-	maps_fini(&now);
-}
-
-void
-sites_commit(struct state *st, struct space *sp)
-{
-	if (sp->procs.len > 0 && tptable_queued(sp->tab))
-		progress(
-		    st, "breakpoints of process %d", (int)sp->procs.at[0]->pid);
-	prepare(st, sp);
-	space_stop(sp);
-	if (tptable_queued(sp->tab))
-		drop_unmapped(st, sp);
-	if (tptable_queued(sp->tab) || sp->probed || sp->sems != NULL)
-		protect_space(st, sp);
-	bool allowed = protect_allows(st, sp);
-	if (allowed && (tptable_queued(sp->tab) || sp->probed))
-		sigwatch_begin(st, sp);
-	if (allowed)
-		semaphores_commit(sp, sp->exposed != 0);
-	sp->commits += tptable_queued(sp->tab);
-	tracepoint_commit(
-	    sp->tab, commit_failed, &(struct commit_ctx){ st, sp });
-	space_resume(sp);
-}
-
-static void
-commit_spaces(struct state *st, bool (*wanted)(const struct space *))
-{
-	struct proc *p = NULL;
-	VEC(struct space *) done = { 0 };
-
-	while ((p = super_next(st->super, p)) != NULL) {
-		bool seen = p->space->tab == NULL;
-		vec_foreach(sp, &done)
-			seen |= *sp == p->space;
-		if (seen)
-			continue;
-		*vec_push(&done) = p->space;
-		if (wanted == NULL || wanted(p->space))
-			sites_commit(st, p->space);
-	}
-	vec_fini(&done);
-}
-
-void
-sites_commit_all(struct state *st)
-{
-	commit_spaces(st, NULL);
-}
-
-static bool
-is_queued(const struct space *sp)
-{
-	return tptable_queued(sp->tab) || (sp->probed && !sp->masks_watched);
-}
-
-void
-sites_commit_queued(struct state *st)
-{
-	commit_spaces(st, is_queued);
 }
 
 /* ---- objects that need not be matched again: load->user says so ---- */

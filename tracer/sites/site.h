@@ -69,8 +69,9 @@ struct arrival {
 	/* May run the instruction, a system call, in the thread's place.  True:
 	 * it did, and the registers are those behind it, but for the pc. */
 	bool (*instead)(struct thread *, struct uregs *);
-	/* The thread's registers are those that it is to go on with. */
-	void (*settled)(struct state *, struct space *);
+	/* The thread's registers are those that it is to go on with.  True: it
+	 * has queued something that is to be committed now. */
+	bool (*settled)(struct space *);
 	/* A signal came before the instruction ran: it will trap once more. */
 	void (*undone)(struct thread *, const struct uregs *);
 	/* The int3 could not be written. */
@@ -151,6 +152,11 @@ void sites_commit(struct state *st, struct space *sp);
 void sites_commit_all(struct state *st);
 /* In those where something is queued; the others run on. */
 void sites_commit_queued(struct state *st);
+/* In those that cannot be protected now, after SITES_AGAIN_NS and until they are
+ * or cannot be.  A try takes as long as a thread that cannot be stopped is waited
+ * for. */
+#define SITES_AGAIN_NS 20000000
+void sites_commit_later(struct state *st);
 
 /*
  * Objects that every clause has been matched against are not looked at again
