@@ -127,62 +127,6 @@ run_program(struct state *st, struct proc *p, const char **why)
 
 /* ---- twice ---- */
 
-/* Does the call say something to somebody, or end the process? */
-static bool
-speaks(long nr)
-{
-	return nr == SYS_write || nr == SYS_writev;
-}
-
-static bool
-ends(long nr)
-{
-	return nr == SYS_exit_group || nr == SYS_exit || nr == SYS_kill ||
-	    nr == SYS_tgkill || nr == SYS_tkill;
-}
-
-void
-targets_stay(struct proc *p)
-{
-	p->again.name = 0;
-	p->begins_again = false;
-	vec_foreach(th, &p->threads)
-		stop_want_calls(*th, WANT_LAUNCH, false);
-}
-
-bool
-targets_syscall(struct state *st, const struct event *ev)
-{
-	struct thread *th = ev->thread;
-	struct proc *p = th->proc;
-	struct syscall_entry e;
-	bool entry = ev->kind == EV_SYSCALL_ENTER;
-
-	if (st->awaited != p || p->again.name == 0)
-		return false;
-	if (p->begins_again && !entry) { /* no exec came before it */
-		again_failed(th, &p->again);
-		targets_stay(p);
-		st->awaited = NULL;
-		return true;
-	}
-	if (p->begins_again) {
-		again_instead(th, &p->again);
-		fault_kill("launch-set");
-	} else if (entry && thread_syscall_entry(th, &e) == 0) {
-		if (ends(e.nr)) {
-			/* What is not there by now is never there. */
-			option_set(&st->opts, "zdefs", NULL, false);
-			st->awaited = NULL;
-			return true;
-		}
-		if (speaks(e.nr))
-			thread_refuse_call(th);
-	}
-	thread_resume(th);
-	return true;
-}
-
 void
 targets_scout(struct state *st, struct proc *p, char *const argv[])
 {

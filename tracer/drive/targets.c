@@ -5,10 +5,7 @@
  *            (evaltime.c)
  *   attach:  seized, all stopped
  *   then     compiled, armed, BEGIN -> running
- *
- * Whatever a target maps later is learnt at the same rendezvous: the run-time
- * linker calls an empty function before and after each change of its list
- * (struct r_debug in <link.h>), and we keep a tracepoint on it.
+ *   release: all stopped, text restored, let go as found
  */
 #include "tracer/drive/targets.h"
 
@@ -16,23 +13,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "dlang/base/fault.h"
-#include "dlang/base/log.h"
-#include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
-#include "symbols/lang.h"
-#include "symbols/linkmap.h"
-#include "symbols/unwind.h"
-#include "tracer/program/enable.h"
-#include "tracer/drive/filter.h"
-#include "tracer/drive/follow.h"
 #include "tracer/survive/guardian.h"
 #include "tracer/survive/leftover.h"
 #include "tracer/drive/loop.h"
@@ -40,168 +26,9 @@
 #include "tracer/fire/moments.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
-#include "tracer/sites/protect.h"
-#include "tracer/sites/places.h"
-#include "tracer/prov/plock/plock.h"
-#include "tracer/prov/profile.h"
-#include "tracer/survive/semaphore.h"
 #include "tracer/sites/site.h"
-#include "tracer/ptrace/setid.h"
-#include "tracer/sites/sigwatch.h"
-#include "tracer/fire/fire.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/targets_impl.h"
-#include "tracer/survive/trapguard.h"
-
-/* ---- spaces ---- */
-
-static const struct arrival at_linkmap, at_mark;
-
-void
-targets_mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
-{
-	const char *why = NULL;
-	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
-
-	if (tp == NULL) {
-		LOG("targets", "no marker at %#lx: %s", addr, why);
-		return;
-	}
-	site_tell(tp, linkmap ? &at_linkmap : &at_mark);
-}
-
-static void
-space_setup(struct state *st, struct proc *p)
-{
-	struct space *sp = p->space;
-	struct space_info *info = mem_zalloc(sizeof(*info));
-
-	info->st = st;
-	sp->user = info;
-	if (sp->tab == NULL) /* leftover.c needs it earlier */
-		sp->tab = tptable_create(&sp->target);
-	sp->as = addrspace_create(p->pid, &sp->mem);
-	addrspace_refresh(sp->as, NULL, NULL);
-	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
-	    info->lm.brk_addr != 0;
-	if (info->have_lm)
-		targets_mark(st, sp, info->lm.brk_addr, true);
-}
-
-void
-targets_fork_table(struct state *st, struct space *from, struct space *sp)
-{
-	struct space_info *info = mem_zalloc(sizeof(*info));
-
-	*info = *(struct space_info *)from->user;
-	sp->user = info;
-	sp->tab = tptable_fork(from->tab, &sp->target);
-	vec_foreach(p, &sp->procs)
-		vec_foreach(th, &(*p)->threads)
-			sigtrap_list(*th);
-	semaphores_fork(from, sp);
-	uint64_t area = trapset_area(tptable_traps(sp->tab));
-	if (area != 0)
-		protect_fork(st, sp, area);
-}
-
-/* Beyond so many, addresses of the oldest are printed as numbers. */
-#define PAST_MAX 1024
-
-static void
-remember(struct state *st, struct addrspace *as)
-{
-	if (st->past.len == PAST_MAX) {
-		addrspace_put(st->past.at[0]);
-		st->past.len--;
-		memmove(st->past.at, st->past.at + 1,
-		    st->past.len * sizeof(st->past.at[0]));
-	}
-	*vec_push(&st->past) = as;
-}
-
-/* A space is dropped: exec, exit, detach. */
-static void
-space_end(void *ctx, struct space *sp)
-{
-	struct space_info *info = sp->user;
-
-	leftover_free(sp->leftover);
-	sp->leftover = NULL;
-	guardian_drop(sp);
-	if (info == NULL) {
-		tptable_destroy(sp->tab);
-		sp->tab = NULL;
-		return;
-	}
-	sigwatch_end(sp);
-	semaphores_drop(sp);
-	sites_drop(ctx, sp);
-	tptable_destroy(sp->tab);
-	sp->tab = NULL;
-	unwinder_destroy(sp->unwinder);
-	sp->unwinder = NULL;
-	langs_destroy(sp->langs);
-	sp->langs = NULL;
-	if (sp->as != NULL) {
-		places_space_end(ctx, sp->as);
-		/* It lives on for the names of what was recorded in it. */
-		addrspace_detach(sp->as);
-		remember(ctx, sp->as);
-		sp->as = NULL;
-	}
-	mem_free(info);
-	sp->user = NULL;
-}
-
-void
-targets_init(struct state *st)
-{
-	static const struct super_hooks hooks = {
-		.space_end = space_end,
-		.trap_lost = trapguard_lost,
-		.trap_check = trapguard_check,
-		.trap_delivers = trapguard_delivers,
-	};
-
-	super_set_hooks(st->super, &hooks, st);
-}
-
-/* One object has come or gone. */
-static void
-object_changed(void *ctx, struct load *l)
-{
-	struct space *sp = ctx;
-	struct space_info *info = sp->user;
-
-	if (l->seen)
-		return;
-	sites_unmap(info->st, sp, l->start, l->end);
-	semaphores_forget(sp, l->start, l->end);
-	load_forget_match(l);
-	places_unloaded(info->st, l);
-}
-
-/* The objects of a space have changed: look again, arm what matches. */
-static void
-objects_changed(struct state *st, struct space *sp)
-{
-	int n = addrspace_refresh(sp->as, object_changed, sp);
-
-	LOG("targets", "objects of %d changed: %d", addrspace_pid(sp->as), n);
-	if (n <= 0)
-		return;
-	if (sp->unwinder != NULL)
-		unwinder_flush(sp->unwinder);
-	if (sp->langs != NULL)
-		langs_flush(sp->langs);
-	if (sp->watch != NULL)
-		sigwatch_loads(st, sp);
-	if (st->matching)
-		enable_again(st);
-	else
-		sites_commit(st, sp);
-}
 
 /* ---- launch ---- */
 
@@ -300,7 +127,7 @@ targets_launch(struct state *st, const char *cmd)
 		return error;
 	}
 	add_target(st, p, true);
-	space_setup(st, p);
+	targets_space_begin(st, p);
 	targets_scout(st, p, argv);
 	why = "it ended before it started";
 	bool stopped = targets_run_to_evaltime(st, p, &why);
@@ -386,7 +213,7 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 		resume_all(sp);
 		space_resume(sp);
 		if (!again) {
-			space_setup(st, p);
+			targets_space_begin(st, p);
 			sites_commit(st, sp);
 			return;
 		}
@@ -489,232 +316,7 @@ targets_run(struct state *st)
 	}
 }
 
-/* Is a launched process awaited where it is?  It is no longer. */
-static bool
-has_come(struct state *st, const struct proc *p, bool mark)
-{
-	if (st->awaited != p || st->awaited_mark != mark)
-		return false;
-	st->awaited = NULL;
-	return true;
-}
-
-static bool
-come_to_mark(struct state *st, struct thread *th, struct tracepoint *tp)
-{
-	return has_come(st, th->proc, true);
-}
-
-static bool
-come_to_linkmap(struct state *st, struct thread *th, struct tracepoint *tp)
-{
-	struct proc *p = th->proc;
-	struct space_info *info = p->space->user;
-	enum linkmap_state state;
-
-	if (info != NULL) {
-		/* Where the linker's struct could not be found before it ran
-		 * (musl keeps only a pointer to it), it can be now. */
-		if (info->lm.r_debug == 0)
-			linkmap_find(p->space->as, &p->space->mem, &info->lm);
-		if (linkmap_state(&info->lm, &p->space->mem, &state) == 0 &&
-		    state != LINKMAP_CONSISTENT)
-			return false;
-		objects_changed(st, p->space);
-	}
-	return has_come(st, p, false);
-}
-
-static const struct arrival at_linkmap = { .keeps = come_to_linkmap };
-static const struct arrival at_mark = { .keeps = come_to_mark };
-
-/* ---- children and new programs ---- */
-
-/* Does a thread still execute something in this memory? */
-static bool
-lives_in(const struct proc *p)
-{
-	vec_foreach(th, &p->threads)
-		if (!thread_gone(*th) && !thread_ends(*th) &&
-		    (*th)->stop.kind != EV_EXEC)
-			return true;
-	return false;
-}
-
-/* When nobody's handler is in it any more. */
-static void
-release_area(struct space *sp)
-{
-	vec_foreach(p, &sp->procs)
-		if ((*p)->guarded && lives_in(*p))
-			return;
-	trapset_release(tptable_traps(sp->tab));
-}
-
-/* What is left of a dead tracer, unless threads that nobody knows any more may
- * need it. */
-static void
-release_leftover(struct proc *p)
-{
-	struct space *sp = p->space;
-
-	if (sp->leftover != NULL && !sp->parted && sp->procs.len == 1)
-		leftover_release(sp->leftover, p);
-}
-
-void
-targets_clean(void *ctx, struct proc *p)
-{
-	struct space *sp = p->space;
-
-	if (sp->tab == NULL)
-		return;
-	vec_foreach(th, &p->threads) {
-		struct uregs *regs = thread_regs(*th);
-		if (regs == NULL ||
-		    resume_leave_slot(sp->tab, regs, NULL) == SLOT_OUTSIDE)
-			continue;
-		thread_regs_dirty(*th);
-		(*th)->into_slot = false;
-	}
-	fault_kill("clean-begin");
-	/* Also while others share the memory: they are let go in turn (nobody
-	 * is let go before the end but in a space of his own), and who has
-	 * left may not meet an int3 of ours. */
-	unsigned left = tracepoint_restore_all(sp->tab);
-	if (left != 0)
-		LOG("targets", "%d: %u places were changed by somebody else",
-		    p->pid, left);
-	fault_kill("clean-restored");
-	semaphores_lower(sp);
-	if (left == 0)
-		trapset_mended(tptable_traps(sp->tab));
-	guardian_drop(sp);
-	vec_foreach(th, &p->threads)
-		thread_settle(*th);
-	trapguard_end(p);
-	fault_kill("clean-handler");
-	tptable_release_slots(sp->tab);
-	release_area(sp);
-	release_leftover(p);
-	fault_kill("clean-end");
-}
-
-void
-targets_let_go(struct state *st, struct proc *p)
-{
-	struct thread *th = p->threads.len == 1 ? p->threads.at[0] : NULL;
-
-	LOG("targets", "letting %d go", p->pid);
-	if (th != NULL && thread_stopped(th) && th->stop.kind == EV_EXEC &&
-	    setid_withheld(p))
-		setid_again(th);
-	proc_detach(p, p->filtered ? filter_release : targets_clean, st);
-}
-
-/* It is no longer counted. */
-static void
-target_ends(struct state *st, struct proc *p)
-{
-	if (st->awaited == p)
-		st->awaited = NULL;
-	if (!p->target)
-		return;
-	p->target = false;
-	if (--st->targets == 0)
-		fire_drain(st);
-}
-
-void
-targets_set_up(struct state *st, struct proc *p)
-{
-	space_setup(st, p);
-	if (st->matching)
-		enable_again(st);
-	sites_commit(st, p->space);
-}
-
-static void
-exec_happened(struct state *st, const struct event *ev)
-{
-	struct thread *th = ev->thread;
-	struct proc *p = th->proc;
-
-	trapguard_executed(th);
-	if (st->draining)
-		return; /* targets_release() lets it go */
-	if (!follow_executed(st, p)) {
-		/* A vfork child has left its parent's memory. */
-		moments_tell(st, ev);
-		target_ends(st, p);
-		targets_let_go(st, p);
-		return;
-	}
-	if (st->awaited == p) {
-		/* Before it was where we wait for it: wait anew. */
-		space_setup(st, p);
-		st->awaited = NULL;
-		st->executed_again = true;
-		p->exec_stopped = true;
-		targets_stay(p);
-		return;
-	}
-	targets_set_up(st, p);
-	moments_tell(st, ev);
-	thread_resume(th);
-}
-
-void
-targets_event(struct state *st, const struct event *ev)
-{
-	switch (ev->kind) {
-	case EV_FORK:
-	case EV_VFORK:
-	case EV_CLONE:
-		moments_tell(st, ev);
-		if (ev->child != NULL)
-			follow_born(st, ev->thread, ev->child);
-		thread_resume(ev->thread);
-		break;
-	case EV_EXEC: exec_happened(st, ev); break;
-	default: break;
-	}
-}
-
 /* ---- ends ---- */
-
-/* "SIGSEGV", "SIGRTMIN+3". */
-static void
-signal_name(int sig, char *buf, size_t size)
-{
-	const char *name = sigabbrev_np(sig);
-
-	if (name != NULL)
-		snprintf(buf, size, "SIG%s", name);
-	else
-		snprintf(buf, size, "SIGRTMIN+%d", sig - SIGRTMIN);
-}
-
-void
-targets_gone(struct state *st, struct proc *p, int status)
-{
-	char name[32];
-
-	if (!p->target) {
-		target_ends(st, p);
-		return;
-	}
-	if (WIFSIGNALED(status)) {
-		signal_name(WTERMSIG(status), name, sizeof(name));
-		state_notice(st, "pid %d terminated by %s", p->pid, name);
-	} else if (WEXITSTATUS(status) != 0) {
-		state_notice(st, "pid %d exited with status %d", p->pid,
-		    WEXITSTATUS(status));
-	} else {
-		state_notice(st, "pid %d has exited", p->pid);
-	}
-	target_ends(st, p);
-}
 
 /* A program that was launched for a trace that could not begin (an error in
  * the script, say) is not run at all. */
@@ -763,7 +365,7 @@ in_handler(struct state *st, bool *sure)
 
 	*sure = false;
 	while ((p = super_next(st->super, p)) != NULL) {
-		release_leftover(p);
+		targets_release_leftover(p);
 		bool runs =
 		    p->guarded && trapset_runs(tptable_traps(p->space->tab));
 		in |= runs || leftover_in_use(p->space->leftover);

@@ -1,0 +1,313 @@
+/*
+ * What of ours is in a space: its tracepoints, what is known of its objects, and
+ * the rendezvous with its run-time linker; and how all that leaves it again.
+ *
+ * Whatever a target maps later is learnt at that rendezvous: the run-time linker
+ * calls an empty function before and after each change of its list (struct
+ * r_debug in <link.h>), and we keep a tracepoint on it.
+ */
+#include <string.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "inject/resume.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
+#include "symbols/lang.h"
+#include "symbols/linkmap.h"
+#include "symbols/unwind.h"
+#include "tracer/base/state.h"
+#include "tracer/drive/filter.h"
+#include "tracer/drive/targets.h"
+#include "tracer/drive/targets_impl.h"
+#include "tracer/program/enable.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/setid.h"
+#include "tracer/sites/places.h"
+#include "tracer/sites/protect.h"
+#include "tracer/sites/sigwatch.h"
+#include "tracer/sites/site.h"
+#include "tracer/survive/guardian.h"
+#include "tracer/survive/leftover.h"
+#include "tracer/survive/semaphore.h"
+#include "tracer/survive/trapguard.h"
+
+static const struct arrival at_linkmap, at_mark;
+
+void
+targets_mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
+{
+	const char *why = NULL;
+	struct tracepoint *tp = site_tracepoint(st, sp, addr, &why);
+
+	if (tp == NULL) {
+		LOG("targets", "no marker at %#lx: %s", addr, why);
+		return;
+	}
+	site_tell(tp, linkmap ? &at_linkmap : &at_mark);
+}
+
+void
+targets_space_begin(struct state *st, struct proc *p)
+{
+	struct space *sp = p->space;
+	struct space_info *info = mem_zalloc(sizeof(*info));
+
+	info->st = st;
+	sp->user = info;
+	if (sp->tab == NULL) /* leftover.c needs it earlier */
+		sp->tab = tptable_create(&sp->target);
+	sp->as = addrspace_create(p->pid, &sp->mem);
+	addrspace_refresh(sp->as, NULL, NULL);
+	info->have_lm = linkmap_find(sp->as, &sp->mem, &info->lm) == 0 &&
+	    info->lm.brk_addr != 0;
+	if (info->have_lm)
+		targets_mark(st, sp, info->lm.brk_addr, true);
+}
+
+void
+targets_fork_table(struct state *st, struct space *from, struct space *sp)
+{
+	struct space_info *info = mem_zalloc(sizeof(*info));
+
+	*info = *(struct space_info *)from->user;
+	sp->user = info;
+	sp->tab = tptable_fork(from->tab, &sp->target);
+	vec_foreach(p, &sp->procs)
+		vec_foreach(th, &(*p)->threads)
+			sigtrap_list(*th);
+	semaphores_fork(from, sp);
+	uint64_t area = trapset_area(tptable_traps(sp->tab));
+	if (area != 0)
+		protect_fork(st, sp, area);
+}
+
+/* Beyond so many, addresses of the oldest are printed as numbers. */
+#define PAST_MAX 1024
+
+static void
+remember(struct state *st, struct addrspace *as)
+{
+	if (st->past.len == PAST_MAX) {
+		addrspace_put(st->past.at[0]);
+		st->past.len--;
+		memmove(st->past.at, st->past.at + 1,
+		    st->past.len * sizeof(st->past.at[0]));
+	}
+	*vec_push(&st->past) = as;
+}
+
+/* A space is dropped: exec, exit, detach. */
+static void
+space_end(void *ctx, struct space *sp)
+{
+	struct space_info *info = sp->user;
+
+	leftover_free(sp->leftover);
+	sp->leftover = NULL;
+	guardian_drop(sp);
+	if (info == NULL) {
+		tptable_destroy(sp->tab);
+		sp->tab = NULL;
+		return;
+	}
+	sigwatch_end(sp);
+	semaphores_drop(sp);
+	sites_drop(ctx, sp);
+	tptable_destroy(sp->tab);
+	sp->tab = NULL;
+	unwinder_destroy(sp->unwinder);
+	sp->unwinder = NULL;
+	langs_destroy(sp->langs);
+	sp->langs = NULL;
+	if (sp->as != NULL) {
+		places_space_end(ctx, sp->as);
+		/* It lives on for the names of what was recorded in it. */
+		addrspace_detach(sp->as);
+		remember(ctx, sp->as);
+		sp->as = NULL;
+	}
+	mem_free(info);
+	sp->user = NULL;
+}
+
+void
+targets_init(struct state *st)
+{
+	static const struct super_hooks hooks = {
+		.space_end = space_end,
+		.trap_lost = trapguard_lost,
+		.trap_check = trapguard_check,
+		.trap_delivers = trapguard_delivers,
+	};
+
+	super_set_hooks(st->super, &hooks, st);
+}
+
+/* One object has come or gone. */
+static void
+object_changed(void *ctx, struct load *l)
+{
+	struct space *sp = ctx;
+	struct space_info *info = sp->user;
+
+	if (l->seen)
+		return;
+	sites_unmap(info->st, sp, l->start, l->end);
+	semaphores_forget(sp, l->start, l->end);
+	load_forget_match(l);
+	places_unloaded(info->st, l);
+}
+
+/* The objects of a space have changed: look again, arm what matches. */
+static void
+objects_changed(struct state *st, struct space *sp)
+{
+	int n = addrspace_refresh(sp->as, object_changed, sp);
+
+	LOG("targets", "objects of %d changed: %d", addrspace_pid(sp->as), n);
+	if (n <= 0)
+		return;
+	if (sp->unwinder != NULL)
+		unwinder_flush(sp->unwinder);
+	if (sp->langs != NULL)
+		langs_flush(sp->langs);
+	if (sp->watch != NULL)
+		sigwatch_loads(st, sp);
+	if (st->matching)
+		enable_again(st);
+	else
+		sites_commit(st, sp);
+}
+
+void
+targets_set_up(struct state *st, struct proc *p)
+{
+	targets_space_begin(st, p);
+	if (st->matching)
+		enable_again(st);
+	sites_commit(st, p->space);
+}
+
+/* ---- at a marker ---- */
+
+/* Is a launched process awaited where it is?  It is no longer. */
+static bool
+has_come(struct state *st, const struct proc *p, bool mark)
+{
+	if (st->awaited != p || st->awaited_mark != mark)
+		return false;
+	st->awaited = NULL;
+	return true;
+}
+
+static bool
+come_to_mark(struct state *st, struct thread *th, struct tracepoint *tp)
+{
+	return has_come(st, th->proc, true);
+}
+
+static bool
+come_to_linkmap(struct state *st, struct thread *th, struct tracepoint *tp)
+{
+	struct proc *p = th->proc;
+	struct space_info *info = p->space->user;
+	enum linkmap_state state;
+
+	if (info != NULL) {
+		/* Where the linker's struct could not be found before it ran
+		 * (musl keeps only a pointer to it), it can be now. */
+		if (info->lm.r_debug == 0)
+			linkmap_find(p->space->as, &p->space->mem, &info->lm);
+		if (linkmap_state(&info->lm, &p->space->mem, &state) == 0 &&
+		    state != LINKMAP_CONSISTENT)
+			return false;
+		objects_changed(st, p->space);
+	}
+	return has_come(st, p, false);
+}
+
+static const struct arrival at_linkmap = { .keeps = come_to_linkmap };
+static const struct arrival at_mark = { .keeps = come_to_mark };
+
+/* ---- out of it ---- */
+
+/* Does a thread still execute something in this memory? */
+static bool
+lives_in(const struct proc *p)
+{
+	vec_foreach(th, &p->threads)
+		if (!thread_gone(*th) && !thread_ends(*th) &&
+		    (*th)->stop.kind != EV_EXEC)
+			return true;
+	return false;
+}
+
+/* When nobody's handler is in it any more. */
+static void
+release_area(struct space *sp)
+{
+	vec_foreach(p, &sp->procs)
+		if ((*p)->guarded && lives_in(*p))
+			return;
+	trapset_release(tptable_traps(sp->tab));
+}
+
+void
+targets_release_leftover(struct proc *p)
+{
+	struct space *sp = p->space;
+
+	if (sp->leftover != NULL && !sp->parted && sp->procs.len == 1)
+		leftover_release(sp->leftover, p);
+}
+
+void
+targets_clean(void *ctx, struct proc *p)
+{
+	struct space *sp = p->space;
+
+	if (sp->tab == NULL)
+		return;
+	vec_foreach(th, &p->threads) {
+		struct uregs *regs = thread_regs(*th);
+		if (regs == NULL ||
+		    resume_leave_slot(sp->tab, regs, NULL) == SLOT_OUTSIDE)
+			continue;
+		thread_regs_dirty(*th);
+		(*th)->into_slot = false;
+	}
+	fault_kill("clean-begin");
+	/* Also while others share the memory: they are let go in turn (nobody
+	 * is let go before the end but in a space of his own), and who has
+	 * left may not meet an int3 of ours. */
+	unsigned left = tracepoint_restore_all(sp->tab);
+	if (left != 0)
+		LOG("targets", "%d: %u places were changed by somebody else",
+		    p->pid, left);
+	fault_kill("clean-restored");
+	semaphores_lower(sp);
+	if (left == 0)
+		trapset_mended(tptable_traps(sp->tab));
+	guardian_drop(sp);
+	vec_foreach(th, &p->threads)
+		thread_settle(*th);
+	trapguard_end(p);
+	fault_kill("clean-handler");
+	tptable_release_slots(sp->tab);
+	release_area(sp);
+	targets_release_leftover(p);
+	fault_kill("clean-end");
+}
+
+void
+targets_let_go(struct state *st, struct proc *p)
+{
+	struct thread *th = p->threads.len == 1 ? p->threads.at[0] : NULL;
+
+	LOG("targets", "letting %d go", p->pid);
+	if (th != NULL && thread_stopped(th) && th->stop.kind == EV_EXEC &&
+	    setid_withheld(p))
+		setid_again(th);
+	proc_detach(p, p->filtered ? filter_release : targets_clean, st);
+}
