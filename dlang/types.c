@@ -14,7 +14,7 @@
 
 #include "dlang/base/hash.h"
 #include "dlang/base/mem.h"
-#include "dlang/base/show.h"
+#include "dlang/base/str.h"
 
 struct types {
 	struct arena arena;
@@ -649,7 +649,7 @@ type_name(const struct type *t, char *buf, size_t size)
 
 	name_type(t, "", false, &left, &s);
 	/* Messages that have lines of their own are made of it. */
-	show_add(&shown, SHOW_NAME, str_c(&s), s.len);
+	str_add_shown(&shown, SHOW_NAME, str_c(&s), s.len);
 	snprintf(buf, size, "%s", str_c(&shown));
 	str_fini(&shown);
 	str_fini(&s);

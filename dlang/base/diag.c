@@ -11,7 +11,7 @@
 
 #include "dlang/base/mem.h"
 #include "dlang/base/nearest.h"
-#include "dlang/base/show.h"
+#include "dlang/base/str.h"
 
 static const char *const tag_names[] = {
 #define DIAG_TAG(name) #name,
@@ -47,7 +47,7 @@ shown_text(enum show how, const char *fmt, va_list ap)
 	struct str text = { 0 }, shown = { 0 };
 
 	str_vprintf(&text, fmt, ap);
-	show_add(&shown, how, str_c(&text), text.len);
+	str_add_shown(&shown, how, str_c(&text), text.len);
 	str_fini(&text);
 	return str_take(&shown);
 }

@@ -87,17 +87,3 @@ show_next(
 	*len = bytes;
 	return bytes;
 }
-
-void
-show_add(struct str *to, enum show how, const char *s, size_t n)
-{
-	char bytes[SHOW_BYTES];
-	size_t len;
-
-	while (n != 0) {
-		size_t used = show_next(how, s, n, bytes, &len);
-		str_addn(to, bytes, len);
-		s += used;
-		n -= used;
-	}
-}

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dlang/base/str.h"
-
 enum show {
 	SHOW_TEXT, /* newlines and tabs stay, as does the direction of text */
 	SHOW_NAME, /* is one line, and reads in one direction */
@@ -34,7 +32,5 @@ size_t show_escape(unsigned char c, char to[SHOW_BYTES]);
  * Returns how many bytes of s that was.  Takes no memory. */
 size_t show_next(
     enum show how, const char *s, size_t n, char to[SHOW_BYTES], size_t *len);
-
-void show_add(struct str *to, enum show how, const char *s, size_t n);
 
 #endif

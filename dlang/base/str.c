@@ -92,6 +92,20 @@ str_printf(struct str *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+void
+str_add_shown(struct str *to, enum show how, const char *s, size_t n)
+{
+	char bytes[SHOW_BYTES];
+	size_t len;
+
+	while (n != 0) {
+		size_t used = show_next(how, s, n, bytes, &len);
+		str_addn(to, bytes, len);
+		s += used;
+		n -= used;
+	}
+}
+
 char *
 str_take(struct str *b)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "dlang/base/base.h"
+#include "dlang/base/show.h"
 #include "dlang/base/hash.h"
 
 struct str {
@@ -25,6 +26,9 @@ void str_addn(struct str *b, const void *s, size_t n);
 void str_addc(struct str *b, char c);
 void str_printf(struct str *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void str_vprintf(struct str *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
+
+/* The n bytes at s, as show.h shows them. */
+void str_add_shown(struct str *to, enum show how, const char *s, size_t n);
 
 /* The text, to be freed with mem_free(); the builder is empty again. */
 char *str_take(struct str *b);

@@ -25,13 +25,14 @@ enum asm_status {
 		       * numbers for */
 };
 
-#define ASM_REGS 256
+#define ASM_REGS     256
+#define ASM_UNPLACED UINT32_MAX /* of a label */
 
 struct as {
 	VEC(dif_instr) text;
 	VEC(struct difo_place) places; /* of each instruction */
 	struct difo_place here;        /* of those that are emitted now */
-	VEC(uint32_t) labels; /* instruction, or UINT32_MAX: not placed */
+	VEC(uint32_t) labels;          /* instruction, or ASM_UNPLACED */
 	VEC(uint64_t) ints;
 	struct hash int_index; /* value -> index + 1 */
 	struct str strs;
@@ -80,7 +81,7 @@ unsigned asm_slots(const struct as *as);
 /* spill.c: make the text do with the registers of the machine. */
 void asm_spill(struct as *as);
 
-/* End with `ret r' and make the DIFO, in `arena'.  NULL if status is not
+/* asm_finish.c: end with `ret r' and make the DIFO, in `arena'.  NULL if status is not
  * ASM_OK. */
 struct difo *asm_finish(
     struct as *as, unsigned r, struct dif_type rtype, struct arena *arena);

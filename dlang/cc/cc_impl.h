@@ -90,6 +90,7 @@ struct comp {
 	bool untyped;     /* it takes args[] of a probe that is not there */
 };
 
+/* comp.c */
 int comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
     const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* A copy of a tree, counted; NULL after a diagnostic. */

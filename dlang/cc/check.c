@@ -4,57 +4,7 @@
  */
 #include "dlang/cc/check.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-int
-comp_error(struct comp *c, enum diag_tag tag, const struct node *at,
-    const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	int error =
-	    diag_verror(c->diags, tag, at != NULL ? &at->span : NULL, fmt, ap);
-	va_end(ap);
-	return error;
-}
-
-static int
-count_node(struct node *n, void *ctx)
-{
-	(*(unsigned long *)ctx)++;
-	return 0;
-}
-
-struct node *
-comp_copy(struct comp *c, const struct node *n)
-{
-	node_walk((struct node *)(uintptr_t)n, count_node, &c->copies);
-	if (c->copies > COPIES_MAX) {
-		comp_error(c, D_UNKNOWN, n,
-		    "the program is too large: inlines and descriptions "
-		    "multiply it beyond %d nodes",
-		    COPIES_MAX);
-		return NULL;
-	}
-	return node_copy(&c->cc->arena, n);
-}
-
-int
-check_with(
-    struct comp *c, struct node *n, struct ident **params, size_t nparams)
-{
-	struct ident **outer = c->params;
-	size_t nouter = c->nparams;
-
-	c->params = params;
-	c->nparams = nparams;
-	int error = check_expr(c, n);
-	c->params = outer;
-	c->nparams = nouter;
-	return error;
-}
 
 /* ---- order ---- */
 
@@ -91,13 +41,6 @@ check_data(struct comp *c, struct node *n, struct order *o)
 		    c, D_EXIT_SPEC, n, "exit( ) may not follow speculate( )");
 	o->data = true;
 	return 0;
-}
-
-int
-check_destructive_after_speculate(struct comp *c, const struct node *n)
-{
-	return comp_error(c, D_ACT_SPEC, n,
-	    "destructive actions may not follow speculate( )");
 }
 
 static int

@@ -17,6 +17,13 @@ check_count(const struct node *list)
 	return n;
 }
 
+int
+check_destructive_after_speculate(struct comp *c, const struct node *n)
+{
+	return comp_error(c, D_ACT_SPEC, n,
+	    "destructive actions may not follow speculate( )");
+}
+
 static int
 wrong_length(struct comp *c, const struct node *n, const struct ident *id,
     const char *name, const char *brackets, size_t got, const struct proto *p)

@@ -546,3 +546,18 @@ check_expr(struct comp *c, struct node *n)
 	int error = table[n->kind](c, n);
 	return error != 0 ? error : fold_expr(c, n);
 }
+
+int
+check_with(
+    struct comp *c, struct node *n, struct ident **params, size_t nparams)
+{
+	struct ident **outer = c->params;
+	size_t nouter = c->nparams;
+
+	c->params = params;
+	c->nparams = nparams;
+	int error = check_expr(c, n);
+	c->params = outer;
+	c->nparams = nouter;
+	return error;
+}

@@ -10,6 +10,7 @@
 
 #include "dlang/base/nearest.h"
 #include "dlang/base/show.h"
+#include "dlang/base/str.h"
 #include "dlang/cc/cc_impl.h"
 
 #define NAME_MAX_TEXT 160 /* of a type in a message */

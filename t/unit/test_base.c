@@ -318,14 +318,14 @@ START_TEST(what_others_chose_is_shown)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		size_t n = strlen(rows[i].from);
-		show_add(&s, SHOW_TEXT, rows[i].from, n);
+		str_add_shown(&s, SHOW_TEXT, rows[i].from, n);
 		ck_assert_str_eq(str_c(&s), rows[i].text);
 		str_clear(&s);
-		show_add(&s, SHOW_NAME, rows[i].from, n);
+		str_add_shown(&s, SHOW_NAME, rows[i].from, n);
 		ck_assert_str_eq(str_c(&s), rows[i].name);
 		str_clear(&s);
 	}
-	show_add(&s, SHOW_TEXT, "a\0b", 3);
+	str_add_shown(&s, SHOW_TEXT, "a\0b", 3);
 	ck_assert_str_eq(str_c(&s), "a\\000b");
 	str_fini(&s);
 }

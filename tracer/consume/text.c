@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dlang/base/show.h"
+#include "dlang/base/str.h"
 #include "tracer/consume/writer.h"
 
 /* ---- for terminals, files and pipes ---- */
@@ -31,7 +32,7 @@ static void
 add(struct printer *p, enum show how, const char *s, size_t n)
 {
 	if (p->escape)
-		show_add(p->to, how, s, n);
+		str_add_shown(p->to, how, s, n);
 	else
 		str_addn(p->to, s, n);
 }
@@ -216,7 +217,7 @@ text_message(FILE *err, const char *who, const char *fmt, va_list ap)
 	str_vprintf(&what, fmt, ap);
 	bool empty_line = what.len != 0 && what.s[what.len - 1] == '\n';
 	str_printf(&line, "%s: ", who);
-	show_add(&line, SHOW_NAME, str_c(&what), what.len - empty_line);
+	str_add_shown(&line, SHOW_NAME, str_c(&what), what.len - empty_line);
 	str_add(&line, empty_line ? "\n\n" : "\n");
 	text_put(err, &line);
 	fflush(err);

@@ -22,6 +22,7 @@
 
 #include "dlang/base/mem.h"
 #include "dlang/base/show.h"
+#include "dlang/base/str.h"
 
 #define PATIENCE_NS 10000000ULL
 #define SLOW_NS     1000000000ULL
@@ -142,7 +143,7 @@ make_line(struct writer *w)
 {
 	struct str text = { 0 };
 
-	show_add(&text, SHOW_NAME, w->status, strlen(w->status));
+	str_add_shown(&text, SHOW_NAME, w->status, strlen(w->status));
 	size_t n = MIN(text.len, columns(w->fd) - 1);
 	n = MIN(n, sizeof(w->line) - sizeof(ERASE));
 	while (n < text.len && n > 0 && (text.s[n] & 0xc0) == 0x80)
@@ -287,7 +288,7 @@ put(struct writer *w, const char *text, size_t n)
 		w->since = now();
 	erase(w);
 	if (w->plain)
-		show_add(&w->next, SHOW_TEXT, text, n);
+		str_add_shown(&w->next, SHOW_TEXT, text, n);
 	else
 		str_addn(&w->next, text, n);
 	if (!settled)
