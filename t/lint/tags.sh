@@ -1,6 +1,8 @@
 #!/bin/sh
 # Every tag of a diagnostic has a test: t/d/TOPIC/err.TAG.NAME.d, or the file
 # that tags.txt names.  A line there that is no longer true is an error, too.
+# One test of a tag compares the sentence (t/golden); so do all of t/d/mistakes,
+# whose subject it is.
 cd "$(dirname "$0")/../.." || exit 2
 bad=0
 
@@ -48,4 +50,23 @@ for file in t/d/*/err.*.d; do
 	grep -q "^DIAG_TAG($tag)$" dlang/base/diag_tags.def ||
 	    complain "$file: there is no tag $tag"
 done
+awk '
+FNR == 1 {
+	tag = FILENAME
+	sub(/.*\/err\./, "", tag)
+	sub(/\..*/, "", tag)
+	whole = /^dtrap: /
+	any[tag] += whole
+	here[tag] += whole && FILENAME !~ /^t\/d\/mistakes\//
+}
+END {
+	for (tag in any) {
+		if (any[tag] == 0 || here[tag] > 1) {
+			print "tags: " any[tag] " tests of " tag \
+			    " compare its sentence"
+			bad = 1
+		}
+	}
+	exit bad
+}' t/d/*/err.*.err || bad=1
 exit $bad
