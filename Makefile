@@ -225,12 +225,13 @@ $(B)/unit/%: $(B)/test/unit/%.o $(FAKEOBJ) $(LIB)
 # it passed (0), failed, or could not run (77).
 TESTS += $(UNIT) $(if $(filter no,$(CTF)),t/unit/no_ctf.sh)
 
-# The in-process agent: dlang/vm/ a second time, freestanding, in a blob that
+# The VM for inside the target: dlang/vm/ a second time, freestanding, in a blob that
 # is checked after linking; `make vm' runs one corpus through both builds.
 AGENT_CFLAGS = -std=gnu11 -I. $(WARN) $(GCCWARN) -O2 -g0 -ffreestanding -fPIE \
 	-mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
-	-fvisibility=hidden -fno-asynchronous-unwind-tables
-AGENT_SRC := $(wildcard dlang/vm/*.c inject/agent/*.c inject/agent/x86_64/*.S)
+	-fvisibility=hidden -fno-asynchronous-unwind-tables \
+	$(if $(findstring clang,$(CC)),,-fcallgraph-info=su)
+AGENT_SRC := $(wildcard dlang/vm/*.c inject/agent/*.c)
 AGENT_OBJ := $(addprefix $(B)/agent/,$(addsuffix .o,$(AGENT_SRC)))
 
 cc_agent = $(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $(2) $(1)
@@ -238,10 +239,6 @@ cc_agent = $(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $(2) $(1)
 $(B)/agent/%.c.o: %.c
 	@mkdir -p $(@D)
 	$(call q,CC,$<)$(call cc_agent,$<,$@)
-
-$(B)/agent/%.S.o: %.S
-	@mkdir -p $(@D)
-	$(call q,CC,$<)$(CC) $(AGENT_CFLAGS) -c -o $@ $<
 
 $(B)/agent/blob: $(AGENT_OBJ) inject/agent/agent.ld t/lint/blob.sh
 	$(call q,LINK)$(CC) -nostdlib -pie -Wl,--no-dynamic-linker -Wl,--no-undefined \
@@ -256,7 +253,8 @@ $(B)/vm/corpus: $(B)/test/vm/corpus.o $(FAKEOBJ) $(LIB)
 
 # What writers and readers of lanes share, once more: with steps that a scheduler
 # puts into every order, and under ThreadSanitizer.
-LANE_SRC := dlang/vm/agg.c dlang/vm/buf.c tracer/consume/snapshot.c
+LANE_SRC := dlang/vm/agg.c dlang/vm/buf.c dlang/vm/lane.c tracer/consume/lanes.c \
+	tracer/consume/snapshot.c
 
 $(B)/vm/interleave: t/vm/interleave.c $(LANE_SRC) $(FAKE) $(LIB)
 	@mkdir -p $(@D)
@@ -509,7 +507,7 @@ house: $(PROG)
 house-check: $(PROG)
 	@python3 t/lint/house.py $(B) check
 
-ALLSRC := $(foreach d,$(ROOMS) inject/agent inject/agent/x86_64 inject/trap,\
+ALLSRC := $(foreach d,$(ROOMS) inject/agent inject/trap,\
 	$(wildcard $(d)/*.c))
 ALLHDR := $(foreach d,$(ROOMS) inject/agent inject/trap,$(wildcard $(d)/*.h))
 SHELLS := t/run completion/dtrap.bash.in $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh) scripts/leaks scripts/dwatch doc/examples/server

@@ -248,20 +248,24 @@ enum dif_fault {
 
 /*
  * A register holds a target address, or a VM address: a place in one of the
- * two regions.  VM addresses are non-canonical on x86-64 (48 and 57 bit), so
+ * regions.  VM addresses are non-canonical on x86-64 (48 and 57 bit), so
  * one can never be taken for the other, and a plain load works on both.
  *
- *	63          48 47      33  32      31                     0
+ *	63          48 47      34  33  32  31                     0
  *	+-------------+----------+--------+------------------------+
  *	|   0xd7a9    |    0     | region | offset in that region  |
  *	+-------------+----------+--------+------------------------+
+ *
+ * VMA_THREADS is the thread store: what a thread's lane there has of
+ * clause-locals and self->, which both homes of the VM see.
  */
 #define VMA_TAG          (0xd7a9ULL << 48)
 #define VMA_IMAGE        0ULL
 #define VMA_STORE        1ULL
+#define VMA_THREADS      2ULL
 #define VMA(region, ref) (VMA_TAG | (region) << 32 | (uint32_t)(ref))
-#define VMA_IS(a)        ((a) >> 33 == VMA_TAG >> 33)
-#define VMA_REGION(a)    ((a) >> 32 & 1)
+#define VMA_IS(a)        ((a) >> 34 == VMA_TAG >> 34)
+#define VMA_REGION(a)    ((a) >> 32 & 3)
 #define VMA_REF(a)       ((uint32_t)(a))
 
 /* ---- the image: written by the tracer, read-only for the target ---- */
@@ -298,6 +302,7 @@ struct img_hdr {
 	uint32_t nspec;           /* option: speculations */
 	uint32_t specsize;        /* option */
 	uint32_t flags;           /* IMG_* */
+	uint32_t rec_max;         /* largest record of a clause, bytes */
 };
 
 #define IMG_DESTRUCTIVE 1

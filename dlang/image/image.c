@@ -456,6 +456,7 @@ publish_clause(
 	if (ref == 0)
 		return -ENOSPC;
 	*vec_push(&im->clauses) = ref;
+	hdr(im)->rec_max = MAX(hdr(im)->rec_max, c->rec_size);
 	return 0;
 }
 

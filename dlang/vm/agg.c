@@ -338,6 +338,24 @@ agg_init(const struct region *store, struct lane *l)
 	}
 }
 
+void
+agg_reset(const struct lane_view *v)
+{
+	struct lane *l = v->lane;
+
+	l->agg_area = l->agg_busy = 0;
+	l->agg_ref = v->aggs[0].ref;
+	l->agg_size = v->aggs[0].end - v->aggs[0].ref;
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct agg_view *a = &v->aggs[i];
+		if (a->hdr == NULL)
+			continue;
+		memset(a->hdr->bucket, 0, 4 * ((size_t)a->mask + 1));
+		a->hdr->buckets = a->mask + 1;
+		a->hdr->used = a->first - a->ref;
+	}
+}
+
 uint64_t
 agg_entry_size(uint32_t key_size, uint32_t words)
 {

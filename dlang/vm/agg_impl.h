@@ -11,5 +11,8 @@ void agg_init(const struct region *store, struct lane *l);
 /* The view's words about it; without an area that makes sense it has none. */
 void agg_view(
     const struct region *store, const struct lane *l, struct lane_view *v);
+/* Empty both areas, and write the words about them that are not to change as
+ * the view has them. */
+void agg_reset(const struct lane_view *v);
 
 #endif

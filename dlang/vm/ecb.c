@@ -55,10 +55,11 @@ evaluate(struct run *u, uint32_t difo_ref)
 /* ---- records ---- */
 
 static void
-fill_header(const struct vm_env *env, void *rec, uint32_t epid)
+fill_header(struct vm_env *env, void *rec, uint32_t epid)
 {
 	struct rec_hdr *h = rec;
 
+	vm_when(env);
 	h->epid = epid;
 	h->cpu = env->cpu;
 	h->pid = env->pid;
@@ -226,7 +227,11 @@ act_agg(struct run *u, const struct img_act *a)
 		value = (int64_t)evaluate(u, a->difo_ref);
 	if (a->difo2_ref != 0 && !vm_faulted(env))
 		increment = (int64_t)evaluate(u, a->difo2_ref);
-	uint32_t cpu = env->at.image->flags & IMG_AGGPERCPU ? env->cpu + 1 : 0;
+	uint32_t cpu = 0;
+	if (env->at.image->flags & IMG_AGGPERCPU) {
+		vm_when(env);
+		cpu = env->cpu + 1;
+	}
 	if (!vm_faulted(env))
 		agg_update(&env->at, &aggs[a->arg - 1],
 		    u->key != NULL ? (const void *)u->key : "", cpu, value,

@@ -5,47 +5,151 @@
 #define DLANG_VM_IMPL
 #include "dlang/vm/store.h"
 
+#include "dlang/vm/agg.h"
 #include "dlang/vm/agg_impl.h"
+#include "dlang/vm/buf.h"
+#include "dlang/vm/lane.h"
 #include "dlang/vm/spec.h"
 #include "dlang/vm/vars.h"
 
 struct layout {
 	uint64_t statics, dyn, lanes, end; /* offsets in the store */
-	uint64_t locals, scratch, buf, agg, spec, lane; /* offsets in a lane */
+	uint64_t env; /* bytes of a vm_env behind struct lane, or 0 */
+	uint64_t locals, self, scratch, buf, agg, spec; /* offsets in a lane */
+	uint64_t lane;                                  /* its bytes */
+	uint64_t stride; /* from one lane to the next */
 	uint64_t spec_size;
-	uint32_t dynvars;
+	uint32_t dynvars, selfvars;
 };
 
-/* Lanes begin on a cache line of their own. */
+/* Lanes begin on a cache line of their own; in a thread store, where a stack
+ * comes before them, on a page. */
 #define LANE_ALIGN 64
+
+static_assert(
+    LANE_STACK % STORE_PAGE == 0 && LANE_GAP % STORE_PAGE == 0, "whole pages");
+
+static uint64_t
+align_to(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) & ~(to - 1);
+}
 
 static uint64_t
 align64(uint64_t n)
 {
-	return (n + LANE_ALIGN - 1) & ~(uint64_t)(LANE_ALIGN - 1);
+	return align_to(n, LANE_ALIGN);
+}
+
+/* What is before the lanes, and where the first begins. */
+static void
+layout_head(
+    struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
+{
+	uint64_t at = align64(sizeof(struct store_hdr));
+
+	y->statics = y->dyn = 0;
+	y->dynvars = y->selfvars = 0;
+	if (s->threads) {
+		y->selfvars = vars_count(im, s->dynvarsize);
+		y->lanes = align_to(at, STORE_PAGE) + LANE_GAP + LANE_STACK;
+		return;
+	}
+	y->statics = at;
+	y->dyn = align64(y->statics + im->statics_size);
+	y->dynvars = vars_count(im, s->dynvarsize);
+	y->lanes = align64(y->dyn + vars_size(im, y->dynvars));
 }
 
 static bool
 layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 {
-	y->statics = align64(sizeof(struct store_hdr));
-	y->dyn = align64(y->statics + im->statics_size);
-	y->dynvars = vars_count(im, s->dynvarsize);
-	y->lanes = align64(y->dyn + vars_size(im, y->dynvars));
+	uint64_t self_size;
 
-	y->spec_size = spec_size(im->nspec, im->specsize);
-	y->locals = align64(sizeof(struct lane));
-	y->scratch = align64(y->locals + im->locals_size + SCRATCH_GAP);
+	layout_head(y, im, s);
+	self_size = s->threads ? vars_size(im, y->selfvars) : 0;
+	y->spec_size = s->threads ? 0 : spec_size(im->nspec, im->specsize);
+	y->env = s->threads ? sizeof(struct vm_env) : 0;
+	y->locals = align64(sizeof(struct lane) + y->env);
+	y->self = align64(y->locals + im->locals_size);
+	y->scratch = align64(y->self + self_size + SCRATCH_GAP);
 	y->buf = align64(y->scratch + VM_ALIGN(s->scratch));
 	y->agg = align64(y->buf + (s->bufsize & ~7U));
 	y->spec = align64(y->agg + 2 * (uint64_t)(s->aggsize & ~7U));
 	/* Something follows even what is empty: a reference to it is valid. */
 	y->lane = align64(y->spec + y->spec_size + 1);
+	y->stride = s->threads ?
+	    align_to(y->lane, STORE_PAGE) + LANE_GAP + LANE_STACK :
+	    y->lane;
 
-	if (y->spec_size > UINT32_MAX || y->lane > UINT32_MAX)
+	if (y->spec_size > UINT32_MAX || y->stride > UINT32_MAX)
 		return false;
-	y->end = y->lanes + y->lane * s->nlanes;
+	y->end = y->lanes + y->stride * s->nlanes;
 	return y->end <= UINT32_MAX;
+}
+
+/* ---- sizes ---- */
+
+/* So many of the smallest things fit into a lane's share. */
+#define LEAST_RECORDS 2
+#define LEAST_ENTRIES 4
+#define LEAST_VARS    16
+
+static bool
+has_scope(const struct img_hdr *im, enum dif_scope scope)
+{
+	const struct img_var *v =
+	    (const void *)((const uint8_t *)im + im->vars_ref);
+
+	for (uint32_t i = 0; i < im->nvars; i++)
+		if (v[i].scope == scope)
+			return true;
+	return false;
+}
+
+static uint32_t
+share(uint32_t whole, uint32_t nlanes, uint64_t least)
+{
+	uint64_t n = nlanes == 0 ? whole : whole / nlanes;
+
+	n = n < least ? least : n;
+	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n & ~7U;
+}
+
+static uint64_t
+least_agg(const struct img_hdr *im)
+{
+	uint64_t size = 64,
+		 data = (uint64_t)im->agg_data * LEAST_ENTRIES +
+	    agg_entry_size(0, 0) * (LEAST_ENTRIES - 1);
+
+	while (size < UINT32_MAX && data < UINT32_MAX &&
+	    !agg_holds((uint32_t)size, (uint32_t)data))
+		size *= 2;
+	return size;
+}
+
+struct store_sizes
+store_share(
+    const struct img_hdr *im, const struct store_sizes *whole, uint32_t nlanes)
+{
+	uint64_t record = im->rec_max > sizeof(struct rec_fault) ?
+	    im->rec_max :
+	    sizeof(struct rec_fault);
+	bool self = has_scope(im, DIF_THREAD);
+	struct store_sizes s = *whole;
+
+	s.threads = true;
+	s.nlanes = nlanes;
+	s.bufsize =
+	    share(whole->bufsize, nlanes, LEAST_RECORDS * VM_ALIGN(record));
+	s.aggsize =
+	    im->naggs == 0 ? 0 : share(whole->aggsize, nlanes, least_agg(im));
+	s.dynvarsize = self ? share(whole->dynvarsize, nlanes,
+				  (uint64_t)im->dyn_cost * LEAST_VARS + 8) :
+			      0;
+	s.end_room = 0;
+	return s;
 }
 
 bool
@@ -76,12 +180,15 @@ init_strings(const struct img_hdr *im, uint8_t *base, enum dif_scope scope)
 }
 
 static void
-lane_init(struct region *r, uint32_t ref, const struct img_hdr *im,
+lane_init(struct region *r, uint32_t n, const struct img_hdr *im,
     const struct layout *y, const struct store_sizes *s)
 {
+	uint32_t ref = (uint32_t)(y->lanes + y->stride * n);
 	struct lane *l = (void *)(r->base + ref);
 
+	l->number = n;
 	l->size = (uint32_t)y->lane;
+	l->self_ref = s->threads ? ref + (uint32_t)y->self : 0;
 	l->locals_ref = ref + (uint32_t)y->locals;
 	l->locals_size = im->locals_size;
 	l->scratch_ref = ref + (uint32_t)y->scratch;
@@ -90,9 +197,11 @@ lane_init(struct region *r, uint32_t ref, const struct img_hdr *im,
 	l->buf_size = s->bufsize & ~7U;
 	l->agg_ref = ref + (uint32_t)y->agg;
 	l->agg_size = s->aggsize & ~7U;
-	l->spec_ref = ref + (uint32_t)y->spec;
+	l->spec_ref = s->threads ? 0 : ref + (uint32_t)y->spec;
 	l->spec_size = (uint32_t)y->spec_size;
 	agg_init(r, l);
+	if (l->self_ref != 0)
+		vars_init(r, l->self_ref, im, y->selfvars);
 }
 
 int
@@ -108,18 +217,21 @@ store_init(
 	h->magic = STORE_MAGIC;
 	h->version = STORE_VERSION;
 	h->size = (uint32_t)y.end;
+	h->threads = s->threads;
 	h->statics_ref = (uint32_t)y.statics;
 	h->dyn_ref = (uint32_t)y.dyn;
 	h->lanes_ref = (uint32_t)y.lanes;
-	h->lane_size = (uint32_t)y.lane;
+	h->lane_size = (uint32_t)y.stride;
 	h->nlanes = s->nlanes;
 	h->policy = s->policy;
 	h->end_room = s->end_room;
 	h->activity = ACTIVITY_INACTIVE;
-	init_strings(im, r->base + y.statics, DIF_GLOBAL);
-	vars_init(r, h->dyn_ref, im, y.dynvars);
+	if (!s->threads) {
+		init_strings(im, r->base + y.statics, DIF_GLOBAL);
+		vars_init(r, h->dyn_ref, im, y.dynvars);
+	}
 	for (uint32_t i = 0; i < s->nlanes; i++)
-		lane_init(r, h->lanes_ref + i * h->lane_size, im, &y, s);
+		lane_init(r, i, im, &y, s);
 	return 0;
 }
 
@@ -144,6 +256,24 @@ lane_at(const struct region *r, uint32_t n)
 	    region_at8(r, (uint32_t)at, sizeof(struct lane));
 }
 
+/* What a lane of a thread store has besides: a stack before it, a vm_env behind
+ * it, and the thread's variables before scratch. */
+static bool
+view_thread(const struct region *r, const struct img_hdr *im,
+    const struct lane *l, struct lane_view *v)
+{
+	uint32_t ref = (uint32_t)((const uint8_t *)l - r->base);
+
+	if (ref < LANE_STACK + LANE_GAP ||
+	    region_at8(r, ref, sizeof(*l) + sizeof(struct vm_env)) == NULL ||
+	    v->scratch_ref <
+		(uint64_t)v->locals_ref + im->locals_size + SCRATCH_GAP)
+		return false;
+	v->thread_end = v->scratch_ref - SCRATCH_GAP;
+	vars_view(r, LOAD_ONCE(&l->self_ref), im, &v->self);
+	return true;
+}
+
 /* The parts that every lane has; false when one is not in the store. */
 static bool
 view_parts(const struct region *r, const struct img_hdr *im, struct lane *l,
@@ -151,19 +281,24 @@ view_parts(const struct region *r, const struct img_hdr *im, struct lane *l,
 {
 	struct store_hdr *h = store_hdr(r);
 
-	v->statics_ref = LOAD_ONCE(&h->statics_ref);
+	v->threads = LOAD_ONCE(&h->threads) != 0;
 	v->locals_ref = LOAD_ONCE(&l->locals_ref);
 	v->scratch_ref = LOAD_ONCE(&l->scratch_ref);
 	v->scratch_size = LOAD_ONCE(&l->scratch_size) & ~7U;
 	v->buf_size = LOAD_ONCE(&l->buf_size) & ~7U;
-	v->statics = region_at8(r, v->statics_ref, im->statics_size);
 	v->locals = region_at8(r, v->locals_ref, im->locals_size);
 	v->scratch = region_at8(r, v->scratch_ref, v->scratch_size);
 	v->buf = region_at8(r, LOAD_ONCE(&l->buf_ref), v->buf_size);
 	v->policy = LOAD_ONCE(&h->policy);
 	v->end_room = LOAD_ONCE(&h->end_room);
-	return v->statics != NULL && v->locals != NULL && v->scratch != NULL &&
-	    v->buf != NULL;
+	if (v->locals == NULL || v->scratch == NULL || v->buf == NULL)
+		return false;
+	if (v->threads)
+		return view_thread(r, im, l, v);
+	v->statics_ref = LOAD_ONCE(&h->statics_ref);
+	v->statics_size = im->statics_size;
+	v->statics = region_at8(r, v->statics_ref, v->statics_size);
+	return v->statics != NULL;
 }
 
 bool
@@ -181,9 +316,14 @@ store_view(const struct region *image, const struct region *store, uint32_t n,
 	v->base = store->base;
 	v->store = store_hdr(store);
 	agg_view(store, l, v);
-	vars_view(store, LOAD_ONCE(&v->store->dyn_ref), im, &v->dyn);
-	v->spec = region_at8(
-	    store, LOAD_ONCE(&l->spec_ref), spec_size(im->nspec, im->specsize));
+	if (!v->threads) {
+		vars_view(store, LOAD_ONCE(&v->store->dyn_ref), im, &v->dyn);
+		v->self = v->dyn;
+		v->spec = region_at8(store, LOAD_ONCE(&l->spec_ref),
+		    spec_size(im->nspec, im->specsize));
+	}
 	v->lane = l;
+	v->number = n;
+	v->lane_size = LOAD_ONCE(&l->size);
 	return true;
 }

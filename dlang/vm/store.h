@@ -1,34 +1,48 @@
 /*
- * The store region: everything that clauses write.
+ * The stores: everything that clauses write.  There are two kinds.
  *
- *	+-----------+---------+-------------------+--------------------+
- *	| store_hdr | statics | dynamic variables | lane, lane, ...    |
- *	+-----------+---------+-------------------+--------------------+
+ * The tracer's store, one a run, is mapped by the tracer alone:
+ *
+ *	+-----------+---------+-------------------+--------+
+ *	| store_hdr | statics | dynamic variables | lane 0 |
+ *	+-----------+---------+-------------------+--------+
+ *
+ * A thread store, one for each address space in which clauses run inside the
+ * target, is mapped by both.  It has no globals:
+ *
+ *	+-----------+-------------------+-------------------+----
+ *	| store_hdr | gap, stack, lane  | gap, stack, lane  | ...
+ *	+-----------+-------------------+-------------------+----
  *
  *	lane:
- *	+------+---------+--------+------------------+-------------------+
- *	| lane | clause- | scratch| principal buffer | two areas of      |
- *	|      | locals  |        | (a ring)         | aggregations,     |
- *	|      |         |        |                  | speculations      |
- *	+------+---------+--------+------------------+-------------------+
+ *	+------+--------+---------+--------+--------+-------+---------------+
+ *	| lane | vm_env | clause- | self-> | scratch| ring  | two areas of  |
+ *	|      |        | locals  |        |        |       | aggregations, |
+ *	|      |        |         |        |        |       | speculations  |
+ *	+------+--------+---------+--------+--------+-------+---------------+
+ *	         (threads)          (threads)                 (tracer)
  *
  * A lane is one writer's share: what one writer needs to fire without waiting
- * for another.  The trap path has one, as the tracer is its only writer; on
- * the jump path each thread of the target gets its own.  The target can
- * scribble on the store.  Where the parts of a lane are is therefore read once,
- * before it can (store_view()); of what is read later, nothing is trusted
- * further than a bounds check.
+ * for another.  Lane 0 of the tracer's store is for the trap path.  In a thread
+ * store each thread has its own (lane.h); its writer is the thread while it
+ * runs, and the tracer while it is stopped.
  *
- * Letters: [I] immutable once published, [W] the lane's writer, [C] consumer.
+ * The target can scribble on a thread store.  Where the parts of a lane are is
+ * therefore read once, before it can (store_view()); of what is read later,
+ * nothing is trusted further than a bounds check.
+ *
+ * Letters: [I] immutable once published, [W] the lane's writer, [C] consumer,
+ * [G] who gives the lane to a thread.
  */
 #ifndef DLANG_VM_STORE_H
 #define DLANG_VM_STORE_H
 
 #include "dlang/dif.h"
+#include "dlang/uregs.h"
 #include "dlang/vm/region.h"
 
 #define STORE_MAGIC   0x54534444 /* "DDST" */
-#define STORE_VERSION 1
+#define STORE_VERSION 2
 
 enum activity {
 	ACTIVITY_INACTIVE, /* nothing fires */
@@ -51,6 +65,7 @@ enum drop_kind {
 	DROP_SPEC_UNAVAIL,
 	DROP_STKSTR,
 	DROP_DBLERROR,
+	DROP_NESTED,
 	DROP_COUNT
 };
 
@@ -61,6 +76,7 @@ enum buf_policy { BUF_SWITCH, BUF_FILL, BUF_RING };
 struct store_hdr {
 	uint32_t magic, version; /* [I] */
 	uint32_t size;           /* [I] */
+	uint32_t threads;        /* [I] 1: a thread store */
 	uint32_t statics_ref;    /* [I] */
 	uint32_t dyn_ref;        /* [I] struct dyn_hdr, vars.c */
 	uint32_t lanes_ref;      /* [I] first lane */
@@ -75,8 +91,24 @@ struct store_hdr {
 };
 
 struct lane {
+	/* Thread store: what the code at a site uses.  LANE_* below are the
+	 * offsets. */
+	uint64_t busy; /* [W] rsp of the thread when a firing began; 0: none is
+			* under way */
+	uint64_t lost; /* [W] hits that came while it was busy */
+	uint64_t hits; /* [W] firings begun */
+	struct uregs regs; /* [W] of the hit; rip and rsp as at the site */
+
+	/* Thread store: whose it is; thread 0: nobody's. */
+	uint64_t thread;   /* [G] vm_env's */
+	uint32_t pid, tid; /* [G] for record headers */
+	uint32_t followed; /* [G] vm_env's */
+	uint32_t number;   /* [I] of the lane in its store */
+	uint64_t wall;     /* [W] walltimestamp of the firing; 0: not read */
+
 	uint32_t size; /* [I] of the lane, this struct included */
 	uint32_t locals_ref, locals_size;   /* [I] */
+	uint32_t self_ref; /* [I] struct dyn_hdr; 0: with the arrays */
 	uint32_t scratch_ref, scratch_size; /* [I] */
 	uint32_t buf_ref, buf_size;         /* [I] principal buffer */
 	uint32_t agg_ref, agg_size;   /* [I] struct agg_hdr, agg.c; two, one
@@ -92,11 +124,37 @@ struct lane {
 	uint64_t drops[DROP_COUNT]; /* [W] */
 };
 
+/*
+ * For code that is generated.  The stack for a firing ends where the lane
+ * begins: rsp = address of the lane, and grows down.  LANE_STACK bytes are for
+ * our own code, whose need t/vm/stack.sh works out.  Below is a gap of LANE_GAP
+ * bytes that nothing uses, so that who needs more meets no other lane; both are
+ * whole pages, and the gap may be mapped without access.  A signal handler of
+ * the target needs more: who delivers signals keeps them back until the thread
+ * has left the stack.
+ */
+#define LANE_BUSY  0
+#define LANE_LOST  8
+#define LANE_HITS  16
+#define LANE_REGS  24
+#define LANE_STACK 16384
+#define LANE_GAP   4096
+
+static_assert(offsetof(struct lane, busy) == LANE_BUSY &&
+	offsetof(struct lane, lost) == LANE_LOST &&
+	offsetof(struct lane, hits) == LANE_HITS &&
+	offsetof(struct lane, regs) == LANE_REGS,
+    "generated code");
+
+/* What lanes of a thread store and their stacks are whole numbers of. */
+#define STORE_PAGE 4096
+
 /* Bytes before scratch that belong to nothing: what is read or written there
  * was meant to be in scratch. */
 #define SCRATCH_GAP 64
 
 struct store_sizes {
+	bool threads; /* a thread store */
 	uint32_t nlanes;
 	uint32_t bufsize, aggsize, dynvarsize, scratch;
 	uint32_t policy;
@@ -105,6 +163,15 @@ struct store_sizes {
 
 /* Does dynvarsize hold one dynamic variable at least, if there are any? */
 bool store_has_room(const struct img_hdr *im, uint32_t dynvarsize);
+/*
+ * Sizes of a thread store of so many lanes for a process that is allowed
+ * `whole': bufsize, aggsize and dynvarsize are shared out, but each lane has room
+ * for two records of the largest clause, for a few entries of aggregations, and
+ * for a few variables of the thread.  Pages that nobody writes cost nothing.
+ */
+struct store_sizes store_share(
+    const struct img_hdr *im, const struct store_sizes *whole, uint32_t nlanes);
+
 /* Bytes a store needs for this image; 0 when they do not fit 32 bits. */
 uint32_t store_size(const struct img_hdr *im, const struct store_sizes *s);
 
@@ -140,14 +207,27 @@ struct lane_view {
 	uint8_t *base; /* of the store: what references count from */
 	struct store_hdr *store;
 	struct lane *lane; /* NULL: the view is of nothing */
+	uint32_t number;   /* of the lane in the store */
+	uint32_t lane_size;
 	uint8_t *statics, *locals, *scratch, *buf;
 	struct agg_view aggs[2];
 	struct spec *spec;
 	uint32_t statics_ref, locals_ref, scratch_ref;
-	uint32_t scratch_size, buf_size;
+	uint32_t statics_size, scratch_size, buf_size;
 	uint32_t policy, end_room;
-	struct dyn_view dyn;
+	bool threads;         /* of a thread store */
+	struct dyn_view dyn;  /* associative arrays; a thread store has none */
+	struct dyn_view self; /* self->: of the thread, or with the arrays */
+	uint32_t thread_end;  /* thread store: from locals_ref to here clauses
+			       * may read */
 };
+
+/* Where VM addresses of clause-locals and self-> in this lane count from. */
+static inline uint64_t
+lane_region(const struct lane_view *v)
+{
+	return v->threads ? VMA_THREADS : VMA_STORE;
+}
 
 /* The view of lane n of a store that was made for this image.  False, and a
  * view of nothing, when there is no such lane or its words make no sense. */

@@ -23,6 +23,8 @@ subr_rand(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 
 	/* Seeded by the first use; xorshift must not start from 0. */
 	if (x == 0)
+		vm_when(env);
+	if (x == 0)
 		x = (env->timestamp ^ env->at.scratch_ref) *
 			0x9e3779b97f4a7c15ULL |
 		    1;

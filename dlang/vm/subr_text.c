@@ -149,9 +149,12 @@ SUBR(cleanpath)
 static char *
 put_number(char *p, uint32_t v, uint32_t base)
 {
-	if (v >= base)
-		p = put_number(p, v / base, base);
-	*p++ = "0123456789abcdef"[v % base];
+	uint32_t place = 1;
+
+	while (v / place >= base)
+		place *= base;
+	for (; place != 0; place /= base)
+		*p++ = "0123456789abcdef"[v / place % base];
 	return p;
 }
 

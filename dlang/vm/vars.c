@@ -1,8 +1,9 @@
 /*
  * Variables.  Globals are at fixed places in the statics, clause-locals in the
- * lane; thread-locals and associative arrays are dynamic:
+ * lane; thread-locals and associative arrays are dynamic.  A thread that has a lane
+ * has its thread-locals there; else they are with the arrays:
  *
- *	dyn_ref
+ *	dyn_ref, self_ref
  *	+---------+-----------------+-------+-------+-------+---------+
  *	| dyn_hdr | bucket[buckets] | chunk | chunk | chunk |   ...   |
  *	+---------+-----------------+-------+-------+-------+---------+
@@ -20,8 +21,8 @@
  * before use; a chain is followed for as many steps as there are chunks, so a
  * store that the target has scribbled on gives wrong values and no more.
  *
- * One writer at a time: when several lanes share a store, they will have to
- * lock a bucket, and the list of free chunks, before they change them.
+ * One writer at a time: the arrays are the tracer's alone, and what a lane has
+ * is its writer's.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/vars.h"
@@ -36,6 +37,8 @@ struct dyn_hdr {
 	uint32_t used;       /* chunks ever handed out: the first so many */
 	uint32_t freed;      /* list of those that came back */
 };
+
+static_assert(sizeof(struct dyn_hdr) == 32, "words behind it stay aligned");
 
 struct dyn_chunk {
 	uint32_t next;
@@ -124,6 +127,23 @@ vars_view(const struct region *store, uint32_t ref, const struct img_hdr *im,
 	if (d->bucket != NULL && d->chunk != NULL && (d->chunk_size & 7) == 0 &&
 	    d->chunk_size >= sizeof(struct dyn_chunk) + (uint64_t)im->dyn_data)
 		d->hdr = h;
+}
+
+void
+vars_reset(
+    const struct dyn_view *d, const uint8_t *base, const struct img_hdr *im)
+{
+	if (d->hdr == NULL)
+		return;
+	*d->hdr = (struct dyn_hdr){
+		.buckets = d->mask + 1,
+		.bucket_ref = (uint32_t)((uint8_t *)d->bucket - base),
+		.chunks = d->chunks,
+		.chunk_ref = d->chunk_ref,
+		.chunk_size = d->chunk_size,
+		.data = im->dyn_data,
+	};
+	memset(d->bucket, 0, 4 * ((size_t)d->mask + 1));
 }
 
 /* Chunk number n, or NULL for 0 and for what makes no sense. */
@@ -303,14 +323,14 @@ dyn_free(const struct dyn_view *d, struct dyn_chunk *c, uint32_t *link)
 
 /* ---- values by reference ---- */
 
-/* What a load gives of the value at p, which is at ref in the store. */
+/* What a load gives of the value at p, which is at a VM address. */
 static uint64_t
-value_load(const struct img_var *v, const uint8_t *p, uint64_t ref)
+value_load(const struct img_var *v, const uint8_t *p, uint64_t addr)
 {
 	uint64_t word;
 
 	if (v->flags & DIF_BY_REF)
-		return *p == 0xff ? 0 : VMA(VMA_STORE, ref + 8);
+		return *p == 0xff ? 0 : addr + 8;
 	memcpy(&word, p, 8);
 	return word;
 }
@@ -362,16 +382,31 @@ var_lookup(const struct vm_env *env, enum dif_scope scope, uint32_t id)
 	return NULL;
 }
 
-/* Memory of a global or clause-local, and its reference in the store. */
+/* Memory of a global or clause-local, and its VM address; NULL where there are
+ * no globals. */
 static uint8_t *
-static_at(const struct vm_env *env, const struct img_var *v, uint64_t *ref)
+static_at(const struct vm_env *env, const struct img_var *v, uint64_t *addr)
 {
+	const struct lane_view *own = vm_own(env);
+
 	if (v->scope == DIF_GLOBAL) {
-		*ref = (uint64_t)env->at.statics_ref + v->off;
-		return env->at.statics + v->off;
+		*addr = VMA(VMA_STORE, (uint64_t)env->at.statics_ref + v->off);
+		return env->at.statics == NULL ? NULL :
+						 env->at.statics + v->off;
 	}
-	*ref = (uint64_t)env->at.locals_ref + v->off;
-	return env->at.locals + v->off;
+	*addr = VMA(lane_region(own), (uint64_t)own->locals_ref + v->off);
+	return own->locals + v->off;
+}
+
+/* Where a dynamic variable of this scope is, and from where its address
+ * counts. */
+static const struct dyn_view *
+dyn_of(const struct vm_env *env, enum dif_scope scope, uint64_t *region)
+{
+	const struct lane_view *own = vm_own(env);
+
+	*region = scope == DIF_THREAD ? lane_region(own) : VMA_STORE;
+	return scope == DIF_THREAD ? &own->self : &env->at.dyn;
 }
 
 uint64_t
@@ -379,18 +414,21 @@ vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,
     const struct vm_tuple *key, uint32_t nkeys, bool assoc)
 {
 	const struct img_var *v = var_lookup(env, scope, id);
-	const struct dyn_view *d = &env->at.dyn;
+	uint64_t region, addr;
+	const struct dyn_view *d = dyn_of(env, scope, &region);
 	struct key k;
 	uint32_t *link;
-	uint64_t ref;
 
 	if (v == NULL) {
 		vm_fault(env, FLT_ILLOP, id);
 		return 0;
 	}
 	if (scope != DIF_THREAD && !assoc) {
-		const uint8_t *p = static_at(env, v, &ref);
-		return value_load(v, p, ref);
+		const uint8_t *p = static_at(env, v, &addr);
+		if (p != NULL)
+			return value_load(v, p, addr);
+		vm_fault(env, FLT_ILLOP, id);
+		return 0;
 	}
 	if (key_build(env, &k, v, key, nkeys) != 0 || d->hdr == NULL)
 		return 0;
@@ -398,14 +436,17 @@ vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,
 	if (c == NULL)
 		return 0;
 	const uint8_t *p = c->data + k.size;
-	return value_load(v, p, d->chunk_ref + (uint64_t)(p - d->chunk));
+	return value_load(
+	    v, p, VMA(region, d->chunk_ref + (uint64_t)(p - d->chunk)));
 }
 
 static void
 dyn_store(struct vm_env *env, const struct img_var *v, const struct key *k,
     uint64_t value)
 {
-	const struct dyn_view *d = &env->at.dyn;
+	uint64_t region;
+	const struct dyn_view *d =
+	    dyn_of(env, (enum dif_scope)v->scope, &region);
 	uint32_t *link;
 
 	if (d->hdr == NULL) {
@@ -431,22 +472,24 @@ vars_store(struct vm_env *env, enum dif_scope scope, uint32_t id,
     const struct vm_tuple *key, uint32_t nkeys, bool assoc, uint64_t value)
 {
 	const struct img_var *v = var_lookup(env, scope, id);
+	bool dynamic = scope == DIF_THREAD || assoc;
+	uint8_t *p = NULL;
 	struct key k;
-	uint64_t ref;
+	uint64_t addr;
 
-	if (v == NULL)
+	if (v != NULL && !dynamic)
+		p = static_at(env, v, &addr);
+	if (v == NULL || (!dynamic && p == NULL))
 		vm_fault(env, FLT_ILLOP, id);
-	else if (scope != DIF_THREAD && !assoc)
-		value_store(env, v, static_at(env, v, &ref), value);
+	else if (!dynamic)
+		value_store(env, v, p, value);
 	else if (key_build(env, &k, v, key, nkeys) == 0)
 		dyn_store(env, v, &k, value);
 }
 
 uint8_t *
-vars_writable(const struct vm_env *env, uint32_t ref, uint64_t *room)
+vars_writable(const struct dyn_view *d, uint32_t ref, uint64_t *room)
 {
-	const struct dyn_view *d = &env->at.dyn;
-
 	if (d->hdr == NULL || ref < d->chunk_ref)
 		return NULL;
 	uint32_t n = (ref - d->chunk_ref) / d->chunk_size;

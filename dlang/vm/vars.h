@@ -19,6 +19,11 @@ void vars_init(const struct region *store, uint32_t ref,
 void vars_view(const struct region *store, uint32_t ref,
     const struct img_hdr *im, struct dyn_view *d);
 
+/* No variable is there any more; the words that are not to change are written as
+ * the view has them. */
+void vars_reset(
+    const struct dyn_view *d, const uint8_t *base, const struct img_hdr *im);
+
 /* The value, or for by-reference variables the VM address of the data; 0 when
  * absent or NULL.  Nothing is created.  Faults: those of reading the keys. */
 uint64_t vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,
@@ -31,6 +36,6 @@ void vars_store(struct vm_env *env, enum dif_scope scope, uint32_t id,
 
 /* The data of a by-reference dynamic variable, for writing, and in *room how
  * many bytes there are; or NULL. */
-uint8_t *vars_writable(const struct vm_env *env, uint32_t ref, uint64_t *room);
+uint8_t *vars_writable(const struct dyn_view *d, uint32_t ref, uint64_t *room);
 
 #endif

@@ -46,19 +46,25 @@ vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 static uint8_t *
 writable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
-	const struct lane_view *at = &env->at;
+	const struct lane_view *at = &env->at, *own = vm_own(env);
 	uint8_t *p = vm_scratch_at(env, addr, room);
 	uint32_t ref = VMA_REF(addr);
 
 	if (p != NULL)
 		return p;
-	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_STORE)
+	if (!VMA_IS(addr))
 		return NULL;
-	if (inside(ref, at->statics_ref, at->image->statics_size, room))
+	if (VMA_REGION(addr) == lane_region(own)) {
+		if (inside(ref, own->locals_ref, own->image->locals_size, room))
+			return own->locals + (ref - own->locals_ref);
+		if ((p = vars_writable(&own->self, ref, room)) != NULL)
+			return p;
+	}
+	if (VMA_REGION(addr) != VMA_STORE)
+		return NULL;
+	if (inside(ref, at->statics_ref, at->statics_size, room))
 		return at->statics + (ref - at->statics_ref);
-	if (inside(ref, at->locals_ref, at->image->locals_size, room))
-		return at->locals + (ref - at->locals_ref);
-	return vars_writable(env, ref, room);
+	return vars_writable(&at->dyn, ref, room);
 }
 
 uint8_t *
@@ -70,6 +76,17 @@ vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
 	return p != NULL && len <= room ? p : NULL;
 }
 
+/* Of a lane of a thread store: what is the thread's. */
+static const uint8_t *
+own_readable(const struct lane_view *own, uint64_t ref, uint64_t *room)
+{
+	if (!own->threads ||
+	    !inside(
+		ref, own->locals_ref, own->thread_end - own->locals_ref, room))
+		return NULL;
+	return own->base + ref;
+}
+
 const uint8_t *
 vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
@@ -79,6 +96,8 @@ vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 
 	if (p != NULL || !VMA_IS(addr))
 		return p;
+	if (VMA_REGION(addr) == VMA_THREADS)
+		return own_readable(vm_own(env), ref, room);
 	if (VMA_REGION(addr) == VMA_STORE) {
 		/* Around what is allocated of scratch there is nothing. */
 		uint64_t gap = env->at.scratch_ref - SCRATCH_GAP;
@@ -86,6 +105,8 @@ vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 		end = ref < gap ? VM_MIN(gap, r->size) : r->size;
 		if (inside(ref, gap, SCRATCH_GAP + env->scratch_size, room))
 			return NULL;
+	} else if (VMA_REGION(addr) != VMA_IMAGE) {
+		return NULL;
 	}
 	p = region_at(r, (uint32_t)ref, 1);
 	*room = p != NULL ? end - ref : 0;
@@ -289,7 +310,7 @@ builtin(struct vm_env *env, uint32_t id)
 	case DIF_VAR_IPL:
 	case DIF_VAR_STACKDEPTH:
 	case DIF_VAR_CALLER: return 0; /* a kernel's; we are in none */
-	case DIF_VAR_TIMESTAMP: return env->timestamp;
+	case DIF_VAR_TIMESTAMP: vm_when(env); return env->timestamp;
 	case DIF_VAR_EPID: return env->epid;
 	case DIF_VAR_ID: return p != NULL ? p->id : 0;
 	case DIF_VAR_PROBEPROV:
@@ -380,7 +401,7 @@ vm_begin(struct vm_env *env)
 	env->scratch_size = at->scratch_size;
 	env->scan.begun = false;
 	if (at->image->locals_size != 0)
-		memset(at->locals, 0, at->image->locals_size);
+		memset(vm_own(env)->locals, 0, at->image->locals_size);
 	return 0;
 }
 

@@ -47,6 +47,8 @@ struct vm_ops {
 	uint32_t (*space)(struct vm_env *);
 	/* OP_STOP, OP_RAISE, OP_CHILL.  0, or -1: illegal operation. */
 	int (*control)(struct vm_env *, enum img_op op, int64_t arg);
+	/* Set timestamp, which is 0, and cpu; NULL: the owner has. */
+	void (*when)(struct vm_env *);
 	/* Is the current process `pid' or a descendant of it? */
 	bool (*progenyof)(struct vm_env *, int64_t pid);
 };
@@ -75,10 +77,13 @@ struct vm_env {
 	const struct vm_ops *ops;
 	void *ctx; /* the owner's */
 	struct region image;
-	struct region store;
-	struct lane_view at; /* its lane in the store: vm_open() */
+	struct region store; /* as far as clauses may read it */
+	struct lane_view at; /* its lane in a store: vm_open() */
 
 	/* Set by the owner for each firing: */
+	const struct lane_view *own; /* the thread's lane in a thread store:
+				      * clause-locals and self-> are there;
+				      * NULL: where `at' has them */
 	uint64_t thread;          /* identity behind self->; never 0 */
 	const struct uregs *regs; /* of the thread, where they are at hand;
 				   * else NULL */
@@ -86,7 +91,8 @@ struct vm_env {
 	uint32_t cpu;
 	bool followed;         /* a child of the process that was asked for:
 			* IMG_ECB_OWN does not fire */
-	uint64_t timestamp;    /* CLOCK_MONOTONIC, ns, of this firing */
+	uint64_t timestamp; /* CLOCK_MONOTONIC, ns, of this firing; 0: ops->when
+			     * fills it and `cpu' in when they are asked for */
 	uint64_t hit[VM_ARGS]; /* words of the hit (ARGLOC_HIT) */
 
 	/* Set by ecb_fire_*(): */
@@ -105,10 +111,11 @@ struct vm_env {
 };
 
 /*
- * Take lane n of the store for the environment, whose regions are set.  Before
+ * Take lane n of a store for the environment, whose regions are set.  Before
  * a target can write to the store: nothing of what places memory is read again.
  * False when it makes no sense, and nothing fires then; else a firing has begun,
- * as by vm_begin().
+ * as by vm_begin().  With a lane of a thread store there are no globals, arrays
+ * and speculations: a clause that uses them faults, or they are 0.
  */
 bool vm_open(struct vm_env *env, uint32_t lane);
 

@@ -26,6 +26,21 @@ vm_faulted(const struct vm_env *env)
 	return env->fault.code != FLT_NONE;
 }
 
+/* Whose clause-locals and self-> are meant. */
+static inline const struct lane_view *
+vm_own(const struct vm_env *env)
+{
+	return env->own != NULL ? env->own : &env->at;
+}
+
+/* The time of the firing, and its processor in env->cpu, are known afterwards. */
+static inline void
+vm_when(struct vm_env *env)
+{
+	if (env->timestamp == 0 && env->ops->when != NULL)
+		env->ops->when(env);
+}
+
 static inline uint32_t
 vm_strsize(const struct vm_env *env)
 {

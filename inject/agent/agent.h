@@ -1,47 +1,59 @@
 /*
- * The in-process agent: dlang/vm/ in a blob that is mapped into the target.
+ * The VM inside the target: dlang/vm/ in a blob that is mapped there.
  *
  * The blob is a position-independent ELF file whose entry address (e_entry) is
  * that of a struct agent_table, constant, in its data segment; whoever loads
- * it maps the two segments, applies the R_X86_64_RELATIVE relocations, and
- * finds everything from there.
+ * it maps the two segments, applies the R_X86_64_RELATIVE relocations, fills in
+ * the struct agent that the table leads to, and finds everything from there.
+ *
+ * A hit, in the thread that comes by (dlang/vm/store.h has struct lane and the
+ * offsets):
+ *
+ *	1. lane->busy is 0, or lane->lost is raised by one and the hit is over
+ *	2. lane->busy = rsp, which is not 0
+ *	3. the registers go to lane->regs: r15 .. rdi, rip and rsp as the program
+ *	   has them at the site, rflags; the others stay 0
+ *	4. rsp = lane, direction flag clear, hit(lane, tracepoint)
+ *	5. the registers come back from lane->regs
+ *	6. lane->busy = 0
+ *
+ * The blob does number 4.  It makes no system call, uses no thread-local storage
+ * and no vector register, and needs less than LANE_STACK bytes of stack.  General
+ * registers are changed as the C ABI has it.
  */
 #ifndef INJECT_AGENT_AGENT_H
 #define INJECT_AGENT_AGENT_H
 
-#include "dlang/vm/vm.h"
+#include "dlang/vm/lane.h"
 
 #define AGENT_MAGIC   0x47414444 /* "DDAG" */
-#define AGENT_VERSION 1
+#define AGENT_VERSION 2
 
-/* What entry.S has saved of the thread, in the order of enum ureg; those it
- * does not know (segments, orig_rax) are 0. */
-struct agent_hit {
-	struct uregs regs;
-	uint64_t tp_id;
-	struct agent *agent;
-};
-
-/* One for each address space: written by the tracer before the first hit. */
+/* One for each address space: written by the tracer before the first hit.  All
+ * addresses are the target's. */
 struct agent {
-	uint64_t image_base, store_base; /* where the target has them */
-	uint32_t image_size, store_size;
-	uint32_t pid;
-	uint32_t space;     /* for rec_stack and rec_sym */
-	uint32_t lost;      /* hits for which there was no lane */
-	uint32_t broken;    /* an invariant failed: fire no more */
-	uint64_t stack_max; /* bytes above rsp that a stack walk may look at */
-	/* Which thread has which lane; 0 is free.  A thread takes a lane at
-	 * its first hit and keeps it. */
-	uint32_t nlanes;
-	uint32_t busy_lanes; /* firings under way */
-	uint32_t lane_tid[64];
-	uint32_t lane_busy[64];
+	uint32_t magic, version; /* AGENT_*: as in the blob */
+	/* The image: bytes 0 .. used of the tracer's, at the same references, to
+	 * be read only.  The size may grow, the place stays. */
+	uint64_t image_base;
+	uint32_t image_size;
+	uint32_t store_size;
+	uint64_t store_base; /* the thread store */
+	/* The vDSO's clock_gettime(), where it makes no system call: the kernel's
+	 * clocksource is one that the vDSO can read.  0: there is none.  Clauses
+	 * that ask for the time or record something are then not run inside
+	 * (dlang/inside.h), and records of faults have the time 0. */
+	uint64_t clock;
+	uint32_t space;  /* for rec_sym: the address space's stamp, now */
+	uint32_t broken; /* a lane made no sense: nothing fires any more */
 };
 
 struct agent_table {
 	uint32_t magic, version;
-	void (*hit)(void); /* entry.S: not to be called from C */
+	struct agent *agent;
+	/* Fire a tracepoint in a lane: 4. above. */
+	void (*hit)(struct lane *lane, uint32_t tp_id);
+	/* For tests: the machine without a lane's environment. */
 	void (*fire_tracepoint)(struct vm_env *, uint32_t tp_id);
 	void (*fire_probe)(struct vm_env *, uint32_t probe_ref);
 	int (*run)(struct vm_env *, const struct img_difo *, uint64_t *);
@@ -49,14 +61,10 @@ struct agent_table {
 
 extern const struct agent_table agent_table;
 
-/* The environment from inside (ops.c); ctx is a struct agent_hit. */
+/* hit.c */
+extern struct agent agent;
+void agent_hit(struct lane *lane, uint32_t tp_id);
+/* The environment from inside (ops.c); ctx is the struct lane. */
 extern const struct vm_ops agent_ops;
-/* Called by entry.S with the saved registers. */
-void agent_hit(struct agent_hit *h);
-/* entry.S */
-void agent_entry(void);
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t agent_time(void);
 
 #endif

@@ -225,6 +225,8 @@ kit_fini(struct kit *k)
 	image_destroy(k->im);
 	mem_free(k->image.base);
 	mem_free(k->store.base);
+	mem_free(k->threads.base);
+	mem_free(k->lanes);
 	vec_fini(&k->globals.vars);
 	vec_fini(&k->globals.aggs);
 	vec_fini(&k->globals.clauses);
@@ -421,6 +423,51 @@ kit_publish(struct kit *k)
 	env->pid = (uint32_t)k->target.pid;
 	env->tid = 4243;
 	env->cpu = 3;
+	env->timestamp = 123456789;
+}
+
+void
+kit_threads(struct kit *k, uint32_t n)
+{
+	const struct img_hdr *im = image_hdr(k->im);
+	struct store_sizes s = store_share(im, &k->sizes, n);
+
+	k->threads.size = store_size(im, &s);
+	k->threads.base = mem_zalloc(k->threads.size);
+	k->lanes = mem_zalloc(n * sizeof(*k->lanes));
+	if (store_init(&k->threads, im, &s) != 0)
+		abort();
+	store_hdr(&k->threads)->activity = ACTIVITY_ACTIVE;
+	for (uint32_t i = 0; i < n; i++)
+		if (!store_view(&k->image, &k->threads, i, &k->lanes[i]))
+			abort();
+}
+
+void
+kit_give(struct kit *k, uint32_t n, uint64_t thread)
+{
+	struct lane_owner owner = { .thread = thread,
+		.pid = (uint32_t)k->target.pid,
+		.tid = 5000 + n };
+
+	lane_give(&k->lanes[n], &owner);
+}
+
+void
+kit_inside(struct kit *k, uint32_t n, struct vm_env *env)
+{
+	const struct lane *l = k->lanes[n].lane;
+
+	*env = (struct vm_env){ .ops = &fake_env_ops,
+		.ctx = &k->target,
+		.image = k->image,
+		.store = k->threads };
+	if (!vm_open(env, n))
+		abort();
+	env->thread = l->thread;
+	env->pid = l->pid;
+	env->tid = l->tid;
+	env->regs = &l->regs;
 	env->timestamp = 123456789;
 }
 

@@ -10,6 +10,7 @@
 #include "dlang/prog.h"
 #include "dlang/verify.h"
 #include "dlang/vm/ecb.h"
+#include "dlang/vm/lane.h"
 #include "dlang/vm/store.h"
 
 /* Fake target memory: FAKE_MEM_SIZE bytes at FAKE_MEM_BASE; all else faults. */
@@ -42,9 +43,10 @@ struct kit {
 	struct prog_globals globals;
 	struct options opts;
 	struct image *im;
-	struct region image, store;
+	struct region image, store, threads;
 	struct store_sizes sizes;
 	struct vm_env env;
+	struct lane_view *lanes; /* of the thread store */
 	struct fake_env target;
 	struct prog_clause *clause; /* being built */
 	uint32_t next_probe;
@@ -87,6 +89,14 @@ struct prog_act *kit_rec(
 void kit_publish(struct kit *k);
 /* A probe with these clauses (by index, -1 ends); its reference. */
 uint32_t kit_probe(struct kit *k, uint32_t flags, ...);
+
+/* After kit_publish(): a thread store of n lanes, that are nobody's. */
+void kit_threads(struct kit *k, uint32_t n);
+/* Give lane n to a thread. */
+void kit_give(struct kit *k, uint32_t n, uint64_t thread);
+/* An environment as a thread has it in its lane, but for the ops, which are
+ * those of the double. */
+void kit_inside(struct kit *k, uint32_t n, struct vm_env *env);
 
 struct lane *kit_lane(struct kit *k);
 const struct lane_view *kit_view(const struct kit *k);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Check the linked agent: no undefined symbol, no relocation but
 # R_X86_64_RELATIVE, no segment writable and executable, no use of %fs (that
-# would be thread-local storage or a stack guard), no vector register.
+# would be thread-local storage or a stack guard), no vector register, no system
+# call.
 #
 # usage: blob.sh build/agent/blob
 set -u
@@ -37,5 +38,7 @@ fs=$(echo "$code" | grep -c '%fs')
 [ "$fs" = 0 ] || complain "$fs uses of %fs"
 vector=$(echo "$code" | grep -cE '%[xyz]mm[0-9]|%st|%mm[0-9]')
 [ "$vector" = 0 ] || complain "$vector uses of vector or x87 registers"
+calls=$(echo "$code" | grep -cE '\<(syscall|sysenter|int)\>')
+[ "$calls" = 0 ] || complain "$calls system calls"
 
 exit $bad

@@ -348,6 +348,7 @@ fx_put(struct fx *f, uint32_t lane, const struct prog_agg *a, const void *key,
 	else
 		e->updates++;
 	agg_merge(a->func, a->words, words, value);
+	l.lane->agg_busy += 2; /* an update is over */
 }
 
 /* With one string key of 16 bytes and one word. */

@@ -336,7 +336,9 @@ START_TEST(views_stay_in_the_store)
 	uint8_t *end = k.store.base + k.store.size;
 	uint32_t lane = (uint32_t)((uint8_t *)kit_lane(&k) - k.store.base);
 	uint32_t dyn = store_hdr(&k.store)->dyn_ref;
-	const uint32_t from[] = { 8, lane, dyn, kit_lane(&k)->agg_ref };
+	const uint32_t from[] = { 8,
+		lane + (uint32_t)offsetof(struct lane, size), dyn,
+		kit_lane(&k)->agg_ref };
 	for (size_t part = 0; part < ARRAY_SIZE(from); part++)
 		for (uint32_t w = 0; w < 16; w++)
 			for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

@@ -1,9 +1,10 @@
 /*
  * One corpus through both builds of dlang/vm/: each case is a program in an
  * image; it is fired through the hosted machine and, from the same state,
- * through the one in the agent's blob, and the two stores and the two fake
- * targets must be equal to the byte.  Then the blob's own entry is called with
- * known registers.
+ * through the one in the blob for inside the target, and the two stores and the
+ * two fake targets must be equal to the byte.  Then hits are made as in a target:
+ * on a lane's stack, with the registers in the lane, and what a thread has of its
+ * own is looked at from both homes.
  *
  * usage: corpus BLOB
  */
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dlang/base/base.h"
@@ -109,7 +111,7 @@ load_blob(const char *path)
 
 /* ---- comparing ---- */
 
-static const struct agent_table *agent;
+static const struct agent_table *blob;
 static unsigned ncases, nrecords, nfaults, nentries;
 
 typedef void (*fire_fn)(struct vm_env *, uint32_t);
@@ -162,7 +164,7 @@ compare(struct kit *k, const struct probes *p, const char *what)
 	memcpy(k->store.base, before, k->store.size);
 	k->env = env;
 	k->target = target;
-	fire(k, p, agent->fire_probe);
+	fire(k, p, blob->fire_probe);
 
 	for (uint32_t i = 0; i < k->store.size; i++)
 		if (k->store.base[i] != after[i]) {
@@ -328,89 +330,358 @@ case_generated(uint64_t seed)
 	kit_fini(&k);
 }
 
-/* ---- the blob's own entry ---- */
+/* ---- hits as in a target ---- */
 
-/*
- * What a trampoline does (entry.S), with marks in the registers: out[] is what
- * they are afterwards.  0x1234 stands for the place to return to.
- */
-void corpus_enter(
-    struct agent *a, uint64_t tp_id, void (*entry)(void), uint64_t out[8]);
-
-__asm__(".text\n"
-	".type corpus_enter, @function\n"
-	".globl corpus_enter\n"
-	"corpus_enter:\n"
-	"	pushq %rbp; pushq %rbx; pushq %r12\n"
-	"	pushq %r13; pushq %r14; pushq %r15\n"
-	"	movq %rcx, %r13\n"
-	"	movq $0xb, %rbx; movq $0xc, %r12; movq $0xf, %r15\n"
-	"	movq $0xb9, %rbp; movq $0xe, %r14; movq $0x8, %r8\n"
-	"	leaq -128(%rsp), %rsp\n"
-	"	pushq $0x1234; pushq %rdi; pushq %rsi\n"
-	"	movq %rdx, %rax\n"
-	"	movq $0x11, %rdi; movq $0x22, %rsi; stc\n"
-	"	call *%rax\n"
-	"	leaq 24+128(%rsp), %rsp\n"
-	"	movq %rbx, 0(%r13); movq %r12, 8(%r13)\n"
-	"	movq %r15, 16(%r13); movq %rbp, 24(%r13)\n"
-	"	movq %rdi, 32(%r13); movq %rsi, 40(%r13)\n"
-	"	movq %r8, 48(%r13); setc %al; movzbl %al, %eax\n"
-	"	movq %rax, 56(%r13)\n"
-	"	popq %r15; popq %r14; popq %r13\n"
-	"	popq %r12; popq %rbx; popq %rbp\n"
-	"	ret\n"
-	".size corpus_enter, . - corpus_enter\n");
-
-/* A hit that comes by the entry, with the blob's own environment: registers,
- * a word of the stack, a string in memory. */
+/* 4. of inject/agent/agent.h: on the lane's stack. */
 static void
-entry(void)
+on_stack(struct lane *l, uint32_t tp_id)
 {
-	static const char text[] = "text of the target";
-	static const uint64_t after[8] = { 0xb, 0xc, 0xf, 0xb9, 0x11, 0x22, 8,
-		1 };
+	uint64_t saved;
+
+	__asm__ volatile(
+	    "movq %%rsp, %0\n\t"
+	    "movq %1, %%rsp\n\t"
+	    "cld\n\t"
+	    "call *%3\n\t"
+	    "movq %0, %%rsp"
+	    : "=&b"(saved), "+D"(l), "+S"(tp_id)
+	    : "r"(blob->hit)
+	    : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
+/* What a trampoline does; 0x1234 stands for the site. */
+static void
+hit(struct lane *l, uint32_t tp_id, uint64_t arg0)
+{
+	if (l->busy != 0) {
+		l->lost++;
+		return;
+	}
+	l->busy = (uint64_t)(uintptr_t)&arg0;
+	memset(&l->regs, 0, sizeof(l->regs));
+	l->regs.r[UREG_RDI] = arg0;
+	l->regs.r[UREG_RIP] = 0x1234;
+	l->regs.r[UREG_RSP] = l->busy;
+	on_stack(l, tp_id);
+	l->busy = 0;
+}
+
+static struct region
+map_shared(int fd, uint32_t size, int prot)
+{
+	struct region r = { mmap(NULL, size, prot, MAP_SHARED, fd, 0), size };
+
+	if ((void *)r.base == MAP_FAILED)
+		die("mmap");
+	return r;
+}
+
+/* A region that the tracer and the target have at two addresses. */
+struct twice {
+	struct region here, there;
+};
+
+static struct twice
+map_twice(const struct region *from, int prot)
+{
+	int fd = memfd_create("corpus", MFD_CLOEXEC);
+	struct twice t;
+
+	if (fd < 0 || ftruncate(fd, from->size) != 0)
+		die("memfd");
+	t.here = map_shared(fd, from->size, PROT_READ | PROT_WRITE);
+	memcpy(t.here.base, from->base, from->size);
+	t.there = map_shared(fd, from->size, prot);
+	close(fd);
+	return t;
+}
+
+static void
+unmap_twice(const struct twice *t)
+{
+	munmap(t->here.base, t->here.size);
+	munmap(t->there.base, t->there.size);
+}
+
+/* Every firing's: in the clauses below arg0 is rdi, arg1 the site. */
+static void
+add_site(struct kit *k, uint32_t probe, uint32_t tp_id)
+{
 	static const struct argloc args[] = {
 		{ ARGLOC_REG, 8, 0, UREG_RDI, 0, 0, 0, 0, 0 },
 		{ ARGLOC_REG, 8, 0, UREG_RIP, 0, 0, 0, 0, 0 },
-		{ ARGLOC_STACK, 8, 0, 0, 0, 0, 0, 0, 40 }, /* saved rbp */
-		{ ARGLOC_STACK, 8, 0, 0, 0, 0, 0, 0, INT64_MIN },
 	};
-	uint64_t out[8], string = (uint64_t)(uintptr_t)text;
-	struct agent a = { .pid = (uint32_t)getpid(), .nlanes = 1 };
+
+	image_add_site(k->im, probe, tp_id, image_add_args(k->im, args, 2), 2);
+}
+
+#define WORD 0x500 /* self->word = arg0 */
+#define TEXT 0x501 /* self->text = "..." */
+
+static struct difo *
+assign(struct kit *k)
+{
+	static const char text[] = "in the lane";
+
+	return kit_difo(k,
+	    KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_LDGS, DIF_VAR_ARG0, 1),
+		DIF_INSTR_INDEX(DIF_OP_STTS, WORD, 1),
+		DIF_INSTR_INDEX(DIF_OP_SETS, 0, 2),
+		DIF_INSTR_INDEX(DIF_OP_STTS, TEXT, 2),
+		DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+	    NULL, 0, text, sizeof(text));
+}
+
+static struct difo *
+load_self(struct kit *k, uint32_t id)
+{
+	struct difo *d = kit_difo(k,
+	    KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_LDTS, id, 1),
+		DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+	    NULL, 0, NULL, 0);
+
+	if (id == TEXT)
+		d->rtype = (struct dif_type){ DIF_TYPE_STRING, CTF_UNKNOWN,
+			DIF_BY_REF, 0, 64 };
+	return d;
+}
+
+/* A program, and a thread store as the tracer has it and as the target has it. */
+struct inside {
 	struct kit k;
+	struct twice image, store;
+	struct lane_view v;
+	uint32_t probe[4];
+};
 
-	kit_init(&k);
-	kit_clause(&k, NULL, 24 + 32 + 32);
-	for (uint32_t i = 0; i < 4; i++)
-		kit_rec(&k, kit_load(&k, DIF_VAR_ARG0 + i), 24 + 8 * i, 8, 0);
-	kit_rec(&k, kit_const(&k, string), 56, 32, ACT_F_STRING);
-	kit_clause(&k, NULL, 32);
-	kit_rec(&k, kit_const(&k, 1), 24, 8, ACT_F_STRING); /* faults */
-	kit_publish(&k);
-	uint32_t probe = kit_probe(&k, 0, 0, 1, -1);
-	image_add_site(k.im, probe, 9, image_add_args(k.im, args, 4), 4);
-	a.image_base = (uint64_t)(uintptr_t)k.image.base;
-	a.image_size = k.image.size;
-	a.store_base = (uint64_t)(uintptr_t)k.store.base;
-	a.store_size = k.store.size;
-	corpus_enter(&a, 9, agent->hit, out);
-	if (memcmp(out, after, sizeof(out)) != 0)
-		die("the entry does not restore registers");
+/* Clauses: 0 records and counts, 1 assigns, 2 records what was assigned, 3 asks
+ * for memory of the target. */
+static void
+inside_program(struct inside *in)
+{
+	static const uint32_t vars[] = { DIF_VAR_ARG0, DIF_VAR_ARG1,
+		DIF_VAR_PID, DIF_VAR_TID, DIF_VAR_TIMESTAMP,
+		DIF_VAR_WALLTIMESTAMP };
+	struct kit *k = &in->k;
 
-	const struct rec_hdr *r = kit_record(&k);
-	uint64_t v[4];
-	if (r == NULL || r->epid != 1 || r->tid != (uint32_t)gettid() ||
-	    a.lost != 0)
-		die("the entry records nothing");
-	memcpy(v, r + 1, sizeof(v));
-	if (v[0] != 0x11 || v[1] != 0x1234 || v[3] != 0 ||
-	    strcmp((const char *)(r + 1) + 32, text) != 0)
-		die("the blob's environment gives wrong values");
-	r = kit_record(&k);
-	if (r == NULL || r->epid != EPID_FAULT)
-		die("a bad address is no fault in the blob");
-	kit_fini(&k);
+	kit_init(k);
+	kit_var(k, DIF_THREAD, DIF_SCALAR, WORD);
+	kit_ref_var(k, DIF_THREAD, DIF_SCALAR, TEXT, true, 64);
+	struct prog_agg *a = kit_agg(k, AGG_COUNT, 0, 0);
+	kit_clause(k, NULL, 24 + 48);
+	for (uint32_t i = 0; i < 6; i++)
+		kit_rec(k, kit_load(k, vars[i]), 24 + 8 * i, 8, 0);
+	kit_act(k, OP_AGG, NULL)->arg = a->id;
+	kit_clause(k, NULL, 0);
+	kit_act(k, OP_EXPR, assign(k));
+	kit_clause(k, NULL, 24 + 8 + 32);
+	kit_rec(k, load_self(k, WORD), 24, 8, 0);
+	kit_rec(k, load_self(k, TEXT), 32, 32, ACT_F_STRING);
+	kit_clause(k, NULL, 32);
+	kit_rec(k, kit_const(k, FAKE_MEM_BASE), 24, 8, ACT_F_BYREF);
+	kit_publish(k);
+	for (uint32_t i = 0; i < 4; i++) {
+		in->probe[i] = kit_probe(k, 0, (int)i, -1);
+		add_site(k, in->probe[i], 10 + i);
+	}
+	kit_threads(k, 2);
+}
+
+static void
+inside_begin(struct inside *in)
+{
+	struct lane_owner owner = { .thread = 77, .pid = 1234, .tid = 1235 };
+
+	memset(in, 0, sizeof(*in));
+	inside_program(in);
+	in->image = map_twice(&in->k.image, PROT_READ);
+	in->store = map_twice(&in->k.threads, PROT_READ | PROT_WRITE);
+	if (!store_view(&in->image.here, &in->store.here, 1, &in->v))
+		die("no lane");
+	lane_give(&in->v, &owner);
+	*blob->agent = (struct agent){
+		.magic = AGENT_MAGIC,
+		.version = AGENT_VERSION,
+		.image_base = (uint64_t)(uintptr_t)in->image.there.base,
+		.image_size = image_hdr(in->k.im)->used,
+		.store_base = (uint64_t)(uintptr_t)in->store.there.base,
+		.store_size = in->store.there.size,
+		.clock = (uint64_t)(uintptr_t)clock_gettime,
+	};
+}
+
+static void
+inside_end(struct inside *in)
+{
+	unmap_twice(&in->image);
+	unmap_twice(&in->store);
+	kit_fini(&in->k);
+}
+
+/* A hit in the lane, where the target has it. */
+static void
+come_by(struct inside *in, uint32_t tp_id, uint64_t arg0)
+{
+	hit((void *)(in->store.there.base +
+		((uint8_t *)in->v.lane - in->store.here.base)),
+	    tp_id, arg0);
+}
+
+static const void *
+next_of(const struct inside *in)
+{
+	uint32_t avail;
+	const void *rec = buf_peek(&in->v, &avail);
+	uint32_t size =
+	    rec != NULL ? buf_rec_size(&in->k.image, rec, avail) : 0;
+
+	if (size == 0)
+		die("a record is not there");
+	buf_advance(&in->v, size);
+	return rec;
+}
+
+static uint64_t
+clock_now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Registers, ids and times are those of the hit. */
+static void
+check_record(struct inside *in)
+{
+	uint64_t before = clock_now(CLOCK_MONOTONIC);
+	uint64_t real = clock_now(CLOCK_REALTIME), w[6];
+	const struct lane *l = in->v.lane;
+
+	come_by(in, 10, 0x11);
+	const struct rec_hdr *r = next_of(in);
+	uint64_t after = clock_now(CLOCK_MONOTONIC);
+	memcpy(w, r + 1, sizeof(w));
+	if (r->epid != 1 || r->pid != 1234 || r->tid != 1235 ||
+	    r->timestamp < before || r->timestamp > after ||
+	    r->cpu >= (uint32_t)sysconf(_SC_NPROCESSORS_CONF))
+		die("the header of a record from inside is wrong");
+	if (w[0] != 0x11 || w[1] != 0x1234 || w[2] != 1234 || w[3] != 1235 ||
+	    w[4] != r->timestamp || w[5] < real)
+		die("values from inside are wrong");
+	uint32_t cookie = 0;
+	const struct agg_entry *e = agg_next(&in->v, 0, &cookie);
+	if (e == NULL || *(const uint64_t *)(const void *)e->data != 1)
+		die("an aggregation from inside is wrong");
+	if (l->hits != 1 || l->lost != 0 || l->busy != 0)
+		die("a hit is not counted");
+}
+
+static void
+check_self(const struct rec_hdr *r, uint64_t word, const char *what)
+{
+	uint64_t w;
+
+	if (r == NULL || r->epid != 3)
+		die(what);
+	memcpy(&w, r + 1, sizeof(w));
+	if (w != word || strcmp((const char *)(r + 1) + 8, "in the lane") != 0)
+		die(what);
+}
+
+/* self-> set inside is what the tracer sees, which has the store elsewhere; and
+ * the other way round. */
+static void
+check_selves(struct inside *in)
+{
+	struct kit *k = &in->k;
+
+	come_by(in, 11, 42);
+	k->env.own = &in->v;
+	k->env.thread = 77;
+	ecb_fire_probe(&k->env, in->probe[2]);
+	check_self(kit_record(k), 42, "self-> from inside, for the tracer");
+	k->env.hit[0] = 43;
+	ecb_fire_probe(&k->env, in->probe[1]);
+	come_by(in, 12, 0);
+	check_self(next_of(in), 43, "self-> from the tracer, inside");
+	k->env.own = NULL;
+	ecb_fire_probe(&k->env, in->probe[2]);
+	const struct rec_hdr *r = kit_record(k);
+	if (r != NULL && r->epid == 3)
+		die("self-> of a lane is seen without the lane");
+}
+
+/* What cannot be had inside is a fault, what comes in between is lost, and a lane
+ * that is nobody's is left alone. */
+static void
+check_refused(struct inside *in)
+{
+	struct lane *l = in->v.lane;
+
+	come_by(in, 13, 0);
+	const struct rec_fault *f = next_of(in);
+	if (f->hdr.epid != EPID_FAULT || f->code != FLT_BADADDR)
+		die("memory of the target, inside, is no fault");
+	uint64_t hits = l->hits, head = l->head;
+	l->busy = 8;
+	come_by(in, 10, 0);
+	l->busy = 0;
+	if (l->lost != 1 || l->hits != hits)
+		die("a hit in the middle of another is not lost");
+	lane_take(&in->v);
+	come_by(in, 10, 0);
+	if (l->lost != 2 || l->hits != hits || l->head != head)
+		die("a lane that is nobody's fires");
+	if (blob->agent->broken)
+		die("broken");
+}
+
+/* A lane that the target has written over does no harm, and is lost. */
+static void
+check_broken(struct inside *in)
+{
+	struct lane_owner owner = { .thread = 78 };
+
+	lane_give(&in->v, &owner);
+	in->v.lane->scratch_ref = 0xfffffff0;
+	come_by(in, 10, 0);
+	if (!blob->agent->broken || in->v.lane->hits != 0)
+		die("a lane that makes no sense fires");
+}
+
+/* Below what a firing needs of the lane's stack nothing has been written: the
+ * pages there have been given zero. */
+static void
+check_stack(const struct inside *in)
+{
+	const uint8_t *top = (const uint8_t *)in->v.lane;
+	uint32_t unused = 0;
+
+	while (unused < LANE_STACK + LANE_GAP &&
+	    top[-(int64_t)(LANE_STACK + LANE_GAP) + unused] == 0)
+		unused++;
+	printf("%u bytes of a lane's stack were used\n",
+	    LANE_STACK + LANE_GAP - unused);
+	if (unused < LANE_GAP + LANE_STACK / 2)
+		die("a hit uses more than half of its stack");
+	if (unused == LANE_STACK + LANE_GAP)
+		die("a hit did not use the lane's stack");
+}
+
+static void
+hits_inside(void)
+{
+	struct inside *in = mem_alloc(sizeof(*in));
+
+	inside_begin(in);
+	check_record(in);
+	check_selves(in);
+	check_refused(in);
+	check_stack(in);
+	check_broken(in);
+	inside_end(in);
+	mem_free(in);
 }
 
 int
@@ -418,13 +689,13 @@ main(int argc, char **argv)
 {
 	if (argc != 2)
 		die("usage: corpus BLOB");
-	agent = load_blob(argv[1]);
+	blob = load_blob(argv[1]);
 	case_arithmetic();
 	case_subroutines();
 	case_aggregations();
 	for (uint64_t seed = 1; seed <= 2000; seed++)
 		case_generated(seed * 0x9e3779b97f4a7c15ULL);
-	entry();
+	hits_inside();
 	printf("%u programs alike in both builds: %u records, %u of them "
 	       "faults, %u aggregation entries\n",
 	    ncases, nrecords, nfaults, nentries);

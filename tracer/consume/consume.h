@@ -46,8 +46,25 @@ struct consume_env {
 			       * or NULL */
 };
 
+/* It reads the lanes of env->store, which nobody but us can write to. */
 struct consume *consume_create(const struct consume_env *env);
 void consume_destroy(struct consume *c);
+
+/*
+ * Read the lanes of a thread store of process pid as well: once for each store,
+ * before the target can write there, and before a lane is given to a thread.  The
+ * memory is borrowed until consume_lanes_end().  False: it makes no sense.
+ */
+bool consume_lanes_add(
+    struct consume *c, const struct region *store, uint32_t pid);
+/*
+ * The thread that had this lane is gone, or stopped for good (-1: all of them; and
+ * the store is forgotten, its memory may go).  What it has left is read: the
+ * aggregations and drops now; its records now or, where output is slow, from a
+ * copy, so that they are printed in their order.  There is nothing in the lane
+ * afterwards: it may be given to another thread.
+ */
+void consume_lanes_end(struct consume *c, const struct region *store, int lane);
 
 /*
  * Read and print every record of every lane, in order of time; carry out

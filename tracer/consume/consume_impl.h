@@ -1,9 +1,9 @@
 /*
  * What the files of the consumer share.
  *
- *	lanes -> consume.c -> record.c -> print, printf, printa, stack_text
- *	                          |              |
- *	lanes -> consume.c -> aggs.c <-----------+--> hist
+ *	lanes.c -> consume.c -> record.c -> print, printf, printa, stack_text
+ *	   |                        |              |
+ *	   +-> snapshot.c ------> aggs.c <---------+--> hist
  *
  * Everything is rendered into a `struct str' and written by out.c.  Bytes that
  * come from the store are copied before they are looked at; what is decoded is
@@ -19,6 +19,9 @@
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/consume/text.h"
+
+struct feed;
+struct lanes;
 
 /* ---- out.c: where output goes ---- */
 
@@ -87,6 +90,73 @@ void print_typed(
 void print_object(struct printer *p, uint64_t addr, const struct type *t,
     const void *v, size_t size);
 
+/* ---- snapshot.c ---- */
+
+/* What was read of the aggregations of one lane. */
+struct snapshot {
+	uint32_t area;    /* the one that is written */
+	uint8_t *copy[2]; /* of each area as it was read; NULL: nothing was */
+	uint32_t read[2]; /* so many bytes of it are entries, and head */
+	bool leaving;     /* somebody may be writing to the other one */
+	uint32_t since;   /* agg_is_busy()'s */
+	uint32_t seen;    /* agg_busy as it was when all of it had been read;
+			   * 1, which it never is between updates: it was not */
+};
+
+/* Add what is new in each lane to c->aggs; a lane whose area is half full goes
+ * over to its other one.  Was anything new? */
+bool snapshots_read(struct consume *c);
+/* Have each lane go over to its other area: what comes from now on is not
+ * merged with what was. */
+void snapshots_flip(struct consume *c);
+/* Nobody writes to the lane any more: read what is left, and empty it. */
+void snapshot_end(struct consume *c, struct feed *s);
+void snapshot_forget(struct snapshot *s);
+
+/* ---- lanes.c ---- */
+
+struct feed { /* a lane, as the consumer reads it */
+	struct lanes *lanes;
+	struct lane_view v;
+	struct snapshot snapshot;
+	uint64_t drops[DROP_COUNT]; /* counted so far */
+};
+
+struct lanes {         /* of one store */
+	uint8_t *base; /* of the store; NULL: it has ended, or is none */
+	bool threads;  /* a thread store: drops are told for the process, */
+	uint32_t pid;  /* this one */
+	uint64_t drops[DROP_COUNT]; /* not told yet */
+	uint8_t *left; /* what an ended lane has left, and then the only lane
+			* is in there */
+	uint32_t n;
+	struct feed at[];
+};
+
+struct next { /* in the heap */
+	uint64_t when;
+	uint32_t order; /* of those of one time */
+	struct feed *feed;
+};
+
+/* Read the lanes of a store from now on: as it is before a target can write
+ * there.  False: there are none that make sense. */
+bool lanes_add(struct consume *c, const struct region *store, uint32_t pid);
+void lanes_fini(struct consume *c);
+/* Begin a pass over what has been written. */
+void lanes_begin(struct consume *c);
+/* Move the oldest record of the pass to c->rec; *next is the header of the one
+ * behind it in its lane, if *followed.  False: the pass is over. */
+bool lanes_take(struct consume *c, struct rec_hdr *next, bool *followed);
+/* The last of what was written there: it is emptied, and what has to wait until
+ * it is printed is kept here.  All lanes: the store is forgotten. */
+void lanes_end(struct consume *c, const struct region *store, uint32_t n);
+void lanes_end_all(struct consume *c, const struct region *store);
+/* After a pass: forget what is over. */
+void lanes_tidy(struct consume *c);
+/* What was lost in a lane, by cause, since this was last asked. */
+uint64_t lane_drops(struct feed *s, unsigned kind);
+
 /* ---- aggs.c: the consumer's own copy of the aggregations ---- */
 
 /* The share of one processor, with aggpercpu. */
@@ -109,23 +179,6 @@ struct agg_table {
 	uint64_t normal; /* normalize(): 1 for none */
 	bool printed;    /* by a printa() */
 };
-
-/* What was read of the aggregations of one lane. */
-struct snapshot {
-	uint32_t area;    /* the one that is written */
-	uint8_t *copy[2]; /* of each area as it was read; NULL: nothing was */
-	uint32_t read[2]; /* so many bytes of it are entries, and head */
-	bool leaving;     /* somebody may be writing to the other one */
-	uint32_t since;   /* agg_is_busy()'s */
-};
-
-/* Add what is new in each lane to c->aggs; a lane whose area is half full goes
- * over to its other one.  Was anything new? */
-bool snapshots_read(struct consume *c);
-/* Have each lane go over to its other area: what comes from now on is not
- * merged with what was. */
-void snapshots_flip(struct consume *c);
-void snapshots_fini(struct consume *c);
 
 struct aggs {
 	const struct prog_globals *globals;
@@ -255,6 +308,8 @@ struct probe_text { /* of an ECB; "" for what the image does not say */
 
 /* False when there is no such EPID. */
 bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
+/* Bytes of a record, by its EPID; 0 when there is no such thing. */
+uint32_t record_size(const struct consume *c, uint32_t epid);
 /* The record in c->rec.  `next' is the one that follows in its lane, or
  * NULL. */
 void record_print(struct consume *c, const struct rec_hdr *next);
@@ -293,13 +348,17 @@ struct consume {
 		};
 		uint32_t size, cap;
 	} rec;
-	VEC(struct lane_view) lanes;
-	VEC(struct snapshot) snapshots; /* of each lane; snapshot.c */
-	bool over;                      /* nobody writes any more */
-	VEC(uint64_t) drops; /* DROP_COUNT for each lane: reported so far */
-	uint64_t damaged;    /* bytes skipped, not reported yet */
+	VEC(struct lanes *) lanes; /* the tracer's first */
+	VEC(struct next) heap;     /* of the pass: the oldest is the first */
+	uint64_t until;            /* the pass takes what has no later time */
+	uint64_t budget;           /* bytes that it may still take */
+	uint64_t left;             /* bytes of what ended lanes have left */
+	bool over;                 /* nobody writes any more */
+	uint64_t damaged;          /* bytes skipped, not reported yet */
 };
 
+/* CLOCK_MONOTONIC, nanoseconds. */
+uint64_t consume_now(void);
 struct printer consume_printer(struct consume *c, struct str *to);
 /* "dtrap: ..." on a line of its own, behind what was printed so far. */
 void consume_message(struct consume *c, const char *fmt, ...) PRINTF_LIKE(2, 3);

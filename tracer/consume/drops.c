@@ -10,7 +10,7 @@
 static const struct drop_row {
 	const char *tag;
 	const char *one, *many; /* after the number */
-	bool by_lane;		/* " on CPU n" follows */
+	bool by_lane;		/* " on CPU n" follows, or the process */
 } drop_rows[DROP_COUNT] = {
 	[DROP_PRINCIPAL] =    { "PRINCIPAL", "drop", "drops", true },
 	[DROP_AGG] =	      { "AGGREGATION", "aggregation drop",
@@ -36,34 +36,47 @@ static const struct drop_row {
 				"jstack()/ustack() string table overflows", false },
 	[DROP_DBLERROR] =     { "DBLERROR", "error in ERROR probe enabling",
 				"errors in ERROR probe enabling", false },
+	[DROP_NESTED] =	      { "NESTED", "drop of a hit during another hit",
+				"drops of hits during other hits", true },
 };
 /* clang-format on */
 
 static void
-drop_report(
-    struct consume *c, const struct drop_row *row, uint64_t n, uint32_t lane)
+drop_report(struct consume *c, const struct drop_row *row, uint64_t n,
+    const struct lanes *l, uint32_t lane)
 {
-	char tag[64] = "", cpu[32] = "";
+	char tag[64] = "", where[32] = "";
 
 	if (option_get(c->env.opts, OPT_DROPTAGS))
 		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", row->tag);
-	if (row->by_lane)
-		snprintf(cpu, sizeof(cpu), " on CPU %u", lane);
+	if (row->by_lane && l->threads)
+		snprintf(where, sizeof(where), " in process %u", l->pid);
+	else if (row->by_lane)
+		snprintf(where, sizeof(where), " on CPU %u", lane);
 	consume_message(c, "%s%llu %s%s", tag, (unsigned long long)n,
-	    n == 1 ? row->one : row->many, cpu);
+	    n == 1 ? row->one : row->many, where);
 }
 
-/* New losses of one kind in one lane.  The counter is in the store: one that
- * went down was written by the target. */
-static uint64_t
-drop_new(struct consume *c, const struct lane *l, uint32_t lane, unsigned kind)
+/* Those of the tracer's store by lane, as if each were a processor; those of a
+ * process together. */
+static void
+drops_of(struct consume *c, struct lanes *l, uint64_t *sums)
 {
-	uint64_t now = __atomic_load_n(&l->drops[kind], __ATOMIC_RELAXED);
-	uint64_t *seen = &c->drops.at[(size_t)lane * DROP_COUNT + kind];
-	uint64_t n = now > *seen ? now - *seen : 0;
-
-	*seen = now;
-	return n;
+	for (unsigned k = 0; k < DROP_COUNT; k++) {
+		uint64_t sum = l->drops[k];
+		l->drops[k] = 0;
+		for (uint32_t i = 0; i < l->n; i++) {
+			uint64_t n = lane_drops(&l->at[i], k);
+			if (n != 0 && drop_rows[k].by_lane && !l->threads)
+				drop_report(c, &drop_rows[k], n, l, i);
+			else
+				sum += n;
+		}
+		if (sum != 0 && drop_rows[k].by_lane)
+			drop_report(c, &drop_rows[k], sum, l, 0);
+		else
+			sums[k] += sum;
+	}
 }
 
 void
@@ -71,25 +84,18 @@ consume_drops(struct consume *c)
 {
 	uint64_t sums[DROP_COUNT] = { 0 };
 
-	for (uint32_t i = 0; i < c->lanes.len; i++) {
-		while (c->drops.len < ((size_t)i + 1) * DROP_COUNT)
-			*vec_push(&c->drops) = 0;
-		for (unsigned k = 0; k < DROP_COUNT; k++) {
-			uint64_t n = drop_new(c, c->lanes.at[i].lane, i, k);
-			if (n != 0 && drop_rows[k].by_lane)
-				drop_report(c, &drop_rows[k], n, i);
-			else
-				sums[k] += n;
-		}
-	}
+	vec_foreach(l, &c->lanes)
+		if ((*l)->left == NULL)
+			drops_of(c, *l, sums);
+	lanes_tidy(c);
 	for (unsigned k = 0; k < DROP_COUNT; k++)
 		if (sums[k] != 0)
-			drop_report(c, &drop_rows[k], sums[k], 0);
+			drop_report(c, &drop_rows[k], sums[k], NULL, 0);
 	if (c->aggs.drops != 0) {
 		static const struct drop_row row = { "AGGMAX",
 			"aggregation drop beyond aggmax",
 			"aggregation drops beyond aggmax", false };
-		drop_report(c, &row, c->aggs.drops, 0);
+		drop_report(c, &row, c->aggs.drops, NULL, 0);
 		c->aggs.drops = 0;
 	}
 	if (c->damaged != 0) {

@@ -71,6 +71,19 @@ record_probe(const struct consume *c, uint32_t epid, struct probe_text *p)
 	return true;
 }
 
+uint32_t
+record_size(const struct consume *c, uint32_t epid)
+{
+	struct probe_text p;
+
+	if (epid == EPID_FAULT)
+		return sizeof(struct rec_fault);
+	if (!record_probe(c, epid, &p) || p.clause == NULL ||
+	    p.clause->rec_size < sizeof(struct rec_hdr))
+		return 0;
+	return p.clause->rec_size;
+}
+
 /* ---- messages ---- */
 
 /* Clauses are named by their place among all of the session. */

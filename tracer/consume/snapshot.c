@@ -19,20 +19,6 @@
 #define TRIES 100
 #endif
 
-static const struct agg_view *
-area_of(const struct consume *c, size_t lane, uint32_t area)
-{
-	return &c->lanes.at[lane].aggs[area];
-}
-
-static struct snapshot *
-snapshot_of(struct consume *c, size_t lane)
-{
-	while (c->snapshots.len < c->lanes.len)
-		*vec_push(&c->snapshots) = (struct snapshot){ 0 };
-	return &c->snapshots.at[lane];
-}
-
 static void
 forget(struct snapshot *s, uint32_t area)
 {
@@ -42,12 +28,11 @@ forget(struct snapshot *s, uint32_t area)
 }
 
 void
-snapshots_fini(struct consume *c)
+snapshot_forget(struct snapshot *s)
 {
-	vec_foreach(s, &c->snapshots)
-		for (uint32_t area = 0; area < 2; area++)
-			forget(s, area);
-	vec_fini(&c->snapshots);
+	forget(s, 0);
+	forget(s, 1);
+	*s = (struct snapshot){ 0 };
 }
 
 /* ---- one entry ---- */
@@ -113,10 +98,11 @@ read_value(const struct lane_view *v, bool written, const struct agg_entry *e,
 	return false;
 }
 
-/* Hand on what was added; was anything? */
+/* Hand on what was added; was anything?  `missed' is set when it could not be
+ * read. */
 static bool
 read_entry(struct consume *c, const struct lane_view *v, bool written,
-    struct agg_entry *copy, const struct agg_entry *e)
+    struct agg_entry *copy, const struct agg_entry *e, bool *missed)
 {
 	const struct prog_agg *def = definition(c, copy->id);
 	uint32_t updates;
@@ -138,6 +124,8 @@ read_entry(struct consume *c, const struct lane_view *v, bool written,
 		aggs_add(&c->aggs, copy->id, work, copy->cpu, added);
 		memcpy(before, now, bytes);
 		copy->updates = updates;
+	} else {
+		*missed = true;
 	}
 	mem_free(work);
 	return any;
@@ -145,13 +133,14 @@ read_entry(struct consume *c, const struct lane_view *v, bool written,
 
 /* ---- one area ---- */
 
+/* `missed' is set when a value could not be read. */
 static bool
-read_area(struct consume *c, size_t lane, uint32_t area)
+read_area(struct consume *c, struct feed *src, uint32_t area, bool written,
+    bool *missed)
 {
-	const struct lane_view *v = &c->lanes.at[lane];
-	const struct agg_view *a = area_of(c, lane, area);
-	struct snapshot *s = snapshot_of(c, lane);
-	bool written = !c->over && area == s->area;
+	const struct lane_view *v = &src->v;
+	const struct agg_view *a = &v->aggs[area];
+	struct snapshot *s = &src->snapshot;
 	uint32_t at = a->first - a->ref;
 	const struct agg_entry *e;
 	bool any = false;
@@ -160,8 +149,8 @@ read_area(struct consume *c, size_t lane, uint32_t area)
 		s->read[area] = at;
 	while (at < s->read[area]) {
 		struct agg_entry *copy = (void *)(s->copy[area] + at);
-		any |= read_entry(
-		    c, v, written, copy, (const void *)(v->base + a->ref + at));
+		any |= read_entry(c, v, written, copy,
+		    (const void *)(v->base + a->ref + at), missed);
 		at += SIZE(copy);
 	}
 	for (uint32_t next = a->ref + at;
@@ -170,7 +159,7 @@ read_area(struct consume *c, size_t lane, uint32_t area)
 			s->copy[area] = mem_zalloc(a->end - a->ref);
 		struct agg_entry *copy = (void *)(s->copy[area] + at);
 		copy_new(c, copy, e, next - a->ref - at);
-		any |= read_entry(c, v, written, copy, e);
+		any |= read_entry(c, v, written, copy, e, missed);
 		s->read[area] = next - a->ref;
 	}
 	return any;
@@ -180,58 +169,117 @@ read_area(struct consume *c, size_t lane, uint32_t area)
 
 /* The area that was left is read a last time, once its writer has gone. */
 static bool
-area_left(struct consume *c, size_t lane)
+area_left(struct consume *c, struct feed *src)
 {
-	struct snapshot *s = snapshot_of(c, lane);
+	struct snapshot *s = &src->snapshot;
 	uint32_t old = s->area ^ 1;
+	bool missed = false;
 
 	if (!s->leaving)
 		return true;
-	if (!c->over && agg_is_busy(&c->lanes.at[lane], &s->since))
+	if (!c->over && agg_is_busy(&src->v, &s->since))
 		return false;
-	read_area(c, lane, old);
+	read_area(c, src, old, false, &missed);
 	forget(s, old);
 	s->leaving = false;
 	return true;
 }
 
-static void
-flip(struct consume *c, size_t lane)
+/* Between this and area_left() there is a barrier. */
+static bool
+go_over(struct consume *c, struct feed *src)
 {
-	struct snapshot *s = snapshot_of(c, lane);
+	struct snapshot *s = &src->snapshot;
 
-	if (!area_left(c, lane))
-		return;
+	if (!area_left(c, src))
+		return false;
 	s->area ^= 1;
-	agg_flip(&c->lanes.at[lane], s->area);
+	agg_flip(&src->v, s->area);
 	s->leaving = true;
 	s->since = 0;
 	STEP();
+	return true;
+}
+
+static void
+barrier(struct consume *c)
+{
 	if (c->env.barrier != NULL)
 		c->env.barrier();
-	area_left(c, lane);
+	vec_foreach(l, &c->lanes)
+		for (uint32_t i = 0; i < (*l)->n; i++)
+			area_left(c, &(*l)->at[i]);
+}
+
+static bool
+has_aggs(const struct feed *src)
+{
+	return src->v.aggs[0].hdr != NULL;
 }
 
 void
 snapshots_flip(struct consume *c)
 {
-	for (size_t i = 0; i < c->lanes.len; i++)
-		if (area_of(c, i, 0)->hdr != NULL)
-			flip(c, i);
+	bool any = false;
+
+	vec_foreach(l, &c->lanes)
+		for (uint32_t i = 0; i < (*l)->n; i++)
+			if (has_aggs(&(*l)->at[i]))
+				any |= go_over(c, &(*l)->at[i]);
+	if (any)
+		barrier(c);
+}
+
+/* Nothing is looked at in a lane that nobody has written to since all of it was
+ * read. */
+static bool
+read_lane(struct consume *c, struct feed *src)
+{
+	struct snapshot *s = &src->snapshot;
+	uint32_t busy =
+	    __atomic_load_n(&src->v.lane->agg_busy, __ATOMIC_ACQUIRE);
+	bool missed = false;
+
+	if (!c->over && busy == s->seen && !s->leaving)
+		return false;
+	area_left(c, src);
+	bool any = read_area(c, src, s->area, !c->over, &missed);
+	s->seen = missed || busy & 1 ? 1 : busy;
+	return any;
 }
 
 bool
 snapshots_read(struct consume *c)
 {
-	bool any = false;
+	bool any = false, over = false;
 
-	for (size_t i = 0; i < c->lanes.len; i++) {
-		if (area_of(c, i, 0)->hdr == NULL)
-			continue;
-		area_left(c, i);
-		any |= read_area(c, i, snapshot_of(c, i)->area);
-		if (agg_fill(&c->lanes.at[i]) > CONSUME_AGGS_AT)
-			flip(c, i);
-	}
+	vec_foreach(l, &c->lanes)
+		for (uint32_t i = 0; i < (*l)->n; i++) {
+			struct feed *src = &(*l)->at[i];
+			if (!has_aggs(src))
+				continue;
+			any |= read_lane(c, src);
+			if (agg_fill(&src->v) > CONSUME_AGGS_AT)
+				over |= go_over(c, src);
+		}
+	if (over)
+		barrier(c);
 	return any;
+}
+
+void
+snapshot_end(struct consume *c, struct feed *src)
+{
+	struct snapshot *s = &src->snapshot;
+	bool missed = false;
+
+	if (!has_aggs(src))
+		return;
+	if (s->leaving)
+		read_area(c, src, s->area ^ 1, false, &missed);
+	read_area(c, src, s->area, false, &missed);
+	snapshot_forget(s);
+	agg_flip(&src->v, 1);
+	agg_flip(&src->v, 0);
+	__atomic_store_n(&src->v.lane->agg_busy, 0, __ATOMIC_RELAXED);
 }
