@@ -87,6 +87,15 @@ tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf, size_t len)
 		((uint8_t *)buf)[tab->tp.addr - addr] = tab->tp.saved;
 }
 
+__attribute__((weak)) size_t
+tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN])
+{
+	if (tp->state != TP_TRAP || bytes[0] != INT3)
+		return 0;
+	bytes[0] = tp->saved;
+	return 1;
+}
+
 __attribute__((weak)) unsigned
 tracepoint_restore_all(struct tptable *tab)
 {
