@@ -1,4 +1,4 @@
 #!/bin/sh
-# A writer and a reader of one lane, in every order of their steps.
+# Two writers and the reader of their lanes, in every order of their steps.
 B=${B:-build}
 exec "$B/vm/interleave"
