@@ -3,6 +3,7 @@
  * the token that does not fit.
  */
 #include <ctype.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "dlang/cc/lex.h"
@@ -159,6 +160,31 @@ hint_outside(const struct lexer *lx, int token, const char *text)
 	return true;
 }
 
+/* pid$target::net/http.Get:entry: the slash began a predicate. */
+static bool
+hint_path(const struct lexer *lx)
+{
+	const char *clause = lx->clause, *at, *func, *name;
+	size_t n, first;
+
+	if (lx->mode != MODE_PRED || clause == NULL ||
+	    (func = strrchr(clause, ':')) == NULL)
+		return false;
+	at = strstr(lx->text, arena_printf(&lx->c->cc->arena, "%s/", clause));
+	if (at == NULL)
+		return false;
+	first = (size_t)(func + 1 - clause);
+	n = strcspn(at, " \t\n\r{,\"");
+	name = memrchr(at, ':', n);
+	if (name == NULL || name <= at + strlen(clause))
+		return false;
+	diag_hint(lx->c->diags,
+	    "a name with a slash stands in quotes: %.*s\"%.*s\"%.*s",
+	    (int)first, at, (int)(name - at - (ptrdiff_t)first), at + first,
+	    (int)(at + n - name), name);
+	return true;
+}
+
 /* ---- statements ---- */
 
 static bool
@@ -293,9 +319,9 @@ hint_syntax(struct lexer *lx, const char *text)
 		(void)(hint_braces(lx) || hint_not_type(lx));
 	else if (text[0] == '\0')
 		hint_end(lx);
-	else if (!hint_loop(lx, text) && !hint_bracket(lx, token) &&
-	    !hint_clause(lx, token) && !hint_outside(lx, token, text) &&
-	    !hint_declaration(lx, token) && !hint_ended(lx, token) &&
-	    !hint_not_type(lx))
+	else if (!hint_path(lx) && !hint_loop(lx, text) &&
+	    !hint_bracket(lx, token) && !hint_clause(lx, token) &&
+	    !hint_outside(lx, token, text) && !hint_declaration(lx, token) &&
+	    !hint_ended(lx, token) && !hint_not_type(lx))
 		hint_between(lx, token);
 }

@@ -83,5 +83,21 @@ dt -q -o "$tmp/trace" -n 'pid$target:a.out:main.(*T).Meth:entry,
 is "status" "$status" 0
 is "counts" "$(grep . "$tmp/trace" | sort | tr '\n' ';')" \
     'main.(*T).Meth 6;main.T.Value 1;main.pair[go.shape.int_0,go.shape.float64_1] 1;main.pair[go.shape.string_0,go.shape.int_1] 1;'
+
+# Names that are not there, or not so: the nearest, and where they have to be in
+# quotes.
+while IFS='|' read -r desc want; do
+	dt -n "$desc" -c "$tmp/names"
+	is "$desc: status" "$status" 1
+	grep -qF -e "$want" "$tmp/err" || {
+		wrong "$desc: no '$want' in:"
+		cat "$tmp/err"
+	}
+done <<'END'
+pid$target::Meth:entry|does not match any probes; did you mean main.(*T).Meth?
+pid$target:a.out:main.(*T).Met:entry|; did you mean main.(*T).Meth?
+main.(*T).Meth:entry|; did you mean pid$target::main.(*T).Meth:entry?
+pid$target::internal/cpu.Initialize:entry|; a name with a slash stands in quotes: pid$target::"internal/cpu.Initialize":entry
+END
 }
 finish
