@@ -99,7 +99,8 @@ def mutants_of(code, begin, end):
         if re.match(r"\s*((static|const|struct|unsigned|volatile) )*\w+ [*\w, ]*\w+\[.*\];",
                     line):
             continue                            # how long an array is
-        value = int(m.group(1), 0)
+        text = m.group(1)
+        value = int(text, 8 if re.fullmatch("0[0-7]+", text) else 0)
         for other in {value + 1, value - 1 if value > 1 else value + 1}:
             yield begin + m.start(), len(m.group()), str(other) + m.group(2), \
                 "constant"
@@ -138,8 +139,8 @@ def mutants_of(code, begin, end):
 def quiet(code, begin, at):
     """Is that in a statement that only logs or frees?"""
     start = max(code.rfind(c, begin, at) for c in ";{}")
-    m = re.match(r"[\s]*(?:\(void\))?\s*(?:if \([^;]*?\)\s*)?(\w+)\(",
-                 code[start + 1:at + 1])
+    m = re.match(r"(?:\(void\))?(?:if \([^;]*?\)\s*)?(\w+)\(",
+                 code[start + 1:at + 1].lstrip())
     return bool(m and QUIET.search(m.group(1)))
 
 
@@ -368,58 +369,82 @@ def lines_of(program, tree):
     return found
 
 
-def map_make(tree, tests):
-    """{file: {line: [test]}} and the seconds of each test; kept in map.json, and
-    what was found so far after each kind of test."""
-    lines, missing = {}, []
-    reached = collections.defaultdict(lambda: collections.defaultdict(list))
-    seconds, alone = {}, {}
+def map_write(known):
+    path = os.path.join(WORK, "map.json")
+    with open(path + ".new", "w") as f:
+        json.dump(known, f)
+    os.rename(path + ".new", path)
+
+
+def map_test(tree, test, lines):
+    """(status, {(file, line)} that it reaches); lines caches lines_of()."""
     notes = os.path.join(tree, "build", "notes")
-    for kind in (0, 1, 2):
-        for test in [t for t in tests if tests[t] == kind]:
-            shutil.rmtree(notes, ignore_errors=True)
-            os.makedirs(notes)
-            begin = time.time()
-            status = run_test(tree, test, 400, {"MUTATE_COVER": notes})
-            seconds[test] = time.time() - begin
-            if status not in (0,):
-                missing.append((test, status))
-                continue
-            seen = set()
-            for path in glob.glob(notes + "/*.cov"):
-                name = os.path.basename(path)[:-4]
-                program = next((p for p in (
-                    os.path.join(tree, name),
-                    *glob.glob(os.path.join(tree, "build", "*", name)))
-                    if os.path.isfile(p)), None)
-                if not program:
-                    continue
-                if program not in lines:
-                    lines[program] = lines_of(program, tree)
-                with open(path, "rb") as f:
-                    data = f.read()
-                at = data.find(1)
-                while at >= 0:
-                    seen |= lines[program].get(at, set())
-                    at = data.find(1, at + 1)
-                if "/build/" in program:
-                    del lines[program]
-            alone[test] = len(seen)
-            for file, line in seen:
-                reached[file][line].append(test)
-        with open(os.path.join(WORK, "map.json.new"), "w") as f:
-            json.dump({"reached": reached, "seconds": seconds, "size": alone,
-                       "failed": missing, "kinds": kind}, f)
-        os.rename(os.path.join(WORK, "map.json.new"),
-                  os.path.join(WORK, "map.json"))
-        print(f"map: {sum(tests[t] <= kind for t in tests)} of {len(tests)} tests, "
-              f"{len(missing)} not used: "
-              f"{' '.join(f'{t}={s}' for t, s in missing)}", flush=True)
+    shutil.rmtree(notes, ignore_errors=True)
+    os.makedirs(notes)
+    status = run_test(tree, test, 400, {"MUTATE_COVER": notes})
+    seen = set()
+    for path in glob.glob(notes + "/*.cov"):
+        name = os.path.basename(path)[:-4]
+        programs = [os.path.join(tree, name),
+                    *glob.glob(os.path.join(tree, "build", "*", name))]
+        program = next(filter(os.path.isfile, programs), None)
+        if not program:
+            continue
+        where = lines.get(program) or lines_of(program, tree)
+        if program == programs[0]:
+            lines[program] = where
+        with open(path, "rb") as f:
+            data = f.read()
+        at = data.find(1)
+        while at >= 0:
+            seen |= where.get(at, set())
+            at = data.find(1, at + 1)
+    return status, seen
+
+
+def map_make(tree, tests):
+    """Into map.json, as it grows: {file: {line: [test]}}, a test being its place in
+    the list of names, and the seconds of each.  What is there already is kept."""
+    known = map_read() or {"names": [], "reached": {}, "seconds": {}, "size": {},
+                           "failed": []}
+    lines, told = {}, time.time()
+    for test in sorted((t for t in tests if t not in known["seconds"]),
+                       key=lambda t: tests[t]):
+        begin = time.time()
+        status, seen = map_test(tree, test, lines)
+        known["seconds"][test] = time.time() - begin
+        known["size"][test] = len(seen)
+        known["names"].append(test)
+        number = len(known["names"]) - 1
+        if status != 0:
+            known["failed"].append((test, status))
+            continue
+        for file, line in seen:
+            known["reached"].setdefault(file, {}).setdefault(
+                str(line), []).append(number)
+        if time.time() - told > 200:
+            told = time.time()
+            map_write(known)
+            print(f"map: {len(known['seconds'])} of {len(tests)} tests", flush=True)
+    map_write(known)
+    print(f"map: {len(known['seconds'])} tests; not used, as they fail or are "
+          f"skipped: {' '.join(f'{t}={s}' for t, s in known['failed'])}", flush=True)
+
+
+map_kept = None, None
 
 
 def map_read():
-    with open(os.path.join(WORK, "map.json")) as f:
-        return json.load(f)
+    """What is known by now; None before the first test."""
+    global map_kept
+    path = os.path.join(WORK, "map.json")
+    if not os.path.exists(path):
+        return None
+    when = os.stat(path).st_mtime_ns
+    if map_kept[0] != when:
+        with open(path) as f:
+            map_kept = when, json.load(f)
+    return map_kept[1]
 
 
 def tests_for(known, mutant, kinds):
@@ -433,8 +458,9 @@ def tests_for(known, mutant, kinds):
     at = next((str(n) for n in (here, here - 1, here + 1, here - 2, here + 2)
                if str(n) in lines), None)
     # What each of the tests reaches of this file, and of everything.
-    of_file = collections.Counter(t for tests in lines.values() for t in tests)
-    return sorted(lines.get(at, []),
+    names = known["names"]
+    of_file = collections.Counter(names[t] for tests in lines.values() for t in tests)
+    return sorted((names[t] for t in lines.get(at, [])),
                   key=lambda t: (kinds.get(t, 2),
                                  -of_file[t] / (known["size"][t] + 200),
                                  known["seconds"][t]))
@@ -448,7 +474,7 @@ class Tree:
     def __init__(self, name, of):
         self.root = os.path.join(WORK, name)
         copy_tree(self.root, of)
-        p = make(self.root, "check-build")
+        p = make(self.root, "dtrap", "plockstat")
         if p.returncode:
             sys.exit(p.stdout)
 
@@ -478,13 +504,15 @@ class Tree:
             return "elsewhere"
         with open(path, "w") as f:
             f.write(text[:at] + mutant["new"] + text[at + len(old):])
-        p = make(self.root, "dtrap", "plockstat", "build/agent/blob",
-                 "build/vm/corpus")
-        if p.returncode:
-            return "does not compile"
-        if host and self.code(mutant["file"]) == before:
-            return "the same code"
-        return None
+        if host:
+            p = make(self.root, os.path.relpath(self.object_of(mutant["file"]),
+                                                self.root))
+            if p.returncode:
+                return "does not compile"
+            if self.code(mutant["file"]) == before:
+                return "the same code"
+        p = make(self.root, "dtrap", "plockstat", "build/agent/blob")
+        return "does not compile" if p.returncode else None
 
     def restore(self, mutant):
         path = os.path.join(self.root, mutant["file"])
@@ -580,8 +608,9 @@ def in_parallel(jobs, work, plan, name, of):
 
 def command_map():
     tree = os.path.join(WORK, "cover")
-    copy_tree(tree)
-    cover_build(tree)
+    if not map_read():
+        copy_tree(tree)
+        cover_build(tree)
     map_make(tree, tests_of(tree))
 
 
