@@ -699,6 +699,7 @@ help:
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
 	@echo 'make shrink      the same with tiny tables and caches'
 	@echo 'make suite       the public suite (SUITE=its checkout); also suite-asan'
+	@echo 'make mutate      plant bugs, and count those that tests find (N=200 SEED=1)'
 	@echo 'make lint        layers, format, cppcheck, clang-tidy, shellcheck'
 	@echo 'make house       the rooms, and who needs whom'
 	@echo 'make compile_commands.json   how each file is compiled, for editors'
@@ -712,7 +713,7 @@ help:
 	@echo 'make check-package   deb, and these in a bare Debian'
 	@echo 'make clean       remove everything that was built'
 
-.PHONY: all unit expr check check-build check-run check-kernel test reloc fuzz \
+.PHONY: all unit expr check check-build check-run check-kernel test mutate tests-list reloc fuzz \
 	fuzz-run golden \
 	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format dist deb check-package \
 	format-check lint-tools lint-no-shellcheck \
