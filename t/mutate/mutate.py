@@ -44,7 +44,7 @@ ELSEWHERE = {"inject/trap/": ["build/unit/test_trapset", "t/e2e/49-ends-alone.sh
                               "t/e2e/49-after-a-kill.sh", "t/e2e/14-killed.sh",
                               "t/e2e/11-sigtrap.sh", "t/e2e/49-guardian-stopped.sh",
                               "t/torture/kill.sh"],
-             "inject/agent/": ["t/vm/vm.sh"]}
+             "inject/agent/": ["t/vm/two-builds.sh"]}
 
 
 # ---- mutants ---------------------------------------------------------------
