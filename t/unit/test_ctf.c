@@ -35,8 +35,9 @@ static const char program[] =
 
 /* Another `struct clash': two dictionaries, and what they share. */
 static const char other[] =
-    "struct later { int x, y; } later; struct clash { long a, two; } ctwo;\n"
     "enum color { RED, GREEN = 5, BLUE = -1 };\n"
+    "struct later { int x, y; } later;\n"
+    "struct clash { long a, two; enum color hue; } ctwo;\n"
     "long second(struct clash *c, enum color e) { return c->two + e; }\n";
 
 static void
@@ -182,6 +183,9 @@ START_TEST(types_that_conflict)
 	ck_assert_int_eq(ctftypes_var(x.c, x.o, "cone", 1, &v), 0);
 	member(v.type, "one", &at);
 	ck_assert_uint_eq(type_resolve(v.type)->size, 4);
+	/* What both share is one type, from whichever of them it is met. */
+	ck_assert_int_eq(ctftypes_var(x.c, x.o, "ctwo", 1, &v), 0);
+	ck_assert_ptr_eq(type_resolve(member(v.type, "hue", &at)->type), t);
 	close_path(&x);
 }
 END_TEST
