@@ -1,7 +1,7 @@
 # dtrap: build, test and install.  `make' builds ./dtrap; `make deps' brings
 # what is missing; the rest of the targets are listed by `make help'.
 #
-# B is the build directory, SAN extra flags for compiling and linking, WERROR
+# MACHINE is the machine that is built for and traced on.  B is the build directory, SAN extra flags for compiling and linking, WERROR
 # empty or -Werror (the developer's build), PREFIX and DESTDIR as usual.  V=1
 # shows commands; otherwise each file that is made is a line.
 
@@ -16,7 +16,17 @@ CTF ?= yes
 
 CC ?= gcc
 CFLAGS ?= -O2 -g
-B ?= build
+
+# What a room does for one machine is in a folder of the machine's name there;
+# disasm/ has one for each (doc/porting.md).  none is a machine on which no
+# program can be traced: the least that compiles.
+MACHINE ?= $(shell uname -m)
+MACHINES := $(patsubst disasm/%/,%,$(wildcard disasm/*/))
+ifeq ($(filter $(MACHINE),$(MACHINES)),)
+$(error there is no port to $(MACHINE), see doc/porting.md; MACHINE=none builds \
+	what compiles D programs and traces nothing)
+endif
+B ?= $(if $(filter none,$(MACHINE)),build/none,build)
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
@@ -39,7 +49,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -ldl -lunwind-x86_64 -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -liberty -lm
+LIBS := -ldl -lunwind-generic -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -liberty -lm
 
 define newline
 
@@ -49,8 +59,9 @@ endef
 # A room is a folder below these.  Those that are no part of the two programs are
 # built for another place (inject/agent, inject/trap) or another time (dlang/man).
 below = $(foreach d,$(patsubst %/,%,$(wildcard $(1)/*/)),$(d) $(call below,$(d)))
-ROOMS := $(filter-out dlang/man inject/trap inject/agent%,\
+FOLDERS := $(filter-out $(addprefix %/,$(filter-out $(MACHINE),$(MACHINES))),\
 	$(foreach d,dlang disasm symbols inject tracer,$(d) $(call below,$(d))))
+ROOMS := $(filter-out dlang/man inject/trap% inject/agent%,$(FOLDERS))
 NOTSRC := tracer/dtrap.c tracer/plockstat.c $(if $(filter no,$(CTF)),\
 	symbols/dwarf/ctf.c symbols/dwarf/ctf_check.c,symbols/dwarf/ctf_none.c)
 SRC := $(filter-out $(NOTSRC),$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
@@ -114,6 +125,15 @@ $(BUILDH):
 
 .PHONY: FORCE
 
+# "dlang/machine/uregs.h" and its like are the files of this machine.
+MACHINE_OK := $(B)/$(MACHINE).ok
+$(MACHINE_OK): $(filter %/$(MACHINE),$(FOLDERS))
+	@mkdir -p $(B)/gen
+	$(Q)for d in $(filter %/$(MACHINE),$(FOLDERS)); do \
+		mkdir -p $(B)/gen/$${d%/*} && \
+		ln -sfnr $$d $(B)/gen/$${d%/*}/machine || exit 1; done
+	@touch $@
+
 # A missing header is one clear sentence, not a page of errors.
 NEEDS := capstone/capstone.h:libcapstone-dev \
 	libunwind.h:libunwind-dev \
@@ -134,7 +154,7 @@ $(B)/deps.ok:
 # $(call cc,FILE,OBJECT): how most files are compiled.
 cc = $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $(2) $(1)
 
-$(B)/host/%.o: %.c | $(B)/deps.ok $(GENSRC) $(BUILDH)
+$(B)/host/%.o: %.c | $(B)/deps.ok $(MACHINE_OK) $(GENSRC) $(BUILDH)
 	@mkdir -p $(@D)
 	$(call q,CC,$<)$(call cc,$<,$@)
 
@@ -151,12 +171,13 @@ $(B)/gen/dlang/cc/lex.c: dlang/cc/lex.l $(B)/gen/dlang/cc/parse.c
 	$(call q,FLEX,$<)flex -o $@ $<
 
 # SIGTRAP's handler for inside of targets, as bytes.
-TRAP_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARN) $(GCCWARN) -Os -g0 \
+TRAP_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen $(WARN) $(GCCWARN) -Os -g0 \
 	-ffreestanding -fPIC -mgeneral-regs-only -fno-stack-protector \
 	-fcf-protection=none -fvisibility=hidden \
 	-fno-asynchronous-unwind-tables -fno-jump-tables
 
-$(B)/trap/handler: inject/trap/handler.c inject/trap/area.h inject/trap/trap.ld
+$(B)/trap/handler: inject/trap/handler.c inject/trap/area.h inject/trap/trap.ld \
+	$(wildcard inject/trap/$(MACHINE)/*.h) | $(MACHINE_OK)
 	@mkdir -p $(@D)
 	$(call q,CC,$<)$(CC) $(TRAP_CFLAGS) -nostdlib -static -no-pie -Wl,--build-id=none \
 		-Wl,--no-undefined -Wl,--no-warn-rwx-segments \
@@ -227,16 +248,16 @@ TESTS += $(UNIT) $(if $(filter no,$(CTF)),t/unit/no_ctf.sh)
 
 # The VM for inside the target: dlang/vm/ a second time, freestanding, in a blob that
 # is checked after linking; `make vm' runs one corpus through both builds.
-AGENT_CFLAGS = -std=gnu11 -I. $(WARN) $(GCCWARN) -O2 -g0 -ffreestanding -fPIE \
+AGENT_CFLAGS = -std=gnu11 -I. -I$(B)/gen $(WARN) $(GCCWARN) -O2 -g0 -ffreestanding -fPIE \
 	-mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
 	-fvisibility=hidden -fno-asynchronous-unwind-tables \
 	$(if $(findstring clang,$(CC)),,-fcallgraph-info=su)
-AGENT_SRC := $(wildcard dlang/vm/*.c inject/agent/*.c)
+AGENT_SRC := $(wildcard dlang/vm/*.c inject/agent/*.c inject/agent/$(MACHINE)/*.c)
 AGENT_OBJ := $(addprefix $(B)/agent/,$(addsuffix .o,$(AGENT_SRC)))
 
 cc_agent = $(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $(2) $(1)
 
-$(B)/agent/%.c.o: %.c
+$(B)/agent/%.c.o: %.c | $(MACHINE_OK)
 	@mkdir -p $(@D)
 	$(call q,CC,$<)$(call cc_agent,$<,$@)
 
@@ -333,7 +354,7 @@ MAN := tracer/dtrap.1 tracer/plockstat.1 $(MANIN:dlang/man/%=$(B)/man/%) \
 	$(B)/man/dtrap-scripts.7
 SCRIPTS := $(filter-out scripts/manual.awk scripts/lib,$(wildcard scripts/*))
 
-$(B)/man/mantab: dlang/man/mantab.c dlang/man/man.def $(wildcard dlang/*.def)
+$(B)/man/mantab: dlang/man/mantab.c dlang/man/man.def $(wildcard dlang/*.def) | $(MACHINE_OK)
 	@mkdir -p $(@D)
 	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -o $@ $<
 
@@ -507,9 +528,9 @@ house: $(PROG)
 house-check: $(PROG)
 	@python3 t/lint/house.py $(B) check
 
-ALLSRC := $(foreach d,$(ROOMS) inject/agent inject/trap,\
+ALLSRC := $(foreach d,$(ROOMS) $(filter inject/agent% inject/trap%,$(FOLDERS)),\
 	$(wildcard $(d)/*.c))
-ALLHDR := $(foreach d,$(ROOMS) inject/agent inject/trap,$(wildcard $(d)/*.h))
+ALLHDR := $(foreach d,$(ROOMS) $(filter inject/agent% inject/trap%,$(FOLDERS)),$(wildcard $(d)/*.h))
 SHELLS := t/run completion/dtrap.bash.in $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh) scripts/leaks scripts/dwatch doc/examples/server
 
 lint: layers house-check format-check
@@ -517,6 +538,7 @@ lint: layers house-check format-check
 	@t/lint/headers.sh
 	@t/lint/paths.sh
 	@t/lint/length.sh
+	@t/lint/machine.sh
 	@t/lint/tags.sh
 	@t/lint/text.sh
 

@@ -79,7 +79,7 @@ is_torn(const struct insn *in, bool torn)
 	switch (in->kind) {
 	case INSN_POP_REG:
 	case INSN_LEAVE: return true;
-	case INSN_ADD_RSP: return in->imm > 0;
+	case INSN_ADD_SP: return in->imm > 0;
 	case INSN_PUSH_REG:
 	case INSN_CALL:
 	case INSN_CALL_IND:

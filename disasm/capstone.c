@@ -44,7 +44,8 @@ capstone(void)
 	if (!tried) {
 		tried = true;
 		missing = !load() ||
-		    cs.open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK;
+		    cs.open(INSN_CAPSTONE_ARCH, INSN_CAPSTONE_MODE, &handle) !=
+			CS_ERR_OK;
 		if (missing)
 			handle = 0;
 	}

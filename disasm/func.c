@@ -26,7 +26,7 @@ exit_of(const struct insn *insn, uint64_t addr, size_t size)
 							   FUNC_STAYS;
 	case INSN_PLAIN:
 	case INSN_NOP:
-	case INSN_ENDBR:
+	case INSN_LANDING:
 	case INSN_JMP_IND:
 	case INSN_CALL:
 	case INSN_CALL_IND:
@@ -35,10 +35,10 @@ exit_of(const struct insn *insn, uint64_t addr, size_t size)
 	case INSN_LEAVE:
 	case INSN_MOV_REG:
 	case INSN_LEA:
-	case INSN_ADD_RSP:
+	case INSN_ADD_SP:
 	case INSN_XSTATE:
 	case INSN_SYSCALL:
-	case INSN_INT3:
+	case INSN_TRAP:
 	case INSN_UD: return FUNC_STAYS;
 	}
 	return FUNC_STAYS;

@@ -66,19 +66,6 @@ pieces_at(const struct piece_range *r, size_t n, uint64_t addr)
 	return lo > 0 && addr < r[lo - 1].end ? lo - 1 : n;
 }
 
-bool
-pieces_is_stub(const struct reader *code, uint64_t addr)
-{
-	uint8_t bytes[INSN_MAX_LEN];
-	struct insn in = { .kind = INSN_ENDBR };
-
-	for (int i = 0; i < 2 && in.kind == INSN_ENDBR; i++, addr += in.len)
-		if (reader_read(code, addr, bytes, sizeof(bytes)) != 0 ||
-		    insn_decode(bytes, sizeof(bytes), addr, &in) != 0)
-			return false;
-	return in.kind == INSN_JMP_IND && in.rip_relative;
-}
-
 /* ---- what code and data say of ranges ---- */
 
 /* The range at addr, if it may be a piece; n otherwise. */
@@ -153,28 +140,12 @@ note_pad(void *ctx, uint64_t pad)
 	note_way(s, pad);
 }
 
-/* An address in an instruction: of a lea, or a constant of four bytes at its
- * end, as programs have that lie in the lowest 2 GiB. */
-static void
-note_operand(struct sweep *s, const struct insn *in)
-{
-	int32_t last;
-
-	if (in->kind == INSN_LEA && in->rip_relative) {
-		note_address(
-		    s, in->addr + in->len + (uint64_t)(int64_t)in->disp);
-	} else if (s->w->fixed && in->len >= 5 && !in->rip_relative) {
-		memcpy(&last, in->bytes + in->len - 4, 4);
-		if (last > 0)
-			note_address(s, (uint64_t)last);
-	}
-}
-
 static int
 each_insn(void *ctx, const struct func_insn *fi)
 {
 	struct sweep *s = ctx;
 	const struct insn *in = &fi->insn;
+	uint64_t addr;
 
 	switch (in->kind) {
 	case INSN_CALL: note_call(s, in->target); break;
@@ -184,7 +155,10 @@ each_insn(void *ctx, const struct func_insn *fi)
 		if (fi->exit != FUNC_STAYS)
 			note_jump(s, in->target);
 		break;
-	default: note_operand(s, in); break;
+	default:
+		if (insn_names(in, s->w->fixed, &addr))
+			note_address(s, addr);
+		break;
 	}
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include "disasm/window.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* Does the instruction behind it never run because of it? */
 static bool
@@ -30,23 +29,17 @@ is_movable(const struct insn *in)
 	case INSN_CALL_IND:
 	case INSN_XSTATE:
 	case INSN_SYSCALL:
-	case INSN_INT3:
+	case INSN_TRAP:
 	case INSN_UD: return false;
 	default: return true;
 	}
 }
 
-/* What assemblers fill gaps with: instructions of no effect, and int3s.  An
- * endbr64 is where somebody comes to. */
+/* What assemblers fill gaps with: instructions of no effect, and traps. */
 static bool
 is_padding(const struct insn *in)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-	return in->kind == INSN_INT3 ||
-	    (in->kind == INSN_NOP &&
-		(in->len != sizeof(endbr64) ||
-		    memcmp(in->bytes, endbr64, sizeof(endbr64)) != 0));
+	return in->kind == INSN_TRAP || in->kind == INSN_NOP;
 }
 
 /* Does anybody come to between `from' and `to', other than by going on? */
@@ -79,8 +72,7 @@ padding(const struct reader *mem, uint64_t addr, unsigned bytes, uint64_t end)
 
 	while (have < bytes) {
 		size_t len = read_insn(mem, addr + have, code, end);
-		if (len == 0 ||
-		    insn_decode(code, len, addr + have, &in) != 0 ||
+		if (len == 0 || insn_decode(code, len, addr + have, &in) != 0 ||
 		    !is_padding(&in) || !insn_agreed(&in))
 			return 0;
 		have += in.len;
@@ -134,8 +126,8 @@ window_find(struct window *w, const struct body *b, const struct reader *mem,
 	}
 	w->next = at;
 	if (at < need) {
-		unsigned more = padding(
-		    mem, at, (unsigned)(need - at), MAX(limit, r->end));
+		unsigned more =
+		    padding(mem, at, (unsigned)(need - at), MAX(limit, r->end));
 		if (more == 0)
 			return refuse(why, "too few bytes behind its end");
 		need = at + more;

@@ -15,7 +15,7 @@ resume_from(struct tptable *tab, struct tracepoint *tp, struct uregs *regs,
     uint64_t *fault_addr)
 {
 	if (tp->slot != 0) {
-		regs->r[UREG_RIP] = tp->slot;
+		regs->r[UREG_PC] = tp->slot;
 		return 0;
 	}
 	return displaced_emulate(
@@ -26,7 +26,7 @@ enum slot_place
 resume_leave_slot(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp)
 {
-	uint64_t pc = regs->r[UREG_RIP];
+	uint64_t pc = regs->r[UREG_PC];
 	struct tracepoint *owner = slot_owner(tptable_slots(tab), pc);
 
 	if (owner == NULL)

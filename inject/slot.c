@@ -30,8 +30,7 @@
 #define CHUNK_SIZE SLOT_MEMORY
 
 /* What memory of ours begins with. */
-static const uint8_t mark[SLOT_MARK] = "\xcc"
-				       "dtrap's slots";
+static const uint8_t mark[SLOT_MARK] = TRAP_MARK;
 static_assert(SLOT_MARK == GRANULE, "the mark takes the first granule");
 /* Whose that granule is: nobody is ever there. */
 static struct tracepoint reserved;

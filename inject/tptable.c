@@ -200,14 +200,15 @@ tracepoint_lookup(struct tptable *tab, uint64_t addr)
 bool
 tracepoint_recent(struct tptable *tab, uint64_t addr)
 {
-	uint8_t now;
+	trap_insn now;
 
 	if (hash_get(&tab->recent, addr) == NULL)
 		return false;
 	/* If an int3 stands there that is not ours, the program put it there
 	 * later and wants its signal; backing up would trap for ever. */
-	return tab->target->ops->read(tab->target, addr, &now, 1) == 0 &&
-	    now != INT3;
+	return tab->target->ops->read(tab->target, addr, &now, sizeof(now)) ==
+	    0 &&
+	    now != TRAP_INSN;
 }
 
 void

@@ -97,9 +97,9 @@ entry_plan(struct tptable *tab, struct entry *e, const char **why)
 	if (err != 0)
 		return err;
 	e->plan = plan;
-	e->tp.saved = insn.bytes[0];
+	memcpy(&e->tp.saved, insn.bytes, sizeof(e->tp.saved));
 	e->tp.len = insn.len;
-	e->tp.was_int3 = plan.how == DISP_OWN_TRAP;
+	e->tp.was_trap = plan.how == DISP_OWN_TRAP;
 	return 0;
 }
 
@@ -201,13 +201,14 @@ patch_one(const struct entry *e, enum patch what, size_t off, size_t len)
 {
 	bool jumps = e->tp.jumps;
 
-	if (what == PATCH_ARM ? !text_unchanged(e, text + off, len) :
-				before[off] != (jumps ? TRAP_JUMP : INT3) ||
+	if (what == PATCH_ARM ?
+		!text_unchanged(e, text + off, len) :
+		before[off] != (jumps ? TRAP_JUMP : TRAP_INSN) ||
 		    (jumps && memcmp(before + off + 1, e->to, TRAP_TAIL) != 0))
 		return -EBUSY;
 	after[off] = what == PATCH_RESTORE ? e->tp.saved :
-	    what == PATCH_RAISE		   ? TRAP_JUMP :
-					     INT3;
+	    what == PATCH_RAISE            ? TRAP_JUMP :
+					     TRAP_INSN;
 	if (what == PATCH_RAISE)
 		memcpy(after + off + 1, e->to, TRAP_TAIL);
 	else if (jumps)
@@ -235,8 +236,8 @@ patch_run(
 	uint64_t start = at[0]->tp.addr, last = at[n - 1]->tp.addr;
 	uint64_t page_end = (last / PAGE + 1) * PAGE;
 	size_t changed = last + patch_length(at[n - 1], what) - start;
-	size_t len = MAX(changed,
-	    MIN(last + at[n - 1]->plan.insn.len, page_end) - start);
+	size_t len = MAX(
+	    changed, MIN(last + at[n - 1]->plan.insn.len, page_end) - start);
 
 	int err = t->ops->read(t, start, before, len);
 	if (err == 0) {
@@ -375,7 +376,7 @@ add_trap(struct tptable *tab, const struct tracepoint *tp)
 	size_t size;
 	int r = 0;
 
-	if (tp->was_int3)
+	if (tp->was_trap)
 		return 0;
 	if (tp->slot != 0 && slot_bounds(tab->slots, tp->slot, &start, &size))
 		r = trapset_add(tab->traps, TRAP_SLOTS, start, (uint32_t)size);
@@ -421,8 +422,7 @@ make_ready(struct tptable *tab, struct commit *c)
 static void
 make_way(struct tptable *tab, const entry_vec *arm)
 {
-	vec_foreach(at, arm)
-	{
+	vec_foreach(at, arm) {
 		struct entry *e = entry_around(tab, (*at)->tp.addr);
 		if (e != NULL)
 			tracepoint_lower(tab, &e->tp);
@@ -522,7 +522,7 @@ has_room(struct tptable *tab, struct entry *e)
 {
 	const struct tracepoint *tp = &e->tp;
 
-	if (tp->state != TP_TRAP || tp->jumps || tp->was_int3 || tp->late ||
+	if (tp->state != TP_TRAP || tp->jumps || tp->was_trap || tp->late ||
 	    tp->addr % PAGE > PAGE - TRAP_JUMP_LEN ||
 	    entry_around(tab, tp->addr) != NULL)
 		return false;
@@ -587,7 +587,7 @@ tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN])
 
 	if (tp->state != TP_TRAP && tp->state != TP_DRAINING)
 		return 0;
-	if (bytes[0] == INT3) {
+	if (bytes[0] == TRAP_INSN) {
 		bytes[0] = tp->saved;
 		return 1;
 	}

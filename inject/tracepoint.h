@@ -48,10 +48,10 @@ struct tracepoint {
 	uint32_t id;   /* unique in the tracer; handed in by the caller */
 	uint32_t refs; /* sites that need it */
 	enum tp_state state;
-	uint8_t saved; /* the byte under the int3 */
-	uint8_t len;   /* of the displaced instruction */
-	bool queued;   /* a change waits for commit */
-	bool was_int3; /* the program had its own int3 here */
+	trap_insn saved; /* the code under the trap instruction */
+	uint8_t len;     /* of the displaced instruction */
+	bool queued;     /* a change waits for commit */
+	bool was_trap;   /* the program had its own int3 here */
 	bool late;     /* after our death it is the last to go (trap/area.h) */
 	bool jumps;    /* a jump stands there in place of the int3 */
 	uint64_t slot; /* out-of-line slot, 0 when emulated */

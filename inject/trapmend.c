@@ -102,14 +102,18 @@ mend_run(int mem, const struct trap_entry *e, uint32_t n)
 		lo = MIN(lo, e[i].addr);
 		hi = MAX(hi, e[i].addr);
 	}
-	if (!get(mem, lo, bytes, hi + 1 - lo))
+	if (!get(mem, lo, bytes, hi + sizeof(trap_insn) - lo))
 		return 0; /* it is not there any more */
 	for (uint32_t i = 0; i < n; i++)
-		if (bytes[e[i].addr - lo] == INT3 && e[i].saved != INT3) {
-			bytes[e[i].addr - lo] = e[i].saved;
+		if (trap_is_at(bytes + (e[i].addr - lo)) &&
+		    e[i].saved != TRAP_INSN) {
+			memcpy(bytes + (e[i].addr - lo), &e[i].saved,
+			    sizeof(trap_insn));
 			int3s++;
 		}
-	return int3s == 0 || put(mem, lo, bytes, hi + 1 - lo) ? 0 : int3s;
+	return int3s == 0 || put(mem, lo, bytes, hi + sizeof(trap_insn) - lo) ?
+	    0 :
+	    int3s;
 }
 
 static unsigned

@@ -364,7 +364,7 @@ chunk_with_room(struct trapset *ts, struct chunk **room)
 
 int
 trapset_add(
-    struct trapset *ts, enum trap_kind kind, uint64_t addr, uint32_t what)
+    struct trapset *ts, enum trap_kind kind, uint64_t addr, uint64_t what)
 {
 	struct trap_entry e = { .addr = addr, .kind = (uint8_t)kind };
 	struct chunk *c;
@@ -373,10 +373,10 @@ trapset_add(
 	if (ts->chunks.len == 0)
 		return -ENOENT;
 	if (kind == TRAP_TEXT) {
-		e.saved = (uint8_t)what;
+		e.saved = (trap_insn)what;
 		e.late = (what & TRAP_IS_LATE) != 0;
 	} else {
-		e.size = what;
+		e.size = (uint32_t)what;
 	}
 	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[kind], addr);
 	if (have != 0) {

@@ -63,13 +63,13 @@ uint64_t trapset_scratch(const struct trapset *ts);
 uint64_t trapset_action(struct trapset *ts, const uint64_t old[4], bool own);
 
 /* With the byte of TRAP_TEXT: it is to be put back last. */
-#define TRAP_IS_LATE 0x100U
+#define TRAP_IS_LATE (UINT64_C(1) << 32)
 
-/* A place, once for each kind and address.  `what' is the byte of TRAP_TEXT,
+/* A place, once for each kind and address.  `what' is the code of TRAP_TEXT,
  * the size of TRAP_SLOTS, the mask of TRAP_MASK.  In the target after the next
  * flush.  0, -ENOENT without an area, or map_near()'s refusal of more room. */
 int trapset_add(
-    struct trapset *ts, enum trap_kind kind, uint64_t addr, uint32_t what);
+    struct trapset *ts, enum trap_kind kind, uint64_t addr, uint64_t what);
 /* The int3 at addr, which is on the list in the target, may be a jump from now
  * on; `tail' is what the program has behind its first byte.  0, -ENOENT, or
  * -EFAULT: then it is not known. */

@@ -25,7 +25,7 @@ struct langs;
 struct lang_thread {
 	pid_t pid; /* as we see it */
 	pid_t inner_pid, inner_tid;
-	uint64_t fs_base; /* its thread pointer */
+	uint64_t thread_base; /* what its own memory is found by */
 };
 
 struct langs *langs_create(struct addrspace *as);

@@ -1,9 +1,8 @@
 /*
  * The argument string of a static probe (".note.stapsdt") as locations: what
- * the compiler wrote for the operands of an assembler statement, in AT&T
- * syntax, each with its size in front.
- *
- *	8@%rdi -4@$-1 4@12(%rbx,%rcx,4) 1@flag+3(%rip)
+ * the compiler wrote for the operands of an assembler statement, in the
+ * syntax of the machine's assembler, each with its size in front: 8@OPERAND
+ * -4@OPERAND.
  */
 #ifndef SYMBOLS_SDTARG_H
 #define SYMBOLS_SDTARG_H
@@ -15,7 +14,7 @@
 #include "dlang/argloc.h"
 
 struct sdt_place {
-	uint64_t pc; /* behind the probe's instruction: what %rip is */
+	uint64_t addr; /* of the probe's instruction */
 	/* The address in memory of a symbol.  0 or -ENOENT. */
 	int (*symbol)(void *ctx, const char *name, uint64_t *addr);
 	void *ctx;

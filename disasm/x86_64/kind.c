@@ -206,7 +206,7 @@ classify_arith(struct insn *insn, const struct raw *r)
 			return;
 		if (raw_reg3(r) != 0 && raw_reg3(r) != 5)
 			return;
-		insn->kind = INSN_ADD_RSP;
+		insn->kind = INSN_ADD_SP;
 		insn->reg = raw_uregs[4];
 		insn->imm = raw_reg3(r) == 0 ? r->imm : -r->imm;
 		break;
@@ -265,7 +265,7 @@ classify_map0(struct insn *insn, const struct raw *r)
 		break;
 	case 0xca:
 	case 0xcb: refuse(insn, INSN_XSTATE, "far return"); break;
-	case 0xcc: insn->kind = INSN_INT3; break;
+	case 0xcc: insn->kind = INSN_TRAP; break;
 	case 0xcd:
 	case 0xf1: refuse(insn, INSN_XSTATE, "software interrupt"); break;
 	case 0xcf: refuse(insn, INSN_XSTATE, "interrupt return"); break;
@@ -297,7 +297,7 @@ classify_map1(struct insn *insn, const struct raw *r)
 	case 0xff: insn->kind = INSN_UD; break;
 	case 0x1e:
 		if ((r->prefixes & RAW_REP) && (r->modrm & 0xfe) == 0xfa)
-			insn->kind = INSN_ENDBR;
+			insn->kind = INSN_LANDING;
 		break;
 	case 0x1f:
 		if (raw_reg3(r) == 0)
@@ -361,6 +361,22 @@ insn_constant(const struct insn *insn, uint8_t *reg, uint64_t *value)
 	*reg = raw_uregs[*reg | ((rex & RAW_B) ? 8 : 0)];
 	*value = wide ? (uint64_t)insn->imm : (uint32_t)insn->imm;
 	return true;
+}
+
+bool
+insn_names(const struct insn *insn, bool low, uint64_t *addr)
+{
+	int32_t last;
+
+	if (insn->kind == INSN_LEA && insn->rip_relative) {
+		*addr = insn->addr + insn->len + (uint64_t)(int64_t)insn->disp;
+		return true;
+	}
+	if (!low || insn->len < 5 || insn->rip_relative)
+		return false;
+	memcpy(&last, insn->bytes + insn->len - 4, 4);
+	*addr = (uint64_t)last;
+	return last > 0;
 }
 
 bool

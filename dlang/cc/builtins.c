@@ -114,17 +114,10 @@ static const struct constant constants[] = {
 	C(CLD_EXITED), C(CLD_KILLED), C(CLD_DUMPED), C(CLD_TRAPPED),
 	C(CLD_STOPPED), C(CLD_CONTINUED),
 	V(pset, 0), V(chip, 0), V(lgrp, 0),
-	/* Registers, in the order of pt_regs (uregs.h). */
-	V(R_R15, 0), V(R_R14, 1), V(R_R13, 2), V(R_R12, 3), V(R_RBP, 4),
-	V(R_RBX, 5), V(R_R11, 6), V(R_R10, 7), V(R_R9, 8), V(R_R8, 9),
-	V(R_RAX, 10), V(R_RCX, 11), V(R_RDX, 12), V(R_RSI, 13), V(R_RDI, 14),
-	V(R_ERR, 15), V(R_RIP, 16), V(R_CS, 17), V(R_RFL, 18), V(R_RSP, 19),
-	V(R_SS, 20), V(R_DS, 21), V(R_ES, 22), V(R_FS, 23),
-	V(R_GS, 24), V(R_TRAPNO, 25),
-	V(R_EAX, 10), V(R_ECX, 11), V(R_EDX, 12), V(R_ESI, 13), V(R_EDI, 14),
-	V(R_EBX, 5), V(R_EBP, 4), V(R_ESP, 19), V(R_EIP, 16), V(R_EFL, 18),
-	V(R_PC, 16), V(R_FP, 4), V(R_SP, 19), V(R_PS, 18), V(R_R0, 10),
-	V(R_R1, 5),
+	/* Registers: indices of uregs[]. */
+#define REGISTER(name, index) V(name, index),
+#include "dlang/machine/uregs.def"
+#undef REGISTER
 };
 /* clang-format on */
 #undef C

@@ -91,7 +91,7 @@ evaluate(struct vm_env *env, const struct argloc *a)
 	case ARGLOC_VIA: return at(env, a, via(env, a));
 	case ARGLOC_VIA_SUM: return extend(a, via(env, a));
 	case ARGLOC_STACK:
-		addr += reg(env, UREG_RSP);
+		addr += reg(env, UREG_SP);
 		if (!load(env, a, addr, &v))
 			v = 0;
 		break;

@@ -339,20 +339,15 @@ vm_reg(struct vm_env *env, unsigned ureg)
 	return env->ops->reg(env, ureg);
 }
 
-/* D's documented numbers are ours up to 20; then they differ (uregs.h). */
 static uint64_t
 builtin_ureg(struct vm_env *env, uint64_t n)
 {
-	static const uint8_t rest[] = { UREG_DS, UREG_ES, UREG_FS, UREG_GS };
-
-	if (n <= UREG_SS)
-		return vm_reg(env, (unsigned)n);
 	if (n >= UREG_RAW && n - UREG_RAW < UREG_ALL)
 		return vm_reg(env, (unsigned)(n - UREG_RAW));
-	if (n - UREG_SS - 1 < sizeof(rest))
-		return vm_reg(env, rest[n - UREG_SS - 1]);
-	if (n - UREG_SS - 1 > sizeof(rest)) /* 25 is R_TRAPNO: not known, 0 */
+	if (n >= UREG_D_COUNT)
 		vm_fault(env, FLT_ILLOP, n);
+	else if (ureg_of_d(n) < UREG_COUNT)
+		return vm_reg(env, ureg_of_d(n));
 	return 0;
 }
 

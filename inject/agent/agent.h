@@ -3,7 +3,7 @@
  *
  * The blob is a position-independent ELF file whose entry address (e_entry) is
  * that of a struct agent_table, constant, in its data segment; whoever loads
- * it maps the two segments, applies the R_X86_64_RELATIVE relocations, fills in
+ * it maps the two segments, applies the relative relocations, fills in
  * the struct agent that the table leads to, and finds everything from there.
  *
  * A hit, in the thread that comes by (dlang/vm/store.h has struct lane and the
@@ -66,5 +66,8 @@ extern struct agent agent;
 void agent_hit(struct lane *lane, uint32_t tp_id);
 /* The environment from inside (ops.c); ctx is the struct lane. */
 extern const struct vm_ops agent_ops;
+
+/* The number of the processor that the thread runs on; the machine's. */
+uint32_t agent_cpu(void);
 
 #endif

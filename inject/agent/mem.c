@@ -1,22 +1,10 @@
 /*
- * The four functions that a compiler may call even in a freestanding program.
+ * Of the four functions that a compiler may call even in a freestanding program,
+ * two; memcpy() and memset() are the machine's.
  * Compiled without the transformation that would turn each loop into a call to
  * the function it is in.
  */
 #include "dlang/vm/port.h"
-
-void *
-memcpy(void *restrict dst, const void *restrict src, size_t n)
-{
-	void *d = dst;
-
-	/* One instruction, and fast on everything since 2013 (ERMS). */
-	__asm__ volatile("rep movsb"
-			 : "+D"(d), "+S"(src), "+c"(n)
-			 :
-			 : "memory");
-	return dst;
-}
 
 void *
 memmove(void *dst, const void *src, size_t n)
@@ -29,15 +17,6 @@ memmove(void *dst, const void *src, size_t n)
 		return memcpy(dst, src, n);
 	while (n-- > 0)
 		d[n] = s[n];
-	return dst;
-}
-
-void *
-memset(void *dst, int c, size_t n)
-{
-	void *d = dst;
-
-	__asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(c) : "memory");
 	return dst;
 }
 

@@ -54,21 +54,10 @@ clock_ns(enum clock clock)
 	return (uint64_t)ts.sec * 1000000000 + (uint64_t)ts.nsec;
 }
 
-/* Linux keeps a segment of which the limit is the processor's number, below 12
- * bits of the node's; a processor without it leaves 0. */
-static uint32_t
-cpu_now(void)
-{
-	uint32_t limit = 0, segment = 15 * 8 + 3;
-
-	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(segment) : "cc");
-	return limit & 0xfff;
-}
-
 static void
 ops_when(struct vm_env *env)
 {
-	env->cpu = cpu_now();
+	env->cpu = agent_cpu();
 	env->timestamp = clock_ns(CLOCK_MONO);
 }
 
@@ -87,7 +76,7 @@ ops_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	case DIF_VAR_PID: *value = env->pid; return 0;
 	case DIF_VAR_CURTHREAD:
 	case DIF_VAR_TID: *value = env->tid; return 0;
-	case DIF_VAR_CPU: *value = cpu_now(); return 0;
+	case DIF_VAR_CPU: *value = agent_cpu(); return 0;
 	case DIF_VAR_WALLTIMESTAMP: *value = walltime(lane_of(env)); return 0;
 	}
 	return -1;

@@ -15,7 +15,27 @@
 #ifndef INJECT_TRAP_AREA_H
 #define INJECT_TRAP_AREA_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * The machine's file defines
+ *
+ *	trap_insn	the type of a trap instruction, as wide as it is
+ *	TRAP_INSN	the instruction: as short as the shortest of the machine, so
+ *			that it never covers two of the program's
+ *	TRAP_PC_AFTER	how far behind its begin the pc is of a thread that has
+ *			executed it, in bytes
+ *	TRAP_CODE	si_code of its SIGTRAP
+ *	TRAP_JUMP	the byte that a jump begins with which takes its place, and
+ *	TRAP_JUMP_LEN	how long that is: behind the byte it has the distance from
+ *			its end
+ *	TRAP_MARK	what memory for slots begins with, a string of at most 16
+ *			bytes: a trap instruction, for who runs into it, and words
+ */
+#include "inject/trap/machine/trap.h"
+
+#define TRAP_TAIL (TRAP_JUMP_LEN - 1)
 
 /* A thread that has executed an int3 may have been put off its processor before
  * that became a SIGTRAP: late places stay so long.  And as long as a thread has
@@ -25,13 +45,6 @@
 
 #define TRAP_MAGIC      UINT64_C(0x3170617274617472)
 
-/* The one-byte breakpoint, and the jump that takes its place: an opcode and the
- * distance from behind it, of 32 bits. */
-#define INT3	      0xcc
-#define TRAP_JUMP     0xe9
-#define TRAP_JUMP_LEN 5
-#define TRAP_TAIL     (TRAP_JUMP_LEN - 1)
-
 /* Which si_code the tracer gives the SIGTRAP of an int3 that it has dealt with,
  * just before it sets the registers; si_value is the pc that they will have.
  * No sender can use this one by mistake: programs send SI_QUEUE, SI_TKILL, and
@@ -40,7 +53,7 @@
 
 enum trap_kind {
 	TRAP_NONE,
-	TRAP_TEXT,      /* an int3 at addr; saved is the program's byte */
+	TRAP_TEXT,      /* an int3 at addr; saved is the program's code */
 	TRAP_SLOTS,     /* size bytes of slots at addr */
 	TRAP_SEMAPHORE, /* the 16-bit counter at addr was raised by one */
 	TRAP_MASK,      /* thread number addr blocks SIGTRAP, but its mask, of
@@ -49,10 +62,10 @@ enum trap_kind {
 
 struct trap_entry {
 	uint64_t addr;
-	uint32_t size; /* TRAP_SLOTS, TRAP_MASK; TRAP_TEXT with `jump': the
+	uint32_t size;   /* TRAP_SLOTS, TRAP_MASK; TRAP_TEXT with `jump': the
 			* program's bytes behind the first, as they lie there */
-	uint8_t kind;  /* enum trap_kind */
-	uint8_t saved; /* TRAP_TEXT */
+	uint8_t kind;    /* enum trap_kind */
+	trap_insn saved; /* TRAP_TEXT */
 	/* The same: the last to be put back, as it marks a call that changes
 	 * SIGTRAP's action or a mask.  A thread that makes it is in the handler
 	 * then, and not on its way to an int3 that would kill it. */
@@ -62,6 +75,16 @@ struct trap_entry {
 	 * for the next tracer. */
 	uint8_t jump;
 };
+
+/* Does a trap instruction stand at these bytes?  They need not be aligned. */
+static inline bool
+trap_is_at(const void *bytes)
+{
+	trap_insn now;
+
+	__builtin_memcpy(&now, bytes, sizeof(now));
+	return now == TRAP_INSN;
+}
 
 struct trap_area {
 	uint64_t magic;

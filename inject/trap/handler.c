@@ -3,7 +3,7 @@
  *
  * As long as the tracer lives it sees every SIGTRAP first and delivers only
  * those that are the program's own: they are handed on.  When it has been
- * killed, an int3 of its comes here.  The bytes that belong there and in all
+ * killed, a breakpoint of its comes here.  The bytes that belong there and in all
  * other places are put back, through /proc/self/mem as text is not writable, and
  * the thread goes on from the instruction.
  *
@@ -22,47 +22,56 @@
  * No libc, no data but the area, no stack to speak of: it runs on whatever
  * stack signals run on, in threads of any runtime.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "inject/trap/area.h"
 
 #define PAGE       4096UL
 
-#define NR_open    2
-#define NR_close   3
-#define NR_poll    7
-#define NR_mprot   10
-#define NR_action  13
-#define NR_mask    14
-#define NR_pread   17
-#define NR_pwrite  18
-#define NR_yield   24
-#define NR_getpid  39
-#define NR_gettid  186
-#define NR_dents   217
-#define NR_restart 219
-#define NR_tgkill  234
-#define O_RDWR_CLX 02000002
-#define O_CLX      02000000
-#define O_DIR_CLX  02200000
-#define PROT_RX    5
-#define PROT_RWX   7
+#define O_RDWR_CLX (O_RDWR | O_CLOEXEC)
+#define O_CLX      (O_RDONLY | O_CLOEXEC)
+#define O_DIR_CLX  (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#define PROT_RX    (PROT_READ | PROT_EXEC)
+#define PROT_RWX   (PROT_RX | PROT_WRITE)
 
 /* include/uapi/asm-generic/siginfo.h; not every <signal.h> has them here. */
-#define CODE_KERNEL 0x80
 #define CODE_HWBKPT 4
-/* SS_AUTODISARM of include/uapi/linux/signal.h. */
-#define SS_DISARM (1U << 31)
-/* Of what is in the frame behind the registers that FXSAVE knows. */
-#define SW_BYTES 464
-#define SW_MAGIC 0x46505853
-
 uint64_t trap_look(int sig, const siginfo_t *si, ucontext_t *uc);
 extern void trap_handle(void);
 extern void trap_restore(void);
+
+/*
+ * The machine's file defines trap_handle and trap_restore:
+ *
+ *	trap_handle	SIGTRAP's handler.  What trap_look() returns is jumped to as
+ *			if the kernel had called it, unless it is 0: the area may
+ *			be unmapped while the program's handler runs, and
+ *			backtraces do not show us.
+ *	trap_restore	makes rt_sigreturn(2), in the bytes by which unwinders know
+ *			a signal's frame
+ *
+ * and, all static:
+ *
+ *	long sys(nr, a, b, c, d)	a system call; -errno
+ *	long sys_open(path, flags)	the same: open(2)
+ *	void sys_sleep(ms)		poll(2) of nothing, which leaves
+ *					restart_block alone where nanosleep() would not
+ *	uint64_t *pc_in(uc)		where the frame has the pc
+ *	bool is_behind_own(pc)		Is a trap instruction of the program's own
+ *					before pc?  Ours may be on a part of it.
+ *	bool is_broken_call(uc)		Is the thread at a system call instruction,
+ *					about to make restart_syscall(2), with nothing
+ *					for the kernel to undo but registers?
+ *	void call_again(uc)		there, with all registers of the frame and its
+ *					signal mask
+ */
+#include "inject/trap/machine/handler.h"
 
 /* The linker puts it at 0, and the numbers are offsets. */
 __attribute__((section(".area"), used)) struct trap_area trap_area = {
@@ -70,54 +79,6 @@ __attribute__((section(".area"), used)) struct trap_area trap_area = {
 	.handler = (uint64_t)&trap_handle,
 	.restorer = (uint64_t)&trap_restore,
 };
-
-/*
- * The program's own handler is jumped to, as if the kernel had called it: the
- * area may be unmapped while it runs, and backtraces do not show us.
- */
-asm(".pushsection .text\n"
-    "	.globl trap_handle\n"
-    "	.hidden trap_handle\n"
-    "	.type trap_handle, @function\n"
-    "trap_handle:\n"
-    "	pushq %rdi\n"
-    "	pushq %rsi\n"
-    "	pushq %rdx\n"
-    "	call trap_look\n"
-    "	popq %rdx\n"
-    "	popq %rsi\n"
-    "	popq %rdi\n"
-    "	testq %rax, %rax\n"
-    "	jz 1f\n"
-    "	jmp *%rax\n"
-    "1:	ret\n"
-    "	.size trap_handle, . - trap_handle\n"
-    ".popsection\n");
-
-/* These bytes are how unwinders know a signal's frame. */
-asm(".pushsection .text\n"
-    "	.globl trap_restore\n"
-    "	.hidden trap_restore\n"
-    "	.type trap_restore, @function\n"
-    "	nop\n" /* they look one byte before the return address */
-    "trap_restore:\n"
-    "	movq $15, %rax\n"
-    "	syscall\n"
-    "	.size trap_restore, . - trap_restore\n"
-    ".popsection\n");
-
-static long
-sys(long nr, long a, long b, long c, long d)
-{
-	register long r10 asm("r10") = d;
-	long ret;
-
-	asm volatile("syscall"
-		     : "=a"(ret)
-		     : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
-		     : "rcx", "r11", "memory");
-	return ret;
-}
 
 /* The entry for an int3 at addr, or for slots around it. */
 static const struct trap_entry *
@@ -149,16 +110,18 @@ heal_chunk(long mem, const struct trap_area *a, enum heal how)
 	const struct trap_entry *begin =
 	    (const void *)((uintptr_t)a + a->first);
 	bool healed = false;
-	uint8_t byte = 0;
+	trap_insn now = 0;
 
 	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
 		if (e->kind == TRAP_TEXT &&
 		    (e->late != 0) == (how != HEAL_MOST) &&
-		    sys(NR_pread, mem, (long)&byte, 1, (long)e->addr) == 1 &&
-		    byte == INT3)
+		    sys(SYS_pread64, mem, (long)&now, sizeof(now),
+			(long)e->addr) == sizeof(now) &&
+		    now == TRAP_INSN)
 			healed |= how == FIND_LATE ||
-			    sys(NR_pwrite, mem, (long)&e->saved, 1,
-				(long)e->addr) == 1;
+			    sys(SYS_pwrite64, mem, (long)&e->saved,
+				sizeof(e->saved),
+				(long)e->addr) == sizeof(e->saved);
 	return healed;
 }
 
@@ -206,12 +169,12 @@ is_latecomer(const char *path)
 	const uint64_t bit = 1 << (SIGTRAP - 1);
 	char text[400];
 	const char *p = text, *name_end = text;
-	long fd = sys(NR_open, (long)path, O_CLX, 0, 0);
+	long fd = sys_open(path, O_CLX);
 
 	if (fd < 0)
 		return false;
-	long n = sys(NR_pread, fd, (long)text, sizeof(text) - 1, 0);
-	sys(NR_close, fd, 0, 0, 0);
+	long n = sys(SYS_pread64, fd, (long)text, sizeof(text) - 1, 0);
+	sys(SYS_close, fd, 0, 0, 0);
 	text[n > 0 ? n : 0] = '\0';
 	for (; *p != '\0'; p++)
 		if (*p == ')')
@@ -230,13 +193,13 @@ any_latecomer(void)
 	static const char tasks[] = "/proc/self/task/";
 	_Alignas(8) char buf[256];
 	char path[48];
-	long n, dir = sys(NR_open, (long)tasks, O_DIR_CLX, 0, 0);
+	long n, dir = sys_open(tasks, O_DIR_CLX);
 	bool any = false;
 
 	for (unsigned i = 0; i < sizeof(tasks); i++)
 		path[i] = tasks[i];
 	while (dir >= 0 && !any &&
-	    (n = sys(NR_dents, dir, (long)buf, sizeof(buf), 0)) > 0)
+	    (n = sys(SYS_getdents64, dir, (long)buf, sizeof(buf), 0)) > 0)
 		for (long at = 0; at < n && !any;
 		     at += *(const uint16_t *)(const void *)(buf + at + 16)) {
 			const char *name = buf + at + 19;
@@ -246,17 +209,16 @@ any_latecomer(void)
 			any = is_latecomer(path);
 		}
 	if (dir >= 0)
-		sys(NR_close, dir, 0, 0, 0);
+		sys(SYS_close, dir, 0, 0, 0);
 	return any;
 }
 
-/* By poll(), which leaves restart_block alone where nanosleep() would not. */
 static void
 await_latecomers(void)
 {
-	sys(NR_poll, 0, 0, TRAP_LATE_MS, 0);
+	sys_sleep(TRAP_LATE_MS);
 	for (int i = 0; i < TRAP_LATE_TRIES && any_latecomer(); i++)
-		sys(NR_poll, 0, 0, TRAP_LATE_MS / 10, 0);
+		sys_sleep(TRAP_LATE_MS / 10);
 }
 
 /*
@@ -277,12 +239,12 @@ static bool
 heal_memory(void)
 {
 	static const char mem[] = "/proc/self/mem";
-	long fd = sys(NR_open, (long)mem, O_RDWR_CLX, 0, 0);
+	long fd = sys_open(mem, O_RDWR_CLX);
 
 	if (fd < 0)
 		return false;
 	heal_all(fd);
-	sys(NR_close, fd, 0, 0, 0);
+	sys(SYS_close, fd, 0, 0, 0);
 	return true;
 }
 
@@ -294,12 +256,12 @@ is_traced(void)
 	static const char status[] = "/proc/thread-self/status",
 			  word[] = "\nTracerPid:\t";
 	char text[512];
-	long fd = sys(NR_open, (long)status, O_CLX, 0, 0);
+	long fd = sys_open(status, O_CLX);
 
 	if (fd < 0)
 		return true;
-	long n = sys(NR_pread, fd, (long)text, sizeof(text), 0);
-	sys(NR_close, fd, 0, 0, 0);
+	long n = sys(SYS_pread64, fd, (long)text, sizeof(text), 0);
+	sys(SYS_close, fd, 0, 0, 0);
 	for (long at = 0, i; at + (long)sizeof(word) <= n; at++) {
 		for (i = 0; i < (long)sizeof(word) - 1; i++)
 			if (text[at + i] != word[i])
@@ -318,22 +280,22 @@ is_traced(void)
 static void
 heal(const struct trap_entry *e)
 {
-	volatile uint8_t *at = (volatile uint8_t *)e->addr;
-	uint8_t saved = e->saved;
+	volatile trap_insn *at = (volatile trap_insn *)e->addr;
+	trap_insn saved = e->saved;
 	long page = (long)(e->addr & ~(PAGE - 1));
 
-	if (*at != INT3)
+	if (*at != TRAP_INSN)
 		return;
-	if (heal_memory() && *at != INT3)
+	if (heal_memory() && *at != TRAP_INSN)
 		return;
 	/* No /proc here, or no descriptors. */
-	if (sys(NR_mprot, page, PAGE, PROT_RWX, 0) == 0) {
+	if (sys(SYS_mprotect, page, PAGE, PROT_RWX, 0) == 0) {
 		*at = saved;
-		sys(NR_mprot, page, PAGE, PROT_RX, 0);
+		sys(SYS_mprotect, page, PAGE, PROT_RX, 0);
 		return;
 	}
 	/* Not allowed: it traps again until the guardian has been. */
-	sys(NR_yield, 0, 0, 0, 0);
+	sys(SYS_sched_yield, 0, 0, 0, 0);
 }
 
 /* As if we were not here.  The default is to die of it, which is done by the
@@ -352,98 +314,10 @@ hand_on(int sig, const siginfo_t *si)
 	/* A forced one does not care that it is ignored. */
 	if (old == 1 && si->si_code <= 0)
 		return 0;
-	sys(NR_action, sig, (long)none, 0, 8);
-	sys(NR_tgkill, sys(NR_getpid, 0, 0, 0, 0), sys(NR_gettid, 0, 0, 0, 0),
-	    sig, 0);
+	sys(SYS_rt_sigaction, sig, (long)none, 0, 8);
+	sys(SYS_tgkill, sys(SYS_getpid, 0, 0, 0, 0),
+	    sys(SYS_gettid, 0, 0, 0, 0), sig, 0);
 	return 0;
-}
-
-/* What the kernel would have to undo but for the registers: a shadow stack, an
- * alternate stack that was taken away for the handler. */
-static bool
-only_registers(const ucontext_t *uc)
-{
-	uint64_t shadow = 0;
-
-	asm("rdsspq %0" : "+r"(shadow));
-	return shadow == 0 &&
-	    ((unsigned)uc->uc_stack.ss_flags & SS_DISARM) == 0;
-}
-
-/* Vector registers, which the kernel cleared for the handler: from the frame, as
- * struct _fpstate and struct _fpx_sw_bytes of <asm/sigcontext.h> have it. */
-static void
-restore_vectors(const uint8_t *frame)
-{
-	uint64_t features;
-	uint32_t magic;
-
-	if (frame == NULL)
-		return;
-	magic = *(const uint32_t *)(const void *)(frame + SW_BYTES);
-	features = *(const uint64_t *)(const void *)(frame + SW_BYTES + 8);
-	if (magic == SW_MAGIC)
-		asm volatile("xrstor64 (%0)"
-			     :
-			     : "r"(frame), "a"((uint32_t)features),
-			     "d"((uint32_t)(features >> 32))
-			     : "memory");
-	else
-		asm volatile("fxrstor64 (%0)" : : "r"(frame) : "memory");
-}
-
-/*
- * To the system call instruction at its pc, which changes rcx and r11.  The mask
- * first, on this stack: behind the change of stacks nothing of this one is read.
- */
-static void
-call_again(const ucontext_t *uc)
-{
-	restore_vectors((const void *)uc->uc_mcontext.fpregs);
-	sys(NR_mask, SIG_SETMASK, (long)&uc->uc_sigmask, 0, 8);
-	asm volatile("pushq %c1(%0)\n"
-		     "	popfq\n"
-		     "	movq %c2(%0), %%rcx\n"
-		     "	movq %c3(%0), %%r11\n"
-		     "	movq %c4(%0), %%rax\n"
-		     "	movq %c5(%0), %%rbx\n"
-		     "	movq %c6(%0), %%rdx\n"
-		     "	movq %c7(%0), %%rsi\n"
-		     "	movq %c8(%0), %%rbp\n"
-		     "	movq %c9(%0), %%r8\n"
-		     "	movq %c10(%0), %%r9\n"
-		     "	movq %c11(%0), %%r10\n"
-		     "	movq %c12(%0), %%r12\n"
-		     "	movq %c13(%0), %%r13\n"
-		     "	movq %c14(%0), %%r14\n"
-		     "	movq %c15(%0), %%r15\n"
-		     "	movq %c16(%0), %%rdi\n"
-		     "	movq %%r11, %%rsp\n"
-		     "	jmp *%%rcx\n"
-		     :
-		     : "D"(uc->uc_mcontext.gregs), "i"(REG_EFL * 8),
-		     "i"(REG_RIP * 8), "i"(REG_RSP * 8), "i"(REG_RAX * 8),
-		     "i"(REG_RBX * 8), "i"(REG_RDX * 8), "i"(REG_RSI * 8),
-		     "i"(REG_RBP * 8), "i"(REG_R8 * 8), "i"(REG_R9 * 8),
-		     "i"(REG_R10 * 8), "i"(REG_R12 * 8), "i"(REG_R13 * 8),
-		     "i"(REG_R14 * 8), "i"(REG_R15 * 8), "i"(REG_RDI * 8)
-		     : "memory");
-	__builtin_unreachable();
-}
-
-/* Is there an int3 of the program's own before pc, cc or cd 03?  An int3 of ours
- * may be on the second. */
-static bool
-is_behind_own(uint64_t pc)
-{
-	const uint8_t *code = (const uint8_t *)pc;
-
-	if (pc % PAGE == 0) /* what is before may not be mapped */
-		return false;
-	if (code[-1] == INT3)
-		return true;
-	return pc % PAGE > 1 && code[-1] == 3 &&
-	    (code[-2] == 0xcd || code[-2] == INT3);
 }
 
 /* The tracer was making the stop of an int3 again when it died (redeliver() in
@@ -461,23 +335,23 @@ is_in_front(uint64_t pc)
 
 /* Is it about the tracer that is no more?  The thread then goes on at its pc. */
 static bool
-is_ours(const siginfo_t *si, greg_t *rip)
+is_ours(const siginfo_t *si, uint64_t *at)
 {
-	uint64_t pc = (uint64_t)*rip;
+	uint64_t pc = *at;
 
 	if (si->si_code == CODE_HWBKPT)
 		return true;
-	if (si->si_code != CODE_KERNEL && si->si_code != TRAP_DONE)
+	if (si->si_code != TRAP_CODE && si->si_code != TRAP_DONE)
 		return false;
 	if (si->si_code == TRAP_DONE && (uint64_t)si->si_value.sival_ptr == pc)
 		return true;
 	if (find(pc, TRAP_SLOTS) != NULL)
 		return true;
-	const struct trap_entry *e = find(pc - 1, TRAP_TEXT);
+	const struct trap_entry *e = find(pc - TRAP_PC_AFTER, TRAP_TEXT);
 	if (e == NULL)
 		return is_in_front(pc);
 	heal(e);
-	*rip = (greg_t)(pc - 1);
+	*at = pc - TRAP_PC_AFTER;
 	return true;
 }
 
@@ -485,13 +359,9 @@ is_ours(const siginfo_t *si, greg_t *rip)
 __attribute__((used)) uint64_t
 trap_look(int sig, const siginfo_t *si, ucontext_t *uc)
 {
-	greg_t *regs = uc->uc_mcontext.gregs;
-
-	if (!is_ours(si, &regs[REG_RIP]))
+	if (!is_ours(si, pc_in(uc)))
 		return hand_on(sig, si);
-	const uint8_t *insn = (const uint8_t *)regs[REG_RIP];
-	if (regs[REG_RAX] == NR_restart && insn[0] == 0x0f && insn[1] == 0x05 &&
-	    only_registers(uc))
+	if (is_broken_call(uc))
 		call_again(uc);
 	return 0;
 }

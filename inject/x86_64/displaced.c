@@ -66,7 +66,7 @@ static const struct {
 	uint8_t reg, mem; /* enum displaced_how */
 } rules[] = {
 #define RULE(kind, reg, mem) [INSN_##kind] = { DISP_##reg, DISP_##mem },
-#include "inject/x86_64/rules.def"
+#include "inject/machine/rules.def"
 #undef RULE
 };
 

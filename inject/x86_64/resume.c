@@ -228,7 +228,7 @@ displaced_emulate(const struct displaced *d, struct target *t,
 	} else if (insn->kind == INSN_LEA) {
 		regs->r[insn->reg] =
 		    truncated(effective(d, regs), insn->opsize);
-	} else if (insn->kind == INSN_ADD_RSP) {
+	} else if (insn->kind == INSN_ADD_SP) {
 		emulate_add_rsp(insn, regs);
 	}
 	return 0;

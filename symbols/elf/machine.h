@@ -3,7 +3,7 @@
  * built for.  The folder of the machine answers: defs.h has the constants, machine.c
  * these functions.  The machine's files in other rooms have headers of their own:
  * unwind_fp.c (unwind/frame.h), dwarf_passed.c (dwarf/dwarf_scope.h), sdtarg.c
- * (sdtarg.h), those of symbols/lang/x86_64/.
+ * (sdtarg.h), and the folder of the machine in symbols/lang/.
  */
 #ifndef SYMBOLS_ELF_MACHINE_H
 #define SYMBOLS_ELF_MACHINE_H
@@ -12,8 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dlang/base/machine.h"
 #include "dlang/uregs.h"
-#include "symbols/elf/x86_64/defs.h"
+#include "symbols/elf/machine/defs.h"
 
 /* The enum ureg of each DWARF register. */
 extern const uint8_t machine_uregs[CFI_REGS];

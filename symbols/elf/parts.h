@@ -22,7 +22,7 @@
  *   got.c        relocations that hold a function's address
  *   sdt.c        notes of static probes
  *   dof.c        types of their arguments
- *   machine.h    what the machine says; x86_64/ answers
+ *   machine.h    what the machine says; the folder of the machine answers
  *
  * Invariant: nothing here trusts a size, an offset or an address that comes
  * from a file; whatever lies outside the bytes is as if it were not there.

@@ -12,6 +12,7 @@
 #include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/parts.h"
+#include "symbols/sdtarg.h"
 
 #define NOTE_OWNER "stapsdt"
 #define NOTE_TYPE  3
@@ -116,4 +117,15 @@ object_sdt_notes(struct object *o, const struct sdt_note **notes)
 	}
 	*notes = sdt->notes.at;
 	return sdt->notes.len;
+}
+
+int64_t
+sdt_truncate(int64_t v, unsigned size, bool is_signed)
+{
+	switch (size) {
+	case 1: return is_signed ? (int8_t)v : (int64_t)(uint8_t)v;
+	case 2: return is_signed ? (int16_t)v : (int64_t)(uint16_t)v;
+	case 4: return is_signed ? (int32_t)v : (int64_t)(uint32_t)v;
+	default: return v;
+	}
 }

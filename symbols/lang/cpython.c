@@ -31,7 +31,7 @@
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang/cpython_impl.h"
-#include "symbols/lang/x86_64/defs.h"
+#include "symbols/lang/machine/defs.h"
 
 /* Interpreters and threads that are looked at, in all; frames that are searched
  * and stepped over, and those that are told, in a walk; thread states of one
@@ -191,7 +191,7 @@ cpython_begin(void *self, struct lang_walk *w)
 	py->low = 0;
 	py->tables = TABLES_MOST;
 	memset(py->names, 0, sizeof(py->names));
-	if (w->th->fs_base == 0)
+	if (w->th->thread_base == 0)
 		return;
 	while (interp != 0 && left-- > 0) {
 		uint64_t thread = lang_u64(w, interp + o->interp.threads);
@@ -199,7 +199,7 @@ cpython_begin(void *self, struct lang_walk *w)
 		while (thread != 0 && left > 0) {
 			left--;
 			if (lang_u64(w, thread + o->thread.id) ==
-			    w->th->fs_base)
+			    w->th->thread_base)
 				chain_add(py, w, thread);
 			thread = lang_u64(w, thread + o->thread.next);
 		}

@@ -6,9 +6,9 @@
  *	hotspot_method.c     a method's name, file and lines
  *	hotspot_scopes.c     compiled code: the methods at an address
  *	hotspot_thread.c     the JavaThread and its anchor
- *	x86_64/hotspot_interp.c  frames of the interpreter
- *	x86_64/hotspot_step.c    the caller of a frame
- *	x86_64/hotspot_return.c  return addresses
+ *	MACHINE/hotspot_interp.c  frames of the interpreter
+ *	MACHINE/hotspot_step.c    the caller of a frame
+ *	MACHINE/hotspot_return.c  return addresses
  *	hotspot.c            what the walk asks for
  *
  * Everything read is the process's, whose other threads may be in the middle
@@ -136,7 +136,7 @@ bool hs_scopes_push(struct hotspot *hs, struct lang_walk *w,
 /* The pc of a frame whose return address was changed because its code must
  * not go on: where it was; else pc itself. */
 uint64_t hs_scopes_pc(struct hotspot *hs, struct lang_walk *w,
-    const struct hs_blob *b, uint64_t pc, uint64_t rsp);
+    const struct hs_blob *b, uint64_t pc, uint64_t sp);
 
 struct hs_scopes {
 	struct hash by_pc;
@@ -144,12 +144,12 @@ struct hs_scopes {
 
 void hs_scopes_fini(struct hs_scopes *s);
 
-/* ---- x86_64/hotspot_step.c ---- */
+/* ---- MACHINE/hotspot_step.c ---- */
 
 enum step hs_step(struct hotspot *hs, struct lang_walk *w,
     const struct frame *f, struct frame *caller);
 
-/* ---- x86_64/hotspot_return.c ---- */
+/* ---- MACHINE/hotspot_return.c ---- */
 
 /* Could a call of Java return there?  Code that was made just now is not in
  * the maps yet, but in the code cache. */
@@ -163,9 +163,9 @@ enum hs_call {
 enum hs_call hs_call_before(struct lang_walk *w, uint64_t pc, uint64_t *target);
 /* A caller of which nothing is known yet but what it goes on with. */
 void hs_caller_at(struct hotspot *hs, struct lang_walk *w, struct frame *caller,
-    uint64_t pc, uint64_t rsp);
+    uint64_t pc, uint64_t sp);
 
-/* ---- x86_64/hotspot_interp.c ---- */
+/* ---- MACHINE/hotspot_interp.c ---- */
 
 /* The caller of the method that the interpreter runs. */
 bool hs_interp_step(struct hotspot *hs, struct lang_walk *w,

@@ -234,7 +234,7 @@ handler(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 
 uint64_t
 hs_scopes_pc(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
-    uint64_t pc, uint64_t rsp)
+    uint64_t pc, uint64_t sp)
 {
 	const struct hs_layout *l = &hs->l;
 	uint64_t offset = hs_get(w, b->addr, &l->nm_orig_pc), old;
@@ -244,6 +244,6 @@ hs_scopes_pc(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 		return pc;
 	if (offset >= b->frame)
 		return pc;
-	old = lang_u64(w, rsp + offset);
+	old = lang_u64(w, sp + offset);
 	return old > b->code && old <= b->code_end ? old : pc;
 }

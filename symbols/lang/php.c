@@ -21,7 +21,7 @@
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang/lang_impl.h"
-#include "symbols/lang/x86_64/defs.h"
+#include "symbols/lang/machine/defs.h"
 
 /* Frames of one stack, and generators that wait for each other. */
 #define FRAMES_MOST  4096u

@@ -194,7 +194,7 @@ use_context(struct ruby *rb, struct lang_walk *w, uint64_t ec)
 /*
  * Which module a block of thread-local variables belongs to is written nowhere
  * that can be read with certainty; what is in the block says it.  The list of
- * blocks (glibc's dtv, at fs:8) has 16 bytes for each module, its length in the
+ * blocks (glibc's dtv, MACHINE_DTV) has 16 bytes for each module, its length in the
  * entry before the first.
  */
 static bool
@@ -214,9 +214,9 @@ ruby_begin(void *self, struct lang_walk *w)
 
 	rb->cfp = rb->end = 0;
 	rb->steps = rb->pushed = 0;
-	if (w->th->fs_base == 0)
+	if (w->th->thread_base == 0)
 		return;
-	dtv = lang_u64(w, w->th->fs_base + 8);
+	dtv = lang_u64(w, w->th->thread_base + MACHINE_DTV);
 	n = dtv != 0 ? MIN(lang_u64(w, dtv - 16), MODULES_MOST) : 0;
 	if (rb->module != 0) {
 		if (rb->module <= n)

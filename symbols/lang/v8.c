@@ -53,7 +53,7 @@ static const struct row {
 #define V8_ELSE(member, symbol, value) \
 	{ offsetof(struct v8, member), "v8dbg_" symbol, false, value },
 #include "symbols/lang/v8dbg.def"
-#include "symbols/lang/x86_64/defs.h"
+#include "symbols/lang/machine/defs.h"
 #undef V8
 #undef V8_ELSE
 };

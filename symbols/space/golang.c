@@ -217,7 +217,8 @@ go_routine(const struct addrspace *as, const struct reader *mem,
 		return 0;
 	/* Go's one word of thread-local memory is at the end of the block. */
 	if (!is_own(mem, g, sp) &&
-	    (reader_read(mem, regs->r[UREG_THREAD] - 8, &g, sizeof(g)) != 0 ||
+	    (reader_read(mem, regs->r[UREG_THREAD] + MACHINE_GOROUTINE, &g,
+		 sizeof(g)) != 0 ||
 		!is_own(mem, g, sp)))
 		return 0;
 	off = goid_offset(o);

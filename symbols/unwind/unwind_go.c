@@ -109,7 +109,8 @@ unwind_go_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 
 	if (i < 0)
 		return STEP_FAIL;
-	if ((reader_read(u->mem, u->thread - 8, &g0, sizeof(g0)) != 0 ||
+	if ((reader_read(
+		 u->mem, u->thread + MACHINE_GOROUTINE, &g0, sizeof(g0)) != 0 ||
 		!curg_find(u, g0, &curg)) &&
 	    !curg_find(u, u->goroutine, &curg))
 		return STEP_FAIL;

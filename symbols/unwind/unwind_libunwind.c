@@ -28,8 +28,23 @@ extern int dwarf_search_unwind_table(unw_addr_space_t space, unw_word_t ip,
     unw_dyn_info_t *table, unw_proc_info_t *info, int need_unwind_info,
     void *ctx);
 
-/* libunwind counts registers as DWARF does. */
-static_assert((int)UNW_REG_IP == CFI_PC && (int)UNW_REG_SP == CFI_SP, "");
+/* libunwind counts registers as DWARF does, but may have numbers of its own for
+ * these two. */
+static unw_regnum_t
+unw_of(unsigned reg)
+{
+	return reg == CFI_PC ? (int)UNW_REG_IP :
+	    reg == CFI_SP    ? (int)UNW_REG_SP :
+			       (int)reg;
+}
+
+static unsigned
+of_unw(unw_regnum_t reg)
+{
+	return reg == UNW_REG_IP ? CFI_PC :
+	    reg == UNW_REG_SP    ? CFI_SP :
+				   (unsigned)reg;
+}
 
 /* Where libunwind is told that its table of unwind entries is: at the end of the
  * kernel's half, where no process has memory. */
@@ -143,9 +158,9 @@ access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *value,
 
 	if (write)
 		return -UNW_EREADONLYREG;
-	if (reg < 0 || !frame_knows(&lu->begin, (unsigned)reg))
+	if (reg < 0 || !frame_knows(&lu->begin, of_unw(reg)))
 		return -UNW_EBADREG;
-	*value = lu->begin.r[reg];
+	*value = lu->begin.r[of_unw(reg)];
 	return 0;
 }
 
@@ -222,7 +237,7 @@ cursor_frame(struct libunwind *lu, bool signal, struct frame *caller)
 		/* libunwind takes all registers for kept by a call. */
 		if ((signal || i == CFI_PC || i == CFI_SP ||
 			(machine_kept & 1u << i)) &&
-		    unw_get_reg(&lu->cursor, (int)i, &value) == 0)
+		    unw_get_reg(&lu->cursor, unw_of(i), &value) == 0)
 			frame_set(caller, i, value);
 	}
 	return frame_knows(caller, CFI_PC) && frame_knows(caller, CFI_SP);

@@ -311,7 +311,7 @@ walk(struct langs *ls, uint64_t pc, bool by_rbp)
 	struct uregs r;
 
 	if (ruby_context != 0)
-		th.fs_base = (uintptr_t)ruby_tls;
+		th.thread_base = (uintptr_t)ruby_tls;
 	for (size_t i = 0; i < UREG_COUNT; i++)
 		r.r[i] = words[i % nwords];
 	r.r[UREG_RIP] = pc;

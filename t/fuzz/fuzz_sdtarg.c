@@ -39,7 +39,7 @@ check(const struct argloc *a)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct sdt_place at = { .pc = 0x400000, .symbol = symbol };
+	const struct sdt_place at = { .addr = 0x400000, .symbol = symbol };
 	struct argloc args[ARGLOC_MAX];
 	char *text = strndup((const char *)data, size);
 

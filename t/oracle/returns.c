@@ -419,7 +419,7 @@ on_trap(struct thread *th)
 	uint64_t pc = regs->r[UREG_RIP] - 1;
 	struct tracepoint *tp =
 	    sp->tab != NULL ? tracepoint_lookup(sp->tab, pc) : NULL;
-	if (tp == NULL || tp->was_int3) {
+	if (tp == NULL || tp->was_trap) {
 		stop_signal(th, SIGTRAP);
 		return;
 	}

@@ -411,7 +411,7 @@ run_displaced(struct rig *rig, struct tptable *tab, unsigned steps,
 			s->fault_addr = fault_addr;
 			return;
 		}
-		if (tp->was_int3) {
+		if (tp->was_trap) {
 			/* Its own trap is the supervisor's to deliver. */
 			set_regs(rig, (struct user_regs_struct *)&u);
 			break;

@@ -50,8 +50,8 @@ static const struct {
 	{ "41 90",		INSN_PLAIN,	0, 0, 0 },
 	{ "66 2e 0f 1f 84 00 00 00 00 00", INSN_NOP, 0, 0, 0 },
 	{ "0f 18 08",		INSN_PLAIN,	0, 0, 0 },
-	{ "f3 0f 1e fa",	INSN_ENDBR,	0, 0, 0 },
-	{ "f3 0f 1e fb",	INSN_ENDBR,	0, 0, 0 },
+	{ "f3 0f 1e fa",	INSN_LANDING,	0, 0, 0 },
+	{ "f3 0f 1e fb",	INSN_LANDING,	0, 0, 0 },
 	{ "f3 48 0f 1e c8",	INSN_PLAIN,	0, 0, 0 },	/* rdsspq */
 	{ "eb 10",		INSN_JMP,	0, 0x12, 0 },
 	{ "e9 fb ff ff ff",	INSN_JMP,	0, 0, 0 },
@@ -81,13 +81,13 @@ static const struct {
 	{ "66 89 c3",		INSN_PLAIN,	0, 0, 0 },
 	{ "48 89 03",		INSN_PLAIN,	0, 0, 0 },
 	{ "48 8d 04 8b",	INSN_LEA,	0, 0, 0 },
-	{ "48 83 ec 28",	INSN_ADD_RSP,	0, 0, -0x28 },
-	{ "48 83 c4 80",	INSN_ADD_RSP,	0, 0, -0x80 },
-	{ "48 81 ec 00 10 00 00", INSN_ADD_RSP,	0, 0, -0x1000 },
+	{ "48 83 ec 28",	INSN_ADD_SP,	0, 0, -0x28 },
+	{ "48 83 c4 80",	INSN_ADD_SP,	0, 0, -0x80 },
+	{ "48 81 ec 00 10 00 00", INSN_ADD_SP,	0, 0, -0x1000 },
 	{ "83 ec 08",		INSN_PLAIN,	0, 0, 8 },
 	{ "49 83 ec 08",	INSN_PLAIN,	0, 0, 8 },	/* r12 */
 	{ "0f 05",		INSN_SYSCALL,	0, 0, 0 },
-	{ "cc",			INSN_INT3,	0, 0, 0 },
+	{ "cc",			INSN_TRAP,	0, 0, 0 },
 	{ "0f 0b",		INSN_UD,	0, 0, 0 },
 	{ "0f b9 c0",		INSN_UD,	0, 0, 0 },
 };

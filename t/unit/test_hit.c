@@ -231,7 +231,7 @@ START_TEST(the_programs_own_int3_is_its_own)
 	space.tab = tab;
 	/* Under ours: the probe fires, then the program has its trap. */
 	tp = arm(TEXT + 16, "\xcc", 1);
-	ck_assert(tp->was_int3);
+	ck_assert(tp->was_trap);
 	ck_assert(trap(TEXT + 16, SP));
 	ck_assert_uint_eq(fired, 1);
 	ck_assert_int_eq(th.stop.sig, SIGTRAP);

@@ -203,7 +203,7 @@ put_thread(void)
 	ck_assert(py_layout_find(&o, &walk, &load, root));
 	put64(root + o.runtime.interpreters, interp);
 	put64(interp + o.interp.threads, interp + 512);
-	put64(interp + 512 + o.thread.id, thread.fs_base);
+	put64(interp + 512 + o.thread.id, thread.thread_base);
 	walk_reset();
 }
 
@@ -212,7 +212,7 @@ random_walks(unsigned version, const uint64_t *likely, size_t count)
 {
 	size_t pushed = 0;
 
-	thread.fs_base = ARENA + 8;
+	thread.thread_base = ARENA + 8;
 	for (uint64_t n = 0; n < 200; n++) {
 		void *py;
 
@@ -260,7 +260,7 @@ START_TEST(circles_end)
 
 	for (size_t i = 0; i < ARENA_BYTES; i += 8)
 		put64(ARENA + i, ARENA);
-	thread.fs_base = ARENA;
+	thread.thread_base = ARENA;
 	seed = 1;
 	put64(at_sym("Py_Version"), (uint64_t)versions[_i] << 16);
 	put_offsets(at_sym("_PyRuntime"));

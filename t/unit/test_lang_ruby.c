@@ -213,7 +213,7 @@ put_thread(uint64_t n)
 	uint64_t tls = ARENA, dtv = ARENA + 128, block = ARENA + 256,
 		 ec = ARENA + 320, stack = ARENA + 8192;
 
-	thread.fs_base = tls;
+	thread.thread_base = tls;
 	put64(tls + 8, dtv);
 	put64(dtv - 16, 2);
 	put64(dtv + 16, UINT64_MAX);
@@ -296,9 +296,9 @@ START_TEST(what_is_no_stack)
 		ck_assert_uint_eq(walk.pushed.len, 0);
 	}
 	/* No thread, and one without variables. */
-	thread.fs_base = 0;
+	thread.thread_base = 0;
 	walk_frames(&lang_ruby, rb, at_sym("rb_vm_exec") + 1);
-	thread.fs_base = 4096;
+	thread.thread_base = 4096;
 	walk_frames(&lang_ruby, rb, at_sym("rb_vm_exec") + 1);
 	ck_assert_uint_eq(walk.pushed.len, 0);
 	lang_ruby.detach(rb);

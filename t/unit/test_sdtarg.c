@@ -18,7 +18,7 @@ symbol(void *ctx, const char *name, uint64_t *addr)
 	return strcmp(name, "sym.1") == 0 ? 0 : -ENOENT;
 }
 
-static const struct sdt_place place = { .pc = 0x1001, .symbol = symbol };
+static const struct sdt_place place = { .addr = 0x1000, .symbol = symbol };
 
 static size_t
 parse(const char *text, struct argloc *out)
@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(without_symbols_those_operands_are_missing)
 {
-	const struct sdt_place nowhere = { .pc = 1 };
+	const struct sdt_place nowhere = { .addr = 0 };
 	struct argloc got;
 
 	ck_assert_uint_eq(sdt_args("8@sym.1(%rip)", &nowhere, &got, 1), 1);

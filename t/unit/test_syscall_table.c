@@ -57,7 +57,7 @@ START_TEST(every_letter_has_a_type)
 {
 	static const char *const letters[] = {
 #define CALL(nr, name, args) [nr] = args,
-#include "tracer/ptrace/x86_64/syscalls.def"
+#include "tracer/ptrace/machine/syscalls.def"
 #undef CALL
 	};
 

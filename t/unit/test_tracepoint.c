@@ -438,7 +438,7 @@ START_TEST(the_programs_own_int3)
 
 	text(TEXT, "\xcc", 1);
 	struct tracepoint *tp = arm(TEXT);
-	ck_assert(tp->was_int3);
+	ck_assert(tp->was_trap);
 	ck_assert_uint_eq(tp->slot, 0);
 	regs.r[UREG_RIP] = TEXT;
 	ck_assert_int_eq(resume_from(tab, tp, &regs, &fault), 0);

@@ -76,7 +76,7 @@ START_TEST(nothing_is_armed_without_the_list)
 		get(TEXT + i);
 	unsigned failed = tracepoint_commit(tab, NULL, NULL), int3s = 0;
 	for (unsigned i = 0; i < 8192; i++)
-		int3s += byte(TEXT + i) == INT3;
+		int3s += byte(TEXT + i) == TRAP_INSN;
 	ck_assert_uint_gt(int3s, 0);
 	ck_assert_uint_eq(failed, 8192 - int3s);
 	ck_assert_uint_ge(area()->count, int3s);
@@ -112,8 +112,8 @@ START_TEST(suspended_tracepoints_come_back)
 	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
 	ck_assert_int_eq(a->state, TP_TRAP);
 	ck_assert_int_eq(b->state, TP_TRAP);
-	ck_assert_uint_eq(byte(TEXT + 16), INT3);
-	ck_assert_uint_eq(byte(TEXT + 32), INT3);
+	ck_assert_uint_eq(byte(TEXT + 16), TRAP_INSN);
+	ck_assert_uint_eq(byte(TEXT + 32), TRAP_INSN);
 	ck_assert_uint_eq(byte(TEXT + 40), 0x55);
 }
 END_TEST
@@ -310,13 +310,13 @@ START_TEST(a_copy_of_memory_has_its_jumps)
 	for (int k = 0; k < TRAP_JUMP_LEN; k++)
 		ck_assert_uint_eq(bytes[k], 0x55);
 	ck_assert_uint_eq(tracepoint_undo(tp, bytes), 0);
-	bytes[0] = INT3;
+	bytes[0] = TRAP_INSN;
 	ck_assert_uint_eq(tracepoint_undo(tp, bytes), 1);
 	ck_assert_uint_eq(bytes[0], 0x55);
 	in_copy = tracepoint_lookup(copy, TEXT + 16);
 	ck_assert_ptr_nonnull(in_copy);
 	ck_assert_int_eq(tracepoint_lower(copy, in_copy), 0);
-	ck_assert_uint_eq(*fake_target_at(&child, TEXT + 16), INT3);
+	ck_assert_uint_eq(*fake_target_at(&child, TEXT + 16), TRAP_INSN);
 	ck_assert_uint_eq(*fake_target_at(&child, TEXT + 17), 0x55);
 	tptable_destroy(copy);
 	fake_target_fini(&child);
@@ -393,18 +393,18 @@ START_TEST(all_bytes_are_put_back)
 	/* More than a batch, in pages that take turns now and then. */
 	for (unsigned i = 0; i < 500; i++) {
 		uint8_t *at = own.text + i * 31 % (PAGES * PAGE);
-		*at = INT3;
+		*at = TRAP_INSN;
 		list(TRAP_TEXT, at, (uint8_t)(i | 1) & 0x7f);
 	}
 	own.text[7] = 0x42; /* not ours any more */
 	list(TRAP_TEXT, own.text + 7, 1);
-	own.text[8] = INT3; /* nobody's */
+	own.text[8] = TRAP_INSN; /* nobody's */
 	ck_assert_uint_eq(trapmend_text(own.mem, LIST), 0);
 	for (unsigned i = 0; i < 500; i++)
 		ck_assert_uint_eq(
 		    own.text[i * 31 % (PAGES * PAGE)], (uint8_t)(i | 1) & 0x7f);
 	ck_assert_uint_eq(own.text[7], 0x42);
-	ck_assert_uint_eq(own.text[8], INT3);
+	ck_assert_uint_eq(own.text[8], TRAP_INSN);
 	trapmend_done(own.mem, LIST);
 	ck_assert_uint_eq(own.list->head.mended, 1);
 }
@@ -435,7 +435,7 @@ START_TEST(jumps_of_ours_are_put_back)
 	jump(8, 100);
 	jump(32, PAGES * PAGE); /* to nothing of ours: another's by now */
 	jump(64, 0);
-	own.text[64] = INT3; /* that was lowered */
+	own.text[64] = TRAP_INSN; /* that was lowered */
 	memcpy(own.text + 65, was + 1, 4);
 	ck_assert_uint_eq(trapmend_jumps(own.mem, LIST, is_within, NULL), 0);
 	ck_assert_mem_eq(own.text + 8, was, sizeof(was));
@@ -450,7 +450,7 @@ END_TEST
 
 START_TEST(memory_that_is_gone_is_no_matter)
 {
-	own.text[0] = own.text[3 * PAGE] = INT3;
+	own.text[0] = own.text[3 * PAGE] = TRAP_INSN;
 	list(TRAP_TEXT, own.text, 1);
 	list(TRAP_TEXT, own.text + PAGE, 1);
 	list(TRAP_TEXT, own.text + 3 * PAGE, 2);
@@ -478,7 +478,7 @@ END_TEST
 START_TEST(damaged_lists_end)
 {
 	list(TRAP_TEXT, own.text, 1);
-	own.text[0] = INT3;
+	own.text[0] = TRAP_INSN;
 	own.list->head.next = LIST; /* for ever */
 	own.list->head.count = 0xffffffff;
 	trapmend_text(own.mem, LIST);
@@ -486,9 +486,9 @@ START_TEST(damaged_lists_end)
 	trapmend_text(own.mem, LIST);
 	ck_assert_uint_eq(own.text[0], 1);
 	own.list->head.magic = 0;
-	own.text[0] = INT3;
+	own.text[0] = TRAP_INSN;
 	trapmend_text(own.mem, LIST);
-	ck_assert_uint_eq(own.text[0], INT3);
+	ck_assert_uint_eq(own.text[0], TRAP_INSN);
 	trapmend_text(own.mem, 0);
 	trapmend_text(own.mem, 8);
 }

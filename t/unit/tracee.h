@@ -90,7 +90,7 @@ tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf, size_t len)
 __attribute__((weak)) size_t
 tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN])
 {
-	if (tp->state != TP_TRAP || bytes[0] != INT3)
+	if (tp->state != TP_TRAP || bytes[0] != TRAP_INSN)
 		return 0;
 	bytes[0] = tp->saved;
 	return 1;

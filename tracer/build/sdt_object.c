@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dlang/base/machine.h"
 #include "dlang/base/str.h"
 #include "dlang/types.h"
 #include "symbols/dof.h"
@@ -61,7 +62,7 @@ check_object(
 	if (*model != model_of(h.e_ident))
 		return refuse(
 		    st, what, path, "incorrect ELF class for object file");
-	if (h.e_machine != (*model == SDT_LP64 ? EM_X86_64 : EM_386))
+	if (h.e_machine != (*model == SDT_LP64 ? MACHINE_ELF : MACHINE_ELF_32))
 		return refuse(st, what, path,
 		    "incorrect ELF machine type for object file");
 	return 0;
@@ -371,9 +372,9 @@ sdt_object(struct state *st, const char *what, const char *path,
 		error = write_file(st, what, path, &dof);
 	} else {
 		if (model == SDT_ILP32)
-			elf_object_32(&out, &dof, EM_386);
+			elf_object_32(&out, &dof, MACHINE_ELF_32);
 		else
-			elf_object_64(&out, &dof, EM_X86_64);
+			elf_object_64(&out, &dof, MACHINE_ELF);
 		error = st->opts.text[OPT_LDPATH] != NULL ?
 		    write_linked(st, what, path, &out) :
 		    write_file(st, what, path, &out);

@@ -8,7 +8,6 @@
 #include "tracer/drive/filter.h"
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "dlang/base/machine.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/remote.h"
 #include "tracer/fire/syscalls.h"
@@ -26,7 +26,7 @@
 #define NAMED_MAX 100
 
 /* Below the stack pointer functions keep things without moving it. */
-#define RED_ZONE 256
+#define RED_ZONE (2 * MACHINE_RED_ZONE)
 
 typedef VEC(struct sock_filter) code_vec;
 
@@ -64,7 +64,7 @@ write_code(const struct state *st, code_vec *code)
 		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)));
 	emit(code,
 	    (struct sock_filter)BPF_JUMP(
-		BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
+		BPF_JMP | BPF_JEQ | BPF_K, MACHINE_AUDIT, 1, 0));
 	emit(code,
 	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 	emit(code,
@@ -122,7 +122,7 @@ install(struct thread *th, const code_vec *code)
 	if (regs == NULL)
 		return -ESRCH;
 	uint64_t addr =
-	    (regs->r[UREG_RSP] - RED_ZONE - sizeof(prog) - size) & ~15ULL;
+	    (regs->r[UREG_SP] - RED_ZONE - sizeof(prog) - size) & ~15ULL;
 	prog.code = addr + sizeof(prog);
 	ASSERT(sizeof(prog) + size <= sizeof(before));
 	if (t->ops->read(t, addr, before, sizeof(prog) + size) != 0 ||

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlang/base/machine.h"
 #include "dlang/base/mem.h"
 #include "dlang/base/nearest.h"
 #include "dlang/base/str.h"
@@ -349,8 +350,6 @@ mistakes_machine(const char *path)
 		unsigned machine;
 		const char *name;
 	} names[] = {
-		{ EM_386, "i386" },
-		{ EM_X86_64, "x86-64" },
 		{ EM_ARM, "ARM" },
 		{ EM_AARCH64, "AArch64" },
 		{ EM_PPC64, "PowerPC" },
@@ -367,13 +366,14 @@ mistakes_machine(const char *path)
 	fclose(f);
 	/* Both classes have e_machine at the same place. */
 	if (n < sizeof(Elf32_Ehdr) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine == EM_X86_64 ||
-	    h.e_machine == EM_386)
+	    h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine == MACHINE_ELF ||
+	    h.e_machine == MACHINE_ELF_32)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (names[i].machine == h.e_machine)
 			name = names[i].name;
-	return mem_printf("it is a program for %s, and this is x86-64", name);
+	return mem_printf(
+	    "it is a program for %s, and this is " MACHINE_NAME, name);
 }
 
 /* ---- destructive actions ---- */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "dlang/base/fault.h"
+#include "dlang/base/machine.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "tracer/survive/guardian.h"
@@ -48,12 +49,19 @@ add_target(struct state *st, struct proc *p, bool named)
 /* What a look at a process opens at a time, and some more. */
 #define DESCRIPTORS 16
 
-/* Without them half of what is asked for would be missing without a word. */
-static bool
-few_descriptors(char *why, size_t size)
+/* -errno with the reason, or 0.  Without descriptors half of what is asked for
+ * would be missing without a word. */
+static int
+cannot_trace(char *why, size_t size)
 {
 	int fds[DESCRIPTORS], n = 0;
 
+	if (!MACHINE_TRACES) {
+		snprintf(why, size,
+		    "this machine cannot be traced: dtrap was built without "
+		    "the code for it");
+		return -ENOTSUP;
+	}
 	while (n < DESCRIPTORS &&
 	    (fds[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
 		n++;
@@ -65,7 +73,7 @@ few_descriptors(char *why, size_t size)
 		    n, DESCRIPTORS);
 	while (n > 0)
 		close(fds[--n]);
-	return few;
+	return few ? -EMFILE : 0;
 }
 
 /* execvp() gives a file that the kernel does not know to a shell: not a program
@@ -105,9 +113,10 @@ targets_launch(struct state *st, const char *cmd)
 	struct proc *p;
 	char **argv;
 
-	if (few_descriptors(err.text, sizeof(err.text))) {
+	int error = cannot_trace(err.text, sizeof(err.text));
+	if (error != 0) {
 		state_message(st, "failed to execute %s: %s", cmd, err.text);
-		return -EMFILE;
+		return error;
 	}
 	if (targets_split(cmd, &argv, &why) != 0) {
 		state_message(st, "failed to execute %s: %s", cmd, why);
@@ -118,7 +127,7 @@ targets_launch(struct state *st, const char *cmd)
 		state_notice(st, "%s", shell);
 	mem_free(shell);
 	guardian_start();
-	int error = launch(st, argv, &p, &err);
+	error = launch(st, argv, &p, &err);
 	if (error != 0) {
 		/* A signal to all of us may have ended it as well. */
 		if (!loop_stopping())
@@ -234,11 +243,12 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 			add_target(st, p, true);
 		return 0;
 	}
-	if (few_descriptors(why, size))
-		return -EMFILE;
+	int error = cannot_trace(why, size);
+	if (error != 0)
+		return error;
 	progress(st, "attaching to process %d", (int)pid);
 	guardian_start();
-	int error = proc_may_attach(pid, &err);
+	error = proc_may_attach(pid, &err);
 	if (error == 0)
 		error = leftover_find(
 		    pid, loop_stopping, &left, err.text, sizeof(err.text));

@@ -104,7 +104,7 @@ is_by_door(struct thread *th, const struct site *s)
 {
 	uint64_t sp = s->doors ? trail_of(th)->door_sp : 0;
 
-	return sp != 0 && sp == th->regs.r[UREG_RSP];
+	return sp != 0 && sp == th->regs.r[UREG_SP];
 }
 
 static void
@@ -135,7 +135,7 @@ fire_sites(struct state *st, struct thread *th, struct tracepoint *tp,
 static bool
 is_loop(struct thread *th, const struct tracepoint *tp)
 {
-	uint64_t sp = th->regs.r[UREG_RSP];
+	uint64_t sp = th->regs.r[UREG_SP];
 	struct trail *t = trail_of(th);
 	bool looped = t->loop_addr == tp->addr && t->loop_sp == sp;
 
@@ -150,7 +150,7 @@ is_entry_only(const struct tracepoint *tp)
 {
 	const struct tp_user *u = tp->user;
 
-	if (tp->was_int3 || u == NULL || u->arrivals[0] != NULL)
+	if (tp->was_trap || u == NULL || u->arrivals[0] != NULL)
 		return false;
 	for (const struct site *s = u->sites; s != NULL; s = s->next)
 		if (s->when != SITE_ENTRY)
@@ -204,7 +204,7 @@ static bool
 is_second(
     struct thread *th, const struct tracepoint *tp, const struct uregs *regs)
 {
-	uint64_t sp = regs->r[UREG_RSP];
+	uint64_t sp = regs->r[UREG_SP];
 	struct trail *t = trail_of(th);
 	bool second = t->skip_addr == tp->addr && t->skip_sp == sp;
 
@@ -251,7 +251,7 @@ is_stray(struct thread *th, const struct tracepoint *tp)
 	bool reset;
 
 	if (tp->len != 1 || thread_siginfo(th, &si) < 0 ||
-	    si.si_code == SI_KERNEL || si.si_code == TRAP_BRKPT)
+	    si.si_code == TRAP_CODE || si.si_code == TRAP_BRKPT)
 		return false;
 	return sigtrap_tells(th, &reset) ? !reset : !sigtrap_blocked(th);
 }
@@ -302,7 +302,7 @@ loop_on(struct thread *th, uint64_t to)
 		return;
 	}
 	trail_of(th)->loop_addr = to;
-	trail_of(th)->loop_sp = th->regs.r[UREG_RSP];
+	trail_of(th)->loop_sp = th->regs.r[UREG_SP];
 }
 
 /* The effect of the instruction at tp, or its slot. */
@@ -319,13 +319,13 @@ go_on(struct thread *th, struct tracepoint *tp)
 	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
 		/* A call or jump through a bad pointer: the fault that the
 		 * processor would have raised at the original place. */
-		regs->r[UREG_RIP] = tp->addr;
+		regs->r[UREG_PC] = tp->addr;
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
 		jumps = false;
 	}
 	write_back(th, tp);
 	if (jumps && u->doors)
-		trail_of(th)->door_sp = regs->r[UREG_RSP];
+		trail_of(th)->door_sp = regs->r[UREG_SP];
 	if (jumps && u->loops)
 		loop_on(th, to);
 }
@@ -338,7 +338,7 @@ pass_on(struct state *st, struct thread *th, uint64_t addr, bool stray)
 
 	if (!stray && tab != NULL && tracepoint_recent(tab, addr)) {
 		/* It was under way when its tracepoint went. */
-		th->regs.r[UREG_RIP] = addr;
+		th->regs.r[UREG_PC] = addr;
 		thread_regs_dirty(th);
 		thread_mend_sigtrap(th);
 		return;
@@ -351,9 +351,9 @@ pass_on(struct state *st, struct thread *th, uint64_t addr, bool stray)
 
 /* The program's own int3, in whose place is ours: it gets its SIGTRAP. */
 static void
-own_int3(struct thread *th, const struct tracepoint *tp)
+own_trap(struct thread *th, const struct tracepoint *tp)
 {
-	th->regs.r[UREG_RIP] = tp->addr + 1;
+	th->regs.r[UREG_PC] = tp->addr + TRAP_PC_AFTER;
 	stop_signal(th, SIGTRAP);
 	thread_regs_dirty(th);
 	sigwatch_delivered(th);
@@ -375,7 +375,7 @@ go_on_told(struct state *st, struct thread *th, struct tracepoint *tp,
 	arrivals_foreach(a, &u) if (a->instead != NULL) made |=
 	    a->instead(th, regs);
 	if (made) {
-		regs->r[UREG_RIP] = after;
+		regs->r[UREG_PC] = after;
 		thread_regs_dirty(th);
 		return !keep;
 	}
@@ -392,11 +392,11 @@ at_tracepoint(struct state *st, struct thread *th, struct tracepoint *tp)
 	static const struct tp_user nobody;
 	const struct tp_user *u;
 
-	th->regs.r[UREG_RIP] = tp->addr;
+	th->regs.r[UREG_PC] = tp->addr;
 	fire(st, th, tp, &th->regs);
 	fault_kill("hit-fired");
-	if (tp->was_int3) {
-		own_int3(th, tp);
+	if (tp->was_trap) {
+		own_trap(th, tp);
 		return true;
 	}
 	u = tp->user;
@@ -417,7 +417,7 @@ hit_trap(struct state *st, struct thread *th)
 		thread_mend_sigtrap(th);
 		return true;
 	}
-	uint64_t addr = regs->r[UREG_RIP] - 1;
+	uint64_t addr = regs->r[UREG_PC] - TRAP_PC_AFTER;
 	struct tracepoint *tp =
 	    tab != NULL ? tracepoint_lookup(tab, addr) : NULL;
 	bool stray = tp != NULL && is_stray(th, tp);
@@ -436,7 +436,7 @@ mend_si_addr(struct thread *th, struct tptable *tab)
 	if ((th->stop.sig != SIGILL && th->stop.sig != SIGFPE &&
 		th->stop.sig != SIGTRAP) ||
 	    thread_siginfo(th, &si) < 0 || si.si_code <= 0 ||
-	    si.si_code == SI_KERNEL)
+	    si.si_code == TRAP_CODE)
 		return;
 	uint64_t addr = (uintptr_t)si.si_addr;
 	uint64_t text = resume_text_pc(tab, addr);
@@ -477,7 +477,7 @@ leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 	case SLOT_OUTSIDE: return;
 	case SLOT_BEFORE:
 		if (tp != NULL && tp->state == TP_TRAP) {
-			note_skip(th, tp->addr, regs->r[UREG_RSP]);
+			note_skip(th, tp->addr, regs->r[UREG_SP]);
 			tell_undone(th, tp, regs);
 		}
 		break;

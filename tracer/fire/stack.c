@@ -49,7 +49,7 @@ begin(struct thread *th, struct uregs *at)
 	/* A sampled thread may be in a slot: its frame is that of the text. */
 	*at = *regs;
 	if (sp->tab != NULL)
-		at->r[UREG_RIP] = resume_text_pc(sp->tab, at->r[UREG_RIP]);
+		at->r[UREG_PC] = resume_text_pc(sp->tab, at->r[UREG_PC]);
 	return sp;
 }
 
@@ -93,7 +93,7 @@ stack_lang(struct thread *th, uint64_t *words, size_t max, uint64_t *lost)
 		.pid = th->proc->pid,
 		.inner_pid = in->pid,
 		.inner_tid = in->tid,
-		.fs_base = at.r[UREG_FS_BASE],
+		.thread_base = at.r[UREG_THREAD],
 	};
 	return langs_unwind(
 	    sp->langs, sp->unwinder, &at, &sp->text, &who, words, max, lost);

@@ -163,7 +163,7 @@ returned(struct state *st, struct thread *th)
 		memcpy(c->args, e.args, sizeof(c->args));
 		c->known = true;
 	}
-	c->result = (int64_t)regs->r[UREG_RAX];
+	c->result = (int64_t)regs->r[UREG_RESULT];
 	if (!syscall_restarts(c->result)) {
 		tell_return(st, th);
 		return;
@@ -172,8 +172,8 @@ returned(struct state *st, struct thread *th)
 		c->held = true;
 		return;
 	}
-	c->again_ip = regs->r[UREG_RIP];
-	c->again_sp = regs->r[UREG_RSP];
+	c->again_ip = regs->r[UREG_PC];
+	c->again_sp = regs->r[UREG_SP];
 	tell_return(st, th);
 }
 
@@ -223,7 +223,7 @@ syscalls_signal(struct state *st, struct thread *th)
 
 	if (!c->held || (regs = thread_regs(th)) == NULL)
 		return;
-	c->again_ip = regs->r[UREG_RIP];
-	c->again_sp = regs->r[UREG_RSP];
+	c->again_ip = regs->r[UREG_PC];
+	c->again_sp = regs->r[UREG_SP];
 	tell_return(st, th);
 }

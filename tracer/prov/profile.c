@@ -299,7 +299,7 @@ profile_stopped(struct state *st, struct thread *th)
 		if (regs == NULL || was_waiting(th, &s))
 			continue;
 		struct tptable *tab = th->proc->space->tab;
-		uint64_t pc = regs->r[UREG_RIP];
+		uint64_t pc = regs->r[UREG_PC];
 		if (tab != NULL)
 			pc = resume_text_pc(tab, pc);
 		uint64_t words[3] = { 0, pc, timer_now() - s.due };

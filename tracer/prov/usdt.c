@@ -235,7 +235,7 @@ static void
 locate_args(struct request *r, struct usdt_probe *up, struct usdt_place *pl)
 {
 	const struct sdt_place at = {
-		.pc = pl->place.addr + 1, .symbol = symbol, .ctx = r->load
+		.addr = pl->place.addr, .symbol = symbol, .ctx = r->load
 	};
 	struct sdt_types types;
 

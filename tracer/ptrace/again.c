@@ -45,7 +45,7 @@ again_find(struct thread *th, unsigned words, struct again *out)
 
 	if (regs == NULL || name == 0)
 		return -ENOEXEC;
-	uint64_t sp = regs->r[UREG_RSP];
+	uint64_t sp = regs->r[UREG_SP];
 	if (reader_read(&p->space->mem, sp, &argc, sizeof(argc)) < 0 ||
 	    reader_string(&p->space->mem, name, text, sizeof(text)) < 0)
 		return -EFAULT;

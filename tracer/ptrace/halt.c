@@ -57,8 +57,7 @@ gives_birth(struct thread *th)
 	int64_t nr;
 
 	if (procfs_state(th->tid) != 'D' ||
-	    procfs_syscall(th->tid, &nr, args) < 0 ||
-	    (nr != SYS_fork && nr != SYS_clone && nr != SYS_clone3))
+	    procfs_syscall(th->tid, &nr, args) < 0 || !regs_call_clones(nr))
 		return false;
 	regs_set_syscall(&regs, 0, (long)nr, args);
 	regs_set_syscall_nr(&regs, (long)nr);
@@ -173,8 +172,8 @@ thread_take_trap(struct thread *th)
 			return;
 		struct uregs *regs = thread_regs(th);
 		if (regs == NULL ||
-		    (!text_is_trapped(tab, regs->r[UREG_RIP] - 1) &&
-			regs->r[UREG_RIP] != th->watch) ||
+		    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
+			regs->r[UREG_PC] != th->watch) ||
 		    !thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
 		    event_wait_thread(th, &status) < 0)
 			return;

@@ -447,6 +447,8 @@ void sigtrap_begin(struct space *sp);
 /* rt_sigprocmask(how, set); a return from a handler, to this mask. */
 void sigtrap_mask_set(struct thread *th, int how, uint64_t set);
 void sigtrap_mask_back(struct thread *th, uint64_t mask);
+/* Where that mask stands, with the registers before rt_sigreturn(). */
+uint64_t sigframe_mask(const struct uregs *regs);
 /* It was not made yet: a signal comes first. */
 void sigtrap_mask_undo(struct thread *th);
 /* rt_sigaction(sig, action). */

@@ -14,7 +14,7 @@ thread_regs(struct thread *th)
 		if (regs_fetch(th->tid, &th->regs) < 0)
 			return NULL;
 		th->regs_valid = true;
-		th->kernel_pc = th->regs.r[UREG_RIP];
+		th->kernel_pc = th->regs.r[UREG_PC];
 	}
 	return &th->regs;
 }
@@ -26,8 +26,8 @@ thread_pc(struct thread *th, uint64_t *pc, uint64_t *sp)
 
 	*pc = *sp = 0;
 	if (regs != NULL) {
-		*pc = regs->r[UREG_RIP];
-		*sp = regs->r[UREG_RSP];
+		*pc = regs->r[UREG_PC];
+		*sp = regs->r[UREG_SP];
 	} else if (!thread_stopped(th) && !thread_ends(th) &&
 	    procfs_pc(th->tid, pc, sp) < 0) {
 		*pc = *sp = 0;
@@ -51,7 +51,7 @@ thread_regs_dirty(struct thread *th)
 void
 thread_regs_moved(struct thread *th)
 {
-	if (th->regs.r[UREG_RIP] != th->kernel_pc)
+	if (th->regs.r[UREG_PC] != th->kernel_pc)
 		th->regs_dirty = true;
 }
 
@@ -74,6 +74,6 @@ thread_at_watch(struct thread *th)
 	siginfo_t si;
 
 	return th->watch != 0 && (regs = thread_regs(th)) != NULL &&
-	    regs->r[UREG_RIP] == th->watch && thread_siginfo(th, &si) == 0 &&
+	    regs->r[UREG_PC] == th->watch && thread_siginfo(th, &si) == 0 &&
 	    si.si_signo == SIGTRAP && si.si_code == TRAP_HWBKPT;
 }

@@ -24,7 +24,7 @@
  *
  * We may be killed between any two of these steps, and the thread then runs on
  * from where it is.  So the instruction is one of ours, and behind it stands
- * the way back (x86_64/wayback.c): code that sets mask and registers to what
+ * the way back (wayback.c of the machine): code that sets mask and registers to what
  * they are to be when the program goes on.  It stands in our area, but for the
  * calls that map and unmap that: then in a cave, the end of the vDSO as a rule;
  * for the time of one call, and is zeroed then.  Who clears it after our death must
@@ -77,6 +77,7 @@
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
+#include "dlang/base/machine.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "tracer/ptrace/super.h"
@@ -89,7 +90,8 @@
 
 /* Below the red zone of the stack, aligned: nothing lives there. */
 #define SCRATCH_BELOW 256
-static_assert(REMOTE_DATA_MAX <= SCRATCH_BELOW - 128, "the red zone's size");
+static_assert(
+    REMOTE_DATA_MAX <= SCRATCH_BELOW - MACHINE_RED_ZONE, "the red zone's size");
 
 /* What is read of a stack. */
 #define STACK_MAX (64UL << 20)
@@ -136,15 +138,16 @@ find_place(struct space *sp)
 
 /* Is the thread one behind an int3, which it is to run again? */
 static bool
-is_behind_int3(const struct remote *r)
+is_behind_trap(const struct remote *r)
 {
 	struct space *sp = r->th->proc->space;
-	uint64_t addr = r->kernel.r[UREG_RIP] - 1;
-	uint8_t byte;
+	uint64_t addr = r->kernel.r[UREG_PC] - TRAP_PC_AFTER;
+	trap_insn now;
 
-	if (r->sig != SIGTRAP || r->si.si_code != SI_KERNEL)
+	if (r->sig != SIGTRAP || r->si.si_code != TRAP_CODE)
 		return false;
-	return (reader_read(&sp->mem, addr, &byte, 1) == 0 && byte == INT3) ||
+	return (reader_read(&sp->mem, addr, &now, sizeof(now)) == 0 &&
+		   now == TRAP_INSN) ||
 	    (sp->tab != NULL && tracepoint_recent(sp->tab, addr));
 }
 
@@ -158,8 +161,8 @@ go_on(const struct remote *r, struct uregs *on)
 	else
 		regs_restart(
 		    on, r->sig != 0 && (r->caught & SIGBIT(r->sig)) != 0);
-	if (is_behind_int3(r))
-		on->r[UREG_RIP]--;
+	if (is_behind_trap(r))
+		on->r[UREG_PC] -= TRAP_PC_AFTER;
 }
 
 static int
@@ -516,7 +519,7 @@ abort_sequence(struct remote *r)
 {
 	struct space *sp = r->th->proc->space;
 	struct __ptrace_rseq_configuration conf;
-	uint64_t *pc = &r->kernel.r[UREG_RIP], at;
+	uint64_t *pc = &r->kernel.r[UREG_PC], at;
 	struct rseq_cs cs;
 
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, r->th->tid, sizeof(conf),
@@ -528,8 +531,8 @@ abort_sequence(struct remote *r)
 	    at == 0 || reader_read(&sp->mem, at, &cs, sizeof(cs)) < 0 ||
 	    *pc - cs.start_ip >= cs.post_commit_offset)
 		return;
-	if (r->saved.r[UREG_RIP] == *pc)
-		r->saved.r[UREG_RIP] = cs.abort_ip;
+	if (r->saved.r[UREG_PC] == *pc)
+		r->saved.r[UREG_PC] = cs.abort_ip;
 	*pc = cs.abort_ip;
 }
 
@@ -595,11 +598,11 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 	else
 		regs_set_syscall(regs, r->wayback, nr, args);
 	if (r->sig == SIGTRAP)
-		thread_mark_done(th, regs->r[UREG_RIP]);
+		thread_mark_done(th, regs->r[UREG_PC]);
 	if (regs_store(th->tid, regs) < 0)
 		return -ESRCH;
 	/* The way back leads onto the int3 once more. */
-	if (is_behind_int3(r))
+	if (is_behind_trap(r))
 		thread_take_stop(th);
 	fault_kill("remote-regs");
 	if (set_mask(r, r->told ? ~0ULL : ~SIGBIT(SIGSYS) | r->mask) < 0)
@@ -622,7 +625,7 @@ prefer_pending(struct remote *r)
 {
 	siginfo_t si;
 
-	if (r->sig != SIGTRAP || r->si.si_code != SI_KERNEL)
+	if (r->sig != SIGTRAP || r->si.si_code != TRAP_CODE)
 		return;
 	for (unsigned i = 0; thread_pending(r->th, false, i, &si); i++)
 		if (si.si_signo == SIGTRAP) {
@@ -651,8 +654,8 @@ redeliver(struct remote *r)
 	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
 	set_mask(r, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
 	struct uregs place = r->kernel;
-	if (is_behind_int3(r))
-		place.r[UREG_RIP]--;
+	if (is_behind_trap(r))
+		place.r[UREG_PC] -= TRAP_PC_AFTER;
 	if (first && regs_store(th->tid, &place) < 0)
 		return -ESRCH;
 	fault_kill("remote-inject");
@@ -678,12 +681,12 @@ enter_again(struct remote *r)
 {
 	struct thread *th = r->th;
 	struct uregs redo;
-	uint8_t byte = 0;
+	trap_insn now = 0;
 
 	go_on(r, &redo);
-	reader_read(&th->proc->space->mem, redo.r[UREG_RIP], &byte, 1);
-	if (byte == INT3)
-		redo.r[UREG_RIP] = r->wayback;
+	reader_read(&th->proc->space->mem, redo.r[UREG_PC], &now, sizeof(now));
+	if (now == TRAP_INSN)
+		redo.r[UREG_PC] = r->wayback;
 	if (set_mask(r, r->mask) < 0 || regs_store(th->tid, &redo) < 0)
 		return -ESRCH;
 	fault_kill("remote-redo");
@@ -716,7 +719,7 @@ finish(struct remote *r)
 		return -ESRCH;
 	fault_kill("remote-back");
 	th->regs = r->saved;
-	th->kernel_pc = r->kernel.r[UREG_RIP];
+	th->kernel_pc = r->kernel.r[UREG_PC];
 	th->regs_valid = true;
 	th->regs_dirty = memcmp(&r->saved, &r->kernel, sizeof(r->kernel)) != 0;
 	return 0;
@@ -735,7 +738,7 @@ take_back(struct remote *r)
 	else if (r->sig != 0)
 		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
 	set_mask(r, r->mask);
-	th->kernel_pc = r->saved.r[UREG_RIP];
+	th->kernel_pc = r->saved.r[UREG_PC];
 	th->regs_valid = th->regs_dirty = false;
 	th->proc->space->wayback = 0;
 	if (r->group) { /* it is not in that any more */
@@ -831,7 +834,7 @@ remote_syscall_data(struct thread *th, long nr, const uint64_t args[6],
 	ASSERT(size <= sizeof(kept));
 	if (regs == NULL)
 		return -ESRCH;
-	uint64_t addr = (regs->r[UREG_RSP] - SCRATCH_BELOW) & ~15ULL;
+	uint64_t addr = (regs->r[UREG_SP] - SCRATCH_BELOW) & ~15ULL;
 	for (int i = 0; i < 6; i++)
 		with[i] = args[i] - REMOTE_DATA < size ?
 		    addr + (args[i] - REMOTE_DATA) :

@@ -116,7 +116,7 @@ thread_trap_pending(struct thread *th)
 	long n = ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si);
 	for (long i = 0; i < n; i++)
 		if (si[i].si_signo == SIGTRAP &&
-		    (si[i].si_code == SI_KERNEL ||
+		    (si[i].si_code == TRAP_CODE ||
 			(th->watch != 0 && si[i].si_code == TRAP_HWBKPT)))
 			return true;
 	return false;

@@ -57,7 +57,9 @@ static const struct call {
 	int arg;        /* where */
 	int64_t result; /* when the time is over */
 } calls[] = {
+#ifdef SYS_epoll_wait
 	{ SYS_epoll_wait, TIMED_MS, 3, 0 },
+#endif
 	{ SYS_epoll_pwait, TIMED_MS, 3, 0 },
 #ifdef SYS_epoll_pwait2
 	{ SYS_epoll_pwait2, TIMED_SPEC, 3, 0 },
@@ -232,7 +234,7 @@ is_over(struct thread *th, const struct uregs *regs, int64_t ms)
 {
 	struct redone *r = &th->redone;
 	int64_t now = now_ms();
-	bool same = r->ip == regs->r[UREG_RIP] && r->sp == regs->r[UREG_RSP] &&
+	bool same = r->ip == regs->r[UREG_PC] && r->sp == regs->r[UREG_SP] &&
 	    now - r->last < ms;
 
 	if (same && now - r->first >= ms)
@@ -240,8 +242,8 @@ is_over(struct thread *th, const struct uregs *regs, int64_t ms)
 	if (!same)
 		r->first = now;
 	r->last = now;
-	r->ip = regs->r[UREG_RIP];
-	r->sp = regs->r[UREG_RSP];
+	r->ip = regs->r[UREG_PC];
+	r->sp = regs->r[UREG_SP];
 	return false;
 }
 

@@ -34,7 +34,7 @@ static void
 write_back(struct thread *th)
 {
 	if (th->regs_dirty) {
-		uint64_t pc = th->regs.r[UREG_RIP];
+		uint64_t pc = th->regs.r[UREG_PC];
 		if (th->stop.sig == 0 && pc != th->kernel_pc && !th->into_slot)
 			thread_mark_done(th, pc);
 		regs_store(th->tid, &th->regs);

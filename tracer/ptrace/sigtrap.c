@@ -49,7 +49,7 @@
  * see: it goes back to where it was, with its own siginfo (trapqueue.c).
  *
  * The frames of handlers that were called meanwhile have a mask without it, too:
- * they are mended when the thread is let go (x86_64/sigframe.c).  After our death
+ * they are mended when the thread is let go (sigframe.c of the machine).  After our death
  * the next tracer does both, by the list in the area.
  *
  * Limits.  While the bit is hidden, /proc shows a mask without it.  Where such a

@@ -21,6 +21,7 @@
 #include <signal.h>
 
 #include "dlang/base/hash.h"
+#include "inject/trap/area.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
 
@@ -311,7 +312,7 @@ uint64_t sigtrap_now_ms(void);
 int sigtrap_call(
     struct thread *th, uint64_t act, const uint64_t *set, uint64_t *old);
 
-/* x86_64/regs.c */
+/* regs.c of the machine */
 
 int regs_fetch(pid_t tid, struct uregs *regs);
 int regs_store(pid_t tid, const struct uregs *regs);
@@ -328,6 +329,8 @@ bool regs_in_frame(const uint64_t *word);
 /* The flags of the clone family at its event-stop, from the registers;
  * 0 when it is another system call. */
 uint64_t regs_clone_flags(const struct uregs *regs, const struct reader *mem);
+/* Is that the number of one of the family? */
+bool regs_call_clones(int64_t nr);
 /* Ready to execute the system call instruction at insn_addr. */
 void regs_set_syscall(
     struct uregs *regs, uint64_t insn_addr, long nr, const uint64_t args[6]);
@@ -349,7 +352,7 @@ void regs_change_syscall(struct uregs *regs, long nr, const uint64_t args[6]);
 int64_t regs_syscall_nr(const struct uregs *regs);
 void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
 
-/* x86_64/sigframe.c */
+/* sigframe.c of the machine */
 
 /* In the frames of handlers that a stopped thread is in, on every stack that
  * leads from one to the other: the masks that come back, and that have all of
@@ -357,7 +360,7 @@ void regs_syscall_args(const struct uregs *regs, uint64_t args[6]);
 unsigned sigframes_change(
     struct thread *th, uint64_t like, uint64_t bits, bool block);
 
-/* x86_64/wayback.c */
+/* wayback.c of the machine */
 
 /* A system call instruction, and the way from behind it to registers and
  * signal mask, for any address that is a multiple of 8.  On it `unmap' bytes
@@ -368,7 +371,7 @@ void wayback_write(uint8_t buf[WAYBACK_SIZE], const struct uregs *to,
 /* Is that what stands there, and with which stack pointer does it end? */
 bool wayback_is(const uint8_t buf[WAYBACK_SIZE], uint64_t *sp);
 
-/* x86_64/wait.c */
+/* wait.c of the machine */
 
 /*
  * wait4(pid, status, options): the pid, 0 or a negative errno.  -EINTR without

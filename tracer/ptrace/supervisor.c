@@ -37,11 +37,11 @@ undo_queued(struct thread *th)
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return;
-	uint64_t addr = regs->r[UREG_RIP] - 1;
+	uint64_t addr = regs->r[UREG_PC] - TRAP_PC_AFTER;
 	if (thread_at_watch(th)) {
 		thread_mend_sigtrap(th);
 	} else if (text_is_trapped(th->proc->space->tab, addr)) {
-		regs->r[UREG_RIP] = addr;
+		regs->r[UREG_PC] = addr;
 		thread_regs_dirty(th);
 		thread_mend_sigtrap(th);
 	} else {

@@ -7,15 +7,12 @@
  * 64-bit code.
  */
 #include <errno.h>
-#include <linux/audit.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+#include "dlang/base/machine.h"
 #include "tracer/ptrace/super.h"
-
-/* The x32 ABI marks its numbers by this bit. */
-#define X32_BIT 0x40000000
 
 bool
 syscall_restarts(int64_t result)
@@ -80,7 +77,8 @@ thread_at_entry(struct thread *th)
 static int
 own_number(int64_t nr, bool is_64)
 {
-	return !is_64 || nr < 0 || (nr & X32_BIT) != 0 || nr > INT32_MAX ?
+	return !is_64 || nr < 0 || (nr & MACHINE_CALL_OTHER) != 0 ||
+		nr > INT32_MAX ?
 	    -1 :
 	    (int)nr;
 }
@@ -95,7 +93,7 @@ thread_syscall_entry(struct thread *th, struct syscall_entry *out)
 	    (info.op == PTRACE_SYSCALL_INFO_ENTRY ||
 		info.op == PTRACE_SYSCALL_INFO_SECCOMP)) {
 		out->nr = own_number(
-		    (int64_t)info.entry.nr, info.arch == AUDIT_ARCH_X86_64);
+		    (int64_t)info.entry.nr, info.arch == MACHINE_AUDIT);
 		memcpy(out->args, info.entry.args, sizeof(out->args));
 		out->ip = info.instruction_pointer;
 		out->sp = info.stack_pointer;
@@ -113,13 +111,13 @@ thread_syscall_regs(struct thread *th, struct syscall_entry *out)
 
 	if (regs == NULL || regs_syscall_nr(regs) < 0)
 		return false;
-	bool is_64 = get_info(th, &info) ? info.arch == AUDIT_ARCH_X86_64 :
+	bool is_64 = get_info(th, &info) ? info.arch == MACHINE_AUDIT :
 					   !regs_compat(regs);
 	out->nr = own_number(regs_syscall_nr(regs), is_64);
 	out->sure = false;
 	regs_syscall_args(regs, out->args);
-	out->ip = regs->r[UREG_RIP];
-	out->sp = regs->r[UREG_RSP];
+	out->ip = regs->r[UREG_PC];
+	out->sp = regs->r[UREG_SP];
 	return true;
 }
 

@@ -350,7 +350,7 @@ target_thread_set_pc(struct target *t, unsigned n, uint64_t pc)
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return thread_stopped(th) || thread_ends(th) ? 0 : -EBUSY;
-	regs->r[UREG_RIP] = pc;
+	regs->r[UREG_PC] = pc;
 	thread_regs_dirty(th);
 	return 0;
 }

@@ -2,8 +2,8 @@
  * Watching how SIGTRAP is treated; see sigwatch.h, and sigtrap.c for why.
  *
  *	program text                         at the marker
- *	mov $13,%eax ... [syscall]           act: the action to come
- *	mov $14,%eax ... [syscall]           how, set: the mask to come
+ *	rt_sigaction's number ... [call]     act: the action to come
+ *	rt_sigprocmask's number ... [call]   how, set: the mask to come
  *
  * The first two kinds are found by their bytes in the text of every object when
  * the space gets its first int3, and in what is loaded later.
@@ -28,7 +28,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 
 #include "disasm/func.h"
 #include "dlang/base/log.h"
@@ -93,19 +92,20 @@ expect_returns(struct thread *th, struct returns *r, unsigned due)
 
 /* ---- finding ---- */
 
-/* The system call whose number is loaded at p; 0 if none of ours is. */
+/* The system call whose number is loaded at p[0 .. len); 0 if none of ours is. */
 static int
-loaded_number(const uint8_t *p)
+loaded_number(const uint8_t *p, size_t len)
 {
-	static const uint8_t zeros[3];
-	/* b8: mov $imm32,%eax; c7 c0, behind a REX.W: mov $imm32,%rax */
-	const uint8_t *imm = p[0] == 0xb8 ? p + 1 : p + 2;
+	struct insn insn;
+	uint64_t value;
+	uint8_t reg;
 
-	if (p[0] != 0xb8 && (p[0] != 0xc7 || p[1] != 0xc0))
+	if (insn_decode(p, len, 0, &insn) != 0 ||
+	    !insn_constant(&insn, &reg, &value) || reg != UREG_CALL)
 		return 0;
-	if (imm[0] != SYS_rt_sigaction && imm[0] != SYS_rt_sigprocmask)
-		return 0;
-	return memcmp(imm + 1, zeros, sizeof(zeros)) == 0 ? imm[0] : 0;
+	return value == SYS_rt_sigaction || value == SYS_rt_sigprocmask ?
+	    (int)value :
+	    0;
 }
 
 /* Do whole instructions lead from code to code + len, none of them a branch? */
@@ -125,7 +125,7 @@ leads_on(const uint8_t *code, size_t len, uint64_t addr)
 		case INSN_POP_REG:
 		case INSN_MOV_REG:
 		case INSN_LEA:
-		case INSN_ADD_RSP: break;
+		case INSN_ADD_SP: break;
 		default: return false;
 		}
 		at += insn.len;
@@ -137,10 +137,9 @@ leads_on(const uint8_t *code, size_t len, uint64_t addr)
 static int
 watched_call(const uint8_t *code, size_t at, uint64_t addr)
 {
-	/* The shortest load of a number takes five bytes. */
-	for (size_t back = 5; back <= BACK_MAX && back <= at; back++) {
+	for (size_t back = 1; back <= BACK_MAX && back <= at; back++) {
 		const uint8_t *p = code + at - back;
-		int nr = loaded_number(p);
+		int nr = loaded_number(p, back);
 		if (nr != 0 && leads_on(p, back, addr + at - back))
 			return nr;
 	}
@@ -151,11 +150,10 @@ void
 sigwatch_find(const uint8_t *code, size_t size, uint64_t addr,
     void (*each)(void *ctx, uint64_t addr, int nr), void *ctx)
 {
-	static const uint8_t syscall_bytes[2] = { 0x0f, 0x05 };
 	const uint8_t *end = code + size, *p = code;
 
-	while ((p = memmem(p, (size_t)(end - p), syscall_bytes,
-		    sizeof(syscall_bytes))) != NULL) {
+	while ((p = memmem(p, (size_t)(end - p), INSN_SYSCALL_BYTES,
+		    sizeof(INSN_SYSCALL_BYTES) - 1)) != NULL) {
 		size_t at = (size_t)(p - code);
 		int nr = watched_call(code, at, addr);
 		if (nr != 0)
@@ -427,13 +425,13 @@ static bool
 sees_action(struct thread *th, struct uregs *regs)
 {
 	const struct target *t = &th->proc->space->target;
-	uint64_t action[ACTION_WORDS], act = regs->r[UREG_RSI];
-	int sig = (int)regs->r[UREG_RDI];
+	uint64_t action[ACTION_WORDS], act = regs->r[ureg_call_arg(1)];
+	int sig = (int)regs->r[ureg_call_arg(0)];
 
 	if (sig == SIGTRAP && th->proc->guarded)
 		return trapcall_hit(th, regs);
 	if (act != 0 && sig > 0 && sig <= SIGNALS && sig != SIGKILL &&
-	    sig != SIGSTOP && regs->r[UREG_R10] == SET_SIZE &&
+	    sig != SIGSTOP && regs->r[ureg_call_arg(3)] == SET_SIZE &&
 	    t->ops->read((struct target *)t, act, action, sizeof(action)) == 0)
 		sigtrap_action_set(th, sig, action);
 	return false;
@@ -443,10 +441,10 @@ static void
 sees_mask(struct thread *th, const struct uregs *regs)
 {
 	struct target *t = &th->proc->space->target;
-	uint64_t set, addr = regs->r[UREG_RSI];
-	int how = (int)regs->r[UREG_RDI];
+	uint64_t set, addr = regs->r[ureg_call_arg(1)];
+	int how = (int)regs->r[ureg_call_arg(0)];
 
-	if (addr == 0 || regs->r[UREG_R10] != SET_SIZE ||
+	if (addr == 0 || regs->r[ureg_call_arg(3)] != SET_SIZE ||
 	    (how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK) ||
 	    t->ops->read(t, addr, &set, sizeof(set)) != 0)
 		sigtrap_mask_set(th, SIG_BLOCK, 0);
@@ -454,16 +452,13 @@ sees_mask(struct thread *th, const struct uregs *regs)
 		sigtrap_mask_set(th, how, set);
 }
 
-/* On x86-64 the frame's ucontext is what the handler's return left on top of
- * the stack. */
 static void
 sees_return(struct thread *th, const struct uregs *regs)
 {
 	struct target *t = &th->proc->space->target;
-	uint64_t set, addr = regs->r[UREG_RSP];
+	uint64_t set;
 
-	addr += offsetof(ucontext_t, uc_sigmask);
-	if (t->ops->read(t, addr, &set, sizeof(set)) == 0)
+	if (t->ops->read(t, sigframe_mask(regs), &set, sizeof(set)) == 0)
 		sigtrap_mask_back(th, set);
 	else
 		sigtrap_mask_set(th, SIG_BLOCK, 0);
@@ -506,7 +501,7 @@ see_call(struct thread *th, struct uregs *regs)
 	struct sigwatch *w = th->proc->space->watch;
 	bool made = false;
 
-	switch (regs->r[UREG_RAX]) {
+	switch (regs->r[UREG_CALL]) {
 	case SYS_rt_sigaction: made = sees_action(th, regs); break;
 	case SYS_rt_sigprocmask:
 		if (w != NULL)
@@ -528,7 +523,7 @@ see_call(struct thread *th, struct uregs *regs)
 static void
 see_undone(struct thread *th, const struct uregs *regs)
 {
-	if (regs->r[UREG_RAX] == SYS_rt_sigprocmask)
+	if (regs->r[UREG_CALL] == SYS_rt_sigprocmask)
 		sigtrap_mask_undo(th);
 }
 

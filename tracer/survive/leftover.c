@@ -30,6 +30,7 @@
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
+#include "dlang/base/machine.h"
 #include "inject/tracepoint.h"
 #include "inject/trapmend.h"
 #include "symbols/maps.h"
@@ -40,7 +41,6 @@
 
 /* How much of stacks is read: a few milliseconds' worth. */
 #define STACKS_MAX (32UL << 20)
-#define RED_ZONE   128
 #define PAGE       4096
 
 /*
@@ -450,8 +450,8 @@ look_at_threads(struct search *s)
 		s->failed |= thread_pc(th, &pc, &sp) < 0;
 		points_to(s, pc);
 		s->l->runs |= is_in_area(s, th, pc);
-		if (sp > RED_ZONE)
-			follow(s, sp - RED_ZONE, true);
+		if (sp > MACHINE_RED_ZONE)
+			follow(s, sp - MACHINE_RED_ZONE, true);
 	}
 	while (s->todo.len > 0 && !s->failed)
 		read_stack(s, vec_pop(&s->todo));

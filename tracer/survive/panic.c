@@ -315,8 +315,8 @@ back_up(struct thread *th)
 	if (!th->regs_dirty)
 		th->regs_valid = false;
 	if (th->regs_dirty || tab == NULL || (regs = thread_regs(th)) == NULL ||
-	    (!text_is_trapped(tab, regs->r[UREG_RIP] - 1) &&
-		regs->r[UREG_RIP] != th->watch))
+	    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
+		regs->r[UREG_PC] != th->watch))
 		return;
 	/* See thread_take_trap() in halt.c. */
 	for (int i = 0; i < 3 && th->stop.kind != EV_TRAP; i++) {
@@ -329,7 +329,7 @@ back_up(struct thread *th)
 	stop_signal(th, 0);
 	if (thread_at_watch(th))
 		return;
-	regs->r[UREG_RIP]--;
+	regs->r[UREG_PC] -= TRAP_PC_AFTER;
 	thread_regs_dirty(th);
 }
 

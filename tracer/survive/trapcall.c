@@ -138,8 +138,8 @@ trapcall_enter(struct thread *th)
 		return;
 	if (thread_filter_looks(th)) {
 		*answer_of(th) = (struct answer){ true, result,
-			regs->r[UREG_RSI], regs->r[UREG_RDX] };
-		regs->r[UREG_RSI] = regs->r[UREG_RDX] = 0;
+			regs->r[ureg_call_arg(1)], regs->r[ureg_call_arg(2)] };
+		regs->r[ureg_call_arg(1)] = regs->r[ureg_call_arg(2)] = 0;
 		stop_want_calls(th, WANT_EXIT, true);
 	} else {
 		regs_skip_syscall(regs, result);
@@ -158,8 +158,8 @@ trapcall_leave(struct thread *th)
 		a->due = false;
 	if (regs == NULL)
 		return;
-	regs->r[UREG_RSI] = a->act;
-	regs->r[UREG_RDX] = a->old;
+	regs->r[ureg_call_arg(1)] = a->act;
+	regs->r[ureg_call_arg(2)] = a->old;
 	if (regs_result(regs) == 0) /* else the filter has refused it */
 		regs_set_result(regs, a->result);
 	thread_regs_dirty(th);

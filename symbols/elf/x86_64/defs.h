@@ -6,10 +6,6 @@
 
 #include <elf.h>
 
-/* What an ELF file for this machine says that it is, and its name in messages. */
-#define MACHINE_ELF  EM_X86_64
-#define MACHINE_NAME "x86-64"
-
 /* DWARF numbers of the registers (psABI, "DWARF Register Number Mapping"); 16 is
  * the return address. */
 enum {
@@ -36,13 +32,12 @@ enum {
 	CFI_GOROUTINE = CFI_R14, /* in functions of Go */
 };
 
-/* What a call pushes on the stack: the return address. */
-#define MACHINE_CALL_BYTES 8
-
 /* The bytes of the code that a signal handler returns to. */
 #define MACHINE_SIGRETURN 9
 
-/* The register in struct uregs that a thread's own memory is found by. */
-#define UREG_THREAD UREG_FS_BASE
+/* From UREG_THREAD: where a thread's memory has the address of its thread-local
+ * blocks (glibc's dtv), and Go the goroutine that runs. */
+#define MACHINE_DTV       8
+#define MACHINE_GOROUTINE (-8)
 
 #endif

@@ -14,6 +14,9 @@
 /* An operand longer than this is none. */
 #define OPERAND_MAX 256
 
+/* The instruction of a probe; %rip is what comes behind it. */
+#define NOP 1
+
 /* ---- registers ---- */
 
 /* The eight with names of their own: 64, 32, 16 and 8 bits. */
@@ -153,17 +156,6 @@ sum_value(const struct sum *s)
 
 /* ---- operands ---- */
 
-int64_t
-sdt_truncate(int64_t v, unsigned size, bool is_signed)
-{
-	switch (size) {
-	case 1: return is_signed ? (int8_t)v : (int64_t)(uint8_t)v;
-	case 2: return is_signed ? (int16_t)v : (int64_t)(uint16_t)v;
-	case 4: return is_signed ? (int32_t)v : (int64_t)(uint32_t)v;
-	default: return v;
-	}
-}
-
 /* (base,index,scale), any of them missing: s is behind the `('. */
 static bool
 parse_base(char *s, struct argloc *a, bool *rip)
@@ -226,7 +218,7 @@ parse_memory(char *s, const struct sdt_place *at, struct argloc *a)
 		return false;
 	a->disp = sum_value(&sum);
 	if (rip && !sum.has_symbol)
-		a->disp = (int64_t)((uint64_t)a->disp + at->pc);
+		a->disp = (int64_t)((uint64_t)a->disp + at->addr + NOP);
 	if (sum.got) {
 		/* What stands there is the symbol's address. */
 		a->kind = ARGLOC_CONST;
@@ -242,7 +234,7 @@ parse_operand(char *s, const struct sdt_place *at, struct argloc *a)
 
 	if (*s == '%' && strcmp(s, "%rip") == 0) {
 		a->kind = ARGLOC_CONST;
-		a->disp = (int64_t)at->pc;
+		a->disp = (int64_t)at->addr + NOP;
 		return true;
 	}
 	if (*s == '%') {

@@ -5,52 +5,76 @@
 
 #include "dlang/argloc.h"
 #include "dlang/base/base.h"
+#include "dlang/base/machine.h"
 #include "dlang/types.h"
 #include "symbols/addrspace.h"
 #include "symbols/golang.h"
 #include "tracer/base/probe.h"
+#include "tracer/names/abi.h"
 #include "tracer/names/prototype.h"
 #include "tracer/prov/pid/pid_impl.h"
 
-#define REG_ARG(ureg)                                                        \
-	{                                                                    \
-		.kind = ARGLOC_REG, .size = 8, .is_signed = 1, .reg = (ureg) \
-	}
-#define STACK_ARG(off)                                                         \
-	{                                                                      \
-		.kind = ARGLOC_STACK, .size = 8, .is_signed = 1, .disp = (off) \
-	}
-#define ABI_REGS                                                 \
-	REG_ARG(UREG_RDI), REG_ARG(UREG_RSI), REG_ARG(UREG_RDX), \
-	    REG_ARG(UREG_RCX), REG_ARG(UREG_R8), REG_ARG(UREG_R9)
-#define GO_REGS                                                     \
-	REG_ARG(UREG_RAX), REG_ARG(UREG_RBX), REG_ARG(UREG_RCX),    \
-	    REG_ARG(UREG_RDI), REG_ARG(UREG_RSI), REG_ARG(UREG_R8), \
-	    REG_ARG(UREG_R9), REG_ARG(UREG_R10), REG_ARG(UREG_R11)
+static struct argloc
+reg_arg(unsigned ureg)
+{
+	return (struct argloc){ .kind = ARGLOC_REG,
+		.size = 8,
+		.is_signed = 1,
+		.reg = (uint8_t)ureg };
+}
 
-/* x86-64 ABI: six in registers, the rest above the return address... */
-static const struct argloc entry_args[] = { ABI_REGS, STACK_ARG(8),
-	STACK_ARG(16), STACK_ARG(24), STACK_ARG(32) };
-/* ... which, inside a function, is not accounted for. */
-static const struct argloc offset_args[] = { ABI_REGS, STACK_ARG(0),
-	STACK_ARG(8), STACK_ARG(16), STACK_ARG(24) };
-
-/* Go: nine in registers, or all of them on the stack (tracer/names/x86_64/abi_go.c).
- * Results are in the same registers; those on the stack stand behind the
- * arguments, and debug information tells how large these are. */
-static const struct argloc go_args[] = { GO_REGS, STACK_ARG(8) };
-static const struct argloc go_offset_args[] = { GO_REGS, STACK_ARG(0) };
-static const struct argloc go_stack_args[] = { STACK_ARG(8), STACK_ARG(16),
-	STACK_ARG(24), STACK_ARG(32), STACK_ARG(40), STACK_ARG(48),
-	STACK_ARG(56), STACK_ARG(64), STACK_ARG(72), STACK_ARG(80) };
-static const struct argloc unknown_args[PID_ARGS] = { { .kind = ARGLOC_NONE } };
-
-static_assert(ARRAY_SIZE(go_args) == PID_ARGS, "");
+/* The n-th that is on the stack, of which the first is at sp + off. */
+static struct argloc
+stack_arg(unsigned n, int64_t off)
+{
+	return (struct argloc){ .kind = ARGLOC_STACK,
+		.size = 8,
+		.is_signed = 1,
+		.disp = off + 8 * n };
+}
 
 static void
-copy_args(struct argloc *to, const struct argloc *from)
+unknown_args(struct argloc *args, size_t n)
 {
-	memcpy(to, from, PID_ARGS * sizeof(*to));
+	memset(args, 0, n * sizeof(*args));
+	static_assert(ARGLOC_NONE == 0, "");
+}
+
+/* Those that do not come in registers are above the return address.  Inside a
+ * function, that is not accounted for. */
+static void
+c_args(struct argloc *args, bool inside)
+{
+	for (unsigned i = 0; i < PID_ARGS; i++)
+		args[i] = i < UREG_ARGS ?
+		    reg_arg(ureg_arg(i)) :
+		    stack_arg(i - UREG_ARGS, inside ? 0 : MACHINE_CALL_BYTES);
+}
+
+/* Go: registers first (abi_go.c of the machine), or all of them on the stack.
+ * Results are in the same registers; those on the stack stand behind the
+ * arguments, and debug information tells how large these are. */
+static void
+go_args(struct argloc *args, bool inside)
+{
+	unsigned in_regs = 0;
+	uint8_t reg;
+
+	for (unsigned i = 0; i < PID_ARGS; i++)
+		if (abi_go_register(i, &reg)) {
+			args[i] = reg_arg(reg);
+			in_regs = i + 1;
+		} else {
+			args[i] = stack_arg(
+			    i - in_regs, inside ? 0 : MACHINE_CALL_BYTES);
+		}
+}
+
+static void
+go_stack_args(struct argloc *args)
+{
+	for (unsigned i = 0; i < PID_ARGS; i++)
+		args[i] = stack_arg(i, MACHINE_CALL_BYTES);
 }
 
 static enum go_calls
@@ -66,17 +90,20 @@ static void
 begin_args(enum go_calls go, struct argloc *args)
 {
 	switch (go) {
-	case GO_NOT: copy_args(args, entry_args); break;
-	case GO_REGISTERS: copy_args(args, go_args); break;
-	case GO_STACK: copy_args(args, go_stack_args); break;
-	case GO_UNKNOWN: copy_args(args, unknown_args); break;
+	case GO_NOT: c_args(args, false); break;
+	case GO_REGISTERS: go_args(args, false); break;
+	case GO_STACK: go_stack_args(args); break;
+	case GO_UNKNOWN: unknown_args(args, PID_ARGS); break;
 	}
 }
 
 static void
 inside_args(enum go_calls go, struct argloc *args)
 {
-	copy_args(args, go == GO_REGISTERS ? go_offset_args : offset_args);
+	if (go == GO_REGISTERS)
+		go_args(args, true);
+	else
+		c_args(args, true);
 }
 
 /*
@@ -95,14 +122,14 @@ stack_results(struct state *st, const struct probe *p,
 		const struct argplace *at = &t.args[i].place;
 		if (at->kind == ARGPLACE_EMPTY)
 			continue;
-		if (at->kind != ARGPLACE_MEM || at->reg != UREG_RSP)
+		if (at->kind != ARGPLACE_MEM || at->reg != UREG_SP)
 			return;
 		begin = MIN(begin, at->disp);
 		end = MAX(end,
 		    at->disp + (int64_t)type_resolve(t.args[i].native)->size);
 	}
 	for (size_t i = 1; i < PID_ARGS && begin < end; i++, begin += 8)
-		args[i] = (struct argloc)STACK_ARG(begin);
+		args[i] = stack_arg(0, begin);
 }
 
 /* arg0 is the offset, the others are the results; how many there are. */
@@ -111,24 +138,24 @@ return_args(struct state *st, const struct probe *p, const struct pid_place *pl,
     int64_t offset, struct argloc *args)
 {
 	enum go_calls go = go_calls_of(p, pl);
+	struct argloc results[PID_ARGS];
 
 	args[0] =
 	    (struct argloc){ .kind = ARGLOC_CONST, .size = 8, .disp = offset };
 	switch (go) {
 	case GO_REGISTERS:
-		memcpy(args + 1, go_args, (PID_ARGS - 1) * sizeof(*args));
+		go_args(results, false);
+		memcpy(args + 1, results, (PID_ARGS - 1) * sizeof(*args));
 		return PID_ARGS;
 	case GO_STACK:
-		memcpy(args + 1, unknown_args, (PID_ARGS - 1) * sizeof(*args));
+		unknown_args(args + 1, PID_ARGS - 1);
 		stack_results(st, p, pl, args);
 		return PID_ARGS;
-	case GO_UNKNOWN:
-		memcpy(args + 1, unknown_args, (PID_ARGS - 1) * sizeof(*args));
-		return PID_ARGS;
+	case GO_UNKNOWN: unknown_args(args + 1, PID_ARGS - 1); return PID_ARGS;
 	case GO_NOT: break;
 	}
-	args[1] = (struct argloc)REG_ARG(UREG_RAX);
-	args[2] = (struct argloc)REG_ARG(UREG_RBX);
+	args[1] = reg_arg(UREG_RESULT);
+	args[2] = reg_arg(UREG_RESULT_2);
 	return 3;
 }
 

@@ -181,7 +181,7 @@ resolved(struct state *st, struct proc *proc, uint64_t pc, uint64_t impl)
 static bool
 resolver_returns(struct state *st, struct thread *th, struct tracepoint *tp)
 {
-	resolved(st, th->proc, tp->addr, thread_regs(th)->r[UREG_RAX]);
+	resolved(st, th->proc, tp->addr, thread_regs(th)->r[UREG_RESULT]);
 	return false;
 }
 

@@ -129,7 +129,7 @@ warm_unwinder(struct space *sp, uint64_t pc)
 
 	if (sp->unwinder == NULL)
 		sp->unwinder = unwinder_create(sp->as);
-	nowhere.r[UREG_RIP] = pc;
+	nowhere.r[UREG_PC] = pc;
 	unwind(sp->unwinder, &nowhere, &sp->text, pcs, ARRAY_SIZE(pcs));
 }
 

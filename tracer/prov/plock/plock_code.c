@@ -121,7 +121,7 @@ note_insn(struct reading *r, const struct insn *in)
 	uint8_t reg;
 
 	if (insn_constant(in, &reg, &value)) {
-		if (reg == UREG_RDI)
+		if (reg == ureg_arg(0))
 			r->futex_arg = value == SYS_futex;
 		else
 			r->futex |= value == SYS_futex;

@@ -4,6 +4,7 @@
  */
 #include "tracer/prov/plock/plock.h"
 
+#include "dlang/base/machine.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "tracer/ptrace/event.h"
@@ -68,9 +69,9 @@ at_entry(struct state *st, struct thread *th, size_t row)
 	const struct uregs *regs = thread_regs(th);
 	struct plock_entry en = {
 		.row = &plock_rows[row],
-		.sp = regs->r[UREG_RSP],
-		.args = { regs->r[UREG_RDI], regs->r[UREG_RSI],
-		    regs->r[UREG_RDX], regs->r[UREG_RCX] },
+		.sp = regs->r[UREG_SP],
+		.args = { regs->r[ureg_arg(0)], regs->r[ureg_arg(1)],
+		    regs->r[ureg_arg(2)], regs->r[ureg_arg(3)] },
 		.returns = (ps->funcs[row].armed & PLOCK_AT_RETURN) != 0,
 	};
 	struct plock_fires fires;
@@ -111,7 +112,7 @@ static void
 at_return(struct state *st, struct thread *th)
 {
 	const struct uregs *regs = thread_regs(th);
-	uint64_t sp = regs->r[UREG_RSP], ra = 0;
+	uint64_t sp = regs->r[UREG_SP], ra = 0;
 
 	struct plock_thread *pt = plock_thread_seen(th);
 
@@ -120,7 +121,7 @@ at_return(struct state *st, struct thread *th)
 		return;
 	struct plock_call *call = plock_returning(&pt->calls, sp, ra);
 	if (call != NULL)
-		returns(st, th, call, regs->r[UREG_RAX]);
+		returns(st, th, call, regs->r[UREG_RESULT]);
 }
 
 static void
@@ -128,15 +129,15 @@ at_watch(struct state *st, struct thread *th)
 {
 	const struct uregs *regs = thread_regs(th);
 	/* The return has taken its address off the stack. */
-	uint64_t sp = regs->r[UREG_RSP] - 8;
+	uint64_t sp = regs->r[UREG_SP] - MACHINE_CALL_BYTES;
 	struct plock_thread *pt = plock_thread_seen(th);
 	struct plock_call *call = pt == NULL ?
 	    NULL :
-	    plock_returning(&pt->calls, sp, regs->r[UREG_RIP]);
+	    plock_returning(&pt->calls, sp, regs->r[UREG_PC]);
 
 	/* A signal handler may come by while the call is not over. */
 	if (call != NULL)
-		returns(st, th, call, regs->r[UREG_RAX]);
+		returns(st, th, call, regs->r[UREG_RESULT]);
 }
 
 /* ---- waiting ---- */
@@ -171,7 +172,7 @@ make_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 	if (!plock_object_of(ps->musl, verb, fx, &object))
 		return NULL;
 	return plock_found(&plock_thread(th)->calls, &plock_rows[f.row],
-	    thread_regs(th)->r[UREG_RSP], pcs[f.caller], object);
+	    thread_regs(th)->r[UREG_SP], pcs[f.caller], object);
 }
 
 /* The call that the thread at a futex call is in. */
@@ -179,7 +180,7 @@ static struct plock_call *
 current_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 {
 	const struct plock_space *ps = plock_of(th->proc->space);
-	uint64_t sp = thread_regs(th)->r[UREG_RSP];
+	uint64_t sp = thread_regs(th)->r[UREG_SP];
 	struct plock_thread *pt = plock_thread_seen(th);
 	struct plock_call *c = pt != NULL ? plock_in(&pt->calls, sp) : NULL;
 
@@ -238,7 +239,7 @@ static void
 at_pause(struct state *st, struct thread *th, size_t row)
 {
 	const struct uregs *regs = thread_regs(th);
-	uint64_t sp = regs->r[UREG_RSP], ra = 0;
+	uint64_t sp = regs->r[UREG_SP], object = regs->r[ureg_arg(0)], ra = 0;
 	struct plock_calls *calls = &plock_thread(th)->calls;
 	struct plock_call *c = plock_in(calls, sp);
 	struct plock_fires fires;
@@ -247,9 +248,8 @@ at_pause(struct state *st, struct thread *th, size_t row)
 	if (reader_read(&th->proc->space->mem, sp, &ra, sizeof(ra)) != 0)
 		return;
 	if (c == NULL || c->sp != sp || c->row != &plock_rows[row] ||
-	    c->object != regs->r[UREG_RDI])
-		c = plock_found(
-		    calls, &plock_rows[row], sp, ra, regs->r[UREG_RDI]);
+	    c->object != object)
+		c = plock_found(calls, &plock_rows[row], sp, ra, object);
 	plock_spins(c, &fires);
 	if (c->spins == 1)
 		await(st, th, c);
@@ -307,9 +307,9 @@ fire_thread(struct state *st, struct thread *th, const struct plock_row *row,
 
 	if (regs == NULL || plock_of(th->proc->space) == NULL)
 		return;
-	/* pthread_self(): both libraries keep it where fs leads. */
+	/* pthread_self(): both libraries keep it there. */
 	fires.at[0] =
-	    (struct plock_fire){ event, { regs->r[UREG_FS_BASE], a, b } };
+	    (struct plock_fire){ event, { regs->r[UREG_THREAD], a, b } };
 	fire(st, th, &fires);
 }
 

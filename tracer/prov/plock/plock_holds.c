@@ -100,7 +100,7 @@ static bool
 scan(const struct holds *h, const struct uregs *regs, struct waiter *w,
     struct plock_found *f)
 {
-	uint64_t word, sp = regs->r[UREG_RSP];
+	uint64_t word, sp = regs->r[UREG_SP];
 	bool found = false;
 
 	for (unsigned i = 0; i < SCAN_MOST; i++) {
@@ -134,10 +134,9 @@ futex_of(struct thread *th, struct plock_futex *fx)
 
 	if (!thread_syscall_regs(th, &se))
 		return false;
-	regs.r[UREG_RAX] = (uint64_t)se.nr;
-	regs.r[UREG_RDI] = se.args[0];
-	regs.r[UREG_RSI] = se.args[1];
-	regs.r[UREG_RDX] = se.args[2];
+	regs.r[UREG_CALL] = (uint64_t)se.nr;
+	for (unsigned i = 0; i < 3; i++)
+		regs.r[ureg_call_arg(i)] = se.args[i];
 	return plock_futex(&regs, PLOCK_SYSCALL, fx);
 }
 
@@ -158,7 +157,7 @@ read_wait(const struct holds *h, struct thread *th, const struct uregs *regs,
 	const struct plock_row *row = &plock_rows[f.row];
 	if (row->verb == PLOCK_SPINLOCK) {
 		w->row = row;
-		w->object = regs->r[UREG_RDI];
+		w->object = regs->r[ureg_arg(0)];
 		return;
 	}
 	if (!futex_of(th, &fx))
@@ -187,7 +186,7 @@ read_thread(struct holds *h, struct thread *th)
 	read_name(w);
 	if (regs == NULL)
 		return;
-	w->sp = regs->r[UREG_RSP];
+	w->sp = regs->r[UREG_SP];
 	w->n = unwind(
 	    h->unwinder, regs, &h->p->space->text, w->pcs, ARRAY_SIZE(w->pcs));
 	read_wait(h, th, regs, w);

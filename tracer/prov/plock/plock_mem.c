@@ -37,15 +37,17 @@ bool
 plock_futex(
     const struct uregs *regs, enum plock_wait how, struct plock_futex *fx)
 {
-	const uint64_t *r = regs->r;
+	/* In syscall(2) the number is an argument before the others. */
 	bool call = how == PLOCK_CALL;
-	int nr = (int)(call ? r[UREG_RDI] : r[UREG_RAX]);
-	uint64_t op = call ? r[UREG_RDX] : r[UREG_RSI];
+	int nr = (int)regs->r[call ? ureg_arg(0) : UREG_CALL];
+	uint64_t args[3];
 
+	for (unsigned i = 0; i < 3; i++)
+		args[i] = regs->r[call ? ureg_arg(i + 1) : ureg_call_arg(i)];
 	*fx = (struct plock_futex){
-		.addr = call ? r[UREG_RSI] : r[UREG_RDI],
-		.op = (uint32_t)op & FUTEX_CMD_MASK,
-		.value = (uint32_t)(call ? r[UREG_RCX] : r[UREG_RDX]),
+		.addr = args[0],
+		.op = (uint32_t)args[1] & FUTEX_CMD_MASK,
+		.value = (uint32_t)args[2],
 	};
 	if (nr != SYS_futex)
 		return false;

@@ -123,14 +123,18 @@ regs_clone_flags(const struct uregs *regs, const struct reader *mem)
 	}
 }
 
-static const enum ureg arg_regs[6] = { UREG_RDI, UREG_RSI, UREG_RDX, UREG_R10,
-	UREG_R8, UREG_R9 };
+bool
+regs_call_clones(int64_t nr)
+{
+	return nr == SYS_clone || nr == SYS_fork || nr == SYS_vfork ||
+	    nr == SYS_clone3;
+}
 
 static void
 set_args(struct uregs *regs, const uint64_t args[6])
 {
 	for (int i = 0; i < 6; i++)
-		regs->r[arg_regs[i]] = args[i];
+		regs->r[ureg_call_arg(i)] = args[i];
 }
 
 void
@@ -212,5 +216,5 @@ void
 regs_syscall_args(const struct uregs *regs, uint64_t args[6])
 {
 	for (int i = 0; i < 6; i++)
-		args[i] = regs->r[arg_regs[i]];
+		args[i] = regs->r[ureg_call_arg(i)];
 }

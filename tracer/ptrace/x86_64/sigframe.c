@@ -108,3 +108,10 @@ sigframes_change(struct thread *th, uint64_t like, uint64_t bits, bool block)
 		look_through(&f, f.next);
 	return f.mended;
 }
+
+/* The ucontext is what the handler's return has left on top of the stack. */
+uint64_t
+sigframe_mask(const struct uregs *regs)
+{
+	return regs->r[UREG_RSP] + offsetof(ucontext_t, uc_sigmask);
+}

@@ -14,7 +14,7 @@ struct call {
 
 static const struct call calls[SYSCALL_MAX] = {
 #define CALL(nr, sysname, letters) [nr] = { #sysname, letters },
-#include "tracer/ptrace/x86_64/syscalls.def"
+#include "tracer/ptrace/machine/syscalls.def"
 #undef CALL
 };
 

@@ -1,0 +1,19 @@
+/*
+ * x86-64; dlang/base/machine.h says what is asked of this file.
+ */
+#ifndef DLANG_BASE_X86_64_MACHINE_H
+#define DLANG_BASE_X86_64_MACHINE_H
+
+#include <elf.h>
+#include <linux/audit.h>
+
+#define MACHINE_TRACES     1
+#define MACHINE_NAME       "x86-64"
+#define MACHINE_ELF        EM_X86_64
+#define MACHINE_ELF_32     EM_386
+#define MACHINE_AUDIT      AUDIT_ARCH_X86_64
+#define MACHINE_CALL_OTHER 0x40000000 /* x32 */
+#define MACHINE_CALL_BYTES 8
+#define MACHINE_RED_ZONE   128
+
+#endif
