@@ -539,6 +539,7 @@ lint: layers house-check format-check
 	@t/lint/paths.sh
 	@t/lint/length.sh
 	@t/lint/machine.sh
+	@t/lint/porting.sh
 	@t/lint/tags.sh
 	@t/lint/text.sh
 
@@ -709,6 +710,7 @@ clean:
 
 help:
 	@echo 'make             build ./dtrap'
+	@echo 'make MACHINE=none   without code for a machine: traces nothing'
 	@echo 'make deps        install the missing Debian packages'
 	@echo 'make demo        deps, build, and trace a real program'
 	@echo 'make check       deps, build, and run every test'

@@ -17,7 +17,7 @@ DOCS = ['README.md', 'HACKING.md', 'NEWS', 'doc/tutorial.md', 'doc/cookbook.md',
     'doc/safety.md', 'doc/kernels.md', 'doc/incompatibilities.md',
     'doc/course.md', 'doc/where.md', 'doc/install.md', 'doc/unwinding.md',
     'doc/licences.md', 'doc/design.md', 'doc/testing.md',
-    'doc/mutation.md', 'doc/release.md']
+    'doc/mutation.md', 'doc/porting.md', 'doc/release.md']
 STYLE = """body { max-width: 52em; margin: 1em auto; padding: 0 1em;
     font: 16px/1.5 sans-serif; color: #222; background: #fff; }
 nav { border-bottom: 1px solid #ccc; padding-bottom: .5em; }

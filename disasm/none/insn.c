@@ -1,0 +1,51 @@
+/*
+ * A machine that has not been written: no bytes are an instruction.
+ */
+#include "disasm/insn.h"
+
+#include <errno.h>
+
+#include "disasm/jumptable.h"
+#include "disasm/pieces.h"
+
+int
+insn_decode(const uint8_t *code, size_t len, uint64_t addr, struct insn *insn)
+{
+	return -EILSEQ;
+}
+
+bool
+insn_constant(const struct insn *insn, uint8_t *reg, uint64_t *value)
+{
+	return false;
+}
+
+bool
+insn_is_unwound(const struct insn *insn)
+{
+	return false;
+}
+
+bool
+insn_names(const struct insn *insn, bool low, uint64_t *addr)
+{
+	return false;
+}
+
+bool
+insn_is_pause(const struct insn *insn)
+{
+	return false;
+}
+
+bool
+jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
+{
+	return false;
+}
+
+bool
+pieces_is_stub(const struct reader *code, uint64_t addr)
+{
+	return false;
+}

@@ -1,0 +1,16 @@
+/*
+ * A machine that has not been written: inject/trap/area.h says what is asked.
+ */
+#ifndef INJECT_TRAP_NONE_TRAP_H
+#define INJECT_TRAP_NONE_TRAP_H
+
+#include <stdint.h>
+
+typedef uint32_t trap_insn;
+
+#define TRAP_INSN     0xffffffff
+#define TRAP_PC_AFTER 0
+#define TRAP_CODE     1
+#define TRAP_MARK     "dtrap's slots"
+
+#endif
