@@ -531,6 +531,10 @@ house-check: $(PROG)
 ALLSRC := $(foreach d,$(ROOMS) $(filter inject/agent% inject/trap%,$(FOLDERS)),\
 	$(wildcard $(d)/*.c))
 ALLHDR := $(foreach d,$(ROOMS) $(filter inject/agent% inject/trap%,$(FOLDERS)),$(wildcard $(d)/*.h))
+# Those of other machines are in order, too.
+OTHERS := $(foreach d,$(filter %/$(MACHINE),$(FOLDERS)),\
+	$(wildcard $(addsuffix /*.[ch],$(addprefix $(d:%$(MACHINE)=%),\
+	$(filter-out $(MACHINE),$(MACHINES))))))
 SHELLS := t/run completion/dtrap.bash.in $(wildcard .ci/*) $(wildcard t/*.sh) $(wildcard t/*/*.sh) scripts/leaks scripts/dwatch doc/examples/server
 
 lint: layers house-check format-check
@@ -545,12 +549,12 @@ lint: layers house-check format-check
 
 format-check:
 	@if command -v clang-format-14 >/dev/null; then \
-		clang-format-14 --dry-run --Werror $(ALLSRC) $(ALLHDR) \
+		clang-format-14 --dry-run --Werror $(ALLSRC) $(ALLHDR) $(OTHERS) \
 		$(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch] t/e2e/src/sigtable/*.[ch]); \
 	else echo "lint: clang-format-14 is not installed: formatting not checked"; fi
 
 format:
-	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch] t/e2e/src/sigtable/*.[ch])
+	clang-format-14 -i $(ALLSRC) $(ALLHDR) $(OTHERS) $(wildcard t/*/*.[ch] t/e2e/src/*.[ch] t/e2e/src/behave/*.[ch] t/e2e/src/sigtable/*.[ch])
 
 lint-tools: lint-cppcheck \
 	$(if $(shell command -v shellcheck),$(SHELLS:%=$(B)/lint/%.shellcheck),lint-no-shellcheck) \
