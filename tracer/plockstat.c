@@ -468,12 +468,8 @@ int
 main(int argc, char **argv)
 {
 	struct cli c = { 0 };
-	const char *slash = strrchr(argv[0], '/');
 
-	c.name = slash != NULL ? slash + 1 : argv[0];
-	begin_signals(c.name);
-	begin_descriptors();
-	if (begin_refused(c.name))
+	if (!begin(argv[0], &c.name))
 		return E_ERROR;
 	session_init(&c.st, c.name);
 	option_set(&c.st.opts, "quiet", NULL, false);

@@ -31,8 +31,8 @@ on_early_end(int sig)
 	raise(sig);
 }
 
-void
-begin_signals(const char *name)
+static void
+catch_early_ends(const char *name)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction sa = { .sa_handler = on_early_end }, old;
@@ -45,8 +45,8 @@ begin_signals(const char *name)
 			sigaction(ends[i], &sa, NULL);
 }
 
-void
-begin_descriptors(void)
+static void
+take_descriptors(void)
 {
 	/* The lowest that is free is the one that open() gives.  "/" is there
 	 * whatever is mounted, and O_PATH answers reads and writes with EBADF,
@@ -56,8 +56,8 @@ begin_descriptors(void)
 			open("/", O_PATH | O_CLOEXEC);
 }
 
-bool
-begin_refused(const char *name)
+static bool
+is_refused(const char *name)
 {
 	if (getauxval(AT_SECURE) == 0 && getuid() == geteuid() &&
 	    getgid() == getegid())
@@ -67,4 +67,15 @@ begin_refused(const char *name)
 	    "set-group-ID or capabilities of its file): take them away\n",
 	    name);
 	return true;
+}
+
+bool
+begin(const char *argv0, const char **name)
+{
+	const char *slash = strrchr(argv0, '/');
+
+	*name = slash != NULL ? slash + 1 : argv0;
+	catch_early_ends(*name);
+	take_descriptors();
+	return !is_refused(*name);
 }
