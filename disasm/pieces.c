@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "disasm/func.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 
 /* Chains of pieces are short. */
@@ -53,17 +54,9 @@ struct sweep {
 size_t
 pieces_at(const struct piece_range *r, size_t n, uint64_t addr)
 {
-	size_t lo = 0, hi = n;
+	size_t to = sorted_count(n, i, r[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > 0 && addr < r[lo - 1].end ? lo - 1 : n;
+	return to > 0 && addr < r[to - 1].end ? to - 1 : n;
 }
 
 /* ---- what code and data say of ranges ---- */

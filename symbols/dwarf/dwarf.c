@@ -20,6 +20,7 @@
 
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 #include "symbols/dwarf/entries.h"
 
@@ -193,16 +194,8 @@ dwarf_present(struct object *o)
 static void
 want_at(struct dwarf *d, uint64_t pos)
 {
-	size_t lo = 0, hi = d->ordered;
+	size_t lo = sorted_count(d->ordered, i, d->units.at[i].end <= pos);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->units.at[mid].end <= pos)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo < d->ordered)
 		d->units.at[lo].wanted = true;
 }

@@ -11,28 +11,26 @@
 #include <dwarf.h>
 
 #include "symbols/dwarf/dwarf_scope.h"
+#include "dlang/base/sorted.h"
 #include "symbols/dwarf/entries.h"
 
 /* A compiler that marks where the prologue ends does so early. */
 #define ROWS_LOOKED_AT 64
 
+static Dwarf_Addr
+row_addr(Dwarf_Lines *rows, size_t i)
+{
+	Dwarf_Addr at = 0;
+
+	dwarf_lineaddr(dwarf_onesrcline(rows, i), &at);
+	return at;
+}
+
 /* The first row behind addr, by address. */
 static size_t
 row_behind(Dwarf_Lines *rows, size_t n, uint64_t addr)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		Dwarf_Addr at = 0;
-
-		dwarf_lineaddr(dwarf_onesrcline(rows, mid), &at);
-		if (at <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return sorted_count(n, i, row_addr(rows, i) <= addr);
 }
 
 /* Where it ends: at the row that says so, else at the second one. */

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/frame_bytes.h"
 
@@ -134,15 +135,8 @@ take_cie(struct check *k, uint64_t at, struct frame_bytes b)
 static const struct cie *
 cie_at(const struct check *k, uint64_t at)
 {
-	size_t lo = 0, hi = k->cies.len;
+	size_t lo = sorted_count(k->cies.len, i, k->cies.at[i].at < at);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (k->cies.at[mid].at < at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < k->cies.len && k->cies.at[lo].at == at ? &k->cies.at[lo] :
 							     NULL;
 }
@@ -213,15 +207,8 @@ take_all(struct check *k, struct frame_bytes b, bool section)
 static bool
 has_fde(const struct check *k, uint64_t at)
 {
-	size_t lo = 0, hi = k->fdes.len;
+	size_t lo = sorted_count(k->fdes.len, i, k->fdes.at[i] < at);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (k->fdes.at[mid] < at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < k->fdes.len && k->fdes.at[lo] == at;
 }
 

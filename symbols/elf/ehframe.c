@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "dlang/base/mem.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/frame_bytes.h"
 #include "symbols/elf/parts.h"
@@ -164,17 +165,7 @@ object_fdes(struct object *o, const struct fde **out)
 static size_t
 count_to(const struct fdes *f, uint64_t addr)
 {
-	size_t lo = 0, hi = f->len;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->at[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return sorted_count(f->len, i, f->at[i].start <= addr);
 }
 
 uint64_t

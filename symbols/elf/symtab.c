@@ -16,6 +16,7 @@
 
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/parts.h"
 
@@ -513,17 +514,7 @@ object_funcs(struct object *o, const struct sym **syms)
 size_t
 syms_to(const struct sym *syms, size_t n, uint64_t addr)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return sorted_count(n, i, syms[i].addr <= addr);
 }
 
 size_t

@@ -22,6 +22,7 @@
 
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/str.h"
 #include "symbols/lang/lang_impl.h"
 
@@ -191,18 +192,12 @@ static const struct entry *
 find(struct perfmap *m, uint64_t pc)
 {
 	const struct entry *best = NULL;
-	size_t lo = 0, hi = m->list.len;
+	size_t lo;
 
 	if (!m->sorted && m->list.len != 0)
 		qsort(m->list.at, m->list.len, sizeof(*m->list.at), by_start);
 	m->sorted = true;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->list.at[mid].start <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = sorted_count(m->list.len, i, m->list.at[i].start <= pc);
 	while (lo-- > 0 && pc - m->list.at[lo].start < m->longest) {
 		const struct entry *e = &m->list.at[lo];
 		if (pc - e->start < e->size &&

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "dlang/base/base.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/str.h"
 #include "symbols/lang/v8_impl.h"
 
@@ -506,18 +507,11 @@ script_line(struct v8 *v, struct lang_walk *w, uint64_t script,
 	const struct v8_lines *l;
 
 	if (n < 0) {
-		size_t lo = 0, hi;
 		l = script_lines(v, w, script, file);
 		if (l == NULL || l->ends.len > LINES_MOST)
 			return 0;
-		for (hi = l->ends.len; lo < hi;) {
-			size_t mid = lo + (hi - lo) / 2;
-			if (l->ends.at[mid] < (uint32_t)position)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		n = (int64_t)lo;
+		n = (int64_t)sorted_count(
+		    l->ends.len, i, l->ends.at[i] < (uint32_t)position);
 	}
 	n += 1 + (v8_is_smi(first) ? (int64_t)v8_smi(first) : 0);
 	return n > 0 && n <= INT32_MAX ? (int)n : 0;

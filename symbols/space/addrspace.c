@@ -31,6 +31,7 @@
 #include "dlang/base/hash.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 #include "symbols/space/addrspace_impl.h"
 #include "symbols/epochs.h"
@@ -509,19 +510,12 @@ addrspace_maps(const struct addrspace *as)
 struct load *
 addrspace_load_at(const struct addrspace *as, uint64_t addr)
 {
-	size_t lo = 0, hi = as->by_addr.len;
+	size_t to =
+	    sorted_count(as->by_addr.len, i, as->by_addr.at[i]->start <= addr);
 	struct load *last = NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (as->by_addr.at[mid]->start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo > 0 && addr < as->by_addr.at[lo - 1]->end)
-		return as->by_addr.at[lo - 1];
+	if (to > 0 && addr < as->by_addr.at[to - 1]->end)
+		return as->by_addr.at[to - 1];
 	vec_foreach(e, &as->loads) {
 		struct load *l = &(*e)->load;
 

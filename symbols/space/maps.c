@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "dlang/base/mem.h"
+#include "dlang/base/sorted.h"
 #include "dlang/base/str.h"
 
 #define DELETED " (deleted)"
@@ -194,16 +195,8 @@ maps_fini(struct maps *m)
 const struct map *
 maps_at(const struct maps *m, uint64_t addr)
 {
-	size_t lo = 0, hi = m->list.len;
+	size_t lo = sorted_count(m->list.len, i, m->list.at[i].end <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->list.at[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo == m->list.len || m->list.at[lo].start > addr)
 		return NULL;
 	return &m->list.at[lo];

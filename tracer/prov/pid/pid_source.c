@@ -19,6 +19,7 @@
 
 #include "dlang/base/glob.h"
 #include "dlang/base/log.h"
+#include "dlang/base/sorted.h"
 #include "symbols/addrspace.h"
 #include "symbols/demangle.h"
 #include "symbols/dwarf_source.h"
@@ -241,16 +242,9 @@ decode_round(struct pid_request *r, uint64_t addr)
 static bool
 is_instruction(const struct pid_request *r, uint64_t addr)
 {
-	size_t lo = 0, hi = r->insns.len;
+	size_t lo = sorted_count(
+	    r->insns.len, i, r->start + (uint64_t)r->insns.at[i].offset < addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->start + (uint64_t)r->insns.at[mid].offset < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < r->insns.len &&
 	    r->start + (uint64_t)r->insns.at[lo].offset == addr;
 }
