@@ -10,7 +10,10 @@
  *     the emergency exit takes out what is noted;
  *   - an int3 is written after its slot, and what takes it out when we are
  *     gone (trapset.h), have reached the target;
- *   - what is not the byte we wrote is not restored.
+ *   - what is not the byte we wrote is not restored;
+ *   - the int3s that are put back last (`late', trap/area.h: they mark the calls
+ *     that change SIGTRAP's action and masks) are also written first: while any
+ *     other int3 stands, such a call is seen.
  *
  * Text is changed by runs: tracepoints of neighbouring pages in address order are
  * read, compared and written with one system call each way.  Writing back the
@@ -148,8 +151,10 @@ tracepoint_put(struct tptable *tab, struct tracepoint *tp)
 
 /* ---- changing text ---- */
 
+typedef int cmp_fn(const void *a, const void *b);
+
 static int
-entry_cmp(const void *a, const void *b)
+by_address(const void *a, const void *b)
 {
 	uint64_t x = (*(struct entry *const *)a)->tp.addr;
 	uint64_t y = (*(struct entry *const *)b)->tp.addr;
@@ -157,14 +162,33 @@ entry_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Does e go on with the run run[0 .. n)?  Addresses rise, and there is no page
- * without one. */
+static int
+late_last(const void *a, const void *b)
+{
+	bool x = (*(struct entry *const *)a)->tp.late;
+	bool y = (*(struct entry *const *)b)->tp.late;
+
+	return x != y ? (int)x - (int)y : by_address(a, b);
+}
+
+static int
+late_first(const void *a, const void *b)
+{
+	bool x = (*(struct entry *const *)a)->tp.late;
+	bool y = (*(struct entry *const *)b)->tp.late;
+
+	return x != y ? (int)y - (int)x : by_address(a, b);
+}
+
+/* Does e go on with the run run[0 .. n)?  Addresses rise, there is no page
+ * without one, and all of them are late or none is. */
 static bool
 goes_on(struct entry *const *run, size_t n, const struct entry *e)
 {
 	uint64_t addr = e->tp.addr, last = run[n - 1]->tp.addr;
 
 	return n < RUN_MAX && addr > last && addr / PAGE - last / PAGE <= 1 &&
+	    e->tp.late == run[0]->tp.late &&
 	    addr / PAGE - run[0]->tp.addr / PAGE < RUN_PAGES;
 }
 
@@ -358,14 +382,14 @@ drop_failed(entry_vec *v)
 }
 
 static void
-sort_entries(entry_vec *v)
+sort_entries(entry_vec *v, cmp_fn *cmp)
 {
 	size_t i = 1;
 
-	while (i < v->len && v->at[i - 1]->tp.addr < v->at[i]->tp.addr)
+	while (i < v->len && cmp(&v->at[i - 1], &v->at[i]) < 0)
 		i++;
 	if (i < v->len)
-		qsort(v->at, v->len, sizeof(*v->at), entry_cmp);
+		qsort(v->at, v->len, sizeof(*v->at), cmp);
 }
 
 /* 0, or why its place cannot be on the list. */
@@ -413,7 +437,7 @@ make_ready(struct tptable *tab, struct commit *c)
 	fault_kill("arm-begin");
 	drop_failed(&c->arm);
 	/* In the order of the list whoever puts bytes back does so by pages. */
-	sort_entries(&c->arm);
+	sort_entries(&c->arm, late_first);
 	add_traps(tab, c);
 	entries_arming(tab, c->arm.at, c->arm.len);
 }
@@ -478,7 +502,7 @@ disarm_run(struct tptable *tab, struct entry *const *at, size_t n)
 static void
 disarm_all(struct tptable *tab, struct commit *c)
 {
-	sort_entries(&c->disarm);
+	sort_entries(&c->disarm, late_last);
 	for (size_t i = 0, n; i < c->disarm.len; i += n) {
 		n = run_length(&c->disarm.at[i], c->disarm.len - i);
 		disarm_run(tab, &c->disarm.at[i], n);
@@ -680,7 +704,7 @@ tracepoint_reserve(struct tptable *tab)
 	struct group g = { 0 };
 
 	trapset_reserve(tab->traps, places_for(tab));
-	sort_entries(&tab->queue);
+	sort_entries(&tab->queue, by_address);
 	vec_foreach(at, &tab->queue) {
 		struct entry *e = *at;
 		uint64_t lo, hi;
@@ -781,8 +805,9 @@ tracepoint_unlisted(struct tptable *tab)
 
 /* ---- detach ---- */
 
-unsigned
-tracepoint_restore_all(struct tptable *tab)
+/* The late ones, or all others. */
+static unsigned
+restore_those(struct tptable *tab, bool late)
 {
 	static struct entry *run[RUN_MAX];
 	size_t n = 0;
@@ -791,7 +816,7 @@ tracepoint_restore_all(struct tptable *tab)
 	/* Nothing is sorted, as that might allocate; the order of the table is
 	 * that of arming, which mostly rises. */
 	for (struct entry *e = tab->first; e != NULL; e = e->next) {
-		if (e->tp.state != TP_TRAP)
+		if (e->tp.state != TP_TRAP || e->tp.late != late)
 			continue;
 		if (n > 0 && !goes_on(run, n, e)) {
 			left += disarm_run(tab, run, n);
@@ -800,4 +825,12 @@ tracepoint_restore_all(struct tptable *tab)
 		run[n++] = e;
 	}
 	return n != 0 ? left + disarm_run(tab, run, n) : left;
+}
+
+unsigned
+tracepoint_restore_all(struct tptable *tab)
+{
+	unsigned left = restore_those(tab, false);
+
+	return left + restore_those(tab, true);
 }

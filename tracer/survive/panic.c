@@ -78,7 +78,7 @@ copy_open(pid_t pid)
 }
 
 static void
-restore_copy_text(const struct space *of, int fd)
+restore_copy_places(const struct space *of, int fd, bool late)
 {
 	struct tptable *tab = of->tab;
 	uint8_t bytes[TRAP_JUMP_LEN] = { 0 };
@@ -86,10 +86,18 @@ restore_copy_text(const struct space *of, int fd)
 
 	for (struct tracepoint *tp = NULL;
 	     (tp = tracepoint_next(tab, tp)) != NULL;)
-		if (pread(fd, bytes, sizeof(bytes), (off_t)tp->addr) > 0 &&
+		if (tp->late == late &&
+		    pread(fd, bytes, sizeof(bytes), (off_t)tp->addr) > 0 &&
 		    (n = tracepoint_undo(tp, bytes)) != 0 &&
 		    pwrite(fd, bytes, n, (off_t)tp->addr) != (ssize_t)n)
 			break;
+}
+
+static void
+restore_copy_text(const struct space *of, int fd)
+{
+	restore_copy_places(of, fd, false);
+	restore_copy_places(of, fd, true);
 }
 
 /* A copy of a space's memory that nobody has looked after yet: a fork's child.
