@@ -76,6 +76,11 @@ look_through(struct frames *f, uint64_t sp)
 {
 	uint64_t words[512], last = 0, at = sp & ~7ULL;
 
+	/* A thread that is on its way back, in that code, has taken the address
+	 * from the stack. */
+	if (reader_read(&f->th->proc->space->mem, at - sizeof(last), &last,
+		sizeof(last)) < 0)
+		last = 0;
 	f->lo = at;
 	f->hi = at + DEPTH;
 	f->next = 0;
