@@ -238,8 +238,8 @@ class Round:
                    for fd in range(3) if str(fd) not in closed]
         actions += [(os.POSIX_SPAWN_CLOSE, int(fd)) for fd in closed]
         return Process(os.posix_spawn(
-            command[0], command, env, file_actions=actions,
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT]))
+            command[0], command, env, file_actions=actions, setsigmask=[],
+            setsigdef=range(1, 32)))
 
     def open_target(self, name):
         path = "%s/%s." % (self.dir, name)
