@@ -19,6 +19,7 @@ static const char *const names[FAULT_COUNT] = {
 	[FAULT_MAP] = "map:",
 	[FAULT_REMOTE] = "remote:",
 	[FAULT_EXIT] = "exit:",
+	[FAULT_GUARDIAN] = "guardian:",
 };
 
 static void

@@ -1,7 +1,8 @@
 /*
  * Faults on demand: the N-th call of a kind fails, as it would for want of
  * something.  For tests: set here, or by
- * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N when the program starts.
+ * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N,guardian:N when the program
+ * starts.
  * DTRAP_DEBUG=fault tells when it happens.
  */
 #ifndef DLANG_BASE_FAULT_H
@@ -15,6 +16,8 @@ enum fault {
 	FAULT_MAP,    /* memory of the target's near its text */
 	FAULT_REMOTE, /* a system call made in the target */
 	FAULT_EXIT, /* a step of the emergency exit (tracer/survive/panic.c) */
+	FAULT_GUARDIAN, /* what it is to do when its tracer has been killed: as
+			 * if it had been killed as well */
 	FAULT_COUNT
 };
 

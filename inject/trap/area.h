@@ -67,8 +67,9 @@ struct trap_entry {
 	uint8_t kind;    /* enum trap_kind */
 	trap_insn saved; /* TRAP_TEXT */
 	/* The same: the last to be put back, as it marks a call that changes
-	 * SIGTRAP's action or a mask.  A thread that makes it is in the handler
-	 * then, and not on its way to an int3 that would kill it. */
+	 * SIGTRAP's action or a mask, or the coming of libraries that have such
+	 * calls.  A thread that comes there is in the handler then, and not on
+	 * its way to an int3 that would kill it. */
 	uint8_t late;
 	/* The same: a jump of TRAP_JUMP_LEN bytes may stand there in place of the
 	 * int3.  Whoever comes by it is in no danger when we are gone, so it stays

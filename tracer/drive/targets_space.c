@@ -45,6 +45,8 @@ targets_mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
 		return;
 	}
 	site_tell(tp, linkmap ? &at_linkmap : &at_mark);
+	/* What comes there may have calls that are to be watched. */
+	tp->late |= linkmap;
 }
 
 void

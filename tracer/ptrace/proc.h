@@ -467,13 +467,23 @@ bool sigtrap_apart(const struct thread *th);
 void sigtrap_hide(struct thread *th);
 void sigtrap_hide_after(struct thread *th);
 /*
- * The thread is about to call rt_sigprocmask(how, set, old), where set may be NULL.
- * True: it has the new mask, still without what is hidden, and *old is the one
- * before as the program has it; there is no moment at which the kernel has the
- * whole mask.  False: the kernel is to make the call.
+ * A thread is about to call rt_sigprocmask(how, set, old), where set may be NULL,
+ * and the kernel must not have the mask that is asked for: SIGTRAP is hidden in
+ * it, or in the one before.  False: that is not so, or cannot be; the kernel is
+ * to make the call.
  */
+struct mask_call {
+	uint64_t old, next; /* as the program has them */
+	uint64_t kernel;    /* the kernel's, before */
+};
+bool sigtrap_mask_plan(
+    struct thread *th, int how, const uint64_t *set, struct mask_call *c);
+/* The call is made, without the kernel: the thread is behind it, with these
+ * registers.  There is no moment at which the kernel has SIGTRAP blocked, and if
+ * we die at any moment the call has been made, or is still to be made, as a
+ * whole.  False: nothing has changed. */
 bool sigtrap_mask_call(
-    struct thread *th, int how, const uint64_t *set, uint64_t *old);
+    struct thread *th, const struct mask_call *c, const struct uregs *on);
 /* What was hidden of a stopped thread's mask is the kernel's again. */
 void sigtrap_show(struct thread *th);
 /* The same in the masks that its handlers will put back. */

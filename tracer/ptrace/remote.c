@@ -165,20 +165,28 @@ go_on(const struct remote *r, struct uregs *on)
 		on->r[UREG_PC] -= TRAP_PC_AFTER;
 }
 
+/* To these registers. */
 static int
-put_wayback(struct remote *r)
+write_wayback(struct remote *r, const struct uregs *on)
 {
 	struct target *t = &r->th->proc->space->target;
 	uint8_t code[WAYBACK_SIZE];
-	struct uregs on;
 
-	go_on(r, &on);
-	wayback_write(code, &on, r->mask, r->maps);
+	wayback_write(code, on, r->mask, r->maps);
 	left->tid = r->th->tid;
 	left->addr = r->wayback;
 	int error = t->ops->write(t, r->wayback, code, sizeof(code));
 	fault_kill("remote-written");
 	return error;
+}
+
+static int
+put_wayback(struct remote *r)
+{
+	struct uregs on;
+
+	go_on(r, &on);
+	return write_wayback(r, &on);
 }
 
 /* The thread is elsewhere, or has gone. */
@@ -874,6 +882,45 @@ remote_next(struct thread *th, long nr, const uint64_t args[6])
 	regs_set_syscall(regs, r.wayback, nr, args);
 	thread_regs_dirty(th);
 	return 0;
+}
+
+/*
+ * Registers lead to the way back first, which sets both.  Its call is one that
+ * the program was about to make: no filter minds it.
+ */
+int
+remote_go_on(struct thread *th, const struct uregs *on, uint64_t mask)
+{
+	static const uint64_t asks_nothing[6] = { [3] = SET_SIZE };
+	struct remote r = { .th = th, .mask = mask };
+	struct uregs regs = *on;
+
+	r.wayback = find_place(th->proc->space);
+	if (r.wayback == 0)
+		return -ENOENT;
+	int error = check_dispatch(&r);
+	if (error == 0)
+		error = write_wayback(&r, on);
+	if (error < 0)
+		return error;
+	regs_set_syscall(&regs, r.wayback, SYS_rt_sigprocmask, asks_nothing);
+	thread_mark_done(th, r.wayback);
+	if (regs_store(th->tid, &regs) < 0)
+		error = -ESRCH;
+	thread_take_stop(th);
+	fault_kill("go-on-regs");
+	if (error == 0)
+		error = set_mask(&r, mask);
+	fault_kill("go-on-mask");
+	if (error == 0 && regs_store(th->tid, on) < 0)
+		error = -ESRCH;
+	fault_kill("go-on-back");
+	clear_wayback(&r);
+	th->regs = *on;
+	th->kernel_pc = on->r[UREG_RIP];
+	th->regs_valid = error == 0;
+	th->regs_dirty = false;
+	return error;
 }
 
 static int

@@ -12,6 +12,7 @@
 struct proc;
 struct space;
 struct thread;
+struct uregs;
 
 /*
  * Run system call nr with args in a thread that is in ptrace-stop (any kind
@@ -45,6 +46,15 @@ int remote_syscall_data(struct thread *th, long nr, const uint64_t args[6],
 /* At EV_EXEC: the thread's next instruction is to be system call nr, which may
  * not return.  0 or as above. */
 int remote_next(struct thread *th, long nr, const uint64_t args[6]);
+
+/*
+ * A thread in a stop for a SIGTRAP of ours, or at the entry of a system call that
+ * is not to be made, goes on from there with these registers and this mask.  If we
+ * die it has both or none.  The stop is one that the kernel has forgotten then:
+ * nothing is delivered.  0, -ESRCH, -ENOENT, -EBUSY or -EFAULT; nothing has
+ * changed if it is not -ESRCH.
+ */
+int remote_go_on(struct thread *th, const struct uregs *on, uint64_t mask);
 
 /* The threads of a process that can make a call now, those first that risk the
  * least by it; NULL after the last. */

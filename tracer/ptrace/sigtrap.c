@@ -31,9 +31,11 @@
  * A thread that blocks SIGTRAP would die of the first int3 that it meets after
  * our death, whatever handler there is.  So the bit is hidden from the kernel
  * where the handler of inject/trap/ stands and the program has no use for the
- * signal, but blocks all there are (trap_hidden): from when we come, from the end
- * of the call that blocks it (hide_after), or, if that was not seen, from the
- * first hit.  (Such a hit has the action reset, for all threads, until we have
+ * signal, but blocks all there are (trap_hidden): from when we come, or from the
+ * call that blocks it, which we make in the kernel's place (sigtrap_mask_call());
+ * from the end of that call, where we cannot (hide_after); or, if it was not seen,
+ * from the first hit.  A C library that blocks everything for a moment does so by
+ * such a call, whoever has a use for the signal.  (Such a hit has the action reset, for all threads, until we have
  * put it back: so it must be rare.)  It is shown again
  *
  *	when the program asks for its mask or changes it (sigwatch.c)
@@ -52,10 +54,8 @@
  * they are mended when the thread is let go (sigframe.c of the machine).  After our death
  * the next tracer does both, by the list in the area.
  *
- * Limits.  While the bit is hidden, /proc shows a mask without it.  Where such a
- * mask is put back and nobody sees it, the bit is lost: in a child that the
- * thread has by fork() and that is not followed, where the C library puts back
- * what it found before.
+ * Limits.  While the bit is hidden, /proc shows a mask without it, and after our
+ * death so does the kernel.  Where such a mask is put back then the bit is lost.
  *
  * A SIGTRAP that was blocked or unblocked by itself in a way that is not seen
  * (see sigwatch.c) is restored wrongly.  Between the hit and its repair a SIGTRAP

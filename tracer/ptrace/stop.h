@@ -73,6 +73,7 @@ enum call_want {
 	WANT_ACTION = 1 << 3, /* trapcall.c: the next call is a sigaction() */
 	WANT_RETURN = 1 << 4, /* sigwatch.c: an rt_sigreturn() */
 	WANT_TIME = 1 << 5, /* restart.c: the call that it is in ends in time */
+	WANT_MASK = 1 << 6, /* sigwatch.c: the next call is a sigprocmask() */
 };
 
 struct stop {

@@ -343,6 +343,8 @@ void regs_redo_syscall(struct uregs *regs);
 void regs_skip_syscall(struct uregs *regs, int64_t result);
 /* Behind a call that nobody has made, from those before it; but for the pc. */
 void regs_called(struct uregs *regs, int64_t result);
+/* From a system call instruction to the next one. */
+void regs_past_syscall(struct uregs *regs);
 int64_t regs_result(const struct uregs *regs);
 void regs_set_result(struct uregs *regs, int64_t result);
 /* Number and arguments of the call that was made, by the registers. */

@@ -7,6 +7,7 @@
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
+#include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/super.h"
 
 /* What tells one mask from another, but for SIGTRAP: not the signals that C
@@ -98,16 +99,23 @@ has_no_use(const struct proc *p, uint64_t mask)
 	    !p->space->mask_unseen;
 }
 
-/* May it be hidden?  Not in sigsuspend() and its like, where there are two
- * masks, and not if one is pending, which would be delivered. */
-bool
-trapmask_can_hide(const struct thread *th, uint64_t mask)
+/* Has the thread one mask, which is this one but for SIGTRAP, and no SIGTRAP
+ * pending?  In sigsuspend() and its like there are two masks; and a SIGTRAP that
+ * is pending would be delivered. */
+static bool
+is_plain(const struct thread *th, uint64_t mask)
 {
 	struct proc_status st;
 
-	return has_no_use(th->proc, mask) && procfs_status(th->tid, &st) == 0 &&
+	return procfs_status(th->tid, &st) == 0 &&
 	    (st.sig_pending & SIGBIT(SIGTRAP)) == 0 &&
 	    ((st.sig_blocked ^ mask) & ~SIGBIT(SIGTRAP)) == 0;
+}
+
+bool
+trapmask_can_hide(const struct thread *th, uint64_t mask)
+{
+	return has_no_use(th->proc, mask) && is_plain(th, mask);
 }
 
 void
@@ -133,44 +141,21 @@ trapmask_list(struct thread *th, uint64_t mask)
 	    trapset_flush(ts) == 0;
 }
 
-bool
-sigtrap_mask_call(
-    struct thread *th, int how, const uint64_t *set, uint64_t *old)
-{
-	uint64_t mask, next;
-
-	if (!th->trap_hidden || th->proc->filtered ||
-	    th->proc->super->want_syscalls || thread_sigmask(th, &mask) < 0)
-		return false;
-	next = *old = mask | SIGBIT(SIGTRAP);
-	if (set != NULL && how == SIG_BLOCK)
-		next |= *set;
-	else if (set != NULL && how == SIG_UNBLOCK)
-		next &= ~*set;
-	else if (set != NULL && how == SIG_SETMASK)
-		next = *set & ~NEVER_BLOCKED;
-	else if (set != NULL)
-		return false;
-	/* What is blocked anew may be pending for the process, and another
-	 * thread is to be woken for it: the kernel's
-	 * retarget_shared_pending(), which is not for tracers. */
-	if ((next & ~*old) != 0 || (next & SIGBIT(SIGTRAP)) == 0 ||
-	    !trapmask_seems_blocked(next))
-		return false;
-	/* Of a thread that has just been made the list has the mask of then. */
-	if (!trapmask_list(th, next) ||
-	    thread_set_sigmask(th, next & ~SIGBIT(SIGTRAP)) < 0)
-		return false;
-	trapmask_becomes(th, next);
-	return true;
-}
-
 static void
 unlist_hidden(struct thread *th)
 {
 	if (th->proc->space->tab != NULL)
 		trapset_drop(tptable_traps(th->proc->space->tab), TRAP_MASK,
 		    (uint64_t)th->tid);
+}
+
+/* Masks that handlers of the thread will put back. */
+static void
+hide_frames(struct thread *th)
+{
+	if (!th->frames_due)
+		sigframes_change(th, KIN, SIGBIT(SIGTRAP), false);
+	th->frames_due = true;
 }
 
 void
@@ -183,9 +168,85 @@ sigtrap_hide(struct thread *th)
 	    !trapmask_list(th, mask))
 		return;
 	th->trap_hidden = thread_set_sigmask(th, mask & ~SIGBIT(SIGTRAP)) == 0;
-	if (!th->frames_due)
-		sigframes_change(th, KIN, SIGBIT(SIGTRAP), false);
-	th->frames_due = true;
+	hide_frames(th);
+}
+
+/* ---- rt_sigprocmask() ---- */
+
+/* A C library's own: no program blocks the signals that it keeps for itself.  It
+ * is over soon, and so may be hidden whatever use somebody has for SIGTRAP. */
+static bool
+is_librarys(const struct space *sp, uint64_t mask)
+{
+	return (mask | NEVER_BLOCKED) == ~UINT64_C(0) && sp->masks_watched &&
+	    !sp->mask_unseen;
+}
+
+bool
+sigtrap_mask_plan(
+    struct thread *th, int how, const uint64_t *set, struct mask_call *c)
+{
+	const struct proc *p = th->proc;
+	const uint64_t trap = SIGBIT(SIGTRAP);
+
+	if (!p->guarded || p->filtered || thread_sigmask(th, &c->kernel) < 0)
+		return false;
+	c->old = c->kernel | (th->trap_hidden ? trap : 0);
+	if (set == NULL)
+		c->next = c->old;
+	else if (how == SIG_BLOCK)
+		c->next = c->old | (*set & ~NEVER_BLOCKED);
+	else if (how == SIG_UNBLOCK)
+		c->next = c->old & ~*set;
+	else if (how == SIG_SETMASK)
+		c->next = *set & ~NEVER_BLOCKED;
+	else
+		return false;
+	if ((c->next & trap) == 0)
+		return th->trap_hidden;
+	return (has_no_use(p, c->next) || is_librarys(p->space, c->next)) &&
+	    (th->trap_hidden ||
+		((c->kernel & trap) == 0 && is_plain(th, c->kernel)));
+}
+
+/* Signals that are pending for the process have been blocked in the thread that
+ * was to take them.  The kernel then wakes another thread, but not where a tracer
+ * sets the mask; each thread looks for them when it comes out of a stop. */
+static void
+wake_others(struct thread *th, uint64_t blocked)
+{
+	siginfo_t si;
+
+	for (unsigned i = 0; thread_pending(th, true, i, &si); i++)
+		if ((SIGBIT(si.si_signo) & blocked) != 0) {
+			space_stop(th->proc->space);
+			space_resume(th->proc->space);
+			return;
+		}
+}
+
+bool
+sigtrap_mask_call(
+    struct thread *th, const struct mask_call *c, const struct uregs *on)
+{
+	uint64_t mask = c->next & ~SIGBIT(SIGTRAP);
+	bool hides = mask != c->next;
+
+	if (hides && !trapmask_list(th, c->next))
+		return false;
+	if (remote_go_on(th, on, mask) != 0) {
+		if (!th->trap_hidden)
+			unlist_hidden(th);
+		return false;
+	}
+	th->trap_hidden = hides;
+	if (hides)
+		hide_frames(th);
+	else
+		unlist_hidden(th);
+	trapmask_becomes(th, c->next);
+	wake_others(th, mask & ~c->kernel);
+	return true;
 }
 
 void

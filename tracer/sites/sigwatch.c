@@ -17,11 +17,15 @@
  *
  * Changing the mask may be what a program does all day.  A space that never
  * treated SIGTRAP apart from its kin loses the markers of the second kind after
- * MASK_HITS_MAX hits: the heuristics of sigtrap.c are right for it.
+ * MASK_HITS_MAX hits, if it hides the signal in no thread then: the heuristics of
+ * sigtrap.c are right for it.
  *
- * Not seen: what a C library does for itself, system calls whose number is not a
- * constant close to them, as in syscall(3), and those from memory that belongs to
- * no file.
+ * A C library blocks everything for itself, too, while it makes a thread or a
+ * process, and puts back what was.  The kernel is not to have SIGTRAP in that
+ * mask either: an int3 may follow, and so may our end.
+ *
+ * Not seen: system calls whose number is not a constant close to them, as in
+ * syscall(3), and those from memory that belongs to no file.
  */
 #include "tracer/sites/sigwatch.h"
 
@@ -201,32 +205,6 @@ confirm(struct object *o, uint64_t addr)
 	return want == 0;
 }
 
-/*
- * A C library changes the mask for itself as well, around clone() and the
- * like: it blocks everything, and puts back what was.  sigtrap.c is right about
- * that without seeing it, and an int3 that a thread meets with SIGTRAP blocked
- * is what nothing helps against if we are killed then.  So of an object with
- * threads in it, only the functions count that programs change masks by.
- */
-static bool
-is_internal(struct object *o, uint64_t addr)
-{
-	static const char *const own[] = { "pthread_sigmask", "sigprocmask",
-		"setcontext", "getcontext", "swapcontext", "start_context",
-		"setmask", "sigblock", "sighold", "sigrelse", "sigset",
-		"longjmp" };
-
-	if (object_sym(o, "pthread_create") == NULL)
-		return false;
-	const struct sym *s = object_func_at(o, addr);
-	if (s == NULL) /* with symbols for what it exports only */
-		return object_sym(o, "pthread_sigmask") != NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		if (strstr(s->name, own[i]) != NULL)
-			return false;
-	return true;
-}
-
 /* ---- marking ---- */
 
 struct scan {
@@ -261,9 +239,7 @@ found(void *ctx, uint64_t addr, int nr)
 	struct scan *s = ctx;
 
 	if (addr < s->after ||
-	    (nr == SYS_rt_sigprocmask &&
-		(s->sp->watch->dropped ||
-		    is_internal(s->load->object, addr))) ||
+	    (nr == SYS_rt_sigprocmask && s->sp->watch->dropped) ||
 	    !confirm(s->load->object, addr))
 		return;
 	s->after = addr + 1;
@@ -464,24 +440,56 @@ sees_return(struct thread *th, const struct uregs *regs)
 		sigtrap_mask_set(th, SIG_BLOCK, 0);
 }
 
-void
-sigwatch_enter(struct thread *th)
+/* The kernel is about to make an rt_sigprocmask(). */
+static void
+kernel_sets_mask(struct thread *th, const struct uregs *regs)
 {
-	struct sigwatch *w = th->proc->space->watch;
-	struct syscall_entry call;
+	sigtrap_show(th);
+	sees_mask(th, regs);
+	sigtrap_hide_after(th);
+}
+
+static void
+enter_return(struct thread *th, int64_t nr)
+{
+	struct returns *r = part_of(&th->parts, &returns_part);
 	const struct uregs *regs;
 
-	if ((th->stop.wants & WANT_RETURN) == 0)
-		return;
-	struct returns *r = part_of(&th->parts, &returns_part);
 	if (--r->calls == 0)
 		expect_returns(th, r, 0);
-	if (thread_syscall_entry(th, &call) != 0 ||
-	    call.nr != SYS_rt_sigreturn || (regs = thread_regs(th)) == NULL)
+	if (nr != SYS_rt_sigreturn || (regs = thread_regs(th)) == NULL)
 		return;
 	if (r->due > 0)
 		expect_returns(th, r, r->due - 1);
 	sees_return(th, regs);
+}
+
+static void
+enter_mask(struct thread *th, int64_t nr)
+{
+	const struct uregs *regs;
+
+	stop_want_calls(th, WANT_MASK, false);
+	if (nr == SYS_rt_sigprocmask && !trapcall_mask_enter(th) &&
+	    (regs = thread_regs(th)) != NULL)
+		kernel_sets_mask(th, regs);
+}
+
+void
+sigwatch_enter(struct thread *th)
+{
+	struct sigwatch *w = th->proc->space->watch;
+	unsigned wants = th->stop.wants & (WANT_RETURN | WANT_MASK);
+	struct syscall_entry call;
+
+	if (wants == 0)
+		return;
+	if (thread_syscall_entry(th, &call) != 0)
+		call.nr = -1;
+	if ((wants & WANT_RETURN) != 0)
+		enter_return(th, call.nr);
+	if ((wants & WANT_MASK) != 0)
+		enter_mask(th, call.nr);
 	if (w != NULL)
 		w->apart |= sigtrap_apart(th);
 }
@@ -491,6 +499,17 @@ static bool
 look_at_mask(struct state *st, struct thread *th, struct tracepoint *tp)
 {
 	th->mask_looked = 0;
+	return false;
+}
+
+static bool
+sees_mask_call(struct thread *th, struct uregs *regs)
+{
+	switch (trapcall_mask(th, regs)) {
+	case MASK_MADE: return true;
+	case MASK_AT_ENTRY: stop_want_calls(th, WANT_MASK, true); break;
+	case MASK_KERNELS: kernel_sets_mask(th, regs); break;
+	}
 	return false;
 }
 
@@ -506,12 +525,7 @@ see_call(struct thread *th, struct uregs *regs)
 	case SYS_rt_sigprocmask:
 		if (w != NULL)
 			w->mask_hits++;
-		made = trapcall_mask(th, regs);
-		if (made)
-			break;
-		sigtrap_show(th);
-		sees_mask(th, regs);
-		sigtrap_hide_after(th);
+		made = sees_mask_call(th, regs);
 		break;
 	default: return false;
 	}
@@ -523,8 +537,11 @@ see_call(struct thread *th, struct uregs *regs)
 static void
 see_undone(struct thread *th, const struct uregs *regs)
 {
-	if (regs->r[UREG_CALL] == SYS_rt_sigprocmask)
+	if (regs->r[UREG_CALL] != SYS_rt_sigprocmask)
+		return;
+	if ((th->stop.wants & WANT_MASK) == 0)
 		sigtrap_mask_undo(th);
+	stop_want_calls(th, WANT_MASK, false);
 }
 
 /* Nobody but the watch may want it. */
@@ -541,6 +558,16 @@ unmark(struct space *sp, struct tracepoint *tp)
 	tracepoint_put(sp->tab, tp);
 }
 
+static bool
+hides(const struct space *sp)
+{
+	vec_foreach(p, &sp->procs)
+		vec_foreach(th, &(*p)->threads)
+			if ((*th)->trap_hidden)
+				return true;
+	return false;
+}
+
 /* Drop markers that cost more than they tell. */
 static bool
 settle(struct space *sp)
@@ -548,7 +575,8 @@ settle(struct space *sp)
 	struct sigwatch *w = sp->watch;
 	size_t kept = 0;
 
-	if (w == NULL || w->apart || w->dropped || w->mask_hits < MASK_HITS_MAX)
+	if (w == NULL || w->apart || w->dropped ||
+	    w->mask_hits < MASK_HITS_MAX || hides(sp))
 		return false;
 	LOG("sigwatch", "%d: the mask is not watched any more",
 	    addrspace_pid(sp->as));

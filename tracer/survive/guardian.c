@@ -338,7 +338,7 @@ guard(int sock)
 	settle(sock);
 	while (receive(3))
 		;
-	if (!shared->well)
+	if (!shared->well && !fault_due(FAULT_GUARDIAN))
 		take_over();
 	_exit(0);
 }

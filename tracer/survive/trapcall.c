@@ -105,20 +105,67 @@ trapcall_hit(struct thread *th, struct uregs *regs)
 	return true;
 }
 
-bool
-trapcall_mask(struct thread *th, struct uregs *regs)
+/* What it returns, if somebody but the kernel makes it; what was blocked is
+ * written to where the program wants it. */
+static bool
+plan_mask(struct thread *th, const uint64_t args[6], struct mask_call *c,
+    int64_t *result)
 {
-	uint64_t args[6], set, old;
+	uint64_t set, old;
 
-	regs_syscall_args(regs, args);
-	if (args[3] != SET_SIZE ||
+	if (args[3] != SET_SIZE || (args[1] != 0 && args[1] == args[2]) ||
 	    (args[1] != 0 && copy(th, false, args[1], &set, sizeof(set)) < 0) ||
 	    (args[2] != 0 && copy(th, false, args[2], &old, sizeof(old)) < 0) ||
-	    !sigtrap_mask_call(
-		th, (int)args[0], args[1] != 0 ? &set : NULL, &old))
+	    !sigtrap_mask_plan(th, (int)args[0], args[1] != 0 ? &set : NULL, c))
 		return false;
-	regs_called(regs,
-	    args[2] != 0 ? copy(th, true, args[2], &old, sizeof(old)) : 0);
+	*result =
+	    args[2] != 0 ? copy(th, true, args[2], &c->old, sizeof(c->old)) : 0;
+	if (c->next == c->old)
+		sigtrap_mask_set(th, SIG_SETMASK, c->next);
+	return true;
+}
+
+enum trapcall_mask
+trapcall_mask(struct thread *th, struct uregs *regs)
+{
+	struct uregs on = *regs;
+	struct mask_call c;
+	uint64_t args[6];
+	int64_t result;
+
+	if (th->proc->super->want_syscalls && th->proc->guarded &&
+	    !th->proc->filtered)
+		return MASK_AT_ENTRY;
+	regs_syscall_args(regs, args);
+	if (!plan_mask(th, args, &c, &result))
+		return MASK_KERNELS;
+	regs_called(&on, result);
+	if (c.next == c.old) {
+		*regs = on;
+		return MASK_MADE;
+	}
+	regs_past_syscall(&on);
+	return sigtrap_mask_call(th, &c, &on) ? MASK_MADE : MASK_KERNELS;
+}
+
+bool
+trapcall_mask_enter(struct thread *th)
+{
+	struct syscall_entry e;
+	struct mask_call c;
+	struct uregs *regs;
+	int64_t result;
+
+	if (thread_syscall_entry(th, &e) < 0 || thread_filter_looks(th) ||
+	    (regs = thread_regs(th)) == NULL ||
+	    !plan_mask(th, e.args, &c, &result))
+		return false;
+	struct uregs on = *regs;
+	regs_skip_syscall(&on, result);
+	if (c.next != c.old)
+		return sigtrap_mask_call(th, &c, &on);
+	*regs = on;
+	thread_regs_dirty(th);
 	return true;
 }
 

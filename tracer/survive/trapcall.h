@@ -17,9 +17,18 @@ struct uregs;
  * for the pc.  False: at its entry. */
 bool trapcall_hit(struct thread *th, struct uregs *regs);
 
-/* The same of rt_sigprocmask(), for a thread whose mask the kernel does not have
- * whole (sigtrap_mask_call()).  False: the kernel is to make it. */
-bool trapcall_mask(struct thread *th, struct uregs *regs);
+/* The same of rt_sigprocmask(), where the kernel is not to have the mask
+ * (sigtrap_mask_plan()). */
+enum trapcall_mask {
+	MASK_KERNELS,  /* the kernel is to make the call */
+	MASK_MADE,     /* it has been made; the registers are those behind it */
+	MASK_AT_ENTRY, /* trapcall_mask_enter() makes it: system calls are
+			* traced, and who traces them is to see it */
+};
+enum trapcall_mask trapcall_mask(struct thread *th, struct uregs *regs);
+
+/* At the entry of it.  False: the kernel is to make it. */
+bool trapcall_mask_enter(struct thread *th);
 
 /*
  * At the entry of a system call, or the stop of a filter there: if it is that

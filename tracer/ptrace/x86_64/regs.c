@@ -181,6 +181,12 @@ regs_called(struct uregs *regs, int64_t result)
 	regs->r[UREG_RAX] = (uint64_t)result;
 }
 
+void
+regs_past_syscall(struct uregs *regs)
+{
+	regs->r[UREG_RIP] += SYSCALL_INSN_LEN;
+}
+
 int64_t
 regs_result(const struct uregs *regs)
 {
