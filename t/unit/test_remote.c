@@ -175,6 +175,36 @@ START_TEST(remote_syscall_keeps_a_signal_that_is_pending)
 }
 END_TEST
 
+/* A thread in rt_sigreturn(2) stands on the frame that it returns by: nothing
+ * on its stack leads there any more. */
+START_TEST(the_frame_of_a_handler_that_returns_is_found)
+{
+	const uint64_t like =
+	    SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV);
+	struct proc *p = launch("handler", "");
+	struct syscall_entry call;
+	struct event ev;
+	unsigned returns = 0;
+
+	stop_want_calls(p->threads.at[0], WANT_LAUNCH, true);
+	thread_resume(p->threads.at[0]);
+	while (next(&ev)) {
+		if (ev.kind == EV_SYSCALL_ENTER &&
+		    thread_syscall_entry(ev.thread, &call) == 0 &&
+		    call.nr == SYS_rt_sigreturn) {
+			returns++;
+			ck_assert_uint_eq(sigframes_change(ev.thread, like,
+					      SIGBIT(SIGTRAP), false),
+			    1);
+		}
+		thread_resume(ev.thread);
+	}
+	ck_assert_uint_eq(returns, 1);
+	ck_assert_int_eq(
+	    WEXITSTATUS(seen_events.at[seen_events.len - 1].status), 0);
+}
+END_TEST
+
 START_TEST(remote_syscall_at_syscall_and_event_stops)
 {
 	struct proc *p = launch("family", "");
@@ -630,6 +660,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, remote_syscall_keeps_the_order_of_signals);
 	tcase_add_loop_test(tc, detach_keeps_the_order_of_signals, 0, 5);
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_that_is_pending);
+	tcase_add_test(tc, the_frame_of_a_handler_that_returns_is_found);
 	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);
 	tcase_add_test(tc, remote_syscall_during_a_group_stop);
 	tcase_add_test(

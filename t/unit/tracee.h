@@ -189,6 +189,22 @@ fixture_queued(const char *arg)
 	return sig == SIGUSR1 ? 0 : seen == 5 ? 0 : 1;
 }
 
+/* A handler that is called with all but one signal blocked, and what is blocked
+ * when it has returned: SIGTRAP is, or not. */
+static int
+fixture_handler(const char *arg)
+{
+	sigset_t mask;
+
+	signal(SIGUSR1, on_any);
+	sigfillset(&mask);
+	sigdelset(&mask, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	raise(SIGUSR1);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	return seen != 1 ? 99 : sigismember(&mask, SIGTRAP) ? 1 : 0;
+}
+
 /* Mask and dispositions as the tracer found them at its start. */
 static int
 fixture_inherited(const char *arg)
@@ -511,6 +527,7 @@ static const struct {
 	{ "exit", fixture_exit },
 	{ "siginfo", fixture_siginfo },
 	{ "queued", fixture_queued },
+	{ "handler", fixture_handler },
 	{ "inherited", fixture_inherited },
 	{ "stop", fixture_stop },
 	{ "ready", fixture_ready },
