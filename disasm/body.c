@@ -28,7 +28,8 @@ struct jump {
 	uint64_t addr, target;
 	uint8_t kind; /* enum insn_kind */
 	bool torn;    /* it has just taken a frame down */
-	bool fixed;   /* through a word of memory that has an address: a function's,
+	bool
+	    fixed; /* through a word of memory that has an address: a function's,
 		       * which the run-time linker has put there */
 	bool tabled;
 	struct jumptable table;

@@ -19,10 +19,11 @@
 
 struct window {
 	struct insn insn[WINDOW_MOST];
-	unsigned n;    /* of them are there */
-	uint64_t next; /* where it goes on behind them; what ends in a return or a
+	unsigned n; /* of them are there */
+	uint64_t
+	    next;  /* where it goes on behind them; what ends in a return or a
 			* jump does not */
-	bool ends;     /* it does not go on */
+	bool ends; /* it does not go on */
 };
 
 /*
@@ -31,6 +32,7 @@ struct window {
  * as well, also behind the range, where nobody's code begins before limit.  0, or -EINVAL with *why in one phrase.
  */
 int window_find(struct window *w, const struct body *b,
-    const struct reader *mem, uint64_t limit, uint64_t addr, unsigned bytes, const char **why);
+    const struct reader *mem, uint64_t limit, uint64_t addr, unsigned bytes,
+    const char **why);
 
 #endif

@@ -23,7 +23,7 @@ struct entry {
 	/* What the program has behind the first byte, and what stands there while
 	 * tp.jumps. */
 	uint8_t tail[TRAP_TAIL], to[TRAP_TAIL];
-	bool raised;     /* it had a jump once */
+	bool raised;               /* it had a jump once */
 	struct entry *prev, *next; /* table order */
 	struct page *page;         /* of its address, once it was to be armed */
 	struct entry *page_next, *page_prev; /* armed in the same page */

@@ -150,8 +150,8 @@ trapmend_text(int mem, uint64_t area)
 }
 
 unsigned
-trapmend_jumps(int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to),
-    void *ctx)
+trapmend_jumps(
+    int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to), void *ctx)
 {
 	uint8_t bytes[TRAP_JUMP_LEN];
 	unsigned left = 0;

@@ -29,8 +29,8 @@ unsigned trapmend_most(int mem, uint64_t area);
  * yes.  All threads are stopped, and none is on its way by one.  How many could
  * not be taken out.
  */
-unsigned trapmend_jumps(int mem, uint64_t area,
-    bool (*ours)(void *ctx, uint64_t to), void *ctx);
+unsigned trapmend_jumps(
+    int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to), void *ctx);
 
 /* Each raised semaphore lowered, once: its entry goes first. */
 void trapmend_semaphores(int mem, uint64_t area);

@@ -5,6 +5,7 @@
 #ifndef DLANG_NONE_UREGS_H
 #define DLANG_NONE_UREGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ureg {
@@ -27,6 +28,12 @@ static inline unsigned
 ureg_of_d(uint64_t n)
 {
 	return n == 0 ? UREG_PC : UREG_SP;
+}
+
+static inline bool
+ureg_is_kept(uint64_t reg)
+{
+	return false;
 }
 
 static inline unsigned

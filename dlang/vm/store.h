@@ -107,7 +107,7 @@ struct lane {
 	uint64_t wall;     /* [W] walltimestamp of the firing; 0: not read */
 
 	uint32_t size; /* [I] of the lane, this struct included */
-	uint32_t locals_ref, locals_size;   /* [I] */
+	uint32_t locals_ref, locals_size; /* [I] */
 	uint32_t self_ref; /* [I] struct dyn_hdr; 0: with the arrays */
 	uint32_t scratch_ref, scratch_size; /* [I] */
 	uint32_t buf_ref, buf_size;         /* [I] principal buffer */

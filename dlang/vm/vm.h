@@ -84,12 +84,12 @@ struct vm_env {
 	const struct lane_view *own; /* the thread's lane in a thread store:
 				      * clause-locals and self-> are there;
 				      * NULL: where `at' has them */
-	uint64_t thread;          /* identity behind self->; never 0 */
-	const struct uregs *regs; /* of the thread, where they are at hand;
+	uint64_t thread;             /* identity behind self->; never 0 */
+	const struct uregs *regs;    /* of the thread, where they are at hand;
 				   * else NULL */
-	uint32_t pid, tid;        /* for record headers; 0 for none */
+	uint32_t pid, tid;           /* for record headers; 0 for none */
 	uint32_t cpu;
-	bool followed;         /* a child of the process that was asked for:
+	bool followed;      /* a child of the process that was asked for:
 			* IMG_ECB_OWN does not fire */
 	uint64_t timestamp; /* CLOCK_MONOTONIC, ns, of this firing; 0: ops->when
 			     * fills it and `cpu' in when they are asked for */

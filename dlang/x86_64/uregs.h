@@ -7,6 +7,7 @@
 #ifndef DLANG_X86_64_UREGS_H
 #define DLANG_X86_64_UREGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ureg {
@@ -68,6 +69,14 @@ ureg_of_d(uint64_t n)
 		UREG_COUNT };
 
 	return n <= UREG_SS ? (unsigned)n : rest[n - UREG_SS - 1];
+}
+
+/* What code at a site keeps of the registers: inject/agent/agent.h. */
+static inline bool
+ureg_is_kept(uint64_t reg)
+{
+	return reg <= UREG_RDI || reg == UREG_RIP || reg == UREG_RFLAGS ||
+	    reg == UREG_RSP;
 }
 
 #define UREG_ARGS 6

@@ -181,63 +181,6 @@ START_TEST(bad_places_are_named)
 }
 END_TEST
 
-/* Where the markers of the test below are, and where other int3s: below and above
- * them, in the same page and in others. */
-static const uint64_t late_at[] = { TEXT + 0x20, TEXT + 0x5008 },
-		      other_at[] = { TEXT, TEXT + 0x28, TEXT + 0x5000,
-			      TEXT + 0x5010, TEXT + 0x9000 };
-static int (*plain_write)(
-    struct target *t, uint64_t addr, const void *buf, size_t len);
-static unsigned unwatched;
-
-static int
-watched_write(struct target *t, uint64_t addr, const void *buf, size_t len)
-{
-	int r = plain_write(t, addr, buf, len);
-	bool all = true, any = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(late_at); i++)
-		all &= byte(late_at[i]) == 0xcc;
-	for (size_t i = 0; i < ARRAY_SIZE(other_at); i++)
-		any |= byte(other_at[i]) == 0xcc;
-	unwatched += any && !all;
-	return r;
-}
-
-/* Between any two writes we may die. */
-START_TEST(late_ones_stand_as_long_as_any_other)
-{
-	struct target_ops ops = *ft.target.ops;
-	struct tracepoint *tp[ARRAY_SIZE(late_at) + ARRAY_SIZE(other_at)];
-	size_t n = 0;
-
-	plain_write = ops.write;
-	ops.write = watched_write;
-	ft.target.ops = &ops;
-	unwatched = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(other_at); i++)
-		tp[n++] = get(other_at[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(late_at); i++) {
-		tp[n] = get(late_at[i]);
-		tp[n++]->late = true;
-	}
-	ck_assert_uint_eq(commit(), 0);
-	for (size_t i = 0; i < n; i++)
-		ck_assert_uint_eq(byte(tp[i]->addr), 0xcc);
-	ck_assert_uint_eq(unwatched, 0);
-	if (_i == 0)
-		for (size_t i = 0; i < n; i++)
-			tracepoint_put(tab, tp[i]);
-	if (_i == 0)
-		ck_assert_uint_eq(commit(), 0);
-	else
-		ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(late_at); i++)
-		ck_assert_uint_eq(byte(late_at[i]), 0x55);
-	ck_assert_uint_eq(unwatched, 0);
-}
-END_TEST
-
 START_TEST(many_are_written_at_once)
 {
 	unsigned long reads, writes;
@@ -993,7 +936,6 @@ main(void)
 	tcase_add_test(t, a_tracepoint_lives_and_dies);
 	tcase_add_test(t, references_are_counted);
 	tcase_add_test(t, bad_places_are_named);
-	tcase_add_loop_test(t, late_ones_stand_as_long_as_any_other, 0, 2);
 	tcase_add_test(t, many_are_written_at_once);
 	tcase_add_test(t, pages_between_are_left_alone);
 	tcase_add_test(t, what_is_prepared_needs_no_stop);

@@ -154,6 +154,64 @@ START_TEST(the_area_names_its_keeper)
 }
 END_TEST
 
+/* Where the markers of the test below are, and where other int3s: below and above
+ * them, in the same page and in others. */
+static const uint64_t late_at[] = { TEXT + 0x20, TEXT + 0x5008 },
+		      other_at[] = { TEXT, TEXT + 0x28, TEXT + 0x5000,
+			      TEXT + 0x5010, TEXT + 0x9000 };
+static int (*plain_write)(
+    struct target *t, uint64_t addr, const void *buf, size_t len);
+static unsigned unwatched;
+
+static int
+watched_write(struct target *t, uint64_t addr, const void *buf, size_t len)
+{
+	int r = plain_write(t, addr, buf, len);
+	bool all = true, any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(late_at); i++)
+		all &= byte(late_at[i]) == INT3;
+	for (size_t i = 0; i < ARRAY_SIZE(other_at); i++)
+		any |= byte(other_at[i]) == INT3;
+	unwatched += any && !all;
+	return r;
+}
+
+/* Between any two writes we may die. */
+START_TEST(late_ones_stand_as_long_as_any_other)
+{
+	struct target_ops ops = *ft.target.ops;
+	struct tracepoint *tp[ARRAY_SIZE(late_at) + ARRAY_SIZE(other_at)];
+	size_t n = 0;
+
+	plain_write = ops.write;
+	ops.write = watched_write;
+	ft.target.ops = &ops;
+	unwatched = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(other_at); i++)
+		tp[n++] = get(other_at[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(late_at); i++) {
+		tp[n] = get(late_at[i]);
+		tp[n++]->late = true;
+	}
+	ck_assert_int_eq(trapset_map(tptable_traps(tab), TEXT), 0);
+	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(byte(tp[i]->addr), INT3);
+	ck_assert_uint_eq(unwatched, 0);
+	if (_i == 0)
+		for (size_t i = 0; i < n; i++)
+			tracepoint_put(tab, tp[i]);
+	if (_i == 0)
+		ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	else
+		ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(late_at); i++)
+		ck_assert_uint_eq(byte(late_at[i]), 0x55);
+	ck_assert_uint_eq(unwatched, 0);
+}
+END_TEST
+
 /* ---- jumps ---- */
 
 /* Far enough from TEXT for the distance to fill its bytes, near enough for it to
@@ -268,8 +326,8 @@ END_TEST
 START_TEST(a_jump_is_listed_before_it_is_written)
 {
 	struct tracepoint *tp = armed(TEXT + 16);
-	const struct trap_entry *e = (const void *)fake_target_at(&ft,
-	    trapset_area(tptable_traps(tab)) + area()->first);
+	const struct trap_entry *e = (const void *)fake_target_at(
+	    &ft, trapset_area(tptable_traps(tab)) + area()->first);
 
 	while (e->kind != TRAP_TEXT)
 		e++;
@@ -506,6 +564,7 @@ main(void)
 	tcase_add_test(t, suspended_tracepoints_come_back);
 	tcase_add_test(t, an_area_that_is_overwritten_is_lost);
 	tcase_add_test(t, the_area_names_its_keeper);
+	tcase_add_loop_test(t, late_ones_stand_as_long_as_any_other, 0, 2);
 	tcase_add_test(t, a_jump_comes_and_goes);
 	tcase_add_test(t, long_reads_see_no_jump_either);
 	tcase_add_test(t, where_no_jump_can_be);

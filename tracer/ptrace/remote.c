@@ -917,7 +917,7 @@ remote_go_on(struct thread *th, const struct uregs *on, uint64_t mask)
 	fault_kill("go-on-back");
 	clear_wayback(&r);
 	th->regs = *on;
-	th->kernel_pc = on->r[UREG_RIP];
+	th->kernel_pc = on->r[UREG_PC];
 	th->regs_valid = error == 0;
 	th->regs_dirty = false;
 	return error;
