@@ -170,9 +170,9 @@ watched_write(struct target *t, uint64_t addr, const void *buf, size_t len)
 	bool all = true, any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(late_at); i++)
-		all &= byte(late_at[i]) == INT3;
+		all &= byte(late_at[i]) == TRAP_INSN;
 	for (size_t i = 0; i < ARRAY_SIZE(other_at); i++)
-		any |= byte(other_at[i]) == INT3;
+		any |= byte(other_at[i]) == TRAP_INSN;
 	unwatched += any && !all;
 	return r;
 }
@@ -197,7 +197,7 @@ START_TEST(late_ones_stand_as_long_as_any_other)
 	ck_assert_int_eq(trapset_map(tptable_traps(tab), TEXT), 0);
 	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
 	for (size_t i = 0; i < n; i++)
-		ck_assert_uint_eq(byte(tp[i]->addr), INT3);
+		ck_assert_uint_eq(byte(tp[i]->addr), TRAP_INSN);
 	ck_assert_uint_eq(unwatched, 0);
 	if (_i == 0)
 		for (size_t i = 0; i < n; i++)
