@@ -160,7 +160,18 @@ hint_outside(const struct lexer *lx, int token, const char *text)
 	return true;
 }
 
-/* pid$target::net/http.Get:entry: the slash began a predicate. */
+static unsigned
+count_colons(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == ':';
+	return n;
+}
+
+/* pid$target::net/http.Get:entry: the slash, which is not in the last of four
+ * fields, began a predicate. */
 static bool
 hint_path(const struct lexer *lx)
 {
@@ -168,7 +179,7 @@ hint_path(const struct lexer *lx)
 	size_t n, first;
 
 	if (lx->mode != MODE_PRED || clause == NULL ||
-	    (func = strrchr(clause, ':')) == NULL)
+	    (func = strrchr(clause, ':')) == NULL || count_colons(clause) > 2)
 		return false;
 	at = strstr(lx->text, arena_printf(&lx->c->cc->arena, "%s/", clause));
 	if (at == NULL)
