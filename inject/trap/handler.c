@@ -100,6 +100,14 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
+/* Has somebody else, the guardian or the next tracer, put back everything?  What
+ * stands in these places from then on is none of ours. */
+static bool
+is_mended(void)
+{
+	return *(volatile const uint32_t *)&trap_area.mended != 0;
+}
+
 enum heal { HEAL_MOST, HEAL_LATE, FIND_LATE };
 
 /* Places of a chunk, the last first.  What is not mapped any more is not looked
@@ -112,7 +120,8 @@ heal_chunk(long mem, const struct trap_area *a, enum heal how)
 	bool healed = false;
 	trap_insn now = 0;
 
-	for (const struct trap_entry *e = begin + a->count; e-- > begin;)
+	for (const struct trap_entry *e = begin + a->count;
+	     e-- > begin && !is_mended();)
 		if (e->kind == TRAP_TEXT &&
 		    (e->late != 0) == (how != HEAL_MOST) &&
 		    sys(SYS_pread64, mem, (long)&now, sizeof(now),
@@ -211,14 +220,6 @@ any_latecomer(void)
 	if (dir >= 0)
 		sys(SYS_close, dir, 0, 0, 0);
 	return any;
-}
-
-/* Has somebody else, the guardian or the next tracer, put back everything?  What
- * stands in these places from then on is none of ours. */
-static bool
-is_mended(void)
-{
-	return *(volatile const uint32_t *)&trap_area.mended != 0;
 }
 
 static void
