@@ -101,6 +101,11 @@ regs_change_syscall(struct uregs *regs, long nr, const uint64_t args[6])
 {
 }
 
+void
+regs_past_syscall(struct uregs *regs)
+{
+}
+
 int64_t
 regs_syscall_nr(const struct uregs *regs)
 {
