@@ -111,7 +111,7 @@ note_jump(struct finding *f, const struct insn *in)
 		.target = in->target,
 		.kind = in->kind,
 		.torn = f->torn,
-		.fixed = in->mem && in->rip_relative };
+		.fixed = insn_goes_by_word(in) };
 
 	if (in->kind == INSN_JMP_IND)
 		j.tabled = jumptable_find(f->seen, f->nseen, &j.table);

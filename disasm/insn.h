@@ -83,6 +83,10 @@ bool insn_is_unwound(const struct insn *insn);
  * that lie in the lowest 2 GiB. */
 bool insn_names(const struct insn *insn, bool low, uint64_t *addr);
 
+/* Does its operand lie in memory at a fixed distance from the pc, as the word does
+ * that a jump to another object goes through? */
+bool insn_goes_by_word(const struct insn *insn);
+
 /* The hint that a loop waits for another processor. */
 bool insn_is_pause(const struct insn *insn);
 

@@ -16,6 +16,8 @@
  *	UREG_FP          the first of the floating-point and vector registers, not
  *	                 below UREG_COUNT, and
  *	UREG_ALL         the end of them: those are fetched when they are asked for
+ *	ureg_is_general(n)  is it one that functions compute with, or pc, stack
+ *	                 pointer or flags?
  *	UREG_ARGS        so many arguments of a function come in registers,
  *	ureg_arg(n)      and this is the register of number n, from 0
  *	ureg_call_arg(n) the same for the six arguments of a system call

@@ -33,6 +33,12 @@ insn_names(const struct insn *insn, bool low, uint64_t *addr)
 }
 
 bool
+insn_goes_by_word(const struct insn *insn)
+{
+	return false;
+}
+
+bool
 insn_is_pause(const struct insn *insn)
 {
 	return false;

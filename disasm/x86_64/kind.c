@@ -380,6 +380,12 @@ insn_names(const struct insn *insn, bool low, uint64_t *addr)
 }
 
 bool
+insn_goes_by_word(const struct insn *insn)
+{
+	return insn->mem && insn->rip_relative;
+}
+
+bool
 insn_is_pause(const struct insn *insn)
 {
 	return insn->kind == INSN_NOP && insn->opcode == 0x90 &&

@@ -13,5 +13,5 @@ pieces_is_stub(const struct reader *code, uint64_t addr)
 		if (reader_read(code, addr, bytes, sizeof(bytes)) != 0 ||
 		    insn_decode(bytes, sizeof(bytes), addr, &in) != 0)
 			return false;
-	return in.kind == INSN_JMP_IND && in.rip_relative;
+	return in.kind == INSN_JMP_IND && insn_goes_by_word(&in);
 }

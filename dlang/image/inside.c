@@ -35,6 +35,13 @@ no(const struct place *p, const char *why)
 
 /* ---- registers and arguments ---- */
 
+/* What code at a site keeps of the registers: inject/agent/agent.h. */
+static bool
+is_kept(uint64_t reg)
+{
+	return reg < UREG_COUNT && ureg_is_general((unsigned)reg);
+}
+
 static bool
 location(const struct place *p, uint64_t n)
 {
@@ -45,10 +52,10 @@ location(const struct place *p, uint64_t n)
 	case ARGLOC_NONE:
 	case ARGLOC_ZERO:
 	case ARGLOC_CONST: return true;
-	case ARGLOC_REG: kept = ureg_is_kept(a->reg); break;
+	case ARGLOC_REG: kept = is_kept(a->reg); break;
 	case ARGLOC_SUM:
-		kept = (a->reg == ARGLOC_NOREG || ureg_is_kept(a->reg)) &&
-		    (a->index == ARGLOC_NOREG || ureg_is_kept(a->index));
+		kept = (a->reg == ARGLOC_NOREG || is_kept(a->reg)) &&
+		    (a->index == ARGLOC_NOREG || is_kept(a->index));
 		break;
 	case ARGLOC_MEM:
 	case ARGLOC_STACK:
@@ -88,7 +95,7 @@ a_register(const struct place *p, uint64_t n)
 {
 	if (n >= UREG_RAW)
 		n -= UREG_RAW;
-	return ureg_is_kept(n) || no(p, "a register that is not kept");
+	return is_kept(n) || no(p, "a register that is not kept");
 }
 
 /* ---- the text of a DIFO ---- */

@@ -5,7 +5,6 @@
 #ifndef DLANG_NONE_UREGS_H
 #define DLANG_NONE_UREGS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum ureg {
@@ -30,10 +29,10 @@ ureg_of_d(uint64_t n)
 	return n == 0 ? UREG_PC : UREG_SP;
 }
 
-static inline bool
-ureg_is_kept(uint64_t reg)
+static inline int
+ureg_is_general(unsigned n)
 {
-	return false;
+	return 1;
 }
 
 static inline unsigned

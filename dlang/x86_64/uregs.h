@@ -7,7 +7,6 @@
 #ifndef DLANG_X86_64_UREGS_H
 #define DLANG_X86_64_UREGS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum ureg {
@@ -71,12 +70,11 @@ ureg_of_d(uint64_t n)
 	return n <= UREG_SS ? (unsigned)n : rest[n - UREG_SS - 1];
 }
 
-/* What code at a site keeps of the registers: inject/agent/agent.h. */
-static inline bool
-ureg_is_kept(uint64_t reg)
+static inline int
+ureg_is_general(unsigned n)
 {
-	return reg <= UREG_RDI || reg == UREG_RIP || reg == UREG_RFLAGS ||
-	    reg == UREG_RSP;
+	return n <= UREG_RDI || n == UREG_RIP || n == UREG_RFLAGS ||
+	    n == UREG_RSP;
 }
 
 #define UREG_ARGS 6

@@ -6,10 +6,12 @@
 
 #include <stdint.h>
 
-typedef uint32_t trap_insn;
+typedef uint8_t trap_insn;
 
-#define TRAP_INSN     0xffffffff
+#define TRAP_INSN     0xff
 #define TRAP_PC_AFTER 0
+#define TRAP_JUMP     0xfe
+#define TRAP_JUMP_LEN 2
 #define TRAP_CODE     1
 #define TRAP_MARK     "dtrap's slots"
 
