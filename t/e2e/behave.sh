@@ -28,7 +28,7 @@ skipped() {
 launched() {
 	local what=$2
 	rm -f "$tmp/trace"
-	LC_ALL=C timeout -k 5 "${LIMIT:-30}" "$DTRAP" -Z -o "$tmp/trace" \
+	LC_ALL=C timeout -k 5 "${LIMIT:-150}" "$DTRAP" -Z -o "$tmp/trace" \
 	    -n "$what { @hits = count(); }" -c "$behave $1" \
 	    >"$tmp/traced" 2>"$tmp/dtrap.err" </dev/null
 	is "$1 by -c: status of dtrap" "$?" 0

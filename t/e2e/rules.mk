@@ -56,6 +56,11 @@ $(D)/%: t/e2e/src/%.c $(wildcard t/e2e/src/*.h)
 	@mkdir -p $(@D)
 	$(E2E_CC) -o $@ $< -pthread -ldl
 
+# What an area looks like is told by the machine's header.
+$(D)/fakearea: t/e2e/src/fakearea.c inject/trap/area.h $(MACHINE_OK)
+	@mkdir -p $(@D)
+	$(E2E_CC) -I. -I$(B)/gen -o $@ $<
+
 # With a static probe, by the header that programs use.
 $(D)/hot: t/e2e/src/hot.c t/e2e/src/trigger.h $(wildcard include/*.h include/*/*.h)
 	@mkdir -p $(@D)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../../inject/trap/area.h"
+#include "inject/trap/area.h"
 
 #define SIZE 16384
 
