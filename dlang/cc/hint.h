@@ -36,7 +36,7 @@ int hint_tag(struct comp *c, const char *full);
 /* Setting the option ended with that error. */
 int hint_option(struct comp *c, const char *name, int error);
 /* A word of which there are so many, up to a NULL. */
-int hint_word(struct comp *c, const char *name, const char *const *words);
+int hint_word(struct comp *c, const char *name, const char *const *list);
 
 /* How is the function called?  With keys: how was it so far? */
 int hint_form(struct comp *c, const struct ident *id, const struct proto *p);

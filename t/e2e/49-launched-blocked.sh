@@ -20,7 +20,8 @@ killed() {
 	wait "${pid[t]}" 2>/dev/null
 	[ $? != 137 ] || deaths=$((deaths + 1))
 	unset 'pid[t]'
-	exec {out[t]}<&-
+	fd=${out[t]}
+	exec {fd}<&-
 	unset 'out[t]'
 }
 

@@ -8,6 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 find dlang disasm symbols inject tracer -path '*/x86_64/*' -type f |
     sort >"$work/files"
+# shellcheck disable=SC2016
 sed -n 's,^| `\([^`]*/x86_64/[^`]*\)` |.*,\1,p' doc/porting.md |
     sort >"$work/named"
 [ -s "$work/files" ] || { echo "no file of x86-64 is found"; bad=1; }
@@ -17,6 +18,7 @@ diff "$work/named" "$work/files" >"$work/diff" || {
 	bad=1
 }
 # What asks, in the last column, is there too.
+# shellcheck disable=SC2016
 grep -o '`[a-z_/]*\.[ch]`' doc/porting.md | tr -d '`' | grep / | sort -u |
     while read -r f; do
 	[ -e "$f" ] || echo "doc/porting.md: there is no $f"

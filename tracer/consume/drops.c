@@ -49,7 +49,7 @@ drop_report(struct consume *c, const struct drop_row *row, uint64_t n,
 
 	if (option_get(c->env.opts, OPT_DROPTAGS))
 		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", row->tag);
-	if (row->by_lane && l->threads)
+	if (row->by_lane && l != NULL && l->threads)
 		snprintf(where, sizeof(where), " in process %u", l->pid);
 	else if (row->by_lane)
 		snprintf(where, sizeof(where), " on CPU %u", lane);
