@@ -23,7 +23,7 @@
 			else                                       \
 				hi_##i = i;                        \
 		}                                                  \
-		lo_##i;                                            \
+		(lo_##i);                                          \
 	})
 
 #endif
