@@ -118,6 +118,22 @@ for point in hit-regs:50 hit-moved:200 resume-set:300 clean-begin:1; do
 	ends_well "blocked, $point"
 done
 
+# The same, killed when all int3s are gone: the next trace finds who blocks what.
+masks_of() {
+	grep -h '^SigBlk' "/proc/$1/task/"*/status
+}
+for point in clean-restored:1 clean-handler:1 clean-end:1 detach-thread:2; do
+	start t "${all_blocked[@]}" "$bin/busy" 4
+	line t '^ready'
+	masks_of "${pid[t]}" >"$tmp/before"
+	ends_at masks "$point" -n "$hot tick-50ms { exit(0); }"
+	dt -q -n 'BEGIN { exit(0); }' -p "${pid[t]}"
+	is "masks, $point: status" "$status" 0
+	masks_of "${pid[t]}" >"$tmp/after"
+	same "masks, $point: before and afterwards" "$tmp/before" "$tmp/after"
+	ends_well "masks, $point"
+done
+
 # A call that waits is made again after a stop, and the instruction has a probe
 # by then.  After a signal's handler the kernel would end it.
 for point in hit-fired hit-regs; do

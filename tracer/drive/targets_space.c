@@ -292,8 +292,12 @@ targets_clean(void *ctx, struct proc *p)
 	if (left == 0)
 		trapset_mended(tptable_traps(sp->tab));
 	guardian_drop(sp);
+	/* Masks while the list still says whose are not what they were. */
 	vec_foreach(th, &p->threads)
+	{
 		thread_settle(*th);
+		sigtrap_end(*th);
+	}
 	trapguard_end(p);
 	fault_kill("clean-handler");
 	tptable_release_slots(sp->tab);

@@ -488,6 +488,9 @@ bool sigtrap_mask_call(
 void sigtrap_show(struct thread *th);
 /* The same in the masks that its handlers will put back. */
 void sigtrap_show_frames(struct thread *th);
+/* Both, for the last time: no int3 of ours is left.  At no moment is a bit hidden
+ * that the list in the area does not name. */
+void sigtrap_end(struct thread *th);
 /* The mask and the frames of a stopped thread, of which a tracer that is dead may
  * have hidden the bit: who blocks what programs treat like SIGTRAP blocks it. */
 void sigtrap_reveal(struct thread *th);

@@ -70,9 +70,7 @@ int
 thread_release(struct thread *th)
 {
 	thread_watch(th, 0);
-	sigtrap_show(th);
-	if (th->frames_due)
-		sigtrap_show_frames(th);
+	sigtrap_end(th);
 	thread_restart_call(th);
 	thread_put_off_call(th);
 	write_back(th);

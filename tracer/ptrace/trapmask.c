@@ -294,10 +294,20 @@ sigtrap_show(struct thread *th)
 	if (!th->trap_hidden)
 		return;
 	th->trap_hidden = false;
-	unlist_hidden(th);
 	if (thread_stopped(th) && thread_sigmask(th, &mask) == 0 &&
 	    trapmask_was_blocked(th, mask))
 		thread_set_sigmask(th, mask | SIGBIT(SIGTRAP));
+	unlist_hidden(th);
+}
+
+void
+sigtrap_end(struct thread *th)
+{
+	if (!thread_stopped(th))
+		return;
+	if (th->frames_due)
+		sigtrap_show_frames(th);
+	sigtrap_show(th);
 }
 
 /* Has an int3 taken our handler's place in the kernel?  False: nobody says. */
