@@ -75,7 +75,7 @@ double_next(struct super *s, struct proc *p)
 #define state_notice            say
 #define remote_syscall          double_call
 #define super_next              double_next
-#define thread_regs(th)         (&(th)->regs)
+#define thread_regs(th)         (&(th)->regs.user)
 #define thread_take_seccomp(th) (taken++, take_error)
 #define kill(pid, sig)          ((void)(numbers[3] = (sig)))
 #include "tracer/drive/filter.c"
@@ -127,7 +127,7 @@ setup(void)
 		proc[i].launched = true;
 		*vec_push(&proc[i].threads) = &th[i];
 		th[i].proc = &proc[i];
-		th[i].regs.r[UREG_RSP] = SP;
+		th[i].regs.user.r[UREG_RSP] = SP;
 	}
 	procs[0] = &proc[0];
 }

@@ -100,7 +100,7 @@ setup(void)
 	proc.space = &space;
 	th.proc = &proc;
 	th.stop.state = TH_STOPPED;
-	th.regs_valid = true;
+	th.regs.state = REGS_KNOWN;
 	info.si_signo = SIGTRAP;
 	info.si_code = SI_KERNEL;
 	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
@@ -144,9 +144,9 @@ disarm(struct tracepoint *tp)
 static bool
 trap(uint64_t addr, uint64_t sp)
 {
-	th.regs.r[UREG_RIP] = th.kernel_pc = addr + 1;
-	th.regs.r[UREG_RSP] = sp;
-	th.regs_dirty = false;
+	th.regs.user.r[UREG_RIP] = th.regs.kernel_pc = addr + 1;
+	th.regs.user.r[UREG_RSP] = sp;
+	th.regs.state = REGS_KNOWN;
 	th.stop.sig = 0;
 	return hit_trap(&st, &th);
 }
@@ -154,7 +154,7 @@ trap(uint64_t addr, uint64_t sp)
 static uint64_t
 pc(void)
 {
-	return th.regs.r[UREG_RIP];
+	return th.regs.user.r[UREG_RIP];
 }
 
 START_TEST(a_hit_fires_and_goes_on_in_the_slot)
@@ -164,8 +164,8 @@ START_TEST(a_hit_fires_and_goes_on_in_the_slot)
 	ck_assert(trap(TEXT, SP));
 	ck_assert_uint_eq(fired, 1);
 	ck_assert_uint_eq(pc(), tp->slot);
-	ck_assert(th.into_slot);
-	ck_assert(th.regs_dirty);
+	ck_assert(th.regs.into_slot);
+	ck_assert(th.regs.state == REGS_CHANGED);
 	ck_assert_int_eq(th.stop.sig, 0);
 	ck_assert_uint_eq(mended, 1);
 	/* Not on the processor that the user has named: it runs on alike. */
@@ -189,13 +189,13 @@ START_TEST(a_nop_costs_no_registers)
 	ck_assert(trap(TEXT, SP));
 	ck_assert_uint_eq(fired, 1);
 	ck_assert_uint_eq(pc(), TEXT + 1);
-	ck_assert(!th.regs_dirty);
-	ck_assert(!th.into_slot);
+	ck_assert(th.regs.state != REGS_CHANGED);
+	ck_assert(!th.regs.into_slot);
 	/* One of two bytes: the pc has to move. */
 	arm(TEXT + 0x20, "\x66\x90", 2);
 	ck_assert(trap(TEXT + 0x20, SP));
 	ck_assert_uint_eq(pc(), TEXT + 0x22);
-	ck_assert(th.regs_dirty);
+	ck_assert(th.regs.state == REGS_CHANGED);
 }
 END_TEST
 
@@ -206,7 +206,7 @@ START_TEST(a_trap_that_arrives_late_is_made_undone)
 	ck_assert(trap(TEXT, SP));
 	ck_assert_uint_eq(fired, 0);
 	ck_assert_uint_eq(pc(), TEXT);
-	ck_assert(th.regs_dirty);
+	ck_assert(th.regs.state == REGS_CHANGED);
 	ck_assert_int_eq(th.stop.sig, 0);
 	ck_assert_uint_eq(mended, 1);
 }
@@ -323,17 +323,17 @@ START_TEST(a_signal_in_the_slot_does_not_fire_twice)
 	ck_assert(trap(TEXT, SP));
 	ck_assert_uint_eq(fired, 5);
 	/* After the instruction: it will not trap again. */
-	th.regs.r[UREG_RIP] = tp->slot + 1;
+	th.regs.user.r[UREG_RIP] = tp->slot + 1;
 	hit_signal(&st, &th);
 	ck_assert_uint_eq(pc(), TEXT + 1);
 	ck_assert(trap(TEXT, SP));
 	ck_assert_uint_eq(fired, 6);
 	/* Outside of slots nothing is changed. */
-	th.regs.r[UREG_RIP] = TEXT + 0x100;
-	th.regs_dirty = false;
+	th.regs.user.r[UREG_RIP] = TEXT + 0x100;
+	th.regs.state = REGS_KNOWN;
 	hit_signal(&st, &th);
 	ck_assert_uint_eq(pc(), TEXT + 0x100);
-	ck_assert(!th.regs_dirty);
+	ck_assert(th.regs.state != REGS_CHANGED);
 }
 END_TEST
 
@@ -402,7 +402,7 @@ static void
 before(struct state *s, struct thread *t, struct tracepoint *tp)
 {
 	order[0] = ++told;
-	ck_assert_uint_eq(t->regs.r[UREG_RIP], tp->addr);
+	ck_assert_uint_eq(t->regs.user.r[UREG_RIP], tp->addr);
 }
 
 static bool
@@ -468,7 +468,7 @@ START_TEST(arrivals_are_told_in_order)
 	order[3] = 0;
 	ck_assert(trap(TEXT, SP - 16));
 	ck_assert_uint_eq(pc(), TEXT + 1);
-	ck_assert(th.regs_dirty);
+	ck_assert(th.regs.state == REGS_CHANGED);
 	ck_assert_uint_eq(order[3], 0);
 	/* A site without probes tells all the same. */
 	user.sites = NULL;

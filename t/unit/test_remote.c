@@ -626,17 +626,17 @@ START_TEST(registers_that_were_changed_are_written_after_a_call)
 		struct uregs regs;
 		int64_t result;
 		thread_regs_moved(th);
-		ck_assert(!th->regs_dirty);
+		ck_assert(th->regs.state != REGS_CHANGED);
 		check_getpid(th);
 		thread_regs_moved(th);
-		ck_assert(!th->regs_dirty);
+		ck_assert(th->regs.state != REGS_CHANGED);
 		*pc = was - 1;
 		ck_assert_int_eq(
 		    remote_syscall(th, SYS_getpid, args, &result), 0);
 		ck_assert_uint_eq(*pc, was - 1);
 		ck_assert_int_eq(regs_fetch(th->tid, &regs), 0);
 		ck_assert_uint_eq(regs.r[UREG_RIP], was);
-		ck_assert(th->regs_dirty);
+		ck_assert(th->regs.state == REGS_CHANGED);
 		*pc = was;
 		thread_resume(th);
 	}

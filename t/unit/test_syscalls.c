@@ -36,7 +36,7 @@ double_regs(struct thread *th, struct syscall_entry *e)
 
 #define thread_syscall_entry         double_entry
 #define thread_syscall_regs          double_regs
-#define thread_regs(th)              (&(th)->regs)
+#define thread_regs(th)              (&(th)->regs.user)
 #define thread_filter_is_ours(th)    filter_is_ours
 #define thread_refuse_call(th)       ((void)refused++)
 #define super_ignores_filters(s)     filters_ignored
@@ -116,15 +116,15 @@ enter(int nr, uint64_t arg, uint64_t ip)
 	now = (struct syscall_entry){
 		.nr = nr, .ip = ip, .sp = 0x7000, .args = { arg }
 	};
-	th.regs.r[UREG_RIP] = ip;
-	th.regs.r[UREG_RSP] = now.sp;
+	th.regs.user.r[UREG_RIP] = ip;
+	th.regs.user.r[UREG_RSP] = now.sp;
 	event(EV_SYSCALL_ENTER);
 }
 
 static void
 leave(int64_t result)
 {
-	th.regs.r[UREG_RAX] = (uint64_t)result;
+	th.regs.user.r[UREG_RAX] = (uint64_t)result;
 	event(EV_SYSCALL_EXIT);
 }
 

@@ -277,7 +277,7 @@ targets_clean(void *ctx, struct proc *p)
 		    resume_leave_slot(sp->tab, regs, NULL) == SLOT_OUTSIDE)
 			continue;
 		thread_regs_dirty(*th);
-		(*th)->into_slot = false;
+		thread_regs_lead(*th, false);
 	}
 	fault_kill("clean-begin");
 	/* Also while others share the memory: they are let go in turn (nobody

@@ -48,7 +48,7 @@ eval_begin(struct state *st, struct thread *th)
 	env->timestamp = timer_now();
 	f->wall = 0;
 	f->fp_known = false;
-	env->regs = th != NULL && th->regs_valid ? &th->regs : NULL;
+	env->regs = th != NULL ? thread_regs_had(th) : NULL;
 	procstate_forget(st->procstate);
 	env->pid = (uint32_t)eval_pid(f);
 	env->tid = (uint32_t)eval_tid(f);

@@ -81,7 +81,7 @@ static bool
 site_fires(
     struct thread *th, struct tracepoint *tp, const struct site *s, bool looped)
 {
-	const struct uregs *regs = &th->regs;
+	const struct uregs *regs = &th->regs.user;
 	struct tptable *tab = th->proc->space->tab;
 	uint64_t to;
 
@@ -104,7 +104,7 @@ is_by_door(struct thread *th, const struct site *s)
 {
 	uint64_t sp = s->doors ? trail_of(th)->door_sp : 0;
 
-	return sp != 0 && sp == th->regs.r[UREG_SP];
+	return sp != 0 && sp == th->regs.user.r[UREG_SP];
 }
 
 static void
@@ -135,7 +135,7 @@ fire_sites(struct state *st, struct thread *th, struct tracepoint *tp,
 static bool
 is_loop(struct thread *th, const struct tracepoint *tp)
 {
-	uint64_t sp = th->regs.r[UREG_SP];
+	uint64_t sp = th->regs.user.r[UREG_SP];
 	struct trail *t = trail_of(th);
 	bool looped = t->loop_addr == tp->addr && t->loop_sp == sp;
 
@@ -274,7 +274,7 @@ is_inherited(struct thread *th)
 static void
 write_back(struct thread *th, const struct tracepoint *tp)
 {
-	th->into_slot = tp->slot != 0;
+	thread_regs_lead(th, tp->slot != 0);
 	if (tp->len == 1 && tp->slot == 0)
 		thread_regs_moved(th);
 	else
@@ -296,13 +296,13 @@ loop_on(struct thread *th, uint64_t to)
 	if (tp == NULL)
 		return;
 	if (is_entry_only(tp) &&
-	    resume_from(tab, tp, &th->regs, &fault_addr) == 0) {
-		th->into_slot = tp->slot != 0;
+	    resume_from(tab, tp, &th->regs.user, &fault_addr) == 0) {
+		thread_regs_lead(th, tp->slot != 0);
 		thread_regs_dirty(th);
 		return;
 	}
 	trail_of(th)->loop_addr = to;
-	trail_of(th)->loop_sp = th->regs.r[UREG_SP];
+	trail_of(th)->loop_sp = th->regs.user.r[UREG_SP];
 }
 
 /* The effect of the instruction at tp, or its slot. */
@@ -311,7 +311,7 @@ go_on(struct thread *th, struct tracepoint *tp)
 {
 	struct tptable *tab = th->proc->space->tab;
 	const struct tp_user *u = tp->user;
-	struct uregs *regs = &th->regs;
+	struct uregs *regs = &th->regs.user;
 	uint64_t to, fault_addr;
 	bool jumps = u != NULL && (u->loops || u->doors) &&
 	    resume_branch_goes(tab, tp, regs, &to);
@@ -338,7 +338,7 @@ pass_on(struct state *st, struct thread *th, uint64_t addr, bool stray)
 
 	if (!stray && tab != NULL && tracepoint_recent(tab, addr)) {
 		/* It was under way when its tracepoint went. */
-		th->regs.r[UREG_PC] = addr;
+		th->regs.user.r[UREG_PC] = addr;
 		thread_regs_dirty(th);
 		thread_mend_sigtrap(th);
 		return;
@@ -353,7 +353,7 @@ pass_on(struct state *st, struct thread *th, uint64_t addr, bool stray)
 static void
 own_trap(struct thread *th, const struct tracepoint *tp)
 {
-	th->regs.r[UREG_PC] = tp->addr + TRAP_PC_AFTER;
+	th->regs.user.r[UREG_PC] = tp->addr + TRAP_PC_AFTER;
 	stop_signal(th, SIGTRAP);
 	thread_regs_dirty(th);
 	sigwatch_delivered(th);
@@ -365,7 +365,7 @@ static bool
 go_on_told(struct state *st, struct thread *th, struct tracepoint *tp,
     const struct tp_user u)
 {
-	struct uregs *regs = &th->regs;
+	struct uregs *regs = &th->regs.user;
 	uint64_t after = tp->addr + tp->len;
 	bool keep = false, made = false;
 
@@ -392,8 +392,8 @@ at_tracepoint(struct state *st, struct thread *th, struct tracepoint *tp)
 	static const struct tp_user nobody;
 	const struct tp_user *u;
 
-	th->regs.r[UREG_PC] = tp->addr;
-	fire(st, th, tp, &th->regs);
+	th->regs.user.r[UREG_PC] = tp->addr;
+	fire(st, th, tp, &th->regs.user);
 	fault_kill("hit-fired");
 	if (tp->was_trap) {
 		own_trap(th, tp);

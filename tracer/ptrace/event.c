@@ -294,7 +294,7 @@ note_gone(struct thread *th, int status)
 	stop_gone(th);
 	sigtrap_ended(th);
 	adopt_orphans(th);
-	th->regs_valid = th->regs_dirty = false;
+	regs_forget(th);
 	event_push(th->proc->super,
 	    &(struct event){ .kind = EV_GONE, .thread = th, .status = status });
 }
@@ -423,7 +423,7 @@ note_stop(struct thread *th, int sig, int event)
 	};
 	enum thread_state before = stop_begin(th);
 
-	th->regs_valid = th->regs_dirty = th->into_slot = false;
+	regs_begin(th);
 	if (event == PTRACE_EVENT_STOP) {
 		note_event_stop(th, sig, before);
 		return;

@@ -173,7 +173,7 @@ thread_take_trap(struct thread *th)
 		struct uregs *regs = thread_regs(th);
 		if (regs == NULL ||
 		    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
-			regs->r[UREG_PC] != th->watch) ||
+			regs->r[UREG_PC] != th->regs.watch) ||
 		    !thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
 		    event_wait_thread(th, &status) < 0)
 			return;

@@ -27,6 +27,7 @@
 #include "tracer/ptrace/event.h"
 #include "tracer/ptrace/part.h"
 #include "tracer/ptrace/procfs.h"
+#include "tracer/ptrace/registers.h"
 #include "tracer/ptrace/stop.h"
 
 struct addrspace;
@@ -168,6 +169,7 @@ struct thread {
 	pid_t tid;
 	struct proc *proc;
 	struct stop stop;
+	struct registers regs;
 	bool continued; /* the end of a group-stop was seen (restart.c) */
 	struct syscall_call call;
 	bool mask_known; /* sigmask is as of mask_looked, ms (sigtrap.c) */
@@ -177,11 +179,6 @@ struct thread {
 	bool trap_hidden; /* the kernel's mask is sigmask without SIGTRAP */
 	bool frames_due;  /* it was: handlers' frames may lack it, too */
 	unsigned losses;  /* guard_losses when it ran last */
-	bool regs_valid;  /* regs holds this stop's registers */
-	bool into_slot;   /* what regs say is to be run in a slot */
-	bool regs_dirty;  /* and must be written back before it runs */
-	struct uregs regs;
-	uint64_t kernel_pc; /* what the kernel has for regs' pc */
 
 	VEC(siginfo_t)
 	overtaken; /* signals that are still to be delivered, in
@@ -195,8 +192,6 @@ struct thread {
 			      * kernel's: the tracer ends it then; 0: it does
 			      * not */
 	} redone;
-
-	uint64_t watch; /* thread_watch()'s address; 0: none */
 
 	uint64_t birth;     /* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
@@ -354,32 +349,6 @@ uint64_t super_longest_stop(const struct super *su);
 /* Undo one space_stop(): at zero, threads that it stopped run again; those
  * with a queued event wait for it to be handled. */
 void space_resume(struct space *sp);
-
-/* The registers of a stopped thread: fetched once a stop.  NULL when the
- * thread has gone. */
-struct uregs *thread_regs(struct thread *th);
-
-/* Where it is, or will come back to from the kernel, and its stack pointer.  0;
- * -EAGAIN when that cannot be told.  Nowhere (0) when it has ended. */
-int thread_pc(struct thread *th, uint64_t *pc, uint64_t *sp);
-
-/* Those from UREG_FP on, fetched at each call.  False: it is not stopped. */
-bool thread_fp_regs(struct thread *th, uint64_t fp[UREG_FP_COUNT]);
-
-/* After changing what thread_regs() returned: write back before it runs. */
-void thread_regs_dirty(struct thread *th);
-/* Only the pc may differ from the stop's: they are, if it does. */
-void thread_regs_moved(struct thread *th);
-
-/*
- * A stopped thread is to trap when it comes to addr, it alone and without a
- * change of text: by a debug register.  At most one address; 0 takes it back.
- * 0 or -errno, where the machine or another debugger leaves none.
- */
-int thread_watch(struct thread *th, uint64_t addr);
-/* At EV_TRAP: is it that trap, and no int3 or signal?  The address stays
- * watched. */
-bool thread_at_watch(struct thread *th);
 
 /*
  * Let a stopped thread go on: write back registers, deliver th->stop.sig, by

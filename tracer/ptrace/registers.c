@@ -8,15 +8,23 @@
 struct uregs *
 thread_regs(struct thread *th)
 {
+	struct registers *r = &th->regs;
+
 	if (!thread_stopped(th))
 		return NULL;
-	if (!th->regs_valid) {
-		if (regs_fetch(th->tid, &th->regs) < 0)
+	if (r->state == REGS_UNKNOWN) {
+		if (regs_fetch(th->tid, &r->user) < 0)
 			return NULL;
-		th->regs_valid = true;
-		th->kernel_pc = th->regs.r[UREG_PC];
+		r->state = REGS_KNOWN;
+		r->kernel_pc = r->user.r[UREG_PC];
 	}
-	return &th->regs;
+	return &r->user;
+}
+
+const struct uregs *
+thread_regs_had(const struct thread *th)
+{
+	return th->regs.state != REGS_UNKNOWN ? &th->regs.user : NULL;
 }
 
 int
@@ -45,25 +53,61 @@ thread_fp_regs(struct thread *th, uint64_t fp[UREG_FP_COUNT])
 void
 thread_regs_dirty(struct thread *th)
 {
-	th->regs_dirty = true;
+	th->regs.state = REGS_CHANGED;
 }
 
 void
 thread_regs_moved(struct thread *th)
 {
-	if (th->regs.r[UREG_PC] != th->kernel_pc)
-		th->regs_dirty = true;
+	if (th->regs.user.r[UREG_PC] != th->regs.kernel_pc)
+		th->regs.state = REGS_CHANGED;
+}
+
+void
+thread_regs_lead(struct thread *th, bool into_slot)
+{
+	th->regs.into_slot = into_slot;
+}
+
+void
+regs_begin(struct thread *th)
+{
+	th->regs.state = REGS_UNKNOWN;
+	th->regs.into_slot = false;
+}
+
+void
+regs_forget(struct thread *th)
+{
+	th->regs.state = REGS_UNKNOWN;
+}
+
+void
+regs_write_back(struct thread *th)
+{
+	if (th->regs.state == REGS_CHANGED)
+		regs_store(th->tid, &th->regs.user);
+	th->regs.state = REGS_UNKNOWN;
+}
+
+void
+regs_become(struct thread *th, const struct uregs *user, uint64_t kernel_pc,
+    enum regs_state state)
+{
+	th->regs.user = *user;
+	th->regs.kernel_pc = kernel_pc;
+	th->regs.state = state;
 }
 
 int
 thread_watch(struct thread *th, uint64_t addr)
 {
-	if (addr == th->watch)
+	if (addr == th->regs.watch)
 		return 0;
 	int r = regs_watch(th->tid, addr);
 	if (r == -ESRCH) /* killed: it comes nowhere any more */
 		r = 0;
-	th->watch = r == 0 ? addr : 0;
+	th->regs.watch = r == 0 ? addr : 0;
 	return r;
 }
 
@@ -73,7 +117,14 @@ thread_at_watch(struct thread *th)
 	struct uregs *regs;
 	siginfo_t si;
 
-	return th->watch != 0 && (regs = thread_regs(th)) != NULL &&
-	    regs->r[UREG_PC] == th->watch && thread_siginfo(th, &si) == 0 &&
-	    si.si_signo == SIGTRAP && si.si_code == TRAP_HWBKPT;
+	return th->regs.watch != 0 && (regs = thread_regs(th)) != NULL &&
+	    regs->r[UREG_PC] == th->regs.watch &&
+	    thread_siginfo(th, &si) == 0 && si.si_signo == SIGTRAP &&
+	    si.si_code == TRAP_HWBKPT;
+}
+
+void
+thread_watch_lost(struct thread *th)
+{
+	th->regs.watch = 0;
 }

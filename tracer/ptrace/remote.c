@@ -450,7 +450,7 @@ step(struct remote *r, enum await what, int sig)
 			return -ESRCH;
 		}
 		stop_return(th, was);
-		th->regs_valid = false;
+		regs_forget(th);
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			stop_answered(th);
 		LOG("remote", "%d: %x", (int)th->tid, (unsigned)status);
@@ -476,9 +476,7 @@ pass_event(struct remote *r)
 	if (th->stop.kind != EV_FORK && th->stop.kind != EV_CLONE &&
 	    th->stop.kind != EV_VFORK_DONE && th->stop.kind != EV_EXEC)
 		return 0;
-	if (th->regs_dirty)
-		regs_store(th->tid, &th->regs);
-	th->regs_dirty = th->regs_valid = false;
+	regs_write_back(th);
 	int error = step(r, AWAIT_SYSCALL, 0);
 	if (error == 0)
 		stop_pass_event(th);
@@ -726,10 +724,9 @@ finish(struct remote *r)
 	if (regs_store(th->tid, &r->kernel) < 0)
 		return -ESRCH;
 	fault_kill("remote-back");
-	th->regs = r->saved;
-	th->kernel_pc = r->kernel.r[UREG_PC];
-	th->regs_valid = true;
-	th->regs_dirty = memcmp(&r->saved, &r->kernel, sizeof(r->kernel)) != 0;
+	bool same = memcmp(&r->saved, &r->kernel, sizeof(r->kernel)) == 0;
+	regs_become(th, &r->saved, r->kernel.r[UREG_PC],
+	    same ? REGS_KNOWN : REGS_CHANGED);
 	return 0;
 }
 
@@ -746,8 +743,7 @@ take_back(struct remote *r)
 	else if (r->sig != 0)
 		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
 	set_mask(r, r->mask);
-	th->kernel_pc = r->saved.r[UREG_PC];
-	th->regs_valid = th->regs_dirty = false;
+	regs_become(th, &r->saved, r->saved.r[UREG_PC], REGS_UNKNOWN);
 	th->proc->space->wayback = 0;
 	if (r->group) { /* it is not in that any more */
 		stop_becomes(th, EV_STOP);
@@ -916,10 +912,8 @@ remote_go_on(struct thread *th, const struct uregs *on, uint64_t mask)
 		error = -ESRCH;
 	fault_kill("go-on-back");
 	clear_wayback(&r);
-	th->regs = *on;
-	th->kernel_pc = on->r[UREG_PC];
-	th->regs_valid = error == 0;
-	th->regs_dirty = false;
+	regs_become(
+	    th, on, on->r[UREG_PC], error == 0 ? REGS_KNOWN : REGS_UNKNOWN);
 	return error;
 }
 

@@ -117,7 +117,7 @@ thread_trap_pending(struct thread *th)
 	for (long i = 0; i < n; i++)
 		if (si[i].si_signo == SIGTRAP &&
 		    (si[i].si_code == TRAP_CODE ||
-			(th->watch != 0 && si[i].si_code == TRAP_HWBKPT)))
+			(th->regs.watch != 0 && si[i].si_code == TRAP_HWBKPT)))
 			return true;
 	return false;
 }

@@ -280,7 +280,8 @@ may_be(const struct thread *th)
 	case EV_SIGNAL: return true;
 	case EV_TRAP: return th->stop.sig != 0;
 	case EV_SYSCALL_EXIT:
-		return th->regs_valid || call_of(th->call.nr) != NULL;
+		return thread_regs_had(th) != NULL ||
+		    call_of(th->call.nr) != NULL;
 	default: return false;
 	}
 }

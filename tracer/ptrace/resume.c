@@ -33,13 +33,13 @@ thread_mark_done(struct thread *th, uint64_t pc)
 static void
 write_back(struct thread *th)
 {
-	if (th->regs_dirty) {
-		uint64_t pc = th->regs.r[UREG_PC];
-		if (th->stop.sig == 0 && pc != th->kernel_pc && !th->into_slot)
-			thread_mark_done(th, pc);
-		regs_store(th->tid, &th->regs);
-	}
-	th->regs_dirty = th->regs_valid = false;
+	const struct registers *r = &th->regs;
+	uint64_t pc = r->user.r[UREG_PC];
+
+	if (r->state == REGS_CHANGED && th->stop.sig == 0 &&
+	    pc != r->kernel_pc && !r->into_slot)
+		thread_mark_done(th, pc);
+	regs_write_back(th);
 }
 
 void

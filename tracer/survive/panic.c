@@ -222,7 +222,7 @@ note(struct thread *th, int status)
 	}
 	if (event != 0 || sig == (SIGTRAP | 0x80))
 		sig = 0;
-	th->regs_valid = th->regs_dirty = false;
+	regs_begin(th);
 	stop_force(th, TH_STOPPED, sig == SIGTRAP ? EV_TRAP : EV_SIGNAL, sig);
 	if (event_makes_child(event) && th->proc->space->tab != NULL &&
 	    tid_eventmsg(th->tid, &child) == 0)
@@ -262,7 +262,7 @@ adopt_stopped(struct thread *th)
 
 	if (procfs_state(th->tid) != 't')
 		return;
-	th->regs_valid = th->regs_dirty = false;
+	regs_begin(th);
 	stop_force(th, TH_STOPPED, EV_STOP, 0);
 	if (thread_siginfo(th, &si) != 0 || si.si_code > 0xff)
 		return; /* an event's */
@@ -320,11 +320,12 @@ back_up(struct thread *th)
 		tab = parent_space(th->proc)->tab;
 	/* In the middle of a hit they may be on their way to what they will
 	 * be: only what the kernel has is whole. */
-	if (!th->regs_dirty)
-		th->regs_valid = false;
-	if (th->regs_dirty || tab == NULL || (regs = thread_regs(th)) == NULL ||
+	bool changed = th->regs.state == REGS_CHANGED;
+	if (!changed)
+		regs_forget(th);
+	if (changed || tab == NULL || (regs = thread_regs(th)) == NULL ||
 	    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
-		regs->r[UREG_PC] != th->watch))
+		regs->r[UREG_PC] != th->regs.watch))
 		return;
 	/* See thread_take_trap() in halt.c. */
 	for (int i = 0; i < 3 && th->stop.kind != EV_TRAP; i++) {

@@ -188,7 +188,7 @@ current_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 		return is_for(ps, c, fx) ? c : NULL;
 	/* Woken, it has not got the lock, and waits again. */
 	if (c != NULL && !c->entered && c->blocked && c->sp == sp &&
-	    th->watch != 0 && is_for(ps, c, fx))
+	    th->regs.watch != 0 && is_for(ps, c, fx))
 		return c;
 	return ps->unwinds ? make_call(st, th, fx) : NULL;
 }
@@ -342,7 +342,7 @@ on_exec(struct state *st, const struct event *ev, void *arg)
 
 	if (pt != NULL)
 		*pt = (struct plock_thread){ 0 };
-	ev->thread->watch = 0; /* the kernel has forgotten it */
+	thread_watch_lost(ev->thread);
 }
 
 void
