@@ -359,7 +359,7 @@ note_exec(struct thread *th)
 		sigtrap_inherit(caller, th);
 	}
 	sigtrap_show(th);
-	th->mask_known = thread_sigmask(th, &th->sigmask) == 0;
+	trapmask_read(th);
 	for (size_t i = 0; i < p->threads.len; i++) {
 		struct thread *other = p->threads.at[i];
 		if (other != th && !thread_gone(other))

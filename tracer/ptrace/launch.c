@@ -430,8 +430,7 @@ learn(struct proc *p)
 			break;
 	proc_refresh(p);
 	vec_foreach(th, &p->threads)
-		(*th)->mask_known = thread_stopped(*th) &&
-		    thread_sigmask(*th, &(*th)->sigmask) == 0;
+		trapmask_read(*th);
 	for (size_t i = 0;
 	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
 		sigtrap_save(p->threads.at[i]);

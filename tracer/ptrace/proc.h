@@ -29,6 +29,7 @@
 #include "tracer/ptrace/procfs.h"
 #include "tracer/ptrace/registers.h"
 #include "tracer/ptrace/stop.h"
+#include "tracer/ptrace/trapmask.h"
 
 struct addrspace;
 struct leftover;
@@ -162,23 +163,14 @@ struct syscall_call {
 	uint64_t again_ip, again_sp;
 };
 
-/* Handlers within handlers go back to so many masks. */
-#define MASKS_BEFORE 6
-
 struct thread {
 	pid_t tid;
 	struct proc *proc;
 	struct stop stop;
 	struct registers regs;
+	struct trapmask mask;
 	bool continued; /* the end of a group-stop was seen (restart.c) */
 	struct syscall_call call;
-	bool mask_known; /* sigmask is as of mask_looked, ms (sigtrap.c) */
-	uint64_t sigmask, mask_looked;
-	uint64_t masks_before[MASKS_BEFORE]; /* what sigmask was before, the
-						* last first */
-	bool trap_hidden; /* the kernel's mask is sigmask without SIGTRAP */
-	bool frames_due;  /* it was: handlers' frames may lack it, too */
-	unsigned losses;  /* guard_losses when it ran last */
 
 	VEC(siginfo_t)
 	overtaken; /* signals that are still to be delivered, in
@@ -407,19 +399,12 @@ void thread_mend_sigtrap(struct thread *th);
 
 /*
  * What is seen of a thread's doings, so that thread_mend_sigtrap() knows what
- * to put back (sigtrap.c keeps it, sigwatch.c sees it).  The call is about to
+ * to put back (sigtrap.c keeps it, sigwatch.c sees it; of masks: trapmask.h).  The call is about to
  * be made, the signal to be delivered.
  */
 /* From now on every change is told: read what is so now.  All threads of the
  * space are stopped. */
 void sigtrap_begin(struct space *sp);
-/* rt_sigprocmask(how, set); a return from a handler, to this mask. */
-void sigtrap_mask_set(struct thread *th, int how, uint64_t set);
-void sigtrap_mask_back(struct thread *th, uint64_t mask);
-/* Where that mask stands, with the registers before rt_sigreturn(). */
-uint64_t sigframe_mask(const struct uregs *regs);
-/* It was not made yet: a signal comes first. */
-void sigtrap_mask_undo(struct thread *th);
 /* rt_sigaction(sig, action). */
 void sigtrap_action_set(
     struct thread *th, int sig, const uint64_t action[ACTION_WORDS]);
@@ -427,58 +412,9 @@ void sigtrap_action_set(
  * or on its return does not tell by itself whether SIGTRAP is: the return is to
  * be watched. */
 bool sigtrap_delivered(struct thread *th);
-/* Is SIGTRAP caught or ignored, or does the thread's mask treat it otherwise
- * than the signals that programs treat alike? */
-bool sigtrap_apart(const struct thread *th);
-/* A stopped thread that blocks SIGTRAP does not any more as far as the kernel
- * knows, if that can be: now; or when the mask has been set, as its next system
- * call is about to do. */
-void sigtrap_hide(struct thread *th);
-void sigtrap_hide_after(struct thread *th);
-/*
- * A thread is about to call rt_sigprocmask(how, set, old), where set may be NULL,
- * and the kernel must not have the mask that is asked for: SIGTRAP is hidden in
- * it, or in the one before.  False: that is not so, or cannot be; the kernel is
- * to make the call.
- */
-struct mask_call {
-	uint64_t old, next; /* as the program has them */
-	uint64_t kernel;    /* the kernel's, before */
-};
-bool sigtrap_mask_plan(
-    struct thread *th, int how, const uint64_t *set, struct mask_call *c);
-/* The call is made, without the kernel: the thread is behind it, with these
- * registers.  There is no moment at which the kernel has SIGTRAP blocked, and if
- * we die at any moment the call has been made, or is still to be made, as a
- * whole.  False: nothing has changed. */
-bool sigtrap_mask_call(
-    struct thread *th, const struct mask_call *c, const struct uregs *on);
-/* What was hidden of a stopped thread's mask is the kernel's again. */
-void sigtrap_show(struct thread *th);
-/* The same in the masks that its handlers will put back. */
-void sigtrap_show_frames(struct thread *th);
-/* Both, for the last time: no int3 of ours is left.  At no moment is a bit hidden
- * that the list in the area does not name. */
-void sigtrap_end(struct thread *th);
-/* The mask and the frames of a stopped thread, of which a tracer that is dead may
- * have hidden the bit: who blocks what programs treat like SIGTRAP blocks it. */
-void sigtrap_reveal(struct thread *th);
-/* Its space has a table of its own from now on: what is hidden is listed in it. */
-void sigtrap_list(struct thread *th);
-/* The thread has ended. */
-void sigtrap_ended(struct thread *th);
 /* The last before thread_resume() with th->stop.sig: where it is not known what its
  * handler blocks, it is delivered here and now, and that is known. */
 void sigtrap_learn(struct thread *th);
-/* Is SIGTRAP known to be blocked, but for what an int3 does, and not hidden? */
-bool sigtrap_blocked(const struct thread *th);
-/* Is our handler gone from the kernel (*reset), as the int3 that the thread has
- * hit met a blocked SIGTRAP?  False: that does not tell.  Asks /proc. */
-bool sigtrap_tells(const struct thread *th, bool *reset);
-/* Is it gone, whoever hit one?  A thread that blocks SIGTRAP and is not mended
- * yet may have. */
-bool sigtrap_is_reset(const struct thread *th);
-
 /*
  * At EV_TRAP: let the int3 become a fault.  th->stop.sig is then `sig' with this
  * code and address, as the processor would have raised it at pc.

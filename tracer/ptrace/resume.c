@@ -102,23 +102,6 @@ owes_syscall_exit(struct thread *th)
 	return true;
 }
 
-/* Has it met an int3 whose stop is still to come, behind this one?  What that
- * did to our handler it did before. */
-static bool
-trap_is_due(struct thread *th)
-{
-	siginfo_t si;
-	uint64_t mask;
-
-	if (th->stop.kind == EV_TRAP || thread_sigmask(th, &mask) < 0 ||
-	    (mask & SIGBIT(SIGTRAP)) != 0)
-		return false;
-	for (unsigned i = 0; thread_pending(th, false, i, &si); i++)
-		if (si.si_signo == SIGTRAP)
-			return true;
-	return false;
-}
-
 void
 thread_run(struct thread *th)
 {
@@ -142,8 +125,7 @@ thread_run(struct thread *th)
 	fault_kill("resume-set");
 	stop_take(th);
 	stop_signal(th, 0);
-	if (th->losses != th->proc->guard_losses && !trap_is_due(th))
-		th->losses = th->proc->guard_losses;
+	trapmask_runs(th);
 	stop_end(th, how == GO_LISTEN);
 	th->proc->exec_stopped = false;
 	if (th->stop.regroup) {

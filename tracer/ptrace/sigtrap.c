@@ -31,7 +31,7 @@
  * A thread that blocks SIGTRAP would die of the first int3 that it meets after
  * our death, whatever handler there is.  So the bit is hidden from the kernel
  * where the handler of inject/trap/ stands and the program has no use for the
- * signal, but blocks all there are (trap_hidden): from when we come, or from the
+ * signal, but blocks all there are (MASK_HIDDEN): from when we come, or from the
  * call that blocks it, which we make in the kernel's place (sigtrap_mask_call());
  * from the end of that call, where we cannot (hide_after); or, if it was not seen,
  * from the first hit.  A C library that blocks everything for a moment does so by
@@ -110,9 +110,9 @@ hit_blocked(struct thread *th, uint64_t mask)
 	    th->proc->space->masks_watched && trapmask_is_recent(th, mask);
 
 	/* One that a frame had hidden meets it as if it were not blocked. */
-	if (!th->trap_hidden && (blocked || !known) &&
+	if (!trapmask_is_hidden(th) && (blocked || !known) &&
 	    sigtrap_tells(th, &reset) &&
-	    (reset || !th->frames_due || !trapmask_seems_blocked(mask)))
+	    (reset || !th->mask.frames_due || !trapmask_seems_blocked(mask)))
 		return reset && (blocked || !trapmask_another_is_at_one(th));
 	return blocked || (!known && met_pending(th, &si));
 }
@@ -231,7 +231,8 @@ has_reset(const struct thread *th)
 {
 	bool reset;
 
-	return !th->trap_hidden || !trapmask_ask_reset(th, &reset) || reset;
+	return !trapmask_is_hidden(th) || !trapmask_ask_reset(th, &reset) ||
+	    reset;
 }
 
 void
@@ -242,28 +243,15 @@ thread_mend_sigtrap(struct thread *th)
 	struct proc *p = th->proc;
 	bool reset = p->trap_ignored && !p->guarded; /* by every hit */
 
-	if (now - th->mask_looked < MASK_MS && th->mask_known &&
+	if (now - th->mask.looked < MASK_MS && th->mask.state != MASK_UNKNOWN &&
 	    p->space->masks_watched && !p->space->mask_unseen &&
-	    (th->sigmask & SIGBIT(SIGTRAP)) == 0 && !reset)
+	    (th->mask.now & SIGBIT(SIGTRAP)) == 0 && !reset)
 		return;
 	if (!thread_stopped(th) || thread_sigmask(th, &mask) < 0)
 		return;
-	th->mask_looked = now;
-	/* In a handler only, from which it has returned. */
-	th->trap_hidden &=
-	    trapmask_seems_blocked(mask) && trapmask_was_blocked(th, mask);
+	trapmask_look(th, mask, now);
 	bool blocked = hit_blocked(th, mask);
-	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
-	if (was != th->sigmask || !th->mask_known)
-		trapmask_becomes(th, was);
-	th->trap_hidden &= blocked && !p->space->mask_unseen;
-	if (blocked && !th->trap_hidden && (mask & SIGBIT(SIGTRAP)) == 0) {
-		th->trap_hidden =
-		    trapmask_can_hide(th, mask) && trapmask_list(th, mask);
-		th->frames_due |= th->trap_hidden;
-		if (!th->trap_hidden)
-			thread_set_sigmask(th, th->sigmask);
-	}
+	trapmask_mend(th, mask, blocked);
 	if (blocked)
 		keep_pending(th, true);
 	if ((blocked && has_reset(th)) || reset)
@@ -283,16 +271,8 @@ begin_proc(struct proc *p)
 	proc_refresh(p);
 	if (p->guarded && p->trap_caught)
 		trapaction_is(p, SIGTRAP, p->trap_action);
-	vec_foreach(at, &p->threads) {
-		struct thread *th = *at;
-		uint64_t mask;
-		/* An int3 that nobody has looked at has changed it. */
-		if (!thread_stopped(th) || th->stop.asleep || th->trap_hidden ||
-		    th->stop.kind == EV_TRAP || thread_sigmask(th, &mask) < 0)
-			continue;
-		th->mask_known = false;
-		trapmask_becomes(th, mask);
-	}
+	vec_foreach(th, &p->threads)
+		trapmask_begin(*th);
 	for (size_t i = 0;
 	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
 		sigtrap_save(p->threads.at[i]);
@@ -316,10 +296,10 @@ sent(struct thread *th)
 	struct proc *p = th->proc;
 	siginfo_t si;
 
-	if ((!th->trap_hidden && !p->trap_ignored) ||
+	if ((!trapmask_is_hidden(th) && !p->trap_ignored) ||
 	    thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
-	if (th->trap_hidden) {
+	if (trapmask_is_hidden(th)) {
 		p->trap_sent = true;
 		sigtrap_show(th);
 		/* The kernel queues it where it was, the process's or the
@@ -340,10 +320,11 @@ sigtrap_delivered(struct thread *th)
 	if (sig <= 0 || sig > SIGNALS)
 		return false;
 	uint64_t mask = p->handler_mask[sig - 1], now = 0;
-	th->mask_looked = 0; /* a handler may run, in sigsuspend()'s mask */
+	trapmask_doubt(th); /* a handler may run, in sigsuspend()'s mask */
 	/* No int3 has changed it here: what the handler will return to. */
-	if (p->guarded && th->mask_known && thread_sigmask(th, &now) == 0 &&
-	    (now = trapmask_of_frame(th, now)) != th->sigmask)
+	if (p->guarded && th->mask.state != MASK_UNKNOWN &&
+	    thread_sigmask(th, &now) == 0 &&
+	    (now = trapmask_of_frame(th, now)) != th->mask.now)
 		trapmask_becomes(th, now);
 	if (sig == SIGTRAP) {
 		sent(th);
@@ -352,9 +333,9 @@ sigtrap_delivered(struct thread *th)
 	}
 	if (mask == 0)
 		return false;
-	trapmask_becomes(th, th->sigmask | mask);
-	return trapmask_is_apart(th->masks_before[0]) ||
-	    trapmask_is_apart(th->sigmask);
+	trapmask_becomes(th, th->mask.now | mask);
+	return trapmask_is_apart(th->mask.before[0]) ||
+	    trapmask_is_apart(th->mask.now);
 }
 
 /*
@@ -380,7 +361,7 @@ sigtrap_learn(struct thread *th)
 	if (!thread_stopped(th) || th->stop.kind != EV_STOP ||
 	    th->stop.queued > 0 || thread_sigmask(th, &mask) < 0)
 		return;
-	if (th->trap_hidden)
+	if (trapmask_is_hidden(th))
 		mask |= SIGBIT(SIGTRAP);
 	trapmask_becomes(th, mask);
 	if (action_call(th, sig, 0, NULL, action) == 0)

@@ -258,30 +258,6 @@ bool event_pop(struct super *su, struct event *ev);
 /* Forget what is queued for the threads of a process. */
 void event_purge(struct super *su, const struct proc *p);
 
-/* trapmask.c: a thread is born; it makes its first stop. */
-void sigtrap_inherit(const struct thread *parent, struct thread *th);
-void sigtrap_born(struct thread *th);
-/* By what is blocked besides: is SIGTRAP? */
-bool trapmask_seems_blocked(uint64_t mask);
-/* Does the mask treat SIGTRAP in a way that it does not tell itself? */
-bool trapmask_is_apart(uint64_t mask);
-/* Was SIGTRAP blocked before the hit that left this mask, by what is known? */
-bool trapmask_was_blocked(const struct thread *th, uint64_t mask);
-/* Is the mask the one that is known, or the one before that? */
-bool trapmask_is_recent(const struct thread *th, uint64_t mask);
-/* Is another thread that blocks it at an int3 that may have reset our handler
- * since this one ran, and is not mended yet? */
-bool trapmask_another_is_at_one(const struct thread *th);
-void trapmask_becomes(struct thread *th, uint64_t mask);
-/* What a mask of the kernel's stands for, that a handler returns to. */
-uint64_t trapmask_of_frame(struct thread *th, uint64_t mask);
-/* May SIGTRAP be hidden from it? */
-bool trapmask_can_hide(const struct thread *th, uint64_t mask);
-/* What is hidden is in the area: whoever comes after our death shows it. */
-bool trapmask_list(struct thread *th, uint64_t mask);
-/* Has an int3 taken our handler's place in the kernel?  False: nobody says. */
-bool trapmask_ask_reset(const struct thread *th, bool *reset);
-
 /* trapaction.c */
 
 /* No mask has them. */

@@ -17,6 +17,37 @@
 /* The signals that programs treat like SIGTRAP. */
 #define KIN (SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV))
 
+/* It is known from now on, and not hidden if it was not; or is not known. */
+static void
+known(struct thread *th, bool is)
+{
+	if (!is)
+		th->mask.state = MASK_UNKNOWN;
+	else if (th->mask.state == MASK_UNKNOWN)
+		th->mask.state = MASK_KNOWN;
+}
+
+static bool
+is_known(const struct thread *th)
+{
+	return th->mask.state != MASK_UNKNOWN;
+}
+
+static void
+hidden(struct thread *th, bool is)
+{
+	if (is)
+		th->mask.state = MASK_HIDDEN;
+	else if (th->mask.state == MASK_HIDDEN)
+		th->mask.state = MASK_KNOWN;
+}
+
+bool
+trapmask_is_hidden(const struct thread *th)
+{
+	return th->mask.state == MASK_HIDDEN;
+}
+
 /* By what is blocked besides: is SIGTRAP? */
 bool
 trapmask_seems_blocked(uint64_t mask)
@@ -35,14 +66,14 @@ trapmask_is_apart(uint64_t mask)
 bool
 trapmask_was_blocked(const struct thread *th, uint64_t mask)
 {
-	if (th->mask_known && ((th->sigmask ^ mask) & TELLING) == 0)
-		return (th->sigmask & SIGBIT(SIGTRAP)) != 0;
-	for (size_t i = 0; th->mask_known && i < MASKS_BEFORE; i++)
-		if (((th->masks_before[i] ^ mask) & TELLING) == 0)
-			return (th->masks_before[i] & SIGBIT(SIGTRAP)) != 0;
+	if (is_known(th) && ((th->mask.now ^ mask) & TELLING) == 0)
+		return (th->mask.now & SIGBIT(SIGTRAP)) != 0;
+	for (size_t i = 0; is_known(th) && i < MASKS_BEFORE; i++)
+		if (((th->mask.before[i] ^ mask) & TELLING) == 0)
+			return (th->mask.before[i] & SIGBIT(SIGTRAP)) != 0;
 	/* A handler that is not known adds to the mask. */
-	if (th->mask_known && (th->sigmask & TELLING & ~mask) == 0 &&
-	    (th->sigmask & SIGBIT(SIGTRAP)) != 0)
+	if (is_known(th) && (th->mask.now & TELLING & ~mask) == 0 &&
+	    (th->mask.now & SIGBIT(SIGTRAP)) != 0)
 		return true;
 	return trapmask_seems_blocked(mask);
 }
@@ -50,9 +81,9 @@ trapmask_was_blocked(const struct thread *th, uint64_t mask)
 bool
 trapmask_is_recent(const struct thread *th, uint64_t mask)
 {
-	return th->mask_known &&
-	    (((th->sigmask ^ mask) & TELLING) == 0 ||
-		((th->masks_before[0] ^ mask) & TELLING) == 0);
+	return is_known(th) &&
+	    (((th->mask.now ^ mask) & TELLING) == 0 ||
+		((th->mask.before[0] ^ mask) & TELLING) == 0);
 }
 
 /* Is another thread that blocks it at an int3 that may have reset our handler
@@ -75,18 +106,18 @@ trapmask_another_is_at_one(const struct thread *th)
 void
 trapmask_becomes(struct thread *th, uint64_t mask)
 {
-	uint64_t *before = th->masks_before;
+	uint64_t *before = th->mask.before;
 
-	if (!th->mask_known)
+	if (!is_known(th))
 		for (size_t i = 0; i < MASKS_BEFORE; i++)
 			before[i] = mask;
-	else if (before[0] != th->sigmask)
+	else if (before[0] != th->mask.now)
 		memmove(&before[1], &before[0],
 		    (MASKS_BEFORE - 1) * sizeof(*before));
-	if (th->mask_known)
-		before[0] = th->sigmask;
-	th->sigmask = mask & ~NEVER_BLOCKED;
-	th->mask_known = true;
+	if (is_known(th))
+		before[0] = th->mask.now;
+	th->mask.now = mask & ~NEVER_BLOCKED;
+	known(th, true);
 }
 
 /* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
@@ -112,8 +143,8 @@ is_plain(const struct thread *th, uint64_t mask)
 	    ((st.sig_blocked ^ mask) & ~SIGBIT(SIGTRAP)) == 0;
 }
 
-bool
-trapmask_can_hide(const struct thread *th, uint64_t mask)
+static bool
+can_hide(const struct thread *th, uint64_t mask)
 {
 	return has_no_use(th->proc, mask) && is_plain(th, mask);
 }
@@ -124,12 +155,12 @@ sigtrap_hide_after(struct thread *th)
 	/* In a process that has our filter each call has a stop of its own. */
 	stop_want_calls(th, WANT_HIDE,
 	    sigtrap_blocked(th) && !th->proc->filtered &&
-		has_no_use(th->proc, th->sigmask));
+		has_no_use(th->proc, th->mask.now));
 }
 
 /* What is hidden is in the area: whoever comes after our death shows it. */
-bool
-trapmask_list(struct thread *th, uint64_t mask)
+static bool
+list(struct thread *th, uint64_t mask)
 {
 	struct tptable *tab = th->proc->space->tab;
 
@@ -153,9 +184,9 @@ unlist_hidden(struct thread *th)
 static void
 hide_frames(struct thread *th)
 {
-	if (!th->frames_due)
+	if (!th->mask.frames_due)
 		sigframes_change(th, KIN, SIGBIT(SIGTRAP), false);
-	th->frames_due = true;
+	th->mask.frames_due = true;
 }
 
 void
@@ -164,10 +195,10 @@ sigtrap_hide(struct thread *th)
 	uint64_t mask;
 
 	if (!sigtrap_blocked(th) || !thread_stopped(th) ||
-	    thread_sigmask(th, &mask) < 0 || !trapmask_can_hide(th, mask) ||
-	    !trapmask_list(th, mask))
+	    thread_sigmask(th, &mask) < 0 || !can_hide(th, mask) ||
+	    !list(th, mask))
 		return;
-	th->trap_hidden = thread_set_sigmask(th, mask & ~SIGBIT(SIGTRAP)) == 0;
+	hidden(th, thread_set_sigmask(th, mask & ~SIGBIT(SIGTRAP)) == 0);
 	hide_frames(th);
 }
 
@@ -191,7 +222,7 @@ sigtrap_mask_plan(
 
 	if (!p->guarded || p->filtered || thread_sigmask(th, &c->kernel) < 0)
 		return false;
-	c->old = c->kernel | (th->trap_hidden ? trap : 0);
+	c->old = c->kernel | (trapmask_is_hidden(th) ? trap : 0);
 	if (set == NULL)
 		c->next = c->old;
 	else if (how == SIG_BLOCK)
@@ -203,9 +234,9 @@ sigtrap_mask_plan(
 	else
 		return false;
 	if ((c->next & trap) == 0)
-		return th->trap_hidden;
+		return trapmask_is_hidden(th);
 	return (has_no_use(p, c->next) || is_librarys(p->space, c->next)) &&
-	    (th->trap_hidden ||
+	    (trapmask_is_hidden(th) ||
 		((c->kernel & trap) == 0 && is_plain(th, c->kernel)));
 }
 
@@ -232,14 +263,14 @@ sigtrap_mask_call(
 	uint64_t mask = c->next & ~SIGBIT(SIGTRAP);
 	bool hides = mask != c->next;
 
-	if (hides && !trapmask_list(th, c->next))
+	if (hides && !list(th, c->next))
 		return false;
 	if (remote_go_on(th, on, mask) != 0) {
-		if (!th->trap_hidden)
+		if (!trapmask_is_hidden(th))
 			unlist_hidden(th);
 		return false;
 	}
-	th->trap_hidden = hides;
+	hidden(th, hides);
 	if (hides)
 		hide_frames(th);
 	else
@@ -254,7 +285,7 @@ sigtrap_show_frames(struct thread *th)
 {
 	unsigned n = sigframes_change(th, KIN, SIGBIT(SIGTRAP), true);
 
-	th->frames_due = false;
+	th->mask.frames_due = false;
 	LOG("sigtrap", "%d: %u frames", (int)th->tid, n);
 }
 
@@ -263,7 +294,7 @@ sigtrap_reveal(struct thread *th)
 {
 	uint64_t mask;
 
-	if (!th->trap_hidden && thread_sigmask(th, &mask) == 0 &&
+	if (!trapmask_is_hidden(th) && thread_sigmask(th, &mask) == 0 &&
 	    trapmask_seems_blocked(mask) && (mask & SIGBIT(SIGTRAP)) == 0 &&
 	    thread_set_sigmask(th, mask | SIGBIT(SIGTRAP)) == 0)
 		trapmask_becomes(th, mask | SIGBIT(SIGTRAP));
@@ -275,14 +306,14 @@ sigtrap_list(struct thread *th)
 {
 	uint64_t mask;
 
-	if (th->trap_hidden && thread_sigmask(th, &mask) == 0)
-		trapmask_list(th, mask);
+	if (trapmask_is_hidden(th) && thread_sigmask(th, &mask) == 0)
+		list(th, mask);
 }
 
 void
 sigtrap_ended(struct thread *th)
 {
-	if (th->trap_hidden)
+	if (trapmask_is_hidden(th))
 		unlist_hidden(th);
 }
 
@@ -291,9 +322,9 @@ sigtrap_show(struct thread *th)
 {
 	uint64_t mask;
 
-	if (!th->trap_hidden)
+	if (!trapmask_is_hidden(th))
 		return;
-	th->trap_hidden = false;
+	hidden(th, false);
 	if (thread_stopped(th) && thread_sigmask(th, &mask) == 0 &&
 	    trapmask_was_blocked(th, mask))
 		thread_set_sigmask(th, mask | SIGBIT(SIGTRAP));
@@ -305,7 +336,7 @@ sigtrap_end(struct thread *th)
 {
 	if (!thread_stopped(th))
 		return;
-	if (th->frames_due)
+	if (th->mask.frames_due)
 		sigtrap_show_frames(th);
 	sigtrap_show(th);
 }
@@ -328,7 +359,7 @@ sigtrap_tells(const struct thread *th, bool *reset)
 {
 	/* Where another's hit has been mended since this one ran, it may have
 	 * been with it. */
-	return th->losses == th->proc->guard_losses &&
+	return th->mask.losses == th->proc->guard_losses &&
 	    trapmask_ask_reset(th, reset);
 }
 
@@ -341,12 +372,89 @@ sigtrap_is_reset(const struct thread *th)
 }
 
 void
+trapmask_doubt(struct thread *th)
+{
+	th->mask.looked = 0;
+}
+
+void
+trapmask_read(struct thread *th)
+{
+	known(th, thread_stopped(th) && thread_sigmask(th, &th->mask.now) == 0);
+}
+
+void
+trapmask_begin(struct thread *th)
+{
+	uint64_t mask;
+
+	/* An int3 that nobody has looked at has changed it. */
+	if (!thread_stopped(th) || th->stop.asleep || trapmask_is_hidden(th) ||
+	    th->stop.kind == EV_TRAP || thread_sigmask(th, &mask) < 0)
+		return;
+	known(th, false);
+	trapmask_becomes(th, mask);
+}
+
+/* ---- at a hit ---- */
+
+void
+trapmask_look(struct thread *th, uint64_t mask, uint64_t now)
+{
+	th->mask.looked = now;
+	if (!trapmask_seems_blocked(mask) || !trapmask_was_blocked(th, mask))
+		hidden(th, false);
+}
+
+void
+trapmask_mend(struct thread *th, uint64_t mask, bool blocked)
+{
+	uint64_t was = mask | (blocked ? SIGBIT(SIGTRAP) : 0);
+
+	if (was != th->mask.now || !is_known(th))
+		trapmask_becomes(th, was);
+	if (!blocked || th->proc->space->mask_unseen)
+		hidden(th, false);
+	if (!blocked || trapmask_is_hidden(th) || (mask & SIGBIT(SIGTRAP)) != 0)
+		return;
+	hidden(th, can_hide(th, mask) && list(th, mask));
+	th->mask.frames_due |= trapmask_is_hidden(th);
+	if (!trapmask_is_hidden(th))
+		thread_set_sigmask(th, th->mask.now);
+}
+
+/* Has it met an int3 whose stop is still to come, behind this one?  What that
+ * did to our handler it did before. */
+static bool
+trap_is_due(struct thread *th)
+{
+	siginfo_t si;
+	uint64_t mask;
+
+	if (th->stop.kind == EV_TRAP || thread_sigmask(th, &mask) < 0 ||
+	    (mask & SIGBIT(SIGTRAP)) != 0)
+		return false;
+	for (unsigned i = 0; thread_pending(th, false, i, &si); i++)
+		if (si.si_signo == SIGTRAP)
+			return true;
+	return false;
+}
+
+void
+trapmask_runs(struct thread *th)
+{
+	if (th->mask.losses != th->proc->guard_losses && !trap_is_due(th))
+		th->mask.losses = th->proc->guard_losses;
+}
+
+/* ---- births and ends ---- */
+
+void
 sigtrap_inherit(const struct thread *parent, struct thread *th)
 {
-	th->sigmask = parent->sigmask;
-	th->mask_known = parent->mask_known;
-	th->trap_hidden = parent->trap_hidden;
-	th->frames_due = parent->frames_due;
+	th->mask.state = parent->mask.state;
+	th->mask.now = parent->mask.now;
+	th->mask.frames_due = parent->mask.frames_due;
 }
 
 /*
@@ -356,26 +464,26 @@ sigtrap_inherit(const struct thread *parent, struct thread *th)
 void
 sigtrap_born(struct thread *th)
 {
-	bool inherits = th->mask_known;
+	bool inherits = is_known(th);
 	uint64_t mask;
 
-	th->mask_known = thread_sigmask(th, &mask) == 0;
-	if (!th->mask_known)
+	known(th, thread_sigmask(th, &mask) == 0);
+	if (!is_known(th))
 		return;
-	if (th->trap_hidden) {
-		trapmask_list(th, mask);
+	if (trapmask_is_hidden(th)) {
+		list(th, mask);
 		mask |= SIGBIT(SIGTRAP);
 	}
 	for (size_t i = 0; i < MASKS_BEFORE; i++)
-		th->masks_before[i] = mask;
+		th->mask.before[i] = mask;
 	if (!inherits || (mask | NEVER_BLOCKED) != ~UINT64_C(0))
-		th->sigmask = mask;
+		th->mask.now = mask;
 }
 
 void
 sigtrap_mask_set(struct thread *th, int how, uint64_t set)
 {
-	uint64_t mask = th->sigmask;
+	uint64_t mask = th->mask.now;
 
 	switch (how) {
 	case SIG_BLOCK: mask |= set; break;
@@ -392,11 +500,11 @@ uint64_t
 trapmask_of_frame(struct thread *th, uint64_t mask)
 {
 	bool hides = (mask & SIGBIT(SIGTRAP)) == 0 &&
-	    (th->trap_hidden || th->frames_due) &&
+	    (trapmask_is_hidden(th) || th->mask.frames_due) &&
 	    trapmask_seems_blocked(mask) && trapmask_was_blocked(th, mask);
 
-	th->trap_hidden = hides && (th->trap_hidden || trapmask_list(th, mask));
-	return th->trap_hidden ? mask | SIGBIT(SIGTRAP) : mask;
+	hidden(th, hides && (trapmask_is_hidden(th) || list(th, mask)));
+	return trapmask_is_hidden(th) ? mask | SIGBIT(SIGTRAP) : mask;
 }
 
 void
@@ -408,10 +516,10 @@ sigtrap_mask_back(struct thread *th, uint64_t mask)
 void
 sigtrap_mask_undo(struct thread *th)
 {
-	uint64_t mask = th->masks_before[0];
+	uint64_t mask = th->mask.before[0];
 
-	th->masks_before[0] = th->sigmask;
-	th->sigmask = mask;
+	th->mask.before[0] = th->mask.now;
+	th->mask.now = mask;
 }
 
 bool
@@ -420,12 +528,12 @@ sigtrap_apart(const struct thread *th)
 	const struct proc *p = th->proc;
 
 	return p->trap_caught || p->trap_ignored ||
-	    trapmask_is_apart(th->sigmask);
+	    trapmask_is_apart(th->mask.now);
 }
 
 bool
 sigtrap_blocked(const struct thread *th)
 {
-	return th->mask_known && !th->trap_hidden &&
-	    (th->sigmask & SIGBIT(SIGTRAP)) != 0;
+	return th->mask.state == MASK_KNOWN &&
+	    (th->mask.now & SIGBIT(SIGTRAP)) != 0;
 }

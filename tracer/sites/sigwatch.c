@@ -498,7 +498,7 @@ sigwatch_enter(struct thread *th)
 static bool
 look_at_mask(struct state *st, struct thread *th, struct tracepoint *tp)
 {
-	th->mask_looked = 0;
+	trapmask_doubt(th);
 	return false;
 }
 
@@ -563,7 +563,7 @@ hides(const struct space *sp)
 {
 	vec_foreach(p, &sp->procs)
 		vec_foreach(th, &(*p)->threads)
-			if ((*th)->trap_hidden)
+			if (trapmask_is_hidden(*th))
 				return true;
 	return false;
 }
