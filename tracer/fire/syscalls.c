@@ -78,7 +78,7 @@ tell(struct state *st, const struct syscall_hit *hit)
 static void
 tell_entry(struct state *st, struct thread *th, bool restarted)
 {
-	struct syscall_call *c = &th->call;
+	const struct syscall_call *c = &th->call;
 
 	if (!is_wanted(st, c->nr, SYSCALL_ENTRY))
 		return;
@@ -93,9 +93,9 @@ tell_entry(struct state *st, struct thread *th, bool restarted)
 static void
 tell_return(struct state *st, struct thread *th)
 {
-	struct syscall_call *c = &th->call;
+	const struct syscall_call *c = &th->call;
 
-	c->held = c->known = false;
+	call_end(th);
 	if (!is_wanted(st, c->nr, SYSCALL_RETURN))
 		return;
 	struct syscall_hit hit = { .thread = th,
@@ -112,7 +112,7 @@ tell_return(struct state *st, struct thread *th)
 static bool
 is_held(const struct syscall_call *c, const struct syscall_entry *e)
 {
-	return c->held &&
+	return c->state == CALL_HELD &&
 	    (e->nr == SYS_restart_syscall ||
 		(e->nr == c->nr &&
 		    memcmp(e->args, c->args, sizeof(e->args)) == 0));
@@ -121,59 +121,51 @@ is_held(const struct syscall_call *c, const struct syscall_entry *e)
 static void
 entered(struct state *st, struct thread *th)
 {
-	struct syscall_call *c = &th->call;
+	const struct syscall_call *c = &th->call;
 	struct syscall_entry e;
 
 	if (thread_syscall_entry(th, &e) != 0)
 		return;
 	if (is_held(c, &e)) {
-		c->held = false;
+		call_goes_on(th);
 		return;
 	}
-	if (c->held)
+	if (c->state == CALL_HELD)
 		tell_return(st, th);
-	bool again = e.ip == c->again_ip && e.sp == c->again_sp;
-	if (again)
-		c->again_ip = c->again_sp = 0;
-	c->known = true;
-	c->nr = e.nr;
-	memcpy(c->args, e.args, sizeof(c->args));
+	bool again = call_enter(th, &e);
 	tell_entry(st, th, again || e.nr == SYS_restart_syscall);
 }
 
 static void
 returned(struct state *st, struct thread *th)
 {
-	struct syscall_call *c = &th->call;
+	const struct syscall_call *c = &th->call;
 	struct syscall_entry e;
 
 	/* Most calls are nobody's business. */
-	if (c->known && !is_wanted(st, c->nr, SYSCALL_ENTRY) &&
+	if (call_is_known(c) && !is_wanted(st, c->nr, SYSCALL_ENTRY) &&
 	    !is_wanted(st, c->nr, SYSCALL_RETURN)) {
-		c->known = false;
+		call_end(th);
 		return;
 	}
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return;
-	if (!c->known) {
+	if (!call_is_known(c)) {
 		if (!thread_syscall_regs(th, &e))
 			return;
-		c->nr = e.nr;
-		memcpy(c->args, e.args, sizeof(c->args));
-		c->known = true;
+		call_found(th, &e);
 	}
-	c->result = (int64_t)regs->r[UREG_RESULT];
+	call_returned(th, (int64_t)regs->r[UREG_RESULT]);
 	if (!syscall_restarts(c->result)) {
 		tell_return(st, th);
 		return;
 	}
 	if (th->stop.broken_off) {
-		c->held = true;
+		call_hold(th);
 		return;
 	}
-	c->again_ip = regs->r[UREG_PC];
-	c->again_sp = regs->r[UREG_SP];
+	call_comes_again(th, regs->r[UREG_PC], regs->r[UREG_SP]);
 	tell_return(st, th);
 }
 
@@ -218,12 +210,11 @@ syscalls_event(struct state *st, const struct event *ev)
 void
 syscalls_signal(struct state *st, struct thread *th)
 {
-	struct syscall_call *c = &th->call;
+	const struct syscall_call *c = &th->call;
 	struct uregs *regs;
 
-	if (!c->held || (regs = thread_regs(th)) == NULL)
+	if (c->state != CALL_HELD || (regs = thread_regs(th)) == NULL)
 		return;
-	c->again_ip = regs->r[UREG_PC];
-	c->again_sp = regs->r[UREG_SP];
+	call_comes_again(th, regs->r[UREG_PC], regs->r[UREG_SP]);
 	tell_return(st, th);
 }

@@ -153,13 +153,14 @@ static void
 on_suicide(struct state *st, const struct event *ev, void *arg)
 {
 	struct thread *th = ev->thread;
-	const struct sender *s = th->call.known ? sender_of(th->call.nr) : NULL;
+	const struct syscall_call *c = &th->call;
+	const struct sender *s = call_is_known(c) ? sender_of(c->nr) : NULL;
 
-	if (s == NULL || (int)th->call.args[s->sig] != SIGKILL)
+	if (s == NULL || (int)c->args[s->sig] != SIGKILL)
 		return;
-	pid_t target = (pid_t)th->call.args[s->target];
+	pid_t target = (pid_t)c->args[s->target];
 	if (target == th->proc->pid || target == th->tid || target == 0)
-		sent(st, arg, th, s->nr, th->call.args);
+		sent(st, arg, th, s->nr, c->args);
 }
 
 /* Has the signal been seen when it was sent?  Who sent it may have ended since,

@@ -329,7 +329,7 @@ note_event_stop(struct thread *th, int sig, enum thread_state before)
 		kind = EV_GROUP_STOP;
 		reported = true;
 	}
-	th->continued = listened && th->stop.asked == ASK_NOTHING;
+	restart_event_stop(th, listened && th->stop.asked == ASK_NOTHING);
 	if (!reported) {
 		note_swallowed(th);
 		return;
@@ -351,9 +351,9 @@ note_exec(struct thread *th)
 	/* The call is that of the thread which made it, and has not ended. */
 	struct thread *caller = super_thread(p->super, (pid_t)msg);
 	if (caller == NULL)
-		th->call.known = false;
+		call_end(th);
 	else if (caller != th) {
-		th->call = caller->call;
+		call_inherit(caller, th);
 		stop_want_calls(
 		    th, WANT_EXIT, (caller->stop.wants & WANT_EXIT) != 0);
 		sigtrap_inherit(caller, th);
@@ -379,7 +379,7 @@ note_syscall_stop(struct thread *th)
 
 	stop_is(th, enter ? EV_SYSCALL_ENTER : EV_SYSCALL_EXIT);
 	if (!enter)
-		th->redone.due = 0; /* or set anew */
+		restart_left(th); /* or set anew */
 	/* By us: its end is not told, as it is none. */
 	if (!enter && th->stop.broken_off)
 		thread_restart_call(th);
@@ -443,7 +443,7 @@ note_stop(struct thread *th, int sig, int event)
 	case EV_EXEC: note_exec(th); break;
 	case EV_EXIT: note_exit(th); break;
 	case EV_NONE: /* of a kernel newer than this */
-		th->continued = false;
+		restart_event_stop(th, false);
 		note_swallowed(th);
 		break;
 	default:

@@ -23,11 +23,13 @@
 #include "dlang/base/vec.h"
 #include "dlang/uregs.h"
 #include "tracer/ptrace/again.h"
+#include "tracer/ptrace/call.h"
 #include "inject/target.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/ptrace/part.h"
 #include "tracer/ptrace/procfs.h"
 #include "tracer/ptrace/registers.h"
+#include "tracer/ptrace/restart.h"
 #include "tracer/ptrace/stop.h"
 #include "tracer/ptrace/trapmask.h"
 
@@ -150,40 +152,18 @@ struct proc {
 	struct parts parts; /* of the rooms above */
 };
 
-/* The system call that a thread is in (syscalls.c). */
-struct syscall_call {
-	bool known; /* what follows is true to life */
-	bool held;  /* it returned `result', a -ERESTART..., but only because
-		     * we stopped the thread: it will be made again */
-	int nr;     /* -1: none of the 64-bit table */
-	uint64_t args[6];
-	int64_t result;
-	/* Where the last call that returned a -ERESTART... was made, until it
-	 * is made again; 0: none. */
-	uint64_t again_ip, again_sp;
-};
-
 struct thread {
 	pid_t tid;
 	struct proc *proc;
 	struct stop stop;
 	struct registers regs;
 	struct trapmask mask;
-	bool continued; /* the end of a group-stop was seen (restart.c) */
 	struct syscall_call call;
+	struct restart restart;
 
 	VEC(siginfo_t)
 	overtaken; /* signals that are still to be delivered, in
 				   * the place of others (overtaken.c) */
-
-	/* A call of the thread's that was made again last (restart.c). */
-	struct redone {
-		uint64_t ip, sp;
-		int64_t first, last; /* ms */
-		int64_t due; /* when its time is over, where that is before the
-			      * kernel's: the tracer ends it then; 0: it does
-			      * not */
-	} redone;
 
 	uint64_t birth;     /* counts threads from 1: the identity behind
 				 * self->, as tids are used again */

@@ -193,7 +193,7 @@ end_on_time(struct thread *th, int64_t due)
 
 	if (!su->time_calls)
 		return;
-	th->redone.due = due;
+	th->restart.due = due;
 	if (su->calls_due == 0 || due < su->calls_due)
 		su->calls_due = due;
 }
@@ -218,7 +218,7 @@ super_end_calls(struct super *su)
 	su->calls_due = 0;
 	hash_foreach(e, &su->threads) {
 		struct thread *th = e->value;
-		int64_t due = th->redone.due;
+		int64_t due = th->restart.due;
 		if (due == 0 || !thread_runs(th))
 			continue;
 		if (due <= now)
@@ -232,7 +232,7 @@ super_end_calls(struct super *su)
 static bool
 is_over(struct thread *th, const struct uregs *regs, int64_t ms)
 {
-	struct redone *r = &th->redone;
+	struct restart *r = &th->restart;
 	int64_t now = now_ms();
 	bool same = r->ip == regs->r[UREG_PC] && r->sp == regs->r[UREG_SP] &&
 	    now - r->last < ms;
@@ -247,19 +247,31 @@ is_over(struct thread *th, const struct uregs *regs, int64_t ms)
 	return false;
 }
 
+void
+restart_event_stop(struct thread *th, bool continued)
+{
+	th->restart.continued = continued;
+}
+
+void
+restart_left(struct thread *th)
+{
+	th->restart.due = 0;
+}
+
 /* Was it SIGSTOP that broke it off, or its like?  The end of a group-stop is
  * an event-stop, and then SIGCONT is delivered to one of the threads. */
 static bool
 is_stopped_by_job(struct thread *th)
 {
-	bool after = th->continued;
+	bool after = th->restart.continued;
 
 	switch (th->stop.kind) {
 	case EV_GROUP_STOP: return true;
 	case EV_STOP: return after;
 	default: break;
 	}
-	th->continued = false;
+	th->restart.continued = false;
 	switch (th->stop.sig) {
 	case SIGSTOP:
 	case SIGTSTP:
@@ -342,13 +354,13 @@ thread_restart_call(struct thread *th)
 	int64_t result, ms = time_of(th, c, regs, &result);
 	if (ms < 0 || !is_over(th, regs, ms)) {
 		if (ms >= 0 && result != -EINTR &&
-		    th->redone.first != th->redone.last)
-			end_on_time(th, th->redone.first + ms);
+		    th->restart.first != th->restart.last)
+			end_on_time(th, th->restart.first + ms);
 		result = -ERESTARTNOHAND;
 	} else if (result == -EINTR) {
 		return; /* however often it is looked at */
 	} else {
-		th->redone.ip = 0;
+		th->restart.ip = 0;
 	}
 	LOG("proc", "%d: system call %d was interrupted: %lld", (int)th->tid,
 	    c->nr, (long long)result);

@@ -86,7 +86,7 @@ wants_syscalls(const struct thread *th)
 {
 	const struct super *su = th->proc->super;
 
-	return th->stop.wants != 0 || th->redone.due != 0 ||
+	return th->stop.wants != 0 || th->restart.due != 0 ||
 	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
 }
 
@@ -113,13 +113,12 @@ thread_run(struct thread *th)
 		sig = 0;
 	} else if (!calls) {
 		stop_lose_calls(th);
-		/* Of one that is held the filter tells when it goes on. */
-		th->call.known &= th->call.held;
+		call_lose(th);
 	} else if (th->stop.call == CALL_UNKNOWN && th->stop.kind == EV_STOP) {
-		thread_adopt_call(th);
+		call_adopt(th);
 	}
 	thread_restart_call(th);
-	if (th->redone.due != 0 && how == GO_FREE)
+	if (th->restart.due != 0 && how == GO_FREE)
 		how = GO_CALLS;
 	write_back(th);
 	fault_kill("resume-set");

@@ -183,9 +183,6 @@ bool thread_at_entry(struct thread *th);
 
 /* Was it asked for what the kernel does not tell (PTRACE_GET_SYSCALL_INFO)? */
 bool syscall_info_untold(void);
-/* The thread is about to run with syscall-stops, which it had not before: a
- * call that our stop interrupted goes on. */
-void thread_adopt_call(struct thread *th);
 /* Where an interrupted call, if that is what the registers show, goes on: as
  * the kernel would do it for a thread that runs a handler first, or none. */
 void regs_restart(struct uregs *regs, bool handler);
@@ -196,19 +193,6 @@ void regs_restart(struct uregs *regs, bool handler);
 #define ERESTARTNOINTR        513
 #define ERESTARTNOHAND        514
 #define ERESTART_RESTARTBLOCK 516
-
-/* restart.c: before the thread leaves a stop: a call that was interrupted, which
- * the program is not to know, is made again. */
-void thread_restart_call(struct thread *th);
-/* The same for one that it is about to make, when it is let go: it makes it anew,
- * unless a filter looks. */
-void thread_put_off_call(struct thread *th);
-/* Is it in front of a call which would end at once if it were let go now, and
- * which cannot be put off? */
-bool thread_must_enter(struct thread *th);
-/* Does a filter of system calls look at the call after us?  It would see the
- * number that stands for no call, too, and refuse it or kill. */
-bool thread_filter_looks(const struct thread *th);
 
 /* overtaken.c */
 

@@ -121,22 +121,6 @@ thread_syscall_regs(struct thread *th, struct syscall_entry *out)
 	return true;
 }
 
-void
-thread_adopt_call(struct thread *th)
-{
-	struct uregs *regs = thread_regs(th);
-	struct syscall_entry e;
-
-	th->call = (struct syscall_call){ 0 };
-	if (regs == NULL || !syscall_restarts(regs_result(regs)) ||
-	    !thread_syscall_regs(th, &e))
-		return;
-	th->call.known = th->call.held = true;
-	th->call.nr = e.nr;
-	memcpy(th->call.args, e.args, sizeof(e.args));
-	th->call.result = regs_result(regs);
-}
-
 bool
 thread_filter_is_ours(struct thread *th)
 {
