@@ -392,8 +392,7 @@ note_signal(struct thread *th, int sig)
 {
 	stop_is(th, sig == SIGTRAP ? EV_TRAP : EV_SIGNAL);
 	stop_signal(th, sig == SIGTRAP ? 0 : sig);
-	if (th->overtaken.len > 0)
-		signal_in_turn(th, sig);
+	signal_in_turn(th, sig);
 	event_push(th->proc->super,
 	    &(struct event){ .kind = th->stop.kind, .thread = th, .sig = sig });
 }

@@ -11,8 +11,8 @@
  * Where X1 and X2 may be sent by anybody as they are, they are: each is taken,
  * and queued again behind K, which is then given D's siginfo.
  *
- * Else X1 is given D's siginfo, X2 that of X1, and K that of X2: `overtaken' has
- * what is still owed, in order, and loses it when the thread is let go.  Of a
+ * Else X1 is given D's siginfo, X2 that of X1, and K that of X2: `owed' has
+ * what is still to come, in order, and loses it when the thread is let go.  Of a
  * number that is queued once there is no K when X1 is pending: it is sent once
  * more, by us.
  */
@@ -38,15 +38,51 @@ is_ours(const siginfo_t *si)
 	    (si->si_code == SI_TKILL && si->si_pid == getpid());
 }
 
-/* Where the first of that number stands; the length if there is none. */
-static size_t
+/* Of a thread: signals that are still to be delivered, in the place of others. */
+struct owed {
+	VEC(siginfo_t) list;
+};
+
+static void
+owed_end(void *part)
+{
+	vec_fini(&((struct owed *)part)->list);
+}
+
+static const struct part owed_part = { .size = sizeof(struct owed),
+	.end = owed_end };
+
+/* The first of that number; NULL if there is none. */
+static siginfo_t *
 first_owed(const struct thread *th, int sig)
 {
-	size_t i = 0;
+	struct owed *owed = part_had(&th->parts, &owed_part);
 
-	while (i < th->overtaken.len && th->overtaken.at[i].si_signo != sig)
-		i++;
-	return i;
+	for (size_t i = 0; owed != NULL && i < owed->list.len; i++)
+		if (owed->list.at[i].si_signo == sig)
+			return &owed->list.at[i];
+	return NULL;
+}
+
+static void
+owe(struct thread *th, const siginfo_t *si)
+{
+	struct owed *owed = part_of(&th->parts, &owed_part);
+
+	*vec_push(&owed->list) = *si;
+}
+
+/* The first of that number, which is owed no longer. */
+static siginfo_t
+take_owed(struct thread *th, int sig)
+{
+	struct owed *owed = part_of(&th->parts, &owed_part);
+	siginfo_t *at = first_owed(th, sig), first = *at;
+
+	owed->list.len--;
+	memmove(at, at + 1,
+	    (size_t)(&owed->list.at[owed->list.len] - at) * sizeof(first));
+	return first;
 }
 
 unsigned
@@ -55,7 +91,7 @@ signals_to_repeat(const struct thread *th, int sig)
 	siginfo_t si;
 	unsigned n = 0;
 
-	if (sig < FIRST_REALTIME || first_owed(th, sig) < th->overtaken.len)
+	if (sig < FIRST_REALTIME || first_owed(th, sig) != NULL)
 		return 0;
 	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
 		if (si.si_signo != sig)
@@ -86,7 +122,7 @@ signal_overtaken(struct thread *th)
 
 	if (thread_siginfo(th, &came) < 0 || came.si_code == SI_KERNEL)
 		return;
-	bool owed = first_owed(th, came.si_signo) < th->overtaken.len;
+	bool owed = first_owed(th, came.si_signo) != NULL;
 	LOG("remote", "%d: signal %d was overtaken", (int)th->tid,
 	    came.si_signo);
 	if (came.si_signo < FIRST_REALTIME &&
@@ -94,22 +130,18 @@ signal_overtaken(struct thread *th)
 		return;
 	/* It may be the one that we sent the last time. */
 	if (!owed || !is_ours(&came))
-		*vec_push(&th->overtaken) = came;
+		owe(th, &came);
 }
 
 void
 signal_in_turn(struct thread *th, int sig)
 {
-	size_t i = first_owed(th, sig);
 	siginfo_t came;
 
-	if (i == th->overtaken.len || thread_siginfo(th, &came) < 0)
+	if (first_owed(th, sig) == NULL || thread_siginfo(th, &came) < 0)
 		return;
 	if (!is_ours(&came))
-		*vec_push(&th->overtaken) = came;
-	siginfo_t first = th->overtaken.at[i];
-	th->overtaken.len--;
-	memmove(&th->overtaken.at[i], &th->overtaken.at[i + 1],
-	    (th->overtaken.len - i) * sizeof(first));
+		owe(th, &came);
+	siginfo_t first = take_owed(th, sig);
 	thread_set_siginfo(th, &first);
 }

@@ -161,10 +161,6 @@ struct thread {
 	struct syscall_call call;
 	struct restart restart;
 
-	VEC(siginfo_t)
-	overtaken; /* signals that are still to be delivered, in
-				   * the place of others (overtaken.c) */
-
 	uint64_t birth;     /* counts threads from 1: the identity behind
 				 * self->, as tids are used again */
 	struct parts parts; /* of the rooms above */

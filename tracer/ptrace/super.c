@@ -234,7 +234,6 @@ void
 thread_free(struct thread *th)
 {
 	stop_take(th);
-	vec_fini(&th->overtaken);
 	parts_end(&th->parts);
 	mem_free(th);
 }
