@@ -66,7 +66,8 @@ double_tells(struct thread *th, bool *reset)
 #define ecb_fire_tracepoint(env, id) ((void)(fired += (id) == ID))
 #define ecb_fire_site(env, ref)      ((void)(atsite += (ref)))
 #define fire_wants_cpu(st, th)       wanted
-#define eval_begin(st, th)           ((void)0)
+#define eval_begin(f, st, th, about) ((void)(f))
+#define eval_end(f)                  ((void)(f))
 #define processor_hit(pr, th, at)    ((void)0)
 #define fire_after(st)               ((void)0)
 #define sites_commit(st, sp)         ((void)commits++)
@@ -77,7 +78,6 @@ static struct fake_target ft;
 static struct tptable *tab;
 static struct state st;
 static struct deadman deadman;
-static struct firing firing;
 static struct space space;
 static struct proc proc;
 static struct thread th;
@@ -94,7 +94,6 @@ setup(void)
 	tab = tptable_create(&ft.target);
 	tracepoint_unlisted(tab);
 	st.deadman = &deadman;
-	st.firing = &firing;
 	st.store_mem.base = r->bytes;
 	space.tab = tab;
 	proc.space = &space;

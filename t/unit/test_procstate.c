@@ -23,7 +23,6 @@
 #include "tracer/base/state.h"
 
 static struct firing firing;
-static struct procstate procstate;
 static struct state st;
 static pid_t child;
 static char **own_argv;
@@ -33,8 +32,8 @@ number(enum dif_state what, uint64_t of)
 {
 	uint64_t v = 77;
 
-	procstate_forget(st.procstate);
-	ck_assert_int_eq(procstate_number(&st, what, of, &v), 0);
+	procstate_forget(&firing.read);
+	ck_assert_int_eq(procstate_number(&firing, what, of, &v), 0);
 	return v;
 }
 
@@ -44,7 +43,8 @@ string(enum dif_state what, uint64_t of)
 	static char buf[256];
 
 	memset(buf, 'x', sizeof(buf));
-	ck_assert_int_eq(procstate_string(&st, what, of, buf, sizeof(buf)), 0);
+	ck_assert_int_eq(
+	    procstate_string(&firing, what, of, buf, sizeof(buf)), 0);
 	return buf;
 }
 
@@ -55,8 +55,8 @@ setup(void)
 	int status;
 
 	memset(&firing, 0, sizeof(firing));
-	memset(&procstate, 0, sizeof(procstate));
-	st = (struct state){ .firing = &firing, .procstate = &procstate };
+	firing.st = &st;
+	st = (struct state){ 0 };
 	st.super = super_create();
 	child = fork();
 	if (child == 0) {
@@ -182,10 +182,10 @@ START_TEST(kept_for_a_firing)
 	ck_assert_uint_eq(NUM(PR_NLWP), 1);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	procstate_number(&st, DIF_STATE_PR_SID, (uint64_t)child, &v);
+	procstate_number(&firing, DIF_STATE_PR_SID, (uint64_t)child, &v);
 	ck_assert_uint_eq(v, (uint64_t)child);
-	procstate_forget(st.procstate);
-	procstate_number(&st, DIF_STATE_PR_SID, (uint64_t)child, &v);
+	procstate_forget(&firing.read);
+	procstate_number(&firing, DIF_STATE_PR_SID, (uint64_t)child, &v);
 	ck_assert_uint_eq(v, 0);
 }
 END_TEST
@@ -267,14 +267,14 @@ START_TEST(signals)
 
 	si.si_pid = 12;
 	si.si_uid = 34;
-	firing.siginfo = &si;
+	firing.about.siginfo = &si;
 	ck_assert_uint_eq(number(DIF_STATE_SI_SIGNO, 0), SIGSEGV);
 	ck_assert_int_eq((int)number(DIF_STATE_SI_CODE, 0), -6);
 	ck_assert_uint_eq(number(DIF_STATE_SI_PID, 0), 12);
 	ck_assert_uint_eq(number(DIF_STATE_SI_UID, 0), 34);
 	si.si_addr = &si;
 	ck_assert_uint_eq(number(DIF_STATE_SI_ADDR, 0), (uintptr_t)&si);
-	firing.siginfo = NULL;
+	firing.about.siginfo = NULL;
 	ck_assert_uint_eq(number(DIF_STATE_SI_SIGNO, 0), 0);
 }
 END_TEST
@@ -284,14 +284,15 @@ START_TEST(rows_that_are_none)
 	char buf[8];
 	uint64_t v;
 
-	ck_assert_int_eq(procstate_number(&st, 0, 1, &v), -1);
-	ck_assert_int_eq(procstate_number(&st, 60, 1, &v), -1);
-	ck_assert_int_eq(procstate_number(&st, 1 << 20, 1, &v), -1);
-	ck_assert_int_eq(procstate_number(&st, DIF_STATE_PR_FNAME, 1, &v), -1);
+	ck_assert_int_eq(procstate_number(&firing, 0, 1, &v), -1);
+	ck_assert_int_eq(procstate_number(&firing, 60, 1, &v), -1);
+	ck_assert_int_eq(procstate_number(&firing, 1 << 20, 1, &v), -1);
 	ck_assert_int_eq(
-	    procstate_string(&st, DIF_STATE_PR_PID, 1, buf, 8), -1);
+	    procstate_number(&firing, DIF_STATE_PR_FNAME, 1, &v), -1);
 	ck_assert_int_eq(
-	    procstate_string(&st, DIF_STATE_SI_CODE, 1, buf, 8), -1);
+	    procstate_string(&firing, DIF_STATE_PR_PID, 1, buf, 8), -1);
+	ck_assert_int_eq(
+	    procstate_string(&firing, DIF_STATE_SI_CODE, 1, buf, 8), -1);
 }
 END_TEST
 

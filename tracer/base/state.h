@@ -44,11 +44,9 @@ struct prototypes;
 struct super;
 struct provider;
 struct syscalls;
-struct procstate;
 struct processor;
 struct oncpu;
 struct moments;
-struct firing;
 struct deadman;
 struct thread;
 
@@ -117,8 +115,6 @@ struct state {
 	struct vm_env env;
 
 	/* Each is its file's. */
-	struct firing *firing; /* eval.h */
-	struct procstate *procstate;
 	struct syscalls *syscalls;
 	struct moments *moments;
 	struct processor *processor;

@@ -29,7 +29,6 @@
 #include "tracer/base/provider.h"
 #include "tracer/fire/syscalls.h"
 #include "tracer/fire/moments.h"
-#include "tracer/fire/procstate.h"
 #include "tracer/ptrace/processor.h"
 #include "tracer/fire/oncpu.h"
 #include "tracer/fire/deadman.h"
@@ -60,9 +59,6 @@ session_init(struct state *st, const char *name)
 		.err = stderr,
 		.file = stdout,
 	};
-	st->firing = mem_zalloc(sizeof(*st->firing));
-	st->firing->st = st;
-	st->procstate = mem_zalloc(sizeof(*st->procstate));
 	st->syscalls = mem_zalloc(sizeof(*st->syscalls));
 	st->moments = mem_zalloc(sizeof(*st->moments));
 	st->oncpu = mem_zalloc(sizeof(*st->oncpu));
@@ -160,7 +156,6 @@ static void
 env_init(struct state *st)
 {
 	st->env.ops = &eval_ops;
-	st->env.ctx = st->firing;
 	st->env.image = st->image_mem;
 	st->env.store = st->store_mem;
 	/* We have laid it out ourselves. */
@@ -269,8 +264,6 @@ session_fini(struct state *st)
 	vec_fini(&st->symless);
 	close_output(st);
 	options_fini(&st->opts);
-	mem_free(st->firing);
-	mem_free(st->procstate);
 	mem_free(st->syscalls);
 	mem_free(st->moments);
 	mem_free(st->oncpu);

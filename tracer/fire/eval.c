@@ -39,17 +39,20 @@ eval_tid(const struct firing *f)
 }
 
 void
-eval_begin(struct state *st, struct thread *th)
+eval_begin(struct firing *f, struct state *st, struct thread *th,
+    struct occasion about)
 {
 	struct vm_env *env = &st->env;
-	struct firing *f = st->firing;
 
+	f->st = st;
 	f->thread = th;
+	f->about = about;
+	env->ctx = f;
 	env->timestamp = timer_now();
 	f->wall = 0;
 	f->fp_known = false;
 	env->regs = th != NULL ? thread_regs_had(th) : NULL;
-	procstate_forget(st->procstate);
+	procstate_forget(&f->read);
 	env->pid = (uint32_t)eval_pid(f);
 	env->tid = (uint32_t)eval_tid(f);
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
@@ -58,6 +61,13 @@ eval_begin(struct state *st, struct thread *th)
 	/* Where the tracer runs is where the thread ran, as a rule; clauses that
 	 * ask for `cpu' get the thread's own. */
 	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);
+}
+
+void
+eval_end(struct firing *f)
+{
+	f->st->env.ctx = NULL;
+	f->st->env.regs = NULL;
 }
 
 /*
@@ -145,11 +155,11 @@ eval_reg(struct vm_env *env, unsigned ureg)
 
 /* A row of dif_state.def about the thread. */
 static uint64_t
-own_state(const struct firing *f, enum dif_state what)
+own_state(struct firing *f, enum dif_state what)
 {
 	uint64_t v = 0;
 
-	procstate_number(f->st, what, (uint64_t)eval_tid(f), &v);
+	procstate_number(f, what, (uint64_t)eval_tid(f), &v);
 	return v;
 }
 
@@ -214,7 +224,7 @@ eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	case DIF_VAR_UID: *value = own_state(f, DIF_STATE_PR_UID); return 0;
 	case DIF_VAR_GID: *value = own_state(f, DIF_STATE_PR_GID); return 0;
 	case DIF_VAR_CURTHREAD: *value = (uint64_t)eval_tid(f); return 0;
-	case DIF_VAR_ERRNO: *value = (uint64_t)f->sys_errno; return 0;
+	case DIF_VAR_ERRNO: *value = (uint64_t)f->about.sys_errno; return 0;
 	case DIF_VAR_CPU: {
 		int cpu = f->thread != NULL ? thread_cpu(f->thread) : -1;
 		*value = (uint64_t)(cpu >= 0 ? cpu : (int)env->cpu);
@@ -241,7 +251,7 @@ eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 	switch (id) {
 	case DIF_VAR_EXECNAME:
 		return procstate_string(
-		    f->st, DIF_STATE_PR_FNAME, (uint64_t)tid, buf, size);
+		    f, DIF_STATE_PR_FNAME, (uint64_t)tid, buf, size);
 	case DIF_VAR_EXECARGS: procstate_command(tid, buf, size); return 0;
 	case DIF_VAR_CWD: procfs_link(tid, "cwd", buf, size); return 0;
 	case DIF_VAR_ROOT: procfs_link(tid, "root", buf, size); return 0;
@@ -252,16 +262,14 @@ eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 static int
 eval_state(struct vm_env *env, uint64_t what, uint64_t of, uint64_t *value)
 {
-	return procstate_number(
-	    ((struct firing *)env->ctx)->st, what, of, value);
+	return procstate_number(env->ctx, what, of, value);
 }
 
 static int
 eval_state_str(
     struct vm_env *env, uint64_t what, uint64_t of, char *buf, uint32_t size)
 {
-	return procstate_string(
-	    ((struct firing *)env->ctx)->st, what, of, buf, size);
+	return procstate_string(env->ctx, what, of, buf, size);
 }
 
 static uint32_t

@@ -47,20 +47,29 @@ fire_wants_proc(const struct state *st, const struct proc *p)
 }
 
 void
-fire_probe(struct state *st, struct probe *p, struct thread *th,
-    const uint64_t *words, unsigned nwords)
+fire_probe_for(struct state *st, struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords, struct occasion about)
 {
+	struct firing f;
+
 	if (p->image_ref == 0 || !fire_wants_cpu(st, th))
 		return;
 	deadman_fired(st, p);
-	eval_begin(st, th);
+	eval_begin(&f, st, th, about);
 	memset(st->env.hit, 0, sizeof(st->env.hit));
 	if (nwords > 0)
 		memcpy(
 		    st->env.hit, words, MIN(nwords, VM_ARGS) * sizeof(*words));
 	ecb_fire_probe(&st->env, p->image_ref);
-	st->firing->thread = NULL;
+	eval_end(&f);
 	fire_after(st);
+}
+
+void
+fire_probe(struct state *st, struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords)
+{
+	fire_probe_for(st, p, th, words, nwords, (struct occasion){ 0 });
 }
 
 void

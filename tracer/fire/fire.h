@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "dlang/vm/store.h"
+#include "tracer/fire/eval.h"
 
 struct probe;
 struct proc;
@@ -31,6 +32,9 @@ bool fire_wants_proc(const struct state *st, const struct proc *p);
  * tracer itself); nwords of words become arg0 and on. */
 void fire_probe(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
+/* The same, where there is more to be asked about. */
+void fire_probe_for(struct state *st, struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords, struct occasion about);
 
 /* What every firing is followed by: exit(), a full buffer. */
 void fire_after(struct state *st);

@@ -220,6 +220,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 {
 	struct tp_user *u = tp->user;
 	bool looped = is_loop(th, tp);
+	struct firing f;
 
 	if (is_second(th, tp, regs))
 		return;
@@ -229,10 +230,10 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	if (u->sites == NULL || st->store_mem.base == NULL ||
 	    !fire_wants_cpu(st, th))
 		return;
-	eval_begin(st, th);
+	eval_begin(&f, st, th, (struct occasion){ 0 });
 	processor_hit(st->processor, th, st->env.timestamp);
 	fire_sites(st, th, tp, u, looped);
-	st->firing->thread = NULL;
+	eval_end(&f);
 	fire_after(st);
 }
 

@@ -61,9 +61,9 @@ procstate_forget(struct procstate *ps)
 /* ---- what is kept ---- */
 
 static struct procstate *
-about(struct state *st, pid_t tid)
+about(struct firing *f, pid_t tid)
 {
-	struct procstate *ps = st->procstate;
+	struct procstate *ps = &f->read;
 
 	if (ps->tid != tid) {
 		ps->tid = tid;
@@ -74,9 +74,9 @@ about(struct state *st, pid_t tid)
 }
 
 static const struct proc_status *
-status(struct state *st, pid_t tid)
+status(struct firing *f, pid_t tid)
 {
-	struct procstate *ps = about(st, tid);
+	struct procstate *ps = about(f, tid);
 
 	if (!ps->have_status && procfs_status(tid, &ps->status) != 0)
 		memset(&ps->status, 0, sizeof(ps->status));
@@ -86,9 +86,9 @@ status(struct state *st, pid_t tid)
 
 /* Of one thread, or (whole) with the sums over its process. */
 static uint64_t
-kept_stat(struct state *st, pid_t tid, bool whole, unsigned n)
+kept_stat(struct firing *f, pid_t tid, bool whole, unsigned n)
 {
-	struct procstate *ps = about(st, tid);
+	struct procstate *ps = about(f, tid);
 
 	if (!ps->have_stat[whole])
 		procfs_stat_all(tid, whole, ps->stat[whole]);
@@ -97,23 +97,23 @@ kept_stat(struct state *st, pid_t tid, bool whole, unsigned n)
 }
 
 static uint64_t
-stat_field(struct state *st, pid_t tid, unsigned n)
+stat_field(struct firing *f, pid_t tid, unsigned n)
 {
-	return kept_stat(st, tid, false, n);
+	return kept_stat(f, tid, false, n);
 }
 
 static uint64_t
-whole_field(struct state *st, pid_t tid, unsigned n)
+whole_field(struct firing *f, pid_t tid, unsigned n)
 {
-	return kept_stat(st, tid, true, n);
+	return kept_stat(f, tid, true, n);
 }
 
 static pid_t
-process_of(struct state *st, pid_t tid)
+process_of(struct firing *f, pid_t tid)
 {
-	struct thread *th = super_thread(st->super, tid);
+	struct thread *th = super_thread(f->st->super, tid);
 
-	return th != NULL ? th->proc->pid : status(st, tid)->tgid;
+	return th != NULL ? th->proc->pid : status(f, tid)->tgid;
 }
 
 /* ---- numbers ---- */
@@ -121,15 +121,15 @@ process_of(struct state *st, pid_t tid)
 /* Where the kernel put argc when the program was executed; the vectors of
  * arguments and of the environment follow it. */
 static uint64_t
-start_stack(struct state *st, pid_t tid)
+start_stack(struct firing *f, pid_t tid)
 {
-	return stat_field(st, tid, STAT_STARTSTACK);
+	return stat_field(f, tid, STAT_STARTSTACK);
 }
 
 static uint64_t
-argument_count(struct state *st, pid_t tid)
+argument_count(struct firing *f, pid_t tid)
 {
-	uint64_t argc = 0, addr = start_stack(st, tid);
+	uint64_t argc = 0, addr = start_stack(f, tid);
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
@@ -144,14 +144,14 @@ argument_count(struct state *st, pid_t tid)
 }
 
 static uint64_t
-vector(struct state *st, pid_t tid, bool environment)
+vector(struct firing *f, pid_t tid, bool environment)
 {
-	uint64_t addr = start_stack(st, tid);
+	uint64_t addr = start_stack(f, tid);
 
 	if (addr == 0)
 		return 0;
 	addr += 8;
-	return environment ? addr + 8 * (argument_count(st, tid) + 1) : addr;
+	return environment ? addr + 8 * (argument_count(f, tid) + 1) : addr;
 }
 
 /* Clock ticks to ns. */
@@ -195,11 +195,11 @@ lwp_time(pid_t tid)
 /* The thread that the clause is about runs, or has been stopped by us where
  * it ran; so has any other that waits for us. */
 static char
-state_letter(struct state *st, pid_t tid)
+state_letter(struct firing *f, pid_t tid)
 {
-	if (tid == eval_tid(st->firing))
+	if (tid == eval_tid(f))
 		return 'O';
-	char c = (char)stat_field(st, tid, STAT_STATE);
+	char c = (char)stat_field(f, tid, STAT_STATE);
 	switch (c) {
 	case 't':
 	case 'R': return 'R';
@@ -225,12 +225,12 @@ state_number(char letter)
 }
 
 static uint64_t
-lwp_flags(struct state *st, pid_t tid)
+lwp_flags(struct firing *f, pid_t tid)
 {
-	char c = state_letter(st, tid);
+	char c = state_letter(f, tid);
 	uint64_t flags = c == 'T' ? PR_STOPPED : c == 'S' ? PR_ASLEEP : 0;
 
-	if ((stat_field(st, tid, STAT_FLAGS) & PF_KTHREAD) != 0)
+	if ((stat_field(f, tid, STAT_FLAGS) & PF_KTHREAD) != 0)
 		flags |= PR_ISSYS;
 	return flags;
 }
@@ -254,9 +254,9 @@ bound_to(pid_t tid)
 #define MODEL_LP64  2
 
 static uint64_t
-lwp_processor(struct state *st, pid_t tid)
+lwp_processor(struct firing *f, pid_t tid)
 {
-	return tid == 0 ? (uint64_t)-1 : stat_field(st, tid, STAT_PROCESSOR);
+	return tid == 0 ? (uint64_t)-1 : stat_field(f, tid, STAT_PROCESSOR);
 }
 
 /* ---- the signal ---- */
@@ -455,51 +455,51 @@ class_name(uint64_t policy)
 /* ---- the rows ---- */
 
 static uint64_t
-task_number(struct state *st, uint64_t what, pid_t tid)
+task_number(struct firing *f, uint64_t what, pid_t tid)
 {
 	switch (what) {
-	case DIF_STATE_PR_PID: return (uint64_t)process_of(st, tid);
-	case DIF_STATE_PR_PPID: return (uint64_t)status(st, tid)->ppid;
-	case DIF_STATE_PR_PGID: return stat_field(st, tid, STAT_PGRP);
-	case DIF_STATE_PR_SID: return stat_field(st, tid, STAT_SESSION);
-	case DIF_STATE_PR_UID: return status(st, tid)->uid[0];
-	case DIF_STATE_PR_EUID: return status(st, tid)->uid[1];
-	case DIF_STATE_PR_GID: return status(st, tid)->gid[0];
-	case DIF_STATE_PR_EGID: return status(st, tid)->gid[1];
-	case DIF_STATE_PR_NLWP: return stat_field(st, tid, STAT_NUM_THREADS);
-	case DIF_STATE_PR_TTYDEV: return stat_field(st, tid, STAT_TTY);
-	case DIF_STATE_PR_WSTAT: return stat_field(st, tid, STAT_EXIT_CODE);
+	case DIF_STATE_PR_PID: return (uint64_t)process_of(f, tid);
+	case DIF_STATE_PR_PPID: return (uint64_t)status(f, tid)->ppid;
+	case DIF_STATE_PR_PGID: return stat_field(f, tid, STAT_PGRP);
+	case DIF_STATE_PR_SID: return stat_field(f, tid, STAT_SESSION);
+	case DIF_STATE_PR_UID: return status(f, tid)->uid[0];
+	case DIF_STATE_PR_EUID: return status(f, tid)->uid[1];
+	case DIF_STATE_PR_GID: return status(f, tid)->gid[0];
+	case DIF_STATE_PR_EGID: return status(f, tid)->gid[1];
+	case DIF_STATE_PR_NLWP: return stat_field(f, tid, STAT_NUM_THREADS);
+	case DIF_STATE_PR_TTYDEV: return stat_field(f, tid, STAT_TTY);
+	case DIF_STATE_PR_WSTAT: return stat_field(f, tid, STAT_EXIT_CODE);
 	case DIF_STATE_PR_DMODEL:
 		return procfs_wrong_elf(tid) ? MODEL_ILP32 : MODEL_LP64;
-	case DIF_STATE_PR_ARGC: return argument_count(st, tid);
-	case DIF_STATE_PR_ARGV: return vector(st, tid, false);
-	case DIF_STATE_PR_ENVP: return vector(st, tid, true);
-	case DIF_STATE_PR_FLAG: return lwp_flags(st, tid);
-	case DIF_STATE_PR_WCHAN: return stat_field(st, tid, STAT_WCHAN);
-	case DIF_STATE_PR_STATE: return state_number(state_letter(st, tid));
-	case DIF_STATE_PR_SNAME: return (uint8_t)state_letter(st, tid);
-	case DIF_STATE_PR_PRI: return stat_field(st, tid, STAT_PRIORITY);
-	case DIF_STATE_PR_ONPRO: return lwp_processor(st, tid);
+	case DIF_STATE_PR_ARGC: return argument_count(f, tid);
+	case DIF_STATE_PR_ARGV: return vector(f, tid, false);
+	case DIF_STATE_PR_ENVP: return vector(f, tid, true);
+	case DIF_STATE_PR_FLAG: return lwp_flags(f, tid);
+	case DIF_STATE_PR_WCHAN: return stat_field(f, tid, STAT_WCHAN);
+	case DIF_STATE_PR_STATE: return state_number(state_letter(f, tid));
+	case DIF_STATE_PR_SNAME: return (uint8_t)state_letter(f, tid);
+	case DIF_STATE_PR_PRI: return stat_field(f, tid, STAT_PRIORITY);
+	case DIF_STATE_PR_ONPRO: return lwp_processor(f, tid);
 	case DIF_STATE_PR_BINDPRO: return bound_to(tid);
 	case DIF_STATE_PR_PROC_START:
 		return boot_time() +
-		    ticks(whole_field(st, process_of(st, tid), STAT_STARTTIME));
+		    ticks(whole_field(f, process_of(f, tid), STAT_STARTTIME));
 	case DIF_STATE_PR_LWP_START:
-		return boot_time() + ticks(stat_field(st, tid, STAT_STARTTIME));
+		return boot_time() + ticks(stat_field(f, tid, STAT_STARTTIME));
 	case DIF_STATE_PR_PROC_TIME:
-		return ticks(whole_field(st, tid, STAT_UTIME) +
-		    whole_field(st, tid, STAT_STIME));
+		return ticks(whole_field(f, tid, STAT_UTIME) +
+		    whole_field(f, tid, STAT_STIME));
 	default: return lwp_time(tid);
 	}
 }
 
 static void
 task_string(
-    struct state *st, uint64_t what, pid_t tid, char *buf, uint32_t size)
+    struct firing *f, uint64_t what, pid_t tid, char *buf, uint32_t size)
 {
 	switch (what) {
 	case DIF_STATE_PR_FNAME:
-		line_of(process_of(st, tid), "comm", buf, size);
+		line_of(process_of(f, tid), "comm", buf, size);
 		break;
 	case DIF_STATE_PR_PSARGS:
 		procstate_command(
@@ -508,7 +508,7 @@ task_string(
 	case DIF_STATE_PR_NAME: line_of(tid, "comm", buf, size); break;
 	default:
 		snprintf(buf, size, "%s",
-		    class_name(stat_field(st, tid, STAT_POLICY)));
+		    class_name(stat_field(f, tid, STAT_POLICY)));
 	}
 }
 
@@ -531,20 +531,18 @@ row_of(uint64_t what, enum dif_var_how how)
 }
 
 int
-procstate_number(struct state *st, uint64_t what, uint64_t of, uint64_t *value)
+procstate_number(struct firing *f, uint64_t what, uint64_t of, uint64_t *value)
 {
-	pid_t pid = eval_pid(st->firing);
+	pid_t pid = eval_pid(f);
 
 	switch (row_of(what, V_INT)) {
-	case TASK: *value = task_number(st, what, (pid_t)of); return 0;
+	case TASK: *value = task_number(f, what, (pid_t)of); return 0;
 	case FD:
 		*value = what == DIF_STATE_FI_OFFSET ?
 		    file_number(pid, of, "pos:", 10) :
 		    file_number(pid, of, "flags:", 8);
 		return 0;
-	case SIGNAL:
-		*value = signal_number(st->firing->siginfo, what);
-		return 0;
+	case SIGNAL: *value = signal_number(f->about.siginfo, what); return 0;
 	case CPU: *value = cpuinfo_mhz(of); return 0;
 	}
 	return -1;
@@ -552,13 +550,11 @@ procstate_number(struct state *st, uint64_t what, uint64_t of, uint64_t *value)
 
 int
 procstate_string(
-    struct state *st, uint64_t what, uint64_t of, char *buf, uint32_t size)
+    struct firing *f, uint64_t what, uint64_t of, char *buf, uint32_t size)
 {
 	switch (row_of(what, V_STR)) {
-	case TASK: task_string(st, what, (pid_t)of, buf, size); return 0;
-	case FD:
-		file_string(eval_pid(st->firing), what, of, buf, size);
-		return 0;
+	case TASK: task_string(f, what, (pid_t)of, buf, size); return 0;
+	case FD: file_string(eval_pid(f), what, of, buf, size); return 0;
 	case CPU:
 		if (what == DIF_STATE_PI_TYPE)
 			cpuinfo_type(buf, size);

@@ -10,9 +10,9 @@
 
 #include "tracer/ptrace/procfs.h"
 
-struct state;
+struct firing;
 
-/* What was read in this firing of the thread asked about last. */
+/* What a firing has read of the thread asked about last; procstate.c's. */
 struct procstate {
 	pid_t tid; /* 0: nothing is kept */
 	bool have_status, have_stat[2];
@@ -30,9 +30,9 @@ void procstate_forget(struct procstate *ps);
  * answer is 0, or empty), or -1 if there is no such row.
  */
 int procstate_number(
-    struct state *st, uint64_t what, uint64_t of, uint64_t *value);
+    struct firing *f, uint64_t what, uint64_t of, uint64_t *value);
 int procstate_string(
-    struct state *st, uint64_t what, uint64_t of, char *buf, uint32_t size);
+    struct firing *f, uint64_t what, uint64_t of, char *buf, uint32_t size);
 
 /* The command line of a thread's process, words joined by blanks. */
 void procstate_command(pid_t tid, char *buf, uint32_t size);

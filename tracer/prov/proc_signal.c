@@ -30,9 +30,8 @@ static void
 fire_signal(struct state *st, struct probe *p, struct thread *th,
     const siginfo_t *si, const uint64_t *words, unsigned nwords)
 {
-	st->firing->siginfo = si;
-	proc_fire(st, p, th, words, nwords);
-	st->firing->siginfo = NULL;
+	proc_fire_for(
+	    st, p, th, words, nwords, (struct occasion){ .siginfo = si });
 }
 
 /* ---- fault ---- */

@@ -59,12 +59,11 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 	 * when nobody asked for children. */
 	if (!fire_wants_proc(st, hit->thread->proc))
 		return;
-	st->firing->sys_errno = hit->error;
+	const struct occasion about = { .sys_errno = hit->error };
 	if (hit->side == SYSCALL_ENTRY)
-		fire_probe(st, arg, hit->thread, hit->args, 6);
+		fire_probe_for(st, arg, hit->thread, hit->args, 6, about);
 	else
-		fire_probe(st, arg, hit->thread, results, 2);
-	st->firing->sys_errno = 0;
+		fire_probe_for(st, arg, hit->thread, results, 2, about);
 	processor_hit(st->processor, hit->thread, st->env.timestamp);
 }
 
