@@ -1,7 +1,8 @@
 /*
- * tracer/fire/hit: whose a trap is, which probes it fires, and where the thread
- * goes on.  The tracepoints are those of inject/, in a target of byte arrays;
- * ptrace and the VM are doubles, so the file itself is read in below.
+ * tracer/fire/ hit, stray and trail: whose a trap is, which probes it fires, and
+ * where the thread goes on.  The tracepoints are those of inject/, in a target of
+ * byte arrays; ptrace and the VM are doubles, so the files themselves are read in
+ * below.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -73,6 +74,9 @@ double_tells(struct thread *th, bool *reset)
 #define sites_commit(st, sp)         ((void)commits++)
 #define deadman_fired(st, probe)     ((void)0)
 #include "tracer/fire/hit.c"
+#include "tracer/fire/hit_signal.c"
+#include "tracer/fire/stray.c"
+#include "tracer/fire/trail.c"
 
 static struct fake_target ft;
 static struct tptable *tab;

@@ -1,0 +1,74 @@
+/*
+ * A signal comes to a thread that may be in a slot; see hit.h.
+ */
+#include <signal.h>
+
+#include "inject/resume.h"
+#include "inject/tracepoint.h"
+#include "inject/trap/area.h"
+#include "tracer/fire/hit.h"
+#include "tracer/fire/trail.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/sites/sigwatch.h"
+#include "tracer/sites/site.h"
+
+/* The address in a signal that says which instruction is to blame. */
+static void
+mend_si_addr(struct thread *th, struct tptable *tab)
+{
+	siginfo_t si;
+
+	if ((th->stop.sig != SIGILL && th->stop.sig != SIGFPE &&
+		th->stop.sig != SIGTRAP) ||
+	    thread_siginfo(th, &si) < 0 || si.si_code <= 0 ||
+	    si.si_code == TRAP_CODE)
+		return;
+	uint64_t addr = (uintptr_t)si.si_addr;
+	uint64_t text = resume_text_pc(tab, addr);
+	if (text == addr)
+		return;
+	si.si_addr = (void *)(uintptr_t)text;
+	thread_set_siginfo(th, &si);
+}
+
+static void
+tell_undone(
+    struct thread *th, const struct tracepoint *tp, const struct uregs *regs)
+{
+	if (tp->user != NULL)
+		arrivals_foreach(a, (struct tp_user *)tp->user) if (a->undone !=
+		    NULL) a->undone(th, regs);
+}
+
+/* Out of a slot, before anybody sees it. */
+static void
+leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
+{
+	struct tracepoint *tp;
+
+	switch (resume_leave_slot(tab, regs, &tp)) {
+	case SLOT_OUTSIDE: return;
+	case SLOT_BEFORE:
+		if (tp != NULL && tp->state == TP_TRAP) {
+			trail_skip(th, tp->addr, regs->r[UREG_SP]);
+			tell_undone(th, tp, regs);
+		}
+		break;
+	case SLOT_AFTER: break;
+	}
+	thread_regs_dirty(th);
+	mend_si_addr(th, tab);
+}
+
+void
+hit_signal(struct state *st, struct thread *th)
+{
+	struct tptable *tab = th->proc->space->tab;
+	struct uregs *regs;
+
+	/* Registers only when there can be a slot to leave. */
+	if (tab == NULL || (regs = thread_regs(th)) == NULL)
+		return;
+	leave_slot(th, tab, regs);
+	sigwatch_delivered(th);
+}
