@@ -433,10 +433,10 @@ refuse(struct cli *c, const struct request *r, const struct diag *d)
 	    mem_printf("%s: invalid probe specifier: ", c->name) :
 	    mem_printf("%s: invalid probe specifier %s: ", c->name, r->text);
 
-	fflush(c->st.out);
-	diag_render(c->st.err, d, prefix,
+	fflush(c->st.output.out);
+	diag_render(c->st.output.err, d, prefix,
 	    option_get(&c->st.opts, OPT_ERRTAGS) != 0, plain);
-	fflush(c->st.err);
+	fflush(c->st.output.err);
 	mem_free(prefix);
 }
 
@@ -514,18 +514,18 @@ compile(struct cli *c, struct request *r)
 		.argc = c->argc + 1,
 		.argv = argv,
 		.listing = option_get(&c->st.opts, OPT_VERBOSE) != 0 ?
-		    c->st.err :
+		    c->st.output.err :
 		    NULL,
 	};
 	diags_init(&d);
 	int error = dlibs_load(&c->st, &d);
 	if (error == 0)
-		error = cc_compile(c->st.cc, &in, &r->prog, &d);
+		error = cc_compile(c->st.compiled.cc, &in, &r->prog, &d);
 	if (error != 0) {
 		add_hint(c, r, &d);
 		refuse(c, r, &d.first);
 	} else {
-		*vec_push(&c->st.progs) = r->prog;
+		*vec_push(&c->st.compiled.progs) = r->prog;
 	}
 	diags_fini(&d);
 	mem_free(argv);
@@ -542,7 +542,7 @@ say_notes(struct cli *c, const struct prog *p)
 static int
 compile_all(struct cli *c)
 {
-	c->st.cc = cc_create(&c->st.world, &c->st.opts);
+	c->st.compiled.cc = cc_create(&c->st.compiled.world, &c->st.opts);
 	vec_foreach(r, &c->requests) {
 		if (compile(c, r) != 0)
 			return E_ERROR;
@@ -767,10 +767,10 @@ trace(struct cli *c)
 		lacks_tell(&c->st);
 	/* A reader that went away (head, less) is no error of ours, nor is a
 	 * user who would not wait for a slow one; a full disk is. */
-	if (c->st.output_error != 0 && c->st.output_error != EPIPE &&
-	    c->st.output_error != EINTR) {
+	if (c->st.output.error != 0 && c->st.output.error != EPIPE &&
+	    c->st.output.error != EINTR) {
 		state_message(&c->st, "cannot write output: %s",
-		    strerror(c->st.output_error));
+		    strerror(c->st.output.error));
 		return E_ERROR;
 	}
 	return status;
@@ -863,19 +863,19 @@ static int
 run(struct cli *c)
 {
 	if (c->help) {
-		help(c->st.out, c->name);
+		help(c->st.output.out, c->name);
 		return E_SUCCESS;
 	}
 	if (c->itself) {
-		fprintf(
-		    c->st.out, "dtrap %s%s\n", DTRAP_VERSION, DTRAP_WITHOUT);
+		fprintf(c->st.output.out, "dtrap %s%s\n", DTRAP_VERSION,
+		    DTRAP_WITHOUT);
 		return E_SUCCESS;
 	}
 	if (c->version) {
-		fprintf(c->st.out, "%s: D %d.%d\n", c->name, OPTIONS_D_MAJOR,
-		    OPTIONS_D_MINOR);
+		fprintf(c->st.output.out, "%s: D %d.%d\n", c->name,
+		    OPTIONS_D_MAJOR, OPTIONS_D_MINOR);
 		if (c->verbose)
-			fprintf(c->st.out, "This is dtrap %s%s\n",
+			fprintf(c->st.output.out, "This is dtrap %s%s\n",
 			    DTRAP_VERSION, DTRAP_WITHOUT);
 		return E_SUCCESS;
 	}

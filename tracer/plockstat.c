@@ -316,18 +316,18 @@ compile(struct cli *c)
 		.argc = 1,
 		.argv = argv,
 	};
-	c->st.cc = cc_create(&c->st.world, &c->st.opts);
+	c->st.compiled.cc = cc_create(&c->st.compiled.world, &c->st.opts);
 	diags_init(&d);
 	int error = dlibs_load(&c->st, &d);
 	if (error == 0)
-		error = cc_compile(c->st.cc, &in, &prog, &d);
+		error = cc_compile(c->st.compiled.cc, &in, &prog, &d);
 	if (error != 0) {
 		char *prefix = mem_printf("%s: ", c->name);
-		diag_render(c->st.err, &d.first, prefix, false, false);
-		fflush(c->st.err);
+		diag_render(c->st.output.err, &d.first, prefix, false, false);
+		fflush(c->st.output.err);
 		mem_free(prefix);
 	} else {
-		*vec_push(&c->st.progs) = prog;
+		*vec_push(&c->st.compiled.progs) = prog;
 	}
 	diags_fini(&d);
 	return error;
@@ -354,7 +354,7 @@ on_exit_begins(struct state *st, const struct event *ev, void *arg)
 	struct proc *p = ev->thread->proc;
 	struct cli *c = arg;
 
-	if (p->pid != st->target_pid ||
+	if (p->pid != st->named.pid ||
 	    (ev->thread->tid != p->pid && p->threads.len > 1))
 		return;
 	c->maps_pid = 0;
@@ -395,15 +395,15 @@ trace(struct cli *c)
 	targets_init(st);
 	loop_signals(st);
 	panic_guard(st->super);
-	session_open_output(st, st->out);
+	session_open_output(st, st->output.out);
 	progress_begin(st);
 	if (start_target(c) != 0 || compile(c) != 0)
 		return E_ERROR;
-	c->report.pid = st->target_pid;
+	c->report.pid = st->named.pid;
 	if (!any_lock_functions(st)) {
 		state_message(st,
 		    "process %d has no lock functions of glibc or musl",
-		    (int)st->target_pid);
+		    (int)st->named.pid);
 		return E_ERROR;
 	}
 	char *hint = NULL;
@@ -418,13 +418,13 @@ trace(struct cli *c)
 	session_start(st);
 	if (c->verbose)
 		state_message(
-		    st, "tracing enabled for pid %d", (int)st->target_pid);
+		    st, "tracing enabled for pid %d", (int)st->named.pid);
 	loop_run(st);
 	session_finish(st);
-	if (st->output_error != 0 && st->output_error != EPIPE &&
-	    st->output_error != EINTR) {
+	if (st->output.error != 0 && st->output.error != EPIPE &&
+	    st->output.error != EINTR) {
 		state_message(
-		    st, "cannot write output: %s", strerror(st->output_error));
+		    st, "cannot write output: %s", strerror(st->output.error));
 		return E_ERROR;
 	}
 	return E_SUCCESS;

@@ -19,6 +19,7 @@
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/eval.h"
 #include "tracer/fire/fire.h"
+#include "tracer/fire/stores.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/processor.h"
 #include "tracer/sites/sigwatch.h"
@@ -81,6 +82,7 @@ double_tells(struct thread *th, bool *reset)
 static struct fake_target ft;
 static struct tptable *tab;
 static struct state st;
+static struct stores stores;
 static struct deadman deadman;
 static struct space space;
 static struct proc proc;
@@ -98,7 +100,8 @@ setup(void)
 	tab = tptable_create(&ft.target);
 	tracepoint_unlisted(tab);
 	st.deadman = &deadman;
-	st.store_mem.base = r->bytes;
+	st.stores = &stores;
+	stores.store_mem.base = r->bytes;
 	space.tab = tab;
 	proc.space = &space;
 	th.proc = &proc;
@@ -178,7 +181,7 @@ START_TEST(a_hit_fires_and_goes_on_in_the_slot)
 	ck_assert_uint_eq(pc(), tp->slot);
 	wanted = true;
 	/* Nor without a place for records. */
-	st.store_mem.base = NULL;
+	stores.store_mem.base = NULL;
 	ck_assert(trap(TEXT, SP));
 	ck_assert_uint_eq(fired, 1);
 }

@@ -41,7 +41,7 @@ progress_begin(struct state *st)
 		st->progress.after = ms * 1000000ULL;
 	}
 	/* Not over what somebody types meanwhile, in the background. */
-	int fd = writer_fd(st->err);
+	int fd = writer_fd(st->output.err);
 	pid_t group = tcgetpgrp(fd);
 	st->progress.on = isatty(fd) && (group < 0 || group == getpgrp());
 }
@@ -54,7 +54,7 @@ static void PRINTF_LIKE(2, 0)
 	str_printf(&text, "%s: ", st->name);
 	str_vprintf(&text, fmt, ap);
 	str_add(&text, " ...");
-	writer_status(st->err, str_c(&text), st->progress.after);
+	writer_status(st->output.err, str_c(&text), st->progress.after);
 	str_fini(&text);
 }
 
@@ -87,7 +87,7 @@ void
 progress_pause(struct state *st)
 {
 	if (st->progress.on)
-		writer_status(st->err, NULL, 0);
+		writer_status(st->output.err, NULL, 0);
 }
 
 void

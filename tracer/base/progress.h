@@ -10,13 +10,21 @@
 #ifndef TRACER_BASE_PROGRESS_H
 #define TRACER_BASE_PROGRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "dlang/base/base.h"
 
 struct state;
 
-/* From now on, when st->err is where messages go to stay. */
+/* Only progress.c writes this. */
+struct progress {
+	bool on;
+	uint64_t after, part; /* ns: silence before; the last part */
+};
+
+/* From now on, when st->output.err is where messages go to stay. */
 void progress_begin(struct state *st);
 /* It is being done now. */
 void progress(struct state *st, const char *fmt, ...) PRINTF_LIKE(2, 3);

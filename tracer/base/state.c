@@ -10,8 +10,8 @@
 static void PRINTF_LIKE(2, 0)
     message(struct state *st, const char *fmt, va_list ap)
 {
-	fflush(st->out);
-	text_message(st->err, st->name, fmt, ap);
+	fflush(st->output.out);
+	text_message(st->output.err, st->name, fmt, ap);
 }
 
 void

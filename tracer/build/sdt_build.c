@@ -33,7 +33,7 @@ renamed(const char *script, const char *ending)
 static int
 build_header(struct state *st, const struct sdt_job *job)
 {
-	const struct prog_globals *g = cc_globals(st->cc);
+	const struct prog_globals *g = cc_globals(st->compiled.cc);
 	const struct sdt_program *p = job->programs;
 	char *path = NULL;
 
@@ -81,7 +81,7 @@ static void
 providers_of(struct state *st, const struct sdt_job *job, size_t from,
     size_t to, provider_vec *out)
 {
-	vec_foreach(p, &cc_globals(st->cc)->providers)
+	vec_foreach(p, &cc_globals(st->compiled.cc)->providers)
 		for (size_t i = from; i < to; i++)
 			if ((*p)->source == job->programs[i].source)
 				*vec_push(out) = *p;

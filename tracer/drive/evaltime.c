@@ -22,6 +22,7 @@
 #include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
+#include "tracer/drive/awaited.h"
 #include "tracer/drive/loop.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
@@ -46,7 +47,7 @@ targets_evaltime(const struct state *st)
 static bool
 is_launching(struct state *st, void *arg)
 {
-	return st->awaited == arg;
+	return awaited_is(st, arg);
 }
 
 /* Run a launched process up to our mark, or to its rendezvous.  False when it
@@ -62,13 +63,12 @@ run_until_stopped(struct state *st, struct proc *p, bool mark)
 		progress_pause(st);
 	else
 		progress(st, "process %d is starting", (int)p->pid);
-	st->awaited = p;
-	st->awaited_mark = mark;
+	awaited_begin(st, p, mark);
 	vec_foreach(th, &p->threads)
 		thread_resume(*th);
 	loop_while(st, is_launching, p);
 	return super_proc(st->super, pid) != NULL && !st->draining &&
-	    st->awaited == NULL;
+	    awaited_now(st).proc == NULL;
 }
 
 /* The address at which postinit and main are awaited. */
@@ -114,7 +114,8 @@ run_program(struct state *st, struct proc *p, const char **why)
 	    (!is_marked(p->space, info->lm.brk_addr, why) ||
 		!run_until_stopped(st, p, false)))
 		return false;
-	if (when == EVAL_PREINIT || when == EVAL_BOTH || st->executed_again)
+	if (when == EVAL_PREINIT || when == EVAL_BOTH ||
+	    awaited_now(st).state == AWAITED_ANEW)
 		return true;
 
 	uint64_t addr = start_addr(p->space, when);
@@ -188,10 +189,10 @@ targets_begin_again(struct state *st)
 bool
 targets_run_to_evaltime(struct state *st, struct proc *p, const char **why)
 {
+	awaited_retry(st);
 	do {
-		st->executed_again = false;
 		if (!run_program(st, p, why))
 			return false;
-	} while (st->executed_again);
+	} while (awaited_retry(st));
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "tracer/names/prototype.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
+#include "tracer/sites/site.h"
 #include "tracer/program/unmatched.h"
 
 void
@@ -21,7 +22,7 @@ list_header(struct state *st)
 
 	str_printf(&text, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE",
 	    "FUNCTION", "NAME");
-	text_put(st->out, &text);
+	text_put(st->output.out, &text);
 }
 
 static void
@@ -132,7 +133,7 @@ list_probe(struct state *st, const struct probe *p, const struct prog_clause *c,
     bool verbose)
 {
 	struct str text = { 0 };
-	struct printer to = text_printer(st->out, &text);
+	struct printer to = text_printer(st->output.out, &text);
 
 	str_printf(&text, "%5u ", p->id);
 	text_name_padded(&to, p->prov, 10);
@@ -147,7 +148,7 @@ list_probe(struct state *st, const struct probe *p, const struct prog_clause *c,
 		probe_info(st, &to, p);
 	if (verbose && c != NULL && (c->pred != NULL || c->nacts != 0))
 		clause_info(&to, c);
-	text_put(st->out, &text);
+	text_put(st->output.out, &text);
 }
 
 static bool
@@ -188,7 +189,7 @@ list_stability(
     struct state *st, const struct prog *prog, const char *name, bool probes)
 {
 	struct str text = { 0 };
-	struct printer to = text_printer(st->out, &text);
+	struct printer to = text_printer(st->output.out, &text);
 
 	str_printf(&text, "\nStability attributes for %s:\n", own(name));
 	minimum(&to, "Minimum Probe Description", prog->desc_attr);
@@ -196,7 +197,7 @@ list_stability(
 	str_addc(&text, '\n');
 	if (probes)
 		list_matched(st, &to, prog);
-	text_put(st->out, &text);
+	text_put(st->output.out, &text);
 }
 
 /* DTrace's line is one that programs look for: ours follows it. */
@@ -244,17 +245,19 @@ list_all(struct state *st, bool verbose)
 void
 list_failures(struct state *st, bool verbose)
 {
-	if (st->failed == 0)
+	const struct site_failures *all = site_failures(st);
+
+	if (all == NULL)
 		return;
 	if (!verbose) {
 		state_notice(st,
 		    "%lu place%s could not be probed (-v says which)",
-		    st->failed, st->failed == 1 ? "" : "s");
+		    all->count, all->count == 1 ? "" : "s");
 		return;
 	}
-	vec_foreach(f, &st->failures)
+	vec_foreach(f, &all->list)
 		state_message(st, "cannot probe %s", *f);
-	if (st->failed > st->failures.len)
+	if (all->count > all->list.len)
 		state_message(st, "and %lu more",
-		    st->failed - (unsigned long)st->failures.len);
+		    all->count - (unsigned long)all->list.len);
 }

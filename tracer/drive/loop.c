@@ -272,12 +272,21 @@ handle(struct state *st, struct event *ev)
 
 static void on_calls(struct state *st, void *arg, uint64_t late);
 
+/* Of the run: what the timer of on_calls() is set to. */
+static uint64_t *
+calls_due(struct state *st)
+{
+	static const struct part part = { .size = sizeof(uint64_t) };
+
+	return part_of(&st->parts, &part);
+}
+
 static void
 await_calls(struct state *st)
 {
 	uint64_t due = super_calls_due(st->super);
 
-	st->calls_due = due;
+	*calls_due(st) = due;
 	timer_set_next(
 	    &st->timers, on_calls, NULL, due != 0 ? due : UINT64_MAX);
 }
@@ -293,7 +302,7 @@ on_calls(struct state *st, void *arg, uint64_t late)
 static void
 look_at_calls(struct state *st)
 {
-	if (super_calls_due(st->super) == st->calls_due)
+	if (super_calls_due(st->super) == *calls_due(st))
 		return;
 	await_calls(st);
 	timers_run(&st->timers, st);

@@ -431,7 +431,7 @@ mistakes_destructive(const struct prog *p)
 char *
 mistakes_untraced(struct state *st)
 {
-	if (st->had_targets || super_next(st->super, NULL) != NULL)
+	if (st->named.any || super_next(st->super, NULL) != NULL)
 		return NULL;
 	vec_foreach(p, &st->probes.list) {
 		const struct provider *prov = (*p)->provider;

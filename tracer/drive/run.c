@@ -19,6 +19,7 @@
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"
 #include "tracer/fire/stores.h"
+#include "tracer/drive/past.h"
 #include "tracer/drive/targets.h"
 
 /* For the consumer: the address space of a process, or the last that it had:
@@ -27,16 +28,13 @@ static struct addrspace *
 space_of(void *ctx, uint32_t pid)
 {
 	const struct state *st = ctx;
-	pid_t which = pid != 0 ? (pid_t)pid : st->target_pid;
+	pid_t which = pid != 0 ? (pid_t)pid : st->named.pid;
 	struct proc *p = super_proc(st->super, which);
 
 	if (p != NULL && p->space->as != NULL)
 		return p->space->as;
 	/* It has ended: the last it had. */
-	for (size_t i = st->past.len; i > 0; i--)
-		if (addrspace_pid(st->past.at[i - 1]) == which)
-			return st->past.at[i - 1];
-	return NULL;
+	return past_of(st, which);
 }
 
 static bool
@@ -53,7 +51,7 @@ largest_clause(const struct state *st)
 {
 	const struct prog_clause *most = NULL;
 
-	vec_foreach(p, &st->progs)
+	vec_foreach(p, &st->compiled.progs)
 		for (size_t i = 0; i < (*p)->nclauses; i++)
 			if (most == NULL ||
 			    (*p)->clauses[i]->rec_size > most->rec_size)
@@ -100,7 +98,8 @@ run_enable(struct state *st, const struct consume_report *report, char **hint)
 	int error = stores_create_image(st);
 
 	if (error == 0)
-		error = image_publish(st->image, cc_globals(st->cc), &st->opts);
+		error = image_publish(
+		    st->image, cc_globals(st->compiled.cc), &st->opts);
 	if (error == 0 && !stores_fit(st))
 		error = -EMSGSIZE;
 	if (error == 0)
@@ -121,12 +120,12 @@ run_enable(struct state *st, const struct consume_report *report, char **hint)
 		return why;
 	st->matching = true;
 	st->consume = consume_create(&(struct consume_env){
-	    .image = st->image_mem,
-	    .store = st->store_mem,
-	    .globals = cc_globals(st->cc),
+	    .image = st->stores->image_mem,
+	    .store = st->stores->store_mem,
+	    .globals = cc_globals(st->compiled.cc),
 	    .opts = &st->opts,
-	    .out = st->out,
-	    .err = st->err,
+	    .out = st->output.out,
+	    .err = st->output.err,
 	    .prog = st->name,
 	    .testing = st->testing,
 	    .space = space_of,

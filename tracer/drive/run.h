@@ -11,7 +11,7 @@ struct consume_report;
 struct state;
 
 /*
- * The least bufsize, in bytes, that never drops a record of st->progs from an
+ * The least bufsize, in bytes, that never drops a record of st->compiled.progs from an
  * empty buffer.  With policy switch that is two: a record that does not fit before
  * the end of the buffer leaves that part unused.
  */

@@ -11,21 +11,16 @@
 #include "dlang/cc/cc.h"
 #include "dlang/vm/agg.h"
 #include "dlang/vm/store.h"
-#include "symbols/addrspace.h"
 #include "tracer/names/bodies.h"
 #include "tracer/consume/consume.h"
 #include "tracer/consume/writer.h"
-#include "tracer/program/dlib.h"
 #include "tracer/fire/eval.h"
-#include "tracer/names/external.h"
 #include "tracer/drive/filter.h"
 #include "tracer/survive/guardian.h"
-#include "tracer/names/locals.h"
 #include "tracer/drive/loop.h"
 #include "tracer/survive/panic.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
-#include "tracer/names/prototype.h"
 #include "tracer/base/provider.h"
 #include "tracer/fire/syscalls.h"
 #include "tracer/fire/moments.h"
@@ -52,13 +47,9 @@ session_init(struct state *st, const char *name)
 		.name = name,
 		.providers = providers,
 		.drive = &drive_ops,
-		.image_fd = -1,
-		.store_fd = -1,
-		.next_tp = 1,
-		.out = stdout,
-		.err = stderr,
-		.file = stdout,
+		.output = { .out = stdout, .err = stderr, .file = stdout },
 	};
+	stores_init(st);
 	st->syscalls = mem_zalloc(sizeof(*st->syscalls));
 	st->moments = mem_zalloc(sizeof(*st->moments));
 	st->oncpu = mem_zalloc(sizeof(*st->oncpu));
@@ -67,7 +58,7 @@ session_init(struct state *st, const char *name)
 	processor_init(st->processor);
 	options_init(&st->opts);
 	probes_init(&st->probes);
-	st->world = (struct world){ .ops = &world_ops, .ctx = st };
+	st->compiled.world = (struct world){ .ops = &world_ops, .ctx = st };
 	for (const struct provider *const *p = providers; *p != NULL; p++)
 		if ((*p)->init != NULL)
 			(*p)->init(st);
@@ -86,35 +77,35 @@ session_open_output(struct state *st, FILE *file)
 	FILE *out = writer_open(fileno(file), false, false, 0);
 	FILE *err = writer_open(STDERR_FILENO, false, true, MESSAGES_MAX);
 
-	st->file = file;
-	st->out = out != NULL ? out : file;
-	st->err = err != NULL ? err : stderr;
+	st->output.file = file;
+	st->output.out = out != NULL ? out : file;
+	st->output.err = err != NULL ? err : stderr;
 }
 
 static void
 close_output(struct state *st)
 {
 	writer_settle();
-	int cut = writer_wait(st->out, 0, loop_impatient);
+	int cut = writer_wait(st->output.out, 0, loop_impatient);
 	if (writer_wait_closed(loop_impatient) != 0)
 		cut = -EINTR;
 	/* session_finish() has said that output is cut short if it was then. */
-	if (cut == -EINTR && st->output_error != EINTR)
+	if (cut == -EINTR && st->output.error != EINTR)
 		state_message(st, DISCARDED);
-	writer_wait(st->err, 0, loop_impatient);
-	size_t lost = writer_dropped(st->err);
+	writer_wait(st->output.err, 0, loop_impatient);
+	size_t lost = writer_dropped(st->output.err);
 	if (lost != 0)
 		state_message(st,
 		    "%zu bytes of messages dropped: nobody read them", lost);
-	writer_wait(st->err, 0, loop_impatient);
-	if (st->out != st->file)
-		writer_close(st->out);
-	if (st->err != stderr)
-		writer_close(st->err);
-	if (st->file != stdout)
-		fclose(st->file);
-	st->out = st->file = stdout;
-	st->err = stderr;
+	writer_wait(st->output.err, 0, loop_impatient);
+	if (st->output.out != st->output.file)
+		writer_close(st->output.out);
+	if (st->output.err != stderr)
+		writer_close(st->output.err);
+	if (st->output.file != stdout)
+		fclose(st->output.file);
+	st->output.out = st->output.file = stdout;
+	st->output.err = stderr;
 }
 
 static void
@@ -156,8 +147,8 @@ static void
 env_init(struct state *st)
 {
 	st->env.ops = &eval_ops;
-	st->env.image = st->image_mem;
-	st->env.store = st->store_mem;
+	st->env.image = st->stores->image_mem;
+	st->env.store = st->stores->store_mem;
 	/* We have laid it out ourselves. */
 	ASSERT(vm_open(&st->env, 0));
 }
@@ -205,9 +196,9 @@ session_finish(struct state *st)
 	fire_probe(st, probe_by_id(&st->probes, 2), NULL, NULL, 0);
 	processor_restore(st->processor);
 	fire_set_activity(st, ACTIVITY_STOPPED);
-	if (st->output_error == 0) {
+	if (st->output.error == 0) {
 		int error = consume_finish(st->consume);
-		st->output_error = error < 0 ? -error : 0;
+		st->output.error = error < 0 ? -error : 0;
 	}
 	consume_drops(st->consume);
 	deadman_report(st);
@@ -215,11 +206,11 @@ session_finish(struct state *st)
 		state_message(st,
 		    "a file was cut short while it was read: names may be "
 		    "missing");
-	if (st->output_error == EINTR)
+	if (st->output.error == EINTR)
 		state_message(st, DISCARDED);
 	if (consume_pictures(st->consume) != 0)
 		return 1;
-	return store_hdr(&st->store_mem)->exit_status;
+	return store_hdr(&st->stores->store_mem)->exit_status;
 }
 
 void
@@ -239,29 +230,15 @@ session_fini(struct state *st)
 	moments_fini(st->moments);
 	if (st->consume != NULL)
 		consume_destroy(st->consume);
-	vec_foreach(as, &st->past)
-		addrspace_put(*as);
-	vec_fini(&st->past);
 	probes_fini(&st->probes);
-	vec_foreach(p, &st->progs)
+	vec_foreach(p, &st->compiled.progs)
 		prog_destroy(*p);
-	vec_fini(&st->progs);
-	if (st->cc != NULL)
-		cc_destroy(st->cc);
-	locals_destroy(st->locals);
-	prototypes_destroy(st->prototypes);
+	vec_fini(&st->compiled.progs);
+	if (st->compiled.cc != NULL)
+		cc_destroy(st->compiled.cc);
 	bodies_serve(NULL);
-	bodies_destroy(st->bodies);
-	externals_destroy(st->externals);
-	vec_fini(&st->typed);
-	dlibs_fini(st);
+	parts_end(&st->parts);
 	stores_destroy(st);
-	vec_foreach(f, &st->failures)
-		mem_free(*f);
-	vec_fini(&st->failures);
-	vec_foreach(m, &st->symless)
-		mem_free(*m);
-	vec_fini(&st->symless);
 	close_output(st);
 	options_fini(&st->opts);
 	mem_free(st->syscalls);

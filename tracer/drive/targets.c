@@ -40,10 +40,16 @@ add_target(struct state *st, struct proc *p, bool named)
 	p->family = p->pid;
 	if (!named)
 		return;
-	st->targets++;
-	st->had_targets = true;
-	if (st->target_pid == 0)
-		st->target_pid = p->pid;
+	st->named.left++;
+	st->named.any = true;
+	if (st->named.pid == 0)
+		st->named.pid = p->pid;
+}
+
+unsigned
+targets_count_out(struct state *st)
+{
+	return --st->named.left;
 }
 
 /* What a look at a process opens at a time, and some more. */

@@ -11,6 +11,7 @@
 #include "dlang/base/fault.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/follow.h"
+#include "tracer/drive/awaited.h"
 #include "tracer/drive/targets.h"
 #include "tracer/drive/targets_impl.h"
 #include "tracer/fire/fire.h"
@@ -51,12 +52,12 @@ targets_syscall(struct state *st, const struct event *ev)
 	struct syscall_entry e;
 	bool entry = ev->kind == EV_SYSCALL_ENTER;
 
-	if (st->awaited != p || p->again.name == 0)
+	if (!awaited_is(st, p) || p->again.name == 0)
 		return false;
 	if (p->begins_again && !entry) { /* no exec came before it */
 		again_failed(th, &p->again);
 		targets_stay(p);
-		st->awaited = NULL;
+		awaited_came(st);
 		return true;
 	}
 	if (p->begins_again) {
@@ -66,7 +67,7 @@ targets_syscall(struct state *st, const struct event *ev)
 		if (ends(e.nr)) {
 			/* What is not there by now is never there. */
 			option_set(&st->opts, "zdefs", NULL, false);
-			st->awaited = NULL;
+			awaited_came(st);
 			return true;
 		}
 		if (speaks(e.nr))
@@ -82,12 +83,12 @@ targets_syscall(struct state *st, const struct event *ev)
 static void
 target_ends(struct state *st, struct proc *p)
 {
-	if (st->awaited == p)
-		st->awaited = NULL;
+	if (awaited_is(st, p))
+		awaited_came(st);
 	if (!p->target)
 		return;
 	p->target = false;
-	if (--st->targets == 0)
+	if (targets_count_out(st) == 0)
 		fire_drain(st);
 }
 
@@ -107,11 +108,10 @@ exec_happened(struct state *st, const struct event *ev)
 		targets_let_go(st, p);
 		return;
 	}
-	if (st->awaited == p) {
+	if (awaited_is(st, p)) {
 		/* Before it was where we wait for it: wait anew. */
 		targets_space_begin(st, p);
-		st->awaited = NULL;
-		st->executed_again = true;
+		awaited_executed(st);
 		p->exec_stopped = true;
 		targets_stay(p);
 		return;

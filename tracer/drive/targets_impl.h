@@ -42,6 +42,11 @@ void targets_mark(
  * any more may need it. */
 void targets_release_leftover(struct proc *p);
 
+/* ---- targets.c ---- */
+
+/* One of the processes that the user named has ended: how many are left. */
+unsigned targets_count_out(struct state *st);
+
 /* ---- targets_event.c ---- */
 
 /* The launch is not to be repeated: the program goes on from where it is. */

@@ -18,6 +18,8 @@
 #include "symbols/unwind.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/filter.h"
+#include "tracer/drive/awaited.h"
+#include "tracer/drive/past.h"
 #include "tracer/drive/targets.h"
 #include "tracer/drive/targets_impl.h"
 #include "tracer/program/enable.h"
@@ -84,21 +86,6 @@ targets_fork_table(struct state *st, struct space *from, struct space *sp)
 		protect_fork(st, sp, area);
 }
 
-/* Beyond so many, addresses of the oldest are printed as numbers. */
-#define PAST_MAX 1024
-
-static void
-remember(struct state *st, struct addrspace *as)
-{
-	if (st->past.len == PAST_MAX) {
-		addrspace_put(st->past.at[0]);
-		st->past.len--;
-		memmove(st->past.at, st->past.at + 1,
-		    st->past.len * sizeof(st->past.at[0]));
-	}
-	*vec_push(&st->past) = as;
-}
-
 /* A space is dropped: exec, exit, detach. */
 static void
 space_end(void *ctx, struct space *sp)
@@ -126,7 +113,7 @@ space_end(void *ctx, struct space *sp)
 		places_space_end(ctx, sp->as);
 		/* It lives on for the names of what was recorded in it. */
 		addrspace_detach(sp->as);
-		remember(ctx, sp->as);
+		past_add(ctx, sp->as);
 		sp->as = NULL;
 	}
 	mem_free(info);
@@ -197,9 +184,11 @@ targets_set_up(struct state *st, struct proc *p)
 static bool
 has_come(struct state *st, const struct proc *p, bool mark)
 {
-	if (st->awaited != p || st->awaited_mark != mark)
+	struct awaited a = awaited_now(st);
+
+	if (a.proc != p || (a.state == AWAITED_AT_MARK) != mark)
 		return false;
-	st->awaited = NULL;
+	awaited_came(st);
 	return true;
 }
 

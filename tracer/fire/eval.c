@@ -83,7 +83,7 @@ context_space(const struct firing *f)
 
 	if (f->thread != NULL)
 		return f->thread->proc->space;
-	p = st->super != NULL ? super_proc(st->super, st->target_pid) : NULL;
+	p = st->super != NULL ? super_proc(st->super, st->named.pid) : NULL;
 	return p != NULL ? p->space : NULL;
 }
 

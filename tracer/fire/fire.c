@@ -15,11 +15,12 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/processor.h"
 #include "tracer/base/state.h"
+#include "tracer/fire/stores.h"
 
 void
 fire_set_activity(struct state *st, enum activity a)
 {
-	store_hdr(&st->store_mem)->activity = a;
+	store_hdr(&st->stores->store_mem)->activity = a;
 }
 
 /* ---- firing ---- */
@@ -27,7 +28,7 @@ fire_set_activity(struct state *st, enum activity a)
 void
 fire_drain(struct state *st)
 {
-	if (!st->draining && st->store_mem.base != NULL)
+	if (!st->draining && st->stores->store_mem.base != NULL)
 		fire_set_activity(st, ACTIVITY_DRAINING);
 	st->draining = true;
 }
@@ -97,7 +98,7 @@ fire_consume_if_full(struct state *st)
 {
 	const struct lane_view *at = &st->env.at;
 
-	if (at->lane == NULL || st->output_error != 0)
+	if (at->lane == NULL || st->output.error != 0)
 		return;
 	/* fill keeps the first records, ring the last ones: both are read at
 	 * the end. */
@@ -111,7 +112,7 @@ fire_consume_if_full(struct state *st)
 void
 fire_consume(struct state *st)
 {
-	if (st->output_error != 0)
+	if (st->output.error != 0)
 		return;
 	/* Printing is work, and system() starts programs that inherit what we
 	 * are. */
@@ -120,7 +121,7 @@ fire_consume(struct state *st)
 	int error = consume_records(st->consume);
 	processor_again(st->processor);
 	if (error != 0) {
-		st->output_error = -error;
+		st->output.error = -error;
 		fire_drain(st);
 	}
 }

@@ -23,6 +23,7 @@
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/fire.h"
 #include "tracer/base/state.h"
+#include "tracer/fire/stores.h"
 
 /* Does a jump to `to' leave the function?  To its begin it is a call. */
 static bool
@@ -107,7 +108,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	if (trail_is_second(th, tp->addr, sp) || u == NULL)
 		return;
 	arrivals_foreach(a, u) if (a->before != NULL) a->before(st, th, tp);
-	if (u->sites == NULL || st->store_mem.base == NULL ||
+	if (u->sites == NULL || st->stores->store_mem.base == NULL ||
 	    !fire_wants_cpu(st, th))
 		return;
 	eval_begin(&f, st, th, (struct occasion){ 0 });
@@ -233,11 +234,31 @@ at_tracepoint(struct state *st, struct thread *th, struct tracepoint *tp)
 	return go_on_told(st, th, tp, u != NULL ? *u : nobody);
 }
 
-/* The program comes to a place that thread_watch() waits at. */
+/* Of the run. */
+static watch_fn *
+told_of_watch(struct state *st)
+{
+	static const struct part part = { .size = sizeof(watch_fn) };
+
+	return part_of(&st->parts, &part);
+}
+
+bool
+hit_tell_watch(struct state *st, watch_fn fn)
+{
+	watch_fn *told = told_of_watch(st);
+
+	if (*told != NULL)
+		return false;
+	*told = fn;
+	return true;
+}
+
+/* The thread comes to a place that thread_watch() waits at. */
 static void
 at_watch(struct state *st, struct thread *th)
 {
-	st->at_watch(st, th);
+	(*told_of_watch(st))(st, th);
 	thread_mend_sigtrap(th);
 }
 

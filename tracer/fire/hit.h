@@ -22,4 +22,9 @@ bool hit_trap(struct state *st, struct thread *th);
  */
 void hit_signal(struct state *st, struct thread *th);
 
+/* A thread came to where its thread_watch() waits. */
+typedef void (*watch_fn)(struct state *st, struct thread *th);
+/* Who is to be told of that.  False: somebody is already. */
+bool hit_tell_watch(struct state *st, watch_fn fn);
+
 #endif

@@ -81,19 +81,26 @@ image_size(void)
 	return size;
 }
 
+void
+stores_init(struct state *st)
+{
+	st->stores = mem_zalloc(sizeof(*st->stores));
+	st->stores->image_fd = st->stores->store_fd = -1;
+}
+
 int
 stores_create_image(struct state *st)
 {
-	int error = region_create(
-	    "dtrap-image", image_size(), &st->image_fd, &st->image_mem);
+	int error = region_create("dtrap-image", image_size(),
+	    &st->stores->image_fd, &st->stores->image_mem);
 
 	if (error != 0)
 		return error;
 	/* Linux 5.1; without it the target could map the image writable, which
 	 * matters only once it maps it at all. */
-	fcntl(st->image_fd, F_ADD_SEALS,
+	fcntl(st->stores->image_fd, F_ADD_SEALS,
 	    F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW);
-	st->image = image_create(st->image_mem);
+	st->image = image_create(st->stores->image_mem);
 	return 0;
 }
 
@@ -232,11 +239,11 @@ stores_create_store(struct state *st, uint64_t end_room)
 		if (!could)
 			return -ENOMEM;
 	}
-	int error =
-	    region_create("dtrap-store", size, &st->store_fd, &st->store_mem);
+	int error = region_create(
+	    "dtrap-store", size, &st->stores->store_fd, &st->stores->store_mem);
 	if (error != 0)
 		return error;
-	if (store_init(&st->store_mem, im, &s) != 0)
+	if (store_init(&st->stores->store_mem, im, &s) != 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -247,14 +254,14 @@ stores_destroy(struct state *st)
 	if (st->image != NULL)
 		image_destroy(st->image);
 	st->image = NULL;
-	if (st->image_mem.base != NULL)
-		munmap(st->image_mem.base, st->image_mem.size);
-	if (st->store_mem.base != NULL)
-		munmap(st->store_mem.base, st->store_mem.size);
-	if (st->image_fd >= 0)
-		close(st->image_fd);
-	if (st->store_fd >= 0)
-		close(st->store_fd);
-	st->image_fd = st->store_fd = -1;
-	st->image_mem = st->store_mem = (struct region){ 0 };
+	if (st->stores->image_mem.base != NULL)
+		munmap(st->stores->image_mem.base, st->stores->image_mem.size);
+	if (st->stores->store_mem.base != NULL)
+		munmap(st->stores->store_mem.base, st->stores->store_mem.size);
+	if (st->stores->image_fd >= 0)
+		close(st->stores->image_fd);
+	if (st->stores->store_fd >= 0)
+		close(st->stores->store_fd);
+	mem_free(st->stores);
+	st->stores = NULL;
 }

@@ -10,7 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlang/vm/region.h"
+
 struct state;
+
+/* Only stores.c writes this. */
+struct stores {
+	int image_fd, store_fd; /* -1: there is none */
+	struct region image_mem, store_mem;
+};
+
+/* Those of a run, which has none yet. */
+void stores_init(struct state *st);
 
 /* The image region, empty.  0 or -errno. */
 int stores_create_image(struct state *st);

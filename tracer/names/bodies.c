@@ -27,11 +27,11 @@ struct bodies {
 	struct hash objects; /* struct ranges */
 };
 
-void
-bodies_destroy(struct bodies *all)
+static void
+bodies_end(void *part)
 {
-	if (all == NULL)
-		return;
+	struct bodies *all = part;
+
 	hash_foreach(e, &all->objects) {
 		struct ranges *r = e->value;
 		object_put(r->object);
@@ -39,8 +39,10 @@ bodies_destroy(struct bodies *all)
 		mem_free(r);
 	}
 	hash_fini(&all->objects);
-	mem_free(all);
 }
+
+static const struct part bodies_part = { .size = sizeof(struct bodies),
+	.end = bodies_end };
 
 /* ---- the ranges of an object ---- */
 
@@ -132,11 +134,9 @@ is_laid(void *ctx, uint64_t addr)
 static const struct ranges *
 ranges_of(struct state *st, struct object *o)
 {
-	struct ranges *r;
+	struct bodies *all = part_of(&st->parts, &bodies_part);
+	struct ranges *r = hash_get(&all->objects, (uintptr_t)o);
 
-	if (st->bodies == NULL)
-		st->bodies = mem_zalloc(sizeof(*st->bodies));
-	r = hash_get(&st->bodies->objects, (uintptr_t)o);
 	if (r != NULL)
 		return r;
 	r = mem_zalloc(sizeof(*r));
@@ -152,7 +152,7 @@ ranges_of(struct state *st, struct object *o)
 		.laid = is_laid,
 	    });
 	LOG("pieces", "%s: %zu ranges", object_path(o), r->list.len);
-	hash_set(&st->bodies->objects, (uintptr_t)o, r);
+	hash_set(&all->objects, (uintptr_t)o, r);
 	return r;
 }
 

@@ -7,7 +7,6 @@
 
 #include "disasm/body.h"
 
-struct bodies;
 struct load;
 struct object;
 struct state;
@@ -29,7 +28,5 @@ int bodies_owner(
 
 /* Frames in pieces of functions are named after the function; NULL: no longer. */
 void bodies_serve(struct state *st);
-
-void bodies_destroy(struct bodies *all);
 
 #endif

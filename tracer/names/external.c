@@ -37,34 +37,37 @@ struct search {
 	bool mapped; /* some object is called so */
 };
 
+static void
+externals_end(void *part)
+{
+	struct externals *x = part;
+
+	dwtypes_destroy(x->dw);
+	ctftypes_destroy(x->ctf);
+	vec_foreach(e, &x->refs)
+		object_put(e->object);
+	vec_fini(&x->refs);
+}
+
+static const struct part externals_part = { .size = sizeof(struct externals),
+	.end = externals_end };
+
 static struct externals *
 externals_of(struct state *st, struct types *ts)
 {
-	if (st->externals == NULL) {
-		st->externals = mem_zalloc(sizeof(*st->externals));
-		st->externals->dw = dwtypes_create(ts);
-		st->externals->ctf = ctftypes_create(ts);
+	struct externals *x = part_of(&st->parts, &externals_part);
+
+	if (x->dw == NULL) {
+		x->dw = dwtypes_create(ts);
+		x->ctf = ctftypes_create(ts);
 	}
-	return st->externals;
+	return x;
 }
 
 struct dwtypes *
 external_types(struct state *st, struct types *ts)
 {
 	return externals_of(st, ts)->dw;
-}
-
-void
-externals_destroy(struct externals *x)
-{
-	if (x == NULL)
-		return;
-	dwtypes_destroy(x->dw);
-	ctftypes_destroy(x->ctf);
-	vec_foreach(e, &x->refs)
-		object_put(e->object);
-	vec_fini(&x->refs);
-	mem_free(x);
 }
 
 static uint64_t
@@ -97,7 +100,7 @@ int
 external_proto(struct state *st, struct object *o, uint64_t addr,
     const char *name, struct dwarf_proto *out)
 {
-	struct externals *x = externals_of(st, cc_types(st->cc));
+	struct externals *x = externals_of(st, cc_types(st->compiled.cc));
 
 	progress(st, "debug information of %s", object_basename(o));
 	return dwarf_present(o) ? dwarf_proto(x->dw, o, addr, name, out) :
@@ -126,7 +129,7 @@ space_loads(struct addrspace *as, const char *module, load_fn fn, void *ctx)
 static bool
 each_load(struct state *st, const char *module, load_fn fn, void *ctx)
 {
-	struct proc *target = super_proc(st->super, st->target_pid);
+	struct proc *target = super_proc(st->super, st->named.pid);
 
 	if (target != NULL && target->space->as != NULL &&
 	    space_loads(target->space->as, module, fn, ctx))
@@ -230,7 +233,7 @@ int
 external_addr(const struct state *st, const struct space *sp, uint64_t ref,
     uint64_t *addr)
 {
-	const struct externals *x = st->externals;
+	const struct externals *x = part_had(&st->parts, &externals_part);
 	struct load *const *loads;
 
 	if (x == NULL || ref >= x->refs.len || sp->as == NULL)

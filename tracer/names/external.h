@@ -19,12 +19,9 @@
 
 struct dwarf_proto;
 struct dwtypes;
-struct externals;
 struct object;
 struct space;
 struct state;
-
-void externals_destroy(struct externals *x);
 
 /* Who makes types of debug information for this session. */
 struct dwtypes *external_types(struct state *st, struct types *ts);

@@ -29,25 +29,26 @@ struct locals {
 	VEC(struct local) list;
 };
 
-void
-locals_destroy(struct locals *x)
+static void
+locals_end(void *part)
 {
-	if (x == NULL)
-		return;
+	struct locals *x = part;
+
 	vec_foreach(l, &x->list)
 		mem_free(l->name);
 	vec_fini(&x->list);
-	mem_free(x);
 }
+
+static const struct part locals_part = { .size = sizeof(struct locals),
+	.end = locals_end };
 
 static struct locals *
 locals_of(struct state *st, struct types *ts)
 {
-	if (st->locals == NULL) {
-		st->locals = mem_zalloc(sizeof(*st->locals));
-		st->locals->dw = external_types(st, ts);
-	}
-	return st->locals;
+	struct locals *x = part_of(&st->parts, &locals_part);
+
+	x->dw = external_types(st, ts);
+	return x;
 }
 
 /* What is asked for of a variable, or why not. */
@@ -193,7 +194,7 @@ locals_table(struct state *st, const struct space *sp, const struct probe *p,
     uint64_t addr, const struct argloc *args, uint32_t nargs, uint32_t *total)
 {
 	static const struct argloc zero = { .kind = ARGLOC_ZERO };
-	struct locals *x = st->locals;
+	struct locals *x = part_had(&st->parts, &locals_part);
 	VEC(struct argloc) table = { 0 };
 	bool any = false;
 

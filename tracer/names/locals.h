@@ -16,12 +16,9 @@
 #include "dlang/types.h"
 #include "dlang/world.h"
 
-struct locals;
 struct probe;
 struct space;
 struct state;
-
-void locals_destroy(struct locals *x);
 
 /* See world.h. */
 int locals_find(struct state *st, const struct probe_desc *pd, const char *name,

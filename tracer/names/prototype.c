@@ -32,18 +32,20 @@ struct prototypes {
 	VEC(struct object *) held;
 };
 
-void
-prototypes_destroy(struct prototypes *all)
+static void
+prototypes_end(void *part)
 {
-	if (all == NULL)
-		return;
+	struct prototypes *all = part;
+
 	vec_foreach(o, &all->held)
 		object_put(*o);
 	vec_fini(&all->held);
 	hash_fini(&all->by_addr);
 	arena_fini(&all->arena);
-	mem_free(all);
 }
+
+static const struct part prototypes_part = { .size = sizeof(struct prototypes),
+	.end = prototypes_end };
 
 /* ---- what is wrong ---- */
 
@@ -110,7 +112,7 @@ static void
 set_result(struct state *st, struct prototypes *all, struct prototype *p,
     const struct dwarf_proto *d, enum abi abi)
 {
-	struct types *ts = cc_types(st->cc);
+	struct types *ts = cc_types(st->compiled.cc);
 	struct world_arg *args = arena_alloc(&all->arena, 2 * sizeof(*args));
 	struct type *to = d->type->base;
 
@@ -155,11 +157,13 @@ fill(struct state *st, struct prototypes *all, struct prototype *p,
 static struct prototypes *
 prototypes_of(struct state *st)
 {
-	if (st->prototypes == NULL) {
-		st->prototypes = mem_zalloc(sizeof(*st->prototypes));
-		arena_init(&st->prototypes->arena);
+	struct prototypes *all = part_had(&st->parts, &prototypes_part);
+
+	if (all == NULL) {
+		all = part_of(&st->parts, &prototypes_part);
+		arena_init(&all->arena);
 	}
-	return st->prototypes;
+	return all;
 }
 
 static void

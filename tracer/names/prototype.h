@@ -15,10 +15,6 @@ struct state;
 struct sym;
 struct typed_args;
 
-struct prototypes;
-
-void prototypes_destroy(struct prototypes *all);
-
 /*
  * The arguments of the function at addr (in memory) of an object, called
  * `name': at its entry, or at its return, where args[0] is the offset of the

@@ -110,7 +110,7 @@ prototype_go(struct state *st, struct arena *arena, const struct load *l,
 		args[i] = arg_of(&d.type->members[i], &places[i], unplaced);
 	res[0] = (struct world_arg){ 0 };
 	res[0].native = res[0].translated =
-	    types_lookup(cc_types(st->cc), "unsigned long");
+	    types_lookup(cc_types(st->compiled.cc), "unsigned long");
 	for (size_t i = 0; i < nr; i++)
 		res[i + 1] = arg_of(&d.go.results[i], &places[n + i],
 		    "it is not known where it is returned");

@@ -141,12 +141,12 @@ absent_provider(struct state *st, const struct probe_desc *pd, struct str *to)
 
 	if (o == NULL || st->super == NULL)
 		return;
-	struct proc *p = super_proc(st->super, pid != 0 ? pid : st->target_pid);
+	struct proc *p = super_proc(st->super, pid != 0 ? pid : st->named.pid);
 	if (p != NULL && p->space->as != NULL) {
 		find_providers(p, &names);
 		if (!has_provider(&names, o->prov))
 			add_absence(p, o->prov, &names, to);
-	} else if (!st->had_targets) {
+	} else if (!st->named.any) {
 		str_printf(to,
 		    "no process that may be traced has a provider %s", o->prov);
 	}
@@ -158,7 +158,7 @@ absent_provider(struct state *st, const struct probe_desc *pd, struct str *to)
 void
 absent_tell(struct state *st)
 {
-	const struct prog_globals *g = cc_globals(st->cc);
+	const struct prog_globals *g = cc_globals(st->compiled.cc);
 	struct str why = { 0 };
 
 	vec_foreach(p, &st->probes.list)

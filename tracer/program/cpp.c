@@ -210,8 +210,8 @@ say(struct state *st, int fd, const char *path)
 	if (!st->testing && shown.len >= end &&
 	    strcmp(shown.s + shown.len - end, last) == 0)
 		shown.s[shown.len - end] = '\0';
-	fputs(str_c(&shown), st->err);
-	fflush(st->err);
+	fputs(str_c(&shown), st->output.err);
+	fflush(st->output.err);
 	str_fini(&said);
 	str_fini(&shown);
 	return missing;

@@ -37,6 +37,28 @@ struct dlibs {
 	VEC(struct dlib *) order; /* each after what it needs */
 };
 
+static void
+dlibs_end(void *part)
+{
+	struct dlibs *ls = part;
+
+	vec_foreach(l, &ls->list) {
+		vec_foreach(n, &(*l)->needs) {
+			mem_free(n->class);
+			mem_free(n->name);
+		}
+		vec_fini(&(*l)->needs);
+		mem_free((char *)(*l)->source.name);
+		mem_free((char *)(*l)->source.text);
+		mem_free(*l);
+	}
+	vec_fini(&ls->list);
+	vec_fini(&ls->order);
+}
+
+static const struct part dlibs_part = { .size = sizeof(struct dlibs),
+	.end = dlibs_end };
+
 /* ---- files ---- */
 
 /* The next word of a line, in s; NULL at its end. */
@@ -220,7 +242,7 @@ provider_is_there(const struct state *st, const char *name)
 static bool
 module_is_there(const struct state *st, const char *name)
 {
-	struct proc *p = super_proc(st->super, st->target_pid);
+	struct proc *p = super_proc(st->super, st->named.pid);
 	struct load *const *loads;
 
 	if (p == NULL)
@@ -241,7 +263,8 @@ is_met(struct state *st, const struct need *n)
 		return provider_is_there(st, n->name);
 	if (strcmp(n->class, "module") == 0)
 		return module_is_there(st, n->name);
-	return !is_dependency(n) || !find(st->dlibs, n->name)->left_out;
+	return !is_dependency(n) ||
+	    !find(part_had(&st->parts, &dlibs_part), n->name)->left_out;
 }
 
 /* ---- compiling ---- */
@@ -258,18 +281,19 @@ load(struct state *st, struct dlib *l, struct diags *d)
 		l->left_out |= !is_met(st, n);
 	if (l->left_out)
 		return 0;
-	int error = cc_compile(st->cc, &in, &prog, d);
+	int error = cc_compile(st->compiled.cc, &in, &prog, d);
 	if (error == 0)
-		*vec_push(&st->progs) = prog;
+		*vec_push(&st->compiled.progs) = prog;
 	return error;
 }
 
 int
 dlibs_load(struct state *st, struct diags *d)
 {
-	if (st->dlibs != NULL || option_get(&st->opts, OPT_NOLIBS) != 0)
+	if (part_had(&st->parts, &dlibs_part) != NULL ||
+	    option_get(&st->opts, OPT_NOLIBS) != 0)
 		return 0;
-	struct dlibs *ls = st->dlibs = mem_zalloc(sizeof(*ls));
+	struct dlibs *ls = part_of(&st->parts, &dlibs_part);
 	add_dirs(ls, st->opts.text[OPT_SYSLIBDIR]);
 	add_dirs(ls, st->opts.text[OPT_LIBDIR]);
 	vec_foreach(l, &ls->list)
@@ -282,25 +306,4 @@ dlibs_load(struct state *st, struct diags *d)
 		if (load(st, *l, d) != 0)
 			return -EINVAL;
 	return 0;
-}
-
-void
-dlibs_fini(struct state *st)
-{
-	if (st->dlibs == NULL)
-		return;
-	vec_foreach(l, &st->dlibs->list) {
-		vec_foreach(n, &(*l)->needs) {
-			mem_free(n->class);
-			mem_free(n->name);
-		}
-		vec_fini(&(*l)->needs);
-		mem_free((char *)(*l)->source.name);
-		mem_free((char *)(*l)->source.text);
-		mem_free(*l);
-	}
-	vec_fini(&st->dlibs->list);
-	vec_fini(&st->dlibs->order);
-	mem_free(st->dlibs);
-	st->dlibs = NULL;
 }

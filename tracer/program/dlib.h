@@ -19,6 +19,5 @@ struct state;
 /* Once; calls after the first do nothing.  0, or -EINVAL with the reason in
  * `d'. */
 int dlibs_load(struct state *st, struct diags *d);
-void dlibs_fini(struct state *st);
 
 #endif

@@ -91,7 +91,7 @@ attach(struct state *st, const struct prog_clause *c, struct probe *p)
 uint64_t
 enable_end_size(const struct state *st)
 {
-	const struct prog_globals *g = cc_globals(st->cc);
+	const struct prog_globals *g = cc_globals(st->compiled.cc);
 	uint64_t size = 0;
 
 	vec_foreach(p, &st->probes.list) {
@@ -108,7 +108,7 @@ enable_end_size(const struct state *st)
 static int
 attach_clauses(struct state *st, size_t from, size_t to)
 {
-	const struct prog_globals *g = cc_globals(st->cc);
+	const struct prog_globals *g = cc_globals(st->compiled.cc);
 
 	vec_foreach(c, &g->clauses) {
 		for (size_t i = from; i < to; i++) {
@@ -141,7 +141,7 @@ matches_any(const struct state *st, const struct probe_desc *pd)
 static bool
 may_match_later(const struct state *st)
 {
-	const struct prog_globals *g = cc_globals(st->cc);
+	const struct prog_globals *g = cc_globals(st->compiled.cc);
 
 	vec_foreach(c, &g->clauses)
 		if ((*c)->desc.family && !matches_any(st, &(*c)->desc))
@@ -149,11 +149,26 @@ may_match_later(const struct state *st)
 	return false;
 }
 
+/* Of the run. */
+struct applied {
+	size_t probes; /* that have been looked at */
+	bool full;     /* the user knows that there are too many */
+};
+
+static struct applied *
+applied_of(struct state *st)
+{
+	static const struct part part = { .size = sizeof(struct applied) };
+
+	return part_of(&st->parts, &part);
+}
+
 /* What was published since the last time: clauses on it, sites queued. */
 static int
 apply(struct state *st)
 {
-	size_t from = st->applied, to = st->probes.list.len;
+	struct applied *applied = applied_of(st);
+	size_t from = applied->probes, to = st->probes.list.len;
 	int error = attach_clauses(st, from, to);
 
 	for (size_t i = from; i < to; i++) {
@@ -162,7 +177,7 @@ apply(struct state *st)
 		if (p->image_ref != 0 && p->provider->enable != NULL)
 			p->provider->enable(st, p);
 	}
-	st->applied = to;
+	applied->probes = to;
 	loads_matched(st);
 	return error;
 }
@@ -179,14 +194,15 @@ enable_apply(struct state *st)
 void
 enable_again(struct state *st)
 {
-	const struct prog_globals *g = cc_globals(st->cc);
+	const struct prog_globals *g = cc_globals(st->compiled.cc);
+	struct applied *applied = applied_of(st);
 
 	vec_foreach(c, &g->clauses)
 		provide(st, &(*c)->desc, NULL, NULL);
 	int error = apply(st);
 	sites_commit_queued(st);
-	if (error != 0 && !st->image_full) {
-		st->image_full = true;
+	if (error != 0 && !applied->full) {
+		applied->full = true;
 		state_message(st,
 		    "too many probes: some that appeared while "
 		    "tracing are not enabled");

@@ -333,7 +333,7 @@ add_provider(const struct state *st, const char *prov, struct str *to)
 	size_t n = number_at(prov);
 	pid_t pid = (pid_t)strtol(prov + n, NULL, 10);
 
-	if (n > 0 && pid != 0 && pid == st->target_pid)
+	if (n > 0 && pid != 0 && pid == st->named.pid)
 		str_printf(to, "%.*s$target", (int)n, prov);
 	else
 		str_add(to, prov);

@@ -41,7 +41,7 @@ search_begin(struct search *s, struct state *st, struct proc *p,
 static void
 add_provider(const struct search *s, struct str *to)
 {
-	if (s->proc->family == s->st->target_pid)
+	if (s->proc->family == s->st->named.pid)
 		str_add(to, "pid$target");
 	else
 		str_printf(to, "pid%d", (int)s->proc->family);

@@ -141,24 +141,47 @@ typical(struct state *st, const struct probe_desc *pd, int *error,
 	return first;
 }
 
+/* A clause, by its description, that was compiled for these args[]. */
+struct typed_use {
+	const struct probe_desc *desc;
+	struct typed_args args;
+};
+
+/* Of the run. */
+struct typed {
+	VEC(struct typed_use) list;
+};
+
+static void
+typed_end(void *part)
+{
+	vec_fini(&((struct typed *)part)->list);
+}
+
+static const struct part typed_part = { .size = sizeof(struct typed),
+	.end = typed_end };
+
 /* Probes that match later must have what the clause is compiled for. */
 static void
 note_typed_use(struct state *st, const struct probe_desc *pd,
     const struct typed_args *args)
 {
-	vec_foreach(u, &st->typed)
+	struct typed *typed = part_of(&st->parts, &typed_part);
+
+	vec_foreach(u, &typed->list)
 		if (u->desc == pd)
 			return;
-	*vec_push(&st->typed) = (struct typed_use){ pd, *args };
+	*vec_push(&typed->list) = (struct typed_use){ pd, *args };
 }
 
 bool
 world_typed_alike(
     struct state *st, const struct probe_desc *pd, struct probe *p)
 {
+	struct typed *typed = part_of(&st->parts, &typed_part);
 	struct typed_args a;
 
-	vec_foreach(u, &st->typed) {
+	vec_foreach(u, &typed->list) {
 		if (u->desc != pd)
 			continue;
 		if (p->provider->typed == NULL ||
@@ -375,7 +398,7 @@ world_macro(void *ctx, const char *name, int64_t *value)
 		const char *name;
 		int64_t value;
 	} rows[] = {
-		{ "target", st->target_pid },
+		{ "target", st->named.pid },
 		{ "pid", getpid() },
 		{ "ppid", getppid() },
 		{ "pgid", getpgid(0) },

@@ -252,7 +252,7 @@ turn(struct state *st, void *arg, uint64_t late)
 	uint64_t now = timer_now();
 
 	/* Without any target it ticks, as on an idle processor. */
-	if (!st->had_targets && super_next(st->super, NULL) == NULL) {
+	if (!st->named.any && super_next(st->super, NULL) == NULL) {
 		uint64_t words[3] = { 0, own_pc(), late };
 		fire_probe(st, probe, NULL, words, 3);
 		return;

@@ -143,7 +143,8 @@ convert_args(
 {
 	for (size_t i = 0; i < types->nargs && i < pl->nargs; i++)
 		convert_arg(&pl->args[i],
-		    typename_parse(cc_types(r->st->cc), types->args[i]));
+		    typename_parse(
+			cc_types(r->st->compiled.cc), types->args[i]));
 }
 
 /* The operands in the order of args[]. */
@@ -402,7 +403,7 @@ find_processes(struct request *r)
 static bool
 wants_search(const struct request *r)
 {
-	if (r->d == NULL || r->st->super == NULL || r->st->had_targets ||
+	if (r->d == NULL || r->st->super == NULL || r->st->named.any ||
 	    *r->pd->prov == '\0')
 		return false;
 	for (const struct provider *const *p = r->st->providers; *p != NULL;

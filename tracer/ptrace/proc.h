@@ -26,7 +26,7 @@
 #include "tracer/ptrace/call.h"
 #include "inject/target.h"
 #include "tracer/ptrace/event.h"
-#include "tracer/ptrace/part.h"
+#include "tracer/base/part.h"
 #include "tracer/ptrace/procfs.h"
 #include "tracer/ptrace/registers.h"
 #include "tracer/ptrace/restart.h"

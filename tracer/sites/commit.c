@@ -40,11 +40,14 @@ static void on_again(struct state *st, void *arg, uint64_t late);
 static void
 try_again(struct state *st, uint64_t period)
 {
-	if (!st->protect_timer && period != 0)
+	static const struct part part = { .size = sizeof(bool) };
+	bool *is_set = part_of(&st->parts, &part);
+
+	if (!*is_set && period != 0)
 		timer_add(&st->timers, period, on_again, NULL);
-	else if (st->protect_timer)
+	else if (*is_set)
 		timer_set_period(&st->timers, on_again, NULL, period);
-	st->protect_timer |= period != 0;
+	*is_set |= period != 0;
 }
 
 static void

@@ -14,16 +14,46 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/state.h"
 
+static void
+failures_end(void *part)
+{
+	struct site_failures *all = part;
+
+	vec_foreach(f, &all->list)
+		mem_free(*f);
+	vec_fini(&all->list);
+}
+
+static const struct part failures_part = { .size = sizeof(struct site_failures),
+	.end = failures_end };
+
+const struct site_failures *
+site_failures(const struct state *st)
+{
+	return part_had(&st->parts, &failures_part);
+}
+
 void
 site_failed(
     struct state *st, const struct probe *p, uint64_t addr, const char *why)
 {
-	st->failed++;
+	struct site_failures *all = part_of(&st->parts, &failures_part);
+
+	all->count++;
 	/* Enough to tell what kind it is; the count is exact. */
-	if (st->failures.len < 1000)
-		*vec_push(&st->failures) =
+	if (all->list.len < 1000)
+		*vec_push(&all->list) =
 		    mem_printf("%s:%s:%s:%s at 0x%llx: %s", p->prov, p->mod,
 			p->func, p->name, (unsigned long long)addr, why);
+}
+
+/* Of the run: how many ids of tracepoints have been used. */
+static uint32_t *
+ids_used(struct state *st)
+{
+	static const struct part part = { .size = sizeof(uint32_t) };
+
+	return part_of(&st->parts, &part);
 }
 
 struct tracepoint *
@@ -32,10 +62,10 @@ site_tracepoint(
 {
 	struct tracepoint *tp;
 
-	if (tracepoint_get(sp->tab, addr, st->next_tp, &tp, why) != 0)
+	uint32_t *used = ids_used(st);
+	if (tracepoint_get(sp->tab, addr, *used + 1, &tp, why) != 0)
 		return NULL;
-	if (tp->id == st->next_tp)
-		st->next_tp++;
+	*used += tp->id == *used + 1;
 	if (tp->user == NULL)
 		tp->user = mem_zalloc(sizeof(struct tp_user));
 	const struct load *l = addrspace_load_at(sp->as, addr);

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "dlang/argloc.h"
+#include "dlang/base/vec.h"
 
 struct diags;
 struct load;
@@ -124,6 +125,14 @@ void site_add_jump(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, enum site_when when);
 
 /* Note for -v that p does not fire at addr. */
+struct site_failures {
+	unsigned long count;
+	VEC(char *) list; /* the first of them, in words */
+};
+
+/* All that have been so far; NULL: none. */
+const struct site_failures *site_failures(const struct state *st);
+
 void site_failed(
     struct state *st, const struct probe *p, uint64_t addr, const char *why);
 

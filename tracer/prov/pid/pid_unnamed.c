@@ -38,14 +38,33 @@ names_count(struct object *o)
 	return count;
 }
 
+/* Of the run: modules of which was said that no function has a name. */
+struct said {
+	VEC(char *) modules;
+};
+
+static void
+said_end(void *part)
+{
+	struct said *said = part;
+
+	vec_foreach(m, &said->modules)
+		mem_free(*m);
+	vec_fini(&said->modules);
+}
+
 /* Once for each module. */
 static bool
 is_said(struct state *st, const char *module)
 {
-	vec_foreach(m, &st->symless)
+	static const struct part part = { .size = sizeof(struct said),
+		.end = said_end };
+	struct said *said = part_of(&st->parts, &part);
+
+	vec_foreach(m, &said->modules)
 		if (strcmp(*m, module) == 0)
 			return true;
-	*vec_push(&st->symless) = mem_strdup(module);
+	*vec_push(&said->modules) = mem_strdup(module);
 	return false;
 }
 

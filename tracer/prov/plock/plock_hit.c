@@ -18,6 +18,7 @@
 #include "tracer/fire/stack.h"
 #include "tracer/ptrace/processor.h"
 #include "tracer/fire/fire.h"
+#include "tracer/fire/hit.h"
 #include "tracer/base/state.h"
 
 /* Frames between a futex call and the program's own code, at most. */
@@ -348,9 +349,8 @@ on_exec(struct state *st, const struct event *ev, void *arg)
 void
 plock_subscribe(struct state *st)
 {
-	if (st->at_watch != NULL)
+	if (!hit_tell_watch(st, at_watch))
 		return;
-	st->at_watch = at_watch;
 	moments_subscribe(st, EV_CLONE, on_clone, NULL);
 	moments_subscribe(st, EV_STOP, on_stop, NULL);
 	moments_subscribe(st, EV_EXIT, on_exit, NULL);

@@ -2,7 +2,7 @@
  * Parts; see part.h.  There are a few of them at most: a list is looked through
  * as fast as anything else.
  */
-#include "tracer/ptrace/part.h"
+#include "tracer/base/part.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * What other files keep about a thread, a process or a space: each in a part of
- * its own, which nobody else sees.
+ * What other files keep about a thread, a process, a space or the run: each in a
+ * part of its own, which nobody else sees.
  *
  *	static const struct part trail = { .size = sizeof(struct trail) };
  *	struct trail *t = part_of(&th->parts, &trail);
@@ -8,8 +8,8 @@
  * A part is made when it is first asked for, all zeros, and ends with what it is
  * a part of.
  */
-#ifndef TRACER_PTRACE_PART_H
-#define TRACER_PTRACE_PART_H
+#ifndef TRACER_BASE_PART_H
+#define TRACER_BASE_PART_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ void *part_of(struct parts *ps, const struct part *part);
 /* NULL when it was never asked for. */
 void *part_had(const struct parts *ps, const struct part *part);
 
-/* proc.h's: */
+/* For who has the parts: */
 void parts_inherit(struct parts *ps, const struct parts *from);
 void parts_end(struct parts *ps);
 
