@@ -33,8 +33,11 @@
 #define OUR_MASK \
 	(~(UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1)))
 /* Those of the program's own action that matter to its handler, but for
- * SA_RESETHAND, by which the kernel would forget ours. */
-#define KEPT_FLAGS (SA_ONSTACK | SA_NODEFER | SA_RESTART)
+ * SA_RESETHAND, by which the kernel would forget ours.  SIGTRAP our handler blocks
+ * itself, when it hands on: a handler that is called on top of it may meet an int3
+ * of ours, which kills where SIGTRAP is blocked. */
+#define KEPT_FLAGS  (SA_ONSTACK | SA_RESTART)
+#define SIGTRAP_BIT (UINT64_C(1) << (SIGTRAP - 1))
 
 struct chunk {
 	uint64_t start;
@@ -53,6 +56,7 @@ struct trapset {
 	uint32_t keeper;
 	uint64_t keeper_since;
 	bool alone;
+	bool handles; /* what the head says of the program */
 };
 
 static void
@@ -112,6 +116,7 @@ trapset_fork(const struct trapset *ts, struct target *child)
 	copy->keeper = ts->keeper;
 	copy->keeper_since = ts->keeper_since;
 	copy->alone = ts->alone;
+	copy->handles = ts->handles;
 	for (size_t i = 0; i < ts->chunks.len; i++) {
 		const struct chunk *c = &ts->chunks.at[i];
 		struct chunk *d = vec_push(&copy->chunks);
@@ -249,6 +254,7 @@ trapset_action(struct trapset *ts, const uint64_t old[4], bool own)
 		return 0;
 	if (old[0] != 0) {
 		const uint32_t yes = 1;
+		ts->handles = true;
 		put_head(
 		    ts, offsetof(struct trap_area, handles), &yes, sizeof(yes));
 	}
@@ -263,13 +269,13 @@ trapset_action(struct trapset *ts, const uint64_t old[4], bool own)
 		/* What it returns to is then none of ours: it may still be
 		 * running when the area goes. */
 		if (handled && old[2] != 0) {
-			words[1] = (old[1] & KEPT_FLAGS) |
+			words[1] = (old[1] & KEPT_FLAGS) | SA_NODEFER |
 			    (OUR_FLAGS & ~(uint64_t)KEPT_FLAGS);
 			words[2] = old[2];
-			words[3] = old[3];
+			words[3] = old[3] & ~SIGTRAP_BIT;
 		}
 	}
-	if (put(ts, start + offsetof(struct trap_area, old_handler), old, 16) !=
+	if (put(ts, start + offsetof(struct trap_area, old_handler), old, 32) !=
 		0 ||
 	    put(ts, start + offsetof(struct trap_area, action), words, 32) != 0)
 		return 0;
@@ -487,6 +493,12 @@ look_at_threads(struct trapset *ts, bool *in, bool *unknown)
 		vec_foreach(c, &ts->chunks)
 			*in |= r == 0 && pc - c->start < c->size;
 	}
+}
+
+uint64_t
+trapset_nested(const struct trapset *ts)
+{
+	return ts->handles ? trapset_area(ts) : 0;
 }
 
 bool

@@ -102,6 +102,9 @@ void trapset_mended(struct trapset *ts);
 
 /* Is a thread known to be in the handler? */
 bool trapset_runs(struct trapset *ts);
+/* The address of the area if another signal's handler may have been called on top
+ * of ours, which then stands in a frame; or 0. */
+uint64_t trapset_nested(const struct trapset *ts);
 
 /* Unmap it, unless a thread is in the handler, or may be. */
 void trapset_release(struct trapset *ts);

@@ -43,7 +43,7 @@
 #define TRAP_LATE_MS    100
 #define TRAP_LATE_TRIES 1000
 
-#define TRAP_MAGIC      UINT64_C(0x3170617274617472)
+#define TRAP_MAGIC      UINT64_C(0x3270617274617472)
 
 /* Which si_code the tracer gives the SIGTRAP of an int3 that it has dealt with,
  * just before it sets the registers; si_value is the pc that they will have.
@@ -105,9 +105,9 @@ struct trap_area {
 			   * set the next while an int3's is on its way */
 	uint64_t handler; /* offset of the handler, of what it returns to */
 	uint64_t restorer;
-	/* The action that ours stands for: what the handler does with a SIGTRAP
-	 * that is none of ours. */
-	uint64_t old_handler, old_flags;
+	/* The action that ours stands for, as the kernel has it: what the handler
+	 * does with a SIGTRAP that is none of ours. */
+	uint64_t old_handler, old_flags, old_restorer, old_mask;
 	/* For rt_sigaction(): a struct sigaction as the kernel has it. */
 	uint64_t action[4];
 };

@@ -10,7 +10,8 @@
  *	si_code TRAP_DONE	the tracer was about to let the thread go on:
  *				with these registers, if they are set already
  *	pc in a slot		the same; slots need no mark
- *	int3 of ours		all bytes back, pc back, unless it is before it
+ *	pc in the area		the same, by the way back from a system call
+ *	int3 of ours		all bytes back, pc back
  *	TRAP_HWBKPT		a debug register that the tracer has left
  *	else			the program's own
  *
@@ -32,13 +33,15 @@
 
 #include "inject/trap/area.h"
 
-#define PAGE       4096UL
+#define PAGE        4096UL
 
-#define O_RDWR_CLX (O_RDWR | O_CLOEXEC)
-#define O_CLX      (O_RDONLY | O_CLOEXEC)
-#define O_DIR_CLX  (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-#define PROT_RX    (PROT_READ | PROT_EXEC)
-#define PROT_RWX   (PROT_RX | PROT_WRITE)
+#define O_RDWR_CLX  (O_RDWR | O_CLOEXEC)
+#define O_CLX       (O_RDONLY | O_CLOEXEC)
+#define O_DIR_CLX   (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#define PROT_RX     (PROT_READ | PROT_EXEC)
+#define PROT_RWX    (PROT_RX | PROT_WRITE)
+
+#define SIGTRAP_BIT (UINT64_C(1) << (SIGTRAP - 1))
 
 /* include/uapi/asm-generic/siginfo.h; not every <signal.h> has them here. */
 #define CODE_HWBKPT 4
@@ -63,8 +66,6 @@ extern void trap_restore(void);
  *	void sys_sleep(ms)		poll(2) of nothing, which leaves
  *					restart_block alone where nanosleep() would not
  *	uint64_t *pc_in(uc)		where the frame has the pc
- *	bool is_behind_own(pc)		Is a trap instruction of the program's own
- *					before pc?  Ours may be on a part of it.
  *	bool is_broken_call(uc)		Is the thread at a system call instruction,
  *					about to make restart_syscall(2), with nothing
  *					for the kernel to undo but registers?
@@ -175,7 +176,6 @@ number(const char **p)
 static bool
 is_latecomer(const char *path)
 {
-	const uint64_t bit = 1 << (SIGTRAP - 1);
 	char text[400];
 	const char *p = text, *name_end = text;
 	long fd = sys_open(path, O_CLX);
@@ -191,8 +191,8 @@ is_latecomer(const char *path)
 	p = name_end; /* of field 2 */
 	for (int field = 2; *p != '\0' && field < 31; p++)
 		field += *p == ' ';
-	bool pending = (number(&p) & bit) != 0;
-	return pending && *p == ' ' && (p++, (number(&p) & bit) == 0);
+	bool pending = (number(&p) & SIGTRAP_BIT) != 0;
+	return pending && *p == ' ' && (p++, (number(&p) & SIGTRAP_BIT) == 0);
 }
 
 /* Is a thread on its way to us?  Those of a name in struct linux_dirent64. */
@@ -311,10 +311,34 @@ heal(const struct trap_entry *e)
 	sys(SYS_sched_yield, 0, 0, 0, 0);
 }
 
+/* From now on no other handler is called.  Returns what was blocked. */
+static uint64_t
+block_signals(void)
+{
+	const uint64_t all = ~UINT64_C(0);
+	uint64_t was = 0;
+
+	sys(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&was, 8);
+	return was;
+}
+
+/* What the kernel would have blocked for the program's handler: ours is called
+ * with all of that but SIGTRAP (trapset_action()). */
+static void
+block_as_asked(uint64_t was)
+{
+	const struct trap_area *a = &trap_area;
+
+	was |= a->old_mask & SIGTRAP_BIT;
+	if ((a->old_flags & SA_NODEFER) == 0)
+		was |= SIGTRAP_BIT;
+	sys(SYS_rt_sigprocmask, SIG_SETMASK, (long)&was, 0, 8);
+}
+
 /* As if we were not here.  The default is to die of it, which is done by the
  * same signal once more, after the return. */
 static uint64_t
-hand_on(int sig, const siginfo_t *si)
+hand_on(int sig, const siginfo_t *si, uint64_t blocked)
 {
 	const uint64_t none[4] = { 0 };
 	uint64_t old = trap_area.old_handler;
@@ -322,8 +346,10 @@ hand_on(int sig, const siginfo_t *si)
 	/* In there SIGTRAP may be blocked, and an int3 would be the end. */
 	if (!is_traced())
 		heal_memory();
-	if (old > 1)
+	if (old > 1) {
+		block_as_asked(blocked);
 		return old;
+	}
 	/* A forced one does not care that it is ignored. */
 	if (old == 1 && si->si_code <= 0)
 		return 0;
@@ -334,16 +360,11 @@ hand_on(int sig, const siginfo_t *si)
 }
 
 /* The tracer was making the stop of an int3 again when it died (redeliver() in
- * remote.c): the thread has not executed that. */
+ * remote.c): the thread is on the way back from its call, and goes on with that. */
 static bool
-is_in_front(uint64_t pc)
+is_on_way_back(uint64_t pc)
 {
-	const struct trap_entry *e = find(pc, TRAP_TEXT);
-
-	if (e == NULL || is_behind_own(pc) || is_traced())
-		return false;
-	heal(e);
-	return true;
+	return pc - (uint64_t)&trap_area < trap_area.size;
 }
 
 /* Is it about the tracer that is no more?  The thread then goes on at its pc. */
@@ -358,11 +379,11 @@ is_ours(const siginfo_t *si, uint64_t *at)
 		return false;
 	if (si->si_code == TRAP_DONE && (uint64_t)si->si_value.sival_ptr == pc)
 		return true;
-	if (find(pc, TRAP_SLOTS) != NULL)
+	if (is_on_way_back(pc) || find(pc, TRAP_SLOTS) != NULL)
 		return true;
 	const struct trap_entry *e = find(pc - TRAP_PC_AFTER, TRAP_TEXT);
 	if (e == NULL)
-		return is_in_front(pc);
+		return false;
 	heal(e);
 	*at = pc - TRAP_PC_AFTER;
 	return true;
@@ -372,8 +393,10 @@ is_ours(const siginfo_t *si, uint64_t *at)
 __attribute__((used)) uint64_t
 trap_look(int sig, const siginfo_t *si, ucontext_t *uc)
 {
+	uint64_t blocked = block_signals();
+
 	if (!is_ours(si, pc_in(uc)))
-		return hand_on(sig, si);
+		return hand_on(sig, si, blocked);
 	if (is_broken_call(uc))
 		call_again(uc);
 	return 0;

@@ -134,6 +134,20 @@ for point in clean-restored:1 clean-handler:1 clean-end:1 detach-thread:2; do
 	ends_well "masks, $point"
 done
 
+# A signal that comes to be ignored is thrown away where it is pending: killed at
+# any call that dtrap makes for that.
+for n in {6..13} 1000000; do
+	start t "$bin/discards"
+	line t '^ready'
+	DTRAP_KILL=remote-back:$n dt -q -n "$hot tick-200ms { exit(0); }" \
+	    -p "${pid[t]}"
+	tell t end
+	line t '^done'
+	is "thrown away, $n: results" "$line" 'done wrong 0'
+	end t
+	is "thrown away, $n: the program's end" "$status" 0
+done
+
 # A call that waits is made again after a stop, and the instruction has a probe
 # by then.  After a signal's handler the kernel would end it.
 for point in hit-fired hit-regs; do

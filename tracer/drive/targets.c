@@ -382,8 +382,12 @@ in_handler(struct state *st, bool *sure)
 	*sure = false;
 	while ((p = super_next(st->super, p)) != NULL) {
 		targets_release_leftover(p);
-		bool runs =
-		    p->guarded && trapset_runs(tptable_traps(p->space->tab));
+		struct trapset *ts =
+		    p->guarded ? tptable_traps(p->space->tab) : NULL;
+		bool runs = ts != NULL &&
+		    (trapset_runs(ts) ||
+			leftover_leads_to(
+			    p->space, p->pid, trapset_nested(ts)));
 		in |= runs || leftover_in_use(p->space->leftover);
 		*sure |= !is_halted(p) &&
 		    (runs || leftover_runs(p->space->leftover));

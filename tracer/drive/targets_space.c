@@ -238,10 +238,16 @@ lives_in(const struct proc *p)
 static void
 release_area(struct space *sp)
 {
+	struct trapset *ts = tptable_traps(sp->tab);
+
 	vec_foreach(p, &sp->procs)
 		if ((*p)->guarded && lives_in(*p))
 			return;
-	trapset_release(tptable_traps(sp->tab));
+	if (sp->procs.len > 0 &&
+	    leftover_leads_to(sp, sp->procs.at[0]->pid, trapset_nested(ts)))
+		LOG("targets", "the area stays: a frame leads to it");
+	else
+		trapset_release(ts);
 }
 
 void
@@ -282,8 +288,7 @@ targets_clean(void *ctx, struct proc *p)
 		trapset_mended(tptable_traps(sp->tab));
 	guardian_drop(sp);
 	/* Masks while the list still says whose are not what they were. */
-	vec_foreach(th, &p->threads)
-	{
+	vec_foreach(th, &p->threads) {
 		thread_settle(*th);
 		sigtrap_end(*th);
 	}

@@ -118,22 +118,35 @@ struct remote {
 
 static struct remote_left nowhere, *left = &nowhere;
 
+/* In our own area, or 0: that is not there. */
+static uint64_t
+own_place(const struct space *sp)
+{
+	static_assert(WAYBACK_SIZE <= TRAP_SCRATCH, "it has to fit");
+	return sp->tab != NULL && tptable_traps(sp->tab) != NULL ?
+	    trapset_scratch(tptable_traps(sp->tab)) :
+	    0;
+}
+
 /* Where it may be put, or 0: in our own area, once that is there, else in a
  * cave.  That is looked for each time: slots use caves too, and the program may
  * have mapped something else there. */
 static uint64_t
 find_place(struct space *sp)
 {
-	uint64_t own = sp->tab != NULL && tptable_traps(sp->tab) != NULL ?
-	    trapset_scratch(tptable_traps(sp->tab)) :
-	    0;
+	uint64_t own = own_place(sp);
 
-	static_assert(WAYBACK_SIZE <= TRAP_SCRATCH, "it has to fit");
 	if (own != 0)
 		return own;
 	if (space_find_cave(sp, WAYBACK_SIZE, &sp->wayback) < 0)
 		sp->wayback = 0;
 	return sp->wayback;
+}
+
+static bool
+is_own_place(const struct remote *r)
+{
+	return r->wayback == own_place(r->th->proc->space);
 }
 
 /* Is the thread one behind an int3, which it is to run again? */
@@ -644,8 +657,9 @@ prefer_pending(struct remote *r)
  * To the stop for the signal that was in delivery.  One that is made again is
  * the next that the kernel delivers when an instruction may raise it, so mask
  * and registers are the thread's before: after our death it is the program's
- * signal, at the right place.  Until it is pending who was behind an int3 of ours
- * is in front of it: nobody would lead him back, and our handler understands both.
+ * signal, at the right place.  Until it is pending, who was behind an int3 of ours
+ * is on the way back from the call, which leads in front of it: our handler knows
+ * the place, or in the cave that there is before the area, in front of it.
  */
 static int
 redeliver(struct remote *r)
@@ -660,7 +674,9 @@ redeliver(struct remote *r)
 	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
 	set_mask(r, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
 	struct uregs place = r->kernel;
-	if (is_behind_trap(r))
+	if (is_behind_trap(r) && is_own_place(r))
+		place.r[UREG_PC] = wayback_behind(r->wayback);
+	else if (is_behind_trap(r))
 		place.r[UREG_PC] -= TRAP_PC_AFTER;
 	if (first && regs_store(th->tid, &place) < 0)
 		return -ESRCH;

@@ -331,6 +331,8 @@ unsigned sigframes_change(
 void wayback_write(uint8_t buf[WAYBACK_SIZE], const struct uregs *to,
     uint64_t mask, uint64_t unmap);
 /* Is that what stands there, and with which stack pointer does it end? */
+/* Where in the one at start a thread goes on whose call has been made. */
+uint64_t wayback_behind(uint64_t start);
 bool wayback_is(const uint8_t buf[WAYBACK_SIZE], uint64_t *sp);
 
 /* wait.c of the machine */

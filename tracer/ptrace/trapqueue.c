@@ -202,6 +202,37 @@ take_out(struct thread *th, size_t n)
 }
 
 static bool
+all_sent(const struct trapqueue *q)
+{
+	vec_foreach(one, &q->list)
+		if (!trapqueue_is_sent(&one->si))
+			return false;
+	return true;
+}
+
+/* The kernel gives a thread its own before those of the process. */
+static void
+discard(struct thread *th)
+{
+	struct trapqueue q = { 0 };
+
+	read_one(th, false, &q);
+	bool sent = all_sent(&q);
+	read_one(th, true, &q);
+	if (sent)
+		take_out(th, q.list.len);
+	vec_fini(&q.list);
+}
+
+void
+trapqueue_discard(struct proc *p)
+{
+	vec_foreach(th, &p->threads)
+		if (thread_stopped(*th))
+			discard(*th);
+}
+
+static bool
 is_same(const siginfo_t *a, const siginfo_t *b)
 {
 	return a->si_code == b->si_code && a->si_pid == b->si_pid &&

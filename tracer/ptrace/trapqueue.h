@@ -36,6 +36,10 @@ void trapqueue_read(struct proc *p, struct trapqueue *q);
  * the queue.  False: there was one that no thread could send. */
 bool trapqueue_send(struct proc *p, struct trapqueue *q);
 
+/* All that somebody has sent to the process or its threads, which are stopped, and
+ * that are pending, are thrown away; those of int3s are not. */
+void trapqueue_discard(struct proc *p);
+
 /* Is one pending for this very thread? */
 bool trapqueue_has(struct thread *th);
 

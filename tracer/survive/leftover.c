@@ -14,7 +14,8 @@
  * What points into the memory from a stack is therefore taken for such a frame.
  * A stack is what lies from the stack pointer to the end of its mapping, and
  * whatever else that looks like one which it points to (a handler on an
- * alternate stack leads to the thread's own).  Where a stack is too large to be
+ * alternate stack leads to the thread's own), unless another thread is there:
+ * below that one's stack pointer lie frames of what is over.  Where a stack is too large to be
  * looked through, or a thread's cannot be told, everything stays for another
  * time.
  */
@@ -33,6 +34,7 @@
 #include "dlang/base/machine.h"
 #include "inject/tracepoint.h"
 #include "inject/trapmend.h"
+#include "inject/trapset.h"
 #include "symbols/maps.h"
 #include "tracer/survive/guardian.h"
 #include "tracer/ptrace/super.h"
@@ -41,7 +43,9 @@
 
 /* How much of stacks is read: a few milliseconds' worth. */
 #define STACKS_MAX (32UL << 20)
-#define PAGE       4096
+/* Of one in which a handler may be on top of ours. */
+#define NESTED_DEPTH (64UL << 10)
+#define PAGE         4096
 
 /*
  * What is ours lies in mappings of its own, or at the ends of one that it was
@@ -78,7 +82,9 @@ struct search {
 	/* By the begin of a mapping: the address from which on it has been
 	 * read, or is to be. */
 	struct hash from;
+	struct hash taken;  /* mappings that have a thread's stack pointer */
 	VEC(uint64_t) todo; /* addresses to read from */
+	size_t depth;       /* how much of a stack is read */
 	size_t read;
 	bool again;  /* it was tried before */
 	bool failed; /* not all could be looked at */
@@ -405,7 +411,9 @@ follow(struct search *s, uint64_t addr, bool is_sp)
 	if (m == NULL)
 		return;
 	size_t i = (size_t)(m - s->maps.list.at);
-	if (!is_sp && !is_stack(&s->maps, i))
+	if (is_sp)
+		hash_set(&s->taken, m->start, s);
+	else if (!is_stack(&s->maps, i) || hash_get(&s->taken, m->start))
 		return;
 	uint64_t from = (uintptr_t)hash_get(&s->from, m->start);
 	if (from != 0 && from <= addr)
@@ -419,11 +427,12 @@ static void
 read_stack(struct search *s, uint64_t addr)
 {
 	const struct map *m = maps_at(&s->maps, addr);
-	uint64_t words[512 + REGS_FRAME];
+	uint64_t words[512 + REGS_FRAME], end = m->end;
 
 	addr &= ~7ULL;
-	while (addr < m->end && !s->failed) {
-		size_t len = MIN(512 * sizeof(*words), m->end - addr);
+	end = addr + MIN(end - addr, s->depth);
+	while (addr < end && !s->failed) {
+		size_t len = MIN(512 * sizeof(*words), end - addr);
 		size_t more = MIN(sizeof(words), m->end - addr);
 		s->read += len;
 		memset(words, 0, sizeof(words));
@@ -455,6 +464,9 @@ look_at_threads(struct search *s)
 	}
 	while (s->todo.len > 0 && !s->failed)
 		read_stack(s, vec_pop(&s->todo));
+	hash_fini(&s->from);
+	hash_fini(&s->taken);
+	vec_fini(&s->todo);
 }
 
 /* A thread in the handler has the place of an entry in a register, and nothing
@@ -481,6 +493,24 @@ bool
 leftover_runs(const struct leftover *l)
 {
 	return l != NULL && l->runs;
+}
+
+bool
+leftover_leads_to(struct space *sp, pid_t pid, uint64_t area)
+{
+	struct leftover l = { 0 };
+	struct search s = { .sp = sp, .l = &l, .depth = NESTED_DEPTH };
+	bool leads = false;
+
+	if (area == 0 || maps_read(pid, &s.maps) < 0)
+		return false;
+	*vec_push(&l.found) =
+	    (struct piece){ area, trap_code_size, PIECE_AREA, false };
+	look_at_threads(&s);
+	leads = l.found.at[0].needed;
+	vec_fini(&l.found);
+	maps_fini(&s.maps);
+	return leads;
 }
 
 /* ---- giving back ---- */
@@ -539,6 +569,7 @@ leftover_release(struct leftover *l, struct proc *p)
 {
 	struct search s = { .sp = p->space,
 		.l = l != NULL ? l : mem_zalloc(sizeof(*l)),
+		.depth = SIZE_MAX,
 		.again = l != NULL && l == p->space->leftover };
 	size_t kept = 0;
 
@@ -564,8 +595,6 @@ leftover_release(struct leftover *l, struct proc *p)
 	}
 	s.l->found.len = kept;
 	maps_fini(&s.maps);
-	vec_fini(&s.todo);
-	hash_fini(&s.from);
 	if (kept == 0)
 		leftover_free(s.l);
 	p->space->leftover = kept != 0 ? s.l : NULL;

@@ -13,6 +13,7 @@
 #define TRACER_SURVIVE_LEFTOVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -44,6 +45,11 @@ void leftover_release(struct leftover *l, struct proc *p);
  * one seen in it, so that this is certain? */
 bool leftover_in_use(const struct leftover *l);
 bool leftover_runs(const struct leftover *l);
+
+/* Is a thread of the process in the handler in this area, or does a frame on its
+ * stack lead there, of a handler that was called on top of it?  All threads are
+ * stopped.  False if area is 0. */
+bool leftover_leads_to(struct space *sp, pid_t pid, uint64_t area);
 
 void leftover_free(struct leftover *l);
 

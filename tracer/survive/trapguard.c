@@ -243,10 +243,8 @@ trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
 		return true;
 	own[ACTION_HANDLER] = head.old_handler;
 	own[ACTION_FLAGS] = head.old_flags;
-	if (head.old_handler > 1) { /* ours has these of it */
-		own[ACTION_RESTORER] = head.action[ACTION_RESTORER];
-		own[ACTION_MASK] = head.action[ACTION_MASK];
-	}
+	own[ACTION_RESTORER] = head.old_restorer;
+	own[ACTION_MASK] = head.old_mask;
 	if (own[ACTION_HANDLER] == (uint64_t)(uintptr_t)SIG_IGN)
 		trapqueue_read(p, &q);
 	bool done = t->ops->write(t, addr, own, sizeof(own)) == 0 &&
@@ -349,17 +347,28 @@ trapguard_check(struct thread *th)
 	return false;
 }
 
-/* A new action that ignores the signal has pending ones thrown away. */
+/* Is one pending for a thread that blocks it?  Where it is not blocked it is in
+ * delivery already, as an int3's is. */
 static bool
-throws_away(const struct proc *p)
+is_held_back(const struct proc *p)
 {
 	struct proc_status st;
 
 	vec_foreach(th, &p->threads)
-		if (p->trap_ignored && procfs_status((*th)->tid, &st) == 0 &&
-		    (st.sig_pending & SIGBIT(SIGTRAP)) != 0)
+		if (procfs_status((*th)->tid, &st) == 0 &&
+		    (st.sig_pending & st.sig_blocked & SIGBIT(SIGTRAP)) != 0)
 			return true;
 	return false;
+}
+
+/* An action that ignores the signal has what is pending thrown away.  The kernel
+ * would do so if it had that action, but with the int3s of other threads, too. */
+static void
+throw_away(struct proc *p)
+{
+	space_stop(p->space);
+	trapqueue_discard(p);
+	space_resume(p->space);
 }
 
 void
@@ -372,11 +381,8 @@ trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS])
 	/* One that the marker's has met, and which is to be pending again. */
 	if (p->trap_ignored && th->stop.sig == SIGTRAP)
 		stop_signal(th, 0);
-	if (throws_away(p)) {
-		set_action(th, true, NULL);
-		set_action(th, false, NULL);
-		return;
-	}
+	if (p->trap_ignored && is_held_back(p))
+		throw_away(p);
 	/* Where the program has no handler it does not matter which flags and
 	 * mask ours has; most handlers have those of the one before. */
 	if (has_area(p) && write_action(p, false, words) != 0 &&

@@ -43,12 +43,6 @@ pc_in(ucontext_t *uc)
 }
 
 static bool
-is_behind_own(uint64_t pc)
-{
-	return false;
-}
-
-static bool
 is_broken_call(const ucontext_t *uc)
 {
 	return false;

@@ -158,21 +158,6 @@ call_again(const ucontext_t *uc)
 	__builtin_unreachable();
 }
 
-/* Is there an int3 of the program's own before pc, cc or cd 03?  An int3 of ours
- * may be on the second. */
-static bool
-is_behind_own(uint64_t pc)
-{
-	const uint8_t *code = (const uint8_t *)pc;
-
-	if (pc % 4096 == 0) /* what is before may not be mapped */
-		return false;
-	if (code[-1] == TRAP_INSN)
-		return true;
-	return pc % 4096 > 1 && code[-1] == 3 &&
-	    (code[-2] == 0xcd || code[-2] == TRAP_INSN);
-}
-
 static bool
 is_broken_call(const ucontext_t *uc)
 {

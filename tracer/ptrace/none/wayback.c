@@ -12,6 +12,12 @@ wayback_write(uint8_t buf[WAYBACK_SIZE], const struct uregs *to, uint64_t mask,
 	memset(buf, 0, WAYBACK_SIZE);
 }
 
+uint64_t
+wayback_behind(uint64_t start)
+{
+	return start;
+}
+
 bool
 wayback_is(const uint8_t buf[WAYBACK_SIZE], uint64_t *sp)
 {

@@ -26,12 +26,13 @@
 
 #include "tracer/ptrace/super.h"
 
-extern const uint8_t wayback_code[], wayback_data[], wayback_end[];
+extern const uint8_t wayback_code[], wayback_called[], wayback_data[],
+    wayback_end[];
 
 asm(".pushsection .rodata\n"
     "	.balign 16\n"
-    "	.globl wayback_code, wayback_data, wayback_end\n"
-    "	.hidden wayback_code, wayback_data, wayback_end\n"
+    "	.globl wayback_code, wayback_called, wayback_data, wayback_end\n"
+    "	.hidden wayback_code, wayback_called, wayback_data, wayback_end\n"
     "wayback_code:\n"
     "	syscall\n"
     "	movq wayback_data + 96(%rip), %rcx\n" /* size; no flag is changed */
@@ -41,6 +42,7 @@ asm(".pushsection .rodata\n"
     "	movl $11, %eax\n"  /* munmap(result, size) */
     "	syscall\n"
     "1:\n"
+    "wayback_called:\n"
     "	movl $14, %eax\n" /* rt_sigprocmask(SIG_SETMASK, &mask, NULL, 8) */
     "	movl $2, %edi\n"
     "	leaq wayback_data + 8(%rip), %rsi\n"
@@ -98,6 +100,12 @@ wayback_write(uint8_t buf[WAYBACK_SIZE], const struct uregs *to, uint64_t mask,
 	memset(buf, 0, WAYBACK_SIZE);
 	memcpy(buf, wayback_code, code);
 	memcpy(buf + code, &d, sizeof(d));
+}
+
+uint64_t
+wayback_behind(uint64_t start)
+{
+	return start + (uintptr_t)wayback_called - (uintptr_t)wayback_code;
 }
 
 bool
