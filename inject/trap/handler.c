@@ -171,14 +171,29 @@ number(const char **p)
 	return n;
 }
 
-/* Has the thread a SIGTRAP pending that it lets in?  Fields 31 and 32 of its
- * stat. */
+/* From field *at of a line to field `to'. */
+static const char *
+skip_to(const char *p, int *at, int to)
+{
+	for (; *p != '\0' && *at < to; p++)
+		*at += *p == ' ';
+	return p;
+}
+
+/* What a thread's stat tells: fields 3, 14 and 15, 31 and 32. */
+struct look {
+	bool runs;    /* it has a processor, or waits for one */
+	bool due;     /* a SIGTRAP is pending that it lets in */
+	uint64_t ran; /* processor time, in ticks */
+};
+
 static bool
-is_latecomer(const char *path)
+look_at(const char *path, struct look *l)
 {
 	char text[400];
 	const char *p = text, *name_end = text;
 	long fd = sys_open(path, O_CLX);
+	int field = 2;
 
 	if (fd < 0)
 		return false;
@@ -188,34 +203,73 @@ is_latecomer(const char *path)
 	for (; *p != '\0'; p++)
 		if (*p == ')')
 			name_end = p;
-	p = name_end; /* of field 2 */
-	for (int field = 2; *p != '\0' && field < 31; p++)
-		field += *p == ' ';
-	bool pending = (number(&p) & SIGTRAP_BIT) != 0;
-	return pending && *p == ' ' && (p++, (number(&p) & SIGTRAP_BIT) == 0);
+	p = skip_to(name_end, &field, 3);
+	l->runs = *p == 'R';
+	p = skip_to(p, &field, 14);
+	l->ran = number(&p);
+	p = skip_to(p, &field, 15);
+	l->ran += number(&p);
+	p = skip_to(p, &field, 31);
+	l->due = (number(&p) & SIGTRAP_BIT) != 0;
+	p = skip_to(p, &field, 32);
+	l->due &= (number(&p) & SIGTRAP_BIT) == 0;
+	return true;
+}
+
+/* Threads that had no processor at the first look, and how long they had run. */
+#define STARVED_MAX 64
+struct starved {
+	unsigned n;
+	struct {
+		uint32_t tid, ran;
+	} at[STARVED_MAX];
+};
+
+/*
+ * Has the thread still to come to our handler?  One that stood at its int3 when
+ * the tracer died has no SIGTRAP pending any more, and looks for the handler when
+ * it has a processor.
+ */
+static bool
+is_latecomer(uint32_t tid, const struct look *l, struct starved *s, bool first)
+{
+	if (l->due)
+		return true;
+	if (!l->runs || trap_area.handles == 0)
+		return false;
+	if (first && s->n < STARVED_MAX) {
+		s->at[s->n].tid = tid;
+		s->at[s->n++].ran = (uint32_t)l->ran;
+	}
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->at[i].tid == tid && s->at[i].ran == (uint32_t)l->ran)
+			return true;
+	return false;
 }
 
 /* Is a thread on its way to us?  Those of a name in struct linux_dirent64. */
 static bool
-any_latecomer(void)
+any_latecomer(struct starved *s, bool first)
 {
 	static const char tasks[] = "/proc/self/task/";
 	_Alignas(8) char buf[256];
 	char path[48];
 	long n, dir = sys_open(tasks, O_DIR_CLX);
+	uint32_t self = (uint32_t)sys(SYS_gettid, 0, 0, 0, 0);
 	bool any = false;
 
 	for (unsigned i = 0; i < sizeof(tasks); i++)
 		path[i] = tasks[i];
-	while (dir >= 0 && !any &&
+	while (dir >= 0 &&
 	    (n = sys(SYS_getdents64, dir, (long)buf, sizeof(buf), 0)) > 0)
-		for (long at = 0; at < n && !any;
+		for (long at = 0; at < n;
 		     at += *(const uint16_t *)(const void *)(buf + at + 16)) {
-			const char *name = buf + at + 19;
-			if (*name < '0' || *name > '9')
-				continue;
+			const char *name = buf + at + 19, *p = name;
+			uint32_t tid = (uint32_t)number(&p);
+			struct look l;
 			path_of_thread(path + sizeof(tasks) - 1, name);
-			any = is_latecomer(path);
+			if (p != name && tid != self && look_at(path, &l))
+				any |= is_latecomer(tid, &l, s, first);
 		}
 	if (dir >= 0)
 		sys(SYS_close, dir, 0, 0, 0);
@@ -225,8 +279,11 @@ any_latecomer(void)
 static void
 await_latecomers(void)
 {
+	struct starved starved;
+
+	starved.n = 0;
 	for (int i = 0; i < 10 + TRAP_LATE_TRIES && !is_mended() &&
-	     (i < 10 || any_latecomer());
+	     (any_latecomer(&starved, i == 0) || i < 10);
 	     i++)
 		sys_sleep(TRAP_LATE_MS / 10);
 }

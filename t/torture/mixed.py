@@ -110,8 +110,8 @@ def run_apart(seed, conditions, loaded):
 
 def faults(kinds, conditions):
     """One thing is counted, and is no fault of a round whose tracer died
-    (doc/safety.md): a program is told of our handler until the next trace, as
-    nobody is there to answer it."""
+    (doc/safety.md): a program is told of our handler, or of a mask without
+    SIGTRAP, until the next trace, as nobody is there to answer it."""
     alive = conditions["who"] in ("nobody", "guardian")
     return [k for k in kinds if alive or k != "misled"]
 

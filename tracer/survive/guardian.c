@@ -42,8 +42,10 @@
 #define LOOK_NS 20000000
 /* A thread that has not been seen elsewhere by then may stay as it is: it may
  * wait for a processor, but also never sleep. */
-#define LEFT_S  10
-#define NAP_MAX 50000000 /* ns */
+#define LEFT_S 10
+/* Of how many threads it is known whether they have had a processor. */
+#define STARVED_MAX 4096
+#define NAP_MAX     50000000 /* ns */
 
 /* The guardian's answer: has it the memory of a record? */
 enum answer { ANSWER_NONE, ANSWER_KEPT, ANSWER_REFUSED };
@@ -147,19 +149,59 @@ each_thread(
 		close(fd);
 }
 
-/* Has a thread that has executed an int3 not come to our handler yet?  Fields 31
- * and 32 of its stat are what is pending and blocked. */
-static bool late;
+/* A thread that had no processor when we came, and how long it had run. */
+struct starved {
+	pid_t tid;
+	uint64_t ran;
+};
 
+static struct starved starved[STARVED_MAX];
+static size_t starving;
+static bool late, first_look;
+static bool handled; /* a program has set SIGTRAP's action */
+
+/* Processor time, in ticks: fields 14 and 15. */
+static uint64_t
+ran_for(pid_t tid)
+{
+	uint64_t user = 0, kernel = 0;
+
+	procfs_stat(tid, 14, &user);
+	procfs_stat(tid, 15, &kernel);
+	return user + kernel;
+}
+
+/* Does it still wait for its first turn since we came? */
+static bool
+starves(pid_t tid)
+{
+	if (!handled || procfs_state(tid) != 'R')
+		return false;
+	uint64_t ran = ran_for(tid);
+	if (first_look && starving < STARVED_MAX)
+		starved[starving++] = (struct starved){ tid, ran };
+	for (size_t i = 0; i < starving; i++)
+		if (starved[i].tid == tid && starved[i].ran == ran)
+			return true;
+	return false;
+}
+
+/*
+ * Has a thread that has executed an int3 not come to our handler yet?  Fields 31
+ * and 32 of its stat are what is pending and blocked.  One that stood at its int3
+ * when the tracer died has nothing pending, and looks for the handler when it has
+ * a processor.
+ */
 static bool
 is_on_its_way(pid_t pid, long tid, uint64_t area)
 {
 	uint64_t pending = 0, blocked = 0;
 
-	late = procfs_stat((pid_t)tid, 31, &pending) == 0 &&
+	late |= procfs_stat((pid_t)tid, 31, &pending) == 0 &&
 	    procfs_stat((pid_t)tid, 32, &blocked) == 0 &&
 	    (pending & ~blocked & SIGBIT(SIGTRAP)) != 0;
-	return !late;
+	late |= starves((pid_t)tid);
+	return first_look || !late;
 }
 
 /* The code of a system call that was being made in a target: once the thread
@@ -213,7 +255,7 @@ any_on_its_way(void)
 	const struct record *r;
 
 	late = false;
-	for (size_t i = 0; i < RECORDS && !late; i++)
+	for (size_t i = 0; i < RECORDS && (first_look || !late); i++)
 		if ((r = record_at(i)) != NULL)
 			each_thread(r->pid, r->area, is_on_its_way);
 	return late;
@@ -227,7 +269,11 @@ await_latecomers(bool handles)
 {
 	struct timespec nap = { 0, TRAP_LATE_MS * 1000000L };
 
-	if (!handles && !any_on_its_way())
+	handled = handles;
+	first_look = true;
+	bool any = any_on_its_way();
+	first_look = false;
+	if (!handles && !any)
 		return true;
 	for (int i = 0; i < TRAP_LATE_TRIES && !relieved; i++) {
 		nanosleep(&nap, NULL); /* the signal that relieves us ends it */
