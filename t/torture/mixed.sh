@@ -18,10 +18,10 @@ need_attach
 [ -r "/proc/$$/task/$$/children" ] || skip "no CONFIG_PROC_CHILDREN"
 export DTRAP B
 
-# The first two rounds are killed at a step; which one it is changes with the
+# The first three rounds are killed at a step; which one it is changes with the
 # steps that there are.
 if [ $# -eq 0 ] && [ -z "$torture" ]; then
-	for round in 3486759796 1668748295; do
+	for round in 3486759796 1668748295 2550994981; do
 		python3 -B t/torture/mixed.py one $round load=0 ||
 		    wrong "round $round: a program was not as before"
 	done

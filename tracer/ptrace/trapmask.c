@@ -143,10 +143,24 @@ is_plain(const struct thread *th, uint64_t mask)
 	    ((st.sig_blocked ^ mask) & ~SIGBIT(SIGTRAP)) == 0;
 }
 
+/* A C library's own: no program blocks the signals that it keeps for itself.  It
+ * is over soon, and so may be hidden whatever use somebody has for SIGTRAP. */
+static bool
+is_librarys(const struct space *sp, uint64_t mask)
+{
+	return (mask | NEVER_BLOCKED) == ~UINT64_C(0) && sp->masks_watched &&
+	    !sp->mask_unseen;
+}
+
 static bool
 can_hide(const struct thread *th, uint64_t mask)
 {
-	return has_no_use(th->proc, mask) && is_plain(th, mask);
+	const struct proc *p = th->proc;
+	uint64_t own = mask | SIGBIT(SIGTRAP);
+
+	return p->guarded &&
+	    (has_no_use(p, mask) || is_librarys(p->space, own)) &&
+	    is_plain(th, mask);
 }
 
 void
@@ -203,15 +217,6 @@ sigtrap_hide(struct thread *th)
 }
 
 /* ---- rt_sigprocmask() ---- */
-
-/* A C library's own: no program blocks the signals that it keeps for itself.  It
- * is over soon, and so may be hidden whatever use somebody has for SIGTRAP. */
-static bool
-is_librarys(const struct space *sp, uint64_t mask)
-{
-	return (mask | NEVER_BLOCKED) == ~UINT64_C(0) && sp->masks_watched &&
-	    !sp->mask_unseen;
-}
 
 bool
 sigtrap_mask_plan(
