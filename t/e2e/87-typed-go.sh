@@ -137,6 +137,22 @@ dt -q -o "$tmp/raw" -c "$tmp/plain" -n '
 is "stripped" "$(tr '\n' ' ' <"$tmp/raw" | sed 's/ *$//')" \
     '-1 1 -70000 1099511627776 1 0 1 200 x 1000 goid 1 = 1001 1 0'
 
+# Inside a function whose arguments are on the stack, or may be there, no register
+# is taken for one.
+while read -r p name; do
+	dt -q -o "$tmp/inside" -c "$tmp/$p" -n '
+	    pid$target:a.out:'"$name"':5 { printf("arg0 %x\n", arg0); }
+	    pid$target:a.out:'"$name"':5 { printf("there\n"); }'
+	is "$p: $name:5" "$(grep -E 'arg0|there' "$tmp/inside" | tr '\n' ' ')" \
+	    'there there there '
+	is "$p: $name:5: no arg0" "$(grep -c "$name:5.*illegal operation" \
+	    "$tmp/err")" 3
+	rm -f "$tmp/inside"
+done <<'END'
+typed words.Weigh.abi0
+plain words.Weigh
+END
+
 # The Go command itself, which has symbols and no types.
 tool=$("$GO" env GOROOT)/bin/go
 export GOARM=6

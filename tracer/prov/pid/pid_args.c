@@ -97,13 +97,16 @@ begin_args(enum go_calls go, struct argloc *args)
 	}
 }
 
+/* Inside a function, it is not known how far above sp the arguments are. */
 static void
 inside_args(enum go_calls go, struct argloc *args)
 {
-	if (go == GO_REGISTERS)
-		go_args(args, true);
-	else
-		c_args(args, true);
+	switch (go) {
+	case GO_NOT: c_args(args, true); break;
+	case GO_REGISTERS: go_args(args, true); break;
+	case GO_STACK:
+	case GO_UNKNOWN: unknown_args(args, PID_ARGS); break;
+	}
 }
 
 /*
