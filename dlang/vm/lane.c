@@ -5,7 +5,7 @@
 #include "dlang/vm/lane.h"
 
 #include "dlang/vm/agg_impl.h"
-#include "dlang/vm/vars.h"
+#include "dlang/vm/dyn.h"
 
 /* So much of a stack is used by each firing, and no more by most. */
 #define STACK_USED 4096
@@ -44,7 +44,7 @@ lane_give(const struct lane_view *v, const struct lane_owner *owner)
 
 	reset_words(v);
 	agg_reset(v);
-	vars_reset(&v->self, v->base, v->image);
+	dyn_reset(&v->self, v->base, v->image);
 	memset(lane_env(l), 0, sizeof(struct vm_env));
 	memset(v->locals, 0, v->image->locals_size);
 	memset((uint8_t *)l - STACK_USED, 0, STACK_USED);

@@ -10,7 +10,7 @@
 #include "dlang/vm/buf.h"
 #include "dlang/vm/lane.h"
 #include "dlang/vm/spec.h"
-#include "dlang/vm/vars.h"
+#include "dlang/vm/dyn.h"
 
 struct layout {
 	uint64_t statics, dyn, lanes, end; /* offsets in the store */
@@ -51,14 +51,14 @@ layout_head(
 	y->statics = y->dyn = 0;
 	y->dynvars = y->selfvars = 0;
 	if (s->threads) {
-		y->selfvars = vars_count(im, s->dynvarsize);
+		y->selfvars = dyn_count(im, s->dynvarsize);
 		y->lanes = align_to(at, STORE_PAGE) + LANE_GAP + LANE_STACK;
 		return;
 	}
 	y->statics = at;
 	y->dyn = align64(y->statics + im->statics_size);
-	y->dynvars = vars_count(im, s->dynvarsize);
-	y->lanes = align64(y->dyn + vars_size(im, y->dynvars));
+	y->dynvars = dyn_count(im, s->dynvarsize);
+	y->lanes = align64(y->dyn + dyn_size(im, y->dynvars));
 }
 
 static bool
@@ -67,7 +67,7 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 	uint64_t self_size;
 
 	layout_head(y, im, s);
-	self_size = s->threads ? vars_size(im, y->selfvars) : 0;
+	self_size = s->threads ? dyn_size(im, y->selfvars) : 0;
 	y->spec_size = s->threads ? 0 : spec_size(im->nspec, im->specsize);
 	y->env = s->threads ? sizeof(struct vm_env) : 0;
 	y->locals = align64(sizeof(struct lane) + y->env);
@@ -155,7 +155,7 @@ store_share(
 bool
 store_has_room(const struct img_hdr *im, uint32_t dynvarsize)
 {
-	return im->dyn_cost == 0 || vars_count(im, dynvarsize) > 0;
+	return im->dyn_cost == 0 || dyn_count(im, dynvarsize) > 0;
 }
 
 uint32_t
@@ -201,7 +201,7 @@ lane_init(struct region *r, uint32_t n, const struct img_hdr *im,
 	l->spec_size = (uint32_t)y->spec_size;
 	agg_init(r, l);
 	if (l->self_ref != 0)
-		vars_init(r, l->self_ref, im, y->selfvars);
+		dyn_init(r, l->self_ref, im, y->selfvars);
 }
 
 int
@@ -228,7 +228,7 @@ store_init(
 	h->activity = ACTIVITY_INACTIVE;
 	if (!s->threads) {
 		init_strings(im, r->base + y.statics, DIF_GLOBAL);
-		vars_init(r, h->dyn_ref, im, y.dynvars);
+		dyn_init(r, h->dyn_ref, im, y.dynvars);
 	}
 	for (uint32_t i = 0; i < s->nlanes; i++)
 		lane_init(r, i, im, &y, s);
@@ -270,7 +270,7 @@ view_thread(const struct region *r, const struct img_hdr *im,
 		(uint64_t)v->locals_ref + im->locals_size + SCRATCH_GAP)
 		return false;
 	v->thread_end = v->scratch_ref - SCRATCH_GAP;
-	vars_view(r, LOAD_ONCE(&l->self_ref), im, &v->self);
+	dyn_view(r, LOAD_ONCE(&l->self_ref), im, &v->self);
 	return true;
 }
 
@@ -317,7 +317,7 @@ store_view(const struct region *image, const struct region *store, uint32_t n,
 	v->store = store_hdr(store);
 	agg_view(store, l, v);
 	if (!v->threads) {
-		vars_view(store, LOAD_ONCE(&v->store->dyn_ref), im, &v->dyn);
+		dyn_view(store, LOAD_ONCE(&v->store->dyn_ref), im, &v->dyn);
 		v->self = v->dyn;
 		v->spec = region_at8(store, LOAD_ONCE(&l->spec_ref),
 		    spec_size(im->nspec, im->specsize));

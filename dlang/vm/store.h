@@ -78,7 +78,7 @@ struct store_hdr {
 	uint32_t size;           /* [I] */
 	uint32_t threads;        /* [I] 1: a thread store */
 	uint32_t statics_ref;    /* [I] */
-	uint32_t dyn_ref;        /* [I] struct dyn_hdr, vars.c */
+	uint32_t dyn_ref;        /* [I] struct dyn_hdr, dyn.c */
 	uint32_t lanes_ref;      /* [I] first lane */
 	uint32_t lane_size;      /* [I] distance between two */
 	uint32_t nlanes;         /* [I] */
@@ -181,7 +181,7 @@ int store_init(
 
 struct store_hdr *store_hdr(const struct region *r);
 
-/* Dynamic variables: where they are (vars.c has the picture). */
+/* Dynamic variables: where they are (dyn.c has the picture). */
 struct dyn_view {
 	struct dyn_hdr *hdr; /* NULL: there are none */
 	uint32_t *bucket;

@@ -1,10 +1,5 @@
 /*
- * The machine: addresses, scratch, strings, and the interpreter loop.
- *
- * Invariant: an address from a register becomes memory in vm_readable(),
- * vm_writable() and vm_scratch_at() and nowhere else; every other address goes
- * to the environment as a number.  The image may be read, never written; of
- * the store, what clauses may write is listed in vm_writable().
+ * The machine: built-in variables and the interpreter loop.
  *
  * vm_run() checks nothing that the verifier has checked: registers, tables,
  * branch targets and the final `ret' are as they must be (verify.c has the
@@ -18,275 +13,7 @@
 #include "dlang/vm/vars.h"
 #include "dlang/vm/vm_impl.h"
 
-/* ---- addresses ---- */
-
-/* Is ref in the `size' bytes at `at'?  Then *room is what follows it there. */
-static bool
-inside(uint64_t ref, uint64_t at, uint64_t size, uint64_t *room)
-{
-	if (ref < at || ref - at >= size)
-		return false;
-	*room = size - (ref - at);
-	return true;
-}
-
-uint8_t *
-vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
-{
-	const struct lane_view *at = &env->at;
-
-	*room = 0;
-	if (!VMA_IS(addr) || VMA_REGION(addr) != VMA_STORE ||
-	    !inside(VMA_REF(addr), at->scratch_ref, env->scratch_used, room))
-		return NULL;
-	return at->scratch + (VMA_REF(addr) - at->scratch_ref);
-}
-
-/* What clauses may write at an address, and how much of it there is. */
-static uint8_t *
-writable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
-{
-	const struct lane_view *at = &env->at, *own = vm_own(env);
-	uint8_t *p = vm_scratch_at(env, addr, room);
-	uint32_t ref = VMA_REF(addr);
-
-	if (p != NULL)
-		return p;
-	if (!VMA_IS(addr))
-		return NULL;
-	if (VMA_REGION(addr) == lane_region(own)) {
-		if (inside(ref, own->locals_ref, own->image->locals_size, room))
-			return own->locals + (ref - own->locals_ref);
-		if ((p = vars_writable(&own->self, ref, room)) != NULL)
-			return p;
-	}
-	if (VMA_REGION(addr) != VMA_STORE)
-		return NULL;
-	if (inside(ref, at->statics_ref, at->statics_size, room))
-		return at->statics + (ref - at->statics_ref);
-	return vars_writable(&at->dyn, ref, room);
-}
-
-uint8_t *
-vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
-{
-	uint64_t room;
-	uint8_t *p = writable_at(env, addr, &room);
-
-	return p != NULL && len <= room ? p : NULL;
-}
-
-/* Of a lane of a thread store: what is the thread's. */
-static const uint8_t *
-own_readable(const struct lane_view *own, uint64_t ref, uint64_t *room)
-{
-	if (!own->threads ||
-	    !inside(
-		ref, own->locals_ref, own->thread_end - own->locals_ref, room))
-		return NULL;
-	return own->base + ref;
-}
-
-const uint8_t *
-vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
-{
-	const struct region *r = &env->image;
-	uint64_t ref = VMA_REF(addr), end = r->size;
-	const uint8_t *p = vm_scratch_at(env, addr, room);
-
-	if (p != NULL || !VMA_IS(addr))
-		return p;
-	if (VMA_REGION(addr) == VMA_THREADS)
-		return own_readable(vm_own(env), ref, room);
-	if (VMA_REGION(addr) == VMA_STORE) {
-		/* Around what is allocated of scratch there is nothing. */
-		uint64_t gap = env->at.scratch_ref - SCRATCH_GAP;
-		r = &env->store;
-		end = ref < gap ? VM_MIN(gap, r->size) : r->size;
-		if (inside(ref, gap, SCRATCH_GAP + env->scratch_size, room))
-			return NULL;
-	} else if (VMA_REGION(addr) != VMA_IMAGE) {
-		return NULL;
-	}
-	p = region_at(r, (uint32_t)ref, 1);
-	*room = p != NULL ? end - ref : 0;
-	return p;
-}
-
-const uint8_t *
-vm_readable(const struct vm_env *env, uint64_t addr, uint64_t len)
-{
-	uint64_t room;
-	const uint8_t *p = vm_readable_at(env, addr, &room);
-
-	return p != NULL && len <= room ? p : NULL;
-}
-
-uint64_t
-vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem)
-{
-	const struct lane_view *at = &env->at;
-	uint64_t off = env->scratch_used;
-
-	/* Compared before it is rounded up, which could wrap. */
-	if (size > env->scratch_size - off ||
-	    VM_ALIGN(size) > env->scratch_size - off) {
-		vm_fault(env, FLT_NOSCRATCH, 0);
-		return 0;
-	}
-	env->scratch_used += VM_ALIGN(size);
-	*mem = at->scratch + off;
-	memset(*mem, 0, VM_ALIGN(size));
-	return VMA(VMA_STORE, at->scratch_ref + off);
-}
-
-uint64_t
-vm_string_room(const struct vm_env *env, uint64_t len)
-{
-	uint64_t left = env->scratch_size - env->scratch_used;
-	uint64_t whole = VM_ALIGN((uint64_t)vm_strsize(env));
-
-	return whole <= left / 8 ? whole : VM_ALIGN(len + 1);
-}
-
-static int
-bad_address(struct vm_env *env, uint64_t addr)
-{
-	vm_fault(env, FLT_BADADDR, addr);
-	return -1;
-}
-
-int
-vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len)
-{
-	if (len == 0)
-		return 0;
-	if (VMA_IS(addr)) {
-		const uint8_t *src = vm_readable(env, addr, len);
-		if (src == NULL)
-			return bad_address(env, addr);
-		memmove(dst, src, len);
-		return 0;
-	}
-	if (addr == 0 || len > UINT32_MAX ||
-	    env->ops->load(env, addr, dst, (uint32_t)len) != 0)
-		return bad_address(env, addr);
-	return 0;
-}
-
-/* Length of the string at a VM address, at most `limit'.  Memory that ends
- * ends the string: copyin() gives characters without a NUL.  False when there
- * is none at all. */
-static bool
-vma_strlen(const struct vm_env *env, uint64_t addr, uint32_t limit,
-    const uint8_t **s, uint32_t *len)
-{
-	uint64_t room;
-	uint32_t n = 0;
-
-	*len = 0;
-	*s = vm_readable_at(env, addr, &room);
-	if (*s == NULL)
-		return false;
-	while (n < limit && n < room && (*s)[n] != 0)
-		n++;
-	*len = n;
-	return true;
-}
-
-int
-vm_copy_str(struct vm_env *env, char *dst, uint64_t addr, uint32_t size)
-{
-	const uint8_t *src;
-	uint32_t len;
-
-	if (addr == 0)
-		return bad_address(env, addr);
-	if (size == 0)
-		return 0;
-	if (VMA_IS(addr)) {
-		if (!vma_strlen(env, addr, size - 1, &src, &len))
-			return bad_address(env, addr);
-		memmove(dst, src, len);
-	} else {
-		int64_t n = env->ops->load_str(env, addr, dst, size);
-		if (n < 0)
-			return bad_address(env, addr);
-		len = n > 0 && dst[n - 1] == 0 ? (uint32_t)n - 1 : (uint32_t)n;
-		if (len >= size)
-			len = size - 1;
-	}
-	memset(dst + len, 0, size - len);
-	return 0;
-}
-
-int
-vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
-{
-	out->addr = addr;
-	out->s = NULL;
-	out->len = 0;
-	if (addr == 0)
-		return bad_address(env, addr);
-	if (VMA_IS(addr)) {
-		const uint8_t *s;
-		if (!vma_strlen(env, addr, limit, &s, &out->len))
-			return bad_address(env, addr);
-		out->s = (const char *)s;
-		return 0;
-	}
-	uint64_t off = env->scratch_used;
-	uint64_t room = env->scratch_size - off;
-	if (room == 0) {
-		vm_fault(env, FLT_NOSCRATCH, 0);
-		return -1;
-	}
-	/* One byte stays for the NUL. */
-	uint32_t want = (uint32_t)VM_MIN(room - 1, limit);
-	char *s = (char *)env->at.scratch + off;
-	int64_t n = want > 0 ? env->ops->load_str(env, addr, s, want) : 0;
-	if (n < 0)
-		return bad_address(env, addr);
-	uint32_t len = 0;
-	while (len < (uint64_t)n && s[len] != 0)
-		len++;
-	if (len == n && len < limit) { /* no NUL, and no room to look on */
-		vm_fault(env, FLT_NOSCRATCH, 0);
-		return -1;
-	}
-	uint64_t size = vm_string_room(env, len);
-	memset(s + len, 0, size - len);
-	env->scratch_used += size;
-	out->s = s;
-	out->len = len;
-	out->addr = VMA(VMA_STORE, env->at.scratch_ref + off);
-	return 0;
-}
-
 /* ---- built-in variables ---- */
-
-uint64_t
-vm_text(struct vm_env *env, vm_text_fn fill, uint64_t what, uint64_t of)
-{
-	uint32_t size = vm_strsize(env), n = 0;
-	uint64_t used = env->scratch_used;
-	uint8_t *s;
-	uint64_t addr = vm_alloc(env, size, &s);
-
-	if (addr == 0)
-		return 0;
-	if (fill(env, what, of, (char *)s, size) != 0) {
-		vm_fault(env, FLT_ILLOP, what);
-		return 0;
-	}
-	/* Give back what the text does not need. */
-	while (n < size - 1 && s[n] != 0)
-		n++;
-	s[n] = 0;
-	env->scratch_used = used;
-	env->scratch_used += vm_string_room(env, n);
-	return addr;
-}
 
 static int
 fill_var(struct vm_env *env, uint64_t id, uint64_t of, char *buf, uint32_t size)
@@ -331,14 +58,6 @@ builtin(struct vm_env *env, uint32_t id)
 	return v;
 }
 
-uint64_t
-vm_reg(struct vm_env *env, unsigned ureg)
-{
-	if (env->regs != NULL && ureg < UREG_COUNT)
-		return env->regs->r[ureg];
-	return env->ops->reg(env, ureg);
-}
-
 static uint64_t
 builtin_ureg(struct vm_env *env, uint64_t n)
 {
@@ -360,22 +79,13 @@ builtin_array(struct vm_env *env, uint32_t id, uint64_t n)
 	case DIF_VAR_ARGS: return args_get(env, n);
 	case DIF_VAR_EXTERN:
 		if (env->ops->symbol(env, n, &addr) != 0)
-			bad_address(env, 0);
+			vm_fault(env, FLT_BADADDR, 0);
 		return addr;
 	default: return builtin_ureg(env, n);
 	}
 }
 
 /* ---- the interpreter ---- */
-
-void
-vm_fault(struct vm_env *env, enum dif_fault code, uint64_t value)
-{
-	if (vm_faulted(env))
-		return;
-	env->fault.code = code;
-	env->fault.value = value;
-}
 
 bool
 vm_open(struct vm_env *env, uint32_t lane)
@@ -398,67 +108,6 @@ vm_begin(struct vm_env *env)
 	if (at->image->locals_size != 0)
 		memset(vm_own(env)->locals, 0, at->image->locals_size);
 	return 0;
-}
-
-/* A load of 1, 2, 4 or 8 bytes, zero-extended. */
-static uint64_t
-load(struct vm_env *env, uint64_t addr, uint32_t size)
-{
-	uint64_t v = 0;
-
-	if (VMA_IS(addr)) {
-		const uint8_t *p = vm_readable(env, addr, size);
-		if (p != NULL)
-			memcpy(&v, p, size);
-		else
-			bad_address(env, addr);
-	} else if (addr == 0 || env->ops->load(env, addr, &v, size) != 0) {
-		bad_address(env, addr);
-		v = 0;
-	}
-	return v;
-}
-
-static void
-store(struct vm_env *env, uint64_t addr, uint64_t v, uint32_t size)
-{
-	uint8_t *p = vm_writable(env, addr, size);
-
-	if (p != NULL)
-		memcpy(p, &v, size);
-	else
-		bad_address(env, addr);
-}
-
-/* r2 bytes from r1 to rd; checked before anything is written. */
-static void
-copy(struct vm_env *env, uint64_t src, uint64_t len, uint64_t dst)
-{
-	if (len == 0)
-		return;
-	uint8_t *p = vm_writable(env, dst, len);
-	if (p == NULL)
-		bad_address(env, dst);
-	else
-		vm_copy(env, p, src, len);
-}
-
-/* The order of two strings as -1, 0, 1; NULL is "". */
-static int
-compare(struct vm_env *env, uint64_t a, uint64_t b)
-{
-	uint64_t used = env->scratch_used;
-	struct vm_str s = { "", 0, 0 }, t = { "", 0, 0 };
-	int r = 0;
-
-	if ((a == 0 || vm_str(env, a, vm_strmax(env), &s) == 0) &&
-	    (b == 0 || vm_str(env, b, vm_strmax(env), &t) == 0)) {
-		r = memcmp(s.s, t.s, VM_MIN(s.len, t.len));
-		if (r == 0)
-			r = (s.len > t.len) - (s.len < t.len);
-	}
-	env->scratch_used = used;
-	return (r > 0) - (r < 0);
 }
 
 static uint64_t
@@ -628,7 +277,7 @@ op_UREM: RD = udivrem(env, R1, R2, true); CHECKED;
 op_CMP: ca = R1, cb = R2; NEXT;
 op_TST: ca = R1 != 0, cb = 0; NEXT;
 op_SCMP:
-	order = compare(env, R1, R2);
+	order = vm_compare(env, R1, R2);
 	ca = order > 0, cb = order < 0;
 	CHECKED;
 op_BOUND: if (R1 >= R2) vm_fault(env, FLT_BADINDEX, R1); CHECKED;
@@ -647,23 +296,23 @@ op_NOP: NEXT;
 op_RET: *value = RD; return 0;
 op_SETX: RD = ints[ID]; NEXT;
 op_SETS: RD = VMA(VMA_IMAGE, d->strs_ref + ID); NEXT;
-op_LDSB: op_ULDSB: op_RLDSB: RD = (uint64_t)(int8_t)load(env, R1, 1); CHECKED;
+op_LDSB: op_ULDSB: op_RLDSB: RD = (uint64_t)(int8_t)vm_load(env, R1, 1); CHECKED;
 op_LDSH: op_ULDSH: op_RLDSH:
-	RD = (uint64_t)(int16_t)load(env, R1, 2);
+	RD = (uint64_t)(int16_t)vm_load(env, R1, 2);
 	CHECKED;
 op_LDSW: op_ULDSW: op_RLDSW:
-	RD = (uint64_t)(int32_t)load(env, R1, 4);
+	RD = (uint64_t)(int32_t)vm_load(env, R1, 4);
 	CHECKED;
-op_LDUB: op_ULDUB: op_RLDUB: RD = load(env, R1, 1); CHECKED;
-op_LDUH: op_ULDUH: op_RLDUH: RD = load(env, R1, 2); CHECKED;
-op_LDUW: op_ULDUW: op_RLDUW: RD = load(env, R1, 4); CHECKED;
-op_LDX: op_ULDX: op_RLDX: RD = load(env, R1, 8); CHECKED;
-op_STB: store(env, RD, R1, 1); CHECKED;
-op_STH: store(env, RD, R1, 2); CHECKED;
-op_STW: store(env, RD, R1, 4); CHECKED;
-op_STX: store(env, RD, R1, 8); CHECKED;
+op_LDUB: op_ULDUB: op_RLDUB: RD = vm_load(env, R1, 1); CHECKED;
+op_LDUH: op_ULDUH: op_RLDUH: RD = vm_load(env, R1, 2); CHECKED;
+op_LDUW: op_ULDUW: op_RLDUW: RD = vm_load(env, R1, 4); CHECKED;
+op_LDX: op_ULDX: op_RLDX: RD = vm_load(env, R1, 8); CHECKED;
+op_STB: vm_store(env, RD, R1, 1); CHECKED;
+op_STH: vm_store(env, RD, R1, 2); CHECKED;
+op_STW: vm_store(env, RD, R1, 4); CHECKED;
+op_STX: vm_store(env, RD, R1, 8); CHECKED;
 op_ALLOCS: RD = vm_alloc(env, R1, &mem); CHECKED;
-op_COPYS: copy(env, R1, R2, RD); CHECKED;
+op_COPYS: vm_copy_to(env, R1, R2, RD); CHECKED;
 op_LDGA: op_LDTA: RD = builtin_array(env, pc[2], R2); CHECKED;
 op_LDGS: RD = global(env, ID); CHECKED;
 op_LDTS: RD = vars_load(env, DIF_THREAD, ID, NULL, 0, false); CHECKED;

@@ -130,9 +130,6 @@ int vm_begin(struct vm_env *env);
  * or -1 with env->fault set. */
 int vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value);
 
-/* enum ureg, or one of those from UREG_FP on. */
-uint64_t vm_reg(struct vm_env *env, unsigned ureg);
-
 /* Stop with a fault; the first one of a run stays. */
 void vm_fault(struct vm_env *env, enum dif_fault code, uint64_t value);
 

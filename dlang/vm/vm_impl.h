@@ -26,6 +26,15 @@ vm_faulted(const struct vm_env *env)
 	return env->fault.code != FLT_NONE;
 }
 
+/* A register of the hit: enum ureg, or one of those from UREG_FP on. */
+static inline uint64_t
+vm_reg(struct vm_env *env, unsigned ureg)
+{
+	if (env->regs != NULL && ureg < UREG_COUNT)
+		return env->regs->r[ureg];
+	return env->ops->reg(env, ureg);
+}
+
 /* Whose clause-locals and self-> are meant. */
 static inline const struct lane_view *
 vm_own(const struct vm_env *env)
@@ -87,6 +96,14 @@ uint64_t vm_text(
  */
 uint64_t vm_string_room(const struct vm_env *env, uint64_t len);
 
+/* A load of 1, 2, 4 or 8 bytes, zero-extended; 0 with a fault (BADADDR). */
+uint64_t vm_load(struct vm_env *env, uint64_t addr, uint32_t size);
+/* A store of as many to an address that clauses may write (BADADDR). */
+void vm_store(struct vm_env *env, uint64_t addr, uint64_t v, uint32_t size);
+/* Copy len bytes from any address to one that clauses may write.  Both are checked
+ * before anything is written (BADADDR). */
+void vm_copy_to(struct vm_env *env, uint64_t src, uint64_t len, uint64_t dst);
+
 /* Copy len bytes from any address.  0 or -1 (BADADDR). */
 int vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len);
 /* Copy a string of any address into `size' bytes, terminated, the rest zero.
@@ -107,5 +124,8 @@ struct vm_str {
 /* At most `limit' bytes are looked at.  0 or -1 (BADADDR, NOSCRATCH). */
 int vm_str(
     struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out);
+
+/* The order of two strings as -1, 0 or 1; address 0 is "".  0 with a fault. */
+int vm_compare(struct vm_env *env, uint64_t a, uint64_t b);
 
 #endif

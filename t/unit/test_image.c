@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "dlang/base/base.h"
-#include "dlang/vm/vars.h"
+#include "dlang/vm/dyn.h"
 #include "t/fake/env.h"
 
 static struct kit k;
@@ -284,8 +284,8 @@ START_TEST(stores_are_laid_out_apart)
 	kit_var(&k, DIF_THREAD, DIF_SCALAR, 0x501);
 	kit_publish(&k);
 	const struct store_hdr *h = store_hdr(&k.store);
-	uint32_t count = vars_count(image_hdr(k.im), k.sizes.dynvarsize);
-	uint32_t end = h->dyn_ref + (uint32_t)vars_size(image_hdr(k.im), count);
+	uint32_t count = dyn_count(image_hdr(k.im), k.sizes.dynvarsize);
+	uint32_t end = h->dyn_ref + (uint32_t)dyn_size(image_hdr(k.im), count);
 	ck_assert_uint_eq(count, k.sizes.dynvarsize / 8);
 	ck_assert_uint_ge(h->statics_ref, sizeof(*h));
 	ck_assert_uint_ge(h->dyn_ref, h->statics_ref + 8);

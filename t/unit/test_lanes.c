@@ -8,6 +8,7 @@
 #include "dlang/base/mem.h"
 #include "dlang/vm/agg.h"
 #include "dlang/vm/buf.h"
+#include "dlang/vm/dyn.h"
 #include "dlang/vm/vars.h"
 #include "t/fake/env.h"
 #include "tracer/consume/consume_impl.h"
@@ -200,7 +201,7 @@ START_TEST(shares_are_large_enough)
 		ck_assert_uint_ge(s.bufsize, 2 * 64);
 		ck_assert(agg_holds(s.aggsize, image_hdr(k.im)->agg_data));
 		ck_assert_uint_ge(
-		    vars_count(image_hdr(k.im), s.dynvarsize), 16);
+		    dyn_count(image_hdr(k.im), s.dynvarsize), 16);
 		ck_assert_uint_le((uint64_t)s.bufsize * counts[i],
 		    k.sizes.bufsize + counts[i] * 128ULL);
 	}

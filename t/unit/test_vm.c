@@ -1,5 +1,5 @@
 /*
- * dlang/vm/vm.c: arithmetic, comparison, branches, loads and stores, faults,
+ * dlang/vm/vm.c and vm_mem.c: arithmetic, comparison, branches, loads and stores, faults,
  * built-in variables, arguments.
  */
 #include <check.h>
