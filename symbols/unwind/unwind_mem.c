@@ -4,9 +4,9 @@
  * The stack is read through a window, so that a usual stack costs one read.
  */
 #include <string.h>
-#include <time.h>
 
 #include "dlang/base/base.h"
+#include "dlang/base/clock.h"
 #include "symbols/unwind/frame.h"
 
 #define PAGE 4096ULL
@@ -83,14 +83,12 @@ static bool
 is_code_now(struct unwinder *u, uint64_t addr, bool listed)
 {
 	const struct map *m = maps_at(&u->maps, addr);
-	struct timespec ts;
 	uint64_t now;
 	uint8_t byte;
 
 	if (m != NULL && m->exec)
 		return true;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	now = clock_ns(CLOCK_MONOTONIC_COARSE);
 	if (now - u->maps_time > MAPS_NS ||
 	    (m == NULL && !listed && !u->maps_new &&
 		reader_read(u->mem, addr, &byte, 1) == 0))

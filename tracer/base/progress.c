@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/str.h"
 #include "tracer/consume/writer.h"
 #include "tracer/base/state.h"
@@ -17,15 +17,6 @@
 #define SILENCE_NS 1000000000ULL
 /* How often a part of many is looked at. */
 #define PART_NS 50000000ULL
-
-static uint64_t
-now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 void
 progress_begin(struct state *st)
@@ -76,7 +67,7 @@ progress_part(struct state *st, size_t done, size_t all, const char *what,
 {
 	if (!st->progress.on)
 		return;
-	uint64_t at = now();
+	uint64_t at = clock_ns(CLOCK_MONOTONIC);
 	if (done != 0 && at - st->progress.part < PART_NS)
 		return;
 	st->progress.part = at;

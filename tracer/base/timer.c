@@ -10,17 +10,13 @@
 
 #include <signal.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/mem.h"
-
-#define NS_PER_S 1000000000ULL
 
 uint64_t
 timer_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 void

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/mem.h"
 #include "dlang/base/show.h"
 #include "dlang/base/str.h"
@@ -75,15 +75,6 @@ static struct writer *writers;
 static struct writer *closed; /* their threads have not ended yet */
 static bool settled;
 
-static uint64_t
-now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- the thread ---- */
 
 /* Write at most `most' bytes; false at an error, which is kept. */
@@ -104,7 +95,7 @@ write_piece(struct writer *w, size_t most)
 	pthread_mutex_lock(&w->lock);
 	if (done > 0) {
 		w->left -= (size_t)done;
-		w->since = now();
+		w->since = clock_ns(CLOCK_MONOTONIC);
 	} else if (error != EINTR && error != EAGAIN) {
 		w->error = error != 0 ? -error : -EIO;
 	}
@@ -159,7 +150,7 @@ note_drawn(struct writer *w)
 {
 	w->shown = true;
 	w->due = 0;
-	w->drawn = now();
+	w->drawn = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* By the thread. */
@@ -190,7 +181,7 @@ erase(struct writer *w)
 		str_add(&w->next, ERASE);
 	w->shown = false;
 	if (w->status != NULL)
-		w->due = now() + w->after;
+		w->due = clock_ns(CLOCK_MONOTONIC) + w->after;
 }
 
 /* Under the lock, until there may be something to write. */
@@ -202,7 +193,7 @@ wait_for_more(struct writer *w)
 
 	if (w->due == 0 || w->next.len != 0)
 		pthread_cond_wait(&w->more, &w->lock);
-	else if (now() >= w->due)
+	else if (clock_ns(CLOCK_MONOTONIC) >= w->due)
 		draw(w);
 	else
 		pthread_cond_timedwait(&w->more, &w->lock, &ts);
@@ -249,9 +240,9 @@ is_taken(const struct writer *w, int ms)
 static void
 write_own(struct writer *w, size_t left, uint64_t until)
 {
-	for (uint64_t at = now();
+	for (uint64_t at = clock_ns(CLOCK_MONOTONIC);
 	     w->error == 0 && at < until && w->next.len + w->left > left;
-	     at = now()) {
+	     at = clock_ns(CLOCK_MONOTONIC)) {
 		if (w->left == 0)
 			take_next(w);
 		if (w->regular)
@@ -265,14 +256,14 @@ write_own(struct writer *w, size_t left, uint64_t until)
 static int
 wait_for_less(struct writer *w, size_t left, uint64_t ns)
 {
-	uint64_t until = now() + ns;
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + ns;
 	const struct timespec ts = { (time_t)(until / 1000000000),
 		(long)(until % 1000000000) };
 
 	if (settled && !w->at_it)
 		write_own(w, left, until);
 	while (w->error == 0 && w->next.len + w->left > left)
-		if (now() >= until ||
+		if (clock_ns(CLOCK_MONOTONIC) >= until ||
 		    pthread_cond_timedwait(&w->less, &w->lock, &ts) != 0)
 			return -ETIMEDOUT;
 	return w->error;
@@ -285,7 +276,7 @@ put(struct writer *w, const char *text, size_t n)
 	if (w->next.len == 0 && w->next.cap > KEEP)
 		str_fini(&w->next);
 	if (w->next.len + w->left == 0)
-		w->since = now();
+		w->since = clock_ns(CLOCK_MONOTONIC);
 	erase(w);
 	if (w->plain)
 		str_add_shown(&w->next, SHOW_TEXT, text, n);
@@ -355,10 +346,10 @@ take(void *cookie, const char *text, size_t n)
 		error = write_now(w, text, n);
 	else if (error == 0) {
 		put(w, text, n);
-		if (now() >= w->slow_until) {
+		if (clock_ns(CLOCK_MONOTONIC) >= w->slow_until) {
 			error = wait_for_less(w, 0, PATIENCE_NS);
 			if (error == -ETIMEDOUT)
-				w->slow_until = now() + SLOW_NS;
+				w->slow_until = clock_ns(CLOCK_MONOTONIC) + SLOW_NS;
 		}
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -499,7 +490,7 @@ set_status(struct writer *w, const char *text, uint64_t after_ns)
 	} else if (w->shown) {
 		w->due = w->drawn + (after_ns != 0 ? REDRAW_NS : 0);
 	} else if (first) {
-		w->due = now() + after_ns;
+		w->due = clock_ns(CLOCK_MONOTONIC) + after_ns;
 	}
 	if (text != NULL && after_ns == 0) {
 		str_addn(&w->next, w->line, w->line_len);
@@ -565,7 +556,7 @@ writer_dropped(FILE *f)
 static bool
 is_stuck(const struct writer *w)
 {
-	return now() - w->since >= STUCK_NS && (w->regular || !is_taken(w, 0));
+	return clock_ns(CLOCK_MONOTONIC) - w->since >= STUCK_NS && (w->regular || !is_taken(w, 0));
 }
 
 static int

@@ -29,9 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "symbols/debuginfod.h"
 #include "symbols/maps.h"
 #include "symbols/object.h"
@@ -50,10 +50,7 @@ extern char **environ;
 static int64_t
 now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
+	return (int64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- the child ---- */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/glob.h"
 #include "inject/resume.h"
 #include "tracer/fire/oncpu.h"
@@ -37,7 +38,6 @@ struct profile {
 	bool looked;  /* for it */
 };
 
-#define NS_PER_S   1000000000ULL
 #define MIN_PERIOD 200000ULL /* DTrace refuses anything below 200 us */
 
 static const struct {
