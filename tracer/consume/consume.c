@@ -2,9 +2,6 @@
  * The consumer: takes records out of the lanes (lanes.c) and has them printed;
  * and what was aggregated (snapshot.c).
  */
-#include <stdarg.h>
-#include <time.h>
-
 #include "tracer/consume/consume_impl.h"
 
 /* Text may wait as much as records do, and never less than this. */
@@ -38,29 +35,6 @@ consume_destroy(struct consume *c)
 	mem_free(c->rec.at);
 	lanes_fini(c);
 	mem_free(c);
-}
-
-struct printer
-consume_printer(struct consume *c, struct str *to)
-{
-	return (struct printer){
-		.to = to,
-		.c = c,
-		.escape = c->out.escape,
-		.quiet = option_get(c->env.opts, OPT_QUIET),
-		.pid = c->rec.at != NULL ? c->rec.hdr->pid : 0,
-	};
-}
-
-void
-consume_message(struct consume *c, const char *fmt, ...)
-{
-	va_list ap;
-
-	out_flush(&c->out);
-	va_start(ap, fmt);
-	text_message(c->env.err, c->env.prog, fmt, ap);
-	va_end(ap);
 }
 
 /* ---- records ---- */
@@ -103,40 +77,14 @@ consume_patiently(struct consume *c)
 	c->out.patient = true;
 }
 
-/* ---- aggregations ---- */
-
-uint64_t
-consume_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-void
-consume_aggs_due(struct consume *c)
-{
-	int64_t rate = option_get(c->env.opts, OPT_AGGRATE);
-
-	if (rate <= 0 || c->aggs_at == 0 ||
-	    consume_now() - c->aggs_at >= (uint64_t)rate)
-		consume_aggs(c);
-}
-
-void
-consume_aggs(struct consume *c)
-{
-	if (snapshots_read(c))
-		c->aggs_at = consume_now();
-}
+/* ---- the end ---- */
 
 /* In the order of their ids, which `aggsortrev' turns round as it does that of
  * the lines. */
 static void
 consume_report(struct consume *c)
 {
-	struct printer p = consume_printer(c, &c->line);
+	struct printer p = record_printer(c, &c->line);
 	bool reverse = option_get(c->env.opts, OPT_AGGSORTREV);
 	uint32_t n = (uint32_t)c->env.globals->aggs.len;
 

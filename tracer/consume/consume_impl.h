@@ -49,6 +49,8 @@ int out_reopen(struct out *o, const char *path);
 void out_truncate(struct out *o);
 /* Run a shell command and wait for it. */
 void out_system(struct out *o, const char *command);
+/* "dtrap: ..." on a line of its own, behind what was printed so far. */
+void consume_message(struct consume *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- stack_text.c: addresses ---- */
 
@@ -310,6 +312,8 @@ struct probe_text { /* of an ECB; "" for what the image does not say */
 bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
 /* Bytes of a record, by its EPID; 0 when there is no such thing. */
 uint32_t record_size(const struct consume *c, uint32_t epid);
+/* For text of the process of the record in c->rec. */
+struct printer record_printer(struct consume *c, struct str *to);
 /* The record in c->rec.  `next' is the one that follows in its lane, or
  * NULL. */
 void record_print(struct consume *c, const struct rec_hdr *next);
@@ -357,10 +361,7 @@ struct consume {
 	uint64_t damaged;          /* bytes skipped, not reported yet */
 };
 
-/* CLOCK_MONOTONIC, nanoseconds. */
+/* now.c: CLOCK_MONOTONIC, nanoseconds. */
 uint64_t consume_now(void);
-struct printer consume_printer(struct consume *c, struct str *to);
-/* "dtrap: ..." on a line of its own, behind what was printed so far. */
-void consume_message(struct consume *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -378,7 +378,7 @@ void
 locks_print(void *ctx, struct consume *c)
 {
 	const struct lock_report *r = ctx;
-	struct printer p = consume_printer(c, &c->line);
+	struct printer p = record_printer(c, &c->line);
 	const char *comma = "";
 
 	if (r->json)

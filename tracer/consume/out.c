@@ -1,5 +1,6 @@
 /*
- * The output stream: writing, freopen(), ftruncate(), system().
+ * The output stream: writing, freopen(), ftruncate(), system(); and messages,
+ * which come behind what was printed before them.
  *
  * The first error is kept and silences what follows: a reader that has gone
  * away is the end of the output, not of the tracer.  One that is slow is not
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio_ext.h>
 #include <sys/wait.h>
 #include <sys/stat.h>
@@ -199,4 +201,15 @@ out_system(struct out *o, const char *command)
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&fa);
 	mem_free(text);
+}
+
+void
+consume_message(struct consume *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	out_flush(&c->out);
+	va_start(ap, fmt);
+	text_message(c->env.err, c->env.prog, fmt, ap);
+	va_end(ap);
 }

@@ -78,7 +78,7 @@ tree_add(struct tree *t, struct picture *pic, const struct prog_agg *def,
     const struct agg_row *row)
 {
 	struct str text = { 0 };
-	struct printer p = consume_printer(pic->c, &text);
+	struct printer p = record_printer(pic->c, &text);
 	int64_t v = (int64_t)row->value[0];
 
 	if (v <= 0 || row->empty)

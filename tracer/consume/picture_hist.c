@@ -62,7 +62,7 @@ bar_draw(void *ctx, const char *label, int64_t v, int64_t shown)
 static void
 hist_key(struct picture *pic, const struct agg_line *l, struct str *to)
 {
-	struct printer p = consume_printer(pic->c, to);
+	struct printer p = record_printer(pic->c, to);
 
 	p.escape = false;
 	for (size_t i = 0; i < l->keydef->nkeys; i++) {

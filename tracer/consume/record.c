@@ -87,6 +87,18 @@ record_size(const struct consume *c, uint32_t epid)
 /* ---- messages ---- */
 
 /* Clauses are named by their place among all of the session. */
+struct printer
+record_printer(struct consume *c, struct str *to)
+{
+	return (struct printer){
+		.to = to,
+		.c = c,
+		.escape = c->out.escape,
+		.quiet = option_get(c->env.opts, OPT_QUIET),
+		.pid = c->rec.at != NULL ? c->rec.hdr->pid : 0,
+	};
+}
+
 const char *
 record_clause_name(const struct prog_clause *clause, char *buf, size_t size)
 {
@@ -443,7 +455,7 @@ static void
 stmt_outside(struct consume *c, const struct prog_stmt *st)
 {
 	struct str text = { 0 };
-	struct printer p = consume_printer(c, &text);
+	struct printer p = record_printer(c, &text);
 
 	p.escape = false;
 	stmt_format(c, &p, st);
@@ -513,7 +525,7 @@ record_print(struct consume *c, const struct rec_hdr *next)
 	const struct options *opts = c->env.opts;
 	bool flow = option_get(opts, OPT_FLOWINDENT);
 	bool quiet = option_get(opts, OPT_QUIET);
-	struct printer p = consume_printer(c, &c->line);
+	struct printer p = record_printer(c, &c->line);
 	struct probe_text probe;
 
 	record_probe(c, c->rec.hdr->epid, &probe);

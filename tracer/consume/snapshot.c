@@ -283,3 +283,20 @@ snapshot_end(struct consume *c, struct feed *src)
 	agg_flip(&src->v, 0);
 	__atomic_store_n(&src->v.lane->agg_busy, 0, __ATOMIC_RELAXED);
 }
+
+void
+consume_aggs_due(struct consume *c)
+{
+	int64_t rate = option_get(c->env.opts, OPT_AGGRATE);
+
+	if (rate <= 0 || c->aggs_at == 0 ||
+	    consume_now() - c->aggs_at >= (uint64_t)rate)
+		consume_aggs(c);
+}
+
+void
+consume_aggs(struct consume *c)
+{
+	if (snapshots_read(c))
+		c->aggs_at = consume_now();
+}

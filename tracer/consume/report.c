@@ -1,0 +1,176 @@
+/*
+ * -x report: the pictures and the file they go to.
+ *
+ * A file is made beside its place under a name that nobody can guess, and takes
+ * its place, with the mode and the owner of what was there, when it is whole: a
+ * reader never sees half of it.  Anything else that is there (a link, a fifo, a
+ * device, our own output) is what its user means, and is written to.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracer/consume/picture.h"
+#include "tracer/consume/writer.h"
+
+/* ---- the document ---- */
+
+static void
+picture_draw(struct picture *pic)
+{
+	pic->y = 2 * PICTURE_ROW;
+	vec_foreach(def, &pic->c->env.globals->aggs) {
+		aggs_table(&pic->c->aggs, (*def)->id);
+		picture_flame(pic, *def);
+		picture_hists(pic, *def);
+	}
+	if (pic->n == 0)
+		picture_head(pic, "No stack and no quantization was recorded.");
+	pic->y += PICTURE_MARGIN;
+}
+
+static void
+picture_document(const struct picture *pic, struct str *to)
+{
+	str_printf(to,
+	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+	    "height=\"%u\" viewBox=\"0 0 %d %u\">\n"
+	    "<style>\n"
+	    "text { font: 11px monospace; }\n"
+	    ".head { font-size: 13px; font-weight: bold; }\n"
+	    ".box text, .bar text { pointer-events: none; }\n"
+	    ".box:hover rect { stroke: #000; cursor: pointer; }\n"
+	    ".hit rect { fill: #e3e; }\n"
+	    ".tool { fill: #06c; cursor: pointer; }\n"
+	    "</style>\n"
+	    "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+	    "<text id=\"search\" class=\"tool\" x=\"%d\" y=\"%d\">search"
+	    "</text><text id=\"reset\" class=\"tool\" x=\"%d\" y=\"%d\">"
+	    "whole</text><text id=\"found\" x=\"%d\" y=\"%d\"></text>\n",
+	    PICTURE_WIDTH, pic->y, PICTURE_WIDTH, pic->y, PICTURE_MARGIN,
+	    PICTURE_ROW, PICTURE_MARGIN + 60, PICTURE_ROW, PICTURE_MARGIN + 120,
+	    PICTURE_ROW);
+	str_addn(to, own(str_c(&pic->body)), pic->body.len);
+	str_add(to, "<script><![CDATA[\n");
+	str_add(to, own(picture_js));
+	str_add(to, "]]></script>\n</svg>\n");
+}
+
+/* ---- the file ---- */
+
+static int
+file_fill(const struct consume *c, int fd, const struct str *text)
+{
+	return writer_write(fd, text->s, text->len, c->env.enough);
+}
+
+/* As what was there; where there was nothing, as open() would have made it. */
+static int
+file_dress(int fd, const struct stat *old)
+{
+	if (old != NULL)
+		return fchown(fd, old->st_uid, old->st_gid) != 0 ||
+			fchmod(fd, old->st_mode & 0777) != 0 ?
+		    -errno :
+		    0;
+	mode_t mask = umask(0);
+	umask(mask);
+	return fchmod(fd, 0666 & ~mask) != 0 ? -errno : 0;
+}
+
+static int
+file_replace(const struct consume *c, const char *path, const struct stat *old,
+    const struct str *text)
+{
+	const char *slash = strrchr(path, '/');
+	char *temp = mem_printf("%.*s.dtrap-report-XXXXXX",
+	    slash != NULL ? (int)(slash + 1 - path) : 0, path);
+	int fd = mkostemp(temp, O_CLOEXEC);
+	int r = fd < 0 ? -errno : file_fill(c, fd, text);
+
+	if (r == 0)
+		r = file_dress(fd, old);
+	if (fd >= 0 && close(fd) != 0 && r == 0)
+		r = -errno;
+	if (r == 0 && rename(temp, path) != 0)
+		r = -errno;
+	if (r != 0 && fd >= 0)
+		unlink(temp);
+	mem_free(temp);
+	return r;
+}
+
+/* The descriptor of ours that path leads to, or -1: opened a second time, its
+ * file would be written to from the begin. */
+static int
+file_is_open(const struct consume *c, const char *path)
+{
+	const int fds[] = { writer_fd(c->env.out), STDOUT_FILENO,
+		STDERR_FILENO };
+	struct stat at, st;
+
+	if (stat(path, &at) != 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fstat(fds[i], &st) == 0 && st.st_dev == at.st_dev &&
+		    st.st_ino == at.st_ino)
+			return fds[i];
+	return -1;
+}
+
+/* A fifo that nobody reads is an error, not a wait. */
+static int
+file_write(const struct consume *c, const char *path, const struct str *text)
+{
+	int fd = open(path,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+	    0666);
+	int r = fd < 0 || fcntl(fd, F_SETFL, 0) != 0 ? -errno :
+						       file_fill(c, fd, text);
+
+	if (fd >= 0 && close(fd) != 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+static int
+file_put(const struct consume *c, const char *path, const struct str *text)
+{
+	int fd = file_is_open(c, path);
+	struct stat st;
+
+	if (fd >= 0)
+		return file_fill(c, fd, text);
+	if (lstat(path, &st) != 0)
+		return file_replace(c, path, NULL, text);
+	if (!S_ISREG(st.st_mode))
+		return file_write(c, path, text);
+	int r = file_replace(c, path, &st, text);
+	/* Another's file, or in another's directory: what may be done is to
+	 * write into it. */
+	return r == -EPERM || r == -EACCES ? file_write(c, path, text) : r;
+}
+
+int
+consume_pictures(struct consume *c)
+{
+	const char *path = c->env.opts->text[OPT_REPORT];
+	struct picture pic = { .c = c };
+	struct str text = { 0 };
+
+	if (path == NULL || *path == '\0')
+		return 0;
+	picture_draw(&pic);
+	picture_document(&pic, &text);
+	int r = file_put(c, path, &text);
+	if (r != 0)
+		consume_message(
+		    c, "failed to write report '%s': %s", path, strerror(-r));
+	str_fini(&text);
+	str_fini(&pic.body);
+	return r;
+}
