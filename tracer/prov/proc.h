@@ -1,6 +1,6 @@
 /*
- * The proc provider's two halves: processes and threads in proc.c, signals in
- * proc_signal.c.
+ * What makes the proc provider's probes fire: processes and threads in
+ * proc_life.c, signals in proc_signal.c.
  */
 #ifndef TRACER_PROV_PROC_H
 #define TRACER_PROV_PROC_H
@@ -21,6 +21,15 @@ void proc_fire_for(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords, struct occasion about);
 
 /* Make the probes of these names fire. */
+void proc_enable_create(struct state *st, struct probe *p);
+void proc_enable_start(struct state *st, struct probe *p);
+void proc_enable_lwp_create(struct state *st, struct probe *p);
+void proc_enable_lwp_start(struct state *st, struct probe *p);
+void proc_enable_exec(struct state *st, struct probe *p);
+void proc_enable_exec_failure(struct state *st, struct probe *p);
+void proc_enable_exec_success(struct state *st, struct probe *p);
+void proc_enable_lwp_exit(struct state *st, struct probe *p);
+void proc_enable_exit(struct state *st, struct probe *p);
 void proc_enable_fault(struct state *st, struct probe *p);
 void proc_enable_send(struct state *st, struct probe *p);
 void proc_enable_discard(struct state *st, struct probe *p);
