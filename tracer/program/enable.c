@@ -15,7 +15,7 @@
 #include "tracer/sites/site.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
-#include "tracer/program/world.h"
+#include "tracer/program/typed_use.h"
 
 static int
 provide(struct state *st, const struct probe_desc *pd, const struct span *at,
@@ -115,7 +115,7 @@ attach_clauses(struct state *st, size_t from, size_t to)
 			struct probe *p = st->probes.list.at[i];
 			if (!probe_matches(p, &(*c)->desc))
 				continue;
-			if (!world_typed_alike(st, &(*c)->desc, p)) {
+			if (!typed_use_fits(st, &(*c)->desc, p)) {
 				prototype_refused(st, p);
 				continue;
 			}

@@ -31,6 +31,8 @@ void unmatched_pid(struct state *st, struct proc *p,
 bool unmatched_function(struct state *st, const char *func, struct str *to);
 /* The same of one whose name is near. */
 bool unmatched_like(struct state *st, const char *func, struct str *to);
+/* ---- unmatched_words.c ---- */
+
 /* The process as messages call it: "process 123 (name)". */
 void unmatched_name(const struct proc *p, struct str *to);
 /* Names with commas between them, and "and" before the last of several. */

@@ -11,6 +11,7 @@
 #include "dlang/types.h"
 #include "tracer/program/absent.h"
 #include "tracer/program/enable.h"
+#include "tracer/program/typed_use.h"
 #include "tracer/names/external.h"
 #include "tracer/names/locals.h"
 #include "tracer/names/prototype.h"
@@ -141,58 +142,6 @@ typical(struct state *st, const struct probe_desc *pd, int *error,
 	return first;
 }
 
-/* A clause, by its description, that was compiled for these args[]. */
-struct typed_use {
-	const struct probe_desc *desc;
-	struct typed_args args;
-};
-
-/* Of the run. */
-struct typed {
-	VEC(struct typed_use) list;
-};
-
-static void
-typed_end(void *part)
-{
-	vec_fini(&((struct typed *)part)->list);
-}
-
-static const struct part typed_part = { .size = sizeof(struct typed),
-	.end = typed_end };
-
-/* Probes that match later must have what the clause is compiled for. */
-static void
-note_typed_use(struct state *st, const struct probe_desc *pd,
-    const struct typed_args *args)
-{
-	struct typed *typed = part_of(&st->parts, &typed_part);
-
-	vec_foreach(u, &typed->list)
-		if (u->desc == pd)
-			return;
-	*vec_push(&typed->list) = (struct typed_use){ pd, *args };
-}
-
-bool
-world_typed_alike(
-    struct state *st, const struct probe_desc *pd, struct probe *p)
-{
-	struct typed *typed = part_of(&st->parts, &typed_part);
-	struct typed_args a;
-
-	vec_foreach(u, &typed->list) {
-		if (u->desc != pd)
-			continue;
-		if (p->provider->typed == NULL ||
-		    p->provider->typed(st, p, &a) != 0 ||
-		    !typed_args_equal(&u->args, &a))
-			return false;
-		p->typed = u->args;
-	}
-	return true;
-}
-
 static int
 typed_nargs(struct state *st, const struct probe_desc *pd,
     const struct probe *p, const char **why)
@@ -205,7 +154,7 @@ typed_nargs(struct state *st, const struct probe_desc *pd,
 	*why = a.why;
 	if (a.n == 0)
 		return -ENOENT;
-	note_typed_use(st, pd, &a);
+	typed_use_note(st, pd, &a);
 	return (int)a.n;
 }
 
