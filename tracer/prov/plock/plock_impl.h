@@ -1,6 +1,6 @@
 /*
- * What the files of the plockstat provider share: plock.c publishes and says
- * where tracepoints go, plock_hit.c what a thread that comes there has done.
+ * What the files of the plockstat provider share: plock.c publishes, plock_arm.c
+ * says where tracepoints go, plock_hit.c what a thread that comes there has done.
  */
 #ifndef TRACER_PROV_PLOCK_PLOCK_IMPL_H
 #define TRACER_PROV_PLOCK_PLOCK_IMPL_H
@@ -11,6 +11,7 @@
 #include "tracer/prov/plock/plock_code.h"
 
 struct addrspace;
+struct arrival;
 struct load;
 struct object;
 struct probe;
@@ -57,8 +58,9 @@ struct plock_space {
 	bool unwinds;   /* callers can be told from the stack */
 	bool unwatched; /* threads cannot be watched one by one: returns have
 			 * tracepoints */
-	struct plock_func *funcs; /* plock_nrows */
-	struct hash marks;        /* struct plock_mark by address */
+	struct plock_func *funcs;      /* plock_nrows */
+	struct hash marks;             /* struct plock_mark by address */
+	const struct arrival *arrival; /* what its tracepoints tell */
 };
 
 /* Of a thread. */
@@ -82,6 +84,12 @@ void plock_space_put(struct plock_space *ps);
 
 /* NULL: nothing is traced there. */
 struct plock_space *plock_of(const struct space *sp);
+/* The same, made where nothing was traced yet. */
+struct plock_space *plock_space(struct space *sp);
+
+/* The probe fires in the space from now on: its tracepoints are queued. */
+void plock_arm(struct state *st, struct space *sp, struct probe *p, size_t row,
+    enum plock_event event);
 
 /* Is pc in the function, or in what it jumps to at its end? */
 bool plock_covers(const struct plock_func *f, uint64_t pc);
