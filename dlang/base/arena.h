@@ -1,5 +1,6 @@
 /*
- * Bump allocation that is freed all at once: one compilation, one program.
+ * An arena: many allocations, freed all at once. One compilation uses one, and
+ * so does one program.
  */
 #ifndef DLANG_BASE_ARENA_H
 #define DLANG_BASE_ARENA_H

@@ -1,9 +1,8 @@
 /*
- * Faults on demand: the N-th call of a kind fails, as it would for want of
- * something.  For tests: set here, or by
- * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N,guardian:N when the program
- * starts.
- * DTRAP_DEBUG=fault tells when it happens.
+ * Faults for tests: the N-th operation of a kind fails, as if a resource had
+ * run out. A test sets N here, or by
+ * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N,guardian:N in the environment
+ * of dtrap. DTRAP_DEBUG=fault prints when it happens.
  */
 #ifndef DLANG_BASE_FAULT_H
 #define DLANG_BASE_FAULT_H
@@ -11,36 +10,36 @@
 #include <stdbool.h>
 
 enum fault {
-	FAULT_ALLOC,  /* memory of ours: the end, by base_panic() */
+	FAULT_ALLOC,  /* memory of dtrap; ends in base_panic() */
 	FAULT_SLOT,   /* a slot for a displaced instruction */
-	FAULT_MAP,    /* memory of the target's near its text */
+	FAULT_MAP,    /* memory in the target, near its text */
 	FAULT_REMOTE, /* a system call made in the target */
 	FAULT_EXIT, /* a step of the emergency exit (tracer/survive/panic.c) */
-	FAULT_GUARDIAN, /* what it is to do when its tracer has been killed: as
-			 * if it had been killed as well */
+	FAULT_GUARDIAN, /* the guardian's work after the tracer was killed: it
+			 * ends, as if it had been killed too */
 	FAULT_COUNT
 };
 
-/* Make the n-th call of fault_due() from now say so; 0: none. */
+/* The n-th call of fault_due(which) from now returns true; 0: none does. */
 void fault_set(enum fault which, unsigned long n);
 
-/* Is this the one? */
+/* Must this operation fail? Called before each operation of the kind. */
 bool fault_due(enum fault which);
 
 /*
- * Our own death, on demand: DTRAP_KILL=POINT:N makes the N-th passage of the
- * named point the last.  t/torture/ kills the tracer at each of them and looks
- * at what becomes of the target.
+ * DTRAP_KILL=POINT:N kills the tracer with SIGKILL when it reaches the named
+ * point for the N-th time. t/torture/ does this at each point and checks what
+ * becomes of the target.
  *
- * A point stands after each step that changes a target, or that takes from the
- * kernel what the next tracer cannot have again.
+ * There is a point after each step that changes a target, and after each step
+ * that consumes something from the kernel that the next tracer could not get
+ * again.
  */
-extern bool fault_on; /* also before the environment has been looked at */
+extern bool fault_on; /* true also before the environment has been read */
 
 void fault_passed(const char *point);
 
-/* POINT:N from now on, or nothing (NULL); borrowed.  For tests: the environment
- * has it otherwise. */
+/* Set POINT:N, as DTRAP_KILL does; NULL: none. Borrowed. For unit tests. */
 void fault_kill_set(const char *text);
 
 static inline void

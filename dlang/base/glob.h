@@ -7,16 +7,17 @@
 
 #include <stdbool.h>
 
-/* Does the text hold a glob character?  A text without one is compared
- * literally, escapes included. */
+/* Does the pattern contain a glob character? A pattern without one is compared
+ * literally, backslashes included. */
 bool glob_is(const char *pattern);
 
 /* Does the pattern match the whole text?  An empty pattern matches all.
  * A `[' without its `]' matches itself. */
 bool glob_match(const char *pattern, const char *text);
 
-/* A field of a description: a glob, a literal name, or, if empty, all.  A name
- * with characters of a glob, main.f[int], means itself as well. */
+/* Does a field of a probe description match? The field is a glob, a literal
+ * name, or empty, which matches everything. A field like main.f[int], a glob by
+ * its characters, also matches the equal name. */
 bool glob_field(const char *pattern, const char *text);
 
 #endif

@@ -13,7 +13,7 @@ struct hash_entry {
 	uint64_t key;    /* the key, or the hash of str */
 	const char *str; /* NULL in a table of 64-bit keys */
 	void *value;     /* NULL: empty or removed */
-	bool used;       /* a probe must go past this entry */
+	bool used;       /* was in use once: a search goes on behind it */
 };
 
 struct hash {
@@ -28,7 +28,7 @@ uint64_t hash_bytes(const void *p, size_t n);
 
 void hash_fini(struct hash *h);
 
-/* NULL where absent. */
+/* NULL if the key is absent. */
 void *hash_get(const struct hash *h, uint64_t key);
 void *hash_get_str(const struct hash *h, const char *key);
 
@@ -36,7 +36,7 @@ void *hash_get_str(const struct hash *h, const char *key);
 void *hash_set(struct hash *h, uint64_t key, void *value);
 void *hash_set_str(struct hash *h, const char *key, void *value);
 
-/* The next n keys to be added need no memory. */
+/* Allocate memory now, so that adding the next n keys allocates none. */
 void hash_reserve(struct hash *h, size_t n);
 
 /* Remove; returns the value that was there, or NULL.  Safe on the current

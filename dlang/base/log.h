@@ -1,7 +1,7 @@
 /*
- * Debug messages by category, off unless asked for: DTRAP_DEBUG=cat[,cat...]
- * or DTRAP_DEBUG=all, DTRACE_DEBUG, or the option debug.  They say when, and go
- * to stderr and never to the user's output.
+ * Debug messages by category, off by default. DTRAP_DEBUG=cat[,cat...] turns on
+ * categories; DTRAP_DEBUG=all, DTRACE_DEBUG and the option debug turn on all.
+ * Each message has a time. They go to stderr and never to the user's output.
  */
 #ifndef DLANG_BASE_LOG_H
 #define DLANG_BASE_LOG_H
@@ -12,7 +12,7 @@
 
 /* Is the category on?  Cheap after the first call. */
 bool log_on(const char *category);
-/* Every category from now on. */
+/* Turn on every category. */
 void log_all(void);
 void log_print(const char *category, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -1,16 +1,18 @@
 /*
- * Hosted allocation, and the one door by which the tracer dies.
+ * Memory allocation, and the one function in which the tracer dies.
  *
  * Out of memory, a failed ASSERT and a fatal signal all end in base_panic().
- * The tracer sets the hook at start (tracer/survive/panic.c): it restores text and
- * lets the targets go.  Without a hook (unit tests, fuzzers) it just aborts.
+ * The tracer sets a hook at start (tracer/survive/panic.c), which restores text
+ * and detaches from the targets. Without a hook (unit tests, fuzzers)
+ * base_panic() just aborts.
  */
 #ifndef DLANG_BASE_MEM_H
 #define DLANG_BASE_MEM_H
 
 #include "dlang/base/base.h"
 
-/* These never return NULL; a size of 0 gives a block that may be freed. */
+/* These never return NULL: without memory they end in base_panic(). A size of 0
+ * gives a block that may be freed. */
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
 void *mem_realloc(void *p, size_t size);

@@ -1,5 +1,5 @@
 /*
- * Somebody wrote a name that nothing has: which name did they mean?
+ * Finds the existing names that are nearest to a misspelt one.
  *
  *	struct nearest near;
  *
@@ -16,14 +16,14 @@
 
 #include "dlang/base/str.h"
 
-/* More than that many equally near names are no help. */
+/* If more names than these are equally near, none is suggested. */
 #define NEAREST_MAX 3
 
 struct nearest {
-	const char *want; /* borrowed */
-	unsigned limit;   /* what is farther away is not meant */
-	unsigned best;    /* how far those of `name' are */
-	unsigned count; /* as many names are that near; may exceed the array */
+	const char *want; /* the misspelt name; borrowed */
+	unsigned limit; /* names that are farther away are not suggested */
+	unsigned best; /* the distance of the names in name[] */
+	unsigned count; /* how many names are that near; may exceed the array */
 	char *name[NEAREST_MAX]; /* owned; in the order of strcmp() */
 	struct str hint;
 };
@@ -32,30 +32,30 @@ struct nearest {
 void nearest_init(struct nearest *n, const char *want);
 void nearest_fini(struct nearest *n);
 
-/* A name that exists; it is copied if it is wanted.  Where no name is near, the
- * shortest of those that begin with what was wanted is taken. */
+/* Offer a name that exists. It is copied if it is among the nearest. If no name
+ * is near, the shortest of the names that begin with `want' is taken. */
 void nearest_offer(struct nearest *n, const char *name);
-/* The same of one whose distance the caller knows better. */
+/* The same, with a distance that the caller has computed. */
 void nearest_offer_at(struct nearest *n, const char *name, unsigned d);
 bool nearest_found(const struct nearest *n);
 
 /*
- * What to put behind the message: "; did you mean execname?", with at most
- * NEAREST_MAX names, or "" where nothing is near.  Valid until nearest_fini().
+ * Text to append to an error message: "; did you mean execname?", with at most
+ * NEAREST_MAX names, or "" if no name is near. Valid until nearest_fini().
  */
 const char *nearest_hint(struct nearest *n);
 /* The same without the semicolon. */
 const char *nearest_question(struct nearest *n);
 
-/* How far a name may be from this one to be meant. */
+/* The greatest distance at which a name is still suggested for this one. */
 unsigned nearest_limit(const char *want);
 
 /*
- * How far two names are from each other: 2 for each character that is put in,
- * left out, exchanged for another or for its neighbour; 1 for one that is a
- * capital in one of them alone, or is a dash in one and an underscore in the
- * other; 1 for all of them if they differ in capitals alone.  Anything above
- * `limit' is limit + 1.
+ * The distance of two names: 2 for each character that is inserted, left out,
+ * replaced or swapped with its neighbour; 1 for a letter that is a capital in
+ * only one of the names, and for a dash in one and an underscore in the other.
+ * If the names differ only in capitals, the distance is 1 in all. A distance
+ * above `limit' is returned as limit + 1.
  */
 unsigned nearest_distance(const char *a, const char *b, unsigned limit);
 

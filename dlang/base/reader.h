@@ -1,6 +1,6 @@
 /*
- * One callback that reads memory at an address: a live process, a snapshot of
- * a stack, a byte array in a test.
+ * A callback that reads memory at an address: of a live process, of a copy of a
+ * stack, of a byte array in a test.
  */
 #ifndef DLANG_BASE_READER_H
 #define DLANG_BASE_READER_H
@@ -22,9 +22,9 @@ reader_read(const struct reader *r, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * A string, with its NUL if that is among the first size bytes: how many bytes of
- * it are in buf, or -EFAULT.  What follows the NUL on another page need not be
- * mapped.
+ * Read a string of at most size bytes, NUL included. Returns the number of
+ * bytes in buf, or -EFAULT; without a NUL among them the string is longer.
+ * Memory behind the NUL need not be mapped.
  */
 int64_t reader_string(
     const struct reader *r, uint64_t addr, char *buf, uint32_t size);

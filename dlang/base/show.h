@@ -1,6 +1,7 @@
 /*
- * Bytes that somebody else chose, shown: what a terminal would obey, and what
- * makes text look like other text, becomes an escape as in C.
+ * Makes foreign text safe to print. Control characters, which a terminal would
+ * obey, and characters that make text look like other text become escapes as in
+ * C.
  */
 #ifndef DLANG_BASE_SHOW_H
 #define DLANG_BASE_SHOW_H
@@ -10,26 +11,26 @@
 #include <stdint.h>
 
 enum show {
-	SHOW_TEXT, /* newlines and tabs stay, as does the direction of text */
-	SHOW_NAME, /* is one line, and reads in one direction */
+	SHOW_TEXT, /* newlines, tabs and changes of direction are kept */
+	SHOW_NAME, /* these are escaped too: the result is one line */
 };
 
-#define SHOW_BYTES 4 /* of one character, at most */
+#define SHOW_BYTES 4 /* the longest result for one character */
 #define SHOW_NONE  UINT32_MAX
 
-/* The code point that s, of n > 0 bytes, begins with, and its bytes; SHOW_NONE
- * and 1 where that is no UTF-8. */
+/* The first code point of s, which has n > 0 bytes. *len is how many bytes it
+ * has. SHOW_NONE, and 1 in *len, if these bytes are not UTF-8. */
 uint32_t show_decode(const char *s, size_t n, size_t *len);
 
-/* Can it be seen, be it as a blank, where it stands?  Controls, ends of lines
- * and what turns the direction of text round cannot. */
+/* Is the code point visible where it stands (blanks count)? False for control
+ * characters, line ends and characters that change the direction of text. */
 bool show_is_seen(uint32_t c);
 
-/* One byte as C writes it: how many characters. */
+/* Write one byte as an escape of C. Returns the number of characters. */
 size_t show_escape(unsigned char c, char to[SHOW_BYTES]);
 
-/* What s, of n > 0 bytes, begins with, as it is shown: its `len' bytes in `to'.
- * Returns how many bytes of s that was.  Takes no memory. */
+/* Show the first character of s, which has n > 0 bytes: *len bytes in `to'.
+ * Returns the number of bytes of s that were used. Allocates no memory. */
 size_t show_next(
     enum show how, const char *s, size_t n, char to[SHOW_BYTES], size_t *len);
 

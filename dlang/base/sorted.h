@@ -1,5 +1,5 @@
 /*
- * Searching what is sorted.
+ * Binary search.
  */
 #ifndef DLANG_BASE_SORTED_H
 #define DLANG_BASE_SORTED_H
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * How many of n elements come first: those for whose number `i' the condition is
- * true, and there is none behind one for which it is false.
+ * The number of leading elements, of n, for which the condition on their index
+ * `i' is true. The condition must be false for all elements behind these.
  *
  *	size_t n = sorted_count(v.len, i, v.at[i].addr <= addr);
  */

@@ -1,5 +1,5 @@
 /*
- * A growing text, always NUL-terminated, and interned strings.
+ * A text that grows, always NUL-terminated; interned strings.
  */
 #ifndef DLANG_BASE_STR_H
 #define DLANG_BASE_STR_H
@@ -27,10 +27,11 @@ void str_addc(struct str *b, char c);
 void str_printf(struct str *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void str_vprintf(struct str *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 
-/* The n bytes at s, as show.h shows them. */
+/* Append the n bytes at s, escaped by show.h. */
 void str_add_shown(struct str *to, enum show how, const char *s, size_t n);
 
-/* The text, to be freed with mem_free(); the builder is empty again. */
+/* Returns the text, which the caller frees with mem_free(); *b is empty
+ * then. */
 char *str_take(struct str *b);
 
 /* Interned strings: equal texts have equal pointers, until intern_fini(). */
@@ -41,11 +42,11 @@ struct intern {
 const char *intern(struct intern *in, const char *s);
 void intern_fini(struct intern *in);
 
-/* A code point of at most 0x10ffff as UTF-8: how many bytes.  Surrogates are
- * the caller's affair (RFC 3629 has no bytes for them). */
+/* Write a code point of at most 0x10ffff as UTF-8. Returns the number of bytes.
+ * The caller must exclude surrogates, which have no UTF-8 form (RFC 3629). */
 size_t utf8_put(uint32_t c, char to[4]);
 
-/* All that is left to read of f; false on an error. */
+/* Append the rest of f. False on a read error. */
 bool str_add_file(struct str *s, FILE *f);
 
 #endif

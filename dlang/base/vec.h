@@ -27,8 +27,9 @@
 					   sizeof(*(v)->at))) :               \
 				(void)0)
 
-/* A pointer to a new last element, not initialised.  What is to go there is had
- * before, if that may take memory: the emergency exit finds a vector whole. */
+/* Append an element and return a pointer to it; it is not initialised. If its
+ * contents need memory, allocate that before the push: the emergency exit may
+ * run in an allocation, and must find no uninitialised element. */
 #define vec_push(v)  (vec_reserve(v), &(v)->at[(v)->len++])
 
 #define vec_pop(v)   ((v)->at[--(v)->len])
@@ -39,8 +40,8 @@
 	for (typeof(*(v)->at) *p = (v)->at; \
 	     (v)->len != 0 && p < (v)->at + (v)->len; p++)
 
-/* The shrunken build moves a short vector at every push: a pointer that was
- * kept across one is found by whoever watches memory. */
+/* The shrunken build moves a short vector at every push, so that
+ * AddressSanitizer finds a pointer that was kept across a push. */
 #ifdef DTRAP_SHRINK
 #define VEC_GROW(cap) ((cap) < 64 ? (cap) + 1 : (cap)*2)
 #else
