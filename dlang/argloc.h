@@ -1,7 +1,8 @@
 /*
- * Argument location: where argument n is found when a probe fires.  Providers
- * write locations, the VM evaluates them (dlang/vm/args.c), and nobody else
- * needs to know what kind of probe it is.  The same 16 bytes serve both paths.
+ * Argument location: where argument n is when a probe fires.  Providers write
+ * locations, and the VM evaluates them (dlang/vm/args.c), so no other code
+ * needs to know the kind of a probe.  Trap path and jump path use the same 16
+ * bytes.
  */
 #ifndef DLANG_ARGLOC_H
 #define DLANG_ARGLOC_H
@@ -20,10 +21,10 @@ enum argloc_kind {
 		       * address is a fault */
 	ARGLOC_STACK,   /* size bytes at rsp + disp; a bad address gives 0 */
 	ARGLOC_HIT,     /* word number disp of the hit (struct vm_env) */
-	ARGLOC_SUM,     /* base + index * scale + disp itself */
+	ARGLOC_SUM,     /* the address of ARGLOC_MEM itself */
 	ARGLOC_VIA,     /* size bytes at (pointer at base + disp's low half) +
 		       * disp's high half; a bad address is a fault */
-	ARGLOC_VIA_SUM, /* that address itself */
+	ARGLOC_VIA_SUM, /* the address of ARGLOC_VIA itself */
 };
 
 /* ARGLOC_VIA: both displacements, signed, in disp. */
@@ -47,16 +48,17 @@ struct argloc {
 static_assert(sizeof(struct argloc) == 16, "argloc is shared and recorded");
 
 /*
- * Where the calling convention has put a typed argument, whatever its size.
- * Known when a program is compiled: the compiler writes the code that fetches
- * it (dlang/cc/cg_arg.c), and nothing is looked up at a hit.
+ * Where the calling convention puts a typed argument of any size.  It is known
+ * when a program is compiled: the compiler writes the code that fetches the
+ * argument (dlang/cc/cg_arg.c), and a hit looks nothing up.
  */
 enum argplace_kind {
-	ARGPLACE_ARG,    /* it is arg `source' of struct world_arg */
-	ARGPLACE_EMPTY,  /* nowhere: an object without a value (C++) */
-	ARGPLACE_REG,    /* a value, in the low bytes of register `reg[0]' */
-	ARGPLACE_MEM,    /* in memory, at register reg[0] + disp */
-	ARGPLACE_AT,     /* an object at the address that is there */
+	ARGPLACE_ARG, /* the same as arg N, N is `source' of struct world_arg */
+	ARGPLACE_EMPTY,  /* an object without a value (C++) is passed nowhere */
+	ARGPLACE_REG,    /* a value, in the low bytes of register `reg' */
+	ARGPLACE_MEM,    /* in memory, at register reg + disp */
+	ARGPLACE_AT,     /* an object; memory at register reg + disp has its
+		      * address */
 	ARGPLACE_PIECES, /* an object, in the registers of piece[] */
 	ARGPLACE_UNKNOWN,
 };
@@ -64,8 +66,8 @@ enum argplace_kind {
 /* Go passes an object in as many registers as it has. */
 #define ARGPLACE_PIECES_MAX 24
 
-/* Part of an object: the low `size' bytes (1, 2, 4, 8) of a register are those
- * from `offset' on. */
+/* Part of an object: the low `size' bytes (1, 2, 4, 8) of a register are the
+ * bytes of the object from `offset' on. */
 struct argpiece {
 	uint8_t reg; /* enum ureg, UREG_XMM, UREG_ST */
 	uint8_t size;
@@ -82,7 +84,8 @@ struct argplace {
 
 #define ARGLOC_MAX 16 /* most arguments a probe can have locations for */
 
-/* Behind them: variables of the target by name (tracer/names/locals.c). */
+/* Argument numbers from here on are variables of the target, by name
+ * (tracer/names/locals.c). */
 #define ARGLOC_LOCALS ARGLOC_MAX
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Stability: what one may rely on about a name, in three parts that are
- * written Name/Data/Class, "Evolving/Evolving/ISA".  A part is better when it
- * is greater.
+ * Stability: how firmly a name is promised to stay, in three parts that are
+ * written Name/Data/Class, as in "Evolving/Evolving/ISA". A greater value is a
+ * firmer promise.
  */
 #ifndef DLANG_ATTR_H
 #define DLANG_ATTR_H
@@ -46,19 +46,19 @@ enum attr_part {
 	ATTR_PARTS
 };
 
-/* What a program's own names have. */
+/* The attributes of names that a program defines itself. */
 #define ATTR_DEFAULT ((struct attr){ ATTR_STABLE, ATTR_STABLE, ATTR_COMMON })
 
 const char *attr_level_name(unsigned level);
 const char *attr_class_name(unsigned class);
 
-/* "N/D/C" in any case; false if it is not that. */
+/* Parse "N/D/C"; case does not matter.  False on a syntax error. */
 bool attr_parse(const char *s, struct attr *out);
-/* From the three words. */
+/* The same from the three words. */
 bool attr_words(
     const char *name, const char *data, const char *class, struct attr *out);
 
-/* Part by part the lesser one. */
+/* The lesser of the two, for each part. */
 struct attr attr_min(struct attr a, struct attr b);
 /* Is any part of a less than that of b? */
 bool attr_less(struct attr a, struct attr b);

@@ -1,10 +1,11 @@
 /*
- * DIF: the bytecode, and what surrounds it: DIFO, ECB, record header, image.
+ * DIF, the bytecode, and the structures around it: DIFO, ECB, record header,
+ * image.
  *
- * The compiler writes it, the verifier admits it, image.c lays it into the
+ * The compiler writes DIF, the verifier checks it, image.c copies it into the
  * image region, the VM runs it (in the tracer and, in a second build, inside
- * the target), the consumer decodes what it recorded.  This header therefore
- * includes nothing but fixed-width integers and works freestanding.
+ * the target), and the consumer decodes the records.  This header therefore
+ * includes only fixed-width integers and works freestanding.
  *
  * Instruction word, 32 bits, big fields first:
  *
@@ -95,7 +96,7 @@ enum dif_kind { DIF_ARRAY, DIF_SCALAR };
 
 enum dif_type_kind { DIF_TYPE_CTF, DIF_TYPE_STRING }; /* "D type", "string" */
 
-/* The parenthesised word of -S; numbered as CTF numbers its kinds. */
+/* The word in parentheses in the output of -S; the numbers are those of CTF. */
 enum ctf_kind {
 	CTF_UNKNOWN,
 	CTF_INTEGER,
@@ -124,8 +125,8 @@ struct dif_type {
 	uint32_t size;     /* bytes; strings: with the NUL */
 };
 
-/* Most bytes of a global or clause-local by reference: DTrace's limit; a string
- * has as many as -x strsize may ask for, and a NUL. */
+/* The largest global or clause-local by reference, in bytes (DTrace's limit).
+ * A string may have as many bytes as -x strsize allows, and a NUL. */
 #define DIF_STATIC_MAX  16384
 #define DIF_STRSIZE_MAX (1 << 20)
 
@@ -136,7 +137,7 @@ dif_static_max(const struct dif_type *t)
 					    DIF_STATIC_MAX;
 }
 
-/* ---- needs: what a DIFO asks of the place where it is evaluated ---- */
+/* ---- needs: what a DIFO requires of the place where it is evaluated ---- */
 
 enum dif_need_who { N_HERE, N_TRACER };
 
@@ -146,7 +147,7 @@ enum dif_need {
 #undef DIF_NEED
 };
 
-/* Those that only the tracer can answer. */
+/* The needs that only the tracer can satisfy. */
 static inline uint32_t
 dif_needs_tracer(void)
 {
@@ -169,7 +170,7 @@ enum dif_subr {
 	DIF_SUBR_COUNT
 };
 
-/* What __state() and __state_str() are asked for. */
+/* The first argument of __state() and __state_str(). */
 enum dif_state {
 #define DIF_STATE(n, NAME, of, how) DIF_STATE_##NAME = n,
 #include "dlang/dif_state.def"
@@ -247,17 +248,17 @@ enum dif_fault {
 /* ---- addresses inside the VM ---- */
 
 /*
- * A register holds a target address, or a VM address: a place in one of the
- * regions.  VM addresses are non-canonical on x86-64 (48 and 57 bit), so
- * one can never be taken for the other, and a plain load works on both.
+ * A VM register holds an address of the target, or a VM address: a place in one
+ * of the regions.  VM addresses are non-canonical on x86-64 (48 and 57 bit), so
+ * the two cannot be confused, and the same load instruction works on both.
  *
  *	63          48 47      34  33  32  31                     0
  *	+-------------+----------+--------+------------------------+
  *	|   0xd7a9    |    0     | region | offset in that region  |
  *	+-------------+----------+--------+------------------------+
  *
- * VMA_THREADS is the thread store: what a thread's lane there has of
- * clause-locals and self->, which both homes of the VM see.
+ * VMA_THREADS is the thread store: clause-locals and self-> in the thread's
+ * lane, which both homes of the VM use.
  */
 #define VMA_TAG          (0xd7a9ULL << 48)
 #define VMA_IMAGE        0ULL
@@ -271,8 +272,8 @@ enum dif_fault {
 /* ---- the image: written by the tracer, read-only for the target ---- */
 
 /*
- * References are offsets from the start of the region; 0 is null.  What has
- * been published never changes but for the links (next_ref, the first ECB of a
+ * References are offsets from the start of the region; 0 is null.  Published
+ * data does not change, except for the links (next_ref, the first ECB of a
  * probe, the tracepoint table), each of which is one aligned word.
  */
 #define IMAGE_MAGIC   0x4d494444 /* "DDIM" */
@@ -286,7 +287,7 @@ struct img_hdr {
 	uint32_t statics_size; /* bytes of global variables in the store */
 	uint32_t locals_size;  /* bytes of clause-locals in a lane */
 	uint32_t dyn_data;     /* largest dynamic variable: key + value bytes */
-	uint32_t dyn_cost;     /* ... and what it takes of dynvarsize */
+	uint32_t dyn_cost;     /* ... and how much of dynvarsize it uses */
 	uint32_t agg_data;     /* largest aggregation entry: key + value */
 	uint32_t vars_ref;     /* struct img_var [nvars], sorted by id */
 	uint32_t nvars;

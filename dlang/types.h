@@ -18,7 +18,7 @@
 enum type_kind {
 	TYPE_VOID,
 	TYPE_INT,   /* also char and _Bool */
-	TYPE_FLOAT, /* may be declared and traced, not computed with */
+	TYPE_FLOAT, /* can be declared and traced, but not used in arithmetic */
 	TYPE_ENUM,
 	TYPE_POINTER,
 	TYPE_ARRAY,
@@ -34,7 +34,8 @@ enum type_kind {
 	TYPE_STACK,    /* result of ustack() and friends */
 	TYPE_SYMADDR,  /* result of sym(), func(), mod() */
 	TYPE_USYMADDR, /* result of usym(), ufunc(), umod(), uaddr() */
-	TYPE_DYN,      /* <DYN>: not assigned yet, or never a value */
+	TYPE_DYN, /* <DYN>: a variable not assigned yet, or something without a
+		   * value */
 };
 
 struct type_member {
@@ -56,19 +57,20 @@ struct type {
 	uint64_t size;    /* bytes */
 	bool is_signed;   /* INT, ENUM */
 	bool boolean;     /* INT: holds 0 and 1 */
-	bool userland;    /* POINTER (and what is reached by it): in the
-			      * target, wherever that matters */
-	bool spare;    /* STRUCT: a definition in the program takes its place */
-	bool indirect; /* STRUCT, UNION: as an argument or result it stands in
-			* memory, its address is passed (C++, Rust) */
-	bool vector;   /* ARRAY: of the machine; one value in one register */
-	bool complex;  /* ARRAY: a complex number of C or Go */
+	bool userland;    /* POINTER (and what it points to): an address of the
+			* target */
+	bool spare;       /* STRUCT: a definition in the program replaces it */
+	bool indirect;    /* STRUCT, UNION: passed and returned by its address
+			* (C++, Rust) */
+	bool vector;      /* ARRAY: a vector of the machine, one value in one
+		      * register */
+	bool complex;     /* ARRAY: a complex number of C or Go */
 	enum type_kind forward_of; /* FORWARD: STRUCT, UNION or ENUM */
-	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: of the target, not of
-		       * the program, whose own definition would count */
-	/* FORWARD: if there is a definition, type_resolve() has it read by
-	 * this, once; it may leave the type as it is.  size is right before,
-	 * where it is not 0. */
+	bool foreign; /* STRUCT, UNION, ENUM, FORWARD: from the target; a
+		       * definition in the program has precedence */
+	/* FORWARD: type_resolve() calls this once to read the definition.  It
+	 * leaves the type as it is if there is no definition.  Before that,
+	 * size is right if it is not 0. */
 	void (*complete)(struct type *);
 	void *more;        /* complete()'s */
 	struct type *base; /* POINTER, ARRAY, TYPEDEF, qualifiers, FUNC's
@@ -94,8 +96,8 @@ void types_set_strsize(struct types *ts, uint32_t strsize);
 /* By name: "int", "unsigned long", "struct foo", "pid_t".  NULL if unknown. */
 struct type *types_lookup(struct types *ts, const char *name);
 
-/* Every name of one word that is known; and every tag ("struct foo") of which
- * there is a definition. */
+/* Call `each' for every known type name of one word, or for every tag ("struct
+ * foo") that has a definition. */
 typedef void types_name_fn(void *ctx, const char *name);
 void types_each_name(struct types *ts, types_name_fn *each, void *ctx);
 void types_each_defined(struct types *ts, types_name_fn *each, void *ctx);
@@ -106,13 +108,15 @@ struct type *types_pointer(struct types *ts, struct type *to);
 struct type *types_array(struct types *ts, struct type *of, uint64_t n);
 /* Make a name known: a typedef name or "struct TAG".  -EEXIST if taken. */
 int types_define(struct types *ts, const char *name, struct type *t);
-/* A tag of the target is the program's to define: a forward again. */
+/* Make a tag of the target a forward declaration again, so that the program can
+ * define it. */
 void type_disown(struct type *t);
 
 /*
- * Place a bit-field of `width' bits, from `bits' on in its structure, in a
- * storage unit as wide as its type, of which the size is known; one that lies
- * across two units (packed) in the 8 bytes from that on in which it begins.
+ * Set the position of a bit-field of `width' bits that begins at bit number
+ * `bits' of its structure.  Its storage unit is as wide as its type, whose size
+ * is known.  If the field lies across two units (packed), its unit is the 8
+ * bytes that begin with its first byte.
  */
 void type_member_bits(
     struct types *ts, struct type_member *m, uint64_t bits, uint64_t width);
@@ -120,7 +124,8 @@ void type_member_bits(
 /* Text that lives as long as the table. */
 char *types_strdup(struct types *ts, const char *s);
 
-/* Through typedefs and qualifiers, to a definition where there is one. */
+/* The type behind typedefs and qualifiers; of a forward, the definition if
+ * there is one. */
 struct type *type_resolve(struct type *t);
 bool type_equal(const struct type *a, const struct type *b);
 bool type_is_integer(const struct type *t); /* INT or ENUM, resolved */
@@ -138,7 +143,7 @@ const struct type_member *type_member(
  * Returns buf. */
 char *type_name(const struct type *t, char *buf, size_t size);
 
-/* How DIF sees it. */
+/* The same type in the terms of DIF. */
 struct dif_type type_dif(const struct type *t);
 
 #endif

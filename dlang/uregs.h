@@ -1,29 +1,28 @@
 /*
- * The registers of a stopped thread, as D sees them: uregs[] index, and the
- * order in which the VM's environment, argument locations, the patcher and
- * the unwinders name them.
+ * The registers of a stopped thread.  The VM's environment, argument locations,
+ * inject/ and the unwinders use these numbers; the uregs[] of D programs has
+ * other ones.
  *
- * The machine's file defines
+ * The file of each machine defines
  *
  *	enum ureg        the registers that a stop fetches, UREG_COUNT of them
- *	UREG_PC          the address of the instruction to come
+ *	UREG_PC          the program counter
  *	UREG_SP          the stack pointer
  *	UREG_FRAME       the frame pointer
- *	UREG_RESULT      what a function or a system call returns
- *	UREG_RESULT_2    arg2 of a return probe, whatever the convention says of it
- *	UREG_CALL        before a system call is made: its number
- *	UREG_THREAD      what a thread's own memory is found by
- *	UREG_FP          the first of the floating-point and vector registers, not
- *	                 below UREG_COUNT, and
- *	UREG_ALL         the end of them: those are fetched when they are asked for
- *	ureg_is_general(n)  is it one that functions compute with, or pc, stack
- *	                 pointer or flags?
- *	UREG_ARGS        so many arguments of a function come in registers,
- *	ureg_arg(n)      and this is the register of number n, from 0
+ *	UREG_RESULT      the result of a function or a system call
+ *	UREG_RESULT_2    arg2 of a return probe
+ *	UREG_CALL        the number of a system call, before it is made
+ *	UREG_THREAD      the address of thread-local storage
+ *	UREG_FP          the first floating-point or vector register, at least
+ *	                 UREG_COUNT; these are fetched only when a program uses them
+ *	UREG_ALL         one past the last of these
+ *	ureg_is_general(n)  is it a general-purpose register, pc, stack pointer
+ *	                 or flags?
+ *	UREG_ARGS        number of arguments that a function gets in registers,
+ *	ureg_arg(n)      and the register of argument n, from 0
  *	ureg_call_arg(n) the same for the six arguments of a system call
- *	UREG_D_COUNT     uregs[] takes indices below it (uregs.def has their names)
- *	ureg_of_d(n)     and this is the register of one of them, or UREG_COUNT: it
- *	                 reads as 0
+ *	UREG_D_COUNT     one past the last index of uregs[] (names: uregs.def)
+ *	ureg_of_d(n)     the register of such an index; UREG_COUNT reads as 0
  */
 #ifndef DLANG_UREGS_H
 #define DLANG_UREGS_H
@@ -34,8 +33,8 @@
 
 #define UREG_FP_COUNT (UREG_ALL - UREG_FP)
 
-/* From this index on uregs[] is register number index - UREG_RAW: code that the
- * compiler writes asks so, programs cannot. */
+/* From this index on, uregs[] means register number index - UREG_RAW. Only code
+ * that the compiler generates uses such indices; programs cannot. */
 #define UREG_RAW 0x100
 
 struct uregs {

@@ -1,6 +1,6 @@
 /*
- * Accept or refuse a DIFO.  The rules stand in verify.c; whatever passed may
- * be run without further checks of the code itself.
+ * Accept or reject a DIFO. verify.c lists the rules.  The VM runs an accepted
+ * DIFO without further checks of its code.
  */
 #ifndef DLANG_VERIFY_H
 #define DLANG_VERIFY_H

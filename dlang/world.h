@@ -1,6 +1,6 @@
 /*
- * The questions a compiler may ask of the outside.  Answered by
- * tracer/program/world.c, and by tables in t/fake/world.c.
+ * What the compiler asks about probes, types and symbols.
+ * tracer/program/world.c answers, and tables in t/fake/world.c do in tests.
  */
 #ifndef DLANG_WORLD_H
 #define DLANG_WORLD_H
@@ -20,22 +20,24 @@ struct types;
  * already replaced.  Strings live as long as the program. */
 struct probe_desc {
 	const char *prov, *mod, *func, *name;
-	uint32_t id; /* given as a number instead: else 0 */
-	bool family; /* `prov' was written with $target or with a glob: means
-		      * the processes that descend from that one as well */
+	uint32_t id; /* the probe's number, if it was given instead of names;
+		      * else 0 */
+	bool family; /* `prov' was written with $target or as a glob:
+		      * descendants of that process are meant too */
 };
 
 struct world_arg {
-	struct type *native;     /* what the probe has */
-	struct type *translated; /* what args[n] is declared as; same if none */
-	unsigned source;         /* which native argument it comes from */
-	struct argplace place;   /* where it is */
+	struct type *native;     /* the type of the probe's own argument */
+	struct type *translated; /* the declared type of args[n]; without a
+				  * translation the same */
+	unsigned source;         /* the number of the native argument */
+	struct argplace place;   /* where the argument is */
 	const char *why;         /* with -ENOENT: what is wrong, or NULL */
 };
 
 struct world_symbol {
-	uint64_t ref;      /* what stands for it: its address in a process is
-			    * asked for at the hit (DIF_VAR_EXTERN) */
+	uint64_t ref; /* a number for the symbol; the VM asks for its address in
+		       * a process at the hit (DIF_VAR_EXTERN) */
 	struct type *type; /* NULL: unknown */
 	const char *object;
 	bool function;
@@ -44,58 +46,63 @@ struct world_symbol {
 
 struct world_local {
 	struct type *type;
-	uint32_t arg;    /* it is argument `arg' of the hit (args_get()) */
+	uint32_t arg;    /* the variable is argument `arg' of the hit
+		       * (args_get()) */
 	const char *why; /* with -ENOENT: what is wrong with it; lives as long
 			  * as the types */
 };
 
 struct world_ops {
 	/*
-	 * Create what this description means and count what it matches.
-	 * The number (0: none yet), or a negative errno after reporting a
+	 * Create the probes that this description matches.  Returns their
+	 * number (0: none yet), or a negative errno after reporting a
 	 * diagnostic (D_PROC_*, D_PDESC_INVAL) at `at'.
 	 */
 	int64_t (*probes)(void *w, const struct probe_desc *pd,
 	    const struct span *at, struct diags *d);
 
-	/* Why does a description match no probe, and what may have been meant?
-	 * Words for a hint, added to *to.  NULL: nothing is known. */
+	/* Append text for a hint to *to: why the description matches no probe,
+	 * and which one may have been meant.  The function pointer may be
+	 * NULL. */
 	void (*unmatched)(void *w, const struct probe_desc *pd, struct str *to);
 
-	/* Does a provider field, which may be a glob, name a provider that there
-	 * is?  NULL: none is known. */
+	/* Does this provider field, which may be a glob, name an existing
+	 * provider?  The function pointer may be NULL: none exists. */
 	bool (*provider)(void *w, const char *field);
 
-	/* The number of typed arguments of the probes described, and their
-	 * types; -ENOTUNIQ when they differ (D_ARGS_MULTI), -ENOENT when none
-	 * has types: then *why may be a sentence that says why. */
+	/* nargs: the number of typed arguments of the described probes.
+	 * -ENOTUNIQ if the probes differ (D_ARGS_MULTI), -ENOENT if none has
+	 * types; then *why may be a sentence with the reason. arg: the type and
+	 * place of argument n. */
 	int (*nargs)(void *w, const struct probe_desc *pd, struct types *ts,
 	    const char **why);
 	int (*arg)(void *w, const struct probe_desc *pd, unsigned n,
 	    struct types *ts, struct world_arg *out);
 
-	/* Variable or function of the target: object may be "" for any.
-	 * 0 or -ENOENT. */
+	/* Find a variable or function of the target.  An empty object means
+	 * any.  0 or -ENOENT. */
 	int (*symbol)(void *w, const char *object, const char *name,
 	    struct types *ts, struct world_symbol *out);
 
-	/* Variable of the source where the described probes are: its value
-	 * (of a struct, union or array its address), or with `address' where
-	 * it lies.  0 or -ENOENT. */
+	/* Find a local variable at the place of the described probes.  The
+	 * argument in *out is its value (for a struct, union or array its
+	 * address), or with `address' set its address.  0 or -ENOENT. */
 	int (*local)(void *w, const struct probe_desc *pd, const char *name,
 	    bool address, struct types *ts, struct world_local *out);
 
-	/* Type by name in an object's debug information.  0 or -ENOENT. */
+	/* Find a type by name in the debug information of an object.  0 or
+	 * -ENOENT. */
 	int (*type)(void *w, const char *object, const char *name,
 	    struct types *ts, struct type **out);
 
-	/* The stability of the provider that the description names, part by
-	 * part; false if it names none, a pattern, or one that is not there.
-	 * NULL: no provider is known. */
+	/* The stability of the provider that the description names, for each
+	 * part.  False if it names none, a pattern, or one that does not exist.
+	 * The function pointer may be NULL: no provider exists. */
 	bool (*stability)(void *w, const struct probe_desc *pd,
 	    struct attr parts[ATTR_PARTS]);
 
-	/* $target, $pid, $uid ... without the `$'.  0 or -ENOENT. */
+	/* The value of the macro $target, $pid, $uid ...; name is without the
+	 * `$'.  0 or -ENOENT. */
 	int (*macro)(void *w, const char *name, int64_t *value);
 };
 

@@ -1,5 +1,5 @@
 /*
- * An arena: many allocations, freed all at once. One compilation uses one, and
+ * An arena: many allocations, freed all at once.  One compilation uses one, and
  * so does one program.
  */
 #ifndef DLANG_BASE_ARENA_H

@@ -1,5 +1,5 @@
 /*
- * The few macros that every room uses. Nothing here allocates or prints.
+ * The few macros that every room uses.  Nothing here allocates or prints.
  */
 #ifndef DLANG_BASE_BASE_H
 #define DLANG_BASE_BASE_H
@@ -17,9 +17,9 @@
 #define NORETURN          __attribute__((noreturn))
 
 /*
- * Check an invariant of dtrap, also in release builds. A failure calls
+ * Check an invariant of dtrap, also in release builds.  A failure calls
  * base_panic() (mem.h), which restores the text of every target before it ends
- * the tracer. Do not use it for errors that a tracee, a file, a script or a
+ * the tracer.  Do not use it for errors that a tracee, a file, a script or a
  * kernel can cause.
  */
 #define ASSERT(e) ((e) ? (void)0 : base_assert_failed(#e, __FILE__, __LINE__))

@@ -1,8 +1,8 @@
 /*
  * Faults for tests: the N-th operation of a kind fails, as if a resource had
- * run out. A test sets N here, or by
+ * run out.  A test sets N here, or by
  * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N,guardian:N in the environment
- * of dtrap. DTRAP_DEBUG=fault prints when it happens.
+ * of dtrap.  DTRAP_DEBUG=fault prints when it happens.
  */
 #ifndef DLANG_BASE_FAULT_H
 #define DLANG_BASE_FAULT_H
@@ -23,7 +23,7 @@ enum fault {
 /* The n-th call of fault_due(which) from now returns true; 0: none does. */
 void fault_set(enum fault which, unsigned long n);
 
-/* Must this operation fail? Called before each operation of the kind. */
+/* Must this operation fail?  Called before each operation of the kind. */
 bool fault_due(enum fault which);
 
 /*
@@ -39,7 +39,7 @@ extern bool fault_on; /* true also before the environment has been read */
 
 void fault_passed(const char *point);
 
-/* Set POINT:N, as DTRAP_KILL does; NULL: none. Borrowed. For unit tests. */
+/* Set POINT:N, as DTRAP_KILL does; NULL: none.  Borrowed.  For unit tests. */
 void fault_kill_set(const char *text);
 
 static inline void

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Does the pattern contain a glob character? A pattern without one is compared
+/* Does the pattern contain a glob character?  A pattern without one is compared
  * literally, backslashes included. */
 bool glob_is(const char *pattern);
 
@@ -15,9 +15,9 @@ bool glob_is(const char *pattern);
  * A `[' without its `]' matches itself. */
 bool glob_match(const char *pattern, const char *text);
 
-/* Does a field of a probe description match? The field is a glob, a literal
- * name, or empty, which matches everything. A field like main.f[int], a glob by
- * its characters, also matches the equal name. */
+/* Does a field of a probe description match?  The field is a glob, a literal
+ * name, or empty, which matches everything.  A field like main.f[int], a glob
+ * by its characters, also matches the equal name. */
 bool glob_field(const char *pattern, const char *text);
 
 #endif

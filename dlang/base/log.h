@@ -1,7 +1,8 @@
 /*
- * Debug messages by category, off by default. DTRAP_DEBUG=cat[,cat...] turns on
- * categories; DTRAP_DEBUG=all, DTRACE_DEBUG and the option debug turn on all.
- * Each message has a time. They go to stderr and never to the user's output.
+ * Debug messages by category, off by default.  DTRAP_DEBUG=cat[,cat...] turns
+ * on categories; DTRAP_DEBUG=all, DTRACE_DEBUG and the option debug turn on
+ * all.  Each message has a time.  They go to stderr and never to the user's
+ * output.
  */
 #ifndef DLANG_BASE_LOG_H
 #define DLANG_BASE_LOG_H

@@ -1,5 +1,5 @@
 /*
- * Facts about the machine that several rooms need. The file of each machine
+ * Facts about the machine that several rooms need.  The file of each machine
  * defines
  *
  *	MACHINE_TRACES     can programs be traced on it?

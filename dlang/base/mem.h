@@ -3,7 +3,7 @@
  *
  * Out of memory, a failed ASSERT and a fatal signal all end in base_panic().
  * The tracer sets a hook at start (tracer/survive/panic.c), which restores text
- * and detaches from the targets. Without a hook (unit tests, fuzzers)
+ * and detaches from the targets.  Without a hook (unit tests, fuzzers)
  * base_panic() just aborts.
  */
 #ifndef DLANG_BASE_MEM_H
@@ -11,8 +11,8 @@
 
 #include "dlang/base/base.h"
 
-/* These never return NULL: without memory they end in base_panic(). A size of 0
- * gives a block that may be freed. */
+/* These never return NULL: without memory they end in base_panic().  A size of
+ * 0 gives a block that may be freed. */
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
 void *mem_realloc(void *p, size_t size);

@@ -21,8 +21,8 @@
 
 struct nearest {
 	const char *want; /* the misspelt name; borrowed */
-	unsigned limit; /* names that are farther away are not suggested */
-	unsigned best; /* the distance of the names in name[] */
+	unsigned limit;   /* names that are farther away are not suggested */
+	unsigned best;    /* the distance of the names in name[] */
 	unsigned count; /* how many names are that near; may exceed the array */
 	char *name[NEAREST_MAX]; /* owned; in the order of strcmp() */
 	struct str hint;
@@ -32,8 +32,8 @@ struct nearest {
 void nearest_init(struct nearest *n, const char *want);
 void nearest_fini(struct nearest *n);
 
-/* Offer a name that exists. It is copied if it is among the nearest. If no name
- * is near, the shortest of the names that begin with `want' is taken. */
+/* Offer a name that exists.  It is copied if it is among the nearest.  If no
+ * name is near, the shortest of the names that begin with `want' is taken. */
 void nearest_offer(struct nearest *n, const char *name);
 /* The same, with a distance that the caller has computed. */
 void nearest_offer_at(struct nearest *n, const char *name, unsigned d);
@@ -41,7 +41,7 @@ bool nearest_found(const struct nearest *n);
 
 /*
  * Text to append to an error message: "; did you mean execname?", with at most
- * NEAREST_MAX names, or "" if no name is near. Valid until nearest_fini().
+ * NEAREST_MAX names, or "" if no name is near.  Valid until nearest_fini().
  */
 const char *nearest_hint(struct nearest *n);
 /* The same without the semicolon. */
@@ -54,7 +54,7 @@ unsigned nearest_limit(const char *want);
  * The distance of two names: 2 for each character that is inserted, left out,
  * replaced or swapped with its neighbour; 1 for a letter that is a capital in
  * only one of the names, and for a dash in one and an underscore in the other.
- * If the names differ only in capitals, the distance is 1 in all. A distance
+ * If the names differ only in capitals, the distance is 1 in all.  A distance
  * above `limit' is returned as limit + 1.
  */
 unsigned nearest_distance(const char *a, const char *b, unsigned limit);

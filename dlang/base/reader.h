@@ -22,7 +22,7 @@ reader_read(const struct reader *r, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read a string of at most size bytes, NUL included. Returns the number of
+ * Read a string of at most size bytes, NUL included.  Returns the number of
  * bytes in buf, or -EFAULT; without a NUL among them the string is longer.
  * Memory behind the NUL need not be mapped.
  */

@@ -8,7 +8,7 @@
 
 /*
  * The number of leading elements, of n, for which the condition on their index
- * `i' is true. The condition must be false for all elements behind these.
+ * `i' is true.  The condition must be false for all elements behind these.
  *
  *	size_t n = sorted_count(v.len, i, v.at[i].addr <= addr);
  */

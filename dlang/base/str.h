@@ -42,11 +42,12 @@ struct intern {
 const char *intern(struct intern *in, const char *s);
 void intern_fini(struct intern *in);
 
-/* Write a code point of at most 0x10ffff as UTF-8. Returns the number of bytes.
- * The caller must exclude surrogates, which have no UTF-8 form (RFC 3629). */
+/* Write a code point of at most 0x10ffff as UTF-8.  Returns the number of
+ * bytes.  The caller must exclude surrogates, which have no UTF-8 form (RFC
+ * 3629). */
 size_t utf8_put(uint32_t c, char to[4]);
 
-/* Append the rest of f. False on a read error. */
+/* Append the rest of f.  False on a read error. */
 bool str_add_file(struct str *s, FILE *f);
 
 #endif

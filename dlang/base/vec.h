@@ -27,7 +27,7 @@
 					   sizeof(*(v)->at))) :               \
 				(void)0)
 
-/* Append an element and return a pointer to it; it is not initialised. If its
+/* Append an element and return a pointer to it; it is not initialised.  If its
  * contents need memory, allocate that before the push: the emergency exit may
  * run in an allocation, and must find no uninitialised element. */
 #define vec_push(v)  (vec_reserve(v), &(v)->at[(v)->len++])

@@ -1,8 +1,8 @@
 /*
  * Writes the image: the region with verified programs, probes, sites and ECBs,
- * which the VM reads. tracer/program/ adds programs once, and probes, sites and
- * ECBs as they appear. The region contains offsets only, no pointers. dif.h has
- * its layout.
+ * which the VM reads.  tracer/program/ adds programs once, and probes, sites
+ * and ECBs as they appear.  The region contains offsets only, no pointers.
+ * dif.h has its layout.
  */
 #ifndef DLANG_IMAGE_H
 #define DLANG_IMAGE_H
@@ -13,15 +13,15 @@
 
 struct image;
 
-/* The region is zeroed memory of any size up to 4 GiB (it may be sparse). It is
- * borrowed and must outlive the image. */
+/* The region is zeroed memory of any size up to 4 GiB (it may be sparse).  It
+ * is borrowed and must outlive the image. */
 struct image *image_create(struct region r);
 void image_destroy(struct image *im);
 
 /*
  * Write variables, aggregations and clauses of all programs, and compute every
- * size in img_hdr. Call once, after all programs are compiled. 0, or -ENOSPC if
- * the region is full.
+ * size in img_hdr.  Call once, after all programs are compiled.  0, or -ENOSPC
+ * if the region is full.
  */
 int image_publish(
     struct image *im, const struct prog_globals *g, const struct options *opts);

@@ -18,12 +18,13 @@
 struct inside {
 	struct region image; /* the tracer's */
 	bool clock;          /* the time can be read (struct agent) */
-	bool switches; /* bufpolicy=switch; the other policies need one buffer for the whole run, which is in the tracer's store */
+	bool switches; /* bufpolicy=switch; the other policies need one buffer
+			* for the whole run, which is in the tracer's store */
 };
 
 /*
  * Can every clause at every site of a tracepoint run inside, and the clauses of
- * ERROR, which any of them may fire? If not, the first reason is appended to
+ * ERROR, which any of them may fire?  If not, the first reason is appended to
  * `why', for example "argument 6 is in memory" or "for a stack, errno". The
  * answer may change when the image gets another site of this tracepoint or
  * another clause of one of its probes.

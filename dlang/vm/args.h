@@ -6,8 +6,8 @@
 
 #include "dlang/vm/vm.h"
 
-/* Argument n of the firing, 0 past the last one.  An argument that is not
- * available is an illegal operation. */
+/* The value of argument n of the firing; 0 past the last one.  An argument that
+ * is not available raises a fault (illegal operation). */
 uint64_t args_get(struct vm_env *env, uint64_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The principal buffer of a lane: a ring of records, one writer.  Reading is
- * for the consumer (hosted), on any policy.
+ * The principal buffer of a lane: a ring of records with one writer.  The
+ * consumer (hosted) reads it, whatever the policy.
  *
  *	           tail % size         head % size
  *	               v                   v
@@ -12,9 +12,8 @@
  * fit before the end, a rec_pad fills the rest and it starts at 0.
  *
  *	switch	no room: the record is dropped, until the consumer has read
- *	fill	one pass and no more: the first record that does not fit before
- *		the end closes the buffer for good; what END records has room
- *		of its own there
+ *	fill	the first record that does not fit before the end closes the buffer
+ *		for good; space for the records of END is reserved
  *	ring	the oldest records make room (buf_make_room())
  */
 #ifndef DLANG_VM_BUF_H
@@ -22,28 +21,27 @@
 
 #include "dlang/vm/store.h"
 
-/* Writer: room for one record (contiguous, 8-byte aligned), or NULL and a drop
- * is counted.  Nothing is visible before buf_commit(). */
+/* Writer: memory for one record (contiguous, 8-byte aligned), or NULL; then a
+ * drop is counted.  The reader sees nothing of it before buf_commit(). */
 void *buf_reserve(const struct lane_view *v, uint32_t size);
 void buf_commit(const struct lane_view *v);
 void buf_discard(const struct lane_view *v);
 
 /*
- * Bytes of the record at rec, by its EPID, padding to REC_ALIGN included; 0
- * when it makes no sense or does not fit in avail.
+ * The size of the record at rec, found by its EPID, with padding to REC_ALIGN;
+ * 0 if the record is not valid or longer than avail.
  */
 uint32_t buf_rec_size(
     const struct region *image, const void *rec, uint32_t avail);
 
-/* Writer, policy ring: forget the oldest records until `size' bytes fit.  On
+/* Writer, policy ring: discard the oldest records until `size' bytes fit.  With
  * other policies it does nothing. */
 void buf_make_room(
     const struct region *image, const struct lane_view *v, uint32_t size);
 
 /*
- * Reader: the oldest record that was not read yet, of which at least
- * sizeof(uint32_t) bytes are in bounds, and the bytes up to the end of what is
- * contiguous in *avail; NULL when there is none.  buf_advance() moves past it.
+ * Reader: the oldest unread record, or NULL. *avail is the number of contiguous
+ * bytes from there on, at least sizeof(uint32_t). buf_advance() moves past it.
  */
 const void *buf_peek(const struct lane_view *v, uint32_t *avail);
 void buf_advance(const struct lane_view *v, uint32_t size);

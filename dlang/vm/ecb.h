@@ -1,6 +1,6 @@
 /*
- * Fire: for each ECB of a probe its predicate, the reservation, its actions,
- * the commit.
+ * Fire a probe.  For each of its ECBs: evaluate the predicate, reserve the
+ * record, run the actions, commit. tracer/fire/ and inject/agent/ call it.
  */
 #ifndef DLANG_VM_ECB_H
 #define DLANG_VM_ECB_H
@@ -19,10 +19,10 @@ void ecb_fire_site(struct vm_env *env, uint32_t site_ref);
 void ecb_fire_probe(struct vm_env *env, uint32_t probe_ref);
 
 /*
- * A fault in any of them records a struct rec_fault, then fires the image's
- * ERROR probe with hit[1] EPID, [2] action, [3] offset, [4] code, [5] value.
- * A fault inside ERROR is only counted (DROP_DBLERROR).  exit() sets
- * store_hdr.exit_called and the activity to draining.
+ * A fault in any of these records a struct rec_fault and then fires the ERROR
+ * probe of the image, with hit[1] EPID, [2] action, [3] offset, [4] code, [5]
+ * value.  A fault inside ERROR is only counted (DROP_DBLERROR). exit() sets
+ * store_hdr.exit_called, and the activity to ACTIVITY_DRAINING.
  */
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * What dlang/vm/ may use of the outside: fixed-width types and the four mem*
- * functions.  The sources compile twice, hosted and freestanding, and neither
- * build has malloc, stdio, errno or thread-local storage in here: the names
- * are poisoned (in the .c files of dlang/vm/, which define DLANG_VM_IMPL
- * first), so that a slip fails in the hosted build as well.
+ * All that dlang/vm/ may use from elsewhere: fixed-width types and the four
+ * mem* functions.  The sources compile twice, hosted and freestanding, and
+ * neither build has malloc, stdio, errno or thread-local storage in here: the
+ * names are poisoned (in the .c files of dlang/vm/, which define DLANG_VM_IMPL
+ * first), so that a mistake fails in the hosted build too.
  */
 #ifndef DLANG_VM_PORT_H
 #define DLANG_VM_PORT_H
@@ -20,8 +20,8 @@ void *memset(void *, int, size_t);
 int memcmp(const void *, const void *, size_t);
 
 /*
- * A word of the store may be changed by the target at any moment: read once
- * into a variable, checked there, and used from there.
+ * The target may change a word of the store at any moment.  Read it once into a
+ * variable, check the variable, and use only that.
  */
 #define LOAD_ONCE(p)        __atomic_load_n((p), __ATOMIC_RELAXED)
 #define STORE_ONCE(p, v)    __atomic_store_n((p), (v), __ATOMIC_RELAXED)
@@ -29,8 +29,8 @@ int memcmp(const void *, const void *, size_t);
 #define STORE_RELEASE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
 /*
- * Where something of another thread may come in between.  t/vm/interleave.c tries
- * every order of these steps; elsewhere they are nothing.
+ * Marks a point where another thread may run in between. t/vm/interleave.c
+ * tries every order of these steps; in other builds they are empty.
  */
 #ifdef VM_STEP
 void vm_step(void);

@@ -1,7 +1,7 @@
 /*
- * Fixed memory addressed by 32-bit references: two processes map it at two
- * addresses and nothing cares.  region_at() is the only way from a reference to
- * memory, and it checks.
+ * Memory of fixed size that is addressed by 32-bit offsets, so that two
+ * processes can map it at different addresses. region_at() is the only way from
+ * a reference to memory, and it checks bounds.
  */
 #ifndef DLANG_VM_REGION_H
 #define DLANG_VM_REGION_H
@@ -9,7 +9,7 @@
 #include "dlang/vm/port.h"
 
 struct region {
-	uint8_t *base; /* where this process has it; 8-byte aligned */
+	uint8_t *base; /* its address in this process; 8-byte aligned */
 	uint32_t size;
 };
 

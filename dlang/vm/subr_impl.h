@@ -1,6 +1,6 @@
 /*
- * The subroutines of subr_str.c and subr_text.c, and what all three files of
- * subroutines share.
+ * The subroutines of subr_str.c and subr_text.c, and the function that these
+ * and subr.c share.
  */
 #ifndef DLANG_VM_SUBR_IMPL_H
 #define DLANG_VM_SUBR_IMPL_H
@@ -8,8 +8,8 @@
 #include "dlang/vm/vm_impl.h"
 
 /*
- * A new string in scratch: `len' bytes of s from `off' on, and a NUL; the
- * whole is cut to strsize.  Its VM address, and in *d its memory; 0 after
+ * Make a string in scratch: `len' bytes of s from `off' on, cut to strsize, and
+ * a NUL. Returns its VM address, and its memory in *d; 0 after the fault
  * NOSCRATCH.
  */
 uint64_t subr_string(struct vm_env *env, const struct vm_str *s, uint32_t off,

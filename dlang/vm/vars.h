@@ -1,5 +1,5 @@
 /*
- * Variables of the program: globals, self->, this->, associative arrays.
+ * Variables of D programs: globals, self->, this->, associative arrays.
  */
 #ifndef DLANG_VM_VARS_H
 #define DLANG_VM_VARS_H
@@ -11,8 +11,9 @@
 uint64_t vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,
     const struct vm_tuple *key, uint32_t nkeys, bool assoc);
 
-/* Store; by reference: copied from the address `value', 0 is NULL.  A dynamic
- * variable given 0 is freed; one that finds no room counts a drop. */
+/* Store a value.  By reference: the data is copied from address `value'; 0 is
+ * NULL. Storing 0 frees a dynamic variable.  If there is no room, a drop is
+ * counted. */
 void vars_store(struct vm_env *env, enum dif_scope scope, uint32_t id,
     const struct vm_tuple *key, uint32_t nkeys, bool assoc, uint64_t value);
 

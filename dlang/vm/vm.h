@@ -1,9 +1,10 @@
 /*
- * The environment in which DIF is evaluated, and the machine.
+ * The VM: it runs DIF in an environment (struct vm_env).
  *
  * One environment belongs to one lane (store.h) and so to one writer: the
- * tracer on the trap path, a thread on the jump path.  What differs between the
- * two homes is behind vm_ops and nowhere else.
+ * tracer on the trap path, a thread on the jump path.  All differences between
+ * the two are in vm_ops: tracer/fire/eval.c implements it for the tracer,
+ * inject/agent/ops.c for the target.
  */
 #ifndef DLANG_VM_VM_H
 #define DLANG_VM_VM_H
@@ -14,40 +15,41 @@
 struct vm_env;
 
 struct vm_ops {
-	/* The target's memory.  0, or -1: then the VM raises BADADDR. */
+	/* Read the target's memory.  0, or -1: then the VM raises BADADDR. */
 	int (*load)(struct vm_env *, uint64_t addr, void *buf, uint32_t len);
-	/* Up to a NUL or `size' bytes, whichever comes first; the number of
-	 * bytes read, NUL included if it was met, or -1. */
+	/* Read up to a NUL or `size' bytes, whichever comes first.  Returns the
+	 * number of bytes, NUL included if there was one, or -1. */
 	int64_t (*load_str)(
 	    struct vm_env *, uint64_t addr, char *buf, uint32_t size);
 	int (*store)(
 	    struct vm_env *, uint64_t addr, const void *buf, uint32_t len);
-	/* A register that vm_env's `regs' has not got: enum ureg, or one of
-	 * those from UREG_FP on; 0 for one that is not known here. */
+	/* The value of a register that is not in `regs' of vm_env: an enum
+	 * ureg, or a number from UREG_FP on.  0 for an unknown one. */
 	uint64_t (*reg)(struct vm_env *, unsigned ureg);
-	/* Built-in variables marked V_INT and V_STR.  0, or -1: illegal
-	 * operation.  var_str() always terminates. */
+	/* The value of a built-in variable marked V_INT or V_STR. 0, or -1:
+	 * illegal operation. var_str() always terminates the string. */
 	int (*var)(struct vm_env *, uint32_t id, uint64_t *value);
 	int (*var_str)(struct vm_env *, uint32_t id, char *buf, uint32_t size);
-	/* Where a symbol that the compiler refers to is in the current process.
-	 * 0, or -1: it is not there. */
+	/* The address in the current process of a symbol to which the compiler
+	 * gave the number ref.  0, or -1: the process does not have it. */
 	int (*symbol)(struct vm_env *, uint64_t ref, uint64_t *addr);
-	/* Rows of dif_state.def; `of' is a tid or a descriptor, as the row
-	 * says.  0, or -1: illegal operation. */
+	/* The value of a row of dif_state.def; `of' is a tid or a file
+	 * descriptor, as the row says.  0, or -1: illegal operation. */
 	int (*state)(
 	    struct vm_env *, uint64_t what, uint64_t of, uint64_t *value);
 	int (*state_str)(struct vm_env *, uint64_t what, uint64_t of, char *buf,
 	    uint32_t size);
-	/* User stack, innermost first; the number of frames.  With `lang',
-	 * words with the highest bit stand for names of frames of
-	 * languages (symbols/langname.h). */
+	/* The user stack, innermost frame first.  Returns the number of frames.
+	 * With `lang', a word with the highest bit set names a frame of a
+	 * language (symbols/langname.h). */
 	uint32_t (*stack)(
 	    struct vm_env *, uint64_t *pcs, uint32_t max, bool lang);
 	/* The address space's stamp, for rec_stack and rec_sym. */
 	uint32_t (*space)(struct vm_env *);
 	/* OP_STOP, OP_RAISE, OP_CHILL.  0, or -1: illegal operation. */
 	int (*control)(struct vm_env *, enum img_op op, int64_t arg);
-	/* Set timestamp, which is 0, and cpu; NULL: the owner has. */
+	/* Set timestamp (which is 0) and cpu.  May be NULL if the owner sets
+	 * both before each firing. */
 	void (*when)(struct vm_env *);
 	/* Is the current process `pid' or a descendant of it? */
 	bool (*progenyof)(struct vm_env *, int64_t pid);
@@ -62,37 +64,40 @@ struct vm_fault {
 #define VM_ARGS 10 /* arg0 .. arg9 */
 
 /*
- * strtok() goes on where it was for as long as a firing lasts, which is longer
- * than the scratch of a clause: its string is kept behind the end of scratch,
- * which gives way.
+ * State of strtok(), which lasts for a whole firing.  The scratch memory of a
+ * clause does not, so the string is kept at the end of scratch, which becomes
+ * smaller.
  */
 struct vm_scan {
-	uint32_t at, room; /* where in the lane's scratch, and how much of it */
-	uint32_t pos, end; /* what is left of the string there */
+	uint32_t at, room; /* the string's place and size in the lane's
+			    * scratch */
+	uint32_t pos, end; /* the rest of the string that was not returned
+			    * yet */
 	bool begun;
 };
 
 struct vm_env {
 	/* Set by the owner before the first firing: */
 	const struct vm_ops *ops;
-	void *ctx; /* the owner's */
+	void *ctx; /* for the owner's vm_ops */
 	struct region image;
-	struct region store; /* as far as clauses may read it */
+	struct region store; /* the part of it that clauses may read */
 	struct lane_view at; /* its lane in a store: vm_open() */
 
 	/* Set by the owner for each firing: */
-	const struct lane_view *own; /* the thread's lane in a thread store:
-				      * clause-locals and self-> are there;
-				      * NULL: where `at' has them */
+	const struct lane_view *own; /* the thread's lane in a thread store,
+				      * which then has its clause-locals and
+				      * self->; NULL: they are in `at' */
 	uint64_t thread;             /* identity behind self->; never 0 */
-	const struct uregs *regs;    /* of the thread, where they are at hand;
-				   * else NULL */
+	const struct uregs *regs;    /* registers of the thread, or NULL: use
+				      * ops->reg */
 	uint32_t pid, tid;           /* for record headers; 0 for none */
 	uint32_t cpu;
-	bool followed;      /* a child of the process that was asked for:
-			* IMG_ECB_OWN does not fire */
-	uint64_t timestamp; /* CLOCK_MONOTONIC, ns, of this firing; 0: ops->when
-			     * fills it and `cpu' in when they are asked for */
+	bool followed; /* the process is a followed child of the one that the
+			* user named: ECBs with IMG_ECB_OWN do not fire */
+	uint64_t timestamp;    /* CLOCK_MONOTONIC of this firing in ns; 0:
+			     * ops->when sets it and `cpu' when a clause needs
+			     * them */
 	uint64_t hit[VM_ARGS]; /* words of the hit (ARGLOC_HIT) */
 
 	/* Set by ecb_fire_*(): */
@@ -103,31 +108,31 @@ struct vm_env {
 	uint32_t epid;
 	struct vm_fault fault;
 
-	/* The machine's own; see vm.c.  Zero before the first firing. */
+	/* Private to the VM; see vm.c.  Zero before the first firing. */
 	uint64_t scratch_used;
-	uint32_t scratch_size; /* what strtok() leaves of the lane's */
+	uint32_t scratch_size; /* the lane's, minus what strtok() keeps */
 	struct vm_scan scan;   /* strtok()'s */
 	uint32_t depth;        /* ERROR firing inside a firing */
 };
 
 /*
- * Take lane n of a store for the environment, whose regions are set.  Before
- * a target can write to the store: nothing of what places memory is read again.
- * False when it makes no sense, and nothing fires then; else a firing has begun,
- * as by vm_begin().  With a lane of a thread store there are no globals, arrays
- * and speculations: a clause that uses them faults, or they are 0.
+ * Use lane n of a store for the environment; its regions must be set.  Call it
+ * before a target can write to the store: the layout of the lane is read here,
+ * once.  False if the layout is not valid; then nothing fires.  If true, a
+ * firing has begun, as by vm_begin().  A lane of a thread store has no globals,
+ * arrays and speculations: a clause that uses them faults, or reads 0.
  */
 bool vm_open(struct vm_env *env, uint32_t lane);
 
 /*
  * Begin a firing: scratch is empty, strtok() has no state, clause-locals are 0,
- * no fault.  0, or -1 without a lane.  ecb_fire_*() call it; only who calls
- * vm_run() himself must.
+ * there is no fault.  0, or -1 without a lane. ecb_fire_*() call it; call it
+ * yourself only before a direct vm_run().
  */
 int vm_begin(struct vm_env *env);
 
-/* Evaluate a DIFO that the verifier admitted.  0 with the result in *value,
- * or -1 with env->fault set. */
+/* Evaluate a DIFO that the verifier accepted.  0 with the result in *value, or
+ * -1 with env->fault set. */
 int vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value);
 
 /* Stop with a fault; the first one of a run stays. */

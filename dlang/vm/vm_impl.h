@@ -2,8 +2,8 @@
  * What the files of dlang/vm/ share: addresses to memory, scratch, strings,
  * and the tuple stack.
  *
- * Faults: each of these that fails has called vm_fault(); the caller returns
- * and the interpreter stops at its next check.
+ * A function here that fails has called vm_fault().  Its caller returns, and
+ * the interpreter stops at its next check.
  */
 #ifndef DLANG_VM_VM_IMPL_H
 #define DLANG_VM_VM_IMPL_H
@@ -13,7 +13,7 @@
 
 /* A member of the tuple stack: a key, or an argument of a subroutine. */
 struct vm_tuple {
-	uint64_t value; /* or the address of what the key is */
+	uint64_t value; /* or, by reference, the address of the data */
 	uint64_t size;  /* by reference: bytes; strings: at most, 0 strsize */
 	uint32_t kind;  /* enum vm_tuple_kind */
 };
@@ -42,7 +42,7 @@ vm_own(const struct vm_env *env)
 	return env->own != NULL ? env->own : &env->at;
 }
 
-/* The time of the firing, and its processor in env->cpu, are known afterwards. */
+/* Afterwards env->timestamp and env->cpu are set. */
 static inline void
 vm_when(struct vm_env *env)
 {
@@ -56,43 +56,44 @@ vm_strsize(const struct vm_env *env)
 	return env->at.image->strsize;
 }
 
-/* Characters that a string has at most; one byte more is the NUL's. */
+/* The greatest length of a string, without the NUL. */
 static inline uint32_t
 vm_strmax(const struct vm_env *env)
 {
 	return vm_strsize(env) - 1;
 }
 
-/* `len' bytes at a VM address, for writing: this lane's allocated scratch, and
- * the data of variables held by reference; NULL elsewhere. */
+/* Memory of `len' bytes at a VM address that may be written: allocated scratch
+ * of this lane, or the data of a by-reference variable.  Otherwise NULL. */
 uint8_t *vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len);
-/* For reading: the image and the store, as a cast takes bounds away; but of
- * scratch only what is allocated, and nothing just before it. */
+/* Memory that may be read: the image and the whole store, because after a cast
+ * the bounds of a variable are unknown.  Of scratch only allocated memory may
+ * be read, and nothing just before it. */
 const uint8_t *vm_readable(
     const struct vm_env *env, uint64_t addr, uint64_t len);
-/* The same, and in *room how many bytes there are, 0 with NULL. */
+/* The same, with the number of readable bytes in *room; 0 with NULL. */
 const uint8_t *vm_readable_at(
     const struct vm_env *env, uint64_t addr, uint64_t *room);
 /* Allocated scratch only, for writing. */
 uint8_t *vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room);
 
-/* Zeroed scratch, 8-byte aligned: its VM address, and in *mem its memory; 0
- * after NOSCRATCH. */
+/* Allocate zeroed scratch, 8-byte aligned.  Returns its VM address, and its
+ * memory in *mem; 0 after the fault NOSCRATCH. */
 uint64_t vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem);
 
 /*
- * A string of the environment's: fill(env, what, of, buf, strsize) writes it to
- * scratch, which is given back as far as the text does not need it.  The VM
- * address, or 0 with a fault.
+ * Make a string: fill(env, what, of, buf, strsize) writes it to scratch; the
+ * rest of the buffer is freed again.  Returns the VM address, or 0 with a
+ * fault.
  */
 typedef int (*vm_text_fn)(
     struct vm_env *env, uint64_t what, uint64_t of, char *buf, uint32_t size);
 uint64_t vm_text(
     struct vm_env *env, vm_text_fn fill, uint64_t what, uint64_t of);
 /*
- * How much to allocate for a string of so many characters: as much as any
- * string has, as a program may look at each of them; but where scratch runs
- * short, only what it needs.
+ * The number of bytes to allocate for a string of len characters: strsize,
+ * because a program may access every byte of a string.  If scratch is short,
+ * only as much as the string needs.
  */
 uint64_t vm_string_room(const struct vm_env *env, uint64_t len);
 
@@ -106,14 +107,14 @@ void vm_copy_to(struct vm_env *env, uint64_t src, uint64_t len, uint64_t dst);
 
 /* Copy len bytes from any address.  0 or -1 (BADADDR). */
 int vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len);
-/* Copy a string of any address into `size' bytes, terminated, the rest zero.
+/* Copy a string from any address into `size' bytes, terminated, the rest zero.
  * 0 or -1 (BADADDR). */
 int vm_copy_str(struct vm_env *env, char *dst, uint64_t addr, uint32_t size);
 
 /*
- * A string to look at.  `s' is not NUL-terminated reliably and, in the store,
- * may change; len was measured once.  addr is where it is for the VM: the
- * argument, or a copy in scratch when the argument is in the target.
+ * A string to read.  `s' may lack its NUL and, if it is in the store, may
+ * change meanwhile; len was measured once.  addr is its VM address: the
+ * argument, or a copy in scratch if the argument is in the target.
  */
 struct vm_str {
 	const char *s;
@@ -121,7 +122,8 @@ struct vm_str {
 	uint64_t addr;
 };
 
-/* At most `limit' bytes are looked at.  0 or -1 (BADADDR, NOSCRATCH). */
+/* Find the string at addr; at most `limit' bytes are read.  0 or -1 (BADADDR,
+ * NOSCRATCH). */
 int vm_str(
     struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out);
 

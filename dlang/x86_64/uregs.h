@@ -1,5 +1,5 @@
 /*
- * The registers of x86-64; dlang/uregs.h says what is asked of this file.
+ * The registers of x86-64; dlang/uregs.h specifies what this file defines.
  *
  * The order is that of the kernel's struct user_regs_struct (PTRACE_GETREGS), so
  * that one ptrace call fills the array; tracer/ptrace/x86_64/regs.c asserts it.
@@ -39,7 +39,7 @@ enum ureg {
 	UREG_GS,
 	UREG_COUNT,
 
-	/* By what they do. */
+	/* By purpose. */
 	UREG_PC = UREG_RIP,
 	UREG_SP = UREG_RSP,
 	UREG_FRAME = UREG_RBP,
@@ -58,7 +58,7 @@ enum ureg {
 #define UREG_ST(n, half)  (UREG_FP + 32 + 2 * (n) + (half))
 #define UREG_ALL          UREG_ST(8, 0)
 
-/* R_GS, and R_TRAPNO, which is not known. */
+/* Up to R_GS and R_TRAPNO; the latter is always 0. */
 #define UREG_D_COUNT 26
 
 static inline unsigned
