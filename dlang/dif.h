@@ -322,7 +322,7 @@ struct img_probe {
 #define IMG_PROBE_ERROR 4
 #define IMG_PROBE_OFF   8 /* its object was unmapped */
 
-/* A place where a probe fires, with where its arguments are found there. */
+/* A place where a probe fires, and the locations of its arguments there. */
 struct img_site {
 	uint32_t next_ref; /* next site of the same tracepoint */
 	uint32_t probe_ref;
@@ -341,8 +341,7 @@ struct img_ecb {
 
 #define IMG_ECB_OFF 1
 #define IMG_ECB_OWN \
-	2 /* not in the children of the process that the probe is
-		       * named after */
+	2 /* does not fire in children of the process that the probe names */
 
 struct img_clause {
 	uint32_t pred_ref; /* img_difo or 0 */
@@ -372,8 +371,9 @@ enum img_op {
 		       * difo2 = increment or 0; the `nkeys' acts before it
 		       * built the key */
 	OP_EXIT,      /* evaluate; 4 bytes at off; tracing drains */
-	OP_MARK,      /* nothing at the hit: printa(), clear() ... */
-	OP_SPECULATE, /* evaluate: speculation id; what follows goes there */
+	OP_MARK,      /* does nothing at the hit; the consumer acts: printa(),
+		  * clear() ... */
+	OP_SPECULATE, /* evaluate: speculation id; the record goes there */
 	OP_COMMIT,
 	OP_DISCARD,
 	OP_STOP,
@@ -384,8 +384,8 @@ enum img_op {
 #define ACT_F_KEY    1  /* off is an offset in the key, not in the record */
 #define ACT_F_STRING 2  /* by reference, ends at its NUL */
 #define ACT_F_BYREF  4  /* by reference, size bytes */
-#define ACT_F_OBJECT 8  /* the address, 8 bytes, and then what is there */
-#define ACT_F_POINTS 16 /* may point into scratch: then its place there */
+#define ACT_F_OBJECT 8  /* the address, 8 bytes, and then the object at it */
+#define ACT_F_POINTS 16 /* may point into scratch: then its offset there */
 
 struct img_act {
 	uint8_t op; /* enum img_op */
@@ -430,7 +430,7 @@ struct img_agg {
 
 /* ---- records ---- */
 
-/* Every record begins with this; the rest is laid out by its EPID. */
+/* Every record begins with this; the EPID determines the layout of the rest. */
 struct rec_hdr {
 	uint32_t epid;
 	uint32_t cpu;
@@ -456,8 +456,9 @@ struct rec_fault {
 	uint64_t value;  /* address, where the code has one */
 };
 
-/* A user stack: pcs innermost first, 0 after the last.  A word with the highest
- * bit, which no pc has, stands for a frame that a language has named. */
+/* A user stack: pcs, the innermost first, 0 after the last.  A word with the
+ * highest bit set, which no pc has, is the number of a frame that a language
+ * has named. */
 struct rec_stack {
 	uint32_t pid;
 	uint32_t space; /* addrspace_stamp() of the memory it was taken in */

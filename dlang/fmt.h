@@ -1,6 +1,7 @@
 /*
- * printf and printa formats: parsed here, checked against argument types by
- * the compiler, rendered by the consumer, all from fmt.def.
+ * Formats of printf and printa.  fmt.c parses them, the compiler checks the
+ * types of the arguments, and the consumer prints; all three use the rows of
+ * fmt.def.
  */
 #ifndef DLANG_FMT_H
 #define DLANG_FMT_H
@@ -45,7 +46,8 @@ enum fmt_mod {
 #define FMT_PTRW  64 /* '?': wide enough for a pointer, 16 */
 
 struct fmt_conv {
-	const char *literal; /* text before it, escapes and %% done */
+	const char *literal; /* the text before it, with escapes and %%
+			      * replaced */
 	size_t literal_len;
 	char letter; /* as in fmt.def; 0: the bare `%@' */
 	enum fmt_class class;

@@ -1,7 +1,7 @@
 /*
- * What a verified DIFO needs (NEED_*, dif_needs.def): exactly, as far as its
- * text tells.  A load is a need of the target's memory unless the address in
- * its register can come from nowhere but the VM's own memory.
+ * What a verified DIFO needs (NEED_*, dif_needs.def), as exactly as its code
+ * tells.  A load needs the target's memory, unless its address can only be one
+ * of the VM's own memory.
  */
 #ifndef DLANG_NEEDS_H
 #define DLANG_NEEDS_H
@@ -10,11 +10,11 @@
 #include "dlang/prog.h"
 
 uint32_t needs_of_difo(const struct difo *d, const struct prog_globals *g);
-/* Of an action: of its DIFOs, and of what it does itself. */
+/* The needs of an action: those of its DIFOs, and its own. */
 uint32_t needs_of_act(const struct prog_act *a);
 
-/* Append words for those needs that only the tracer can answer, as "a stack,
- * errno"; nothing when there are none. */
+/* Append the names of those needs that only the tracer can satisfy, for example
+ * "a stack, errno".  Appends nothing if there are none. */
 void needs_text(uint32_t needs, struct str *to);
 
 #endif

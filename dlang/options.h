@@ -1,5 +1,5 @@
 /*
- * Every option once (options.def): for -x, #pragma D option, setopt(), the
+ * Options: the rows of options.def, for -x, #pragma D option, setopt(), the
  * letters of the command line, and the manual.
  */
 #ifndef DLANG_OPTIONS_H
@@ -20,29 +20,29 @@ enum option_kind {
 	OPTK_FLAG, /* 0 or 1 */
 	OPTK_INT,
 	OPTK_SIZE,  /* bytes; suffix k m g t */
-	OPTK_RATE,  /* nanoseconds between two; suffix ns us ms s m h d hz */
+	OPTK_RATE,  /* interval in nanoseconds; suffix ns us ms s m h d hz */
 	OPTK_SHARE, /* percent, from 0 to 100; suffix % */
 	OPTK_STRING,
 	OPTK_POLICY, /* bufpolicy: enum option_policy */
-	OPTK_NONE,   /* known to DTrace, without meaning here: accepted and
-		      * ignored */
+	OPTK_NONE,   /* an option of DTrace without effect here: accepted and
+		    * ignored */
 };
 
 enum option_policy { POLICY_SWITCH, POLICY_FILL, POLICY_RING };
 
-/* Option demangle: a flag that may be more than on. */
+/* Values of the option demangle: off, on, full. */
 enum option_names { NAMES_MANGLED, NAMES_READABLE, NAMES_FULL };
 
 /* When it may be set. */
 enum option_phase {
-	OPTP_COMPILE, /* before the program that it concerns is compiled */
+	OPTP_COMPILE, /* before the program to which it applies is compiled */
 	OPTP_RUN,     /* before tracing starts */
 	OPTP_DYNAMIC, /* at any time */
 };
 
 #define OPTION_UNSET INT64_MIN
 
-/* The D that is spoken here: -V, and the latest that `version' may ask for. */
+/* The version of D: for -V, and the latest that option `version' accepts. */
 #define OPTIONS_D_MAJOR 2
 #define OPTIONS_D_MINOR 0
 /* A version as one number: the value of OPT_VERSION, once it is set. */
@@ -51,9 +51,9 @@ enum option_phase {
 
 struct options {
 	int64_t value[OPT_COUNT]; /* defaults filled in by options_init() */
-	/* OPTK_STRING: owned; else NULL.  Of those that may be given several
-	 * times (cppargs define undef incdir libdir setenv unsetenv): every
-	 * value, with newlines between them. */
+	/* OPTK_STRING: owned; otherwise NULL.  An option that may be set
+	 * several times (cppargs define undef incdir libdir setenv unsetenv)
+	 * has all values, separated by newlines. */
 	char *text[OPT_COUNT];
 	bool set[OPT_COUNT]; /* by the user */
 	bool active;         /* tracing runs: only dynamic options */
@@ -65,10 +65,11 @@ void options_init(struct options *o);
 void options_fini(struct options *o);
 
 /*
- * Set "name" to "value" (NULL: no `=value' was given; "" and, for flags and
- * integers, "no" bring the default back, a flag is then off).  0; -ENOENT invalid
- * name; -EINVAL invalid value; -EBUSY not while tracing; -EPERM (from_text:
- * set by #pragma) only from the command line.  option_error() is the sentence.
+ * Set option "name" to "value".  NULL: no `=value' was given.  "", and "no" for
+ * flags and integers, restore the default; a flag is off then.  0; -ENOENT:
+ * invalid name; -EINVAL: invalid value; -EBUSY: cannot be set while tracing;
+ * -EPERM: cannot be set by #pragma (from_text), only on the command line.
+ * option_error() gives the message.
  */
 int option_set(
     struct options *o, const char *name, const char *value, bool from_text);
@@ -76,18 +77,17 @@ int option_set(
 int option_parse(struct options *o, const char *arg, bool from_text);
 const char *option_error(int error);
 /*
- * What may be done about it, to follow that sentence as a hint: "did you mean
- * strsize?", "accepted: a number, from 1 to 8".  The caller frees it; NULL: there
- * is nothing to say.
+ * Advice to append to that message: "did you mean strsize?", "accepted: a
+ * number, from 1 to 8".  The caller frees it.  NULL: no advice.
  */
 char *option_hint(const char *name, int error);
 /* "bufsize" for OPT_BUFSIZE. */
 const char *option_name(enum option_id id);
-/* Every name, for one that is invalid (base/nearest.h). */
+/* Offer the name of every option to *near (base/nearest.h). */
 struct nearest;
 void option_offer(struct nearest *near);
-/* MAJOR.MINOR[.MICRO] as a number; -EINVAL if it is not that, -ENOTSUP if it is
- * later than the language that is spoken here. */
+/* Parse MAJOR.MINOR[.MICRO] into a number (OPTION_D_VERSION).  0; -EINVAL:
+ * syntax error; -ENOTSUP: a later version than OPTIONS_D_MAJOR.MINOR. */
 int option_version(const char *s, int64_t *value);
 
 static inline int64_t

@@ -1,7 +1,7 @@
 /*
  * A compiled program: clauses, their actions with the DIF of every expression,
- * and the layout of what they record.  Made by dlang/cc, admitted by verify,
- * laid into the image by image.c, kept for the consumer, who prints by it.
+ * and the layout of their records.  dlang/cc makes it, verify.c checks it,
+ * image.c copies it into the image, and the consumer uses it to print records.
  *
  * A source clause with several descriptions gives one prog_clause for each.
  */
@@ -31,8 +31,8 @@ struct difo_var {
 	struct dif_type type;
 };
 
-/* Where in the program the expression begins that an instruction is part of, as
- * messages count; line 0: not known. */
+/* Where in the D program the expression of an instruction begins, in the
+ * numbers that messages use.  Line 0: not known. */
 struct difo_place {
 	int line, col;
 };
@@ -45,7 +45,8 @@ struct difo {
 	uint32_t nints;
 	char *strs; /* offset 0 is the empty string */
 	uint32_t strs_len;
-	struct difo_var *vars; /* those it names, user and built-in: for -S */
+	struct difo_var *vars; /* variables that it uses, user and built-in: for
+				* -S */
 	uint32_t nvars;
 	struct dif_type rtype;
 	const char *rtype_text; /* NULL, or a note for -S */
@@ -55,7 +56,7 @@ struct difo {
 	uint32_t needs;
 };
 
-/* What a value in a record, or a member of a key, is. */
+/* The kind of a value in a record, or of a member of a key. */
 enum rec_kind {
 	REC_INT,    /* integer or pointer of `size' 1, 2, 4, 8 */
 	REC_STRING, /* `size' bytes, NUL-terminated inside */
@@ -81,7 +82,7 @@ struct prog_rec {
 	const struct type *type; /* for print() and checks; may be NULL */
 };
 
-/* One thing that the VM does at a hit: becomes an img_act. */
+/* One action of the VM at a hit; image.c makes an img_act of it. */
 struct prog_act {
 	enum img_op op;
 	unsigned flags;    /* ACT_F_* */
@@ -93,7 +94,7 @@ struct prog_act {
 	unsigned index; /* 1-based in the clause, for fault messages */
 };
 
-/* One statement as the user wrote it: what the consumer prints by. */
+/* One statement as the user wrote it.  The consumer prints by it. */
 struct prog_stmt {
 	enum dif_act kind; /* ACT_TRACE, ACT_PRINTF ...; ACT_NONE: expression
 				* or aggregation: nothing to print */
@@ -155,7 +156,7 @@ struct prog_agg {
 	struct span span;
 };
 
-/* What a provider declaration says of one static probe. */
+/* The parameters of a static probe in a provider declaration. */
 struct prog_params {
 	struct type **types;
 	const char **names; /* NULL where there is none */
@@ -164,9 +165,10 @@ struct prog_params {
 
 struct prog_sdt_probe {
 	const char *name;         /* as declared, `__' for `-' */
-	struct prog_params args;  /* what the program passes */
-	struct prog_params xargs; /* what args[] has; the same if not said */
-	uint8_t *map;             /* index in args of each of xargs */
+	struct prog_params args;  /* native: what the traced program passes */
+	struct prog_params xargs; /* translated: args[]; the same if not
+				   * declared */
+	uint8_t *map;             /* for each of xargs its index in args */
 };
 
 struct prog_provider {
@@ -183,7 +185,7 @@ struct prog_globals {
 	VEC(struct prog_provider *) providers;
 };
 
-/* What the user should know of a program that was compiled. */
+/* A message for the user about a program that was compiled. */
 struct prog_note {
 	struct prog_note *next;
 	const char *text;
@@ -195,17 +197,17 @@ struct prog {
 	const struct source *source;
 	struct prog_clause **clauses;
 	size_t nclauses;
-	bool destructive; /* anything in it needs -w */
+	bool destructive; /* some action in it needs -w */
 	uint64_t matched; /* probes matched by its descriptions, summed */
-	/* The least stability of its descriptions, and of all that its
-	 * clauses name. */
+	/* The least stability of its descriptions, and of all names in its
+	 * clauses. */
 	struct attr desc_attr, stmt_attr;
 };
 
 void prog_destroy(struct prog *p);
 
-/* A description as one could write it, the function in quotes where it needs
- * them, or always.  To be freed. */
+/* The text of a description, as a user could write it.  The function is in
+ * quotes if it needs them, or if `quote' is set.  The caller frees the text. */
 char *probe_desc_text(const struct probe_desc *pd, bool quote);
 
 #endif

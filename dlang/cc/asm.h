@@ -1,10 +1,11 @@
 /*
- * The assembler: instructions with labels, tables, registers, into a DIFO.
+ * The assembler: turns instructions with labels, tables and registers into a
+ * DIFO.  The code generator (cg*.c) calls it.
  *
- * Registers are given out lowest first and given back as soon as their value
- * has been used, so an expression in tree order takes %r1, %r2 and so on.  As
- * many as an instruction has numbers for are given out; when the expression
- * needed more than the machine has, spill.c gives the others a place in memory.
+ * The lowest free register is allocated, and freed as soon as its value has
+ * been used, so an expression in tree order uses %r1, %r2 and so on.  Up to
+ * ASM_REGS registers can be allocated; if that is more than the VM has, spill.c
+ * moves the others to memory.
  */
 #ifndef DLANG_CC_ASM_H
 #define DLANG_CC_ASM_H
@@ -20,9 +21,9 @@ struct type;
 
 enum asm_status {
 	ASM_OK,
-	ASM_NOREG, /* the expression needs more registers than have numbers */
-	ASM_TOO_LONG, /* more instructions, integers or strings than DIF has
-		       * numbers for */
+	ASM_NOREG,    /* the expression needs more than ASM_REGS registers */
+	ASM_TOO_LONG, /* more instructions, integers or strings than DIF can
+		       * number */
 };
 
 #define ASM_REGS     256
@@ -31,7 +32,7 @@ enum asm_status {
 struct as {
 	VEC(dif_instr) text;
 	VEC(struct difo_place) places; /* of each instruction */
-	struct difo_place here;        /* of those that are emitted now */
+	struct difo_place here;        /* the place of the next instructions */
 	VEC(uint32_t) labels;          /* instruction, or ASM_UNPLACED */
 	VEC(uint64_t) ints;
 	struct hash int_index; /* value -> index + 1 */
@@ -40,10 +41,10 @@ struct as {
 	VEC(struct difo_var) vars;
 	struct arena scratch; /* keys of str_index */
 	bool used[ASM_REGS];  /* %rn is taken */
-	unsigned nregs;       /* of the machine */
+	unsigned nregs;       /* registers that the VM has */
 	unsigned high;        /* highest register given out */
-	/* Where those live that the machine does not have; set when
-	 * asm_slots() says how many are needed. */
+	/* Variables that replace registers beyond nregs.  The caller sets it
+	 * when asm_slots() is not 0. */
 	const struct difo_var *slots;
 	enum asm_status
 	    status; /* the first failure; later calls are harmless */
@@ -59,7 +60,7 @@ void asm_reg_free(struct as *as, unsigned r);
 void asm_reg_take(struct as *as, unsigned r);
 
 uint32_t asm_label(struct as *as);
-/* The next instruction is what the label names. */
+/* The label means the next instruction. */
 void asm_place(struct as *as, uint32_t label);
 
 void asm_rrr(
@@ -67,22 +68,23 @@ void asm_rrr(
 void asm_branch(struct as *as, enum dif_op op, uint32_t label);
 void asm_setx(struct as *as, uint64_t value, unsigned rd);
 void asm_sets(struct as *as, const char *text, unsigned rd);
-/* Load, store or array access of a variable, which is noted for -S. */
+/* Load, store or array access of a variable; it is added to vars. */
 void asm_var(struct as *as, enum dif_op op, const struct difo_var *v,
     unsigned r2, unsigned rd, bool write);
 void asm_note_var(struct as *as, const struct difo_var *v, bool write);
-/* An instruction as it is; the others are made with the functions above. */
+/* Emit an instruction that the functions above cannot make. */
 void asm_emit(struct as *as, dif_instr i);
 void asm_call(struct as *as, enum dif_subr subr, unsigned rd);
 
-/* How many clause-local variables of 8 bytes have to stand in for registers. */
+/* The number of clause-local variables of 8 bytes that must replace
+ * registers. */
 unsigned asm_slots(const struct as *as);
 
-/* spill.c: make the text do with the registers of the machine. */
+/* spill.c: rewrite the text so that it uses at most nregs registers. */
 void asm_spill(struct as *as);
 
-/* asm_finish.c: end with `ret r' and make the DIFO, in `arena'.  NULL if status is not
- * ASM_OK. */
+/* asm_finish.c: append `ret r' and make the DIFO in `arena'.  NULL if status is
+ * not ASM_OK. */
 struct difo *asm_finish(
     struct as *as, unsigned r, struct dif_type rtype, struct arena *arena);
 

@@ -1,11 +1,10 @@
 /*
  * The tree that the parser builds and the passes annotate.
  *
- * One struct serves all kinds: what `a', `b', `c' and `list' hold is said
- * beside each kind.  That makes the walker, the copy and the dump a few lines
- * each, and the tree is small.  Nodes live in the session's arena (inlines and
- * translators outlive the program that declares them) and are never freed
- * alone.
+ * All kinds use one struct.  The comment beside each kind says what `a', `b',
+ * `c' and `list' are.  That keeps the walker, the copy and the dump short.
+ * Nodes live in the session's arena (inlines and translators outlive the
+ * program that declares them) and are never freed alone.
  *
  * After check_*() every expression node has a type.
  */
@@ -62,7 +61,8 @@ struct type;
 	/* declarations */                                                     \
 	X(SPECS)	/* value: words; flags: storage; a: N_SOU, N_ENUM;     \
 			 * name: typedef name */                               \
-	X(SOU)		/* op: O_STRUCT, O_UNION; name; list: N_DECL; has_body */ \
+	X(SOU)		/* op: O_STRUCT, O_UNION; name; list: N_DECL;
+			 * has_body */ \
 	X(ENUM)		/* name; list: N_ENUMERATOR; has_body */               \
 	X(ENUMERATOR)	/* name; a: value or NULL */                           \
 	X(DNAME)	/* name, or NULL when abstract */                      \
@@ -128,7 +128,7 @@ enum oper {
 #define C_STATIC   (1U << 6)
 #define C_TWICE    (1U << 7) /* more than one was given */
 
-/* What check found out about an expression, in flags. */
+/* Results of check for an expression, in flags. */
 #define NF_LVALUE   (1U << 16) /* memory or a variable: has a place */
 #define NF_WRITABLE (1U << 17)
 #define NF_CONST    (1U << 18) /* N_INT after folding */
@@ -137,7 +137,7 @@ enum oper {
 #define NF_DATA     (1U << 21) /* clause statement that records data */
 #define NF_ALLOCA   (1U << 22) /* may point into scratch */
 #define NF_MIXED    (1U << 23) /* or elsewhere, by the branch of a ?: */
-/* What becomes of a pointer is where this one pointed. */
+/* Flags that an expression made from a pointer inherits. */
 #define NF_POINTS (NF_ALLOCA | NF_MIXED)
 
 struct node {
@@ -168,7 +168,7 @@ struct node *node_new(
     struct arena *a, enum node_kind kind, const struct span *at);
 void nlist_add(struct nlist *l, struct node *n);
 
-/* A deep copy, list and all, but not what follows by `next'. */
+/* A deep copy, with the list of n, but without the nodes behind n->next. */
 struct node *node_copy(struct arena *a, const struct node *n);
 
 /* Call fn on n and everything below, parents first, until it returns
@@ -180,7 +180,7 @@ const char *oper_text(unsigned op);
 /* The tree as indented text, for -xtree and for tests. */
 void node_dump(FILE *out, const struct node *n, int depth);
 
-/* From the first to the last character of both. */
+/* The span from the first character of both to the last of both. */
 struct span span_join(const struct span *a, const struct span *b);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The compiler: D text to programs.
+ * The compiler: D text to programs.  tracer/program/ calls it; it asks a struct
+ * world about probes, types and symbols.
  */
 #ifndef DLANG_CC_CC_H
 #define DLANG_CC_CC_H
@@ -25,9 +26,9 @@ struct cc_input {
 	enum cc_level level;
 	int argc; /* $0 .. $n */
 	char *const *argv;
-	bool library;  /* declares for others: messages name it, it may depend
-			* on others, may be empty, and its clauses are only
-			* checked */
+	bool library;  /* a D library: messages name its file, it may depend on
+		       * other libraries and may be empty, and its clauses are
+		       * checked but not enabled */
 	FILE *listing; /* -S: DIFOs as text, or NULL */
 };
 
@@ -38,7 +39,8 @@ struct cc_input {
 int cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
     struct diags *d);
 
-/* Everything the session's programs share; valid until cc_destroy(). */
+/* Variables, aggregations and clauses of all programs of the session; valid
+ * until cc_destroy(). */
 const struct prog_globals *cc_globals(const struct cc *cc);
 struct types *cc_types(struct cc *cc);
 

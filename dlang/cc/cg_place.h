@@ -1,5 +1,6 @@
 /*
- * Between cg_expr.c and cg_place.c: what values are kept in.
+ * Shared by cg_expr.c and cg_place.c: code for variables, keys, memory, and the
+ * places that assignments write to.
  */
 #ifndef DLANG_CC_CG_PLACE_H
 #define DLANG_CC_CG_PLACE_H
@@ -16,7 +17,7 @@ kind_of(const struct type *t)
 
 /* ---- cg_expr.c ---- */
 
-/* Sizes that a register has to be extended from. */
+/* Is this a size of integers in memory (1, 2, 4, 8)? */
 bool cg_is_int_size(uint32_t size);
 /* Extend the low `size' bytes of r, in place. */
 void cg_extend(struct cg *g, unsigned r, uint32_t size, bool is_signed);
@@ -35,20 +36,21 @@ unsigned cg_symbol_address(struct cg *g, const struct ident *id);
 unsigned cg_builtin_at(struct cg *g, const char *name, uint32_t id,
     struct type *type, uint64_t index);
 
-/* A variable of the source at the probe: its value, or its address. */
+/* A local variable at the probe: its value or its address. */
 unsigned cg_local(struct cg *g, const struct ident *id);
-/* args[n] from where the calling convention has put it; in a register the
+/* args[n] from its place by the calling convention.  The register has the
  * value, or the address of the object. */
 unsigned cg_argument(struct cg *g, struct node *n);
 
-/* copyinstr() or copyin() of what a structure (view.h) says. */
+/* copyinstr() or copyin() of the memory that a view (view.h) describes. */
 unsigned cg_view(struct cg *g, struct node *n, enum dif_subr subr);
 
 /* ---- keys and arguments ---- */
 
 struct cg_keys {
 	struct node *list;
-	struct type *const *types; /* what the tuple wants; NULL: as they are */
+	struct type *const
+	    *types; /* convert to these types; NULL: do not convert */
 	unsigned reg[KEYS_MAX];
 	size_t n;
 	bool late; /* too many for the registers: evaluate when pushed */
@@ -65,17 +67,17 @@ void cg_access_assoc(
 /* r = r op value */
 void cg_op_const(struct cg *g, enum dif_op op, unsigned r, uint64_t value);
 void cg_load(struct cg *g, unsigned r, const struct type *t, bool userland);
-/* Bytes from one element to the next. */
+/* The distance between two elements, in bytes. */
 uint64_t cg_element_size(const struct node *n);
 unsigned cg_address(struct cg *g, struct node *n);
 unsigned cg_load_lvalue(struct cg *g, struct node *n);
-/* What a bit-field holds of the value in r once that is assigned to it; nothing
- * is done where n is none. */
+/* Reduce the value in r to what bit-field n holds after its assignment.  Does
+ * nothing if n is not a bit-field. */
 void cg_cut_bits(struct cg *g, unsigned r, const struct node *n);
 
 /* ---- places ---- */
 
-/* Where a value goes: evaluated once, read and written. */
+/* The left side of an assignment: evaluated once, then read and written. */
 struct cg_place {
 	struct node *n;
 	struct ident *id;    /* variable, or NULL: memory */

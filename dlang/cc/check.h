@@ -1,5 +1,6 @@
 /*
- * What the files of the checker share.
+ * Shared by the files of the checker (check*.c).  A check function returns 0,
+ * or -EINVAL after a diagnostic.
  */
 #ifndef DLANG_CC_CHECK_H
 #define DLANG_CC_CHECK_H
@@ -46,7 +47,7 @@ is_action(const struct node *n)
 	    (n->ident->kind == ID_ACTION || n->ident->kind == ID_AGGFUNC);
 }
 
-/* An object that only a translator knows: its members have values. */
+/* The result of a translator: only its members have values. */
 static inline bool
 is_translated(const struct node *n)
 {
@@ -62,41 +63,42 @@ is_scratch(const struct node *n)
 	return (n->flags & NF_ALLOCA) != 0;
 }
 
-/* D_ACT_SPEC */
+/* Report a destructive action behind speculate() (D_ACT_SPEC). */
 int check_destructive_after_speculate(struct comp *c, const struct node *n);
 /*
- * Is this surely no pointer into scratch?  A variable is what it was assigned
- * so far, and nothing in scratch outlives its clause; but what was stored in
- * memory or in an array may be anything.
+ * Is this certainly not a pointer into scratch?  For a variable that depends on
+ * the assignments so far; scratch ends with its clause.  A value loaded from
+ * memory or from an array may be any pointer.
  */
 bool never_scratch(const struct node *n);
 
-/* Each expression of a list. */
+/* Check each expression of a list. */
 int check_list(struct comp *c, struct node *list);
-/* Its length. */
+/* The length of a list. */
 size_t check_count(const struct node *list);
-/* The wrong number of arguments, and the type of one. */
+/* Report a wrong number of arguments, and an argument of the wrong type. */
 int check_mismatch(
     struct comp *c, enum diag_tag tag, const struct node *n, const char *what);
 int check_wrong_arg(struct comp *c, const struct node *arg, const char *name,
     const char *brackets, size_t i, const struct type *want);
-/* Argument #i of an action on aggregations. */
+/* Check that argument #i of an action is an aggregation. */
 int check_agg_arg(struct comp *c, const struct node *n, struct node *a,
     size_t i, enum diag_tag not_agg, enum diag_tag unknown);
 /* check_printf.c */
 int check_printf(struct comp *c, struct node *n);
 int check_printa(struct comp *c, struct node *n);
-/* D_UNKNOWN: what is called means something in a kernel only. */
+/* Report a function that has a meaning only in a kernel (D_UNKNOWN). */
 int check_kernel_only(struct comp *c, const struct node *n);
 int check_subr(struct comp *c, struct node *n);
 #define NAME_MAX_TEXT 160 /* of a type in a message */
 
-/* In place, as the node may be a member of a list. */
+/* Change a node to an integer, in place, because it may be a member of a
+ * list. */
 void check_become_int(struct node *n, uint64_t value, struct type *type);
 
-/* `CONSTANT ? x : y' becomes what the constant chooses.  That stands there alone:
- * it may be an action, and the other need not be known here.  Programs have
- * their options that way. */
+/* Replace `CONSTANT ?  x : y' by the chosen operand.  That may be an action,
+ * and the names in the other need not exist.  Programs use this for their
+ * options. */
 int check_choice(struct comp *c, struct node *n);
 
 /* check_name.c */
@@ -113,13 +115,13 @@ int check_cast(struct comp *c, struct node *n);
 int check_sizeof(struct comp *c, struct node *n);
 int check_offsetof(struct comp *c, struct node *n);
 
-/* The left side of `=', `++' and the like; declared with `type' if new. */
+/* Check the left side of `=', `++' and so on.  A new variable gets `type'. */
 int check_target(
     struct comp *c, const struct node *n, struct node *to, struct type *type);
 int check_writable(struct comp *c, const struct node *n, const struct node *to);
 int check_operator(struct comp *c, struct node *n);
 int check_assign(struct comp *c, struct node *n);
-/* D_OP_INCOMPAT about the operands of n; suffix is "=" for `op='. */
+/* Report the operands of n (D_OP_INCOMPAT); suffix is "=" for `op='. */
 int check_incompatible(struct comp *c, const struct node *n,
     const struct node *a, const struct node *b, const char *suffix);
 

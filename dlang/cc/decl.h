@@ -1,25 +1,26 @@
 /*
- * C declarations into types: the parts that decl.c and sou.c share.
+ * C declarations to types: shared by decl.c and sou.c.
  */
 #ifndef DLANG_CC_DECL_H
 #define DLANG_CC_DECL_H
 
 #include "dlang/cc/cc_impl.h"
 
-/* What a declarator says, besides the type. */
+/* The result of a declarator. */
 struct declared {
 	const char *name; /* NULL: abstract */
 	struct node *at;  /* the name's node */
 	struct type *type;
-	bool external;   /* set by the caller: `[]' alone will do */
-	bool assoc;      /* has a tuple signature: type is the value's */
-	bool bare_array; /* `[]', or a constant, for inlines to refuse */
+	bool external; /* set by the caller: `[]' without a size is allowed */
+	bool assoc;    /* an associative array: `type' is that of its values */
+	bool bare_array; /* `[]', or an array of constant size; inlines refuse
+			  * it */
 	struct type **keys;
 	struct node *params; /* N_PARAM list of the signature */
 	size_t nkeys;
 };
 
-/* The type that specifiers name.  Storage classes are the caller's. */
+/* The type of specifiers.  The caller handles storage classes. */
 int decl_specs(struct comp *c, struct node *specs, struct type **out);
 /* Apply a declarator (NULL: none) to a base type. */
 int decl_declarator(
@@ -27,7 +28,7 @@ int decl_declarator(
 /* Refuse void and incomplete objects. */
 int decl_object(struct comp *c, const struct declared *d);
 
-/* A parameter; decay: arrays are pointers, as in C. */
+/* A parameter.  With `decay' arrays become pointers, as in C. */
 int decl_param(
     struct comp *c, struct node *p, bool decay, struct declared *out);
 

@@ -1,7 +1,6 @@
 /*
- * What to do about a mistake: words behind the sentence that was just reported
- * (diag_hint).  All of them return -EINVAL, and say nothing where there is
- * nothing to say.
+ * Advice about the error that was just reported, added by diag_hint().  Each
+ * function returns -EINVAL, and adds nothing if it has no advice.
  */
 #ifndef DLANG_CC_HINT_H
 #define DLANG_CC_HINT_H
@@ -21,54 +20,57 @@ struct span;
 struct type;
 struct xlator;
 
-/* A name that is no variable, with or without self-> or this->. */
+/* The name is not a variable (of this scope). */
 int hint_variable(struct comp *c, enum dif_scope scope, const char *name);
 int hint_function(struct comp *c, const char *name);
 int hint_agg(struct comp *c, const char *name);
 int hint_member(struct comp *c, const struct type *t, const char *name);
-/* A member of the destination that the translator says nothing of. */
+/* The translator does not define this member of its destination. */
 int hint_conversion(struct comp *c, const struct xlator *x, const char *name);
 int hint_type(struct comp *c, const char *name);
-/* The same where the sentence does not say that it is one. */
+/* The same if the error message does not say that the name should be a type. */
 int hint_no_type(struct comp *c, const char *name);
-/* A tag, as struct pt, that is declared and not defined. */
+/* A tag, like struct pt, that is declared but not defined. */
 int hint_tag(struct comp *c, const char *full);
-/* Setting the option ended with that error. */
+/* Setting the option failed with that error. */
 int hint_option(struct comp *c, const char *name, int error);
-/* A word of which there are so many, up to a NULL. */
+/* The word is not in the list of allowed words, which ends with NULL. */
 int hint_word(struct comp *c, const char *name, const char *const *list);
 
-/* How is the function called?  With keys: how was it so far? */
+/* Show how the function is called; for an array or aggregation, how it was used
+ * before. */
 int hint_form(struct comp *c, const struct ident *id, const struct proto *p);
-/* The argument is of another type than the one that is wanted. */
+/* The argument does not have type `want'. */
 int hint_argument(
     struct comp *c, const struct node *arg, const struct type *want);
-/* A value that a conversion of printf() does not take, or a key of the aggregation
- * `arg' that one of printa() does not. */
+/* The value does not fit a conversion of printf().  With `key': a key of the
+ * aggregation `arg' does not fit one of printa(). */
 int hint_value(
     struct comp *c, enum fmt_class class, const struct node *arg, bool key);
-/* The right side of an operator is no expression: was it meant as a text? */
+/* The operands do not fit: was the right one meant to be a string in quotes? */
 int hint_quotes(
     struct comp *c, unsigned op, const struct node *a, const struct node *b);
-/* It stands where a value does, and is none. */
+/* The function is used as a value, but has none. */
 int hint_call(struct comp *c, const struct ident *id);
-/* What cannot be counted up. */
+/* The operand of ++ or -- cannot be incremented. */
 int hint_step(struct comp *c, const struct node *n);
-/* Two operands that do not go together. */
+/* The two operands do not fit together. */
 int hint_operands(
     struct comp *c, unsigned op, const struct node *a, const struct node *b);
 
-/* What the program's first comment says behind "usage:". */
+/* Show the text behind "usage:" in the program's first comment. */
 int hint_usage(struct comp *c);
-/* $name, or $n which was not given. */
+/* There is no $name, or the argument $n was not given. */
 int hint_macro(struct comp *c, const char *name);
 
-/* A character that is in no program outside of texts and comments: what it is,
- * and what to write for it.  s has n > 0 bytes.  Reports itself. */
+/* Report a character that is allowed only in strings and comments, with its
+ * name and its replacement.  s has n > 0 bytes.  This one also reports the
+ * error. */
 int hint_character(
     struct comp *c, const struct span *at, const char *s, size_t n);
 
-/* The parser gave up at that text; NULL where it has said why. */
+/* The parser stopped with a syntax error at that text.  NULL: it has reported a
+ * reason. */
 void hint_syntax(struct lexer *lx, const char *text);
 
 #endif

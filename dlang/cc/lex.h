@@ -1,5 +1,6 @@
 /*
- * Between scanner and parser: the state of one text.
+ * Between the scanner and the parser: tracks in which part of a program the
+ * text is, because the meaning of `/', `{' and names depends on that.
  *
  *	outer --word that is a type or declares--> EXPR, mode DECL --;--> outer
  *	  |--/--> EXPR, mode PRED --/ before { ; / or the end--> outer
@@ -10,11 +11,11 @@
 
 #include "dlang/cc/cc_impl.h"
 
-/* Brackets of an expression that are told apart. */
+/* The kinds of this many open brackets are remembered. */
 #define OPEN_MAX 64
 
-/* A word that is no type is the reason for an error so many tokens behind it:
- * `(T *)' in a cast, at the next. */
+/* If a syntax error comes at most so many tokens behind a word that is not a
+ * type, that word is the reason: `(T *)' in a cast, for example. */
 #define NOT_TYPE_NEAR 4
 
 enum lex_mode { MODE_OUTER, MODE_CLAUSE, MODE_PRED, MODE_DECL };
@@ -28,16 +29,15 @@ struct lexer {
 	struct lexer_position where;
 	enum lex_mode mode;
 	int braces, parens;
-	int params;             /* EXPR: parens in a function type's list */
-	char opened[OPEN_MAX];  /* ( and [ of an expression */
-	int peeked;             /* lines looked at beyond the token */
-	unsigned open;          /* how many; all are counted */
-	char unclosed;          /* what was open before the `;' of this token */
+	int params;            /* EXPR: parens in a function type's list */
+	char opened[OPEN_MAX]; /* ( and [ of an expression */
+	int peeked;            /* lines read ahead of the token */
+	unsigned open; /* number of open brackets, also beyond OPEN_MAX */
+	char unclosed; /* the bracket that was open before this `;' */
 	int prev, prev2, prev3; /* the last tokens given to the parser */
-	bool spec_seen; /* DECL: the type has been named, what follows is
-			       * a declarator */
-	/* The last word that stood where a type does and is none, and how many
-	 * tokens there were before it. */
+	bool spec_seen; /* DECL: the type has been read, a declarator follows */
+	/* The last word that is not a type, in a place where a type is
+	 * expected, and the number of tokens before it. */
 	const char *not_type;
 	unsigned long not_type_at, tokens;
 	/* For messages: the first description of this clause, and the first
@@ -45,7 +45,7 @@ struct lexer {
 	const char *clause;
 	struct span clause_span;
 	size_t statement;
-	size_t given, before; /* where the last tokens given begin */
+	size_t given, before; /* where the last two tokens begin */
 	bool in_enum, in_init, in_xlator;
 	int enum_depth;
 	struct span span; /* of the current token */

@@ -1,5 +1,5 @@
 /*
- * Identifiers: what a name means, in the session's scopes.
+ * Identifiers: the meaning of names in the scopes of a session.
  *
  * A session has four name spaces: globals (with built-ins, functions, inlines
  * and enumerators), thread-locals, clause-locals (one for each program) and
@@ -42,12 +42,14 @@ struct proto {
 	bool varargs;
 };
 
-#define IDF_FLOATING (1U << 0) /* type not known yet: first assignment fixes */
+#define IDF_FLOATING \
+	(1U << 0)              /* type not known: the first assignment sets
+				* it */
 #define IDF_KERNEL   (1U << 1) /* only a kernel tracer has it */
 #define IDF_SHARED   (1U << 2) /* in prog_globals */
 #define IDF_ALLOCA   (1U << 3) /* holds a pointer into scratch */
 #define IDF_NOALLOCA (1U << 4) /* holds another pointer */
-#define IDF_ATTR     (1U << 5) /* #pragma D attributes gave it its own */
+#define IDF_ATTR     (1U << 5) /* has attributes from #pragma D attributes */
 
 struct ident {
 	const char *name;
@@ -69,25 +71,26 @@ struct ident {
 	struct prog_var *var;
 	struct prog_agg *agg;
 	struct attr attr;
-	int32_t since;    /* OPTION_D_VERSION() that brought it */
+	int32_t since;    /* the version of D that added it, as
+			* OPTION_D_VERSION() */
 	struct span span; /* where it was declared or first used */
 	int line;
 };
 
 struct ident *ident_new(struct cc *cc, const char *name, enum ident_kind kind);
 
-/* Fill the session's globals from the .def rows.  Constants (errno names,
- * signals ...) come too unless the option nolibs is set. */
+/* Fill the session's globals from the rows of the .def files.  Adds constants
+ * (names of errnos, signals ...)  too, unless option nolibs is set. */
 void builtins_add(struct cc *cc);
-/* The rest of it, in D. */
+/* The rest of the built-in definitions, as D text. */
 extern const char builtins_library[];
 /* The prototype, parsed at the first call.  Never NULL. */
 struct proto *ident_proto(struct cc *cc, struct ident *id);
 /* How a message calls this kind: "variable", "aggregation" ... */
 const char *ident_kind_name(const struct ident *id);
 
-/* The global called so, or NULL: also if it is younger than the version of D
- * that the program asks for. */
+/* The global of that name, or NULL.  Also NULL if it is newer than the version
+ * of D that the program requires. */
 struct ident *scope_global(struct cc *cc, const char *name);
 
 /* A new variable of the program, with its DIF id, known to prog_globals; its
@@ -96,12 +99,13 @@ struct ident *scope_variable(struct comp *c, enum dif_scope scope,
     const char *name, enum ident_kind kind, const struct span *at);
 struct ident *scope_lookup(
     struct comp *c, enum dif_scope scope, const char *name);
-/* The type (and keys) are known now: write them through to ident->var, and
- * make the variable known to prog_globals.  -EINVAL after a diagnostic when
- * no variable can be that large. */
+/* Call it when the type (and the keys) are known: copies them to ident->var,
+ * and adds the variable to prog_globals.  -EINVAL after a diagnostic when no
+ * variable can be that large. */
 int scope_settle(struct comp *c, struct ident *id, const struct node *at);
 
-/* The aggregation, made (without function or keys) when it is new. */
+/* The aggregation of that name.  A new one is created, without function and
+ * keys. */
 struct ident *scope_agg(
     struct comp *c, const char *name, const struct span *at);
 
