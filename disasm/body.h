@@ -1,12 +1,13 @@
 /*
- * The body of a function: the ranges of code that it is made of, and where it
- * is left.  Used only while arming.
+ * The body of a function: the ranges of code that belong to it, and the
+ * instructions that leave it.  tracer/names/bodies.c uses it while probes are
+ * armed, never at a hit.
  *
- * Compilers put what is seldom run elsewhere: such a piece is reached by jumps
- * of the function, or by the unwinder, and nobody calls it.  A jump between
- * pieces stays in the function; a jump out of them all, made when the stack is
- * as it was at the begin, is a call that returns to this function's caller: a
- * tail call, and so a return.
+ * Compilers move code that seldom runs out of a function into a separate piece.
+ * Jumps of the function, or the unwinder, lead to such a piece; it is never
+ * called.  A jump between pieces stays in the function.  A jump out of all
+ * pieces, with the stack as it was at the entry, is a tail call: the callee
+ * returns to this function's caller, so it counts as a return.
  */
 #ifndef DISASM_BODY_H
 #define DISASM_BODY_H
@@ -19,12 +20,11 @@ struct body_range {
 	uint64_t start, end;
 };
 
-/* Who comes to a site leaves the function: */
+/* When an exit instruction leaves the function: */
 enum body_when {
 	BODY_ALWAYS,
-	BODY_TAKEN,   /* when the jump is taken */
-	BODY_OUTSIDE, /* when the jump leads out of all ranges, or to the
-		       * begin */
+	BODY_TAKEN,   /* if the jump is taken */
+	BODY_OUTSIDE, /* if the jump leads out of all ranges, or to the entry */
 };
 
 struct body_site {
@@ -33,54 +33,58 @@ struct body_site {
 };
 
 struct body {
-	VEC(struct body_range) ranges; /* that with the begin first */
+	VEC(struct body_range) ranges; /* the first one has the entry */
 	VEC(struct body_site) exits;
-	/* Jumps to the begin which make a loop: they are no calls. */
+	/* Jumps to the entry that make a loop, and so are no calls. */
 	VEC(uint64_t) loops;
-	/* Jumps of other functions into the middle of this one, as in code that
-	 * is written by hand: who comes so leaves through the exits, but has
-	 * not entered. */
+	/* Jumps of other functions into the middle of this one, as in assembly
+	 * code.  A thread that comes this way leaves through the exits without
+	 * having passed the entry. */
 	VEC(uint64_t) doors;
-	/* Where jumps and the unwinder come to in the ranges, other than by going
-	 * on; doors are not among them. */
+	/* Addresses in the ranges that jumps of this function and the unwinder
+	 * lead to, in addition to falling through.  Targets of doors are not
+	 * included. */
 	VEC(uint64_t) leads;
-	/* Some indirect jump may come to more places than those. */
+	/* An indirect jump may lead to other addresses too. */
 	bool open;
-	/* Some bytes are no instructions: what comes behind was not read. */
+	/* Some bytes are not instructions; the code behind them was not
+	 * read. */
 	bool cut;
 };
 
-/* What is known of the code besides its bytes. */
+/* The state of the stack at an instruction. */
 enum body_frame {
 	BODY_FRAME_UNKNOWN,
 	BODY_FRAME_BARE, /* only the return address is on the stack */
-	BODY_FRAME_LAID, /* more is */
+	BODY_FRAME_LAID, /* more is on the stack */
 };
 
 struct body_world {
 	void *ctx;
 	struct reader mem; /* original bytes, and data */
-	/* The function at b's begin jumps to addr, which is in none of b's
-	 * ranges: is that a piece of it?  Then which range. */
+	/* The function jumps to addr, which is in none of b's ranges.  Is that
+	 * a piece of the function?  If so, *out is its range. */
 	bool (*piece)(void *ctx, const struct body *b, uint64_t addr,
 	    struct body_range *out);
-	/* Where the unwinder may enter: calls each() for what the code of the
-	 * range has. */
+	/* Call each() for the addresses in the range where the unwinder may
+	 * enter (landing pads). */
 	void (*pads)(void *ctx, const struct body_range *r,
 	    void (*each)(void *arg, uint64_t pad), void *arg);
-	/* Ranges of other functions that may have doors to b: calls each(). */
+	/* Call each() for ranges of other functions that may have doors to
+	 * b. */
 	void (*others)(void *ctx, const struct body *b,
 	    void (*each)(void *arg, const struct body_range *r), void *arg);
-	/* NULL: exits are not asked for, and not all of them are told. */
+	/* The state of the stack at addr.  NULL: the caller does not need
+	 * exits, and b->exits is then incomplete. */
 	enum body_frame (*frame)(void *ctx, uint64_t addr);
 };
 
-/* Nobody's function is larger; what says so lies. */
+/* No function is larger; a larger size is an error in the file. */
 #define BODY_MOST (16U << 20)
 
 /*
- * Find all of the function at [start, end).  0; -EFBIG, or the errno of reading
- * it, and then nothing is in *b.  body_fini() in any case.
+ * Find the body of the function at [start, end).  0; -EFBIG, or the errno of
+ * reading it: then *b is empty.  Call body_fini() in any case.
  */
 int body_find(
     struct body *b, uint64_t start, uint64_t end, const struct body_world *w);

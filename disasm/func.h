@@ -1,6 +1,6 @@
 /*
- * Walk a function: instruction boundaries, and the places where it is left.
- * By callback, without allocation; used only while arming.
+ * Walk the instructions of a function and find those that leave it.  Works by
+ * callback and allocates nothing.  Used while probes are armed, never at a hit.
  */
 #ifndef DISASM_FUNC_H
 #define DISASM_FUNC_H
@@ -13,10 +13,10 @@ enum func_exit {
 	FUNC_RET,      /* near return */
 	FUNC_TAIL_JMP, /* direct jump out of [addr, addr+size) */
 	FUNC_TAIL_JCC, /* conditional jump out: leaves only when taken */
-	FUNC_TAIL_IND, /* indirect jump that is not a jump table: only where
-			  * it can be told (memory operand through the GOT or
-			  * a register with the frame already torn down is NOT
-			  * guessed: left as FUNC_STAYS) */
+	FUNC_TAIL_IND, /* indirect jump that is certainly not a jump table.  A
+			* jump through the GOT, or through a register with the
+			* frame already removed, is not certain: it is
+			* FUNC_STAYS */
 };
 
 struct func_insn {
@@ -27,8 +27,9 @@ struct func_insn {
 
 enum func_end {
 	FUNC_COMPLETE,    /* every byte decoded */
-	FUNC_UNDECODABLE, /* stopped at bytes that are no instruction (a jump
-			   * table or data in text); what came before stands */
+	FUNC_UNDECODABLE, /* stopped at bytes that are not an instruction (a
+			   * jump table or data in text); the instructions
+			   * before are valid */
 	FUNC_STOPPED,     /* the callback asked to stop */
 };
 

@@ -1,6 +1,6 @@
 /*
- * Where an indirect jump finds its destinations, when compilers made it of a
- * switch or of a computed goto.
+ * Finds the jump table of an indirect jump that a compiler made from a switch
+ * or a computed goto.  disasm/ and lock functions (prov/plock) use it.
  */
 #ifndef DISASM_JUMPTABLE_H
 #define DISASM_JUMPTABLE_H
@@ -11,18 +11,18 @@ struct jumptable {
 	uint64_t addr;
 	bool relative;  /* entries are distances from addr, 4 bytes each; else
 			 * addresses */
-	uint64_t since; /* the instruction that the address of the table comes
-			 * from, or the jump: who gets in between by a jump may
-			 * have another one */
+	uint64_t since; /* the instruction that loads the address of the table,
+			 * or the jump itself.  A jump to an instruction between
+			 * the two may bring another table */
 };
 
-/* As many instructions before a jump are worth a look. */
+/* The number of instructions before a jump that are searched. */
 #define JUMPTABLE_WINDOW 16
 
 /*
- * The last of the n instructions, which follow each other in memory, is an
- * INSN_JMP_IND: does it jump through a table, by an index?  What the table
- * holds, and how long it is, is not looked at.
+ * w has n instructions that follow each other in memory; the last is an
+ * INSN_JMP_IND.  Does it jump through a table, by an index?  Contents and
+ * length of the table are not checked.
  */
 bool jumptable_find(const struct insn *w, size_t n, struct jumptable *out);
 

@@ -1,6 +1,6 @@
 /*
- * Which slots have a thread inside: asked before slots are freed.  For files
- * of inject/ only.
+ * Tells which slots have a thread inside, before slots are freed.  For files of
+ * inject/ only.
  */
 #ifndef INJECT_QUIESCE_H
 #define INJECT_QUIESCE_H
@@ -16,11 +16,11 @@ struct tracepoint;
 
 /* The tracepoints whose slots are occupied, as of quiesce_init(). */
 struct quiesce {
-	struct hash busy; /* by the tracepoint's address in our memory */
-	bool all;         /* a thread is somewhere, we do not know where */
+	struct hash busy; /* key: the pointer to the tracepoint */
+	bool all; /* the pc of a thread is unknown: every slot counts as busy */
 };
 
-/* Ask every thread of the target, once.  All of them are stopped. */
+/* Read the pc of every thread of the target.  All must be stopped. */
 void quiesce_init(struct quiesce *q, struct target *t, const struct slots *s);
 void quiesce_fini(struct quiesce *q);
 

@@ -1,6 +1,7 @@
 /*
- * From a thread stopped at a tracepoint to the registers that continue it, and
- * out of a slot when a signal or a detach finds a thread there.
+ * Computes the registers that continue a thread from a tracepoint, and moves a
+ * thread out of a slot before a signal is delivered or the process is detached.
+ * tracer/fire/ and tracer/drive/ call it.
  */
 #ifndef INJECT_RESUME_H
 #define INJECT_RESUME_H
@@ -15,13 +16,14 @@
  *	-EFAULT	the instruction would have faulted on memory we emulate
  *		(a call through a bad pointer): *fault_addr is the address; the
  *		caller delivers SIGSEGV at tp->addr
- * Emulation that needs memory uses the target's read and write.
+ *
+ * Emulation reads and writes memory through the target.
  */
 int resume_from(struct tptable *tab, struct tracepoint *tp, struct uregs *regs,
     uint64_t *fault_addr);
 
 enum slot_place {
-	SLOT_OUTSIDE, /* pc is in no slot of ours */
+	SLOT_OUTSIDE, /* pc is not in a slot */
 	SLOT_BEFORE,  /* displaced instruction not begun: regs were put back
 			 * to tp->addr; running it again will trap again */
 	SLOT_AFTER,   /* its effect is complete: regs were moved to the next
@@ -29,23 +31,24 @@ enum slot_place {
 };
 
 /*
- * If pc is inside a slot, move it to the place in the text that stands for it,
- * finishing a half-done rewritten instruction (a call's push, say) by
- * emulation, so that a signal handler, an unwinder or a detach never sees the
- * slot.  *tp (may be NULL) is the slot's tracepoint.
+ * If pc is inside a slot, move it to the corresponding place in the text.  An
+ * instruction of several steps that is half done (a call's push, for example)
+ * is completed by emulation.  So signal handlers, unwinders and programs after
+ * a detach never see a slot.  *tp (tp may be NULL) is the slot's tracepoint.
  */
 enum slot_place resume_leave_slot(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp);
 
-/* The address in text that stands for pc, for unwinders: inside a slot
- * tp->addr, or where the displaced instruction goes on when its effect is
- * complete (a thread in a system call made from a slot); else pc itself.
- * The si_addr of a SIGILL, SIGFPE or SIGTRAP is a pc too: whoever delivers one
- * passes it through here, so that a handler sees no slot. */
+/* The address in the text that corresponds to pc, for unwinders.  Inside a slot
+ * it is tp->addr, or the next instruction if the effect is complete (a thread
+ * in a system call made from a slot); else pc itself.  The si_addr of SIGILL,
+ * SIGFPE and SIGTRAP is a pc too: code that delivers these signals must
+ * translate it here, so that a handler sees no slot. */
 uint64_t resume_text_pc(struct tptable *tab, uint64_t pc);
 
-/* Where does the jump or call at tp go, with these registers?  False when it is
- * not taken, when what it reads cannot be read, and when it is none. */
+/* Is the jump or call at tp taken with these registers?  Then *to is its
+ * target.  False if it is not taken, if its target cannot be read, and if the
+ * instruction is neither. */
 bool resume_branch_goes(struct tptable *tab, struct tracepoint *tp,
     const struct uregs *regs, uint64_t *to);
 

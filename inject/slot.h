@@ -1,10 +1,10 @@
 /*
- * Out-of-line slots: small pieces of executable memory in the target, near
- * the text they stand for, where displaced instructions are run.
+ * Out-of-line slots: small pieces of executable memory in the target, near the
+ * text, in which displaced instructions run.
  *
- * For files of inject/ only.  A pool belongs to one tracepoint table.  What is
- * written to a slot stays in the tracer until slots_flush(), so that arming
- * many tracepoints costs a few writes.
+ * For files of inject/ only.  A pool belongs to one tracepoint table.  Bytes
+ * that are written to slots are buffered in the tracer until slots_flush(), so
+ * that arming many tracepoints takes few writes.
  */
 #ifndef INJECT_SLOT_H
 #define INJECT_SLOT_H
@@ -18,7 +18,7 @@
 struct slots;
 struct tracepoint;
 
-#define SLOT_SIZE_MAX 64 /* the longest displaced instruction there is */
+#define SLOT_SIZE_MAX 64 /* enough for the code of any displaced instruction */
 
 struct slots *slots_create(struct target *t);
 
@@ -26,57 +26,59 @@ struct slots *slots_create(struct target *t);
 void slots_destroy(struct slots *s);
 
 /*
- * `size' bytes for `owner', all of them within [lo, hi], as near to `near' as
- * the target has room.  0; -ENOMEM when there is none; or what map_near() said
- * when the target may not map memory and has no cave either.
+ * Allocate `size' bytes for `owner' within [lo, hi], as near to `near' as
+ * possible.  0; -ENOMEM if there is no room; or the error of map_near() if the
+ * target may not map memory and has no cave either.
  */
 int slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr);
 
-/* Room for so many bytes of slots within [lo, hi], in one piece of memory.  0,
- * or as slot_alloc(). */
+/* Make room for so many bytes of slots within [lo, hi], in one piece of memory.
+ * Errors as for slot_alloc(). */
 int slots_reserve(
     struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t bytes);
 
-/* While it is held, slots are cut only from memory that is there. */
+/* While `hold' is set, slot_alloc() maps no memory. */
 void slots_hold(struct slots *s, bool hold);
 
-/* What a slot of `size' takes of it. */
+/* The bytes that a slot of `size' takes of a piece of memory. */
 size_t slot_room(size_t size);
 
-/* No thread is inside; the bytes may be handed out again. */
+/* Free a slot.  No thread may be inside. */
 void slot_free(struct slots *s, uint64_t addr, size_t size);
 
-/* Set the slot's bytes; slots_flush() carries them to the target. */
+/* Set the bytes of a slot; slots_flush() writes them to the target. */
 void slot_write(struct slots *s, uint64_t addr, const void *bytes, size_t len);
 
-/* Write what changed.  0, or -EFAULT when some of it could not be written:
- * then slot_written() says which. */
+/* Write changed bytes to the target.  0, or -EFAULT if some could not be
+ * written; slot_written() tells which. */
 int slots_flush(struct slots *s);
 
-/* Is the slot's memory in the target what slot_write() was given? */
+/* Has the slot's memory in the target the bytes of slot_write()? */
 bool slot_written(const struct slots *s, uint64_t addr);
 
-/* Whose slot is pc in?  NULL outside of all slots. */
+/* The owner of the slot that contains pc; NULL outside of all slots. */
 struct tracepoint *slot_owner(const struct slots *s, uint64_t pc);
 
-/* Is pc in memory that slots are cut from, used or not? */
+/* Is pc in memory for slots, used or not? */
 bool slot_memory(const struct slots *s, uint64_t pc);
 
-/* The piece of memory that addr's slot was cut from; false outside of all. */
+/* The bounds of the piece of memory for slots that contains addr; false if none
+ * does. */
 bool slot_bounds(
     const struct slots *s, uint64_t addr, uint64_t *start, size_t *size);
 
-/* The same pool over a copy of the memory; nothing has an owner yet. */
+/* The same pool for a copy of the memory, a fork's child's.  Its slots have no
+ * owners. */
 struct slots *slots_fork(const struct slots *s, struct target *child);
 
-/* Give a slot that slots_fork() copied its owner. */
+/* Set the owner of a slot that slots_fork() copied. */
 void slot_adopt(
     struct slots *s, uint64_t addr, size_t size, struct tracepoint *owner);
 
 /*
- * Give back every piece of memory that no thread is in: unmap it, or put a
- * cave's bytes back.  Calls `gone' with the bounds of each.
+ * Release every piece of memory that no thread is in: unmap it, or restore the
+ * bytes of a cave.  Calls `gone' with the bounds of each.
  */
 void slots_release(struct slots *s,
     void (*gone)(void *ctx, uint64_t start, uint64_t end), void *ctx);

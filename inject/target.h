@@ -1,10 +1,11 @@
 /*
- * What the patcher needs of whoever controls a process.  A door: answered by
- * tracer/ptrace/target_ptrace.c, and by byte arrays in t/fake/.
+ * What inject/ needs from the code that controls a process.
+ * tracer/ptrace/target_ptrace.c implements it, and byte arrays in t/fake/ do in
+ * tests.
  *
- * A target is one address space.  Everything here is called with every thread
- * that shares it in ptrace-stop, except read(), which may be called with
- * threads running.
+ * A target is one address space.  All functions but read() are called while
+ * every thread that shares it is in ptrace-stop; read() may be called while
+ * threads run.
  */
 #ifndef INJECT_TARGET_H
 #define INJECT_TARGET_H
@@ -19,35 +20,37 @@ struct target_ops {
 	/* Read memory as it is (our int3 included).  0 or -EFAULT. */
 	int (*read)(struct target *, uint64_t addr, void *buf, size_t len);
 
-	/* Write memory whatever its protection, as /proc/PID/mem does.
-	 * 0 or -EFAULT, and then nothing is said of how much was written. */
+	/* Write memory whatever its protection, as /proc/PID/mem does.  0 or
+	 * -EFAULT; after -EFAULT some of the bytes may have been written. */
 	int (*write)(
 	    struct target *, uint64_t addr, const void *buf, size_t len);
 
 	/*
 	 * Map `size' bytes (page multiple), private, readable and executable,
 	 * all of it within +-2 GiB less 1 MiB of `near'.  0 and the address in
-	 * *addr; -ENOMEM if there is no room in reach; another negative errno if
-	 * the target is not allowed to (seccomp, execmem): do not ask again.
+	 * *addr; -ENOMEM if there is no room within reach; another negative
+	 * errno if the target may not map memory (seccomp, execmem): do not try
+	 * again.
 	 */
 	int (*map_near)(
 	    struct target *, uint64_t near, size_t size, uint64_t *addr);
 	int (*unmap)(struct target *, uint64_t addr, size_t size);
 
 	/*
-	 * Executable bytes of the target's own that nothing uses (the zero
-	 * tail of a text segment's last page), within reach of `near'; the
-	 * plan when map_near() is refused.  0 with *addr and *size, or -ENOENT.
-	 * Calls with rising *cookie (from 0) walk the candidates.
+	 * Find a cave: executable bytes of the target that nothing uses (the
+	 * zeros behind the end of a text segment, on its last page), within
+	 * reach of `near'.  Used if map_near() is refused.  0 with *addr and
+	 * *size, or -ENOENT.  *cookie is 0 for the first candidate; each call
+	 * advances it.
 	 */
 	int (*cave)(struct target *, uint64_t near, unsigned *cookie,
 	    uint64_t *addr, size_t *size);
 
 	/*
-	 * The program counters of all threads: for quiescing.  Threads are
-	 * numbered from 0; -ENOENT past the last.  Those that run no more in
-	 * our hands but were let go asleep count, with where they slept.
-	 * -EAGAIN: this one's cannot be told, it may be anywhere.
+	 * The program counter of each thread, to find out which slots are in
+	 * use.  Threads are numbered from 0; -ENOENT past the last.  Threads
+	 * that were detached while asleep count too, with the pc at which they
+	 * slept.  -EAGAIN: the pc of this thread is unknown.
 	 */
 	int (*thread_pc)(struct target *, unsigned n, uint64_t *pc);
 	int (*thread_set_pc)(struct target *, unsigned n, uint64_t pc);

@@ -1,8 +1,9 @@
 /*
- * Tracepoints: addresses whose instruction has been displaced by an int3.
+ * Tracepoints: addresses whose first byte is an int3, and whose instruction is
+ * displaced.  tracer/sites/ creates them, tracer/fire/ looks them up at a hit.
  *
- * A table belongs to one address space.  It knows nothing of probes: its users
- * count references and hang a pointer on each tracepoint.
+ * A table belongs to one address space.  It knows no probes: its users count
+ * references, and keep a pointer of their own in each tracepoint.
  *
  *             get(first) + commit
  *     IDLE ---------------------------> TRAP
@@ -12,7 +13,7 @@
  *
  *     exec, exit, unmap: from any state to GONE; nothing is restored
  *
- * In state TRAP the int3 may give way to a jump, and comes back before the
+ * In state TRAP a jump may replace the int3.  The int3 comes back before the
  * tracepoint leaves that state:
  *
  *               tracepoint_raise()
@@ -51,12 +52,12 @@ struct tracepoint {
 	trap_insn saved; /* the code under the trap instruction */
 	uint8_t len;     /* of the displaced instruction */
 	bool queued;     /* a change waits for commit */
-	bool was_trap;   /* the program had its own int3 here */
-	bool late;     /* after our death it is the last to go (trap/area.h) */
-	bool jumps;    /* a jump stands there in place of the int3 */
+	bool was_trap;   /* the program itself has an int3 here */
+	bool late;  /* if the tracer dies, it is restored last (trap/area.h) */
+	bool jumps; /* a jump has replaced the int3 */
 	uint64_t slot; /* out-of-line slot, 0 when emulated */
 	struct displaced *plan;
-	void *user; /* the caller's: who fires here */
+	void *user; /* the caller's: struct tp_user of tracer/sites/site.h */
 };
 
 /* The target is borrowed and must outlive the table. */
@@ -66,128 +67,137 @@ struct tptable *tptable_create(struct target *t);
 void tptable_destroy(struct tptable *tab);
 
 /*
- * A tracepoint at addr: the one that is there, with one more reference, or a
- * new one, decoded and planned.  Errors, with *why naming the reason in one
- * phrase: -EILSEQ no instruction, -EOPNOTSUPP an instruction that cannot be
- * displaced, -EFAULT unreadable.
+ * Get the tracepoint at addr: an existing one with one more reference, or a new
+ * one, decoded and planned.  Errors, with the reason in *why, one phrase:
+ * -EILSEQ: not an instruction; -EOPNOTSUPP: an instruction that cannot be
+ * displaced; -EFAULT: unreadable.
  */
 int tracepoint_get(struct tptable *tab, uint64_t addr, uint32_t id,
     struct tracepoint **tp, const char **why);
 
-/* One reference less; at none the tracepoint is queued for removal. */
+/* Drop one reference.  Without references the tracepoint is queued for
+ * removal. */
 void tracepoint_put(struct tptable *tab, struct tracepoint *tp);
 
 /*
- * Carry out what is queued.  All threads stopped.  A tracepoint that cannot
- * be armed (no slot within reach, say) is reported to `failed' and left as it
- * was; the rest goes on.  Returns the number that failed.
+ * Write all queued changes.  All threads must be stopped.  A tracepoint that
+ * cannot be armed (no slot within reach, for example) is reported to `failed'
+ * and left as it was; the others are still changed.  Returns the number that
+ * failed.
  */
 unsigned tracepoint_commit(struct tptable *tab,
     void (*failed)(void *ctx, struct tracepoint *, const char *why), void *ctx);
 
 /*
- * Where many are to be armed: how many; memory in the target for them, all
- * threads stopped; and as much of the commit as can be done while they run.  The
- * commit then finds less to do; without these it does everything.
+ * For arming many tracepoints with short stops.  tptable_arming() is the number
+ * to be armed.  tracepoint_reserve() maps memory for them; all threads must be
+ * stopped.  tracepoint_prepare() does as much of the commit as is possible
+ * while threads run.  The commit then has less to do; without these calls it
+ * does everything.
  */
 size_t tptable_arming(const struct tptable *tab);
 void tracepoint_reserve(struct tptable *tab);
 void tracepoint_prepare(struct tptable *tab);
 
 /*
- * A jump to `to' in place of the int3: over the bytes [addr, addr + 5), which the
- * caller knows to be whole instructions (and what nothing reaches behind them),
- * into the middle of which nobody goes and no thread is about to return.  All
- * threads stopped, none with its pc between addr and the end.  0; -EINVAL: an
- * int3 is there, or not on the list of what outlives us, or to is out of reach,
- * or another tracepoint or the end of the page is within; -EBUSY: other bytes
- * are; -EFAULT, and then the int3 stands.
+ * Replace the int3 by a jump to `to', over the bytes [addr, addr + 5).  The
+ * caller must know that these are whole instructions (or unreachable bytes
+ * behind them), that no code jumps into the middle of them, and that no thread
+ * will return there.  All threads must be stopped, none with its pc between
+ * addr and the end.  0; -EINVAL: an int3 of the program is there, or the
+ * trapset does not list the place, or `to' is out of reach, or another
+ * tracepoint or the end of the page is within the bytes; -EBUSY: the bytes have
+ * been changed; -EFAULT: not written, the int3 is still there.
  */
 int tracepoint_raise(struct tptable *tab, struct tracepoint *tp, uint64_t to);
-/* The int3 again, if it was not there.  All threads stopped.  Errors as above;
- * allocates nothing. */
+/* Replace the jump by the int3 again; does nothing without a jump.  All threads
+ * must be stopped.  Errors as above; allocates nothing. */
 int tracepoint_lower(struct tptable *tab, struct tracepoint *tp);
-/* The same for all that have a jump within [start, end). */
+/* The same for all jumps within [start, end). */
 void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
 
-/* As many bytes as were read at tp in a copy of the memory, a fork's child's,
- * become the program's own where they are ours.  How many are to be written
- * back: 0, if none is. */
+/* `bytes' were read at tp in the memory of a fork's child.  Replace dtrap's
+ * bytes among them by the program's own.  Returns the number of bytes to write
+ * back; 0: none. */
 size_t tracepoint_undo(
     const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN]);
 
-/* The tracepoint that has its int3, or its jump, at addr now, or NULL. */
+/* The tracepoint whose int3 or jump is at addr now, or NULL. */
 struct tracepoint *tracepoint_lookup(struct tptable *tab, uint64_t addr);
 
 /*
- * Is a trap that arrives at addr (pc - 1) ours although no tracepoint stands
- * there any more?  Then the thread only has to be backed up to addr.
+ * Is a trap that arrives at addr (pc - 1) from a tracepoint that was removed
+ * meanwhile?  Then the caller only sets the pc back to addr.
  */
 bool tracepoint_recent(struct tptable *tab, uint64_t addr);
 
-/* Every tracepoint in table order; NULL after the last. */
+/* The tracepoint after prev in table order (NULL: the first); NULL after the
+ * last. */
 struct tracepoint *tracepoint_next(
     struct tptable *tab, struct tracepoint *prev);
 
-/* Put original bytes over ours in buf, which was read from addr. */
+/* buf was read at addr: replace dtrap's bytes in it by the original ones. */
 void tracepoint_overlay(
     struct tptable *tab, uint64_t addr, void *buf, size_t len);
 
 /*
- * Restore every byte we changed, now, keeping the table: what was TRAP is
+ * Restore every changed byte now, and keep the table: each TRAP becomes
  * DRAINING.  The caller moves threads out of slots (resume_leave_slot).
- * Allocates nothing, so that a tracer out of memory can do it.  Returns the
- * number of places left alone because other bytes stood there.
+ * Allocates nothing, so that a tracer without memory can call it.  Returns the
+ * number of places that were not restored because they had been changed.
  */
 unsigned tracepoint_restore_all(struct tptable *tab);
 
 /*
- * Suspended, no tracepoint has its int3 in the text, whoever refers to it:
- * the next commit takes out those that are there, and after the end of it the
- * next commit puts in those that are wanted by then.
+ * While suspended, no tracepoint has its int3 in the text: the next commit
+ * removes all.  The first commit after the suspension writes those that are
+ * then in use.
  */
 void tracepoint_suspend(struct tptable *tab, bool suspended);
 
-/* From now on int3s are written also where trapset.h does not list them. */
+/* From now on int3s are written even if the trapset cannot list them (-x
+ * unprotected). */
 void tracepoint_unlisted(struct tptable *tab);
 
-/* What outlives us in the address space: trapset.h.  What is committed is in
- * it first, or is not committed (see above); that it is mapped is the caller's
- * business. */
+/* The trapset of the address space (trapset.h).  A tracepoint is listed there
+ * before it is armed; if it cannot be listed, it is not armed (but see above).
+ * The caller maps the area. */
 struct trapset *tptable_traps(struct tptable *tab);
 
-/* Where its first tracepoint is, or 0. */
+/* The address of the first tracepoint, or 0. */
 uint64_t tptable_near(const struct tptable *tab);
 
-/* A dead tracer's int3 stood at addr: a trap that is still under way there is
- * ours now (tracepoint_recent). */
+/* A dead tracer had an int3 at addr.  tracepoint_recent() will be true for a
+ * trap that is still to be delivered there. */
 void tracepoint_inherit(struct tptable *tab, uint64_t addr);
 
-/* Does a change wait for tracepoint_commit()? */
+/* Are there changes for tracepoint_commit()? */
 bool tptable_queued(const struct tptable *tab);
 
-/* A copy of the table for a fork's child, whose memory has our int3s in it:
- * same tracepoints, same slots, states as they are; user pointers are NULL. */
+/* A copy of the table for a fork's child, whose memory contains the same int3s:
+ * the same tracepoints, slots and states; user pointers are NULL. */
 struct tptable *tptable_fork(const struct tptable *tab, struct target *child);
 
 /*
- * Slots are cut from anonymous memory, in pieces of this size that begin with a
- * mark: so that what had to be left mapped, with a thread inside that could not
- * be woken, is known again.
+ * Slots are allocated in pieces of anonymous memory of this size.  Each begins
+ * with a mark, so that the next tracer recognises a piece that had to stay
+ * mapped because a sleeping thread was inside.
  */
 #ifdef DTRAP_SHRINK
 #define SLOT_MEMORY 4096 /* for a handful of tracepoints */
 #else
-#define SLOT_MEMORY 65536 /* a few thousand, and little beside a process's */
+#define SLOT_MEMORY 65536 /* a few thousand slots; little for a process */
 #endif
 #define SLOT_MARK 16
 bool slot_memory_is_marked(const uint8_t bytes[SLOT_MARK]);
 
-/* Unmap slot memory that no thread can be in.  After restore_all(), with every
- * thread out of its slot.  Pages that are still in use are left mapped. */
+/* Unmap slot memory that no thread can be in.  Call it after
+ * tracepoint_restore_all(), with every thread out of its slot.  Memory that is
+ * still in use stays mapped. */
 void tptable_release_slots(struct tptable *tab);
 
-/* Forget tracepoints in [start, end) without writing: the memory is gone. */
+/* The memory [start, end) was unmapped: forget its tracepoints, write
+ * nothing. */
 void tracepoint_forget(struct tptable *tab, uint64_t start, uint64_t end);
 
 #endif

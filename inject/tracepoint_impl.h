@@ -1,7 +1,6 @@
 /*
- * The table of tracepoints as the files that make it up see it (tracepoint.c
- * changes text, tptable.c keeps the entries), and what resume.c needs of it.
- * For files of inject/ only.
+ * The table of tracepoints from inside: tracepoint.c changes text, tptable.c
+ * keeps the entries, resume.c uses a little of it.  For files of inject/ only.
  */
 #ifndef INJECT_TRACEPOINT_IMPL_H
 #define INJECT_TRACEPOINT_IMPL_H
@@ -16,21 +15,22 @@ struct slots;
 
 #define PAGE 4096U
 
-/* A tracepoint and what only the table sees of it. */
+/* A tracepoint and the fields that only the table uses. */
 struct entry {
 	struct tracepoint tp; /* first: &tp is the entry */
 	struct displaced plan;
-	/* What the program has behind the first byte, and what stands there while
-	 * tp.jumps. */
+	/* The program's bytes behind the first one, and the bytes of the jump
+	 * there while tp.jumps is set. */
 	uint8_t tail[TRAP_TAIL], to[TRAP_TAIL];
 	bool raised;               /* it had a jump once */
 	struct entry *prev, *next; /* table order */
-	struct page *page;         /* of its address, once it was to be armed */
+	struct page *page;         /* the page of its address; set when it is
+				    * armed first */
 	struct entry *page_next, *page_prev; /* armed in the same page */
 	struct entry *drain_next;            /* in tab->draining */
 	bool draining;                       /* is in that list */
-	bool ready;      /* its slot is filled, its place listed */
-	int done;        /* what patch_run() says of it */
+	bool ready;      /* its slot is filled, and the trapset lists it */
+	int done;        /* the result of patch_run() for it */
 	const char *why; /* failed in this commit, for this reason */
 };
 
@@ -46,15 +46,17 @@ struct tptable {
 	struct slots *slots;
 	struct trapset *traps;
 	struct hash by_addr;
-	struct hash pages;  /* struct page by number: who is armed there */
-	struct hash recent; /* addresses that had an int3 once */
+	struct hash pages;        /* struct page by number */
+	struct hash recent;       /* addresses that had an int3 once */
 	uint64_t lowest, highest; /* bounds of all addresses ever armed */
 	struct entry *first, *last;
-	struct entry *draining; /* no int3, perhaps a slot with a thread in */
+	struct entry *draining; /* the int3 is gone, but a thread may be in the
+				 * slot */
 	entry_vec queue;        /* changes, until commit */
-	size_t jumps;           /* how many of them are there */
-	bool suspended;         /* no int3 stands, whatever is wanted */
-	bool unlisted;          /* int3s need not be in traps */
+	size_t jumps;           /* number of tracepoints with a jump */
+	bool suspended; /* no int3 is in the text, also for tracepoints in
+			 * use */
+	bool unlisted;  /* int3s need not be in traps */
 };
 
 static inline struct entry *
@@ -63,33 +65,33 @@ entry_of(struct tracepoint *tp)
 	return (struct entry *)tp;
 }
 
-/* So many bytes of text are ours at an armed tracepoint. */
+/* The number of bytes of text that an armed tracepoint has changed. */
 static inline size_t
 entry_length(const struct entry *e)
 {
 	return e->tp.jumps ? TRAP_JUMP_LEN : 1;
 }
 
-/* The jump that covers addr, but does not begin there; or NULL. */
+/* The tracepoint whose jump covers addr but does not begin there; or NULL. */
 struct entry *entry_around(struct tptable *tab, uint64_t addr);
 
 struct slots *tptable_slots(struct tptable *tab);
 struct target *tptable_target(struct tptable *tab);
 
 struct entry *entry_add(struct tptable *tab);
-/* Free e if nothing names it any more: no site, no list, no slot. */
+/* Free e if no site, list or slot uses it any more. */
 void entry_reap(struct tptable *tab, struct entry *e);
 void entry_queue(struct tptable *tab, struct entry *e);
-/* Its slot is freed when no thread is in it. */
+/* Put e into the list whose slots are freed when no thread is inside. */
 void entry_drain(struct tptable *tab, struct entry *e);
-/* Int3s are about to be written for these, in the order of their addresses: what
- * entry_armed() needs is got now, as one that is not in the table when memory
- * runs out would stay. */
+/* Int3s are about to be written for these, which are in the order of their
+ * addresses.  Allocate now what entry_armed() needs: if memory ran out later,
+ * an int3 that is not in the table would stay in the text. */
 void entries_arming(
     struct tptable *tab, struct entry *const *entries, size_t n);
-/* e's int3 is in place from now on.  Allocates nothing. */
+/* Note that e's int3 is in the text.  Allocates nothing. */
 void entry_armed(struct tptable *tab, struct entry *e);
-/* e's int3 is not in place any more.  Allocates nothing. */
+/* Note that e's int3 is no longer in the text.  Allocates nothing. */
 void entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * What an area lists (trap/area.h), put back in a process that its tracer has
- * left: by the guardian, or by the next tracer.
+ * Restores what the area (trap/area.h) lists, in a process whose tracer has
+ * died.  The guardian and the next tracer call it.
  *
- * Works on memory behind a descriptor of /proc/PID/mem, allocates nothing, and
- * changes no byte that is not an int3.  May be broken off at any point and done
- * again.  The process may be running.
+ * It works through a file descriptor of /proc/PID/mem, allocates nothing, and
+ * changes only bytes that are an int3.  It may be interrupted at any point and
+ * done again.  The process may be running.
  */
 #ifndef INJECT_TRAPMEND_H
 #define INJECT_TRAPMEND_H
@@ -14,31 +14,32 @@
 
 #include "inject/trap/area.h"
 
-/* The head of the area at addr.  False: there is none. */
+/* Read the head of the area at addr.  False: there is none. */
 bool trapmend_head(int mem, uint64_t addr, struct trap_area *head);
 
-/* The program's own bytes, all those of a page with one write.  How many int3s
- * could not be taken out. */
+/* Restore the program's bytes, with one write a page.  Returns the number of
+ * int3s that could not be removed. */
 unsigned trapmend_text(int mem, uint64_t area);
 
-/* The same, but for places that are to be late. */
+/* The same, except for places marked `late'. */
 unsigned trapmend_most(int mem, uint64_t area);
 
 /*
- * The program's own bytes where a jump stands that leads to where `ours' says
- * yes.  All threads are stopped, and none is on its way by one.  How many could
- * not be taken out.
+ * Restore the program's bytes at each jump for whose target `ours' returns
+ * true.  All threads must be stopped, and none inside of the code it leads to.
+ * Returns the number of jumps that could not be removed.
  */
 unsigned trapmend_jumps(
     int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to), void *ctx);
 
-/* Each raised semaphore lowered, once: its entry goes first. */
+/* Lower each raised semaphore, once: its entry is removed first. */
 void trapmend_semaphores(int mem, uint64_t area);
 
-/* Says so in the area.  After both, and only if nothing is left. */
+/* Note in the area that everything is restored.  Call it after both, and only
+ * if nothing is left. */
 void trapmend_done(int mem, uint64_t area);
 
-/* Every entry of the kind, as long as fn returns true. */
+/* Call fn for every entry of the kind, as long as it returns true. */
 void trapmend_each(int mem, uint64_t area, enum trap_kind kind,
     bool (*fn)(void *ctx, const struct trap_entry *e), void *ctx);
 

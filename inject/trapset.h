@@ -1,16 +1,16 @@
 /*
- * The area of a target that outlives us (trap/area.h): what to put back, and
- * the handler that does it.
+ * The trapset: the tracer's side of the area in a target (trap/area.h), which
+ * lists what must be restored if the tracer dies, and has the handler that does
+ * it.
  *
- *	trapset_map, trapset_old     the area is there; its handler can be
- *	                             installed (the tracer's business)
- *	trapset_keeper               who puts back what it lists if we die
+ *	trapset_map, trapset_action  map the area; then its handler can be installed
+ *	trapset_keeper               who restores everything if the tracer dies
  *	trapset_add, trapset_flush   before any of these places is changed
- *	trapset_mended               the last has been put back
- *	trapset_release              and the handler is not installed any more
+ *	trapset_mended               everything has been restored
+ *	trapset_release              the handler is not installed any more
  *
- * Where it is not mapped nothing can be added to it, and that is said: whoever
- * changes a place all the same has been told to (option unprotected).
+ * If the area is not mapped, trapset_add() fails.  Text is then changed only
+ * with option unprotected.
  */
 #ifndef INJECT_TRAPSET_H
 #define INJECT_TRAPSET_H
@@ -30,74 +30,79 @@ extern const size_t trap_code_size;
 
 /* The target is borrowed. */
 struct trapset *trapset_create(struct target *t);
-/* Without touching the target. */
+/* Free it without touching the target. */
 void trapset_destroy(struct trapset *ts);
 /* The same in a copy of the memory. */
 struct trapset *trapset_fork(const struct trapset *ts, struct target *child);
 
-/* Map the area, somewhere near `near', if it is not there.  All threads
- * stopped.  0, or map_near()'s refusal; -EBUSY and -ESRCH are of the moment (no
- * thread can make the call), any other is remembered. */
+/* Map the area near `near', if it is not mapped.  All threads must be stopped.
+ * 0, or the error of map_near().  After -EBUSY and -ESRCH (no thread can make
+ * the call now) it may be tried again; any other error is remembered. */
 int trapset_map(struct trapset *ts, uint64_t near);
 
-/* The process that puts everything back when we are gone, and when it began.
- * 0 or -EFAULT: the area is gone. */
+/* Record the process that restores everything if the tracer dies, and its start
+ * time.  0, or -EFAULT: the area is gone. */
 int trapset_keeper(struct trapset *ts, uint32_t pid, uint64_t since);
 
-/* From now on some places are in memory that the program may write itself. */
+/* Note that some places are in memory that the program itself may write. */
 void trapset_alone(struct trapset *ts);
 
-/* Its address; 0 when there is none. */
+/* The address of the area; 0 if there is none. */
 uint64_t trapset_area(const struct trapset *ts);
 
-/* TRAP_SCRATCH executable bytes in it that are the caller's (tracer/ptrace/remote.c);
- * 0: none, or it is about to be unmapped. */
+/* The address of TRAP_SCRATCH executable bytes in the area, for the code of
+ * system calls (tracer/ptrace/remote.c).  0: there is no area, or it is about
+ * to be unmapped. */
 #define TRAP_SCRATCH 256
 uint64_t trapset_scratch(const struct trapset *ts);
 
 /*
- * The action that the handler stands for, as words of the kernel's struct
- * sigaction: handler, flags, restorer, mask.  Returns the address of one to
- * install (in the area): ours, or with `own' that one itself.  0: no area.
+ * Set the program's own action, which the handler performs, as words of the
+ * kernel's struct sigaction: handler, flags, restorer, mask.  Returns the
+ * address in the area of the action to install: dtrap's, or with `own' the
+ * program's.  0: no area.
  */
 uint64_t trapset_action(struct trapset *ts, const uint64_t old[4], bool own);
 
-/* With the byte of TRAP_TEXT: it is to be put back last. */
+/* A flag in `what' of TRAP_TEXT: this place is restored last. */
 #define TRAP_IS_LATE (UINT64_C(1) << 32)
 
-/* A place, once for each kind and address.  `what' is the code of TRAP_TEXT,
- * the size of TRAP_SLOTS, the mask of TRAP_MASK.  In the target after the next
- * flush.  0, -ENOENT without an area, or map_near()'s refusal of more room. */
+/* Add a place; each kind and address only once.  `what' is the program's byte
+ * for TRAP_TEXT, the size for TRAP_SLOTS, the mask for TRAP_MASK.  The next
+ * flush writes it to the target.  0; -ENOENT without an area; or the error of
+ * map_near() if it needs more memory. */
 int trapset_add(
     struct trapset *ts, enum trap_kind kind, uint64_t addr, uint64_t what);
-/* The int3 at addr, which is on the list in the target, may be a jump from now
- * on; `tail' is what the program has behind its first byte.  0, -ENOENT, or
- * -EFAULT: then it is not known. */
+/* Note in the target that the int3 at addr, which is listed there, may be a
+ * jump from now on; `tail' has the program's bytes behind the first one.  0;
+ * -ENOENT or -EFAULT: not noted. */
 int trapset_jump(
     struct trapset *ts, uint64_t addr, const uint8_t tail[TRAP_TAIL]);
-/* The place is as it was. */
+/* Remove a place that has been restored. */
 void trapset_drop(struct trapset *ts, enum trap_kind kind, uint64_t addr);
-/* 0 or -EFAULT. */
+/* Write changed entries to the target.  0 or -EFAULT. */
 int trapset_flush(struct trapset *ts);
 
-/* How many places more can be added without mapping memory. */
+/* The number of places that can be added without mapping memory. */
 size_t trapset_room(const struct trapset *ts);
 
-/* Room for n places more, in one piece.  All threads stopped.  0, or why there
- * is none. */
+/* Map memory for n more places, in one piece.  All threads must be stopped.  0
+ * or an error. */
 int trapset_reserve(struct trapset *ts, size_t n);
 
-/* [start, end) has been unmapped, or is no business of ours any more. */
+/* Remove the places in [start, end), which was unmapped or is not traced any
+ * more. */
 void trapset_forget(struct trapset *ts, uint64_t start, uint64_t end);
 
-/* Is it still there, as far as it was written? */
+/* Does the target still have the area as it was written? */
 bool trapset_intact(struct trapset *ts);
 
-/* It is gone, with all it lists (nothing of which may be in place any more):
- * the next trapset_map() makes another. */
+/* The area is gone, and so is its list; none of the listed changes may still be
+ * in the target.  The next trapset_map() maps a new one. */
 void trapset_lost(struct trapset *ts);
 
-/* Every place is as it was: the next tracer finds nothing to do. */
+/* Note in the target that every place is restored, so that the next tracer has
+ * nothing to do. */
 void trapset_mended(struct trapset *ts);
 
 /* Is a thread known to be in the handler? */

@@ -1,9 +1,10 @@
 /*
- * What is known of an instruction of x86-64; disasm/insn.h says what is asked of
- * this file.  Of its kinds: INSN_LANDING is endbr64 and endbr32; INSN_LOOP is loop,
- * loope, loopne, jcxz, jecxz and jrcxz; INSN_ADD_SP is add or sub of a constant to
+ * struct insn for x86-64; disasm/insn.h specifies what this file defines.  Of
+ * its kinds: INSN_LANDING is endbr64 and endbr32; INSN_LOOP is loop, loope,
+ * loopne, jcxz, jecxz and jrcxz; INSN_ADD_SP is add or sub of a constant to
  * rsp, and sets the flags too; INSN_XSTATE is xbegin, int n, sysenter, iret and
- * far transfers; INSN_SYSCALL saves the pc in rcx; INSN_UD is ud0, ud1, ud2, hlt.
+ * far transfers; INSN_SYSCALL saves the pc in rcx; INSN_UD is ud0, ud1, ud2,
+ * hlt.
  */
 #ifndef DISASM_X86_64_INSN_H
 #define DISASM_X86_64_INSN_H
@@ -47,8 +48,8 @@ struct insn {
 			    * by hardware (0 rax .. 15 r15); an
 			    * over-estimate is allowed, used to pick a
 			    * scratch register */
-	const char *refuse; /* why it must not be displaced, or NULL: one
-			     * phrase for `-v' ("transaction begin", ...) */
+	const char *refuse; /* why it cannot be displaced, or NULL: a phrase for
+			     * `-v' ("transaction begin", ...) */
 };
 
 #endif

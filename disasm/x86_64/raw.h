@@ -1,6 +1,6 @@
 /*
  * The encoding of one x86-64 instruction: where its parts are, not what it
- * does.  For files of disasm/ only; the rest of the house sees struct insn.
+ * does.  For files of disasm/ only; other rooms use struct insn.
  */
 #ifndef DISASM_X86_64_RAW_H
 #define DISASM_X86_64_RAW_H
@@ -79,8 +79,8 @@ raw_rm(const struct raw *r)
 extern const uint8_t raw_uregs[16];
 
 /*
- * Find the parts of the instruction at code[0 .. len).  0; -EILSEQ when it is
- * no instruction of 64-bit mode that we know, -ENODATA when it is cut off.
+ * Find the parts of the instruction at code[0 ..  len).  0; -EILSEQ if it is
+ * not a known instruction of 64-bit mode; -ENODATA if it is longer than len.
  */
 int raw_decode(const uint8_t *code, size_t len, struct raw *r);
 

@@ -17,7 +17,7 @@ kind_of(const struct type *t)
 
 /* ---- cg_expr.c ---- */
 
-/* Is this a size of integers in memory (1, 2, 4, 8)? */
+/* Must a value of this size be extended in a register?  True for 1, 2 and 4. */
 bool cg_is_int_size(uint32_t size);
 /* Extend the low `size' bytes of r, in place. */
 void cg_extend(struct cg *g, unsigned r, uint32_t size, bool is_signed);

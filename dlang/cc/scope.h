@@ -42,9 +42,7 @@ struct proto {
 	bool varargs;
 };
 
-#define IDF_FLOATING \
-	(1U << 0)              /* type not known: the first assignment sets
-				* it */
+#define IDF_FLOATING (1U << 0) /* no type before the first assignment */
 #define IDF_KERNEL   (1U << 1) /* only a kernel tracer has it */
 #define IDF_SHARED   (1U << 2) /* in prog_globals */
 #define IDF_ALLOCA   (1U << 3) /* holds a pointer into scratch */

@@ -1,5 +1,5 @@
 /*
- * The stores: everything that clauses write.  There are two kinds.
+ * The stores: all memory that clauses write.  There are two kinds.
  *
  * The tracer's store, one a run, is mapped by the tracer alone:
  *
@@ -22,17 +22,17 @@
  *	+------+--------+---------+--------+--------+-------+---------------+
  *	         (threads)          (threads)                 (tracer)
  *
- * A lane is one writer's share: what one writer needs to fire without waiting
- * for another.  Lane 0 of the tracer's store is for the trap path.  In a thread
- * store each thread has its own (lane.h); its writer is the thread while it
- * runs, and the tracer while it is stopped.
+ * A lane is the memory of one writer, which can fire without waiting for
+ * another writer.  Lane 0 of the tracer's store is for the trap path.  In a
+ * thread store each thread has a lane (lane.h); the writer is the thread while
+ * it runs, and the tracer while the thread is stopped.
  *
- * The target can scribble on a thread store.  Where the parts of a lane are is
- * therefore read once, before it can (store_view()); of what is read later,
- * nothing is trusted further than a bounds check.
+ * The target can overwrite a thread store.  Therefore the layout of a lane is
+ * read once, before the target can write (store_view()), and values that are
+ * read later are bounds checked.
  *
- * Letters: [I] immutable once published, [W] the lane's writer, [C] consumer,
- * [G] who gives the lane to a thread.
+ * Letters say who writes a member: [I] nobody after publication, [W] the lane's
+ * writer, [C] the consumer, [G] the tracer when it gives the lane to a thread.
  */
 #ifndef DLANG_VM_STORE_H
 #define DLANG_VM_STORE_H
@@ -69,8 +69,9 @@ enum drop_kind {
 	DROP_COUNT
 };
 
-/* What a full principal buffer does (buf.h).  The numbers are those of enum
- * option_policy, which this room may not see; image.c asserts it. */
+/* What happens when a principal buffer is full (buf.h).  The numbers are those
+ * of enum option_policy, which this room may not include; image.c asserts
+ * it. */
 enum buf_policy { BUF_SWITCH, BUF_FILL, BUF_RING };
 
 struct store_hdr {
@@ -91,15 +92,15 @@ struct store_hdr {
 };
 
 struct lane {
-	/* Thread store: what the code at a site uses.  LANE_* below are the
-	 * offsets. */
+	/* Thread store: members that the code at a site uses.  LANE_* below are
+	 * the offsets. */
 	uint64_t busy; /* [W] rsp of the thread when a firing began; 0: none is
 			* under way */
 	uint64_t lost; /* [W] hits that came while it was busy */
 	uint64_t hits; /* [W] firings begun */
 	struct uregs regs; /* [W] of the hit; rip and rsp as at the site */
 
-	/* Thread store: whose it is; thread 0: nobody's. */
+	/* Thread store: the thread that has the lane; `thread' is 0 if none. */
 	uint64_t thread;   /* [G] vm_env's */
 	uint32_t pid, tid; /* [G] for record headers */
 	uint32_t followed; /* [G] vm_env's */
@@ -114,7 +115,8 @@ struct lane {
 	uint32_t agg_ref, agg_size;   /* [I] struct agg_hdr, agg.c; two, one
 				      * behind the other, of so many bytes */
 	uint32_t spec_ref, spec_size; /* [I] speculations, spec.c */
-	uint32_t full;     /* [W] policy fill: no room once, no more */
+	uint32_t full;     /* [W] policy fill: closed, because a record did not
+			* fit */
 	uint32_t agg_area; /* [C] which area is written: its lowest bit */
 	uint32_t agg_busy; /* [W] odd while an aggregation is written */
 	uint64_t head;     /* [W] bytes ever written: next write */
@@ -125,13 +127,13 @@ struct lane {
 };
 
 /*
- * For code that is generated.  The stack for a firing ends where the lane
- * begins: rsp = address of the lane, and grows down.  LANE_STACK bytes are for
- * our own code, whose need t/vm/stack.sh works out.  Below is a gap of LANE_GAP
- * bytes that nothing uses, so that who needs more meets no other lane; both are
+ * For generated code.  The stack for a firing ends at the lane: rsp starts at
+ * the address of the lane and grows down.  It has LANE_STACK bytes;
+ * t/vm/stack.sh computes how much dtrap's code needs.  Below it are LANE_GAP
+ * unused bytes, so that an overflow does not reach another lane.  Both are
  * whole pages, and the gap may be mapped without access.  A signal handler of
- * the target needs more: who delivers signals keeps them back until the thread
- * has left the stack.
+ * the target needs more stack: the tracer, which delivers signals, holds them
+ * back until the thread has left this stack.
  */
 #define LANE_BUSY  0
 #define LANE_LOST  8
@@ -146,11 +148,12 @@ static_assert(offsetof(struct lane, busy) == LANE_BUSY &&
 	offsetof(struct lane, regs) == LANE_REGS,
     "generated code");
 
-/* What lanes of a thread store and their stacks are whole numbers of. */
+/* The size of a lane of a thread store and of its stack is a multiple of
+ * this. */
 #define STORE_PAGE 4096
 
-/* Bytes before scratch that belong to nothing: what is read or written there
- * was meant to be in scratch. */
+/* Unused bytes before scratch: an access there is an error of a program that
+ * meant scratch. */
 #define SCRATCH_GAP 64
 
 struct store_sizes {
@@ -161,18 +164,20 @@ struct store_sizes {
 	uint32_t end_room;
 };
 
-/* Does dynvarsize hold one dynamic variable at least, if there are any? */
+/* Is dynvarsize large enough for at least one dynamic variable, if programs
+ * have any? */
 bool store_has_room(const struct img_hdr *im, uint32_t dynvarsize);
 /*
- * Sizes of a thread store of so many lanes for a process that is allowed
- * `whole': bufsize, aggsize and dynvarsize are shared out, but each lane has room
- * for two records of the largest clause, for a few entries of aggregations, and
- * for a few variables of the thread.  Pages that nobody writes cost nothing.
+ * The sizes for a thread store with nlanes lanes.  The lanes share bufsize,
+ * aggsize and dynvarsize of `whole', but each has room for at least two records
+ * of the largest clause, a few entries of aggregations, and a few variables of
+ * the thread.  Pages that are never written cost no memory.
  */
 struct store_sizes store_share(
     const struct img_hdr *im, const struct store_sizes *whole, uint32_t nlanes);
 
-/* Bytes a store needs for this image; 0 when they do not fit 32 bits. */
+/* The size of a store for this image, in bytes; 0 if it does not fit 32
+ * bits. */
 uint32_t store_size(const struct img_hdr *im, const struct store_sizes *s);
 
 /* Lay out a zeroed region of at least that size.  0 or -1 (too small). */
@@ -190,7 +195,7 @@ struct dyn_view {
 	uint32_t chunks, chunk_size, chunk_ref;
 };
 
-/* One area of aggregations: ref up to end, from `first' on are entries. */
+/* One area of aggregations, from ref to end; entries begin at `first'. */
 struct agg_view {
 	struct agg_hdr *hdr; /* NULL: there is none */
 	uint32_t ref, first, end;
@@ -198,15 +203,15 @@ struct agg_view {
 };
 
 /*
- * A lane as its owner sees it: every word marked [I] in the store, checked and
- * copied to where the target cannot write, and the parts as pointers of this
- * process.  A part that is not there is NULL, and its size 0.
+ * A checked copy of a lane's layout, in memory that the target cannot write:
+ * the words marked [I], and pointers of this process to the parts.  A missing
+ * part is NULL, and its size 0.
  */
 struct lane_view {
 	const struct img_hdr *image;
-	uint8_t *base; /* of the store: what references count from */
+	uint8_t *base; /* the begin of the store, from which references count */
 	struct store_hdr *store;
-	struct lane *lane; /* NULL: the view is of nothing */
+	struct lane *lane; /* NULL: the view is empty */
 	uint32_t number;   /* of the lane in the store */
 	uint32_t lane_size;
 	uint8_t *statics, *locals, *scratch, *buf;
@@ -218,19 +223,19 @@ struct lane_view {
 	bool threads;         /* of a thread store */
 	struct dyn_view dyn;  /* associative arrays; a thread store has none */
 	struct dyn_view self; /* self->: of the thread, or with the arrays */
-	uint32_t thread_end;  /* thread store: from locals_ref to here clauses
-			       * may read */
+	uint32_t thread_end;  /* thread store: clauses may read from locals_ref
+			       * to here */
 };
 
-/* Where VM addresses of clause-locals and self-> in this lane count from. */
+/* The region of VM addresses of clause-locals and self-> in this lane. */
 static inline uint64_t
 lane_region(const struct lane_view *v)
 {
 	return v->threads ? VMA_THREADS : VMA_STORE;
 }
 
-/* The view of lane n of a store that was made for this image.  False, and a
- * view of nothing, when there is no such lane or its words make no sense. */
+/* Make the view of lane n of a store that was made for this image.  False, and
+ * an empty view, if there is no such lane or its layout is not valid. */
 bool store_view(const struct region *image, const struct region *store,
     uint32_t n, struct lane_view *v);
 

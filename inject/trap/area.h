@@ -1,16 +1,17 @@
 /*
- * What the tracer leaves in a target for the time when it is gone: the places
- * where it has put an int3, with the bytes that belong there, and a handler of
- * SIGTRAP that puts them back (handler.c).
+ * The area: memory in a target that works when the tracer has died.  It
+ * contains the list of places where the tracer has written an int3, with the
+ * bytes that belong there, and a handler for SIGTRAP that restores them
+ * (handler.c).
  *
  *	chunk 0   struct trap_area | code ... | entries ...
  *	chunk 1   struct trap_area | entries ...            (chunk 0's `next')
  *
- * Written by the tracer through /proc/PID/mem (inject/trapset.c), read by the
- * handler, and by whoever puts back what a dead tracer has left: its guardian
- * (tracer/survive/guardian.c), or the next tracer (tracer/survive/leftover.c).  Entries are
- * written before `count' is raised, and count before any of their int3s.
- * Addresses of the target are numbers.
+ * The tracer writes it through /proc/PID/mem (inject/trapset.c).  The handler
+ * reads it, and so do the guardian (tracer/survive/guardian.c) and the next
+ * tracer (tracer/survive/leftover.c), which restore what a dead tracer has
+ * left.  An entry is written before `count' is raised, and `count' before the
+ * int3 of the entry.  Addresses of the target are numbers, not pointers.
  */
 #ifndef INJECT_TRAP_AREA_H
 #define INJECT_TRAP_AREA_H
@@ -19,45 +20,47 @@
 #include <stdint.h>
 
 /*
- * The machine's file defines
+ * The file of each machine defines
  *
- *	trap_insn	the type of a trap instruction, as wide as it is
- *	TRAP_INSN	the instruction: as short as the shortest of the machine, so
- *			that it never covers two of the program's
- *	TRAP_PC_AFTER	how far behind its begin the pc is of a thread that has
- *			executed it, in bytes
+ *	trap_insn	an unsigned type as wide as the trap instruction
+ *	TRAP_INSN	the trap instruction; as short as the shortest one of the
+ *			machine, so that it never covers two instructions
+ *	TRAP_PC_AFTER	bytes from the trap instruction to the pc of a thread that
+ *			has executed it
  *	TRAP_CODE	si_code of its SIGTRAP
- *	TRAP_JUMP	the byte that a jump begins with which takes its place, and
- *	TRAP_JUMP_LEN	how long that is: behind the byte it has the distance from
- *			its end
- *	TRAP_MARK	what memory for slots begins with, a string of at most 16
- *			bytes: a trap instruction, for who runs into it, and words
+ *	TRAP_JUMP	first byte of the jump that may replace it
+ *	TRAP_JUMP_LEN	length of that jump: behind the first byte it has the
+ *			distance from its end to the target
+ *	TRAP_MARK	the first bytes of slot memory, a string of at most 16: a
+ *			trap instruction, in case a thread runs into it, and text
  */
 #include "inject/trap/machine/trap.h"
 
 #define TRAP_TAIL (TRAP_JUMP_LEN - 1)
 
-/* A thread that has executed an int3 may have been put off its processor before
- * that became a SIGTRAP: late places stay so long.  And as long as a thread has
- * one pending, a tenth of that each time. */
+/* How long late places stay after the others.  A thread that has executed an
+ * int3 may be preempted before it has its SIGTRAP.  While a thread has a
+ * SIGTRAP pending, a tenth of that is waited again, up to TRAP_LATE_TRIES
+ * times. */
 #define TRAP_LATE_MS    100
 #define TRAP_LATE_TRIES 1000
 
 #define TRAP_MAGIC      UINT64_C(0x3270617274617472)
 
-/* Which si_code the tracer gives the SIGTRAP of an int3 that it has dealt with,
- * just before it sets the registers; si_value is the pc that they will have.
- * No sender can use this one by mistake: programs send SI_QUEUE, SI_TKILL, and
- * what the kernel sends is positive. */
+/* The si_code that the tracer gives to the SIGTRAP of an int3 when it has
+ * handled the hit, just before it sets the registers; si_value is their new pc.
+ * No other sender uses it by mistake: programs send SI_QUEUE or SI_TKILL, and
+ * the kernel sends positive values. */
 #define TRAP_DONE (-0x7472)
 
 enum trap_kind {
 	TRAP_NONE,
-	TRAP_TEXT,      /* an int3 at addr; saved is the program's code */
-	TRAP_SLOTS,     /* size bytes of slots at addr */
+	TRAP_TEXT,  /* an int3 at addr; `saved' is the program's byte there */
+	TRAP_SLOTS, /* size bytes of slots at addr */
 	TRAP_SEMAPHORE, /* the 16-bit counter at addr was raised by one */
-	TRAP_MASK,      /* thread number addr blocks SIGTRAP, but its mask, of
-			 * which these are the low 32 bits, does not say so */
+	TRAP_MASK,      /* thread `addr' wants SIGTRAP blocked, but the bit is
+		    * cleared in its mask in the kernel; `size' is the low 32
+		    * bits of that mask */
 };
 
 struct trap_entry {
@@ -66,18 +69,19 @@ struct trap_entry {
 			* program's bytes behind the first, as they lie there */
 	uint8_t kind;    /* enum trap_kind */
 	trap_insn saved; /* TRAP_TEXT */
-	/* The same: the last to be put back, as it marks a call that changes
-	 * SIGTRAP's action or a mask, or the coming of libraries that have such
-	 * calls.  A thread that comes there is in the handler then, and not on
-	 * its way to an int3 that would kill it. */
+	/* TRAP_TEXT: this place is restored last, because it marks a call that
+	 * changes the action of SIGTRAP or a mask, or the loading of libraries
+	 * with such calls.  As long as it stays, a thread that makes such a
+	 * call enters the handler first, instead of an int3 later that would
+	 * kill it. */
 	uint8_t late;
-	/* The same: a jump of TRAP_JUMP_LEN bytes may stand there in place of the
-	 * int3.  Whoever comes by it is in no danger when we are gone, so it stays
-	 * for the next tracer. */
+	/* TRAP_TEXT: the int3 may have been replaced by a jump of TRAP_JUMP_LEN
+	 * bytes.  The jump works without the tracer, so it stays until the next
+	 * tracer removes it. */
 	uint8_t jump;
 };
 
-/* Does a trap instruction stand at these bytes?  They need not be aligned. */
+/* Is this a trap instruction?  The bytes need not be aligned. */
 static inline bool
 trap_is_at(const void *bytes)
 {
@@ -91,19 +95,21 @@ struct trap_area {
 	uint64_t magic;
 	uint64_t next;  /* address of another chunk, or 0 */
 	uint32_t first; /* offset of the first entry */
-	uint32_t count; /* entries that count */
+	uint32_t count; /* number of valid entries */
 	uint64_t size;  /* of the chunk, bytes */
-	/* Of the first chunk.  Everything has been put back: no int3 is left,
-	 * no semaphore raised.  And who is to do that if the tracer dies: a
-	 * process, by its number and when it began (field 22 of its stat). */
+	/* The rest is valid in the first chunk only.  mended: everything is
+	 * restored, no int3 is left and no semaphore raised.  keeper: the
+	 * process that restores everything if the tracer dies, and its start
+	 * time (field 22 of /proc/PID/stat). */
 	uint32_t mended;
 	uint32_t keeper;
 	uint64_t keeper_since;
-	uint32_t alone;   /* some places are in memory that the program itself
-			 * may write: byte by byte, never what is between */
-	uint32_t handles; /* the program has set an action on SIGTRAP, and may
-			   * set the next while an int3's is on its way */
-	uint64_t handler; /* offset of the handler, of what it returns to */
+	uint32_t alone; /* some places are in memory that the program itself may
+			 * write: restore single bytes, never those between */
+	uint32_t handles; /* the program has set an action for SIGTRAP, and may
+			   * set another one while a thread is between an int3
+			   * and its SIGTRAP */
+	uint64_t handler; /* offsets of the handler and of its restorer */
 	uint64_t restorer;
 	/* The action that ours stands for, as the kernel has it: what the handler
 	 * does with a SIGTRAP that is none of ours. */

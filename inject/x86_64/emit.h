@@ -1,6 +1,6 @@
 /*
- * The instruction writer: bytes that will be run at a given address.  For
- * files of inject/ only.
+ * Writes instructions that will run at a given address.  For files of inject/
+ * only.
  */
 #ifndef INJECT_X86_64_EMIT_H
 #define INJECT_X86_64_EMIT_H
@@ -30,11 +30,11 @@ void emit_u8(struct emit *e, unsigned b);
 void emit_u32(struct emit *e, uint32_t v);
 void emit_u64(struct emit *e, uint64_t v);
 
-/* Four bytes at offset `at' that, in an instruction ending at offset `end',
- * address `to'.  It must be in reach. */
+/* Write a rel32 at offset `at' that refers to `to', for an instruction that
+ * ends at offset `end'.  `to' must be within reach. */
 void emit_patch_rel32(struct emit *e, size_t at, size_t end, uint64_t to);
 
-/* jmp to `to': five bytes, or fourteen with the address behind them. */
+/* jmp to `to': 5 bytes, or 14 if a rel32 does not reach. */
 void emit_jmp(struct emit *e, uint64_t to);
 
 #define EMIT_JMP_NEAR 5
