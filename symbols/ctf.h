@@ -1,10 +1,9 @@
 /*
  * Variables, types and functions of a load object from its CTF (version 3, by
- * libctf), for objects that have no DWARF.  The answers are those of
- * symbols/dwarf.h.
+ * libctf), for objects without DWARF.  Results are as in symbols/dwarf.h.
  *
- * GCC writes it with -gctf; the linker keeps the symbols that others can see,
- * of a program those that are exported (-rdynamic), and every type.
+ * GCC writes CTF with -gctf.  The linker keeps every type, but only exported
+ * variables and functions (in a program: with -rdynamic).
  */
 #ifndef SYMBOLS_CTF_H
 #define SYMBOLS_CTF_H
@@ -16,13 +15,14 @@
 #include "symbols/dwarf.h"
 #include "symbols/object.h"
 
-/* Reads into one table, which is destroyed first; see struct dwtypes. */
+/* Adds types to one table, which must be destroyed first; see struct
+ * dwtypes. */
 struct ctftypes;
 
 struct ctftypes *ctftypes_create(struct types *ts);
 void ctftypes_destroy(struct ctftypes *c);
 
-/* Has the object a section of it?  Nothing is read. */
+/* Has the object a CTF section?  Reads nothing. */
 bool ctftypes_present(struct object *o);
 
 /* The variable or function of that name; see dwarf_var(). */

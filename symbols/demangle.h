@@ -1,9 +1,9 @@
 /*
- * C++, Rust and D names as their authors wrote them, by libiberty.
+ * Demangles C++, Rust and D names, by libiberty.
  *
  * Names come from the target's files.  Parts of a mangled name refer back to
- * others, so that 200 bytes may stand for gigabytes: what is more than a limit,
- * whatever the caller has room for, is not worked out.
+ * others, so 200 bytes may expand to gigabytes: a name above a limit is not
+ * demangled, whatever the size of the buffer.
  */
 #ifndef SYMBOLS_DEMANGLE_H
 #define SYMBOLS_DEMANGLE_H
@@ -13,23 +13,22 @@
 
 enum demangle_form {
 	DEMANGLE_TEXT, /* as c++filt writes it */
-	/* without parameters, result and, of C++, what behind them qualifies a
-	 * method */
+	/* without parameters, result and, in C++, the qualifiers of a method */
 	DEMANGLE_BARE,
-	/* as TEXT; a template of C++ without its result, and Rust's with the
-	 * number that tells apart what has the same text:
+	/* as TEXT, but templates of C++ without the result, and Rust names with
+	 * the hash that distinguishes equal names:
 	 * core::fmt::write::h0123456789abcdef */
 	DEMANGLE_FULL,
 };
 
-/* buf holds the readable name, as much of it as there is room for.  False: it is
- * no such name, or too long; what buf holds then means nothing.  size > 0. */
+/* Write the readable name to buf, cut to size > 0.  False: it is not a mangled
+ * name, or it is too long; the contents of buf are then undefined. */
 bool demangle_as(
     const char *name, enum demangle_form form, char *buf, size_t size);
 
-/* A class of C++ may have a constructor or destructor several times, by one text:
- * "base" is that for a part of another object, "deleting" the one that frees
- * the object's memory.  NULL: it is neither. */
+/* A constructor or destructor of C++ may exist several times under the same
+ * readable name.  Returns "base" for the one of a base-class part, "deleting"
+ * for the one that also frees the memory, NULL otherwise. */
 const char *demangle_variant(const char *name);
 
 /* DEMANGLE_TEXT, or a copy of the name itself if it has none.  Returns buf. */

@@ -1,11 +1,11 @@
 /*
- * DOF, as far as declarations of static probes need it: the format in which
- * DTrace stores programs and providers in files.  Little-endian, 64-bit
- * programs; a section table behind the header says where everything is.
+ * DOF, the format in which DTrace stores programs and providers in files, as
+ * far as declarations of static probes need it: little-endian, for 64-bit
+ * programs.  A section table behind the header lists the sections.
  *
- * `dtrap -G' writes one provider section for each provider, which refers to
- * the sections of its probes and of the map from args[] to what is passed.  No
- * places of probes are in it: those are in the notes (sdt.h).
+ * `dtrap -G' writes one provider section for each provider, which refers to the
+ * sections of its probes and of the map from args[] to native arguments.  It
+ * does not contain the addresses of probes, which are in the notes (sdt.h).
  */
 #ifndef SYMBOLS_DOF_H
 #define SYMBOLS_DOF_H

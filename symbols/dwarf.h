@@ -2,10 +2,10 @@
  * Variables and types of a load object, from its DWARF (of the file or of its
  * separate debug file), as types of the D table.
  *
- * Nothing is read before a name is asked for, and then only the units that
- * can hold it.  A struct, union or enum is made as a forward that defines
- * itself when it is first looked into (type_resolve()): what a pointer
- * deep inside points to costs nothing.
+ * Debug information is read only when a name is looked up, and only units that
+ * may contain it.  A struct, union or enum is at first a forward type;
+ * type_resolve() reads its definition.  So types behind pointers cost nothing
+ * until they are used.
  */
 #ifndef SYMBOLS_DWARF_H
 #define SYMBOLS_DWARF_H
@@ -17,8 +17,9 @@
 #include "dlang/types.h"
 #include "symbols/object.h"
 
-/* Reads into one table, which is destroyed first: forwards that nobody looked
- * into refer to it.  Holds the objects it has read. */
+/* Adds types to one table.  The table must be destroyed first, because its
+ * forward types refer to this.  Holds references to the objects that it has
+ * read. */
 struct dwtypes;
 
 struct dwtypes *dwtypes_create(struct types *ts);
@@ -29,7 +30,7 @@ enum dwarf_place {
 	DWARF_THREAD,      /* one for each thread */
 	DWARF_NOWHERE,     /* the compiler optimised it away */
 	DWARF_ELSEWHERE,   /* declared: defined by another file */
-	DWARF_UNSUPPORTED, /* at a place that is computed */
+	DWARF_UNSUPPORTED, /* its address is computed in an unsupported way */
 };
 
 struct dwarf_var {
@@ -39,18 +40,18 @@ struct dwarf_var {
 };
 
 /*
- * The variable or function of that name outside of functions, by its name in
- * the source or for the linker.  Where there are several, the one at `addr'
- * (UINT64_MAX: not known), else one that has a place, else any.  0; -ENOENT
- * when there is none, or no debug information.
+ * Find a global variable or function by its name in the source or its linkage
+ * name.  Of several, the one at `addr' is chosen (UINT64_MAX: unknown), else
+ * one with an address, else any.  0; -ENOENT: there is none, or no debug
+ * information.
  */
 int dwarf_var(struct dwtypes *dw, struct object *o, const char *name,
     uint64_t addr, struct dwarf_var *out);
 
 /*
- * A type by its name as C writes it: "struct foo", "union foo", "enum foo",
- * else a typedef (or a class of C++, a struct of Rust).  0, or -ENOENT also
- * when it is declared only.
+ * Find a type by its name in C: "struct foo", "union foo", "enum foo", else a
+ * typedef (or a class of C++, a struct of Rust).  0, or -ENOENT, also if it is
+ * only declared.
  */
 int dwarf_type(
     struct dwtypes *dw, struct object *o, const char *name, struct type **out);
@@ -60,15 +61,16 @@ enum dwarf_calls {
 	DWARF_CALLS_C,    /* as the ABI of the machine says for C and C++ */
 	DWARF_CALLS_RUST, /* as Rust's compiler does */
 	DWARF_CALLS_GO,   /* as Go's own compiler does */
-	DWARF_CALLS_OWN,  /* some other way that it does not tell */
+	DWARF_CALLS_OWN,  /* in another way, which is not known */
 };
 
-/* Of a function of Go. */
+/* What is known of a Go function. */
 struct dwarf_go {
 	const struct type_member *results; /* type NULL: not known */
 	size_t nresults;
-	/* For each parameter its place at the first instruction, as told:
-	 * registers, in PIECES; MEM by the stack pointer; UNKNOWN. */
+	/* For each parameter its place at the first instruction, as the debug
+	 * information says: PIECES for registers, MEM for the stack, or
+	 * UNKNOWN. */
 	const struct argplace *said;
 };
 
@@ -79,15 +81,15 @@ struct dwarf_proto {
 };
 
 /*
- * The prototype of the function whose code begins at addr (the file's own),
- * called `name' where several do.  0; -ENOENT when there is none, or no debug
+ * The prototype of the function that begins at addr (a file address); if
+ * several do, of the one called `name'.  0; -ENOENT: there is none, or no debug
  * information.
  */
 int dwarf_proto(struct dwtypes *dw, struct object *o, uint64_t addr,
     const char *name, struct dwarf_proto *out);
 
-/* The base name of the source file, borrowed, and the line that the
- * instruction at addr (the file's own) was made of; false when not known. */
+/* The source file (base name, borrowed) and line of the instruction at addr (a
+ * file address).  False if they are unknown. */
 bool dwarf_line(struct object *o, uint64_t addr, const char **file, int *line);
 
 /* Is there debug information with types? */

@@ -1,10 +1,11 @@
 /*
- * What debug information says of places in code, the other way round and in
- * depth: where a line of the source begins, where the copies of an inlined
- * function begin, and what a name of the source means at an instruction.
+ * From the source to the code: the addresses where a line begins, the addresses
+ * where the copies of an inlined function begin, and the meaning of a name at
+ * an instruction.  Provider pid and tracer/names/locals.c use it.
  *
- * All addresses are the file's own.  Nothing that comes from the file is
- * trusted: who changes text looks himself whether an instruction begins there.
+ * All addresses are file addresses.  The results are not trustworthy: before
+ * text is changed, the caller must check that an instruction begins at the
+ * address.
  */
 #ifndef SYMBOLS_DWARF_SOURCE_H
 #define SYMBOLS_DWARF_SOURCE_H
@@ -19,20 +20,20 @@
 
 /* ---- lines ---- */
 
-/* Is this file meant?  Asked once for each path that a line table has; the
- * path is the table's, absolute as a rule. */
+/* Is this source file meant?  Called once for each path in a line table; paths
+ * are usually absolute. */
 typedef bool (*dwarf_file_fn)(void *ctx, const char *path);
 typedef void (*dwarf_row_fn)(
     void *ctx, const char *path, int line, uint64_t addr);
 
 /*
- * Call each() for every address at which a line of the files that are meant
- * begins: where a statement of it begins (the table says so) behind code of
- * another line.  Each copy of the line is one: inlined, unrolled, in several
- * functions.  In no order; an address may come twice.
+ * Call each() for every address where a line of these files begins, that is,
+ * where the line table marks a statement of the line and the code before is of
+ * another line.  Each copy of a line counts: inlined, unrolled, in several
+ * functions.  The order is undefined; an address may come twice.
  *
- * `base' is the last component that each meant path has, or NULL: an object
- * whose tables do not have it is not read.  Paths are borrowed from the
+ * `base' is the last component of all paths that are meant, or NULL; objects
+ * whose tables do not contain it are not read.  Paths are borrowed from the
  * object.  False: there is no debug information.
  */
 bool dwarf_rows(struct object *o, const char *base, dwarf_file_fn meant,
@@ -40,7 +41,7 @@ bool dwarf_rows(struct object *o, const char *base, dwarf_file_fn meant,
 
 /* ---- inlined functions ---- */
 
-/* `linkage' is the name for the linker, NULL where there is none. */
+/* `linkage' is the linkage name; NULL: none. */
 typedef void (*dwarf_inline_fn)(
     void *ctx, const char *name, const char *linkage, uint64_t addr);
 
@@ -57,20 +58,20 @@ enum dwarf_have {
 	DWARF_AWAY,     /* optimised away, here or altogether */
 	DWARF_PIECES,   /* in several registers or places */
 	DWARF_VECTOR,   /* in a vector register */
-	DWARF_ENTRY,    /* known only as what it was on entry */
-	DWARF_NOT_YET,  /* the frame that it is kept in is not set up */
-	DWARF_TLS,      /* one for each thread */
+	DWARF_ENTRY,    /* only its value on entry is known */
+	DWARF_NOT_YET,  /* the stack frame that holds it is not set up yet */
+	DWARF_TLS,      /* thread-local */
 	DWARF_COMPUTED, /* by an expression that is not supported */
 	DWARF_REGISTER, /* in a register: it has no address */
 	DWARF_VALUE,    /* computed by the debugger alone: no address */
 	DWARF_LARGE,    /* wider than a register, and in none */
 };
 
-/* Where a variable is at one address.  Structs, unions and arrays are values
- * by their address. */
+/* Where a variable is at one instruction.  The value of a struct, union or
+ * array is its address. */
 struct dwarf_local {
 	struct type *type;            /* NULL: DWARF_NO_NAME, DWARF_NO_SCOPE */
-	enum dwarf_have value, place; /* can these be told? */
+	enum dwarf_have value, place; /* are these known? */
 	struct argloc value_loc;      /* gives its value */
 	struct argloc place_loc;      /* gives its address */
 	bool relative;                /* the locations' disp is an address of
@@ -78,26 +79,25 @@ struct dwarf_local {
 };
 
 /*
- * One instruction can be the first of a function, of a copy that was inlined
- * there, of another one in that, and of the line of the call.  Which of them
- * is meant decides whose names are.
+ * One instruction can be the first one of a function, of a function that was
+ * inlined there, of another one inlined in that, and of the line of the call.
+ * This says which one is meant; the meaning of names depends on it.
  */
 struct dwarf_sense {
-	bool entry; /* of the function itself */
-	int line;   /* this line, which may be that of the call; or 0 */
-	const char *inlined; /* the copy of this function; or NULL */
+	bool entry; /* the function itself */
+	int line;   /* this line, which may be that of the call; 0: any */
+	const char *inlined; /* the inlined copy of this function; or NULL */
 };
 
 /*
- * The variable or parameter that `name' means in the source where the
- * instruction at addr was made of: of the innermost block, then of those round
- * it; of an inlined function, then of who it was inlined into; then of the
- * file.
+ * Find the variable or parameter called `name' at the instruction at addr.
+ * Searched are the innermost block, then its outer blocks, then (for an inlined
+ * function) the function that contains the copy, then the file.
  */
 void dwarf_local(struct dwtypes *dw, struct object *o, uint64_t addr,
     const struct dwarf_sense *sense, const char *name, struct dwarf_local *out);
 
-/* Why it cannot be read. */
+/* The reason why a variable cannot be read, as text. */
 const char *dwarf_have_text(enum dwarf_have why);
 
 #endif

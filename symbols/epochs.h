@@ -1,10 +1,11 @@
 /*
- * Which load was at an address when a record was made.
+ * Tells which load was at an address when a record was made.  For
+ * symbols/space/.
  *
- * A record names its address space by a number, the stamp.  As long as no
- * object comes to lie where another one was, one stamp will do: what is gone
- * is still the only thing that was ever there.  When one does, a new stamp
- * begins, and what was recorded under the old one keeps its meaning.
+ * A record refers to its address space by a number, the stamp.  As long as no
+ * object is mapped where another one was, one stamp is enough: an unmapped
+ * object is still the only one that was ever there.  When one is, a new stamp
+ * begins, and records with the old stamp keep their meaning.
  *
  *	generation   1    2    3    4    5    6
  *	a.so at A    |---------|
@@ -25,7 +26,7 @@ struct load;
 /* A load was mapped in the generations from `from' to `to' - 1. */
 struct epoch_span {
 	struct load *load;
-	uint32_t from, to; /* UINT32_MAX: it still is */
+	uint32_t from, to; /* to = UINT32_MAX: it is still mapped */
 };
 
 struct epoch {
@@ -43,8 +44,9 @@ void epochs_fini(struct epochs *e);
 
 void epochs_gone(struct epochs *e, const struct load *l, uint32_t generation);
 
-/* Does the load, which comes now, lie where another was under the present
- * stamp?  Ask for all that come before any is added. */
+/* Does a new load lie where another one was under the present stamp?  Call it
+ * for all new loads before any is added.  If so, epochs_begin() must start a
+ * new stamp. */
 bool epochs_contested(const struct epochs *e, const struct load *l);
 void epochs_begin(struct epochs *e, uint32_t stamp, uint32_t generation);
 void epochs_came(struct epochs *e, struct load *l, uint32_t generation);
@@ -54,9 +56,9 @@ uint32_t epochs_now(const struct epochs *e);
 uint32_t epochs_first(const struct epochs *e);
 
 /*
- * The load that was at addr under a past stamp, or NULL.  Where none was, the
- * one that came there first afterwards: the stamp may be older than what was
- * loaded at a place that is nobody else's.
+ * The load that was at addr under a past stamp.  If there was none, the first
+ * one that was mapped there later (the record may have an old stamp if only
+ * unused addresses were mapped since).  NULL: none.
  */
 struct load *epochs_load(const struct epochs *e, uint32_t stamp, uint64_t addr);
 

@@ -2,10 +2,10 @@
  * Stacks with the frames of languages: Java, Python, JavaScript ... above,
  * below and between native ones.
  *
- * Nothing of this is asked of the process: its memory is read while the thread
- * is stopped.  Other threads may run meanwhile and change what is read, so
- * whatever is found is checked, and what makes no sense is a frame that has an
- * address and no name; the rest of the stack goes on.
+ * dtrap only reads the process's memory while the thread is stopped; no code
+ * runs in the process.  Other threads may run and change that memory, so every
+ * value is checked.  A frame that cannot be decoded has an address and no name,
+ * and the walk continues.
  */
 #ifndef SYMBOLS_LANG_H
 #define SYMBOLS_LANG_H
@@ -17,28 +17,27 @@
 #include "symbols/langname.h"
 #include "symbols/unwind.h"
 
-/* What is known of the languages in one address space. */
+/* The language runtimes in one address space. */
 struct langs;
 
-/* The thread whose stack it is.  Runtimes write down ids as they see them: in
- * the innermost namespace. */
+/* The thread whose stack is walked.  Runtimes store ids of their own, innermost
+ * pid namespace. */
 struct lang_thread {
-	pid_t pid; /* as we see it */
+	pid_t pid; /* in dtrap's namespace */
 	pid_t inner_pid, inner_tid;
-	uint64_t thread_base; /* what its own memory is found by */
+	uint64_t thread_base; /* the register UREG_THREAD */
 };
 
 struct langs *langs_create(struct addrspace *as);
 void langs_destroy(struct langs *ls);
-/* Objects came or went. */
+/* Objects were mapped or unmapped: forget cached data. */
 void langs_flush(struct langs *ls);
 
 /*
- * As unwind(), innermost first, but a word of `out' may be a name's
- * (LANG_FRAME): in the place of a native frame, or behind the interpreter's
- * frame that it is a note on.  The number of words, at most `max'; 0 where the
- * pc is.
- * `*lost' is increased for each name that found no room.
+ * As unwind(), but a word of `out' with the bit LANG_FRAME names a frame of a
+ * language.  It replaces a native frame, or it follows the interpreter's frame
+ * that runs the function.  Returns the number of words, at most `max'; it is 0
+ * if the pc is 0.  *lost is increased for each name that could not be stored.
  */
 size_t langs_unwind(struct langs *ls, struct unwinder *u,
     const struct uregs *regs, const struct reader *mem,

@@ -1,11 +1,11 @@
 /*
- * Names of frames that are no native code's: what stands for one in a stack
- * beside program counters.
+ * Names of language frames: numbers that represent them in a stack, next to
+ * program counters.
  *
- * A frame of an interpreted or compiled language is named when the stack is
- * taken, as its code may be another's a moment later.  The name is kept here
- * once, and the stack holds a number for it, so that equal frames of two
- * stacks are equal words: as the key of an aggregation they are one.
+ * A frame of a language is named when the stack is taken, because its code may
+ * be replaced a moment later.  The name is stored here once, and the stack
+ * contains its number.  Equal frames are equal words, so equal stacks are one
+ * key of an aggregation.
  */
 #ifndef SYMBOLS_LANGNAME_H
 #define SYMBOLS_LANGNAME_H
@@ -18,25 +18,25 @@
 #define LANG_FRAME (1ULL << 63)
 
 struct lang_name {
-	const char *function; /* as the language says it; never "" */
+	const char *function; /* in the language's notation; never "" */
 	const char *file;     /* NULL: not known */
 	int line;             /* 0: not known */
-	/* It is about the native frame before it, an interpreter's, which
-	 * stays; else it stands in the place of one. */
+	/* True: it belongs to the native frame before it, an interpreter's,
+	 * which is printed too.  False: it replaces a native frame. */
 	bool note;
 };
 
 /* Longer texts than this are cut. */
 #define LANG_NAME_BYTES 512
 
-/* The word for a name, equal for equal names; 0 when the table is full (it has
- * a bound, whatever the target does) or the name is empty. */
+/* The word for a name; equal names have equal words.  0 if the name is empty or
+ * the table is full; its size is limited, whatever the target does. */
 uint64_t langname_word(const struct lang_name *n);
 
-/* The name behind a word, or NULL when it is none. */
+/* The name of a word, or NULL if it is not one of a name. */
 const struct lang_name *langname_of(uint64_t word);
 
-/* Forget all: every word is invalid then. */
+/* Forget all names: every word is invalid then. */
 void langname_reset(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The run-time linker's rendezvous (struct r_debug, <link.h>): where it tells
- * debuggers that its list of objects changes.
+ * The run-time linker's struct r_debug (<link.h>), by which it tells debuggers
+ * that its list of objects changes.
  */
 #ifndef SYMBOLS_LINKMAP_H
 #define SYMBOLS_LINKMAP_H
@@ -16,10 +16,10 @@ struct linkmap {
 enum linkmap_state { LINKMAP_CONSISTENT, LINKMAP_ADD, LINKMAP_DELETE };
 
 /*
- * Find the rendezvous.  Works before the run-time linker has run its first
+ * Find the struct.  Works before the run-time linker has run its first
  * instruction (by the symbols _dl_debug_state and _r_debug of the interpreter
- * at its bias) and later (by DT_DEBUG).  0; -ENOENT for a static program,
- * which has none.
+ * at its bias) and later (by DT_DEBUG).  0; -ENOENT for a static program, which
+ * has none.
  */
 int linkmap_find(
     struct addrspace *as, const struct reader *mem, struct linkmap *lm);

@@ -1,5 +1,5 @@
 /*
- * /proc/PID/maps, parsed.
+ * Parses /proc/PID/maps.
  */
 #ifndef SYMBOLS_MAPS_H
 #define SYMBOLS_MAPS_H
@@ -24,10 +24,9 @@ struct maps {
 	VEC(struct map) list; /* in address order */
 };
 
-/* 0 or a negative errno (-ESRCH, -EACCES).  Lines that make no sense are
- * skipped, never trusted. */
+/* 0 or a negative errno (-ESRCH, -EACCES).  Malformed lines are skipped. */
 int maps_read(pid_t pid, struct maps *out);
-/* The same from text: tests and the fuzzer. */
+/* The same from a text, for tests and the fuzzer. */
 int maps_parse(const char *text, size_t len, struct maps *out);
 void maps_fini(struct maps *m);
 

@@ -1,6 +1,6 @@
 /*
- * The static probes of an object: what its ".note.stapsdt" section says of
- * their places, and its ".SUNW_dof" section of the types of their arguments.
+ * The static probes of an object: their places from the section
+ * ".note.stapsdt", and the types of their arguments from ".SUNW_dof".
  */
 #ifndef SYMBOLS_SDT_H
 #define SYMBOLS_SDT_H
@@ -10,7 +10,8 @@
 
 #include "symbols/object.h"
 
-/* One place.  Addresses are the file's own; text is borrowed from it. */
+/* One place of a probe.  Addresses are file addresses; text is borrowed from
+ * the object. */
 struct sdt_note {
 	const char *provider, *name; /* as written: `__' for `-' */
 	const char *args;            /* see sdtarg.h */
@@ -18,20 +19,19 @@ struct sdt_note {
 	uint64_t semaphore;          /* 0: none */
 };
 
-/* The notes that make sense, in the file's order.  Read when first asked
- * for. */
+/* The valid notes, in the order of the file.  Read when first used. */
 size_t object_sdt_notes(struct object *o, const struct sdt_note **notes);
 
-/* What a provider declaration said of a probe. */
+/* The types of a probe in its provider declaration. */
 #define SDT_TYPES_MAX 16
 struct sdt_types {
 	size_t nargs, nxargs;
-	const char *args[SDT_TYPES_MAX];  /* what the program passes */
-	const char *xargs[SDT_TYPES_MAX]; /* what args[] has */
-	uint8_t map[SDT_TYPES_MAX];       /* index in args of each xargs */
+	const char *args[SDT_TYPES_MAX];  /* native: passed by the program */
+	const char *xargs[SDT_TYPES_MAX]; /* translated: of args[] */
+	uint8_t map[SDT_TYPES_MAX]; /* for each of xargs its index in args */
 };
 
-/* By names with `-'.  0 or -ENOENT. */
+/* The types of a probe; names are written with `-'.  0 or -ENOENT. */
 int object_sdt_types(struct object *o, const char *provider, const char *name,
     struct sdt_types *out);
 

@@ -1,8 +1,7 @@
 /*
- * The argument string of a static probe (".note.stapsdt") as locations: what
- * the compiler wrote for the operands of an assembler statement, in the
- * syntax of the machine's assembler, each with its size in front: 8@OPERAND
- * -4@OPERAND.
+ * Parses the argument string of a static probe (".note.stapsdt") into
+ * locations.  The compiler writes each argument as an assembler operand with
+ * its size in front: 8@OPERAND -4@OPERAND.
  */
 #ifndef SYMBOLS_SDTARG_H
 #define SYMBOLS_SDTARG_H
@@ -14,21 +13,21 @@
 #include "dlang/argloc.h"
 
 struct sdt_place {
-	uint64_t addr; /* of the probe's instruction */
-	/* The address in memory of a symbol.  0 or -ENOENT. */
+	uint64_t addr; /* address of the probe's instruction */
+	/* Find the address of a symbol in memory.  0 or -ENOENT. */
 	int (*symbol)(void *ctx, const char *name, uint64_t *addr);
 	void *ctx;
 };
 
 /*
- * Returns the number of operands, at most `max', with a location for each.  One
- * that is not understood, and one of a floating type, is ARGLOC_NONE with the
- * size that it has (0 if even that cannot be read).
+ * Parse text, and return the number of operands, at most `max', with a location
+ * for each in `out'.  An unknown operand, and one of a floating type, is
+ * ARGLOC_NONE with its size (0 if the size is unknown too).
  */
 size_t sdt_args(const char *text, const struct sdt_place *at,
     struct argloc *out, size_t max);
 
-/* The low `size' bytes, extended by sign or by zero. */
+/* The low `size' bytes of v, sign- or zero-extended. */
 int64_t sdt_truncate(int64_t v, unsigned size, bool is_signed);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Stacks from registers and a reader.
+ * Walks the stack of a stopped thread, from its registers and its memory.
  */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
@@ -13,8 +13,9 @@
 
 struct unwinder;
 
-/* Who follows the unwind entries of compilers: our rules (unwind_cfi.c), or
- * libunwind; the other one goes on where the first cannot. */
+/* Which of two unwinders is asked first about a frame with an unwind entry: our
+ * rules (unwind_cfi.c) or libunwind.  If the first cannot find the caller, the
+ * other is asked. */
 enum unwinder_kind {
 	UNWINDER_RULES,
 	UNWINDER_LIBUNWIND,
@@ -22,26 +23,25 @@ enum unwinder_kind {
 };
 
 /*
- * The choice for all unwinders from now on.  With UNWINDER_CHECK, each frame
- * whose caller the two see differently is reported: differ() gets one line of
- * text, without an end of line, as often as that happens.
+ * Choose the first for all stacks from now on.  With UNWINDER_CHECK, differ()
+ * is called for each frame for which the two find different callers, with one
+ * line of text, without a newline.
  */
 void unwind_choose(enum unwinder_kind kind,
     void (*differ)(void *ctx, const char *text), void *ctx);
 
-/* One per address space; keeps unwind tables between calls. */
+/* One for each address space; it caches unwind rules. */
 struct unwinder *unwinder_create(struct addrspace *as);
 void unwinder_destroy(struct unwinder *u);
-/* Objects came or went: drop what was cached about addresses. */
+/* Objects were mapped or unmapped: forget cached data. */
 void unwinder_flush(struct unwinder *u);
 
 /*
- * The return addresses of a stopped thread, innermost first, beginning with
- * regs' pc.  `mem' must give original text bytes (no int3 of ours).  Returns
- * how many of at most `max' were found.  An address of 0 (a call of what is no
- * function) is left out, the frames behind it are not; so the result is at
- * least 1 unless the pc is 0.  A stack that makes no sense ends early and
- * never loops.
+ * Find the return addresses of a stopped thread, the innermost first, beginning
+ * with the pc in regs.  `mem' must return original text bytes, without dtrap's
+ * int3s.  Returns their number, at most `max'.  A frame whose pc is 0 (a call
+ * through a NULL pointer) is left out, the frames behind it are not.  On a
+ * damaged stack the walk ends early; it never loops.
  */
 size_t unwind(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, uint64_t *pcs, size_t max);
