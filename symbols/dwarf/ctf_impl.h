@@ -1,6 +1,6 @@
 /*
- * Between ctf.c, which asks libctf, and ctf_check.c, which admits what libctf
- * gets to read.
+ * Shared by ctf.c, which calls libctf, and ctf_check.c, which checks the data
+ * before libctf reads it.
  */
 #ifndef SYMBOLS_DWARF_CTF_IMPL_H
 #define SYMBOLS_DWARF_CTF_IMPL_H
@@ -19,21 +19,21 @@ struct ctfbytes {
 };
 
 /*
- * A copy of the dictionary of version 3 that the bytes begin with, if it is one:
- * all that is in it lies in it, every name is a string and every type refers to
- * one that is there, in a way that comes to an end.  `strings' is the size of
- * the string table that it shares with the symbols; `parent_types' how many
- * types its parent has, if it has one (its name is not empty).
+ * Check and copy the dictionary (version 3) at the begin of the bytes.  True if
+ * everything in it is within its bounds, every name is a string, and every type
+ * refers to existing types without a cycle.  `strings' is the size of the
+ * string table that it shares with the symbols; `parent_types' is the number of
+ * types of its parent, if it has one (its name is not empty).
  */
 bool ctfcheck_dict(const uint8_t *bytes, size_t size, size_t strings,
     uint32_t parent_types, struct ctfbytes *out);
 
-/* Has it a parent?  (Of bytes that were not checked.) */
+/* Does the dictionary have a parent?  The bytes need not be checked before. */
 bool ctfcheck_is_child(const uint8_t *bytes, size_t size);
 
 /*
- * The n-th dictionary of an archive, or, n being 0, of a section that is no
- * archive; false behind the last one.
+ * The n-th dictionary of an archive.  If the section is not an archive, it has
+ * dictionary 0 alone.  False behind the last one.
  */
 bool ctfcheck_member(const uint8_t *bytes, size_t size, size_t n,
     const uint8_t **dict, size_t *dict_size);

@@ -1,8 +1,8 @@
 /*
- * What libdw gets to run: unwind entries whose every length, reference and
- * register was looked at.  libdw makes room for each register that an entry
- * names and for each state that it saves, and an entry may name the four
- * billionth.
+ * Checks unwind entries before libdw interprets them: every length, reference
+ * and register.  libdw allocates memory up to the highest register that an
+ * entry names, and for each state that it saves; an entry may name register
+ * four billion.
  */
 #ifndef SYMBOLS_ELF_CFI_CHECK_H
 #define SYMBOLS_ELF_CFI_CHECK_H
@@ -11,8 +11,9 @@
 
 #include "symbols/elf/parts.h"
 
-/* Is this good: what dwarf_getcfi_elf() reads of a file; the .debug_frame of one
- * that dwarf_begin_elf() has decompressed? */
+/* Are the unwind entries valid?  cficheck_eh(): those that dwarf_getcfi_elf()
+ * reads.  cficheck_debug(): .debug_frame, after dwarf_begin_elf() has
+ * decompressed it. */
 bool cficheck_eh(const struct elf_file *f);
 bool cficheck_debug(const struct elf_file *f);
 

@@ -1,6 +1,6 @@
 /*
- * The bytes of unwind entries (.eh_frame, .debug_frame), taken one by one.
- * Every read is inside the bytes that were given.
+ * Reads the bytes of unwind entries (.eh_frame, .debug_frame).  Every read is
+ * bounds checked.
  */
 #ifndef SYMBOLS_ELF_FRAME_BYTES_H
 #define SYMBOLS_ELF_FRAME_BYTES_H
@@ -26,33 +26,35 @@ enum {
 	PE_OMIT = 0xff,
 };
 
-/* Bytes that are being read, and where they are in memory. */
+/* The bytes to read next, and their address in memory. */
 struct frame_bytes {
 	const uint8_t *p, *end;
-	uint64_t addr; /* of p */
+	uint64_t addr; /* address of p */
 };
 
-/* Each returns false where there is less than it needs. */
+/* These return false if too few bytes are left. */
 bool frame_take(struct frame_bytes *b, void *out, size_t n);
-/* An LEB128 number; of the signed ones only that they end. */
+/* An LEB128 number.  For signed numbers only its end is found. */
 bool frame_take_leb(struct frame_bytes *b, uint64_t *out);
 bool frame_take_pointer(
     struct frame_bytes *b, uint8_t enc, uint64_t data_base, uint64_t *out);
-/* What a CIE says of its FDEs. */
+/* The properties of the FDEs of a CIE. */
 struct frame_cie {
-	uint8_t enc;  /* how their addresses are written */
-	uint8_t lsda; /* ... what leads to the exception table; PE_OMIT */
-	bool sized;   /* data of a length that is given stand before their
-			 * instructions */
-	bool signal;  /* their code is entered by the kernel alone */
-	bool strange; /* it says more, which is not known here */
+	uint8_t enc;  /* encoding of their addresses */
+	uint8_t lsda; /* encoding of the address of the exception table, or
+		       * PE_OMIT */
+	bool sized;   /* augmentation data with a length precedes their
+		     * instructions */
+	bool signal;  /* signal frames: only the kernel enters their code */
+	bool strange; /* has an unknown augmentation */
 	struct frame_bytes instructions; /* those of the CIE itself */
 };
 
-/* The CIE whose body, behind its id, is b. */
+/* Parse a CIE; b is its body behind the id. */
 bool frame_take_cie(struct frame_bytes b, struct frame_cie *out);
 
-/* An entry's length, and its body; false when nothing can follow it. */
+/* Read the length of an entry, and set its body; *b moves behind it.  False if
+ * there is no further entry. */
 bool frame_take_entry(struct frame_bytes *b, struct frame_bytes *body);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * What the files of symbols/ ask of the machine that the traced programs are
- * built for.  The folder of the machine answers: defs.h has the constants, machine.c
- * these functions.  The machine's files in other rooms have headers of their own:
- * unwind_fp.c (unwind/frame.h), dwarf_passed.c (dwarf/dwarf_scope.h), sdtarg.c
- * (sdtarg.h), and the folder of the machine in symbols/lang/.
+ * Machine-specific facts for the files of symbols/.  The folder of the machine
+ * has them: defs.h the constants, machine.c these functions.  Other machine
+ * files in symbols/ have their own headers: unwind_fp.c (unwind/frame.h),
+ * dwarf_passed.c (dwarf/dwarf_scope.h), sdtarg.c (sdtarg.h), and the folder of
+ * the machine in symbols/lang/.
  */
 #ifndef SYMBOLS_ELF_MACHINE_H
 #define SYMBOLS_ELF_MACHINE_H
@@ -19,17 +19,19 @@
 /* The enum ureg of each DWARF register. */
 extern const uint8_t machine_uregs[CFI_REGS];
 
-/* Bit n: a function leaves the register with that DWARF number as it was. */
+/* Bit n: the register with DWARF number n is callee-saved. */
 extern const uint32_t machine_kept;
 
-/* Is it the DWARF number of a vector register?  With ureg: is it one that struct
- * uregs has room for?  Then *ureg is its lower half. */
+/* Is this the DWARF number of a vector register?  With `ureg' not NULL: does it
+ * also have a register number (UREG_FP and above)?  Then *ureg is that of its
+ * lower half. */
 bool machine_vector(uint64_t dwarf, uint8_t *ureg);
 
-/* Does a part of a procedure linkage table begin with these n bytes? */
+/* Do these n bytes begin an entry of a procedure linkage table? */
 bool machine_is_plt(const uint8_t *code, size_t n);
 
-/* Are these MACHINE_SIGRETURN bytes the code that a signal handler returns to? */
+/* Are these MACHINE_SIGRETURN bytes the code that a signal handler returns
+ * to? */
 bool machine_is_sigreturn(const uint8_t *code);
 
 /* What a relocation stores. */

@@ -1,8 +1,8 @@
 /*
- * The room symbols/elf/: one ELF file, and what it says without a process: its
- * bytes, and the parts that are read when they are first asked for.  The other
- * rooms of symbols/ include this header; everybody else object.h, sdt.h and the
- * like.  The room knows no process and no other room.
+ * The room symbols/elf/: one ELF file, its bytes and its parts.  A part is read
+ * when it is first used.  The room knows no process and no other room of
+ * symbols/.  Rooms of symbols/ include this header; other rooms include
+ * object.h, sdt.h and so on.
  *
  *   elffile.c    the file in memory, headers
  *   object.c     opening, sharing, segments
@@ -24,8 +24,8 @@
  *   dof.c        types of their arguments
  *   machine.h    what the machine says; the folder of the machine answers
  *
- * Invariant: nothing here trusts a size, an offset or an address that comes
- * from a file; whatever lies outside the bytes is as if it were not there.
+ * Invariant: no code here trusts a size, an offset or an address from a file.
+ * Data outside of the file's bytes counts as absent.
  */
 #ifndef SYMBOLS_ELF_PARTS_H
 #define SYMBOLS_ELF_PARTS_H
@@ -57,9 +57,10 @@ struct segment {
 };
 
 /*
- * The parts of an object.  A part is what one file of this room has read of the
- * object; that file makes it when it is first asked for, and destroys it.  An
- * object destroys its parts in this order: before those that they point into.
+ * The parts of an object.  A part is the data that one source file has read
+ * from the object; that file creates it when it is first used, and destroys it.
+ * An object destroys its parts in this order, because a part may point into
+ * later ones.
  */
 enum object_part {
 	PART_FUNCNAMES, /* funcname.c */
@@ -89,37 +90,38 @@ struct object {
 	struct segment *segs;
 	size_t seg_count;
 	struct {
-		void *is; /* NULL: nobody has asked for it yet */
+		void *is; /* NULL: not created yet */
 		void (*fini)(void *part);
 	} parts[PARTS];
 };
 
 /*
- * A part of the object, or NULL.  object_part_new() makes it, all zeroes, where
- * there is none yet; when the object is destroyed, or the part by
- * object_part_drop(), fini() gives back what the part holds (NULL: nothing), and
- * the object frees its memory.
+ * object_part(): a part of the object, or NULL.  object_part_new(): the part;
+ * it is created, all zeroes, if it does not exist.  When the object is
+ * destroyed, or in object_part_drop(), fini() (may be NULL) releases what the
+ * part holds, and the object frees the part's memory.
  */
 void *object_part(const struct object *o, enum object_part which);
 void *object_part_new(struct object *o, enum object_part which, size_t size,
     void (*fini)(void *part));
 void object_part_drop(struct object *o, enum object_part which);
 
-/* Map a file.  0 or a negative errno; -ENOEXEC when it is no ELF at all. */
+/* Map a file.  0 or a negative errno; -ENOEXEC if it is not an ELF file. */
 int elf_file_open(const char *path, struct elf_file *out);
-/* Over memory that the caller gives away (mem_alloc) with it. */
+/* The same from bytes of mem_alloc(), which *out then owns. */
 int elf_file_image(uint8_t *bytes, size_t size, struct elf_file *out);
 void elf_file_close(struct elf_file *f);
 
-/* Program headers: how many, one, the first of a type.  False: no such. */
+/* Program headers: their number; the i-th; the first of a type.  False: there
+ * is none. */
 size_t elf_file_phdrs(const struct elf_file *f);
 bool elf_file_phdr(const struct elf_file *f, size_t i, Elf64_Phdr *out);
 bool elf_file_segment(const struct elf_file *f, uint32_t type, Elf64_Phdr *out);
 
 /* The header of a section.  False when it is damaged, or scn NULL. */
 bool elf_file_shdr(Elf_Scn *scn, Elf64_Shdr *out);
-/* The section of that name and its header, or NULL; a section's data, or NULL
- * where it has none. */
+/* elf_file_section(): the section of that name and its header, or NULL.
+ * elf_file_data(): the data of a section, or NULL if it has none. */
 Elf_Scn *elf_file_section(
     const struct elf_file *f, const char *name, Elf64_Shdr *shdr);
 Elf_Data *elf_file_data(Elf_Scn *scn, const Elf64_Shdr *shdr);
@@ -127,23 +129,24 @@ Elf_Data *elf_file_data(Elf_Scn *scn, const Elf64_Shdr *shdr);
 /* The build id as hex (mem_alloc'd), or NULL. */
 char *elf_file_build_id(const struct elf_file *f);
 
-/* The bytes from addr (the file's own) to the end of what the file has of
- * that segment; NULL when no segment holds it. */
+/* The bytes of the file at a file address; *avail is their number up to the end
+ * of the segment's data.  NULL if no segment contains the address. */
 const uint8_t *object_bytes(
     const struct object *o, uint64_t addr, size_t *avail);
 
 /*
- * The bias with which a mapping of the file at `start' from `offset' on was
- * made.  0, or -ENOENT when no segment (with exec: no executable one) begins
- * in or before it.
+ * Compute the load bias of a mapping of the file at address `start' from file
+ * offset `offset'.  0, or -ENOENT if no segment (with `exec': no executable
+ * one) begins in it or before it.
  */
 int object_mapping_bias(const struct object *o, uint64_t start, uint64_t offset,
     bool exec, uint64_t *bias);
 
-/* The file that was opened, as stat() told; zero for an image. */
+/* The stat() of the opened file; zero for an image. */
 struct stat object_stat(const struct object *o);
 
-/* Lowest and one past the highest address of the segments, in whole pages. */
+/* The lowest address of the segments, and one past the highest, in whole
+ * pages. */
 void object_extent(const struct object *o, uint64_t *lo, uint64_t *hi);
 
 /* The entry of the dynamic section with this tag.  0 or -ENOENT. */
@@ -151,43 +154,48 @@ int object_dynamic(const struct object *o, int64_t tag, uint64_t *value);
 /* The address of the dynamic section and its size, or 0. */
 uint64_t object_dynamic_addr(const struct object *o, uint64_t *size);
 
-/* How many of n symbols, in address order, begin at addr or before it. */
+/* The number of symbols that begin at addr or before it, of n in address
+ * order. */
 size_t syms_to(const struct sym *syms, size_t n, uint64_t addr);
 
-/* Where the first one behind addr begins, or UINT64_MAX. */
+/* The begin of the first unwind entry behind addr, or UINT64_MAX. */
 uint64_t ehframe_next(struct object *o, uint64_t addr);
 
-/* The functions that a Go program's own table names, in address order, under the
- * names that .symtab has; what the table does not have of a name is made in
- * `names'. */
+/* Call each() for the functions in a Go program's own table, in address order,
+ * with the names that .symtab would have.  Names that the table does not
+ * contain literally are allocated in `names'. */
 void gosym_each(const struct object *o, struct arena *names,
     void (*each)(void *ctx, const struct sym *), void *ctx);
 
-/* In the Go function at addr (the file's own), how many bytes the stack pointer
- * is below the return address.  0 or -ENOENT. */
+/* The distance from the stack pointer to the return address, in bytes, at the
+ * instruction addr (a file address) of a Go function.  0 or -ENOENT. */
 int gosym_frame(const struct object *o, uint64_t addr, uint64_t *size);
 
-/* What the table says of the Go function that begins at addr (the file's own).
- * C of the same program may stand in the table too, but has no frames there:
- * false. */
+/* What the table says about the Go function that begins at addr (a file
+ * address).  False if it is not in the table, or is C code, which the table
+ * contains without frames. */
 struct gosym_told {
-	int32_t args; /* bytes of its arguments and results in the caller's
-			 * frame, with the room that it has there to put those
-			 * away that came in registers; INT32_MIN: it is
-			 * assembly and does not say */
+	int32_t args; /* bytes in the caller's frame for its arguments and
+		       * results, and for spilling those that come in registers;
+		       * INT32_MIN: unknown, it is assembly */
 	bool assembly;
-	enum { GOSYM_1_2, GOSYM_1_16, GOSYM_1_18 } age; /* Go's, at least */
+	enum {
+		GOSYM_1_2,
+		GOSYM_1_16,
+		GOSYM_1_18
+	} age; /* Go is at least this
+							 * version */
 };
 bool gosym_told(const struct object *o, uint64_t addr, struct gosym_told *out);
 
 /* The separate debug file that belongs to the object, or NULL. */
 const struct elf_file *debuglink_of(struct object *o);
 
-/* The debug file in the object's own section .gnu_debugdata, or NULL.  It has
- * symbols and nothing else. */
+/* The compressed file in the object's section .gnu_debugdata, or NULL.  It
+ * contains only symbols. */
 const struct elf_file *debugdata_of(struct object *o);
 
-/* CFI rules: how to find one register of the caller. */
+/* A CFI rule: how to find one register of the caller. */
 enum cfi_kind {
 	CFI_UNDEFINED, /* cannot be recovered; for the return address: the
 			* outermost frame */
@@ -209,18 +217,18 @@ struct cfi_rule {
 };
 
 struct cfi_row {
-	bool signal; /* the frame of a signal trampoline: its caller was
-		      * interrupted, it did not call */
+	bool signal; /* a signal trampoline: the frame above was interrupted, it
+		      * did not call this one */
 	struct cfi_rule cfa;
 	unsigned count;
 	struct cfi_rule rules[]; /* registers without a rule are undefined */
 };
 
-/* Are the entries of .eh_frame such as compilers write? */
+/* Are the entries of .eh_frame valid? */
 bool cfi_is_good(struct object *o);
 
-/* The rules in force at addr (the file's own); NULL where there are none.
- * Borrowed until the next call for the same object. */
+/* The rules at addr (a file address); NULL: there are none.  Borrowed until the
+ * next call for the same object. */
 const struct cfi_row *cfi_row(struct object *o, uint64_t addr);
 
 #endif

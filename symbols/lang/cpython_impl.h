@@ -1,6 +1,6 @@
 /*
- * Between the files of CPython's stacks: where its structures have what, by
- * version; its strings.
+ * Shared by the files for CPython's stacks: the layout of its structures in
+ * each version, and its strings.
  */
 #ifndef SYMBOLS_LANG_CPYTHON_IMPL_H
 #define SYMBOLS_LANG_CPYTHON_IMPL_H
@@ -8,11 +8,11 @@
 #include "symbols/lang/cpython_line.h"
 
 /*
- * How Python's frames and the C frames of the interpreter's loop,
- * _PyEval_EvalFrameDefault(), belong together.
+ * How Python frames correspond to C frames of the interpreter's loop,
+ * _PyEval_EvalFrameDefault().
  */
 enum py_frames {
-	PY_CALLS,   /* to 3.9: a C frame of the loop for each */
+	PY_CALLS,   /* to 3.9: one C frame of the loop for each Python frame */
 	PY_CFRAME,  /* 3.10: the same; a _PyCFrame in the C frame stands for it.
 		     * They are a list */
 	PY_CFRAMES, /* 3.11: several, up to one that is_entry; a _PyCFrame */
@@ -61,15 +61,15 @@ struct py_layout {
 #define PY_OWNER_SHIM 3
 
 /*
- * The layout of the interpreter in an object, whose _PyRuntime is at
- * `runtime'; false where it is of no version that is known.
+ * Find the layout for the interpreter in an object, whose _PyRuntime is at
+ * `runtime'.  False: an unknown version.
  */
 bool py_layout_find(struct py_layout *out, struct lang_walk *w,
     const struct load *l, uint64_t runtime);
 
 /*
- * A str object as UTF-8, at most size - 1 bytes of whole characters.  `type' is
- * what str objects are of, 0 when that is not known.  "" where it is none.
+ * Convert a str object to UTF-8, at most size - 1 bytes of whole characters.
+ * `type' is the address of the type str, 0 if unknown.  "" if it is not a str.
  * Returns buf.
  */
 char *py_text(const struct py_layout *o, struct lang_walk *w, uint64_t type,

@@ -1,13 +1,13 @@
 /*
  * Line numbers of CPython's code objects: from the offset of an instruction to
- * a line, by the table of the version.
+ * its line.
  */
 #ifndef SYMBOLS_LANG_CPYTHON_LINE_H
 #define SYMBOLS_LANG_CPYTHON_LINE_H
 
 #include "symbols/lang/lang_impl.h"
 
-/* The three forms that tables have had. */
+/* The three formats of line tables. */
 enum pyline_form {
 	PYLINE_LNOTAB, /* to 3.9: pairs of steps, bytecode and line */
 	PYLINE_RANGES, /* 3.10: ranges of bytecode, each with a line or none */
@@ -15,11 +15,11 @@ enum pyline_form {
 };
 
 /*
- * The line of the instruction at `offset' (bytes) of a code object that begins
- * in line `first', by the table of `len' bytes at addr.  An offset below 0 is
- * before the first instruction: the first line.  0: there is none, or the
- * table makes no sense, or `*budget', bytes that may still be looked at and
- * are then less, is at its end.
+ * The line of the instruction at `offset' (bytes) in a code object that begins
+ * at line `first'.  The table has `len' bytes at addr.  A negative offset,
+ * before the first instruction, means the first line.  *budget is the number of
+ * bytes that may be read; it is reduced.  0: the instruction has no line, the
+ * table is not valid, or the budget is used up.
  */
 int pyline_find(enum pyline_form form, struct lang_walk *w, uint64_t addr,
     uint64_t len, int first, int64_t offset, uint64_t *budget);

@@ -1,19 +1,19 @@
 /*
- * Between the files that read HotSpot, the Java virtual machine of OpenJDK:
+ * Shared by the files for HotSpot, the Java virtual machine of OpenJDK:
  *
- *	hotspot_vmstructs.c  where its members are, by libjvm's own tables
- *	hotspot_heap.c       the code cache: whose code is at an address
+ *	hotspot_vmstructs.c  offsets of its members, from libjvm's own tables
+ *	hotspot_heap.c       the code cache: which code is at an address
  *	hotspot_method.c     a method's name, file and lines
  *	hotspot_scopes.c     compiled code: the methods at an address
  *	hotspot_thread.c     the JavaThread and its anchor
  *	MACHINE/hotspot_interp.c  frames of the interpreter
  *	MACHINE/hotspot_step.c    the caller of a frame
  *	MACHINE/hotspot_return.c  return addresses
- *	hotspot.c            what the walk asks for
+ *	hotspot.c the functions of lang_ops
  *
- * Everything read is the process's, whose other threads may be in the middle
- * of changing it: each number is checked against a bound before it is used,
- * and each chain has a length at which it ends.
+ * Other threads of the process may be changing the data while it is read.  So
+ * each number is checked against a bound before it is used, and each list has a
+ * maximum length.
  */
 #ifndef SYMBOLS_LANG_HOTSPOT_IMPL_H
 #define SYMBOLS_LANG_HOTSPOT_IMPL_H
@@ -24,14 +24,14 @@
 
 /* ---- hotspot_vmstructs.c ---- */
 
-/* A member: its offset in its type, or its address if it is static; or the
- * size of a type, or a constant. */
+/* A member of a type: its offset, or its address if it is static.  Or the size
+ * of a type, or a constant. */
 struct hs_field {
 	uint64_t at;
 	int8_t size; /* bytes; negative: signed; 0: this JVM has none */
 };
 
-/* Which of them are what: the rows in hotspot_vmstructs.c. */
+/* The rows in hotspot_vmstructs.c give their names in HotSpot. */
 struct hs_layout {
 	struct hs_field heaps, heap8, array_len, array_data, heap_memory,
 	    heap_segmap, heap_log2, space_low, space_high, block_used,
@@ -52,20 +52,20 @@ struct hs_layout {
 	    anchor_pc, anchor_fp;
 	struct hs_field call_stub_return, wrapper_anchor, cont_entry,
 	    cont_return, vm_major;
-	/* Of the JDK: 8, 17 ... */
+	/* Version of the JDK: 8, 17 ... */
 	int version;
 };
 
-/* Read libjvm's tables.  0; -EAGAIN where they are not filled in yet (or not
- * those of a HotSpot that is known). */
+/* Read libjvm's tables.  0; -EAGAIN if they are not filled in yet (or are not
+ * of a known HotSpot). */
 int hs_layout_read(
     struct lang_walk *w, const struct load *l, struct hs_layout *out);
 
-/* The member of the object at addr, extended to 64 bits; 0 where it cannot be
- * read or this JVM has none. */
+/* The value of a member of the object at addr, extended to 64 bits; 0 if it
+ * cannot be read or this JVM does not have it. */
 uint64_t hs_get(
     struct lang_walk *w, uint64_t addr, const struct hs_field *field);
-/* The same of a static one. */
+/* The same for a static member. */
 uint64_t hs_static(struct lang_walk *w, const struct hs_field *field);
 
 /* ---- hotspot_heap.c ---- */
@@ -82,25 +82,26 @@ enum hs_kind {
 	HS_NONE,
 	HS_INTERPRETER,
 	HS_NMETHOD,
-	HS_VTABLE,  /* between caller and callee, without a frame */
-	HS_ADAPTER, /* likewise, and it moves the return address */
+	HS_VTABLE,  /* runs between caller and callee, without a frame */
+	HS_ADAPTER, /* the same, and it moves the return address */
 	HS_CODE,    /* routines in assembly, each with a frame of its own */
 	HS_STUB,    /* one routine with a frame of known size */
 };
 
-/* A blob: code that was made at once. */
+/* A blob: a unit of code in the code cache. */
 struct hs_blob {
 	uint64_t addr;
 	uint64_t code, code_end;
-	uint64_t frame;    /* bytes, with the return address; 0: not known */
-	uint64_t complete; /* where the frame is whole, at or above `code' */
+	uint64_t frame;    /* size with the return address, bytes; 0: unknown */
+	uint64_t complete; /* from this address on the frame is set up; at least
+			    * `code' */
 	enum hs_kind kind;
 	char name[64];
 };
 
 struct hotspot;
 
-/* The blob whose code is at pc; false: it is none's. */
+/* The blob whose code contains pc; false: none. */
 bool hs_blob_at(
     struct hotspot *hs, struct lang_walk *w, uint64_t pc, struct hs_blob *out);
 
@@ -108,12 +109,13 @@ bool hs_blob_at(
 
 struct hs_method;
 
-/* The method at addr, or NULL where that is none.  Good until the next call. */
+/* The method at addr, or NULL if it is not a method.  Valid until the next
+ * call. */
 struct hs_method *hs_method_at(
     struct hotspot *hs, struct lang_walk *w, uint64_t addr);
 /* The index of the bytecode at bcp; -1: it is not in this method. */
 int hs_method_bci(const struct hs_method *m, uint64_t bcp);
-/* As a frame; bci -1 is the method's beginning, HS_NO_BCI somewhere. */
+/* Push the method as a frame; bci -1: at its beginning; HS_NO_BCI: unknown. */
 #define HS_NO_BCI (-2)
 void hs_method_push(struct lang_walk *w, const struct hs_method *m, int bci);
 
@@ -123,18 +125,19 @@ struct hs_methods {
 
 void hs_methods_fini(struct hs_methods *ms);
 
-/* A number of a compressed stream at *at, which moves behind it. */
+/* Read a number of a compressed stream at *at, and move *at behind it. */
 uint32_t hs_unsigned5(struct hotspot *hs, struct lang_walk *w, uint64_t *at);
 
 /* ---- hotspot_scopes.c ---- */
 
-/* Push the methods at pc of compiled code, innermost first.  With `exact' pc
- * is an instruction, else what a call returns to.  False: nothing was. */
+/* Push the methods at pc of compiled code, the innermost first.  With `exact'
+ * pc is the next instruction, else a return address.  False: none was
+ * pushed. */
 bool hs_scopes_push(struct hotspot *hs, struct lang_walk *w,
     const struct hs_blob *b, uint64_t pc, bool exact);
 
-/* The pc of a frame whose return address was changed because its code must
- * not go on: where it was; else pc itself. */
+/* If HotSpot has changed the return address of a frame because its code must
+ * not continue (deoptimisation), the original address; else pc itself. */
 uint64_t hs_scopes_pc(struct hotspot *hs, struct lang_walk *w,
     const struct hs_blob *b, uint64_t pc, uint64_t sp);
 
@@ -151,17 +154,17 @@ enum step hs_step(struct hotspot *hs, struct lang_walk *w,
 
 /* ---- MACHINE/hotspot_return.c ---- */
 
-/* Could a call of Java return there?  Code that was made just now is not in
- * the maps yet, but in the code cache. */
+/* Can pc be a return address of a Java call?  New code may be in the code cache
+ * but not in the maps yet. */
 bool hs_is_return(struct hotspot *hs, struct lang_walk *w, uint64_t pc);
-/* The call that ends at pc. */
+/* The kind of call instruction that ends at pc. */
 enum hs_call {
 	HS_CALL_NONE,
-	HS_CALL_DIRECT, /* of *target */
+	HS_CALL_DIRECT, /* calls *target */
 	HS_CALL_OTHER,
 };
 enum hs_call hs_call_before(struct lang_walk *w, uint64_t pc, uint64_t *target);
-/* A caller of which nothing is known yet but what it goes on with. */
+/* Set up a caller frame of which only pc and sp are known. */
 void hs_caller_at(struct hotspot *hs, struct lang_walk *w, struct frame *caller,
     uint64_t pc, uint64_t sp);
 
@@ -170,7 +173,7 @@ void hs_caller_at(struct hotspot *hs, struct lang_walk *w, struct frame *caller,
 /* The caller of the method that the interpreter runs. */
 bool hs_interp_step(struct hotspot *hs, struct lang_walk *w,
     const struct frame *f, struct frame *caller);
-/* Push that method.  False: it cannot be told. */
+/* Push that method.  False: it is unknown. */
 bool hs_interp_push(
     struct hotspot *hs, struct lang_walk *w, const struct frame *f);
 
@@ -186,14 +189,14 @@ struct hotspot {
 	size_t n_heaps;
 	bool heaps_read;     /* in this walk */
 	struct hs_blob last; /* found in this walk */
-	/* A frame that has no place of its own, behind the one being stepped;
-	 * "": none. */
+	/* A frame without memory of its own, above the current one; "":
+	 * none. */
 	char between[64];
 	struct hs_methods methods;
 	struct hs_scopes scopes;
-	/* The JavaThread that was found for each thread, by its own id. */
+	/* The JavaThread of each thread, by the thread's id in the process. */
 	struct hash threads;
-	/* Where Java was left last, above the frame being stepped. */
+	/* Where Java code was left last, above the current frame. */
 	struct hs_anchor {
 		bool looked;
 		uint64_t sp, pc, fp; /* sp 0: nowhere */
@@ -202,11 +205,11 @@ struct hotspot {
 
 /* ---- hotspot_thread.c ---- */
 
-/* The JavaThread of the walk's thread; 0: it runs no Java. */
+/* The JavaThread of the walked thread; 0: it runs no Java. */
 uint64_t hs_thread_of(struct hotspot *hs, struct lang_walk *w);
 /* Its anchor. */
 const struct hs_anchor *hs_anchor_of(struct hotspot *hs, struct lang_walk *w);
-/* The one in memory at addr counts from now on. */
+/* Use the anchor at addr from now on. */
 void hs_anchor_read(struct hotspot *hs, struct lang_walk *w, uint64_t addr);
 
 #endif

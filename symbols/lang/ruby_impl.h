@@ -1,6 +1,6 @@
 /*
- * Between the files of Ruby's stacks: ruby.c walks, ruby_object.c reads what
- * the heap holds (strings, names, lines).
+ * Shared by the files for Ruby's stacks: ruby.c walks, ruby_object.c reads
+ * strings, names and lines from the heap.
  */
 #ifndef SYMBOLS_LANG_RUBY_IMPL_H
 #define SYMBOLS_LANG_RUBY_IMPL_H
@@ -14,12 +14,13 @@ struct ruby_layout {
 	unsigned insns_info; /* in rb_iseq_constant_body */
 	unsigned insn_entry; /* struct iseq_insn_info_entry */
 	unsigned last_op_id; /* tLAST_OP_ID */
-	/* A string's length is a member of its own, wherever its text is, and
-	 * the text of a short one is behind it; else it is in its flags. */
+	/* The length of every string is a separate member, and the text of a
+	 * short string follows it; otherwise the length of a short string is in
+	 * its flags. */
 	bool long_strings;
 };
 
-/* Types of heap objects, and of those that Ruby keeps to itself. */
+/* Types of heap objects, internal ones included. */
 enum {
 	RUBY_STRING = 0x05,
 	RUBY_ARRAY = 0x07,
@@ -29,17 +30,17 @@ enum {
 	RUBY_IMEMO_ISEQ = RUBY_IMEMO | 7 << 12,
 };
 
-/* The type of an object: one of those above, or what else its flags say. */
+/* The type of an object: one of those above, or another value of its flags. */
 unsigned ruby_type(struct lang_walk *w, uint64_t object);
 
-/* A String as text; "" where it is none.  Returns buf. */
+/* Read a String as text; "" if it is not one.  Returns buf. */
 char *ruby_text(const struct ruby_layout *o, struct lang_walk *w, uint64_t str,
     char *buf, size_t size);
 
-/* The n-th element of an Array; 0 where there is none. */
+/* The n-th element of an Array; 0 if there is none. */
 uint64_t ruby_element(struct lang_walk *w, uint64_t array, uint64_t n);
 
-/* The name of an ID, by ruby_global_symbols at `symbols'; "" where it has none.
+/* The name of an ID, from ruby_global_symbols at `symbols'; "" if it has none.
  * Returns buf. */
 char *ruby_id_text(const struct ruby_layout *o, struct lang_walk *w,
     uint64_t symbols, uint64_t id, char *buf, size_t size);

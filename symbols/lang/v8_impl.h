@@ -1,14 +1,14 @@
 /*
- * Between the files of V8: v8.c knows the stack, v8_code.c compiled code,
+ * Shared by the files for V8: v8.c reads the stack, v8_code.c compiled code,
  * v8_heap.c objects.
  *
  * Words are as they stand in V8's memory: an object's address with its lowest
  * bit set, or a small integer in the upper half (a "Smi").  Pointers are not
  * compressed: Node does not do that.
  *
- * Everything is read from a living heap that may be of another layout than
- * thought: what does not have the type that it must have is not looked into,
- * and every walk has a bound.
+ * The heap is in use while it is read, and its layout may differ from the
+ * expected one.  So an object is read only if it has the expected type, and
+ * every loop has a bound.
  */
 #ifndef SYMBOLS_LANG_V8_IMPL_H
 #define SYMBOLS_LANG_V8_IMPL_H
@@ -19,7 +19,7 @@
 /* Bytes of a name, with its NUL. */
 #define V8_TEXT (LANG_NAME_BYTES + 1)
 
-/* Ends of the lines of a script of which V8 has none yet. */
+/* The line ends of a script for which V8 has not computed them. */
 struct v8_lines {
 	int32_t id;
 	uint32_t length; /* of its source; 0: none here */
@@ -27,14 +27,14 @@ struct v8_lines {
 	VEC(uint32_t) ends;
 };
 
-/* Looks in one walk: several for each frame. */
+/* Limit of searches in one walk; a frame needs several. */
 #define V8_LOOKS   16384u
 
 #define V8_SCRIPTS 64
 #define V8_PCS     256
 
-/* A place in a function, and its name's word, which is right for as long as the
- * function is described by the same objects. */
+/* A place in a function, and the word of its name (langname.h).  It is valid as
+ * long as the same objects describe the function. */
 struct v8_named {
 	uint64_t shared, bytecode, offset;
 	uint64_t name, script, data, lines;
@@ -64,7 +64,7 @@ struct v8 {
 		uint64_t bytes;     /* while these were at pc */
 	} pcs[V8_PCS];
 	struct v8_named named[V8_NAMED];
-	unsigned looks; /* at what may be code that are left in this walk */
+	unsigned looks; /* searches for code that are left in this walk */
 	struct v8_lines scripts[V8_SCRIPTS];
 	unsigned scripts_next;
 };
@@ -107,7 +107,7 @@ v8_field(struct lang_walk *w, uint64_t object, int offset)
 int v8_type(const struct v8 *v, struct lang_walk *w, uint64_t object);
 /* The SharedFunctionInfo of a JSFunction, or 0. */
 uint64_t v8_shared(const struct v8 *v, struct lang_walk *w, uint64_t function);
-/* Is it one that V8 has built in, or an embedder's (no code in JavaScript)? */
+/* Is it a built-in of V8 or of its embedder, without JavaScript code? */
 bool v8_is_builtin(const struct v8 *v, struct lang_walk *w, uint64_t shared);
 /* Push a frame. */
 void v8_push(struct v8 *v, struct lang_walk *w, const struct v8_at *at);
@@ -128,16 +128,16 @@ struct v8_code {
 	enum v8_kind kind;
 	uint64_t start; /* its first instruction */
 	uint32_t size;
-	uint64_t fields; /* the object that tells of it */
+	uint64_t fields; /* the object that describes it */
 };
 
-/* The code of V8's heap that holds pc; without a size: none does. */
+/* The code in V8's heap that contains pc; its size is 0 if there is none. */
 struct v8_code v8_code_at(struct v8 *v, struct lang_walk *w, uint64_t pc);
-/* The place in the bytecode that baseline code was made of. */
+/* The offset in the bytecode that corresponds to pc in baseline code. */
 int v8_baseline_offset(struct v8 *v, struct lang_walk *w,
     const struct v8_code *c, uint64_t bytecode, uint64_t pc);
-/* Functions at a return address in optimised code, outermost first; 0: there
- * is nothing written down about it. */
+/* The functions at a return address in optimised code, the outermost first.
+ * Returns their number; 0: V8 has no data about this address. */
 size_t v8_inlined(struct v8 *v, struct lang_walk *w, const struct v8_code *c,
     uint64_t pc, struct v8_at *out, size_t max);
 

@@ -1,12 +1,12 @@
 /*
- * The room symbols/unwind/: from the registers of a stopped thread to its callers.
- * symbols/lang/ includes this header; everybody else unwind.h.  The room knows
- * the memory and the objects of a process, and no language.
+ * The room symbols/unwind/: finds the callers of a stopped thread.  It knows
+ * the memory and the objects of a process, and no language.  symbols/lang/
+ * includes this header; other rooms include unwind.h.
  *
- * Between the files of the unwinder: unwind.c walks, unwind_cfi.c steps by the
- * rules that the compiler wrote, the machine's unwind_fp.c by convention where
- * there are none, unwind_go.c where a goroutine's stack was left; unwind_mem.c
- * reads for all of them.
+ * unwind.c walks.  A step from a frame to its caller is made by unwind_cfi.c or
+ * unwind_libunwind.c (unwind entries), by the machine's unwind_fp.c
+ * (conventions, without an entry), or by unwind_go.c (Go's change of stacks).
+ * unwind_mem.c reads memory for all of them.
  */
 #ifndef SYMBOLS_UNWIND_FRAME_H
 #define SYMBOLS_UNWIND_FRAME_H
@@ -23,26 +23,27 @@ struct frame {
 	/* The pc is the next instruction to run (innermost frame, or what a
 	 * signal interrupted), not one behind a call. */
 	bool exact;
-	/* Who found it knows that its pc is code: the maps are not asked, which
-	 * may not have code yet that was made a moment ago. */
+	/* The pc is known to be code, so the maps are not consulted: they may
+	 * not yet contain new run-time code. */
 	bool sure;
-	/* The stack pointer may be lower than that of the frame inside. */
+	/* On another stack: the stack pointer may be lower than that of the
+	 * inner frame. */
 	bool other_stack;
 };
 
 enum step {
 	STEP_OK,
 	STEP_END,  /* this was the outermost frame */
-	STEP_FAIL, /* this way of stepping cannot tell */
+	STEP_FAIL, /* this way of stepping does not know the caller */
 };
 
-/* Bytes of the stack read in one go: some hundred frames, and what fits is
- * one system call. */
+/* Bytes of the stack that are read by one system call; enough for some hundred
+ * frames. */
 #define WINDOW_BYTES (16 * 1024)
 
 struct unwinder {
 	struct addrspace *as;
-	/* The maps once more, as they were at maps_time (ns). */
+	/* A copy of the maps, as they were at maps_time (ns). */
 	struct maps maps;
 	uint64_t maps_time;
 	bool maps_new;              /* read for this stack */
@@ -52,9 +53,9 @@ struct unwinder {
 	uint64_t window_addr;
 	size_t window_len; /* 0: nothing read yet */
 	uint8_t window[WINDOW_BYTES];
-	struct libunwind *libunwind; /* NULL: not asked yet */
-	/* With UNWINDER_CHECK: callers that both told, and those of them that
-	 * were not the same. */
+	struct libunwind *libunwind; /* NULL: not used yet */
+	/* With UNWINDER_CHECK: the number of frames for which both found a
+	 * caller, and of those for which they differed. */
 	uint64_t compared, differ;
 };
 
@@ -71,36 +72,37 @@ frame_set(struct frame *f, unsigned reg, uint64_t value)
 	f->known |= 1u << reg;
 }
 
-/* Who looks on while a stack is walked. */
+/* Callbacks for walking a stack. */
 struct unwind_visitor {
 	void *ctx;
-	/* Asked before the ways of this room; STEP_FAIL: it cannot tell.
-	 * NULL: never can. */
+	/* Called first for each step; STEP_FAIL: use the ways of this room.
+	 * May be NULL. */
 	enum step (*step)(
 	    void *ctx, const struct frame *f, struct frame *caller);
-	/* One frame, innermost first, and its caller, or NULL for the last.
-	 * False: that was enough.  A frame whose pc is 0 is left out. */
+	/* Called for each frame, the innermost first, with its caller, or NULL
+	 * for the last frame.  Returns false to end the walk.  A frame whose pc
+	 * is 0 is left out. */
 	bool (*frame)(
 	    void *ctx, const struct frame *f, const struct frame *caller);
-	size_t most; /* frames; 0: as many as there are.  The caller of the
-		      * last one is not looked for. */
+	size_t most; /* limit of frames; 0: none.  The caller of the last one is
+		      * not searched. */
 };
 
-/* Walk a stack as unwind() does, for a visitor. */
+/* Walk a stack as unwind() does, with callbacks. */
 void unwind_visit(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, const struct unwind_visitor *v);
 
-/* Stack (or other data) of the thread, by way of the window. */
+/* Read the thread's stack (or other data), through the window. */
 bool unwind_read(struct unwinder *u, uint64_t addr, void *buf, size_t len);
 
-/* Original bytes of code, from the file where there is one. */
+/* Read original bytes of code, from the file if there is one. */
 bool unwind_text(struct unwinder *u, uint64_t addr, void *buf, size_t len);
 
-/* Can there be code at addr? */
+/* Is addr in executable memory? */
 bool unwind_is_code(struct unwinder *u, uint64_t addr);
 
-/* Is it code that was made at run time?  Interpreters among it push the
- * addresses to which they want to come back, and call nothing. */
+/* Is it run-time code?  Interpreters in such code push return addresses
+ * themselves instead of calling, so no call instruction precedes them. */
 bool unwind_is_made_code(struct unwinder *u, uint64_t addr);
 
 /* Does a call instruction end at addr? */
@@ -118,20 +120,21 @@ enum step unwind_go_step(
     struct unwinder *u, const struct frame *f, struct frame *caller);
 
 /*
- * One step by libunwind, where an unwind entry tells it how: *told says whether
- * there is one.  STEP_FAIL without, whatever libunwind would guess.
+ * One step by libunwind.  *told is set to whether an unwind entry covers the
+ * frame; without one the result is STEP_FAIL, whatever libunwind would guess.
  */
 enum step unwind_libunwind_step(struct unwinder *u, const struct frame *f,
     struct frame *caller, bool *told);
-/* Another stack begins; objects came or went; the unwinder goes. */
+/* Call these at the begin of a stack; when objects were mapped or unmapped;
+ * when the unwinder is destroyed. */
 void unwind_libunwind_begin(struct unwinder *u);
 void unwind_libunwind_flush(struct unwinder *u);
 void unwind_libunwind_destroy(struct unwinder *u);
 
 /*
- * The door that our rules and libunwind stand behind: the caller by what is
- * known, not guessed, from the one that unwind_choose() puts first, or from the
- * other where that one cannot tell.
+ * One step by unwind entries: by our rules or by libunwind.  The one that
+ * unwind_choose() put first is asked, and then the other one if the first does
+ * not know the caller.  It never guesses.
  */
 enum step unwind_step(
     struct unwinder *u, const struct frame *f, struct frame *caller);

@@ -1,13 +1,14 @@
 /*
- * x86-64, for the files of symbols/ that know no machine: see symbols/elf/machine.h.
+ * Constants of x86-64 for the common files of symbols/; see
+ * symbols/elf/machine.h.
  */
 #ifndef SYMBOLS_ELF_X86_64_DEFS_H
 #define SYMBOLS_ELF_X86_64_DEFS_H
 
 #include <elf.h>
 
-/* DWARF numbers of the registers (psABI, "DWARF Register Number Mapping"); 16 is
- * the return address. */
+/* DWARF numbers of the registers (psABI, "DWARF Register Number Mapping"); 16
+ * is the return address. */
 enum {
 	CFI_RAX,
 	CFI_RDX,
@@ -25,7 +26,7 @@ enum {
 	CFI_RIP,
 	CFI_REGS,
 
-	/* By what they do. */
+	/* By purpose. */
 	CFI_PC = CFI_RIP,
 	CFI_SP = CFI_RSP,
 	CFI_FP = CFI_RBP,
@@ -35,8 +36,8 @@ enum {
 /* The bytes of the code that a signal handler returns to. */
 #define MACHINE_SIGRETURN 9
 
-/* From UREG_THREAD: where a thread's memory has the address of its thread-local
- * blocks (glibc's dtv), and Go the goroutine that runs. */
+/* Offsets from UREG_THREAD: of the address of a thread's thread-local blocks
+ * (glibc's dtv), and of Go's running goroutine. */
 #define MACHINE_DTV       8
 #define MACHINE_GOROUTINE (-8)
 
