@@ -1,14 +1,14 @@
 /*
- * Texts of the command line.
+ * Texts that the command line prints.
  */
 #ifndef TRACER_HELP_H
 #define TRACER_HELP_H
 
-/* One screen: what --help says behind its first line. */
+/* The output of --help behind its first line; one screen. */
 extern const char help_text[];
 
-/* The program in D that counts system calls: what is done with a process when
- * nothing else is asked for. */
+/* The D program that dtrap runs if the command line names a process but no
+ * program: it counts system calls. */
 extern const char help_count_program[];
 
 #endif

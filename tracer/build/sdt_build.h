@@ -1,11 +1,11 @@
 /*
- * What the build of a program with static probes needs: `dtrap -h', a header
- * with a macro for each probe, and `dtrap -G', an object with the types of
- * their arguments.
+ * Support for building programs with static probes: `dtrap -h' writes a header
+ * with a macro for each probe, `dtrap -G' an object with the types of their
+ * arguments.
  *
- * The macros contain the probe: a nop, and a note that says where it is.  So
- * the object holds no places, nothing in the program's own objects is changed,
- * and a program that is linked without it has its probes, too.
+ * A macro contains the whole probe: a nop, and a note with its address.  So the
+ * object of -G contains no addresses, the program's own objects are not
+ * changed, and a program that is linked without the object has its probes too.
  */
 #ifndef TRACER_BUILD_SDT_BUILD_H
 #define TRACER_BUILD_SDT_BUILD_H
@@ -36,11 +36,11 @@ struct sdt_job {
 	size_t nobjects;
 };
 
-/* Do what -h or -G asks for, once all programs are compiled.  0; -EINVAL for
- * wrong usage, or another negative errno, after a message. */
+/* Do the work of -h or -G.  All programs must be compiled.  0, or a negative
+ * errno after a message (-EINVAL: wrong usage). */
 int sdt_build(struct state *st, const struct sdt_job *job);
 
-/* ---- the parts of it ---- */
+/* ---- its parts ---- */
 
 /* include/dtrap-sdt.h */
 extern const char sdt_text[];
@@ -55,14 +55,14 @@ struct sdt_providers {
 int sdt_header(struct state *st, const char *path, struct sdt_providers p);
 
 /*
- * Are these relocatable objects for this machine, all of one model?  *model is
- * that of the first if it was SDT_ANY_MODEL.  0, or a negative errno after a
- * message that begins with `what'.
+ * Check that these are relocatable objects for this machine, all of one data
+ * model.  If *model is SDT_ANY_MODEL, it is set to that of the first.  0, or a
+ * negative errno after a message that begins with `what'.
  */
 int sdt_check_objects(struct state *st, const char *what, char *const *paths,
     size_t count, enum sdt_model *model);
 
-/* Write the object, or with option linktype=dof its contents alone.  0, or a
+/* Write the object; with option linktype=dof only its contents.  0, or a
  * negative errno after a message that begins with `what'. */
 int sdt_object(struct state *st, const char *what, const char *path,
     struct sdt_providers p, enum sdt_model model);

@@ -1,6 +1,7 @@
 /*
- * The consumer: records and aggregations to text.  It sees regions, compiled
- * programs and symbols; no process.
+ * The consumer: prints records and aggregations.  It reads regions, compiled
+ * programs and symbols, and knows no process.  tracer/fire/ calls it while
+ * tracing, tracer/drive/ at the end.
  *
  * Strings of the target are printed byte for byte, as DTrace does, except on a
  * terminal: there, control characters other than newline and tab are shown as
@@ -19,7 +20,7 @@
 struct addrspace;
 struct consume;
 
-/* Takes the place of the aggregations that are printed at the end. */
+/* Prints a report instead of the aggregations at the end. */
 struct consume_report {
 	void (*print)(void *ctx, struct consume *c);
 	void *ctx;
@@ -33,54 +34,57 @@ struct consume_env {
 	FILE *err;            /* messages */
 	const char *prog;     /* "dtrap", before every message */
 	bool testing;         /* _DTRACE_TESTING: no CPU and ID columns */
-	/* The address space of a process now, or the last it had, for %a and %A of plain integers;
-	 * pid 0 (BEGIN, tick): that of $target.  Borrowed, or NULL.  The member
-	 * may be NULL: such integers are then printed as numbers. */
+	/* The present or last address space of a process, to print plain
+	 * integers with %a and %A.  pid 0 (BEGIN, tick): that of $target.
+	 * Borrowed, or NULL.  The function pointer may be NULL; such integers
+	 * are then printed as numbers. */
 	struct addrspace *(*space)(void *ctx, uint32_t pid);
 	void *space_ctx;
 	const struct consume_report *report; /* NULL: none */
-	/* A barrier in every thread that writes to a lane; NULL: nobody writes but
-	 * who calls the consumer. */
+	/* Cause a memory barrier in every thread that writes to a lane.  NULL:
+	 * only the caller of the consumer writes. */
 	void (*barrier)(void);
-	bool (*enough)(void); /* nobody wants to wait for the end any more;
-			       * or NULL */
+	bool (*enough)(void); /* has the user asked not to wait for the reader
+			       * any more?  or NULL */
 };
 
-/* It reads the lanes of env->store, which nobody but us can write to. */
+/* Create a consumer.  It reads the lanes of env->store, which no target can
+ * write. */
 struct consume *consume_create(const struct consume_env *env);
 void consume_destroy(struct consume *c);
 
 /*
- * Read the lanes of a thread store of process pid as well: once for each store,
- * before the target can write there, and before a lane is given to a thread.  The
- * memory is borrowed until consume_lanes_end().  False: it makes no sense.
+ * Also read the lanes of a thread store of process pid.  Call it once for each
+ * store, before the target can write there and before a lane is given to a
+ * thread.  The memory is borrowed until consume_lanes_end().  False: the store
+ * is not valid.
  */
 bool consume_lanes_add(
     struct consume *c, const struct region *store, uint32_t pid);
 /*
- * The thread that had this lane is gone, or stopped for good (-1: all of them; and
- * the store is forgotten, its memory may go).  What it has left is read: the
- * aggregations and drops now; its records now or, where output is slow, from a
- * copy, so that they are printed in their order.  There is nothing in the lane
- * afterwards: it may be given to another thread.
+ * Read what a thread has left in its lane; the thread has ended or will not run
+ * again.  Aggregations and drops are read now.  Records are printed now, or
+ * copied if the output is slow, and printed later in their order.  The lane is
+ * empty afterwards and may be given to another thread.  lane -1: all lanes; the
+ * store is forgotten, and its memory may be unmapped.
  */
 void consume_lanes_end(struct consume *c, const struct region *store, int lane);
 
 /*
- * Read and print every record of every lane, in order of time; carry out
- * printa(), clear(), system() and so on as they come.  0; -EPIPE or another
- * errno when the output cannot be written any more.
+ * Read and print the records of all lanes in order of time, and carry out
+ * printa(), clear(), system() and so on.  0; -EPIPE or another negative errno
+ * if the output cannot be written any more.
  */
 int consume_records(struct consume *c);
 
-/* From now on a slow reader is waited for: no process of ours stands still. */
+/* From now on wait for a slow reader: no process is stopped any more. */
 void consume_patiently(struct consume *c);
 
-/* agg_fill() from which on consume_aggs() makes room: half full. */
+/* The agg_fill() at which consume_aggs() makes room: half full. */
 #define CONSUME_AGGS_AT 128
-/* Take what was aggregated since it was last done. */
+/* Read what was aggregated since the last call. */
 void consume_aggs(struct consume *c);
-/* The same if `aggrate' has passed since it was last done. */
+/* The same if the time `aggrate' has passed since the last call. */
 void consume_aggs_due(struct consume *c);
 
 /* Report drops since the last call. */
@@ -89,8 +93,8 @@ void consume_drops(struct consume *c);
 /* At the end: records, then every aggregation not printed yet. */
 int consume_finish(struct consume *c);
 
-/* After that: pictures of the aggregations, in the file that option report
- * names.  0, or a negative errno after a message. */
+/* After consume_finish(): write pictures of the aggregations to the file of
+ * option report.  0, or a negative errno after a message. */
 int consume_pictures(struct consume *c);
 
 #endif

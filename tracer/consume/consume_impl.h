@@ -1,13 +1,13 @@
 /*
- * What the files of the consumer share.
+ * Shared by the files of the consumer.
  *
  *	lanes.c -> consume.c -> record.c -> print, printf, printa, stack_text
  *	   |                        |              |
  *	   +-> snapshot.c ------> aggs.c <---------+--> hist
  *
- * Everything is rendered into a `struct str' and written by out.c.  Bytes that
- * come from the store are copied before they are looked at; what is decoded is
- * the copy, by layouts that only the compiler wrote.
+ * All text is made in a `struct str' and written by out.c.  Bytes of the store
+ * are copied before they are decoded, because the target may change them.  The
+ * layout comes from the compiled program, never from the store.
  */
 #ifndef TRACER_CONSUME_CONSUME_IMPL_H
 #define TRACER_CONSUME_CONSUME_IMPL_H
@@ -30,21 +30,21 @@ struct out {
 	FILE *own;    /* after freopen(), or NULL */
 	bool escape;  /* it is a terminal: see text.h */
 	int error;    /* the first errno, negative; nothing is written after */
-	size_t limit; /* of what waits to be written */
-	bool patient; /* from now on writing may take its time, */
-	bool (*enough)(void); /* until this says so; or NULL */
+	size_t limit; /* of the text that waits to be written */
+	bool patient; /* wait for a slow reader, */
+	bool (*enough)(void); /* until this returns true; or NULL */
 };
 
 void out_init(struct out *o, FILE *base, size_t limit, bool (*enough)(void));
 void out_fini(struct out *o);
 /* Write the text and clear it. */
 void out_write(struct out *o, struct str *text);
-/* Too much waits: print no more now. */
+/* Does too much text wait?  Then print no more now. */
 bool out_full(struct out *o);
 /* 0 or the error, which stays. */
 int out_flush(struct out *o);
-/* Append to a file from now on; "" goes back to the first.  0 or a negative
- * errno, and then nothing has changed. */
+/* Append to a file from now on; "" goes back to the first output.  0, or a
+ * negative errno, and then nothing has changed. */
 int out_reopen(struct out *o, const char *path);
 void out_truncate(struct out *o);
 /* Run a shell command and wait for it. */
@@ -54,21 +54,21 @@ void consume_message(struct consume *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- stack_text.c: addresses ---- */
 
-/* Newline, then a line for each frame, `indent' blanks before it; -1: as the
- * option says.  With stackformat=folded: as stack_fold(). */
+/* Print a newline and a line for each frame, indented by `indent' blanks (-1:
+ * by option stackindent).  With stackformat=folded as stack_fold(). */
 void stack_print(struct printer *p, const void *stack, size_t size, int indent);
 bool stack_is_folded(const struct options *opts);
-/* One word, the functions from the outermost on with `;' between them; "-" for
- * no frame. */
+/* Print one word: the functions from the outermost on, separated by `;'; "-" if
+ * there is no frame. */
 void stack_fold(struct printer *p, const void *stack, size_t size);
-/* The name of each function, the outermost first. */
+/* Call frame() with the name of each function, the outermost first. */
 typedef void (*stack_frame_fn)(void *ctx, const char *name);
 void stack_functions(struct printer *p, const void *stack, size_t size,
     stack_frame_fn frame, void *ctx);
-/* The name of a struct rec_sym, by the kind of value. */
+/* The text of a struct rec_sym for this kind of value. */
 void sym_text(struct printer *p, enum rec_kind kind, const void *sym, char *buf,
     size_t size);
-/* An address without a space, in the process of the record. */
+/* The text of a plain integer as an address in the record's process. */
 void addr_text(struct printer *p, uint64_t addr, char *buf, size_t size);
 
 /* ---- print.c: values in their default form ---- */
@@ -80,83 +80,86 @@ long double value_float(const void *p, uint32_t size);
 void print_value(struct printer *p, const struct prog_rec *rec, const void *v);
 /* A member of an aggregation's key. */
 void print_key(struct printer *p, const struct prog_rec *rec, const void *v);
-/* The same in as few columns as it takes, and never more than one line. */
+/* The same without padding, and always on one line. */
 void print_key_short(
     struct printer *p, const struct prog_rec *rec, const void *v);
 /* tracemem(): hex and characters. */
 void print_dump(struct printer *p, const void *v, size_t size);
-/* print(): a value by its type, as many bytes of it as `printsize' says. */
+/* print(): a value by its type, at most `printsize' bytes of it. */
 void print_typed(
     struct printer *p, const struct type *t, const void *v, size_t size);
-/* The same of what is at an address, which comes first. */
+/* The same for an object at an address, which is printed first. */
 void print_object(struct printer *p, uint64_t addr, const struct type *t,
     const void *v, size_t size);
 
 /* ---- snapshot.c ---- */
 
-/* What was read of the aggregations of one lane. */
+/* The aggregations of one lane as they were last read. */
 struct snapshot {
-	uint32_t area;    /* the one that is written */
-	uint8_t *copy[2]; /* of each area as it was read; NULL: nothing was */
-	uint32_t read[2]; /* so many bytes of it are entries, and head */
-	bool leaving;     /* somebody may be writing to the other one */
-	uint32_t since;   /* agg_is_busy()'s */
-	uint32_t seen;    /* agg_busy as it was when all of it had been read;
-			   * 1, which it never is between updates: it was not */
+	uint32_t area;    /* the area in use */
+	uint8_t *copy[2]; /* of each area as it was last read; NULL: not read
+			   * yet */
+	uint32_t read[2]; /* bytes of header and entries in the copy */
+	bool leaving;     /* a writer may still be in the other area */
+	uint32_t since;   /* for agg_is_busy() */
+	uint32_t seen;    /* value of agg_busy when everything had been read; 1:
+			* not everything was read (it is even between
+			* updates) */
 };
 
-/* Add what is new in each lane to c->aggs; a lane whose area is half full goes
- * over to its other one.  Was anything new? */
+/* Add new data of each lane to c->aggs, and switch a lane whose area is half
+ * full to its other area.  Returns whether anything was new. */
 bool snapshots_read(struct consume *c);
-/* Have each lane go over to its other area: what comes from now on is not
- * merged with what was. */
+/* Switch each lane to its other area, so that later values are not merged with
+ * earlier ones (minima, maxima). */
 void snapshots_flip(struct consume *c);
-/* Nobody writes to the lane any more: read what is left, and empty it. */
+/* The lane has no writer any more: read the rest, and empty it. */
 void snapshot_end(struct consume *c, struct feed *s);
 void snapshot_forget(struct snapshot *s);
 
 /* ---- lanes.c ---- */
 
-struct feed { /* a lane, as the consumer reads it */
+struct feed { /* a lane that the consumer reads */
 	struct lanes *lanes;
 	struct lane_view v;
 	struct snapshot snapshot;
-	uint64_t drops[DROP_COUNT]; /* counted so far */
+	uint64_t drops[DROP_COUNT]; /* already counted */
 };
 
-struct lanes {         /* of one store */
-	uint8_t *base; /* of the store; NULL: it has ended, or is none */
-	bool threads;  /* a thread store: drops are told for the process, */
-	uint32_t pid;  /* this one */
-	uint64_t drops[DROP_COUNT]; /* not told yet */
-	uint8_t *left; /* what an ended lane has left, and then the only lane
-			* is in there */
+struct lanes {         /* the lanes of one store */
+	uint8_t *base; /* begin of the store; NULL: it is not read any more */
+	bool threads;  /* a thread store: drops are reported for process */
+	uint32_t pid;  /* pid */
+	uint64_t drops[DROP_COUNT]; /* not reported yet */
+	uint8_t *left; /* a copy of the records of an ended lane; then this is
+			* the only lane */
 	uint32_t n;
 	struct feed at[];
 };
 
-struct next { /* in the heap */
+struct next { /* the next record of a lane, in the heap of a pass */
 	uint64_t when;
-	uint32_t order; /* of those of one time */
+	uint32_t order; /* of records with equal times */
 	struct feed *feed;
 };
 
-/* Read the lanes of a store from now on: as it is before a target can write
- * there.  False: there are none that make sense. */
+/* Read the lanes of a store from now on.  Call it before a target can write
+ * there.  False: the store has no valid lanes. */
 bool lanes_add(struct consume *c, const struct region *store, uint32_t pid);
 void lanes_fini(struct consume *c);
-/* Begin a pass over what has been written. */
+/* Begin a pass over the records that exist now. */
 void lanes_begin(struct consume *c);
-/* Move the oldest record of the pass to c->rec; *next is the header of the one
- * behind it in its lane, if *followed.  False: the pass is over. */
+/* Move the oldest record of the pass to c->rec.  If *followed, *next is the
+ * header of the record behind it in the same lane.  False: the pass is over. */
 bool lanes_take(struct consume *c, struct rec_hdr *next, bool *followed);
-/* The last of what was written there: it is emptied, and what has to wait until
- * it is printed is kept here.  All lanes: the store is forgotten. */
+/* lanes_end() reads and empties lane n; records that must wait until they are
+ * printed are copied.  lanes_end_all() does so for all lanes, and forgets the
+ * store. */
 void lanes_end(struct consume *c, const struct region *store, uint32_t n);
 void lanes_end_all(struct consume *c, const struct region *store);
-/* After a pass: forget what is over. */
+/* After a pass: free lanes that have nothing left. */
 void lanes_tidy(struct consume *c);
-/* What was lost in a lane, by cause, since this was last asked. */
+/* The number of drops of a kind in a lane since the last call. */
 uint64_t lane_drops(struct feed *s, unsigned kind);
 
 /* ---- aggs.c: the consumer's own copy of the aggregations ---- */
@@ -171,7 +174,7 @@ struct agg_row {
 	struct agg_row *next;       /* with the same hash */
 	VEC(struct agg_part) parts; /* by processor */
 	const struct prog_agg *def;
-	bool empty;      /* nothing was added since it was made or cleared */
+	bool empty;      /* nothing was added since it was created or cleared */
 	uint64_t *value; /* def->words */
 	uint8_t key[];   /* def->key_size */
 };
@@ -187,33 +190,34 @@ struct aggs {
 	VEC(struct agg_table) tables; /* index is id - 1 */
 	struct hash by_key;
 	size_t used, most; /* bytes of all rows */
-	uint64_t drops;    /* updates of keys that found no room */
+	uint64_t drops;    /* updates of keys for which there was no room */
 };
 
 void aggs_init(struct aggs *a, const struct prog_globals *g, size_t most);
 void aggs_fini(struct aggs *a);
 /* The table of an aggregation, or NULL when there is no such id. */
 struct agg_table *aggs_table(struct aggs *a, uint32_t id);
-/* Add a value under a key, which may be changed: symbol keys to where their
- * symbol starts.  `cpu' is that of struct agg_entry. */
+/* Add a value under a key.  Changes the key: the address in a symbol key
+ * becomes the begin of the symbol.  `cpu' is as in struct agg_entry. */
 void aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
     const uint64_t *value);
 void aggs_clear(struct aggs *a, uint32_t id);
-/* Keep the n largest values; negative: the smallest; 0: none. */
+/* Keep the n largest values; if n is negative, the -n smallest; 0: none. */
 void aggs_trunc(struct aggs *a, uint32_t id, int64_t n);
 
-/* The value as one number: mean, deviation, as it is; the histograms have
- * none (0).  Divided by normal. */
+/* The value as one number (the mean for avg, the deviation for stddev), divided
+ * by normal; 0 for histograms. */
 int64_t agg_scalar(
     const struct prog_agg *def, const uint64_t *value, uint64_t normal);
 bool agg_is_hist(const struct prog_agg *def);
 
-/* One line of output: the rows of several aggregations under one key.  NULL
- * where an aggregation has none. */
+/* One line of output: the rows of several aggregations under one key.  A row is
+ * NULL if that aggregation does not have the key. */
 struct agg_line {
 	const struct agg_row **rows;
 	const uint8_t *key;
-	const struct prog_agg *keydef; /* whose key it is */
+	const struct prog_agg *keydef; /* the aggregation that the key comes
+					* from */
 };
 
 struct agg_lines {
@@ -239,23 +243,24 @@ struct hist_style hist_style(const struct options *opts);
 void hist_print(struct str *to, const struct prog_agg *def,
     const uint64_t *value, uint64_t normal, const struct hist_style *style);
 
-/* The same rows, from the top: the count, and the count divided. */
+/* Call row() for each of these rows, from the top, with the count and the count
+ * divided by normal. */
 typedef void (*hist_row_fn)(
     void *ctx, const char *label, int64_t v, int64_t shown);
 void hist_each(const struct prog_agg *def, const uint64_t *value,
     uint64_t normal, hist_row_fn row, void *ctx);
 
-/* llquantize: values of its buckets times their counts. */
+/* llquantize: the sum of each bucket's value times its count. */
 long double hist_ll_weight(const struct prog_agg *def, const uint64_t *value);
 
-/* The buckets that a packed line shows, and by what they are scaled. */
+/* The buckets that a packed line shows, and the widths of its ends. */
 struct hist_range {
 	uint32_t first, last;
 	int min_width, max_width;
 	bool any;
 };
 
-/* Widen the range by a value's. */
+/* Extend the range to include the buckets of a value. */
 void hist_range_add(
     struct hist_range *r, const struct prog_agg *def, const uint64_t *value);
 /* " min :packed: max | count", and its header; no newline. */
@@ -274,7 +279,7 @@ void hist_header(struct str *to, int width, const char *what);
 struct fmt_args {
 	const struct prog_rec *recs; /* values or members of the key */
 	size_t nrecs;
-	const uint8_t *base; /* what their offsets count from */
+	const uint8_t *base; /* their offsets count from here */
 	size_t size;
 	/* printa(): */
 	const struct agg_row **rows; /* NULL where there is none */
@@ -295,42 +300,42 @@ void printa(struct printer *p, const uint32_t *ids, size_t nids,
 
 /* ---- record.c ---- */
 
-struct flow {                 /* -F, of one thread */
-	VEC(uint64_t) inside; /* which functions it has entered, by hash */
+struct flow {                 /* option -F: the state of one thread */
+	VEC(uint64_t) inside; /* hashes of the functions that it has entered */
 	uint32_t epid;        /* of the last record, 0 for none */
 	uint64_t timestamp;
 };
 
-struct probe_text { /* of an ECB; "" for what the image does not say */
+struct probe_text { /* the probe of an ECB; "" for unknown names */
 	uint32_t id;
 	uint32_t probe_ref;
 	const char *prov, *mod, *func, *name;
 	const struct prog_clause *clause; /* NULL: it cannot be decoded */
 };
 
-/* False when there is no such EPID. */
+/* Set *p for an EPID.  False: there is no such EPID. */
 bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
-/* Bytes of a record, by its EPID; 0 when there is no such thing. */
+/* The size of records with this EPID, in bytes; 0: there is no such EPID. */
 uint32_t record_size(const struct consume *c, uint32_t epid);
 /* For text of the process of the record in c->rec. */
 struct printer record_printer(struct consume *c, struct str *to);
 /* The record in c->rec.  `next' is the one that follows in its lane, or
  * NULL. */
 void record_print(struct consume *c, const struct rec_hdr *next);
-/* Forget how deep each thread is. */
+/* Free the state of -F. */
 void flows_fini(struct consume *c);
-/* A clause as messages name it. */
+/* The name of a clause in messages. */
 #define CLAUSE_NAME 32
 const char *record_clause_name(
     const struct prog_clause *clause, char *buf, size_t size);
-/* What went wrong while a record of ecb epid was carried out. */
+/* Report an error in an action of a record with this EPID. */
 void record_error(struct consume *c, uint32_t epid, const char *what);
 
 /* ---- faults.c ---- */
 
-/* The record in c->rec, which is a fault. */
+/* Print the record in c->rec, which is a fault. */
 void record_fault(struct consume *c);
-/* At the end: of which there were too many to be shown. */
+/* At the end: print how many faults were not shown. */
 void faults_tell(struct consume *c);
 void faults_fini(struct consume *c);
 
@@ -341,7 +346,7 @@ struct consume {
 	struct out out;
 	struct str line; /* of the record being printed */
 	struct aggs aggs;
-	uint64_t aggs_at;   /* when they were last read; 0: there was nothing */
+	uint64_t aggs_at;   /* time of the last read; 0: never */
 	struct hash flows;  /* struct flow by pid and tid */
 	struct hash faults; /* struct fault_kind, faults.c */
 	bool header;        /* printed */
@@ -353,12 +358,14 @@ struct consume {
 		uint32_t size, cap;
 	} rec;
 	VEC(struct lanes *) lanes; /* the tracer's first */
-	VEC(struct next) heap;     /* of the pass: the oldest is the first */
-	uint64_t until;            /* the pass takes what has no later time */
-	uint64_t budget;           /* bytes that it may still take */
-	uint64_t left;             /* bytes of what ended lanes have left */
-	bool over;                 /* nobody writes any more */
-	uint64_t damaged;          /* bytes skipped, not reported yet */
+	VEC(struct next)
+	heap;             /* of the current pass; the oldest record is the
+				* first */
+	uint64_t until;   /* the pass takes records up to this time */
+	uint64_t budget;  /* bytes that the pass may still take */
+	uint64_t left;    /* bytes in copies of ended lanes */
+	bool over;        /* no clause runs any more */
+	uint64_t damaged; /* bytes skipped, not reported yet */
 };
 
 /* now.c: CLOCK_MONOTONIC, nanoseconds. */

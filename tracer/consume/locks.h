@@ -1,6 +1,6 @@
 /*
- * The tables of plockstat: what the aggregations of its program say of each
- * lock and caller, as text or as JSON.
+ * The tables of plockstat, as text or JSON, made from the aggregations of its D
+ * program.
  */
 #ifndef TRACER_CONSUME_LOCKS_H
 #define TRACER_CONSUME_LOCKS_H
@@ -20,7 +20,7 @@ struct maps;
 struct lock_kind {
 	const char *name;
 	const char *title; /* of its table */
-	bool hold;         /* -H, else -C */
+	bool hold;         /* shown by -H; else by -C */
 };
 
 extern const struct lock_kind lock_kinds[];
@@ -28,22 +28,23 @@ extern const unsigned lock_nkinds;
 
 struct lock_report {
 	bool json;
-	unsigned top;   /* at most so many of each kind; 0: all */
+	unsigned top;   /* most rows of each kind; 0: all */
 	unsigned depth; /* frames of a stack; 1: the caller alone */
 	bool hist;      /* with the distribution of times */
 	int pid;        /* of the target */
-	/* What is mapped in a process, or was when it ended; may return NULL. */
+	/* The mappings of a process, or its last ones if it has ended; may
+	 * return NULL. */
 	const struct maps *(*maps)(void *ctx, int pid);
 	void *ctx;
 };
 
-/* Frames that a stack may have before it comes to the program's own. */
+/* The most frames of the C library before a stack reaches the program. */
 #define LOCK_FRAMES_OWN 4
 
-/* struct consume_report's print; ctx is a struct lock_report. */
+/* For print of struct consume_report; ctx is a struct lock_report. */
 void locks_print(void *ctx, struct consume *c);
 
-/* What a lock is called: object`variable+0x8, heap 0x..., stack 0x... */
+/* The name of a lock: object`variable+0x8, heap 0x..., stack 0x... */
 void lock_name(uint32_t stamp, const struct maps *maps, uint64_t addr,
     char *buf, size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * Pictures of aggregations, one below the other in one SVG file that needs
- * nothing else.
+ * Pictures of aggregations (option report): one below the other, in one SVG
+ * file without references to other files.
  */
 #ifndef TRACER_CONSUME_PICTURE_H
 #define TRACER_CONSUME_PICTURE_H
@@ -15,22 +15,23 @@
 struct picture {
 	struct consume *c;
 	struct str body;
-	unsigned y; /* how far it goes down */
-	unsigned n; /* pictures in it */
+	unsigned y; /* height so far, pixels */
+	unsigned n; /* number of pictures so far */
 };
 
-/* What a browser runs: picture.js. */
+/* The script of the SVG file: picture.js. */
 extern const char picture_js[];
 
-/* The aggregation's, without its @. */
+/* The name of an aggregation, without @. */
 const char *picture_name(const struct prog_agg *def);
-/* A heading on a line of its own; the text is formatted, and quoted. */
+/* Add a heading on a line of its own.  The text must be escaped for XML. */
 void picture_head(struct picture *pic, const char *text);
 
-/* How the flames of an aggregation are as wide as its values: nothing is drawn
- * for one without a stack in its key, or whose values do not add up. */
+/* Draw a flame graph of an aggregation; the width of a box is the sum of its
+ * values.  Draws nothing if the key contains no stack, or if the values cannot
+ * be added. */
 void picture_flame(struct picture *pic, const struct prog_agg *def);
-/* The histogram of each key of a quantization. */
+/* Draw the histogram of each key of a quantization. */
 void picture_hists(struct picture *pic, const struct prog_agg *def);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Debug files of what is to be traced, from debuginfod servers.
+ * Downloads debug files of the targets from debuginfod servers.
  */
 #ifndef TRACER_DRIVE_FETCH_H
 #define TRACER_DRIVE_FETCH_H
@@ -9,20 +9,22 @@
 
 struct state;
 
-/* What is to be traced. */
+/* The targets of the command line. */
 struct fetch {
 	const char *const *commands; /* of -c */
 	size_t ncommands;
 	const pid_t *pids; /* of -p */
 	size_t npids;
-	const char *text; /* the D programs: libraries that they name */
+	const char *text; /* the D programs; libraries that they name count
+			   * too */
 };
 
 /*
- * Ask for the debug files of those that have no symbol table, where the
- * environment names servers and options `debuginfod' and `debuginfodtime' want
- * it; wait for them no longer than that, nor when the user wants to end.  To be
- * called before anything is traced: no process is stopped meanwhile.
+ * Download the debug files of objects without a symbol table, if
+ * DEBUGINFOD_URLS names servers and option `debuginfod' allows it.  Waits at
+ * most for the time of option `debuginfodtime', and ends early if the user
+ * interrupts.  Call it before anything is traced, so that no process is stopped
+ * while it waits.
  */
 void fetch_debug_files(struct state *st, const struct fetch *f);
 

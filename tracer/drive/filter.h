@@ -1,12 +1,13 @@
 /*
  * Option syscallfilter: a launched process runs under a seccomp filter that
- * stops it at those system calls alone that a subscriber wants, and once more
- * at their end.  The others run as if nobody were there.
+ * stops it only at the system calls that have subscribers
+ * (tracer/fire/syscalls.h), at their entry and return.  Other calls run without
+ * a stop.
  *
- * A filter cannot be taken off again, children inherit it, and without a tracer
- * the calls that it names fail.  So who runs under one ends with the tracer
- * (PTRACE_O_EXITKILL), or when it lets go: this is for whom the user asks it,
- * and never for a process that was there before us.
+ * A filter cannot be removed, children inherit it, and without a tracer the
+ * calls that it names fail.  So a process under a filter is killed when the
+ * tracer ends (PTRACE_O_EXITKILL) or detaches.  A filter is used only if the
+ * user sets the option, and never for a process that dtrap has not launched.
  */
 #ifndef TRACER_DRIVE_FILTER_H
 #define TRACER_DRIVE_FILTER_H
@@ -14,12 +15,12 @@
 struct proc;
 struct state;
 
-/* What launched processes wait for is to begin: put them under a filter, if
- * the option says so and it can be had; else it is said why not. */
+/* Tracing is about to begin: install a filter in launched processes if the
+ * option is set.  If that is impossible, prints the reason. */
 void filter_install(struct state *st);
 
-/* For proc_detach(), ctx is the state: a process that has a filter is about to
- * be let go, and ends before it runs an instruction. */
+/* For proc_detach(); ctx is the state.  Kills a process under a filter before
+ * it runs another instruction. */
 void filter_release(void *ctx, struct proc *p);
 
 #endif

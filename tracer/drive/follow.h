@@ -1,6 +1,6 @@
 /*
- * Children of the targets, and what they execute: kept under the tracer with
- * their parent's probes, or let go untouched.
+ * Children of the targets, and programs that they execute: they are traced with
+ * the probes of their parent, or detached unchanged.
  */
 #ifndef TRACER_DRIVE_FOLLOW_H
 #define TRACER_DRIVE_FOLLOW_H
@@ -12,16 +12,18 @@ struct state;
 struct thread;
 
 /*
- * A new process or thread exists.  One in a copy of the memory keeps its copies
- * of the tracepoints, or is cleaned and let go before it runs an instruction.
- * One that shares the memory (the kernel calls clone() a fork when the child's
- * signal is SIGCHLD) may meet our int3: it stays traced until it execs or
- * exits, whether it is followed or not.  Its own first stop lets it run.
+ * A new process or thread exists; it has not run yet.  A process with a copy of
+ * the memory keeps the copied tracepoints, or, if it is not followed, is
+ * cleaned and detached before it runs an instruction.  A process that shares
+ * the memory may execute an int3, so it stays traced until it execs or exits,
+ * whether it is followed or not.  (The kernel reports such a clone() as a fork
+ * if the child's signal is SIGCHLD.)  The child continues at its own first
+ * stop.
  */
 void follow_born(struct state *st, struct thread *parent, struct thread *child);
 
-/* A target or a child has executed a program.  False: it is to be let go, after
- * a notice if it is one that is wanted. */
+/* A target or a child has executed a program.  False: the caller must detach
+ * from it; the user has been told if the process was to be traced. */
 bool follow_executed(struct state *st, struct proc *p);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * What the kernel that we run on does not have, and what that means for the
- * user: doc/kernels.md has all of it.
+ * Features that the running kernel lacks, and the consequences for the user.
+ * doc/kernels.md lists all.
  */
 #ifndef TRACER_DRIVE_LACKS_H
 #define TRACER_DRIVE_LACKS_H
 
 struct state;
 
-/* A message for each, for -v, at the end: some of it is known when it has been
- * missed. */
+/* Print a message for each, for -v.  Call it at the end, because some are
+ * noticed only when they are needed. */
 void lacks_tell(struct state *st);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The event loop: the only place that blocks.
+ * The event loop: the only place where the tracer blocks.
  */
 #ifndef TRACER_DRIVE_LOOP_H
 #define TRACER_DRIVE_LOOP_H
@@ -15,12 +15,12 @@ void loop_signals(struct state *st);
 /* The user has asked to end. */
 bool loop_stopping(void);
 
-/* The user has asked twice, and has waited a second: what nobody reads is not to
- * be waited for any more. */
+/* The user has asked twice, and a second has passed: output that nobody reads
+ * is not to be waited for any more. */
 bool loop_impatient(void);
 
-/* Handle events until st->draining, or until `more' says that it is enough.
- * With no tracee left to wait for, timers and signals go on. */
+/* Handle events until st->draining is set, or until `more' returns false.
+ * Without tracees it still handles timers and signals. */
 void loop_while(
     struct state *st, bool (*more)(struct state *, void *), void *arg);
 void loop_run(struct state *st);

@@ -1,50 +1,51 @@
 /*
- * Words for what is easily done wrong on a command line.
+ * Advice about mistakes on the command line.
  *
- * Each function gives a hint, a few words that follow the message as those of
- * diag_hint() do, or NULL where it has nothing to say.  The caller frees it.
+ * Each function returns a hint, text to append to the error message as with
+ * diag_hint(), or NULL if it has no advice.  The caller frees it.
  */
 #ifndef TRACER_DRIVE_MISTAKES_H
 #define TRACER_DRIVE_MISTAKES_H
 
 struct prog;
 
-/* Operands that nothing uses: a command without -c, or the arguments of that of
- * -c, which may be NULL; the number of a process without -p, a script without -s,
- * an action apart from its probe.  `argv' ends with NULL. */
+/* Unused operands: a command without -c, or arguments of the command of -c
+ * (which may be NULL), the number of a process without -p, a script without -s,
+ * an action separated from its probe by a blank.  `argv' ends with NULL. */
 char *mistakes_operands(const char *command, char *const *argv);
 
-/* What -p was given that is no number: the name of a program, most likely.
+/* The argument of -p is not a number; probably it is the name of a program.
  * Never NULL. */
 char *mistakes_pid(const char *arg);
 
-/* An operand of -l.  Never NULL. */
+/* -l has an operand.  Never NULL. */
 char *mistakes_listed(const char *arg);
 
-/* Text of -n and its like that is the name of a script. */
+/* The text of -n (or -m, -f, -P) is the name of a script. */
 char *mistakes_script(const char *text);
 
-/* A long option that there is not, as written: "--pid=12". */
+/* An unknown long option, as written: "--pid=12". */
 char *mistakes_long_option(const char *arg);
 
-/* A letter that is no option; `letters' are the options, as for getopt(). */
+/* An unknown option letter; `letters' are the options, as for getopt(). */
 char *mistakes_letter(int letter, const char *letters);
 
-/* A command of -c, in words as well, that could not be executed for this errno:
- * what is missing, and whether it is written for a shell. */
+/* The command of -c (argv are its words) could not be executed, with this
+ * errno: what is missing, and whether it is written for a shell. */
 char *mistakes_command(const char *command, char *const *argv, int error);
 
-/* A command in which words have a meaning for a shell alone: "ls | wc". */
+/* The command contains words for a shell: "ls | wc". */
 char *mistakes_shell(const char *command);
 
-/* A program for another machine: "for AArch64, and this is an x86-64 ...". */
+/* The program is for another machine: "for AArch64, and this is an x86-64
+ * ...". */
 char *mistakes_machine(const char *path);
 
-/* Probes of processes, where no process is traced. */
+/* The program has probes for processes, but no process is traced. */
 struct state;
 char *mistakes_untraced(struct state *st);
 
-/* The actions of a program that need -w: "system(), copyout()". */
+/* The list of actions of a program that need -w: "system(), copyout()". */
 char *mistakes_destructive(const struct prog *p);
 
 #endif

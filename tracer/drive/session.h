@@ -1,5 +1,5 @@
 /*
- * A run of dtrap from its begin to its end.
+ * A run of dtrap: its begin and its end.
  */
 #ifndef TRACER_DRIVE_SESSION_H
 #define TRACER_DRIVE_SESSION_H
@@ -10,18 +10,19 @@ struct state;
 
 void session_init(struct state *st, const char *name);
 
-/* Output goes to `file', messages to stderr, and from now on neither keeps us
- * waiting while a process is traced.  It is closed with the state. */
+/* Write output to `file' and messages to stderr.  From now on dtrap does not
+ * wait for a slow reader of these while a process is traced.  `file' is closed
+ * with the state. */
 void session_open_output(struct state *st, FILE *file);
-/* Fire BEGIN and let every target run.  Programs are compiled, the enabling is
- * made. */
+/* Fire BEGIN and let every target run.  Programs must be compiled and
+ * enabled. */
 void session_start(struct state *st);
 
-/* Release the targets, fire END, print what is left.  Every target runs on as
- * found.  Returns the exit status that the program asked for. */
+/* Detach from the targets, fire END, print the rest.  Targets go on as they
+ * were found.  Returns the exit status that the D program asked for. */
 int session_finish(struct state *st);
 
-/* Free everything; releases targets that are still held. */
+/* Free everything; detach from targets that are still traced. */
 void session_fini(struct state *st);
 
 #endif

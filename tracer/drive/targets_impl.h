@@ -1,7 +1,7 @@
 /*
- * What the files of the targets share.  Each uses those before it:
+ * Shared by the files of the targets.  Each file uses those before it:
  *
- *	targets_space.c   what of ours is in a space
+ *	targets_space.c markers and leftovers in an address space
  *	follow.c          children of targets
  *	targets_event.c   forks, execs and ends
  *	loop.c            all events
@@ -20,7 +20,7 @@ struct proc;
 struct space;
 struct state;
 
-/* What hangs on space->user. */
+/* The value of space->user. */
 struct space_info {
 	struct state *st;
 	struct linkmap lm;
@@ -29,17 +29,17 @@ struct space_info {
 
 /* ---- targets_space.c ---- */
 
-/* The memory of a process that nothing is known of yet; its threads are stopped.
- * Nothing is committed. */
+/* Set up the new address space of a process; its threads must be stopped.
+ * Commits nothing. */
 void targets_space_begin(struct state *st, struct proc *p);
 
-/* Put our marker on an address: the linker's rendezvous or a place to wait
- * at. */
+/* Put a marker tracepoint on an address: the linker's notification function, or
+ * a place where a launched program is awaited. */
 void targets_mark(
     struct state *st, struct space *sp, uint64_t addr, bool linkmap);
 
-/* What a dead tracer has left in it is unmapped, unless threads that nobody knows
- * any more may need it. */
+/* Unmap what a dead tracer has left in the process, unless a thread may still
+ * need it. */
 void targets_release_leftover(struct proc *p);
 
 /* ---- targets.c ---- */
@@ -49,21 +49,21 @@ unsigned targets_count_out(struct state *st);
 
 /* ---- targets_event.c ---- */
 
-/* The launch is not to be repeated: the program goes on from where it is. */
+/* Do not execute the launched program again: it goes on from where it is. */
 void targets_stay(struct proc *p);
 
 /* ---- evaltime.c ---- */
 
-/* Where a launched process is awaited. */
+/* The point to which a launched process runs. */
 enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN, EVAL_BOTH };
 
 enum evaltime targets_evaltime(const struct state *st);
 
-/* How the launch can be repeated, before the program has run. */
+/* Prepare to execute the program again; call it before the program has run. */
 void targets_scout(struct state *st, struct proc *p, char *const argv[]);
 
-/* Run it to where evaltime says.  False: it ended on the way, or cannot be
- * stopped there, and *why says so. */
+/* Run the process to the point of option evaltime.  False, with the reason in
+ * *why: it ended before, or cannot be stopped there. */
 bool targets_run_to_evaltime(
     struct state *st, struct proc *p, const char **why);
 

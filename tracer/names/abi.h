@@ -13,47 +13,48 @@
 struct type;
 
 enum abi {
-	ABI_C,    /* C, C++ and who follows them */
-	ABI_RUST, /* Rust's own, which is not written down: scalars, pairs of
-		   * words (&str) and objects of more than 16 bytes are where
-		   * its compiler has put them so far */
+	ABI_C,    /* C, C++, and languages that follow their convention */
+	ABI_RUST, /* Rust's own, which is not documented: known are scalars,
+		   * pairs of words (&str) and objects of more than 16 bytes, as
+		   * its compiler has passed them so far */
 };
 
 /*
- * The places of the parameters, in the order of fn->members, at the first
- * instruction.  The number of those that are known: one whose type is not
- * hides all behind it.  `places' has room for all.
+ * Compute the places of the parameters at the first instruction, in the order
+ * of fn->members.  Returns how many are known: after a parameter of unknown
+ * type no place is known.  `places' must have room for all.
  */
 size_t abi_args(const struct type *fn, enum abi abi, struct argplace *places);
 
-/* The place of the result at an instruction that returns; false: it has none,
- * or it is not known. */
+/* The place of the result at a return instruction.  False: there is no result,
+ * or its place is unknown. */
 bool abi_result(const struct type *fn, enum abi abi, struct argplace *place);
 
 /*
- * A function of Go's own compiler.  Its debug information leaves out parameters
- * that have no name (Go 1.21 and before), and the first word that methods made by
- * the compiler and generic functions get: what else is known of it tells when.
+ * A function of Go's own compiler.  Its debug information omits parameters
+ * without a name (Go 1.21 and before), and the hidden first argument of generic
+ * functions and of methods that the compiler generates.  The other members tell
+ * when that is so.
  */
 struct abi_go {
 	const struct type *fn; /* its parameters */
 	const struct type_member *results;
 	size_t nresults;
-	/* What its debug information says of the places of the parameters at
-	 * its first instruction: registers, or memory by the stack pointer;
-	 * ARGPLACE_UNKNOWN where it says nothing. */
+	/* The places of the parameters at the first instruction by the debug
+	 * information: registers or stack; ARGPLACE_UNKNOWN if it does not
+	 * say. */
 	const struct argplace *said;
 	int64_t width; /* struct go_func */
 	bool stack;    /* all of them are on the stack ("ABI0") */
 };
 
-/* The places of parameters and results; ARGPLACE_UNKNOWN where they are not
- * certain.  There is room for all. */
+/* Compute the places of parameters and results; ARGPLACE_UNKNOWN if a place is
+ * not certain.  The arrays must have room for all. */
 void abi_go(
     const struct abi_go *go, struct argplace *params, struct argplace *results);
 
-/* The n-th register in which Go passes numbers and addresses; false: there is
- * none. */
+/* The n-th register in which Go passes integers and pointers.  False: there are
+ * fewer. */
 bool abi_go_register(unsigned n, uint8_t *reg);
 
 #endif

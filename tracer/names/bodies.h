@@ -1,6 +1,6 @@
 /*
- * The bodies of functions of traced processes: disasm/body.h, with what symbols
- * and unwind entries say.
+ * The bodies of functions in traced processes: disasm/body.h, with facts from
+ * symbols and unwind entries.
  */
 #ifndef TRACER_NAMES_BODIES_H
 #define TRACER_NAMES_BODIES_H
@@ -11,22 +11,22 @@ struct load;
 struct object;
 struct state;
 
-/* The one at [start, end) of memory, which is in l.  As body_find(); without
- * `exits' not all of them are told. */
+/* Find the body of the function at [start, end) in memory, which is in load l.
+ * As body_find(); without `exits' the list of exits is incomplete. */
 int bodies_find(struct state *st, const struct reader *mem,
     const struct load *l, uint64_t start, uint64_t end, bool exits,
     struct body *b);
 
 /*
- * Where no symbol covers addr (the file's own address): the function that it
- * is a part of, by the unwind entries and the code.  0 with where that begins,
- * which is where the range with addr begins if it is no piece; -ENOENT where
- * there is no entry.
+ * For an address (a file address) that no symbol covers: find the function to
+ * which it belongs, by unwind entries and code.  0 with the begin of the
+ * function in *start; if the unwind entry of addr is not a piece, that is the
+ * begin of the entry.  -ENOENT: there is no unwind entry.
  */
 int bodies_owner(
     struct state *st, struct object *o, uint64_t addr, uint64_t *start);
 
-/* Frames in pieces of functions are named after the function; NULL: no longer. */
+/* Let symbolise.c name code in a piece after its function.  NULL: stop that. */
 void bodies_serve(struct state *st);
 
 #endif

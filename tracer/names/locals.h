@@ -1,10 +1,10 @@
 /*
- * Variables of the source at a probe, by name: local`count.
+ * Local variables at a probe, by name: local`count.
  *
- * A program is compiled once for a description, and the description may mean
- * many places; each has the variable somewhere else.  So a name becomes a
- * number, like that of an argument, and the table of locations that each site
- * has anyway is longer where a clause asks for one.
+ * A program is compiled once for a description, which may match many sites, and
+ * the variable may be in another place at each.  So a name becomes the number
+ * of an additional argument, and the table of locations of a site gets another
+ * entry.
  */
 #ifndef TRACER_NAMES_LOCALS_H
 #define TRACER_NAMES_LOCALS_H
@@ -25,9 +25,10 @@ int locals_find(struct state *st, const struct probe_desc *pd, const char *name,
     bool address, struct types *ts, struct world_local *out);
 
 /*
- * The locations of a site: its arguments and, behind them, the variables that
- * clauses on its probe name; one that cannot be told there is ARGLOC_NONE.  To
- * be freed, with their number in *total; NULL: no clause names any.
+ * Make the locations of a site: its arguments, and behind them the variables
+ * that clauses on its probe use; an unknown one is ARGLOC_NONE.  Returns them,
+ * with their number in *total; the caller frees them.  NULL: no clause uses a
+ * variable.
  */
 struct argloc *locals_table(struct state *st, const struct space *sp,
     const struct probe *p, uint64_t addr, const struct argloc *args,

@@ -1,5 +1,5 @@
 /*
- * A type by the text that a file has of it.
+ * Parses the text of a type, as DOF contains it.
  */
 #ifndef TRACER_NAMES_TYPENAME_H
 #define TRACER_NAMES_TYPENAME_H
@@ -8,10 +8,10 @@ struct type;
 struct types;
 
 /*
- * "unsigned long", "struct foo *", "const char **", "int [4]": a base type, and
- * what may stand behind it.  A struct that nobody has declared is an incomplete
- * one, a pointer to an unknown name points to void; `string' is what the program
- * has, a pointer to characters.  NULL when text is NULL or no known type.
+ * Parse a base type with pointers and arrays: "unsigned long", "struct foo *",
+ * "const char **", "int [4]".  An undeclared struct becomes an incomplete type,
+ * a pointer to an unknown name a pointer to void, and `string' a pointer to
+ * char.  NULL if text is NULL or not a known type.
  */
 struct type *typename_parse(struct types *ts, const char *text);
 

@@ -1,5 +1,5 @@
 /*
- * Providers that a process does not have.
+ * Explains why a process does not have a provider.
  */
 #ifndef TRACER_PROGRAM_ABSENT_H
 #define TRACER_PROGRAM_ABSENT_H
@@ -9,16 +9,17 @@ struct state;
 struct str;
 
 /*
- * Why a description that matches nothing names no provider of its process: which
- * static probes the process has, and how to have those that were asked for.
- * Words for diag_hint(), added to *to; none where the provider is there, or is
- * not one of a language or program that is known to have static probes.
+ * A description matches nothing.  If its process lacks the named provider,
+ * append text for diag_hint() to *to: which static probes the process has, and
+ * how to get the wanted ones.  Appends nothing if the process has the provider,
+ * or if it is not the provider of a language or program that is known to have
+ * static probes.
  */
 void absent_provider(
     struct state *st, const struct probe_desc *pd, struct str *to);
 
-/* When all is enabled, and may match nothing (option zdefs): say the same of the
- * first description where nothing has matched in any process. */
+/* With option zdefs, when all probes are enabled: if nothing matched in any
+ * process, print the same for the first description. */
 void absent_tell(struct state *st);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The C preprocessor over scripts (-C).
+ * Runs the C preprocessor on scripts (option -C).
  */
 #ifndef TRACER_PROGRAM_CPP_H
 #define TRACER_PROGRAM_CPP_H
@@ -7,8 +7,8 @@
 struct state;
 
 /*
- * Run the system's preprocessor over the text of a script.  The result is to
- * be freed with mem_free(); its line marks name `path'.  NULL after a message
+ * Run the system's preprocessor on the text of a script.  Its line marks name
+ * `path'.  The caller frees the result with mem_free().  NULL after a message
  * on stderr.
  */
 char *cpp_run(struct state *st, const char *path, const char *text);

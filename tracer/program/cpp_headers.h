@@ -1,12 +1,12 @@
 /*
- * What D does not know of C's own headers.
+ * Removes parts of system headers that D does not accept.
  */
 #ifndef TRACER_PROGRAM_CPP_HEADERS_H
 #define TRACER_PROGRAM_CPP_HEADERS_H
 
 /*
- * In text that cpp says is of a system header: functions with a body, and the
- * compiler's own words, become blanks.  Lines stay where they are.
+ * In preprocessed text from system headers, replace functions with a body and
+ * compiler extensions by blanks.  Line numbers do not change.
  */
 void cpp_headers_reduce(char *text);
 

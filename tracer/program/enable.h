@@ -1,6 +1,6 @@
 /*
- * Clauses to ECBs: match descriptions to probes, once at the start and again
- * when an object is mapped or a program is executed.
+ * Enables clauses: matches probe descriptions to probes and makes ECBs, at the
+ * start and again when an object is mapped or a program is executed.
  */
 #ifndef TRACER_PROGRAM_ENABLE_H
 #define TRACER_PROGRAM_ENABLE_H
@@ -12,23 +12,24 @@ struct probe_desc;
 struct span;
 struct state;
 
-/* Ask every provider to publish what the description means.  The number of
- * probes that match, or a negative errno reported to d. */
+/* Ask every provider to create the probes that the description means.  Returns
+ * the number of probes that match, or a negative errno after a diagnostic in
+ * d. */
 int64_t enable_provide(struct state *st, const struct probe_desc *pd,
     const struct span *at, struct diags *d);
 
 /*
- * Put every clause of the session on every probe that it matches and that was
- * published since the last call; sites_commit_all() then arms what that needs.
- * -ENOSPC when the image is full.
+ * Enable every clause of the session on every probe that it matches and that
+ * was created since the last call.  sites_commit_all() then arms the
+ * tracepoints.  0, or -ENOSPC if the image is full.
  */
 int enable_apply(struct state *st);
 
-/* What the clauses of END record, padding included. */
+/* The size of all records of END's clauses, padding included. */
 uint64_t enable_end_size(const struct state *st);
 
-/* New objects may match: publish again for every clause, then apply.  That not
- * all could be enabled is said once. */
+/* New objects may match: create probes again for every clause, and apply.  If
+ * not all can be enabled, that is reported once. */
 void enable_again(struct state *st);
 
 #endif

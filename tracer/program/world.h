@@ -1,5 +1,5 @@
 /*
- * Answers to the compiler (dlang/world.h) from the probe table, the targets
+ * Implements dlang/world.h for the compiler, with the probe table, the targets
  * and their symbols.
  */
 #ifndef TRACER_PROGRAM_WORLD_H
