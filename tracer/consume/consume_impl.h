@@ -128,8 +128,8 @@ struct feed { /* a lane that the consumer reads */
 
 struct lanes {         /* the lanes of one store */
 	uint8_t *base; /* begin of the store; NULL: it is not read any more */
-	bool threads;  /* a thread store: drops are reported for process */
-	uint32_t pid;  /* pid */
+	bool threads;  /* a thread store; its drops are reported for: */
+	uint32_t pid;  /* this process */
 	uint64_t drops[DROP_COUNT]; /* not reported yet */
 	uint8_t *left; /* a copy of the records of an ended lane; then this is
 			* the only lane */

@@ -5,7 +5,7 @@
  *	follow.c          children of targets
  *	targets_event.c   forks, execs and ends
  *	loop.c            all events
- *	evaltime.c        a launched program on its way to the begin of the trace
+ *	evaltime.c        a launched program before the trace begins
  *	targets.c         launch, attach, release
  */
 #ifndef TRACER_DRIVE_TARGETS_IMPL_H
