@@ -1,13 +1,13 @@
 /*
- * The deadman (option maxload): when the hits of probes take more than a set
- * share of the time, the probes that take most are taken out, the worst first,
- * until the rest is below it.
+ * The deadman (option maxload): if hits take more than a set share of the time,
+ * the most expensive probes are removed, one after another, until the rest is
+ * below the limit.
  *
- * A hit takes from the moment when its thread's stop is picked up until the
- * thread is let go; and the way there and back, if meanwhile nobody else was
- * looked after, which is taken to be the shortest way that was seen.  What the
- * tracer does while stops are waiting (printing, say) is on everybody's
- * account.
+ * The cost of a hit is the time from the moment when its stop is picked up
+ * until the thread continues, plus the context switches there and back.  These
+ * are estimated by the shortest time that was seen, and counted only if no
+ * other thread was handled in between.  Other work of the tracer while stops
+ * wait (printing, for example) is charged to all probes.
  */
 #ifndef TRACER_FIRE_DEADMAN_H
 #define TRACER_FIRE_DEADMAN_H
@@ -24,47 +24,49 @@ struct thread;
 
 struct deadman {
 	bool on;
-	bool due;       /* it is time to judge */
-	unsigned taken; /* probes that are out */
+	bool due;       /* it is time for deadman_judge() */
+	unsigned taken; /* number of removed probes */
 
 	/* The stop that is being handled. */
 	VEC(struct probe *) fired;
 	uint64_t woken; /* when it was picked up */
-	bool waited;    /* nothing was to be done before */
-	/* The one before: whose it was (only compared), when it ended. */
+	bool waited;    /* the tracer had nothing to do before it */
+	/* The previous stop: its thread (only compared), and when it ended. */
 	const struct thread *last;
 	uint64_t resumed;
-	uint64_t way; /* the shortest from there to that thread's next stop */
+	uint64_t way; /* the shortest time from resuming a thread to its next
+		       * stop */
 
-	/* Nanoseconds of the last second or so; what is older counts less. */
+	/* Nanoseconds of about the last second; older time counts less. */
 	double elapsed;
-	double calls; /* stops at system calls that nobody asked for */
+	double calls; /* stops at system calls without a subscriber */
 	double other; /* work while stops were waiting */
-	VEC(struct probe *) costly; /* those with a cost */
+	VEC(struct probe *) costly; /* probes with a cost */
 
 	uint64_t looked;      /* when the last tick was */
 	double since;         /* ns that hits took since then */
-	unsigned ticks, over; /* since the start; on end with too much */
+	unsigned ticks, over; /* all since the start; consecutive ones above the
+			       * limit */
 };
 
-/* Begin, if the option is set. */
+/* Start measuring, if the option is set. */
 void deadman_start(struct state *st);
 void deadman_fini(struct state *st);
 
-/* For the loop.  event_poll() has returned; ev is NULL when it has no event.
- * `waited': there was none to be had at once. */
+/* The loop calls these.  event_poll() has returned; ev is NULL if there is no
+ * event.  `waited': it had to wait. */
 void deadman_woken(struct state *st, const struct event *ev, bool waited);
-/* Its turn comes now, after what else was due. */
+/* The event is going to be handled now. */
 void deadman_begin(struct state *st);
-/* It has been handled: of this kind, and of a thread that may be gone. */
+/* The event has been handled; its thread may be gone. */
 void deadman_end(struct state *st, const struct event *ev);
-/* With no event in hand: take out what is too much. */
+/* Between events: remove probes if the limit is exceeded. */
 void deadman_judge(struct state *st);
 
-/* A probe fires in the stop that is being handled. */
+/* A probe fires in the current stop. */
 void deadman_fired(struct state *st, struct probe *p);
 
-/* Say how many are out. */
+/* Print how many probes were removed. */
 void deadman_report(struct state *st);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A probe fires; and what follows a firing.
+ * Firing a probe without a site in text, and the work after any firing.
  */
 #ifndef TRACER_FIRE_FIRE_H
 #define TRACER_FIRE_FIRE_H
@@ -15,31 +15,32 @@ struct proc;
 struct state;
 struct thread;
 
-/* Leave the loop: exit() was called, targets are gone, a signal came. */
+/* Make the loop end: exit() was called, targets are gone, or a signal came. */
 void fire_drain(struct state *st);
 
 void fire_set_activity(struct state *st, enum activity a);
 
-/* Does option `cpu' let probes fire where th is?  NULL: the tracer itself,
- * which runs there. */
+/* Does option `cpu' allow probes to fire on th's processor?  NULL: on the
+ * tracer's. */
 bool fire_wants_cpu(const struct state *st, struct thread *th);
 
-/* May probes without a place in text fire in the process?  Not in a child that is
- * traced only because it shares the memory of its parent. */
+/* May probes without a site in text fire in the process?  Not in a child that
+ * is traced only because it shares its parent's memory. */
 bool fire_wants_proc(const struct state *st, const struct proc *p);
 
-/* Fire a probe without a place in text, in the context of th (NULL: of the
- * tracer itself); nwords of words become arg0 and on. */
+/* Fire a probe without a site in text, in the context of th (NULL: of the
+ * tracer itself).  The nwords words become arg0, arg1 and so on. */
 void fire_probe(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
 /* The same, where there is more to be asked about. */
 void fire_probe_for(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords, struct occasion about);
 
-/* What every firing is followed by: exit(), a full buffer. */
+/* Call it after every firing: handles exit() and a full buffer. */
 void fire_after(struct state *st);
 
-/* Read what the clauses recorded, when it is time or room is short. */
+/* Let the consumer read the records; the second only if a buffer is filling
+ * up. */
 void fire_consume(struct state *st);
 void fire_consume_if_full(struct state *st);
 

@@ -1,5 +1,6 @@
 /*
- * A thread ran into an int3: whose it is, who wants to know, how it goes on.
+ * A thread has executed an int3: find its tracepoint, fire its probes, compute
+ * how the thread goes on.  The event loop calls it.
  */
 #ifndef TRACER_FIRE_HIT_H
 #define TRACER_FIRE_HIT_H
@@ -10,15 +11,16 @@ struct state;
 struct thread;
 
 /*
- * Handle EV_TRAP.  True: the thread is ready to be resumed (its registers are
- * set, or the signal is the program's own and will be delivered).  False: it
- * is being kept (a launched process reached the place it was awaited at).
+ * Handle EV_TRAP.  True: the thread is ready to be resumed; its registers are
+ * set, or the signal is the program's own and will be delivered.  False: the
+ * thread must stay stopped (a launched process has reached the point where it
+ * is awaited).
  */
 bool hit_trap(struct state *st, struct thread *th);
 
 /*
- * A signal is about to be delivered to a thread that may be in a slot: the
- * program must see the place in its own text.
+ * Call it before a signal is delivered to a thread that may be in a slot: moves
+ * the thread to the corresponding place in the program's text.
  */
 void hit_signal(struct state *st, struct thread *th);
 

@@ -1,22 +1,22 @@
 /*
- * The door for what happens to processes and threads: who wants to know of
- * which event.
+ * Subscriptions to the events of processes and threads (enum event_kind).
  *
- * A subscriber is called with the event as event_poll() gave it, and its thread
- * stopped (but for EV_GONE, where nothing of it is left but its struct); it
- * does not resume it.  It is told
+ * A subscriber is called with the event from event_poll() while the thread is
+ * stopped (except EV_GONE, when only the thread's struct is left).  It must not
+ * resume the thread.  It is called
  *
- *   - EV_FORK, EV_VFORK, EV_CLONE while `child' exists, and before it is let go
- *     or cleaned;
- *   - EV_STOP with `first' set before a new thread has run an instruction,
- *     after the event that named it as a child;
- *   - EV_EXEC when the new memory has been looked at; of a program that dtrap
- *     has launched itself only when the trace begins there;
- *   - EV_SIGNAL with registers that are the program's own, also for its own
- *     SIGTRAP; the signal is delivered when the thread is resumed;
- *   - EV_EXIT with the memory as it was.
+ *   - for EV_FORK, EV_VFORK, EV_CLONE while `child' exists, before it is
+ *     detached or cleaned;
+ *   - for EV_STOP with `first' set before a new thread has run an instruction,
+ *     after the event that named it as `child';
+ *   - for EV_EXEC when the objects of the new memory are known; for a program
+ *     that dtrap itself has launched only when the trace begins there;
+ *   - for EV_SIGNAL when the registers are the program's own (not in a slot),
+ *     also for the program's own SIGTRAP; the signal is delivered when the
+ *     thread is resumed;
+ *   - for EV_EXIT while the memory still exists.
  *
- * System calls have a door of their own, syscalls.h.
+ * For system calls see syscalls.h.
  */
 #ifndef TRACER_FIRE_MOMENTS_H
 #define TRACER_FIRE_MOMENTS_H
@@ -42,7 +42,7 @@ struct moments {
 void moments_subscribe(
     struct state *st, enum event_kind kind, moment_fn fn, void *arg);
 
-/* For the loop. */
+/* The loop calls it: call the subscribers of an event. */
 void moments_tell(struct state *st, const struct event *ev);
 
 void moments_fini(struct moments *m);

@@ -1,11 +1,11 @@
 /*
- * Which threads are on a processor, as the profile provider wants to know it.
+ * Tells the profile provider which threads are running on processors.
  *
- * A moment before a sample is due the tracer looks who runs where and goes to
- * one of those processors; the timer then interrupts whoever runs there, and
- * that thread can be stopped where it was.  The processors take turns: with
- * `turns' of them in use a sample is due `turns' times a period, each time on
- * one of them.  See oncpu.c for the reason.
+ * Shortly before a sample is due, the tracer looks which threads run on which
+ * processor and moves to one of these processors.  The timer then interrupts
+ * the thread that runs there, and that thread can be stopped where it was.
+ * Processors take turns: if `turns' of them are in use, there are `turns'
+ * samples a period, each on one of them.  oncpu.c gives the reason.
  */
 #ifndef TRACER_FIRE_ONCPU_H
 #define TRACER_FIRE_ONCPU_H
@@ -19,19 +19,19 @@
 struct state;
 struct thread;
 
-/* How long before, in ns: the look itself, and the way there. */
+/* How long before the sample, in ns: time for the look and the migration. */
 #define ONCPU_LEAD 150000ULL
 
 struct oncpu {
-	int cpu;          /* whose turn it is; -1: everybody's at once */
-	unsigned turns;   /* how many take turns, at least 1 */
+	int cpu;          /* the processor whose turn it is; -1: all at once */
+	unsigned turns;   /* number of processors that take turns, at least 1 */
 	unsigned waiting; /* oncpu_look() calls without their oncpu_find() */
-	uint64_t looks;   /* counts them, from 1 */
-	cpu_set_t busy;   /* at the last one */
+	uint64_t looks;   /* counts oncpu_look() calls, from 1 */
+	cpu_set_t busy;   /* processors in use at the last one */
 };
 
-/* A thread that runs, and whether it is known to have been the one that had the
- * processor; else it may have waited for one. */
+/* A runnable thread.  sure: it certainly had a processor; otherwise it may have
+ * been waiting for one. */
 struct oncpu_thread {
 	struct thread *thread;
 	bool sure;
@@ -39,16 +39,17 @@ struct oncpu_thread {
 
 typedef VEC(struct oncpu_thread) oncpu_threads;
 
-/* Look who runs, and go there.  `period', in ns, is how long each processor
- * waits for its turn; when it is too short for turns there are none.  While
- * another's turn is awaited it is this one's too. */
+/* Find the running threads and move to a processor.  `period' (ns) is the time
+ * between two turns of a processor; if it is too short, processors do not take
+ * turns.  While another call waits for its turn, this one uses the same
+ * processor. */
 void oncpu_look(struct state *st, uint64_t period);
 
-/* ONCPU_LEAD later: those to sample now, appended. */
+/* Call it ONCPU_LEAD later: appends the threads to sample now. */
 void oncpu_find(struct state *st, oncpu_threads *out);
 
-/* The thread owes a sample: it counts as one that uses a processor until it has
- * come to the stop that it was asked for. */
+/* The thread was asked to stop for a sample (or has stopped): until it stops it
+ * counts as using a processor. */
 void oncpu_owes(struct thread *th, bool owes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Capture the stack of a stopped thread: addresses, whose
- * names come later, and names for what is not native code.
+ * Captures the stack of a stopped thread: addresses, which are named later, and
+ * the names of language frames, which are found now.
  */
 #ifndef TRACER_FIRE_STACK_H
 #define TRACER_FIRE_STACK_H
@@ -11,19 +11,20 @@
 struct state;
 struct thread;
 
-/* Option unwinder counts from now on. */
+/* Apply option unwinder. */
 void stack_start(struct state *st);
 
-/* Innermost first; the number of frames, 0 when th is NULL. */
+/* The stack, innermost frame first.  Returns the number of frames; 0 if th is
+ * NULL. */
 size_t stack_user(struct thread *th, uint64_t *pcs, size_t max);
 
-/* The same with the frames of languages (symbols/lang.h), as words that may be
- * names.  Names that were lost are counted in *lost. */
+/* The same with language frames (symbols/lang.h): a word may be that of a name.
+ * *lost counts names that could not be stored. */
 size_t stack_lang(
     struct thread *th, uint64_t *words, size_t max, uint64_t *lost);
 
-/* Frames of the whole stack, at most max (option maxframes); a max that
- * makes no sense is 512. */
+/* The number of frames of the whole stack, at most max (option maxframes; an
+ * invalid max means 512). */
 uint32_t stack_depth(struct thread *th, int64_t max);
 
 #endif

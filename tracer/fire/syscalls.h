@@ -1,20 +1,20 @@
 /*
- * The door for system-call stops: who wants to know of which system call.
+ * Subscriptions to system calls.
  *
- * An interest is a number (as in <asm/unistd_64.h>) and a side, the entry or
- * the return.  While there is any, every thread that is traced is resumed with
- * PTRACE_SYSCALL and stops twice a call, whatever the call; without one nothing
- * is stopped and nothing costs.
+ * A subscription is for a call number (as in <asm/unistd_64.h>) and a side, the
+ * entry or the return.  While there is any, every traced thread is resumed with
+ * PTRACE_SYSCALL and stops twice at every call.  Without one, calls stop no
+ * thread.
  *
- * What a subscriber may rely on:
+ * Guarantees for a subscriber:
  *
  *  - hit->thread is stopped just before the call is made (SYSCALL_ENTRY), or
  *    just after (SYSCALL_RETURN); thread_regs() and the memory of its space can
- *    be had.  The subscriber does not resume it.
- *  - Entries and returns of a thread alternate, with these exceptions: calls
- *    that do not return (exit, exit_group), or whose thread is killed, have an
- *    entry alone; a call that the thread was in when the
- *    first interest came has a return alone.
+ *    be read.  The subscriber must not resume it.
+ *  - Entries and returns of a thread alternate, with these exceptions: a call
+ *    that does not return (exit, exit_group), or whose thread is killed, has
+ *    only an entry; a call that the thread was in when the first subscription
+ *    was made has only a return.
  *  - execve returns 0 in the new program: the thread is then the leader, and
  *    EV_EXEC has been handled before.  When it fails it returns as others do.
  *    A process that clone, fork or vfork makes does not return from the call
@@ -24,8 +24,8 @@
  *    with `restarted' set; the last kind comes as restart_syscall.  A call that
  *    is interrupted only because the tracer stopped the thread does not show
  *    that: one entry, one return, under its own number.
- *  - 32-bit calls (int 0x80) and those of the x32 ABI have other numbers: no
- *    subscriber is told of them.
+ *  - 32-bit calls (int 0x80) and those of the x32 ABI have other numbers and
+ *    are not reported.
  *
  * Example: a provider that wants failed execs.
  *
@@ -80,21 +80,21 @@ struct syscalls {
 
 /*
  * Call fn(st, hit, arg) at every entry of, or return from, system call nr, in
- * the order of subscription, until the end of the run.  Threads that run take
- * notice at their next stop: enable_apply() stops every one of them.
+ * the order of subscription, until the end of the run.  Running threads are
+ * affected from their next stop on: enable_apply() stops every thread.
  */
 void syscalls_subscribe(struct state *st, unsigned nr, enum syscall_side side,
     syscall_fn fn, void *arg);
 
-/* Call nobody with this arg any more; not from a subscriber.  When nobody is
- * left, calls stop no thread. */
+/* Remove all subscriptions with this arg.  Do not call it from a subscriber.
+ * Without subscriptions calls stop no thread. */
 void syscalls_unsubscribe(struct state *st, const void *arg);
 
-/* For the loop: EV_SYSCALL_ENTER, EV_SECCOMP or EV_SYSCALL_EXIT.  The caller
- * resumes. */
+/* The loop calls it for EV_SYSCALL_ENTER, EV_SECCOMP and EV_SYSCALL_EXIT, and
+ * resumes the thread afterwards. */
 void syscalls_event(struct state *st, const struct event *ev);
 
-/* For the loop: a signal is about to be delivered. */
+/* The loop calls it before a signal is delivered. */
 void syscalls_signal(struct state *st, struct thread *th);
 
 void syscalls_fini(struct syscalls *sc);

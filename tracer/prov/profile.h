@@ -1,5 +1,5 @@
 /*
- * The profile provider's ear in the loop.
+ * What the event loop tells the profile provider.
  */
 #ifndef TRACER_PROV_PROFILE_H
 #define TRACER_PROV_PROFILE_H
@@ -9,13 +9,13 @@
 struct state;
 struct thread;
 
-/* A thread that was stopped to be sampled has stopped: fire for it. */
+/* A thread that was asked to stop for a sample has stopped: fire for it. */
 void profile_stopped(struct state *st, struct thread *th);
 
-/* Does it owe a sample? */
+/* Was the thread asked to stop for a sample, and has not stopped yet? */
 bool profile_waits(const struct thread *th);
 
-/* Forget what it owes. */
+/* The thread ends: forget its sample. */
 void profile_thread_end(struct thread *th);
 
 #endif

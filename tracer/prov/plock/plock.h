@@ -1,5 +1,5 @@
 /*
- * The plockstat provider's side of hits: what other files tell it.
+ * What other rooms tell the plockstat provider.
  */
 #ifndef TRACER_PROV_PLOCK_PLOCK_H
 #define TRACER_PROV_PLOCK_PLOCK_H
@@ -11,7 +11,7 @@ struct space;
 struct state;
 struct thread;
 
-/* A fork's child has the tracepoints that its parent has. */
+/* A fork's child has a copy of its parent's tracepoints. */
 void plock_fork(struct space *parent, struct space *child);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * What one thread does with locks: its calls of lock functions, and the events
- * that follow from them.  Nothing here knows of a process: who has seen the
- * thread enter, wait or return says so, and fires what comes out.
+ * The lock functions that one thread is in, as a state machine.  It knows no
+ * process: plock_hit.c reports that the thread enters, waits or returns, and
+ * fires the resulting events.
  *
  *	enter --> [wait --> block] --> return --> blocked, acquire or error
  *
- * A call whose entry was not seen (nobody asked for acquisitions) begins when
- * it waits.  A signal handler may make calls of its own meanwhile; so may the C
- * library, which is not told of: see `inner'.
+ * A call whose entry was not seen (no probe needed it) begins when it waits.  A
+ * signal handler may make calls meanwhile.  The C library itself may too; those
+ * cause no events (`inner').
  */
 #ifndef TRACER_PROV_PLOCK_PLOCK_CALL_H
 #define TRACER_PROV_PLOCK_PLOCK_CALL_H
@@ -47,7 +47,7 @@ enum plock_event {
 
 #define PLOCK_BIT(event) (UINT32_C(1) << (event))
 
-/* What a function does, and to what. */
+/* What a function does. */
 enum plock_verb {
 	PLOCK_LOCK, /* a mutex */
 	PLOCK_TRYLOCK,
@@ -87,17 +87,17 @@ struct plock_name {
 
 extern const struct plock_name plock_names[PLOCK_EVENTS];
 
-/* The events that a verb can bring about, by PLOCK_BIT(). */
+/* The events that a verb can cause, as PLOCK_BIT()s. */
 uint32_t plock_events_of(enum plock_verb verb);
 
 /* A call in progress. */
 struct plock_call {
 	const struct plock_row *row;
-	uint64_t sp;  /* where its return address is; if its entry was not
-			* seen, below that */
+	uint64_t sp;  /* where its return address is; if its entry was not seen,
+		      * a lower address */
 	bool entered; /* its entry was seen */
-	bool returns; /* ... and its return will be */
-	bool inner;   /* the C library's own, within another: not told of */
+	bool returns; /* its return will be seen too */
+	bool inner;   /* a call of the C library within another: no events */
 	bool blocked; /* it has waited */
 	bool flag;    /* recursive, or writer */
 	uint32_t spins;
@@ -105,7 +105,8 @@ struct plock_call {
 	uint64_t mutex;  /* PLOCK_CONDWAIT */
 	uint64_t args[2];
 	uint64_t
-	    ra; /* return address; 0 where the entry was seen: sp says more */
+	    ra; /* return address; 0 if the entry was seen, then sp identifies
+		 * it */
 };
 
 #define PLOCK_DEPTH 8
@@ -115,7 +116,7 @@ struct plock_calls {
 	struct plock_call at[PLOCK_DEPTH];
 };
 
-/* What is to be fired, in this order. */
+/* The events to fire, in this order. */
 struct plock_fire {
 	enum plock_event event;
 	uint64_t args[3];
@@ -127,12 +128,12 @@ struct plock_fires {
 	struct plock_fire at[4];
 };
 
-/* What is known of the C library. */
+/* Properties of the C library. */
 struct plock_lib {
-	/* pthread_cond_wait() gives the mutex back and takes it again by calls
-	 * that are seen (musl), not inside of itself (glibc). */
+	/* pthread_cond_wait() unlocks and locks the mutex by calling lock
+	 * functions (musl), not in its own code (glibc). */
 	bool cond_calls;
-	uint8_t mutex_word; /* where in a mutex the waited-for word is */
+	uint8_t mutex_word; /* offset in a mutex of the futex word */
 };
 
 /* A thread is at the first instruction of row's function. */
@@ -149,28 +150,28 @@ void plock_enter(struct plock_calls *pc, const struct plock_lib *lib,
     const struct plock_entry *en, struct plock_fires *out);
 
 /*
- * The call that a thread at sp is in; NULL when its entry was not seen.  What
- * lies deeper on the stack than sp is over.
+ * The call that a thread with stack pointer sp is in; NULL if its entry was not
+ * seen.  Calls deeper on the stack than sp are removed: they are over.
  */
 struct plock_call *plock_in(struct plock_calls *pc, uint64_t sp);
 
-/* Its beginning is noticed only now, at sp inside of it; it returns to ra. */
+/* Add a call that is noticed only now, at stack pointer sp; it returns to
+ * ra. */
 struct plock_call *plock_found(struct plock_calls *pc,
     const struct plock_row *row, uint64_t sp, uint64_t ra, uint64_t object);
 
-/* It is about to sleep for its lock.  `out' is empty from the second time
- * on. */
+/* The call is about to sleep.  `out' is empty from the second time on. */
 void plock_blocks(struct plock_call *call, struct plock_fires *out);
-/* It has found the lock held and tries again. */
+/* The call has found the lock held and spins. */
 void plock_spins(struct plock_call *call, struct plock_fires *out);
 
-/* The call that returns when a thread returns to ra, which stands at sp: NULL
- * when it is none that is known. */
+/* The call that returns when a thread returns to ra, which is stored at sp;
+ * NULL if it is unknown. */
 struct plock_call *plock_returning(
     struct plock_calls *pc, uint64_t sp, uint64_t ra);
 
-/* It returns `result'; `flag': the lock is now held recursively (PLOCK_LOCK).
- * The call and what it called are over. */
+/* The call returns `result'.  `flag': the lock is now held recursively
+ * (PLOCK_LOCK).  The call and the calls inside of it are removed. */
 void plock_return(struct plock_calls *pc, const struct plock_lib *lib,
     struct plock_call *call, uint64_t result, bool flag,
     struct plock_fires *out);

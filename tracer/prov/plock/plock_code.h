@@ -1,8 +1,8 @@
 /*
- * What the code of a C library does where it waits: which places a function
- * can come by on its way, found by disassembly, as no symbol names them.
+ * Disassembles the lock functions of a C library to find the places where they
+ * wait, spin and return.  No symbols name these places.
  *
- * Nothing of it is run; what cannot be decoded ends the search there.
+ * The search ends at bytes that cannot be decoded.
  */
 #ifndef TRACER_PROV_PLOCK_PLOCK_CODE_H
 #define TRACER_PROV_PLOCK_PLOCK_CODE_H
@@ -28,34 +28,34 @@ struct plock_site {
 	enum plock_wait how;
 };
 
-/* One function, as far as it is known. */
+/* What was found of one function. */
 struct plock_fn {
-	uint64_t start, end; /* end is start where nothing tells */
+	uint64_t start, end; /* end is start if the size is unknown */
 	VEC(uint64_t) rets;
-	VEC(uint64_t) pauses; /* of loops that wait without sleeping */
+	VEC(uint64_t) pauses; /* pause instructions of spin loops */
 	VEC(struct plock_site) waits;
 	VEC(uint64_t) calls; /* functions that it calls */
-	VEC(uint64_t) tails; /* functions that it ends in by a jump */
+	VEC(uint64_t) tails; /* functions that it tail-calls */
 };
 
-/* `text' (borrowed) gives original bytes, `l' is mapped. */
+/* `text' (borrowed) must return original bytes; `l' must be mapped. */
 struct plock_code *plock_code_create(
     const struct reader *text, const struct load *l);
 void plock_code_destroy(struct plock_code *pc);
 
-/* What begins at addr, in memory.  NULL when nothing can be decoded. */
+/* The function at addr, in memory.  NULL if it cannot be decoded. */
 const struct plock_fn *plock_code_fn(struct plock_code *pc, uint64_t addr);
 
-/* It, and what it ends in by jumps: where one activation of it can be.
- * Appended to `out', each once. */
+/* Append the function and its tail calls to `out', each once: all code in which
+ * one call of it can be. */
 typedef VEC(const struct plock_fn *) plock_fns;
 void plock_code_body(struct plock_code *pc, uint64_t addr, plock_fns *out);
 
-/* All that and what it calls, as far as names do not say that it has nothing to
- * do with locks. */
+/* The same, plus the functions that it calls, except those that by their names
+ * have nothing to do with locks. */
 void plock_code_reach(struct plock_code *pc, uint64_t addr, plock_fns *out);
 
-/* Do rules for unwinding cover the function? */
+/* Does an unwind entry cover the function? */
 bool plock_code_unwinds(struct plock_code *pc, uint64_t addr);
 
 #endif

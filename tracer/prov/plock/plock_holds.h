@@ -1,9 +1,8 @@
 /*
- * Who holds what: the threads of a process that wait for locks, whom they wait
- * for, and whether any wait for each other.
+ * plockstat -d: the threads of a process that wait for locks, the threads that
+ * hold these locks, and deadlocks.
  *
- * The process is stopped, read, and let go: no tracepoint is set, nothing is
- * written to its memory.
+ * The process is stopped, read, and detached; nothing is written to its memory.
  */
 #ifndef TRACER_PROV_PLOCK_PLOCK_HOLDS_H
 #define TRACER_PROV_PLOCK_PLOCK_HOLDS_H

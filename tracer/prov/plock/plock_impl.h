@@ -19,14 +19,14 @@ struct space;
 struct state;
 struct sym;
 
-/* What hangs on probe->data. */
+/* The value of probe->data. */
 struct plock_probe {
 	struct places places; /* first; one for each space with the library */
 	size_t row;
 	enum plock_event event;
 };
 
-/* Why a tracepoint is there. */
+/* The purpose of a tracepoint. */
 enum plock_mark_kind {
 	PLOCK_AT_ENTRY = 1,
 	PLOCK_AT_RETURN = 2,
@@ -42,47 +42,47 @@ struct plock_mark {
 
 /* A function of plock_rows[] in one space. */
 struct plock_func {
-	uint64_t start; /* 0: the library has it not */
+	uint64_t start; /* 0: the library does not have it */
 	plock_fns body;
 	unsigned armed; /* enum plock_mark_kind */
 	struct probe *probes[PLOCK_EVENTS];
 };
 
-/* Of a space; shared with the copies that forks make. */
+/* The data of a space; shared with the spaces of fork children. */
 struct plock_space {
 	unsigned refs;
 	const struct load *load;
 	struct plock_code *code;
 	const struct plock_lib *lib;
 	bool musl;
-	bool unwinds;   /* callers can be told from the stack */
-	bool unwatched; /* threads cannot be watched one by one: returns have
+	bool unwinds;             /* callers can be found by unwinding */
+	bool unwatched;           /* no debug register is free, so returns have
 			 * tracepoints */
 	struct plock_func *funcs;      /* plock_nrows */
 	struct hash marks;             /* struct plock_mark by address */
 	const struct arrival *arrival; /* what its tracepoints tell */
 };
 
-/* Of a thread. */
+/* The data of a thread. */
 struct plock_thread {
 	struct plock_calls calls;
-	bool starts; /* thread-start is due, by this row and these: */
+	bool starts; /* thread-start must be fired, with these: */
 	const struct plock_row *row;
 	uint64_t start, arg;
 };
 
-/* The object whose lock functions the program calls in the end, or NULL. */
+/* The object whose lock functions the program uses, or NULL. */
 const struct load *plock_library(const struct addrspace *as);
-/* The function that a program linked today calls by this name, or NULL. */
+/* The function of this name in its default version, or NULL. */
 const struct sym *plock_function(struct object *o, const char *name);
 
-/* Its functions, where they are in memory; NULL where there is no library.
- * `text' gives original bytes and is borrowed. */
+/* Find the lock functions in memory; NULL if there is no library.  `text' must
+ * return original bytes; it is borrowed. */
 struct plock_space *plock_space_create(
     const struct addrspace *as, const struct reader *text);
 void plock_space_put(struct plock_space *ps);
 
-/* NULL: nothing is traced there. */
+/* The data of a space.  NULL: no lock is traced there. */
 struct plock_space *plock_of(const struct space *sp);
 /* The same, made where nothing was traced yet. */
 struct plock_space *plock_space(struct space *sp);
@@ -91,17 +91,17 @@ struct plock_space *plock_space(struct space *sp);
 void plock_arm(struct state *st, struct space *sp, struct probe *p, size_t row,
     enum plock_event event);
 
-/* Is pc in the function, or in what it jumps to at its end? */
+/* Is pc in the function, or in a function that it tail-calls? */
 bool plock_covers(const struct plock_func *f, uint64_t pc);
 
 /*
- * The outermost function of one of these verbs (bits) among the frames of the
- * library that a thread with this stack is in: what is further in is its own
- * business.  False when there is none.
+ * Find the outermost function with one of these verbs (bits) among the
+ * library's frames on a stack; inner ones are its implementation.  False: there
+ * is none.
  */
 struct plock_found {
 	size_t row;
-	size_t caller; /* which frame called it */
+	size_t caller; /* index of the frame that called it */
 };
 bool plock_find(const struct plock_space *ps, uint32_t verbs,
     const uint64_t *pcs, size_t n, struct plock_found *out);
@@ -112,13 +112,14 @@ bool plock_find(const struct plock_space *ps, uint32_t verbs,
 	    PLOCK_BIT(PLOCK_WRLOCK) | PLOCK_BIT(PLOCK_CONDWAIT) | \
 	    PLOCK_BIT(PLOCK_SEMWAIT))
 
-/* Hear of the lives of threads, from the first call on. */
+/* Subscribe to the begin and end of threads; later calls do nothing. */
 void plock_subscribe(struct state *st);
 
-/* Threads of the space cannot be watched: tracepoints on returns instead. */
+/* No debug register is free in the space: put tracepoints on returns
+ * instead. */
 void plock_unwatched(struct state *st, struct space *sp);
 
-/* Where tracepoints of the provider are; plock_hit.c. */
+/* The arrival hooks of the provider's tracepoints; plock_hit.c. */
 extern const struct arrival plock_arrival;
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Locks in memory, and the futex calls for them.
+ * Reads locks in memory, and the futex calls for them.
  *
- * Layouts are those of the public headers: of glibc, bits/struct_mutex.h and
- * bits/struct_rwlock.h for x86-64 (2.26 and later); of musl, arrays of ints
+ * The layouts are those of public headers: glibc's bits/struct_mutex.h and
+ * bits/struct_rwlock.h for x86-64 (2.26 and later), and musl's arrays of ints
  * (alltypes.h), as its functions use them.
  */
 #ifndef TRACER_PROV_PLOCK_PLOCK_MEM_H
@@ -26,28 +26,27 @@ struct plock_futex {
 	uint32_t value;
 };
 
-/* The call that a thread is about to make, by its registers at a wait of this
- * kind.  False when it is none that can sleep. */
+/* Decode the futex call that a thread is about to make from its registers.
+ * False: it is not one that sleeps. */
 bool plock_futex(
     const struct uregs *regs, enum plock_wait how, struct plock_futex *fx);
 
-/* Will it sleep?  Not if the word has changed meanwhile. */
+/* Will the call sleep?  It will not if the word has changed meanwhile. */
 bool plock_sleeps(const struct reader *mem, const struct plock_futex *fx);
 
-/* The lock that a function of this verb waits for when it makes the call; for
- * PLOCK_CONDWAIT the mutex.  False when it waits for something else. */
+/* The lock that a function with this verb waits for by that call; for
+ * PLOCK_CONDWAIT the mutex.  False: it waits for something else. */
 bool plock_object_of(bool musl, enum plock_verb verb,
     const struct plock_futex *fx, uint64_t *object);
 
-/* Who has a lock. */
+/* The owner of a lock. */
 struct plock_owner {
-	pid_t tid;        /* as the process itself numbers threads; 0: nobody,
-			   * or */
-	unsigned readers; /* so many, whose names are not kept; or */
-	bool unknown;     /* the lock does not say */
+	pid_t tid; /* in the process's own pid namespace; 0: no thread, or */
+	unsigned readers; /* this many unknown readers, or */
+	bool unknown;     /* the lock does not store its owner */
 };
 
-/* Of the lock that a function of this verb waits for. */
+/* The owner of the lock that a function with this verb waits for. */
 struct plock_owner plock_owner(
     const struct reader *mem, bool musl, enum plock_verb verb, uint64_t object);
 
