@@ -1,9 +1,9 @@
 /*
- * The provider contract.  A provider is a constant struct, one line in
- * providers.c; whatever it keeps of a probe hangs on probe->data.
+ * The provider contract.  A provider is a constant struct, and a line in
+ * tracer/drive/providers.c.  Its data of a probe is probe->data.
  *
- * No provider runs at a hit: where arguments are found is written down as
- * locations when a probe is enabled.
+ * No provider runs at a hit: the locations of arguments (dlang/argloc.h) are
+ * computed when a probe is enabled.
  */
 #ifndef TRACER_BASE_PROVIDER_H
 #define TRACER_BASE_PROVIDER_H
@@ -29,11 +29,11 @@ struct stability {
 
 /* One typed argument of a probe, types by their D names. */
 struct probe_arg {
-	const char *type;       /* what the probe has; NULL: see `otherwise' */
-	const char *translated; /* what args[n] is declared as; NULL: `type'.
-				 * "string": the type is a char pointer */
-	unsigned source;        /* args[n] is made from this argN */
-	const char *otherwise;  /* ... where that type is not known; or NULL */
+	const char *type; /* of the probe's argument; NULL: see `otherwise' */
+	const char *translated; /* type of args[n]; NULL: the same as `type'.
+				 * "string": `type' is a char pointer */
+	unsigned source;        /* args[n] comes from this argN */
+	const char *otherwise;  /* used if `type' is not known; or NULL */
 };
 
 typedef void (*probe_site_fn)(void *ctx, const struct load *l, uint64_t addr);
@@ -45,84 +45,86 @@ struct provider {
 	struct stability stability[5];
 
 	/*
-	 * Publish the probes that match the description and exist now.
-	 * Called while compiling and again when an object is mapped or a
-	 * process arrives; must not publish what the description does not
-	 * mean.  `d' is NULL on later calls: what cannot be is then silent.
-	 * Returns 0, or a negative errno after reporting to d.  NULL: the
-	 * probes are published by init().
+	 * Create the probes that match the description and exist now.  Called
+	 * while compiling, and again when an object is mapped or a process is
+	 * added.  It must not create probes that the description does not
+	 * match.  `d' is NULL on later calls: errors are then not reported.
+	 * Returns 0, or a negative errno after a diagnostic in d.  NULL: init()
+	 * creates the probes.
 	 */
 	int (*provide)(struct state *st, const struct probe_desc *pd,
 	    const struct span *at, struct diags *d);
 
-	/* Publish fixed probes, once, before anything is compiled. */
+	/* Create fixed probes, once, before anything is compiled. */
 	void (*init)(struct state *st);
 
 	/*
-	 * The probe got its first ECB, or new places of an enabled probe were
-	 * published: make them fire.  probe->image_ref is set.  Tracepoints
-	 * are queued; the caller commits them.  All threads of all targets
-	 * are stopped or about to be for the commit.
+	 * The probe got its first ECB, or an enabled probe got new places: make
+	 * them fire.  probe->image_ref is set.  Tracepoints are only queued;
+	 * the caller commits them.  All threads of all targets are stopped, or
+	 * will be for the commit.
 	 */
 	void (*enable)(struct state *st, struct probe *p);
 
 	/*
-	 * It is not to fire any more, nor to cost anything: stop what is done
-	 * for it alone.  Its sites, and its interests in system calls, are
-	 * taken away by the caller.  NULL: there is nothing else.
+	 * The probe must not fire any more, nor cost anything: stop all work
+	 * that is only for it.  The caller removes its sites and its
+	 * subscriptions to system calls.  NULL: there is nothing else to do.
 	 */
 	void (*disable)(struct state *st, struct probe *p);
 
-	/* What -l -v adds of the probe: one sentence, or NULL.  NULL: nothing
-	 * ever. */
+	/* A sentence about the probe for -l -v, or NULL.  The function pointer
+	 * may be NULL. */
 	const char *(*note)(const struct probe *p);
 
 	/*
-	 * It fires in the children of a target as well; of a provider that is
-	 * named after a process only clauses do whose description says so
-	 * (`family').
+	 * Its probes also fire in children of a target.  If the provider is
+	 * named after a process, only those clauses do whose description sets
+	 * `family'.
 	 */
 	bool follows;
-	/* But for this probe, which fires in no process.  NULL: none. */
+	/* Is this probe an exception, which fires in no process?  NULL: there
+	 * is none. */
 	bool (*aside)(const struct probe *p);
-	bool per_process; /* it is named after a process: pid123 */
+	bool per_process; /* its name contains a process: pid123 */
 
-	/* A module field that is not its literal name ("a.out", "libc"). */
+	/* Does a module field match although it is not the literal name
+	 * ("a.out", "libc")? */
 	bool (*module_matches)(const struct probe *p, const char *module);
-	/* The same for a function field: another name of the function. */
+	/* The same for a function field, by another name of the function. */
 	bool (*function_matches)(const struct probe *p, const char *func);
 
-	/* A description whose fields match may not mean it for all that: it
-	 * has to ask for probes of this kind.  NULL: it does. */
+	/* Does a description whose fields match really mean this probe?  (Some
+	 * kinds must be requested.)  NULL: always. */
 	bool (*means)(const struct probe *p, const struct probe_desc *pd);
 
-	/* Call each() with every address in memory where it is, as far as is
-	 * known.  NULL: it is at none. */
+	/* Call each() with every known address of the probe in memory.  NULL:
+	 * it has no address. */
 	void (*sites)(const struct probe *p, probe_site_fn each, void *ctx);
 
-	/* What its sites are the begin of.  NULL: of nothing. */
+	/* What begins at its sites: a function, a line, an inlined function.
+	 * NULL: nothing. */
 	struct dwarf_sense (*sense)(const struct probe *p);
 
-	/* The type of args[n]: false behind the last one.  NULL: no argument
-	 * has a type. */
+	/* The type of args[n]; false behind the last argument.  NULL: no
+	 * argument has a type. */
 	bool (*arg)(const struct probe *p, unsigned n, struct probe_arg *out);
 
 	/*
-	 * The same where types come from debug information, which is read when
-	 * this is called.  0; -ENOTUNIQ when the probe has places that differ.
-	 * NULL: see arg().
+	 * The same if types come from debug information, which this call reads.
+	 * 0; -ENOTUNIQ: places of the probe differ.  NULL: see arg().
 	 */
 	int (*typed)(
 	    struct state *st, const struct probe *p, struct typed_args *out);
 
-	/* A provider field that is not its literal name (without a pid). */
+	/* Does a provider field match although it is not the literal name? */
 	bool (*prov_matches)(const struct probe *p, const char *prov);
 
-	/* Its probes fire where threads stop at system calls. */
+	/* Its probes fire at system-call stops. */
 	bool at_calls;
 
 	/* Its probes have places: probe->data begins with a struct places
-	 * (prov/places.h). */
+	 * (tracer/sites/places.h). */
 	bool places;
 
 	/* Free probe->data. */

@@ -1,6 +1,6 @@
 /*
- * Timers: tick and profile probes, and the rates of the consumer.  One POSIX
- * timer with a signal for the earliest deadline; schedules do not drift.
+ * Timers for tick and profile probes, and for the rates of the consumer.  One
+ * POSIX timer sends a signal at the earliest deadline.  Schedules do not drift.
  */
 #ifndef TRACER_BASE_TIMER_H
 #define TRACER_BASE_TIMER_H
@@ -35,12 +35,13 @@ uint64_t timer_now(void);
 /* Call fn every `period' ns from now on, first one period from now. */
 void timer_add(struct timers *ts, uint64_t period, timer_fn fn, void *arg);
 
-/* Change the period of the timer of (fn, arg) from the next firing on; 0 is
- * never. */
+/* Change the period of the timer of (fn, arg) from the next call on; 0: it is
+ * not called again. */
 void timer_set_period(
     struct timers *ts, timer_fn fn, void *arg, uint64_t period);
 
-/* The timer of (fn, arg) fires next at that time, then as before. */
+/* The timer of (fn, arg) is called next at time `next', then with its
+ * period. */
 void timer_set_next(struct timers *ts, timer_fn fn, void *arg, uint64_t next);
 
 /* Call what is due and set the kernel's timer for the next deadline. */

@@ -1,10 +1,10 @@
 /*
- * Places: where the probes of a process are in its memory, and in that of the
- * processes that descend from it.
+ * Places: the addresses of a probe in the memory of a process and of its
+ * descendants.
  *
- * A provider whose probes have places says so (struct provider, `places').  It
- * keeps a struct places first in what hangs on probe->data, and a struct place
- * first in each of its own.
+ * A provider whose probes have places sets `places' in its struct provider.
+ * Its probe->data begins with a struct places, and each of its own place
+ * structs begins with a struct place.
  */
 #ifndef TRACER_SITES_PLACES_H
 #define TRACER_SITES_PLACES_H
@@ -32,17 +32,18 @@ struct place {
 };
 
 struct places {
-	pid_t family; /* of the processes that they are in */
+	pid_t family; /* the process; places may also be in its descendants */
 	struct place *first;
 };
 
-/* The link to the place at addr, or the one that it would be hung on. */
+/* The link that points to the place at addr, or the NULL link at the end of the
+ * list. */
 struct place **places_find(struct places *all, uint32_t space, uint64_t addr);
 
-/* object_func_names() as the user wants them (option demangle). */
+/* object_func_names() in the style of option demangle. */
 const struct func_names *places_func_names(
     const struct state *st, const struct load *l, const struct sym *s);
-/* Does a function field mean the function, by any of its names? */
+/* Does a function field match the function, by any of its names? */
 bool places_func_matches(const struct state *st, const struct load *l,
     const struct sym *s, const char *field);
 
@@ -51,18 +52,19 @@ typedef void place_enable(
     struct state *st, struct proc *proc, struct probe *p, struct place *pl);
 void places_enable(struct state *st, struct probe *p, place_enable *one);
 
-/* An object was unmapped: its places have no tracepoints any more. */
+/* An object was unmapped: disable its places. */
 void places_unloaded(struct state *st, const struct load *l);
 
-/* A space has ended (exec, exit): its places are forgotten. */
+/* A space has ended (exec, exit): remove its places. */
 void places_space_end(struct state *st, const struct addrspace *as);
 
 void places_free(struct places *all);
 
-/* A provider's hook: a module field names the object of some place. */
+/* A hook for struct provider: does a module field match the object of some
+ * place? */
 bool places_module_matches(const struct probe *p, const char *module);
 
-/* The same: each place is a site. */
+/* A hook for struct provider: each place is a site. */
 void places_sites(const struct probe *p, probe_site_fn each, void *ctx);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * Text is changed only in a process that survives our death: what undoes the
- * change is known to work before (trapguard_begin).
+ * Protection: text of a process is changed only if the process will survive the
+ * tracer's sudden death, that is, after trapguard_begin() has verified what
+ * undoes the changes.
  *
  *	untouched --commit--> protected --something of it is lost--> exposed
  *	    |                     ^                                   |   ^
  *	    |                     +------ it can be had again --------+   |
  *	    +--------------- it cannot be had ----------------------------+
  *
- * In an exposed space no int3 stands and no semaphore is raised, whatever is
- * wanted.  What may pass is tried again; a child that was not asked for by name
- * is let go.  Option `unprotected' is for those who know what they do: then
- * text is changed all the same.
+ * In an exposed space there is no int3 and no raised semaphore, whatever probes
+ * are enabled.  If the reason may pass, protection is tried again.  A child
+ * that the user did not name is detached.  With option `unprotected' text is
+ * changed without protection.
  */
 #ifndef TRACER_SITES_PROTECT_H
 #define TRACER_SITES_PROTECT_H
@@ -22,40 +23,41 @@
 struct space;
 struct state;
 
-/* Just before what is queued in the space is committed; its threads are
- * stopped. */
+/* Call it just before queued changes of the space are committed, with its
+ * threads stopped: protects the space, or exposes it. */
 void protect_space(struct state *st, struct space *sp);
 
-/* May a byte of it be changed? */
+/* May text of the space be changed? */
 bool protect_allows(const struct state *st, const struct space *sp);
 
-/* Tell the user that it may not, and why; once. */
+/* Tell the user, once, that it may not, and why. */
 void protect_say(struct state *st, struct space *sp);
 
-/* It could not be protected after another try: the user is told, or a process
- * that was not asked for by name is let go, if somebody misses a probe in it. */
+/* Another try has failed.  If probes are missing in the space: tell the user,
+ * or detach a process that the user did not name. */
 void protect_still_not(struct state *st, struct space *sp);
 
-/* Does somebody miss what cannot be changed in it? */
+/* Are there enabled probes in the space that need changes of its text? */
 bool protect_matters(const struct space *sp);
-/* Does the user trace what cannot be protected? */
+/* Is option `unprotected' set? */
 bool protect_is_off(const struct state *st);
-/* One of its processes; 0: none is left. */
+/* One of the space's processes; 0: none is left. */
 pid_t protect_pid(const struct space *sp);
-/* The space that cannot be protected after that one, or the first; NULL: none. */
+/* The next exposed space after `after' (NULL: the first); NULL: none. */
 struct space *protect_next(struct state *st, struct space *after);
 
 /* ---- lost.c ---- */
 
-/* A child's memory is a copy, with int3s and the area that lists them. */
+/* A fork's child has a copy of the memory, with int3s and the area that lists
+ * them. */
 void protect_fork(struct state *st, struct space *sp, uint64_t area);
 
-/* Before tracing begins: waits for what may pass.  NULL, or why a target that
- * has probes in its text cannot be traced. */
+/* Before tracing begins: wait if a reason may pass.  NULL, or the reason why a
+ * target that has probes in its text cannot be traced. */
 const char *protect_start(struct state *st);
 
-/* For the loop: has a handler, or the guardian, been lost?  Then the user is
- * told, and what may be missing is had again, or text is put back. */
+/* The loop calls it.  If a handler or the guardian has been lost, tell the
+ * user, and set it up again, or restore the text. */
 void protect_look(struct state *st);
 
 #endif

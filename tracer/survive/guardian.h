@@ -1,7 +1,7 @@
 /*
- * The guardian: a process that waits for our end and, if that was not one of
- * our own making (SIGKILL, the end of memory), puts text and semaphores of all
- * targets back.
+ * The guardian: a process that waits for the end of the tracer.  If the tracer
+ * did not end by itself (SIGKILL, the kernel's OOM killer), the guardian
+ * restores text and semaphores of all targets.
  *
  *	tracer						guardian
  *	guardian_start() ---------- fork ------------->	in a session of its own
@@ -14,13 +14,13 @@
  *							areas (inject/trap/) of the
  *							spaces list is put back
  *
- * No byte of text is changed in a space that the guardian does not have.  One
- * that is killed is noticed at once (SIGIO), and guardian_revive() makes
- * another.
+ * Text of a space is changed only after the guardian has reported that it has
+ * the memory.  If the guardian is killed, the tracer notices at once (SIGIO),
+ * and guardian_revive() starts another.
  *
- * Between our end and its coming, a thread that meets an int3 helps itself: the
- * handler in the target.  What a tracer and its guardian leave that are killed
- * together, the next tracer puts back (leftover.h).
+ * Between the tracer's end and the guardian's work, a thread that executes an
+ * int3 is helped by the handler in the target.  If tracer and guardian are
+ * killed together, the next tracer restores everything (leftover.h).
  */
 #ifndef TRACER_SURVIVE_GUARDIAN_H
 #define TRACER_SURVIVE_GUARDIAN_H
@@ -31,38 +31,41 @@
 struct space;
 struct super;
 
-/* What it is called in /proc/PID/comm. */
+/* Its name in /proc/PID/comm. */
 #define GUARDIAN_NAME "dtrap-guardian"
 
-/* Before the first target.  0 or -errno: there is none, which is tried again
- * when it is missed. */
+/* Start the guardian, before the first target.  0 or -errno; after an error
+ * guardian_revive() tries again when it is needed. */
 int guardian_start(void);
 
-/* A record for the space, which has an area at `area' (0: not yet); its memory
- * is on the way.  0 or -errno.  Does nothing where it has been done. */
+/* Make a record for the space, whose area is at `area' (0: it has none yet),
+ * and send the guardian a file descriptor of its memory.  0 or -errno.  Does
+ * nothing if there is a record. */
 int guardian_add(struct space *sp, uint64_t area);
 
 /*
- * The space's area is at `area', and from now on the guardian puts back what it
- * lists.  Waits until it has said that it has the memory: 0; -EMFILE when it
- * cannot keep any more; -ETIMEDOUT when it does not answer; -EPIPE when it has
- * ended.  The area names the guardian then.
+ * From now on the guardian restores what the area at `area' lists.  Waits until
+ * the guardian confirms that it has the memory: 0; -EMFILE: it has no more file
+ * descriptors; -ETIMEDOUT: no answer; -EPIPE: it has ended.  After success the
+ * area names the guardian.
  */
 int guardian_has(struct space *sp, uint64_t area);
 
-/* Its text is as it was, or gone. */
+/* Remove the record: text and semaphores are restored, or the memory is
+ * gone. */
 void guardian_drop(struct space *sp);
 
-/* For the loop: something has happened to the guardian.  Once for each time. */
+/* The loop asks: has a signal reported a change of the guardian?  True once for
+ * each. */
 bool guardian_stirred(void);
 bool guardian_is_alive(void);
 
-/* Another in the place of one that has ended, for all spaces that have a
- * record.  0 or -errno, and then none of them is guarded. */
+/* Start another guardian if the last one has ended, for all spaces that have a
+ * record.  0, or -errno, and then none of them is guarded. */
 int guardian_revive(struct super *su);
 
-/* We end, and have let go of everything.  It ends in its own time: our end does
- * not wait for it to get a processor. */
+/* The tracer ends and has detached from everything.  Tells the guardian, and
+ * does not wait for its end. */
 void guardian_end(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What an earlier trace has left in a process: memory of slots that a thread
- * was in, and, if its tracer was killed, int3s, semaphores that are raised,
- * SIGTRAP's handler with its area, and the way back from a system call.
+ * Removes what an earlier trace has left in a process: slot memory that a
+ * thread was in, and, if its tracer was killed, int3s, raised semaphores, the
+ * handler for SIGTRAP with its area, and the way back from a system call.
  *
  *	leftover_find      the process runs; its guardian, if one is at work, ends
  *	(attach)
@@ -22,27 +22,30 @@ struct proc;
 struct space;
 
 /*
- * Look, without stopping it.  Where the guardian of a tracer that was killed is
- * putting things back, waits for its end, unless `stopping' is NULL: -EBUSY and
- * *why in words if that does not come, or stopping() becomes true.  0 with *out,
- * which is NULL if nothing was found.
+ * Look for leftovers without stopping the process.  If the guardian of a killed
+ * tracer is still at work, wait for its end, unless `stopping' is NULL.  0 with
+ * *out, which is NULL if nothing was found; -EBUSY, with a text in `why', if
+ * the guardian does not end or stopping() returns true.
  */
 int leftover_find(pid_t pid, bool (*stopping)(void), struct leftover **out,
     char *why, size_t size);
 
 /*
- * All threads are stopped, and nothing is in the space yet.  Afterwards the text
- * is the program's own, and traps that are still under way are known to be ours
- * (space->tab).  0, or -EFAULT: not all of it can be written.
+ * Restore text and semaphores.  All threads must be stopped, and the space must
+ * have no tracepoints yet.  Afterwards traps that are still to be delivered are
+ * known to be dtrap's (space->tab).  0, or -EFAULT: not everything could be
+ * written.
  */
 int leftover_mend(struct leftover *l, struct space *sp);
 
-/* All threads are stopped, and none has such a trap pending any more.  Frees l,
- * unless something has to stay: then it is the space's. */
+/* Remove handler and memory.  All threads must be stopped, and none may have
+ * such a trap pending.  Frees l, unless something has to stay: then the space
+ * owns it. */
 void leftover_release(struct leftover *l, struct proc *p);
 
-/* Did something stay for a thread that will have left the handler soon?  And was
- * one seen in it, so that this is certain? */
+/* leftover_in_use(): did something stay because a thread may be in the handler,
+ * which it will leave soon?  leftover_runs(): was a thread seen in it, so that
+ * this is certain? */
 bool leftover_in_use(const struct leftover *l);
 bool leftover_runs(const struct leftover *l);
 

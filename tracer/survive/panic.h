@@ -1,18 +1,18 @@
 /*
- * The door by which the tracer dies: restore every target's text, let its
- * threads go, say why, abort.
+ * The emergency exit of the tracer: restore every target's text, detach from
+ * its threads, print the reason, abort.
  */
 #ifndef TRACER_SURVIVE_PANIC_H
 #define TRACER_SURVIVE_PANIC_H
 
 struct super;
 
-/* From now on base_panic(), SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT of the
- * tracer itself leave through here.  Allocates nothing when it happens. */
+/* From now on base_panic(), and SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT of
+ * the tracer itself, lead to the emergency exit.  It allocates no memory. */
 void panic_guard(struct super *su);
 
-/* How often memory had to be put in the place of a file that was cut short
- * while it was mapped. */
+/* How often a file was truncated while the tracer had it mapped, so that memory
+ * had to replace its pages. */
 unsigned panic_faults(void);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * Semaphores of static probes: 16-bit counters in a program's data, raised by
- * one while we watch, so that the program does what a probe's arguments take.
- * The memory of a space has each raised once, however many probes ask.
+ * Semaphores of static probes: 16-bit counters in a program's data.  dtrap
+ * increments them while a probe is enabled, and the program then computes the
+ * probe's arguments.  In one space each is incremented once, however many
+ * probes use it.
  *
- * One that stays raised because we were killed costs the program that work and
- * nothing else.
+ * A semaphore that stays raised after the tracer was killed costs the program
+ * that work and does no other harm.
  */
 #ifndef TRACER_SURVIVE_SEMAPHORE_H
 #define TRACER_SURVIVE_SEMAPHORE_H
@@ -14,26 +15,27 @@
 
 struct space;
 
-/* The one at addr is to be raised: by the next commit. */
+/* Request that the semaphore at addr is raised by the next commit. */
 void semaphore_raise(struct space *sp, uint64_t addr);
 
-/* Raise those that are to be.  `unlisted': also where trapset.h cannot list
+/* Raise the requested ones.  `unlisted': even if the trapset cannot list
  * them. */
 void semaphores_commit(struct space *sp, bool unlisted);
 
-/* The memory in [start, end) is gone, with its semaphores. */
+/* The memory in [start, end) was unmapped: forget its semaphores. */
 void semaphores_forget(struct space *sp, uint64_t start, uint64_t end);
 
-/* A fork's child has them raised in its copy, too. */
+/* In a fork's child the same semaphores are raised. */
 void semaphores_fork(const struct space *parent, struct space *child);
 
-/* Lower what is raised, until the next commit; for the emergency exit too:
- * nothing is allocated. */
+/* Lower all raised semaphores, until the next commit.  Also for the emergency
+ * exit: allocates nothing. */
 void semaphores_lower(struct space *sp);
-/* The same in a copy of its memory: fd is that. */
+/* The same in a copy of the memory (a fork's child); fd is its
+ * /proc/PID/mem. */
 void semaphores_lower_copy(const struct space *sp, int fd);
 
-/* The space ends, or is let go: forget all. */
+/* The space ends or is detached: forget all semaphores. */
 void semaphores_drop(struct space *sp);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The handler of SIGTRAP that a target has for the time when we have been
- * killed (inject/trap/): when it is installed, how it stays, when it goes.
+ * The handler for SIGTRAP in a target (inject/trap/), which works after the
+ * tracer was killed: installs it, keeps it installed, and removes it.
  *
- * It stands in the kernel as long as text is changed, whatever the program does
- * with SIGTRAP itself: that is recorded (trap_... of struct proc), and what is
- * the program's is handed on to it.  Its calls are answered by us (trapcall.h).
- * One that is made in a way that nobody sees is found out by trapguard_check().
+ * It is installed as long as text is changed, whatever action the program
+ * itself sets for SIGTRAP.  That action is recorded, and the handler performs
+ * it for the program's own SIGTRAPs.  trapcall.h answers the program's calls;
+ * trapguard_check() notices a call that was not seen.
  */
 #ifndef TRACER_SURVIVE_TRAPGUARD_H
 #define TRACER_SURVIVE_TRAPGUARD_H
@@ -16,57 +16,60 @@
 #include "tracer/ptrace/proc.h"
 
 /*
- * [start, start + size) is the area of one who was killed.  If a process's
- * handler of SIGTRAP is in it, the action that this stands for is put back.
- * False: it cannot be.  Its threads are stopped.
+ * [start, start + size) is the area of a killed tracer.  If the process's
+ * handler for SIGTRAP is in it, restore the program's own action.  False: that
+ * failed.  All threads must be stopped.
  */
 bool trapguard_inherit(struct proc *p, uint64_t start, uint64_t size);
 
 /*
- * Text is about to be changed, near `near'.  All threads of the space are
- * stopped.  0: the area that lists the changes, the handler in every process
- * and the guardian are there and known to work.  Else an errno, and *why says
- * which of them is not.  -EFAULT: the area is gone; another is made where no
- * int3 stands any more (`bare').
+ * Text is about to be changed, near `near'.  All threads of the space must be
+ * stopped.  0: the area, the handler in every process and the guardian are set
+ * up and known to work.  Otherwise a negative errno, and *why names the one
+ * that failed.  -EFAULT: the area is gone; a new one is made only if the text
+ * has no int3 (`bare').
  */
 int trapguard_begin(
     struct space *sp, uint64_t near, bool bare, const char **why);
 
-/* Is that a matter of the moment? */
+/* May this error of trapguard_begin() go away by itself? */
 bool trapguard_may_pass(int error);
 
-/* A process is let go: its own again.  Its threads are stopped. */
+/* A process is being detached: restore its own action.  Its threads must be
+ * stopped. */
 void trapguard_end(struct proc *p);
 
-/* The program's own action is another from now on; th is stopped. */
+/* Record a new action of the program; th is a stopped thread of it. */
 void trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS]);
 
-/* Is that an address of our handler's? */
+/* Is addr in dtrap's handler? */
 bool trapguard_is_handler(const struct proc *p, uint64_t addr);
 
-/* A SIGTRAP that is the program's own is about to be delivered: with
- * SA_RESETHAND that changes its action. */
+/* A SIGTRAP of the program's own is about to be delivered; with SA_RESETHAND
+ * that changes the program's action. */
 void trapguard_delivers(struct thread *th);
 
 /*
- * The last before thread_resume() with it: where an int3 of another thread may
- * make the kernel's action SIG_DFL at any time, the signal is delivered here and
- * now, while all others are stopped and ours is in place.  It would be the end.
+ * Call it last, before thread_resume() with such a SIGTRAP.  If an int3 of
+ * another thread may set the kernel's action to SIG_DFL at any time, which
+ * would then kill the process, the signal is delivered here, while all other
+ * threads are stopped and dtrap's action is installed.
  */
 void trapguard_pass(struct thread *th);
 
-/* A thread is stopped at EV_EXEC: the new program ignores SIGTRAP if the old one
- * did, in the place of which the kernel had our handler. */
+/* A thread is stopped at EV_EXEC: let the new program ignore SIGTRAP if the old
+ * one did; the kernel had dtrap's handler instead. */
 void trapguard_executed(struct thread *th);
 
-/* Now and then, at a hit: is our handler still there?  False: it was not, for
- * some time, which super->unguarded counts, and is back (process->guarded); the
- * program's action is known again. */
+/* Called now and then at a hit: is dtrap's handler still installed?  False: it
+ * was missing for some time (super->unguarded counts this), and is installed
+ * again; the program's action is known again. */
 bool trapguard_check(struct thread *th);
 
-/* The kernel has made the action SIG_DFL for an int3 that came while SIGTRAP
- * was blocked.  Puts ours back; not in a vfork child, which blocks everything
- * and asks for the action on every signal (posix_spawn()), and is gone soon. */
+/* The kernel has set the action to SIG_DFL because of an int3 while SIGTRAP was
+ * blocked.  Installs dtrap's action again; not in a vfork child, which blocks
+ * all signals, asks for all actions (posix_spawn()), and soon executes another
+ * program. */
 void trapguard_lost(struct thread *th);
 
 #endif
