@@ -1,5 +1,6 @@
 /*
- * A program that has just been executed, executed once more.
+ * Executes a program again that has just been executed.
+ * tracer/drive/evaltime.c uses it to trace a launched program from its exec on.
  */
 #ifndef TRACER_PTRACE_AGAIN_H
 #define TRACER_PTRACE_AGAIN_H
@@ -10,25 +11,26 @@
 
 struct thread;
 
-/* What execve() is to be given: addresses in the process. */
+/* The arguments for execve(): addresses in the process. */
 struct again {
-	uint64_t name, argv, envp; /* name 0: it is not known */
-	struct uregs call; /* the one in the place of which it is made */
+	uint64_t name, argv, envp; /* name 0: unknown */
+	struct uregs call; /* registers of the call that execve() replaces */
 };
 
 /*
- * At the exec stop, when the stack holds all that the call was given.  `words'
- * is the number of its arguments if it is known, else 0: then a script, which
- * its interpreter has in their midst, is refused.  0; -ENOENT if the name leads
- * to another file by now; -ENOEXEC, -EFAULT.
+ * Find the arguments at the exec stop, when the stack still contains all of
+ * them.  `words' is the number of arguments, or 0 if it is unknown; then a
+ * script is refused, because the kernel has inserted the interpreter's
+ * arguments.  0; -ENOENT: the name refers to another file now; -ENOEXEC,
+ * -EFAULT.
  */
 int again_find(struct thread *th, unsigned words, struct again *out);
 
-/* The system call that the thread is about to make shall be that execve().
- * Should the tracer die, the program begins anew without it. */
+/* Replace the system call that the thread is about to make by that execve().
+ * If the tracer dies then, the program simply starts again without it. */
 void again_instead(struct thread *th, struct again *what);
 
-/* Behind it, when it has failed: the call shall be made that was to be. */
+/* After a failed execve(): let the thread make its original call. */
 void again_failed(struct thread *th, const struct again *what);
 
 #endif

@@ -6,9 +6,10 @@
 
 struct thread;
 
-/* Before a stopped thread goes on with its signal (thread->sig): if that ends
- * the process in a core dump, its text gets its own bytes back, for the dump to
- * have them.  Nothing more fires in it then. */
+/* Call it before a stopped thread continues with its signal (th->stop.sig).  If
+ * the signal ends the process with a core dump, restores its text, so that the
+ * dump contains the original bytes.  Nothing fires in the process
+ * afterwards. */
 void core_prepare(struct thread *th);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Run a system call in a stopped thread, leaving no trace of it.
+ * Remote calls: system calls that the tracer makes in a stopped thread.  The
+ * thread's state is the same afterwards.
  */
 #ifndef TRACER_PTRACE_REMOTE_H
 #define TRACER_PTRACE_REMOTE_H
@@ -15,63 +16,67 @@ struct thread;
 struct uregs;
 
 /*
- * Run system call nr with args in a thread that is in ptrace-stop (any kind
- * but EV_EXIT and EV_VFORK).  Its registers, signal mask and
- * pending system call restart are as before afterwards, and it is still in a
- * stop of the same meaning; signals that arrive meanwhile stay pending.  All of
- * that is so as well, but for the stop, when we are killed in the middle.
+ * Make system call nr with args in a thread that is in ptrace-stop (any kind
+ * except EV_EXIT and EV_VFORK).  Afterwards its registers, signal mask and
+ * pending system call restart are as before, and it is in a stop with the same
+ * meaning.  Signals that arrive meanwhile stay pending.  All of this, except
+ * the stop, is also true if the tracer is killed in the middle.
  *
- * Asks /proc and stops the thread four times or so: not for every hit.
+ * It reads /proc and stops the thread about four times, so it is too slow for
+ * every hit.
  *
- * 0 with the kernel's result (negative errno included) in *result; -ESRCH when
- * the thread died; -EPERM when a seccomp filter of the target's own might
- * punish it (the call is not tried then: it could be killed for it); -EBUSY
- * when the thread cannot run now (also between an exec and its EV_EXEC:
- * its space is still the old one); -EFAULT when the program has put other code
- * where ours was just written; -ENOENT when there is no room for it.
+ * 0 with the kernel's result in *result (it may be a negative errno).  -ESRCH:
+ * the thread died.  -EPERM: a seccomp filter of the target might refuse the
+ * call or kill the thread, so it was not tried.  -EBUSY: the thread cannot run
+ * now, also between an exec and its EV_EXEC, when its space is still the old
+ * one.  -EFAULT: the program has overwritten the code that was just written.
+ * -ENOENT: there is no room for that code.
  */
 int remote_syscall(
     struct thread *th, long nr, const uint64_t args[6], int64_t *result);
 
 /*
- * The same with data that the call reads or writes: size bytes, which pass
- * through the thread's stack.  An argument REMOTE_DATA + n is the address of
- * byte n of them there.  -EFAULT or another error when the stack cannot be used.
+ * The same with `size' bytes of data that the call reads or writes.  They are
+ * copied to the thread's stack and back.  An argument REMOTE_DATA + n becomes
+ * the address of byte n there.  -EFAULT or another error if the stack cannot be
+ * used.
  */
 #define REMOTE_DATA     (UINT64_C(1) << 63)
 #define REMOTE_DATA_MAX 128
 int remote_syscall_data(struct thread *th, long nr, const uint64_t args[6],
     void *data, size_t size, int64_t *result);
 
-/* At EV_EXEC: the thread's next instruction is to be system call nr, which may
- * not return.  0 or as above. */
+/* At EV_EXEC: make system call nr the thread's next instruction; it need not
+ * return.  0 or an error as above. */
 int remote_next(struct thread *th, long nr, const uint64_t args[6]);
 
 /*
- * A thread in a stop for a SIGTRAP of ours, or at the entry of a system call that
- * is not to be made, goes on from there with these registers and this mask.  If we
- * die it has both or none.  The stop is one that the kernel has forgotten then:
- * nothing is delivered.  0, -ESRCH, -ENOENT, -EBUSY or -EFAULT; nothing has
- * changed if it is not -ESRCH.
+ * Let a thread continue with these registers and this signal mask, from a stop
+ * for a SIGTRAP of dtrap, or from the entry of a system call that must not be
+ * made.  If the tracer dies, the thread has both or neither.  The kernel has
+ * then forgotten the stop, so no signal is delivered.  0, -ESRCH, -ENOENT,
+ * -EBUSY or -EFAULT; after an error other than -ESRCH nothing has changed.
  */
 int remote_go_on(struct thread *th, const struct uregs *on, uint64_t mask);
 
-/* The threads of a process that can make a call now, those first that risk the
- * least by it; NULL after the last. */
+/* The next thread of a process that can make a call now, after `prev' (NULL:
+ * the first).  The threads with the least risk come first; NULL after the
+ * last. */
 struct thread *remote_next_in(struct proc *p, struct thread *prev);
 
-/* The same in any thread of the process that can; all of them stopped. */
+/* remote_syscall() in any thread of the process that can make it; all must be
+ * stopped. */
 int remote_syscall_in(
     struct proc *p, long nr, const uint64_t args[6], int64_t *result);
 
-/* The same in any thread of the space that can; all of them stopped. */
+/* The same in any thread of the space. */
 int remote_syscall_any(
     struct space *sp, long nr, const uint64_t args[6], int64_t *result);
 
 /*
- * What our death in the middle of a call leaves in the target: code at addr,
- * which the thread is to run to its end.  Written there before the code is; for
- * memory that outlives us.
+ * What stays in the target if the tracer dies during a call: code at addr,
+ * which thread tid must run to its end.  The tracer writes this record before
+ * the code, into memory that the guardian shares.
  */
 struct remote_left {
 	pid_t tid;
@@ -79,8 +84,8 @@ struct remote_left {
 };
 void remote_leaves(struct remote_left *where);
 
-/* Afterwards, for who has outlived us: clear it, once the thread sleeps
- * elsewhere.  False: it is not known to; ask again. */
+/* For the guardian: clear that code when the thread sleeps elsewhere.  False:
+ * it does not yet; call again. */
 bool remote_clear(const struct remote_left *left);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Programs that get other rights than their user's from their file: the
- * set-user-ID and set-group-ID bits, and capabilities.  The kernel withholds
- * them where a tracer without CAP_SYS_PTRACE looks on.
+ * Programs whose file gives them other rights than their user has: set-user-ID
+ * and set-group-ID bits, and capabilities.  The kernel does not grant these
+ * rights under a tracer without CAP_SYS_PTRACE.
  */
 #ifndef TRACER_PTRACE_SETID_H
 #define TRACER_PTRACE_SETID_H
@@ -11,14 +11,14 @@
 struct proc;
 struct thread;
 
-/* Has the process, stopped in its exec, been denied the rights of its file
- * because we trace it? */
+/* The process is stopped in its exec: did the kernel deny it the rights of its
+ * file because it is traced? */
 bool setid_withheld(const struct proc *p);
 
 /*
- * Such a process shall execute its program once more as soon as it is let go,
- * and get the rights then.  To be released at once.  0; or a negative errno,
- * and it runs without them.
+ * Let such a process execute its program again as soon as it is detached, so
+ * that it gets the rights.  The caller must detach it at once.  0; or a
+ * negative errno, and it runs without the rights.
  */
 int setid_again(struct thread *th);
 

@@ -1,5 +1,5 @@
 /*
- * What the pid provider must hear of besides descriptions.
+ * What other rooms tell the pid provider.
  */
 #ifndef TRACER_PROV_PID_PID_H
 #define TRACER_PROV_PID_PID_H
@@ -9,8 +9,8 @@
 struct proc;
 struct state;
 
-/* The resolver of an IFUNC, whose code holds pc, is about to return `impl':
- * probes on the function go there, before its first call. */
+/* The resolver of an IFUNC, whose code contains pc, is about to return `impl'.
+ * Probes on the function are moved there before its first call. */
 void pid_resolved(struct state *st, struct proc *p, uint64_t pc, uint64_t impl);
 
 #endif
