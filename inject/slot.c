@@ -1,10 +1,10 @@
 /*
- * Slots are cut from chunks of the target's memory: 64 KiB mapped near the
- * text, or, where the target may not map (seccomp, execmem), the unused tail
- * of a text segment, called a cave.
+ * Slots are allocated in chunks of the target's memory: 64 KiB mapped near the
+ * text, or, where the target may not map (seccomp, execmem), the unused tail of
+ * a text segment, called a cave.
  *
  *	chunk     |mark|gran|gran|gran| ...        16 bytes each
- *	owner[]    rsvd tpA  NULL tpB              who runs there
+ *	owner[] rsvd tpA NULL tpB whose slot it is
  *	image      bytes as the target has them, or will after slots_flush()
  *	dirty      [lo, hi) of image that the target does not have yet
  *
@@ -29,10 +29,10 @@
 
 #define CHUNK_SIZE SLOT_MEMORY
 
-/* What memory of ours begins with. */
+/* The first bytes of each chunk that dtrap has mapped. */
 static const uint8_t mark[SLOT_MARK] = TRAP_MARK;
 static_assert(SLOT_MARK == GRANULE, "the mark takes the first granule");
-/* Whose that granule is: nobody is ever there. */
+/* The owner of the granule with the mark, which no thread executes. */
 static struct tracepoint reserved;
 
 /* A cave smaller than this is not worth a system call at detach. */
@@ -94,8 +94,8 @@ chunk_of(const struct slots *s, uint64_t addr)
 	return NULL;
 }
 
-/* Where a chunk is started to be used.  Fresh memory of ours reads as zeroes;
- * int3 everywhere would be safer but costs a page each. */
+/* Begin to use a chunk.  New memory reads as zeroes; filling it with int3 would
+ * be safer, but would use every page. */
 static struct chunk *
 chunk_add(struct slots *s, uint64_t start, uint64_t size)
 {
@@ -112,7 +112,7 @@ chunk_add(struct slots *s, uint64_t start, uint64_t size)
 	return c;
 }
 
-/* It is memory of ours, not a cave. */
+/* Write the mark; the chunk must be mapped by dtrap, not a cave. */
 static void
 chunk_mark(struct chunk *c)
 {
@@ -152,7 +152,7 @@ chunk_find(const struct chunk *c, size_t n, uint64_t lo, uint64_t hi)
 	return -1;
 }
 
-/* Cut the slot from a chunk.  0, or -ENOMEM. */
+/* Allocate a slot in a chunk.  0, or -ENOMEM. */
 static int
 chunk_cut(struct chunk *c, uint64_t lo, uint64_t hi, size_t size,
     struct tracepoint *owner, uint64_t *addr)
@@ -177,7 +177,7 @@ chunk_cut(struct chunk *c, uint64_t lo, uint64_t hi, size_t size,
 	return 0;
 }
 
-/* A new chunk in the first cave that nobody uses yet and that is in reach. */
+/* A new chunk in the first unused cave within reach. */
 static struct chunk *
 chunk_from_cave(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi)
 {
@@ -207,9 +207,10 @@ chunk_from_cave(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi)
 }
 
 /*
- * Has the target already put memory near there that is of no use for this
- * window?  Then it would do so again: its idea of near is 2 GiB either way,
- * and data on one side of the text narrows the window to the other.
+ * Has the kernel already placed memory near there that is outside of this
+ * window?  Then it would do so again: map_near() accepts 2 GiB in either
+ * direction, but data on one side of the text limits the window to the other
+ * side.
  */
 static bool
 mapped_beside(
@@ -234,8 +235,8 @@ chunks_by_mapping(struct slots *s, uint64_t near, size_t n, struct chunk **c)
 
 	if (s->refused != 0)
 		return s->refused;
-	/* Asking costs a search of the target's maps: not once per tracepoint
-	 * when the first answer was no. */
+	/* map_near() searches the target's maps, so it is not called for each
+	 * tracepoint after it has failed once. */
 	if (s->full && near - s->full_near + (1U << 28) < (1U << 29))
 		return -ENOMEM;
 	fault_kill("slot-map");
@@ -363,10 +364,11 @@ slots_flush(struct slots *s)
 	struct target *t = s->target;
 	int err = 0;
 
-	/* Between the first and the last changed byte of a chunk, the others
-	 * are written with the value they have: threads may be there.  What the
-	 * first of some begins with has said so far whose all of them are
-	 * (tracer/ptrace/remote.c): it comes last. */
+	/* Unchanged bytes between the first and the last changed byte of a
+	 * chunk are written with their present value, because threads may
+	 * execute them.  If chunks were mapped together, the begin of the first
+	 * one still identifies the whole mapping (tracer/ptrace/remote.c), so
+	 * it is written last. */
 	for (size_t i = s->chunks.len; i-- > 0;) {
 		struct chunk *c = &s->chunks.at[i];
 		if (c->dirty_lo == c->dirty_hi)
@@ -466,7 +468,7 @@ slot_adopt(
 	c->free -= n;
 }
 
-/* Is any thread in the chunk, wherever in it, or might be? */
+/* Is, or may be, any thread in the chunk? */
 static bool
 chunk_occupied(struct target *t, const struct chunk *c)
 {
@@ -497,7 +499,8 @@ chunks_release(struct slots *s, struct chunk *c, size_t n)
 		    (unsigned long)c->start, strerror(-err));
 }
 
-/* How many from c on, of `most', can be given back at once; 0: not c either. */
+/* How many chunks from c on, at most `most', can be released at once; 0:
+ * none. */
 static size_t
 release_together(const struct slots *s, const struct chunk *c, size_t most)
 {

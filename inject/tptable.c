@@ -1,7 +1,7 @@
 /*
- * The entries of a table of tracepoints: where they hang, who is armed in a
- * page, what becomes of them when memory is copied or goes away.  No text is
- * touched here.
+ * The entries of a table of tracepoints: finding them, listing those armed in a
+ * page, copying them for a fork, forgetting them when memory is unmapped.  No
+ * text is changed here.
  */
 #include <string.h>
 
@@ -204,8 +204,8 @@ tracepoint_recent(struct tptable *tab, uint64_t addr)
 
 	if (hash_get(&tab->recent, addr) == NULL)
 		return false;
-	/* If an int3 stands there that is not ours, the program put it there
-	 * later and wants its signal; backing up would trap for ever. */
+	/* If another int3 is there now, the program has written it and expects
+	 * its signal; setting the pc back would trap for ever. */
 	return tab->target->ops->read(tab->target, addr, &now, sizeof(now)) ==
 	    0 &&
 	    now != TRAP_INSN;
@@ -236,8 +236,8 @@ entry_around(struct tptable *tab, uint64_t addr)
 	return NULL;
 }
 
-/* The bytes of one page that are in [addr, addr + len).  No jump reaches over the
- * end of its page. */
+/* The bytes of one page that are in [addr, addr + len).  No jump reaches over
+ * the end of its page. */
 static void
 overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
 {
@@ -251,7 +251,7 @@ overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
 	}
 }
 
-/* The program's byte at addr, where it is not there. */
+/* Replace a byte of dtrap at addr by the program's. */
 static void
 overlay_byte(struct tptable *tab, uint64_t addr, uint8_t *byte)
 {
@@ -320,7 +320,8 @@ tptable_fork(const struct tptable *tab, struct target *child)
 	copy->highest = tab->highest;
 	copy->jumps = tab->jumps;
 	for (const struct entry *e = tab->first; e != NULL; e = e->next) {
-		/* What is gone matters only while a thread is in its slot. */
+		/* A GONE tracepoint matters only while a thread is in its
+		 * slot. */
 		if (e->tp.state == TP_GONE && e->tp.slot == 0)
 			continue;
 		struct entry *d = entry_add(copy);
@@ -353,7 +354,7 @@ tptable_fork(const struct tptable *tab, struct target *child)
 	return copy;
 }
 
-/* Slot memory has been given back: nobody is there. */
+/* Slot memory has been released: no thread is in it. */
 static void
 slots_gone(void *ctx, uint64_t start, uint64_t end)
 {

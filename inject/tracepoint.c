@@ -8,8 +8,8 @@
  *     TRAP, and only where patch_run() wrote it;
  *   - between the write of an int3 and its being noted nothing is allocated:
  *     the emergency exit takes out what is noted;
- *   - an int3 is written after its slot, and what takes it out when we are
- *     gone (trapset.h), have reached the target;
+ *   - an int3 is written only after its slot, and the trapset entry that will
+ *     undo it if the tracer dies, are in the target;
  *   - what is not the byte we wrote is not restored;
  *   - the int3s that are put back last (`late', trap/area.h: they mark the calls
  *     that change SIGTRAP's action and masks) are also written first: while any
@@ -20,9 +20,9 @@
  * bytes between them is safe as all threads are stopped, and every page of a run
  * has a tracepoint, so no page is copied that would not have been.
  *
- * What is queued may be made ready while threads run (tracepoint_prepare):
- * nobody is in a slot that has no int3, and nobody reads a list of int3s that are
- * not there.
+ * Queued changes may be prepared while threads run (tracepoint_prepare): no
+ * thread is in a slot before its int3 is written, and the list is not read
+ * before its int3s exist.
  *
  * A tracepoint that lost its last reference lives on while a thread is in its
  * slot; a GONE one as well, as its slot is not in the memory that went.
@@ -79,7 +79,8 @@ decode_at(
 		*why = "not an instruction";
 		return -EILSEQ;
 	}
-	/* Nobody agrees on the length of ud0 and ud1, and it does not matter. */
+	/* Decoders disagree on the length of ud0 and ud1, and it does not
+	 * matter. */
 	if (insn->kind != INSN_UD && !insn_agreed(insn)) {
 		*why = "instruction of uncertain length";
 		return -EILSEQ;
@@ -87,7 +88,7 @@ decode_at(
 	return 0;
 }
 
-/* Look at e's text and plan for what is there. */
+/* Read the text at e and plan its displaced instruction. */
 static int
 entry_plan(struct tptable *tab, struct entry *e, const char **why)
 {
@@ -120,14 +121,14 @@ tracepoint_get(struct tptable *tab, uint64_t addr, uint32_t id,
 		hash_set(&tab->by_addr, addr, e);
 		err = entry_plan(tab, e, why);
 	} else if (e->tp.state == TP_IDLE && !e->tp.queued) {
-		/* It failed before; its text may be another by now. */
+		/* It failed before; the text may have changed since. */
 		err = entry_plan(tab, e, why);
 	}
 	if (err != 0) {
 		entry_reap(tab, e);
 		return err;
 	}
-	/* Where it is on its way out, commit will see that it is wanted. */
+	/* If its removal is queued, commit will see that it is used again. */
 	e->tp.refs++;
 	if (e->tp.state != TP_TRAP)
 		entry_queue(tab, e);
@@ -180,8 +181,8 @@ late_first(const void *a, const void *b)
 	return x != y ? (int)y - (int)x : by_address(a, b);
 }
 
-/* Does e go on with the run run[0 .. n)?  Addresses rise, there is no page
- * without one, and all of them are late or none is. */
+/* Can e be appended to the run run[0 ..  n)?  Addresses rise, every page of a
+ * run has a tracepoint, and either all are late or none is. */
 static bool
 goes_on(struct entry *const *run, size_t n, const struct entry *e)
 {
@@ -192,7 +193,7 @@ goes_on(struct entry *const *run, size_t n, const struct entry *e)
 	    addr / PAGE - run[0]->tp.addr / PAGE < RUN_PAGES;
 }
 
-/* How many of at[0 .. n) make a run. */
+/* The number of leading elements of at[0 ..  n) that make a run. */
 static size_t
 run_length(struct entry *const *at, size_t n)
 {
@@ -213,13 +214,13 @@ text_unchanged(const struct entry *e, const uint8_t *buf, size_t len)
 
 enum patch { PATCH_ARM, PATCH_RESTORE, PATCH_RAISE, PATCH_LOWER };
 
-/* A run's bytes as they are, as they are to be, and as the program has them.
- * Not on the stack, which may be a signal's. */
+/* The bytes of a run: as they are, as they will be, and the program's own.
+ * Static, because the stack may be the small one of a signal handler. */
 static uint8_t before[RUN_PAGES * PAGE], after[RUN_PAGES * PAGE],
     text[RUN_PAGES * PAGE];
 
-/* Is the place as it should be, so that it can be changed?  Then it is, in
- * `after'.  `len' bytes of the run are there from `off' on. */
+/* Change one place of a run in `after', if the text there is as expected.
+ * `len' bytes of the run were read, from offset `off' on. */
 static int
 patch_one(const struct entry *e, enum patch what, size_t off, size_t len)
 {
@@ -240,7 +241,7 @@ patch_one(const struct entry *e, enum patch what, size_t off, size_t len)
 	return 0;
 }
 
-/* Of a run's last one: it is changed so far. */
+/* The number of bytes that are changed at e. */
 static size_t
 patch_length(const struct entry *e, enum patch what)
 {
@@ -249,8 +250,8 @@ patch_length(const struct entry *e, enum patch what)
 
 /*
  * Write the int3s of a run, or restore its bytes, after comparing what is
- * there.  Each one's `done' tells whether text is now as asked for: 0, -EFAULT,
- * or -EBUSY when other bytes stand there.
+ * there.  `done' of each is set: 0, -EFAULT, or -EBUSY if the text was changed
+ * by others.
  */
 static void
 patch_run(
@@ -276,7 +277,7 @@ patch_run(
 	}
 	if (err != 0 || t->ops->write(t, start, after, changed) == 0)
 		return;
-	/* Some of it may be there.  What can be taken back, is. */
+	/* A part may have been written: restore it as far as possible. */
 	t->ops->write(t, start, before, changed);
 	for (size_t i = 0; i < n; i++)
 		at[i]->done = at[i]->done == 0 ? -EFAULT : at[i]->done;
@@ -344,7 +345,8 @@ drop_slot(struct tptable *tab, struct entry *e)
 	e->tp.slot = 0;
 }
 
-/* A failure to be told at the end of the commit, when the table is at rest. */
+/* Remember a failure; it is reported at the end of the commit, when the table
+ * is consistent. */
 static void
 commit_fail(struct commit *c, struct entry *e, const char *why)
 {
@@ -369,7 +371,7 @@ fill_slots(struct tptable *tab, struct commit *c)
 			commit_fail(c, *at, "slot memory cannot be written");
 }
 
-/* Take the failed out of the list of those to be armed. */
+/* Remove failed entries from the list of those to arm. */
 static void
 drop_failed(entry_vec *v)
 {
@@ -392,7 +394,7 @@ sort_entries(entry_vec *v, cmp_fn *cmp)
 		qsort(v->at, v->len, sizeof(*v->at), cmp);
 }
 
-/* 0, or why its place cannot be on the list. */
+/* Add the tracepoint to the trapset.  0 or a negative errno. */
 static int
 add_trap(struct tptable *tab, const struct tracepoint *tp)
 {
@@ -409,8 +411,8 @@ add_trap(struct tptable *tab, const struct tracepoint *tp)
 			    tp->saved | (tp->late ? TRAP_IS_LATE : 0));
 }
 
-/* What is to be armed is known in the target first; what cannot be is not
- * armed. */
+/* List the places in the target before they are armed.  A place that cannot be
+ * listed is not armed. */
 static void
 add_traps(struct tptable *tab, struct commit *c)
 {
@@ -428,15 +430,16 @@ add_traps(struct tptable *tab, struct commit *c)
 	drop_failed(&c->arm);
 }
 
-/* All that is to be done before the int3s are written.  Those that fail are out
- * of the list. */
+/* Do everything that precedes the writing of int3s.  Removes failed entries
+ * from the list. */
 static void
 make_ready(struct tptable *tab, struct commit *c)
 {
 	fill_slots(tab, c);
 	fault_kill("arm-begin");
 	drop_failed(&c->arm);
-	/* In the order of the list whoever puts bytes back does so by pages. */
+	/* The guardian and the handler restore bytes page by page, in the order
+	 * of the list. */
 	sort_entries(&c->arm, late_first);
 	add_traps(tab, c);
 	entries_arming(tab, c->arm.at, c->arm.len);
@@ -477,8 +480,8 @@ arm_all(struct tptable *tab, struct commit *c)
 
 /* ---- commit: out ---- */
 
-/* Restore the bytes of a run and let the slots drain.  Allocates nothing: it
- * is on the way of a dying tracer.  Returns how many were left alone. */
+/* Restore the bytes of a run and let the slots drain.  Allocates nothing,
+ * because a dying tracer calls it.  Returns how many were not restored. */
 static unsigned
 disarm_run(struct tptable *tab, struct entry *const *at, size_t n)
 {
@@ -539,8 +542,8 @@ drain(struct tptable *tab)
 
 /* ---- jumps ---- */
 
-/* May a jump be there?  The bytes behind the first are the program's own, and
- * nobody else's int3 or jump is among them. */
+/* Is there room for a jump at e?  The bytes behind the first must be the
+ * program's own, without an int3 or jump of another tracepoint. */
 static bool
 has_room(struct tptable *tab, struct entry *e)
 {
@@ -635,7 +638,7 @@ is_to_be_armed(const struct tptable *tab, const struct entry *e)
 	return is_wanted(tab, e) && e->tp.state != TP_TRAP;
 }
 
-/* Sort what is queued into what is to be done. */
+/* Sort the queue into tracepoints to arm and to disarm. */
 static void
 take_queue(struct tptable *tab, struct commit *c)
 {
@@ -652,7 +655,7 @@ take_queue(struct tptable *tab, struct commit *c)
 		} else if (!is_wanted(tab, e) && e->tp.state == TP_TRAP) {
 			*vec_push(&c->disarm) = e;
 		} else {
-			/* It was made ready, and is not wanted any more. */
+			/* It was prepared, but is not used any more. */
 			e->ready = false;
 			if (e->tp.state == TP_IDLE)
 				drop_slot(tab, e);
@@ -662,7 +665,7 @@ take_queue(struct tptable *tab, struct commit *c)
 	vec_fini(&queue);
 }
 
-/* ---- what needs no stop ---- */
+/* ---- preparing while threads run ---- */
 
 size_t
 tptable_arming(const struct tptable *tab)
@@ -674,11 +677,11 @@ tptable_arming(const struct tptable *tab)
 	return n;
 }
 
-/* Pieces of memory for slots, beside those that are full. */
+/* Additional pieces of slot memory for which the list must have room. */
 #define PIECES_MORE 64
 
-/* What is to be armed on the list, at most: the pieces that slots are cut from
- * have their places, too. */
+/* An upper bound of the entries that the list needs: tracepoints to arm, and
+ * pieces of slot memory. */
 static size_t
 places_for(const struct tptable *tab)
 {
@@ -693,7 +696,7 @@ struct group {
 	size_t size;
 };
 
-/* A window narrower than this is not one to look for room in. */
+/* In a window narrower than this no memory is reserved. */
 #define WINDOW_MIN (UINT64_C(1) << 30)
 
 void
@@ -738,7 +741,7 @@ tracepoint_prepare(struct tptable *tab)
 	slots_hold(tab->slots, false);
 	vec_foreach(at, &c.arm)
 		(*at)->ready = true;
-	/* The commit tries those again, and tells. */
+	/* The commit tries these again, and reports them. */
 	vec_foreach(at, &c.failed)
 		(*at)->why = NULL;
 	vec_fini(&c.arm);
@@ -765,8 +768,8 @@ tracepoint_commit(struct tptable *tab,
 
 	vec_foreach(at, &c.arm)
 		(*at)->ready = false;
-	/* The callback may put the tracepoint: that queues, it frees nothing
-	 * before the next commit. */
+	/* The callback may call tracepoint_put(): that only queues; nothing is
+	 * freed before the next commit. */
 	vec_foreach(at, &c.failed) {
 		struct entry *e = *at;
 		const char *why = e->why;
@@ -789,7 +792,7 @@ tracepoint_suspend(struct tptable *tab, bool suspended)
 	if (tab->suspended == suspended)
 		return;
 	tab->suspended = suspended;
-	/* commit sees to it that those are armed that are wanted. */
+	/* The commit arms those that are in use. */
 	for (struct entry *e = tab->first; e != NULL; e = e->next)
 		if (e->tp.refs != 0 && e->tp.state != TP_GONE)
 			entry_queue(tab, e);
@@ -803,7 +806,7 @@ tracepoint_unlisted(struct tptable *tab)
 
 /* ---- detach ---- */
 
-/* The late ones, or all others. */
+/* Restore the late ones, or all others. */
 static unsigned
 restore_those(struct tptable *tab, bool late)
 {

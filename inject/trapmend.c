@@ -1,6 +1,6 @@
 /*
- * See trapmend.h.  What is read may be damaged: a walk is bounded, and nothing
- * is written but single bytes over int3s, and semaphores.
+ * See trapmend.h.  The area may be damaged: walks are bounded, and only int3s
+ * and semaphores are overwritten.
  */
 #include "inject/trapmend.h"
 
@@ -176,8 +176,9 @@ trapmend_jumps(
 	return left;
 }
 
-/* Its entry goes first: left raised, the program pays for arguments that nobody
- * takes; lowered twice, it may say that nobody watches when somebody does. */
+/* The entry is removed first, so that the semaphore cannot be lowered twice.  A
+ * semaphore that stays raised only costs the program time; one that is lowered
+ * twice may turn off the probe of another tracer. */
 static void
 lower(int mem, uint64_t entry, uint64_t addr)
 {

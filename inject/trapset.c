@@ -14,8 +14,8 @@
 #include "dlang/base/log.h"
 #include "dlang/base/vec.h"
 
-/* Of the first chunk: where the scratch and the entries begin; trap.ld sees to
- * it that the code ends before. */
+/* Offsets of scratch and entries in the first chunk; trap.ld ensures that the
+ * code ends before. */
 #define SCRATCH_AT  2816
 #define CODE_SIZE   (SCRATCH_AT + TRAP_SCRATCH)
 #define FIRST_CHUNK 16384
@@ -25,11 +25,11 @@
 #define NEXT_CHUNK 65536
 #endif
 
-/* On the stack that the program has for signals, if it has one (Go's are not
- * large enough); calls go on. */
+/* The handler runs on the program's signal stack if there is one (Go's normal
+ * stacks are too small), and interrupted calls are restarted. */
 #define OUR_FLAGS (SA_SIGINFO | SA_ONSTACK | SA_RESTART | 0x04000000)
-/* All that there are, as the kernel says it when it is asked: an action is known
- * again by its mask. */
+/* All signals, in the form in which the kernel returns the mask: dtrap
+ * recognises its own action by the mask. */
 #define OUR_MASK \
 	(~(UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1)))
 /* Those of the program's own action that matter to its handler, but for
@@ -176,7 +176,8 @@ trapset_map(struct trapset *ts, uint64_t near)
 	head.keeper_since = ts->keeper_since;
 	head.alone = ts->alone;
 	c->linked = true;
-	/* The head last: until then that of the mapping says whose it is. */
+	/* The head is written last: until then the mark of the mapping
+	 * identifies it. */
 	r = put(ts, c->start + sizeof(head), trap_code + sizeof(head),
 	    trap_code_size - sizeof(head));
 	fault_kill("trapset-code");
@@ -266,8 +267,8 @@ trapset_action(struct trapset *ts, const uint64_t old[4], bool own)
 		words[1] = OUR_FLAGS;
 		words[2] = start + head.restorer;
 		words[3] = OUR_MASK;
-		/* What it returns to is then none of ours: it may still be
-		 * running when the area goes. */
+		/* The program's handler must not return into the area, because
+		 * it may still be running when the area is unmapped. */
 		if (handled && old[2] != 0) {
 			words[1] = (old[1] & KEPT_FLAGS) | SA_NODEFER |
 			    (OUR_FLAGS & ~(uint64_t)KEPT_FLAGS);
@@ -296,8 +297,8 @@ entry_at(struct trapset *ts, size_t n, struct chunk **chunk, size_t *at)
 	return NULL;
 }
 
-/* An entry that is in the target already is changed in place.  0; -ENOENT: it is
- * not; -EFAULT. */
+/* An entry that is in the target already is changed in place.  0; -ENOENT: it
+ * is not; -EFAULT. */
 static int
 entry_change(struct trapset *ts, size_t n, const struct trap_entry *to)
 {
@@ -475,10 +476,11 @@ trapset_forget(struct trapset *ts, uint64_t start, uint64_t end)
 			if (h->key >= start && h->key < end)
 				entry_change(ts, (uintptr_t)h->value - 1,
 				    &(struct trap_entry){ 0 });
-	/* Their hash entries stay: what comes there next takes them again. */
+	/* Their hash entries stay; the next place at the address uses them
+	 * again. */
 }
 
-/* Threads in the area, and those of which it cannot be told where they are. */
+/* Is a thread in the area, and is the pc of a thread unknown? */
 static void
 look_at_threads(struct trapset *ts, bool *in, bool *unknown)
 {
@@ -523,8 +525,8 @@ trapset_release(struct trapset *ts)
 		return;
 	}
 	ts->closing = true;
-	/* From the last: who reads them meanwhile finds no end of the chain
-	 * that is not there. */
+	/* From the last to the first, so that a reader never follows a link to
+	 * an unmapped chunk. */
 	while (ts->chunks.len > 0) {
 		struct chunk *c = &ts->chunks.at[ts->chunks.len - 1];
 		const uint64_t none = 0;

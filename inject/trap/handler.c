@@ -1,11 +1,11 @@
 /*
- * SIGTRAP's handler in a target.
+ * The handler for SIGTRAP in a target.
  *
- * As long as the tracer lives it sees every SIGTRAP first and delivers only
- * those that are the program's own: they are handed on.  When it has been
- * killed, a breakpoint of its comes here.  The bytes that belong there and in all
- * other places are put back, through /proc/self/mem as text is not writable, and
- * the thread goes on from the instruction.
+ * While the tracer lives, it sees every SIGTRAP first and delivers only the
+ * program's own; the handler performs the program's action for these.  After the
+ * tracer was killed, its breakpoints lead here.  The handler restores the bytes in
+ * all places, through /proc/self/mem because text is not writable, and the thread
+ * goes on at the instruction.
  *
  *	si_code TRAP_DONE	the tracer was about to let the thread go on:
  *				with these registers, if they are set already
@@ -15,13 +15,13 @@
  *	TRAP_HWBKPT		a debug register that the tracer has left
  *	else			the program's own
  *
- * One case more: the thread was in a system call that a stop of ours has broken
- * off, and was about to make it again by restart_syscall(2).  rt_sigreturn(2)
- * makes that one end with EINTR (restart_block in kernel/signal.c), so it is not
- * by this that the handler returns then: call_again().
+ * One more case: a stop interrupted the thread's system call, and the thread
+ * was about to continue it by restart_syscall(2).  rt_sigreturn(2) would make
+ * that call end with EINTR (restart_block in kernel/signal.c), so the handler
+ * returns in another way then: call_again().
  *
- * No libc, no data but the area, no stack to speak of: it runs on whatever
- * stack signals run on, in threads of any runtime.
+ * It uses no libc, no data but the area, and little stack, because it runs on
+ * any signal stack, in threads of any runtime.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ extern void trap_handle(void);
 extern void trap_restore(void);
 
 /*
- * The machine's file defines trap_handle and trap_restore:
+ * The file of the machine defines trap_handle and trap_restore:
  *
  *	trap_handle	SIGTRAP's handler.  What trap_look() returns is jumped to as
  *			if the kernel had called it, unless it is 0: the area may
@@ -101,8 +101,8 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
-/* Has somebody else, the guardian or the next tracer, put back everything?  What
- * stands in these places from then on is none of ours. */
+/* Have the guardian or the next tracer restored everything?  From then on these
+ * places belong to others. */
 static bool
 is_mended(void)
 {
@@ -111,8 +111,8 @@ is_mended(void)
 
 enum heal { HEAL_MOST, HEAL_LATE, FIND_LATE };
 
-/* Places of a chunk, the last first.  What is not mapped any more is not looked
- * at.  True: some were ours to put back, or are there. */
+/* Restore the places of a chunk, the last first.  Unmapped places are skipped.
+ * True: some int3s were found. */
 static bool
 heal_chunk(long mem, const struct trap_area *a, enum heal how)
 {
@@ -247,7 +247,8 @@ is_latecomer(uint32_t tid, const struct look *l, struct starved *s, bool first)
 	return false;
 }
 
-/* Is a thread on its way to us?  Those of a name in struct linux_dirent64. */
+/* Will another thread enter this handler soon?  Reads the directory of threads
+ * as struct linux_dirent64. */
 static bool
 any_latecomer(struct starved *s, bool first)
 {
@@ -289,9 +290,11 @@ await_latecomers(void)
 }
 
 /*
- * All int3s, the late ones last.  Other threads may have executed one before: if
- * this one then sets SIGTRAP's action, they die.  So whoever finds some waits for
- * them, before those go that lead who sets it to here.
+ * Restore all int3s, the late ones last.  Another thread may have executed an
+ * int3 and not have its SIGTRAP yet: if a thread then sets the action of
+ * SIGTRAP, the process dies.  So the thread that restores int3s waits for such
+ * threads before it removes the late int3s, which lead threads that set the
+ * action into this handler.
  */
 static void
 heal_all(long mem)
@@ -304,7 +307,7 @@ heal_all(long mem)
 		heal_places(mem, HEAL_LATE);
 }
 
-/* All int3s that this process may write to.  False: none. */
+/* Restore all int3s that this process can write.  False: none. */
 static bool
 heal_memory(void)
 {
@@ -318,8 +321,8 @@ heal_memory(void)
 	return true;
 }
 
-/* Is there still a tracer, to whom the int3s belong?  By the line
- * "TracerPid:\t0" of the thread's status. */
+/* Does a tracer exist, which owns the int3s?  Looks at the line "TracerPid:\t0"
+ * in the thread's status. */
 static bool
 is_traced(void)
 {
@@ -343,9 +346,9 @@ is_traced(void)
 }
 
 /*
- * Somebody else, the guardian say, may have been quicker.  If not all int3s go
- * at once: the thread may be about to block SIGTRAP, or to set its action, and
- * then the next one would kill it.
+ * The guardian, for example, may have been quicker.  If not, all int3s are
+ * removed, not only this one: the thread may next block SIGTRAP or set its
+ * action, and then the next int3 would kill it.
  */
 static void
 heal(const struct trap_entry *e)
@@ -400,7 +403,8 @@ hand_on(int sig, const siginfo_t *si, uint64_t blocked)
 	const uint64_t none[4] = { 0 };
 	uint64_t old = trap_area.old_handler;
 
-	/* In there SIGTRAP may be blocked, and an int3 would be the end. */
+	/* The program's handler may run with SIGTRAP blocked, and an int3 there
+	 * would kill the process. */
 	if (!is_traced())
 		heal_memory();
 	if (old > 1) {
@@ -424,7 +428,8 @@ is_on_way_back(uint64_t pc)
 	return pc - (uint64_t)&trap_area < trap_area.size;
 }
 
-/* Is it about the tracer that is no more?  The thread then goes on at its pc. */
+/* Is the signal from the dead tracer's int3 or debug register?  Then the thread
+ * goes on at *at. */
 static bool
 is_ours(const siginfo_t *si, uint64_t *at)
 {
@@ -446,7 +451,8 @@ is_ours(const siginfo_t *si, uint64_t *at)
 	return true;
 }
 
-/* Who handles it: a handler of the program's, or 0: it has been. */
+/* Handle the signal.  Returns the program's handler to jump to, or 0 if nothing
+ * is left to do. */
 __attribute__((used)) uint64_t
 trap_look(int sig, const siginfo_t *si, ucontext_t *uc)
 {

@@ -1,6 +1,6 @@
 /*
- * The machine half of plans: which instructions can be emulated, copied or
- * rewritten, and the bytes of their slots.
+ * x86-64's part of displacing: which instructions are emulated, copied or
+ * rewritten, and the code of their slots.
  *
  *	COPY	insn				SYSCALL	0f 05
  *		jmp next				lea rcx, [next]
@@ -45,7 +45,7 @@
 #include "inject/slot.h"
 #include "inject/x86_64/emit.h"
 
-/* insn.h numbers registers as enum ureg does, without seeing it. */
+/* insn.h uses the numbers of enum ureg without including it. */
 static_assert(UREG_RAX == 10 && UREG_RCX == 11 && UREG_RDX == 12 &&
 	UREG_RBX == 5 && UREG_RSP == 19 && UREG_RBP == 4 && UREG_RSI == 13 &&
 	UREG_RDI == 14 && UREG_R8 == 9 && UREG_R9 == 8 && UREG_R10 == 7 &&
@@ -202,7 +202,7 @@ pick_scratch(struct displaced *d)
 
 	if (!insn->rip_relative || insn->addrsize != 8)
 		return false;
-	if (insn->gpr_used & (1U << 4)) /* rsp, which is not its own here */
+	if (insn->gpr_used & (1U << 4)) /* rsp has another value in the slot */
 		return false;
 	if (!vex && !rex && high_byte(insn->opcode, reg))
 		return false;
@@ -245,7 +245,7 @@ displaced_go_far(struct displaced *d)
 	return true;
 }
 
-/* The instruction as it stands, its rip-relative field made right. */
+/* Copy the instruction, and correct its rip-relative field. */
 static void
 write_copy(const struct displaced *d, struct emit *e)
 {
@@ -292,7 +292,7 @@ write_call_mem(struct displaced *d, struct emit *e)
 	emit_bytes(e, "\xff\x64\x24\xf8", 4);
 	emit_patch_rel32(e, push + 2, push + PUSH_LEN, emit_pc(e));
 	emit_u64(e, next_of(d));
-	/* Until it is gone, it is undone. */
+	/* Before the jump is done, the call is undone by displaced_leave(). */
 	d->done_at = (uint8_t)e->len;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The instruction writer.  Running out of room is a mistake in the caller's
- * sizes, not an error a target can cause.
+ * Writes instructions.  A full buffer is a bug in the caller's sizes; a target
+ * cannot cause it.
  */
 #include "inject/x86_64/emit.h"
 

@@ -1,11 +1,12 @@
 /*
- * The machine half of resuming: effects of displaced instructions on
- * registers, and the way out of a slot from any point in it.
+ * x86-64's part of resuming: the effects of displaced instructions on
+ * registers, and moving a thread out of a slot.
  *
- * A thread in a slot is between two instructions, so there are few points:
+ * A thread in a slot is between two instructions, so there are few cases:
  * before the displaced instruction, after it, and the intermediate states of
- * the rewritten ones.  Those are undone by moving rsp and, in one case, taking
- * a register back from the stack; or finished, where the rest is a jump.
+ * rewritten ones.  An intermediate state is undone by moving rsp, and in one
+ * case by restoring a register from the stack; or it is completed if only a
+ * jump is left.
  */
 #include "inject/displaced.h"
 
@@ -132,9 +133,9 @@ emulate_add_rsp(const struct insn *insn, struct uregs *regs)
 }
 
 /*
- * Can a thread be at pc at all?  A jump to an address that is not canonical
- * faults where the jump is.  48 bits: nobody has text above them, and a
- * processor with 57 faults at the target instead, which is as dead.
+ * Is pc a canonical address?  A jump to a non-canonical address faults at the
+ * jump.  48 bits are checked: no program has text above; a processor with 57
+ * bits would fault at the target instead, which ends the program as well.
  */
 static bool
 canonical(uint64_t pc)
@@ -256,8 +257,9 @@ leave_scratch(const struct displaced *d, struct target *t, unsigned at,
 }
 
 /*
- * The return address is pushed and the jump is next: it is done here, unless
- * it would fault.  Then the push is undone, for the call to fault at home.
+ * The return address has been pushed, and the jump is next: it is done here.
+ * If it would fault, the push is undone instead, so that the call faults at its
+ * own place.
  */
 static enum slot_place
 finish_call(struct uregs *regs, const uint64_t *to)

@@ -2,10 +2,10 @@
  * The output stream: writing, freopen(), ftruncate(), system(); and messages,
  * which come behind what was printed before them.
  *
- * The first error is kept and silences what follows: a reader that has gone
- * away is the end of the output, not of the tracer.  One that is slow is not
- * waited for before the end: what is not read is not printed, stays in the
- * buffer, and is a drop when that is full.
+ * The first error is kept, and later output is discarded: if the reader closes
+ * its end, the output ends, not the tracer.  Before the end dtrap does not wait
+ * for a slow reader: records stay in their buffer, and are drops when that is
+ * full.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ out_look(struct out *o)
 	o->escape = fd >= 0 && isatty(fd);
 }
 
-/* What is not written yet is lost: nobody is to wait for it again. */
+/* Discard unwritten text, so that no later call waits for it. */
 static void
 out_failed(struct out *o)
 {
@@ -60,8 +60,8 @@ out_fini(struct out *o)
 	o->own = NULL;
 }
 
-/* 0 when no more than `left' bytes wait, or at once if that is not to be waited
- * for. */
+/* Wait until at most `left' bytes wait; returns at once if waiting is not
+ * allowed. */
 static void
 out_wait(struct out *o, size_t left)
 {
@@ -110,7 +110,7 @@ out_reopen(struct out *o, const char *path)
 	FILE *f = NULL;
 
 	if (*path != '\0') {
-		/* A fifo that nobody reads is an error, not a wait. */
+		/* A FIFO without a reader is an error; do not block. */
 		int fd = open(path,
 		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK |
 			O_NOCTTY,
@@ -143,8 +143,8 @@ out_truncate(struct out *o)
 	out_flush(o);
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return;
-	/* What was printed before must not come after; a file lets nobody wait
-	 * for long. */
+	/* Earlier text must be written first; a file does not block for
+	 * long. */
 	writer_wait(f, 0, o->enough);
 	if (ftruncate(fd, 0) == 0)
 		lseek(fd, 0, SEEK_SET);

@@ -3,9 +3,9 @@
  *
  *	fwrite --> stdio's buffer --take()--> next --> busy --> write(2)
  *
- * All of it is touched under the lock.  Whoever has moved text to `busy' writes
- * it: the thread, and once nobody has to be spared waiting (writer_settle()) the
- * caller, unless the thread is at it.
+ * All members are accessed under the lock.  The one that has moved text to
+ * `busy' writes it: the thread, or after writer_settle() the caller, unless the
+ * thread is writing.
  */
 #include "tracer/consume/writer.h"
 
@@ -26,20 +26,21 @@
 
 #define PATIENCE_NS 10000000ULL
 #define SLOW_NS     1000000000ULL
-/* How long a wait lasts until `enough' is asked again. */
+/* A wait calls `enough' again after this time. */
 #define ASK_NS 50000000ULL
-/* A reader that has taken nothing for so long takes nothing. */
+/* A reader that has read nothing for this time is stuck. */
 #define STUCK_NS 1000000000ULL
-/* In one call: what is lost when we end in the middle. */
+/* The most bytes of one write(): this much may be lost if dtrap ends during
+ * it. */
 #define PIECE 65536
-/* What is kept of a buffer once it is empty. */
+/* The most memory that an empty buffer keeps. */
 #define KEEP (1 << 20)
-/* How often what is being done is written anew. */
+/* The status line is written again at this interval. */
 #define REDRAW_NS 100000000ULL
 /* To the begin of the line, and nothing behind. */
 #define ERASE_REST "\33[K"
 #define ERASE      "\r" ERASE_REST
-/* The longest line that says what is being done, with what erases the rest. */
+/* The longest status line, with the escapes that erase the rest. */
 #define LINE_MAX_BYTES 512
 
 struct writer {
@@ -88,7 +89,7 @@ write_piece(struct writer *w, size_t most)
 	ssize_t done = write(w->fd, at, n);
 	int error = done < 0 ? errno : 0;
 	if (error == EAGAIN) {
-		/* Somebody else has made it so.  There is no hurry. */
+		/* Another process has set O_NONBLOCK.  Try again later. */
 		const struct timespec nap = { 0, 1000000 };
 		nanosleep(&nap, NULL);
 	}
@@ -164,7 +165,7 @@ draw(struct writer *w)
 	note_drawn(w);
 	w->at_it = true;
 	pthread_mutex_unlock(&w->lock);
-	/* If the terminal does not take it, it is not seen. */
+	/* A status that the terminal does not accept is lost. */
 	ssize_t done = write(w->fd, line, n);
 	pthread_mutex_lock(&w->lock);
 	if (done < 0)
@@ -224,7 +225,7 @@ run(void *arg)
 
 /* ---- the stream ---- */
 
-/* Does the descriptor take something now, or within that time? */
+/* Can the file descriptor be written to now, or within that time? */
 static bool
 is_taken(const struct writer *w, int ms)
 {
@@ -234,8 +235,9 @@ is_taken(const struct writer *w, int ms)
 }
 
 /*
- * Under the lock, by the caller.  So much that a pipe which takes something
- * takes all of it, so that we get to ask whether that was enough.
+ * The caller writes itself, under the lock.  It writes at most as much as a
+ * pipe that is ready accepts without blocking, so that `enough' can be called
+ * in between.
  */
 static void
 write_own(struct writer *w, size_t left, uint64_t until)
@@ -252,7 +254,8 @@ write_own(struct writer *w, size_t left, uint64_t until)
 	}
 }
 
-/* Under the lock.  0 when no more than that much waits. */
+/* Under the lock: wait until at most `left' bytes wait.  0 or a negative
+ * errno. */
 static int
 wait_for_less(struct writer *w, size_t left, uint64_t ns)
 {
@@ -269,7 +272,7 @@ wait_for_less(struct writer *w, size_t left, uint64_t ns)
 	return w->error;
 }
 
-/* Under the lock: room for `n' more without a copy of what was once long. */
+/* Under the lock: append n bytes. */
 static void
 put(struct writer *w, const char *text, size_t n)
 {
@@ -286,7 +289,7 @@ put(struct writer *w, const char *text, size_t n)
 		pthread_cond_signal(&w->more);
 }
 
-/* No more threads: that some would be waited for is the lesser evil. */
+/* No thread can be created: blocking is better than losing the text. */
 static int
 write_now(const struct writer *w, const char *text, size_t n)
 {
@@ -320,7 +323,7 @@ start(struct writer *w)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* The thread is to end as soon as there is nothing to write. */
+/* Let the thread end as soon as there is nothing to write. */
 static void
 rest(struct writer *w)
 {
@@ -415,7 +418,7 @@ destroy(struct writer *w)
 	mem_free(w);
 }
 
-/* Of those that were closed, who has written all there was. */
+/* Free closed writers that have written everything. */
 static void
 bury(void)
 {
@@ -552,7 +555,7 @@ writer_dropped(FILE *f)
 	return n;
 }
 
-/* Under the lock: nobody reads what it writes. */
+/* Under the lock: is its reader stuck? */
 static bool
 is_stuck(const struct writer *w)
 {
