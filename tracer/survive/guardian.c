@@ -38,7 +38,7 @@
 #define RECORDS 16384
 /* How long the guardian may take to answer on a machine that is overloaded. */
 #define ANSWER_MS 10000
-/* How often it is looked meanwhile whether the guardian lives. */
+/* Meanwhile the tracer checks at this interval whether the guardian lives. */
 #define LOOK_NS 20000000
 /* A thread that has not been seen elsewhere by then may stay as it is: it may
  * wait for a processor, but also never sleep. */
@@ -47,7 +47,7 @@
 #define STARVED_MAX 4096
 #define NAP_MAX     50000000 /* ns */
 
-/* The guardian's answer: has it the memory of a record? */
+/* The guardian's answer: does it have the memory of a record? */
 enum answer { ANSWER_NONE, ANSWER_KEPT, ANSWER_REFUSED };
 
 struct record {
@@ -69,7 +69,7 @@ static struct shared *shared;
 
 static int mems[RECORDS]; /* /proc/PID/mem of each record, + 1 */
 
-/* The next tracer has come, and does the rest. */
+/* The next tracer has attached, and does the rest. */
 static volatile sig_atomic_t relieved;
 
 static void
@@ -78,7 +78,7 @@ on_term(int sig)
 	relieved = 1;
 }
 
-/* What the area lists, in the memory behind fd. */
+/* Restore what the area lists; fd is the memory. */
 static void
 restore(int fd, uint64_t area)
 {
@@ -91,8 +91,9 @@ restore(int fd, uint64_t area)
 }
 
 /*
- * The children of one thread: one that was made just before the end has a copy of
- * the area, as of its int3s, and perhaps nobody had come to clean it.
+ * Restore the children of one thread: a child that was made just before the
+ * tracer's end has a copy of the int3s and of the area, and may not have been
+ * cleaned.
  */
 static bool
 restore_children_of(pid_t pid, long tid, uint64_t area)
@@ -204,8 +205,8 @@ is_on_its_way(pid_t pid, long tid, uint64_t area)
 	return first_look || !late;
 }
 
-/* The code of a system call that was being made in a target: once the thread
- * has come out of it. */
+/* Clear the code of a remote call that was being made, after the thread has
+ * left it. */
 static void
 clear_left(void)
 {
@@ -221,7 +222,7 @@ clear_left(void)
 	}
 }
 
-/* A record whose memory is here. */
+/* The record i, if it is live and its memory is open. */
 static const struct record *
 record_at(size_t i)
 {
@@ -230,8 +231,8 @@ record_at(size_t i)
 	return r->live && mems[i] != 0 ? r : NULL;
 }
 
-/* The text of all but the markers, which is what somebody dies of.  True: one of
- * them sets SIGTRAP's action. */
+/* Restore all text except the markers: these int3s could kill a program.  True:
+ * a program sets the action of SIGTRAP itself. */
 static bool
 restore_most(void)
 {
@@ -261,9 +262,10 @@ any_on_its_way(void)
 	return late;
 }
 
-/* False: the next tracer has come, and takes the markers out with all threads
- * stopped.  Taken out before, they let somebody set SIGTRAP's action while others
- * are on their way to our handler. */
+/* Wait until no thread is between an int3 and the handler: without the markers
+ * a program could then set the action of SIGTRAP and die.  False: the next
+ * tracer has attached, and removes the markers while all threads are
+ * stopped. */
 static bool
 await_latecomers(bool handles)
 {
@@ -276,7 +278,8 @@ await_latecomers(bool handles)
 	if (!handles && !any)
 		return true;
 	for (int i = 0; i < TRAP_LATE_TRIES && !relieved; i++) {
-		nanosleep(&nap, NULL); /* the signal that relieves us ends it */
+		nanosleep(&nap, NULL); /* a signal from the next tracer ends
+					* it */
 		nap.tv_nsec = TRAP_LATE_MS * 100000L;
 		if (!relieved && !any_on_its_way())
 			return true;
@@ -300,7 +303,8 @@ take_over(void)
 	clear_left();
 }
 
-/* A record's number with its file.  False at the end of the tracer. */
+/* Receive the number of a record with its file descriptor.  False: the tracer
+ * has ended. */
 static bool
 receive(int sock)
 {
@@ -327,7 +331,8 @@ receive(int sock)
 	if (mems[n] != 0)
 		close(mems[n] - 1);
 	mems[n] = 0;
-	/* Without room for another descriptor it arrives without. */
+	/* If the guardian has no more descriptors, the message arrives without
+	 * one. */
 	if (c != NULL && c->cmsg_type == SCM_RIGHTS) {
 		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 		mems[n] = fd + 1;
@@ -339,7 +344,7 @@ receive(int sock)
 	return true;
 }
 
-/* It has little to do, and threads run into int3s until it is done. */
+/* Raise the priority: threads execute int3s until the work is done. */
 static void
 hurry(void)
 {
@@ -353,7 +358,8 @@ hurry(void)
 		setpriority(PRIO_PROCESS, 0, 20 - (int)MIN(lim.rlim_cur, 40UL));
 }
 
-/* Nobody's terminal, nobody's pipe, nobody's signals but SIGKILL. */
+/* Leave terminal, session and pipes, and block all signals (SIGKILL cannot be
+ * blocked). */
 static void
 settle(int sock)
 {
@@ -467,7 +473,7 @@ guardian_start(void)
 	return 0;
 }
 
-/* Has the guardian not ended?  Waits for room in the socket, if it is full. */
+/* Check that the guardian has not ended.  Waits if the socket is full. */
 static int
 check(int timeout_ms)
 {
@@ -480,7 +486,7 @@ check(int timeout_ms)
 	return r > 0 && (p.revents & (POLLHUP | POLLERR)) != 0 ? -EPIPE : 0;
 }
 
-/* The record's number with its file. */
+/* Send the number of a record with its file descriptor. */
 static int
 send_memory(uint32_t n, int fd)
 {
@@ -523,8 +529,8 @@ guardian_add(struct space *sp, uint64_t area)
 		return r;
 	if (sp->mem_fd < 0 || sp->procs.len == 0)
 		return -EMFILE;
-	/* The first that is free: the guardian keeps as many descriptors as
-	 * there were records at a time. */
+	/* Take the first free record, because the guardian keeps one descriptor
+	 * for each record that was ever used. */
 	while (n < RECORDS && shared->records[n].live)
 		n++;
 	if (n == RECORDS)
@@ -552,7 +558,8 @@ await_answer(uint32_t *answer)
 	    r == 0) {
 		syscall(
 		    SYS_futex, answer, FUTEX_WAIT, ANSWER_NONE, &look, NULL, 0);
-		/* A target waits for what somebody may have stopped. */
+		/* A target waits for the answer; the guardian may have been
+		 * stopped. */
 		kill(guardian, SIGCONT);
 		r = check(0);
 		if (r == 0 && sigtrap_now_ms() > deadline)
@@ -596,18 +603,18 @@ guardian_is_alive(void)
 {
 	if (to_guardian < 0)
 		return false;
-	/* Whoever stops it has no reason to. */
+	/* It should not be stopped. */
 	kill(guardian, SIGCONT);
 	return check(0) == 0;
 }
 
-/* It has ended, or is to. */
+/* Forget the guardian; it has ended or must end. */
 static void
 dismiss(void)
 {
 	close(to_guardian);
 	to_guardian = -1;
-	/* Stopped by somebody it would never come to its end. */
+	/* A stopped guardian would never end by itself. */
 	kill(guardian, SIGKILL);
 }
 

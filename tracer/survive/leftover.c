@@ -1,8 +1,7 @@
 /*
- * A tracer that was killed leaves its int3s, its handler of SIGTRAP, the area
- * that this stands in, and all slots.  What it had begun is finished from the
- * list in the area, which outlives it and its guardian; the rest goes when no
- * thread needs it.
+ * A killed tracer leaves its int3s, its handler for SIGTRAP with the area, and
+ * all slots.  The list in the area, which survives tracer and guardian, tells
+ * what must be restored; the rest is removed when no thread needs it.
  *
  * A thread that sleeps in a slot when it is let go (its vfork child runs, a
  * file server is dead) comes back there when we are gone, and nobody is left to
@@ -41,16 +40,16 @@
 #include "tracer/ptrace/target_ptrace.h"
 #include "tracer/survive/trapguard.h"
 
-/* How much of stacks is read: a few milliseconds' worth. */
+/* The most bytes of stacks that are read; takes a few milliseconds. */
 #define STACKS_MAX (32UL << 20)
 /* Of one in which a handler may be on top of ours. */
 #define NESTED_DEPTH (64UL << 10)
 #define PAGE         4096
 
 /*
- * What is ours lies in mappings of its own, or at the ends of one that it was
- * merged with, which may be of any size: so many pages that are there are looked
- * at from each end, among so many that may be.
+ * dtrap's memory is in mappings of its own, or at the ends of a larger mapping
+ * with which the kernel has merged it.  So PAGES_MAX present pages are searched
+ * from each end of a mapping, among at most RANGE_MAX pages.
  */
 #define PAGES_MAX 8192
 #define RANGE_MAX (1U << 20)
@@ -71,7 +70,8 @@ struct piece {
 
 struct leftover {
 	VEC(struct piece) found;
-	/* Of an area: a thread is in the handler, or a frame leads there. */
+	/* An area: a thread is in the handler; a frame on a stack leads
+	 * there. */
 	bool runs, in_use;
 };
 
@@ -79,8 +79,8 @@ struct search {
 	struct space *sp;
 	struct maps maps;
 	struct leftover *l;
-	/* By the begin of a mapping: the address from which on it has been
-	 * read, or is to be. */
+	/* For each mapping (by its begin) the address from which on it has been
+	 * read, or will be. */
 	struct hash from;
 	struct hash taken;  /* mappings that have a thread's stack pointer */
 	VEC(uint64_t) todo; /* addresses to read from */
@@ -98,7 +98,7 @@ struct look {
 	unsigned pages; /* looked at */
 };
 
-/* What begins in the page at addr, if it is ours. */
+/* What begins in the page at addr, if it is dtrap's. */
 static uint64_t
 look_at(int mem, uint64_t addr, enum piece_kind *kind)
 {
@@ -115,7 +115,8 @@ look_at(int mem, uint64_t addr, enum piece_kind *kind)
 	return slot_memory_is_marked(page.mark) ? SLOT_MEMORY : 0;
 }
 
-/* The page at addr, which is there; false when it was one too many. */
+/* Look at the page at addr, which is present.  False: the limit of pages is
+ * reached. */
 static bool
 take(struct look *k, uint64_t addr, uint64_t end)
 {
@@ -181,8 +182,8 @@ open_of(pid_t pid, const char *name, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* The number stands in memory that is the process's own: it may be anybody's,
- * and who gets a signal from us is to be nobody but a guardian that lives. */
+/* The process could have changed the number in its memory.  dtrap must not send
+ * a signal to any process but a living guardian. */
 static bool
 is_guardian(pid_t pid)
 {
@@ -192,7 +193,7 @@ is_guardian(pid_t pid)
 	    st.state != 'X' && strcmp(st.comm, GUARDIAN_NAME) == 0;
 }
 
-/* Who is to put back what the areas list, if somebody still is. */
+/* The guardian named in the areas, if it still lives. */
 static pid_t
 keeper_of(int mem, const struct leftover *l)
 {
@@ -213,8 +214,8 @@ keeper_of(int mem, const struct leftover *l)
 	return 0;
 }
 
-/* Its tracer has ended, so it ends by itself, unless somebody has stopped it;
- * told to, before it has tidied up all that it could. */
+/* Its tracer has ended, so the guardian ends by itself, unless it was stopped.
+ * A signal makes it end before it has waited for everything. */
 static int
 await_keeper(pid_t pid, int mem, const struct leftover *l,
     bool (*stopping)(void), char *why, size_t size)
@@ -280,7 +281,7 @@ leftover_free(struct leftover *l)
 	mem_free(l);
 }
 
-/* ---- what the dead tracer had begun ---- */
+/* ---- restoring ---- */
 
 static bool
 inherit(void *ctx, const struct trap_entry *e)
@@ -313,14 +314,15 @@ leftover_mend(struct leftover *l, struct space *sp)
 		if (p->kind != PIECE_AREA ||
 		    !trapmend_head(sp->mem_fd, p->start, &head))
 			continue;
-		/* The guardian leaves those: threads run beside it. */
+		/* The guardian leaves these, because threads run while it
+		 * works. */
 		left += trapmend_jumps(sp->mem_fd, p->start, is_found, l);
 		fault_kill("leftover-jumps");
 		if (!head.mended) {
 			unsigned n = trapmend_text(sp->mem_fd, p->start);
 			fault_kill("leftover-text");
 			trapmend_semaphores(sp->mem_fd, p->start);
-			/* Seen, not believed. */
+			/* Check the result: do not rely on the first pass. */
 			n = MAX(n, trapmend_text(sp->mem_fd, p->start));
 			if (n == 0)
 				trapmend_done(sp->mem_fd, p->start);
@@ -344,9 +346,9 @@ is_listed(void *ctx, const struct trap_entry *e)
 }
 
 /*
- * Threads whose masks do not tell that they block SIGTRAP.  Not only those that
- * are on the list, with the masks that stand there: a thread that one of them
- * has made since has the mask of its maker, and each may have changed its own.
+ * Set SIGTRAP in the masks of threads from which dtrap had removed it.  Not
+ * only in threads that the area lists: a thread that one of them has created
+ * since inherited its mask, and each may have changed its mask.
  */
 static void
 show_masks(struct space *sp, uint64_t area)
@@ -358,7 +360,7 @@ show_masks(struct space *sp, uint64_t area)
 		space_foreach_thread(th, sp) sigtrap_reveal(th);
 }
 
-/* ---- who needs what is left? ---- */
+/* ---- which memory does a thread still need?  ---- */
 
 static void
 points_to(struct search *s, uint64_t addr)
@@ -367,7 +369,7 @@ points_to(struct search *s, uint64_t addr)
 		p->needed |= addr - p->start < p->size;
 }
 
-/* Is it in a handler that it will come out of, if it has a processor? */
+/* Is the thread in the handler, which it will leave as soon as it runs? */
 static bool
 is_in_area(const struct search *s, const struct thread *th, uint64_t pc)
 {
@@ -378,10 +380,9 @@ is_in_area(const struct search *s, const struct thread *th, uint64_t pc)
 	return false;
 }
 
-/* The same for words that lie on a stack, where many are older than what is
- * going on.  A signal's frame alone brings a thread back: slots push the
- * program's own return addresses, and what the handler has called is over when
- * the thread's pc is not in it. */
+/* The same for words on a stack, many of which are stale.  Only a signal frame
+ * returns into this memory: slots push the program's own return addresses, and
+ * calls made by the handler are over if the thread's pc is not in it. */
 static void
 word_points_to(struct search *s, const uint64_t *word)
 {
@@ -389,7 +390,7 @@ word_points_to(struct search *s, const uint64_t *word)
 		points_to(s, *word);
 }
 
-/* The kernel's own, or a mapping with a guard in front of it. */
+/* Is it [stack], or a mapping with a guard page before it? */
 static bool
 is_stack(const struct maps *maps, size_t i)
 {
@@ -402,7 +403,8 @@ is_stack(const struct maps *maps, size_t i)
 		    !before->write && !before->exec));
 }
 
-/* Is there (more) to read from addr on?  `is_sp': whatever lies there. */
+/* Queue the stack at addr for reading, if it is not read yet.  `is_sp': addr is
+ * a stack pointer, so the memory counts as a stack in any case. */
 static void
 follow(struct search *s, uint64_t addr, bool is_sp)
 {
@@ -469,8 +471,8 @@ look_at_threads(struct search *s)
 	vec_fini(&s->todo);
 }
 
-/* A thread in the handler has the place of an entry in a register, and nothing
- * else tells: the chunks of areas stay or go together. */
+/* A thread in the handler may have only the address of an entry in a register.
+ * So the chunks of the areas are kept or removed together. */
 static void
 keep_chunks(struct leftover *l)
 {
@@ -515,8 +517,8 @@ leftover_leads_to(struct space *sp, pid_t pid, uint64_t area)
 
 /* ---- giving back ---- */
 
-/* The handler of one who was killed goes, and so does what else would raise
- * SIGTRAP: a debug register. */
+/* Remove the handler of the killed tracer, and the debug register, which would
+ * raise SIGTRAP too. */
 static void
 take_handlers_away(struct search *s)
 {
@@ -548,7 +550,7 @@ give_back(struct space *sp, const struct piece *p)
 	    t->ops->unmap(t, p->start, p->size);
 }
 
-/* What calls in the target were made by, where there was no area yet. */
+/* Find the code of remote calls that were made before there was an area. */
 static void
 find_waybacks(struct search *s)
 {

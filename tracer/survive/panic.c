@@ -1,5 +1,6 @@
 /*
- * The tracer's emergency exit.  Whatever is broken in us, the targets live on.
+ * The emergency exit of the tracer.  The targets survive, whatever is broken in
+ * the tracer.
  *
  *	1. original bytes back into every space: no thread traps any more;
  *	   semaphores of static probes back to what they were
@@ -37,10 +38,11 @@
 #include "tracer/survive/semaphore.h"
 #include "tracer/ptrace/super.h"
 
-/* How often, and how long apart, the stops are looked for: half a second. */
+/* Stops are waited for in rounds, for half a second in all. */
 #define ROUNDS   500
 #define ROUND_NS 1000000
-/* After so many what is stopped and has not been heard of will not be. */
+/* After this many rounds, a stopped thread whose status was not seen will not
+ * report one. */
 #define ROUNDS_HEARD 20
 
 static struct super *guarded;
@@ -53,7 +55,7 @@ static void guard_signal(int sig);
 static sigjmp_buf step_end;
 static volatile sig_atomic_t in_step;
 
-/* fn(arg), as far as it gets. */
+/* Run fn(arg); a fault in it ends only this step. */
 static void
 step(void (*fn)(void *arg), void *arg)
 {
@@ -100,8 +102,8 @@ restore_copy_text(const struct space *of, int fd)
 	restore_copy_places(of, fd, true);
 }
 
-/* A copy of a space's memory that nobody has looked after yet: a fork's child.
- * Its int3s are its parent's. */
+/* Restore the memory of a fork's child that was not handled yet.  Its int3s are
+ * its parent's. */
 static void
 restore_copy(struct space *of, pid_t pid)
 {
@@ -114,7 +116,7 @@ restore_copy(struct space *of, pid_t pid)
 	close(fd);
 }
 
-/* The space that p's is a copy of, if it has tracepoints; or NULL. */
+/* The space of which p's space is a copy, if it has tracepoints; or NULL. */
 static struct space *
 parent_space(struct proc *p)
 {
@@ -124,7 +126,7 @@ parent_space(struct proc *p)
 							      NULL;
 }
 
-/* One that has a struct already, and no table of its own. */
+/* A child with a struct, but without a table of its own. */
 static void
 restore_child(void *arg)
 {
@@ -135,7 +137,7 @@ restore_child(void *arg)
 		restore_copy(of, p->pid);
 }
 
-/* One whose maker has stopped to name it, when memory ran out. */
+/* A child whose parent had stopped to report it when memory ran out. */
 static void
 restore_unnamed(void *arg)
 {
@@ -153,7 +155,7 @@ restore_unnamed(void *arg)
 	restore_copy(th->proc->space, (pid_t)child);
 }
 
-/* One that has stopped before its maker. */
+/* A child that has stopped before its parent. */
 static void
 restore_early(void *arg)
 {
@@ -177,7 +179,7 @@ restore_space(void *arg)
 	semaphores_lower(sp);
 }
 
-/* One that has no descriptor, with that which we have kept. */
+/* A space without a file descriptor, with the reserved one. */
 static void
 restore_without(void *arg)
 {
@@ -193,7 +195,7 @@ restore_without(void *arg)
 static void
 restore_all(void)
 {
-	/* Copies first: the parent's table still says what is armed. */
+	/* Children first, while the parent's table still says what is armed. */
 	vec_foreach(p, &guarded->procs)
 		step(restore_child, *p);
 	hash_foreach(e, &guarded->threads)
@@ -209,7 +211,7 @@ restore_all(void)
 
 /* ---- stops ---- */
 
-/* One more stop: only what release() needs is kept of it. */
+/* Note a stop, as far as release() needs it. */
 static void
 note(struct thread *th, int status)
 {
@@ -229,7 +231,8 @@ note(struct thread *th, int status)
 		restore_copy(th->proc->space, (pid_t)child);
 }
 
-/* Has it stopped, or ended?  A stop for a signal stays with the kernel. */
+/* Has the thread stopped or ended?  A stop for a signal is left with the
+ * kernel. */
 static bool
 take(struct thread *th, int options)
 {
@@ -251,9 +254,9 @@ take(struct thread *th, int options)
 }
 
 /*
- * Its stop had been taken from the kernel, but not been noted yet when the
- * signal came: nothing more is heard of it.  What it is stopped for, its
- * siginfo tells.
+ * The stop of a thread had been taken from the kernel but not been recorded
+ * when the fault came, so the kernel does not report it again.  Its siginfo
+ * tells what it is stopped for.
  */
 static void
 adopt_stopped(struct thread *th)
@@ -287,7 +290,7 @@ is_missing(struct thread *th, int rounds)
 	return is_wanted(th) && !thread_ends(th) && !thread_asleep(th);
 }
 
-/* Those that nobody knows are not asked: what they stop for is left with the
+/* Threads without a struct are not interrupted; their stops are left with the
  * kernel. */
 static void
 stop_all(void *arg)
@@ -309,7 +312,8 @@ stop_all(void *arg)
 	}
 }
 
-/* An int3 of ours that was hit and not handled: onto the instruction. */
+/* The thread has executed an int3 that was not handled: set its pc back to the
+ * instruction. */
 static void
 back_up(struct thread *th)
 {
@@ -318,8 +322,8 @@ back_up(struct thread *th)
 
 	if (tab == NULL && parent_space(th->proc) != NULL)
 		tab = parent_space(th->proc)->tab;
-	/* In the middle of a hit they may be on their way to what they will
-	 * be: only what the kernel has is whole. */
+	/* In the middle of a hit the registers in the tracer may be half
+	 * changed; only those in the kernel are consistent. */
 	bool changed = th->regs.state == REGS_CHANGED;
 	if (!changed)
 		regs_forget(th);
@@ -362,7 +366,8 @@ let_go(void)
 	reserve_spend(guarded);
 	restore_all();
 	step(stop_all, NULL);
-	/* Those that are left: through a stopped thread, word by word. */
+	/* The remaining spaces: write through a stopped thread, word by
+	 * word. */
 	vec_foreach(p, &guarded->procs)
 		if ((*p)->space->tab != NULL && (*p)->space->mem_fd < 0)
 			step(restore_space, (*p)->space);
@@ -378,9 +383,9 @@ on_panic(const char *why)
 }
 
 /*
- * A file that we have mapped was cut short by somebody: what is behind its end
- * is zeros from now on, as in a file that is damaged, which every reader is
- * prepared for.  That page alone: what is before it is there.
+ * A file that the tracer has mapped was truncated.  The page of the fault
+ * becomes zeroes; every reader can handle such a damaged file.  Only that page
+ * is replaced, because pages before the new end still exist.
  */
 static volatile sig_atomic_t faults;
 

@@ -1,6 +1,5 @@
 /*
- * See trapguard.h.  Where the text is that is to be put back is the business of
- * inject/trapset.c.
+ * See trapguard.h.  inject/trapset.c lists the places in the text.
  */
 #include "tracer/survive/trapguard.h"
 
@@ -18,8 +17,8 @@
 #include "tracer/ptrace/target_ptrace.h"
 #include "tracer/ptrace/trapqueue.h"
 
-/* How often it is looked whether our action is still there: where changes of it
- * are watched, and where they have been seen not to be. */
+/* How often dtrap checks that its action is installed: normally, and in a
+ * process that has changed it by a call that was not seen. */
 #define CHECK_MS        1000
 #define CHECK_UNSEEN_MS 20
 
@@ -29,9 +28,8 @@ traps_of(const struct space *sp)
 	return sp->tab != NULL ? tptable_traps(sp->tab) : NULL;
 }
 
-/* What the area says of the program's action is said of the first process in
- * the memory: of another one, which is a vfork child as a rule, its record alone
- * tells. */
+/* The area stores the action of the first process in the space.  That of
+ * another one, usually a vfork child, is only in its struct. */
 static bool
 has_area(const struct proc *p)
 {
@@ -48,8 +46,9 @@ own_action(const struct proc *p, uint64_t words[ACTION_WORDS])
 		words[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_IGN;
 }
 
-/* One of them, for the kernel, in the target, and in words: its address, or 0.
- * From then on our handler hands on to the program's. */
+/* Write an action for the kernel (dtrap's, or with `own' the program's) to the
+ * target and to words.  Returns its address, or 0.  From then on dtrap's
+ * handler performs the program's recorded action. */
 static uint64_t
 write_action(struct proc *p, bool own, uint64_t words[ACTION_WORDS])
 {
@@ -64,8 +63,8 @@ write_action(struct proc *p, bool own, uint64_t words[ACTION_WORDS])
 	return addr;
 }
 
-/* The kernel's action in a thread becomes ours, or the program's own.  0 or
- * -errno; what was there goes to old, if that is not NULL. */
+/* Install dtrap's action or the program's own by a call in th.  0 or -errno;
+ * the previous action is stored in old, if that is not NULL. */
 static int
 set_action(struct thread *th, bool own, uint64_t *old)
 {
@@ -79,10 +78,12 @@ set_action(struct thread *th, bool own, uint64_t *old)
 			return -ENOMEM;
 	} else if (own) {
 		own_action(p, words);
-	} else { /* it may be older than the area, and have none yet */
+	} else { /* the process may be older than the area, and have no restorer
+		  * yet */
 		memcpy(words, first->guard_action, sizeof(words));
 	}
-	/* What /proc tells of ours no longer tells what others have met. */
+	/* From now on /proc does not show whether others have reset the
+	 * action. */
 	p->guard_losses++;
 	int r = sigtrap_call(th, addr, addr == 0 ? words : NULL, old);
 	if (r == 0)
@@ -92,8 +93,8 @@ set_action(struct thread *th, bool own, uint64_t *old)
 	return r;
 }
 
-/* To ignore a signal throws away what is pending of it: that is queued again.  If
- * we are killed meanwhile it is lost. */
+/* Setting SIG_IGN discards pending signals, so these are queued again.  If the
+ * tracer is killed in between, they are lost. */
 static int
 set_own_action(struct thread *th, uint64_t *old)
 {
@@ -108,8 +109,9 @@ set_own_action(struct thread *th, uint64_t *old)
 	return r;
 }
 
-/* What the program does with SIGTRAP, which may be another thing than when we
- * came to it; but not since it was executed.  0 or -errno. */
+/* Read the program's present action for SIGTRAP, which may have changed since
+ * the attach.  Not if dtrap has traced the program since its exec.  0 or
+ * -errno. */
 static int
 learn(struct proc *p)
 {
@@ -124,10 +126,11 @@ learn(struct proc *p)
 	return r;
 }
 
-/* Has it run its last instruction in this memory?  It ends (EV_EXIT), or it has
- * executed a program, and that has not been handed out yet.  Neither makes a
- * call for us, and neither meets an int3.  So it is with vfork children most of
- * all, and with the copies that a thread had by fork() while we were coming. */
+/* Has the process run its last instruction in this memory?  It is ending
+ * (EV_EXIT), or it has executed a program whose event is still queued.  Then
+ * dtrap can make no call in it, and it will execute no int3.  This happens
+ * mostly with vfork children, and with children that were forked during the
+ * attach. */
 static bool
 has_left(const struct proc *p)
 {
@@ -188,7 +191,8 @@ trapguard_begin(struct space *sp, uint64_t near, bool bare, const char **why)
 	*why =
 	    "the guardian, a process that would put its text back, cannot be "
 	    "had";
-	r = guardian_add(sp, 0); /* it hears of it while the rest is done */
+	r = guardian_add(sp, 0); /* the guardian works on it while the rest is
+				  * done */
 	if (r != 0)
 		return r;
 	*why = "memory for the list of what is to be put back cannot be had";
@@ -212,9 +216,8 @@ bool
 trapguard_may_pass(int error)
 {
 	switch (error) {
-	case -EBUSY:     /* no thread can make a call: all that are left of the
-			  * process are at its end, or in an uninterruptible
-			  * sleep */
+	case -EBUSY:     /* no thread can make a call: all remaining threads are
+			  * ending or in an uninterruptible sleep */
 	case -ESRCH:     /* the one that was asked has ended */
 	case -EFAULT:    /* the program has unmapped the area */
 	case -EPIPE:     /* the guardian has ended */
@@ -258,8 +261,8 @@ trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
 	return done;
 }
 
-/* Has an int3 that met a blocked SIGTRAP taken it from us?  The kernel then
- * changes the handler alone. */
+/* Has an int3 while SIGTRAP was blocked reset the action?  The kernel then
+ * changes only the handler. */
 static bool
 was_reset(
     const uint64_t action[ACTION_WORDS], const uint64_t ours[ACTION_WORDS])
@@ -297,7 +300,7 @@ trapguard_is_handler(const struct proc *p, uint64_t addr)
 	return addr - trapset_area(traps_of(p->space)) < trap_code_size;
 }
 
-/* The same.  1: what was there is none of ours, and is recorded as the
+/* The same.  1: another action was installed, and is now recorded as the
  * program's. */
 static int
 swap_action(struct thread *th, bool own)
@@ -322,7 +325,7 @@ trapguard_end(struct proc *p)
 
 	while (p->guarded && (th = remote_next_in(p, th)) != NULL) {
 		int r = swap_action(th, true);
-		if (r == 1) /* set in a way that nobody saw: it stays */
+		if (r == 1) /* set by a call that was not seen: it stays */
 			r = set_own_action(th, NULL);
 		p->guarded = r < 0;
 	}
@@ -378,7 +381,8 @@ trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS])
 	uint64_t words[ACTION_WORDS];
 
 	sigtrap_becomes(p, action);
-	/* One that the marker's has met, and which is to be pending again. */
+	/* A SIGTRAP that was merged with that of the marker, and must be
+	 * pending again. */
 	if (p->trap_ignored && th->stop.sig == SIGTRAP)
 		stop_signal(th, 0);
 	if (p->trap_ignored && is_held_back(p))
@@ -399,7 +403,7 @@ trapguard_delivers(struct thread *th)
 
 	if (p->trap_reset)
 		write_action(p, false, action);
-	/* Our handler would hand it on to another's. */
+	/* dtrap's handler would perform the action of another process. */
 	if (p->guarded && !has_area(p))
 		p->guarded = set_own_action(th, NULL) < 0;
 	if (!p->trap_caught || !p->trap_saved ||
@@ -411,7 +415,8 @@ trapguard_delivers(struct thread *th)
 	p->trap_reset = p->guarded;
 }
 
-/* May an int3 of another thread have the action reset, now or soon? */
+/* May an int3 of another thread make the kernel reset the action, now or
+ * soon? */
 static bool
 others_reset(const struct thread *th)
 {
