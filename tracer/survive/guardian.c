@@ -1,10 +1,10 @@
 /*
  * The guardian; see guardian.h.
  *
- * It has little to go wrong: no memory is allocated, nothing of the tracer's
- * state is looked at but the records.  They are in memory that both share and
- * outlive the one who is killed between two writes: a record counts from when
- * `live' is set, which is last, until it is cleared, which is first.
+ * It is simple on purpose: it allocates no memory and uses only the records.
+ * These are in shared memory, and are consistent even if the tracer is killed
+ * between two writes: `live' is set last when a record is made, and cleared
+ * first when it is removed.
  */
 #include "tracer/survive/guardian.h"
 

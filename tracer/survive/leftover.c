@@ -3,10 +3,10 @@
  * all slots.  The list in the area, which survives tracer and guardian, tells
  * what must be restored; the rest is removed when no thread needs it.
  *
- * A thread that sleeps in a slot when it is let go (its vfork child runs, a
- * file server is dead) comes back there when we are gone, and nobody is left to
- * see that.  So the slot's memory stays, and the next tracer gives it back:
- * otherwise it would be more with each trace.
+ * A thread that sleeps in a slot when it is detached (its vfork child runs, a
+ * file server is dead) returns there after the tracer has ended.  So the memory
+ * of that slot stays mapped, and the next tracer unmaps it; otherwise such
+ * memory would grow with each trace.
  *
  * By then the thread may be in a signal's handler, called while it was on its
  * way out of the slot: the handler's frame on the stack will bring it back.

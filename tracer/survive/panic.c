@@ -8,15 +8,15 @@
  *	   hit an int3 is backed up onto the instruction
  *	3. detach; slots stay mapped, a thread in one runs on through it
  *
- * Nothing is allocated, and the tables may be half-way through a change: each
- * step is worth its while alone, and a second fault ends the step, not the way
- * out.  What is not stopped in time, or whose step failed, is let go by the
- * kernel when we die, and runs original text; a stop for a signal is left with
- * the kernel until the thread is let go (event.c), so that the handler in the
- * target still comes to know of it.
+ * Nothing is allocated, and the tables may be in the middle of a change.  So
+ * each step is useful alone, and a second fault ends only its step.  A thread
+ * that is not stopped in time, or whose step failed, is detached by the kernel
+ * when the tracer dies, and runs original text.  Stops for signals are left
+ * with the kernel until the thread is detached (event.c), so the handler in the
+ * target still gets the signal.
  *
- * The supervisor's reserve is spent first: whoever has run out of memory may
- * have run out of descriptors as well.
+ * The supervisor's reserved file descriptor is released first, because a tracer
+ * without memory may also have no descriptors.
  */
 #include "tracer/survive/panic.h"
 
