@@ -27,10 +27,10 @@
 struct jump {
 	uint64_t addr, target;
 	uint8_t kind; /* enum insn_kind */
-	bool torn;    /* it has just taken a frame down */
+	bool torn;    /* the frame has just been removed */
 	bool
-	    fixed; /* through a word of memory that has an address: a function's,
-		       * which the run-time linker has put there */
+	    fixed; /* through a word of memory at a fixed address: a function of
+		    * another object, stored by the run-time linker */
 	bool tabled;
 	struct jumptable table;
 };
@@ -72,8 +72,8 @@ is_inside(const struct body *b, uint64_t addr)
 
 /* ---- one range ---- */
 
-/* Is a frame being taken down?  Until something else is put on the stack or
- * this run of instructions ends. */
+/* Is the frame being removed?  True until something else is pushed or this run
+ * of instructions ends. */
 static bool
 is_torn(const struct insn *in, bool torn)
 {
@@ -118,8 +118,8 @@ note_jump(struct finding *f, const struct insn *in)
 	*vec_push(&f->jumps) = j;
 }
 
-/* Does the last instruction end the unwinder's work?  gcc lets it go on in
- * another function and on its stack (__builtin_eh_return). */
+/* Is the last instruction the end of the unwinder, which continues in another
+ * function on that function's stack (gcc's __builtin_eh_return)? */
 static bool
 is_unwinding(const struct finding *f)
 {
@@ -187,7 +187,8 @@ walk(struct finding *f, const struct body_range *r)
 
 /* ---- all ranges ---- */
 
-/* The function goes on at addr, perhaps: then all round it is walked. */
+/* The function may continue at addr: if that is a piece of it, walk that
+ * range. */
 static void
 consider(void *ctx, uint64_t addr)
 {
@@ -233,7 +234,7 @@ is_begin(const struct finding *f, uint64_t addr)
 	return false;
 }
 
-/* The nth entry of a table.  False where there is none. */
+/* The nth entry of a table.  False: there is none. */
 static bool
 entry(const struct finding *f, const struct jumptable *t, unsigned n,
     uint64_t *to)
@@ -248,7 +249,8 @@ entry(const struct finding *f, const struct jumptable *t, unsigned n,
 	return true;
 }
 
-/* Somebody comes to between what gives the table's address and the jump. */
+/* Does a jump lead between the instruction that loads the table's address and
+ * the jump? */
 static bool
 is_entered(const struct finding *f, const struct jump *j)
 {

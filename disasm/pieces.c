@@ -59,7 +59,7 @@ pieces_at(const struct piece_range *r, size_t n, uint64_t addr)
 	return to > 0 && addr < r[to - 1].end ? to - 1 : n;
 }
 
-/* ---- what code and data say of ranges ---- */
+/* ---- facts about ranges from code and data ---- */
 
 /* The range at addr, if it may be a piece; n otherwise. */
 static size_t
@@ -121,7 +121,7 @@ note_jump(struct sweep *s, uint64_t target)
 	note_way(s, target);
 }
 
-/* Nobody but the unwinder comes there. */
+/* The unwinder may enter the range that contains pad. */
 static void
 note_pad(void *ctx, uint64_t pad)
 {
@@ -203,8 +203,8 @@ may_be_piece(const struct sweep *s, uint32_t i)
 	return s->w->laid(s->w->ctx, start);
 }
 
-/* Whom do the edges [first, last), all to one range, come from?  That range:
- * from several, or nobody else. */
+/* The one range from which the edges [first, last) to a range come.  The range
+ * itself if they come from several ranges, or only from itself. */
 static uint32_t
 owner_of(const struct sweep *s, size_t first, size_t last)
 {

@@ -9,14 +9,14 @@
 
 #include <errno.h>
 
-/* Does the instruction behind it never run because of it? */
+/* Does control never reach the next instruction? */
 static bool
 is_end(const struct insn *in)
 {
 	return in->kind == INSN_RET || in->kind == INSN_JMP;
 }
 
-/* Does a copy do the same? */
+/* Does a copy at another address have the same effect? */
 static bool
 is_movable(const struct insn *in)
 {
@@ -35,14 +35,14 @@ is_movable(const struct insn *in)
 	}
 }
 
-/* What assemblers fill gaps with: instructions of no effect, and traps. */
+/* Is it padding of assemblers: a nop or a trap? */
 static bool
 is_padding(const struct insn *in)
 {
 	return in->kind == INSN_TRAP || in->kind == INSN_NOP;
 }
 
-/* Does anybody come to between `from' and `to', other than by going on? */
+/* Does any jump lead to an address between `from' and `to'? */
 static bool
 is_come_to(const struct body *b, uint64_t from, uint64_t to)
 {
@@ -61,8 +61,8 @@ read_insn(const struct reader *mem, uint64_t addr, uint8_t *buf, uint64_t end)
 	return len > 0 && reader_read(mem, addr, buf, len) == 0 ? len : 0;
 }
 
-/* The bytes of padding from addr on, as whole instructions and at least `bytes';
- * 0 where there are not so many. */
+/* The number of padding bytes from addr on, in whole instructions and at least
+ * `bytes'; 0: there are fewer. */
 static unsigned
 padding(const struct reader *mem, uint64_t addr, unsigned bytes, uint64_t end)
 {

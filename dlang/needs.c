@@ -152,7 +152,7 @@ branch(struct pass *p, uint32_t op, uint32_t label)
 {
 	p->joined[label] &= p->ours;
 	if (op == DIF_OP_BA)
-		p->ours = 0xff; /* nobody comes to the next by here */
+		p->ours = 0xff; /* control does not fall through to the next */
 }
 
 static void

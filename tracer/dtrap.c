@@ -101,8 +101,8 @@ usage(const char *name)
 
 /* ---- messages with a hint ---- */
 
-/* The message, and the hint behind it, which is freed and may be NULL.  Those who
- * compare with DTrace's messages get none. */
+/* The message, and the hint behind it, which is freed and may be NULL.  Those
+ * who compare with DTrace's messages get none. */
 static void PRINTF_LIKE(3, 4)
     say_hint(struct cli *c, char *hint, const char *fmt, ...)
 {
@@ -447,8 +447,8 @@ last_command(const struct cli *c)
 	return c->commands.len > 0 ? c->commands.at[c->commands.len - 1] : NULL;
 }
 
-/* Has the program no use for any operand, or needs it a process that one of them
- * may be meant for? */
+/* Has the program no use for any operand, or needs it a process that one of
+ * them may be meant for? */
 static bool
 concerns_operands(
     const struct cli *c, const struct request *r, const struct diag *d)
@@ -626,7 +626,8 @@ fail_to_enable(struct cli *c, const char *why, char *hint)
 	return E_ERROR;
 }
 
-/* What the first program with destructive actions needs; NULL: there is none. */
+/* What the first program with destructive actions needs; NULL: there is
+ * none. */
 static char *
 destructive_hint(const struct cli *c)
 {
@@ -884,7 +885,7 @@ run(struct cli *c)
 	if (c->requests.len == 0 && !c->list && !count_syscalls(c))
 		return E_ERROR;
 	c->st.super = super_create();
-	/* A signal ends us while we wait for what somebody types. */
+	/* A signal ends dtrap while it waits for typed input. */
 	if (load_sources(c) != E_SUCCESS)
 		return E_ERROR;
 	if (c->header || c->link)

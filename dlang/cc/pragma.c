@@ -199,7 +199,7 @@ pragma_depends(struct words *ws, size_t i)
 	if (i + 2 != ws->n)
 		return malformed(ws, "pragma D depends_on <class> <name>");
 	if (strcmp(ws->w[i], "library") == 0 && ws->c->in->library)
-		return 0; /* whoever gave us the library has seen to it */
+		return 0; /* tracer/program/dlib.c has handled it */
 	if (strcmp(ws->w[i], "library") == 0)
 		return diag_error(ws->c->diags, D_PRAGMA_DEPEND, ws->at,
 		    "main program may not explicitly depend on a library");

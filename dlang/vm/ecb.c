@@ -255,7 +255,7 @@ act_exit(struct run *u, const struct img_act *a)
 		h->exit_status = status;
 		h->exit_called = 1;
 	}
-	/* Whoever was faster in leaving these two states has the word. */
+	/* The first one that leaves these two states decides. */
 	uint32_t from = ACTIVITY_ACTIVE;
 	if (!__atomic_compare_exchange_n(&h->activity, &from, ACTIVITY_DRAINING,
 		false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {

@@ -48,7 +48,7 @@ struct ctftypes {
 	unsigned depth;
 };
 
-/* A struct, union or enum that nobody has looked into yet. */
+/* A struct, union or enum whose definition was not read yet. */
 struct pending {
 	struct ctftypes *c;
 	struct ctffile *f;

@@ -16,7 +16,7 @@
 
 /* Pointers to arrays of pointers ...: declarators nest no deeper. */
 #define DEPTH_MOST 64
-/* A struct with more members is not one that somebody wrote. */
+/* A struct with more members is damaged debug information. */
 #define MEMBERS_MOST 65536
 /* Neither is a larger object one that can be recorded, and products of sizes
  * below it do not overflow. */
@@ -30,7 +30,7 @@ struct dwtypes {
 	unsigned depth;
 };
 
-/* A struct, union or enum that nobody has looked into yet. */
+/* A struct, union or enum whose definition was not read yet. */
 struct pending {
 	struct dwtypes *dw;
 	struct object *o;

@@ -155,7 +155,7 @@ elf_file_build_id(const struct elf_file *f)
 	ssize_t n = dwelf_elf_gnu_build_id(f->elf, &id);
 	char *hex;
 
-	/* SHA-1 is 20 bytes; who asks for more gets up to 64. */
+	/* SHA-1 has 20 bytes; up to 64 are accepted. */
 	if (n <= 0 || n > 64)
 		return NULL;
 	hex = mem_alloc((size_t)n * 2 + 1);

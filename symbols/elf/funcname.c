@@ -32,7 +32,7 @@
 
 enum { LEVELS = 5 };
 
-/* Longer text is of no use to anybody: the symbol is then the name. */
+/* A longer name is not used: the symbol is shown instead. */
 #define TEXT_MOST FUNC_NAME_MOST
 
 struct texts {
@@ -153,8 +153,8 @@ add_notes(struct str *to, const char *from, const char *end)
 	}
 }
 
-/* A symbol in parts: what was mangled, what else belongs to the plain name, what
- * makes it a copy. */
+/* A symbol in parts: what was mangled, what else belongs to the plain name,
+ * what makes it a copy. */
 struct parts {
 	const char *name, *extra, *copy, *end;
 };

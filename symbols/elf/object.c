@@ -197,7 +197,7 @@ object_create(struct elf_file *file, const char *display, struct object **out,
 	return 0;
 }
 
-/* Only so many objects that nobody uses. */
+/* Keep a limited number of unused objects. */
 static void
 unused_drop(void)
 {

@@ -584,7 +584,7 @@ data_better(const struct sym *a, const struct sym *b)
 	return strlen(a->name) < strlen(b->name);
 }
 
-/* They are in no order: who asks does so for a handful of addresses. */
+/* They are not sorted, because only few addresses are looked up. */
 const struct sym *
 object_data_at(struct object *o, uint64_t addr)
 {

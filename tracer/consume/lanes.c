@@ -22,7 +22,8 @@
 
 /* ---- lanes that there are ---- */
 
-/* The views of all lanes, as they are before a target can have written there. */
+/* The views of all lanes, as they are before a target can have written
+ * there. */
 bool
 lanes_add(struct consume *c, const struct region *store, uint32_t pid)
 {
@@ -75,8 +76,8 @@ lane_skip(struct consume *c, struct feed *s, uint32_t size)
 	buf_advance(&s->v, size);
 }
 
-/* Is there something?  Positions that no writer of ours made: start afresh where
- * it says it is. */
+/* Does the lane have records?  If its positions are impossible, the target has
+ * changed them: continue at its head. */
 static bool
 lane_any(struct consume *c, struct feed *s)
 {
@@ -243,7 +244,8 @@ lanes_take(struct consume *c, struct rec_hdr *next, bool *followed)
 		bool any = lane_read(c, s);
 		uint64_t done = any ? c->rec.size : c->damaged - skipped;
 
-		/* A target that moves its positions would keep us for ever. */
+		/* A target that changes the positions must not keep the pass
+		 * from ending. */
 		done = MAX(done, REC_ALIGN);
 		c->budget -= MIN(done, c->budget);
 		if (any) {
@@ -305,8 +307,8 @@ drops_waiting(const struct lanes *l)
 
 /* ---- lanes that end ---- */
 
-/* What ended lanes may leave to be printed later, at most: as much as a lane of
- * the tracer's. */
+/* The most bytes that ended lanes may keep for later printing: as many as a
+ * lane of the tracer's store has. */
 static uint64_t
 left_most(const struct consume *c)
 {
@@ -335,7 +337,7 @@ lane_count(struct consume *c, struct feed *s)
 	return n;
 }
 
-/* A copy of a lane of which there is nothing but its records. */
+/* Copy the records of a lane. */
 static void
 lane_leave(
     struct consume *c, const struct feed *s, uint64_t head, uint64_t tail)
@@ -345,7 +347,8 @@ lane_leave(
 	struct lanes *l = mem_zalloc(sizeof(*l) + sizeof(l->at[0]));
 	struct feed *copy = &l->at[0];
 
-	/* Only what was written: reading the rest would make it memory. */
+	/* Copy only the written part: reading other pages would allocate
+	 * them. */
 	l->left = mem_zalloc(lane + size);
 	for (uint64_t at = tail, n; at < head; at += n) {
 		n = MIN(head - at, size - at % size);
@@ -362,7 +365,7 @@ lane_leave(
 	*vec_push(&c->lanes) = l;
 }
 
-/* Nobody writes to it any more; afterwards there is nothing in it. */
+/* Read and empty a lane that has no writer any more. */
 static void
 lane_end(struct consume *c, struct feed *s)
 {
@@ -414,7 +417,7 @@ lanes_end_all(struct consume *c, const struct region *store)
 		return;
 	for (uint32_t i = 0; i < l->n; i++)
 		lane_end(c, &l->at[i]);
-	/* Its drops are told by the next report. */
+	/* Its drops are part of the next report. */
 	l->n = 0;
 	l->base = NULL;
 }

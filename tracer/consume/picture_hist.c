@@ -9,7 +9,7 @@
 #define LABEL 150 /* pixels for labels, left of the bars */
 #define BAR   800 /* of the longest */
 
-/* More of one aggregation are of no use to anybody's eyes. */
+/* The most histograms that are drawn of one aggregation. */
 #define HISTS_MOST 200
 
 struct bars {

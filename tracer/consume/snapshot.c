@@ -1,6 +1,6 @@
 /*
- * From the lanes' aggregations to the consumer's: what has been added since they
- * were read last (dlang/vm/agg.h has the picture).
+ * Adds new data of the lanes' aggregations to the consumer's own
+ * (dlang/vm/agg.h has a picture).
  *
  * Of each area there is a copy, at the same offsets, as it was read: the sizes
  * and keys of entries are read once, when an entry is new, so that a target
@@ -11,8 +11,8 @@
 #include "dlang/vm/agg.h"
 #include "tracer/consume/consume_impl.h"
 
-/* How often a value is read again that changes meanwhile.  After that it waits
- * for the next time: nothing is lost. */
+/* How often a value that changes during the read is read again.  After that it
+ * is left for the next pass; nothing is lost. */
 #ifdef VM_STEP
 #define TRIES 2
 #else
@@ -73,8 +73,8 @@ copy_new(const struct consume *c, struct agg_entry *copy,
 	    (uint64_t *)(void *)(copy->data + key));
 }
 
-/* The value as it is between two updates; false when there was no such moment.
- * In an area that nobody writes there is nothing to wait for. */
+/* Read a value between two updates.  False: it was updated at every try.  An
+ * area without a writer needs only one try. */
 static bool
 read_value(const struct lane_view *v, bool written, const struct agg_entry *e,
     const uint8_t *from, uint64_t *value, uint32_t words, uint32_t *updates)
@@ -167,7 +167,8 @@ read_area(struct consume *c, struct feed *src, uint32_t area, bool written,
 
 /* ---- going over to the other area ---- */
 
-/* The area that was left is read a last time, once its writer has gone. */
+/* Read the area that is no longer in use a last time, after its writer has left
+ * it. */
 static bool
 area_left(struct consume *c, struct feed *src)
 {
@@ -185,7 +186,8 @@ area_left(struct consume *c, struct feed *src)
 	return true;
 }
 
-/* Between this and area_left() there is a barrier. */
+/* Switch the writer to the other area.  A barrier must follow before
+ * area_left(). */
 static bool
 go_over(struct consume *c, struct feed *src)
 {
@@ -230,8 +232,7 @@ snapshots_flip(struct consume *c)
 		barrier(c);
 }
 
-/* Nothing is looked at in a lane that nobody has written to since all of it was
- * read. */
+/* Skips a lane that has not been written to since it was read completely. */
 static bool
 read_lane(struct consume *c, struct feed *src)
 {

@@ -12,7 +12,7 @@
 /* Long enough for a demangled name; longer ones are cut. */
 #define STACK_TEXT_NAME 2048
 
-/* Option noresolve leaves the names to who reads the output. */
+/* With option noresolve the reader of the output finds the names. */
 static unsigned
 name_flags(const struct printer *p)
 {

@@ -16,7 +16,7 @@ static const char *program;
 static void
 say(const char *text)
 {
-	/* Nobody may read it; we end either way. */
+	/* The write may fail; dtrap ends either way. */
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
 		return;
 }

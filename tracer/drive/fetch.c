@@ -73,7 +73,7 @@ static void PRINTF_LIKE(2, 3) say(const struct asker *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	int n = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	/* Nobody reads it any more: the end. */
+	/* The reader has closed its end: stop. */
 	if (n > 0 && (size_t)n < sizeof(line) &&
 	    write(a->out, line, (size_t)n) != n)
 		_exit(0);

@@ -66,7 +66,7 @@ session_init(struct state *st, const char *name)
 	bodies_serve(st);
 }
 
-/* Messages that nobody reads: so much of them is kept. */
+/* Unread messages are kept up to this size. */
 #define MESSAGES_MAX (1 << 20)
 
 #define DISCARDED    "the rest of the output is discarded: nobody reads it"

@@ -21,7 +21,7 @@
 
 /* ---- system calls on the way to the begin (evaltime.c) ---- */
 
-/* Does the call say something to somebody, or end the process? */
+/* Does the call write output? */
 static bool
 speaks(long nr)
 {

@@ -1,10 +1,10 @@
 /*
- * What of ours is in a space: its tracepoints, what is known of its objects, and
- * the rendezvous with its run-time linker; and how all that leaves it again.
+ * The tracer's data in an address space: tracepoints, objects, and the marker
+ * at the run-time linker's notification function; and removing all that.
  *
- * Whatever a target maps later is learnt at that rendezvous: the run-time linker
- * calls an empty function before and after each change of its list (struct
- * r_debug in <link.h>), and we keep a tracepoint on it.
+ * Objects that a target maps later are noticed at that marker: the run-time
+ * linker calls an empty function before and after each change of its list
+ * (struct r_debug in <link.h>), and dtrap keeps a tracepoint on it.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ targets_mark(struct state *st, struct space *sp, uint64_t addr, bool linkmap)
 		return;
 	}
 	site_tell(tp, linkmap ? &at_linkmap : &at_mark);
-	/* What comes there may have calls that are to be watched. */
+	/* New objects may contain calls that sigwatch.c must watch. */
 	tp->late |= linkmap;
 }
 
@@ -111,7 +111,7 @@ space_end(void *ctx, struct space *sp)
 	sp->langs = NULL;
 	if (sp->as != NULL) {
 		places_space_end(ctx, sp->as);
-		/* It lives on for the names of what was recorded in it. */
+		/* It is kept, to name addresses in records. */
 		addrspace_detach(sp->as);
 		past_add(ctx, sp->as);
 		sp->as = NULL;
@@ -180,7 +180,8 @@ targets_set_up(struct state *st, struct proc *p)
 
 /* ---- at a marker ---- */
 
-/* Is a launched process awaited where it is?  It is no longer. */
+/* Has a launched process reached the point where it is awaited?  Then it is not
+ * awaited any more. */
 static bool
 has_come(struct state *st, const struct proc *p, bool mark)
 {
@@ -206,8 +207,8 @@ come_to_linkmap(struct state *st, struct thread *th, struct tracepoint *tp)
 	enum linkmap_state state;
 
 	if (info != NULL) {
-		/* Where the linker's struct could not be found before it ran
-		 * (musl keeps only a pointer to it), it can be now. */
+		/* If the linker's struct could not be found before the linker
+		 * ran (musl has only a pointer to it), it can be found now. */
 		if (info->lm.r_debug == 0)
 			linkmap_find(p->space->as, &p->space->mem, &info->lm);
 		if (linkmap_state(&info->lm, &p->space->mem, &state) == 0 &&
@@ -234,7 +235,7 @@ lives_in(const struct proc *p)
 	return false;
 }
 
-/* When nobody's handler is in it any more. */
+/* Unmap the area when no process has its handler in it. */
 static void
 release_area(struct space *sp)
 {
@@ -275,9 +276,10 @@ targets_clean(void *ctx, struct proc *p)
 		thread_regs_lead(*th, false);
 	}
 	fault_kill("clean-begin");
-	/* Also while others share the memory: they are let go in turn (nobody
-	 * is let go before the end but in a space of his own), and who has
-	 * left may not meet an int3 of ours. */
+	/* Also while other processes share the memory: they are detached one
+	 * after another (before the end of the run only a process that shares
+	 * its memory with none is detached), and a detached process must not
+	 * execute an int3. */
 	unsigned left = tracepoint_restore_all(sp->tab);
 	if (left != 0)
 		LOG("targets", "%d: %u places were changed by somebody else",

@@ -1,5 +1,5 @@
 /*
- * Who is on a processor; see oncpu.h.
+ * Which threads run on processors; see oncpu.h.
  *
  * To stop a thread that runs on another processor the kernel leaves it a flag
  * and sends an interrupt.  Until that has come, which takes a microsecond on a
@@ -210,7 +210,7 @@ oncpu_find(struct state *st, oncpu_threads *out)
 	struct search s = { .out = out };
 
 	each(st, find, &s);
-	/* Who has come may have preempted the other, or wait behind him. */
+	/* A new thread may have preempted the other, or wait for it. */
 	if (s.ran != NULL)
 		add(out, s.ran, true);
 	else

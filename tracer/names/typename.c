@@ -80,7 +80,7 @@ typename_parse(struct types *ts, const char *text)
 		;
 	size_t n = strcspn(text, "*[(");
 	struct type *t = base_type(ts, text, n);
-	/* A pointer to what nobody here knows is a pointer. */
+	/* A pointer to an unknown type is a pointer to void. */
 	if (t == NULL && text[n] == '*')
 		t = types_lookup(ts, "void");
 	for (text += n; t != NULL && *text != '\0';) {

@@ -19,7 +19,7 @@
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
 
-/* Who has them, and how others get them. */
+/* Programs with static probes, and how to get builds that have them. */
 static const struct origin {
 	const char *prov, *how;
 } origins[] = {

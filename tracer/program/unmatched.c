@@ -562,7 +562,7 @@ unmatched_why(struct state *st, const struct probe_desc *pd, struct str *to)
 	}
 	for (int field = PROV; field < FIELDS; field++) {
 		struct probe_desc part = first_fields(pd, field + 1);
-		/* Whoever publishes what is asked for is asked. */
+		/* Ask the provider that creates probes on demand. */
 		if (field == PROV && prov_usdt.provide != NULL)
 			prov_usdt.provide(st, &part, NULL, NULL);
 		if (field == PROV && prov_plockstat.provide != NULL)

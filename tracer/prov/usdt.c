@@ -356,7 +356,7 @@ match_space(struct request *r, const struct addrspace *as)
 	return matched;
 }
 
-/* ---- processes that nobody has named ---- */
+/* ---- processes that the user has not named ---- */
 
 static int
 no_memory(void *ctx, uint64_t addr, void *buf, size_t len)

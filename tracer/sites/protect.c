@@ -1,5 +1,5 @@
 /*
- * Who is exposed, who is told, and what becomes of it; see protect.h.
+ * Exposed spaces: messages to the user, and further tries; see protect.h.
  */
 #include "tracer/sites/protect.h"
 

@@ -45,11 +45,12 @@
 /* About 10 us each: a hundredth of a second in all. */
 #define MASK_HITS_MAX 1000
 
-/* As many system calls may a handler make. */
+/* A handler may make this many system calls before its return is no longer
+ * awaited. */
 #define RETURN_CALLS_MAX 1000
 
-/* From the load of the number to the system call: room for the arguments, which
- * compilers put between. */
+/* Bytes and instructions between the load of the number and the system call,
+ * where compilers load the arguments. */
 #define BACK_MAX   32
 #define BACK_INSNS 6
 
@@ -78,8 +79,8 @@ struct sigwatch {
 	bool dropped; /* the markers on the mask are gone */
 };
 
-/* Of a thread: so many rt_sigreturn() are to be seen, and so many calls are
- * stopped at for them. */
+/* The data of a thread: how many rt_sigreturn() are awaited, and at how many
+ * calls it will still be stopped for them. */
 struct returns {
 	unsigned due, calls;
 };
@@ -96,7 +97,8 @@ expect_returns(struct thread *th, struct returns *r, unsigned due)
 
 /* ---- finding ---- */
 
-/* The system call whose number is loaded at p[0 .. len); 0 if none of ours is. */
+/* The system call whose number is loaded at p[0 ..  len); 0 if it is not a
+ * watched one. */
 static int
 loaded_number(const uint8_t *p, size_t len)
 {
@@ -137,7 +139,7 @@ leads_on(const uint8_t *code, size_t len, uint64_t addr)
 	return at == len;
 }
 
-/* The number of the system call at code[at]; 0 if it is none of ours. */
+/* The number of the system call at code[at]; 0 if it is not a watched one. */
 static int
 watched_call(const uint8_t *code, size_t at, uint64_t addr)
 {
@@ -179,9 +181,9 @@ look_for(void *ctx, const struct func_insn *fi)
 }
 
 /*
- * Does an instruction of its function begin at addr (the file's own)?  Where
- * nothing tells of functions (musl, stripped), the seven bytes that were found
- * are proof enough: by chance they are there once in 2^56.
+ * Does an instruction of its function begin at addr (the file's own)?  If no
+ * functions are known (musl, stripped), the seven bytes that were found are
+ * enough proof: by chance they occur once in 2^56.
  */
 static bool
 confirm(struct object *o, uint64_t addr)
@@ -513,7 +515,8 @@ sees_mask_call(struct thread *th, struct uregs *regs)
 	return false;
 }
 
-/* The thread is mended; regs are those before the system call. */
+/* The thread is at a marker, about to make the call with these registers: record
+ * what the call changes, or make it in the thread's place. */
 static bool
 see_call(struct thread *th, struct uregs *regs)
 {
@@ -544,7 +547,7 @@ see_undone(struct thread *th, const struct uregs *regs)
 	stop_want_calls(th, WANT_MASK, false);
 }
 
-/* Nobody but the watch may want it. */
+/* Remove the marker from tp. */
 static void
 unmark(struct space *sp, struct tracepoint *tp)
 {
@@ -568,7 +571,7 @@ hides(const struct space *sp)
 	return false;
 }
 
-/* Drop markers that cost more than they tell. */
+/* Remove markers that are hit too often. */
 static bool
 settle(struct space *sp)
 {

@@ -14,7 +14,7 @@
 
 struct semaphore {
 	uint64_t addr;
-	bool raised; /* by us; else it is to be */
+	bool raised; /* false: will be raised by the next commit */
 };
 
 struct semaphores {
@@ -29,7 +29,7 @@ change(struct space *sp, uint64_t addr, int by)
 	uint16_t count;
 	int error = t->ops->read(t, addr, &count, sizeof(count));
 
-	/* Somebody has reset it: there is nothing to lower. */
+	/* It was reset by another process: there is nothing to lower. */
 	if (error == 0 && by < 0 && count == 0)
 		return 0;
 	count = (uint16_t)(count + by);

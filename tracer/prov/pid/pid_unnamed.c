@@ -90,7 +90,7 @@ publish(struct pid_request *r, const struct sym *s)
 	pid_publish_function(r);
 }
 
-/* Who asks for all functions of a program and gets those that it exports. */
+/* The user asked for all functions of a program and gets only exported ones. */
 static void
 say_exported(struct pid_request *r, size_t names)
 {

@@ -158,7 +158,7 @@ is_for(const struct plock_space *ps, const struct plock_call *c,
 	}
 }
 
-/* A call whose entry nobody has seen. */
+/* A call whose entry was not seen. */
 static struct plock_call *
 make_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 {
