@@ -74,9 +74,8 @@ is_said_twice(pid_t sender)
 /*
  *	asked --SIGINT, or the third--> urged --a second after `heard'--> impatient
  *
- * The first signal ends the trace gently.  A second SIGINT, or a third of any
- * kind, is from somebody who does not want to wait for a reader that does not
- * come.
+ * The first signal ends the trace gently.  After a second SIGINT, or a third
+ * signal of any kind, dtrap does not wait for a reader that does not read.
  */
 static void
 on_stop(int sig, siginfo_t *si, void *uc)
