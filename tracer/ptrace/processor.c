@@ -14,11 +14,11 @@
  *    5.4), so the tracer becomes one.  Pinning alone gains nothing: the two
  *    chase each other (measured).
  *
- * SCHED_IDLE starves as soon as anybody else wants the processor, and the
- * target would wait for us: 380 us a hit beside two busy loops.  So it is used
- * only at a high rate of hits, only while nothing but us is running, and only
- * if we can leave it again, which needs CAP_SYS_NICE or an RLIMIT_NICE of 20
- * (sched(7)).
+ * SCHED_IDLE starves as soon as another task wants the processor, and the
+ * target would wait for the tracer: 380 us a hit beside two busy loops.  So it
+ * is used only at a high rate of hits, only while nothing but us is running,
+ * and only if we can leave it again, which needs CAP_SYS_NICE or an RLIMIT_NICE
+ * of 20 (sched(7)).
  *
  * To be in time is another matter: woken by a timer, the tracer is to run before
  * anything else does.  As SCHED_FIFO it does, beside any number of busy threads;
@@ -64,8 +64,8 @@ may_return(void)
 {
 	struct rlimit r;
 
-	/* Root is not asked for the capability itself: where it was taken
-	 * away, the attempt to return fails once and is never repeated. */
+	/* For root the capability is not checked: if it was taken away, the
+	 * attempt to return fails once and is not repeated. */
 	if (geteuid() == 0)
 		return true;
 	return getrlimit(RLIMIT_NICE, &r) == 0 && r.rlim_cur >= 20;
@@ -96,7 +96,8 @@ set_yielding(struct processor *p, bool yielding)
 	p->yielding = yielding;
 }
 
-/* Tasks that run or want to, ourselves included; "0.0 0.0 0.0 2/345 678". */
+/* The number of runnable tasks, the tracer included; "0.0 0.0 0.0 2/345
+ * 678". */
 static long
 running(void)
 {
@@ -117,7 +118,7 @@ running(void)
 	return strtol(slash, NULL, 10);
 }
 
-/* What the user lets us use. */
+/* The processors that the user allows. */
 static bool
 learn_found(struct processor *p)
 {
@@ -134,7 +135,7 @@ pin(struct processor *p, int cpu)
 		return;
 	if (!learn_found(p))
 		return;
-	/* Where the user does not want us we do not go. */
+	/* Do not move to a processor that the user has excluded. */
 	if (!CPU_ISSET((unsigned)cpu, &p->found))
 		return;
 	CPU_ZERO(&set);
@@ -179,8 +180,8 @@ processor_visit(struct processor *p, int cpu)
 	return p->cpu == cpu;
 }
 
-/* How long we run at a time, in ns; 0 is the kernel's choice.  A task with a
- * shorter slice preempts at once (Linux 6.12); older kernels take no notice. */
+/* Set the tracer's time slice in ns; 0: the kernel's choice.  A task with a
+ * shorter slice preempts at once (Linux 6.12); older kernels ignore it. */
 static void
 set_slice(uint64_t ns)
 {

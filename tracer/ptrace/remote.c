@@ -1,9 +1,10 @@
 /*
- * System calls on behalf of a stopped thread, leaving no trace.
+ * Remote calls: system calls in a stopped thread, whose state is unchanged
+ * afterwards.
  *
- * The thread executes a `syscall' instruction between two syscall-stops.  No
- * single-step: its SIGTRAP would be forced, and the kernel resets a blocked or
- * ignored SIGTRAP for that.
+ * The thread executes a `syscall' instruction between two syscall-stops.  A
+ * single-step is not used: it raises a forced SIGTRAP, for which the kernel
+ * resets a blocked or ignored SIGTRAP.
  *
  *	stop as found
  *	  | event-stop inside clone, execve: on to the end of that call
@@ -22,44 +23,48 @@
  *	     -ERESTARTSYS)
  *	mask, registers back
  *
- * We may be killed between any two of these steps, and the thread then runs on
- * from where it is.  So the instruction is one of ours, and behind it stands
- * the way back (wayback.c of the machine): code that sets mask and registers to what
- * they are to be when the program goes on.  It stands in our area, but for the
- * calls that map and unmap that: then in a cave, the end of the vDSO as a rule;
- * for the time of one call, and is zeroed then.  Who clears it after our death must
- * know that no thread is in it.  The order above matters: registers lead to the
- * way back before the mask is another, and until it is the program's again.
+ * The tracer may be killed between any two of these steps, and the thread then
+ * runs on from where it is.  So the `syscall' instruction is dtrap's own, and
+ * behind it is the way back (wayback.c of the machine): code that restores mask
+ * and registers.  It is in the area, except for calls that map and unmap the
+ * area: then it is in a cave, usually at the end of the vDSO, for the time of
+ * one call, and is zeroed afterwards.  The guardian, which clears it if the
+ * tracer dies, must know that no thread is in it.  The order above matters: the
+ * registers lead to the way back before the mask changes, and until the mask is
+ * restored.
  *
- * One in group-stop runs alone: the process stays stopped, and the interrupt's
- * stop is the group-stop again, unless SIGCONT came meanwhile.
+ * A thread in group-stop runs alone: the process stays stopped, and the stop by
+ * PTRACE_INTERRUPT is the group-stop again, unless SIGCONT came meanwhile.
  *
- * All signals are blocked on the way, so that none is dequeued but SIGSTOP and
- * SIGKILL: what is pending stays so, also a SIGSEGV that somebody has sent.  An
- * instruction's own would take the program's handler away then; so our code is
- * put only where it can be executed.  A kernel that does not tell of dispatched
- * calls (below) may raise SIGSYS: there it is left as the program has it.  What
- * comes all the same is queued again, as it is.
+ * All signals are blocked during the call, so that only SIGSTOP and SIGKILL are
+ * dequeued.  Pending signals stay pending, also a SIGSEGV that was sent.  A
+ * fault of an instruction would reset the program's handler then, so the code
+ * is put only where it can be executed.  A kernel that does not report
+ * dispatched calls (below) may raise SIGSYS: there the signal is blocked only
+ * if the program blocks it.  A signal that arrives all the same is queued
+ * again, unchanged.
  *
- * A signal in delivery goes back into its queue, which the kernel does itself
- * when it is blocked by the time that the thread runs: it is pending until the
- * stop is made again.  Where another thread could take it meanwhile, where
- * another of the number is pending already, of a SIGTRAP, and of what an
- * instruction raised, which is told by its place, the stop is made again by
- * another of the number; the instruction runs anew after our death, and what was
- * sent is lost by it.
+ * A signal in delivery goes back into its queue: the kernel does that itself if
+ * the signal is blocked when the thread runs.  It is pending until the stop is
+ * made again.  In some cases the stop is made again by another signal of the
+ * number instead: if another thread could take the signal meanwhile, if another
+ * of the number is pending already, for SIGTRAP, and for a fault, which is
+ * recognised by its address.  If the tracer dies then, the faulting instruction
+ * runs again, and a signal that was sent is lost.
  *
- * Of two instances of one signal number sent to this very thread, one in
- * delivery and one pending, it is the second that the thread stops for when the
- * first is injected.  It is queued once more, behind the first, or else stopped
- * for as the first, and the next one as the second (overtaken.c); not so when the
- * one in delivery is the SIGTRAP of an int3: then the thread goes on with the
- * other, as if the kernel had queued the two in that order.
+ * If two signals of one number were sent to this thread, one in delivery and
+ * one pending, the thread stops for the second when the first is injected.  The
+ * second is then queued again behind the first, or it gets the siginfo of the
+ * first, and the next one that of the second (overtaken.c).  If the one in
+ * delivery is the SIGTRAP of an int3, the thread goes on with the other one, as
+ * if the kernel had queued them in that order.
  *
- * A thread whose calls are dispatched to the program (prctl(2)) makes none.
+ * dtrap makes no call in a thread whose calls are dispatched to the program
+ * (prctl(2)).
  *
- * Known to be left by our death: a pause(), or another call that a signal is to
- * end, starts again when the signal came during our call; and a trap flag.
+ * Known effects if the tracer dies: a pause(), or another call that a signal
+ * should end, starts again if the signal came during dtrap's call; and the trap
+ * flag is lost.
  */
 #include "tracer/ptrace/remote.h"
 
@@ -98,20 +103,21 @@ static_assert(
 
 struct remote {
 	struct thread *th;
-	struct uregs saved;  /* what the stop's user has made of them */
-	struct uregs kernel; /* as the thread stopped with them */
-	uint64_t wayback;    /* where our code is */
+	struct uregs saved;  /* as the tracer has changed them at the stop */
+	struct uregs kernel; /* as they were when the thread stopped */
+	uint64_t wayback;    /* address of the code */
 	uint64_t mask;       /* the thread's */
 	uint64_t blocked;    /* the kernel's, on the way */
 	uint64_t caught;     /* signals that the program handles */
 	siginfo_t si;        /* of the signal in delivery */
-	uint64_t maps;       /* so many bytes, if the call is mmap() */
+	uint64_t maps;       /* the size, if the call is mmap() */
 	int sig;             /* its number, or 0 */
 	bool queued;         /* it is back in its queue */
 	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
 	bool group;    /* found in group-stop */
-	bool in_place; /* the call is made instead of the one it was found at */
-	bool told;     /* the kernel tells which calls are dispatched */
+	bool in_place; /* the call replaces the one at whose entry the thread
+			* is */
+	bool told;     /* the kernel reports whether calls are dispatched */
 };
 
 /* ---- the way back ---- */
@@ -164,7 +170,7 @@ is_behind_trap(const struct remote *r)
 	    (sp->tab != NULL && tracepoint_recent(sp->tab, addr));
 }
 
-/* Registers with which the thread goes on when nobody traces it any more. */
+/* The registers with which the thread goes on if the tracer dies. */
 static void
 go_on(const struct remote *r, struct uregs *on)
 {
@@ -178,7 +184,7 @@ go_on(const struct remote *r, struct uregs *on)
 		on->r[UREG_PC] -= TRAP_PC_AFTER;
 }
 
-/* To these registers. */
+/* Write the way back to these registers. */
 static int
 write_wayback(struct remote *r, const struct uregs *on)
 {
@@ -202,7 +208,7 @@ put_wayback(struct remote *r)
 	return write_wayback(r, &on);
 }
 
-/* The thread is elsewhere, or has gone. */
+/* Clear the code; the thread is elsewhere, or has ended. */
 static void
 clear_wayback(struct remote *r)
 {
@@ -221,11 +227,11 @@ remote_leaves(struct remote_left *where)
 }
 
 /*
- * Does nothing on the thread's stack lead to the way back?  From the stack
- * pointer to the one that the way back ends with: handlers that it was left for
- * have their frames there.  When it is above that one they have returned.  Not
- * so if the two are on different stacks, between which there is a gap: of that
- * nothing is known.
+ * Does no frame on the thread's stack return to the way back?  Signal handlers
+ * that interrupted it have their frames between the present stack pointer and
+ * the one at which the way back ends.  If the stack pointer is above the
+ * latter, they have returned.  If the two are on different stacks, with a gap
+ * between, nothing is known.
  */
 static bool
 is_done_with(int mem, uint64_t sp, const struct remote_left *l, uint64_t end)
@@ -268,7 +274,7 @@ remote_clear(const struct remote_left *l)
 	return clear;
 }
 
-/* Is `of' the process, or does the process come from it? */
+/* Is the process `of' itself, or a descendant of it? */
 static bool
 comes_from(pid_t pid, pid_t of)
 {
@@ -283,10 +289,10 @@ comes_from(pid_t pid, pid_t of)
 }
 
 /*
- * How many filters does a process share with us?  A filter is inherited, so both
- * have those of the nearest process that both come from.  In a container there
- * may be none, where we came in from outside: then all of ours are the
- * container's.
+ * How many filters does a process share with dtrap?  Filters are inherited, so
+ * both have those of their nearest common ancestor.  In a container there may
+ * be no common ancestor, if dtrap was started from outside; then all of dtrap's
+ * filters are the container's.
  */
 static int
 shared_filters(pid_t pid)
@@ -306,9 +312,9 @@ shared_filters(pid_t pid)
 }
 
 /*
- * May the thread make the call?  What a filter does with a call cannot be
- * asked without privileges, and it may kill.  One that we live under ourselves
- * (a container's) is no danger, nor is the one of filter.c.
+ * May the thread make the call?  Without privileges dtrap cannot find out what
+ * a filter does with a call; it may kill the thread.  A filter that dtrap is
+ * under too (a container's) is no danger, nor is that of filter.c.
  */
 static int
 check_seccomp(const struct thread *th, const struct proc_status *its)
@@ -323,10 +329,10 @@ check_seccomp(const struct thread *th, const struct proc_status *its)
 
 /*
  * Under system call user dispatch (the kernel's
- * admin-guide/syscall-user-dispatch.rst) a call from outside a range comes as a
- * SIGSYS instead, as long as a byte of the thread's says so.  What the thread
- * went on with then would be taken for the call.  A kernel before 6.4 does not
- * tell: see is_refused().
+ * admin-guide/syscall-user-dispatch.rst) a call from outside of a range causes
+ * a SIGSYS instead, while a byte in the thread's memory is set.  What the
+ * thread does then would be mistaken for the call.  Kernels before 6.4 do not
+ * report this: see is_refused().
  */
 #ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
 #define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
@@ -372,8 +378,8 @@ is_awaited(const struct remote *r, enum await what, int status)
 	return false;
 }
 
-/* An event-stop that may come while a call is made, ours or the thread's: an
- * interrupt's, and that of our own filter. */
+/* Is it a stop that may come during a call and is passed: of an interrupt, or
+ * of dtrap's own filter? */
 static bool
 is_passed(int status)
 {
@@ -387,8 +393,8 @@ is_passed(int status)
 #define SYS_USER_DISPATCH 2 /* si_code of SIGSYS; asm-generic/siginfo.h */
 #endif
 
-/* A signal by which the call was not made: our code is not there, or it was
- * dispatched to the program. */
+/* Does this signal mean that the call was not made?  The code was overwritten,
+ * or the call was dispatched to the program. */
 static bool
 is_refused(struct thread *th, int status)
 {
@@ -409,7 +415,7 @@ set_mask(struct remote *r, uint64_t mask)
 	return thread_set_sigmask(r->th, mask) < 0 ? -ESRCH : 0;
 }
 
-/* What the thread is to be resumed with after a stop on the way. */
+/* The signal with which the thread is resumed after a passed stop. */
 static int
 passed_on(struct remote *r, int status)
 {
@@ -417,8 +423,8 @@ passed_on(struct remote *r, int status)
 
 	if (status >> 16 != 0 || sig >= 0x80)
 		return 0;
-	/* SIGSTOP cannot be held back; it takes effect now.  All else is
-	 * queued again, as it is blocked by then. */
+	/* SIGSTOP cannot be blocked; it takes effect now.  Other signals are
+	 * queued again, because they are blocked by then. */
 	if (sig != SIGSTOP)
 		set_mask(r, r->blocked | SIGBIT(sig));
 	return sig;
@@ -437,10 +443,9 @@ note_group(struct remote *r, bool stopped)
 }
 
 /*
- * Let the thread run to the stop that is awaited.  Others are passed on the
- * way: an interrupt of ours that was still due, and the beginning of a
- * group-stop, which the thread joins when it is resumed (regroup).  A dying
- * thread: -ESRCH.
+ * Let the thread run to the awaited stop.  Other stops are passed: that of an
+ * earlier PTRACE_INTERRUPT, and the begin of a group-stop, which the thread
+ * joins when it is resumed (regroup).  -ESRCH: the thread is dying.
  */
 static int
 step(struct remote *r, enum await what, int sig)
@@ -477,8 +482,8 @@ step(struct remote *r, enum await what, int sig)
 	}
 }
 
-/* From the event-stop inside a system call to its end, where we leave the
- * thread (past_event: thread_resume() makes up for it). */
+/* Let the thread run from the event-stop inside a system call to the end of the
+ * call, and leave it there (past_event; thread_resume() allows for it). */
 static int
 pass_event(struct remote *r)
 {
@@ -496,7 +501,7 @@ pass_event(struct remote *r)
 	return error;
 }
 
-/* Is another signal of the number pending for the thread, or its process? */
+/* Is another signal of that number pending for the thread or its process? */
 static bool
 has_another(const struct remote *r)
 {
@@ -516,22 +521,22 @@ can_queue(const struct remote *r)
 	const struct proc *p = r->th->proc;
 	bool alone = p->space->stops > 0 || p->threads.len == 1;
 
-	/* The call may be one that has pending SIGTRAPs thrown away: it sets
-	 * the action on them.  A SIGSTOP cannot be blocked, a SIGSYS is not
-	 * always. */
+	/* The call may set the action of SIGTRAP, which discards pending
+	 * SIGTRAPs.  SIGSTOP cannot be blocked, and SIGSYS not always. */
 	if (r->sig <= 0 || r->sig == SIGTRAP || r->sig == SIGSTOP ||
 	    (r->sig == SIGSYS && !r->told))
 		return false;
 	bool raised = r->si.si_code > 0 && (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
-	/* It would be the last of its number then. */
+	/* It would be queued behind the others of its number. */
 	return alone && !raised && !has_another(r);
 }
 
 /*
- * A thread in a restartable sequence (rseq(2)) is one that has left its
- * processor, and will be sent to the abort handler when it comes back.  Not so
- * when it comes back elsewhere: the kernel then takes the sequence for done,
- * and the rest of it would run with nothing to protect it.  So we send it there.
+ * A stopped thread in a restartable sequence (rseq(2)) has left its processor,
+ * and the kernel will send it to the abort handler when it continues there.  If
+ * it continues elsewhere first, the kernel considers the sequence finished, and
+ * the rest would run unprotected.  So dtrap sends the thread to the abort
+ * handler.
  */
 static void
 abort_sequence(struct remote *r)
@@ -556,10 +561,11 @@ abort_sequence(struct remote *r)
 }
 
 /*
- * At the entry of a call a filter is still to look at it, and what says that no
- * call is to be made is a number that a filter may refuse, or kill for.  Ours is
- * a call that it allows.  Not where the entry's own is a 32-bit one, or may be:
- * the kernel would take our number for one of those.
+ * At the entry of a call a filter has yet to check it.  The number that means
+ * "no call" may be refused by the filter, or it may kill for it; dtrap's call
+ * is one that it allows, so it replaces the thread's call.  Not if the thread's
+ * call is, or may be, a 32-bit one: the kernel would take the number for a
+ * 32-bit call.
  */
 static bool
 is_looked_at(struct thread *th, const struct proc_status *st)
@@ -593,9 +599,8 @@ begin(struct remote *r, const struct proc_status *st)
 	if (regs == NULL || regs_fetch(th->tid, &r->kernel) < 0 ||
 	    thread_sigmask(th, &r->mask) < 0)
 		return -ESRCH;
-	/* In sigsuspend and its like there are two masks, and setting one
-	 * loses the other.  That does no harm but where a signal is in
-	 * delivery. */
+	/* In sigsuspend and similar calls there are two masks, and setting one
+	 * loses the other.  That matters only if a signal is in delivery. */
 	if (r->sig != 0 && r->sig != SIGTRAP && st->sig_blocked != r->mask)
 		return -EBUSY;
 	r->saved = *regs;
@@ -627,7 +632,7 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 	if (set_mask(r, r->told ? ~0ULL : ~SIGBIT(SIGSYS) | r->mask) < 0)
 		return -ESRCH;
 	fault_kill("remote-mask");
-	/* The end of the call that is not made. */
+	/* The end of the skipped call. */
 	if (r->at_entry && !r->in_place)
 		error = step(r, AWAIT_SYSCALL, 0);
 	if (error == 0 && !r->in_place)
@@ -637,8 +642,8 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 	return error == 0 ? regs_fetch(th->tid, regs) : error;
 }
 
-/* Another SIGTRAP that is pending for the thread will be one with the int3's
- * that is injected: it is the one to go on with. */
+/* Another pending SIGTRAP will be merged with the injected one of the int3, so
+ * its siginfo is used. */
 static void
 prefer_pending(struct remote *r)
 {
@@ -693,10 +698,10 @@ redeliver(struct remote *r)
 }
 
 /*
- * Into the call that was about to be made.  From its own instruction, as no way
- * back leads there: the mask is the thread's by then.  Where a tracepoint
- * stands on that by now, from ours, which nobody sees: the pc is set at the
- * stop.
+ * Enter the call that was about to be made, from the thread's own instruction:
+ * its mask is restored by then, and no way back leads there.  If a tracepoint
+ * is on that instruction now, dtrap's `syscall' instruction is used, which the
+ * program does not notice, because the pc is set at the stop.
  */
 static int
 enter_again(struct remote *r)
@@ -746,8 +751,8 @@ finish(struct remote *r)
 	return 0;
 }
 
-/* The call was not made.  A fault's signal is in delivery, which is as good as
- * the one that was. */
+/* The call was not made.  The signal of a fault is in delivery, which serves as
+ * well as the one before. */
 static void
 take_back(struct remote *r)
 {
@@ -770,7 +775,7 @@ take_back(struct remote *r)
 static bool
 can_run(const struct thread *th)
 {
-	/* Until its EV_EXEC is handed out its space is the old one. */
+	/* Until its EV_EXEC is handed out, its space is the old one. */
 	if (th->stop.kind == EV_EXEC && th->stop.queued > 0)
 		return false;
 	return thread_stopped(th) && !thread_ends(th) &&
@@ -779,9 +784,10 @@ can_run(const struct thread *th)
 }
 
 /*
- * What has just been mapped for us says so from then on, by the head of an area
- * with nothing on its list, until something else of ours says it: we may be
- * killed before.  Not later than here: so far the way back unmaps it.
+ * Mark memory that the call has mapped as dtrap's, by the head of an area with
+ * an empty list, until other data of dtrap marks it, because the tracer may be
+ * killed before.  It must be done here: until now the way back would unmap the
+ * memory.
  */
 static void
 mark_memory(const struct remote *r, const struct uregs *regs)
@@ -886,7 +892,7 @@ remote_next(struct thread *th, long nr, const uint64_t args[6])
 	struct uregs *regs = error == 0 ? thread_regs(th) : NULL;
 	if (regs == NULL || thread_sigmask(th, &r.mask) < 0)
 		return -ESRCH;
-	/* Should the call fail the program goes on as it is. */
+	/* If the call fails, the program goes on unchanged. */
 	r.kernel = *regs;
 	error = put_wayback(&r);
 	if (error < 0)
@@ -951,8 +957,8 @@ remote_next_in(struct proc *p, struct thread *prev)
 	bool past = prev == NULL;
 	int pass = prev != NULL ? trouble(prev) : 0;
 
-	/* First threads whose stop is simple: see the head of the file for what
-	 * the others may lose by our death. */
+	/* Threads in a simple stop come first: the head of the file says what
+	 * the others may lose if the tracer dies. */
 	for (; pass < 3; pass++, past = true)
 		for (size_t i = 0; i < p->threads.len; i++) {
 			struct thread *th = p->threads.at[i];
