@@ -1,7 +1,7 @@
 /*
- * The registers of a stopped thread, its debug register among them.  Only
- * registers.c writes this; whoever has got the registers from thread_regs() may
- * change them, and says so.
+ * The registers of a stopped thread, including a debug register.  Only
+ * registers.c writes struct registers.  Other code may change the registers
+ * that thread_regs() returns, and must then call thread_regs_dirty().
  *
  *	REGS_UNKNOWN --thread_regs(): fetched-----> REGS_KNOWN
  *	REGS_KNOWN --thread_regs_dirty(), _moved()-> REGS_CHANGED
@@ -19,61 +19,65 @@
 struct thread;
 
 enum regs_state {
-	REGS_UNKNOWN, /* `user' does not hold this stop's registers */
-	REGS_KNOWN,   /* it does, as the kernel has them */
-	REGS_CHANGED, /* it is what the thread goes on with, and is written
-		       * before it does */
+	REGS_UNKNOWN, /* `user' is not valid */
+	REGS_KNOWN,   /* `user' is the same as in the kernel */
+	REGS_CHANGED, /* `user' was changed, and is written before the thread
+		       * continues */
 };
 
 struct registers {
 	enum regs_state state;
-	bool into_slot; /* what they say is to be run in a slot */
+	bool into_slot; /* the thread will continue in a slot */
 	struct uregs user;
-	uint64_t kernel_pc; /* what the kernel has for their pc */
-	uint64_t watch;     /* thread_watch()'s address; 0: none */
+	uint64_t kernel_pc; /* the pc in the kernel */
+	uint64_t watch;     /* address of thread_watch(); 0: none */
 };
 
-/* The registers of a stopped thread: fetched once a stop.  NULL when the
- * thread has gone. */
+/* The registers of a stopped thread, fetched once a stop.  NULL if the thread
+ * has ended. */
 struct uregs *thread_regs(struct thread *th);
 /* The same if they have been fetched, else NULL. */
 const struct uregs *thread_regs_had(const struct thread *th);
 
-/* Where it is, or will come back to from the kernel, and its stack pointer.  0;
- * -EAGAIN when that cannot be told.  Nowhere (0) when it has ended. */
+/* The pc of a thread, or the pc to which it will return from the kernel, and
+ * its stack pointer.  0; -EAGAIN: unknown.  *pc is 0 if the thread has
+ * ended. */
 int thread_pc(struct thread *th, uint64_t *pc, uint64_t *sp);
 
-/* Those from UREG_FP on, fetched at each call.  False: it is not stopped. */
+/* The registers from UREG_FP on, fetched at each call.  False: the thread is
+ * not stopped. */
 bool thread_fp_regs(struct thread *th, uint64_t fp[UREG_FP_COUNT]);
 
-/* After changing what thread_regs() returned: write back before it runs. */
+/* The result of thread_regs() was changed: write it back before the thread
+ * runs. */
 void thread_regs_dirty(struct thread *th);
-/* Only the pc may differ from the stop's: they are, if it does. */
+/* The same if only the pc may have been changed: they are written back if it
+ * was. */
 void thread_regs_moved(struct thread *th);
-/* What they say now is to be run in a slot, or in the program's text.  (Not
- * whether they are to be written.) */
+/* Note whether the thread will continue in a slot or in the program's text.  It
+ * does not mark the registers as changed. */
 void thread_regs_lead(struct thread *th, bool into_slot);
 
 /*
- * A stopped thread is to trap when it comes to addr, it alone and without a
- * change of text: by a debug register.  At most one address; 0 takes it back.
- * 0 or -errno, where the machine or another debugger leaves none.
+ * Let this thread alone trap when it reaches addr, by a debug register, without
+ * a change of text.  At most one address; addr 0 removes it.  0 or -errno, if
+ * the machine has no debug register, or another debugger uses them.
  */
 int thread_watch(struct thread *th, uint64_t addr);
-/* At EV_TRAP: is it that trap, and no int3 or signal?  The address stays
+/* At EV_TRAP: is it the trap of the debug register?  The address stays
  * watched. */
 bool thread_at_watch(struct thread *th);
-/* The kernel has forgotten the address: the thread has executed a program. */
+/* The thread has executed a program: the kernel has cleared the debug
+ * register. */
 void thread_watch_lost(struct thread *th);
 
 /* A stop has begun. */
 void regs_begin(struct thread *th);
-/* What is known of them is so no longer. */
+/* Forget the registers. */
 void regs_forget(struct thread *th);
-/* The kernel gets what was changed.  Nothing is known of them then. */
+/* Write changed registers to the kernel, and forget them. */
 void regs_write_back(struct thread *th);
-/* They are `user' from now on, in this state, and their pc is the kernel's
- * kernel_pc. */
+/* Set the registers, their state, and the kernel's pc. */
 void regs_become(struct thread *th, const struct uregs *user,
     uint64_t kernel_pc, enum regs_state state);
 
