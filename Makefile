@@ -401,6 +401,9 @@ tests-list:
 mutate: N = 200
 mutate: check-build
 	@t/mutate/mutate.py run $(N) -j $(JOBS) --seed $(SEED)
+	@t/mutate/mutate.py map -j $(JOBS) $(wildcard t/e2e/[0-9]*.sh)
+	@t/mutate/mutate.py e2e -j $(JOBS)
+	@t/mutate/mutate.py report
 
 # The same without installing anything: what a developer runs.
 test:

@@ -3,9 +3,10 @@
  * `gcc -fsanitize-coverage=trace-pc' made, which calls
  * __sanitizer_cov_trace_pc() at the beginning of each basic block.
  *
- * With MUTATE_COVER=DIR in the environment, byte N of the file DIR/PROGRAM.cov
- * is 1 after the program has returned to its address N from such a call.  All
- * processes of a program share the file.
+ * With MUTATE_COVER=DIR in the environment, byte N of the file DIR/NAME.cov is 1
+ * after the program has returned to address N of what this is linked into from
+ * such a call.  NAME is COVER_NAME, or the program's.  All processes share the
+ * file.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -14,10 +15,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-extern const char __executable_start, etext;
+/* A library and the program that uses it each have their own of all these. */
+#define OWN __attribute__((visibility("hidden")))
+
+extern const char __ehdr_start OWN, etext OWN;
 extern char *program_invocation_short_name;
 
-void __sanitizer_cov_trace_pc(void);
+#ifndef COVER_NAME
+#define COVER_NAME program_invocation_short_name
+#endif
+
+void __sanitizer_cov_trace_pc(void) OWN;
 
 static unsigned char *seen;
 
@@ -25,13 +33,12 @@ __attribute__((constructor)) static void
 cover_open(void)
 {
 	const char *dir = getenv("MUTATE_COVER");
-	size_t size = (size_t)(&etext - &__executable_start);
+	size_t size = (size_t)(&etext - &__ehdr_start);
 	char path[4096];
 
 	if (!dir)
 		return;
-	snprintf(path, sizeof(path), "%s/%s.cov", dir,
-	    program_invocation_short_name);
+	snprintf(path, sizeof(path), "%s/%s.cov", dir, COVER_NAME);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return;
@@ -49,5 +56,5 @@ __sanitizer_cov_trace_pc(void)
 {
 	if (seen)
 		seen[(uintptr_t)__builtin_return_address(0) -
-		    (uintptr_t)&__executable_start] = 1;
+		    (uintptr_t)&__ehdr_start] = 1;
 }

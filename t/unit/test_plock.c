@@ -589,9 +589,8 @@ START_TEST(code_that_leads_everywhere_has_an_end)
 	plock_fns fns = { 0 };
 
 	addrspace_refresh(as, NULL, NULL);
-	const struct load *l = addrspace_exec(as);
-	const struct sym *s = object_sym(l->object, "plock_code_reach");
-	uint64_t at = ROUND_UP(l->bias + s->addr, 2);
+	uint64_t at = ROUND_UP((uintptr_t)&plock_code_reach, 2);
+	const struct load *l = addrspace_load_at(as, at);
 	struct plock_code *pc = plock_code_create(&text, l);
 	plock_code_body(pc, at, &fns);
 	ck_assert_uint_gt(fns.len, 30);
