@@ -641,7 +641,7 @@ def main():
                    "different ones")
     p.add_argument("--only", default="", help="files that begin so")
     p.add_argument("--tests", default="", help="with again: these instead")
-    args = p.parse_args()
+    args = p.parse_intermixed_args()
     global first_worker
     first_worker = args.worker
     if args.command == "batch":

@@ -104,6 +104,23 @@ START_TEST(many_stay_where_they_are)
 }
 END_TEST
 
+/* A function by any of its names; the probe has the first. */
+START_TEST(other_names_of_a_function)
+{
+	const char *const names[] = { "read", "__read", "__libc_read", NULL };
+	struct probe *p = add(&plain, "pid1", "libc", "read", "entry");
+
+	ck_assert(!matches(p, "pid1", "libc", "__read", "entry"));
+	probe_also(&table, p, names);
+	ck_assert(matches(p, "pid1", "libc", "read", "entry"));
+	ck_assert(matches(p, "pid1", "libc", "__read", "entry"));
+	ck_assert(matches(p, "pid1", "libc", "__libc_*", "entry"));
+	ck_assert(!matches(p, "pid1", "libc", "__write", "entry"));
+	ck_assert(!matches(p, "pid1", "libm", "__read", "entry"));
+	ck_assert_str_eq(p->func, "read");
+}
+END_TEST
+
 START_TEST(ids_of_what_comes_later)
 {
 	struct probe *early = add(&plain, "p", "m", "early", "n");
@@ -197,6 +214,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, ids_and_names);
 	tcase_add_test(tc, many_stay_where_they_are);
+	tcase_add_test(tc, other_names_of_a_function);
 	tcase_add_test(tc, ids_of_what_comes_later);
 	tcase_add_test(tc, fields);
 	tcase_add_test(tc, all_empty_means_anchored);

@@ -174,6 +174,14 @@ START_TEST(the_kernel_is_asked_once)
 	ck_assert_int_eq(timer_gettime(ts.id, &its), 0);
 	ck_assert_int_gt(its.it_value.tv_sec + its.it_value.tv_nsec, 0);
 	ck_assert_int_eq(its.it_interval.tv_sec, 0);
+	/* It has one timer for all deadlines. */
+	timer_t id = ts.id;
+	timer_add(&ts, 50 * S, count, NULL);
+	timers_run(&ts, NULL);
+	ck_assert(ts.created);
+	ck_assert_ptr_eq(ts.id, id);
+	timers_fini(&ts);
+	ck_assert_int_ne(timer_gettime(id, &its), 0);
 }
 END_TEST
 

@@ -136,6 +136,22 @@ START_TEST(an_area_that_is_overwritten_is_lost)
 }
 END_TEST
 
+/* Of the area that is there, and of one that is mapped after it went. */
+START_TEST(scratch_is_in_an_area_that_stays)
+{
+	struct trapset *ts = tptable_traps(tab);
+
+	ck_assert_uint_eq(trapset_scratch(ts), 0);
+	ck_assert_int_eq(trapset_map(ts, TEXT), 0);
+	ck_assert_uint_gt(trapset_scratch(ts), trapset_area(ts));
+	trapset_release(ts);
+	ck_assert_uint_eq(trapset_area(ts), 0);
+	ck_assert_uint_eq(trapset_scratch(ts), 0);
+	ck_assert_int_eq(trapset_map(ts, TEXT), 0);
+	ck_assert_uint_gt(trapset_scratch(ts), trapset_area(ts));
+}
+END_TEST
+
 START_TEST(the_area_names_its_keeper)
 {
 	struct trapset *ts = tptable_traps(tab);
@@ -563,6 +579,7 @@ main(void)
 	tcase_add_test(t, the_option_arms_all_the_same);
 	tcase_add_test(t, suspended_tracepoints_come_back);
 	tcase_add_test(t, an_area_that_is_overwritten_is_lost);
+	tcase_add_test(t, scratch_is_in_an_area_that_stays);
 	tcase_add_test(t, the_area_names_its_keeper);
 	tcase_add_loop_test(t, late_ones_stand_as_long_as_any_other, 0, 2);
 	tcase_add_test(t, a_jump_comes_and_goes);

@@ -206,6 +206,11 @@ START_TEST(dif_sees_values_and_references)
 	ck_assert_int_eq(type_dif(by_name("char *")).ckind, CTF_POINTER);
 	ck_assert_int_eq(type_dif(by_name("char *")).flags, 0);
 	ck_assert_int_eq(type_dif(by_name("double")).ckind, CTF_FLOAT);
+	ck_assert_int_eq(type_dif(by_name("int")).ckind, CTF_INTEGER);
+	ck_assert_int_eq(type_dif(types_new(ts, TYPE_ENUM)).ckind, CTF_ENUM);
+	ck_assert_int_eq(type_dif(types_new(ts, TYPE_UNION)).ckind, CTF_UNION);
+	ck_assert_int_eq(
+	    type_dif(types_new(ts, TYPE_STRUCT)).ckind, CTF_STRUCT);
 	ck_assert(type_dif(by_name("long double")).flags & DIF_BY_REF);
 	ck_assert(type_dif(wide).flags & DIF_BY_REF);
 	ck_assert(!type_is_integer(wide));
