@@ -278,7 +278,8 @@ int regs_fetch(pid_t tid, struct uregs *regs);
 int regs_store(pid_t tid, const struct uregs *regs);
 /* Those from UREG_FP on. */
 int regs_fetch_fp(pid_t tid, uint64_t fp[UREG_FP_COUNT]);
-/* Trap before the instruction at addr; 0: nowhere.  0 or -errno. */
+/* watch.c of the machine: trap before the instruction at addr; 0: nowhere.  0;
+ * -ENODEV if the machine's debug registers do not trap; or another -errno. */
 int regs_watch(pid_t tid, uint64_t addr);
 /* A 32-bit thread? */
 bool regs_compat(const struct uregs *regs);

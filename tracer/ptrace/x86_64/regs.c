@@ -84,24 +84,6 @@ regs_fetch_fp(pid_t tid, uint64_t fp[UREG_FP_COUNT])
 	return 0;
 }
 
-/* The debug registers' places in struct user, which ptrace pokes: Intel SDM
- * volume 3, 17.2: DR0 an address, bit 0 of DR7 enables it, the zeros beside it
- * say that it is an instruction's. */
-int
-regs_watch(pid_t tid, uint64_t addr)
-{
-	static const size_t dr = offsetof(struct user, u_debugreg);
-
-	if (addr == 0)
-		return ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, 0) == 0 ?
-		    0 :
-		    -errno;
-	if (ptrace(PTRACE_POKEUSER, tid, dr, addr) != 0 ||
-	    ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, 1) != 0)
-		return -errno;
-	return 0;
-}
-
 bool
 regs_compat(const struct uregs *regs)
 {
