@@ -39,6 +39,7 @@ static struct {
 	uint64_t put_back[32]; /* addresses, in the order of the writes */
 	int writes, writes_before_sleep;
 	int action_reset, sent;
+	uint64_t blocked; /* its signal mask */
 	bool broken_call, called_again;
 	uint64_t pc;
 } process;
@@ -118,11 +119,18 @@ sys(long nr, long a, long b, long c, long d)
 			ck_assert_int_eq(((const long *)b)[i], 0);
 		process.action_reset++;
 		return 0;
+	case SYS_rt_sigprocmask:
+		ck_assert_int_eq(a, 2); /* SIG_SETMASK */
+		ck_assert_int_eq(d, 8);
+		if (c != 0)
+			*(uint64_t *)c = process.blocked;
+		process.blocked = *(const uint64_t *)b;
+		return 0;
 	case SYS_getpid: return 99;
-	case SYS_gettid: return 100;
+	case SYS_gettid: return 99;
 	case SYS_tgkill:
 		ck_assert_int_eq(a, 99);
-		ck_assert_int_eq(b, 100);
+		ck_assert_int_eq(b, 99);
 		ck_assert_int_eq(c, 5);
 		process.sent++;
 		return 0;
@@ -525,7 +533,9 @@ START_TEST(the_programs_own_handler_gets_its_sigtrap)
 	int3(16);
 	trap_area.old_handler = 0x1234;
 	ck_assert_uint_eq(sent_by(SI_TKILL), 0x1234);
-	/* It may block SIGTRAP: no int3 may be left. */
+	/* It runs with SIGTRAP blocked, as the kernel would have it. */
+	ck_assert_uint_eq(process.blocked, UINT64_C(1) << (SIGTRAP - 1));
+	/* So no int3 may be left. */
 	ck_assert_uint_eq(text[16], 0x55);
 	ck_assert_int_eq(process.sent + process.action_reset, 0);
 	/* With a tracer that lives they stay. */
