@@ -31,7 +31,7 @@ progress_begin(struct state *st)
 			return;
 		st->progress.after = ms * 1000000ULL;
 	}
-	/* Not over what somebody types meanwhile, in the background. */
+	/* In the background do not overwrite what the user types. */
 	int fd = writer_fd(st->output.err);
 	pid_t group = tcgetpgrp(fd);
 	st->progress.on = isatty(fd) && (group < 0 || group == getpgrp());

@@ -1,11 +1,11 @@
 /*
- * What takes time before a trace begins: a line on the terminal that messages go
- * to, once nothing was said for a second, which is written over and in the end
- * erased.  What goes to a file or a pipe has none of it.  Option quiet does not
- * silence it: that is about the output of a trace, and scripts set it.
+ * Shows what dtrap is doing before a trace begins: a line on the terminal of
+ * the messages, when nothing has been written for a second.  The next status
+ * overwrites it, and it is erased at the end.  Nothing is written to a file or
+ * a pipe.  Option quiet does not turn it off, because that option is about the
+ * output of a trace, and scripts set it.
  *
- * DTRAP_PROGRESS in the environment says after how many milliseconds of silence,
- * or "none".
+ * DTRAP_PROGRESS in the environment sets the time in milliseconds, or "none".
  */
 #ifndef TRACER_BASE_PROGRESS_H
 #define TRACER_BASE_PROGRESS_H
@@ -24,17 +24,17 @@ struct progress {
 	uint64_t after, part; /* ns: silence before; the last part */
 };
 
-/* From now on, when st->output.err is where messages go to stay. */
+/* Turn it on; st->output.err must be set. */
 void progress_begin(struct state *st);
-/* It is being done now. */
+/* Set the status. */
 void progress(struct state *st, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* The same, with how many of all parts are done; cheap enough for each of them:
- * "functions of", "libc.so.6". */
+/* The same in a loop: part `done' of `all'.  what and name are for example
+ * "functions of", "libc.so.6".  Cheap enough to call for each part. */
 void progress_part(struct state *st, size_t done, size_t all, const char *what,
     const char *name);
-/* Until progress() the next time nothing is to be seen. */
+/* Show nothing until the next progress(). */
 void progress_pause(struct state *st);
-/* And from now on. */
+/* Turn it off. */
 void progress_end(struct state *st);
 
 #endif

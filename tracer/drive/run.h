@@ -1,6 +1,5 @@
 /*
- * From compiled programs to a running trace: what every program that traces
- * does between its command line and its end.
+ * From compiled programs to a running trace; dtrap.c and plockstat.c call it.
  */
 #ifndef TRACER_DRIVE_RUN_H
 #define TRACER_DRIVE_RUN_H
@@ -11,20 +10,21 @@ struct consume_report;
 struct state;
 
 /*
- * The least bufsize, in bytes, that never drops a record of st->compiled.progs from an
- * empty buffer.  With policy switch that is two: a record that does not fit before
- * the end of the buffer leaves that part unused.
+ * The least bufsize, in bytes, with which any record of st->compiled.progs fits
+ * into an empty buffer.  With policy switch it is the size of two records,
+ * because a record that does not fit before the end of the buffer leaves that
+ * part unused.
  */
 uint64_t run_least_bufsize(const struct state *st);
-/* Which record needs how much, as words for a hint; to be freed.  There is a
- * clause. */
+/* Text for a hint: which record needs how much.  The caller frees it.  There
+ * must be a clause. */
 char *run_bufsize_hint(const struct state *st);
 
 /*
- * Stores, ECBs, tracepoints, the consumer; every target is stopped.  report
- * (may be NULL; borrowed) takes the place of the aggregations at the end.
- * NULL, or what is wrong; then *hint may be what to do about it, to be freed, and
- * else it is left as it is.
+ * Create the stores, ECBs, tracepoints and the consumer.  Every target must be
+ * stopped.  `report' (borrowed; may be NULL) is printed instead of the
+ * aggregations at the end.  Returns NULL, or an error message; then *hint may
+ * be set to advice, which the caller frees.
  */
 const char *run_enable(
     struct state *st, const struct consume_report *report, char **hint);

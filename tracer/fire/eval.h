@@ -1,7 +1,7 @@
 /*
- * The VM's environment in the tracer: the thread whose hit is being handled.
- * Registers are fetched once a stop; everything else only when it is asked
- * for.
+ * The VM's environment in the tracer (vm_ops): memory, registers and variables
+ * of the thread whose hit is being handled.  Registers are fetched once a stop,
+ * everything else when a clause needs it.
  */
 #ifndef TRACER_FIRE_EVAL_H
 #define TRACER_FIRE_EVAL_H
@@ -18,20 +18,20 @@
 struct state;
 struct thread;
 
-/* What a probe fires for, besides a thread; all zeros: nothing. */
+/* The event that fires a probe, besides the thread; all zeroes: none. */
 struct occasion {
 	const siginfo_t *siginfo; /* the signal that fires, or NULL */
-	int sys_errno;            /* of the system call that has returned */
+	int sys_errno; /* errno of the system call that has returned */
 };
 
 /*
- * One firing of a probe: what its clauses ask for is asked of it.  It lies on the
- * stack of whoever fires, from eval_begin() to eval_end(); what was read in it
- * is eval.c's.
+ * The context of one firing of a probe.  The caller of eval_begin() has it on
+ * its stack until eval_end().  eval.c alone uses the members that cache what
+ * was read.
  */
 struct firing {
 	struct state *st;
-	struct thread *thread; /* that came by; NULL: the tracer itself */
+	struct thread *thread; /* that hit the probe; NULL: the tracer itself */
 	struct occasion about;
 	uint64_t wall; /* walltimestamp; 0: not read */
 	struct procstate read;
@@ -42,13 +42,13 @@ struct firing {
 /* ctx: the struct firing, while there is one. */
 extern const struct vm_ops eval_ops;
 
-/* The process and thread in whose context a clause runs: the tracer's own for
- * BEGIN and the like. */
+/* The process and thread in whose context a clause runs; the tracer's own for
+ * BEGIN, END and tick. */
 pid_t eval_pid(const struct firing *f);
 pid_t eval_tid(const struct firing *f);
 
-/* From now on st->env is asked about this firing, of th (NULL: no thread) for
- * `about'; no longer. */
+/* eval_begin(): let st->env use this firing in th (NULL: no thread) for the
+ * event `about'.  eval_end(): it is over. */
 void eval_begin(struct firing *f, struct state *st, struct thread *th,
     struct occasion about);
 void eval_end(struct firing *f);

@@ -1,8 +1,8 @@
 /*
- * The two regions of a run: the image, which only the tracer can write, and
- * the store.  Both are memfds (where files of memory are not limited), so that a
- * target can map them later: the image is sealed against any new writable
- * mapping as soon as the tracer has its own.
+ * The memory of the two regions of a run: the image, which only the tracer can
+ * write, and the store.  Both are memfds (unless a limit forbids it), so that a
+ * target could map them.  The image is sealed against new writable mappings as
+ * soon as the tracer has mapped it.
  */
 #ifndef TRACER_FIRE_STORES_H
 #define TRACER_FIRE_STORES_H
@@ -23,22 +23,23 @@ struct stores {
 /* Those of a run, which has none yet. */
 void stores_init(struct state *st);
 
-/* The image region, empty.  0 or -errno. */
+/* Create the image region, empty.  0 or -errno. */
 int stores_create_image(struct state *st);
 
-/* Has every kind of thing that the published image needs room for one? */
+/* Do the options leave room for at least one of each kind of object that the
+ * image needs? */
 bool stores_fit(struct state *st);
 
-/* The store, sized by the options and the published image; lowers sizes that
- * do not fit and says so.  end_room bytes are kept for the records of END.  0 or
- * -errno; -EMSGSIZE: the option of a size does not
- * leave room for a single entry. */
+/* Create the store, with sizes from the options and the published image.  Sizes
+ * that do not fit are lowered, with a message.  end_room bytes are reserved for
+ * the records of END.  0 or -errno; -EMSGSIZE: an option leaves no room for a
+ * single entry. */
 int stores_create_store(struct state *st, uint64_t end_room);
 
-/* After that: which option needs how much, as words for diag_hint(); to be freed.
- * NULL: none does. */
+/* After -EMSGSIZE: text for diag_hint(): which option needs how much.  The
+ * caller frees it.  NULL: none does. */
 char *stores_hint(struct state *st);
-/* A size as one would give it to an option, not less: "560", "64k". */
+/* A size as the value of an option, rounded up: "560", "64k". */
 void stores_size_text(uint64_t size, char text[32]);
 
 void stores_destroy(struct state *st);

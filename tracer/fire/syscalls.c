@@ -142,7 +142,7 @@ returned(struct state *st, struct thread *th)
 	const struct syscall_call *c = &th->call;
 	struct syscall_entry e;
 
-	/* Most calls are nobody's business. */
+	/* Most calls have no subscriber. */
 	if (call_is_known(c) && !is_wanted(st, c->nr, SYSCALL_ENTRY) &&
 	    !is_wanted(st, c->nr, SYSCALL_RETURN)) {
 		call_end(th);

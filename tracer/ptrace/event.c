@@ -6,26 +6,26 @@
  *	                           +--> early: pid not known yet
  *
  * A status changes the state of its thread when it arrives, which may be while
- * space_stop() waits for another thread; structs are freed and spaces replaced
- * only when the event is handed out, so that whoever is in the middle of
- * something keeps what it holds.
+ * space_stop() waits for another thread.  Structs are freed and spaces replaced
+ * only when the event is handed out, so that pointers of the code in progress
+ * stay valid.
  *
- * A stop for a signal is looked at and left with the kernel (WNOWAIT) until the
- * thread is let run.  If we are killed meanwhile the kernel then delivers the
- * signal: the program loses none, and the SIGTRAP of an int3 comes to the
- * handler in the target (inject/trap/).  Once wait4() has taken the stop, the
- * signal would be forgotten, and the thread would go on in the middle of the
- * instruction that the int3 stands for (wait_task_stopped() in kernel/exit.c
- * clears exit_code, which is what ptrace_stop() returns).
+ * A stop for a signal is read with WNOWAIT and left with the kernel until the
+ * thread is continued.  If the tracer is killed meanwhile, the kernel delivers
+ * the signal: the program loses no signal, and the SIGTRAP of an int3 reaches
+ * the handler in the target (inject/trap/).  If wait4() had taken the stop, the
+ * signal would be lost, and the thread would go on in the middle of the
+ * instruction under the int3 (wait_task_stopped() in kernel/exit.c clears
+ * exit_code, which ptrace_stop() returns).
  *
- * While a stop is left there (th->stop.untaken) a wait for anybody may tell it
- * again, so threads are asked one by one.  They are as well in every so many
- * events, the round: the kernel always tells of the thread that it has first in
+ * While a stop is left there (th->stop.untaken), a wait for any thread may
+ * return it again, so threads are asked one by one.  This is also done every
+ * few events, in a round, because the kernel always returns the first thread of
  * its list.
  *
  * The invariant: a thread is TH_STOPPED from the moment its status is taken in
- * until somebody resumes it; and a stop either has an event in the queue, has
- * been handed out, or is TH_WAITING.
+ * until it is resumed; and a stop either has an event in the queue, has been
+ * handed out, or is TH_WAITING.
  */
 #include "tracer/ptrace/event.h"
 
@@ -43,8 +43,8 @@
 #include "dlang/base/log.h"
 #include "tracer/ptrace/super.h"
 
-/* A round at least every so many events, but less often than one wait in so
- * many would be for it. */
+/* There is a round at least every ROUND_EVERY events, but not so often that
+ * more than one wait in ROUND_EVERY is for it. */
 #define ROUND_EVERY 8
 
 /* CLONE_CLEAR_SIGHAND of include/uapi/linux/sched.h, for clone3(). */
@@ -82,8 +82,8 @@ is_thread_of(pid_t tid, pid_t pid)
 	return access(path, F_OK) == 0;
 }
 
-/* The thread behind an event-stop of the clone family: a new member of the
- * process, a process in the same space, or one in a copy of it. */
+/* Add the child of an event-stop of the clone family: a new thread, a process
+ * in the same space, or a process with a copy of it. */
 static struct thread *
 child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 {
@@ -143,8 +143,8 @@ pid_remove(struct pids *pids, pid_t pid)
 	return false;
 }
 
-/* Ends of children that nobody asks for are kept, but not without bound: more
- * than plain children ever run beside a tracer. */
+/* Statuses of unknown children are kept, up to a limit that is larger than the
+ * number of plain children of a tracer. */
 #define EARLY_MAX 256
 
 static void
@@ -225,14 +225,15 @@ note_early(struct thread *child)
 
 	while (!thread_gone(child) &&
 	    early_remove(su, child->tid, false, &status)) {
-		/* The end of somebody who had the number before? */
+		/* The status may be the end of an earlier process with the same
+		 * number. */
 		if (!WIFSTOPPED(status) && procfs_state(child->tid) != '\0')
 			continue;
 		event_note(su, child->tid, status);
 	}
 }
 
-/* Has the child died before its maker named it? */
+/* Has the child died before its parent's event named it? */
 static bool
 is_orphan(struct super *su, pid_t tid)
 {
@@ -240,7 +241,7 @@ is_orphan(struct super *su, pid_t tid)
 
 	if (!pid_remove(&su->orphans, tid))
 		return false;
-	/* Unless the number is a new one's. */
+	/* Unless the number belongs to a new process. */
 	return procfs_status(tid, &st) < 0 || st.tracer != getpid();
 }
 
@@ -262,9 +263,9 @@ note_child(struct thread *th, enum event_kind kind)
 }
 
 /*
- * A process that is killed just when it has forked does not name its child.
- * The child lives, stopped, with our int3s in its memory: it is announced by
- * the last that ends of those that made it.
+ * A process that is killed just after a fork does not report its child.  The
+ * child is stopped, with dtrap's int3s in its memory.  It is reported with the
+ * end of the last thread that may have made it.
  */
 static void
 adopt_orphans(struct thread *th)
@@ -305,7 +306,8 @@ event_lost(struct thread *th)
 	note_gone(th, 0);
 }
 
-/* A stop that nobody needs to hear of: on, unless its space is stopped. */
+/* A stop that is not reported: continue the thread, unless its space is
+ * stopped. */
 static void
 note_swallowed(struct thread *th)
 {
@@ -323,8 +325,8 @@ note_event_stop(struct thread *th, int sig, enum thread_state before)
 	stop_is(th, sig == SIGTRAP ? EV_STOP : EV_GROUP_STOP);
 	if (is_new)
 		sigtrap_born(th);
-	/* One of a thread that listened is the old one, made again by our
-	 * PTRACE_INTERRUPT. */
+	/* The group-stop of a thread that was listening is the old one; dtrap's
+	 * PTRACE_INTERRUPT has made it again. */
 	if (sig != SIGTRAP && !is_new && !listened) {
 		kind = EV_GROUP_STOP;
 		reported = true;
@@ -340,7 +342,7 @@ note_event_stop(struct thread *th, int sig, enum thread_state before)
 		.kind = kind, .thread = th, .sig = sig, .first = is_new });
 }
 
-/* The leader stops in its new program; nobody else is left. */
+/* The leader stops in its new program; there are no other threads. */
 static void
 note_exec(struct thread *th)
 {
@@ -348,7 +350,7 @@ note_exec(struct thread *th)
 	unsigned long msg = 0;
 
 	tid_eventmsg(th->tid, &msg);
-	/* The call is that of the thread which made it, and has not ended. */
+	/* The call belongs to the thread that made it, and has not ended. */
 	struct thread *caller = super_thread(p->super, (pid_t)msg);
 	if (caller == NULL)
 		call_end(th);
@@ -380,7 +382,8 @@ note_syscall_stop(struct thread *th)
 	stop_is(th, enter ? EV_SYSCALL_ENTER : EV_SYSCALL_EXIT);
 	if (!enter)
 		restart_left(th); /* or set anew */
-	/* By us: its end is not told, as it is none. */
+	/* dtrap interrupted the call: it has not ended, so no event is
+	 * reported. */
 	if (!enter && th->stop.broken_off)
 		thread_restart_call(th);
 	event_push(th->proc->super,
@@ -441,7 +444,7 @@ note_stop(struct thread *th, int sig, int event)
 	case EV_CLONE: note_child(th, th->stop.kind); break;
 	case EV_EXEC: note_exec(th); break;
 	case EV_EXIT: note_exit(th); break;
-	case EV_NONE: /* of a kernel newer than this */
+	case EV_NONE: /* an event of a newer kernel */
 		restart_event_stop(th, false);
 		note_swallowed(th);
 		break;
@@ -457,7 +460,7 @@ event_reclaim(struct super *su, pid_t tid)
 	return pid_remove(&su->leaving, tid);
 }
 
-/* A thread we let go while it slept has stopped, or ended. */
+/* A thread that was detached while it slept has stopped or ended. */
 static bool
 note_leaving(struct super *su, pid_t tid, int status)
 {
@@ -468,7 +471,7 @@ note_leaving(struct super *su, pid_t tid, int status)
 		return false;
 	if (!WIFSTOPPED(status))
 		return true;
-	/* It was in the middle of making a child, which is traced as well. */
+	/* It was making a child, which is traced as well. */
 	if (event_makes_child(status >> 16) && tid_eventmsg(tid, &child) == 0) {
 		*vec_push(&su->leaving.list) = (pid_t)child;
 		if (early_remove(su, (pid_t)child, false, &early))
@@ -479,8 +482,8 @@ note_leaving(struct super *su, pid_t tid, int status)
 	return true;
 }
 
-/* An exec by a thread that we let go while it slept: it has its process's
- * number now. */
+/* An exec by a thread that was detached while it slept: it has the number of
+ * its process now. */
 static bool
 note_leaving_exec(struct super *su, pid_t pid)
 {
@@ -505,8 +508,8 @@ note_unknown(struct super *su, pid_t pid, int status)
 		early_add(su, pid, status);
 		return;
 	}
-	/* Killed before it was named, with its maker most likely (an exec by
-	 * another thread), who will not name it then: nobody waits for it. */
+	/* The child was killed before it was reported, probably with its parent
+	 * (an exec by another thread), which will not report it any more. */
 	while (early_remove(su, pid, false, &early))
 		;
 	if (su->orphans.list.len >= EARLY_MAX)
@@ -525,7 +528,7 @@ event_note(struct super *su, pid_t pid, int status)
 	    th == NULL ? " (not known)" : "");
 	if (th == NULL && WIFSTOPPED(status) &&
 	    status >> 16 == PTRACE_EVENT_EXEC && super_proc(su, pid) != NULL) {
-		/* The leader had ended before we came. */
+		/* The leader had ended before the attach. */
 		th = thread_add(super_proc(su, pid), pid, TH_STOPPED);
 	}
 	if (th == NULL) {
@@ -546,8 +549,8 @@ is_signal_stop(int status)
 }
 
 /*
- * pid has a status, which was peeked at: take it from the kernel, unless it is
- * to be left there.  False if it is gone (the thread was killed), and another
+ * A status of pid was seen with WNOWAIT: take it from the kernel, unless it
+ * must be left there.  False if it is gone (the thread was killed); another one
  * will come.
  */
 static bool
@@ -563,15 +566,15 @@ accept(struct super *su, pid_t pid, int *status)
 	}
 	if (wait_call(pid, status, __WALL | WNOHANG, &never) == pid)
 		return true;
-	/* A child that nobody traces is stopped (the guardian, a shell of
-	 * system()).  It would be told of again and again. */
+	/* A child that is not traced has stopped (the guardian, a shell of
+	 * system()).  The kernel would report it again and again. */
 	return th == NULL &&
 	    wait_call(pid, status, __WALL | WNOHANG | WUNTRACED, &never) ==
 	    pid &&
 	    !WIFSTOPPED(*status);
 }
 
-/* Has one thread a status?  Then it is taken in. */
+/* Take in the status of one thread, if it has one. */
 static bool
 take_from(struct super *su, pid_t tid)
 {
@@ -590,7 +593,8 @@ event_take_of(struct thread *th)
 	take_from(th->proc->super, th->tid);
 }
 
-/* Of any thread, as long as nobody's stop is left with the kernel. */
+/* Take in the status of any thread.  Only while no stop is left with the
+ * kernel. */
 static bool
 take_any(struct super *su)
 {
@@ -612,8 +616,8 @@ may_report(const struct thread *th)
 	return !th->stop.untaken && (!thread_stopped(th) || thread_ends(th));
 }
 
-/* A round asks each thread once.  They are numbers, as what is taken in adds
- * and removes threads. */
+/* A round asks each thread once.  It keeps thread ids, because a status may add
+ * and remove threads. */
 static void
 round_begin(struct super *su)
 {
@@ -628,7 +632,7 @@ round_begin(struct super *su)
 		*vec_push(&su->round) = *tid;
 }
 
-/* Up to the next thread that has a status. */
+/* Continue the round up to the next thread that has a status. */
 static bool
 round_take(struct super *su)
 {
@@ -676,7 +680,7 @@ event_reap(pid_t pid)
 {
 	int status;
 
-	/* It may stop once more on its way out. */
+	/* It may stop once more before it ends. */
 	while (wait_call(pid, &status, __WALL, &never) == pid &&
 	    WIFSTOPPED(status))
 		tid_release(pid, 0);
@@ -695,7 +699,7 @@ free_dead(struct super *su)
 	su->dead_proc = NULL;
 }
 
-/* What waits until the event is handed out: see the head of the file. */
+/* Changes that wait until the event is handed out: see the head of the file. */
 static void
 hand_out(struct super *su, const struct event *ev)
 {
@@ -716,7 +720,8 @@ hand_out(struct super *su, const struct event *ev)
 	}
 }
 
-/* Stops that somebody leaves lying about would be told for ever. */
+/* Take stops that were left with the kernel, which would report them for
+ * ever. */
 static void
 take_untaken(struct super *su)
 {
@@ -749,7 +754,7 @@ await(struct super *su)
 	return (int)pid;
 }
 
-/* Is it time for those whom the kernel does not tell of first? */
+/* Is it time for a round, for threads that the kernel reports last? */
 static bool
 take_round(struct super *su)
 {

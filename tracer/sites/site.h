@@ -1,6 +1,6 @@
 /*
- * Probes backed by tracepoints: what pid has in common with the providers to
- * come.  A site is an address where a probe needs a tracepoint.
+ * Sites: addresses where a probe needs a tracepoint.  Providers whose probes
+ * are in text add them; tracer/fire/hit.c fires them.
  */
 #ifndef TRACER_SITES_SITE_H
 #define TRACER_SITES_SITE_H
@@ -29,23 +29,25 @@ struct site_range {
 	uint64_t start, end;
 };
 
-/* One struct img_site: of a tracepoint, and of its copies in the processes that
- * were forked since, which have the same number. */
+/* A struct img_site of a tracepoint, shared by the copies of the tracepoint in
+ * forked processes, which have the same number. */
 struct image_site {
 	uint32_t ref;
 	unsigned users;
-	unsigned nranges; /* SITE_OUTSIDE: the function, its begin first */
+	unsigned nranges; /* SITE_OUTSIDE: ranges of the function, the one with
+			   * the entry first */
 	struct site_range ranges[];
 };
 
-/* Who comes to a site fires its probe: */
+/* When a hit of the site fires its probe: */
 enum site_when {
 	SITE_ALWAYS,
-	SITE_TAKEN,   /* when the branch there is taken */
-	SITE_OUTSIDE, /* when it goes out of the function, or to its begin */
-	SITE_ENTRY,   /* unless by a SITE_LOOP of the same probe's function */
-	SITE_LOOP,    /* never: a jump to the begin which is no call */
-	SITE_DOOR,    /* never: a jump of another function into this one */
+	SITE_TAKEN,   /* if the branch there is taken */
+	SITE_OUTSIDE, /* if the jump leaves the function, or goes to its
+		       * entry */
+	SITE_ENTRY, /* unless the thread came by a SITE_LOOP of the function */
+	SITE_LOOP,  /* never: a jump to the entry that is no call */
+	SITE_DOOR,  /* never: a jump of another function into this one */
 };
 
 struct site {
@@ -53,35 +55,37 @@ struct site {
 	struct probe *probe;
 	struct image_site *image; /* NULL: SITE_LOOP, SITE_DOOR */
 	enum site_when when;
-	bool doors; /* not if the thread has come in by a SITE_DOOR */
+	bool doors; /* does not fire if the thread came in by a SITE_DOOR */
 };
 
 /*
- * Somebody other than a probe who wants to know that a thread came to a
- * tracepoint.  A thread goes through the steps in this order; a step that nobody
- * needs is NULL.
+ * Arrival hooks: what code other than a probe does when a thread hits a
+ * tracepoint (markers, lock functions).  The hooks are called in this order;
+ * each may be NULL.
  */
 struct arrival {
-	/* The probes there are about to fire. */
+	/* Before the probes of the tracepoint fire. */
 	void (*before)(struct state *, struct thread *, struct tracepoint *);
-	/* They have fired, and the instruction has not run.  True: the thread is
-	 * to stay stopped. */
+	/* After they have fired, before the instruction runs.  True: the thread
+	 * must stay stopped. */
 	bool (*keeps)(struct state *, struct thread *, struct tracepoint *);
-	/* May run the instruction, a system call, in the thread's place.  True:
-	 * it did, and the registers are those behind it, but for the pc. */
+	/* May execute the instruction, a system call, in the thread's place.
+	 * True: it did; the registers are those after the call, except the
+	 * pc. */
 	bool (*instead)(struct thread *, struct uregs *);
-	/* The thread's registers are those that it is to go on with.  True: it
-	 * has queued something that is to be committed now. */
+	/* The thread's registers are final.  True: the hook has queued changes
+	 * that must be committed now. */
 	bool (*settled)(struct space *);
-	/* A signal came before the instruction ran: it will trap once more. */
+	/* A signal came before the instruction ran: the instruction will trap
+	 * again. */
 	void (*undone)(struct thread *, const struct uregs *);
-	/* The int3 could not be written. */
+	/* The int3 of the tracepoint could not be written. */
 	void (*failed)(struct space *);
 };
 
 #define ARRIVALS_MAX 5
 
-/* What hangs on tracepoint->user: who wants to know that a thread came by. */
+/* The value of tracepoint->user: what a hit of it must do. */
 struct tp_user {
 	struct site *sites;
 	bool choosy; /* some site is not SITE_ALWAYS */
@@ -95,19 +99,19 @@ struct tp_user {
 		for (const struct arrival *a = (u)->arrivals[a##_i]; \
 		     a != NULL; a = NULL)
 
-/* From now on `a' is told of who comes to tp, or no longer. */
+/* Add the arrival hooks `a' to tp; remove them; are they there? */
 void site_tell(struct tracepoint *tp, const struct arrival *a);
 void site_tell_no_more(struct tracepoint *tp, const struct arrival *a);
 bool site_tells(const struct tracepoint *tp, const struct arrival *a);
 
 /*
- * Queue a tracepoint for an enabled probe.  On failure (no instruction,
- * nothing readable) it is noted for -v and nothing fires there.
+ * Queue a tracepoint for an enabled probe.  On failure (not an instruction, or
+ * unreadable) the reason is recorded for -v, and nothing fires there.
  */
 void site_add(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, const struct argloc *args, uint32_t nargs);
 
-/* The same for a site that does not always fire; the ranges are those of
+/* The same for a site that does not always fire; the ranges are for
  * SITE_OUTSIDE. */
 struct site_choice {
 	enum site_when when;
@@ -119,12 +123,12 @@ void site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, const struct argloc *args, uint32_t nargs,
     const struct site_choice *choice);
 
-/* A jump that tells of others, a SITE_LOOP or SITE_DOOR: with a tracepoint on
- * it the SITE_ENTRY of p that it leads to does not fire, or the exits of p. */
+/* Add a SITE_LOOP or SITE_DOOR of p, which itself never fires.  A thread that
+ * takes the jump does not fire p's SITE_ENTRY (loop), or p's exits (door). */
 void site_add_jump(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, enum site_when when);
 
-/* Note for -v that p does not fire at addr. */
+/* Record for -v that p does not fire at addr. */
 struct site_failures {
 	unsigned long count;
 	VEC(char *) list; /* the first of them, in words */
@@ -136,51 +140,55 @@ const struct site_failures *site_failures(const struct state *st);
 void site_failed(
     struct state *st, const struct probe *p, uint64_t addr, const char *why);
 
-/* The tracepoint at addr with its tp_user, made if need be; NULL with *why. */
+/* The tracepoint at addr, with its tp_user; created if it does not exist.  NULL
+ * with the reason in *why. */
 struct tracepoint *site_tracepoint(
     struct state *st, struct space *sp, uint64_t addr, const char **why);
 
-/* The memory in [start, end) is unmapped: nothing of ours is there any more. */
+/* The memory in [start, end) was unmapped: forget sites and tracepoints in
+ * it. */
 void sites_unmap(
     struct state *st, struct space *sp, uint64_t start, uint64_t end);
 
-/* Queue the removal of every site of a probe in a space, and of the tracepoint
- * where nobody else needs it. */
+/* Remove every site of a probe in a space, and queue the removal of tracepoints
+ * that nothing else needs. */
 void sites_take_out(struct state *st, struct space *sp, const struct probe *p);
 
-/* Free what hangs on every tracepoint of a space that goes away. */
+/* A space ends: free the tp_user of all its tracepoints. */
 void sites_drop(struct state *st, struct space *sp);
 
-/* A fork's child has a copy of the memory, and of the table: its tracepoints
- * get the sites that the parent's have. */
+/* A fork's child has a copy of the memory and of the table: give its
+ * tracepoints the sites of the parent's. */
 void sites_fork(struct space *parent, struct space *child);
 
-/* Carry out what is queued in the space, or in all spaces: stops their
- * threads, writes, lets them run. */
+/* Commit the queued changes in one space, or in all: stops the threads, writes,
+ * continues the threads. */
 void sites_commit(struct state *st, struct space *sp);
 void sites_commit_all(struct state *st);
-/* In those where something is queued; the others run on. */
+/* The same only in spaces with queued changes; others are not stopped. */
 void sites_commit_queued(struct state *st);
-/* In those that cannot be protected now, after SITES_AGAIN_NS and until they are
- * or cannot be.  A try takes as long as a thread that cannot be stopped is waited
- * for. */
+/* Try again, every SITES_AGAIN_NS, in spaces that cannot be protected now,
+ * until they are protected or it is known to be impossible.  A try lasts as
+ * long as it waits for a thread that cannot be stopped. */
 #define SITES_AGAIN_NS 20000000
 void sites_commit_later(struct state *st);
 
 /*
- * Objects that every clause has been matched against are not looked at again
- * when another one is mapped, until they are unmapped.
+ * Objects that were matched against all clauses are marked, so that they are
+ * not matched again when another object is mapped.  An unmapped object loses
+ * the mark.
  */
 void loads_matched(struct state *st);
-/* The same for one space: a fork's child has the tracepoints of its parent. */
+/* Mark all loads of one space: a fork's child has its parent's tracepoints. */
 void loads_matched_in(struct addrspace *as);
 bool load_is_matched(const struct load *l);
 void load_forget_match(struct load *l);
 
 /*
- * A process named by its number alone is attached to, as DTrace grabs it: 0
- * with *out, which is NULL on later calls (d NULL) when it is not traced; or an
- * error after reporting to d.
+ * A description names a process by its number (pid123): attach to it if it is
+ * not traced.  0 with *out; or a negative errno after a diagnostic in d.  On
+ * later calls (d is NULL) it does not attach, and *out is NULL if the process
+ * is not traced.
  */
 int site_grab(struct state *st, pid_t pid, const struct span *at,
     struct diags *d, struct proc **out);
