@@ -1,6 +1,6 @@
 /*
- * What has become of the text of D programs.  Those who have the text make it
- * (dtrap.c, plockstat.c, and program/dlib.c of libraries); drive/session.c ends it.
+ * The compiled D programs of a run.  dtrap.c, plockstat.c and (for libraries)
+ * program/dlib.c compile them; drive/session.c frees them.
  */
 #ifndef TRACER_BASE_COMPILED_H
 #define TRACER_BASE_COMPILED_H
@@ -12,7 +12,7 @@
 struct cc;
 
 struct compiled {
-	struct world world; /* what the compiler asks */
+	struct world world; /* answers for the compiler */
 	struct cc *cc;      /* NULL before the first text */
 	VEC(struct prog *) progs;
 };

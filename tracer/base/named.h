@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 struct named {
-	bool any;      /* there has been one */
-	unsigned left; /* not gone yet */
-	pid_t pid;     /* of the first, also after it is gone; 0: none */
+	bool any;      /* there was at least one */
+	unsigned left; /* number that have not ended */
+	pid_t pid;     /* of the first one, also after its end; 0: none */
 };
 
 #endif

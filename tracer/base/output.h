@@ -1,6 +1,6 @@
 /*
- * Where a run writes: what the user asked for, and messages.  Only
- * drive/session.c opens and closes them.
+ * The output of a run, and its messages.  Only drive/session.c opens and closes
+ * them.
  *
  *	no error --a write fails, or nobody reads--> `error' says why; nothing
  *						     more is written
@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 struct output {
-	FILE *out, *err; /* session_open_output()'s */
-	FILE *file;      /* where out leads */
+	FILE *out, *err; /* opened by session_open_output() */
+	FILE *file;      /* the file behind `out' */
 	int error;       /* errno that ended the output, or 0 */
 };
 

@@ -1,12 +1,12 @@
 /*
- * What other files keep about a thread, a process, a space or the run: each in a
- * part of its own, which nobody else sees.
+ * Parts: private data of one source file about a thread, a process, an address
+ * space or the run.
  *
  *	static const struct part trail = { .size = sizeof(struct trail) };
  *	struct trail *t = part_of(&th->parts, &trail);
  *
- * A part is made when it is first asked for, all zeros, and ends with what it is
- * a part of.
+ * A part is created, all zeroes, when it is first used, and freed with its
+ * thread, process, space or run.
  */
 #ifndef TRACER_BASE_PART_H
 #define TRACER_BASE_PART_H
@@ -18,10 +18,10 @@
 
 struct part {
 	size_t size;
-	/* A process that comes of a fork has its maker's as it is then; so has
-	 * its first thread.  There may be no pointer in it. */
+	/* A fork's child process, and its first thread, get a copy of the
+	 * parent's part.  The part must not contain pointers. */
 	bool inherited;
-	void (*end)(void *part); /* what it points to; or NULL */
+	void (*end)(void *part); /* frees what it points to; or NULL */
 };
 
 struct parts {
@@ -33,10 +33,10 @@ struct parts {
 };
 
 void *part_of(struct parts *ps, const struct part *part);
-/* NULL when it was never asked for. */
+/* The part, or NULL if it was never created. */
 void *part_had(const struct parts *ps, const struct part *part);
 
-/* For who has the parts: */
+/* For the owner of the parts: */
 void parts_inherit(struct parts *ps, const struct parts *from);
 void parts_end(struct parts *ps);
 

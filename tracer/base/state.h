@@ -1,6 +1,6 @@
 /*
- * The tracing state: what one run of dtrap is made of, and its one-way
- * activity machine.
+ * The state of one run of dtrap.  It contains the data that several rooms need,
+ * and passes through these activities:
  *
  *   INACTIVE --session_start()--> WARMUP --BEGIN fired--> ACTIVE
  *                                 |                       |
@@ -12,7 +12,7 @@
  *                                                    |
  *                                                 STOPPED
  *
- * The activity itself is a word of the store (enum activity): the VM obeys it
+ * The activity is a word of the store (enum activity), because the VM needs it
  * wherever it runs.
  */
 #ifndef TRACER_BASE_STATE_H
@@ -45,7 +45,7 @@ struct moments;
 struct deadman;
 struct thread;
 
-/* What the rooms below ask of the one that drives the run (session.c). */
+/* Functions of drive/ that lower rooms call; session.c sets them. */
 struct drive_ops {
 	/* targets_attach(), targets_let_go(), loop_pending() */
 	int (*attach)(
@@ -55,32 +55,32 @@ struct drive_ops {
 };
 
 struct state {
-	/* What the user wants, and where the answer goes. */
-	const char *name; /* what messages begin with: "dtrap" */
+	/* The user's options, and the output. */
+	const char *name; /* the begin of messages: "dtrap" */
 	struct options opts;
 	bool testing; /* _DTRACE_TESTING */
 	struct output output;
 	struct progress progress;
 
-	/* What is traced. */
+	/* The traced processes. */
 	struct super *super;
 	struct named named;
-	bool started;  /* launched programs have been let run: session.c */
+	bool started;  /* launched programs are running: session.c */
 	bool draining; /* leave the loop: fire_drain() */
 
-	/* What it is traced with. */
+	/* Programs, probes and timers. */
 	const struct drive_ops *drive;
 	/* Every provider (providers.c); NULL-terminated. */
 	const struct provider *const *providers;
 	struct compiled compiled;
 	struct probes probes;
 	struct timers timers;
-	struct image *image; /* what is enabled: stores.c makes it */
+	struct image *image; /* enabled clauses; stores.c creates it */
 	bool follow;   /* some clause fires in children as well: enable.c */
 	bool matching; /* the enabling is there, and new objects are matched
 			* against it: run.c */
 
-	/* What a hit meets.  Each is its file's. */
+	/* Used at a hit.  Each is private to its file. */
 	struct vm_env env;     /* fire/eval.c */
 	struct stores *stores; /* fire/stores.h */
 	struct consume *consume;
@@ -90,7 +90,7 @@ struct state {
 	struct oncpu *oncpu;
 	struct deadman *deadman;
 
-	struct parts parts; /* what other files keep about the run */
+	struct parts parts; /* private data of other files about the run */
 };
 
 /* "dtrap: ..." on stderr. */

@@ -1,6 +1,6 @@
 /*
- * The launched program that is on its way to where evaltime.c waits for it.  Only
- * awaited.c writes this.
+ * The launched program that runs to the point where evaltime.c waits for it.
+ * Only awaited.c writes this.
  *
  *	AWAITED_NOBODY --awaited_begin()----> AWAITED_AT_LINKER
  *	               \--------------------> AWAITED_AT_MARK
@@ -18,8 +18,8 @@ struct state;
 
 enum awaited_state {
 	AWAITED_NOBODY,
-	AWAITED_AT_LINKER, /* at its rendezvous with the run-time linker */
-	AWAITED_AT_MARK,   /* at our own mark */
+	AWAITED_AT_LINKER, /* at the marker of the run-time linker */
+	AWAITED_AT_MARK,   /* at a marker of evaltime.c */
 	AWAITED_ANEW,      /* it executed another program instead */
 };
 
@@ -28,15 +28,15 @@ struct awaited {
 	struct proc *proc; /* in the two states in which it is awaited */
 };
 
-/* Whom, and where. */
+/* The awaited process, and its state. */
 struct awaited awaited_now(const struct state *st);
-/* Is the process awaited anywhere? */
+/* Is this the awaited process? */
 bool awaited_is(const struct state *st, const struct proc *p);
 
 void awaited_begin(struct state *st, struct proc *p, bool at_mark);
 void awaited_came(struct state *st);
 void awaited_executed(struct state *st);
-/* It is to be waited for from the start; true if it executed another program. */
+/* Must the waiting start again, because it executed another program? */
 bool awaited_retry(struct state *st);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The address spaces that are gone: records name what was in them until the end.
+ * Address spaces that have ended.  They are kept to name addresses in records.
  */
 #ifndef TRACER_DRIVE_PAST_H
 #define TRACER_DRIVE_PAST_H
@@ -9,9 +9,9 @@
 struct addrspace;
 struct state;
 
-/* Takes `as'. */
+/* Keep `as', with the caller's reference. */
 void past_add(struct state *st, struct addrspace *as);
-/* The last that the process had; NULL: none. */
+/* The last address space of the process; NULL: unknown. */
 struct addrspace *past_of(const struct state *st, pid_t pid);
 
 #endif

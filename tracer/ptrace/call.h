@@ -1,6 +1,6 @@
 /*
- * The system call that a thread is in, as its stops tell it.  Only call.c writes
- * this; tracer/fire/syscalls.c tells it of stops.
+ * The system call that a thread is in, by its syscall-stops.  Only call.c
+ * writes this; tracer/fire/syscalls.c reports the stops.
  *
  *	CALL_NONE --call_enter(), call_found()------> CALL_MADE
  *	CALL_MADE --call_end()----------------------> CALL_NONE
@@ -20,49 +20,49 @@ struct syscall_entry;
 struct thread;
 
 enum call_state {
-	CALL_NONE, /* it is in none, or in one that is not known */
+	CALL_NONE, /* in no call, or in an unknown one */
 	CALL_MADE,
-	CALL_HELD, /* it returned `result', a -ERESTART..., but only because we
-		    * stopped the thread: it will be made again */
+	CALL_HELD, /* the call returned `result', a -ERESTART..., only because
+		    * dtrap stopped the thread; it will be restarted */
 };
 
 struct syscall_call {
 	enum call_state state;
-	int nr; /* of the last that was known; -1: none of the 64-bit table */
+	int nr; /* of the last known call; -1: not in the 64-bit table */
 	uint64_t args[6];
 	int64_t result;
-	/* Where the last call that returned a -ERESTART... was made, until it
-	 * is made again; 0: none. */
+	/* pc and sp of the last call that returned a -ERESTART..., until it is
+	 * restarted; 0: none. */
 	uint64_t again_ip, again_sp;
 };
 
-/* Is it in one that is known? */
+/* Is the thread in a known call? */
 static inline bool
 call_is_known(const struct syscall_call *c)
 {
 	return c->state != CALL_NONE;
 }
 
-/* It enters this one.  True: it is the last one that returned a -ERESTART...,
- * made again. */
+/* The thread enters this call.  True: it is the restart of the last one that
+ * returned a -ERESTART... */
 bool call_enter(struct thread *th, const struct syscall_entry *e);
-/* It turns out to have been in this one. */
+/* The thread was already in this call when it was noticed. */
 void call_found(struct thread *th, const struct syscall_entry *e);
-/* It has returned this; nothing else has changed. */
+/* The call has returned this; nothing else has changed. */
 void call_returned(struct thread *th, int64_t result);
-/* What it returned is one of -ERESTART..., and was at ip: it comes again. */
+/* It returned a -ERESTART..., and was made at ip: it will be restarted. */
 void call_comes_again(struct thread *th, uint64_t ip, uint64_t sp);
-/* The same, only because of us: it will go on, and does. */
+/* The same, but only because dtrap stopped the thread; it continues now. */
 void call_hold(struct thread *th);
 void call_goes_on(struct thread *th);
-/* It is over. */
+/* The call is over. */
 void call_end(struct thread *th);
 
-/* The thread runs without syscall-stops; or with them, which it had not before: a
- * call that our stop interrupted goes on. */
+/* call_lose(): the thread runs without syscall-stops now.  call_adopt(): it
+ * runs with them now; a call that dtrap's stop interrupted goes on. */
 void call_lose(struct thread *th);
 void call_adopt(struct thread *th);
-/* A program has been executed by `caller', whose call the leader is in now. */
+/* `caller' has executed a program; the leader th is now in its call. */
 void call_inherit(const struct thread *caller, struct thread *th);
 
 #endif

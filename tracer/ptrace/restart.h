@@ -1,6 +1,6 @@
 /*
- * Calls that a stop of ours would end: each is made again (restart.c says why,
- * and which).  What is known of a thread's; only restart.c writes this.
+ * Calls that a stop by dtrap would end: they are restarted (restart.c says why,
+ * and which).  Only restart.c writes this.
  *
  *	no call --broken off by a stop: made again, from `first' on--> a chain
  *	a chain --broken off once more, at the same place------------> longer
@@ -18,28 +18,28 @@ struct thread;
 
 struct restart {
 	bool continued;      /* the stop is the end of a group-stop */
-	uint64_t ip, sp;     /* where it was made again last; ip 0: no call */
-	int64_t first, last; /* of the chain's stops, ms */
-	int64_t due;         /* when its time is over, where that is before the
-		      * kernel's: the tracer ends it then; 0: it does not */
+	uint64_t ip, sp;     /* pc and sp of the last restart; ip 0: no call */
+	int64_t first, last; /* times of the chain's stops, ms */
+	int64_t due; /* when the tracer ends the call, because its time limit is
+		      * over before the kernel's restarted one; 0: never */
 };
 
-/* Before the thread leaves a stop: a call that was interrupted, which the program
- * is not to know, is made again. */
+/* Call it before the thread leaves a stop: an interrupted call is restarted, so
+ * that the program does not notice. */
 void thread_restart_call(struct thread *th);
-/* The same for one that it is about to make, when it is let go: it makes it anew,
- * unless a filter looks. */
+/* The same before a detach for a call that the thread is about to make: the
+ * thread makes it again, unless a filter would see it. */
 void thread_put_off_call(struct thread *th);
-/* Is it in front of a call which would end at once if it were let go now, and
- * which cannot be put off? */
+/* Is the thread in front of a call that would end at once if the thread were
+ * detached now, and that cannot be put off? */
 bool thread_must_enter(struct thread *th);
-/* Does a filter of system calls look at the call after us?  It would see the
- * number that stands for no call, too, and refuse it or kill. */
+/* Will a seccomp filter see the call after the tracer?  It would also see the
+ * number that means "no call", and refuse it or kill the thread. */
 bool thread_filter_looks(const struct thread *th);
 
-/* An event-stop: of a group-stop that has ended, or another. */
+/* An event-stop has come; `continued': it is the end of a group-stop. */
 void restart_event_stop(struct thread *th, bool continued);
-/* It has left the call. */
+/* The thread has left the call. */
 void restart_left(struct thread *th);
 
 #endif

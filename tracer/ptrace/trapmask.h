@@ -1,15 +1,14 @@
 /*
- * The signal mask of a thread, as far as it is known, and whether SIGTRAP is
- * hidden from the kernel in it (sigtrap.c says why it is, and how masks are
- * known).  Only trapmask.c writes this.
+ * The program's signal mask of a thread, and whether SIGTRAP is hidden: blocked
+ * for the program, but not in the kernel (sigtrap.c says why, and how masks are
+ * found out).  Only trapmask.c writes this.
  *
  *	MASK_UNKNOWN --read, or a change of it was seen-> MASK_KNOWN
  *	MASK_KNOWN --sigtrap_hide(), _mask_call(), a hit-> MASK_HIDDEN
  *	MASK_HIDDEN --sigtrap_show(), another mask------> MASK_KNOWN
  *	any --trapmask_read() cannot--------------------> MASK_UNKNOWN
  *
- * sigwatch.c tells what it sees of a thread's doings: the call is about to be
- * made.
+ * sigwatch.c reports calls that are about to be made.
  */
 #ifndef TRACER_PTRACE_TRAPMASK_H
 #define TRACER_PTRACE_TRAPMASK_H
@@ -23,71 +22,72 @@ struct uregs;
 enum mask_state {
 	MASK_UNKNOWN,
 	MASK_KNOWN,
-	MASK_HIDDEN, /* known; the kernel's lacks SIGTRAP, which is in it */
+	MASK_HIDDEN, /* known; it contains SIGTRAP, but the kernel's does not */
 };
 
-/* Handlers within handlers go back to so many masks. */
+/* Nested handlers return to this many masks. */
 #define MASKS_BEFORE 6
 
 struct trapmask {
 	enum mask_state state;
-	uint64_t now;                  /* the program's; as of `looked' */
-	uint64_t before[MASKS_BEFORE]; /* what it was before, the last first */
+	uint64_t now;                  /* the program's mask, as of `looked' */
+	uint64_t before[MASKS_BEFORE]; /* earlier masks, the last first */
 	uint64_t looked; /* when it was last compared with the kernel's, ms; 0:
-			  * it is to be at the next hit */
-	bool frames_due; /* it was hidden: the masks that handlers of the thread
-			  * put back may lack it, too */
-	unsigned losses; /* the guard's (proc.h) when it ran last */
+			  * compare it at the next hit */
+	bool frames_due; /* it was hidden: masks in signal frames of the thread
+			  * may lack it too */
+	unsigned losses; /* proc->guard_losses when the thread ran last */
 };
 
 /* ---- what is known ---- */
 
-/* Is SIGTRAP known to be blocked, but for what an int3 does, and not hidden? */
+/* Is SIGTRAP known to be blocked by the program, and not hidden? */
 bool sigtrap_blocked(const struct thread *th);
 /* Is it hidden? */
 bool trapmask_is_hidden(const struct thread *th);
-/* Is SIGTRAP caught or ignored, or does the thread's mask treat it otherwise
- * than the signals that programs treat alike? */
+/* Is SIGTRAP caught or ignored, or does the thread's mask contain it without
+ * the signals that programs treat like it, or these without it? */
 bool sigtrap_apart(const struct thread *th);
-/* Is our handler gone from the kernel (*reset), as the int3 that the thread has
- * hit met a blocked SIGTRAP?  False: that does not tell.  Asks /proc. */
+/* Has the kernel removed dtrap's handler (*reset), because the thread's int3
+ * came while SIGTRAP was blocked?  False: unknown.  Reads /proc. */
 bool sigtrap_tells(const struct thread *th, bool *reset);
-/* Is it gone, whoever hit one?  A thread that blocks SIGTRAP and is not mended
- * yet may have. */
+/* Was it removed by any thread?  A thread that blocks SIGTRAP, and whose hit
+ * was not handled yet, may have caused it. */
 bool sigtrap_is_reset(const struct thread *th);
-/* By what is blocked besides: is SIGTRAP? */
+/* Judging by the other signals in the mask: was SIGTRAP blocked? */
 bool trapmask_seems_blocked(uint64_t mask);
-/* Does the mask treat SIGTRAP in a way that it does not tell itself? */
+/* Can it not be judged from the mask whether SIGTRAP was blocked? */
 bool trapmask_is_apart(uint64_t mask);
-/* Was SIGTRAP blocked before the hit that left this mask, by what is known? */
+/* Was SIGTRAP blocked before the hit that left this mask? */
 bool trapmask_was_blocked(const struct thread *th, uint64_t mask);
-/* Is the mask the one that is known, or the one before that? */
+/* Is the mask the known one, or the one before? */
 bool trapmask_is_recent(const struct thread *th, uint64_t mask);
 /* Is another thread that blocks it at an int3 that may have reset our handler
  * since this one ran, and is not mended yet? */
 bool trapmask_another_is_at_one(const struct thread *th);
-/* Has an int3 taken our handler's place in the kernel?  False: nobody says. */
+/* Has an int3 made the kernel remove dtrap's handler?  False: unknown. */
 bool trapmask_ask_reset(const struct thread *th, bool *reset);
 
-/* ---- it is another ---- */
+/* ---- changes of the mask ---- */
 
 /* rt_sigprocmask(how, set); a return from a handler, to this mask. */
 void sigtrap_mask_set(struct thread *th, int how, uint64_t set);
 void sigtrap_mask_back(struct thread *th, uint64_t mask);
 /* Where that mask stands, with the registers before rt_sigreturn(). */
 uint64_t sigframe_mask(const struct uregs *regs);
-/* It was not made yet: a signal comes first. */
+/* The call was not made: a signal came first. */
 void sigtrap_mask_undo(struct thread *th);
-/* What was known may be so no longer: look at the next hit. */
+/* The known mask may be wrong: compare it at the next hit. */
 void trapmask_doubt(struct thread *th);
-/* A stopped thread's is read from the kernel; the masks before stay. */
+/* Read a stopped thread's mask from the kernel; earlier masks stay. */
 void trapmask_read(struct thread *th);
-/* The same, and none is known that was before. */
+/* The same; earlier masks are forgotten. */
 void trapmask_begin(struct thread *th);
 void trapmask_becomes(struct thread *th, uint64_t mask);
-/* What a mask of the kernel's stands for, that a handler returns to. */
+/* The program's mask for a mask in a signal frame. */
 uint64_t trapmask_of_frame(struct thread *th, uint64_t mask);
-/* A thread is born; it makes its first stop; it is about to run; it has ended. */
+/* A thread is born; it makes its first stop; it is about to run; it has
+ * ended. */
 void sigtrap_inherit(const struct thread *parent, struct thread *th);
 void sigtrap_born(struct thread *th);
 void trapmask_runs(struct thread *th);
@@ -98,14 +98,14 @@ void sigtrap_ended(struct thread *th);
 /* Looked at it, at this time, ms.  What was hidden is not any more, where the
  * mask is none that is hidden in: it was in a handler, which has returned. */
 void trapmask_look(struct thread *th, uint64_t mask, uint64_t now);
-/* The hit was met with SIGTRAP blocked, or not: so it is again, or is hidden. */
+/* The hit was met with SIGTRAP blocked, or not: so it is again, or is
+ * hidden. */
 void trapmask_mend(struct thread *th, uint64_t mask, bool blocked);
 
 /* ---- hidden, and shown ---- */
 
-/* A stopped thread that blocks SIGTRAP does not any more as far as the kernel
- * knows, if that can be: now; or when the mask has been set, as its next system
- * call is about to do. */
+/* Hide SIGTRAP in a stopped thread that blocks it, if possible: now; or after
+ * its next system call, which sets the mask. */
 void sigtrap_hide(struct thread *th);
 void sigtrap_hide_after(struct thread *th);
 /*
@@ -126,17 +126,18 @@ bool sigtrap_mask_plan(
  * whole.  False: nothing has changed. */
 bool sigtrap_mask_call(
     struct thread *th, const struct mask_call *c, const struct uregs *on);
-/* What was hidden of a stopped thread's mask is the kernel's again. */
+/* Show SIGTRAP in the kernel's mask of a stopped thread again. */
 void sigtrap_show(struct thread *th);
-/* The same in the masks that its handlers will put back. */
+/* The same in the masks of its signal frames. */
 void sigtrap_show_frames(struct thread *th);
-/* Both, for the last time: no int3 of ours is left.  At no moment is a bit hidden
- * that the list in the area does not name. */
+/* Both, for the last time: no int3 of ours is left.  At no moment is a bit
+ * hidden that the list in the area does not name. */
 void sigtrap_end(struct thread *th);
-/* The mask and the frames of a stopped thread, of which a tracer that is dead may
- * have hidden the bit: who blocks what programs treat like SIGTRAP blocks it. */
+/* The mask and the frames of a stopped thread, of which a tracer that is dead
+ * may have hidden the bit: who blocks what programs treat like SIGTRAP blocks
+ * it. */
 void sigtrap_reveal(struct thread *th);
-/* Its space has a table of its own from now on: what is hidden is listed in it. */
+/* Its space has a table of its own now: list the hidden bit there. */
 void sigtrap_list(struct thread *th);
 
 #endif
