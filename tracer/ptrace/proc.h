@@ -6,10 +6,10 @@
  *	            \
  *	             space (counted: processes that share the memory)
  *
- * stop.h draws the states of a thread.  Stops that arrive while somebody waits
- * for another thread (space_stop) are queued and handed out by event_poll()
- * later.  ESRCH from ptrace means the thread was killed meanwhile: nothing is
- * reported, EV_GONE will arrive.
+ * stop.h draws the states of a thread.  Stops that arrive while space_stop()
+ * waits for another thread are queued, and event_poll() returns them later.
+ * ESRCH from ptrace means that the thread was killed meanwhile: nothing is
+ * reported, and EV_GONE will come.
  */
 #ifndef TRACER_PTRACE_PROC_H
 #define TRACER_PTRACE_PROC_H
@@ -47,8 +47,8 @@ struct space {
 	struct target target; /* first member: target_ptrace.c casts back */
 	struct super *super;
 	VEC(struct proc *) procs;
-	struct reader mem;    /* memory as it is: our int3 included */
-	struct reader text;   /* the same with original bytes overlaid */
+	struct reader mem;    /* memory as it is, with dtrap's int3s */
+	struct reader text;   /* the same with the original bytes */
 	struct addrspace *as; /* symbols: set by the owner of the loop */
 	struct tptable *tab;  /* tracepoints: the same; NULL before */
 	struct unwinder *unwinder;
@@ -56,38 +56,35 @@ struct space {
 	struct semaphores *sems; /* of static probes; NULL: none raised */
 	struct sigwatch *watch;  /* sigwatch.c's; NULL before the first site */
 	struct leftover *leftover; /* of an earlier trace; NULL: nothing */
-	bool parted; /* a process of it was let go, and runs on in it */
-	bool
-	    inherited; /* traps of a tracer that was killed may be on the way */
-	/* The pcs of threads that were let go asleep: they come back there; 0:
-	 * not known. */
+	bool parted; /* a process that shares it was detached and still runs */
+	bool inherited; /* traps of a killed tracer may still be delivered */
+	/* The pcs of threads that were detached while asleep, to which they
+	 * return; 0: unknown. */
 	VEC(uint64_t) left;
-	/* Where remote.c puts its code, for the time of a call; 0: not looked
-	 * for yet. */
+	/* Address of remote.c's code during a call; 0: not searched yet. */
 	uint64_t wayback;
 	void *user;         /* the enabling's */
 	struct parts parts; /* of the rooms above */
 	int mem_fd;         /* /proc/PID/mem, read and write, or -1 */
 	unsigned refs;      /* processes in it */
 	unsigned stops;     /* space_stop() calls not yet undone */
-	uint64_t still;     /* since when its threads stand still for us, ns; 0:
-			    * they run */
-	unsigned commits;   /* changes of its text so far */
-	unsigned guardian;  /* its record there, + 1; 0: none */
-	int exposed;        /* an errno: it cannot be protected now, and nothing
-			    * of it is changed (protect.c); 0: it is, if
-			    * anything is changed */
+	uint64_t still; /* since when the tracer has stopped its threads, ns; 0:
+			 * they run */
+	unsigned commits;  /* number of commits of its text so far */
+	unsigned guardian; /* number of its record in the guardian, + 1; 0:
+			    * none */
+	int exposed; /* an errno: it cannot be protected now, so its text is not
+		      * changed (protect.c); 0: it is protected, or unchanged */
 	const char *exposed_why;
-	bool exposed_said;  /* the user knows */
-	bool no_map;        /* the target may not map memory: do not ask */
-	bool probed;        /* a probe has a site in it */
-	bool sig_watched;   /* what the program does with SIGTRAP is seen by the
-			    * watch as it does it */
+	bool exposed_said; /* the user has been told */
+	bool no_map;       /* the target may not map memory: do not try */
+	bool probed;       /* a probe has a site in it */
+	bool sig_watched; /* sigwatch.c sees changes of the action of SIGTRAP */
 	bool masks_watched; /* masks too: from the first int3 on */
-	bool mask_unseen;   /* it has given up on them */
+	bool mask_unseen;   /* sigwatch.c has stopped watching masks */
 };
 
-/* As many as the kernel has. */
+/* The number of signals in the kernel. */
 #define SIGNALS     64
 #define SIGBIT(sig) (1ULL << ((sig)-1))
 /* The kernel takes no other size of a set of signals. */
@@ -104,50 +101,52 @@ enum {
 
 struct proc {
 	pid_t pid;
-	pid_t parent;           /* traced process that made it, or 0; it may
-				  * have ended since */
-	unsigned maker_commits; /* that one's space->commits at the time */
+	pid_t parent;           /* traced process that created it, or 0; it may
+				 * have ended since */
+	unsigned maker_commits; /* space->commits of the parent at that time */
 	struct super *super;
 	struct space *space;
 	VEC(struct thread *) threads;
-	bool launched;      /* by us (-c): its parent is the tracer */
-	bool target;        /* named by -p or -c: its end is reported */
-	bool found;         /* attached to because a description asked for
-				 * it without naming it */
-	bool exec_stopped;  /* launched and not yet let run */
-	struct again again; /* its launch; name 0: it is not begun again */
-	bool begins_again;  /* its next system call is to be that */
-	bool filtered;      /* runs under a filter of ours (filter.c) */
+	bool launched; /* by -c: its parent is the tracer */
+	bool target;   /* named by -p or -c: its end is reported */
+	bool found; /* attached to because of a description that does not name
+		     * it */
+	bool exec_stopped;  /* launched, and has not run yet */
+	struct again again; /* arguments to execute it again; name 0: it will
+			     * not be */
+	bool begins_again;  /* its next system call becomes that execve() */
+	bool filtered;      /* runs under dtrap's filter (filter.c) */
 	bool vfork_child;   /* shares its parent's space for now */
-	pid_t family;    /* it, or the process that it descends from and whose
-			    * pid$target probes it has; 0: none */
-	bool followed;   /* it has them as a descendant, in memory of its
-			    * own */
+	pid_t family;    /* the process, itself or an ancestor, whose pid$target
+		       * probes it has; 0: none */
+	bool followed;   /* it has these as a descendant, in its own memory */
 	bool exit_told;  /* its end has fired probes */
 	int exit_status; /* wait status, once its last thread is gone */
 	char comm[16];   /* executable name as the kernel has it */
 
-	/* What is known of SIGTRAP's disposition (sigtrap.c): */
+	/* The program's disposition of SIGTRAP (sigtrap.c): */
 	bool trap_ignored, trap_caught;
 	bool trap_saved; /* trap_action holds it, for putting it
 				  * back */
-	bool trap_sent;  /* somebody sends it: it is not hidden */
-	bool trap_reset; /* by SA_RESETHAND: our handler knows the one before
-			  * that still, which may be about to run */
-	bool ignore_due; /* an exec is to inherit that it is ignored */
+	bool trap_sent;  /* processes send SIGTRAP to it, so it is not hidden */
+	bool trap_reset; /* reset by SA_RESETHAND; dtrap's handler still has the
+			  * action before, whose handler may be about to run */
+	bool ignore_due; /* a program after exec must inherit that it is
+			  * ignored */
 	uint64_t trap_action[ACTION_WORDS];
 	uint64_t trap_looked; /* when it was last read, ms */
-	/* What is blocked besides while the handler of signal n runs, at
-	 * [n - 1]; 0 where there is no handler.  Known where the bit is set. */
+	/* Additional signals that are blocked while the handler of signal n
+	 * runs, at [n - 1]; 0: no handler.  An entry is known if its bit in
+	 * handler_known is set. */
 	uint64_t handler_mask[SIGNALS], handler_known;
 
-	/* Our handler of SIGTRAP is installed in place of the action that
-	 * trap_... tells of (trapguard.c). */
+	/* dtrap's handler for SIGTRAP is installed instead of the action in
+	 * trap_... (trapguard.c). */
 	bool guarded;
-	uint64_t guard_checked; /* when it was looked for last, ms */
-	uint64_t guard_action[ACTION_WORDS]; /* what the kernel has */
-	unsigned guard_losses; /* how often an int3 has taken it away */
-	bool guard_down;       /* and it has not been put back */
+	uint64_t guard_checked;              /* when it was last checked, ms */
+	uint64_t guard_action[ACTION_WORDS]; /* the action in the kernel */
+	unsigned guard_losses; /* how often an int3 has removed it */
+	bool guard_down; /* it was removed, and is not installed again yet */
 
 	struct parts parts; /* of the rooms above */
 };
@@ -161,8 +160,8 @@ struct thread {
 	struct syscall_call call;
 	struct restart restart;
 
-	uint64_t birth;     /* counts threads from 1: the identity behind
-				 * self->, as tids are used again */
+	uint64_t birth;     /* number of the thread, from 1: its identity for
+			 * self->, because tids are reused */
 	struct parts parts; /* of the rooms above */
 };
 
@@ -172,7 +171,7 @@ thread_stopped(const struct thread *th)
 	return th->stop.state == TH_STOPPED || th->stop.state == TH_WAITING;
 }
 
-/* It may, as far as we know. */
+/* May the thread be running? */
 static inline bool
 thread_runs(const struct thread *th)
 {
@@ -185,7 +184,7 @@ thread_gone(const struct thread *th)
 	return th->stop.state == TH_GONE;
 }
 
-/* Has it passed its last instruction? */
+/* Has the thread executed its last instruction? */
 static inline bool
 thread_ends(const struct thread *th)
 {
@@ -199,31 +198,32 @@ struct proc_error {
 };
 
 /*
- * Called just before a struct is freed, after the last event that names it or
- * by proc_detach(): to free what `user', as, tab, unwinder and langs
- * point to; parts end after that.
+ * space_end is called just before a space is freed, after the last event that
+ * refers to it or by proc_detach(): it frees user, as, tab, unwinder and langs;
+ * parts are freed after that.
  */
 struct super_hooks {
 	void (*space_end)(void *ctx, struct space *);
-	/* Of our handler of SIGTRAP, where there is one (trapguard.h): an int3
-	 * may have taken it away; has anybody?; a SIGTRAP is delivered. */
+	/* About dtrap's handler for SIGTRAP (trapguard.h): an int3 may have
+	 * removed it; check whether it is installed; a SIGTRAP is delivered. */
 	void (*trap_lost)(struct thread *);
 	bool (*trap_check)(struct thread *);
 	void (*trap_delivers)(struct thread *);
 };
 
-/* To be called before signals are blocked, caught or ignored: a launched
- * process gets them as they are now. */
+/* Call it before signals are blocked, caught or ignored: a launched process
+ * gets mask and dispositions as they are now. */
 struct super *super_create(void);
 void super_set_hooks(
     struct super *su, const struct super_hooks *hooks, void *ctx);
 /* Detaches whatever is left, then frees. */
 void super_destroy(struct super *su);
 
-/* From now on threads are resumed with PTRACE_SYSCALL, or no longer. */
+/* Resume threads with PTRACE_SYSCALL from now on, or stop doing that. */
 void super_want_syscalls(struct super *su, bool want);
 
-/* Those under a filter too: it does not name all that is wanted. */
+/* The same for threads under dtrap's filter, because it does not name all
+ * needed calls. */
 void super_ignore_filters(struct super *su);
 bool super_ignores_filters(const struct super *su);
 
@@ -237,124 +237,126 @@ struct thread *super_thread(struct super *su, pid_t tid); /* or NULL */
 /*
  * Launch argv (argv[0] is looked up in PATH as execvp does).  0: the process
  * has executed the program and is stopped before its first instruction, traced
- * with every option, in a space of its own.  It inherits our standard files,
- * signal mask and dispositions as they were when the tracer started; env is its
- * environment, NULL for ours.  Else *err says why in words (no such file, not
- * executable, 32-bit).
+ * with every option, in a space of its own.  It inherits the tracer's standard
+ * files, and signal mask and dispositions as they were when the tracer started;
+ * env is its environment, NULL: the tracer's.  Otherwise a negative errno, with
+ * the reason in *err (no such file, not executable, 32-bit).
  */
 int proc_launch(struct super *su, char *const argv[], char **env,
     struct proc **out, struct proc_error *err);
-/* The same of this file and no other: one that the kernel cannot execute is not
- * given to a shell, as execvp() does.  NULL: as proc_launch(). */
+/* The same for the file `path'; unlike execvp() it does not run a shell for a
+ * file that the kernel cannot execute.  path NULL: as proc_launch(). */
 int proc_launch_file(struct super *su, const char *path, char *const argv[],
     char **env, struct proc **out, struct proc_error *err);
 
 /*
  * Seize every thread of a running process; the task list is read until two
  * passes agree.  0: all threads are traced and stopped (those in group-stop
- * stay in it); so are other processes that share its memory, in the same
- * space.  Else *err names the cause (no such process; ours? uid, yama,
- * not dumpable, seccomp, traced by pid N, a kernel thread, a zombie, 32-bit,
- * ourselves) and nothing is left attached.
+ * stay in it); so are other processes that share its memory, in the same space.
+ * Otherwise a negative errno, with the reason in *err (no such process, uid,
+ * yama, not dumpable, seccomp, traced by pid N, a kernel thread, a zombie,
+ * 32-bit, the tracer itself), and nothing is left attached.
  */
 int proc_attach(
     struct super *su, pid_t pid, struct proc **out, struct proc_error *err);
 
-/* Refusals of proc_attach() that are known before: 0, or *err. */
+/* Check for reasons why proc_attach() would fail: 0, or a negative errno with
+ * *err. */
 int proc_may_attach(pid_t pid, struct proc_error *err);
 
-/* Every process there is, but those that are traced already, ourselves, and
- * those we descend from: what we write may wait for them.  Appended. */
+/* Append all processes, except traced ones, the tracer, and its ancestors: the
+ * tracer's output may have to wait for these. */
 void super_candidates(struct super *su, struct pids *out);
 
-/* The registers that the thread is to go on with are the kernel's from now on,
- * also if we are killed: nothing that it had is needed any more, as a slot.  A
- * SIGTRAP that has been dealt with is taken from the kernel, as nobody will be
- * there for it then. */
+/* Write the thread's registers to the kernel, so that it goes on with them also
+ * if the tracer is killed; the slot that it was in is not needed any more.  A
+ * SIGTRAP that was handled is taken from the kernel, because no handler will be
+ * there for it. */
 void thread_settle(struct thread *th);
 
 /*
- * A stop that was asked for comes before the SIGTRAP of an int3 that the thread
- * has just executed: that is still pending, and would be fatal when we are
- * gone.  The thread goes on to it, which takes no instruction; its event is
- * queued.
+ * If a PTRACE_INTERRUPT stops a thread that has just executed an int3, its
+ * SIGTRAP is still pending, and would kill the process after the detach.  Lets
+ * the thread run to the stop for that SIGTRAP, which executes no instruction;
+ * its event is queued.
  */
 void thread_take_trap(struct thread *th);
 
 /*
- * Let a process go: threads that run are stopped, everything that is queued
- * for them is undone (a pending signal is delivered, an int3 of ours that was
- * hit is backed up), and each is detached with its state as found: running,
- * blocked in its system call, or in group-stop.  `prepare' is called with all
- * threads stopped, before the first is let go (restore text, leave slots).
+ * Detach from a process: running threads are stopped, queued events are undone
+ * (a pending signal is delivered, the pc is set back after an int3), and each
+ * thread is detached in the state in which it was found: running, blocked in
+ * its system call, or in group-stop.  `prepare' is called when all threads are
+ * stopped, before the first is detached (to restore text and leave slots).
  * Frees the process.  A thread that cannot be stopped now (it waits for its
- * vfork child) is let go when it wakes, or when the tracer ends.
+ * vfork child) is detached when it wakes, or when the tracer ends.
  *
- * What is queued is forgotten.  A queued EV_FORK is lost that way while its
- * child has our int3s in its memory; so the caller first stops the space and
- * handles what event_poll(su, &ev, false) still has.
+ * Queued events are discarded.  A queued EV_FORK would be lost, although its
+ * child has dtrap's int3s in its memory; so the caller first stops the space
+ * and handles all events of event_poll(su, &ev, false).
  */
 void proc_detach(
     struct proc *p, void (*prepare)(void *ctx, struct proc *), void *ctx);
 
 /*
- * Stop every thread that shares the space, by PTRACE_INTERRUPT; returns when
- * all are stopped or gone, or `asleep' in the kernel for an unknown time: such
- * a thread runs no instruction before it stops too, but its registers cannot
- * be had.  Nests.  Other stops that come meanwhile are queued for event_poll().
+ * Stop every thread that shares the space, by PTRACE_INTERRUPT.  Returns when
+ * all are stopped, have ended, or are `asleep' in the kernel for an unknown
+ * time: such a thread executes no instruction before it stops, but its
+ * registers are not available.  Calls nest.  Other stops that come meanwhile
+ * are queued for event_poll().
  */
 void space_stop(struct space *sp);
-/* From now on calls that are made again end when they would have, if
- * super_end_calls() is called by then; or no longer.  When that is, ns; 0: there
- * is none. */
+/* super_time_calls(): from now on restarted calls keep their time limit, or
+ * not.  super_calls_due(): when super_end_calls() must be called to end the
+ * next one, ns; 0: none. */
 void super_time_calls(struct super *su, bool on);
 uint64_t super_calls_due(const struct super *su);
 void super_end_calls(struct super *su);
 
-/* For as long no thread of a process has run, at most, because of
- * space_stop(), proc_attach() and proc_detach(), ns. */
+/* The longest time for which all threads of a process were stopped by
+ * space_stop(), proc_attach() or proc_detach(), ns. */
 uint64_t super_longest_stop(const struct super *su);
 /* Undo one space_stop(): at zero, threads that it stopped run again; those
  * with a queued event wait for it to be handled. */
 void space_resume(struct space *sp);
 
 /*
- * Let a stopped thread go on: write back registers, deliver th->stop.sig, by
- * PTRACE_CONT, PTRACE_SYSCALL or PTRACE_LISTEN as its stop asks for.  Does
+ * Continue a stopped thread: write back its registers, deliver th->stop.sig, by
+ * PTRACE_CONT, PTRACE_SYSCALL or PTRACE_LISTEN, depending on its stop.  Does
  * nothing to a thread that is held, or while its space is stopped (then
  * space_resume() does it).
  */
 void thread_resume(struct thread *th);
 
-/* What a filter of ours returns besides SECCOMP_RET_TRACE: another's is not
- * meant for us. */
+/* The data with which dtrap's filter returns SECCOMP_RET_TRACE; other filters
+ * use other data. */
 #define SECCOMP_TAG 0x6474
 
-/* From now on EV_SECCOMP comes, and the process ends with the tracer; for its
- * children too.  0 or -errno. */
+/* From now on EV_SECCOMP is reported for the thread and its children, and they
+ * end with the tracer.  0 or -errno. */
 int thread_take_seccomp(struct thread *th);
 
-/* At EV_SECCOMP: is it our filter's? */
+/* At EV_SECCOMP: is it from dtrap's filter? */
 bool thread_filter_is_ours(struct thread *th);
 
-/* Then not: let the call fail as without a tracer. */
+/* If not: let the call fail as without a tracer. */
 void thread_refuse_call(struct thread *th);
 
-/* What a thread is told to do at a syscall-enter-stop or EV_SECCOMP.  nr is -1
- * when the number is not one of the 64-bit table. */
+/* The system call at a syscall-enter-stop or EV_SECCOMP.  nr is -1 if the
+ * number is not in the 64-bit table. */
 struct syscall_entry {
 	int nr;
 	uint64_t args[6];
 	uint64_t ip, sp;
-	bool sure; /* the kernel says so (Linux 5.3); else int 0x80 in 64-bit
+	bool sure; /* from the kernel (Linux 5.3); otherwise int 0x80 in 64-bit
 		    * code counts as 64-bit */
 };
 
-/* 0 or -errno, and then the thread has gone. */
+/* 0; or -errno: the thread has ended. */
 int thread_syscall_entry(struct thread *th, struct syscall_entry *out);
 
-/* The call that the registers of a stopped thread are still in, or at the end
- * of: its number and arguments.  False when there is none. */
+/* The number and arguments of the call that a stopped thread is in, or has just
+ * ended, by its registers.  False: there is none. */
 bool thread_syscall_regs(struct thread *th, struct syscall_entry *out);
 
 /* Does the result mean that the kernel makes the call again? */
@@ -365,11 +367,11 @@ int thread_siginfo(struct thread *th, siginfo_t *si);
 int thread_set_siginfo(struct thread *th, const siginfo_t *si);
 
 /*
- * The kernel resets a blocked or ignored SIGTRAP when int3 raises it
- * (force_sig): put mask and disposition back as they were before the hit.
- * Called with the thread stopped at EV_TRAP of an int3 of ours, once a hit.
- * No system call, as a rule, when nothing is to be done; see sigtrap.c for what
- * can be known and what cannot.
+ * The kernel resets a blocked or ignored SIGTRAP when an int3 raises it
+ * (force_sig): restore mask and disposition as they were before the hit.
+ * Called once a hit, with the thread stopped at EV_TRAP of dtrap's int3.
+ * Usually it makes no system call if nothing must be restored; see sigtrap.c
+ * for what can be known.
  */
 void thread_mend_sigtrap(struct thread *th);
 
@@ -384,12 +386,12 @@ void sigtrap_begin(struct space *sp);
 /* rt_sigaction(sig, action). */
 void sigtrap_action_set(
     struct thread *th, int sig, const uint64_t action[ACTION_WORDS]);
-/* th->stop.sig is delivered.  True when it runs a handler, and what is blocked there
- * or on its return does not tell by itself whether SIGTRAP is: the return is to
- * be watched. */
+/* th->stop.sig is delivered.  True when it runs a handler, and what is blocked
+ * there or on its return does not tell by itself whether SIGTRAP is: the return
+ * is to be watched. */
 bool sigtrap_delivered(struct thread *th);
-/* The last before thread_resume() with th->stop.sig: where it is not known what its
- * handler blocks, it is delivered here and now, and that is known. */
+/* The last before thread_resume() with th->stop.sig: where it is not known what
+ * its handler blocks, it is delivered here and now, and that is known. */
 void sigtrap_learn(struct thread *th);
 /*
  * At EV_TRAP: let the int3 become a fault.  th->stop.sig is then `sig' with this

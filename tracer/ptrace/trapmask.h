@@ -56,7 +56,8 @@ bool sigtrap_tells(const struct thread *th, bool *reset);
 bool sigtrap_is_reset(const struct thread *th);
 /* Judging by the other signals in the mask: was SIGTRAP blocked? */
 bool trapmask_seems_blocked(uint64_t mask);
-/* Can it not be judged from the mask whether SIGTRAP was blocked? */
+/* Does the mask treat SIGTRAP unlike the signals that programs treat like
+ * it? */
 bool trapmask_is_apart(uint64_t mask);
 /* Was SIGTRAP blocked before the hit that left this mask? */
 bool trapmask_was_blocked(const struct thread *th, uint64_t mask);
