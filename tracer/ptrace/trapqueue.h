@@ -1,7 +1,7 @@
 /*
- * SIGTRAPs that somebody has sent to a program, and that are pending because it
- * blocks the signal.  What we do to SIGTRAP throws them away or changes their
- * order: they are queued again, as they were.
+ * SIGTRAPs that were sent to a program and are pending because it blocks the
+ * signal.  dtrap's changes of SIGTRAP's action discard them or change their
+ * order, so they are queued again, unchanged.
  */
 #ifndef TRACER_PTRACE_TRAPQUEUE_H
 #define TRACER_PTRACE_TRAPQUEUE_H
@@ -24,30 +24,31 @@ struct trapqueue {
 	VEC(struct trap_pending) list;
 };
 
-/* Has somebody sent this SIGTRAP?  Else an instruction has raised it, or it is
- * one that we had dealt with. */
+/* Was this SIGTRAP sent by a process?  If not, an instruction has raised it, or
+ * dtrap has already handled it. */
 bool trapqueue_is_sent(const siginfo_t *si);
 
-/* All that are pending for a process and its threads, which are stopped, are
- * appended.  They stay where they are. */
+/* Append all SIGTRAPs that are pending for a process and its threads, which
+ * must be stopped.  They stay pending. */
 void trapqueue_read(struct proc *p, struct trapqueue *q);
 
-/* None of them is pending any more: they are again, in the same order.  Empties
- * the queue.  False: there was one that no thread could send. */
+/* The SIGTRAPs in the queue are not pending any more: send them again, in the
+ * same order.  Empties the queue.  False: one could not be sent by any
+ * thread. */
 bool trapqueue_send(struct proc *p, struct trapqueue *q);
 
-/* All that somebody has sent to the process or its threads, which are stopped, and
- * that are pending, are thrown away; those of int3s are not. */
+/* All that somebody has sent to the process or its threads, which are stopped,
+ * and that are pending, are thrown away; those of int3s are not. */
 void trapqueue_discard(struct proc *p);
 
-/* Is one pending for this very thread? */
+/* Is a SIGTRAP pending for this thread (not for its process)? */
 bool trapqueue_has(struct thread *th);
 
 /*
- * th is stopped for a SIGTRAP that was sent to it, which it blocks: the stop is
- * a plain one from now on, and the signal pending, before all others of its
- * number.  The registers that th->regs has are the kernel's then.  False: no call
- * can be made in the thread; what is in th->stop.sig is to become pending.
+ * th is stopped for a SIGTRAP that was sent to it and that it blocks.  Make the
+ * signal pending again, before all others of its number; the stop is then a
+ * plain one, and th->regs are written to the kernel.  False: no call can be
+ * made in the thread; the caller must make th->stop.sig pending.
  */
 bool trapqueue_keep(struct thread *th);
 
