@@ -392,12 +392,17 @@ START_TEST(object_is_one_for_one_file)
 {
 	const char *path = fixture_cc("same", program, "-O2 -Wl,--build-id");
 	struct object *a = open_object(path), *b, *c;
+	const char *why = "as it was";
 	FILE *f;
 	char line[256], want[256] = "";
 
 	fixture_sh("ln $DIR/same $DIR/same-link");
 	b = open_object(fixture_path("same-link"));
 	ck_assert_ptr_eq(a, b);
+	ck_assert_int_eq(object_open(path, path, &c, &why), 0);
+	ck_assert_ptr_eq(a, c);
+	ck_assert_ptr_null(why);
+	object_put(c);
 	ck_assert_str_eq(object_basename(a), "same");
 	f = fixture_open("readelf -n %s", path);
 	while (fgets(line, sizeof(line), f) != NULL)

@@ -2,6 +2,7 @@
  * tracer/consume/printa, aggs: aggregations merged, ordered and printed.
  */
 #include "t/unit/consume_fixture.h"
+#include "tracer/consume/consume_impl.h"
 
 #define PAD10 "          "
 
@@ -530,6 +531,11 @@ START_TEST(trunc_removes)
 	fx_put_named(f, a, "ant", 1);
 	act(ACT_PRINTA, a, NULL, "%s%@d ");
 	fx_expect(f, "ant3 dog3 bee10 ant3 dog3 ant3 dog3 ant1 ");
+	/* So is the room that it took. */
+	ck_assert_uint_gt(f->c->aggs.used, 0);
+	act(ACT_TRUNC, a, NULL, NULL);
+	fx_expect(f, "ant3 dog3 bee10 ant3 dog3 ant3 dog3 ant1 ");
+	ck_assert_uint_eq(f->c->aggs.used, 0);
 }
 END_TEST
 
