@@ -24,6 +24,8 @@ caret() {
 bad 1 'No such process|no process with pid 99999999' -n 'BEGIN { exit(0); }' -p 99999999
 bad 1 'invalid pid: abc' -n 'BEGIN { exit(0); }' -p abc
 bad 1 'invalid pid: -3' -n 'BEGIN { exit(0); }' -p -3
+bad 1 'invalid pid: 2147483648' -n 'BEGIN { exit(0); }' -p 2147483648
+bad 1 'no process with pid 2147483647' -n 'BEGIN { exit(0); }' -p 2147483647
 bad 1 'does not match any probes' -n 'nosuch:::probe { exit(0); }'
 # shellcheck disable=SC2016
 bad 1 'nosuchfunction' -n 'pid$target:a.out:nosuchfunction:entry { exit(0); }' \

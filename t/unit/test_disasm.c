@@ -50,6 +50,8 @@ static const struct {
 	{ "41 90",		INSN_PLAIN,	0, 0, 0 },
 	{ "66 2e 0f 1f 84 00 00 00 00 00", INSN_NOP, 0, 0, 0 },
 	{ "0f 01 d0",		INSN_PLAIN,	0, 0, 0 },	/* xgetbv */
+	{ "0f 01 ee",		INSN_PLAIN,	0, 0, 0 },	/* rdpkru */
+	{ "0f 01 ec",		INSN_PLAIN,	0, 0, 0 },	/* without its prefix */
 	{ "0f 18 08",		INSN_PLAIN,	0, 0, 0 },
 	{ "f3 0f 1e fa",	INSN_LANDING,	0, 0, 0 },
 	{ "f3 0f 1e fb",	INSN_LANDING,	0, 0, 0 },
