@@ -513,7 +513,10 @@ def command_e2e(args, known):
     plan.sort(key=lambda m: len(known.tests_for(m)[1]))
 
     def one(worker, mutant):
-        copy = dict(mutant)
+        copy = next(dict(m) for m in results_read()["mutants"]
+                    if m["id"] == mutant["id"])
+        if copy.get("killer"):
+            return
         worker.judge(copy, known.tests_for(copy)[1], "e2e", args.budget)
         with lock:
             result_write(copy)
@@ -528,18 +531,21 @@ def command_control(args, known):
         if not worker.passes_plain(mutant, mutant["killer"]):
             say(f"fails without it: {told(mutant)}")
             mutant.pop("killer")
-            result_write(mutant)
+            result_write(mutant, True)
 
-    plan = [m for m in results_read()["mutants"] if m.get("killer")]
+    plan = [m for m in results_read()["mutants"] if m.get("killer") and
+            (not args.id or str(m["id"]) in args.id)]
     in_parallel(args.jobs, one, plan, lambda n: Judge(n, known))
     say(f"{len(plan)} looked at")
 
 
-def result_write(mutant):
-    """Another run may be writing: what it has by now, with this one."""
+def result_write(mutant, lives=False):
+    """Another run may be writing: what it has by now, with this one.  What was
+    killed stays so, unless it is known that it lives."""
     fresh = results_read()
     for i, m in enumerate(fresh["mutants"]):
-        if m["id"] == mutant["id"]:
+        if m["id"] == mutant["id"] and \
+                (lives or mutant.get("killer") or not m.get("killer")):
             fresh["mutants"][i] = mutant
     results_write(fresh)
 
