@@ -13,6 +13,8 @@
  *	UREG_RESULT_2    arg2 of a return probe
  *	UREG_CALL        the number of a system call, before it is made
  *	UREG_THREAD      the address of thread-local storage
+ *	UREG_LANE        the register by which a thread finds its lane
+ *	                 (dlang/vm/store.h); programs do not use it, as a rule
  *	UREG_FP          the first floating-point or vector register, at least
  *	                 UREG_COUNT; these are fetched only when a program uses them
  *	UREG_ALL         one past the last of these

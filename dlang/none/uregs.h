@@ -15,6 +15,7 @@ enum ureg {
 	UREG_RESULT_2,
 	UREG_CALL,
 	UREG_THREAD,
+	UREG_LANE,
 	UREG_COUNT,
 };
 

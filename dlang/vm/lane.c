@@ -59,6 +59,8 @@ lane_give(const struct lane_view *v, const struct lane_owner *owner)
 	l->pid = owner->pid;
 	l->tid = owner->tid;
 	l->followed = owner->followed;
+	l->memory = owner->memory;
+	l->self = owner->self;
 	STORE_RELEASE(&l->thread, owner->thread);
 }
 
@@ -66,6 +68,7 @@ void
 lane_take(const struct lane_view *v)
 {
 	STORE_RELEASE(&v->lane->thread, 0);
+	v->lane->self = 0;
 	memset(lane_env(v->lane), 0, sizeof(struct vm_env));
 }
 

@@ -16,7 +16,8 @@
 struct lane_owner {
 	uint64_t thread; /* the identity behind self->, as vm_env's; not 0 */
 	uint32_t pid, tid;
-	bool followed; /* as vm_env's */
+	bool followed;         /* as vm_env's */
+	uint64_t self, memory; /* struct lane's; 0: it fires by trap alone */
 };
 
 /*

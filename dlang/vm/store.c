@@ -107,6 +107,12 @@ has_scope(const struct img_hdr *im, enum dif_scope scope)
 	return false;
 }
 
+bool
+store_has_self(const struct img_hdr *im)
+{
+	return has_scope(im, DIF_THREAD);
+}
+
 static uint32_t
 share(uint32_t whole, uint32_t nlanes, uint64_t least)
 {
@@ -136,7 +142,7 @@ store_share(
 	uint64_t record = im->rec_max > sizeof(struct rec_fault) ?
 	    im->rec_max :
 	    sizeof(struct rec_fault);
-	bool self = has_scope(im, DIF_THREAD);
+	bool self = store_has_self(im);
 	struct store_sizes s = *whole;
 
 	s.threads = true;

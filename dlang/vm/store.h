@@ -98,6 +98,17 @@ struct lane {
 			* under way */
 	uint64_t lost; /* [W] hits that came while it was busy */
 	uint64_t hits; /* [W] firings begun */
+	/* By what a thread knows the lane for its own: the lane's address in the
+	 * target (0: it is nobody's), and where the thread's own memory is
+	 * (UREG_THREAD).  What is not both so is not written to. */
+	uint64_t self, memory; /* [G] */
+	uint64_t
+	    call; /* [G] not 0: the thread is to trap when the firing that is
+			* under way is over */
+	/* A signal came when the site skip_at had fired, and before the instructions
+	 * there ran: at the next hit there with this stack pointer it does not fire.
+	 * 0: no signal did. */
+	uint64_t skip_sp, skip_at; /* [W], [G] */
 	struct uregs regs; /* [W] of the hit; rip and rsp as at the site */
 
 	/* Thread store: the thread that has the lane; `thread' is 0 if none. */
@@ -135,16 +146,26 @@ struct lane {
  * the target needs more stack: the tracer, which delivers signals, holds them
  * back until the thread has left this stack.
  */
-#define LANE_BUSY  0
-#define LANE_LOST  8
-#define LANE_HITS  16
-#define LANE_REGS  24
-#define LANE_STACK 16384
-#define LANE_GAP   4096
+#define LANE_BUSY    0
+#define LANE_LOST    8
+#define LANE_HITS    16
+#define LANE_SELF    24
+#define LANE_MEMORY  32
+#define LANE_CALL    40
+#define LANE_SKIP_SP 48
+#define LANE_SKIP_AT 56
+#define LANE_REGS    64
+#define LANE_STACK   16384
+#define LANE_GAP     4096
 
 static_assert(offsetof(struct lane, busy) == LANE_BUSY &&
 	offsetof(struct lane, lost) == LANE_LOST &&
 	offsetof(struct lane, hits) == LANE_HITS &&
+	offsetof(struct lane, self) == LANE_SELF &&
+	offsetof(struct lane, memory) == LANE_MEMORY &&
+	offsetof(struct lane, call) == LANE_CALL &&
+	offsetof(struct lane, skip_sp) == LANE_SKIP_SP &&
+	offsetof(struct lane, skip_at) == LANE_SKIP_AT &&
 	offsetof(struct lane, regs) == LANE_REGS,
     "generated code");
 
@@ -167,6 +188,8 @@ struct store_sizes {
 /* Is dynvarsize large enough for at least one dynamic variable, if programs
  * have any? */
 bool store_has_room(const struct img_hdr *im, uint32_t dynvarsize);
+/* Are there variables of threads? */
+bool store_has_self(const struct img_hdr *im);
 /*
  * The sizes for a thread store with nlanes lanes.  The lanes share bufsize,
  * aggsize and dynvarsize of `whole', but each has room for at least two records
