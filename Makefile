@@ -67,7 +67,8 @@ NOTSRC := tracer/dtrap.c tracer/plockstat.c $(if $(filter no,$(CTF)),\
 SRC := $(filter-out $(NOTSRC),$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
 GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
 	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/build/sdt_text.c \
-	$(B)/gen/tracer/consume/picture_js.c $(B)/gen/inject/trap_code.c
+	$(B)/gen/tracer/consume/picture_js.c $(B)/gen/inject/trap_code.c \
+	$(B)/gen/tracer/fast/agent_blob.c
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
@@ -190,6 +191,17 @@ $(B)/gen/inject/trap_code.c: $(B)/trap/handler
 	  echo 'const unsigned char trap_code[] = {'; \
 	  od -An -v -tx1 $(B)/trap/handler.bin | sed 's/ \(..\)/ 0x\1,/g'; \
 	  echo '};'; echo 'const size_t trap_code_size = sizeof(trap_code);'; \
+	} >$@
+
+# The VM for inside of targets, as bytes; where no machine can run it, nothing.
+$(B)/gen/tracer/fast/agent_blob.c: $(if $(wildcard inject/agent/$(MACHINE)),$(B)/agent/blob)
+	@mkdir -p $(@D)
+	$(call q,GEN){ echo '#include <stddef.h>'; \
+	  echo 'extern const unsigned char agent_blob[];'; \
+	  echo 'extern const size_t agent_blob_size;'; \
+	  echo 'const unsigned char agent_blob[] __attribute__((aligned(16))) = {'; \
+	  od -An -v -tx1 $(or $<,/dev/null) | sed 's/ \(..\)/ 0x\1,/g'; \
+	  echo '0 };'; echo 'const size_t agent_blob_size = sizeof(agent_blob) - 1;'; \
 	} >$@
 
 # What `-x report' writes into every picture.

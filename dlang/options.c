@@ -69,6 +69,7 @@ static const struct option_words {
 	{ OPT_ENCODING,  (const char *const[]){ "ascii", "utf8", NULL } },
 	{ OPT_EVALTIME,  (const char *const[]){ "exec", "preinit", "postinit",
 			     "main", NULL } },
+	{ OPT_FASTPATH,  (const char *const[]){ "off", "on", NULL } },
 	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },
 	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },

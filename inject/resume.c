@@ -14,6 +14,13 @@ int
 resume_from(struct tptable *tab, struct tracepoint *tp, struct uregs *regs,
     uint64_t *fault_addr)
 {
+	const struct stub *stub = &entry_of(tp)->stub;
+
+	/* The instructions behind it are the program's only there. */
+	if (tp->jumps && stub->addr != 0) {
+		regs->r[UREG_PC] = stub->addr + stub->displaced[0];
+		return 0;
+	}
 	if (tp->slot != 0) {
 		regs->r[UREG_PC] = tp->slot;
 		return 0;
@@ -29,7 +36,7 @@ resume_leave_slot(
 	uint64_t pc = regs->r[UREG_PC];
 	struct tracepoint *owner = slot_owner(tptable_slots(tab), pc);
 
-	if (owner == NULL)
+	if (owner == NULL || pc - owner->slot >= SLOT_SIZE_MAX)
 		return SLOT_OUTSIDE;
 	if (tp != NULL)
 		*tp = owner;
@@ -37,11 +44,62 @@ resume_leave_slot(
 	    (unsigned)(pc - owner->slot), regs);
 }
 
+enum slot_place
+resume_leave_stub(
+    struct tptable *tab, struct uregs *regs, struct tracepoint **tp)
+{
+	struct entry *e = entry_at_stub(tab, regs->r[UREG_PC]);
+
+	if (e == NULL)
+		return SLOT_OUTSIDE;
+	*tp = &e->tp;
+	switch (stub_leave(&e->stub, tptable_target(tab), regs)) {
+	case STUB_BEFORE: return SLOT_ENTERED;
+	case STUB_FIRING: return SLOT_FIRING;
+	case STUB_FIRED: return SLOT_BEFORE;
+	case STUB_BEHIND: return SLOT_AFTER;
+	case STUB_OUTSIDE: break;
+	}
+	return SLOT_OUTSIDE;
+}
+
+bool
+resume_stub_trap(struct tptable *tab, uint64_t addr, struct tracepoint **tp)
+{
+	struct entry *e = entry_at_stub(tab, addr);
+
+	if (e == NULL || addr != e->stub.addr + e->stub.trap)
+		return false;
+	*tp = &e->tp;
+	return true;
+}
+
+bool
+resume_stub_faults(struct tptable *tab, uint64_t pc)
+{
+	const struct entry *e = entry_at_stub(tab, pc);
+
+	return e != NULL &&
+	    (pc == e->stub.addr + e->stub.finds[0] ||
+		pc == e->stub.addr + e->stub.finds[1]);
+}
+
+struct tracepoint *
+resume_stub_at(struct tptable *tab, uint64_t pc)
+{
+	struct entry *e = entry_at_stub(tab, pc);
+
+	return e != NULL ? &e->tp : NULL;
+}
+
 uint64_t
 resume_text_pc(struct tptable *tab, uint64_t pc)
 {
 	struct tracepoint *owner = slot_owner(tptable_slots(tab), pc);
+	const struct entry *e = entry_at_stub(tab, pc);
 
+	if (e != NULL)
+		return stub_text_pc(&e->stub, pc);
 	if (owner == NULL)
 		return pc;
 	return displaced_text_pc(owner->plan, (unsigned)(pc - owner->slot));

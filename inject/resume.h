@@ -28,6 +28,8 @@ enum slot_place {
 			 * to tp->addr; running it again will trap again */
 	SLOT_AFTER,   /* its effect is complete: regs were moved to the next
 			 * instruction in the text */
+	SLOT_ENTERED, /* resume_leave_stub() */
+	SLOT_FIRING,
 };
 
 /*
@@ -38,6 +40,28 @@ enum slot_place {
  */
 enum slot_place resume_leave_slot(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp);
+
+/*
+ * The same for code of a site (inject/stub.h).  SLOT_FIRING: the thread is in the
+ * middle of a firing, and nothing has changed.  SLOT_ENTERED: registers are those
+ * at tp->addr, where nothing has happened yet.  SLOT_BEFORE: the
+ * same, and it has fired.  SLOT_AFTER: registers are those in the text, where the
+ * thread may run only when there is no jump at tp any more.
+ */
+enum slot_place resume_leave_stub(
+    struct tptable *tab, struct uregs *regs, struct tracepoint **tp);
+
+/* A thread has executed a trap instruction at addr: is it that of the code of a
+ * site?  Its registers are those at *tp then, but for the pc. */
+bool resume_stub_trap(
+    struct tptable *tab, uint64_t addr, struct tracepoint **tp);
+
+/* Is pc at an instruction of such code that faults where the thread has no lane? */
+bool resume_stub_faults(struct tptable *tab, uint64_t pc);
+
+/* Where the code of a site fires a tracepoint, or is about to, or has: NULL
+ * outside. */
+struct tracepoint *resume_stub_at(struct tptable *tab, uint64_t pc);
 
 /* The address in the text that corresponds to pc, for unwinders.  Inside a slot
  * it is tp->addr, or the next instruction if the effect is complete (a thread

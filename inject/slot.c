@@ -301,7 +301,7 @@ slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 {
 	struct chunk *c = NULL;
 
-	ASSERT(size != 0 && size <= SLOT_SIZE_MAX);
+	ASSERT(size != 0 && size <= CHUNK_SIZE / 4);
 	if (fault_due(FAULT_SLOT))
 		return -ENOMEM;
 	vec_foreach(have, &s->chunks)

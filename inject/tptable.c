@@ -92,7 +92,8 @@ entry_reap(struct tptable *tab, struct entry *e)
 {
 	struct tracepoint *tp = &e->tp;
 
-	if (tp->refs != 0 || tp->queued || e->draining || tp->slot != 0)
+	if (tp->refs != 0 || tp->queued || e->draining || tp->slot != 0 ||
+	    e->stub.addr != 0)
 		return;
 	if (tp->state != TP_IDLE && tp->state != TP_GONE)
 		return;
@@ -236,6 +237,15 @@ entry_around(struct tptable *tab, uint64_t addr)
 	return NULL;
 }
 
+struct entry *
+entry_at_stub(const struct tptable *tab, uint64_t pc)
+{
+	struct tracepoint *tp = slot_owner(tab->slots, pc);
+	struct entry *e = tp != NULL ? entry_of(tp) : NULL;
+
+	return e != NULL && pc - e->stub.addr < e->stub.size ? e : NULL;
+}
+
 /* The bytes of one page that are in [addr, addr + len).  No jump reaches over
  * the end of its page. */
 static void
@@ -361,6 +371,8 @@ slots_gone(void *ctx, uint64_t start, uint64_t end)
 	struct tptable *tab = ctx;
 
 	for (struct entry *e = tab->first; e != NULL; e = e->next) {
+		if (e->stub.addr >= start && e->stub.addr < end)
+			e->stub = (struct stub){ 0 };
 		if (e->tp.slot < start || e->tp.slot >= end)
 			continue;
 		e->tp.slot = 0;

@@ -582,6 +582,12 @@ tracepoint_raise(struct tptable *tab, struct tracepoint *tp, uint64_t to)
 }
 
 int
+tracepoint_jump(struct tptable *tab, struct tracepoint *tp)
+{
+	return tracepoint_raise(tab, tp, entry_of(tp)->stub.addr);
+}
+
+int
 tracepoint_lower(struct tptable *tab, struct tracepoint *tp)
 {
 	struct entry *e = entry_of(tp);

@@ -39,6 +39,8 @@
 #include "inject/target.h"
 #include "inject/trap/area.h"
 
+struct stub_world;
+struct window;
 struct displaced; /* the plan for the displaced instruction: displaced.h */
 struct tptable;
 
@@ -115,6 +117,20 @@ int tracepoint_raise(struct tptable *tab, struct tracepoint *tp, uint64_t to);
 int tracepoint_lower(struct tptable *tab, struct tracepoint *tp);
 /* The same for all jumps within [start, end). */
 void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
+
+/*
+ * The code of a site (inject/stub.h) for the window at tp, made if there is none
+ * yet; in the target after stubs_flush().  All threads stopped.  0, or -ENOMEM or
+ * -EINVAL with *why in one phrase.  tracepoint_jump() raises the jump to it, with
+ * tracepoint_raise()'s errors.
+ */
+int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
+    const struct stub_world *world, const struct window *w, const char **why);
+/* Memory for so many of them near addr.  All threads stopped. */
+void stubs_reserve(struct tptable *tab, uint64_t near, size_t n);
+/* 0 or -EFAULT: none of those that are new may be used. */
+int stubs_flush(struct tptable *tab);
+int tracepoint_jump(struct tptable *tab, struct tracepoint *tp);
 
 /* `bytes' were read at tp in the memory of a fork's child.  Replace dtrap's
  * bytes among them by the program's own.  Returns the number of bytes to write

@@ -8,6 +8,7 @@
 #include "dlang/base/hash.h"
 #include "dlang/base/vec.h"
 #include "inject/displaced.h"
+#include "inject/stub.h"
 #include "inject/tracepoint.h"
 #include "inject/trap/area.h"
 
@@ -22,7 +23,10 @@ struct entry {
 	/* The program's bytes behind the first one, and the bytes of the jump
 	 * there while tp.jumps is set. */
 	uint8_t tail[TRAP_TAIL], to[TRAP_TAIL];
-	bool raised;               /* it had a jump once */
+	bool raised; /* it had a jump once */
+	struct stub
+	    stub; /* where the jump leads to, once there was one: threads
+			   * may be in it, so it stays as long as the table */
 	struct entry *prev, *next; /* table order */
 	struct page *page;         /* the page of its address; set when it is
 				    * armed first */
@@ -71,6 +75,9 @@ entry_length(const struct entry *e)
 {
 	return e->tp.jumps ? TRAP_JUMP_LEN : 1;
 }
+
+/* Whose stub is pc in?  NULL: in none. */
+struct entry *entry_at_stub(const struct tptable *tab, uint64_t pc);
 
 /* The tracepoint whose jump covers addr but does not begin there; or NULL. */
 struct entry *entry_around(struct tptable *tab, uint64_t addr);

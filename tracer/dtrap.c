@@ -20,6 +20,7 @@
 #include "dlang/image/image.h"
 #include "symbols/addrspace.h"
 #include "symbols/debuginfod.h"
+#include "tracer/fast/fast.h"
 #include "tracer/program/absent.h"
 #include "tracer/drive/begin.h"
 #include "tracer/build.h"
@@ -745,6 +746,23 @@ say_longest_stop(struct cli *c)
 		    (unsigned long)(us / 1000), (unsigned long)(us % 1000));
 }
 
+/* Which way hits went, a message a line. */
+static void
+say_fast(struct cli *c)
+{
+	struct str text = { 0 };
+	char *rest, *line;
+
+	if (!c->verbose)
+		return;
+	fast_report(&c->st, &text);
+	char *all = str_take(&text);
+	for (line = strtok_r(all, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		state_message(&c->st, "%s", line);
+	mem_free(all);
+}
+
 static int
 trace(struct cli *c)
 {
@@ -764,6 +782,7 @@ trace(struct cli *c)
 	loop_run(&c->st);
 	int status = session_finish(&c->st);
 	say_longest_stop(c);
+	say_fast(c);
 	if (c->verbose)
 		lacks_tell(&c->st);
 	/* A reader that went away (head, less) is no error of ours, nor is a

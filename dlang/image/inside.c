@@ -227,6 +227,9 @@ clause(const struct place *p, const struct img_clause *c)
 	if (!difo(p, c->pred_ref))
 		return false;
 	for (uint32_t i = 0; i < c->nacts; i++)
+		if (acts[i].op == OP_EXIT)
+			return no(p, "for exit()");
+	for (uint32_t i = 0; i < c->nacts; i++)
 		if (!difo(p, acts[i].difo_ref) || !difo(p, acts[i].difo2_ref))
 			return false;
 	return true;

@@ -222,6 +222,7 @@ good(enum option_id id)
 	case OPT_LATE: return "static";
 	case OPT_LINKTYPE: return "elf";
 	case OPT_STACKFORMAT: return "folded";
+	case OPT_FASTPATH: return "on";
 	case OPT_UNWINDER: return "check";
 	case OPT_DEBUGINFOD: return "all";
 	case OPT_STDC: return "a";

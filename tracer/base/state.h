@@ -33,6 +33,7 @@
 #include "tracer/base/timer.h"
 
 struct consume;
+struct fast;
 struct image;
 struct proc;
 struct super;
@@ -83,6 +84,7 @@ struct state {
 	/* Used at a hit.  Each is private to its file. */
 	struct vm_env env;     /* fire/eval.c */
 	struct stores *stores; /* fire/stores.h */
+	struct fast *fast;     /* fast/memory.c; NULL: all goes by trap */
 	struct consume *consume;
 	struct syscalls *syscalls;
 	struct moments *moments;

@@ -13,6 +13,7 @@
 #include "symbols/addrspace.h"
 #include "tracer/survive/leftover.h"
 #include "tracer/prov/plock/plock.h"
+#include "tracer/sites/jumps.h"
 #include "tracer/sites/site.h"
 #include "tracer/ptrace/setid.h"
 #include "tracer/sites/sigwatch.h"
@@ -92,6 +93,7 @@ keep(struct state *st, struct proc *parent, struct proc *child)
 		targets_set_up(st, child);
 	} else {
 		inherit(st, from, child);
+		jumps_forked(st, child->space);
 	}
 	fault_kill("follow-kept");
 }

@@ -19,6 +19,7 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/sites/protect.h"
 #include "tracer/prov/profile.h"
+#include "tracer/fast/fast.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/fire.h"
 #include "tracer/base/state.h"
@@ -168,6 +169,15 @@ on_trap(struct state *st, struct event *ev)
 static void
 on_signal(struct state *st, struct event *ev)
 {
+	if (fast_fires(ev->thread)) {
+		fast_hold_signal(ev->thread);
+		thread_resume(ev->thread);
+		return;
+	}
+	if (hit_finds_no_lane(ev->thread)) {
+		thread_resume(ev->thread);
+		return;
+	}
 	syscalls_signal(st, ev->thread);
 	hit_signal(st, ev->thread);
 	fault_kill("signal-seen");
@@ -206,6 +216,7 @@ on_gone(struct state *st, struct event *ev)
 	struct proc *p = ev->thread->proc;
 
 	moments_tell(st, ev);
+	fast_ends(st, ev->thread);
 	if (p != NULL && p->threads.len == 0)
 		targets_gone(st, p, ev->status);
 }
@@ -236,6 +247,10 @@ settle_samples(struct state *st, struct event *ev)
 
 	if (!profile_waits(th) || ev->kind == EV_TRAP || ev->kind == EV_GONE)
 		return;
+	if (ev->kind != EV_EXEC && fast_fires(th)) {
+		fast_call(th);
+		return;
+	}
 	/* What it was sampled in is not there any more. */
 	if (ev->kind == EV_EXEC)
 		profile_thread_end(th);
@@ -246,6 +261,8 @@ settle_samples(struct state *st, struct event *ev)
 static void
 dispatch(struct state *st, struct event *ev)
 {
+	if (ev->kind != EV_GONE && ev->kind != EV_EXEC && ev->kind != EV_EXIT)
+		fast_begins(st, ev->thread);
 	settle_samples(st, ev);
 	if (handlers[ev->kind] != NULL)
 		handlers[ev->kind](st, ev);

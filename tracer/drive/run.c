@@ -12,6 +12,7 @@
 #include "dlang/image/image.h"
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
+#include "tracer/fast/fast.h"
 #include "tracer/program/enable.h"
 #include "tracer/drive/loop.h"
 #include "tracer/ptrace/proc.h"
@@ -131,6 +132,7 @@ run_enable(struct state *st, const struct consume_report *report, char **hint)
 	    .space = space_of,
 	    .space_ctx = st,
 	    .report = report,
+	    .barrier = fast_barrier(st),
 	    .enough = loop_impatient,
 	});
 	return NULL;

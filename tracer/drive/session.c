@@ -31,6 +31,8 @@
 #include "tracer/fire/stack.h"
 #include "tracer/base/state.h"
 #include "tracer/fire/stores.h"
+#include "tracer/sites/jumps.h"
+#include "tracer/fast/fast.h"
 #include "tracer/drive/targets.h"
 #include "tracer/program/world.h"
 
@@ -163,6 +165,7 @@ session_start(struct state *st)
 	if (option_get(&st->opts, OPT_CPU) >= 0)
 		processor_fix(
 		    st->processor, (int)option_get(&st->opts, OPT_CPU));
+	jumps_start(st, &st->stores->image_mem, &st->stores->sizes);
 	fire_set_activity(st, ACTIVITY_WARMUP);
 	fire_probe(st, probe_by_id(&st->probes, 1), NULL, NULL, 0);
 	if (st->draining)
@@ -224,6 +227,7 @@ session_fini(struct state *st)
 		guardian_end();
 		fault_kill("end-destroyed");
 	}
+	fast_end(st);
 	timers_fini(&st->timers);
 	deadman_fini(st);
 	syscalls_fini(st->syscalls);

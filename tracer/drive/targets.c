@@ -24,6 +24,7 @@
 #include "tracer/survive/leftover.h"
 #include "tracer/drive/loop.h"
 #include "tracer/drive/mistakes.h"
+#include "tracer/fast/fast.h"
 #include "tracer/fire/moments.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
@@ -382,6 +383,9 @@ in_handler(struct state *st, bool *sure)
 	*sure = false;
 	while ((p = super_next(st->super, p)) != NULL) {
 		targets_release_leftover(p);
+		bool fires = !is_halted(p) && fast_in_use(p);
+		in |= fires;
+		*sure |= fires;
 		struct trapset *ts =
 		    p->guarded ? tptable_traps(p->space->tab) : NULL;
 		bool runs = ts != NULL &&

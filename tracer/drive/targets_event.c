@@ -14,6 +14,7 @@
 #include "tracer/drive/awaited.h"
 #include "tracer/drive/targets.h"
 #include "tracer/drive/targets_impl.h"
+#include "tracer/fast/fast.h"
 #include "tracer/fire/fire.h"
 #include "tracer/fire/moments.h"
 #include "tracer/ptrace/proc.h"
@@ -99,6 +100,7 @@ exec_happened(struct state *st, const struct event *ev)
 	struct proc *p = th->proc;
 
 	trapguard_executed(th);
+	fast_ends(st, th);
 	if (st->draining)
 		return; /* targets_release() lets it go */
 	if (!follow_executed(st, p)) {

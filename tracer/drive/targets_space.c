@@ -22,9 +22,11 @@
 #include "tracer/drive/past.h"
 #include "tracer/drive/targets.h"
 #include "tracer/drive/targets_impl.h"
+#include "tracer/fast/fast.h"
 #include "tracer/program/enable.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/setid.h"
+#include "tracer/sites/jumps.h"
 #include "tracer/sites/places.h"
 #include "tracer/sites/protect.h"
 #include "tracer/sites/sigwatch.h"
@@ -100,6 +102,8 @@ space_end(void *ctx, struct space *sp)
 		sp->tab = NULL;
 		return;
 	}
+	jumps_account(ctx, sp);
+	fast_space_ends(ctx, sp);
 	sigwatch_end(sp);
 	semaphores_drop(sp);
 	sites_drop(ctx, sp);
@@ -260,6 +264,18 @@ targets_release_leftover(struct proc *p)
 		leftover_release(sp->leftover, p);
 }
 
+/* Out of all code of ours, but for a firing, whose code stays until it is over. */
+static bool
+leave(struct tptable *tab, struct uregs *regs)
+{
+	struct tracepoint *tp;
+	enum slot_place place = resume_leave_stub(tab, regs, &tp);
+
+	if (place == SLOT_OUTSIDE)
+		place = resume_leave_slot(tab, regs, NULL);
+	return place != SLOT_OUTSIDE && place != SLOT_FIRING;
+}
+
 void
 targets_clean(void *ctx, struct proc *p)
 {
@@ -269,12 +285,12 @@ targets_clean(void *ctx, struct proc *p)
 		return;
 	vec_foreach(th, &p->threads) {
 		struct uregs *regs = thread_regs(*th);
-		if (regs == NULL ||
-		    resume_leave_slot(sp->tab, regs, NULL) == SLOT_OUTSIDE)
+		if (regs == NULL || !leave(sp->tab, regs))
 			continue;
 		thread_regs_dirty(*th);
 		thread_regs_lead(*th, false);
 	}
+	jumps_account(ctx, sp);
 	fault_kill("clean-begin");
 	/* Also while other processes share the memory: they are detached one
 	 * after another (before the end of the run only a process that shares
@@ -296,7 +312,8 @@ targets_clean(void *ctx, struct proc *p)
 	}
 	trapguard_end(p);
 	fault_kill("clean-handler");
-	tptable_release_slots(sp->tab);
+	if (fast_release(ctx, p))
+		tptable_release_slots(sp->tab);
 	release_area(sp);
 	targets_release_leftover(p);
 	fault_kill("clean-end");

@@ -16,6 +16,7 @@
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "symbols/golang.h"
+#include "tracer/fast/fast.h"
 #include "tracer/names/external.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
@@ -58,6 +59,7 @@ eval_begin(struct firing *f, struct state *st, struct thread *th,
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
 	env->followed = th != NULL && th->proc->followed;
+	env->own = th != NULL ? fast_lane(st, th) : NULL;
 	/* Where the tracer runs is where the thread ran, as a rule; clauses that
 	 * ask for `cpu' get the thread's own. */
 	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);

@@ -10,6 +10,7 @@
 #include "dlang/vm/ecb.h"
 #include "dlang/vm/store.h"
 #include "tracer/consume/consume.h"
+#include "tracer/fast/fast.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/eval.h"
 #include "tracer/ptrace/proc.h"
@@ -21,6 +22,7 @@ void
 fire_set_activity(struct state *st, enum activity a)
 {
 	store_hdr(&st->stores->store_mem)->activity = a;
+	fast_set_activity(st, a);
 }
 
 /* ---- firing ---- */

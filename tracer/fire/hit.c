@@ -13,10 +13,12 @@
 #include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "inject/trap/area.h"
+#include "tracer/fast/fast.h"
 #include "tracer/fire/eval.h"
 #include "tracer/fire/stray.h"
 #include "tracer/fire/trail.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/sites/jumps.h"
 #include "tracer/sites/site.h"
 #include "tracer/sites/sigwatch.h"
 #include "tracer/ptrace/processor.h"
@@ -107,6 +109,10 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 
 	if (trail_is_second(th, tp->addr, sp) || u == NULL)
 		return;
+	if (u->sites != NULL) {
+		fast_trapped(st);
+		jumps_trapped(st, th->proc->space);
+	}
 	arrivals_foreach(a, u) if (a->before != NULL) a->before(st, th, tp);
 	if (u->sites == NULL || st->stores->store_mem.base == NULL ||
 	    !fire_wants_cpu(st, th))
@@ -262,6 +268,30 @@ at_watch(struct state *st, struct thread *th)
 	thread_mend_sigtrap(th);
 }
 
+/* In the code of a site: it asks for the tracer, or it has fired and was told to
+ * trap then. */
+static bool
+at_stub(struct state *st, struct thread *th, struct tracepoint *tp)
+{
+	bool over = fast_was_called(th);
+
+	if (tp->state == TP_TRAP && !over)
+		return at_tracepoint(st, th, tp);
+	th->regs.user.r[UREG_PC] = tp->addr;
+	thread_regs_dirty(th);
+	thread_mend_sigtrap(th);
+	if (!fast_let_signals(th)) {
+		if (tp->state == TP_TRAP)
+			go_on(th, tp);
+		return true;
+	}
+	/* Nobody but us knows of that code. */
+	if (tp->state == TP_TRAP)
+		trail_skip(th, tp->addr, th->regs.user.r[UREG_SP]);
+	sigwatch_delivered(th);
+	return true;
+}
+
 bool
 hit_trap(struct state *st, struct thread *th)
 {
@@ -278,6 +308,8 @@ hit_trap(struct state *st, struct thread *th)
 	}
 	struct tracepoint *tp =
 	    tab != NULL ? tracepoint_lookup(tab, addr) : NULL;
+	if (tp == NULL && tab != NULL && resume_stub_trap(tab, addr, &tp))
+		return at_stub(st, th, tp);
 	if (tp != NULL && !stray_is(th, tp))
 		return at_tracepoint(st, th, tp);
 	stray_pass_on(st, th, addr, tp);

@@ -24,6 +24,11 @@ bool hit_trap(struct state *st, struct thread *th);
  */
 void hit_signal(struct state *st, struct thread *th);
 
+/* Is the signal in delivery a fault of the code of a site, which has found no lane?
+ * Then the thread is at the site, which has its int3 again, and there is no signal
+ * any more. */
+bool hit_finds_no_lane(struct thread *th);
+
 /* A thread came to where its thread_watch() waits. */
 typedef void (*watch_fn)(struct state *st, struct thread *th);
 /* Who is to be told of that.  False: somebody is already. */

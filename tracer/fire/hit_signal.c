@@ -9,6 +9,7 @@
 #include "tracer/fire/hit.h"
 #include "tracer/fire/trail.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/sites/jumps.h"
 #include "tracer/sites/sigwatch.h"
 #include "tracer/sites/site.h"
 
@@ -44,10 +45,18 @@ tell_undone(
 static void
 leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 {
-	struct tracepoint *tp;
+	struct tracepoint *tp = NULL;
+	enum slot_place place = resume_leave_stub(tab, regs, &tp);
 
-	switch (resume_leave_slot(tab, regs, &tp)) {
-	case SLOT_OUTSIDE: return;
+	/* In the text it goes on where the jump is. */
+	if (place == SLOT_AFTER)
+		jumps_lower(th->proc->space, tp);
+	if (place == SLOT_OUTSIDE)
+		place = resume_leave_slot(tab, regs, &tp);
+	switch (place) {
+	case SLOT_OUTSIDE:
+	case SLOT_FIRING: return;
+	case SLOT_ENTERED: thread_regs_dirty(th); return;
 	case SLOT_BEFORE:
 		if (tp != NULL && tp->state == TP_TRAP) {
 			trail_skip(th, tp->addr, regs->r[UREG_SP]);
@@ -58,6 +67,26 @@ leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 	}
 	thread_regs_dirty(th);
 	mend_si_addr(th, tab);
+}
+
+bool
+hit_finds_no_lane(struct thread *th)
+{
+	struct tptable *tab = th->proc->space->tab;
+	struct tracepoint *tp;
+	struct uregs *regs;
+	siginfo_t si;
+
+	if ((th->stop.sig != SIGSEGV && th->stop.sig != SIGBUS) ||
+	    tab == NULL || (regs = thread_regs(th)) == NULL ||
+	    !resume_stub_faults(tab, regs->r[UREG_PC]) ||
+	    thread_siginfo(th, &si) < 0 || si.si_code <= 0)
+		return false;
+	resume_leave_stub(tab, regs, &tp);
+	jumps_lower(th->proc->space, tp);
+	stop_signal(th, 0);
+	thread_regs_dirty(th);
+	return true;
 }
 
 void

@@ -243,6 +243,7 @@ stores_create_store(struct state *st, uint64_t end_room)
 	    "dtrap-store", size, &st->stores->store_fd, &st->stores->store_mem);
 	if (error != 0)
 		return error;
+	st->stores->sizes = s;
 	if (store_init(&st->stores->store_mem, im, &s) != 0)
 		return -ENOMEM;
 	return 0;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dlang/vm/region.h"
+#include "dlang/vm/store.h"
 
 struct state;
 
@@ -18,6 +18,7 @@ struct state;
 struct stores {
 	int image_fd, store_fd; /* -1: there is none */
 	struct region image_mem, store_mem;
+	struct store_sizes sizes; /* of store_mem */
 };
 
 /* Those of a run, which has none yet. */

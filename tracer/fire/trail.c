@@ -5,6 +5,7 @@
 
 #include "dlang/base/vec.h"
 #include "symbols/addrspace.h"
+#include "tracer/fast/fast.h"
 #include "tracer/ptrace/proc.h"
 
 /* Of a thread. */
@@ -92,6 +93,9 @@ trail_skip(struct thread *th, uint64_t addr, uint64_t sp)
 		skip_anywhere(th->proc->space, addr, sp);
 		return;
 	}
+	/* Where it is seen inside, too. */
+	if (fast_skip(th, addr, sp))
+		return;
 	t->skip_addr = addr;
 	t->skip_sp = sp;
 }
@@ -106,7 +110,8 @@ trail_is_second(struct thread *th, uint64_t addr, uint64_t sp)
 
 	if (sp >= t->skip_sp)
 		t->skip_addr = 0;
-	return second || is_skipped(th->proc->space, addr, sp);
+	return second || fast_skips(th, addr, sp) ||
+	    is_skipped(th->proc->space, addr, sp);
 }
 
 /* ---- loops and doors ---- */

@@ -134,6 +134,13 @@ signal_overtaken(struct thread *th)
 }
 
 void
+signal_again(struct thread *th, const siginfo_t *si)
+{
+	if (syscall(SYS_tgkill, th->proc->pid, th->tid, si->si_signo) == 0)
+		owe(th, si);
+}
+
+void
 signal_in_turn(struct thread *th, int sig)
 {
 	siginfo_t came;

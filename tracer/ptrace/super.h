@@ -207,6 +207,9 @@ bool signal_repeat(struct thread *th);
 /* A signal has been injected into the thread again, and it is stopped for one of
  * that number: if that is another, it comes later. */
 void signal_overtaken(struct thread *th);
+/* A signal that was taken from the kernel: it is sent once more, and comes as it
+ * was. */
+void signal_again(struct thread *th, const siginfo_t *si);
 /* The thread is stopped for a signal: the one whose turn it is. */
 void signal_in_turn(struct thread *th, int sig);
 

@@ -8,6 +8,7 @@
 #include "tracer/base/progress.h"
 #include "tracer/base/state.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/sites/jumps.h"
 #include "tracer/sites/protect.h"
 #include "tracer/sites/sigwatch.h"
 #include "tracer/sites/site.h"
@@ -144,6 +145,7 @@ sites_commit(struct state *st, struct space *sp)
 		progress(
 		    st, "breakpoints of process %d", (int)sp->procs.at[0]->pid);
 	prepare(st, sp);
+	jumps_prepare(st, sp);
 	space_stop(sp);
 	if (tptable_queued(sp->tab))
 		drop_unmapped(st, sp);
@@ -157,6 +159,7 @@ sites_commit(struct state *st, struct space *sp)
 	sp->commits += tptable_queued(sp->tab);
 	tracepoint_commit(
 	    sp->tab, commit_failed, &(struct commit_ctx){ st, sp });
+	jumps_commit(st, sp);
 	space_resume(sp);
 }
 

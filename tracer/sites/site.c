@@ -13,6 +13,7 @@
 #include "tracer/base/probe.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/state.h"
+#include "tracer/sites/jumps.h"
 
 static void
 failures_end(void *part)
@@ -214,6 +215,7 @@ user_free(struct state *st, struct tracepoint *tp)
 		next = s->next;
 		site_free(st, tp, s);
 	}
+	jump_free(u->jump);
 	mem_free(u);
 }
 
@@ -289,6 +291,7 @@ user_copy(const struct tp_user *from)
 	struct site **at = &u->sites;
 
 	*u = *from;
+	u->jump = NULL;
 	for (const struct site *s = from->sites; s != NULL; s = s->next) {
 		*at = mem_zalloc(sizeof(**at));
 		**at = *s;

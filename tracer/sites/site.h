@@ -13,6 +13,7 @@
 #include "dlang/base/vec.h"
 
 struct diags;
+struct fast_jump;
 struct load;
 struct proc;
 struct addrspace;
@@ -92,6 +93,7 @@ struct tp_user {
 	bool loops;  /* some site is SITE_LOOP */
 	bool doors;  /* some site is SITE_DOOR */
 	const struct arrival *arrivals[ARRIVALS_MAX]; /* up to the first NULL */
+	struct fast_jump *jump;                       /* jumps.c's */
 };
 
 #define arrivals_foreach(a, u)                                       \

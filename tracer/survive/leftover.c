@@ -31,6 +31,7 @@
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "dlang/base/machine.h"
+#include "inject/stub.h"
 #include "inject/tracepoint.h"
 #include "inject/trapmend.h"
 #include "inject/trapset.h"
@@ -60,7 +61,12 @@
 /* How long the guardian of another tracer may take. */
 #define KEEPER_S 30
 
-enum piece_kind { PIECE_SLOTS, PIECE_AREA, PIECE_WAYBACK };
+enum piece_kind {
+	PIECE_SLOTS,
+	PIECE_AREA,
+	PIECE_WAYBACK,
+	PIECE_LANES /* what code in PIECE_SLOTS may work on */
+};
 
 struct piece {
 	uint64_t start, size;
@@ -242,6 +248,30 @@ await_keeper(pid_t pid, int mem, const struct leftover *l,
 	return 0;
 }
 
+/* The memory that clauses ran in, and the page before it. */
+static void
+find_lanes(struct leftover *l, const struct maps *maps)
+{
+	static const char name[] = "/memfd:" STUB_MEMORY;
+	struct piece *last = NULL;
+
+	for (size_t i = 1; i < maps->list.len; i++) {
+		const struct map *m = &maps->list.at[i], *before = m - 1;
+		if (!m->shared || strcmp(m->path, name) != 0)
+			continue;
+		if (last != NULL && last->start + last->size == m->start) {
+			last->size += m->end - m->start;
+			continue;
+		}
+		bool own = before->end == m->start && before->inode == 0 &&
+		    before->end - before->start == PAGE;
+		uint64_t start = own ? before->start : m->start;
+		last = vec_push(&l->found);
+		*last =
+		    (struct piece){ start, m->end - start, PIECE_LANES, false };
+	}
+}
+
 int
 leftover_find(pid_t pid, bool (*stopping)(void), struct leftover **out,
     char *why, size_t size)
@@ -258,6 +288,7 @@ leftover_find(pid_t pid, bool (*stopping)(void), struct leftover **out,
 			if (m->exec && !m->write && !m->shared &&
 			    m->inode == 0 && m->path[0] == '\0')
 				look_from_ends(&k, m->start, m->end);
+	find_lanes(k.l, &maps);
 	LOG("leftover", "%d: %zu pieces", (int)pid, k.l->found.len);
 	if (stopping != NULL)
 		r = await_keeper(pid, k.mem, k.l, stopping, why, size);
@@ -380,6 +411,16 @@ is_in_area(const struct search *s, const struct thread *th, uint64_t pc)
 	return false;
 }
 
+static bool
+is_in_lanes(const struct search *s, const struct thread *th, uint64_t addr)
+{
+	vec_foreach(p, &s->l->found)
+		if (p->kind == PIECE_LANES && addr - p->start < p->size)
+			return th->stop.state != TH_LISTENING &&
+			    th->stop.kind != EV_GROUP_STOP;
+	return false;
+}
+
 /* The same for words on a stack, many of which are stale.  Only a signal frame
  * returns into this memory: slots push the program's own return addresses, and
  * calls made by the handler are over if the thread's pc is not in it. */
@@ -460,6 +501,8 @@ look_at_threads(struct search *s)
 			continue;
 		s->failed |= thread_pc(th, &pc, &sp) < 0;
 		points_to(s, pc);
+		points_to(s, sp);
+		s->l->runs |= is_in_lanes(s, th, pc) || is_in_lanes(s, th, sp);
 		s->l->runs |= is_in_area(s, th, pc);
 		if (sp > MACHINE_RED_ZONE)
 			follow(s, sp - MACHINE_RED_ZONE, true);
@@ -483,6 +526,41 @@ keep_chunks(struct leftover *l)
 	vec_foreach(p, &l->found)
 		p->needed |= p->kind == PIECE_AREA && needed;
 	l->in_use = needed;
+}
+
+/* Code at sites may be about to write to a lane, or in the middle of a firing, to
+ * come back from it. */
+static void
+keep_lanes(struct leftover *l)
+{
+	bool any = false, needed = false;
+
+	vec_foreach(p, &l->found) {
+		any |= p->kind == PIECE_LANES;
+		needed |= p->needed &&
+		    (p->kind == PIECE_LANES || p->kind == PIECE_SLOTS);
+	}
+	vec_foreach(p, &l->found)
+		p->needed |= any && needed &&
+		    (p->kind == PIECE_LANES || p->kind == PIECE_SLOTS);
+	l->in_use |= any && needed;
+}
+
+/* Nobody finds a lane of the dead tracer's any more. */
+static void
+lead_away(struct search *s)
+{
+	space_foreach_thread(th, s->sp)
+	{
+		struct uregs *regs = thread_gone(th) ? NULL : thread_regs(th);
+		vec_foreach(p, &s->l->found) {
+			if (regs == NULL || p->kind != PIECE_LANES ||
+			    regs->r[UREG_LANE] - p->start >= p->size)
+				continue;
+			regs->r[UREG_LANE] = 0;
+			thread_regs_dirty(th);
+		}
+	}
 }
 
 bool
@@ -582,6 +660,8 @@ leftover_release(struct leftover *l, struct proc *p)
 		take_handlers_away(&s);
 		look_at_threads(&s);
 		keep_chunks(s.l);
+		keep_lanes(s.l);
+		lead_away(&s);
 		s.l->in_use &= !s.failed;
 	}
 	for (size_t i = 0; i < s.l->found.len; i++) {

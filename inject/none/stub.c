@@ -1,0 +1,37 @@
+/*
+ * A machine that has not been written: no site has code of its own.
+ */
+#include "inject/stub.h"
+
+bool
+stub_possible(void)
+{
+	return false;
+}
+
+void
+stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
+{
+	*lo = 0;
+	*hi = 0;
+}
+
+unsigned
+stub_write(struct stub *s, const struct stub_world *world,
+    const struct window *w, uint32_t id, uint64_t addr,
+    uint8_t buf[STUB_SIZE_MAX])
+{
+	return 0;
+}
+
+enum stub_place
+stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
+{
+	return STUB_OUTSIDE;
+}
+
+uint64_t
+stub_text_pc(const struct stub *s, uint64_t pc)
+{
+	return pc;
+}

@@ -1,0 +1,88 @@
+/*
+ * The code of sites in the target: its memory is cut from that of slots, and what
+ * is to be put back there when we are gone is on the list before a jump leads to
+ * it.
+ */
+#include <errno.h>
+
+#include "dlang/base/fault.h"
+#include "inject/slot.h"
+#include "inject/tracepoint_impl.h"
+#include "inject/trapset.h"
+
+/* What the int3 in the code becomes: with what is behind it, a way round. */
+#define NOTHING 0x90
+
+/* Both on the list, or -errno. */
+static int
+list(struct tptable *tab, const struct stub *s)
+{
+	uint64_t start;
+	size_t size;
+	int r = 0;
+
+	if (slot_bounds(tab->slots, s->addr, &start, &size))
+		r = trapset_add(tab->traps, TRAP_SLOTS, start, (uint32_t)size);
+	return r != 0 ?
+	    r :
+	    trapset_add(tab->traps, TRAP_TEXT, s->addr + s->trap, NOTHING);
+}
+
+static bool
+is_same(const struct stub *s, const struct window *w)
+{
+	bool same = s->n == w->n && s->site[w->n] == w->next;
+
+	for (unsigned i = 0; same && i < w->n; i++)
+		same = s->site[i] == w->insn[i].addr;
+	return same;
+}
+
+int
+tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
+    const struct stub_world *world, const struct window *w, const char **why)
+{
+	struct entry *e = entry_of(tp);
+	uint8_t code[STUB_SIZE_MAX];
+	uint64_t lo, hi, addr;
+	struct stub s;
+
+	if (e->stub.addr != 0) {
+		*why = "other code was there before";
+		return is_same(&e->stub, w) ? 0 : -EINVAL;
+	}
+	*why = "no room within reach";
+	unsigned size = stub_write(&s, world, w, tp->id, tp->addr, code);
+	stub_reach(w, &lo, &hi);
+	if (size == 0 ||
+	    slot_alloc(tab->slots, tp->addr, lo, hi, size, tp, &addr) != 0)
+		return -ENOMEM;
+	if (stub_write(&s, world, w, tp->id, addr, code) == 0 ||
+	    list(tab, &s) != 0) {
+		slot_free(tab->slots, addr, size);
+		return -ENOMEM;
+	}
+	slot_write(tab->slots, addr, code, size);
+	e->stub = s;
+	return 0;
+}
+
+void
+stubs_reserve(struct tptable *tab, uint64_t near, size_t n)
+{
+	uint64_t reach = UINT64_C(1) << 30;
+	size_t size = slot_room(STUB_SIZE_MAX);
+
+	trapset_reserve(tab->traps, n + n * size / SLOT_MEMORY + 1);
+	slots_reserve(tab->slots, near, near > reach ? near - reach : 0,
+	    near + reach, n * size);
+}
+
+int
+stubs_flush(struct tptable *tab)
+{
+	int r = slots_flush(tab->slots);
+
+	fault_kill("stubs-written");
+	return trapset_flush(tab->traps) != 0 ? -EFAULT : r;
+}

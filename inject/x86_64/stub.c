@@ -1,0 +1,489 @@
+/*
+ * The code of a site on x86-64; see stub.h.
+ *
+ *	lea rsp, [rsp - 128]	the red zone is the program's
+ *	push rax
+ *	push rcx
+ *	pushfq
+ *	alive == owner?		else out
+ *	mine != 0?		else out
+ *	what gs leads to says that it is in the lanes, and that fs is the thread's?
+ *				else trap
+ *	busy == 0, skip_sp == 0? else lost
+ * fire:
+ *	busy = rsp
+ *	registers to the lane; rsp = lane; hit(lane, id); registers back
+ *	rsp = busy; busy = 0
+ *	call != 0?		then trap
+ * out:	flags, rcx, rax, rsp back; jmp displaced
+ * trap: the same; int3
+ * displaced: ...
+ *	jmp next
+ * lost:	busy == 0?		else lost++; jmp out
+ *	above skip_sp?		then skip_sp = 0
+ *	not it, or not at the site of skip_at? then fire
+ *	skip_sp = 0; jmp out
+ *
+ * The word at gs may be nowhere: then it is a fault, which the tracer takes for the
+ * trap.  Where fs leads to, its own address is, as the ABI has it.
+ *
+ * Flags come back by add and sahf, and std where it was so: popfq is slow, and would
+ * bring back a trap flag that is not the program's.
+ */
+#include "inject/stub.h"
+
+#include <string.h>
+
+#include "dlang/base/base.h"
+#include "dlang/base/log.h"
+#include "dlang/vm/store.h"
+#include "inject/x86_64/emit.h"
+
+#define RED_ZONE 128U
+#define REACH    ((UINT64_C(1) << 31) - 4096)
+
+/* The registers by their numbers in instructions. */
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
+
+static const uint8_t uregs_by_number[16] = { UREG_RAX, UREG_RCX, UREG_RDX,
+	UREG_RBX, UREG_RSP, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8, UREG_R9,
+	UREG_R10, UREG_R11, UREG_R12, UREG_R13, UREG_R14, UREG_R15 };
+
+/* What a function may change, and rbx, which is used here. */
+static const uint8_t changed[] = { RDX, RBX, RSI, RDI, 8, 9, 10, 11 };
+
+/* ---- the stack ---- */
+
+/* Lengths of the first instructions. */
+#define LEN_LEA  5U
+#define LEN_PUSH 1U
+
+/* Where the three words are from rsp on, and how far the program's is. */
+#define ON_FLAGS 0
+#define ON_RCX   8
+#define ON_RAX   16
+#define ON_SP    (24 + RED_ZONE)
+
+/* What the flags come back by: cf to sf, of and df. */
+#define FLAGS_KEPT UINT64_C(0xcd5)
+
+/* The way out, by the offsets of its last instructions. */
+#define OUT_POP1 29U /* pop rcx */
+#define OUT_POP2 30U /* pop rax */
+#define OUT_LAST 31U /* lea rsp, [rsp + 128] */
+#define OUT_LEN  39U
+
+static const uint8_t way_out[OUT_LEN] = { 0x48, 0x8b, 0x0c,
+	0x24,                   /* mov rcx, [rsp] */
+	0x0f, 0xba, 0xe1, 0x0a, /* bt ecx, 10 */
+	0x73, 0x01,             /* jnc over it */
+	0xfd,                   /* std */
+	0x88, 0xcc,             /* mov ah, cl */
+	0xc1, 0xe9, 0x0b,       /* shr ecx, 11 */
+	0x83, 0xe1, 0x01,       /* and ecx, 1 */
+	0x88, 0xc8,             /* mov al, cl */
+	0x04, 0x7f,             /* add al, 127: of */
+	0x9e,                   /* sahf: the others */
+	0x48, 0x8d, 0x64, 0x24, 0x08, 0x59, 0x58, 0x48, 0x8d, 0xa4, 0x24, 0x80,
+	0x00, 0x00, 0x00 };
+
+/* ---- writing ---- */
+
+bool
+stub_possible(void)
+{
+	return true;
+}
+
+static void
+narrow(uint64_t addr, uint64_t *lo, uint64_t *hi)
+{
+	*lo = MAX(*lo, addr > REACH ? addr - REACH : 0);
+	*hi = MIN(*hi, addr < UINT64_MAX - REACH ? addr + REACH : UINT64_MAX);
+}
+
+static bool
+has_target(const struct insn *in)
+{
+	return in->kind == INSN_JMP || in->kind == INSN_JCC;
+}
+
+/* The address of a rip-relative operand. */
+static uint64_t
+data_of(const struct insn *in)
+{
+	return in->addr + in->len + (uint64_t)(int64_t)in->disp;
+}
+
+void
+stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
+{
+	*lo = 0;
+	*hi = UINT64_MAX;
+	narrow(w->insn[0].addr, lo, hi);
+	for (unsigned i = 0; i < w->n; i++) {
+		if (w->insn[i].rip_relative)
+			narrow(data_of(&w->insn[i]), lo, hi);
+		if (has_target(&w->insn[i]))
+			narrow(w->insn[i].target, lo, hi);
+	}
+}
+
+/* A jump forward of which the distance is written when it is known. */
+struct ahead {
+	size_t at[4];
+	unsigned n;
+};
+
+static void
+jump_ahead(struct emit *e, const char *opcode, unsigned len, struct ahead *a)
+{
+	emit_bytes(e, opcode, len);
+	ASSERT(a->n < ARRAY_SIZE(a->at));
+	a->at[a->n++] = e->len;
+	emit_u32(e, 0);
+}
+
+static void
+land(struct emit *e, const struct ahead *a)
+{
+	for (unsigned i = 0; i < a->n; i++)
+		emit_patch_rel32(e, a->at[i], a->at[i] + 4, emit_pc(e));
+}
+
+/* mov between a register and memory behind rax. */
+static void
+move(struct emit *e, unsigned opcode, unsigned reg, uint32_t off)
+{
+	emit_u8(e, 0x48 | (reg >> 3) << 2);
+	emit_u8(e, opcode);
+	emit_u8(e, 0x80 | (reg & 7) << 3 | RAX);
+	emit_u32(e, off);
+}
+
+#define STORE 0x89
+#define LOAD  0x8b
+
+static uint32_t
+kept_at(unsigned reg)
+{
+	return LANE_REGS + 8U * uregs_by_number[reg];
+}
+
+/* mov rcx, [rsp + at]; mov [rax + off], rcx */
+static void
+move_pushed(struct emit *e, unsigned at, uint32_t off)
+{
+	emit_bytes(e, "\x48\x8b\x4c\x24", 4);
+	emit_u8(e, at);
+	move(e, STORE, RCX, off);
+}
+
+static void
+write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
+    struct ahead *out, struct ahead *trap, struct ahead *lost)
+{
+	emit_bytes(e, "\x48\x8d\x64\x24\x80\x50\x51\x9c", 8);
+	emit_u8(e, 0xa1); /* mov eax, [alive] */
+	emit_u64(e, w->alive);
+	emit_u8(e, 0x3d); /* cmp eax, owner */
+	emit_u32(e, w->owner);
+	jump_ahead(e, "\x0f\x85", 2, out);
+	emit_u8(e, 0xa1); /* mov eax, [mine] */
+	emit_u64(e, w->mine);
+	emit_bytes(e, "\x85\xc0", 2); /* test eax, eax */
+	jump_ahead(e, "\x0f\x84", 2, out);
+	s->finds[0] = (uint16_t)e->len;
+	emit_bytes(e, "\x65\x48\x8b\x04\x25", 5); /* mov rax, gs:[self] */
+	emit_u32(e, LANE_SELF);
+	emit_bytes(e, "\x48\xb9", 2); /* movabs rcx, -lanes */
+	emit_u64(e, -w->lanes);
+	emit_bytes(e, "\x48\x01\xc1\x48\x81\xf9", 6); /* add rcx, rax */
+	emit_u32(e, (uint32_t)w->span);               /* cmp rcx, span */
+	jump_ahead(e, "\x0f\x83", 2, trap);
+	s->finds[1] = (uint16_t)e->len;
+	emit_bytes(e, "\x64\x48\x8b\x0c\x25", 5); /* mov rcx, fs:[0] */
+	emit_u32(e, 0);
+	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + memory] */
+	emit_u8(e, LANE_MEMORY);
+	jump_ahead(e, "\x0f\x85", 2, trap);
+	emit_bytes(e, "\x48\x3b\x40", 3); /* cmp rax, [rax + self] */
+	emit_u8(e, LANE_SELF);
+	jump_ahead(e, "\x0f\x85", 2, trap);
+	emit_bytes(e, "\x48\x8b\x08\x48\x0b\x48", 6); /* mov rcx, [rax] */
+	emit_u8(e, LANE_SKIP_SP); /* or rcx, [rax + skip_sp] */
+	jump_ahead(e, "\x0f\x85", 2, lost);
+	s->fire = (uint16_t)e->len;
+	emit_bytes(e, "\x48\x89\x20", 3); /* mov [rax], rsp */
+}
+
+static void
+write_saves(struct emit *e, uint64_t site)
+{
+	for (unsigned r = 0; r < 16; r++)
+		if (r != RAX && r != RCX && r != RSP)
+			move(e, STORE, r, kept_at(r));
+	move_pushed(e, ON_RAX, kept_at(RAX));
+	move_pushed(e, ON_RCX, kept_at(RCX));
+	move_pushed(e, ON_FLAGS, LANE_REGS + 8U * UREG_RFLAGS);
+	emit_bytes(e, "\x48\x8d\x8c\x24", 4); /* lea rcx, [rsp + ON_SP] */
+	emit_u32(e, ON_SP);
+	move(e, STORE, RCX, kept_at(RSP));
+	emit_bytes(e, "\x48\xb9", 2); /* movabs rcx, site */
+	emit_u64(e, site);
+	move(e, STORE, RCX, LANE_REGS + 8U * UREG_RIP);
+}
+
+static void
+write_call(struct emit *e, const struct stub_world *w, uint32_t id)
+{
+	emit_bytes(e, "\x48\x89\xc3", 3); /* mov rbx, rax */
+	emit_bytes(e, "\x48\x89\xc4", 3); /* mov rsp, rax */
+	emit_u8(e, 0xfc);                 /* cld */
+	emit_bytes(e, "\x48\x89\xc7", 3); /* mov rdi, rax */
+	emit_u8(e, 0xbe);                 /* mov esi, id */
+	emit_u32(e, id);
+	emit_bytes(e, "\x48\xb8", 2); /* movabs rax, hit */
+	emit_u64(e, w->hit);
+	emit_bytes(e, "\xff\xd0", 2);     /* call rax */
+	emit_bytes(e, "\x48\x89\xd8", 3); /* mov rax, rbx */
+	for (size_t i = 0; i < ARRAY_SIZE(changed); i++)
+		move(e, LOAD, changed[i], kept_at(changed[i]));
+	emit_bytes(e, "\x48\x8b\x20", 3); /* mov rsp, [rax] */
+	emit_bytes(e, "\x48\x83\x78", 3); /* cmp qword [rax + call], 0 */
+	emit_u8(e, LANE_CALL);
+	emit_u8(e, 0);
+	emit_bytes(e, "\x48\xc7\x00\x00\x00\x00\x00", 7); /* mov [rax], 0 */
+}
+
+/* One of the instructions under the jump.  False: out of reach. */
+static bool
+write_displaced(struct emit *e, const struct insn *in)
+{
+	size_t at = e->len;
+
+	if (in->kind == INSN_JMP) {
+		if (!emit_reaches(emit_pc(e) + EMIT_JMP_NEAR, in->target))
+			return false;
+		emit_jmp(e, in->target);
+		return true;
+	}
+	if (in->kind == INSN_JCC) {
+		emit_u8(e, 0x0f);
+		emit_u8(e, 0x80U | in->cond);
+		emit_u32(e, 0);
+		if (!emit_reaches(emit_pc(e), in->target))
+			return false;
+		emit_patch_rel32(e, e->len - 4, e->len, in->target);
+		return true;
+	}
+	emit_bytes(e, in->bytes, in->len);
+	if (!in->rip_relative)
+		return true;
+	if (!emit_reaches(emit_pc(e), data_of(in)))
+		return false;
+	emit_patch_rel32(e, at + in->disp_at, e->len, data_of(in));
+	return true;
+}
+
+static bool
+write_window(struct stub *s, struct emit *e, const struct window *w)
+{
+	for (unsigned i = 0; i < w->n; i++) {
+		s->displaced[i] = (uint16_t)e->len;
+		s->site[i] = w->insn[i].addr;
+		if (!write_displaced(e, &w->insn[i]))
+			return false;
+	}
+	s->n = w->n;
+	s->displaced[w->n] = (uint16_t)e->len;
+	s->site[w->n] = w->next;
+	if (w->ends)
+		return true;
+	if (!emit_reaches(emit_pc(e) + EMIT_JMP_NEAR, w->next))
+		return false;
+	emit_jmp(e, w->next);
+	return true;
+}
+
+/* mov qword [rax + skip_sp], 0 */
+static void
+write_no_skip(struct emit *e)
+{
+	emit_bytes(e, "\x48\xc7\x40", 3);
+	emit_u8(e, LANE_SKIP_SP);
+	emit_u32(e, 0);
+}
+
+static void
+jump_back(struct emit *e, const char *opcode, unsigned len, unsigned to)
+{
+	emit_bytes(e, opcode, len);
+	emit_u32(e, 0);
+	emit_patch_rel32(e, e->len - 4, e->len, e->addr + to);
+}
+
+static void
+write_rare(struct stub *s, struct emit *e, uint64_t site)
+{
+	struct ahead busy = { 0 }, fires = { 0 };
+
+	emit_bytes(e, "\x48\x83\x38\x00", 4); /* cmp qword [rax], 0 */
+	jump_ahead(e, "\x0f\x85", 2, &busy);
+	emit_bytes(e, "\x48\x8d\x8c\x24", 4); /* lea rcx, [rsp + ON_SP] */
+	emit_u32(e, ON_SP);
+	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + skip_sp] */
+	emit_u8(e, LANE_SKIP_SP);
+	jump_back(e, "\x0f\x82", 2, s->fire); /* jb */
+	jump_ahead(e, "\x0f\x85", 2, &fires);
+	emit_bytes(e, "\x48\xb9", 2); /* movabs rcx, site */
+	emit_u64(e, site);
+	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + skip_at] */
+	emit_u8(e, LANE_SKIP_AT);
+	jump_ahead(e, "\x0f\x85", 2, &fires);
+	write_no_skip(e);
+	s->skipped = (uint16_t)e->len;
+	jump_back(e, "\xe9", 1, s->out);
+	land(e, &fires);
+	write_no_skip(e);
+	jump_back(e, "\xe9", 1, s->fire);
+	land(e, &busy);
+	emit_bytes(e, "\x48\xff\x40", 3); /* inc qword [rax + lost] */
+	emit_u8(e, LANE_LOST);
+	jump_back(e, "\xe9", 1, s->out);
+}
+
+unsigned
+stub_write(struct stub *s, const struct stub_world *world,
+    const struct window *w, uint32_t id, uint64_t addr,
+    uint8_t buf[STUB_SIZE_MAX])
+{
+	struct emit e = { .buf = buf, .size = STUB_SIZE_MAX, .addr = addr };
+	struct ahead out = { 0 }, trap = { 0 }, lost = { 0 }, over = { 0 };
+
+	*s = (struct stub){ .addr = addr };
+	write_questions(s, &e, world, &out, &trap, &lost);
+	s->busy = (uint16_t)e.len;
+	write_saves(&e, w->insn[0].addr);
+	write_call(&e, world, id);
+	s->free = (uint16_t)e.len;
+	jump_ahead(&e, "\x0f\x85", 2, &trap);
+	land(&e, &out);
+	s->out = (uint16_t)e.len;
+	emit_bytes(&e, way_out, OUT_LEN);
+	jump_ahead(&e, "\xe9", 1, &over);
+	land(&e, &trap);
+	s->trap_out = (uint16_t)e.len;
+	emit_bytes(&e, way_out, OUT_LEN);
+	s->trap = (uint16_t)e.len;
+	emit_u8(&e, 0xcc);
+	land(&e, &over);
+	if (!write_window(s, &e, w))
+		return 0;
+	land(&e, &lost);
+	s->lost = (uint16_t)e.len;
+	write_rare(s, &e, w->insn[0].addr);
+	s->size = (uint16_t)e.len;
+	return s->size;
+}
+
+/* ---- leaving ---- */
+
+static uint64_t
+pushed(struct target *t, uint64_t addr)
+{
+	uint64_t word = 0;
+
+	if (t->ops->read(t, addr, &word, sizeof(word)) != 0)
+		LOG("stub", "no stack at %#lx", (unsigned long)addr);
+	return word;
+}
+
+/* All three words are on the stack. */
+static void
+take_all(struct target *t, struct uregs *regs)
+{
+	uint64_t sp = regs->r[UREG_RSP];
+	uint64_t flags = pushed(t, sp + ON_FLAGS);
+
+	regs->r[UREG_RFLAGS] =
+	    (regs->r[UREG_RFLAGS] & ~FLAGS_KEPT) | (flags & FLAGS_KEPT);
+	regs->r[UREG_RCX] = pushed(t, sp + ON_RCX);
+	regs->r[UREG_RAX] = pushed(t, sp + ON_RAX);
+	regs->r[UREG_RSP] = sp + ON_SP;
+}
+
+/* So far into one of the ways out. */
+static void
+take_rest(struct target *t, struct uregs *regs, unsigned at)
+{
+	uint64_t *sp = &regs->r[UREG_RSP];
+
+	if (at < OUT_POP1) {
+		take_all(t, regs);
+	} else if (at == OUT_POP1) {
+		regs->r[UREG_RCX] = pushed(t, *sp);
+		regs->r[UREG_RAX] = pushed(t, *sp + 8);
+		*sp += 16 + RED_ZONE;
+	} else if (at == OUT_POP2) {
+		regs->r[UREG_RAX] = pushed(t, *sp);
+		*sp += 8 + RED_ZONE;
+	} else if (at == OUT_LAST) {
+		*sp += RED_ZONE;
+	}
+}
+
+/* Before anything is asked: what is on the stack by then is taken off. */
+static void
+take_begun(struct uregs *regs, struct target *t, unsigned at)
+{
+	if (at >= LEN_LEA + 3 * LEN_PUSH) {
+		take_all(t, regs);
+		return;
+	}
+	/* Nothing has been changed but rsp. */
+	if (at >= LEN_LEA)
+		regs->r[UREG_RSP] += RED_ZONE + 8 * (at - LEN_LEA);
+}
+
+enum stub_place
+stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
+{
+	unsigned at = (unsigned)(regs->r[UREG_PC] - s->addr);
+
+	if (at >= s->busy && at < s->free)
+		return STUB_FIRING;
+	regs->r[UREG_PC] = stub_text_pc(s, regs->r[UREG_PC]);
+	if (at < s->busy) {
+		take_begun(regs, t, at);
+		return STUB_BEFORE;
+	}
+	if (at < s->out) {
+		take_all(t, regs);
+		return STUB_FIRED;
+	}
+	if (at < s->trap_out) {
+		take_rest(t, regs, at - s->out);
+		return STUB_FIRED;
+	}
+	if (at <= s->trap) {
+		take_rest(t, regs, at - s->trap_out);
+		return STUB_BEFORE;
+	}
+	if (at >= s->lost) {
+		take_all(t, regs);
+		return at == s->skipped ? STUB_FIRED : STUB_BEFORE;
+	}
+	return at <= s->displaced[0] ? STUB_FIRED : STUB_BEHIND;
+}
+
+uint64_t
+stub_text_pc(const struct stub *s, uint64_t pc)
+{
+	unsigned at = (unsigned)(pc - s->addr);
+
+	for (unsigned i = s->n; i > 0; i--)
+		if (at >= s->displaced[i] && at < s->lost)
+			return s->site[i];
+	return s->site[0];
+}

@@ -1,0 +1,6 @@
+/* @opts: -q -x fastpath=on */
+BEGIN
+{
+	@["begun"] = count();
+	exit(0);
+}

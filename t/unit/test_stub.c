@@ -1,0 +1,487 @@
+/*
+ * inject/stub.h: the code of a site, run by this processor, and left at each of
+ * its instructions.
+ */
+#include <asm/prctl.h>
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "disasm/window.h"
+#include "dlang/base/base.h"
+#include "dlang/vm/store.h"
+#include "inject/stub.h"
+
+/* What the code works on: one page of text, one of stubs, one lane. */
+static uint8_t *text, *code;
+static struct lane *lane;
+static struct words {
+	uint32_t alive, mine;
+} * words;
+
+/* By run(): the registers as the site gets them and leaves them, rax to r15 with
+ * the flags in place of rsp. */
+static uint64_t regs_in[16], regs_out[16];
+static unsigned hits, id_seen;
+
+static void
+on_hit(struct lane *l, uint32_t id)
+{
+	hits++;
+	id_seen = id;
+	ck_assert_ptr_eq(l, lane);
+	/* All that a function may change. */
+	__asm__ volatile("xor %%eax, %%eax; xor %%ecx, %%ecx; xor %%edx, %%edx;"
+			 "xor %%esi, %%esi; xor %%edi, %%edi; xor %%r8d, %%r8d;"
+			 "xor %%r9d, %%r9d; xor %%r10d, %%r10d;"
+			 "xor %%r11d, %%r11d; cmp $1, %%eax" ::
+			     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9",
+			 "r10", "r11", "cc");
+}
+
+/* Call `to' with all registers from regs_in, and what is there afterwards into
+ * regs_out. */
+void run_at(void *to);
+__asm__(".text\n.globl run_at\nrun_at:\n"
+	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
+	"push %rdi\n"
+	"lea regs_in(%rip), %r15\n"
+	"push 32(%r15); popfq\n"
+	"mov 0(%r15), %rax; mov 8(%r15), %rcx; mov 16(%r15), %rdx\n"
+	"mov 24(%r15), %rbx; mov 40(%r15), %rbp; mov 48(%r15), %rsi\n"
+	"mov 56(%r15), %rdi; mov 64(%r15), %r8; mov 72(%r15), %r9\n"
+	"mov 80(%r15), %r10; mov 88(%r15), %r11; mov 96(%r15), %r12\n"
+	"mov 104(%r15), %r13; mov 112(%r15), %r14; mov 120(%r15), %r15\n"
+	"call *(%rsp)\n"
+	"push %r15\n"
+	"lea regs_out(%rip), %r15\n"
+	"mov %rax, 0(%r15); mov %rcx, 8(%r15); mov %rdx, 16(%r15)\n"
+	"mov %rbx, 24(%r15); mov %rbp, 40(%r15); mov %rsi, 48(%r15)\n"
+	"mov %rdi, 56(%r15); mov %r8, 64(%r15); mov %r9, 72(%r15)\n"
+	"mov %r10, 80(%r15); mov %r11, 88(%r15); mov %r12, 96(%r15)\n"
+	"mov %r13, 104(%r15); mov %r14, 112(%r15)\n"
+	"pop 120(%r15)\n"
+	"pushfq; cld; pop 32(%r15)\n"
+	"pop %rdi\n"
+	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
+	"ret\n");
+
+static void *
+map(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(p, MAP_FAILED);
+	return p;
+}
+
+static uint64_t
+address(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+static uint64_t
+thread_memory(void)
+{
+	unsigned long at = 0;
+
+	syscall(SYS_arch_prctl, ARCH_GET_FS, &at);
+	return at;
+}
+
+static struct stub_world world;
+
+static void
+setup(void)
+{
+	uint8_t *store = map(16 * 4096);
+
+	text = map(2 * 4096);
+	code = text + 4096;
+	words = map(4096);
+	*words = (struct words){ 77, 1 };
+	lane = (void *)(store + 8 * 4096);
+	lane->self = address(lane);
+	lane->memory = thread_memory();
+	world = (struct stub_world){ .hit = (uintptr_t)on_hit,
+		.lanes = address(store),
+		.span = 16 * 4096,
+		.alive = address(&words->alive),
+		.mine = address(&words->mine),
+		.owner = 77 };
+	syscall(SYS_arch_prctl, ARCH_SET_GS, lane);
+	for (unsigned i = 0; i < 16; i++)
+		regs_in[i] = 0x1111111111111111ULL * (i + 1);
+	regs_in[4] = 0x246;
+	hits = 0;
+}
+
+/* The window is all of the `len' bytes at text; what is behind them returns. */
+static void
+window_of(struct window *w, const void *bytes, size_t len)
+{
+	size_t at = 0;
+
+	memset(text, 0xc3, 64);
+	memcpy(text, bytes, len);
+	*w = (struct window){ .next = address(text) + len };
+	while (at < len) {
+		struct insn *in = &w->insn[w->n++];
+		ck_assert_int_eq(
+		    insn_decode(text + at, len - at, address(text) + at, in),
+		    0);
+		at += in->len;
+		w->ends = in->kind == INSN_RET;
+	}
+}
+
+static void
+make(struct stub *s, const void *bytes, size_t len)
+{
+	struct window w;
+	uint8_t buf[STUB_SIZE_MAX];
+
+	window_of(&w, bytes, len);
+	unsigned size = stub_write(s, &world, &w, 5, address(code), buf);
+	ck_assert_uint_gt(size, 0);
+	memcpy(code, buf, size);
+	int32_t far = (int32_t)(code - text - 5);
+	text[0] = 0xe9;
+	memcpy(text + 1, &far, 4);
+}
+
+#define FLAGS 0xcd5U
+
+static void
+run_and_compare(void)
+{
+	run_at(text);
+	for (unsigned i = 0; i < 16; i++)
+		if (i == 4)
+			ck_assert_uint_eq(
+			    regs_out[4] & FLAGS, regs_in[4] & FLAGS);
+		else
+			ck_assert_msg(regs_out[i] == regs_in[i],
+			    "register %u: %lx", i, (long)regs_out[i]);
+}
+
+#define NOPS "\x0f\x1f\x00\x66\x90" /* nop of three bytes, of two */
+
+START_TEST(registers_and_flags_are_as_before)
+{
+	struct stub s;
+
+	make(&s, NOPS, 5);
+	/* Every flag, and all of them. */
+	for (unsigned bit = 0; bit < 13; bit++) {
+		unsigned f = bit == 12 ? FLAGS : (1U << bit) & FLAGS;
+		regs_in[4] = 0x202 | f;
+		run_and_compare();
+		ck_assert_uint_eq(hits, bit + 1);
+		ck_assert_uint_eq(lane->regs.r[UREG_RFLAGS] & FLAGS, f);
+	}
+	ck_assert_uint_eq(id_seen, 5);
+	ck_assert_uint_eq(lane->busy, 0);
+	ck_assert_uint_eq(lane->lost, 0);
+	ck_assert_uint_eq(lane->regs.r[UREG_RAX], regs_in[0]);
+	ck_assert_uint_eq(lane->regs.r[UREG_RCX], regs_in[1]);
+	ck_assert_uint_eq(lane->regs.r[UREG_R15], regs_in[15]);
+	ck_assert_uint_eq(lane->regs.r[UREG_RIP], address(text));
+}
+END_TEST
+
+START_TEST(instructions_are_displaced)
+{
+	static const struct {
+		const char *bytes;
+		unsigned len;
+	} rows[] = {
+		{ "\x55\x48\x89\xe5\x5d", 5 },         /* push, mov rbp, pop */
+		{ "\xc3\x90\x90\x90\x90", 1 },         /* ret, and padding */
+		{ "\x48\x8d\x05\x04\x00\x00\x00", 7 }, /* lea rax, [rip + 4] */
+		{ "\xeb\x03\xcc\xcc\xcc", 2 },         /* jmp to the ret */
+		{ "\x75\x03\x0f\x1f\x00", 5 },         /* jne to the ret */
+		{ "\x83\xc0\x01\x66\x90", 5 },         /* add eax, 1 */
+	};
+	struct stub s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t want[16];
+		struct window w;
+		window_of(&w, rows[i].bytes, rows[i].len);
+		run_at(text);
+		memcpy(want, regs_out, sizeof(want));
+		make(&s, rows[i].bytes, rows[i].len);
+		run_at(text);
+		ck_assert_mem_eq(want, regs_out, sizeof(want));
+	}
+	ck_assert_uint_eq(hits, ARRAY_SIZE(rows));
+}
+END_TEST
+
+/* Nothing is done, and no lane is written to. */
+START_TEST(the_dead_and_the_copied_go_round)
+{
+	struct lane before = *lane;
+	struct stub s;
+
+	make(&s, NOPS, 5);
+	words->alive = 0x40000000;
+	run_and_compare();
+	words->alive = 77;
+	words->mine = 0;
+	run_and_compare();
+	ck_assert_uint_eq(hits, 0);
+	ck_assert_mem_eq(&before, lane, sizeof(before));
+	/* The same as long as it fires. */
+	words->mine = 1;
+	lane->busy = 4;
+	run_and_compare();
+	ck_assert_uint_eq(hits, 0);
+	ck_assert_uint_eq(lane->lost, 1);
+}
+END_TEST
+
+START_TEST(what_has_fired_is_skipped_once)
+{
+	struct stub s;
+
+	make(&s, NOPS, 5);
+	run_and_compare();
+	const uint64_t sp = lane->regs.r[UREG_RSP], site = address(text);
+	const struct {
+		uint64_t sp, at;
+		bool fires, kept;
+	} rows[] = {
+		{ sp, site, false, false },
+		{ sp, site + 1, true, false },
+		{ sp - 8, site, true, false },
+		{ sp + 8, site, true, true },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		lane->skip_sp = rows[i].sp;
+		lane->skip_at = rows[i].at;
+		hits = 0;
+		run_and_compare();
+		ck_assert_uint_eq(hits, rows[i].fires);
+		ck_assert_uint_eq(lane->skip_sp, rows[i].kept ? sp + 8 : 0);
+	}
+	ck_assert_uint_eq(lane->lost, 0);
+}
+END_TEST
+
+static volatile sig_atomic_t trapped, faulted;
+static struct stub *at_fault;
+
+/* As the tracer does: not at an own stack, which is that of the code. */
+static void
+on_fault(int sig, siginfo_t *si, void *uc)
+{
+	greg_t *r = ((ucontext_t *)uc)->uc_mcontext.gregs;
+	uint64_t at = (uint64_t)r[REG_RIP] - at_fault->addr;
+
+	ck_assert(at == at_fault->finds[0]);
+	faulted++;
+	r[REG_RIP] = (greg_t)(at_fault->addr + at_fault->trap_out);
+}
+
+static void
+on_trap(int sig)
+{
+	trapped++;
+}
+
+START_TEST(a_lane_that_is_not_the_threads_is_not_written_to)
+{
+	struct lane before;
+	struct stub s;
+
+	struct sigaction sa = { .sa_sigaction = on_fault,
+		.sa_flags = SA_SIGINFO };
+	sigaction(SIGSEGV, &sa, NULL);
+	signal(SIGTRAP, on_trap);
+	make(&s, NOPS, 5);
+	at_fault = &s;
+	uint64_t lie[8] = { 0 };
+	uint64_t page[8] = { [3] = address(lane) + 64 };
+	const uint64_t bases[] = { 0, 0x1000, UINT64_C(0x700000000000),
+		address(lane) + 64, address(lie), address(page) };
+	before = *lane;
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		syscall(SYS_arch_prctl, ARCH_SET_GS, bases[i]);
+		run_and_compare();
+		ck_assert_int_eq(trapped, i + 1);
+	}
+	syscall(SYS_arch_prctl, ARCH_SET_GS, lane);
+	lane->memory++;
+	run_and_compare();
+	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 1);
+	lane->memory--;
+	ck_assert_int_eq(faulted, 3);
+	ck_assert_mem_eq(&before, lane, sizeof(before));
+	ck_assert_uint_eq(hits, 0);
+	/* Asked to, it traps when the firing is over. */
+	lane->call = 1;
+	run_and_compare();
+	ck_assert_uint_eq(hits, 1);
+	ck_assert_uint_eq(lane->busy, 0);
+	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 2);
+}
+END_TEST
+
+/* ---- leaving ---- */
+
+static int
+read_child(struct target *t, uint64_t addr, void *buf, size_t len)
+{
+	/* Memory of ours but for the stack, which is the child's. */
+	for (size_t i = 0; i < len; i += 8) {
+		long word = ptrace(PTRACE_PEEKDATA,
+		    *(pid_t *)((char *)t + sizeof(struct target)),
+		    (void *)(uintptr_t)(addr + i), NULL);
+		memcpy((char *)buf + i, &word, 8);
+	}
+	return 0;
+}
+
+static const struct target_ops child_ops = { .read = read_child };
+
+static struct child {
+	struct target target;
+	pid_t pid;
+} child = { .target = { &child_ops } };
+
+static void
+fetch(struct uregs *r)
+{
+	struct user_regs_struct u;
+
+	static_assert(sizeof(u) == sizeof(*r), "uregs.h");
+	ck_assert_int_eq(ptrace(PTRACE_GETREGS, child.pid, NULL, &u), 0);
+	memcpy(r, &u, sizeof(u));
+}
+
+static void
+is_at_site(const struct uregs *now, const struct uregs *site, size_t at)
+{
+	for (unsigned i = 0; i < UREG_COUNT; i++) {
+		uint64_t mask = i == UREG_RFLAGS ? FLAGS : UINT64_MAX;
+		if (i != UREG_ORIG_RAX)
+			ck_assert_msg((now->r[i] & mask) == (site->r[i] & mask),
+			    "at +%zu register %u is %lx, not %lx", at, i,
+			    (long)now->r[i], (long)site->r[i]);
+	}
+}
+
+/* One step after another, and at each the thread is put where it would be. */
+static void
+step_through(const struct stub *s, unsigned places[8])
+{
+	struct uregs site = { 0 }, now;
+	int status;
+
+	for (;;) {
+		fetch(&now);
+		uint64_t pc = now.r[UREG_PC];
+		if (pc == address(text))
+			site = now;
+		size_t at = pc - s->addr;
+		if (at < s->size) {
+			struct uregs r = now;
+			enum stub_place p = stub_leave(s, &child.target, &r);
+			places[p]++;
+			if (p == STUB_BEFORE || p == STUB_FIRED)
+				is_at_site(&r, &site, at);
+			else if (p == STUB_BEHIND)
+				ck_assert_uint_eq(r.r[UREG_PC],
+				    at == s->displaced[1] ? s->site[1] :
+							    s->site[2]);
+			ck_assert_uint_eq(stub_text_pc(s, pc),
+			    p == STUB_FIRING ? site.r[UREG_PC] : r.r[UREG_PC]);
+		}
+		if (pc == address(text) + 5)
+			return;
+		ptrace(PTRACE_SINGLESTEP, child.pid, NULL, NULL);
+		ck_assert_int_eq(waitpid(child.pid, &status, 0), child.pid);
+		ck_assert_msg(WIFSTOPPED(status), "%x", (unsigned)status);
+		if (WSTOPSIG(status) != SIGTRAP)
+			ck_abort_msg("signal %d", WSTOPSIG(status));
+	}
+}
+
+/* `skip': how far above the site's stack pointer skip_sp is; -1: there is none. */
+static void
+leave_everywhere(uint64_t flags, uint32_t alive, long skip, unsigned places[8])
+{
+	struct stub s;
+	int status;
+
+	make(&s, NOPS, 5);
+	words->alive = alive;
+	regs_in[4] = flags;
+	child.pid = fork();
+	if (child.pid == 0) {
+		lane->memory = thread_memory();
+		run_at(text);
+		lane->skip_sp =
+		    skip < 0 ? 0 : lane->regs.r[UREG_RSP] + (uint64_t)skip;
+		lane->skip_at = address(text);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		run_at(text);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child.pid, &status, 0), child.pid);
+	step_through(&s, places);
+	kill(child.pid, SIGKILL);
+	waitpid(child.pid, &status, 0);
+}
+
+START_TEST(it_is_left_at_every_instruction)
+{
+	unsigned places[8] = { 0 };
+
+	leave_everywhere(0x202 | FLAGS, 77, -1, places);
+	leave_everywhere(0x202, 77, -1, places);
+	ck_assert_uint_ge(places[STUB_BEFORE], 20);
+	ck_assert_uint_ge(places[STUB_FIRING], 20);
+	ck_assert_uint_ge(places[STUB_FIRED], 15);
+	ck_assert_uint_ge(places[STUB_BEHIND], 2);
+	leave_everywhere(0x202 | FLAGS, 0, -1, places);
+	leave_everywhere(0x202 | FLAGS, 77, 0, places);
+	leave_everywhere(0x202 | FLAGS, 77, 64, places);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("stub");
+	TCase *t = tcase_create("stub");
+
+	if (!stub_possible())
+		return 77;
+	tcase_add_checked_fixture(t, setup, NULL);
+	tcase_add_test(t, registers_and_flags_are_as_before);
+	tcase_add_test(t, instructions_are_displaced);
+	tcase_add_test(t, the_dead_and_the_copied_go_round);
+	tcase_add_test(t, a_lane_that_is_not_the_threads_is_not_written_to);
+	tcase_add_test(t, what_has_fired_is_skipped_once);
+	tcase_add_test(t, it_is_left_at_every_instruction);
+	suite_add_tcase(suite, t);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

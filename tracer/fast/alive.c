@@ -1,0 +1,111 @@
+/*
+ * Words that say whether we are alive, by robust futexes.
+ *
+ * When a thread ends, however it does, the kernel goes through the list that it has
+ * registered and changes each word that holds its number (Documentation/
+ * locking/robust-futexes.rst); of a tracer it does so before it lets go of the
+ * processes that it traces.  The words are in memory that targets can write, the
+ * list is not: an entry of it is a page of ours, and the word of it always as far
+ * behind.
+ *
+ *	entries	| next |      | next |   ...	PAGE bytes each, ours alone
+ *	words	| word |      | word |   ...	PAGE bytes each, a target's
+ *
+ * Nothing here has robust mutexes of the C library's, which has the list else.
+ */
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/fast/fast_impl.h"
+
+#define WORDS 1024
+
+struct entry {
+	struct robust_list list;
+	bool used;
+};
+
+static struct robust_list_head head;
+static uint8_t *entries, *words;
+
+static struct entry *
+entry_at(int n)
+{
+	return (void *)(entries + (size_t)n * PAGE);
+}
+
+uint32_t
+alive_owner(void)
+{
+	return (uint32_t)gettid();
+}
+
+static bool
+begin(void)
+{
+	const size_t size = (size_t)WORDS * PAGE;
+
+	if (entries != NULL)
+		return true;
+	uint8_t *p = mmap(NULL, 2 * size, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	if (mprotect(p, size, PROT_READ | PROT_WRITE) != 0) {
+		munmap(p, 2 * size);
+		return false;
+	}
+	head.list.next = &head.list;
+	head.futex_offset = (long)size;
+	if (syscall(SYS_set_robust_list, &head, sizeof(head)) != 0) {
+		munmap(p, 2 * size);
+		return false;
+	}
+	entries = p;
+	words = p + size;
+	return true;
+}
+
+int
+alive_add(int fd)
+{
+	int n = 0;
+
+	if (!begin())
+		return -1;
+	while (n < WORDS && entry_at(n)->used)
+		n++;
+	if (n == WORDS)
+		return -1;
+	uint32_t *word = mmap(words + (size_t)n * PAGE, PAGE,
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	if (word == MAP_FAILED)
+		return -1;
+	struct entry *e = entry_at(n);
+	e->used = true;
+	e->list.next = head.list.next;
+	head.list.next = &e->list;
+	__atomic_store_n(word, alive_owner(), __ATOMIC_RELEASE);
+	return n;
+}
+
+void
+alive_remove(int n)
+{
+	struct robust_list **at = &head.list.next;
+	struct entry *e;
+
+	if (n < 0)
+		return;
+	e = entry_at(n);
+	while (*at != &e->list)
+		at = &(*at)->next;
+	*at = e->list.next;
+	e->used = false;
+	uint32_t *word = (void *)(words + (size_t)n * PAGE);
+	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+	mmap(word, PAGE, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}

@@ -1,0 +1,350 @@
+/*
+ * Whose lane is whose, and who is in the middle of a firing; see fast.h.
+ *
+ *	no lane --its first firing, or its first stop--> lane, found by the thread
+ *	  ^                                                 |
+ *	  +------------ its end, exec, detach --------------+
+ *
+ * A thread finds its lane by UREG_LANE, which programs have at 0 as a rule.  One
+ * that has it otherwise uses it itself: it has a lane, and fires by trap.
+ */
+#include <string.h>
+
+#include "inject/resume.h"
+#include "tracer/base/state.h"
+#include "tracer/consume/consume.h"
+#include "tracer/fast/fast_impl.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/super.h"
+
+/* No memory: what a fork's child has of its maker leads nowhere. */
+#define NOWHERE UINT64_MAX
+
+/* Of a thread. */
+struct lane_of {
+	uint64_t space; /* fast_space's id; 0: it has no lane */
+	uint32_t n;
+	bool refused;   /* there was none left in that one */
+	uint64_t begun; /* fast_begins() has seen it with that memory */
+	bool called;    /* it traps at the end of the firing */
+	VEC(siginfo_t) held;
+};
+
+static void
+lane_of_end(void *part)
+{
+	vec_fini(&((struct lane_of *)part)->held);
+}
+
+static const struct part lane_part = { .size = sizeof(struct lane_of),
+	.end = lane_of_end };
+
+/* The thread's, in the memory of its space; NULL: it has none there. */
+static struct lane_use *
+use_of(const struct fast_space *f, const struct thread *th)
+{
+	const struct lane_of *o = part_had(&th->parts, &lane_part);
+
+	return o != NULL && o->space == f->id && !o->refused ?
+	    &f->lanes.at[o->n] :
+	    NULL;
+}
+
+static struct fast_space *
+there(const struct thread *th)
+{
+	struct fast_space *f =
+	    th->proc != NULL ? fast_of(th->proc->space) : NULL;
+
+	return f != NULL && f->addr != 0 ? f : NULL;
+}
+
+static bool
+is_in(const struct fast_space *f, uint64_t addr)
+{
+	return addr - f->addr < f->size;
+}
+
+/* ---- giving ---- */
+
+static struct lane_use *
+give(struct fast_space *f, struct thread *th)
+{
+	struct lane_of *o = part_of(&th->parts, &lane_part);
+	struct lane_use *had = use_of(f, th);
+
+	if (had != NULL || (o->space == f->id && o->refused))
+		return had;
+	o->space = f->id;
+	o->refused = false;
+	for (o->n = 0; o->n < f->lanes.len; o->n++) {
+		struct lane_use *u = &f->lanes.at[o->n];
+		if (u->owner != NULL)
+			continue;
+		u->owner = th;
+		lane_give(&u->v,
+		    &(struct lane_owner){
+			.thread = th->birth + 1,
+			.pid = (uint32_t)th->proc->pid,
+			.tid = (uint32_t)th->tid,
+			.followed = th->proc->followed,
+			.self = fast_addr(f, u->v.lane),
+		    });
+		return u;
+	}
+	o->refused = true;
+	return NULL;
+}
+
+/* A fork's child has it of its maker. */
+static bool
+is_ours(const struct state *st, uint64_t addr)
+{
+	vec_foreach(f, &st->fast->spaces)
+		if (is_in(*f, addr))
+			return true;
+	return false;
+}
+
+/* The thread finds this lane from now on; 0: none. */
+static bool
+lead_to(
+    const struct state *st, struct thread *th, uint64_t to, struct lane *lane)
+{
+	struct uregs *regs = thread_ends(th) ? NULL : thread_regs(th);
+
+	if (regs == NULL)
+		return false;
+	if (lane != NULL && lane->memory != regs->r[UREG_THREAD])
+		lane->memory = regs->r[UREG_THREAD];
+	uint64_t now = regs->r[UREG_LANE];
+	if (now == to || (now != 0 && !is_ours(st, now)))
+		return true;
+	regs->r[UREG_LANE] = to;
+	thread_regs_dirty(th);
+	return true;
+}
+
+const struct lane_view *
+fast_lane(struct state *st, struct thread *th)
+{
+	struct fast_space *f = there(th);
+	struct lane_use *u;
+
+	if (f == NULL || thread_gone(th))
+		return NULL;
+	u = use_of(f, th);
+	if (u == NULL && !thread_ends(th))
+		u = give(f, th);
+	if (u == NULL)
+		return NULL;
+	lead_to(st, th, fast_addr(f, u->v.lane), u->v.lane);
+	return lane_is_busy(&u->v) && !thread_ends(th) ? NULL : &u->v;
+}
+
+void
+fast_begins(struct state *st, struct thread *th)
+{
+	struct fast_space *f = there(th);
+
+	struct lane_of *o;
+	struct lane_use *u;
+
+	if (st->fast == NULL || thread_gone(th) || thread_ends(th))
+		return;
+	o = part_of(&th->parts, &lane_part);
+	if (o->begun == (f != NULL ? f->id : NOWHERE))
+		return;
+	u = f != NULL ? give(f, th) : NULL;
+	/* The store begins with words that are no lane. */
+	uint64_t none = f != NULL ? fast_addr(f, f->store.base) : 0;
+	if (lead_to(st, th, u != NULL ? fast_addr(f, u->v.lane) : none,
+		u != NULL ? u->v.lane : NULL))
+		o->begun = f != NULL ? f->id : NOWHERE;
+}
+
+/* ---- taking ---- */
+
+static void
+take(struct state *st, struct fast_space *f, struct lane_use *u)
+{
+	st->fast->hits += u->v.lane->hits;
+	lane_take(&u->v);
+	consume_lanes_end(st->consume, &f->store, (int)u->v.number);
+	u->owner = NULL;
+}
+
+void
+fast_ends(struct state *st, struct thread *th)
+{
+	struct lane_of *o = part_had(&th->parts, &lane_part);
+
+	if (st->fast == NULL || o == NULL)
+		return;
+	vec_foreach(f, &st->fast->spaces) {
+		struct lane_use *u = use_of(*f, th);
+		if (u != NULL)
+			take(st, *f, u);
+	}
+	o->space = 0;
+}
+
+void
+lanes_give_up(struct state *st, struct fast_space *f)
+{
+	vec_foreach(u, &f->lanes)
+		if (u->owner != NULL)
+			st->fast->hits += u->v.lane->hits;
+}
+
+void
+lanes_let_go(struct state *st, struct proc *p)
+{
+	struct fast_space *f = fast_of(p->space);
+	bool there = f != NULL && f->addr != 0;
+
+	vec_foreach(th, &p->threads) {
+		struct lane_use *u = there ? use_of(f, *th) : NULL;
+		bool fires = !thread_gone(*th) && fast_fires(*th);
+		/* Nobody is there for its trap. */
+		if (u != NULL)
+			u->v.lane->call = 0;
+		if (fires)
+			continue;
+		fast_ends(st, *th);
+		if (!thread_gone(*th))
+			lead_to(st, *th, 0, NULL);
+	}
+}
+
+uint64_t
+lanes_hits(const struct state *st)
+{
+	uint64_t n = 0;
+
+	if (st->fast == NULL)
+		return 0;
+	vec_foreach(f, &st->fast->spaces)
+		vec_foreach(u, &(*f)->lanes)
+			if (u->owner != NULL)
+				n += u->v.lane->hits;
+	return st->fast->hits + n;
+}
+
+/* ---- hits that do not fire ---- */
+
+bool
+fast_skip(struct thread *th, uint64_t addr, uint64_t stack)
+{
+	struct fast_space *f = there(th);
+	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+
+	if (u == NULL)
+		return false;
+	u->v.lane->skip_at = addr;
+	u->v.lane->skip_sp = stack;
+	return true;
+}
+
+/* As the code of a site decides it. */
+bool
+fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
+{
+	struct fast_space *f = there(th);
+	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	struct lane *l = u != NULL ? u->v.lane : NULL;
+
+	if (l == NULL || l->skip_sp == 0 || stack < l->skip_sp)
+		return false;
+	bool skips = l->skip_sp == stack && l->skip_at == addr;
+	l->skip_sp = 0;
+	return skips;
+}
+
+/* ---- in the middle of a firing ---- */
+
+/* Its stack is the lane's, or it is about to be. */
+bool
+fast_fires(struct thread *th)
+{
+	struct fast_space *f = there(th);
+	struct uregs *regs;
+	struct tracepoint *tp;
+
+	if (f == NULL || !thread_stopped(th) || thread_ends(th) ||
+	    (regs = thread_regs(th)) == NULL)
+		return false;
+	if (is_in(f, regs->r[UREG_SP]))
+		return true;
+	struct uregs r = *regs;
+	return resume_leave_stub(th->proc->space->tab, &r, &tp) == SLOT_FIRING;
+}
+
+void
+fast_call(struct thread *th)
+{
+	struct fast_space *f = there(th);
+	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	struct lane_of *o = part_of(&th->parts, &lane_part);
+
+	if (u == NULL)
+		return;
+	__atomic_store_n(&u->v.lane->call, 1, __ATOMIC_RELEASE);
+	o->called = true;
+}
+
+bool
+fast_was_called(struct thread *th)
+{
+	struct lane_of *o = part_had(&th->parts, &lane_part);
+	struct fast_space *f = there(th);
+
+	if (o == NULL || !o->called)
+		return false;
+	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	if (u != NULL)
+		u->v.lane->call = 0;
+	o->called = false;
+	return true;
+}
+
+void
+fast_hold_signal(struct thread *th)
+{
+	struct lane_of *o = part_of(&th->parts, &lane_part);
+	siginfo_t si;
+
+	if (thread_siginfo(th, &si) == 0)
+		*vec_push(&o->held) = si;
+	stop_signal(th, 0);
+	fast_call(th);
+}
+
+bool
+fast_let_signals(struct thread *th)
+{
+	struct lane_of *o = part_had(&th->parts, &lane_part);
+
+	if (o == NULL || o->held.len == 0)
+		return false;
+	thread_set_siginfo(th, &o->held.at[0]);
+	stop_signal(th, o->held.at[0].si_signo);
+	for (size_t i = 1; i < o->held.len; i++)
+		signal_again(th, &o->held.at[i]);
+	vec_clear(&o->held);
+	return true;
+}
+
+bool
+fast_in_use(struct proc *p)
+{
+	bool in = false;
+
+	vec_foreach(th, &p->threads) {
+		if (thread_gone(*th) || !fast_fires(*th))
+			continue;
+		fast_call(*th);
+		in = true;
+	}
+	return in;
+}

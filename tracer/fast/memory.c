@@ -1,0 +1,564 @@
+/*
+ * The memory in the target (fast_impl.h has the picture): made by calls in one of
+ * its threads, as a file that we map as well.
+ *
+ * It is the target that makes the file: a process may open what one that it may
+ * trace has open, and not the other way round.  Pages become memory when they are
+ * written first, which is our doing where all firings need them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "dlang/vm/agg.h"
+#include "symbols/addrspace.h"
+#include "tracer/base/state.h"
+#include "tracer/consume/consume.h"
+#include "tracer/fast/fast_impl.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/event.h"
+#include "tracer/ptrace/procfs.h"
+#include "tracer/ptrace/remote.h"
+#include "tracer/ptrace/super.h"
+
+/* So many threads may have a lane, at least, at most, and for each that is there
+ * when the memory is made. */
+#define LANES_LEAST    32U
+#define LANES_MOST     1024U
+#define LANES_FOR_EACH 2U
+
+/* What may still be enabled. */
+#define IMAGE_MORE (1U << 20)
+
+/* What `uses' of code reach is a difference of 32 bits with a sign. */
+#define STORE_MOST 0x7fffffffU
+
+static void
+space_part_end(void *part)
+{
+	struct fast_space *f = part;
+
+	vec_fini(&f->lanes);
+}
+
+static const struct part space_part = { .size = sizeof(struct fast_space),
+	.end = space_part_end };
+
+struct fast_space *
+fast_of(const struct space *sp)
+{
+	struct fast_space *f = part_had(&sp->parts, &space_part);
+
+	return f != NULL && f->id != 0 ? f : NULL;
+}
+
+const char *
+fast_why(const struct space *sp)
+{
+	const struct fast_space *f = fast_of(sp);
+
+	return f == NULL ? "it was not asked for" : f->why;
+}
+
+const struct stub_world *
+fast_world(const struct space *sp)
+{
+	const struct fast_space *f = fast_of(sp);
+
+	return f != NULL && f->addr != 0 ? &f->world : NULL;
+}
+
+bool
+fast_has_clock(const struct space *sp)
+{
+	const struct fast_space *f = fast_of(sp);
+
+	return f != NULL && f->addr != 0 && f->agent->clock != 0;
+}
+
+/* A process that is in it. */
+static pid_t
+pid_in(const struct space *sp)
+{
+	return sp->procs.at[0]->pid;
+}
+
+/* ---- calls in the target ---- */
+
+static int64_t
+call(struct space *sp, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+    uint64_t e, uint64_t f)
+{
+	const uint64_t args[6] = { a, b, c, d, e, f };
+	int64_t result;
+	int r = remote_syscall_any(sp, nr, args, &result);
+
+	return r < 0 ? r : result;
+}
+
+/* Its own number of a new file of memory. */
+static int64_t
+make_file(struct space *sp)
+{
+	const uint64_t args[6] = { REMOTE_DATA, MFD_CLOEXEC };
+	int64_t result = -ESRCH;
+
+	vec_foreach(p, &sp->procs)
+		for (struct thread *th = NULL;
+		     (th = remote_next_in(*p, th)) != NULL;) {
+			char name[16] = STUB_MEMORY;
+			int r = remote_syscall_data(th, SYS_memfd_create, args,
+			    name, sizeof(name), &result);
+			if (r == 0)
+				return result;
+			result = r;
+		}
+	return result;
+}
+
+static int
+open_file(const struct space *sp, int64_t fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", (int)pid_in(sp),
+	    (long long)fd);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* ---- sizes ---- */
+
+struct plan {
+	struct blob blob;
+	struct store_sizes store;
+	size_t image, store_size, size; /* whole pages; the last is nobody's */
+};
+
+static size_t
+count_threads(const struct space *sp)
+{
+	size_t n = 0;
+
+	vec_foreach(p, &sp->procs)
+		n += (*p)->threads.len;
+	return n;
+}
+
+static const char *
+make_plan(const struct state *st, const struct space *sp, struct plan *p)
+{
+	const struct img_hdr *im = (const void *)st->fast->image.base;
+	size_t n = LANES_FOR_EACH * count_threads(sp);
+
+	if (!stub_possible() || !blob_measure(&p->blob))
+		return "this machine has no code for it";
+	n = MIN(MAX(n, (size_t)LANES_LEAST), (size_t)LANES_MOST);
+	p->store = store_share(im, &st->fast->whole, (uint32_t)n);
+	p->store_size = ROUND_UP(store_size(im, &p->store), (size_t)PAGE);
+	p->image = ROUND_UP((size_t)im->used + IMAGE_MORE, (size_t)PAGE);
+	p->size = 2 * PAGE + p->blob.size + p->image + p->store_size;
+	return p->store_size == 0 || p->size > STORE_MOST ?
+	    "its buffers are too large" :
+	    NULL;
+}
+
+/* Does it want all its memory in place?  What is mapped then is filled at once. */
+static bool
+is_locked(pid_t pid)
+{
+	char text[4096];
+	const char *at;
+
+	procfs_text(pid, "status", text, sizeof(text));
+	at = strstr(text, "VmLck:");
+	return at == NULL || strtoull(at + strlen("VmLck:"), NULL, 10) != 0;
+}
+
+/* ---- the time ---- */
+
+/* Is the kernel's clock one that its code in the program reads?  A child of ours
+ * that may make no call asks for the time. */
+static bool
+is_readable(struct state *st)
+{
+	static enum { UNKNOWN, NO, YES } answer;
+	struct timespec ts;
+
+	if (answer != UNKNOWN)
+		return answer == YES;
+	pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		clock_gettime(CLOCK_REALTIME, &ts);
+		syscall(SYS_exit, 0);
+	}
+	answer = pid > 0 && event_await_plain(st->super, pid) == 0 ? YES : NO;
+	return answer == YES;
+}
+
+/* Does the process have another time than we? */
+static bool
+is_elsewhen(pid_t pid)
+{
+	char own[64], its[64];
+
+	procfs_link(getpid(), "ns/time", own, sizeof(own));
+	procfs_link(pid, "ns/time", its, sizeof(its));
+	return strcmp(own, its) != 0;
+}
+
+static uint64_t
+find_clock(struct state *st, const struct space *sp)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(sp->as, &loads);
+
+	if (!is_readable(st) || is_elsewhen(pid_in(sp)))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!loads[i]->is_vdso)
+			continue;
+		const struct sym *s =
+		    object_sym(loads[i]->object, "__vdso_clock_gettime");
+		return s != NULL ? loads[i]->bias + s->addr : 0;
+	}
+	return 0;
+}
+
+/* ---- making it ---- */
+
+static bool
+map_own(struct fast_space *f, int fd, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+	f->base = p == MAP_FAILED ? NULL : p;
+	return f->base != NULL;
+}
+
+/* Everything is in the file before a thread of the target can come there. */
+static bool
+fill(struct state *st, struct space *sp, struct fast_space *f,
+    const struct plan *p)
+{
+	uint8_t *text = f->base + PAGE, *image = text + p->blob.size;
+	size_t table_at = blob_load(text, fast_addr(f, text));
+	const struct agent_table *table = (const void *)(text + table_at);
+
+	f->image = (struct region){ image, (uint32_t)p->image };
+	f->store = (struct region){ image + p->image, (uint32_t)p->store_size };
+	if (store_init(
+		&f->store, (const void *)st->fast->image.base, &p->store) != 0)
+		return false;
+	/* The table's words are the target's addresses. */
+	f->agent =
+	    (void *)(f->base + ((uintptr_t)table->agent - f->addr - PAGE));
+	f->agent->image_base = fast_addr(f, f->image.base);
+	f->agent->store_base = fast_addr(f, f->store.base);
+	f->agent->store_size = f->store.size;
+	f->agent->clock = find_clock(st, sp);
+	f->world = (struct stub_world){
+		.hit = (uintptr_t)table->hit,
+		.lanes = fast_addr(f, f->store.base),
+		.span = f->store.size - sizeof(struct lane),
+		.mine = f->addr,
+		.alive = f->addr + PAGE,
+		.owner = alive_owner(),
+	};
+	return true;
+}
+
+static void
+publish(const struct state *st, const struct space *sp, struct fast_space *f)
+{
+	const struct img_hdr *im = (const void *)st->fast->image.base;
+
+	if (im->used > f->image.size) {
+		f->agent->broken = 1;
+		f->why = "there are too many probes";
+		return;
+	}
+	memcpy(f->image.base, im, im->used);
+	f->agent->image_size = im->used;
+	f->agent->space = addrspace_stamp(sp->as);
+}
+
+static void
+take_lanes(const struct state *st, struct fast_space *f)
+{
+	struct lane_use use = { .owner = NULL };
+
+	for (uint32_t n = 0; store_view(&st->fast->image, &f->store, n, &use.v);
+	     n++)
+		*vec_push(&f->lanes) = use;
+}
+
+/* Who may do what there, and what a fork's child has of it. */
+static int64_t
+protect(struct space *sp, const struct fast_space *f, const struct plan *p)
+{
+	uint64_t text = f->addr + 2 * PAGE, image = text + p->blob.size;
+	int64_t r = call(
+	    sp, SYS_mprotect, f->addr, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0);
+
+	if (r == 0)
+		r = call(
+		    sp, SYS_madvise, f->addr, PAGE, MADV_WIPEONFORK, 0, 0, 0);
+	if (r == 0)
+		r = call(sp, SYS_madvise, text, p->size - 2 * PAGE,
+		    MADV_DONTFORK, 0, 0, 0);
+	if (r == 0)
+		r = call(sp, SYS_mprotect, text, p->blob.text,
+		    PROT_READ | PROT_EXEC, 0, 0, 0);
+	if (r == 0)
+		r = call(sp, SYS_mprotect, image, p->image, PROT_READ, 0, 0, 0);
+	return r;
+}
+
+static int64_t
+map_there(
+    struct space *sp, struct fast_space *f, const struct plan *p, int64_t fd)
+{
+	int64_t r = call(sp, SYS_mmap, 0, p->size, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uint64_t)-1, 0);
+
+	if (r < 0 && r > -4096)
+		return r;
+	f->addr = (uint64_t)r;
+	f->size = p->size;
+	r = call(sp, SYS_mmap, f->addr + PAGE, p->size - PAGE,
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+	    (uint64_t)fd, 0);
+	return r < 0 && r > -4096 ? r : protect(sp, f, p);
+}
+
+static int64_t
+set_up(struct state *st, struct space *sp, struct fast_space *f,
+    const struct plan *p, int64_t there, int here)
+{
+	const uint32_t none[PAGE / 4] = { 0 }, here_it_is = 1;
+	struct target *t = &sp->target;
+
+	if (ftruncate(here, (off_t)(p->size - PAGE)) != 0 ||
+	    !map_own(f, here, p->size - PAGE))
+		return -errno;
+	int64_t r = map_there(sp, f, p, there);
+	if (r < 0)
+		return r;
+	/* What remote.c says of memory that is new. */
+	memset(f->base, 0, PAGE);
+	if (t->ops->write(t, f->addr, none, PAGE) != 0 || !fill(st, sp, f, p))
+		return -EFAULT;
+	publish(st, sp, f);
+	fault_kill("fast-filled");
+	if (!consume_lanes_add(st->consume, &f->store, (uint32_t)pid_in(sp)))
+		return -EINVAL;
+	take_lanes(st, f);
+	f->alive = alive_add(here);
+	if (f->alive < 0)
+		return -EAGAIN;
+	return t->ops->write(t, f->addr, &here_it_is, sizeof(here_it_is));
+}
+
+/* Of what is there or was about to be, nothing any more; the target's only if it
+ * still is the same process's. */
+static void
+undo(struct state *st, struct space *sp, struct fast_space *f, bool unmap)
+{
+	if (f->store.base != NULL)
+		consume_lanes_end(st->consume, &f->store, -1);
+	alive_remove(f->alive);
+	if (f->base != NULL)
+		munmap(f->base, f->size - PAGE);
+	if (unmap && f->addr != 0)
+		call(sp, SYS_munmap, f->addr, f->size, 0, 0, 0, 0);
+	f->alive = -1;
+	f->base = NULL;
+	f->addr = 0;
+	f->store = f->image = (struct region){ 0 };
+	vec_clear(&f->lanes);
+}
+
+static const char *
+make(struct state *st, struct space *sp, struct fast_space *f)
+{
+	struct plan p = { 0 };
+	const char *why = make_plan(st, sp, &p);
+
+	f->alive = -1;
+	if (why == NULL && is_locked(pid_in(sp)))
+		why = "the process locks its memory";
+	if (why != NULL)
+		return why;
+	fault_kill("fast-begin");
+	int64_t fd = make_file(sp);
+	if (fd < 0)
+		return "the process may not make a file of memory";
+	fault_kill("fast-file");
+	int here = open_file(sp, fd);
+	int64_t r = here >= 0 ? set_up(st, sp, f, &p, fd, here) : -errno;
+	call(sp, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+	fault_kill("fast-closed");
+	if (here >= 0)
+		close(here);
+	LOG("fast", "%d: %zu bytes at %#lx: %lld", (int)pid_in(sp), p.size,
+	    (unsigned long)f->addr, (long long)r);
+	if (r == 0)
+		return NULL;
+	f->size = p.size;
+	undo(st, sp, f, true);
+	return "the process may not map memory for it";
+}
+
+bool
+fast_may_wait(const struct state *st)
+{
+	return !store_has_self((const void *)st->fast->image.base);
+}
+
+bool
+fast_space(struct state *st, struct space *sp)
+{
+	struct fast_space *f = fast_of(sp);
+
+	if (!fast_is_on(st) || sp->parted || sp->as == NULL)
+		return false;
+	if (f == NULL) {
+		f = part_of(&sp->parts, &space_part);
+		f->id = ++st->fast->last_id;
+		f->why = make(st, sp, f);
+		if (f->why != NULL)
+			return false;
+		*vec_push(&st->fast->spaces) = f;
+		store_hdr(&f->store)->activity = st->fast->activity;
+		space_foreach_thread(th, sp) fast_begins(st, th);
+	} else if (f->why == NULL) {
+		publish(st, sp, f);
+	}
+	return f->why == NULL;
+}
+
+/* ---- the run ---- */
+
+static bool
+is_wanted(const struct state *st)
+{
+	const char *word = st->opts.text[OPT_FASTPATH];
+
+	return word != NULL && strcasecmp(word, "on") == 0 &&
+	    option_get(&st->opts, OPT_CPU) < 0;
+}
+
+/* On every processor. */
+static void
+barrier(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+void (*fast_barrier(const struct state *st))(void)
+{
+	return is_wanted(st) ? barrier : NULL;
+}
+
+void
+fast_start(struct state *st, const struct region *image,
+    const struct store_sizes *whole)
+{
+	if (!is_wanted(st))
+		return;
+	st->fast = mem_zalloc(sizeof(*st->fast));
+	st->fast->image = *image;
+	st->fast->whole = *whole;
+}
+
+void
+fast_end(struct state *st)
+{
+	if (st->fast != NULL) {
+		vec_fini(&st->fast->spaces);
+		report_end(st->fast);
+	}
+	mem_free(st->fast);
+	st->fast = NULL;
+}
+
+bool
+fast_is_on(const struct state *st)
+{
+	return st->fast != NULL;
+}
+
+struct region
+fast_image(const struct state *st)
+{
+	return st->fast->image;
+}
+
+void
+fast_set_activity(struct state *st, enum activity a)
+{
+	if (st->fast == NULL)
+		return;
+	st->fast->activity = a;
+	vec_foreach(f, &st->fast->spaces)
+		__atomic_store_n(
+		    &store_hdr(&(*f)->store)->activity, a, __ATOMIC_RELEASE);
+}
+
+/* ---- its end ---- */
+
+void
+fast_space_ends(struct state *st, struct space *sp)
+{
+	struct fast_space *f = fast_of(sp);
+
+	if (st->fast == NULL || f == NULL || f->base == NULL)
+		return;
+	for (size_t i = 0; i < st->fast->spaces.len; i++)
+		if (st->fast->spaces.at[i] == f) {
+			st->fast->spaces.at[i] = vec_pop(&st->fast->spaces);
+			break;
+		}
+	lanes_give_up(st, f);
+	undo(st, sp, f, false);
+	f->why = "it has ended";
+}
+
+bool
+fast_release(struct state *st, struct proc *p)
+{
+	struct space *sp = p->space;
+	struct fast_space *f = fast_of(sp);
+
+	if (st->fast == NULL)
+		return true;
+	lanes_let_go(st, p);
+	if (f == NULL || f->addr == 0)
+		return true;
+	bool needed = fast_in_use(p) || sp->procs.len > 1 || sp->parted;
+	uint64_t addr = f->addr;
+	size_t size = f->size;
+	if (sp->procs.len > 1)
+		return false;
+	fast_space_ends(st, sp);
+	fault_kill("fast-release");
+	if (!needed)
+		call(sp, SYS_munmap, addr, size, 0, 0, 0, 0);
+	fault_kill("fast-released");
+	return !needed;
+}

@@ -1,0 +1,510 @@
+/*
+ * Jumps; see jumps.h.
+ */
+#include "tracer/sites/jumps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "disasm/window.h"
+#include "dlang/base/fault.h"
+#include "dlang/base/log.h"
+#include "dlang/base/str.h"
+#include "dlang/image/inside.h"
+#include "inject/resume.h"
+#include "inject/stub.h"
+#include "inject/tracepoint.h"
+#include "symbols/addrspace.h"
+#include "tracer/base/state.h"
+#include "tracer/fast/fast.h"
+#include "tracer/names/bodies.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/sites/site.h"
+
+/* Stacks are looked through up to so many bytes: a few milliseconds' worth. */
+#define STACKS_MOST (32UL << 20)
+
+/* Of a tracepoint. */
+struct fast_jump {
+	struct window window;
+	char *never; /* the code does not allow one */
+	char *why;   /* there is none now; NULL: there is, or was not tried */
+};
+
+/* Of a space. */
+struct tries {
+	unsigned hits;    /* by trap, where it was waited for them */
+	bool wanted;      /* some place could have a jump, but not then */
+	unsigned in;      /* that is tried in so many periods of the timer */
+	unsigned waiting; /* and so many the time after that, if it fails */
+};
+
+static const struct part tries_part = { .size = sizeof(struct tries) };
+
+#define AGAIN_NS   UINT64_C(50000000)
+#define AGAIN_MOST 256U
+
+/* Memory is mapped in a child of a target when so many hits have come by trap: most
+ * children execute a program or end before. */
+#define CHILD_HITS 100U
+
+static struct tries *
+tries_of(struct space *sp)
+{
+	return part_of(&sp->parts, &tries_part);
+}
+
+static bool
+is_early(const struct state *st, struct space *sp)
+{
+	return fast_world(sp) == NULL && sp->procs.len > 0 &&
+	    sp->procs.at[0]->followed && fast_may_wait(st) &&
+	    tries_of(sp)->hits < CHILD_HITS;
+}
+
+void
+jumps_trapped(struct state *st, struct space *sp)
+{
+	struct tries *t = fast_is_on(st) ? tries_of(sp) : NULL;
+
+	if (t == NULL || t->hits >= CHILD_HITS || ++t->hits < CHILD_HITS)
+		return;
+	t->wanted = true;
+	t->in = 0;
+}
+
+void
+jump_free(struct fast_jump *j)
+{
+	if (j == NULL)
+		return;
+	mem_free(j->never);
+	mem_free(j->why);
+	mem_free(j);
+}
+
+static void
+set_why(char **to, const char *why)
+{
+	mem_free(*to);
+	*to = why != NULL ? mem_printf("%s", why) : NULL;
+}
+
+void
+jumps_lower(struct space *sp, struct tracepoint *tp)
+{
+	if (!tp->jumps)
+		return;
+	space_stop(sp);
+	tracepoint_lower(sp->tab, tp);
+	space_resume(sp);
+	tries_of(sp)->wanted = true;
+}
+
+/* ---- the code ---- */
+
+/* Where other code begins behind addr, the file's own. */
+static uint64_t
+next_begin(struct object *o, uint64_t addr, uint64_t end)
+{
+	const struct sym *syms;
+	const struct fde *fdes;
+	size_t n = object_funcs(o, &syms), i = object_funcs_from(o, addr);
+
+	if (i < n)
+		end = MIN(end, syms[i].addr);
+	n = object_fdes(o, &fdes);
+	for (size_t lo = 0, hi = n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (fdes[mid].start >= addr) {
+			end = MIN(end, fdes[mid].start);
+			hi = mid;
+		} else {
+			lo = mid + 1;
+		}
+	}
+	return end;
+}
+
+static const char *
+find_window(struct state *st, struct space *sp, uint64_t addr, struct window *w)
+{
+	const struct load *l = addrspace_load_at(sp->as, addr);
+	const char *why = "its code is not known";
+	uint64_t own = l != NULL ? addr - l->bias : 0;
+	struct body b = { 0 };
+
+	if (l == NULL || l->writable_text || l->is_vdso)
+		return "its memory may change";
+	if (object_is_go(l->object))
+		return "stacks of Go are too small";
+	/* Who jumps into it is found among the functions beside it. */
+	if (!object_has_symtab(l->object))
+		return "not all functions beside it are known";
+	const struct sym *s = object_code_at(l->object, own);
+	const struct fde *f = object_fde_at(l->object, own);
+	if (s == NULL || s->size == 0 || (f != NULL && f->signal))
+		return why;
+	if (object_is_piece(l->object, s->name) || object_is_unnamed(s))
+		return "it is a piece of a function";
+	uint64_t start = l->bias + s->addr, end = start + s->size;
+	int r = bodies_find(st, &sp->text, l, start, end, true, &b);
+	if (r == 0)
+		r = window_find(w, &b, &sp->text,
+		    l->bias + next_begin(l->object, own + 1, l->end - l->bias),
+		    addr, TRAP_JUMP_LEN, &why);
+	body_fini(&b);
+	return r == 0 ? NULL : why;
+}
+
+static bool
+has_sites(const struct tracepoint *tp)
+{
+	const struct tp_user *u = tp->user;
+
+	return u != NULL && u->sites != NULL && tp->state != TP_GONE;
+}
+
+void
+jumps_prepare(struct state *st, struct space *sp)
+{
+	struct tracepoint *tp = NULL;
+
+	if (!fast_is_on(st) || is_early(st, sp))
+		return;
+	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
+		struct tp_user *u = tp->user;
+		if (!has_sites(tp) || u->jump != NULL)
+			continue;
+		u->jump = mem_zalloc(sizeof(*u->jump));
+		set_why(&u->jump->never,
+		    find_window(st, sp, tp->addr, &u->jump->window));
+	}
+}
+
+/* ---- what the tracepoint is for ---- */
+
+static bool
+may_jump(const struct inside *in, struct tracepoint *tp)
+{
+	const struct tp_user *u = tp->user;
+	struct fast_jump *j = u->jump;
+	struct str why = { 0 };
+
+	if (tp->was_trap)
+		str_add(&why, "the program traps there");
+	else if (u->arrivals[0] != NULL)
+		str_add(&why, "the tracer is told of it");
+	else if (u->choosy)
+		str_add(&why, "it fires as a branch goes");
+	else if (j->never != NULL)
+		str_add(&why, j->never);
+	else if (inside_tracepoint(in, tp->id, &why))
+		str_fini(&why);
+	bool may = why.len == 0;
+	set_why(&j->why, may ? NULL : str_c(&why));
+	str_fini(&why);
+	return may;
+}
+
+/* ---- where threads are ---- */
+
+struct covered {
+	uint64_t addr, end;
+	struct tracepoint *tp;
+	bool busy; /* a thread is within, or may come back there */
+};
+
+struct raising {
+	VEC(struct covered) list; /* in order of addr */
+	uint64_t lo, hi;
+	size_t read;
+	bool failed; /* not every thread could be looked at */
+};
+
+static int
+by_addr(const void *a, const void *b)
+{
+	uint64_t x = ((const struct covered *)a)->addr;
+	uint64_t y = ((const struct covered *)b)->addr;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Is addr where one of its instructions begins, but the first? */
+static bool
+is_between(const struct covered *c, uint64_t addr)
+{
+	const struct tp_user *u = c->tp->user;
+	const struct window *w = &u->jump->window;
+
+	for (unsigned i = 1; i < w->n; i++)
+		if (w->insn[i].addr == addr)
+			return true;
+	return false;
+}
+
+/* A thread is at addr, or comes back there. */
+static void
+is_at(struct raising *r, uint64_t addr)
+{
+	size_t lo = 0, hi = r->list.len;
+
+	if (addr < r->lo || addr >= r->hi)
+		return;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (r->list.at[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* Windows may lie over each other. */
+	while (lo-- > 0 && addr - r->list.at[lo].addr < 5 * INSN_MAX_LEN)
+		r->list.at[lo].busy |= is_between(&r->list.at[lo], addr);
+}
+
+/* In an out-of-line slot it goes on behind the instruction. */
+static void
+look_at_slot(struct raising *r, struct space *sp, uint64_t pc)
+{
+	struct tracepoint *tp = NULL;
+	struct uregs regs = { .r[UREG_PC] = pc };
+
+	if (resume_stub_at(sp->tab, pc) == NULL &&
+	    resume_leave_slot(sp->tab, &regs, &tp) != SLOT_OUTSIDE &&
+	    tp != NULL)
+		is_at(r, tp->addr + tp->len);
+}
+
+/* Behind an int3 of ours, of which nothing is handled yet: hit_trap() leads it on
+ * from there. */
+static bool
+is_trapped(struct thread *th, uint64_t pc)
+{
+	struct tptable *tab = th->proc->space->tab;
+	siginfo_t si;
+
+	return th->stop.kind == EV_TRAP &&
+	    tracepoint_lookup(tab, pc - TRAP_PC_AFTER) != NULL &&
+	    thread_siginfo(th, &si) == 0 && si.si_code == TRAP_CODE;
+}
+
+/* A signal's frame on a stack brings a thread back to where it was. */
+static void
+look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
+    uint64_t sp_at)
+{
+	const struct map *m = maps_at(maps, sp_at);
+	uint64_t words[512];
+
+	for (uint64_t addr = sp_at & ~7ULL;
+	     m != NULL && addr < m->end && !r->failed;) {
+		size_t len = MIN(sizeof(words), m->end - addr);
+		r->read += len;
+		r->failed = r->read > STACKS_MOST ||
+		    reader_read(&sp->mem, addr, words, len) < 0;
+		for (size_t i = 0; i < len / 8; i++)
+			is_at(r, words[i]);
+		addr += len;
+	}
+}
+
+static void
+look_at_threads(struct raising *r, struct space *sp)
+{
+	struct maps maps = { 0 };
+	uint64_t pc, at;
+
+	r->failed = maps_read(sp->procs.at[0]->pid, &maps) < 0;
+	space_foreach_thread(th, sp)
+	{
+		if (thread_gone(th) || r->failed)
+			continue;
+		r->failed |= thread_pc(th, &pc, &at) < 0;
+		if (!is_trapped(th, pc))
+			is_at(r, pc);
+		look_at_slot(r, sp, pc);
+		look_at_stack(r, sp, &maps, at);
+	}
+	maps_fini(&maps);
+}
+
+/* ---- raising ---- */
+
+/* Those that may have a jump, and have none; those that may not are lowered. */
+static void
+collect(struct state *st, struct space *sp, struct raising *r)
+{
+	const struct inside in = { .image = fast_image(st),
+		.clock = fast_has_clock(sp),
+		.switches =
+		    option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH };
+	struct tracepoint *tp = NULL;
+
+	r->lo = UINT64_MAX;
+	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
+		struct tp_user *u = tp->user;
+		if (!has_sites(tp) || tp->state != TP_TRAP || u->jump == NULL)
+			continue;
+		if (!may_jump(&in, tp)) {
+			tracepoint_lower(sp->tab, tp);
+			continue;
+		}
+		if (tp->jumps)
+			continue;
+		const struct window *w = &u->jump->window;
+		uint64_t end = MAX(w->next, tp->addr + TRAP_JUMP_LEN);
+		*vec_push(&r->list) =
+		    (struct covered){ tp->addr, end, tp, false };
+		r->lo = MIN(r->lo, tp->addr);
+		r->hi = MAX(r->hi, end);
+	}
+	if (r->list.len > 1)
+		qsort(r->list.at, r->list.len, sizeof(r->list.at[0]), by_addr);
+}
+
+/* Memory for the code of all of them, by neighbourhoods. */
+static void
+reserve(struct space *sp, const struct raising *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->list.len; i++) {
+		n++;
+		if (i + 1 < r->list.len &&
+		    r->list.at[i + 1].addr - r->list.at[i].addr < 1U << 28)
+			continue;
+		if (n > 1)
+			stubs_reserve(sp->tab, r->list.at[i].addr, n);
+		n = 0;
+	}
+}
+
+static void
+make_stubs(struct space *sp, struct raising *r)
+{
+	const struct stub_world *world = fast_world(sp);
+
+	vec_foreach(c, &r->list) {
+		struct tp_user *u = c->tp->user;
+		const char *why = "a thread is in the middle of it";
+		if (!c->busy)
+			c->busy = tracepoint_stub(sp->tab, c->tp, world,
+				      &u->jump->window, &why) != 0;
+		if (c->busy)
+			set_why(&u->jump->why, why);
+	}
+}
+
+/* How many have none now. */
+static size_t
+raise_all(struct space *sp, struct raising *r)
+{
+	size_t busy = 0;
+
+	fault_kill("jumps-begin");
+	reserve(sp, r);
+	vec_foreach(c, &r->list)
+		busy += c->busy;
+	make_stubs(sp, r);
+	if (stubs_flush(sp->tab) != 0)
+		return 0;
+	vec_foreach(c, &r->list) {
+		struct tp_user *u = c->tp->user;
+		if (!c->busy && tracepoint_jump(sp->tab, c->tp) != 0)
+			set_why(&u->jump->why, "another probe is too near");
+		fault_kill("jump-raised");
+	}
+	return busy;
+}
+
+void
+jumps_commit(struct state *st, struct space *sp)
+{
+	struct raising r = { 0 };
+
+	if (fast_is_on(st) && is_early(st, sp))
+		return;
+	if (!fast_space(st, sp)) {
+		if (fast_is_on(st))
+			tracepoint_lower_all(sp->tab, 0, UINT64_MAX);
+		return;
+	}
+	collect(st, sp, &r);
+	if (r.list.len > 0)
+		look_at_threads(&r, sp);
+	struct tries *t = tries_of(sp);
+	bool was = t->wanted;
+	t->wanted = r.failed;
+	if (r.list.len > 0 && !r.failed)
+		t->wanted = raise_all(sp, &r) > 0;
+	t->waiting = was && t->wanted ? MIN(2 * t->waiting, AGAIN_MOST) : 1;
+	t->in = t->waiting;
+	LOG("jumps", "%d: %zu wanted%s", (int)sp->procs.at[0]->pid, r.list.len,
+	    r.failed ? ", not now" : "");
+	vec_fini(&r.list);
+}
+
+void
+jumps_forked(struct state *st, struct space *sp)
+{
+	if (!fast_is_on(st))
+		return;
+	space_stop(sp);
+	tracepoint_lower_all(sp->tab, 0, UINT64_MAX);
+	space_resume(sp);
+	sites_commit(st, sp);
+}
+
+static void
+on_again(struct state *st, void *arg, uint64_t late)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL) {
+		struct space *sp = p->space;
+		struct tries *t = part_had(&sp->parts, &tries_part);
+		if (t == NULL || !t->wanted || sp->tab == NULL ||
+		    (t->in > 0 && --t->in > 0))
+			continue;
+		jumps_prepare(st, sp);
+		space_stop(sp);
+		jumps_commit(st, sp);
+		space_resume(sp);
+	}
+}
+
+void
+jumps_start(struct state *st, const struct region *image,
+    const struct store_sizes *whole)
+{
+	fast_start(st, image, whole);
+	if (!fast_is_on(st))
+		return;
+	timer_add(&st->timers, AGAIN_NS, on_again, NULL);
+	sites_commit_all(st);
+}
+
+/* ---- the report ---- */
+
+void
+jumps_account(struct state *st, struct space *sp)
+{
+	struct tracepoint *tp = NULL;
+
+	while (fast_is_on(st) && (tp = tracepoint_next(sp->tab, tp)) != NULL) {
+		const struct tp_user *u = tp->user;
+		if (!has_sites(tp) || tp->state != TP_TRAP)
+			continue;
+		if (tp->jumps)
+			fast_note(st, NULL);
+		else if (u->jump == NULL || fast_world(sp) == NULL)
+			fast_note(st, fast_why(sp));
+		else
+			fast_note(st,
+			    u->jump->why != NULL ? u->jump->why :
+						   "a signal came within it");
+	}
+}
