@@ -177,9 +177,9 @@ class Map:
                 self.known = json.load(f)
 
     def write(self):
-        with open(self.path + ".new", "w") as f:
+        with open(f"{self.path}.{os.getpid()}", "w") as f:
             json.dump(self.known, f)
-        os.rename(self.path + ".new", self.path)
+        os.rename(f"{self.path}.{os.getpid()}", self.path)
 
     def forget(self, test):
         if test in self.known["names"]:
@@ -431,9 +431,9 @@ def results_read():
 
 def results_write(results):
     path = os.path.join(WORK, "results.json")
-    with open(path + ".new", "w") as f:
+    with open(f"{path}.{os.getpid()}", "w") as f:
         json.dump(results, f, indent=1)
-    os.rename(path + ".new", path)
+    os.rename(f"{path}.{os.getpid()}", path)
 
 
 first_worker = 0
