@@ -200,8 +200,7 @@ START_TEST(shares_are_large_enough)
 		    store_share(image_hdr(k.im), &k.sizes, counts[i]);
 		ck_assert_uint_ge(s.bufsize, 2 * 64);
 		ck_assert(agg_holds(s.aggsize, image_hdr(k.im)->agg_data));
-		ck_assert_uint_ge(
-		    dyn_count(image_hdr(k.im), s.dynvarsize), 16);
+		ck_assert_uint_ge(dyn_count(image_hdr(k.im), s.dynvarsize), 16);
 		ck_assert_uint_le((uint64_t)s.bufsize * counts[i],
 		    k.sizes.bufsize + counts[i] * 128ULL);
 	}

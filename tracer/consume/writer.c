@@ -352,7 +352,8 @@ take(void *cookie, const char *text, size_t n)
 		if (clock_ns(CLOCK_MONOTONIC) >= w->slow_until) {
 			error = wait_for_less(w, 0, PATIENCE_NS);
 			if (error == -ETIMEDOUT)
-				w->slow_until = clock_ns(CLOCK_MONOTONIC) + SLOW_NS;
+				w->slow_until =
+				    clock_ns(CLOCK_MONOTONIC) + SLOW_NS;
 		}
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -559,7 +560,8 @@ writer_dropped(FILE *f)
 static bool
 is_stuck(const struct writer *w)
 {
-	return clock_ns(CLOCK_MONOTONIC) - w->since >= STUCK_NS && (w->regular || !is_taken(w, 0));
+	return clock_ns(CLOCK_MONOTONIC) - w->since >= STUCK_NS &&
+	    (w->regular || !is_taken(w, 0));
 }
 
 static int

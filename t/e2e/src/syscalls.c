@@ -80,10 +80,7 @@ int80_getpid(void)
 
 	sigaction(SIGSEGV, &leave, &found);
 	if (sigsetjmp(no_int80, 1) == 0) {
-		__asm__ volatile("int $0x80"
-				 : "=a"(r)
-				 : "0"(20L)
-				 : "memory");
+		__asm__ volatile("int $0x80" : "=a"(r) : "0"(20L) : "memory");
 		result = r;
 	}
 	sigaction(SIGSEGV, &found, NULL);
@@ -93,7 +90,6 @@ int80_getpid(void)
 static void
 calls(void)
 {
-
 	for (int i = 0; i < 10; i++)
 		getppid();
 	for (int i = 0; i < 3; i++)

@@ -58,8 +58,8 @@ struct plock_space {
 	bool unwinds;             /* callers can be found by unwinding */
 	bool unwatched;           /* no debug register is free, so returns have
 			 * tracepoints */
-	struct plock_func *funcs;      /* plock_nrows */
-	struct hash marks;             /* struct plock_mark by address */
+	struct plock_func *funcs; /* plock_nrows */
+	struct hash marks;        /* struct plock_mark by address */
 	const struct arrival *arrival; /* what its tracepoints tell */
 };
 
