@@ -449,6 +449,8 @@ on_signal(struct thread *th)
 	if (sp->tab == NULL || (regs = thread_regs(th)) == NULL)
 		return;
 	switch (resume_leave_slot(sp->tab, regs, &tp)) {
+	case SLOT_ENTERED: /* of code that jumps lead to: none here */
+	case SLOT_FIRING:
 	case SLOT_OUTSIDE: return;
 	case SLOT_BEFORE: saw(th, regs, tp->addr); break;
 	case SLOT_AFTER: break;
