@@ -254,6 +254,31 @@ get_xstate(struct rig *rig, struct rig_state *s)
 	s->xstate_len = iov.iov_len;
 }
 
+static bool
+is_user_address(uint64_t addr)
+{
+	return addr >> 47 == 0;
+}
+
+/* Does a thread go on with a stack pointer that is no user address? */
+static bool
+goes_on_anywhere(struct rig *rig)
+{
+	static const uint8_t code[2] = { 0x90, 0xcc };
+	struct user_regs_struct saved, r;
+
+	get_regs(rig, &saved);
+	r = saved;
+	must(rig_write(&rig->target, rig->home, code, 2) == 0, "a nop");
+	r.rip = rig->home;
+	r.orig_rax = (unsigned long long)-1;
+	r.rsp = UINT64_C(1) << 63;
+	set_regs(rig, &r);
+	bool on = run_on(rig, PTRACE_CONT) == SIGTRAP;
+	set_regs(rig, &saved);
+	return on;
+}
+
 void
 rig_init(struct rig *rig, uint64_t base)
 {
@@ -278,6 +303,7 @@ rig_init(struct rig *rig, uint64_t base)
 	rig->mem = open(path, O_RDWR | O_CLOEXEC);
 	must(rig->mem >= 0, "mem");
 	must(rig_write(&rig->target, rig->helper, helper, 3) == 0, "helper");
+	rig->needs_user_sp = !goes_on_anywhere(rig);
 	get_regs(rig, &rig->initial.regs);
 	get_xstate(rig, &rig->initial);
 	fill_xstate(&rig->initial);
@@ -592,6 +618,8 @@ rig_compare(struct rig *rig, const uint8_t *code, size_t len, unsigned offset,
 	start.rip = rig->home + offset;
 	write_home(rig, code, len, offset);
 	run_home(rig, &start, &home);
+	if (rig->needs_user_sp && !is_user_address(home.regs.rsp))
+		return NULL;
 	rig_read(&rig->target, rig->home, before, sizeof(before));
 
 	struct tptable *tab = tptable_create(&rig->target);

@@ -40,6 +40,10 @@ struct rig {
 	uint64_t home, data, stack, helper;
 	bool map_far;  /* map slots out of reach of home */
 	int map_error; /* refuse to map, with this */
+	/* Some virtual machines cannot go on with a thread after an exception if
+	 * its stack pointer is no user address: it gets SIGSEGV.  Runs that end
+	 * with one are not compared there. */
+	bool needs_user_sp;
 	struct rig_state initial;
 	unsigned long runs, steps;
 };
