@@ -1,4 +1,5 @@
 #!/bin/bash
+# timeout: 400
 # What programs do with signals, faults and timers, traced and untraced.
 # shellcheck source=SCRIPTDIR/behave.sh
 . "${0%/*}/behave.sh"

@@ -481,6 +481,9 @@ read_stack(struct search *s, uint64_t addr)
 		memset(words, 0, sizeof(words));
 		s->failed = s->read > STACKS_MAX ||
 		    reader_read(&s->sp->mem, addr, words, more) < 0;
+		if (s->failed)
+			LOG("leftover", "the stack at %#lx is not read",
+			    (unsigned long)addr);
 		for (size_t i = 0; !s->failed && i < len / 8; i++) {
 			word_points_to(s, &words[i]);
 			if (words[i] < m->start || words[i] >= m->end)
@@ -499,7 +502,11 @@ look_at_threads(struct search *s)
 	{
 		if (thread_gone(th))
 			continue;
-		s->failed |= thread_pc(th, &pc, &sp) < 0;
+		if (thread_pc(th, &pc, &sp) < 0) {
+			LOG("leftover", "%d: its pc is not known", (int)th->tid);
+			s->failed = true;
+			continue;
+		}
 		points_to(s, pc);
 		points_to(s, sp);
 		s->l->runs |= is_in_lanes(s, th, pc) || is_in_lanes(s, th, sp);
