@@ -503,7 +503,8 @@ look_at_threads(struct search *s)
 		if (thread_gone(th))
 			continue;
 		if (thread_pc(th, &pc, &sp) < 0) {
-			LOG("leftover", "%d: its pc is not known", (int)th->tid);
+			LOG("leftover", "%d: its pc is not known",
+			    (int)th->tid);
 			s->failed = true;
 			continue;
 		}
