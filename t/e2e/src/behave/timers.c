@@ -20,8 +20,8 @@ static volatile long strange;
 
 /* Set again by the handler: one that takes longer than the timer, as it does
  * with a tracer's probes in it, would be all that ever runs. */
-static const struct itimerval soon = { { 0, 0 }, { 0, 50 } };
-static const struct itimerspec soon_ns = { { 0, 0 }, { 0, 50000 } };
+static const struct itimerval soon = { { 0, 0 }, { 0, 500 } };
+static const struct itimerspec soon_ns = { { 0, 0 }, { 0, 500000 } };
 static timer_t timer;
 
 static void
