@@ -15,9 +15,14 @@ every() {
 	    -n "$script { @ = count(); }" -c "$(quote "$@")" \
 	    >"$tmp/traced" 2>"$tmp/dt.err" </dev/null
 	is "$1 under $script: status of dtrap" "$?" 0
+	[[ $script != pid* ]] || sed -i -E "$may_be_dropped" "$tmp/plain" "$tmp/traced"
 	same "$1 under $script" "$tmp/plain" "$tmp/traced"
 	[ -s "$tmp/plain" ] || wrong "$1 says nothing"
 }
+
+# The kernel drops a SIGTRAP that tgkill() sends while that of an int3 is under way
+# in the thread (doc/safety.md).
+may_be_dropped='/^(at once|forked|executed) tgkill 5: /d'
 
 # shellcheck disable=SC2016 # $target is dtrap's
 for s in BEGIN profile-97 profile-997 proc::: syscall:::entry \

@@ -469,6 +469,37 @@ START_TEST(sigtrap_is_as_before_after_a_hit)
 }
 END_TEST
 
+/* The kernel has one SIGTRAP of a thread at a time.  One that somebody sends as
+ * the int3 is executed takes its place: it is a hit, and the signal is owed. */
+START_TEST(sigtrap_that_has_met_a_hit_is_pending)
+{
+	siginfo_t sent = { .si_signo = SIGTRAP, .si_code = SI_TKILL }, si;
+	struct event ev;
+
+	pid_t pid = start("int3", "");
+	await_ready();
+	struct proc *p = attach(pid);
+	p->space->masks_watched = true;
+	resume_all(p);
+	close(go_fd);
+	ck_assert(run_until(EV_TRAP, &ev));
+	thread_mend_sigtrap(ev.thread); /* knows the mask from here on */
+	ck_assert(!thread_pending(ev.thread, false, 0, &si));
+	sent.si_pid = 1;
+	thread_set_siginfo(ev.thread, &sent);
+	thread_mend_sigtrap(ev.thread);
+	ck_assert(thread_pending(ev.thread, false, 0, &si));
+	ck_assert_int_eq(si.si_signo, SIGTRAP);
+	ck_assert_int_eq(si.si_code, SI_TKILL);
+	ck_assert_int_eq(si.si_pid, 1);
+	ck_assert(!thread_pending(ev.thread, false, 1, &si));
+	thread_resume(ev.thread);
+	ck_assert(run_until(EV_TRAP, &ev));
+	ck_assert_int_eq(thread_siginfo(ev.thread, &si), 0);
+	ck_assert_int_eq(si.si_pid, 1);
+}
+END_TEST
+
 START_TEST(sigtrap_of_the_program_is_delivered)
 {
 	struct event ev;
@@ -673,6 +704,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, caves_are_zeros_in_text);
 	tcase_add_loop_test(tc, sigtrap_is_as_before_after_a_hit, 0,
 	    (int)ARRAY_SIZE(trap_states));
+	tcase_add_test(tc, sigtrap_that_has_met_a_hit_is_pending);
 	tcase_add_loop_test(tc, sigtrap_of_the_program_is_delivered, 0, 2);
 	tcase_add_test(tc, detach_undoes_a_hit_that_was_not_handled);
 	tcase_add_test(tc, detach_harms_no_thread_that_hits);

@@ -245,8 +245,10 @@ thread_mend_sigtrap(struct thread *th)
 
 	if (now - th->mask.looked < MASK_MS && th->mask.state != MASK_UNKNOWN &&
 	    p->space->masks_watched && !p->space->mask_unseen &&
-	    (th->mask.now & SIGBIT(SIGTRAP)) == 0 && !reset)
+	    (th->mask.now & SIGBIT(SIGTRAP)) == 0 && !reset) {
+		keep_pending(th, false);
 		return;
+	}
 	if (!thread_stopped(th) || thread_sigmask(th, &mask) < 0)
 		return;
 	trapmask_look(th, mask, now);
