@@ -46,4 +46,12 @@ void unwinder_flush(struct unwinder *u);
 size_t unwind(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, uint64_t *pcs, size_t max);
 
+/*
+ * The same, but only of what is certain: every step was made by an unwind entry, and
+ * the last one says that its frame is the thread's first.  0 if that is not so, or
+ * if there are more than `max'.
+ */
+size_t unwind_whole(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, uint64_t *pcs, size_t max);
+
 #endif

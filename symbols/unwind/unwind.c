@@ -219,8 +219,10 @@ unwind_visit(struct unwinder *u, const struct uregs *regs,
 }
 
 struct pcs {
+	struct unwinder *u;
 	uint64_t *at;
 	size_t n;
+	bool whole; /* the first frame of the thread was come to */
 };
 
 static bool
@@ -244,4 +246,29 @@ unwind(struct unwinder *u, const struct uregs *regs, const struct reader *mem,
 	if (max != 0)
 		unwind_visit(u, regs, mem, &v);
 	return p.n;
+}
+
+/* As unwind_step(), in place of which nothing is tried. */
+static enum step
+step_surely(void *ctx, const struct frame *f, struct frame *caller)
+{
+	struct pcs *p = ctx;
+	enum step s = unwind_step(p->u, f, caller);
+
+	p->whole = s == STEP_END;
+	return s == STEP_OK ? s : STEP_END;
+}
+
+size_t
+unwind_whole(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, uint64_t *pcs, size_t max)
+{
+	struct pcs p = { .u = u, .at = pcs };
+	const struct unwind_visitor v = {
+		.ctx = &p, .step = step_surely, .frame = add_pc, .most = max
+	};
+
+	if (max != 0)
+		unwind_visit(u, regs, mem, &v);
+	return p.whole ? p.n : 0;
 }

@@ -101,7 +101,7 @@ check_mode(const char *path, const char *mode)
 {
 	char *argv[] = { (char *)(uintptr_t)path, (char *)(uintptr_t)mode,
 		NULL };
-	uint64_t pcs[FRAMES];
+	uint64_t pcs[FRAMES], whole[FRAMES];
 	const struct sym *stop;
 	struct addrspace *as;
 	struct unwinder *u;
@@ -118,6 +118,10 @@ check_mode(const char *path, const char *mode)
 	r = trace_regs(said.tid);
 	n = unwind(u, &r, &c.mem, pcs, FRAMES);
 	ck_assert_uint_eq(pcs[0], r.r[UREG_RIP]);
+	ck_assert_uint_eq(unwind_whole(u, &r, &c.mem, whole, FRAMES), n);
+	ck_assert_mem_eq(whole, pcs, n * sizeof(pcs[0]));
+	/* The last one is not looked at for its caller. */
+	ck_assert_uint_eq(unwind_whole(u, &r, &c.mem, whole, n), 0);
 	if (n <= said.n ||
 	    memcmp(pcs + n - said.n, said.pcs, said.n * sizeof(pcs[0])) != 0) {
 		describe(as, pcs, n);
@@ -165,7 +169,7 @@ START_TEST(unwind_ends_at_512_frames)
 {
 	const char *path = fixture_cc("recurse", program, "-O1");
 	char *argv[] = { (char *)(uintptr_t)path, (char *)"recursion", NULL };
-	uint64_t pcs[FRAMES];
+	uint64_t pcs[FRAMES], whole[FRAMES];
 	struct addrspace *as;
 	struct unwinder *u;
 	struct child c;
@@ -181,6 +185,7 @@ START_TEST(unwind_ends_at_512_frames)
 	u = unwinder_create(as);
 	r = trace_regs(c.pid);
 	ck_assert_uint_eq(unwind(u, &r, &c.mem, pcs, FRAMES), 512);
+	ck_assert_uint_eq(unwind_whole(u, &r, &c.mem, whole, FRAMES), 0);
 	for (k = 0; k < 512 && pcs[k] != said.pcs[0]; k++)
 		;
 	ck_assert_uint_lt(k, 12);
@@ -339,11 +344,20 @@ START_TEST(unwind_without_entries_uses_frame_pointers)
 
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
 		char options[200];
+		uint64_t pcs[FRAMES];
+		struct uregs r;
 		struct walk w;
 
 		snprintf(options, sizeof(options), "%s %s", levels[i], none);
 		walk_start(&w, fixture_cc("frames", walk, options));
 		ck_assert_uint_gt(walk_all(&w, 20000), 50);
+		walk_end(&w);
+		walk_start(&w, fixture_cc("frames", walk, options));
+		/* That is not for certain. */
+		r = trace_regs(w.pid);
+		ck_assert_uint_gt(unwind(w.u, &r, &w.mem, pcs, FRAMES), 2);
+		ck_assert_uint_eq(
+		    unwind_whole(w.u, &r, &w.mem, pcs, FRAMES), 0);
 		walk_end(&w);
 	}
 }

@@ -10,7 +10,8 @@
  *
  * By then the thread may be in a signal's handler, called while it was on its
  * way out of the slot: the handler's frame on the stack will bring it back.
- * What points into the memory from a stack is therefore taken for such a frame.
+ * So the frames of each thread are looked at.  If unwind entries do not lead to the
+ * last of them, what points into the memory from a stack is taken for such a frame.
  * A stack is what lies from the stack pointer to the end of its mapping, and
  * whatever else that looks like one which it points to (a handler on an
  * alternate stack leads to the thread's own), unless another thread is there:
@@ -35,7 +36,9 @@
 #include "inject/tracepoint.h"
 #include "inject/trapmend.h"
 #include "inject/trapset.h"
+#include "symbols/addrspace.h"
 #include "symbols/maps.h"
+#include "symbols/unwind.h"
 #include "tracer/survive/guardian.h"
 #include "tracer/ptrace/super.h"
 #include "tracer/ptrace/target_ptrace.h"
@@ -46,6 +49,7 @@
 /* Of one in which a handler may be on top of ours. */
 #define NESTED_DEPTH (64UL << 10)
 #define PAGE         4096
+#define FRAMES_MAX   256
 
 /*
  * dtrap's memory is in mappings of its own, or at the ends of a larger mapping
@@ -83,7 +87,10 @@ struct leftover {
 
 struct search {
 	struct space *sp;
+	pid_t pid;
 	struct maps maps;
+	struct addrspace *as; /* of frames_point_to(); NULL: not needed so far */
+	struct unwinder *unwinder;
 	struct leftover *l;
 	/* For each mapping (by its begin) the address from which on it has been
 	 * read, or will be. */
@@ -444,6 +451,42 @@ is_stack(const struct maps *maps, size_t i)
 		    !before->write && !before->exec));
 }
 
+/*
+ * Each frame of the thread, if its stack can be walked to the end by unwind entries.
+ * A signal frame that is not among these is a stale one, in memory that a function
+ * has reserved and not written.
+ */
+static bool
+frames_point_to(struct search *s, struct thread *th)
+{
+	const struct uregs *regs = thread_regs(th);
+	uint64_t pcs[FRAMES_MAX];
+
+	if (regs == NULL)
+		return false;
+	if (s->unwinder == NULL) {
+		s->as = addrspace_create(s->pid, &s->sp->mem);
+		addrspace_refresh(s->as, NULL, NULL);
+		s->unwinder = unwinder_create(s->as);
+	}
+	size_t n = unwind_whole(
+	    s->unwinder, regs, &s->sp->text, pcs, ARRAY_SIZE(pcs));
+	for (size_t i = 0; i < n; i++)
+		points_to(s, pcs[i]);
+	return n > 0;
+}
+
+static void
+search_end(struct search *s)
+{
+	unwinder_destroy(s->unwinder);
+	if (s->as != NULL) {
+		addrspace_detach(s->as);
+		addrspace_put(s->as);
+	}
+	maps_fini(&s->maps);
+}
+
 /* Queue the stack at addr for reading, if it is not read yet.  `is_sp': addr is
  * a stack pointer, so the memory counts as a stack in any case. */
 static void
@@ -463,6 +506,18 @@ follow(struct search *s, uint64_t addr, bool is_sp)
 		return;
 	hash_set(&s->from, m->start, (void *)(uintptr_t)addr);
 	*vec_push(&s->todo) = addr;
+}
+
+/* The thread's stack; others that lead here do not read it for their own. */
+static void
+look_at_stack(struct search *s, struct thread *th, uint64_t sp)
+{
+	const struct map *m = maps_at(&s->maps, sp);
+
+	if (!frames_point_to(s, th))
+		follow(s, sp, true);
+	else if (m != NULL)
+		hash_set(&s->taken, m->start, s);
 }
 
 /* From addr to the end of its mapping. */
@@ -513,7 +568,7 @@ look_at_threads(struct search *s)
 		s->l->runs |= is_in_lanes(s, th, pc) || is_in_lanes(s, th, sp);
 		s->l->runs |= is_in_area(s, th, pc);
 		if (sp > MACHINE_RED_ZONE)
-			follow(s, sp - MACHINE_RED_ZONE, true);
+			look_at_stack(s, th, sp - MACHINE_RED_ZONE);
 	}
 	while (s->todo.len > 0 && !s->failed)
 		read_stack(s, vec_pop(&s->todo));
@@ -587,7 +642,9 @@ bool
 leftover_leads_to(struct space *sp, pid_t pid, uint64_t area)
 {
 	struct leftover l = { 0 };
-	struct search s = { .sp = sp, .l = &l, .depth = NESTED_DEPTH };
+	struct search s = {
+		.sp = sp, .pid = pid, .l = &l, .depth = NESTED_DEPTH
+	};
 	bool leads = false;
 
 	if (area == 0 || maps_read(pid, &s.maps) < 0)
@@ -597,7 +654,7 @@ leftover_leads_to(struct space *sp, pid_t pid, uint64_t area)
 	look_at_threads(&s);
 	leads = l.found.at[0].needed;
 	vec_fini(&l.found);
-	maps_fini(&s.maps);
+	search_end(&s);
 	return leads;
 }
 
@@ -656,6 +713,7 @@ void
 leftover_release(struct leftover *l, struct proc *p)
 {
 	struct search s = { .sp = p->space,
+		.pid = p->pid,
 		.l = l != NULL ? l : mem_zalloc(sizeof(*l)),
 		.depth = SIZE_MAX,
 		.again = l != NULL && l == p->space->leftover };
@@ -684,7 +742,7 @@ leftover_release(struct leftover *l, struct proc *p)
 			s.l->found.at[kept++] = *piece;
 	}
 	s.l->found.len = kept;
-	maps_fini(&s.maps);
+	search_end(&s);
 	if (kept == 0)
 		leftover_free(s.l);
 	p->space->leftover = kept != 0 ? s.l : NULL;
