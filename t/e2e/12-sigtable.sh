@@ -155,6 +155,7 @@ plain() {
 one() {
 	local mode=$1 until='^phased$'
 	what="TURN=$turn PHASE=$phase SCRIPT=$2 MODE=$mode"
+	[ -z "${VERBOSE:-}" ] || echo "$what"
 	case $mode in
 	launched | to-its-end) until='^end$' ;;
 	let-go-before) until='^ready' ;;

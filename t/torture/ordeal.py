@@ -333,14 +333,20 @@ class Round:
         return None
 
     def await_launched(self, tracer):
-        """The tracer's child executes the target."""
+        """The tracer's child executes the target.  It becomes ours if the tracer
+        ends first, which at a step it may do before there is one."""
         end = time.monotonic() + PATIENCE
-        while not tracer.ended() and time.monotonic() < end:
-            for pid in state.children(tracer.pid):
+        ended = False
+        while not ended and time.monotonic() < end:
+            ended = tracer.ended()
+            for pid in state.children(os.getpid() if ended else tracer.pid):
                 if state.runs(pid, BIN + "/victim"):
                     self.target = Process(pid)
                     return
             nap()
+        if self.is_["moment"] == "step" and ended and \
+                tracer.how() == "SIGKILL":
+            raise NotStarted
         raise Lost("tracer", "nothing was launched: %s" %
                    self.told(self.tracers))
 
