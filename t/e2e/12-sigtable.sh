@@ -10,10 +10,6 @@
 # way, with one script after the other; with TORTURE and ALL, each script: a day.
 # TURN, PHASE, SCRIPT and MODE choose one, ONLY="4 11" these signals.
 . "${0%/*}/lib.sh"
-# A target has died of SIGTRAP in one of six short forms beside other work, and
-# which turn it was is not known (doc/safety.md): until it is, only who asks for
-# the table gets it.
-[ -n "${TORTURE:-}${TURN:-}${SHORT:-}" ] || skip "only in the long form, with SHORT=1 or a TURN"
 need_attach
 
 table=$bin/sigtable

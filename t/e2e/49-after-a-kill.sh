@@ -179,6 +179,33 @@ for point in hit-fired hit-regs; do
 	is "again, $point: the program's end" "$status" 0
 done
 
+# A call that blocks SIGTRAP is never the kernel's to make, though system calls are
+# traced: if dtrap were killed before it has seen the entry, the int3 that comes next
+# would kill the program.  The guardian is stopped and helps nobody.
+for n in {3..8} 1000; do
+	start t "$bin/blocks"
+	line t '^ready'
+	# shellcheck disable=SC2016
+	start_null dt env DTRAP_KILL=syscall-seen:$n "$DTRAP" -q -x switchrate=5ms \
+	    -n 'BEGIN { printf("armed\n"); }' -n 'pid$target:a.out:main:entry {}
+	    syscall::rt_sigprocmask: { @[probename, arg0 == 0] = count(); }' \
+	    -p "${pid[t]}"
+	line dt '^armed$'
+	guardian=$(guardian_of "${pid[dt]}")
+	kill -STOP "$guardian"
+	tell t go
+	line t '^done'
+	is "blocks, $n: results" "$line" 'done wrong 0'
+	end t
+	is "blocks, $n: the program's end" "$status" 0
+	kill -CONT "$guardian"
+	end dt
+done
+is "blocks: the tracer's end" "$status" 0
+has "$tmp/dt.out" '^ +entry +0 +20$'
+has "$tmp/dt.out" '^ +entry +1 +10$'
+has "$tmp/dt.out" '^ +return +1 +30$'
+
 # A child that nobody had come to clean, of any thread: the guardian does.
 start t "$bin/bears"
 line t '^ready'

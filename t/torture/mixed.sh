@@ -18,15 +18,14 @@ need_attach
 [ -r "/proc/$$/task/$$/children" ] || skip "no CONFIG_PROC_CHILDREN"
 export DTRAP B
 
-# Programs that change the action of SIGTRAP are left out: doc/safety.md says what
-# remains of them.  The first three rounds are killed at a step; which one it is changes with the
-# steps that there are.
+# The first three rounds are killed at a step; which one it is changes with the steps
+# that there are.
 if [ $# -eq 0 ] && [ -z "$torture" ]; then
 	for round in 3486759796 1668748295 2550994981; do
 		python3 -B t/torture/mixed.py one $round load=0 ||
 		    wrong "round $round: a program was not as before"
 	done
-	for conduct in nothing asks ignores handles blocked; do
+	for conduct in nothing asks ignores handles blocked changes; do
 		FIX="sigtrap=$conduct load=0" python3 -B t/torture/mixed.py 4 1 ||
 		    wrong "$conduct: a program was not as before"
 	done

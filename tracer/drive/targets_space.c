@@ -23,6 +23,7 @@
 #include "tracer/drive/targets.h"
 #include "tracer/drive/targets_impl.h"
 #include "tracer/fast/fast.h"
+#include "tracer/fire/syscalls.h"
 #include "tracer/program/enable.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/setid.h"
@@ -132,6 +133,7 @@ targets_init(struct state *st)
 		.trap_lost = trapguard_lost,
 		.trap_check = trapguard_check,
 		.trap_delivers = trapguard_delivers,
+		.call_made = syscalls_made,
 	};
 
 	super_set_hooks(st->super, &hooks, st);

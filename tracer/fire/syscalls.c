@@ -208,6 +208,19 @@ syscalls_event(struct state *st, const struct event *ev)
 }
 
 void
+syscalls_made(
+    void *ctx, struct thread *th, const struct syscall_entry *e, int64_t result)
+{
+	struct state *st = ctx;
+
+	if (th->call.state == CALL_HELD)
+		tell_return(st, th);
+	tell_entry(st, th, call_enter(th, e));
+	call_returned(th, result);
+	tell_return(st, th);
+}
+
+void
 syscalls_signal(struct state *st, struct thread *th)
 {
 	const struct syscall_call *c = &th->call;

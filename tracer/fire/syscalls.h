@@ -52,6 +52,7 @@
 
 struct event;
 struct state;
+struct syscall_entry;
 struct thread;
 
 enum syscall_side { SYSCALL_ENTRY, SYSCALL_RETURN, SYSCALL_SIDES };
@@ -93,6 +94,12 @@ void syscalls_unsubscribe(struct state *st, const void *arg);
 /* The loop calls it for EV_SYSCALL_ENTER, EV_SECCOMP and EV_SYSCALL_EXIT, and
  * resumes the thread afterwards. */
 void syscalls_event(struct state *st, const struct event *ev);
+
+/* dtrap has made the call in place of the kernel, while the thread was at its
+ * instruction, and `result' is what it returned: the entry and the return are told.
+ * A hook of the supervisor's; ctx is the state. */
+void syscalls_made(void *ctx, struct thread *th, const struct syscall_entry *e,
+    int64_t result);
 
 /* The loop calls it before a signal is delivered. */
 void syscalls_signal(struct state *st, struct thread *th);

@@ -34,6 +34,7 @@
 #include "tracer/ptrace/trapmask.h"
 
 struct addrspace;
+struct syscall_entry;
 struct leftover;
 struct semaphores;
 struct sigwatch;
@@ -209,6 +210,10 @@ struct super_hooks {
 	void (*trap_lost)(struct thread *);
 	bool (*trap_check)(struct thread *);
 	void (*trap_delivers)(struct thread *);
+	/* System calls are traced, and dtrap has made this one in place of the
+	 * kernel (trapcall.h): there is no syscall-stop. */
+	void (*call_made)(void *ctx, struct thread *,
+	    const struct syscall_entry *, int64_t result);
 };
 
 /* Call it before signals are blocked, caught or ignored: a launched process

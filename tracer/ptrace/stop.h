@@ -75,7 +75,6 @@ enum call_want {
 	WANT_RETURN = 1 << 4, /* sigwatch.c: an rt_sigreturn() */
 	WANT_TIME = 1 << 5,   /* restart.c: the present call must end when its
 			     * time is over */
-	WANT_MASK = 1 << 6,   /* sigwatch.c: the next call is a sigprocmask() */
 };
 
 struct stop {

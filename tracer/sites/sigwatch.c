@@ -466,32 +466,17 @@ enter_return(struct thread *th, int64_t nr)
 	sees_return(th, regs);
 }
 
-static void
-enter_mask(struct thread *th, int64_t nr)
-{
-	const struct uregs *regs;
-
-	stop_want_calls(th, WANT_MASK, false);
-	if (nr == SYS_rt_sigprocmask && !trapcall_mask_enter(th) &&
-	    (regs = thread_regs(th)) != NULL)
-		kernel_sets_mask(th, regs);
-}
-
 void
 sigwatch_enter(struct thread *th)
 {
 	struct sigwatch *w = th->proc->space->watch;
-	unsigned wants = th->stop.wants & (WANT_RETURN | WANT_MASK);
 	struct syscall_entry call;
 
-	if (wants == 0)
+	if ((th->stop.wants & WANT_RETURN) == 0)
 		return;
 	if (thread_syscall_entry(th, &call) != 0)
 		call.nr = -1;
-	if ((wants & WANT_RETURN) != 0)
-		enter_return(th, call.nr);
-	if ((wants & WANT_MASK) != 0)
-		enter_mask(th, call.nr);
+	enter_return(th, call.nr);
 	if (w != NULL)
 		w->apart |= sigtrap_apart(th);
 }
@@ -507,11 +492,9 @@ look_at_mask(struct state *st, struct thread *th, struct tracepoint *tp)
 static bool
 sees_mask_call(struct thread *th, struct uregs *regs)
 {
-	switch (trapcall_mask(th, regs)) {
-	case MASK_MADE: return true;
-	case MASK_AT_ENTRY: stop_want_calls(th, WANT_MASK, true); break;
-	case MASK_KERNELS: kernel_sets_mask(th, regs); break;
-	}
+	if (trapcall_mask(th, regs))
+		return true;
+	kernel_sets_mask(th, regs);
 	return false;
 }
 
@@ -540,11 +523,8 @@ see_call(struct thread *th, struct uregs *regs)
 static void
 see_undone(struct thread *th, const struct uregs *regs)
 {
-	if (regs->r[UREG_CALL] != SYS_rt_sigprocmask)
-		return;
-	if ((th->stop.wants & WANT_MASK) == 0)
+	if (regs->r[UREG_CALL] == SYS_rt_sigprocmask)
 		sigtrap_mask_undo(th);
-	stop_want_calls(th, WANT_MASK, false);
 }
 
 /* Remove the marker from tp. */

@@ -89,7 +89,8 @@ struct search {
 	struct space *sp;
 	pid_t pid;
 	struct maps maps;
-	struct addrspace *as; /* of frames_point_to(); NULL: not needed so far */
+	struct addrspace
+	    *as; /* of frames_point_to(); NULL: not needed so far */
 	struct unwinder *unwinder;
 	struct leftover *l;
 	/* For each mapping (by its begin) the address from which on it has been
@@ -469,8 +470,8 @@ frames_point_to(struct search *s, struct thread *th)
 		addrspace_refresh(s->as, NULL, NULL);
 		s->unwinder = unwinder_create(s->as);
 	}
-	size_t n = unwind_whole(
-	    s->unwinder, regs, &s->sp->text, pcs, ARRAY_SIZE(pcs));
+	size_t n =
+	    unwind_whole(s->unwinder, regs, &s->sp->text, pcs, ARRAY_SIZE(pcs));
 	for (size_t i = 0; i < n; i++)
 		points_to(s, pcs[i]);
 	return n > 0;
@@ -673,9 +674,13 @@ take_handlers_away(struct search *s)
 		areas = true;
 		if (!s->again)
 			show_masks(s->sp, piece->start);
-		vec_foreach(p, &s->sp->procs)
-			s->failed |=
-			    !trapguard_inherit(*p, piece->start, piece->size);
+		vec_foreach(p, &s->sp->procs) {
+			if (trapguard_inherit(*p, piece->start, piece->size))
+				continue;
+			LOG("leftover", "%d: its handler stays",
+			    (int)(*p)->pid);
+			s->failed = true;
+		}
 	}
 	if (!areas)
 		return;

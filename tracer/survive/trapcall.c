@@ -7,10 +7,10 @@
  * meets the marker again; our handler takes all int3s away, and the kernel makes
  * the call.
  *
- * Where system calls are traced it is answered at its entry-stop, so that who
- * traces them sees it; and so is one that no marker stands at.  If we die between
- * the marker and the answer the kernel makes the call while the int3s are there:
- * it is the guardian then that takes them away.
+ * If system calls are traced, probes are told of it then (`call_made' of the
+ * supervisor's hooks): a call that is left to the kernel would be made while the
+ * int3s are there, if we die before its entry-stop.  A call without a marker, and
+ * one under our filter, is answered at its entry-stop.
  */
 #include "tracer/survive/trapcall.h"
 
@@ -88,20 +88,42 @@ answer_aloud(struct thread *th, const uint64_t args[6])
 	return result;
 }
 
+/* The call that the thread is about to make. */
+static struct syscall_entry
+call_at(const struct uregs *regs)
+{
+	struct syscall_entry e = { .nr = (int)regs->r[UREG_CALL],
+		.sp = regs->r[UREG_SP],
+		.sure = true };
+
+	regs_syscall_args(regs, e.args);
+	return e;
+}
+
+static void
+tell_made(struct thread *th, const struct syscall_entry *e, int64_t result)
+{
+	const struct super *su = th->proc->super;
+
+	if (su->want_syscalls && su->hooks.call_made != NULL)
+		su->hooks.call_made(su->hooks_ctx, th, e, result);
+}
+
 bool
 trapcall_hit(struct thread *th, struct uregs *regs)
 {
 	const struct proc *p = th->proc;
-	uint64_t args[6];
+	const struct syscall_entry e = call_at(regs);
 
 	if (!p->guarded)
 		return false;
 	/* A filter may name the call. */
 	stop_want_calls(th, WANT_ACTION, p->filtered);
-	if (p->filtered || p->super->want_syscalls)
+	if (p->filtered)
 		return false;
-	regs_syscall_args(regs, args);
-	regs_called(regs, answer_aloud(th, args));
+	int64_t result = answer_aloud(th, e.args);
+	regs_called(regs, result);
+	tell_made(th, &e, result);
 	return true;
 }
 
@@ -125,47 +147,25 @@ plan_mask(struct thread *th, const uint64_t args[6], struct mask_call *c,
 	return true;
 }
 
-enum trapcall_mask
+bool
 trapcall_mask(struct thread *th, struct uregs *regs)
 {
+	const struct syscall_entry e = call_at(regs);
 	struct uregs on = *regs;
 	struct mask_call c;
-	uint64_t args[6];
 	int64_t result;
 
-	if (th->proc->super->want_syscalls && th->proc->guarded &&
-	    !th->proc->filtered)
-		return MASK_AT_ENTRY;
-	regs_syscall_args(regs, args);
-	if (!plan_mask(th, args, &c, &result))
-		return MASK_KERNELS;
+	if (!plan_mask(th, e.args, &c, &result))
+		return false;
 	regs_called(&on, result);
 	if (c.next == c.old) {
 		*regs = on;
-		return MASK_MADE;
+	} else {
+		regs_past_syscall(&on);
+		if (!sigtrap_mask_call(th, &c, &on))
+			return false;
 	}
-	regs_past_syscall(&on);
-	return sigtrap_mask_call(th, &c, &on) ? MASK_MADE : MASK_KERNELS;
-}
-
-bool
-trapcall_mask_enter(struct thread *th)
-{
-	struct syscall_entry e;
-	struct mask_call c;
-	struct uregs *regs;
-	int64_t result;
-
-	if (thread_syscall_entry(th, &e) < 0 || thread_filter_looks(th) ||
-	    (regs = thread_regs(th)) == NULL ||
-	    !plan_mask(th, e.args, &c, &result))
-		return false;
-	struct uregs on = *regs;
-	regs_skip_syscall(&on, result);
-	if (c.next != c.old)
-		return sigtrap_mask_call(th, &c, &on);
-	*regs = on;
-	thread_regs_dirty(th);
+	tell_made(th, &e, result);
 	return true;
 }
 

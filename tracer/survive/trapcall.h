@@ -18,18 +18,8 @@ struct uregs;
 bool trapcall_hit(struct thread *th, struct uregs *regs);
 
 /* The same for rt_sigprocmask() with a mask that the kernel must not get
- * (sigtrap_mask_plan()). */
-enum trapcall_mask {
-	MASK_KERNELS,  /* the kernel makes the call as usual */
-	MASK_MADE,     /* the call has been made; the registers are those after
-		    * it */
-	MASK_AT_ENTRY, /* trapcall_mask_enter() makes it, because system calls
-			* are traced, and probes must see this one */
-};
-enum trapcall_mask trapcall_mask(struct thread *th, struct uregs *regs);
-
-/* Make the call at its entry stop.  False: the kernel makes it. */
-bool trapcall_mask_enter(struct thread *th);
+ * (sigtrap_mask_plan()).  False: the kernel makes the call. */
+bool trapcall_mask(struct thread *th, struct uregs *regs);
 
 /*
  * At the entry stop or the filter's stop of a system call: if it is

@@ -128,9 +128,9 @@ learn(struct proc *p)
 
 /* Has the process run its last instruction in this memory?  It is ending
  * (EV_EXIT), or it has executed a program whose event is still queued.  Then
- * dtrap can make no call in it, and it will execute no int3.  This happens
- * mostly with vfork children, and with children that were forked during the
- * attach. */
+ * dtrap can make no call in it, and it will execute no int3 and enter no handler.
+ * This happens mostly with vfork children, and with children that were forked
+ * during the attach. */
 static bool
 has_left(const struct proc *p)
 {
@@ -238,7 +238,7 @@ trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
 	struct trap_area head;
 	int64_t result;
 
-	if (!p->trap_caught)
+	if (!p->trap_caught || has_left(p))
 		return true;
 	if (!p->trap_saved || t->ops->read(t, start, &head, sizeof(head)) != 0)
 		return false;
