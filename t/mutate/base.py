@@ -375,10 +375,13 @@ class Worker:
                               test.startswith("t/") else "build"), alone)
 
 
-# A planted bug may put a file in the place of one that is written to: that of
-# a mount cannot be taken.
+# A planted bug may unlink or rename what a test writes to: /dev/null, /dev/stdout.
+# So nothing in /dev can be removed or made, as in a read-only directory; devices
+# can be written to all the same.  /dev/shm is the test's own.
 ALONE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child",
-         "sh", "-c", 'mount --bind /dev/null /dev/null && exec "$@"', "sh"]
+         "sh", "-c", "mount --rbind /dev /dev && "
+         "mount -t tmpfs -o mode=1777 tmpfs /dev/shm && "
+         'mount -o remount,bind,ro /dev && exec "$@"', "sh"]
 
 
 def run_words(words, root, cpu, limit, env, alone):
