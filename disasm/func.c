@@ -4,8 +4,6 @@
  */
 #include "disasm/func.h"
 
-#include <errno.h>
-
 static bool
 outside(uint64_t target, uint64_t addr, size_t size)
 {

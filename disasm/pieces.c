@@ -15,7 +15,6 @@
 #include "disasm/pieces.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "disasm/func.h"
 #include "dlang/base/sorted.h"

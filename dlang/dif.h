@@ -86,9 +86,6 @@ enum dif_var_id {
 #define DIF_VAR_USER \
 	0x500 /* first id of the program's own scalars,
 				   * associative arrays and thread-locals */
-#define DIF_VAR_USER_ARRAY \
-	0x80 /* declared C arrays are by-ref scalars; ids
-				   * below 0x100 are built-in arrays */
 #define DIF_VAR_MAX 0xffff
 
 enum dif_scope { DIF_GLOBAL, DIF_THREAD, DIF_LOCAL };

@@ -415,7 +415,7 @@ option_parse(struct options *o, const char *arg, bool from_text)
 	return r;
 }
 
-void
+static void
 option_offer(struct nearest *near)
 {
 	for (int i = 0; i < OPT_COUNT; i++)

@@ -83,9 +83,6 @@ const char *option_error(int error);
 char *option_hint(const char *name, int error);
 /* "bufsize" for OPT_BUFSIZE. */
 const char *option_name(enum option_id id);
-/* Offer the name of every option to *near (base/nearest.h). */
-struct nearest;
-void option_offer(struct nearest *near);
 /* Parse MAJOR.MINOR[.MICRO] into a number (OPTION_D_VERSION).  0; -EINVAL:
  * syntax error; -ENOTSUP: a later version than OPTIONS_D_MAJOR.MINOR. */
 int option_version(const char *s, int64_t *value);

@@ -49,7 +49,6 @@ struct difo {
 				* -S */
 	uint32_t nvars;
 	struct dif_type rtype;
-	const char *rtype_text; /* NULL, or a note for -S */
 	/* Set by the verifier: */
 	bool verified;
 	bool destructive;
@@ -140,7 +139,6 @@ struct prog_var {
 	struct dif_type type; /* of the value */
 	uint32_t key_size;    /* associative: most bytes of a key tuple */
 	unsigned nkeys;
-	const struct type *ctype;
 };
 
 struct prog_agg {

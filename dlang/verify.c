@@ -32,7 +32,6 @@
 #include "dlang/verify.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "dlang/base/arena.h"
 #include "dlang/needs.h"

@@ -86,7 +86,4 @@ uint64_t displaced_text_pc(const struct displaced *d, unsigned at);
 bool displaced_branch(const struct displaced *d, struct target *t,
     const struct uregs *regs, uint64_t *to);
 
-/* The name of a value: "emulate", "copy" ... */
-const char *displaced_name(enum displaced_how how);
-
 #endif

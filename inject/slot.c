@@ -411,12 +411,6 @@ slot_memory_is_marked(const uint8_t bytes[SLOT_MARK])
 }
 
 bool
-slot_memory(const struct slots *s, uint64_t pc)
-{
-	return chunk_of(s, pc) != NULL;
-}
-
-bool
 slot_bounds(const struct slots *s, uint64_t addr, uint64_t *start, size_t *size)
 {
 	const struct chunk *c = chunk_of(s, addr);

@@ -60,9 +60,6 @@ bool slot_written(const struct slots *s, uint64_t addr);
 /* The owner of the slot that contains pc; NULL outside of all slots. */
 struct tracepoint *slot_owner(const struct slots *s, uint64_t pc);
 
-/* Is pc in memory for slots, used or not? */
-bool slot_memory(const struct slots *s, uint64_t pc);
-
 /* The bounds of the piece of memory for slots that contains addr; false if none
  * does. */
 bool slot_bounds(

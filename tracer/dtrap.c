@@ -8,17 +8,13 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dlang/cc/cc.h"
-#include "dlang/image/image.h"
-#include "symbols/addrspace.h"
 #include "symbols/debuginfod.h"
 #include "tracer/fast/fast.h"
 #include "tracer/program/absent.h"

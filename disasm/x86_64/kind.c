@@ -9,7 +9,6 @@
  */
 #include "disasm/insn.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "disasm/x86_64/raw.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dlang/base/base.h"
 #include "dlang/base/log.h"
 
 static unsigned long left[FAULT_COUNT];

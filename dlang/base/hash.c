@@ -157,12 +157,6 @@ hash_remove(struct hash *h, uint64_t key)
 	return take(h, key, NULL);
 }
 
-void *
-hash_remove_str(struct hash *h, const char *key)
-{
-	return take(h, hash_bytes(key, strlen(key)), key);
-}
-
 struct hash_entry *
 hash_next(const struct hash *h, size_t *i)
 {

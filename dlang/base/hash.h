@@ -42,7 +42,6 @@ void hash_reserve(struct hash *h, size_t n);
 /* Remove; returns the value that was there, or NULL.  Safe on the current
  * entry of hash_foreach. */
 void *hash_remove(struct hash *h, uint64_t key);
-void *hash_remove_str(struct hash *h, const char *key);
 
 /* The first live entry at or after index *i, or NULL; *i moves past it. */
 struct hash_entry *hash_next(const struct hash *h, size_t *i);

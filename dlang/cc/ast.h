@@ -134,7 +134,6 @@ enum oper {
 #define NF_CONST    (1U << 18) /* N_INT after folding */
 #define NF_BITFIELD (1U << 19)
 #define NF_CANON    (1U << 20) /* the register holds the value extended */
-#define NF_DATA     (1U << 21) /* clause statement that records data */
 #define NF_ALLOCA   (1U << 22) /* may point into scratch */
 #define NF_MIXED    (1U << 23) /* or elsewhere, by the branch of a ?: */
 /* Flags that an expression made from a pointer inherits. */

@@ -3,8 +3,6 @@
  */
 #include "dlang/cc/cc.h"
 
-#include <string.h>
-
 #include "dlang/base/log.h"
 #include "dlang/cc/cc_impl.h"
 
@@ -25,9 +23,6 @@ find_types(struct cc *cc)
 	cc->t_char = types_lookup(ts, "char");
 	cc->t_string = types_lookup(ts, "string");
 	cc->t_dyn = types_lookup(ts, "<DYN>");
-	cc->t_stack = types_lookup(ts, "stack");
-	cc->t_symaddr = types_lookup(ts, "_symaddr");
-	cc->t_usymaddr = types_lookup(ts, "_usymaddr");
 	cc->t_int64 = types_lookup(ts, "int64_t");
 	cc->t_uint64 = types_lookup(ts, "uint64_t");
 	cc->t_ptrdiff = types_lookup(ts, "ptrdiff_t");

@@ -53,8 +53,8 @@ struct cc {
 			  * are not looked up */
 	/* Types that every pass needs. */
 	struct type *t_int, *t_uint, *t_long, *t_ulong, *t_llong, *t_ullong;
-	struct type *t_void, *t_char, *t_string, *t_dyn, *t_stack, *t_symaddr,
-	    *t_usymaddr, *t_int64, *t_uint64, *t_ptrdiff, *t_size, *t_voidp;
+	struct type *t_void, *t_char, *t_string, *t_dyn, *t_int64, *t_uint64,
+	    *t_ptrdiff, *t_size, *t_voidp;
 };
 
 /* A pragma about an identifier that is not declared yet. */
@@ -136,14 +136,6 @@ int bind_local(struct comp *c, struct node *n, const char *full, bool address);
 bool bind_untyped_address(struct comp *c, struct node *n);
 
 /* desc.c */
-#define DESC_READINGS 4
-struct desc_readings {
-	struct probe_desc at[DESC_READINGS];
-	size_t n;
-};
-/* All possible readings of a description, at least one.  0, or -EINVAL after a
- * diagnostic. */
-int desc_read(struct comp *c, const struct node *n, struct desc_readings *out);
 /* Choose the reading that matches probes, and create these probes.  If none
  * matches, *none is set, and that is an error unless option zdefs is set;
  * several are an error too.  0, or -EINVAL after a diagnostic. */
@@ -152,7 +144,6 @@ int desc_match(
 
 /* check.c, check_expr.c, check_call.c */
 int check_clause(struct comp *c, struct node *clause);
-int check_stmt(struct comp *c, struct node *stmt);
 int check_expr(struct comp *c, struct node *n);
 /* Check an expression in which params are visible. */
 int check_with(
@@ -161,14 +152,11 @@ int check_with(
  * it is not one. */
 bool check_const(const struct node *n, int64_t *value);
 int check_call(struct comp *c, struct node *n);
-int check_action(struct comp *c, struct node *n);
 int check_agg_assign(struct comp *c, struct node *n);
 /* Check arguments (brackets "()") or keys (brackets "[]") against a
  * prototype. */
 int check_args(struct comp *c, struct node *n, struct ident *id,
     const struct proto *p, const char *brackets);
-bool check_assignable(
-    const struct comp *c, struct type *to, const struct node *from);
 /* Can a value of type *from be used where type `to' is expected? */
 bool check_compatible(struct type *to, const struct node *from);
 /* Is this call one of ustack(), usym() ...: an action whose result can be

@@ -113,7 +113,7 @@ agg_base(struct node *n)
 	return n->kind == N_AGG ? n : NULL;
 }
 
-int
+static int
 check_stmt(struct comp *c, struct node *stmt)
 {
 	struct node *n = stmt->a;

@@ -74,8 +74,6 @@ bool never_scratch(const struct node *n);
 
 /* Check each expression of a list. */
 int check_list(struct comp *c, struct node *list);
-/* The length of a list. */
-size_t check_count(const struct node *list);
 /* Report a wrong number of arguments, and an argument of the wrong type. */
 int check_mismatch(
     struct comp *c, enum diag_tag tag, const struct node *n, const char *what);

@@ -1,13 +1,12 @@
 /*
  * Calls: prototypes, and the actions whose arguments no prototype can say.
  */
-#include <string.h>
 
 #include "dlang/cc/check.h"
 
 /* ---- prototypes ---- */
 
-size_t
+static size_t
 check_count(const struct node *list)
 {
 	size_t n = 0;
@@ -396,7 +395,7 @@ check_kernel_only(struct comp *c, const struct node *n)
 	    n->ident->name);
 }
 
-int
+static int
 check_action(struct comp *c, struct node *n)
 {
 	static const struct {

@@ -260,6 +260,13 @@ begins_with_provider(struct comp *c, const struct parts *ps)
 		arena_strndup(&c->cc->arena, ps->text + p->from, p->len));
 }
 
+#define DESC_READINGS 4
+
+struct desc_readings {
+	struct probe_desc at[DESC_READINGS];
+	size_t n;
+};
+
 /* The readings with a function that has `::' in its name, added to out[n]; the
  * number of all. */
 static size_t
@@ -358,7 +365,9 @@ read_number(struct comp *c, const struct node *n, const struct desc_text *t,
 	return 0;
 }
 
-int
+/* All possible readings of a description, at least one.  0, or -EINVAL after a
+ * diagnostic. */
+static int
 desc_read(struct comp *c, const struct node *n, struct desc_readings *out)
 {
 	struct desc_text t = { 0 };

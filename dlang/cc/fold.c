@@ -2,7 +2,6 @@
  * Constants: the type of an integer constant, and operators whose operands are
  * constants, in place.
  */
-#include <string.h>
 
 #include "dlang/cc/cc_impl.h"
 #include "dlang/cc/oper.h"

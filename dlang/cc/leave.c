@@ -6,7 +6,6 @@
  * cannot fire, the program can do without it.  The user is told.  What only such
  * clauses aggregate stays empty, so actions on it do nothing.
  */
-#include <string.h>
 
 #include "dlang/cc/cc_impl.h"
 

@@ -6,8 +6,6 @@
  */
 #include "dlang/cc/scope.h"
 
-#include <string.h>
-
 #include "dlang/cc/cc_impl.h"
 
 struct ident *
@@ -139,7 +137,6 @@ scope_settle(struct comp *c, struct ident *id, const struct node *at)
 		*vec_push(&c->cc->shared.vars) = v;
 	id->flags |= IDF_SHARED;
 	v->type = type_dif(id->type);
-	v->ctype = id->type;
 	v->nkeys = (unsigned)id->nkeys;
 	v->key_size = 0;
 	for (size_t i = 0; i < id->nkeys; i++)

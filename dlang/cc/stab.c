@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "dlang/base/glob.h"
 #include "dlang/cc/cc_impl.h"
 
 /* What is known of probes whose provider is not named or not there. */

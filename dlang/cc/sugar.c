@@ -19,7 +19,6 @@
  * clause.  A piece that faults does not get to its last statement, so none of
  * those that follow is the next one, and the whole clause has ended.
  */
-#include <string.h>
 
 #include "dlang/cc/cc_impl.h"
 

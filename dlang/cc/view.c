@@ -3,8 +3,6 @@
  */
 #include "dlang/cc/view.h"
 
-#include <string.h>
-
 #include "dlang/base/base.h"
 
 /* What the compilers call the members. */

@@ -276,12 +276,6 @@ site(const struct inside *in, uint32_t ref, struct str *why)
 }
 
 bool
-inside_site(const struct inside *in, uint32_t site_ref, struct str *why)
-{
-	return site(in, site_ref, why) && error_probe(in, why);
-}
-
-bool
 inside_tracepoint(const struct inside *in, uint32_t tp_id, struct str *why)
 {
 	const struct img_hdr *im = (const void *)in->image.base;

@@ -31,7 +31,5 @@ struct inside {
  */
 bool inside_tracepoint(
     const struct inside *in, uint32_t tp_id, struct str *why);
-/* The same for one site. */
-bool inside_site(const struct inside *in, uint32_t site_ref, struct str *why);
 
 #endif

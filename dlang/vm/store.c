@@ -7,8 +7,6 @@
 
 #include "dlang/vm/agg.h"
 #include "dlang/vm/agg_impl.h"
-#include "dlang/vm/buf.h"
-#include "dlang/vm/lane.h"
 #include "dlang/vm/spec.h"
 #include "dlang/vm/dyn.h"
 

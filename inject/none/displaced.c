@@ -58,9 +58,3 @@ displaced_branch(const struct displaced *d, struct target *t,
 {
 	return false;
 }
-
-const char *
-displaced_name(enum displaced_how how)
-{
-	return "refuse";
-}

@@ -69,21 +69,7 @@ static const struct {
 #include "inject/machine/rules.def"
 #undef RULE
 };
-
-static const char *const names[] = {
-	[DISP_EMULATE] = "emulate", [DISP_COPY] = "copy", [DISP_LEAP] = "leap",
-	[DISP_CALL] = "call", [DISP_CALL_MEM] = "call through memory",
-	[DISP_SYSCALL] = "syscall",
-	[DISP_SCRATCH] = "scratch", [DISP_OWN_TRAP] = "own trap",
-	[DISP_REFUSE] = "refuse",
-};
 /* clang-format on */
-
-const char *
-displaced_name(enum displaced_how how)
-{
-	return names[how];
-}
 
 static uint64_t
 next_of(const struct displaced *d)

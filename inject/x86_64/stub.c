@@ -32,8 +32,6 @@
  */
 #include "inject/stub.h"
 
-#include <string.h>
-
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/vm/store.h"

@@ -12,7 +12,6 @@
  */
 #include "symbols/dwarf.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

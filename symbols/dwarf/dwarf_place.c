@@ -10,7 +10,6 @@
  * The frame base of most functions is the CFA, and that is a register and an
  * offset by the unwind rule of the very instruction.
  */
-#include <string.h>
 
 #include <dwarf.h>
 

@@ -14,7 +14,6 @@
 
 #include "dlang/base/arena.h"
 #include "dlang/base/hash.h"
-#include "dlang/base/mem.h"
 #include "symbols/dwarf/entries.h"
 
 /* Namespaces, classes and functions in each other nest no deeper. */

@@ -7,8 +7,6 @@
  */
 #include "symbols/dwarf/dwarf_scope.h"
 
-#include <string.h>
-
 #include <dwarf.h>
 
 /* ---- walking ---- */

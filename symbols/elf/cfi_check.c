@@ -18,7 +18,6 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "dlang/base/mem.h"
 #include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/frame_bytes.h"

@@ -7,7 +7,6 @@
  * Invariant: what comes out is bounded by what goes in, so that nobody's file
  * makes us fill the memory.
  */
-#include <string.h>
 
 #include <lzma.h>
 

@@ -11,9 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "dlang/base/mem.h"
 #include "dlang/base/sorted.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/frame_bytes.h"

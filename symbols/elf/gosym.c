@@ -36,7 +36,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/parts.h"
 

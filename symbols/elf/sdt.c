@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/parts.h"
 #include "symbols/sdtarg.h"

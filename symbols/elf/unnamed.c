@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
 #include "symbols/elf/parts.h"
 

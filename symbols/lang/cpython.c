@@ -27,7 +27,6 @@
  */
 #include <string.h>
 
-#include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang/cpython_impl.h"

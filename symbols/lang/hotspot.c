@@ -10,8 +10,6 @@
  */
 #include <string.h>
 
-#include "dlang/base/base.h"
-#include "dlang/base/log.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang/hotspot_impl.h"
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang/hotspot_impl.h"
 

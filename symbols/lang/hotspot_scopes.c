@@ -10,9 +10,7 @@
  * What was found is kept by address and number of the compilation, as the same
  * place may hold another's code later.
  */
-#include <string.h>
 
-#include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "symbols/lang/hotspot_impl.h"
 

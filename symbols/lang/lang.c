@@ -7,8 +7,6 @@
  */
 #include "symbols/lang.h"
 
-#include <string.h>
-
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/base/mem.h"

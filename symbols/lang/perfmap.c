@@ -11,7 +11,6 @@
  * user or to root, as anybody may write to /tmp; it may be wrong about names,
  * which are then wrong, and about nothing else.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +22,6 @@
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "dlang/base/sorted.h"
-#include "dlang/base/str.h"
 #include "symbols/lang/lang_impl.h"
 
 /* More of a file than this is not read. */

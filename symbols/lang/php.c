@@ -15,7 +15,6 @@
  * zend_generators.c of PHP 8.2 and 8.4; offsets by offsetof() from these.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"

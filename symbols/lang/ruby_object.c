@@ -5,7 +5,6 @@
  * RString, RArray), internal/imemo.h, symbol.h, vm_core.h and iseq.h; of the
  * succinct table of positions, iseq.c.
  */
-#include <string.h>
 
 #include "dlang/base/base.h"
 #include "symbols/lang/ruby_impl.h"

@@ -13,7 +13,6 @@
  * src/deoptimizer/translation-{opcode.h,array.cc}, src/base/vlq.h,
  * src/baseline/bytecode-offset-iterator.h.
  */
-#include <string.h>
 
 #include "dlang/base/base.h"
 #include "symbols/lang/v8_impl.h"

@@ -5,7 +5,6 @@
  * frame only; an expression runs for a bounded number of operations on a
  * bounded stack of values, and one that misbehaves makes the step fail.
  */
-#include <string.h>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

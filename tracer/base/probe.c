@@ -84,15 +84,6 @@ named(struct probes *t, const char *prov, const char *mod, const char *func,
 }
 
 struct probe *
-probe_lookup(struct probes *t, const char *prov, const char *mod,
-    const char *func, const char *name)
-{
-	const struct probe like = named(t, prov, mod, func, name);
-
-	return find(t, &like);
-}
-
-struct probe *
 probe_add(struct probes *t, const struct provider *pr, const char *prov,
     const char *mod, const char *func, const char *name, bool *fresh)
 {

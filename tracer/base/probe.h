@@ -67,8 +67,6 @@ struct probe *probe_add(struct probes *t, const struct provider *p,
     bool *fresh);
 /* Set other names of its function for descriptions; names ends with NULL. */
 void probe_also(struct probes *t, struct probe *p, const char *const *names);
-struct probe *probe_lookup(struct probes *t, const char *prov, const char *mod,
-    const char *func, const char *name);
 struct probe *probe_by_id(const struct probes *t, uint32_t id);
 
 /*

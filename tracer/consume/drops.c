@@ -2,7 +2,6 @@
  * What was lost, as differences since the last report.  Nothing is lost in
  * silence.
  */
-#include <string.h>
 
 #include "tracer/consume/consume_impl.h"
 

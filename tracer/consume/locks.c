@@ -20,7 +20,15 @@
 #define NAME_BYTES 2048
 #define RULE_WIDTH 79
 
-const struct lock_kind lock_kinds[] = {
+/*
+ * A kind of event.  The D program has two aggregations for it, keyed by lock
+ * and stack: @NAME is the quantize() and @NAME_ns the sum() of the same times.
+ */
+static const struct lock_kind {
+	const char *name;
+	const char *title; /* of its table */
+	bool hold;         /* shown by -H; else by -C */
+} lock_kinds[] = {
 	{ "mutex_hold", "Mutex hold", true },
 	{ "mutex_block", "Mutex block", false },
 	{ "mutex_spin", "Mutex spin", false },
@@ -30,7 +38,6 @@ const struct lock_kind lock_kinds[] = {
 	{ "rw_writer_block", "R/W writer block", false },
 	{ "sem_block", "Semaphore block", false },
 };
-const unsigned lock_nkinds = ARRAY_SIZE(lock_kinds);
 
 /* One line of a table. */
 struct entry {
@@ -383,7 +390,7 @@ locks_print(void *ctx, struct consume *c)
 
 	if (r->json)
 		str_printf(p.to, "{\"pid\": %d, \"locks\": [", r->pid);
-	for (unsigned k = 0; k < lock_nkinds; k++) {
+	for (unsigned k = 0; k < ARRAY_SIZE(lock_kinds); k++) {
 		entries all = { 0 };
 		collect(c, r, &lock_kinds[k], &all);
 		if (!r->json)

@@ -13,19 +13,6 @@
 struct consume;
 struct maps;
 
-/*
- * A kind of event.  The D program has two aggregations for it, keyed by lock
- * and stack: @NAME is the quantize() and @NAME_ns the sum() of the same times.
- */
-struct lock_kind {
-	const char *name;
-	const char *title; /* of its table */
-	bool hold;         /* shown by -H; else by -C */
-};
-
-extern const struct lock_kind lock_kinds[];
-extern const unsigned lock_nkinds;
-
 struct lock_report {
 	bool json;
 	unsigned top;   /* most rows of each kind; 0: all */

@@ -1,7 +1,6 @@
 /*
  * printa() and the report at the end: aggregations, joined by key, in order.
  */
-#include <string.h>
 
 #include "tracer/consume/consume_impl.h"
 

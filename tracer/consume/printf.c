@@ -7,7 +7,6 @@
  * come from the record, not from the format.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <locale.h>
 #include <netdb.h>
 #include <stdio.h>

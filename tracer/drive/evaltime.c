@@ -17,9 +17,7 @@
 #include "tracer/drive/targets.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 
-#include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "tracer/drive/awaited.h"

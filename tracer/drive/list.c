@@ -3,7 +3,6 @@
  */
 #include "tracer/drive/list.h"
 
-#include "dlang/cc/cc.h"
 #include "dlang/needs.h"
 #include "dlang/prog.h"
 #include "dlang/types.h"

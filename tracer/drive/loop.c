@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "dlang/base/fault.h"
 #include "tracer/ptrace/core.h"

@@ -4,12 +4,9 @@
 #include "tracer/drive/session.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <string.h>
 
 #include "dlang/base/fault.h"
 #include "dlang/cc/cc.h"
-#include "dlang/vm/agg.h"
 #include "dlang/vm/store.h"
 #include "tracer/names/bodies.h"
 #include "tracer/consume/consume.h"

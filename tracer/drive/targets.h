@@ -27,11 +27,8 @@ void targets_set_up(struct state *st, struct proc *p);
  * tracepoints. */
 void targets_fork_table(struct state *st, struct space *from, struct space *sp);
 
-/* Move every thread of a process out of the slots, and restore its text.  ctx
- * is not used. */
-void targets_clean(void *ctx, struct proc *p);
-
-/* targets_clean(), then detach. */
+/* Move every thread of a process out of the slots, restore its text, and
+ * detach. */
 void targets_let_go(struct state *st, struct proc *p);
 
 /*

@@ -6,7 +6,6 @@
  * linker calls an empty function before and after each change of its list
  * (struct r_debug in <link.h>), and dtrap keeps a tracepoint on it.
  */
-#include <string.h>
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
@@ -278,7 +277,7 @@ leave(struct tptable *tab, struct uregs *regs)
 	return place != SLOT_OUTSIDE && place != SLOT_FIRING;
 }
 
-void
+static void
 targets_clean(void *ctx, struct proc *p)
 {
 	struct space *sp = p->space;

@@ -8,7 +8,6 @@
  * A thread finds its lane by UREG_LANE, which programs have at 0 as a rule.  One
  * that has it otherwise uses it itself: it has a lane, and fires by trap.
  */
-#include <string.h>
 
 #include "inject/resume.h"
 #include "tracer/base/state.h"

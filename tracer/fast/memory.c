@@ -22,7 +22,6 @@
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
-#include "dlang/vm/agg.h"
 #include "symbols/addrspace.h"
 #include "tracer/base/state.h"
 #include "tracer/consume/consume.h"

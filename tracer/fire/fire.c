@@ -75,28 +75,11 @@ fire_probe(struct state *st, struct probe *p, struct thread *th,
 	fire_probe_for(st, p, th, words, nwords, (struct occasion){ 0 });
 }
 
-void
-fire_after(struct state *st)
-{
-	const struct lane_view *at = &st->env.at;
-
-	/* A trace that ends before it has begun lets targets go, and they still
-	 * come by: nothing fires. */
-	if (at->lane == NULL)
-		return;
-	/* bufpolicy=fill: nothing more can be recorded once it is full. */
-	if (at->store->exit_called || at->lane->full)
-		fire_drain(st);
-	fire_consume_if_full(st);
-}
-
-/* ---- consuming ---- */
-
 /* Read before there is no room for what comes next: half full. */
 #define FILL_LIMIT 128
 
-void
-fire_consume_if_full(struct state *st)
+static void
+consume_if_full(struct state *st)
 {
 	const struct lane_view *at = &st->env.at;
 
@@ -109,6 +92,21 @@ fire_consume_if_full(struct state *st)
 		fire_consume(st);
 	if (agg_fill(at) > CONSUME_AGGS_AT)
 		consume_aggs(st->consume);
+}
+
+void
+fire_after(struct state *st)
+{
+	const struct lane_view *at = &st->env.at;
+
+	/* A trace that ends before it has begun lets targets go, and they still
+	 * come by: nothing fires. */
+	if (at->lane == NULL)
+		return;
+	/* bufpolicy=fill: nothing more can be recorded once it is full. */
+	if (at->store->exit_called || at->lane->full)
+		fire_drain(st);
+	consume_if_full(st);
 }
 
 void

@@ -39,9 +39,7 @@ void fire_probe_for(struct state *st, struct probe *p, struct thread *th,
 /* Call it after every firing: handles exit() and a full buffer. */
 void fire_after(struct state *st);
 
-/* Let the consumer read the records; the second only if a buffer is filling
- * up. */
+/* Let the consumer read the records. */
 void fire_consume(struct state *st);
-void fire_consume_if_full(struct state *st);
 
 #endif

@@ -4,7 +4,6 @@
 #include "tracer/fire/stack.h"
 
 #include <string.h>
-
 #include "inject/resume.h"
 #include "symbols/lang.h"
 #include "symbols/unwind.h"

@@ -4,9 +4,7 @@
 #include "tracer/names/external.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
 #include "dlang/cc/cc.h"
 #include "symbols/addrspace.h"

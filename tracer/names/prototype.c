@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "dlang/base/hash.h"
-#include "dlang/base/mem.h"
 #include "dlang/cc/cc.h"
 #include "dlang/types.h"
 #include "symbols/addrspace.h"

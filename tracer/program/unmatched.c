@@ -8,7 +8,6 @@
 #include "tracer/program/unmatched.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
  * The dtrace provider: BEGIN, END and ERROR.
  */
-#include "dlang/dif.h"
 #include "tracer/base/probe.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"

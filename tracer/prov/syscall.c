@@ -6,7 +6,6 @@
  *
  * A failed call's result is -errno, as the kernel has it.
  */
-#include <string.h>
 
 #include "tracer/base/probe.h"
 #include "tracer/ptrace/proc.h"

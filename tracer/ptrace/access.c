@@ -6,7 +6,6 @@
  * (ptrace_attach, __ptrace_may_access, yama), each from what /proc shows.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>

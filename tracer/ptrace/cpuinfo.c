@@ -10,7 +10,6 @@
 #include <sys/utsname.h>
 
 #include "dlang/base/base.h"
-#include "dlang/base/mem.h"
 #include "dlang/base/vec.h"
 
 struct cpuinfo {

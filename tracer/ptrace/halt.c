@@ -2,7 +2,6 @@
  * How threads are brought to a stop, and waited for.
  */
 #include <sched.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "dlang/base/fault.h"

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include "dlang/base/fault.h"
-#include "dlang/base/log.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/ptrace/setid.h"
 #include "tracer/ptrace/super.h"

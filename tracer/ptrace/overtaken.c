@@ -16,7 +16,6 @@
  * number that is queued once there is no K when X1 is pending: it is sent once
  * more, by us.
  */
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>

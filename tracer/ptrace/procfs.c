@@ -15,7 +15,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-ssize_t
+static ssize_t
 procfs_slurp(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -77,7 +77,6 @@ uint64_t procfs_auxv(pid_t pid, uint64_t type);
  * /proc/PID/NAME, as a string into buf.  It is cut to the size of buf, and
  * empty if it cannot be read.  Returns its length or -errno.
  */
-ssize_t procfs_slurp(const char *path, char *buf, size_t size);
 ssize_t procfs_text(pid_t pid, const char *name, char *buf, size_t size);
 ssize_t procfs_link(pid_t pid, const char *name, char *buf, size_t size);
 

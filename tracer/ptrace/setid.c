@@ -10,7 +10,6 @@
 #include "tracer/ptrace/setid.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
  * The supervisor from its begin to its end, and how it lets a process go.
  */
-#include <string.h>
 #include <time.h>
 
 #include "dlang/base/fault.h"

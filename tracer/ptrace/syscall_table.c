@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "dlang/base/mem.h"
+#include "dlang/base/base.h"
 
 struct call {
 	const char *name, *args;

@@ -285,7 +285,7 @@ sigtrap_mask_call(
 	return true;
 }
 
-void
+static void
 sigtrap_show_frames(struct thread *th)
 {
 	unsigned n = sigframes_change(th, KIN, SIGBIT(SIGTRAP), true);

@@ -129,9 +129,7 @@ bool sigtrap_mask_call(
     struct thread *th, const struct mask_call *c, const struct uregs *on);
 /* Show SIGTRAP in the kernel's mask of a stopped thread again. */
 void sigtrap_show(struct thread *th);
-/* The same in the masks of its signal frames. */
-void sigtrap_show_frames(struct thread *th);
-/* Both, for the last time: no int3 of ours is left.  At no moment is a bit
+/* That, and in the masks of its signal frames, for the last time: no int3 of ours is left.  At no moment is a bit
  * hidden that the list in the area does not name. */
 void sigtrap_end(struct thread *th);
 /* The mask and the frames of a stopped thread, of which a tracer that is dead

@@ -19,8 +19,6 @@
  */
 #include "tracer/ptrace/trapqueue.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 

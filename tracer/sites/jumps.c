@@ -4,7 +4,6 @@
 #include "tracer/sites/jumps.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "disasm/window.h"
 #include "dlang/base/fault.h"

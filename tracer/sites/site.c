@@ -101,15 +101,6 @@ site_tell_no_more(struct tracepoint *tp, const struct arrival *a)
 	}
 }
 
-bool
-site_tells(const struct tracepoint *tp, const struct arrival *a)
-{
-	if (tp->user != NULL)
-		arrivals_foreach(other,
-		    (struct tp_user *)tp->user) if (other == a) return true;
-	return false;
-}
-
 /* At the end: sites fire in the order in which they were enabled. */
 static void
 hang_on(struct space *sp, struct tracepoint *tp, const struct site *site)

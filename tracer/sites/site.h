@@ -101,10 +101,9 @@ struct tp_user {
 		for (const struct arrival *a = (u)->arrivals[a##_i]; \
 		     a != NULL; a = NULL)
 
-/* Add the arrival hooks `a' to tp; remove them; are they there? */
+/* Add the arrival hooks `a' to tp; remove them. */
 void site_tell(struct tracepoint *tp, const struct arrival *a);
 void site_tell_no_more(struct tracepoint *tp, const struct arrival *a);
-bool site_tells(const struct tracepoint *tp, const struct arrival *a);
 
 /*
  * Queue a tracepoint for an enabled probe.  On failure (not an instruction, or

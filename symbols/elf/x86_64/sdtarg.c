@@ -4,7 +4,6 @@
 #include "symbols/sdtarg.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

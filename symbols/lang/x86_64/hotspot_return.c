@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "dlang/base/base.h"
 #include "symbols/lang/hotspot_impl.h"
 
 bool

@@ -11,7 +11,6 @@
  * stack, the results on the stack, and room for the arguments that came in
  * registers; each of the three begins at a multiple of 8.
  */
-#include <string.h>
 
 #include "dlang/base/base.h"
 #include "dlang/types.h"

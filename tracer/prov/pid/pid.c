@@ -10,7 +10,6 @@
  * No return address is ever rewritten: a return probe has a tracepoint on each
  * `ret' and on each jump that leaves the function, or may (disasm/body.h).
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

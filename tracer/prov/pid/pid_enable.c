@@ -7,7 +7,6 @@
 #include "tracer/base/probe.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/names/prototype.h"
-#include "tracer/prov/pid/pid.h"
 #include "tracer/prov/pid/pid_impl.h"
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"

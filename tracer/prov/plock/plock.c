@@ -21,8 +21,6 @@
  */
 #include "tracer/prov/plock/plock.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

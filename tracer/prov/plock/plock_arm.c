@@ -4,7 +4,6 @@
  */
 #include "dlang/base/base.h"
 #include "inject/tracepoint.h"
-#include "symbols/addrspace.h"
 #include "symbols/unwind.h"
 #include "tracer/base/state.h"
 #include "tracer/prov/plock/plock.h"

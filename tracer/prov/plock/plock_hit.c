@@ -6,7 +6,6 @@
 
 #include "dlang/base/machine.h"
 #include "inject/tracepoint.h"
-#include "symbols/addrspace.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/fire/moments.h"
 #include "tracer/base/probe.h"
