@@ -3,16 +3,15 @@
  */
 #include "tracer/fire/eval.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "symbols/golang.h"
@@ -24,8 +23,6 @@
 #include "tracer/fire/stack.h"
 #include "tracer/base/state.h"
 #include "tracer/base/timer.h"
-
-#define NS_PER_S 1000000000LL
 
 pid_t
 eval_pid(const struct firing *f)
@@ -174,11 +171,8 @@ cpu_time(const struct firing *f)
 {
 	char name[32], text[128];
 
-	if (f->thread == NULL) {
-		struct timespec ts;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-		return (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
-	}
+	if (f->thread == NULL)
+		return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	snprintf(name, sizeof(name), "task/%d/schedstat", eval_tid(f));
 	procfs_text(eval_tid(f), name, text, sizeof(text));
 	return strtoull(text, NULL, 10);
@@ -188,12 +182,8 @@ cpu_time(const struct firing *f)
 static uint64_t
 walltime(struct firing *f)
 {
-	struct timespec ts;
-
-	if (f->wall == 0) {
-		clock_gettime(CLOCK_REALTIME, &ts);
-		f->wall = (uint64_t)(ts.tv_sec * NS_PER_S + ts.tv_nsec);
-	}
+	if (f->wall == 0)
+		f->wall = clock_ns(CLOCK_REALTIME);
 	return f->wall;
 }
 
@@ -296,7 +286,7 @@ eval_space(struct vm_env *env)
 }
 
 /* chill() may spend at most this much, as in DTrace. */
-#define CHILL_MAX (NS_PER_S / 2)
+#define CHILL_MAX ((int64_t)NS_PER_S / 2)
 
 static int
 eval_control(struct vm_env *env, enum img_op op, int64_t arg)

@@ -20,12 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "tracer/ptrace/cpuinfo.h"
 #include "tracer/fire/eval.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/state.h"
-
-#define NS_PER_S 1000000000LL
 
 /* Fields of /proc/TID/stat, as proc(5) counts them. */
 enum {
@@ -162,7 +161,7 @@ ticks(uint64_t n)
 
 	if (hz == 0)
 		hz = sysconf(_SC_CLK_TCK);
-	return n * (uint64_t)(NS_PER_S / (hz > 0 ? hz : 100));
+	return n * (NS_PER_S / (uint64_t)(hz > 0 ? hz : 100));
 }
 
 /* When the machine was started, ns since 1970.  Taken once, so that the start
@@ -171,14 +170,9 @@ static uint64_t
 boot_time(void)
 {
 	static uint64_t boot;
-	struct timespec now, up;
 
-	if (boot == 0) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		clock_gettime(CLOCK_BOOTTIME, &up);
-		boot = (uint64_t)((now.tv_sec - up.tv_sec) * NS_PER_S +
-		    now.tv_nsec - up.tv_nsec);
-	}
+	if (boot == 0)
+		boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	return boot;
 }
 

@@ -43,6 +43,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/log.h"
 #include "tracer/ptrace/proc.h"
 
@@ -218,15 +219,6 @@ processor_hurry(struct processor *p, bool hurry)
 		set_slice(SHORT_SLICE);
 		p->short_slice = true;
 	}
-}
-
-static uint64_t
-clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
 void

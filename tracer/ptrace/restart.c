@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/log.h"
 #include "tracer/ptrace/super.h"
 
@@ -104,10 +105,7 @@ call_of(int64_t nr)
 static int64_t
 now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / NS_PER_MS);
 }
 
 /* The limit that a socket of the thread has for this direction, ms; -1 if it has

@@ -69,6 +69,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
@@ -80,15 +81,6 @@
  * cheaper to look at. */
 #define LOOK_MS 100
 #define MASK_MS 4
-
-uint64_t
-sigtrap_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 /* Has a SIGTRAP that was pending come in the place of the int3's? */
 static bool
@@ -238,7 +230,7 @@ has_reset(const struct thread *th)
 void
 thread_mend_sigtrap(struct thread *th)
 {
-	uint64_t mask, now = sigtrap_now_ms();
+	uint64_t mask, now = clock_coarse_ms();
 
 	struct proc *p = th->proc;
 	bool reset = p->trap_ignored && !p->guarded; /* by every hit */

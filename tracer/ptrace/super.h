@@ -267,8 +267,6 @@ void sigtrap_cleared(struct proc *p);
 int sigtrap_save(struct thread *th);
 /* The action on SIGTRAP is another from now on. */
 void sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS]);
-/* The coarse clock that its looks are timed by. */
-uint64_t sigtrap_now_ms(void);
 /* rt_sigaction(SIGTRAP) in a thread.  The action to set stands at act, or else in
  * set; the old one goes to old; each only if it is not 0.  What does not stand in
  * the target passes through its stack.  0 or -errno. */

@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "dlang/base/clock.h"
 #include "tracer/base/state.h"
 #include "tracer/ptrace/super.h"
 #include "tracer/sites/protect.h"
@@ -35,9 +35,9 @@ protect_start(struct state *st)
 	const struct timespec nap = { 0, SITES_AGAIN_NS };
 	struct space *sp;
 
-	uint64_t begin = sigtrap_now_ms();
+	uint64_t begin = clock_coarse_ms();
 
-	while (!protect_is_off(st) && sigtrap_now_ms() - begin < START_MS) {
+	while (!protect_is_off(st) && clock_coarse_ms() - begin < START_MS) {
 		bool passing = false;
 		for (sp = protect_next(st, NULL); sp != NULL;
 		     sp = protect_next(st, sp)) {

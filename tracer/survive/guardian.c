@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
@@ -210,15 +211,13 @@ is_on_its_way(pid_t pid, long tid, uint64_t area)
 static void
 clear_left(void)
 {
-	struct timespec nap = { 0, 1000000 }, begin, now;
+	struct timespec nap = { 0, 1000000 };
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + LEFT_S * NS_PER_S;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	now = begin;
-	while (!relieved && now.tv_sec - begin.tv_sec < LEFT_S &&
+	while (!relieved && clock_ns(CLOCK_MONOTONIC) < end &&
 	    !remote_clear(&shared->left)) {
 		nanosleep(&nap, NULL);
 		nap.tv_nsec += nap.tv_nsec < NAP_MAX ? nap.tv_nsec / 8 : 0;
-		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
 }
 
@@ -500,7 +499,7 @@ send_memory(uint32_t n, int fd)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-	uint64_t deadline = sigtrap_now_ms() + ANSWER_MS;
+	uint64_t deadline = clock_coarse_ms() + ANSWER_MS;
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
@@ -511,7 +510,7 @@ send_memory(uint32_t n, int fd)
 		int r = errno == EAGAIN ? check(LOOK_NS / 1000000) : -errno;
 		if (r != 0)
 			return r;
-		if (sigtrap_now_ms() > deadline)
+		if (clock_coarse_ms() > deadline)
 			return -ETIMEDOUT;
 	}
 	return 0;
@@ -549,7 +548,7 @@ static int
 await_answer(uint32_t *answer)
 {
 	const struct timespec look = { 0, LOOK_NS };
-	uint64_t deadline = sigtrap_now_ms() + ANSWER_MS;
+	uint64_t deadline = clock_coarse_ms() + ANSWER_MS;
 	uint32_t got;
 	int r = 0;
 
@@ -562,7 +561,7 @@ await_answer(uint32_t *answer)
 		 * stopped. */
 		kill(guardian, SIGCONT);
 		r = check(0);
-		if (r == 0 && sigtrap_now_ms() > deadline)
+		if (r == 0 && clock_coarse_ms() > deadline)
 			r = -ETIMEDOUT;
 	}
 	if (got != ANSWER_NONE)

@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "dlang/base/machine.h"
@@ -235,7 +236,7 @@ await_keeper(pid_t pid, int mem, const struct leftover *l,
     bool (*stopping)(void), char *why, size_t size)
 {
 	const struct timespec nap = { 0, 1000000 };
-	uint64_t begin = sigtrap_now_ms();
+	uint64_t begin = clock_coarse_ms();
 	pid_t keeper, told = 0;
 
 	while ((keeper = keeper_of(mem, l)) != 0) {
@@ -244,7 +245,7 @@ await_keeper(pid_t pid, int mem, const struct leftover *l,
 			kill(keeper, SIGCONT);
 			told = keeper;
 		}
-		if (stopping() || sigtrap_now_ms() - begin > KEEPER_S * 1000) {
+		if (stopping() || clock_coarse_ms() - begin > KEEPER_S * 1000) {
 			snprintf(why, size,
 			    "process %d is still being put back by the guardian "
 			    "of a dtrap that was killed (process %d)",

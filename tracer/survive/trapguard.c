@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
@@ -335,7 +336,7 @@ bool
 trapguard_check(struct thread *th)
 {
 	struct proc *p = th->proc;
-	uint64_t now = sigtrap_now_ms();
+	uint64_t now = clock_coarse_ms();
 
 	if (!p->guarded ||
 	    now - p->guard_checked <
