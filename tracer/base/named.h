@@ -1,6 +1,6 @@
 /*
- * The processes that the user named, by -p or -c.  Only drive/targets.c writes
- * this.
+ * The processes that the user named, by -p or -c.  drive/targets.c
+ * counts those that begin, drive/targets_event.c those that end.
  *
  *	none yet --the first begins--> any, pid is its --the last ends--> left 0
  */

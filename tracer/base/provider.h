@@ -40,6 +40,17 @@ typedef void (*probe_site_fn)(void *ctx, const struct load *l, uint64_t addr);
 
 enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
 
+/* Of most providers: modules and functions are private, the rest is alike. */
+/* clang-format off */
+#define STABILITY(level, class) { \
+	[STAB_PROVIDER] = { level, level, class }, \
+	[STAB_MODULE] = { "Private", "Private", "Unknown" }, \
+	[STAB_FUNCTION] = { "Private", "Private", "Unknown" }, \
+	[STAB_NAME] = { level, level, class }, \
+	[STAB_ARGS] = { level, level, class }, \
+}
+/* clang-format on */
+
 struct provider {
 	const char *name; /* "profile"; "pid" stands for pid123 as well */
 	struct stability stability[5];

@@ -13,6 +13,7 @@
 #include "symbols/addrspace.h"
 #include "tracer/survive/leftover.h"
 #include "tracer/prov/plock/plock.h"
+#include "tracer/fast/fast.h"
 #include "tracer/sites/jumps.h"
 #include "tracer/sites/site.h"
 #include "tracer/ptrace/setid.h"
@@ -94,6 +95,8 @@ keep(struct state *st, struct proc *parent, struct proc *child)
 	} else {
 		inherit(st, from, child);
 		jumps_forked(st, child->space);
+		if (fast_is_on(st))
+			sites_commit(st, child->space);
 	}
 	fault_kill("follow-kept");
 }

@@ -29,6 +29,7 @@
 #include "tracer/base/state.h"
 #include "tracer/fire/stores.h"
 #include "tracer/sites/jumps.h"
+#include "tracer/sites/site.h"
 #include "tracer/fast/fast.h"
 #include "tracer/drive/targets.h"
 #include "tracer/program/world.h"
@@ -163,6 +164,8 @@ session_start(struct state *st)
 		processor_fix(
 		    st->processor, (int)option_get(&st->opts, OPT_CPU));
 	jumps_start(st, &st->stores->image_mem, &st->stores->sizes);
+	if (fast_is_on(st))
+		sites_commit_all(st);
 	fire_set_activity(st, ACTIVITY_WARMUP);
 	fire_probe(st, probe_by_id(&st->probes, 1), NULL, NULL, 0);
 	if (st->draining)

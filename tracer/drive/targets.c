@@ -47,12 +47,6 @@ add_target(struct state *st, struct proc *p, bool named)
 		st->named.pid = p->pid;
 }
 
-unsigned
-targets_count_out(struct state *st)
-{
-	return --st->named.left;
-}
-
 /* What a look at a process opens at a time, and some more. */
 #define DESCRIPTORS 16
 

@@ -89,7 +89,7 @@ target_ends(struct state *st, struct proc *p)
 	if (!p->target)
 		return;
 	p->target = false;
-	if (targets_count_out(st) == 0)
+	if (--st->named.left == 0)
 		fire_drain(st);
 }
 

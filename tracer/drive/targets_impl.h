@@ -42,11 +42,6 @@ void targets_mark(
  * need it. */
 void targets_release_leftover(struct proc *p);
 
-/* ---- targets.c ---- */
-
-/* One of the processes that the user named has ended: how many are left. */
-unsigned targets_count_out(struct state *st);
-
 /* ---- targets_event.c ---- */
 
 /* Do not execute the launched program again: it goes on from where it is. */

@@ -24,14 +24,16 @@
 #include "tracer/base/state.h"
 #include "tracer/base/timer.h"
 
-pid_t
-eval_pid(const struct firing *f)
+/* The process and thread in whose context a clause runs; the tracer's own for
+ * BEGIN, END and tick. */
+static pid_t
+pid_of(const struct firing *f)
 {
 	return f->thread != NULL ? f->thread->proc->pid : getpid();
 }
 
-pid_t
-eval_tid(const struct firing *f)
+static pid_t
+tid_of(const struct firing *f)
 {
 	return f->thread != NULL ? f->thread->tid : gettid();
 }
@@ -51,8 +53,8 @@ eval_begin(struct firing *f, struct state *st, struct thread *th,
 	f->fp_known = false;
 	env->regs = th != NULL ? thread_regs_had(th) : NULL;
 	procstate_forget(&f->read);
-	env->pid = (uint32_t)eval_pid(f);
-	env->tid = (uint32_t)eval_tid(f);
+	env->pid = (uint32_t)pid_of(f);
+	env->tid = (uint32_t)tid_of(f);
 	/* 0 is nobody; the tracer itself is below every thread's birth. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
 	env->followed = th != NULL && th->proc->followed;
@@ -158,7 +160,7 @@ own_state(struct firing *f, enum dif_state what)
 {
 	uint64_t v = 0;
 
-	procstate_number(f, what, (uint64_t)eval_tid(f), &v);
+	procstate_number(f, what, (uint64_t)tid_of(f), &v);
 	return v;
 }
 
@@ -173,8 +175,8 @@ cpu_time(const struct firing *f)
 
 	if (f->thread == NULL)
 		return clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	snprintf(name, sizeof(name), "task/%d/schedstat", eval_tid(f));
-	procfs_text(eval_tid(f), name, text, sizeof(text));
+	snprintf(name, sizeof(name), "task/%d/schedstat", tid_of(f));
+	procfs_text(tid_of(f), name, text, sizeof(text));
 	return strtoull(text, NULL, 10);
 }
 
@@ -210,12 +212,12 @@ eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	case DIF_VAR_TIMESTAMP: *value = env->timestamp; return 0;
 	case DIF_VAR_VTIMESTAMP: *value = cpu_time(f); return 0;
 	case DIF_VAR_WALLTIMESTAMP: *value = walltime(f); return 0;
-	case DIF_VAR_PID: *value = (uint64_t)eval_pid(f); return 0;
-	case DIF_VAR_TID: *value = (uint64_t)eval_tid(f); return 0;
+	case DIF_VAR_PID: *value = (uint64_t)pid_of(f); return 0;
+	case DIF_VAR_TID: *value = (uint64_t)tid_of(f); return 0;
 	case DIF_VAR_PPID: *value = own_state(f, DIF_STATE_PR_PPID); return 0;
 	case DIF_VAR_UID: *value = own_state(f, DIF_STATE_PR_UID); return 0;
 	case DIF_VAR_GID: *value = own_state(f, DIF_STATE_PR_GID); return 0;
-	case DIF_VAR_CURTHREAD: *value = (uint64_t)eval_tid(f); return 0;
+	case DIF_VAR_CURTHREAD: *value = (uint64_t)tid_of(f); return 0;
 	case DIF_VAR_ERRNO: *value = (uint64_t)f->about.sys_errno; return 0;
 	case DIF_VAR_CPU: {
 		int cpu = f->thread != NULL ? thread_cpu(f->thread) : -1;
@@ -238,7 +240,7 @@ static int
 eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 {
 	struct firing *f = env->ctx;
-	pid_t tid = eval_tid(f);
+	pid_t tid = tid_of(f);
 
 	switch (id) {
 	case DIF_VAR_EXECNAME:
@@ -322,7 +324,7 @@ static bool
 eval_progenyof(struct vm_env *env, int64_t pid)
 {
 	struct firing *f = env->ctx;
-	pid_t at = eval_pid(f);
+	pid_t at = pid_of(f);
 
 	/* Process trees are shallow; a loop cannot happen but for pids that
 	 * are used again while we look. */

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "dlang/uregs.h"
 #include "dlang/vm/vm.h"
@@ -41,11 +40,6 @@ struct firing {
 
 /* ctx: the struct firing, while there is one. */
 extern const struct vm_ops eval_ops;
-
-/* The process and thread in whose context a clause runs; the tracer's own for
- * BEGIN, END and tick. */
-pid_t eval_pid(const struct firing *f);
-pid_t eval_tid(const struct firing *f);
 
 /* eval_begin(): let st->env use this firing in th (NULL: no thread) for the
  * event `about'.  eval_end(): it is over. */

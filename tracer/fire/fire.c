@@ -49,8 +49,8 @@ fire_wants_proc(const struct state *st, const struct proc *p)
 	return st->follow || p->family == p->pid;
 }
 
-void
-fire_probe_for(struct state *st, struct probe *p, struct thread *th,
+static void
+fire_in(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords, struct occasion about)
 {
 	struct firing f;
@@ -72,7 +72,17 @@ void
 fire_probe(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
-	fire_probe_for(st, p, th, words, nwords, (struct occasion){ 0 });
+	fire_in(st, p, th, words, nwords, (struct occasion){ 0 });
+}
+
+void
+fire_event(struct state *st, struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords, struct occasion about)
+{
+	if (!fire_wants_proc(st, th->proc))
+		return;
+	fire_in(st, p, th, words, nwords, about);
+	processor_hit(st->processor, th, st->env.timestamp);
 }
 
 /* Read before there is no room for what comes next: half full. */

@@ -24,16 +24,17 @@ void fire_set_activity(struct state *st, enum activity a);
  * tracer's. */
 bool fire_wants_cpu(const struct state *st, struct thread *th);
 
-/* May probes without a site in text fire in the process?  Not in a child that
- * is traced only because it shares its parent's memory. */
+/* May probes without a site in text fire in the process?  Not in a vfork child
+ * that is traced only because it shares its parent's memory. */
 bool fire_wants_proc(const struct state *st, const struct proc *p);
 
 /* Fire a probe without a site in text, in the context of th (NULL: of the
  * tracer itself).  The nwords words become arg0, arg1 and so on. */
 void fire_probe(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
-/* The same, where there is more to be asked about. */
-void fire_probe_for(struct state *st, struct probe *p, struct thread *th,
+/* The same for an event of th itself (a system call, a signal, its end): nothing
+ * fires if fire_wants_proc() is false, and it counts as a hit of th. */
+void fire_event(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords, struct occasion about);
 
 /* Call it after every firing: handles exit() and a full buffer. */

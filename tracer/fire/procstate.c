@@ -191,7 +191,7 @@ lwp_time(pid_t tid)
 static char
 state_letter(struct firing *f, pid_t tid)
 {
-	if (tid == eval_tid(f))
+	if (tid == (pid_t)f->st->env.tid)
 		return 'O';
 	char c = (char)stat_field(f, tid, STAT_STATE);
 	switch (c) {
@@ -527,7 +527,7 @@ row_of(uint64_t what, enum dif_var_how how)
 int
 procstate_number(struct firing *f, uint64_t what, uint64_t of, uint64_t *value)
 {
-	pid_t pid = eval_pid(f);
+	pid_t pid = (pid_t)f->st->env.pid;
 
 	switch (row_of(what, V_INT)) {
 	case TASK: *value = task_number(f, what, (pid_t)of); return 0;
@@ -548,7 +548,9 @@ procstate_string(
 {
 	switch (row_of(what, V_STR)) {
 	case TASK: task_string(f, what, (pid_t)of, buf, size); return 0;
-	case FD: file_string(eval_pid(f), what, of, buf, size); return 0;
+	case FD:
+		file_string((pid_t)f->st->env.pid, what, of, buf, size);
+		return 0;
 	case CPU:
 		if (what == DIF_STATE_PI_TYPE)
 			cpuinfo_type(buf, size);

@@ -18,12 +18,6 @@ init(struct state *st)
 
 const struct provider prov_dtrace = {
 	.name = "dtrace",
-	.stability = {
-		[STAB_PROVIDER] = { "Stable", "Stable", "Common" },
-		[STAB_MODULE] = { "Private", "Private", "Unknown" },
-		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
-		[STAB_NAME] = { "Stable", "Stable", "Common" },
-		[STAB_ARGS] = { "Stable", "Stable", "Common" },
-	},
+	.stability = STABILITY("Stable", "Common"),
 	.init = init,
 };

@@ -107,13 +107,7 @@ arg(const struct probe *p, unsigned n, struct probe_arg *out)
 
 const struct provider prov_proc = {
 	.name = "proc",
-	.stability = {
-		[STAB_PROVIDER] = { "Evolving", "Evolving", "ISA" },
-		[STAB_MODULE] = { "Private", "Private", "Unknown" },
-		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
-		[STAB_NAME] = { "Evolving", "Evolving", "ISA" },
-		[STAB_ARGS] = { "Evolving", "Evolving", "ISA" },
-	},
+	.stability = STABILITY("Evolving", "ISA"),
 	.init = init,
 	.enable = enable,
 	.follows = true,

@@ -7,18 +7,13 @@
 
 #include <stdint.h>
 
-#include "tracer/fire/eval.h"
-
 struct probe;
 struct state;
 struct thread;
 
-/* Fire in the context of th. */
+/* fire_event() of an event about which there is no more to be asked. */
 void proc_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
-/* The same, where there is more to be asked about. */
-void proc_fire_for(struct state *st, struct probe *p, struct thread *th,
-    const uint64_t *words, unsigned nwords, struct occasion about);
 
 /* Make the probes of these names fire. */
 void proc_enable_create(struct state *st, struct probe *p);

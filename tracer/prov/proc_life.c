@@ -10,24 +10,13 @@
 #include "tracer/fire/syscalls.h"
 #include "tracer/prov/proc.h"
 #include "tracer/ptrace/proc.h"
-#include "tracer/ptrace/processor.h"
 #include "tracer/base/state.h"
-
-void
-proc_fire_for(struct state *st, struct probe *p, struct thread *th,
-    const uint64_t *words, unsigned nwords, struct occasion about)
-{
-	if (!fire_wants_proc(st, th->proc))
-		return;
-	fire_probe_for(st, p, th, words, nwords, about);
-	processor_hit(st->processor, th, st->env.timestamp);
-}
 
 void
 proc_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords)
 {
-	proc_fire_for(st, p, th, words, nwords, (struct occasion){ 0 });
+	fire_event(st, p, th, words, nwords, (struct occasion){ 0 });
 }
 
 /* ---- beginnings ---- */

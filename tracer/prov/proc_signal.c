@@ -21,7 +21,7 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
 #include "tracer/prov/proc.h"
-#include "tracer/fire/eval.h"
+#include "tracer/fire/fire.h"
 #include "tracer/base/state.h"
 #include "tracer/fire/syscalls.h"
 
@@ -30,7 +30,7 @@ static void
 fire_signal(struct state *st, struct probe *p, struct thread *th,
     const siginfo_t *si, const uint64_t *words, unsigned nwords)
 {
-	proc_fire_for(
+	fire_event(
 	    st, p, th, words, nwords, (struct occasion){ .siginfo = si });
 }
 

@@ -340,13 +340,7 @@ destroy(struct probe *p)
 
 const struct provider prov_profile = {
 	.name = "profile",
-	.stability = {
-		[STAB_PROVIDER] = { "Evolving", "Evolving", "Common" },
-		[STAB_MODULE] = { "Private", "Private", "Unknown" },
-		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
-		[STAB_NAME] = { "Evolving", "Evolving", "Common" },
-		[STAB_ARGS] = { "Evolving", "Evolving", "Common" },
-	},
+	.stability = STABILITY("Evolving", "Common"),
 	.init = init,
 	.provide = provide,
 	.follows = true,

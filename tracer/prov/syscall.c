@@ -10,7 +10,6 @@
 #include "tracer/base/probe.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/provider.h"
-#include "tracer/ptrace/processor.h"
 #include "tracer/fire/eval.h"
 #include "tracer/fire/fire.h"
 #include "tracer/base/state.h"
@@ -54,16 +53,11 @@ fire(struct state *st, const struct syscall_hit *hit, void *arg)
 	const uint64_t result = (uint64_t)hit->result;
 	const uint64_t results[2] = { result, result };
 
-	/* A vfork child stays traced as long as it is in our memory, also
-	 * when nobody asked for children. */
-	if (!fire_wants_proc(st, hit->thread->proc))
-		return;
 	const struct occasion about = { .sys_errno = hit->error };
 	if (hit->side == SYSCALL_ENTRY)
-		fire_probe_for(st, arg, hit->thread, hit->args, 6, about);
+		fire_event(st, arg, hit->thread, hit->args, 6, about);
 	else
-		fire_probe_for(st, arg, hit->thread, results, 2, about);
-	processor_hit(st->processor, hit->thread, st->env.timestamp);
+		fire_event(st, arg, hit->thread, results, 2, about);
 }
 
 static void

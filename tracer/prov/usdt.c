@@ -523,15 +523,6 @@ arg(const struct probe *p, unsigned n, struct probe_arg *out)
 	return true;
 }
 
-static void
-destroy(struct probe *p)
-{
-	struct usdt_probe *up = p->data;
-
-	places_free(&up->places);
-	mem_free(up);
-}
-
 const struct provider prov_usdt = {
 	.name = "usdt",
 	.stability = {
@@ -550,5 +541,5 @@ const struct provider prov_usdt = {
 	.prov_matches = prov_matches,
 	.sites = places_sites,
 	.arg = arg,
-	.destroy = destroy,
+	.destroy = places_destroy,
 };

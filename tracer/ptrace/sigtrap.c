@@ -67,7 +67,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "dlang/base/clock.h"
 #include "dlang/base/log.h"

@@ -454,7 +454,6 @@ jumps_forked(struct state *st, struct space *sp)
 	space_stop(sp);
 	tracepoint_lower_all(sp->tab, 0, UINT64_MAX);
 	space_resume(sp);
-	sites_commit(st, sp);
 }
 
 static void
@@ -480,10 +479,8 @@ jumps_start(struct state *st, const struct region *image,
     const struct store_sizes *whole)
 {
 	fast_start(st, image, whole);
-	if (!fast_is_on(st))
-		return;
-	timer_add(&st->timers, AGAIN_NS, on_again, NULL);
-	sites_commit_all(st);
+	if (fast_is_on(st))
+		timer_add(&st->timers, AGAIN_NS, on_again, NULL);
 }
 
 /* ---- the report ---- */

@@ -24,11 +24,13 @@ struct tracepoint;
 void jumps_prepare(struct state *st, struct space *sp);
 /* All threads are stopped, and what was queued is committed. */
 void jumps_commit(struct state *st, struct space *sp);
-/* The space is a fork's child's, which has nothing that jumps lead to. */
+/* The space is a fork's child's, which has nothing that jumps lead to: its jumps
+ * are int3s again.  The caller commits, under option fastpath. */
 void jumps_forked(struct state *st, struct space *sp);
 /* A hit in the space was made by trap. */
 void jumps_trapped(struct state *st, struct space *sp);
-/* When the trace begins, for all spaces: fast_start(), and what it allows. */
+/* When the trace begins: fast_start(); from now on jumps are tried again in all
+ * spaces.  The caller commits what is allowed at once. */
 void jumps_start(struct state *st, const struct region *image,
     const struct store_sizes *whole);
 

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "dlang/base/clock.h"
 #include "tracer/base/state.h"

@@ -114,12 +114,15 @@ places_space_end(struct state *st, const struct addrspace *as)
 }
 
 void
-places_free(struct places *all)
+places_destroy(struct probe *p)
 {
+	const struct places *all = p->data;
+
 	for (struct place *pl = all->first, *next; pl != NULL; pl = next) {
 		next = pl->next;
 		mem_free(pl);
 	}
+	mem_free(p->data);
 }
 
 bool

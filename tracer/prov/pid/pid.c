@@ -246,8 +246,7 @@ destroy(struct probe *p)
 	vec_foreach(alias, &pp->aliases)
 		mem_free(*alias);
 	vec_fini(&pp->aliases);
-	places_free(&pp->places);
-	mem_free(pp);
+	places_destroy(p);
 }
 
 const struct provider prov_pid = {

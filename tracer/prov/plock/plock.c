@@ -189,24 +189,9 @@ arg(const struct probe *p, unsigned n, struct probe_arg *out)
 	return true;
 }
 
-static void
-destroy(struct probe *p)
-{
-	struct plock_probe *pp = p->data;
-
-	places_free(&pp->places);
-	mem_free(pp);
-}
-
 const struct provider prov_plockstat = {
 	.name = PREFIX,
-	.stability = {
-		[STAB_PROVIDER] = { "Evolving", "Evolving", "ISA" },
-		[STAB_MODULE] = { "Private", "Private", "Unknown" },
-		[STAB_FUNCTION] = { "Private", "Private", "Unknown" },
-		[STAB_NAME] = { "Evolving", "Evolving", "ISA" },
-		[STAB_ARGS] = { "Evolving", "Evolving", "ISA" },
-	},
+	.stability = STABILITY("Evolving", "ISA"),
 	.provide = provide,
 	.enable = enable,
 	.follows = true,
@@ -214,5 +199,5 @@ const struct provider prov_plockstat = {
 	.per_process = true,
 	.module_matches = places_module_matches,
 	.arg = arg,
-	.destroy = destroy,
+	.destroy = places_destroy,
 };
