@@ -87,8 +87,10 @@ set_action(struct thread *th, bool own, uint64_t *old)
 	 * action. */
 	p->guard_losses++;
 	int r = sigtrap_call(th, addr, addr == 0 ? words : NULL, old);
-	if (r == 0)
+	if (r == 0) {
 		memcpy(p->guard_action, words, sizeof(words));
+		p->guard_down = false;
+	}
 	LOG("trap", "%d: %s action: %d", (int)th->tid, own ? "its own" : "our",
 	    r);
 	return r;
@@ -449,5 +451,6 @@ trapguard_lost(struct thread *th)
 {
 	struct proc *p = th->proc;
 
-	p->guard_down = p->vfork_child || set_action(th, false, NULL) < 0;
+	if (p->vfork_child || set_action(th, false, NULL) < 0)
+		p->guard_down = true;
 }
