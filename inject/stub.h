@@ -1,23 +1,24 @@
 /*
- * The code of a site: what a jump in an int3's place leads to.
+ * The code of a site (stub): a site with a jump instead of an int3 jumps to it.
  *
- *	site	jmp stub		stub	registers to the stack
- *		...				are we alive, is the lane ours?
+ *	site	jmp stub		stub	push the registers that it uses
+ *		...				tracer alive?  lane the thread's?
  *	next	...				registers to the lane
  *						hit(lane, id)
- *						registers back
- *						the instructions under the jump
+ *						restore the registers
+ *						the displaced instructions
  *						jmp next
  *
- * One piece of code for each site saves all that it or what it calls may change,
- * by itself; what it calls is an ordinary function that saves no more.  Nothing is
- * written but to the program's stack, below its red zone, until the lane is known to
- * be the thread's.  Where it is not, the thread meets an int3 in the code, at which
- * it has the registers that it came with: the hit is made by the tracer.  Behind
- * that int3 are the instructions under the jump, so that it may be a nop as well.
+ * Each site has one stub of its own.  The stub saves every register that it or
+ * the function that it calls may change; that function is an ordinary one and
+ * saves no more.  Until the stub knows that the lane is the thread's, it writes
+ * only to the program's stack, below the red zone.  If the lane is not the
+ * thread's, the stub restores the registers and executes an int3, and the
+ * tracer handles the hit.  The displaced instructions follow that int3, so the
+ * int3 may also be made a nop.
  *
- * For files of inject/ only, but for STUB_MEMORY, struct stub_world and
- * stub_possible().
+ * Files outside inject/ use STUB_MEMORY, struct stub_world and stub_possible()
+ * only.
  */
 #ifndef INJECT_STUB_H
 #define INJECT_STUB_H
@@ -29,18 +30,19 @@
 #include "dlang/uregs.h"
 #include "inject/target.h"
 
-/* The file of memory that such code works on is called so.  Before its mapping is
- * one of a page that belongs to it. */
+/* The name of the memfd that stubs use.  In the target, a private page that
+ * belongs to it is mapped just before it. */
 #define STUB_MEMORY "dtrap-lanes"
 
-/* What the code of all sites of an address space goes by; addresses are the
- * target's. */
+/* Addresses and values that all stubs of an address space contain.  Addresses
+ * are those of the target. */
 struct stub_world {
-	uint64_t hit;         /* struct agent_table's */
-	uint64_t lanes, span; /* a lane lies in [lanes, lanes + span) */
-	/* Words of 32 bits.  The first is `owner' while somebody is there for the
-	 * int3; the second is 0 in a copy of the memory that nobody knows of.
-	 * Otherwise the code is no more than a way round. */
+	uint64_t hit;         /* hit() of struct agent_table */
+	uint64_t lanes, span; /* all lanes are in [lanes, lanes + span) */
+	/* Addresses of 32-bit words.  The word at `alive' is `owner' while the
+	 * tracer lives.  The word at `mine' is 0 in a child of a fork, which
+	 * has no lanes.  If either is otherwise, the stub only executes the
+	 * displaced instructions: it neither fires nor traps. */
 	uint64_t alive, mine;
 	uint32_t owner;
 };
@@ -48,46 +50,58 @@ struct stub_world {
 #define STUB_SIZE_MAX 640
 
 struct stub {
-	uint64_t addr; /* of the code; 0: it has no place yet */
+	uint64_t addr; /* of the code; 0: it has no address yet */
 	uint16_t size;
-	/* Offsets: the firing begins, the lane is busy from the one on, and free from the other; the
-	 * two ways out, the int3 at the end of the second, the instructions under
-	 * the jump, and what comes when the lane is busy or a hit is to be skipped. */
-	uint16_t fire, busy, free, out, trap_out, trap,
-	    displaced[WINDOW_MOST + 1];
-	uint16_t lost, skipped; /* it has, and is not to fire */
-	uint16_t finds[2]; /* instructions that fault where there is no lane */
-	uint64_t site[WINDOW_MOST + 1]; /* where those are in the text; the last
-					 * is where it goes on */
-	unsigned n;                     /* instructions */
+	/* Offsets in the code, in ascending order: */
+	uint16_t fire;     /* all checks are done; this marks the lane busy */
+	uint16_t busy;     /* from here on the lane is busy */
+	uint16_t free;     /* from here on the lane is free again */
+	uint16_t out;      /* restores the registers; the hit is over */
+	uint16_t trap_out; /* restores the registers, before the int3 */
+	uint16_t trap;     /* the int3 */
+	uint16_t displaced[WINDOW_MOST + 1]; /* the displaced instructions,
+					      * then the jump back */
+	uint16_t lost;     /* the lane is busy, or a hit is to be skipped */
+	uint16_t skipped;  /* within that: the hit was skipped */
+	uint16_t finds[2]; /* instructions that fault if the thread has no lane:
+			    * the tracer takes that for the int3 */
+	uint64_t site[WINDOW_MOST + 1]; /* text addresses of the displaced
+					 * instructions; then that of the next
+					 * instruction */
+	unsigned n;                     /* number of displaced instructions */
 };
 
-/* Is there such code for the machine? */
+/* Does this machine have stubs? */
 bool stub_possible(void);
 
-/* Where the code may lie for what it jumps to and refers to: all of it in
- * [*lo, *hi]. */
+/* The range [*lo, *hi] in which the whole stub for the window w must lie, so
+ * that its jumps and its rip-relative operands reach their targets. */
 void stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi);
 
-/* The code for the window w, at `addr', into buf, and its offsets.  Its size, which
- * does not depend on addr; 0: something is out of reach from there. */
+/* Write the stub of the window w, for the address addr, to buf, and its offsets
+ * to *s.  Returns its size, which does not depend on addr; 0 if a target is out
+ * of reach from addr. */
 unsigned stub_write(struct stub *s, const struct stub_world *world,
     const struct window *w, uint32_t id, uint64_t addr,
     uint8_t buf[STUB_SIZE_MAX]);
 
 enum stub_place {
 	STUB_OUTSIDE,
-	STUB_BEFORE, /* regs are those at the site; it has not fired */
-	STUB_FIRING, /* it fires: regs are as they were */
-	STUB_FIRED,  /* regs are those at the site; it has fired */
-	STUB_BEHIND, /* regs are those in the text behind the first instruction */
+	STUB_BEFORE, /* regs are those at the site; the hit has not fired */
+	STUB_FIRING, /* the lane is busy; regs are not changed */
+	STUB_FIRED,  /* regs are those at the site; the hit has fired, or has
+		      * been skipped */
+	STUB_BEHIND, /* regs are those in the text, behind the first displaced
+		      * instruction */
 };
 
-/* A thread has its pc in the code: its registers as if it were in the text. */
+/* The pc of a thread is in the stub.  Change regs to what they would be in the
+ * text: see the results above. */
 enum stub_place stub_leave(
     const struct stub *s, struct target *t, struct uregs *regs);
 
-/* Where in the text is that? */
+/* The text address for a pc in the stub: of the displaced instruction that is
+ * executed there, or else of the site. */
 uint64_t stub_text_pc(const struct stub *s, uint64_t pc);
 
 #endif
