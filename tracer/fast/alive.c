@@ -1,17 +1,21 @@
 /*
- * Words that say whether we are alive, by robust futexes.
+ * Words in shared memory that tell whether the tracer is alive, by robust
+ * futexes.
  *
- * When a thread ends, however it does, the kernel goes through the list that it has
- * registered and changes each word that holds its number (Documentation/
- * locking/robust-futexes.rst); of a tracer it does so before it lets go of the
- * processes that it traces.  The words are in memory that targets can write, the
- * list is not: an entry of it is a page of ours, and the word of it always as far
- * behind.
+ * A thread registers a list of futex words with the kernel.  When the thread
+ * ends, even by SIGKILL, the kernel changes each word of the list that contains
+ * its tid (Documentation/locking/robust-futexes.rst).  For a tracer it does so
+ * before it detaches the traced processes.
  *
- *	entries	| next |      | next |   ...	PAGE bytes each, ours alone
- *	words	| word |      | word |   ...	PAGE bytes each, a target's
+ * Targets can write the words, so the list itself is in private memory.  An
+ * entry of the list is a page of the tracer; its word is at a constant distance
+ * from it, in the page of a target.
  *
- * Nothing here has robust mutexes of the C library's, which has the list else.
+ *	entries	| next |      | next |   ...	PAGE bytes each, private
+ *	words	| word |      | word |   ...	PAGE bytes each, shared with a target
+ *
+ * A thread can register one list only.  The C library's is replaced: dtrap uses
+ * no robust mutexes.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>

@@ -1,7 +1,8 @@
 /*
- * The VM for inside the target, ready to be run at an address: inject/agent/agent.h
- * says what the file has.  It is our own: t/lint/blob.sh has checked it when it was
- * linked, and all its relocations add the address.
+ * Loads the blob, the VM that runs in the target, for an address;
+ * inject/agent/agent.h describes the file.  The file is not checked here: it is
+ * part of dtrap, and t/lint/blob.sh checks it.  All its relocations are
+ * relative: they add the address.
  */
 #include <elf.h>
 #include <string.h>

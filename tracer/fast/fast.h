@@ -1,18 +1,19 @@
 /*
- * The memory of ours in which clauses run inside a target: the thread store, the
- * VM and the image, mapped into an address space under option fastpath; and whose
- * lane is whose.
+ * Option fastpath: memory that dtrap maps into a target, in which clauses run
+ * without a stop.  It contains the thread store, the VM and the image.  Each
+ * thread that fires has a lane of the store (dlang/vm/lane.h).
  *
- *	fast_space	all of it is there, or it says why not: then everything goes
- *			by trap
- *	fast_lane	a thread's, given when it fires for the first time, and by
- *			fast_begins() when it has been made by one that has one
- *	fast_ends	taken back
- *	fast_release	unmapped, when no thread is in it
+ *	fast_space	maps the memory into an address space; if that fails, all
+ *			hits in the space stop the thread by an int3
+ *	fast_begins	gives a thread a lane at its first stop
+ *	fast_lane	gives it one when it fires, if it has none
+ *	fast_ends	takes the lane back
+ *	fast_release	unmaps the memory, if no thread uses it
  *
- * A thread that is stopped in the middle of a firing cannot be led out of it: it
- * runs on an own stack.  What must not come before its end is kept until the thread
- * traps there.
+ * A firing is the time in which a thread runs clauses in its lane, on a stack
+ * in the lane.  dtrap cannot move a thread out of a firing.  Signals that come
+ * within one are kept, and the thread is asked to trap at its end
+ * (fast_call()).
  */
 #ifndef TRACER_FAST_FAST_H
 #define TRACER_FAST_FAST_H
@@ -31,73 +32,90 @@ struct str;
 struct stub_world;
 struct thread;
 
-/* Does the option ask for it, and is the trace one in which it may be?  Once the
- * consumer is there: of the run's image, and with the sizes that a process may
- * have. */
+/* Call it when the consumer exists.  If option fastpath is on and option cpu is
+ * not set, fast_is_on() is true afterwards.  `image' is the run's image,
+ * `whole' the largest sizes that the store of one process may have. */
 void fast_start(struct state *st, const struct region *image,
     const struct store_sizes *whole);
 void fast_end(struct state *st);
 bool fast_is_on(const struct state *st);
-/* What is enabled, as fast_start() was told. */
+/* The image that fast_start() was given. */
 struct region fast_image(const struct state *st);
 
-/* All threads are stopped.  True: the memory is there, and the image is as it is
- * now. */
+/* All threads of the space are stopped.  Map the memory, or, if it is mapped,
+ * copy the present image into it.  True if clauses can run there.  If the
+ * mapping has failed once, it is not tried again. */
 bool fast_space(struct state *st, struct space *sp);
-/* May some hits of a thread come by trap before it is there?  Not if there are
- * variables of threads, which would be in two places. */
+/* May threads fire by trap before their memory is mapped?  Not if the program
+ * has thread-local variables, because these would then be in two places. */
 bool fast_may_wait(const struct state *st);
-/* Why it is not, in one phrase. */
+/* Why the memory is not mapped, as a phrase for the user; NULL if it is. */
 const char *fast_why(const struct space *sp);
-/* What code at sites goes by; NULL: there is no memory. */
+/* The addresses that the code of sites refers to; NULL: no memory is mapped. */
 const struct stub_world *fast_world(const struct space *sp);
-/* Can the time be read inside? */
+/* Can clauses that run in the target read the time? */
 bool fast_has_clock(const struct space *sp);
 
-/* For the consumer: a barrier in every thread that may fire inside; NULL: none
- * does. */
+/* For the consumer: a function that causes a memory barrier in every thread
+ * that may fire in its lane.  NULL: fastpath is off, so no thread does. */
 void (*fast_barrier(const struct state *st))(void);
 
+/* Set the activity of the trace (begun, ended) in all memory that is mapped. */
 void fast_set_activity(struct state *st, enum activity a);
 
-/* The lane of a stopped thread, which fires in it; NULL: it has none. */
+/* The lane of a stopped thread, in which the tracer may fire now.  A thread
+ * without a lane gets one if one is free, and its register UREG_LANE is set to
+ * it.  NULL: it has no lane, or it is in the middle of a firing there. */
 const struct lane_view *fast_lane(struct state *st, struct thread *th);
-/* At the first stop of a thread: what it has of its maker's is not its own. */
+/* Call it at each stop of a thread: at the first one, the thread gets a lane of
+ * its own.  Until then its UREG_LANE may be that of the thread that created
+ * it. */
 void fast_begins(struct state *st, struct thread *th);
-/* It has fired for the last time. */
+/* The thread will not fire any more: take its lane back, and let the consumer
+ * read what is left in it. */
 void fast_ends(struct state *st, struct thread *th);
 
-/* What has fired at the site addr does not fire at its next hit there with this stack
- * pointer, inside or by trap; is this one that does not?  False: the thread has no
- * lane to note it in. */
+/* Probes at the site addr have fired for this thread, and the same instruction
+ * will be hit again with this stack pointer.  That hit must not fire, whether
+ * it is made by a jump or by a trap.  False: the thread has no lane to note
+ * that in. */
 bool fast_skip(struct thread *th, uint64_t addr, uint64_t stack);
+/* At a hit by trap: is it the one that must not fire?  The note is removed if
+ * it is, or if `stack' is at or above the noted stack pointer. */
 bool fast_skips(struct thread *th, uint64_t addr, uint64_t stack);
 
 /* Is a stopped thread in the middle of a firing? */
 bool fast_fires(struct thread *th);
-/* It is to trap at the end.  A signal that is to be delivered is kept until then. */
+/* Ask the thread to trap at the end of its firing. */
 void fast_call(struct thread *th);
+/* The same, and keep the signal for which the thread is stopped: it is not
+ * delivered now, th->stop.sig becomes 0. */
 void fast_hold_signal(struct thread *th);
-/* It has trapped: because it was called?  No longer, then. */
+/* The thread has trapped.  Had it been asked to?  The request is then
+ * removed. */
 bool fast_was_called(struct thread *th);
-/* The signals that were kept: the first is delivered when the thread is resumed,
+/* Deliver the signals that were kept: the first one when the thread is resumed,
  * the others after it.  False: there are none. */
 bool fast_let_signals(struct thread *th);
 
-/* Is a thread of the process in the middle of a firing, all of them stopped?  It
- * will soon be out of it. */
+/* All threads of the process are stopped.  Is one of them in the middle of a
+ * firing?  Each one that is, is asked to trap at its end. */
 bool fast_in_use(struct proc *p);
-/* The process is let go, with all threads stopped and none in the code of a site:
- * false: some of it is still needed, and stays. */
+/* The process is about to be detached; all its threads are stopped, and none is
+ * in the code of a site.  Take back their lanes, and unmap the memory.  False:
+ * a thread or another process still uses it, so that it stays mapped. */
 bool fast_release(struct state *st, struct proc *p);
-/* The memory has gone, or belongs to nobody. */
+/* The address space has ended, or no lane of it is used any more: release what
+ * the tracer has of the memory.  The target's mapping is not touched. */
 void fast_space_ends(struct state *st, struct space *sp);
 
-/* A hit was made by trap. */
+/* Count a hit by trap. */
 void fast_trapped(struct state *st);
-/* A place had a jump (NULL), or none for this reason. */
+/* Count a site that has a jump (why is NULL), or has none for the reason
+ * `why'. */
 void fast_note(struct state *st, const char *why);
-/* Hits and places so far, a line for each reason. */
+/* Append the counts to text: hits by jump and by trap, sites with a jump, and
+ * for each reason the number of sites without. */
 void fast_report(const struct state *st, struct str *text);
 
 #endif

@@ -1,17 +1,17 @@
 /*
  * What the files of this room share.
  *
- *	in the target, one behind the other; P: a page
+ *	in the target, one after the other; P: one page
  *
  *	+-----+-------+------+------+-------+---------------+
  *	| own | alive | text | data | image |  thread store |
  *	+-----+-------+------+------+-------+---------------+
  *	  P      P
  *
- * `own' is memory of the target's alone, which a fork's child finds zeroed; its
- * first word says that the rest is there.  The others are a file of memory, which we
- * have mapped as well.  A fork's child has `own' and `alive', and nothing of the
- * rest.
+ * `own' is private memory of the target; after a fork it is zero in the child.
+ * Its first word is not 0 if the rest is mapped.  The rest is a memfd, which
+ * the tracer has mapped as well.  A child of a fork has `own' and `alive', but
+ * nothing else of this: the other pages are not mapped in it.
  */
 #ifndef TRACER_FAST_FAST_IMPL_H
 #define TRACER_FAST_FAST_IMPL_H
@@ -28,27 +28,27 @@
 
 #define PAGE 4096U
 
-/* A lane, and who has it; NULL: nobody. */
+/* A lane, and the thread that has it; NULL: it is free. */
 struct lane_use {
 	struct lane_view v;
 	struct thread *owner;
 };
 
-/* Of a space: its memory. */
+/* The memory of one address space. */
 struct fast_space {
-	uint64_t id;
-	const char *why; /* it is not there; NULL: it is */
-	uint64_t addr;   /* of `own' in the target; 0: not there */
-	size_t size;     /* from there to the end of the store */
-	uint8_t *base;   /* where we have it: `alive' is at base, and so on */
-	int alive;       /* alive.c's number; -1 */
+	uint64_t id;     /* from 1; 0: fast_space() was not called yet */
+	const char *why; /* why it is not mapped; NULL: it is */
+	uint64_t addr;   /* of `own' in the target; 0: not mapped */
+	size_t size;     /* from addr to the end of the store */
+	uint8_t *base;   /* of `alive' in the tracer; the rest follows */
+	int alive;       /* result of alive_add(), or -1 */
 	struct region image, store;
 	struct agent *agent;
 	struct stub_world world;
 	VEC(struct lane_use) lanes;
 };
 
-/* So many places have no jump, for this reason. */
+/* n sites have no jump, for the reason `why'. */
 struct note {
 	char *why;
 	uint64_t n;
@@ -56,19 +56,21 @@ struct note {
 
 struct fast {
 	struct region image;             /* the tracer's */
-	struct store_sizes whole;        /* of one process */
-	VEC(struct fast_space *) spaces; /* those that are there */
+	struct store_sizes whole;        /* most for one process */
+	VEC(struct fast_space *) spaces; /* those that are mapped */
 	uint64_t last_id;
-	uint64_t hits; /* in lanes that have been taken back */
-	uint64_t traps, jumps;
+	uint64_t hits;  /* in lanes that have been taken back */
+	uint64_t traps; /* hits by trap */
+	uint64_t jumps; /* sites with a jump */
 	VEC(struct note) notes;
 	enum activity activity;
 };
 
-/* NULL: none was tried. */
+/* NULL: fast_space() was not called for the space.  The memory need not be
+ * mapped. */
 struct fast_space *fast_of(const struct space *sp);
 
-/* The target's address of what is at p, in memory that both have. */
+/* The target's address of the byte at p in the tracer's mapping. */
 static inline uint64_t
 fast_addr(const struct fast_space *f, const void *p)
 {
@@ -77,41 +79,50 @@ fast_addr(const struct fast_space *f, const void *p)
 
 /* ---- lanes.c ---- */
 
-/* The memory goes: what was counted there is kept. */
+/* The memory is about to be unmapped: add the hits that its lanes have counted
+ * to st->fast->hits. */
 void lanes_give_up(struct state *st, struct fast_space *f);
-/* The threads of the process do not find their lanes any more. */
+/* The process is about to be detached; its threads are stopped.  Take back the
+ * lane of each thread and set its UREG_LANE to 0.  A thread in the middle of a
+ * firing keeps its lane, and will not trap at the end. */
 void lanes_let_go(struct state *st, struct proc *p);
 
+/* All hits by jump so far. */
 uint64_t lanes_hits(const struct state *st);
 
 /* ---- report.c ---- */
 
+/* Free the notes. */
 void report_end(struct fast *f);
 
 /* ---- blob.c ---- */
 
-/* inject/agent/, linked; nothing on a machine without it. */
+/* The linked program of inject/agent/; empty on a machine without it. */
 extern const unsigned char agent_blob[];
 extern const size_t agent_blob_size;
 
 struct blob {
-	size_t text, size; /* whole pages: of the text, of all */
+	size_t text, size; /* bytes of the text and of all, in whole pages */
 };
 
-/* False: there is none. */
+/* False: this machine has no blob. */
 bool blob_measure(struct blob *b);
-/* Write it to base, as it is to be run at addr.  Where its table is, from base. */
+/* Write the blob to base, relocated for the address addr.  Returns the offset
+ * of its struct agent_table from base. */
 size_t blob_load(uint8_t *base, uint64_t addr);
 
 /* ---- alive.c ---- */
 
 /*
- * The word at fd's begin, and at `*word' in our memory, is alive_owner() from now
- * on and as long as we live: the kernel makes it another when we die, before any
- * process that we trace runs on.  Its number, or -1.
+ * The first 32-bit word of the file fd becomes alive_owner().  When the tracer
+ * ends, however that happens, the kernel changes the word, before any traced
+ * process runs again.  Returns a number for alive_remove(), or -1 if this is
+ * not possible.
  */
 int alive_add(int fd);
+/* Set the word to 0 and forget it.  n may be -1. */
 void alive_remove(int n);
+/* The calling thread's id. */
 uint32_t alive_owner(void);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * Whose lane is whose, and who is in the middle of a firing; see fast.h.
+ * The lanes of threads, and threads in the middle of a firing; see fast.h.
  *
- *	no lane --its first firing, or its first stop--> lane, found by the thread
+ *	no lane --first stop, or first firing----> lane, UREG_LANE leads to it
  *	  ^                                                 |
  *	  +------------ its end, exec, detach --------------+
  *
- * A thread finds its lane by UREG_LANE, which programs have at 0 as a rule.  One
- * that has it otherwise uses it itself: it has a lane, and fires by trap.
+ * The register UREG_LANE of a thread is the address of its lane.  Programs
+ * usually have 0 there.  If a program uses the register itself, dtrap does not
+ * change it: the thread has a lane, but all its hits are by trap.
  */
 
 #include "inject/resume.h"
@@ -16,17 +17,18 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
 
-/* No memory: what a fork's child has of its maker leads nowhere. */
+/* Instead of the id of a fast_space: no memory is mapped in the thread's
+ * space. */
 #define NOWHERE UINT64_MAX
 
-/* Of a thread. */
+/* Part of a thread. */
 struct lane_of {
-	uint64_t space; /* fast_space's id; 0: it has no lane */
-	uint32_t n;
-	bool refused;   /* there was none left in that one */
-	uint64_t begun; /* fast_begins() has seen it with that memory */
-	bool called;    /* it traps at the end of the firing */
-	VEC(siginfo_t) held;
+	uint64_t space; /* id of the fast_space; 0: the thread has no lane */
+	uint32_t n;     /* index in its lanes */
+	bool refused;   /* that space had no free lane */
+	uint64_t begun; /* id for which fast_begins() has been done */
+	bool called;    /* asked to trap at the end of its firing */
+	VEC(siginfo_t) held; /* signals that are kept until then */
 };
 
 static void
@@ -38,7 +40,7 @@ lane_of_end(void *part)
 static const struct part lane_part = { .size = sizeof(struct lane_of),
 	.end = lane_of_end };
 
-/* The thread's, in the memory of its space; NULL: it has none there. */
+/* The thread's lane in this memory; NULL if it has none. */
 static struct lane_use *
 use_of(const struct fast_space *f, const struct thread *th)
 {
@@ -95,7 +97,8 @@ give(struct fast_space *f, struct thread *th)
 	return NULL;
 }
 
-/* A fork's child has it of its maker. */
+/* Is it an address in memory that dtrap has mapped in any space?  A child of a
+ * fork inherits such a value in UREG_LANE. */
 static bool
 is_ours(const struct state *st, uint64_t addr)
 {
@@ -105,7 +108,8 @@ is_ours(const struct state *st, uint64_t addr)
 	return false;
 }
 
-/* The thread finds this lane from now on; 0: none. */
+/* Set UREG_LANE of a stopped thread to `to' (0: no lane), unless the program
+ * uses the register.  False: its registers are not available. */
 static bool
 lead_to(
     const struct state *st, struct thread *th, uint64_t to, struct lane *lane)
@@ -155,7 +159,8 @@ fast_begins(struct state *st, struct thread *th)
 	if (o->begun == (f != NULL ? f->id : NOWHERE))
 		return;
 	u = f != NULL ? give(f, th) : NULL;
-	/* The store begins with words that are no lane. */
+	/* Without a lane UREG_LANE leads to the beginning of the store, which
+	 * can be read, and which the stub does not take for a lane. */
 	uint64_t none = f != NULL ? fast_addr(f, f->store.base) : 0;
 	if (lead_to(st, th, u != NULL ? fast_addr(f, u->v.lane) : none,
 		u != NULL ? u->v.lane : NULL))
@@ -205,7 +210,7 @@ lanes_let_go(struct state *st, struct proc *p)
 	vec_foreach(th, &p->threads) {
 		struct lane_use *u = there ? use_of(f, *th) : NULL;
 		bool fires = !thread_gone(*th) && fast_fires(*th);
-		/* Nobody is there for its trap. */
+		/* After the detach no tracer would handle the trap. */
 		if (u != NULL)
 			u->v.lane->call = 0;
 		if (fires)
@@ -245,7 +250,7 @@ fast_skip(struct thread *th, uint64_t addr, uint64_t stack)
 	return true;
 }
 
-/* As the code of a site decides it. */
+/* The stub of a site decides in the same way. */
 bool
 fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
 {
@@ -262,7 +267,8 @@ fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
 
 /* ---- in the middle of a firing ---- */
 
-/* Its stack is the lane's, or it is about to be. */
+/* The stack pointer is in the lane, or the thread is in the part of a stub in
+ * which the lane is busy. */
 bool
 fast_fires(struct thread *th)
 {

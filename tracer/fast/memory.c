@@ -1,10 +1,11 @@
 /*
- * The memory in the target (fast_impl.h has the picture): made by calls in one of
- * its threads, as a file that we map as well.
+ * The memory in the target (fast_impl.h draws it).  System calls in one of the
+ * target's threads create a memfd and map it; the tracer maps it as well.
  *
- * It is the target that makes the file: a process may open what one that it may
- * trace has open, and not the other way round.  Pages become memory when they are
- * written first, which is our doing where all firings need them.
+ * The target creates the file, because a tracer may open the files of a process
+ * that it may trace, by /proc/PID/fd, and a target may not open the tracer's.
+ * A page takes up memory when it is first written.  The tracer writes first to
+ * the pages that every firing needs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,16 +33,16 @@
 #include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/super.h"
 
-/* So many threads may have a lane, at least, at most, and for each that is there
- * when the memory is made. */
+/* The number of lanes: at least, at most, and for each thread that exists when
+ * the memory is mapped. */
 #define LANES_LEAST    32U
 #define LANES_MOST     1024U
 #define LANES_FOR_EACH 2U
 
-/* What may still be enabled. */
+/* Room in the image for probes that are enabled later. */
 #define IMAGE_MORE (1U << 20)
 
-/* What `uses' of code reach is a difference of 32 bits with a sign. */
+/* A stub compares the offset of a lane with a signed 32-bit immediate. */
 #define STORE_MOST 0x7fffffffU
 
 static void
@@ -87,7 +88,7 @@ fast_has_clock(const struct space *sp)
 	return f != NULL && f->addr != 0 && f->agent->clock != 0;
 }
 
-/* A process that is in it. */
+/* The pid of a process of the space. */
 static pid_t
 pid_in(const struct space *sp)
 {
@@ -107,7 +108,7 @@ call(struct space *sp, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 	return r < 0 ? r : result;
 }
 
-/* Its own number of a new file of memory. */
+/* Create a memfd.  Returns its file descriptor in the target, or -errno. */
 static int64_t
 make_file(struct space *sp)
 {
@@ -142,7 +143,7 @@ open_file(const struct space *sp, int64_t fd)
 struct plan {
 	struct blob blob;
 	struct store_sizes store;
-	size_t image, store_size, size; /* whole pages; the last is nobody's */
+	size_t image, store_size, size; /* whole pages */
 };
 
 static size_t
@@ -173,7 +174,8 @@ make_plan(const struct state *st, const struct space *sp, struct plan *p)
 	    NULL;
 }
 
-/* Does it want all its memory in place?  What is mapped then is filled at once. */
+/* Does the process lock its memory (mlockall(2))?  Then all pages would be
+ * allocated as soon as they are mapped. */
 static bool
 is_locked(pid_t pid)
 {
@@ -187,8 +189,8 @@ is_locked(pid_t pid)
 
 /* ---- the time ---- */
 
-/* Is the kernel's clock one that its code in the program reads?  A child of ours
- * that may make no call asks for the time. */
+/* Can the vDSO read the clock without a system call?  A child of ours, which
+ * seccomp kills if it makes a system call, reads the time. */
 static bool
 is_readable(struct state *st)
 {
@@ -208,7 +210,7 @@ is_readable(struct state *st)
 	return answer == YES;
 }
 
-/* Does the process have another time than we? */
+/* Is the process in another time namespace than dtrap? */
 static bool
 is_elsewhen(pid_t pid)
 {
@@ -249,7 +251,8 @@ map_own(struct fast_space *f, int fd, size_t size)
 	return f->base != NULL;
 }
 
-/* Everything is in the file before a thread of the target can come there. */
+/* Write the file before a thread of the target can execute or read anything in
+ * it. */
 static bool
 fill(struct state *st, struct space *sp, struct fast_space *f,
     const struct plan *p)
@@ -306,7 +309,7 @@ take_lanes(const struct state *st, struct fast_space *f)
 		*vec_push(&f->lanes) = use;
 }
 
-/* Who may do what there, and what a fork's child has of it. */
+/* Set the protection of each part, and what a child of a fork has of it. */
 static int64_t
 protect(struct space *sp, const struct fast_space *f, const struct plan *p)
 {
@@ -358,7 +361,8 @@ set_up(struct state *st, struct space *sp, struct fast_space *f,
 	int64_t r = map_there(sp, f, p, there);
 	if (r < 0)
 		return r;
-	/* What remote.c says of memory that is new. */
+	/* remote.c has marked the new memory as dtrap's, at the beginning of
+	 * each mapping: clear the marks. */
 	memset(f->base, 0, PAGE);
 	if (t->ops->write(t, f->addr, none, PAGE) != 0 || !fill(st, sp, f, p))
 		return -EFAULT;
@@ -373,8 +377,7 @@ set_up(struct state *st, struct space *sp, struct fast_space *f,
 	return t->ops->write(t, f->addr, &here_it_is, sizeof(here_it_is));
 }
 
-/* Of what is there or was about to be, nothing any more; the target's only if it
- * still is the same process's. */
+/* Release all that is mapped so far; with `unmap', in the target, too. */
 static void
 undo(struct state *st, struct space *sp, struct fast_space *f, bool unmap)
 {
@@ -462,7 +465,7 @@ is_wanted(const struct state *st)
 	    option_get(&st->opts, OPT_CPU) < 0;
 }
 
-/* On every processor. */
+/* A memory barrier on every processor. */
 static void
 barrier(void)
 {

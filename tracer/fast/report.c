@@ -1,5 +1,6 @@
 /*
- * How many hits went which way, and why places have no jump; see fast.h.
+ * Counts hits by jump and by trap, and the reasons why sites have no jump; see
+ * fast.h.
  */
 #include <stdlib.h>
 #include <string.h>
