@@ -1,5 +1,5 @@
 /*
- * How threads are brought to a stop, and waited for.
+ * Stopping threads, and waiting until they are stopped.
  */
 #include <sched.h>
 #include <time.h>
@@ -8,9 +8,9 @@
 #include "inject/tracepoint.h"
 #include "tracer/ptrace/super.h"
 
-/* How long a thread may sleep uninterruptibly before we stop waiting for it. */
+/* How long space_await() waits for a thread in an uninterruptible sleep, ns. */
 #define PATIENCE_NS 20000000
-/* And how long while it makes a thread or a process. */
+/* The same for a thread that is creating a thread or a process. */
 #define BIRTH_NS 1000000000
 
 /* Stopping and resuming */
@@ -19,9 +19,10 @@ bool
 thread_asleep(const struct thread *th)
 {
 	/*
-	 * A thread in the kernel, with our interrupt pending, traps on its way
-	 * back.  `D' means that nothing wakes it before what it waits for: its
-	 * vfork child, the end of its siblings in an exec, a dead file server.
+	 * A thread in the kernel, with our interrupt pending, stops before it
+	 * returns to the program.  In state `D' only the event that it waits
+	 * for wakes it: the exec or end of its vfork child, the end of the
+	 * other threads in an exec, an answer of a file server.
 	 */
 	switch (procfs_state(th->tid)) {
 	case 'D':
@@ -42,11 +43,12 @@ thread_is_ghost(const struct thread *th)
 }
 
 /*
- * A thread that makes another, or a process, may sleep in `D' as well, for tens
- * of milliseconds when processes are moved between control groups.  What comes
- * of it would be no thread of ours yet, or a copy of the memory with our int3s,
- * so it is waited for.  Not so vfork, which sleeps for as long as its child
- * likes.
+ * Is the thread asleep while it creates a thread or a process?  It may sleep in
+ * state `D' for tens of milliseconds, if processes are being moved between
+ * control groups.  dtrap waits for that: the new thread would not be in the
+ * tables yet, or the new process would have a copy of the memory with our
+ * int3s.  False for vfork, which sleeps until its child executes a program or
+ * ends.
  */
 static bool
 gives_birth(struct thread *th)
@@ -65,9 +67,10 @@ gives_birth(struct thread *th)
 }
 
 /*
- * Is the stop of this thread still to be waited for?  Short sleeps in `D' are
- * common (a page from disk, a lock in the kernel); what lasts longer than our
- * patience is left alone.
+ * Must space_await() go on waiting for this thread?  Short sleeps in state `D'
+ * are common (a page is read from disk, a lock in the kernel is held).  A
+ * thread that sleeps longer than PATIENCE_NS is marked asleep, and is not
+ * waited for.
  */
 static bool
 is_missing(struct thread *th, long napped)
@@ -78,7 +81,8 @@ is_missing(struct thread *th, long napped)
 		return false;
 	if (thread_runs(th) && th->stop.asked == ASK_NOTHING)
 		thread_interrupt(th);
-	/* One has passed its last instruction, the other sleeps for long. */
+	/* Mark it asleep if it has executed its last instruction, or sleeps for
+	 * too long. */
 	else if (th->stop.life != LIFE_RUNS || !patient)
 		stop_sleeps(th,
 		    thread_ends(th) ||
@@ -110,8 +114,8 @@ space_await(struct space *sp)
 		space_foreach_thread(th, sp) missing |= is_missing(th, napped);
 		if (!missing)
 			return;
-		/* Which of them may turn out to be asleep is not known, so no
-		 * blocking wait: it might be for ever. */
+		/* A blocking wait might never return, because each of these
+		 * threads may be in a long sleep. */
 		nanosleep(&nap, NULL);
 		napped += nap.tv_nsec;
 		nap.tv_nsec = MIN(nap.tv_nsec * 2, 1000000);
@@ -141,7 +145,7 @@ thread_deliver(struct thread *th)
 {
 	int status;
 
-	if (!thread_stopped(th)) /* killed */
+	if (!thread_stopped(th)) /* it was killed */
 		return;
 	thread_interrupt(th);
 	thread_run(th);
@@ -163,7 +167,7 @@ thread_take_trap(struct thread *th)
 	struct tptable *tab = th->proc->space->tab;
 	int status;
 
-	/* Another interrupt of ours may come before it. */
+	/* The stop of another PTRACE_INTERRUPT may come first, so try again. */
 	for (int i = 0; i < 3; i++) {
 		if (!thread_stopped(th) || tab == NULL ||
 		    (th->stop.kind != EV_STOP &&

@@ -1,9 +1,8 @@
 /*
- * How processes come under the supervisor: launched by us, or seized while
- * they run.
+ * Launches processes, and attaches to running ones.
  *
- * Either ends with every thread of the process stopped, or with nothing
- * attached and a sentence that says why.
+ * Afterwards every thread of the process is stopped; or nothing is attached,
+ * and an error message says why.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +66,7 @@ await_exec(struct super *su, struct thread *th)
 		if (event_wait_thread(th, &status) < 0)
 			return -ESRCH;
 		event_note(su, th->tid, status);
-		event_purge(su, th->proc); /* before its time */
+		event_purge(su, th->proc); /* no caller expects these */
 		if (thread_gone(th))
 			return -ESRCH;
 		if (!thread_stopped(th))
@@ -78,7 +77,7 @@ await_exec(struct super *su, struct thread *th)
 	}
 }
 
-/* Our own child, by its number, and no trace of it. */
+/* Kill a child of the tracer, and wait for its end. */
 static void
 child_kill(pid_t pid)
 {
@@ -161,7 +160,7 @@ proc_launch_file(struct super *su, const char *path, char *const argv[],
 		    argv[0], strerror(errno));
 		goto close_pipes;
 	}
-	/* No handler of ours may run in the child. */
+	/* Block all signals: no handler of the tracer may run in the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	pid_t pid = fork();
@@ -198,9 +197,10 @@ proc_launch(struct super *su, char *const argv[], char **env, struct proc **out,
 /* Attach */
 
 /*
- * PTRACE_SEIZE sleeps while a thread of its target is in execve, which sleeps
- * until its siblings have ended: those that we have seized already wait for us
- * to let them.  So a timer gets us out of there.
+ * PTRACE_SEIZE sleeps while a thread of the process is in execve.  That execve
+ * waits for the end of the other threads, and those that are seized already
+ * wait for dtrap to continue them.  To avoid this deadlock, a timer interrupts
+ * PTRACE_SEIZE.
  */
 #define ALARM    (SIGRTMAX - 1)
 #define ALARM_NS 5000000
@@ -247,7 +247,8 @@ alarm_fini(struct alarm *a)
 	sigaddset(&set, ALARM);
 	if (a->on)
 		timer_delete(a->timer);
-	/* One that is still on its way must not meet the default action. */
+	/* The default action must not happen for a signal that is still
+	 * pending. */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	while (sigtimedwait(&set, NULL, &none) > 0)
 		;
@@ -265,7 +266,7 @@ seize_patiently(struct proc *p, pid_t tid)
 		alarmed = 0;
 		while (event_take(p->super))
 			;
-		/* Their event stays in the queue; there is no more to say. */
+		/* Let ending threads end.  Their events stay queued. */
 		vec_foreach(th, &p->threads)
 			if (thread_stopped(*th) && thread_ends(*th))
 				thread_run_to_trap(*th);
@@ -274,9 +275,10 @@ seize_patiently(struct proc *p, pid_t tid)
 }
 
 /*
- * Seize one thread: 1, 0 if it need not be, or the refusal.  A number may be
- * another thread's by the time we look why it was refused (an exec gives the
- * leader's away), so a refusal counts when it is made for some time.
+ * Seize one thread.  1: it was seized; 0: it has ended or is already traced; or
+ * a negative errno.  When dtrap looks why the kernel has refused, the tid may
+ * already belong to another thread (an exec gives it the leader's tid).  So the
+ * error is only returned if the kernel refuses for some time.
  */
 static int
 seize_one(struct super *su, struct proc *p, pid_t tid)
@@ -289,17 +291,18 @@ seize_one(struct super *su, struct proc *p, pid_t tid)
 		r = event_reclaim(su, tid) ? 0 : seize_patiently(p, tid);
 		if (r == 0) {
 			fault_kill("attach-seize");
-			/* A group-stop that it is in is old news, as if it
-			 * had been listening. */
+			/* TH_LISTENING: if the thread is in a group-stop, that
+			 * is not reported as a new one. */
 			thread_add(p, tid, TH_LISTENING);
 			return 1;
 		}
 		if (r == -ESRCH || procfs_status(tid, &st) < 0 ||
 		    st.state == 'Z' || st.state == 'X')
 			return 0; /* it has ended */
-		/* A thread that one of ours has made is traced from birth; the
-		 * maker's event brings it.  One that was detached while it
-		 * slept in execve is let go when its event comes. */
+		/* A thread that a traced thread has created is traced from its
+		 * beginning; the event of its creator adds it.  A thread that
+		 * is to be detached, and sleeps in execve, is detached at its
+		 * event. */
 		if (st.tracer == getpid()) {
 			while (event_take(su))
 				;
@@ -314,8 +317,8 @@ seize_one(struct super *su, struct proc *p, pid_t tid)
 	return r;
 }
 
-/* One pass over the task list.  The number of threads that are new to us, or
- * the refusal. */
+/* Seize all threads of the task list that are not traced yet.  Returns how many
+ * were seized, or a negative errno. */
 static int
 seize_pass(struct super *su, struct proc *p)
 {
@@ -335,8 +338,8 @@ seize_pass(struct super *su, struct proc *p)
 	return r < 0 ? r : news;
 }
 
-/* 32-bit programs are told by their executable; one that may not be read, by
- * the registers. */
+/* Is it a 32-bit program?  The executable file shows that; if it may not be
+ * read, the registers do. */
 static bool
 is_compat(struct proc *p)
 {
@@ -360,9 +363,9 @@ is_alive(struct proc *p)
 }
 
 /*
- * Seize and stop every thread, and let it stay so.  A pass over threads that
- * come and go can miss one: the kernel cuts the list short when the thread that
- * it is at ends.  So the last pass is made when all that are known stand still.
+ * Seize and stop every thread.  While threads are created and end, one pass
+ * over the task list may miss some: if a thread ends, the kernel may end the
+ * list there.  So the last pass is made when all known threads are stopped.
  */
 static int
 seize_all(struct super *su, struct proc *p)
@@ -387,7 +390,7 @@ seize_all(struct super *su, struct proc *p)
 	return r == 0 && p->threads.len == 0 ? -ESRCH : r;
 }
 
-/* Detach without ado: nothing of ours is in the process. */
+/* Detach from a process in which dtrap has changed nothing. */
 static void
 unseize(struct proc *p)
 {
@@ -397,7 +400,8 @@ unseize(struct proc *p)
 		proc_drop(p);
 }
 
-/* Seize and stop.  -ESRCH when all that was seized has ended. */
+/* Seize and stop a process.  -ESRCH if all threads that were seized have
+ * ended. */
 static int
 attach_once(struct super *su, pid_t pid, struct space *sp, struct proc **out)
 {
@@ -416,12 +420,13 @@ attach_once(struct super *su, pid_t pid, struct space *sp, struct proc **out)
 	return r;
 }
 
-/* What the loop will want to know of a process that is under way. */
+/* Open the memory of an attached process, and read its name, its signal masks
+ * and its action for SIGTRAP. */
 static void
 learn(struct proc *p)
 {
-	/* By a live thread: the leader may have ended, or executed another
-	 * program since. */
+	/* Use a live thread: the leader may have ended, or the process may have
+	 * executed another program. */
 	vec_foreach(th, &p->threads)
 		if (thread_stopped(*th) && !thread_ends(*th) &&
 		    space_open(p->space, (*th)->tid) == 0)
@@ -435,9 +440,9 @@ learn(struct proc *p)
 }
 
 /*
- * Other processes in the same memory (the parent of a vfork child that has not
- * executed its program yet, or the child) would meet int3s that are none of
- * theirs: they are seized as well, into the same space.
+ * Attach to the other processes that share the memory, for example to the
+ * parent of a vfork child that has not executed a program yet.  They would
+ * execute our int3s.  They are added to the same space.
  */
 static int
 attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
@@ -475,7 +480,7 @@ attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
 	return r;
 }
 
-/* What was attached is let go again, with those that share its memory. */
+/* Detach from all processes of the space. */
 static void
 unseize_space(struct space *sp)
 {
@@ -483,7 +488,7 @@ unseize_space(struct space *sp)
 		unseize(sp->procs.at[n - 1]);
 }
 
-/* A thread stands for its process. */
+/* The process to which the thread pid belongs. */
 static pid_t
 process_of(pid_t pid)
 {
@@ -506,7 +511,8 @@ proc_attach(
 	struct proc *p = NULL;
 
 	pid = process_of(pid);
-	/* Of one that was detached lately threads may still be on their way. */
+	/* Threads of a process that was detached recently may not be detached
+	 * yet. */
 	while (su->leaving.list.len > 0 && event_take(su))
 		;
 	if (super_proc(su, pid) != NULL)
@@ -516,8 +522,8 @@ proc_attach(
 	int r = access_check(pid, err);
 	if (r < 0)
 		return r;
-	/* Those that we seize may all be swept away by the exec of one that we
-	 * have not come to; then the process is still there. */
+	/* An exec by a thread that is not seized yet ends all that are; the
+	 * process goes on, so try again. */
 	for (int i = 0; i < 20; i++) {
 		r = attach_once(su, pid, NULL, &p);
 		if (r != -ESRCH || access_check(pid, err) < 0)

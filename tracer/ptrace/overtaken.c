@@ -1,20 +1,23 @@
 /*
- * Signals of one number that are pending for a thread while another of them is
- * in delivery, and a system call is made in the thread meanwhile.
+ * Keeps the order of signals.  dtrap makes a system call in a thread that is
+ * stopped for a signal D, while other signals of the same number, X1 and X2,
+ * are pending for the thread.
  *
- * Afterwards the one in delivery is injected again.  The kernel takes the first
- * that is pending, and puts ours behind the last:
+ * After the call dtrap injects the signal again.  The kernel queues the
+ * injected one, K, behind the others, and the thread stops for the first one:
  *
- *	in delivery  D    pending  X1 X2     before
- *	             X1            X2 K      K: ours
+ *	the stop is for  D    pending  X1 X2     before the call
+ *	                 X1            X2 K      after it
  *
- * Where X1 and X2 may be sent by anybody as they are, they are: each is taken,
- * and queued again behind K, which is then given D's siginfo.
+ * If dtrap may send X1 and X2 with their siginfo (rt_tgsigqueueinfo(2)), it
+ * takes each of them and queues it again, behind K.  Then the thread stops for
+ * K, which gets the siginfo of D.
  *
- * Else X1 is given D's siginfo, X2 that of X1, and K that of X2: `owed' has
- * what is still to come, in order, and loses it when the thread is let go.  Of a
- * number that is queued once there is no K when X1 is pending: it is sent once
- * more, by us.
+ * Otherwise dtrap changes siginfos: X1 gets that of D, X2 that of X1, and K
+ * that of X2.  The list `owed' has the siginfos that are still to be delivered,
+ * in order.  They are lost if the thread is detached before.  Of a standard
+ * signal the kernel queues only one, so there is no K if X1 is pending: then
+ * dtrap sends one more signal of that number.
  */
 #include <signal.h>
 #include <string.h>
@@ -24,12 +27,12 @@
 #include "dlang/base/log.h"
 #include "tracer/ptrace/super.h"
 
-/* The kernel's first that is queued as often as it is sent (SIGRTMIN of the C
- * library is another). */
+/* The first real-time signal of the kernel: such a signal is queued as often as
+ * it is sent.  SIGRTMIN of the C library is a larger number. */
 #define FIRST_REALTIME 32
 
-/* One that nobody sent but us: what the kernel makes of an injected signal at a
- * syscall-stop, and our own tgkill(). */
+/* Did dtrap cause the signal?  The kernel gives SI_KERNEL to a signal that is
+ * injected at a syscall-stop; or dtrap has called tgkill(). */
 static bool
 is_ours(const siginfo_t *si)
 {
@@ -37,7 +40,8 @@ is_ours(const siginfo_t *si)
 	    (si->si_code == SI_TKILL && si->si_pid == getpid());
 }
 
-/* Of a thread: signals that are still to be delivered, in the place of others. */
+/* Part of a thread: siginfos that are still to be delivered, with signals that
+ * have another siginfo now. */
 struct owed {
 	VEC(siginfo_t) list;
 };
@@ -51,7 +55,7 @@ owed_end(void *part)
 static const struct part owed_part = { .size = sizeof(struct owed),
 	.end = owed_end };
 
-/* The first of that number; NULL if there is none. */
+/* The first siginfo of that number; NULL if there is none. */
 static siginfo_t *
 first_owed(const struct thread *th, int sig)
 {
@@ -71,7 +75,7 @@ owe(struct thread *th, const siginfo_t *si)
 	*vec_push(&owed->list) = *si;
 }
 
-/* The first of that number, which is owed no longer. */
+/* Remove the first siginfo of that number and return it. */
 static siginfo_t
 take_owed(struct thread *th, int sig)
 {
@@ -95,8 +99,8 @@ signals_to_repeat(const struct thread *th, int sig)
 	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
 		if (si.si_signo != sig)
 			continue;
-		/* rt_sigqueueinfo(2): nobody says that the kernel sent it, or
-		 * another by kill(). */
+		/* rt_tgsigqueueinfo(2) refuses codes of signals that the
+		 * kernel, kill() or tgkill() sends. */
 		if (si.si_code >= 0 || si.si_code == SI_TKILL)
 			return 0;
 		n++;
@@ -127,7 +131,8 @@ signal_overtaken(struct thread *th)
 	if (came.si_signo < FIRST_REALTIME &&
 	    syscall(SYS_tgkill, th->proc->pid, th->tid, came.si_signo) != 0)
 		return;
-	/* It may be the one that we sent the last time. */
+	/* If signals are owed already, this may be one that dtrap sent for
+	 * them. */
 	if (!owed || !is_ours(&came))
 		owe(th, &came);
 }

@@ -311,9 +311,19 @@ void proc_detach(
  * are queued for event_poll().
  */
 void space_stop(struct space *sp);
-/* super_time_calls(): from now on restarted calls keep their time limit, or
- * not.  super_calls_due(): when super_end_calls() must be called to end the
- * next one, ns; 0: none. */
+
+/* Undo one space_stop(): at zero, threads that it stopped run again; those
+ * with a queued event wait for it to be handled. */
+void space_resume(struct space *sp);
+
+/*
+ * If a stop interrupts a system call with a time limit, the kernel restarts
+ * some of these calls with the full time.  super_time_calls(su, true): from now
+ * on such a call ends when its first time limit is over.  super_calls_due():
+ * the monotonic time at which the next call must be ended, ns; 0: there is
+ * none.  super_end_calls(): end the calls whose time is over; call it at that
+ * time.
+ */
 void super_time_calls(struct super *su, bool on);
 uint64_t super_calls_due(const struct super *su);
 void super_end_calls(struct super *su);
@@ -321,9 +331,6 @@ void super_end_calls(struct super *su);
 /* The longest time for which all threads of a process were stopped by
  * space_stop(), proc_attach() or proc_detach(), ns. */
 uint64_t super_longest_stop(const struct super *su);
-/* Undo one space_stop(): at zero, threads that it stopped run again; those
- * with a queued event wait for it to be handled. */
-void space_resume(struct space *sp);
 
 /*
  * Continue a stopped thread: write back its registers, deliver th->stop.sig, by
@@ -344,7 +351,8 @@ int thread_take_seccomp(struct thread *th);
 /* At EV_SECCOMP: is it from dtrap's filter? */
 bool thread_filter_is_ours(struct thread *th);
 
-/* If not: let the call fail as without a tracer. */
+/* At EV_SECCOMP of a filter of the program's own: the call fails with ENOSYS,
+ * as it does without a tracer. */
 void thread_refuse_call(struct thread *th);
 
 /* The system call at a syscall-enter-stop or EV_SECCOMP.  nr is -1 if the
@@ -360,14 +368,14 @@ struct syscall_entry {
 /* 0; or -errno: the thread has ended. */
 int thread_syscall_entry(struct thread *th, struct syscall_entry *out);
 
-/* The number and arguments of the call that a stopped thread is in, or has just
- * ended, by its registers.  False: there is none. */
+/* The number and arguments of the call that a stopped thread is in or has just
+ * left, from its registers.  False if there is none, or no registers. */
 bool thread_syscall_regs(struct thread *th, struct syscall_entry *out);
 
-/* Does the result mean that the kernel makes the call again? */
+/* Does this result mean that the kernel will restart the call? */
 bool syscall_restarts(int64_t result);
 
-/* siginfo of a signal-delivery-stop, and another for it.  0 or -errno. */
+/* Read and replace the siginfo of a signal-delivery-stop.  0 or -errno. */
 int thread_siginfo(struct thread *th, siginfo_t *si);
 int thread_set_siginfo(struct thread *th, const siginfo_t *si);
 
@@ -381,30 +389,34 @@ int thread_set_siginfo(struct thread *th, const siginfo_t *si);
 void thread_mend_sigtrap(struct thread *th);
 
 /*
- * What is seen of a thread's doings, so that thread_mend_sigtrap() knows what
- * to put back (sigtrap.c keeps it, sigwatch.c sees it; of masks: trapmask.h).  The call is about to
- * be made, the signal to be delivered.
+ * The caller reports changes of signal masks and dispositions, so that
+ * thread_mend_sigtrap() knows what to restore.  sigwatch.c sees the changes,
+ * sigtrap.c keeps the dispositions and trapmask.c the masks.
  */
-/* From now on every change is told: read what is so now.  All threads of the
- * space are stopped. */
+/* All threads of the space are stopped, and from now on every change will be
+ * reported: read the present masks and dispositions.  SIGTRAP is hidden in
+ * threads that block it, if possible (trapmask.h). */
 void sigtrap_begin(struct space *sp);
-/* rt_sigaction(sig, action). */
+/* The thread is about to call rt_sigaction(sig, action). */
 void sigtrap_action_set(
     struct thread *th, int sig, const uint64_t action[ACTION_WORDS]);
-/* th->stop.sig is delivered.  True when it runs a handler, and what is blocked
- * there or on its return does not tell by itself whether SIGTRAP is: the return
- * is to be watched. */
+/* th->stop.sig is about to be delivered.  True if it runs a handler, and
+ * SIGTRAP's bit in the mask of the handler, or in the mask to which it returns,
+ * cannot be derived from the other bits: the caller must watch the return.  A
+ * SIGTRAP that a process has sent is made pending if the program blocks it, and
+ * discarded if the program ignores it; th->stop.sig may become 0 then. */
 bool sigtrap_delivered(struct thread *th);
-/* The last before thread_resume() with th->stop.sig: where it is not known what
- * its handler blocks, it is delivered here and now, and that is known. */
+/* Call it just before thread_resume() with th->stop.sig.  If it is not known
+ * which signals the handler of that signal blocks, the signal is delivered now,
+ * and the mask is read when the thread has stopped at the handler. */
 void sigtrap_learn(struct thread *th);
 /*
- * At EV_TRAP: let the int3 become a fault.  th->stop.sig is then `sig' with this
- * code and address, as the processor would have raised it at pc.
+ * At EV_TRAP: replace the SIGTRAP of the int3 by a fault.  th->stop.sig is then
+ * `sig', with this si_code and address, as the processor would have raised it.
  */
 void thread_fault(struct thread *th, int sig, int code, uint64_t addr);
 
-/* Stop a running thread for a moment: its EV_STOP will be handed out. */
+/* Interrupt a running thread: its EV_STOP will be returned by event_poll(). */
 void thread_ask(struct thread *th);
 
 /* The processor the thread last ran on, or -1. */

@@ -1,6 +1,6 @@
 /*
- * The events that wait for event_poll(): a stop that is taken in while somebody
- * waits for another thread has its event here.
+ * The queue of events for event_poll().  A stop that arrives while dtrap waits
+ * for another thread is queued here.
  */
 #include "tracer/ptrace/super.h"
 

@@ -111,7 +111,7 @@ bool
 thread_trap_pending(struct thread *th)
 {
 	struct __ptrace_peeksiginfo_args args = { .nr = 8 };
-	siginfo_t si[8]; /* synchronous ones are few, and first */
+	siginfo_t si[8]; /* synchronous signals are few, and come first */
 
 	long n = ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si);
 	for (long i = 0; i < n; i++)

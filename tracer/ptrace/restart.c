@@ -1,28 +1,31 @@
 /*
- * Calls that a stop of ours would end.
+ * Restarts system calls that a stop by dtrap would end.
  *
- * Most calls that wait are made again by the kernel when a thread is stopped
- * and goes on.  Some are not: they return EINTR after any stop, and also after
- * a signal that the program ignores, which a process that is not traced never
- * gets to see (sig_ignored() in kernel/signal.c).  Programs that have no
- * handlers do not expect it.  So the result becomes ERESTARTNOHAND, while the
- * kernel still looks at it: with a handler to run that is EINTR, without one
- * the call is made again.
+ * When a thread is stopped and continued, the kernel restarts most calls that
+ * wait.  Some calls return EINTR after any stop.  They also return EINTR after
+ * a signal that the program ignores; an untraced process never notices such a
+ * signal (sig_ignored() in kernel/signal.c).  Programs without handlers do not
+ * expect EINTR.  So dtrap changes the result to ERESTARTNOHAND before the
+ * kernel examines it.  The kernel then returns EINTR if a handler runs, and
+ * restarts the call otherwise.
  *
- * Not so after SIGSTOP and SIGCONT, which end these calls for everybody.
+ * This is not done after SIGSTOP and SIGCONT, which end these calls in an
+ * untraced process, too.
  *
- * A call with a time begins anew with all of it.  Under stops that come faster
- * than that it would never end: so it does, as if the time were over, when as
- * much time has gone by since the first of a chain of stops, none of which is
- * further from the one before than the time.  (Two calls from the same place
- * look like one; then the second is over too early.)  A time that cannot be
- * known is taken to be UNKNOWN_MS, and the end is EINTR.
+ * A restarted call with a time limit begins with the full limit.  If stops
+ * follow each other faster than that, it would never end.  So dtrap keeps a
+ * chain of stops: each is closer to the one before than the time limit.  When
+ * the time since the first stop of the chain exceeds the limit, the call
+ * returns as if its time was over.  (Two calls from the same place look like
+ * one; then the second ends too early.)  A time limit that cannot be found out
+ * is taken to be UNKNOWN_MS, and such a call ends with EINTR.
  *
- * After the last stop of a chain the kernel would wait for all of the time once
- * more.  While there is a loop that calls super_end_calls() we stop the thread
- * when it is over, if it has not left the call by then: which is seen, as it goes
- * on with syscall-stops until it has.  The arguments are not touched: if we are
- * killed it waits for the whole time, and has the registers that it is to have.
+ * After the last stop of a chain the kernel would wait for the full limit once
+ * more.  After super_time_calls(su, true), the loop calls super_end_calls(),
+ * which interrupts the thread at the right time if it is still in the call.
+ * Until it has left the call, it is continued with syscall-stops, so that dtrap
+ * sees the end.  The arguments of the call are not changed: if dtrap is killed,
+ * the thread has its own registers, and waits for the full limit.
  */
 #include <errno.h>
 #include <signal.h>
@@ -37,8 +40,9 @@
 
 #define UNKNOWN_MS 1000
 
-/* What says how long a call waits: an argument, what an argument points to, or
- * the socket that its first argument is. */
+/* Where the time limit of a call is: in an argument, in memory to which an
+ * argument points, or in the options of the socket that the first argument
+ * names. */
 enum timed {
 	TIMED_NO,
 	TIMED_MS,
@@ -108,9 +112,9 @@ now_ms(void)
 	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / NS_PER_MS);
 }
 
-/* The limit that a socket of the thread has for this direction, ms; -1 if it has
- * none, or if it cannot be asked.  It is asked by a descriptor of our own, which
- * goes when we do. */
+/* The time limit of a socket of the thread for this direction, ms; -1 if it has
+ * none, or if it cannot be read.  It is read through a copy of the file
+ * descriptor in dtrap (pidfd_getfd(2)). */
 static int64_t
 socket_limit(const struct thread *th, int fd, int option)
 {
@@ -146,7 +150,7 @@ spec_at(struct thread *th, uint64_t addr)
 static int64_t
 ring_time(struct thread *th, uint64_t flags, uint64_t addr)
 {
-	uint64_t arg[3]; /* mask, its size, where the time is */
+	uint64_t arg[3]; /* mask, its size, address of the time */
 
 	if ((flags & RING_EXT_ARG) == 0 ||
 	    reader_read(&th->proc->space->mem, addr, arg, sizeof(arg)) != 0)
@@ -154,8 +158,8 @@ ring_time(struct thread *th, uint64_t flags, uint64_t addr)
 	return spec_at(th, arg[2]);
 }
 
-/* The time that the call may take, ms; -1: as long as it wants.  *result is what
- * it returns when that is over. */
+/* The time limit of the call, ms; -1: it has none.  *result becomes what the
+ * call returns when its time is over. */
 static int64_t
 time_of(struct thread *th, const struct call *c, const struct uregs *regs,
     int64_t *result)
@@ -183,7 +187,7 @@ time_of(struct thread *th, const struct call *c, const struct uregs *regs,
 	return UNKNOWN_MS;
 }
 
-/* The end of a call of the thread's is to be seen to. */
+/* super_end_calls() is to end the thread's call at the time `due', ms. */
 static void
 end_on_time(struct thread *th, int64_t due)
 {
@@ -226,7 +230,8 @@ super_end_calls(struct super *su)
 	}
 }
 
-/* Has the call been made again for as long as it may take? */
+/* Is the time limit over, counted from the first stop of the chain?  The chain
+ * is continued, or a new one is begun. */
 static bool
 is_over(struct thread *th, const struct uregs *regs, int64_t ms)
 {
@@ -257,8 +262,9 @@ restart_left(struct thread *th)
 	th->restart.due = 0;
 }
 
-/* Was it SIGSTOP that broke it off, or its like?  The end of a group-stop is
- * an event-stop, and then SIGCONT is delivered to one of the threads. */
+/* Has a stop signal or SIGCONT interrupted the call?  When a group-stop ends,
+ * there is an event-stop, and then SIGCONT is delivered to one of the
+ * threads. */
 static bool
 is_stopped_by_job(struct thread *th)
 {
@@ -280,8 +286,8 @@ is_stopped_by_job(struct thread *th)
 	}
 }
 
-/* Can this stop be one inside or behind an interrupted call?  No registers are
- * fetched for the many that cannot. */
+/* May this stop be in an interrupted call or just after it?  If not, which is
+ * the usual case, the registers need not be fetched. */
 static bool
 may_be(const struct thread *th)
 {
@@ -306,13 +312,14 @@ thread_filter_looks(const struct thread *th)
 }
 
 /*
- * Detaching leaves a thread with the mark of a signal, upon which a call that is
- * just being entered ends at once.  It is entered anew, without the mark: the
- * kernel is told to make no call, and the thread is put back onto its system
- * call instruction.
+ * Would a detach end the call that the thread is about to make?  The detach
+ * sets the thread's flag for a pending signal, so a call of the table ends at
+ * once if it is just being entered.  thread_put_off_call() avoids that: the
+ * kernel makes no call, and the pc is set back to the system call instruction,
+ * so that the thread enters the call again, without the flag.
  *
- * Not so where a filter is still to look: it would see the number that stands for
- * no call, and might kill for it.
+ * This is not possible if a filter will still check the call: it would see the
+ * number that means "no call", and might kill the process for it.
  */
 static bool
 would_end(struct thread *th)
@@ -356,7 +363,7 @@ thread_restart_call(struct thread *th)
 			end_on_time(th, th->restart.first + ms);
 		result = -ERESTARTNOHAND;
 	} else if (result == -EINTR) {
-		return; /* however often it is looked at */
+		return; /* EINTR stays the result */
 	} else {
 		th->restart.ip = 0;
 	}
@@ -364,7 +371,8 @@ thread_restart_call(struct thread *th)
 	    c->nr, (long long)result);
 	regs_set_result(regs, result);
 	thread_regs_dirty(th);
-	/* Let the kernel look at it, whatever EINTR came of. */
+	/* A pending interrupt makes the kernel examine the result and restart
+	 * the call. */
 	if (th->stop.kind == EV_SYSCALL_EXIT)
 		thread_interrupt(th);
 }

@@ -1,5 +1,5 @@
 /*
- * How a stopped thread goes on: resumed, let go, or with its space.
+ * Continuing a stopped thread, detaching it, and resuming a stopped space.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -13,10 +13,11 @@
 static const volatile int never;
 
 /*
- * A SIGTRAP that has been dealt with is still with the kernel, and will be
- * delivered if we are killed before the thread runs: to a handler that can tell
- * by this that the registers are set (inject/trap/handler.c).  In a slot it
- * needs no telling.
+ * The stop was read with WNOWAIT.  If dtrap is killed before the thread runs,
+ * the kernel delivers its SIGTRAP to dtrap's handler in the target.  TRAP_DONE
+ * tells the handler that the registers are already those after the hit
+ * (inject/trap/handler.c).  If the pc is in a slot, the handler knows without
+ * it.
  */
 void
 thread_mark_done(struct thread *th, uint64_t pc)
@@ -29,7 +30,7 @@ thread_mark_done(struct thread *th, uint64_t pc)
 	thread_set_siginfo(th, &si);
 }
 
-/* What the stop's user changed goes back to the kernel. */
+/* Write changed registers back to the kernel. */
 static void
 write_back(struct thread *th)
 {
@@ -52,8 +53,8 @@ thread_take_stop(struct thread *th)
 	stop_take(th);
 }
 
-/* The registers first: with those the thread goes on then.  What is left is a
- * stop as any other. */
+/* The registers are written first: if dtrap is killed, the thread continues
+ * with them.  Afterwards the stop is an ordinary EV_STOP. */
 void
 thread_settle(struct thread *th)
 {
@@ -90,7 +91,8 @@ wants_syscalls(const struct thread *th)
 	    (su->want_syscalls && (!th->proc->filtered || su->unfiltered));
 }
 
-/* The end of the system call, which remote_syscall() has passed, is owed. */
+/* remote_syscall() has let the thread run past the end of its system call.  If
+ * syscall-stops are wanted, queue the EV_SYSCALL_EXIT that was not reported. */
 static bool
 owes_syscall_exit(struct thread *th)
 {
@@ -128,7 +130,8 @@ thread_run(struct thread *th)
 	stop_end(th, how == GO_LISTEN);
 	th->proc->exec_stopped = false;
 	if (th->stop.regroup) {
-		/* The interrupt's stop will say that it is a group-stop. */
+		/* The stop for this interrupt will be reported as a
+		 * group-stop. */
 		stop_regroup(th, false);
 		tid_interrupt(th->tid);
 	}
@@ -161,7 +164,8 @@ thread_run_to_trap(struct thread *th)
 	return r;
 }
 
-/* A client of the process waits for so long: what a trace costs it at once. */
+/* The time from here to space_runs() is what a client of the process waits: the
+ * longest one is reported. */
 void
 space_stands(struct space *sp)
 {

@@ -1,68 +1,85 @@
 /*
- * SIGTRAP's mask bit and disposition, which an int3 takes from the program.
+ * Restores what an int3 changes in the program: SIGTRAP's bit in the signal
+ * mask, and SIGTRAP's disposition.
  *
  * force_sig_info_to_task() (kernel/signal.c) raises the SIGTRAP of an int3 so
- * that it cannot be missed: if the signal is blocked it is unblocked for good,
- * and if it is blocked or ignored its handler becomes SIG_DFL; flags, mask and
- * restorer stay.  All that happens before the tracer sees the stop, and the
- * stop looks the same as when nothing was reset.  So what was before must be
- * known from before:
+ * that it cannot be missed.  If the signal is blocked, the kernel unblocks it.
+ * If it is blocked or ignored, the handler becomes SIG_DFL; flags, mask and
+ * restorer of the action stay.  This happens before the tracer sees the stop,
+ * and the stop does not show it.  So dtrap must know mask and disposition
+ * before the hit:
  *
- *	disposition	read when we come to the process, again when its space
- *			gets its first probe; sigwatch.c then sees every
- *			change as it is made.
- *	mask		read likewise, thread by thread, and when a thread is
- *			born.  sigwatch.c sees it changed by a call; the loop
- *			sees a signal delivered, and what its handler blocks is
- *			known from the sigaction() that was seen; its return is
- *			seen where that matters.
+ *	disposition	It is read when dtrap attaches to the process, and again
+ *			when its space gets its first probe.  After that sigwatch.c
+ *			sees every change.
+ *	mask		It is read at the same times for each thread, and when a
+ *			thread is created.  sigwatch.c sees the calls that change
+ *			it.  The loop sees that a signal is delivered; which signals
+ *			its handler blocks is known from the sigaction() that was
+ *			seen.  The handler's return is watched if that is necessary.
  *
- * What is known is checked by one PTRACE_GETSIGMASK, at every hit of a thread
- * that blocks SIGTRAP or has been sent a signal, else at a hit if the last look
- * was MASK_MS ago (or at every hit, where the watch has given up).  If the
- * mask but for SIGTRAP is the one that is known, or the one before that, so is
- * the bit; but where it is said to be blocked, or masks are not watched, and our
- * handler of inject/trap/ stands in the kernel, that tells: an int3 that met a
- * blocked SIGTRAP has taken it away.  If the mask is another (a change was not seen: sigsuspend() and a
- * handler, the raw syscall(3), a program that lost its watch because it changes
- * its mask all day) the bit is taken to be like the signals that programs treat
- * alike: who blocks SIGILL, SIGBUS, SIGFPE and SIGSEGV blocks everything.
+ * The known mask is compared with the kernel's by one PTRACE_GETSIGMASK: at
+ * every hit of a thread that blocks SIGTRAP or has been sent a signal; in other
+ * threads at a hit if the last comparison was MASK_MS ago, or at every hit if
+ * masks are no longer watched.
  *
- * A thread that blocks SIGTRAP would die of the first int3 that it meets after
- * our death, whatever handler there is.  So the bit is hidden from the kernel
- * where the handler of inject/trap/ stands and the program has no use for the
- * signal, but blocks all there are (MASK_HIDDEN): from when we come, or from the
- * call that blocks it, which we make in the kernel's place (sigtrap_mask_call());
- * from the end of that call, where we cannot (hide_after); or, if it was not seen,
- * from the first hit.  A C library that blocks everything for a moment does so by
- * such a call, whoever has a use for the signal.  (Such a hit has the action reset, for all threads, until we have
- * put it back: so it must be rare.)  It is shown again
+ * If the mask without SIGTRAP is the known one, or the one before that, the bit
+ * of SIGTRAP is taken from it.  Better evidence is needed if that bit is set,
+ * or if masks are not watched.  If dtrap's handler of inject/trap/ was
+ * installed, dtrap looks whether it still is: an int3 that met a blocked
+ * SIGTRAP has removed it.
  *
- *	when the program asks for its mask or changes it (sigwatch.c)
- *	when the thread executes a program, and when it is let go
- *	when somebody sends a SIGTRAP: it is then pending, as it should be, and
- *	is not hidden in this process any more
+ * If the mask is another one, a change was not seen: by sigsuspend() and a
+ * handler, by syscall(3), or in a program that changes its mask so often that
+ * it is not watched any more.  Then the bit is guessed from the other signals:
+ * a thread that blocks SIGILL, SIGBUS, SIGFPE and SIGSEGV is assumed to block
+ * all signals.
  *
- * Where a marker of the watch could not be placed, or no probe has a site yet,
- * the disposition is read from /proc at a hit if that is LOOK_MS ago.
+ * A thread that blocks SIGTRAP would die at its first int3 after a sudden end
+ * of dtrap, in spite of the handler.  So dtrap hides the bit from the kernel
+ * (MASK_HIDDEN): the thread has SIGTRAP in its mask, the kernel's mask has not.
+ * This is done if the handler of inject/trap/ is installed, and if the program
+ * does not use SIGTRAP but only blocks all signals.  A C library that blocks
+ * all signals for a moment is such a case, too, even if the program uses
+ * SIGTRAP.  The bit is hidden
  *
- * A SIGTRAP that is pending for a thread that blocks it, when it meets an int3,
- * swallows the int3's (a standard signal is queued once) and is what we get to
- * see: it goes back to where it was, with its own siginfo (trapqueue.c).
+ *	when dtrap attaches
+ *	at the call that blocks it, which dtrap makes instead of the kernel
+ *	(sigtrap_mask_call()), or, if it cannot, at the end of that call
+ *	(hide_after)
+ *	at the first hit, if that call was not seen.  That hit has reset the action
+ *	for all threads, until dtrap restores it; so this must be rare.
  *
- * The frames of handlers that were called meanwhile have a mask without it, too:
- * they are mended when the thread is let go (sigframe.c of the machine).  After our death
- * the next tracer does both, by the list in the area.
+ * It is shown to the kernel again
  *
- * Limits.  While the bit is hidden, /proc shows a mask without it, and after our
- * death so does the kernel.  Where such a mask is put back then the bit is lost.
+ *	when the program reads or changes its mask (sigwatch.c)
+ *	when the thread executes a program, and when it is detached
+ *	when another process sends a SIGTRAP: the signal becomes pending, as it
+ *	should, and is no longer hidden in this process
  *
- * A SIGTRAP that was blocked or unblocked by itself in a way that is not seen
- * (see sigwatch.c) is restored wrongly.  Between the hit and its repair a SIGTRAP
- * of somebody else may get through.  Where our handler is not (-x unprotected),
- * one that is pending while it is both blocked and ignored is discarded by the
- * repair.  A SIGTRAP that is sent to a thread in the moment when it
- * executes an int3 is one with it.
+ * If a marker of sigwatch.c could not be placed, or if no probe has a site yet,
+ * the disposition is read from /proc at a hit, at most every LOOK_MS.
+ *
+ * If a SIGTRAP is pending for a thread that blocks it, and the thread executes
+ * an int3, then the int3's SIGTRAP is lost, because a standard signal is queued
+ * only once.  dtrap gets the stop for the pending one.  It makes that signal
+ * pending again, with the same siginfo (trapqueue.c).
+ *
+ * If a signal handler is called while the bit is hidden, the mask in its signal
+ * frame lacks the bit, too.  Frames are corrected when the thread is detached
+ * (sigframe.c of the machine).  If dtrap was killed, the next tracer corrects
+ * masks and frames, by the list in the area.
+ *
+ * Limits.  While the bit is hidden, /proc shows a mask without it.  After a
+ * sudden end of dtrap the kernel reports such a mask to the program, too; if
+ * the program sets this mask again, the bit is lost.
+ *
+ * If SIGTRAP alone was blocked or unblocked by a call that was not seen (see
+ * sigwatch.c), the mask is restored wrongly.  Between the hit and the repair, a
+ * SIGTRAP from another process may be delivered although it is blocked.
+ * Without dtrap's handler (-x unprotected), the repair discards a SIGTRAP that
+ * is pending and both blocked and ignored.  A SIGTRAP that is sent to a thread
+ * at the moment in which it executes an int3 may be merged with the int3's.
  */
 #include <errno.h>
 #include <string.h>
@@ -76,12 +93,12 @@
 #include "tracer/ptrace/super.h"
 #include "tracer/ptrace/trapqueue.h"
 
-/* Ten looks a second cost less than one part in a thousand; the mask is
- * cheaper to look at. */
+/* Reading /proc ten times a second takes less than a thousandth of the time.
+ * Reading the mask takes less. */
 #define LOOK_MS 100
 #define MASK_MS 4
 
-/* Has a SIGTRAP that was pending come in the place of the int3's? */
+/* Is the stop for a SIGTRAP that was pending, and not for that of the int3? */
 static bool
 met_pending(struct thread *th, siginfo_t *si)
 {
@@ -89,9 +106,10 @@ met_pending(struct thread *th, siginfo_t *si)
 	    trapqueue_is_sent(si);
 }
 
-/* The same, by what the hit has done to our handler where that can tell, or to
- * what was pending.  Not asked where the mask is one that is known, and lets
- * SIGTRAP in. */
+/* Was SIGTRAP blocked before the hit, which has left this mask?  The answer is
+ * taken from whether the hit has removed dtrap's handler, if that can be found
+ * out, or from a pending SIGTRAP.  Neither is checked if the mask is known and
+ * does not block SIGTRAP. */
 static bool
 hit_blocked(struct thread *th, uint64_t mask)
 {
@@ -100,7 +118,8 @@ hit_blocked(struct thread *th, uint64_t mask)
 	bool known =
 	    th->proc->space->masks_watched && trapmask_is_recent(th, mask);
 
-	/* One that a frame had hidden meets it as if it were not blocked. */
+	/* If the mask came from a signal frame in which the bit was hidden, the
+	 * int3 has met SIGTRAP unblocked. */
 	if (!trapmask_is_hidden(th) && (blocked || !known) &&
 	    sigtrap_tells(th, &reset) &&
 	    (reset || !th->mask.frames_due || !trapmask_seems_blocked(mask)))
@@ -138,7 +157,7 @@ sigtrap_call(
 	return action_call(th, SIGTRAP, act, set, old);
 }
 
-/* The hit has made the handler SIG_DFL: back to what it was. */
+/* The hit has set the handler to SIG_DFL: restore it. */
 static void
 action_restore(struct thread *th)
 {
@@ -165,10 +184,10 @@ action_restore(struct thread *th)
 		    (int)th->tid, strerror(-r));
 }
 
-/* One that was pending shall be so again.  If no call can be made in the thread
- * the kernel queues it, as it does with what a tracer delivers though it is
- * blocked (ptrace_signal() in kernel/signal.c): unless another has come
- * meanwhile. */
+/* If the stop is for a SIGTRAP that was pending, make it pending again.  If no
+ * call can be made in the thread, deliver it: the kernel queues a signal that a
+ * tracer delivers and the thread blocks (ptrace_signal() in kernel/signal.c),
+ * unless another one of the number is pending by then. */
 static void
 keep_pending(struct thread *th, bool blocked)
 {
@@ -187,7 +206,7 @@ sigtrap_save(struct thread *th)
 	struct proc *p = th->proc;
 	uint64_t action[ACTION_WORDS];
 
-	if (p->guarded) /* it would be ours */
+	if (p->guarded) /* the kernel has dtrap's action */
 		return 0;
 	int r = sigtrap_call(th, 0, NULL, action);
 	p->trap_saved = r == 0;
@@ -196,7 +215,7 @@ sigtrap_save(struct thread *th)
 	return r;
 }
 
-/* What the program does with SIGTRAP now, for the hits to come. */
+/* Read the program's disposition of SIGTRAP from /proc, for the next hits. */
 static void
 action_look(struct thread *th, uint64_t now)
 {
@@ -215,8 +234,9 @@ action_look(struct thread *th, uint64_t now)
 		sigtrap_save(th);
 }
 
-/* Of a hit that was met with SIGTRAP blocked: has it taken our handler?  Where
- * the bit is hidden it has not, but where it has been blocked since, unseen. */
+/* SIGTRAP was blocked before the hit.  Has the hit removed the handler?  If the
+ * bit was hidden it has not, unless the thread has blocked SIGTRAP by a call
+ * that was not seen. */
 static bool
 has_reset(const struct thread *th)
 {
@@ -232,7 +252,7 @@ thread_mend_sigtrap(struct thread *th)
 	uint64_t mask, now = clock_coarse_ms();
 
 	struct proc *p = th->proc;
-	bool reset = p->trap_ignored && !p->guarded; /* by every hit */
+	bool reset = p->trap_ignored && !p->guarded; /* every hit resets it */
 
 	if (now - th->mask.looked < MASK_MS && th->mask.state != MASK_UNKNOWN &&
 	    p->space->masks_watched && !p->space->mask_unseen &&
@@ -253,7 +273,8 @@ thread_mend_sigtrap(struct thread *th)
 		p->super->hooks.trap_check(th);
 	else if (!p->space->sig_watched)
 		action_look(th, now);
-	/* One that came meanwhile is in the place of the int3's now. */
+	/* The calls above may have made the thread stop for a SIGTRAP that has
+	 * come since. */
 	keep_pending(th, blocked);
 }
 
@@ -280,9 +301,10 @@ sigtrap_begin(struct space *sp)
 		begin_proc(*p);
 }
 
-/* A SIGTRAP that was sent is delivered: it becomes pending where it is blocked,
- * and is nothing where it is ignored.  One that an instruction raises kills who
- * blocks it. */
+/* A SIGTRAP is about to be delivered.  If a process has sent it: if the program
+ * blocks it (hidden), it becomes pending; if the program ignores it, it is
+ * discarded.  A SIGTRAP that an instruction has raised is delivered, even if it
+ * is blocked. */
 static void
 sent(struct thread *th)
 {
@@ -295,8 +317,9 @@ sent(struct thread *th)
 	if (trapmask_is_hidden(th)) {
 		p->trap_sent = true;
 		sigtrap_show(th);
-		/* The kernel queues it where it was, the process's or the
-		 * thread's; but not behind another of the thread. */
+		/* The bit is shown now, so the kernel queues the signal again,
+		 * for the process or the thread as before; but not if another
+		 * one is pending for the thread. */
 		if (trapqueue_has(th) && trapqueue_keep(th))
 			stop_signal(th, 0);
 	} else if (p->guarded) {
@@ -314,7 +337,8 @@ sigtrap_delivered(struct thread *th)
 		return false;
 	uint64_t mask = p->handler_mask[sig - 1], now = 0;
 	trapmask_doubt(th); /* a handler may run, in sigsuspend()'s mask */
-	/* No int3 has changed it here: what the handler will return to. */
+	/* This stop is not for an int3, so the kernel's mask is right: the
+	 * handler will return to it. */
 	if (p->guarded && th->mask.state != MASK_UNKNOWN &&
 	    thread_sigmask(th, &now) == 0 &&
 	    (now = trapmask_of_frame(th, now)) != th->mask.now)
@@ -332,10 +356,12 @@ sigtrap_delivered(struct thread *th)
 }
 
 /*
- * Which signals a handler blocks that was there when we came is not known, and
- * asking for all of them would hold the process up.  So its thread stops when
- * the handler has been called, where the mask is that of the handler.  Where our
- * handler in the kernel tells what a hit has met nobody needs it.
+ * It is not known which signals a handler blocks that was installed before
+ * dtrap attached.  Reading the actions of all signals then would stop the
+ * process for too long.  So the thread is stopped when the handler has been
+ * called: the kernel's mask is then that of the handler.  This is not needed in
+ * a process with one thread and with dtrap's handler, because there a hit shows
+ * whether SIGTRAP was blocked.
  */
 void
 sigtrap_learn(struct thread *th)
@@ -348,7 +374,7 @@ sigtrap_learn(struct thread *th)
 	    th->stop.queued > 0 || (p->handler_known & SIGBIT(sig)) != 0 ||
 	    !p->space->masks_watched || (p->guarded && p->threads.len == 1))
 		return;
-	stop_hold(th, true); /* or its stop would be over at once */
+	stop_hold(th, true); /* otherwise it would be resumed at once */
 	thread_deliver(th);
 	stop_hold(th, false);
 	if (!thread_stopped(th) || th->stop.kind != EV_STOP ||

@@ -1,9 +1,8 @@
 /*
- * Processes, threads and spaces: their structs, and the tables that they are
- * in.
+ * The structs of processes, threads and spaces, and the tables of these.
  *
- * A thread is in its process's list and, until it is gone, in the table by tid;
- * a process is in the list of the supervisor and of its space.
+ * A thread is in the list of its process and in the table by tid, until it is
+ * unlinked.  A process is in the supervisor's list and in that of its space.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +105,8 @@ reserve_keep(struct super *su)
 		su->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* By any thread that is there: a leader that has ended shows no memory. */
+/* /proc/PID/mem of a leader that has ended is empty, so each live thread is
+ * tried. */
 bool
 space_reopen(struct space *sp)
 {
@@ -217,7 +217,7 @@ thread_unlink(struct thread *th)
 	struct proc *p = th->proc;
 	struct hash *by_tid = &p->super->threads;
 
-	/* The number may be another's already. */
+	/* A new thread may have the same tid already. */
 	if (hash_get(by_tid, (uint64_t)th->tid) == th)
 		hash_remove(by_tid, (uint64_t)th->tid);
 	for (size_t i = 0; i < p->threads.len; i++)
@@ -275,7 +275,7 @@ proc_drop(struct proc *p)
 		thread_unlink(th);
 		thread_free(th);
 	}
-	/* What the last event ended may be of this process. */
+	/* The thread that the last event ended may be of this process. */
 	if (su->dead_thread != NULL && su->dead_thread->proc == p) {
 		thread_free(su->dead_thread);
 		su->dead_thread = NULL;
@@ -324,7 +324,7 @@ proc_refresh(struct proc *p)
 	if (procfs_status(p->pid, &st) < 0)
 		return;
 	memcpy(p->comm, st.comm, sizeof(p->comm));
-	if (!p->guarded) { /* it is ours that is caught */
+	if (!p->guarded) { /* else /proc shows dtrap's handler */
 		p->trap_ignored = (st.sig_ignored & trap) != 0;
 		p->trap_caught = (st.sig_caught & trap) != 0;
 		p->trap_saved = false;

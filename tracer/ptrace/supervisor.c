@@ -1,5 +1,5 @@
 /*
- * The supervisor from its begin to its end, and how it lets a process go.
+ * Creating and destroying the supervisor, and detaching from a process.
  */
 #include <time.h>
 
@@ -24,15 +24,16 @@ super_create(void)
 	return su;
 }
 
-/* An event that nobody has handled is undone: the thread goes on as if we had
- * not been there. */
+/* If an event of the thread was not handled, change the thread so that it
+ * continues as if it had not been traced: the pc is set back after an int3, and
+ * a signal is delivered. */
 static void
 undo_queued(struct thread *th)
 {
 	thread_take_trap(th);
 	if (th->stop.queued == 0 || !thread_stopped(th) ||
 	    th->stop.kind != EV_TRAP)
-		return; /* of a queued EV_SIGNAL th->stop.sig is set */
+		return; /* for a queued EV_SIGNAL, th->stop.sig is set */
 	struct uregs *regs = thread_regs(th);
 	if (regs == NULL)
 		return;
@@ -48,8 +49,10 @@ undo_queued(struct thread *th)
 	}
 }
 
-/* With an interrupt of ours pending such a call is one that we have broken off,
- * and no instruction of the program runs. */
+/* Let threads enter the system calls that a detach would end
+ * (thread_must_enter()).  With a PTRACE_INTERRUPT pending, the call is
+ * interrupted, and will be restarted by thread_restart_call(); the thread
+ * executes no instruction of the program. */
 static void
 enter_calls(struct proc *p)
 {
@@ -76,7 +79,8 @@ proc_detach(
 		undo_queued(*th);
 	enter_calls(p);
 	fault_kill("detach-undone");
-	/* A thread that sleeps cannot be asked to write. */
+	/* Without a descriptor, memory is written through a stopped thread; all
+	 * threads may be asleep. */
 	bool borrowed = space_borrow(sp);
 	if (prepare != NULL)
 		prepare(ctx, p);
@@ -88,13 +92,12 @@ proc_detach(
 		if (thread_gone(th))
 			continue;
 		if (thread_stopped(th)) {
-			/* In a group-stop it stays: the kernel takes it
-			 * back there. */
+			/* A thread in group-stop stays in it. */
 			thread_release(th);
 			fault_kill("detach-thread");
 		} else {
-			/* While others are in the space, and might give back
-			 * the memory of the slot that it sleeps in. */
+			/* Note its pc: while other processes are traced in the
+			 * space, its slot must not be freed. */
 			thread_pc(th, vec_push(&sp->left), &stack);
 			*vec_push(&su->leaving.list) = th->tid;
 		}
@@ -114,8 +117,8 @@ super_destroy(struct super *su)
 {
 	while (su->procs.len > 0)
 		proc_detach(su->procs.at[0], NULL, NULL);
-	/* Those that sleep may wake now that their vfork children run; for the
-	 * rest our end is enough. */
+	/* Sleeping threads may wake now, because their vfork children run:
+	 * detach them.  The kernel detaches the others when the tracer ends. */
 	const struct timespec nap = { 0, 1000000 };
 	for (int i = 0; i < 50 && su->leaving.list.len > 0; i++) {
 		while (event_take(su))

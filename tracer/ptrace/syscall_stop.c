@@ -1,10 +1,10 @@
 /*
- * What the kernel says of a system call that a thread is about to make, is in,
- * or has just left.
+ * Number and arguments of the system call that a thread is about to make, is
+ * in, or has just left.
  *
- * PTRACE_GET_SYSCALL_INFO (Linux 5.3) knows which of the kernel's tables a
- * number belongs to; the registers do not: int 0x80 makes a 32-bit call from
- * 64-bit code.
+ * PTRACE_GET_SYSCALL_INFO (Linux 5.3) reports to which system call table the
+ * number belongs.  The registers do not show that: int 0x80 makes a 32-bit call
+ * from 64-bit code.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,8 +22,8 @@ syscall_restarts(int64_t result)
 }
 
 /*
- * The kernel looks at the handler's SA_RESTART, too, for ERESTARTSYS; who sets
- * it gets a call that goes on, and the others one that starts again.
+ * For ERESTARTSYS the kernel also looks at SA_RESTART of the handler: without
+ * it, the call returns EINTR.  Here the call is restarted in both cases.
  */
 void
 regs_restart(struct uregs *regs, bool handler)
@@ -37,8 +37,8 @@ regs_restart(struct uregs *regs, bool handler)
 		regs_skip_syscall(regs, -EINTR);
 		return;
 	}
-	/* The number is all that this one is made again by: the kernel keeps
-	 * the rest until the thread's next sleep. */
+	/* restart_syscall needs no arguments: the kernel has saved them, until
+	 * the next call of the thread that sleeps. */
 	if (result == -ERESTART_RESTARTBLOCK)
 		regs_set_syscall_nr(regs, SYS_restart_syscall);
 	regs_redo_syscall(regs);
@@ -52,7 +52,7 @@ syscall_info_untold(void)
 	return untold;
 }
 
-/* False before Linux 5.3, and for a thread that has gone. */
+/* False before Linux 5.3, and for a thread that has ended. */
 static bool
 get_info(struct thread *th, struct __ptrace_syscall_info *info)
 {
@@ -69,7 +69,7 @@ thread_at_entry(struct thread *th)
 
 	if (get_info(th, &info))
 		return info.op == PTRACE_SYSCALL_INFO_ENTRY;
-	/* At the entry the kernel has put -ENOSYS there. */
+	/* At a syscall-enter-stop the result register has -ENOSYS. */
 	struct uregs *regs = thread_regs(th);
 	return regs != NULL && regs_result(regs) == -ENOSYS;
 }
@@ -88,7 +88,7 @@ thread_syscall_entry(struct thread *th, struct syscall_entry *out)
 {
 	struct __ptrace_syscall_info info;
 
-	/* A seccomp-stop has the same at the same place. */
+	/* At a seccomp-stop the kernel fills in the same members. */
 	if (get_info(th, &info) &&
 	    (info.op == PTRACE_SYSCALL_INFO_ENTRY ||
 		info.op == PTRACE_SYSCALL_INFO_SECCOMP)) {

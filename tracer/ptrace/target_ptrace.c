@@ -1,8 +1,9 @@
 /*
  * inject/target.h over a traced process.
  *
- * Memory is read and written through /proc/PID/mem, which does not mind what
- * a mapping permits; memory is had by a system call in one of the threads.
+ * Memory is read and written through /proc/PID/mem, which ignores the
+ * protection of a mapping.  Memory is mapped by a system call in one of the
+ * threads.
  */
 #include "tracer/ptrace/target_ptrace.h"
 
@@ -28,10 +29,10 @@
 #define PAGE    4096ULL
 #define MIB     (1ULL << 20)
 #define GIB     (1ULL << 30)
-#define REACH   (2 * GIB - MIB) /* of a rel32, with room at its ends */
+#define REACH   (2 * GIB - MIB) /* of a rel32, less a margin */
 #define LOWEST  MIB             /* well above vm.mmap_min_addr */
 #define HIGHEST (0x7fffffffULL << 16)
-/* The heap grows up and the stack down, without asking who lives there. */
+/* Kept free above the heap and below the stack, because they grow. */
 #define HEAP_ROOM  GIB
 #define STACK_ROOM (256 * MIB)
 
@@ -44,9 +45,9 @@ space_of(struct target *t)
 }
 
 /*
- * Without a descriptor (there are no more: each space has one) memory is read
- * and written word by word: a forked child has our int3s in its memory, and
- * they have to go whatever is short.
+ * Read or write memory word by word with ptrace.  This is used if dtrap has no
+ * file descriptor left for the space: a child of a fork has our int3s in its
+ * memory, and these must be removed in any case.
  */
 static int
 word_by_word(
@@ -104,8 +105,9 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 	return 0;
 }
 
-/* The rule is the same for every process: a page of our own tells.  What cannot
- * be asked now counts as allowed. */
+/* The kernel has one rule for all processes, so dtrap tries to write to a
+ * read-only page of its own.  If it cannot try now, writing counts as
+ * allowed. */
 int
 target_may_force(void)
 {
@@ -173,7 +175,8 @@ consider(struct room *r, uint64_t addr)
 	}
 }
 
-/* [start, end) is free: its place closest to `near'. */
+/* [start, end) is free: consider the address in it that is closest to
+ * `near'. */
 static void
 consider_gap(struct room *r, uint64_t start, uint64_t end)
 {
@@ -189,8 +192,8 @@ consider_gap(struct room *r, uint64_t start, uint64_t end)
 }
 
 /*
- * Where the mapping reaches to when what it may grow into is counted in.  The
- * heap that is not there yet will begin at start_brk.
+ * The range of the mapping, with the memory into which it may grow.  If there
+ * is no heap yet, it will begin at start_brk.
  */
 static void
 claims(const struct map *m, uint64_t start_brk, uint64_t *start, uint64_t *end)
@@ -240,7 +243,8 @@ remote_map(struct space *sp, uint64_t addr, size_t size)
 		return (int)result;
 	if ((uint64_t)result == addr)
 		return 0;
-	/* Before Linux 4.17 the flag is not known and the address a hint. */
+	/* Linux before 4.17 ignores MAP_FIXED_NOREPLACE, and takes the address
+	 * for a hint. */
 	uint64_t back[6];
 	memcpy(back, undo, sizeof(back));
 	back[0] = (uint64_t)result;
@@ -309,7 +313,8 @@ target_cave(struct target *t, uint64_t near, unsigned *cookie, uint64_t *addr,
 
 /* Threads */
 
-/* The n-th, or NULL, and then *n is how many more it is. */
+/* The n-th thread of the space, from 0.  NULL if there is none; then the number
+ * of threads has been subtracted from *n. */
 static struct thread *
 nth_thread(struct space *sp, unsigned *n)
 {
@@ -321,7 +326,8 @@ nth_thread(struct space *sp, unsigned *n)
 	return NULL;
 }
 
-/* The threads that are ours, then those that have left. */
+/* The pc of the n-th thread: first the traced threads, then those that are to
+ * be detached when they wake. */
 static int
 target_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 {
@@ -329,7 +335,7 @@ target_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 	struct thread *th = nth_thread(sp, &n);
 	uint64_t stack;
 
-	*pc = 0; /* of one that has gone */
+	*pc = 0; /* if the thread has ended */
 	if (th != NULL)
 		return !thread_gone(th) ? thread_pc(th, pc, &stack) : 0;
 	if (n >= sp->left.len)

@@ -1,11 +1,12 @@
 /*
- * What is known of a process's actions on signals, and what SIGTRAP's is.
+ * Notes the actions for signals of a process: which signals each handler
+ * blocks, and the whole action for SIGTRAP.
  */
 #include <string.h>
 
 #include "tracer/ptrace/super.h"
 
-/* What the handler blocks besides, of an action. */
+/* The signals that the kernel blocks while the handler of this action runs. */
 static uint64_t
 handler_blocks(int sig, const uint64_t action[ACTION_WORDS])
 {
@@ -46,8 +47,8 @@ sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS])
 	    !p->trap_ignored && action[ACTION_HANDLER] != HANDLER_DEFAULT;
 }
 
-/* Of an action the kernel keeps nothing but that it ignores the signal
- * (flush_signal_handlers()). */
+/* The kernel keeps SIG_IGN; any other action becomes SIG_DFL
+ * (flush_signal_handlers() in kernel/signal.c). */
 void
 sigtrap_flushed(struct proc *p)
 {
@@ -61,7 +62,8 @@ sigtrap_flushed(struct proc *p)
 void
 sigtrap_cleared(struct proc *p)
 {
-	/* Ours was in the place of an action that ignores it. */
+	/* The kernel had dtrap's handler, not SIG_IGN, so it has set SIG_DFL:
+	 * SIG_IGN must be set again. */
 	p->ignore_due = p->guarded && p->trap_ignored;
 	p->guarded = false;
 	sigtrap_flushed(p);

@@ -1,6 +1,6 @@
 /*
- * What is known of SIGTRAP in the masks of threads; sigtrap.c says why, and how
- * it is known.
+ * The known signal masks of threads, and hiding SIGTRAP in them; sigtrap.c
+ * explains both.
  */
 #include <string.h>
 
@@ -10,14 +10,14 @@
 #include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/super.h"
 
-/* What tells one mask from another, but for SIGTRAP: not the signals that C
- * libraries keep for themselves, and unblock in a thread that they make. */
+/* The bits by which two masks are compared: not SIGTRAP, and not the signals
+ * that C libraries use internally and unblock in a new thread. */
 #define TELLING (~(SIGBIT(SIGTRAP) | SIGBIT(32) | SIGBIT(33)))
 
 /* The signals that programs treat like SIGTRAP. */
 #define KIN (SIGBIT(SIGILL) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGSEGV))
 
-/* It is known from now on, and not hidden if it was not; or is not known. */
+/* Set whether the mask is known.  A known mask that is hidden stays hidden. */
 static void
 known(struct thread *th, bool is)
 {
@@ -48,21 +48,22 @@ trapmask_is_hidden(const struct thread *th)
 	return th->mask.state == MASK_HIDDEN;
 }
 
-/* By what is blocked besides: is SIGTRAP? */
+/* Is SIGTRAP probably blocked, judging by the other signals in the mask? */
 bool
 trapmask_seems_blocked(uint64_t mask)
 {
 	return (mask & KIN) == KIN;
 }
 
-/* Does the mask treat SIGTRAP in a way that it does not tell itself? */
+/* Does SIGTRAP's bit differ from the guess by the other signals? */
 bool
 trapmask_is_apart(uint64_t mask)
 {
 	return ((mask & SIGBIT(SIGTRAP)) != 0) != trapmask_seems_blocked(mask);
 }
 
-/* Was SIGTRAP blocked before the hit that left this mask, by what is known? */
+/* Was SIGTRAP blocked before the hit that left this mask, according to the
+ * known masks? */
 bool
 trapmask_was_blocked(const struct thread *th, uint64_t mask)
 {
@@ -71,7 +72,8 @@ trapmask_was_blocked(const struct thread *th, uint64_t mask)
 	for (size_t i = 0; is_known(th) && i < MASKS_BEFORE; i++)
 		if (((th->mask.before[i] ^ mask) & TELLING) == 0)
 			return (th->mask.before[i] & SIGBIT(SIGTRAP)) != 0;
-	/* A handler that is not known adds to the mask. */
+	/* A signal handler whose action is not known has added signals to the
+	 * mask. */
 	if (is_known(th) && (th->mask.now & TELLING & ~mask) == 0 &&
 	    (th->mask.now & SIGBIT(SIGTRAP)) != 0)
 		return true;
@@ -86,8 +88,8 @@ trapmask_is_recent(const struct thread *th, uint64_t mask)
 		((th->mask.before[0] ^ mask) & TELLING) == 0);
 }
 
-/* Is another thread that blocks it at an int3 that may have reset our handler
- * since this one ran, and is not mended yet? */
+/* Is another thread that blocks SIGTRAP stopped at an int3, in a hit that was
+ * not handled yet?  That hit may have removed dtrap's handler since th ran. */
 bool
 trapmask_another_is_at_one(const struct thread *th)
 {
@@ -120,8 +122,9 @@ trapmask_becomes(struct thread *th, uint64_t mask)
 	known(th, true);
 }
 
-/* Is SIGTRAP nothing special for this mask?  Where it is treated otherwise than
- * its kin somebody has a use for it, and no heuristics bring it back. */
+/* May SIGTRAP be hidden in this mask?  Only if the program blocks the similar
+ * signals as well, and does not use SIGTRAP: then the bit can be guessed from
+ * the others if it is lost. */
 static bool
 has_no_use(const struct proc *p, uint64_t mask)
 {
@@ -130,9 +133,9 @@ has_no_use(const struct proc *p, uint64_t mask)
 	    !p->space->mask_unseen;
 }
 
-/* Has the thread one mask, which is this one but for SIGTRAP, and no SIGTRAP
- * pending?  In sigsuspend() and its like there are two masks; and a SIGTRAP that
- * is pending would be delivered. */
+/* Is this, except for SIGTRAP, the mask of the thread in /proc, and is no
+ * SIGTRAP pending?  In sigsuspend() and similar calls a thread has two masks.
+ * A pending SIGTRAP would be delivered if the bit was hidden. */
 static bool
 is_plain(const struct thread *th, uint64_t mask)
 {
@@ -143,8 +146,9 @@ is_plain(const struct thread *th, uint64_t mask)
 	    ((st.sig_blocked ^ mask) & ~SIGBIT(SIGTRAP)) == 0;
 }
 
-/* A C library's own: no program blocks the signals that it keeps for itself.  It
- * is over soon, and so may be hidden whatever use somebody has for SIGTRAP. */
+/* Is it a mask that the C library has set?  Only the library blocks the signals
+ * that it uses internally.  Such a mask is restored soon, so SIGTRAP may be
+ * hidden in it even if the program uses SIGTRAP. */
 static bool
 is_librarys(const struct space *sp, uint64_t mask)
 {
@@ -166,19 +170,20 @@ can_hide(const struct thread *th, uint64_t mask)
 void
 sigtrap_hide_after(struct thread *th)
 {
-	/* In a process that has our filter each call has a stop of its own. */
+	/* Not in a process with dtrap's filter. */
 	stop_want_calls(th, WANT_HIDE,
 	    sigtrap_blocked(th) && !th->proc->filtered &&
 		has_no_use(th->proc, th->mask.now));
 }
 
-/* What is hidden is in the area: whoever comes after our death shows it. */
+/* Record the thread in the area: if dtrap is killed, the next tracer shows the
+ * bit. */
 static bool
 list(struct thread *th, uint64_t mask)
 {
 	struct tptable *tab = th->proc->space->tab;
 
-	if (tab == NULL) /* a child's, which sigtrap_list() is called for */
+	if (tab == NULL) /* a new child: sigtrap_list() will be called */
 		return false;
 	struct trapset *ts = tptable_traps(tab);
 	return trapset_add(ts, TRAP_MASK, (uint64_t)th->tid,
@@ -194,7 +199,8 @@ unlist_hidden(struct thread *th)
 		    (uint64_t)th->tid);
 }
 
-/* Masks that handlers of the thread will put back. */
+/* Hide SIGTRAP in the masks to which the thread's signal handlers will
+ * return. */
 static void
 hide_frames(struct thread *th)
 {
@@ -245,9 +251,10 @@ sigtrap_mask_plan(
 		((c->kernel & trap) == 0 && is_plain(th, c->kernel)));
 }
 
-/* Signals that are pending for the process have been blocked in the thread that
- * was to take them.  The kernel then wakes another thread, but not where a tracer
- * sets the mask; each thread looks for them when it comes out of a stop. */
+/* dtrap has blocked these signals in the thread.  If the thread itself does
+ * that, the kernel wakes another thread for signals that are pending for the
+ * process.  It does not if a tracer sets the mask.  So all threads are stopped:
+ * each looks for pending signals when it continues. */
 static void
 wake_others(struct thread *th, uint64_t blocked)
 {
@@ -346,7 +353,7 @@ sigtrap_end(struct thread *th)
 	sigtrap_show(th);
 }
 
-/* Has an int3 taken our handler's place in the kernel?  False: nobody says. */
+/* Is dtrap's handler no longer installed, by /proc?  False: unknown. */
 bool
 trapmask_ask_reset(const struct thread *th, bool *reset)
 {
@@ -362,8 +369,8 @@ trapmask_ask_reset(const struct thread *th, bool *reset)
 bool
 sigtrap_tells(const struct thread *th, bool *reset)
 {
-	/* Where another's hit has been mended since this one ran, it may have
-	 * been with it. */
+	/* If the handler was installed again since this thread ran, it may have
+	 * been this thread's int3 that removed it. */
 	return th->mask.losses == th->proc->guard_losses &&
 	    trapmask_ask_reset(th, reset);
 }
@@ -393,7 +400,7 @@ trapmask_begin(struct thread *th)
 {
 	uint64_t mask;
 
-	/* An int3 that nobody has looked at has changed it. */
+	/* At EV_TRAP an int3 whose hit was not handled has changed the mask. */
 	if (!thread_stopped(th) || th->stop.asleep || trapmask_is_hidden(th) ||
 	    th->stop.kind == EV_TRAP || thread_sigmask(th, &mask) < 0)
 		return;
@@ -428,8 +435,8 @@ trapmask_mend(struct thread *th, uint64_t mask, bool blocked)
 		thread_set_sigmask(th, th->mask.now);
 }
 
-/* Has it met an int3 whose stop is still to come, behind this one?  What that
- * did to our handler it did before. */
+/* Has the thread executed an int3 whose stop comes after this one?  If that
+ * int3 has removed dtrap's handler, it did so before. */
 static bool
 trap_is_due(struct thread *th)
 {
@@ -463,8 +470,10 @@ sigtrap_inherit(const struct thread *parent, struct thread *th)
 }
 
 /*
- * C libraries block everything while they make a thread or a process, which
- * then gives itself the mask that its maker had before.  Neither is seen.
+ * C libraries block all signals while they create a thread or a process.  The
+ * new thread then sets the mask that its creator had before.  Neither call is
+ * seen.  So, if the mask blocks everything, th->mask.now stays that of the
+ * creator.
  */
 void
 sigtrap_born(struct thread *th)
@@ -498,9 +507,9 @@ sigtrap_mask_set(struct thread *th, int how, uint64_t set)
 	trapmask_becomes(th, mask);
 }
 
-/* A handler returns, or has returned, to a mask of the kernel's: what that stands
- * for.  The frame may have been made while the bit was hidden, which it then is
- * again; or that was so in the handler only. */
+/* The program's mask for a mask of a signal frame, to which a handler returns.
+ * If the frame was made while SIGTRAP was hidden, its mask lacks the bit, and
+ * SIGTRAP is hidden again.  Otherwise it was hidden in the handler only. */
 uint64_t
 trapmask_of_frame(struct thread *th, uint64_t mask)
 {

@@ -63,18 +63,19 @@ bool trapmask_is_apart(uint64_t mask);
 bool trapmask_was_blocked(const struct thread *th, uint64_t mask);
 /* Is the mask the known one, or the one before? */
 bool trapmask_is_recent(const struct thread *th, uint64_t mask);
-/* Is another thread that blocks it at an int3 that may have reset our handler
- * since this one ran, and is not mended yet? */
+/* Is another thread that blocks SIGTRAP stopped at an int3, in a hit that was
+ * not handled yet?  That hit may have removed dtrap's handler since th ran. */
 bool trapmask_another_is_at_one(const struct thread *th);
 /* Has an int3 made the kernel remove dtrap's handler?  False: unknown. */
 bool trapmask_ask_reset(const struct thread *th, bool *reset);
 
 /* ---- changes of the mask ---- */
 
-/* rt_sigprocmask(how, set); a return from a handler, to this mask. */
+/* The thread calls rt_sigprocmask(how, set); a signal handler returns to this
+ * mask of its frame. */
 void sigtrap_mask_set(struct thread *th, int how, uint64_t set);
 void sigtrap_mask_back(struct thread *th, uint64_t mask);
-/* Where that mask stands, with the registers before rt_sigreturn(). */
+/* The address of that mask; regs are those before rt_sigreturn(). */
 uint64_t sigframe_mask(const struct uregs *regs);
 /* The call was not made: a signal came first. */
 void sigtrap_mask_undo(struct thread *th);
@@ -96,11 +97,12 @@ void sigtrap_ended(struct thread *th);
 
 /* ---- at a hit, which has left `mask' ---- */
 
-/* Looked at it, at this time, ms.  What was hidden is not any more, where the
- * mask is none that is hidden in: it was in a handler, which has returned. */
+/* Note the time of the comparison, ms.  If SIGTRAP would not be hidden in this
+ * mask, it is not hidden any more: it was hidden in a handler, which has
+ * returned. */
 void trapmask_look(struct thread *th, uint64_t mask, uint64_t now);
-/* The hit was met with SIGTRAP blocked, or not: so it is again, or is
- * hidden. */
+/* SIGTRAP was blocked before the hit, or not.  If it was, it is blocked again,
+ * or hidden. */
 void trapmask_mend(struct thread *th, uint64_t mask, bool blocked);
 
 /* ---- hidden, and shown ---- */
@@ -110,10 +112,10 @@ void trapmask_mend(struct thread *th, uint64_t mask, bool blocked);
 void sigtrap_hide(struct thread *th);
 void sigtrap_hide_after(struct thread *th);
 /*
- * A thread is about to call rt_sigprocmask(how, set, old), where set may be NULL,
- * and the kernel must not have the mask that is asked for: SIGTRAP is hidden in
- * it, or in the one before.  False: that is not so, or cannot be; the kernel is
- * to make the call.
+ * A thread is about to call rt_sigprocmask(how, set, old); set may be NULL.
+ * True if dtrap must make the call, because SIGTRAP is hidden in the mask
+ * before it, or is to be hidden in the mask after it; *c is then filled in.
+ * False: the kernel makes it.
  */
 struct mask_call {
 	uint64_t old, next; /* as the program has them */
@@ -121,20 +123,20 @@ struct mask_call {
 };
 bool sigtrap_mask_plan(
     struct thread *th, int how, const uint64_t *set, struct mask_call *c);
-/* The call is made, without the kernel: the thread is behind it, with these
- * registers.  There is no moment at which the kernel has SIGTRAP blocked, and if
- * we die at any moment the call has been made, or is still to be made, as a
- * whole.  False: nothing has changed. */
+/* Make the call instead of the kernel: the thread continues after it, with the
+ * registers `on'.  The kernel has SIGTRAP unblocked all the time.  If dtrap is
+ * killed meanwhile, the call has been made completely or not at all.  False:
+ * nothing has changed. */
 bool sigtrap_mask_call(
     struct thread *th, const struct mask_call *c, const struct uregs *on);
 /* Show SIGTRAP in the kernel's mask of a stopped thread again. */
 void sigtrap_show(struct thread *th);
-/* That, and in the masks of its signal frames, for the last time: no int3 of ours is left.  At no moment is a bit
- * hidden that the list in the area does not name. */
+/* The same, also in the masks of its signal frames, before a detach, when no int3
+ * of ours is left.  A hidden bit is in the list of the area until it is shown. */
 void sigtrap_end(struct thread *th);
-/* The mask and the frames of a stopped thread, of which a tracer that is dead
- * may have hidden the bit: who blocks what programs treat like SIGTRAP blocks
- * it. */
+/* A killed tracer may have hidden SIGTRAP in the mask and the signal frames of
+ * this stopped thread: block SIGTRAP in each mask that contains the similar
+ * signals. */
 void sigtrap_reveal(struct thread *th);
 /* Its space has a table of its own now: list the hidden bit there. */
 void sigtrap_list(struct thread *th);

@@ -1,21 +1,22 @@
 /*
- * See trapqueue.h.  Who throws them away, and where:
+ * See trapqueue.h.  The kernel discards pending SIGTRAPs in two cases:
  *
- *	SIG_IGN is set		all of the process, do_sigaction() in
+ *	SIG_IGN is set		all of the process are discarded, do_sigaction() in
  *				kernel/signal.c
- *	an int3 comes		it is one with the first of the thread (a standard
- *				signal is queued once, legacy_queue()), which is
- *				what the thread stops for
+ *	an int3 is executed	its SIGTRAP is merged with the first one of the
+ *				thread, because a standard signal is queued only once
+ *				(legacy_queue()); the thread stops for that one
  *
- * A thread may send itself any siginfo, as it is (rt_tgsigqueueinfo(2)); others
- * only those that no kill(), tgkill() or kernel has sent.  So each thread sends
- * its own, and of what is the process's any the whole.
+ * A thread may send itself a signal with any siginfo (rt_tgsigqueueinfo(2)).
+ * Other threads may not send one that looks like a signal of the kernel, kill()
+ * or tgkill().  So each thread sends its own signals again.  Those of the
+ * process are sent by any of its threads.
  *
- * What a timer sends is queued however many there are, and goes when the timer
- * is deleted.  So a timer that has expired and is not set sends its signal again:
- * it is set to a time that has passed.  (It takes no other state: the signal
- * that it has sent was not delivered.)  One that repeats is set to go on at its
- * next time, and what it has sent is queued like all else.
+ * A signal of a timer is queued even if others are pending, and is discarded
+ * when the timer is deleted.  So a timer that has expired, and is not set, must
+ * send its signal again: dtrap sets it to a time in the past.  This loses
+ * nothing, because the signal had not been delivered.  A periodic timer is set
+ * to continue at its next time; its pending signal is queued like others.
  */
 #include "tracer/ptrace/trapqueue.h"
 
@@ -29,9 +30,11 @@
 #include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/super.h"
 
-/* Somebody may send one before ours is back: then once more, but not for ever. */
+/* How often trapqueue_keep() tries.  Another process may send a SIGTRAP
+ * first. */
 #define TRIES 3
-/* A time that has passed is over as soon as the processor hears of it. */
+/* How often dtrap checks whether a timer that was set to a past time has
+ * expired. */
 #define LOOKS 100
 
 static void
@@ -64,14 +67,16 @@ trapqueue_read(struct proc *p, struct trapqueue *q)
 bool
 trapqueue_is_sent(const siginfo_t *si)
 {
-	/* A file's is SI_SIGIO: the kernel gives no code to a signal that has
-	 * causes of its own by that number. */
+	/* A SIGTRAP for I/O on a file (F_SETSIG) has SI_SIGIO, which is
+	 * negative: the kernel uses no POLL_ code with signals that have codes
+	 * of their own. */
 	return si->si_code <= 0 && si->si_code != TRAP_DONE;
 }
 
 /* ---- sending ---- */
 
-/* A call in the thread, or, if not `alone', in another of the process. */
+/* Make a call in the thread th (NULL: any); if that fails, and not `alone', in
+ * another thread of the process.  True if its result was 0. */
 static bool
 call(struct proc *p, struct thread *th, bool alone, long nr,
     const uint64_t args[6], void *data, size_t size)
@@ -91,7 +96,8 @@ is_zero(const struct timespec *ts)
 	return ts->tv_sec == 0 && ts->tv_nsec == 0;
 }
 
-/* Does the timer send it itself?  It has when it is not set any more. */
+/* If the signal is from a timer that is not set any more, make the timer send
+ * it again.  True if it has been sent. */
 static bool
 sent_by_timer(struct proc *p, struct thread *th, const siginfo_t *si)
 {
@@ -123,7 +129,7 @@ sent_by_timer(struct proc *p, struct thread *th, const siginfo_t *si)
 static bool
 send_to_thread(struct thread *th, siginfo_t *si)
 {
-	/* Nobody says that the kernel has sent it, or another by kill(). */
+	/* Any thread may send a siginfo with this code. */
 	bool anybody = si->si_code < 0 && si->si_code != SI_TKILL;
 	pid_t pid, tid;
 
@@ -141,7 +147,8 @@ send_to_process(struct proc *p, siginfo_t *si)
 	struct thread *th = NULL;
 	pid_t pid, tid;
 
-	/* Whose number it is sent to, it is the process's. */
+	/* Each thread sends it to its own tid; rt_sigqueueinfo() makes it
+	 * pending for the process in any case. */
 	while ((th = remote_next_in(p, th)) != NULL) {
 		if (procfs_inner(th->tid, &pid, &tid) != 0)
 			continue;
@@ -181,7 +188,7 @@ trapqueue_send(struct proc *p, struct trapqueue *q)
 
 /* ---- a stop at one ---- */
 
-/* Takes out all that are pending for the thread itself. */
+/* Remove n pending SIGTRAPs, by sigtimedwait() in the thread. */
 static void
 take_out(struct thread *th, size_t n)
 {
@@ -208,7 +215,9 @@ all_sent(const struct trapqueue *q)
 	return true;
 }
 
-/* The kernel gives a thread its own before those of the process. */
+/* Discard what is pending for the thread and its process, if all SIGTRAPs of
+ * the thread were sent.  The kernel returns the thread's own signals first, so
+ * one of an int3 would be removed otherwise. */
 static void
 discard(struct thread *th)
 {
@@ -260,8 +269,8 @@ is_first(struct thread *th, const siginfo_t *si)
 	return is;
 }
 
-/* Behind it those that are pending by now: of a number that is queued once they
- * would not be, had it been there. */
+/* Remove the SIGTRAPs that are pending for the thread; send this one, and after
+ * it those of the removed ones that differ from it. */
 static bool
 send_first(struct thread *th, const siginfo_t *si)
 {

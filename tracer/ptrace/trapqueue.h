@@ -37,8 +37,8 @@ void trapqueue_read(struct proc *p, struct trapqueue *q);
  * thread. */
 bool trapqueue_send(struct proc *p, struct trapqueue *q);
 
-/* All that somebody has sent to the process or its threads, which are stopped,
- * and that are pending, are thrown away; those of int3s are not. */
+/* Discard all pending SIGTRAPs that were sent to the process or its stopped
+ * threads.  Those of int3s stay pending. */
 void trapqueue_discard(struct proc *p);
 
 /* Is a SIGTRAP pending for this thread (not for its process)? */

@@ -5,8 +5,8 @@
  *	address to return to	of code that calls rt_sigreturn
  *	ucontext		its flags, registers, and the mask
  *
- * They are found by that code, which is the same everywhere: unwinders know
- * frames by it.
+ * They are found by that code, which is the same in every C library, because
+ * unwinders recognise signal frames by it.
  */
 #include <string.h>
 #include <ucontext.h>
@@ -15,8 +15,7 @@
 
 /* The ucontext flags that there are (<asm/ucontext.h>). */
 #define UC_FLAGS 7ULL
-/* What is read of a stack from where the thread is on it, and how often a frame
- * leads to another stack. */
+/* How many bytes of a stack are searched, and how many stacks. */
 #define DEPTH  (256U << 10)
 #define STACKS 8
 
@@ -28,10 +27,10 @@ struct frames {
 	struct thread *th;
 	uint64_t like, bits;
 	bool block;
-	uint64_t restorer; /* the last that was one */
-	uint64_t lo, hi;   /* the stack that is looked through */
-	uint64_t next;     /* another, or 0 */
-	unsigned mended;
+	uint64_t restorer; /* the last address that was found to be one */
+	uint64_t lo, hi;   /* the part of the stack that is searched */
+	uint64_t next;     /* stack pointer on another stack, or 0 */
+	unsigned mended;   /* masks changed so far */
 };
 
 static bool
@@ -49,7 +48,8 @@ is_restorer(struct frames *f, uint64_t addr)
 	return true;
 }
 
-/* A frame's ucontext is at uc. */
+/* Change the mask of the signal frame whose ucontext is at uc.  If the frame
+ * returns to another stack, f->next is set. */
 static void
 mend(struct frames *f, uint64_t uc)
 {
@@ -76,8 +76,8 @@ look_through(struct frames *f, uint64_t sp)
 {
 	uint64_t words[512], last = 0, at = sp & ~7ULL;
 
-	/* A thread that is on its way back, in that code, has taken the address
-	 * from the stack. */
+	/* A thread that executes the restorer has already popped its address:
+	 * that is the word below the stack pointer. */
 	if (reader_read(&f->th->proc->space->mem, at - sizeof(last), &last,
 		sizeof(last)) < 0)
 		last = 0;
@@ -89,7 +89,8 @@ look_through(struct frames *f, uint64_t sp)
 		if (reader_read(&f->th->proc->space->mem, at, words, len) < 0)
 			return;
 		for (size_t i = 0; i < len / sizeof(*words); i++) {
-			/* The flags stand behind the address. */
+			/* The word after the restorer's address has the flags
+			 * of the ucontext. */
 			if (last >= 4096 && (words[i] & ~UC_FLAGS) == 0 &&
 			    is_restorer(f, last))
 				mend(f, at + i * sizeof(*words));
@@ -114,7 +115,7 @@ sigframes_change(struct thread *th, uint64_t like, uint64_t bits, bool block)
 	return f.mended;
 }
 
-/* The ucontext is what the handler's return has left on top of the stack. */
+/* After the handler has returned, the ucontext is on top of the stack. */
 uint64_t
 sigframe_mask(const struct uregs *regs)
 {

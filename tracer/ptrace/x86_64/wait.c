@@ -1,16 +1,19 @@
 /*
- * System calls that sleep, and that a signal handler can call off: the wait for
- * tracees, and PTRACE_SEIZE, which sleeps as long as its target is in execve.
+ * System calls that sleep, and that a signal handler can end: the wait for
+ * traced threads, and PTRACE_SEIZE, which sleeps while its target is in execve.
+ * The handler sets the flag and calls wait_skip().
  *
- *	wait_begin:	is the flag set?	a handler that runs before this
- *						is seen here
- *			syscall			one that runs in between finds
- *						rip in the window and moves it
- *	wait_end:				one that runs inside: EINTR, or
- *						rip on the syscall again
+ *	wait_begin:	is the flag set?	if the handler has run before this,
+ *						this test sees the flag
+ *			syscall			if it runs between test and syscall,
+ *						wait_skip() moves rip behind it
+ *	wait_end:				if it runs during the call, that
+ *						returns EINTR; if the kernel would
+ *						restart it, rip is on the syscall,
+ *						and wait_skip() moves it
  *
- * so that no signal is slept through, without a signal mask to change (two
- * more system calls) or a pipe to poll.
+ * So no signal is missed.  Blocking signals would take two more system calls,
+ * and a pipe would have to be polled.
  */
 #include "tracer/ptrace/super.h"
 
@@ -54,7 +57,7 @@ wait_call(pid_t pid, int *status, int options, const volatile int *flag)
 	return wait_asm(pid, (long)status, options, 0, flag, SYS_wait4);
 }
 
-/* As waitid() tells it, in the form of wait4(). */
+/* Convert the result of waitid() to a status of wait4(). */
 static int
 status_of(const siginfo_t *si)
 {

@@ -1,23 +1,24 @@
 /*
- * The way back: code that a thread runs after a system call of ours when nobody
- * takes it back to where it was, because we have died; see remote.c.
+ * The way back: code that a thread executes after a remote system call
+ * (remote.c) if the tracer was killed before it could restore the thread's
+ * registers.
  *
- * The stack is not touched.  Other ways were thought of: rt_sigreturn would
- * set everything at once, but wants the vector registers in memory (11 KiB, on
- * machines with AMX), makes a sleep that was interrupted return EINTR, and a
- * shadow stack forbids it.
+ *	the remote call
+ *	munmap		of memory that the call has mapped: it has no owner now
+ *	mask		restored by rt_sigprocmask
+ *	registers	restored: those that arguments and system calls change
+ *	pc		restored by a jump
  *
- *	our call
- *	munmap		of what the call has mapped: nobody would know whose it is
- *	mask		by rt_sigprocmask
- *	registers	those that arguments and calls change
- *	pc
+ * The stack is not used.  rt_sigreturn would restore everything at once, but it
+ * was not chosen: it needs the vector registers in memory (11 KiB on machines
+ * with AMX), makes an interrupted sleep return EINTR, and is not possible with
+ * a shadow stack.
  *
- * Flags and stack pointer are the program's all the time: calls keep them, and
- * nothing else here changes them.  So a signal may come at any instruction, as
- * it may where we were killed with the mask already back.  One that waits is
- * handled behind rt_sigprocmask, on the thread's stack, and returns here.
- * Everything is read-only, and relative to the pc.
+ * Flags and stack pointer are the program's all the time: system calls preserve
+ * them, and the other instructions do not change them.  So a signal may be
+ * delivered at any instruction.  A pending signal is delivered after
+ * rt_sigprocmask, on the thread's stack, and its handler returns to this code.
+ * The code and its data are read-only and position-independent.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -38,7 +39,7 @@ asm(".pushsection .rodata\n"
     "	movq wayback_data + 96(%rip), %rcx\n" /* size; no flag is changed */
     "	jrcxz 1f\n"
     "	movq %rcx, %rsi\n"
-    "	movq %rax, %rdi\n" /* an error is no address: nothing happens */
+    "	movq %rax, %rdi\n" /* if rax is an error, munmap fails: no effect */
     "	movl $11, %eax\n"  /* munmap(result, size) */
     "	syscall\n"
     "1:\n"
