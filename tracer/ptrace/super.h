@@ -301,8 +301,6 @@ void sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS]);
 /* Read the program's action for SIGTRAP by a system call in the stopped thread,
  * and note it.  Does nothing if dtrap's handler is installed.  0 or -errno. */
 int sigtrap_save(struct thread *th);
-/* The program's action for SIGTRAP has changed to this. */
-void sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS]);
 /* Call rt_sigaction(SIGTRAP) in a stopped thread.  The new action is at the
  * target's address act, or in *set; both 0: none is set.  The old action is
  * returned in *old, unless old is NULL.  0 or -errno. */

@@ -1,6 +1,6 @@
 /*
- * What is queued in a space is written into it, now or when it can be protected;
- * see site.h.
+ * Writes the queued int3s of a space into its text, now or when the space can
+ * be protected; see site.h.
  */
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
@@ -33,11 +33,11 @@ commit_failed(void *ctx, struct tracepoint *tp, const char *why)
 		site_failed(c->st, s->probe, tp->addr, why);
 }
 
-/* ---- what cannot be protected yet ---- */
+/* ---- spaces that cannot be protected yet ---- */
 
 static void on_again(struct state *st, void *arg, uint64_t late);
 
-/* 0: no more. */
+/* Call on_again() every `period' ns; 0: never. */
 static void
 try_again(struct state *st, uint64_t period)
 {
@@ -76,7 +76,8 @@ sites_commit_later(struct state *st)
 	try_again(st, SITES_AGAIN_NS);
 }
 
-/* Its threads are stopped, and what is queued is about to be committed. */
+/* The threads of the space are stopped, and queued int3s are about to be
+ * written. */
 static void
 protect(struct state *st, struct space *sp)
 {
@@ -87,13 +88,14 @@ protect(struct state *st, struct space *sp)
 
 /* ---- now ---- */
 
-/* Fewer are written as they come: a stop more is no gain for them. */
+/* For fewer int3s than this an additional stop takes longer than it saves. */
 #define MANY 64
 
 /*
- * The process does not stand still for what need not be done then: once for the
- * memory that is needed in it, and once, sites_commit()'s, for the writing of
- * text.
+ * Do before sites_commit() what does not need stopped threads.  If there are
+ * many int3s, the process is stopped twice, for a short time each: here to map
+ * the memory that is needed, and in sites_commit() to write text.  The work
+ * between the two is done while the threads run.
  */
 static void
 prepare(struct state *st, struct space *sp)
@@ -110,7 +112,7 @@ prepare(struct state *st, struct space *sp)
 	tracepoint_prepare(sp->tab);
 }
 
-/* Is what was mapped at m's begin still there? */
+/* Is the same file still mapped at the beginning of m? */
 static bool
 is_there(const struct maps *now, const struct map *m)
 {
@@ -121,8 +123,9 @@ is_there(const struct maps *now, const struct map *m)
 }
 
 /*
- * Between munmap() and the run-time linker's word of it an object is gone, and
- * something else may be where it was: ours, even.  All threads are stopped.
+ * Forget the sites in objects that are no longer mapped.  After munmap() of an
+ * object, and before the run-time linker reports that, something else may be
+ * mapped at the same address, even memory of dtrap.  All threads are stopped.
  */
 static void
 drop_unmapped(struct state *st, struct space *sp)

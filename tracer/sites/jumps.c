@@ -21,22 +21,23 @@
 #include "tracer/ptrace/super.h"
 #include "tracer/sites/site.h"
 
-/* Stacks are looked through up to so many bytes: a few milliseconds' worth. */
+/* The most bytes of stacks that are searched; takes a few milliseconds. */
 #define STACKS_MOST (32UL << 20)
 
-/* Of a tracepoint. */
+/* A tracepoint's. */
 struct fast_jump {
 	struct window window;
-	char *never; /* the code does not allow one */
-	char *why;   /* there is none now; NULL: there is, or was not tried */
+	char *never; /* why the code does not allow a jump; NULL: it does */
+	char *why;   /* why there is no jump now; NULL: there is one, or it was
+		      * not tried */
 };
 
-/* Of a space. */
+/* Part of a space: further attempts. */
 struct tries {
-	unsigned hits;    /* by trap, where it was waited for them */
-	bool wanted;      /* some place could have a jump, but not then */
-	unsigned in;      /* that is tried in so many periods of the timer */
-	unsigned waiting; /* and so many the time after that, if it fails */
+	unsigned hits;    /* by trap, up to CHILD_HITS */
+	bool wanted;      /* a jump could not be written: try again */
+	unsigned in;      /* periods of the timer until then */
+	unsigned waiting; /* the number of periods after the next failure */
 };
 
 static const struct part tries_part = { .size = sizeof(struct tries) };
@@ -44,7 +45,7 @@ static const struct part tries_part = { .size = sizeof(struct tries) };
 #define AGAIN_NS   UINT64_C(50000000)
 #define AGAIN_MOST 256U
 
-/* Memory is mapped in a child of a target when so many hits have come by trap: most
+/* After this many hits by trap, memory is mapped in a child of a target.  Most
  * children execute a program or end before. */
 #define CHILD_HITS 100U
 
@@ -103,7 +104,8 @@ jumps_lower(struct space *sp, struct tracepoint *tp)
 
 /* ---- the code ---- */
 
-/* Where other code begins behind addr, the file's own. */
+/* The address of the next function or unwind entry at or after addr, at most
+ * end.  Addresses are those of the file. */
 static uint64_t
 next_begin(struct object *o, uint64_t addr, uint64_t end)
 {
@@ -138,7 +140,8 @@ find_window(struct state *st, struct space *sp, uint64_t addr, struct window *w)
 		return "its memory may change";
 	if (object_is_go(l->object))
 		return "stacks of Go are too small";
-	/* Who jumps into it is found among the functions beside it. */
+	/* To find jumps into the window, all functions around it must be
+	 * known. */
 	if (!object_has_symtab(l->object))
 		return "not all functions beside it are known";
 	const struct sym *s = object_code_at(l->object, own);
@@ -212,7 +215,7 @@ may_jump(const struct inside *in, struct tracepoint *tp)
 struct covered {
 	uint64_t addr, end;
 	struct tracepoint *tp;
-	bool busy; /* a thread is within, or may come back there */
+	bool busy; /* a thread is in it, or may return into it */
 };
 
 struct raising {
@@ -231,7 +234,7 @@ by_addr(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Is addr where one of its instructions begins, but the first? */
+/* Is addr the beginning of one of its instructions, except the first? */
 static bool
 is_between(const struct covered *c, uint64_t addr)
 {
@@ -244,7 +247,8 @@ is_between(const struct covered *c, uint64_t addr)
 	return false;
 }
 
-/* A thread is at addr, or comes back there. */
+/* A thread is at addr or may return there: mark the windows that contain
+ * addr. */
 static void
 is_at(struct raising *r, uint64_t addr)
 {
@@ -259,12 +263,13 @@ is_at(struct raising *r, uint64_t addr)
 		else
 			hi = mid;
 	}
-	/* Windows may lie over each other. */
+	/* Windows may overlap. */
 	while (lo-- > 0 && addr - r->list.at[lo].addr < 5 * INSN_MAX_LEN)
 		r->list.at[lo].busy |= is_between(&r->list.at[lo], addr);
 }
 
-/* In an out-of-line slot it goes on behind the instruction. */
+/* A thread in an out-of-line slot continues behind the displaced
+ * instruction. */
 static void
 look_at_slot(struct raising *r, struct space *sp, uint64_t pc)
 {
@@ -277,8 +282,8 @@ look_at_slot(struct raising *r, struct space *sp, uint64_t pc)
 		is_at(r, tp->addr + tp->len);
 }
 
-/* Behind an int3 of ours, of which nothing is handled yet: hit_trap() leads it on
- * from there. */
+/* Has the thread executed an int3 of ours, and is the hit not handled yet?
+ * Then hit_trap() will set its pc. */
 static bool
 is_trapped(struct thread *th, uint64_t pc)
 {
@@ -290,7 +295,8 @@ is_trapped(struct thread *th, uint64_t pc)
 	    thread_siginfo(th, &si) == 0 && si.si_code == TRAP_CODE;
 }
 
-/* A signal's frame on a stack brings a thread back to where it was. */
+/* A signal frame on the stack has an address to which the thread will return.
+ * Every word of the stack is taken for such an address. */
 static void
 look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
     uint64_t sp_at)
@@ -332,7 +338,8 @@ look_at_threads(struct raising *r, struct space *sp)
 
 /* ---- raising ---- */
 
-/* Those that may have a jump, and have none; those that may not are lowered. */
+/* List the tracepoints that may have a jump and have none.  Those that have one
+ * and may not are lowered. */
 static void
 collect(struct state *st, struct space *sp, struct raising *r)
 {
@@ -364,7 +371,8 @@ collect(struct state *st, struct space *sp, struct raising *r)
 		qsort(r->list.at, r->list.len, sizeof(r->list.at[0]), by_addr);
 }
 
-/* Memory for the code of all of them, by neighbourhoods. */
+/* Reserve memory for all stubs, for each group of tracepoints that are near
+ * each other. */
 static void
 reserve(struct space *sp, const struct raising *r)
 {
@@ -397,7 +405,8 @@ make_stubs(struct space *sp, struct raising *r)
 	}
 }
 
-/* How many have none now. */
+/* Write the jumps.  Returns how many could not be written because of a
+ * thread. */
 static size_t
 raise_all(struct space *sp, struct raising *r)
 {

@@ -1,11 +1,11 @@
 /*
- * Jumps in the place of int3s, under option fastpath: where one may be, what it
- * leads to, and why there is none elsewhere.
+ * Option fastpath: replaces int3s by jumps to the code of a site
+ * (inject/stub.h), and knows why a tracepoint has no jump.
  *
- * The int3 is always there first.  A tracepoint gets a jump where its clauses can
- * be run inside (dlang/image/inside.h), it always fires, and there are whole
- * instructions to take the place of (disasm/window.h); and when no thread is, or
- * will come back, between them.
+ * A tracepoint always gets an int3 first.  It gets a jump if its clauses can
+ * run in the target (dlang/image/inside.h), if each hit fires, and if whole
+ * instructions can be displaced (disasm/window.h).  At that moment no thread
+ * may be at one of these instructions except the first, or return there.
  */
 #ifndef TRACER_SITES_JUMPS_H
 #define TRACER_SITES_JUMPS_H
@@ -20,27 +20,31 @@ struct store_sizes;
 struct thread;
 struct tracepoint;
 
-/* While threads run: what is known of the code. */
+/* Find the instructions to displace for each tracepoint of the space.  Threads
+ * may run: only text is read. */
 void jumps_prepare(struct state *st, struct space *sp);
-/* All threads are stopped, and what was queued is committed. */
+/* All threads are stopped, and the queued tracepoints are committed: write a
+ * jump for each tracepoint that may have one, and the int3 for each that may no
+ * longer.  What fails because of a thread is tried again later. */
 void jumps_commit(struct state *st, struct space *sp);
-/* The space is a fork's child's, which has nothing that jumps lead to: its jumps
- * are int3s again.  The caller commits, under option fastpath. */
+/* The space was created by fork: the memory of the parent's jumps is not mapped
+ * in it.  All its jumps become int3s.  The caller commits, under option fastpath. */
 void jumps_forked(struct state *st, struct space *sp);
-/* A hit in the space was made by trap. */
+/* Count a hit by trap in the space. */
 void jumps_trapped(struct state *st, struct space *sp);
-/* When the trace begins: fast_start(); from now on jumps are tried again in all
- * spaces.  The caller commits what is allowed at once. */
+/* The trace begins: call fast_start().  From now on jumps are tried again in all
+ * spaces; the caller commits what is allowed at once. */
 void jumps_start(struct state *st, const struct region *image,
     const struct store_sizes *whole);
 
-/* The int3 again, now: what is behind it is the program's own. */
+/* Replace the jump of the tracepoint by its int3 now.  The other displaced
+ * bytes are the program's again. */
 void jumps_lower(struct space *sp, struct tracepoint *tp);
 
 void jump_free(struct fast_jump *j);
 
-/* The space is about to lose its tracepoints: which had a jump, and which had none,
- * is counted for fast_report(). */
+/* The space is about to lose its tracepoints: count those with a jump and those
+ * without, by fast_note(). */
 void jumps_account(struct state *st, struct space *sp);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Protection that is not there yet, or not any more: waited for before tracing
- * begins, had again when it was lost; see protect.h.
+ * Waits for protection before tracing begins, and restores protection that was
+ * lost during the trace; see protect.h.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "tracer/survive/guardian.h"
 #include "tracer/survive/trapguard.h"
 
-/* For so long it is tried before tracing begins without. */
+/* How long dtrap waits for protection before tracing begins. */
 #define START_MS 2000
 
 void
@@ -69,7 +69,7 @@ protect_start(struct state *st)
 
 /* ---- what was lost ---- */
 
-/* All of it is looked at once more, and text put back where it is missing. */
+/* Commit all spaces again: each is protected again, or its text is restored. */
 static void
 look_again(struct state *st)
 {

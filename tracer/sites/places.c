@@ -1,6 +1,6 @@
 /*
- * What all probes with places have in common: enabling where they are mapped,
- * and forgetting what went away.
+ * Enables probes that have places, at the places that are mapped, and forgets
+ * places in objects that were unmapped.
  */
 #include "tracer/sites/places.h"
 
@@ -59,7 +59,8 @@ enable_in(
 	if (p->off)
 		return;
 	for (struct place *pl = all->first; pl != NULL; pl = pl->next) {
-		/* Of an object that has gone: its memory may be another's. */
+		/* If the object is no longer mapped (seen), something else may
+		 * be at this address. */
 		if (pl->enabled || pl->space != space || !pl->load->seen)
 			continue;
 		pl->enabled = true;

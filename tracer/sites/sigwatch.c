@@ -1,31 +1,36 @@
 /*
- * Watching how SIGTRAP is treated; see sigwatch.h, and sigtrap.c for why.
+ * Watches the calls by which a program changes SIGTRAP's disposition and its
+ * signal masks; see sigwatch.h, and sigtrap.c for the reasons.
  *
- *	program text                         at the marker
- *	rt_sigaction's number ... [call]     act: the action to come
- *	rt_sigprocmask's number ... [call]   how, set: the mask to come
+ *	program text                         known at the marker
+ *	number of rt_sigaction ... [call]    act: the new action
+ *	number of rt_sigprocmask ... [call]  how, set: the new mask
  *
- * The first two kinds are found by their bytes in the text of every object when
- * the space gets its first int3, and in what is loaded later.
+ * A marker is an int3 at such a call.  The calls are found by their bytes in
+ * the text of every object, when the space gets its first int3, and in objects
+ * that are loaded later.
  *
- * A handler that leaves SIGTRAP and its kin treated apart goes back to another
- * mask by rt_sigreturn().  In a process that has several threads or no handler of
- * ours, its thread stops at system calls until it has made that one.  There is no
- * marker: it would be an int3 that is met with SIGTRAP blocked, and nothing helps
- * against that if we are killed (force_sig_info_to_task()).  One that leaves its
- * handler by siglongjmp() is left alone after RETURN_CALLS_MAX calls.
+ * "Apart" means that a mask contains SIGTRAP without the signals that programs
+ * treat like it, or these without SIGTRAP (trapmask_is_apart()).  If the mask
+ * of a signal handler, or the mask to which it returns, is apart, dtrap must
+ * see its rt_sigreturn().  In a process with several threads, or without
+ * dtrap's handler, the thread therefore stops at system calls until it has made
+ * that one.  A marker is not possible there: it would be an int3 that is
+ * executed while SIGTRAP is blocked, which kills the program if dtrap has been
+ * killed (force_sig_info_to_task()).  A thread that leaves its handler by
+ * siglongjmp() is no longer stopped after RETURN_CALLS_MAX calls.
  *
- * Changing the mask may be what a program does all day.  A space that never
- * treated SIGTRAP apart from its kin loses the markers of the second kind after
- * MASK_HITS_MAX hits, if it hides the signal in no thread then: the heuristics of
- * sigtrap.c are right for it.
+ * Some programs change their mask very often.  If no mask of a space was ever
+ * apart, and SIGTRAP is hidden in no thread, its markers at rt_sigprocmask are
+ * removed after MASK_HITS_MAX hits: sigtrap.c guesses the masks of such a
+ * program correctly.
  *
- * A C library blocks everything for itself, too, while it makes a thread or a
- * process, and puts back what was.  The kernel is not to have SIGTRAP in that
- * mask either: an int3 may follow, and so may our end.
+ * A C library blocks all signals while it creates a thread or a process, and
+ * restores the mask afterwards.  The kernel must not get SIGTRAP in that mask
+ * either, because the thread may execute an int3 then, and dtrap may be killed.
  *
- * Not seen: system calls whose number is not a constant close to them, as in
- * syscall(3), and those from memory that belongs to no file.
+ * Not seen are system calls whose number is not a constant near the call, as in
+ * syscall(3), and calls in memory that belongs to no file.
  */
 #include "tracer/sites/sigwatch.h"
 
@@ -62,7 +67,7 @@
 
 struct scanned {
 	const struct load *load;
-	uint32_t from; /* load->from: it may come again */
+	uint32_t from; /* load->from: an object may be loaded again */
 };
 
 struct marker {
@@ -79,8 +84,8 @@ struct sigwatch {
 	bool dropped; /* the markers on the mask are gone */
 };
 
-/* The data of a thread: how many rt_sigreturn() are awaited, and at how many
- * calls it will still be stopped for them. */
+/* Part of a thread: how many calls of rt_sigreturn() are awaited, and at how
+ * many system calls the thread will still be stopped for them. */
 struct returns {
 	unsigned due, calls;
 };
@@ -442,7 +447,8 @@ sees_return(struct thread *th, const struct uregs *regs)
 		sigtrap_mask_set(th, SIG_BLOCK, 0);
 }
 
-/* The kernel is about to make an rt_sigprocmask(). */
+/* The kernel is about to make the thread's rt_sigprocmask(): note the new mask.
+ * SIGTRAP is shown for the call, and hidden again after it. */
 static void
 kernel_sets_mask(struct thread *th, const struct uregs *regs)
 {
@@ -481,7 +487,8 @@ sigwatch_enter(struct thread *th)
 		w->apart |= sigtrap_apart(th);
 }
 
-/* What is known of the mask is built on at a marker. */
+/* A marker computes the new mask from the known one: compare that at the next
+ * hit. */
 static bool
 look_at_mask(struct state *st, struct thread *th, struct tracepoint *tp)
 {
@@ -498,8 +505,8 @@ sees_mask_call(struct thread *th, struct uregs *regs)
 	return false;
 }
 
-/* The thread is at a marker, about to make the call with these registers: record
- * what the call changes, or make it in the thread's place. */
+/* The thread is at a marker, about to make the call with these registers:
+ * record what the call changes, or make it in the thread's place. */
 static bool
 see_call(struct thread *th, struct uregs *regs)
 {
@@ -599,8 +606,9 @@ sigwatch_delivered(struct thread *th)
 	if (p->space->watch == NULL || !sigtrap_delivered(th))
 		return;
 	p->space->watch->apart = true;
-	/* Our handler tells what the next hit has met, but where threads hit
-	 * side by side (sigtrap_tells()). */
+	/* With one thread and dtrap's handler, the next hit shows whether
+	 * SIGTRAP was blocked; with several threads it may not
+	 * (sigtrap_tells()). */
 	if (p->guarded && p->threads.len == 1)
 		return;
 	struct returns *r = part_of(&th->parts, &returns_part);

@@ -41,14 +41,14 @@ site_failed(
 	struct site_failures *all = part_of(&st->parts, &failures_part);
 
 	all->count++;
-	/* Enough to tell what kind it is; the count is exact. */
+	/* A few names show which instructions these are; the count is exact. */
 	if (all->list.len < 1000)
 		*vec_push(&all->list) =
 		    mem_printf("%s:%s:%s:%s at 0x%llx: %s", p->prov, p->mod,
 			p->func, p->name, (unsigned long long)addr, why);
 }
 
-/* Of the run: how many ids of tracepoints have been used. */
+/* Part of the run: how many ids of tracepoints have been used. */
 static uint32_t *
 ids_used(struct state *st)
 {
@@ -101,7 +101,7 @@ site_tell_no_more(struct tracepoint *tp, const struct arrival *a)
 	}
 }
 
-/* At the end: sites fire in the order in which they were enabled. */
+/* Append the site: sites fire in the order in which they were enabled. */
 static void
 hang_on(struct space *sp, struct tracepoint *tp, const struct site *site)
 {
@@ -227,7 +227,8 @@ sites_unmap(struct state *st, struct space *sp, uint64_t start, uint64_t end)
 	}
 }
 
-/* How many of a tracepoint's sites were the probe's: they are gone. */
+/* Remove the probe's sites from the tracepoint.  Returns how many there
+ * were. */
 static uint32_t
 free_those_of(struct state *st, struct tracepoint *tp, const struct probe *p)
 {
