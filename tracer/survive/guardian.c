@@ -59,7 +59,7 @@ struct record {
 };
 
 struct shared {
-	bool well; /* the tracer ended as it should */
+	bool well; /* the tracer ended normally */
 	struct remote_left left;
 	struct record records[RECORDS];
 };
@@ -70,7 +70,7 @@ static struct shared *shared;
 
 static int mems[RECORDS]; /* /proc/PID/mem of each record, + 1 */
 
-/* The next tracer has attached, and does the rest. */
+/* The next tracer has attached and restores the rest. */
 static volatile sig_atomic_t relieved;
 
 static void
@@ -189,10 +189,10 @@ starves(pid_t tid)
 }
 
 /*
- * Has a thread that has executed an int3 not come to our handler yet?  Fields 31
- * and 32 of its stat are what is pending and blocked.  One that stood at its int3
- * when the tracer died has nothing pending, and looks for the handler when it has
- * a processor.
+ * Has a thread that has executed an int3 not come to our handler yet?  Fields
+ * 31 and 32 of its stat are what is pending and blocked.  One that stood at its
+ * int3 when the tracer died has nothing pending, and looks for the handler when
+ * it has a processor.
  */
 static bool
 is_on_its_way(pid_t pid, long tid, uint64_t area)
@@ -398,7 +398,7 @@ guard(int sock)
 
 static int to_guardian = -1;
 static pid_t guardian;
-static uint64_t since; /* when it began */
+static uint64_t since; /* when the guardian was started */
 static volatile sig_atomic_t stirred;
 
 static void
@@ -602,7 +602,7 @@ guardian_is_alive(void)
 {
 	if (to_guardian < 0)
 		return false;
-	/* It should not be stopped. */
+	/* If the guardian was stopped, continue it. */
 	kill(guardian, SIGCONT);
 	return check(0) == 0;
 }

@@ -8,16 +8,19 @@
  * of that slot stays mapped, and the next tracer unmaps it; otherwise such
  * memory would grow with each trace.
  *
- * By then the thread may be in a signal's handler, called while it was on its
- * way out of the slot: the handler's frame on the stack will bring it back.
- * So the frames of each thread are looked at.  If unwind entries do not lead to the
- * last of them, what points into the memory from a stack is taken for such a frame.
- * A stack is what lies from the stack pointer to the end of its mapping, and
- * whatever else that looks like one which it points to (a handler on an
- * alternate stack leads to the thread's own), unless another thread is there:
- * below that one's stack pointer lie frames of what is over.  Where a stack is too large to be
- * looked through, or a thread's cannot be told, everything stays for another
- * time.
+ * When the next tracer attaches, the thread may be in a signal handler that was
+ * called while it left the slot.  The signal frame on its stack then leads back
+ * into the slot.  So the frames of each thread are examined.  If unwind entries
+ * do not lead to the last frame, every word on the stack that points into the
+ * memory is taken for such a frame.
+ *
+ * A stack is the memory from the stack pointer to the end of its mapping.  If a
+ * word on it points into other memory that looks like a stack, that is read,
+ * too: a handler on an alternate stack leads to the thread's own stack.  It is
+ * not read if it is the stack of another thread, because below that thread's
+ * stack pointer are only stale frames.  If a stack is too large to be searched,
+ * or the stack pointer of a thread is not known, all memory is kept until the
+ * next trace.
  */
 #include "tracer/survive/leftover.h"
 
@@ -47,7 +50,8 @@
 
 /* The most bytes of stacks that are read; takes a few milliseconds. */
 #define STACKS_MAX (32UL << 20)
-/* Of one in which a handler may be on top of ours. */
+/* The same for a stack on which another handler may have interrupted
+ * dtrap's. */
 #define NESTED_DEPTH (64UL << 10)
 #define PAGE         4096
 #define FRAMES_MAX   256
@@ -60,7 +64,8 @@
 #define PAGES_MAX 8192
 #define RANGE_MAX (1U << 20)
 #define CHUNK     4096 /* of pagemap, pages */
-/* Of a page in /proc/PID/pagemap: in memory, or swapped out. */
+/* Bits of an entry of /proc/PID/pagemap: the page is in memory, or swapped
+ * out. */
 #define PAGE_THERE (3ULL << 62)
 
 /* How long the guardian of another tracer may take. */
@@ -130,7 +135,7 @@ look_at(int mem, uint64_t addr, enum piece_kind *kind)
 	return slot_memory_is_marked(page.mark) ? SLOT_MEMORY : 0;
 }
 
-/* Look at the page at addr, which is present.  False: the limit of pages is
+/* Check the page at addr, which is present.  False: the limit of pages is
  * reached. */
 static bool
 take(struct look *k, uint64_t addr, uint64_t end)
@@ -158,7 +163,7 @@ look_through(
 
 	if (pread(k->pagemap, there, len, (off_t)(first * sizeof(*there))) !=
 	    (ssize_t)len)
-		memset(there, 0xff, len); /* it is not told: any may be */
+		memset(there, 0xff, len); /* unknown: assume all present */
 	for (size_t i = 0; i < n; i++) {
 		size_t at = backwards ? n - 1 - i : i;
 		if ((there[at] & PAGE_THERE) != 0 &&
@@ -257,7 +262,7 @@ await_keeper(pid_t pid, int mem, const struct leftover *l,
 	return 0;
 }
 
-/* The memory that clauses ran in, and the page before it. */
+/* The memory in which clauses ran, and the page before it. */
 static void
 find_lanes(struct leftover *l, const struct maps *maps)
 {
@@ -454,9 +459,10 @@ is_stack(const struct maps *maps, size_t i)
 }
 
 /*
- * Each frame of the thread, if its stack can be walked to the end by unwind entries.
- * A signal frame that is not among these is a stale one, in memory that a function
- * has reserved and not written.
+ * Walk the thread's stack by unwind entries, and note what each frame needs.
+ * False if that does not lead to the end of the stack.  If it does, all signal
+ * frames that are in use have been found: others are stale, in memory that a
+ * function has reserved and not written yet.
  */
 static bool
 frames_point_to(struct search *s, struct thread *th)
@@ -510,7 +516,9 @@ follow(struct search *s, uint64_t addr, bool is_sp)
 	*vec_push(&s->todo) = addr;
 }
 
-/* The thread's stack; others that lead here do not read it for their own. */
+/* Find what the thread's frames need.  If they cannot be walked to the end,
+ * queue its whole stack for reading.  In both cases the mapping is marked, so
+ * that a word on another stack that points here does not queue it. */
 static void
 look_at_stack(struct search *s, struct thread *th, uint64_t sp)
 {
@@ -593,8 +601,8 @@ keep_chunks(struct leftover *l)
 	l->in_use = needed;
 }
 
-/* Code at sites may be about to write to a lane, or in the middle of a firing, to
- * come back from it. */
+/* Keep lanes and stubs together: a thread in a stub may be about to write to a
+ * lane, and a thread in the middle of a firing will return to a stub. */
 static void
 keep_lanes(struct leftover *l)
 {
@@ -611,7 +619,8 @@ keep_lanes(struct leftover *l)
 	l->in_use |= any && needed;
 }
 
-/* Nobody finds a lane of the dead tracer's any more. */
+/* Set UREG_LANE to 0 in each thread in which it is the address of a lane of the
+ * killed tracer. */
 static void
 lead_away(struct search *s)
 {
@@ -660,7 +669,7 @@ leftover_leads_to(struct space *sp, pid_t pid, uint64_t area)
 	return leads;
 }
 
-/* ---- giving back ---- */
+/* ---- undoing ---- */
 
 /* Remove the handler of the killed tracer, and the debug register, which would
  * raise SIGTRAP too. */

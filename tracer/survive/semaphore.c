@@ -21,7 +21,7 @@ struct semaphores {
 	VEC(struct semaphore) list;
 };
 
-/* Others may have it raised, too: it is counted, not set. */
+/* Add `by' to the counter: other tracers may have raised it, too. */
 static int
 change(struct space *sp, uint64_t addr, int by)
 {
@@ -29,7 +29,7 @@ change(struct space *sp, uint64_t addr, int by)
 	uint16_t count;
 	int error = t->ops->read(t, addr, &count, sizeof(count));
 
-	/* It was reset by another process: there is nothing to lower. */
+	/* Another process has reset it: there is nothing to lower. */
 	if (error == 0 && by < 0 && count == 0)
 		return 0;
 	count = (uint16_t)(count + by);
@@ -38,7 +38,7 @@ change(struct space *sp, uint64_t addr, int by)
 	return error;
 }
 
-/* Before it is raised it is known in the area that outlives us. */
+/* Record the semaphore in the area, which survives dtrap, and then raise it. */
 static int
 raise_one(struct space *sp, uint64_t addr, bool unlisted)
 {

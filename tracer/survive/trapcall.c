@@ -1,16 +1,17 @@
 /*
- * See trapcall.h.  What the kernel does is do_sigaction() in kernel/signal.c:
- * the size of a set, then the new action is read, taken, and the old one is
- * written.
+ * See trapcall.h.  The kernel's own code is do_sigaction() in kernel/signal.c.
+ * It checks the size of the signal set, reads and installs the new action, and
+ * then writes the old one.
  *
- * The call is answered at the marker before it.  If we die on the way the thread
- * meets the marker again; our handler takes all int3s away, and the kernel makes
- * the call.
+ * The call is answered at the marker before it.  If dtrap is killed meanwhile,
+ * the thread executes the marker again.  dtrap's handler then removes all
+ * int3s, and the kernel makes the call.
  *
- * If system calls are traced, probes are told of it then (`call_made' of the
- * supervisor's hooks): a call that is left to the kernel would be made while the
- * int3s are there, if we die before its entry-stop.  A call without a marker, and
- * one under our filter, is answered at its entry-stop.
+ * If system calls are traced, probes are told at the marker (`call_made' of the
+ * supervisor's hooks).  The call is not left to the kernel: if dtrap was killed
+ * before the syscall-enter-stop, the kernel would make it while the int3s are
+ * still in the text.  A call without a marker, and a call under dtrap's filter,
+ * is answered at its syscall-enter-stop.
  */
 #include "tracer/survive/trapcall.h"
 
@@ -24,15 +25,15 @@
 #include "tracer/ptrace/super.h"
 #include "tracer/survive/trapguard.h"
 
-/* UAPI_SA_FLAGS of include/linux/signal_types.h with those of x86: it keeps no
- * others. */
+/* UAPI_SA_FLAGS of include/linux/signal_types.h and the flags of x86.  The
+ * kernel clears all other flags. */
 #define KERNEL_FLAGS                                                        \
 	((uint64_t)(SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | \
 	     SA_RESTART | SA_NODEFER | 0x800 | 0x04000000) |                \
 	    (uint32_t)SA_RESETHAND)
 
-/* What a call that a filter looks at is to return at its end, and the arguments
- * that it had. */
+/* The result that a call gets at its syscall-exit-stop, and its own arguments,
+ * if a filter checks the call (trapcall_enter()). */
 struct answer {
 	bool due;
 	int64_t result;
@@ -47,7 +48,8 @@ answer_of(struct thread *th)
 	return part_of(&th->parts, &answer_part);
 }
 
-/* As the kernel does it for the thread: what may not be written is not. */
+/* Copy from or to the thread's memory.  Like the kernel, it fails where the
+ * program itself could not read or write: -EFAULT. */
 static int
 copy(struct thread *th, bool out, uint64_t addr, void *buf, size_t size)
 {
@@ -117,7 +119,7 @@ trapcall_hit(struct thread *th, struct uregs *regs)
 
 	if (!p->guarded)
 		return false;
-	/* A filter may name the call. */
+	/* Under dtrap's filter, ask for this call if the filter stops at it. */
 	stop_want_calls(th, WANT_ACTION, p->filtered);
 	if (p->filtered)
 		return false;
@@ -127,8 +129,8 @@ trapcall_hit(struct thread *th, struct uregs *regs)
 	return true;
 }
 
-/* What it returns, if somebody but the kernel makes it; what was blocked is
- * written to where the program wants it. */
+/* May dtrap make this rt_sigprocmask() instead of the kernel?  Then *result is
+ * its result, and the old mask has been written to the program's memory. */
 static bool
 plan_mask(struct thread *th, const uint64_t args[6], struct mask_call *c,
     int64_t *result)
@@ -207,7 +209,7 @@ trapcall_leave(struct thread *th)
 		return;
 	regs->r[ureg_call_arg(1)] = a->act;
 	regs->r[ureg_call_arg(2)] = a->old;
-	if (regs_result(regs) == 0) /* else the filter has refused it */
+	if (regs_result(regs) == 0) /* otherwise the filter has refused it */
 		regs_set_result(regs, a->result);
 	thread_regs_dirty(th);
 }

@@ -79,7 +79,7 @@ set_action(struct thread *th, bool own, uint64_t *old)
 			return -ENOMEM;
 	} else if (own) {
 		own_action(p, words);
-	} else { /* the process may be older than the area, and have no restorer
+	} else { /* the process was created before the area, and has no restorer
 		  * yet */
 		memcpy(words, first->guard_action, sizeof(words));
 	}
@@ -353,8 +353,8 @@ trapguard_check(struct thread *th)
 	return false;
 }
 
-/* Is one pending for a thread that blocks it?  Where it is not blocked it is in
- * delivery already, as an int3's is. */
+/* Is a SIGTRAP pending for a thread that blocks it?  If the thread does not
+ * block it, it is being delivered, and may be that of an int3. */
 static bool
 is_held_back(const struct proc *p)
 {
@@ -367,8 +367,9 @@ is_held_back(const struct proc *p)
 	return false;
 }
 
-/* An action that ignores the signal has what is pending thrown away.  The kernel
- * would do so if it had that action, but with the int3s of other threads, too. */
+/* The program ignores SIGTRAP from now on, which discards pending SIGTRAPs.
+ * The kernel would do that if it got this action, but it would also discard
+ * those of the int3s of other threads. */
 static void
 throw_away(struct proc *p)
 {
@@ -384,14 +385,14 @@ trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS])
 	uint64_t words[ACTION_WORDS];
 
 	sigtrap_becomes(p, action);
-	/* A SIGTRAP that was merged with that of the marker, and must be
-	 * pending again. */
+	/* A SIGTRAP that was pending has been merged with that of the marker,
+	 * and would become pending again.  It is discarded, too. */
 	if (p->trap_ignored && th->stop.sig == SIGTRAP)
 		stop_signal(th, 0);
 	if (p->trap_ignored && is_held_back(p))
 		throw_away(p);
-	/* Where the program has no handler it does not matter which flags and
-	 * mask ours has; most handlers have those of the one before. */
+	/* Flags and mask of dtrap's action must be those of the program's
+	 * handler.  If the program has no handler, they do not matter. */
 	if (has_area(p) && write_action(p, false, words) != 0 &&
 	    p->trap_caught &&
 	    memcmp(words, p->guard_action, sizeof(words)) != 0)
