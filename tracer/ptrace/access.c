@@ -1,9 +1,9 @@
 /*
- * Why a process cannot be traced: the kernel says EPERM to a dozen causes; a
- * user needs to know which, and what to do about it.
+ * Finds out why a process cannot be traced.  The kernel returns EPERM for a
+ * dozen causes; the user needs to know which one it is, and what to do.
  *
- * The causes are asked in the order in which the kernel refuses
- * (ptrace_attach, __ptrace_may_access, yama), each from what /proc shows.
+ * The causes are checked by /proc, in the order in which the kernel checks them
+ * (ptrace_attach, __ptrace_may_access, yama).
  */
 #include <errno.h>
 #include <signal.h>
@@ -62,8 +62,8 @@ is_kernel_thread(pid_t pid, const struct proc_status *st)
 	    (flags & PF_KTHREAD) != 0;
 }
 
-/* Has it ended?  A leader may end before its threads, and looks ended for a
- * moment while one of them executes another program. */
+/* Has the process ended?  A leader may end before its other threads.  While one
+ * of them executes another program, the process looks ended for a moment. */
 static bool
 is_zombie(pid_t pid)
 {
@@ -82,7 +82,7 @@ is_zombie(pid_t pid)
 	return true;
 }
 
-/* Is there a process that /proc does not show? */
+/* Does the process exist, although /proc does not show it? */
 static bool
 is_hidden(pid_t pid)
 {
@@ -159,7 +159,7 @@ all_ids(const uint32_t ids[3], uint32_t id)
 	return ids[0] == id && ids[1] == id && ids[2] == id;
 }
 
-/* Is pid a descendant of ours? */
+/* Is pid a descendant of dtrap? */
 static bool
 descends(pid_t pid)
 {
@@ -219,7 +219,7 @@ explain_yama(pid_t pid, int scope, bool capable, struct proc_error *err)
 	return 0;
 }
 
-/* A process that we may not look into, by its credentials. */
+/* The credentials of the process do not allow dtrap to trace it: say why. */
 static int
 explain_credentials(pid_t pid, const struct proc_status *st,
     const struct proc_status *own, struct proc_error *err)

@@ -1,8 +1,8 @@
 /*
- * Once more; see again.h.
+ * Executes a process's program again; see again.h.
  *
- * The kernel puts the interpreter of a script, its option and the script's path
- * before the arguments, in the place of the first.
+ * For a script, the kernel replaces the first argument by the interpreter, its
+ * option and the path of the script.
  */
 #include "tracer/ptrace/again.h"
 
@@ -16,7 +16,8 @@
 
 #include "tracer/ptrace/super.h"
 
-/* The file that the name leads the process to: 0, and is it what it runs? */
+/* Look the name up as the process would.  0, and *to_exe is whether it is the
+ * file that the process executes; or -errno. */
 static int
 name_leads(pid_t pid, const char *name, bool *to_exe)
 {

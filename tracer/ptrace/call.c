@@ -63,7 +63,8 @@ call_end(struct thread *th)
 void
 call_lose(struct thread *th)
 {
-	/* Of one that is held the filter tells when it goes on. */
+	/* A call that is held stays: the filter's stop will report when it
+	 * continues. */
 	if (th->call.state == CALL_MADE)
 		th->call.state = CALL_NONE;
 }

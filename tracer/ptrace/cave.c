@@ -1,6 +1,6 @@
 /*
- * Caves: executable memory of a process that nobody uses, behind the end of the
- * vDSO or of the text of a file.
+ * Finds caves: unused executable memory of a process, behind the end of the
+ * vDSO or behind the text of a file.
  */
 #include <elf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "tracer/ptrace/target_ptrace.h"
 
 #define PAGE 4096ULL
-/* How far in front of a text segment its file's head may be mapped. */
+/* How far before a text segment the beginning of its file may be mapped. */
 #define HEAD_REACH (2ULL << 30)
 /* A hole smaller than this is not worth a tracepoint's slot. */
 #define CAVE_MIN 16
@@ -26,8 +26,8 @@ space_pid(const struct space *sp)
 	return sp->procs.len > 0 ? sp->procs.at[0]->pid : 0;
 }
 
-/* The file offset behind the last byte of the text segment that `m' shows, by
- * the program headers in memory; 0 if that cannot be told. */
+/* The file offset behind the last byte of the text segment that is mapped at
+ * `m', by the program headers in memory; 0 if it is not known. */
 static uint64_t
 segment_end(struct space *sp, const struct maps *maps, const struct map *m)
 {
@@ -55,7 +55,7 @@ segment_end(struct space *sp, const struct maps *maps, const struct map *m)
 	return 0;
 }
 
-/* The end of a text mapping's last page that the file has nothing in. */
+/* The part of a text mapping's last page that is behind the segment. */
 static bool
 find_tail(struct space *sp, const struct maps *maps, const struct map *m,
     uint64_t *addr, size_t *size)
@@ -91,7 +91,7 @@ space_cave_in(struct space *sp, const struct maps *maps, const struct map *m,
 	    is_unused(sp, *addr, *size);
 }
 
-/* What is behind the image of the vDSO, in its last page. */
+/* The part of the vDSO's last page that is behind its image. */
 static bool
 find_vdso_tail(
     struct space *sp, const struct map *m, uint64_t *addr, size_t *size)
@@ -129,7 +129,7 @@ next_tail(struct space *sp, const struct maps *maps, unsigned *cookie,
 	return false;
 }
 
-/* From its end, which is the farthest from what is used. */
+/* Take it from the end of the cave, which is farthest from used memory. */
 static uint64_t
 place_in(uint64_t addr, size_t have, size_t size)
 {

@@ -1,9 +1,12 @@
 /*
- * The kernel writes the dump while it ends the process, after the last stop
- * that we are told of before: the one at which the signal is delivered.
+ * Removes our int3s from text before the kernel writes a core dump.
  *
- * A page of text that we have written to is the process's own and goes into the
- * dump, where a debugger finds it instead of the file's.
+ * The kernel writes the dump while it ends the process.  The last stop before
+ * that is the one for the signal that causes it.
+ *
+ * A page of text that dtrap has written to is private to the process.  The
+ * kernel writes such a page to the dump, and a debugger reads it instead of the
+ * page of the file.
  */
 #include "tracer/ptrace/core.h"
 
@@ -33,7 +36,8 @@ dumps(int sig)
 	}
 }
 
-/* What blocks or ignores a fault has lost that before we see it. */
+/* Will the signal end the process?  If the program blocks or ignores the signal
+ * of a fault, the kernel has already undone that. */
 static bool
 is_fatal(const struct thread *th)
 {
@@ -41,7 +45,8 @@ is_fatal(const struct thread *th)
 	const struct proc *p = th->proc;
 	struct proc_status st;
 
-	/* Another thread's int3 may have it look so (trapguard_pass()). */
+	/* Another thread's int3 may have reset the action, which is repaired
+	 * before the signal is delivered (trapguard_pass()). */
 	if (th->stop.sig == SIGTRAP && p->guarded &&
 	    (p->trap_caught || p->trap_reset))
 		return false;
@@ -54,7 +59,7 @@ core_prepare(struct thread *th)
 {
 	struct space *sp = th->proc->space;
 
-	/* Who shares the memory lives on, and so do its probes. */
+	/* Another process that shares the memory continues, with its probes. */
 	if (!dumps(th->stop.sig) || sp->tab == NULL || sp->procs.len > 1 ||
 	    !is_fatal(th))
 		return;

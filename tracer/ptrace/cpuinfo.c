@@ -1,5 +1,5 @@
 /*
- * What the kernel says of the processors; see cpuinfo.h.
+ * Reads /proc/cpuinfo; see cpuinfo.h.
  */
 #include "tracer/ptrace/cpuinfo.h"
 
@@ -55,7 +55,7 @@ take_line(struct cpuinfo *k, const char *line)
 		take_flags(k, value + 1);
 }
 
-/* Read once: at a hit there is no time for more. */
+/* Read once, because reading takes too long for a hit. */
 static struct cpuinfo *
 cpuinfo(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Staying close to the thread that hits, and being in time where one is to be
- * sampled; see processor.h.
+ * Keeps the tracer on the processor of the thread that hits, and makes it run
+ * in time for samples; see processor.h.
  *
  * Most of what a trap costs is the wake-up of a tracer on another processor,
  * and of the thread in turn: 58 us a round trip against 10 us on one processor
@@ -20,12 +20,12 @@
  * and only if we can leave it again, which needs CAP_SYS_NICE or an RLIMIT_NICE
  * of 20 (sched(7)).
  *
- * To be in time is another matter: woken by a timer, the tracer is to run before
- * anything else does.  As SCHED_FIFO it does, beside any number of busy threads;
- * and so takes it from nobody for long: as soon as it is busy itself for half of
- * the time, it is that for the fraction of a millisecond before a sample alone.
- * Who may not (CAP_SYS_NICE or RLIMIT_RTPRIO) asks for short slices, and is late
- * beside many.
+ * For samples, the tracer must run as soon as its timer expires.  As SCHED_FIFO
+ * it does, however many threads are busy.  To leave them enough time, it is
+ * SCHED_FIFO only for a fraction of a millisecond before each sample if it is
+ * busy itself for half of the time.  Without the permission (CAP_SYS_NICE or
+ * RLIMIT_RTPRIO), it requests short time slices instead, and is late if many
+ * threads are busy.
  *
  *	NORMAL --LOOK_HITS hits within LOOK_NS, nobody else runs--> YIELDING
  *	YIELDING --fewer hits, or somebody else runs--> NORMAL
@@ -248,7 +248,7 @@ processor_hit(struct processor *p, struct thread *th, uint64_t now)
 		return;
 	p->hits++;
 	if (now - p->looked > LOOK_NS) {
-		/* Rare hits: nothing to gain. */
+		/* Hits are rare: moving would gain nothing. */
 		set_yielding(p, false);
 		unpin(p);
 	} else if (p->hits < LOOK_HITS) {

@@ -1,6 +1,6 @@
 /*
- * What /proc says of a process.  Nothing here is trusted further than a parse;
- * a line that is missing leaves its field 0.
+ * Reads what /proc reports about a process.  Every value is parsed with checks;
+ * the field of a missing line is 0.
  */
 #include "tracer/ptrace/super.h"
 
@@ -153,8 +153,8 @@ procfs_inner(pid_t tid, pid_t *inner_pid, pid_t *inner_tid)
 	return *inner_tid != 0 ? 0 : -ESRCH;
 }
 
-/* The text of a stat file behind the name, which may hold anything:
- * " S 1 2 ...". */
+/* The text of a stat file after the name, " S 1 2 ...".  The name may contain
+ * any character. */
 static const char *
 behind_name(const char *text)
 {

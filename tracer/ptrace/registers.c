@@ -1,5 +1,5 @@
 /*
- * The registers of a stopped thread, its debug register among them.
+ * The registers of a stopped thread, and its debug register.
  */
 #include <errno.h>
 
@@ -105,7 +105,7 @@ thread_watch(struct thread *th, uint64_t addr)
 	if (addr == th->regs.watch)
 		return 0;
 	int r = regs_watch(th->tid, addr);
-	if (r == -ESRCH) /* killed: it comes nowhere any more */
+	if (r == -ESRCH) /* killed: it will execute nothing more */
 		r = 0;
 	th->regs.watch = r == 0 ? addr : 0;
 	return r;

@@ -573,7 +573,8 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 		thread_mark_done(th, regs->r[UREG_PC]);
 	if (regs_store(th->tid, regs) < 0)
 		return -ESRCH;
-	/* The way back leads onto the int3 once more. */
+	/* The way back leads to the int3 again, so this stop's signal is taken
+	 * from the kernel. */
 	if (is_behind_trap(r))
 		thread_take_stop(th);
 	fault_kill("remote-regs");
@@ -607,12 +608,17 @@ prefer_pending(struct remote *r)
 }
 
 /*
- * To the stop for the signal that was in delivery.  One that is made again is
- * the next that the kernel delivers when an instruction may raise it, so mask
- * and registers are the thread's before: after our death it is the program's
- * signal, at the right place.  Until it is pending, who was behind an int3 of ours
- * is on the way back from the call, which leads in front of it: our handler knows
- * the place, or in the cave that there is before the area, in front of it.
+ * Continue the thread to the stop for the signal that was in delivery.
+ *
+ * A signal that is injected again is delivered next if an instruction may raise
+ * it (SYNCHRONOUS).  So the thread's own mask and registers are restored
+ * before: if dtrap is killed, the program gets its signal at the right
+ * instruction.
+ *
+ * If the thread was behind an int3 of ours, that signal is not pending yet, so
+ * the thread must not continue there.  Its pc is set into the way back, which
+ * leads to the int3, and which dtrap's handler knows.  In a cave, which is used
+ * before there is an area, the pc is set to the int3 itself.
  */
 static int
 redeliver(struct remote *r)
@@ -669,7 +675,7 @@ enter_again(struct remote *r)
 	    r, th->stop.kind == EV_SECCOMP ? AWAIT_SECCOMP : AWAIT_SYSCALL, 0);
 }
 
-/* Back to a stop like the one that was found. */
+/* Return to a stop of the same kind as before the call. */
 static int
 finish(struct remote *r)
 {
@@ -699,8 +705,9 @@ finish(struct remote *r)
 	return 0;
 }
 
-/* The call was not made.  The signal of a fault is in delivery, which serves as
- * well as the one before. */
+/* The call was not made: the thread is stopped for the signal of a fault.  That
+ * stop takes the place of the one before; it gets the siginfo of the signal
+ * that was in delivery. */
 static void
 take_back(struct remote *r)
 {
@@ -714,7 +721,7 @@ take_back(struct remote *r)
 	set_mask(r, r->mask);
 	regs_become(th, &r->saved, r->saved.r[UREG_PC], REGS_UNKNOWN);
 	th->proc->space->wayback = 0;
-	if (r->group) { /* it is not in that any more */
+	if (r->group) { /* the thread has left its group-stop */
 		stop_becomes(th, EV_STOP);
 		stop_regroup(th, true);
 	}
@@ -851,8 +858,9 @@ remote_next(struct thread *th, long nr, const uint64_t args[6])
 }
 
 /*
- * Registers lead to the way back first, which sets both.  Its call is one that
- * the program was about to make: no filter minds it.
+ * First the thread's registers are changed so that it would execute the way
+ * back, which sets both mask and registers.  The system call of the way back is
+ * one that the program was about to make itself, so a seccomp filter allows it.
  */
 int
 remote_go_on(struct thread *th, const struct uregs *on, uint64_t mask)

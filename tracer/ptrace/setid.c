@@ -1,11 +1,12 @@
 /*
  * Programs with rights of their own; see setid.h.
  *
- * Nothing is known of an exec before it has happened, when the rights have been
- * withheld already.  But then the new program has not run an instruction, and
- * its stack holds all that the call was given: it can be made again.  Only
- * registers are changed for that, together with the detaching.  Whoever finds
- * another file under the name by then could have executed that himself.
+ * dtrap sees an exec only after it has happened; the kernel has then already
+ * withheld the rights.  But the new program has not executed an instruction,
+ * and its stack has all arguments of the exec, so the call can be made again.
+ * For that only registers are changed, just before the detach.  If another file
+ * has the name by then, that is no danger: the user could have executed that
+ * file without dtrap, too.
  */
 #include "tracer/ptrace/setid.h"
 

@@ -1,6 +1,5 @@
 /*
- * The states of a thread, and the only ways from one to another; stop.h draws
- * them.
+ * Changes the state of a thread.  stop.h draws the states and all changes.
  */
 #include "tracer/ptrace/stop.h"
 
@@ -12,7 +11,7 @@ stop_begin(struct thread *th)
 	struct stop *s = &th->stop;
 	enum thread_state before = s->state;
 
-	/* One that is stopped and killed stops once more, at its end. */
+	/* A stopped thread that is killed stops once more, at EV_EXIT. */
 	ASSERT(before != TH_GONE);
 	s->state = TH_STOPPED;
 	s->sig = 0;
@@ -27,8 +26,9 @@ enter_call(struct stop *s)
 	s->broken_off = s->asked != ASK_NOTHING;
 }
 
-/* One that is not asked for takes away an interrupt that is pending
- * (ptrace_stop() in kernel/signal.c): its stop will not come. */
+/* The thread has made another stop than the one that was requested.  That stop
+ * clears a pending PTRACE_INTERRUPT (ptrace_stop() in kernel/signal.c), whose
+ * stop will not come. */
 static void
 outrun(struct stop *s)
 {

@@ -95,8 +95,7 @@ struct search {
 	struct space *sp;
 	pid_t pid;
 	struct maps maps;
-	struct addrspace
-	    *as; /* of frames_point_to(); NULL: not needed so far */
+	struct addrspace *as; /* of frames_point_to(), or NULL */
 	struct unwinder *unwinder;
 	struct leftover *l;
 	/* For each mapping (by its begin) the address from which on it has been

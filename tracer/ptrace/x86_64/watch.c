@@ -1,9 +1,10 @@
 /*
- * The debug register of a thread, and whether this machine's work at all.
+ * Sets the debug register of a thread, and finds out whether debug registers
+ * work.
  *
  * Some virtual machines accept an address and never trap there: PTRACE_POKEUSER
- * succeeds, and PTRACE_PEEKUSER returns what was written.  So a child process
- * of our own runs into one first.
+ * succeeds, and PTRACE_PEEKUSER returns what was written.  So dtrap tries it
+ * first with a child process of its own.
  */
 #include "tracer/ptrace/super.h"
 
@@ -17,8 +18,8 @@
 #include <unistd.h>
 
 /* The debug registers in struct user, which ptrace writes.  Intel SDM volume 3,
- * 17.2: DR0 has an address; bit 0 of DR7 enables it, and the zeros beside it say
- * that it is the address of an instruction. */
+ * 17.2: DR0 has an address; bit 0 of DR7 enables it, and the zeros beside it
+ * say that it is the address of an instruction. */
 static int
 set(pid_t tid, uint64_t addr)
 {
