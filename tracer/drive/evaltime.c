@@ -1,18 +1,20 @@
 /*
- * A launched program on its way to where the trace begins; see targets_impl.h.
+ * Runs a launched program to the point at which the trace begins; see
+ * targets_impl.h.
  *
- * Descriptions are judged, and their types found, when the libraries are there;
- * the trace is to begin at the exec.  So a launched program begins twice, unless
- * evaltime says where the trace begins:
+ * Probe descriptions and types can be looked up only when the libraries are
+ * mapped, but the trace should begin at the exec.  So a launched program is
+ * executed twice, unless option evaltime says where the trace begins:
  *
  *   exec stop --scouted--> rendezvous, or its last system call
  *                             compiled, enabled
  *   exec stop <------------ its next system call is made that execve() again
  *       BEGIN -> running
  *
- * The first time nothing of it is seen outside: the linker's text is not
- * written, no constructor runs.  When we die it runs on from where it is, or
- * begins again without us.
+ * The first time the program has no visible effect: what the run-time linker
+ * writes is suppressed, and no constructor of a library runs.  If dtrap is
+ * killed, the program continues from where it is, or is executed again, without
+ * a tracer.
  */
 #include "tracer/drive/targets.h"
 

@@ -2,11 +2,11 @@
  * Calls that a stop by dtrap would end: they are restarted (restart.c says why,
  * and which).  Only restart.c writes this.
  *
- *	no call --broken off by a stop: made again, from `first' on--> a chain
- *	a chain --broken off once more, at the same place------------> longer
- *	        --it has a time, and the loop sees to it-------------> due
- *	due     --restart_left()-------------------------------------> a chain
- *	a chain --its time is over: it ends--------------------------> no call
+ *	no call --a stop interrupts the call; it is restarted-------> chain
+ *	chain   --a stop interrupts it again at the same place------> chain
+ *	        --it has a time limit, and super_time_calls() is on-> due
+ *	due     --restart_left()------------------------------------> chain
+ *	chain   --the time limit is over: the call ends-------------> no call
  */
 #ifndef TRACER_PTRACE_RESTART_H
 #define TRACER_PTRACE_RESTART_H
