@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/str.h"
 #include "tracer/base/state.h"
 #include "tracer/ptrace/proc.h"
@@ -80,7 +81,7 @@ double_sleep(const struct timespec *ts)
 #define protect_pid(sp)         (100 + (int)((sp)-spaces))
 #define sites_commit(st, sp)    double_commit(sp)
 #define sites_commit_later(st)  ((void)later++)
-#define sigtrap_now_ms()        clock_ms
+#define clock_coarse_ms()       clock_ms
 #define nanosleep(ts, left)     double_sleep(ts)
 #define guardian_add(sp, area)  ((area) == 0x1000 ? add_error : -EINVAL)
 #define guardian_stirred()      stirred

@@ -115,14 +115,18 @@ places_space_end(struct state *st, const struct addrspace *as)
 }
 
 void
-places_destroy(struct probe *p)
+places_free(struct places *all)
 {
-	const struct places *all = p->data;
-
 	for (struct place *pl = all->first, *next; pl != NULL; pl = next) {
 		next = pl->next;
 		mem_free(pl);
 	}
+}
+
+void
+places_destroy(struct probe *p)
+{
+	places_free(p->data);
 	mem_free(p->data);
 }
 
