@@ -58,6 +58,8 @@ setup(void)
 	firing.st = &st;
 	st = (struct state){ 0 };
 	st.super = super_create();
+	st.env.pid = (uint32_t)getpid(); /* as eval_begin() says in BEGIN */
+	st.env.tid = (uint32_t)gettid();
 	child = fork();
 	if (child == 0) {
 		cpu_set_t set;
