@@ -109,6 +109,14 @@ for i in $(seq "$ROUNDS"); do
 	kill -KILL "${pid[dt]}"
 	end dt
 done
+# At each step of its own, too; t/torture/kill.sh leaves these to us.
+for step in fast-begin fast-file fast-closed fast-filled jumps-begin jump-raised \
+    stubs-written fast-release fast-released; do
+	DTRAP_KILL=$step:1 dt -q -x fastpath=on -n "$d" \
+	    -n 'tick-50ms { exit(0); }' -p "${pid[busy]}"
+	is "killed at $step: status" "$status" 137
+	alive busy
+done
 dt -q -v -x fastpath=on -n "$d" -n 'tick-1s { exit(0); }' -p "${pid[busy]}"
 is "after kills: status" "$status" 0
 jumped 1

@@ -15,8 +15,8 @@ bin=$PWD/${B#"$PWD/"}/e2e
 
 # Points that this program does not come by: the unit tests of remote.c do,
 # 49-launched-blocked.sh, and mixed.sh, in what another tracer has left, or with
-# other programs.  57-fastpath.sh comes by those of option fastpath, whose jumps
-# stay in the text until the next trace.
+# other programs.  57-fastpath.sh is killed at those of option fastpath: jumps stay
+# in the text until the next trace, which killer.c would call wrong.
 elsewhere='^(remote-(redo|inject)|leftover-(jumps|text|mended)|go-on-(regs|mask|back)|follow-cleaned|trapcall|trapqueue-sent|stubs-written|fast-.*|jumps?-.*)$'
 if [ $# = 0 ]; then
 	# shellcheck disable=SC2046
