@@ -12,6 +12,7 @@
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "symbols/maps.h"
+#include "t/unit/suite.h"
 #include "tracer/base/progress.h"
 #include "tracer/base/state.h"
 #include "tracer/ptrace/proc.h"
@@ -404,16 +405,6 @@ main(void)
 		spaces_without_changes_are_not_stopped,
 		what_passes_and_what_does_not,
 	};
-	Suite *s = suite_create("commit");
-	TCase *tc = tcase_create("commit");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("commit", setup, teardown, tests, ARRAY_SIZE(tests));
 }

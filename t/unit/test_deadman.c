@@ -10,6 +10,7 @@
 
 #include "dlang/base/str.h"
 #include "dlang/image/image.h"
+#include "t/unit/suite.h"
 #include "tracer/base/probe.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
@@ -368,16 +369,6 @@ main(void)
 		other_work_is_on_everybodys_account,
 		drop_tags_are_before_it,
 	};
-	Suite *s = suite_create("deadman");
-	TCase *tc = tcase_create("deadman");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("deadman", setup, teardown, tests, ARRAY_SIZE(tests));
 }

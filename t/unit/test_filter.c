@@ -16,6 +16,7 @@
 
 #include "dlang/base/str.h"
 #include "t/fake/target.h"
+#include "t/unit/suite.h"
 #include "tracer/base/state.h"
 #include "tracer/fire/syscalls.h"
 #include "tracer/ptrace/proc.h"
@@ -380,16 +381,6 @@ main(void)
 		the_first_exec_returns,
 		who_would_be_left_ends,
 	};
-	Suite *s = suite_create("filter");
-	TCase *tc = tcase_create("filter");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("filter", setup, teardown, tests, ARRAY_SIZE(tests));
 }

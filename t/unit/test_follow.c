@@ -13,6 +13,7 @@
 #include "dlang/base/str.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
+#include "t/unit/suite.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/targets.h"
 #include "tracer/prov/plock/plock.h"
@@ -266,16 +267,6 @@ main(void)
 		an_exec_is_followed,
 		what_cannot_be_looked_at_is_told,
 	};
-	Suite *s = suite_create("follow");
-	TCase *tc = tcase_create("follow");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("follow", setup, teardown, tests, ARRAY_SIZE(tests));
 }

@@ -15,6 +15,7 @@
 #include "inject/trap/area.h"
 #include "symbols/addrspace.h"
 #include "t/fake/target.h"
+#include "t/unit/suite.h"
 #include "tracer/base/state.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/eval.h"
@@ -501,16 +502,6 @@ main(void)
 		a_loop_to_the_begin_is_no_call,
 		arrivals_are_told_in_order,
 	};
-	Suite *s = suite_create("hit");
-	TCase *tc = tcase_create("hit");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("hit", setup, teardown, tests, ARRAY_SIZE(tests));
 }

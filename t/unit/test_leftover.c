@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "t/unit/suite.h"
 #include "tracer/survive/leftover.c"
 
 #define LANES "/memfd:" STUB_MEMORY
@@ -253,16 +254,6 @@ main(void)
 		lanes_stay_with_slots,
 		nothing_left_is_not_in_use,
 	};
-	Suite *suite = suite_create("leftover");
-	TCase *tc = tcase_create("leftover");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(suite, tc);
-	SRunner *r = srunner_create(suite);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("leftover", setup, teardown, tests, ARRAY_SIZE(tests));
 }

@@ -12,6 +12,7 @@
 
 #include "dlang/base/clock.h"
 #include "dlang/base/str.h"
+#include "t/unit/suite.h"
 #include "tracer/base/state.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
@@ -284,16 +285,6 @@ main(void)
 		a_killed_guardian_is_replaced,
 		without_a_guardian_nothing_stays_as_it_is,
 	};
-	Suite *s = suite_create("lost");
-	TCase *tc = tcase_create("lost");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("lost", setup, teardown, tests, ARRAY_SIZE(tests));
 }

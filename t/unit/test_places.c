@@ -9,6 +9,7 @@
 
 #include "dlang/base/mem.h"
 #include "symbols/addrspace.h"
+#include "t/unit/suite.h"
 #include "tracer/base/probe.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
@@ -233,16 +234,6 @@ main(void)
 		a_module_is_that_of_some_place,
 		each_place_is_a_site,
 	};
-	Suite *s = suite_create("places");
-	TCase *tc = tcase_create("places");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("places", setup, teardown, tests, ARRAY_SIZE(tests));
 }

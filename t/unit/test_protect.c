@@ -12,6 +12,7 @@
 #include "dlang/base/log.h"
 #include "dlang/base/str.h"
 #include "inject/tracepoint.h"
+#include "t/unit/suite.h"
 #include "tracer/base/state.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
@@ -253,16 +254,6 @@ main(void)
 		who_wants_no_protection_has_probes,
 		exposed_spaces_one_after_the_other,
 	};
-	Suite *s = suite_create("protect");
-	TCase *tc = tcase_create("protect");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("protect", setup, teardown, tests, ARRAY_SIZE(tests));
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <unistd.h>
 
+#include "t/unit/suite.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
 
@@ -36,14 +37,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("trapguard");
-	TCase *tc = tcase_create("trapguard");
+	const TTest *const tests[] = { a_new_handler_is_not_down };
 
-	tcase_add_test(tc, a_new_handler_is_not_down);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite_run("trapguard", NULL, NULL, tests, ARRAY_SIZE(tests));
 }
