@@ -246,8 +246,9 @@ has_reset(const struct thread *th)
 	    reset;
 }
 
-void
-thread_mend_sigtrap(struct thread *th)
+/* Mend what the hit has done to mask and action.  Was SIGTRAP blocked? */
+static bool
+mend(struct thread *th)
 {
 	uint64_t mask, now = clock_coarse_ms();
 
@@ -256,12 +257,10 @@ thread_mend_sigtrap(struct thread *th)
 
 	if (now - th->mask.looked < MASK_MS && th->mask.state != MASK_UNKNOWN &&
 	    p->space->masks_watched && !p->space->mask_unseen &&
-	    (th->mask.now & SIGBIT(SIGTRAP)) == 0 && !reset) {
-		keep_pending(th, false);
-		return;
-	}
+	    (th->mask.now & SIGBIT(SIGTRAP)) == 0 && !reset)
+		return false;
 	if (!thread_stopped(th) || thread_sigmask(th, &mask) < 0)
-		return;
+		return false;
 	trapmask_look(th, mask, now);
 	bool blocked = hit_blocked(th, mask);
 	trapmask_mend(th, mask, blocked);
@@ -273,8 +272,16 @@ thread_mend_sigtrap(struct thread *th)
 		p->super->hooks.trap_check(th);
 	else if (!p->space->sig_watched)
 		action_look(th, now);
-	/* The calls above may have made the thread stop for a SIGTRAP that has
-	 * come since. */
+	return blocked;
+}
+
+void
+thread_mend_sigtrap(struct thread *th)
+{
+	bool blocked = mend(th);
+
+	/* A SIGTRAP that was sent may have come in place of the int3's, or since:
+	 * the calls that mend() makes stop the thread again. */
 	keep_pending(th, blocked);
 }
 
