@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "disasm/insn.h"
+
 /* What follows an opcode. */
 enum {
 	M_ = 0x01, /* ModRM */

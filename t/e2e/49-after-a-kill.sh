@@ -186,11 +186,9 @@ for n in {3..8} 1000; do
 	start t "$bin/blocks"
 	line t '^ready'
 	# shellcheck disable=SC2016
-	start_null dt env DTRAP_KILL=syscall-seen:$n "$DTRAP" -q -x switchrate=5ms \
-	    -n 'BEGIN { printf("armed\n"); }' -n 'pid$target:a.out:main:entry {}
+	DTRAP_KILL=syscall-seen:$n start_dt dt -q -n 'pid$target:a.out:main:entry {}
 	    syscall::rt_sigprocmask: { @[probename, arg0 == 0] = count(); }' \
 	    -p "${pid[t]}"
-	line dt '^armed$'
 	guardian=$(guardian_of "${pid[dt]}")
 	kill -STOP "$guardian"
 	tell t go
@@ -210,10 +208,8 @@ has "$tmp/dt.out" '^ +return +1 +30$'
 start t "$bin/bears"
 line t '^ready'
 # shellcheck disable=SC2016
-start_null dt env DTRAP_KILL=follow-keep:1 "$DTRAP" -q -x switchrate=5ms \
-    -n 'BEGIN { printf("armed\n"); }' -n 'pid$target:a.out:work:entry { @ = count(); }' \
-    -p "${pid[t]}"
-line dt '^armed$'
+DTRAP_KILL=follow-keep:1 start_dt dt -q \
+    -n 'pid$target:a.out:work:entry { @ = count(); }' -p "${pid[t]}"
 tell t go
 end dt
 is "a child: the tracer's end" "$status" 137

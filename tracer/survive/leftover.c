@@ -471,6 +471,7 @@ frames_point_to(struct search *s, struct thread *th)
 
 	if (regs == NULL)
 		return false;
+	/* By the maps as they are now: what the space knows may be older. */
 	if (s->unwinder == NULL) {
 		s->as = addrspace_create(s->pid, &s->sp->mem);
 		addrspace_refresh(s->as, NULL, NULL);
