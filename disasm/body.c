@@ -35,6 +35,11 @@ struct jump {
 	struct jumptable table;
 };
 
+struct table {
+	struct jumptable at;
+	bool inside; /* destinations in the function */
+};
+
 /* The code of one range. */
 struct code {
 	uint8_t *bytes;
@@ -47,6 +52,10 @@ struct finding {
 	VEC(struct code) codes; /* as b->ranges */
 	VEC(struct jump) jumps;
 	VEC(uint64_t) calls; /* out of the range that they are in */
+	VEC(struct table) tables;
+	/* While a table is read: a block of its entries. */
+	uint8_t entries[512];
+	bool read; /* all of the block */
 	/* While a range is walked: */
 	struct code *code;
 	struct insn seen[2 * JUMPTABLE_WINDOW]; /* the last instructions, at
@@ -236,16 +245,24 @@ is_begin(const struct finding *f, uint64_t addr)
 
 /* The nth entry of a table.  False: there is none. */
 static bool
-entry(const struct finding *f, const struct jumptable *t, unsigned n,
-    uint64_t *to)
+entry(struct finding *f, const struct jumptable *t, unsigned n, uint64_t *to)
 {
+	const size_t size = t->relative ? 4 : 8;
+	const unsigned block = sizeof(f->entries) / 8;
+	const uint8_t *at = f->entries + n % block * size;
 	int32_t distance;
 
-	if (!t->relative)
-		return reader_read(&f->w->mem, t->addr + 8 * n, to, 8) == 0;
-	if (reader_read(&f->w->mem, t->addr + 4 * n, &distance, 4) != 0)
+	/* Memory may end behind the table. */
+	if (n % block == 0)
+		f->read = reader_read(&f->w->mem, t->addr + n * size,
+			      f->entries, block * size) == 0;
+	if (!f->read &&
+	    reader_read(&f->w->mem, t->addr + n * size,
+		f->entries + n % block * size, size) != 0)
 		return false;
-	*to = t->addr + (uint64_t)(int64_t)distance;
+	memcpy(t->relative ? (void *)&distance : to, at, size);
+	if (t->relative)
+		*to = t->addr + (uint64_t)(int64_t)distance;
 	return true;
 }
 
@@ -262,24 +279,40 @@ is_entered(const struct finding *f, const struct jump *j)
 }
 
 /*
- * A table of destinations inside the function: no table of functions has an
- * address inside one.  How long it is need not be known: where the addresses
- * inside end, another table begins.
+ * Is it a table of destinations inside the function?  No table of functions has
+ * an address inside one.  How long it is need not be known: where the addresses
+ * inside end, another table begins.  A piece of the function may be among the
+ * destinations.
  */
+static bool
+leads_inside(struct finding *f, const struct jumptable *t)
+{
+	uint64_t begin = f->b->ranges.at[0].start, to;
+	struct body_range piece;
+	bool inside = false;
+
+	/* Many jumps of an interpreter go by one table. */
+	vec_foreach(known, &f->tables)
+		if (known->at.addr == t->addr &&
+		    known->at.relative == t->relative)
+			return known->inside;
+	for (unsigned n = 0; n < TABLE_MOST && entry(f, t, n, &to); n++) {
+		if (to != begin && is_begin(f, to)) {
+			*vec_push(&f->b->leads) = to;
+			inside = true;
+		} else if (is_inside(f->b, to) ||
+		    !f->w->piece(f->w->ctx, f->b, to, &piece)) {
+			break;
+		}
+	}
+	*vec_push(&f->tables) = (struct table){ *t, inside };
+	return inside;
+}
+
 static bool
 is_proved(struct finding *f, const struct jump *j)
 {
-	uint64_t begin = f->b->ranges.at[0].start, to;
-	unsigned n = 0;
-
-	if (!j->tabled || is_entered(f, j))
-		return false;
-	for (; n < TABLE_MOST && entry(f, &j->table, n, &to); n++)
-		if (to == begin || !is_begin(f, to))
-			break;
-		else
-			*vec_push(&f->b->leads) = to;
-	return n > 0;
+	return j->tabled && !is_entered(f, j) && leads_inside(f, &j->table);
 }
 
 static void
@@ -361,6 +394,7 @@ body_find(
 	vec_fini(&f.codes);
 	vec_fini(&f.jumps);
 	vec_fini(&f.calls);
+	vec_fini(&f.tables);
 	return error;
 }
 

@@ -1,6 +1,6 @@
 /*
- * A second opinion on an instruction's length: the only file that knows Capstone.
- * doc/unwinding.md says why it is the second.
+ * A second opinion on an instruction's length, and instructions as text: the only
+ * file that knows Capstone.  doc/unwinding.md says why it is the second.
  *
  * The library is loaded on first use.  Nine of ten relocations of a program that
  * is linked with it are in its tables, and until they are done main() has not
@@ -10,6 +10,9 @@
 
 #include <capstone/capstone.h>
 #include <dlfcn.h>
+#include <stdio.h>
+
+#include "disasm/text.h"
 
 #define TEXT_OF(number) #number
 #define SONAME(number)  "libcapstone.so." TEXT_OF(number)
@@ -73,4 +76,23 @@ insn_agreed(const struct insn *insn)
 		agreed = out->size == insn->len;
 	cs.free(out, n);
 	return agreed;
+}
+
+size_t
+insn_text(const uint8_t *p, size_t n, uint64_t addr, char *text, size_t size)
+{
+	cs_insn *out = NULL;
+	csh handle = capstone();
+	size_t length = 0;
+
+	if (handle == 0)
+		return 0;
+	size_t found = cs.disasm(handle, p, n, addr, 1, &out);
+	if (found == 1) {
+		length = out->size;
+		snprintf(text, size, "%s%s%s", out->mnemonic,
+		    out->op_str[0] != 0 ? " " : "", out->op_str);
+	}
+	cs.free(out, found);
+	return length;
 }

@@ -1,6 +1,6 @@
 /*
- * Walk a function by its bytes, in address order and without following
- * branches: symbols give the range, and compilers leave no data in it.
+ * Walks a function by its bytes, in address order and without following
+ * branches: symbols give the range, and compilers put no data into it.
  */
 #include "disasm/func.h"
 

@@ -12,7 +12,8 @@
  *	struct insn         a decoded instruction, with at least
  *
  *	    uint64_t addr    where it was decoded
- *	    uint64_t target  JMP, JCC, LOOP, CALL: absolute target
+ *	    uint64_t target  JMP, JCC, LOOP, CALL: absolute target; XSTATE: an
+ *	                     address to which control may go, or 0
  *	    int64_t imm      RET: additional bytes popped; ADD_SP: the constant
  *	    uint8_t bytes[INSN_MAX_LEN], len
  *	    uint8_t kind     enum insn_kind

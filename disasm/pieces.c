@@ -1,16 +1,16 @@
 /*
- * Pieces of functions; see pieces.h.
+ * Finds pieces of functions; see pieces.h.
  *
- * One walk over all code notes who is called, whose address is taken, and who
- * jumps where; then each range that is no function goes to whom all its jumps
- * come from.  Pieces jump to pieces: it is gone over again until nothing
- * changes.
+ * One walk over all code records which ranges are called, whose address is
+ * taken, and which range jumps to which. Then each range that is no function
+ * gets the owner from which all jumps to it come. Pieces also jump to pieces,
+ * so this is repeated until nothing changes.
  *
- * A function that one other ends in by a jump, and that is not reached
- * otherwise, differs from a piece by little: functions begin at aligned
- * addresses, with nothing on the stack but a return address, and do not jump
- * into the middle of others.  Where it is taken for a piece all the same, the
- * two are entered and left as one: as many times, and a little later.
+ * A function that only one other function reaches, by a tail call, looks nearly
+ * like a piece. But functions begin at aligned addresses with only the return
+ * address on the stack, and do not jump into the middle of others. If such a
+ * function is taken for a piece nevertheless, both are entered and left
+ * together: the number of calls is right, and the return is a little later.
  */
 #include "disasm/pieces.h"
 
@@ -29,12 +29,12 @@
 enum {
 	CALLED = 1,
 	HELD = 2,
-	PART = 4, /* it is entered elsewhere than at its begin, or jumps into
-		   * the middle of others: no function */
+	PART = 4, /* it is entered in the middle, or jumps into the middle of
+		   * others: no function */
 };
 
-/* Compilers begin functions at such addresses; what they have put elsewhere
- * does so by chance only. */
+/* Compilers align the begin of a function to this. A piece has such an address
+ * only by chance. */
 #define ALIGNED 16
 
 struct edge {
@@ -74,8 +74,8 @@ note_call(struct sweep *s, uint64_t target)
 {
 	size_t i = candidate(s, target);
 
-	/* A call of what comes next gets its own address; one of its own begin
-	 * is a recursion. */
+	/* A call of the next instruction reads its own address; a call of the
+	 * range's own begin is a recursion. */
 	if (i < s->n && (i != s->from || target == s->r[i].start))
 		s->flags[i] |= CALLED;
 }
@@ -109,7 +109,7 @@ note_way(void *ctx, uint64_t target)
 		*vec_push(&s->edges) = (struct edge){ s->from, (uint32_t)i };
 }
 
-/* The range that is walked jumps out of itself. */
+/* The range that is being walked jumps out of itself. */
 static void
 note_jump(struct sweep *s, uint64_t target)
 {

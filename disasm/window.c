@@ -106,18 +106,20 @@ window_find(struct window *w, const struct body *b, const struct reader *mem,
 
 	*w = (struct window){ 0 };
 	if (r == NULL || b->cut)
-		return refuse(why, "the function is not known whole");
+		return refuse(why,
+		    "the code of the function is not known "
+		    "completely");
 	if (b->open)
-		return refuse(why, "a jump of the function may go anywhere");
-	if (b->doors.len > 0)
-		return refuse(why, "another function jumps into this one");
+		return refuse(why,
+		    "the function has a jump whose target is "
+		    "not known");
 	while (at < need && !w->ends) {
 		struct insn *in = &w->insn[w->n];
 		if (at == r->end)
 			return refuse(why, "the function is too short");
 		size_t len = read_insn(mem, at, code, r->end);
 		if (len == 0 || insn_decode(code, len, at, in) != 0)
-			return refuse(why, "an instruction is not known");
+			return refuse(why, "an instruction cannot be decoded");
 		if (!is_movable(in))
 			return refuse(why, "an instruction cannot be moved");
 		w->n++;
@@ -129,10 +131,12 @@ window_find(struct window *w, const struct body *b, const struct reader *mem,
 		unsigned more =
 		    padding(mem, at, (unsigned)(need - at), MAX(limit, r->end));
 		if (more == 0)
-			return refuse(why, "too few bytes behind its end");
+			return refuse(why, "too few bytes after the function");
 		need = at + more;
 	}
 	if (is_come_to(b, addr, MAX(at, need)))
-		return refuse(why, "a jump leads into its bytes");
+		return refuse(why,
+		    "a jump leads into the bytes to be "
+		    "replaced");
 	return 0;
 }

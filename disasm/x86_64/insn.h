@@ -21,7 +21,8 @@ enum insn_loop { LOOP_LOOP, LOOP_LOOPE, LOOP_LOOPNE, LOOP_JCXZ };
 
 struct insn {
 	uint64_t addr;   /* where it was decoded */
-	uint64_t target; /* JMP, JCC, LOOP, CALL: absolute target */
+	uint64_t target; /* JMP, JCC, LOOP, CALL: absolute target; of xbegin:
+			  * where an aborted transaction continues */
 	int64_t imm;     /* RET, ADD_SP */
 	int32_t disp;    /* LEA, *_IND: displacement (also rip-relative) */
 	uint16_t opcode; /* for messages and tests only */

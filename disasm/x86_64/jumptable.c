@@ -24,14 +24,14 @@
 #define NOTHING INSN_NOREG /* writes no general register */
 #define UNKNOWN 0xfe
 
-/* The ModRM's operand as a register that is written, or memory. */
+/* The operand of the ModRM byte as a register that is written, or memory. */
 static uint8_t
 rm_written(const struct raw *r)
 {
 	return raw_mod(r) == 3 ? raw_uregs[raw_rm(r)] : NOTHING;
 }
 
-/* Without a REX, 4 to 7 are ah to bh. */
+/* Without a REX prefix, 4 to 7 mean ah to bh. */
 static bool
 is_high_byte(const struct raw *r, unsigned reg)
 {
@@ -133,7 +133,8 @@ written(const struct insn *insn, struct raw *r)
 			     UNKNOWN;
 }
 
-/* Which of the first n has given reg its value?  n: none, or it is not told. */
+/* Which of the first n instructions has set reg last?  n: none, or it is not
+ * known. */
 static size_t
 giver(const struct insn *w, size_t n, uint8_t reg, struct raw *r)
 {
@@ -148,7 +149,7 @@ giver(const struct insn *w, size_t n, uint8_t reg, struct raw *r)
 	return n;
 }
 
-/* The constant that reg has behind the first n. */
+/* The constant in reg after the first n instructions. */
 static bool
 constant(const struct insn *w, size_t n, uint8_t reg, struct jumptable *out)
 {
@@ -195,7 +196,7 @@ operand(const struct insn *w, size_t n, unsigned scale, struct jumptable *out)
 	return true;
 }
 
-/* w[n] adds distance and table, in which `dist' is the distance. */
+/* w[n] adds the table's address and the distance, which is in `dist'. */
 static bool
 distance(const struct insn *w, size_t n, uint8_t dist, uint8_t table,
     struct jumptable *out)

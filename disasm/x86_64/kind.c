@@ -255,8 +255,10 @@ classify_map0(struct insn *insn, const struct raw *r)
 	case 0xc2:
 	case 0xc3: classify_return(insn, r); break;
 	case 0xc7:
-		if (r->modrm == 0xf8)
-			refuse(insn, INSN_XSTATE, "transaction begin");
+		if (r->modrm != 0xf8)
+			break;
+		set_branch(insn, r, INSN_XSTATE, 0);
+		insn->refuse = "transaction begin";
 		break;
 	case 0xc9:
 		if (!(r->prefixes & RAW_OPSIZE))

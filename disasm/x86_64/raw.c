@@ -219,12 +219,13 @@ take_opcode(struct raw *r, struct cursor *c)
 	if (b >= 0 && (b & 0xf0) == 0x40) {
 		r->rex = (uint8_t)b; /* its 0x40 says that it is there */
 		b = next_byte(c);
-		/* A REX that is not last counts for nothing, and nobody
-		 * generates one. */
+		/* A REX prefix must be the last prefix. Another one has no
+		 * effect, and no compiler writes it. */
 		if (b >= 0 && (is_prefix((uint8_t)b) || (b & 0xf0) == 0x40))
 			return -EILSEQ;
 	}
-	/* XOP (AMD, and in libcrypto): pop's ModRM has no such maps. */
+	/* XOP (AMD, used in libcrypto): the ModRM byte of pop has no such map
+	 * number. */
 	bool xop = b == 0x8f && c->at < c->len && (c->code[c->at] & 0x1f) >= 8;
 
 	if (b == 0xc4 || b == 0xc5 || b == 0x62 || xop) {
@@ -316,7 +317,7 @@ take_modrm(struct raw *r, struct cursor *c)
 	return 0;
 }
 
-/* Bytes of immediate (or moffs) that the form asks for. */
+/* The number of bytes of the immediate (or moffs) of this form. */
 static unsigned
 imm_size(const struct raw *r, unsigned form)
 {
@@ -345,7 +346,7 @@ imm_size(const struct raw *r, unsigned form)
 	return n;
 }
 
-/* Opcodes that mean something only with some ModRM values. */
+/* Opcodes that are valid only with some values of the ModRM byte. */
 static bool
 modrm_valid(const struct raw *r)
 {
@@ -420,8 +421,8 @@ raw_decode(const uint8_t *code, size_t len, struct raw *r)
 		err = take_modrm(r, &c);
 	if (err == 0 && (form & M_) && !modrm_valid(r))
 		return -EILSEQ;
-	/* 16-bit branches: Intel ignores the prefix, AMD does not, so the
-	 * length is anyone's guess. */
+	/* 16-bit branches: Intel ignores the prefix and AMD does not, so the
+	 * length is not known. */
 	if (err == 0 && (form & J_) && r->enc == RAW_LEGACY &&
 	    (r->prefixes & RAW_OPSIZE) && !(r->rex & RAW_W))
 		return -EILSEQ;
@@ -430,7 +431,7 @@ raw_decode(const uint8_t *code, size_t len, struct raw *r)
 		if (c.at + r->disp_size + r->imm_size > c.len)
 			err = -ENODATA;
 	}
-	/* Cut off, or longer than any instruction can be. */
+	/* Cut off, or longer than any instruction may be. */
 	if (err != 0)
 		return err == -ENODATA && len >= INSN_MAX_LEN ? -EILSEQ : err;
 	if (r->disp_size != 0)
