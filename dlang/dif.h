@@ -301,6 +301,7 @@ struct img_hdr {
 	uint32_t specsize;        /* option */
 	uint32_t flags;           /* IMG_* */
 	uint32_t rec_max;         /* largest record of a clause, bytes */
+	uint32_t difos_ref;       /* the first of all struct img_difo, or 0 */
 };
 
 #define IMG_DESTRUCTIVE 1
@@ -354,6 +355,7 @@ struct img_clause {
 
 #define IMG_CLAUSE_SPECULATES 1 /* speculate() is its first action */
 #define IMG_CLAUSE_COMMITS    2
+#define IMG_CLAUSE_OUTSIDE    4 /* only the tracer can carry out its actions */
 
 /* What the VM does at a hit. */
 enum img_op {
@@ -401,7 +403,8 @@ struct img_difo {
 	uint32_t ints_ref, nints; /* uint64_t */
 	uint32_t strs_ref, strs_len;
 	uint32_t needs;
-	uint32_t spare;
+	uint32_t code;     /* its machine code: vm_eval(); 0: it has none */
+	uint32_t next_ref; /* the next of all DIFOs, or 0 */
 	struct dif_type rtype;
 };
 

@@ -186,27 +186,33 @@ print_vars(FILE *out, const struct difo *d)
 }
 
 void
+dis_instr(FILE *out, const struct difo *d, uint32_t n)
+{
+	dif_instr in = d->text[n];
+	uint32_t op = DIF_OP_OF(in);
+
+	fprintf(out, "%02u: %08x    ", n, in);
+	if (op == 0 || op >= ARRAY_SIZE(ops)) {
+		fputs("(illegal opcode)\n", out);
+		return;
+	}
+	if (ops[op].form == DIF_FORM_NONE) {
+		fprintf(out, "%s\n", ops[op].text);
+		return;
+	}
+	fprintf(out, "%-4s ", ops[op].text);
+	operands(out, d, in, ops[op].form);
+	fputc('\n', out);
+}
+
+void
 dis_difo(FILE *out, const struct difo *d)
 {
 	fprintf(out, "\nDIFO %p returns ", (const void *)d);
 	print_type(out, &d->rtype);
 	fprintf(out, "\n%-3s %-8s    %s\n", "OFF", "OPCODE", "INSTRUCTION");
-	for (uint32_t i = 0; i < d->len; i++) {
-		dif_instr in = d->text[i];
-		uint32_t op = DIF_OP_OF(in);
-		fprintf(out, "%02u: %08x    ", i, in);
-		if (op == 0 || op >= ARRAY_SIZE(ops)) {
-			fputs("(illegal opcode)\n", out);
-			continue;
-		}
-		if (ops[op].form == DIF_FORM_NONE) {
-			fprintf(out, "%s\n", ops[op].text);
-			continue;
-		}
-		fprintf(out, "%-4s ", ops[op].text);
-		operands(out, d, in, ops[op].form);
-		fputc('\n', out);
-	}
+	for (uint32_t i = 0; i < d->len; i++)
+		dis_instr(out, d, i);
 	if (d->nvars > 0)
 		print_vars(out, d);
 }

@@ -3,6 +3,7 @@
  * sees each instruction after all that lead to it.
  */
 #include "dlang/needs.h"
+#include "dlang/forms.h"
 
 #include <string.h>
 
@@ -28,12 +29,6 @@ static const struct {
 #define DIF_SUBR(n, NAME, name, proto, needs, how) [n] = { needs, proto },
 #include "dlang/dif_subrs.def"
 #undef DIF_SUBR
-};
-
-static const enum dif_form forms[] = {
-#define DIF_OP(n, NAME, text, form) [n] = DIF_FORM_##form,
-#include "dlang/dif_ops.def"
-#undef DIF_OP
 };
 
 /* ---- the pass ---- */
@@ -161,7 +156,7 @@ instruction(struct pass *p, dif_instr i)
 	uint32_t op = DIF_OP_OF(i), index = DIF_INDEX(i);
 	uint32_t r1 = DIF_R1(i), r2 = DIF_R2(i), rd = DIF_RD(i);
 
-	switch (forms[op]) {
+	switch (dif_form(op)) {
 	case DIF_FORM_RRR: sets(p, rd, arithmetic(p, op, r1, r2)); break;
 	case DIF_FORM_RR:
 		sets(p, rd, op == DIF_OP_ALLOCS || arithmetic(p, op, r1, 0));

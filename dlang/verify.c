@@ -30,6 +30,7 @@
  * Nothing is asked of addresses: they are checked when they are used.
  */
 #include "dlang/verify.h"
+#include "dlang/forms.h"
 
 #include <errno.h>
 
@@ -52,12 +53,6 @@ struct verify {
 	((v)->why != NULL ? \
 		(void)0 :   \
 		(void)((v)->why = arena_printf((v)->arena, __VA_ARGS__)))
-
-static const enum dif_form forms[] = {
-#define DIF_OP(n, NAME, text, form) [n] = DIF_FORM_##form,
-#include "dlang/dif_ops.def"
-#undef DIF_OP
-};
 
 /* ---- tables by id ---- */
 
@@ -239,11 +234,11 @@ instruction(struct verify *v, dif_instr i)
 	uint32_t op = DIF_OP_OF(i), index = DIF_INDEX(i);
 	uint32_t r1 = DIF_R1(i), r2 = DIF_R2(i), rd = DIF_RD(i);
 
-	if (op == 0 || op >= ARRAY_SIZE(forms)) {
+	if (!dif_is_op(op)) {
 		REFUSE(v, "invalid opcode %u", op);
 		return;
 	}
-	switch (forms[op]) {
+	switch (dif_form(op)) {
 	case DIF_FORM_RRR:
 		reg_read(v, r1), reg_read(v, r2), reg_write(v, rd);
 		break;

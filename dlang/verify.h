@@ -18,5 +18,7 @@ int verify_difo(struct arena *a, struct difo *d, const struct prog_globals *g,
 
 /* DIF as text, as -S prints it (dis.c). */
 void dis_difo(FILE *out, const struct difo *d);
+/* One instruction of it, as a line. */
+void dis_instr(FILE *out, const struct difo *d, uint32_t n);
 
 #endif

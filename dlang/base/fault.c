@@ -17,6 +17,7 @@ static const char *const names[FAULT_COUNT] = {
 	[FAULT_SLOT] = "slot:",
 	[FAULT_MAP] = "map:",
 	[FAULT_REMOTE] = "remote:",
+	[FAULT_JIT] = "jit:",
 	[FAULT_EXIT] = "exit:",
 	[FAULT_GUARDIAN] = "guardian:",
 };

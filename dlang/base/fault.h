@@ -1,7 +1,7 @@
 /*
  * Faults for tests: the N-th operation of a kind fails, as if a resource had
  * run out.  A test sets N here, or by
- * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,exit:N,guardian:N in the environment
+ * DTRAP_FAIL=alloc:N,slot:N,map:N,remote:N,jit:N,exit:N,guardian:N in the environment
  * of dtrap.  DTRAP_DEBUG=fault prints when it happens.
  */
 #ifndef DLANG_BASE_FAULT_H
@@ -14,6 +14,7 @@ enum fault {
 	FAULT_SLOT,   /* a slot for a displaced instruction */
 	FAULT_MAP,    /* memory in the target, near its text */
 	FAULT_REMOTE, /* a system call made in the target */
+	FAULT_JIT,    /* a DIFO is compiled to machine code */
 	FAULT_EXIT, /* a step of the emergency exit (tracer/survive/panic.c) */
 	FAULT_GUARDIAN, /* the guardian's work after the tracer was killed: it
 			 * ends, as if it had been killed too */

@@ -16,14 +16,16 @@
 
 #include "dlang/base/str.h"
 
-/* If more names than these are equally near, none is suggested. */
+/* At most so many names are suggested. If more are equally near, those that
+ * come first in the order of strcmp() are. */
 #define NEAREST_MAX 3
 
 struct nearest {
 	const char *want; /* the misspelt name; borrowed */
 	unsigned limit;   /* names that are farther away are not suggested */
 	unsigned best;    /* the distance of the names in name[] */
-	unsigned count; /* how many names are that near; may exceed the array */
+	unsigned count;   /* number of names at that distance; may exceed
+			 * NEAREST_MAX */
 	char *name[NEAREST_MAX]; /* owned; in the order of strcmp() */
 	struct str hint;
 };

@@ -1,8 +1,9 @@
 /*
  * Labels, tables, registers; see asm.h.
  *
- * A branch holds its label's number until asm_finish() replaces it by the
- * instruction's; all labels are placed after their branches, as DIF wants.
+ * A branch has the number of its label until asm_finish() replaces it by the
+ * index of the instruction.  Every label is placed after the branches to it,
+ * because DIF has only forward branches.
  */
 #include "dlang/cc/asm.h"
 

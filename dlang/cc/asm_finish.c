@@ -1,6 +1,6 @@
 /*
- * The end of a DIFO's code: registers that there are not are spilled, jumps get
- * where they lead.
+ * Finishes the code of a DIFO: spills registers that the machine does not have,
+ * and resolves branches.
  */
 #include <string.h>
 

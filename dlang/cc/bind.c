@@ -1,5 +1,5 @@
 /*
- * Names to identifiers.
+ * Binds names to identifiers.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ become_var(struct node *n, struct ident *id)
 		n->flags |= NF_LVALUE | NF_WRITABLE;
 }
 
-/* A parameter of an inline or translator: what was given for it. */
+/* Bind a parameter of an inline or translator to its argument. */
 static int
 bind_param(struct comp *c, struct node *n, struct ident *id)
 {
@@ -42,7 +42,7 @@ bind_param(struct comp *c, struct node *n, struct ident *id)
 	return 0;
 }
 
-/* A variable of the traced program's. */
+/* Make the node a variable of the traced program. */
 static void
 become_foreign(struct comp *c, struct node *n, const char *full,
     enum ident_kind kind, uint64_t value, struct type *type)
@@ -89,7 +89,8 @@ bind_symbol(struct comp *c, struct node *n, const char *full)
 	if (strncmp(full, BIND_LOCAL, strlen(BIND_LOCAL)) == 0)
 		return bind_local(c, n, full, false);
 	if (tick != NULL) {
-		/* pid123`lib`name: the process is the target's anyway. */
+		/* In pid123`lib`name the process is ignored: it is the one that
+		 * fires the probe. */
 		const char *from = full;
 		const char *first = strchr(full, '`');
 		if (first != tick && strncmp(full, "pid", 3) == 0)

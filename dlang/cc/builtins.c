@@ -1,7 +1,7 @@
 /*
- * What every program finds defined: built-in variables, subroutines, actions,
- * aggregating functions, all from the .def rows, and the constants that the D
- * libraries of other DTraces define.
+ * What is predefined in every program: built-in variables, subroutines, actions
+ * and aggregating functions, all from the rows of the .def files, and the
+ * constants that the D libraries of other DTraces define.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -98,7 +98,7 @@ static const struct constant constants[] = {
 	C(O_NOFOLLOW), C(O_CLOEXEC), C(O_PATH), C(O_DIRECT), C(O_NOATIME),
 	V(O_LARGEFILE, 0100000), V(AF_INET, 2), V(AF_INET6, 10),
 	V(ARPHRD_ETHER, 1), V(ARPHRD_INFINIBAND, 32),
-	/* Flags of mmap() that other systems have: no call here has them. */
+	/* Flags of mmap() on other systems; they are 0 here. */
 	V(MAP_ALIGN, 0), V(MAP_INITDATA, 0), V(MAP_TEXT, 0),
 	V(DTRACEFLT_UNKNOWN, 0), V(DTRACEFLT_BADADDR, 1),
 	V(DTRACEFLT_BADALIGN, 2), V(DTRACEFLT_ILLOP, 3),
@@ -123,7 +123,8 @@ static const struct constant constants[] = {
 #undef C
 #undef V
 
-/* A type's name; or a pointer to what only a kernel could define. */
+/* The type of that name; or a pointer to an opaque type, if only a kernel
+ * defines it. */
 static struct type *
 row_type(struct cc *cc, const char *name)
 {
@@ -196,8 +197,8 @@ void
 builtins_add(struct cc *cc)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		/* `stack' and the like are actions that yield values, not
-		 * subroutines: no name is in two tables. */
+		/* `stack' etc.  are actions that return values, not
+		 * subroutines.  No name is in two tables. */
 		add_row(cc, &rows[i]);
 	add_attrs(cc);
 	size_t n =
@@ -235,8 +236,8 @@ count_commas(const char *s)
 	return n;
 }
 
-/* `type(type, [type], ...)'; a comment in dif_subrs.def says what the signs
- * mean. */
+/* Parse `type(type, [type], ...)'. A comment in dif_subrs.def explains the
+ * signs. */
 static struct proto *
 parse_proto(struct cc *cc, const char *text)
 {

@@ -1,5 +1,5 @@
 /*
- * The compiler's door: sessions, and the list of passes over a program.
+ * The entry to the compiler: sessions, and the list of passes over a program.
  */
 #include "dlang/cc/cc.h"
 
@@ -75,7 +75,7 @@ show_tree(const struct comp *c, int64_t state, const struct node *clause)
 		node_dump(stderr, clause, 0);
 }
 
-/* One copy of a clause, on one description. */
+/* Compile a copy of a clause for one description. */
 static int
 compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
     const struct node *source)
@@ -161,7 +161,7 @@ process(struct comp *c, struct node *n)
 	}
 }
 
-/* The last operand that the program does not mention. */
+/* Report the last operand that the program does not use. */
 static int
 check_operands(struct comp *c)
 {
@@ -208,7 +208,8 @@ compile(struct comp *c)
 	return check_operands(c);
 }
 
-/* Hand the clauses over: to the program, and to all programs' numbering. */
+/* Add the clauses to the program, and number them among those of all
+ * programs. */
 static void
 publish(struct comp *c)
 {
@@ -254,11 +255,12 @@ cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
 	return 0;
 }
 
-/* The library in D is a program like another, and ours: it compiles. */
+/* Compile the D library.  It is part of dtrap, so it compiles. */
 static void
 load_library(struct cc *cc)
 {
-	/* Spans of what it declares name it for as long as anyone asks. */
+	/* Static, because spans of its declarations refer to it as long as the
+	 * session exists. */
 	static const struct source source = { "library", builtins_library,
 		true };
 	struct cc_input in = { .source = &source, .level = CC_SCRIPT };
@@ -270,7 +272,7 @@ load_library(struct cc *cc)
 	int error = cc_compile(cc, &in, &p, &d);
 	cc->in_library = false;
 	ASSERT(error == 0);
-	/* Headers define these, too. */
+	/* Headers may define these types too. */
 	types_lookup(cc->types, "struct in_addr")->spare = true;
 	types_lookup(cc->types, "struct in6_addr")->spare = true;
 	prog_destroy(p);

@@ -1,5 +1,5 @@
 /*
- * Clauses: predicate, statements, record.
+ * Generates code for clauses: predicate, statements, record.
  */
 #include <string.h>
 

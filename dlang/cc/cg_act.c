@@ -1,5 +1,6 @@
 /*
- * Statements to what the VM does at a hit, and where it puts what.
+ * Translates statements to what the VM does at a hit, and decides where in the
+ * record the values are.
  *
  * The record of a clause, values in the order they are written:
  *
@@ -45,8 +46,8 @@ call_kind(enum dif_act act)
 	}
 }
 
-/* jstack(), and ustack() with room for the names of frames: with those of
- * languages. */
+/* Does the stack have frames of languages?  Those of jstack() do, and of
+ * ustack() with space for names. */
 static bool
 stack_is_lang(struct comp *c, const struct node *n)
 {
@@ -64,7 +65,7 @@ stack_frames(struct comp *c, const struct node *n)
 {
 	bool lang = n->ident->id == ACT_JSTACK;
 
-	/* The kernel's: a user process has none that could be seen. */
+	/* stack() is the kernel's stack, which is not available. */
 	if (n->ident->id == ACT_STACK)
 		return 0;
 	int64_t frames =
@@ -78,7 +79,7 @@ stack_frames(struct comp *c, const struct node *n)
 	return (uint32_t)MAX(frames, 1);
 }
 
-/* What the value of an expression is in a record; off is left alone. */
+/* Describe the value of an expression in a record, except its offset. */
 static struct prog_rec
 describe(struct comp *c, const struct node *n, struct type *type)
 {
@@ -124,7 +125,7 @@ add_act(struct cg_clause *k, enum img_op op)
 	return a;
 }
 
-/* Room for a value in the record. */
+/* Reserve space for a value in the record. */
 static int
 place(struct cg_clause *k, const struct node *n, struct prog_rec *r)
 {
@@ -148,8 +149,8 @@ act_flags(const struct prog_rec *r)
 	}
 }
 
-/* The act that puts a value where `r' says.  `to' is the type it is wanted
- * in. */
+/* Emit the act that stores a value at `r'. `to' is the type in which it is
+ * needed. */
 static int
 emit_value(struct cg_clause *k, struct node *n, struct type *to,
     const struct prog_rec *r, unsigned flags)
@@ -226,10 +227,10 @@ is_narrow(const struct type *t)
 }
 
 /*
- * The type that a value is shown in, where that is not its own.  What is computed
- * from two numbers narrower than int is an int for what goes on with it, but is
- * shown as one of the wider of them, as in every DTrace: printf("%d", c + c)
- * prints a char.
+ * The type in which a value is printed, if it is not its own.  The sum of two
+ * operands narrower than int is an int in further computations, but is printed
+ * in the wider of their types, as in every DTrace: printf("%d", c + c) prints a
+ * char.
  */
 static struct type *
 shown(const struct node *n)
@@ -267,11 +268,12 @@ act_trace(struct cg_clause *k, struct stmt *s, struct node *n)
 	return act_list(k, s, n->list);
 }
 
-/* Bytes of an object that are recorded: `printsize' can be set again while
- * tracing, so at least what it is by default. */
+/* The bytes of an object that are recorded.  `printsize' can be changed while
+ * tracing, so at least its default. */
 #define PRINT_SIZE 8192
 
-/* The address and what is there; objects that D holds have none. */
+/* print(): the address and the object there.  Objects in D variables have no
+ * address. */
 static int
 act_print(struct cg_clause *k, struct stmt *s, struct node *n)
 {
@@ -287,7 +289,7 @@ act_print(struct cg_clause *k, struct stmt *s, struct node *n)
 	obj.size = (uint32_t)MIN(size, (uint64_t)MAX(most, PRINT_SIZE));
 	if (place(k, n, &addr) != 0 || place(k, n, &obj) != 0)
 		return -EINVAL;
-	/* One act for both: what the address depends on is done once. */
+	/* One act for both, so that the address is computed once. */
 	struct prog_rec both = addr;
 	both.size = 8 + obj.size;
 	if (emit_value(k, a, NULL, &both, ACT_F_OBJECT) != 0)
@@ -297,15 +299,15 @@ act_print(struct cg_clause *k, struct stmt *s, struct node *n)
 	return 0;
 }
 
-/* ustack(), usym() ... as statements: the call is its own value. */
+/* ustack(), usym() ... as statements: the call itself is the value. */
 static int
 act_self(struct cg_clause *k, struct stmt *s, struct node *n)
 {
 	return record(k, s, n, NULL);
 }
 
-/* A format that prints nothing, said of a statement only: inside another call
- * it is the call that is wrong. */
+/* Report a format that prints nothing; only for a statement, since inside
+ * another call that call is the error. */
 static int
 check_format(struct cg_clause *k, const struct node *n)
 {
@@ -421,7 +423,7 @@ act_control(struct cg_clause *k, struct stmt *s, struct node *n)
 		if (table[i].act == (enum dif_act)n->ident->id)
 			add_act(k, table[i].op)->difo = d;
 	}
-	/* What goes to a speculation is at least that the clause ran. */
+	/* A speculation records at least that the clause ran. */
 	k->marks |= n->ident->id == ACT_SPECULATE;
 	k->clause->speculates |= n->ident->id == ACT_SPECULATE;
 	k->clause->commits |= n->ident->id == ACT_COMMIT;
@@ -469,7 +471,7 @@ action(struct cg_clause *k, struct stmt *s, struct node *n)
 
 /* ---- aggregations ---- */
 
-/* The layout of the keys, from the first use. */
+/* Lay out the keys, at the first use. */
 static int
 lay_out_keys(struct cg_clause *k, struct ident *id, struct node *list)
 {
@@ -500,7 +502,7 @@ emit_key(struct cg_clause *k, struct node *n, struct type *type,
 {
 	struct prog_rec r = describe(k->c, n, type);
 
-	/* Later uses keep the room of the first. */
+	/* Later uses are limited to the space of the first. */
 	if (r.kind == REC_STACK)
 		r.arg = MIN(r.arg, as->arg);
 	r.off = as->off;

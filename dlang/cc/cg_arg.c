@@ -1,10 +1,10 @@
 /*
- * args[n] where its place is known when the program is compiled: the calling
- * convention's registers, or memory that they lead to (struct argplace).
+ * args[n] if its place is known at compile time: registers of the calling
+ * convention, or memory to which they point (struct argplace).
  *
- * An object that came in registers is put together in scratch memory, where it
- * lies as it would in the program's: then members, bit-fields and copies are
- * what they are everywhere else.
+ * An object that was passed in registers is assembled in scratch memory, with
+ * the layout that it has in the program.  Members, bit-fields and copies then
+ * need no special code.
  */
 #include "dlang/cc/cg_place.h"
 
@@ -36,7 +36,7 @@ clear(struct cg *g, unsigned at, unsigned to, uint32_t size)
 	}
 }
 
-/* What no piece tells, padding, is 0. */
+/* Assemble the object.  Padding, which no piece has, is 0. */
 static unsigned
 put_together(struct cg *g, const struct argplace *p, uint32_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * The frame in which every DIFO is made: code for one expression, verified.
+ * Creates a DIFO: generates code for one expression and verifies it.
  */
 #include "dlang/cc/cg.h"
 #include "dlang/verify.h"
@@ -30,8 +30,8 @@ admit(struct comp *c, const struct node *n, struct difo *d)
 	return 0;
 }
 
-/* The variables that stand in for registers, shared by all DIFOs: none runs
- * while another does. */
+/* Create the variables that replace registers.  All DIFOs share them, since no
+ * DIFO runs during another. */
 static int
 give_slots(struct comp *c, const struct node *n, struct as *as)
 {

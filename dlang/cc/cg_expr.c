@@ -1,11 +1,11 @@
 /*
- * Expressions to instructions, in tree order (dif.md, how D constructs
- * compile).
+ * Translates expressions to instructions, in tree order.
  *
- * What a register holds: an integer extended from the size of its type where
- * the node says NF_CANON; an address for by-reference types.  Arithmetic is
- * done in 64 bits.  What is unsigned is cut to its type at once; what is signed
- * only by cg_convert(), as it does not fit its type only where it has overflowed.
+ * A register has an integer that is extended from the size of its type if the
+ * node has NF_CANON; or an address, for by-reference types.  Arithmetic is done
+ * in 64 bits.  Unsigned results are truncated to their type at once; signed
+ * ones only by cg_convert(), since they exceed their type only after an
+ * overflow.
  */
 #include "dlang/cc/cg_place.h"
 #include "dlang/cc/view.h"
@@ -38,7 +38,7 @@ cg_is_int_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4;
 }
 
-/* 1 for anything but 0. */
+/* Convert to a truth value: 1 for anything except 0. */
 static void
 truth(struct cg *g, unsigned r)
 {
@@ -50,8 +50,9 @@ truth(struct cg *g, unsigned r)
 	asm_place(&g->as, zero);
 }
 
-/* What a signed left shift has moved beyond its type is not lost when a wider
- * one takes it: C leaves that open, and constants do the same (fold.c). */
+/* Bits that a signed left shift has moved out of its type are kept if the
+ * result is converted to a wider type: this is undefined in C, and constants do
+ * the same (fold.c). */
 static bool
 is_signed_shl(const struct node *n)
 {
@@ -82,7 +83,7 @@ cg_convert(
 
 /* ---- operators ---- */
 
-/* rd = cond ? 1 : 0, for the branch that the last compare decides. */
+/* rd = 1 if the branch on the last compare would be taken, else 0. */
 static void
 set_on(struct cg *g, enum dif_op branch, unsigned rd)
 {
@@ -106,7 +107,7 @@ align_sign(
 		cg_extend(g, r, size, false);
 }
 
-/* The result of an operator in r. */
+/* Truncate the result of an operator in r, if necessary. */
 static void
 cut(struct cg *g, unsigned r, const struct node *n)
 {
@@ -117,7 +118,7 @@ cut(struct cg *g, unsigned r, const struct node *n)
 static unsigned
 compare(struct cg *g, struct node *n)
 {
-	/* Beside a number, NULL, the address of a string is meant. */
+	/* Next to a number (NULL), the address of the string is compared. */
 	bool string =
 	    (type_is_string(n->a->type) || type_is_string(n->b->type)) &&
 	    !type_is_integer(n->a->type) && !type_is_integer(n->b->type);
@@ -183,7 +184,7 @@ logical_xor(struct cg *g, struct node *n)
 	return a;
 }
 
-/* a op b into a; b is freed.  Shared by `a op b' and `a op= b'. */
+/* a = a op b; frees b.  Shared by `a op b' and `a op= b'. */
 static void
 arithmetic(struct cg *g, struct node *n, unsigned a, unsigned b)
 {
@@ -228,7 +229,7 @@ assign(struct cg *g, struct node *n)
 	unsigned r;
 
 	if (n->op == O_SET) {
-		/* Value first, then keys (dif.md, `a[k] = v'). */
+		/* The value is evaluated first, then the keys. */
 		r = cg_expr(g, n->b);
 		cg_convert(g, r, n->b, n->a->type);
 		cg_cut_bits(g, r, n->a);
@@ -241,7 +242,7 @@ assign(struct cg *g, struct node *n)
 	r = cg_place_load(g, &p);
 	unsigned b = cg_expr(g, n->b);
 	arithmetic(g, n, r, b);
-	/* What the operator gave, in the type it works in. */
+	/* The result of the operator, in the type in which it was computed. */
 	struct node result = { .type = type_is_integer(n->a->type) ?
 		    g->c->cc->t_int64 :
 		    n->a->type };
@@ -311,7 +312,7 @@ unary(struct cg *g, struct node *n)
 		asm_rrr(&g->as, DIF_OP_TST, r, 0, 0);
 		set_on(g, DIF_OP_BE, r);
 		break;
-	default: break; /* + and stringof: the value as it is */
+	default: break; /* + and stringof: the same value */
 	}
 	return r;
 }
@@ -326,8 +327,8 @@ conditional(struct cg *g, struct node *n)
 	cg_convert(g, x, n->b, n->type);
 	asm_branch(&g->as, DIF_OP_BA, end);
 	asm_place(&g->as, no);
-	/* Both sides leave their value in one register.  What the first used
-	 * is free for the second. */
+	/* Both branches leave their value in the same register.  The registers
+	 * of the first are free for the second. */
 	asm_reg_free(&g->as, x);
 	unsigned y = cg_expr(g, n->c);
 	cg_convert(g, y, n->c, n->type);
@@ -496,7 +497,8 @@ any_expr(struct cg *g, struct node *n)
 	}
 }
 
-/* What libraries put into an expression is at the place of their name in it. */
+/* Code that comes from a library is attributed to the place of the name in the
+ * program. */
 static struct difo_place
 place_of(const struct cg *g, const struct node *n)
 {

@@ -1,5 +1,5 @@
 /*
- * What values are kept in: variables, keys, memory, and the place that an
+ * Where values are stored: variables, keys, memory, and the place that an
  * assignment reads and writes.
  */
 #include "dlang/cc/cg_place.h"
@@ -40,7 +40,8 @@ cg_store_var(struct cg *g, const struct ident *id, unsigned r)
 	asm_var(&g->as, store_scalar[id->scope], &v, 0, r, true);
 }
 
-/* The address of a symbol: known only in the process that is hit. */
+/* Load the address of a symbol, which is known only in the process that
+ * fires. */
 unsigned
 cg_symbol_address(struct cg *g, const struct ident *id)
 {
@@ -103,7 +104,7 @@ cg_too_many_keys(struct comp *c, const struct node *n)
 {
 	struct span at = n->span;
 
-	/* No part of the clause is wrong. */
+	/* The message names no part of the clause. */
 	c->diags->context = NULL;
 	at.whole = true;
 	return diag_error(c->diags, D_UNKNOWN, &at,
@@ -118,8 +119,9 @@ too_many_keys(struct cg *g, const struct node *n)
 	return g->error;
 }
 
-/* Evaluate all members before the tuple stack is touched: their own calls use
- * it, too.  With many members those that do not are left for cg_push_keys(). */
+/* Evaluate all members before the tuple stack is used, because calls in them
+ * use it as well.  If there are many members, those without calls are left for
+ * cg_push_keys(). */
 void
 cg_eval_keys(struct cg *g, const struct node *at, struct cg_keys *k)
 {
@@ -201,7 +203,7 @@ cg_access_assoc(struct cg *g, const struct ident *id, unsigned r, bool store)
 
 /* ---- memory ---- */
 
-/* Replace the address in r by what it points to, if that is a value. */
+/* Load the value at the address in r, if the type is a scalar. */
 void
 cg_load(struct cg *g, unsigned r, const struct type *t, bool userland)
 {
@@ -265,8 +267,8 @@ cg_element_size(const struct node *n)
 	return MAX(type_resolve(t->base)->size, (uint64_t)1);
 }
 
-/* Is this an array of the program, which is as large as it says?  C's own may
- * be the first part of a larger one. */
+/* Is this an array declared in the D program, whose size is exact?  A C array
+ * may be the beginning of a larger one. */
 static bool
 is_own_array(const struct node *n)
 {
@@ -280,7 +282,8 @@ is_own_array(const struct node *n)
 	    base->ident->kind == ID_SCALAR;
 }
 
-/* a[i], i known only now: a fault if it is not in the array. */
+/* Check the index of a[i] at run time: a fault if it is outside of the
+ * array. */
 static void
 check_bound(struct cg *g, unsigned i, const struct node *n)
 {
@@ -303,7 +306,7 @@ cg_address(struct cg *g, struct node *n)
 	case N_VAR:
 		if (n->ident->kind == ID_SYMBOL)
 			return cg_symbol_address(g, n->ident);
-		return cg_expr(g, n); /* by reference: the value is it */
+		return cg_expr(g, n); /* a by-reference value is its address */
 	case N_MEMBER:
 		r = cg_expr(g, n->a);
 		if (n->value != 0)
@@ -324,7 +327,7 @@ cg_address(struct cg *g, struct node *n)
 	}
 }
 
-/* A bit-field from its storage unit at the address in r. */
+/* Extract a bit-field from its storage unit at the address in r. */
 static void
 load_bits(struct cg *g, unsigned r, const struct node *n)
 {

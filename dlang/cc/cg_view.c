@@ -1,11 +1,11 @@
 /*
- * stringof() and copyin() of a structure that says where something is and how
- * much of it: calls of copyinstr() and copyin() with what it says.
+ * stringof() and copyin() of a structure with an address and a length: become
+ * calls of copyinstr() and copyin().
  */
 #include "dlang/cc/cg_place.h"
 #include "dlang/cc/view.h"
 
-/* The 8 bytes at `offset' of the object at `at', in a new register. */
+/* Load the 8 bytes at `offset' of the object at `at' into a new register. */
 static unsigned
 word_at(struct cg *g, unsigned at, uint64_t offset)
 {
@@ -24,7 +24,7 @@ push(struct cg *g, unsigned r)
 	asm_rrr(&g->as, DIF_OP_PUSHTV, DIF_TYPE_CTF, 0, r);
 }
 
-/* Of nothing the address may be anything: then it is that of "". */
+/* If the length is 0, the address may be invalid: use that of "". */
 static void
 never_nowhere(struct cg *g, unsigned address, unsigned length)
 {

@@ -1,6 +1,6 @@
 /*
- * Statements and clauses: predicates, and the order in which actions may
- * follow each other (d-builtins, speculation).
+ * Checks statements and clauses: predicates, and the order in which actions may
+ * follow each other.
  */
 #include "dlang/cc/check.h"
 
@@ -68,7 +68,8 @@ struct order_walk {
 	struct order *o;
 };
 
-/* Subroutines that write to the target are destructive wherever they are. */
+/* A subroutine that writes to the target counts as destructive wherever it is
+ * used. */
 static int
 check_subr_order(struct node *n, void *ctx)
 {
@@ -148,7 +149,8 @@ check_predicate(struct comp *c, struct node *clause)
 	c->diags->context = "in predicate";
 	if (check_expr(c, pred) != 0)
 		return -EINVAL;
-	/* What is wrong with the whole is said of where the clause ends. */
+	/* An error about the whole predicate is reported at the end of the
+	 * clause. */
 	pred->span.ahead =
 	    clause->span.line + clause->span.ahead - pred->span.line;
 	if (!type_is_scalar(pred->type))
@@ -174,7 +176,7 @@ check_statements(struct comp *c, struct node *first)
 
 /* ---- which comes first ---- */
 
-/* A variable that nothing has declared so far? */
+/* Is this a variable that was not declared so far? */
 static bool
 is_unknown(struct comp *c, const struct node *n)
 {
@@ -216,7 +218,7 @@ declares(struct node *n, void *ctx)
 	    same_name(to, s->name);
 }
 
-/* Is this a name that the predicate takes from the statements? */
+/* Is this a name in the predicate that a statement declares? */
 static int
 comes_later(struct node *n, void *ctx)
 {

@@ -68,7 +68,7 @@ lquantize_param(const struct quant *q, uint64_t *param)
 	return 0;
 }
 
-/* factor^exp, or UINT64_MAX where it does not fit in 63 bits. */
+/* factor^exp, or UINT64_MAX if it exceeds 63 bits. */
 static uint64_t
 power(uint64_t factor, int64_t exp)
 {
@@ -294,7 +294,7 @@ check_agg_keys(struct comp *c, struct node *index, struct ident *id)
 
 /* ---- the statement ---- */
 
-/* Words of a value, where the row cannot say. */
+/* The words of a value, if the row does not have the number. */
 static uint32_t
 words_of(const struct ident *func, uint64_t param)
 {
@@ -302,8 +302,8 @@ words_of(const struct ident *func, uint64_t param)
 		return func->def_flags;
 	if (func->id == AGG_LQUANTIZE)
 		return LQUANTIZE_LEVELS(param) + 3;
-	/* Steps of all magnitudes on both sides of zero, what is below the
-	 * lowest, and the two overflows; after the parameters. */
+	/* After the parameters: the steps of all magnitudes on both sides of
+	 * zero, values below the lowest, and both overflows. */
 	uint32_t mags = LLQUANTIZE_HIGH(param) - LLQUANTIZE_LOW(param) + 1;
 	return 2 * (mags * LLQUANTIZE_NSTEPS(param) + 1) + 2;
 }
@@ -412,7 +412,7 @@ check_agg_assign(struct comp *c, struct node *n)
 		return -EINVAL;
 	agg->ident = id;
 	call->ident = func;
-	/* What cg takes: the value in a, the increment in b. */
+	/* For the code generator: the value in a, the increment in b. */
 	n->a->type = n->type = call->type = c->cc->t_void;
 	n->ident = id;
 	n->c = count > s->increment && s->increment != 0 ? q.arg[s->increment] :

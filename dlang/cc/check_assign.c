@@ -1,12 +1,12 @@
 /*
- * Assignment: what may be assigned to, what to it, and the variables that a
- * first assignment declares.
+ * Checks assignments: whether the destination can be written, the types, and
+ * variables that are declared by their first assignment.
  */
 #include <string.h>
 
 #include "dlang/cc/check.h"
 
-/* Who writes = where nothing can be written means to compare. */
+/* An assignment to a built-in variable probably was meant as a comparison. */
 static int
 refuse_built_in(struct comp *c, const struct node *n)
 {
@@ -52,7 +52,8 @@ check_writable(struct comp *c, const struct node *n, const struct node *to)
 	return 0;
 }
 
-/* Is this a name that nothing declares yet?  Its assignment will. */
+/* Is this a name that is not declared yet?  Then this assignment declares
+ * it. */
 static bool
 is_new(struct comp *c, const struct node *to)
 {
@@ -76,7 +77,7 @@ is_new(struct comp *c, const struct node *to)
 	return false;
 }
 
-/* What type a variable takes from its first value. */
+/* The type that a variable gets from its first value. */
 static int
 first_type(struct comp *c, const struct node *n, const struct node *from,
     struct type **out)
@@ -100,7 +101,7 @@ first_type(struct comp *c, const struct node *n, const struct node *from,
 	return 0;
 }
 
-/* The keys of a first use fix the array's. */
+/* The first use of an array defines the types of its keys. */
 static int
 take_keys(struct comp *c, struct node *n, struct ident *id)
 {
@@ -135,7 +136,8 @@ declare_target(struct comp *c, struct node *to, struct type *type)
 			    "local variables may not be used as associative "
 			    "arrays: %s",
 			    name->name);
-		/* Keys first: they may not read what is being declared. */
+		/* Check the keys first: they must not use the variable that is
+		 * being declared. */
 		for (struct node *k = to->list; k != NULL; k = k->next)
 			if (check_expr(c, k) != 0)
 				return -EINVAL;
@@ -153,8 +155,8 @@ declare_target(struct comp *c, struct node *to, struct type *type)
 	return scope_settle(c, id, to);
 }
 
-/* Inlines and constants are replaced by what they stand for, so they are
- * refused before. */
+/* Inlines and constants are replaced by their values, so assignments to them
+ * are refused before that. */
 static int
 refuse_constant(struct comp *c, const struct node *n, const struct node *to)
 {
@@ -185,7 +187,7 @@ assignable(const struct node *to, const struct node *from)
 {
 	enum type_kind k = kind_of(to);
 
-	/* 0 frees a variable, whatever it holds. */
+	/* The value 0 frees a variable of any type. */
 	if (is_zero(from) &&
 	    (k == TYPE_STRING || k == TYPE_STRUCT || k == TYPE_UNION))
 		return k == TYPE_STRING || to->kind == N_VAR ||
@@ -213,8 +215,8 @@ never_scratch(const struct node *n)
 	}
 }
 
-/* One variable cannot hold both pointers into scratch and others: what it
- * points to would be gone, or not, by the next firing. */
+/* A variable cannot have both pointers to scratch memory and other pointers,
+ * because scratch memory is gone at the next firing. */
 static int
 check_alloca(struct comp *c, const struct node *n)
 {
@@ -240,7 +242,9 @@ check_alloca(struct comp *c, const struct node *n)
 	return 0;
 }
 
-/* `op=' begins with 0, but not on the way to what is no value. */
+/* A variable whose first use is `op=' begins with 0. True after a diagnostic:
+ * if the right side is an action, which has no value, the variable is reported
+ * as undeclared. */
 static bool
 no_first_value(struct comp *c, struct node *n)
 {
@@ -285,7 +289,7 @@ check_assign(struct comp *c, struct node *n)
 	}
 	if (check_expr(c, n->a) != 0)
 		return -EINVAL;
-	/* In `execname = "x" && y', = is what is wrong, not &&. */
+	/* In `execname = "x" && y' the error is the =, not the &&. */
 	if (is_built_in(n->a) && is_logical(n->b))
 		return refuse_built_in(c, n);
 	if (check_expr(c, n->b) != 0 || check_writable(c, n, n->a) != 0)

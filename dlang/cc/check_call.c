@@ -1,5 +1,6 @@
 /*
- * Calls: prototypes, and the actions whose arguments no prototype can say.
+ * Checks calls: prototypes, and actions whose arguments a prototype cannot
+ * describe.
  */
 
 #include "dlang/cc/check.h"
@@ -57,7 +58,7 @@ check_wrong_arg(struct comp *c, const struct node *arg, const char *name,
 	return key ? -EINVAL : hint_argument(c, arg, want);
 }
 
-/* A `void *' takes a string, too: its characters are in memory. */
+/* A string fits a `void *' parameter: its characters are in memory. */
 static bool
 argument_fits(struct type *want, const struct node *a)
 {
@@ -275,7 +276,8 @@ check_trace(struct comp *c, struct node *n)
 	return 0;
 }
 
-/* A pointer to what has a size, or an object of D. */
+/* The argument must be a pointer to an object of known size, or an object in
+ * D. */
 static int
 check_print(struct comp *c, struct node *n)
 {
@@ -372,13 +374,13 @@ check_stack(struct comp *c, struct node *n)
 	return 0;
 }
 
-/* usym(), sym() ...: without an argument there is nothing to name. */
+/* usym(), sym() ...: an argument is required. */
 static int
 check_plain(struct comp *c, struct node *n)
 {
 	if (check_list(c, n->list) != 0)
 		return -EINVAL;
-	/* An address may be given as a pointer, too. */
+	/* The address may also be a pointer. */
 	if (check_is_recordable_call(n) && n->list != NULL &&
 	    n->list->next == NULL &&
 	    type_resolve(n->list->type)->kind == TYPE_POINTER)
@@ -418,7 +420,8 @@ check_action(struct comp *c, struct node *n)
 		{ ACT_JSTACK, check_ustack },
 	};
 
-	/* The order is wrong in any tracer, and is said first. */
+	/* A wrong order is an error in every DTrace, so it is reported
+	 * first. */
 	if (c->speculating && (n->ident->def_flags & A_DESTRUCTIVE) != 0)
 		return check_destructive_after_speculate(c, n);
 

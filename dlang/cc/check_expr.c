@@ -1,9 +1,9 @@
 /*
- * Types of expressions, lvalues, and which operands an operator takes.
+ * Checks expressions: types, lvalues, and the operands of operators.
  *
- * check_expr() gives a node its type and folds it.  A node that has a type is
- * done and is not looked at again, which lets arguments of inlines be checked
- * before they are put in.
+ * check_expr() sets the type of a node and folds it.  A node with a type is not
+ * checked again, so arguments of inlines can be checked before they are
+ * inserted.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 /* ---- helpers ---- */
 
-/* In place, as the node may be a member of a list. */
+/* The node is changed in place, as it may be a member of a list. */
 void
 check_become_int(struct node *n, uint64_t value, struct type *type)
 {
@@ -54,15 +54,16 @@ promoted(struct comp *c, const struct node *n)
 	return oper_is_promoted(n) ? c->cc->t_int : type_resolve(n->type);
 }
 
-/* The type that two numbers are computed in. */
+/* The type in which an operation on two numbers is computed. */
 static struct type *
 common(struct comp *c, const struct node *a, const struct node *b)
 {
 	return promoted(c, oper_first_wins(a, b) ? a : b);
 }
 
-/* A number that an operator gives.  An unsigned one fills its type, and a signed
- * one does unless it has overflowed, which C leaves open. */
+/* Set the type of an operator's numeric result.  An unsigned one is canonical
+ * in its type.  So is a signed one unless it has overflowed, which is undefined
+ * in C. */
 static void
 give_number(struct node *n, struct type *type)
 {
@@ -233,7 +234,7 @@ check_pointer_arith(struct comp *c, struct node *n, int *error)
 	return true;
 }
 
-/* Is this a question whether a string is there: `s == NULL'? */
+/* Is this a test whether a string exists: `s == NULL'? */
 static bool
 null_string(const struct node *n)
 {
@@ -316,7 +317,8 @@ check_operator(struct comp *c, struct node *n)
 	return 0;
 }
 
-/* `enum_value == TAG': a name that is no global is a tag of that enum. */
+/* `enum_value == TAG': a name that is not a global variable is a tag of that
+ * enum. */
 static int
 bind_enum_tag(struct comp *c, struct node *n)
 {
@@ -376,8 +378,9 @@ leaves_traces(struct node *n, void *ctx)
 	}
 }
 
-/* n was chosen and `other' not.  If that is a number, too, n is a number of both
- * types, as where neither is known; it need not be anything. */
+/* The constant condition selects n, not `other'. If both are numbers, n gets
+ * their common type, as if the condition were not constant.  Otherwise `other'
+ * need not fit. */
 static int
 match_unchosen(struct comp *c, struct node *n, struct node *other)
 {

@@ -1,5 +1,5 @@
 /*
- * What lies in memory: members, elements, *p and &x.
+ * Checks accesses to memory: members, elements, *p and &x.
  */
 #include "dlang/cc/check.h"
 
@@ -30,7 +30,7 @@ check_struct(struct comp *c, struct node *n, const struct type *t)
 	return 0;
 }
 
-/* Is there an object where a pointer to t points? */
+/* Can a pointer to t be dereferenced? */
 static int
 check_object(struct comp *c, struct node *n, const struct type *t)
 {
@@ -87,15 +87,15 @@ check_member(struct comp *c, struct node *n)
 	return 0;
 }
 
-/* A member that a translator gives is as large as its struct says, whatever
- * the value comes from. */
+/* A member of a translator has the size that its struct declares, whatever the
+ * value is. */
 static struct type *
 declared_type(const struct node *n)
 {
 	return n->kind == N_INLINE && n->extra != NULL ? n->extra : n->type;
 }
 
-/* a[i] where a is a pointer, array or string in memory. */
+/* a[i], if a is a pointer, array or string in memory. */
 int
 check_element(struct comp *c, struct node *n)
 {

@@ -1,5 +1,5 @@
 /*
- * Names, and names with keys: variables, inlines, built-in arrays.
+ * Checks names, and names with keys: variables, inlines, built-in arrays.
  */
 #include <string.h>
 
@@ -7,7 +7,8 @@
 
 /* ---- names ---- */
 
-/* Replace a use of an inline by its body, parameters bound to `args'. */
+/* Replace a use of an inline by its body, with its parameters bound to
+ * `args'. */
 static int
 expand_inline(
     struct comp *c, struct node *n, struct ident *id, struct node *args)
@@ -25,7 +26,8 @@ expand_inline(
 	if (error != 0)
 		return error;
 	if (body->kind == N_INT && type_equal(body->type, id->type)) {
-		/* Its name is gone when the clause is looked at. */
+		/* The name is no longer in the tree when the clause is
+		 * checked. */
 		if ((id->flags & IDF_ATTR) != 0 && stab_name(c, n, id) != 0)
 			return -EINVAL;
 		struct node *next = n->next;
@@ -114,7 +116,7 @@ check_assoc(struct comp *c, struct node *n, struct ident *id)
 	return 0;
 }
 
-/* An argument whose declared type is not the one the probe has. */
+/* An argument whose declared type differs from the one of the probe. */
 static int
 translate_arg(struct comp *c, struct node *n, int64_t index, struct type *to)
 {
@@ -172,7 +174,7 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 		return count > 1 ?
 		    diag_hint(
 			c->diags, "it has args[0] to args[%d]", count - 1) :
-		    count == 1 ? diag_hint(c->diags, "it has args[0] alone") :
+		    count == 1 ? diag_hint(c->diags, "it has only args[0]") :
 				 -EINVAL;
 	}
 	if (w->ops->arg(w->ctx, c->desc, (unsigned)index, c->cc->types, &arg) !=
@@ -189,7 +191,7 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 	if (arg.place.kind != ARGPLACE_ARG) {
 		n->extra = arena_alloc(&c->cc->arena, sizeof(arg.place));
 		memcpy(n->extra, &arg.place, sizeof(arg.place));
-		/* What is put together lies in scratch. */
+		/* An assembled object is in scratch memory. */
 		if (arg.place.kind == ARGPLACE_PIECES)
 			n->a->flags |= NF_ALLOCA;
 	}
@@ -238,8 +240,8 @@ check_inline_call(struct comp *c, struct node *n, struct ident *id)
 	return expand_inline(c, n, id, n->list);
 }
 
-/* An aggregation with keys; only the statement that assigns it, and actions,
- * know what to do with one. */
+/* An aggregation with keys.  It may be used only in the statement that assigns
+ * it, and in actions. */
 static int
 check_agg_index(struct comp *c, struct node *n)
 {

@@ -1,13 +1,13 @@
 /*
- * Format strings against what is given for them: arguments of printf(), keys
- * of printa().
+ * Checks format strings against the arguments of printf() and the keys of
+ * printa().
  */
 #include <string.h>
 
 #include "dlang/cc/check.h"
 #include "dlang/cc/hint.h"
 
-/* Does the conversion take a value of this type? */
+/* Does the conversion accept a value of this type? */
 static bool
 conv_takes(const struct fmt_conv *v, const struct type *t)
 {
@@ -88,8 +88,8 @@ wrong_conv(struct comp *c, const struct node *n, const struct node *arg,
 	return hint_value(c, v->class, arg, t != arg->type);
 }
 
-/* `*' takes a value of its own, number narg, which must be an integer; t is
- * NULL where there is none left. */
+/* `*' uses a value of its own, number narg, which must be an integer.  t is
+ * NULL if there is none. */
 static int
 check_star(struct comp *c, const struct node *n, const struct node *at,
     const struct fmt_conv *v, size_t nconv, const char *star, size_t narg,
@@ -243,7 +243,7 @@ check_dynamic_key(struct comp *c, const struct node *n, const struct node *agg,
 	return 0;
 }
 
-/* Conversions other than %@ take the keys, left to right. */
+/* Conversions other than %@ use the keys, from left to right. */
 static int
 check_printa_format(struct comp *c, struct node *n, const struct node *agg)
 {

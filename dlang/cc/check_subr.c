@@ -1,10 +1,11 @@
 /*
- * Calls of subroutines: what their prototypes cannot say.
+ * Checks of subroutines beyond their prototypes.
  */
 #include "dlang/cc/check.h"
 #include "dlang/cc/view.h"
 
-/* alloca() and copyin(): the result points into scratch, if it fits. */
+/* alloca() and copyin(): mark the result as a pointer to scratch memory, if the
+ * size fits. */
 static int
 gives_scratch(struct comp *c, struct node *n, const struct node *size)
 {
@@ -18,7 +19,8 @@ gives_scratch(struct comp *c, struct node *n, const struct node *size)
 	    (unsigned long)v, (long)max);
 }
 
-/* bcopy() and copyinto(): argument i is where to. */
+/* bcopy() and copyinto(): argument i, the destination, must point to scratch
+ * memory. */
 static int
 check_to_scratch(struct comp *c, struct node *n, size_t i)
 {
@@ -46,7 +48,7 @@ check_inet_ntoa6(struct comp *c, struct node *n)
 	    "\tprototype: integer constant");
 }
 
-/* copyin() of a structure that says where and how much. */
+/* Is this copyin() of a structure with an address and a length? */
 static bool
 copies_view(const struct node *n)
 {

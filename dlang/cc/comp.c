@@ -1,5 +1,5 @@
 /*
- * What every pass of the compiler needs: a diagnostic at a node, a copy of a tree.
+ * Used by every pass of the compiler: a diagnostic at a node, a copy of a tree.
  */
 #include <stdarg.h>
 

@@ -1,6 +1,6 @@
 /*
- * Declarations: specifiers and declarators into types, and what they declare
- * into the session's scopes.
+ * Declarations: converts specifiers and declarators to types, and enters what
+ * they declare in the session's scopes.
  */
 #include "dlang/cc/decl.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- specifiers ---- */
 
-/* The combinations of C, most particular first. */
+/* The combinations of C, the most specific first. */
 static const struct {
 	unsigned words;
 	const char *name;
@@ -37,7 +37,7 @@ static const struct {
 #define W_LENGTHS (W_SHORT | W_LONG | W_LONGLONG)
 #define W_SIGNS   (W_SIGNED | W_UNSIGNED)
 
-/* Words that cannot stand together get the sentence that says which. */
+/* Report words that cannot be combined, with the message for that pair. */
 static int
 check_words(struct comp *c, struct node *s)
 {
@@ -77,7 +77,7 @@ basic_type(struct comp *c, struct node *s, struct type **out)
 	if (w == 0)
 		return comp_error(c, D_DECL_IDENT, s,
 		    "old-style declaration or incorrect type specified");
-	/* `int' and `signed' say nothing more beside the others. */
+	/* `int' and `signed' add nothing to the other words. */
 	if ((w & (W_LENGTHS | W_SIGNS)) != 0)
 		w &= ~(unsigned)W_INT;
 	if ((w & W_CHAR) == 0)
@@ -122,8 +122,7 @@ decl_specs(struct comp *c, struct node *s, struct type **out)
 	if (error != 0)
 		return error;
 	if (s->a != NULL)
-		error = s->a->kind == N_SOU ? decl_sou(c, s->a, &t) :
-					      decl_enum(c, s->a, &t);
+		error = decl_tag(c, s->a, &t);
 	else if (s->name != NULL) {
 		t = types_lookup(c->cc->types, s->name);
 		if (t == NULL) {
@@ -173,7 +172,7 @@ check_param_class(struct comp *c, struct node *p)
 	return 0;
 }
 
-/* One parameter; arrays become pointers where `decay'. */
+/* Declare one parameter.  Arrays become pointers if `decay'. */
 int
 decl_param(struct comp *c, struct node *p, bool decay, struct declared *out)
 {
@@ -437,7 +436,7 @@ declare_symbol(struct comp *c, const struct declared *d)
 	if (old != NULL) {
 		if (old->type != NULL && type_equal(old->type, d->type))
 			return 0;
-		/* A prototype of what is built in says nothing new. */
+		/* A prototype of a built-in function has no effect. */
 		if (type_resolve(d->type)->kind == TYPE_FUNC &&
 		    (old->kind == ID_SUBR || old->kind == ID_ACTION))
 			return 0;
@@ -559,8 +558,8 @@ inline_formals(struct comp *c, const struct declared *d, struct ident *id)
 	return 0;
 }
 
-/* The body is checked once here, with nothing behind its parameters, and
- * again at each use. */
+/* Check the body once here, with parameters that have no value, and again at
+ * each use. */
 static int
 check_inline_body(
     struct comp *c, struct node *n, const struct declared *d, struct ident *id)

@@ -33,7 +33,6 @@ int decl_param(
     struct comp *c, struct node *p, bool decay, struct declared *out);
 
 /* sou.c: struct, union and enum specifiers, defined or named. */
-int decl_sou(struct comp *c, struct node *n, struct type **out);
-int decl_enum(struct comp *c, struct node *n, struct type **out);
+int decl_tag(struct comp *c, struct node *n, struct type **out);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * Provider declarations: the static probes of a program, with the types of
- * their arguments, as `dtrap -h' and `dtrap -G' want them.
+ * Provider declarations: the static probes of a program and the types of their
+ * arguments, for `dtrap -h' and `dtrap -G'.
  */
 #include "dlang/cc/decl.h"
 
 #include <string.h>
 
-/* What a probe may carry, from the width of its argument count in USDT. */
+/* The most arguments of a probe: the argument count of USDT is a byte. */
 #define PROBE_ARGS_MAX 255
 
 static int
@@ -15,7 +15,7 @@ bad_provider(struct comp *c, const struct node *n, const char *why)
 	return comp_error(c, D_PROV_BADNAME, n, "%s: %s", why, n->name);
 }
 
-/* Parameters into *out, nameless ones with NULL. */
+/* Copy the parameters to *out; the name is NULL if there is none. */
 static int
 probe_params(struct comp *c, struct node *probe, struct node *list,
     const char *what, struct prog_params *out)
@@ -51,8 +51,8 @@ probe_params(struct comp *c, struct node *probe, struct node *list,
 	return 0;
 }
 
-/* Which native argument each translated one is made of: that of its name, else
- * the one at its place. */
+/* Find the native argument for each translated one: the one of the same name,
+ * otherwise the one at the same position. */
 static void
 map_params(struct comp *c, struct prog_sdt_probe *p)
 {
@@ -67,7 +67,7 @@ map_params(struct comp *c, struct prog_sdt_probe *p)
 	}
 }
 
-/* Can args[] have the one where the program passes the other? */
+/* Can args[] have type `to' if the program passes `from'? */
 static bool
 passes_as(struct comp *c, struct type *from, struct type *to)
 {
@@ -158,7 +158,7 @@ same_probes(const struct prog_provider *a, const struct prog_provider *b)
 	return true;
 }
 
-/* Declared before: the same again is harmless. */
+/* The provider was declared before: an equal declaration is allowed. */
 static int
 check_same_provider(struct comp *c, const struct node *n,
     const struct node *old, const struct prog_provider *decl)

@@ -1,23 +1,23 @@
 /*
- * What a probe description says.
+ * Parses probe descriptions.
  *
  *	provider:module:function:name
  *
- * Fields are taken from the right, the last being what the level says; what is
- * left out on the left is empty.  A field in quotes is one whatever it holds:
- * "shop::*".  There a backslash takes the meaning from `"' and `$', as it does
- * everywhere from what is special in a glob.
+ * Fields are assigned from the right; the last one is the field that the level
+ * names.  Fields that are left out on the left are empty.  A field in quotes is
+ * one field whatever it contains: "shop::*". Inside, a backslash removes the
+ * meaning of `"' and `$', as it removes that of glob characters everywhere.
  *
- * Functions of C++ and Rust have colons in their names.  Without quotes two of
- * them belong to the name where fields could not be told otherwise; where they
- * could, there are two readings, of which one may match:
+ * Names of C++ and Rust functions contain colons.  Without quotes, two adjacent
+ * colons belong to the name if they cannot separate fields.  If they can, there
+ * are two readings, of which one may match:
  *
  *	pid1:a.out:shop::put:entry	function shop::put
  *	shop::put:entry			function put of provider shop, or
  *					function shop::put
  *
- * A description that begins with the name of a provider has nothing left of it:
- * syscall::read:entry has one reading.
+ * If a description begins with the name of a provider, nothing can precede
+ * that, so syscall::read:entry has one reading.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,8 +28,9 @@
 #include "dlang/cc/cc_impl.h"
 #include "dlang/prog.h"
 
-/* Field sizes of a description, NUL included.  DTrace's function has 192, which
- * is too short for C++; its module 64, which is for a path. */
+/* Field sizes of a description, including the NUL. In DTrace, functions have
+ * 192, which is too short for C++, and modules 64, which is too short for a
+ * path. */
 static const size_t field_max[4] = { 64, 4096, 4096, 64 };
 static const char *const field_name[4] = { "provider", "module", "function",
 	"name" };
@@ -59,8 +60,8 @@ text_mark(struct desc_text *t, bool quoted)
 		str_addc(&t->marks, quoted ? QUOTED : ' ');
 }
 
-/* Add the value of `$name' or `$n' (without `$'); how many characters it
- * took, or 0 if it is not defined. */
+/* Append the value of `$name' or `$n' (s is without the `$'). Returns the
+ * number of characters used, or 0 if it is not defined. */
 static size_t
 expand_macro(struct comp *c, const char *s, struct str *out)
 {
@@ -89,7 +90,8 @@ expand_macro(struct comp *c, const char *s, struct str *out)
 	return len;
 }
 
-/* A dollar at p: how many characters stand for its value, or 0. */
+/* There is a dollar at p: append its value.  Returns the number of characters
+ * used, or 0. */
 static size_t
 expand_dollar(struct comp *c, const char *p, struct str *out)
 {
@@ -99,7 +101,7 @@ expand_dollar(struct comp *c, const char *p, struct str *out)
 	return used > 0 ? dollars + used : 0;
 }
 
-/* A dollar at p, of $target where nothing was launched nor attached to? */
+/* Is there $target at p, although no process was launched or attached to? */
 static bool
 is_no_target(struct comp *c, const char *p)
 {
@@ -113,7 +115,7 @@ is_no_target(struct comp *c, const char *p)
 	    w->ops->macro(w->ctx, name, &value) == 0 && value == 0;
 }
 
-/* A dollar, or two, and a name or a number. */
+/* The length of a dollar, or two, and a name or a number. */
 static size_t
 macro_length(const char *p)
 {
@@ -164,7 +166,7 @@ expand(struct comp *c, const struct node *n, struct desc_text *out)
 
 struct part {
 	size_t from, len;
-	bool quoted; /* some of it */
+	bool quoted; /* part of it is quoted */
 };
 
 struct parts {
@@ -173,7 +175,7 @@ struct parts {
 	unsigned last; /* of the four fields: what the level says */
 };
 
-/* From each colon that is not quoted to the next. */
+/* Split the text at colons that are not quoted. */
 static void
 parts_find(struct parts *ps, const struct desc_text *t, size_t from)
 {
@@ -190,7 +192,7 @@ parts_find(struct parts *ps, const struct desc_text *t, size_t from)
 		*vec_push(&ps->list) = part;
 		part = (struct part){ .from = i + 1 };
 	}
-	/* Nothing, left of the provider. */
+	/* An empty part to the left of the provider is ignored. */
 	if (ps->list.len == ps->last + 2 && ps->list.at[0].len == 0) {
 		for (size_t i = 1; i < ps->list.len; i++)
 			ps->list.at[i - 1] = ps->list.at[i];
@@ -198,9 +200,8 @@ parts_find(struct parts *ps, const struct desc_text *t, size_t from)
 	}
 }
 
-/* A reading: `func' parts of the text, from the one at `at' on, are the function,
- * one part each of the other fields; func is 1 where colons are nothing else than
- * separators. */
+/* A reading: the `func' parts from `at' on are the function; each other part is
+ * a field.  func is 1 if all colons are separators. */
 struct reading {
 	size_t at, func;
 };
@@ -234,7 +235,7 @@ reading_desc(struct comp *c, const struct node *n, const struct parts *ps,
 	return 0;
 }
 
-/* Are these parts a name with `::' in it? */
+/* Do these parts form a name with `::'? */
 static bool
 is_scoped_name(const struct parts *ps, size_t at, size_t n)
 {
@@ -267,8 +268,8 @@ struct desc_readings {
 	size_t n;
 };
 
-/* The readings with a function that has `::' in its name, added to out[n]; the
- * number of all. */
+/* Add to out[n] the readings whose function contains `::'. Returns the number
+ * of all readings. */
 static size_t
 scoped_readings(
     struct comp *c, const struct parts *ps, struct reading *out, size_t n)
@@ -306,11 +307,11 @@ overspecified(struct comp *c, const struct node *n)
 	return bad_desc(c, n,
 	    !has_scope(n->name) ?
 		"Overspecified probe description" :
-		"Overspecified probe description (a name with colons stands in "
+		"Overspecified probe description (put a name with colons in "
 		"quotes: provider:module:\"a::b\":name)");
 }
 
-/* The readings of the text from `from' on. */
+/* Find the readings of the text from `from' on. */
 static int
 read_fields(struct comp *c, const struct node *n, const struct desc_text *t,
     size_t from, struct desc_readings *out)
@@ -346,7 +347,7 @@ read_number(struct comp *c, const struct node *n, const struct desc_text *t,
 
 	errno = 0;
 	unsigned long id = strtoul(text, &end, 0);
-	/* What follows a number is a description by name. */
+	/* A description that only begins with a number is one by name. */
 	if (*end != '\0' && id != 0)
 		return read_fields(c, n, t, (size_t)(end - text), out);
 	if (level == CC_PROV || level == CC_MOD || level == CC_FUNC)
@@ -403,7 +404,7 @@ several_match(
 	return -EINVAL;
 }
 
-/* The reading with the longest function tells most, if anything. */
+/* Give the hint for the reading with the longest function, if there is one. */
 static int
 hint_unmatched(struct comp *c, const struct desc_readings *r)
 {

@@ -1,6 +1,6 @@
 /*
- * Constants: the type of an integer constant, and operators whose operands are
- * constants, in place.
+ * Constant folding, in place: the type of an integer constant, and operators
+ * with constant operands.
  */
 
 #include "dlang/cc/cc_impl.h"
@@ -58,9 +58,9 @@ become_int(struct node *n, uint64_t value)
 		n->flags |= NF_CANON;
 }
 
-/* An operator's result: -1u is the largest unsigned int.  A signed overflow of
- * constants, which C leaves open, makes the type wider, as it does for a
- * literal: 1 << 40 is a long. */
+/* Set the result of an operator: -1u is the largest unsigned int.  A signed
+ * overflow of constants, which is undefined in C, makes the type wider, as for
+ * a literal: 1 << 40 is a long. */
 static void
 become_result(struct comp *c, struct node *n, uint64_t value)
 {

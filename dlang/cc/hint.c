@@ -1,5 +1,5 @@
 /*
- * Words about mistakes; see hint.h.
+ * Hints about mistakes; see hint.h.
  */
 #include "dlang/cc/hint.h"
 
@@ -14,25 +14,26 @@
 
 #define NAME_MAX_TEXT 160 /* of a type in a message */
 
-/* So many members are shown where none is near; more are no help. */
+/* Up to so many members are listed if none has a similar name; more would not
+ * help. */
 #define MEMBERS_SHOWN 8
 
 /* ---- names ---- */
 
-/* What people write who come from C, awk or other tracers. */
+/* Names that users of C, awk or other tracers expect. */
 static const struct word {
 	const char *name, *instead;
 } words[] = {
-	{ "atoi", "strtoll( ) makes a number of a string" },
+	{ "atoi", "strtoll( ) converts a string to a number" },
 	{ "comm", "execname is the name of the program" },
 	{ "hist", "quantize( ) is the aggregation by powers of two" },
 	{ "kstack", "ustack( ) is the stack of the program" },
 	{ "lhist", "lquantize( ) is the aggregation by equal steps" },
 	{ "nsecs", "timestamp is the time in nanoseconds" },
-	{ "puts", "printf( ) or trace( ) writes" },
+	{ "puts", "use printf( ) or trace( )" },
 	{ "retval", "arg1 of a return probe is what a function returns" },
 	{ "sprintf", "strjoin( ) and lltostr( ) make strings" },
-	{ "str", "copyinstr( ) reads a string of the program" },
+	{ "str", "copyinstr( ) reads a string from the process" },
 	{ "strcmp", "strings are compared with == and <" },
 	{ "NULL", "a pointer is compared with 0" },
 };
@@ -55,7 +56,7 @@ is_callable(const struct ident *id)
 	    id->kind == ID_AGGFUNC;
 }
 
-/* Those that the program may use. */
+/* Offer the names that the program may use. */
 static void
 offer_globals(struct comp *c, struct nearest *near, bool callable)
 {
@@ -81,15 +82,18 @@ hint_foreign(struct comp *c, const char *name)
 	if (c->desc != NULL && w->ops->local != NULL &&
 	    w->ops->local(w->ctx, c->desc, name, false, c->cc->types, &local) ==
 		0) {
-		diag_hint(
-		    c->diags, "the program's own %s is local`%s", name, name);
+		diag_hint(c->diags,
+		    "the variable %s of the traced program is "
+		    "local`%s",
+		    name, name);
 		return true;
 	}
 	if (w->ops->symbol == NULL ||
 	    w->ops->symbol(w->ctx, "", name, c->cc->types, &sym) != 0 ||
 	    sym.function)
 		return false;
-	diag_hint(c->diags, "the program's own %s is `%s", name, name);
+	diag_hint(c->diags, "the variable %s of the traced program is `%s",
+	    name, name);
 	return true;
 }
 
@@ -104,7 +108,7 @@ scope_prefix(enum dif_scope scope)
 	return "";
 }
 
-/* The same name in another scope. */
+/* Suggest the same name in another scope. */
 static bool
 hint_scope(struct comp *c, enum dif_scope scope, const char *name)
 {
@@ -159,7 +163,7 @@ hint_variable(struct comp *c, enum dif_scope scope, const char *name)
 		return hint_no_type(c, name);
 	return found || scope == DIF_GLOBAL ?
 	    -EINVAL :
-	    diag_hint(c->diags, "a clause before this one has to assign it");
+	    diag_hint(c->diags, "assign it in a clause before this one");
 }
 
 int
@@ -180,7 +184,7 @@ hint_function(struct comp *c, const char *name)
 	    w->ops->symbol(w->ctx, "", name, c->cc->types, &sym) == 0 &&
 	    sym.function)
 		return diag_hint(c->diags,
-		    "the program has a %s( ), which is traced and cannot be "
+		    "%s( ) is a function of the traced program and cannot be "
 		    "called",
 		    name);
 	return -EINVAL;
@@ -200,16 +204,17 @@ hint_agg(struct comp *c, const char *name)
 	if (!nearest_found(&near)) {
 		nearest_fini(&near);
 		return diag_hint(c->diags,
-		    "a clause before this one has to fill it: @%s = count( )",
+		    "fill it in a clause before this one: @%s = count( )",
 		    strcmp(name, "_") == 0 ? "" : name);
 	}
-	/* With its sign. */
+	/* With the @. */
 	diag_hint(c->diags, "did you mean @%s?", near.name[0]);
 	nearest_fini(&near);
 	return -EINVAL;
 }
 
-/* Their names, into unnamed members too; how many. */
+/* Offer the names of all members, including those of unnamed members.  Returns
+ * their number. */
 static size_t
 each_member(const struct type *t, struct nearest *near, struct str *list)
 {
@@ -335,7 +340,7 @@ hint_word(struct comp *c, const char *name, const char *const *list)
 
 /* ---- arguments and operands ---- */
 
-/* "size_t(const char *)" behind the name. */
+/* Suggest the prototype, as "size_t(const char *)", after the name. */
 static int
 hint_prototype(struct comp *c, const struct ident *id)
 {
@@ -361,12 +366,13 @@ hint_form(struct comp *c, const struct ident *id, const struct proto *p)
 	for (size_t i = 0; i < p->nargs; i++)
 		str_printf(&keys, "%s%s", i > 0 ? ", " : "",
 		    type_name(p->args[i], buf, sizeof(buf)));
-	diag_hint(c->diags, "line %d has it with [%s]", id->line, str_c(&keys));
+	diag_hint(
+	    c->diags, "line %d uses it with [%s]", id->line, str_c(&keys));
 	str_fini(&keys);
 	return -EINVAL;
 }
 
-/* What the program says there, if that is short. */
+/* The text of the expression in the program, if it is short. */
 static const char *
 text_of(struct comp *c, const struct node *n, const char *otherwise)
 {
@@ -398,7 +404,7 @@ may_be_address(const struct node *n)
 	return t->kind == TYPE_VOID || (t->kind == TYPE_INT && t->size == 1);
 }
 
-/* A member may have been meant. */
+/* List the members, as one of them may have been meant. */
 static int
 hint_members(struct comp *c, const struct node *n)
 {
@@ -441,8 +447,8 @@ hint_argument(struct comp *c, const struct node *arg, const struct type *want)
 		return hint_copyinstr(c, arg);
 	hint_members(c, arg);
 	if (type_is_stringlike(t) && type_is_integer(arg->type))
-		return diag_hint(
-		    c->diags, "lltostr(%s) makes a string of a number", text);
+		return diag_hint(c->diags,
+		    "lltostr(%s) converts a number to a string", text);
 	if (type_is_integer(t) && type_is_string(arg->type))
 		return want->name != NULL &&
 			strcmp(want->name, "uintptr_t") == 0 ?
@@ -450,9 +456,9 @@ hint_argument(struct comp *c, const struct node *arg, const struct type *want)
 			"%s is a string already, not the address of one",
 			text) :
 		    diag_hint(c->diags,
-			"strtoll(%s) makes a number of a string", text);
+			"strtoll(%s) converts a string to a number", text);
 	if (t->kind == TYPE_POINTER && type_is_scalar(arg->type))
-		return diag_hint(c->diags, "a cast says what is there: (%s)%s",
+		return diag_hint(c->diags, "cast it to the type: (%s)%s",
 		    type_name(want, buf, sizeof(buf)), text);
 	return -EINVAL;
 }
@@ -490,7 +496,7 @@ hint_quotes(
 	if ((op != O_EQ && op != O_NE) || b->kind != N_NAME ||
 	    !type_is_string(a->type))
 		return -EINVAL;
-	return diag_hint(c->diags, "a text stands in quotes: \"%s\"", b->name);
+	return diag_hint(c->diags, "put text in quotes: \"%s\"", b->name);
 }
 
 int
@@ -534,7 +540,8 @@ hint_operands(
 		return hint_copyinstr(c, sa ? b : a);
 	if (op == O_ADD && is_pointer_type(a) && is_pointer_type(b))
 		return diag_hint(c->diags,
-		    "to a pointer a number may be added, not a pointer");
+		    "a number can be added to a pointer, but not another "
+		    "pointer");
 	hint_members(c, type_is_scalar(a->type) || sa ? b : a);
 	const char *ta = text_of(c, a, NULL), *tb = text_of(c, b, NULL);
 	if (ta == NULL || tb == NULL || a->kind == N_INT || b->kind == N_INT)
@@ -579,11 +586,11 @@ hint_missing(struct comp *c)
 
 	hint_usage(c); /* the first hint counts */
 	return diag_hint(c->diags,
-	    "%s takes %lu argument%s, $1%s%.0lu, and was given %d: %s the "
-	    "options",
+	    "%s takes %lu argument%s, $1%s%.0lu, but %d given; write %s "
+	    "after the options",
 	    c->in->level == CC_SCRIPT ? "the script" : "the program", most,
 	    most == 1 ? "" : "s", most > 1 ? " to $" : "", most > 1 ? most : 0,
-	    given, most == 1 ? "it follows" : "they follow");
+	    given, most == 1 ? "it" : "them");
 }
 
 int
@@ -607,7 +614,8 @@ hint_macro(struct comp *c, const char *name)
 
 /* ---- characters ---- */
 
-/* What word processors, web pages and mail make of what was typed. */
+/* Characters that word processors, web pages and mail put in place of typed
+ * ones. */
 static const struct pasted {
 	uint32_t from, to;
 	const char *instead; /* NULL: nothing */
@@ -652,7 +660,7 @@ hint_character(struct comp *c, const struct span *at, const char *s, size_t n)
 		if (code >= pasted[i].from && code <= pasted[i].to)
 			return pasted[i].instead != NULL ?
 			    diag_hint(c->diags, "write %s", pasted[i].instead) :
-			    diag_hint(c->diags, "take it away");
+			    diag_hint(c->diags, "remove it");
 	return diag_hint(
-	    c->diags, "it may stand in strings and comments alone");
+	    c->diags, "it is allowed only in strings and comments");
 }

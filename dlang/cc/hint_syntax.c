@@ -1,6 +1,6 @@
 /*
- * What is missing, or too much, where the parser gave up: it knows no more than
- * the token that does not fit.
+ * Hints about syntax errors: what is missing or superfluous where the parser
+ * stopped.  The parser knows only the unexpected token.
  */
 #include <ctype.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ clause_name(const struct lexer *lx)
 	    at->file_line > 0 ? at->file_line : at->line);
 }
 
-/* Is it a predicate, and the begin of what is done? */
+/* Is this a predicate, followed by the begin of actions? */
 static bool
 is_predicate(const char *p)
 {
@@ -60,8 +60,8 @@ is_predicate(const char *p)
 	return end > p && *end == '/';
 }
 
-/* Does the text begin as a clause does, with descriptions and what follows
- * them?  The length of the first, 0 if not. */
+/* The length of the first description, if the text begins like a clause; 0 if
+ * it does not. */
 static size_t
 clause_begins(const char *text)
 {
@@ -81,7 +81,7 @@ clause_begins(const char *text)
 	return *p == '{' || is_predicate(p) ? first : 0;
 }
 
-/* The clause before was not closed. */
+/* The previous clause has no closing brace. */
 static bool
 hint_clause(const struct lexer *lx, int token)
 {
@@ -89,8 +89,8 @@ hint_clause(const struct lexer *lx, int token)
 	size_t n = lx->mode == MODE_CLAUSE ? clause_begins(text) : 0;
 
 	if (token == '{' && lx->prev2 == ',') {
-		diag_hint(lx->c->diags,
-		    "the comma before it wants another probe description");
+		diag_hint(
+		    lx->c->diags, "a probe description must follow the comma");
 		return true;
 	}
 	if (n > 0)
@@ -118,7 +118,7 @@ hint_end(const struct lexer *lx)
 	}
 }
 
-/* One of these ends what is in brackets, too. */
+/* One of these tokens also ends an expression in brackets. */
 static bool
 hint_bracket(const struct lexer *lx, int token)
 {
@@ -131,7 +131,8 @@ hint_bracket(const struct lexer *lx, int token)
 	return true;
 }
 
-/* Actions without their braces; what is no description was meant as a type. */
+/* Actions without braces.  A word that is not a description was read as a
+ * type. */
 static bool
 hint_braces(const struct lexer *lx)
 {
@@ -141,7 +142,7 @@ hint_braces(const struct lexer *lx)
 	    (strpbrk(clause, ":-") == NULL &&
 		!is_word(clause, strlen(clause), begins)))
 		return false;
-	diag_hint(lx->c->diags, "what a clause does stands in { }");
+	diag_hint(lx->c->diags, "actions go inside { }");
 	return true;
 }
 
@@ -149,9 +150,11 @@ static bool
 hint_outside(const struct lexer *lx, int token, const char *text)
 {
 	if (lx->mode == MODE_OUTER && text[0] == ';' && lx->prev2 == '}')
-		diag_hint(lx->c->diags, "no ; follows the } of a clause");
+		diag_hint(lx->c->diags,
+		    "remove the ; after the } of the "
+		    "clause");
 	else if (lx->mode == MODE_OUTER && token == BAD && text[0] == '}')
-		diag_hint(lx->c->diags, "no { is open before it");
+		diag_hint(lx->c->diags, "it has no matching {");
 	else if (lx->mode == MODE_PRED && token == '{')
 		diag_hint(lx->c->diags, "the predicate has no / at its end");
 	else
@@ -190,8 +193,8 @@ hint_path(const struct lexer *lx)
 	if (name == NULL || name <= at + strlen(clause))
 		return false;
 	diag_hint(lx->c->diags,
-	    "a name with a slash stands in quotes: %.*s\"%.*s\"%.*s",
-	    (int)first, at, (int)(name - at - (ptrdiff_t)first), at + first,
+	    "put a name with a slash in quotes: %.*s\"%.*s\"%.*s", (int)first,
+	    at, (int)(name - at - (ptrdiff_t)first), at + first,
 	    (int)(at + n - name), name);
 	return true;
 }
@@ -252,12 +255,12 @@ hint_declaration(const struct lexer *lx, int token)
 		    types_lookup(lx->c->cc->types, first) == NULL)
 		return false;
 	diag_hint(lx->c->diags,
-	    "a clause declares nothing: this->x = 0 makes a variable, of the "
-	    "type of the value");
+	    "variables are not declared in a clause: this->x = 0 creates "
+	    "one, with the type of the value");
 	return true;
 }
 
-/* A declaration before a clause, or another one, was not ended. */
+/* A declaration before a clause or another declaration was not terminated. */
 static bool
 hint_ended(const struct lexer *lx, int token)
 {
@@ -278,7 +281,7 @@ hint_ended(const struct lexer *lx, int token)
 	return false;
 }
 
-/* Two operands with nothing in between. */
+/* Two operands without an operator. */
 static void
 hint_between(const struct lexer *lx, int token)
 {
@@ -310,7 +313,7 @@ hint_loop(const struct lexer *lx, const char *text)
 	return true;
 }
 
-/* A word that was read as the name of a type, and is none. */
+/* A word that was read as a type name, and is none. */
 static bool
 hint_not_type(const struct lexer *lx)
 {

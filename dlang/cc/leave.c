@@ -1,15 +1,15 @@
 /*
- * Clauses that are left out.
+ * Omits clauses that cannot be compiled.
  *
- * Under -Z a description may name probes that are not there.  Its clause cannot
- * be compiled when it takes args[], whose types the probes would tell; and as it
- * cannot fire, the program can do without it.  The user is told.  What only such
- * clauses aggregate stays empty, so actions on it do nothing.
+ * With -Z a description may name probes that do not exist.  Its clause cannot
+ * be compiled if it uses args[], whose types the probes define.  As it cannot
+ * fire, it is omitted, and the user is told.  An aggregation that only such
+ * clauses fill stays empty, so actions on it do nothing.
  */
 
 #include "dlang/cc/cc_impl.h"
 
-/* An aggregation that is assigned here has a name from now on. */
+/* Define the names of aggregations that the omitted clause assigns. */
 static int
 name_aggs(struct node *n, void *ctx)
 {

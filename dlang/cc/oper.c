@@ -6,7 +6,7 @@
 static uint64_t
 quotient(int64_t x, int64_t y)
 {
-	/* The one quotient that does not fit would trap. */
+	/* INT64_MIN / -1 does not fit, and would trap. */
 	return y == -1 ? -(uint64_t)x : (uint64_t)(x / y);
 }
 
@@ -68,7 +68,7 @@ oper_is_promoted(const struct node *n)
 	return d.size < 4 || (d.size == 4 && d.ckind == CTF_ENUM);
 }
 
-/* Size and sign that an operand is taken in, whatever the other is. */
+/* The size and sign of an operand after promotion. */
 static struct dif_type
 taken(const struct node *n)
 {

@@ -35,8 +35,9 @@ enum dif_op oper_instruction(unsigned op, bool is_signed);
 
 /*
  * A signed operand next to an unsigned one that is as wide or wider is
- * converted to that unsigned type.  Returns its size in bytes, or 0 if the
- * operand is not converted.
+ * converted to that unsigned type. Returns its size in bytes, or 0 if the
+ * operand needs no conversion (a constant that is not negative needs none
+ * either).
  */
 unsigned oper_taken_in(const struct node *operand, const struct node *other);
 /* Does the operator need that conversion before it?  Comparisons and divisions

@@ -1,6 +1,7 @@
 /*
- * Control lines: #pragma, #line, #error and what the preprocessor leaves.
- * They act when the scanner meets them, so an option holds for what follows.
+ * Control lines: #pragma, #line, #error and those that the preprocessor leaves.
+ * Each takes effect when the scanner reads it, so an option is valid for the
+ * text after it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,7 +21,7 @@ struct words {
 	size_t n;
 };
 
-/* The line with comments and continuations made blank. */
+/* Replace comments and continuations of the line by blanks. */
 static char *
 clean_line(struct comp *c, const char *text)
 {
@@ -87,7 +88,8 @@ line_mark(struct words *ws, size_t i, struct lexer_position *pos)
 		if (!ws->quoted[i + 1])
 			return malformed(ws,
 			    "line directive: expected a file name in quotes");
-		/* Back in the text itself: its name goes without saying. */
+		/* Back in the program text itself, whose name need not be
+		 * stored. */
 		pos->file = strcmp(ws->w[i + 1], ws->at->source->name) != 0 ||
 			ws->c->in->library ?
 		    ws->w[i + 1] :
@@ -130,7 +132,8 @@ pragma_option(struct words *ws, size_t i)
 	return hint_option(c, name, error);
 }
 
-/* Waits for its identifier, which may be declared before or after it. */
+/* Store a pragma until its identifier is declared, which may be before or after
+ * it. */
 static void
 add_pragma(struct words *ws, const char *what, const char *ident,
     const struct pragma *values)
@@ -270,7 +273,7 @@ pragma_word(struct words *ws, struct lexer_position *pos)
 	return 0; /* other compilers' pragmas */
 }
 
-/* Those of C are for its preprocessor. */
+/* Directives of C need the preprocessor: suggest -C. */
 static int
 hint_directive(struct comp *c, const char *name)
 {
@@ -310,7 +313,7 @@ pragma_line(struct comp *c, const char *text, const struct span *at,
 	return hint_directive(c, ws.w[0]);
 }
 
-/* Those whose identifier is there by now. */
+/* Apply the pragmas whose identifiers are declared by now. */
 int
 pragma_apply(struct comp *c)
 {

@@ -1,8 +1,8 @@
 /*
  * Variables and aggregations of the session; see scope.h.
  *
- * Ids are drawn from one counter for all scopes, so an id alone names a
- * variable, which is how the image and the VM look them up.
+ * All scopes share one counter of ids, so an id alone identifies a variable.
+ * The image and the VM look variables up by id.
  */
 #include "dlang/cc/scope.h"
 
@@ -99,7 +99,8 @@ scope_variable(struct comp *c, enum dif_scope scope, const char *name,
 	return id;
 }
 
-/* Bytes a key member takes in a tuple: integers as 8, the rest as it is. */
+/* The bytes of a key member in a tuple: 8 for integers, its size for other
+ * types. */
 static uint32_t
 key_bytes(const struct type *t)
 {

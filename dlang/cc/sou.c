@@ -1,8 +1,9 @@
 /*
  * Struct, union and enum specifiers: definition, layout, forward references.
  *
- * A tag that is named before it is defined is a TYPE_FORWARD; the definition
- * fills that same node, so what pointed to it then points to the definition.
+ * A tag that is used before its definition is a TYPE_FORWARD. The definition
+ * fills the same node, so that earlier references to it become references to
+ * the definition.
  */
 #include <limits.h>
 #include <string.h>
@@ -25,8 +26,8 @@ check_scope_op(
 	return 0;
 }
 
-/* The type that the target's debug information has for a tag, if it is asked.
- * Reading that may take longer than all the rest of the start, so our own
+/* Look the tag up in the debug information of the target, if that is allowed.
+ * Reading it may take longer than the rest of the start, so dtrap's own
  * library, which is part of every program, never asks. */
 static bool
 ask_world(struct cc *cc, const struct node *n, const char *object,
@@ -40,16 +41,16 @@ ask_world(struct cc *cc, const struct node *n, const char *object,
 }
 
 /*
- * The type a tag names; made as a forward when it is new.  What the library
- * leaves open stays without a name in the table: equal by its tag to what a
- * program means by it, which may be a type of the target.
+ * The type of a tag; a new tag becomes a forward type.  A tag that only the
+ * library has declared has no entry in the table.  It equals, by its tag, the
+ * type that a program means, which may be a type of the target.
  */
 static int
 find_tag(struct comp *c, struct node *n, const char *word, enum type_kind kind,
     struct type **out)
 {
 	struct cc *cc = c->cc;
-	/* D` and C` are this program's own declarations. */
+	/* D` and C` mean this program's own declarations. */
 	if (strncmp(n->name, "D`", 2) == 0 || strncmp(n->name, "C`", 2) == 0)
 		n->name += 2;
 	const char *tick = strrchr(n->name, '`');
@@ -130,7 +131,7 @@ place_bits(struct layout *l, const char *name, struct type *t, uint64_t width)
 	uint64_t unit = t->size * 8;
 	uint64_t at = l->t->kind == TYPE_STRUCT ? l->bits : 0;
 
-	/* A field does not straddle a storage unit of its type; width 0 ends
+	/* A bit-field does not cross a storage unit of its type.  Width 0 ends
 	 * the unit. */
 	if (width == 0 || at / unit != (at + width - 1) / unit)
 		at = ROUND_UP(at, unit);
@@ -235,8 +236,8 @@ add_members(struct comp *c, struct layout *l, struct node *decl)
 	return 0;
 }
 
-/* Larger objects than this cannot be recorded or copied anyway, and sizes
- * below it cannot overflow when they are added up. */
+/* Larger objects cannot be recorded or copied.  Sums of smaller sizes do not
+ * overflow. */
 #define OBJECT_MAX (1ULL << 31)
 
 static int
@@ -267,33 +268,6 @@ define_sou(struct comp *c, struct node *n, struct type *t)
 	}
 	vec_fini(&l.members);
 	return error;
-}
-
-int
-decl_sou(struct comp *c, struct node *n, struct type **out)
-{
-	enum type_kind kind = n->op == O_UNION ? TYPE_UNION : TYPE_STRUCT;
-	const char *word = oper_text(n->op);
-	struct type *t = NULL;
-
-	if (n->name == NULL) {
-		t = types_new(c->cc->types, TYPE_FORWARD);
-		t->forward_of = kind;
-	} else {
-		if (n->has_body && check_scope_op(c, n, n->name, "type") != 0)
-			return -EINVAL;
-		if (find_tag(c, n, word, kind, &t) != 0)
-			return -EINVAL;
-	}
-	*out = t;
-	if (!n->has_body)
-		return 0;
-	if (t->foreign)
-		type_disown(t);
-	if (t->kind != TYPE_FORWARD && !t->spare)
-		return comp_error(c, D_DECL_TYPERED, n,
-		    "type redeclared: %s %s", word, n->name);
-	return define_sou(c, n, t);
 }
 
 /* ---- enum ---- */
@@ -359,17 +333,25 @@ define_enum(struct comp *c, struct node *n, struct type *t)
 	return 0;
 }
 
+/* ---- both ---- */
+
 int
-decl_enum(struct comp *c, struct node *n, struct type **out)
+decl_tag(struct comp *c, struct node *n, struct type **out)
 {
+	bool sou = n->kind == N_SOU;
+	enum type_kind kind = !sou ? TYPE_ENUM :
+	    n->op == O_UNION       ? TYPE_UNION :
+				     TYPE_STRUCT;
+	const char *word = sou ? oper_text(n->op) : "enum";
 	struct type *t = NULL;
 
-	if (n->name == NULL)
+	if (n->name == NULL) {
 		t = types_new(c->cc->types, TYPE_FORWARD);
-	else {
+		t->forward_of = kind;
+	} else {
 		if (n->has_body && check_scope_op(c, n, n->name, "type") != 0)
 			return -EINVAL;
-		if (find_tag(c, n, "enum", TYPE_ENUM, &t) != 0)
+		if (find_tag(c, n, word, kind, &t) != 0)
 			return -EINVAL;
 	}
 	*out = t;
@@ -377,8 +359,8 @@ decl_enum(struct comp *c, struct node *n, struct type **out)
 		return 0;
 	if (t->foreign)
 		type_disown(t);
-	if (t->kind != TYPE_FORWARD)
-		return comp_error(
-		    c, D_DECL_TYPERED, n, "type redeclared: enum %s", n->name);
-	return define_enum(c, n, t);
+	if (t->kind != TYPE_FORWARD && !(sou && t->spare))
+		return comp_error(c, D_DECL_TYPERED, n,
+		    "type redeclared: %s %s", word, n->name);
+	return sou ? define_sou(c, n, t) : define_enum(c, n, t);
 }

@@ -1,52 +1,19 @@
 /*
- * Registers that the machine does not have.
+ * Spills registers that the machine does not have.
  *
  * Code is generated as if there were as many registers as an instruction can
- * name.  When that was more than there are, the text is written anew: the low
- * registers stay, the last three of the machine carry operands, and every
- * other register is a clause-local variable, loaded before an instruction that
- * reads it and stored after one that writes it.  As this does not depend on the
- * path by which an instruction is reached, branches need only their new
- * targets.
+ * name.  If more were used than the machine has, the code is rewritten: the low
+ * registers stay, the last three of the machine carry operands, and every other
+ * register becomes a clause-local variable, which is loaded before an
+ * instruction that reads it and stored after one that writes it.  This does not
+ * depend on the path to an instruction, so branches only need new targets.
  */
 #include <string.h>
 
 #include "dlang/cc/asm.h"
+#include "dlang/forms.h"
 
-#define CARRIERS  3 /* r1, r2 and rd of one instruction */
-
-#define READS_R1  1U
-#define READS_R2  2U
-#define READS_RD  4U
-#define WRITES_RD 8U
-
-static const uint8_t uses[] = {
-	[DIF_FORM_RRR] = READS_R1 | READS_R2 | WRITES_RD,
-	[DIF_FORM_RR] = READS_R1 | WRITES_RD,
-	[DIF_FORM_CMP] = READS_R1 | READS_R2,
-	[DIF_FORM_TST] = READS_R1,
-	[DIF_FORM_BRANCH] = 0,
-	[DIF_FORM_LOAD] = READS_R1 | WRITES_RD,
-	[DIF_FORM_STORE] = READS_R1 | READS_RD,
-	[DIF_FORM_RET] = READS_RD,
-	[DIF_FORM_NONE] = 0,
-	[DIF_FORM_SETX] = WRITES_RD,
-	[DIF_FORM_SETS] = WRITES_RD,
-	[DIF_FORM_LDARRAY] = READS_R2 | WRITES_RD,
-	[DIF_FORM_LDVAR] = WRITES_RD,
-	[DIF_FORM_STVAR] = READS_RD,
-	[DIF_FORM_CALL] = WRITES_RD,
-	[DIF_FORM_PUSHREF] = READS_R2 | READS_RD,
-	[DIF_FORM_PUSHVAL] = READS_RD,
-	[DIF_FORM_COPY] = READS_R1 | READS_R2 | READS_RD,
-	[DIF_FORM_XLATE] = 0,
-};
-
-static const uint8_t forms[] = {
-#define DIF_OP(n, NAME, text, form) [n] = DIF_FORM_##form,
-#include "dlang/dif_ops.def"
-#undef DIF_OP
-};
+#define CARRIERS 3 /* r1, r2 and rd of one instruction */
 
 /* Registers up to this one are the machine's own. */
 static unsigned
@@ -63,8 +30,8 @@ asm_slots(const struct as *as)
 	return enough ? 0 : as->high - kept(as);
 }
 
-/* The register in the field at `shift', carried by number `carrier' if it is
- * a variable; `op' loads or stores that. */
+/* Replace the register in the field at `shift' by carrier number `carrier', if
+ * it has become a variable; `op' loads or stores the variable. */
 static dif_instr
 carry(struct as *as, dif_instr *i, unsigned shift, unsigned carrier,
     enum dif_op op)
@@ -88,16 +55,16 @@ put(struct as *as, dif_instr i)
 static void
 rewrite(struct as *as, dif_instr i)
 {
-	unsigned use = uses[forms[DIF_OP_OF(i)]];
+	unsigned use = dif_uses(i);
 	dif_instr store = 0;
 
-	if (use & READS_R1)
+	if (use & DIF_READS_R1)
 		put(as, carry(as, &i, 16, 0, DIF_OP_LDLS));
-	if (use & READS_R2)
+	if (use & DIF_READS_R2)
 		put(as, carry(as, &i, 8, 1, DIF_OP_LDLS));
-	if (use & READS_RD)
+	if (use & DIF_READS_RD)
 		put(as, carry(as, &i, 0, 2, DIF_OP_LDLS));
-	if (use & WRITES_RD)
+	if (use & DIF_WRITES_RD)
 		store = carry(as, &i, 0, 2, DIF_OP_STLS);
 	asm_emit(as, i);
 	put(as, store);

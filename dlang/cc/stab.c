@@ -1,13 +1,13 @@
 /*
- * Stability of what a program uses: of its descriptions, and of every name in
- * its statements; the least of each is kept for -v, and none may be less than
- * the option amin.
+ * Stability of a program: of its descriptions, and of every name in its
+ * statements.  The lowest of each is kept for -v.  None may be lower than
+ * option amin.
  */
 #include <string.h>
 
 #include "dlang/cc/cc_impl.h"
 
-/* What is known of probes whose provider is not named or not there. */
+/* The stability of probes without a named or known provider. */
 static const struct attr unknown_provider = { ATTR_UNSTABLE, ATTR_UNSTABLE,
 	ATTR_COMMON };
 
@@ -38,7 +38,8 @@ parts_of(
 	    w->ops->stability(w->ctx, pd, parts);
 }
 
-/* A field that says "any" relies on nothing. */
+/* Does the field name something?  One that matches everything depends on
+ * nothing. */
 static bool
 is_named(const char *field)
 {
@@ -61,7 +62,8 @@ stab_desc(
 				a = attr_min(a, parts[i]);
 	}
 	c->prog->desc_attr = attr_min(c->prog->desc_attr, a);
-	/* Said of where the clause ends, as of other wholes. */
+	/* Reported at the end of the clause, like other errors about the
+	 * whole. */
 	struct node at = *clause;
 	at.span.ahead = clause->span.end_line - clause->span.line;
 	return check_minimum(c, &at, "clause", a);
@@ -69,7 +71,7 @@ stab_desc(
 
 /* ---- statements ---- */
 
-/* The identifier's own; of args[ ] the provider's. */
+/* The stability of the identifier; for args[ ] that of the provider. */
 static struct attr
 attr_of(struct comp *c, const struct ident *id)
 {
@@ -100,7 +102,8 @@ stab_clause(struct comp *c, const struct node *n)
 {
 	const struct node *const below[] = { n->a, n->b, n->c };
 	bool inlined = n->kind == N_INLINE;
-	/* An inline is as stable as what it contains, unless it says else. */
+	/* An inline is as stable as its contents, unless it declares another
+	 * stability. */
 	bool its_own =
 	    inlined && n->ident != NULL && (n->ident->flags & IDF_ATTR) != 0;
 

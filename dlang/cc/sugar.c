@@ -1,9 +1,9 @@
 /*
- * Clauses with if statements, as several without.
+ * Converts a clause with if statements to several clauses without.
  *
- * A clause is cut where control may go two ways.  Each piece becomes a clause
- * of its own, in order, on the same probes; a hidden clause-local says which
- * piece is to run next:
+ * A clause is split where control may take two ways.  Each piece becomes a
+ * clause of its own, in order, on the same probes.  A hidden clause-local
+ * variable says which piece is to run next:
  *
  *	/p/ { A; if (c) { B } else { C } D }
  *
@@ -15,9 +15,9 @@
  *	/pc == 2/ { C; pc = 3; }
  *	/pc == 3/ { D; pc = 0; }
  *
- * As control only goes forward, one pass over the pieces is a run of the
- * clause.  A piece that faults does not get to its last statement, so none of
- * those that follow is the next one, and the whole clause has ended.
+ * Control only goes forward, so one pass over the pieces runs the whole clause.
+ * A piece with a fault does not reach its last statement.  Then no later piece
+ * is the next one, and the whole clause has ended.
  */
 
 #include "dlang/cc/cc_impl.h"
@@ -182,7 +182,7 @@ sugar_clause(struct comp *c, struct node *clause, struct nlist *out)
 
 	*out = (struct nlist){ 0 };
 	if (clause->b != NULL && node_walk(clause->b, find_if, NULL) != 0) {
-		/* No program can say this name. */
+		/* No program can use this name. */
 		l.pc = arena_printf(&c->cc->arena, "%%pc%u", c->cc->anon++);
 		lower_clause(&l, clause);
 		return 0;

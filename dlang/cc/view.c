@@ -5,7 +5,7 @@
 
 #include "dlang/base/base.h"
 
-/* What the compilers call the members. */
+/* The names that compilers give to the members. */
 static const struct {
 	const char *address, *length;
 } names[] = {

@@ -17,8 +17,8 @@ target_of(struct type *t)
 	return r->kind == TYPE_POINTER ? type_resolve(r->base) : r;
 }
 
-/* Integers of any kind and pointers to the same thing will do, after an exact
- * match was not found. */
+/* Does the type fit the translator's source?  After no exact match was found,
+ * any integer type fits an integer, and any pointer to the same type. */
 static bool
 source_fits(struct type *want, const struct type *have, bool exact)
 {
@@ -111,7 +111,7 @@ xlate_declare(struct comp *c, struct node *n)
 	x->members = n->list;
 	x->span = n->span;
 	for (struct node *m = n->list; m != NULL; m = m->next) {
-		/* Messages name the line where the translator ends. */
+		/* Messages have the line number of the translator's end. */
 		m->span.ahead = n->span.line + n->span.ahead - m->span.line;
 		if (check_member(c, x, m) != 0)
 			return -EINVAL;
@@ -190,7 +190,7 @@ xlate_member(struct comp *c, struct node *n)
 	struct node *body = comp_copy(c, m->a);
 	if (body == NULL || check_in_scope(c, x, body, from->b) != 0)
 		return -EINVAL;
-	/* The member's type is what the user sees; a string stays one. */
+	/* The result has the type of the member; a string stays a string. */
 	n->kind = N_INLINE;
 	n->a = body;
 	n->type = type_is_scalar(tm->type) ? tm->type : body->type;

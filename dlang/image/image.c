@@ -1,6 +1,6 @@
 /*
- * Laying verified programs into the image region, and probes, sites and ECBs
- * beside them.
+ * Stores verified programs in the image region, together with probes, sites and
+ * ECBs.
  *
  *	+---------+-------------+-------------+--------------------------+----
  *	| img_hdr | tracepoints | ECBs by     | variables, aggregations, | ...
@@ -8,11 +8,11 @@
  *	+---------+-------------+-------------+--------------------------+----
  *	                                                          `used' ---^
  *
- * Space is handed out from the front and never taken back.  A thing is complete
- * before the one word that leads to it is written, with release order, so a
- * reader at work in the target sees all of it or nothing.  The two tables are
- * sized at creation and not touched before use: on a sparse region they cost
- * what is used of them.
+ * Space is allocated from the front and never freed.  An item is complete
+ * before the word that refers to it is written, with release order, so a reader
+ * in the target sees all of it or nothing.  The two tables are sized at
+ * creation and not written before use: in a sparse region only used parts take
+ * memory.
  */
 #include "dlang/image/image.h"
 
@@ -27,7 +27,7 @@
 
 /* Most tracepoint ids and EPIDs; small regions have fewer. */
 #define TABLE_MAX (1U << 20)
-/* Of a region, the part that each of the two tables may take. */
+/* The part of a region that each of the two tables may take. */
 #define TABLE_SHARE 16
 
 static_assert((int)BUF_SWITCH == (int)POLICY_SWITCH &&
@@ -42,7 +42,7 @@ struct image {
 	VEC(uint32_t) clauses; /* references, by global_index */
 };
 
-/* Entries of `tables' and `difos' are references in the shape of pointers. */
+/* Entries of `tables' and `difos' are references stored as pointers. */
 static void *
 as_value(uint32_t ref)
 {
@@ -67,7 +67,7 @@ at(const struct image *im, uint32_t ref)
 	return im->r.base + ref;
 }
 
-/* `size' zero bytes, 8-byte aligned; 0 when the region is full. */
+/* Allocate `size' zero bytes, 8-byte aligned.  0 if the region is full. */
 static uint32_t
 take(struct image *im, uint64_t size)
 {
@@ -176,7 +176,8 @@ difo_hash(const struct difo *d)
 	return h;
 }
 
-/* The reference, 0 for no DIFO; *full when there is no room. */
+/* Store a DIFO. Returns its reference; 0 for no DIFO, or if there is no room
+ * (*full). */
 static uint32_t
 put_difo(struct image *im, const struct difo *d, bool *full)
 {
@@ -192,6 +193,7 @@ put_difo(struct image *im, const struct difo *d, bool *full)
 		.nints = d->nints,
 		.strs_len = d->strs_len,
 		.needs = d->needs,
+		.next_ref = hdr(im)->difos_ref,
 		.rtype = d->rtype,
 	};
 	ref = take(im, sizeof(i));
@@ -203,6 +205,7 @@ put_difo(struct image *im, const struct difo *d, bool *full)
 		return 0;
 	}
 	memcpy(at(im, ref), &i, sizeof(i));
+	hdr(im)->difos_ref = ref;
 	hash_set(&im->difos, key, as_value(ref));
 	return ref;
 }
@@ -215,7 +218,7 @@ value_size(const struct dif_type *t)
 	return t->flags & DIF_BY_REF ? 8 + ROUND_UP(t->size, 8) : 8;
 }
 
-/* Most bytes of key and value of a dynamic variable: each member has a word
+/* The most bytes of key and value of a dynamic variable: each member has a word
  * before its bytes, and padding after (vars.c). */
 static uint32_t
 dyn_size(const struct prog_var *v)
@@ -227,8 +230,8 @@ dyn_size(const struct prog_var *v)
 	return key + value_size(&v->type);
 }
 
-/* What one takes of dynvarsize: the value as large as its type and, in an
- * array, the number of the array and its keys. */
+/* The part of dynvarsize that one variable takes: the value with the size of
+ * its type and, in an array, the number of the array and its keys. */
 static uint32_t
 dyn_cost(const struct prog_var *v)
 {
@@ -312,7 +315,8 @@ publish_aggs(struct image *im, const struct prog_globals *g)
 	struct img_agg *aggs = at(im, h->aggs_ref);
 	for (uint32_t i = 0; i < n; i++) {
 		struct prog_agg *a = g->aggs.at[i];
-		/* Only here is it known how the parameters become words. */
+		/* The number of words depends on the parameters, which are
+		 * known here. */
 		a->words = agg_words(a->func, a->param);
 		ASSERT(a->id == i + 1 && a->words != 0);
 		aggs[i] = (struct img_agg){ a->id, a->func, a->key_size,
@@ -324,7 +328,7 @@ publish_aggs(struct image *im, const struct prog_globals *g)
 	return 0;
 }
 
-/* What the VM takes for granted of an action's place. */
+/* Does the place of the action's result satisfy what the VM assumes? */
 static bool
 act_fits(const struct prog_act *a, uint32_t limit)
 {
@@ -343,7 +347,7 @@ act_fits(const struct prog_act *a, uint32_t limit)
 	    a->off <= limit && size <= limit - a->off;
 }
 
-/* Does this action put something somewhere? */
+/* Does this action store a value? */
 static bool
 act_stores(const struct prog_act *a)
 {
@@ -357,7 +361,7 @@ act_stores(const struct prog_act *a)
 	}
 }
 
-/* 0, or -EINVAL when the layout of the clause contradicts itself. */
+/* 0, or -EINVAL if the layout of the clause is inconsistent. */
 static int
 check_clause(const struct prog_clause *c, const struct prog_globals *g)
 {
@@ -385,13 +389,23 @@ check_clause(const struct prog_clause *c, const struct prog_globals *g)
 }
 
 static uint32_t
-clause_needs(const struct prog_clause *c)
+acts_needs(const struct prog_clause *c)
 {
-	uint32_t needs = c->pred != NULL ? c->pred->needs : 0;
+	uint32_t needs = 0;
 
 	for (size_t i = 0; i < c->nacts; i++)
 		needs |= needs_of_act(&c->acts[i]);
 	return needs;
+}
+
+/* Can only the tracer carry out the clause's actions?  It alone has a buffer that
+ * is kept to the end (bufpolicy fill and ring). */
+static bool
+acts_outside(const struct prog_clause *c, const struct options *opts)
+{
+	return (acts_needs(c) & dif_needs_tracer()) != 0 ||
+	    (c->rec_size != 0 &&
+		option_get(opts, OPT_BUFPOLICY) != POLICY_SWITCH);
 }
 
 static bool
@@ -429,8 +443,8 @@ publish_acts(struct image *im, const struct prog_clause *c, uint32_t *ref)
 }
 
 static int
-publish_clause(
-    struct image *im, const struct prog_clause *c, const struct prog_globals *g)
+publish_clause(struct image *im, const struct prog_clause *c,
+    const struct prog_globals *g, const struct options *opts)
 {
 	bool full = false;
 	int error = check_clause(c, g);
@@ -442,10 +456,12 @@ publish_clause(
 		.pred_ref = put_difo(im, c->pred, &full),
 		.nacts = (uint32_t)c->nacts,
 		.rec_size = c->rec_size,
-		.needs = clause_needs(c),
+		.needs =
+		    acts_needs(c) | (c->pred != NULL ? c->pred->needs : 0U),
 		.index = c->global_index,
 		.flags = (c->speculates ? IMG_CLAUSE_SPECULATES : 0U) |
-		    (c->commits ? IMG_CLAUSE_COMMITS : 0U),
+		    (c->commits ? IMG_CLAUSE_COMMITS : 0U) |
+		    (acts_outside(c, opts) ? IMG_CLAUSE_OUTSIDE : 0U),
 	};
 	if (full)
 		return -ENOSPC;
@@ -460,11 +476,12 @@ publish_clause(
 	return 0;
 }
 
-/* All speculations together: address space, taken when it is written. */
+/* The size of all speculations together.  It is address space; memory is
+ * allocated when it is written. */
 #define SPEC_TOTAL (256U << 20)
 
-/* A speculation has to fit into the principal buffer when it is committed, and
- * records grow by half then if they are nothing but a header. */
+/* A speculation must fit into the principal buffer when it is committed.
+ * Records that are only a header become half as large again then. */
 static uint32_t
 spec_bytes(const struct options *opts)
 {
@@ -494,7 +511,8 @@ image_publish(
 	    (error = publish_aggs(im, g)) != 0)
 		return error;
 	for (size_t i = 0; i < g->clauses.len; i++)
-		if ((error = publish_clause(im, g->clauses.at[i], g)) != 0)
+		if ((error = publish_clause(im, g->clauses.at[i], g, opts)) !=
+		    0)
 			return error;
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "dlang/argloc.h"
 #include "dlang/base/mem.h"
+#include "dlang/forms.h"
 #include "dlang/needs.h"
 
 /* Where a clause would run. */
@@ -18,6 +19,14 @@ struct place {
 	uint32_t nargs;
 	bool any_args; /* `args' and `nargs' are a site's */
 	struct str *why;
+};
+
+/* What was seen in the text of DIFOs. */
+struct seen {
+	bool allots; /* scratch memory may be allocated */
+	bool sets;   /* a variable is set */
+	bool scans;  /* strtok() is called */
+	bool splits; /* a predicate runs inside, and its actions do not */
 };
 
 static const void *
@@ -52,24 +61,23 @@ location(const struct place *p, uint64_t n)
 	case ARGLOC_NONE:
 	case ARGLOC_ZERO:
 	case ARGLOC_CONST: return true;
-	case ARGLOC_REG: kept = is_kept(a->reg); break;
+	case ARGLOC_STACK: return true;
+	case ARGLOC_REG:
+	case ARGLOC_VIA:
+	case ARGLOC_VIA_SUM: kept = is_kept(a->reg); break;
 	case ARGLOC_SUM:
+	case ARGLOC_MEM:
 		kept = (a->reg == ARGLOC_NOREG || is_kept(a->reg)) &&
 		    (a->index == ARGLOC_NOREG || is_kept(a->index));
 		break;
-	case ARGLOC_MEM:
-	case ARGLOC_STACK:
-	case ARGLOC_VIA:
-	case ARGLOC_VIA_SUM:
-		str_printf(p->why, "argument %u is in memory", (unsigned)n);
-		return false;
 	case ARGLOC_HIT:
-		str_printf(p->why, "argument %u is the tracer's", (unsigned)n);
+		str_printf(p->why, "argument %u is known only to the tracer",
+		    (unsigned)n);
 		return false;
 	}
 	if (!kept)
 		str_printf(p->why,
-		    "argument %u is in a register that is not kept",
+		    "argument %u is in a register that a jump does not save",
 		    (unsigned)n);
 	return kept;
 }
@@ -95,16 +103,10 @@ a_register(const struct place *p, uint64_t n)
 {
 	if (n >= UREG_RAW)
 		n -= UREG_RAW;
-	return is_kept(n) || no(p, "a register that is not kept");
+	return is_kept(n) || no(p, "a register that a jump does not save");
 }
 
 /* ---- the text of a DIFO ---- */
-
-static const enum dif_form forms[] = {
-#define DIF_OP(n, NAME, text, form) [n] = DIF_FORM_##form,
-#include "dlang/dif_ops.def"
-#undef DIF_OP
-};
 
 struct constants {
 	bool known[DIF_REGS];
@@ -131,7 +133,7 @@ member(const struct place *p, const struct constants *c, dif_instr i)
 	case DIF_VAR_UREGS:
 		return c->known[r] ?
 		    a_register(p, c->value[r]) :
-		    no(p, "a register that is known only when it is asked for");
+		    no(p, "a register whose number is not a constant");
 	}
 	return true; /* the rest is a need */
 }
@@ -141,29 +143,11 @@ result(struct constants *c, const uint64_t *ints, dif_instr i)
 {
 	uint32_t rd = DIF_RD(i);
 
-	switch (forms[DIF_OP_OF(i)]) {
-	case DIF_FORM_SETX:
-		c->known[rd] = rd != 0;
+	if (dif_form(DIF_OP_OF(i)) == DIF_FORM_SETX) {
+		c->known[rd] = true;
 		c->value[rd] = ints[DIF_INDEX(i)];
-		break;
-	case DIF_FORM_RRR:
-	case DIF_FORM_RR:
-	case DIF_FORM_LOAD:
-	case DIF_FORM_SETS:
-	case DIF_FORM_LDARRAY:
-	case DIF_FORM_LDVAR:
-	case DIF_FORM_CALL: c->known[rd] = false; break;
-	case DIF_FORM_CMP:
-	case DIF_FORM_TST:
-	case DIF_FORM_BRANCH:
-	case DIF_FORM_STORE:
-	case DIF_FORM_RET:
-	case DIF_FORM_NONE:
-	case DIF_FORM_STVAR:
-	case DIF_FORM_PUSHREF:
-	case DIF_FORM_PUSHVAL:
-	case DIF_FORM_COPY:
-	case DIF_FORM_XLATE: break;
+	} else if (dif_uses(i) & DIF_WRITES_RD) {
+		c->known[rd] = false;
 	}
 	if (rd == 0) {
 		c->known[0] = true;
@@ -183,8 +167,19 @@ instruction(const struct place *p, const struct constants *c, dif_instr i)
 	return true;
 }
 
+static void
+see(struct seen *seen, dif_instr i)
+{
+	uint32_t op = DIF_OP_OF(i);
+	bool calls = dif_form(op) == DIF_FORM_CALL;
+
+	seen->allots |= calls || op == DIF_OP_ALLOCS;
+	seen->sets |= dif_form(op) == DIF_FORM_STVAR;
+	seen->scans |= calls && DIF_INDEX(i) == DIF_SUBR_STRTOK;
+}
+
 static bool
-difo(const struct place *p, uint32_t ref)
+difo(const struct place *p, uint32_t ref, struct seen *seen)
 {
 	const struct img_difo *d = at(p, ref);
 	struct constants c;
@@ -198,8 +193,9 @@ difo(const struct place *p, uint32_t ref)
 	for (uint32_t n = 0; n < d->len && ok; n++) {
 		if (joined[n])
 			forget(&c);
-		if (forms[DIF_OP_OF(text[n])] == DIF_FORM_BRANCH)
+		if (dif_form(DIF_OP_OF(text[n])) == DIF_FORM_BRANCH)
 			joined[DIF_LABEL(text[n])] = true;
+		see(seen, text[n]);
 		ok = instruction(p, &c, text[n]);
 		result(&c, at(p, d->ints_ref), text[n]);
 	}
@@ -210,27 +206,55 @@ difo(const struct place *p, uint32_t ref)
 /* ---- clauses ---- */
 
 static bool
-clause(const struct place *p, const struct img_clause *c)
+has_needs(const struct place *p, uint32_t needs, bool clock)
 {
-	uint32_t outside = c->needs & dif_needs_tracer();
-	const struct img_act *acts = at(p, c->acts_ref);
+	uint32_t outside = needs & dif_needs_tracer();
 
 	if (outside != 0) {
 		str_add(p->why, "for ");
 		needs_text(outside, p->why);
 		return false;
 	}
+	return !clock || p->in->clock ||
+	    no(p, "the process cannot read the clock");
+}
+
+/* The predicate runs inside.  If it is true, the tracer carries out the actions,
+ * in scratch memory of its own: no pointer into that of the predicate may be
+ * left in a variable. */
+static bool
+predicate(const struct place *p, const struct img_clause *c, struct seen *seen)
+{
+	const struct img_difo *d = at(p, c->pred_ref);
+	struct seen own = { .splits = true };
+
+	if (!has_needs(p, d->needs, (d->needs & NEED_TIME) != 0) ||
+	    !difo(p, c->pred_ref, &own))
+		return false;
+	seen->splits = true;
+	seen->scans |= own.scans;
+	return !own.allots || !own.sets ||
+	    no(p, "the predicate may keep a pointer");
+}
+
+static bool
+clause(const struct place *p, const struct img_clause *c, struct seen *seen)
+{
+	const struct img_act *acts = at(p, c->acts_ref);
+
+	/* The clauses of ERROR fire at no site, to which the tracer could
+	 * return. */
+	if (c->flags & IMG_CLAUSE_OUTSIDE && c->pred_ref != 0 && p->any_args)
+		return predicate(p, c, seen);
 	if (c->rec_size != 0 && !p->in->switches)
-		return no(p, "a buffer that is kept to the end");
-	if ((c->needs & NEED_TIME || c->rec_size != 0) && !p->in->clock)
-		return no(p, "no clock that the process can read");
-	if (!difo(p, c->pred_ref))
+		return no(p, "for bufpolicy fill or ring");
+	if (!has_needs(
+		p, c->needs, (c->needs & NEED_TIME) != 0 || c->rec_size != 0) ||
+	    !difo(p, c->pred_ref, seen))
 		return false;
 	for (uint32_t i = 0; i < c->nacts; i++)
-		if (acts[i].op == OP_EXIT)
-			return no(p, "for exit()");
-	for (uint32_t i = 0; i < c->nacts; i++)
-		if (!difo(p, acts[i].difo_ref) || !difo(p, acts[i].difo2_ref))
+		if (!difo(p, acts[i].difo_ref, seen) ||
+		    !difo(p, acts[i].difo2_ref, seen))
 			return false;
 	return true;
 }
@@ -239,14 +263,16 @@ static bool
 probe(const struct place *p, uint32_t probe_ref)
 {
 	const struct img_probe *pr = at(p, probe_ref);
+	struct seen seen = { 0 };
 
 	for (uint32_t ref = pr->ecb_ref; ref != 0;) {
 		const struct img_ecb *e = at(p, ref);
-		if (!clause(p, at(p, e->clause_ref)))
+		if (!clause(p, at(p, e->clause_ref), &seen))
 			return false;
 		ref = e->next_ref;
 	}
-	return true;
+	/* Its state lasts for a firing, and is that of one environment. */
+	return !seen.splits || !seen.scans || no(p, "for strtok()");
 }
 
 /* Its arguments are what is known of the fault. */

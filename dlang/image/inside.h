@@ -2,10 +2,13 @@
  * Decides which clauses of the image can run inside the target (inject/agent/).
  * That depends on what they need, and on where their arguments are at the site.
  *
- * Available inside the target are: registers, arguments in registers, the time,
+ * Available inside the target are: registers, arguments, memory, the time,
  * the processor, ids of process and thread, clause-locals, self->,
  * aggregations, records in a buffer that is not kept to the end, and strings
  * made from these.
+ *
+ * A predicate for which this is enough runs inside even if the actions do not:
+ * if it is true, the tracer carries them out (struct vm_ops, rest).
  */
 #ifndef DLANG_IMAGE_INSIDE_H
 #define DLANG_IMAGE_INSIDE_H
@@ -23,8 +26,8 @@ struct inside {
 };
 
 /*
- * Can every clause at every site of a tracepoint run inside, and the clauses of
- * ERROR, which any of them may fire?  If not, the first reason is appended to
+ * Can every clause at every site of a tracepoint run inside, or its predicate at
+ * least, and the clauses of ERROR, which any of them may fire?  If not, the first reason is appended to
  * `why', for example "argument 6 is in memory" or "for a stack, errno". The
  * answer may change when the image gets another site of this tracepoint or
  * another clause of one of its probes.

@@ -7,10 +7,10 @@
  *	+---------+-----------------+--------------------------+--------+
  *	                                                       `used'
  *
- * Entries are handed out in order and never freed one by one, so a reader walks
- * them without the buckets.  A new entry goes to the head of its bucket: a
- * link always leads to a lower address, and a chain that the target has tied
- * into a knot is noticed because it does not.
+ * Entries are allocated in order and never freed one by one, so a reader goes
+ * through them without the buckets.  A new entry becomes the head of its
+ * bucket.  A link therefore always leads to a lower address; a link that does
+ * not was changed by the target, and ends the chain.
  *
  * Words of a value:
  *	count, sum, min, max	value
@@ -31,7 +31,7 @@ struct agg_hdr {
 	uint32_t bucket[]; /* [W] reference of the newest entry */
 };
 
-/* One bucket for so many bytes: about the size of a small entry. */
+/* The number of bytes for each bucket: about the size of a small entry. */
 #ifdef DTRAP_SHRINK
 #define BYTES_PER_BUCKET (1U << 20)
 #else
@@ -51,13 +51,13 @@ ipow(uint32_t base, uint32_t n)
 	return (int64_t)v;
 }
 
-/* Bins of all orders on one side of 0. */
+/* The number of bins of all orders on one side of 0. */
 static uint32_t
 llq_side(uint64_t param)
 {
 	uint32_t low = LLQUANTIZE_LOW(param), high = LLQUANTIZE_HIGH(param);
 
-	/* No order above 63 holds a value. */
+	/* No 64-bit value has an order above 63. */
 	return high < low || high > 63 ?
 	    0 :
 	    (high - low + 1) * llquantize_bins(param);
@@ -96,7 +96,7 @@ agg_zero(uint32_t func, uint64_t param, uint32_t words, uint64_t *value)
 		value[0] = param;
 }
 
-/* What a reader may look at meanwhile changes word by word. */
+/* A word that a reader may read at the same time is written as a whole. */
 static void
 grow(uint64_t *word, uint64_t by)
 {
@@ -121,7 +121,8 @@ quantize_bin(int64_t value)
 		return QUANTIZE_ZERO;
 	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	uint32_t k = 64 - (uint32_t)__builtin_clzll(v);
-	/* -2^63 alone would need one bucket more: it joins the last. */
+	/* -2^63 would need a bucket of its own: it is counted in the last
+	 * one. */
 	if (value < 0)
 		return k > QUANTIZE_ZERO ? 0 : QUANTIZE_ZERO - k;
 	return QUANTIZE_ZERO + k;
@@ -162,7 +163,7 @@ llq_bin(uint64_t param, int64_t value)
 	uint32_t bins = llquantize_bins(param), side = llq_side(param);
 	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	uint64_t low = (uint64_t)ipow(factor, LLQUANTIZE_LOW(param));
-	uint32_t place = 0; /* from 0, away from the middle */
+	uint32_t place = 0; /* from 0, outwards from the middle */
 
 	if (v < low || side == 0)
 		return side + 1;
@@ -245,7 +246,7 @@ agg_difference(uint32_t func, uint32_t words, uint64_t *dst,
 		dst[i] = is_least || (has_param && i == 0) ? now[i] :
 							     now[i] - before[i];
 	if (func == AGG_STDDEV && words == 4)
-		dst[3] -= now[2] < before[2]; /* the lower half's borrow */
+		dst[3] -= now[2] < before[2]; /* the borrow of the lower half */
 }
 
 void
@@ -312,8 +313,8 @@ agg_view(const struct region *store, const struct lane *l, struct lane_view *v)
 		v->aggs[0] = (struct agg_view){ 0 };
 }
 
-/* How many buckets an area of so many bytes gets, and where its entries
- * begin. */
+/* The number of buckets of an area of `size' bytes, and the offset of its first
+ * entry. */
 static uint32_t
 agg_buckets(uint32_t size, uint32_t *first)
 {
@@ -391,14 +392,14 @@ key_hash(uint32_t id, const uint8_t *key, uint32_t size)
 	return (uint32_t)(h ^ h >> 32);
 }
 
-/* Are so many bytes from ref on, which is in the area, all there? */
+/* Are `size' bytes from ref on within the area?  ref itself is. */
 static bool
 fits(const struct agg_view *a, uint32_t ref, uint64_t size)
 {
 	return size <= a->end - ref;
 }
 
-/* The key of most entries is empty, or a word. */
+/* Most keys are empty or one word. */
 static bool
 same_key(const uint8_t *a, const void *b, uint32_t size)
 {
@@ -493,7 +494,7 @@ agg_update(const struct lane_view *v, const struct img_agg *agg,
 		v->lane->drops[DROP_AGG]++;
 		return;
 	}
-	/* The reader's barrier makes this come before what follows (agg_flip()). */
+	/* The reader's barrier orders this before what follows (agg_flip()). */
 	__atomic_store_n(&v->lane->agg_busy, busy, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	STEP();

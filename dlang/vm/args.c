@@ -1,6 +1,6 @@
 /*
- * Argument locations.  A probe without a site has its arguments in the words
- * of the hit; all others go by the site's table.
+ * Reads arguments by their locations.  A probe without a site has its arguments
+ * in the words of the hit; all others use the table of the site.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/args.h"
@@ -25,7 +25,7 @@ reg(struct vm_env *env, uint8_t n)
 	return n < UREG_COUNT ? vm_reg(env, n) : 0;
 }
 
-/* size bytes at addr; false when they cannot be read. */
+/* Read `size' bytes at addr.  False if they cannot be read. */
 static bool
 load(struct vm_env *env, const struct argloc *a, uint64_t addr, uint64_t *v)
 {
@@ -50,7 +50,8 @@ sum(struct vm_env *env, const struct argloc *a)
 	return addr;
 }
 
-/* The pointer at base + disp's low half, plus its high half. */
+/* The address that is read at base + the low half of disp, plus the high
+ * half. */
 static uint64_t
 via(struct vm_env *env, const struct argloc *a)
 {
@@ -65,7 +66,7 @@ via(struct vm_env *env, const struct argloc *a)
 	return v + (uint64_t)(a->disp >> 32);
 }
 
-/* What lies at addr, or a fault. */
+/* The value at addr, or a fault. */
 static uint64_t
 at(struct vm_env *env, const struct argloc *a, uint64_t addr)
 {

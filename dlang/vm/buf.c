@@ -1,14 +1,14 @@
 /*
  * The principal buffer (buf.h has the picture).
  *
- * Where it is says the view.  Head and tail are in the store, where the target
- * can change them, and are checked in each call: then records are lost or make
- * no sense, but nothing outside the buffer is touched.
+ * The view has the place of the buffer.  Head and tail are in the store, which
+ * the target can change, so they are checked in each call.  Wrong values lose
+ * or damage records, but nothing outside the buffer is accessed.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/buf.h"
 
-/* Bytes that `size' more take from the head on, the pad included. */
+/* The bytes that `size' more take from the head on, including the padding. */
 static uint64_t
 need(uint64_t head, uint32_t size, uint32_t bufsize)
 {
@@ -24,8 +24,8 @@ drop(const struct lane_view *v)
 	return NULL;
 }
 
-/* Fill the `left' bytes before the end of the buffer; always a multiple of 8,
- * so a rec_pad fits. */
+/* Write padding to the `left' bytes before the end of the buffer.  `left' is a
+ * multiple of 8, so a rec_pad fits. */
 static void
 put_pad(uint8_t *at, uint32_t left)
 {
@@ -36,8 +36,8 @@ put_pad(uint8_t *at, uint32_t left)
 }
 
 /*
- * No room.  Where pad and record together are larger than the whole buffer,
- * even an empty buffer would have none for ever: then the pad goes out alone,
+ * There is no room.  If padding and record together are larger than the whole
+ * buffer, even an empty buffer has no room: then only the padding is committed,
  * and after it was read the next record starts at 0.
  */
 static void *
@@ -55,8 +55,9 @@ no_room(const struct lane_view *v, uint8_t *at, uint64_t used, uint32_t left,
 }
 
 /*
- * Policy fill: the first record without room closes the buffer.  The room that
- * is kept for END opens when END runs, whether or not that has happened.
+ * Policy fill: the first record that does not fit closes the buffer.  The space
+ * that is reserved for END becomes available when END runs, whether the buffer
+ * is closed or not.
  */
 static bool
 fill_takes(const struct lane_view *v, uint64_t head, uint32_t size)
@@ -118,7 +119,7 @@ buf_discard(const struct lane_view *v)
 	v->lane->reserved = 0;
 }
 
-/* The size of an ordinary record, or 0. */
+/* The size of a record with this EPID; 0 if there is none. */
 static uint32_t
 epid_size(const struct region *image, uint32_t epid)
 {
@@ -155,9 +156,9 @@ buf_rec_size(const struct region *image, const void *rec, uint32_t avail)
 	return size < sizeof(*pad) || size > avail || size & 7 ? 0 : size;
 }
 
-/* Where reading begins.  Indices that are further apart than the buffer is long
- * were not written by us, and nobody shall count through what lies between
- * them. */
+/* The index at which reading begins.  If head and tail are further apart than
+ * the size of the buffer, the target has changed them; the records between them
+ * are not counted. */
 static uint64_t
 first_unread(const struct lane *l, uint64_t head, uint32_t bufsize)
 {
@@ -180,7 +181,7 @@ buf_make_room(
 	uint64_t tail = first_unread(l, head, bufsize);
 	size = VM_ALIGN(size);
 	uint64_t want = need(head, size, bufsize);
-	/* Pad and record together are too large: start afresh at 0. */
+	/* Padding and record together are too large: start again at 0. */
 	if (want > bufsize) {
 		put_pad(buf + head % bufsize, (uint32_t)(want - size));
 		head += want - size;
@@ -191,8 +192,8 @@ buf_make_room(
 	while (tail < head && head - tail + want > bufsize) {
 		uint32_t pos = (uint32_t)(tail % bufsize);
 		uint32_t n = buf_rec_size(image, buf + pos, bufsize - pos);
-		/* A record that makes no sense: nothing after it can be found
-		 * either. */
+		/* The record is invalid, so the begin of the next one is not
+		 * known. */
 		tail = n != 0 ? tail + n : head;
 	}
 	STORE_RELEASE(&l->tail, tail);
@@ -217,7 +218,7 @@ buf_peek(const struct lane_view *v, uint32_t *avail)
 			*avail = n;
 			return buf + pos;
 		}
-		/* A pad always reaches to the end of the buffer. */
+		/* Padding always ends at the end of the buffer. */
 		tail += left;
 		STORE_RELEASE(&l->tail, tail);
 	}

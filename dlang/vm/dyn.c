@@ -1,5 +1,5 @@
 /*
- * Where dynamic variables are in a store, and how they are found.
+ * The place of dynamic variables in a store, and how they are found.
  *
  *	dyn_ref, self_ref
  *	+---------+-----------------+-------+-------+-------+---------+
@@ -7,8 +7,9 @@
  *	+---------+-----------------+-------+-------+-------+---------+
  *
  * Links are chunk numbers from 1 and are checked against the number of chunks
- * before use; a chain is followed for as many steps as there are chunks, so a
- * store that the target has scribbled on gives wrong values and no more.
+ * before use.  A chain is followed for at most as many steps as there are
+ * chunks.  So a store that the target has overwritten gives wrong values and
+ * does no other harm.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/dyn.h"
@@ -19,9 +20,9 @@ struct dyn_hdr {
 	uint32_t chunks;     /* [I] */
 	uint32_t chunk_ref;  /* [I] */
 	uint32_t chunk_size; /* [I] bytes, multiple of 8 */
-	uint32_t data;       /* [I] of which key and value may take */
-	uint32_t used;       /* chunks ever handed out: the first so many */
-	uint32_t freed;      /* list of those that came back */
+	uint32_t data;       /* [I] of these for key and value */
+	uint32_t used;       /* chunks allocated so far: the first ones */
+	uint32_t freed;      /* list of freed chunks */
 };
 
 static_assert(sizeof(struct dyn_hdr) == 32, "words behind it stay aligned");
@@ -32,8 +33,8 @@ chunk_bytes(const struct img_hdr *im)
 	return VM_ALIGN(sizeof(struct dyn_chunk) + (uint64_t)im->dyn_data);
 }
 
-/* One for each chunk, rounded down: chains of one or two.  In the shrunken
- * build two at most, and long chains. */
+/* One bucket for each chunk, rounded down, so chains have one or two.  The
+ * shrunken build has at most two buckets, and long chains. */
 #ifdef DTRAP_SHRINK
 #define BUCKETS_MOST 2
 #else
@@ -121,7 +122,7 @@ dyn_reset(
 	memset(d->bucket, 0, 4 * ((size_t)d->mask + 1));
 }
 
-/* Chunk number n, or NULL for 0 and for what makes no sense. */
+/* Chunk number n; NULL for 0 and for invalid numbers. */
 static struct dyn_chunk *
 chunk_at(const struct dyn_view *d, uint32_t n)
 {

@@ -1,14 +1,14 @@
 /*
- * Firing a probe: for each of its ECBs the predicate, the reservation, the
- * actions, the commit.  The only place that writes records.
+ * Fires a probe: for each of its ECBs the predicate, the reservation, the
+ * actions and the commit.  No other file writes records.
  *
  *	predicate false ----------------------------> nothing
  *	no room for the record ---------------------> the whole ECB is a drop
  *	fault --> record discarded, rec_fault ------> ERROR fires
  *	all actions done ---------------------------> record committed
  *
- * What actions did besides recording (variables, aggregations, signals) stays
- * done after a fault.
+ * Other effects of actions (variables, aggregations, signals) remain after a
+ * fault.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/ecb.h"
@@ -27,7 +27,7 @@ struct run {
 	uint64_t spec;   /* id when rec is in a speculation */
 	uint8_t *key;    /* aggregation key being built, or NULL */
 	uint32_t action; /* for fault messages */
-	bool committed;  /* the record is out already (commit()) */
+	bool committed;  /* commit() has committed the record already */
 	bool dropped;    /* speculate() found no place: stop here */
 };
 
@@ -39,7 +39,7 @@ struct run {
 static const void *
 at(const struct vm_env *env, uint32_t ref)
 {
-	/* References in the image are ours: image.c wrote them. */
+	/* References in the image are trusted: image.c wrote them. */
 	return ref == 0 ? NULL : env->image.base + ref;
 }
 
@@ -48,7 +48,7 @@ evaluate(struct run *u, uint32_t difo_ref)
 {
 	uint64_t v = 0;
 
-	vm_run(u->env, at(u->env, difo_ref), &v);
+	vm_eval(u->env, at(u->env, difo_ref), &v);
 	return v;
 }
 
@@ -74,14 +74,14 @@ reserve(struct vm_env *env, uint32_t size)
 	return buf_reserve(&env->at, size);
 }
 
-/* Give the record its place; false when there is none. */
+/* Reserve space for the record.  False if there is none. */
 static bool
 begin_record(struct run *u, void *rec)
 {
 	if (rec == NULL)
 		return false;
 	u->rec = rec;
-	/* Space between values must not show what was there before. */
+	/* Padding between values must not show earlier data. */
 	memset(rec, 0, VM_ALIGN(u->clause->rec_size));
 	fill_header(u->env, rec, u->ecb->epid);
 	return true;
@@ -108,7 +108,7 @@ discard_record(struct run *u)
 
 /* ---- actions ---- */
 
-/* The key under construction begins with the first of its members. */
+/* An aggregation key begins with the first of its members. */
 static bool
 begin_key(struct run *u, const struct img_act *a)
 {
@@ -120,7 +120,7 @@ begin_key(struct run *u, const struct img_act *a)
 	return vm_alloc(u->env, aggs[a->arg - 1].key_size, &u->key) != 0;
 }
 
-/* Where an action puts its result: in the key or in the record. */
+/* The place of an action's result, in the key or in the record. */
 static uint8_t *
 target(struct run *u, const struct img_act *a)
 {
@@ -131,7 +131,8 @@ target(struct run *u, const struct img_act *a)
 	return u->key + a->off;
 }
 
-/* What cannot be read for the record is said of the `ret' that gave it. */
+/* A value that cannot be read is reported at the `ret' that returned its
+ * address. */
 static void
 blame_result(struct run *u, const struct img_act *a)
 {
@@ -142,9 +143,9 @@ blame_result(struct run *u, const struct img_act *a)
 		    (int32_t)((d->len - 1) * sizeof(dif_instr));
 }
 
-/* Where the VM has scratch is nobody's business, and another address each
- * time: outside, a pointer into it is how far it is from its begin, from 8 on
- * as it is not NULL. */
+/* The address of scratch memory differs at each firing and means nothing
+ * outside.  In records, a pointer to it is its offset from the begin, from 8
+ * on, since it is not NULL. */
 static uint64_t
 show_pointer(const struct vm_env *env, uint64_t v)
 {
@@ -255,7 +256,7 @@ act_exit(struct run *u, const struct img_act *a)
 		h->exit_status = status;
 		h->exit_called = 1;
 	}
-	/* The first one that leaves these two states decides. */
+	/* The first firing that leaves these two states decides. */
 	uint32_t from = ACTIVITY_ACTIVE;
 	if (!__atomic_compare_exchange_n(&h->activity, &from, ACTIVITY_DRAINING,
 		false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -270,7 +271,7 @@ static void
 act_spec(struct run *u, const struct img_act *a)
 {
 	struct vm_env *env = u->env;
-	/* An int in D. */
+	/* The type is int in D. */
 	uint64_t id = (uint64_t)(int32_t)evaluate(u, a->difo_ref);
 
 	if (vm_faulted(env))
@@ -305,8 +306,8 @@ act_control(struct run *u, const struct img_act *a)
 		vm_fault(env, FLT_ILLOP, (uint64_t)v);
 }
 
-/* An action that refuses the value of its expression fails where that value
- * came out. */
+/* Report a fault of an action that refuses its value at the instruction that
+ * computed it. */
 static void
 fault_of_value(struct run *u, const struct img_act *a)
 {
@@ -375,23 +376,12 @@ fault(struct run *u)
 }
 
 static void
-run_ecb(struct vm_env *env, const struct img_ecb *e)
+run_acts(struct vm_env *env, const struct img_ecb *e)
 {
 	const struct img_clause *c = at(env, e->clause_ref);
 	const struct img_act *acts = at(env, c->acts_ref);
-	uint64_t so = 1;
-
-	env->epid = e->epid;
-	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
-	if (c->pred_ref != 0)
-		vm_run(env, at(env, c->pred_ref), &so);
-	if (so == 0 && !vm_faulted(env))
-		return;
 	struct run u = { .env = env, .ecb = e, .clause = c };
-	if (so == 0) {
-		fault(&u);
-		return;
-	}
+
 	if (c->rec_size != 0 && !(c->flags & IMG_CLAUSE_SPECULATES) &&
 	    !begin_record(&u, reserve(env, c->rec_size)))
 		return;
@@ -405,8 +395,35 @@ run_ecb(struct vm_env *env, const struct img_ecb *e)
 	end_record(&u);
 }
 
-/* Does a probe with these flags fire in this state?  END is fired by the
- * tracer, who knows when; here it only must not be stopped by exit(). */
+static void
+begin_ecb(struct vm_env *env, const struct img_ecb *e)
+{
+	env->epid = e->epid;
+	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
+}
+
+static void
+run_ecb(struct vm_env *env, const struct img_ecb *e, uint32_t ref)
+{
+	const struct img_clause *c = at(env, e->clause_ref);
+	uint64_t so = 1;
+
+	begin_ecb(env, e);
+	if (c->pred_ref != 0)
+		vm_eval(env, at(env, c->pred_ref), &so);
+	if (vm_faulted(env)) {
+		struct run u = { .env = env, .ecb = e, .clause = c };
+		fault(&u);
+	} else if (so != 0) {
+		if (c->flags & IMG_CLAUSE_OUTSIDE && env->ops->rest != NULL)
+			env->ops->rest(env, ref);
+		else
+			run_acts(env, e);
+	}
+}
+
+/* Does a probe with these flags fire in the present state?  The tracer decides
+ * when END fires; here only exit() must not prevent it. */
 static bool
 may_fire(const struct vm_env *env, uint32_t flags)
 {
@@ -433,8 +450,9 @@ is_on(const struct vm_env *env, const struct img_ecb *e)
 	return (LOAD_ONCE(&e->flags) & off) == 0;
 }
 
-/* The ECBs of a probe; exit() in one keeps the later ones from running.  Each
- * begins with the same scratch, so what one allocated is gone for the next. */
+/* Run the ECBs of a probe.  After exit() in one, the later ones do not run.
+ * Each begins with the same scratch memory, so what one allocated is free for
+ * the next. */
 static void
 fire(struct vm_env *env, uint32_t probe_ref)
 {
@@ -448,13 +466,13 @@ fire(struct vm_env *env, uint32_t probe_ref)
 		const struct img_ecb *e = at(env, ref);
 		env->scratch_used = used;
 		if (is_on(env, e))
-			run_ecb(env, e);
+			run_ecb(env, e, ref);
 		ref = LOAD_ACQUIRE(&e->next_ref);
 	}
 }
 
-/* The ERROR probe, inside the firing that faulted: it takes what scratch is
- * left, and everything is afterwards as it was. */
+/* Fire ERROR within the firing that had the fault.  It uses the rest of scratch
+ * memory, and the state is restored afterwards. */
 static void
 fire_error(struct vm_env *env, const struct img_ecb *ecb)
 {
@@ -478,7 +496,8 @@ fire_error(struct vm_env *env, const struct img_ecb *ecb)
 	env->scan = (struct vm_scan){ 0 };
 	env->depth++;
 	fire(env, ref);
-	/* Not the whole struct: what is the owner's may have changed. */
+	/* Not the whole struct is restored: members of the owner may have
+	 * changed. */
 	env->depth--;
 	memcpy(env->hit, saved.hit, sizeof(saved.hit));
 	env->args = saved.args;
@@ -497,9 +516,25 @@ ecb_fire_probe(struct vm_env *env, uint32_t probe_ref)
 {
 	if (probe_ref == 0 || vm_begin(env) != 0)
 		return;
+	env->site_ref = 0;
 	env->args = NULL;
 	env->nargs = 0;
 	fire(env, probe_ref);
+}
+
+static const struct img_site *
+begin_site(struct vm_env *env, uint32_t site_ref)
+{
+	const struct img_site *s = at(env, site_ref);
+
+	env->site_ref = site_ref;
+	env->args = at(env, s->args_ref);
+	/* A site without a table has no arguments, and no words of the hit
+	 * either. */
+	env->nargs = env->args != NULL ? s->nargs : 0;
+	if (env->args == NULL)
+		env->args = (const struct argloc *)env->image.base;
+	return s;
 }
 
 void
@@ -507,13 +542,27 @@ ecb_fire_site(struct vm_env *env, uint32_t site_ref)
 {
 	if (site_ref == 0 || vm_begin(env) != 0)
 		return;
-	const struct img_site *s = at(env, site_ref);
-	env->args = at(env, s->args_ref);
-	/* A site without a table has no arguments, and no words either. */
-	env->nargs = env->args != NULL ? s->nargs : 0;
-	if (env->args == NULL)
-		env->args = (const struct argloc *)env->image.base;
-	fire(env, s->probe_ref);
+	fire(env, begin_site(env, site_ref)->probe_ref);
+}
+
+void
+ecb_fire_rest(struct vm_env *env, uint32_t site_ref, uint32_t ecb_ref)
+{
+	const struct img_ecb *e = at(env, ecb_ref);
+
+	if (site_ref == 0 || vm_go_on(env) != 0)
+		return;
+	env->probe_ref = begin_site(env, site_ref)->probe_ref;
+	env->probe = at(env, env->probe_ref);
+	uint32_t ref = LOAD_ACQUIRE(&env->probe->ecb_ref);
+	while (ref != 0 && ref != ecb_ref)
+		ref = LOAD_ACQUIRE(
+		    &((const struct img_ecb *)at(env, ref))->next_ref);
+	if (ref == 0 || !is_on(env, e) ||
+	    !may_fire(env, LOAD_ONCE(&env->probe->flags)))
+		return;
+	begin_ecb(env, e);
+	run_acts(env, e);
 }
 
 void

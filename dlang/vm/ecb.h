@@ -14,6 +14,11 @@ void ecb_fire_tracepoint(struct vm_env *env, uint32_t tp_id);
  * jump's return probe). */
 void ecb_fire_site(struct vm_env *env, uint32_t site_ref);
 
+/* The actions of one ECB of the site's probe, whose predicate was true within a
+ * firing in the target that waits for them (struct vm_ops, rest).  Nothing
+ * happens if the probe has no such ECB, or it may not fire. */
+void ecb_fire_rest(struct vm_env *env, uint32_t site_ref, uint32_t ecb_ref);
+
 /* A probe that has no site (BEGIN, END, tick, a process event): arg0 .. arg9
  * are the words of env->hit. */
 void ecb_fire_probe(struct vm_env *env, uint32_t probe_ref);

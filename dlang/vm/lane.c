@@ -1,5 +1,5 @@
 /*
- * Giving lanes of a thread store; see lane.h.
+ * Gives lanes of a thread store to threads; see lane.h.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/lane.h"
@@ -7,7 +7,7 @@
 #include "dlang/vm/agg_impl.h"
 #include "dlang/vm/dyn.h"
 
-/* So much of a stack is used by each firing, and no more by most. */
+/* The bytes of a stack that most firings use. */
 #define STACK_USED 4096
 
 static void
@@ -29,7 +29,7 @@ reset_words(const struct lane_view *v)
 	l->buf_size = v->buf_size;
 }
 
-/* A page becomes memory when it is written to. */
+/* Write to a page, so that it is allocated. */
 static void
 touch(volatile uint8_t *p, uint32_t size)
 {

@@ -6,16 +6,16 @@
  *	| spec [nspec]  | buffer 1 | buffer 2 | ...
  *	+---------------+----------+----------+-----
  *
- * A record gets its time when it is committed, so it is kept without the last
- * word of its header; the word behind a buffer is for the record that is being
- * written.
+ * A record gets its time when it is committed.  So it is stored without the
+ * last word of its header.  The word after a buffer is for the record that is
+ * being written.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/spec.h"
 
 #include "dlang/vm/buf.h"
 
-/* What a record is kept with, and what it is kept without. */
+/* The part of the header that is stored, and the part that is not. */
 #define KEPT_HDR offsetof(struct rec_hdr, timestamp)
 #define LEFT_OUT ((uint32_t)(sizeof(struct rec_hdr) - KEPT_HDR))
 
@@ -32,14 +32,14 @@ spec_size(uint32_t n, uint32_t bytes)
 	return n * (sizeof(struct spec) + (bytes & ~7ULL) + LEFT_OUT);
 }
 
-/* Only whole words are used. */
+/* The size of a buffer, in whole words. */
 static uint32_t
 buf_bytes(const struct vm_env *env)
 {
 	return env->at.image->specsize & ~7U;
 }
 
-/* Speculation id from 1, or NULL. */
+/* The speculation with this id, from 1; NULL if there is none. */
 static struct spec *
 spec_at(const struct vm_env *env, uint64_t id)
 {
@@ -59,7 +59,8 @@ spec_buf(const struct vm_env *env, const struct spec *s, uint64_t id)
 	    (id - 1) * (buf_bytes(env) + LEFT_OUT);
 }
 
-/* Speculation id if it can be written, committed or discarded. */
+/* The speculation with this id, if it can be written, committed or
+ * discarded. */
 static struct spec *
 active(struct vm_env *env, uint64_t id)
 {
@@ -68,7 +69,7 @@ active(struct vm_env *env, uint64_t id)
 	return s == NULL || s->state == SPEC_INACTIVE ? NULL : s;
 }
 
-/* The same for its end, which of one that cannot be is a mistake. */
+/* The same for commit and discard: one that cannot be ended is an error. */
 static struct spec *
 ending(struct vm_env *env, uint64_t id)
 {
@@ -120,15 +121,15 @@ spec_keep(struct vm_env *env, uint64_t id, uint32_t size)
 		return;
 	uint32_t used = LOAD_ONCE(&s->used) & ~7U;
 	if (used > buf_bytes(env) || kept > buf_bytes(env) - used)
-		return; /* not what was reserved */
+		return; /* it is not the reserved record */
 	uint8_t *rec = spec_buf(env, s, id) + used;
 	memmove(rec + KEPT_HDR, rec + sizeof(struct rec_hdr), kept - KEPT_HDR);
 	s->state = SPEC_FILLED;
 	s->used = used + kept;
 }
 
-/* Bytes that the `used' ones at rec take as ordinary records, as far as they
- * make sense. */
+/* The bytes that the `used' bytes at rec take as ordinary records, up to the
+ * first invalid one. */
 static uint32_t
 full_size(const struct vm_env *env, const uint8_t *rec, uint32_t used)
 {
@@ -143,8 +144,9 @@ full_size(const struct vm_env *env, const uint8_t *rec, uint32_t used)
 	return full;
 }
 
-/* They may have changed since they were counted: neither side is left.  Copied
- * records carry the time and processor of the commit. */
+/* Copy the records.  The target may have changed them since they were counted,
+ * so both sizes are checked.  The copies have the time and processor of the
+ * commit. */
 static void
 copy_out(const struct vm_env *env, uint8_t *to, uint32_t full,
     const uint8_t *rec, uint32_t used)

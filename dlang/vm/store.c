@@ -1,6 +1,6 @@
 /*
- * Laying out the store (store.h has the picture).  Everything is computed in
- * 64 bits first, so that absurd option values are refused and not wrapped.
+ * Computes the layout of the store (store.h has the picture), in 64 bits first,
+ * so that absurd option values are refused and do not wrap.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/store.h"
@@ -20,8 +20,8 @@ struct layout {
 	uint32_t dynvars, selfvars;
 };
 
-/* Lanes begin on a cache line of their own; in a thread store, where a stack
- * comes before them, on a page. */
+/* Each lane begins at a cache line of its own.  In a thread store each begins
+ * at a page, because a stack is before it. */
 #define LANE_ALIGN 64
 
 static_assert(
@@ -39,7 +39,7 @@ align64(uint64_t n)
 	return align_to(n, LANE_ALIGN);
 }
 
-/* What is before the lanes, and where the first begins. */
+/* Lay out the parts before the lanes, and the first lane. */
 static void
 layout_head(
     struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
@@ -74,7 +74,7 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 	y->buf = align64(y->scratch + VM_ALIGN(s->scratch));
 	y->agg = align64(y->buf + (s->bufsize & ~7U));
 	y->spec = align64(y->agg + 2 * (uint64_t)(s->aggsize & ~7U));
-	/* Something follows even what is empty: a reference to it is valid. */
+	/* One more byte, so that a reference to an empty last part is valid. */
 	y->lane = align64(y->spec + y->spec_size + 1);
 	y->stride = s->threads ?
 	    align_to(y->lane, STORE_PAGE) + LANE_GAP + LANE_STACK :
@@ -88,7 +88,7 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 
 /* ---- sizes ---- */
 
-/* So many of the smallest things fit into a lane's share. */
+/* The number of the smallest items that fit into a lane's share. */
 #define LEAST_RECORDS 2
 #define LEAST_ENTRIES 4
 #define LEAST_VARS    16
@@ -260,8 +260,8 @@ lane_at(const struct region *r, uint32_t n)
 	    region_at8(r, (uint32_t)at, sizeof(struct lane));
 }
 
-/* What a lane of a thread store has besides: a stack before it, a vm_env behind
- * it, and the thread's variables before scratch. */
+/* The additional parts in a thread store: a stack before the lane, a vm_env
+ * behind it, and the thread's variables before scratch memory. */
 static bool
 view_thread(const struct region *r, const struct img_hdr *im,
     const struct lane *l, struct lane_view *v)
@@ -278,7 +278,7 @@ view_thread(const struct region *r, const struct img_hdr *im,
 	return true;
 }
 
-/* The parts that every lane has; false when one is not in the store. */
+/* The parts of every lane.  False if one is not within the store. */
 static bool
 view_parts(const struct region *r, const struct img_hdr *im, struct lane *l,
     struct lane_view *v)

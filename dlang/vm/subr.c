@@ -1,11 +1,11 @@
 /*
- * Subroutines: a table of functions by id, in rows of three files: numbers and
- * memory here, strings in subr_str.c, network addresses, paths and JSON in
- * subr_text.c.
+ * Subroutines: a table of functions by id.  Those for numbers and memory are in
+ * this file, those for strings in subr_str.c, those for network addresses,
+ * paths and JSON in subr_text.c.
  *
- * Arguments come as the tuple stack: values, or addresses with a kind.  What a
- * subroutine returns by address is in scratch, or points into its input when
- * that is in a region already.
+ * Arguments are on the tuple stack: values, or addresses with a kind.  A result
+ * by address is in scratch memory, or in the input if that is in a region
+ * already.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/subr.h"
@@ -65,8 +65,8 @@ subr_state_str(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	return vm_text(env, env->ops->state_str, a[0].value, a[1].value);
 }
 
-/* A cpuinfo_t (library.c): its number, then set, chip and group, which are 0 as
- * nothing that a process can ask divides them. */
+/* A cpuinfo_t (library.c): its number; set, chip and group are 0, because a
+ * process cannot ask for them. */
 struct cpuinfo {
 	uint32_t id, set, chip, group;
 	uint32_t state; /* 2: P_ONLINE, as it runs this */
@@ -162,8 +162,8 @@ subr_copyin(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	    addr;
 }
 
-/* Copy into scratch that the program has already.  What begins elsewhere is a
- * bad address, what goes on beyond the end a bad size. */
+/* Copy into allocated scratch memory.  A wrong begin is a bad address, a wrong
+ * end a bad size. */
 static void
 copy_to_scratch(struct vm_env *env, uint64_t src, uint64_t dst, uint64_t len)
 {
@@ -203,18 +203,18 @@ subr_copyinstr(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 	struct vm_str s;
 	char *d;
 
-	/* A size that is given counts the NUL. */
+	/* A given size includes the NUL. */
 	if (n > 1)
 		max = (uint32_t)VM_MIN(a[1].value, max);
 	if (n > 1 && max > 0)
 		max--;
 	if (vm_str(env, a[0].value, max, &s) != 0)
 		return 0;
-	/* From the target it has been copied, and terminated, just now. */
+	/* A string of the target has been copied and terminated just now. */
 	return VMA_IS(a[0].value) ? subr_string(env, &s, 0, s.len, &d) : s.addr;
 }
 
-/* Write to the target; the VM's own regions are out of reach. */
+/* Write to the target.  The VM's own regions cannot be written. */
 static void
 store_out(struct vm_env *env, const void *src, uint64_t addr, uint64_t len)
 {
@@ -253,7 +253,7 @@ subr_copyoutstr(struct vm_env *env, const struct vm_tuple *a, uint32_t n)
 
 	if (vm_str(env, a[0].value, (uint32_t)size, &s) != 0)
 		return 0;
-	/* The NUL goes out too where the size leaves room for it. */
+	/* The NUL is written too if the size allows. */
 	if (subr_string(env, &s, 0, s.len, &d) != 0)
 		store_out(env, d, a[1].value,
 		    s.len < size ? (uint64_t)s.len + 1 : size);

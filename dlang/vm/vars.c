@@ -1,14 +1,16 @@
 /*
- * Variables.  Globals are at fixed places in the statics, clause-locals in the
- * lane; thread-locals and associative arrays are dynamic (dyn.h).  A thread that
- * has a lane has its thread-locals there; else they are with the arrays.
+ * Variables.  Globals are at fixed offsets in the statics, clause-locals in the
+ * lane.  Thread-locals and associative arrays are dynamic (dyn.h): the
+ * thread-locals of a thread with a lane are in the lane, all others are with
+ * the arrays.
  *
- * A key is, for each member, one word (the value, or the length) followed by
- * the bytes of a string or struct padded to 8.  A value is one word; by
- * reference it is 8 bytes of which the first is 0xff for NULL, then the data.
+ * A key has, for each member, one word (the value, or the length) followed by
+ * the bytes of a string or struct, padded to 8. A value is one word.  A value
+ * by reference has 8 bytes, the first of which is 0xff for NULL, and then the
+ * data.
  *
- * One writer at a time: the arrays are the tracer's alone, and what a lane has
- * is its writer's.
+ * There is one writer at a time: only the tracer writes arrays, and a lane has
+ * one writer.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/vars.h"
@@ -48,8 +50,8 @@ key_member(struct vm_env *env, struct dyn_key *k, const struct vm_tuple *t)
 		}
 		return key_add(env, k, t->size, t->value, t->size);
 	}
-	/* A string in the target is copied to scratch first: above what the
-	 * key has so far, as that is where free scratch begins. */
+	/* A string in the target is first copied to scratch memory, above the
+	 * present part of the key, because free scratch begins there. */
 	uint64_t used = env->scratch_used;
 	struct vm_str s;
 	uint32_t limit = vm_strmax(env);
@@ -110,7 +112,7 @@ key_build(struct vm_env *env, struct dyn_key *k, const struct img_var *v,
 
 /* ---- values by reference ---- */
 
-/* What a load gives of the value at p, which is at a VM address. */
+/* The result of a load of the value at p, which is at a VM address. */
 static uint64_t
 value_load(const struct img_var *v, const uint8_t *p, uint64_t addr)
 {
@@ -169,8 +171,8 @@ var_lookup(const struct vm_env *env, enum dif_scope scope, uint32_t id)
 	return NULL;
 }
 
-/* Memory of a global or clause-local, and its VM address; NULL where there are
- * no globals. */
+/* The memory of a global or clause-local, and its VM address.  NULL if there
+ * are no globals. */
 static uint8_t *
 static_at(const struct vm_env *env, const struct img_var *v, uint64_t *addr)
 {
@@ -185,8 +187,7 @@ static_at(const struct vm_env *env, const struct img_var *v, uint64_t *addr)
 	return own->locals + v->off;
 }
 
-/* Where a dynamic variable of this scope is, and from where its address
- * counts. */
+/* The dynamic variables of this scope, and the base of their addresses. */
 static const struct dyn_view *
 dyn_of(const struct vm_env *env, enum dif_scope scope, uint64_t *region)
 {

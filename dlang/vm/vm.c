@@ -1,9 +1,9 @@
 /*
  * The machine: built-in variables and the interpreter loop.
  *
- * vm_run() checks nothing that the verifier has checked: registers, tables,
- * branch targets and the final `ret' are as they must be (verify.c has the
- * list), and as branches only go forward, a run ends.
+ * vm_run() does not repeat checks of the verifier: registers, tables, branch
+ * targets and the final `ret' are valid (verify.c has the list). Branches only
+ * go forward, so a run ends.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/vm.h"
@@ -36,7 +36,7 @@ builtin(struct vm_env *env, uint32_t id)
 	switch (id) {
 	case DIF_VAR_IPL:
 	case DIF_VAR_STACKDEPTH:
-	case DIF_VAR_CALLER: return 0; /* a kernel's; we are in none */
+	case DIF_VAR_CALLER: return 0; /* of a kernel only */
 	case DIF_VAR_TIMESTAMP: vm_when(env); return env->timestamp;
 	case DIF_VAR_EPID: return env->epid;
 	case DIF_VAR_ID: return p != NULL ? p->id : 0;
@@ -70,8 +70,8 @@ builtin_ureg(struct vm_env *env, uint64_t n)
 	return 0;
 }
 
-static uint64_t
-builtin_array(struct vm_env *env, uint32_t id, uint64_t n)
+uint64_t
+vm_array(struct vm_env *env, uint32_t id, uint64_t n)
 {
 	uint64_t addr = 0;
 
@@ -95,7 +95,7 @@ vm_open(struct vm_env *env, uint32_t lane)
 }
 
 int
-vm_begin(struct vm_env *env)
+vm_go_on(struct vm_env *env)
 {
 	const struct lane_view *at = &env->at;
 
@@ -105,8 +105,16 @@ vm_begin(struct vm_env *env)
 	env->scratch_used = 0;
 	env->scratch_size = at->scratch_size;
 	env->scan.begun = false;
-	if (at->image->locals_size != 0)
-		memset(vm_own(env)->locals, 0, at->image->locals_size);
+	return 0;
+}
+
+int
+vm_begin(struct vm_env *env)
+{
+	if (vm_go_on(env) != 0)
+		return -1;
+	if (env->at.image->locals_size != 0)
+		memset(vm_own(env)->locals, 0, env->at.image->locals_size);
 	return 0;
 }
 
@@ -150,7 +158,8 @@ push(struct vm_env *env, struct vm_tuple *t, uint32_t *n, uint32_t kind,
 	++*n;
 }
 
-/* Argument n: of most probes it is a whole register, and that is at hand. */
+/* Argument n.  In most probes it is a whole register, which is read
+ * directly. */
 static inline uint64_t
 arg(struct vm_env *env, uint32_t n)
 {
@@ -169,30 +178,47 @@ static_assert(DIF_VAR_ARG9 - DIF_VAR_ARG0 == VM_ARGS - 1, "words of a hit");
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
     "vm_run() takes the bytes of an instruction from the lowest up");
 
-static inline uint64_t
-global(struct vm_env *env, uint32_t id)
+uint64_t
+vm_builtin(struct vm_env *env, uint32_t id)
 {
-	if (id >= DIF_VAR_USER)
-		return vars_load(env, DIF_GLOBAL, id, NULL, 0, false);
 	if (id >= DIF_VAR_ARG0 && id <= DIF_VAR_ARG9)
 		return arg(env, id - DIF_VAR_ARG0);
 	return builtin(env, id);
 }
 
+static inline uint64_t
+global(struct vm_env *env, uint32_t id)
+{
+	if (id >= DIF_VAR_USER)
+		return vars_load(env, DIF_GLOBAL, id, NULL, 0, false);
+	return vm_builtin(env, id);
+}
+
+int
+vm_eval(struct vm_env *env, const struct img_difo *d, uint64_t *value)
+{
+	if (env->code == NULL || d->code == 0)
+		return vm_run(env, d, value);
+	int (*fn)(struct vm_env *, const struct img_difo *, uint64_t *) =
+	    (int (*)(struct vm_env *, const struct img_difo *, uint64_t *))(
+		uintptr_t)(env->code + d->code);
+	return fn(env, d, value);
+}
+
 /*
- * The loop goes from the end of one instruction straight to the next one's
- * code, by a table of where that begins: NEXT.  What can fault ends with
- * CHECKED, which looks at the flag.  Opcodes that do not exist, and those that
- * never reach the machine, are `none'.
+ * Each instruction ends with a jump directly to the code of the next one, by a
+ * table of addresses: NEXT. One that can fault ends with CHECKED, which tests
+ * the flag.  Opcodes that do not exist or never reach the machine are `none'.
  *
- * Condition codes are the two operands of the last comparison: a signed branch
- * compares them signed, which no set of flags without an overflow bit can do
- * right.
+ * The condition codes are the two operands of the last comparison.  A signed
+ * branch compares them as signed numbers, which a set of flags without an
+ * overflow bit cannot do.
  */
 int /* NOLINTNEXTLINE(readability-function-size): one flat table */
 vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value)
 {
-	/* Differences, as addresses would have to be relocated in the agent. */
+	/* Differences of addresses, because addresses would need relocations in
+	 * the agent. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 #define AT(op) [DIF_OP_##op] = (int32_t)(&&op_##op - &&none)
@@ -228,8 +254,8 @@ vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value)
 	int order;
 
 	env->fault = (struct vm_fault){ FLT_NONE, -1, 0 };
-	/* pc is at the instruction that runs.  Its fields are bytes, which are
-	 * loaded one by one: cheaper than to take the word apart. */
+	/* pc is the running instruction.  Its fields are bytes, which are
+	 * loaded one by one: this is faster than to split the word. */
 #define WORD (*(const dif_instr *)(const void *)pc)
 #define R1   r[pc[2]]
 #define R2   r[pc[1]]
@@ -313,7 +339,7 @@ op_STW: vm_store(env, RD, R1, 4); CHECKED;
 op_STX: vm_store(env, RD, R1, 8); CHECKED;
 op_ALLOCS: RD = vm_alloc(env, R1, &mem); CHECKED;
 op_COPYS: vm_copy_to(env, R1, R2, RD); CHECKED;
-op_LDGA: op_LDTA: RD = builtin_array(env, pc[2], R2); CHECKED;
+op_LDGA: op_LDTA: RD = vm_array(env, pc[2], R2); CHECKED;
 op_LDGS: RD = global(env, ID); CHECKED;
 op_LDTS: RD = vars_load(env, DIF_THREAD, ID, NULL, 0, false); CHECKED;
 op_LDLS: RD = vars_load(env, DIF_LOCAL, ID, NULL, 0, false); CHECKED;

@@ -51,6 +51,10 @@ struct vm_ops {
 	/* Set timestamp (which is 0) and cpu.  May be NULL if the owner sets
 	 * both before each firing. */
 	void (*when)(struct vm_env *);
+	/* The predicate of an ECB is true, and only the tracer can carry out
+	 * its actions (IMG_CLAUSE_OUTSIDE): let it do so now, by
+	 * ecb_fire_rest().  NULL: this is the tracer. */
+	void (*rest)(struct vm_env *, uint32_t ecb_ref);
 	/* Is the current process `pid' or a descendant of it? */
 	bool (*progenyof)(struct vm_env *, int64_t pid);
 };
@@ -83,6 +87,8 @@ struct vm_env {
 	struct region image;
 	struct region store; /* the part of it that clauses may read */
 	struct lane_view at; /* its lane in a store: vm_open() */
+	const uint8_t *code; /* the memory with the machine code of DIFOs; NULL:
+			      * the interpreter runs them all */
 
 	/* Set by the owner for each firing: */
 	const struct lane_view *own; /* the thread's lane in a thread store,
@@ -105,6 +111,7 @@ struct vm_env {
 	uint32_t probe_ref;
 	const struct argloc *args;
 	uint32_t nargs;
+	uint32_t site_ref; /* 0: the probe has no site */
 	uint32_t epid;
 	struct vm_fault fault;
 
@@ -130,10 +137,17 @@ bool vm_open(struct vm_env *env, uint32_t lane);
  * yourself only before a direct vm_run().
  */
 int vm_begin(struct vm_env *env);
+/* The same, but clause-locals stay: a firing goes on that another environment of
+ * the thread has begun. */
+int vm_go_on(struct vm_env *env);
 
 /* Evaluate a DIFO that the verifier accepted.  0 with the result in *value, or
  * -1 with env->fault set. */
 int vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value);
+
+/* The same, by the DIFO's machine code at env->code if there is some
+ * (dlang/jit/). */
+int vm_eval(struct vm_env *env, const struct img_difo *d, uint64_t *value);
 
 /* Stop with a fault; the first one of a run stays. */
 void vm_fault(struct vm_env *env, enum dif_fault code, uint64_t value);

@@ -127,6 +127,10 @@ struct vm_str {
 int vm_str(
     struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out);
 
+/* A member of a built-in array, and a built-in variable; 0 with a fault. */
+uint64_t vm_array(struct vm_env *env, uint32_t id, uint64_t n);
+uint64_t vm_builtin(struct vm_env *env, uint32_t id);
+
 /* The order of two strings as -1, 0 or 1; address 0 is "".  0 with a fault. */
 int vm_compare(struct vm_env *env, uint64_t a, uint64_t b);
 

@@ -1,10 +1,10 @@
 /*
  * The memory of a program: addresses, scratch and strings.
  *
- * Invariant: an address from a register becomes memory in vm_readable(),
- * vm_writable() and vm_scratch_at() and nowhere else; every other address goes
- * to the environment as a number.  The image may be read, never written; of
- * the store, what clauses may write is listed in vm_writable().
+ * Invariant: an address from a register becomes a pointer only in
+ * vm_readable(), vm_writable() and vm_scratch_at(). Every other address is
+ * passed to the environment as a number.  The image may be read and never
+ * written.  vm_writable() lists the parts of the store that clauses may write.
  */
 #define DLANG_VM_IMPL
 #include "dlang/vm/dyn.h"
@@ -21,7 +21,8 @@ vm_fault(struct vm_env *env, enum dif_fault code, uint64_t value)
 
 /* ---- addresses ---- */
 
-/* Is ref in the `size' bytes at `at'?  Then *room is what follows it there. */
+/* Is ref in the `size' bytes at `at'? Then *room is the number of bytes from it
+ * to the end. */
 static bool
 inside(uint64_t ref, uint64_t at, uint64_t size, uint64_t *room)
 {
@@ -43,7 +44,7 @@ vm_scratch_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 	return at->scratch + (VMA_REF(addr) - at->scratch_ref);
 }
 
-/* What clauses may write at an address, and how much of it there is. */
+/* The memory at an address that clauses may write, and its size. */
 static uint8_t *
 writable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 {
@@ -77,7 +78,7 @@ vm_writable(const struct vm_env *env, uint64_t addr, uint64_t len)
 	return p != NULL && len <= room ? p : NULL;
 }
 
-/* Of a lane of a thread store: what is the thread's. */
+/* The parts of a lane of a thread store that its thread may read. */
 static const uint8_t *
 own_readable(const struct lane_view *own, uint64_t ref, uint64_t *room)
 {
@@ -100,7 +101,7 @@ vm_readable_at(const struct vm_env *env, uint64_t addr, uint64_t *room)
 	if (VMA_REGION(addr) == VMA_THREADS)
 		return own_readable(vm_own(env), ref, room);
 	if (VMA_REGION(addr) == VMA_STORE) {
-		/* Around what is allocated of scratch there is nothing. */
+		/* The memory around allocated scratch is not readable. */
 		uint64_t gap = env->at.scratch_ref - SCRATCH_GAP;
 		r = &env->store;
 		end = ref < gap ? VM_MIN(gap, r->size) : r->size;
@@ -129,7 +130,7 @@ vm_alloc(struct vm_env *env, uint64_t size, uint8_t **mem)
 	const struct lane_view *at = &env->at;
 	uint64_t off = env->scratch_used;
 
-	/* Compared before it is rounded up, which could wrap. */
+	/* Compare before rounding up, which could wrap. */
 	if (size > env->scratch_size - off ||
 	    VM_ALIGN(size) > env->scratch_size - off) {
 		vm_fault(env, FLT_NOSCRATCH, 0);
@@ -175,9 +176,9 @@ vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len)
 	return 0;
 }
 
-/* Length of the string at a VM address, at most `limit'.  Memory that ends
- * ends the string: copyin() gives characters without a NUL.  False when there
- * is none at all. */
+/* The length of the string at a VM address, at most `limit'. The end of the
+ * memory ends the string, because copyin() gives characters without a NUL.
+ * False if there is no memory at the address. */
 static bool
 vma_strlen(const struct vm_env *env, uint64_t addr, uint32_t limit,
     const uint8_t **s, uint32_t *len)
@@ -242,7 +243,7 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return -1;
 	}
-	/* One byte stays for the NUL. */
+	/* One byte is reserved for the NUL. */
 	uint32_t want = (uint32_t)VM_MIN(room - 1, limit);
 	char *s = (char *)env->at.scratch + off;
 	int64_t n = want > 0 ? env->ops->load_str(env, addr, s, want) : 0;
@@ -251,7 +252,7 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 	uint32_t len = 0;
 	while (len < (uint64_t)n && s[len] != 0)
 		len++;
-	if (len == n && len < limit) { /* no NUL, and no room to look on */
+	if (len == n && len < limit) { /* no NUL, and no room to continue */
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return -1;
 	}
@@ -336,7 +337,7 @@ vm_text(struct vm_env *env, vm_text_fn fill, uint64_t what, uint64_t of)
 		vm_fault(env, FLT_ILLOP, what);
 		return 0;
 	}
-	/* Give back what the text does not need. */
+	/* Free the bytes that the text does not need. */
 	while (n < size - 1 && s[n] != 0)
 		n++;
 	s[n] = 0;
