@@ -74,6 +74,15 @@ resume_stub_trap(struct tptable *tab, uint64_t addr, struct tracepoint **tp)
 	return true;
 }
 
+struct tracepoint *
+resume_stub_asks(struct tptable *tab, uint64_t addr)
+{
+	struct entry *e = entry_at_stub(tab, addr);
+
+	return e != NULL && addr == e->stub.addr + e->stub.asked ? &e->tp :
+								   NULL;
+}
+
 bool
 resume_stub_faults(struct tptable *tab, uint64_t pc)
 {

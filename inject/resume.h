@@ -56,6 +56,10 @@ enum slot_place resume_leave_stub(
 bool resume_stub_trap(
     struct tptable *tab, uint64_t addr, struct tracepoint **tp);
 
+/* A thread has executed a trap instruction at addr: is it in ask() of the code
+ * of a site?  Then its tracepoint, else NULL. */
+struct tracepoint *resume_stub_asks(struct tptable *tab, uint64_t addr);
+
 /* Is pc at an instruction of such code that faults where the thread has no lane? */
 bool resume_stub_faults(struct tptable *tab, uint64_t pc);
 

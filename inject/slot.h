@@ -26,9 +26,11 @@ struct slots *slots_create(struct target *t);
 void slots_destroy(struct slots *s);
 
 /*
- * Allocate `size' bytes for `owner' within [lo, hi], as near to `near' as
- * possible.  0; -ENOMEM if there is no room; or the error of map_near() if the
- * target may not map memory and has no cave either.
+ * Allocate `size' bytes for `owner' within [lo, hi]. The first piece of memory
+ * with room is used. If none has room, memory is mapped near the middle of [lo,
+ * hi], or a cave near `near' is used. 0; -ENOMEM if there is no room; -EBUSY if
+ * memory would have to be mapped while slots_hold() is in effect; or the error
+ * of map_near() if the target may not map memory and has no cave either.
  */
 int slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr);
@@ -38,7 +40,8 @@ int slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 int slots_reserve(
     struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t bytes);
 
-/* While `hold' is set, slot_alloc() maps no memory. */
+/* While `hold' is set, slot_alloc() maps no memory and fails with -EBUSY
+ * instead. */
 void slots_hold(struct slots *s, bool hold);
 
 /* The bytes that a slot of `size' takes of a piece of memory. */

@@ -4,7 +4,7 @@
  *	site	jmp stub		stub	push the registers that it uses
  *		...				tracer alive?  lane the thread's?
  *	next	...				registers to the lane
- *						hit(lane, id)
+ *						hit(lane, id, ask)
  *						restore the registers
  *						the displaced instructions
  *						jmp next
@@ -16,6 +16,9 @@
  * thread's, the stub restores the registers and executes an int3, and the
  * tracer handles the hit.  The displaced instructions follow that int3, so the
  * int3 may also be made a nop.
+ *
+ * ask() is in the stub as well: it returns -1, after an int3 at which the tracer
+ * may change that.  So this int3, too, may be made a nop.
  *
  * Files outside inject/ use STUB_MEMORY, struct stub_world and stub_possible()
  * only.
@@ -63,6 +66,8 @@ struct stub {
 					      * then the jump back */
 	uint16_t lost;     /* the lane is busy, or a hit is to be skipped */
 	uint16_t skipped;  /* within that: the hit was skipped */
+	uint16_t ask;      /* the function ask(); part of the firing */
+	uint16_t asked;    /* its int3 */
 	uint16_t finds[2]; /* instructions that fault if the thread has no lane:
 			    * the tracer takes that for the int3 */
 	uint64_t site[WINDOW_MOST + 1]; /* text addresses of the displaced

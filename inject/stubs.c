@@ -10,10 +10,10 @@
 #include "inject/tracepoint_impl.h"
 #include "inject/trapset.h"
 
-/* What the int3 in the code becomes: with what is behind it, a way round. */
+/* What an int3 in the code becomes. */
 #define NOTHING 0x90
 
-/* Both on the list, or -errno. */
+/* List its memory and its int3s.  0, or -errno. */
 static int
 list(struct tptable *tab, const struct stub *s)
 {
@@ -23,9 +23,13 @@ list(struct tptable *tab, const struct stub *s)
 
 	if (slot_bounds(tab->slots, s->addr, &start, &size))
 		r = trapset_add(tab->traps, TRAP_SLOTS, start, (uint32_t)size);
-	return r != 0 ?
-	    r :
-	    trapset_add(tab->traps, TRAP_TEXT, s->addr + s->trap, NOTHING);
+	if (r == 0)
+		r = trapset_add(
+		    tab->traps, TRAP_TEXT, s->addr + s->trap, NOTHING);
+	if (r == 0)
+		r = trapset_add(
+		    tab->traps, TRAP_TEXT, s->addr + s->asked, NOTHING);
+	return r;
 }
 
 static bool
@@ -67,15 +71,46 @@ tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
 	return 0;
 }
 
+bool
+tracepoint_has_stub(const struct tracepoint *tp)
+{
+	return ((const struct entry *)tp)->stub.addr != 0;
+}
+
 void
 stubs_reserve(struct tptable *tab, uint64_t near, size_t n)
 {
 	uint64_t reach = UINT64_C(1) << 30;
 	size_t size = slot_room(STUB_SIZE_MAX);
 
-	trapset_reserve(tab->traps, n + n * size / SLOT_MEMORY + 1);
+	trapset_reserve(tab->traps, 2 * n + n * size / SLOT_MEMORY + 1);
 	slots_reserve(tab->slots, near, near > reach ? near - reach : 0,
 	    near + reach, n * size);
+}
+
+bool
+stubs_trap(const struct tptable *tab, uint64_t addr)
+{
+	const struct entry *e = entry_at_stub(tab, addr);
+
+	return e != NULL &&
+	    (addr == e->stub.addr + e->stub.trap ||
+		addr == e->stub.addr + e->stub.asked);
+}
+
+void
+stubs_silence(struct tptable *tab)
+{
+	const uint8_t nothing = NOTHING;
+
+	for (struct entry *e = tab->first; e != NULL; e = e->next) {
+		const struct stub *s = &e->stub;
+		if (s->addr == 0)
+			continue;
+		slot_write(tab->slots, s->addr + s->trap, &nothing, 1);
+		slot_write(tab->slots, s->addr + s->asked, &nothing, 1);
+	}
+	slots_flush(tab->slots);
 }
 
 int

@@ -419,14 +419,14 @@ add_traps(struct tptable *tab, struct commit *c)
 	vec_foreach(at, &c->arm)
 		if (!(*at)->ready && add_trap(tab, &(*at)->tp) != 0 &&
 		    !tab->unlisted)
-			commit_fail(c, *at,
-			    "no room for the list of what is to be put back");
+			commit_fail(
+			    c, *at, "no room in the list of bytes to restore");
 	if (trapset_flush(tab->traps) != 0 && !tab->unlisted)
 		vec_foreach(at, &c->arm)
 			if ((*at)->why == NULL)
 				commit_fail(c, *at,
-				    "the list of what is to be put back cannot "
-				    "be written");
+				    "the list of bytes to restore cannot be "
+				    "written");
 	drop_failed(&c->arm);
 }
 
@@ -559,32 +559,95 @@ has_room(struct tptable *tab, struct entry *e)
 	return true;
 }
 
-int
-tracepoint_raise(struct tptable *tab, struct tracepoint *tp, uint64_t to)
+/* Prepare a jump from e to its code, to be listed.  `done' is set: 0 or
+ * -EINVAL. */
+static void
+aim(struct tptable *tab, struct entry *e)
 {
-	struct entry *e = entry_of(tp);
-	int64_t far = (int64_t)(to - tp->addr - TRAP_JUMP_LEN);
+	int64_t far = (int64_t)(e->stub.addr - e->tp.addr - TRAP_JUMP_LEN);
 	int32_t near = (int32_t)far;
 
-	if (near != far || !has_room(tab, e))
-		return -EINVAL;
-	if (tab->target->ops->read(
-		tab->target, tp->addr + 1, e->tail, TRAP_TAIL) != 0)
-		return -EFAULT;
-	memcpy(e->to, &near, TRAP_TAIL);
-	if (trapset_jump(tab->traps, tp->addr, e->tail) != 0)
-		return -EINVAL;
-	patch_run(tab, &e, 1, PATCH_RAISE);
-	tp->jumps = e->done == 0;
-	e->raised |= tp->jumps;
-	tab->jumps += tp->jumps;
-	return e->done;
+	e->done = near != far || !has_room(tab, e) ? -EINVAL : 0;
+	if (e->done == 0)
+		memcpy(e->to, &near, TRAP_TAIL);
 }
 
-int
-tracepoint_jump(struct tptable *tab, struct tracepoint *tp)
+/* Note the bytes behind the first of each place of a run, for the time when the
+ * tracer has died. */
+static void
+note_tails(struct tptable *tab, struct entry *const *at, size_t n)
 {
-	return tracepoint_raise(tab, tp, entry_of(tp)->stub.addr);
+	struct target *t = tab->target;
+	uint64_t start = at[0]->tp.addr;
+	size_t len = at[n - 1]->tp.addr + TRAP_JUMP_LEN - start;
+	int err = t->ops->read(t, start, before, len) != 0 ? -EFAULT : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = at[i];
+		memcpy(e->tail, before + (e->tp.addr - start) + 1, TRAP_TAIL);
+		e->done = err;
+		if (err == 0 &&
+		    trapset_jump(tab->traps, e->tp.addr, e->tail) != 0)
+			e->done = -EINVAL;
+	}
+}
+
+static void
+raise_run(struct tptable *tab, struct entry *const *at, size_t n)
+{
+	patch_each(tab, at, n, PATCH_RAISE);
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = at[i];
+		e->tp.jumps = e->done == 0;
+		e->raised |= e->tp.jumps;
+		tab->jumps += e->tp.jumps;
+	}
+	fault_kill("jump-raised");
+}
+
+typedef void run_fn(struct tptable *tab, struct entry *const *at, size_t n);
+
+static void
+each_run(struct tptable *tab, const entry_vec *v, run_fn *fn)
+{
+	for (size_t i = 0, n; i < v->len; i += n) {
+		n = run_length(&v->at[i], v->len - i);
+		fn(tab, &v->at[i], n);
+	}
+}
+
+/* Raise those that were aimed at something.  The list is in order of addresses;
+ * those that fail are removed. */
+static void
+raise_all(struct tptable *tab, entry_vec *v)
+{
+	size_t kept = 0;
+
+	each_run(tab, v, note_tails);
+	int err = trapset_flush(tab->traps) != 0 ? -EFAULT : 0;
+	for (size_t i = 0; i < v->len; i++) {
+		if (v->at[i]->done == 0)
+			v->at[i]->done = err;
+		if (v->at[i]->done == 0)
+			v->at[kept++] = v->at[i];
+	}
+	v->len = kept;
+	each_run(tab, v, raise_run);
+}
+
+void
+tracepoints_jump(struct tptable *tab, struct tracepoint *const *tps, size_t n)
+{
+	entry_vec v = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = entry_of(tps[i]);
+		aim(tab, e);
+		if (e->done == 0)
+			*vec_push(&v) = e;
+	}
+	raise_all(tab, &v);
+	vec_fini(&v);
 }
 
 int
@@ -609,6 +672,23 @@ tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end)
 	     e = e->next)
 		if (e->tp.jumps && e->tp.addr >= start && e->tp.addr < end)
 			tracepoint_lower(tab, &e->tp);
+}
+
+void
+tracepoints_forked(struct tptable *tab)
+{
+	struct target *t = tab->target;
+	uint8_t now[TRAP_JUMP_LEN];
+
+	for (struct entry *e = tab->first; e != NULL; e = e->next) {
+		if (!e->raised || e->tp.state != TP_TRAP ||
+		    t->ops->read(t, e->tp.addr, now, sizeof(now)) != 0)
+			continue;
+		bool jumps = now[0] == TRAP_JUMP &&
+		    memcmp(now + 1, e->to, TRAP_TAIL) == 0;
+		tab->jumps += (size_t)jumps - (size_t)e->tp.jumps;
+		e->tp.jumps = jumps;
+	}
 }
 
 size_t

@@ -16,7 +16,7 @@
  * In state TRAP a jump may replace the int3.  The int3 comes back before the
  * tracepoint leaves that state:
  *
- *               tracepoint_raise()
+ *               tracepoints_jump()
  *         INT3 ------------------> JUMP
  *          ^                         |
  *          +--- tracepoint_lower() --+
@@ -101,36 +101,49 @@ size_t tptable_arming(const struct tptable *tab);
 void tracepoint_reserve(struct tptable *tab);
 void tracepoint_prepare(struct tptable *tab);
 
-/*
- * Replace the int3 by a jump to `to', over the bytes [addr, addr + 5).  The
- * caller must know that these are whole instructions (or unreachable bytes
- * behind them), that no code jumps into the middle of them, and that no thread
- * will return there.  All threads must be stopped, none with its pc between
- * addr and the end.  0; -EINVAL: an int3 of the program is there, or the
- * trapset does not list the place, or `to' is out of reach, or another
- * tracepoint or the end of the page is within the bytes; -EBUSY: the bytes have
- * been changed; -EFAULT: not written, the int3 is still there.
- */
-int tracepoint_raise(struct tptable *tab, struct tracepoint *tp, uint64_t to);
 /* Replace the jump by the int3 again; does nothing without a jump.  All threads
- * must be stopped.  Errors as above; allocates nothing. */
+ * must be stopped.  0; -EBUSY: the bytes have been changed; -EFAULT: not written.
+ * Allocates nothing. */
 int tracepoint_lower(struct tptable *tab, struct tracepoint *tp);
 /* The same for all jumps within [start, end). */
 void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
 
 /*
  * The code of a site (inject/stub.h) for the window at tp, made if there is none
- * yet; in the target after stubs_flush().  All threads stopped.  0, or -ENOMEM or
- * -EINVAL with *why in one phrase.  tracepoint_jump() raises the jump to it, with
- * tracepoint_raise()'s errors.
+ * yet; in the target after stubs_flush().  Threads may run if there is memory for
+ * it (stubs_reserve()).  0, or -ENOMEM or
+ * -EINVAL with *why in one phrase.
  */
 int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
     const struct stub_world *world, const struct window *w, const char **why);
+bool tracepoint_has_stub(const struct tracepoint *tp);
 /* Memory for so many of them near addr.  All threads stopped. */
 void stubs_reserve(struct tptable *tab, uint64_t near, size_t n);
 /* 0 or -EFAULT: none of those that are new may be used. */
 int stubs_flush(struct tptable *tab);
-int tracepoint_jump(struct tptable *tab, struct tracepoint *tp);
+/* Is there a trap instruction of such code at addr? */
+bool stubs_trap(const struct tptable *tab, uint64_t addr);
+/* A thread that is in such code goes on without a tracer: no code of a site
+ * traps any more.  All threads stopped. */
+void stubs_silence(struct tptable *tab);
+/*
+ * Replace the int3s of these tracepoints, in order of their addresses, by jumps
+ * to the code of each, over the bytes [addr, addr + 5).  The caller must know that
+ * these are whole instructions (or unreachable bytes behind them), that no code
+ * jumps into the middle of them, and that no thread will return there.  All
+ * threads must be stopped, none with its pc between addr and the end.  Those that
+ * have a jump afterwards have `jumps' set; the others keep their int3: an int3 of
+ * the program is there, or the trapset does not list the place, or the code is out
+ * of reach, or another tracepoint or the end of the page is within the bytes, or
+ * the bytes have been changed or cannot be written.
+ */
+void tracepoints_jump(
+    struct tptable *tab, struct tracepoint *const *tps, size_t n);
+
+/* The table is a copy (tptable_fork()), made after the memory was copied: a jump
+ * may have been raised or lowered in between.  Note for each tracepoint whether
+ * this memory has its jump.  All threads must be stopped. */
+void tracepoints_forked(struct tptable *tab);
 
 /* `bytes' were read at tp in the memory of a fork's child.  Replace dtrap's
  * bytes among them by the program's own.  Returns the number of bytes to write

@@ -44,7 +44,10 @@ struct chunk {
 	uint32_t size, first;
 	VEC(struct trap_entry) entries;
 	uint32_t written; /* of them are in the target and counted */
-	bool linked;      /* the chunk before names it */
+	/* Of these, those from stale_from up to stale_to have been changed here
+	 * since. */
+	uint32_t stale_from, stale_to;
+	bool linked; /* the chunk before names it */
 };
 
 struct trapset {
@@ -412,10 +415,14 @@ trapset_jump(struct trapset *ts, uint64_t addr, const uint8_t tail[TRAP_TAIL])
 
 	if (e == NULL)
 		return -ENOENT;
-	struct trap_entry to = *e;
-	to.jump = 1;
-	memcpy(&to.size, tail, TRAP_TAIL);
-	return entry_change(ts, have - 1, &to);
+	e->jump = 1;
+	memcpy(&e->size, tail, TRAP_TAIL);
+	if (at >= c->written)
+		return 0;
+	c->stale_from =
+	    c->stale_to == 0 ? (uint32_t)at : MIN(c->stale_from, (uint32_t)at);
+	c->stale_to = MAX(c->stale_to, (uint32_t)at + 1);
+	return 0;
 }
 
 void
@@ -425,6 +432,15 @@ trapset_drop(struct trapset *ts, enum trap_kind kind, uint64_t addr)
 
 	if (have != 0)
 		entry_change(ts, have - 1, &(struct trap_entry){ 0 });
+}
+
+static int
+put_entries(struct trapset *ts, const struct chunk *c, uint32_t from, size_t to)
+{
+	return from >= to ?
+	    0 :
+	    put(ts, c->start + c->first + from * sizeof(struct trap_entry),
+		&c->entries.at[from], (to - from) * sizeof(struct trap_entry));
 }
 
 static int
@@ -444,12 +460,13 @@ chunk_flush(struct trapset *ts, struct chunk *c)
 			    &c->start, sizeof(c->start));
 		c->linked = r == 0;
 	}
+	if (r == 0)
+		r = put_entries(ts, c, c->stale_from, c->stale_to);
+	if (r == 0)
+		c->stale_from = c->stale_to = 0;
 	if (r != 0 || c->written == n)
 		return r;
-	r = put(ts,
-	    c->start + c->first + c->written * sizeof(struct trap_entry),
-	    &c->entries.at[c->written],
-	    (n - c->written) * sizeof(struct trap_entry));
+	r = put_entries(ts, c, c->written, n);
 	if (r == 0)
 		r = put(ts, c->start + offsetof(struct trap_area, count), &n,
 		    sizeof(n));

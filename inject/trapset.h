@@ -73,9 +73,9 @@ uint64_t trapset_action(struct trapset *ts, const uint64_t old[4], bool own);
  * map_near() if it needs more memory. */
 int trapset_add(
     struct trapset *ts, enum trap_kind kind, uint64_t addr, uint64_t what);
-/* Note in the target that the int3 at addr, which is listed there, may be a
- * jump from now on; `tail' has the program's bytes behind the first one.  0;
- * -ENOENT or -EFAULT: not noted. */
+/* Note that the int3 at addr, which is listed, may be a jump from now on; `tail'
+ * has the program's bytes behind the first one.  The next flush writes it to the
+ * target.  0; -ENOENT: addr is not listed. */
 int trapset_jump(
     struct trapset *ts, uint64_t addr, const uint8_t tail[TRAP_TAIL]);
 /* Remove a place that has been restored. */

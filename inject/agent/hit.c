@@ -25,6 +25,7 @@ open_lane(struct lane *l, struct vm_env *env)
 	env->image.size = agent.image_size;
 	env->store.base = (uint8_t *)(uintptr_t)agent.store_base;
 	env->store.size = agent.store_size;
+	env->code = (const uint8_t *)(uintptr_t)agent.code;
 	if (!vm_open(env, l->number) || env->at.lane != l) {
 		env->at.lane = NULL;
 		agent.broken = 1;
@@ -39,7 +40,7 @@ open_lane(struct lane *l, struct vm_env *env)
 }
 
 void
-agent_hit(struct lane *l, uint32_t tp_id)
+agent_hit(struct lane *l, uint32_t tp_id, agent_ask_fn *ask)
 {
 	struct vm_env *env = lane_env(l);
 
@@ -49,6 +50,7 @@ agent_hit(struct lane *l, uint32_t tp_id)
 	}
 	l->hits++;
 	l->wall = 0;
+	l->ask = (uintptr_t)ask;
 	env->timestamp = 0;
 	env->image.size = agent.image_size; /* it grows */
 	ecb_fire_tracepoint(env, tp_id);
@@ -59,6 +61,9 @@ const struct agent_table agent_table = {
 	.version = AGENT_VERSION,
 	.agent = &agent,
 	.hit = agent_hit,
+	.fixups = __start_agent_fixups,
+	.fixups_end = __stop_agent_fixups,
+	.helpers = &vm_helpers,
 	.fire_tracepoint = ecb_fire_tracepoint,
 	.fire_probe = ecb_fire_probe,
 	.run = vm_run,

@@ -12,18 +12,6 @@ lane_of(const struct vm_env *env)
 }
 
 static int
-ops_load(struct vm_env *env, uint64_t addr, void *buf, uint32_t len)
-{
-	return -1;
-}
-
-static int64_t
-ops_load_str(struct vm_env *env, uint64_t addr, char *buf, uint32_t size)
-{
-	return -1;
-}
-
-static int
 ops_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
 {
 	return -1;
@@ -126,6 +114,13 @@ ops_state_str(
 	return -1;
 }
 
+static void
+ops_rest(struct vm_env *env, uint32_t ecb_ref)
+{
+	agent_ask(env, AGENT_REST, agent_rest(env->site_ref, ecb_ref), NULL,
+	    env->timestamp);
+}
+
 static bool
 ops_progenyof(struct vm_env *env, int64_t pid)
 {
@@ -133,8 +128,8 @@ ops_progenyof(struct vm_env *env, int64_t pid)
 }
 
 const struct vm_ops agent_ops = {
-	.load = ops_load,
-	.load_str = ops_load_str,
+	.load = agent_load,
+	.load_str = agent_load_str,
 	.store = ops_store,
 	.reg = ops_reg,
 	.var = ops_var,
@@ -146,5 +141,6 @@ const struct vm_ops agent_ops = {
 	.space = ops_space,
 	.control = ops_control,
 	.when = ops_when,
+	.rest = ops_rest,
 	.progenyof = ops_progenyof,
 };

@@ -1,11 +1,11 @@
 /*
  * The handler for SIGTRAP in a target.
  *
- * While the tracer lives, it sees every SIGTRAP first and delivers only the
- * program's own; the handler performs the program's action for these.  After the
- * tracer was killed, its breakpoints lead here.  The handler restores the bytes in
- * all places, through /proc/self/mem because text is not writable, and the thread
- * goes on at the instruction.
+ * While the tracer lives, it sees every SIGTRAP first and delivers only those
+ * that are not its own; for these, the handler performs the program's action.
+ * After the tracer was killed, its breakpoints lead here. The handler restores
+ * the bytes in all places, through /proc/self/mem because text is not writable,
+ * and the thread continues at the instruction.
  *
  *	si_code TRAP_DONE	the tracer was about to let the thread go on:
  *				with these registers, if they are set already
@@ -20,8 +20,8 @@
  * that call end with EINTR (restart_block in kernel/signal.c), so the handler
  * returns in another way then: call_again().
  *
- * It uses no libc, no data but the area, and little stack, because it runs on
- * any signal stack, in threads of any runtime.
+ * It uses no libc, no data except the area, and little stack, because it runs
+ * on any signal stack, in threads of any language runtime.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -74,14 +74,16 @@ extern void trap_restore(void);
  */
 #include "inject/trap/machine/handler.h"
 
-/* The linker puts it at 0, and the numbers are offsets. */
+/* The linker places it at address 0, so that symbols are offsets in the
+ * area. */
 __attribute__((section(".area"), used)) struct trap_area trap_area = {
 	.magic = TRAP_MAGIC,
 	.handler = (uint64_t)&trap_handle,
 	.restorer = (uint64_t)&trap_restore,
 };
 
-/* The entry for an int3 at addr, or for slots around it. */
+/* The entry of the list for an int3 at addr, or for the slots that contain
+ * addr; NULL if there is none. */
 static const struct trap_entry *
 find(uint64_t addr, enum trap_kind kind)
 {
@@ -101,8 +103,8 @@ find(uint64_t addr, enum trap_kind kind)
 	}
 }
 
-/* Have the guardian or the next tracer restored everything?  From then on these
- * places belong to others. */
+/* Has the guardian or the next tracer restored everything? Then what is at
+ * these places now is not to be changed. */
 static bool
 is_mended(void)
 {
@@ -148,7 +150,7 @@ heal_places(long mem, enum heal how)
 	return healed;
 }
 
-/* "dir/123/stat" to path, whose begin is `dir/'; name is a number. */
+/* Append "123/stat" to path, which begins with "dir/". `name' is the number. */
 static void
 path_of_thread(char *path, const char *name)
 {
@@ -171,7 +173,7 @@ number(const char **p)
 	return n;
 }
 
-/* From field *at of a line to field `to'. */
+/* Skip from field *at of the line to field `to'; *at is updated. */
 static const char *
 skip_to(const char *p, int *at, int to)
 {
@@ -180,10 +182,10 @@ skip_to(const char *p, int *at, int to)
 	return p;
 }
 
-/* What a thread's stat tells: fields 3, 14 and 15, 31 and 32. */
+/* What is read from a thread's stat: fields 3, 14 and 15, 31 and 32. */
 struct look {
 	bool runs;    /* it has a processor, or waits for one */
-	bool due;     /* a SIGTRAP is pending that it lets in */
+	bool due;     /* an unblocked SIGTRAP is pending */
 	uint64_t ran; /* processor time, in ticks */
 };
 
@@ -307,7 +309,8 @@ heal_all(long mem)
 		heal_places(mem, HEAL_LATE);
 }
 
-/* Restore all int3s that this process can write.  False: none. */
+/* Restore all int3s in memory that this process can write. False if there were
+ * none. */
 static bool
 heal_memory(void)
 {

@@ -41,9 +41,9 @@
 #include <string.h>
 
 #include "dlang/base/base.h"
+#include "dlang/base/x86_64/emit.h"
 #include "dlang/uregs.h"
 #include "inject/slot.h"
-#include "inject/x86_64/emit.h"
 
 /* insn.h uses the numbers of enum ureg without including it. */
 static_assert(UREG_RAX == 10 && UREG_RCX == 11 && UREG_RDX == 12 &&

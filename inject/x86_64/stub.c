@@ -12,7 +12,7 @@
  *	busy == 0, skip_sp == 0? else lost
  * fire:
  *	busy = rsp
- *	registers to the lane; rsp = lane; hit(lane, id); registers back
+ *	registers to the lane; rsp = lane; hit(lane, id, ask); registers back
  *	rsp = busy; busy = 0
  *	call != 0?		then trap
  * out:	flags, rcx, rax, rsp back; jmp displaced
@@ -23,49 +23,53 @@
  *	above skip_sp?		then skip_sp = 0
  *	not it, or not at the site of skip_at? then fire
  *	skip_sp = 0; jmp out
+ * ask:	rax = -1; int3; ret
  *
- * The word at gs may be nowhere: then it is a fault, which the tracer takes for the
- * trap.  Where fs leads to, its own address is, as the ABI has it.
+ * A read through gs may fault, if gs has no valid address.  The tracer handles
+ * the fault like the trap.  The word at fs:0 is the value of fs itself, as the
+ * ABI says.
  *
- * Flags come back by add and sahf, and std where it was so: popfq is slow, and would
- * bring back a trap flag that is not the program's.
+ * The flags are restored by add and sahf, and by std if the direction flag was
+ * set.  popfq is slow, and would also restore a trap flag, which is not the
+ * program's.
  */
 #include "inject/stub.h"
 
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
+#include "dlang/base/x86_64/emit.h"
 #include "dlang/vm/store.h"
-#include "inject/x86_64/emit.h"
 
 #define RED_ZONE 128U
 #define REACH    ((UINT64_C(1) << 31) - 4096)
 
-/* The registers by their numbers in instructions. */
+/* The numbers of the registers in instructions. */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
 
 static const uint8_t uregs_by_number[16] = { UREG_RAX, UREG_RCX, UREG_RDX,
 	UREG_RBX, UREG_RSP, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8, UREG_R9,
 	UREG_R10, UREG_R11, UREG_R12, UREG_R13, UREG_R14, UREG_R15 };
 
-/* What a function may change, and rbx, which is used here. */
+/* The registers that a called function may change, except rax and rcx, which
+ * are on the stack; and rbx, which the stub uses. */
 static const uint8_t changed[] = { RDX, RBX, RSI, RDI, 8, 9, 10, 11 };
 
 /* ---- the stack ---- */
 
-/* Lengths of the first instructions. */
+/* Lengths of the first instructions: lea and push. */
 #define LEN_LEA  5U
 #define LEN_PUSH 1U
 
-/* Where the three words are from rsp on, and how far the program's is. */
+/* Offsets of the three pushed words from rsp, and of the program's stack. */
 #define ON_FLAGS 0
 #define ON_RCX   8
 #define ON_RAX   16
 #define ON_SP    (24 + RED_ZONE)
 
-/* What the flags come back by: cf to sf, of and df. */
+/* The flags that are restored: cf to sf, df and of. */
 #define FLAGS_KEPT UINT64_C(0xcd5)
 
-/* The way out, by the offsets of its last instructions. */
+/* Offsets in the way out: of its last instructions, and its length. */
 #define OUT_POP1 29U /* pop rcx */
 #define OUT_POP2 30U /* pop rax */
 #define OUT_LAST 31U /* lea rsp, [rsp + 128] */
@@ -127,7 +131,7 @@ stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
 	}
 }
 
-/* A jump forward of which the distance is written when it is known. */
+/* A forward jump; its distance is written when the target is known. */
 struct ahead {
 	size_t at[4];
 	unsigned n;
@@ -149,7 +153,7 @@ land(struct emit *e, const struct ahead *a)
 		emit_patch_rel32(e, a->at[i], a->at[i] + 4, emit_pc(e));
 }
 
-/* mov between a register and memory behind rax. */
+/* mov between a register and [rax + off]. */
 static void
 move(struct emit *e, unsigned opcode, unsigned reg, uint32_t off)
 {
@@ -233,7 +237,8 @@ write_saves(struct emit *e, uint64_t site)
 }
 
 static void
-write_call(struct emit *e, const struct stub_world *w, uint32_t id)
+write_call(
+    struct emit *e, const struct stub_world *w, uint32_t id, struct ahead *ask)
 {
 	emit_bytes(e, "\x48\x89\xc3", 3); /* mov rbx, rax */
 	emit_bytes(e, "\x48\x89\xc4", 3); /* mov rsp, rax */
@@ -241,7 +246,8 @@ write_call(struct emit *e, const struct stub_world *w, uint32_t id)
 	emit_bytes(e, "\x48\x89\xc7", 3); /* mov rdi, rax */
 	emit_u8(e, 0xbe);                 /* mov esi, id */
 	emit_u32(e, id);
-	emit_bytes(e, "\x48\xb8", 2); /* movabs rax, hit */
+	jump_ahead(e, "\x48\x8d\x15", 3, ask); /* lea rdx, [rip + ask] */
+	emit_bytes(e, "\x48\xb8", 2);          /* movabs rax, hit */
 	emit_u64(e, w->hit);
 	emit_bytes(e, "\xff\xd0", 2);     /* call rax */
 	emit_bytes(e, "\x48\x89\xd8", 3); /* mov rax, rbx */
@@ -254,7 +260,8 @@ write_call(struct emit *e, const struct stub_world *w, uint32_t id)
 	emit_bytes(e, "\x48\xc7\x00\x00\x00\x00\x00", 7); /* mov [rax], 0 */
 }
 
-/* One of the instructions under the jump.  False: out of reach. */
+/* Write one of the instructions that the jump replaces.  False: an operand is
+ * out of reach. */
 static bool
 write_displaced(struct emit *e, const struct insn *in)
 {
@@ -358,12 +365,13 @@ stub_write(struct stub *s, const struct stub_world *world,
 {
 	struct emit e = { .buf = buf, .size = STUB_SIZE_MAX, .addr = addr };
 	struct ahead out = { 0 }, trap = { 0 }, lost = { 0 }, over = { 0 };
+	struct ahead ask = { 0 };
 
 	*s = (struct stub){ .addr = addr };
 	write_questions(s, &e, world, &out, &trap, &lost);
 	s->busy = (uint16_t)e.len;
 	write_saves(&e, w->insn[0].addr);
-	write_call(&e, world, id);
+	write_call(&e, world, id, &ask);
 	s->free = (uint16_t)e.len;
 	jump_ahead(&e, "\x0f\x85", 2, &trap);
 	land(&e, &out);
@@ -381,6 +389,11 @@ stub_write(struct stub *s, const struct stub_world *world,
 	land(&e, &lost);
 	s->lost = (uint16_t)e.len;
 	write_rare(s, &e, w->insn[0].addr);
+	land(&e, &ask);
+	s->ask = (uint16_t)e.len;
+	emit_bytes(&e, "\x48\xc7\xc0\xff\xff\xff\xff", 7); /* mov rax, -1 */
+	s->asked = (uint16_t)e.len;
+	emit_bytes(&e, "\xcc\xc3", 2);
 	s->size = (uint16_t)e.len;
 	return s->size;
 }
@@ -397,7 +410,7 @@ pushed(struct target *t, uint64_t addr)
 	return word;
 }
 
-/* All three words are on the stack. */
+/* All three words are on the stack: restore the registers from them. */
 static void
 take_all(struct target *t, struct uregs *regs)
 {
@@ -411,7 +424,7 @@ take_all(struct target *t, struct uregs *regs)
 	regs->r[UREG_RSP] = sp + ON_SP;
 }
 
-/* So far into one of the ways out. */
+/* The thread is `at' bytes into a way out: do the rest of it. */
 static void
 take_rest(struct target *t, struct uregs *regs, unsigned at)
 {
@@ -431,7 +444,8 @@ take_rest(struct target *t, struct uregs *regs, unsigned at)
 	}
 }
 
-/* Before anything is asked: what is on the stack by then is taken off. */
+/* The thread is `at' bytes into the beginning of the stub: undo what it has
+ * pushed. */
 static void
 take_begun(struct uregs *regs, struct target *t, unsigned at)
 {
@@ -439,7 +453,7 @@ take_begun(struct uregs *regs, struct target *t, unsigned at)
 		take_all(t, regs);
 		return;
 	}
-	/* Nothing has been changed but rsp. */
+	/* Only rsp has been changed. */
 	if (at >= LEN_LEA)
 		regs->r[UREG_RSP] += RED_ZONE + 8 * (at - LEN_LEA);
 }
@@ -449,7 +463,7 @@ stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
 {
 	unsigned at = (unsigned)(regs->r[UREG_PC] - s->addr);
 
-	if (at >= s->busy && at < s->free)
+	if ((at >= s->busy && at < s->free) || at >= s->ask)
 		return STUB_FIRING;
 	regs->r[UREG_PC] = stub_text_pc(s, regs->r[UREG_PC]);
 	if (at < s->busy) {
