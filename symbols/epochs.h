@@ -2,10 +2,11 @@
  * Tells which load was at an address when a record was made.  For
  * symbols/space/.
  *
- * A record refers to its address space by a number, the stamp.  As long as no
+ * A record refers to its address space by a number, the stamp. As long as no
  * object is mapped where another one was, one stamp is enough: an unmapped
- * object is still the only one that was ever there.  When one is, a new stamp
- * begins, and records with the old stamp keep their meaning.
+ * object is still the only one that was ever there. When one is, a new stamp
+ * begins, and records with the old stamp keep their meaning. The number of
+ * stamps is limited; beyond it, records may name the wrong one of two objects.
  *
  *	generation   1    2    3    4    5    6
  *	a.so at A    |---------|

@@ -182,6 +182,10 @@ int object_read(struct object *o, uint64_t addr, void *buf, size_t len);
 
 /* Is addr inside an executable segment? */
 bool object_is_text(const struct object *o, uint64_t addr);
+/* The i-th executable segment, as far as its bytes are in the file; in order of
+ * the program headers.  False: there are not so many. */
+bool object_code(
+    const struct object *o, size_t i, uint64_t *start, uint64_t *end);
 
 /* Call each() for every aligned word in the file's segments, or from a
  * relocation, that may be an address of its text.  Pointers to functions are

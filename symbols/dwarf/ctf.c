@@ -1,9 +1,9 @@
 /*
  * CTF; see ctf.h.
  *
- * libctf reads what ctf_check.c has admitted, from copies, so that a file that
- * is cut off later is no matter.  Structures of damaged files may still hold
- * themselves: depth is bounded, as in dwarf_types.c.
+ * libctf reads copies of what ctf_check.c has accepted. So it does no harm if
+ * the file is truncated later. A struct in a damaged file may contain itself:
+ * the depth is limited, as in dwarf_types.c.
  */
 #include "symbols/ctf.h"
 
@@ -95,7 +95,8 @@ file_with_ctf(struct object *o)
 	return debug != NULL && section_at(debug, ".ctf", &s) ? debug : NULL;
 }
 
-/* The first dictionary says which symbols are meant; all do alike. */
+/* The first dictionary says to which symbols its types belong. The others say
+ * the same. */
 static unsigned
 flags_of(const ctf_sect_t *s)
 {
@@ -130,7 +131,7 @@ take_symbols(struct ctffile *f, const ctf_sect_t *ctf)
 	return true;
 }
 
-/* `parent': the one that the types of others refer to. */
+/* `parent': the dictionary to which the types of the others refer. */
 static void
 open_dict(struct ctffile *f, const uint8_t *bytes, size_t size,
     uint32_t *parent_types)
@@ -159,7 +160,8 @@ open_dict(struct ctffile *f, const uint8_t *bytes, size_t size,
 		ctf_import(d, f->dicts.at[0]);
 }
 
-/* The one without a parent first.  Without it the others are of no use. */
+/* Open the dictionary without a parent first. The others cannot be used without
+ * it. */
 static void
 open_dicts(struct ctffile *f, const ctf_sect_t *ctf)
 {
@@ -288,7 +290,7 @@ name_of(struct ctftypes *c, ctf_dict_t *d, ctf_id_t id)
 	return s != NULL && s[0] != '\0' ? arena_strdup(&c->arena, s) : NULL;
 }
 
-/* Of a type that refers to no other. */
+/* The size of a type that refers to no other. */
 static uint64_t
 size_of(ctf_dict_t *d, ctf_id_t id)
 {
@@ -328,7 +330,7 @@ base_type(struct ctftypes *c, ctf_dict_t *d, ctf_id_t id, enum type_kind kind)
 	return t;
 }
 
-/* A member whose type is a number of fewer bits than that has room for. */
+/* A bit-field: the member has fewer bits than its type. */
 static void
 bit_member(ctf_dict_t *d, ctf_id_t id, uint64_t bits, struct type_member *m,
     struct types *ts)
@@ -344,7 +346,7 @@ bit_member(ctf_dict_t *d, ctf_id_t id, uint64_t bits, struct type_member *m,
 	type_member_bits(ts, m, bits + e.cte_offset, e.cte_bits);
 }
 
-/* What a number of a certain width is a part of. */
+/* The whole integer type of which a bit-field's type is a part. */
 static struct type *
 unsliced(struct ctftypes *c, struct ctffile *f, ctf_dict_t *d, ctf_id_t id)
 {
@@ -427,9 +429,9 @@ tag_kind(int kind)
 }
 
 /*
- * The definition of what is only declared in one dictionary.  Of types that
- * differ from file to file the one that all share knows the name only, and
- * which of them is meant cannot be told: then there is none.
+ * Find the definition of a type that one dictionary only declares. If files
+ * define the type differently, the shared dictionary has only the declaration,
+ * and it is not known which definition is meant: then there is none.
  */
 static bool
 definition(struct ctffile *f, enum type_kind kind, const char *name,
@@ -446,7 +448,7 @@ definition(struct ctffile *f, enum type_kind kind, const char *name,
 		ctf_id_t at = ctf_lookup_by_name(*d, full);
 		if (at == CTF_ERR || ctf_type_kind(*d, at) == CTF_K_FORWARD)
 			continue;
-		/* A child finds what is its parent's, too. */
+		/* The lookup in a child also finds the types of its parent. */
 		if (found > 0 && ctf_type_isparent(*d, at))
 			continue;
 		*dict = *d;
@@ -457,7 +459,8 @@ definition(struct ctffile *f, enum type_kind kind, const char *name,
 	return found == 1;
 }
 
-/* type_resolve() came upon a forward that may have a definition. */
+/* The hook of type_resolve(): read the definition of a forward type, if there
+ * is one. */
 static void
 complete(struct type *t)
 {
@@ -586,8 +589,8 @@ type_of(struct ctftypes *c, struct ctffile *f, ctf_dict_t *d, ctf_id_t id)
 {
 	ctf_dict_t *parent = ctf_parent_dict(d);
 
-	/* 0 is what the compiler cannot say: vectors of the machine, with GCC
-	 * 12.  Who has to know the size of one finds that it has none. */
+	/* GCC 12 writes id 0 for types that CTF cannot express, such as
+	 * vectors. They become void, which has no size. */
 	if (id == CTF_ERR || id == 0 || c->depth >= DEPTH_MOST)
 		return t_void(c);
 	if (parent != NULL && ctf_type_isparent(d, id))
@@ -604,7 +607,7 @@ type_of(struct ctftypes *c, struct ctffile *f, ctf_dict_t *d, ctf_id_t id)
 
 /* ---- the door ---- */
 
-/* The type that goes with a symbol, by its name. */
+/* The type of the symbol of this name; NULL: none. */
 static struct type *
 symbol_type(struct ctftypes *c, struct ctffile *f, const char *name)
 {

@@ -1,13 +1,13 @@
 /*
- * What libctf gets to read: dictionaries whose every offset, name and reference
- * was looked at here.  libctf trusts the compiler that wrote them; we get them
- * from files of other people.  The layout is that of <ctf.h>.
+ * Checks a CTF dictionary before libctf reads it: every offset, every name and
+ * every reference. libctf trusts the compiler that wrote the data, but the
+ * files may come from anybody. <ctf.h> describes the layout.
  *
- * binutils 2.40 needs it.  This file can go once the least version that is
- * supported looks for itself: t/fuzz/fuzz_section.c, built without it, says so.
+ * binutils 2.40 needs this file. It can be removed when every supported version
+ * checks the data itself; t/fuzz/fuzz_section.c, built without it, shows that.
  *
- * Invariant: nothing is read beyond the size that was given, and nothing is
- * followed further than there are types.
+ * Invariant: nothing is read beyond the given size, and a chain of references
+ * is followed no further than there are types.
  */
 #include <string.h>
 #include <zlib.h>
@@ -19,10 +19,10 @@
 
 /* The types of a program of 100 MB take 10 MB. */
 #define BODY_MOST (256U << 20)
-/* Typedefs of qualified typedefs ...; arrays of arrays. */
+/* The longest chain of typedefs, qualifiers and arrays. */
 #define CHAIN_MOST 64
 
-/* An integer to be taken for a child's type has this bit. */
+/* The id of a type in a child dictionary has this bit. */
 #define CHILD_BIT 0x80000000U
 
 struct check {
@@ -31,8 +31,7 @@ struct check {
 	size_t strings; /* of the external table */
 	bool child;
 	uint32_t parent_types;
-	/* By type, from 1: the type it is made of, so that it has its size;
-	 * 0: none. */
+	/* For each type, from 1: the type whose size it has; 0: none. */
 	VEC(uint32_t) of;
 };
 
@@ -55,7 +54,7 @@ good_name(const struct check *c, uint32_t name)
 	    CTF_NAME_OFFSET(name) < c->strings;
 }
 
-/* Known once all types have been counted. */
+/* Set when all types have been counted. */
 static bool
 good_type(const struct check *c, uint32_t id)
 {
@@ -83,7 +82,7 @@ types_at(const struct check *c, size_t at, size_t n, size_t step)
 	return true;
 }
 
-/* One after the other, in words, within the body. */
+/* The sections follow each other, aligned to words, within the body. */
 static bool
 good_header(const struct check *c, size_t body)
 {
@@ -102,7 +101,7 @@ good_header(const struct check *c, size_t body)
 	    good_name(c, h->cth_cuname);
 }
 
-/* Types of symbols, with an index of names that is as long, or none. */
+/* The types of symbols, and an index of names of the same length or none. */
 static bool
 good_symbols(const struct check *c, uint32_t at, uint32_t end, uint32_t index,
     uint32_t to)
@@ -135,7 +134,7 @@ good_sections(const struct check *c)
 
 /* ---- types ---- */
 
-/* One type: where what follows its head begins, and how much that is. */
+/* One type: where the data behind its head begins, and its size. */
 struct item {
 	size_t at, rest, end;
 	uint32_t name, kind, vlen, ref; /* ref: type, or size */
@@ -240,8 +239,8 @@ good_item(const struct check *c, const struct item *i)
 	}
 }
 
-/* Does the way to what a type is made of come to an end?  It may lead by types
- * that stand behind it and were not looked at. */
+/* Does the chain of the types that give this type its size end?  It may lead to
+ * types that come later and are not checked yet. */
 static bool
 ends(const struct check *c, uint32_t nth)
 {
@@ -250,7 +249,7 @@ ends(const struct check *c, uint32_t nth)
 			return false;
 		uint32_t id = c->of.at[nth - 1];
 
-		/* A parent's was checked with the parent. */
+		/* The type of a parent was checked with the parent. */
 		if (id == 0 || (c->child && (id & CHILD_BIT) == 0))
 			return true;
 		nth = id & ~CHILD_BIT;
@@ -292,7 +291,7 @@ ctfcheck_is_child(const uint8_t *bytes, size_t size)
 	return read_header(bytes, size, &h) && h.cth_parname != 0;
 }
 
-/* Header and body, the latter as it was before it was compressed. */
+/* Copy the header and the body; the body is decompressed. */
 static bool
 copy_dict(
     const uint8_t *bytes, size_t size, ctf_header_t *h, struct ctfbytes *out)

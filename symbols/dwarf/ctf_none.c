@@ -1,6 +1,7 @@
 /*
- * In place of ctf.c and ctf_check.c where dtrap is built without libctf (make
- * CTF=no): no object has CTF.  doc/licences.md says why one would.
+ * Replaces ctf.c and ctf_check.c if dtrap is built without libctf (make
+ * CTF=no): no object has CTF. doc/licences.md gives the reason for such a
+ * build.
  */
 #include <errno.h>
 #include <stddef.h>

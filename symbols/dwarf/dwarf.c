@@ -1,14 +1,14 @@
 /*
- * Entries of debug information by name.
+ * Finds entries of debug information by name.
  *
- * Compilers make no index unless they are asked for one, and going through all
- * entries of a big program takes seconds.  But a name stands in the string
- * section, and an entry that has it holds the offset of that string (or, when
- * it is short or alone, the string itself).  So the name is sought in the
- * strings, and what was found in the entries, both as bytes; the units with a
- * match are then read.  A chance match costs the reading of one unit.
+ * Compilers write an index of names only on request, and reading all entries of
+ * a big program takes seconds. But each name is in the string section, and the
+ * entry contains the offset of that string, or the string itself if it is
+ * short. So the name is searched in the strings, and the offset in the entries,
+ * both as bytes. Only the units with a match are then parsed. A match by chance
+ * costs the parsing of one unit.
  *
- * Invariant: nothing here follows an offset that libdw has not checked.
+ * Invariant: this file follows no offset that libdw has not checked.
  */
 #include "symbols/dwarf.h"
 
@@ -23,17 +23,19 @@
 #include "dlang/base/vec.h"
 #include "symbols/dwarf/entries.h"
 
-/* Namespaces nest no deeper in any program worth reading. */
+/* More than the nesting of namespaces in any known program. */
 #define SCOPE_DEPTH 32
-/* With more strings that end as the name does, one pass looks for all. */
+/* If more strings than this end with the name, one pass searches for all of
+ * them. */
 #define PASSES_MOST 8
 
 struct unit {
-	Dwarf_Die die;       /* of the unit, or of its split other half */
+	Dwarf_Die die;       /* of the unit, or of its split part */
 	uint64_t start, end; /* its entries, in .debug_info */
 	uint64_t strings;    /* its part of .debug_str_offsets */
-	bool always;         /* cannot be ruled out by looking at bytes */
-	bool apart;          /* in .debug_types, which begins from 0 again */
+	bool always;         /* its bytes cannot show that a name is absent */
+	bool apart;          /* in .debug_types, whose offsets begin at 0
+			      * again */
 	bool wanted;
 };
 
@@ -63,8 +65,8 @@ section_of(const struct elf_file *f, const char *name)
 			   (struct section){ NULL, 0 };
 }
 
-/* The second name is that of Go up to 1.18, which compressed it in a way older
- * than ELF's own.  (libdw reads both.) */
+/* The second name is that of Go up to 1.18, which used an older way of
+ * compression than ELF's. libdw reads both. */
 static bool
 has_info(const struct elf_file *f)
 {
@@ -99,7 +101,7 @@ unit_add(struct dwarf *d, Dwarf_CU *cu, Dwarf_Die *die, Dwarf_Die *split,
 	*vec_push(&d->units) = u;
 }
 
-/* `foreign': of another file, or with strings in another file. */
+/* `foreign': the units, or their strings, are in another file. */
 static void
 units_add(struct dwarf *d, Dwarf *dbg, bool foreign)
 {
@@ -111,7 +113,7 @@ units_add(struct dwarf *d, Dwarf *dbg, bool foreign)
 			unit_add(d, cu, &die, &split, foreign);
 }
 
-/* Where the units of .debug_info end. */
+/* Set the end of each unit of .debug_info. */
 static void
 units_order(struct dwarf *d)
 {
@@ -199,7 +201,8 @@ want_at(struct dwarf *d, uint64_t pos)
 		d->units.at[lo].wanted = true;
 }
 
-/* An index into .debug_str_offsets belongs to the unit whose part holds it. */
+/* An index in .debug_str_offsets belongs to the unit with the last part that
+ * begins at or before it. */
 static void
 want_strings_at(struct dwarf *d, uint64_t pos)
 {
@@ -274,8 +277,9 @@ want_offsets(struct dwarf *d, const struct section *s, const uint32_t *offs,
 		each_match(d, s, &offs[i], sizeof(offs[i]), want);
 }
 
-/* Mark the units that can hold an entry of that name.  Linkers store a string
- * that is the end of another one there, so the name may begin anywhere. */
+/* Mark the units that may have an entry of that name. If a string is the end of
+ * another one, linkers store only the longer one, so the name may begin
+ * anywhere in a string. */
 static void
 want_name(struct dwarf *d, const char *name)
 {
@@ -322,7 +326,8 @@ is_named(Dwarf_Die *die, const char *name)
 
 	if (own != NULL && strcmp(own, name) == 0)
 		return true;
-	/* Only C++ and its like have names for the linker, which begin so. */
+	/* Only C++ and similar languages have linkage names, and these begin
+	 * with "_Z". */
 	if (name[0] != '_')
 		return false;
 	own = dwarf_linkage_name(die);
@@ -385,7 +390,7 @@ dwarf_flag(Dwarf_Die *die, unsigned name)
 /* ---- types ---- */
 
 struct type_search {
-	int tag; /* 0: a name without struct, union or enum before it */
+	int tag; /* 0: a name without "struct", "union" or "enum" */
 	Dwarf_Die *out;
 };
 
@@ -408,7 +413,7 @@ unit_has_tags(Dwarf_Die *die)
 	case DW_LANG_C89:
 	case DW_LANG_C99:
 	case DW_LANG_C11: return true;
-	default: return false; /* a name is all that a type has there */
+	default: return false; /* types have names without such a word there */
 	}
 }
 

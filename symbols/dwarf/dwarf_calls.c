@@ -1,6 +1,6 @@
 /*
- * How functions are called, by the language of their unit; and classes of C++
- * that are passed by address.
+ * How functions are called, depending on the language of their unit; and which
+ * classes of C++ are passed by address.
  */
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 #include "symbols/dwarf/entries.h"
 
-/* Members of a class and of those in it, before it is taken for one that damaged
- * information has made of itself. */
+/* The most members, of a class and of the classes in it, that are examined.
+ * Damaged debug information may have more. */
 #define CLASS_ENTRIES 10000
 #define SCOPE_DEPTH   32
 
@@ -41,7 +41,7 @@ dwarf_is_go(Dwarf_Die *die)
 	return language(die) == DW_LANG_Go;
 }
 
-/* GCC calls functions of Go as it calls those of C. */
+/* GCC calls functions of Go in the way of C. */
 static bool
 is_gcc(Dwarf_Die *die)
 {
@@ -67,15 +67,15 @@ is_mangled(Dwarf_Die *die)
 enum dwarf_calls
 dwarf_calls_of(Dwarf_Die *die)
 {
-	/* LLVM says so of a function whose parameters it has changed. */
+	/* LLVM writes this for a function whose parameters it has changed. */
 	if (unsigned_attr(die, DW_AT_calling_convention) == DW_CC_nocall)
 		return DWARF_CALLS_OWN;
 	switch (language(die)) {
 	case DW_LANG_Go: return is_gcc(die) ? DWARF_CALLS_C : DWARF_CALLS_GO;
 	case DW_LANG_Swift: return DWARF_CALLS_OWN;
-	/* A name that is not the compiler's own is for callers in C.  One of
-	 * these that has it cannot be told: for what both pass in the same way
-	 * it does not matter. */
+	/* A name that is not mangled is for callers in C. A Rust function with
+	 * such a name may still have Rust's own convention. That does not
+	 * matter for arguments that both conventions pass in the same way. */
 	case DW_LANG_Rust:
 		return is_mangled(die) ? DWARF_CALLS_RUST : DWARF_CALLS_C;
 	default: return DWARF_CALLS_C;
@@ -84,8 +84,8 @@ dwarf_calls_of(Dwarf_Die *die)
 
 /* ---- classes that are passed by address ---- */
 
-/* Is it a member function that the ABI asks for: a destructor, or one that
- * makes an object of another of its class? */
+/* Is it one of the member functions that the ABI names: a destructor, or a copy
+ * or move constructor? */
 static bool
 is_copy_or_destroy(Dwarf_Die *fn, Dwarf_Die *class)
 {
@@ -101,7 +101,7 @@ is_copy_or_destroy(Dwarf_Die *fn, Dwarf_Die *class)
 		return true;
 	if (strcmp(name, of) != 0 || dwarf_child(fn, &param) != 0)
 		return false;
-	do { /* `this', and then a reference to an object of the class */
+	do { /* `this', and a reference to an object of the class */
 		if (dwarf_tag(&param) != DW_TAG_formal_parameter ||
 		    dwarf_attr(&param, DW_AT_type, &attr) == NULL ||
 		    dwarf_formref_die(&attr, &type) == NULL)

@@ -1,12 +1,12 @@
 /*
- * Where a function begins: are its parameters in the places yet that debug
- * information gives them?
+ * At the begin of a function: are its parameters already at the places that the
+ * debug information gives?
  *
- * Without optimisation a compiler says one place for a parameter, in the frame,
- * as if it held for all of the function; but the first instructions only build
- * the frame and put the parameters there.  A debugger stops behind them.  An
- * entry probe does not, so there the calling convention is asked instead
- * (dwarf_passed()).
+ * Without optimisation a compiler gives one place in the frame for a parameter,
+ * as if it were valid in the whole function. But the first instructions (the
+ * prologue) only create the frame and store the parameters there. A debugger
+ * stops behind the prologue. An entry probe fires before it, so the calling
+ * convention gives the place then (dwarf_passed()).
  */
 #include <dwarf.h>
 
@@ -14,7 +14,8 @@
 #include "dlang/base/sorted.h"
 #include "symbols/dwarf/entries.h"
 
-/* A compiler that marks where the prologue ends does so early. */
+/* A compiler that marks the end of the prologue does so in one of the first
+ * rows. */
 #define ROWS_LOOKED_AT 64
 
 static Dwarf_Addr
@@ -26,14 +27,14 @@ row_addr(Dwarf_Lines *rows, size_t i)
 	return at;
 }
 
-/* The first row behind addr, by address. */
+/* The first row with an address above addr. */
 static size_t
 row_behind(Dwarf_Lines *rows, size_t n, uint64_t addr)
 {
 	return sorted_count(n, i, row_addr(rows, i) <= addr);
 }
 
-/* Where it ends: at the row that says so, else at the second one. */
+/* The end of the prologue: the row that is marked so, else the second row. */
 static uint64_t
 prologue_end(struct dwarf_scopes *s, uint64_t low)
 {

@@ -1,10 +1,11 @@
 /*
- * What debug information says of a function of Go besides its parameters: its
- * results, and where the parameters are at its first instruction.
+ * Debug information of a Go function: its results, and the places of its
+ * parameters at its first instruction.
  *
- * Go's compiler writes a list of places for each parameter, which begins at the
- * first instruction with the registers that the parameter came in; or one place
- * in the frame of the caller.  A parameter that is not used may have none.
+ * For each parameter, Go's compiler writes a list of places. The first one is
+ * valid at the first instruction: the registers in which the parameter was
+ * passed. Or there is one place, in the frame of the caller. A parameter that
+ * is not used may have no place.
  */
 #include "symbols/dwarf/entries.h"
 
@@ -27,7 +28,7 @@ register_of(const Dwarf_Op *op, uint8_t *reg)
 	return true;
 }
 
-/* Registers, one for each piece.  Go 1.19 may tell of a piece twice. */
+/* Registers, one for each piece. Go 1.19 may list a piece twice. */
 static bool
 in_registers(const Dwarf_Op *ops, size_t n, struct argplace *p)
 {
@@ -82,8 +83,8 @@ place_at(Dwarf_Die *param, Dwarf_Addr pc)
 	return p;
 }
 
-/* In a copy of what was inlined elsewhere, results without a name come behind
- * those with one. */
+/* In a function that was also inlined, results without a name come after those
+ * with one. */
 static bool
 order_is_lost(Dwarf_Die *dies, size_t n)
 {

@@ -1,12 +1,12 @@
 /*
- * The line of the source that an address was made of.
+ * The source line of an address.
  */
 #include <string.h>
 
 #include "symbols/dwarf/entries.h"
 
-/* An index of addresses (.debug_aranges) is not there for every compiler's
- * output; the units' own ranges are. */
+/* Not every compiler writes an index of addresses (.debug_aranges), so the
+ * ranges of the units themselves are used. */
 bool
 dwarf_unit_at(Dwarf *dbg, uint64_t addr, Dwarf_Die *unit)
 {

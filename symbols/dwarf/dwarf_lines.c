@@ -1,9 +1,10 @@
 /*
- * Lines of the source to addresses; see dwarf_source.h.
+ * Finds the addresses of source lines; see dwarf_source.h.
  *
- * A line table is one program for each unit, and libdw has to run all of it to
- * know its files.  So the name of the file is sought as bytes in the sections
- * that can hold it, and an object that has it nowhere costs no more than that.
+ * The line table of a unit is a program, and libdw must run all of it to know
+ * the files. So the name of the file is first searched as bytes in the sections
+ * that may contain it. An object without the name costs no more than that
+ * search.
  */
 #include "symbols/dwarf_source.h"
 
@@ -34,7 +35,7 @@ section_has(Elf_Scn *scn, const char *text, size_t len)
 	    memmem(d->d_buf, d->d_size, text, len) != NULL;
 }
 
-/* libdw has decompressed what was compressed when it opened the file. */
+/* libdw has decompressed the sections when it opened the file. */
 static bool
 names_file(Dwarf *dbg, const char *base)
 {
@@ -73,14 +74,14 @@ is_meant(struct row_walk *w, const char *path)
 	return known == &yes;
 }
 
-/* Rows of one line that follow each other. */
+/* Consecutive rows of one line. */
 struct run {
 	const char *path; /* NULL: a sequence begins */
 	int line;
 	bool begun; /* a statement has been seen in it */
 };
 
-/* The next row is of the run, or begins another one. */
+/* Add the next row: it belongs to the run, or begins another one. */
 static void
 run_take(struct run *run, const char *path, int line)
 {

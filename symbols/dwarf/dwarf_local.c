@@ -1,5 +1,5 @@
 /*
- * Variables by their name at an instruction; see dwarf_source.h.
+ * Finds variables by name at an instruction; see dwarf_source.h.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ is_copy_at(Dwarf_Die *die, uint64_t addr)
 	    dwarf_inline_entry(die, &entry) && entry == addr;
 }
 
-/* Is it the function, as a probe calls it? */
+/* Is this the function with the name that a probe has? */
 static bool
 is_called(Dwarf_Die *die, const char *func)
 {
@@ -41,7 +41,7 @@ is_call_on(Dwarf_Die *die, int line)
 	    dwarf_formudata(&attr, &call) == 0 && call == (Dwarf_Word)line;
 }
 
-/* Leave what is deeper than what is meant. */
+/* Remove the scopes that are inside of the one that is meant. */
 static void
 scopes_cut(struct dwarf_scopes *s, uint64_t addr, const struct dwarf_sense *m)
 {
@@ -81,9 +81,8 @@ find_in(struct die_walk *w, Dwarf_Die *scope, const char *name, Dwarf_Die *out)
 	return false;
 }
 
-/* The entry in which a copy of an inlined function, or of a block of it, is
- * described as it was in the source: variables that the copy has no use for
- * are there alone. */
+/* The entry that describes the source of an inlined function, or of a block of
+ * it. Variables that the copy does not use are only there. */
 static bool
 origin_of(Dwarf_Die *die, Dwarf_Die *out)
 {
@@ -93,8 +92,8 @@ origin_of(Dwarf_Die *die, Dwarf_Die *out)
 	    dwarf_formref_die(&attr, out) != NULL;
 }
 
-/* In the file that the function was written in: after link-time optimisation
- * its unit is another than the one with its code. */
+/* Search the file in which the function was written. After link-time
+ * optimisation the unit of that file is not the unit that contains the code. */
 static bool
 find_in_file(struct dwarf_scopes *s, const char *name, Dwarf_Die *out)
 {
@@ -139,7 +138,7 @@ dwarf_local(struct dwtypes *dw, struct object *o, uint64_t addr,
 		return;
 	scopes_cut(&s, addr, sense);
 	out->value = out->place = DWARF_NO_NAME;
-	/* What the search for scopes has spent is not spent again. */
+	/* The limit of entries applies to each of the two walks. */
 	die_walk_unit(&s.walk, &s.unit);
 	if (!find_variable(&s, name, &var))
 		return;
@@ -153,19 +152,20 @@ dwarf_have_text(enum dwarf_have why)
 	switch (why) {
 	case DWARF_HAVE: break;
 	case DWARF_NO_NAME: return "No variable of that name is in scope there";
-	case DWARF_NO_SCOPE:
-		return "No debug information says what is in scope there";
+	case DWARF_NO_SCOPE: return "No debug information covers this place";
 	case DWARF_AWAY: return "The compiler optimised it away";
 	case DWARF_PIECES: return "It is kept in several pieces";
 	case DWARF_VECTOR: return "It is in a vector register";
 	case DWARF_ENTRY:
-		return "It is known only as what the function was called with";
+		return "Only its value at the entry of the function is known";
 	case DWARF_NOT_YET:
-		return "It is not in its place yet: the function has just begun";
+		return "The function has just begun and has not stored it yet";
 	case DWARF_TLS: return "Thread-local variables cannot be read by name";
-	case DWARF_COMPUTED: return "It is at a place that is computed";
+	case DWARF_COMPUTED:
+		return "Its location is computed in a way that "
+		       "is not supported";
 	case DWARF_REGISTER: return "It is in a register, not in memory";
-	case DWARF_VALUE: return "It has a value, but no place in memory";
+	case DWARF_VALUE: return "It has a value but no address";
 	case DWARF_LARGE: return "It is wider than 64 bits";
 	}
 	return "";

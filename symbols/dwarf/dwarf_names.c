@@ -68,7 +68,8 @@ place_of(Dwarf_Die *die, uint64_t *addr)
 	return place_of_expr(&attr, addr);
 }
 
-/* Which is more of an answer, apart from being at the address. */
+/* How good an answer the place is. Whether its address is the requested one is
+ * not considered here. */
 static int
 place_rank(enum dwarf_place p)
 {

@@ -1,14 +1,14 @@
 /*
  * Where a variable is at an instruction, as an argument location.
  *
- * A DWARF expression is a program for a stack machine.  It is run here, when
- * the probe is made, on values that are not known yet: sums of registers and
- * constants, and one pointer that is read on the way.  What compilers write
- * for variables is nearly always that, and then becomes a location that costs
- * at a hit what an argument does.  The rest is refused by name.
+ * A DWARF expression is a program for a stack machine. It is run here, when the
+ * probe is created, on values that are not known yet: sums of registers and
+ * constants, and at most one pointer that is read. Most expressions of
+ * compilers have this form and become a location that costs as much at a hit as
+ * an argument. Any other expression is refused, with a reason.
  *
- * The frame base of most functions is the CFA, and that is a register and an
- * offset by the unwind rule of the very instruction.
+ * The frame base of most functions is the CFA: a register plus an offset, by
+ * the unwind rule for the instruction.
  */
 
 #include <dwarf.h>
@@ -25,7 +25,7 @@ struct sum {
 	bool through;
 	int64_t via;
 	int64_t disp;
-	uint8_t bytes; /* of what has been read through the pointer: 0: none */
+	uint8_t bytes; /* bytes that were read through the pointer; 0: none */
 	bool sign;
 };
 
@@ -122,8 +122,8 @@ push_cfa(struct machine *m)
 
 static void run(struct machine *m, const Dwarf_Op *ops, size_t n);
 
-/* A frame base that is a register is there only once the function has set it
- * up, and the unwind rules know when that is. */
+/* If the frame base is a register, it is valid only when the function has set
+ * that register. The unwind rules say when. */
 static bool
 is_frame_up(struct machine *m, uint8_t reg)
 {
@@ -182,8 +182,8 @@ add(struct machine *m, bool minus)
 	}
 	r = a;
 	r.disp = (int64_t)((uint64_t)a.disp + (uint64_t)b.disp);
-	/* Two registers fit, one of them scaled; a pointer on the way takes
-	 * one alone. */
+	/* A location has room for two registers, one of them scaled. With a
+	 * pointer it has room for one. */
 	if (!is_number(&b)) {
 		if (a.through || b.through || a.index != ARGLOC_NOREG ||
 		    (b.index != ARGLOC_NOREG && b.base != ARGLOC_NOREG) ||
@@ -199,7 +199,7 @@ add(struct machine *m, bool minus)
 	push(m, r);
 }
 
-/* By 1, 2, 4 or 8: what an address can be scaled by. */
+/* Multiply by 1, 2, 4 or 8: an address may be scaled by these. */
 static void
 scale(struct machine *m, uint64_t by)
 {
@@ -219,7 +219,7 @@ scale(struct machine *m, uint64_t by)
 	push(m, v);
 }
 
-/* shl and mul take what they scale by from the stack. */
+/* shl and mul take the factor from the stack. */
 static void
 scale_by_top(struct machine *m, bool shift)
 {
@@ -236,7 +236,8 @@ deref(struct machine *m, uint64_t size)
 {
 	struct sum v = pop(m), r = number(0);
 
-	/* The last read is the location's own; one before it can be held. */
+	/* The last read is done by the location itself; it can also do one
+	 * before. */
 	if (v.bytes != 0 || size > 8 || (size & (size - 1)) != 0) {
 		refuse(m, DWARF_COMPUTED);
 		return;
@@ -289,7 +290,7 @@ in_register(struct machine *m, uint64_t dwarf)
 	m->reg = machine_uregs[dwarf];
 }
 
-/* The rest of the operations: those that say where, not what. */
+/* The other operations: they give the kind of the place. */
 static void
 special(struct machine *m, const Dwarf_Op *op)
 {
@@ -361,7 +362,7 @@ step(struct machine *m, const Dwarf_Op *op)
 static void
 run(struct machine *m, const Dwarf_Op *ops, size_t n)
 {
-	/* One that is in pieces says so behind the first of them. */
+	/* A piece operation follows the expression of each piece. */
 	for (size_t i = 0; i < n; i++)
 		if (ops[i].atom == DW_OP_piece ||
 		    ops[i].atom == DW_OP_bit_piece)
@@ -394,7 +395,8 @@ cut(uint64_t v, uint8_t size, bool is_signed)
 	}
 }
 
-/* The location whose value is the sum, or (load) what lies there. */
+/* The location whose value is the sum or, with `load', what is in memory at
+ * that address. */
 static bool
 locate(const struct sum *v, bool load, struct argloc *a)
 {
@@ -452,7 +454,7 @@ result_value(const struct machine *m, struct dwarf_local *out)
 	} else if (!locate(v, true, a)) {
 		out->value = DWARF_COMPUTED;
 	} else {
-		/* It was read with fewer bytes: those alone count. */
+		/* Fewer bytes were read: the value has only those. */
 		a->size = MIN(size, v->bytes);
 		a->is_signed = a->is_signed && size <= v->bytes;
 	}
@@ -483,7 +485,7 @@ result(const struct machine *m, struct dwarf_local *out, bool byref)
 	}
 }
 
-/* A value that needs no place: the compiler knows it. */
+/* The compiler knows the value: it needs no place. */
 static bool
 known_value(Dwarf_Die *var, struct dwarf_local *out, bool byref)
 {
@@ -507,8 +509,8 @@ known_value(Dwarf_Die *var, struct dwarf_local *out, bool byref)
 	return true;
 }
 
-/* What is kept in the frame by an expression that holds for all of the function
- * is not there before the function has put it there. */
+/* A place in the frame that is given for the whole function is not valid before
+ * the function has stored the value there. */
 static bool
 holds_everywhere(Dwarf_Attribute *attr)
 {
@@ -522,7 +524,8 @@ holds_everywhere(Dwarf_Attribute *attr)
 	}
 }
 
-/* What the caller has put on the stack is there from the begin on. */
+/* What the caller has stored on the stack is valid from the first instruction
+ * on. */
 static bool
 is_callers(const struct machine *m)
 {
@@ -537,7 +540,8 @@ is_callers(const struct machine *m)
 	    v->disp >= row->cfa.offset;
 }
 
-/* A parameter, before or while the function takes it from where it came. */
+/* A parameter in the prologue, or before it: the place to which the caller
+ * passed it. */
 static void
 mind_prologue(struct machine *m, struct dwarf_scopes *s, Dwarf_Die *var)
 {

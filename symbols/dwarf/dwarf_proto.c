@@ -1,11 +1,11 @@
 /*
- * Functions by the address of their code, and how they are called; see
- * dwarf.h.
+ * Finds functions by the address of their code, and says how they are called;
+ * see dwarf.h.
  *
- * A symbol may be an alias, a clone or a constructor that has no name in the
- * source: what is at its address is the function, whatever that is called.  A
- * unit is gone through once, all its functions are noted; other units are not
- * touched.
+ * A symbol may be an alias, a clone or a constructor, whose name is not in the
+ * source. So the entry at its address is the function, whatever its name is. A
+ * unit is read once, and all its functions are recorded. Other units are not
+ * read.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,13 +16,15 @@
 #include "dlang/base/hash.h"
 #include "symbols/dwarf/entries.h"
 
-/* Namespaces, classes and functions in each other nest no deeper. */
+/* More than the nesting of namespaces, classes and functions in any known
+ * program. */
 #define SCOPE_DEPTH 32
-/* Definition, abstract instance, declaration: a longer way is a circle. */
+/* Definition, abstract instance, declaration: a longer chain is a cycle. */
 #define ORIGIN_STEPS 4
 
 struct dwfunc {
-	struct dwfunc *next; /* at the same address: folded by the linker */
+	struct dwfunc *next; /* another function at the same address, which the
+			      * linker has merged */
 	Dwarf_Die die;
 };
 
@@ -75,7 +77,7 @@ note(struct dwfuncs *f, Dwarf_Die *die)
 	Dwarf_Addr low;
 	struct dwfunc *fn;
 
-	/* 0 is what the linker leaves of a function that it threw away. */
+	/* The linker leaves 0 for a function that it has removed. */
 	if (dwarf_tag(die) != DW_TAG_subprogram ||
 	    !dwarf_func_entry(die, &low) || low == 0)
 		return;
@@ -108,7 +110,7 @@ functions_at(struct object *o, Dwarf *dbg, uint64_t addr)
 	struct dwfuncs *f = object_part(o, PART_DWFUNCS);
 	struct dwfunc *known = f != NULL ? hash_get(&f->by_addr, addr) : NULL;
 
-	/* Without an index, finding the unit means to ask all of them. */
+	/* Without an index, every unit must be tried. */
 	if (known != NULL)
 		return known;
 	if (!dwarf_unit_at(dbg, addr, &unit))
@@ -152,8 +154,8 @@ best_of(struct dwfunc *first, const char *name)
 	return first;
 }
 
-/* A copy that was left over from inlining has those parameters that it needed;
- * what it is a copy of has all of them.  (With Go it is the other way round.) */
+/* A copy of an inlined function has only the parameters that it uses; the entry
+ * of which it is a copy has all of them. With Go it is the other way round. */
 static void
 original(Dwarf_Die *die)
 {

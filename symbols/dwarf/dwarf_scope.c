@@ -1,9 +1,10 @@
 /*
- * Inlined copies of functions, and the scopes round an instruction; see
+ * Inlined copies of functions, and the scopes that contain an instruction; see
  * dwarf_source.h.
  *
- * Both go down the tree of a unit along the entries that have code: functions,
- * blocks, inlined functions, and namespaces, which have functions.
+ * Both walk down the tree of a unit along the entries that have code:
+ * functions, blocks and inlined functions, and namespaces, which contain
+ * functions.
  */
 #include "symbols/dwarf/dwarf_scope.h"
 
@@ -41,7 +42,7 @@ die_sibling(struct die_walk *w, Dwarf_Die *die)
 	    (const char *)die->addr > (const char *)at;
 }
 
-/* May there be code with a scope of its own below an entry of that tag? */
+/* May entries below one with this tag have code in a scope of their own? */
 enum holds { HOLDS_NOTHING, HOLDS_CODE, HOLDS_SCOPES };
 
 static enum holds
@@ -59,7 +60,7 @@ holds(Dwarf_Die *die)
 	}
 }
 
-/* The entries of a unit: of its split half where it has one. */
+/* The entry with the unit's children: in the split part, if it has one. */
 static bool
 unit_entries(Dwarf_CU *cu, Dwarf_Die *unit)
 {
@@ -91,7 +92,7 @@ dwarf_inline_entry(Dwarf_Die *die, Dwarf_Addr *addr)
 	if (dwarf_attr(die, DW_AT_entry_pc, &attr) != NULL) {
 		if (dwarf_formaddr(&attr, addr) == 0)
 			return true;
-		/* From DWARF 5 on also as an offset. */
+		/* From DWARF 5 on it may also be an offset. */
 		if (dwarf_formudata(&attr, &offset) == 0 &&
 		    dwarf_lowpc(die, &base) == 0) {
 			*addr = base + offset;
@@ -163,7 +164,7 @@ scopes_below(
 			return true;
 		if (h != HOLDS_CODE || dwarf_haspc(&die, addr) != 1)
 			continue;
-		/* A function in a function has a frame of its own. */
+		/* A nested function has a frame of its own. */
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
 			s->count = 0;
 		else if (s->count == 0)

@@ -1,9 +1,10 @@
 /*
- * Entries of debug information to types; see dwarf.h.
+ * Converts entries of debug information to types; see dwarf.h.
  *
- * Invariant: an entry gives one type, however often it is met, so that
- * comparing types ends at the first pointer.  Damaged information may refer to
- * itself in circles: depth is bounded, and what is too deep is void.
+ * Invariant: an entry becomes one type, however often it is converted, so that
+ * a comparison of types ends at the first pointer. Damaged debug information
+ * may refer to itself: the depth is limited, and a type below that depth is
+ * void.
  */
 #include <string.h>
 
@@ -14,12 +15,12 @@
 #include "dlang/base/vec.h"
 #include "symbols/dwarf/entries.h"
 
-/* Pointers to arrays of pointers ...: declarators nest no deeper. */
+/* More than the nesting of pointers and arrays in any known program. */
 #define DEPTH_MOST 64
 /* A struct with more members is damaged debug information. */
 #define MEMBERS_MOST 65536
-/* Neither is a larger object one that can be recorded, and products of sizes
- * below it do not overflow. */
+/* The largest object. No larger one can be recorded, and products of sizes up
+ * to it do not overflow. */
 #define SIZE_MOST (1ULL << 31)
 
 struct dwtypes {
@@ -93,8 +94,8 @@ byte_size(Dwarf_Die *die)
 									  0;
 }
 
-/* The name, in the table's memory: a file may be closed before a record is
- * printed. */
+/* Copy the name into the table's memory, because the file may be closed before
+ * a record is printed. */
 static const char *
 name_of(struct dwtypes *dw, Dwarf_Die *die)
 {
@@ -130,7 +131,7 @@ dwtype_named_by(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 
 /* ---- base types ---- */
 
-/* Two numbers, one behind the other: C11 6.2.5p13. */
+/* A complex number is two numbers, one after the other (C11 6.2.5p13). */
 static struct type *
 complex_type(struct dwtypes *dw, uint64_t size)
 {
@@ -178,7 +179,8 @@ base_type(struct dwtypes *dw, Dwarf_Die *die)
 
 /* ---- structs, unions, enums ---- */
 
-/* Offset of a member in bits; false when it has none, or a computed one. */
+/* The offset of a member in bits; false if it has none, or one that is computed
+ * at run time. */
 static bool
 member_bits(Dwarf_Die *die, uint64_t *bits)
 {
@@ -211,7 +213,7 @@ bit_member(struct dwtypes *dw, Dwarf_Die *die, uint64_t bits, uint64_t width,
 	uint64_t high, storage = t->size * 8;
 	Dwarf_Attribute attr;
 
-	/* DWARF 2: counted from the top of the storage unit. */
+	/* DWARF 2 counts from the most significant bit of the storage unit. */
 	if (dwarf_attr(die, DW_AT_data_bit_offset, &attr) == NULL &&
 	    number(die, DW_AT_bit_offset, &high)) {
 		if (number(die, DW_AT_byte_size, &storage))
@@ -228,8 +230,8 @@ member_of(
 	uint64_t bits = 0, width = 0;
 	int tag = dwarf_tag(die);
 
-	/* The class another one inherits from is like an unnamed member;
-	 * static members are no part of it. */
+	/* A base class is like a member without a name. Static members are not
+	 * in the object. */
 	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
 	    dwarf_flag(die, DW_AT_external) ||
 	    dwarf_flag(die, DW_AT_declaration) || !member_bits(die, &bits))
@@ -312,7 +314,7 @@ tag_kind(int tag)
 					     TYPE_STRUCT;
 }
 
-/* type_resolve() came upon a forward that has a definition. */
+/* The hook of type_resolve(): read the definition of a forward type. */
 static void
 complete(struct type *t)
 {
@@ -342,7 +344,7 @@ tagged_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 {
 	Dwarf_Die full;
 
-	/* All there is may be a reference to a unit of its own. */
+	/* The entry may only refer to a type unit. */
 	if (referred(die, DW_AT_signature, &full) && full.addr != die->addr)
 		return dwtype_of(dw, o, &full);
 	struct type *t = types_new(dw->ts, TYPE_FORWARD);
@@ -367,8 +369,9 @@ dimension(Dwarf_Die *range)
 
 	if (number(range, DW_AT_count, &n))
 		return n;
-	/* Without an upper bound, `[]', or with a computed one, `[n]'.  That of
-	 * `[0]' may be -1. */
+	/* The number of elements: unknown without an upper bound (`[]'), or if
+	 * the bound is computed at run time (`[n]'). The bound of `[0]' may be
+	 * -1. */
 	if (!number(range, DW_AT_upper_bound, &n) || n >= SIZE_MOST)
 		return 0;
 	return n + 1;
@@ -389,7 +392,7 @@ array_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 		} while (
 		    n < DEPTH_MOST && dwarf_siblingof(&child, &child) == 0);
 	}
-	/* A forward tells its size when it is looked into. */
+	/* The size of a forward type is known when it has been resolved. */
 	if (t->size == 0)
 		type_resolve(t);
 	while (n-- > 0) {
@@ -401,8 +404,8 @@ array_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 	return t;
 }
 
-/* Itanium C++ ABI 2.3: a member is an offset, a member function a pointer and
- * an adjustment. */
+/* Itanium C++ ABI 2.3: a pointer to a member is an offset; a pointer to a
+ * member function is a pointer and an adjustment. */
 static struct type *
 member_pointer(struct dwtypes *dw, Dwarf_Die *die)
 {
@@ -417,7 +420,7 @@ member_pointer(struct dwtypes *dw, Dwarf_Die *die)
 
 /* ---- functions ---- */
 
-/* Go's compiler may tell of a parameter twice. */
+/* Go's compiler may list a parameter twice. */
 static bool
 is_told(const Dwarf_Die *all, size_t n, Dwarf_Die *die)
 {
@@ -501,14 +504,14 @@ dwtype_func(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 	t->members = dwtype_params(dw, o, dies, t->nmembers);
 	mem_free(dies);
 	t->varargs = has_varargs(die);
-	/* Go's results stand beside the parameters. */
+	/* The entries of Go's results are among the parameters. */
 	if (dwarf_params(die, true, &dies) == 1)
 		t->base = dwtype_named_by(dw, o, &dies[0]);
 	mem_free(dies);
 	return t;
 }
 
-/* What Go calls a function is its address. */
+/* The value of a Go function is its address. */
 static struct type *
 subroutine_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 {
@@ -517,8 +520,8 @@ subroutine_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die)
 	return dwarf_is_go(die) ? types_pointer(dw->ts, t) : t;
 }
 
-/* A typedef or qualifier: known before what it names is read, as that may lead
- * back to it. */
+/* A typedef or a qualifier. It is entered in the table before its target is
+ * read, because the target may refer to it. */
 static struct type *
 alias_type(struct dwtypes *dw, struct object *o, Dwarf_Die *die, int tag)
 {

@@ -1,15 +1,15 @@
 /*
- * CFI rules of a load object, by libdw: .eh_frame first, then .debug_frame of
- * the file or of its separate debug file; in a stripped Go program, by what its
- * run time knows of frames (gosym.c).
+ * CFI rules of a load object, by libdw: from .eh_frame, else from .debug_frame
+ * of the file or of its separate debug file; in a stripped Go program, from the
+ * run time's own table of frames (gosym.c).
  *
- * libdw runs the program of an unwind entry up to an address and describes
- * each register by a DWARF expression.  The common ones become a kind and an
- * offset here, and the result is kept by address: the same call sites are on
- * stack after stack.
+ * libdw runs the program of an unwind entry up to an address and describes each
+ * register by a DWARF expression. This file converts the common expressions to
+ * a kind and an offset, and keeps the result by address, because the same call
+ * sites are on most stacks.
  *
  * Invariant: a row is borrowed until the next call for the same object; the
- * expressions it points at live as long as the object.
+ * expressions in it live as long as the object.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "dlang/base/mem.h"
 #include "symbols/elf/cfi_check.h"
 
-/* Rows are some 200 bytes; with this many, drop all and begin again. */
+/* A row takes some 200 bytes. When there are this many, all are dropped. */
 #ifdef DTRAP_SHRINK
 #define ROWS_MOST 2
 #else
@@ -38,7 +38,7 @@ struct cfi {
 
 static struct cfi_row no_row;
 
-/* What libdw says of a register, in the terms of a rule. */
+/* Convert libdw's description of a register to a rule. */
 static void
 rule_compile(struct cfi_rule *r, const Dwarf_Op *ops, size_t n)
 {
@@ -66,7 +66,7 @@ rule_compile(struct cfi_rule *r, const Dwarf_Op *ops, size_t n)
 	}
 }
 
-/* The rule for the CFA itself: an expression whose result is the value. */
+/* The rule for the CFA itself: an expression whose result is its value. */
 static bool
 cfa_compile(Dwarf_Frame *frame, struct cfi_rule *r)
 {
@@ -121,7 +121,8 @@ row_compile(Dwarf_Frame *frame)
 			r->kind = ops == NULL ? CFI_SAME : CFI_UNDEFINED;
 		else
 			rule_compile(r, ops, n);
-		/* Operations in our own array are gone after this. */
+		/* The operations are in our own array, which does not outlive
+		 * this function. */
 		if (n > 0 && ops == mem && r->ops != NULL)
 			continue;
 		count++;
@@ -134,7 +135,8 @@ row_compile(Dwarf_Frame *frame)
 	return row;
 }
 
-/* Does either file have a .debug_frame?  To open all of DWARF costs. */
+/* Does one of the two files have a .debug_frame?  Opening all of DWARF takes
+ * time. */
 static const struct elf_file *
 debug_frame_file(struct object *o)
 {
@@ -210,8 +212,9 @@ cfi_debug(struct object *o, struct cfi *c)
 	return c->debug;
 }
 
-/* A Go function's frame, by the table of its run time: all above the return
- * address is the function's.  What it does to other registers is not told. */
+/* A Go function's frame, by the run time's table: everything between the
+ * stack pointer and the return address. The table has no rules for other
+ * registers. */
 static struct cfi_row *
 row_of_go(const struct object *o, uint64_t addr)
 {

@@ -22,8 +22,8 @@
 #include "dlang/base/vec.h"
 #include "symbols/elf/frame_bytes.h"
 
-/* x86-64 has numbers up to 130 or so (psABI, "DWARF Register Number Mapping");
- * compilers save one state, or two. */
+/* x86-64 has numbers up to about 130 (psABI, "DWARF Register Number Mapping").
+ * Compilers save one or two states. */
 #define REG_MOST   256
 #define STATE_MOST 64
 
@@ -41,8 +41,8 @@ struct check {
 
 /* ---- instructions ---- */
 
-/* What an instruction has: registers that libdw makes room for, numbers,
- * blocks, addresses, single bytes. */
+/* The operands of an instruction: registers for which libdw allocates memory,
+ * numbers, blocks, addresses, single bytes. */
 static const char *
 operands(uint8_t op)
 {
@@ -156,7 +156,7 @@ take_fde(
 	return true;
 }
 
-/* The entry at an offset, behind its length, which was of 32 bits or of 64. */
+/* The entry at an offset, behind its length, which has 32 or 64 bits. */
 static bool
 take_entry(struct check *k, uint64_t at, struct frame_bytes b, bool wide)
 {
@@ -174,7 +174,7 @@ take_entry(struct check *k, uint64_t at, struct frame_bytes b, bool wide)
 	return take_fde(k, at, cie_at(k, id), b);
 }
 
-/* All of them.  In a section there may be more behind an end. */
+/* All entries. A section may have more entries behind an end mark. */
 static bool
 take_all(struct check *k, struct frame_bytes b, bool section)
 {
@@ -191,8 +191,8 @@ take_all(struct check *k, struct frame_bytes b, bool section)
 			frame_take(&b, NULL, 4);
 			continue;
 		}
-		/* libdw does not get past one that is too long or too short
-		 * either. */
+		/* libdw stops at an entry that is too long or too short,
+		 * too. */
 		if (!frame_take_entry(&b, &body))
 			return true;
 		if (!take_entry(k, at, body, len == UINT32_MAX))
@@ -211,8 +211,8 @@ has_fde(const struct check *k, uint64_t at)
 	return lo < k->fdes.len && k->fdes.at[lo] == at;
 }
 
-/* Version; encodings of where the entries are, of the length of the table, and
- * of its members; these.  Linkers write the table in one encoding. */
+/* The version, and the encodings: of the address of the entries, of the length
+ * of the table, and of its rows. Linkers use only this encoding of the rows. */
 static bool
 good_table(const struct check *k, struct frame_bytes b, uint64_t *frame)
 {
@@ -235,7 +235,7 @@ good_table(const struct check *k, struct frame_bytes b, uint64_t *frame)
 	return true;
 }
 
-/* By the program's header alone: libdw reads up to the end of the file. */
+/* Found by its program header alone: libdw reads up to the end of the file. */
 static bool
 check_segment(const struct elf_file *f, struct check *k)
 {
@@ -261,8 +261,8 @@ check_segment(const struct elf_file *f, struct check *k)
 
 /* ---- files ---- */
 
-/* Has a section this name, or does its name end in it where that does not begin
- * with a dot?  (BOLT keeps the old entries as .bolt.org.eh_frame.) */
+/* Is this the section's name, or does the name end with it, without a dot at
+ * its begin?  (BOLT keeps the old entries as .bolt.org.eh_frame.) */
 static bool
 is_named(const char *s, const char *name)
 {
@@ -273,8 +273,8 @@ is_named(const char *s, const char *name)
 	return size >= len && strcmp(s + size - len, name) == 0;
 }
 
-/* Do all sections of that name hold good bytes?  libdw takes one of them, and
- * there ought to be one. */
+/* Are the bytes of all sections of that name valid?  libdw takes one of them;
+ * there should be only one. */
 static bool
 each_section(const struct elf_file *f, const char *name,
     bool (*good)(struct check *k, struct frame_bytes b), struct check *k)
@@ -313,7 +313,7 @@ good_header(struct check *k, struct frame_bytes b)
 static bool
 good_entries(struct check *k, struct frame_bytes b)
 {
-	/* What one table leads to must be in each. */
+	/* Each entry in one table must be in the other. */
 	vec_clear(&k->cies);
 	vec_clear(&k->fdes);
 	return take_all(k, b, true);

@@ -1,11 +1,11 @@
 /*
- * The small debug file inside of a load object: section .gnu_debugdata, an ELF
- * file compressed by xz.  Distributions put the symbols of static functions
- * there that they strip from the object itself ("MiniDebugInfo"; the format is
- * in GDB's manual).
+ * The small debug file inside of a load object: the section .gnu_debugdata, an
+ * ELF file compressed by xz. Distributions put the symbols of static functions
+ * there when they strip the object ("MiniDebugInfo"; GDB's manual describes the
+ * format).
  *
- * Invariant: what comes out is bounded by what goes in, so that nobody's file
- * makes us fill the memory.
+ * Invariant: the decompressed size is limited by the compressed size, so that
+ * no file makes dtrap use all memory.
  */
 
 #include <lzma.h>
@@ -14,16 +14,18 @@
 #include "dlang/base/mem.h"
 #include "symbols/elf/parts.h"
 
-/* Symbols and their names come out four to eight times as large.  The largest
- * known, of a browser, is below 128 MiB. */
+/* Symbols and their names are four to eight times as large when they are
+ * decompressed. The largest known ones, of a browser, take less than 128
+ * MiB. */
 #define RATIO_MOST 100
 #define ROOM_LEAST (1ULL << 20)
 #define ROOM_MOST  (256ULL << 20)
 
-/* What xz -9 needs to decompress is 65 MiB. */
+/* xz needs 65 MiB to decompress the output of xz -9. */
 #define MEMORY_MOST (128ULL << 20)
 
-/* Decompress all of it to *out, which is the caller's.  The size, or 0. */
+/* Decompress all of it to *out, which the caller frees. Returns the size, or
+ * 0. */
 static size_t
 decompress(const uint8_t *in, size_t size, uint8_t **out)
 {

@@ -1,8 +1,8 @@
 /*
  * The client of debuginfod; see debuginfod.h.
  *
- * The library is loaded when it is needed: it brings a dozen others, and dtrap
- * runs without.
+ * The library is loaded when it is needed, because it loads a dozen others, and
+ * dtrap works without it.
  */
 #include "symbols/debuginfod.h"
 
@@ -25,7 +25,7 @@ struct library {
 	__typeof__(debuginfod_set_progressfn) *set_progress;
 };
 
-/* A callback of the library's has no argument of ours. */
+/* The library's callback gets no argument of the caller. */
 static debuginfod_progress *told;
 static void *told_ctx;
 
@@ -84,7 +84,7 @@ debuginfod_fetch(
 	int fd = library.find(client, (const unsigned char *)build_id, 0, path);
 	if (fd < 0)
 		return fd;
-	close(fd); /* whoever reads it opens it by its path */
+	close(fd); /* the caller opens it by its path */
 	return *path != NULL ? 0 : -ENOENT;
 }
 

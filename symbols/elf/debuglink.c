@@ -1,11 +1,10 @@
 /*
- * The separate debug file of a load object: by build id below
- * /usr/lib/debug/.build-id, by the name in .gnu_debuglink, or what a debuginfod
- * server had by the build id (debuginfod.h).
+ * Finds the separate debug file of a load object: by its build id below
+ * /usr/lib/debug/.build-id, by the name in .gnu_debuglink, or by its build id
+ * in the cache of a debuginfod server (debuginfod.h).
  *
- * Invariant: a file is taken only when it is of the same build: its build id
- * is the object's, or, where neither has one, its checksum is the one that the
- * link names.
+ * Invariant: a file is used only if it is from the same build: its build id is
+ * the object's or, if neither has one, its checksum is the one in the link.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -42,7 +41,7 @@ same_build(
 	return same;
 }
 
-/* Take the file at path if it is there and is the one. */
+/* Use the file at path if it exists and is the right one. */
 static bool
 take(const struct object *o, const char *path, const uint32_t *crc,
     struct elf_file *f)
@@ -75,8 +74,8 @@ by_build_id(const struct object *o, struct elf_file *f)
 	return take(o, path, NULL, f);
 }
 
-/* Next to the file, in .debug there, or at the same place below the root of
- * debug files. */
+/* Search beside the file, in .debug there, and at the same path below the
+ * directory of debug files. */
 static bool
 by_link(const struct object *o, struct elf_file *f)
 {

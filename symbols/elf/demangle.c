@@ -25,20 +25,20 @@
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 
-/* libiberty itself gives up on a C++ name with more parts than 2048, two for
- * each byte (DEMANGLE_RECURSION_LIMIT). */
+/* libiberty itself refuses a C++ name that has more than 2048 parts, counted as
+ * two for each byte (DEMANGLE_RECURSION_LIMIT). */
 #define CXX_LONGEST 1024
-/* Rust and D: longer than any name a compiler has been seen to emit. */
+/* Rust and D: longer than any name that a compiler writes. */
 #define NAME_LONGEST 32768
-/* Ways through the type of a C++ name: some milliseconds. */
+/* The most ways through the type of a C++ name: some milliseconds. */
 #define WAYS_MOST 100000
-/* Bytes of the text of a name whose references are counted. */
+/* The most bytes of the text of a name whose references are counted. */
 #define TEXT_LONGEST (2 << 20)
 
 /* ---- memory ---- */
 
-/* For libiberty, in place of its own, which exit when there is none: in the
- * middle of a trace, and nobody would take breakpoints out. */
+/* libiberty uses these in place of its own functions, which exit when there is
+ * no memory: the breakpoints would stay in the targets. */
 void *
 xmalloc(size_t size)
 {
@@ -60,9 +60,9 @@ struct text {
 	jmp_buf full;
 };
 
-/* libiberty's callback.  It has no way to say that it was enough: to leave by
- * longjmp() is what bounds the work, and libiberty holds no memory meanwhile but
- * what is said at demangled_rust(). */
+/* libiberty's callback. It cannot tell libiberty to stop, so it leaves by
+ * longjmp() when there is enough text. libiberty has allocated no memory at
+ * that time, except what the comment at demangled_rust() describes. */
 static void
 put(const char *s, size_t n, void *arg)
 {
@@ -80,7 +80,7 @@ put(const char *s, size_t n, void *arg)
 
 typedef int by(const char *name, int options, demangle_callbackref, void *);
 
-/* Is it a name of this kind?  Then its text is in buf. */
+/* Is it a name of this kind?  If so, its text is in buf. */
 static bool
 demangled(
     by *fn, const char *name, int options, bool whole, char *buf, size_t size)
@@ -89,15 +89,17 @@ demangled(
 
 	if (setjmp(t.full) != 0)
 		return true;
-	/* Rust's may have no text at all: then its own is better. */
+	/* The text of a Rust name may be empty: then the mangled name is
+	 * shown. */
 	return fn(name, options | DMGL_ANSI | DMGL_AUTO, put, &t) != 0 &&
 	    t.len > 0;
 }
 
 /* ---- references ---- */
 
-/* Is its text bounded, whatever the references mean that begin with `ref'?  Most
- * is made when each three of them repeat all before them thrice. */
+/* Is the length of the text limited, whatever the references that begin with
+ * `ref' repeat?  The text is longest if each group of three references repeats
+ * everything before it three times. */
 static bool
 is_bounded(const char *name, char ref)
 {
@@ -112,7 +114,7 @@ is_bounded(const char *name, char ref)
 
 /* ---- Rust ---- */
 
-/* Has it an identifier that is not ASCII ("u3abc")? */
+/* Does the name have an identifier that is not ASCII ("u3abc")? */
 static bool
 is_beyond_ascii(const char *name)
 {
@@ -123,7 +125,7 @@ is_beyond_ascii(const char *name)
 	return false;
 }
 
-/* Such an identifier is written from memory that is freed behind it. */
+/* libiberty writes such an identifier from memory that it frees afterwards. */
 static bool
 demangled_rust(
     const char *name, enum demangle_form form, char *buf, size_t size)
@@ -138,18 +140,18 @@ demangled_rust(
 /* ---- C++ ---- */
 
 /*
- * The parts of a name, in one array.  What each holds besides others (a string,
- * a number) depends on its type, and types are added with each version: so a
- * part is only what is within the array.
+ * The parts of a name, in one array. The other members of a part (a string, a
+ * number) depend on its type, and new versions add types. So a pointer counts
+ * as a part only if it points into the array.
  */
 struct parts {
 	const struct demangle_component *at;
 	size_t n;
-	uint32_t *ways; /* from each down; 0: not counted yet */
+	uint32_t *ways; /* ways from each part down; 0: not counted yet */
 };
 
-/* Does it hold no others?  What it has in their place may have been left there
- * by another name. */
+/* Does the part contain no others?  Its memory may still contain pointers of an
+ * earlier name. */
 static bool
 is_leaf(enum demangle_component_type type)
 {
@@ -184,7 +186,7 @@ ways(const struct parts *ps, const void *part)
 		return 0;
 	if (ps->ways[i] != 0)
 		return ps->ways[i];
-	ps->ways[i] = 1; /* also for one that leads back to itself */
+	ps->ways[i] = 1; /* also if a part leads back to itself */
 	if (!is_leaf(ps->at[i].type)) {
 		uint32_t n = 1 + ways(ps, ps->at[i].u.s_binary.left) +
 		    ways(ps, ps->at[i].u.s_binary.right);
@@ -193,7 +195,7 @@ ways(const struct parts *ps, const void *part)
 	return ps->ways[i];
 }
 
-/* Is the C++ name at `name' too much work?  No, if it is none. */
+/* Does the C++ name at `name' take too much work?  No, if it is no C++ name. */
 static bool
 is_too_much(const char *name)
 {
@@ -217,7 +219,7 @@ is_too_much(const char *name)
 static bool
 demangled_cxx(const char *name, enum demangle_form form, char *buf, size_t size)
 {
-	/* Behind _GLOBAL__I_ and its like there is one more. */
+	/* Another name follows _GLOBAL__I_ and similar prefixes. */
 	const char *inner = strstr(name, "_Z");
 	int options = form == DEMANGLE_BARE ? 0 :
 	    form == DEMANGLE_FULL           ? DMGL_PARAMS | DMGL_RET_DROP :
@@ -230,8 +232,8 @@ demangled_cxx(const char *name, enum demangle_form form, char *buf, size_t size)
 
 /* ---- D ---- */
 
-/* The length of a name without its parameters: the last parentheses that are in
- * no others, and what follows them. */
+/* The length of a name without its parameters, that is, without the last
+ * outermost parentheses and what follows them. */
 static size_t
 before_parameters(const char *text)
 {
@@ -244,7 +246,7 @@ before_parameters(const char *text)
 		if (text[i] == ')')
 			depth--;
 	}
-	/* A template's arguments are its own: foo!(int) */
+	/* The arguments of a template belong to the name: foo!(int) */
 	return at > 0 && text[at - 1] != '!' ? at : strlen(text);
 }
 
@@ -262,8 +264,8 @@ demangled_d(const char *name, enum demangle_form form, char *buf, size_t size)
 	return text != NULL;
 }
 
-/* The demanglers know their names by these beginnings; everything else is a
- * C name, and not worth a call. */
+/* Mangled names have these prefixes. All others are C names, and the demanglers
+ * need not be called. */
 bool
 demangle_as(const char *name, enum demangle_form form, char *buf, size_t size)
 {
@@ -274,7 +276,8 @@ demangle_as(const char *name, enum demangle_form form, char *buf, size_t size)
 	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "__Z", 3) != 0 &&
 	    strncmp(name, "_R", 2) != 0 && strncmp(name, "_GLOBAL_", 8) != 0)
 		return false;
-	/* Rust's first: the older of its manglings is C++'s, and more. */
+	/* Rust's demangler first: one of Rust's two manglings is also valid
+	 * C++. */
 	return demangled_rust(name, form, buf, size) ||
 	    demangled_cxx(name, form, buf, size);
 }
@@ -282,7 +285,7 @@ demangle_as(const char *name, enum demangle_form form, char *buf, size_t size)
 const char *
 demangle_variant(const char *name)
 {
-	/* Most names need not be read to know that. */
+	/* For most names the prefix shows that. */
 	if (strncmp(name, "_Z", 2) != 0 || strlen(name) > CXX_LONGEST ||
 	    (strstr(name, "C2") == NULL && strstr(name, "D0") == NULL &&
 		strstr(name, "D2") == NULL))

@@ -1,8 +1,9 @@
 /*
- * Types of static probes' arguments, from DOF; see sdt.h and dof.h.
+ * Types of the arguments of static probes, from DOF; see sdt.h and dof.h.
  *
- * The linker puts what several objects have one behind another.  Nothing that
- * stands there is believed: whatever points outside is as if it were not there.
+ * The linker appends the tables of several objects to each other. The data is
+ * not trusted: whatever refers to something outside of the section counts as
+ * absent.
  */
 #include "symbols/dof.h"
 
@@ -16,8 +17,9 @@ struct dof {
 	const uint8_t *at;
 	size_t size;
 	struct dof_header h;
-	size_t rows; /* of probes that may still be looked at: all that there
-		      * is room for.  More are the same again and again */
+	size_t rows; /* the number of probes that may still be read: as many
+		      * as fit in the section. More would be the same probes
+		      * again */
 };
 
 struct piece {
@@ -62,7 +64,7 @@ is_string(const struct piece *strings, uint64_t off, const char *s)
 	    memcmp(strings->at + off, s, n) == 0;
 }
 
-/* So many strings in a row; the number that there are. */
+/* Read so many consecutive strings. Returns how many there are. */
 static size_t
 take_types(const struct piece *strings, uint64_t off, size_t n,
     const char *out[SDT_TYPES_MAX])
@@ -134,7 +136,7 @@ find(struct dof *d, const char *prov, const char *name, struct sdt_types *out)
 	return false;
 }
 
-/* The next one in a section that may hold several, padded to 8 bytes. */
+/* The next table in a section that may contain several, padded to 8 bytes. */
 static bool
 next(struct piece *s, struct dof *d)
 {
@@ -150,7 +152,7 @@ next(struct piece *s, struct dof *d)
 	d->at = s->at;
 	d->size = d->h.file_size;
 	d->rows = d->size / sizeof(struct dof_probe);
-	/* A table longer than the file ends no loop sooner. */
+	/* A table must not be longer than the file. */
 	d->h.count =
 	    (uint32_t)MIN(d->h.count, d->size / sizeof(struct dof_section));
 	size_t used = MIN(ROUND_UP(d->size, 8), s->size);

@@ -22,7 +22,7 @@ struct fdes {
 	size_t len, cap;
 };
 
-/* The section, by name or by way of the header the run-time uses. */
+/* The section, found by its name or by the header that the run time uses. */
 static bool
 section_find(const struct object *o, struct frame_bytes *b)
 {
@@ -46,7 +46,7 @@ section_find(const struct object *o, struct frame_bytes *b)
 		return false;
 	b->end = b->p + avail;
 	b->addr = p.p_vaddr;
-	/* version, encoding of the pointer, of the count, of the table */
+	/* version; encodings of the pointer, of the count, of the table */
 	if (!frame_take(b, head, 4) ||
 	    !frame_take_pointer(b, head[1], p.p_vaddr, &addr))
 		return false;
@@ -64,7 +64,8 @@ fde_compare(const void *va, const void *vb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Behind the range of an FDE: where its exception table is, or 0. */
+/* The address of the exception table, which follows the range of an FDE; or
+ * 0. */
 static uint64_t
 lsda_of(struct frame_bytes b, const struct frame_cie *says)
 {
@@ -75,7 +76,7 @@ lsda_of(struct frame_bytes b, const struct frame_cie *says)
 	    (says->lsda & PE_INDIRECT) || !frame_take_leb(&b, &n))
 		return 0;
 	raw = b;
-	/* None is 0, whatever it would be relative to. */
+	/* 0 means none, whatever the encoding is relative to. */
 	return frame_take_pointer(&raw, says->lsda & PE_FORM, 0, &value) &&
 		value != 0 && frame_take_pointer(&b, says->lsda, 0, &addr) ?
 	    addr :
@@ -159,7 +160,7 @@ object_fdes(struct object *o, const struct fde **out)
 	return f->len;
 }
 
-/* How many begin at addr or before it. */
+/* How many begin at or before addr. */
 static size_t
 count_to(const struct fdes *f, uint64_t addr)
 {

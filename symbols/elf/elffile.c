@@ -1,9 +1,9 @@
 /*
  * An ELF file in memory, and its headers.
  *
- * Headers are copied out, never pointed at: the tables of a file that somebody
- * else wrote may lie at any offset, and libelf then returns pointers that are
- * aligned for nothing.  (Data of sections it copies where that is so.)
+ * Headers are copied and never used in place. In a file of unknown origin a
+ * table may be at any offset, and libelf then returns pointers that are not
+ * aligned. (libelf copies the data of such sections.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,8 @@ elf_file_open(const char *path, struct elf_file *out)
 	int fd, err = 0;
 	void *p = MAP_FAILED;
 
-	/* Opening a device or a pipe can do things; look first. */
+	/* Opening a device or a pipe may have effects, so look at the type
+	 * first. */
 	*out = (struct elf_file){ 0 };
 	if (stat(path, &out->st) != 0)
 		return -errno;
@@ -54,8 +55,8 @@ elf_file_open(const char *path, struct elf_file *out)
 		err = -ENOEXEC;
 	if (err == 0) {
 		out->size = (size_t)out->st.st_size;
-		/* Writable: libelf changes headers in place when it
-		 * decompresses a section.  The file is never written. */
+		/* Writable, because libelf changes headers in place when it
+		 * decompresses a section. The file itself is never written. */
 		p = mmap(NULL, out->size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 		if (p == MAP_FAILED)

@@ -1,5 +1,5 @@
 /*
- * The bytes of unwind entries; see frame_bytes.h.
+ * Reads the bytes of unwind entries; see frame_bytes.h.
  */
 #include "symbols/elf/frame_bytes.h"
 
@@ -132,7 +132,7 @@ take_augmentation(struct frame_bytes b, const char *letter, struct frame_cie *c)
 bool
 frame_take_cie(struct frame_bytes b, struct frame_cie *c)
 {
-	/* In version 4, the sizes of an address and of a segment's number. */
+	/* Version 4 has the sizes of an address and of a segment number. */
 	uint8_t version, sizes[2] = { 8, 0 };
 	const char *aug, *nul;
 	uint64_t n;
@@ -147,8 +147,8 @@ frame_take_cie(struct frame_bytes b, struct frame_cie *c)
 	    (version == 4 && !frame_take(&b, sizes, 2)) || sizes[0] != 8 ||
 	    sizes[1] != 0)
 		return false;
-	/* Alignment of code and of data; the column of the return address, which
-	 * is a byte in version 1. */
+	/* The alignment factors of code and data, and the register of the
+	 * return address, which is a byte in version 1. */
 	if (!frame_take_leb(&b, &n))
 		return false;
 	if (!frame_take_leb(&b, &n) ||

@@ -32,24 +32,25 @@
 
 enum { LEVELS = 5 };
 
-/* A longer name is not used: the symbol is shown instead. */
+/* If a name would be longer, the symbol is shown instead. */
 #define TEXT_MOST FUNC_NAME_MOST
 
 struct texts {
-	struct func_names names; /* first: what object_func_names() gives */
+	struct func_names names; /* first: the result of object_func_names() */
 	const char *level[LEVELS];
 };
 
 struct funcnames {
 	enum func_style style;
 	struct arena arena;
-	struct texts **of; /* by the index of the symbol; NULL: its name */
+	struct texts **of; /* by the index of the symbol; NULL: the symbol's
+			    * name */
 };
 
 /* ---- copies ---- */
 
-/* Is the name's end, from its last `.' on, one that a copy gets?  `digits': a
- * number stands behind it. */
+/* Is the last component of the name, from its last `.', a suffix of a copy?
+ * `digits': a number follows it. */
 static bool
 is_copy_word(const char *word, size_t n, bool digits)
 {
@@ -71,8 +72,7 @@ is_copy_word(const char *word, size_t n, bool digits)
 	return false;
 }
 
-/* How much of name[0..n) is left without its last component; n if it has but
- * one. */
+/* The length of name[0..n) without its last component; n if it has only one. */
 static size_t
 without_last(const char *name, size_t n)
 {
@@ -83,7 +83,7 @@ without_last(const char *name, size_t n)
 	return at > 1 ? at - 1 : n;
 }
 
-/* The length of the name without what copies get. */
+/* The length of the name without the suffixes of copies. */
 static size_t
 plain_length(const char *name)
 {
@@ -120,8 +120,8 @@ add_name(struct func_names *n, const char *name)
 	n->all[i] = name;
 }
 
-/* How much of a mangled name is the name: a compiler adds to it behind a dot.
- * Rust's older names have dots of their own, and end in a number of 16 digits. */
+/* The length of the mangled name itself: a compiler appends suffixes behind a
+ * dot. Rust's older names contain dots and end in a number of 16 digits. */
 static size_t
 mangled_length(const char *name)
 {
@@ -136,8 +136,8 @@ mangled_length(const char *name)
 						   strcspn(name, ".");
 }
 
-/* What a compiler has added, ".isra.0.constprop.1", as c++filt shows it:
- * " [clone .isra.0] [clone .constprop.1]". */
+/* Write the suffixes, ".isra.0.constprop.1", in the way of c++filt: " [clone
+ * .isra.0] [clone .constprop.1]". */
 static void
 add_notes(struct str *to, const char *from, const char *end)
 {
@@ -153,13 +153,13 @@ add_notes(struct str *to, const char *from, const char *end)
 	}
 }
 
-/* A symbol in parts: what was mangled, what else belongs to the plain name,
- * what makes it a copy. */
+/* The parts of a symbol: the mangled name, what else belongs to the plain name,
+ * and the suffixes of a copy. */
 struct parts {
 	const char *name, *extra, *copy, *end;
 };
 
-/* The demangled name with what stands behind it up to `end'; NULL if there is
+/* The demangled name with the rest of the symbol up to `end'; NULL if there is
  * none, or it is too long. */
 static const char *
 readable(struct funcnames *t, const struct parts *p, enum demangle_form form,
@@ -187,7 +187,7 @@ struct readings {
 	const char *full_copy, *variant;
 };
 
-/* Without demangling, or a name that is not mangled. */
+/* Used without demangling, and for names that are not mangled. */
 static void
 levels_plain(struct texts *x, const char *plain, const char *symbol)
 {
@@ -228,7 +228,7 @@ read_name(struct funcnames *t, const struct parts *p, struct readings *r)
 	return true;
 }
 
-/* NULL where the symbol says it all. */
+/* NULL if the text is the symbol itself. */
 static struct texts *
 texts_of(struct funcnames *t, const struct sym *s)
 {
@@ -322,8 +322,8 @@ choose(struct funcnames *t, const struct sym *syms, size_t n)
 	}
 }
 
-/* Copies at the address of the function, and constructors that a class has
- * twice, are one function: the first gives it its name. */
+/* Copies at the address of the function, and the two symbols of a constructor,
+ * are one function: it has the name of the first. */
 static void
 agree(struct funcnames *t, const struct sym *syms, size_t n)
 {

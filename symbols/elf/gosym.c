@@ -46,10 +46,10 @@ enum {
 	MAGIC_1_20 = 0xfffffff1,
 };
 
-/* The largest programs in Go have some hundred thousand functions. */
+/* The largest Go programs have some hundred thousand functions. */
 #define FUNCS_MOST (1 << 22)
 
-/* Of the flags behind a function's number. */
+/* Flags, behind a function's number. */
 #define FLAG_ASM 4
 
 struct gotab {
@@ -96,8 +96,8 @@ section_of(const struct object *o)
 	return NULL;
 }
 
-/* In a position-independent program the start of the text is a relocation's
- * to fill in; it is the section's there. */
+/* In a position-independent program a relocation fills in the start of the
+ * text; it is the start of the section. */
 static uint64_t
 text_start(const struct object *o, uint64_t said)
 {
@@ -145,13 +145,13 @@ table_open(const struct object *o, struct gotab *t)
 	    t->pcdata < t->size && t->funcs < t->size;
 }
 
-/* The i-th pair: the function's address, and where more is told of it. */
+/* The i-th pair: the function's address, and the offset of its record. */
 static bool
 pair_at(const struct gotab *t, uint64_t i, uint64_t *addr, uint64_t *more)
 {
 	uint32_t small[2] = { 0, 0 };
 	uint64_t wide[2] = { 0, 0 };
-	/* Of the last pair there is only the first half. */
+	/* The last pair has only the first half. */
 	size_t half = i == t->count ? 1 : 2;
 
 	if (t->offsets) {
@@ -194,7 +194,7 @@ is_assembly(const struct gotab *t, uint64_t more)
 	    (flags & FLAG_ASM) != 0;
 }
 
-/* A number of variable length at *at, which moves behind it. */
+/* Read a number of variable length at *at, and move *at behind it. */
 static bool
 varint_at(const struct gotab *t, uint64_t *at, uint32_t *out)
 {
@@ -211,7 +211,7 @@ varint_at(const struct gotab *t, uint64_t *at, uint32_t *out)
 	return false;
 }
 
-/* Of what is told of a function: where its pc-data for the stack pointer are, or
+/* From a function's record: the offset of its pc-data for the stack pointer, or
  * 0. */
 static uint32_t
 stack_place(const struct gotab *t, uint64_t more)
@@ -225,7 +225,8 @@ stack_place(const struct gotab *t, uint64_t more)
 	    0;
 }
 
-/* How many bytes of text, up to so many, the pc-data at `at' tell of. */
+/* For how many bytes of text, at most `most', the pc-data at `at' has
+ * values. */
 static uint64_t
 pcdata_extent(const struct gotab *t, uint64_t at, uint64_t most)
 {
@@ -238,7 +239,7 @@ pcdata_extent(const struct gotab *t, uint64_t at, uint64_t most)
 	return MIN(sum, most);
 }
 
-/* The value that holds at `addr' in the pc-data of a function from entry on. */
+/* The value at `addr' in the pc-data of a function that begins at entry. */
 static bool
 pcvalue_at(const struct gotab *t, uint64_t at, uint64_t entry, uint64_t addr,
     int32_t *value)
@@ -247,7 +248,7 @@ pcvalue_at(const struct gotab *t, uint64_t at, uint64_t entry, uint64_t addr,
 	bool first = true;
 
 	for (*value = -1; varint_at(t, &at, &delta); first = false) {
-		/* 0 ends the table, but for the first value. */
+		/* 0 ends the table, unless it is the first value. */
 		if ((delta == 0 && !first) || !varint_at(t, &at, &bytes))
 			return false;
 		*value = (int32_t)((uint32_t)*value +
@@ -259,8 +260,8 @@ pcvalue_at(const struct gotab *t, uint64_t at, uint64_t entry, uint64_t addr,
 	return false;
 }
 
-/* The i-th function.  False where the table makes no sense any more; without a
- * name where only this entry makes none. */
+/* The i-th function. False if the table is damaged from here on. If only this
+ * entry is damaged, it has no name. */
 static bool
 func_at(
     const struct object *o, const struct gotab *t, uint64_t i, struct gofunc *f)
@@ -277,7 +278,7 @@ func_at(
 		return true;
 	f->name = name_at(t, more);
 	f->size = next - f->addr;
-	/* What fills the space behind it is not of the function. */
+	/* The padding behind a function does not belong to it. */
 	place = stack_place(t, more);
 	extent = place != 0 ? pcdata_extent(t, t->pcdata + place, f->size) : 0;
 	if (extent != 0)
@@ -286,8 +287,8 @@ func_at(
 	return true;
 }
 
-/* Two functions have one name: which is ABI0?  Generic functions have the same
- * name for each type. */
+/* Two functions have the same name: which one uses ABI0?  The instances of a
+ * generic function also have the same name. */
 static void
 tell_apart(struct gofunc *first, struct gofunc *second)
 {
@@ -303,7 +304,7 @@ gosym_each(const struct object *o, struct arena *names,
     void (*each)(void *ctx, const struct sym *), void *ctx)
 {
 	VEC(struct gofunc) funcs = { 0 };
-	struct hash first = { 0 }; /* by name: the place in `funcs' and 1 */
+	struct hash first = { 0 }; /* by name: the index in `funcs', plus 1 */
 	struct gotab t;
 	struct gofunc f;
 
@@ -335,7 +336,7 @@ gosym_each(const struct object *o, struct arena *names,
 	vec_fini(&funcs);
 }
 
-/* The function around addr: where more is told of it. */
+/* The offset of the record of the function that contains addr. */
 static bool
 func_around(
     const struct gotab *t, uint64_t addr, uint64_t *entry, uint64_t *more)

@@ -1,12 +1,12 @@
 /*
- * Relocations that store the address of a function somewhere: the slots that
- * tell, once the run-time linker has filled them, what an IFUNC became.
+ * Relocations that store the address of a function. When the run-time linker
+ * has filled such a slot, it shows which function an IFUNC has chosen.
  */
 #include <string.h>
 
 #include "symbols/elf/parts.h"
 
-/* The relocations of one section and the symbols that they name. */
+/* The relocations of one section, and the symbols to which they refer. */
 struct relocs {
 	const Elf64_Rela *at;
 	size_t count;
@@ -35,7 +35,7 @@ relocs_of(const struct object *o, Elf_Scn *scn, struct relocs *r)
 		return false;
 	*r = (struct relocs){ .at = d->d_buf,
 		.count = d->d_size / sizeof(Elf64_Rela) };
-	/* A static program's have IRELATIVE only, and no symbols. */
+	/* A static program has only IRELATIVE relocations, and no symbols. */
 	syms = linked_data(o, h.sh_link, &symh);
 	if (syms != NULL && symh.sh_type == SHT_DYNSYM)
 		names = linked_data(o, symh.sh_link, &strh);

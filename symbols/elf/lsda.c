@@ -27,7 +27,7 @@ take_number(struct frame_bytes *b, uint8_t enc, uint64_t *out)
 	    frame_take_pointer(b, enc & PE_FORM, 0, out);
 }
 
-/* What stands before the rows; `b' then holds these alone. */
+/* Read the fields before the rows. Afterwards `b' contains only the rows. */
 static bool
 take_head(struct frame_bytes *b, uint64_t *base, uint8_t *rows)
 {

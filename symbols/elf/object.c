@@ -28,21 +28,21 @@
 
 #define PAGE 4096ULL
 
-/* Unused objects kept: what a shell script's usual commands map. */
+/* How many unused objects are kept: as many as the usual commands of a shell
+ * script map. */
 #ifdef DTRAP_SHRINK
 #define UNUSED_KEPT 1
 #else
 #define UNUSED_KEPT 24
 #endif
 
-/* A program has a dozen program headers; a table longer than this is not
- * one. */
+/* A program has about ten program headers. A larger table is damaged. */
 #define PHDRS_MOST 1024
 
 static VEC(struct object *) objects;
 static uint64_t put_clock;
 
-/* Is it a program or library for this machine?  NULL, or why not. */
+/* NULL if it is a program or library for this machine; else the reason. */
 static const char *
 foreign(const struct elf_file *f)
 {
@@ -92,7 +92,7 @@ interp_add(struct object *o, const Elf64_Phdr *p)
 	    mem_strndup((const char *)o->file.bytes + p->p_offset, p->p_filesz);
 }
 
-/* Program headers and what follows from them.  0 or -ENOEXEC. */
+/* Read the program headers and what depends on them. 0 or -ENOEXEC. */
 static int
 headers_load(struct object *o, const char **why)
 {
@@ -166,7 +166,7 @@ object_destroy(struct object *o)
 	mem_free(o);
 }
 
-/* The file becomes an object's; it is closed when that fails. */
+/* The file belongs to the object from now on; it is closed if this fails. */
 static int
 object_create(struct elf_file *file, const char *display, struct object **out,
     const char **why)
@@ -250,7 +250,7 @@ listed_lookup(const struct stat *st)
 	return NULL;
 }
 
-/* Is what was read from the file still what is in it? */
+/* Is the content of the file the same as when it was read? */
 static bool
 unchanged(const struct object *o, const struct stat *st)
 {
@@ -262,7 +262,7 @@ unchanged(const struct object *o, const struct stat *st)
 	    s->st_mtim.tv_sec != st->st_mtim.tv_sec ||
 	    s->st_mtim.tv_nsec != st->st_mtim.tv_nsec)
 		return false;
-	/* The size is the same, so the mapping may be looked at. */
+	/* The size is the same, so the mapping may be read. */
 	id = elf_file_build_id(&o->file);
 	same = id == NULL ? o->build_id == NULL :
 			    o->build_id != NULL && strcmp(id, o->build_id) == 0;
@@ -439,6 +439,21 @@ object_is_text(const struct object *o, uint64_t addr)
 
 		if (s->exec && addr >= s->addr && addr - s->addr < s->mem_size)
 			return true;
+	}
+	return false;
+}
+
+bool
+object_code(const struct object *o, size_t i, uint64_t *start, uint64_t *end)
+{
+	for (size_t k = 0; k < o->seg_count; k++) {
+		const struct segment *s = &o->segs[k];
+
+		if (!s->exec || i-- > 0)
+			continue;
+		*start = s->addr;
+		*end = s->addr + s->file_size;
+		return true;
 	}
 	return false;
 }

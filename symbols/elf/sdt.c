@@ -1,9 +1,10 @@
 /*
  * The notes of static probes; see sdt.h.
  *
- * A note has three addresses as the linker left them: the probe, a point whose
- * place in the file is known otherwise too (so that a later change of all
- * addresses is noticed), and the semaphore; then three strings.
+ * A note has three addresses, as the linker wrote them, and three strings. The
+ * addresses are those of the probe, of a base, and of the semaphore. The base
+ * is also the address of a section, so a later change of all addresses is
+ * noticed.
  */
 #include "symbols/sdt.h"
 
@@ -20,7 +21,7 @@ struct sdt {
 	VEC(struct sdt_note) notes;
 };
 
-/* By how much addresses were changed after linking. */
+/* The difference by which addresses were changed after linking. */
 static uint64_t
 base_change(struct object *o, uint64_t base)
 {
@@ -32,7 +33,7 @@ base_change(struct object *o, uint64_t base)
 	return sh.sh_addr - base;
 }
 
-/* The string at *at, which is moved behind it; NULL when it has no end. */
+/* The string at *at; *at moves behind it. NULL if the string has no end. */
 static const char *
 take_string(const uint8_t **at, const uint8_t *end)
 {

@@ -20,12 +20,12 @@
 #include "dlang/base/vec.h"
 #include "symbols/elf/parts.h"
 
-/* No table of symbols that is read is longer: the largest known (a browser
- * with all its debug data) has two million. */
+/* The most symbols of a table: the largest known (a browser with all its debug
+ * information) has two million. */
 #define SYMS_MOST (1 << 24)
 
-/* An alias group longer than this (identical code folding of templates) may
- * hold one name twice. */
+/* In a longer group of aliases (templates that the linker has merged) a name
+ * may occur twice. */
 #define ALIASES_MOST 256
 
 struct symtab {
@@ -38,7 +38,7 @@ struct symtab {
 	struct arena names; /* of names that end before an '@' */
 };
 
-/* One table in a file and what is needed to read it. */
+/* A symbol table in a file, and what is needed to read it. */
 struct table {
 	const Elf64_Sym *syms;
 	size_t count;
@@ -48,7 +48,7 @@ struct table {
 	bool dynamic;
 };
 
-/* A string that ends inside its table, or NULL. */
+/* The string, or NULL if it does not end inside its table. */
 static const char *
 table_name(const struct table *t, uint32_t off)
 {
@@ -58,8 +58,8 @@ table_name(const struct table *t, uint32_t off)
 	return t->names + off;
 }
 
-/* Does addr lie in a section of code?  The names that linkers make for the
- * begin and the end of segments do not. */
+/* Is addr in a section of code?  The linker's names for the begin and the end
+ * of segments are not. */
 static bool
 in_code(const struct object *o, uint64_t addr)
 {
@@ -75,7 +75,7 @@ in_code(const struct object *o, uint64_t addr)
 	return false;
 }
 
-/* Is it one that is defined here and of a kind that is listed? */
+/* Is the symbol defined in this file, and of a kind that is listed? */
 static bool
 sym_wanted(const struct object *o, const Elf64_Sym *s, enum sym_kind *kind)
 {
@@ -94,7 +94,7 @@ sym_wanted(const struct object *o, const Elf64_Sym *s, enum sym_kind *kind)
 		*kind = SYM_IFUNC;
 		return object_is_text(o, s->st_value);
 	case STT_OBJECT: *kind = SYM_OBJECT; return true;
-	case STT_NOTYPE: /* nasm writes no types unless it is told to */
+	case STT_NOTYPE: /* nasm writes types only on request */
 		*kind = SYM_FUNC;
 		return ELF64_ST_BIND(s->st_info) != STB_LOCAL &&
 		    in_code(o, s->st_value);
@@ -102,7 +102,7 @@ sym_wanted(const struct object *o, const Elf64_Sym *s, enum sym_kind *kind)
 	}
 }
 
-/* Bytes from addr to the end of its segment. */
+/* The number of bytes from addr to the end of its segment. */
 static uint64_t
 segment_left(const struct object *o, uint64_t addr)
 {
@@ -133,7 +133,7 @@ sym_add(
 		sym.old_version = at[1] != '@';
 		name = arena_strndup(&tab->names, name, (size_t)(at - name));
 	}
-	/* Bit 15 of a version hides it: it is not the default one. */
+	/* Bit 15 of a version means hidden: it is not the default version. */
 	if (t->versions != NULL && (t->versions[i] & 0x8000))
 		sym.old_version = true;
 	sym.name = name;
@@ -148,7 +148,7 @@ sym_add(
 		*vec_push(&tab->funcs) = sym;
 }
 
-/* Find the table of the given type and its strings. */
+/* Find the table of the given type, and its strings. */
 static bool
 table_find(const struct elf_file *f, uint32_t type, struct table *t)
 {
@@ -193,7 +193,8 @@ table_find_versions(const struct elf_file *f, struct table *t)
 	}
 }
 
-/* How many symbols a DT_GNU_HASH table speaks of: the longest chain's end. */
+/* The number of symbols to which a DT_GNU_HASH table refers: the end of the
+ * longest chain. */
 static size_t
 gnu_hash_count(const struct object *o, uint64_t addr)
 {
@@ -226,8 +227,8 @@ gnu_hash_count(const struct object *o, uint64_t addr)
 	}
 }
 
-/* Without section headers (an image read back from memory, a file that was
- * stripped of them) the dynamic section says where the symbols are. */
+/* If there are no section headers (an image read back from memory, or a file
+ * stripped of them), the dynamic section has the address of the symbols. */
 static bool
 table_find_dynamic(const struct object *o, struct table *t)
 {
@@ -272,7 +273,7 @@ underscores(const char *s)
 	return (unsigned)strspn(s, "_");
 }
 
-/* Among names of one address: the one a person would say is first. */
+/* The order of names at one address: the most readable name is first. */
 static int
 alias_compare(const struct sym *a, const struct sym *b)
 {
@@ -305,15 +306,15 @@ sym_compare(const void *va, const void *vb)
 	return alias_compare(a, b);
 }
 
-/* Merge b, which says the same thing as *a, into it. */
+/* Merge b into *a, which is the same symbol. */
 static void
 sym_merge(struct sym *a, const struct sym *b)
 {
 	a->dynamic = a->dynamic && b->dynamic;
 	a->global = a->global || b->global;
 	a->untyped = a->untyped && b->untyped;
-	/* That a version is the default one is seen in either table; that it
-	 * is not, too, but the default one may have had no '@'. */
+	/* Either table may show that a version is the default one, or that it
+	 * is not. But the name of the default one may be without '@'. */
 	a->old_version = a->old_version && b->old_version;
 	if (a->size == 0)
 		a->size = b->size;
@@ -344,7 +345,7 @@ funcs_unique(struct symtab *tab)
 	tab->funcs.len = out;
 }
 
-/* A name without a type is a label where it lies in a function. */
+/* A symbol without a type that is inside of a function is a label. */
 static void
 funcs_without_labels(struct symtab *tab)
 {
@@ -367,7 +368,7 @@ funcs_without_labels(struct symtab *tab)
 	tab->funcs.len = out;
 }
 
-/* The end of the section, else of the segment, that holds addr. */
+/* The end of the section that contains addr, else of the segment. */
 static uint64_t
 section_end(const struct object *o, uint64_t addr)
 {
@@ -383,7 +384,7 @@ section_end(const struct object *o, uint64_t addr)
 	return addr + segment_left(o, addr);
 }
 
-/* Symbols of no size (hand-written assembly) get one. */
+/* Give a size to symbols that have none (hand-written assembly). */
 static void
 funcs_size(struct symtab *tab, struct object *o)
 {
@@ -430,7 +431,7 @@ func_add(void *ctx, const struct sym *s)
 	*vec_push(&tab->funcs) = *s;
 }
 
-/* All symbols, of the first file that has them. */
+/* All symbols, from the first of the files that has any. */
 static bool
 table_find_all(struct object *o, struct table *t)
 {
@@ -565,7 +566,8 @@ object_func_at(struct object *o, uint64_t addr)
 
 		if (addr - s->addr >= s->size)
 			continue;
-		/* The best name is the first of its address that covers. */
+		/* The best name is the first one at its address that covers
+		 * addr. */
 		for (; i > 0 && s[-1].addr == s->addr; i--, s--)
 			;
 		while (addr - s->addr >= s->size)
@@ -584,7 +586,7 @@ data_better(const struct sym *a, const struct sym *b)
 	return strlen(a->name) < strlen(b->name);
 }
 
-/* They are not sorted, because only few addresses are looked up. */
+/* They are not sorted, because few addresses are looked up. */
 const struct sym *
 object_data_at(struct object *o, uint64_t addr)
 {
@@ -598,7 +600,7 @@ object_data_at(struct object *o, uint64_t addr)
 	return found;
 }
 
-/* Which of two symbols of one name does the name mean? */
+/* Which of two symbols with this name is meant? */
 static bool
 name_means(const struct sym *a, const struct sym *b)
 {
@@ -614,7 +616,8 @@ name_add(struct symtab *tab, struct sym *s)
 
 	if (old != NULL && !name_means(s, old))
 		return;
-	/* The key goes with the symbol, as both are borrowed from here. */
+	/* The key is replaced together with the value, because both belong to
+	 * the symbol. */
 	hash_set_str(&tab->by_name, s->name, s);
 }
 

@@ -1,12 +1,12 @@
 /*
- * Functions without a name: code that the unwind entries (.eh_frame) describe
- * and no symbol covers, as in a program that was stripped.
+ * Functions without a name: code that unwind entries (.eh_frame) describe and
+ * no symbol covers, as in a stripped program.
  *
- * An entry is a range of code, and nearly always a function.  It is none where
- * the linker made it for a procedure linkage table, or where only the kernel
- * comes to it (the return from a signal).
+ * An entry is a range of code, and nearly always a function. It is no function
+ * if the linker wrote it for a procedure linkage table, or if only the kernel
+ * enters the code (the return from a signal handler).
  *
- * Invariant: as in symtab.c, after unnamed_of() nothing moves.  No two ranges
+ * Invariant: as in symtab.c, nothing moves after unnamed_of(). No two ranges
  * overlap, and none overlaps the begin of a function that has a name.
  */
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 
 #define PREFIX       "sub_"
 
-/* There is one procedure linkage table, of up to three parts. */
+/* There is one procedure linkage table, with at most three parts. */
 #define PLTS_MOST 8
 
 struct range {
@@ -30,10 +30,10 @@ struct range {
 struct unnamed {
 	VEC(struct sym) funcs;
 	struct arena names;
-	/* What was found in the file while the list is made. */
+	/* Facts about the file, while the list is made. */
 	struct range plts[PLTS_MOST];
 	size_t plt_count;
-	bool sections; /* the file says what its sections are */
+	bool sections; /* the file has section headers */
 };
 
 static void
@@ -60,7 +60,8 @@ plts_find(struct unnamed *u, const struct object *o)
 	}
 }
 
-/* Where no section tells: by the first instructions of the table's parts. */
+/* Without section headers: recognise the table by the first instructions of its
+ * parts. */
 static bool
 begins_as_plt(const struct object *o, uint64_t addr)
 {
@@ -79,7 +80,7 @@ is_plt(const struct unnamed *u, const struct object *o, uint64_t addr)
 	return !u->sections && begins_as_plt(o, addr);
 }
 
-/* The bytes from addr on that are in the file and are text. */
+/* The bytes of text from addr on, as far as they are in the file. */
 static uint64_t
 text_left(const struct object *o, uint64_t addr)
 {

@@ -1,10 +1,10 @@
 /*
  * Frames of CPython 3.7 to 3.13.
  *
- * Python's frames are a list, which its thread state begins; the C frames of
- * the interpreter's loop stay in the stack, and Python's are notes on the loop
- * that runs them.  From 3.10 on each loop has a structure of its own in its C
- * frame, and the list leads from one to the next:
+ * Python's frames are a linked list that begins in the thread state.  The C
+ * frames of the interpreter's loop stay in the stack, and each Python frame
+ * becomes a note on the C frame of the loop that runs it.  From 3.10 on each
+ * loop has a structure in its C frame, and the list leads from one to the next:
  *
  *	C stack                       Python
  *	malloc
@@ -15,15 +15,16 @@
  *	_PyEval_EvalFrameDefault <--- main
  *	  [ ... ]
  *
- * So it is known by address which frames are a C frame's, whatever the
- * compiler made of the loop, and in a program without symbols.  Before 3.10
- * each call of the loop is one Python frame, and the loop is known by name.
+ * So the address of the structure tells which Python frames belong to a C
+ * frame, whatever code the compiler made of the loop, also in a program without
+ * symbols.  Before 3.10 each call of the loop runs one Python frame, and the
+ * loop is found by its name.
  *
- * The thread states of a thread are found by what pthread_self() says in it.
- * There can be several: one in each interpreter that it has been in.
+ * The thread states of a thread are those that contain its pthread_self().
+ * There can be several: one for each interpreter that the thread has been in.
  *
- * What is left when the C frames end is told then: nothing is lost where they
- * cannot be followed to their end.
+ * If the C stack cannot be followed to its end, the remaining Python frames are
+ * reported after its last frame: none is lost.
  */
 #include <string.h>
 
@@ -32,30 +33,33 @@
 #include "symbols/lang/cpython_impl.h"
 #include "symbols/lang/machine/defs.h"
 
-/* Interpreters and threads that are looked at, in all; frames that are searched
- * and stepped over, and those that are told, in a walk; thread states of one
- * thread.  More than anybody has, and soon over where lists lead in circles. */
+/* Limits: interpreters and threads that are examined in all; frames that are
+ * searched and passed over, and frames that are reported, in a walk; thread
+ * states of one thread.  They are above what programs have, and end a search in
+ * a circular list soon. */
 #define STATES_MOST 16384
 #define STEPS_MOST  65536
 #define PUSHED_MOST 4096
 #define CHAINS_MOST 8
 
-/* Bytes of line tables that are looked at in a walk: a module of a million
+/* Bytes of line tables that are read in a walk: a module of a million
  * instructions has as many. */
 #define TABLES_MOST (4u << 20)
 
-/* Names of a walk that are kept: frames of a recursion are at few places. */
+/* Names that are cached in a walk: the frames of a recursion are at few
+ * places. */
 #ifdef DTRAP_SHRINK
 #define NAMES 1
 #else
 #define NAMES 64
 #endif
 
-/* Python's frames of one thread state that were not told yet. */
+/* The frames of one thread state that were not reported yet. */
 struct chain {
-	uint64_t frame;  /* the innermost of them; 0: none */
-	uint64_t cframe; /* its loop's _PyCFrame, if there are any */
-	uint64_t mark;   /* what stands for its loop in the C stack; 0: not
+	uint64_t frame; /* the innermost of them; 0: none */
+	uint64_t
+	    cframe;    /* the _PyCFrame of its loop, in versions that have it */
+	uint64_t mark; /* the structure of its loop in the C stack; 0: not
 			  * known */
 };
 
@@ -65,23 +69,23 @@ struct cpython {
 	uint64_t code_type, str_type; /* 0: not known */
 	const struct load *load;
 	uint64_t loop, loop_end; /* _PyEval_EvalFrameDefault */
-	/* Of the walk. */
+	/* The state of the walk. */
 	struct chain chains[CHAINS_MOST];
 	size_t n;
 	size_t searched, steps, pushed;
-	uint64_t tables; /* bytes that may still be looked at */
+	uint64_t tables; /* bytes of line tables that may still be read */
 	struct {
 		uint64_t code; /* 0: none */
 		int64_t offset;
 		uint64_t word;
 	} names[NAMES];
-	uint64_t low; /* where the C stack that is walked begins */
+	uint64_t low; /* begin of the C stack that is walked */
 };
 
 /*
- * Where data of the interpreter's is.  A program that refers to it by address
- * has it itself, and the library that it came from looks there, too: the
- * run-time linker copied it (R_X86_64_COPY).
+ * The address of a variable of the interpreter.  If the program refers to it by
+ * address, the variable is in the program: the run-time linker has copied it
+ * (R_X86_64_COPY), and the library uses the copy.
  */
 static uint64_t
 data_sym(struct lang_walk *w, const struct load *l, const char *name)
@@ -125,7 +129,7 @@ cpython_detach(void *self)
 
 /* ---- a thread's frames ---- */
 
-/* The shim at or behind a frame: it is in the C frame of their loop. */
+/* The shim frame at or after a frame.  It is in the C frame of their loop. */
 static uint64_t
 shim_behind(struct cpython *py, struct lang_walk *w, uint64_t frame)
 {
@@ -140,7 +144,7 @@ shim_behind(struct cpython *py, struct lang_walk *w, uint64_t frame)
 	return 0;
 }
 
-/* The chain begins with the frames of the next loop, or is over. */
+/* Advance the chain to the frames of the next loop; it may be empty then. */
 static void
 chain_next(struct cpython *py, struct lang_walk *w, struct chain *c)
 {
@@ -151,7 +155,8 @@ chain_next(struct cpython *py, struct lang_walk *w, struct chain *c)
 	case PY_CALLS: break;
 	case PY_CFRAME:
 	case PY_CFRAMES:
-		/* The outermost is the thread state's own, and no loop's. */
+		/* The outermost structure belongs to the thread state, not to a
+		 * loop. */
 		if (lang_u64(w, c->cframe + o->cframe.previous) == 0)
 			break;
 		c->mark = c->cframe;
@@ -208,7 +213,8 @@ cpython_begin(void *self, struct lang_walk *w)
 
 /* ---- one frame ---- */
 
-/* The offset in its bytecode of what a frame runs, in bytes. */
+/* The offset, in bytes, of the instruction that a frame executes in its
+ * bytecode. */
 static int64_t
 frame_offset(const struct py_layout *o, struct lang_walk *w, uint64_t frame,
     uint64_t code)
@@ -221,7 +227,7 @@ frame_offset(const struct py_layout *o, struct lang_walk *w, uint64_t frame,
 	    (o->lines == PYLINE_RANGES ? 2 : 1);
 }
 
-/* Push what is at an offset of a code object. */
+/* Push the frame for an offset in a code object. */
 static void
 name_push(
     struct cpython *py, struct lang_walk *w, uint64_t code, int64_t offset)
@@ -271,7 +277,7 @@ frame_push(struct cpython *py, struct lang_walk *w, uint64_t frame)
 
 /* ---- those of one loop ---- */
 
-/* Is this the last of its loop's? */
+/* Is this the last frame of its loop? */
 static bool
 is_last(const struct py_layout *o, struct lang_walk *w, const struct chain *c,
     uint64_t frame)
@@ -287,7 +293,7 @@ is_last(const struct py_layout *o, struct lang_walk *w, const struct chain *c,
 	return true;
 }
 
-/* Push the frames of the chain's first loop, and take them off it. */
+/* Push the frames of the first loop of the chain, and remove them from it. */
 static void
 chain_take(struct cpython *py, struct lang_walk *w, struct chain *c)
 {
@@ -309,7 +315,8 @@ chain_take(struct cpython *py, struct lang_walk *w, struct chain *c)
 		chain_next(py, w, c);
 }
 
-/* Is f a C frame of the loop that runs a Python frame already? */
+/* Is f a C frame of the interpreter's loop, which already runs a Python
+ * frame? */
 static bool
 is_loop(const struct cpython *py, const struct frame *f)
 {
@@ -318,8 +325,8 @@ is_loop(const struct cpython *py, const struct frame *f)
 
 	if (pc >= py->loop && pc < py->loop_end)
 		return pc != py->loop;
-	/* What the compiler put elsewhere is known by name, if there are
-	 * names. */
+	/* Parts of the loop that the compiler moved elsewhere are found by
+	 * their names, if there are symbols. */
 	in_file = pc - py->load->bias;
 	if (pc < py->load->start || pc >= py->load->end)
 		return false;
@@ -330,7 +337,7 @@ is_loop(const struct cpython *py, const struct frame *f)
 
 /*
  * With -X perf (3.12 and later) each function is called through a copy of a
- * trampoline, made at run time, that keeps nothing but room for alignment.
+ * trampoline, created at run time, whose frame has nothing but padding.
  */
 static enum step
 cpython_step(void *self, struct lang_walk *w, const struct frame *f,
@@ -372,14 +379,15 @@ cpython_frames(void *self, struct lang_walk *w, const struct frame *f,
 			}
 		return false;
 	}
-	/* Below the frame's own: C frames that were not seen. */
+	/* Loops deeper in the stack than this frame: their C frames were not
+	 * seen. */
 	for (size_t i = 0; i < py->n; i++) {
 		struct chain *c = &py->chains[i];
 
 		while (c->frame != 0 && c->mark >= py->low &&
 		    c->mark < caller->r[CFI_SP])
 			chain_take(py, w, c);
-		/* Too deep for its end to be found. */
+		/* The chain is too long to find the end of this loop. */
 		if (c->frame != 0 && c->mark == 0 &&
 		    py->layout.frames == PY_SHIMS && is_loop(py, f))
 			chain_take(py, w, c);

@@ -23,6 +23,7 @@ enum py_frames {
 /* Offsets in bytes, by structure. */
 struct py_layout {
 	unsigned version; /* 0x030b: 3.11 */
+	unsigned until;   /* the last version with this layout; 0: no other */
 	enum py_frames frames;
 	enum pyline_form lines;
 	struct {

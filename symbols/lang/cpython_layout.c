@@ -1,11 +1,11 @@
 /*
- * Where CPython's structures have what, by version; see cpython_impl.h.
+ * The layout of CPython's structures, by version; see cpython_impl.h.
  *
  * The offsets are those of the headers in Include/internal and Include/cpython
- * on x86-64, the same in each release of a version: a release keeps the layout
- * of the first.  3.13 tells them itself, in _Py_DebugOffsets at the start of
- * _PyRuntime (Include/internal/pycore_runtime.h), for the build without the
- * global lock, too.
+ * on x86-64. All releases of a version have the layout of the first.  3.13 has
+ * the offsets in _Py_DebugOffsets at the start of _PyRuntime
+ * (Include/internal/pycore_runtime.h), also in the build without the global
+ * lock.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,16 +32,8 @@ static const struct py_layout layouts[] = {
 			.lines = 112 },
 		OBJECT_TO_3_11,
 	}, {
-		.version = 0x0308, .frames = PY_CALLS, .lines = PYLINE_LNOTAB,
-		.runtime = { .interpreters = 32 },
-		.interp = { .next = 0, .threads = 8 },
-		.thread = { .next = 8, .id = 176, .frame = 24 },
-		.frame = { .previous = 24, .code = 32, .instr = 104 },
-		.code = { .firstlineno = 40, .filename = 104, .name = 112,
-			.lines = 120 },
-		OBJECT_TO_3_11,
-	}, {
-		.version = 0x0309, .frames = PY_CALLS, .lines = PYLINE_LNOTAB,
+		.version = 0x0308, .until = 0x0309,
+		.frames = PY_CALLS, .lines = PYLINE_LNOTAB,
 		.runtime = { .interpreters = 32 },
 		.interp = { .next = 0, .threads = 8 },
 		.thread = { .next = 8, .id = 176, .frame = 24 },
@@ -102,13 +94,13 @@ enum {
 };
 /* clang-format on */
 
-/* What its first word reads as text. */
+/* The first word of _Py_DebugOffsets, as text. */
 static const char cookie[8] = "xdebugpy";
 
-/* PyASCIIObject is that much shorter than PyCompactUnicodeObject. */
+/* How much shorter PyASCIIObject is than PyCompactUnicodeObject. */
 #define COMPACT_MORE 16
 
-/* No structure is longer: an offset that says so is none. */
+/* No structure is longer; a greater offset is invalid. */
 #define OFFSET_MOST (1u << 20)
 
 static bool
@@ -153,7 +145,7 @@ layout_told(struct py_layout *o, struct lang_walk *w, uint64_t runtime)
 	return true;
 }
 
-/* "3.10.13" is 0x030a; 0 for other texts. */
+/* The version of a text: 0x030a for "3.10.13"; 0 if it is none. */
 static unsigned
 version_of(const char *text)
 {
@@ -169,8 +161,9 @@ version_of(const char *text)
 }
 
 /*
- * Before 3.11 the version is nowhere but in a text that Py_GetVersion() uses:
- * the one text of that form to which its code refers, relative to itself.
+ * Before 3.11 the version is only in a string that Py_GetVersion() uses.  It is
+ * the one string of that form to which the code of the function refers,
+ * relative to itself.
  */
 static unsigned
 version_in_code(const struct load *l)
@@ -204,8 +197,10 @@ py_layout_find(struct py_layout *out, struct lang_walk *w, const struct load *l,
 	if (version == 0x030d)
 		return layout_told(out, w, runtime);
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++)
-		if (layouts[i].version == version) {
+		if (version >= layouts[i].version &&
+		    version <= MAX(layouts[i].version, layouts[i].until)) {
 			*out = layouts[i];
+			out->version = version;
 			return true;
 		}
 	LOG("lang", "%s: no layout of Python %u.%u is known", l->module,

@@ -1,9 +1,10 @@
 /*
  * Line numbers of CPython's code objects; see cpython_line.h.
  *
- * The forms are described in CPython's Objects/lnotab_notes.txt (to 3.10) and
- * Objects/locations.md (from 3.11).  Tables are bytes of another process:
- * whatever they are, a search ends with them, or with the budget.
+ * The formats are described in CPython's Objects/lnotab_notes.txt (to 3.10) and
+ * Objects/locations.md (from 3.11). Tables are bytes of another process:
+ * whatever they contain, a search ends at their end or when the budget is used
+ * up.
  */
 #include "symbols/lang/cpython_line.h"
 
@@ -12,7 +13,7 @@
 /* 3.10: the range has no line. */
 #define NO_LINE (-128)
 
-/* What is still to be read. */
+/* The part of the table that is still to be read. */
 struct table {
 	struct lang_walk *w;
 	uint64_t at, left;
@@ -57,7 +58,8 @@ find_ranges(struct table *t, int64_t line, int64_t offset)
 	return 0;
 }
 
-/* Six bits a byte, the lowest first; bit 6 says that there are more. */
+/* Read a number: six bits in a byte, the lowest first; bit 6 is set if more
+ * bytes follow. */
 static uint64_t
 next_varint(struct table *t)
 {
@@ -82,8 +84,8 @@ next_signed(struct table *t)
 	return v & 1 ? -(int64_t)(v >> 1) : (int64_t)(v >> 1);
 }
 
-/* How an entry of a 3.11 table gives its line, by its code: 0 to 9 and 10 to 12
- * are lines a short way on, and have columns. */
+/* The codes of entries in a table of 3.11. 0 to 9 and 10 to 12 have a small
+ * line difference and columns. */
 enum { CODE_NEAR = 10, CODE_NO_COLUMNS = 13, CODE_LONG = 14, CODE_NONE = 15 };
 
 static int
@@ -132,7 +134,7 @@ pyline_find(enum pyline_form form, struct lang_walk *w, uint64_t addr,
 	int line = offset < 0 ? first : find(&t, form, first, offset);
 
 	*budget -= may - t.left;
-	/* What is not known to its end is not known: to 3.9 the last line
-	 * before that would be taken for it. */
+	/* If the table was not read to the end, the line is unknown: to 3.9 the
+	 * last line so far would be returned, which may be wrong. */
 	return (t.left == 0 && may < len) || line < 0 ? 0 : line;
 }

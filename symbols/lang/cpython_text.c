@@ -1,9 +1,9 @@
 /*
  * CPython's strings as UTF-8; see cpython_impl.h.
  *
- * A string is of 1, 2 or 4 bytes a character, whichever its widest one needs
- * (PEP 393); those of names and files of code are "compact": the characters
- * stand behind the header, whose length depends on whether they are all ASCII.
+ * A string has 1, 2 or 4 bytes for each character, depending on the widest one
+ * (PEP 393). Names and files of code are "compact" strings: the characters
+ * follow the header, whose length depends on whether all are ASCII.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #define STATE_COMPACT(s) ((s) >> 5 & 1)
 #define STATE_ASCII(s)   ((s) >> 6 & 1)
 
-/* Bytes of a file name that are no UTF-8 stand as these (PEP 383), and become
- * what they were. */
+/* Bytes of a file name that are not UTF-8 are represented by these characters
+ * (PEP 383); they are converted back. */
 #define ESCAPE_FIRST 0xdc80
 #define ESCAPE_LAST  0xdcff
 
@@ -49,7 +49,8 @@ py_text(const struct py_layout *o, struct lang_walk *w, uint64_t type,
 		return buf;
 	addr +=
 	    STATE_ASCII(state) ? o->object.ascii_text : o->object.compact_text;
-	/* Each character is a byte at least: a length that lies ends there. */
+	/* Each character takes at least one byte, which bounds a wrong
+	 * length. */
 	for (uint64_t i = 0; i < MIN(len, size - 1); i++) {
 		char utf8[4];
 		uint32_t c = 0;

@@ -1,21 +1,21 @@
 /*
- * Java: frames of HotSpot, the virtual machine of OpenJDK, 8 to 21 and what
- * comes after as far as it is alike.
+ * Java: frames of HotSpot, the virtual machine of OpenJDK, from 8 to 21, and
+ * later versions as far as they are compatible.
  *
- * Java runs in code that was made at run time, all of it in the code cache:
- * methods as they were compiled (several at a frame, where one was inlined
- * into the other), the interpreter, whose frames say themselves which method
- * and bytecode they are at, and stubs between them and native code.  Each takes
- * the place of the program counter; stubs have the JVM's own name for them.
+ * Java runs in code that was created at run time, all of it in the code cache:
+ * compiled methods (several for one frame, if one was inlined into another);
+ * the interpreter, whose frames contain the method and the bytecode; and stubs
+ * between these and native code.  In the output they replace the program
+ * counter; stubs have the names that the JVM gives them.
  */
 #include <string.h>
 
 #include "dlang/base/mem.h"
 #include "symbols/lang/hotspot_impl.h"
 
-/* While libjvm is relocated its tables are empty, or those of a HotSpot that is
- * not known stay unknown: after so many walks they are looked at more and more
- * seldom. */
+/* While libjvm is being relocated, its tables are empty; those of an unknown
+ * HotSpot are never usable.  After so many walks the tables are read less and
+ * less often. */
 #define TRIES_MOST 32
 
 static void *
@@ -23,8 +23,8 @@ hotspot_attach(struct lang_walk *w, const struct load *l)
 {
 	struct hotspot *hs;
 
-	/* By its name, as symbols of everything that is mapped would have to
-	 * be read else. */
+	/* By its name: otherwise the symbols of every mapped object would have
+	 * to be read. */
 	if (strcmp(l->module, "libjvm.so") != 0 ||
 	    lang_sym(l, "gHotSpotVMStructs") == 0)
 		return NULL;
@@ -61,7 +61,7 @@ hotspot_begin(void *self, struct lang_walk *w)
 		    (hs->tries & (hs->tries - 1)) == 0)
 			hs->ready = hs_layout_read(w, hs->load, &hs->l) == 0;
 	}
-	/* It is made after the tables can be read. */
+	/* The call stub is created after the tables become readable. */
 	if (hs->ready && hs->call_stub_return == 0)
 		hs->call_stub_return = hs_static(w, &hs->l.call_stub_return);
 }

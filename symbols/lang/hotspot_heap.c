@@ -1,24 +1,25 @@
 /*
- * HotSpot's code cache: heaps, each an area that is cut into segments of equal
- * size.  A blob is a run of segments; a byte for each of them (the segment map)
- * says how far back its first is, or 0xff where no blob is.
+ * HotSpot's code cache: it consists of heaps, each of which is divided into
+ * segments of equal size.  A blob is a sequence of segments.  The segment map
+ * has a byte for each segment: how far back the first segment of its blob is,
+ * or 0xff if it belongs to no blob.
  *
  *	segments  | blob        | blob   | free   |
  *	map         0  1  2  3    0  1     ff  ff
  *
- * A long blob takes several hops back.  Each blob begins with a block header,
- * behind which is the blob itself (heap.hpp, codeBlob.hpp of the JDK).
+ * In a long blob the first segment is several hops back.  Each blob is preceded
+ * by a block header (heap.hpp, codeBlob.hpp of the JDK).
  */
 #include <string.h>
 
 #include "dlang/base/base.h"
 #include "symbols/lang/hotspot_impl.h"
 
-/* A blob of 32 MB, more than any, takes this many hops of 254 segments of 128
- * bytes; what has been freed and taken again may need more. */
+/* A blob of 32 MB, larger than any, takes this many hops of 254 segments of 128
+ * bytes.  Segments that were freed and used again may need more. */
 #define HOPS_MOST 4096
 
-/* No blob is greater: it is more than a whole code cache by default. */
+/* No blob is larger: it is more than the default size of the code cache. */
 #define BLOB_MOST (512u << 20)
 
 static bool
@@ -42,7 +43,7 @@ heap_read(
 	    h->segments <= hs_get(w, segmap, &l->space_high) - h->segmap;
 }
 
-/* The heaps as they are now.  While the JVM starts they become more. */
+/* Read the current heaps.  While the JVM starts, it adds some. */
 static void
 heaps_read(struct hotspot *hs, struct lang_walk *w)
 {
@@ -75,7 +76,7 @@ heap_of(const struct hotspot *hs, uint64_t pc)
 	return NULL;
 }
 
-/* The block that pc is in; 0: in none. */
+/* The block that contains pc; 0 if there is none. */
 static uint64_t
 block_of(struct hotspot *hs, struct lang_walk *w, const struct hs_heap *h,
     uint64_t pc)
@@ -97,8 +98,8 @@ block_of(struct hotspot *hs, struct lang_walk *w, const struct hs_heap *h,
 	return hs_get(w, addr, &hs->l.block_used) == 1 ? addr : 0;
 }
 
-/* By the name that the JVM gives it, the only mark that all versions have.
- * What is no known name is a stub: most of them are. */
+/* The kind of a blob by its name, the only mark that all versions have.  An
+ * unknown name means a stub, as most blobs are. */
 static enum hs_kind
 kind_of(const char *name)
 {
@@ -123,7 +124,7 @@ kind_of(const char *name)
 	return HS_STUB;
 }
 
-/* Names are of ASCII that can be printed, or they are none. */
+/* Is this a valid name: printable ASCII? */
 static bool
 is_name(const char *s)
 {
@@ -161,7 +162,7 @@ blob_read(
 	if (b->code < addr || b->code_end < b->code ||
 	    b->code_end > addr + size)
 		return false;
-	/* In words, without sign where it is not known (-1). */
+	/* The size is in words; -1: not known. */
 	b->frame = frame > 0 && frame < (1 << 20) ? (uint64_t)frame * 8 : 0;
 	b->complete = b->code;
 	if (complete > 0 && (uint64_t)complete <= b->code_end - b->code)

@@ -5,8 +5,9 @@
  *	          | bytecodes |  | names ...   |
  *	          | lines     |
  *
- * Read once for each method.  A class may be unloaded and another's method
- * take its place: what leads to the names is compared whenever it is used.
+ * Each method is read once.  Its class may be unloaded and the memory reused
+ * for another method, so the pointers that lead to the names are compared at
+ * every use.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "dlang/base/mem.h"
 #include "symbols/lang/hotspot_impl.h"
 
-/* So many methods are kept, and then forgotten. */
+/* The number of methods that are cached; then the cache is emptied. */
 #ifdef DTRAP_SHRINK
 #define METHODS_MOST 2
 #else
@@ -29,7 +30,8 @@ struct line {
 };
 
 struct hs_method {
-	/* What it was read from: equal if it is still the same. */
+	/* The pointers from which it was read: if these are equal, it is the
+	 * same method. */
 	struct identity {
 		uint64_t cm, pool, holder, name, klass;
 		uint32_t code_size, flags;
@@ -60,8 +62,8 @@ hs_methods_fini(struct hs_methods *ms)
 uint32_t
 hs_unsigned5(struct hotspot *hs, struct lang_walk *w, uint64_t *at)
 {
-	/* 20 left out the byte 0 (unsigned5.hpp of the JDK); before, all bytes
-	 * stood for themselves (compressedStream.cpp). */
+	/* Since 20 the byte 0 is not used (unsigned5.hpp of the JDK); before,
+	 * all bytes were (compressedStream.cpp). */
 	const uint32_t out = hs->l.version >= 20;
 	uint32_t sum = 0;
 
@@ -75,7 +77,7 @@ hs_unsigned5(struct hotspot *hs, struct lang_walk *w, uint64_t *at)
 	return sum;
 }
 
-/* The symbol in the pool's slot i; 0: there is none. */
+/* The symbol in slot i of the pool; 0 if there is none. */
 static uint64_t
 pool_symbol(struct hotspot *hs, struct lang_walk *w, uint64_t pool, uint64_t i)
 {
@@ -84,7 +86,7 @@ pool_symbol(struct hotspot *hs, struct lang_walk *w, uint64_t pool, uint64_t i)
 	return lang_u64(w, pool + hs->l.pool_size.at + i * 8);
 }
 
-/* The symbol's text; "" if it is none. */
+/* The text of a symbol; "" if it is not one. */
 static char *
 symbol_text(struct hotspot *hs, struct lang_walk *w, uint64_t symbol, char *buf,
     size_t size)
@@ -100,8 +102,8 @@ symbol_text(struct hotspot *hs, struct lang_walk *w, uint64_t symbol, char *buf,
 	return lang_text(w, symbol + l->symbol_body.at, len, buf, size);
 }
 
-/* A class's name as Java says it: dots for slashes, and, of one that no loader
- * knows, a slash before its address, where the symbol has a plus sign
+/* The name of a class as Java writes it: dots instead of slashes; and for a
+ * hidden class a slash before its address, where the symbol has a plus sign
  * (InstanceKlass::external_name() of the JDK). */
 static void
 class_text(char *s)
@@ -145,9 +147,10 @@ signed5(struct hotspot *hs, struct lang_walk *w, uint64_t *at)
 }
 
 /*
- * The table of lines, behind the bytecodes: differences to the entry before,
- * a byte of 5 bits of bci and 3 of line, or 0xff and two signed numbers; 0 ends
- * it (CompressedLineNumberWriteStream of the JDK).
+ * The line table follows the bytecodes.  Each entry has differences to the
+ * entry before: a byte with 5 bits of bci and 3 bits of line, or 0xff and two
+ * signed numbers.  0 ends the table (CompressedLineNumberWriteStream of the
+ * JDK).
  */
 static void
 lines_read(struct hotspot *hs, struct lang_walk *w, struct hs_method *m)
@@ -156,7 +159,7 @@ lines_read(struct hotspot *hs, struct lang_walk *w, struct hs_method *m)
 	uint32_t bci = 0, line = 0;
 	uint8_t byte;
 
-	/* A bytecode has an entry at most; some have two. */
+	/* A bytecode usually has at most one entry; some have two. */
 	for (uint32_t n = 0; n < 2 * m->id.code_size; n++) {
 		if (!lang_read(w, at++, &byte, 1) || byte == 0)
 			return;
@@ -247,8 +250,9 @@ hs_method_bci(const struct hs_method *m, uint64_t bcp)
 	return bcp - m->code < m->id.code_size ? (int)(bcp - m->code) : -1;
 }
 
-/* The entry of the bytecode itself, else of the last before it; the first of
- * equal ones.  As Method::line_number_from_bci() of the JDK. */
+/* The line of the entry for this bytecode, or else of the last entry before it;
+ * the first one of equal entries.  As Method::line_number_from_bci() of the
+ * JDK. */
 static int
 line_of(const struct hs_method *m, int bci)
 {

@@ -1,20 +1,20 @@
 /*
  * Compiled Java: the methods at an address.
  *
- * For each call and each place where the JVM may stop it a compiled method has
- * a PcDesc, sorted by address, which points into the scopes data: compressed
- * numbers that say which method and bytecode it is, and where the scope is
- * that this one was inlined into (pcDesc.hpp, debugInfo.hpp of the JDK).
- * Methods are indices, from 1, into the compiled method's table of metadata.
+ * A compiled method has a PcDesc for each call and each place where the JVM may
+ * stop it, sorted by address.  It points into the scopes data: compressed
+ * numbers for the method, the bytecode, and the position of the scope into
+ * which this one was inlined (pcDesc.hpp, debugInfo.hpp of the JDK). Methods
+ * are indices, from 1, into the compiled method's table of metadata.
  *
- * What was found is kept by address and number of the compilation, as the same
- * place may hold another's code later.
+ * Results are cached by address and compilation number, because other code may
+ * be at the same address later.
  */
 
 #include "dlang/base/mem.h"
 #include "symbols/lang/hotspot_impl.h"
 
-/* More than any compiler inlines. */
+/* The deepest inlining that is read; compilers stay below. */
 #define DEPTH_MOST 256
 
 #ifdef DTRAP_SHRINK
@@ -31,7 +31,7 @@ struct scope {
 	int bci;
 };
 
-/* An address in compiled code. */
+/* An address in compiled code, for the cache. */
 struct place {
 	uint64_t nmethod, method, pc;
 	uint32_t compile_id;
@@ -39,7 +39,7 @@ struct place {
 	VEC(struct scope) scopes;
 };
 
-/* Where a compiled method keeps what is read here. */
+/* The addresses of a compiled method's tables. */
 struct tables {
 	uint64_t pcs, n_pcs, scopes, meta;
 };
@@ -60,13 +60,7 @@ hs_scopes_fini(struct hs_scopes *s)
 }
 
 /*
- * The tables have moved:
- *	8 to 22	all behind the code, by offsets from the blob's beginning (9
- *		to 22 know the scopes' address); the PcDescs end where the
- *		dependencies begin
- *	23, 24	in memory of its own, but for the metadata, which are behind
- *		the code; the PcDescs end where the scopes begin
- *	25	the metadata in other memory of its own, behind relocations
+ * The place of the tables differs between versions:
  */
 static bool
 tables_find(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
@@ -96,8 +90,8 @@ tables_find(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 	return t->n_pcs <= PCS_MOST;
 }
 
-/* Where the scope is of the first PcDesc at or, for an instruction, behind the
- * offset; 0: there is none. */
+/* The position of the scope of the first PcDesc at the offset or, for an
+ * instruction, after it; 0 if there is none. */
 static uint32_t
 scope_at(struct hotspot *hs, struct lang_walk *w, const struct tables *t,
     int64_t offset, bool exact)
@@ -114,7 +108,7 @@ scope_at(struct hotspot *hs, struct lang_walk *w, const struct tables *t,
 		else
 			hi = mid;
 	}
-	/* The last is only there to be behind all. */
+	/* The last PcDesc is only an end mark. */
 	if (lo + 1 >= t->n_pcs)
 		return 0;
 	return (uint32_t)hs_get(
@@ -133,12 +127,12 @@ scopes_read(struct hotspot *hs, struct lang_walk *w, const struct tables *t,
 
 		if (method == 0 || method > META_MOST)
 			break;
-		/* Counted from -1, which stands for the method's beginning. */
+		/* The number is bci + 1; -1 means the entry of the method. */
 		*vec_push(&p->scopes) = (struct scope){
 			.method = lang_u64(w, t->meta + (method - 1) * 8),
 			.bci = (int)(bci - 1),
 		};
-		/* What it was inlined into was written before it. */
+		/* An outer scope has a lower position. */
 		if (outer >= scope)
 			break;
 		scope = outer;
@@ -152,7 +146,7 @@ place_fill(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 	struct tables t;
 	uint32_t scope = 0;
 
-	/* Before there is a frame nothing inlined can run. */
+	/* Before the frame is complete, no inlined method can be running. */
 	if (p->exact && p->pc < b->complete) {
 		*vec_push(&p->scopes) = (struct scope){ p->method, -1 };
 		return;

@@ -1,10 +1,11 @@
 /*
- * The JavaThread of a thread, and its anchor: where it left Java last.
+ * Finds the JavaThread of a thread, and its anchor: the place where the thread
+ * last left Java.
  */
 #include "dlang/base/mem.h"
 #include "symbols/lang/hotspot_impl.h"
 
-/* Longer lists of threads are none. */
+/* A longer list of threads is invalid. */
 #define THREADS_MOST 65536
 
 static bool
@@ -74,7 +75,8 @@ hs_anchor_read(struct hotspot *hs, struct lang_walk *w, uint64_t addr)
 	a->fp = hs_get(w, addr, &hs->l.anchor_fp);
 	if ((a->sp & 7) != 0)
 		a->sp = 0;
-	/* Not always written: it is what the call pushed. */
+	/* The pc is not always stored; then it is the return address that the
+	 * call pushed. */
 	if (a->sp != 0 && a->pc == 0)
 		a->pc = lang_u64(w, a->sp - 8);
 }

@@ -1,9 +1,9 @@
 /*
- * Where HotSpot's members are: libjvm exports tables of its types, fields and
- * constants for debuggers (gHotSpotVMStructs and its like, vmStructs.hpp of
- * the JDK), and where in an entry its parts are.
+ * Offsets of HotSpot's members.  libjvm exports tables of its types, fields and
+ * constants for debuggers (gHotSpotVMStructs etc., vmStructs.hpp of the JDK),
+ * and variables that describe the layout of an entry.
  *
- * They are read from memory, as they are filled in by relocations.
+ * The tables are read from memory, because relocations fill them in.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,12 +12,13 @@
 #include "dlang/base/log.h"
 #include "symbols/lang/hotspot_impl.h"
 
-/* Longer tables (800 fields in 17) or names are none. */
+/* Longer tables (17 has 800 fields) or names are invalid. */
 #define ENTRIES_MOST 16384
 #define NAME_BYTES   80
 
-/* A row: a field of a type; without a field the type's size; without a type
- * a constant.  Where a name changed several rows fill one member. */
+/* A row: a field of a type; without a field, the size of the type; without a
+ * type, a constant.  If a name changed between versions, several rows set the
+ * same member. */
 struct row {
 	const char *type, *field;
 	bool needed; /* by this row or another of the same member */
@@ -111,7 +112,7 @@ static const struct row rows[] = {
 	/* Frames, and which JDK it is. */
 	{ "StubRoutines", "_call_stub_return_address", true, AT(call_stub_return) },
 	{ "JavaCallWrapper", "_anchor", true, AT(wrapper_anchor) },
-	/* Virtual threads; not all that have them tell. */
+	/* Virtual threads; some versions that have them do not export these. */
 	{ "JavaThread", "_cont_entry", false, AT(cont_entry) },
 	{ "ContinuationEntry", "_return_pc", false, AT(cont_return) },
 	{ "Abstract_VM_Version", "_vm_major_version", false, AT(vm_major) },
@@ -152,8 +153,8 @@ is_wanted(const char *type)
 	return false;
 }
 
-/* The size of a member by what the table calls its type; of others it does
- * not matter, as only parts of them are read. */
+/* The size of a member by the type in the table.  For other types it does not
+ * matter, as only parts of them are read. */
 static int8_t
 size_of(const char *type)
 {
@@ -184,7 +185,7 @@ size_of(const char *type)
 	return 8;
 }
 
-/* One of libjvm's own variables that say how a table is laid out. */
+/* The value of a variable of libjvm that describes the layout of a table. */
 static uint64_t
 variable(struct lang_walk *w, const struct load *l, const char *name)
 {
@@ -206,7 +207,7 @@ table_begin(struct lang_walk *w, const struct load *l, const char *array,
 	return t->at != 0 && t->stride >= 16 && t->stride <= 256;
 }
 
-/* A text that the entry points to; "" and false: it points to none. */
+/* Read the string to which the entry points.  False and "" if there is none. */
 static bool
 text_at(struct lang_walk *w, uint64_t at, char buf[NAME_BYTES])
 {
@@ -287,8 +288,8 @@ read_constants(struct lang_walk *w, const struct load *l, struct hs_layout *out)
 	return true;
 }
 
-/* Is there all that is needed, and is it plausible?  Sizes are those that
- * arrays are walked by. */
+/* Are all needed members known and plausible?  Arrays are walked by these
+ * sizes. */
 static bool
 is_whole(const struct hs_layout *l)
 {
@@ -308,8 +309,8 @@ is_whole(const struct hs_layout *l)
 	    l->block_size.at <= 64;
 }
 
-/* 8 calls itself 25, by a count of HotSpot's own: it is known by its one heap
- * of code. */
+/* JDK 8 calls itself 25, by a numbering of HotSpot: it is recognised by its
+ * single code heap. */
 static int
 version_of(struct lang_walk *w, const struct hs_layout *l)
 {

@@ -1,9 +1,8 @@
 /*
  * Stacks with the frames of languages; see lang.h and lang_impl.h.
  *
- * Invariant: a language may be wrong about a frame, but not about the walk: it
- * ends as unwind.c's does, and no more words are written than there is room
- * for.
+ * Invariant: a language may report a wrong frame, but the walk still ends as
+ * unwind.c's does, and no more words are written than there is room for.
  */
 #include "symbols/lang.h"
 
@@ -18,7 +17,8 @@ static const struct lang_ops *const languages[] = {
 	&lang_php,
 	&lang_ruby,
 	&lang_v8,
-	/* The last: who knows more about its own code goes first. */
+	/* The last one: a runtime that knows more about its own code is asked
+	 * first. */
 	&lang_perfmap,
 };
 
@@ -30,7 +30,7 @@ struct lang {
 
 struct langs {
 	struct addrspace *as;
-	bool looked; /* at every load there is now */
+	bool looked; /* all present loads were examined */
 	struct hash seen;
 	VEC(struct lang) list;
 	struct lang_walk walk;
@@ -110,7 +110,7 @@ walk_step(void *ctx, const struct frame *f, struct frame *caller)
 	return s;
 }
 
-/* What was pushed goes out. */
+/* Write out the pushed frames. */
 static void
 walk_put(struct walking *k)
 {

@@ -1,6 +1,6 @@
 /*
- * What languages may use in a walk: memory, by way of a cache, and a place for
- * the frames that they find; see lang_impl.h.
+ * Services for languages during a walk: a memory cache, and a list for the
+ * frames that they find; see lang_impl.h.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@ static struct lang_line *
 line_at(struct lang_walk *w, uint64_t addr)
 {
 	uint64_t at = addr & ~(uint64_t)(LANG_LINE - 1);
-	/* Heaps put things at equal places of their blocks: the low bits of an
-	 * address alone would have them push each other out, and so would any
-	 * other bits some time, if there were one line for each address. */
+	/* Objects in heaps often have the same low address bits.  With these as
+	 * index, or with one line for each index, they would evict each other:
+	 * the address is hashed. */
 	uint64_t spread = at / LANG_LINE * 0x9e3779b97f4a7c15ULL >> 32;
 	struct lang_line *set =
 	    &w->lines[spread % (LANG_LINES / LANG_WAYS) * LANG_WAYS];
@@ -27,7 +27,8 @@ line_at(struct lang_walk *w, uint64_t addr)
 		if (set[i].used < l->used)
 			l = &set[i];
 	}
-	/* A line is a part of a page: all of it can be read, or nothing. */
+	/* A line is a part of a page, so either all of it can be read or
+	 * nothing. */
 	l->addr = UINT64_MAX;
 	if (reader_read(w->mem, at, l->bytes, sizeof(l->bytes)) != 0)
 		return NULL;
@@ -57,7 +58,8 @@ lang_read(struct lang_walk *w, uint64_t addr, void *buf, size_t len)
 	return true;
 }
 
-/* The lowest bytes of a word: the target's order is ours (x86-64). */
+/* Read the lowest bytes of a word.  The target has the byte order of dtrap
+ * (x86-64). */
 static uint64_t
 word(struct lang_walk *w, uint64_t addr, size_t size)
 {

@@ -1,15 +1,15 @@
 /*
- * Code made at run time, by the file that many runtimes write for perf:
- * /tmp/perf-PID.map, lines of "START SIZE name", numbers in hexadecimal (Linux,
- * tools/perf/Documentation/jit-interface.txt).
+ * Names for code that was created at run time, from the file that many runtimes
+ * write for perf: /tmp/perf-PID.map, lines of "START SIZE name" with
+ * hexadecimal numbers (Linux, tools/perf/Documentation/jit-interface.txt).
  *
- * The file grows while the program runs, and where code has taken the place of
- * other code the later line is right.  PID and /tmp are the process's own: of
- * its namespace and its root.
+ * The file grows while the program runs.  If code has replaced other code, the
+ * later line is valid.  PID and /tmp are those of the process's own namespace
+ * and root.
  *
- * Nothing in it is trusted: it is read only if it belongs to the process's own
- * user or to root, as anybody may write to /tmp; it may be wrong about names,
- * which are then wrong, and about nothing else.
+ * The file is not trusted.  It is read only if it belongs to the user of the
+ * process or to root, as anybody may write to /tmp.  Wrong contents can only
+ * cause wrong names.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,9 +37,10 @@ struct entry {
 struct perfmap {
 	VEC(struct entry) list; /* by start once `sorted' */
 	bool sorted;
-	bool looked; /* in this walk, whether there is more of it */
+	bool
+	    looked; /* it was checked in this walk whether the file has grown */
 	uint64_t longest;
-	/* What was read of the file. */
+	/* The file, and how much of it was read. */
 	dev_t dev;
 	ino_t ino;
 	off_t read;
@@ -48,7 +49,7 @@ struct perfmap {
 static void *
 perfmap_attach(struct lang_walk *w, const struct load *l)
 {
-	/* It is the process's, not an object's. */
+	/* One for the process: created for its executable. */
 	return l->is_exec ? mem_zalloc(sizeof(struct perfmap)) : NULL;
 }
 
@@ -72,7 +73,7 @@ perfmap_detach(void *self)
 	mem_free(m);
 }
 
-/* A line without its newline, NUL-terminated. */
+/* Add a line; it has no newline and ends with NUL. */
 static void
 add_line(struct perfmap *m, char *line)
 {
@@ -98,7 +99,7 @@ add_line(struct perfmap *m, char *line)
 	m->sorted = false;
 }
 
-/* What stands behind what was read before, up to its last whole line. */
+/* Read what was appended since the last time, up to the last whole line. */
 static void
 read_more(struct perfmap *m, int fd)
 {
@@ -116,7 +117,7 @@ read_more(struct perfmap *m, int fd)
 			add_line(m, line);
 			line = end + 1;
 		}
-		/* No line is that long: skip what is no text. */
+		/* No valid line is so long: skip it. */
 		if (line == buf && n == READ_BYTES)
 			line = buf + n;
 		if (line == buf)
@@ -147,7 +148,8 @@ open_map(const struct lang_thread *th, struct stat *sb)
 	return -1;
 }
 
-/* Most stacks have no frame outside of all objects: they do not get here. */
+/* Check for more of the file.  Most stacks have no frame outside of objects,
+ * and do not need it. */
 static void
 look(struct perfmap *m, const struct lang_thread *th)
 {
@@ -157,7 +159,7 @@ look(struct perfmap *m, const struct lang_thread *th)
 	m->looked = true;
 	if (fd < 0)
 		return;
-	/* Another file, or one that was written anew. */
+	/* It is another file, or was written anew. */
 	if (m->dev != sb.st_dev || m->ino != sb.st_ino || sb.st_size < m->read)
 		entries_clear(m);
 	m->dev = sb.st_dev;
@@ -185,7 +187,7 @@ by_start(const void *a, const void *b)
 				      x->order > y->order;
 }
 
-/* The entry written last of those that hold pc. */
+/* The entry that contains pc; of several the one that was written last. */
 static const struct entry *
 find(struct perfmap *m, uint64_t pc)
 {

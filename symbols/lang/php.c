@@ -1,15 +1,15 @@
 /*
- * PHP, without threads of its own (NTS, what Debian has).
+ * Frames of PHP without threads (NTS, as in Debian).
  *
- * The functions that run are a list of frames on PHP's own stack, which
- * begins in a global and is linked through them.  The interpreter's function
- * execute_ex() runs one of them and all that this calls in PHP; a native
- * function that calls back into PHP calls it once more.  A frame says whether
- * such a run begins with it, so that each frame of PHP becomes a note on the
+ * The running functions are a linked list of frames on PHP's own stack; a
+ * global variable points to the innermost.  The interpreter's function
+ * execute_ex() runs a PHP function and all PHP functions that it calls; a
+ * native function that calls PHP calls execute_ex() again.  A frame tells
+ * whether such a run begins with it, so each PHP frame becomes a note on the
  * execute_ex() that runs it.
  *
- * Where frames are left over at the end, as the native stack does not go on
- * through code that was made at run time, they stand behind it.
+ * If the native stack ends early, at code created at run time, the remaining
+ * frames are reported after it.
  *
  * Facts: Zend/zend_{compile,globals,execute,generators,modules,hash}.h and
  * zend_generators.c of PHP 8.2 and 8.4; offsets by offsetof() from these.
@@ -22,25 +22,25 @@
 #include "symbols/lang/lang_impl.h"
 #include "symbols/lang/machine/defs.h"
 
-/* Frames of one stack, and generators that wait for each other. */
+/* Limits: frames of one stack; generators that wait for each other. */
 #define FRAMES_MOST  4096u
 #define WAITING_MOST 32u
 
-/* What differs between versions, which the number of their interface for
- * modules tells. */
+/* Offsets that differ between versions.  The version is known by the number of
+ * its module interface. */
 static const struct layout {
 	uint32_t api;
 	int current; /* of executor_globals: the frame that runs */
-	/* Of a function. */
+	/* A function: */
 	int opcodes, last, filename, line_start;
-	/* Of a generator. */
+	/* A generator: */
 	int gen_frame, gen_parent;
 } layouts[] = {
 	{ 20220829, 488, 88, 80, 152, 160, 56, 152 },  /* 8.2 */
 	{ 20240924, 488, 104, 96, 168, 176, 56, 152 }, /* 8.4 */
 };
 
-/* Of a frame. */
+/* Offsets in a frame. */
 enum {
 	FRAME_OPLINE = 0,
 	FRAME_FUNCTION = 24,
@@ -52,7 +52,7 @@ enum {
 #define INFO_TOP     0x20000u /* a run of execute_ex() begins with it */
 #define TYPE_OBJECT  8
 
-/* Of a function, a class, a string, an instruction. */
+/* Offsets in a function, a class, a string and an instruction. */
 enum {
 	FUNCTION_TYPE = 0,
 	FUNCTION_NAME = 8,
@@ -68,7 +68,7 @@ enum {
 #define TYPE_INTERNAL 1
 #define OP_INCLUDE    73
 
-/* Of the table of modules, and of a module. */
+/* Offsets in the table of modules, and in a module. */
 enum {
 	TABLE_BUCKETS = 16,
 	TABLE_USED = 24,
@@ -81,8 +81,8 @@ enum {
 struct php {
 	const struct load *load;
 	uint64_t globals, modules, execute;
-	const struct layout *layout; /* NULL: not known yet */
-	bool unknown;                /* and will not be */
+	const struct layout *layout; /* NULL: not determined yet */
+	bool unknown;                /* the version is not supported */
 	/* The walk. */
 	uint64_t next; /* frame */
 	uint64_t waiting[WAITING_MOST];
@@ -113,8 +113,8 @@ php_detach(void *self)
 	mem_free(self);
 }
 
-/* The version, as the first module in the table says it, which is there as
- * soon as PHP has begun. */
+/* Find the version in the first module of the table, which exists as soon as
+ * PHP has started. */
 static void
 layout_find(struct php *p, struct lang_walk *w)
 {
@@ -148,7 +148,7 @@ php_begin(void *self, struct lang_walk *w)
 	p->n_waiting = 0;
 	p->left = FRAMES_MOST;
 	p->next = 0;
-	/* Others than the first do not run PHP. */
+	/* Only the first thread runs PHP. */
 	if (p->layout != NULL && w->th->inner_tid == w->th->inner_pid)
 		p->next =
 		    lang_u64(w, p->globals + (unsigned)p->layout->current);
@@ -161,9 +161,10 @@ function_of(struct lang_walk *w, uint64_t frame)
 }
 
 /*
- * Generators that wait for one another ("yield from"): the list has, instead of
- * them, one frame that names the outermost; each knows for which it waits.  The
- * innermost is the one that runs, and has a frame of its own in the list.
+ * Generators that wait for one another ("yield from"): the list has a single
+ * frame in their place, which names the outermost.  Each one points to the
+ * generator for which it waits.  The innermost is running, and has a frame of
+ * its own in the list.
  */
 static void
 waiting_find(struct php *p, struct lang_walk *w, uint64_t frame)
@@ -181,8 +182,8 @@ waiting_find(struct php *p, struct lang_walk *w, uint64_t frame)
 	}
 }
 
-/* The next frame that has a function, innermost first; 0: none.  `*top': a run
- * of execute_ex() begins with it. */
+/* The next frame that has a function, the innermost first; 0 if there is none.
+ * *top: a run of execute_ex() begins with it. */
 static uint64_t
 frame_next(struct php *p, struct lang_walk *w, bool *top)
 {
@@ -219,7 +220,7 @@ string_text(struct lang_walk *w, uint64_t s, char *buf, size_t size)
 		    buf, size);
 }
 
-/* The instruction that a frame of PHP is at, or 0. */
+/* The current instruction of a PHP frame; 0 if it is not known. */
 static uint64_t
 opline_of(
     const struct php *p, struct lang_walk *w, uint64_t frame, uint64_t reg)
@@ -230,14 +231,15 @@ opline_of(
 	    (uint64_t)lang_u32(w, f + (unsigned)p->layout->last),
 		 op = lang_u64(w, frame + FRAME_OPLINE);
 
-	/* While it runs, it is in a register and may not be written down. */
+	/* While the function runs, the instruction is in a register and need
+	 * not be stored. */
 	if (reg - begin < bytes && (reg - begin) % OP_BYTES == 0)
 		op = reg;
 	return op - begin < bytes ? op : 0;
 }
 
-/* What runs without being in a function: the program, or a file that another
- * one includes. */
+/* The file name of code outside of functions: of the program, or of an included
+ * file. */
 static const char *
 file_name(const struct php *p, struct lang_walk *w)
 {
@@ -269,7 +271,7 @@ frame_push(struct php *p, struct lang_walk *w, uint64_t frame, uint64_t reg)
 	uint32_t line;
 
 	string_text(w, lang_u64(w, f + FUNCTION_NAME), text, sizeof(text));
-	/* The bottom of a fiber. */
+	/* The outermost frame of a fiber. */
 	if (internal && text[0] == '\0')
 		return;
 	class = lang_u64(w, f + FUNCTION_CLASS);
@@ -317,7 +319,8 @@ php_frames(void *self, struct lang_walk *w, const struct frame *f,
 
 	if (p->next == 0 || !is_execute(p, f))
 		return false;
-	/* The interpreter's own registers. */
+	/* The registers of the interpreter are valid only in its innermost
+	 * frame. */
 	if (f->exact && f->r[PHP_FRAME] == p->next)
 		reg = f->r[PHP_OPLINE];
 	while (!top && (frame = frame_next(p, w, &top)) != 0) {

@@ -1,10 +1,10 @@
 /*
  * Frames of Ruby 3.0 to 3.3.
  *
- * A thread of Ruby's has an execution context, to which a variable of each
- * thread, ruby_current_ec, leads (a fiber has one of its own, and is then the
- * current one).  In it is the stack of control frames, which grows down: the
- * innermost at `cfp'; the outermost of all is nobody's.
+ * A Ruby thread has an execution context, to which the thread-local variable
+ * ruby_current_ec points.  (A fiber has its own context, which is then the
+ * current one.) The context has the stack of control frames, which grows down.
+ * The innermost frame is at `cfp'; the outermost one belongs to no function.
  *
  *	C stack                      control frames
  *	write
@@ -16,10 +16,10 @@
  *	vm_exec_core                 |
  *	rb_vm_exec  <--------------- <main>   FINISH
  *
- * A method in C is a note on its own C frame, if the function is known by its
- * first address; else on the loop that called it.  A loop's other frames are
- * notes on rb_vm_exec().  Where that is not to be found (before 3.1 it is no
- * symbol), they are told at the end of the stack.
+ * A method in C becomes a note on its C frame, if that function is known by its
+ * start address; otherwise on the loop that called it.  The other frames of a
+ * loop become notes on rb_vm_exec(). If that function cannot be found (before
+ * 3.1 it is not a symbol), they are reported at the end of the stack.
  */
 #include <string.h>
 
@@ -52,7 +52,8 @@ static const struct ruby_layout layouts[] = {
 #define CFP_ISEQ 16
 #define CFP_EP   32
 
-/* The words at ep: a method entry (or where it is), the frame's flags. */
+/* Words relative to ep: a method entry (or a pointer to it), and the frame's
+ * flags. */
 #define EP_METHOD       (-16)
 #define EP_FLAGS        0
 #define FRAME_TYPE_MASK 0x7fff0001u
@@ -73,15 +74,15 @@ static const struct ruby_layout layouts[] = {
 #define DEF_FUNC       8
 #define DEF_ID         32
 
-/* Words of a stack of control frames: the default is 128 Ki, and people ask for
- * more. */
+/* The largest size of a stack of control frames, in words.  The default is 128
+ * Ki, and users set more. */
 #define STACK_MOST (1u << 26)
 
-/* Frames that are looked at in a walk, and that are told. */
+/* Limits in a walk: frames that are examined, and frames that are reported. */
 #define STEPS_MOST  65536
 #define PUSHED_MOST 4096
 
-/* Blocks of thread-local variables that are looked through. */
+/* The number of blocks of thread-local variables that are searched. */
 #define MODULES_MOST 256
 
 struct ruby {
@@ -91,7 +92,7 @@ struct ruby {
 	uint64_t module;         /* that module; 0: not known yet */
 	uint64_t loop, loop_end; /* rb_vm_exec */
 	uint64_t symbols;        /* ruby_global_symbols; 0: not known yet */
-	/* Of the walk: control frames that were not told yet. */
+	/* State of the walk: the control frames that were not reported yet. */
 	uint64_t cfp, end;
 	size_t steps, pushed;
 };
@@ -142,9 +143,9 @@ ruby_detach(void *self)
 }
 
 /*
- * In a stripped library the table of symbols has no name.  Its first member is
- * what an exported function of a few bytes returns: where that refers to,
- * relative to itself.
+ * A stripped library has no name for the table of symbols.  An exported
+ * function of a few bytes returns its first member: the address to which that
+ * function refers, relative to itself.
  */
 static void
 find_symbols(struct ruby *rb, struct lang_walk *w)
@@ -170,7 +171,7 @@ find_symbols(struct ruby *rb, struct lang_walk *w)
 
 /* ---- the stack of control frames ---- */
 
-/* Is this an execution context?  Then its frames are those of the walk. */
+/* Is this an execution context?  If so, the walk uses its frames. */
 static bool
 use_context(struct ruby *rb, struct lang_walk *w, uint64_t ec)
 {
@@ -192,10 +193,10 @@ use_context(struct ruby *rb, struct lang_walk *w, uint64_t ec)
 }
 
 /*
- * Which module a block of thread-local variables belongs to is written nowhere
- * that can be read with certainty; what is in the block says it.  The list of
- * blocks (glibc's dtv, MACHINE_DTV) has 16 bytes for each module, its length in the
- * entry before the first.
+ * The module of a block of thread-local variables is not stored anywhere that
+ * can be relied on; the contents of the block identify it.  The list of blocks
+ * (glibc's dtv, MACHINE_DTV) has 16 bytes for each module.  Its length is in
+ * the entry before the first.
  */
 static bool
 use_module(struct ruby *rb, struct lang_walk *w, uint64_t dtv, uint64_t module)
@@ -236,7 +237,7 @@ frame_flags(struct lang_walk *w, uint64_t cfp)
 
 /* ---- one frame ---- */
 
-/* Path and line of a frame of Ruby's own; false: it is none. */
+/* Path and line of a frame that runs Ruby code.  False if it does not. */
 static bool
 frame_place(struct ruby *rb, struct lang_walk *w, uint64_t cfp,
     uint64_t *body_out, char *file, size_t size, int *line)
@@ -248,7 +249,7 @@ frame_place(struct ruby *rb, struct lang_walk *w, uint64_t cfp,
 		return false;
 	body = lang_u64(w, iseq + ISEQ_BODY);
 	path = lang_u64(w, body + BODY_PATH);
-	/* A path, or that and where it really is. */
+	/* A path, or an array of the path and the real path. */
 	if (ruby_type(w, path) == RUBY_ARRAY)
 		path = ruby_element(w, path, 0);
 	ruby_text(rb->layout, w, path, file, size);
@@ -257,7 +258,7 @@ frame_place(struct ruby *rb, struct lang_walk *w, uint64_t cfp,
 	return true;
 }
 
-/* The definition of the method in C that a frame is of; 0: it is none. */
+/* The definition of the C method that a frame runs; 0 if it runs none. */
 static uint64_t
 frame_cfunc(struct lang_walk *w, uint64_t cfp)
 {
@@ -273,7 +274,7 @@ frame_cfunc(struct lang_walk *w, uint64_t cfp)
 	    0;
 }
 
-/* The function of that method; 0: none of C. */
+/* The address of that method's function; 0 if it is not in C. */
 static uint64_t
 cfunc_start(struct lang_walk *w, uint64_t def)
 {
@@ -282,8 +283,8 @@ cfunc_start(struct lang_walk *w, uint64_t def)
 	return lang_u64(w, def + DEF_FUNC);
 }
 
-/* Push the innermost frame that was not told yet, and go on to the next.  As
- * in Ruby, a method in C is where it was called. */
+/* Push the innermost frame that was not reported, and advance to the next.  As
+ * in Ruby, a C method has the line of its caller. */
 static void
 frame_take(struct ruby *rb, struct lang_walk *w)
 {
@@ -302,7 +303,8 @@ frame_take(struct ruby *rb, struct lang_walk *w)
 		def = frame_cfunc(w, cfp);
 		if (def == 0)
 			return;
-		/* Not before: the program may still have been beginning. */
+		/* Not earlier, because the program may still have been
+		 * starting. */
 		if (rb->symbols == 0)
 			find_symbols(rb, w);
 		ruby_id_text(rb->layout, w, rb->symbols,
@@ -323,7 +325,7 @@ more(const struct ruby *rb)
 	return rb->cfp < rb->end && rb->steps < STEPS_MOST;
 }
 
-/* Is f a C frame of the loop? */
+/* Is f a C frame of the interpreter's loop? */
 static bool
 is_loop(const struct ruby *rb, const struct frame *f)
 {
@@ -334,7 +336,7 @@ is_loop(const struct ruby *rb, const struct frame *f)
 		return pc != rb->loop;
 	if (pc < rb->load->start || pc >= rb->load->end)
 		return false;
-	/* A part that the compiler put elsewhere. */
+	/* A part of the loop that the compiler moved elsewhere. */
 	s = object_func_at(rb->load->object, pc - rb->load->bias);
 	return s != NULL && strncmp(s->name, "rb_vm_exec.", 11) == 0;
 }

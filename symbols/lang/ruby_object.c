@@ -1,5 +1,5 @@
 /*
- * What Ruby's heap holds; see ruby_impl.h.
+ * Objects in Ruby's heap; see ruby_impl.h.
  *
  * Facts are those of Ruby's headers: include/ruby/internal/core/ (RBasic,
  * RString, RArray), internal/imemo.h, symbol.h, vm_core.h and iseq.h; of the
@@ -27,7 +27,7 @@ ruby_type(struct lang_walk *w, uint64_t object)
 {
 	uint64_t flags;
 
-	/* Numbers, symbols and the like are no addresses. */
+	/* Small numbers, symbols and so on are not addresses. */
 	if (object == 0 || object % 8 != 0)
 		return 0;
 	flags = lang_u64(w, object);
@@ -62,7 +62,7 @@ ruby_element(struct lang_walk *w, uint64_t array, uint64_t n)
 	if (ruby_type(w, array) != RUBY_ARRAY)
 		return 0;
 	if (lang_u64(w, array) & ARRAY_EMBED)
-		/* What is embedded is in one slot of the heap. */
+		/* An embedded array is in one slot of the heap. */
 		return n < 80 ? lang_u64(w, array + BODY + n * 8) : 0;
 	if (n >= lang_u64(w, array + BODY))
 		return 0;
@@ -98,7 +98,7 @@ ruby_id_text(const struct ruby_layout *o, struct lang_walk *w, uint64_t symbols,
 {
 	uint64_t serial = id > o->last_op_id ? id >> ID_SCOPE_SHIFT : id, ids;
 
-	/* A symbol that was made at run time is its own id. */
+	/* A symbol created at run time is its own id. */
 	if (id > o->last_op_id && !(id & ID_STATIC))
 		return ruby_text(
 		    o, w, lang_u64(w, id + RSYMBOL_FSTR), buf, size);
@@ -120,8 +120,8 @@ ruby_id_text(const struct ruby_layout *o, struct lang_walk *w, uint64_t symbols,
 #define INFO_SUCC      24
 
 /*
- * struct succ_index_table, in place of an array of the positions at which
- * entries begin: how many of them are up to a position.
+ * struct succ_index_table, which replaces an array of the positions at which
+ * entries begin.  It tells how many entries begin at or before a position:
  *
  *	imm_part[6]	positions below 54: seven bits for each, nine a word
  *	succ_part[]	then blocks of 512: the number before the block; the
@@ -158,7 +158,7 @@ succ_find(struct lang_walk *w, uint64_t table, uint64_t pos)
 	return n + (unsigned)__builtin_popcountll(bits << (63 - pos % 64));
 }
 
-/* How many of the sorted positions are not behind pos. */
+/* The number of sorted positions that are not after pos. */
 static uint64_t
 positions_find(struct lang_walk *w, uint64_t at, uint64_t n, uint64_t pos)
 {
@@ -186,7 +186,7 @@ ruby_line(const struct ruby_layout *o, struct lang_walk *w, uint64_t body,
 
 	if (size == 0 || pos > lang_u32(w, body + BODY_SIZE))
 		return 0;
-	/* The pc is behind the instruction that runs. */
+	/* The pc is already after the running instruction. */
 	if (pos != 0)
 		pos--;
 	if (size > 1)

@@ -1,10 +1,10 @@
 /*
- * JavaScript in V8, as Node has it, by what V8 says of itself in symbols named
- * v8dbg_... .
+ * JavaScript in V8, as in Node, by V8's symbols for debuggers, named v8dbg_...
+ * .
  *
- * Every frame of V8's own code has a frame pointer, and the word below what it
- * points to tells what the frame is: a context for a function of JavaScript,
- * which is found below that, or a small number for a kind of frame that helps.
+ * Every frame of V8's own code has a frame pointer.  The word below the saved
+ * frame pointer tells what the frame is: a context for a JavaScript function,
+ * which is in the next word; or a small number for the kind of a helper frame.
  *
  *	fp + 8	return address
  *	fp	caller's fp
@@ -12,11 +12,11 @@
  *	fp - 16	JSFunction
  *	fp - 32	bytecode, fp - 40 place in it	(interpreted)
  *
- * The code is made at run time, or it is V8's built-in functions, stubs and the
- * interpreter, which lie in the text of the object and have no unwind rules.
- * Functions written in JavaScript stand in the place of their native frame,
- * whatever runs them; a function that is built in, or the program's own in C++,
- * is a note on the native frame that calls it.
+ * The code is created at run time, or it is V8's built-in functions, stubs and
+ * the interpreter, which are in the text of the object and have no unwind
+ * rules.  Functions written in JavaScript replace their native frame.  A
+ * built-in function, or a C++ function of the program, is a note on the native
+ * frame that calls it.
  *
  * Facts: V8 10.2 and 11.3, src/execution/frame-constants.h, src/execution/
  * frames.h, src/execution/x64/frame-constants-x64.h.
@@ -28,16 +28,16 @@
 #include "dlang/base/mem.h"
 #include "symbols/lang/v8_impl.h"
 
-/* Functions merged into one. */
+/* The most functions that are inlined into one. */
 #define INLINED_MOST 64
 
-/* Kinds of frames are less than this; the word is twice the kind. */
+/* The kinds of frames are below this; the word is twice the kind. */
 #define FRAME_KINDS 64
 
-/* No offset, type or mask is greater. */
+/* A greater offset, type or mask is invalid. */
 #define NUMBER_MOST (1 << 20)
 
-/* Where a frame in which a function of C++ is called has that function. */
+/* The offset of the function in a frame that calls a C++ function. */
 #define EXIT_FUNCTION 24
 
 /* ---- what is known of an object ---- */
@@ -155,8 +155,8 @@ is_builtin_code(const struct v8 *v, struct lang_walk *w, uint64_t pc)
 	return s == NULL || strncmp(s->name, "Builtins_", 9) == 0;
 }
 
-/* Is it code that was made at run time?  V8 makes pages executable that were
- * mapped long before, so that the maps may not know it yet. */
+/* Is it code that was created at run time?  V8 makes pages executable that were
+ * mapped long before, so the last copy of the maps may not show it yet. */
 static bool
 is_made_code(struct v8 *v, struct lang_walk *w, uint64_t pc)
 {
@@ -185,8 +185,8 @@ is_return_address(struct v8 *v, struct lang_walk *w, uint64_t addr)
 }
 
 /*
- * Where the return address of a function is that has not made its frame yet, or
- * not any more, or never does; 0: it has one.
+ * The address of the return address of a function whose frame is not set up
+ * yet, or no longer, or never; 0 if it has a frame.
  */
 static uint64_t
 bare_return(struct v8 *v, struct lang_walk *w, const struct frame *f)
@@ -196,7 +196,7 @@ bare_return(struct v8 *v, struct lang_walk *w, const struct frame *f)
 
 	if (!f->exact || !unwind_read(w->unwinder, sp, top, sizeof(top)))
 		return 0;
-	/* The caller's frame pointer was pushed; the frame's own comes. */
+	/* The function has pushed the frame pointer but not yet set it. */
 	if (unwind_text(
 		w->unwinder, f->r[CFI_PC] - V8_PUSHED, code, sizeof(code)) &&
 	    memcmp(code, V8_PROLOGUE, sizeof(code)) == 0)
@@ -233,7 +233,7 @@ v8_step(void *self, struct lang_walk *w, const struct frame *f,
 	return STEP_OK;
 }
 
-/* Optimised code: it may be several functions. */
+/* Push the functions of optimised code: several may be inlined. */
 static bool
 push_optimised(struct v8 *v, struct lang_walk *w, const struct frame *f,
     const struct v8_code *c)
@@ -241,7 +241,7 @@ push_optimised(struct v8 *v, struct lang_walk *w, const struct frame *f,
 	struct v8_at at[INLINED_MOST];
 	size_t n;
 
-	/* Only of places that it may come back to is anything written down. */
+	/* Only return addresses are described. */
 	if (f->exact)
 		return false;
 	n = v8_inlined(v, w, c, f->r[CFI_PC], at, INLINED_MOST);
@@ -250,7 +250,8 @@ push_optimised(struct v8 *v, struct lang_walk *w, const struct frame *f,
 	return n != 0;
 }
 
-/* A frame of the interpreter's layout: its bytecode, and where in it. */
+/* Read the bytecode, and the position in it, from a frame with the
+ * interpreter's layout. */
 static void
 read_bytecode(struct v8 *v, struct lang_walk *w, const struct frame *f,
     const struct v8_code *c, struct v8_at *at)
@@ -266,11 +267,12 @@ read_bytecode(struct v8 *v, struct lang_walk *w, const struct frame *f,
 		at->offset = v8_baseline_offset(
 		    v, w, c, bytecode, f->r[CFI_PC] + (f->exact ? 1 : 0));
 	else if (v8_is_smi(offset) && v8_smi(offset) >= 0)
-		/* It is from the word for the array, whose bit is set. */
+		/* It counts from the address of the array object, which has its
+		 * tag bit set. */
 		at->offset = v8_smi(offset) - v->bytecode_data + 1;
 }
 
-/* A function of JavaScript, or one built in. */
+/* Push a JavaScript function or a built-in one. */
 static bool
 push_function(
     struct v8 *v, struct lang_walk *w, const struct frame *f, uint64_t function)
@@ -293,7 +295,8 @@ push_function(
 	return true;
 }
 
-/* A function that has no frame yet is in the register that it is called by. */
+/* A function that has no frame yet is in the register with which it is
+ * called. */
 static bool
 push_bare(struct v8 *v, struct lang_walk *w, const struct frame *f)
 {

@@ -1,13 +1,13 @@
 /*
- * Compiled code of V8: where it begins, and what it says of a pc; see
+ * Compiled code of V8: finds its begin, and reads its description of a pc; see
  * v8_impl.h.
  *
- * Code lies behind the object that it belongs to, whose type tells that it is
- * one: it is found by looking back from a pc.  Baseline code has a table of
- * how long the code of each bytecode is.  Optimised code says, for each return
- * address in it, how the frames of the functions that were merged into it would
- * look, so that it can be given up there ("deoptimisation data"): a stream of
- * operations, of which those that begin a frame are of use here.
+ * Code follows its code object, which is recognised by its type: it is found by
+ * a search backwards from a pc.  Baseline code has a table with the code length
+ * of each bytecode.  Optimised code describes, for each return address, the
+ * frames that its inlined functions would have, so that V8 can return to
+ * unoptimised code there ("deoptimisation data"). The description is a stream
+ * of operations; only those that begin a frame are used here.
  *
  * Facts: V8 10.2 and 11.3, src/objects/code.h, src/codegen/safepoint-table.h,
  * src/deoptimizer/translation-{opcode.h,array.cc}, src/base/vlq.h,
@@ -17,66 +17,56 @@
 #include "dlang/base/base.h"
 #include "symbols/lang/v8_impl.h"
 
-/* Code begins at a multiple of this, and is found in so many steps. */
+/* Code begins at a multiple of CODE_ALIGN, and is searched for so far back, in
+ * bytes. */
 #define CODE_ALIGN 32u
 #define CODE_BACK  (256u << 10)
 #define CODE_MOST  (64u << 20)
-/* Return addresses in a piece of code, bytecodes, operations at one place. */
+/* Limits: return addresses in a piece of code; bytecodes; operations at one
+ * place. */
 #define SAFEPOINTS_MOST (1u << 16)
 #define BYTECODES_MOST  (1u << 20)
 #define OPS_MOST        20000u
-/* Elements of an array of which one is looked at. */
+/* The most elements of an array that is read. */
 #define ELEMENTS_MOST (1 << 24)
 
-/* What an operation is to us. */
+/* The meaning of an operation for dtrap. */
 enum op {
-	OP_OTHER,
-	OP_BEGIN,
-	OP_FUNCTION, /* a frame: offset in the bytecode, its literal */
-	OP_BUILTIN,  /* a frame of a function that V8 has built in */
-	OP_FRAME,    /* a frame of no function */
-	OP_MATCH,    /* as many of the operations before as its operand says */
+	OP_OTHER = '-',
+	OP_BEGIN = 'B',
+	OP_FUNCTION = 'U', /* a frame: offset in the bytecode, its literal */
+	OP_BUILTIN = 'S',  /* a frame of a function that V8 has built in */
+	OP_FRAME = 'F',    /* a frame of no function */
+	/* Repeats as many earlier operations as its operand says. */
+	OP_MATCH = 'M',
 };
 
 struct v8_layout {
 	unsigned from, to; /* versions, major * 100 + minor */
-	/* The object before the code: bytes, and where the one that tells is in
-	 * it (0: it is the same). */
+	/* The object before the code: its size in bytes, and the offset in it
+	 * of the object that describes the code (0: it is the same). */
 	int header, fields;
-	/* Members of that. */
+	/* Members of the describing object. */
 	int size, flags, deopt, table;
-	/* Operations: operands, and what they are. */
-	const uint8_t (*ops)[2];
-	uint8_t n_ops;
-	/* They are bytes, may refer to earlier ones, and what begins is told
-	 * how far back those are. */
+	/* Operations, two characters each: number of operands, enum op. */
+	const char *ops;
+	unsigned n_ops;
+	/* Operations are bytes and may refer to earlier ones; the operation
+	 * that begins a description says how far back these are. */
 	bool matches;
 };
 
-static const uint8_t ops_10_2[][2] = { { 2, OP_FRAME }, { 1, OP_OTHER },
-	{ 0, OP_OTHER }, { 3, OP_BEGIN }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 3, OP_FRAME }, { 1, OP_OTHER }, { 3, OP_FRAME }, { 1, OP_OTHER },
-	{ 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 5, OP_FUNCTION }, { 3, OP_BUILTIN }, { 3, OP_BUILTIN },
-	{ 4, OP_FRAME }, { 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 1, OP_OTHER }, { 1, OP_OTHER }, { 2, OP_OTHER } };
+static const char ops_10_2[] =
+    "2F1-0-3B1-1-3F1-3F1-1-1-1-1-1-1-1-1-5U3S3S4F1-1-1-1-1-2-";
 
-static const uint8_t ops_11_3[][2] = { { 1, OP_OTHER }, { 0, OP_OTHER },
-	{ 3, OP_BEGIN }, { 3, OP_BEGIN }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 3, OP_FRAME }, { 1, OP_OTHER }, { 3, OP_FRAME }, { 1, OP_OTHER },
-	{ 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 2, OP_FRAME }, { 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 1, OP_OTHER }, { 5, OP_FUNCTION }, { 3, OP_FUNCTION },
-	{ 3, OP_BUILTIN }, { 3, OP_BUILTIN }, { 4, OP_FRAME }, { 0, OP_OTHER },
-	{ 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER }, { 1, OP_OTHER },
-	{ 1, OP_OTHER }, { 2, OP_OTHER }, { 1, OP_MATCH } };
+static const char ops_11_3[] =
+    "1-0-3B3B1-1-3F1-3F1-1-1-1-1-2F1-1-1-1-1-1-1-1-5U3U3S3S4F"
+    "0-1-1-1-1-1-2-1M";
 
 static const struct v8_layout layouts[] = {
-	{ 1002, 1002, 128, 0, 40, 48, 16, 24, ops_10_2, ARRAY_SIZE(ops_10_2),
+	{ 1002, 1002, 128, 0, 40, 48, 16, 24, ops_10_2, sizeof(ops_10_2) / 2,
 	    false },
-	{ 1103, 1103, 16, 8, 56, 48, 16, 24, ops_11_3, ARRAY_SIZE(ops_11_3),
+	{ 1103, 1103, 16, 8, 56, 48, 16, 24, ops_11_3, sizeof(ops_11_3) / 2,
 	    true },
 };
 
@@ -84,7 +74,7 @@ static const struct v8_layout layouts[] = {
 enum { KIND_INTERPRETED = 10, KIND_BASELINE, KIND_MAGLEV, KIND_TURBOFAN };
 #define KIND_MASK 15
 
-/* Of deoptimisation data, an array: words. */
+/* Indices in the array of deoptimisation data. */
 enum { DEOPT_OPS = 0, DEOPT_LITERALS = 2, DEOPT_FIRST = 11, DEOPT_EACH = 3 };
 
 const struct v8_layout *
@@ -98,8 +88,9 @@ v8_layout_of(unsigned major, unsigned minor)
 	return NULL;
 }
 
-/* A look at few of the words that stand where a map would: it is code, mostly,
- * and what is no address is told without.  Nor is there an end of looks. */
+/* May the object be code?  Most words at the place of a map are instructions;
+ * those that are no address are rejected without a read.  The number of reads
+ * is limited. */
 static bool
 code_may_be(struct v8 *v, struct lang_walk *w, uint64_t object)
 {
@@ -111,7 +102,7 @@ code_may_be(struct v8 *v, struct lang_walk *w, uint64_t object)
 	return true;
 }
 
-/* The code that begins at `start'; without a size unless pc is in it. */
+/* The code that begins at `start'. Its size is 0 unless pc is in it. */
 static struct v8_code
 code_at_start(struct v8 *v, struct lang_walk *w, uint64_t start, uint64_t pc)
 {
@@ -140,7 +131,7 @@ code_at_start(struct v8 *v, struct lang_walk *w, uint64_t start, uint64_t pc)
 	return c;
 }
 
-/* The same, for a pc of which nothing is known. */
+/* The same for any pc. */
 static struct v8_code
 code_search(struct v8 *v, struct lang_walk *w, uint64_t pc)
 {
@@ -169,7 +160,7 @@ v8_code_at(struct v8 *v, struct lang_walk *w, uint64_t pc)
 	if (v->pcs[slot].pc == pc) {
 		if (v->pcs[slot].start != 0)
 			c = code_at_start(v, w, v->pcs[slot].start, pc);
-		/* Built-in code is not V8's heap, wherever it was copied. */
+		/* A copy of built-in code is not in V8's heap. */
 		else if (v->pcs[slot].bytes == bytes)
 			return c;
 		if (c.size != 0)
@@ -189,7 +180,7 @@ struct stream {
 	uint64_t at, end;
 };
 
-/* An array of bytes as a stream. */
+/* Open an array of bytes as a stream. */
 static bool
 stream_open(
     const struct v8 *v, struct lang_walk *w, uint64_t bytes, struct stream *s)
@@ -226,7 +217,7 @@ stream_number(struct stream *s)
 	return n;
 }
 
-/* The lowest bit is the sign. */
+/* Convert a number whose lowest bit is the sign. */
 static int32_t
 signed_of(uint32_t n)
 {
@@ -237,14 +228,15 @@ signed_of(uint32_t n)
 
 /* ---- baseline code ---- */
 
-/* Bytes of the bytecode at addr, with what widens it. */
+/* The size of the bytecode at addr, with its prefix. */
 static unsigned
 bytecode_size(const struct v8 *v, struct lang_walk *w, uint64_t addr)
 {
 	uint8_t b = lang_u8(w, addr);
 	unsigned scale = 0, prefix = 0;
 
-	/* Wide, extra wide, and the same twice for a debugger. */
+	/* The prefixes: wide, extra wide, and variants of these for a
+	 * debugger. */
 	if (b < 4) {
 		scale = 1 + (b & 1);
 		prefix = 1;
@@ -269,7 +261,8 @@ v8_baseline_offset(struct v8 *v, struct lang_walk *w, const struct v8_code *c,
 	    !stream_open(v, w, v8_field(w, c->fields, v->layout->table), &s))
 		return -1;
 	length = v8_smi(v8_field(w, bytecode, v->array_length));
-	end = c->start + stream_number(&s); /* of what stands before */
+	end = c->start + stream_number(&s); /* of the code before the first
+					     * bytecode */
 	while (end < pc && s.at < s.end && n++ < BYTECODES_MOST) {
 		unsigned size = bytecode_size(v, w, data + at);
 		if (size == 0 || length < 0 || at >= (unsigned)length)
@@ -283,7 +276,7 @@ v8_baseline_offset(struct v8 *v, struct lang_walk *w, const struct v8_code *c,
 
 /* ---- optimised code ---- */
 
-/* A member of the table of return addresses. */
+/* Read a member of the table of return addresses. */
 static uint32_t
 little_endian(struct lang_walk *w, uint64_t addr, unsigned n)
 {
@@ -295,9 +288,9 @@ little_endian(struct lang_walk *w, uint64_t addr, unsigned n)
 }
 
 /*
- * The number of the deoptimisation that is prepared for a return address, or
- * -1.  The table stands behind the code: how many entries, of what members,
- * and then the entries: pc, deoptimisation + 1, the code that does it + 1,
+ * The index of the deoptimisation for a return address; -1 if there is none.
+ * The table follows the code: the number of entries, the sizes of their
+ * members, and the entries: pc, deoptimisation + 1, address of its code + 1,
  * registers.
  */
 static int
@@ -319,12 +312,13 @@ deopt_index(struct lang_walk *w, const struct v8_code *c, uint64_t pc)
 	return -1;
 }
 
-/* Operations, of which some may be those of an earlier place. */
+/* A stream of operations, some of which may be repeated from an earlier
+ * place. */
 struct ops {
 	const struct v8_layout *layout;
 	struct stream s;
 	struct stream earlier;
-	unsigned behind; /* operations by which `earlier' is behind */
+	unsigned behind; /* how many operations back `earlier' is */
 	unsigned again;  /* operations still to be taken from there */
 };
 
@@ -337,12 +331,12 @@ static void
 op_operands(const struct v8_layout *y, struct stream *s, unsigned code,
     struct operation *op)
 {
-	op->what = y->ops[code][1];
-	for (unsigned i = 0; i < y->ops[code][0]; i++)
+	op->what = (enum op)y->ops[2 * code + 1];
+	for (unsigned i = 0; i < (unsigned)(y->ops[2 * code] - '0'); i++)
 		op->operand[i] = stream_number(s);
 }
 
-/* One from the earlier place. */
+/* Take one operation from the earlier place. */
 static bool
 op_again(struct ops *o, struct operation *op)
 {
@@ -401,7 +395,7 @@ op_next(struct ops *o, struct operation *op)
 	return true;
 }
 
-/* An element of an array, whether it is held by that or not (weakly). */
+/* An element of an array, held strongly or weakly. */
 static uint64_t
 element(const struct v8 *v, struct lang_walk *w, uint64_t array, int i)
 {
@@ -414,7 +408,7 @@ element(const struct v8 *v, struct lang_walk *w, uint64_t array, int i)
 	return (word & 3) == 3 ? word & ~2ULL : word;
 }
 
-/* The frames that a translation begins. */
+/* Read the frames that a translation describes. */
 static size_t
 translate(struct v8 *v, struct lang_walk *w, struct ops *o, uint64_t literals,
     struct v8_at *out, size_t max)

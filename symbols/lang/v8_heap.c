@@ -1,11 +1,11 @@
 /*
  * Objects of V8: names of functions, scripts, lines; see v8_impl.h.
  *
- * A function is described by its SharedFunctionInfo, which has the name or,
- * once it was compiled, a ScopeInfo with the name; its Script, with the file's
- * name and the source; and its bytecode, with a table from places in it to
- * places in the source.  V8 makes that table only when it is needed, for the
- * stack of an Error say: until then a function has no line but its first.
+ * A function is described by its SharedFunctionInfo.  It has the name or, after
+ * compilation, a ScopeInfo with the name; the Script, with the file's name and
+ * the source; and the bytecode, with a table from positions in it to positions
+ * in the source.  V8 creates that table only when it is needed, for example for
+ * the stack of an Error.  Until then only the function's first line is known.
  *
  * Facts: V8 10.2 and 11.3, src/objects/{shared-function-info,scope-info,
  * script,code}.tq, src/codegen/source-position{,-table}.{h,cc}.
@@ -17,18 +17,18 @@
 #include "dlang/base/str.h"
 #include "symbols/lang/v8_impl.h"
 
-/* Strings are trees; none that is a name is deep. */
+/* Strings are trees.  Trees of names are not deep. */
 #define STRING_DEPTH  16
 #define STRING_PIECES 64
-/* Words of a scope's names, characters of a script, bytes of a table: more
- * makes no sense, or would take long. */
+/* Limits: words of a scope's names, characters of a script, bytes of a table.
+ * More is invalid, or would take too long. */
 #define SCOPE_MOST  (1 << 16)
 #define SOURCE_MOST (32u << 20)
 #define LINES_MOST  (1u << 20)
 #define TABLE_MOST  (1 << 20)
 #define ARRAY_MOST  (1 << 24)
 
-/* In V8's heap but without a symbol. */
+/* Offsets in V8's heap for which there is no symbol. */
 #define SCOPE_FLAGS      8
 #define SCOPE_LOCALS     24
 #define SCOPE_NAMES      32
@@ -78,7 +78,7 @@ struct text {
 	unsigned pieces;
 };
 
-/* A UTF-16 unit as UTF-8; `high' is the first half of a pair, or 0. */
+/* Append a UTF-16 unit as UTF-8. `high' is the first half of a pair, or 0. */
 static void
 text_put(struct text *t, unsigned c, unsigned *high)
 {
@@ -101,7 +101,7 @@ text_put(struct text *t, unsigned c, unsigned *high)
 	t->len += n;
 }
 
-/* The characters of a string that lie in a row, of one byte or of two. */
+/* Append characters of 1 or 2 bytes that are contiguous in memory. */
 static void
 text_chars(
     struct lang_walk *w, struct text *t, uint64_t addr, size_t n, bool one_byte)
@@ -114,7 +114,8 @@ text_chars(
 		    &high);
 }
 
-/* Where the characters of a string are that has them itself; 0: elsewhere. */
+/* The address of the characters of a string that contains them itself; 0 if
+ * they are elsewhere. */
 static uint64_t
 string_chars(const struct v8 *v, struct lang_walk *w, uint64_t s, int type,
     bool *one_byte)
@@ -179,7 +180,7 @@ text_string(const struct v8 *v, struct lang_walk *w, struct text *t, uint64_t s,
 	}
 }
 
-/* A string as UTF-8; "" if it is none.  Returns buf. */
+/* Read a string as UTF-8; "" if it is not one.  Returns buf. */
 static char *
 string_text(
     const struct v8 *v, struct lang_walk *w, uint64_t s, char *buf, size_t size)
@@ -218,13 +219,14 @@ v8_is_builtin(const struct v8 *v, struct lang_walk *w, uint64_t shared)
 	return shared_script(v, w, shared) == 0;
 }
 
-/* The bytecode of a function, or 0. */
+/* The bytecode of a function; 0 if it has none. */
 static uint64_t
 shared_bytecode(const struct v8 *v, struct lang_walk *w, uint64_t shared)
 {
 	uint64_t data = v8_field(w, shared, v->shared_data);
 
-	/* Baseline code, or data for a debugger, may be in between. */
+	/* Baseline code, or data for a debugger, may stand in between and refer
+	 * to the bytecode. */
 	for (unsigned i = 0; i < 3; i++) {
 		int type = v8_type(v, w, data);
 		if (type < 0)
@@ -241,10 +243,10 @@ shared_bytecode(const struct v8 *v, struct lang_walk *w, uint64_t shared)
 	return 0;
 }
 
-/* What a ScopeInfo says of a function. */
+/* The contents of a ScopeInfo. */
 struct scope {
-	uint64_t name, inferred; /* strings, or nothing of the kind */
-	int start;               /* in the source; -1: not said */
+	uint64_t name, inferred; /* strings, or other values */
+	int start;               /* position in the source; -1: not known */
 	bool is_eval;
 };
 
@@ -334,9 +336,9 @@ table_number(struct lang_walk *w, uint64_t *at, uint64_t end)
 }
 
 /*
- * The place in the source for one in the bytecode, or -1.  An entry is how much
- * further both are than in the one before; whether it is a statement's is the
- * sign of the first.
+ * The position in the source for one in the bytecode, or -1. An entry has the
+ * differences of both to the entry before.  The sign of the first difference
+ * says whether it is a statement.
  */
 static int
 source_position(
@@ -365,7 +367,7 @@ source_position(
 	return position;
 }
 
-/* The characters of a script, wherever they are. */
+/* The characters of a script. */
 struct source {
 	uint64_t chars;
 	uint32_t length;
@@ -397,7 +399,8 @@ source_find(
 			from +=
 			    (uint32_t)v8_smi(v8_field(w, s, v->sliced_offset));
 			s = v8_field(w, s, v->sliced_parent);
-		} else { /* flattened, or in pieces: then there is no row */
+		} else { /* a tree: flattened, or its characters are not
+			  * contiguous */
 			s = v8_field(w, s, v->cons_first);
 			if (v8_type(v, w, s) >= 0 &&
 			    string_length(v, w, s) != src->length)
@@ -407,7 +410,7 @@ source_find(
 	return false;
 }
 
-/* What ends a line: as V8 counts, but for a CR on its own. */
+/* Does this character end a line?  As V8 counts, except for a CR on its own. */
 static bool
 is_line_end(unsigned c)
 {
@@ -447,7 +450,8 @@ text_hash(const char *s)
 	return h;
 }
 
-/* Ends of the lines of a script, counted by us; NULL: there is no source. */
+/* The ends of the lines of a script, which dtrap counts itself; NULL if there
+ * is no source. */
 static const struct v8_lines *
 script_lines(
     struct v8 *v, struct lang_walk *w, uint64_t script, const char *file)
@@ -473,7 +477,8 @@ script_lines(
 	return l;
 }
 
-/* How many lines end before a position, by V8's own table; -1: it has none. */
+/* The number of lines that end before a position, by V8's own table; -1 if
+ * there is none. */
 static int
 ends_before(
     const struct v8 *v, struct lang_walk *w, uint64_t ends, int position)
@@ -496,7 +501,7 @@ ends_before(
 	return lo;
 }
 
-/* The number of the line, from 1; 0: not known. */
+/* The line number, from 1; 0 if it is not known. */
 static int
 script_line(struct v8 *v, struct lang_walk *w, uint64_t script,
     const char *file, int position)
@@ -517,7 +522,7 @@ script_line(struct v8 *v, struct lang_walk *w, uint64_t script,
 	return n > 0 && n <= INT32_MAX ? (int)n : 0;
 }
 
-/* The name of a function is read, and pushed. */
+/* Read the name of a function, and push the function. */
 static void
 push_read(struct v8 *v, struct lang_walk *w, const struct v8_at *at,
     uint64_t bytecode)
@@ -565,7 +570,7 @@ v8_push(struct v8 *v, struct lang_walk *w, const struct v8_at *at)
 
 	if (now.bytecode == 0 && at->offset >= 0)
 		now.bytecode = shared_bytecode(v, w, at->shared);
-	if (now.bytecode != 0) /* the table may be made any time */
+	if (now.bytecode != 0) /* V8 may create the table at any time */
 		now.lines = v8_field(w, now.bytecode, BYTECODE_LINES);
 	now.word = known->word;
 	if (now.word != 0 && memcmp(&now, known, sizeof(now)) == 0) {

@@ -1,15 +1,16 @@
 /*
- * Stacks from registers and a reader.
+ * Walks a stack, given registers and a reader of memory.
  *
- * Each frame is stepped by the first way that can tell: what Go's run time
- * knows of the stack it left; the unwind entries of the object it is in, by our
- * rules or by libunwind (unwind_choose()); the layout of a signal frame, when its
- * pc is in a signal trampoline without an entry; frame pointers and what else
- * convention gives.
+ * The caller of each frame is found by the first of these ways that can tell
+ * it: what Go's run time knows of the stack it left; the unwind entries of the
+ * object, by our rules or by libunwind (unwind_choose()); the layout of a
+ * signal frame, if the pc is in a signal trampoline without an entry; frame
+ * pointers and other conventions.
  *
- * Invariant: the walk ends.  Except out of a signal handler, which may run on
- * a stack of its own, and to a goroutine, the stack pointer rises with every
- * step but the first; and there are at most FRAMES_MOST steps.
+ * Invariant: the walk ends.  The stack pointer rises with every step except the
+ * first, except when a signal handler is left, which may run on a stack of its
+ * own, and when the walk changes to a goroutine's stack.  There are at most
+ * FRAMES_MOST steps.
  */
 #include "symbols/unwind.h"
 
@@ -49,8 +50,8 @@ unwinder_destroy(struct unwinder *u)
 void
 unwinder_flush(struct unwinder *u)
 {
-	/* Rules are kept with the objects, by the file's own addresses: those
-	 * are as true as before.  What is known of memory is not. */
+	/* Rules are kept with the objects, by file addresses, and stay valid.
+	 * What was read from memory does not. */
 	u->window_len = 0;
 	unwind_libunwind_flush(u);
 }
@@ -91,7 +92,8 @@ step_text(enum step s, const struct frame *caller, char *buf, size_t size)
 	return buf;
 }
 
-/* What our rules call a caller at 0, libunwind may call the end. */
+/* A caller at address 0 by our rules may be the end of the stack for
+ * libunwind. */
 static bool
 same_caller(
     enum step s, const struct frame *a, enum step t, const struct frame *b)
@@ -103,8 +105,8 @@ same_caller(
 		(a->r[CFI_PC] == b->r[CFI_PC] && a->r[CFI_SP] == b->r[CFI_SP]));
 }
 
-/* What the rules say, and, where libunwind has found the unwind entry, whether it
- * says the same. */
+/* The step by the rules.  If libunwind has found the unwind entry, compare its
+ * result with that. */
 static enum step
 check_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 {
@@ -135,7 +137,7 @@ unwind_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 	enum step s = unwind_go_step(u, f, caller);
 	bool told;
 
-	/* Unwind entries know nothing of Go's stacks. */
+	/* Unwind entries do not describe the change between Go's stacks. */
 	if (s != STEP_FAIL)
 		return s;
 	switch (choice.kind) {
@@ -173,14 +175,16 @@ makes_sense(
 {
 	uint64_t pc = caller->r[CFI_PC], sp = caller->r[CFI_SP];
 
-	/* Out of a signal handler the stack may be another one.  What runs may
-	 * have its return address in a register, as vfork() does. */
+	/* The caller of a signal handler may have another stack.  A function
+	 * may be called with the return address in a register, as vfork() is,
+	 * so the first step may leave the stack pointer as it is. */
 	if (!caller->exact && !caller->other_stack &&
 	    (f->exact ? sp < f->r[CFI_SP] : sp <= f->r[CFI_SP]))
 		return false;
 	if (!frame_knows(caller, CFI_SP))
 		return false;
-	/* A signal may have interrupted a call of what is no function. */
+	/* A signal may have interrupted a call through a bad function pointer,
+	 * so the pc of an exact frame need not be in code. */
 	return caller->exact || caller->sure ||
 	    (pc != 0 && unwind_is_code(u, pc - 1));
 }
@@ -202,8 +206,8 @@ unwind_visit(struct unwinder *u, const struct uregs *regs,
 	u->maps_new = false;
 	unwind_libunwind_begin(u);
 	for (size_t n = 0; more;) {
-		/* 0 says where a record's stack ends; the address behind it is
-		 * never 0. */
+		/* An address of 0 ends the stack in a record, so such a frame
+		 * is not shown.  Other frames' addresses are never 0. */
 		bool shown = f.r[CFI_PC] != 0;
 
 		n += shown;
@@ -222,7 +226,7 @@ struct pcs {
 	struct unwinder *u;
 	uint64_t *at;
 	size_t n;
-	bool whole; /* the first frame of the thread was come to */
+	bool whole; /* the outermost frame was reached */
 };
 
 static bool
@@ -248,7 +252,7 @@ unwind(struct unwinder *u, const struct uregs *regs, const struct reader *mem,
 	return p.n;
 }
 
-/* As unwind_step(), in place of which nothing is tried. */
+/* As unwind_step(), but the walk ends if that fails: no convention is tried. */
 static enum step
 step_surely(void *ctx, const struct frame *f, struct frame *caller)
 {

@@ -1,9 +1,9 @@
 /*
- * One step by CFI: the rules come from cfi.c, this evaluates them.
+ * One step by CFI: cfi.c supplies the rules, this file evaluates them.
  *
- * Invariant: a step reads the frame and the stack and writes the caller's
- * frame only; an expression runs for a bounded number of operations on a
- * bounded stack of values, and one that misbehaves makes the step fail.
+ * Invariant: a step reads the frame and the stack, and writes only the caller's
+ * frame.  An expression runs for a bounded number of operations on a bounded
+ * stack of values.  An invalid expression makes the step fail.
  */
 
 #include <dwarf.h>
@@ -21,7 +21,7 @@ struct expr {
 	struct unwinder *u;
 	const struct frame *f;
 	uint64_t bias;
-	const uint64_t *cfa; /* NULL while the CFA itself is asked for */
+	const uint64_t *cfa; /* NULL while the CFA itself is computed */
 	uint64_t stack[EXPR_DEPTH];
 	size_t depth;
 	bool failed;
@@ -65,7 +65,7 @@ push_memory(struct expr *e, uint64_t addr, uint64_t size)
 	push(e, v);
 }
 
-/* The value `n' below the top. */
+/* Push a copy of the value that is `n' below the top. */
 static void
 push_pick(struct expr *e, uint64_t n)
 {
@@ -90,7 +90,7 @@ rotate(struct expr *e, size_t n)
 	e->stack[e->depth - n] = top;
 }
 
-/* The operations of two values; false when it is none. */
+/* Operations with two operands.  False if `op' is another one. */
 static bool
 binary(struct expr *e, uint8_t op)
 {
@@ -119,7 +119,8 @@ binary(struct expr *e, uint8_t op)
 	/* cppcheck-suppress shiftTooManyBitsSigned ; arithmetic, as meant */
 	case DW_OP_shra: a = (uint64_t)(sa >> (b < 64 ? b : 63)); break;
 	case DW_OP_div:
-		/* -1 apart: the lowest number has no positive. */
+		/* -1 is handled separately, because the lowest number divided
+		 * by it overflows. */
 		if (b == 0)
 			e->failed = true;
 		else
@@ -197,12 +198,13 @@ unary(struct expr *e, const Dwarf_Op *op)
 	}
 }
 
-/* The index of the operation that a branch leads to, or n when it leaves the
+/* The index of the operation to which a branch leads; n if it leads out of the
  * expression, which ends it. */
 static size_t
 branch_target(const Dwarf_Op *ops, size_t n, size_t from)
 {
-	/* Relative to the operation behind the branch, which is 3 bytes. */
+	/* The distance is from the operation after the branch, which is 3 bytes
+	 * long. */
 	uint64_t to =
 	    ops[from].offset + 3 + (uint64_t)(int64_t)(int16_t)ops[from].number;
 	size_t i = 0;
@@ -237,7 +239,8 @@ evaluate(struct expr *e, const Dwarf_Op *ops, size_t n, uint64_t *out)
 	return !e->failed;
 }
 
-/* Apart from the other rules: to prepare this costs more than they do. */
+/* A function of its own, because its local variables cost more to set up than
+ * the other rules take. */
 static bool
 expr_value(struct unwinder *u, const struct frame *f, uint64_t bias,
     const struct cfi_rule *r, const uint64_t *cfa, uint64_t *out)
@@ -247,12 +250,12 @@ expr_value(struct unwinder *u, const struct frame *f, uint64_t bias,
 	return evaluate(&e, r->ops, r->op_count, out);
 }
 
-/* The value that a rule gives; false when it cannot be known. */
+/* The value that a rule yields.  False if it cannot be computed. */
 static bool
 rule_value(struct unwinder *u, const struct frame *f, uint64_t bias,
     const struct cfi_rule *r, const uint64_t *cfa, uint64_t *out)
 {
-	/* The rule for the frame's address itself cannot rest on it. */
+	/* The rule for the CFA itself cannot depend on it. */
 	if (cfa == NULL && (r->kind == CFI_CFA_PLUS || r->kind == CFI_AT_CFA))
 		return false;
 	switch ((enum cfi_kind)r->kind) {
@@ -283,9 +286,9 @@ unwind_cfi_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 	if (l == NULL || !l->seen)
 		return STEP_FAIL;
 	row = cfi_row(l->object, pc - l->bias);
-	/* Nobody called from before the first entry: an address that was
-	 * pushed for a function to return to, as that which a coroutine of
-	 * makecontext() ends in. */
+	/* No call instruction precedes the first instruction that an entry
+	 * covers.  The address was pushed as a return address, as a coroutine
+	 * of makecontext() has one: use the row of the address itself. */
 	if (row == NULL && !f->exact)
 		row = cfi_row(l->object, pc + 1 - l->bias);
 	if (row == NULL || !rule_value(u, f, l->bias, &row->cfa, NULL, &cfa))

@@ -1,8 +1,9 @@
 /*
- * From the system's stack to the goroutine's.
+ * From the stack of the thread to the stack of the goroutine.
  *
- * Go's run time does some of its work, and C, on the stack of the thread, "g0";
- * no unwind rule leads back.  The structures that do:
+ * Go's run time does some of its work, and calls C, on the stack of the thread
+ * ("g0"). No unwind rule leads from there to the goroutine.  These structures
+ * do:
  *
  *	fs:-8 (and r14) --> g	0	lowest, highest address of its stack
  *				48	m
@@ -10,19 +11,20 @@
  *			    m	0	g0
  *				...	the goroutine that runs on it ("curg")
  *
- * The offsets are those of Go 1.5 to 1.24 (runtime2.go: type g, gobuf, m) but
- * for that of curg, which moves: it is searched for.
+ * The offsets are those of Go 1.5 to 1.24 (runtime2.go: type g, gobuf, m). Only
+ * that of curg differs, so it is searched for.
  *
- * Invariant: nothing is believed that does not point back to where it was found
- * from; a stack is left for another only by a function that is known to change
- * stacks, and from g0 only.
+ * Invariant: a pointer is trusted only if what it points to points back.  The
+ * walk changes from one stack to another only at a function that is known to
+ * change stacks, and only from g0.
  */
 #include <string.h>
 
 #include "dlang/base/base.h"
 #include "symbols/unwind/frame.h"
 
-/* Words of m in which curg is searched for; it has been the 24th or so. */
+/* The number of words of m in which curg is searched; so far it was about the
+ * 24th. */
 #define M_WORDS 64
 
 struct gobuf {
@@ -39,9 +41,9 @@ struct g {
 static_assert(offsetof(struct g, m) == 48, "");
 static_assert(offsetof(struct g, saved) == 56, "");
 
-/* Functions that change to g0's stack, and what they save: the top of the
- * stack they left, where their own return address is; or the place in their
- * caller that they return to. */
+/* Functions that change to g0's stack, and what they save: either the top of
+ * the stack they left, where their own return address is; or the place in their
+ * caller to which they return. */
 static const struct {
 	const char *name;
 	bool returns_there;
@@ -52,7 +54,7 @@ static const struct {
 	{ "runtime.mcall", true },
 };
 
-/* The table's row for pc, or -1. */
+/* The row of the table for the function at pc; -1 if there is none. */
 static int
 switch_at(struct unwinder *u, uint64_t pc)
 {
@@ -80,7 +82,7 @@ g_read(struct unwinder *u, uint64_t addr, struct g *g)
 	    reader_read(u->mem, addr, g, sizeof(*g)) == 0 && g->lo < g->hi;
 }
 
-/* The goroutine that the thread ran before it changed to g0. */
+/* Find the goroutine that the thread ran before it changed to g0. */
 static bool
 curg_find(struct unwinder *u, uint64_t g0_addr, struct g *curg)
 {
@@ -114,7 +116,8 @@ unwind_go_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 		!curg_find(u, g0, &curg)) &&
 	    !curg_find(u, u->goroutine, &curg))
 		return STEP_FAIL;
-	/* Not yet left, or come back to. */
+	/* The thread is on the goroutine's stack: it has not left it yet, or is
+	 * back. */
 	if (f->r[CFI_SP] >= curg.lo && f->r[CFI_SP] < curg.hi)
 		return STEP_FAIL;
 	pc = curg.saved.pc;

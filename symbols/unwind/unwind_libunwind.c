@@ -1,18 +1,17 @@
 /*
- * One step by libunwind: the only file that knows it.
+ * One step by libunwind.  No other file includes its headers.
  *
- * libunwind is asked as libunwind-ptrace asks it, through a table of accessors.
- * Those of libunwind-ptrace call ptrace for each word and find unwind entries in
- * the files that /proc/PID/maps names.  The ones here read through the
- * unwinder's window, take code from the file, where no breakpoint of ours is,
- * and find the unwind entry by object_fde_at(), so that no path is opened twice
- * and a program without .eh_frame_hdr has its entries too.
+ * libunwind reads a process through a table of accessors.  Those of
+ * libunwind-ptrace call ptrace for each word, and find unwind entries in the
+ * files that /proc/PID/maps names.  The accessors here read through the
+ * unwinder's window; they take code from the file, which has no breakpoints of
+ * ours; and they find the unwind entry by object_fde_at(), so that no file is
+ * opened twice and a program without .eh_frame_hdr has its entries too.
  *
- * Only a step by an unwind entry counts.  Where libunwind finds none it follows
- * the frame pointer, wherever that leads: unwind_fp.c is more careful.
+ * Only a step by an unwind entry is used.  If libunwind finds none, it follows
+ * the frame pointer without a check; unwind_fp.c checks it.
  *
- * Invariant: libunwind parses entries that cficheck_eh() has looked at, and no
- * others.
+ * Invariant: libunwind parses only entries that cficheck_eh() has accepted.
  */
 #include <string.h>
 
@@ -21,14 +20,14 @@
 #include "dlang/base/mem.h"
 #include "symbols/unwind/frame.h"
 
-/* libunwind has the function for those who write accessors, and no header that
+/* libunwind exports this function for writers of accessors, but no header
  * declares it. */
 #define dwarf_search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
 extern int dwarf_search_unwind_table(unw_addr_space_t space, unw_word_t ip,
     unw_dyn_info_t *table, unw_proc_info_t *info, int need_unwind_info,
     void *ctx);
 
-/* libunwind counts registers as DWARF does, but may have numbers of its own for
+/* libunwind numbers registers as DWARF does, but may have other numbers for
  * these two. */
 static unw_regnum_t
 unw_of(unsigned reg)
@@ -46,13 +45,13 @@ of_unw(unw_regnum_t reg)
 				   (unsigned)reg;
 }
 
-/* Where libunwind is told that its table of unwind entries is: at the end of the
- * kernel's half, where no process has memory. */
+/* The address at which libunwind finds its table of unwind entries: at the end
+ * of the kernel's half, where no process has memory. */
 #define TABLE_ADDR (UINT64_MAX - 4095)
 
-/* A row of the table, as .eh_frame_hdr has them. */
+/* A row of the table, in the form of .eh_frame_hdr. */
 struct row {
-	int32_t start, entry; /* from the begin of the code */
+	int32_t start, entry; /* offsets from the begin of the code */
 };
 static_assert(sizeof(struct row) == sizeof(unw_word_t), "");
 
@@ -60,11 +59,11 @@ struct libunwind {
 	unw_addr_space_t space;
 	unw_cursor_t cursor;
 	struct unwinder *u;
-	/* The frame that the cursor is at; `valid' is false where it is at
+	/* The frame at which the cursor is.  `valid' is false if there is
 	 * none. */
 	bool valid;
 	uint64_t pc, sp;
-	struct frame begin; /* where it began */
+	struct frame begin; /* the frame with which the walk began */
 	struct row row;     /* the table: the entry for one address */
 	/* The last step found no entry that libunwind can read: what it said is
 	 * a guess. */
@@ -73,7 +72,8 @@ struct libunwind {
 
 /* ---- accessors ---- */
 
-/* The unwind entry for the code at pc, and its load; or NULL. */
+/* Find the unwind entry for the code at pc, and its load.  NULL if there is
+ * none. */
 static const struct fde *
 entry_at(struct unwinder *u, uint64_t pc, const struct load **l)
 {
@@ -114,7 +114,8 @@ put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *ctx)
 {
 }
 
-/* Code that a program has registered with libunwind is not asked for. */
+/* Unwind information that a program registers with libunwind at run time is not
+ * supported. */
 static int
 get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *addr, void *ctx)
 {
@@ -211,22 +212,23 @@ libunwind_of(struct unwinder *u)
 	return lu;
 }
 
-/* The cursor is at f after this, unless it was. */
+/* Move the cursor to f, unless it is there. */
 static bool
 cursor_move(struct libunwind *lu, const struct frame *f)
 {
 	if (lu->valid && lu->pc == f->r[CFI_PC] && lu->sp == f->r[CFI_SP])
 		return true;
 	lu->begin = *f;
-	/* A cursor that begins takes the pc for one that is about to run.  What
-	 * a call returns to may be the next function already. */
+	/* A new cursor treats the pc as the instruction to run next.  A return
+	 * address may be the first one of the next function, so the pc is
+	 * reduced by 1. */
 	if (!f->exact)
 		lu->begin.r[CFI_PC]--;
 	return lu->space != NULL &&
 	    unw_init_remote(&lu->cursor, lu->space, lu) == 0;
 }
 
-/* The registers of the frame that the cursor has come to. */
+/* Copy the registers of the cursor's frame to *caller. */
 static bool
 cursor_frame(struct libunwind *lu, bool signal, struct frame *caller)
 {
@@ -234,7 +236,8 @@ cursor_frame(struct libunwind *lu, bool signal, struct frame *caller)
 	for (unsigned i = 0; i < CFI_REGS; i++) {
 		unw_word_t value;
 
-		/* libunwind takes all registers for kept by a call. */
+		/* libunwind reports all registers as preserved by a call.  Use
+		 * only those that the ABI preserves. */
 		if ((signal || i == CFI_PC || i == CFI_SP ||
 			(machine_kept & 1u << i)) &&
 		    unw_get_reg(&lu->cursor, unw_of(i), &value) == 0)
@@ -257,7 +260,8 @@ unwind_libunwind_step(
 	if (entry == NULL)
 		return STEP_FAIL;
 	lu = libunwind_of(u);
-	/* It keeps what it has read of an entry, and does not ask again. */
+	/* libunwind caches entries and does not always call the accessor, so
+	 * `guessed' is cleared before each step. */
 	lu->guessed = false;
 	more = cursor_move(lu, f) ? unw_step(&lu->cursor) : -UNW_EUNSPEC;
 	*told = !lu->guessed;

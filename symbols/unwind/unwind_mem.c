@@ -1,7 +1,7 @@
 /*
- * What the ways to step read: the stack, the code, and where code can be.
+ * What the steps read: the stack, the code, and which addresses are code.
  *
- * The stack is read through a window, so that a usual stack costs one read.
+ * The stack is read through a window, so that most stacks take one read.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define PAGE 4096ULL
 
-/* Move the window so that it begins at addr (or a little before). */
+/* Move the window so that it begins at addr or slightly before. */
 static bool
 window_read(struct unwinder *u, uint64_t addr, size_t need)
 {
@@ -24,8 +24,8 @@ window_read(struct unwinder *u, uint64_t addr, size_t need)
 		return false;
 	if (m != NULL && m->end - at < len)
 		len = m->end - at;
-	/* The maps may be older than the stack: try less, to the end of the
-	 * page, before giving up. */
+	/* The mapping may end within the window: read only to the end of the
+	 * page before giving up. */
 	if (reader_read(u->mem, at, u->window, len) != 0) {
 		len = ROUND_UP(addr + need, PAGE) - at;
 		if (len > WINDOW_BYTES ||
@@ -60,7 +60,7 @@ unwind_text(struct unwinder *u, uint64_t addr, void *buf, size_t len)
 	return reader_read(u->mem, addr, buf, len) == 0;
 }
 
-/* How long a look at the maps is good for. */
+/* How long a copy of the maps is used, ns. */
 #define MAPS_NS 50000000ULL
 
 static void
@@ -74,10 +74,10 @@ maps_look(struct unwinder *u, uint64_t now)
 }
 
 /*
- * The space's own list is as old as the last object that came: code may have
- * been made since where something else was mapped, or nothing.  A look costs
- * much, so there is not one for each address that is no code; and one for each
- * stack at most if the address was in no list.
+ * The list of objects is as old as the last change that the run-time linker
+ * reported.  Since then, code may have been created elsewhere.  Reading the
+ * maps takes long, so they are read at most once in MAPS_NS, and at most once
+ * for a stack if the address was in no list.
  */
 static bool
 is_code_now(struct unwinder *u, uint64_t addr, bool listed)

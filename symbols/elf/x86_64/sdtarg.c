@@ -10,15 +10,15 @@
 
 #include "dlang/base/base.h"
 
-/* An operand longer than this is none. */
+/* An operand that is longer than this is not parsed. */
 #define OPERAND_MAX 256
 
-/* The instruction of a probe; %rip is what comes behind it. */
+/* The instruction of a probe; %rip is the address behind it. */
 #define NOP 1
 
 /* ---- registers ---- */
 
-/* The eight with names of their own: 64, 32, 16 and 8 bits. */
+/* The eight registers with names of their own, for 64, 32, 16 and 8 bits. */
 static const struct {
 	uint8_t reg;
 	char name[4][4];
@@ -33,7 +33,7 @@ static const struct {
 	{ UREG_RSP, { "rsp", "esp", "sp", "spl" } },
 };
 
-/* r8 to r15, with d, w or b behind for a part. */
+/* r8 to r15, followed by d, w or b for a part. */
 static bool
 numbered_reg(const char *s, struct argloc *a)
 {
@@ -56,7 +56,7 @@ numbered_reg(const char *s, struct argloc *a)
 	}
 }
 
-/* A register by name, `%' excluded: its number, width and shift. */
+/* A register by its name without `%': its number, width and shift. */
 static bool
 parse_reg(const char *s, struct argloc *a)
 {
@@ -81,12 +81,14 @@ parse_reg(const char *s, struct argloc *a)
 
 /* ---- displacements ---- */
 
-/* What stands before the parenthesis: a sum of numbers and of one symbol. */
+/* The displacement before the parenthesis: a sum of numbers and at most one
+ * symbol. */
 struct sum {
 	int64_t number;
 	uint64_t symbol; /* its address */
 	bool has_symbol;
-	bool got; /* foo@GOTPCREL: where the linker keeps its address */
+	bool got; /* foo@GOTPCREL: the address at which the linker stores that
+		   * of foo */
 };
 
 static size_t
@@ -123,7 +125,7 @@ parse_symbol(const char *s, const struct sdt_place *at, struct sum *sum)
 	return s;
 }
 
-/* Up to `stop' or the end; false when it is something else. */
+/* Parse up to `stop' or the end; false if there is something else. */
 static bool
 parse_sum(const char *s, const struct sdt_place *at, struct sum *sum)
 {
@@ -155,7 +157,7 @@ sum_value(const struct sum *s)
 
 /* ---- operands ---- */
 
-/* (base,index,scale), any of them missing: s is behind the `('. */
+/* (base,index,scale), each of which may be missing: s is behind the `('. */
 static bool
 parse_base(char *s, struct argloc *a, bool *rip)
 {
@@ -219,7 +221,7 @@ parse_memory(char *s, const struct sdt_place *at, struct argloc *a)
 	if (rip && !sum.has_symbol)
 		a->disp = (int64_t)((uint64_t)a->disp + at->addr + NOP);
 	if (sum.got) {
-		/* What stands there is the symbol's address. */
+		/* The operand is the symbol's address. */
 		a->kind = ARGLOC_CONST;
 		return rip && sum.number == 0;
 	}
@@ -250,7 +252,8 @@ parse_operand(char *s, const struct sdt_place *at, struct argloc *a)
 	return parse_memory(s, at, a);
 }
 
-/* `-4@', `8f@': 0 with what follows it, or without a size all of it. */
+/* Parse a size, `-4@' or `8f@', and move *s behind it; without one the size is
+ * 0. */
 static bool
 parse_size(char **s, uint8_t *size, bool *is_signed, bool *is_float)
 {
@@ -258,7 +261,7 @@ parse_size(char **s, uint8_t *size, bool *is_signed, bool *is_float)
 
 	*size = 0;
 	*is_signed = *is_float = false;
-	/* The `@' of foo@GOTPCREL comes after something else. */
+	/* The `@' of foo@GOTPCREL is not the one behind a size. */
 	if (sep == NULL || (**s != '-' && !isdigit((unsigned char)**s)))
 		return true;
 	long n = strtol(*s, &end, 10);

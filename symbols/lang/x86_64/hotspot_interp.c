@@ -9,15 +9,15 @@
  *	   -64	bcp, the address of the bytecode, as it was at the last call
  *		(8: -56, it has a slot less before it)
  *
- * What runs now is in r13.  Each way into a method makes this frame by the same
- * instructions, and each way out of it takes it down so:
+ * The current bytecode is in r13. Each way into a method builds this frame by
+ * the same instructions, and each way out removes it:
  *
  *	in  ... pop %rax; lea -8(%rsp,%rcx,8),%r14; (push 0 for each local)
  *	    push %rax; push %rbp; mov %rsp,%rbp; push %r13; ... push %rbx
  *	out leave; pop %r13; mov %rbx,%rsp; jmp *%r13
  *
- * In between the return address is in rax or r13, the method in rbx, and rbp is
- * another's.
+ * Between these instructions the return address is in rax or r13, the method in
+ * rbx, and rbp belongs to another frame.
  */
 #include <string.h>
 
@@ -28,12 +28,12 @@
 #define METHOD     (-24)
 #define BCP(major) ((major) >= 9 ? -64 : -56)
 
-/* A caller's stack may have ended that far away from the frame: room for what
- * the callee needs and was not passed, at most 64k locals. */
+/* The most bytes between a caller's stack and the frame: room for the callee's
+ * locals that are not arguments, at most 64k locals. */
 #define EXTENDED_BYTES (8 * (UINT16_MAX + 16))
 
-/* Bytes from an entry to where it makes the frame, at most (86 in 17, without
- * what debug builds count). */
+/* The most bytes from an entry to the instructions that build the frame (86 in
+ * 17, without the counters of debug builds). */
 #define BEFORE_BYTES 160
 
 static const uint8_t make_frame[] = { 0x50, 0x55, 0x48, 0x8b, 0xec, 0x41,
@@ -42,10 +42,10 @@ static const uint8_t take_return[] = { 0x58, 0x4c, 0x8d, 0x74, 0xcc, 0xf8 };
 static const uint8_t leave_frame[] = { 0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff,
 	0xe5 };
 
-/* Where the stopped instruction is. */
+/* Where in a method the stopped instruction is. */
 struct moment {
 	enum {
-		IN_FRAME, /* or that cannot be told */
+		IN_FRAME, /* or it is not known */
 		ENTERING,
 		LEAVING,
 	} at;
@@ -61,7 +61,7 @@ find(const uint8_t *in, size_t len, const uint8_t *what, size_t n)
 	return p != NULL ? (uint64_t)(p - in) : UINT64_MAX;
 }
 
-/* The rsp of a caller that was given in r13. */
+/* The rsp of the caller, which was passed in r13. */
 static uint64_t
 sender_sp(const struct frame *f, uint64_t sp, uint64_t least)
 {
@@ -71,14 +71,14 @@ sender_sp(const struct frame *f, uint64_t sp, uint64_t least)
 	    least;
 }
 
-/* On the way in; `code' is from f's pc on. */
+/* Is the thread at the way in?  `code' has the bytes from f's pc on. */
 static bool
 is_entering(struct lang_walk *w, const struct frame *f, const uint8_t *code,
     size_t len, struct moment *m)
 {
 	uint64_t rsp = f->r[CFI_RSP], made, taken;
 
-	/* The last two of the three pushes, or before the first. */
+	/* Before the last two of the three pushes, or before the first. */
 	if (memcmp(code, make_frame + 2, sizeof(make_frame) - 2) == 0) {
 		m->pc = lang_u64(w, rsp + 8);
 		m->rbp = lang_u64(w, rsp);
@@ -99,7 +99,7 @@ is_entering(struct lang_walk *w, const struct frame *f, const uint8_t *code,
 	return true;
 }
 
-/* On the way out, behind the leave. */
+/* Is the thread at the way out, after the leave instruction? */
 static bool
 is_leaving(struct lang_walk *w, const struct frame *f, const uint8_t *code,
     struct moment *m)
@@ -145,7 +145,7 @@ hs_interp_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 
 	moment_of(hs, w, f, &m);
 	if (m.at != IN_FRAME) {
-		/* The walk wants to see it rise. */
+		/* The walk requires that the stack pointer rises. */
 		hs_caller_at(hs, w, caller, m.pc, MAX(m.rsp, rsp + 1));
 		frame_set(caller, CFI_RBP, m.rbp);
 		return true;
@@ -155,15 +155,15 @@ hs_interp_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 	pc = lang_u64(w, rbp + 8);
 	if (!hs_is_return(hs, w, pc))
 		return false;
-	/* What a compiled caller's frame is measured from. */
+	/* A compiled caller's frame is found from this address. */
 	hs_caller_at(hs, w, caller, pc,
 	    sender_sp(f, lang_u64(w, rbp + SENDER_SP), rbp + 16));
 	frame_set(caller, CFI_RBP, lang_u64(w, rbp));
 	return true;
 }
 
-/* Which bytecode: in r13 while it and native code that it called run, else
- * where it was put before the call. */
+/* The index of the current bytecode.  It is in r13 while the bytecode, or
+ * native code that it called, runs; otherwise it was stored before the call. */
 static int
 bci_of(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     const struct hs_method *m)

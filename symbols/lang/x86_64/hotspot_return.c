@@ -41,10 +41,11 @@ hs_call_before(struct lang_walk *w, uint64_t pc, uint64_t *target)
 }
 
 /*
- * Of a virtual thread only the frames that ran last are on the stack; the last
- * of them returns to code that brings more, which nothing calls.  The others
- * are objects.  Below stands the frame that mounted the thread, which has its
- * ContinuationEntry at its rsp (continuationEntry.hpp of the JDK).
+ * Only the innermost frames of a virtual thread are on the stack; the others
+ * are objects.  The outermost of these frames returns to code that restores
+ * more frames, which no call precedes.  Below it is the frame that mounted the
+ * thread; its ContinuationEntry is at its rsp (continuationEntry.hpp of the
+ * JDK).
  */
 static bool
 is_mounted(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,

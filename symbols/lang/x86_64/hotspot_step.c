@@ -9,39 +9,39 @@
  *	     | ...            |            | caller's rsp   | (interpreter)
  *	rsp->| ...            |            | Method, bcp .. |
  *
- * rbp is any register of compiled code, which saves it all the same.  Of the
- * stopped instruction itself all of this is true only between prologue and
- * epilogue: those are told by their instructions, which HotSpot writes in few
- * ways.
+ * Compiled code uses rbp as an ordinary register, but saves it.  For the
+ * stopped instruction this picture is true only between prologue and epilogue.
+ * These are recognised by their instructions, of which HotSpot has few forms.
  *
- * Invariant: what is taken for a return address leads into a blob of the code
- * cache or into a library's code.  A frame that cannot be stepped ends the
- * Java part of the stack; it is not guessed at.
+ * Invariant: a value is used as a return address only if it points into a blob
+ * of the code cache or into a library's code.  A frame whose caller cannot be
+ * found ends the Java part of the stack; it is not guessed.
  */
 #include <string.h>
 
 #include "dlang/base/base.h"
 #include "symbols/lang/hotspot_impl.h"
 
-/* What the call stub saves, from its rbp (stubGenerator_x86_64.cpp of the JDK,
- * generate_call_stub(); the same from 8 on).  The wrapper holds the anchor that
- * was set before. */
+/* What the call stub saves, by offset from its rbp (stubGenerator_x86_64.cpp of
+ * the JDK, generate_call_stub(); unchanged since 8). The wrapper has the anchor
+ * that was set before. */
 #define CALL_STUB_WRAPPER (-48)
 #define CALL_STUB_SAVED   (-56)
 static const uint8_t call_stub_saved[] = { CFI_RBX, CFI_R12, CFI_R13, CFI_R14,
 	CFI_R15 };
 
-/* Slots above rsp that a return address is looked for in where it is not known
- * how many there are: registers that a routine saved. */
+/* The number of slots above rsp in which a return address is searched, if it is
+ * not known how many registers a routine has saved. */
 #define SLOTS_MOST 64
 
-/* What compiled code pushes for a stub that takes its arguments so. */
+/* The most bytes that compiled code pushes for a stub with arguments on the
+ * stack. */
 #define EXTRA_BYTES 64
 
-/* A frame of a routine in assembly is not greater. */
+/* The largest frame of a routine in assembly. */
 #define ROUTINE_BYTES 8192
 
-/* The caller by a return address at `at'. */
+/* The caller, if its return address is at `at'. */
 static bool
 return_from(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     uint64_t at, struct frame *caller)
@@ -55,7 +55,7 @@ return_from(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 	return true;
 }
 
-/* A frame that rbp has been pushed for, but nothing else; or not even that. */
+/* The caller, if the frame has at most the pushed rbp. */
 static bool
 return_bare(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     bool pushed, struct frame *caller)
@@ -75,7 +75,7 @@ return_bare(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 	return true;
 }
 
-/* A whole frame of known size, which rbp was saved in. */
+/* The caller of a complete frame of known size, in which rbp was saved. */
 static bool
 return_sized(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     uint64_t size, struct frame *caller)
@@ -88,7 +88,7 @@ return_sized(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 	return true;
 }
 
-/* A frame by rbp. */
+/* The caller, by the frame pointer. */
 static bool
 return_framed(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     uint64_t most, struct frame *caller)
@@ -105,18 +105,19 @@ return_framed(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 
 /* ---- the stopped instruction ---- */
 
-/* How much of the frame there is. */
+/* How much of the frame exists. */
 enum part {
 	PART_WHOLE,
 	PART_NONE,    /* the return address is at rsp */
-	PART_PUSHED,  /* and rbp below it */
-	PART_UNSAVED, /* all but rbp, which is the caller's still */
+	PART_PUSHED,  /* and rbp was pushed below it */
+	PART_UNSAVED, /* all except rbp, which still has the caller's value */
 };
 
-/* Prologues that are looked at: the last bytes before the frame is whole. */
+/* The bytes of a prologue that are read: the last ones before the frame is
+ * complete. */
 #define PROLOGUE_BYTES 96
 
-/* A "sub $imm,%rsp" at p; its length, or 0. */
+/* The length of a "sub $imm,%rsp" at p; 0 if it is another instruction. */
 static size_t
 sub_rsp(const uint8_t *p, size_t len, uint32_t *imm)
 {
@@ -132,12 +133,12 @@ sub_rsp(const uint8_t *p, size_t len, uint32_t *imm)
 }
 
 /*
- * The prologues (all of them may first touch the stack's end):
+ * The prologues (each may first touch the end of the stack):
  *
  *	push %rbp; [mov %rsp,%rbp;] [sub $frame-16,%rsp]
  *	sub $frame-8,%rsp; mov %rbp,frame-16(%rsp)
  *
- * Where the numbers fit, the instruction is the one.
+ * An instruction belongs to the prologue if its number fits the frame size.
  */
 static enum part
 part_of_prologue(struct lang_walk *w, const struct hs_blob *b, uint64_t pc)
@@ -164,14 +165,14 @@ part_of_prologue(struct lang_walk *w, const struct hs_blob *b, uint64_t pc)
 			return at <= i - 4 ? PART_NONE : PART_PUSHED;
 		return at < i ? PART_NONE : PART_PUSHED;
 	}
-	/* No sub: there is nothing but rbp. */
+	/* There is no sub: the frame has only rbp. */
 	for (size_t i = len; i-- > 0;)
 		if (code[i] == 0x55)
 			return at <= i ? PART_NONE : PART_PUSHED;
 	return PART_NONE;
 }
 
-/* Instructions with a displacement of 8 or of 32 bits from r15, the thread. */
+/* Instructions with an 8-bit or 32-bit displacement from r15, the thread. */
 struct form {
 	uint8_t len, n, bytes[3];
 };
@@ -183,11 +184,7 @@ form_at(const uint8_t *p, size_t len, const struct form *f)
 }
 
 /*
- * Does the code at p return at once, but for asking whether to stop?
- *	ret
- *	cmp disp(%r15),%rsp; ja stub; ret		(16 and later)
- *	mov disp(%r15),%r10; test %eax,(%r10); ret	(10 to 15)
- *	test %eax,page(%rip); ret			(before)
+ * Does the code at p return, with at most a safepoint poll before?
  */
 static bool
 is_returning(const uint8_t *p, size_t len)
@@ -210,8 +207,7 @@ is_returning(const uint8_t *p, size_t len)
 	return *p == 0xc3;
 }
 
-/* Out of line, on the way into the stop when asked, the frame is gone too:
- *	lea pc,%r10; mov %r10,disp(%r15); jmp */
+/* In out-of-line code that enters a safepoint, the frame is also gone: */
 static bool
 is_stopping(const uint8_t *p, size_t len)
 {
@@ -230,8 +226,8 @@ is_stopping(const uint8_t *p, size_t len)
 	return false;
 }
 
-/* The way out: whole up to "add $frame-16,%rsp", then "pop %rbp" and what
- * is_returning() says. */
+/* The epilogue: the frame is complete up to "add $frame-16,%rsp"; then follow
+ * "pop %rbp" and the instructions of is_returning(). */
 static enum part
 part_of_epilogue(struct lang_walk *w, uint64_t pc)
 {
@@ -263,7 +259,7 @@ compiled_step(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 			frame_set(caller, CFI_RBP, f->r[CFI_RBP]);
 		return true;
 	}
-	/* Out of line and without a frame: it was taken down already. */
+	/* In out-of-line code the frame may have been removed already. */
 	if (f->exact && return_bare(hs, w, f, false, caller))
 		return true;
 	/* Some stubs take arguments from the stack. */
@@ -276,7 +272,7 @@ compiled_step(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 
 /* ---- the others ---- */
 
-/* From Java to the native code that called it. */
+/* The caller of the call stub: the native code that called Java. */
 static bool
 call_stub_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     struct frame *caller)
@@ -294,8 +290,8 @@ call_stub_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 	return true;
 }
 
-/* Can the code of this kind return to pc?  Routines are called as such; where
- * another is called the call may have been changed since. */
+/* May code of this kind return to pc?  A routine is called directly; for other
+ * code, the call may have been changed since. */
 static bool
 has_called(
     struct hotspot *hs, struct lang_walk *w, uint64_t pc, enum hs_kind kind)
@@ -312,8 +308,8 @@ has_called(
 	    (hs_blob_at(hs, w, target, &b) && b.kind == HS_CODE);
 }
 
-/* The first slot above rsp that leads behind a call: of a routine that has
- * saved registers there. */
+/* The caller by the first slot above rsp with an address after a call: for a
+ * routine that has saved registers. */
 static bool
 searched(struct hotspot *hs, struct lang_walk *w, enum hs_kind kind,
     const struct frame *f, struct frame *caller)
@@ -334,9 +330,9 @@ searched(struct hotspot *hs, struct lang_walk *w, enum hs_kind kind,
 	return false;
 }
 
-/* A routine's own frame by rbp, unless that is another's.  The one that looks
- * at a compiled method as it is entered has a word of ones below the return
- * address (generate_method_entry_barrier() of the JDK). */
+/* The caller of a routine by rbp, unless rbp belongs to another frame.  The
+ * routine that checks a compiled method on entry has a word of ones below the
+ * return address (generate_method_entry_barrier() of the JDK). */
 static bool
 routine_framed(struct hotspot *hs, struct lang_walk *w, enum hs_kind kind,
     const struct frame *f, struct frame *caller)
@@ -356,9 +352,9 @@ routine_framed(struct hotspot *hs, struct lang_walk *w, enum hs_kind kind,
 }
 
 /*
- * Adapters take the return address off the stack, into rax, while they move
- * arguments.  The one that calls native code (gen_c2i_adapter() of the JDK,
- * patch_callers_callsite()) puts rsp into r13 before it aligns it.
+ * Adapters keep the return address in rax while they move arguments.  The
+ * adapter that calls native code (gen_c2i_adapter() of the JDK,
+ * patch_callers_callsite()) saves rsp in r13 before it aligns it.
  */
 static bool
 adapter_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
@@ -385,12 +381,13 @@ stub_step(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 {
 	uint64_t target;
 
-	/* What is returned to, but called nothing, is hs_caller_at()'s, of a
-	 * machine that does not tell where it goes on. */
+	/* A return address that no call precedes: that of the outermost mounted
+	 * frame of a virtual thread.  hs_caller_at() has left it, because this
+	 * JVM does not export where the stack continues. */
 	if (!f->exact && b->kind == HS_CODE &&
 	    hs_call_before(w, f->r[CFI_RIP], &target) == HS_CALL_NONE)
 		return false;
-	/* Its frame may not be there yet, or not any more. */
+	/* Its frame may not exist yet, or no longer. */
 	if (f->exact && return_bare(hs, w, f, false, caller) &&
 	    has_called(hs, w, caller->r[CFI_RIP], b->kind))
 		return true;
@@ -419,7 +416,7 @@ java_step(struct hotspot *hs, struct lang_walk *w, const struct hs_blob *b,
 	return false;
 }
 
-/* Where Java was left, when that is above f. */
+/* The caller is the place where Java was left, if that is above f. */
 static bool
 anchor_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     struct frame *caller)
@@ -434,8 +431,8 @@ anchor_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 	return true;
 }
 
-/* By the rules of the object, as ever; where it has none, what convention
- * suggests, if that does not lead past Java. */
+/* The caller by the object's unwind rules.  If it has none, by convention, if
+ * that does not lead past the Java frames. */
 static enum step
 native_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
     struct frame *caller)
@@ -464,6 +461,7 @@ hs_step(struct hotspot *hs, struct lang_walk *w, const struct frame *f,
 		return native_step(hs, w, f, caller);
 	if (java_step(hs, w, &b, f, caller) || anchor_step(hs, w, f, caller))
 		return STEP_OK;
-	/* Others would follow rbp, which is no frame's here. */
+	/* Do not let other ways follow rbp, which is not a frame pointer
+	 * here. */
 	return STEP_END;
 }

@@ -1,35 +1,38 @@
 /*
- * Steps by convention, where no rules exist: assembly, code made at run time,
- * programs built without unwind entries.
+ * Steps by convention, if there are no unwind rules: assembly, code created at
+ * run time, programs built without unwind entries.
  *
  *	      | return address |   the caller's rsp ends here
  *	rbp-> | caller's rbp   |
  *
- * Invariant: a step is taken only to an address that a call instruction
- * precedes, to a signal trampoline or a function that was pushed, or into code
- * made at run time; a guess that cannot be shown to be a return address is not
- * made.
+ * Invariant: a step leads only to an address that follows a call instruction,
+ * to a signal trampoline, to a function whose address was pushed as a return
+ * address, or into code created at run time.  A value that cannot be shown to
+ * be a return address is not used.
  */
 #include <string.h>
 
 #include "dlang/base/base.h"
 #include "symbols/unwind/frame.h"
 
-/* struct rt_sigframe as rsp points to it there: ucontext first, whose
- * registers begin behind flags, link and the alternate stack. */
+/* struct rt_sigframe, to which rsp points there: first the ucontext, whose
+ * registers follow flags, link and the alternate stack. */
 #define SIGFRAME_REGS 40
 
-/* As much of a function's beginning is read: six pushes and a subtraction. */
+/* The number of bytes that are read of the beginning of a function: enough for
+ * six pushes and a subtraction. */
 #define PROLOGUE_BYTES 24
-/* And of its end: an addition, six pops, a return. */
+/* The number of bytes that are read at its end: enough for an addition, six
+ * pops and a return. */
 #define EPILOGUE_BYTES 20
 
-/* The order of the registers in it (asm/sigcontext.h). */
+/* The order of the registers in the ucontext (asm/sigcontext.h). */
 static const uint8_t sigframe_order[] = { CFI_R8, 9, 10, 11, 12, 13, 14,
 	CFI_R15, CFI_RDI, CFI_RSI, CFI_RBP, CFI_RBX, CFI_RDX, CFI_RAX, CFI_RCX,
 	CFI_RSP, CFI_RIP };
 
-/* A signal handler returns to where nothing was called from. */
+/* Is pc a signal trampoline?  A signal handler returns there, though no call
+ * precedes it. */
 static bool
 is_sigreturn(struct unwinder *u, uint64_t pc)
 {
@@ -64,7 +67,8 @@ unwind_sigreturn_step(
 static bool
 is_after_call(struct unwinder *u, uint64_t addr, uint64_t target)
 {
-	/* Behind FF: mod-rm, then a SIB byte and a displacement. */
+	/* After FF: a ModRM byte, then an optional SIB byte and displacement.
+	 * Lengths of all forms. */
 	static const uint8_t forms[] = { 2, 3, 4, 6, 7 };
 	uint8_t b[8];
 	int32_t rel;
@@ -107,7 +111,8 @@ unwind_is_after_call(struct unwinder *u, uint64_t addr)
 	return is_after_call(u, addr, 0);
 }
 
-/* A function that was pushed for another to return to: rules begin with it. */
+/* Was the address of a function pushed as a return address?  Then pc is the
+ * first address of an unwind entry. */
 static bool
 is_pushed(struct unwinder *u, uint64_t pc)
 {
@@ -141,7 +146,7 @@ return_at(struct unwinder *u, const struct frame *f, uint64_t at,
 	return true;
 }
 
-/* By the chain of frame pointers. */
+/* Use the chain of frame pointers. */
 static bool
 rbp_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 {
@@ -155,8 +160,8 @@ rbp_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 	return true;
 }
 
-/* Does the function make the frame pointer its own?  mov %rsp,%rbp is among its
- * first instructions then, in one of two encodings. */
+/* Does the function set up a frame pointer?  Then mov %rsp,%rbp is among its
+ * first instructions, in one of two encodings. */
 static bool
 has_frame_pointer(const uint8_t *begin)
 {
@@ -168,12 +173,12 @@ has_frame_pointer(const uint8_t *begin)
 	return false;
 }
 
-/* The registers as push and pop count them. */
+/* The order in which push and pop number registers. */
 static const uint8_t push_order[] = { CFI_RAX, CFI_RCX, CFI_RDX, CFI_RBX,
 	CFI_RSP, CFI_RBP, CFI_RSI, CFI_RDI };
 
-/* The register that the instruction (0x50 for pushes, 0x58 for pops) is of, and
- * its length; or 0. */
+/* The register of a push (op 0x50) or pop (op 0x58), and the length of the
+ * instruction; 0 if it is another one. */
 static size_t
 push_length(const uint8_t *p, uint8_t op, unsigned *reg)
 {
@@ -188,7 +193,8 @@ push_length(const uint8_t *p, uint8_t op, unsigned *reg)
 	return 0;
 }
 
-/* The length of sub (0xec) or add (0xc4) $n,%rsp, and n; or 0. */
+/* The length of sub (op 0xec) or add (op 0xc4) $n,%rsp, and n; 0 if it is
+ * another instruction. */
 static size_t
 move_length(const uint8_t *p, uint8_t op, uint64_t *n)
 {
@@ -205,15 +211,15 @@ move_length(const uint8_t *p, uint8_t op, uint64_t *n)
 	return 7;
 }
 
-/* ret, with a prefix or without. */
+/* Is it a ret, with or without a prefix? */
 static bool
 is_return(const uint8_t *p)
 {
 	return *p == 0xc3 || ((*p == 0xf2 || *p == 0xf3) && p[1] == 0xc3);
 }
 
-/* Nothing but pops and additions to the stack pointer, and then a return: what
- * that will return to is the caller. */
+/* If only pops and additions to the stack pointer precede a return, its return
+ * address is that of the caller. */
 static bool
 epilogue_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 {
@@ -249,14 +255,15 @@ epilogue_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 	return true;
 }
 
-/* Where the stack pointer of a function has come to, by how it begins. */
+/* The stack of a function, by its first instructions. */
 struct prologue {
 	uint64_t depth;           /* bytes below the return address */
-	uint64_t saved[CFI_REGS]; /* the depth at which a register is, or 0 */
+	uint64_t saved[CFI_REGS]; /* the depth at which a register was pushed;
+				   * 0: it was not */
 };
 
-/* The first instruction that is no endbr64, push or subtraction from the stack
- * pointer ends the reading; so does `len', which is how far the thread came. */
+/* Read pushes and subtractions from the stack pointer, up to the first other
+ * instruction (endbr64 is skipped) or up to `len', where the thread is. */
 static void
 prologue_read(const uint8_t *begin, size_t len, struct prologue *out)
 {
@@ -276,9 +283,10 @@ prologue_read(const uint8_t *begin, size_t len, struct prologue *out)
 	}
 }
 
-/* By how the function begins, if it has no frame pointer.  Only what was called
- * by its name is believed to have a frame like that: it may have another, and
- * what lies there be of a call long ago. */
+/* Find the caller by the first instructions of a function without a frame
+ * pointer.  Only if the call before the return address is a direct call of this
+ * function: otherwise the frame may be a different one, with old data at that
+ * place. */
 static bool
 begin_step(struct unwinder *u, const struct frame *f, uint64_t start,
     uint64_t pc, struct frame *caller)
@@ -300,15 +308,16 @@ begin_step(struct unwinder *u, const struct frame *f, uint64_t start,
 	return true;
 }
 
-/* In a frame that is about to run: the return address may be on top still. */
+/* The frame is about to run an instruction: the return address may still be on
+ * top of the stack. */
 static bool
 prologue_step(struct unwinder *u, const struct frame *f, uint64_t start,
     struct frame *caller)
 {
 	uint64_t pc = f->r[CFI_RIP], sp = f->r[CFI_RSP];
 
-	/* A call to where no code is got as far as pushing; so did one whose
-	 * function has not begun. */
+	/* A call to an invalid address has only pushed the return address, and
+	 * so has one whose function has not begun. */
 	if ((start == pc || !unwind_is_code(u, pc)) &&
 	    return_at(u, f, sp, 0, caller))
 		return true;
@@ -316,8 +325,8 @@ prologue_step(struct unwinder *u, const struct frame *f, uint64_t start,
 		return false;
 	if (return_at(u, f, sp, start, caller))
 		return true;
-	/* Or below one register, when the prologue has pushed that but has
-	 * not yet made it the frame pointer. */
+	/* Or it is below one register: the prologue has pushed the frame
+	 * pointer but not yet set it. */
 	return f->r[CFI_RBP] != sp && return_at(u, f, sp + 8, start, caller);
 }
 
