@@ -97,9 +97,9 @@ access_check(pid_t pid, struct proc_error *err)
 	int r = pid > 0 ? procfs_status(pid, &st) : -ESRCH;
 	if (r == -ESRCH && is_hidden(pid))
 		return proc_refuse(err, -EPERM,
-		    "process %d is not to be seen in /proc, which is mounted "
-		    "with hidepid or of another pid namespace: run as its user "
-		    "or as root, in its namespace",
+		    "process %d is not visible in /proc, which is mounted "
+		    "with hidepid or belongs to another pid namespace: run "
+		    "as its user or as root, in its namespace",
 		    (int)pid);
 	if (r == -ESRCH)
 		return proc_refuse(err, r,
@@ -133,8 +133,9 @@ access_check(pid_t pid, struct proc_error *err)
 		return explain_tracer(pid, &st, err);
 	if (procfs_wrong_elf(pid))
 		return proc_refuse(err, -ENOEXEC,
-		    "process %d (%s) is a 32-bit program; only 64-bit programs "
-		    "are supported, strace sees the system calls of others",
+		    "process %d (%s) is a 32-bit program; only 64-bit "
+		    "programs are supported; strace can trace the system "
+		    "calls of others",
 		    (int)pid, st.comm);
 	return 0;
 }

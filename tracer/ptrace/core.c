@@ -47,8 +47,8 @@ is_fatal(const struct thread *th)
 
 	/* Another thread's int3 may have reset the action, which is repaired
 	 * before the signal is delivered (trapguard_pass()). */
-	if (th->stop.sig == SIGTRAP && p->guarded &&
-	    (p->trap_caught || p->trap_reset))
+	if (th->stop.sig == SIGTRAP && proc_guarded(p) &&
+	    (p->trap.does == TRAP_CAUGHT || p->handler.outdated))
 		return false;
 	return procfs_status(th->tid, &st) == 0 &&
 	    ((st.sig_caught | st.sig_ignored | st.sig_blocked) & bit) == 0;

@@ -112,14 +112,8 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 	child->filtered = p->filtered;
 	parts_inherit(&child->parts, &p->parts);
 	child->vfork_child = kind == EV_VFORK && shared;
-	child->trap_ignored = p->trap_ignored;
-	child->trap_caught = p->trap_caught;
-	child->trap_saved = p->trap_saved;
-	child->guarded = p->guarded;
-	memcpy(child->guard_action, p->guard_action, sizeof(p->guard_action));
-	memcpy(child->trap_action, p->trap_action, sizeof(p->trap_action));
-	memcpy(child->handler_mask, p->handler_mask, sizeof(p->handler_mask));
-	child->handler_known = p->handler_known;
+	trapaction_inherit(p, child);
+	traphandler_inherit(p, child);
 	struct uregs *regs = thread_regs(parent);
 	if (regs != NULL &&
 	    (regs_clone_flags(regs, &p->space->mem) & CLEAR_SIGHAND) != 0)

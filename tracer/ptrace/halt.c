@@ -157,7 +157,7 @@ bool
 text_is_trapped(struct tptable *tab, uint64_t addr)
 {
 	return tab != NULL &&
-	    (tracepoint_lookup(tab, addr) != NULL ||
+	    (tracepoint_lookup(tab, addr) != NULL || stubs_trap(tab, addr) ||
 		tracepoint_recent(tab, addr));
 }
 

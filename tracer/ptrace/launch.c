@@ -92,7 +92,8 @@ exec_failed(const char *name, int failed, struct proc_error *err)
 
 	if (read(failed, &error, sizeof(error)) != sizeof(error))
 		return proc_refuse(err, -ESRCH,
-		    "failed to execute %s: it ended before it was started",
+		    "failed to execute %s: the process ended before the "
+		    "program started",
 		    name);
 	return proc_refuse(
 	    err, -error, "failed to execute %s: %s", name, strerror(error));
@@ -114,7 +115,7 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 	}
 	struct proc *p = proc_add(su, pid, NULL);
 	struct thread *th = thread_add(p, pid, TH_RUNNING);
-	p->launched = true;
+	role_launch(p, LAUNCH_RUNS);
 	if (write(go, "", 1) != 1 || await_exec(su, th) < 0) {
 		r = exec_failed(name, failed, err);
 		if (!thread_gone(th))
@@ -136,14 +137,14 @@ launch_traced(struct super *su, pid_t pid, const char *name, int failed, int go,
 		proc_drop(p);
 		child_kill(pid);
 		return proc_refuse(err, -EPERM,
-		    "failed to trace %s: it is a set-id program, which does not "
-		    "get its rights under a tracer: run as root",
+		    "failed to trace %s: it is a set-id program, which loses "
+		    "its privileges when it is traced: run as root",
 		    name);
 	}
 	proc_new_space(p);
 	proc_refresh(p);
 	sigtrap_flushed(p);
-	p->exec_stopped = true;
+	role_launch(p, LAUNCH_AT_EXEC);
 	*out = p;
 	return 0;
 }
@@ -185,13 +186,6 @@ close_pipes:
 			close(failed[i]);
 	}
 	return r;
-}
-
-int
-proc_launch(struct super *su, char *const argv[], char **env, struct proc **out,
-    struct proc_error *err)
-{
-	return proc_launch_file(su, NULL, argv, env, out, err);
 }
 
 /* Attach */
@@ -434,9 +428,7 @@ learn(struct proc *p)
 	proc_refresh(p);
 	vec_foreach(th, &p->threads)
 		trapmask_read(*th);
-	for (size_t i = 0;
-	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
-		sigtrap_save(p->threads.at[i]);
+	sigtrap_save_caught(p);
 }
 
 /*

@@ -22,7 +22,6 @@
 #include "dlang/base/reader.h"
 #include "dlang/base/vec.h"
 #include "dlang/uregs.h"
-#include "tracer/ptrace/again.h"
 #include "tracer/ptrace/call.h"
 #include "inject/target.h"
 #include "tracer/ptrace/event.h"
@@ -30,7 +29,10 @@
 #include "tracer/ptrace/procfs.h"
 #include "tracer/ptrace/registers.h"
 #include "tracer/ptrace/restart.h"
+#include "tracer/ptrace/role.h"
 #include "tracer/ptrace/stop.h"
+#include "tracer/ptrace/trapaction.h"
+#include "tracer/ptrace/traphandler.h"
 #include "tracer/ptrace/trapmask.h"
 
 struct addrspace;
@@ -38,66 +40,66 @@ struct syscall_entry;
 struct leftover;
 struct semaphores;
 struct sigwatch;
+struct space_info;
 struct tptable;
-struct unwinder;
-struct langs;
 
-/* One address space.  Created by launch, attach, fork and exec; destroyed when
- * the last process leaves it. */
+/*
+ * One address space.  Created by launch, attach, fork and exec; destroyed when
+ * the last process leaves it.  Each group of members has one writer, which is
+ * named before it.
+ */
 struct space {
+	/* super.c (panic.c closes mem_fd at the emergency exit): */
 	struct target target; /* first member: target_ptrace.c casts back */
 	struct super *super;
 	VEC(struct proc *) procs;
-	struct reader mem;    /* memory as it is, with dtrap's int3s */
-	struct reader text;   /* the same with the original bytes */
-	struct addrspace *as; /* symbols: set by the owner of the loop */
-	struct tptable *tab;  /* tracepoints: the same; NULL before */
-	struct unwinder *unwinder;
-	struct langs *langs;     /* NULL until jstack() asks */
-	struct semaphores *sems; /* of static probes; NULL: none raised */
-	struct sigwatch *watch;  /* sigwatch.c's; NULL before the first site */
-	struct leftover *leftover; /* of an earlier trace; NULL: nothing */
+	struct reader mem;  /* memory as it is, with dtrap's int3s */
+	struct reader text; /* the same with the original bytes */
+	int mem_fd;         /* /proc/PID/mem, read and write, or -1 */
+	unsigned refs;      /* processes in it, and space_keep() */
+	uint64_t still; /* since when the tracer has stopped its threads, ns; 0:
+			     * they run */
+	/* halt.c, and resume.c, which undoes it: */
+	unsigned stops; /* space_stop() calls not yet undone */
+	/* remote.c: address of its code during a call; 0: not searched yet. */
+	uint64_t wayback;
+	/* target_ptrace.c: the target may not map memory: do not try. */
+	bool no_map;
+	/* supervisor.c: */
 	bool parted; /* a process that shares it was detached and still runs */
-	bool inherited; /* traps of a killed tracer may still be delivered */
 	/* The pcs of threads that were detached while asleep, to which they
 	 * return; 0: unknown. */
 	VEC(uint64_t) left;
-	/* Address of remote.c's code during a call; 0: not searched yet. */
-	uint64_t wayback;
-	void *user;         /* the enabling's */
-	struct parts parts; /* of the rooms above */
-	int mem_fd;         /* /proc/PID/mem, read and write, or -1 */
-	unsigned refs;      /* processes in it */
-	unsigned stops;     /* space_stop() calls not yet undone */
-	uint64_t still; /* since when the tracer has stopped its threads, ns; 0:
-			 * they run */
-	unsigned commits;  /* number of commits of its text so far */
-	unsigned guardian; /* number of its record in the guardian, + 1; 0:
-			    * none */
+
+	/* The room survive, semaphore.c: */
+	struct semaphores *sems; /* of static probes; NULL: none raised */
+	/* leftover.c: */
+	struct leftover *leftover; /* of an earlier trace; NULL: nothing */
+	bool inherited; /* traps of a killed tracer may still be delivered */
+	/* guardian.c: number of its record in the guardian, + 1; 0: none. */
+	unsigned guardian;
+
+	/* The room sites, sigwatch.c: */
+	struct sigwatch *watch; /* NULL before the first site */
+	bool sig_watched;       /* it sees changes of the action of SIGTRAP */
+	bool masks_watched;     /* masks too: from the first int3 on */
+	bool mask_unseen;       /* it has stopped watching masks */
+	/* protect.c: */
 	int exposed; /* an errno: it cannot be protected now, so its text is not
-		      * changed (protect.c); 0: it is protected, or unchanged */
+		      * changed; 0: it is protected, or unchanged */
 	const char *exposed_why;
 	bool exposed_said; /* the user has been told */
-	bool no_map;       /* the target may not map memory: do not try */
-	bool probed;       /* a probe has a site in it */
-	bool sig_watched; /* sigwatch.c sees changes of the action of SIGTRAP */
-	bool masks_watched; /* masks too: from the first int3 on */
-	bool mask_unseen;   /* sigwatch.c has stopped watching masks */
-};
+	/* site.c, commit.c: */
+	bool probed;      /* a probe has a site in it */
+	unsigned commits; /* number of commits of its text so far */
 
-/* The number of signals in the kernel. */
-#define SIGNALS     64
-#define SIGBIT(sig) (1ULL << ((sig)-1))
-/* The kernel takes no other size of a set of signals. */
-#define SET_SIZE (SIGNALS / 8)
+	/* The room drive (leftover.c makes a table that it needs earlier): */
+	struct tptable *tab;     /* tracepoints; NULL before */
+	struct addrspace *as;    /* its objects; the same */
+	struct space_info *info; /* targets_space.c: of the enabling; NULL:
+				  * before */
 
-/* The kernel's struct sigaction on 64-bit machines, by words. */
-enum {
-	ACTION_HANDLER,
-	ACTION_FLAGS,
-	ACTION_RESTORER,
-	ACTION_MASK,
-	ACTION_WORDS
+	struct parts parts; /* of the rooms above */
 };
 
 struct proc {
@@ -108,49 +110,23 @@ struct proc {
 	struct super *super;
 	struct space *space;
 	VEC(struct thread *) threads;
-	bool launched; /* by -c: its parent is the tracer */
-	bool target;   /* named by -p or -c: its end is reported */
-	bool found; /* attached to because of a description that does not name
-		     * it */
-	bool exec_stopped;  /* launched, and has not run yet */
-	struct again again; /* arguments to execute it again; name 0: it will
-			     * not be */
-	bool begins_again;  /* its next system call becomes that execve() */
-	bool filtered;      /* runs under dtrap's filter (filter.c) */
-	bool vfork_child;   /* shares its parent's space for now */
-	pid_t family;    /* the process, itself or an ancestor, whose pid$target
-		       * probes it has; 0: none */
-	bool followed;   /* it has these as a descendant, in its own memory */
-	bool exit_told;  /* its end has fired probes */
-	int exit_status; /* wait status, once its last thread is gone */
-	char comm[16];   /* executable name as the kernel has it */
-
-	/* The program's disposition of SIGTRAP (sigtrap.c): */
-	bool trap_ignored, trap_caught;
-	bool trap_saved; /* trap_action holds it, for putting it
-				  * back */
-	bool trap_sent;  /* processes send SIGTRAP to it, so it is not hidden */
-	bool trap_reset; /* reset by SA_RESETHAND; dtrap's handler still has the
-			  * action before, whose handler may be about to run */
-	bool ignore_due; /* a program after exec must inherit that it is
-			  * ignored */
-	uint64_t trap_action[ACTION_WORDS];
-	uint64_t trap_looked; /* when it was last read, ms */
-	/* Additional signals that are blocked while the handler of signal n
-	 * runs, at [n - 1]; 0: no handler.  An entry is known if its bit in
-	 * handler_known is set. */
-	uint64_t handler_mask[SIGNALS], handler_known;
-
-	/* dtrap's handler for SIGTRAP is installed instead of the action in
-	 * trap_... (trapguard.c). */
-	bool guarded;
-	uint64_t guard_checked;              /* when it was last checked, ms */
-	uint64_t guard_action[ACTION_WORDS]; /* the action in the kernel */
-	unsigned guard_losses; /* how often an int3 has removed it */
-	bool guard_down; /* it was removed, and is not installed again yet */
+	bool filtered;    /* runs under dtrap's filter (filter.c) */
+	bool vfork_child; /* shares its parent's space for now */
+	int exit_status;  /* wait status, once its last thread is gone */
+	char comm[16];    /* executable name as the kernel has it */
+	struct role role;
+	struct trapaction trap;
+	struct traphandler handler;
 
 	struct parts parts; /* of the rooms above */
 };
+
+/* Is dtrap's handler for SIGTRAP installed, unless an int3 has removed it? */
+static inline bool
+proc_guarded(const struct proc *p)
+{
+	return p->handler.state != HANDLER_ABSENT;
+}
 
 struct thread {
 	pid_t tid;
@@ -200,7 +176,7 @@ struct proc_error {
 
 /*
  * space_end is called just before a space is freed, after the last event that
- * refers to it or by proc_detach(): it frees user, as, tab, unwinder and langs;
+ * refers to it or by proc_detach(): it frees what the rooms above have in it;
  * parts are freed after that.
  */
 struct super_hooks {
@@ -208,7 +184,7 @@ struct super_hooks {
 	/* About dtrap's handler for SIGTRAP (trapguard.h): an int3 may have
 	 * removed it; check whether it is installed; a SIGTRAP is delivered. */
 	void (*trap_lost)(struct thread *);
-	bool (*trap_check)(struct thread *);
+	void (*trap_check)(struct thread *);
 	void (*trap_delivers)(struct thread *);
 	/* System calls are traced, and dtrap has made this one in place of the
 	 * kernel (trapcall.h): there is no syscall-stop. */
@@ -240,17 +216,15 @@ bool super_knew(struct super *su, pid_t pid);
 struct thread *super_thread(struct super *su, pid_t tid); /* or NULL */
 
 /*
- * Launch argv (argv[0] is looked up in PATH as execvp does).  0: the process
+ * Launch argv: the file `path', or, if that is NULL, what execvp() finds for
+ * argv[0]; unlike that it does not run a shell for a file that the kernel cannot
+ * execute.  0: the process
  * has executed the program and is stopped before its first instruction, traced
  * with every option, in a space of its own.  It inherits the tracer's standard
  * files, and signal mask and dispositions as they were when the tracer started;
  * env is its environment, NULL: the tracer's.  Otherwise a negative errno, with
  * the reason in *err (no such file, not executable, 32-bit).
  */
-int proc_launch(struct super *su, char *const argv[], char **env,
-    struct proc **out, struct proc_error *err);
-/* The same for the file `path'; unlike execvp() it does not run a shell for a
- * file that the kernel cannot execute.  path NULL: as proc_launch(). */
 int proc_launch_file(struct super *su, const char *path, char *const argv[],
     char **env, struct proc **out, struct proc_error *err);
 
@@ -311,6 +285,9 @@ void proc_detach(
  * are queued for event_poll().
  */
 void space_stop(struct space *sp);
+
+/* The space is not freed before space_leave(sp, NULL). */
+void space_keep(struct space *sp);
 
 /* Undo one space_stop(): at zero, threads that it stopped run again; those
  * with a queued event wait for it to be handled. */
@@ -397,9 +374,6 @@ void thread_mend_sigtrap(struct thread *th);
  * reported: read the present masks and dispositions.  SIGTRAP is hidden in
  * threads that block it, if possible (trapmask.h). */
 void sigtrap_begin(struct space *sp);
-/* The thread is about to call rt_sigaction(sig, action). */
-void sigtrap_action_set(
-    struct thread *th, int sig, const uint64_t action[ACTION_WORDS]);
 /* th->stop.sig is about to be delivered.  True if it runs a handler, and
  * SIGTRAP's bit in the mask of the handler, or in the mask to which it returns,
  * cannot be derived from the other bits: the caller must watch the return.  A

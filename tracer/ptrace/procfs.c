@@ -180,14 +180,21 @@ procfs_state(pid_t tid)
 	return fields != NULL ? fields[1] : '\0';
 }
 
+/* The blank before field n; p is that before field 3. */
+static const char *
+field(const char *p, unsigned n)
+{
+	for (unsigned i = 3; p != NULL && i < n; i++)
+		p = strchr(p + 1, ' ');
+	return p;
+}
+
 int
 procfs_stat(pid_t tid, unsigned n, uint64_t *value)
 {
 	char text[1024];
-	const char *p = stat_fields(tid, text, sizeof(text));
+	const char *p = field(stat_fields(tid, text, sizeof(text)), n);
 
-	for (unsigned field = 3; p != NULL && field < n; field++)
-		p = strchr(p + 1, ' ');
 	if (p == NULL)
 		return -ESRCH;
 	*value = strtoull(p + 1, NULL, 10);
@@ -223,8 +230,7 @@ procfs_where(pid_t tid, char *state, int *cpu)
 	const char *p = stat_fields(tid, text, sizeof(text));
 
 	*state = p != NULL ? p[1] : '\0';
-	for (unsigned field = 3; p != NULL && field < 39; field++)
-		p = strchr(p + 1, ' ');
+	p = field(p, 39);
 	if (p == NULL)
 		return -ESRCH;
 	*cpu = (int)strtol(p + 1, NULL, 10);

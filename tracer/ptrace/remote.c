@@ -647,7 +647,7 @@ redeliver(struct remote *r)
 	if (error == 0 && r->sig != SIGTRAP)
 		signal_overtaken(th);
 	if (error == 0)
-		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
+		thread_set_siginfo(th, &r->si);
 	return error;
 }
 
@@ -717,7 +717,7 @@ take_back(struct remote *r)
 	if (r->queued)
 		redeliver(r);
 	else if (r->sig != 0)
-		ptrace(PTRACE_SETSIGINFO, th->tid, NULL, &r->si);
+		thread_set_siginfo(th, &r->si);
 	set_mask(r, r->mask);
 	regs_become(th, &r->saved, r->saved.r[UREG_PC], REGS_UNKNOWN);
 	th->proc->space->wayback = 0;

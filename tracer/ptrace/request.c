@@ -69,7 +69,16 @@ thread_siginfo(struct thread *th, siginfo_t *si)
 {
 	if (!thread_stopped(th))
 		return -ESRCH;
-	return request(PTRACE_GETSIGINFO, th->tid, 0, (uintptr_t)si);
+	if (!th->stop.has_info) {
+		int error =
+		    request(PTRACE_GETSIGINFO, th->tid, 0, (uintptr_t)si);
+
+		if (error < 0)
+			return error;
+		stop_info(th, si);
+	}
+	*si = th->stop.info;
+	return 0;
 }
 
 int
@@ -77,6 +86,7 @@ thread_set_siginfo(struct thread *th, const siginfo_t *si)
 {
 	if (!thread_stopped(th))
 		return -ESRCH;
+	stop_info(th, NULL);
 	return request(PTRACE_SETSIGINFO, th->tid, 0, (uintptr_t)si);
 }
 
@@ -86,7 +96,7 @@ thread_fault(struct thread *th, int sig, int code, uint64_t addr)
 	siginfo_t si = { .si_signo = sig, .si_code = code };
 
 	si.si_addr = (void *)(uintptr_t)addr;
-	request(PTRACE_SETSIGINFO, th->tid, 0, (uintptr_t)&si);
+	thread_set_siginfo(th, &si);
 	stop_signal(th, sig);
 }
 

@@ -7,7 +7,6 @@
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "inject/trap/area.h"
-#include "tracer/base/timer.h"
 #include "tracer/ptrace/super.h"
 
 static const volatile int never;
@@ -24,7 +23,8 @@ thread_mark_done(struct thread *th, uint64_t pc)
 {
 	siginfo_t si = { .si_signo = SIGTRAP, .si_code = TRAP_DONE };
 
-	if (!th->stop.untaken || th->stop.kind != EV_TRAP || !th->proc->guarded)
+	if (!th->stop.untaken || th->stop.kind != EV_TRAP ||
+	    !proc_guarded(th->proc))
 		return;
 	si.si_value.sival_ptr = (void *)(uintptr_t)pc;
 	thread_set_siginfo(th, &si);
@@ -128,7 +128,8 @@ thread_run(struct thread *th)
 	stop_signal(th, 0);
 	trapmask_runs(th);
 	stop_end(th, how == GO_LISTEN);
-	th->proc->exec_stopped = false;
+	if (th->proc->role.launch == LAUNCH_AT_EXEC)
+		role_launch(th->proc, LAUNCH_RUNS);
 	if (th->stop.regroup) {
 		/* The stop for this interrupt will be reported as a
 		 * group-stop. */
@@ -162,36 +163,6 @@ thread_run_to_trap(struct thread *th)
 	if (r == 0)
 		stop_end(th, false);
 	return r;
-}
-
-/* The time from here to space_runs() is what a client of the process waits: the
- * longest one is reported. */
-void
-space_stands(struct space *sp)
-{
-	if (sp->still == 0)
-		sp->still = timer_now();
-}
-
-void
-space_runs(struct space *sp)
-{
-	struct super *su = sp->super;
-
-	if (sp->still == 0)
-		return;
-	uint64_t took = timer_now() - sp->still;
-	sp->still = 0;
-	su->longest_stop = MAX(su->longest_stop, took);
-	LOG("stop", "%d: stood still for %lu us",
-	    (int)(sp->procs.len > 0 ? sp->procs.at[0]->pid : 0),
-	    (unsigned long)(took / 1000));
-}
-
-uint64_t
-super_longest_stop(const struct super *su)
-{
-	return su->longest_stop;
 }
 
 void

@@ -45,7 +45,7 @@
  *
  *	when dtrap attaches
  *	at the call that blocks it, which dtrap makes instead of the kernel
- *	(sigtrap_mask_call()), or, if it cannot, at the end of that call
+ *	(trapcall_mask()), or, if it cannot, at the end of that call
  *	(hide_after)
  *	at the first hit, if that call was not seen.  That hit has reset the action
  *	for all threads, until dtrap restores it; so this must be rare.
@@ -58,7 +58,8 @@
  *	should, and is no longer hidden in this process
  *
  * If a marker of sigwatch.c could not be placed, or if no probe has a site yet,
- * the disposition is read from /proc at a hit, at most every LOOK_MS.
+ * the disposition is read from /proc at a hit, at most every LOOK_MS
+ * (trapaction.c).
  *
  * If a SIGTRAP is pending for a thread that blocks it, and the thread executes
  * an int3, then the int3's SIGTRAP is lost, because a standard signal is queued
@@ -93,9 +94,6 @@
 #include "tracer/ptrace/super.h"
 #include "tracer/ptrace/trapqueue.h"
 
-/* Reading /proc ten times a second takes less than a thousandth of the time.
- * Reading the mask takes less. */
-#define LOOK_MS 100
 #define MASK_MS 4
 
 /* Is the stop for a SIGTRAP that was pending, and not for that of the int3? */
@@ -162,23 +160,24 @@ static void
 action_restore(struct thread *th)
 {
 	struct proc *p = th->proc;
+	uint64_t action[ACTION_WORDS];
 	int r = 0;
 
-	if (p->guarded) {
+	if (proc_guarded(p)) {
 		p->super->hooks.trap_lost(th);
 		return;
 	}
-	if (!p->trap_caught && !p->trap_ignored)
+	if (p->trap.does == TRAP_DEFAULT)
 		return;
-	if (p->trap_saved) {
-		r = sigtrap_call(th, 0, p->trap_action, NULL);
-	} else if (p->trap_caught) {
+	if (!p->trap.saved && p->trap.does == TRAP_CAUGHT) {
 		r = -ENODATA;
-	} else if ((r = sigtrap_call(th, 0, NULL, p->trap_action)) == 0) {
-		p->trap_action[ACTION_HANDLER] = HANDLER_IGNORE;
-		p->trap_saved = true;
-		r = sigtrap_call(th, 0, p->trap_action, NULL);
+	} else if (!p->trap.saved &&
+	    (r = sigtrap_call(th, 0, NULL, action)) == 0) {
+		action[ACTION_HANDLER] = HANDLER_IGNORE;
+		sigtrap_becomes(p, action);
 	}
+	if (r == 0)
+		r = sigtrap_call(th, 0, p->trap.action, NULL);
 	if (r < 0)
 		LOG("sigtrap", "%d: SIGTRAP's action not restored: %s",
 		    (int)th->tid, strerror(-r));
@@ -196,7 +195,7 @@ keep_pending(struct thread *th, bool blocked)
 	if (!met_pending(th, &si))
 		return;
 	sigtrap_show(th);
-	th->proc->trap_sent = true;
+	trapaction_sent(th->proc);
 	stop_signal(th, !trapqueue_keep(th) && blocked ? SIGTRAP : 0);
 }
 
@@ -206,32 +205,22 @@ sigtrap_save(struct thread *th)
 	struct proc *p = th->proc;
 	uint64_t action[ACTION_WORDS];
 
-	if (p->guarded) /* the kernel has dtrap's action */
+	if (proc_guarded(p)) /* the kernel has dtrap's action */
 		return 0;
 	int r = sigtrap_call(th, 0, NULL, action);
-	p->trap_saved = r == 0;
 	if (r == 0)
 		sigtrap_becomes(p, action);
+	else
+		trapaction_unsaved(p);
 	return r;
 }
 
-/* Read the program's disposition of SIGTRAP from /proc, for the next hits. */
-static void
-action_look(struct thread *th, uint64_t now)
+void
+sigtrap_save_caught(struct proc *p)
 {
-	struct proc *p = th->proc;
-	struct proc_status st;
-
-	if (p->guarded ||
-	    (p->trap_looked != 0 && now - p->trap_looked < LOOK_MS))
-		return;
-	p->trap_looked = now;
-	if (procfs_status(th->tid, &st) < 0)
-		return;
-	p->trap_ignored = (st.sig_ignored & SIGBIT(SIGTRAP)) != 0;
-	p->trap_caught = (st.sig_caught & SIGBIT(SIGTRAP)) != 0;
-	if (p->trap_caught)
-		sigtrap_save(th);
+	for (size_t i = 0; i < p->threads.len; i++)
+		if (p->trap.does == TRAP_CAUGHT && !p->trap.saved)
+			sigtrap_save(p->threads.at[i]);
 }
 
 /* SIGTRAP was blocked before the hit.  Has the hit removed the handler?  If the
@@ -253,7 +242,8 @@ mend(struct thread *th)
 	uint64_t mask, now = clock_coarse_ms();
 
 	struct proc *p = th->proc;
-	bool reset = p->trap_ignored && !p->guarded; /* every hit resets it */
+	bool reset = p->trap.does == TRAP_IGNORED &&
+	    !proc_guarded(p); /* every hit resets it */
 
 	if (now - th->mask.looked < MASK_MS && th->mask.state != MASK_UNKNOWN &&
 	    p->space->masks_watched && !p->space->mask_unseen &&
@@ -268,10 +258,11 @@ mend(struct thread *th)
 		keep_pending(th, true);
 	if ((blocked && has_reset(th)) || reset)
 		action_restore(th);
-	else if (p->guarded)
+	else if (proc_guarded(p))
 		p->super->hooks.trap_check(th);
-	else if (!p->space->sig_watched)
-		action_look(th, now);
+	else if (!p->space->sig_watched && trapaction_look(th, now) &&
+	    p->trap.does == TRAP_CAUGHT)
+		sigtrap_save(th);
 	return blocked;
 }
 
@@ -290,13 +281,11 @@ static void
 begin_proc(struct proc *p)
 {
 	proc_refresh(p);
-	if (p->guarded && p->trap_caught)
-		trapaction_is(p, SIGTRAP, p->trap_action);
+	if (proc_guarded(p) && p->trap.does == TRAP_CAUGHT)
+		trapaction_is(p, SIGTRAP, p->trap.action);
 	vec_foreach(th, &p->threads)
 		trapmask_begin(*th);
-	for (size_t i = 0;
-	     p->trap_caught && !p->trap_saved && i < p->threads.len; i++)
-		sigtrap_save(p->threads.at[i]);
+	sigtrap_save_caught(p);
 	vec_foreach(th, &p->threads)
 		sigtrap_hide(*th);
 }
@@ -318,18 +307,18 @@ sent(struct thread *th)
 	struct proc *p = th->proc;
 	siginfo_t si;
 
-	if ((!trapmask_is_hidden(th) && !p->trap_ignored) ||
+	if ((!trapmask_is_hidden(th) && p->trap.does != TRAP_IGNORED) ||
 	    thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
 	if (trapmask_is_hidden(th)) {
-		p->trap_sent = true;
+		trapaction_sent(p);
 		sigtrap_show(th);
 		/* The bit is shown now, so the kernel queues the signal again,
 		 * for the process or the thread as before; but not if another
 		 * one is pending for the thread. */
 		if (trapqueue_has(th) && trapqueue_keep(th))
 			stop_signal(th, 0);
-	} else if (p->guarded) {
+	} else if (proc_guarded(p)) {
 		stop_signal(th, 0);
 	}
 }
@@ -342,11 +331,11 @@ sigtrap_delivered(struct thread *th)
 
 	if (sig <= 0 || sig > SIGNALS)
 		return false;
-	uint64_t mask = p->handler_mask[sig - 1], now = 0;
+	uint64_t mask = p->trap.handler_mask[sig - 1], now = 0;
 	trapmask_doubt(th); /* a handler may run, in sigsuspend()'s mask */
 	/* This stop is not for an int3, so the kernel's mask is right: the
 	 * handler will return to it. */
-	if (p->guarded && th->mask.state != MASK_UNKNOWN &&
+	if (proc_guarded(p) && th->mask.state != MASK_UNKNOWN &&
 	    thread_sigmask(th, &now) == 0 &&
 	    (now = trapmask_of_frame(th, now)) != th->mask.now)
 		trapmask_becomes(th, now);
@@ -378,8 +367,9 @@ sigtrap_learn(struct thread *th)
 	int sig = th->stop.sig;
 
 	if (sig <= 0 || sig > SIGNALS || sig == SIGTRAP || th->stop.held ||
-	    th->stop.queued > 0 || (p->handler_known & SIGBIT(sig)) != 0 ||
-	    !p->space->masks_watched || (p->guarded && p->threads.len == 1))
+	    th->stop.queued > 0 || (p->trap.handler_known & SIGBIT(sig)) != 0 ||
+	    !p->space->masks_watched ||
+	    (proc_guarded(p) && p->threads.len == 1))
 		return;
 	stop_hold(th, true); /* otherwise it would be resumed at once */
 	thread_deliver(th);

@@ -15,7 +15,7 @@ stop_begin(struct thread *th)
 	ASSERT(before != TH_GONE);
 	s->state = TH_STOPPED;
 	s->sig = 0;
-	s->asleep = s->past_event = false;
+	s->asleep = s->past_event = s->has_info = false;
 	return before;
 }
 
@@ -96,6 +96,14 @@ stop_signal(struct thread *th, int sig)
 }
 
 void
+stop_info(struct thread *th, const siginfo_t *si)
+{
+	th->stop.has_info = si != NULL;
+	if (si != NULL)
+		th->stop.info = *si;
+}
+
+void
 stop_end(struct thread *th, bool listens)
 {
 	ASSERT(thread_stopped(th));
@@ -131,6 +139,7 @@ stop_return(struct thread *th, enum thread_state was)
 {
 	ASSERT(th->stop.state == TH_RUNNING);
 	th->stop.state = was;
+	th->stop.has_info = false;
 }
 
 void
@@ -174,6 +183,7 @@ stop_force(
 	th->stop.state = state;
 	th->stop.kind = kind;
 	th->stop.sig = sig;
+	th->stop.has_info = false;
 }
 
 void

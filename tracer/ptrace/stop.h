@@ -39,6 +39,7 @@
 #ifndef TRACER_PTRACE_STOP_H
 #define TRACER_PTRACE_STOP_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "tracer/ptrace/event.h"
@@ -83,6 +84,8 @@ struct stop {
 	int sig; /* the signal to deliver when it is resumed; 0: none.  The
 		  * kernel keeps the siginfo if this is the signal it stopped
 		  * for */
+	bool has_info;  /* the kernel's siginfo of this stop has been read: */
+	siginfo_t info; /* is the same until it is resumed, or it is set */
 	enum thread_asked asked;
 	enum thread_call call;
 	enum thread_life life;
@@ -114,6 +117,9 @@ void stop_answered(struct thread *th);
 void stop_becomes(struct thread *th, enum event_kind kind);
 /* Set the signal with which it is resumed; 0: none. */
 void stop_signal(struct thread *th, int sig);
+
+/* The kernel's siginfo of this stop; NULL: it is not known any more. */
+void stop_info(struct thread *th, const siginfo_t *si);
 
 /* It was resumed: TH_RUNNING, or TH_LISTENING. */
 void stop_end(struct thread *th, bool listens);

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlang/base/log.h"
 #include "inject/tracepoint.h"
+#include "tracer/base/timer.h"
 #include "tracer/ptrace/super.h"
 
 void
@@ -154,6 +156,36 @@ space_create(struct super *su, pid_t tid)
 	return sp;
 }
 
+/* The time from here to space_runs() is what a client of the process waits: the
+ * longest one is reported. */
+void
+space_stands(struct space *sp)
+{
+	if (sp->still == 0)
+		sp->still = timer_now();
+}
+
+void
+space_runs(struct space *sp)
+{
+	struct super *su = sp->super;
+
+	if (sp->still == 0)
+		return;
+	uint64_t took = timer_now() - sp->still;
+	sp->still = 0;
+	su->longest_stop = MAX(su->longest_stop, took);
+	LOG("stop", "%d: stood still for %lu us",
+	    (int)(sp->procs.len > 0 ? sp->procs.at[0]->pid : 0),
+	    (unsigned long)(took / 1000));
+}
+
+uint64_t
+super_longest_stop(const struct super *su)
+{
+	return su->longest_stop;
+}
+
 void
 space_leave(struct space *sp, struct proc *p)
 {
@@ -175,11 +207,17 @@ space_leave(struct space *sp, struct proc *p)
 	mem_free(sp);
 }
 
+void
+space_keep(struct space *sp)
+{
+	sp->refs++;
+}
+
 static void
 space_join(struct space *sp, struct proc *p)
 {
 	p->space = sp;
-	sp->refs++;
+	space_keep(sp);
 	*vec_push(&sp->procs) = p;
 }
 
@@ -293,8 +331,7 @@ proc_new_space(struct proc *p)
 	space_leave(old, p);
 	p->vfork_child = false;
 	/* Handlers are not inherited. */
-	p->ignore_due |= p->guarded && p->trap_ignored;
-	p->guarded = p->trap_reset = false;
+	trapaction_handlers_gone(p);
 }
 
 void
@@ -319,16 +356,9 @@ void
 proc_refresh(struct proc *p)
 {
 	struct proc_status st;
-	const uint64_t trap = 1ULL << (SIGTRAP - 1);
 
 	if (procfs_status(p->pid, &st) < 0)
 		return;
 	memcpy(p->comm, st.comm, sizeof(p->comm));
-	if (!p->guarded) { /* else /proc shows dtrap's handler */
-		p->trap_ignored = (st.sig_ignored & trap) != 0;
-		p->trap_caught = (st.sig_caught & trap) != 0;
-		p->trap_saved = false;
-	}
-	memset(p->handler_mask, 0, sizeof(p->handler_mask));
-	p->handler_known = ~st.sig_caught;
+	trapaction_refresh(p, &st);
 }

@@ -9,11 +9,11 @@
  *	remote                     system calls in a traced thread
  *	halt                       stop threads and wait for them
  *	event                      wait statuses to events
- *	super                      the tables
  *	resume                     continue and detach threads
+ *	super                      the tables
  *	trapmask restart syscall_stop overtaken
  *	registers
- *	request stop queue part trapaction procfs
+ *	request stop queue trapaction traphandler role procfs
  */
 #ifndef TRACER_PTRACE_SUPER_H
 #define TRACER_PTRACE_SUPER_H
@@ -125,6 +125,10 @@ void space_return(struct space *sp);
 /* Drop one reference to the space: that of the process p, or one that belongs
  * to no process (NULL).  The last one frees the space. */
 void space_leave(struct space *sp, struct proc *p);
+/* super_longest_stop() measures a stop of the space: its threads are about to
+ * be stopped; they are about to run again. */
+void space_stands(struct space *sp);
+void space_runs(struct space *sp);
 /* Read the name of a process and its dispositions of signals from /proc. */
 void proc_refresh(struct proc *p);
 /* Remove and free a process and its threads, and their queued events.  The
@@ -176,10 +180,6 @@ int thread_release(struct thread *th);
  * stops for that signal, before it executes an instruction.  The caller waits
  * for the stop.  0 or -errno. */
 int thread_run_to_trap(struct thread *th);
-/* super_longest_stop() measures a stop of the space: its threads are about to
- * be stopped; they are about to run again. */
-void space_stands(struct space *sp);
-void space_runs(struct space *sp);
 
 /* halt.c */
 
@@ -276,31 +276,14 @@ bool event_pop(struct super *su, struct event *ev);
 /* Remove the events of the threads of a process. */
 void event_purge(struct super *su, const struct proc *p);
 
-/* trapaction.c */
-
-/* No mask contains these. */
-#define NEVER_BLOCKED   (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
-
-#define HANDLER_DEFAULT ((uint64_t)(uintptr_t)SIG_DFL)
-#define HANDLER_IGNORE  ((uint64_t)(uintptr_t)SIG_IGN)
-
-/* Note the program's action for a signal: which signals its handler blocks. */
-void trapaction_is(
-    struct proc *p, int sig, const uint64_t action[ACTION_WORDS]);
-/* Note that the kernel has reset the program's action for SIGTRAP: after
- * flush_signal_handlers() it is SIG_IGN if it was that before, else SIG_DFL.
- * sigtrap_flushed(): the process has executed a program.  sigtrap_cleared():
- * the process was created with CLONE_CLEAR_SIGHAND. */
-void sigtrap_flushed(struct proc *p);
-void sigtrap_cleared(struct proc *p);
-/* Note the program's new action for SIGTRAP. */
-void sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS]);
-
 /* sigtrap.c */
 
 /* Read the program's action for SIGTRAP by a system call in the stopped thread,
  * and note it.  Does nothing if dtrap's handler is installed.  0 or -errno. */
 int sigtrap_save(struct thread *th);
+/* If the program catches SIGTRAP, and its action is not known, the same in the
+ * first thread that can make the call. */
+void sigtrap_save_caught(struct proc *p);
 /* Call rt_sigaction(SIGTRAP) in a stopped thread.  The new action is at the
  * target's address act, or in *set; both 0: none is set.  The old action is
  * returned in *old, unless old is NULL.  0 or -errno. */

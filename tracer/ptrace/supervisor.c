@@ -104,7 +104,7 @@ proc_detach(
 	}
 	if (sp->procs.len == 1)
 		space_runs(sp);
-	sp->refs++; /* until resumed */
+	space_keep(sp); /* until resumed */
 	sp->parted = true;
 	proc_drop(p);
 	space_resume(sp);

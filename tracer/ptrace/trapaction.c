@@ -1,10 +1,15 @@
 /*
- * Notes the actions for signals of a process: which signals each handler
- * blocks, and the whole action for SIGTRAP.
+ * Notes the actions for signals of a process; see trapaction.h.
  */
+#include "tracer/ptrace/trapaction.h"
+
 #include <string.h>
 
 #include "tracer/ptrace/super.h"
+
+/* Reading /proc ten times a second takes less than a thousandth of the
+ * time. */
+#define LOOK_MS 100
 
 /* The signals that the kernel blocks while the handler of this action runs. */
 static uint64_t
@@ -22,8 +27,8 @@ handler_blocks(int sig, const uint64_t action[ACTION_WORDS])
 void
 trapaction_is(struct proc *p, int sig, const uint64_t action[ACTION_WORDS])
 {
-	p->handler_mask[sig - 1] = handler_blocks(sig, action);
-	p->handler_known |= SIGBIT(sig);
+	p->trap.handler_mask[sig - 1] = handler_blocks(sig, action);
+	p->trap.handler_known |= SIGBIT(sig);
 }
 
 void
@@ -39,12 +44,84 @@ sigtrap_action_set(
 void
 sigtrap_becomes(struct proc *p, const uint64_t action[ACTION_WORDS])
 {
+	struct trapaction *t = &p->trap;
+
 	trapaction_is(p, SIGTRAP, action);
-	memcpy(p->trap_action, action, sizeof(p->trap_action));
-	p->trap_saved = true;
-	p->trap_ignored = action[ACTION_HANDLER] == HANDLER_IGNORE;
-	p->trap_caught =
-	    !p->trap_ignored && action[ACTION_HANDLER] != HANDLER_DEFAULT;
+	memcpy(t->action, action, sizeof(t->action));
+	t->saved = true;
+	if (action[ACTION_HANDLER] == HANDLER_IGNORE)
+		t->does = TRAP_IGNORED;
+	else
+		t->does = action[ACTION_HANDLER] == HANDLER_DEFAULT ?
+		    TRAP_DEFAULT :
+		    TRAP_CAUGHT;
+}
+
+void
+trapaction_unsaved(struct proc *p)
+{
+	p->trap.saved = false;
+}
+
+void
+trapaction_sent(struct proc *p)
+{
+	p->trap.sent = true;
+}
+
+/* What the status says about SIGTRAP. */
+static enum trap_does
+does_by(const struct proc_status *st)
+{
+	if ((st->sig_caught & SIGBIT(SIGTRAP)) != 0)
+		return TRAP_CAUGHT;
+	return (st->sig_ignored & SIGBIT(SIGTRAP)) != 0 ? TRAP_IGNORED :
+							  TRAP_DEFAULT;
+}
+
+void
+trapaction_refresh(struct proc *p, const struct proc_status *st)
+{
+	struct trapaction *t = &p->trap;
+
+	if (!proc_guarded(p)) {
+		t->does = does_by(st);
+		t->saved = false;
+	}
+	memset(t->handler_mask, 0, sizeof(t->handler_mask));
+	t->handler_known = ~st->sig_caught;
+}
+
+bool
+trapaction_look(struct thread *th, uint64_t now)
+{
+	struct trapaction *t = &th->proc->trap;
+	struct proc_status st;
+
+	if (t->looked != 0 && now - t->looked < LOOK_MS)
+		return false;
+	t->looked = now;
+	if (procfs_status(th->tid, &st) < 0)
+		return false;
+	t->does = does_by(&st);
+	return true;
+}
+
+void
+trapaction_inherit(const struct proc *parent, struct proc *child)
+{
+	child->trap = parent->trap;
+	child->trap.sent = child->trap.ignore_due = false;
+	child->trap.looked = 0;
+}
+
+void
+trapaction_handlers_gone(struct proc *p)
+{
+	/* The kernel had dtrap's handler, not SIG_IGN, so it has set SIG_DFL:
+	 * SIG_IGN must be set again. */
+	p->trap.ignore_due |= proc_guarded(p) && p->trap.does == TRAP_IGNORED;
+	traphandler_is(p, HANDLER_ABSENT);
 }
 
 /* The kernel keeps SIG_IGN; any other action becomes SIG_DFL
@@ -53,7 +130,7 @@ void
 sigtrap_flushed(struct proc *p)
 {
 	const uint64_t left[ACTION_WORDS] = {
-		p->trap_ignored ? HANDLER_IGNORE : HANDLER_DEFAULT
+		p->trap.does == TRAP_IGNORED ? HANDLER_IGNORE : HANDLER_DEFAULT
 	};
 
 	sigtrap_becomes(p, left);
@@ -62,9 +139,15 @@ sigtrap_flushed(struct proc *p)
 void
 sigtrap_cleared(struct proc *p)
 {
-	/* The kernel had dtrap's handler, not SIG_IGN, so it has set SIG_DFL:
-	 * SIG_IGN must be set again. */
-	p->ignore_due = p->guarded && p->trap_ignored;
-	p->guarded = false;
+	trapaction_handlers_gone(p);
 	sigtrap_flushed(p);
+}
+
+bool
+trapaction_take_ignore(struct proc *p)
+{
+	bool due = p->trap.ignore_due;
+
+	p->trap.ignore_due = false;
+	return due;
 }

@@ -7,7 +7,6 @@
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
-#include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/super.h"
 
 /* The bits by which two masks are compared: not SIGTRAP, and not the signals
@@ -128,8 +127,9 @@ trapmask_becomes(struct thread *th, uint64_t mask)
 static bool
 has_no_use(const struct proc *p, uint64_t mask)
 {
-	return p->guarded && trapmask_seems_blocked(mask) && !p->trap_caught &&
-	    !p->trap_sent && p->space->sig_watched && p->space->masks_watched &&
+	return proc_guarded(p) && trapmask_seems_blocked(mask) &&
+	    p->trap.does != TRAP_CAUGHT && !p->trap.sent &&
+	    p->space->sig_watched && p->space->masks_watched &&
 	    !p->space->mask_unseen;
 }
 
@@ -162,7 +162,7 @@ can_hide(const struct thread *th, uint64_t mask)
 	const struct proc *p = th->proc;
 	uint64_t own = mask | SIGBIT(SIGTRAP);
 
-	return p->guarded &&
+	return proc_guarded(p) &&
 	    (has_no_use(p, mask) || is_librarys(p->space, own)) &&
 	    is_plain(th, mask);
 }
@@ -231,7 +231,8 @@ sigtrap_mask_plan(
 	const struct proc *p = th->proc;
 	const uint64_t trap = SIGBIT(SIGTRAP);
 
-	if (!p->guarded || p->filtered || thread_sigmask(th, &c->kernel) < 0)
+	if (!proc_guarded(p) || p->filtered ||
+	    thread_sigmask(th, &c->kernel) < 0)
 		return false;
 	c->old = c->kernel | (trapmask_is_hidden(th) ? trap : 0);
 	if (set == NULL)
@@ -251,45 +252,28 @@ sigtrap_mask_plan(
 		((c->kernel & trap) == 0 && is_plain(th, c->kernel)));
 }
 
-/* dtrap has blocked these signals in the thread.  If the thread itself does
- * that, the kernel wakes another thread for signals that are pending for the
- * process.  It does not if a tracer sets the mask.  So all threads are stopped:
- * each looks for pending signals when it continues. */
-static void
-wake_others(struct thread *th, uint64_t blocked)
+bool
+trapmask_goes(struct thread *th, uint64_t next)
 {
-	siginfo_t si;
-
-	for (unsigned i = 0; thread_pending(th, true, i, &si); i++)
-		if ((SIGBIT(si.si_signo) & blocked) != 0) {
-			space_stop(th->proc->space);
-			space_resume(th->proc->space);
-			return;
-		}
+	return (next & SIGBIT(SIGTRAP)) == 0 || list(th, next);
 }
 
-bool
-sigtrap_mask_call(
-    struct thread *th, const struct mask_call *c, const struct uregs *on)
+void
+trapmask_went(struct thread *th, uint64_t next, bool done)
 {
-	uint64_t mask = c->next & ~SIGBIT(SIGTRAP);
-	bool hides = mask != c->next;
+	bool hides = (next & SIGBIT(SIGTRAP)) != 0;
 
-	if (hides && !list(th, c->next))
-		return false;
-	if (remote_go_on(th, on, mask) != 0) {
+	if (!done) {
 		if (!trapmask_is_hidden(th))
 			unlist_hidden(th);
-		return false;
+		return;
 	}
 	hidden(th, hides);
 	if (hides)
 		hide_frames(th);
 	else
 		unlist_hidden(th);
-	trapmask_becomes(th, c->next);
-	wake_others(th, mask & ~c->kernel);
-	return true;
+	trapmask_becomes(th, next);
 }
 
 static void
@@ -360,7 +344,7 @@ trapmask_ask_reset(const struct thread *th, bool *reset)
 	const struct proc *p = th->proc;
 	struct proc_status st;
 
-	if (!p->guarded || p->guard_down || procfs_status(th->tid, &st) < 0)
+	if (p->handler.state != HANDLER_IN || procfs_status(th->tid, &st) < 0)
 		return false;
 	*reset = (st.sig_caught & SIGBIT(SIGTRAP)) == 0;
 	return true;
@@ -371,7 +355,7 @@ sigtrap_tells(const struct thread *th, bool *reset)
 {
 	/* If the handler was installed again since this thread ran, it may have
 	 * been this thread's int3 that removed it. */
-	return th->mask.losses == th->proc->guard_losses &&
+	return th->mask.losses == th->proc->handler.losses &&
 	    trapmask_ask_reset(th, reset);
 }
 
@@ -455,8 +439,8 @@ trap_is_due(struct thread *th)
 void
 trapmask_runs(struct thread *th)
 {
-	if (th->mask.losses != th->proc->guard_losses && !trap_is_due(th))
-		th->mask.losses = th->proc->guard_losses;
+	if (th->mask.losses != th->proc->handler.losses && !trap_is_due(th))
+		th->mask.losses = th->proc->handler.losses;
 }
 
 /* ---- births and ends ---- */
@@ -541,8 +525,7 @@ sigtrap_apart(const struct thread *th)
 {
 	const struct proc *p = th->proc;
 
-	return p->trap_caught || p->trap_ignored ||
-	    trapmask_is_apart(th->mask.now);
+	return p->trap.does != TRAP_DEFAULT || trapmask_is_apart(th->mask.now);
 }
 
 bool

@@ -36,7 +36,7 @@ struct trapmask {
 			  * compare it at the next hit */
 	bool frames_due; /* it was hidden: masks in signal frames of the thread
 			  * may lack it too */
-	unsigned losses; /* proc->guard_losses when the thread ran last */
+	unsigned losses; /* proc->handler.losses when the thread ran last */
 };
 
 /* ---- what is known ---- */
@@ -123,12 +123,10 @@ struct mask_call {
 };
 bool sigtrap_mask_plan(
     struct thread *th, int how, const uint64_t *set, struct mask_call *c);
-/* Make the call instead of the kernel: the thread continues after it, with the
- * registers `on'.  The kernel has SIGTRAP unblocked all the time.  If dtrap is
- * killed meanwhile, the call has been made completely or not at all.  False:
- * nothing has changed. */
-bool sigtrap_mask_call(
-    struct thread *th, const struct mask_call *c, const struct uregs *on);
+/* The thread's mask is about to become `next', with SIGTRAP hidden.  False: it
+ * cannot be hidden.  trapmask_went(): it was set, or not. */
+bool trapmask_goes(struct thread *th, uint64_t next);
+void trapmask_went(struct thread *th, uint64_t next, bool done);
 /* Show SIGTRAP in the kernel's mask of a stopped thread again. */
 void sigtrap_show(struct thread *th);
 /* The same, also in the masks of its signal frames, before a detach, when no int3
