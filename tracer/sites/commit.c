@@ -162,6 +162,11 @@ sites_commit(struct state *st, struct space *sp)
 	sp->commits += tptable_queued(sp->tab);
 	tracepoint_commit(
 	    sp->tab, commit_failed, &(struct commit_ctx){ st, sp });
+	/* Without markers nobody answers a program that asks for its action on
+	 * SIGTRAP, so the kernel has to have the program's own. */
+	if (!allowed)
+		vec_foreach(p, &sp->procs)
+			trapguard_end(*p);
 	jumps_commit(st, sp);
 	space_resume(sp);
 }

@@ -13,6 +13,7 @@
 #include "inject/resume.h"
 #include "inject/stub.h"
 #include "inject/tracepoint.h"
+#include "inject/trapset.h"
 #include "symbols/addrspace.h"
 #include "tracer/base/state.h"
 #include "tracer/fast/fast.h"
@@ -30,7 +31,11 @@ struct fast_jump {
 	char *never; /* why the code does not allow a jump; NULL: it does */
 	char *why;   /* why there is no jump now; NULL: there is one, or it was
 		      * not tried */
+	bool may;    /* its clauses can run in the target (jumps_prepare()) */
+	unsigned asked; /* calls of jumps_asked(), up to ASKED_MOST */
 };
+
+#define ASKED_MOST 32U
 
 /* Part of a space: further attempts. */
 struct tries {
@@ -59,7 +64,7 @@ static bool
 is_early(const struct state *st, struct space *sp)
 {
 	return fast_world(sp) == NULL && sp->procs.len > 0 &&
-	    sp->procs.at[0]->followed && fast_may_wait(st) &&
+	    sp->procs.at[0]->role.followed && fast_may_wait(st) &&
 	    tries_of(sp)->hits < CHILD_HITS;
 }
 
@@ -102,62 +107,86 @@ jumps_lower(struct space *sp, struct tracepoint *tp)
 	tries_of(sp)->wanted = true;
 }
 
+void
+jumps_asked(struct space *sp, struct tracepoint *tp)
+{
+	struct tp_user *u = tp->user;
+
+	if (u == NULL || u->jump == NULL || ++u->jump->asked < ASKED_MOST)
+		return;
+	set_why(&u->jump->never, "it reads memory that only the tracer reads");
+	set_why(&u->jump->why, u->jump->never);
+	jumps_lower(sp, tp);
+}
+
 /* ---- the code ---- */
 
-/* The address of the next function or unwind entry at or after addr, at most
- * end.  Addresses are those of the file. */
-static uint64_t
-next_begin(struct object *o, uint64_t addr, uint64_t end)
+/* The range of the function to which the code at a file address belongs, also
+ * where it is a piece of it.  NULL, or why it is not known. */
+static const char *
+find_function(
+    struct state *st, struct object *o, uint64_t addr, struct body_range *out)
 {
-	const struct sym *syms;
-	const struct fde *fdes;
-	size_t n = object_funcs(o, &syms), i = object_funcs_from(o, addr);
+	const struct sym *s = object_code_at(o, addr);
+	const struct fde *f = object_fde_at(o, addr);
+	uint64_t start;
 
-	if (i < n)
-		end = MIN(end, syms[i].addr);
-	n = object_fdes(o, &fdes);
-	for (size_t lo = 0, hi = n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (fdes[mid].start >= addr) {
-			end = MIN(end, fdes[mid].start);
-			hi = mid;
-		} else {
-			lo = mid + 1;
-		}
+	if (s == NULL || s->size == 0 || (f != NULL && f->signal))
+		return "its code is not known";
+	if (object_is_piece(o, s->name) || object_is_unnamed(s)) {
+		if (bodies_owner(st, o, addr, &start) != 0 ||
+		    (s = object_code_at(o, start)) == NULL ||
+		    object_is_piece(o, s->name))
+			return "it is in a part of an unknown function";
 	}
-	return end;
+	*out = (struct body_range){ s->addr, s->addr + s->size };
+	return NULL;
+}
+
+/* The function that was looked at last: most have several sites. */
+struct looked {
+	const struct load *load;
+	struct body_range range;
+	struct body body;
+	int error;
+};
+
+static int
+look_at(struct looked *k, struct state *st, struct space *sp,
+    const struct load *l, const struct body_range *f)
+{
+	if (k->load == l && k->range.start == f->start)
+		return k->error;
+	body_fini(&k->body);
+	*k = (struct looked){ .load = l, .range = *f };
+	k->error = bodies_find(st, &sp->text, l, l->bias + f->start,
+	    l->bias + f->end, false, &k->body);
+	return k->error;
 }
 
 static const char *
-find_window(struct state *st, struct space *sp, uint64_t addr, struct window *w)
+find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
+    struct window *w)
 {
 	const struct load *l = addrspace_load_at(sp->as, addr);
-	const char *why = "its code is not known";
-	uint64_t own = l != NULL ? addr - l->bias : 0;
-	struct body b = { 0 };
+	struct body_range f;
 
 	if (l == NULL || l->writable_text || l->is_vdso)
-		return "its memory may change";
+		return "its code is not read-only code of a file";
 	if (object_is_go(l->object))
-		return "stacks of Go are too small";
-	/* To find jumps into the window, all functions around it must be
-	 * known. */
-	if (!object_has_symtab(l->object))
-		return "not all functions beside it are known";
-	const struct sym *s = object_code_at(l->object, own);
-	const struct fde *f = object_fde_at(l->object, own);
-	if (s == NULL || s->size == 0 || (f != NULL && f->signal))
+		return "Go stacks are too small";
+	const char *why = find_function(st, l->object, addr - l->bias, &f);
+	if (why != NULL)
 		return why;
-	if (object_is_piece(l->object, s->name) || object_is_unnamed(s))
-		return "it is a piece of a function";
-	uint64_t start = l->bias + s->addr, end = start + s->size;
-	int r = bodies_find(st, &sp->text, l, start, end, true, &b);
-	if (r == 0)
-		r = window_find(w, &b, &sp->text,
-		    l->bias + next_begin(l->object, own + 1, l->end - l->bias),
-		    addr, TRAP_JUMP_LEN, &why);
-	body_fini(&b);
-	return r == 0 ? NULL : why;
+	if (look_at(k, st, sp, l, &f) != 0)
+		return "its code is not known";
+	if (window_find(
+		w, &k->body, &sp->text, l->end, addr, TRAP_JUMP_LEN, &why) != 0)
+		return why;
+	if (bodies_lead_between(st, l->object, addr - l->bias,
+		MAX(w->next, addr + TRAP_JUMP_LEN) - l->bias))
+		return "a jump leads into the bytes to be replaced";
+	return NULL;
 }
 
 static bool
@@ -166,23 +195,6 @@ has_sites(const struct tracepoint *tp)
 	const struct tp_user *u = tp->user;
 
 	return u != NULL && u->sites != NULL && tp->state != TP_GONE;
-}
-
-void
-jumps_prepare(struct state *st, struct space *sp)
-{
-	struct tracepoint *tp = NULL;
-
-	if (!fast_is_on(st) || is_early(st, sp))
-		return;
-	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
-		struct tp_user *u = tp->user;
-		if (!has_sites(tp) || u->jump != NULL)
-			continue;
-		u->jump = mem_zalloc(sizeof(*u->jump));
-		set_why(&u->jump->never,
-		    find_window(st, sp, tp->addr, &u->jump->window));
-	}
 }
 
 /* ---- what the tracepoint is for ---- */
@@ -195,11 +207,11 @@ may_jump(const struct inside *in, struct tracepoint *tp)
 	struct str why = { 0 };
 
 	if (tp->was_trap)
-		str_add(&why, "the program traps there");
+		str_add(&why, "the program has its own breakpoint there");
 	else if (u->arrivals[0] != NULL)
-		str_add(&why, "the tracer is told of it");
+		str_add(&why, "the tracer itself needs the stop");
 	else if (u->choosy)
-		str_add(&why, "it fires as a branch goes");
+		str_add(&why, "the probe does not fire at each pass");
 	else if (j->never != NULL)
 		str_add(&why, j->never);
 	else if (inside_tracepoint(in, tp->id, &why))
@@ -208,6 +220,32 @@ may_jump(const struct inside *in, struct tracepoint *tp)
 	set_why(&j->why, may ? NULL : str_c(&why));
 	str_fini(&why);
 	return may;
+}
+
+/* The window of each tracepoint, and whether its clauses allow a jump. */
+static void
+decide(struct state *st, struct space *sp)
+{
+	const struct inside in = { .image = fast_image(st),
+		.clock = fast_has_clock(sp),
+		.switches =
+		    option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH };
+	struct tracepoint *tp = NULL;
+	struct looked looked = { 0 };
+
+	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
+		struct tp_user *u = tp->user;
+		if (!has_sites(tp))
+			continue;
+		if (u->jump == NULL) {
+			u->jump = mem_zalloc(sizeof(*u->jump));
+			set_why(&u->jump->never,
+			    find_window(
+				&looked, st, sp, tp->addr, &u->jump->window));
+		}
+		u->jump->may = may_jump(&in, tp);
+	}
+	body_fini(&looked.body);
 }
 
 /* ---- where threads are ---- */
@@ -339,26 +377,22 @@ look_at_threads(struct raising *r, struct space *sp)
 /* ---- raising ---- */
 
 /* List the tracepoints that may have a jump and have none.  Those that have one
- * and may not are lowered. */
+ * and may not are lowered, with `stopped'; else those without an int3 yet are
+ * listed, too. */
 static void
-collect(struct state *st, struct space *sp, struct raising *r)
+collect(struct space *sp, struct raising *r, bool stopped)
 {
-	const struct inside in = { .image = fast_image(st),
-		.clock = fast_has_clock(sp),
-		.switches =
-		    option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH };
 	struct tracepoint *tp = NULL;
 
 	r->lo = UINT64_MAX;
 	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
 		struct tp_user *u = tp->user;
-		if (!has_sites(tp) || tp->state != TP_TRAP || u->jump == NULL)
+		if (!has_sites(tp) || u->jump == NULL ||
+		    (stopped && tp->state != TP_TRAP))
 			continue;
-		if (!may_jump(&in, tp)) {
+		if (stopped && !u->jump->may)
 			tracepoint_lower(sp->tab, tp);
-			continue;
-		}
-		if (tp->jumps)
+		if (!u->jump->may || tp->jumps)
 			continue;
 		const struct window *w = &u->jump->window;
 		uint64_t end = MAX(w->next, tp->addr + TRAP_JUMP_LEN);
@@ -371,21 +405,26 @@ collect(struct state *st, struct space *sp, struct raising *r)
 		qsort(r->list.at, r->list.len, sizeof(r->list.at[0]), by_addr);
 }
 
-/* Reserve memory for all stubs, for each group of tracepoints that are near
- * each other. */
+/* Reserve memory for stubs, for each group of tracepoints that are near each
+ * other.  All threads are stopped. */
 static void
 reserve(struct space *sp, const struct raising *r)
 {
+	uint64_t last = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->list.len; i++) {
-		n++;
-		if (i + 1 < r->list.len &&
-		    r->list.at[i + 1].addr - r->list.at[i].addr < 1U << 28)
+	for (size_t i = 0; i <= r->list.len; i++) {
+		const struct covered *c =
+		    i < r->list.len ? &r->list.at[i] : NULL;
+		if (c != NULL && tracepoint_has_stub(c->tp))
 			continue;
-		if (n > 1)
-			stubs_reserve(sp->tab, r->list.at[i].addr, n);
-		n = 0;
+		if (c == NULL || c->addr - last >= 1U << 28) {
+			if (n > 1)
+				stubs_reserve(sp->tab, last, n);
+			n = 0;
+		}
+		n++;
+		last = c != NULL ? c->addr : last;
 	}
 }
 
@@ -396,7 +435,8 @@ make_stubs(struct space *sp, struct raising *r)
 
 	vec_foreach(c, &r->list) {
 		struct tp_user *u = c->tp->user;
-		const char *why = "a thread is in the middle of it";
+		const char *why = "a thread was within the bytes to be "
+				  "replaced";
 		if (!c->busy)
 			c->busy = tracepoint_stub(sp->tab, c->tp, world,
 				      &u->jump->window, &why) != 0;
@@ -419,13 +459,41 @@ raise_all(struct space *sp, struct raising *r)
 	make_stubs(sp, r);
 	if (stubs_flush(sp->tab) != 0)
 		return 0;
-	vec_foreach(c, &r->list) {
-		struct tp_user *u = c->tp->user;
-		if (!c->busy && tracepoint_jump(sp->tab, c->tp) != 0)
-			set_why(&u->jump->why, "another probe is too near");
-		fault_kill("jump-raised");
+	VEC(struct tracepoint *) ready = { 0 };
+	vec_foreach(c, &r->list)
+		if (!c->busy)
+			*vec_push(&ready) = c->tp;
+	tracepoints_jump(sp->tab, ready.at, ready.len);
+	vec_foreach(tp, &ready) {
+		struct tp_user *u = (*tp)->user;
+		if (!(*tp)->jumps)
+			set_why(&u->jump->why, "another probe is too close");
 	}
+	vec_fini(&ready);
 	return busy;
+}
+
+/* For fewer stubs than this an additional stop takes longer than it saves. */
+#define MANY 64
+
+void
+jumps_prepare(struct state *st, struct space *sp)
+{
+	struct raising r = { 0 };
+
+	if (!fast_is_on(st) || is_early(st, sp) || !fast_map(st, sp))
+		return;
+	decide(st, sp);
+	collect(sp, &r, false);
+	/* Without the area the stubs cannot be listed yet. */
+	if (r.list.len >= MANY && trapset_area(tptable_traps(sp->tab)) != 0) {
+		space_stop(sp);
+		reserve(sp, &r);
+		space_resume(sp);
+		make_stubs(sp, &r);
+		stubs_flush(sp->tab);
+	}
+	vec_fini(&r.list);
 }
 
 void
@@ -440,7 +508,7 @@ jumps_commit(struct state *st, struct space *sp)
 			tracepoint_lower_all(sp->tab, 0, UINT64_MAX);
 		return;
 	}
-	collect(st, sp, &r);
+	collect(sp, &r, true);
 	if (r.list.len > 0)
 		look_at_threads(&r, sp);
 	struct tries *t = tries_of(sp);
@@ -461,6 +529,7 @@ jumps_forked(struct state *st, struct space *sp)
 	if (!fast_is_on(st))
 		return;
 	space_stop(sp);
+	tracepoints_forked(sp->tab);
 	tracepoint_lower_all(sp->tab, 0, UINT64_MAX);
 	space_resume(sp);
 }
@@ -504,12 +573,13 @@ jumps_account(struct state *st, struct space *sp)
 		if (!has_sites(tp) || tp->state != TP_TRAP)
 			continue;
 		if (tp->jumps)
-			fast_note(st, NULL);
+			fast_note(st, NULL, u->trapped);
 		else if (u->jump == NULL || fast_world(sp) == NULL)
-			fast_note(st, fast_why(sp));
+			fast_note(st, fast_why(sp), u->trapped);
 		else
 			fast_note(st,
 			    u->jump->why != NULL ? u->jump->why :
-						   "a signal came within it");
+						   "a signal arrived in it",
+			    u->trapped);
 	}
 }

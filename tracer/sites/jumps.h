@@ -20,8 +20,9 @@ struct store_sizes;
 struct thread;
 struct tracepoint;
 
-/* Find the instructions to displace for each tracepoint of the space.  Threads
- * may run: only text is read. */
+/* Do what is possible while threads run: map the memory, find the instructions to
+ * displace for each tracepoint of the space, write the code that jumps lead to.
+ * Threads are stopped for a short time if memory has to be mapped. */
 void jumps_prepare(struct state *st, struct space *sp);
 /* All threads are stopped, and the queued tracepoints are committed: write a
  * jump for each tracepoint that may have one, and the int3 for each that may no
@@ -30,6 +31,10 @@ void jumps_commit(struct state *st, struct space *sp);
 /* The space was created by fork: the memory of the parent's jumps is not mapped
  * in it.  All its jumps become int3s.  The caller commits, under option fastpath. */
 void jumps_forked(struct state *st, struct space *sp);
+/* A clause that ran at the tracepoint has asked for memory, and will ask for it
+ * at the next hit again.  After some of these the tracepoint has an int3 for
+ * good, which costs less. */
+void jumps_asked(struct space *sp, struct tracepoint *tp);
 /* Count a hit by trap in the space. */
 void jumps_trapped(struct state *st, struct space *sp);
 /* The trace begins: call fast_start().  From now on jumps are tried again in all

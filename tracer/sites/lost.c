@@ -20,9 +20,9 @@
 void
 protect_fork(struct state *st, struct space *sp, uint64_t area)
 {
-	sp->exposed_why = "the guardian, a process that would put its text "
-			  "back, has no hold of it";
-	sp->exposed = guardian_add(sp, area);
+	protect_expose(sp, guardian_add(sp, area),
+	    "the guardian process, which would restore its code, cannot open "
+	    "its memory");
 	if (sp->exposed != 0)
 		sites_commit_later(st);
 }
@@ -58,8 +58,8 @@ protect_start(struct state *st)
 		if (!protect_matters(sp) || trapguard_may_pass(sp->exposed))
 			continue;
 		snprintf(text, sizeof(text),
-		    "pid %d cannot be protected from a sudden end of dtrap: %s "
-		    "(%s); -x unprotected traces it all the same",
+		    "pid %d cannot be protected from a sudden end of dtrap: "
+		    "%s (%s); -x unprotected traces it anyway",
 		    (int)protect_pid(sp), sp->exposed_why,
 		    strerror(-sp->exposed));
 		return text;
@@ -87,8 +87,8 @@ look_at_handlers(struct state *st)
 		return;
 	st->super->unguarded = 0;
 	state_message(st,
-	    "a process has changed what it does on SIGTRAP in a way that is not "
-	    "seen: for a while nothing protected it from a sudden end of dtrap");
+	    "a process replaced its SIGTRAP handler without dtrap seeing it: "
+	    "for a while it was not protected from a sudden end of dtrap");
 	look_again(st);
 }
 
@@ -101,8 +101,8 @@ protect_look(struct state *st)
 	if (!guardian_stirred() || guardian_is_alive())
 		return;
 	int r = guardian_revive(st->super);
-	state_message(st, "the guardian was killed: %s",
-	    r == 0 ? "another has taken its place" : "no other can be had now");
+	state_message(st, "the guardian process was killed: %s",
+	    r == 0 ? "a new one was started" : "no new one can be started");
 	if (r == 0)
 		return;
 	while ((p = super_next(st->super, p)) != NULL)

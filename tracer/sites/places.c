@@ -75,7 +75,7 @@ places_enable(struct state *st, struct probe *p, place_enable *one)
 	struct proc *proc = NULL;
 
 	while ((proc = super_next(st->super, proc)) != NULL)
-		if (proc->family == all->family && proc->space->as != NULL)
+		if (proc->role.family == all->family && proc->space->as != NULL)
 			enable_in(st, proc, p, one);
 }
 

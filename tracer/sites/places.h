@@ -47,12 +47,14 @@ const struct func_names *places_func_names(
 bool places_func_matches(const struct state *st, const struct load *l,
     const struct sym *s, const char *field);
 
-/* Call `one' for each place that is mapped and not enabled yet. */
+/* Mark each place that is mapped and not enabled yet as enabled, and call `one'
+ * for it. */
 typedef void place_enable(
     struct state *st, struct proc *proc, struct probe *p, struct place *pl);
 void places_enable(struct state *st, struct probe *p, place_enable *one);
 
-/* An object was unmapped: disable its places. */
+/* An object was unmapped: mark its places as not enabled. They are kept, for
+ * places_enable() when the object is mapped again. */
 void places_unloaded(struct state *st, const struct load *l);
 
 /* A space has ended (exec, exit): remove its places. */

@@ -45,26 +45,35 @@ protect_say(struct state *st, struct space *sp)
 	sp->exposed_said = true;
 	if (protect_is_off(st))
 		state_message(st,
-		    "pid %d is traced without protection: %s (%s): if dtrap is "
-		    "killed, it dies",
+		    "pid %d is traced without protection: %s (%s): if dtrap "
+		    "is killed, the process dies too",
 		    (int)protect_pid(sp), sp->exposed_why,
 		    strerror(-sp->exposed));
 	else
 		state_message(st,
-		    "pid %d cannot be protected from a sudden end of dtrap: %s "
-		    "(%s): no probe in its text fires; -x unprotected traces "
-		    "it all the same",
+		    "pid %d cannot be protected from a sudden end of dtrap: "
+		    "%s (%s): probes in its code do not fire; -x unprotected "
+		    "traces it anyway",
 		    (int)protect_pid(sp), sp->exposed_why,
 		    strerror(-sp->exposed));
 }
 
 void
+protect_expose(struct space *sp, int error, const char *why)
+{
+	sp->exposed = error;
+	sp->exposed_why = why;
+}
+
+void
 protect_space(struct state *st, struct space *sp)
 {
-	int was = sp->exposed;
+	const char *why = sp->exposed_why;
+	bool bare = sp->exposed != 0 && !protect_is_off(st);
 
-	sp->exposed = trapguard_begin(sp, tptable_near(sp->tab),
-	    was != 0 && !protect_is_off(st), &sp->exposed_why);
+	int error = trapguard_begin(sp, tptable_near(sp->tab), bare, &why);
+
+	protect_expose(sp, error, why);
 	if (sp->exposed != 0)
 		LOG("protect", "%d: %s: %s", (int)protect_pid(sp),
 		    sp->exposed_why, strerror(-sp->exposed));
@@ -89,7 +98,7 @@ static bool
 is_wanted_by_name(const struct space *sp)
 {
 	vec_foreach(p, &sp->procs)
-		if ((*p)->target || (*p)->found)
+		if ((*p)->role.named || (*p)->role.found)
 			return true;
 	return false;
 }
@@ -98,10 +107,10 @@ static void
 let_go(struct state *st, struct space *sp)
 {
 	state_message(st,
-	    "pid %d is let go: it cannot be protected from a sudden end of "
-	    "dtrap: %s (%s); -x unprotected traces it all the same",
+	    "detached from pid %d: it cannot be protected from a sudden end "
+	    "of dtrap: %s (%s); -x unprotected traces it anyway",
 	    (int)protect_pid(sp), sp->exposed_why, strerror(-sp->exposed));
-	sp->refs++;
+	space_keep(sp);
 	while (sp->procs.len > 0)
 		st->drive->let_go(st, sp->procs.at[0]);
 	space_leave(sp, NULL);

@@ -27,6 +27,9 @@ struct state;
  * threads stopped: protects the space, or exposes it. */
 void protect_space(struct state *st, struct space *sp);
 
+/* The space is exposed: `error' is an errno, or 0 if it is not. */
+void protect_expose(struct space *sp, int error, const char *why);
+
 /* May text of the space be changed? */
 bool protect_allows(const struct state *st, const struct space *sp);
 

@@ -46,6 +46,7 @@
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"
 #include "tracer/survive/trapcall.h"
+#include "tracer/survive/trapguard.h"
 
 /* About 10 us each: a hundredth of a second in all. */
 #define MASK_HITS_MAX 1000
@@ -411,7 +412,7 @@ sees_action(struct thread *th, struct uregs *regs)
 	uint64_t action[ACTION_WORDS], act = regs->r[ureg_call_arg(1)];
 	int sig = (int)regs->r[ureg_call_arg(0)];
 
-	if (sig == SIGTRAP && th->proc->guarded)
+	if (sig == SIGTRAP && proc_guarded(th->proc))
 		return trapcall_hit(th, regs);
 	if (act != 0 && sig > 0 && sig <= SIGNALS && sig != SIGKILL &&
 	    sig != SIGSTOP && regs->r[ureg_call_arg(3)] == SET_SIZE &&
@@ -588,6 +589,13 @@ see_gap(struct space *sp)
 	sp->sig_watched = false;
 }
 
+void
+sigwatch_check(struct thread *th)
+{
+	if (!trapguard_check(th))
+		see_gap(th->proc->space);
+}
+
 static const struct arrival arrival = {
 	.keeps = look_at_mask,
 	.instead = see_call,
@@ -609,7 +617,7 @@ sigwatch_delivered(struct thread *th)
 	/* With one thread and dtrap's handler, the next hit shows whether
 	 * SIGTRAP was blocked; with several threads it may not
 	 * (sigtrap_tells()). */
-	if (p->guarded && p->threads.len == 1)
+	if (proc_guarded(p) && p->threads.len == 1)
 		return;
 	struct returns *r = part_of(&th->parts, &returns_part);
 	if (r->due < UINT8_MAX)

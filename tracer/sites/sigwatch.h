@@ -34,6 +34,10 @@ void sigwatch_fork(struct space *parent, struct space *child);
 /* Free the data of the space.  The caller frees the table of tracepoints. */
 void sigwatch_end(struct space *sp);
 
+/* Called now and then at a hit: is dtrap's handler for SIGTRAP still installed?
+ * If not, an action was set that no marker has seen; it is installed again. */
+void sigwatch_check(struct thread *th);
+
 /* th->stop.sig is about to be delivered.  If the return of its handler must be
  * seen, let the thread stop at system calls. */
 void sigwatch_delivered(struct thread *th);

@@ -3,6 +3,8 @@
  */
 #include "tracer/sites/site.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "dlang/image/image.h"
@@ -76,6 +78,12 @@ site_tracepoint(
 }
 
 void
+site_probed(struct space *sp)
+{
+	sp->probed = true;
+}
+
+void
 site_tell(struct tracepoint *tp, const struct arrival *a)
 {
 	struct tp_user *u = tp->user;
@@ -110,7 +118,7 @@ hang_on(struct space *sp, struct tracepoint *tp, const struct site *site)
 	struct site **at = &u->sites;
 
 	*s = *site;
-	sp->probed = true;
+	site_probed(sp);
 	u->choosy |= s->when != SITE_ALWAYS || s->doors;
 	u->loops |= s->when == SITE_LOOP;
 	u->doors |= s->when == SITE_DOOR;
@@ -129,6 +137,43 @@ image_site_make(uint32_t ref, const struct site_choice *c)
 	for (unsigned i = 0; i < c->nranges; i++)
 		image->ranges[i] = c->ranges[i];
 	return image;
+}
+
+static void
+site_free(struct state *st, struct tracepoint *tp, struct site *s)
+{
+	if (s->image != NULL && --s->image->users == 0) {
+		if (st->image != NULL)
+			image_remove_site(st->image, s->image->ref, tp->id);
+		mem_free(s->image);
+	}
+	mem_free(s);
+}
+
+static void
+user_free(struct state *st, struct tracepoint *tp)
+{
+	struct tp_user *u = tp->user;
+
+	tp->user = NULL;
+	if (u == NULL)
+		return;
+	for (struct site *s = u->sites, *next; s != NULL; s = next) {
+		next = s->next;
+		site_free(st, tp, s);
+	}
+	jump_free(u->jump);
+	mem_free(u);
+}
+
+/* Drop n references.  The last one takes the tracepoint with it. */
+static void
+drop_refs(struct state *st, struct space *sp, struct tracepoint *tp, uint32_t n)
+{
+	if (n != 0 && tp->refs == n)
+		user_free(st, tp);
+	while (n-- > 0)
+		tracepoint_put(sp->tab, tp);
 }
 
 void
@@ -173,7 +218,7 @@ site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
 	mem_free(table);
 	if (ref == 0) {
 		site_failed(st, p, addr, "not enough memory for probes");
-		tracepoint_put(sp->tab, tp);
+		drop_refs(st, sp, tp, 1);
 		return;
 	}
 	hang_on(sp, tp,
@@ -181,33 +226,6 @@ site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
 		.image = image_site_make(ref, choice),
 		.when = choice->when,
 		.doors = choice->doors });
-}
-
-static void
-site_free(struct state *st, struct tracepoint *tp, struct site *s)
-{
-	if (s->image != NULL && --s->image->users == 0) {
-		if (st->image != NULL)
-			image_remove_site(st->image, s->image->ref, tp->id);
-		mem_free(s->image);
-	}
-	mem_free(s);
-}
-
-static void
-user_free(struct state *st, struct tracepoint *tp)
-{
-	struct tp_user *u = tp->user;
-
-	tp->user = NULL;
-	if (u == NULL)
-		return;
-	for (struct site *s = u->sites, *next; s != NULL; s = next) {
-		next = s->next;
-		site_free(st, tp, s);
-	}
-	jump_free(u->jump);
-	mem_free(u);
 }
 
 void
@@ -257,12 +275,7 @@ sites_take_out(struct state *st, struct space *sp, const struct probe *p)
 
 	for (; tp != NULL; tp = next) {
 		next = tracepoint_next(sp->tab, tp);
-		uint32_t n = free_those_of(st, tp, p);
-		/* The last reference takes the tracepoint with it. */
-		if (n != 0 && tp->refs == n)
-			user_free(st, tp);
-		while (n-- > 0)
-			tracepoint_put(sp->tab, tp);
+		drop_refs(st, sp, tp, free_those_of(st, tp, p));
 	}
 }
 
@@ -284,6 +297,7 @@ user_copy(const struct tp_user *from)
 
 	*u = *from;
 	u->jump = NULL;
+	u->trapped = 0;
 	for (const struct site *s = from->sites; s != NULL; s = s->next) {
 		*at = mem_zalloc(sizeof(**at));
 		**at = *s;
@@ -347,6 +361,32 @@ load_forget_match(struct load *l)
 }
 
 /* ---- processes ---- */
+
+int
+site_number(const struct probe_desc *pd, const char *prefix, const char *more,
+    const struct span *at, struct diags *d, pid_t *pid)
+{
+	const char *digits = pd->prov + strlen(prefix);
+	char *end;
+	long n = strtol(digits, &end, 10);
+
+	if (*digits == '\0' || *end != '\0')
+		return d == NULL || *digits != '\0' ?
+		    0 :
+		    diag_error(d, D_PROC_BADPROV, at,
+			"the %s provider needs the number of a process: %s123 "
+			"or %s$target%s",
+			prefix, prefix, prefix, more);
+	if (n <= 0 || n > INT32_MAX)
+		return d == NULL ?
+		    0 :
+		    diag_error(d, D_PROC_BADPID, at,
+			"%s is not the number of a process (%s$target needs -p "
+			"or -c)",
+			pd->prov, prefix);
+	*pid = (pid_t)n;
+	return 1;
+}
 
 int
 site_grab(struct state *st, pid_t pid, const struct span *at, struct diags *d,

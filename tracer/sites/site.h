@@ -18,6 +18,7 @@ struct load;
 struct proc;
 struct addrspace;
 struct probe;
+struct probe_desc;
 struct space;
 struct span;
 struct state;
@@ -94,6 +95,7 @@ struct tp_user {
 	bool doors;  /* some site is SITE_DOOR */
 	const struct arrival *arrivals[ARRIVALS_MAX]; /* up to the first NULL */
 	struct fast_jump *jump;                       /* jumps.c's */
+	uint64_t trapped; /* hits by trap that fired */
 };
 
 #define arrivals_foreach(a, u)                                       \
@@ -101,6 +103,8 @@ struct tp_user {
 		for (const struct arrival *a = (u)->arrivals[a##_i]; \
 		     a != NULL; a = NULL)
 
+/* A probe has a site in the space. */
+void site_probed(struct space *sp);
 /* Add the arrival hooks `a' to tp; remove them. */
 void site_tell(struct tracepoint *tp, const struct arrival *a);
 void site_tell_no_more(struct tracepoint *tp, const struct arrival *a);
@@ -185,6 +189,11 @@ void loads_matched_in(struct addrspace *as);
 bool load_is_matched(const struct load *l);
 void load_forget_match(struct load *l);
 
+/* Read the number of a process behind `prefix' in pd->prov.  1: *pid is it; 0:
+ * there is none; or a negative errno, which was reported to d (NULL: it is not
+ * reported).  `more' is said where the number is missing. */
+int site_number(const struct probe_desc *pd, const char *prefix,
+    const char *more, const struct span *at, struct diags *d, pid_t *pid);
 /*
  * A description names a process by its number (pid123): attach to it if it is
  * not traced.  0 with *out; or a negative errno after a diagnostic in d.  On

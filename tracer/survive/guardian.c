@@ -508,6 +508,9 @@ send_memory(uint32_t n, int fd)
 	shared->records[n].answer = ANSWER_NONE;
 	while (sendmsg(to_guardian, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		int r = errno == EAGAIN ? check(LOOK_NS / 1000000) : -errno;
+		/* The guardian has ended with messages that it has not read. */
+		if (r == -ECONNRESET)
+			r = -EPIPE;
 		if (r != 0)
 			return r;
 		if (clock_coarse_ms() > deadline)

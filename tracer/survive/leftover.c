@@ -251,8 +251,8 @@ await_keeper(pid_t pid, int mem, const struct leftover *l,
 		}
 		if (stopping() || clock_coarse_ms() - begin > KEEPER_S * 1000) {
 			snprintf(why, size,
-			    "process %d is still being put back by the guardian "
-			    "of a dtrap that was killed (process %d)",
+			    "the code of process %d is still being restored "
+			    "by the guardian of a killed dtrap (process %d)",
 			    (int)pid, (int)keeper);
 			return -EBUSY;
 		}
@@ -315,6 +315,13 @@ leftover_find(pid_t pid, bool (*stopping)(void), struct leftover **out,
 	else
 		leftover_free(k.l);
 	return r;
+}
+
+void
+leftover_drop(struct space *sp)
+{
+	leftover_free(sp->leftover);
+	sp->leftover = NULL;
 }
 
 void

@@ -55,5 +55,7 @@ bool leftover_runs(const struct leftover *l);
 bool leftover_leads_to(struct space *sp, pid_t pid, uint64_t area);
 
 void leftover_free(struct leftover *l);
+/* Free those of a space. */
+void leftover_drop(struct space *sp);
 
 #endif

@@ -422,7 +422,8 @@ on_signal(int sig, siginfo_t *si, void *uc)
 	}
 	if (!entered) {
 		int n = snprintf(text, sizeof(text),
-		    "dtrap: internal error: signal %d; letting targets go\n",
+		    "dtrap: internal error: signal %d; detaching from all "
+		    "processes\n",
 		    sig);
 		if (write(STDERR_FILENO, text, (size_t)n) != n)
 			entered = 0; /* nobody to tell */

@@ -15,11 +15,13 @@
 
 struct space;
 
-/* Request that the semaphore at addr is raised by the next commit. */
+/* Request that the semaphore at addr is raised by the next commit. No effect if
+ * it was requested or raised before. */
 void semaphore_raise(struct space *sp, uint64_t addr);
 
-/* Raise the requested ones.  `unlisted': even if the trapset cannot list
- * them. */
+/* Raise the requested semaphores. Each is first listed in the trapset; with
+ * `unlisted' it is raised even if that fails. One that cannot be raised is
+ * tried again at the next commit. */
 void semaphores_commit(struct space *sp, bool unlisted);
 
 /* The memory in [start, end) was unmapped: forget its semaphores. */

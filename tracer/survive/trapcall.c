@@ -22,6 +22,7 @@
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
+#include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/super.h"
 #include "tracer/survive/trapguard.h"
 
@@ -69,7 +70,7 @@ answer(struct thread *th, const uint64_t args[6])
 
 	if (args[3] != SET_SIZE)
 		return -EINVAL;
-	memcpy(old, p->trap_action, sizeof(old));
+	memcpy(old, p->trap.action, sizeof(old));
 	if (args[1] != 0) {
 		if (copy(th, false, args[1], new, sizeof(new)) < 0)
 			return -EFAULT;
@@ -117,7 +118,7 @@ trapcall_hit(struct thread *th, struct uregs *regs)
 	const struct proc *p = th->proc;
 	const struct syscall_entry e = call_at(regs);
 
-	if (!p->guarded)
+	if (!proc_guarded(p))
 		return false;
 	/* Under dtrap's filter, ask for this call if the filter stops at it. */
 	stop_want_calls(th, WANT_ACTION, p->filtered);
@@ -149,6 +150,41 @@ plan_mask(struct thread *th, const uint64_t args[6], struct mask_call *c,
 	return true;
 }
 
+/* dtrap has blocked these signals in the thread.  If the thread itself does
+ * that, the kernel wakes another thread for signals that are pending for the
+ * process.  It does not if a tracer sets the mask.  So all threads are stopped:
+ * each looks for pending signals when it continues. */
+static void
+wake_others(struct thread *th, uint64_t blocked)
+{
+	siginfo_t si;
+
+	for (unsigned i = 0; thread_pending(th, true, i, &si); i++)
+		if ((SIGBIT(si.si_signo) & blocked) != 0) {
+			space_stop(th->proc->space);
+			space_resume(th->proc->space);
+			return;
+		}
+}
+
+/* Make the call instead of the kernel: the thread continues after it, with the
+ * registers `on'.  The kernel has SIGTRAP unblocked all the time.  If dtrap is
+ * killed meanwhile, the call has been made completely or not at all.  False:
+ * nothing has changed. */
+static bool
+make_call(struct thread *th, const struct mask_call *c, const struct uregs *on)
+{
+	uint64_t mask = c->next & ~SIGBIT(SIGTRAP);
+
+	if (!trapmask_goes(th, c->next))
+		return false;
+	bool done = remote_go_on(th, on, mask) == 0;
+	trapmask_went(th, c->next, done);
+	if (done)
+		wake_others(th, mask & ~c->kernel);
+	return done;
+}
+
 bool
 trapcall_mask(struct thread *th, struct uregs *regs)
 {
@@ -164,7 +200,7 @@ trapcall_mask(struct thread *th, struct uregs *regs)
 		*regs = on;
 	} else {
 		regs_past_syscall(&on);
-		if (!sigtrap_mask_call(th, &c, &on))
+		if (!make_call(th, &c, &on))
 			return false;
 	}
 	tell_made(th, &e, result);
@@ -177,7 +213,7 @@ trapcall_enter(struct thread *th)
 	struct syscall_entry e;
 
 	stop_want_calls(th, WANT_ACTION, false);
-	if (!th->proc->guarded || thread_syscall_entry(th, &e) < 0 ||
+	if (!proc_guarded(th->proc) || thread_syscall_entry(th, &e) < 0 ||
 	    e.nr != SYS_rt_sigaction || (int)e.args[0] != SIGTRAP ||
 	    trapguard_is_handler(th->proc, e.ip))
 		return;

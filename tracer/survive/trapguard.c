@@ -23,6 +23,9 @@
 #define CHECK_MS        1000
 #define CHECK_UNSEEN_MS 20
 
+/* When a process was last checked, ms. */
+static const struct part checked_part = { .size = sizeof(uint64_t) };
+
 static struct trapset *
 traps_of(const struct space *sp)
 {
@@ -41,9 +44,9 @@ static void
 own_action(const struct proc *p, uint64_t words[ACTION_WORDS])
 {
 	memset(words, 0, ACTION_WORDS * sizeof(*words));
-	if (p->trap_saved)
-		memcpy(words, p->trap_action, sizeof(p->trap_action));
-	else if (p->trap_ignored)
+	if (p->trap.saved)
+		memcpy(words, p->trap.action, sizeof(p->trap.action));
+	else if (p->trap.does == TRAP_IGNORED)
 		words[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_IGN;
 }
 
@@ -56,7 +59,7 @@ write_action(struct proc *p, bool own, uint64_t words[ACTION_WORDS])
 	struct target *t = &p->space->target;
 
 	own_action(p, words);
-	p->trap_reset = false;
+	traphandler_outdated(p, false);
 	uint64_t addr = trapset_action(traps_of(p->space), words, own);
 	if (addr != 0 &&
 	    t->ops->read(t, addr, words, ACTION_WORDS * sizeof(*words)) != 0)
@@ -81,16 +84,12 @@ set_action(struct thread *th, bool own, uint64_t *old)
 		own_action(p, words);
 	} else { /* the process was created before the area, and has no restorer
 		  * yet */
-		memcpy(words, first->guard_action, sizeof(words));
+		memcpy(words, first->handler.action, sizeof(words));
 	}
-	/* From now on /proc does not show whether others have reset the
-	 * action. */
-	p->guard_losses++;
+	traphandler_sets(p);
 	int r = sigtrap_call(th, addr, addr == 0 ? words : NULL, old);
-	if (r == 0) {
-		memcpy(p->guard_action, words, sizeof(words));
-		p->guard_down = false;
-	}
+	if (r == 0)
+		traphandler_set(p, words);
 	LOG("trap", "%d: %s action: %d", (int)th->tid, own ? "its own" : "our",
 	    r);
 	return r;
@@ -103,7 +102,7 @@ set_own_action(struct thread *th, uint64_t *old)
 {
 	struct trapqueue q = { 0 };
 
-	if (th->proc->trap_ignored)
+	if (th->proc->trap.does == TRAP_IGNORED)
 		trapqueue_read(th->proc, &q);
 	int r = set_action(th, true, old);
 	if (r == 0)
@@ -121,7 +120,7 @@ learn(struct proc *p)
 	struct thread *th = NULL;
 	int r = -EBUSY;
 
-	if (p->trap_saved && p->threads.len == 1 &&
+	if (p->trap.saved && p->threads.len == 1 &&
 	    p->threads.at[0]->stop.kind == EV_EXEC)
 		return 0;
 	while (r != 0 && (th = remote_next_in(p, th)) != NULL)
@@ -151,7 +150,7 @@ begin_proc(struct proc *p)
 {
 	struct thread *th = NULL;
 
-	if (p->guarded || (!has_area(p) && has_left(p)))
+	if (proc_guarded(p) || (!has_area(p) && has_left(p)))
 		return 0;
 	int r = learn(p);
 	if (r != 0)
@@ -159,7 +158,8 @@ begin_proc(struct proc *p)
 	r = -EBUSY;
 	while (r != 0 && (th = remote_next_in(p, th)) != NULL)
 		r = set_action(th, false, NULL);
-	p->guarded = r == 0;
+	if (r == 0)
+		traphandler_is(p, HANDLER_IN);
 	vec_foreach(each, &p->threads)
 		sigtrap_hide(*each);
 	return r;
@@ -171,7 +171,7 @@ lose(struct space *sp)
 {
 	trapset_lost(traps_of(sp));
 	vec_foreach(p, &sp->procs)
-		(*p)->guarded = false;
+		traphandler_is(*p, HANDLER_ABSENT);
 }
 
 int
@@ -180,39 +180,39 @@ trapguard_begin(struct space *sp, uint64_t near, bool bare, const char **why)
 	struct trapset *ts = traps_of(sp);
 	int r = 0;
 
-	*why = "the list of what is to be put back is gone from its memory";
+	*why = "the list of bytes to restore has disappeared from its memory";
 	if (!trapset_intact(ts)) {
 		if (!bare)
 			return -EFAULT;
 		lose(sp);
 	}
-	*why = "this kernel forbids to write to read-only memory by "
+	*why = "this kernel forbids writing to read-only memory through "
 	       "/proc/PID/mem (proc_mem.force_override)";
 	r = target_may_force();
 	if (r != 0)
 		return r;
-	*why =
-	    "the guardian, a process that would put its text back, cannot be "
-	    "had";
+	*why = "the guardian process, which would restore its code, cannot be "
+	       "started";
 	r = guardian_add(sp, 0); /* the guardian works on it while the rest is
 				  * done */
 	if (r != 0)
 		return r;
-	*why = "memory for the list of what is to be put back cannot be had";
+	*why = "memory for the list of bytes to restore cannot be mapped";
 	r = trapset_map(ts, near);
 	if (r == -EPERM)
-		*why = "memory for the list of what is to be put back cannot "
-		       "be had: seccomp, or another rule, may forbid it";
+		*why = "memory for the list of bytes to restore cannot be "
+		       "mapped: seccomp or a security module may forbid it";
 	if (r != 0)
 		return r;
-	*why = "a handler of SIGTRAP cannot be installed";
+	*why = "the guardian process, which would restore its code, cannot "
+	       "open its memory";
+	r = guardian_has(sp, trapset_area(ts));
+	if (r != 0)
+		return r;
+	*why = "a SIGTRAP handler cannot be installed";
 	for (size_t i = 0; r == 0 && i < sp->procs.len; i++)
 		r = begin_proc(sp->procs.at[i]);
-	if (r != 0)
-		return r;
-	*why = "the guardian, a process that would put its text back, has no "
-	       "hold of it";
-	return guardian_has(sp, trapset_area(ts));
+	return r;
 }
 
 bool
@@ -241,11 +241,11 @@ trapguard_inherit(struct proc *p, uint64_t start, uint64_t size)
 	struct trap_area head;
 	int64_t result;
 
-	if (!p->trap_caught || has_left(p))
+	if (p->trap.does != TRAP_CAUGHT || has_left(p))
 		return true;
-	if (!p->trap_saved || t->ops->read(t, start, &head, sizeof(head)) != 0)
+	if (!p->trap.saved || t->ops->read(t, start, &head, sizeof(head)) != 0)
 		return false;
-	if (p->trap_action[ACTION_HANDLER] - start >= size)
+	if (p->trap.action[ACTION_HANDLER] - start >= size)
 		return true;
 	own[ACTION_HANDLER] = head.old_handler;
 	own[ACTION_FLAGS] = head.old_flags;
@@ -282,9 +282,8 @@ trapguard_executed(struct thread *th)
 	struct proc *p = th->proc;
 	struct trapqueue q = { 0 };
 
-	if (!p->ignore_due)
+	if (!trapaction_take_ignore(p))
 		return;
-	p->ignore_due = false;
 	trapqueue_read(p, &q);
 	int r = sigtrap_call(th, 0, ignored, NULL);
 	if (r == 0)
@@ -311,7 +310,7 @@ swap_action(struct thread *th, bool own)
 	struct proc *p = th->proc;
 	uint64_t old[ACTION_WORDS] = { 0 }, ours[ACTION_WORDS];
 
-	memcpy(ours, p->guard_action, sizeof(ours));
+	memcpy(ours, p->handler.action, sizeof(ours));
 	int r = own ? set_own_action(th, old) : set_action(th, false, old);
 	if (r < 0 || trapguard_is_handler(p, old[ACTION_HANDLER]) ||
 	    was_reset(old, ours))
@@ -326,11 +325,12 @@ trapguard_end(struct proc *p)
 {
 	struct thread *th = NULL;
 
-	while (p->guarded && (th = remote_next_in(p, th)) != NULL) {
+	while (proc_guarded(p) && (th = remote_next_in(p, th)) != NULL) {
 		int r = swap_action(th, true);
 		if (r == 1) /* set by a call that was not seen: it stays */
 			r = set_own_action(th, NULL);
-		p->guarded = r < 0;
+		if (r >= 0)
+			traphandler_is(p, HANDLER_ABSENT);
 	}
 }
 
@@ -338,17 +338,19 @@ bool
 trapguard_check(struct thread *th)
 {
 	struct proc *p = th->proc;
-	uint64_t now = clock_coarse_ms();
+	uint64_t now = clock_coarse_ms(), *checked;
 
-	if (!p->guarded ||
-	    now - p->guard_checked <
-		(p->space->sig_watched ? CHECK_MS : CHECK_UNSEEN_MS))
+	if (!proc_guarded(p))
 		return true;
-	p->guard_checked = now;
+	checked = part_of(&p->parts, &checked_part);
+	if (now - *checked <
+	    (p->space->sig_watched ? CHECK_MS : CHECK_UNSEEN_MS))
+		return true;
+	*checked = now;
 	if (swap_action(th, false) != 1)
 		return true;
-	p->space->sig_watched = false;
-	p->guarded = set_action(th, false, NULL) == 0;
+	if (set_action(th, false, NULL) != 0)
+		traphandler_is(p, HANDLER_ABSENT);
 	p->super->unguarded++;
 	return false;
 }
@@ -387,15 +389,15 @@ trapguard_becomes(struct thread *th, const uint64_t action[ACTION_WORDS])
 	sigtrap_becomes(p, action);
 	/* A SIGTRAP that was pending has been merged with that of the marker,
 	 * and would become pending again.  It is discarded, too. */
-	if (p->trap_ignored && th->stop.sig == SIGTRAP)
+	if (p->trap.does == TRAP_IGNORED && th->stop.sig == SIGTRAP)
 		stop_signal(th, 0);
-	if (p->trap_ignored && is_held_back(p))
+	if (p->trap.does == TRAP_IGNORED && is_held_back(p))
 		throw_away(p);
 	/* Flags and mask of dtrap's action must be those of the program's
 	 * handler.  If the program has no handler, they do not matter. */
 	if (has_area(p) && write_action(p, false, words) != 0 &&
-	    p->trap_caught &&
-	    memcmp(words, p->guard_action, sizeof(words)) != 0)
+	    p->trap.does == TRAP_CAUGHT &&
+	    memcmp(words, p->handler.action, sizeof(words)) != 0)
 		set_action(th, false, NULL);
 }
 
@@ -405,18 +407,18 @@ trapguard_delivers(struct thread *th)
 	struct proc *p = th->proc;
 	uint64_t action[ACTION_WORDS];
 
-	if (p->trap_reset)
+	if (p->handler.outdated)
 		write_action(p, false, action);
 	/* dtrap's handler would perform the action of another process. */
-	if (p->guarded && !has_area(p))
-		p->guarded = set_own_action(th, NULL) < 0;
-	if (!p->trap_caught || !p->trap_saved ||
-	    (p->trap_action[ACTION_FLAGS] & SA_RESETHAND) == 0)
+	if (proc_guarded(p) && !has_area(p) && set_own_action(th, NULL) >= 0)
+		traphandler_is(p, HANDLER_ABSENT);
+	if (p->trap.does != TRAP_CAUGHT || !p->trap.saved ||
+	    (p->trap.action[ACTION_FLAGS] & SA_RESETHAND) == 0)
 		return;
-	memcpy(action, p->trap_action, sizeof(action));
+	memcpy(action, p->trap.action, sizeof(action));
 	action[ACTION_HANDLER] = (uint64_t)(uintptr_t)SIG_DFL;
 	sigtrap_becomes(p, action);
-	p->trap_reset = p->guarded;
+	traphandler_outdated(p, proc_guarded(p));
 }
 
 /* May an int3 of another thread make the kernel reset the action, now or
@@ -437,7 +439,8 @@ trapguard_pass(struct thread *th)
 	struct thread *by = NULL;
 
 	if (th->stop.sig != SIGTRAP || th->stop.held || th->stop.queued > 0 ||
-	    !p->guarded || (!p->trap_caught && !p->trap_reset) ||
+	    !proc_guarded(p) ||
+	    (p->trap.does != TRAP_CAUGHT && !p->handler.outdated) ||
 	    !others_reset(th))
 		return;
 	space_stop(p->space);
@@ -453,5 +456,5 @@ trapguard_lost(struct thread *th)
 	struct proc *p = th->proc;
 
 	if (p->vfork_child || set_action(th, false, NULL) < 0)
-		p->guard_down = true;
+		traphandler_is(p, HANDLER_LOST);
 }
