@@ -61,6 +61,19 @@ relocate(uint8_t *base, uint64_t addr, const Elf64_Dyn *dyn)
 	}
 }
 
+const void *
+blob_at(size_t offset)
+{
+	const Elf64_Phdr *ph;
+
+	for (unsigned n = 0; (ph = segment(n)) != NULL; n++)
+		if (ph->p_type == PT_LOAD &&
+		    offset - ph->p_vaddr < ph->p_filesz)
+			return agent_blob + ph->p_offset +
+			    (offset - ph->p_vaddr);
+	return NULL;
+}
+
 size_t
 blob_load(uint8_t *base, uint64_t addr)
 {

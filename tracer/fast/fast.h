@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlang/uregs.h"
 #include "dlang/vm/store.h"
 
 struct event;
@@ -42,9 +43,13 @@ bool fast_is_on(const struct state *st);
 /* The image that fast_start() was given. */
 struct region fast_image(const struct state *st);
 
-/* All threads of the space are stopped.  Map the memory, or, if it is mapped,
- * copy the present image into it.  True if clauses can run there.  If the
- * mapping has failed once, it is not tried again. */
+/* Map the memory, if it is not mapped yet.  Threads may run, and are stopped only
+ * for system calls in one of them.  False: it is not mapped; if that has failed
+ * once, it is not tried again. */
+bool fast_map(struct state *st, struct space *sp);
+/* All threads of the space are stopped.  The same; and copy the present image
+ * into the memory, and give each thread its lane.  True if clauses can run
+ * there. */
 bool fast_space(struct state *st, struct space *sp);
 /* May threads fire by trap before their memory is mapped?  Not if the program
  * has thread-local variables, because these would then be in two places. */
@@ -67,6 +72,9 @@ void fast_set_activity(struct state *st, enum activity a);
  * without a lane gets one if one is free, and its register UREG_LANE is set to
  * it.  NULL: it has no lane, or it is in the middle of a firing there. */
 const struct lane_view *fast_lane(struct state *st, struct thread *th);
+/* The lane of a thread that waits in the middle of a firing there; NULL: it has
+ * none. */
+const struct lane_view *fast_firing(struct thread *th);
 /* Call it at each stop of a thread: at the first one, the thread gets a lane of
  * its own.  Until then its UREG_LANE may be that of the thread that created
  * it. */
@@ -98,6 +106,23 @@ bool fast_was_called(struct thread *th);
  * the others after it.  False: there are none. */
 bool fast_let_signals(struct thread *th);
 
+/* The thread is in ask() of the code of a site (inject/stub.h): read for it what
+ * it asks for, and set its registers.  False: it will ask again for this
+ * address, because the memory cannot be read, or is not memory that a plain
+ * load may read. */
+bool fast_answer(struct thread *th);
+/* Does the thread, in ask(), ask for the actions of an ECB?  Then `asked' says
+ * which, and the thread goes on as if they had been carried out. */
+struct fast_rest {
+	uint32_t site_ref, ecb_ref; /* of the image; may be any number */
+	uint64_t timestamp;         /* of the firing; 0: it has none yet */
+	struct uregs regs;          /* as at the site */
+};
+bool fast_asks_rest(struct thread *th, struct fast_rest *asked);
+/* Is the signal for which the thread is stopped the fault of a load by a clause?
+ * Then the thread is behind the load, and there is no signal any more. */
+bool fast_mends(struct thread *th);
+
 /* All threads of the process are stopped.  Is one of them in the middle of a
  * firing?  Each one that is, is asked to trap at its end. */
 bool fast_in_use(struct proc *p);
@@ -109,13 +134,15 @@ bool fast_release(struct state *st, struct proc *p);
  * the tracer has of the memory.  The target's mapping is not touched. */
 void fast_space_ends(struct state *st, struct space *sp);
 
-/* Count a hit by trap. */
+/* Count a hit by trap; a trap within a hit by jump, for its actions. */
 void fast_trapped(struct state *st);
-/* Count a site that has a jump (why is NULL), or has none for the reason
- * `why'. */
-void fast_note(struct state *st, const char *why);
+void fast_rested(struct state *st);
+/* Count a site that has a jump (why is NULL), or has none for the reason `why',
+ * and its hits by trap. */
+void fast_note(struct state *st, const char *why, uint64_t trapped);
 /* Append the counts to text: hits by jump and by trap, sites with a jump, and
- * for each reason the number of sites without. */
+ * for each reason the number of sites without, with their hits by trap.  The
+ * reason with the most hits comes first. */
 void fast_report(const struct state *st, struct str *text);
 
 #endif

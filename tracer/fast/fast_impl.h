@@ -3,10 +3,12 @@
  *
  *	in the target, one after the other; P: one page
  *
- *	+-----+-------+------+------+-------+---------------+
- *	| own | alive | text | data | image |  thread store |
- *	+-----+-------+------+------+-------+---------------+
- *	  P      P
+ *	+-----+-------+------+------+------+--------+-------+--------------+
+ *	| own | alive | text | data | code | tables | image | thread store |
+ *	+-----+-------+------+------+------+--------+-------+--------------+
+ *	  P      P                          RANGES_SIZE
+ *
+ * Text and data are the VM's, code is machine code of clauses (code.c).
  *
  * `own' is private memory of the target; after a fork it is zero in the child.
  * Its first word is not 0 if the rest is mapped.  The rest is a memfd, which
@@ -18,6 +20,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "dlang/base/vec.h"
@@ -27,6 +30,9 @@
 #include "tracer/fast/fast.h"
 
 #define PAGE 4096U
+
+/* The two tables of memory that can be read: struct agent_ranges. */
+#define RANGES_SIZE (8 * PAGE)
 
 /* A lane, and the thread that has it; NULL: it is free. */
 struct lane_use {
@@ -44,6 +50,12 @@ struct fast_space {
 	int alive;       /* result of alive_add(), or -1 */
 	struct region image, store;
 	struct agent *agent;
+	uint64_t fixups_at;               /* in the target */
+	const struct agent_fixup *fixups; /* the same, in the tracer's copy */
+	size_t nfixups;
+	struct agent_ranges *tables[2];
+	unsigned table;        /* the one that is in use */
+	uint64_t next_refresh; /* not before: CLOCK_MONOTONIC, ns */
 	struct stub_world world;
 	VEC(struct lane_use) lanes;
 };
@@ -51,7 +63,7 @@ struct fast_space {
 /* n sites have no jump, for the reason `why'. */
 struct note {
 	char *why;
-	uint64_t n;
+	uint64_t n, trapped; /* and their hits by trap */
 };
 
 struct fast {
@@ -61,14 +73,16 @@ struct fast {
 	uint64_t last_id;
 	uint64_t hits;  /* in lanes that have been taken back */
 	uint64_t traps; /* hits by trap */
+	uint64_t rests; /* traps within hits by jump, for their actions */
 	uint64_t jumps; /* sites with a jump */
+	uint64_t jumps_trapped; /* their hits by trap */
 	VEC(struct note) notes;
 	enum activity activity;
+	/* Machine code of DIFOs, for a place code_at bytes behind the begin of
+	 * the blob. */
+	uint8_t *code;
+	size_t code_size, code_at;
 };
-
-/* NULL: fast_space() was not called for the space.  The memory need not be
- * mapped. */
-struct fast_space *fast_of(const struct space *sp);
 
 /* The target's address of the byte at p in the tracer's mapping. */
 static inline uint64_t
@@ -78,6 +92,14 @@ fast_addr(const struct fast_space *f, const void *p)
 }
 
 /* ---- lanes.c ---- */
+
+/* Create the record of a space, all zeroes. */
+struct fast_space *fast_begin(struct space *sp);
+/* NULL: fast_space() was not called for the space.  The memory need not be
+ * mapped. */
+struct fast_space *fast_of(const struct space *sp);
+/* The memory that is mapped in the thread's space, or NULL. */
+struct fast_space *fast_there(const struct thread *th);
 
 /* The memory is about to be unmapped: add the hits that its lanes have counted
  * to st->fast->hits. */
@@ -89,6 +111,18 @@ void lanes_let_go(struct state *st, struct proc *p);
 
 /* All hits by jump so far. */
 uint64_t lanes_hits(const struct state *st);
+
+/* ---- loads.c ---- */
+
+/* Write the table of memory that the process can read.  False: that was done a
+ * moment ago, or /proc/PID/maps cannot be read. */
+bool loads_refresh(struct fast_space *f, pid_t pid);
+
+/* ---- code.c ---- */
+
+/* Compile the DIFOs of the image, and note in the image where their code is.  If
+ * `listing' is not NULL, print them with their code. */
+void code_make(struct fast *f, FILE *listing);
 
 /* ---- report.c ---- */
 
@@ -110,6 +144,9 @@ bool blob_measure(struct blob *b);
 /* Write the blob to base, relocated for the address addr.  Returns the offset
  * of its struct agent_table from base. */
 size_t blob_load(uint8_t *base, uint64_t addr);
+/* The byte of the blob's text at this offset from its beginning, which no
+ * target can change. */
+const void *blob_at(size_t offset);
 
 /* ---- alive.c ---- */
 

@@ -17,6 +17,31 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
 
+static void
+space_part_end(void *part)
+{
+	struct fast_space *f = part;
+
+	vec_fini(&f->lanes);
+}
+
+static const struct part space_part = { .size = sizeof(struct fast_space),
+	.end = space_part_end };
+
+struct fast_space *
+fast_of(const struct space *sp)
+{
+	struct fast_space *f = part_had(&sp->parts, &space_part);
+
+	return f != NULL && f->id != 0 ? f : NULL;
+}
+
+struct fast_space *
+fast_begin(struct space *sp)
+{
+	return part_of(&sp->parts, &space_part);
+}
+
 /* Instead of the id of a fast_space: no memory is mapped in the thread's
  * space. */
 #define NOWHERE UINT64_MAX
@@ -51,8 +76,8 @@ use_of(const struct fast_space *f, const struct thread *th)
 	    NULL;
 }
 
-static struct fast_space *
-there(const struct thread *th)
+struct fast_space *
+fast_there(const struct thread *th)
 {
 	struct fast_space *f =
 	    th->proc != NULL ? fast_of(th->proc->space) : NULL;
@@ -88,7 +113,7 @@ give(struct fast_space *f, struct thread *th)
 			.thread = th->birth + 1,
 			.pid = (uint32_t)th->proc->pid,
 			.tid = (uint32_t)th->tid,
-			.followed = th->proc->followed,
+			.followed = th->proc->role.followed,
 			.self = fast_addr(f, u->v.lane),
 		    });
 		return u;
@@ -131,7 +156,7 @@ lead_to(
 const struct lane_view *
 fast_lane(struct state *st, struct thread *th)
 {
-	struct fast_space *f = there(th);
+	struct fast_space *f = fast_there(th);
 	struct lane_use *u;
 
 	if (f == NULL || thread_gone(th))
@@ -145,10 +170,19 @@ fast_lane(struct state *st, struct thread *th)
 	return lane_is_busy(&u->v) && !thread_ends(th) ? NULL : &u->v;
 }
 
+const struct lane_view *
+fast_firing(struct thread *th)
+{
+	struct fast_space *f = fast_there(th);
+	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+
+	return u != NULL ? &u->v : NULL;
+}
+
 void
 fast_begins(struct state *st, struct thread *th)
 {
-	struct fast_space *f = there(th);
+	struct fast_space *f = fast_there(th);
 
 	struct lane_of *o;
 	struct lane_use *u;
@@ -212,7 +246,7 @@ lanes_let_go(struct state *st, struct proc *p)
 		bool fires = !thread_gone(*th) && fast_fires(*th);
 		/* After the detach no tracer would handle the trap. */
 		if (u != NULL)
-			u->v.lane->call = 0;
+			u->v.lane->call = u->v.lane->ask = 0;
 		if (fires)
 			continue;
 		fast_ends(st, *th);
@@ -240,7 +274,7 @@ lanes_hits(const struct state *st)
 bool
 fast_skip(struct thread *th, uint64_t addr, uint64_t stack)
 {
-	struct fast_space *f = there(th);
+	struct fast_space *f = fast_there(th);
 	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
 
 	if (u == NULL)
@@ -254,7 +288,7 @@ fast_skip(struct thread *th, uint64_t addr, uint64_t stack)
 bool
 fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
 {
-	struct fast_space *f = there(th);
+	struct fast_space *f = fast_there(th);
 	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
 	struct lane *l = u != NULL ? u->v.lane : NULL;
 
@@ -272,7 +306,7 @@ fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
 bool
 fast_fires(struct thread *th)
 {
-	struct fast_space *f = there(th);
+	struct fast_space *f = fast_there(th);
 	struct uregs *regs;
 	struct tracepoint *tp;
 
@@ -288,7 +322,7 @@ fast_fires(struct thread *th)
 void
 fast_call(struct thread *th)
 {
-	struct fast_space *f = there(th);
+	struct fast_space *f = fast_there(th);
 	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
 	struct lane_of *o = part_of(&th->parts, &lane_part);
 
@@ -302,7 +336,7 @@ bool
 fast_was_called(struct thread *th)
 {
 	struct lane_of *o = part_had(&th->parts, &lane_part);
-	struct fast_space *f = there(th);
+	struct fast_space *f = fast_there(th);
 
 	if (o == NULL || !o->called)
 		return false;

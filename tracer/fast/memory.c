@@ -45,31 +45,12 @@
 /* A stub compares the offset of a lane with a signed 32-bit immediate. */
 #define STORE_MOST 0x7fffffffU
 
-static void
-space_part_end(void *part)
-{
-	struct fast_space *f = part;
-
-	vec_fini(&f->lanes);
-}
-
-static const struct part space_part = { .size = sizeof(struct fast_space),
-	.end = space_part_end };
-
-struct fast_space *
-fast_of(const struct space *sp)
-{
-	struct fast_space *f = part_had(&sp->parts, &space_part);
-
-	return f != NULL && f->id != 0 ? f : NULL;
-}
-
 const char *
 fast_why(const struct space *sp)
 {
 	const struct fast_space *f = fast_of(sp);
 
-	return f == NULL ? "it was not asked for" : f->why;
+	return f == NULL ? "its memory is not mapped" : f->why;
 }
 
 const struct stub_world *
@@ -143,7 +124,7 @@ open_file(const struct space *sp, int64_t fd)
 struct plan {
 	struct blob blob;
 	struct store_sizes store;
-	size_t image, store_size, size; /* whole pages */
+	size_t code, image, store_size, size; /* whole pages */
 };
 
 static size_t
@@ -163,12 +144,14 @@ make_plan(const struct state *st, const struct space *sp, struct plan *p)
 	size_t n = LANES_FOR_EACH * count_threads(sp);
 
 	if (!stub_possible() || !blob_measure(&p->blob))
-		return "this machine has no code for it";
+		return "dtrap has no code for it on this machine";
 	n = MIN(MAX(n, (size_t)LANES_LEAST), (size_t)LANES_MOST);
 	p->store = store_share(im, &st->fast->whole, (uint32_t)n);
 	p->store_size = ROUND_UP(store_size(im, &p->store), (size_t)PAGE);
+	p->code = ROUND_UP(st->fast->code_size, (size_t)PAGE);
 	p->image = ROUND_UP((size_t)im->used + IMAGE_MORE, (size_t)PAGE);
-	p->size = 2 * PAGE + p->blob.size + p->image + p->store_size;
+	p->size = 2 * PAGE + p->blob.size + p->code + RANGES_SIZE + p->image +
+	    p->store_size;
 	return p->store_size == 0 || p->size > STORE_MOST ?
 	    "its buffers are too large" :
 	    NULL;
@@ -257,7 +240,8 @@ static bool
 fill(struct state *st, struct space *sp, struct fast_space *f,
     const struct plan *p)
 {
-	uint8_t *text = f->base + PAGE, *image = text + p->blob.size;
+	uint8_t *text = f->base + PAGE, *code = text + p->blob.size;
+	uint8_t *tables = code + p->code, *image = tables + RANGES_SIZE;
 	size_t table_at = blob_load(text, fast_addr(f, text));
 	const struct agent_table *table = (const void *)(text + table_at);
 
@@ -273,6 +257,15 @@ fill(struct state *st, struct space *sp, struct fast_space *f,
 	f->agent->store_base = fast_addr(f, f->store.base);
 	f->agent->store_size = f->store.size;
 	f->agent->clock = find_clock(st, sp);
+	if (st->fast->code_size > 0) {
+		memcpy(code, st->fast->code, st->fast->code_size);
+		f->agent->code = fast_addr(f, text);
+	}
+	f->fixups_at = (uintptr_t)table->fixups;
+	f->fixups = blob_at(f->fixups_at - fast_addr(f, text));
+	f->nfixups = (size_t)(table->fixups_end - table->fixups);
+	f->tables[0] = (void *)tables;
+	f->tables[1] = (void *)(tables + RANGES_SIZE / 2);
 	f->world = (struct stub_world){
 		.hit = (uintptr_t)table->hit,
 		.lanes = fast_addr(f, f->store.base),
@@ -313,7 +306,8 @@ take_lanes(const struct state *st, struct fast_space *f)
 static int64_t
 protect(struct space *sp, const struct fast_space *f, const struct plan *p)
 {
-	uint64_t text = f->addr + 2 * PAGE, image = text + p->blob.size;
+	uint64_t text = f->addr + 2 * PAGE, code = text + p->blob.size;
+	uint64_t tables = code + p->code;
 	int64_t r = call(
 	    sp, SYS_mprotect, f->addr, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0);
 
@@ -326,8 +320,12 @@ protect(struct space *sp, const struct fast_space *f, const struct plan *p)
 	if (r == 0)
 		r = call(sp, SYS_mprotect, text, p->blob.text,
 		    PROT_READ | PROT_EXEC, 0, 0, 0);
+	if (r == 0 && p->code > 0)
+		r = call(sp, SYS_mprotect, code, p->code, PROT_READ | PROT_EXEC,
+		    0, 0, 0);
 	if (r == 0)
-		r = call(sp, SYS_mprotect, image, p->image, PROT_READ, 0, 0, 0);
+		r = call(sp, SYS_mprotect, tables, RANGES_SIZE + p->image,
+		    PROT_READ, 0, 0, 0);
 	return r;
 }
 
@@ -348,15 +346,18 @@ map_there(
 	return r < 0 && r > -4096 ? r : protect(sp, f, p);
 }
 
+/* Map the file in dtrap and in the target.  0, with its descriptor in *here, or
+ * -errno. */
 static int64_t
-set_up(struct state *st, struct space *sp, struct fast_space *f,
-    const struct plan *p, int64_t there, int here)
+map_file(struct space *sp, struct fast_space *f, const struct plan *p,
+    int64_t there, int *here)
 {
-	const uint32_t none[PAGE / 4] = { 0 }, here_it_is = 1;
+	const uint32_t none[PAGE / 4] = { 0 };
 	struct target *t = &sp->target;
 
-	if (ftruncate(here, (off_t)(p->size - PAGE)) != 0 ||
-	    !map_own(f, here, p->size - PAGE))
+	*here = open_file(sp, there);
+	if (*here < 0 || ftruncate(*here, (off_t)(p->size - PAGE)) != 0 ||
+	    !map_own(f, *here, p->size - PAGE))
 		return -errno;
 	int64_t r = map_there(sp, f, p, there);
 	if (r < 0)
@@ -364,9 +365,40 @@ set_up(struct state *st, struct space *sp, struct fast_space *f,
 	/* remote.c has marked the new memory as dtrap's, at the beginning of
 	 * each mapping: clear the marks. */
 	memset(f->base, 0, PAGE);
-	if (t->ops->write(t, f->addr, none, PAGE) != 0 || !fill(st, sp, f, p))
+	return t->ops->write(t, f->addr, none, PAGE);
+}
+
+/* The calls in the target.  Its threads are stopped for them alone: filling the
+ * memory takes longer. */
+static int64_t
+map_both(
+    struct space *sp, struct fast_space *f, const struct plan *p, int *here)
+{
+	int64_t r, fd;
+
+	space_stop(sp);
+	r = fd = make_file(sp);
+	fault_kill("fast-file");
+	if (fd >= 0) {
+		r = map_file(sp, f, p, fd, here);
+		call(sp, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
+	}
+	fault_kill("fast-closed");
+	space_resume(sp);
+	return r;
+}
+
+static int64_t
+set_up(struct state *st, struct space *sp, struct fast_space *f,
+    const struct plan *p, int here)
+{
+	const uint32_t here_it_is = 1;
+	struct target *t = &sp->target;
+
+	if (!fill(st, sp, f, p))
 		return -EFAULT;
-	publish(st, sp, f);
+	publish(st, sp, f); /* again when threads are stopped, and faster */
+	loads_refresh(f, pid_in(sp)); /* later, when a thread asks */
 	fault_kill("fast-filled");
 	if (!consume_lanes_add(st->consume, &f->store, (uint32_t)pid_in(sp)))
 		return -EINVAL;
@@ -386,8 +418,11 @@ undo(struct state *st, struct space *sp, struct fast_space *f, bool unmap)
 	alive_remove(f->alive);
 	if (f->base != NULL)
 		munmap(f->base, f->size - PAGE);
-	if (unmap && f->addr != 0)
+	if (unmap && f->addr != 0) {
+		space_stop(sp);
 		call(sp, SYS_munmap, f->addr, f->size, 0, 0, 0, 0);
+		space_resume(sp);
+	}
 	f->alive = -1;
 	f->base = NULL;
 	f->addr = 0;
@@ -403,18 +438,14 @@ make(struct state *st, struct space *sp, struct fast_space *f)
 
 	f->alive = -1;
 	if (why == NULL && is_locked(pid_in(sp)))
-		why = "the process locks its memory";
+		why = "the process uses mlockall()";
 	if (why != NULL)
 		return why;
 	fault_kill("fast-begin");
-	int64_t fd = make_file(sp);
-	if (fd < 0)
-		return "the process may not make a file of memory";
-	fault_kill("fast-file");
-	int here = open_file(sp, fd);
-	int64_t r = here >= 0 ? set_up(st, sp, f, &p, fd, here) : -errno;
-	call(sp, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
-	fault_kill("fast-closed");
+	int here = -1;
+	int64_t r = map_both(sp, f, &p, &here);
+	if (r == 0)
+		r = set_up(st, sp, f, &p, here);
 	if (here >= 0)
 		close(here);
 	LOG("fast", "%d: %zu bytes at %#lx: %lld", (int)pid_in(sp), p.size,
@@ -423,7 +454,7 @@ make(struct state *st, struct space *sp, struct fast_space *f)
 		return NULL;
 	f->size = p.size;
 	undo(st, sp, f, true);
-	return "the process may not map memory for it";
+	return "memory for it cannot be mapped in the process";
 }
 
 bool
@@ -433,24 +464,32 @@ fast_may_wait(const struct state *st)
 }
 
 bool
-fast_space(struct state *st, struct space *sp)
+fast_map(struct state *st, struct space *sp)
 {
 	struct fast_space *f = fast_of(sp);
 
 	if (!fast_is_on(st) || sp->parted || sp->as == NULL)
 		return false;
 	if (f == NULL) {
-		f = part_of(&sp->parts, &space_part);
+		f = fast_begin(sp);
 		f->id = ++st->fast->last_id;
 		f->why = make(st, sp, f);
 		if (f->why != NULL)
 			return false;
 		*vec_push(&st->fast->spaces) = f;
 		store_hdr(&f->store)->activity = st->fast->activity;
-		space_foreach_thread(th, sp) fast_begins(st, th);
-	} else if (f->why == NULL) {
-		publish(st, sp, f);
 	}
+	return f->why == NULL;
+}
+
+bool
+fast_space(struct state *st, struct space *sp)
+{
+	if (!fast_map(st, sp))
+		return false;
+	struct fast_space *f = fast_of(sp);
+	publish(st, sp, f);
+	space_foreach_thread(th, sp) fast_begins(st, th);
 	return f->why == NULL;
 }
 
@@ -486,6 +525,11 @@ fast_start(struct state *st, const struct region *image,
 	st->fast = mem_zalloc(sizeof(*st->fast));
 	st->fast->image = *image;
 	st->fast->whole = *whole;
+	is_readable(st); /* asks a child, which takes a while */
+	if (option_get(&st->opts, OPT_JIT) != 0)
+		code_make(st->fast,
+		    option_get(&st->opts, OPT_VERBOSE) != 0 ? st->output.err :
+							      NULL);
 }
 
 void
@@ -493,6 +537,7 @@ fast_end(struct state *st)
 {
 	if (st->fast != NULL) {
 		vec_fini(&st->fast->spaces);
+		mem_free(st->fast->code);
 		report_end(st->fast);
 	}
 	mem_free(st->fast);

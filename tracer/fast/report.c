@@ -25,7 +25,14 @@ fast_trapped(struct state *st)
 }
 
 void
-fast_note(struct state *st, const char *why)
+fast_rested(struct state *st)
+{
+	if (st->fast != NULL)
+		st->fast->rests++;
+}
+
+void
+fast_note(struct state *st, const char *why, uint64_t trapped)
 {
 	struct fast *f = st->fast;
 
@@ -33,23 +40,27 @@ fast_note(struct state *st, const char *why)
 		return;
 	if (why == NULL) {
 		f->jumps++;
+		f->jumps_trapped += trapped;
 		return;
 	}
 	vec_foreach(n, &f->notes)
 		if (strcmp(n->why, why) == 0) {
 			n->n++;
+			n->trapped += trapped;
 			return;
 		}
-	*vec_push(&f->notes) = (struct note){ mem_printf("%s", why), 1 };
+	*vec_push(&f->notes) =
+	    (struct note){ mem_printf("%s", why), 1, trapped };
 }
 
 static int
-by_number(const void *a, const void *b)
+by_hits(const void *va, const void *vb)
 {
-	uint64_t x = ((const struct note *)a)->n;
-	uint64_t y = ((const struct note *)b)->n;
+	const struct note *a = va, *b = vb;
 
-	return x > y ? -1 : x < y;
+	if (a->trapped != b->trapped)
+		return a->trapped > b->trapped ? -1 : 1;
+	return a->n > b->n ? -1 : a->n < b->n;
 }
 
 void
@@ -61,11 +72,18 @@ fast_report(const struct state *st, struct str *text)
 		return;
 	str_printf(text, "%llu hits by jump, %llu by trap\n",
 	    (unsigned long long)lanes_hits(st), (unsigned long long)f->traps);
-	str_printf(text, "%llu places by jump\n", (unsigned long long)f->jumps);
+	if (f->rests != 0)
+		str_printf(text,
+		    "%llu traps within hits by jump, for actions\n",
+		    (unsigned long long)f->rests);
+	str_printf(text,
+	    "%llu places by jump, where %llu hits were by trap all the same\n",
+	    (unsigned long long)f->jumps, (unsigned long long)f->jumps_trapped);
 	if (f->notes.len > 1)
-		qsort(f->notes.at, f->notes.len, sizeof(f->notes.at[0]),
-		    by_number);
+		qsort(
+		    f->notes.at, f->notes.len, sizeof(f->notes.at[0]), by_hits);
 	vec_foreach(n, &f->notes)
-		str_printf(text, "%llu by trap: %s\n", (unsigned long long)n->n,
+		str_printf(text, "%llu places by trap, with %llu hits: %s\n",
+		    (unsigned long long)n->n, (unsigned long long)n->trapped,
 		    n->why);
 }
