@@ -205,7 +205,7 @@ one_argument(const struct cli *c)
 {
 	return c->behind == NULL ?
 	    NULL :
-	    mem_printf("a command is one argument: -c '%s %s'",
+	    mem_printf("quote the command as one argument: -c '%s %s'",
 		c->commands.at[c->commands.len - 1], c->behind);
 }
 

@@ -1,6 +1,8 @@
 /*
  * Timers for tick and profile probes, and for the rates of the consumer.  One
- * POSIX timer sends a signal at the earliest deadline.  Schedules do not drift.
+ * POSIX timer sends a signal at the earliest deadline.  Each deadline is one
+ * period after the last one, so schedules do not drift; only after a delay of
+ * more than a period a schedule begins anew.
  */
 #ifndef TRACER_BASE_TIMER_H
 #define TRACER_BASE_TIMER_H
@@ -35,8 +37,9 @@ uint64_t timer_now(void);
 /* Call fn every `period' ns from now on, first one period from now. */
 void timer_add(struct timers *ts, uint64_t period, timer_fn fn, void *arg);
 
-/* Change the period of the timer of (fn, arg) from the next call on; 0: it is
- * not called again. */
+/* Change the period of the timer of (fn, arg): its next call is one new period
+ * after its last deadline. 0: it is not called until its period is set again.
+ * Nothing happens if there is no such timer. */
 void timer_set_period(
     struct timers *ts, timer_fn fn, void *arg, uint64_t period);
 
@@ -44,7 +47,9 @@ void timer_set_period(
  * period. */
 void timer_set_next(struct timers *ts, timer_fn fn, void *arg, uint64_t next);
 
-/* Call what is due and set the kernel's timer for the next deadline. */
+/* Call the timers that are due, with the time since their deadline (late_ns),
+ * and set the kernel's timer for the next deadline. If several deadlines of one
+ * timer have passed, it is called once. */
 void timers_run(struct timers *ts, struct state *st);
 
 void timers_fini(struct timers *ts);

@@ -1,9 +1,9 @@
 /*
- * The consumer's copy of the aggregations: what was merged from the lanes so
- * far, by aggregation and key.
+ * The consumer's copy of the aggregations: the data that was merged from the
+ * lanes so far, by aggregation and key.
  *
- * A row lives until trunc().  clear() keeps it and marks it empty: it prints
- * as zero even where nothing added is not zero (min, max).
+ * A row is removed only by trunc(). clear() keeps it and marks it empty: it is
+ * printed as zero even if its initial value is not zero (min, max).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ agg_row_zero(struct agg_row *row)
 	row->empty = true;
 }
 
-/* Made when there is none yet.  There are few: a list will do. */
+/* Created if it does not exist. There are few, so a list is fast enough. */
 static uint64_t *
 agg_row_part(struct agg_row *row, uint32_t cpu)
 {
@@ -86,8 +86,8 @@ agg_row_part(struct agg_row *row, uint32_t cpu)
 	return row->parts.at[i].value;
 }
 
-/* What a key takes, with its place in two tables; shares of processors are not
- * counted. */
+/* The memory that a key takes, including its entries in two tables. The values
+ * of single processors are not counted. */
 static size_t
 agg_row_size(const struct prog_agg *def)
 {
@@ -95,7 +95,7 @@ agg_row_size(const struct prog_agg *def)
 	    64;
 }
 
-/* NULL: there is no room for a new one. */
+/* NULL: there is no memory for a new one. */
 static struct agg_row *
 aggs_row(struct aggs *a, uint32_t id, const uint8_t *key)
 {
@@ -123,7 +123,7 @@ aggs_row(struct aggs *a, uint32_t id, const uint8_t *key)
 	return row;
 }
 
-/* Addresses of one function, or of one module, are one key. */
+/* Addresses in the same function, or in the same module, are one key. */
 static void
 agg_key_symbol(enum rec_kind kind, uint8_t *at)
 {
@@ -241,13 +241,13 @@ agg_sqrt(unsigned __int128 x)
 	return (uint64_t)root;
 }
 
-/* The root of the mean of the squares less the square of the mean. */
+/* The root of: the mean of the squares minus the square of the mean. */
 static int64_t
 agg_stddev(const uint64_t *value, int64_t normal)
 {
 	int64_t n = (int64_t)value[0];
 
-	if (n <= 0) /* below 0: the target has written there */
+	if (n <= 0) /* negative: the target has changed the values */
 		return 0;
 	unsigned __int128 squares =
 	    (unsigned __int128)value[3] << 64 | value[2];
@@ -345,7 +345,7 @@ agg_cmp_member(const struct prog_rec *rec, const uint8_t *a, const uint8_t *b)
 	return 0;
 }
 
-/* From the member at keypos on, and round. */
+/* Compare the members from keypos on, and then those before it. */
 static int
 agg_cmp_keys(const struct prog_agg *def, const uint8_t *a, const uint8_t *b,
     size_t keypos)
@@ -359,8 +359,8 @@ agg_cmp_keys(const struct prog_agg *def, const uint8_t *a, const uint8_t *b,
 	return 0;
 }
 
-/* lquantize(): what is below the base counts as base - 1, what is at the limit
- * or above as limit + 1. */
+/* lquantize(): a value below the base counts as base - 1, one at or above the
+ * limit as limit + 1. */
 static long double
 agg_weight_linear(const struct prog_agg *def, const int64_t *v)
 {
@@ -376,7 +376,7 @@ agg_weight_linear(const struct prog_agg *def, const int64_t *v)
 	    (long double)v[levels + 1];
 }
 
-/* Values of a histogram's buckets times their counts. */
+/* The sum of the histogram's buckets, each value times its count. */
 static long double
 agg_weight(const struct prog_agg *def, const uint64_t *value)
 {
@@ -398,7 +398,7 @@ agg_weight(const struct prog_agg *def, const uint64_t *value)
 	return hist_ll_weight(def, value);
 }
 
-/* How often 0 was counted: it adds nothing to the weight. */
+/* How often 0 was counted: 0 does not change the weight. */
 static int64_t
 agg_zero_bucket(const struct prog_agg *def, const uint64_t *value)
 {
@@ -445,8 +445,8 @@ agg_cmp_lines(const void *a, const void *b, void *ctx)
 
 /* ---- lines ---- */
 
-/* Keys of different aggregations are equal when their members are; offsets and
- * padding may differ. */
+/* Keys of different aggregations are equal if their members are equal. Offsets
+ * and padding may differ. */
 static uint64_t
 agg_lines_hash(const struct prog_agg *def, const uint8_t *key)
 {
@@ -473,8 +473,9 @@ agg_lines_same(const struct agg_line *l, const struct agg_row *row)
 	return true;
 }
 
-/* The line of a row's key: made when there is none.  `index' maps a hash to
- * the number of a line plus 1; equal hashes are next to look at. */
+/* The line with the key of the row, created if it does not exist. `index' maps
+ * a hash to the number of a line plus 1. A line with an equal hash is in the
+ * next free entry. */
 static struct agg_line *
 agg_lines_at(struct agg_lines *l, struct hash *index, size_t ncells,
     const struct agg_row *row)

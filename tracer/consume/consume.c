@@ -1,10 +1,11 @@
 /*
- * The consumer: takes records out of the lanes (lanes.c) and has them printed;
- * and what was aggregated (snapshot.c).
+ * The consumer: takes records out of the lanes (lanes.c) and the aggregations
+ * (snapshot.c), and has them printed.
  */
 #include "tracer/consume/consume_impl.h"
 
-/* Text may wait as much as records do, and never less than this. */
+/* The most text that may wait: as much as there may be records, and at least
+ * this. */
 #define OUT_LEAST 65536
 
 struct consume *
@@ -79,8 +80,8 @@ consume_patiently(struct consume *c)
 
 /* ---- the end ---- */
 
-/* In the order of their ids, which `aggsortrev' turns round as it does that of
- * the lines. */
+/* In the order of their ids; `aggsortrev' reverses this order like that of the
+ * lines. */
 static void
 consume_report(struct consume *c)
 {
@@ -104,7 +105,8 @@ consume_finish(struct consume *c)
 	c->over = true;
 	int r = consume_records(c);
 
-	/* After the records: a printa() among them is not yet the end. */
+	/* After the records, because a printa() among them is not the end
+	 * yet. */
 	consume_aggs(c);
 	consume_drops(c);
 	faults_tell(c);

@@ -1,6 +1,6 @@
 /*
- * What was lost, as differences since the last report.  Nothing is lost in
- * silence.
+ * Reports what was lost since the last report. Nothing is lost without a
+ * message.
  */
 
 #include "tracer/consume/consume_impl.h"
@@ -56,8 +56,8 @@ drop_report(struct consume *c, const struct drop_row *row, uint64_t n,
 	    n == 1 ? row->one : row->many, where);
 }
 
-/* Those of the tracer's store by lane, as if each were a processor; those of a
- * process together. */
+/* Drops in the tracer's store are reported for each lane, as for a processor;
+ * those of a process are added up. */
 static void
 drops_of(struct consume *c, struct lanes *l, uint64_t *sums)
 {
@@ -99,7 +99,7 @@ consume_drops(struct consume *c)
 	}
 	if (c->damaged != 0) {
 		consume_message(c,
-		    "%llu bytes of trace data make no sense: skipped",
+		    "%llu bytes of trace data are invalid: skipped",
 		    (unsigned long long)c->damaged);
 		c->damaged = 0;
 	}

@@ -1,9 +1,10 @@
 /*
- * Faults of the program at run time: what, and where in its text.
+ * Faults of the program at run time: which, and where in its text.
  *
- * A fault that comes again and again would drown all else: the first ones of a
- * kind are shown, the others counted, and the end tells how many.  Those of one
- * place in the program are of a kind, whatever the probe and the address.
+ * A fault that is repeated would hide all other messages. So the first ones of
+ * a kind are printed, and the others are counted and reported at the end.
+ * Faults at the same place of the program are of the same kind, whatever the
+ * probe and the address.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ has_place(const struct difo *d, uint32_t i)
 	    d->places[i].line > 0;
 }
 
-/* An offset that the VM does not know is that of the begin. */
+/* If the VM does not know the offset, the first instruction is named. */
 static struct difo_place
 place_of(const struct prog_clause *c, const struct rec_fault *f)
 {
@@ -93,8 +94,8 @@ add_place(
 
 /* ---- how often ---- */
 
-/* A clause with several descriptions is several: their faults are of a kind by
- * their place. */
+/* A clause with several descriptions is compiled several times. Faults of these
+ * copies are of the same kind, because they have the same place. */
 static struct fault_kind *
 kind_of(struct consume *c, const struct prog_clause *clause,
     const struct rec_fault *f, struct difo_place at)
@@ -150,7 +151,7 @@ record_fault(struct consume *c)
 	str_fini(&s);
 }
 
-/* By the clauses' places in the program. */
+/* In the order of the clauses in the program. */
 static int
 compare_kinds(const void *a, const void *b)
 {

@@ -18,7 +18,7 @@
 #include "tracer/consume/consume_impl.h"
 
 #define HIST_WIDTH 40 /* columns of a bar */
-#define HIST_LABEL 64 /* bytes of a row's label, NUL included */
+#define HIST_LABEL 64 /* the size of a row's label, with the NUL */
 
 struct hist_style
 hist_style(const struct options *opts)
@@ -108,11 +108,12 @@ struct hist {
 	const struct prog_agg *def;
 	const int64_t *buckets;
 	uint32_t n;     /* buckets */
-	uint32_t empty; /* first of the three that an empty one shows */
+	uint32_t empty; /* the first of three buckets that an empty histogram
+			 * shows */
 	bool has_neg;   /* llquantize: there are rows below 0 */
 };
 
-/* llquantize: bins on one side of 0 (dlang/vm/agg.c has the picture of their
+/* llquantize: the number of bins on one side of 0 (dlang/vm/agg.c draws their
  * order). */
 static uint32_t
 hist_ll_side(const struct prog_agg *def)
@@ -131,7 +132,7 @@ hist_power(uint32_t factor, uint32_t n)
 	return v;
 }
 
-/* The lowest value of the bin `place' steps away from the middle, from 0, and
+/* The lowest value of the bin that is `place' steps away from the middle, and
  * whether there is an integer in it. */
 static int64_t
 hist_ll_bound(uint64_t param, uint32_t place, bool *holds)
@@ -188,7 +189,7 @@ hist_open(const struct prog_agg *def, const uint64_t *value)
 	return h;
 }
 
-/* First and last bucket that are not zero; false when all are. */
+/* The first and the last bucket that are not zero; false if all are. */
 static bool
 hist_span(const struct hist *h, uint32_t *first, uint32_t *last)
 {
@@ -234,7 +235,7 @@ hist_label_lquantize(const struct hist *h, uint32_t i, char *buf, size_t size)
 		snprintf(buf, size, "%s%lld", i + 1 == h->n ? ">= " : "", at);
 }
 
-/* False: no integer falls in this bin, leave it out. */
+/* False: there is no integer in this bin, so it is omitted. */
 static bool
 hist_label_llquantize(const struct hist *h, uint32_t i, char *buf, size_t size)
 {
@@ -276,8 +277,8 @@ hist_label(const struct hist *h, uint32_t i, char *buf, size_t size)
 	return true;
 }
 
-/* The neighbour of bucket i towards 0 (step -1) or the end (1) that has a row;
- * i itself where there is none. */
+/* The next bucket after i towards 0 (step -1) or towards the end (1) that has a
+ * row; i itself if there is none. */
 static uint32_t
 hist_neighbour(const struct hist *h, uint32_t i, int step)
 {
@@ -308,8 +309,8 @@ hist_total(const int64_t *v, uint32_t n, bool zoom, bool *neg, bool *pos)
 	return zoom ? max / 0.95 : total;
 }
 
-/* The rows to show: those with something in them and one on either side, or
- * three; false: there is nothing. */
+/* Find the rows to show: those that are not empty and one on either side of
+ * them, or three. False: there is nothing to show. */
 static bool
 hist_rows(struct hist *h, uint32_t *first, uint32_t *last)
 {
@@ -342,7 +343,7 @@ hist_each(const struct prog_agg *def, const uint64_t *value, uint64_t normal,
 			row(ctx, label, h.buckets[i], h.buckets[i] / by);
 }
 
-/* What the rows of a text are drawn by. */
+/* What is needed to draw the rows of a histogram. */
 struct hist_text {
 	struct str *to;
 	const struct hist_style *style;

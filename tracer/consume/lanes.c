@@ -22,15 +22,14 @@
 
 /* ---- lanes that there are ---- */
 
-/* The views of all lanes, as they are before a target can have written
- * there. */
+/* The views of all lanes, as they are before a target can have changed them. */
 bool
 lanes_add(struct consume *c, const struct region *store, uint32_t pid)
 {
 	struct lane_view v;
 	uint32_t n = 0;
 
-	/* No more than fit, whatever the header says. */
+	/* As many as fit, whatever the header says. */
 	while (n < store->size / sizeof(struct lane) &&
 	    store_view(&c->env.image, store, n, &v))
 		n++;
@@ -92,13 +91,15 @@ lane_any(struct consume *c, struct feed *s)
 	return false;
 }
 
-/* The next record of a lane: at least its header; NULL for none. */
+/* The next record of a lane, of which at least the header is complete; NULL:
+ * none. */
 static const struct rec_hdr *
 lane_peek(struct consume *c, struct feed *s, uint32_t *avail)
 {
 	uint32_t most = s->v.buf_size / 8;
 
-	/* As many as a buffer can hold: the target may be adding more. */
+	/* At most as many as a buffer can contain, because the target may be
+	 * adding records. */
 	for (uint32_t i = 0; i <= most && lane_any(c, s); i++) {
 		const void *at = buf_peek(&s->v, avail);
 		struct rec_pad pad;
@@ -156,8 +157,8 @@ heap_up(struct consume *c, size_t i)
 		heap_swap(c, i, (i - 1) / 2);
 }
 
-/* When the lane's next record was made, or in any order if that is not asked
- * for; false: it has none for this pass. */
+/* The time of the lane's next record, or any order if no order is requested.
+ * False: it has none for this pass. */
 static bool
 lane_when(struct consume *c, struct feed *s, uint64_t *when)
 {
@@ -207,7 +208,8 @@ heap_again(struct consume *c)
 	heap_down(c, 0);
 }
 
-/* Move a lane's next record to c->rec.  False when it could not be read. */
+/* Copy a lane's next record to c->rec and remove it. False: it could not be
+ * read. */
 static bool
 lane_read(struct consume *c, struct feed *s)
 {
@@ -244,12 +246,12 @@ lanes_take(struct consume *c, struct rec_hdr *next, bool *followed)
 		bool any = lane_read(c, s);
 		uint64_t done = any ? c->rec.size : c->damaged - skipped;
 
-		/* A target that changes the positions must not keep the pass
-		 * from ending. */
+		/* A pass must end even if a target changes the positions. */
 		done = MAX(done, REC_ALIGN);
 		c->budget -= MIN(done, c->budget);
 		if (any) {
-			/* A copy: the record may be in the next pass. */
+			/* A copy, because the record may be printed in the next
+			 * pass. */
 			const struct rec_hdr *at = lane_peek(c, s, &avail);
 			*followed = at != NULL;
 			if (at != NULL)
@@ -272,8 +274,8 @@ drop_counter(struct lane *l, unsigned kind)
 	return kind == DROP_NESTED ? &l->lost : &l->drops[kind];
 }
 
-/* New losses of one kind in one lane.  The counter is in the store: one that
- * went down was written by the target. */
+/* The new losses of one kind in one lane. If the counter in the store is lower
+ * than before, the target has changed it. */
 uint64_t
 lane_drops(struct feed *s, unsigned kind)
 {
@@ -307,15 +309,15 @@ drops_waiting(const struct lanes *l)
 
 /* ---- lanes that end ---- */
 
-/* The most bytes that ended lanes may keep for later printing: as many as a
- * lane of the tracer's store has. */
+/* The most bytes of records that are kept from ended lanes: the size of a lane
+ * of the tracer's store. */
 static uint64_t
 left_most(const struct consume *c)
 {
 	return (uint64_t)option_get(c->env.opts, OPT_BUFSIZE);
 }
 
-/* The records that are left, counted. */
+/* Count the records that are left. */
 static uint64_t
 lane_count(struct consume *c, struct feed *s)
 {
@@ -347,8 +349,8 @@ lane_leave(
 	struct lanes *l = mem_zalloc(sizeof(*l) + sizeof(l->at[0]));
 	struct feed *copy = &l->at[0];
 
-	/* Copy only the written part: reading other pages would allocate
-	 * them. */
+	/* Copy only the part that was written: reading other pages would
+	 * allocate them. */
 	l->left = mem_zalloc(lane + size);
 	for (uint64_t at = tail, n; at < head; at += n) {
 		n = MIN(head - at, size - at % size);
@@ -417,7 +419,7 @@ lanes_end_all(struct consume *c, const struct region *store)
 		return;
 	for (uint32_t i = 0; i < l->n; i++)
 		lane_end(c, &l->at[i]);
-	/* Its drops are part of the next report. */
+	/* Its drops are in the next report. */
 	l->n = 0;
 	l->base = NULL;
 }

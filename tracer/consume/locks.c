@@ -15,7 +15,7 @@
 #include "symbols/symbolise.h"
 #include "tracer/consume/consume_impl.h"
 
-/* Names that are longer push what stands behind them. */
+/* Longer names move the columns behind them to the right. */
 #define LOCK_WIDTH 28
 #define NAME_BYTES 2048
 #define RULE_WIDTH 79
@@ -53,7 +53,7 @@ typedef VEC(struct entry *) entries;
 
 /* ---- names ---- */
 
-/* Is it in a lock function, by its name? */
+/* Does the name show that it is in a lock function? */
 static bool
 is_lock_function(const struct load *l, uint64_t pc)
 {
@@ -68,8 +68,8 @@ is_lock_function(const struct load *l, uint64_t pc)
 	return false;
 }
 
-/* Is this frame in a lock function, or in what it calls?  `library': or
- * anywhere in the C library. */
+/* Is this frame in a lock function, or in a function that it calls?  `library':
+ * or anywhere in the C library. */
 static bool
 is_own(uint32_t stamp, uint64_t pc, bool library)
 {
@@ -127,7 +127,7 @@ definition(const struct consume *c, const char *name, const char *suffix)
 	return NULL;
 }
 
-/* Lock and stack of a row, without the library's frames. */
+/* The lock and the stack of a row, without the frames of the library. */
 static struct entry *
 entry_of(const struct agg_row *row, unsigned depth)
 {
@@ -145,7 +145,7 @@ entry_of(const struct agg_row *row, unsigned depth)
 	e->stamp = head.space;
 	while (n < max && e->pcs[n] != 0)
 		n++;
-	/* Where all are the library's, it is the caller. */
+	/* If all frames are in the library, the innermost one is the caller. */
 	size_t own = 0;
 	while (own < n && is_own(e->stamp, e->pcs[own], true))
 		own++;
@@ -165,7 +165,7 @@ same(const struct entry *a, const struct entry *b)
 	    a->npcs == b->npcs && memcmp(a->pcs, b->pcs, a->npcs * 8) == 0;
 }
 
-/* The entry of the row, made when there is none. */
+/* The entry for the row, created if it does not exist. */
 static struct entry *
 entry_at(entries *all, const struct agg_row *row, unsigned depth)
 {
@@ -222,7 +222,7 @@ average(const struct entry *e)
 	return e->count > 0 ? e->total / e->count : 0;
 }
 
-/* The least time that bucket i counts. */
+/* The lowest time that is counted in bucket i. */
 static int64_t
 bucket_from(int i)
 {
@@ -247,8 +247,8 @@ print_header(struct str *to)
 	str_addc(to, '\n');
 }
 
-/* A child that has ended had its memory from the target, most of all that which
- * they share. */
+/* A child that has ended is named by the maps of the target: it had a copy of
+ * that memory, or shared it. */
 static void
 entry_lock(
     const struct lock_report *r, const struct entry *e, char *buf, size_t size)
@@ -284,8 +284,8 @@ print_entry(
 	str_addc(p->to, '\n');
 }
 
-/* Buckets from the first to the last that are not empty, and frames beside
- * them: whichever are more go on alone. */
+/* The buckets from the first to the last that is not empty, with the frames
+ * beside them. The longer of the two lists continues alone. */
 static void
 print_details(
     struct printer *p, const struct lock_report *r, const struct entry *e)

@@ -1,6 +1,6 @@
 /*
- * The consumer's clock.  It has a file of its own because tests of lanes put
- * another in its place (t/vm/interleave.c).
+ * The consumer's clock. It is in a file of its own because a test of lanes
+ * (t/vm/interleave.c) replaces it.
  */
 #include "dlang/base/clock.h"
 #include "tracer/consume/consume_impl.h"

@@ -1,11 +1,11 @@
 /*
  * The output stream: writing, freopen(), ftruncate(), system(); and messages,
- * which come behind what was printed before them.
+ * which are written after the text that was printed before them.
  *
  * The first error is kept, and later output is discarded: if the reader closes
- * its end, the output ends, not the tracer.  Before the end dtrap does not wait
- * for a slow reader: records stay in their buffer, and are drops when that is
- * full.
+ * its end, the output ends, but not the tracer. Until the end of the trace
+ * dtrap does not wait for a slow reader: records stay in their buffer, and
+ * become drops when it is full.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ out_look(struct out *o)
 	o->escape = fd >= 0 && isatty(fd);
 }
 
-/* Discard unwritten text, so that no later call waits for it. */
+/* Discard the text that was not written, so that no later call waits for it. */
 static void
 out_failed(struct out *o)
 {
@@ -60,8 +60,8 @@ out_fini(struct out *o)
 	o->own = NULL;
 }
 
-/* Wait until at most `left' bytes wait; returns at once if waiting is not
- * allowed. */
+/* Wait until at most `left' bytes are waiting. Returns at once if waiting is
+ * not allowed. */
 static void
 out_wait(struct out *o, size_t left)
 {
@@ -110,7 +110,8 @@ out_reopen(struct out *o, const char *path)
 	FILE *f = NULL;
 
 	if (*path != '\0') {
-		/* A FIFO without a reader is an error; do not block. */
+		/* A FIFO without a reader is an error; opening it must not
+		 * block. */
 		int fd = open(path,
 		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK |
 			O_NOCTTY,
@@ -132,7 +133,7 @@ out_reopen(struct out *o, const char *path)
 	return 0;
 }
 
-/* Only a file can be truncated; anything else is left as it is. */
+/* Only a file can be truncated; anything else is not changed. */
 void
 out_truncate(struct out *o)
 {
@@ -143,15 +144,15 @@ out_truncate(struct out *o)
 	out_flush(o);
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return;
-	/* Earlier text must be written first; a file does not block for
-	 * long. */
+	/* Earlier text must be written first. Writing to a file does not block
+	 * for long. */
 	writer_wait(f, 0, o->enough);
 	if (ftruncate(fd, 0) == 0)
 		lseek(fd, 0, SEEK_SET);
 }
 
-/* As DTrace, which changes the stream in place: after freopen() the output of
- * commands goes to the file too. */
+/* The stream is changed in place, as DTrace does it: after freopen(), the
+ * output of commands also goes to the file. */
 static void
 out_spawn_files(const struct out *o, posix_spawn_file_actions_t *fa)
 {
@@ -160,7 +161,8 @@ out_spawn_files(const struct out *o, posix_spawn_file_actions_t *fa)
 		    fa, writer_fd(o->own), STDOUT_FILENO);
 }
 
-/* The tracer blocks and ignores signals for its own purposes. */
+/* The tracer blocks and ignores signals for its own purposes; the command must
+ * not inherit that. */
 static void
 out_spawn_signals(posix_spawnattr_t *attr)
 {
@@ -179,7 +181,7 @@ out_spawn_signals(posix_spawnattr_t *attr)
 	    attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* Not system(3): it changes the tracer's own signals while it waits. */
+/* system(3) is not used: it changes the tracer's signals while it waits. */
 void
 out_system(struct out *o, const char *command)
 {

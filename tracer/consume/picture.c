@@ -1,5 +1,5 @@
 /*
- * What every picture has; see picture.h.
+ * The parts that all pictures have; see picture.h.
  */
 #include <string.h>
 

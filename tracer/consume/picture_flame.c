@@ -1,9 +1,9 @@
 /*
- * A flame graph: every stack is a path from the root up, every box as wide as
- * what was counted in it and above it.
+ * A flame graph: every stack is a path from the root upwards. A box is as wide
+ * as the sum of what was counted in it and above it.
  *
- * The members of the key are taken in their order: a stack is its functions
- * from the outermost on, anything else is one box.
+ * The members of the key are added in their order: a stack as its functions,
+ * from the outermost on, anything else as one box.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 
 #define WIDTH (PICTURE_WIDTH - 2 * PICTURE_MARGIN)
 
-/* A box that would be narrower than this is left out: zooming in twenty times
- * does not bring it to a pixel, and there can be very many. */
+/* A box that would be narrower than this is omitted: zooming in twenty times
+ * does not make it a pixel wide, and there may be very many of them. */
 #define NARROW 0.05
 
-/* What is above this counts as a part of it: nobody looks at more, and the
- * functions here call themselves once for each. */
+/* The greatest depth. What is above is counted in the box at this depth: nobody
+ * looks at more, and functions here recurse once for each level. */
 #define DEEPEST 2048
 
 struct node {
@@ -35,7 +35,7 @@ struct tree {
 	uint32_t depth;  /* of the deepest */
 	uint32_t stacks; /* paths */
 	uint64_t left;   /* boxes left out */
-	struct node *at; /* where the path that is added has come to */
+	struct node *at; /* the end of the path that is being added */
 	uint64_t count;  /* of it */
 };
 
@@ -123,8 +123,9 @@ node_compare(const void *a, const void *b)
 	    (*(struct node *const *)a)->name, (*(struct node *const *)b)->name);
 }
 
-/* A colour for the object, and a shade of it for the function: neighbours are
- * told apart without a line between, which would hide the narrow ones. */
+/* A colour for the object, and a shade of it for the function. So neighbours
+ * can be distinguished without a line between them, which would hide narrow
+ * boxes. */
 static void
 box_colour(struct str *to, const char *name)
 {

@@ -1,15 +1,15 @@
 /*
- * Histograms as bars: one below the other for the keys of an aggregation, in
- * the order and with the rows that printa() has.
+ * Histograms as bars: one below the other for each key of an aggregation, in
+ * the order and with the rows of printa().
  */
 #include <stdlib.h>
 
 #include "tracer/consume/picture.h"
 
-#define LABEL 150 /* pixels for labels, left of the bars */
+#define LABEL 150 /* pixels for the labels, to the left of the bars */
 #define BAR   800 /* of the longest */
 
-/* The most histograms that are drawn of one aggregation. */
+/* The most histograms that are drawn for one aggregation. */
 #define HISTS_MOST 200
 
 struct bars {
@@ -104,7 +104,7 @@ picture_hists(struct picture *pic, const struct prog_agg *def)
 	if (!agg_is_hist(def))
 		return;
 	aggs_lines(a, &def->id, 1, pic->c->env.opts, &lines);
-	/* The largest are last, unless they are asked to be first. */
+	/* The largest ones are last, unless the options request them first. */
 	size_t n = MIN(lines.len, HISTS_MOST);
 	bool reverse = option_get(pic->c->env.opts, OPT_AGGSORTREV);
 	size_t from = reverse ? 0 : lines.len - n;

@@ -15,7 +15,7 @@ value_uint(const void *p, uint32_t size)
 {
 	uint64_t v = 0;
 
-	/* Little-endian, as everything that is recorded. */
+	/* Little-endian, like everything that is recorded. */
 	memcpy(&v, p, MIN(size, sizeof(v)));
 	return v;
 }
@@ -74,7 +74,8 @@ trace_width(const struct prog_rec *rec)
 	return rec->is_signed ? 19 : 20;
 }
 
-/* 4 and 8 bytes are signed in keys, less is not, whatever the type says. */
+/* In keys, numbers of 4 and 8 bytes are signed and shorter ones are not,
+ * whatever their type is. */
 static void
 print_int_key(struct printer *p, const struct prog_rec *rec, const void *v)
 {
@@ -112,7 +113,7 @@ print_float(struct printer *p, const void *v, uint32_t size, bool columns)
 		str_printf(p->to, "%Lg", f);
 }
 
-/* Folded: a value in its column, or a line of its own. */
+/* Folded: a value is in its column, or on a line of its own. */
 static void
 print_stack(struct printer *p, const struct prog_rec *rec, const void *v)
 {
@@ -152,16 +153,16 @@ print_value(struct printer *p, const struct prog_rec *rec, const void *v)
 		break;
 	case REC_BYTES: print_dump(p, v, rec->size); break;
 	case REC_STACK: print_stack(p, rec, v); break;
+	case REC_EPID: break;
 	case REC_USYM:
 	case REC_UMOD:
 	case REC_UADDR:
 	case REC_SYM:
 	case REC_MOD: print_name(p, rec, v); break;
-	case REC_EPID: break;
 	}
 }
 
-/* Unlike values of trace(), the columns stay when quiet. */
+/* Unlike the values of trace(), the columns stay with option quiet. */
 void
 print_key(struct printer *p, const struct prog_rec *rec, const void *v)
 {
@@ -182,12 +183,12 @@ print_key(struct printer *p, const struct prog_rec *rec, const void *v)
 		text_add_padded(p, v, len, -50);
 		break;
 	case REC_STACK: stack_print(p, v, rec->size, -1); break;
+	case REC_EPID: break;
 	case REC_USYM:
 	case REC_UMOD:
 	case REC_UADDR:
 	case REC_SYM:
 	case REC_MOD: print_name(p, rec, v); break;
-	case REC_EPID: break;
 	}
 }
 

@@ -21,26 +21,30 @@
 #include "dlang/types.h"
 #include "tracer/consume/consume_impl.h"
 
-#define TYPED_DEPTH  32 /* of nesting: more is a type that holds itself */
-#define TYPED_VIEWS  64 /* of one byte, by members of unions: more the same */
-#define TYPED_NAME   512
-#define TYPED_INDENT 44 /* where the data of a line begins: record.c */
+/* The most levels: a type with more contains itself. */
+#define TYPED_DEPTH 32
+/* The most unions at one byte: more would print the same again. */
+#define TYPED_VIEWS 64
+#define TYPED_NAME  512
+/* The column where the data of a line begins (record.c). */
+#define TYPED_INDENT 44
 
 struct typed {
 	struct printer *p;
 	const uint8_t *at;
 	size_t size;
-	/* What closes the brackets that are open, outermost first. */
+	/* The closing brackets of those that are open, outermost first. */
 	char closers[TYPED_DEPTH];
 	unsigned depth; /* how many */
-	size_t left;    /* members and elements to be looked at */
+	size_t left;    /* the number of members and elements that may still be
+			 * printed */
 	bool partial;   /* the last array was cut */
-	bool cut;       /* the dots are there: nothing more is */
+	bool cut;       /* the dots are printed: nothing else follows */
 };
 
 static void typed_value(struct typed *t, const struct type *type, uint64_t off);
 
-/* A tag of the target may be defined here for the first time. */
+/* The definition of a tag of the target may be read only here. */
 static const struct type *
 typed_resolve(const struct type *type)
 {
@@ -85,8 +89,8 @@ typed_indent(struct typed *t, unsigned depth)
 	str_printf(t->p->to, "%*s", (int)(TYPED_INDENT + depth), "");
 }
 
-/* Close what is open beyond `depth'.  As late as this, so that dots for what
- * should follow come before it. */
+/* Close the brackets that are open beyond `depth'. This is done as late as
+ * possible, so that the dots for missing members come before them. */
 static void
 typed_close(struct typed *t, unsigned depth)
 {
@@ -117,7 +121,7 @@ typed_dots(struct typed *t, unsigned depth)
 	t->cut = true;
 }
 
-/* The end of a value that is not in brackets. */
+/* The end of a value that has no brackets. */
 static void
 typed_end(struct typed *t)
 {
@@ -126,7 +130,8 @@ typed_end(struct typed *t)
 
 /* ---- what there is of a value ---- */
 
-/* Scalars are there as a whole, others as far as they are. */
+/* A scalar is recorded if all of it is; other values as far as their bytes
+ * go. */
 static bool
 typed_is_there(const struct typed *t, const struct type *type, uint64_t off)
 {
@@ -144,7 +149,7 @@ typed_is_zero(const struct typed *t, uint64_t off, uint64_t size)
 	return true;
 }
 
-/* Other types of one byte are numbers. */
+/* Other types of one byte are printed as numbers. */
 static bool
 typed_is_char(const struct type *type)
 {
@@ -241,7 +246,7 @@ typed_bits(const struct typed *t, const struct type_member *m, uint64_t off)
 	uint64_t v = value_uint(t->at + off, (uint32_t)MIN(type->size, 8));
 	unsigned spare = 64 - MIN(m->bit_size, 64);
 
-	/* To the top and back, with the sign. */
+	/* Shift to the top and back, with the sign. */
 	v = v >> MIN(m->bit_offset, 63) << spare;
 	return type->is_signed ? (uint64_t)((int64_t)v >> spare) : v >> spare;
 }

@@ -28,7 +28,7 @@ report_keys(struct printer *p, const struct agg_line *l)
 		    p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
 }
 
-/* One value, as wide as its column; a histogram takes lines of its own. */
+/* One value, as wide as its column. A histogram has lines of its own. */
 static void
 report_words(struct report *r, size_t i, const uint64_t *value, bool empty)
 {
@@ -83,7 +83,7 @@ report_short_member(
 	    &p, &l->keydef->keys[i], l->key + l->keydef->keys[i].off);
 }
 
-/* The members of the key, one blank apart. */
+/* The members of the key, with a blank between them. */
 static void
 report_short_key(struct report *r, const struct agg_line *l, struct str *to)
 {
@@ -157,7 +157,7 @@ report_table(struct report *r)
 		report_table_row(r, &r->lines.at[i]);
 }
 
-/* Do the options ask for one?  Stacks as keys take lines of their own. */
+/* Do the options request a table?  Stacks as keys have lines of their own. */
 static bool
 report_is_table(const struct report *r)
 {
@@ -203,7 +203,8 @@ report_is_folded(const struct report *r)
 	return false;
 }
 
-/* The stacks, the other members of the key, the values: a blank between. */
+/* The stacks, the other members of the key, the values, with a blank between
+ * them. */
 static void
 report_folded(struct report *r, const struct agg_line *l)
 {

@@ -1,10 +1,9 @@
 /*
  * Formats with their values: printf(), system(), freopen(), and lines of
- * printa().  What the conversions are is fmt.def; here is what each class of
- * them prints.
+ * printa(). fmt.def lists the conversions; this file prints each class of them.
  *
- * Integers are formatted here and not by the C library: their size and sign
- * come from the record, not from the format.
+ * Integers are formatted here and not by the C library, because their size and
+ * sign come from the record, not from the format.
  */
 #include <arpa/inet.h>
 #include <locale.h>
@@ -15,7 +14,7 @@
 
 #include "tracer/consume/consume_impl.h"
 
-/* As far as a width that the target chose is followed. */
+/* The largest width that is used if the target has chosen it. */
 #define PRINTF_MAX_WIDTH 65536
 #define PRINTF_NAME      2048
 
@@ -60,34 +59,21 @@ render_name(struct render *r, const struct fmt_conv *c, char *name)
 	text_name_padded(r->p, name, c->flags & FMT_LEFT ? -width : width);
 }
 
-/* Digits of v, thousands apart if asked for and if the locale has a way. */
+/* The digits of v, grouped by thousands if this is requested and the locale has
+ * a separator. */
 static void
 render_digits(struct str *to, const struct fmt_conv *c, uint64_t v)
 {
 	const char *sep =
 	    c->flags & FMT_GROUP ? localeconv()->thousands_sep : "";
 	char digits[32];
-	int n;
 
-	switch (c->letter) {
-	case 'o':
-		n = snprintf(
-		    digits, sizeof(digits), "%llo", (unsigned long long)v);
-		break;
-	case 'p':
-	case 'x':
-		n = snprintf(
-		    digits, sizeof(digits), "%llx", (unsigned long long)v);
-		break;
-	case 'X':
-		n = snprintf(
-		    digits, sizeof(digits), "%llX", (unsigned long long)v);
-		break;
-	default:
-		n = snprintf(
-		    digits, sizeof(digits), "%llu", (unsigned long long)v);
-		break;
-	}
+	int n = snprintf(digits, sizeof(digits),
+	    c->letter == 'o'                    ? "%llo" :
+		c->letter == 'X'                ? "%llX" :
+		strchr("px", c->letter) != NULL ? "%llx" :
+						  "%llu",
+	    (unsigned long long)v);
 	for (int i = n; i < c->prec; i++)
 		str_addc(to, '0');
 	for (int i = 0; i < n; i++) {
@@ -142,8 +128,9 @@ render_integer(
 	str_fini(&digits);
 }
 
-/* %d and %i: the argument's sign decides.  %u, %x ...: as unsigned, no wider
- * than the argument.  The compiler has matched lengths with types. */
+/* %d and %i: the sign of the argument's type counts. %u, %x and so on:
+ * unsigned, and no wider than the argument. The compiler has checked that
+ * lengths and types match. */
 static void
 render_int(struct render *r, const struct fmt_conv *c,
     const struct prog_rec *rec, const uint8_t *v)
@@ -203,8 +190,8 @@ render_str(struct render *r, const struct fmt_conv *c,
 	str_fini(&s);
 }
 
-/* The one place where a format is put together at run time: flags and letter
- * are the parser's, and each is copied only if it is one of those below. */
+/* Only here a format is made at run time: flags and letter come from the
+ * parser, and each is copied only if it is in the lists below. */
 static void
 render_float(struct render *r, const struct fmt_conv *c,
     const struct prog_rec *rec, const uint8_t *v)
@@ -249,9 +236,9 @@ render_sym(struct render *r, const struct fmt_conv *c,
 	render_name(r, c, name);
 }
 
-/* The name in /etc/hosts, which is what gethostent() reads.  Names that only
- * a server knows stay addresses: asking can take minutes, and meanwhile the
- * targets would stand still. */
+/* The name in /etc/hosts, which gethostent() reads. Names that only a server
+ * knows are printed as addresses: a query may take minutes, and the targets
+ * would be stopped meanwhile. */
 static const char *
 render_host_name(int family, const void *addr, size_t len)
 {
@@ -411,7 +398,7 @@ render_value(struct render *r, const struct fmt_conv *c,
 	}
 }
 
-/* The conversion with its `*'s replaced by their arguments. */
+/* The conversion, with the arguments in place of its `*'s. */
 static struct fmt_conv
 render_dynamic(struct render *r, const struct fmt_conv *conv)
 {

@@ -1,8 +1,9 @@
 /*
  * One record: its columns, and its statements in order.
  *
- * c->rec holds a copy, at least as long as the layout of its EPID says; the
- * layout comes from the compiler.  Only the values are the target's.
+ * c->rec contains a copy that is at least as long as the layout of its EPID
+ * says. The layout comes from the compiler; only the values come from the
+ * target.
  */
 #include <string.h>
 
@@ -86,7 +87,7 @@ record_size(const struct consume *c, uint32_t epid)
 
 /* ---- messages ---- */
 
-/* Clauses are named by their place among all of the session. */
+/* Clauses are numbered by their order in all programs of the session. */
 struct printer
 record_printer(struct consume *c, struct str *to)
 {
@@ -108,7 +109,8 @@ record_clause_name(const struct prog_clause *clause, char *buf, size_t size)
 	return buf;
 }
 
-/* What was printed so far goes first: on a terminal both are one text. */
+/* Text that was printed before is written first: on a terminal both are one
+ * text. */
 void
 record_error(struct consume *c, uint32_t epid, const char *what)
 {
@@ -136,7 +138,7 @@ flow_is(const char *name, const char *word)
 	return n == w || name[n - w - 1] == '-';
 }
 
-/* Are both records of one firing of one probe, by different clauses? */
+/* Are these records of the same firing of one probe, by different clauses? */
 static bool
 flow_same(const struct consume *c, uint32_t epid, uint64_t timestamp,
     const struct rec_hdr *hdr)
@@ -149,8 +151,8 @@ flow_same(const struct consume *c, uint32_t epid, uint64_t timestamp,
 	    epid != hdr->epid && timestamp == hdr->timestamp;
 }
 
-/* Only the first of an entry's clauses goes one deeper, and only the last of a
- * return's comes back. */
+/* Only the first clause of an entry increases the depth, and only the last
+ * clause of a return decreases it. */
 static enum flow_kind
 flow_kind(struct consume *c, const struct flow *flow, const char *name,
     const struct rec_hdr *next)
@@ -194,9 +196,10 @@ flows_fini(struct consume *c)
 	hash_fini(&c->flows);
 }
 
-/* No line is wider than this many calls. */
+/* The most levels by which a line is indented. */
 #define FLOW_SHOWN 2048
-/* Deeper calls are not told apart: of a program that never returns from them. */
+/* The most calls that are remembered: a program may enter functions and never
+ * return from them. */
 #define FLOW_MOST (1 << 20)
 
 static uint64_t
@@ -213,9 +216,9 @@ flow_enter(struct flow *flow, const struct probe_text *pr)
 		*vec_push(&flow->inside) = flow_key(pr);
 }
 
-/* Those that were entered since the function was are gone, too: by longjmp(),
- * an exception, or a tail call.  One that was not seen to be entered takes the
- * place of the last. */
+/* Functions that were entered after this one have ended too: by longjmp(), by
+ * an exception, or by a tail call. If the entry of this one was not seen, it
+ * replaces the last one. */
 static void
 flow_leave(struct flow *flow, const struct probe_text *pr)
 {
@@ -298,7 +301,7 @@ record_value(const struct consume *c, const struct prog_rec *rec)
 	return c->rec.at + rec->off;
 }
 
-/* The number of an action's last argument, or other when it has none. */
+/* The last argument of an action as a number, or `other' if it has none. */
 static int64_t
 stmt_arg(const struct consume *c, const struct prog_stmt *st, int64_t other)
 {
@@ -367,7 +370,7 @@ stmt_print(struct consume *c, struct printer *p, const struct prog_stmt *st)
 		print_typed(p, rec->type, v, rec->size);
 }
 
-/* Is a smallest or largest value to be forgotten, which the lanes still know? */
+/* Must a smallest or largest value be forgotten that the lanes still have? */
 static bool
 forgets(const struct consume *c, const struct prog_stmt *st)
 {
@@ -382,8 +385,8 @@ forgets(const struct consume *c, const struct prog_stmt *st)
 	return false;
 }
 
-/* clear() and so on see what was aggregated up to now, printa() what was when
- * `aggrate' let it look. */
+/* clear() and similar actions apply to everything that was aggregated up to
+ * now, printa() to what was read at the last time of `aggrate'. */
 static void
 stmt_aggs(struct consume *c, struct printer *p, const struct prog_stmt *st)
 {
@@ -413,8 +416,8 @@ stmt_aggs(struct consume *c, struct printer *p, const struct prog_stmt *st)
 	}
 }
 
-/* Argument i of setopt(), a copy; the computed ones are in the record in their
- * order.  NULL when there is none. */
+/* A copy of argument i of setopt(); the record contains those that are
+ * computed, in their order. NULL if there is none. */
 static char *
 stmt_string(const struct consume *c, const struct prog_stmt *st, size_t i)
 {
@@ -438,7 +441,7 @@ stmt_setopt(struct consume *c, const struct prog_stmt *st)
 	int r = name != NULL ? option_set(c->env.opts, name, value, true) : 0;
 
 	if (r != 0) {
-		/* With an empty line after it, as DTrace has it. */
+		/* An empty line follows it, as in DTrace. */
 		char *what =
 		    mem_printf("couldn't set option \"%s\" to \"%s\": %s\n",
 			name, value != NULL ? value : "1", option_error(r));
@@ -449,8 +452,8 @@ stmt_setopt(struct consume *c, const struct prog_stmt *st)
 	mem_free(value);
 }
 
-/* system() and freopen(): the text goes to the shell or the file system, as it
- * is. */
+/* system() and freopen(): the shell or the file system gets the text
+ * unchanged. */
 static void
 stmt_outside(struct consume *c, const struct prog_stmt *st)
 {
@@ -505,7 +508,7 @@ stmt_carry_out(struct consume *c, struct printer *p, const struct prog_stmt *st)
 	case ACT_PRINT: stmt_print(c, p, st); break;
 	case ACT_SYSTEM:
 	case ACT_FREOPEN: stmt_outside(c, st); break;
-	/* Done at the hit, or nothing to print: */
+	/* Done at the hit, or nothing is printed: */
 	case ACT_NONE:
 	case ACT_EXIT:
 	case ACT_STOP:
@@ -538,7 +541,7 @@ record_print(struct consume *c, const struct rec_hdr *next)
 		record_columns(c, &p, &probe);
 	for (size_t i = 0; i < probe.clause->nstmts; i++) {
 		stmt_carry_out(c, &p, &probe.clause->stmts[i]);
-		/* freopen() may have led to a terminal. */
+		/* freopen() may have made a terminal the output. */
 		p.escape = c->out.escape;
 	}
 	if (!quiet)

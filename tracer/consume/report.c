@@ -1,10 +1,11 @@
 /*
- * -x report: the pictures and the file they go to.
+ * -x report: the pictures, and the file to which they are written.
  *
- * A file is made beside its place under a name that nobody can guess, and takes
- * its place, with the mode and the owner of what was there, when it is whole: a
- * reader never sees half of it.  Anything else that is there (a link, a fifo, a
- * device, our own output) is what its user means, and is written to.
+ * A new file is written beside its place under a name that nobody can guess.
+ * When it is complete, it replaces the old file and gets its mode and owner, so
+ * a reader never sees an incomplete file. If something else is there (a link, a
+ * FIFO, a device, our own output), it is not replaced, and the pictures are
+ * written into it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +69,8 @@ file_fill(const struct consume *c, int fd, const struct str *text)
 	return writer_write(fd, text->s, text->len, c->env.enough);
 }
 
-/* As what was there; where there was nothing, as open() would have made it. */
+/* The mode and owner are those of the old file; without one they are those that
+ * open() would give. */
 static int
 file_dress(int fd, const struct stat *old)
 {
@@ -104,8 +106,8 @@ file_replace(const struct consume *c, const char *path, const struct stat *old,
 	return r;
 }
 
-/* The descriptor of ours that path leads to, or -1: opened a second time, its
- * file would be written to from the begin. */
+/* The file descriptor of ours that is open on path, or -1: if the file were
+ * opened once more, writing would begin at its start. */
 static int
 file_is_open(const struct consume *c, const char *path)
 {
@@ -122,7 +124,7 @@ file_is_open(const struct consume *c, const char *path)
 	return -1;
 }
 
-/* A fifo that nobody reads is an error, not a wait. */
+/* A FIFO without a reader is an error; do not wait for one. */
 static int
 file_write(const struct consume *c, const char *path, const struct str *text)
 {
@@ -150,8 +152,8 @@ file_put(const struct consume *c, const char *path, const struct str *text)
 	if (!S_ISREG(st.st_mode))
 		return file_write(c, path, text);
 	int r = file_replace(c, path, &st, text);
-	/* Another's file, or in another's directory: what may be done is to
-	 * write into it. */
+	/* The file, or its directory, belongs to somebody else: it can only be
+	 * written to, not replaced. */
 	return r == -EPERM || r == -EACCES ? file_write(c, path, text) : r;
 }
 

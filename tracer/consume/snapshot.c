@@ -2,17 +2,17 @@
  * Adds new data of the lanes' aggregations to the consumer's own
  * (dlang/vm/agg.h has a picture).
  *
- * Of each area there is a copy, at the same offsets, as it was read: the sizes
- * and keys of entries are read once, when an entry is new, so that a target
- * which scribbles there changes values and no more.
+ * There is a copy of each area as it was read, at the same offsets. The sizes
+ * and keys of an entry are read only once, when it is new. So a target that
+ * changes this memory changes only values.
  */
 #include <string.h>
 
 #include "dlang/vm/agg.h"
 #include "tracer/consume/consume_impl.h"
 
-/* How often a value that changes during the read is read again.  After that it
- * is left for the next pass; nothing is lost. */
+/* How often a value that changes during the read is read again. After that it
+ * is read in the next pass; nothing is lost. */
 #ifdef VM_STEP
 #define TRIES 2
 #else
@@ -37,8 +37,8 @@ snapshot_forget(struct snapshot *s)
 
 /* ---- one entry ---- */
 
-/* The copy of an entry.  What leads to the next one in its bucket is of no use
- * here: instead, how many bytes it takes. */
+/* The copy of an entry. The link to the next entry of its bucket is not needed
+ * here; in its place is the size of the entry in bytes. */
 #define SIZE(e) (e)->next_ref
 
 static const struct prog_agg *
@@ -49,8 +49,8 @@ definition(const struct consume *c, uint32_t id)
 	return id == 0 || id > g->aggs.len ? NULL : g->aggs.at[id - 1];
 }
 
-/* Sizes and key of a new entry of `size' bytes; id 0 where they are not those
- * of its aggregation. */
+/* The sizes and the key of a new entry of `size' bytes. Its id is 0 if these
+ * are not those of its aggregation. */
 static void
 copy_new(const struct consume *c, struct agg_entry *copy,
     const struct agg_entry *e, uint32_t size)
@@ -73,8 +73,8 @@ copy_new(const struct consume *c, struct agg_entry *copy,
 	    (uint64_t *)(void *)(copy->data + key));
 }
 
-/* Read a value between two updates.  False: it was updated at every try.  An
- * area without a writer needs only one try. */
+/* Read a value between two updates. False: each try was interrupted by an
+ * update. An area without a writer needs only one try. */
 static bool
 read_value(const struct lane_view *v, bool written, const struct agg_entry *e,
     const uint8_t *from, uint64_t *value, uint32_t words, uint32_t *updates)
@@ -98,8 +98,8 @@ read_value(const struct lane_view *v, bool written, const struct agg_entry *e,
 	return false;
 }
 
-/* Hand on what was added; was anything?  `missed' is set when it could not be
- * read. */
+/* Add the difference to the consumer's row. True: there was one. `missed' is
+ * set if the value could not be read. */
 static bool
 read_entry(struct consume *c, const struct lane_view *v, bool written,
     struct agg_entry *copy, const struct agg_entry *e, bool *missed)
@@ -133,7 +133,7 @@ read_entry(struct consume *c, const struct lane_view *v, bool written,
 
 /* ---- one area ---- */
 
-/* `missed' is set when a value could not be read. */
+/* `missed' is set if a value could not be read. */
 static bool
 read_area(struct consume *c, struct feed *src, uint32_t area, bool written,
     bool *missed)
@@ -167,8 +167,7 @@ read_area(struct consume *c, struct feed *src, uint32_t area, bool written,
 
 /* ---- going over to the other area ---- */
 
-/* Read the area that is no longer in use a last time, after its writer has left
- * it. */
+/* Read an area for the last time, after its writer has left it. */
 static bool
 area_left(struct consume *c, struct feed *src)
 {
@@ -186,8 +185,8 @@ area_left(struct consume *c, struct feed *src)
 	return true;
 }
 
-/* Switch the writer to the other area.  A barrier must follow before
- * area_left(). */
+/* Switch the writer to the other area. A barrier must follow before area_left()
+ * is called. */
 static bool
 go_over(struct consume *c, struct feed *src)
 {
@@ -232,7 +231,7 @@ snapshots_flip(struct consume *c)
 		barrier(c);
 }
 
-/* Skips a lane that has not been written to since it was read completely. */
+/* Skips a lane that was not written to since it was read completely. */
 static bool
 read_lane(struct consume *c, struct feed *src)
 {

@@ -1,6 +1,6 @@
 /*
- * Addresses as text: stacks and symbols, by the address space that the record
- * names.
+ * Addresses as text: stacks and symbols, with the names of the address space
+ * that the record refers to.
  */
 #include <string.h>
 #include <strings.h>
@@ -9,10 +9,10 @@
 #include "symbols/symbolise.h"
 #include "tracer/consume/consume_impl.h"
 
-/* Long enough for a demangled name; longer ones are cut. */
+/* Enough for a demangled name; longer ones are cut. */
 #define STACK_TEXT_NAME 2048
 
-/* With option noresolve the reader of the output finds the names. */
+/* With option noresolve the reader of the output looks up the names. */
 static unsigned
 name_flags(const struct printer *p)
 {
@@ -31,7 +31,7 @@ stack_is_folded(const struct options *opts)
 	return format != NULL && strcasecmp(format, "folded") == 0;
 }
 
-/* The addresses of a stack, innermost first, as many as there are. */
+/* The addresses of a stack, innermost first; returns their number. */
 static size_t
 stack_pcs(
     const void *stack, size_t size, struct rec_stack *head, uint64_t **pcs)
@@ -50,7 +50,7 @@ stack_pcs(
 	return n;
 }
 
-/* What frame i called: notes on frames between are none. */
+/* The frame that frame i called. Notes between frames are skipped. */
 static uint64_t
 stack_inner(const uint64_t *pcs, size_t i)
 {
@@ -100,7 +100,7 @@ static void
 frame_line(void *ctx, const char *name)
 {
 	const struct frames *f = ctx;
-	/* A language's note on the frame before. */
+	/* A note of a language about the frame before it. */
 	bool note = name[0] == '@';
 
 	str_printf(f->p->to, "%*s%s", f->indent, "", note ? "  [ " : "");

@@ -1,8 +1,8 @@
 /*
  * Bytes that a target chose, as text; see text.h.
  *
- * What %s and trace() print goes out as it is to files and pipes.  A terminal
- * obeys escape sequences, and those are not the target's to send.
+ * %s and trace() write them unchanged to files and pipes. A terminal executes
+ * escape sequences, so a target must not send them to it.
  */
 #include "tracer/consume/text.h"
 
@@ -82,7 +82,7 @@ text_name_padded(struct printer *p, const char *s, int width)
 
 /* ---- for formats ---- */
 
-/* The character that *s begins with, NUL at its end; *s is behind it then. */
+/* The first character of *s, which moves behind it; NUL at the end. */
 static uint32_t
 next(const char **s, size_t *n)
 {
@@ -123,7 +123,8 @@ text_add_line(struct str *to, const char *s, size_t n)
 	}
 }
 
-/* What the format means something by, and what no line can hold, is replaced. */
+/* Replace characters that have a meaning in the format, or that a line cannot
+ * contain. */
 void
 text_add_word(struct str *to, const char *s)
 {
@@ -224,8 +225,8 @@ text_message(FILE *err, const char *who, const char *fmt, va_list ap)
 	str_fini(&what);
 }
 
-/* As DTrace: blanks, backspace and bell count; and so do, unlike there, the
- * letters of other alphabets. */
+/* As in DTrace, blanks, backspace and bell count as printable. Unlike there,
+ * letters of other alphabets do, too. */
 bool
 text_is_printable(const void *p, size_t size, size_t *len)
 {

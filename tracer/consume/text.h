@@ -55,7 +55,8 @@ void text_name_padded(struct printer *p, const char *s, int width);
 void text_add_quoted(struct str *to, const char *s, size_t n, char quote);
 /* One line: a question mark for each invisible byte. */
 void text_add_line(struct str *to, const char *s, size_t n);
-/* One word without a semicolon: a frame of a folded stack. */
+/* One word, a frame of a folded stack: like text_add_line(), and a blank
+ * becomes `_', a semicolon `:'. */
 void text_add_word(struct str *to, const char *s);
 /* A JSON string, with quotes; a byte that is not UTF-8 is \u00XX. */
 void text_add_json(struct str *to, const char *s);

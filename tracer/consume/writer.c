@@ -48,7 +48,7 @@ struct writer {
 	FILE *f;
 	int fd;
 	bool own, plain;
-	bool regular; /* a file: poll() knows nothing of it */
+	bool regular; /* a file: poll() does not work on it */
 	size_t limit, dropped;
 	uint64_t slow_until;
 	char *buf; /* stdio's */
@@ -59,16 +59,16 @@ struct writer {
 	pthread_cond_t more, less;
 	struct str next, busy;
 	size_t left;    /* of busy */
-	uint64_t since; /* some was taken, or there was nothing to take */
+	uint64_t since; /* some text was taken, or there was none */
 	int error;
-	bool at_it;   /* the thread has what is left */
-	bool end;     /* it is to end when there is nothing to write, */
-	bool ended;   /* and has */
-	char *status; /* what is being done, or NULL; the caller's */
+	bool at_it;                /* the thread has what is left */
+	bool end;                  /* it ends when there is nothing to write, */
+	bool ended;                /* and has */
+	char *status;              /* the status text, or NULL; borrowed */
 	char line[LINE_MAX_BYTES]; /* as it is written */
 	size_t line_len;
-	uint64_t due; /* when it is to be written; 0: not until it changes */
-	uint64_t after, drawn; /* how long after other text; when it was */
+	uint64_t due;          /* when it is written next; 0: when it changes */
+	uint64_t after, drawn; /* the delay after other text; its time */
 	bool shown;            /* it stands on the terminal */
 };
 
@@ -78,7 +78,7 @@ static bool settled;
 
 /* ---- the thread ---- */
 
-/* Write at most `most' bytes; false at an error, which is kept. */
+/* Write at most `most' bytes; false after an error, which is kept. */
 static bool
 write_piece(struct writer *w, size_t most)
 {
@@ -89,7 +89,7 @@ write_piece(struct writer *w, size_t most)
 	ssize_t done = write(w->fd, at, n);
 	int error = done < 0 ? errno : 0;
 	if (error == EAGAIN) {
-		/* Another process has set O_NONBLOCK.  Try again later. */
+		/* Another process has set O_NONBLOCK. Try again later. */
 		const struct timespec nap = { 0, 1000000 };
 		nanosleep(&nap, NULL);
 	}
@@ -128,8 +128,8 @@ columns(int fd)
 	    80;
 }
 
-/* Under the lock, by the caller.  Not into the last column: the next character
- * would be on another line. */
+/* Called by the caller's thread under the lock. The last column stays empty,
+ * because the next character would be on a new line. */
 static void
 make_line(struct writer *w)
 {
@@ -165,7 +165,7 @@ draw(struct writer *w)
 	note_drawn(w);
 	w->at_it = true;
 	pthread_mutex_unlock(&w->lock);
-	/* A status that the terminal does not accept is lost. */
+	/* If the terminal does not accept the status, it is lost. */
 	ssize_t done = write(w->fd, line, n);
 	pthread_mutex_lock(&w->lock);
 	if (done < 0)
@@ -174,7 +174,7 @@ draw(struct writer *w)
 	pthread_cond_signal(&w->less);
 }
 
-/* Under the lock: before anything else is written. */
+/* Under the lock: remove the status before anything else is written. */
 static void
 erase(struct writer *w)
 {
@@ -185,7 +185,7 @@ erase(struct writer *w)
 		w->due = clock_ns(CLOCK_MONOTONIC) + w->after;
 }
 
-/* Under the lock, until there may be something to write. */
+/* Under the lock: wait until there may be something to write. */
 static void
 wait_for_more(struct writer *w)
 {
@@ -254,7 +254,7 @@ write_own(struct writer *w, size_t left, uint64_t until)
 	}
 }
 
-/* Under the lock: wait until at most `left' bytes wait.  0 or a negative
+/* Under the lock: wait until at most `left' bytes are waiting. 0 or a negative
  * errno. */
 static int
 wait_for_less(struct writer *w, size_t left, uint64_t ns)
@@ -303,7 +303,8 @@ write_now(const struct writer *w, const char *text, size_t n)
 	return 0;
 }
 
-/* When there is something to write: most runs have no messages. */
+/* The thread is created when there is something to write: most runs have no
+ * messages. */
 static void
 start(struct writer *w)
 {
@@ -323,7 +324,7 @@ start(struct writer *w)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* Let the thread end as soon as there is nothing to write. */
+/* Let the thread end when there is nothing to write. */
 static void
 rest(struct writer *w)
 {
@@ -447,7 +448,7 @@ writer_close(FILE *f)
 	*at = w->list;
 	fclose(f);
 	if (w->running) {
-		/* It may be in a write that never ends. */
+		/* It may be in a write() that never ends. */
 		rest(w);
 		w->list = closed;
 		closed = w;

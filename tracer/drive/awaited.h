@@ -36,7 +36,8 @@ bool awaited_is(const struct state *st, const struct proc *p);
 void awaited_begin(struct state *st, struct proc *p, bool at_mark);
 void awaited_came(struct state *st);
 void awaited_executed(struct state *st);
-/* Must the waiting start again, because it executed another program? */
+/* Did the awaited process execute another program, so that the waiting must
+ * start again? Afterwards nobody is awaited. */
 bool awaited_retry(struct state *st);
 
 #endif

@@ -26,7 +26,8 @@ on_early_end(int sig)
 {
 	say(program);
 	say(": " BEGIN_ENDED "\n");
-	/* As if there were no handler, when this one is left. */
+	/* End by the signal itself, as if there were no handler: it is
+	 * delivered when this handler returns. */
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -48,9 +49,9 @@ catch_early_ends(const char *name)
 static void
 take_descriptors(void)
 {
-	/* The lowest that is free is the one that open() gives.  "/" is there
-	 * whatever is mounted, and O_PATH answers reads and writes with EBADF,
-	 * as a closed one does. */
+	/* open() returns the lowest free descriptor. "/" exists whatever is
+	 * mounted, and a read or write of an O_PATH descriptor fails with
+	 * EBADF, as on a closed one. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			open("/", O_PATH | O_CLOEXEC);
@@ -63,8 +64,9 @@ is_refused(const char *name)
 	    getgid() == getegid())
 		return false;
 	fprintf(stderr,
-	    "%s: not run with rights that its user does not have (set-user-ID, "
-	    "set-group-ID or capabilities of its file): take them away\n",
+	    "%s: refusing to run with privileges that the user does not "
+	    "have: remove the set-user-ID bit, the set-group-ID bit or the "
+	    "capabilities of its file\n",
 	    name);
 	return true;
 }

@@ -14,7 +14,8 @@
 #include "tracer/base/state.h"
 #include "tracer/drive/targets.h"
 
-/* One character inside double quotes or bare, after a backslash. */
+/* May this character be escaped by a backslash, inside double quotes or
+ * unquoted? */
 static bool
 is_escaped(const char *p, bool quoted)
 {
@@ -23,7 +24,7 @@ is_escaped(const char *p, bool quoted)
 	return !quoted || strchr("\"\\$`\n", p[1]) != NULL;
 }
 
-/* Blanks, and the ends of lines that go on. */
+/* Skip blanks and escaped newlines. */
 static const char *
 skip_blanks(const char *p)
 {
@@ -34,7 +35,7 @@ skip_blanks(const char *p)
 	}
 }
 
-/* One word from *p on; NULL with *why. */
+/* The word at *p, which is moved behind it. NULL and *why on error. */
 static char *
 split_word(const char **p, const char **why)
 {
@@ -46,7 +47,7 @@ split_word(const char **p, const char **why)
 		if (quote == '\0' && strchr(" \t\n\v\f\r", c) != NULL)
 			break;
 		if (quote != '\'' && is_escaped(*p, quote == '"')) {
-			if (*++*p != '\n') /* a line that goes on */
+			if (*++*p != '\n') /* an escaped newline */
 				str_addc(&word, **p);
 		} else if (quote == '\0' && (c == '\'' || c == '"')) {
 			quote = c;
@@ -116,7 +117,9 @@ targets_find_program(const char *name)
 
 	if (strchr(name, '/') != NULL)
 		return is_program(name) ? mem_strdup(name) : NULL;
-	for (; dirs != NULL && *dirs != '\0'; dirs += *dirs == ':') {
+	if (dirs == NULL)
+		dirs = "/bin:/usr/bin";
+	for (;; dirs++) {
 		size_t n = strcspn(dirs, ":");
 		char *path = mem_printf(
 		    "%.*s%s%s", (int)n, dirs, n > 0 ? "/" : "", name);
@@ -124,15 +127,16 @@ targets_find_program(const char *name)
 			return path;
 		mem_free(path);
 		dirs += n;
+		if (*dirs == '\0')
+			return NULL;
 	}
-	return NULL;
 }
 
 /* ---- the environment of what is launched: options setenv and unsetenv ---- */
 
 typedef VEC(char *) env_vec;
 
-/* Take `name' of `len' characters out. */
+/* Remove the variable `name', of `len' characters. */
 static void
 env_unset(env_vec *env, const char *name, size_t len)
 {
@@ -148,7 +152,7 @@ env_unset(env_vec *env, const char *name, size_t len)
 	}
 }
 
-/* Each of the lines of an option's text. */
+/* Apply each line of an option's text. */
 static void
 env_change(env_vec *env, const char *text, bool set)
 {

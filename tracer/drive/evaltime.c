@@ -30,6 +30,7 @@
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/targets_impl.h"
+#include "tracer/drive/twice.h"
 
 enum evaltime
 targets_evaltime(const struct state *st)
@@ -50,14 +51,14 @@ is_launching(struct state *st, void *arg)
 	return awaited_is(st, arg);
 }
 
-/* Run a launched process up to our mark, or to its rendezvous.  False when it
- * ended on the way. */
+/* Run a launched process up to our marker, or to its rendezvous. False if it
+ * ended before that. */
 static bool
 run_until_stopped(struct state *st, struct proc *p, bool mark)
 {
 	pid_t pid = p->pid;
 
-	/* What it writes then is not written over. */
+	/* With these values its output is real: it is not suppressed. */
 	if (targets_evaltime(st) == EVAL_POSTINIT ||
 	    targets_evaltime(st) == EVAL_MAIN)
 		progress_pause(st);
@@ -71,7 +72,7 @@ run_until_stopped(struct state *st, struct proc *p, bool mark)
 	    awaited_now(st).proc == NULL;
 }
 
-/* The address at which postinit and main are awaited. */
+/* The address where postinit or main begins. */
 static uint64_t
 start_addr(const struct space *sp, enum evaltime when)
 {
@@ -85,7 +86,7 @@ start_addr(const struct space *sp, enum evaltime when)
 	return exec->bias + (s != NULL ? s->addr : object_entry(exec->object));
 }
 
-/* Without the marker it would run to its end. */
+/* Is there a marker at addr? Without one the program would run to its end. */
 static bool
 is_marked(const struct space *sp, uint64_t addr, const char **why)
 {
@@ -95,17 +96,19 @@ is_marked(const struct space *sp, uint64_t addr, const char **why)
 	return false;
 }
 
-/* From the exec stop to where evaltime says, or to another exec. */
+/* Run from the exec stop to the point that evaltime names, or to another
+ * exec. */
 static bool
 run_program(struct state *st, struct proc *p, const char **why)
 {
 	enum evaltime when = targets_evaltime(st);
-	struct space_info *info = p->space->user;
+	struct space_info *info = p->space->info;
 
 	if (when == EVAL_EXEC)
 		return true;
 	sites_commit(st, p->space);
-	/* Not to be stopped in its text, it is looked at here already. */
+	/* No int3 may be written into its text, so it cannot be stopped later:
+	 * probes are looked up here. */
 	if (!protect_allows(st, p->space)) {
 		protect_say(st, p->space);
 		return true;
@@ -136,11 +139,8 @@ targets_scout(struct state *st, struct proc *p, char *const argv[])
 
 	while (argv[words] != NULL)
 		words++;
-	if (targets_evaltime(st) != EVAL_BOTH ||
-	    again_find(th, words, &p->again) != 0)
-		targets_stay(p);
-	else
-		stop_want_calls(th, WANT_LAUNCH, true);
+	if (targets_evaltime(st) != EVAL_BOTH || !twice_plan(th, words))
+		twice_not(p);
 }
 
 static void
@@ -149,13 +149,11 @@ begin_again(struct state *st, struct proc *p)
 	struct thread *th = p->threads.at[0];
 	pid_t pid = p->pid;
 
-	p->begins_again = true;
-	if (th->stop.kind == EV_SYSCALL_ENTER)
-		again_instead(th, &p->again);
+	twice_begin(th);
 	run_until_stopped(st, p, true);
 	p = super_proc(st->super, pid);
 	if (p != NULL)
-		targets_stay(p);
+		twice_not(p);
 }
 
 static struct proc *
@@ -164,7 +162,7 @@ next_to_begin(struct state *st)
 	struct proc *p = NULL;
 
 	while ((p = super_next(st->super, p)) != NULL)
-		if (p->again.name != 0)
+		if (twice_is_planned(p))
 			break;
 	return p;
 }
@@ -176,8 +174,8 @@ targets_begin_again(struct state *st)
 	bool any = false;
 
 	while (!st->draining && (p = next_to_begin(st)) != NULL) {
-		if (p->exec_stopped) {
-			targets_stay(p);
+		if (p->role.launch == LAUNCH_AT_EXEC) {
+			twice_not(p);
 			continue;
 		}
 		begin_again(st, p);

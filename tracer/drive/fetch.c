@@ -1,7 +1,8 @@
 /*
  * Debug files from debuginfod servers; see fetch.h.
  *
- * A child asks, one file after the other, and writes lines:
+ * A child asks the servers for one file after the other, and writes lines to
+ * the tracer:
  *
  *	ask NAME		a server is asked for the file of this object
  *	got BYTES ALL		so much of it is there
@@ -14,8 +15,8 @@
  *	          +-> time over, user wants to end,   |
  *	              kill of the child's group ------+
  *
- * What the child has is lost with it, but for the lines; the library keeps the
- * files in its cache.
+ * When the child is killed, what it has written so far counts; the library
+ * keeps complete files in its cache.
  */
 #include "tracer/drive/fetch.h"
 
@@ -40,8 +41,8 @@
 #include "tracer/base/state.h"
 #include "tracer/drive/targets.h"
 
-/* How often the user hears of a file that comes, in nanoseconds, and how often
- * it is looked whether the user wants to end, in milliseconds. */
+/* How often progress of a download is reported, in nanoseconds; how often dtrap
+ * checks whether the user wants to end, in milliseconds. */
 #define TELL_NS 2000000000LL
 #define LOOK_MS 200
 
@@ -57,10 +58,10 @@ now_ns(void)
 
 struct asker {
 	const struct fetch *f;
-	bool all; /* libraries that no program names, too */
+	bool all; /* also libraries that no D program names */
 	int out;
-	const char *name; /* of what is asked for */
-	bool asked;       /* ... and this was said */
+	const char *name; /* the object whose file is asked for */
+	bool asked;       /* the `ask' line was written */
 	int64_t told;
 	VEC(char *) done; /* build ids */
 };
@@ -73,13 +74,13 @@ static void PRINTF_LIKE(2, 3) say(const struct asker *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	int n = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	/* The reader has closed its end: stop. */
+	/* The tracer has closed its end: stop. */
 	if (n > 0 && (size_t)n < sizeof(line) &&
 	    write(a->out, line, (size_t)n) != n)
 		_exit(0);
 }
 
-/* A copy that is there already comes without. */
+/* Not called for a file that is in the cache. */
 static void
 on_progress(void *ctx, long done, long all)
 {
@@ -126,7 +127,7 @@ ask(struct asker *a, const struct object *o)
 		say(a, "none %d %s\n", -error, a->name);
 }
 
-/* Does the text have the word, not as a part of a longer one? */
+/* Does the text contain the word, and not as a part of a longer one? */
 static bool
 has_word(const char *text, const char *word, size_t len)
 {
@@ -140,7 +141,7 @@ has_word(const char *text, const char *word, size_t len)
 	return false;
 }
 
-/* Does a program name the library: libfoo.so.6, or libfoo? */
+/* Does a D program name the library, as libfoo.so.6 or libfoo? */
 static bool
 is_named(const struct asker *a, const char *name)
 {
@@ -152,7 +153,8 @@ is_named(const struct asker *a, const char *name)
 	return named;
 }
 
-/* One file that is mapped, or will be. */
+/* Ask for the debug file of one file that is or will be mapped, if it is
+ * needed. */
 static void
 consider(struct asker *a, const char *path, const char *display, bool program)
 {
@@ -195,7 +197,7 @@ consider_process(struct asker *a, pid_t pid)
 	maps_fini(&maps);
 }
 
-/* Those that a program names by number alone: pid1234:::entry. */
+/* Processes that a D program names only by number: pid1234:::entry. */
 static void
 consider_numbers(struct asker *a)
 {
@@ -210,7 +212,7 @@ consider_numbers(struct asker *a)
 	}
 }
 
-/* What the run-time linker says that it would load. */
+/* The output of the run-time linker: the libraries that it would load. */
 static FILE *
 list_libraries(const char *interp, const char *path)
 {
@@ -256,8 +258,8 @@ consider_libraries(struct asker *a, const char *interp, const char *path)
 		fclose(f);
 }
 
-/* The interpreter that the first line of a script names; the caller's, or
- * NULL. */
+/* The interpreter in the first line of a script, for the caller to free; NULL
+ * if there is none. */
 static char *
 script_interpreter(const char *path)
 {
@@ -314,7 +316,7 @@ child_main(const struct fetch *f, bool all, int out, pid_t parent)
 	for (int sig = 1; sig <= 64; sig++)
 		signal(sig, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for the linker's end */
+	signal(SIGCHLD, SIG_IGN); /* the linker is not waited for */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (size_t i = 0; i < f->ncommands; i++)
@@ -383,11 +385,11 @@ on_line(struct waiter *w, char *line)
 	} else if (strcmp(line, "library") == 0) {
 		state_message(w->st,
 		    "DEBUGINFOD_URLS is set, but libdebuginfod is not "
-		    "installed: symbols are not asked for");
+		    "installed: symbols are not downloaded");
 	}
 }
 
-/* What has come.  False: it was the end. */
+/* Handle the lines that have arrived. False at the end of them. */
 static bool
 take_lines(struct waiter *w)
 {
@@ -409,8 +411,8 @@ take_lines(struct waiter *w)
 	return w->len < sizeof(w->line) - 1;
 }
 
-/* Until the child has said all.  False: not in this time, or the user wants to
- * end. */
+/* Wait until the child has written all lines. False: the time is over, or the
+ * user wants to end. */
 static bool
 wait_for_lines(struct waiter *w, int64_t until)
 {
@@ -451,7 +453,7 @@ run(struct state *st, const struct fetch *f, bool all, int64_t seconds)
 				    w.name[0] != '\0' ? w.name : "the targets");
 			kill(-w.child, SIGKILL);
 		}
-		kill(w.child, SIGKILL); /* before it has a group of its own */
+		kill(w.child, SIGKILL); /* if it has no group of its own yet */
 		event_await_plain(st->super, w.child);
 	}
 	close(w.in);

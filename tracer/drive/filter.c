@@ -1,9 +1,10 @@
 /*
- * Filters; see filter.h.
+ * Seccomp filters; see filter.h.
  *
- * The process installs it itself, by a system call that we make in it.  That
- * needs no_new_privs, unless the tracer has all rights: a set-user-ID program
- * that it executes gets none then, and is not let go for them.
+ * The process installs the filter itself, by a system call that dtrap makes in
+ * it. That needs no_new_privs, unless dtrap has CAP_SYS_ADMIN. With
+ * no_new_privs, a set-user-ID program that it executes does not get its
+ * privileges, so dtrap need not detach from it.
  */
 #include "tracer/drive/filter.h"
 
@@ -22,10 +23,10 @@
 #include "tracer/fire/syscalls.h"
 #include "tracer/base/state.h"
 
-/* More calls than that are most of those that programs make. */
+/* If more system calls than this are traced, a filter saves little. */
 #define NAMED_MAX 100
 
-/* Below the stack pointer functions keep things without moving it. */
+/* A function may use this memory below the stack pointer without moving it. */
 #define RED_ZONE (2 * MACHINE_RED_ZONE)
 
 typedef VEC(struct sock_filter) code_vec;
@@ -53,7 +54,7 @@ is_named(const struct state *st, unsigned nr)
 	    st->syscalls->of[nr][SYSCALL_RETURN].len > 0;
 }
 
-/* The number of calls that are named. */
+/* Write the filter. Returns the number of system calls that stop. */
 static unsigned
 write_code(const struct state *st, code_vec *code)
 {
@@ -76,7 +77,7 @@ write_code(const struct state *st, code_vec *code)
 		named++;
 		emit_call(code, nr);
 	}
-	/* What an interrupted one goes on as. */
+	/* An interrupted system call may continue as this one. */
 	if (!is_named(st, SYS_restart_syscall))
 		emit_call(code, SYS_restart_syscall);
 	emit(code,
@@ -84,7 +85,7 @@ write_code(const struct state *st, code_vec *code)
 	return named;
 }
 
-/* A system call of the process; 0 or -errno. */
+/* Make a system call in the process. 0 or -errno. */
 static int
 call(struct thread *th, long nr, const uint64_t args[6])
 {
@@ -107,7 +108,7 @@ load(struct thread *th, uint64_t prog)
 	return r < 0 ? r : call(th, SYS_seccomp, filter);
 }
 
-/* The code goes below the stack, and what was there comes back. */
+/* Write the code below the stack, install it, and restore the memory. */
 static int
 install(struct thread *th, const code_vec *code)
 {
@@ -129,7 +130,8 @@ install(struct thread *th, const code_vec *code)
 	    t->ops->write(t, addr, &prog, sizeof(prog)) != 0 ||
 	    t->ops->write(t, prog.code, code->at, size) != 0)
 		return -EFAULT;
-	/* Before there is a filter: without the option its calls fail. */
+	/* Before the filter exists: without this ptrace option the calls that
+	 * it stops would fail. */
 	int r = thread_take_seccomp(th);
 	if (r == 0)
 		r = load(th, addr);
@@ -145,13 +147,14 @@ install_one(struct state *st, struct proc *p, const code_vec *code)
 	const char *why = NULL;
 	char text[64];
 
-	if (!p->launched)
+	if (p->role.launch == LAUNCH_NOT)
 		why = "it was not launched by dtrap";
 	else if (p->threads.len != 1 || p->space->refs != 1)
-		why = "it has threads already";
+		why = "it already has several threads";
 	if (why == NULL) {
 		int r = install(p->threads.at[0], code);
-		if (r == 0 && p->exec_stopped && is_named(st, SYS_execve))
+		if (r == 0 && p->role.launch == LAUNCH_AT_EXEC &&
+		    is_named(st, SYS_execve))
 			stop_want_calls(p->threads.at[0], WANT_EXIT, true);
 		if (r == 0)
 			return;
@@ -159,7 +162,7 @@ install_one(struct state *st, struct proc *p, const code_vec *code)
 		why = text;
 	}
 	state_notice(
-	    st, "syscallfilter: not for process %d: %s", (int)p->pid, why);
+	    st, "syscallfilter: not used for process %d: %s", (int)p->pid, why);
 }
 
 void
@@ -175,7 +178,7 @@ filter_install(struct state *st)
 	if (named > NAMED_MAX)
 		why = "too many system calls are traced";
 	else if (named > 0 && !st->follow)
-		why = "children must be followed";
+		why = "children are not followed";
 	if (why != NULL)
 		state_notice(st, "syscallfilter: not used: %s", why);
 	while (
@@ -190,7 +193,7 @@ filter_release(void *ctx, struct proc *p)
 	struct state *st = ctx;
 
 	state_notice(st,
-	    "pid %d cannot run on without dtrap (-x syscallfilter): killed",
+	    "pid %d cannot continue without dtrap (-x syscallfilter): killed",
 	    (int)p->pid);
 	kill(p->pid, SIGKILL);
 }

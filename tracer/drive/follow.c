@@ -4,7 +4,7 @@
  *	fork	same addresses, same int3s, same tracepoint numbers: the child's
  *		table is a copy, and the sites in the image serve both
  *	exec	a new space; the clauses are matched against it anew, under the
- *		provider of the process that it descends from (proc->family)
+ *		provider of the process that it descends from (role.h)
  */
 #include "tracer/drive/follow.h"
 
@@ -25,13 +25,14 @@
 static bool
 is_wanted(const struct state *st, const struct proc *p)
 {
-	return st->follow && p->family != 0 && !st->draining;
+	return st->follow && p->role.family != 0 && !st->draining;
 }
 
 /*
- * A child that was made before the last change of its parent's text has a copy
- * of what was there before, which the parent's table does not tell any more:
- * the list in its own memory does, as in a process that a dead tracer has left.
+ * Was the child created before the last change of its parent's text? Then its
+ * copy of the text has breakpoints that the parent's table no longer lists. The
+ * list in the child's own memory has them, as in a process that a dead tracer
+ * has left.
  */
 static bool
 is_stale(const struct proc *parent, const struct proc *child)
@@ -39,7 +40,7 @@ is_stale(const struct proc *parent, const struct proc *child)
 	const struct space *from = parent->space;
 
 	return from->tab != NULL &&
-	    (from->user == NULL || child->maker_commits != from->commits);
+	    (from->info == NULL || child->maker_commits != from->commits);
 }
 
 static void
@@ -50,8 +51,8 @@ clean_copy(struct proc *child)
 	char why[1];
 
 	space_stop(sp);
-	/* Its handler of SIGTRAP may be ours. */
-	child->guarded = false;
+	/* Its SIGTRAP handler may still be dtrap's. */
+	traphandler_is(child, HANDLER_ABSENT);
 	proc_refresh(child);
 	vec_foreach(th, &child->threads)
 		sigtrap_save(*th);
@@ -64,7 +65,7 @@ clean_copy(struct proc *child)
 	fault_kill("follow-cleaned");
 }
 
-/* All that is known of its parent's memory is so of the child's. */
+/* What dtrap knows of the parent's memory is true of the child's copy. */
 static void
 inherit(struct state *st, struct space *from, struct proc *child)
 {
@@ -86,7 +87,7 @@ keep(struct state *st, struct proc *parent, struct proc *child)
 	struct space *from = parent->space;
 
 	fault_kill("follow-keep");
-	child->followed = true;
+	role_follow(child, true);
 	if (from->tab == NULL)
 		return;
 	if (is_stale(parent, child)) {
@@ -120,8 +121,7 @@ follow_born(struct state *st, struct thread *parent, struct thread *child)
 
 	if (p == from)
 		return; /* a thread */
-	p->family = from->family;
-	p->followed = from->followed;
+	role_inherit(from, p);
 	if (p->space == from->space)
 		return;
 	if (is_wanted(st, from))
@@ -133,9 +133,9 @@ follow_born(struct state *st, struct thread *parent, struct thread *child)
 bool
 follow_executed(struct state *st, struct proc *p)
 {
-	if (!p->target && !is_wanted(st, p))
+	if (!p->role.named && !is_wanted(st, p))
 		return false;
-	/* Memory that cannot be opened: the file may not be read. */
+	/* The memory cannot be opened if the program file is not readable. */
 	if (p->space->mem_fd < 0 || setid_withheld(p)) {
 		state_notice(st,
 		    "pid %d exec'd a set-id or unobservable program", p->pid);
@@ -143,11 +143,11 @@ follow_executed(struct state *st, struct proc *p)
 	}
 	if (procfs_wrong_elf(p->pid)) {
 		state_notice(st,
-		    "pid %d executes a 32-bit program, which cannot be "
-		    "traced: it is let go",
+		    "pid %d executed a 32-bit program, which cannot be "
+		    "traced: detached from it",
 		    p->pid);
 		return false;
 	}
-	p->followed = p->family != p->pid;
+	role_follow(p, p->role.family != p->pid);
 	return true;
 }

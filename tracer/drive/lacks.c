@@ -30,20 +30,23 @@ lacks_tell(struct state *st)
 {
 	if (insn_unopposed())
 		state_message(st,
-		    "Capstone cannot be loaded: the lengths of instructions that "
-		    "probes are put on were not checked by a second decoder");
+		    "Capstone cannot be loaded: the lengths of the "
+		    "instructions under probes were not checked by a second "
+		    "decoder");
 	if (syscall_info_untold())
 		state_message(st,
-		    "this kernel does not tell 32-bit system calls from others "
-		    "(Linux 5.3 does): one by int $0x80 in a 64-bit program has "
-		    "the name of the 64-bit call of its number");
+		    "this kernel does not report which system calls are "
+		    "32-bit (Linux 5.3 does): a call by int $0x80 in a "
+		    "64-bit program is shown as the 64-bit call of the same "
+		    "number");
 	if (!hands_out_sockets())
 		state_message(st,
-		    "this kernel has no pidfd_getfd() (Linux 5.6 has): a call "
-		    "with a socket's time limit may end with EINTR when it is "
-		    "stopped often");
+		    "this kernel has no pidfd_getfd() (Linux 5.6 has): a "
+		    "call on a socket with a timeout may fail with EINTR if "
+		    "it is stopped often");
 	if (!counts_filters())
 		state_message(st,
 		    "this kernel does not count seccomp filters (Linux 5.10 "
-		    "does): a process under any is refused probes in its text");
+		    "does): probes in the code of a process that has one are "
+		    "refused");
 }

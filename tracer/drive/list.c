@@ -1,5 +1,5 @@
 /*
- * Listings; see list.h for what, cli-and-options for the columns.
+ * Listings; see list.h.
  */
 #include "tracer/drive/list.h"
 
@@ -41,7 +41,8 @@ argument(struct printer *to, size_t i, const char *type)
 	str_addc(to->to, '\n');
 }
 
-/* Those that debug information tells. */
+/* List the arguments that the debug information describes. Returns their
+ * number. */
 static unsigned
 typed_arguments(struct state *st, struct printer *to, const struct probe *p)
 {
@@ -93,8 +94,8 @@ probe_info(struct state *st, struct printer *to, const struct probe *p)
 	note(to, p);
 }
 
-/* Who evaluates it: what needs nothing that the tracer alone knows could run
- * where the probe is hit. */
+/* Where it is evaluated: in the process that hits the probe, unless it needs
+ * something that only the tracer has. */
 static void
 place(struct printer *to, const char *what, uint32_t needs)
 {
@@ -159,7 +160,7 @@ is_matched(const struct prog *prog, const struct probe *p)
 	return false;
 }
 
-/* Each probe that the program matches, once. */
+/* List each probe that the program matches, once. */
 static void
 list_matched(struct state *st, struct printer *to, const struct prog *prog)
 {
@@ -199,7 +200,8 @@ list_stability(
 	text_put(st->output.out, &text);
 }
 
-/* DTrace's line is one that programs look for: ours follows it. */
+/* Programs look for DTrace's line, so the hint is a line of its own after
+ * it. */
 static void
 say_unmatched(struct state *st, const struct probe_desc *pd)
 {

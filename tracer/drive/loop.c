@@ -1,9 +1,10 @@
 /*
  * The event loop; see loop.h.
  *
- * Events come from event_poll(), which blocks in one wait system call.  Timers
- * and the user's signals interrupt it (event_interrupt), set a flag, and are
- * looked at between two events, so that they are neither lost nor starved.
+ * Events come from event_poll(), which blocks in one wait system call. Timers
+ * and the user's signals interrupt it (event_interrupt()) and set a flag. The
+ * loop checks the flags between two events, so that no timer or signal is lost
+ * or delayed by many events.
  */
 #include "tracer/drive/loop.h"
 
@@ -24,22 +25,25 @@
 #include "tracer/base/state.h"
 #include "tracer/fire/syscalls.h"
 #include "tracer/drive/targets.h"
+#include "tracer/drive/twice.h"
 #include "tracer/survive/trapguard.h"
 
-/* Its time is set each time. */
+/* Period of the timer of on_calls(), which sets the time of each call
+ * itself. */
 #define CALLS_NS 1000000000
 
 static volatile sig_atomic_t alarm_due;
 static volatile sig_atomic_t stop_signals;
 static volatile sig_atomic_t urged;
-/* When the first was seen outside of its handler; 0: not yet. */
+/* When the loop noticed the first signal; 0: not yet. */
 static _Atomic uint64_t heard_at;
-static pid_t first_sender; /* 0: the kernel, for a key of the terminal */
+static pid_t first_sender; /* 0: the kernel, because of a key of the terminal */
 
 static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* How long one wish to end may take to be told twice, and what has been written
- * meanwhile is not given up by a second. */
+/* Signals within this time of the first count as the same request to end, ns.
+ * In this time dtrap waits for a reader of its output even after a second
+ * request. */
 #define ONCE_NS 1000000000
 
 static void
@@ -51,8 +55,8 @@ on_alarm(int sig, siginfo_t *si, void *uc)
 
 static void on_stop(int sig, siginfo_t *si, void *uc);
 
-/* SA_RESTART: writes and reads of ours go on; event_poll() returns all the
- * same, by event_interrupt(). */
+/* With SA_RESTART our writes and reads continue; event_poll() returns anyway,
+ * by event_interrupt(). */
 static void catch (
     int sig, void (*handler)(int, siginfo_t *, void *), int flags)
 {
@@ -63,7 +67,8 @@ static void catch (
 	sigaction(sig, &sa, NULL);
 }
 
-/* timeout(1) sends its signal to the process and then to its group. */
+/* Is it the first request again? timeout(1) sends its signal to the process and
+ * then to its group. */
 static bool
 is_said_twice(pid_t sender)
 {
@@ -133,15 +138,16 @@ loop_signals(struct state *st)
 	catch (SIGALRM, on_alarm, SA_RESTART);
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++) {
 		sigaddset(&set, stops[i]);
-		/* nohup(1) and background jobs ignore them on purpose. */
+		/* nohup(1) and shells for background jobs ignore these signals
+		 * on purpose. */
 		sigaction(stops[i], NULL, &old);
 		if (old.sa_handler != SIG_IGN)
 			catch (stops[i], on_stop, SA_RESTART);
 	}
-	/* The write that fails says why. */
+	/* Without these signals the write fails, with an errno. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* Who started us may have blocked them. */
+	/* The parent may have blocked them. */
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -150,12 +156,18 @@ loop_signals(struct state *st)
 static void
 on_trap(struct state *st, struct event *ev)
 {
+	if (hit_asks(st, ev->thread)) {
+		if (profile_waits(ev->thread))
+			fast_call(ev->thread);
+		thread_resume(ev->thread);
+		return;
+	}
 	syscalls_signal(st, ev->thread);
 	bool go = hit_trap(st, ev->thread);
 
 	profile_stopped(st, ev->thread);
 	if (go && ev->thread->stop.sig != 0) {
-		ev->kind = EV_SIGNAL; /* the program's own, or a fault */
+		ev->kind = EV_SIGNAL; /* sent to the program, or a fault */
 		ev->sig = ev->thread->stop.sig;
 		moments_tell(st, ev);
 		core_prepare(ev->thread);
@@ -168,12 +180,12 @@ on_trap(struct state *st, struct event *ev)
 static void
 on_signal(struct state *st, struct event *ev)
 {
-	if (fast_fires(ev->thread)) {
-		fast_hold_signal(ev->thread);
+	if (hit_finds_no_lane(ev->thread) || fast_mends(ev->thread)) {
 		thread_resume(ev->thread);
 		return;
 	}
-	if (hit_finds_no_lane(ev->thread)) {
+	if (fast_fires(ev->thread)) {
+		fast_hold_signal(ev->thread);
 		thread_resume(ev->thread);
 		return;
 	}
@@ -189,7 +201,7 @@ on_signal(struct state *st, struct event *ev)
 static void
 on_syscall(struct state *st, struct event *ev)
 {
-	if (targets_syscall(st, ev))
+	if (twice_syscall(st, ev))
 		return;
 	syscalls_event(st, ev);
 	fault_kill("syscall-seen");
@@ -237,8 +249,9 @@ static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_GONE] = on_gone,
 };
 
-/* What a thread owes to the profile provider is due at any stop of it, as the
- * one that was asked for may not come.  At a tracepoint the hit comes first. */
+/* The profile provider samples a thread at any of its stops if a sample is due,
+ * as the stop that was requested may not come. At a tracepoint the hit is
+ * handled first. */
 static void
 settle_samples(struct state *st, struct event *ev)
 {
@@ -250,7 +263,7 @@ settle_samples(struct state *st, struct event *ev)
 		fast_call(th);
 		return;
 	}
-	/* What it was sampled in is not there any more. */
+	/* The memory in which it was to be sampled is gone. */
 	if (ev->kind == EV_EXEC)
 		profile_thread_end(th);
 	else
@@ -287,7 +300,7 @@ handle(struct state *st, struct event *ev)
 
 static void on_calls(struct state *st, void *arg, uint64_t late);
 
-/* Of the run: what the timer of on_calls() is set to. */
+/* Part of the run: the time to which the timer of on_calls() is set. */
 static uint64_t *
 calls_due(struct state *st)
 {
@@ -306,7 +319,8 @@ await_calls(struct state *st)
 	    &st->timers, on_calls, NULL, due != 0 ? due : UINT64_MAX);
 }
 
-/* Calls that have been made again end when they would have without us. */
+/* System calls with a time limit that were restarted end when they would have
+ * ended without dtrap. */
 static void
 on_calls(struct state *st, void *arg, uint64_t late)
 {
@@ -336,7 +350,8 @@ look_at_flags(struct state *st)
 		fire_drain(st);
 }
 
-/* No tracee to wait for: sleep until a signal, without losing one. */
+/* There is no tracee to wait for: sleep until a signal arrives, without missing
+ * one. */
 static void
 wait_for_signal(void)
 {
@@ -366,8 +381,8 @@ loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 			deadman_woken(st, r == 1 ? &ev : NULL,
 			    event_waits(st->super) != waits);
 		look_at_flags(st);
-		/* A timer that is due again by now would call off the next
-		 * wait, too, and each after that. */
+		/* A timer that is due again already would interrupt the next
+		 * wait as well, and so on: poll without blocking. */
 		if (r == -EINTR)
 			r = event_poll(st->super, &ev, false);
 		if (r == 1) {

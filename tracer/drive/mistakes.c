@@ -93,11 +93,12 @@ mistakes_operands(const char *command, char *const *argv)
 	if (argv[0][0] == '{' ||
 	    (argv[0][0] == '/' && strpbrk(argv[0], "{ ") != NULL))
 		return mem_strdup(
-		    "a probe, its predicate and its action are one "
-		    "argument");
+		    "quote the probe, its predicate and its action together "
+		    "as one argument");
 	if (command != NULL && strchr(command, '\'') == NULL) {
 		add_words(&words, argv);
-		char *text = mem_printf("a command is one argument: -c '%s%s'",
+		char *text = mem_printf("quote the command as one argument: "
+					"-c '%s%s'",
 		    command, str_c(&words));
 		str_fini(&words);
 		return text;
@@ -123,27 +124,27 @@ mistakes_pid(const char *arg)
 	bool name = isalpha((unsigned char)*arg) &&
 	    arg[strcspn(arg, " \t\n'\"\\$`|&;<>()*?[]")] == '\0';
 
-	return name ? mem_printf("-p takes the number of a process: "
-				 "-p $(pgrep -n %s)",
-			  arg) :
-		      mem_strdup("-p takes the number of a process");
+	return name ?
+	    mem_printf("-p takes a process ID: -p $(pgrep -n %s)", arg) :
+	    mem_strdup("-p takes a process ID");
 }
 
 char *
 mistakes_listed(const char *arg)
 {
 	if (is_number(arg))
-		return mem_printf("-l -p %s lists those of that process", arg);
+		return mem_printf(
+		    "-l -p %s lists the probes of that process", arg);
 	if (strchr(arg, ':') != NULL)
-		return mem_printf("-l -n '%s' lists those", arg);
-	return mem_printf("-l -P %s lists those of a provider, -l -f %s those "
-			  "of a function",
+		return mem_printf("-l -n '%s' lists the probes", arg);
+	return mem_printf("-l -P %s lists the probes of a provider, -l -f %s "
+			  "those of a function",
 	    arg, arg);
 }
 
 /* ---- options ---- */
 
-/* What other programs call the options that are letters here. */
+/* Names that other programs use for options that are letters here. */
 static const struct word {
 	const char *name, *option;
 } words[] = {
@@ -228,7 +229,8 @@ is_for_shell(const char *command)
 	return false;
 }
 
-/* One such word, to its end or another blank: `|', `>file', `&&'. */
+/* Is this a word of the shell (`|', `>file', `&&')? It ends at a blank or the
+ * end. */
 static bool
 is_shell_word(const char *word, size_t n)
 {
@@ -250,15 +252,16 @@ mistakes_shell(const char *command)
 			quote = *p;
 		else if (*p == ' ' && is_shell_word(p + 1, strcspn(p + 1, " ")))
 			return mem_printf(
-			    "-c runs no shell, '%.*s' is an argument of the "
-			    "command: -c 'sh -c \"...\"' runs one",
+			    "-c does not start a shell, so '%.*s' is an "
+			    "argument of the command; -c 'sh -c \"...\"' "
+			    "starts one",
 			    (int)strcspn(p + 1, " "), p + 1);
 	}
 	return NULL;
 }
 
-/* What the first line of a script names, as the kernel reads it; "" if it is
- * none. */
+/* The interpreter in the first line of a script, read as the kernel reads it;
+ * "" if there is none. */
 static void
 read_interpreter(const char *path, char *line, size_t size)
 {
@@ -278,7 +281,7 @@ read_interpreter(const char *path, char *line, size_t size)
 	memmove(line, name, strlen(name) + 1);
 }
 
-/* Is there a program of that name in this directory? */
+/* Is there a program of that name in the current directory? */
 static bool
 is_here(const char *name)
 {
@@ -294,20 +297,21 @@ not_found(const char *name)
 	char line[256];
 
 	if (strchr(name, '/') == NULL)
-		return mem_printf("%s is in no directory of PATH%s%s%s", name,
+		return mem_printf("%s was not found in PATH%s%s%s", name,
 		    is_here(name) ? "; did you mean ./" : "",
 		    is_here(name) ? name : "", is_here(name) ? "?" : "");
 	if (access(name, F_OK) != 0)
 		return NULL;
 	read_interpreter(name, line, sizeof(line));
 	if (line[0] == '\0')
-		return mem_strdup("the file is there: the run-time linker that "
-				  "it names is not (readelf -l shows it)");
+		return mem_strdup("the file exists, but the run-time linker "
+				  "that it names does not (readelf -l shows "
+				  "it)");
 	size_t n = strlen(line);
 	bool dos = n > 0 && line[n - 1] == '\r';
 	return mem_printf(
-	    "the file is there: the interpreter of its first line, "
-	    "%.*s, is not%s",
+	    "the file exists, but the interpreter in its first line, %.*s, "
+	    "does not%s",
 	    (int)(n - dos), line,
 	    dos ? " (the line ends with a carriage return)" : "");
 }
@@ -328,7 +332,8 @@ mistakes_command(const char *command, char *const *argv, int error)
 	struct stat st;
 
 	if ((error == -ENOENT || error == -EACCES) && is_for_shell(command))
-		return mem_strdup("-c runs no shell: -c 'sh -c \"...\"' does");
+		return mem_strdup("-c does not start a shell; -c 'sh -c "
+				  "\"...\"' does");
 	if (error == -ENOENT)
 		return not_found(argv[0]);
 	if (error == -ENOEXEC)
@@ -363,7 +368,7 @@ mistakes_machine(const char *path)
 		return NULL;
 	size_t n = fread(&h, 1, sizeof(h), f);
 	fclose(f);
-	/* Both classes have e_machine at the same place. */
+	/* 32-bit and 64-bit headers have e_machine at the same offset. */
 	if (n < sizeof(Elf32_Ehdr) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine == MACHINE_ELF ||
 	    h.e_machine == MACHINE_ELF_32)
@@ -377,7 +382,7 @@ mistakes_machine(const char *path)
 
 /* ---- destructive actions ---- */
 
-/* NULL: it is none. */
+/* The name of a destructive action; NULL if it is not destructive. */
 static const char *
 destructive_name(enum dif_act kind)
 {
@@ -416,7 +421,7 @@ mistakes_destructive(const struct prog *p)
 	}
 	if (!p->destructive)
 		return NULL;
-	/* What writes to a target is part of an expression. */
+	/* copyout() and copyoutstr() are subroutines, not actions. */
 	char *text = mem_printf("-w allows %s",
 	    names.len > 0 ? str_c(&names) : "copyout() and copyoutstr()");
 	str_fini(&names);
@@ -425,8 +430,9 @@ mistakes_destructive(const struct prog *p)
 
 /* ---- no process ---- */
 
-/* Who knows DTrace expects the whole system to be traced where no process is
- * named: say why nothing comes.  (profile has a processor of its own then.) */
+/* Users of DTrace expect that the whole system is traced if no process is
+ * named: say why nothing is printed. (Without a process, profile samples a
+ * processor of its own.) */
 char *
 mistakes_untraced(struct state *st)
 {
@@ -437,8 +443,8 @@ mistakes_untraced(struct state *st)
 		if ((*p)->image_ref != 0 && prov->follows &&
 		    prov != &prov_profile)
 			return mem_printf(
-			    "no process is traced: %s probes fire in those of "
-			    "-p and -c alone",
+			    "no process is traced: %s probes fire only in "
+			    "processes given with -p or -c",
 			    prov->name);
 	}
 	return NULL;

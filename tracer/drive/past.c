@@ -8,7 +8,8 @@
 #include "symbols/addrspace.h"
 #include "tracer/base/state.h"
 
-/* Beyond so many, addresses of the oldest are printed as numbers. */
+/* The number of ended address spaces that are kept. Addresses in older ones are
+ * printed as numbers. */
 #define PAST_MAX 1024
 
 struct past {

@@ -1,5 +1,5 @@
 /*
- * Enabling what has been compiled; see run.h.
+ * Enables the compiled programs; see run.h.
  */
 #include "tracer/drive/run.h"
 
@@ -23,8 +23,8 @@
 #include "tracer/drive/past.h"
 #include "tracer/drive/targets.h"
 
-/* For the consumer: the address space of a process, or the last that it had:
- * what it recorded is often read after its end. */
+/* For the consumer: the current address space of a process, or its last one,
+ * since records are often read after its end. */
 static struct addrspace *
 space_of(void *ctx, uint32_t pid)
 {
@@ -34,7 +34,6 @@ space_of(void *ctx, uint32_t pid)
 
 	if (p != NULL && p->space->as != NULL)
 		return p->space->as;
-	/* It has ended: the last it had. */
 	return past_of(st, which);
 }
 
@@ -46,7 +45,7 @@ is_limited(void)
 	return getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY;
 }
 
-/* The clause with the largest record; NULL: there is no clause. */
+/* The clause with the largest record; NULL if there is no clause. */
 static const struct prog_clause *
 largest_clause(const struct state *st)
 {

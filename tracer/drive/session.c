@@ -1,5 +1,5 @@
 /*
- * A run from its begin to its end; see session.h.
+ * A run from beginning to end; see session.h.
  */
 #include "tracer/drive/session.h"
 
@@ -66,7 +66,7 @@ session_init(struct state *st, const char *name)
 	bodies_serve(st);
 }
 
-/* Unread messages are kept up to this size. */
+/* The most bytes of messages that are kept while nobody reads them. */
 #define MESSAGES_MAX (1 << 20)
 
 #define DISCARDED    "the rest of the output is discarded: nobody reads it"
@@ -89,7 +89,7 @@ close_output(struct state *st)
 	int cut = writer_wait(st->output.out, 0, loop_impatient);
 	if (writer_wait_closed(loop_impatient) != 0)
 		cut = -EINTR;
-	/* session_finish() has said that output is cut short if it was then. */
+	/* If it was cut short earlier, session_finish() has reported it. */
 	if (cut == -EINTR && st->output.error != EINTR)
 		state_message(st, DISCARDED);
 	writer_wait(st->output.err, 0, loop_impatient);
@@ -113,7 +113,7 @@ on_switch(struct state *st, void *arg, uint64_t late)
 {
 	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH)
 		fire_consume(st);
-	/* setopt() may have changed them. */
+	/* setopt() may have changed the rates. */
 	timer_set_period(&st->timers, on_switch, NULL,
 	    (uint64_t)option_get(&st->opts, OPT_SWITCHRATE));
 }
@@ -149,7 +149,7 @@ env_init(struct state *st)
 	st->env.ops = &eval_ops;
 	st->env.image = st->stores->image_mem;
 	st->env.store = st->stores->store_mem;
-	/* We have laid it out ourselves. */
+	/* This cannot fail: dtrap itself has laid out the store. */
 	ASSERT(vm_open(&st->env, 0));
 }
 
@@ -183,15 +183,15 @@ session_start(struct state *st)
 int
 session_finish(struct state *st)
 {
-	/* The processes first: what is left to do concerns only us, and waits
-	 * for nobody to get a processor. */
+	/* Detach from the processes first. The rest concerns only dtrap, and no
+	 * process should wait for it. */
 	writer_rest();
 	targets_release(st);
 	writer_settle();
 	fault_kill("end-released");
 	if (!st->processor->fixed)
 		processor_restore(st->processor);
-	/* END has to have room for its records. */
+	/* Empty the buffers, so that END has room for its records. */
 	consume_patiently(st->consume);
 	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH)
 		fire_consume(st);
@@ -207,8 +207,8 @@ session_finish(struct state *st)
 	deadman_report(st);
 	if (panic_faults() != 0)
 		state_message(st,
-		    "a file was cut short while it was read: names may be "
-		    "missing");
+		    "a file was truncated while dtrap read it: symbol names "
+		    "may be missing");
 	if (st->output.error == EINTR)
 		state_message(st, DISCARDED);
 	if (consume_pictures(st->consume) != 0)

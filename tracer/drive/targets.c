@@ -37,8 +37,7 @@
 static void
 add_target(struct state *st, struct proc *p, bool named)
 {
-	p->target = named;
-	p->family = p->pid;
+	role_begin(p, named);
 	if (!named)
 		return;
 	st->named.left++;
@@ -47,11 +46,12 @@ add_target(struct state *st, struct proc *p, bool named)
 		st->named.pid = p->pid;
 }
 
-/* What a look at a process opens at a time, and some more. */
+/* The file descriptors that tracing a process needs at a time, and some
+ * more. */
 #define DESCRIPTORS 16
 
-/* -errno with the reason, or 0.  Without descriptors half of what is asked for
- * would be missing without a word. */
+/* 0, or -errno with the reason. If there are too few descriptors, symbols would
+ * be missing without a message. */
 static int
 cannot_trace(char *why, size_t size)
 {
@@ -59,8 +59,8 @@ cannot_trace(char *why, size_t size)
 
 	if (!MACHINE_TRACES) {
 		snprintf(why, size,
-		    "this machine cannot be traced: dtrap was built without "
-		    "the code for it");
+		    "cannot trace processes: dtrap was built without code "
+		    "for this machine");
 		return -ENOTSUP;
 	}
 	while (n < DESCRIPTORS &&
@@ -69,16 +69,16 @@ cannot_trace(char *why, size_t size)
 	bool few = n < DESCRIPTORS && errno != EBADF;
 	if (few)
 		snprintf(why, size,
-		    "only %d more files can be opened, and a process to be "
-		    "traced takes %d: raise the limit (ulimit -n)",
+		    "only %d more files can be opened, and tracing a process "
+		    "needs %d: raise the limit (ulimit -n)",
 		    n, DESCRIPTORS);
 	while (n > 0)
 		close(fds[--n]);
 	return few ? -EMFILE : 0;
 }
 
-/* execvp() gives a file that the kernel does not know to a shell: not a program
- * of another machine. */
+/* execvp() runs a file with a shell if the kernel does not know its format. A
+ * program for another machine must not be run so. */
 static int
 launch(struct state *st, char *const *argv, struct proc **p,
     struct proc_error *err)
@@ -130,7 +130,7 @@ targets_launch(struct state *st, const char *cmd)
 	guardian_start();
 	error = launch(st, argv, &p, &err);
 	if (error != 0) {
-		/* A signal to all of us may have ended it as well. */
+		/* A signal to the whole process group may have ended it too. */
 		if (!loop_stopping())
 			say_launch_failed(st, cmd, argv, error, err.text);
 		targets_free_argv(argv);
@@ -139,7 +139,7 @@ targets_launch(struct state *st, const char *cmd)
 	add_target(st, p, true);
 	targets_space_begin(st, p);
 	targets_scout(st, p, argv);
-	why = "it ended before it started";
+	why = "the process ended before the program started";
 	bool stopped = targets_run_to_evaltime(st, p, &why);
 	targets_free_argv(argv);
 	if (!stopped) {
@@ -150,8 +150,8 @@ targets_launch(struct state *st, const char *cmd)
 	return 0;
 }
 
-/* A process that was just attached to has its own text again, and the traps of
- * a dead tracer that were pending are in delivery. */
+/* After attaching: restore the text that a dead tracer changed, and discard the
+ * pending traps that it caused. */
 static int
 finish_dead(struct proc *p, struct leftover *left)
 {
@@ -164,11 +164,12 @@ finish_dead(struct proc *p, struct leftover *left)
 }
 
 /*
- * A thread in a SIGTRAP handler of ours, or of a dead tracer's, is soon out of it
- * when it has a processor.  Thousands of places are put back by two system calls
- * each, which on a busy machine is a while.  So its process runs for 1, 2, 4, ...
- * up to this many ms: again and again for so long, if a thread was seen in it;
- * once, if only something on a stack leads there, which may be old.
+ * A thread in dtrap's SIGTRAP handler, or a dead tracer's, leaves it soon if it
+ * has a processor. Restoring thousands of places takes two system calls each,
+ * which on a busy machine takes a while. So the process runs for 1, 2, 4, ...
+ * up to IN_HANDLER_MS ms at a time: up to IN_HANDLER_MAX_MS in all if a thread
+ * was seen in the handler; once if only a word on a stack points there, which
+ * may be old.
  */
 #define IN_HANDLER_MS     512U
 #define IN_HANDLER_MAX_MS 20000U
@@ -177,7 +178,7 @@ struct run_on {
 	unsigned ms, all;
 };
 
-/* False: that was the last time. */
+/* Let the process run once more. False if it has had all its time. */
 static bool
 let_run(struct state *st, struct run_on *r, bool sure)
 {
@@ -199,9 +200,10 @@ resume_all(struct space *sp)
 }
 
 /*
- * What is left of a dead tracer goes, before anything of ours is there.  A thread
- * that was in its handler, which puts back all that is on the list, is out of it
- * soon: the process runs meanwhile.  It may end, or execute a program.
+ * Remove what a dead tracer left before anything of ours is written. A thread
+ * may be in its handler, which restores everything on the list; the process
+ * runs until the thread has left it. The process may end or execute another
+ * program meanwhile.
  */
 static void
 begin_space(struct state *st, struct proc *p, struct leftover *left)
@@ -210,16 +212,16 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 	struct run_on run = { .ms = 1 };
 	bool more = true;
 
-	while (p != NULL && p->space->user == NULL) {
+	while (p != NULL && p->space->info == NULL) {
 		struct space *sp = p->space;
 
-		/* Whose signal has just been handled runs. */
+		/* A thread whose signal was handled is running. */
 		space_stop(sp);
 		leftover_release(left, p);
 		left = sp->leftover;
 		bool again = more && leftover_in_use(left) && !loop_stopping();
-		/* It is not kept waiting for symbols and the compiler: it runs
-		 * until it is stopped once more, for the writing. */
+		/* The process does not wait for symbols and the compiler: it
+		 * runs until it is stopped again for the writing. */
 		resume_all(sp);
 		space_resume(sp);
 		if (!again) {
@@ -240,7 +242,7 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	struct proc *p = super_proc(st->super, pid);
 
 	if (p != NULL) {
-		if (named && !p->target)
+		if (named && !p->role.named)
 			add_target(st, p, true);
 		return 0;
 	}
@@ -263,24 +265,24 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	add_target(st, p, named);
 	if (named && p->pid != pid)
 		state_notice(st,
-		    "%d is a thread of process %d, which is traced whole: "
-		    "/tid == %d/ is a predicate for the thread",
+		    "%d is a thread of process %d, of which all threads are "
+		    "traced; the predicate /tid == %d/ selects this one",
 		    (int)pid, (int)p->pid, (int)pid);
-	pid = p->pid; /* the number may have been a thread's */
+	pid = p->pid; /* the user may have named a thread */
 	if (left != NULL && finish_dead(p, left) != 0) {
 		leftover_free(left);
 		snprintf(why, size,
-		    "what a dtrap that was killed has left in the text of "
-		    "process %d cannot be put back",
+		    "cannot restore the code of process %d, in which a "
+		    "killed dtrap left breakpoints",
 		    pid);
 		proc_detach(p, NULL, NULL);
 		return -EFAULT;
 	}
-	/* An exec or an end that was under way: before anything is written to
-	 * memory that may be the new program's already. */
+	/* Handle an exec or an end that had begun, before anything is written
+	 * to memory that may be the new program's already. */
 	loop_pending(st);
 	p = super_proc(st->super, pid);
-	if (p != NULL && p->space->user == NULL) {
+	if (p != NULL && p->space->info == NULL) {
 		begin_space(st, p, left);
 	} else {
 		leftover_free(left);
@@ -298,14 +300,14 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	return 0;
 }
 
-/* The exec of a launched program is in the trace when the trace begins
- * there. */
+/* If the trace begins at the exec of a launched program, this exec is
+ * reported. */
 static void
 tell_first_exec(struct state *st, struct proc *p)
 {
 	enum evaltime when = targets_evaltime(st);
 
-	if (!p->launched || !p->exec_stopped ||
+	if (p->role.launch != LAUNCH_AT_EXEC ||
 	    (when != EVAL_EXEC && when != EVAL_BOTH))
 		return;
 	moments_tell(st,
@@ -337,12 +339,12 @@ kill_unstarted(struct state *st)
 	struct proc *p = NULL;
 
 	while (!st->started && (p = super_next(st->super, p)) != NULL)
-		if (p->launched)
+		if (p->role.launch != LAUNCH_NOT)
 			kill(p->pid, SIGKILL);
 }
 
-/* Everything stands still; what had happened by then is handled, so that no child
- * is left with our int3 in its copy of the memory. */
+/* Stop all processes, and handle the events up to then, so that no child keeps
+ * our int3s in its copy of the memory. */
 static void
 stop_all(struct state *st)
 {
@@ -355,7 +357,8 @@ stop_all(struct state *st)
 	fault_kill("release-pending");
 }
 
-/* SIGSTOP and its like: it is not known when it goes on. */
+/* Is the process stopped by a signal such as SIGSTOP? Nobody knows when it will
+ * continue. */
 static bool
 is_halted(const struct proc *p)
 {
@@ -366,8 +369,8 @@ is_halted(const struct proc *p)
 	return false;
 }
 
-/* Is a SIGTRAP of a program's own on its way through our handler, or a thread in a
- * dead tracer's?  The area that it is in could not be unmapped. */
+/* Is a program's own SIGTRAP being handled by our handler, or is a thread in a
+ * dead tracer's handler? Then the area could not be unmapped. */
 static bool
 in_handler(struct state *st, bool *sure)
 {
@@ -381,7 +384,7 @@ in_handler(struct state *st, bool *sure)
 		in |= fires;
 		*sure |= fires;
 		struct trapset *ts =
-		    p->guarded ? tptable_traps(p->space->tab) : NULL;
+		    proc_guarded(p) ? tptable_traps(p->space->tab) : NULL;
 		bool runs = ts != NULL &&
 		    (trapset_runs(ts) ||
 			leftover_leads_to(

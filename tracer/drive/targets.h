@@ -55,10 +55,6 @@ int targets_attach(
  */
 bool targets_begin_again(struct state *st);
 
-/* True if this system-call stop belongs to a launch in progress; then the
- * caller must not handle it. */
-bool targets_syscall(struct state *st, const struct event *ev);
-
 /* Let every target run that dtrap keeps stopped. */
 void targets_run(struct state *st);
 

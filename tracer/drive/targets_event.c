@@ -1,94 +1,34 @@
 /*
- * New processes, new programs and ends: what an event of a target changes for
- * those who wait for it.
+ * New processes, exec and ends of targets: updates what depends on them.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "dlang/base/fault.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/follow.h"
 #include "tracer/drive/awaited.h"
 #include "tracer/drive/targets.h"
 #include "tracer/drive/targets_impl.h"
+#include "tracer/drive/twice.h"
 #include "tracer/fast/fast.h"
 #include "tracer/fire/fire.h"
 #include "tracer/fire/moments.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/survive/trapguard.h"
 
-/* ---- system calls on the way to the begin (evaltime.c) ---- */
-
-/* Does the call write output? */
-static bool
-speaks(long nr)
-{
-	return nr == SYS_write || nr == SYS_writev;
-}
-
-static bool
-ends(long nr)
-{
-	return nr == SYS_exit_group || nr == SYS_exit || nr == SYS_kill ||
-	    nr == SYS_tgkill || nr == SYS_tkill;
-}
-
-void
-targets_stay(struct proc *p)
-{
-	p->again.name = 0;
-	p->begins_again = false;
-	vec_foreach(th, &p->threads)
-		stop_want_calls(*th, WANT_LAUNCH, false);
-}
-
-bool
-targets_syscall(struct state *st, const struct event *ev)
-{
-	struct thread *th = ev->thread;
-	struct proc *p = th->proc;
-	struct syscall_entry e;
-	bool entry = ev->kind == EV_SYSCALL_ENTER;
-
-	if (!awaited_is(st, p) || p->again.name == 0)
-		return false;
-	if (p->begins_again && !entry) { /* no exec came before it */
-		again_failed(th, &p->again);
-		targets_stay(p);
-		awaited_came(st);
-		return true;
-	}
-	if (p->begins_again) {
-		again_instead(th, &p->again);
-		fault_kill("launch-set");
-	} else if (entry && thread_syscall_entry(th, &e) == 0) {
-		if (ends(e.nr)) {
-			/* What is not there by now is never there. */
-			option_set(&st->opts, "zdefs", NULL, false);
-			awaited_came(st);
-			return true;
-		}
-		if (speaks(e.nr))
-			thread_refuse_call(th);
-	}
-	thread_resume(th);
-	return true;
-}
-
 /* ---- programs ---- */
 
-/* It is no longer counted. */
+/* The process no longer counts as a target. */
 static void
 target_ends(struct state *st, struct proc *p)
 {
 	if (awaited_is(st, p))
 		awaited_came(st);
-	if (!p->target)
+	if (!p->role.named)
 		return;
-	p->target = false;
+	role_unnamed(p);
 	if (--st->named.left == 0)
 		fire_drain(st);
 }
@@ -102,20 +42,21 @@ exec_happened(struct state *st, const struct event *ev)
 	trapguard_executed(th);
 	fast_ends(st, th);
 	if (st->draining)
-		return; /* targets_release() lets it go */
+		return; /* targets_release() detaches from it */
 	if (!follow_executed(st, p)) {
-		/* A vfork child has left its parent's memory. */
+		/* A vfork child no longer uses its parent's memory. */
 		moments_tell(st, ev);
 		target_ends(st, p);
 		targets_let_go(st, p);
 		return;
 	}
 	if (awaited_is(st, p)) {
-		/* Before it was where we wait for it: wait anew. */
+		/* The process executed another program before it reached the
+		 * awaited point: wait in the new program. */
 		targets_space_begin(st, p);
 		awaited_executed(st);
-		p->exec_stopped = true;
-		targets_stay(p);
+		role_launch(p, LAUNCH_AT_EXEC);
+		twice_not(p);
 		return;
 	}
 	targets_set_up(st, p);
@@ -159,7 +100,7 @@ targets_gone(struct state *st, struct proc *p, int status)
 {
 	char name[32];
 
-	if (!p->target) {
+	if (!p->role.named) {
 		target_ends(st, p);
 		return;
 	}

@@ -3,6 +3,7 @@
  *
  *	targets_space.c markers and leftovers in an address space
  *	follow.c          children of targets
+ *	twice.c           system calls of a program that is executed again
  *	targets_event.c   forks, execs and ends
  *	loop.c            all events
  *	evaltime.c        a launched program before the trace begins
@@ -20,7 +21,7 @@ struct proc;
 struct space;
 struct state;
 
-/* The value of space->user. */
+/* What the enabling knows of a space. */
 struct space_info {
 	struct state *st;
 	struct linkmap lm;
@@ -41,11 +42,6 @@ void targets_mark(
 /* Unmap what a dead tracer has left in the process, unless a thread may still
  * need it. */
 void targets_release_leftover(struct proc *p);
-
-/* ---- targets_event.c ---- */
-
-/* Do not execute the launched program again: it goes on from where it is. */
-void targets_stay(struct proc *p);
 
 /* ---- evaltime.c ---- */
 

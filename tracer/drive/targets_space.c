@@ -12,9 +12,7 @@
 #include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
-#include "symbols/lang.h"
 #include "symbols/linkmap.h"
-#include "symbols/unwind.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/filter.h"
 #include "tracer/drive/awaited.h"
@@ -22,6 +20,7 @@
 #include "tracer/drive/targets.h"
 #include "tracer/drive/targets_impl.h"
 #include "tracer/fast/fast.h"
+#include "tracer/fire/stack.h"
 #include "tracer/fire/syscalls.h"
 #include "tracer/program/enable.h"
 #include "tracer/ptrace/proc.h"
@@ -60,7 +59,7 @@ targets_space_begin(struct state *st, struct proc *p)
 	struct space_info *info = mem_zalloc(sizeof(*info));
 
 	info->st = st;
-	sp->user = info;
+	sp->info = info;
 	if (sp->tab == NULL) /* leftover.c needs it earlier */
 		sp->tab = tptable_create(&sp->target);
 	sp->as = addrspace_create(p->pid, &sp->mem);
@@ -76,8 +75,8 @@ targets_fork_table(struct state *st, struct space *from, struct space *sp)
 {
 	struct space_info *info = mem_zalloc(sizeof(*info));
 
-	*info = *(struct space_info *)from->user;
-	sp->user = info;
+	*info = *from->info;
+	sp->info = info;
 	sp->tab = tptable_fork(from->tab, &sp->target);
 	vec_foreach(p, &sp->procs)
 		vec_foreach(th, &(*p)->threads)
@@ -88,14 +87,13 @@ targets_fork_table(struct state *st, struct space *from, struct space *sp)
 		protect_fork(st, sp, area);
 }
 
-/* A space is dropped: exec, exit, detach. */
+/* The space ends, by exec, exit or detach. */
 static void
 space_end(void *ctx, struct space *sp)
 {
-	struct space_info *info = sp->user;
+	struct space_info *info = sp->info;
 
-	leftover_free(sp->leftover);
-	sp->leftover = NULL;
+	leftover_drop(sp);
 	guardian_drop(sp);
 	if (info == NULL) {
 		tptable_destroy(sp->tab);
@@ -109,19 +107,15 @@ space_end(void *ctx, struct space *sp)
 	sites_drop(ctx, sp);
 	tptable_destroy(sp->tab);
 	sp->tab = NULL;
-	unwinder_destroy(sp->unwinder);
-	sp->unwinder = NULL;
-	langs_destroy(sp->langs);
-	sp->langs = NULL;
 	if (sp->as != NULL) {
 		places_space_end(ctx, sp->as);
-		/* It is kept, to name addresses in records. */
+		/* Keep it, to name addresses in records. */
 		addrspace_detach(sp->as);
 		past_add(ctx, sp->as);
 		sp->as = NULL;
 	}
 	mem_free(info);
-	sp->user = NULL;
+	sp->info = NULL;
 }
 
 void
@@ -130,7 +124,7 @@ targets_init(struct state *st)
 	static const struct super_hooks hooks = {
 		.space_end = space_end,
 		.trap_lost = trapguard_lost,
-		.trap_check = trapguard_check,
+		.trap_check = sigwatch_check,
 		.trap_delivers = trapguard_delivers,
 		.call_made = syscalls_made,
 	};
@@ -138,12 +132,12 @@ targets_init(struct state *st)
 	super_set_hooks(st->super, &hooks, st);
 }
 
-/* One object has come or gone. */
+/* One object was mapped or unmapped. */
 static void
 object_changed(void *ctx, struct load *l)
 {
 	struct space *sp = ctx;
-	struct space_info *info = sp->user;
+	struct space_info *info = sp->info;
 
 	if (l->seen)
 		return;
@@ -153,7 +147,8 @@ object_changed(void *ctx, struct load *l)
 	places_unloaded(info->st, l);
 }
 
-/* The objects of a space have changed: look again, arm what matches. */
+/* The objects of a space have changed: read them again, and arm the probes that
+ * match. */
 static void
 objects_changed(struct state *st, struct space *sp)
 {
@@ -162,10 +157,7 @@ objects_changed(struct state *st, struct space *sp)
 	LOG("targets", "objects of %d changed: %d", addrspace_pid(sp->as), n);
 	if (n <= 0)
 		return;
-	if (sp->unwinder != NULL)
-		unwinder_flush(sp->unwinder);
-	if (sp->langs != NULL)
-		langs_flush(sp->langs);
+	stack_flush(sp);
 	if (sp->watch != NULL)
 		sigwatch_loads(st, sp);
 	if (st->matching)
@@ -208,7 +200,7 @@ static bool
 come_to_linkmap(struct state *st, struct thread *th, struct tracepoint *tp)
 {
 	struct proc *p = th->proc;
-	struct space_info *info = p->space->user;
+	struct space_info *info = p->space->info;
 	enum linkmap_state state;
 
 	if (info != NULL) {
@@ -240,14 +232,14 @@ lives_in(const struct proc *p)
 	return false;
 }
 
-/* Unmap the area when no process has its handler in it. */
+/* Unmap the area, if no process has its SIGTRAP handler there. */
 static void
 release_area(struct space *sp)
 {
 	struct trapset *ts = tptable_traps(sp->tab);
 
 	vec_foreach(p, &sp->procs)
-		if ((*p)->guarded && lives_in(*p))
+		if (proc_guarded(*p) && lives_in(*p))
 			return;
 	if (sp->procs.len > 0 &&
 	    leftover_leads_to(sp, sp->procs.at[0]->pid, trapset_nested(ts)))
@@ -265,7 +257,8 @@ targets_release_leftover(struct proc *p)
 		leftover_release(sp->leftover, p);
 }
 
-/* Out of all code of ours, but for a firing, whose code stays until it is over. */
+/* Move the registers out of all code of dtrap. A thread in a firing cannot be
+ * moved; that code stays mapped until the firing ends. */
 static bool
 leave(struct tptable *tab, struct uregs *regs)
 {
@@ -315,6 +308,8 @@ targets_clean(void *ctx, struct proc *p)
 	fault_kill("clean-handler");
 	if (fast_release(ctx, p))
 		tptable_release_slots(sp->tab);
+	else if (sp->procs.len == 1)
+		stubs_silence(sp->tab);
 	release_area(sp);
 	targets_release_leftover(p);
 	fault_kill("clean-end");

@@ -1,9 +1,9 @@
 /*
  * The deadman; see deadman.h.
  *
- * A spike (the first stack that reads a big object's tables) is no reason: it
- * has to be too much over the last second, and in every eighth of it for half
- * a second.
+ * A short peak is no reason to remove a probe (the first stack, for example,
+ * reads the tables of a large object). The cost must be above the limit over
+ * the last second, and at every tick of half a second.
  */
 #include "tracer/fire/deadman.h"
 
@@ -18,14 +18,16 @@
 #include "tracer/ptrace/super.h"
 
 #define TICK_NS 125000000ULL
-/* What a tick leaves of what was before: 8 ticks are then a second's worth. */
+/* Each tick multiplies the earlier cost by this. The sum then covers about 8
+ * ticks, a second. */
 #define KEEP (7.0 / 8)
-/* Not in the first second; not before half a second of it. */
+/* Nothing is removed in the first TICKS_MIN ticks (a second), nor before the
+ * cost was above the limit at OVER_MIN ticks in sequence (half a second). */
 #define TICKS_MIN 8
 #define OVER_MIN  4
-/* Longer is no way, but work of the thread. */
+/* A longer time is work of the thread, not a context switch, ns. */
 #define WAY_MAX 50000
-/* Less of a probe is forgotten, ns. */
+/* A probe whose cost falls below this is dropped from the list, ns. */
 #define COST_MIN 1000.0
 
 /* ---- what hits cost ---- */
@@ -135,8 +137,8 @@ is_call(const struct probe *p)
 	return p->provider->at_calls && p->image_ref != 0 && !p->off;
 }
 
-/* Every call of a thread stops it as long as one is probed: all that are have
- * an equal part in the stops of the others. */
+/* While one system call is probed, every system call of a thread stops it. The
+ * cost of these stops is divided equally among the probes at system calls. */
 static void
 share_calls(struct state *st)
 {
@@ -181,7 +183,8 @@ condemn(struct state *st, struct probe *p, double share)
 	    (long long)option_get(&st->opts, OPT_MAXLOAD));
 }
 
-/* Until the rest is below the limit. */
+/* Remove the most expensive probes until the cost of the rest is below the
+ * limit. True if any was removed. */
 static bool
 condemn_all(struct state *st)
 {
@@ -194,7 +197,8 @@ condemn_all(struct state *st)
 	share_calls(st);
 	vec_foreach(each, &d->costly)
 		left += (*each)->cost;
-	/* What is on everybody's account goes with them. */
+	/* The cost that is charged to all probes is distributed in
+	 * proportion. */
 	double part = left > 0 ? (left + d->other) / left / d->elapsed : 0;
 	while (left * part > most && (p = worst(d)) != NULL) {
 		condemn(st, p, p->cost * part);
@@ -219,7 +223,7 @@ stop_new(struct state *st, spaces *stopped)
 			known |= *sp == p->space;
 		if (known)
 			continue;
-		p->space->refs++;
+		space_keep(p->space);
 		space_stop(p->space);
 		*vec_push(stopped) = p->space;
 		any = true;
@@ -258,9 +262,9 @@ deadman_judge(struct state *st)
 	if (!any)
 		return;
 	d->over = 0;
-	/* A child that has been forked and is not announced yet has our int3s
-	 * in its copy of the memory, and is to have its table while they are
-	 * in its parent's. */
+	/* A forked child whose event has not arrived yet has our int3s in its
+	 * copy of the memory. It must get its table before they are removed
+	 * from the parent's memory. */
 	while (stop_new(st, &stopped))
 		st->drive->pending(st);
 	take_out(st, &stopped);

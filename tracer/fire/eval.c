@@ -24,7 +24,7 @@
 #include "tracer/base/state.h"
 #include "tracer/base/timer.h"
 
-/* The process and thread in whose context a clause runs; the tracer's own for
+/* The process and thread in whose context a clause runs; dtrap itself for
  * BEGIN, END and tick. */
 static pid_t
 pid_of(const struct firing *f)
@@ -55,12 +55,14 @@ eval_begin(struct firing *f, struct state *st, struct thread *th,
 	procstate_forget(&f->read);
 	env->pid = (uint32_t)pid_of(f);
 	env->tid = (uint32_t)tid_of(f);
-	/* 0 is nobody; the tracer itself is below every thread's birth. */
+	/* 0 means no thread; 1 is the tracer, less than that of any thread. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
-	env->followed = th != NULL && th->proc->followed;
-	env->own = th != NULL ? fast_lane(st, th) : NULL;
-	/* Where the tracer runs is where the thread ran, as a rule; clauses that
-	 * ask for `cpu' get the thread's own. */
+	env->followed = th != NULL && th->proc->role.followed;
+	env->own = th == NULL ? NULL :
+	    about.within      ? fast_firing(th) :
+				fast_lane(st, th);
+	/* The tracer usually runs on the processor on which the thread ran.
+	 * Clauses that read `cpu' get the number for the thread itself. */
 	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);
 }
 
@@ -72,9 +74,10 @@ eval_end(struct firing *f)
 }
 
 /*
- * The memory that addresses mean: of the process that is hit; in BEGIN, tick
- * and the like, which are in none, that of $target while it lives.  It may be
- * running then: what it writes meanwhile is read in part.
+ * The address space in which addresses are read: that of the process that hit
+ * the probe. BEGIN, tick and the like are hit by no process; they read $target
+ * while it exists. It may be running then, so a value may be read while it
+ * changes.
  */
 static struct space *
 context_space(const struct firing *f)
@@ -129,7 +132,8 @@ eval_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
 	return t->ops->write(t, addr, buf, len) == 0 ? 0 : -1;
 }
 
-/* Vector registers and those of x87, once a firing: few clauses ask. */
+/* Vector and x87 registers. They are fetched at the first use in a firing,
+ * since few clauses need them. */
 static uint64_t
 fp_reg(struct firing *f, unsigned n)
 {
@@ -154,7 +158,7 @@ eval_reg(struct vm_env *env, unsigned ureg)
 	return ureg < UREG_COUNT ? regs->r[ureg] : 0;
 }
 
-/* A row of dif_state.def about the thread. */
+/* The value of a row of dif_state.def for the thread. */
 static uint64_t
 own_state(struct firing *f, enum dif_state what)
 {
@@ -165,8 +169,8 @@ own_state(struct firing *f, enum dif_state what)
 }
 
 /*
- * Time on a processor, ns.  A thread that is stopped is not running, so the
- * first number of schedstat is exact then.
+ * The thread's processor time, ns. A stopped thread does not run, so the first
+ * number of schedstat is exact.
  */
 static uint64_t
 cpu_time(const struct firing *f)
@@ -180,7 +184,7 @@ cpu_time(const struct firing *f)
 	return strtoull(text, NULL, 10);
 }
 
-/* Read once a firing, as timestamp is. */
+/* Read once for a firing, like timestamp, so that all uses agree. */
 static uint64_t
 walltime(struct firing *f)
 {
@@ -298,7 +302,8 @@ eval_control(struct vm_env *env, enum img_op op, int64_t arg)
 
 	switch (op) {
 	case OP_STOP:
-		/* An ordinary SIGSTOP: anybody can continue the process. */
+		/* An ordinary SIGSTOP: any process with the right to signal it
+		 * can continue it. */
 		return pid != 0 && kill(pid, SIGSTOP) != 0 ? -1 : 0;
 	case OP_RAISE:
 		if (arg <= 0 || arg >= NSIG)
@@ -326,8 +331,8 @@ eval_progenyof(struct vm_env *env, int64_t pid)
 	struct firing *f = env->ctx;
 	pid_t at = pid_of(f);
 
-	/* Process trees are shallow; a loop cannot happen but for pids that
-	 * are used again while we look. */
+	/* The limit ends a loop, which is possible only if pids are reused
+	 * while the parents are read. Process trees are never so deep. */
 	for (int i = 0; i < 1000 && at > 0; i++) {
 		uint64_t parent;
 		if (at == pid)

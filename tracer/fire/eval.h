@@ -21,6 +21,8 @@ struct thread;
 struct occasion {
 	const siginfo_t *siginfo; /* the signal that fires, or NULL */
 	int sys_errno; /* errno of the system call that has returned */
+	bool within; /* the thread is in the middle of a firing of its own, and
+			* waits for this one */
 };
 
 /*

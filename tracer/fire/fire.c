@@ -46,7 +46,7 @@ fire_wants_cpu(const struct state *st, struct thread *th)
 bool
 fire_wants_proc(const struct state *st, const struct proc *p)
 {
-	return st->follow || p->family == p->pid;
+	return st->follow || p->role.family == p->pid;
 }
 
 static void
@@ -85,7 +85,8 @@ fire_event(struct state *st, struct probe *p, struct thread *th,
 	processor_hit(st->processor, th, st->env.timestamp);
 }
 
-/* Read before there is no room for what comes next: half full. */
+/* A buffer is read when it is more than half full (in 256ths), so that the next
+ * records have room. */
 #define FILL_LIMIT 128
 
 static void
@@ -95,8 +96,8 @@ consume_if_full(struct state *st)
 
 	if (at->lane == NULL || st->output.error != 0)
 		return;
-	/* fill keeps the first records, ring the last ones: both are read at
-	 * the end. */
+	/* The policy fill keeps the first records, ring the last ones. Both
+	 * buffers are read at the end. */
 	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH &&
 	    buf_fill(at) > FILL_LIMIT)
 		fire_consume(st);
@@ -109,11 +110,12 @@ fire_after(struct state *st)
 {
 	const struct lane_view *at = &st->env.at;
 
-	/* A trace that ends before it has begun lets targets go, and they still
-	 * come by: nothing fires. */
+	/* If a trace ends before it began, processes still hit probes while
+	 * they are detached: these do not fire. */
 	if (at->lane == NULL)
 		return;
-	/* bufpolicy=fill: nothing more can be recorded once it is full. */
+	/* With bufpolicy=fill nothing can be recorded once the buffer is
+	 * full. */
 	if (at->store->exit_called || at->lane->full)
 		fire_drain(st);
 	consume_if_full(st);
@@ -124,8 +126,8 @@ fire_consume(struct state *st)
 {
 	if (st->output.error != 0)
 		return;
-	/* Printing is work, and system() starts programs that inherit what we
-	 * are. */
+	/* Print with the priority that dtrap was started with; programs that
+	 * system() starts inherit it. */
 	processor_restore(st->processor);
 	consume_aggs_due(st->consume);
 	int error = consume_records(st->consume);

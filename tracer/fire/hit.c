@@ -1,8 +1,8 @@
 /*
  * Hits; see hit.h.
  *
- * Four system calls when nothing is recorded: the wait that brought the event,
- * fetch registers, set registers, continue.
+ * A hit that records nothing takes four system calls: the wait that brought the
+ * event, get registers, set registers, continue.
  */
 #include "tracer/fire/hit.h"
 
@@ -27,7 +27,8 @@
 #include "tracer/base/state.h"
 #include "tracer/fire/stores.h"
 
-/* Does a jump to `to' leave the function?  To its begin it is a call. */
+/* Does a jump to `to' leave the function? A jump to its first instruction
+ * counts as leaving: it is a tail call. */
 static bool
 is_outside(const struct image_site *s, uint64_t to)
 {
@@ -83,7 +84,7 @@ fire_sites(struct state *st, struct thread *th, struct tracepoint *tp,
 		trail_leave(th);
 }
 
-/* Does nothing happen at tp but that entries are seen? */
+/* Does tp have only sites for function entries? */
 static bool
 is_entry_only(const struct tracepoint *tp)
 {
@@ -97,7 +98,7 @@ is_entry_only(const struct tracepoint *tp)
 	return true;
 }
 
-/* The probes at tp, unless this is the second trap of one execution. */
+/* Fire the probes at tp, unless this is the second trap of one execution. */
 static void
 fire(struct state *st, struct thread *th, struct tracepoint *tp,
     struct uregs *regs)
@@ -112,6 +113,7 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	if (u->sites != NULL) {
 		fast_trapped(st);
 		jumps_trapped(st, th->proc->space);
+		u->trapped++;
 	}
 	arrivals_foreach(a, u) if (a->before != NULL) a->before(st, th, tp);
 	if (u->sites == NULL || st->stores->store_mem.base == NULL ||
@@ -125,8 +127,8 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 }
 
 /*
- * What is a byte long and has no slot is a nop.  Its trap has left the pc where
- * the nop would have: there is nothing to write back.
+ * An instruction that is one byte long and has no slot is a nop. The trap has
+ * left the pc behind it, so the registers need not be set.
  */
 static void
 write_back(struct thread *th, const struct tracepoint *tp)
@@ -139,9 +141,10 @@ write_back(struct thread *th, const struct tracepoint *tp)
 }
 
 /*
- * A jump of a function to its own begin, which is no call, has been made.  The
- * trap that the thread would go to is spared where nobody wants it; else it is
- * told from a call by what is noted here.
+ * The thread has executed a jump to the first instruction of its function,
+ * which is no call. If only entry probes are at that instruction, run it at
+ * once: the trap there would fire nothing. Otherwise record that the next trap
+ * there is not an entry.
  */
 static void
 loop_on(struct thread *th, uint64_t to)
@@ -161,7 +164,7 @@ loop_on(struct thread *th, uint64_t to)
 	trail_loop(th, to, th->regs.user.r[UREG_SP]);
 }
 
-/* The effect of the instruction at tp, or its slot. */
+/* Apply the effect of the instruction at tp, or move the thread to its slot. */
 static void
 go_on(struct thread *th, struct tracepoint *tp)
 {
@@ -173,8 +176,8 @@ go_on(struct thread *th, struct tracepoint *tp)
 	    resume_branch_goes(tab, tp, regs, &to);
 
 	if (resume_from(tab, tp, regs, &fault_addr) != 0) {
-		/* A call or jump through a bad pointer: the fault that the
-		 * processor would have raised at the original place. */
+		/* A call or jump through a bad pointer: raise the fault that
+		 * the processor would have raised at the original place. */
 		regs->r[UREG_PC] = tp->addr;
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
 		jumps = false;
@@ -186,7 +189,8 @@ go_on(struct thread *th, struct tracepoint *tp)
 		loop_on(th, to);
 }
 
-/* The program's own int3, in whose place is ours: it gets its SIGTRAP. */
+/* The program has an int3 of its own where the tracepoint is: deliver the
+ * SIGTRAP to it. */
 static void
 own_trap(struct thread *th, const struct tracepoint *tp)
 {
@@ -196,8 +200,9 @@ own_trap(struct thread *th, const struct tracepoint *tp)
 	sigwatch_delivered(th);
 }
 
-/* What to do when the probes have fired, by those who were told.  They may free
- * what hangs on the tracepoint. */
+/* Continue the thread after the probes have fired, as the arrival hooks say. A
+ * hook may free what hangs on the tracepoint. False: keep the thread
+ * stopped. */
 static bool
 go_on_told(struct state *st, struct thread *th, struct tracepoint *tp,
     const struct tp_user u)
@@ -240,7 +245,7 @@ at_tracepoint(struct state *st, struct thread *th, struct tracepoint *tp)
 	return go_on_told(st, th, tp, u != NULL ? *u : nobody);
 }
 
-/* Of the run. */
+/* The function for watched addresses; one for the run. */
 static watch_fn *
 told_of_watch(struct state *st)
 {
@@ -260,7 +265,7 @@ hit_tell_watch(struct state *st, watch_fn fn)
 	return true;
 }
 
-/* The thread comes to a place that thread_watch() waits at. */
+/* The thread has reached the address that thread_watch() set. */
 static void
 at_watch(struct state *st, struct thread *th)
 {
@@ -268,8 +273,8 @@ at_watch(struct state *st, struct thread *th)
 	thread_mend_sigtrap(th);
 }
 
-/* In the code of a site: it asks for the tracer, or it has fired and was told to
- * trap then. */
+/* The trap is in the code that a jump leads to. Either the clauses need the
+ * tracer, or dtrap asked the thread to trap after they ran. */
 static bool
 at_stub(struct state *st, struct thread *th, struct tracepoint *tp)
 {
@@ -285,10 +290,72 @@ at_stub(struct state *st, struct thread *th, struct tracepoint *tp)
 			go_on(th, tp);
 		return true;
 	}
-	/* Nobody but us knows of that code. */
+	/* The signal handlers of the program must not see a pc in the stub: the
+	 * thread goes back to the tracepoint, which does not fire a second
+	 * time. */
 	if (tp->state == TP_TRAP)
 		trail_skip(th, tp->addr, th->regs.user.r[UREG_SP]);
 	sigwatch_delivered(th);
+	return true;
+}
+
+/* One of the tracepoint's sites, by its reference in the image. */
+static struct site *
+site_of(const struct tracepoint *tp, uint32_t ref)
+{
+	const struct tp_user *u = tp->user;
+	struct site *s = u != NULL ? u->sites : NULL;
+
+	while (s != NULL && s->image->ref != ref)
+		s = s->next;
+	return s;
+}
+
+/* In the middle of a firing in the thread, a predicate was true: carry out the
+ * actions, with the registers of the site. */
+static void
+fire_rest(struct state *st, struct thread *th, const struct tracepoint *tp,
+    const struct fast_rest *asked)
+{
+	struct uregs *regs = thread_regs(th), own = *regs;
+	struct site *s = site_of(tp, asked->site_ref);
+	struct firing f;
+
+	if (s == NULL || st->stores->store_mem.base == NULL)
+		return;
+	if (st->deadman->on)
+		deadman_fired(st, s->probe);
+	*regs = asked->regs;
+	eval_begin(&f, st, th, (struct occasion){ .within = true });
+	if (asked->timestamp != 0)
+		st->env.timestamp = asked->timestamp;
+	processor_hit(st->processor, th, st->env.timestamp);
+	ecb_fire_rest(&st->env, asked->site_ref, asked->ecb_ref);
+	eval_end(&f);
+	*regs = own;
+	fast_rested(st);
+	fire_after(st);
+}
+
+bool
+hit_asks(struct state *st, struct thread *th)
+{
+	struct fast_rest asked;
+
+	struct space *sp = th->proc->space;
+	struct uregs *regs =
+	    fast_is_on(st) && sp->tab != NULL ? thread_regs(th) : NULL;
+	struct tracepoint *tp = regs == NULL ?
+	    NULL :
+	    resume_stub_asks(sp->tab, regs->r[UREG_PC] - TRAP_PC_AFTER);
+
+	if (tp == NULL)
+		return false;
+	if (fast_asks_rest(th, &asked))
+		fire_rest(st, th, tp, &asked);
+	else if (!fast_answer(th))
+		jumps_asked(sp, tp);
+	thread_mend_sigtrap(th);
 	return true;
 }
 
@@ -299,7 +366,7 @@ hit_trap(struct state *st, struct thread *th)
 	struct uregs *regs = thread_regs(th);
 
 	if (regs == NULL)
-		return true; /* killed: its end will be reported */
+		return true; /* it was killed: event.c will report its end */
 	fault_kill("hit-regs");
 	uint64_t addr = regs->r[UREG_PC] - TRAP_PC_AFTER;
 	if (thread_at_watch(th)) {

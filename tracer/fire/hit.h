@@ -18,6 +18,10 @@ struct thread;
  */
 bool hit_trap(struct state *st, struct thread *th);
 
+/* At EV_TRAP: does a clause that runs in the thread ask for memory?  Then it has
+ * its answer, and the thread can be resumed. */
+bool hit_asks(struct state *st, struct thread *th);
+
 /*
  * Call it before a signal is delivered to a thread that may be in a slot: moves
  * the thread to the corresponding place in the program's text.

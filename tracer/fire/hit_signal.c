@@ -1,5 +1,5 @@
 /*
- * A signal comes to a thread that may be in a slot; see hit.h.
+ * A signal is delivered to a thread that may be in a slot; see hit.h.
  */
 #include <signal.h>
 
@@ -13,7 +13,8 @@
 #include "tracer/sites/sigwatch.h"
 #include "tracer/sites/site.h"
 
-/* The address in a signal that says which instruction is to blame. */
+/* If si_addr is an address in a slot, replace it by that of the original
+ * instruction. */
 static void
 mend_si_addr(struct thread *th, struct tptable *tab)
 {
@@ -41,14 +42,16 @@ tell_undone(
 		    NULL) a->undone(th, regs);
 }
 
-/* Out of a slot, before anybody sees it. */
+/* Move the thread out of a slot or stub, so that the signal handler sees a pc
+ * in the program's text. */
 static void
 leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 {
 	struct tracepoint *tp = NULL;
 	enum slot_place place = resume_leave_stub(tab, regs, &tp);
 
-	/* In the text it goes on where the jump is. */
+	/* The thread continues in the text at bytes that the jump has replaced:
+	 * restore them. */
 	if (place == SLOT_AFTER)
 		jumps_lower(th->proc->space, tp);
 	if (place == SLOT_OUTSIDE)
@@ -95,7 +98,7 @@ hit_signal(struct state *st, struct thread *th)
 	struct tptable *tab = th->proc->space->tab;
 	struct uregs *regs;
 
-	/* Registers only when there can be a slot to leave. */
+	/* Fetch registers only if the process has slots. */
 	if (tab == NULL || (regs = thread_regs(th)) == NULL)
 		return;
 	leave_slot(th, tab, regs);

@@ -1,5 +1,5 @@
 /*
- * Events to subscribers; see moments.h.
+ * Reports events of processes and threads to subscribers; see moments.h.
  */
 #include "tracer/fire/moments.h"
 
@@ -16,7 +16,7 @@ moments_subscribe(
 void
 moments_tell(struct state *st, const struct event *ev)
 {
-	/* By index: a subscriber may subscribe. */
+	/* By index, because a subscriber may add subscriptions. */
 	for (size_t i = 0; i < st->moments->of[ev->kind].len; i++) {
 		struct moment_sub s = st->moments->of[ev->kind].at[i];
 		s.fn(st, ev, s.arg);

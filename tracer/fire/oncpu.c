@@ -1,23 +1,26 @@
 /*
  * Which threads run on processors; see oncpu.h.
  *
- * To stop a thread that runs on another processor the kernel leaves it a flag
- * and sends an interrupt.  Until that has come, which takes a microsecond on a
- * machine and tens of them in a virtual one, the thread runs on, and stops at
- * the end of a system call if it makes one.  One that was in getppid() for 2 %
- * of its time was found there in 85 of 100 samples.  An interrupt of the
- * processor's own timer has no way to go: it finds the thread where it is, and
- * the tracer, woken by it on that processor, runs next.  The thread has then
- * been preempted and is stopped before it goes on, wherever that happens.
+ * To stop a thread that runs on another processor, the kernel sets a flag and
+ * sends an interrupt. Until the interrupt arrives (a microsecond on hardware,
+ * tens of them in a virtual machine), the thread continues, and it stops at the
+ * end of a system call if it makes one. This biases samples: a thread that
+ * spent 2 % of its time in getppid() was found there in 85 of 100 samples. An
+ * interrupt of the processor's own timer has no such delay: it finds the thread
+ * where it is, and the tracer, which it wakes on that processor, runs next. The
+ * thread has then been preempted and is stopped before it continues, wherever
+ * it is.
  *
- * Of several threads on that processor only one has run since the look, when
- * the tracer itself had it: its account of time says so.
+ * Of several threads on that processor, only one has run since the tracer
+ * looked, because the tracer itself had the processor then: the thread whose
+ * processor time has grown.
  *
- * Who did not run at the look and does so now, elsewhere, is asked to stop from
- * where we are, at every `turns'th sample; who did and has moved is left to the
- * next.  Everybody is asked at once if the tracer may not go where they are,
- * if there are more than MANY processors to visit, or if the kernel keeps no
- * accounts.
+ * A thread that did not run when the tracer looked, and now runs on another
+ * processor, is stopped from the tracer's processor, at every `turns'th sample.
+ * One that ran then and has moved is left to the next sample. All threads are
+ * stopped at once if the tracer may not run on their processors, if there are
+ * more than MANY processors to visit, or if the kernel keeps no processor
+ * times.
  */
 #include "tracer/fire/oncpu.h"
 
@@ -26,13 +29,14 @@
 #include "tracer/ptrace/processor.h"
 #include "tracer/base/state.h"
 
-/* A visit costs two switches and a migration. */
+/* A visit takes two context switches and a migration. */
 #define MANY 8
 
-/* A visit takes the look, the way and the stop. */
+/* The shortest sampling period in which a visit is possible: the look, the
+ * migration and the stop. */
 #define PERIOD_MIN (2 * ONCPU_LEAD)
 
-/* Of a thread. */
+/* What is kept for each thread. */
 struct turn {
 	uint64_t looked, ran; /* which look found it running last, and how long
 			       * it had run by then, ns */
@@ -54,9 +58,9 @@ oncpu_owes(struct thread *th, bool owes)
 }
 
 /*
- * The processor that a thread uses, or -1.  One that waits for us at a
- * tracepoint would use it, and is sampled when its hit is handled; one that was
- * asked to stop a moment ago did, and may have stopped by now.
+ * The processor that a thread uses, or -1. A thread that waits at a tracepoint
+ * counts as using one; it is sampled when its hit is handled. So does a thread
+ * that was asked to stop, since it was running then.
  */
 static int
 where(const struct thread *th)
@@ -97,7 +101,8 @@ mark(struct oncpu *o, struct thread *th, int cpu, void *arg)
 	turn_of(th)->ran = UINT64_MAX;
 }
 
-/* What it has run so far, for those whose turn it is. */
+/* Record the processor time so far of each thread on the processor whose turn
+ * it is. */
 static void
 note(struct oncpu *o, struct thread *th, int cpu, void *arg)
 {
@@ -123,7 +128,7 @@ next_of(const cpu_set_t *set, int cpu)
 	return cpu;
 }
 
-/* The next in turn is visited: false when it cannot be. */
+/* Move the tracer to the next processor. False if that is not possible. */
 static bool
 visit(struct state *st, uint64_t period)
 {
@@ -163,8 +168,10 @@ oncpu_look(struct state *st, uint64_t period)
 
 struct search {
 	oncpu_threads *out;
-	oncpu_threads fresh; /* here, and were not at the look */
-	struct thread *ran;  /* has, longest of those that were */
+	oncpu_threads fresh; /* run on this processor now, and did not at the
+			      * look */
+	struct thread
+	    *ran; /* the one of the others that has run longest since */
 	uint64_t longest;
 };
 
@@ -174,7 +181,8 @@ add(oncpu_threads *to, struct thread *th, bool sure)
 	*vec_push(to) = (struct oncpu_thread){ .thread = th, .sure = sure };
 }
 
-/* On the processor whose turn it is. */
+/* Sort the thread into the search, if it runs on the processor whose turn it
+ * is. */
 static void
 judge(struct oncpu *o, struct thread *th, struct search *s)
 {
@@ -210,7 +218,8 @@ oncpu_find(struct state *st, oncpu_threads *out)
 	struct search s = { .out = out };
 
 	each(st, find, &s);
-	/* A new thread may have preempted the other, or wait for it. */
+	/* A new thread may have preempted the other one, or wait for the
+	 * processor: sample it too. */
 	if (s.ran != NULL)
 		add(out, s.ran, true);
 	else

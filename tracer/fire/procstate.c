@@ -1,9 +1,9 @@
 /*
  * Rows of dif_state.def; see procstate.h.
  *
- * Nothing is read before it is asked for: a predicate on pr_ppid costs one
- * file.  The two files that most rows come from are kept for the firing; paths
- * and command lines are read each time.
+ * A file is read when a value from it is needed: a predicate on pr_ppid costs
+ * one file. The two files from which most values come are kept for the firing;
+ * paths and command lines are read each time.
  */
 #include "tracer/fire/procstate.h"
 
@@ -45,7 +45,7 @@ enum {
 	STAT_EXIT_CODE = 52,
 };
 
-/* How D spells a thread's state, and flags of pr_flag. */
+/* D's codes for the state of a thread, and bits of pr_flag. */
 enum { SSLEEP = 1, SRUN, SZOMB, SSTOP, SIDL, SONPROC };
 enum { PR_STOPPED = 0x1, PR_ASLEEP = 0x10, PR_ISSYS = 0x1000 };
 
@@ -83,7 +83,8 @@ status(struct firing *f, pid_t tid)
 	return &ps->status;
 }
 
-/* Of one thread, or (whole) with the sums over its process. */
+/* Field n of one thread's stat, or, if `whole', of its process, with the sums
+ * over all threads. */
 static uint64_t
 kept_stat(struct firing *f, pid_t tid, bool whole, unsigned n)
 {
@@ -138,7 +139,7 @@ argument_count(struct firing *f, pid_t tid)
 	if (pread(fd, &argc, sizeof(argc), (off_t)addr) != sizeof(argc))
 		argc = 0;
 	close(fd);
-	/* The program may have written there since. */
+	/* The program may have changed the value: limit it. */
 	return argc <= INT_MAX ? argc : 0;
 }
 
@@ -164,8 +165,8 @@ ticks(uint64_t n)
 	return n * (NS_PER_S / (uint64_t)(hz > 0 ? hz : 100));
 }
 
-/* When the machine was started, ns since 1970.  Taken once, so that the start
- * of a thread does not move between two questions. */
+/* Boot time, ns since 1970. Computed once, so that the start time of a thread
+ * is the same at each reading. */
 static uint64_t
 boot_time(void)
 {
@@ -186,8 +187,8 @@ lwp_time(pid_t tid)
 	return strtoull(text, NULL, 10);
 }
 
-/* The thread that the clause is about runs, or has been stopped by us where
- * it ran; so has any other that waits for us. */
+/* The state letter. The thread that fires is running (O). Another one that
+ * dtrap has stopped counts as running (R). */
 static char
 state_letter(struct firing *f, pid_t tid)
 {
@@ -280,7 +281,7 @@ signal_number(const siginfo_t *si, uint64_t what)
 
 static const char none[] = "<none>", unknown[] = "<unknown>";
 
-/* Where a descriptor leads; false when it is not open. */
+/* The path of an open file descriptor. False if it is not open. */
 static bool
 file_path(pid_t pid, uint64_t fd, char *buf, size_t size)
 {
@@ -290,7 +291,8 @@ file_path(pid_t pid, uint64_t fd, char *buf, size_t size)
 	snprintf(name, sizeof(name), "fd/%d", (int)fd);
 	if (fd > INT_MAX || procfs_link(pid, name, buf, size) <= 0)
 		return false;
-	/* The kernel marks a file whose name is gone; its name it was. */
+	/* The kernel appends a mark to the path of a deleted file: remove
+	 * it. */
 	char *mark = strstr(buf, " (deleted)");
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	if (mark != NULL && mark[strlen(" (deleted)")] == '\0' &&
@@ -312,7 +314,7 @@ file_number(pid_t pid, uint64_t fd, const char *field, int base)
 	return p != NULL ? strtoull(p + strlen(field), NULL, base) : 0;
 }
 
-/* What is mounted nowhere. */
+/* The type of a file system that has no mount point. */
 static const char *
 special_fs(pid_t pid, uint64_t fd)
 {
@@ -497,7 +499,7 @@ task_string(
 		break;
 	case DIF_STATE_PR_PSARGS:
 		procstate_command(
-		    tid, buf, MIN(size, 80)); /* as it is declared */
+		    tid, buf, MIN(size, 80)); /* the declared size */
 		break;
 	case DIF_STATE_PR_NAME: line_of(tid, "comm", buf, size); break;
 	default:

@@ -30,8 +30,47 @@ stack_start(struct state *st)
 	unwind_choose(kind, on_differ, st);
 }
 
-/* The space that the stack is walked in, with an unwinder, and the registers it
- * begins with; or NULL. */
+/* What reads the stacks of a space: made when it is first needed. */
+struct stacks {
+	struct unwinder *unwinder;
+	struct langs *langs;
+};
+
+static void
+stacks_end(void *part)
+{
+	struct stacks *s = part;
+
+	langs_destroy(s->langs);
+	unwinder_destroy(s->unwinder);
+}
+
+static const struct part stacks_part = { .size = sizeof(struct stacks),
+	.end = stacks_end };
+
+struct unwinder *
+space_unwinder(struct space *sp)
+{
+	struct stacks *s = part_of(&sp->parts, &stacks_part);
+
+	if (s->unwinder == NULL && sp->as != NULL)
+		s->unwinder = unwinder_create(sp->as);
+	return s->unwinder;
+}
+
+void
+stack_flush(struct space *sp)
+{
+	struct stacks *s = part_had(&sp->parts, &stacks_part);
+
+	if (s != NULL && s->unwinder != NULL)
+		unwinder_flush(s->unwinder);
+	if (s != NULL && s->langs != NULL)
+		langs_flush(s->langs);
+}
+
+/* The address space in which to walk the stack, with an unwinder, and in *at
+ * the registers to begin with. NULL if the stack cannot be walked. */
 static struct space *
 begin(struct thread *th, struct uregs *at)
 {
@@ -40,12 +79,10 @@ begin(struct thread *th, struct uregs *at)
 	if (th == NULL || (regs = thread_regs(th)) == NULL)
 		return NULL;
 	struct space *sp = th->proc->space;
-	if (sp->unwinder == NULL) {
-		if (sp->as == NULL)
-			return NULL;
-		sp->unwinder = unwinder_create(sp->as);
-	}
-	/* A sampled thread may be in a slot: its frame is that of the text. */
+	if (space_unwinder(sp) == NULL)
+		return NULL;
+	/* A sampled thread may be in a slot: begin at the original instruction
+	 * in the text. */
 	*at = *regs;
 	if (sp->tab != NULL)
 		at->r[UREG_PC] = resume_text_pc(sp->tab, at->r[UREG_PC]);
@@ -58,10 +95,12 @@ stack_user(struct thread *th, uint64_t *pcs, size_t max)
 	struct uregs at;
 	struct space *sp = max != 0 ? begin(th, &at) : NULL;
 
-	return sp != NULL ? unwind(sp->unwinder, &at, &sp->text, pcs, max) : 0;
+	return sp != NULL ?
+	    unwind(space_unwinder(sp), &at, &sp->text, pcs, max) :
+	    0;
 }
 
-/* A thread by the numbers of its own PID namespace. */
+/* The IDs of a thread in its own PID namespace. */
 struct inner {
 	pid_t pid, tid;
 };
@@ -85,8 +124,9 @@ stack_lang(struct thread *th, uint64_t *words, size_t max, uint64_t *lost)
 
 	if (sp == NULL)
 		return 0;
-	if (sp->langs == NULL)
-		sp->langs = langs_create(sp->as);
+	struct stacks *s = part_of(&sp->parts, &stacks_part);
+	if (s->langs == NULL)
+		s->langs = langs_create(sp->as);
 	const struct inner *in = inner_of(th);
 	const struct lang_thread who = {
 		.pid = th->proc->pid,
@@ -95,7 +135,7 @@ stack_lang(struct thread *th, uint64_t *words, size_t max, uint64_t *lost)
 		.thread_base = at.r[UREG_THREAD],
 	};
 	return langs_unwind(
-	    sp->langs, sp->unwinder, &at, &sp->text, &who, words, max, lost);
+	    s->langs, s->unwinder, &at, &sp->text, &who, words, max, lost);
 }
 
 uint32_t

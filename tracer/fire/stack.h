@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct space;
 struct state;
 struct thread;
+struct unwinder;
 
 /* Apply option unwinder. */
 void stack_start(struct state *st);
@@ -22,6 +24,11 @@ size_t stack_user(struct thread *th, uint64_t *pcs, size_t max);
  * *lost counts names that could not be stored. */
 size_t stack_lang(
     struct thread *th, uint64_t *words, size_t max, uint64_t *lost);
+
+/* The unwinder of a space; NULL if its objects are not known. */
+struct unwinder *space_unwinder(struct space *sp);
+/* The objects of the space have changed. */
+void stack_flush(struct space *sp);
 
 /* The number of frames of the whole stack, at most max (option maxframes; an
  * invalid max means 512). */

@@ -16,19 +16,20 @@
 #include "tracer/base/state.h"
 
 /*
- * Address space, not memory: pages appear when they are written.  Room for the
- * probes of several processes with every instruction of libc enabled.
+ * This is address space, not memory: a page is allocated when it is first
+ * written. It is enough for the probes of several processes with every
+ * instruction of libc enabled.
  */
 #define IMAGE_SIZE (512U << 20)
 /* Where address space is limited (ulimit -v) there are fewer probes, down to
  * some thousand. */
 #define IMAGE_LEAST (4U << 20)
 
-/* A value of an option never goes below this when sizes are lowered. */
+/* When sizes are lowered, none goes below this. */
 #define SIZE_FLOOR 4096
 
-/* A file of memory; -1 where even those are limited (ulimit -f): it takes one
- * to map the region a second time. */
+/* Create a memfd, so that the region can be mapped a second time. *fd is -1 if
+ * the file size is limited (ulimit -f). */
 static int
 region_file(const char *name, uint32_t size, int *fd)
 {
@@ -63,8 +64,8 @@ region_create(const char *name, uint32_t size, int *fd, struct region *r)
 	return error;
 }
 
-/* Half of the address space that there is: files of the targets are mapped,
- * too. */
+/* Half of the available address space: the files of the targets have to be
+ * mapped as well. */
 static uint32_t
 image_size(void)
 {
@@ -96,8 +97,8 @@ stores_create_image(struct state *st)
 
 	if (error != 0)
 		return error;
-	/* Linux 5.1; without it the target could map the image writable, which
-	 * matters only once it maps it at all. */
+	/* Since Linux 5.1. On an older kernel a target that maps the image
+	 * could map it writable. */
 	fcntl(st->stores->image_fd, F_ADD_SEALS,
 	    F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW);
 	st->image = image_create(st->stores->image_mem);
@@ -120,7 +121,7 @@ lower(struct state *st, enum option_id id, uint32_t *size, const char *what)
 {
 	if (*size / 2 < SIZE_FLOOR)
 		return false;
-	*size = *size / 2 + *size % 2; /* 4g - 1 is meant as 4g */
+	*size = *size / 2 + *size % 2; /* 4g is stored as 4g - 1 */
 	st->opts.value[id] = *size;
 	if (option_get(&st->opts, OPT_QUIETRESIZE) != 0 || st->testing)
 		return true;
@@ -146,7 +147,7 @@ stores_fit(struct state *st)
 void
 stores_size_text(uint64_t size, char text[32])
 {
-	/* Small ones as they are; no more digits than somebody would type. */
+	/* Small sizes are written exactly, others with few digits. */
 	if (size <= 1 << 13)
 		snprintf(text, 32, "%llu", (unsigned long long)size);
 	else if (size <= 1 << 23)
@@ -197,8 +198,8 @@ stores_hint(struct state *st)
 	return NULL;
 }
 
-/* Unless the user has said how much, a firing has scratch memory for a string of
- * strsize and those that it is made of. */
+/* The size of the scratch memory of a firing. If the user has not set it:
+ * enough for a string of strsize and the strings that it is built from. */
 static uint32_t
 scratch_size(struct state *st)
 {
@@ -221,7 +222,7 @@ stores_create_store(struct state *st, uint64_t end_room)
 		.dynvarsize = size_option(st, OPT_DYNVARSIZE),
 		.scratch = scratch_size(st),
 		.policy = (uint32_t)option_get(&st->opts, OPT_BUFPOLICY),
-		/* Less than bufsize: the caller has seen to it. */
+		/* The caller has checked that it is less than bufsize. */
 		.end_room = (uint32_t)end_room,
 	};
 	uint32_t size;

@@ -11,12 +11,12 @@
 #include "tracer/ptrace/proc.h"
 
 /*
- * A SIGTRAP that somebody sent, in a thread whose pc happens to be one behind a
- * tracepoint.  With a longer instruction there that is inside of it, where no
- * thread ever stops; with one of one byte it is the next instruction, and only
- * the signal's origin tells.  An int3 says SI_KERNEL; a single step of the
- * program's own, TRAP_TRACE.  While SIGTRAP is blocked nothing but an int3
- * brings it.
+ * Was this SIGTRAP sent by another process or thread, and is the pc one byte
+ * behind a tracepoint by accident? If the instruction there is longer than a
+ * byte, such a pc is inside it, where no thread ever stops. If it is one byte
+ * long, the pc is at the next instruction, and only the siginfo tells: an int3
+ * has si_code SI_KERNEL, a single step by the program itself TRAP_TRACE. While
+ * SIGTRAP is blocked, only an int3 can cause it.
  */
 bool
 stray_is(struct thread *th, const struct tracepoint *tp)
@@ -30,8 +30,8 @@ stray_is(struct thread *th, const struct tracepoint *tp)
 	return sigtrap_tells(th, &reset) ? !reset : !sigtrap_blocked(th);
 }
 
-/* A SIGTRAP that a tracer had dealt with when it was killed, or that its debug
- * register has raised: nobody wants it any more. */
+/* Was this SIGTRAP handled by an earlier tracer before it was killed, or raised
+ * by a debug register that it set? Then it is discarded. */
 static bool
 is_inherited(struct thread *th)
 {
@@ -48,7 +48,7 @@ stray_pass_on(struct state *st, struct thread *th, uint64_t addr,
 	struct tptable *tab = th->proc->space->tab;
 
 	if (tp == NULL && tab != NULL && tracepoint_recent(tab, addr)) {
-		/* It was under way when its tracepoint went. */
+		/* The thread hit the tracepoint just before it was removed. */
 		th->regs.user.r[UREG_PC] = addr;
 		thread_regs_dirty(th);
 		thread_mend_sigtrap(th);
@@ -56,6 +56,6 @@ stray_pass_on(struct state *st, struct thread *th, uint64_t addr,
 	}
 	if (is_inherited(th))
 		return;
-	stop_signal(th, SIGTRAP); /* the program's own */
+	stop_signal(th, SIGTRAP); /* the program raised it itself */
 	hit_signal(st, th);
 }

@@ -1,5 +1,5 @@
 /*
- * System-call stops to subscribers; see syscalls.h.
+ * Reports system-call stops to subscribers; see syscalls.h.
  *
  *	enter-stop --> the entry is told
  *	exit-stop  --> the return is told, unless the call was interrupted by
@@ -67,7 +67,7 @@ is_wanted(const struct state *st, int nr, enum syscall_side side)
 static void
 tell(struct state *st, const struct syscall_hit *hit)
 {
-	/* By index: a subscriber may subscribe. */
+	/* By index, because a subscriber may add subscriptions. */
 	for (size_t i = 0; i < st->syscalls->of[hit->nr][hit->side].len; i++) {
 		struct syscall_sub s =
 		    st->syscalls->of[hit->nr][hit->side].at[i];
@@ -108,7 +108,7 @@ tell_return(struct state *st, struct thread *th)
 	tell(st, &hit);
 }
 
-/* Is this the call that our stop has interrupted? */
+/* Is this the call that a stop of ours interrupted, entered again? */
 static bool
 is_held(const struct syscall_call *c, const struct syscall_entry *e)
 {
@@ -169,7 +169,7 @@ returned(struct state *st, struct thread *th)
 	tell_return(st, th);
 }
 
-/* Stopped by a filter instead of at the entry. */
+/* The thread was stopped by the seccomp filter instead of at the entry. */
 static void
 filtered(struct state *st, struct thread *th)
 {
@@ -177,7 +177,7 @@ filtered(struct state *st, struct thread *th)
 		thread_refuse_call(th);
 		return;
 	}
-	/* With all stops on, the entry has been told. */
+	/* If all system calls stop, the entry has been reported already. */
 	if (super_ignores_filters(st->super))
 		return;
 	stop_want_calls(th, WANT_EXIT, true);

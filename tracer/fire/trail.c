@@ -8,11 +8,11 @@
 #include "tracer/fast/fast.h"
 #include "tracer/ptrace/proc.h"
 
-/* Of a thread. */
+/* What is recorded for each thread. */
 struct trail {
 	uint64_t skip_addr, skip_sp; /* skip_addr 0: there is none */
 	uint64_t loop_addr, loop_sp; /* the same */
-	uint64_t door_sp;            /* 0: it has not come by a door */
+	uint64_t door_sp;            /* 0: it did not enter by a door */
 };
 
 static struct trail *
@@ -25,8 +25,8 @@ trail_of(struct thread *th)
 
 /* ---- skips ---- */
 
-/* Of a space: tracepoints that goroutines come to a second time, each with its
- * stack pointer. */
+/* What is recorded for each space: tracepoints that goroutines will hit a
+ * second time, with the stack pointer of the goroutine. */
 struct skip {
 	uint64_t addr, sp;
 };
@@ -44,12 +44,11 @@ skips_end(void *part)
 static const struct part skips_part = { .size = sizeof(struct skips),
 	.end = skips_end };
 
-/* Goroutines that were interrupted at a tracepoint and have not come back: more
- * are not remembered. */
+/* The number of interrupted goroutines that are remembered. */
 #define SKIPS_MOST 64
 
-/* Go's run time has goroutines interrupted by signals, and lets any thread go on
- * with one: the stack pointer tells which it is. */
+/* The run time of Go interrupts goroutines by signals, and any thread may
+ * continue them. The stack pointer identifies the goroutine. */
 static void
 skip_anywhere(struct space *sp, uint64_t addr, uint64_t stack)
 {
@@ -93,15 +92,16 @@ trail_skip(struct thread *th, uint64_t addr, uint64_t sp)
 		skip_anywhere(th->proc->space, addr, sp);
 		return;
 	}
-	/* Where it is seen inside, too. */
+	/* If the thread has a lane, the record is in the lane, where the code
+	 * in the target sees it too. */
 	if (fast_skip(th, addr, sp))
 		return;
 	t->skip_addr = addr;
 	t->skip_sp = sp;
 }
 
-/* Until it comes, the handler of the signal that came first may meet tracepoints,
- * further down the stack. */
+/* The record is kept until the second trap arrives: before it, a signal handler
+ * may hit other tracepoints, at lower stack addresses. */
 bool
 trail_is_second(struct thread *th, uint64_t addr, uint64_t sp)
 {

@@ -3,13 +3,16 @@
  *
  * A symbol decides whether a range is a piece, by its name.  Only where a jump
  * leads to a range without a symbol, all code of the object is read once for
- * the owners of such ranges, and what was found is kept with the object.
+ * the owners of such ranges, and what was found is kept with the object.  It is
+ * read once more for where its jumps lead, at the first jump that is to replace
+ * an int3.
  */
 #include "tracer/names/bodies.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "disasm/landings.h"
 #include "disasm/pieces.h"
 #include "dlang/base/hash.h"
 #include "dlang/base/log.h"
@@ -21,6 +24,8 @@
 struct ranges {
 	struct object *object; /* held */
 	VEC(struct piece_range) list;
+	bool owned; /* the owners of the ranges are known */
+	struct landings landings;
 };
 
 struct bodies {
@@ -36,6 +41,7 @@ bodies_end(void *part)
 		struct ranges *r = e->value;
 		object_put(r->object);
 		vec_fini(&r->list);
+		landings_fini(&r->landings);
 		mem_free(r);
 	}
 	hash_fini(&all->objects);
@@ -131,7 +137,7 @@ is_laid(void *ctx, uint64_t addr)
 	return object_frame(ctx, addr) == FRAME_LAID;
 }
 
-static const struct ranges *
+static struct ranges *
 ranges_of(struct state *st, struct object *o)
 {
 	struct bodies *all = part_of(&st->parts, &bodies_part);
@@ -142,6 +148,20 @@ ranges_of(struct state *st, struct object *o)
 	r = mem_zalloc(sizeof(*r));
 	r->object = object_get(o);
 	collect(r);
+	LOG("pieces", "%s: %zu ranges", object_path(o), r->list.len);
+	hash_set(&all->objects, (uintptr_t)o, r);
+	return r;
+}
+
+/* The same, with owners. */
+static const struct ranges *
+owned_ranges(struct state *st, struct object *o)
+{
+	struct ranges *r = ranges_of(st, o);
+
+	if (r->owned)
+		return r;
+	r->owned = true;
 	pieces_find(r->list.at, r->list.len,
 	    &(struct piece_world){
 		.ctx = o,
@@ -151,8 +171,6 @@ ranges_of(struct state *st, struct object *o)
 		.held = held,
 		.laid = is_laid,
 	    });
-	LOG("pieces", "%s: %zu ranges", object_path(o), r->list.len);
-	hash_set(&all->objects, (uintptr_t)o, r);
 	return r;
 }
 
@@ -164,7 +182,7 @@ bodies_owner(struct state *st, struct object *o, uint64_t addr, uint64_t *start)
 
 	if (object_fde_at(o, addr) == NULL)
 		return -ENOENT;
-	r = ranges_of(st, o);
+	r = owned_ranges(st, o);
 	i = pieces_at(r->list.at, r->list.len, addr);
 	if (i == r->list.len)
 		return -ENOENT;
@@ -182,6 +200,77 @@ void
 bodies_serve(struct state *st)
 {
 	symbolise_by_owner(st != NULL ? owner_of : NULL, st);
+}
+
+/* ---- what is led to ---- */
+
+static void
+lead_to(void *ctx, uint64_t addr)
+{
+	landings_add(ctx, addr);
+}
+
+static void
+read_code(struct ranges *r, uint64_t start, uint64_t end, bool known)
+{
+	if (start >= end)
+		return;
+	uint8_t *code = mem_alloc(end - start);
+	if (object_read(r->object, start, code, end - start) == 0)
+		landings_add_code(&r->landings, code, end - start, start, known,
+		    !object_is_pie(r->object));
+	mem_free(code);
+}
+
+/* The code of a segment: ranges, and what is between them. */
+static void
+read_segment(struct ranges *r, uint64_t start, uint64_t end)
+{
+	vec_foreach(one, &r->list) {
+		if (one->end <= start || one->start >= end)
+			continue;
+		read_code(r, start, one->start, false);
+		start = MAX(start, one->start);
+		read_code(r, start, MIN(end, one->end), true);
+		start = MIN(end, one->end);
+	}
+	read_code(r, start, end, false);
+}
+
+/* False: the object has too much code. */
+static bool
+find_landings(struct ranges *r)
+{
+	uint64_t start, end, lo = UINT64_MAX, hi = 0;
+	const struct fde *fdes;
+
+	for (size_t i = 0; object_code(r->object, i, &start, &end); i++) {
+		lo = MIN(lo, start);
+		hi = MAX(hi, end);
+	}
+	if (lo >= hi || hi - lo > LANDINGS_MOST)
+		return false;
+	landings_init(&r->landings, lo, hi);
+	for (size_t i = 0; object_code(r->object, i, &start, &end); i++)
+		read_segment(r, start, end);
+	vec_foreach(one, &r->list)
+		landings_add(&r->landings, one->start);
+	object_words(r->object, lead_to, &r->landings);
+	size_t n = object_fdes(r->object, &fdes);
+	for (size_t i = 0; i < n; i++)
+		object_landing_pads(r->object, &fdes[i], lead_to, &r->landings);
+	return true;
+}
+
+bool
+bodies_lead_between(
+    struct state *st, struct object *o, uint64_t from, uint64_t to)
+{
+	struct ranges *r = ranges_of(st, o);
+
+	if (r->landings.bits == NULL && !find_landings(r))
+		return true;
+	return landings_between(&r->landings, from, to);
 }
 
 /* ---- one function ---- */
@@ -203,7 +292,7 @@ unnamed_piece(const struct asked *a, const struct body *b, uint64_t addr,
 		&(struct reader){ read_object, a->l->object }, own) ||
 	    bodies_owner(a->st, a->l->object, own, &owner) != 0)
 		return false;
-	r = ranges_of(a->st, a->l->object);
+	r = owned_ranges(a->st, a->l->object);
 	const struct piece_range *p =
 	    &r->list.at[pieces_at(r->list.at, r->list.len, own)];
 	if (owner == p->start ||

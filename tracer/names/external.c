@@ -123,7 +123,8 @@ space_loads(struct addrspace *as, const char *module, load_fn fn, void *ctx)
 	return false;
 }
 
-/* Every object that the field means, until fn() says true; did it? */
+/* Call fn() for every object that the field matches, until it returns true.
+ * Returns whether it did. */
 static bool
 each_load(struct state *st, const char *module, load_fn fn, void *ctx)
 {
@@ -142,8 +143,7 @@ each_load(struct state *st, const char *module, load_fn fn, void *ctx)
 
 /* ---- symbols ---- */
 
-/* All that can be said of a function without debug information: where it
- * is. */
+/* What is known of a function without debug information: only its address. */
 static struct type *
 plain_function(struct types *ts)
 {

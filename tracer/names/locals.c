@@ -1,5 +1,5 @@
 /*
- * Variables of the source at a probe; see locals.h.
+ * Local variables at a probe; see locals.h.
  */
 #include "tracer/names/locals.h"
 
@@ -16,9 +16,9 @@
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
 
-/* A name that a clause on this description uses. */
+/* A name that a clause with this description uses. */
 struct local {
-	struct probe_desc pd; /* its texts live as long as the program */
+	struct probe_desc pd; /* its strings live as long as the program */
 	char *name;
 	bool address;
 	struct type *type;
@@ -82,7 +82,7 @@ struct search {
 	enum dwarf_have why;
 };
 
-/* Of several reasons, the one that says most. */
+/* Of several reasons, choose the one that says most. */
 static bool
 says_more(enum dwarf_have why, enum dwarf_have than)
 {
@@ -127,7 +127,7 @@ same_desc(const struct probe_desc *a, const struct probe_desc *b)
 	    strcmp(a->name, b->name) == 0;
 }
 
-/* The number that stands for it, the same for each use. */
+/* The number of the name, the same for each use. */
 static uint32_t
 number_of(const struct search *s, const struct probe_desc *pd)
 {
@@ -181,7 +181,8 @@ locate(struct locals *x, const struct probe *p, const struct local *l,
 	struct argloc at;
 	struct type *t;
 
-	/* An object that came later may have another variable of that name. */
+	/* An object that is mapped later may have another variable of that
+	 * name. */
 	if (local_at(x, p, load, addr, l->name, l->address, &t, &at) !=
 		DWARF_HAVE ||
 	    !type_equal(t, l->type))

@@ -1,8 +1,8 @@
 /*
  * Typed arguments of functions; see prototype.h.
  *
- * What was found is kept by object and address: a program's clauses, and the
- * processes that map one file, share it.
+ * Results are kept by object and address, because the clauses of a program, and
+ * the processes that map one file, share them.
  */
 #include "tracer/names/prototype.h"
 
@@ -55,7 +55,7 @@ no_types(struct prototypes *all, const struct load *l)
 
 	if (external_present(l->object))
 		return arena_printf(&all->arena,
-		    "the debug information of %s says nothing of it",
+		    "the debug information of %s does not describe it",
 		    l->module);
 	if (id == NULL || strlen(id) < 3)
 		return arena_printf(&all->arena,
@@ -67,8 +67,8 @@ no_types(struct prototypes *all, const struct load *l)
 	    l->module, id, id + 2);
 }
 
-/* GCC names clones of a function so when it has changed its parameters, or
- * taken a part out of it. */
+/* GCC gives such names to a function whose parameters it has changed, or from
+ * which it has split off a part. */
 static bool
 is_changed(const char *name)
 {
@@ -198,8 +198,9 @@ prototype_args(struct state *st, const struct load *l, uint64_t addr,
 
 /* ---- comparing ---- */
 
-/* type_equal() stops at tags: objects may have different structures of one
- * name, and it is the members that a program was compiled for. */
+/* type_equal() compares tags by their names only. Objects may have different
+ * structs of one name, and a program was compiled for the members of one of
+ * them, so these are compared here. */
 static bool
 same_members(struct type *a, struct type *b)
 {

@@ -18,7 +18,7 @@
 #include "tracer/base/state.h"
 
 static const char *const unplaced =
-    "there are parameters without a name, and it is not known which";
+    "some parameters have no name, and it is not known which";
 
 static struct world_arg
 arg_of(const struct type_member *m, const struct argplace *p, const char *why)
@@ -32,8 +32,8 @@ arg_of(const struct type_member *m, const struct argplace *p, const char *why)
 	return a;
 }
 
-/* Assembly has no types, but the code that calls it from Go has: that has the
- * same name without ".abi0". */
+/* A function in assembly has no types. But the code by which Go calls it has:
+ * its name is the same without ".abi0". */
 static int
 proto_of(struct state *st, struct object *o, uint64_t addr, const char *name,
     const struct go_func *f, struct dwarf_proto *d)
@@ -52,7 +52,7 @@ proto_of(struct state *st, struct object *o, uint64_t addr, const char *name,
 	return f->assembly ? -1 : external_proto(st, o, addr, name, d);
 }
 
-/* What is said of the places is said of other code. */
+/* The debug information gives the places for other code. */
 static const struct argplace *
 nothing_said(struct arena *arena, size_t n)
 {
@@ -73,8 +73,8 @@ why_not(struct arena *arena, const struct load *l, const struct go_func *f)
 		return "it is not known whether they are on the stack";
 	if (f->assembly)
 		return "it is written in assembly";
-	return arena_printf(
-	    arena, "the debug information of %s says nothing of it", l->module);
+	return arena_printf(arena,
+	    "the debug information of %s does not describe it", l->module);
 }
 
 bool

@@ -10,7 +10,7 @@
 #include "dlang/base/mem.h"
 #include "dlang/types.h"
 
-/* One of these words, taken off the front of *s. */
+/* Remove one of these words from the begin of *s. */
 static bool
 take_qualifier(const char **s)
 {

@@ -65,8 +65,8 @@ origin_of(const char *prov)
 	return NULL;
 }
 
-/* Of the name in the provider field without pid or `*'; the pid, if it has
- * one. */
+/* The row for a provider field, compared without the pid or `*'; *pid is the
+ * pid, if there is one. */
 static const struct origin *
 named(const char *field, pid_t *pid)
 {
@@ -96,7 +96,7 @@ find_providers(struct proc *proc, struct str *names)
 		for (size_t k = 0; k < count; k++) {
 			char *word = mem_printf(" %s,", notes[k].provider);
 			for (char *p = word; (p = strstr(p, "__")) != NULL;) {
-				*p = '-'; /* as D has it */
+				*p = '-'; /* in the form of D */
 				memmove(p + 1, p + 2, strlen(p + 1));
 			}
 			if (strstr(str_c(names), word) == NULL)
@@ -126,7 +126,7 @@ add_absence(const struct proc *p, const char *name, const struct str *names,
 	str_printf(to, "process %d (%s) has no provider %s: ", (int)p->pid,
 	    st.comm, name);
 	if (names->len > 0)
-		str_printf(to, "its static probes are of%.*s",
+		str_printf(to, "its providers of static probes are%.*s",
 		    (int)names->len - 1, str_c(names));
 	else
 		str_add(to, "it has no static probes");

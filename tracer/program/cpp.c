@@ -1,8 +1,8 @@
 /*
  * The C preprocessor; see cpp.h.
  *
- * The text is written to an unlinked file that becomes cpp's standard input:
- * a pipe would have to be fed while the output is read.
+ * The text is written to an unlinked file, which becomes cpp's standard input.
+ * To a pipe, dtrap would have to write while it reads the output.
  */
 #include "tracer/program/cpp.h"
 #include "tracer/program/cpp_headers.h"
@@ -20,7 +20,7 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/state.h"
 
-/* What cpp is told that its input is called. */
+/* The name under which cpp knows its input. */
 #define CPP_INPUT "/dev/stdin"
 
 extern char **environ;
@@ -33,7 +33,7 @@ add(args_vec *args, const char *prefix, const char *value)
 	*vec_push(args) = mem_printf("%s%s", prefix, value);
 }
 
-/* Several arguments in one text, between blanks. */
+/* Add several arguments, separated by blanks. */
 static void
 add_words(args_vec *args, const char *words)
 {
@@ -44,7 +44,7 @@ add_words(args_vec *args, const char *words)
 	}
 }
 
-/* An option that may have been given several times: a value a line. */
+/* Add an option that may occur several times: one value in each line. */
 static void
 add_lines(args_vec *args, const char *prefix, const char *lines)
 {
@@ -55,7 +55,7 @@ add_lines(args_vec *args, const char *prefix, const char *lines)
 	}
 }
 
-/* -X as compilers take it: c is strict, s is C before the standard. */
+/* The compiler's option for -X: c is strict, s is C before the standard. */
 static const char *
 standard(const struct state *st)
 {
@@ -98,8 +98,8 @@ make_args(struct state *st, const char *path, args_vec *args)
 	add_words(args, st->opts.text[OPT_CPPARGS]);
 	if (option_get(&st->opts, OPT_CPPHDRS) != 0)
 		add(args, "-H", "");
-	/* #include "..." looks beside the script, though it is read from
-	 * standard input. */
+	/* #include "..." searches the directory of the script, though cpp reads
+	 * it from standard input. */
 	add(args, "-iquote", "");
 	add(args, "", dirname(copy));
 	add(args, "-", "");
@@ -120,7 +120,7 @@ write_all(int fd, const char *s, size_t n)
 	return 0;
 }
 
-/* The input: the script, a #! line taken out.  What cpp says about it names
+/* Create the input: the script without its #! line.  cpp's messages name
  * CPP_INPUT: see say(). */
 static int
 make_input(const char *text)
@@ -153,7 +153,8 @@ spawn(const char *file, char **argv, const int fds[3], pid_t *pid)
 	return -error;
 }
 
-/* Marks of the input (# 12 "/dev/stdin") name the script instead. */
+/* Replace the input's name in line marks (# 12 "/dev/stdin") by the
+ * script's. */
 static char *
 name_marks(const char *text, const char *path)
 {
@@ -182,8 +183,8 @@ name_marks(const char *text, const char *path)
 }
 
 /*
- * What it said of the script, which is not called CPP_INPUT by its author.  True
- * if a file was missing.
+ * Print cpp's messages, with the script's name instead of CPP_INPUT. True if a
+ * file was missing.
  */
 static bool
 say(struct state *st, int fd, const char *path)
@@ -204,8 +205,9 @@ say(struct state *st, int fd, const char *path)
 		text = at + sizeof(CPP_INPUT) - 1;
 	}
 	str_add(&shown, text);
-	/* Our own message says that it has ended.  The words are cpp's, of the
-	 * user's own script; -H has lines that others read. */
+	/* Omit cpp's last line, as dtrap's own message reports the failure.
+	 * The lines are cpp's, about the user's script; -H prints lines for
+	 * other programs. */
 	size_t end = sizeof(last) - 1;
 	if (!st->testing && shown.len >= end &&
 	    strcmp(shown.s + shown.len - end, last) == 0)
@@ -217,7 +219,7 @@ say(struct state *st, int fd, const char *path)
 	return missing;
 }
 
-/* Read what it writes, wait for its end.  NULL when it failed. */
+/* Read cpp's output and wait for its end.  NULL if it failed. */
 static char *
 collect(struct state *st, int fd, pid_t pid)
 {

@@ -1,9 +1,10 @@
 /*
  * Reducing system headers to declarations; see cpp_headers.h.
  *
- * The header of a C library defines small functions in place and speaks the
- * compiler's dialect, neither of which D reads.  Where cpp's line marks carry
- * the flag 3 the text is nobody's D, so nothing of the program is touched.
+ * Headers of a C library contain inline functions and extensions of the
+ * compiler, which D cannot parse.  cpp marks system headers with flag 3 in its
+ * line marks; only text under such a mark is changed, never text of the
+ * program.
  */
 #include "tracer/program/cpp_headers.h"
 
@@ -15,13 +16,13 @@
 
 struct reader {
 	char *p;
-	char *start; /* of the declaration under way */
-	char last;   /* character before, blanks apart */
+	char *start; /* of the current declaration */
+	char last;   /* previous character, except blanks */
 	int depth;   /* of braces */
 	bool system;
 };
 
-/* Words that mean nothing here; those with arguments take them along. */
+/* Words that are removed, with their arguments if they have any. */
 static const struct word {
 	const char *text;
 	bool args;
@@ -37,7 +38,7 @@ static const struct word {
 	{ "__asm__", true },
 };
 
-/* Blanks for text, but for line marks and the ends of lines. */
+/* Replace text by blanks, except line marks and newlines. */
 static void
 blank(char *from, const char *to)
 {
@@ -50,7 +51,7 @@ blank(char *from, const char *to)
 	}
 }
 
-/* Behind a literal that begins at p. */
+/* Skip the literal that begins at p. */
 static char *
 skip_literal(char *p)
 {
@@ -61,7 +62,7 @@ skip_literal(char *p)
 	return p + (*p == quote);
 }
 
-/* Behind what closes the bracket at p; NULL if nothing does. */
+/* Skip to after the bracket that closes the one at p; NULL if there is none. */
 static char *
 skip_brackets(char *p, char open, char close)
 {
@@ -91,7 +92,7 @@ read_mark(struct reader *r)
 	while (flags > r->p && flags[-1] != '"')
 		flags--;
 	if (flags == r->p)
-		return; /* a control line, no mark */
+		return; /* a directive, not a line mark */
 	r->system = false;
 	for (; flags < end; flags++)
 		r->system |= *flags == '3' && flags[-1] == ' ';

@@ -34,7 +34,7 @@ struct dlib {
 
 struct dlibs {
 	VEC(struct dlib *) list;
-	VEC(struct dlib *) order; /* each after what it needs */
+	VEC(struct dlib *) order; /* each after the libraries that it needs */
 };
 
 static void
@@ -73,8 +73,8 @@ next_word(const char **s)
 	return n != 0 ? mem_strndup(from, n) : NULL;
 }
 
-/* "#pragma D depends_on CLASS NAME"; whatever is wrong with it the compiler
- * will say. */
+/* Parse "#pragma D depends_on CLASS NAME". The compiler reports errors in
+ * it. */
 static void
 scan_line(struct dlib *l, const char *line, int number)
 {
@@ -149,7 +149,7 @@ is_library(const struct dirent *e)
 	    strcmp(e->d_name + n - 2, ".d") == 0;
 }
 
-/* A directory that is not there has no libraries. */
+/* A directory that does not exist has no libraries. */
 static void
 add_dir(struct dlibs *ls, const char *dir)
 {
@@ -167,7 +167,7 @@ add_dir(struct dlibs *ls, const char *dir)
 	free(names);
 }
 
-/* Directories, a line each. */
+/* Add directories, one in each line. */
 static void
 add_dirs(struct dlibs *ls, const char *lines)
 {
@@ -197,8 +197,8 @@ is_dependency(const struct need *n)
 	return n->name != NULL && strcmp(n->class, "library") == 0;
 }
 
-/* Put l and what it needs into the order.  The depth is bounded by the number
- * of libraries. */
+/* Append l to the order, after what it needs.  The recursion is bounded by the
+ * number of libraries. */
 static int
 visit(struct dlibs *ls, struct dlib *l, struct diags *d)
 {
@@ -238,7 +238,7 @@ provider_is_there(const struct state *st, const char *name)
 	return false;
 }
 
-/* Mapped in the target? */
+/* Is the module mapped in the target? */
 static bool
 module_is_there(const struct state *st, const char *name)
 {
@@ -258,7 +258,7 @@ static bool
 is_met(struct state *st, const struct need *n)
 {
 	if (n->name == NULL)
-		return true; /* malformed: the compiler says so */
+		return true; /* malformed: the compiler reports it */
 	if (strcmp(n->class, "provider") == 0)
 		return provider_is_there(st, n->name);
 	if (strcmp(n->class, "module") == 0)

@@ -53,7 +53,7 @@ image_flags(const struct probe *p)
 	return strcmp(p->name, "END") == 0 ? IMG_PROBE_END : IMG_PROBE_ERROR;
 }
 
-/* Does the clause fire on p in children, too? */
+/* Does the clause also fire on p in children? */
 static bool
 follows(const struct prog_clause *c, const struct probe *p)
 {
@@ -71,7 +71,7 @@ follow_none(const struct state *st)
 	return text != NULL && strcmp(text, "none") == 0;
 }
 
-/* One ECB: clause c on probe p. */
+/* Create an ECB: clause c on probe p. */
 static int
 attach(struct state *st, const struct prog_clause *c, struct probe *p)
 {
@@ -104,7 +104,7 @@ enable_end_size(const struct state *st)
 	return size;
 }
 
-/* Clause by clause: the ECBs of a probe stand in program order. */
+/* In the order of clauses, so that the ECBs of a probe are in program order. */
 static int
 attach_clauses(struct state *st, size_t from, size_t to)
 {
@@ -136,8 +136,8 @@ matches_any(const struct state *st, const struct probe_desc *pd)
 	return false;
 }
 
-/* A description of a family of processes that means nothing yet may mean
- * something in what a child executes. */
+/* Does the program have a description of a process's descendants?  If it
+ * matches nothing yet, it may match in a program that a child executes. */
 static bool
 may_match_later(const struct state *st)
 {
@@ -149,9 +149,9 @@ may_match_later(const struct state *st)
 	return false;
 }
 
-/* Of the run. */
+/* Part of the run. */
 struct applied {
-	size_t probes; /* that have been looked at */
+	size_t probes; /* probes that were examined */
 	bool full;     /* the user knows that there are too many */
 };
 
@@ -163,7 +163,8 @@ applied_of(struct state *st)
 	return part_of(&st->parts, &part);
 }
 
-/* What was published since the last time: clauses on it, sites queued. */
+/* For probes that were published since the last call: attach clauses and queue
+ * sites. */
 static int
 apply(struct state *st)
 {

@@ -14,7 +14,7 @@ struct typed_use {
 	struct typed_args args;
 };
 
-/* Of the run. */
+/* Part of the run. */
 struct typed {
 	VEC(struct typed_use) list;
 };

@@ -1,9 +1,10 @@
 /*
  * Why a description matches no probe; see unmatched.h.
  *
- * Fields are added to it one after the other, from the provider on: the first
- * one that leaves nothing is the one that is wrong, and what stands there in
- * the probes that were left is what there is to choose from.
+ * The fields of the description are applied one after the other, from the
+ * provider on.  The first field that leaves no probe is the wrong one.  The
+ * values of this field in the probes that were left are what the user can
+ * choose from.
  */
 #include "tracer/program/unmatched.h"
 
@@ -20,7 +21,7 @@
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
 
-/* More names than this are no help. */
+/* More names than this would not help. */
 #define SHOWN_MOST 8
 
 /* ---- providers of the kernel ---- */
@@ -81,7 +82,7 @@ unmatched_kernel(const char *prov)
 
 /* ---- choices ---- */
 
-/* What there is to choose from; each once. */
+/* The names to choose from, each once. */
 struct choice {
 	struct nearest near;
 	const char *names[SHOWN_MOST];
@@ -100,7 +101,7 @@ offer(struct choice *c, const char *name)
 	c->n++;
 }
 
-/* "did you mean x?", or what there is, if that is not too much. */
+/* Append "did you mean x?", or all names if they are few. */
 static void
 tell(struct choice *c, const char *what, struct str *to)
 {
@@ -130,7 +131,7 @@ field_of(const struct probe *p, int field)
 	}
 }
 
-/* The first fields of a description, the others empty. */
+/* The first n fields of a description; the others are empty. */
 static struct probe_desc
 first_fields(const struct probe_desc *pd, int n)
 {
@@ -160,7 +161,8 @@ any_matches(const struct state *st, const struct probe_desc *part)
 	return false;
 }
 
-/* The names of the field that is wrong, in the probes that the others mean. */
+/* Append the values of the wrong field, in the probes that the other fields
+ * match. */
 static void
 tell_field(
     struct state *st, const struct probe_desc *pd, int field, struct str *to)
@@ -183,7 +185,7 @@ tell_field(
 
 /* ---- providers ---- */
 
-/* Where the number of a process begins that the provider ends in. */
+/* The index in a provider name at which the number of the process begins. */
 static size_t
 number_at(const char *prov)
 {
@@ -194,12 +196,13 @@ number_at(const char *prov)
 	return n;
 }
 
-/* Static probes of a traced process: "did you mean", or which there are. */
+/* Append the static providers of a traced process: "did you mean", or a
+ * list. */
 static void
 tell_static(struct state *st, struct proc *p, const char *name, struct str *to)
 {
 	struct choice c = { 0 };
-	char *number = mem_printf("%d", (int)p->family);
+	char *number = mem_printf("%d", (int)p->role.family);
 	VEC(char *) names = { 0 };
 
 	nearest_init(&c.near, name);
@@ -241,7 +244,7 @@ tell_provider_of(struct state *st, const char *prov, struct str *to)
 	mem_free(name);
 }
 
-/* Has a probe this name that is in no function? */
+/* Is there a probe of this name that is not in a function? */
 static bool
 is_name(const struct state *st, const char *name)
 {
@@ -251,7 +254,7 @@ is_name(const struct state *st, const char *name)
 	return false;
 }
 
-/* A provider of no name that is known. */
+/* Hint for an unknown provider. */
 static void
 tell_provider(struct state *st, const struct probe_desc *pd, struct str *to)
 {
@@ -261,7 +264,8 @@ tell_provider(struct state *st, const struct probe_desc *pd, struct str *to)
 	if (glob_is(pd->prov))
 		return;
 	if (is_name(st, pd->prov)) {
-		str_printf(to, "%s is a probe, and stands alone", pd->prov);
+		str_printf(
+		    to, "%s is a probe: write it without a provider", pd->prov);
 		return;
 	}
 	if (prov_usdt.provide != NULL)
@@ -294,7 +298,7 @@ tell_provider(struct state *st, const struct probe_desc *pd, struct str *to)
 
 /* ---- a provider in another field ---- */
 
-/* The process whose functions are meant. */
+/* The process whose functions the description names. */
 static struct proc *
 pid_process(struct state *st, const char *prov)
 {
@@ -303,7 +307,7 @@ pid_process(struct state *st, const char *prov)
 	return super_proc(st->super, (pid_t)strtol(prov + 3, NULL, 10));
 }
 
-/* "pid$target", as it was written most likely. */
+/* Append "pid$target", as the user probably wrote it. */
 static void
 add_provider(const struct state *st, const char *prov, struct str *to)
 {
@@ -316,7 +320,7 @@ add_provider(const struct state *st, const char *prov, struct str *to)
 		str_add(to, prov);
 }
 
-/* "pid123", of a process that is traced. */
+/* Is the word "pid123", with the number of a traced process? */
 static bool
 is_numbered(const struct state *st, const char *word)
 {
@@ -380,8 +384,8 @@ tell_glob(struct state *st, const char *prov, struct str *to)
 		tell_reading(st, prov, "", "", "", to);
 }
 
-/* syscall::entry, pid$target:malloc, fbt:vfs_read: fields are counted from the
- * right, and a provider is not there. */
+/* Hint for syscall::entry, pid$target:malloc, fbt:vfs_read: fields are counted
+ * from the right, so the provider is in the wrong field. */
 static bool
 tell_misplaced(struct state *st, const struct probe_desc *pd, struct str *to)
 {
@@ -426,7 +430,7 @@ is_syscall(const struct state *st, const char *name)
 	return false;
 }
 
-/* -n malloc: a name alone is that of a probe. */
+/* Hint for -n malloc: a single name is that of a probe. */
 static bool
 tell_bare(struct state *st, const struct probe_desc *pd, struct str *to)
 {
@@ -448,7 +452,7 @@ tell_bare(struct state *st, const struct probe_desc *pd, struct str *to)
 	return to->len > 0;
 }
 
-/* What D programs call. */
+/* Names of actions and subroutines. */
 static const char *const called[] = {
 #define DIF_ACT(n, NAME, name, proto, flags)        name,
 #define DIF_SUBR(n, NAME, name, proto, need, flags) name,
@@ -459,7 +463,7 @@ static const char *const called[] = {
 	NULL
 };
 
-/* "BEGIN trace(1)" */
+/* Hint for "BEGIN trace(1)". */
 static bool
 tell_action(const struct probe_desc *pd, struct str *to)
 {
@@ -470,13 +474,13 @@ tell_action(const struct probe_desc *pd, struct str *to)
 		return false;
 	for (const char *const *p = called; *p != NULL; p++)
 		if (strlen(*p) == n && strncmp(*p, name, n) == 0) {
-			str_add(to, "what a clause does stands in { }");
+			str_add(to, "actions go inside { }");
 			return true;
 		}
 	return false;
 }
 
-/* "tick-1sek" */
+/* Hint for "tick-1sek". */
 static bool
 tell_rate(const struct probe_desc *pd, struct str *to)
 {
@@ -524,7 +528,8 @@ tell_unnamed(struct state *st, const struct probe_desc *pd, struct str *to)
 	const char *name = alone ? pd->name : pd->func;
 	if (to->len > 0 || unmatched_like(st, name, to))
 		return;
-	/* Another reading of it may tell more: a::b:entry. */
+	/* Another reading of the description may give a better hint:
+	 * a::b:entry. */
 	if (strstr(name, "::") != NULL)
 		return;
 	if (super_next(st->super, NULL) != NULL)

@@ -13,11 +13,11 @@
 #include "tracer/base/state.h"
 #include "tracer/program/unmatched.h"
 
-/* More objects than this are no help, nor are longer names. */
+/* More objects than this, or longer names, would not help. */
 #define SHOWN_MOST   8
 #define NAME_LONGEST 120
 
-/* What is asked for, in one process. */
+/* A description, and one process. */
 struct search {
 	struct state *st;
 	struct proc *proc;
@@ -37,14 +37,14 @@ search_begin(struct search *s, struct state *st, struct proc *p,
 	return true;
 }
 
-/* The provider as the user wrote it, most likely. */
+/* Append the provider as the user probably wrote it. */
 static void
 add_provider(const struct search *s, struct str *to)
 {
-	if (s->proc->family == s->st->named.pid)
+	if (s->proc->role.family == s->st->named.pid)
 		str_add(to, "pid$target");
 	else
-		str_printf(to, "pid%d", (int)s->proc->family);
+		str_printf(to, "pid%d", (int)s->proc->role.family);
 }
 
 /* ---- objects ---- */
@@ -63,7 +63,7 @@ offer_module(struct nearest *near, const char *module)
 	mem_free(base);
 }
 
-/* No object is called so. */
+/* Hint if no object has the name. */
 static void
 tell_modules(const struct search *s, struct str *to)
 {
@@ -97,7 +97,7 @@ tell_modules(const struct search *s, struct str *to)
 
 /* ---- functions ---- */
 
-/* The first function of the object that is called so. */
+/* The first function of that name in the object. */
 static const struct sym *
 find_function(const struct state *st, const struct load *l, const char *func)
 {
@@ -110,8 +110,8 @@ find_function(const struct state *st, const struct load *l, const char *func)
 	return NULL;
 }
 
-/* Is `name' the last of the words that a longer name has, as put is in
- * shop::put and Sell in main.(*Till).Sell? */
+/* Is `name' the last part of a longer name, as put in shop::put and Sell in
+ * main.(*Till).Sell? */
 static bool
 ends_in(const char *longer, const char *name)
 {
@@ -123,8 +123,8 @@ ends_in(const char *longer, const char *name)
 	return before == ':' || before == '.' || before == '/';
 }
 
-/* A name without what stands in brackets: templates' and functions' arguments,
- * the `*' and the parentheses of a receiver in Go. */
+/* A name without arguments of templates and functions, and without the `*' and
+ * parentheses of a Go receiver. */
 static void
 bare_name(const char *name, struct str *to)
 {
@@ -142,7 +142,7 @@ bare_name(const char *name, struct str *to)
 	}
 }
 
-/* The last of the words that a name consists of. */
+/* The last part of a name. */
 static const char *
 last_word(const char *name)
 {
@@ -153,12 +153,12 @@ last_word(const char *name)
 	return end;
 }
 
-/* Names of functions, by their letters and by their last words. */
+/* Compares names of functions, as a whole and by their last parts. */
 struct like {
 	struct nearest near;
-	struct str bare,
-	    other;           /* what is wanted and a name, without brackets */
-	unsigned last_limit; /* how far last words may be from each other */
+	struct str bare, other; /* the wanted name and another one, without
+			      * brackets */
+	unsigned last_limit;    /* greatest distance of last parts */
 };
 
 static void
@@ -234,7 +234,7 @@ offer_all(const struct search *s, struct like *k)
 			offer_functions(s, s->loads[i], k);
 }
 
-/* Another object than those that are meant has it. */
+/* Hint if an object that the description does not name has the function. */
 static bool
 tell_elsewhere(const struct search *s, struct str *to)
 {
@@ -266,8 +266,8 @@ inline_seen(void *ctx, const char *name, const char *linkage, uint64_t addr)
 	    (linkage != NULL && strcmp(linkage, in->func) == 0);
 }
 
-/* The compiler has put it into its callers.  Debug information of libraries is
- * read where one is named alone: it may be large. */
+/* Hint if all calls of the function are inlined.  Debug information of a
+ * library is read only if the description names it, because it may be large. */
 static bool
 tell_inlined(const struct search *s, struct str *to)
 {
@@ -280,7 +280,7 @@ tell_inlined(const struct search *s, struct str *to)
 		dwarf_inlines(l->object, inline_seen, &in);
 		if (!in.found)
 			continue;
-		str_add(to, "it is inlined wherever it is called: ");
+		str_add(to, "all calls of it are inlined: ");
 		add_provider(s, to);
 		str_printf(to, ":%s:%s:inline-entry",
 		    l->is_exec ? "a.out" : l->module, s->pd->func);
@@ -304,7 +304,7 @@ tell_variable(const struct search *s, struct str *to)
 	return false;
 }
 
-/* Nothing is near: how to see what there is. */
+/* No name is similar: say how to list the functions. */
 static void
 tell_where(const struct search *s, struct str *to)
 {
@@ -313,8 +313,8 @@ tell_where(const struct search *s, struct str *to)
 	if (exec != NULL && is_meant(s, exec) &&
 	    !object_has_symtab(exec->object)) {
 		str_add(to,
-		    "sub_* means its functions by address; a package with its "
-		    "debug symbols would name them");
+		    "sub_* matches its functions, named by address; its "
+		    "package of debug symbols would give their names");
 		return;
 	}
 	if (*s->pd->mod == '\0') {
@@ -328,17 +328,17 @@ tell_where(const struct search *s, struct str *to)
 	str_printf(to, ":%s::entry' lists those that it has", s->pd->mod);
 }
 
-/* Run-time systems, by a function that they export: what is interpreted there, or
- * compiled by them, is no function of an object. */
+/* Language runtimes, recognised by a function that they export.  Their
+ * interpreted or compiled functions are not functions of an object. */
 static const struct runtime {
 	const char *sym, *language, *probe;
 } runtimes[] = {
 	{ "PyEval_EvalCode", "Python",
-	    "python$target:::function-entry has it, " },
-	{ "rb_funcallv", "Ruby", "ruby$target:::method-entry has it, " },
-	{ "zend_execute", "PHP", "php$target:::function-entry has it, " },
+	    "python$target:::function-entry has them, " },
+	{ "rb_funcallv", "Ruby", "ruby$target:::method-entry has them, " },
+	{ "zend_execute", "PHP", "php$target:::function-entry has them, " },
 	{ "JNI_CreateJavaVM", "Java",
-	    "hotspot$target:::method-entry has it, " },
+	    "hotspot$target:::method-entry has them, " },
 	{ "node_module_register", "JavaScript", "" },
 };
 
@@ -360,13 +360,14 @@ tell_language(const struct search *s, struct str *to)
 		if (!has_symbol(s, r->sym))
 			continue;
 		str_printf(to,
-		    "a function of %s is none of pid: %sjstack() shows it; ",
+		    "the pid provider has no functions written in %s: "
+		    "%sjstack() shows them; ",
 		    r->language, r->probe);
 		return;
 	}
 }
 
-/* No object that is meant has a function that is called so. */
+/* Hint if no object that the description names has the function. */
 static void
 tell_functions(const struct search *s, struct str *to)
 {
@@ -386,14 +387,15 @@ tell_functions(const struct search *s, struct str *to)
 	like_fini(&k);
 }
 
-/* Not the star of a receiver in Go: main.(*T).f. */
+/* Is it a glob?  The star of a Go receiver, as in main.(*T).f, does not
+ * count. */
 static bool
 is_glob(const char *func)
 {
 	return glob_is(func) && strstr(func, "(*") == NULL;
 }
 
-/* The function is there: what has it not? */
+/* Hint if the function exists, but not the probe in it. */
 static void
 tell_name(const struct search *s, struct str *to)
 {

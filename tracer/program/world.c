@@ -28,7 +28,7 @@ world_unmatched(void *ctx, const struct probe_desc *pd, struct str *to)
 		unmatched_why(ctx, pd, to);
 }
 
-/* A function that is not there is reported by the provider. */
+/* The provider reports a function that does not exist. */
 static int64_t
 world_probes(void *ctx, const struct probe_desc *pd, const struct span *at,
     struct diags *d)
@@ -46,7 +46,7 @@ world_probes(void *ctx, const struct probe_desc *pd, const struct span *at,
 	return n;
 }
 
-/* Of a provider that is named after a process: pid123. */
+/* Does the field name a process: pid123? */
 static bool
 names_process(const struct provider *prov, const char *field)
 {
@@ -74,7 +74,7 @@ world_provider(void *ctx, const char *field)
 	return false;
 }
 
-/* The type of args[n] of one probe; false: there is none. */
+/* The type of args[n] of one probe.  False if there is none. */
 static bool
 probe_arg(const struct probe *p, unsigned n, struct probe_arg *out)
 {
@@ -118,8 +118,8 @@ same_args(struct state *st, const struct probe *p, const struct probe *q)
 	return true;
 }
 
-/* The probe whose arguments all that match have; NULL with *error: with
- * -ENOTUNIQ the two that differ are in `unlike'. */
+/* A probe that has the same arguments as all that match.  NULL with *error; for
+ * -ENOTUNIQ, two probes that differ are in `unlike'. */
 static const struct probe *
 typical(struct state *st, const struct probe_desc *pd, int *error,
     const struct probe *unlike[2])
@@ -172,7 +172,7 @@ typed_arg(
 
 #define TYPE_TEXT 160 /* of a type in a message */
 
-/* What args[n] of a probe is; "" where there is none. */
+/* The type of args[n] of a probe as text; "" if there is none. */
 static void
 arg_text(struct state *st, const struct probe *p, unsigned n, struct str *to)
 {
@@ -208,7 +208,7 @@ add_arg_of(struct str *to, const struct probe *p, unsigned n, const char *what)
 		str_printf(to, "has no args[%u]", n);
 }
 
-/* In what two probes with different arguments differ first. */
+/* The first difference between two probes with different arguments. */
 static const char *
 difference_text(struct state *st, struct types *ts, const struct probe *p,
     const struct probe *q)
@@ -223,7 +223,8 @@ difference_text(struct state *st, struct types *ts, const struct probe *p,
 			break;
 	}
 	if (a.len == 0 && b.len == 0) {
-		/* Types of one name, or several functions of one name. */
+		/* The types have the same name, or there are several functions
+		 * of one name. */
 		str_printf(&text,
 		    "%s:%s:%s and %s:%s:%s do not have the same arguments",
 		    p->mod, p->func, p->name, q->mod, q->func, q->name);
@@ -280,7 +281,8 @@ world_arg(void *ctx, const struct probe_desc *pd, unsigned n, struct types *ts,
 	if (!probe_arg(p, n, &a))
 		return -ENOENT;
 	out->source = a.source;
-	/* The address of characters serves as a string as it is. */
+	/* An address of characters can be used as a string without
+	 * conversion. */
 	if (a.translated != NULL && strcmp(a.translated, "string") == 0) {
 		out->native = out->translated = types_lookup(ts, "string");
 		return 0;

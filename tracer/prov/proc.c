@@ -1,5 +1,5 @@
 /*
- * The proc provider: what happens in the life of processes and threads.
+ * The proc provider: events in the life of processes and threads.
  *
  *	maker                     child
  *	create, lwp-create
@@ -8,14 +8,16 @@
  *	                          exec-failure
  *	                          lwp-exit, and exit where it is the last thread
  *
- * A thread is an argument by its tid, which the library translates (struct
- * task_struct *).  While any of these probes is enabled, children are followed.
+ * An argument for a thread is its tid, which the D library translates (struct
+ * task_struct *). While any of these probes is enabled, children are followed.
  */
 #include "tracer/prov/proc.h"
 
 #include "tracer/base/probe.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
+#include "tracer/fire/moments.h"
+#include "tracer/ptrace/event.h"
 
 #define MODULE  "vmlinux"
 
@@ -27,50 +29,54 @@
 #define NO_ARG                        { NULL, NULL, 0, NULL }
 /* clang-format on */
 
-#define MAX_ARGS 3
+#define BIT(kind) (1U << (kind))
 
-/* In the order in which those fire that one event brings about. */
+#define MAX_ARGS  3
+
+/* Probes that fire at the same event fire in this order. */
 static const struct row {
 	const char *name;
-	void (*enable)(struct state *st, struct probe *p);
+	void (*enable)(struct state *st, struct probe *p); /* or NULL: */
+	moment_fn on;    /* it is called at these events */
+	unsigned events; /* BIT(enum event_kind) */
 	struct probe_arg args[MAX_ARGS];
 } rows[] = {
 	/* clang-format off */
-	{ "create", proc_enable_create,
+	{ "create", NULL, proc_on_create, BIT(EV_FORK) | BIT(EV_VFORK) | BIT(EV_CLONE),
 	    { ARG(TASK, "psinfo_t *", 0) } },
-	{ "start", proc_enable_start,
+	{ "start", NULL, proc_on_start, BIT(EV_STOP),
 	    { NO_ARG } },
-	{ "lwp-create", proc_enable_lwp_create,
+	{ "lwp-create", NULL, proc_on_lwp_create, BIT(EV_CLONE),
 	    { ARG(TASK, "lwpsinfo_t *", 0),
 	      ARG(TASK, "psinfo_t *", 0) } },
-	{ "lwp-start", proc_enable_lwp_start,
+	{ "lwp-start", NULL, proc_on_lwp_start, BIT(EV_STOP),
 	    { NO_ARG } },
-	{ "exec", proc_enable_exec,
+	{ "exec", proc_enable_exec, NULL, 0,
 	    { ARG("char *", "string", 0) } },
-	{ "exec-failure", proc_enable_exec_failure,
+	{ "exec-failure", proc_enable_exec_failure, NULL, 0,
 	    { ARG("int", NULL, 0) } },
-	{ "exec-success", proc_enable_exec_success,
+	{ "exec-success", NULL, proc_on_exec_success, BIT(EV_EXEC),
 	    { NO_ARG } },
-	{ "signal-send", proc_enable_send,
+	{ "signal-send", proc_enable_send, NULL, 0,
 	    { ARG(TASK, "lwpsinfo_t *", 0),
 	      ARG(TASK, "psinfo_t *", 0),
 	      ARG("int", NULL, 1) } },
-	{ "fault", proc_enable_fault,
+	{ "fault", NULL, proc_on_fault, BIT(EV_SIGNAL),
 	    { ARG("int", NULL, 0),
 	      ARG(SIGINFO, "siginfo_t *", 1) } },
-	{ "signal-discard", proc_enable_discard,
+	{ "signal-discard", NULL, proc_on_discard, BIT(EV_SIGNAL),
 	    { ARG(TASK, "lwpsinfo_t *", 0),
 	      ARG(TASK, "psinfo_t *", 0),
 	      ARG("int", NULL, 1) } },
-	{ "signal-handle", proc_enable_handle,
+	{ "signal-handle", NULL, proc_on_handle, BIT(EV_SIGNAL),
 	    { ARG("int", NULL, 0),
 	      ARG(SIGINFO, "siginfo_t *", 1),
 	      ARG("void *", NULL, 2) } },
-	{ "signal-clear", proc_enable_clear,
+	{ "signal-clear", proc_enable_clear, NULL, 0,
 	    { ARG("int", NULL, 0) } },
-	{ "lwp-exit", proc_enable_lwp_exit,
+	{ "lwp-exit", NULL, proc_on_lwp_exit, BIT(EV_EXIT) | BIT(EV_GONE),
 	    { NO_ARG } },
-	{ "exit", proc_enable_exit,
+	{ "exit", NULL, proc_on_exit, BIT(EV_EXIT) | BIT(EV_GONE),
 	    { ARG("int", NULL, 0) } },
 	/* clang-format on */
 };
@@ -91,7 +97,11 @@ enable(struct state *st, struct probe *p)
 {
 	const struct row *row = p->data;
 
-	row->enable(st, p);
+	if (row->enable != NULL)
+		row->enable(st, p);
+	for (unsigned kind = 0; row->events >> kind != 0; kind++)
+		if ((row->events & BIT(kind)) != 0)
+			moments_subscribe(st, kind, row->on, p);
 }
 
 static bool

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+struct event;
 struct probe;
 struct state;
 struct thread;
@@ -16,19 +17,20 @@ void proc_fire(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords);
 
 /* Make the probes of these names fire. */
-void proc_enable_create(struct state *st, struct probe *p);
-void proc_enable_start(struct state *st, struct probe *p);
-void proc_enable_lwp_create(struct state *st, struct probe *p);
-void proc_enable_lwp_start(struct state *st, struct probe *p);
 void proc_enable_exec(struct state *st, struct probe *p);
 void proc_enable_exec_failure(struct state *st, struct probe *p);
-void proc_enable_exec_success(struct state *st, struct probe *p);
-void proc_enable_lwp_exit(struct state *st, struct probe *p);
-void proc_enable_exit(struct state *st, struct probe *p);
-void proc_enable_fault(struct state *st, struct probe *p);
 void proc_enable_send(struct state *st, struct probe *p);
-void proc_enable_discard(struct state *st, struct probe *p);
-void proc_enable_handle(struct state *st, struct probe *p);
 void proc_enable_clear(struct state *st, struct probe *p);
+/* The others fire in these, whose argument is the probe. */
+void proc_on_create(struct state *st, const struct event *ev, void *arg);
+void proc_on_lwp_create(struct state *st, const struct event *ev, void *arg);
+void proc_on_start(struct state *st, const struct event *ev, void *arg);
+void proc_on_lwp_start(struct state *st, const struct event *ev, void *arg);
+void proc_on_exec_success(struct state *st, const struct event *ev, void *arg);
+void proc_on_lwp_exit(struct state *st, const struct event *ev, void *arg);
+void proc_on_exit(struct state *st, const struct event *ev, void *arg);
+void proc_on_fault(struct state *st, const struct event *ev, void *arg);
+void proc_on_discard(struct state *st, const struct event *ev, void *arg);
+void proc_on_handle(struct state *st, const struct event *ev, void *arg);
 
 #endif

@@ -27,8 +27,8 @@ is_new_process(const struct event *ev)
 	return ev->child->proc != ev->thread->proc;
 }
 
-static void
-on_create(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_create(struct state *st, const struct event *ev, void *arg)
 {
 	if (ev->child == NULL || !is_new_process(ev))
 		return;
@@ -36,8 +36,8 @@ on_create(struct state *st, const struct event *ev, void *arg)
 	proc_fire(st, arg, ev->thread, &word, 1);
 }
 
-static void
-on_lwp_create(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_lwp_create(struct state *st, const struct event *ev, void *arg)
 {
 	if (ev->child == NULL || is_new_process(ev))
 		return;
@@ -45,44 +45,18 @@ on_lwp_create(struct state *st, const struct event *ev, void *arg)
 	proc_fire(st, arg, ev->thread, &word, 1);
 }
 
-static void
-on_start(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_start(struct state *st, const struct event *ev, void *arg)
 {
 	if (ev->first && ev->thread->tid == ev->thread->proc->pid)
 		proc_fire(st, arg, ev->thread, NULL, 0);
 }
 
-static void
-on_lwp_start(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_lwp_start(struct state *st, const struct event *ev, void *arg)
 {
 	if (ev->first)
 		proc_fire(st, arg, ev->thread, NULL, 0);
-}
-
-void
-proc_enable_create(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_FORK, on_create, p);
-	moments_subscribe(st, EV_VFORK, on_create, p);
-	moments_subscribe(st, EV_CLONE, on_create, p);
-}
-
-void
-proc_enable_lwp_create(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_CLONE, on_lwp_create, p);
-}
-
-void
-proc_enable_start(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_STOP, on_start, p);
-}
-
-void
-proc_enable_lwp_start(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_STOP, on_lwp_start, p);
 }
 
 /* ---- exec ---- */
@@ -90,7 +64,7 @@ proc_enable_lwp_start(struct state *st, struct probe *p)
 static void
 on_exec(struct state *st, const struct syscall_hit *hit, void *arg)
 {
-	/* execveat has a directory before the path. */
+	/* execveat() has a directory as argument before the path. */
 	proc_fire(st, arg, hit->thread, &hit->args[hit->nr == SYS_execveat], 1);
 }
 
@@ -103,8 +77,8 @@ on_exec_failure(struct state *st, const struct syscall_hit *hit, void *arg)
 		proc_fire(st, arg, hit->thread, &result, 1);
 }
 
-static void
-on_exec_success(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_exec_success(struct state *st, const struct event *ev, void *arg)
 {
 	proc_fire(st, arg, ev->thread, NULL, 0);
 }
@@ -124,15 +98,9 @@ proc_enable_exec_failure(struct state *st, struct probe *p)
 	    st, SYS_execveat, SYSCALL_RETURN, on_exec_failure, p);
 }
 
-void
-proc_enable_exec_success(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_EXEC, on_exec_success, p);
-}
-
 /* ---- ends ---- */
 
-/* Does nobody of its process live on? */
+/* Is this the last thread of its process? */
 static bool
 is_last(const struct thread *th)
 {
@@ -143,8 +111,8 @@ is_last(const struct thread *th)
 	return true;
 }
 
-/* A kill may come when nothing can be stopped for it any more: then its end is
- * the first that is heard of it. */
+/* Was the end of the thread not reported before?  A process that is killed may
+ * not stop any more; then its end is the first event. */
 static bool
 is_unseen_end(const struct event *ev)
 {
@@ -152,8 +120,8 @@ is_unseen_end(const struct event *ev)
 	    ev->thread->proc->threads.len == 0;
 }
 
-static void
-on_lwp_exit(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_lwp_exit(struct state *st, const struct event *ev, void *arg)
 {
 	if (ev->kind == EV_EXIT || is_unseen_end(ev))
 		proc_fire(st, arg, ev->thread, NULL, 0);
@@ -167,30 +135,22 @@ reason(int status)
 	return WCOREDUMP(status) ? CLD_DUMPED : CLD_KILLED;
 }
 
-static void
-on_exit(struct state *st, const struct event *ev, void *arg)
+/* The end of the process has fired probes. */
+static const struct part told_part = { .size = sizeof(bool) };
+
+void
+proc_on_exit(struct state *st, const struct event *ev, void *arg)
 {
 	struct proc *p = ev->thread->proc;
 	uint64_t why = reason(ev->status);
 	bool ends =
 	    ev->kind == EV_EXIT ? is_last(ev->thread) : p->threads.len == 0;
 
-	if (!ends || p->exit_told)
+	if (!ends)
 		return;
-	p->exit_told = true;
+	bool *told = part_of(&p->parts, &told_part);
+	if (*told)
+		return;
+	*told = true;
 	proc_fire(st, arg, ev->thread, &why, 1);
-}
-
-void
-proc_enable_lwp_exit(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_EXIT, on_lwp_exit, p);
-	moments_subscribe(st, EV_GONE, on_lwp_exit, p);
-}
-
-void
-proc_enable_exit(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_EXIT, on_exit, p);
-	moments_subscribe(st, EV_GONE, on_exit, p);
 }

@@ -1,14 +1,14 @@
 /*
  * The proc provider's probes about signals.
  *
- * Sending is seen where it is done, when the system call has succeeded, if the
- * sender is traced.  A signal from anybody else, from the kernel as well (a
- * child's end, a fault, a timer), is first seen when it is about to be
- * delivered: signal-send fires then, in the context of the thread that gets it.
- * Either way it fires once for a signal.  What nobody sees: a SIGKILL from
- * outside, and a signal from outside that is taken by sigwait().
+ * If the sender is traced, sending is seen there, when the system call has
+ * succeeded.  A signal from another process or from the kernel (a child's end,
+ * a fault, a timer) is first seen when it is about to be delivered.  Then
+ * signal-send fires in the context of the receiving thread.  In either case it
+ * fires once for a signal.  Not seen are a SIGKILL from outside, and a signal
+ * from outside that is taken by sigwait().
  *
- * The kernel shows a tracer also the signals that the program ignores.
+ * The kernel also reports signals that the program ignores to a tracer.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "tracer/base/state.h"
 #include "tracer/fire/syscalls.h"
 
-/* About the signal that ev is about to deliver. */
+/* Fire p for the signal that is about to be delivered. */
 static void
 fire_signal(struct state *st, struct probe *p, struct thread *th,
     const siginfo_t *si, const uint64_t *words, unsigned nwords)
@@ -44,20 +44,14 @@ is_fault(int sig, const siginfo_t *si)
 		sig == SIGFPE || sig == SIGTRAP);
 }
 
-static void
-on_fault(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_fault(struct state *st, const struct event *ev, void *arg)
 {
 	const uint64_t words[2] = { (uint64_t)ev->sig, 1 };
 	siginfo_t si;
 
 	if (thread_siginfo(ev->thread, &si) == 0 && is_fault(ev->sig, &si))
 		fire_signal(st, arg, ev->thread, &si, words, 2);
-}
-
-void
-proc_enable_fault(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_SIGNAL, on_fault, p);
 }
 
 /* ---- signal-send ---- */
@@ -71,7 +65,7 @@ fire_send(
 	proc_fire(st, p, th, words, 2);
 }
 
-/* Every process of a group; 0 is the sender's own. */
+/* Fire for every process of a group; 0 means the sender's group. */
 static void
 send_group(
     struct state *st, struct probe *p, struct thread *th, pid_t group, int sig)
@@ -88,7 +82,7 @@ send_group(
 	vec_fini(&all.list);
 }
 
-/* The process that a descriptor stands for, or 0. */
+/* The process of a pidfd; 0 if it is none. */
 static pid_t
 pidfd_process(const struct thread *th, uint64_t fd)
 {
@@ -100,7 +94,7 @@ pidfd_process(const struct thread *th, uint64_t fd)
 	return p != NULL ? (pid_t)strtol(p + strlen("\nPid:"), NULL, 10) : 0;
 }
 
-/* Where each of the calls has its target and the signal. */
+/* For each system call: which arguments are the target and the signal. */
 static const struct sender {
 	uint16_t nr;
 	uint8_t target, sig;
@@ -133,7 +127,7 @@ sent(struct state *st, struct probe *p, struct thread *th, unsigned nr,
 	if (nr == SYS_pidfd_send_signal)
 		target = pidfd_process(th, args[s->target]);
 	if (sig == 0 || target == -1)
-		return; /* nothing; or everybody, which is not looked into */
+		return; /* no process; or all processes, which is not followed */
 	if (target > 0)
 		fire_send(st, p, th, target, sig);
 	else if (nr == SYS_kill)
@@ -147,7 +141,7 @@ on_sent(struct state *st, const struct syscall_hit *hit, void *arg)
 		sent(st, arg, hit->thread, hit->nr, hit->args);
 }
 
-/* A process that kills itself does not return from the call. */
+/* A process that kills itself does not return from the system call. */
 static void
 on_suicide(struct state *st, const struct event *ev, void *arg)
 {
@@ -162,8 +156,7 @@ on_suicide(struct state *st, const struct event *ev, void *arg)
 		sent(st, arg, th, s->nr, c->args);
 }
 
-/* Has the signal been seen when it was sent?  Who sent it may have ended since,
- * before the signal is taken. */
+/* Was the signal seen when it was sent?  Its sender may have ended since. */
 static bool
 is_known(struct state *st, const siginfo_t *si)
 {
@@ -209,8 +202,8 @@ is_ignored(const struct proc_status *s, int sig)
 		sig == SIGCONT);
 }
 
-static void
-on_discard(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_discard(struct state *st, const struct event *ev, void *arg)
 {
 	struct proc_status s;
 
@@ -219,12 +212,12 @@ on_discard(struct state *st, const struct event *ev, void *arg)
 }
 
 /*
- * A handler runs, or the signal's default ends or stops the process.  The
- * third argument, the handler's address, is not known: asking for it means a
- * system call in the program's name.
+ * A handler runs, or the default action ends or stops the process.  The third
+ * argument, the handler's address, is not known: to read it, dtrap would have
+ * to make a system call in the thread.
  */
-static void
-on_handle(struct state *st, const struct event *ev, void *arg)
+void
+proc_on_handle(struct state *st, const struct event *ev, void *arg)
 {
 	const uint64_t words[3] = { (uint64_t)ev->sig, 1, 0 };
 	struct proc_status s;
@@ -233,18 +226,6 @@ on_handle(struct state *st, const struct event *ev, void *arg)
 	if (procfs_status(ev->thread->tid, &s) == 0 &&
 	    !is_ignored(&s, ev->sig) && thread_siginfo(ev->thread, &si) == 0)
 		fire_signal(st, arg, ev->thread, &si, words, 3);
-}
-
-void
-proc_enable_discard(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_SIGNAL, on_discard, p);
-}
-
-void
-proc_enable_handle(struct state *st, struct probe *p)
-{
-	moments_subscribe(st, EV_SIGNAL, on_handle, p);
 }
 
 /* ---- signal-clear ---- */
@@ -258,7 +239,7 @@ on_taken(struct state *st, const struct syscall_hit *hit, void *arg)
 		proc_fire(st, arg, hit->thread, &sig, 1);
 }
 
-/* A read() of a signalfd: one record a signal. */
+/* A read() of a signalfd: one record for each signal. */
 static void
 on_read(struct state *st, const struct syscall_hit *hit, void *arg)
 {
@@ -266,7 +247,7 @@ on_read(struct state *st, const struct syscall_hit *hit, void *arg)
 	char name[32], to[64];
 	uint32_t signo;
 
-	/* Few other reads have such a result. */
+	/* Few other reads return a multiple of this size. */
 	if (hit->result <= 0 || hit->result % size != 0)
 		return;
 	snprintf(name, sizeof(name), "fd/%d", (int)hit->args[0]);

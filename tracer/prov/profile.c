@@ -1,12 +1,12 @@
 /*
  * The profile provider: profile-N and tick-N.
  *
- * tick-N fires in the context of the tracer.  profile-N samples: at each
- * period every traced thread that is on a processor, or would be if it had not
- * just hit a tracepoint, is stopped for a moment and the probe fires in its
- * context, with arg1 its program counter.  oncpu.c finds those threads, one
- * processor after the other if it can.  One that turns out to have waited for a
- * processor is let go without (was_waiting()).
+ * tick-N fires in the context of the tracer.  profile-N samples: in each
+ * period, every traced thread that uses a processor, or would use one if it had
+ * not just hit a tracepoint, is stopped briefly, and the probe fires in its
+ * context with arg1 its program counter.  oncpu.c finds those threads, one
+ * processor after the other if possible.  If a thread turns out to have been
+ * waiting for a processor, the probe does not fire (was_waiting()).
  */
 #include "tracer/prov/profile.h"
 
@@ -27,15 +27,15 @@
 #include "tracer/fire/fire.h"
 #include "tracer/base/state.h"
 
-/* From a timer's signal to the sample, and then some. */
+/* More than the time from a timer's signal to the sample, ns. */
 #define SLACK 500000ULL
 
-/* What hangs on probe->data. */
+/* The structure in probe->data. */
 struct profile {
 	uint64_t period; /* ns */
 	bool tick;
-	uint64_t due; /* of the next sample */
-	bool looked;  /* for it */
+	uint64_t due; /* time of the next sample */
+	bool looked;  /* oncpu_look() was called for it */
 };
 
 #define MIN_PERIOD 200000ULL /* DTrace refuses anything below 200 us */
@@ -56,7 +56,7 @@ static const struct {
 	/* clang-format on */
 };
 
-/* "profile-97", "tick-10ms": the period in ns, or 0. */
+/* The period of "profile-97" or "tick-10ms" in ns; 0 if the name is invalid. */
 static uint64_t
 parse(const char *name, bool *tick)
 {
@@ -125,7 +125,7 @@ init(struct state *st)
 		publish(st, names[i]);
 }
 
-/* Any other rate exists as soon as it is named exactly. */
+/* A probe with any other rate is created when it is named exactly. */
 static int
 provide(struct state *st, const struct probe_desc *pd, const struct span *at,
     struct diags *d)
@@ -156,16 +156,17 @@ fire_tick(struct state *st, void *arg, uint64_t late)
 	fire_probe(st, arg, NULL, words, 3);
 }
 
-/* One firing that a thread owes. */
+/* A firing that is due at the next stop of a thread. */
 struct sample {
 	struct sample *next;
 	struct probe *probe;
-	uint64_t due; /* when it was asked for */
-	bool asked;   /* it ran at that time, or waited: sched tells */
+	uint64_t due; /* when it was requested */
+	bool asked;   /* it ran at that time, or waited for a processor, as
+		       * sched tells */
 	struct procfs_sched sched;
 };
 
-/* Of a thread: what fires when it stops. */
+/* For each thread: the firings that are due when it stops. */
 struct samples {
 	struct sample *first;
 };
@@ -192,8 +193,8 @@ profile_waits(const struct thread *th)
 	return ss != NULL && ss->first != NULL;
 }
 
-/* At the end, once for each probe: a thread that does not come to a stop for
- * long owes one firing, not a thousand. */
+/* Append a firing, but only one for each probe: a thread that does not stop for
+ * a long time has one firing due, not a thousand. */
 static void
 sample_add(struct thread *th, struct probe *probe, uint64_t now, bool sure)
 {
@@ -212,9 +213,9 @@ sample_add(struct thread *th, struct probe *probe, uint64_t now, bool sure)
 
 /*
  * Did the thread only wait for a processor when it was asked to stop?  The
- * kernel shows both as running.  Where it waits is no sample: one that is to
- * give way does so at its next system call.  One that waits because we came is
- * one that ran.
+ * kernel shows running and waiting threads in the same way.  A waiting thread
+ * is no sample: a thread that must yield does so at its next system call.  A
+ * thread that waits because the tracer took its processor counts as running.
  */
 static bool
 was_waiting(const struct thread *th, const struct sample *s)
@@ -243,7 +244,8 @@ sample(struct state *st, struct probe *probe)
 	vec_fini(&found);
 }
 
-/* A look, the sample, the next look ...; each sets the timer for the other. */
+/* Alternates between a look at the threads and a sample; each sets the timer
+ * for the other. */
 static void
 turn(struct state *st, void *arg, uint64_t late)
 {
@@ -251,7 +253,8 @@ turn(struct state *st, void *arg, uint64_t late)
 	struct profile *pr = probe->data;
 	uint64_t now = timer_now();
 
-	/* Without any target it ticks, as on an idle processor. */
+	/* Without a target the probe fires like tick, as on an idle
+	 * processor. */
 	if (!st->named.any && super_next(st->super, NULL) == NULL) {
 		uint64_t words[3] = { 0, own_pc(), late };
 		fire_probe(st, probe, NULL, words, 3);
@@ -264,7 +267,7 @@ turn(struct state *st, void *arg, uint64_t late)
 	} else {
 		uint64_t step = pr->period / st->oncpu->turns;
 		sample(st, probe);
-		/* What was missed by more than a period is not owed. */
+		/* A sample that was missed by more than a period is dropped. */
 		pr->due += step;
 		if (pr->due < now)
 			pr->due = now + step;
@@ -273,7 +276,7 @@ turn(struct state *st, void *arg, uint64_t late)
 	pr->looked = !pr->looked;
 }
 
-/* The first that the thread owes is taken off; false when there is none. */
+/* Take the first firing that is due.  False if there is none. */
 static bool
 sample_take(struct thread *th, struct sample *out)
 {

@@ -4,7 +4,7 @@
  *	syscall:vmlinux:NAME:entry	arg0 .. arg5, args[] with types
  *	syscall:vmlinux:NAME:return	arg0, arg1: the result; errno
  *
- * A failed call's result is -errno, as the kernel has it.
+ * The result of a failed call is -errno, as in the kernel.
  */
 
 #include "tracer/base/probe.h"
@@ -18,7 +18,7 @@
 
 #define MODULE "vmlinux"
 
-/* What hangs on probe->data. */
+/* The structure in probe->data. */
 struct call {
 	unsigned nr;
 	enum syscall_side side;

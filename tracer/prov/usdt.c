@@ -1,13 +1,14 @@
 /*
- * Static probes: those that a program or library brings with it, in notes of
- * its file (symbols/sdt.h).
+ * Static probes of programs and libraries, which are described in notes of
+ * their files (symbols/sdt.h).
  *
- * Provider p of process 123 is p123; its places are where the compiler has put
- * them, inlined copies included, so that a probe has one or several.  A place
- * that is enabled has a tracepoint, and its semaphore is raised.
+ * Provider p of process 123 is named p123. A probe has a place wherever the
+ * compiler has put it, inlined copies included, so it has one or several.  An
+ * enabled place has a tracepoint, and its semaphore is raised.
  *
- * args[] is typed by the provider's declaration where the file carries it
- * (`dtrap -G' puts it there), and by the sizes of the operands where not.
+ * The types of args[] come from the provider's declaration, if the file
+ * contains it (`dtrap -G' adds it), and otherwise from the sizes of the
+ * operands.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -40,15 +41,16 @@ struct usdt_place {
 	struct argloc args[ARGLOC_MAX];
 };
 
-/* What hangs on probe->data. */
+/* The structure in probe->data. */
 struct usdt_probe {
 	struct places places; /* first */
 	size_t nargs; /* text is borrowed from the probe table's names */
 	const char *native[ARGLOC_MAX], *args[ARGLOC_MAX];
-	const char *by_size[ARGLOC_MAX]; /* where those say nothing */
+	const char *by_size[ARGLOC_MAX]; /* types by operand size, if the
+					  * declaration has none */
 };
 
-/* One request while it is being answered. */
+/* The state while one description is matched. */
 struct request {
 	struct state *st;
 	const struct probe_desc *pd;
@@ -57,12 +59,12 @@ struct request {
 	struct proc *proc;
 	struct load *load;
 	const struct sdt_note *note;
-	char *prov, *name; /* as D has them */
+	char *prov, *name; /* in the form of D */
 };
 
 /* ---- names ---- */
 
-/* `__' stands for `-', which C has not. */
+/* `__' in a C name means `-'. */
 static char *
 hyphenate(const char *s)
 {
@@ -77,7 +79,8 @@ hyphenate(const char *s)
 	return out;
 }
 
-/* By the name with the pid, or, literally, without it. */
+/* Does the pattern match the name with the pid, or is it equal to the name
+ * without? */
 static bool
 prov_matches_name(const char *pattern, const char *prov, pid_t pid)
 {
@@ -102,7 +105,7 @@ symbol(void *ctx, const char *name, uint64_t *addr)
 	return 0;
 }
 
-/* The integer type of an operand; NULL for one that cannot be had. */
+/* The integer type of an operand; NULL if its place is not supported. */
 static const char *
 type_by_size(const struct argloc *a)
 {
@@ -119,9 +122,9 @@ type_by_size(const struct argloc *a)
 }
 
 /*
- * An operand is what the compiler had at hand; the declaration says what is
- * passed.  As a call would have it: too wide a value is cut, one of the same
- * width has the declared sign.
+ * An operand may have another size or sign than the declared argument.  It is
+ * converted as for a call: a wider value is truncated, and a value of the same
+ * size gets the declared sign.
  */
 static void
 convert_arg(struct argloc *a, const struct type *t)
@@ -147,7 +150,7 @@ convert_args(
 			cc_types(r->st->compiled.cc), types->args[i]));
 }
 
-/* The operands in the order of args[]. */
+/* Put the operands in the order of args[]. */
 static void
 map_args(struct usdt_place *pl, const struct sdt_types *types)
 {
@@ -200,7 +203,8 @@ static const struct dependence {
 	{ "*python3.11*", "python", "function__entry", "line" },
 };
 
-/* A note that lies must not make us write anywhere. */
+/* The address of the semaphore.  A wrong note must not make dtrap write to
+ * another place, so the address is checked. */
 static uint64_t
 semaphore_of(const struct load *l, const struct sdt_note *n)
 {
@@ -231,7 +235,8 @@ other_semaphore(const struct load *l, const struct sdt_note *note)
 
 /* ---- publishing ---- */
 
-/* Locations, and with the first place of a probe its types. */
+/* Set the locations of the arguments and, at the first place of a probe, their
+ * types. */
 static void
 locate_args(struct request *r, struct usdt_probe *up, struct usdt_place *pl)
 {
@@ -269,12 +274,13 @@ add_place(struct request *r, struct probe *p)
 		locate_args(r, up, pl);
 		*at = &pl->place;
 	}
-	/* It was enabled before: another place, or its object came back. */
+	/* The probe is enabled already: this is another place, or its object
+	 * was mapped again. */
 	if (p->image_ref != 0)
 		prov_usdt.enable(r->st, p);
 }
 
-/* In the function `s', which may be NULL. */
+/* Publish the note as a place in the function `s', which may be NULL. */
 static void
 publish_note(struct request *r, const struct sym *s)
 {
@@ -284,7 +290,7 @@ publish_note(struct request *r, const struct sym *s)
 	    s != NULL                    ? s->name :
 					   "";
 	bool fresh;
-	char *prov = mem_printf("%s%d", r->prov, r->proc->family);
+	char *prov = mem_printf("%s%d", r->prov, r->proc->role.family);
 	struct probe *p = probe_add(&r->st->probes, &prov_usdt, prov,
 	    r->load->module, func, r->name, &fresh);
 
@@ -293,7 +299,7 @@ publish_note(struct request *r, const struct sym *s)
 		return;
 	if (fresh) {
 		struct usdt_probe *up = mem_zalloc(sizeof(*up));
-		up->places.family = r->proc->family;
+		up->places.family = r->proc->role.family;
 		p->data = up;
 		if (names != NULL)
 			probe_also(&r->st->probes, p, names->all);
@@ -301,8 +307,8 @@ publish_note(struct request *r, const struct sym *s)
 	add_place(r, p);
 }
 
-/* Is it meant?  Then its probe is published, if there is a process to publish
- * it for. */
+/* Does the description match the note?  Then its probe is published, if there
+ * is a process for it. */
 static bool
 match_note(struct request *r, pid_t pid)
 {
@@ -326,14 +332,14 @@ match_note(struct request *r, pid_t pid)
 	return yes;
 }
 
-/* The process that a space's probes are named after. */
+/* The process whose number is in the names of a space's probes. */
 static pid_t
 named_after(const struct request *r, const struct addrspace *as)
 {
-	return r->proc != NULL ? r->proc->family : addrspace_pid(as);
+	return r->proc != NULL ? r->proc->role.family : addrspace_pid(as);
 }
 
-/* Every note of a space that is meant; the number of them. */
+/* Publish every matching note of a space.  Returns their number. */
 static size_t
 match_space(struct request *r, const struct addrspace *as)
 {
@@ -364,8 +370,8 @@ no_memory(void *ctx, uint64_t addr, void *buf, size_t len)
 	return -EFAULT;
 }
 
-/* Attach to those that have the probe: what they map is looked at first, and
- * nothing is done to any other. */
+/* Attach to the processes that have the probe.  Their maps are read first;
+ * other processes are not touched. */
 static void
 find_processes(struct request *r)
 {
@@ -379,7 +385,8 @@ find_processes(struct request *r)
 		struct addrspace *as = addrspace_create(*pid, &nothing);
 		progress_part(r->st, (size_t)(pid - pids.list.at),
 		    pids.list.len, "processes with probes of", r->pd->prov);
-		/* Kept to the end: most map the same objects. */
+		/* Keep it until the end: most processes map the same
+		 * objects. */
 		*vec_push(&spaces) = as;
 		if (addrspace_refresh(as, NULL, NULL) < 0 ||
 		    match_space(r, as) == 0)
@@ -391,7 +398,7 @@ find_processes(struct request *r)
 		}
 		struct proc *p = super_proc(r->st->super, *pid);
 		if (p != NULL)
-			p->found = true;
+			role_found(p);
 	}
 	vec_foreach(as, &spaces)
 		addrspace_put(*as);
@@ -399,7 +406,7 @@ find_processes(struct request *r)
 	vec_fini(&pids.list);
 }
 
-/* Does the description ask for static probes, wherever they are? */
+/* Does the description ask for static probes in any process? */
 static bool
 wants_search(const struct request *r)
 {
@@ -413,8 +420,8 @@ wants_search(const struct request *r)
 	return true;
 }
 
-/* The process that a literal provider name ends in; 0: no number, -1: not one
- * of ours, or not the number of a process. */
+/* The process whose number ends a literal provider name; 0 if there is no
+ * number; -1 if it is not the number of a process, or not of the user's. */
 static pid_t
 named_pid(const char *prov)
 {
@@ -431,12 +438,12 @@ named_pid(const char *prov)
 	return (pid_t)strtol(prov + name, NULL, 10);
 }
 
-/* In the processes that descend from it. */
+/* Match in the descendants of the process. */
 static void
 match_children(struct request *r, pid_t pid)
 {
 	while ((r->proc = super_next(r->st->super, r->proc)) != NULL)
-		if (r->proc->family == pid && r->proc->followed &&
+		if (r->proc->role.family == pid && r->proc->role.followed &&
 		    r->proc->space->as != NULL)
 			match_space(r, r->proc->space->as);
 }
@@ -452,7 +459,8 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 	if (pd->id != 0 || pid < 0)
 		return 0;
 	if (pid > 0) {
-		/* One that is not there has no probes, which is no error. */
+		/* A process that does not exist has no probes, which is no
+		 * error. */
 		if (kill(pid, 0) != 0 && errno == ESRCH)
 			return 0;
 		int error = site_grab(st, pid, at, d, &r.proc);
@@ -467,7 +475,7 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 		find_processes(&r);
 	while (st->super != NULL && (p = super_next(st->super, p)) != NULL) {
 		r.proc = p;
-		if ((p->target || p->found || p->followed) &&
+		if ((p->role.named || p->role.found || p->role.followed) &&
 		    p->space->as != NULL)
 			match_space(&r, p->space->as);
 	}
@@ -500,7 +508,7 @@ prov_matches(const struct probe *p, const char *prov)
 {
 	size_t len = strlen(prov);
 
-	/* p->prov is the name and the pid. */
+	/* p->prov is the name followed by the pid. */
 	return len > 0 && strncmp(p->prov, prov, len) == 0 &&
 	    isdigit((unsigned char)p->prov[len]) &&
 	    !isdigit((unsigned char)prov[len - 1]);

@@ -1,10 +1,10 @@
 /*
  * System V ABI for x86-64, "3.2.3 Parameter Passing": an object is classified
- * by its eightbytes; each goes into the next register of its class, or the
- * whole object into memory.
+ * by its eightbytes. Each is passed in the next register of its class, or the
+ * whole object is passed in memory.
  *
- * Rust's own convention passes the scalars of an object one by one, where
- * there are one or two, and larger objects by address.
+ * Rust's own convention passes an object with one or two scalars as these
+ * scalars, and a larger object by its address.
  */
 #include "tracer/names/abi.h"
 
@@ -21,18 +21,19 @@ enum class {
 	X87,
 	X87UP,
 	MEMORY,
-	UNKNOWN, /* a type that is declared only, or a register that cannot
-		  * be read (ymm, zmm) */
+	UNKNOWN, /* the type is only declared, or the register cannot be read
+		  * (ymm, zmm) */
 };
 
-/* Objects in each other; damaged debug information may have more, and many. */
+/* The deepest nesting of objects that is examined; damaged debug information
+ * may have more. */
 #define DEPTH_MOST 32
 #define PARTS_MOST 10000
 
 /* The classes of the two eightbytes of an object. */
 struct classes {
 	enum class of[2];
-	bool indirect;  /* MEMORY, of which the address is passed */
+	bool indirect;  /* class MEMORY, but the address is passed */
 	uint64_t align; /* of the object on the stack */
 	unsigned parts; /* that were looked at */
 };
@@ -82,7 +83,8 @@ scalar(struct classes *c, const struct type *t, uint64_t off, enum class low,
 		merge(c, off / 8 + 1, high);
 }
 
-/* x87's own is called so; others of 16 bytes are for SSE (_Float128). */
+/* The x87 type has this name; other types of 16 bytes are in SSE registers
+ * (_Float128). */
 static bool
 is_x87(const struct type *t)
 {
@@ -117,7 +119,7 @@ elements(struct classes *c, const struct type *t, uint64_t off, unsigned depth)
 
 	if (of == NULL || of->size == 0)
 		return;
-	/* An object in registers has 16 bytes at most. */
+	/* An object in registers has at most 16 bytes. */
 	for (uint64_t i = 0; i < t->nelems && i < 16 && c->of[0] != UNKNOWN;
 	     i++)
 		classify_at(c, t->base, off + i * of->size, depth + 1);
@@ -165,7 +167,7 @@ classify_at(
 	}
 }
 
-/* The rules that look at the object as a whole. */
+/* The rules that apply to the object as a whole. */
 static void
 finish(struct classes *c, uint64_t size)
 {
@@ -227,8 +229,8 @@ static enum class leaf_class(const struct type *t) {
 				    INTEGER;
 }
 
-/* What is not one word or two, whose places in the object are those of
- * eightbytes, is by address when it is large, else anybody's guess. */
+/* An object that is not one or two words at the places of eightbytes is passed
+ * by its address if it is large. Otherwise the place is not known. */
 static struct classes
 classify_rust(const struct type *t)
 {
@@ -268,7 +270,7 @@ classes_of(const struct type *t, enum abi abi)
 
 /* ---- places ---- */
 
-/* Registers by class, and how many of them are taken. */
+/* For each class of registers, how many are used. */
 struct taken {
 	const uint8_t *regs;
 	unsigned nregs, used;
@@ -314,7 +316,7 @@ in_registers(struct taken *k, const struct classes *c, struct argplace *p)
 	return true;
 }
 
-/* The caller's, above the return address. */
+/* In the caller's frame, above the return address. */
 static struct argplace
 on_stack(uint64_t *depth, uint64_t size, uint64_t align)
 {
@@ -329,7 +331,8 @@ on_stack(uint64_t *depth, uint64_t size, uint64_t align)
 static const uint8_t arg_regs[] = { UREG_RDI, UREG_RSI, UREG_RDX, UREG_RCX,
 	UREG_R8, UREG_R9 };
 
-/* An object by its address, which is itself an argument. */
+/* An object that is passed by its address; the address is an argument
+ * itself. */
 static struct argplace
 by_address(struct taken *k, uint64_t *depth)
 {
@@ -344,7 +347,7 @@ by_address(struct taken *k, uint64_t *depth)
 	return p;
 }
 
-/* Arguments of a function fill no more stack than this. */
+/* The most bytes of arguments on the stack. */
 #define STACK_MOST (1U << 24)
 
 static bool
@@ -370,7 +373,8 @@ arg_place(struct taken *k, uint64_t *depth, const struct type *t, enum abi abi,
 	return true;
 }
 
-/* C's complex numbers are told from arrays by being results. */
+/* A complex number of C and an array have the same type here; only a complex
+ * number can be a result. */
 static bool
 is_complex_x87(const struct type *t)
 {

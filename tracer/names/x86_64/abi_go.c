@@ -2,14 +2,15 @@
  * Go's internal calling convention (cmd/compile/abi-internal.md, "Function call
  * argument and result passing"; amd64).
  *
- * A value is taken apart into numbers and addresses, each of which gets a
- * register of its own; if there are not enough, or it has an array of several
- * elements, all of it is on the stack.  Arguments and results begin with the
- * first register each.  With no registers this is Go's older convention.
+ * A value is split into numbers and addresses, each of which is passed in a
+ * register of its own. If there are not enough registers, or if the value
+ * contains an array of several elements, the whole value is on the stack.
+ * Arguments and results both begin with the first register. Without registers
+ * this is Go's older convention.
  *
- * In the caller's frame, above the return address, stand the arguments on the
- * stack, the results on the stack, and room for the arguments that came in
- * registers; each of the three begins at a multiple of 8.
+ * The caller's frame, above the return address, contains the arguments on the
+ * stack, the results on the stack, and room for the arguments in registers.
+ * Each of these three begins at a multiple of 8.
  */
 
 #include "dlang/base/base.h"
@@ -20,10 +21,11 @@ static const uint8_t int_regs[] = { UREG_RAX, UREG_RBX, UREG_RCX, UREG_RDI,
 	UREG_RSI, UREG_R8, UREG_R9, UREG_R10, UREG_R11 };
 #define FLOAT_REGS 15
 
-/* Objects in each other; damaged debug information may have more, and many. */
+/* The deepest nesting of objects that is examined; damaged debug information
+ * may have more. */
 #define DEPTH_MOST 32
 #define PARTS_MOST 10000
-/* Arguments of a function fill no more stack than this. */
+/* The most bytes of arguments on the stack. */
 #define STACK_MOST (1U << 24)
 
 bool
@@ -40,12 +42,14 @@ resolve(const struct type *t)
 	return type_resolve((struct type *)(uintptr_t)t);
 }
 
-/* What is taken, while a function's values get their places one by one. */
+/* The registers and the stack that are used so far, while the values of a
+ * function get their places in order. */
 struct assign {
 	unsigned ints, floats; /* registers that are taken */
 	bool no_registers;
 	uint64_t stack; /* bytes that are taken there */
-	bool lost;      /* a type is not known: nothing is from there on */
+	bool lost;      /* the type of a value is not known: no place is known
+			 * from there on */
 	unsigned parts;
 };
 
@@ -77,7 +81,7 @@ align_of(struct assign *a, const struct type *t, unsigned depth)
 	}
 }
 
-/* A number or an address; false: no register is left. */
+/* A number or an address. False: no register is left. */
 static bool
 leaf(struct assign *a, const struct type *t, uint64_t off, struct argplace *p)
 {
@@ -189,8 +193,9 @@ add_room(struct assign *a, uint64_t *room, const struct type *t)
 	*room += resolve(t)->size;
 }
 
-/* The places of all, with a word before parameter `hidden' (counted from 0)
- * that nothing tells of.  The width of all that, or -1. */
+/* Compute the places of all values, with a word before parameter `hidden'
+ * (counted from 0) that the debug information omits. Returns the width of all
+ * on the stack, or -1. */
 static int64_t
 assign_all(const struct abi_go *go, size_t hidden, struct argplace *params,
     struct argplace *results)
@@ -219,7 +224,7 @@ assign_all(const struct abi_go *go, size_t hidden, struct argplace *params,
 			(int64_t)(ROUND_UP(a.stack, 8) + ROUND_UP(room, 8));
 }
 
-/* Does what the debug information says of a place contradict it? */
+/* Does the place in the debug information contradict this one? */
 static bool
 agrees(const struct argplace *said, const struct argplace *p)
 {
@@ -245,8 +250,8 @@ all_agree(const struct abi_go *go, const struct argplace *params)
 	return true;
 }
 
-/* Of several parameters that nothing tells of, those are certain whose places
- * are said, and results in registers. */
+/* If several parameters are omitted, only those places are certain that the
+ * debug information gives, and results in registers. */
 static void
 keep_what_is_said(
     const struct abi_go *go, struct argplace *params, struct argplace *results)
@@ -276,8 +281,9 @@ keep_what_is_said(
 			results[i].kind = ARGPLACE_UNKNOWN;
 }
 
-/* A word between two parameters is believed in when it is said of both where
- * they are; nothing need be said of what is nowhere. */
+/* An omitted word between two parameters is assumed only if the debug
+ * information gives the places of both. A parameter without a value needs no
+ * place. */
 static bool
 is_said(const struct abi_go *go, const struct argplace *params, size_t hidden)
 {
@@ -296,7 +302,8 @@ void
 abi_go(
     const struct abi_go *go, struct argplace *params, struct argplace *results)
 {
-	/* Without one, before the first parameter, before the second... */
+	/* Try without an omitted word, then with one before the first
+	 * parameter, before the second, and so on. */
 	for (size_t i = 0; i <= go->fn->nmembers + 1; i++) {
 		size_t hidden = i == 0 ? SIZE_MAX : i - 1;
 		int64_t width = assign_all(go, hidden, params, results);

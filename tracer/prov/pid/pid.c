@@ -2,13 +2,14 @@
  * The pid provider: entry, return and instruction offsets of functions, lines
  * of the source, inlined copies of functions.
  *
- * A probe is (pid, module, function, name); behind it stand places, one for
- * every function of that name in a load object of that name, each with its
- * sites.  Places are found when a description asks for them; they get
- * tracepoints when the probe is enabled.
+ * A probe is (pid, module, function, name). It has a place for every function
+ * of that name in a load object of that name, and each place has sites.  Places
+ * are found when a description names them, and get tracepoints when the probe
+ * is enabled.
  *
- * No return address is ever rewritten: a return probe has a tracepoint on each
- * `ret' and on each jump that leaves the function, or may (disasm/body.h).
+ * dtrap never changes return addresses: a return probe has a tracepoint on each
+ * `ret' and on each jump that leaves the function or may leave it
+ * (disasm/body.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"
 
-/* A function that its object does not have. */
+/* Report a function that its object does not have. */
 static int
 check_function(struct pid_request *r)
 {
@@ -36,7 +37,7 @@ check_function(struct pid_request *r)
 	    "failed to lookup '%s' in module '%s'", func, mod);
 }
 
-/* An offset that is in no function of that name. */
+/* Report an offset that is in no function of that name. */
 static int
 check_offset(struct pid_request *r)
 {
@@ -53,9 +54,9 @@ check_offset(struct pid_request *r)
 }
 
 /*
- * Function `-': the name is an address in the executable, as the process or as
- * its file has it.  What function it is in must be known: where instructions
- * begin can only be told from there.
+ * Function `-': the name is an address in the executable, of the process or of
+ * the file.  The function that contains it must be known, because only from its
+ * start can instruction boundaries be found.
  */
 static int
 answer_address(struct pid_request *r)
@@ -87,8 +88,8 @@ answer_address(struct pid_request *r)
 	return 0;
 }
 
-/* It belongs to the program that the description was judged in, also where that
- * begins once more, and to no other that is executed later. */
+/* Match in the program for which the description was compiled, also if that is
+ * executed again, but not in a program that is executed later. */
 static int
 answer_program(struct pid_request *r)
 {
@@ -100,7 +101,7 @@ answer_program(struct pid_request *r)
 		return 0;
 	if (r->d != NULL)
 		return answer_address(r);
-	if (!r->proc->exec_stopped)
+	if (r->proc->role.launch != LAUNCH_AT_EXEC)
 		return 0;
 	diags_init(&judged);
 	r->d = &judged;
@@ -160,8 +161,8 @@ answer(struct pid_request *r)
 	return error;
 }
 
-/* The same in the processes that descend from it.  What is not there is not
- * there: the description was judged when it was compiled. */
+/* The same for descendants of the process.  A function that they lack is no
+ * error: the description was checked when it was compiled. */
 static int
 provide_children(struct state *st, pid_t pid, const struct probe_desc *pd)
 {
@@ -170,7 +171,7 @@ provide_children(struct state *st, pid_t pid, const struct probe_desc *pd)
 
 	while (
 	    pd->family && error == 0 && (p = super_next(st->super, p)) != NULL)
-		if (p->family == pid && p->followed)
+		if (p->role.family == pid && p->role.followed)
 			error = answer(&(struct pid_request){ .st = st,
 			    .provider = &prov_pid,
 			    .pd = pd,
@@ -182,26 +183,16 @@ static int
 provide_number(struct state *st, const struct probe_desc *pd,
     const struct span *at, struct diags *d)
 {
-	const char *digits = pd->prov + 3;
-	char *end;
 	struct proc *p;
+	pid_t pid;
+	int error = site_number(pd, "pid",
+	    ", which the shell replaces in double quotes: write it in single "
+	    "ones",
+	    at, d, &pid);
 
-	long pid = strtol(digits, &end, 10);
-	if (*digits == '\0' || *end != '\0')
-		return d == NULL || *digits != '\0' ?
-		    0 :
-		    diag_error(d, D_PROC_BADPROV, at,
-			"the pid provider needs the number of a process: "
-			"pid123 or pid$target, which the shell replaces in "
-			"double quotes: write it in single ones");
-	if (pid <= 0 || pid > INT32_MAX)
-		return d == NULL ?
-		    0 :
-		    diag_error(d, D_PROC_BADPID, at,
-			"%s is not the number of a process (pid$target needs "
-			"-p or -c)",
-			pd->prov);
-	int error = site_grab(st, (pid_t)pid, at, d, &p);
+	if (error <= 0)
+		return error;
+	error = site_grab(st, pid, at, d, &p);
 	if (error == 0 && p != NULL)
 		error = answer(&(struct pid_request){ .st = st,
 		    .provider = &prov_pid,
@@ -209,7 +200,7 @@ provide_number(struct state *st, const struct probe_desc *pd,
 		    .at = at,
 		    .d = d,
 		    .proc = p });
-	return error != 0 ? error : provide_children(st, (pid_t)pid, pd);
+	return error != 0 ? error : provide_children(st, pid, pd);
 }
 
 static int
@@ -227,8 +218,9 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 		    provide_number(st, pd, at, d) :
 		    0;
 	while (error == 0 && (p = super_next(st->super, p)) != NULL) {
-		snprintf(prov, sizeof(prov), "pid%d", p->family);
-		if ((p->target || p->followed) && glob_match(pd->prov, prov))
+		snprintf(prov, sizeof(prov), "pid%d", p->role.family);
+		if ((p->role.named || p->role.followed) &&
+		    glob_match(pd->prov, prov))
 			error = answer(&(struct pid_request){ .st = st,
 			    .provider = &prov_pid,
 			    .pd = pd,

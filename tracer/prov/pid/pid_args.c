@@ -1,5 +1,5 @@
 /*
- * Where arg0 and on are at a site of the pid provider.
+ * The places of arg0, arg1, ... at a site of the pid provider.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ reg_arg(unsigned ureg)
 		.reg = (uint8_t)ureg };
 }
 
-/* The n-th that is on the stack, of which the first is at sp + off. */
+/* The n-th argument on the stack; the first is at sp + off. */
 static struct argloc
 stack_arg(unsigned n, int64_t off)
 {
@@ -40,8 +40,8 @@ unknown_args(struct argloc *args, size_t n)
 	static_assert(ARGLOC_NONE == 0, "");
 }
 
-/* Those that do not come in registers are above the return address.  Inside a
- * function, that is not accounted for. */
+/* Arguments that are not in registers are above the return address.  Inside a
+ * function their place is not known. */
 static void
 c_args(struct argloc *args, bool inside)
 {
@@ -51,9 +51,9 @@ c_args(struct argloc *args, bool inside)
 		    stack_arg(i - UREG_ARGS, inside ? 0 : MACHINE_CALL_BYTES);
 }
 
-/* Go: registers first (abi_go.c of the machine), or all of them on the stack.
- * Results are in the same registers; those on the stack stand behind the
- * arguments, and debug information tells how large these are. */
+/* Go: arguments are in registers first (abi_go.c of the machine), or all on the
+ * stack.  Results are in the same registers; on the stack they follow the
+ * arguments, whose size the debug information has. */
 static void
 go_args(struct argloc *args, bool inside)
 {
@@ -85,7 +85,7 @@ go_calls_of(const struct probe *p, const struct pid_place *pl)
 	return go_func(l->object, pl->place.addr - l->bias, p->func).calls;
 }
 
-/* arg0 and on where the function begins, or inside of it. */
+/* The arguments at the entry of a function, or inside it. */
 static void
 begin_args(enum go_calls go, struct argloc *args)
 {
@@ -97,7 +97,7 @@ begin_args(enum go_calls go, struct argloc *args)
 	}
 }
 
-/* Inside a function, it is not known how far above sp the arguments are. */
+/* Inside a function the distance from sp to the arguments is not known. */
 static void
 inside_args(enum go_calls go, struct argloc *args)
 {
@@ -110,8 +110,8 @@ inside_args(enum go_calls go, struct argloc *args)
 }
 
 /*
- * The words of results on the stack, from args[1] on: as many as the types of the
- * results fill, and none where one of these or of the arguments is not known.
+ * The words of results on the stack, from args[1] on: as many as the types of
+ * the results need; none if one of these, or of the arguments, is not known.
  */
 static void
 stack_results(struct state *st, const struct probe *p,
@@ -135,7 +135,8 @@ stack_results(struct state *st, const struct probe *p,
 		args[i] = stack_arg(0, begin);
 }
 
-/* arg0 is the offset, the others are the results; how many there are. */
+/* arg0 is the offset, the others are results.  Returns the number of
+ * arguments. */
 static uint32_t
 return_args(struct state *st, const struct probe *p, const struct pid_place *pl,
     int64_t offset, struct argloc *args)

@@ -107,11 +107,12 @@ pid_note(const struct probe *p)
 		return NULL;
 	switch (pp->kind) {
 	case PID_ENTRY:
-		return "Its code could not be decoded to the end: if that has "
-		       "a loop to the begin, each turn is an entry.";
+		return "The code of the function could not be decoded to its "
+		       "end. If the rest jumps back to the first "
+		       "instruction, entry fires again.";
 	case PID_RETURN:
-		return "Its code could not be decoded to the end: a return "
-		       "there is not seen.";
+		return "The code of the function could not be decoded to its "
+		       "end. A return in the rest does not fire.";
 	default: return NULL;
 	}
 }

@@ -124,7 +124,7 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 
 	if (nsites == 0 && !r->pending)
 		return;
-	snprintf(prov, sizeof(prov), "pid%d", r->proc->family);
+	snprintf(prov, sizeof(prov), "pid%d", r->proc->role.family);
 	const struct func_names *names =
 	    places_func_names(r->st, r->load, r->sym);
 	struct probe *p =
@@ -134,7 +134,7 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 		struct pid_probe *pp = mem_zalloc(sizeof(*pp));
 		pp->kind = kind;
 		pp->aside = r->aside;
-		pp->places.family = r->proc->family;
+		pp->places.family = r->proc->role.family;
 		p->data = pp;
 		if (names != NULL || r->also != NULL)
 			probe_also(&r->st->probes, p,

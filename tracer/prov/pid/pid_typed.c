@@ -17,7 +17,7 @@ args_at(struct state *st, const struct probe *p, const struct pid_place *pl,
 
 	*out = (struct typed_args){ 0 };
 	if (pp->kind != PID_ENTRY && pp->kind != PID_RETURN)
-		out->why = "inside a function they may be anywhere";
+		out->why = "inside a function their location is not known";
 	else if (pl->pending != NULL)
 		out->why = "the function is chosen when it is first called";
 	else

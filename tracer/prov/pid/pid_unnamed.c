@@ -6,7 +6,7 @@
  *	*, others	in an object in which no function has a name: those
  *			that it matches; else none
  *
- * And what is said where there are no names.
+ * Also the messages about objects without names.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ begins_so(const char *func)
 	return strncmp(func, PREFIX, sizeof(PREFIX) - 1) == 0;
 }
 
-/* How many functions have a name?  Those of the start-up code do not count. */
+/* The number of named functions, except those of the start-up code. */
 static size_t
 names_count(struct object *o)
 {
@@ -38,7 +38,7 @@ names_count(struct object *o)
 	return count;
 }
 
-/* Of the run: modules of which was said that no function has a name. */
+/* Part of the run: modules for which the message was printed. */
 struct said {
 	VEC(char *) modules;
 };
@@ -53,7 +53,7 @@ said_end(void *part)
 	vec_fini(&said->modules);
 }
 
-/* Once for each module. */
+/* Was the message printed for this module?  It is printed once. */
 static bool
 is_said(struct state *st, const char *module)
 {
@@ -75,8 +75,8 @@ say_nameless(struct pid_request *r)
 
 	if (!is_said(r->st, module))
 		state_notice(r->st,
-		    "%s has no function symbols: '%s' means its functions by "
-		    "address, sub_ADDRESS",
+		    "%s has no function symbols: '%s' matches its functions "
+		    "by address, sub_ADDRESS",
 		    module, *func != '\0' ? func : "*");
 }
 
@@ -90,7 +90,8 @@ publish(struct pid_request *r, const struct sym *s)
 	pid_publish_function(r);
 }
 
-/* The user asked for all functions of a program and gets only exported ones. */
+/* Say that only exported functions are matched, though the user asked for
+ * all. */
 static void
 say_exported(struct pid_request *r, size_t names)
 {
@@ -111,8 +112,8 @@ pid_unnamed_means(const struct pid_probe *pp, const char *func)
 	return !pp->aside || begins_so(func);
 }
 
-/* A library that only has the names that it exports is worth a word where it
- * was asked for. */
+/* Say that a library has no names except those that it exports, if the user
+ * named the library. */
 static void
 note_symless(struct pid_request *r)
 {
@@ -124,7 +125,8 @@ note_symless(struct pid_request *r)
 		r->symless = r->load;
 }
 
-/* What compilers have put elsewhere of a function has an unwind entry, too. */
+/* Is this a part of a function that the compiler moved elsewhere?  Such parts
+ * have unwind entries too. */
 static bool
 is_part(const struct pid_request *r, const struct sym *s)
 {

@@ -3,11 +3,11 @@
  *
  *	plockstat123:libc.so.6:pthread_mutex_lock:mutex-block
  *
- * What a probe costs depends on what it must see.  Whoever sleeps for a lock
- * makes a futex call: for contention alone, the system-call instructions that
- * the lock functions can come by have tracepoints, and a lock that nobody waits
- * for costs nothing.  Acquisitions and releases need the entry and the returns
- * of their functions.
+ * What a probe costs depends on what it must see. A thread that waits for a
+ * lock makes a futex call. For contention alone, the futex calls that the lock
+ * functions can reach have tracepoints, so a lock that nobody waits for costs
+ * nothing. Acquisitions and releases need tracepoints at the entry and the
+ * returns of the lock functions.
  *
  *	event			tracepoints
  *	block, blocked		futex calls; the return is watched in the thread
@@ -16,8 +16,8 @@
  *	acquire, release, ...	entry and returns
  *	cond-wait, -signal	entry
  *
- * Where callers cannot be told from the stack (musl has no unwind tables)
- * contention needs the entries as well.
+ * If the stack cannot be unwound to the caller (musl has no unwind tables),
+ * contention needs tracepoints at the entries too.
  */
 #include "tracer/prov/plock/plock.h"
 
@@ -64,7 +64,7 @@ publish(struct state *st, struct proc *proc, const struct load *l, size_t row,
 	bool fresh;
 	uint32_t space = addrspace_id(proc->space->as);
 
-	snprintf(prov, sizeof(prov), PREFIX "%d", proc->family);
+	snprintf(prov, sizeof(prov), PREFIX "%d", proc->role.family);
 	struct probe *p = probe_add(&st->probes, &prov_plockstat, prov,
 	    l->module, plock_rows[row].func, plock_names[event].name, &fresh);
 	if (p->provider != &prov_plockstat)
@@ -72,7 +72,7 @@ publish(struct state *st, struct proc *proc, const struct load *l, size_t row,
 	if (fresh) {
 		struct plock_probe *pp = mem_zalloc(sizeof(*pp));
 		*pp = (struct plock_probe){
-			.places.family = proc->family,
+			.places.family = proc->role.family,
 			.row = row,
 			.event = event,
 		};
@@ -119,36 +119,25 @@ answer(struct state *st, struct proc *proc, const struct probe_desc *pd,
 		publish_row(st, proc, l, row, pd);
 }
 
-/* Of a process by number, and with `family' of those that descend from it. */
+/* Create the probes of one process; if `family' is set, of its descendants
+ * too. */
 static int
 provide_number(struct state *st, const struct probe_desc *pd,
     const struct span *at, struct diags *d)
 {
-	const char *digits = pd->prov + strlen(PREFIX);
 	struct proc *p = NULL;
-	char *end;
-	long pid = strtol(digits, &end, 10);
+	pid_t pid;
+	int error = site_number(pd, PREFIX, "", at, d, &pid);
 
-	if (*digits == '\0' || *end != '\0')
-		return d == NULL || *digits != '\0' ?
-		    0 :
-		    diag_error(d, D_PROC_BADPROV, at,
-			"the plockstat provider needs the number of a "
-			"process: plockstat123 or plockstat$target");
-	if (pid <= 0 || pid > INT32_MAX)
-		return d == NULL ?
-		    0 :
-		    diag_error(d, D_PROC_BADPID, at,
-			"%s is not the number of a process (plockstat$target "
-			"needs -p or -c)",
-			pd->prov);
-	int error = site_grab(st, (pid_t)pid, at, d, &p);
+	if (error <= 0)
+		return error;
+	error = site_grab(st, pid, at, d, &p);
 	if (error == 0 && p != NULL)
 		answer(st, p, pd, d == NULL);
 	p = NULL;
 	while (
 	    pd->family && error == 0 && (p = super_next(st->super, p)) != NULL)
-		if (p->family == pid && p->followed)
+		if (p->role.family == pid && p->role.followed)
 			answer(st, p, pd, d == NULL);
 	return error;
 }
@@ -167,8 +156,9 @@ provide(struct state *st, const struct probe_desc *pd, const struct span *at,
 		    provide_number(st, pd, at, d) :
 		    0;
 	while (st->super != NULL && (p = super_next(st->super, p)) != NULL) {
-		snprintf(prov, sizeof(prov), PREFIX "%d", p->family);
-		if ((p->target || p->followed) && glob_match(pd->prov, prov))
+		snprintf(prov, sizeof(prov), PREFIX "%d", p->role.family);
+		if ((p->role.named || p->role.followed) &&
+		    glob_match(pd->prov, prov))
 			answer(st, p, pd, d == NULL);
 	}
 	return 0;

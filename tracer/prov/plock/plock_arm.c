@@ -1,17 +1,18 @@
 /*
- * The tracepoints of the plockstat provider: what an event needs to be seen
- * (plock.c has the table), and where that is in a library.
+ * The tracepoints of the plockstat provider: which places of a library an event
+ * needs (plock.c has the table), and where these are.
  */
 #include "dlang/base/base.h"
 #include "inject/tracepoint.h"
 #include "symbols/unwind.h"
 #include "tracer/base/state.h"
+#include "tracer/fire/stack.h"
 #include "tracer/prov/plock/plock.h"
 #include "tracer/prov/plock/plock_impl.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/sites/site.h"
 
-/* Of a space. */
+/* What all probes in one address space share. */
 struct shared {
 	struct plock_space *ps;
 };
@@ -71,7 +72,7 @@ mark(struct state *st, struct space *sp, struct probe *p, uint64_t addr,
 			return;
 		}
 		site_tell(tp, ps->arrival);
-		sp->probed = true;
+		site_probed(sp);
 		m = mem_zalloc(sizeof(*m));
 		hash_set(&ps->marks, addr, m);
 	}
@@ -90,18 +91,16 @@ mark_returns(struct state *st, struct space *sp, struct probe *p, size_t row)
 			mark(st, sp, p, *addr, PLOCK_AT_RETURN, row, 0);
 }
 
-/* The rules for unwinding are read now, not while the first thread that blocks
- * is stopped for it. */
+/* Read the unwind rules now, so that the first thread that blocks is not
+ * stopped for as long as that takes. */
 static void
 warm_unwinder(struct space *sp, uint64_t pc)
 {
 	struct uregs nowhere = { 0 };
 	uint64_t pcs[2];
 
-	if (sp->unwinder == NULL)
-		sp->unwinder = unwinder_create(sp->as);
 	nowhere.r[UREG_PC] = pc;
-	unwind(sp->unwinder, &nowhere, &sp->text, pcs, ARRAY_SIZE(pcs));
+	unwind(space_unwinder(sp), &nowhere, &sp->text, pcs, ARRAY_SIZE(pcs));
 }
 
 static void
@@ -127,7 +126,7 @@ mark_pauses(struct state *st, struct space *sp, struct probe *p, size_t row)
 			mark(st, sp, p, *addr, PLOCK_AT_PAUSE, row, 0);
 }
 
-/* What must be seen for an event. */
+/* The places (PLOCK_AT_ bits) that must have tracepoints for an event. */
 static unsigned
 needs(const struct plock_space *ps, const struct plock_row *row,
     enum plock_event event)
@@ -152,8 +151,9 @@ needs(const struct plock_space *ps, const struct plock_row *row,
 	case PLOCK_THREAD_EXIT: return 0;
 	case PLOCK_COND_WAIT:
 	case PLOCK_MUTEX_RELEASE:
-		/* There it may be a tail call, which is told by what has not
-		 * returned. */
+		/* In musl the function may be entered by a tail call. It is
+		 * recognised as one by a call that has not returned, so returns
+		 * must be seen. */
 		if (row->verb == PLOCK_CONDWAIT && !ps->musl)
 			return PLOCK_AT_ENTRY;
 		break;
@@ -162,8 +162,8 @@ needs(const struct plock_space *ps, const struct plock_row *row,
 	return PLOCK_AT_ENTRY | PLOCK_AT_RETURN;
 }
 
-/* A call whose entry is seen is over at its return, or it would be taken for
- * one that goes on. */
+/* A call whose entry is seen ends at its return. Without a tracepoint there it
+ * would seem to continue. */
 static void
 arm(struct state *st, struct space *sp, struct probe *p, size_t row,
     unsigned kinds)

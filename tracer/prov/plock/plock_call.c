@@ -1,11 +1,10 @@
 /*
  * The calls of a thread; see plock_call.h.
  *
- * Calls are told apart by where their return addresses are on the stack.  An
- * inner call lies deeper, at a lower address, unless it is a signal handler's
- * on a stack of its own; so a call that is entered or returns where another is
- * said to be ends that one, and nothing else is concluded from an address that
- * is higher.
+ * Calls are distinguished by the stack addresses of their return addresses. An
+ * inner call has a lower address, unless it is made by a signal handler on a
+ * stack of its own. So a call that is entered or returns at the address of
+ * another call ends that one. Nothing is concluded from a higher address.
  */
 #include "tracer/prov/plock/plock_call.h"
 
@@ -37,7 +36,8 @@ remove_at(struct plock_calls *pc, unsigned i)
 static struct plock_call *
 push(struct plock_calls *pc, const struct plock_row *row, uint64_t sp)
 {
-	/* One that was left by longjmp(), or a tail call: it has the place. */
+	/* A call at the same address is over: it was left by longjmp() or ended
+	 * in a tail call. */
 	for (unsigned i = pc->n; i-- > 0;)
 		if (pc->at[i].sp == sp)
 			remove_at(pc, i);
@@ -48,7 +48,7 @@ push(struct plock_calls *pc, const struct plock_row *row, uint64_t sp)
 	return call;
 }
 
-/* Does a call of the C library stand around this one, for the same lock? */
+/* Is this call made within a lock function for the same lock? */
 static bool
 is_inner(const struct plock_calls *pc, const struct plock_call *call)
 {
@@ -64,10 +64,10 @@ is_inner(const struct plock_calls *pc, const struct plock_call *call)
 }
 
 /*
- * Of two functions that do the same one may end in a jump to the other
- * (pthread_mutex_lock() and pthread_mutex_timedlock() of musl): the call is
- * that of the first.  The one that it stands for is still going on, which a
- * call whose return is not seen may not be.
+ * A lock function may end in a jump to another one with the same effect (in
+ * musl, pthread_mutex_lock() to pthread_mutex_timedlock()). Return the row of
+ * the first, whose call it is. Only a call whose return will be seen is known
+ * to be in progress.
  */
 static const struct plock_row *
 tail_of(const struct plock_calls *pc, const struct plock_entry *en)
@@ -187,7 +187,8 @@ static void
 mutex_returns(const struct plock_call *c, int error, bool recursive,
     struct plock_fires *out)
 {
-	/* The last owner of a robust mutex has died: it is ours all the same. */
+	/* The last owner of a robust mutex has died: the lock is acquired
+	 * nevertheless. */
 	bool ok = error == 0 || error == EOWNERDEAD;
 
 	if (c->blocked)
@@ -219,7 +220,7 @@ static void
 cond_returns(const struct plock_lib *lib, const struct plock_call *c, int error,
     struct plock_fires *out)
 {
-	/* EPERM, EINVAL: the mutex was not given back to begin with. */
+	/* With EPERM and EINVAL the mutex was not released at the start. */
 	bool held = error == 0 || error == ETIMEDOUT || error == EOWNERDEAD;
 
 	if (c->blocked)

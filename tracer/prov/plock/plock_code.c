@@ -1,8 +1,9 @@
 /*
  * Functions of a C library; see plock_code.h.
  *
- * Where a symbol or an unwind entry gives the range of a function it is read
- * from end to end, jump tables and all; else (musl, stripped) along its jumps.
+ * If a symbol or an unwind entry gives the range of a function, all of it is
+ * decoded, jump tables included. Otherwise (stripped musl) its jumps are
+ * followed from its start.
  */
 #include "tracer/prov/plock/plock_code.h"
 
@@ -15,7 +16,8 @@
 #include "dlang/uregs.h"
 #include "symbols/addrspace.h"
 
-/* From a lock function to its futex call there are at most three others. */
+/* Between a lock function and its futex call there are at most three other
+ * functions. */
 #define DEPTH_MOST 4
 /* No function of a C library's locks is longer, in bytes; and of glibc's, none
  * leads to more than two dozen others. */
@@ -67,14 +69,14 @@ plock_code_unwinds(struct plock_code *pc, uint64_t addr)
 
 /* ---- one function ---- */
 
-/* While a function is read. */
+/* The state while one function is read. */
 struct reading {
 	struct plock_code *pc;
 	struct plock_fn *fn;
-	bool futex;     /* its number has been seen, for a system call */
-	bool futex_arg; /* ... as the first argument of a call */
+	bool futex;     /* SYS_futex was loaded for a system call */
+	bool futex_arg; /* SYS_futex was loaded as first argument */
 	VEC(uint64_t) syscalls;
-	VEC(uint64_t) todo; /* along jumps: still to be read */
+	VEC(uint64_t) todo; /* jump targets still to be read */
 	struct hash seen;
 };
 
@@ -84,7 +86,7 @@ inside(const struct plock_fn *fn, uint64_t addr)
 	return addr >= fn->start && addr < fn->end;
 }
 
-/* A function is named once. */
+/* Add the target to the list, unless it is in it already. */
 static void
 add_once(struct reading *r, bool tail, uint64_t target)
 {
@@ -162,7 +164,8 @@ read_range(struct reading *r)
 	return ok;
 }
 
-/* From one place until nothing falls through any more. */
+/* Read from addr to the first instruction that does not continue with the next
+ * one. */
 static bool
 read_run(struct reading *r, uint64_t addr)
 {
@@ -188,8 +191,8 @@ read_run(struct reading *r, uint64_t addr)
 	}
 }
 
-/* Jumps to functions that are known by name are tails; what else lies before
- * the start, or far behind it, is one too. */
+/* A jump is a tail call if its target is a function with another name, lies
+ * before the start, or lies more than SIZE_MOST behind it. */
 static bool
 is_tail(const struct reading *r, uint64_t target)
 {
@@ -215,7 +218,7 @@ read_jumps(struct reading *r)
 	return ok;
 }
 
-/* The end of the function at addr, or addr. */
+/* The end of the function at addr; addr if it is not known. */
 static uint64_t
 end_of(const struct plock_code *pc, uint64_t addr)
 {
@@ -243,7 +246,8 @@ plock_code_fn(struct plock_code *pc, uint64_t addr)
 	if (fn->end - fn->start > SIZE_MOST)
 		fn->end = addr;
 	bool ok = fn->end > addr ? read_range(&r) : read_jumps(&r);
-	/* The others make other system calls. */
+	/* If the function never loads SYS_futex, its system calls are
+	 * others. */
 	vec_foreach(at, &r.syscalls)
 		if (r.futex)
 			*vec_push(&fn->waits) =
@@ -251,7 +255,7 @@ plock_code_fn(struct plock_code *pc, uint64_t addr)
 	vec_fini(&r.syscalls);
 	vec_fini(&r.todo);
 	hash_fini(&r.seen);
-	/* Kept even if it is empty: it is not read again. */
+	/* Stored even if it is empty, so that it is not read again. */
 	hash_set(&pc->fns, addr, fn);
 	return ok ? fn : NULL;
 }
@@ -291,7 +295,9 @@ plock_code_body(struct plock_code *pc, uint64_t addr, plock_fns *out)
 	}
 }
 
-/* assert() and its like lead everywhere, but not to a lock of the program's. */
+/* May the function lead to a wait for a lock? Judged by its name: assert() and
+ * the like lead to nearly all functions of the library, but not to a lock of
+ * the program. */
 static bool
 may_wait(const struct plock_code *pc, uint64_t addr)
 {
@@ -313,7 +319,8 @@ reach(struct plock_code *pc, uint64_t addr, unsigned depth, plock_fns *out)
 {
 	plock_fns body = { 0 };
 
-	/* What a function ends in came with it, and what those call. */
+	/* The function may have been added already, as a tail call of another
+	 * one. */
 	if (out->len >= FNS_MOST || has_fn(out, plock_code_fn(pc, addr)))
 		return;
 	plock_code_body(pc, addr, &body);

@@ -31,7 +31,7 @@ plock_thread(struct thread *th)
 	return part_of(&th->parts, &thread_part);
 }
 
-/* NULL: no lock function of it was seen. */
+/* NULL if the thread has not been seen in a lock function. */
 static struct plock_thread *
 plock_thread_seen(const struct thread *th)
 {
@@ -128,7 +128,7 @@ static void
 at_watch(struct state *st, struct thread *th)
 {
 	const struct uregs *regs = thread_regs(th);
-	/* The return has taken its address off the stack. */
+	/* The return instruction has popped the return address. */
 	uint64_t sp = regs->r[UREG_SP] - MACHINE_CALL_BYTES;
 	struct plock_thread *pt = plock_thread_seen(th);
 	struct plock_call *call = pt == NULL ?
@@ -157,7 +157,7 @@ is_for(const struct plock_space *ps, const struct plock_call *c,
 	}
 }
 
-/* A call whose entry was not seen. */
+/* Add a call whose entry was not seen. */
 static struct plock_call *
 make_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 {
@@ -175,7 +175,7 @@ make_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 	    thread_regs(th)->r[UREG_SP], pcs[f.caller], object);
 }
 
-/* The call that the thread at a futex call is in. */
+/* The lock function that a thread at a futex call is in; NULL if it is none. */
 static struct plock_call *
 current_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 {
@@ -186,7 +186,7 @@ current_call(struct state *st, struct thread *th, const struct plock_futex *fx)
 
 	if (c != NULL && c->entered && (c->returns || !ps->unwinds))
 		return is_for(ps, c, fx) ? c : NULL;
-	/* Woken, it has not got the lock, and waits again. */
+	/* The thread was woken, did not get the lock, and waits again. */
 	if (c != NULL && !c->entered && c->blocked && c->sp == sp &&
 	    th->regs.watch != 0 && is_for(ps, c, fx))
 		return c;
@@ -204,7 +204,8 @@ return_address(struct thread *th, const struct plock_call *c)
 	return ra;
 }
 
-/* See its return, unless that is seen anyway. */
+/* Watch for the return of the call, unless the function has tracepoints at its
+ * returns. */
 static void
 await(struct state *st, struct thread *th, const struct plock_call *c)
 {
@@ -244,7 +245,8 @@ at_pause(struct state *st, struct thread *th, size_t row)
 	struct plock_call *c = plock_in(calls, sp);
 	struct plock_fires fires;
 
-	/* It keeps its argument, and nothing on the stack. */
+	/* pthread_spin_lock() does not change its argument and has pushed
+	 * nothing: the return address is at sp. */
 	if (reader_read(&th->proc->space->mem, sp, &ra, sizeof(ra)) != 0)
 		return;
 	if (c == NULL || c->sp != sp || c->row != &plock_rows[row] ||
@@ -279,7 +281,7 @@ const struct arrival plock_arrival = { .before = before };
 
 /* ---- threads ---- */
 
-/* pthread_create() is making it. */
+/* The thread is being created by pthread_create(). */
 static void
 on_clone(struct state *st, const struct event *ev, void *arg)
 {
@@ -307,7 +309,8 @@ fire_thread(struct state *st, struct thread *th, const struct plock_row *row,
 
 	if (regs == NULL || plock_of(th->proc->space) == NULL)
 		return;
-	/* pthread_self(): both libraries keep it there. */
+	/* pthread_self(): in both libraries it is the value of this
+	 * register. */
 	fires.at[0] =
 	    (struct plock_fire){ event, { regs->r[UREG_THREAD], a, b } };
 	fire(st, th, &fires);
@@ -334,7 +337,7 @@ on_exit(struct state *st, const struct event *ev, void *arg)
 			    PLOCK_THREAD_EXIT, 0, 0);
 }
 
-/* Another program: nothing of the old one's calls goes on. */
+/* After an exec, no call of the old program is in progress. */
 static void
 on_exec(struct state *st, const struct event *ev, void *arg)
 {

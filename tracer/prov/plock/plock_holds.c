@@ -4,8 +4,8 @@
  *	stack of each thread -> the lock function it is in -> its lock
  *	lock in memory -> the thread that has it -> cycles
  *
- * A thread that waits for the end of another (pthread_join()) waits for it as
- * for one that holds a lock.
+ * A thread in pthread_join() is treated as one that waits for a lock which the
+ * other thread holds.
  */
 #include "tracer/prov/plock/plock_holds.h"
 
@@ -26,7 +26,8 @@
 
 #define STACK_MOST 64
 #define NAME_BYTES 1024
-/* How far up the stack callers are looked for where nothing unwinds: words. */
+/* How many words of the stack scan() examines where there are no unwind
+ * rules. */
 #define SCAN_MOST 256
 
 #define WAITING \
@@ -62,8 +63,8 @@ struct holds {
 
 /* ---- one thread ---- */
 
-/* The number that the process itself knows a thread by: in a container it has
- * one of its own, the last in this line. */
+/* The thread's ID as the process itself sees it. In a container it differs; it
+ * is the last number in the line NSpid. */
 static pid_t
 own_tid(pid_t tid)
 {
@@ -87,13 +88,13 @@ read_name(struct waiter *w)
 	snprintf(path, sizeof(path), "task/%d/comm", (int)w->tid);
 	procfs_text(w->tid, path, w->name, sizeof(w->name));
 	size_t n = strlen(w->name);
-	if (n != 0) /* the newline that the kernel puts there */
+	if (n != 0) /* the kernel ends the name with a newline */
 		w->name[n - 1] = '\0';
 }
 
 /*
- * Without rules for unwinding: the words on the stack that lead into functions
- * that wait, and the first behind them that leads out of the library.
+ * Without unwind rules: find on the stack the first return address into a
+ * function that waits, and above it the first one outside the library.
  */
 static bool
 scan(const struct holds *h, const struct uregs *regs, struct waiter *w,
@@ -124,7 +125,7 @@ scan(const struct holds *h, const struct uregs *regs, struct waiter *w,
 	return found;
 }
 
-/* The futex call that the thread sleeps in. */
+/* Read the futex call that the thread sleeps in. False if it is in none. */
 static bool
 futex_of(struct thread *th, struct plock_futex *fx)
 {
@@ -139,7 +140,7 @@ futex_of(struct thread *th, struct plock_futex *fx)
 	return plock_futex(&regs, PLOCK_SYSCALL, fx);
 }
 
-/* What the thread waits for, if it does. */
+/* Find out what the thread waits for, if it waits. */
 static void
 read_wait(const struct holds *h, struct thread *th, const struct uregs *regs,
     struct waiter *w)
@@ -211,7 +212,7 @@ void
 holds_cycles(const int *next, size_t n,
     void (*each)(void *ctx, const int *nodes, size_t n), void *ctx)
 {
-	/* Of which walk a node was part: 0 none yet. */
+	/* The walk that first reached each node; 0: none yet. */
 	size_t *walk = mem_zalloc((n + 1) * sizeof(*walk));
 	int *nodes = mem_zalloc((n + 1) * sizeof(*nodes));
 
@@ -510,8 +511,8 @@ holds_print(pid_t pid, bool json, FILE *out, char *why, size_t size)
 		print_json(&h);
 	else
 		print_text(&h);
-	/* It goes on before anything is written: the reader may be slow, or
-	 * wait for the process. */
+	/* Detach before writing: the reader may be slow, or may wait for the
+	 * process. */
 	proc_detach(h.p, NULL, NULL);
 	super_destroy(su);
 	addrspace_detach(h.as);

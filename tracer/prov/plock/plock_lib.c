@@ -9,7 +9,8 @@
 static const struct plock_lib glibc = { .mutex_word = 0 };
 static const struct plock_lib musl = { .mutex_word = 4, .cond_calls = true };
 
-/* The function that a program linked today calls by this name. */
+/* The default version of the symbol: the one that a newly linked program
+ * gets. */
 const struct sym *
 plock_function(struct object *o, const char *name)
 {
@@ -31,9 +32,9 @@ has_locks(const struct load *l)
 	    plock_function(l->object, "pthread_mutex_unlock") != NULL;
 }
 
-/* Before glibc 2.34 the functions are in libpthread, and those of the same
- * names in libc only lead there.  A library that puts its own in front of them
- * calls these in the end. */
+/* Before glibc 2.34 the functions are in libpthread, and libc has functions of
+ * the same names that only call them. A library that interposes its own
+ * functions calls these in the end. */
 const struct load *
 plock_library(const struct addrspace *as)
 {

@@ -15,29 +15,29 @@
 #define MUTEX_COUNT 4
 #define MUTEX_OWNER 8
 #define MUTEX_KIND  16
-/* Bits of the kind: robust, or with priority inheritance; the owner is then in
- * the word that is waited for, before anything else says so. */
+/* Bits of the kind: robust, or with priority inheritance. For these mutexes the
+ * futex word contains the owner, and is set before the field for the owner. */
 #define KIND_WORD       0x30
 #define RW_READERS      0
 #define RW_WRPHASE      8
 #define RW_WRITERS      12
 #define RW_CUR          24
 #define RW_READER_SHIFT 3
-#define RW_RWAITING     4 /* bit of the word of readers: some wait for it */
+#define RW_RWAITING     4 /* set in the word for readers if some readers wait */
 
 /* musl: ints */
 #define MUSL_TYPE  0
 #define MUSL_LOCK  4
 #define MUSL_COUNT 20
-#define MUSL_HELD  0x7fffffff /* a read-write lock that a writer has */
+#define MUSL_HELD  0x7fffffff /* value of a read-write lock held by a writer */
 
-#define TYPE_MASK  3 /* PTHREAD_MUTEX_RECURSIVE and its like, in both */
+#define TYPE_MASK  3 /* selects PTHREAD_MUTEX_RECURSIVE etc., in both */
 
 bool
 plock_futex(
     const struct uregs *regs, enum plock_wait how, struct plock_futex *fx)
 {
-	/* In syscall(2) the number is an argument before the others. */
+	/* syscall(2) has the number as first argument, before the others. */
 	bool call = how == PLOCK_CALL;
 	int nr = (int)regs->r[call ? ureg_arg(0) : UREG_CALL];
 	uint64_t args[3];
@@ -83,9 +83,9 @@ plock_sleeps(const struct reader *mem, const struct plock_futex *fx)
 }
 
 /*
- * A reader waits for the end of the writers' phase, by that word, whose value
- * is below 4; or, where writers are preferred, by the word of readers with its
- * bit set.  Both are at multiples of 8, the writers' own word is not.
+ * A reader waits on the word of the writers' phase, whose value is below 4; or,
+ * if the lock prefers writers, on the word for readers with RW_RWAITING set.
+ * Both words are at multiples of 8; the word that writers wait on is not.
  */
 static uint64_t
 glibc_rwlock(const struct plock_futex *fx)
@@ -103,7 +103,8 @@ plock_object_of(bool musl, enum plock_verb verb, const struct plock_futex *fx,
 	switch (verb) {
 	case PLOCK_LOCK: *object = fx->addr - (musl ? 4 : 0); return true;
 	case PLOCK_CONDWAIT:
-		/* For the condition it waits by FUTEX_WAIT_BITSET. */
+		/* While it waits for the condition, it uses
+		 * FUTEX_WAIT_BITSET. */
 		*object = fx->addr;
 		return !musl && (fx->op == FUTEX_WAIT || is_pi(fx));
 	case PLOCK_RDLOCK:
@@ -121,7 +122,7 @@ plock_is_recursive(const struct reader *mem, bool musl, uint64_t mutex)
 	uint32_t type = word(mem, mutex + (musl ? MUSL_TYPE : MUTEX_KIND));
 	uint32_t count = word(mem, mutex + (musl ? MUSL_COUNT : MUTEX_COUNT));
 
-	/* musl counts what comes on top. */
+	/* musl counts only the acquisitions after the first. */
 	return (type & TYPE_MASK) == PTHREAD_MUTEX_RECURSIVE &&
 	    count > (musl ? 0U : 1U);
 }
@@ -141,7 +142,7 @@ mutex_owner(const struct reader *mem, bool musl, uint64_t mutex)
 	uint32_t w;
 
 	if (musl) {
-		/* A normal one is only busy or not. */
+		/* A normal mutex of musl does not record its owner. */
 		o.unknown = (word(mem, mutex + MUSL_TYPE) & 0xf) == 0;
 		w = o.unknown ? 0 : word(mem, mutex + MUSL_LOCK);
 	} else if ((word(mem, mutex + MUTEX_KIND) & KIND_WORD) != 0) {

@@ -1,5 +1,5 @@
 /*
- * The functions of C libraries that lock, and the probes that come of them.
+ * The lock functions of C libraries, and the probes that each of them can fire.
  */
 #include "dlang/base/base.h"
 #include "tracer/prov/plock/plock_call.h"
