@@ -137,7 +137,7 @@ mkdir "$tmp/broken"
 : >"$tmp/broken/libdebuginfod.so.1"
 LD_LIBRARY_PATH=$tmp/broken with dt -n 'BEGIN { exit(0); }' -c "$tmp/unknown"
 is "no library: status" "$status" 0
-has "$tmp/err" '^dtrap: DEBUGINFOD_URLS is set, but libdebuginfod is not installed: symbols are not asked for$'
+has "$tmp/err" '^dtrap: DEBUGINFOD_URLS is set, but libdebuginfod is not installed: symbols are not downloaded$'
 is "needed to start" "$(ldd "$DTRAP" | grep -c debuginfod)" 0
 
 # ---- servers that keep one waiting ----

@@ -42,7 +42,7 @@ same "sub_*" "$tmp/want" "$tmp/got"
 hasnt "$tmp/err" 'no function symbols'
 functions 'pid$target:a.out::entry' "$tmp/bare" >"$tmp/got"
 same "all, in a program without a name" "$tmp/want" "$tmp/got"
-is "the line that says so" "$(grep -c "^dtrap: bare has no function symbols: '\*' means its functions by address, sub_ADDRESS\$" "$tmp/err")" 1
+is "the line that says so" "$(grep -c "^dtrap: bare has no function symbols: '\*' matches its functions by address, sub_ADDRESS\$" "$tmp/err")" 1
 is "one by its address" \
     "$(functions 'pid$target:a.out:'"$negative"':entry' "$tmp/bare")" "$negative"
 is "none between functions" \

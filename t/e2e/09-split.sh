@@ -75,7 +75,7 @@ has "$tmp/err" 'table: .* of which 0 are told'
 # What cannot be told is said.
 # shellcheck disable=SC2016
 dt -l -v -n 'pid$target:a.out:odd:entry' -c "$bin/split"
-has "$tmp/out" 'could not be decoded to the end: .* each turn is an entry'
+has "$tmp/out" 'could not be decoded to its end\. .* entry fires again'
 # shellcheck disable=SC2016
 dt -l -v -n 'pid$target:a.out:spin:' -c "$bin/split"
 hasnt "$tmp/out" 'could not be decoded'

@@ -22,7 +22,7 @@ hot='pid$target:a.out:hot:entry { @ = count(); }
 lacks=(env DTRAP_FAIL=map:1 "$DTRAP" -q)
 "${lacks[@]}" -n "$hot" -p "$p" >"$tmp/out" 2>"$tmp/err" </dev/null
 is "refused: status" $? 1
-has "$tmp/err" "^dtrap: could not enable tracing: pid $p cannot be protected .*: memory for the list .*; -x unprotected traces it all the same"
+has "$tmp/err" "^dtrap: could not enable tracing: pid $p cannot be protected .*: memory for the list .*; -x unprotected traces it anyway"
 is "refused: tracer" "$(tracer "$p")" 0
 own_text refused
 alive t
@@ -36,7 +36,7 @@ is "no text: words" "$(cat "$tmp/err")" ''
 # Asked for.
 "${lacks[@]}" -x unprotected -n "$hot" -p "$p" >"$tmp/out" 2>"$tmp/err" </dev/null
 is "unprotected: status" $? 0
-has "$tmp/err" "^dtrap: pid $p is traced without protection: memory for the list .*: if dtrap is killed, it dies"
+has "$tmp/err" "^dtrap: pid $p is traced without protection: memory for the list .*: if dtrap is killed, the process dies too"
 has "$tmp/out" '^ +[1-9][0-9]*$'
 own_text unprotected
 
@@ -44,7 +44,7 @@ own_text unprotected
 "${lacks[@]}" -n 'syscall::getppid: { @ = count(); }' \
     -c "$bin/hotcool 1 1" >"$tmp/out" 2>"$tmp/err" </dev/null
 is "launched: status" $? 0
-has "$tmp/err" '^dtrap: pid [0-9]+ cannot be protected .* no probe in its text fires'
+has "$tmp/err" '^dtrap: pid [0-9]+ cannot be protected .* probes in its code do not fire'
 
 # The guardian is killed while a probe is there.
 # shellcheck disable=SC2016
@@ -52,7 +52,7 @@ start_dt dt -q -n 'pid$target:a.out:hot:entry { @ = count(); }' -p "$p"
 first=$(guardian_of "${pid[dt]}")
 kill -KILL "$first"
 until second=$(guardian_of "${pid[dt]}") && [ "$second" != "$first" ]; do :; done
-until grep -q '^dtrap: the guardian was killed: another has taken its place$' \
+until grep -q '^dtrap: the guardian process was killed: a new one was started$' \
     "$tmp/dt.err"; do :; done
 # The other one is as good.
 kill -KILL "${pid[dt]}"

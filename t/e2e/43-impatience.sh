@@ -155,7 +155,7 @@ early tracer
 is "early: errors" "$(cat "$tmp/err")" "dtrap: interrupted before tracing began"
 early alone
 is "alone: errors" "$(cat "$tmp/err")" \
-    "dtrap: failed to execute ls: it ended before it was started"
+    "dtrap: failed to execute ls: the process ended before the program started"
 
 # The same where the run-time linker waits for what nobody writes.
 mkfifo "$tmp/fifo"

@@ -12,7 +12,7 @@ count='syscall::write:entry { @[execname] = count(); }
 if "$bin/m32" </dev/null >/dev/null 2>&1; then
 	dt -n "$count" -c "sh -c '$bin/m32 </dev/null; exec $bin/m32 </dev/null'"
 	is "32-bit: status" "$status" 0
-	is "32-bit: let go" "$(grep -c ' executes a 32-bit program, which cannot be traced: it is let go$' "$tmp/err")" 2
+	is "32-bit: let go" "$(grep -c ' executed a 32-bit program, which cannot be traced: detached from it$' "$tmp/err")" 2
 	hasnt "$tmp/out" 'm32 [0-9]'
 	hasnt "$tmp/err" 'has exited'
 fi
@@ -112,7 +112,7 @@ refuses() {
 	"${nobody[@]}" timeout -k 5 60 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	is "$*: status" $? 1
 	is "$*: output" "$(cat "$tmp/out")" ""
-	has "$tmp/err" '^[a-z]*: not run with rights that its user does not have'
+	has "$tmp/err" '^[a-z]*: refusing to run with privileges that the user does not have'
 	is "$*: messages" "$(wc -l <"$tmp/err")" 1
 }
 cp "$DTRAP" "$tmp/dtrap"

@@ -21,7 +21,7 @@ line t '^called'
 kill -INT "${pid[dt]}"
 end dt
 is "cut short: status" "$status" 0
-has "$tmp/dt.err" '^dtrap: a file was cut short while it was read: names may be missing$'
+has "$tmp/dt.err" '^dtrap: a file was truncated while dtrap read it: symbol names may be missing$'
 hasnt "$tmp/dt.err" 'internal error'
 
 # And one that is there, but not all of it, from the start.

@@ -78,7 +78,7 @@ if [ -x /usr/bin/python3 ]; then
 	# Some builds of Python export names and have no other symbol.
 	dt -n 'pid$target::no_such_def:entry' -c '/usr/bin/python3 -c 0'
 	is "python: status" "$status" 1
-	has "$tmp/err" 'does not match any probes(: python[0-9.]* has no symbol table but that of what it exports)?; a function of Python is none of pid: python[$]target:::function-entry has it, jstack\(\) shows it; '
+	has "$tmp/err" 'does not match any probes(: python[0-9.]* has no symbol table but that of what it exports)?; the pid provider has no functions written in Python: python[$]target:::function-entry has them, jstack\(\) shows them; '
 fi
 
 # What the compiler has put into its callers.
@@ -87,7 +87,7 @@ dt -q -l -n 'pid$target:a.out:*:inline-entry' -c "$bin/lines-o2"
 inlined=$(awk '$5 == "inline-entry" { print $4; exit }' "$tmp/out")
 nm "$bin/lines-o2" | grep -q " $inlined$" ||
     hint "$bin/lines-o2" "pid\$target::$inlined:entry" \
-	"it is inlined wherever it is called: pid\$target:a.out:$inlined:inline-entry"
+	"all calls of it are inlined: pid\$target:a.out:$inlined:inline-entry"
 
 # No symbol table: said before, and what to do now.
 dt -n 'pid$target::compute:entry' -c "$bin/shape-stripped"
@@ -151,11 +151,11 @@ has "$tmp/err" 'an unstable set of probes; [^ ]*:entry has .*, [^ ]*:entry has .
 
 # Variables of the program have a sign.
 dt -n 'pid$target:a.out:main:entry { trace(argc); }' -c "$bin/typed-o0"
-has "$tmp/err" 'failed to resolve argc: Unknown variable name; the program.s own argc is local`argc$'
+has "$tmp/err" 'failed to resolve argc: Unknown variable name; the variable argc of the traced program is local`argc$'
 
 # ---- braces ----
 dt -n 'syscall::read:entry trace(arg0)'
-has "$tmp/err" 'does not match any probes; what a clause does stands in \{ \}$'
+has "$tmp/err" 'does not match any probes; actions go inside \{ \}$'
 dt -n 'BEGIN { exit(0);'
 has "$tmp/err" 'syntax error near end of input; the clause of BEGIN has no }$'
 

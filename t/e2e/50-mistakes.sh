@@ -85,27 +85,27 @@ do
 	answers 1 "dtrap: failed to set -x ${row%%[=|]*}: ${row#*|}" \
 	    -x "${row%%|*}" -n BEGIN
 done
-answers 1 'dtrap: invalid pid: -3; -p takes the number of a process' -p -3 -n BEGIN
-answers 1 'dtrap: invalid pid: redis-server; -p takes the number of a process: -p $(pgrep -n redis-server)' \
+answers 1 'dtrap: invalid pid: -3; -p takes a process ID' -p -3 -n BEGIN
+answers 1 'dtrap: invalid pid: redis-server; -p takes a process ID: -p $(pgrep -n redis-server)' \
     -p redis-server -n BEGIN
 
 # Options of a command that is not one argument.
-answers 1 "dtrap: -a: *; a command is one argument: -c 'ls -la'" -c ls -la
+answers 1 "dtrap: -a: *; quote the command as one argument: -c 'ls -la'" -c ls -la
 dt -c ls -l
 is "-c ls -l: status" "$status" 0
 is "-c ls -l" "$(cat "$tmp/err")" \
-    "dtrap: -l lists probes; a command is one argument: -c 'ls -l'"
+    "dtrap: -l lists probes; quote the command as one argument: -c 'ls -l'"
 # What the shell leaves of pid$target in double quotes.
 answers 1 '*pid$target, which the shell replaces in double quotes*' \
     -n 'pid:a.out:main:entry' -c ls
 # A script says how it is used.
 dt -s scripts/opensnoop.d -n 'tick-10ms { exit(0); }'
 is "a script, of no process" "$status" 0
-has "$tmp/err" '^dtrap: no process is traced: .* alone; usage: opensnoop.d -c COMMAND \| -p PID$'
+has "$tmp/err" '^dtrap: no process is traced: .* given with -p or -c; usage: opensnoop.d -c COMMAND \| -p PID$'
 # A quiet program too.
 dt -q -n 'syscall::open:entry { exit(0); } tick-10ms { exit(0); }'
 is "quiet, of no process" "$status" 0
-has "$tmp/err" '^dtrap: no process is traced: syscall probes fire in those of'
+has "$tmp/err" '^dtrap: no process is traced: syscall probes fire only in processes given with -p or -c'
 
 "$PLOCKSTAT" -k 2>"$tmp/err"
 is "plockstat -k: status" "$?" 2
@@ -126,10 +126,10 @@ answers 1 "dtrap: *$unused -c 'ls /usr' traces that command" \
     -n 'syscall:::entry { @ = count(); }' ls /usr
 answers 1 "dtrap: *$unused -c 'grep \"a b\" \"\\\\\$x\"' traces that command" \
     -n syscall:::entry grep 'a b' '$x'
-answers 1 "dtrap: *$unused a command is one argument: -c 'ls /usr'" \
+answers 1 "dtrap: *$unused quote the command as one argument: -c 'ls /usr'" \
     -n syscall:::entry -c ls /usr
 answers 1 "dtrap: *$unused -p 1234 traces that process" -n syscall:::entry 1234
-answers 1 "dtrap: *$unused a probe, its predicate and its action are one argument" \
+answers 1 "dtrap: *$unused quote the probe, its predicate and its action together as one argument" \
     -n BEGIN '{ exit(0); }'
 answers 1 "dtrap: *: extraneous argument 'no-such-command' (\$1 is not referenced)" \
     -n BEGIN no-such-command
@@ -154,14 +154,14 @@ answers 1 "dtrap: no probes specified; -s $tmp/script.d runs that script" \
 answers 1 "dtrap: no probes specified; -c 'ls /usr' traces that command" ls /usr
 answers 1 "dtrap: no probes specified; -p 1234 traces that process" 1234
 answers 1 "dtrap: no probes specified; -n 'PROBE { ACTIONS }' or -s SCRIPT names them, *" -q
-answers 1 "dtrap: extraneous argument '/usr' (there is no program to use it); a command is one argument: -c 'ls /usr'" \
+answers 1 "dtrap: extraneous argument '/usr' (there is no program to use it); quote the command as one argument: -c 'ls /usr'" \
     -c ls /usr
 
 listed="dtrap: extraneous argument '*' (there is no program to use it);"
-answers 1 "$listed -l -P python lists those of a provider, -l -f python those of a function" \
+answers 1 "$listed -l -P python lists the probes of a provider, -l -f python those of a function" \
     -l python
-answers 1 "$listed -l -n 'syscall:::' lists those" -l syscall:::
-answers 1 "$listed -l -p 1234 lists those of that process" -l 1234
+answers 1 "$listed -l -n 'syscall:::' lists the probes" -l syscall:::
+answers 1 "$listed -l -p 1234 lists the probes of that process" -l 1234
 answers 1 "dtrap: failed to compile script scripts/opensnoop.d: extraneous argument 'no-such-program' (\$1 is not referenced); usage: opensnoop.d -c COMMAND | -p PID" \
     -s scripts/opensnoop.d no-such-program
 
@@ -254,7 +254,7 @@ answers 1 'dtrap: could not enable tracing: END enablings exceed size of princip
 none='does not match any probes; process [0-9]* (argv) has no provider'
 answers 1 "dtrap: *: probe description python*:::function-entry $none python: it has no static probes; CPython has it when configured --with-dtrace*; jstack() shows the functions of any" \
     -n 'python$target:::function-entry' -c "$bin/argv"
-answers 1 "dtrap: *: probe description python*:::x does not match any probes; process [0-9]* (usdt) has no provider python: its static probes are of my-app; CPython *" \
+answers 1 "dtrap: *: probe description python*:::x does not match any probes; process [0-9]* (usdt) has no provider python: its providers of static probes are my-app; CPython *" \
     -n 'python$target:::x' -c "$bin/usdt"
 answers 1 "dtrap: *: probe description hotspot*:::x $none hotspot: it has no static probes; OpenJDK has it *: -Z waits for it; jstack() shows the methods of any" \
     -n 'hotspot$target:::x' -c "$bin/argv"
@@ -281,11 +281,11 @@ answers 1 "dtrap: failed to open output file '$tmp/no/out': No such file or dire
 answers 1 "dtrap: failed to open output file '$tmp': Is a directory" \
     -o "$tmp" -n BEGIN
 begin=(-n 'BEGIN { exit(0); }' -c)
-answers 1 "$cannot no-such-command: No such file or directory; no-such-command is in no directory of PATH" \
+answers 1 "$cannot no-such-command: No such file or directory; no-such-command was not found in PATH" \
     "${begin[@]}" no-such-command
 cp "$bin/argv" "$tmp/hot-here"
 pushd "$tmp" >/dev/null || exit
-answers 1 "$cannot hot-here: No such file or directory; hot-here is in no directory of PATH; did you mean ./hot-here\?" \
+answers 1 "$cannot hot-here: No such file or directory; hot-here was not found in PATH; did you mean ./hot-here\?" \
     "${begin[@]}" 'hot-here 3'
 popd >/dev/null || exit
 answers 1 "$cannot $tmp/no: No such file or directory" "${begin[@]}" "$tmp/no"
@@ -296,10 +296,10 @@ answers 1 "$cannot $tmp/data: Permission denied; it is not executable: chmod +x 
 printf '#!/no/such/interpreter -x\n' >"$tmp/nointerp"
 printf '#!/bin/sh\r\n' >"$tmp/dos"
 chmod +x "$tmp/nointerp" "$tmp/dos"
-there='No such file or directory; the file is there: the interpreter of its first line,'
-answers 1 "$cannot $tmp/nointerp: $there /no/such/interpreter, is not" \
+there='No such file or directory; the file exists, but the interpreter in its first line,'
+answers 1 "$cannot $tmp/nointerp: $there /no/such/interpreter, does not" \
     "${begin[@]}" "$tmp/nointerp"
-answers 1 "$cannot $tmp/dos: $there /bin/sh, is not (the line ends with a carriage return)" \
+answers 1 "$cannot $tmp/dos: $there /bin/sh, does not (the line ends with a carriage return)" \
     "${begin[@]}" "$tmp/dos"
 # A program for AArch64, and one whose run-time linker is not there.
 cp "$bin/argv" "$tmp/arm"
@@ -308,17 +308,17 @@ answers 1 "$cannot $tmp/arm: Exec format error; it is a program for AArch64, and
     "${begin[@]}" "$tmp/arm"
 sed 's,/lib64/ld-,/lib65/ld-,' "$bin/argv" >"$tmp/nolinker"
 chmod +x "$tmp/nolinker"
-answers 1 "$cannot $tmp/nolinker: No such file or directory; the file is there: the run-time linker that it names is not*" \
+answers 1 "$cannot $tmp/nolinker: No such file or directory; the file exists, but the run-time linker that it names does not*" \
     "${begin[@]}" "$tmp/nolinker"
-shell='-c runs no shell'
-answers 1 "$cannot cd: No such file or directory; $shell: -c 'sh -c \"...\"' does" \
+shell='-c does not start a shell'
+answers 1 "$cannot cd: No such file or directory; $shell; -c 'sh -c \"...\"' does" \
     "${begin[@]}" 'cd /'
-answers 1 "$cannot A=b: No such file or directory; $shell: -c 'sh -c \"...\"' does" \
+answers 1 "$cannot A=b: No such file or directory; $shell; -c 'sh -c \"...\"' does" \
     "${begin[@]}" 'A=b ls'
 dt "${begin[@]}" "$bin/argv x | wc"
-has "$tmp/err" "^dtrap: $shell, '\|' is an argument of the command: -c 'sh -c \"\.\.\.\"' runs one$"
+has "$tmp/err" "^dtrap: $shell, so '\|' is an argument of the command; -c 'sh -c \"\.\.\.\"' starts one$"
 dt "${begin[@]}" "$bin/argv 'x | wc' \\| 12>"
 has "$tmp/err" "'12>' is an argument"
 dt "${begin[@]}" "$bin/argv 'x | wc' \\|"
-hasnt "$tmp/err" 'runs no shell'
+hasnt "$tmp/err" 'does not start a shell'
 finish

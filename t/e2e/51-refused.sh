@@ -54,7 +54,7 @@ is "thread: status" "$status" 0
 is "thread: target" "$(cat "$tmp/out")" "${pid[threads]}"
 is "thread, quiet" "$(cat "$tmp/err")" ""
 dt -n 'BEGIN { exit(0); }' -p "$tid"
-has "$tmp/err" "^dtrap: $tid is a thread of process ${pid[threads]}, which is traced whole: /tid == $tid/ is"
+has "$tmp/err" "^dtrap: $tid is a thread of process ${pid[threads]}, of which all threads are traced; the predicate /tid == $tid/ selects"
 alive threads
 
 # No process, a kernel thread.
@@ -128,7 +128,7 @@ else
 		    "${nobody[@]}" "$DTRAP" -n BEGIN -p "${pid[root]}" \
 		    >"$tmp/out" 2>"$tmp/err" </dev/null
 		is "hidepid: status" "$?" 1
-		has "$tmp/err" "^dtrap: process ${pid[root]} is not to be seen in /proc, which is mounted with hidepid or .*: run as its user or as root"
+		has "$tmp/err" "^dtrap: process ${pid[root]} is not visible in /proc, which is mounted with hidepid or .*: run as its user or as root"
 	else
 		echo "no mounts here: hidepid and ptrace_scope not tried"
 		close_in root

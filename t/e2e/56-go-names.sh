@@ -97,7 +97,7 @@ done <<'END'
 pid$target::Meth:entry|does not match any probes; did you mean main.(*T).Meth?
 pid$target:a.out:main.(*T).Met:entry|; did you mean main.(*T).Meth?
 main.(*T).Meth:entry|; did you mean pid$target::main.(*T).Meth:entry?
-pid$target::internal/cpu.Initialize:entry|; a name with a slash stands in quotes: pid$target::"internal/cpu.Initialize":entry
+pid$target::internal/cpu.Initialize:entry|; put a name with a slash in quotes: pid$target::"internal/cpu.Initialize":entry
 END
 }
 finish

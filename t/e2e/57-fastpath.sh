@@ -37,19 +37,29 @@ done
 
 # ---- both ways alike ----
 
+# fast WAY ARG...: by trap (off), by jump and the interpreter (vm), by jump and
+# machine code (on).
+fast() {
+	local way=$1
+	shift
+	case $way in
+	vm) dt -q -v -x strsize=32 -x fastpath=on -x jit=off "$@" ;;
+	*) dt -q -v -x strsize=32 -x fastpath="$way" "$@" ;;
+	esac
+}
+
 # What clauses say of a run that is always the same.
 alike() {
 	local way
-	for way in off on; do
+	for way in off vm on; do
 		rm -f "$tmp/$way.trace"
-		dt -q -x strsize=32 -x fastpath=$way -o "$tmp/$way.trace" \
-		    -n "$1" -c "$bin/threads 8000"
+		fast $way -o "$tmp/$way.trace" -n "$1" -c "$bin/threads 8000"
 		is "$way: status" "$status" 0
+		grep -v '^dtrap: ' "$tmp/$way.trace" | sort >"$tmp/$way"
 	done
-	sort <"$tmp/off.trace" >"$tmp/off"
-	sort <"$tmp/on.trace" >"$tmp/on"
 	[ -s "$tmp/off" ] || wrong "nothing from $1"
-	same "$1" "$tmp/off" "$tmp/on"
+	same "$1" "$tmp/off" "$tmp/vm"
+	same "$1, compiled" "$tmp/off" "$tmp/on"
 }
 
 # shellcheck disable=SC2016 # $target is dtrap's
@@ -68,6 +78,25 @@ alike() {
 	alike 'pid$target:a.out:work:entry { this->x = arg0 * 2; }
 	    pid$target:a.out:work:entry { @ = sum(this->x); }'
 	alike 'pid$target:a.out:work:return { @ = sum(arg1); }'
+	# Actions that need the tracer, where a predicate inside is true.
+	alike 'int n; pid$target:a.out:work:entry /arg0 % 100 == 0/ {
+	    n++; g[arg0 % 3] += arg0; @[arg0, ustackdepth > 1] = count(); }
+	    END { printf("%d %d %d %d\n", n, g[0], g[1], g[2]); }'
+	jumped 8000
+	has "$tmp/err" ' 80 traps within hits by jump, for actions$'
+	alike 'pid$target:a.out:work:entry { this->x = arg0; self->n++; }
+	    pid$target:a.out:work:entry /this->x % 128 == 5/ {
+	    s = speculation(); speculate(s); printf("%d\n", this->x);
+	    this->x = 0; }
+	    pid$target:a.out:work:entry /this->x == 0/ { @ = sum(self->n); }
+	    pid$target:a.out:work:entry /arg0 % 256 == 5/ { commit(s); }
+	    pid$target:a.out:work:entry /arg0 % 256 == 133/ { discard(s); }'
+	jumped 8000
+	alike 'pid$target:a.out:work:entry /arg0 % 1000 == 999/ {
+	    printf("%d %d", probename == "entry", (int)(uregs[R_RDI] == arg0));
+	    ustack(2); @[ustack(1)] = count(); n = 1 / (arg0 % 2000 - 999); }
+	    ERROR { @e = count(); }'
+	jumped 8000
 	# What cannot be had inside goes by trap.
 	alike 'int n; pid$target:a.out:work:entry { n++; }
 	    END { printf("%d\n", n); }'
@@ -75,6 +104,90 @@ alike() {
 	alike 'pid$target:a.out:work:entry { @[arg0 / (arg0 % 2)] = count(); }
 	    ERROR { @e = count(); }'
 }
+
+# ---- where functions lie in pieces, without symbols, with a table of them ----
+
+for prog in split split-stripped; do
+	for way in off on; do
+		rm -f "$tmp/$way.trace"
+		# shellcheck disable=SC2016
+		dt -q -v -x fastpath=$way -o "$tmp/$way.trace" \
+		    -n 'pid$target:a.out::entry,pid$target:a.out::return {
+		        @[probefunc, probename] = count(); }
+		    END { printa("%s %s %@d\n", @); }' -c "$bin/$prog"
+		is "$prog, $way: status" "$status" 0
+		grep -E ' (entry|return) [0-9]+$' "$tmp/$way.trace" |
+		    sort >"$tmp/$way"
+	done
+	[ -s "$tmp/off" ] || wrong "nothing from $prog"
+	same "calls in $prog" "$tmp/off" "$tmp/on"
+	# Each hit by trap has its reason.
+	is "$prog: hits by trap" "$(awk '/ hits by jump, / { all = $6 }
+	    / places by / { for (i = 1; i < NF; i++)
+	        if ($(i + 1) ~ /^hits/) n += $i }
+	    END { print n - all }' "$tmp/err")" 0
+	jumped 20
+done
+
+# ---- memory ----
+
+# What can be read, memory that comes and goes, the code itself, bad addresses.
+# (Addresses differ from run to run, but for their place in a page.)
+memory() {
+	local way
+	for way in off vm on; do
+		rm -f "$tmp/$way.trace"
+		fast $way -o "$tmp/$way.trace" \
+		    -n "$1 END { printa(@); } ERROR { @e[arg4, arg5 & 4095] = count(); }
+		    END { printa(@e); }" -c "$bin/fastload"
+		is "$way: status" "$status" 0
+		is "$way: faults of the program" "$(cat "$tmp/out")" "wrong 0"
+	done
+	for way in off vm on; do
+		grep -v '^dtrap' "$tmp/$way.trace" | sort >"$tmp/$way"
+	done
+	[ -s "$tmp/off" ] || wrong "nothing from $1"
+	same "$1" "$tmp/off" "$tmp/vm"
+	same "$1, compiled" "$tmp/off" "$tmp/on"
+}
+
+# shellcheck disable=SC2016 # $target is dtrap's
+{
+	memory 'pid$target:a.out:look:entry { @[copyinstr(arg0)] = count(); }'
+	jumped 2000
+	memory 'pid$target:a.out:look:entry {
+		@[*(uint32_t *)copyin(arg0, 4), arg1 < 2] = count(); }'
+	memory 'pid$target:a.out:look:entry /stringof(args[0]) == "a constant"/ {
+		@[strlen(copyinstr(arg0 + 2))] = sum(arg1); }'
+}
+
+# ---- machine code ----
+
+# What cannot be compiled is interpreted, and what is compiled is said.
+# shellcheck disable=SC2016 # $target is dtrap's
+some='pid$target:a.out:work:entry /arg0 % 3 == 1/ { @[arg0 % 10] = sum(arg0 + 7); }'
+compiled() {
+	rm -f "$tmp/on.trace"
+	DTRAP_DEBUG=jit fast on -o "$tmp/on.trace" -n "$some" \
+	    -c "$bin/threads 8000"
+	sort "$tmp/on.trace" >"$tmp/on"
+	has "$tmp/err" "$1"
+}
+
+compiled ' 3 DIFOs compiled to [0-9]* bytes, 0 not$'
+cp "$tmp/on" "$tmp/want"
+for n in 1 2 3; do
+	DTRAP_FAIL=jit:$n compiled ' 2 DIFOs compiled to [0-9]* bytes, 1 not$'
+	same "the DIFO $n is not compiled" "$tmp/want" "$tmp/on"
+done
+
+# -S prints it behind each instruction.
+rm -f "$tmp/on.trace"
+fast on -S -o "$tmp/on.trace" -n "$some" -c "$bin/threads 8000"
+has "$tmp/err" '^DIFO in machine code, [0-9]* bytes$'
+has "$tmp/err" ': mov rbx, rdi$'
+has "$tmp/err" '^[0-9]*: [0-9a-f]* *srem '
+has "$tmp/err" ': idiv rcx$'
 
 # ---- detached, killed ----
 

@@ -58,7 +58,7 @@ done
 
 # What is missing is named.
 dt -v -q -n 'syscall::: { exit(0); }' -p "$p"
-has "$tmp/err" '^dtrap: this kernel does not tell 32-bit system calls .*Linux 5.3'
+has "$tmp/err" '^dtrap: this kernel does not report which system calls are 32-bit .*Linux 5.3'
 has "$tmp/err" '^dtrap: this kernel has no pidfd_getfd.*Linux 5.6'
 alive t
 finish

@@ -110,7 +110,7 @@ is "status without followed children" "$status" 0
 # Nobody to trace: it is said, as the habit is to trace the whole system.
 dt -n 'syscall::write:entry { } tick-10ms { exit(3); }'
 is "status without a process" "$status" 3
-has "$tmp/err" '^dtrap: no process is traced: syscall probes fire in those of -p'
+has "$tmp/err" '^dtrap: no process is traced: syscall probes fire only in processes given with -p'
 dt -n 'syscall::write:entry { } BEGIN { exit(3); }'
 hasnt "$tmp/err" 'no process'
 finish

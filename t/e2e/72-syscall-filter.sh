@@ -82,7 +82,7 @@ left=${line##*in }
 left=${left% end*}
 end trace
 is "status" "$status" 0
-has "$tmp/trace.err" "^dtrap: pid $left cannot run on .*killed$"
+has "$tmp/trace.err" "^dtrap: pid $left cannot continue .*killed$"
 [ ! -e "/proc/$left" ] || [ "$(state "$left")" = Z ] ||
     wrong "process $left was left: $(state "$left")"
 
@@ -131,5 +131,5 @@ tell target x
 end target
 is "status of the target" "$status" 0
 end trace
-has "$tmp/trace.err" '^dtrap: syscallfilter: not for process [0-9]+: it was not launched'
+has "$tmp/trace.err" '^dtrap: syscallfilter: not used for process [0-9]+: it was not launched'
 finish

@@ -161,10 +161,10 @@ done <<'END'
 plain deep:entry 0 D_ARGS_IDX there is no debug information in typed-plain, and no /usr/lib/debug/.build-id/../[0-9a-f]*.debug
 o2 deep:entry 4 D_ARGS_IDX index 4 is out of range
 o2 rvoid:return 1 D_ARGS_IDX the function returns nothing
-o2 deep:0 0 D_ARGS_IDX inside a function they may be anywhere
+o2 deep:0 0 D_ARGS_IDX inside a function their location is not known
 o2 r*:entry 0 D_ARGS_MULTI matches an unstable set of probes
 ctf others:entry 4 D_ARGS_TYPE it is not known where it is passed
-o2 _start:entry 0 D_ARGS_IDX the debug information of typed-o2 says nothing of it
+o2 _start:entry 0 D_ARGS_IDX the debug information of typed-o2 does not describe it
 END
 
 # C++: `this', references, virtual functions, classes that are passed by address

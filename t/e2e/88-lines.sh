@@ -275,11 +275,11 @@ shape-stripped|a.out:main:inline-entry|1|D_PROC_FUNC|there is no debug informati
 lines-o2|a.out:walk:inline-entry|1|D_PROC_FUNC|no function 'walk' is inlined in 'a.out'
 lines-o2|a.out:twice:inline|1|D_PROC_NAME|inline is not a probe of an inlined function
 lines-o2|a.out:lines.c@$(at FLOATS):|local\`real|D_IDENT_UNDEF|It is in a vector register
-lines-o2|a.out:lines.c@$(at GONE):|local\`lost|D_IDENT_UNDEF|known only as what the function was called with
+lines-o2|a.out:lines.c@$(at GONE):|local\`lost|D_IDENT_UNDEF|Only its value at the entry of the function is known
 lines-o2|a.out:lines.c@$(at TWICE):|&local\`result|D_IDENT_UNDEF|It is in a register
 lines-o2|a.out:lines.c@$(at TWICE):|local\`nosuch|D_IDENT_UNDEF|No variable of that name is in scope
 lines-o2|a.out:lines.c@$(at TWICE):|++local\`result|D_OP_WRITE|writable
-shape-stripped|a.out:main:entry|local\`argc|D_IDENT_UNDEF|No debug information says
+shape-stripped|a.out:main:entry|local\`argc|D_IDENT_UNDEF|No debug information covers
 END
 }
 finish

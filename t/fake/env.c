@@ -516,8 +516,8 @@ kit_record(struct kit *k)
 	return rec;
 }
 
-int
-kit_run(struct kit *k, struct difo *d, uint64_t *value)
+const struct img_difo *
+kit_place(struct kit *k, struct difo *d)
 {
 	/* One DIFO more in the image, as the predicate of no clause: laid
 	 * out by hand behind what image.c has handed out. */
@@ -542,5 +542,11 @@ kit_run(struct kit *k, struct difo *d, uint64_t *value)
 	memcpy(k->image.base + i->ints_ref, d->ints, ints);
 	memcpy(k->image.base + i->strs_ref, d->strs, d->strs_len);
 	h->used = i->strs_ref + d->strs_len;
-	return vm_run(&k->env, i, value);
+	return i;
+}
+
+int
+kit_run(struct kit *k, struct difo *d, uint64_t *value)
+{
+	return vm_run(&k->env, kit_place(k, d), value);
 }

@@ -103,8 +103,10 @@ const struct lane_view *kit_view(const struct kit *k);
 /* The next record that was not read yet, or NULL. */
 const void *kit_record(struct kit *k);
 
-/* Verify one DIFO, lay it out alone in a fresh image of this kit's variables,
- * and run it once.  The kit is published by it if it was not. */
+/* Verify one DIFO, and put it into the image as the predicate of no clause.  The
+ * kit is published by it if it was not. */
+const struct img_difo *kit_place(struct kit *k, struct difo *d);
+/* The same, and run it once. */
 int kit_run(struct kit *k, struct difo *d, uint64_t *value);
 
 #endif

@@ -530,7 +530,7 @@ launch(char **argv)
 {
 	struct proc_error err;
 
-	if (proc_launch(su, argv, NULL, &target, &err) != 0) {
+	if (proc_launch_file(su, NULL, argv, NULL, &target, &err) != 0) {
 		fprintf(stderr, "returns: %s\n", err.text);
 		exit(1);
 	}

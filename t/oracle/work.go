@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"runtime"
 	"sort"
 	"strings"
 	"sync"
@@ -71,6 +72,11 @@ func main() {
 		}(g)
 	}
 	wg.Wait()
+	// Nobody is still in a function when the program ends: how many are
+	// would differ from run to run.
+	for runtime.NumGoroutine() > 1 {
+		runtime.Gosched()
+	}
 	close(out)
 	n := 0
 	for s := range out {

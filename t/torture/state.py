@@ -85,9 +85,17 @@ def executable(pid):
             if "x" in m.perms and m.path != "[vsyscall]"]
 
 
+OURS = "/memfd:dtrap-"  # of option fastpath
+
+
 def nameless(pid):
-    """Executable memory that no file is behind."""
-    return sorted(str(m) for m in executable(pid) if not m.path)
+    """Executable memory that no file is behind, or one of dtrap's."""
+    return sorted(str(m) for m in executable(pid)
+                  if not m.path or m.path.startswith(OURS))
+
+
+def has_ours(pid):
+    return any(m.path.startswith(OURS) for m in mappings(pid))
 
 
 def memory(pid, start, size):
@@ -137,7 +145,7 @@ def text_differences(pid, most=20):
     """(how many bytes of text are others than in the files, words on some)"""
     count, words = 0, []
     for m in executable(pid):
-        if not m.path:
+        if not m.path or m.path.startswith(OURS):
             continue
         want, have = as_it_should(m), read_text(pid, m)
         if have is None or have == want:

@@ -1,11 +1,14 @@
 /*
  * inject/agent: what a clause may ask for inside the target (ops.c, cpu.c): what
  * the thread itself knows.  Everything else is refused, as the tracer fires such
- * clauses.  And when a hit fires (hit.c).
+ * clauses.  When a hit fires (hit.c), and what it reads (load.c).
  */
 #include <check.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include "dlang/vm/ecb.h"
 #include "inject/agent/agent.h"
@@ -37,6 +40,9 @@ double_fire(struct vm_env *e, uint32_t tp_id)
 	fired += tp_id;
 }
 
+#include "inject/agent/load.c"
+#include "inject/agent/x86_64/load.c"
+
 #define vm_open             double_open
 #define ecb_fire_tracepoint double_fire
 #include "inject/agent/hit.c"
@@ -66,6 +72,25 @@ tell_time(int clock, struct agent_timespec *ts)
 	return 0;
 }
 
+/* What the tracer is asked for. */
+static struct {
+	unsigned times;
+	uint64_t what, addr, size;
+	void *buf;
+	int64_t answer;
+} question;
+
+static int64_t
+ask_the_test(uint64_t what, uint64_t addr, void *buf, uint64_t size)
+{
+	question.times++;
+	question.what = what;
+	question.addr = addr;
+	question.buf = buf;
+	question.size = size;
+	return question.answer;
+}
+
 static void
 setup(void)
 {
@@ -79,6 +104,10 @@ setup(void)
 	env.tid = 1235;
 	agent.clock = (uint64_t)&tell_time;
 	agent.space = 77;
+	memset(&question, 0, sizeof(question));
+	question.answer = -1;
+	own.lane.ask = (uintptr_t)ask_the_test;
+	agent.ranges = 0;
 }
 
 START_TEST(the_thread_knows_itself)
@@ -139,9 +168,6 @@ START_TEST(the_rest_is_refused)
 		    id != DIF_VAR_WALLTIMESTAMP)
 			ck_assert_int_eq(agent_ops.var(&env, id, &v), -1);
 	ck_assert_int_eq(agent_ops.var_str(&env, 0, buf, sizeof(buf)), -1);
-	ck_assert_int_eq(agent_ops.load(&env, (uint64_t)&v, buf, 8), -1);
-	ck_assert_int_eq(
-	    agent_ops.load_str(&env, (uint64_t)buf, buf, sizeof(buf)), -1);
 	ck_assert_int_eq(agent_ops.store(&env, (uint64_t)&v, buf, 8), -1);
 	ck_assert_int_eq(agent_ops.symbol(&env, 0, &v), -1);
 	ck_assert_int_eq(agent_ops.control(&env, 0, 0), -1);
@@ -178,13 +204,14 @@ START_TEST(a_hit_fires_in_its_lane)
 	opens = true;
 	opened = &own.lane;
 	agent.image_size = 4096;
-	agent_hit(&own.lane, 12);
+	agent_hit(&own.lane, 12, ask_the_test);
 	agent.image_size = 8192;
-	agent_hit(&own.lane, 30);
+	agent_hit(&own.lane, 30, ask_the_test);
 	ck_assert_uint_eq(fired, 42);
 	ck_assert_uint_eq(own.lane.hits, 2);
 	ck_assert_uint_eq(own.lane.lost, 0);
 	ck_assert_uint_eq(own.lane.wall, 0);
+	ck_assert_uint_eq(own.lane.ask, (uintptr_t)ask_the_test);
 	ck_assert_uint_eq(lane_env(&own.lane)->image.size, 8192);
 }
 END_TEST
@@ -201,12 +228,12 @@ START_TEST(a_lane_that_makes_no_sense_ends_it)
 		own.lane.number = 7;
 		opens = i == 1;
 		opened = found[i];
-		agent_hit(&own.lane, 12);
+		agent_hit(&own.lane, 12, ask_the_test);
 		ck_assert_uint_eq(agent.broken, 1);
 		ck_assert_ptr_null(lane_env(&own.lane)->at.lane);
 		opens = true;
 		opened = &own.lane;
-		agent_hit(&own.lane, 12);
+		agent_hit(&own.lane, 12, ask_the_test);
 		ck_assert_uint_eq(fired, 0);
 		ck_assert_uint_eq(own.lane.hits, 0);
 		ck_assert_uint_eq(own.lane.lost, 2);
@@ -217,10 +244,191 @@ END_TEST
 START_TEST(a_lane_without_a_thread_fires_nothing)
 {
 	own.lane.number = 7;
-	agent_hit(&own.lane, 12);
+	agent_hit(&own.lane, 12, ask_the_test);
 	ck_assert_uint_eq(fired, 0);
 	ck_assert_uint_eq(own.lane.lost, 1);
 	ck_assert_uint_eq(agent.broken, 0);
+}
+END_TEST
+
+/* ---- memory of the program ---- */
+
+#define TEST_PAGE 4096U
+
+static struct {
+	struct agent_ranges head;
+	struct agent_range at[5];
+} known;
+
+/* Three pages of memory, of which the middle one can be read; in the table there
+ * is other memory on both sides of it. */
+static char *
+three_pages(void)
+{
+	char *p = mmap(NULL, 3 * TEST_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(p, MAP_FAILED);
+	memset(p, 'x', 3 * TEST_PAGE);
+	mprotect(p, TEST_PAGE, PROT_NONE);
+	mprotect(p + 2 * TEST_PAGE, TEST_PAGE, PROT_NONE);
+	uint64_t at = (uintptr_t)p + TEST_PAGE;
+	known.head.n = 5;
+	known.at[0] = (struct agent_range){ 1, 2 };
+	known.at[1] = (struct agent_range){ 4096, 8192 };
+	known.at[2] = (struct agent_range){ at, at + TEST_PAGE };
+	known.at[3] = (struct agent_range){ UINT64_MAX - 9, UINT64_MAX - 8 };
+	known.at[4] = (struct agent_range){ UINT64_MAX - 1, UINT64_MAX };
+	agent.ranges = (uintptr_t)&known;
+	return p + TEST_PAGE;
+}
+
+static int64_t
+string_at(const char *p, char *buf, uint32_t size)
+{
+	return agent_ops.load_str(&env, (uintptr_t)p, buf, size);
+}
+
+START_TEST(known_memory_is_read_without_the_tracer)
+{
+	char *p = three_pages(), buf[TEST_PAGE];
+
+	for (uint32_t i = 0; i < TEST_PAGE; i++)
+		p[i] = (char)(i * 7 + i / 256);
+	for (uint32_t len = 0; len < 40; len++)
+		for (uint32_t at = 0; at < 20; at++) {
+			memset(buf, 0x55, sizeof(buf));
+			ck_assert_int_eq(
+			    agent_ops.load(&env, (uintptr_t)p + at, buf, len),
+			    0);
+			ck_assert_mem_eq(buf, p + at, len);
+			ck_assert_int_eq(buf[len], 0x55);
+		}
+	ck_assert_int_eq(agent_ops.load(&env, (uintptr_t)p, buf, TEST_PAGE), 0);
+	ck_assert_mem_eq(buf, p, TEST_PAGE);
+	ck_assert_int_eq(
+	    agent_ops.load(&env, (uintptr_t)p + TEST_PAGE - 8, buf, 8), 0);
+	ck_assert_uint_eq(question.times, 0);
+}
+END_TEST
+
+START_TEST(other_memory_is_the_tracers)
+{
+	char *p = three_pages(), buf[16];
+
+	question.answer = 0;
+	ck_assert_int_eq(agent_ops.load(&env, (uintptr_t)p - 1, buf, 2), 0);
+	ck_assert_uint_eq(question.what, AGENT_BYTES);
+	ck_assert_uint_eq(question.addr, (uintptr_t)p - 1);
+	ck_assert_ptr_eq(question.buf, buf);
+	ck_assert_uint_eq(question.size, 2);
+	question.answer = -1;
+	ck_assert_int_eq(
+	    agent_ops.load(&env, (uintptr_t)p + TEST_PAGE - 1, buf, 2), -1);
+	ck_assert_int_eq(
+	    agent_ops.load(&env, (uintptr_t)p + TEST_PAGE, buf, 1), -1);
+	ck_assert_uint_eq(question.times, 3);
+	agent.ranges = 0;
+	ck_assert_int_eq(agent_ops.load(&env, (uintptr_t)p, buf, 8), -1);
+	ck_assert_uint_eq(question.times, 4);
+	own.lane.ask = 0;
+	ck_assert_int_eq(agent_ops.load(&env, (uintptr_t)p, buf, 8), -1);
+	ck_assert_uint_eq(question.times, 4);
+}
+END_TEST
+
+START_TEST(actions_are_asked_for)
+{
+	env.site_ref = 0x30;
+	env.timestamp = 99;
+	agent_ops.rest(&env, 0x50);
+	ck_assert_uint_eq(question.times, 1);
+	ck_assert_uint_eq(question.what, AGENT_REST);
+	ck_assert_uint_eq(question.addr, UINT64_C(0x5000000030));
+	ck_assert_uint_eq(question.size, 99);
+	/* There is no tracer. */
+	own.lane.ask = 0;
+	agent_ops.rest(&env, 0x50);
+	ck_assert_uint_eq(question.times, 1);
+}
+END_TEST
+
+/* Every length at every place of a word, up to the page's last byte, with every
+ * limit. */
+START_TEST(strings_end_where_they_do)
+{
+	char *p = three_pages(), buf[64];
+
+	for (uint32_t len = 0; len < 20; len++)
+		for (uint32_t at = 0; at < 9; at++)
+			for (uint32_t size = 0; size < 24; size++) {
+				char *s = p + TEST_PAGE - 1 - len - at;
+				uint32_t want = VM_MIN(len + 1, size);
+				memset(p, 'y', TEST_PAGE);
+				s[len] = 0;
+				memset(buf, 0x55, sizeof(buf));
+				ck_assert_int_eq(string_at(s, buf, size), want);
+				ck_assert_mem_eq(buf, s, want);
+				ck_assert_int_eq(buf[want], 0x55);
+			}
+	/* Bytes of 0x80 and 0x01 are no end. */
+	memset(p, 0x80, 8);
+	memset(p + 8, 1, 8);
+	p[16] = 0;
+	ck_assert_int_eq(string_at(p, buf, 64), 17);
+	ck_assert_uint_eq(question.times, 0);
+}
+END_TEST
+
+START_TEST(a_string_that_goes_on_is_the_tracers)
+{
+	char *p = three_pages(), buf[64];
+
+	question.answer = 33;
+	ck_assert_int_eq(string_at(p + TEST_PAGE - 3, buf, 64), 33);
+	ck_assert_uint_eq(question.what, AGENT_STRING);
+	ck_assert_uint_eq(question.addr, (uintptr_t)p + TEST_PAGE - 3);
+	ck_assert_uint_eq(question.size, 64);
+	ck_assert_int_eq(string_at(p - 1, buf, 64), 33);
+	ck_assert_uint_eq(question.times, 2);
+}
+END_TEST
+
+static unsigned mended;
+
+/* As the tracer does it. */
+static void
+mend(int sig, siginfo_t *si, void *ctx)
+{
+	greg_t *regs = ((ucontext_t *)ctx)->uc_mcontext.gregs;
+
+	for (const struct agent_fixup *f = __start_agent_fixups;
+	     f < __stop_agent_fixups; f++)
+		if ((uintptr_t)&f->load + (uint64_t)(int64_t)f->load ==
+		    (uint64_t)regs[REG_RIP]) {
+			regs[REG_RIP] = (greg_t)((uintptr_t)&f->on +
+			    (uint64_t)(int64_t)f->on);
+			regs[REG_RAX] = -1;
+			mended++;
+			return;
+		}
+	signal(SIGSEGV, SIG_DFL);
+}
+
+START_TEST(memory_that_is_gone_is_the_tracers)
+{
+	struct sigaction act = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO };
+	char *p = three_pages(), buf[64];
+
+	sigaction(SIGSEGV, &act, NULL);
+	mprotect(p, TEST_PAGE, PROT_NONE);
+	ck_assert_int_eq(agent_ops.load(&env, (uintptr_t)p, buf, 8), -1);
+	ck_assert_uint_eq(mended, 1);
+	ck_assert_int_eq(agent_ops.load(&env, (uintptr_t)p + 1, buf, 64), -1);
+	ck_assert_uint_eq(mended, 2);
+	ck_assert_int_eq(string_at(p + 9, buf, 64), -1);
+	ck_assert_uint_eq(mended, 3);
+	ck_assert_uint_eq(question.times, 3);
 }
 END_TEST
 
@@ -241,6 +449,12 @@ main(void)
 	tcase_add_test(t, a_hit_fires_in_its_lane);
 	tcase_add_test(t, a_lane_that_makes_no_sense_ends_it);
 	tcase_add_test(t, a_lane_without_a_thread_fires_nothing);
+	tcase_add_test(t, known_memory_is_read_without_the_tracer);
+	tcase_add_test(t, other_memory_is_the_tracers);
+	tcase_add_test(t, actions_are_asked_for);
+	tcase_add_test(t, strings_end_where_they_do);
+	tcase_add_test(t, a_string_that_goes_on_is_the_tracers);
+	tcase_add_test(t, memory_that_is_gone_is_the_tracers);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "disasm/body.h"
+#include "disasm/landings.h"
 #include "disasm/pieces.h"
 #include "disasm/window.h"
 #include "dlang/base/base.h"
@@ -178,13 +179,13 @@ START_TEST(windows_are_whole_instructions)
 	ck_assert_str_eq(window(end, end, 0x1004, &k), "2 to 1009 end");
 	/* Behind a return there may be padding, or what is somebody's. */
 	ck_assert_str_eq(window(end, end + 6, 0x1008, &k), "1 to 1009 end");
+	ck_assert_str_eq(window(end, end + 5, 0x1008, &k),
+	    "too few bytes after the function");
 	ck_assert_str_eq(
-	    window(end, end + 5, 0x1008, &k), "too few bytes behind its end");
-	ck_assert_str_eq(
-	    window(end, end, 0x1008, &k), "too few bytes behind its end");
+	    window(end, end, 0x1008, &k), "too few bytes after the function");
 	put(end, "f3 0f 1e fa");
-	ck_assert_str_eq(
-	    window(end, end + 4, 0x1008, &k), "too few bytes behind its end");
+	ck_assert_str_eq(window(end, end + 4, 0x1008, &k),
+	    "too few bytes after the function");
 	put(end, "cc cc cc cc");
 	ck_assert_str_eq(window(end, end + 4, 0x1008, &k), "1 to 1009 end");
 	ck_assert_str_eq(window(0x1003 + 1, 0x1004, 0x1000, &k),
@@ -198,21 +199,96 @@ START_TEST(nobody_comes_into_a_window)
 	/* xor eax, eax; inc eax; nop; cmp eax, 9; jne 1002; ret */
 	uint64_t end = put(0x1000, "31 c0 ff c0 90 83 f8 09 75 f8 c3");
 
-	ck_assert_str_eq(
-	    window(end, end, 0x1000, &k), "a jump leads into its bytes");
+	ck_assert_str_eq(window(end, end, 0x1000, &k),
+	    "a jump leads into the bytes to be replaced");
 	/* To its begin they may: */
 	ck_assert_str_eq(window(end, end, 0x1002, &k), "3 to 1008");
 	/* A landing pad. */
 	put(0x1008, "90 90");
 	ck_assert_str_eq(window(end, end, 0x1000, &k), "3 to 1005");
 	k.pad = 0x1004;
-	ck_assert_str_eq(
-	    window(end, end, 0x1000, &k), "a jump leads into its bytes");
-	/* A door. */
-	k = (struct known){ .other = { 0x2000, 0x2005 } };
-	put(0x2000, "e9 05 f0 ff ff");
 	ck_assert_str_eq(window(end, end, 0x1000, &k),
-	    "another function jumps into this one");
+	    "a jump leads into the bytes to be replaced");
+}
+END_TEST
+
+/* ---- what is led to ---- */
+
+/* The addresses in [1000, 1100) to which the code leads, as text. */
+static const char *
+landings(const char *code, bool known, bool low)
+{
+	static char text[200];
+	struct landings l;
+	size_t n = 0, size = (size_t)(put(0x1000, code) - 0x1000);
+
+	landings_init(&l, 0x1000, 0x1100);
+	landings_add_code(&l, memory + 0x1000, size, 0x1000, known, low);
+	text[0] = '\0';
+	for (uint64_t at = 0x1000; at < 0x1100; at++)
+		if (landings_between(&l, at - 1, at + 1))
+			n += (size_t)snprintf(
+			    text + n, sizeof(text) - n, "%lx ", at);
+	landings_fini(&l);
+	return text;
+}
+
+START_TEST(landings_are_where_instructions_lead)
+{
+	static const struct {
+		const char *code, *to;
+	} rows[] = {
+		{ "eb 10", "1012 " },
+		{ "e9 10 00 00 00", "1015 " },
+		{ "74 20 75 21", "1022 1025 " },
+		{ "0f 84 20 00 00 00", "1026 " },
+		{ "e2 fe e3 7e", "1000 1082 " },
+		{ "e8 fa 00 00 00 e8 f6 00 00 00", "10ff " },
+		{ "c7 f8 10 00 00 00", "1016 " },
+		{ "48 8d 05 10 00 00 00", "1017 " },
+		/* None of these leads anywhere. */
+		{ "ff e0 ff 25 10 00 00 00 c3 90 48 8b 05 10 00 00 00", "" },
+		/* Each byte is what it is decoded as. */
+		{ "b8 eb 10 eb 10", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		ck_assert_str_eq(
+		    landings(rows[i].code, true, false), rows[i].to);
+	/* Constants are addresses in programs at a fixed address. */
+	ck_assert_str_eq(landings("bf 40 10 00 00", true, false), "");
+	ck_assert_str_eq(landings("bf 40 10 00 00", true, true), "1040 ");
+}
+END_TEST
+
+START_TEST(landings_of_code_whose_begin_is_not_known)
+{
+	/* mov eax, 10eb10eb, or jumps in it */
+	ck_assert_str_eq(
+	    landings("b8 eb 10 eb 10", false, false), "1013 1015 ");
+	/* What is behind bytes that are no instruction. */
+	ck_assert_str_eq(
+	    landings("06 b8 eb 10 eb 10", true, false), "1014 1016 ");
+	/* The last instruction is cut off. */
+	ck_assert_str_eq(landings("90 e9 10 00", true, false), "");
+}
+END_TEST
+
+START_TEST(landings_are_asked_for_by_range)
+{
+	struct landings l;
+
+	landings_init(&l, 0x1000, 0x1010);
+	landings_add(&l, 0x1000);
+	landings_add(&l, 0x100f);
+	landings_add(&l, 0xfff);
+	landings_add(&l, 0x1010);
+	ck_assert(!landings_between(&l, 0, 0x1000));
+	ck_assert(landings_between(&l, 0xfff, 0x1001));
+	ck_assert(!landings_between(&l, 0x1000, 0x100f));
+	ck_assert(landings_between(&l, 0x1000, 0x1010));
+	ck_assert(!landings_between(&l, 0x100f, 0x2000));
+	landings_fini(&l);
 }
 END_TEST
 
@@ -226,7 +302,7 @@ START_TEST(what_cannot_be_in_a_window)
 		{ "55 0f 05 90 90 90 c3", "an instruction cannot be moved" },
 		{ "55 e2 fe 90 90 90 c3", "an instruction cannot be moved" },
 		{ "55 90 90 90 90 ff e0",
-		    "a jump of the function may go anywhere" },
+		    "the function has a jump whose target is not known" },
 		/* Through a word that has an address: to another function. */
 		{ "55 90 90 90 90 ff 25 00 10 00 00", "5 to 1005" },
 		{ "55 90 74 02 90 90 90 c3", "4 to 1005" },
@@ -258,8 +334,8 @@ START_TEST(tables_lead_where_they_say)
 	ck_assert_str_eq(window(end, end, 0x1010, &k), "4 to 1016");
 	ck_assert_str_eq(window(end, end, 0x1000, &k), "1 to 1007");
 	put_distance(0x2000, 1, 0x1012);
-	ck_assert_str_eq(
-	    window(end, end, 0x1010, &k), "a jump leads into its bytes");
+	ck_assert_str_eq(window(end, end, 0x1010, &k),
+	    "a jump leads into the bytes to be replaced");
 }
 END_TEST
 
@@ -585,6 +661,9 @@ main(void)
 	tcase_add_checked_fixture(bodies, setup, NULL);
 	tcase_add_test(bodies, windows_are_whole_instructions);
 	tcase_add_test(bodies, nobody_comes_into_a_window);
+	tcase_add_test(bodies, landings_are_where_instructions_lead);
+	tcase_add_test(bodies, landings_of_code_whose_begin_is_not_known);
+	tcase_add_test(bodies, landings_are_asked_for_by_range);
 	tcase_add_test(bodies, what_cannot_be_in_a_window);
 	tcase_add_test(bodies, tables_lead_where_they_say);
 	tcase_add_test(bodies, pieces_belong_to_a_function);

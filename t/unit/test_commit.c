@@ -132,6 +132,7 @@ double_unmap(uint64_t start, uint64_t end)
 #define jumps_commit(st, sp)           call("jumps-commit")
 #define semaphores_commit(sp, exposed) call((exposed) ? "sems-exposed" : "sems")
 #define tracepoint_commit              double_commit
+#define trapguard_end(p)               call("handler-ends")
 #define site_failed(st, p, addr, why) \
 	((void)(failures += strcmp(why, "no room") == 0))
 #define addrspace_maps(as)            (&known)
@@ -236,6 +237,28 @@ START_TEST(without_protection_it_is_tried_again)
 	sites_commit_later(&st);
 	ck_assert_uint_eq(timer_ns, SITES_AGAIN_NS);
 	ck_assert_uint_eq(timers, 1);
+}
+END_TEST
+
+/* Nobody answers the program then, when it asks for its action. */
+START_TEST(without_protection_there_is_no_handler)
+{
+	struct proc *in[] = { &procs[0], &procs[1] };
+
+	spaces[0].procs.at = in;
+	spaces[0].procs.len = 2;
+	queued = true;
+	exposing = -EPIPE;
+	sites_commit(&st, &spaces[0]);
+	ck_assert_ptr_nonnull(strstr(str_c(&calls),
+	    "commit handler-ends handler-ends jumps-commit resume "));
+	str_clear(&calls);
+	queued = true;
+	exposing = 0;
+	sites_commit(&st, &spaces[0]);
+	ck_assert_ptr_null(strstr(str_c(&calls), "handler-ends"));
+	ck_assert_ptr_nonnull(strstr(str_c(&calls), "commit jumps-commit "));
+	spaces[0].procs.len = 0;
 }
 END_TEST
 
@@ -397,6 +420,7 @@ main(void)
 		nothing_queued_is_nothing_to_protect,
 		what_is_queued_is_written_under_protection,
 		without_protection_it_is_tried_again,
+		without_protection_there_is_no_handler,
 		what_will_not_pass_is_not_tried,
 		many_are_prepared_before_the_stop,
 		a_failure_is_told_to_probes_and_arrivals,

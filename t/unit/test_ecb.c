@@ -414,6 +414,83 @@ START_TEST(tracepoints_fire_their_sites_in_order)
 }
 END_TEST
 
+static uint32_t left; /* the ECB that was left to the tracer */
+static unsigned lefts;
+
+static void
+leave_to_tracer(struct vm_env *env, uint32_t ecb_ref)
+{
+	left = ecb_ref;
+	lefts++;
+}
+
+/* A tracepoint's clauses: one sets this->x; actions of the next need the
+ * tracer; the last records this->x. */
+START_TEST(actions_may_be_left_to_the_tracer)
+{
+	static const uint64_t seven = 7;
+	struct vm_ops inside = fake_env_ops;
+
+	inside.rest = leave_to_tracer;
+	kit_var(&k, DIF_LOCAL, DIF_SCALAR, 0x500);
+	kit_clause(&k, NULL, 0);
+	kit_act(&k, OP_EXPR,
+	    kit_difo(&k,
+		KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_SETX, 0, 1),
+		    DIF_INSTR_INDEX(DIF_OP_STLS, 0x500, 1),
+		    DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+		&seven, 1, NULL, 0));
+	kit_clause(&k, kit_load(&k, DIF_VAR_ID), 32);
+	kit_rec(&k,
+	    kit_difo(&k,
+		KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_LDLS, 0x500, 1),
+		    DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+		NULL, 0, NULL, 0),
+	    24, 8, 0);
+	kit_act(&k, OP_RAISE, kit_const(&k, 10));
+	kit_clause(&k, kit_const(&k, 0), 24);
+	kit_act(&k, OP_RAISE, kit_const(&k, 11));
+	kit_clause(&k, NULL, 24);
+	kit_publish(&k);
+	uint32_t probe = kit_probe(&k, 0, 0, 1, 2, 3, -1);
+	uint32_t other = kit_probe(&k, 0, 1, -1);
+	uint32_t s = image_add_site(k.im, probe, 5, 0, 0);
+	uint32_t s2 = image_add_site(k.im, other, 6, 0, 0);
+
+	k.env.ops = &inside;
+	ecb_fire_tracepoint(&k.env, 5);
+	ck_assert_uint_eq(lefts, 1);
+	ck_assert_uint_eq(k.env.site_ref, s);
+	ck_assert_int_eq(k.target.control_op, -1);
+	ck_assert_uint_eq(((const struct rec_hdr *)kit_record(&k))->epid, 4);
+	ck_assert_ptr_null(kit_record(&k));
+
+	/* Not of this site; of no site; not an ECB. */
+	k.env.ops = &fake_env_ops;
+	ecb_fire_rest(&k.env, s2, left);
+	ecb_fire_rest(&k.env, 0, left);
+	ecb_fire_rest(&k.env, s, left + 1);
+	ecb_fire_rest(&k.env, s, 0);
+	ck_assert_int_eq(k.target.control_op, -1);
+
+	k.env.scratch_used = 64;
+	ecb_fire_rest(&k.env, s, left);
+	ck_assert_int_eq(k.target.control_op, OP_RAISE);
+	ck_assert_int_eq(k.target.control_arg, 10);
+	const struct rec_hdr *r = kit_record(&k);
+	ck_assert_uint_eq(r->epid, 2);
+	ck_assert_uint_eq(word(r, 24), 7); /* set by the firing's first part */
+	ck_assert_uint_eq(k.env.scratch_used, 0);
+	ck_assert_ptr_null(kit_record(&k));
+
+	/* After exit() in between, nothing fires. */
+	store_hdr(&k.store)->activity = ACTIVITY_DRAINING;
+	k.target.control_op = -1;
+	ecb_fire_rest(&k.env, s, left);
+	ck_assert_int_eq(k.target.control_op, -1);
+}
+END_TEST
+
 START_TEST(scratch_lasts_for_a_clause)
 {
 	static const uint64_t ints[] = { 3000 };
@@ -467,6 +544,7 @@ main(void)
 	tcase_add_test(tc, exit_lets_its_clause_finish_and_no_other_run);
 	tcase_add_test(tc, control_is_asked_of_the_environment);
 	tcase_add_test(tc, tracepoints_fire_their_sites_in_order);
+	tcase_add_test(tc, actions_may_be_left_to_the_tracer);
 	tcase_add_test(tc, scratch_lasts_for_a_clause);
 	suite_add_tcase(s, tc);
 

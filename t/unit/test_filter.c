@@ -125,7 +125,7 @@ setup(void)
 		space[i].refs = 1;
 		proc[i].space = &space[i];
 		proc[i].pid = 100 + (int)i;
-		proc[i].launched = true;
+		proc[i].role.launch = LAUNCH_RUNS;
 		*vec_push(&proc[i].threads) = &th[i];
 		th[i].proc = &proc[i];
 		th[i].regs.user.r[UREG_RSP] = SP;
@@ -255,7 +255,7 @@ START_TEST(a_filter_that_cannot_be_had_is_told)
 	ck_assert(!proc[0].filtered);
 	ck_assert_uint_eq(made, 1);
 	ck_assert_str_eq(str_c(&said),
-	    "syscallfilter: not for process 100: Invalid argument\n");
+	    "syscallfilter: not used for process 100: Invalid argument\n");
 	str_clear(&said);
 	made = 0;
 	answers[0] = -EACCES;
@@ -264,7 +264,8 @@ START_TEST(a_filter_that_cannot_be_had_is_told)
 	ck_assert_uint_eq(made, 2);
 	ck_assert(!proc[0].filtered);
 	ck_assert_str_eq(str_c(&said),
-	    "syscallfilter: not for process 100: Operation not permitted\n");
+	    "syscallfilter: not used for process 100: Operation not "
+	    "permitted\n");
 	str_clear(&said);
 	/* Without the ptrace option the calls would fail: no filter. */
 	made = 0;
@@ -273,7 +274,7 @@ START_TEST(a_filter_that_cannot_be_had_is_told)
 	ck_assert_uint_eq(made, 0);
 	ck_assert(!proc[0].filtered);
 	ck_assert_str_eq(str_c(&said),
-	    "syscallfilter: not for process 100: Input/output error\n");
+	    "syscallfilter: not used for process 100: Input/output error\n");
 }
 END_TEST
 
@@ -281,24 +282,26 @@ START_TEST(only_those_that_were_launched_and_are_alone)
 {
 	procs[1] = &proc[1];
 	want(SYS_read, SYSCALL_ENTRY);
-	proc[0].launched = false;
+	proc[0].role.launch = LAUNCH_NOT;
 	*vec_push(&proc[1].threads) = &th[0];
 	filter_install(&st);
 	ck_assert_uint_eq(made, 0);
 	ck_assert_str_eq(str_c(&said),
-	    "syscallfilter: not for process 100: it was not launched by "
+	    "syscallfilter: not used for process 100: it was not launched by "
 	    "dtrap\n"
-	    "syscallfilter: not for process 101: it has threads already\n");
+	    "syscallfilter: not used for process 101: it already has several "
+	    "threads\n");
 	str_clear(&said);
 	/* vfork() has somebody else in its memory. */
 	proc[1].threads.len--;
 	space[1].refs = 2;
-	proc[0].launched = true;
+	proc[0].role.launch = LAUNCH_RUNS;
 	filter_install(&st);
 	ck_assert(proc[0].filtered);
 	ck_assert(!proc[1].filtered);
 	ck_assert_str_eq(str_c(&said),
-	    "syscallfilter: not for process 101: it has threads already\n");
+	    "syscallfilter: not used for process 101: it already has several "
+	    "threads\n");
 }
 END_TEST
 
@@ -316,7 +319,7 @@ START_TEST(when_it_is_not_used)
 	filter_install(&st);
 	ck_assert_uint_eq(made, 0);
 	ck_assert_str_eq(str_c(&said),
-	    "syscallfilter: not used: children must be followed\n");
+	    "syscallfilter: not used: children are not followed\n");
 	str_clear(&said);
 	/* A hundred are few enough. */
 	st.follow = true;
@@ -348,7 +351,7 @@ END_TEST
 START_TEST(the_first_exec_returns)
 {
 	want(SYS_execve, SYSCALL_RETURN);
-	proc[0].exec_stopped = true;
+	proc[0].role.launch = LAUNCH_AT_EXEC;
 	procs[1] = &proc[1];
 	filter_install(&st);
 	ck_assert((th[0].stop.wants & WANT_EXIT) != 0);
@@ -361,7 +364,7 @@ START_TEST(who_would_be_left_ends)
 	filter_release(&st, &proc[0]);
 	ck_assert_int_eq(numbers[3], SIGKILL);
 	ck_assert_str_eq(str_c(&said),
-	    "pid 100 cannot run on without dtrap (-x syscallfilter): "
+	    "pid 100 cannot continue without dtrap (-x syscallfilter): "
 	    "killed\n");
 }
 END_TEST

@@ -105,12 +105,12 @@ static void
 setup(void)
 {
 	st = (struct state){ .follow = true };
-	from = (struct space){
-		.tab = (struct tptable *)&from, .user = &from, .mem_fd = 5
-	};
+	from = (struct space){ .tab = (struct tptable *)&from,
+		.info = (struct space_info *)&from,
+		.mem_fd = 5 };
 	to = (struct space){ .mem_fd = 6 };
-	parent = (struct proc){ .pid = 10, .family = 10, .space = &from };
-	parent.followed = parent.target = true;
+	parent = (struct proc){ .pid = 10, .role.family = 10, .space = &from };
+	parent.role.followed = parent.role.named = true;
 	child = (struct proc){ .pid = 11, .space = &to };
 	maker = (struct thread){ .proc = &parent };
 	made = (struct thread){ .proc = &child };
@@ -137,8 +137,8 @@ born(const char *want)
 START_TEST(a_fork_has_all_that_its_parent_has)
 {
 	born("table sites locks objects matched watch");
-	ck_assert(child.followed);
-	ck_assert_int_eq(child.family, 10);
+	ck_assert(child.role.followed);
+	ck_assert_int_eq(child.role.family, 10);
 	ck_assert_ptr_eq(to.as, copied);
 	/* What was queued in the copy is carried out. */
 	queued = true;
@@ -150,7 +150,7 @@ START_TEST(a_parent_without_tracepoints_leaves_none)
 {
 	from.tab = NULL;
 	born("");
-	ck_assert(child.followed);
+	ck_assert(child.role.followed);
 }
 END_TEST
 
@@ -159,15 +159,15 @@ START_TEST(an_old_copy_begins_anew)
 {
 	from.commits = 2;
 	child.maker_commits = 1;
-	child.guarded = true;
+	child.handler.state = HANDLER_IN;
 	born("stop resume setup");
-	ck_assert(!child.guarded);
+	ck_assert(!proc_guarded(&child));
 	found = true;
 	born("stop mend release resume setup");
 	child.maker_commits = 2;
 	born("table sites locks objects matched watch");
 	/* Its parent is not set up itself. */
-	from.user = NULL;
+	from.info = NULL;
 	born("stop mend release resume setup");
 }
 END_TEST
@@ -176,7 +176,7 @@ START_TEST(who_is_not_wanted_goes)
 {
 	st.follow = false;
 	born("table go");
-	ck_assert_int_eq(child.family, 10);
+	ck_assert_int_eq(child.role.family, 10);
 	/* With a table of its own already; with nothing to be undone. */
 	born("go");
 	to.tab = NULL;
@@ -193,7 +193,7 @@ START_TEST(who_is_not_wanted_goes)
 	born("table go");
 	st.draining = false;
 	to.tab = NULL;
-	parent.family = 0;
+	parent.role.family = 0;
 	born("table go");
 }
 END_TEST
@@ -204,21 +204,21 @@ START_TEST(threads_and_shared_memory_are_left_alone)
 	born("");
 	made.proc = &child;
 	child.space = &from;
-	child.followed = false;
+	child.role.followed = false;
 	born("");
-	ck_assert_int_eq(child.family, 10);
-	ck_assert(child.followed);
+	ck_assert_int_eq(child.role.family, 10);
+	ck_assert(child.role.followed);
 }
 END_TEST
 
 START_TEST(an_exec_is_followed)
 {
-	child.family = 10;
+	child.role.family = 10;
 	ck_assert(follow_executed(&st, &child));
-	ck_assert(child.followed);
+	ck_assert(child.role.followed);
 	/* The target itself is no child. */
 	ck_assert(follow_executed(&st, &parent));
-	ck_assert(!parent.followed);
+	ck_assert(!parent.role.followed);
 	/* It is wanted whether children are or not. */
 	st.follow = false;
 	ck_assert(follow_executed(&st, &parent));
@@ -229,7 +229,7 @@ END_TEST
 
 START_TEST(what_cannot_be_looked_at_is_told)
 {
-	child.family = 10;
+	child.role.family = 10;
 	to.mem_fd = -1;
 	ck_assert(!follow_executed(&st, &child));
 	ck_assert_str_eq(
@@ -245,11 +245,11 @@ START_TEST(what_cannot_be_looked_at_is_told)
 	elf32 = true;
 	ck_assert(!follow_executed(&st, &child));
 	ck_assert_str_eq(str_c(&said),
-	    "pid 11 executes a 32-bit program, which cannot be traced: it is "
-	    "let go");
+	    "pid 11 executed a 32-bit program, which cannot be traced: "
+	    "detached from it");
 	str_clear(&said);
 	/* Of one that nobody wants nothing is said. */
-	child.family = 0;
+	child.role.family = 0;
 	ck_assert(!follow_executed(&st, &child));
 	ck_assert_str_eq(str_c(&said), "");
 }

@@ -17,12 +17,14 @@
 #include "t/fake/target.h"
 #include "t/unit/suite.h"
 #include "tracer/base/state.h"
+#include "tracer/fast/fast.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/eval.h"
 #include "tracer/fire/fire.h"
 #include "tracer/fire/stores.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/processor.h"
+#include "tracer/sites/jumps.h"
 #include "tracer/sites/sigwatch.h"
 #include "tracer/sites/site.h"
 
@@ -36,7 +38,14 @@ static bool tells, is_reset;   /* sigtrap_tells(), and what it tells */
 static unsigned mended;        /* thread_mend_sigtrap() calls */
 static unsigned commits;       /* sites_commit() calls */
 static unsigned fired, atsite; /* ecb_fire_...() calls */
-static bool wanted = true;     /* by option cpu */
+static uint32_t rest_site, rest_ecb;
+static uint64_t rest_pc, rest_time; /* as they are during ecb_fire_rest() */
+static bool within;                 /* ... and what eval_begin() was told */
+static struct tracepoint *asks;     /* the thread is in ask() of its stub */
+static struct fast_rest rest;       /* what it asks for, if site_ref is not 0 */
+static bool answers;                /* else the tracer can answer */
+static unsigned rested, refused;    /* fast_rested(), jumps_asked() calls */
+static bool wanted = true;          /* by option cpu */
 
 static int
 double_siginfo(struct thread *th, siginfo_t *si)
@@ -59,6 +68,15 @@ double_tells(struct thread *th, bool *reset)
 	return tells;
 }
 
+static bool
+double_asks_rest(struct thread *th, struct fast_rest *asked)
+{
+	*asked = rest;
+	return rest.site_ref != 0;
+}
+
+static void double_rest(struct vm_env *env, uint32_t site, uint32_t ecb);
+
 #define thread_siginfo               double_siginfo
 #define thread_set_siginfo           double_set_siginfo
 #define sigtrap_tells                double_tells
@@ -69,7 +87,14 @@ double_tells(struct thread *th, bool *reset)
 #define ecb_fire_tracepoint(env, id) ((void)(fired += (id) == ID))
 #define ecb_fire_site(env, ref)      ((void)(atsite += (ref)))
 #define fire_wants_cpu(st, th)       wanted
-#define eval_begin(f, st, th, about) ((void)(f))
+#define ecb_fire_rest                double_rest
+#define fast_is_on(st)               true
+#define resume_stub_asks(tab, addr)  asks
+#define fast_asks_rest               double_asks_rest
+#define fast_answer(th)              answers
+#define fast_rested(st)              ((void)rested++)
+#define jumps_asked(sp, tp)          ((void)refused++)
+#define eval_begin(f, st, th, about) ((void)(f), within = (about).within)
 #define eval_end(f)                  ((void)(f))
 #define processor_hit(pr, th, at)    ((void)0)
 #define fire_after(st)               ((void)0)
@@ -487,6 +512,60 @@ START_TEST(arrivals_are_told_in_order)
 }
 END_TEST
 
+static void
+double_rest(struct vm_env *env, uint32_t site, uint32_t ecb)
+{
+	rest_site = site;
+	rest_ecb = ecb;
+	rest_pc = pc();
+	rest_time = env->timestamp;
+	ck_assert_ptr_eq(env, &st.env);
+}
+
+/* In the middle of a firing the thread asks for the actions of an ECB: they see
+ * the registers of the site, and the thread goes on where it was. */
+START_TEST(actions_within_a_firing)
+{
+	struct tracepoint *tp = arm(TEXT, "\x55", 1);
+
+	asks = tp;
+	th.regs.user.r[UREG_PC] = 0x1234;
+	st.env.timestamp = 5;
+	rest = (struct fast_rest){ .site_ref = 1, .ecb_ref = 9 };
+	rest.regs.r[UREG_PC] = TEXT;
+	mended = 0;
+	ck_assert(hit_asks(&st, &th));
+	ck_assert_uint_eq(rest_site, 1);
+	ck_assert_uint_eq(rest_ecb, 9);
+	ck_assert_uint_eq(rest_pc, TEXT);
+	ck_assert_uint_eq(rest_time, 5);
+	ck_assert(within);
+	ck_assert_uint_eq(rested, 1);
+	ck_assert_uint_eq(pc(), 0x1234);
+	ck_assert_uint_eq(mended, 1);
+	rest.timestamp = 77;
+	ck_assert(hit_asks(&st, &th));
+	ck_assert_uint_eq(rest_time, 77);
+	/* A site of another tracepoint. */
+	rest_site = 0;
+	rest.site_ref = 100;
+	ck_assert(hit_asks(&st, &th));
+	ck_assert_uint_eq(rest_site, 0);
+	ck_assert_uint_eq(rested, 2);
+	/* It asks for memory. */
+	rest.site_ref = 0;
+	answers = true;
+	ck_assert(hit_asks(&st, &th));
+	ck_assert_uint_eq(refused, 0);
+	answers = false;
+	ck_assert(hit_asks(&st, &th));
+	ck_assert_uint_eq(refused, 1);
+	/* It is elsewhere. */
+	asks = NULL;
+	ck_assert(!hit_asks(&st, &th));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -501,6 +580,7 @@ main(void)
 		a_fault_in_the_slot_names_the_programs_place,
 		a_loop_to_the_begin_is_no_call,
 		arrivals_are_told_in_order,
+		actions_within_a_firing,
 	};
 
 	return suite_run("hit", setup, teardown, tests, ARRAY_SIZE(tests));

@@ -8,6 +8,7 @@
 
 static struct kit k;
 static struct str why;
+static int second; /* the number of another clause on the site; -1: none */
 
 static const struct argloc places[] = {
 	{ ARGLOC_REG, 8, 0, UREG_RDI, 0, 0, 0, 0, 0 },
@@ -22,6 +23,7 @@ static const struct argloc places[] = {
 static void
 up(void)
 {
+	second = -1;
 	kit_init(&k);
 	kit_agg(&k, AGG_COUNT, 0, 0);
 	kit_var(&k, DIF_GLOBAL, DIF_SCALAR, 0x500);
@@ -51,7 +53,7 @@ array(uint32_t id, uint64_t n)
 	    &n, 1, NULL, 0);
 }
 
-/* Publish, with clause 0 on a site; why it is not run inside, "" when it is. */
+/* Publish, with clause 0 and the second one on a site; why it is not run inside, "" when it is. */
 static const char *
 answer(bool clock, bool switches)
 {
@@ -59,7 +61,7 @@ answer(bool clock, bool switches)
 
 	if (k.store.base == NULL) {
 		kit_publish(&k);
-		image_add_site(k.im, kit_probe(&k, 0, 0, -1), TP,
+		image_add_site(k.im, kit_probe(&k, 0, 0, second, -1), TP,
 		    image_add_args(k.im, places, ARRAY_SIZE(places)),
 		    ARRAY_SIZE(places));
 		in.image = k.image;
@@ -74,6 +76,7 @@ START_TEST(counts_and_records_can)
 {
 	kit_clause(&k, kit_load(&k, DIF_VAR_ARG0), 32);
 	kit_rec(&k, kit_load(&k, DIF_VAR_TID), 24, 8, 0);
+	asks(kit_load(&k, DIF_VAR_ARG0 + 1)); /* in memory */
 	asks(kit_load(&k, DIF_VAR_ARG0 + 3));
 	asks(kit_load(&k, DIF_VAR_ARG0 + 9)); /* there is none: 0 */
 	asks(kit_load(&k, DIF_VAR_CPU));
@@ -82,9 +85,8 @@ START_TEST(counts_and_records_can)
 	kit_act(&k, OP_AGG, NULL)->arg = 1;
 	ck_assert_str_eq(answer(true, true), "");
 	ck_assert_str_eq(
-	    answer(false, true), "no clock that the process can read");
-	ck_assert_str_eq(
-	    answer(true, false), "a buffer that is kept to the end");
+	    answer(false, true), "the process cannot read the clock");
+	ck_assert_str_eq(answer(true, false), "for bufpolicy fill or ring");
 }
 END_TEST
 
@@ -105,16 +107,14 @@ END_TEST
 	}                                                     \
 	END_TEST
 
-REFUSED(
-    memory_cannot, kit_load(&k, DIF_VAR_ARG0 + 1), "argument 1 is in memory")
 REFUSED(other_registers_cannot, kit_load(&k, DIF_VAR_ARG0 + 2),
-    "argument 2 is in a register that is not kept")
+    "argument 2 is in a register that a jump does not save")
 REFUSED(words_of_the_hit_cannot, array(DIF_VAR_ARGS, 4),
-    "argument 4 is the tracer's")
+    "argument 4 is known only to the tracer")
 REFUSED(vectors_cannot, array(DIF_VAR_UREGS, UREG_RAW + UREG_XMM(0, 0)),
-    "a register that is not kept")
+    "a register that a jump does not save")
 REFUSED(segments_cannot, array(DIF_VAR_UREGS, UREG_CS),
-    "a register that is not kept")
+    "a register that a jump does not save")
 REFUSED(globals_cannot, kit_load(&k, 0x500), "for global variables")
 REFUSED(the_kernel_cannot, kit_load(&k, DIF_VAR_UID),
     "for what the kernel knows of the process")
@@ -132,7 +132,100 @@ START_TEST(unknown_arguments_cannot)
 		DIF_INSTR(DIF_OP_LDGA, DIF_VAR_ARGS, 1, 2),
 		DIF_INSTR(DIF_OP_RET, 0, 0, 2)),
 	    n, 2, NULL, 0));
-	ck_assert_str_eq(answer(true, true), "argument 1 is in memory");
+	ck_assert_str_eq(answer(true, true),
+	    "argument 2 is in a register that a jump does not save");
+}
+END_TEST
+
+/* Actions that need the tracer do not keep their predicate from running inside;
+ * those without a predicate do. */
+START_TEST(a_predicate_can_alone)
+{
+	kit_clause(&k, kit_load(&k, DIF_VAR_ARG0), 0);
+	asks(kit_load(&k, 0x500));
+	kit_clause(&k, kit_load(&k, DIF_VAR_ARG0 + 3), 32);
+	kit_rec(&k, kit_load(&k, DIF_VAR_TID), 24, 8, 0);
+	kit_act(&k, OP_EXIT, kit_const(&k, 0));
+	second = 1;
+	ck_assert_str_eq(answer(false, false), "");
+	kit_probe(&k, IMG_PROBE_ERROR, 0, -1);
+	ck_assert_str_eq(answer(true, true), "ERROR: for global variables");
+}
+END_TEST
+
+START_TEST(a_predicate_has_to_be_able)
+{
+	kit_clause(&k, kit_load(&k, DIF_VAR_ARG0 + 2), 0);
+	asks(kit_load(&k, 0x500));
+	ck_assert_str_eq(answer(true, true),
+	    "argument 2 is in a register that a jump does not save");
+}
+END_TEST
+
+START_TEST(a_predicate_with_a_clock)
+{
+	kit_clause(&k, kit_load(&k, DIF_VAR_TIMESTAMP), 0);
+	asks(kit_load(&k, 0x500));
+	ck_assert_str_eq(answer(true, true), "");
+	ck_assert_str_eq(
+	    answer(false, true), "the process cannot read the clock");
+}
+END_TEST
+
+/* Kept records are the tracer's, and so are the actions of their clause. */
+START_TEST(kept_records_are_left_to_the_tracer)
+{
+	ck_assert_int_eq(option_set(&k.opts, "bufpolicy", "fill", false), 0);
+	kit_clause(&k, kit_load(&k, DIF_VAR_ARG0), 32);
+	kit_rec(&k, kit_load(&k, DIF_VAR_TID), 24, 8, 0);
+	ck_assert_str_eq(answer(true, false), "");
+}
+END_TEST
+
+/* strtok(NULL, ""). */
+static struct difo *
+tokens(void)
+{
+	static const uint64_t zero = 0;
+
+	return kit_difo(&k,
+	    KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_SETX, 0, 1),
+		DIF_INSTR_INDEX(DIF_OP_SETS, 0, 2),
+		DIF_INSTR(DIF_OP_PUSHTR, DIF_TYPE_STRING, 0, 1),
+		DIF_INSTR(DIF_OP_PUSHTR, DIF_TYPE_STRING, 0, 2),
+		DIF_INSTR_INDEX(DIF_OP_CALL, DIF_SUBR_STRTOK, 1),
+		DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+	    &zero, 1, NULL, 0);
+}
+
+/* this->x = alloca(8) */
+START_TEST(a_predicate_keeps_no_pointer)
+{
+	static const uint64_t eight = 8;
+
+	kit_var(&k, DIF_LOCAL, DIF_SCALAR, 0x501);
+	kit_clause(&k,
+	    kit_difo(&k,
+		KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_SETX, 0, 1),
+		    DIF_INSTR(DIF_OP_ALLOCS, 1, 0, 1),
+		    DIF_INSTR_INDEX(DIF_OP_STLS, 0x501, 1),
+		    DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+		&eight, 1, NULL, 0),
+	    0);
+	asks(kit_load(&k, 0x500));
+	ck_assert_str_eq(
+	    answer(true, true), "the predicate may keep a pointer");
+}
+END_TEST
+
+START_TEST(strtok_stays_in_one_place)
+{
+	kit_clause(&k, kit_load(&k, DIF_VAR_ARG0), 0);
+	asks(kit_load(&k, 0x500));
+	kit_clause(&k, NULL, 0);
+	asks(tokens());
+	second = 1;
+	ck_assert_str_eq(answer(true, true), "for strtok()");
 }
 END_TEST
 
@@ -142,7 +235,7 @@ START_TEST(error_has_to_be_able)
 	kit_clause(&k, NULL, 0);
 	kit_act(&k, OP_AGG, NULL)->arg = 1;
 	kit_clause(&k, NULL, 0);
-	asks(kit_load(&k, DIF_VAR_ARG0 + 1));
+	asks(kit_load(&k, DIF_VAR_ARG0 + 2));
 	kit_clause(&k, NULL, 0);
 	asks(kit_load(&k, 0x500));
 	ck_assert_str_eq(answer(true, true), "");
@@ -157,10 +250,13 @@ int
 main(void)
 {
 	const TTest *const tests[] = { counts_and_records_can,
-		without_a_clock_counts_can, memory_cannot,
-		other_registers_cannot, words_of_the_hit_cannot, vectors_cannot,
-		segments_cannot, globals_cannot, the_kernel_cannot,
-		unknown_arguments_cannot, error_has_to_be_able };
+		without_a_clock_counts_can, other_registers_cannot,
+		words_of_the_hit_cannot, vectors_cannot, segments_cannot,
+		globals_cannot, the_kernel_cannot, unknown_arguments_cannot,
+		error_has_to_be_able, a_predicate_can_alone,
+		a_predicate_has_to_be_able, a_predicate_with_a_clock,
+		kept_records_are_left_to_the_tracer, strtok_stays_in_one_place,
+		a_predicate_keeps_no_pointer };
 	Suite *s = suite_create("inside");
 	TCase *tc = tcase_create("inside");
 

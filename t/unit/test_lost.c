@@ -166,7 +166,7 @@ START_TEST(what_will_not_pass_is_an_error)
 	ck_assert_str_eq(protect_start(&st),
 	    "pid 101 cannot be protected from a sudden end of dtrap: no thread "
 	    "stands still (Operation not permitted); -x unprotected traces it "
-	    "all the same");
+	    "anyway");
 	ck_assert_uint_eq(naps, 0);
 	ck_assert_uint_eq(commits[1], 0);
 	/* Unless it has no probe, or nobody wants protection. */
@@ -176,6 +176,16 @@ START_TEST(what_will_not_pass_is_an_error)
 	off = true;
 	ck_assert_ptr_null(protect_start(&st));
 	ck_assert_uint_eq(naps, 0);
+}
+END_TEST
+
+START_TEST(without_protection_nothing_is_waited_for)
+{
+	spaces[0].exposed = -EBUSY;
+	off = true;
+	ck_assert_ptr_null(protect_start(&st));
+	ck_assert_uint_eq(naps, 0);
+	ck_assert_uint_eq(commits[0], 0);
 }
 END_TEST
 
@@ -249,7 +259,7 @@ START_TEST(a_killed_guardian_is_replaced)
 	alive = false;
 	protect_look(&st);
 	ck_assert_str_eq(str_c(&said),
-	    "the guardian was killed: another has taken its place\n");
+	    "the guardian process was killed: a new one was started\n");
 	ck_assert_uint_eq(dropped, 0);
 	ck_assert_uint_eq(commits[0], 0);
 }
@@ -261,8 +271,8 @@ START_TEST(without_a_guardian_nothing_stays_as_it_is)
 	alive = false;
 	revive_error = -EAGAIN;
 	protect_look(&st);
-	ck_assert_str_eq(
-	    str_c(&said), "the guardian was killed: no other can be had now\n");
+	ck_assert_str_eq(str_c(&said),
+	    "the guardian process was killed: no new one can be started\n");
 	ck_assert_uint_eq(dropped, 2);
 	ck_assert_uint_eq(commits[0], 1);
 	ck_assert_uint_eq(commits[1], 1);
@@ -277,6 +287,7 @@ main(void)
 		what_may_pass_is_waited_for,
 		not_for_ever,
 		what_will_not_pass_is_an_error,
+		without_protection_nothing_is_waited_for,
 		one_of_two_passes,
 		what_has_no_probe_is_not_waited_for,
 		a_child_is_tried_again_where_it_is_exposed,

@@ -88,8 +88,8 @@ setup(void)
 	for (size_t i = 0; i < ARRAY_SIZE(procs); i++)
 		procs[i].space = &spaces[i];
 	/* Two of the family, another process, one of no known memory. */
-	procs[0].family = procs[1].family = procs[3].family = 10;
-	procs[2].family = 11;
+	procs[0].role.family = procs[1].role.family = procs[3].role.family = 10;
+	procs[2].role.family = 11;
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		spaces[i].as = (struct addrspace *)(void *)&ids[i];
 	/* A probe whose data is not places: nothing may look into it. */

@@ -11,7 +11,7 @@ START_TEST(launch_runs_to_completion)
 
 	ck_assert(thread_stopped(p->threads.at[0]));
 	thread_resume(p->threads.at[0]);
-	ck_assert(!p->exec_stopped);
+	ck_assert(p->role.launch == LAUNCH_RUNS);
 	run_to_end(7);
 	ck_assert_uint_eq(seen_events.len, 2);
 	ck_assert_int_eq(seen_events.at[0].kind, EV_EXIT);
@@ -27,12 +27,14 @@ START_TEST(launch_says_why_it_failed)
 	struct proc *p;
 
 	ck_assert_int_eq(
-	    proc_launch(su, (char *const *)none, NULL, &p, &err), -ENOENT);
+	    proc_launch_file(su, NULL, (char *const *)none, NULL, &p, &err),
+	    -ENOENT);
 	ck_assert_str_eq(err.text,
 	    "failed to execute no-such-program-here: "
 	    "No such file or directory");
 	ck_assert_int_eq(
-	    proc_launch(su, (char *const *)dir, NULL, &p, &err), -EACCES);
+	    proc_launch_file(su, NULL, (char *const *)dir, NULL, &p, &err),
+	    -EACCES);
 	ck_assert_ptr_null(super_next(su, NULL));
 }
 END_TEST
@@ -47,7 +49,7 @@ START_TEST(launch_runs_scripts)
 	ck_assert_int_eq(write(fd, "exit 6\n", 7), 7);
 	fchmod(fd, 0700);
 	close(fd);
-	int r = proc_launch(su, (char *const *)args, NULL, &p, &err);
+	int r = proc_launch_file(su, NULL, (char *const *)args, NULL, &p, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 	thread_resume(p->threads.at[0]);
 	run_to_end(6);
@@ -107,7 +109,8 @@ START_TEST(launch_refuses_32_bit_programs)
 	}
 	waitpid(pid, &status, 0);
 	if (status == 0) {
-		int r = proc_launch(su, (char *const *)args, NULL, &p, &err);
+		int r = proc_launch_file(
+		    su, NULL, (char *const *)args, NULL, &p, &err);
 		ck_assert_int_eq(r, -ENOEXEC);
 		ck_assert_ptr_nonnull(strstr(err.text, "32-bit program"));
 		ck_assert_ptr_null(super_next(su, NULL));

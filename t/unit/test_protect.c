@@ -114,10 +114,10 @@ expect(const char *want)
 	str_clear(&said);
 }
 
-#define CANNOT                                                                 \
-	"pid 100 cannot be protected from a sudden end of dtrap: no thread "   \
-	"stands still (Device or resource busy): no probe in its text fires; " \
-	"-x unprotected traces it all the same\n"
+#define CANNOT                                                               \
+	"pid 100 cannot be protected from a sudden end of dtrap: no thread " \
+	"stands still (Device or resource busy): probes in its code do not " \
+	"fire; -x unprotected traces it anyway\n"
 
 START_TEST(what_is_protected_may_be_changed)
 {
@@ -143,7 +143,7 @@ START_TEST(what_is_not_keeps_its_own_text)
 	ck_assert(!tried_again);
 	protect_space(&st, &space[0]);
 	ck_assert(tried_again);
-	proc[1].target = true;
+	proc[1].role.named = true;
 	protect_still_not(&st, &space[0]);
 	expect(CANNOT);
 	/* Once. */
@@ -167,7 +167,7 @@ END_TEST
 START_TEST(nothing_is_missed_without_a_probe)
 {
 	space[0].probed = false;
-	proc[0].target = true;
+	proc[0].role.named = true;
 	answer = -EBUSY;
 	protect_space(&st, &space[0]);
 	protect_still_not(&st, &space[0]);
@@ -189,16 +189,16 @@ START_TEST(a_child_that_was_not_asked_for_is_let_go)
 	answer = -EBUSY;
 	protect_space(&st, &space[0]);
 	protect_still_not(&st, &space[0]);
-	expect("pid 100 is let go: it cannot be protected from a sudden end of "
-	       "dtrap: no thread stands still (Device or resource busy); -x "
-	       "unprotected traces it all the same\n");
+	expect("detached from pid 100: it cannot be protected from a sudden "
+	       "end of dtrap: no thread stands still (Device or resource "
+	       "busy); -x unprotected traces it anyway\n");
 	ck_assert_uint_eq(space[0].procs.len, 0);
 	ck_assert_uint_eq(space[0].refs, 1);
 	ck_assert_uint_eq(left_spaces, 1);
 	/* Nobody is left in it to be named. */
 	ck_assert_int_eq(protect_pid(&space[0]), 0);
 	/* One that a provider has looked for was asked for. */
-	proc[2].found = true;
+	proc[2].role.found = true;
 	protect_space(&st, &space[1]);
 	protect_still_not(&st, &space[1]);
 	ck_assert_uint_eq(space[1].procs.len, 1);
@@ -216,7 +216,8 @@ START_TEST(who_wants_no_protection_has_probes)
 	ck_assert(unlisted);
 	ck_assert_uint_eq(lowered, 0);
 	expect("pid 100 is traced without protection: no thread stands still "
-	       "(Device or resource busy): if dtrap is killed, it dies\n");
+	       "(Device or resource busy): if dtrap is killed, the "
+	       "process dies too\n");
 	protect_space(&st, &space[0]);
 	ck_assert(!tried_again);
 	expect("");

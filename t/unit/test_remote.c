@@ -500,6 +500,35 @@ START_TEST(sigtrap_that_has_met_a_hit_is_pending)
 }
 END_TEST
 
+/* Nobody has handled it, and the process is detached: it goes on at the
+ * instruction, which does nothing by then. */
+START_TEST(a_trap_in_the_code_of_a_site_is_undone)
+{
+	static struct tptable tab;
+	static const uint8_t nop = 0x90;
+	struct event ev;
+
+	pid_t pid = start("int3", "");
+	await_ready();
+	struct proc *p = attach(pid);
+	resume_all(p);
+	close(go_fd);
+	ck_assert(run_until(EV_TRAP, &ev));
+	tab.target = &p->space->target;
+	tab.stub_trap = thread_regs(ev.thread)->r[UREG_PC] - sizeof(trap_insn);
+	tab.tp.state = TP_GONE;
+	thread_mend_sigtrap(ev.thread);
+	thread_resume(ev.thread);
+	await_state(pid, "t");
+	p->space->tab = &tab;
+	ck_assert_int_eq(tab.target->ops->write(
+			     tab.target, tab.stub_trap, &nop, sizeof(nop)),
+	    0);
+	proc_detach(p, NULL, NULL);
+	finishes(pid);
+}
+END_TEST
+
 START_TEST(sigtrap_of_the_program_is_delivered)
 {
 	struct event ev;
@@ -705,6 +734,7 @@ main(int argc, char **argv)
 	tcase_add_loop_test(tc, sigtrap_is_as_before_after_a_hit, 0,
 	    (int)ARRAY_SIZE(trap_states));
 	tcase_add_test(tc, sigtrap_that_has_met_a_hit_is_pending);
+	tcase_add_test(tc, a_trap_in_the_code_of_a_site_is_undone);
 	tcase_add_loop_test(tc, sigtrap_of_the_program_is_delivered, 0, 2);
 	tcase_add_test(tc, detach_undoes_a_hit_that_was_not_handled);
 	tcase_add_test(tc, detach_harms_no_thread_that_hits);

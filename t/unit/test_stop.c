@@ -40,6 +40,32 @@ START_TEST(a_new_thread_stops_and_runs)
 }
 END_TEST
 
+/* What was read of the kernel's siginfo is that of this stop alone. */
+START_TEST(a_siginfo_lasts_for_its_stop)
+{
+	static const siginfo_t si = { .si_signo = SIGUSR1 };
+
+	stops(EV_SIGNAL);
+	ck_assert(!th.stop.has_info);
+	stop_info(&th, &si);
+	ck_assert(th.stop.has_info);
+	ck_assert_int_eq(th.stop.info.si_signo, SIGUSR1);
+	stop_end(&th, false);
+	stops(EV_SIGNAL);
+	ck_assert(!th.stop.has_info);
+	/* A remote call has run in between. */
+	stop_info(&th, &si);
+	stop_return(&th, stop_lend(&th));
+	ck_assert(!th.stop.has_info);
+	stop_info(&th, &si);
+	stop_info(&th, NULL); /* it was replaced */
+	ck_assert(!th.stop.has_info);
+	stop_info(&th, &si);
+	stop_force(&th, TH_STOPPED, EV_STOP, 0);
+	ck_assert(!th.stop.has_info);
+}
+END_TEST
+
 START_TEST(a_group_stop_is_listened_to)
 {
 	stops(EV_GROUP_STOP);
@@ -325,6 +351,7 @@ main(void)
 	suite_add_tcase(s, tc);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, a_new_thread_stops_and_runs);
+	tcase_add_test(tc, a_siginfo_lasts_for_its_stop);
 	tcase_add_test(tc, a_group_stop_is_listened_to);
 	tcase_add_test(tc, it_waits_for_its_space);
 	tcase_add_test(tc, it_is_lent_from_where_it_was);

@@ -32,12 +32,19 @@ static struct words {
 static uint64_t regs_in[16], regs_out[16];
 static unsigned hits, id_seen;
 
+/* ask() of the stub, and what it gave; only if it is to be called. */
+static bool asks;
+static int64_t gave;
+
 static void
-on_hit(struct lane *l, uint32_t id)
+on_hit(struct lane *l, uint32_t id,
+    int64_t (*ask)(uint64_t, uint64_t, uint64_t, uint64_t))
 {
 	hits++;
 	id_seen = id;
 	ck_assert_ptr_eq(l, lane);
+	if (asks)
+		gave = ask(1, 2, 3, 4);
 	/* All that a function may change. */
 	__asm__ volatile("xor %%eax, %%eax; xor %%ecx, %%ecx; xor %%edx, %%edx;"
 			 "xor %%esi, %%esi; xor %%edi, %%edi; xor %%r8d, %%r8d;"
@@ -249,6 +256,47 @@ START_TEST(the_dead_and_the_copied_go_round)
 	run_and_compare();
 	ck_assert_uint_eq(hits, 0);
 	ck_assert_uint_eq(lane->lost, 1);
+}
+END_TEST
+
+static uint64_t trapped_at;
+static greg_t arguments[4];
+
+static void
+answer(int sig, siginfo_t *si, void *ctx)
+{
+	greg_t *regs = ((ucontext_t *)ctx)->uc_mcontext.gregs;
+
+	trapped_at = (uint64_t)regs[REG_RIP] - 1;
+	arguments[0] = regs[REG_RDI];
+	arguments[1] = regs[REG_RSI];
+	arguments[2] = regs[REG_RDX];
+	arguments[3] = regs[REG_RCX];
+	regs[REG_RAX] = 123;
+}
+
+START_TEST(the_tracer_is_asked_by_an_int3)
+{
+	struct sigaction act = { .sa_sigaction = answer,
+		.sa_flags = SA_SIGINFO };
+	struct stub s;
+
+	make(&s, NOPS, 5);
+	sigaction(SIGTRAP, &act, NULL);
+	asks = true;
+	run_and_compare();
+	ck_assert_int_eq(gave, 123);
+	ck_assert_uint_eq(trapped_at, s.addr + s.asked);
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(arguments[i], i + 1);
+	/* Who puts back the dead tracer's int3s makes it a nop. */
+	code[s.asked] = 0x90;
+	run_and_compare();
+	ck_assert_int_eq(gave, -1);
+	ck_assert_uint_eq(hits, 2);
+	struct uregs regs = { .r[UREG_PC] = s.addr + s.asked + 1 };
+	ck_assert_int_eq(stub_leave(&s, NULL, &regs), STUB_FIRING);
+	ck_assert_uint_eq(regs.r[UREG_PC], s.addr + s.asked + 1);
 }
 END_TEST
 
@@ -476,6 +524,7 @@ main(void)
 	tcase_add_test(t, instructions_are_displaced);
 	tcase_add_test(t, the_dead_and_the_copied_go_round);
 	tcase_add_test(t, a_lane_that_is_not_the_threads_is_not_written_to);
+	tcase_add_test(t, the_tracer_is_asked_by_an_int3);
 	tcase_add_test(t, what_has_fired_is_skipped_once);
 	tcase_add_test(t, it_is_left_at_every_instruction);
 	suite_add_tcase(suite, t);

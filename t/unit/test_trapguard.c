@@ -17,7 +17,8 @@
 START_TEST(a_new_handler_is_not_down)
 {
 	struct space space = { 0 };
-	struct proc first = { 0 }, p = { .space = &space, .guarded = true };
+	struct proc first = { 0 };
+	struct proc p = { .space = &space, .handler.state = HANDLER_IN };
 	struct thread th = { .tid = getpid(), .proc = &p };
 
 	*vec_push(&space.procs) = &first;

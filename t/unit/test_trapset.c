@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "dlang/base/base.h"
-#include "inject/tracepoint.h"
+#include "inject/tracepoint_impl.h"
 #include "inject/trapmend.h"
 #include "inject/trapset.h"
 #include "t/fake/target.h"
@@ -255,13 +255,23 @@ is_text(uint64_t addr, const char *hex)
 	ck_assert_str_eq(have, hex);
 }
 
+/* As if the code of the site were there.  0, or why there is no jump. */
+static int
+raise_to(struct tptable *table, struct tracepoint *tp, uint64_t to)
+{
+	entry_of(tp)->stub.addr = to;
+	tracepoints_jump(table, &tp, 1);
+	ck_assert_int_eq(tp->jumps, entry_of(tp)->done == 0);
+	return entry_of(tp)->done;
+}
+
 START_TEST(a_jump_comes_and_goes)
 {
 	struct tracepoint *tp = armed(TEXT + 16);
 	uint8_t seen[8];
 
 	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+		ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
 		is_text(TEXT + 16, "e963563412");
 		ck_assert(tp->jumps);
 		ck_assert_ptr_eq(tracepoint_lookup(tab, TEXT + 16), tp);
@@ -278,7 +288,7 @@ START_TEST(a_jump_comes_and_goes)
 		ck_assert_int_eq(tracepoint_lower(tab, tp), 0);
 	}
 	/* From the jump to the program's bytes in one step. */
-	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
 	tracepoint_put(tab, tp);
 	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
 	is_text(TEXT + 16, "5555555555");
@@ -289,9 +299,8 @@ START_TEST(long_reads_see_no_jump_either)
 {
 	uint8_t seen[2 * 4096];
 
-	ck_assert_int_eq(
-	    tracepoint_raise(tab, armed(TEXT + 4096 - 5), ROAD), 0);
-	ck_assert_int_eq(tracepoint_raise(tab, armed(TEXT + 4096), ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, armed(TEXT + 4096 - 5), ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, armed(TEXT + 4096), ROAD), 0);
 	for (uint64_t from = 4096 - 6; from < 4096 + 6; from++) {
 		ft.target.ops->read(&ft.target, TEXT + from, seen, 64);
 		tracepoint_overlay(tab, TEXT + from, seen, 64);
@@ -312,18 +321,17 @@ START_TEST(where_no_jump_can_be)
 	struct tracepoint *idle = get(TEXT + 100);
 
 	/* Another tracepoint in the middle; the end of the page; no int3. */
-	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), -EINVAL);
-	ck_assert_int_eq(tracepoint_raise(tab, end, ROAD), -EINVAL);
-	ck_assert_int_eq(tracepoint_raise(tab, idle, ROAD), -EINVAL);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), -EINVAL);
+	ck_assert_int_eq(raise_to(tab, end, ROAD), -EINVAL);
+	ck_assert_int_eq(raise_to(tab, idle, ROAD), -EINVAL);
 	/* Further than a jump goes, by one, and not by one. */
 	ck_assert_int_eq(
-	    tracepoint_raise(tab, near, TEXT + 25 + (1ULL << 31)), -EINVAL);
-	ck_assert_int_eq(
-	    tracepoint_raise(tab, near, TEXT + 25 + (1ULL << 31) - 1), 0);
+	    raise_to(tab, near, TEXT + 25 + (1ULL << 31)), -EINVAL);
+	ck_assert_int_eq(raise_to(tab, near, TEXT + 25 + (1ULL << 31) - 1), 0);
 	/* Somebody else's byte. */
 	ck_assert_int_eq(tracepoint_lower(tab, near), 0);
 	*fake_target_at(&ft, TEXT + 20) = 0x90;
-	ck_assert_int_eq(tracepoint_raise(tab, near, ROAD), -EBUSY);
+	ck_assert_int_eq(raise_to(tab, near, ROAD), -EBUSY);
 	ck_assert(!near->jumps);
 }
 END_TEST
@@ -332,7 +340,7 @@ START_TEST(an_int3_makes_its_way_into_a_jump)
 {
 	struct tracepoint *tp = armed(TEXT + 16);
 
-	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
 	armed(TEXT + 18);
 	is_text(TEXT + 16, "cc55cc5555");
 	ck_assert(!tp->jumps);
@@ -350,17 +358,18 @@ START_TEST(a_jump_is_listed_before_it_is_written)
 	ck_assert_uint_eq(e->jump, 0);
 	/* The write of the list, then that of the text. */
 	ft.fail_write = 1;
-	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), -EINVAL);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), -EFAULT);
 	is_text(TEXT + 16, "cc55555555");
+	ck_assert_uint_eq(e->jump, 0);
 	ft.fail_write = 2;
-	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), -EFAULT);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), -EFAULT);
 	is_text(TEXT + 16, "cc55555555");
 	ck_assert(!tp->jumps);
 	ck_assert_uint_eq(e->jump, 1);
 	ck_assert_uint_eq(e->saved, 0x55);
 	ck_assert_uint_eq(e->size, 0x55555555);
 	ft.fail_write = 0;
-	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
 }
 END_TEST
 
@@ -371,7 +380,7 @@ START_TEST(a_copy_of_memory_has_its_jumps)
 	struct tptable *copy;
 	uint8_t bytes[TRAP_JUMP_LEN];
 
-	ck_assert_int_eq(tracepoint_raise(tab, tp, ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
 	fake_target_fork(&ft, &child);
 	copy = tptable_fork(tab, &child.target);
 	/* The parent's has gone meanwhile: what it wrote is known still. */
@@ -397,14 +406,39 @@ START_TEST(a_copy_of_memory_has_its_jumps)
 }
 END_TEST
 
+/* The tracer hears of a fork later: the memory was copied before a jump was
+ * raised, or lowered. */
+START_TEST(a_copy_is_older_than_the_table)
+{
+	struct tracepoint *a = armed(TEXT + 16), *b = armed(TEXT + 32);
+	struct fake_target child;
+
+	ck_assert_int_eq(raise_to(tab, a, ROAD), 0);
+	fake_target_fork(&ft, &child);
+	ck_assert_int_eq(tracepoint_lower(tab, a), 0);
+	ck_assert_int_eq(raise_to(tab, b, ROAD), 0);
+	struct tptable *copy = tptable_fork(tab, &child.target);
+	tracepoints_forked(copy);
+	ck_assert(tracepoint_lookup(copy, TEXT + 16)->jumps);
+	ck_assert(!tracepoint_lookup(copy, TEXT + 32)->jumps);
+	tracepoint_lower_all(copy, 0, UINT64_MAX);
+	for (uint64_t at = TEXT + 16; at <= TEXT + 32; at += 16) {
+		ck_assert_uint_eq(*fake_target_at(&child, at), TRAP_INSN);
+		ck_assert_uint_eq(*fake_target_at(&child, at + 1), 0x55);
+	}
+	tptable_destroy(copy);
+	fake_target_fini(&child);
+}
+END_TEST
+
 START_TEST(all_jumps_of_a_range_go)
 {
 	struct tracepoint *a = armed(TEXT + 16), *b = armed(TEXT + 32),
 			  *c = armed(TEXT + 48);
 
-	ck_assert_int_eq(tracepoint_raise(tab, a, ROAD), 0);
-	ck_assert_int_eq(tracepoint_raise(tab, b, ROAD), 0);
-	ck_assert_int_eq(tracepoint_raise(tab, c, ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, a, ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, b, ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, c, ROAD), 0);
 	tracepoint_lower_all(tab, TEXT + 32, TEXT + 48);
 	ck_assert(a->jumps && !b->jumps && c->jumps);
 	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
@@ -416,7 +450,6 @@ END_TEST
 /* ---- putting back, in memory of this process ---- */
 
 #define PAGES 4
-#define PAGE  4096
 
 static struct {
 	uint8_t *text;
@@ -588,6 +621,7 @@ main(void)
 	tcase_add_test(t, an_int3_makes_its_way_into_a_jump);
 	tcase_add_test(t, a_jump_is_listed_before_it_is_written);
 	tcase_add_test(t, a_copy_of_memory_has_its_jumps);
+	tcase_add_test(t, a_copy_is_older_than_the_table);
 	tcase_add_test(t, all_jumps_of_a_range_go);
 	tcase_add_checked_fixture(m, own_setup, own_teardown);
 	tcase_add_test(m, all_bytes_are_put_back);

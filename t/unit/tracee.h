@@ -52,6 +52,7 @@
 struct tptable {
 	struct target *target;
 	struct tracepoint tp;
+	uint64_t stub_trap; /* a trap instruction in the code of a site */
 };
 
 __attribute__((weak)) struct tracepoint *
@@ -71,6 +72,12 @@ __attribute__((weak)) bool
 tracepoint_recent(struct tptable *tab, uint64_t addr)
 {
 	return tab->tp.addr == addr;
+}
+
+__attribute__((weak)) bool
+stubs_trap(const struct tptable *tab, uint64_t addr)
+{
+	return tab->stub_trap == addr;
 }
 
 __attribute__((weak)) struct tracepoint *
@@ -619,10 +626,11 @@ launch(const char *name, const char *arg)
 {
 	struct proc *p = NULL;
 
-	int r = proc_launch(su, fixture_args(name, arg), NULL, &p, &err);
+	int r =
+	    proc_launch_file(su, NULL, fixture_args(name, arg), NULL, &p, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 	ck_assert_uint_eq(p->threads.len, 1);
-	ck_assert(p->exec_stopped && p->launched);
+	ck_assert(p->role.launch == LAUNCH_AT_EXEC);
 	return p;
 }
 

@@ -1,0 +1,56 @@
+#!/bin/bash
+# What a hit by jump costs (option fastpath), beside one by trap and one of a
+# tracer in the kernel: the same function of the same program.
+. "${0%/*}/lib.sh"
+
+N=${N:-3000000}
+kinds=(push mov)
+
+# all FUNCTION ARG...: of each kind, as arguments for row.
+all() {
+	local k
+	values=()
+	for k in "${kinds[@]}"; do
+		values+=("$("$@" "$k")")
+	done
+}
+
+untraced() {
+	per_call "$hot" 50000000 "$1"
+}
+
+# by_trap CLAUSE KIND, by_jump CLAUSE KIND
+by_trap() {
+	per_call "$DTRAP" -q -o "$tmp/out" -n "pid\$target:a.out:hot_$2:entry $1" \
+	    -c "$hot 100000 $2"
+}
+
+by_jump() {
+	per_call "$DTRAP" -x fastpath=on -q -o "$tmp/out" \
+	    -n "pid\$target:a.out:hot_$2:entry $1" -c "$hot $N $2"
+}
+
+by_bpftrace() {
+	per_call bpftrace -e "uprobe:$hot:hot_$1 { @ = count(); }" \
+	    -c "$hot 1000000 $1"
+}
+
+table 'ns per hit' push mov
+all untraced
+base "${values[@]}"
+all by_jump '{ @ = count(); }'
+row 'by jump, count()' "${values[@]}"
+all by_jump '/arg0 < 0/ { @ = count(); }'
+row 'by jump, predicate false' "${values[@]}"
+all by_jump '{ @[arg0 & 1023] = count(); }'
+row 'by jump, 1,024 keys' "${values[@]}"
+all by_jump '{ @ = quantize(arg0); }'
+row 'by jump, quantize()' "${values[@]}"
+all by_jump '{ self->t = timestamp; }'
+row 'by jump, self->t = timestamp' "${values[@]}"
+all by_trap '{ @ = count(); }'
+row 'by trap, count()' "${values[@]}"
+if have bpftrace root; then
+	all by_bpftrace
+	row 'bpftrace, count()' "${values[@]}"
+fi

@@ -1,0 +1,6 @@
+/* @opts: -q -x fastpath=on -x jit=off */
+BEGIN
+{
+	@["interpreted"] = count();
+	exit(0);
+}

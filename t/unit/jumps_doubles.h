@@ -1,0 +1,342 @@
+/*
+ * What tracer/sites/jumps.c stands on, as doubles: option fastpath, tracepoints,
+ * code, threads.  The file is included after this.
+ */
+#ifndef T_UNIT_JUMPS_DOUBLES_H
+#define T_UNIT_JUMPS_DOUBLES_H
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disasm/window.h"
+#include "dlang/base/fault.h"
+#include "dlang/base/str.h"
+#include "dlang/image/inside.h"
+#include "inject/resume.h"
+#include "inject/stub.h"
+#include "inject/tracepoint.h"
+#include "inject/trapset.h"
+#include "symbols/addrspace.h"
+#include "symbols/maps.h"
+#include "tracer/base/state.h"
+#include "tracer/fast/fast.h"
+#include "tracer/names/bodies.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/sites/jumps.h"
+#include "tracer/sites/site.h"
+
+#define BIAS UINT64_C(0x400000)
+#define TEXT UINT64_C(0x401000)
+#define NEXT (UINT64_C(1) << 28)
+
+/* ---- option fastpath and the memory inside the target ---- */
+
+static bool is_on, may_wait, maps_memory, with_clock;
+static const char *memory_why;
+static struct stub_world code_world;
+static bool has_world;
+static struct str notes; /* fast_note(), by line */
+static unsigned starts;
+
+static void
+double_note(const char *why, uint64_t trapped)
+{
+	str_add(&notes, why != NULL ? why : "a jump");
+	if (trapped > 0)
+		str_printf(&notes, ", %lu hits", trapped);
+	str_addc(&notes, '\n');
+}
+
+static bool
+double_space(void)
+{
+	has_world |= maps_memory;
+	return maps_memory;
+}
+
+/* ---- tracepoints ---- */
+
+#define TPS 80
+
+static struct tracepoint tps[TPS];
+static unsigned n_tps;
+static struct tp_user users[TPS];
+static struct site one_site;
+static unsigned lowered[TPS], lowered_all, stops, resumes, flushes;
+static unsigned raised[TPS], stubs[TPS];
+static int stub_error, flush_error, jump_error;
+static uint64_t list_area = 0x50000;
+static struct str reserved;        /* "addr*n " of each stubs_reserve() */
+static struct tracepoint *stub_at; /* of every pc */
+static uint64_t slot_pc;           /* a pc that is in the slot of tps[0] */
+static bool slot_knows;            /* its tracepoint */
+
+static struct tracepoint *
+double_tp_next(struct tracepoint *tp)
+{
+	size_t i = tp == NULL ? 0 : (size_t)(tp - tps) + 1;
+
+	return i < n_tps ? &tps[i] : NULL;
+}
+
+static int
+double_lower(struct tracepoint *tp)
+{
+	lowered[tp - tps]++;
+	tp->jumps = false;
+	return 0;
+}
+
+static void
+double_lower_all(uint64_t start, uint64_t end)
+{
+	lowered_all++;
+	for (unsigned i = 0; i < n_tps; i++)
+		if (tps[i].jumps && tps[i].addr >= start && tps[i].addr < end)
+			double_lower(&tps[i]);
+}
+
+static int
+double_stub(struct tracepoint *tp, const struct stub_world *w,
+    const struct window *window, const char **why)
+{
+	ck_assert_ptr_eq(w, &code_world);
+	ck_assert_uint_eq(window->insn[0].addr, tp->addr);
+	stubs[tp - tps]++;
+	if (stub_error != 0)
+		*why = "no room for its code";
+	return stub_error;
+}
+
+static int
+double_flush(void)
+{
+	flushes++;
+	return flush_error;
+}
+
+static void
+double_jumps(struct tracepoint *const *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		/* Never before its stub is in the target. */
+		ck_assert_uint_gt(flushes, 0);
+		ck_assert_uint_gt(stubs[at[i] - tps], 0);
+		ck_assert(i == 0 || at[i - 1]->addr < at[i]->addr);
+		raised[at[i] - tps]++;
+		at[i]->jumps = jump_error == 0;
+	}
+}
+
+static enum slot_place
+double_leave(const struct uregs *regs, struct tracepoint **tp)
+{
+	if (slot_pc == 0 || regs->r[UREG_PC] != slot_pc)
+		return SLOT_OUTSIDE;
+	*tp = slot_knows ? &tps[0] : NULL;
+	return SLOT_AFTER;
+}
+
+static struct tracepoint *
+double_lookup(uint64_t addr)
+{
+	for (unsigned i = 0; i < n_tps; i++)
+		if (tps[i].addr == addr)
+			return &tps[i];
+	return NULL;
+}
+
+/* ---- the code ---- */
+
+static struct load file = { .bias = BIAS, .end = BIAS + 0x9000 };
+static struct load *load;
+static bool is_go, is_piece, unnamed, has_fde;
+static struct sym funcs[2];
+static uint64_t owner; /* of all code; 0: it is not known */
+static struct fde entry;
+static uint64_t led_to; /* a file address; 0: none */
+static const struct sym *sym_here;
+static uint64_t bodies_start, bodies_end, limit;
+static int bodies_error, window_error;
+static unsigned windows; /* window_find() calls */
+static unsigned n_insns;
+
+static const struct sym *
+double_code_at(uint64_t addr)
+{
+	for (size_t i = 0; owner != 0 && i < ARRAY_SIZE(funcs); i++)
+		if (addr == funcs[i].addr)
+			return &funcs[i];
+	return sym_here;
+}
+
+static int
+double_owner(uint64_t *start)
+{
+	*start = owner;
+	return owner != 0 ? 0 : -ENOENT;
+}
+
+static bool
+double_lead_between(uint64_t from, uint64_t to)
+{
+	return led_to > from && led_to < to;
+}
+
+static int
+double_bodies(uint64_t start, uint64_t end, bool exits)
+{
+	ck_assert(!exits);
+	bodies_start = start;
+	bodies_end = end;
+	return bodies_error;
+}
+
+static int
+double_window(struct window *w, uint64_t lim, uint64_t addr, unsigned bytes,
+    const char **why)
+{
+	ck_assert_uint_eq(bytes, TRAP_JUMP_LEN);
+	windows++;
+	limit = lim;
+	if (window_error != 0) {
+		*why = "a jump goes into it";
+		return window_error;
+	}
+	/* Instructions of two bytes each. */
+	w->n = n_insns;
+	for (unsigned i = 0; i < n_insns; i++)
+		w->insn[i].addr = addr + 2 * i;
+	w->next = addr + 2 * n_insns;
+	return 0;
+}
+
+static const char *not_inside;
+static struct inside inside_seen;
+
+static bool
+double_inside(const struct inside *in, struct str *why)
+{
+	inside_seen = *in;
+	if (not_inside != NULL)
+		str_add(why, not_inside);
+	else
+		str_add(why, "nothing that counts");
+	return not_inside == NULL;
+}
+
+/* ---- threads ---- */
+
+static uint64_t pcs[2], stacks[2];
+static int pc_error, maps_error, siginfo_error;
+static siginfo_t info;
+static struct map stack_map = { .start = 0x7000, .end = 0x7000 };
+static uint64_t stack_words[2048]; /* from 0x7000 on */
+static unsigned stack_reads;
+static int read_error;
+static struct thread threads[2];
+
+static int
+double_pc(struct thread *th, uint64_t *pc, uint64_t *at)
+{
+	*pc = pcs[th - threads];
+	*at = stacks[th - threads];
+	return pc_error;
+}
+
+static int
+double_siginfo(siginfo_t *si)
+{
+	*si = info;
+	return siginfo_error;
+}
+
+static const struct map *
+double_map(uint64_t addr)
+{
+	return addr >= stack_map.start && addr < stack_map.end ? &stack_map :
+								 NULL;
+}
+
+static int
+read_stack(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	stack_reads++;
+	if (addr - 0x7000 + len <= sizeof(stack_words))
+		memcpy(buf, (char *)stack_words + (addr - 0x7000), len);
+	else
+		memset(buf, 0, len);
+	return read_error;
+}
+
+static struct proc procs[2];
+static struct space spaces[2];
+static timer_fn timer;
+static uint64_t timer_ns;
+
+static struct proc *
+double_next(struct proc *p)
+{
+	size_t i = p == NULL ? 0 : (size_t)(p - procs) + 1;
+
+	return i < ARRAY_SIZE(procs) ? &procs[i] : NULL;
+}
+
+static void
+double_add(uint64_t ns, timer_fn fn)
+{
+	timer_ns = ns;
+	timer = fn;
+}
+
+#define fast_is_on(st)                        is_on
+#define fast_may_wait(st)                     may_wait
+#define fast_world(sp)                        (has_world ? &code_world : NULL)
+#define fast_space(st, sp)                    double_space()
+#define fast_map(st, sp)                      double_space()
+#define fast_why(sp)                          memory_why
+#define fast_has_clock(sp)                    with_clock
+#define fast_image(st)                        ((struct region){ .base = NULL, .size = 77 })
+#define fast_start(st, image, size)           ((void)starts++)
+#define fast_note(st, why, trapped)           double_note(why, trapped)
+#define space_stop(sp)                        ((void)stops++)
+#define space_resume(sp)                      ((void)resumes++)
+#define tracepoint_next(tab, tp)              double_tp_next(tp)
+#define tracepoint_lookup(tab, at)            ((void)(tab), double_lookup(at))
+#define tracepoint_lower(tab, tp)             double_lower(tp)
+#define tracepoints_forked(tab)               ((void)(tab))
+#define tracepoint_lower_all(t, s, e)         double_lower_all(s, e)
+#define tracepoint_stub(t, tp, world, w, why) double_stub(tp, world, w, why)
+#define tracepoints_jump(tab, at, n)          double_jumps(at, n)
+#define stubs_reserve(tab, at, n) \
+	str_printf(&reserved, "%llx*%zu ", (unsigned long long)(at), n)
+#define tracepoint_has_stub(tp)     (stubs[(tp)-tps] != 0)
+#define tptable_traps(tab)          ((void)(tab), NULL)
+#define trapset_area(ts)            list_area
+#define stubs_flush(tab)            double_flush()
+#define resume_stub_at(tab, pc)     stub_at
+#define resume_leave_slot(t, r, tp) double_leave(r, tp)
+#define object_is_go(o)             is_go
+#define object_code_at(o, addr)     double_code_at(addr)
+#define object_fde_at(o, addr)      ((void)(addr), has_fde ? &entry : NULL)
+#define object_is_piece(o, name)    (is_piece && (name)[0] != 'f')
+#define object_is_unnamed(s)        unnamed
+#define addrspace_load_at(as, addr) load
+#define bodies_find(st, mem, l, start, end, exits, b) \
+	double_bodies(start, end, exits)
+#define bodies_owner(st, o, addr, out)       double_owner(out)
+#define bodies_lead_between(st, o, from, to) double_lead_between(from, to)
+#define window_find(w, b, mem, limit, addr, bytes, why) \
+	double_window(w, limit, addr, bytes, why)
+#define inside_tracepoint(in, id, why) double_inside(in, why)
+#define thread_pc                      double_pc
+#define thread_siginfo(th, si)         double_siginfo(si)
+#define maps_read(pid, out)            maps_error
+#define maps_at(maps, addr)            double_map(addr)
+#define super_next(s, p)               double_next(p)
+#define timer_add(ts, ns, fn, arg)     double_add(ns, fn)
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * inject/stubs.c: code of sites in a target of byte arrays, where it traps, and
+ * that it traps no more when it is silenced.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "dlang/base/base.h"
+#include "inject/resume.h"
+#include "inject/tracepoint_impl.h"
+#include "inject/trapset.h"
+#include "t/fake/target.h"
+#include "t/unit/suite.h"
+
+#define TEXT      UINT64_C(0x7f0000000000)
+#define TEXT_SIZE (4 * 4096)
+
+static struct fake_target ft;
+static struct tptable *tab;
+
+static void
+setup(void)
+{
+	fake_target_init(&ft);
+	struct fake_region *r = fake_target_map(&ft, TEXT, TEXT_SIZE);
+	memset(r->bytes, 0x55, TEXT_SIZE); /* push rbp, over and over */
+	tab = tptable_create(&ft.target);
+	ck_assert_int_eq(trapset_map(tptable_traps(tab), TEXT), 0);
+}
+
+static void
+teardown(void)
+{
+	tptable_destroy(tab);
+	fake_target_fini(&ft);
+}
+
+static uint8_t
+byte(uint64_t at)
+{
+	return *fake_target_at(&ft, at);
+}
+
+/* A tracepoint at addr, and its code. */
+static struct tracepoint *
+site(uint64_t addr)
+{
+	static const struct stub_world world = { .hit = TEXT,
+		.lanes = TEXT,
+		.span = 4096,
+		.alive = TEXT,
+		.mine = TEXT,
+		.owner = 1 };
+	struct window w = { .n = 5, .next = addr + 5 };
+	struct tracepoint *tp;
+	const char *why = "";
+
+	ck_assert_int_eq(tracepoint_get(tab, addr, 7, &tp, &why), 0);
+	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	for (unsigned i = 0; i < w.n; i++)
+		ck_assert_int_eq(insn_decode((const uint8_t *)"\x55", 1,
+				     addr + i, &w.insn[i]),
+		    0);
+	ck_assert_msg(
+	    tracepoint_stub(tab, tp, &world, &w, &why) == 0, "%s", why);
+	ck_assert_int_eq(stubs_flush(tab), 0);
+	return tp;
+}
+
+START_TEST(code_of_sites_traps_at_two_places)
+{
+	struct tracepoint *tp[2] = { site(TEXT + 0x10), site(TEXT + 0x40) };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct stub *s = &entry_of(tp[i])->stub;
+		struct tracepoint *found = NULL;
+		unsigned traps = 0;
+		for (unsigned at = 0; at < s->size; at++)
+			if (stubs_trap(tab, s->addr + at)) {
+				ck_assert(at == s->trap || at == s->asked);
+				ck_assert_uint_eq(byte(s->addr + at), 0xcc);
+				traps++;
+			}
+		ck_assert_uint_eq(traps, 2);
+		ck_assert(!stubs_trap(tab, s->addr + s->size));
+		ck_assert_ptr_eq(
+		    resume_stub_asks(tab, s->addr + s->asked), tp[i]);
+		ck_assert_ptr_null(resume_stub_asks(tab, s->addr + s->trap));
+		ck_assert(resume_stub_trap(tab, s->addr + s->trap, &found));
+		ck_assert_ptr_eq(found, tp[i]);
+		ck_assert(!resume_stub_trap(tab, s->addr + s->asked, &found));
+	}
+	ck_assert(!stubs_trap(tab, TEXT + 0x10));
+}
+END_TEST
+
+START_TEST(code_that_is_silenced_traps_no_more)
+{
+	struct tracepoint *tp[2] = { site(TEXT + 0x10), site(TEXT + 0x40) };
+
+	stubs_silence(tab);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct stub *s = &entry_of(tp[i])->stub;
+		ck_assert_uint_eq(byte(s->addr + s->trap), 0x90);
+		ck_assert_uint_eq(byte(s->addr + s->asked), 0x90);
+		ck_assert_uint_eq(byte(s->addr + s->asked + 1), 0xc3);
+	}
+}
+END_TEST
+
+/* Sites on three pages, of which one has changed and one has another tracepoint
+ * too near: the others get their jumps, by one write of the list and few of
+ * text. */
+START_TEST(sites_get_their_jumps_together)
+{
+	struct tracepoint *tp[40];
+	unsigned n = 0;
+
+	for (uint64_t at = 0x20; n < 38; at += 0x140)
+		tp[n++] = site(TEXT + at);
+	tp[n++] = site(TEXT + 0x3000 - 16);
+	*fake_target_at(&ft, tp[5]->addr) = 0x90;
+	site(tp[7]->addr + 3);
+	unsigned long writes = ft.writes;
+	tracepoints_jump(tab, tp, n);
+	ck_assert_uint_le(ft.writes - writes, 3);
+	for (unsigned i = 0; i < n; i++) {
+		const struct stub *s = &entry_of(tp[i])->stub;
+		uint64_t addr = tp[i]->addr;
+		int32_t far;
+
+		ck_assert_int_eq(tp[i]->jumps, i != 5 && i != 7);
+		if (!tp[i]->jumps) {
+			ck_assert_uint_eq(byte(addr), i == 5 ? 0x90 : 0xcc);
+			ck_assert_uint_eq(byte(addr + 1), 0x55);
+			continue;
+		}
+		ck_assert_uint_eq(byte(addr), 0xe9);
+		memcpy(&far, fake_target_at(&ft, addr + 1), sizeof(far));
+		ck_assert_uint_eq(addr + 5 + (uint64_t)(int64_t)far, s->addr);
+		ck_assert_uint_eq(byte(addr + 5), 0x55);
+	}
+	/* None can be written. */
+	tracepoint_lower_all(tab, 0, UINT64_MAX);
+	ft.fail_write = 1;
+	tracepoints_jump(tab, tp, 1);
+	ck_assert(!tp[0]->jumps);
+	ck_assert_uint_eq(byte(tp[0]->addr), 0xcc);
+	tracepoints_jump(tab, tp, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = { code_of_sites_traps_at_two_places,
+		code_that_is_silenced_traps_no_more,
+		sites_get_their_jumps_together };
+
+	return suite_run("stubs", setup, teardown, tests, ARRAY_SIZE(tests));
+}
