@@ -284,6 +284,13 @@ agent: $(B)/agent/blob
 $(B)/vm/corpus: $(B)/test/vm/corpus.o $(FAKEOBJ) $(LIB)
 	$(call testlink,$< $(FAKEOBJ))
 
+# Clauses as machine code beside the interpreter.
+$(B)/vm/compiled: $(B)/test/vm/compiled.o $(FAKEOBJ) $(LIB)
+	$(call testlink,$< $(FAKEOBJ))
+
+jit: $(B)/vm/compiled
+	@N=$(or $(N),100000) SEED=$(or $(SEED),1) B=$(B) t/vm/compiled.sh
+
 # What writers and readers of lanes share, once more: with steps that a scheduler
 # puts into every order, and under ThreadSanitizer.
 LANE_SRC := dlang/vm/agg.c dlang/vm/buf.c dlang/vm/lane.c tracer/consume/lanes.c \
@@ -310,7 +317,7 @@ bench-vm: $(B)/bench/bench_vm
 
 -include $(AGENT_OBJ:.o=.d)
 
-.PHONY: agent vm bench-vm house house-check
+.PHONY: agent vm jit bench-vm house house-check
 
 # Displaced instructions against the same at home, and the decoder against
 # objdump: t/reloc/test_*.c, linked like unit tests.  DTRAP_LONG=1 does all of
@@ -395,7 +402,7 @@ check: deps
 	@$(MAKE) --no-print-directory $(PJ) WERROR=-Werror check-build
 	@$(MAKE) --no-print-directory check-run
 
-check-build: $(PROG) $(PLOCKSTAT) $(COMPLETION) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/vm/interleave \
+check-build: $(PROG) $(PLOCKSTAT) $(COMPLETION) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/vm/compiled $(B)/vm/interleave \
 	$(B)/vm/threads $(B)/agent/blob
 
 check-run:
@@ -736,6 +743,7 @@ help:
 	@echo 'make test        the same, but install nothing'
 	@echo 'make unit        unit tests only; also golden, e2e (T=pattern)'
 	@echo 'make expr        random expressions beside C (N=10000 SEED=7)'
+	@echo 'make jit         compiled clauses beside the interpreter (N=100000 SEED=1)'
 	@echo 'make torture     tests that have a long form, in that'
 	@echo 'make check-kernel   tests in qemu, on kernels of Debian (KERNELS=, T=pattern)'
 	@echo 'make torture-kill   of these, the death of the tracer (KILLS=1000)'
