@@ -500,6 +500,31 @@ START_TEST(sigtrap_that_has_met_a_hit_is_pending)
 }
 END_TEST
 
+/* An int3 was executed, but the stop of an interrupt came first: its SIGTRAP is
+ * pending, behind all that were sent before. */
+START_TEST(sigtrap_of_a_hit_is_seen_behind_other_signals)
+{
+	struct event ev;
+
+	pid_t pid = start("int3", "");
+	await_ready();
+	struct proc *p = attach(pid);
+	resume_all(p);
+	close(go_fd);
+	ck_assert(run_until(EV_TRAP, &ev));
+	struct thread *th = ev.thread;
+	ck_assert_int_eq(thread_set_sigmask(th, ~0ULL), 0);
+	for (int sig = SIGRTMIN; sig < SIGRTMIN + 20; sig++)
+		ck_assert_int_eq(syscall(SYS_tgkill, pid, th->tid, sig), 0);
+	ck_assert(!thread_trap_pending(th));
+	stop_hold(th, true);
+	stop_signal(th, SIGTRAP);
+	thread_deliver(th);
+	ck_assert_int_eq(th->stop.kind, EV_STOP);
+	ck_assert(thread_trap_pending(th));
+}
+END_TEST
+
 /* Nobody has handled it, and the process is detached: it goes on at the
  * instruction, which does nothing by then. */
 START_TEST(a_trap_in_the_code_of_a_site_is_undone)
@@ -734,6 +759,7 @@ main(int argc, char **argv)
 	tcase_add_loop_test(tc, sigtrap_is_as_before_after_a_hit, 0,
 	    (int)ARRAY_SIZE(trap_states));
 	tcase_add_test(tc, sigtrap_that_has_met_a_hit_is_pending);
+	tcase_add_test(tc, sigtrap_of_a_hit_is_seen_behind_other_signals);
 	tcase_add_test(tc, a_trap_in_the_code_of_a_site_is_undone);
 	tcase_add_loop_test(tc, sigtrap_of_the_program_is_delivered, 0, 2);
 	tcase_add_test(tc, detach_undoes_a_hit_that_was_not_handled);

@@ -117,18 +117,30 @@ thread_pending(const struct thread *th, bool shared, unsigned i, siginfo_t *si)
 	return ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si) == 1;
 }
 
+/* Was the signal raised by an int3, or by a watched address? */
+static bool
+is_trap(const struct thread *th, const siginfo_t *si)
+{
+	return si->si_signo == SIGTRAP &&
+	    (si->si_code == TRAP_CODE ||
+		(th->regs.watch != 0 && si->si_code == TRAP_HWBKPT));
+}
+
 bool
 thread_trap_pending(struct thread *th)
 {
-	struct __ptrace_peeksiginfo_args args = { .nr = 8 };
-	siginfo_t si[8]; /* synchronous signals are few, and come first */
+	siginfo_t si[8];
+	struct __ptrace_peeksiginfo_args args = { .nr = ARRAY_SIZE(si) };
+	long n;
 
-	long n = ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si);
-	for (long i = 0; i < n; i++)
-		if (si[i].si_signo == SIGTRAP &&
-		    (si[i].si_code == TRAP_CODE ||
-			(th->regs.watch != 0 && si[i].si_code == TRAP_HWBKPT)))
-			return true;
+	/* The kernel delivers it first, but queues it as the last. */
+	do {
+		n = ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si);
+		for (long i = 0; i < n; i++)
+			if (is_trap(th, &si[i]))
+				return true;
+		args.off += ARRAY_SIZE(si);
+	} while (n == ARRAY_SIZE(si));
 	return false;
 }
 
