@@ -161,6 +161,24 @@ memory() {
 		@[strlen(copyinstr(arg0 + 2))] = sum(arg1); }'
 }
 
+# ---- a clock that a thread may not read ----
+
+# shellcheck disable=SC2016 # $target is dtrap's
+timed='pid$target:a.out:timed:entry { this->before = timestamp; }
+    pid$target:a.out:timed:entry /timestamp >= this->before/ {
+	@["calls"] = count(); @[tid == pid ? "may" : "may not"] = count(); }'
+for way in off vm on; do
+	rm -f "$tmp/$way.trace"
+	fast $way -o "$tmp/$way.trace" -n "$timed" -c "$bin/noclock 2000"
+	is "$way: status" "$status" 0
+	is "$way: faults of the program" "$(cat "$tmp/out")" "wrong 0"
+	grep -v '^dtrap' "$tmp/$way.trace" | sort >"$tmp/$way"
+done
+has "$tmp/off" '^ *calls  *4000$'
+has "$tmp/off" '^ *may not  *2000$'
+same "times" "$tmp/off" "$tmp/vm"
+same "times, compiled" "$tmp/off" "$tmp/on"
+
 # ---- machine code ----
 
 # What cannot be compiled is interpreted, and what is compiled is said.

@@ -119,8 +119,9 @@ struct fast_rest {
 	struct uregs regs;          /* as at the site */
 };
 bool fast_asks_rest(struct thread *th, struct fast_rest *asked);
-/* Is the signal for which the thread is stopped the fault of a load by a clause?
- * Then the thread is behind the load, and there is no signal any more. */
+/* Is the signal for which the thread is stopped the fault of a clause that has
+ * loaded memory, or has read the clock?  Then the thread is behind that
+ * instruction, and there is no signal any more. */
 bool fast_mends(struct thread *th);
 
 /* All threads of the process are stopped.  Is one of them in the middle of a

@@ -2,7 +2,8 @@
  * Memory that clauses read in the target; inject/agent/agent.h says how.
  *
  *	fast_answer	reads for a thread that asks for it
- *	fast_mends	moves a thread behind a load that has faulted
+ *	fast_mends	moves a thread behind a load that has faulted, or behind
+ *			the reading of the clock
  *
  * There are two tables of memory that can be read, and the agent uses one of
  * them.  When a thread has asked for memory that is not in it, the other one is
@@ -17,6 +18,7 @@
 #include "tracer/base/state.h"
 #include "tracer/fast/fast_impl.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/super.h"
 
 #define RANGES_MOST                                        \
 	((RANGES_SIZE / 2 - sizeof(struct agent_ranges)) / \
@@ -172,6 +174,37 @@ fast_asks_rest(struct thread *th, struct fast_rest *asked)
 	return true;
 }
 
+/* Move the thread behind the load, if one has faulted. */
+static bool
+mend_load(const struct fast_space *f, struct uregs *regs)
+{
+	for (size_t i = 0; i < f->nfixups; i++) {
+		const struct agent_fixup *x = &f->fixups[i];
+		uint64_t at = f->fixups_at + i * sizeof(*x);
+		if (regs->r[UREG_PC] != at + (uint64_t)(int64_t)x->load)
+			continue;
+		regs->r[UREG_PC] = at + offsetof(struct agent_fixup, on) +
+		    (uint64_t)(int64_t)x->on;
+		regs->r[UREG_RESULT] = (uint64_t)-1;
+		return true;
+	}
+	return false;
+}
+
+/* A thread may be forbidden to read the processor's clock (PR_SET_TSC of
+ * prctl(2), strict seccomp), and the kernel does not say which one is.  During a
+ * firing the tracer reads it for the thread. */
+static bool
+mend_clock(struct thread *th, struct uregs *regs)
+{
+	uint8_t code[CLOCK_INSN_MAX];
+
+	return th->stop.sig == SIGSEGV && fast_fires(th) &&
+	    reader_read(&th->proc->space->text, regs->r[UREG_PC], code,
+		sizeof(code)) == 0 &&
+	    regs_read_clock(regs, code);
+}
+
 bool
 fast_mends(struct thread *th)
 {
@@ -180,20 +213,12 @@ fast_mends(struct thread *th)
 	siginfo_t si;
 
 	if ((th->stop.sig != SIGSEGV && th->stop.sig != SIGBUS) || f == NULL ||
-	    (regs = thread_regs(th)) == NULL)
+	    (regs = thread_regs(th)) == NULL || thread_siginfo(th, &si) < 0 ||
+	    si.si_code <= 0)
 		return false;
-	for (size_t i = 0; i < f->nfixups; i++) {
-		const struct agent_fixup *x = &f->fixups[i];
-		uint64_t at = f->fixups_at + i * sizeof(*x);
-		if (regs->r[UREG_PC] != at + (uint64_t)(int64_t)x->load ||
-		    thread_siginfo(th, &si) < 0 || si.si_code <= 0)
-			continue;
-		regs->r[UREG_PC] = at + offsetof(struct agent_fixup, on) +
-		    (uint64_t)(int64_t)x->on;
-		regs->r[UREG_RESULT] = (uint64_t)-1;
-		thread_regs_dirty(th);
-		stop_signal(th, 0);
-		return true;
-	}
-	return false;
+	if (!mend_load(f, regs) && !mend_clock(th, regs))
+		return false;
+	thread_regs_dirty(th);
+	stop_signal(th, 0);
+	return true;
 }

@@ -307,6 +307,11 @@ bool regs_compat(const struct uregs *regs);
  * of a signal handler? */
 #define REGS_FRAME 25
 bool regs_in_frame(const uint64_t *word);
+/* Is code, at the thread's pc, an instruction that reads the processor's clock?
+ * Then the registers become as it leaves them.  The tracer must be allowed to
+ * execute it. */
+#define CLOCK_INSN_MAX 3
+bool regs_read_clock(struct uregs *regs, const uint8_t code[CLOCK_INSN_MAX]);
 /* The clone flags, at the event-stop of fork, vfork, clone or clone3.  0 for
  * fork and for any other system call. */
 uint64_t regs_clone_flags(const struct uregs *regs, const struct reader *mem);

@@ -41,6 +41,12 @@ regs_in_frame(const uint64_t *word)
 	return false;
 }
 
+bool
+regs_read_clock(struct uregs *regs, const uint8_t code[CLOCK_INSN_MAX])
+{
+	return false;
+}
+
 uint64_t
 regs_clone_flags(const struct uregs *regs, const struct reader *mem)
 {

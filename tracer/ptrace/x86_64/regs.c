@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <ucontext.h>
+#include <x86intrin.h>
 
 #define SAME_PLACE(ureg, name)                                   \
 	static_assert(offsetof(struct user_regs_struct, name) == \
@@ -103,6 +104,29 @@ regs_clone_flags(const struct uregs *regs, const struct reader *mem)
 		return flags;
 	default: return 0;
 	}
+}
+
+bool
+regs_read_clock(struct uregs *regs, const uint8_t code[CLOCK_INSN_MAX])
+{
+	static const uint8_t rdtsc[] = { 0x0f, 0x31 },
+			     rdtscp[] = { 0x0f, 0x01, 0xf9 };
+	unsigned cpu;
+	uint64_t now;
+
+	if (memcmp(code, rdtsc, sizeof(rdtsc)) == 0) {
+		now = __rdtsc();
+		regs->r[UREG_PC] += sizeof(rdtsc);
+	} else if (memcmp(code, rdtscp, sizeof(rdtscp)) == 0) {
+		now = __rdtscp(&cpu);
+		regs->r[UREG_RCX] = cpu;
+		regs->r[UREG_PC] += sizeof(rdtscp);
+	} else {
+		return false;
+	}
+	regs->r[UREG_RAX] = (uint32_t)now;
+	regs->r[UREG_RDX] = now >> 32;
+	return true;
 }
 
 bool
