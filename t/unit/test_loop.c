@@ -83,6 +83,10 @@ double_target_call(void)
 	return was_target_call;
 }
 
+/* The thread of an event is alive from the time the event is returned until the
+ * timers have run, if they end it. */
+static bool alive, ends_by_timer;
+
 /* The next events: kinds, or one of these. */
 #define NOBODY (-1) /* there is no tracee */
 #define SIGNAL (-2) /* a signal has interrupted the wait */
@@ -114,6 +118,7 @@ double_poll(struct event *ev, bool wait)
 	ev->sig = SIGUSR1;
 	ev->status = 0x55;
 	waits_now += wait;
+	alive = true;
 	return 1;
 }
 
@@ -137,6 +142,20 @@ double_woken(const struct event *ev, bool waited)
 }
 
 static volatile sig_atomic_t waits_ended; /* of event_poll() */
+
+static void
+double_timers(void)
+{
+	call("timers");
+	if (ends_by_timer)
+		alive = false;
+}
+
+static void
+double_resume(void)
+{
+	call(alive || !ends_by_timer ? "resume" : "resume-freed");
+}
 
 /* Signals that the loop looks for wait until it sleeps, and no others. */
 static int
@@ -174,7 +193,7 @@ double_suspend(const sigset_t *old)
 #define core_prepare(th)              call("core")
 #define trapguard_pass(th)            call("pass")
 #define sigtrap_learn(th)             call("learn")
-#define thread_resume(th)             call("resume")
+#define thread_resume(th)             double_resume()
 #define fast_fires(th)                fires
 #define fast_hold_signal(th)          call("hold")
 #define fast_call(th)                 call("ask")
@@ -189,7 +208,7 @@ double_suspend(const sigset_t *old)
 #define deadman_woken(st, ev, waited) double_woken(ev, waited)
 #define protect_look(st)              ((void)(st))
 #define fire_drain(s)                 (call("drain"), (s)->draining = true)
-#define timers_run(ts, st)            call("timers")
+#define timers_run(ts, st)            double_timers()
 #define timer_now()                   now_ns
 #define timer_add(ts, ns, fn, arg)    ((void)(period_timer = (ns)))
 #define timer_set_next(ts, fn, a, at) double_next_time(fn, at)
@@ -433,7 +452,40 @@ START_TEST(an_alarm_runs_the_timers)
 	at_wait = SIGALRM;
 	loop_while(&run, NULL, NULL);
 	ck_assert_int_eq(waits_ended, 1);
-	expect("timers wait timers lane tell resume wait ");
+	expect("timers wait lane tell resume timers wait ");
+}
+END_TEST
+
+/* The timer takes in the end of the thread whose event has been returned, or
+ * detaches it. */
+START_TEST(a_timer_that_ends_the_thread_comes_after_its_event)
+{
+	loop_signals(&run);
+	script[n_script++] = EV_STOP;
+	at_wait = SIGALRM;
+	ends_by_timer = true;
+	loop_while(&run, NULL, NULL);
+	expect("timers wait lane tell resume timers wait ");
+	/* So does the end of the trace, which detaches. */
+	run.draining = false;
+	n_script = at_script = 0;
+	script[n_script++] = EV_STOP;
+	at_wait = SIGTERM;
+	loop_while(&run, NULL, NULL);
+	expect("timers wait lane tell resume drain ");
+}
+END_TEST
+
+/* A wait that a signal has interrupted has no event before the timers. */
+START_TEST(an_event_after_an_interrupted_wait_comes_after_the_timers)
+{
+	loop_signals(&run);
+	script[n_script++] = SIGNAL;
+	script[n_script++] = EV_STOP;
+	at_wait = SIGALRM;
+	ends_by_timer = true;
+	loop_while(&run, NULL, NULL);
+	expect("timers wait timers poll lane tell resume wait ");
 }
 END_TEST
 
@@ -646,6 +698,8 @@ main(void)
 		the_time_of_waits_is_measured,
 		pending_events_are_handled_without_a_wait,
 		an_alarm_runs_the_timers,
+		a_timer_that_ends_the_thread_comes_after_its_event,
+		an_event_after_an_interrupted_wait_comes_after_the_timers,
 		an_alarm_before_the_sleep_is_not_lost,
 		a_run_ends_calls_when_their_time_is_over,
 		the_timer_follows_the_first_call_that_is_due,

@@ -368,6 +368,16 @@ wait_for_signal(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
+/* The thread of an event is valid until the next thing is done with the
+ * supervisor: a timer may detach it, or take in its end and free it.  So an
+ * event is handled before the flags are looked at. */
+static void
+handle_first(struct state *st, struct event *ev)
+{
+	handle(st, ev);
+	look_at_calls(st);
+}
+
 void
 loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 {
@@ -380,15 +390,14 @@ loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 		if (st->deadman->on)
 			deadman_woken(st, r == 1 ? &ev : NULL,
 			    event_waits(st->super) != waits);
+		if (r == 1)
+			handle_first(st, &ev);
 		look_at_flags(st);
 		/* A timer that is due again already would interrupt the next
 		 * wait as well, and so on: poll without blocking. */
-		if (r == -EINTR)
-			r = event_poll(st->super, &ev, false);
-		if (r == 1) {
-			handle(st, &ev);
-			look_at_calls(st);
-		} else if (r == -ECHILD && !st->draining) {
+		if (r == -EINTR && event_poll(st->super, &ev, false) == 1)
+			handle_first(st, &ev);
+		if (r == -ECHILD && !st->draining) {
 			wait_for_signal();
 			look_at_flags(st);
 		}
