@@ -110,10 +110,58 @@ trapset_intact(struct trapset *ts)
 	return true;
 }
 
+/* ---- a copy of the memory ---- */
+
+/*
+ * The copy may be older than the list: a child is reported some time after the
+ * fork, and entries may have been written to the parent in between.
+ */
+
+/* Does the copy have this chunk?  Its count of entries is then *count. */
+static bool
+chunk_is_there(struct target *t, const struct chunk *c, uint32_t *count)
+{
+	struct trap_area head;
+
+	*count = 0;
+	if (t->ops->read(t, c->start, &head, sizeof(head)) != 0)
+		return false;
+	if (!c->linked)
+		return true;
+	*count = head.count;
+	return head.magic == TRAP_MAGIC && head.first == c->first &&
+	    head.size == c->size;
+}
+
+/* Find out which entries of the chunk the copy has; the next flush writes the
+ * others. */
+static void
+chunk_compare(struct target *t, struct chunk *c, uint32_t count)
+{
+	const struct trap_entry *e = c->entries.at;
+	size_t n = MIN((size_t)count, c->entries.len);
+	struct trap_entry *now = mem_zalloc((n + 1) * sizeof(*now));
+	bool known =
+	    t->ops->read(t, c->start + c->first, now, n * sizeof(*now)) == 0;
+
+	c->written = (uint32_t)n;
+	c->stale_from = c->stale_to = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (known && memcmp(&now[i], &e[i], sizeof(*e)) == 0)
+			continue;
+		if (c->stale_to == 0)
+			c->stale_from = i;
+		c->stale_to = i + 1;
+	}
+	mem_free(now);
+}
+
 struct trapset *
 trapset_fork(const struct trapset *ts, struct target *child)
 {
 	struct trapset *copy = trapset_create(child);
+	size_t kept = 0; /* entries in the chunks that the copy has */
+	uint32_t count;
 
 	copy->refused = ts->refused;
 	copy->keeper = ts->keeper;
@@ -122,15 +170,22 @@ trapset_fork(const struct trapset *ts, struct target *child)
 	copy->handles = ts->handles;
 	for (size_t i = 0; i < ts->chunks.len; i++) {
 		const struct chunk *c = &ts->chunks.at[i];
+		/* Of a chunk that was mapped later, and of what it lists, the
+		 * copy has nothing. */
+		if (!chunk_is_there(child, c, &count))
+			break;
 		struct chunk *d = vec_push(&copy->chunks);
 		*d = *c;
 		memset(&d->entries, 0, sizeof(d->entries));
 		for (size_t k = 0; k < c->entries.len; k++)
 			*vec_push(&d->entries) = c->entries.at[k];
+		chunk_compare(child, d, count);
+		kept += (c->size - c->first) / sizeof(struct trap_entry);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ts->by_addr); i++)
 		hash_foreach(h, &ts->by_addr[i])
-			hash_set(&copy->by_addr[i], h->key, h->value);
+			if ((uintptr_t)h->value <= kept)
+				hash_set(&copy->by_addr[i], h->key, h->value);
 	return copy;
 }
 

@@ -32,7 +32,8 @@ extern const size_t trap_code_size;
 struct trapset *trapset_create(struct target *t);
 /* Free it without touching the target. */
 void trapset_destroy(struct trapset *ts);
-/* The same in a copy of the memory. */
+/* The same in a copy of the memory, as fork makes one, which may be older than
+ * the list.  The next flush writes to the copy what it does not have yet. */
 struct trapset *trapset_fork(const struct trapset *ts, struct target *child);
 
 /* Map the area near `near', if it is not mapped.  All threads must be stopped.

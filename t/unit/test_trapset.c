@@ -431,6 +431,88 @@ START_TEST(a_copy_is_older_than_the_table)
 }
 END_TEST
 
+/* Entries have been added and changed between the fork and its report. */
+START_TEST(a_copy_is_older_than_the_list)
+{
+	struct trapset *ts = tptable_traps(tab);
+	struct fake_target child;
+
+	ck_assert_int_eq(trapset_map(ts, TEXT), 0);
+	ck_assert_int_eq(trapset_add(ts, TRAP_MASK, 100, 1), 0);
+	ck_assert_int_eq(trapset_add(ts, TRAP_MASK, 101, 1), 0);
+	ck_assert_int_eq(trapset_flush(ts), 0);
+	fake_target_fork(&ft, &child);
+	trapset_drop(ts, TRAP_MASK, 100);
+	ck_assert_int_eq(trapset_add(ts, TRAP_MASK, 200, 0x55), 0);
+	ck_assert_int_eq(trapset_flush(ts), 0);
+
+	struct trapset *copy = trapset_fork(ts, &child.target);
+	uint64_t at = trapset_area(copy);
+	const struct trap_area *head = (const void *)fake_target_at(&child, at);
+	const struct trap_entry *e =
+	    (const void *)fake_target_at(&child, at + head->first);
+	/* The copy is intact, though it does not have all. */
+	ck_assert_uint_eq(at, trapset_area(ts));
+	ck_assert(trapset_intact(copy));
+	ck_assert_uint_eq(head->count, 2);
+	ck_assert_uint_eq(e[0].addr, 100);
+	/* What is added to it has all that comes before. */
+	ck_assert_int_eq(trapset_add(copy, TRAP_MASK, 300, 0x66), 0);
+	ck_assert_int_eq(trapset_flush(copy), 0);
+	ck_assert(trapset_intact(copy));
+	ck_assert_uint_eq(head->count, 4);
+	ck_assert_uint_eq(e[0].kind, TRAP_NONE);
+	ck_assert_uint_eq(e[1].addr, 101);
+	ck_assert_uint_eq(e[2].addr, 200);
+	ck_assert_uint_eq(e[2].size, 0x55);
+	ck_assert_uint_eq(e[3].addr, 300);
+	/* Nothing was written to the parent. */
+	ck_assert_uint_eq(area()->count, 3);
+	trapset_destroy(copy);
+	fake_target_fini(&child);
+}
+END_TEST
+
+/* So has the memory in which they are. */
+START_TEST(a_copy_is_older_than_a_chunk)
+{
+	struct trapset *ts = tptable_traps(tab);
+	struct fake_target child;
+	uint64_t tid = 1;
+
+	armed(TEXT + 16);
+	for (size_t n = trapset_room(ts); n > 0; n--)
+		ck_assert_int_eq(trapset_add(ts, TRAP_MASK, tid++, 1), 0);
+	ck_assert_int_eq(trapset_flush(ts), 0);
+	fake_target_fork(&ft, &child);
+	ck_assert_int_eq(trapset_add(ts, TRAP_MASK, tid, 0x55), 0);
+	ck_assert_int_eq(trapset_flush(ts), 0);
+
+	struct trapset *copy = trapset_fork(ts, &child.target);
+	ck_assert(trapset_intact(copy));
+	ck_assert_uint_eq(trapset_room(copy), 0);
+	/* It is listed anew, in a chunk of the copy's own. */
+	unsigned long maps = child.maps;
+	ck_assert_int_eq(trapset_add(copy, TRAP_MASK, tid, 0x66), 0);
+	ck_assert_uint_eq(child.maps, maps + 1);
+	ck_assert_int_eq(trapset_flush(copy), 0);
+	ck_assert(trapset_intact(copy));
+	trapset_destroy(copy);
+	/* Of an area that was mapped later nothing is left. */
+	fake_target_fini(&child);
+	fake_target_init(&child);
+	copy = trapset_fork(ts, &child.target);
+	ck_assert_uint_eq(trapset_area(copy), 0);
+	ck_assert(trapset_intact(copy));
+	ck_assert_int_eq(trapset_map(copy, TEXT), 0);
+	ck_assert_int_eq(trapset_add(copy, TRAP_MASK, 1, 1), 0);
+	ck_assert_int_eq(trapset_flush(copy), 0);
+	ck_assert(trapset_intact(copy));
+	trapset_destroy(copy);
+	fake_target_fini(&child);
+}
+END_TEST
+
 START_TEST(all_jumps_of_a_range_go)
 {
 	struct tracepoint *a = armed(TEXT + 16), *b = armed(TEXT + 32),
@@ -622,6 +704,8 @@ main(void)
 	tcase_add_test(t, a_jump_is_listed_before_it_is_written);
 	tcase_add_test(t, a_copy_of_memory_has_its_jumps);
 	tcase_add_test(t, a_copy_is_older_than_the_table);
+	tcase_add_test(t, a_copy_is_older_than_the_list);
+	tcase_add_test(t, a_copy_is_older_than_a_chunk);
 	tcase_add_test(t, all_jumps_of_a_range_go);
 	tcase_add_checked_fixture(m, own_setup, own_teardown);
 	tcase_add_test(m, all_bytes_are_put_back);
