@@ -316,6 +316,23 @@ tptable_queued(const struct tptable *tab)
 	return tab->queue.len > 0;
 }
 
+/* The memory was copied before the table: a jump may have been raised or lowered
+ * in between.  Note whether the copy has it. */
+static void
+compare_jump(struct tptable *tab, struct entry *e)
+{
+	struct target *t = tab->target;
+	uint8_t now[TRAP_JUMP_LEN];
+
+	if (!e->raised || e->tp.state != TP_TRAP ||
+	    t->ops->read(t, e->tp.addr, now, sizeof(now)) != 0)
+		return;
+	bool jumps =
+	    now[0] == TRAP_JUMP && memcmp(now + 1, e->to, TRAP_TAIL) == 0;
+	tab->jumps += (size_t)jumps - (size_t)e->tp.jumps;
+	e->tp.jumps = jumps;
+}
+
 struct tptable *
 tptable_fork(const struct tptable *tab, struct target *child)
 {
@@ -353,6 +370,7 @@ tptable_fork(const struct tptable *tab, struct target *child)
 		if (e->tp.state == TP_TRAP) {
 			entries_arming(copy, &d, 1);
 			entry_armed(copy, d);
+			compare_jump(copy, d);
 		}
 		if (e->tp.queued)
 			entry_queue(copy, d);

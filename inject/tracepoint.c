@@ -674,23 +674,6 @@ tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end)
 			tracepoint_lower(tab, &e->tp);
 }
 
-void
-tracepoints_forked(struct tptable *tab)
-{
-	struct target *t = tab->target;
-	uint8_t now[TRAP_JUMP_LEN];
-
-	for (struct entry *e = tab->first; e != NULL; e = e->next) {
-		if (!e->raised || e->tp.state != TP_TRAP ||
-		    t->ops->read(t, e->tp.addr, now, sizeof(now)) != 0)
-			continue;
-		bool jumps = now[0] == TRAP_JUMP &&
-		    memcmp(now + 1, e->to, TRAP_TAIL) == 0;
-		tab->jumps += (size_t)jumps - (size_t)e->tp.jumps;
-		e->tp.jumps = jumps;
-	}
-}
-
 size_t
 tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN])
 {

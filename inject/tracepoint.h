@@ -140,11 +140,6 @@ void stubs_silence(struct tptable *tab);
 void tracepoints_jump(
     struct tptable *tab, struct tracepoint *const *tps, size_t n);
 
-/* The table is a copy (tptable_fork()), made after the memory was copied: a jump
- * may have been raised or lowered in between.  Note for each tracepoint whether
- * this memory has its jump.  All threads must be stopped. */
-void tracepoints_forked(struct tptable *tab);
-
 /* `bytes' were read at tp in the memory of a fork's child.  Replace dtrap's
  * bytes among them by the program's own.  Returns the number of bytes to write
  * back; 0: none. */

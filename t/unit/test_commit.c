@@ -185,7 +185,7 @@ START_TEST(nothing_queued_is_nothing_to_protect)
 	exposing = -EBUSY;
 	sites_commit(&st, &spaces[0]);
 	expect("jumps stop sems commit jumps-commit resume ");
-	ck_assert_uint_eq(spaces[0].commits, 0);
+	ck_assert_uint_eq(spaces[0].changes, 0);
 	ck_assert_uint_eq(timer_ns, 0);
 }
 END_TEST
@@ -196,14 +196,14 @@ START_TEST(what_is_queued_is_written_under_protection)
 	sites_commit(&st, &spaces[0]);
 	expect("look jumps stop protect watch sems commit jumps-commit "
 	       "resume ");
-	ck_assert_uint_eq(spaces[0].commits, 1);
+	ck_assert_uint_eq(spaces[0].changes, 1);
 	ck_assert_uint_eq(timers, 0);
 	/* Nothing new, but probes that were there stay protected. */
 	spaces[0].probed = true;
 	sites_commit(&st, &spaces[0]);
 	expect("look jumps stop protect watch sems commit jumps-commit "
 	       "resume ");
-	ck_assert_uint_eq(spaces[0].commits, 1);
+	ck_assert_uint_eq(spaces[0].changes, 1);
 	/* So do semaphores, without a watch of signals. */
 	spaces[0].probed = false;
 	spaces[0].sems = (struct semaphores *)8;

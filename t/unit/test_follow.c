@@ -157,14 +157,14 @@ END_TEST
 /* It was made before the last change of its parent's text. */
 START_TEST(an_old_copy_begins_anew)
 {
-	from.commits = 2;
-	child.maker_commits = 1;
+	from.changes = 2;
+	child.maker_changes = 1;
 	child.handler.state = HANDLER_IN;
 	born("stop resume setup");
 	ck_assert(!proc_guarded(&child));
 	found = true;
 	born("stop mend release resume setup");
-	child.maker_commits = 2;
+	child.maker_changes = 2;
 	born("table sites locks objects matched watch");
 	/* Its parent is not set up itself. */
 	from.info = NULL;
@@ -184,11 +184,11 @@ START_TEST(who_is_not_wanted_goes)
 	born("go");
 	/* An old copy is cleaned by the list in it. */
 	from.tab = (struct tptable *)&from;
-	from.commits = 1;
+	from.changes = 1;
 	found = true;
 	born("stop mend release resume go");
 	/* At the end, and those of nobody's family. */
-	from.commits = 0;
+	from.changes = 0;
 	st.follow = st.draining = true;
 	born("table go");
 	st.draining = false;

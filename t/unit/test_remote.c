@@ -404,6 +404,25 @@ START_TEST(map_near_finds_room_in_reach)
 }
 END_TEST
 
+/* A child that was made before is a copy of another memory. */
+START_TEST(mapping_changes_the_space)
+{
+	struct proc *p = launch("ready", "");
+	struct space *sp = p->space;
+	struct target *t = &sp->target;
+	uint64_t pc = thread_regs(p->threads.at[0])->r[UREG_RIP], addr;
+	unsigned before = sp->changes;
+
+	ck_assert_int_eq(t->ops->map_near(t, pc, 1ULL << 40, &addr), -ENOMEM);
+	ck_assert_uint_eq(sp->changes, before);
+	ck_assert_int_eq(t->ops->map_near(t, pc, 4096, &addr), 0);
+	ck_assert_uint_ne(sp->changes, before);
+	before = sp->changes;
+	ck_assert_int_eq(t->ops->unmap(t, addr, 4096), 0);
+	ck_assert_uint_ne(sp->changes, before);
+}
+END_TEST
+
 START_TEST(map_near_can_be_made_to_fail)
 {
 	struct proc *p = launch("ready", "");
@@ -754,6 +773,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, remote_syscall_is_not_dispatched);
 	tcase_add_test(tc, remote_syscall_at_a_filter_of_ours);
 	tcase_add_test(tc, map_near_finds_room_in_reach);
+	tcase_add_test(tc, mapping_changes_the_space);
 	tcase_add_test(tc, map_near_can_be_made_to_fail);
 	tcase_add_test(tc, caves_are_zeros_in_text);
 	tcase_add_loop_test(tc, sigtrap_is_as_before_after_a_hit, 0,

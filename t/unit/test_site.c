@@ -490,7 +490,9 @@ START_TEST(unmapped_memory_takes_its_sites_with_it)
 		site_add(&st, &space, at, &first, NULL, 0);
 	site_add(&st, &space, TEXT + 1, &second, NULL, 0);
 	commit(&space);
+	unsigned changes = space.changes;
 	sites_unmap(&st, &space, TEXT + 1, TEXT + 3);
+	ck_assert_uint_ne(space.changes, changes);
 	ck_assert_uint_eq(sites_at(&space, TEXT, NULL), 1);
 	ck_assert_uint_eq(sites_at(&space, TEXT + 1, NULL), 0);
 	ck_assert_uint_eq(sites_at(&space, TEXT + 2, NULL), 0);

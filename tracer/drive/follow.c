@@ -29,10 +29,10 @@ is_wanted(const struct state *st, const struct proc *p)
 }
 
 /*
- * Was the child created before the last change of its parent's text? Then its
- * copy of the text has breakpoints that the parent's table no longer lists. The
- * list in the child's own memory has them, as in a process that a dead tracer
- * has left.
+ * Was the child created before dtrap's last change of its parent's memory? Then
+ * its copy may have breakpoints that the parent's table no longer lists, and not
+ * have memory that the table has.  The list in the child's own memory is true of
+ * it, as in a process that a dead tracer has left.
  */
 static bool
 is_stale(const struct proc *parent, const struct proc *child)
@@ -40,7 +40,7 @@ is_stale(const struct proc *parent, const struct proc *child)
 	const struct space *from = parent->space;
 
 	return from->tab != NULL &&
-	    (from->info == NULL || child->maker_commits != from->commits);
+	    (from->info == NULL || child->maker_changes != from->changes);
 }
 
 static void

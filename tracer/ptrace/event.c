@@ -107,7 +107,7 @@ child_add(struct thread *parent, enum event_kind kind, pid_t tid)
 
 	struct proc *child = proc_add(su, tid, shared ? p->space : NULL);
 	child->parent = p->pid;
-	child->maker_commits = p->space->commits;
+	child->maker_changes = p->space->changes;
 	memcpy(child->comm, p->comm, sizeof(child->comm));
 	child->filtered = p->filtered;
 	parts_inherit(&child->parts, &p->parts);

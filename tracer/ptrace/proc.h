@@ -65,6 +65,10 @@ struct space {
 	uint64_t wayback;
 	/* target_ptrace.c: the target may not map memory: do not try. */
 	bool no_map;
+	/* How often dtrap has changed the memory in a way that the tables of the
+	 * rooms above describe: mappings, commits of text, semaphores, objects
+	 * that were forgotten. */
+	unsigned changes;
 	/* supervisor.c: */
 	bool parted; /* a process that shares it was detached and still runs */
 	/* The pcs of threads that were detached while asleep, to which they
@@ -90,8 +94,7 @@ struct space {
 	const char *exposed_why;
 	bool exposed_said; /* the user has been told */
 	/* site.c, commit.c: */
-	bool probed;      /* a probe has a site in it */
-	unsigned commits; /* number of commits of its text so far */
+	bool probed; /* a probe has a site in it */
 
 	/* The room drive (leftover.c makes a table that it needs earlier): */
 	struct tptable *tab;     /* tracepoints; NULL before */
@@ -106,7 +109,7 @@ struct proc {
 	pid_t pid;
 	pid_t parent;           /* traced process that created it, or 0; it may
 				 * have ended since */
-	unsigned maker_commits; /* space->commits of the parent at that time */
+	unsigned maker_changes; /* space->changes of the parent at that time */
 	struct super *super;
 	struct space *space;
 	VEC(struct thread *) threads;

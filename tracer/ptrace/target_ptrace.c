@@ -272,6 +272,7 @@ target_map_near(struct target *t, uint64_t near, size_t size, uint64_t *addr)
 	if (r == 0)
 		r = remote_map(sp, *addr, size);
 	maps_fini(&maps);
+	sp->changes += r == 0;
 	LOG("proc", "%d: %zu bytes near %#llx: %d", (int)pid, size,
 	    (unsigned long long)near, r);
 	if (r == -EPERM || r == -EACCES)
@@ -283,9 +284,11 @@ static int
 target_unmap(struct target *t, uint64_t addr, size_t size)
 {
 	const uint64_t args[6] = { addr, size };
+	struct space *sp = space_of(t);
 	int64_t result = 0;
-	int r = remote_syscall_any(space_of(t), SYS_munmap, args, &result);
+	int r = remote_syscall_any(sp, SYS_munmap, args, &result);
 
+	sp->changes++;
 	return r < 0 ? r : (int)result;
 }
 

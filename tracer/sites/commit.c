@@ -159,7 +159,7 @@ sites_commit(struct state *st, struct space *sp)
 		sigwatch_begin(st, sp);
 	if (allowed)
 		semaphores_commit(sp, sp->exposed != 0);
-	sp->commits += tptable_queued(sp->tab);
+	sp->changes += tptable_queued(sp->tab);
 	tracepoint_commit(
 	    sp->tab, commit_failed, &(struct commit_ctx){ st, sp });
 	/* Without markers nobody answers a program that asks for its action on

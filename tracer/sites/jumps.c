@@ -529,7 +529,6 @@ jumps_forked(struct state *st, struct space *sp)
 	if (!fast_is_on(st))
 		return;
 	space_stop(sp);
-	tracepoints_forked(sp->tab);
 	tracepoint_lower_all(sp->tab, 0, UINT64_MAX);
 	space_resume(sp);
 }

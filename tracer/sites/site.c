@@ -233,6 +233,7 @@ sites_unmap(struct state *st, struct space *sp, uint64_t start, uint64_t end)
 {
 	struct tracepoint *tp = tracepoint_next(sp->tab, NULL), *next;
 
+	sp->changes++;
 	tracepoint_forget(sp->tab, start, end);
 	for (; tp != NULL; tp = next) {
 		next = tracepoint_next(sp->tab, tp);

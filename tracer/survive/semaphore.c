@@ -33,6 +33,7 @@ change(struct space *sp, uint64_t addr, int by)
 	if (error == 0 && by < 0 && count == 0)
 		return 0;
 	count = (uint16_t)(count + by);
+	sp->changes++;
 	if (error == 0)
 		error = t->ops->write(t, addr, &count, sizeof(count));
 	return error;
