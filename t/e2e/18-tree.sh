@@ -2,7 +2,7 @@
 # timeout: 300
 # Every call of every process of a tree is counted, exactly, by probes of four
 # providers at once; the program knows the numbers.  TORTURE=1 makes the crowds
-# large and goes on for longer.
+# large and goes on for longer.  By trap, and with option fastpath.
 . "${0%/*}/lib.sh"
 
 forms=(fork vfork spawn thread orphan script other self clone sibling clone3
@@ -58,24 +58,26 @@ sibling clone3 daemon threads killed crowd many" 'BEGIN { split(names, of) }
 	    wrong "forms: $(cat "$tmp/want")"
 }
 
-fresh
-rm -f "$tmp/trace"
-LIMIT=200 dt -Z -q -o "$tmp/trace" -n "$script" \
-    -c "$bin/tree $tmp/counts ${forms[*]}"
-is "launched: status" "$status" 0
-check "$tmp/out" "$tmp/trace"
+for fast in off on; do
+	fresh
+	rm -f "$tmp/trace"
+	LIMIT=200 dt -Z -q -x fastpath=$fast -o "$tmp/trace" -n "$script" \
+	    -c "$bin/tree $tmp/counts ${forms[*]}"
+	is "launched, $fast: status" "$status" 0
+	check "$tmp/out" "$tmp/trace"
+	hasnt "$tmp/err" 'drop|error|internal|protected'
 
-fresh
-start tree "$bin/tree" "$tmp/counts" wait "${forms[@]}"
-line tree ready
-rm -f "$tmp/trace2"
-start_dt dt -Z -q -n "$script" -p "${pid[tree]}"
-tell tree go
-LIMIT=200
-end tree
-is "attached: target" "$status" 0
-end dt
-is "attached: status" "$status" 0
-check "$tmp/tree.out" <(grep -v armed "$tmp/dt.out")
-hasnt "$tmp/dt.err" 'drop|error|internal'
+	fresh
+	start tree "$bin/tree" "$tmp/counts" wait "${forms[@]}"
+	line tree ready
+	start_dt dt -Z -q -x fastpath=$fast -n "$script" -p "${pid[tree]}"
+	tell tree go
+	LIMIT=200
+	end tree
+	is "attached, $fast: target" "$status" 0
+	end dt
+	is "attached, $fast: status" "$status" 0
+	check "$tmp/tree.out" <(grep -v armed "$tmp/dt.out")
+	hasnt "$tmp/dt.err" 'drop|error|internal|protected'
+done
 finish
