@@ -35,6 +35,31 @@ for signals in "" 200; do
 	jumped 390000
 done
 
+# ---- gs is the program's ----
+
+# lanes HITS OPTION...: its calls are counted, but for those of its children.
+lanes() {
+	local calls=10000 want=$1
+	shift
+	rm -f "$tmp/trace"
+	# shellcheck disable=SC2016 # $target is dtrap's
+	dt -q -v -o "$tmp/trace" -x fastpath=on "$@" -n 'pid$target:a.out:counted:entry {
+	    @ = count(); }' -c "$bin/lanes $calls"
+	is "lanes $*: status" "$status" 0
+	is "lanes $*" "$(cat "$tmp/out")" "calls $((calls * all + 10)) wrong 0"
+	is "counts of lanes $*" "$(tr -dc '0-9\n' <"$tmp/trace" | grep .)" \
+	    $((calls * want + 10))
+	# Before the first change, and with two threads.
+	jumped $((calls * 6))
+}
+
+# All that it calls, and without its children.  It says what it does by instruction
+# where the processor lets it.
+all=$("$bin/lanes" 1)
+all=${all#calls } all=$((${all%% *} - 10))
+lanes "$all"
+lanes $((all - 8)) -x follow=none
+
 # ---- both ways alike ----
 
 # fast WAY ARG...: by trap (off), by jump and the interpreter (vm), by jump and

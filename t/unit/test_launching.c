@@ -151,7 +151,7 @@ double_next(struct proc *p)
 #define thread_syscall_entry(th, out)  double_entry(out)
 #define thread_refuse_call(th)         call("refuse")
 #define trapguard_executed(th)         call("executed")
-#define fast_ends(st, th)              call("lane-ends")
+#define fast_executed(st, th)          call("lane-ends")
 #define follow_executed(st, p)         goes_on
 #define follow_born(st, parent, child) call("born")
 #define moments_tell(st, ev)           call("tell")

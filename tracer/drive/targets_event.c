@@ -40,7 +40,7 @@ exec_happened(struct state *st, const struct event *ev)
 	struct proc *p = th->proc;
 
 	trapguard_executed(th);
-	fast_ends(st, th);
+	fast_executed(st, th);
 	if (st->draining)
 		return; /* targets_release() detaches from it */
 	if (!follow_executed(st, p)) {

@@ -83,6 +83,10 @@ void fast_begins(struct state *st, struct thread *th);
  * read what is left in it. */
 void fast_ends(struct state *st, struct thread *th);
 
+/* The same; the thread has executed a program, for which the kernel has set
+ * UREG_LANE to 0. */
+void fast_executed(struct state *st, struct thread *th);
+
 /* Probes at the site addr have fired for this thread, and the same instruction
  * will be hit again with this stack pointer.  That hit must not fire, whether
  * it is made by a jump or by a trap.  False: the thread has no lane to note

@@ -65,6 +65,19 @@ lane_of_end(void *part)
 static const struct part lane_part = { .size = sizeof(struct lane_of),
 	.end = lane_of_end };
 
+/*
+ * Part of a thread, and of the first thread of a fork's child: the memory to which
+ * dtrap has led UREG_LANE of the thread, or of its maker.  What is in there at the
+ * first stop is no value of the program's.  Later it may be: the child does not
+ * have its maker's memory, and may map its own at that place.
+ */
+struct led {
+	uint64_t addr, size;
+};
+
+static const struct part led_part = { .size = sizeof(struct led),
+	.inherited = true };
+
 /* The thread's lane in this memory; NULL if it has none. */
 static struct lane_use *
 use_of(const struct fast_space *f, const struct thread *th)
@@ -122,31 +135,32 @@ give(struct fast_space *f, struct thread *th)
 	return NULL;
 }
 
-/* Is it an address in memory that dtrap has mapped in any space?  A child of a
- * fork inherits such a value in UREG_LANE. */
+/* Has dtrap set UREG_LANE of the thread, or of its maker, to this? */
 static bool
-is_ours(const struct state *st, uint64_t addr)
+is_ours(const struct fast_space *f, const struct led *led, uint64_t addr)
 {
-	vec_foreach(f, &st->fast->spaces)
-		if (is_in(*f, addr))
-			return true;
-	return false;
+	return (f != NULL && is_in(f, addr)) || addr - led->addr < led->size;
 }
 
 /* Set UREG_LANE of a stopped thread to `to' (0: no lane), unless the program
  * uses the register.  False: its registers are not available. */
 static bool
-lead_to(
-    const struct state *st, struct thread *th, uint64_t to, struct lane *lane)
+lead_to(struct thread *th, uint64_t to, struct lane *lane)
 {
+	const struct fast_space *f = fast_there(th);
 	struct uregs *regs = thread_ends(th) ? NULL : thread_regs(th);
+	struct led was, *led = part_of(&th->parts, &led_part);
 
 	if (regs == NULL)
 		return false;
+	was = *led;
+	*led = (struct led){ 0 };
+	if (f != NULL)
+		*led = (struct led){ f->addr, f->size };
 	if (lane != NULL && lane->memory != regs->r[UREG_THREAD])
 		lane->memory = regs->r[UREG_THREAD];
 	uint64_t now = regs->r[UREG_LANE];
-	if (now == to || (now != 0 && !is_ours(st, now)))
+	if (now == to || (now != 0 && !is_ours(f, &was, now)))
 		return true;
 	regs->r[UREG_LANE] = to;
 	thread_regs_dirty(th);
@@ -166,7 +180,7 @@ fast_lane(struct state *st, struct thread *th)
 		u = give(f, th);
 	if (u == NULL)
 		return NULL;
-	lead_to(st, th, fast_addr(f, u->v.lane), u->v.lane);
+	lead_to(th, fast_addr(f, u->v.lane), u->v.lane);
 	return lane_is_busy(&u->v) && !thread_ends(th) ? NULL : &u->v;
 }
 
@@ -196,7 +210,7 @@ fast_begins(struct state *st, struct thread *th)
 	/* Without a lane UREG_LANE leads to the beginning of the store, which
 	 * can be read, and which the stub does not take for a lane. */
 	uint64_t none = f != NULL ? fast_addr(f, f->store.base) : 0;
-	if (lead_to(st, th, u != NULL ? fast_addr(f, u->v.lane) : none,
+	if (lead_to(th, u != NULL ? fast_addr(f, u->v.lane) : none,
 		u != NULL ? u->v.lane : NULL))
 		o->begun = f != NULL ? f->id : NOWHERE;
 }
@@ -228,6 +242,16 @@ fast_ends(struct state *st, struct thread *th)
 }
 
 void
+fast_executed(struct state *st, struct thread *th)
+{
+	struct led *led = part_had(&th->parts, &led_part);
+
+	fast_ends(st, th);
+	if (led != NULL)
+		*led = (struct led){ 0 };
+}
+
+void
 lanes_give_up(struct state *st, struct fast_space *f)
 {
 	vec_foreach(u, &f->lanes)
@@ -251,7 +275,7 @@ lanes_let_go(struct state *st, struct proc *p)
 			continue;
 		fast_ends(st, *th);
 		if (!thread_gone(*th))
-			lead_to(st, *th, 0, NULL);
+			lead_to(*th, 0, NULL);
 	}
 }
 
