@@ -231,6 +231,41 @@ def base_build(say):
     say("and the tests")
 
 
+# ---- a mutant --------------------------------------------------------------
+
+def overlay_write(overlay, mutant):
+    """The file in the overlay that has the mutant; None if its text has moved."""
+    path, at, old = mutant["file"], mutant["at"], mutant["old"]
+    with open(os.path.join(TREE, path)) as f:
+        text = f.read()
+    if text[at:at + len(old)] != old:
+        return None
+    target = os.path.join(overlay, path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "w") as f:
+        f.write(text[:at] + mutant["new"] + text[at + len(old):])
+    return target
+
+
+def same_code(root, path):
+    """Does the program's own compiler make the same code of the file and of the one
+    in overlay/ below `root'?"""
+    words, codes = flags("ALL_CFLAGS"), []
+    if path.startswith("inject/trap/"):
+        words = flags("TRAP_CFLAGS")
+    elif path.startswith("inject/agent/"):
+        words = [w for w in flags("AGENT_CFLAGS") if "callgraph" not in w]
+    for source in (os.path.join(TREE, path), os.path.join(root, "overlay", path)):
+        made = root + "/overlay/plain.o"
+        must("gcc", *words, "-w", "-g0", f"-ffile-prefix-map={TREE}=.",
+             f"-ffile-prefix-map={root}/overlay=.", "-c", "-o", made, source)
+        must("objcopy", "-g", "--remove-section=.comment", made)
+        # The name of the file is a symbol.
+        must("objcopy", "--strip-unneeded", made)
+        with open(made, "rb") as f:
+            codes.append(f.read())
+    return codes[0] == codes[1]
+
 
 # ---- a worker --------------------------------------------------------------
 
@@ -264,15 +299,9 @@ class Worker:
     def plant(self, mutant):
         """None, or why that is no mutant."""
         path, overlay = mutant["file"], self.root + "/overlay"
-        with open(os.path.join(TREE, path)) as f:
-            text = f.read()
-        at, old = mutant["at"], mutant["old"]
-        if text[at:at + len(old)] != old:
+        target = overlay_write(overlay, mutant)
+        if target is None:
             return "elsewhere"
-        target = os.path.join(overlay, path)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        with open(target, "w") as f:
-            f.write(text[:at] + mutant["new"] + text[at + len(old):])
         self.mutant = mutant
         flat = [w for w in flags("ALL_CFLAGS") if w not in ("-O2", "-g")]
         how = ["gcc", f"-I{overlay}", *flat, "-O0", "-fPIC", "-w"]
@@ -309,23 +338,7 @@ class Worker:
 
     def is_same(self):
         """Does the program's own compiler make the same code of the mutant?"""
-        path, codes = self.mutant["file"], []
-        words = flags("ALL_CFLAGS")
-        if path.startswith("inject/trap/"):
-            words = flags("TRAP_CFLAGS")
-        elif path.startswith("inject/agent/"):
-            words = [w for w in flags("AGENT_CFLAGS") if "callgraph" not in w]
-        for source in (os.path.join(TREE, path),
-                       os.path.join(self.root, "overlay", path)):
-            made = self.root + "/overlay/plain.o"
-            must("gcc", *words, "-w", "-g0", f"-ffile-prefix-map={TREE}=.",
-                 f"-ffile-prefix-map={self.root}/overlay=.", "-c", "-o", made, source)
-            must("objcopy", "-g", "--remove-section=.comment", made)
-            # The name of the file is a symbol.
-            must("objcopy", "--strip-unneeded", made)
-            with open(made, "rb") as f:
-                codes.append(f.read())
-        return codes[0] == codes[1]
+        return same_code(self.root, self.mutant["file"])
 
     def ready(self, test):
         """Makes what the test needs of the mutant besides libmut.so."""

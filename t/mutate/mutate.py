@@ -607,12 +607,15 @@ def reasons():
     return found
 
 
+def change(mutant):
+    return f"{' '.join(mutant['old'].split())} -> {mutant['new'].strip() or '(gone)'}"
+
+
 def key_of(mutant):
     """As same.txt has it."""
-    with open(os.path.join(TREE, mutant["file"])) as f:
+    with open(os.path.join(base.TREE, mutant["file"])) as f:
         line = f.read().split("\n")[mutant["line"] - 1].strip()
-    old = " ".join(mutant["old"].split())
-    return mutant["file"], line, f"{old} -> {mutant['new'].strip() or '(gone)'}"
+    return mutant["file"], line, change(mutant)
 
 
 def command_report():
