@@ -67,11 +67,11 @@ double_fork_table(struct state *st, struct space *from, struct space *sp)
 	sp->tab = from->tab;
 }
 
-static struct addrspace *
-double_as(struct addrspace *as, pid_t pid, const struct reader *mem)
+static void
+double_fork_objects(const struct space *from, struct proc *child)
 {
 	note("objects");
-	return copied;
+	child->space->as = copied;
 }
 
 #define state_notice              say
@@ -87,7 +87,7 @@ double_as(struct addrspace *as, pid_t pid, const struct reader *mem)
 #define targets_let_go(st, p)     note("go")
 #define sites_fork(from, sp)      note("sites")
 #define plock_fork(from, sp)      note("locks")
-#define addrspace_fork            double_as
+#define targets_fork_objects      double_fork_objects
 #define loads_matched_in(as)      note("matched")
 #define sigwatch_fork(from, sp)   note("watch")
 #define sites_commit(st, sp)      note("commit")

@@ -74,7 +74,7 @@ inherit(struct state *st, struct space *from, struct proc *child)
 	targets_fork_table(st, from, sp);
 	sites_fork(from, sp);
 	plock_fork(from, sp);
-	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
+	targets_fork_objects(from, child);
 	loads_matched_in(sp->as);
 	sigwatch_fork(from, sp);
 	if (tptable_queued(sp->tab))

@@ -26,6 +26,9 @@ void targets_set_up(struct state *st, struct proc *p);
 /* Give sp, the space of a fork's child, a copy of the parent's table of
  * tracepoints. */
 void targets_fork_table(struct state *st, struct space *from, struct space *sp);
+/* Give the space of a fork's child a copy of what is known of the parent's
+ * objects. */
+void targets_fork_objects(const struct space *from, struct proc *child);
 
 /* Move every thread of a process out of the slots, restore its text, and
  * detach. */

@@ -87,6 +87,14 @@ targets_fork_table(struct state *st, struct space *from, struct space *sp)
 		protect_fork(st, sp, area);
 }
 
+void
+targets_fork_objects(const struct space *from, struct proc *child)
+{
+	struct space *sp = child->space;
+
+	sp->as = addrspace_fork(from->as, child->pid, &sp->mem);
+}
+
 /* The space ends, by exec, exit or detach. */
 static void
 space_end(void *ctx, struct space *sp)

@@ -1,5 +1,5 @@
 /*
- * Stopping threads, and waiting until they are stopped.
+ * Stopping threads, waiting until they are stopped, and resuming them all.
  */
 #include <sched.h>
 #include <time.h>
@@ -138,6 +138,37 @@ space_stop(struct space *sp)
 	fault_kill("stop-interrupt");
 	space_await(sp);
 	fault_kill("stop-all");
+}
+
+void
+space_hold(struct space *sp)
+{
+	if (sp->stops++ == 0)
+		space_stands(sp);
+}
+
+void
+space_unhold(struct space *sp)
+{
+	ASSERT(sp->stops > 0);
+	sp->stops--;
+}
+
+void
+space_resume(struct space *sp)
+{
+	ASSERT(sp->stops > 0);
+	if (--sp->stops > 0)
+		return;
+	space_foreach_thread(th, sp)
+	{
+		stop_sleeps(th, false);
+		if (th->stop.state == TH_WAITING) {
+			stop_stay(th);
+			thread_resume(th);
+		}
+	}
+	space_runs(sp);
 }
 
 void

@@ -369,8 +369,7 @@ seize_all(struct super *su, struct proc *p)
 
 	while ((r = seize_pass(su, p)) > 0)
 		;
-	space_stands(sp);
-	sp->stops++;
+	space_hold(sp);
 	while (r == 0) {
 		space_await(sp);
 		fault_kill("attach-stop");
@@ -378,7 +377,7 @@ seize_all(struct super *su, struct proc *p)
 			break;
 		r = MIN(r, 0);
 	}
-	sp->stops--;
+	space_unhold(sp);
 	vec_foreach(th, &p->threads)
 		stop_stay(*th);
 	return r == 0 && p->threads.len == 0 ? -ESRCH : r;

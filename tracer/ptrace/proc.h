@@ -49,7 +49,7 @@ struct tptable;
  * named before it.
  */
 struct space {
-	/* super.c (panic.c closes mem_fd at the emergency exit): */
+	/* super.c: */
 	struct target target; /* first member: target_ptrace.c casts back */
 	struct super *super;
 	VEC(struct proc *) procs;
@@ -59,7 +59,7 @@ struct space {
 	unsigned refs;      /* processes in it, and space_keep() */
 	uint64_t still; /* since when the tracer has stopped its threads, ns; 0:
 			     * they run */
-	/* halt.c, and resume.c, which undoes it: */
+	/* halt.c: */
 	unsigned stops; /* space_stop() calls not yet undone */
 	/* remote.c: address of its code during a call; 0: not searched yet. */
 	uint64_t wayback;

@@ -1,5 +1,5 @@
 /*
- * Continuing a stopped thread, detaching it, and resuming a stopped space.
+ * Continuing a stopped thread, and detaching it.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -163,21 +163,4 @@ thread_run_to_trap(struct thread *th)
 	if (r == 0)
 		stop_end(th, false);
 	return r;
-}
-
-void
-space_resume(struct space *sp)
-{
-	ASSERT(sp->stops > 0);
-	if (--sp->stops > 0)
-		return;
-	space_foreach_thread(th, sp)
-	{
-		stop_sleeps(th, false);
-		if (th->stop.state == TH_WAITING) {
-			stop_stay(th);
-			thread_resume(th);
-		}
-	}
-	space_runs(sp);
 }

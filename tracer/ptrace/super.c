@@ -77,6 +77,14 @@ text_read(void *ctx, uint64_t addr, void *buf, size_t len)
 	return r;
 }
 
+void
+space_close(struct space *sp)
+{
+	if (sp->mem_fd >= 0)
+		close(sp->mem_fd);
+	sp->mem_fd = -1;
+}
+
 int
 space_open(struct space *sp, pid_t tid)
 {
@@ -86,8 +94,7 @@ space_open(struct space *sp, pid_t tid)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (sp->mem_fd >= 0)
-		close(sp->mem_fd);
+	space_close(sp);
 	sp->mem_fd = fd;
 	return 0;
 }
@@ -137,8 +144,7 @@ space_borrow(struct space *sp)
 void
 space_return(struct space *sp)
 {
-	close(sp->mem_fd);
-	sp->mem_fd = -1;
+	space_close(sp);
 	reserve_keep(sp->super);
 }
 
@@ -199,8 +205,7 @@ space_leave(struct space *sp, struct proc *p)
 	space_runs(sp);
 	if (sp->super->hooks.space_end != NULL)
 		sp->super->hooks.space_end(sp->super->hooks_ctx, sp);
-	if (sp->mem_fd >= 0)
-		close(sp->mem_fd);
+	space_close(sp);
 	vec_fini(&sp->procs);
 	vec_fini(&sp->left);
 	parts_end(&sp->parts);

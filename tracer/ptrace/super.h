@@ -107,6 +107,9 @@ void proc_new_space(struct proc *p);
 int space_open(struct space *sp, pid_t tid);
 /* The same with any live thread of the space.  True if it was opened. */
 bool space_reopen(struct space *sp);
+/* The space has no descriptor for its memory any more.  May be called from a
+ * signal handler. */
+void space_close(struct space *sp);
 /*
  * A file descriptor is reserved for the end of the trace.  If dtrap had no
  * descriptor left for /proc/PID/mem of a space, and the only thread of the
@@ -201,6 +204,11 @@ bool thread_is_ghost(const struct thread *th);
 /* Wait until every thread of the space is stopped, asleep (th->stop.asleep) or
  * gone.  Running threads are interrupted. */
 void space_await(struct space *sp);
+/* From space_hold() until space_unhold() threads of the space that stop stay
+ * stopped, as after space_stop(), but none is interrupted, and none is resumed at
+ * the end. */
+void space_hold(struct space *sp);
+void space_unhold(struct space *sp);
 
 /* syscall_stop.c */
 

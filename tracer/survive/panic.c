@@ -186,8 +186,7 @@ restore_without(void *arg)
 	if (!space_reopen(sp))
 		return;
 	restore_space(sp);
-	close(sp->mem_fd); /* for the next one */
-	sp->mem_fd = -1;
+	space_close(sp); /* for the next one */
 }
 
 static void
