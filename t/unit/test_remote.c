@@ -150,6 +150,36 @@ START_TEST(detach_keeps_the_order_of_signals)
 }
 END_TEST
 
+/* Two that were taken from the kernel, of which one is sent again behind those
+ * that are pending. */
+START_TEST(detach_keeps_the_order_of_a_signal_that_was_sent_again)
+{
+	struct proc *p = launch("queued", "");
+	struct thread *th = p->threads.at[0];
+	pid_t pid = p->pid;
+	siginfo_t first, second;
+	struct event ev;
+
+	thread_resume(th);
+	ck_assert(run_until(EV_SIGNAL, &ev));
+	ck_assert_int_eq(thread_siginfo(th, &first), 0);
+	stop_signal(th, 0);
+	thread_resume(th);
+	ck_assert(run_until(EV_SIGNAL, &ev));
+	ck_assert_int_eq(thread_siginfo(th, &second), 0);
+	if (_i == 0) { /* in delivery */
+		thread_set_siginfo(th, &first);
+		signal_again(th, &second);
+	} else {
+		stop_signal(th, 0);
+		signal_again(th, &first);
+		signal_again(th, &second);
+	}
+	proc_detach(p, NULL, NULL);
+	finishes(pid);
+}
+END_TEST
+
 START_TEST(remote_syscall_keeps_a_signal_that_is_pending)
 {
 	struct proc *p = launch("queued", "twice");
@@ -763,6 +793,8 @@ main(int argc, char **argv)
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_in_delivery);
 	tcase_add_test(tc, remote_syscall_keeps_the_order_of_signals);
 	tcase_add_loop_test(tc, detach_keeps_the_order_of_signals, 0, 5);
+	tcase_add_loop_test(
+	    tc, detach_keeps_the_order_of_a_signal_that_was_sent_again, 0, 2);
 	tcase_add_test(tc, remote_syscall_keeps_a_signal_that_is_pending);
 	tcase_add_test(tc, the_frame_of_a_handler_that_returns_is_found);
 	tcase_add_test(tc, remote_syscall_at_syscall_and_event_stops);

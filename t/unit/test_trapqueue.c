@@ -216,6 +216,7 @@ static bool is_dead; /* the registers cannot be read */
 #define thread_regs(th)            (is_dead ? NULL : &its_regs)
 #define thread_regs_moved(th)      moved++
 #define thread_settle(th)          settled++
+#include "tracer/ptrace/requeue.c"
 #include "tracer/ptrace/trapqueue.c"
 
 static void

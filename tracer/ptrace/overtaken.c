@@ -15,9 +15,12 @@
  *
  * Otherwise dtrap changes siginfos: X1 gets that of D, X2 that of X1, and K
  * that of X2.  The list `owed' has the siginfos that are still to be delivered,
- * in order.  They are lost if the thread is detached before.  Of a standard
- * signal the kernel queues only one, so there is no K if X1 is pending: then
- * dtrap sends one more signal of that number.
+ * in order.  Of a standard signal the kernel queues only one, so there is no K
+ * if X1 is pending: then dtrap sends one more signal of that number.
+ *
+ * When the thread is detached, the pending ones are taken from the kernel, and
+ * the owed ones are queued in their place (requeue.c).  A standard signal that is
+ * owed while another of its number is in delivery has a wrong siginfo then.
  */
 #include <signal.h>
 #include <string.h>
@@ -25,6 +28,7 @@
 #include <unistd.h>
 
 #include "dlang/base/log.h"
+#include "tracer/ptrace/requeue.h"
 #include "tracer/ptrace/super.h"
 
 /* The first real-time signal of the kernel: such a signal is queued as often as
@@ -155,4 +159,63 @@ signal_in_turn(struct thread *th, int sig)
 		owe(th, &came);
 	siginfo_t first = take_owed(th, sig);
 	thread_set_siginfo(th, &first);
+}
+
+/* Queue the signals of this number anew, in their order.  Nothing changes if no
+ * call can be made. */
+static void
+settle(struct thread *th, int sig)
+{
+	struct owed all = { 0 };
+	bool delivers = th->stop.sig == sig;
+	enum event_kind kind = th->stop.kind;
+	size_t pending = 0;
+	siginfo_t si;
+
+	if (delivers && (sig < FIRST_REALTIME || thread_siginfo(th, &si) < 0))
+		return;
+	if (delivers) {
+		*vec_push(&all.list) = si;
+		thread_regs_moved(th);
+		thread_settle(th);
+		stop_becomes(th, EV_STOP);
+		stop_signal(th, 0);
+	}
+	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
+		if (si.si_signo != sig)
+			continue;
+		if (!is_ours(&si))
+			owe(th, &si);
+		pending++;
+	}
+	if (requeue_take(th, sig, pending) == 0) {
+		stop_becomes(th, kind);
+		stop_signal(th, delivers ? sig : 0);
+		return;
+	}
+	while (first_owed(th, sig) != NULL)
+		*vec_push(&all.list) = take_owed(th, sig);
+	vec_foreach(each, &all.list)
+		requeue_send(th, each);
+	LOG("remote", "%d: %zu signals %d are queued anew", (int)th->tid,
+	    all.list.len, sig);
+	vec_fini(&all.list);
+}
+
+void
+signals_settle(struct thread *th)
+{
+	struct owed *owed = part_had(&th->parts, &owed_part);
+	uint64_t done = 0;
+
+	for (size_t i = 0; owed != NULL && i < owed->list.len;) {
+		int sig = owed->list.at[i].si_signo;
+		if (!thread_stopped(th) || (done & SIGBIT(sig)) != 0) {
+			i++;
+			continue;
+		}
+		done |= SIGBIT(sig);
+		settle(th, sig);
+		i = 0; /* some are gone */
+	}
 }

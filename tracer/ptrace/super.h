@@ -249,6 +249,9 @@ void signal_again(struct thread *th, const siginfo_t *si);
 /* The thread is stopped for signal `sig'.  If signals of that number are noted,
  * replace its siginfo by that of the first one, to keep their order. */
 void signal_in_turn(struct thread *th, int sig);
+/* Before a stopped thread is detached: what is noted is queued in the kernel, and
+ * nothing is noted any more. */
+void signals_settle(struct thread *th);
 
 /* event.c */
 

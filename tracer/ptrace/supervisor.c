@@ -77,6 +77,8 @@ proc_detach(
 	space_stop(sp);
 	vec_foreach(th, &p->threads)
 		undo_queued(*th);
+	vec_foreach(th, &p->threads)
+		signals_settle(*th);
 	enter_calls(p);
 	fault_kill("detach-undone");
 	/* Without a descriptor, memory is written through a stopped thread; all

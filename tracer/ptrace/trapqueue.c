@@ -7,10 +7,8 @@
  *				thread, because a standard signal is queued only once
  *				(legacy_queue()); the thread stops for that one
  *
- * A thread may send itself a signal with any siginfo (rt_tgsigqueueinfo(2)).
- * Other threads may not send one that looks like a signal of the kernel, kill()
- * or tgkill().  So each thread sends its own signals again.  Those of the
- * process are sent by any of its threads.
+ * Each thread sends its own signals again (requeue.c).  Those of the process are
+ * sent by any of its threads.
  *
  * A signal of a timer is queued even if others are pending, and is discarded
  * when the timer is deleted.  So a timer that has expired, and is not set, must
@@ -28,6 +26,7 @@
 #include "inject/trap/area.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/ptrace/remote.h"
+#include "tracer/ptrace/requeue.h"
 #include "tracer/ptrace/super.h"
 
 /* How often trapqueue_keep() tries.  Another process may send a SIGTRAP
@@ -75,21 +74,6 @@ trapqueue_is_sent(const siginfo_t *si)
 
 /* ---- sending ---- */
 
-/* Make a call in the thread th (NULL: any); if that fails, and not `alone', in
- * another thread of the process.  True if its result was 0. */
-static bool
-call(struct proc *p, struct thread *th, bool alone, long nr,
-    const uint64_t args[6], void *data, size_t size)
-{
-	struct thread *next = th != NULL ? th : remote_next_in(p, NULL);
-	int64_t result = -1;
-
-	while (next != NULL &&
-	    remote_syscall_data(next, nr, args, data, size, &result) != 0)
-		next = alone ? NULL : remote_next_in(p, next);
-	return result == 0;
-}
-
 static bool
 is_zero(const struct timespec *ts)
 {
@@ -107,38 +91,26 @@ sent_by_timer(struct proc *p, struct thread *th, const siginfo_t *si)
 	uint64_t set[6] = { id, 0, REMOTE_DATA };
 
 	if (si->si_code != SI_TIMER ||
-	    !call(p, th, false, SYS_timer_gettime, get, &its, sizeof(its)))
+	    !requeue_call(
+		p, th, false, SYS_timer_gettime, get, &its, sizeof(its)))
 		return false;
 	if (!is_zero(&its.it_interval)) {
-		call(p, th, false, SYS_timer_settime, set, &its, sizeof(its));
+		requeue_call(
+		    p, th, false, SYS_timer_settime, set, &its, sizeof(its));
 		return false;
 	}
 	if (!is_zero(&its.it_value))
 		return false;
 	its.it_value.tv_nsec = 1;
 	set[1] = TIMER_ABSTIME;
-	if (!call(p, th, false, SYS_timer_settime, set, &its, sizeof(its)))
+	if (!requeue_call(
+		p, th, false, SYS_timer_settime, set, &its, sizeof(its)))
 		return false;
 	for (int n = 0; n < LOOKS && !is_zero(&its.it_value); n++)
-		if (!call(p, th, false, SYS_timer_gettime, get, &its,
+		if (!requeue_call(p, th, false, SYS_timer_gettime, get, &its,
 			sizeof(its)))
 			break;
 	return true;
-}
-
-static bool
-send_to_thread(struct thread *th, siginfo_t *si)
-{
-	/* Any thread may send a siginfo with this code. */
-	bool anybody = si->si_code < 0 && si->si_code != SI_TKILL;
-	pid_t pid, tid;
-
-	if (procfs_inner(th->tid, &pid, &tid) != 0)
-		return false;
-	const uint64_t args[6] = { (uint32_t)pid, (uint32_t)tid, SIGTRAP,
-		REMOTE_DATA };
-	return call(th->proc, th, !anybody, SYS_rt_tgsigqueueinfo, args, si,
-	    sizeof(*si));
 }
 
 static bool
@@ -154,7 +126,7 @@ send_to_process(struct proc *p, siginfo_t *si)
 			continue;
 		const uint64_t args[6] = { (uint32_t)tid, SIGTRAP,
 			REMOTE_DATA };
-		if (call(p, th, true, SYS_rt_sigqueueinfo, args, si,
+		if (requeue_call(p, th, true, SYS_rt_sigqueueinfo, args, si,
 			sizeof(*si)))
 			return true;
 	}
@@ -166,7 +138,7 @@ send_one(struct proc *p, struct trap_pending *one)
 {
 	static_assert(sizeof(one->si) <= REMOTE_DATA_MAX, "it passes");
 	bool sent = sent_by_timer(p, one->th, &one->si) ||
-	    (one->th != NULL ? send_to_thread(one->th, &one->si) :
+	    (one->th != NULL ? requeue_send(one->th, &one->si) :
 			       send_to_process(p, &one->si));
 	LOG("sigtrap", "%d: a SIGTRAP, code %d, is %spending again",
 	    (int)(one->th != NULL ? one->th->tid : p->pid), one->si.si_code,
@@ -187,24 +159,6 @@ trapqueue_send(struct proc *p, struct trapqueue *q)
 }
 
 /* ---- a stop at one ---- */
-
-/* Remove n pending SIGTRAPs, by sigtimedwait() in the thread. */
-static void
-take_out(struct thread *th, size_t n)
-{
-	struct {
-		uint64_t set;
-		struct timespec at_once;
-	} wait = { .set = SIGBIT(SIGTRAP) };
-	const uint64_t args[6] = { REMOTE_DATA, 0,
-		REMOTE_DATA + offsetof(typeof(wait), at_once), SET_SIZE };
-	int64_t result = SIGTRAP;
-
-	for (; n > 0 && result == SIGTRAP; n--)
-		if (remote_syscall_data(th, SYS_rt_sigtimedwait, args, &wait,
-			sizeof(wait), &result) != 0)
-			return;
-}
 
 static bool
 all_sent(const struct trapqueue *q)
@@ -227,7 +181,7 @@ discard(struct thread *th)
 	bool sent = all_sent(&q);
 	read_one(th, true, &q);
 	if (sent)
-		take_out(th, q.list.len);
+		requeue_take(th, SIGTRAP, q.list.len);
 	vec_fini(&q.list);
 }
 
@@ -279,7 +233,7 @@ send_first(struct thread *th, const siginfo_t *si)
 
 	*vec_push(&q.list) = (struct trap_pending){ .si = *si, .th = th };
 	read_one(th, false, &q);
-	take_out(th, q.list.len - 1);
+	requeue_take(th, SIGTRAP, q.list.len - 1);
 	for (size_t i = 1; i < q.list.len; i++)
 		if (!is_same(&q.list.at[i].si, si))
 			q.list.at[kept++] = q.list.at[i];
