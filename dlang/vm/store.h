@@ -100,7 +100,8 @@ struct lane {
 	uint64_t hits; /* [W] firings begun */
 	/* By what a thread knows the lane for its own: the lane's address in the
 	 * target (0: it is nobody's), and where the thread's own memory is
-	 * (UREG_THREAD).  What is not both so is not written to. */
+	 * (UREG_THREAD).  What is not both so is not written to; nor is a lane
+	 * whose stack (stack_at, below) is another. */
 	uint64_t self, memory; /* [G] */
 	uint64_t
 	    call; /* [G] not 0: the thread is to trap when the firing that is
@@ -109,6 +110,10 @@ struct lane {
 	 * there ran: at the next hit there with this stack pointer it does not fire.
 	 * 0: no signal did. */
 	uint64_t skip_sp, skip_at; /* [W], [G] */
+	/* The memory in which the thread's stack is.  A thread that was created
+	 * unseen may have the same registers as its creator, but not the same
+	 * stack.  0: not known; the first hit traps. */
+	uint64_t stack_at, stack_len; /* [G] */
 	struct uregs regs; /* [W] of the hit; rip and rsp as at the site */
 
 	/* Thread store: the thread that has the lane; `thread' is 0 if none. */
@@ -147,17 +152,19 @@ struct lane {
  * the target needs more stack: the tracer, which delivers signals, holds them
  * back until the thread has left this stack.
  */
-#define LANE_BUSY    0
-#define LANE_LOST    8
-#define LANE_HITS    16
-#define LANE_SELF    24
-#define LANE_MEMORY  32
-#define LANE_CALL    40
-#define LANE_SKIP_SP 48
-#define LANE_SKIP_AT 56
-#define LANE_REGS    64
-#define LANE_STACK   16384
-#define LANE_GAP     4096
+#define LANE_BUSY     0
+#define LANE_LOST     8
+#define LANE_HITS     16
+#define LANE_SELF     24
+#define LANE_MEMORY   32
+#define LANE_CALL     40
+#define LANE_SKIP_SP  48
+#define LANE_SKIP_AT  56
+#define LANE_ROOM_AT  64
+#define LANE_ROOM_LEN 72
+#define LANE_REGS     80
+#define LANE_STACK    16384
+#define LANE_GAP      4096
 
 static_assert(offsetof(struct lane, busy) == LANE_BUSY &&
 	offsetof(struct lane, lost) == LANE_LOST &&
@@ -167,6 +174,8 @@ static_assert(offsetof(struct lane, busy) == LANE_BUSY &&
 	offsetof(struct lane, call) == LANE_CALL &&
 	offsetof(struct lane, skip_sp) == LANE_SKIP_SP &&
 	offsetof(struct lane, skip_at) == LANE_SKIP_AT &&
+	offsetof(struct lane, stack_at) == LANE_ROOM_AT &&
+	offsetof(struct lane, stack_len) == LANE_ROOM_LEN &&
 	offsetof(struct lane, regs) == LANE_REGS,
     "generated code");
 

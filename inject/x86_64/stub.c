@@ -7,8 +7,8 @@
  *	pushfq
  *	alive == owner?		else out
  *	mine != 0?		else out
- *	what gs leads to says that it is in the lanes, and that fs is the thread's?
- *				else trap
+ *	what gs leads to says that it is in the lanes, and that fs and the stack are
+ *				the thread's?  else trap
  *	busy == 0, skip_sp == 0? else lost
  * fire:
  *	busy = rsp
@@ -133,7 +133,7 @@ stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
 
 /* A forward jump; its distance is written when the target is known. */
 struct ahead {
-	size_t at[4];
+	size_t at[5];
 	unsigned n;
 };
 
@@ -212,6 +212,11 @@ write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
 	emit_bytes(e, "\x48\x3b\x40", 3); /* cmp rax, [rax + self] */
 	emit_u8(e, LANE_SELF);
 	jump_ahead(e, "\x0f\x85", 2, trap);
+	emit_bytes(e, "\x48\x89\xe1\x48\x2b\x48", 6); /* mov rcx, rsp */
+	emit_u8(e, LANE_ROOM_AT);         /* sub rcx, [rax + stack_at] */
+	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + stack_len] */
+	emit_u8(e, LANE_ROOM_LEN);
+	jump_ahead(e, "\x0f\x83", 2, trap);
 	emit_bytes(e, "\x48\x8b\x08\x48\x0b\x48", 6); /* mov rcx, [rax] */
 	emit_u8(e, LANE_SKIP_SP); /* or rcx, [rax + skip_sp] */
 	jump_ahead(e, "\x0f\x85", 2, lost);

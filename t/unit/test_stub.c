@@ -120,6 +120,7 @@ setup(void)
 	lane = (void *)(store + 8 * 4096);
 	lane->self = address(lane);
 	lane->memory = thread_memory();
+	lane->stack_len = UINT64_MAX;
 	world = (struct stub_world){ .hit = (uintptr_t)on_hit,
 		.lanes = address(store),
 		.span = 16 * 4096,
@@ -375,6 +376,19 @@ START_TEST(a_lane_that_is_not_the_threads_is_not_written_to)
 	run_and_compare();
 	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 1);
 	lane->memory--;
+	/* Another stack: a page above ours, and one below. */
+	uint64_t here = address(&s) & ~UINT64_C(4095);
+	lane->stack_at = here + 4096;
+	lane->stack_len = 4096;
+	run_and_compare();
+	lane->stack_at = here - 3 * 4096;
+	run_and_compare();
+	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 3);
+	lane->stack_len = 0;
+	run_and_compare();
+	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 4);
+	lane->stack_at = before.stack_at;
+	lane->stack_len = before.stack_len;
 	ck_assert_int_eq(faulted, 3);
 	ck_assert_mem_eq(&before, lane, sizeof(before));
 	ck_assert_uint_eq(hits, 0);
@@ -383,7 +397,14 @@ START_TEST(a_lane_that_is_not_the_threads_is_not_written_to)
 	run_and_compare();
 	ck_assert_uint_eq(hits, 1);
 	ck_assert_uint_eq(lane->busy, 0);
-	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 2);
+	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 5);
+	/* As long as it is on its stack. */
+	lane->call = 0;
+	lane->stack_at = here - 3 * 4096;
+	lane->stack_len = 5 * 4096;
+	run_and_compare();
+	ck_assert_uint_eq(hits, 2);
+	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 5);
 }
 END_TEST
 

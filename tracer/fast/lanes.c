@@ -11,6 +11,7 @@
  */
 
 #include "inject/resume.h"
+#include "symbols/maps.h"
 #include "tracer/base/state.h"
 #include "tracer/consume/consume.h"
 #include "tracer/fast/fast_impl.h"
@@ -53,6 +54,7 @@ struct lane_of {
 	bool refused;   /* that space had no free lane */
 	uint64_t begun; /* id for which fast_begins() has been done */
 	bool called;    /* asked to trap at the end of its firing */
+	unsigned moved; /* how often its stack was another one, up to MOVES */
 	VEC(siginfo_t) held; /* signals that are kept until then */
 };
 
@@ -121,6 +123,7 @@ give(struct fast_space *f, struct thread *th)
 		if (u->owner != NULL)
 			continue;
 		u->owner = th;
+		o->moved = 0;
 		lane_give(&u->v,
 		    &(struct lane_owner){
 			.thread = th->birth + 1,
@@ -167,6 +170,42 @@ lead_to(struct thread *th, uint64_t to, struct lane *lane)
 	return true;
 }
 
+/* After so many changes of its stack, a thread's lane is for every stack between
+ * those on which it was seen: each change costs a trap. */
+#define MOVES 32U
+
+/* The thread, which is stopped and has the lane, may hit by jump on the stack on
+ * which it is now. */
+static void
+stands_on(struct thread *th, struct lane *l)
+{
+	struct lane_of *o = part_of(&th->parts, &lane_part);
+	const struct uregs *regs = thread_regs(th);
+	uint64_t at = regs != NULL ? regs->r[UREG_SP] : 0, end;
+	struct maps maps = { 0 };
+	const struct map *m;
+
+	if (at == 0 || at - l->stack_at < l->stack_len ||
+	    maps_read(th->proc->pid, &maps) < 0)
+		return;
+	m = maps_at(&maps, at);
+	if (m != NULL) {
+		at = m->start;
+		end = m->end;
+		/* A stack that has grown is the same. */
+		if (l->stack_len != 0 && l->stack_at + l->stack_len != end &&
+		    o->moved < MOVES)
+			o->moved++;
+		if (o->moved >= MOVES) {
+			at = MIN(at, l->stack_at);
+			end = MAX(end, l->stack_at + l->stack_len);
+		}
+		l->stack_at = at;
+		l->stack_len = end - at;
+	}
+	maps_fini(&maps);
+}
+
 const struct lane_view *
 fast_lane(struct state *st, struct thread *th)
 {
@@ -180,7 +219,8 @@ fast_lane(struct state *st, struct thread *th)
 		u = give(f, th);
 	if (u == NULL)
 		return NULL;
-	lead_to(th, fast_addr(f, u->v.lane), u->v.lane);
+	if (lead_to(th, fast_addr(f, u->v.lane), u->v.lane))
+		stands_on(th, u->v.lane);
 	return lane_is_busy(&u->v) && !thread_ends(th) ? NULL : &u->v;
 }
 
