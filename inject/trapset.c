@@ -569,6 +569,18 @@ look_at_threads(struct trapset *ts, bool *in, bool *unknown)
 	}
 }
 
+bool
+trapset_healed(struct trapset *ts)
+{
+	uint64_t at = trapset_area(ts), healed = 0;
+
+	return at != 0 &&
+	    ts->target->ops->read(ts->target,
+		at + offsetof(struct trap_area, healed), &healed,
+		sizeof(healed)) == 0 &&
+	    healed != 0;
+}
+
 uint64_t
 trapset_nested(const struct trapset *ts)
 {

@@ -106,6 +106,10 @@ void trapset_lost(struct trapset *ts);
  * nothing to do. */
 void trapset_mended(struct trapset *ts);
 
+/* Has the handler restored places?  While the tracer lives, that is because of a
+ * thread that is not traced. */
+bool trapset_healed(struct trapset *ts);
+
 /* Is a thread known to be in the handler? */
 bool trapset_runs(struct trapset *ts);
 /* The address of the area if another signal's handler may have been called on top

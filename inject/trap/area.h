@@ -116,6 +116,9 @@ struct trap_area {
 	uint64_t old_handler, old_flags, old_restorer, old_mask;
 	/* For rt_sigaction(): a struct sigaction as the kernel has it. */
 	uint64_t action[4];
+	/* The handler has restored places.  If the tracer still lives, a thread
+	 * that it does not trace has executed an int3. */
+	uint64_t healed;
 };
 
 #endif

@@ -301,8 +301,12 @@ await_latecomers(void)
 static void
 heal_all(long mem)
 {
+	const uint64_t yes = 1;
+
 	if (is_mended())
 		return;
+	sys(SYS_pwrite64, mem, (long)&yes, sizeof(yes),
+	    (long)&trap_area.healed);
 	if (heal_places(mem, HEAL_MOST) || heal_places(mem, FIND_LATE))
 		await_latecomers();
 	if (!is_mended())

@@ -72,6 +72,18 @@ is "untraced" "$(cat "$tmp/out")" "calls 220000 wrong 0"
 is "counts of untraced" "$(tr -dc '0-9\n' <"$tmp/trace" | grep .)" 220000
 jumped 219990
 
+# By trap the program goes on, too, and the user is told.
+for form in bare thread process; do
+	rm -f "$tmp/trace"
+	# shellcheck disable=SC2016 # $target is dtrap's
+	dt -q -o "$tmp/trace" -n 'pid$target:a.out:counted:entry {
+	    @ = count(); }' -c "$bin/untraced 3000 $form"
+	is "$form, by trap: status" "$status" 0
+	is "$form, by trap" "$(cat "$tmp/out")" "calls 9000 wrong 0"
+	has "$tmp/err" 'a thread that dtrap cannot trace .* has reached a breakpoint'
+	is "said once" "$(grep -c CLONE_UNTRACED "$tmp/err")" 1
+done
+
 # ---- both ways alike ----
 
 # fast WAY ARG...: by trap (off), by jump and the interpreter (vm), by jump and

@@ -201,6 +201,7 @@ double_suspend(const sigset_t *old)
 #define fast_ends(st, th)             call("lane-ends")
 #define twice_syscall(st, ev)         double_target_call()
 #define targets_event(st, ev)         call("target-event")
+#define targets_exits(st, p)          call("look")
 #define targets_gone(st, p, status)   double_gone(status)
 #define deadman_begin(st)             call("begin")
 #define deadman_end(st, ev)           call("end")
@@ -328,7 +329,7 @@ START_TEST(stops_are_told)
 {
 	dispatched(EV_GROUP_STOP, "lane tell resume ");
 	dispatched(EV_STOP, "lane tell resume ");
-	dispatched(EV_EXIT, "tell resume ");
+	dispatched(EV_EXIT, "look tell resume ");
 	dispatched(EV_VFORK_DONE, "lane resume ");
 }
 END_TEST
@@ -439,7 +440,7 @@ START_TEST(pending_events_are_handled_without_a_wait)
 	script[n_script++] = EV_STOP;
 	script[n_script++] = EV_EXIT;
 	loop_pending(&run);
-	expect("poll lane tell resume poll tell resume poll ");
+	expect("poll lane tell resume poll look tell resume poll ");
 }
 END_TEST
 

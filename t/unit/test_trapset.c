@@ -156,6 +156,7 @@ START_TEST(the_area_names_its_keeper)
 {
 	struct trapset *ts = tptable_traps(tab);
 
+	ck_assert(!trapset_healed(ts));
 	ck_assert_int_eq(trapset_keeper(ts, 12, 34), 0);
 	ck_assert_int_eq(trapset_map(ts, TEXT), 0);
 	ck_assert_uint_eq(area()->keeper, 12);
@@ -165,6 +166,12 @@ START_TEST(the_area_names_its_keeper)
 	ck_assert_uint_eq(area()->mended, 0);
 	trapset_mended(ts);
 	ck_assert_uint_eq(area()->mended, 1);
+	ck_assert(!trapset_healed(ts));
+	const uint64_t yes = 1;
+	memcpy(fake_target_at(
+		   &ft, trapset_area(ts) + offsetof(struct trap_area, healed)),
+	    &yes, sizeof(yes));
+	ck_assert(trapset_healed(ts));
 	trapset_alone(ts);
 	ck_assert_uint_eq(area()->alone, 1);
 }

@@ -216,6 +216,14 @@ on_stopped(struct state *st, struct event *ev)
 }
 
 static void
+on_exit_stop(struct state *st, struct event *ev)
+{
+	if (ev->thread->proc != NULL)
+		targets_exits(st, ev->thread->proc);
+	on_stopped(st, ev);
+}
+
+static void
 on_resume(struct state *st, struct event *ev)
 {
 	thread_resume(ev->thread);
@@ -245,7 +253,7 @@ static void (*const handlers[])(struct state *, struct event *) = {
 	[EV_VFORK_DONE] = on_resume,
 	[EV_CLONE] = NULL,
 	[EV_EXEC] = NULL,
-	[EV_EXIT] = on_stopped,
+	[EV_EXIT] = on_exit_stop,
 	[EV_GONE] = on_gone,
 };
 

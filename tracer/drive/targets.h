@@ -66,6 +66,10 @@ void targets_event(struct state *st, const struct event *ev);
 
 /* A process has ended: print that if the user named it. */
 void targets_gone(struct state *st, struct proc *p, int status);
+/* A thread of the process is about to end; or the process is about to be detached.
+ * Tell the user, once, if its breakpoints were removed by a thread that is not
+ * traced. */
+void targets_exits(struct state *st, struct proc *p);
 
 /* Restore the text of every process and detach from it. */
 void targets_release(struct state *st);

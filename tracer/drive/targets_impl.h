@@ -26,6 +26,7 @@ struct space_info {
 	struct state *st;
 	struct linkmap lm;
 	bool have_lm;
+	bool healed_said; /* targets_exits() has told the user */
 };
 
 /* ---- targets_space.c ---- */

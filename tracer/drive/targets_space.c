@@ -278,6 +278,24 @@ leave(struct tptable *tab, struct uregs *regs)
 	return place != SLOT_OUTSIDE && place != SLOT_FIRING;
 }
 
+/* Has a thread that is not traced executed an int3?  The handler in the area
+ * cannot know better than after dtrap's death. */
+void
+targets_exits(struct state *st, struct proc *p)
+{
+	struct space *sp = p->space;
+
+	if (sp->tab == NULL || sp->info == NULL || sp->info->healed_said ||
+	    !trapset_healed(tptable_traps(sp->tab)))
+		return;
+	sp->info->healed_said = true;
+	state_message(st,
+	    "pid %d: a thread that dtrap cannot trace (CLONE_UNTRACED) has "
+	    "reached a breakpoint: all of them were removed, and probes there "
+	    "stopped firing",
+	    (int)p->pid);
+}
+
 static void
 targets_clean(void *ctx, struct proc *p)
 {
@@ -293,6 +311,7 @@ targets_clean(void *ctx, struct proc *p)
 		thread_regs_lead(*th, false);
 	}
 	jumps_account(ctx, sp);
+	targets_exits(ctx, p);
 	fault_kill("clean-begin");
 	/* Also while other processes share the memory: they are detached one
 	 * after another (before the end of the run only a process that shares
