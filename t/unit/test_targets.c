@@ -31,6 +31,7 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/sites/site.h"
 #include "tracer/survive/guardian.h"
+#include "tracer/ptrace/super.h"
 #include "tracer/survive/leftover.h"
 
 #define PID  100
@@ -40,7 +41,7 @@ static struct str calls; /* their names, a space after each */
 static struct state session;
 static struct proc procs[2];
 static struct thread threads[3]; /* two of the first process */
-static struct space spaces[2];
+static struct space spaces[3];
 static struct space_info known;
 static unsigned n_procs; /* that are there */
 
@@ -287,6 +288,7 @@ static void
 double_space(const char *name, const struct space *sp)
 {
 	str_printf(&calls, "%s%td ", name, sp - spaces);
+	ck_assert(name[0] != 'r' || sp->stops > 0);
 }
 
 static void
@@ -376,8 +378,10 @@ static struct event told;
 #define leftover_free(l)                 ((void)(freed += (l) != NULL))
 #define thread_take_trap(th)             double_thread("take", th)
 #define thread_resume(th)                double_thread("go", th)
-#define space_stop(sp)                   double_space("stop", sp)
-#define space_resume(sp)                 double_space("resume", sp)
+#define space_stop(sp)                   (double_space("stop", sp), (sp)->stops++)
+#define space_resume(sp)                 (double_space("resume", sp), (sp)->stops--)
+#define space_keep(sp)                   ((sp)->refs++)
+#define space_leave(sp, p)               ((sp)->refs--)
 #define sites_commit(st, sp)             double_space("commit", sp)
 #define moments_tell(st, ...)            (told = *(__VA_ARGS__))
 #define targets_release_leftover(p)      call("leave")
@@ -901,6 +905,23 @@ START_TEST(the_release_does_not_wait_for_ever)
 }
 END_TEST
 
+static void
+goes_to_another_space(void)
+{
+	procs[1].space = &spaces[2];
+}
+
+/* As a vfork child does: its new space has not been stopped. */
+START_TEST(one_that_executes_while_a_firing_ends)
+{
+	fires_for = 2;
+	meanwhile = goes_to_another_space;
+	releases();
+	expect("stop0 stop1 pending leave leave resume0 resume1 pending "
+	       "stop0 stop2 pending leave leave let-go-100 let-go-101 ");
+}
+END_TEST
+
 /* Nobody knows when it goes on. */
 START_TEST(for_a_halted_process_nobody_waits_long)
 {
@@ -964,6 +985,7 @@ main(void)
 		all_are_stopped_and_let_go,
 		a_program_whose_trace_did_not_begin_is_killed,
 		a_firing_ends_first,
+		one_that_executes_while_a_firing_ends,
 		a_handler_ends_first,
 		without_a_handler_nobody_is_in_it,
 		the_release_does_not_wait_for_ever,

@@ -30,6 +30,7 @@
 #include "tracer/base/progress.h"
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"
+#include "tracer/ptrace/super.h"
 #include "tracer/drive/targets_impl.h"
 
 /* ---- launch ---- */
@@ -343,18 +344,39 @@ kill_unstarted(struct state *st)
 			kill(p->pid, SIGKILL);
 }
 
+/* The spaces that stop_all() has stopped.  A process of one of them may execute a
+ * program meanwhile: it is then in another space, which is not stopped. */
+struct stopped {
+	VEC(struct space *) list;
+};
+
 /* Stop all processes, and handle the events up to then, so that no child keeps
  * our int3s in its copy of the memory. */
 static void
-stop_all(struct state *st)
+stop_all(struct state *st, struct stopped *s)
 {
 	struct proc *p = NULL;
 
-	while ((p = super_next(st->super, p)) != NULL)
+	while ((p = super_next(st->super, p)) != NULL) {
+		space_keep(p->space);
+		*vec_push(&s->list) = p->space;
 		space_stop(p->space);
+	}
 	fault_kill("release-begin");
 	loop_pending(st);
 	fault_kill("release-pending");
+}
+
+/* Forget the spaces that were stopped, and with `run' let them run. */
+static void
+stopped_end(struct stopped *s, bool run)
+{
+	vec_foreach(sp, &s->list) {
+		if (run)
+			space_resume(*sp);
+		space_leave(*sp, NULL);
+	}
+	vec_fini(&s->list);
 }
 
 /* Is the process stopped by a signal such as SIGSTOP? Nobody knows when it will
@@ -400,17 +422,18 @@ void
 targets_release(struct state *st)
 {
 	struct run_on run = { .ms = 1 };
+	struct stopped stopped = { 0 };
 	struct proc *p = NULL;
 	bool more = true, sure;
 
 	kill_unstarted(st);
-	stop_all(st);
+	stop_all(st, &stopped);
 	while (more && in_handler(st, &sure)) {
-		for (p = NULL; (p = super_next(st->super, p)) != NULL;)
-			space_resume(p->space);
+		stopped_end(&stopped, true);
 		more = let_run(st, &run, sure);
-		stop_all(st);
+		stop_all(st, &stopped);
 	}
+	stopped_end(&stopped, false);
 	while ((p = super_next(st->super, NULL)) != NULL)
 		targets_let_go(st, p);
 }
