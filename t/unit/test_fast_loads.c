@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "disasm/text.h"
 #include "dlang/base/fault.h"
 #include "dlang/base/clock.h"
 #include "symbols/maps.h"
@@ -478,6 +479,26 @@ difo(uint32_t *ref)
 	return d;
 }
 
+/* Where the first call of a listing leads, counted from its begin. */
+static uint64_t
+call_in(const char *listing)
+{
+	const char *call = strstr(listing, ": call 0x");
+
+	ck_assert_ptr_nonnull(call);
+	return strtoull(call + strlen(": call "), NULL, 16);
+}
+
+static unsigned
+lines_in(const char *text)
+{
+	unsigned n = 0;
+
+	for (; (text = strchr(text, '\n')) != NULL; text++)
+		n++;
+	return n;
+}
+
 START_TEST(each_clause_has_machine_code)
 {
 	struct fast f = programmed();
@@ -499,14 +520,36 @@ START_TEST(each_clause_has_machine_code)
 	ck_assert_uint_gt(two->code, one->code);
 	ck_assert_uint_lt(two->code, f.code_at + f.code_size);
 	ck_assert_uint_eq(two->code % 16, 0);
-	/* The listing has the DIF and what it became. */
-	const char *second =
-	    strstr(strstr(text, "DIFO in machine code") + 1, "DIFO in machine");
-	ck_assert_ptr_nonnull(second);
-	ck_assert_ptr_nonnull(strstr(text, "ret"));
-	ck_assert_ptr_nonnull(strstr(second, "setx"));
-	ck_assert_ptr_nonnull(strstr(second, "  0: "));
-	ck_assert_ptr_null(strstr(text, "no disassembler"));
+	/* The listing has the DIF, and each instruction that it became. */
+	const char *at = strstr(strstr(text, "DIFO in") + 1, "DIFO in machine");
+	ck_assert_ptr_nonnull(at);
+	ck_assert_ptr_nonnull(strstr(at, "setx"));
+	ck_assert_ptr_nonnull(strstr(at, "! 0x3"));
+	const uint8_t *code = f.code + (two->code - f.code_at);
+	size_t size = f.code + f.code_size - code;
+	unsigned lines = 0;
+	for (size_t from = 0, n; from < size; from += n, lines++) {
+		char insn[128], line[160];
+
+		n = insn_text(
+		    code + from, size - from, from, insn, sizeof(insn));
+		ck_assert_uint_gt(n, 0);
+		snprintf(line, sizeof(line), " %zx: %s\n", from, insn);
+		at = strstr(at, line);
+		ck_assert_msg(at != NULL, "%s", line);
+	}
+	/* And nothing more. */
+	ck_assert_str_eq(strchr(at, '\n'), "\n");
+	ck_assert_uint_eq(
+	    lines_in(strstr(strstr(text, "DIFO in") + 1, "DIFO in")),
+	    lines + 1 + two->len);
+	/* Both call the same helper, which is in the blob's text. */
+	uint64_t helper = one->code + call_in(text);
+	ck_assert_uint_eq(
+	    two->code + call_in(strstr(text + 9, "DIFO in")), helper);
+	ck_assert_uint_gt(helper, 0);
+	ck_assert_uint_lt(helper, blob.text);
+	ck_assert_ptr_nonnull(blob_at(helper));
 	free(text);
 	mem_free(f.code);
 	kit_fini(&kit);
@@ -523,6 +566,7 @@ START_TEST(what_cannot_be_compiled_is_run_by_the_vm)
 	code_make(&f, NULL);
 	ck_assert_uint_ne(difo(&ref)->code, 0);
 	ck_assert_uint_eq(difo(&ref)->code, 0);
+	ck_assert_uint_gt(f.code_size, 0);
 	mem_free(f.code);
 	kit_fini(&kit);
 }
