@@ -173,6 +173,89 @@ START_TEST(recursion_and_writers_are_flags)
 }
 END_TEST
 
+START_TEST(semaphores_and_threads)
+{
+	enter(&glibc, "sem_wait", SP, LOCK, 0, false);
+	plock_blocks(plock_in(&calls, SP - 8), &fires);
+	fired("sem-block 5000 0 0");
+	leave(&glibc, SP, 0, false);
+	fired("sem-blocked 5000 1 0, sem-acquire 5000 0 0");
+	enter(&glibc, "sem_timedwait", SP, LOCK, 0, false);
+	plock_blocks(plock_in(&calls, SP - 8), &fires);
+	leave(&glibc, SP, (uint64_t)-1, false);
+	fired("sem-blocked 5000 0 0");
+	enter(&glibc, "sem_trywait", SP, LOCK, 0, false);
+	leave(&glibc, SP, (uint64_t)-1, false);
+	fired("");
+	enter(&glibc, "sem_post", SP, LOCK, 0, false);
+	fired("sem-post 5000 0 0");
+	leave(&glibc, SP, 0, false);
+	fired("");
+	enter(&glibc, "pthread_cond_broadcast", SP, COND, 0, false);
+	fired("cond-broadcast 6000 0 0");
+	leave(&glibc, SP, 0, false);
+	fired("");
+	enter(&glibc, "pthread_create", SP, LOCK, 0, false);
+	leave(&glibc, SP, 0, false);
+	fired("thread-create 5000 11 22");
+	enter(&glibc, "pthread_create", SP, LOCK, 0, false);
+	leave(&glibc, SP, EAGAIN, false);
+	fired("");
+	enter(&glibc, "pthread_join", SP, 0x7777, 0, false);
+	leave(&glibc, SP, EDEADLK, false);
+	fired("thread-join 7777 23 0");
+}
+END_TEST
+
+START_TEST(errors_of_rwlocks_are_told)
+{
+	enter(&glibc, "pthread_rwlock_unlock", SP, LOCK, 0, true);
+	leave(&glibc, SP, EPERM, false);
+	fired("rw-error 5000 1 1");
+	enter(&glibc, "pthread_rwlock_trywrlock", SP, LOCK, 0, false);
+	leave(&glibc, SP, EBUSY, false);
+	fired("");
+	enter(&glibc, "pthread_rwlock_trywrlock", SP, LOCK, 0, false);
+	leave(&glibc, SP, EINVAL, false);
+	fired("rw-error 5000 1 16");
+	enter(&glibc, "pthread_rwlock_rdlock", SP, LOCK, 0, false);
+	leave(&glibc, SP, EBUSY, false);
+	fired("rw-error 5000 0 10");
+	enter(&glibc, "pthread_rwlock_trywrlock", SP, LOCK, 0, false);
+	leave(&glibc, SP, 0, false);
+	fired("rw-acquire 5000 1 0");
+}
+END_TEST
+
+START_TEST(a_condition_that_is_found_waiting_knows_its_mutex)
+{
+	struct plock_call *c =
+	    plock_found(&calls, row("pthread_cond_wait"), SP - 40, RA, LOCK);
+
+	plock_blocks(c, &fires);
+	fired("mutex-block 5000 0 0");
+	/* Which condition it was is not known. */
+	leave(&glibc, SP, EOWNERDEAD, false);
+	fired("mutex-blocked 5000 1 0, mutex-acquire 5000 0 0");
+	/* Not released, so not acquired. */
+	c = plock_found(&calls, row("pthread_cond_wait"), SP - 40, RA, LOCK);
+	plock_blocks(c, &fires);
+	leave(&glibc, SP, EINVAL, false);
+	fired("mutex-blocked 5000 0 0, mutex-acquire 5000 0 0");
+	/* No wait of another verb has a mutex. */
+	c = plock_found(&calls, row("pthread_mutex_lock"), SP, RA, LOCK);
+	ck_assert_uint_eq(c->mutex, 0);
+	/* A condition whose return is not seen may be entered anew. */
+	setup();
+	const struct plock_entry en = { .row = row("pthread_cond_wait"),
+		.sp = SP,
+		.args = { COND, LOCK } };
+	plock_enter(&calls, &musl, &en, &fires);
+	enter(&musl, "pthread_cond_timedwait", SP, COND, LOCK, false);
+	fired("cond-wait 6000 5000 0");
+}
+END_TEST
+
 START_TEST(a_condition_gives_its_mutex_back)
 {
 	enter(&glibc, "pthread_cond_wait", SP, COND, LOCK, false);
@@ -616,6 +699,9 @@ main(void)
 	tcase_add_test(t, a_wait_is_one_however_often_it_is_woken);
 	tcase_add_test(t, errors_are_told);
 	tcase_add_test(t, recursion_and_writers_are_flags);
+	tcase_add_test(t, semaphores_and_threads);
+	tcase_add_test(t, errors_of_rwlocks_are_told);
+	tcase_add_test(t, a_condition_that_is_found_waiting_knows_its_mutex);
 	tcase_add_test(t, a_condition_gives_its_mutex_back);
 	tcase_add_test(t, the_librarys_own_calls_are_not_told);
 	tcase_add_test(t, a_call_may_be_found_when_it_waits);
