@@ -101,6 +101,15 @@ resume_stub_at(struct tptable *tab, uint64_t pc)
 	return e != NULL ? &e->tp : NULL;
 }
 
+unsigned
+resume_stub_leads(struct tptable *tab, uint64_t pc, const uint64_t **at)
+{
+	const struct entry *e = entry_at_stub(tab, pc);
+
+	*at = e != NULL ? e->stub.site : NULL;
+	return e != NULL ? e->stub.n + 1 : 0;
+}
+
 uint64_t
 resume_text_pc(struct tptable *tab, uint64_t pc)
 {

@@ -67,6 +67,12 @@ bool resume_stub_faults(struct tptable *tab, uint64_t pc);
  * outside. */
 struct tracepoint *resume_stub_at(struct tptable *tab, uint64_t pc);
 
+/* The addresses in the text at which a thread with its pc in such code may go on:
+ * its displaced instructions, and the one behind them.  Returns how many are in
+ * *at; 0 outside. */
+unsigned resume_stub_leads(
+    struct tptable *tab, uint64_t pc, const uint64_t **at);
+
 /* The address in the text that corresponds to pc, for unwinders.  Inside a slot
  * it is tp->addr, or the next instruction if the effect is complete (a thread
  * in a system call made from a slot); else pc itself.  The si_addr of SIGILL,

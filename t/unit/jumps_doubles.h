@@ -71,6 +71,7 @@ static int stub_error, flush_error, jump_error;
 static uint64_t list_area = 0x50000;
 static struct str reserved;        /* "addr*n " of each stubs_reserve() */
 static struct tracepoint *stub_at; /* of every pc */
+static uint64_t stub_leads[2];     /* where that leads */
 static uint64_t slot_pc;           /* a pc that is in the slot of tps[0] */
 static bool slot_knows;            /* its tracepoint */
 
@@ -140,6 +141,13 @@ double_leave(const struct uregs *regs, struct tracepoint **tp)
 	return SLOT_AFTER;
 }
 
+static unsigned
+double_leads(const uint64_t **at)
+{
+	*at = stub_leads;
+	return ARRAY_SIZE(stub_leads);
+}
+
 static struct tracepoint *
 double_lookup(uint64_t addr)
 {
@@ -148,6 +156,8 @@ double_lookup(uint64_t addr)
 			return &tps[i];
 	return NULL;
 }
+
+static uint64_t removed; /* an int3 was here */
 
 /* ---- the code ---- */
 
@@ -306,6 +316,7 @@ double_add(uint64_t ns, timer_fn fn)
 #define space_resume(sp)                      ((void)resumes++)
 #define tracepoint_next(tab, tp)              double_tp_next(tp)
 #define tracepoint_lookup(tab, at)            ((void)(tab), double_lookup(at))
+#define text_is_trapped(tab, at)              ((at) == removed || double_lookup(at) != NULL)
 #define tracepoint_lower(tab, tp)             double_lower(tp)
 #define tracepoint_lower_all(t, s, e)         double_lower_all(s, e)
 #define tracepoint_stub(t, tp, world, w, why) double_stub(tp, world, w, why)
@@ -317,6 +328,7 @@ double_add(uint64_t ns, timer_fn fn)
 #define trapset_area(ts)            list_area
 #define stubs_flush(tab)            double_flush()
 #define resume_stub_at(tab, pc)     stub_at
+#define resume_stub_leads(t, pc, a) double_leads(a)
 #define resume_leave_slot(t, r, tp) double_leave(r, tp)
 #define object_is_go(o)             is_go
 #define object_code_at(o, addr)     double_code_at(addr)

@@ -500,6 +500,50 @@ START_TEST(a_thread_in_the_code_of_a_site_is_not_in_a_slot)
 }
 END_TEST
 
+/* It was removed while the thread was in the slot, and a signal comes before the
+ * instruction has run. */
+START_TEST(a_thread_in_a_slot_may_go_back)
+{
+	add(TEXT + 2)->len = 1;
+	tps[0].state = TP_DRAINING;
+	users[0].sites = NULL;
+	add(TEXT);
+	slot_pc = pcs[0] = 0x900000;
+	commit();
+	expect(BUSY);
+}
+END_TEST
+
+/* Its jump was lowered for an int3 in its window, whose own window ends further
+ * behind. */
+START_TEST(a_thread_in_the_code_of_a_site_returns_behind_its_window)
+{
+	add(TEXT);
+	add(TEXT + 4);
+	pcs[0] = 0x900000;
+	stub_at = &tps[0];
+	stub_leads[0] = TEXT + 2; /* its own */
+	stub_leads[1] = TEXT + 6;
+	commit();
+	expect("a jump\n" BUSY);
+	ck_assert(is_tried_again());
+	stub_leads[1] = TEXT + 4;
+	commit();
+	expect("a jump\na jump\n");
+}
+END_TEST
+
+/* Its int3 is not there any more when the tracer handles the hit. */
+START_TEST(a_hit_of_what_was_removed_goes_back)
+{
+	add(TEXT);
+	pcs[0] = TEXT + 3;
+	removed = TEXT + 2;
+	commit();
+	expect(BUSY);
+}
+END_TEST
+
 /* The pc behind the int3 is in the middle of the next window. */
 START_TEST(a_hit_that_is_not_handled_yet_goes_back)
 {
@@ -512,8 +556,9 @@ START_TEST(a_hit_that_is_not_handled_yet_goes_back)
 	threads[0].stop.kind = EV_TRAP;
 	info.si_code = TRAP_CODE;
 	jumps_commit(&st, space);
-	expect("a jump\na jump\n");
+	expect("a jump\n" BUSY);
 	double_lower_all(0, UINT64_MAX);
+	users[1].jump->window.insn[1].addr = TEXT + 3;
 	/* Any other stop there. */
 	threads[0].stop.kind = EV_SIGNAL;
 	jumps_commit(&st, space);
@@ -899,6 +944,9 @@ main(void)
 		a_window_of_long_instructions_is_seen_to_its_end,
 		a_thread_in_a_slot_returns_behind_the_instruction,
 		a_thread_in_the_code_of_a_site_is_not_in_a_slot,
+		a_thread_in_a_slot_may_go_back,
+		a_thread_in_the_code_of_a_site_returns_behind_its_window,
+		a_hit_of_what_was_removed_goes_back,
 		a_hit_that_is_not_handled_yet_goes_back,
 		a_return_address_on_the_stack_counts,
 		the_words_of_each_piece_of_the_stack_are_read,

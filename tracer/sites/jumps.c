@@ -286,9 +286,9 @@ is_between(const struct covered *c, uint64_t addr)
 }
 
 /* A thread is at addr or may return there: mark the windows that contain
- * addr. */
+ * addr, but not that of `own'. */
 static void
-is_at(struct raising *r, uint64_t addr)
+is_at(struct raising *r, uint64_t addr, const struct tracepoint *own)
 {
 	size_t lo = 0, hi = r->list.len;
 
@@ -303,21 +303,40 @@ is_at(struct raising *r, uint64_t addr)
 	}
 	/* Windows may overlap. */
 	while (lo-- > 0 && addr - r->list.at[lo].addr < 5 * INSN_MAX_LEN)
-		r->list.at[lo].busy |= is_between(&r->list.at[lo], addr);
+		if (r->list.at[lo].tp != own)
+			r->list.at[lo].busy |=
+			    is_between(&r->list.at[lo], addr);
 }
 
-/* A thread in an out-of-line slot continues behind the displaced
- * instruction. */
+/* A thread in the code of a site goes on behind its window, or at one of the
+ * instructions in it if it has to leave that code, and then there is no jump
+ * any more.  Windows of other tracepoints may contain these addresses. */
+static void
+look_at_stub(struct raising *r, struct space *sp, const struct tracepoint *tp,
+    uint64_t pc)
+{
+	const uint64_t *at;
+	unsigned n = resume_stub_leads(sp->tab, pc, &at);
+
+	for (unsigned i = 0; i < n; i++)
+		is_at(r, at[i], tp);
+}
+
+/* A thread in an out-of-line slot goes on behind the displaced instruction, or
+ * at it if it has to leave the slot before. */
 static void
 look_at_slot(struct raising *r, struct space *sp, uint64_t pc)
 {
-	struct tracepoint *tp = NULL;
+	struct tracepoint *tp = resume_stub_at(sp->tab, pc);
 	struct uregs regs = { .r[UREG_PC] = pc };
 
-	if (resume_stub_at(sp->tab, pc) == NULL &&
-	    resume_leave_slot(sp->tab, &regs, &tp) != SLOT_OUTSIDE &&
-	    tp != NULL)
-		is_at(r, tp->addr + tp->len);
+	if (tp != NULL) {
+		look_at_stub(r, sp, tp, pc);
+	} else if (resume_leave_slot(sp->tab, &regs, &tp) != SLOT_OUTSIDE &&
+	    tp != NULL) {
+		is_at(r, tp->addr, NULL);
+		is_at(r, tp->addr + tp->len, NULL);
+	}
 }
 
 /* Has the thread executed an int3 of ours, and is the hit not handled yet?
@@ -349,7 +368,7 @@ look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
 		r->failed = r->read > STACKS_MOST ||
 		    reader_read(&sp->mem, addr, words, len) < 0;
 		for (size_t i = 0; i < len / 8; i++)
-			is_at(r, words[i]);
+			is_at(r, words[i], NULL);
 		addr += len;
 	}
 }
@@ -366,8 +385,12 @@ look_at_threads(struct raising *r, struct space *sp)
 		if (thread_gone(th) || r->failed)
 			continue;
 		r->failed |= thread_pc(th, &pc, &at) < 0;
+		/* The thread may have executed an int3 that has been removed
+		 * since, and then goes back to where that was. */
+		if (text_is_trapped(sp->tab, pc - TRAP_PC_AFTER))
+			is_at(r, pc - TRAP_PC_AFTER, NULL);
 		if (!is_trapped(th, pc))
-			is_at(r, pc);
+			is_at(r, pc, NULL);
 		look_at_slot(r, sp, pc);
 		look_at_stack(r, sp, &maps, at);
 	}
