@@ -20,6 +20,7 @@
 struct window {
 	struct insn insn[WINDOW_MOST];
 	unsigned n;    /* number of instructions */
+	unsigned site; /* which of them is the one that was asked about */
 	uint64_t next; /* the instruction behind the window, unless `ends' */
 	bool ends;     /* the last instruction is a return or a jump */
 };

@@ -18,7 +18,7 @@ resume_from(struct tptable *tab, struct tracepoint *tp, struct uregs *regs,
 
 	/* The instructions behind it are the program's only there. */
 	if (tp->jumps && stub->addr != 0) {
-		regs->r[UREG_PC] = stub->addr + stub->displaced[0];
+		regs->r[UREG_PC] = stub->addr + stub->displaced[stub->first];
 		return 0;
 	}
 	if (tp->slot != 0) {
@@ -57,6 +57,7 @@ resume_leave_stub(
 	case STUB_BEFORE: return SLOT_ENTERED;
 	case STUB_FIRING: return SLOT_FIRING;
 	case STUB_FIRED: return SLOT_BEFORE;
+	case STUB_AHEAD:
 	case STUB_BEHIND: return SLOT_AFTER;
 	case STUB_OUTSIDE: break;
 	}

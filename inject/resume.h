@@ -45,8 +45,9 @@ enum slot_place resume_leave_slot(
  * The same for code of a site (inject/stub.h).  SLOT_FIRING: the thread is in the
  * middle of a firing, and nothing has changed.  SLOT_ENTERED: registers are those
  * at tp->addr, where nothing has happened yet.  SLOT_BEFORE: the
- * same, and it has fired.  SLOT_AFTER: registers are those in the text, where the
- * thread may run only when there is no jump at tp any more.
+ * same, and it has fired.  SLOT_AFTER: registers are those at another instruction
+ * of the text, before or behind tp->addr.  The thread may run at any place but
+ * tracepoint_start() only when there is no jump of tp any more.
  */
 enum slot_place resume_leave_stub(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp);

@@ -1,12 +1,15 @@
 /*
  * The code of a site (stub): a site with a jump instead of an int3 jumps to it.
  *
- *	site	jmp stub		stub	push the registers that it uses
- *		...				tracer alive?  lane the thread's?
- *	next	...				registers to the lane
+ *		jmp stub		stub	displaced instructions before
+ *		...				the site
+ *	site	...				push the registers that it uses
+ *	next	...				tracer alive?  lane the thread's?
+ *						registers to the lane
  *						hit(lane, id, ask)
  *						restore the registers
  *						the displaced instructions
+ *						from the site on
  *						jmp next
  *
  * Each site has one stub of its own.  The stub saves every register that it or
@@ -14,7 +17,7 @@
  * saves no more.  Until the stub knows that the lane is the thread's, it writes
  * only to the program's stack, below the red zone.  If the lane is not the
  * thread's, the stub restores the registers and executes an int3, and the
- * tracer handles the hit.  The displaced instructions follow that int3, so the
+ * tracer handles the hit.  The instruction of the site follows that int3, so the
  * int3 may also be made a nop.
  *
  * ask() is in the stub as well: it returns -1, after an int3 at which the tracer
@@ -55,15 +58,18 @@ struct stub_world {
 struct stub {
 	uint64_t addr; /* of the code; 0: it has no address yet */
 	uint16_t size;
-	/* Offsets in the code, in ascending order: */
+	/* Offsets in the code, in ascending order, but for `displaced': */
+	uint16_t begin;    /* behind the instructions before the site */
 	uint16_t fire;     /* all checks are done; this marks the lane busy */
 	uint16_t busy;     /* from here on the lane is busy */
 	uint16_t free;     /* from here on the lane is free again */
 	uint16_t out;      /* restores the registers; the hit is over */
 	uint16_t trap_out; /* restores the registers, before the int3 */
 	uint16_t trap;     /* the int3 */
-	uint16_t displaced[WINDOW_MOST + 1]; /* the displaced instructions,
-					      * then the jump back */
+	uint16_t displaced[WINDOW_MOST + 1]; /* the displaced instructions, up
+					      * to `first' before `begin' and
+					      * the others here; then the jump
+					      * back */
 	uint16_t lost;     /* the lane is busy, or a hit is to be skipped */
 	uint16_t skipped;  /* within that: the hit was skipped */
 	uint16_t ask;      /* the function ask(); part of the firing */
@@ -74,6 +80,7 @@ struct stub {
 					 * instructions; then that of the next
 					 * instruction */
 	unsigned n;                     /* number of displaced instructions */
+	unsigned first;                 /* the one of the site */
 };
 
 /* Does this machine have stubs? */
@@ -92,12 +99,14 @@ unsigned stub_write(struct stub *s, const struct stub_world *world,
 
 enum stub_place {
 	STUB_OUTSIDE,
+	STUB_AHEAD,  /* regs are those in the text, at or behind the first
+		      * displaced instruction and before the site */
 	STUB_BEFORE, /* regs are those at the site; the hit has not fired */
 	STUB_FIRING, /* the lane is busy; regs are not changed */
 	STUB_FIRED,  /* regs are those at the site; the hit has fired, or has
 		      * been skipped */
-	STUB_BEHIND, /* regs are those in the text, behind the first displaced
-		      * instruction */
+	STUB_BEHIND, /* regs are those in the text, behind the instruction of
+		      * the site */
 };
 
 /* The pc of a thread is in the stub.  Change regs to what they would be in the

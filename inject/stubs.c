@@ -13,6 +13,9 @@
 /* What an int3 in the code becomes. */
 #define NOTHING 0x90
 
+/* Places for code that are tried; few are such that a jump cannot lead there. */
+#define PLACES_TRIED 8
+
 /* List its memory and its int3s.  0, or -errno. */
 static int
 list(struct tptable *tab, const struct stub *s)
@@ -35,11 +38,51 @@ list(struct tptable *tab, const struct stub *s)
 static bool
 is_same(const struct stub *s, const struct window *w)
 {
-	bool same = s->n == w->n && s->site[w->n] == w->next;
+	bool same =
+	    s->n == w->n && s->first == w->site && s->site[w->n] == w->next;
 
 	for (unsigned i = 0; same && i < w->n; i++)
 		same = s->site[i] == w->insn[i].addr;
 	return same;
+}
+
+/* A place for the code to which a jump can lead.  0 or a negative errno. */
+static int
+find_place(struct tptable *tab, struct tracepoint *tp, const struct window *w,
+    unsigned size, uint64_t *addr)
+{
+	uint64_t lo, hi, bad[PLACES_TRIED];
+	uint8_t jump[TRAP_JUMP_LEN];
+	unsigned n = 0;
+	int r;
+
+	stub_reach(w, &lo, &hi);
+	while ((r = slot_alloc(tab->slots, tp->addr, lo, hi, size, tp, addr)) ==
+		0 &&
+	    !jump_write(w->insn[0].addr, *addr, jump)) {
+		bad[n++] = *addr;
+		r = -ENOMEM;
+		if (n == PLACES_TRIED)
+			break;
+	}
+	while (n > 0)
+		slot_free(tab->slots, bad[--n], size);
+	return r;
+}
+
+/* Note for what the code was made. */
+static void
+take(struct entry *e, const struct stub *s, const struct window *w)
+{
+	uint64_t start = w->insn[0].addr;
+
+	e->stub = *s;
+	e->tp.before = (uint8_t)(e->tp.addr - start);
+	e->made = 0;
+	for (unsigned i = 0; i < w->n; i++)
+		for (unsigned k = 0;
+		     k < w->insn[i].len && e->made < TRAP_JUMP_LEN; k++)
+			e->made_for[e->made++] = w->insn[i].bytes[k];
 }
 
 int
@@ -48,18 +91,17 @@ tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
 {
 	struct entry *e = entry_of(tp);
 	uint8_t code[STUB_SIZE_MAX];
-	uint64_t lo, hi, addr;
 	struct stub s;
+	uint64_t addr;
 
-	if (e->stub.addr != 0) {
+	if (e->stub.addr != 0 ||
+	    (e->raised && tracepoint_start(tp) != w->insn[0].addr)) {
 		*why = "other code was there before";
-		return is_same(&e->stub, w) ? 0 : -EINVAL;
+		return e->stub.addr != 0 && is_same(&e->stub, w) ? 0 : -EINVAL;
 	}
 	*why = "no room within reach";
 	unsigned size = stub_write(&s, world, w, tp->id, tp->addr, code);
-	stub_reach(w, &lo, &hi);
-	if (size == 0 ||
-	    slot_alloc(tab->slots, tp->addr, lo, hi, size, tp, &addr) != 0)
+	if (size == 0 || find_place(tab, tp, w, size, &addr) != 0)
 		return -ENOMEM;
 	if (stub_write(&s, world, w, tp->id, addr, code) == 0 ||
 	    list(tab, &s) != 0) {
@@ -67,7 +109,7 @@ tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
 		return -ENOMEM;
 	}
 	slot_write(tab->slots, addr, code, size);
-	e->stub = s;
+	take(e, &s, w);
 	return 0;
 }
 
@@ -83,7 +125,7 @@ stubs_reserve(struct tptable *tab, uint64_t near, size_t n)
 	uint64_t reach = UINT64_C(1) << 30;
 	size_t size = slot_room(STUB_SIZE_MAX);
 
-	trapset_reserve(tab->traps, 2 * n + n * size / SLOT_MEMORY + 1);
+	trapset_reserve(tab->traps, 3 * n + n * size / SLOT_MEMORY + 1);
 	slots_reserve(tab->slots, near, near > reach ? near - reach : 0,
 	    near + reach, n * size);
 }

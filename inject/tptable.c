@@ -50,6 +50,7 @@ tptable_destroy(struct tptable *tab)
 	slots_destroy(tab->slots);
 	trapset_destroy(tab->traps);
 	hash_fini(&tab->by_addr);
+	hash_fini(&tab->by_start);
 	hash_fini(&tab->pages);
 	hash_fini(&tab->recent);
 	vec_fini(&tab->queue);
@@ -76,6 +77,10 @@ entry_add(struct tptable *tab)
 static void
 entry_free(struct tptable *tab, struct entry *e)
 {
+	uint64_t start = tracepoint_start(&e->tp);
+
+	if (hash_get(&tab->by_start, start) == e)
+		hash_remove(&tab->by_start, start);
 	if (e->prev != NULL)
 		e->prev->next = e->next;
 	else
@@ -227,11 +232,24 @@ tracepoint_next(struct tptable *tab, struct tracepoint *prev)
 }
 
 struct entry *
-entry_around(struct tptable *tab, uint64_t addr)
+entry_over(struct tptable *tab, uint64_t from, uint64_t to)
 {
-	for (uint64_t n = 1; tab->jumps > 0 && n < TRAP_JUMP_LEN; n++) {
-		struct entry *e = hash_get(&tab->by_addr, addr - n);
-		if (e != NULL && e->tp.state == TP_TRAP && e->tp.jumps)
+	for (uint64_t at = to - 1;
+	     tab->jumps > 0 && at != from - TRACEPOINT_SPAN; at--) {
+		struct entry *e = hash_get(&tab->by_start, at);
+		if (e != NULL && e->tp.jumps && at + entry_span(e) > from)
+			return e;
+	}
+	return NULL;
+}
+
+/* The entry whose jump has the byte at addr; or NULL. */
+static struct entry *
+entry_covering(struct tptable *tab, uint64_t addr)
+{
+	for (uint64_t n = 0; tab->jumps > 0 && n < TRAP_JUMP_LEN; n++) {
+		struct entry *e = hash_get(&tab->by_start, addr - n);
+		if (e != NULL && e->tp.jumps)
 			return e;
 	}
 	return NULL;
@@ -255,9 +273,10 @@ overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
 		uint64_t at = e->tp.addr - addr;
 		if (at < len)
 			buf[at] = e->tp.saved;
-		for (size_t i = 1; i < entry_length(e); i++)
+		at -= e->tp.before;
+		for (size_t i = 0; e->tp.jumps && i < TRAP_JUMP_LEN; i++)
 			if (at + i < len)
-				buf[at + i] = e->tail[i - 1];
+				buf[at + i] = e->own[i];
 	}
 }
 
@@ -269,8 +288,8 @@ overlay_byte(struct tptable *tab, uint64_t addr, uint8_t *byte)
 
 	if (e != NULL && e->tp.state == TP_TRAP)
 		*byte = e->tp.saved;
-	else if ((e = entry_around(tab, addr)) != NULL)
-		*byte = e->tail[addr - e->tp.addr - 1];
+	else if ((e = entry_covering(tab, addr)) != NULL)
+		*byte = e->own[addr - tracepoint_start(&e->tp)];
 }
 
 /* Reads shorter than this are looked up byte by byte. */
@@ -322,13 +341,16 @@ static void
 compare_jump(struct tptable *tab, struct entry *e)
 {
 	struct target *t = tab->target;
+	uint64_t start = tracepoint_start(&e->tp);
 	uint8_t now[TRAP_JUMP_LEN];
 
-	if (!e->raised || e->tp.state != TP_TRAP ||
-	    t->ops->read(t, e->tp.addr, now, sizeof(now)) != 0)
+	if (!e->raised || e->tp.state != TP_TRAP)
 		return;
-	bool jumps =
-	    now[0] == TRAP_JUMP && memcmp(now + 1, e->to, TRAP_TAIL) == 0;
+	bool jumps = e->tp.jumps;
+	if (t->ops->read(t, start, now, sizeof(now)) == 0)
+		jumps = memcmp(now, e->to, sizeof(now)) == 0;
+	if (jumps)
+		hash_set(&tab->by_start, start, e);
 	tab->jumps += (size_t)jumps - (size_t)e->tp.jumps;
 	e->tp.jumps = jumps;
 }
@@ -353,8 +375,10 @@ tptable_fork(const struct tptable *tab, struct target *child)
 			continue;
 		struct entry *d = entry_add(copy);
 		d->tp = e->tp;
-		memcpy(d->tail, e->tail, sizeof(d->tail));
+		memcpy(d->own, e->own, sizeof(d->own));
 		memcpy(d->to, e->to, sizeof(d->to));
+		memcpy(d->made_for, e->made_for, sizeof(d->made_for));
+		d->made = e->made;
 		d->raised = e->raised;
 		d->plan = e->plan;
 		d->tp.plan = &d->plan;

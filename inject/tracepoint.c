@@ -219,33 +219,50 @@ enum patch { PATCH_ARM, PATCH_RESTORE, PATCH_RAISE, PATCH_LOWER };
 static uint8_t before[RUN_PAGES * PAGE], after[RUN_PAGES * PAGE],
     text[RUN_PAGES * PAGE];
 
-/* Change one place of a run in `after', if the text there is as expected.
- * `len' bytes of the run were read, from offset `off' on. */
-static int
-patch_one(const struct entry *e, enum patch what, size_t off, size_t len)
+/* Is the text at e, at offset `off' of the run, as expected?  `len' bytes were
+ * read from there on. */
+static bool
+patch_may(const struct entry *e, enum patch what, size_t off, size_t len)
 {
-	bool jumps = e->tp.jumps;
-
-	if (what == PATCH_ARM ?
-		!text_unchanged(e, text + off, len) :
-		before[off] != (jumps ? TRAP_JUMP : TRAP_INSN) ||
-		    (jumps && memcmp(before + off + 1, e->to, TRAP_TAIL) != 0))
-		return -EBUSY;
-	after[off] = what == PATCH_RESTORE ? e->tp.saved :
-	    what == PATCH_RAISE            ? TRAP_JUMP :
-					     TRAP_INSN;
-	if (what == PATCH_RAISE)
-		memcpy(after + off + 1, e->to, TRAP_TAIL);
-	else if (jumps)
-		memcpy(after + off + 1, e->tail, TRAP_TAIL);
-	return 0;
+	if (what == PATCH_ARM)
+		return text_unchanged(e, text + off, len);
+	return e->tp.jumps ?
+	    memcmp(before + off - e->tp.before, e->to, TRAP_JUMP_LEN) == 0 :
+	    before[off] == TRAP_INSN;
 }
 
-/* The number of bytes that are changed at e. */
-static size_t
-patch_length(const struct entry *e, enum patch what)
+/* Change one place of a run in `after'. */
+static void
+patch_one(const struct entry *e, enum patch what, size_t off)
 {
-	return what == PATCH_RAISE ? TRAP_JUMP_LEN : entry_length(e);
+	uint8_t *start = after + off - e->tp.before;
+
+	if (what == PATCH_RAISE) {
+		memcpy(start, e->to, TRAP_JUMP_LEN);
+		return;
+	}
+	if (e->tp.jumps)
+		memcpy(start, e->own, TRAP_JUMP_LEN);
+	/* Behind a jump the int3 may have been replaced by somebody else. */
+	if (!e->tp.jumps || e->tp.before < TRAP_JUMP_LEN ||
+	    before[off] == TRAP_INSN)
+		after[off] = what == PATCH_RESTORE ? e->tp.saved : TRAP_INSN;
+}
+
+/* The bytes that are changed at e: from the first to behind the last. */
+static uint64_t
+patch_from(const struct entry *e, enum patch what)
+{
+	return what == PATCH_RAISE || e->tp.jumps ? tracepoint_start(&e->tp) :
+						    e->tp.addr;
+}
+
+static uint64_t
+patch_to(const struct entry *e, enum patch what)
+{
+	return what == PATCH_RAISE || e->tp.jumps ?
+	    tracepoint_start(&e->tp) + entry_span(e) :
+	    e->tp.addr + 1;
 }
 
 /*
@@ -258,9 +275,9 @@ patch_run(
     struct tptable *tab, struct entry *const *at, size_t n, enum patch what)
 {
 	struct target *t = tab->target;
-	uint64_t start = at[0]->tp.addr, last = at[n - 1]->tp.addr;
+	uint64_t start = patch_from(at[0], what), last = at[n - 1]->tp.addr;
 	uint64_t page_end = (last / PAGE + 1) * PAGE;
-	size_t changed = last + patch_length(at[n - 1], what) - start;
+	size_t changed = patch_to(at[n - 1], what) - start;
 	size_t len = MAX(
 	    changed, MIN(last + at[n - 1]->plan.insn.len, page_end) - start);
 
@@ -272,8 +289,11 @@ patch_run(
 	}
 	for (size_t i = 0; i < n; i++) {
 		size_t off = at[i]->tp.addr - start;
-		at[i]->done =
-		    err != 0 ? err : patch_one(at[i], what, off, len - off);
+		at[i]->done = err != 0                     ? err :
+		    patch_may(at[i], what, off, len - off) ? 0 :
+							     -EBUSY;
+		if (at[i]->done == 0)
+			patch_one(at[i], what, off);
 	}
 	if (err != 0 || t->ops->write(t, start, after, changed) == 0)
 		return;
@@ -445,12 +465,14 @@ make_ready(struct tptable *tab, struct commit *c)
 	entries_arming(tab, c->arm.at, c->arm.len);
 }
 
-/* An int3 is about to be written into the middle of a jump. */
+/* An int3 is about to be written into a jump, or between it and its
+ * tracepoint. */
 static void
 make_way(struct tptable *tab, const entry_vec *arm)
 {
 	vec_foreach(at, arm) {
-		struct entry *e = entry_around(tab, (*at)->tp.addr);
+		uint64_t addr = (*at)->tp.addr;
+		struct entry *e = entry_over(tab, addr, addr + 1);
 		if (e != NULL)
 			tracepoint_lower(tab, &e->tp);
 	}
@@ -542,52 +564,86 @@ drain(struct tptable *tab)
 
 /* ---- jumps ---- */
 
-/* Is there room for a jump at e?  The bytes behind the first must be the
- * program's own, without an int3 or jump of another tracepoint. */
+/* Is there room for a jump at e?  Its bytes, and those up to the tracepoint, must
+ * be the program's own, without an int3 or jump of another tracepoint. */
 static bool
 has_room(struct tptable *tab, struct entry *e)
 {
 	const struct tracepoint *tp = &e->tp;
+	uint64_t start = tracepoint_start(tp), end = start + entry_span(e);
 
 	if (tp->state != TP_TRAP || tp->jumps || tp->was_trap || tp->late ||
-	    tp->addr % PAGE > PAGE - TRAP_JUMP_LEN ||
-	    entry_around(tab, tp->addr) != NULL)
+	    start / PAGE != (end - 1) / PAGE ||
+	    entry_over(tab, start, end) != NULL)
 		return false;
-	for (uint64_t n = 1; n < TRAP_JUMP_LEN; n++)
-		if (tracepoint_lookup(tab, tp->addr + n) != NULL)
+	for (uint64_t at = start; at < end; at++)
+		if (at != tp->addr && tracepoint_lookup(tab, at) != NULL)
 			return false;
 	return true;
 }
 
-/* Prepare a jump from e to its code, to be listed.  `done' is set: 0 or
- * -EINVAL. */
-static void
-aim(struct tptable *tab, struct entry *e)
+/* Does the jump itself have the byte of an int3?  If we die, it would be
+ * taken for one of ours wherever an int3 was listed once. */
+static bool
+has_trap(const uint8_t jump[TRAP_JUMP_LEN])
 {
-	int64_t far = (int64_t)(e->stub.addr - e->tp.addr - TRAP_JUMP_LEN);
-	int32_t near = (int32_t)far;
-
-	e->done = near != far || !has_room(tab, e) ? -EINVAL : 0;
-	if (e->done == 0)
-		memcpy(e->to, &near, TRAP_TAIL);
+	for (size_t i = 0; i + sizeof(trap_insn) <= TRAP_JUMP_LEN; i++)
+		if (trap_is_at(jump + i))
+			return true;
+	return false;
 }
 
-/* Note the bytes behind the first of each place of a run, for the time when the
- * tracer has died. */
+bool
+jump_write(uint64_t from, uint64_t to, uint8_t jump[TRAP_JUMP_LEN])
+{
+	int64_t far = (int64_t)(to - from - TRAP_JUMP_LEN);
+	int32_t near = (int32_t)far;
+
+	jump[0] = TRAP_JUMP;
+	memcpy(jump + 1, &near, TRAP_TAIL);
+	return near == far && !has_trap(jump);
+}
+
+/* Prepare a jump from e to its code, to be listed.  False: there can be none. */
+static bool
+aim(struct tptable *tab, struct entry *e)
+{
+	uint64_t start = tracepoint_start(&e->tp);
+	uint8_t to[TRAP_JUMP_LEN];
+
+	e->done = -EINVAL;
+	if (!jump_write(start, e->stub.addr, to) || !has_room(tab, e))
+		return false;
+	e->done = 0;
+	e->raised = true;
+	memcpy(e->to, to, sizeof(to));
+	hash_set(&tab->by_start, start, e);
+	tab->lowest = MIN(tab->lowest, start);
+	return true;
+}
+
+/* Note the program's bytes at each place of a run, for the time when the tracer
+ * has died. */
 static void
-note_tails(struct tptable *tab, struct entry *const *at, size_t n)
+note_own(struct tptable *tab, struct entry *const *at, size_t n)
 {
 	struct target *t = tab->target;
-	uint64_t start = at[0]->tp.addr;
-	size_t len = at[n - 1]->tp.addr + TRAP_JUMP_LEN - start;
+	uint64_t start = tracepoint_start(&at[0]->tp);
+	size_t len = tracepoint_start(&at[n - 1]->tp) + TRAP_JUMP_LEN - start;
 	int err = t->ops->read(t, start, before, len) != 0 ? -EFAULT : 0;
 
+	if (err == 0)
+		tracepoint_overlay(tab, start, before, len);
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e = at[i];
-		memcpy(e->tail, before + (e->tp.addr - start) + 1, TRAP_TAIL);
+		uint64_t from = tracepoint_start(&e->tp);
 		e->done = err;
-		if (err == 0 &&
-		    trapset_jump(tab->traps, e->tp.addr, e->tail) != 0)
+		if (err != 0)
+			continue;
+		memcpy(e->own, before + (from - start), TRAP_JUMP_LEN);
+		if (memcmp(e->own, e->made_for, e->made) != 0)
+			e->done = -EBUSY;
+		else if (trapset_jump(tab->traps, from, e->own) != 0)
 			e->done = -EINVAL;
 	}
 }
@@ -599,7 +655,6 @@ raise_run(struct tptable *tab, struct entry *const *at, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e = at[i];
 		e->tp.jumps = e->done == 0;
-		e->raised |= e->tp.jumps;
 		tab->jumps += e->tp.jumps;
 	}
 	fault_kill("jump-raised");
@@ -623,7 +678,7 @@ raise_all(struct tptable *tab, entry_vec *v)
 {
 	size_t kept = 0;
 
-	each_run(tab, v, note_tails);
+	each_run(tab, v, note_own);
 	int err = trapset_flush(tab->traps) != 0 ? -EFAULT : 0;
 	for (size_t i = 0; i < v->len; i++) {
 		if (v->at[i]->done == 0)
@@ -639,12 +694,14 @@ void
 tracepoints_jump(struct tptable *tab, struct tracepoint *const *tps, size_t n)
 {
 	entry_vec v = { 0 };
+	uint64_t end = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e = entry_of(tps[i]);
-		aim(tab, e);
-		if (e->done == 0)
-			*vec_push(&v) = e;
+		if (tracepoint_start(tps[i]) < end || !aim(tab, e))
+			continue;
+		*vec_push(&v) = e;
+		end = tracepoint_start(tps[i]) + entry_span(e);
 	}
 	raise_all(tab, &v);
 	vec_fini(&v);
@@ -675,22 +732,22 @@ tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end)
 }
 
 size_t
-tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN])
+tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRACEPOINT_SPAN])
 {
 	const struct entry *e = (const struct entry *)tp;
+	size_t n = 0;
 
 	if (tp->state != TP_TRAP && tp->state != TP_DRAINING)
 		return 0;
-	if (bytes[0] == TRAP_INSN) {
-		bytes[0] = tp->saved;
-		return 1;
+	if (e->raised && memcmp(bytes, e->to, TRAP_JUMP_LEN) == 0) {
+		memcpy(bytes, e->own, TRAP_JUMP_LEN);
+		n = TRAP_JUMP_LEN;
 	}
-	if (!e->raised || bytes[0] != TRAP_JUMP ||
-	    memcmp(bytes + 1, e->to, TRAP_TAIL) != 0)
-		return 0;
-	bytes[0] = tp->saved;
-	memcpy(bytes + 1, e->tail, TRAP_TAIL);
-	return TRAP_JUMP_LEN;
+	if (bytes[tp->before] == TRAP_INSN && tp->saved != TRAP_INSN) {
+		bytes[tp->before] = tp->saved;
+		n = MAX(n, (size_t)tp->before + 1);
+	}
+	return n;
 }
 
 /* ---- the queue ---- */

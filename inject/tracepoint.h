@@ -21,6 +21,10 @@
  *          ^                         |
  *          +--- tracepoint_lower() --+
  *
+ * The jump may begin before the int3, at an instruction from which control
+ * always comes to that of the tracepoint.  It may then end before the int3, which
+ * stays, and which no thread reaches.
+ *
  * Adding and removing only queue a change; tracepoint_commit() writes all of
  * them while every thread of the address space is stopped: O(changes) writes
  * under one stop.  On the way in the slot is filled before the int3 is
@@ -57,10 +61,22 @@ struct tracepoint {
 	bool was_trap;   /* the program itself has an int3 here */
 	bool late;  /* if the tracer dies, it is restored last (trap/area.h) */
 	bool jumps; /* a jump has replaced the int3 */
-	uint64_t slot; /* out-of-line slot, 0 when emulated */
+	uint8_t before; /* the jump begins so many bytes before addr */
+	uint64_t slot;  /* out-of-line slot, 0 when emulated */
 	struct displaced *plan;
 	void *user; /* the caller's: struct tp_user of tracer/sites/site.h */
 };
+
+/* The bytes of text between the begin of a jump and its end, or the end of the
+ * int3 behind it, are at most so many. */
+#define TRACEPOINT_SPAN (INSN_MAX_LEN + TRAP_JUMP_LEN)
+
+/* Where the jump begins, if there is one. */
+static inline uint64_t
+tracepoint_start(const struct tracepoint *tp)
+{
+	return tp->addr - tp->before;
+}
 
 /* The target is borrowed and must outlive the table. */
 struct tptable *tptable_create(struct target *t);
@@ -128,23 +144,24 @@ bool stubs_trap(const struct tptable *tab, uint64_t addr);
 void stubs_silence(struct tptable *tab);
 /*
  * Replace the int3s of these tracepoints, in order of their addresses, by jumps
- * to the code of each, over the bytes [addr, addr + 5).  The caller must know that
- * these are whole instructions (or unreachable bytes behind them), that no code
- * jumps into the middle of them, and that no thread will return there.  All
- * threads must be stopped, none with its pc between addr and the end.  Those that
- * have a jump afterwards have `jumps' set; the others keep their int3: an int3 of
- * the program is there, or the trapset does not list the place, or the code is out
- * of reach, or another tracepoint or the end of the page is within the bytes, or
- * the bytes have been changed or cannot be written.
+ * to the code of each, over the TRAP_JUMP_LEN bytes from tracepoint_start() on.
+ * The caller must know that these are whole instructions (or unreachable bytes
+ * behind them), that no code jumps into the middle of them or of those up to the
+ * tracepoint's, and that no thread will return there.  All threads must be
+ * stopped, none of them there except at the begin.  Those that have a jump
+ * afterwards have `jumps' set; the others keep their int3: an int3 of the program
+ * is there, or the trapset cannot list the place, or the code is out of reach, or
+ * another tracepoint or the end of the page is within the bytes, or the bytes have
+ * been changed or cannot be written.
  */
 void tracepoints_jump(
     struct tptable *tab, struct tracepoint *const *tps, size_t n);
 
-/* `bytes' were read at tp in the memory of a fork's child.  Replace dtrap's
- * bytes among them by the program's own.  Returns the number of bytes to write
- * back; 0: none. */
+/* `bytes' were read at tracepoint_start() in the memory of a fork's child.
+ * Replace dtrap's bytes among them by the program's own.  Returns the number of
+ * bytes to write back; 0: none. */
 size_t tracepoint_undo(
-    const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN]);
+    const struct tracepoint *tp, uint8_t bytes[TRACEPOINT_SPAN]);
 
 /* The tracepoint whose int3 or jump is at addr now, or NULL. */
 struct tracepoint *tracepoint_lookup(struct tptable *tab, uint64_t addr);

@@ -20,10 +20,11 @@ struct slots;
 struct entry {
 	struct tracepoint tp; /* first: &tp is the entry */
 	struct displaced plan;
-	/* The program's bytes behind the first one, and the bytes of the jump
-	 * there while tp.jumps is set. */
-	uint8_t tail[TRAP_TAIL], to[TRAP_TAIL];
-	bool raised; /* it had a jump once */
+	/* The program's bytes where the jump is, and those of the jump. */
+	uint8_t own[TRAP_JUMP_LEN], to[TRAP_JUMP_LEN];
+	/* The code was made for these bytes, as far as the jump covers them. */
+	uint8_t made_for[TRAP_JUMP_LEN], made;
+	bool raised; /* it had a jump once, or was about to */
 	struct stub
 	    stub; /* where the jump leads to, once there was one: threads
 			   * may be in it, so it stays as long as the table */
@@ -50,8 +51,9 @@ struct tptable {
 	struct slots *slots;
 	struct trapset *traps;
 	struct hash by_addr;
-	struct hash pages;        /* struct page by number */
-	struct hash recent;       /* addresses that had an int3 once */
+	struct hash by_start; /* by where the jump begins, once there was one */
+	struct hash pages;    /* struct page by number */
+	struct hash recent;   /* addresses that had an int3 once */
 	uint64_t lowest, highest; /* bounds of all addresses ever armed */
 	struct entry *first, *last;
 	struct entry *draining; /* the int3 is gone, but a thread may be in the
@@ -69,18 +71,24 @@ entry_of(struct tracepoint *tp)
 	return (struct entry *)tp;
 }
 
-/* The number of bytes of text that an armed tracepoint has changed. */
+/* The number of bytes from the begin of the jump up to its end, or up to the end
+ * of the int3 behind it.  No other tracepoint is there. */
 static inline size_t
-entry_length(const struct entry *e)
+entry_span(const struct entry *e)
 {
-	return e->tp.jumps ? TRAP_JUMP_LEN : 1;
+	return MAX((size_t)TRAP_JUMP_LEN, (size_t)e->tp.before + 1);
 }
+
+/* Write a jump.  False: it would be too far, or has the byte of an int3, which
+ * may be taken for one of ours if we die. */
+bool jump_write(uint64_t from, uint64_t to, uint8_t jump[TRAP_JUMP_LEN]);
 
 /* Whose stub is pc in?  NULL: in none. */
 struct entry *entry_at_stub(const struct tptable *tab, uint64_t pc);
 
-/* The tracepoint whose jump covers addr but does not begin there; or NULL. */
-struct entry *entry_around(struct tptable *tab, uint64_t addr);
+/* A tracepoint with a jump whose span has one of the bytes in [from, to); or
+ * NULL. */
+struct entry *entry_over(struct tptable *tab, uint64_t from, uint64_t to);
 
 struct slots *tptable_slots(struct tptable *tab);
 struct target *tptable_target(struct tptable *tab);

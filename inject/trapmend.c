@@ -162,7 +162,7 @@ trapmend_jumps(
 	while (walk_on(&w))
 		for (uint32_t i = 0; i < w.n; i++) {
 			const struct trap_entry *e = &w.at[i];
-			if (e->kind != TRAP_TEXT || !e->jump ||
+			if (e->kind != TRAP_LEAP ||
 			    !get(mem, e->addr, bytes, sizeof(bytes)) ||
 			    bytes[0] != TRAP_JUMP)
 				continue;

@@ -53,7 +53,7 @@ struct chunk {
 struct trapset {
 	struct target *target;
 	VEC(struct chunk) chunks;
-	struct hash by_addr[TRAP_MASK + 1]; /* where the entry is, + 1 */
+	struct hash by_addr[TRAP_LEAP + 1]; /* where the entry is, + 1 */
 	int refused;                        /* map_near()'s answer */
 	bool closing;                       /* it is about to be unmapped */
 	uint32_t keeper;
@@ -427,13 +427,29 @@ chunk_with_room(struct trapset *ts, struct chunk **room)
 	return r;
 }
 
+/* Append an entry; the next flush writes it. */
+static int
+entry_append(struct trapset *ts, const struct trap_entry *e)
+{
+	size_t before = 0;
+	struct chunk *c;
+	int r = chunk_with_room(ts, &c);
+
+	if (r != 0)
+		return r;
+	for (struct chunk *b = ts->chunks.at; b != c; b++)
+		before += b->entries.len;
+	*vec_push(&c->entries) = *e;
+	hash_set(&ts->by_addr[e->kind], e->addr,
+	    (void *)(uintptr_t)(before + c->entries.len));
+	return 0;
+}
+
 int
 trapset_add(
     struct trapset *ts, enum trap_kind kind, uint64_t addr, uint64_t what)
 {
 	struct trap_entry e = { .addr = addr, .kind = (uint8_t)kind };
-	struct chunk *c;
-	size_t before = 0;
 
 	if (ts->chunks.len == 0)
 		return -ENOENT;
@@ -444,36 +460,36 @@ trapset_add(
 		e.size = (uint32_t)what;
 	}
 	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[kind], addr);
-	if (have != 0) {
-		entry_change(ts, have - 1, &e);
-		return 0;
-	}
-	int r = chunk_with_room(ts, &c);
-	if (r != 0)
-		return r;
-	for (struct chunk *b = ts->chunks.at; b != c; b++)
-		before += b->entries.len;
-	*vec_push(&c->entries) = e;
-	hash_set(&ts->by_addr[kind], addr,
-	    (void *)(uintptr_t)(before + c->entries.len));
+	if (have == 0)
+		return entry_append(ts, &e);
+	entry_change(ts, have - 1, &e);
 	return 0;
 }
 
 int
-trapset_jump(struct trapset *ts, uint64_t addr, const uint8_t tail[TRAP_TAIL])
+trapset_jump(
+    struct trapset *ts, uint64_t addr, const uint8_t own[TRAP_JUMP_LEN])
 {
-	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[TRAP_TEXT], addr);
+	struct trap_entry e = {
+		.addr = addr, .kind = TRAP_LEAP, .saved = own[0]
+	};
+	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[TRAP_LEAP], addr);
 	struct chunk *c = NULL;
 	size_t at = 0;
-	struct trap_entry *e =
-	    have != 0 ? entry_at(ts, have - 1, &c, &at) : NULL;
 
-	if (e == NULL)
+	if (ts->chunks.len == 0)
 		return -ENOENT;
-	e->jump = 1;
-	memcpy(&e->size, tail, TRAP_TAIL);
-	if (at >= c->written)
+	memcpy(&e.size, own + 1, TRAP_TAIL);
+	if (have == 0)
+		return entry_append(ts, &e);
+	struct trap_entry *was = entry_at(ts, have - 1, &c, &at);
+	if (was == NULL)
+		return -ENOENT;
+	if (at >= c->written || memcmp(was, &e, sizeof(e)) == 0) {
+		*was = e;
 		return 0;
+	}
+	*was = e;
 	c->stale_from =
 	    c->stale_to == 0 ? (uint32_t)at : MIN(c->stale_from, (uint32_t)at);
 	c->stale_to = MAX(c->stale_to, (uint32_t)at + 1);
@@ -543,9 +559,10 @@ trapset_flush(struct trapset *ts)
 void
 trapset_forget(struct trapset *ts, uint64_t start, uint64_t end)
 {
-	for (size_t kind = 0; kind < TRAP_MASK; kind++)
+	for (size_t kind = 0; kind < ARRAY_SIZE(ts->by_addr); kind++)
 		hash_foreach(h, &ts->by_addr[kind])
-			if (h->key >= start && h->key < end)
+			if (kind != TRAP_MASK && h->key >= start &&
+			    h->key < end)
 				entry_change(ts, (uintptr_t)h->value - 1,
 				    &(struct trap_entry){ 0 });
 	/* Their hash entries stay; the next place at the address uses them

@@ -74,11 +74,11 @@ uint64_t trapset_action(struct trapset *ts, const uint64_t old[4], bool own);
  * map_near() if it needs more memory. */
 int trapset_add(
     struct trapset *ts, enum trap_kind kind, uint64_t addr, uint64_t what);
-/* Note that the int3 at addr, which is listed, may be a jump from now on; `tail'
- * has the program's bytes behind the first one.  The next flush writes it to the
- * target.  0; -ENOENT: addr is not listed. */
+/* Note that a jump may be at addr from now on; `own' are the program's bytes
+ * there.  The next flush writes it to the target.  Errors as for
+ * trapset_add(). */
 int trapset_jump(
-    struct trapset *ts, uint64_t addr, const uint8_t tail[TRAP_TAIL]);
+    struct trapset *ts, uint64_t addr, const uint8_t own[TRAP_JUMP_LEN]);
 /* Remove a place that has been restored. */
 void trapset_drop(struct trapset *ts, enum trap_kind kind, uint64_t addr);
 /* Write changed entries to the target.  0 or -EFAULT. */

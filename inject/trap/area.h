@@ -61,24 +61,25 @@ enum trap_kind {
 	TRAP_MASK,      /* thread `addr' wants SIGTRAP blocked, but the bit is
 		    * cleared in its mask in the kernel; `size' is the low 32
 		    * bits of that mask */
+	/* A jump of TRAP_JUMP_LEN bytes may be at addr; `saved' and `size' are
+	 * the program's bytes there.  The jump works without the tracer, so it
+	 * stays until the next tracer removes it. */
+	TRAP_LEAP,
 };
 
 struct trap_entry {
 	uint64_t addr;
-	uint32_t size;   /* TRAP_SLOTS, TRAP_MASK; TRAP_TEXT with `jump': the
-			* program's bytes behind the first, as they lie there */
-	uint8_t kind;    /* enum trap_kind */
-	trap_insn saved; /* TRAP_TEXT */
+	uint32_t size; /* TRAP_SLOTS, TRAP_MASK; TRAP_LEAP: the program's bytes
+			* behind the first, as they lie there */
+	uint8_t kind;  /* enum trap_kind */
+	trap_insn saved; /* TRAP_TEXT, TRAP_LEAP */
 	/* TRAP_TEXT: this place is restored last, because it marks a call that
 	 * changes the action of SIGTRAP or a mask, or the loading of libraries
 	 * with such calls.  As long as it stays, a thread that makes such a
 	 * call enters the handler first, instead of an int3 later that would
 	 * kill it. */
 	uint8_t late;
-	/* TRAP_TEXT: the int3 may have been replaced by a jump of TRAP_JUMP_LEN
-	 * bytes.  The jump works without the tracer, so it stays until the next
-	 * tracer removes it. */
-	uint8_t jump;
+	uint8_t unused;
 };
 
 /* Is this a trap instruction?  The bytes need not be aligned. */

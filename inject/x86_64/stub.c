@@ -1,6 +1,7 @@
 /*
  * The code of a site on x86-64; see stub.h.
  *
+ *	the displaced instructions before the site
  *	lea rsp, [rsp - 128]	the red zone is the program's
  *	push rax
  *	push rcx
@@ -17,7 +18,7 @@
  *	call != 0?		then trap
  * out:	flags, rcx, rax, rsp back; jmp displaced
  * trap: the same; int3
- * displaced: ...
+ * displaced: that of the site, ...
  *	jmp next
  * lost:	busy == 0?		else lost++; jmp out
  *	above skip_sp?		then skip_sp = 0
@@ -296,16 +297,26 @@ write_displaced(struct emit *e, const struct insn *in)
 	return true;
 }
 
+/* Those from `from' up to `to'. */
 static bool
-write_window(struct stub *s, struct emit *e, const struct window *w)
+write_some(struct stub *s, struct emit *e, const struct window *w,
+    unsigned from, unsigned to)
 {
-	for (unsigned i = 0; i < w->n; i++) {
+	for (unsigned i = from; i < to; i++) {
 		s->displaced[i] = (uint16_t)e->len;
 		s->site[i] = w->insn[i].addr;
 		if (!write_displaced(e, &w->insn[i]))
 			return false;
 	}
-	s->n = w->n;
+	return true;
+}
+
+/* The instructions from the site on, and the jump back. */
+static bool
+write_rest(struct stub *s, struct emit *e, const struct window *w)
+{
+	if (!write_some(s, e, w, w->site, w->n))
+		return false;
 	s->displaced[w->n] = (uint16_t)e->len;
 	s->site[w->n] = w->next;
 	if (w->ends)
@@ -371,11 +382,15 @@ stub_write(struct stub *s, const struct stub_world *world,
 	struct emit e = { .buf = buf, .size = STUB_SIZE_MAX, .addr = addr };
 	struct ahead out = { 0 }, trap = { 0 }, lost = { 0 }, over = { 0 };
 	struct ahead ask = { 0 };
+	uint64_t site = w->insn[w->site].addr;
 
-	*s = (struct stub){ .addr = addr };
+	*s = (struct stub){ .addr = addr, .n = w->n, .first = w->site };
+	if (!write_some(s, &e, w, 0, w->site))
+		return 0;
+	s->begin = (uint16_t)e.len;
 	write_questions(s, &e, world, &out, &trap, &lost);
 	s->busy = (uint16_t)e.len;
-	write_saves(&e, w->insn[0].addr);
+	write_saves(&e, site);
 	write_call(&e, world, id, &ask);
 	s->free = (uint16_t)e.len;
 	jump_ahead(&e, "\x0f\x85", 2, &trap);
@@ -389,11 +404,11 @@ stub_write(struct stub *s, const struct stub_world *world,
 	s->trap = (uint16_t)e.len;
 	emit_u8(&e, 0xcc);
 	land(&e, &over);
-	if (!write_window(s, &e, w))
+	if (!write_rest(s, &e, w))
 		return 0;
 	land(&e, &lost);
 	s->lost = (uint16_t)e.len;
-	write_rare(s, &e, w->insn[0].addr);
+	write_rare(s, &e, site);
 	land(&e, &ask);
 	s->ask = (uint16_t)e.len;
 	emit_bytes(&e, "\x48\xc7\xc0\xff\xff\xff\xff", 7); /* mov rax, -1 */
@@ -471,8 +486,10 @@ stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
 	if ((at >= s->busy && at < s->free) || at >= s->ask)
 		return STUB_FIRING;
 	regs->r[UREG_PC] = stub_text_pc(s, regs->r[UREG_PC]);
+	if (at < s->begin)
+		return STUB_AHEAD;
 	if (at < s->busy) {
-		take_begun(regs, t, at);
+		take_begun(regs, t, at - s->begin);
 		return STUB_BEFORE;
 	}
 	if (at < s->out) {
@@ -491,16 +508,19 @@ stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
 		take_all(t, regs);
 		return at == s->skipped ? STUB_FIRED : STUB_BEFORE;
 	}
-	return at <= s->displaced[0] ? STUB_FIRED : STUB_BEHIND;
+	return at <= s->displaced[s->first] ? STUB_FIRED : STUB_BEHIND;
 }
 
 uint64_t
 stub_text_pc(const struct stub *s, uint64_t pc)
 {
-	unsigned at = (unsigned)(pc - s->addr);
+	unsigned at = (unsigned)(pc - s->addr), i = s->first;
 
-	for (unsigned i = s->n; i > 0; i--)
-		if (at >= s->displaced[i] && at < s->lost)
-			return s->site[i];
-	return s->site[0];
+	if (at < s->begin)
+		for (i--; at < s->displaced[i];)
+			i--;
+	else if (at > s->trap && at < s->lost)
+		for (i = s->n; at < s->displaced[i];)
+			i--;
+	return s->site[i];
 }

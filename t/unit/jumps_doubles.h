@@ -72,7 +72,8 @@ static uint64_t list_area = 0x50000;
 static struct str reserved;        /* "addr*n " of each stubs_reserve() */
 static struct tracepoint *stub_at; /* of every pc */
 static uint64_t stub_leads[2];     /* where that leads */
-static uint64_t slot_pc;           /* a pc that is in the slot of tps[0] */
+static struct tracepoint *slot_tp; /* whose slot: NULL: the first one's */
+static uint64_t slot_pc;           /* a pc that is in a slot */
 static bool slot_knows;            /* its tracepoint */
 
 static struct tracepoint *
@@ -105,10 +106,11 @@ double_stub(struct tracepoint *tp, const struct stub_world *w,
     const struct window *window, const char **why)
 {
 	ck_assert_ptr_eq(w, &code_world);
-	ck_assert_uint_eq(window->insn[0].addr, tp->addr);
+	ck_assert_uint_eq(window->insn[window->site].addr, tp->addr);
 	stubs[tp - tps]++;
 	if (stub_error != 0)
 		*why = "no room for its code";
+	tp->before = (uint8_t)(tp->addr - window->insn[0].addr);
 	return stub_error;
 }
 
@@ -137,7 +139,7 @@ double_leave(const struct uregs *regs, struct tracepoint **tp)
 {
 	if (slot_pc == 0 || regs->r[UREG_PC] != slot_pc)
 		return SLOT_OUTSIDE;
-	*tp = slot_knows ? &tps[0] : NULL;
+	*tp = !slot_knows ? NULL : slot_tp != NULL ? slot_tp : &tps[0];
 	return SLOT_AFTER;
 }
 
@@ -172,7 +174,7 @@ static const struct sym *sym_here;
 static uint64_t bodies_start, bodies_end, limit;
 static int bodies_error, window_error;
 static unsigned windows; /* window_find() calls */
-static unsigned n_insns;
+static unsigned n_insns, n_before;
 
 static const struct sym *
 double_code_at(uint64_t addr)
@@ -218,9 +220,10 @@ double_window(struct window *w, uint64_t lim, uint64_t addr, unsigned bytes,
 	}
 	/* Instructions of two bytes each. */
 	w->n = n_insns;
+	w->site = n_before;
 	for (unsigned i = 0; i < n_insns; i++)
-		w->insn[i].addr = addr + 2 * i;
-	w->next = addr + 2 * n_insns;
+		w->insn[i].addr = addr + 2 * i - 2 * n_before;
+	w->next = addr + 2 * n_insns - 2 * n_before;
 	return 0;
 }
 

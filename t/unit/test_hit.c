@@ -11,8 +11,9 @@
 #include "dlang/base/fault.h"
 #include "dlang/vm/ecb.h"
 #include "inject/resume.h"
-#include "inject/tracepoint.h"
+#include "inject/tracepoint_impl.h"
 #include "inject/trap/area.h"
+#include "inject/trapset.h"
 #include "symbols/addrspace.h"
 #include "t/fake/target.h"
 #include "t/unit/suite.h"
@@ -68,6 +69,17 @@ double_tells(struct thread *th, bool *reset)
 	return tells;
 }
 
+static struct tracepoint *let; /* jumps_let() */
+static uint64_t let_at;
+static bool was_called, lets_signals;
+
+static void
+double_let(struct tracepoint *tp, uint64_t at)
+{
+	let = tp;
+	let_at = at;
+}
+
 static bool
 double_asks_rest(struct thread *th, struct fast_rest *asked)
 {
@@ -100,6 +112,9 @@ static void double_rest(struct vm_env *env, uint32_t site, uint32_t ecb);
 #define fire_after(st)               ((void)0)
 #define sites_commit(st, sp)         ((void)commits++)
 #define deadman_fired(st, probe)     ((void)0)
+#define jumps_let(sp, tp, pc)        ((void)(sp), double_let(tp, pc))
+#define fast_was_called(th)          was_called
+#define fast_let_signals(th)         lets_signals
 #include "tracer/fire/hit.c"
 #include "tracer/fire/hit_signal.c"
 #include "tracer/fire/stray.c"
@@ -391,6 +406,82 @@ START_TEST(a_fault_in_the_slot_names_the_programs_place)
 }
 END_TEST
 
+/* The code of a site whose window begins two instructions before it. */
+static const struct stub *
+code_of(struct tracepoint *tp)
+{
+	static const struct stub_world world;
+	struct window w = { .n = 5, .next = tp->addr + 3, .site = 2 };
+	const char *why = "";
+
+	for (unsigned i = 0; i < w.n; i++)
+		ck_assert_int_eq(insn_decode((const uint8_t *)"\x55", 1,
+				     tp->addr - 2 + i, &w.insn[i]),
+		    0);
+	ck_assert_int_eq(trapset_map(tptable_traps(tab), TEXT), 0);
+	ck_assert_msg(
+	    tracepoint_stub(tab, tp, &world, &w, &why) == 0, "%s", why);
+	return &entry_of(tp)->stub;
+}
+
+/* Whoever leaves the code for the program's text says where, so that the program's
+ * bytes are there. */
+START_TEST(a_signal_in_the_code_of_a_site)
+{
+	struct tracepoint *tp = arm(TEXT + 0x40, "\x55", 1);
+	const struct stub *s = code_of(tp);
+	const struct {
+		uint64_t at, text;
+	} rows[] = {
+		{ s->addr, tp->addr - 2 },
+		{ s->addr + 1, tp->addr - 1 },
+		{ s->addr + s->begin, tp->addr },
+		{ s->addr + s->displaced[2], tp->addr },
+		{ s->addr + s->displaced[4], tp->addr + 2 },
+		{ s->addr + s->displaced[5], tp->addr + 3 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		th.regs.user.r[UREG_RIP] = rows[i].at;
+		th.stop.sig = SIGUSR1;
+		let = NULL;
+		hit_signal(&st, &th);
+		ck_assert_uint_eq(pc(), rows[i].text);
+		ck_assert_ptr_eq(let, tp);
+		ck_assert_uint_eq(let_at, rows[i].text);
+	}
+	/* In the middle of a firing it stays where it is. */
+	let = NULL;
+	th.regs.user.r[UREG_RIP] = s->addr + s->busy;
+	hit_signal(&st, &th);
+	ck_assert_uint_eq(pc(), s->addr + s->busy);
+	ck_assert_ptr_null(let);
+}
+END_TEST
+
+/* The tracer had asked for a trap when the firing is over, for a signal. */
+START_TEST(a_signal_that_had_to_wait_for_a_firing)
+{
+	struct tracepoint *tp = arm(TEXT + 0x40, "\x55", 1);
+	const struct stub *s = code_of(tp);
+
+	was_called = lets_signals = true;
+	ck_assert(trap(s->addr + s->trap, SP));
+	ck_assert_uint_eq(fired, 0);
+	ck_assert_uint_eq(pc(), tp->addr);
+	ck_assert_ptr_eq(let, tp);
+	ck_assert_uint_eq(let_at, tp->addr);
+	/* None is left: it goes on in the code. */
+	lets_signals = false;
+	let = NULL;
+	tp->jumps = true;
+	ck_assert(trap(s->addr + s->trap, SP));
+	ck_assert_uint_eq(pc(), s->addr + s->trap + 1);
+	ck_assert_ptr_null(let);
+	tp->jumps = false;
+}
+END_TEST
+
 /* A jump of a function to its own begin is no call: an entry probe there does
  * not fire for it, and the thread is spared the trap where nothing else would. */
 START_TEST(a_loop_to_the_begin_is_no_call)
@@ -578,6 +669,8 @@ main(void)
 		a_stray_trap_fires_nothing,
 		a_signal_in_the_slot_does_not_fire_twice,
 		a_fault_in_the_slot_names_the_programs_place,
+		a_signal_in_the_code_of_a_site,
+		a_signal_that_had_to_wait_for_a_firing,
 		a_loop_to_the_begin_is_no_call,
 		arrivals_are_told_in_order,
 		actions_within_a_firing,

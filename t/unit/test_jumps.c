@@ -5,88 +5,7 @@
  */
 #include <check.h>
 
-#include "t/unit/jumps_doubles.h"
-#include "t/unit/suite.h"
-#include "tracer/sites/jumps.c"
-
-static struct state st;
-static struct space *const space = &spaces[0];
-
-static struct tracepoint *
-add(uint64_t addr)
-{
-	struct tracepoint *tp = &tps[n_tps];
-
-	*tp = (struct tracepoint){ .addr = addr,
-		.id = n_tps + 1,
-		.len = 2,
-		.state = TP_TRAP,
-		.user = &users[n_tps] };
-	users[n_tps++].sites = &one_site;
-	return tp;
-}
-
-static void
-setup(void)
-{
-	is_on = maps_memory = slot_knows = true;
-	n_insns = 3;
-	load = &file;
-	funcs[0] = (struct sym){ .name = "f", .addr = 0x1000, .size = 0x100 };
-	sym_here = &funcs[0];
-	for (size_t i = 0; i < ARRAY_SIZE(procs); i++) {
-		procs[i].space = &spaces[i];
-		procs[i].pid = 100 + (pid_t)i;
-		*vec_push(&spaces[i].procs) = &procs[i];
-		spaces[i].tab = (struct tptable *)8; /* only passed on */
-		spaces[i].mem.read = read_stack;
-		threads[i].proc = &procs[0];
-		threads[i].stop.state = TH_STOPPED;
-	}
-	*vec_push(&procs[0].threads) = &threads[0];
-}
-
-static void
-teardown(void)
-{
-	for (unsigned i = 0; i < n_tps; i++)
-		jump_free(users[i].jump);
-	for (size_t i = 0; i < ARRAY_SIZE(procs); i++) {
-		parts_end(&spaces[i].parts);
-		vec_fini(&spaces[i].procs);
-		vec_fini(&procs[i].threads);
-	}
-	str_fini(&notes);
-	str_fini(&reserved);
-}
-
-static void
-commit(void)
-{
-	jumps_prepare(&st, space);
-	jumps_commit(&st, space);
-}
-
-/* Why there is no jump at the tracepoints: what the report says. */
-static void
-expect(const char *want)
-{
-	str_clear(&notes);
-	jumps_account(&st, space);
-	ck_assert_str_eq(str_c(&notes), want);
-}
-
-/* Is the commit tried again at the next period of the timer? */
-static bool
-is_tried_again(void)
-{
-	unsigned before = stops;
-
-	if (timer == NULL)
-		jumps_start(&st, NULL, NULL);
-	timer(&st, NULL, 0);
-	return stops != before;
-}
+#include "t/unit/jumps_fixture.h"
 
 START_TEST(a_jump_takes_the_place_of_the_int3)
 {
@@ -405,8 +324,6 @@ START_TEST(the_clauses_are_asked_about_this_run)
 }
 END_TEST
 
-#define BUSY "a thread was within the bytes to be replaced\n"
-
 START_TEST(a_thread_within_the_window_waits)
 {
 	add(TEXT);
@@ -475,111 +392,6 @@ START_TEST(a_window_of_long_instructions_is_seen_to_its_end)
 	pcs[0] = TEXT + (WINDOW_MOST - 1) * INSN_MAX_LEN;
 	commit();
 	expect(BUSY);
-}
-END_TEST
-
-START_TEST(a_thread_in_a_slot_returns_behind_the_instruction)
-{
-	add(TEXT); /* of two bytes */
-	slot_pc = pcs[0] = 0x900000;
-	commit();
-	expect(BUSY);
-	slot_knows = false;
-	commit();
-	expect("a jump\n");
-}
-END_TEST
-
-START_TEST(a_thread_in_the_code_of_a_site_is_not_in_a_slot)
-{
-	add(TEXT);
-	slot_pc = pcs[0] = 0x900000;
-	stub_at = &tps[0];
-	commit();
-	expect("a jump\n");
-}
-END_TEST
-
-/* It was removed while the thread was in the slot, and a signal comes before the
- * instruction has run. */
-START_TEST(a_thread_in_a_slot_may_go_back)
-{
-	add(TEXT + 2)->len = 1;
-	tps[0].state = TP_DRAINING;
-	users[0].sites = NULL;
-	add(TEXT);
-	slot_pc = pcs[0] = 0x900000;
-	commit();
-	expect(BUSY);
-}
-END_TEST
-
-/* Its jump was lowered for an int3 in its window, whose own window ends further
- * behind. */
-START_TEST(a_thread_in_the_code_of_a_site_returns_behind_its_window)
-{
-	add(TEXT);
-	add(TEXT + 4);
-	pcs[0] = 0x900000;
-	stub_at = &tps[0];
-	stub_leads[0] = TEXT + 2; /* its own */
-	stub_leads[1] = TEXT + 6;
-	commit();
-	expect("a jump\n" BUSY);
-	ck_assert(is_tried_again());
-	stub_leads[1] = TEXT + 4;
-	commit();
-	expect("a jump\na jump\n");
-}
-END_TEST
-
-/* Its int3 is not there any more when the tracer handles the hit. */
-START_TEST(a_hit_of_what_was_removed_goes_back)
-{
-	add(TEXT);
-	pcs[0] = TEXT + 3;
-	removed = TEXT + 2;
-	commit();
-	expect(BUSY);
-}
-END_TEST
-
-/* The pc behind the int3 is in the middle of the next window. */
-START_TEST(a_hit_that_is_not_handled_yet_goes_back)
-{
-	add(TEXT + 1);
-	add(TEXT);
-	jumps_prepare(&st, space);
-	users[1].jump->window.insn[1].addr = TEXT + 1;
-	users[0].jump->window.insn[1].addr = TEXT + 2;
-	pcs[0] = TEXT + 2; /* of the int3 at TEXT + 1 */
-	threads[0].stop.kind = EV_TRAP;
-	info.si_code = TRAP_CODE;
-	jumps_commit(&st, space);
-	expect("a jump\n" BUSY);
-	double_lower_all(0, UINT64_MAX);
-	users[1].jump->window.insn[1].addr = TEXT + 3;
-	/* Any other stop there. */
-	threads[0].stop.kind = EV_SIGNAL;
-	jumps_commit(&st, space);
-	expect(BUSY "a jump\n");
-	double_lower_all(0, UINT64_MAX);
-	threads[0].stop.kind = EV_TRAP;
-	info.si_code = SI_USER;
-	jumps_commit(&st, space);
-	expect(BUSY "a jump\n");
-	double_lower_all(0, UINT64_MAX);
-	info.si_code = TRAP_CODE;
-	siginfo_error = -ESRCH;
-	jumps_commit(&st, space);
-	expect(BUSY "a jump\n");
-	double_lower_all(0, UINT64_MAX);
-	siginfo_error = 0;
-	tps[0].addr = TEXT + 0x40; /* no int3 is before that pc */
-	users[0].jump->window.insn[0].addr = TEXT + 0x40;
-	users[1].jump->window.insn[1].addr = TEXT + 2;
-	jumps_commit(&st, space);
-	expect("a jump\n" BUSY);
 }
 END_TEST
 
@@ -942,12 +754,6 @@ main(void)
 		a_thread_behind_the_window_does_not_wait,
 		windows_may_overlap,
 		a_window_of_long_instructions_is_seen_to_its_end,
-		a_thread_in_a_slot_returns_behind_the_instruction,
-		a_thread_in_the_code_of_a_site_is_not_in_a_slot,
-		a_thread_in_a_slot_may_go_back,
-		a_thread_in_the_code_of_a_site_returns_behind_its_window,
-		a_hit_of_what_was_removed_goes_back,
-		a_hit_that_is_not_handled_yet_goes_back,
 		a_return_address_on_the_stack_counts,
 		the_words_of_each_piece_of_the_stack_are_read,
 		a_stack_that_is_not_known_is_not_searched,

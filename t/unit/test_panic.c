@@ -66,11 +66,12 @@ double_tp_next(struct tracepoint *tp)
 static size_t
 double_undo(const struct tracepoint *tp, uint8_t *bytes)
 {
-	if (bytes[0] != TRAP_INSN)
+	/* They were read where the jump would begin. */
+	if (bytes[tp->before] != TRAP_INSN)
 		return 0;
 	str_add(&calls, tp->late ? "late " : "first ");
-	bytes[0] = SAVED;
-	return 1;
+	bytes[tp->before] = SAVED;
+	return tp->before + 1U;
 }
 
 static void
@@ -343,6 +344,17 @@ START_TEST(a_child_without_a_table_has_its_parents_int3s)
 	spaces[1].tab = NULL;
 	let_all_go();
 	expect("spend " CLEANED(11) "restore(0) lower(0) release(0) ");
+	is_own(TEXT, true);
+	is_own(TEXT + 1, true);
+}
+END_TEST
+
+/* The jump begins before the int3. */
+START_TEST(a_childs_bytes_are_read_from_where_the_jump_begins)
+{
+	tps[0].before = 7;
+	restore_copy_text(&spaces[0], copies);
+	expect("first late ");
 	is_own(TEXT, true);
 	is_own(TEXT + 1, true);
 }
@@ -714,6 +726,7 @@ main(void)
 		or_is_written_through_a_stopped_thread,
 		a_fault_ends_only_its_step,
 		a_child_without_a_table_has_its_parents_int3s,
+		a_childs_bytes_are_read_from_where_the_jump_begins,
 		other_children_have_none,
 		a_child_whose_parent_has_just_stopped,
 		what_is_no_such_child,

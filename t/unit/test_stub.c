@@ -153,19 +153,27 @@ window_of(struct window *w, const void *bytes, size_t len)
 	}
 }
 
+/* The site is the instruction of this number. */
 static void
-make(struct stub *s, const void *bytes, size_t len)
+make_at(struct stub *s, const void *bytes, size_t len, unsigned site)
 {
 	struct window w;
 	uint8_t buf[STUB_SIZE_MAX];
 
 	window_of(&w, bytes, len);
+	w.site = site;
 	unsigned size = stub_write(s, &world, &w, 5, address(code), buf);
 	ck_assert_uint_gt(size, 0);
 	memcpy(code, buf, size);
 	int32_t far = (int32_t)(code - text - 5);
 	text[0] = 0xe9;
 	memcpy(text + 1, &far, 4);
+}
+
+static void
+make(struct stub *s, const void *bytes, size_t len)
+{
+	make_at(s, bytes, len, 0);
 }
 
 #define FLAGS 0xcd5U
@@ -212,15 +220,24 @@ START_TEST(instructions_are_displaced)
 {
 	static const struct {
 		const char *bytes;
-		unsigned len;
+		unsigned len, site;
 	} rows[] = {
-		{ "\x55\x48\x89\xe5\x5d", 5 },         /* push, mov rbp, pop */
-		{ "\xc3\x90\x90\x90\x90", 1 },         /* ret, and padding */
-		{ "\x48\x8d\x05\x04\x00\x00\x00", 7 }, /* lea rax, [rip + 4] */
-		{ "\xeb\x03\xcc\xcc\xcc", 2 },         /* jmp to the ret */
-		{ "\x75\x03\x0f\x1f\x00", 5 },         /* jne to the ret */
-		{ "\x83\xc0\x01\x66\x90", 5 },         /* add eax, 1 */
+		{ "\x55\x48\x89\xe5\x5d", 5, 0 }, /* push, mov rbp, pop */
+		{ "\xc3\x90\x90\x90\x90", 1, 0 }, /* ret, and padding */
+		{ "\x48\x8d\x05\x04\x00\x00\x00", 7,
+		    0 },                          /* lea rax, [rip + 4] */
+		{ "\xeb\x03\xcc\xcc\xcc", 2, 0 }, /* jmp to the ret */
+		{ "\x75\x03\x0f\x1f\x00", 5, 0 }, /* jne to the ret */
+		{ "\x83\xc0\x01\x66\x90", 5, 0 }, /* add eax, 1 */
+		{ "\x83\xc0\x01\x66\x90", 5, 1 }, /* ... before it */
+		{ "\x55\x48\x89\xe5\x5d", 5, 2 }, /* the pop */
+		{ "\x55\x48\x89\xe5\x5d", 5, 1 }, /* the mov */
+		{ "\x66\x90\x5b\x53\xc3", 5, 3 }, /* nop, pop, push, ret */
+		/* lea rax, [rip + 4]; ret */
+		{ "\x48\x8d\x05\x04\x00\x00\x00\xc3", 8, 1 },
+		{ "\x38\xc0\x74\x01\x90", 5, 2 }, /* cmp, je over the nop */
 	};
+	const unsigned passed = 1; /* by the last of them */
 	struct stub s;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -229,11 +246,38 @@ START_TEST(instructions_are_displaced)
 		window_of(&w, rows[i].bytes, rows[i].len);
 		run_at(text);
 		memcpy(want, regs_out, sizeof(want));
-		make(&s, rows[i].bytes, rows[i].len);
+		make_at(&s, rows[i].bytes, rows[i].len, rows[i].site);
 		run_at(text);
 		ck_assert_mem_eq(want, regs_out, sizeof(want));
 	}
-	ck_assert_uint_eq(hits, ARRAY_SIZE(rows));
+	ck_assert_uint_eq(hits, ARRAY_SIZE(rows) - passed);
+}
+END_TEST
+
+/* What a clause sees are the registers at the site, behind what was displaced
+ * before it. */
+START_TEST(the_site_is_behind_other_instructions)
+{
+	struct stub s;
+
+	make_at(&s, "\x31\xc0\x50\x58\xc3", 5, 2); /* xor, push, pop, ret */
+	run_at(text);
+	ck_assert_uint_eq(hits, 1);
+	uint64_t sp = lane->regs.r[UREG_RSP];
+	ck_assert_uint_eq(lane->regs.r[UREG_RAX], 0);
+	ck_assert_uint_eq(lane->regs.r[UREG_RFLAGS] & 0x40, 0x40);
+	ck_assert_uint_eq(lane->regs.r[UREG_RIP], address(text) + 3);
+	make_at(&s, "\x31\xc0\x50\x58\xc3", 5, 3);
+	run_at(text);
+	ck_assert_uint_eq(lane->regs.r[UREG_RSP], sp + 8);
+	ck_assert_uint_eq(lane->regs.r[UREG_RIP], address(text) + 4);
+	/* The second trap is at the site. */
+	hits = 0;
+	lane->skip_at = address(text) + 4;
+	lane->skip_sp = sp + 8;
+	run_at(text);
+	ck_assert_uint_eq(hits, 0);
+	ck_assert_uint_eq(lane->skip_sp, 0);
 }
 END_TEST
 
@@ -452,6 +496,22 @@ is_at_site(const struct uregs *now, const struct uregs *site, size_t at)
 	}
 }
 
+/* At another displaced instruction: only the pc is changed. */
+static void
+is_displaced(const struct stub *s, const struct uregs *now,
+    const struct uregs *was, size_t at, bool ahead)
+{
+	struct uregs want = *was;
+
+	for (unsigned i = 0; i <= s->n; i++)
+		if (at == s->displaced[i]) {
+			ck_assert_int_eq(ahead, i < s->first);
+			ck_assert_uint_ne(i, s->first);
+			want.r[UREG_PC] = s->site[i];
+		}
+	is_at_site(now, &want, at);
+}
+
 /* One step after another, and at each the thread is put where it would be. */
 static void
 step_through(const struct stub *s, unsigned places[8])
@@ -462,19 +522,19 @@ step_through(const struct stub *s, unsigned places[8])
 	for (;;) {
 		fetch(&now);
 		uint64_t pc = now.r[UREG_PC];
-		if (pc == address(text))
-			site = now;
 		size_t at = pc - s->addr;
+		if (at == s->begin) {
+			site = now;
+			site.r[UREG_PC] = s->site[s->first];
+		}
 		if (at < s->size) {
 			struct uregs r = now;
 			enum stub_place p = stub_leave(s, &child.target, &r);
 			places[p]++;
 			if (p == STUB_BEFORE || p == STUB_FIRED)
 				is_at_site(&r, &site, at);
-			else if (p == STUB_BEHIND)
-				ck_assert_uint_eq(r.r[UREG_PC],
-				    at == s->displaced[1] ? s->site[1] :
-							    s->site[2]);
+			else if (p != STUB_FIRING)
+				is_displaced(s, &r, &now, at, p == STUB_AHEAD);
 			ck_assert_uint_eq(stub_text_pc(s, pc),
 			    p == STUB_FIRING ? site.r[UREG_PC] : r.r[UREG_PC]);
 		}
@@ -488,6 +548,9 @@ step_through(const struct stub *s, unsigned places[8])
 	}
 }
 
+/* The window has two instructions before its site. */
+static bool with_others;
+
 /* `skip': how far above the site's stack pointer skip_sp is; -1: there is none. */
 static void
 leave_everywhere(uint64_t flags, uint32_t alive, long skip, unsigned places[8])
@@ -495,7 +558,10 @@ leave_everywhere(uint64_t flags, uint32_t alive, long skip, unsigned places[8])
 	struct stub s;
 	int status;
 
-	make(&s, NOPS, 5);
+	if (with_others)
+		make_at(&s, "\x53\x5b\x90\x66\x90", 5, 2);
+	else
+		make(&s, NOPS, 5);
 	words->alive = alive;
 	regs_in[4] = flags;
 	child.pid = fork();
@@ -504,7 +570,7 @@ leave_everywhere(uint64_t flags, uint32_t alive, long skip, unsigned places[8])
 		run_at(text);
 		lane->skip_sp =
 		    skip < 0 ? 0 : lane->regs.r[UREG_RSP] + (uint64_t)skip;
-		lane->skip_at = address(text);
+		lane->skip_at = s.site[s.first];
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 		raise(SIGSTOP);
 		run_at(text);
@@ -529,6 +595,16 @@ START_TEST(it_is_left_at_every_instruction)
 	leave_everywhere(0x202 | FLAGS, 0, -1, places);
 	leave_everywhere(0x202 | FLAGS, 77, 0, places);
 	leave_everywhere(0x202 | FLAGS, 77, 64, places);
+	ck_assert_uint_eq(places[STUB_AHEAD], 0);
+	with_others = true;
+	memset(places, 0, sizeof(places));
+	leave_everywhere(0x202 | FLAGS, 77, -1, places);
+	leave_everywhere(0x202, 0, -1, places);
+	leave_everywhere(0x202 | FLAGS, 77, 0, places);
+	ck_assert_uint_eq(places[STUB_AHEAD], 3 * 2);
+	ck_assert_uint_eq(places[STUB_BEHIND], 3 * 2);
+	ck_assert_uint_ge(places[STUB_BEFORE], 30);
+	ck_assert_uint_ge(places[STUB_FIRED], 30);
 }
 END_TEST
 
@@ -543,8 +619,10 @@ main(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_test(t, registers_and_flags_are_as_before);
 	tcase_add_test(t, instructions_are_displaced);
+	tcase_add_test(t, the_site_is_behind_other_instructions);
 	tcase_add_test(t, the_dead_and_the_copied_go_round);
 	tcase_add_test(t, a_lane_that_is_not_the_threads_is_not_written_to);
+	tcase_add_test(t, the_tracer_is_asked_by_an_int3);
 	tcase_add_test(t, the_tracer_is_asked_by_an_int3);
 	tcase_add_test(t, what_has_fired_is_skipped_once);
 	tcase_add_test(t, it_is_left_at_every_instruction);

@@ -3,10 +3,12 @@
  * that it traps no more when it is silenced.
  */
 #include <check.h>
+#include <errno.h>
 #include <string.h>
 
 #include "dlang/base/base.h"
 #include "inject/resume.h"
+#include "inject/slot.h"
 #include "inject/tracepoint_impl.h"
 #include "inject/trapset.h"
 #include "t/fake/target.h"
@@ -41,9 +43,10 @@ byte(uint64_t at)
 	return *fake_target_at(&ft, at);
 }
 
-/* A tracepoint at addr, and its code. */
+/* A tracepoint at addr, and its code; its window has the `before' instructions
+ * before it. */
 static struct tracepoint *
-site(uint64_t addr)
+site_behind(uint64_t addr, unsigned before)
 {
 	static const struct stub_world world = { .hit = TEXT,
 		.lanes = TEXT,
@@ -51,7 +54,8 @@ site(uint64_t addr)
 		.alive = TEXT,
 		.mine = TEXT,
 		.owner = 1 };
-	struct window w = { .n = 5, .next = addr + 5 };
+	uint64_t start = addr - before;
+	struct window w = { .n = 5, .next = start + 5, .site = before };
 	struct tracepoint *tp;
 	const char *why = "";
 
@@ -59,12 +63,18 @@ site(uint64_t addr)
 	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
 	for (unsigned i = 0; i < w.n; i++)
 		ck_assert_int_eq(insn_decode((const uint8_t *)"\x55", 1,
-				     addr + i, &w.insn[i]),
+				     start + i, &w.insn[i]),
 		    0);
 	ck_assert_msg(
 	    tracepoint_stub(tab, tp, &world, &w, &why) == 0, "%s", why);
 	ck_assert_int_eq(stubs_flush(tab), 0);
 	return tp;
+}
+
+static struct tracepoint *
+site(uint64_t addr)
+{
+	return site_behind(addr, 0);
 }
 
 START_TEST(code_of_sites_traps_at_two_places)
@@ -150,12 +160,111 @@ START_TEST(sites_get_their_jumps_together)
 }
 END_TEST
 
+START_TEST(a_jump_may_lead_to_code_that_begins_before_the_site)
+{
+	struct tracepoint *tp[5];
+
+	for (unsigned i = 0; i < 5; i++) {
+		tp[i] = site_behind(TEXT + 0x40 + 0x20 * i, i);
+		ck_assert_uint_eq(tp[i]->before, i);
+	}
+	tracepoints_jump(tab, tp, 5);
+	for (unsigned i = 0; i < 5; i++) {
+		const struct stub *s = &entry_of(tp[i])->stub;
+		uint64_t start = tp[i]->addr - i, fault = 0;
+		struct uregs regs = { .r[UREG_PC] = tp[i]->addr };
+		const uint64_t *leads;
+
+		ck_assert(tp[i]->jumps);
+		ck_assert_uint_eq(byte(start), 0xe9);
+		ck_assert_uint_eq(byte(start + 5), 0x55);
+		/* From the site on, as from an int3. */
+		ck_assert_int_eq(resume_from(tab, tp[i], &regs, &fault), 0);
+		ck_assert_uint_eq(regs.r[UREG_PC], s->addr + s->trap + 1);
+		ck_assert_uint_eq(
+		    resume_text_pc(tab, regs.r[UREG_PC]), tp[i]->addr);
+		/* All that a thread in it may come to. */
+		ck_assert_uint_eq(
+		    resume_stub_leads(tab, s->addr + 1, &leads), 6);
+		for (unsigned k = 0; k < 6; k++)
+			ck_assert_uint_eq(leads[k], start + k);
+		/* Before the site the thread is elsewhere, and the jump has to
+		 * go. */
+		for (unsigned k = 0; k < i; k++) {
+			struct tracepoint *found = NULL;
+			regs.r[UREG_PC] = s->addr + k;
+			ck_assert_int_eq(
+			    resume_leave_stub(tab, &regs, &found), SLOT_AFTER);
+			ck_assert_ptr_eq(found, tp[i]);
+			ck_assert_uint_eq(regs.r[UREG_PC], start + k);
+		}
+	}
+	ck_assert_uint_eq(
+	    resume_stub_leads(tab, TEXT, &(const uint64_t *){ NULL }), 0);
+}
+END_TEST
+
+/* Once it had a jump, its code begins where that began. */
+START_TEST(other_code_is_not_made)
+{
+	static const struct stub_world world;
+	struct tracepoint *tp = site_behind(TEXT + 0x40, 2);
+	struct window w = { .n = 5, .next = tp->addr + 3, .site = 2 };
+	const char *why = NULL;
+
+	for (unsigned i = 0; i < w.n; i++)
+		insn_decode(
+		    (const uint8_t *)"\x55", 1, tp->addr - 2 + i, &w.insn[i]);
+	ck_assert_int_eq(tracepoint_stub(tab, tp, &world, &w, &why), 0);
+	w.site = 1;
+	ck_assert_int_eq(tracepoint_stub(tab, tp, &world, &w, &why), -EINVAL);
+	ck_assert_str_eq(why, "other code was there before");
+	tracepoints_jump(tab, &tp, 1);
+	ck_assert(tp->jumps);
+	/* The memory of its code has gone. */
+	entry_of(tp)->stub.addr = 0;
+	w.insn[0].addr++;
+	ck_assert_int_eq(tracepoint_stub(tab, tp, &world, &w, &why), -EINVAL);
+}
+END_TEST
+
+/* Wherever the next code would be such that its jump had the byte of an int3,
+ * another place is taken. */
+START_TEST(code_is_where_a_jump_without_an_int3_leads)
+{
+	const struct tracepoint *first = site(TEXT + 0x40);
+	uint64_t next = entry_of((struct tracepoint *)first)->stub.addr;
+	uint64_t room =
+	    slot_room(entry_of((struct tracepoint *)first)->stub.size);
+	uint8_t jump[TRAP_JUMP_LEN];
+
+	/* The first place would be next + room. */
+	for (uint64_t at = TEXT + 0x100; at < TEXT + 0x200; at++) {
+		if (jump_write(at, next + room, jump))
+			continue;
+		ck_assert_ptr_nonnull(memchr(jump, 0xcc, sizeof(jump)));
+		struct tracepoint *tp = site(at);
+		tracepoints_jump(tab, &tp, 1);
+		ck_assert(tp->jumps);
+		ck_assert_ptr_null(
+		    memchr(fake_target_at(&ft, at), 0xcc, TRAP_JUMP_LEN));
+		return;
+	}
+	ck_abort_msg("no such place");
+}
+END_TEST
+
 int
 main(void)
 {
-	const TTest *const tests[] = { code_of_sites_traps_at_two_places,
+	const TTest *const tests[] = {
+		a_jump_may_lead_to_code_that_begins_before_the_site,
+		other_code_is_not_made,
+		code_is_where_a_jump_without_an_int3_leads,
+		code_of_sites_traps_at_two_places,
 		code_that_is_silenced_traps_no_more,
-		sites_get_their_jumps_together };
+		sites_get_their_jumps_together
+	};
 
 	return suite_run("stubs", setup, teardown, tests, ARRAY_SIZE(tests));
 }

@@ -359,24 +359,220 @@ START_TEST(a_jump_is_listed_before_it_is_written)
 	struct tracepoint *tp = armed(TEXT + 16);
 	const struct trap_entry *e = (const void *)fake_target_at(
 	    &ft, trapset_area(tptable_traps(tab)) + area()->first);
+	const uint32_t n = area()->count;
 
-	while (e->kind != TRAP_TEXT)
-		e++;
-	ck_assert_uint_eq(e->jump, 0);
-	/* The write of the list, then that of the text. */
-	ft.fail_write = 1;
-	ck_assert_int_eq(raise_to(tab, tp, ROAD), -EFAULT);
-	is_text(TEXT + 16, "cc55555555");
-	ck_assert_uint_eq(e->jump, 0);
-	ft.fail_write = 2;
-	ck_assert_int_eq(raise_to(tab, tp, ROAD), -EFAULT);
-	is_text(TEXT + 16, "cc55555555");
-	ck_assert(!tp->jumps);
-	ck_assert_uint_eq(e->jump, 1);
-	ck_assert_uint_eq(e->saved, 0x55);
-	ck_assert_uint_eq(e->size, 0x55555555);
+	/* The writes of the entry and of their number, of which one half
+	 * arrives, then that of the text. */
+	for (unsigned fails = 1; fails <= 3; fails++) {
+		ft.fail_write = fails;
+		ck_assert_int_eq(raise_to(tab, tp, ROAD), -EFAULT);
+		is_text(TEXT + 16, "cc55555555");
+		ck_assert(!tp->jumps);
+		ck_assert_uint_eq(area()->count, fails == 1 ? n : n + 1);
+	}
+	ck_assert_uint_eq(e[n].kind, TRAP_LEAP);
+	ck_assert_uint_eq(e[n].addr, TEXT + 16);
+	ck_assert_uint_eq(e[n].saved, 0x55);
+	ck_assert_uint_eq(e[n].size, 0x55555555);
 	ft.fail_write = 0;
 	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+}
+END_TEST
+
+/* ---- jumps that begin before their int3 ---- */
+
+/* One-byte instructions, each of its own. */
+static uint8_t
+own_byte(uint64_t at)
+{
+	return (uint8_t)(0x50 + at % 16);
+}
+
+static void
+plant(void)
+{
+	for (uint64_t at = TEXT; at < TEXT + 2 * 4096; at++)
+		*fake_target_at(&ft, at) = own_byte(at);
+}
+
+static struct tracepoint *
+armed_before(uint64_t addr, unsigned before)
+{
+	struct tracepoint *tp = armed(addr);
+
+	tp->before = (uint8_t)before;
+	return tp;
+}
+
+/* The text around `mid' has these bytes of ours, and no others; who reads it sees
+ * none. */
+static void
+has_ours(uint64_t mid, uint64_t jump, uint64_t int3)
+{
+	uint8_t seen[96];
+
+	for (uint64_t at = mid - 32; at < mid + 64; at++)
+		if (jump != 0 && at - jump < TRAP_JUMP_LEN)
+			ck_assert(at != jump || byte(at) == TRAP_JUMP);
+		else
+			ck_assert_uint_eq(
+			    byte(at), at == int3 ? TRAP_INSN : own_byte(at));
+	for (size_t len = 1; len <= sizeof(seen); len += 19)
+		for (uint64_t at = mid - 32; at + len <= mid + 64; at++) {
+			ft.target.ops->read(&ft.target, at, seen, len);
+			tracepoint_overlay(tab, at, seen, len);
+			for (size_t i = 0; i < len; i++)
+				ck_assert_uint_eq(seen[i], own_byte(at + i));
+		}
+}
+
+START_TEST(a_jump_may_begin_before_the_int3)
+{
+	plant();
+	for (unsigned before = 0; before <= 18; before++) {
+		const uint64_t site = TEXT + 64 + 128 * before;
+		const uint64_t start = site - before;
+		const uint64_t int3 = before < TRAP_JUMP_LEN ? 0 : site;
+		struct tracepoint *tp = armed_before(site, before);
+		for (int i = 0; i < 2; i++) {
+			ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+			has_ours(site, start, int3);
+			ck_assert_int_eq(tracepoint_lower(tab, tp), 0);
+			has_ours(site, 0, site);
+		}
+		ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+		/* In a copy of this memory, which has no table yet. */
+		uint8_t bytes[TRACEPOINT_SPAN];
+		memcpy(bytes, fake_target_at(&ft, start), sizeof(bytes));
+		ck_assert_uint_eq(
+		    tracepoint_undo(tp, bytes), MAX(TRAP_JUMP_LEN, before + 1));
+		for (unsigned i = 0; i < sizeof(bytes); i++)
+			ck_assert_uint_eq(bytes[i], own_byte(start + i));
+		/* From there to the program's bytes, by a commit. */
+		tracepoint_put(tab, tp);
+		ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+		has_ours(site, 0, 0);
+	}
+}
+END_TEST
+
+/* Somebody else has written over the int3, which no thread reaches. */
+START_TEST(the_jump_goes_where_the_int3_has_gone)
+{
+	struct tracepoint *tp = armed_before(TEXT + 64, 7);
+
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+	*fake_target_at(&ft, TEXT + 64) = 0x90;
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	is_text(TEXT + 57, "5555555555");
+	ck_assert_uint_eq(byte(TEXT + 64), 0x90);
+}
+END_TEST
+
+START_TEST(no_other_tracepoint_is_between_jump_and_int3)
+{
+	struct tracepoint *tp = armed_before(TEXT + 64, 9), *other;
+
+	/* At the begin, in the jump, behind it. */
+	for (uint64_t at = TEXT + 55; at < TEXT + 64; at++) {
+		other = armed(at);
+		ck_assert_int_eq(raise_to(tab, tp, ROAD), -EINVAL);
+		tracepoint_put(tab, other);
+		ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+		ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+		other = armed(at);
+		ck_assert(!tp->jumps);
+		ck_assert_uint_eq(byte(TEXT + 64), TRAP_INSN);
+		tracepoint_put(tab, other);
+		ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	}
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+	armed(TEXT + 54);
+	armed(TEXT + 65);
+	ck_assert(tp->jumps);
+	/* All of it is in one page. */
+	tp = armed_before(TEXT + 4096 + 2, 8);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), -EINVAL);
+	tracepoint_put(tab, tp);
+	tp = armed_before(TEXT + 4096 + 16, 16);
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+}
+END_TEST
+
+START_TEST(jumps_do_not_overlap)
+{
+	struct tracepoint *tps[3] = { armed(TEXT + 60),
+		armed_before(TEXT + 70, 6), armed_before(TEXT + 80, 9) };
+
+	for (unsigned i = 0; i < 3; i++)
+		entry_of(tps[i])->stub.addr = ROAD;
+	tracepoints_jump(tab, tps, 3);
+	ck_assert(tps[0]->jumps && !tps[1]->jumps && tps[2]->jumps);
+	/* Nor with those that are there already. */
+	ck_assert_int_eq(raise_to(tab, tps[1], ROAD), -EINVAL);
+	tracepoint_lower(tab, tps[0]);
+	ck_assert_int_eq(raise_to(tab, tps[1], ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, tps[0], ROAD), -EINVAL);
+	tracepoint_put(tab, tps[1]);
+	ck_assert_int_eq(raise_to(tab, armed_before(TEXT + 71, 6), ROAD), 0);
+	ck_assert_int_eq(raise_to(tab, tps[0], ROAD), 0);
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	for (uint64_t at = TEXT; at < TEXT + 128; at++)
+		ck_assert_uint_eq(byte(at), 0x55);
+}
+END_TEST
+
+/* A page of them and the next, restored as one run. */
+START_TEST(many_jumps_go_together)
+{
+	struct tracepoint *tps[40];
+
+	plant();
+	for (unsigned i = 0; i < 40; i++) {
+		tps[i] = armed_before(TEXT + 64 + 101 * i, i % 13);
+		entry_of(tps[i])->stub.addr = ROAD;
+	}
+	tracepoints_jump(tab, tps, 40);
+	for (unsigned i = 0; i < 40; i++) {
+		ck_assert(tps[i]->jumps);
+		ck_assert_uint_eq(byte(tracepoint_start(tps[i])), TRAP_JUMP);
+	}
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	for (uint64_t at = TEXT; at < TEXT + 2 * 4096; at++)
+		ck_assert_uint_eq(byte(at), own_byte(at));
+}
+END_TEST
+
+/* It was written for other instructions. */
+START_TEST(a_jump_waits_for_the_code_that_it_was_made_for)
+{
+	struct tracepoint *tp = armed_before(TEXT + 64, 3);
+
+	entry_of(tp)->made = 4;
+	memset(entry_of(tp)->made_for, 0x55, 4);
+	entry_of(tp)->made_for[2] = 0x54;
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), -EBUSY);
+	is_text(TEXT + 61, "555555cc55");
+	entry_of(tp)->made_for[2] = 0x55;
+	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
+}
+END_TEST
+
+/* What is listed as an int3 is restored where the byte of an int3 stands, also if
+ * that is one of a jump by now. */
+START_TEST(no_jump_has_the_byte_of_an_int3)
+{
+	struct tracepoint *tp = armed(TEXT + 16);
+
+	for (unsigned shift = 0; shift < 24; shift += 8) {
+		uint64_t far = 0x11223344;
+		far =
+		    (far & ~(UINT64_C(255) << shift)) | UINT64_C(0xcc) << shift;
+		ck_assert_int_eq(
+		    raise_to(tab, tp, TEXT + 16 + TRAP_JUMP_LEN + far),
+		    -EINVAL);
+	}
+	is_text(TEXT + 16, "cc55555555");
 }
 END_TEST
 
@@ -385,7 +581,7 @@ START_TEST(a_copy_of_memory_has_its_jumps)
 	struct tracepoint *tp = armed(TEXT + 16), *in_copy;
 	struct fake_target child;
 	struct tptable *copy;
-	uint8_t bytes[TRAP_JUMP_LEN];
+	uint8_t bytes[TRACEPOINT_SPAN];
 
 	ck_assert_int_eq(raise_to(tab, tp, ROAD), 0);
 	fake_target_fork(&ft, &child);
@@ -625,8 +821,7 @@ jump(unsigned at, int32_t far)
 {
 	struct trap_entry *e = &own.list->e[own.list->head.count];
 
-	list(TRAP_TEXT, own.text + at, 0x11);
-	e->jump = 1;
+	list(TRAP_LEAP, own.text + at, 0x11);
 	e->size = 0x55443322;
 	own.text[at] = TRAP_JUMP;
 	memcpy(own.text + at + 1, &far, sizeof(far));
@@ -639,6 +834,7 @@ START_TEST(jumps_of_ours_are_put_back)
 	jump(8, 100);
 	jump(32, PAGES * PAGE); /* to nothing of ours: another's by now */
 	jump(64, 0);
+	list(TRAP_TEXT, own.text + 64, 0x11);
 	own.text[64] = TRAP_INSN; /* that was lowered */
 	memcpy(own.text + 65, was + 1, 4);
 	ck_assert_uint_eq(trapmend_jumps(own.mem, LIST, is_within, NULL), 0);
@@ -717,6 +913,13 @@ main(void)
 	tcase_add_test(t, where_no_jump_can_be);
 	tcase_add_test(t, an_int3_makes_its_way_into_a_jump);
 	tcase_add_test(t, a_jump_is_listed_before_it_is_written);
+	tcase_add_test(t, a_jump_may_begin_before_the_int3);
+	tcase_add_test(t, the_jump_goes_where_the_int3_has_gone);
+	tcase_add_test(t, no_other_tracepoint_is_between_jump_and_int3);
+	tcase_add_test(t, jumps_do_not_overlap);
+	tcase_add_test(t, many_jumps_go_together);
+	tcase_add_test(t, a_jump_waits_for_the_code_that_it_was_made_for);
+	tcase_add_test(t, no_jump_has_the_byte_of_an_int3);
 	tcase_add_test(t, a_copy_of_memory_has_its_jumps);
 	tcase_add_loop_test(t, a_copy_is_older_than_the_table, 0, 2);
 	tcase_add_test(t, a_copy_is_older_than_the_list);

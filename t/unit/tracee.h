@@ -95,7 +95,7 @@ tracepoint_overlay(struct tptable *tab, uint64_t addr, void *buf, size_t len)
 }
 
 __attribute__((weak)) size_t
-tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRAP_JUMP_LEN])
+tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRACEPOINT_SPAN])
 {
 	if (tp->state != TP_TRAP || bytes[0] != TRAP_INSN)
 		return 0;

@@ -293,6 +293,7 @@ at_stub(struct state *st, struct thread *th, struct tracepoint *tp)
 	/* The signal handlers of the program must not see a pc in the stub: the
 	 * thread goes back to the tracepoint, which does not fire a second
 	 * time. */
+	jumps_let(th->proc->space, tp, tp->addr);
 	if (tp->state == TP_TRAP)
 		trail_skip(th, tp->addr, th->regs.user.r[UREG_SP]);
 	sigwatch_delivered(th);

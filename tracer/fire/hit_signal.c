@@ -50,10 +50,10 @@ leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 	struct tracepoint *tp = NULL;
 	enum slot_place place = resume_leave_stub(tab, regs, &tp);
 
-	/* The thread continues in the text at bytes that the jump has replaced:
-	 * restore them. */
-	if (place == SLOT_AFTER)
-		jumps_lower(th->proc->space, tp);
+	/* The thread may continue in the text at bytes that the jump has
+	 * replaced: restore them. */
+	if (place != SLOT_OUTSIDE && place != SLOT_FIRING)
+		jumps_let(th->proc->space, tp, regs->r[UREG_PC]);
 	if (place == SLOT_OUTSIDE)
 		place = resume_leave_slot(tab, regs, &tp);
 	switch (place) {

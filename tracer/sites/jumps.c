@@ -108,6 +108,13 @@ jumps_lower(struct space *sp, struct tracepoint *tp)
 }
 
 void
+jumps_let(struct space *sp, struct tracepoint *tp, uint64_t pc)
+{
+	if (pc != tracepoint_start(tp))
+		jumps_lower(sp, tp);
+}
+
+void
 jumps_asked(struct space *sp, struct tracepoint *tp)
 {
 	struct tp_user *u = tp->user;
@@ -164,6 +171,13 @@ look_at(struct looked *k, struct state *st, struct space *sp,
 	return k->error;
 }
 
+/* The end of the bytes that must not be led to. */
+static uint64_t
+window_end(const struct window *w)
+{
+	return MAX(w->next, w->insn[0].addr + TRAP_JUMP_LEN);
+}
+
 static const char *
 find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
     struct window *w)
@@ -183,8 +197,8 @@ find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
 	if (window_find(
 		w, &k->body, &sp->text, l->end, addr, TRAP_JUMP_LEN, &why) != 0)
 		return why;
-	if (bodies_lead_between(st, l->object, addr - l->bias,
-		MAX(w->next, addr + TRAP_JUMP_LEN) - l->bias))
+	if (bodies_lead_between(st, l->object, w->insn[0].addr - l->bias,
+		window_end(w) - l->bias))
 		return "a jump leads into the bytes to be replaced";
 	return NULL;
 }
@@ -251,23 +265,23 @@ decide(struct state *st, struct space *sp)
 /* ---- where threads are ---- */
 
 struct covered {
-	uint64_t addr, end;
+	uint64_t start, end; /* of the window */
 	struct tracepoint *tp;
 	bool busy; /* a thread is in it, or may return into it */
 };
 
 struct raising {
-	VEC(struct covered) list; /* in order of addr */
+	VEC(struct covered) list; /* in order of start */
 	uint64_t lo, hi;
 	size_t read;
 	bool failed; /* not every thread could be looked at */
 };
 
 static int
-by_addr(const void *a, const void *b)
+by_start(const void *a, const void *b)
 {
-	uint64_t x = ((const struct covered *)a)->addr;
-	uint64_t y = ((const struct covered *)b)->addr;
+	uint64_t x = ((const struct covered *)a)->start;
+	uint64_t y = ((const struct covered *)b)->start;
 
 	return x < y ? -1 : x > y;
 }
@@ -296,13 +310,13 @@ is_at(struct raising *r, uint64_t addr, const struct tracepoint *own)
 		return;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (r->list.at[mid].addr <= addr)
+		if (r->list.at[mid].start <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	/* Windows may overlap. */
-	while (lo-- > 0 && addr - r->list.at[lo].addr < 5 * INSN_MAX_LEN)
+	while (lo-- > 0 && addr - r->list.at[lo].start < 5 * INSN_MAX_LEN)
 		if (r->list.at[lo].tp != own)
 			r->list.at[lo].busy |=
 			    is_between(&r->list.at[lo], addr);
@@ -418,14 +432,14 @@ collect(struct space *sp, struct raising *r, bool stopped)
 		if (!u->jump->may || tp->jumps)
 			continue;
 		const struct window *w = &u->jump->window;
-		uint64_t end = MAX(w->next, tp->addr + TRAP_JUMP_LEN);
-		*vec_push(&r->list) =
-		    (struct covered){ tp->addr, end, tp, false };
-		r->lo = MIN(r->lo, tp->addr);
-		r->hi = MAX(r->hi, end);
+		const struct covered c = { w->insn[0].addr, window_end(w), tp,
+			false };
+		*vec_push(&r->list) = c;
+		r->lo = MIN(r->lo, c.start);
+		r->hi = MAX(r->hi, c.end);
 	}
 	if (r->list.len > 1)
-		qsort(r->list.at, r->list.len, sizeof(r->list.at[0]), by_addr);
+		qsort(r->list.at, r->list.len, sizeof(r->list.at[0]), by_start);
 }
 
 /* Reserve memory for stubs, for each group of tracepoints that are near each
@@ -441,13 +455,13 @@ reserve(struct space *sp, const struct raising *r)
 		    i < r->list.len ? &r->list.at[i] : NULL;
 		if (c != NULL && tracepoint_has_stub(c->tp))
 			continue;
-		if (c == NULL || c->addr - last >= 1U << 28) {
+		if (c == NULL || c->start - last >= 1U << 28) {
 			if (n > 1)
 				stubs_reserve(sp->tab, last, n);
 			n = 0;
 		}
 		n++;
-		last = c != NULL ? c->addr : last;
+		last = c != NULL ? c->start : last;
 	}
 }
 

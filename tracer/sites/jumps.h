@@ -11,6 +11,7 @@
 #define TRACER_SITES_JUMPS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct fast_jump;
 struct space;
@@ -45,6 +46,9 @@ void jumps_start(struct state *st, const struct region *image,
 /* Replace the jump of the tracepoint by its int3 now.  The other displaced
  * bytes are the program's again. */
 void jumps_lower(struct space *sp, struct tracepoint *tp);
+/* A thread leaves the code of the tracepoint and goes on in the text at pc: the
+ * same, unless the jump begins there. */
+void jumps_let(struct space *sp, struct tracepoint *tp, uint64_t pc);
 
 void jump_free(struct fast_jump *j);
 

@@ -81,15 +81,17 @@ static void
 restore_copy_places(const struct space *of, int fd, bool late)
 {
 	struct tptable *tab = of->tab;
-	uint8_t bytes[TRAP_JUMP_LEN] = { 0 };
+	uint8_t bytes[TRACEPOINT_SPAN] = { 0 };
 	size_t n;
 
 	for (struct tracepoint *tp = NULL;
 	     (tp = tracepoint_next(tab, tp)) != NULL;)
 		if (tp->late == late &&
-		    pread(fd, bytes, sizeof(bytes), (off_t)tp->addr) > 0 &&
+		    pread(fd, bytes, sizeof(bytes),
+			(off_t)tracepoint_start(tp)) > 0 &&
 		    (n = tracepoint_undo(tp, bytes)) != 0 &&
-		    pwrite(fd, bytes, n, (off_t)tp->addr) != (ssize_t)n)
+		    pwrite(fd, bytes, n, (off_t)tracepoint_start(tp)) !=
+			(ssize_t)n)
 			break;
 }
 

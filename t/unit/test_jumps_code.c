@@ -1,0 +1,186 @@
+/*
+ * tracer/sites/jumps: threads that are in code of ours, or on the way out of it,
+ * and windows that begin before their site.
+ */
+#include <check.h>
+
+#include "t/unit/jumps_fixture.h"
+
+START_TEST(a_thread_in_a_slot_returns_behind_the_instruction)
+{
+	add(TEXT); /* of two bytes */
+	slot_pc = pcs[0] = 0x900000;
+	commit();
+	expect(BUSY);
+	slot_knows = false;
+	commit();
+	expect("a jump\n");
+}
+END_TEST
+
+START_TEST(a_thread_in_the_code_of_a_site_is_not_in_a_slot)
+{
+	add(TEXT);
+	slot_pc = pcs[0] = 0x900000;
+	stub_at = &tps[0];
+	commit();
+	expect("a jump\n");
+}
+END_TEST
+
+/* It was removed while the thread was in the slot, and a signal comes before the
+ * instruction has run. */
+START_TEST(a_thread_in_a_slot_may_go_back)
+{
+	add(TEXT + 2)->len = 1;
+	tps[0].state = TP_DRAINING;
+	users[0].sites = NULL;
+	add(TEXT);
+	slot_pc = pcs[0] = 0x900000;
+	commit();
+	expect(BUSY);
+}
+END_TEST
+
+/* Its jump was lowered for an int3 in its window, whose own window ends further
+ * behind. */
+START_TEST(a_thread_in_the_code_of_a_site_returns_behind_its_window)
+{
+	add(TEXT);
+	add(TEXT + 4);
+	pcs[0] = 0x900000;
+	stub_at = &tps[0];
+	stub_leads[0] = TEXT + 2; /* its own */
+	stub_leads[1] = TEXT + 6;
+	commit();
+	expect("a jump\n" BUSY);
+	ck_assert(is_tried_again());
+	stub_leads[1] = TEXT + 4;
+	commit();
+	expect("a jump\na jump\n");
+}
+END_TEST
+
+/* Its int3 is not there any more when the tracer handles the hit. */
+START_TEST(a_hit_of_what_was_removed_goes_back)
+{
+	add(TEXT);
+	pcs[0] = TEXT + 3;
+	removed = TEXT + 2;
+	commit();
+	expect(BUSY);
+}
+END_TEST
+
+/* The pc behind the int3 is in the middle of the next window. */
+START_TEST(a_hit_that_is_not_handled_yet_goes_back)
+{
+	add(TEXT + 1);
+	add(TEXT);
+	jumps_prepare(&st, space);
+	users[1].jump->window.insn[1].addr = TEXT + 1;
+	users[0].jump->window.insn[1].addr = TEXT + 2;
+	pcs[0] = TEXT + 2; /* of the int3 at TEXT + 1 */
+	threads[0].stop.kind = EV_TRAP;
+	info.si_code = TRAP_CODE;
+	jumps_commit(&st, space);
+	expect("a jump\n" BUSY);
+	double_lower_all(0, UINT64_MAX);
+	users[1].jump->window.insn[1].addr = TEXT + 3;
+	/* Any other stop there. */
+	threads[0].stop.kind = EV_SIGNAL;
+	jumps_commit(&st, space);
+	expect(BUSY "a jump\n");
+	double_lower_all(0, UINT64_MAX);
+	threads[0].stop.kind = EV_TRAP;
+	info.si_code = SI_USER;
+	jumps_commit(&st, space);
+	expect(BUSY "a jump\n");
+	double_lower_all(0, UINT64_MAX);
+	info.si_code = TRAP_CODE;
+	siginfo_error = -ESRCH;
+	jumps_commit(&st, space);
+	expect(BUSY "a jump\n");
+	double_lower_all(0, UINT64_MAX);
+	siginfo_error = 0;
+	tps[0].addr = TEXT + 0x40; /* no int3 is before that pc */
+	users[0].jump->window.insn[0].addr = TEXT + 0x40;
+	users[1].jump->window.insn[1].addr = TEXT + 2;
+	jumps_commit(&st, space);
+	expect("a jump\n" BUSY);
+}
+END_TEST
+
+/* The window begins at TEXT, two instructions before the site. */
+START_TEST(a_window_may_begin_before_the_site)
+{
+	n_before = 2;
+	led_to = 0x1002;
+	add(TEXT + 4);
+	commit();
+	ck_assert_uint_eq(raised[0], 0);
+	led_to = 0x1006; /* behind it */
+	add(TEXT + 4);
+	commit();
+	expect("a jump leads into the bytes to be replaced\na jump\n");
+	/* A thread at the site is in the way, wherever it is known from. */
+	static const uint64_t in[] = { TEXT + 2, TEXT + 4 };
+	for (unsigned i = 0; i < 2; i++) {
+		double_lower(&tps[1]);
+		pcs[0] = in[i];
+		commit();
+		expect("a jump leads into the bytes to be replaced\n" BUSY);
+		pcs[0] = TEXT;
+		commit();
+		ck_assert(tps[1].jumps);
+	}
+	/* The int3 was executed, and the hit is not handled yet. */
+	double_lower(&tps[1]);
+	pcs[0] = TEXT + 4 + TRAP_PC_AFTER;
+	threads[0].stop.kind = EV_TRAP;
+	info.si_code = TRAP_CODE;
+	commit();
+	ck_assert(!tps[1].jumps);
+	/* In its slot. */
+	threads[0].stop.kind = EV_STOP;
+	pcs[0] = slot_pc = 0x900000;
+	slot_tp = &tps[1];
+	commit();
+	ck_assert(!tps[1].jumps);
+}
+END_TEST
+
+/* Only where the jump begins may a thread go on that leaves the code. */
+START_TEST(who_leaves_the_code_finds_the_programs_bytes)
+{
+	n_before = 1;
+	add(TEXT + 2);
+	commit();
+	ck_assert(tps[0].jumps);
+	jumps_let(space, &tps[0], TEXT);
+	ck_assert(tps[0].jumps);
+	jumps_let(space, &tps[0], TEXT + 2);
+	ck_assert(!tps[0].jumps);
+	jumps_let(space, &tps[0], TEXT + 2); /* there is none */
+	ck_assert_uint_eq(lowered[0], 1);
+	ck_assert(is_tried_again());
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		a_thread_in_a_slot_returns_behind_the_instruction,
+		a_thread_in_the_code_of_a_site_is_not_in_a_slot,
+		a_thread_in_a_slot_may_go_back,
+		a_thread_in_the_code_of_a_site_returns_behind_its_window,
+		a_hit_of_what_was_removed_goes_back,
+		a_hit_that_is_not_handled_yet_goes_back,
+		a_window_may_begin_before_the_site,
+		who_leaves_the_code_finds_the_programs_bytes,
+	};
+
+	return suite_run(
+	    "jumps_code", setup, teardown, tests, ARRAY_SIZE(tests));
+}
