@@ -118,6 +118,15 @@ teardown(void)
 	kit_fini(&kit);
 }
 
+/* The maker of the thread was led there. */
+static void
+was_led(unsigned n, uint64_t addr, uint64_t size)
+{
+	struct led *led = part_of(&threads[n].parts, &led_part);
+
+	*led = (struct led){ addr, size };
+}
+
 static uint64_t
 lane_of(unsigned n)
 {
@@ -221,9 +230,12 @@ START_TEST(where_nothing_is_mapped_a_thread_has_no_lane)
 {
 	mem->addr = 0;
 	its_regs[0].r[UREG_LANE] = 1; /* an address in what was mapped */
-	mem->size = 2;
+	was_led(0, 0, 2);
+	its_regs[1].r[UREG_LANE] = 1; /* the same, and it is its own */
 	fast_begins(&state, &threads[0]);
+	fast_begins(&state, &threads[1]);
 	ck_assert_uint_eq(lane_of(0), 0);
+	ck_assert_uint_eq(lane_of(1), 1);
 	ck_assert_ptr_null(fast_lane(&state, &threads[0]));
 	ck_assert_ptr_null(fast_firing(&threads[0]));
 	ck_assert_ptr_null(fast_there(&threads[0]));
@@ -352,6 +364,7 @@ END_TEST
 START_TEST(at_a_detach_of_a_process_without_memory)
 {
 	its_regs[0].r[UREG_LANE] = ADDR; /* of its parent */
+	was_led(0, ADDR, 1);
 	threads[1].stop.state = TH_GONE;
 	its_regs[1].r[UREG_LANE] = ADDR;
 	its_regs[2].r[UREG_LANE] = 0x77; /* its own */

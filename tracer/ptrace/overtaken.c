@@ -169,7 +169,7 @@ settle(struct thread *th, int sig)
 	struct owed all = { 0 };
 	bool delivers = th->stop.sig == sig;
 	enum event_kind kind = th->stop.kind;
-	size_t pending = 0;
+	size_t n = 0; /* pending */
 	siginfo_t si;
 
 	if (delivers && (sig < FIRST_REALTIME || thread_siginfo(th, &si) < 0))
@@ -186,9 +186,9 @@ settle(struct thread *th, int sig)
 			continue;
 		if (!is_ours(&si))
 			owe(th, &si);
-		pending++;
+		n++;
 	}
-	if (requeue_take(th, sig, pending) == 0) {
+	if (requeue_take(th, sig, n) == 0) {
 		stop_becomes(th, kind);
 		stop_signal(th, delivers ? sig : 0);
 		return;
