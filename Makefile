@@ -288,8 +288,13 @@ $(B)/vm/corpus: $(B)/test/vm/corpus.o $(FAKEOBJ) $(LIB)
 $(B)/vm/compiled: $(B)/test/vm/compiled.o $(FAKEOBJ) $(LIB)
 	$(call testlink,$< $(FAKEOBJ))
 
-jit: $(B)/vm/compiled
+# Bodies of clauses beside the VM.
+$(B)/vm/bodies: $(B)/test/vm/bodies.o $(FAKEOBJ) $(LIB)
+	$(call testlink,$< $(FAKEOBJ))
+
+jit: $(B)/vm/compiled $(B)/vm/bodies
 	@N=$(or $(N),100000) SEED=$(or $(SEED),1) B=$(B) t/vm/compiled.sh
+	@N=$(or $(N),100000) SEED=$(or $(SEED),1) B=$(B) t/vm/bodies.sh
 
 # What writers and readers of lanes share, once more: with steps that a scheduler
 # puts into every order, and under ThreadSanitizer.
@@ -402,7 +407,8 @@ check: deps
 	@$(MAKE) --no-print-directory $(PJ) WERROR=-Werror check-build
 	@$(MAKE) --no-print-directory check-run
 
-check-build: $(PROG) $(PLOCKSTAT) $(COMPLETION) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/vm/compiled $(B)/vm/interleave \
+check-build: $(PROG) $(PLOCKSTAT) $(COMPLETION) $(MAN) $(TESTS) $(E2E) $(B)/vm/corpus $(B)/vm/compiled $(B)/vm/bodies \
+	$(B)/vm/interleave \
 	$(B)/vm/threads $(B)/agent/blob
 
 check-run:

@@ -15,6 +15,8 @@
  *	UREG_THREAD      the address of thread-local storage
  *	UREG_LANE        the register by which a thread finds its lane
  *	                 (dlang/vm/store.h); programs do not use it, as a rule
+ *	UREG_BODY        the register by which the code of a site hands the lane to
+ *	                 the body of a clause (dlang/jit/jit.h)
  *	UREG_FP          the first floating-point or vector register, at least
  *	                 UREG_COUNT; these are fetched only when a program uses them
  *	UREG_ALL         one past the last of these

@@ -5,9 +5,10 @@
  *		...				the site
  *	site	...				push the registers that it uses
  *	next	...				tracer alive?  lane the thread's?
+ *						body done?  then over
  *						registers to the lane
  *						hit(lane, id, ask)
- *						restore the registers
+ *					over:	restore the registers
  *						the displaced instructions
  *						from the site on
  *						jmp next
@@ -53,15 +54,36 @@ struct stub_world {
 	uint32_t owner;
 };
 
-#define STUB_SIZE_MAX 640
+/*
+ * The body of a site: code that carries out the clauses there in the common
+ * cases (dlang/jit/jit.h).  The stub pushes every register that the body may
+ * change, calls it on the program's stack, and pops them.  If it has not done
+ * everything, the stub goes on as if there were no body: it saves the registers
+ * itself and calls hit().
+ */
+struct stub_body {
+	uint64_t row;   /* address of a word with the body's address, which may
+		       * change while no thread is at the call; 0: the site has
+		       * no body */
+	uint32_t saves; /* registers that it may change, as bits by enum ureg,
+			 * besides those that the stub changes anyway */
+};
+
+/* Where the value is that a register had at the site, as an offset from the stack
+ * pointer at the body's entry; INT32_MIN: in the register itself. */
+int32_t stub_saved_at(uint32_t saves, unsigned ureg);
+
+#define STUB_SIZE_MAX 720
 
 struct stub {
 	uint64_t addr; /* of the code; 0: it has no address yet */
+	struct stub_body body;
 	uint16_t size;
 	/* Offsets in the code, in ascending order, but for `displaced': */
 	uint16_t begin;    /* behind the instructions before the site */
 	uint16_t fire;     /* all checks are done; this marks the lane busy */
 	uint16_t busy;     /* from here on the lane is busy */
+	uint16_t over;     /* the firing is over; this says so */
 	uint16_t free;     /* from here on the lane is free again */
 	uint16_t out;      /* restores the registers; the hit is over */
 	uint16_t trap_out; /* restores the registers, before the int3 */
@@ -70,10 +92,11 @@ struct stub {
 					      * to `first' before `begin' and
 					      * the others here; then the jump
 					      * back */
-	uint16_t lost;     /* the lane is busy, or a hit is to be skipped */
-	uint16_t skipped;  /* within that: the hit was skipped */
-	uint16_t ask;      /* the function ask(); part of the firing */
-	uint16_t asked;    /* its int3 */
+	uint16_t lost;    /* the lane is busy, or a hit is to be skipped */
+	uint16_t skipped; /* within that: the hit was skipped */
+	uint16_t ask;     /* from here on it is in the firing again: the call of
+			    * hit(), if there is a body, and the function ask() */
+	uint16_t asked;   /* its int3 */
 	uint16_t finds[2]; /* instructions that fault if the thread has no lane:
 			    * the tracer takes that for the int3 */
 	uint64_t site[WINDOW_MOST + 1]; /* text addresses of the displaced
@@ -91,11 +114,11 @@ bool stub_possible(void);
 void stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi);
 
 /* Write the stub of the window w, for the address addr, to buf, and its offsets
- * to *s.  Returns its size, which does not depend on addr; 0 if a target is out
+ * to *s.  `body' may be NULL.  Returns its size, which does not depend on addr; 0 if a target is out
  * of reach from addr. */
 unsigned stub_write(struct stub *s, const struct stub_world *world,
-    const struct window *w, uint32_t id, uint64_t addr,
-    uint8_t buf[STUB_SIZE_MAX]);
+    const struct stub_body *body, const struct window *w, uint32_t id,
+    uint64_t addr, uint8_t buf[STUB_SIZE_MAX]);
 
 enum stub_place {
 	STUB_OUTSIDE,

@@ -87,7 +87,8 @@ take(struct entry *e, const struct stub *s, const struct window *w)
 
 int
 tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
-    const struct stub_world *world, const struct window *w, const char **why)
+    const struct stub_world *world, const struct stub_body *body,
+    const struct window *w, const char **why)
 {
 	struct entry *e = entry_of(tp);
 	uint8_t code[STUB_SIZE_MAX];
@@ -100,10 +101,10 @@ tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
 		return e->stub.addr != 0 && is_same(&e->stub, w) ? 0 : -EINVAL;
 	}
 	*why = "no room within reach";
-	unsigned size = stub_write(&s, world, w, tp->id, tp->addr, code);
+	unsigned size = stub_write(&s, world, body, w, tp->id, tp->addr, code);
 	if (size == 0 || find_place(tab, tp, w, size, &addr) != 0)
 		return -ENOMEM;
-	if (stub_write(&s, world, w, tp->id, addr, code) == 0 ||
+	if (stub_write(&s, world, body, w, tp->id, addr, code) == 0 ||
 	    list(tab, &s) != 0) {
 		slot_free(tab->slots, addr, size);
 		return -ENOMEM;

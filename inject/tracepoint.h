@@ -43,6 +43,7 @@
 #include "inject/target.h"
 #include "inject/trap/area.h"
 
+struct stub_body;
 struct stub_world;
 struct window;
 struct displaced; /* the plan for the displaced instruction: displaced.h */
@@ -126,12 +127,13 @@ void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
 
 /*
  * The code of a site (inject/stub.h) for the window at tp, made if there is none
- * yet; in the target after stubs_flush().  Threads may run if there is memory for
+ * yet, with the body, which may be NULL; in the target after stubs_flush().  Threads may run if there is memory for
  * it (stubs_reserve()).  0, or -ENOMEM or
  * -EINVAL with *why in one phrase.
  */
 int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
-    const struct stub_world *world, const struct window *w, const char **why);
+    const struct stub_world *world, const struct stub_body *body,
+    const struct window *w, const char **why);
 bool tracepoint_has_stub(const struct tracepoint *tp);
 /* Memory for so many of them near addr.  All threads stopped. */
 void stubs_reserve(struct tptable *tab, uint64_t near, size_t n);

@@ -13,6 +13,7 @@
 #ifndef DLANG_JIT_JIT_H
 #define DLANG_JIT_JIT_H
 
+#include "dlang/argloc.h"
 #include "dlang/vm/helpers.h"
 
 /* The place where the code will run. */
@@ -36,5 +37,43 @@ bool jit_possible(void);
 size_t jit_difo(const struct region *image, const struct img_difo *d,
     const struct jit_place *place, uint8_t *buf, size_t size, uint32_t *starts,
     const char **why);
+
+/*
+ * The body of a clause: code that carries out the whole clause for the code of a
+ * site (inject/stub.h), on the program's stack.  Its parts are the predicate, at
+ * most one word of a key, and one aggregation.  It calls nothing, reads no memory
+ * of the program, and contains no address.
+ *
+ * UREG_BODY has the lane at entry and at exit.  Afterwards UREG_RESULT is 0 if
+ * the body has done all that a firing does; if it is 1, nothing has been done.
+ */
+#define JIT_IN_PLACE INT32_MIN
+
+struct jit_body {
+	/* Set by the caller: */
+	struct region image;
+	uint32_t clause_ref;
+	bool own;                  /* IMG_ECB_OWN of the ECB */
+	const struct argloc *args; /* of the site */
+	uint32_t nargs;
+
+	/* Set by jit_body_plan(): */
+	uint32_t reads;   /* arguments that it reads, as bits */
+	uint32_t changes; /* registers that it may change, as bits by enum ureg,
+			   * besides those that any body may (inject/stub.h) */
+
+	/* Set by the caller then: where the value is that a register had at the
+	 * site, as an offset from the stack pointer at entry; JIT_IN_PLACE: still
+	 * in the register. */
+	int32_t at[UREG_COUNT];
+};
+
+/* Can the clause have a body?  It is one whose probe has no other clause. */
+bool jit_body_plan(struct jit_body *b);
+/* Write it.  Returns its size; 0: there is no room. */
+size_t jit_body(const struct jit_body *b, uint8_t *buf, size_t size);
+/* Write one that has never done anything; JIT_BODY_NONE bytes are enough. */
+size_t jit_body_none(uint8_t *buf);
+#define JIT_BODY_NONE 16
 
 #endif

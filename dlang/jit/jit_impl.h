@@ -43,7 +43,28 @@ void jit_plan(struct jit_plan *p, const struct region *image,
  * not changed by it. */
 uint8_t jit_live(const struct jit_plan *p, uint32_t n);
 
+/* The parts of a clause that may have a body; NULL: there is none. */
+struct body_parts {
+	const struct img_difo *pred, *key, *value;
+	uint32_t key_size; /* bytes of its value; the rest of the key is 0 */
+	const struct img_agg *agg;
+};
+
+/* Find them.  False: the clause has others, too. */
+bool body_parts(const struct jit_body *b, struct body_parts *p);
+
 /* ---- the machine's ---- */
+
+/* Can a body read this built-in variable?  If so, note what it reads. */
+bool body_reads(struct jit_body *b, uint32_t id);
+/* Can a body update the aggregation? */
+bool body_updates(const struct img_agg *agg);
+/* The registers that code for these parts changes; dif: the registers of DIF that
+ * it uses. */
+uint32_t body_changes(const struct body_parts *p, uint8_t dif);
+/* As jit_body(). */
+size_t body_write(const struct jit_body *b, const struct body_parts *parts,
+    uint8_t *buf, size_t size);
 
 /* Does the code of this opcode call a helper? */
 bool jit_op_calls(uint32_t op);

@@ -31,6 +31,8 @@ struct agg_hdr {
 	uint32_t bucket[]; /* [W] reference of the newest entry */
 };
 
+static_assert(offsetof(struct agg_hdr, bucket) == AGG_BUCKET, "generated code");
+
 /* The number of bytes for each bucket: about the size of a small entry. */
 #ifdef DTRAP_SHRINK
 #define BYTES_PER_BUCKET (1U << 20)
@@ -374,22 +376,24 @@ agg_holds(uint32_t size, uint32_t data)
 	return (uint64_t)first + agg_entry_size(data, 0) <= size;
 }
 
-static uint32_t
-key_hash(uint32_t id, const uint8_t *key, uint32_t size)
+uint32_t
+agg_key_hash(uint32_t id, const void *key, uint32_t size)
 {
-	uint64_t h = id * 0x9e3779b97f4a7c15ULL, w;
+	uint64_t h = AGG_HASH_BEGIN(id), w;
+	const uint8_t *p = key;
 
-	for (; size >= 8; size -= 8, key += 8) {
-		memcpy(&w, key, 8);
-		h = (h ^ w) * 0xff51afd7ed558ccdULL;
+	for (; size >= 8; size -= 8, p += 8) {
+		memcpy(&w, p, 8);
+		h = (h ^ w) * AGG_HASH_FACTOR;
 		h ^= h >> 32;
 	}
 	if (size > 0) {
 		w = 0;
-		memcpy(&w, key, size);
-		h = (h ^ w) * 0xff51afd7ed558ccdULL;
+		memcpy(&w, p, size);
+		h = (h ^ w) * AGG_HASH_FACTOR;
+		h ^= h >> 32;
 	}
-	return (uint32_t)(h ^ h >> 32);
+	return (uint32_t)h;
 }
 
 /* Are `size' bytes from ref on within the area?  ref itself is. */
@@ -471,7 +475,7 @@ update(const struct lane_view *v, const struct img_agg *agg, const void *key,
 {
 	const struct agg_view *a =
 	    &v->aggs[LOAD_ACQUIRE(&v->lane->agg_area) & 1];
-	uint32_t hash = key_hash(agg->id, key, agg->key_size) ^ cpu;
+	uint32_t hash = agg_key_hash(agg->id, key, agg->key_size) ^ cpu;
 	struct agg_entry *e = find(v, a, hash, agg, key, cpu);
 
 	STEP();

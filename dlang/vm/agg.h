@@ -34,6 +34,17 @@ struct agg_entry {
 	uint8_t data[];
 };
 
+/* For generated code, which does what agg_update() does.  The offset of the
+ * buckets in an area: */
+#define AGG_BUCKET 8
+
+/* The hash of a key: each word of it, the last one filled up with zeroes, goes
+ * into h = (h ^ word) * AGG_HASH_FACTOR, and then into h ^= h >> 32.  The result
+ * is the low half of h. */
+#define AGG_HASH_BEGIN(id) ((id)*UINT64_C(0x9e3779b97f4a7c15))
+#define AGG_HASH_FACTOR    UINT64_C(0xff51afd7ed558ccd)
+uint32_t agg_key_hash(uint32_t id, const void *key, uint32_t size);
+
 /* Writer: add `value' (for the quantizers `increment' times) under a key of
  * agg->key_size bytes, in the entry for `cpu' (as in struct agg_entry).  Counts
  * a drop if there is no room. */

@@ -18,10 +18,16 @@ stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
 
 unsigned
 stub_write(struct stub *s, const struct stub_world *world,
-    const struct window *w, uint32_t id, uint64_t addr,
-    uint8_t buf[STUB_SIZE_MAX])
+    const struct stub_body *body, const struct window *w, uint32_t id,
+    uint64_t addr, uint8_t buf[STUB_SIZE_MAX])
 {
 	return 0;
+}
+
+int32_t
+stub_saved_at(uint32_t saves, unsigned ureg)
+{
+	return INT32_MIN;
 }
 
 enum stub_place

@@ -13,8 +13,11 @@
  *	busy == 0, skip_sp == 0? else lost
  * fire:
  *	busy = rsp
+ *	push what the body changes; rbx = lane; call the body; rax = lane; pop
+ *	it has done all?	then over
  *	registers to the lane; rsp = lane; hit(lane, id, ask); registers back
- *	rsp = busy; busy = 0
+ *	rsp = busy
+ * over: busy = 0
  *	call != 0?		then trap
  * out:	flags, rcx, rax, rsp back; jmp displaced
  * trap: the same; int3
@@ -225,6 +228,56 @@ write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
 	emit_bytes(e, "\x48\x89\x20", 3); /* mov [rax], rsp */
 }
 
+/* ---- the body ---- */
+
+static void
+push_or_pop(struct emit *e, unsigned opcode, unsigned reg)
+{
+	if (reg > 7)
+		emit_u8(e, 0x41);
+	emit_u8(e, opcode | (reg & 7));
+}
+
+/* The registers are pushed from rax's number up. */
+int32_t
+stub_saved_at(uint32_t saves, unsigned ureg)
+{
+	int32_t above = 8; /* the return address is on top */
+
+	if (ureg == UREG_RAX || ureg == UREG_RCX)
+		above += ureg == UREG_RAX ? ON_RAX : ON_RCX;
+	else if (!(saves & 1U << ureg))
+		return INT32_MIN;
+	for (unsigned n = 16; n-- > 0;) {
+		if (uregs_by_number[n] == ureg && saves & 1U << ureg)
+			return above;
+		if (saves & 1U << uregs_by_number[n])
+			above += 8;
+	}
+	return above;
+}
+
+/* The lane is in rax, before and after.  If the body has not done everything, jump
+ * to *rest. */
+static void
+write_body(struct emit *e, const struct stub_body *b, struct ahead *rest)
+{
+	for (unsigned n = 0; n < 16; n++)
+		if (b->saves & 1U << uregs_by_number[n])
+			push_or_pop(e, 0x50, n);
+	emit_bytes(e, "\x48\x89\xc3", 3); /* mov rbx, rax */
+	emit_bytes(e, "\x48\xb9", 2);     /* movabs rcx, row */
+	emit_u64(e, b->row);
+	emit_bytes(e, "\xff\x11", 2);     /* call [rcx] */
+	emit_bytes(e, "\x89\xc1", 2);     /* mov ecx, eax */
+	emit_bytes(e, "\x48\x89\xd8", 3); /* mov rax, rbx */
+	for (unsigned n = 16; n-- > 0;)
+		if (b->saves & 1U << uregs_by_number[n])
+			push_or_pop(e, 0x58, n);
+	emit_bytes(e, "\x85\xc9", 2); /* test ecx, ecx */
+	jump_ahead(e, "\x0f\x85", 2, rest);
+}
+
 static void
 write_saves(struct emit *e, uint64_t site)
 {
@@ -260,6 +313,13 @@ write_call(
 	for (size_t i = 0; i < ARRAY_SIZE(changed); i++)
 		move(e, LOAD, changed[i], kept_at(changed[i]));
 	emit_bytes(e, "\x48\x8b\x20", 3); /* mov rsp, [rax] */
+}
+
+/* The firing is over.  The next instruction can tell by jne whether it is to
+ * trap. */
+static void
+write_over(struct emit *e)
+{
 	emit_bytes(e, "\x48\x83\x78", 3); /* cmp qword [rax + call], 0 */
 	emit_u8(e, LANE_CALL);
 	emit_u8(e, 0);
@@ -374,24 +434,50 @@ write_rare(struct stub *s, struct emit *e, uint64_t site)
 	jump_back(e, "\xe9", 1, s->out);
 }
 
+/* ask(), and before it the firing if there is a body, too. */
+static void
+write_rest(struct stub *s, struct emit *e, const struct stub_world *world,
+    uint64_t site, uint32_t id, struct ahead *rest, struct ahead *ask)
+{
+	s->ask = (uint16_t)e->len;
+	if (s->body.row != 0) {
+		land(e, rest);
+		write_saves(e, site);
+		write_call(e, world, id, ask);
+		jump_back(e, "\xe9", 1, s->over);
+	}
+	land(e, ask);
+	emit_bytes(e, "\x48\xc7\xc0\xff\xff\xff\xff", 7); /* mov rax, -1 */
+	s->asked = (uint16_t)e->len;
+	emit_bytes(e, "\xcc\xc3", 2);
+}
+
 unsigned
 stub_write(struct stub *s, const struct stub_world *world,
-    const struct window *w, uint32_t id, uint64_t addr,
-    uint8_t buf[STUB_SIZE_MAX])
+    const struct stub_body *body, const struct window *w, uint32_t id,
+    uint64_t addr, uint8_t buf[STUB_SIZE_MAX])
 {
 	struct emit e = { .buf = buf, .size = STUB_SIZE_MAX, .addr = addr };
 	struct ahead out = { 0 }, trap = { 0 }, lost = { 0 }, over = { 0 };
-	struct ahead ask = { 0 };
+	struct ahead ask = { 0 }, rest = { 0 };
 	uint64_t site = w->insn[w->site].addr;
 
 	*s = (struct stub){ .addr = addr, .n = w->n, .first = w->site };
+	if (body != NULL)
+		s->body = *body;
 	if (!write_some(s, &e, w, 0, w->site))
 		return 0;
 	s->begin = (uint16_t)e.len;
 	write_questions(s, &e, world, &out, &trap, &lost);
 	s->busy = (uint16_t)e.len;
-	write_saves(&e, site);
-	write_call(&e, world, id, &ask);
+	if (s->body.row != 0) {
+		write_body(&e, &s->body, &rest);
+	} else {
+		write_saves(&e, site);
+		write_call(&e, world, id, &ask);
+	}
+	s->over = (uint16_t)e.len;
+	write_over(&e);
 	s->free = (uint16_t)e.len;
 	jump_ahead(&e, "\x0f\x85", 2, &trap);
 	land(&e, &out);
@@ -409,11 +495,7 @@ stub_write(struct stub *s, const struct stub_world *world,
 	land(&e, &lost);
 	s->lost = (uint16_t)e.len;
 	write_rare(s, &e, site);
-	land(&e, &ask);
-	s->ask = (uint16_t)e.len;
-	emit_bytes(&e, "\x48\xc7\xc0\xff\xff\xff\xff", 7); /* mov rax, -1 */
-	s->asked = (uint16_t)e.len;
-	emit_bytes(&e, "\xcc\xc3", 2);
+	write_rest(s, &e, world, site, id, &rest, &ask);
 	s->size = (uint16_t)e.len;
 	return s->size;
 }

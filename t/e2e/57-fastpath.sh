@@ -84,6 +84,33 @@ for form in bare thread process; do
 	is "said once" "$(grep -c CLONE_UNTRACED "$tmp/err")" 1
 done
 
+# The same by bodies of clauses, and by the VM where one cannot be made.
+# shellcheck disable=SC2016
+body='
+	pid$target:a.out:entered:entry /arg0 >= 0 || arg0 < 0/ {
+		@[tid] = count(); }
+	END { printa("entered %@d\n", @); }'
+for fail in "" jit:3; do
+	for signals in "" 200; do
+		rm -f "$tmp/trace"
+		export DTRAP_DEBUG=jit,fault DTRAP_FAIL="$fail"
+		dt -q -v -o "$tmp/trace" -x fastpath=on -x aggrate=5ms \
+		    -n "$body" -c "$bin/fastpath 8 50000 $signals"
+		unset DTRAP_DEBUG DTRAP_FAIL
+		is "status" "$status" 0
+		has "$tmp/out" '^wrong 0$'
+		want=$(sed -n 's/^entered //p' "$tmp/out")
+		got=$(awk '/^entered/ { n += $2 } END { print n }' "$tmp/trace")
+		is "calls by a body (${fail:-made}, ${signals:-no} signals)" \
+		    "$got" "$want"
+		case $fail in
+		"") has "$tmp/err" 'body of clause [0-9]*: [1-9]' ;;
+		*) has "$tmp/err" 'body of clause [0-9]*: 0 bytes' ;;
+		esac
+		jumped 90000
+	done
+done
+
 # ---- both ways alike ----
 
 # fast WAY ARG...: by trap (off), by jump and the interpreter (vm), by jump and

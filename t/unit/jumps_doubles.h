@@ -305,25 +305,26 @@ double_add(uint64_t ns, timer_fn fn)
 	timer = fn;
 }
 
-#define fast_is_on(st)                        is_on
-#define fast_may_wait(st)                     may_wait
-#define fast_world(sp)                        (has_world ? &code_world : NULL)
-#define fast_space(st, sp)                    double_space()
-#define fast_map(st, sp)                      double_space()
-#define fast_why(sp)                          memory_why
-#define fast_has_clock(sp)                    with_clock
-#define fast_image(st)                        ((struct region){ .base = NULL, .size = 77 })
-#define fast_start(st, image, size)           ((void)starts++)
-#define fast_note(st, why, trapped)           double_note(why, trapped)
-#define space_stop(sp)                        ((void)stops++)
-#define space_resume(sp)                      ((void)resumes++)
-#define tracepoint_next(tab, tp)              double_tp_next(tp)
-#define tracepoint_lookup(tab, at)            ((void)(tab), double_lookup(at))
-#define text_is_trapped(tab, at)              ((at) == removed || double_lookup(at) != NULL)
-#define tracepoint_lower(tab, tp)             double_lower(tp)
-#define tracepoint_lower_all(t, s, e)         double_lower_all(s, e)
-#define tracepoint_stub(t, tp, world, w, why) double_stub(tp, world, w, why)
-#define tracepoints_jump(tab, at, n)          double_jumps(at, n)
+#define fast_is_on(st)                           is_on
+#define fast_may_wait(st)                        may_wait
+#define fast_world(sp)                           (has_world ? &code_world : NULL)
+#define fast_space(st, sp)                       double_space()
+#define fast_map(st, sp)                         double_space()
+#define fast_why(sp)                             memory_why
+#define fast_has_clock(sp)                       with_clock
+#define fast_image(st)                           ((struct region){ .base = NULL, .size = 77 })
+#define fast_start(st, image, size)              ((void)starts++)
+#define fast_note(st, why, trapped)              double_note(why, trapped)
+#define space_stop(sp)                           ((void)stops++)
+#define space_resume(sp)                         ((void)resumes++)
+#define tracepoint_next(tab, tp)                 double_tp_next(tp)
+#define tracepoint_lookup(tab, at)               ((void)(tab), double_lookup(at))
+#define tracepoint_lower(tab, tp)                double_lower(tp)
+#define text_is_trapped(tab, at)                 ((at) == removed || double_lookup(at) != NULL)
+#define tracepoint_lower_all(t, s, e)            double_lower_all(s, e)
+#define fast_body(st, sp, id, body)              ((body)->row = 0)
+#define tracepoint_stub(t, tp, world, b, w, why) double_stub(tp, world, w, why)
+#define tracepoints_jump(tab, at, n)             double_jumps(at, n)
 #define stubs_reserve(tab, at, n) \
 	str_printf(&reserved, "%llx*%zu ", (unsigned long long)(at), n)
 #define tracepoint_has_stub(tp)     (stubs[(tp)-tps] != 0)

@@ -54,6 +54,35 @@ on_hit(struct lane *l, uint32_t id,
 			 "r10", "r11", "cc");
 }
 
+/* The body: what the stub is given, how it was called, what it returns.  It changes
+ * the registers of its kind, and the flags. */
+static struct stub_body body;
+static uint64_t body_row;
+/* Of the code below. */
+uint64_t body_lane, body_stack[32], body_count;
+uint32_t body_result;
+
+#define FEW (1U << UREG_RBX | 1U << UREG_RDX | 1U << UREG_RSI | 1U << UREG_RDI)
+#define ALL                                                     \
+	(FEW | 1U << UREG_RBP | 1U << UREG_R8 | 1U << UREG_R9 | \
+	    1U << UREG_R10 | 1U << UREG_R11 | 1U << UREG_R12 |  \
+	    1U << UREG_R13 | 1U << UREG_R14 | 1U << UREG_R15)
+
+void few_body(void), all_body(void);
+__asm__(".text\nall_body:\n"
+	"xor %ebp, %ebp; xor %r8d, %r8d; xor %r9d, %r9d; xor %r10d, %r10d\n"
+	"xor %r11d, %r11d; xor %r12d, %r12d; xor %r13d, %r13d\n"
+	"xor %r14d, %r14d; xor %r15d, %r15d\n"
+	"few_body:\n"
+	"mov %rbx, body_lane(%rip)\n"
+	"incq body_count(%rip)\n"
+	"mov %rsp, %rsi; lea body_stack(%rip), %rdi; mov $32, %ecx; cld\n"
+	"rep movsq\n"
+	"xor %edx, %edx\n"
+	"mov body_result(%rip), %eax\n"
+	"cmp $-1, %rsp\n"
+	"ret\n");
+
 /* Call `to' with all registers from regs_in, and what is there afterwards into
  * regs_out. */
 void run_at(void *to);
@@ -132,6 +161,9 @@ setup(void)
 		regs_in[i] = 0x1111111111111111ULL * (i + 1);
 	regs_in[4] = 0x246;
 	hits = 0;
+	body = (struct stub_body){ 0 };
+	body_row = body_count = 0;
+	body_result = 0;
 }
 
 /* The window is all of the `len' bytes at text; what is behind them returns. */
@@ -162,7 +194,7 @@ make_at(struct stub *s, const void *bytes, size_t len, unsigned site)
 
 	window_of(&w, bytes, len);
 	w.site = site;
-	unsigned size = stub_write(s, &world, &w, 5, address(code), buf);
+	unsigned size = stub_write(s, &world, &body, &w, 5, address(code), buf);
 	ck_assert_uint_gt(size, 0);
 	memcpy(code, buf, size);
 	int32_t far = (int32_t)(code - text - 5);
@@ -373,6 +405,90 @@ START_TEST(what_has_fired_is_skipped_once)
 }
 END_TEST
 
+static void
+use_body(void (*code_of_it)(void), uint32_t saves)
+{
+	body_row = (uintptr_t)code_of_it;
+	body = (struct stub_body){ address(&body_row), saves };
+}
+
+/* The numbers of the registers of regs_in. */
+static const uint8_t uregs[16] = { UREG_RAX, UREG_RCX, UREG_RDX, UREG_RBX,
+	UREG_COUNT, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8, UREG_R9, UREG_R10,
+	UREG_R11, UREG_R12, UREG_R13, UREG_R14, UREG_R15 };
+
+static void
+saved_values_are_found(uint32_t saves)
+{
+	for (unsigned n = 0; n < 16; n++) {
+		bool pushed = n < 2 || (n != 4 && saves & 1U << uregs[n]);
+		int32_t at = n != 4 ? stub_saved_at(saves, uregs[n]) : 0;
+		if (!pushed && n != 4)
+			ck_assert_int_eq(at, INT32_MIN);
+		else if (n != 4)
+			ck_assert_uint_eq(body_stack[at / 8], regs_in[n]);
+	}
+}
+
+START_TEST(the_body_comes_first)
+{
+	static const struct {
+		void (*code)(void);
+		uint32_t saves;
+	} rows[] = { { few_body, FEW }, { all_body, ALL },
+		{ few_body, ALL & ~(1U << UREG_R9) } };
+	struct stub s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (body_result = 0; body_result < 2; body_result++) {
+			use_body(rows[i].code, rows[i].saves);
+			make(&s, NOPS, 5);
+			hits = 0;
+			body_count = 0;
+			memset(&lane->regs, 0, sizeof(lane->regs));
+			regs_in[4] = 0x202 | FLAGS;
+			run_and_compare();
+			regs_in[4] = 0x202;
+			run_and_compare();
+			ck_assert_uint_eq(body_count, 2);
+			ck_assert_uint_eq(body_lane, address(lane));
+			ck_assert_uint_eq(hits, 2 * body_result);
+			ck_assert_uint_eq(lane->busy, 0);
+			saved_values_are_found(rows[i].saves);
+			for (unsigned n = 0; n < 16; n++)
+				ck_assert_uint_eq(
+				    n == 4 ? 0 : lane->regs.r[uregs[n]],
+				    n == 4 || body_result == 0 ? 0 :
+								 regs_in[n]);
+		}
+}
+END_TEST
+
+START_TEST(a_body_is_called_only_in_a_firing)
+{
+	struct stub s;
+
+	use_body(few_body, FEW);
+	make(&s, NOPS, 5);
+	words->alive = 0x40000000;
+	run_and_compare();
+	words->alive = 77;
+	lane->busy = 4;
+	run_and_compare();
+	ck_assert_uint_eq(body_count, 0);
+	ck_assert_uint_eq(lane->lost, 1);
+	/* The row may lead to another body. */
+	lane->busy = 0;
+	body_row = (uintptr_t)all_body;
+	body.saves = ALL;
+	make(&s, NOPS, 5);
+	run_and_compare();
+	body_row = (uintptr_t)few_body;
+	run_and_compare();
+	ck_assert_uint_eq(body_count, 2);
+}
+END_TEST
+
 static volatile sig_atomic_t trapped, faulted;
 static struct stub *at_fault;
 
@@ -449,6 +565,14 @@ START_TEST(a_lane_that_is_not_the_threads_is_not_written_to)
 	run_and_compare();
 	ck_assert_uint_eq(hits, 2);
 	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 5);
+	/* With a body, too. */
+	lane->call = 1;
+	use_body(few_body, FEW);
+	make(&s, NOPS, 5);
+	run_and_compare();
+	ck_assert_uint_eq(hits, 2);
+	ck_assert_uint_eq(lane->busy, 0);
+	ck_assert_int_eq(trapped, ARRAY_SIZE(bases) + 6);
 }
 END_TEST
 
@@ -605,6 +729,13 @@ START_TEST(it_is_left_at_every_instruction)
 	ck_assert_uint_eq(places[STUB_BEHIND], 3 * 2);
 	ck_assert_uint_ge(places[STUB_BEFORE], 30);
 	ck_assert_uint_ge(places[STUB_FIRED], 30);
+	/* With a body, of which no instruction is the stub's. */
+	for (body_result = 0; body_result < 2; body_result++) {
+		use_body(all_body, ALL);
+		memset(places, 0, sizeof(places));
+		leave_everywhere(0x202 | FLAGS, 77, -1, places);
+		ck_assert_uint_ge(places[STUB_FIRING], 20);
+	}
 }
 END_TEST
 
@@ -623,8 +754,9 @@ main(void)
 	tcase_add_test(t, the_dead_and_the_copied_go_round);
 	tcase_add_test(t, a_lane_that_is_not_the_threads_is_not_written_to);
 	tcase_add_test(t, the_tracer_is_asked_by_an_int3);
-	tcase_add_test(t, the_tracer_is_asked_by_an_int3);
 	tcase_add_test(t, what_has_fired_is_skipped_once);
+	tcase_add_test(t, the_body_comes_first);
+	tcase_add_test(t, a_body_is_called_only_in_a_firing);
 	tcase_add_test(t, it_is_left_at_every_instruction);
 	suite_add_tcase(suite, t);
 	SRunner *runner = srunner_create(suite);

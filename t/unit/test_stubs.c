@@ -66,7 +66,7 @@ site_behind(uint64_t addr, unsigned before)
 				     start + i, &w.insn[i]),
 		    0);
 	ck_assert_msg(
-	    tracepoint_stub(tab, tp, &world, &w, &why) == 0, "%s", why);
+	    tracepoint_stub(tab, tp, &world, NULL, &w, &why) == 0, "%s", why);
 	ck_assert_int_eq(stubs_flush(tab), 0);
 	return tp;
 }

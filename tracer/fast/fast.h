@@ -30,6 +30,7 @@ struct proc;
 struct space;
 struct state;
 struct str;
+struct stub_body;
 struct stub_world;
 struct thread;
 
@@ -58,6 +59,10 @@ bool fast_may_wait(const struct state *st);
 const char *fast_why(const struct space *sp);
 /* The addresses that the code of sites refers to; NULL: no memory is mapped. */
 const struct stub_world *fast_world(const struct space *sp);
+/* The body of a tracepoint in the space, for the code of its site: made if there is
+ * none yet.  body->row is 0 if it has none.  fast_space() keeps it up to date. */
+void fast_body(const struct state *st, const struct space *sp, uint32_t tp_id,
+    struct stub_body *body);
 /* Can clauses that run in the target read the time? */
 bool fast_has_clock(const struct space *sp);
 

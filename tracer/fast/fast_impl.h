@@ -8,7 +8,8 @@
  *	+-----+-------+------+------+------+--------+-------+--------------+
  *	  P      P                          RANGES_SIZE
  *
- * Text and data are the VM's, code is machine code of clauses (code.c).
+ * Text and data are the VM's, code is machine code of clauses (code.c), and
+ * behind it bodies of clauses with a row for each site (bodies.c).
  *
  * `own' is private memory of the target; after a fork it is zero in the child.
  * Its first word is not 0 if the rest is mapped.  The rest is a memfd, which
@@ -23,6 +24,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "dlang/argloc.h"
+#include "dlang/base/hash.h"
 #include "dlang/base/vec.h"
 #include "dlang/vm/lane.h"
 #include "inject/agent/agent.h"
@@ -39,6 +42,47 @@ struct lane_use {
 	struct lane_view v;
 	struct thread *owner;
 };
+
+/* All that the code of a body depends on; padding is 0. */
+struct body_what {
+	uint32_t clause_ref, reads, changes, own;
+	struct argloc args[10]; /* those that it reads */
+};
+
+struct body_made {
+	struct body_what what;
+	size_t at; /* of its code; 0: it could not be made */
+};
+
+/* What a tracepoint has, as found in the image. */
+struct body_seen {
+	uint32_t clause_ref; /* 0: not one clause alone */
+	uint32_t nargs;
+	bool own;
+	const struct argloc *args;
+};
+
+/* The row of a tracepoint. */
+struct body_row {
+	uint32_t tp_id, saves; /* as the code of the site has been made for */
+	struct body_seen seen;
+};
+
+#define NONE_MADE SIZE_MAX
+
+/* The bodies of one address space. */
+struct bodies {
+	uint8_t *base; /* in the tracer's mapping; NULL: there is no memory */
+	size_t used;   /* bytes of code */
+	VEC(struct body_made) made;
+	VEC(struct body_row) rows; /* in the order of the rows there */
+	struct hash by_what;       /* index in `made', plus 1 */
+};
+
+/* The most rows, and bytes of code. */
+#define ROWS_MOST   (1U << 17)
+#define BODIES_CODE (1U << 20)
+#define BODIES_SIZE (8 * ROWS_MOST + BODIES_CODE)
 
 /* The memory of one address space. */
 struct fast_space {
@@ -58,6 +102,7 @@ struct fast_space {
 	uint64_t next_refresh; /* not before: CLOCK_MONOTONIC, ns */
 	struct stub_world world;
 	VEC(struct lane_use) lanes;
+	struct bodies bodies;
 };
 
 /* n sites have no jump, for the reason `why'. */
@@ -78,6 +123,7 @@ struct fast {
 	uint64_t jumps_trapped; /* their hits by trap */
 	VEC(struct note) notes;
 	enum activity activity;
+	bool jit; /* option jit */
 	/* Machine code of DIFOs, for a place code_at bytes behind the begin of
 	 * the blob. */
 	uint8_t *code;
@@ -123,6 +169,17 @@ bool loads_refresh(struct fast_space *f, pid_t pid);
 /* Compile the DIFOs of the image, and note in the image where their code is.  If
  * `listing' is not NULL, print them with their code. */
 void code_make(struct fast *f, FILE *listing);
+
+/* ---- bodies.c ---- */
+
+/* The memory at base, BODIES_SIZE zeroed bytes, is for bodies. */
+void bodies_begin(struct fast_space *f, uint8_t *base);
+/* The image has changed, and no thread runs: each row gets the body that its
+ * tracepoint now has. */
+void bodies_renew(const struct state *st, struct fast_space *f);
+/* No thread runs: no body does anything any more. */
+void bodies_stop(struct fast_space *f);
+void bodies_end(struct fast_space *f);
 
 /* ---- report.c ---- */
 

@@ -24,6 +24,7 @@ space_part_end(void *part)
 	struct fast_space *f = part;
 
 	vec_fini(&f->lanes);
+	bodies_end(f);
 }
 
 static const struct part space_part = { .size = sizeof(struct fast_space),
@@ -365,8 +366,8 @@ fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
 
 /* ---- in the middle of a firing ---- */
 
-/* The stack pointer is in the lane, or the thread is in the part of a stub in
- * which the lane is busy. */
+/* The stack pointer is in the lane; or the thread is in a body, on its own stack;
+ * or it is in the part of a stub in which the lane is busy. */
 bool
 fast_fires(struct thread *th)
 {
@@ -377,7 +378,7 @@ fast_fires(struct thread *th)
 	if (f == NULL || !thread_stopped(th) || thread_ends(th) ||
 	    (regs = thread_regs(th)) == NULL)
 		return false;
-	if (is_in(f, regs->r[UREG_SP]))
+	if (is_in(f, regs->r[UREG_SP]) || is_in(f, regs->r[UREG_PC]))
 		return true;
 	struct uregs r = *regs;
 	return resume_leave_stub(th->proc->space->tab, &r, &tp) == SLOT_FIRING;

@@ -127,6 +127,7 @@ struct plan {
 	struct blob blob;
 	struct store_sizes store;
 	size_t code, image, store_size, size; /* whole pages */
+	size_t bodies;                        /* of `code', at its end */
 };
 
 static size_t
@@ -150,7 +151,8 @@ make_plan(const struct state *st, const struct space *sp, struct plan *p)
 	n = MIN(MAX(n, (size_t)LANES_LEAST), (size_t)LANES_MOST);
 	p->store = store_share(im, &st->fast->whole, (uint32_t)n);
 	p->store_size = ROUND_UP(store_size(im, &p->store), (size_t)PAGE);
-	p->code = ROUND_UP(st->fast->code_size, (size_t)PAGE);
+	p->bodies = st->fast->jit ? BODIES_SIZE : 0;
+	p->code = ROUND_UP(st->fast->code_size, (size_t)PAGE) + p->bodies;
 	p->image = ROUND_UP((size_t)im->used + IMAGE_MORE, (size_t)PAGE);
 	p->size = 2 * PAGE + p->blob.size + p->code + RANGES_SIZE + p->image +
 	    p->store_size;
@@ -281,6 +283,8 @@ fill(struct state *st, struct space *sp, struct fast_space *f,
 		memcpy(code, st->fast->code, st->fast->code_size);
 		f->agent->code = fast_addr(f, text);
 	}
+	if (p->bodies > 0)
+		bodies_begin(f, code + p->code - p->bodies);
 	f->fixups_at = (uintptr_t)table->fixups;
 	f->fixups = blob_at(f->fixups_at - fast_addr(f, text));
 	f->nfixups = (size_t)(table->fixups_end - table->fixups);
@@ -304,11 +308,13 @@ publish(const struct state *st, const struct space *sp, struct fast_space *f)
 
 	if (im->used > f->image.size) {
 		f->agent->broken = 1;
+		bodies_stop(f);
 		f->why = "there are too many probes";
 		return;
 	}
 	memcpy(f->image.base, im, im->used);
 	f->agent->image_size = im->used;
+	bodies_renew(st, f);
 	f->agent->space = addrspace_stamp(sp->as);
 }
 
@@ -448,6 +454,7 @@ undo(struct state *st, struct space *sp, struct fast_space *f, bool unmap)
 	f->addr = 0;
 	f->store = f->image = (struct region){ 0 };
 	vec_clear(&f->lanes);
+	bodies_end(f);
 }
 
 static const char *
@@ -546,7 +553,8 @@ fast_start(struct state *st, const struct region *image,
 	st->fast->image = *image;
 	st->fast->whole = *whole;
 	is_readable(st); /* asks a child, which takes a while */
-	if (option_get(&st->opts, OPT_JIT) != 0)
+	st->fast->jit = option_get(&st->opts, OPT_JIT) != 0;
+	if (st->fast->jit)
 		code_make(st->fast,
 		    option_get(&st->opts, OPT_VERBOSE) != 0 ? st->output.err :
 							      NULL);

@@ -466,16 +466,19 @@ reserve(struct space *sp, const struct raising *r)
 }
 
 static void
-make_stubs(struct space *sp, struct raising *r)
+make_stubs(const struct state *st, struct space *sp, struct raising *r)
 {
 	const struct stub_world *world = fast_world(sp);
 
 	vec_foreach(c, &r->list) {
 		struct tp_user *u = c->tp->user;
+		struct stub_body body = { 0 };
 		const char *why = "a thread was within the bytes to be "
 				  "replaced";
+		if (!c->busy && !tracepoint_has_stub(c->tp))
+			fast_body(st, sp, c->tp->id, &body);
 		if (!c->busy)
-			c->busy = tracepoint_stub(sp->tab, c->tp, world,
+			c->busy = tracepoint_stub(sp->tab, c->tp, world, &body,
 				      &u->jump->window, &why) != 0;
 		if (c->busy)
 			set_why(&u->jump->why, why);
@@ -485,7 +488,7 @@ make_stubs(struct space *sp, struct raising *r)
 /* Write the jumps.  Returns how many could not be written because of a
  * thread. */
 static size_t
-raise_all(struct space *sp, struct raising *r)
+raise_all(const struct state *st, struct space *sp, struct raising *r)
 {
 	size_t busy = 0;
 
@@ -493,7 +496,7 @@ raise_all(struct space *sp, struct raising *r)
 	reserve(sp, r);
 	vec_foreach(c, &r->list)
 		busy += c->busy;
-	make_stubs(sp, r);
+	make_stubs(st, sp, r);
 	if (stubs_flush(sp->tab) != 0)
 		return 0;
 	VEC(struct tracepoint *) ready = { 0 };
@@ -527,7 +530,7 @@ jumps_prepare(struct state *st, struct space *sp)
 		space_stop(sp);
 		reserve(sp, &r);
 		space_resume(sp);
-		make_stubs(sp, &r);
+		make_stubs(st, sp, &r);
 		stubs_flush(sp->tab);
 	}
 	vec_fini(&r.list);
@@ -552,7 +555,7 @@ jumps_commit(struct state *st, struct space *sp)
 	bool was = t->wanted;
 	t->wanted = r.failed;
 	if (r.list.len > 0 && !r.failed)
-		t->wanted = raise_all(sp, &r) > 0;
+		t->wanted = raise_all(st, sp, &r) > 0;
 	t->waiting = was && t->wanted ? MIN(2 * t->waiting, AGAIN_MOST) : 1;
 	t->in = t->waiting;
 	LOG("jumps", "%d: %zu wanted%s", (int)sp->procs.at[0]->pid, r.list.len,

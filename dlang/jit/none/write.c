@@ -21,3 +21,34 @@ jit_write(struct jit_plan *p, const struct jit_place *place, uint8_t *buf,
 {
 	return 0;
 }
+
+bool
+body_reads(struct jit_body *b, uint32_t id)
+{
+	return false;
+}
+
+bool
+body_updates(const struct img_agg *agg)
+{
+	return false;
+}
+
+uint32_t
+body_changes(const struct body_parts *p, uint8_t dif)
+{
+	return 0;
+}
+
+size_t
+body_write(const struct jit_body *b, const struct body_parts *parts,
+    uint8_t *buf, size_t size)
+{
+	return 0;
+}
+
+size_t
+jit_body_none(uint8_t *buf)
+{
+	return 0;
+}

@@ -18,9 +18,7 @@
  * A fault jumps to code behind the function's end, which sets its offset.
  */
 #include "dlang/base/base.h"
-#include "dlang/base/vec.h"
-#include "dlang/jit/jit_impl.h"
-#include "dlang/jit/x86_64/encode.h"
+#include "dlang/jit/x86_64/code.h"
 
 #define FAULT_CODE   (int32_t) offsetof(struct vm_env, fault.code)
 #define FAULT_OFFSET (int32_t) offsetof(struct vm_env, fault.offset)
@@ -36,33 +34,9 @@ static_assert(FAULT_OFFSET == FAULT_CODE + 4, "both are set by one store");
 #define ROOM_FOR_ONE   256U
 #define ROOM_FOR_FAULT 32U
 
-enum fault_kind {
-	FAULT_SET, /* the helper has set it */
-	FAULT_ZERO,
-	FAULT_INDEX,
-	FAULT_TUPLE
-};
+#define mapped         code_mapped
 
-/* A jump to the code of a fault. */
-struct fault_jump {
-	size_t at; /* of its distance */
-	uint32_t n;
-	enum fault_kind kind;
-};
-
-struct code {
-	struct emit e;
-	struct jit_plan *p;
-	const struct vm_helpers *helpers;
-	struct jit_point *point; /* of the instruction that is written */
-	uint32_t n;              /* its number */
-	int32_t conds, result, tuple, frame; /* offsets from rsp; size */
-	uint32_t ends;                       /* jumps to the end */
-	VEC(struct fault_jump) faults;
-};
-
-static const uint8_t mapped[DIF_REGS] = { RAX, RSI, RDI, R8, R9, R10, R11,
-	RBP };
+const uint8_t code_mapped[DIF_REGS] = { RAX, RSI, RDI, R8, R9, R10, R11, RBP };
 
 bool
 jit_possible(void)
@@ -83,8 +57,8 @@ value(struct code *c, unsigned r, unsigned work)
 	return work;
 }
 
-static void
-move(struct code *c, unsigned to, unsigned from)
+void
+code_move(struct code *c, unsigned to, unsigned from)
 {
 	if (to != from)
 		enc_rr(&c->e, true, OP_MOV_STORE, from, to);
@@ -94,7 +68,7 @@ move(struct code *c, unsigned to, unsigned from)
 static void
 fetch(struct code *c, unsigned to, unsigned r)
 {
-	move(c, to, value(c, r, to));
+	code_move(c, to, value(c, r, to));
 }
 
 /* A jump to a place that is not known yet.  The jumps to one place are a list:
@@ -106,24 +80,24 @@ jump_ahead(struct code *c, uint32_t *list)
 	*list = (uint32_t)(c->e.len - 4);
 }
 
-static void
-jump_if(struct code *c, unsigned cc, uint32_t *list)
+void
+code_jump_if(struct code *c, unsigned cc, uint32_t *list)
 {
 	emit_u8(&c->e, 0x0f);
 	emit_u8(&c->e, 0x80U | cc);
 	jump_ahead(c, list);
 }
 
-static void
-jump(struct code *c, uint32_t *list)
+void
+code_jump(struct code *c, uint32_t *list)
 {
 	emit_u8(&c->e, 0xe9);
 	jump_ahead(c, list);
 }
 
 /* The place of a list is here. */
-static void
-land(struct code *c, uint32_t list)
+void
+code_land(struct code *c, uint32_t list)
 {
 	while (list != 0) {
 		const uint8_t *at = c->e.buf + list;
@@ -134,17 +108,17 @@ land(struct code *c, uint32_t list)
 	}
 }
 
-/* A jump over a few bytes; land_near() says where to. */
-static size_t
-jump_near(struct code *c, unsigned opcode)
+/* A jump over a few bytes; code_land_near() says where to. */
+size_t
+code_jump_near(struct code *c, unsigned opcode)
 {
 	emit_u8(&c->e, opcode);
 	emit_u8(&c->e, 0);
 	return c->e.len;
 }
 
-static void
-land_near(struct code *c, size_t from)
+void
+code_land_near(struct code *c, size_t from)
 {
 	c->e.buf[from - 1] = (uint8_t)(c->e.len - from);
 }
@@ -154,7 +128,11 @@ fault_if(struct code *c, unsigned cc, enum fault_kind kind)
 {
 	uint32_t none = 0;
 
-	jump_if(c, cc, &none);
+	if (c->body != NULL) {
+		code_jump_if(c, cc, &c->gives_up);
+		return;
+	}
+	code_jump_if(c, cc, &none);
 	*vec_push(&c->faults) = (struct fault_jump){ c->e.len - 4, c->n, kind };
 }
 
@@ -190,7 +168,7 @@ call_address(struct code *c, uint64_t addr)
 static void
 call_helper(struct code *c, uint64_t addr)
 {
-	move(c, RDI, RBX);
+	code_move(c, RDI, RBX);
 	call_address(c, addr);
 	enc_mi8(&c->e, false, 0x83, 7, RBX, FAULT_CODE, FLT_NONE); /* cmp */
 	fault_if(c, CC_NE, FAULT_SET);
@@ -215,7 +193,7 @@ second(struct code *c, dif_instr i)
 
 	if (d == b)
 		return a;
-	move(c, d, a);
+	code_move(c, d, a);
 	return b;
 }
 
@@ -234,9 +212,9 @@ sub(struct code *c, dif_instr i, unsigned op)
 	unsigned d = mapped[DIF_RD(i)];
 	unsigned to = d == b ? RAX : d;
 
-	move(c, to, a);
+	code_move(c, to, a);
 	enc_rr(&c->e, true, op, b, to);
-	move(c, d, to);
+	code_move(c, d, to);
 }
 
 static void
@@ -273,7 +251,7 @@ udiv(struct code *c, dif_instr i, unsigned result)
 	division(c, i);
 	enc_set(&c->e, RDX, 0);
 	enc_rr(&c->e, true, 0xf7, 6, RCX);
-	move(c, mapped[DIF_RD(i)], result);
+	code_move(c, mapped[DIF_RD(i)], result);
 }
 
 /* INT64_MIN / -1 would trap. */
@@ -283,14 +261,14 @@ sdiv(struct code *c, dif_instr i, unsigned result)
 	division(c, i);
 	enc_set(&c->e, RDX, 0);
 	enc_ri8(&c->e, true, 0x83, 7, RCX, -1); /* cmp rcx, -1 */
-	size_t divides = jump_near(c, 0x70U | CC_NE);
+	size_t divides = code_jump_near(c, 0x70U | CC_NE);
 	enc_rr(&c->e, true, 0xf7, 3, RAX); /* neg rax */
-	size_t over = jump_near(c, 0xeb);
-	land_near(c, divides);
+	size_t over = code_jump_near(c, 0xeb);
+	code_land_near(c, divides);
 	emit_bytes(&c->e, "\x48\x99", 2);  /* cqo */
 	enc_rr(&c->e, true, 0xf7, 7, RCX); /* idiv rcx */
-	land_near(c, over);
-	move(c, mapped[DIF_RD(i)], result);
+	code_land_near(c, over);
+	code_move(c, mapped[DIF_RD(i)], result);
 }
 
 static void
@@ -421,7 +399,7 @@ static void
 always(struct code *c, dif_instr i, unsigned arg)
 {
 	if (DIF_LABEL(i) != c->n + 1)
-		jump(c, &c->p->points[DIF_LABEL(i)].pending);
+		code_jump(c, &c->p->points[DIF_LABEL(i)].pending);
 }
 
 static void
@@ -438,9 +416,9 @@ branch(struct code *c, dif_instr i, unsigned cc)
 		cc = fitting(c->point->cond, cc);
 	}
 	if (cc == CC_ALWAYS)
-		jump(c, list);
+		code_jump(c, list);
 	else if (cc != CC_NEVER)
-		jump_if(c, cc, list);
+		code_jump_if(c, cc, list);
 }
 
 static void
@@ -457,7 +435,7 @@ ret(struct code *c, dif_instr i, unsigned arg)
 {
 	fetch(c, RAX, DIF_RD(i));
 	if (c->n != c->p->d->len - 1)
-		jump(c, &c->ends);
+		code_jump(c, &c->ends);
 }
 
 /* ---- templates: memory ---- */
@@ -480,7 +458,7 @@ load(struct code *c, dif_instr i, unsigned how)
 	if (how & IS_SIGNED)
 		enc_rr(&c->e, true, extends[size], d, RAX);
 	else
-		move(c, d, RAX);
+		code_move(c, d, RAX);
 	save(c, OP_MOV_LOAD);
 }
 
@@ -501,7 +479,7 @@ allocs(struct code *c, dif_instr i, unsigned arg)
 	save(c, OP_MOV_STORE);
 	fetch(c, RSI, DIF_R1(i));
 	CALL(c, alloc);
-	move(c, mapped[DIF_RD(i)], RAX);
+	code_move(c, mapped[DIF_RD(i)], RAX);
 	save(c, OP_MOV_LOAD);
 }
 
@@ -529,7 +507,7 @@ ldarray(struct code *c, dif_instr i, unsigned arg)
 	fetch(c, RDX, DIF_R2(i));
 	enc_set(&c->e, RSI, DIF_R1(i));
 	CALL(c, array);
-	move(c, mapped[DIF_RD(i)], RAX);
+	code_move(c, mapped[DIF_RD(i)], RAX);
 	save(c, OP_MOV_LOAD);
 }
 
@@ -554,7 +532,7 @@ ldvar(struct code *c, dif_instr i, unsigned how)
 	save(c, OP_MOV_STORE);
 	variable(c, DIF_INDEX(i), how);
 	CALL(c, var_load);
-	move(c, mapped[DIF_RD(i)], RAX);
+	code_move(c, mapped[DIF_RD(i)], RAX);
 	save(c, OP_MOV_LOAD);
 }
 
@@ -573,6 +551,10 @@ ldgs(struct code *c, dif_instr i, unsigned arg)
 {
 	uint32_t id = DIF_INDEX(i);
 
+	if (c->body != NULL) {
+		body_builtin(c, mapped[DIF_RD(i)], id);
+		return;
+	}
 	if (id >= DIF_VAR_USER) {
 		ldvar(c, i, SCALAR(DIF_GLOBAL));
 		return;
@@ -585,7 +567,7 @@ ldgs(struct code *c, dif_instr i, unsigned arg)
 	save(c, OP_MOV_STORE);
 	enc_set(&c->e, RSI, id);
 	CALL(c, builtin);
-	move(c, mapped[DIF_RD(i)], RAX);
+	code_move(c, mapped[DIF_RD(i)], RAX);
 	save(c, OP_MOV_LOAD);
 }
 
@@ -597,7 +579,7 @@ call(struct code *c, dif_instr i, unsigned arg)
 	tuple_address(c, RDX);
 	enc_set(&c->e, RCX, (uint8_t)c->point->depth);
 	CALL(c, call);
-	move(c, mapped[DIF_RD(i)], RAX);
+	code_move(c, mapped[DIF_RD(i)], RAX);
 	save(c, OP_MOV_LOAD);
 }
 
@@ -693,7 +675,7 @@ begin(struct code *c)
 	if (p->used & 1U << 7)
 		enc_push(&c->e, RBP);
 	enc_move_stack(&c->e, -c->frame);
-	move(c, RBX, RDI);
+	code_move(c, RBX, RDI);
 	enc_rm(&c->e, true, OP_MOV_STORE, RDX, RSP, c->result);
 	enc_mi8(&c->e, true, 0x83, 7, RBX, ENV_LANE, 0); /* cmp */
 }
@@ -704,12 +686,9 @@ begin_run(struct code *c, uint32_t *list)
 {
 	const struct jit_plan *p = c->p;
 
-	jump_if(c, CC_E, list);
+	code_jump_if(c, CC_E, list);
 	enc_mi32(&c->e, true, 0xc7, 0, RBX, FAULT_CODE, -1);
 	enc_mi32(&c->e, true, 0xc7, 0, RBX, FAULT_VALUE, 0);
-	for (unsigned r = 1; r < DIF_REGS; r++)
-		if (p->zeroed & 1U << r)
-			enc_set(&c->e, mapped[r], 0);
 	if (p->conds_kept) {
 		enc_set(&c->e, RAX, 0);
 		keep_cond(c, RAX, RAX);
@@ -760,7 +739,7 @@ write_fault(struct code *c, const struct fault_jump *f, uint32_t *list)
 		break;
 	}
 	enc_set(&c->e, RAX, f->n * (uint32_t)sizeof(dif_instr));
-	jump(c, list);
+	code_jump(c, list);
 }
 
 static void
@@ -772,7 +751,7 @@ write_faults(struct code *c)
 		return;
 	vec_foreach(f, &c->faults)
 		write_fault(c, f, &list);
-	land(c, list);
+	code_land(c, list);
 	enc_rm(&c->e, false, OP_MOV_STORE, RAX, RBX, FAULT_OFFSET);
 	enc_set(&c->e, RAX, 0);
 	finish(c, -1);
@@ -782,20 +761,23 @@ write_faults(struct code *c)
 static void
 write_no_lane(struct code *c, uint32_t list)
 {
-	land(c, list);
+	code_land(c, list);
 	enc_set(&c->e, RSI, FLT_ILLOP);
 	enc_set(&c->e, RDX, 0);
-	move(c, RDI, RBX);
+	code_move(c, RDI, RBX);
 	call_address(c, (uint64_t)(uintptr_t)c->helpers->fault);
 	enc_set(&c->e, RAX, (uint32_t)-1);
 	leave(c);
 }
 
-static bool
-write_text(struct code *c)
+bool
+code_text(struct code *c)
 {
 	const struct jit_plan *p = c->p;
 
+	for (unsigned r = 1; r < DIF_REGS; r++)
+		if (p->zeroed & 1U << r)
+			enc_set(&c->e, mapped[r], 0);
 	for (c->n = 0; c->n < p->d->len; c->n++) {
 		dif_instr i = p->text[c->n];
 		const struct template *t = &templates[DIF_OP_OF(i)];
@@ -806,7 +788,7 @@ write_text(struct code *c)
 			continue;
 		if (c->e.size - c->e.len < ROOM_FOR_ONE)
 			return false;
-		land(c, c->point->pending);
+		code_land(c, c->point->pending);
 		t->write(c, i, t->arg);
 	}
 	return true;
@@ -828,12 +810,12 @@ jit_write(struct jit_plan *p, const struct jit_place *place, uint8_t *buf,
 		lay_frame(&c);
 		begin(&c);
 		begin_run(&c, &no_lane);
-		fits = write_text(&c);
+		fits = code_text(&c);
 	}
 	if (fits &&
 	    c.e.size - c.e.len >=
 		2 * ROOM_FOR_ONE + c.faults.len * ROOM_FOR_FAULT) {
-		land(&c, c.ends);
+		code_land(&c, c.ends);
 		finish(&c, 0);
 		write_faults(&c);
 		write_no_lane(&c, no_lane);

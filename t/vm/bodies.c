@@ -1,0 +1,529 @@
+/*
+ * Bodies of clauses (dlang/jit/jit.h) beside the VM: bodies N SEED FILE...
+ *
+ * Each of N generated clauses, and each clause of the D programs in the files
+ * that has a body, fires some times from random registers: by ecb_fire_site(),
+ * and by its body from the same state.  The thread store must be the same
+ * afterwards.  A body may give up, with nothing changed, only if the VM recorded
+ * a fault, made a new entry, or was not allowed to fire.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dlang/base/mem.h"
+#include "dlang/cc/cc.h"
+#include "dlang/jit/jit.h"
+#include "dlang/vm/agg.h"
+#include "t/fake/env.h"
+#include "t/fake/world.h"
+
+#define CODE_SIZE 8192U
+#define FIRINGS   32 /* of one clause */
+
+static uint64_t nbodies, nwithout, nfirings, ngiven_up;
+
+/* ---- random numbers ---- */
+
+static uint64_t state;
+
+static uint64_t
+draw(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static uint32_t
+below(uint32_t n)
+{
+	return (uint32_t)(draw() % n);
+}
+
+static uint64_t
+any_word(void)
+{
+	static const uint64_t edges[] = { 0, 1, (uint64_t)-1, (uint64_t)-2,
+		(uint64_t)INT64_MIN, INT64_MAX, 1ULL << 32, 0xffffffff };
+
+	switch (below(4)) {
+	case 0: return below(16);
+	case 1: return edges[below(8)];
+	case 2: return (1ULL << below(64)) + below(3) - 1;
+	default: return draw();
+	}
+}
+
+/* ---- a body, called as the code of a site calls it ---- */
+
+/* By number; what a register in `changes' has when the body is called is not
+ * what it had at the site. */
+uint64_t regs_site[16], regs_in[16], regs_out[16];
+void *body_code;
+uint64_t body_stack;
+uint32_t run_body(void);
+__asm__(".text\n.globl run_body\nrun_body:\n"
+	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
+	"sub $128, %rsp\n"
+	"lea regs_site(%rip), %rsi; mov %rsp, %rdi; mov $16, %ecx; cld\n"
+	"rep movsq\n"
+	"mov %rsp, body_stack(%rip)\n"
+	"lea regs_in(%rip), %r15\n"
+	"mov 0(%r15), %rax; mov 8(%r15), %rcx; mov 16(%r15), %rdx\n"
+	"mov 24(%r15), %rbx; mov 40(%r15), %rbp; mov 48(%r15), %rsi\n"
+	"mov 56(%r15), %rdi; mov 64(%r15), %r8; mov 72(%r15), %r9\n"
+	"mov 80(%r15), %r10; mov 88(%r15), %r11; mov 96(%r15), %r12\n"
+	"mov 104(%r15), %r13; mov 112(%r15), %r14; mov 120(%r15), %r15\n"
+	"call *body_code(%rip)\n"
+	"push %r15\n"
+	"lea regs_out(%rip), %r15\n"
+	"mov %rax, 0(%r15); mov %rcx, 8(%r15); mov %rdx, 16(%r15)\n"
+	"mov %rbx, 24(%r15); mov %rbp, 40(%r15); mov %rsi, 48(%r15)\n"
+	"mov %rdi, 56(%r15); mov %r8, 64(%r15); mov %r9, 72(%r15)\n"
+	"mov %r10, 80(%r15); mov %r11, 88(%r15); mov %r12, 96(%r15)\n"
+	"mov %r13, 104(%r15); mov %r14, 112(%r15)\n"
+	"pop 120(%r15)\n"
+	"sub %rsp, body_stack(%rip)\n"
+	"add $128, %rsp\n"
+	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
+	"ret\n");
+
+static const uint8_t uregs[16] = { UREG_RAX, UREG_RCX, UREG_RDX, UREG_RBX,
+	UREG_COUNT, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8, UREG_R9, UREG_R10,
+	UREG_R11, UREG_R12, UREG_R13, UREG_R14, UREG_R15 };
+
+static bool
+is_saved(const struct jit_body *b, unsigned n)
+{
+	return n < 2 || (n != 4 && b->changes & 1U << uregs[n]);
+}
+
+/* Behind the return address, the values of all registers at the site. */
+static void
+place_registers(struct jit_body *b)
+{
+	for (unsigned u = 0; u < UREG_COUNT; u++)
+		b->at[u] = JIT_IN_PLACE;
+	for (unsigned n = 0; n < 16; n++)
+		if (is_saved(b, n))
+			b->at[uregs[n]] = 8 + 8 * (int32_t)n;
+}
+
+/* ---- one firing, both ways ---- */
+
+/* One clause on one probe at one site, in lane 0 of the thread store. */
+struct rig {
+	struct kit *k;
+	struct jit_body b;
+	uint32_t site;
+	const char *name;
+	size_t size; /* of the code */
+};
+
+static _Noreturn void
+wrong(const struct rig *r, const char *what)
+{
+	printf("%s: %s\ncode:", r->name, what);
+	for (size_t n = 0; n < r->size; n++)
+		printf(" %02x", ((uint8_t *)body_code)[n]);
+	printf("\n");
+	exit(1);
+}
+
+static struct lane *
+lane(const struct rig *r)
+{
+	return r->k->lanes[0].lane;
+}
+
+static void
+any_registers(const struct rig *r)
+{
+	for (unsigned n = 0; n < 16; n++) {
+		regs_site[n] = any_word();
+		regs_in[n] = is_saved(&r->b, n) ? draw() : regs_site[n];
+		if (n != 4)
+			lane(r)->regs.r[uregs[n]] = regs_site[n];
+	}
+	regs_in[3] = (uintptr_t)lane(r);
+}
+
+static void
+check_registers(const struct rig *r)
+{
+	if (body_stack != 0)
+		wrong(r, "the stack pointer has changed");
+	if (regs_out[3] != (uintptr_t)lane(r))
+		wrong(r, "the lane is not where it was");
+	for (unsigned n = 0; n < 16; n++)
+		if (n != 4 && !is_saved(&r->b, n) && regs_out[n] != regs_in[n])
+			wrong(r, "a register has changed that is not saved");
+}
+
+static uint8_t *
+copy_of(const struct region *r)
+{
+	uint8_t *p = mem_alloc(r->size);
+
+	memcpy(p, r->base, r->size);
+	return p;
+}
+
+/* What only the VM's own run leaves: in its environment, and in scratch. */
+static void
+forget(const struct rig *r, uint8_t *store)
+{
+	const struct lane_view *v = &r->k->lanes[0];
+	ptrdiff_t move = store - r->k->threads.base;
+
+	memset((uint8_t *)lane_env(v->lane) + move, 0, sizeof(struct vm_env));
+	memset(v->scratch + move, 0, v->scratch_size);
+}
+
+static void
+compare(const struct rig *r, uint8_t *vm, uint8_t *body)
+{
+	forget(r, vm);
+	forget(r, body);
+	for (size_t i = 0; i < r->k->threads.size; i++)
+		if (vm[i] != body[i]) {
+			printf("byte %zu of the store, %zd of the lane: "
+			       "%02x, by the body %02x\n",
+			    i,
+			    (ssize_t)(r->k->threads.base + i -
+				(uint8_t *)lane(r)),
+			    vm[i], body[i]);
+			wrong(r, "the stores differ");
+		}
+}
+
+/* May the body give up where the VM has made this of the store? */
+static bool
+may_give_up(
+    const struct rig *r, const struct lane *before, const uint32_t used[2])
+{
+	const struct lane *l = lane(r);
+	const struct lane_view *v = &r->k->lanes[0];
+	bool grown = false;
+
+	for (unsigned i = 0; i < 2; i++)
+		grown |= *(uint32_t *)v->aggs[i].hdr != used[i];
+	return grown || l->head != before->head ||
+	    memcmp(l->drops, before->drops, sizeof(l->drops)) != 0 ||
+	    store_hdr(&r->k->threads)->activity != ACTIVITY_ACTIVE ||
+	    (r->b.own && l->followed);
+}
+
+static void
+fire_both(struct rig *r)
+{
+	struct kit *k = r->k;
+	uint8_t *before = copy_of(&k->threads);
+	struct lane was = *lane(r);
+	const uint32_t used[2] = { *(uint32_t *)k->lanes[0].aggs[0].hdr,
+		*(uint32_t *)k->lanes[0].aggs[1].hdr };
+
+	ecb_fire_site(lane_env(lane(r)), r->site);
+	bool may = may_give_up(r, &was, used);
+	uint8_t *after = copy_of(&k->threads);
+	memcpy(k->threads.base, before, k->threads.size);
+	uint32_t result = run_body();
+	check_registers(r);
+	if (result == 0) {
+		if (lane(r)->hits != was.hits + 1)
+			wrong(r, "the hit is not counted");
+		lane(r)->hits--;
+		uint8_t *by_body = copy_of(&k->threads);
+		uint8_t *by_vm =
+		    copy_of(&(struct region){ after, k->threads.size });
+		compare(r, by_vm, by_body);
+		mem_free(by_vm);
+		mem_free(by_body);
+	} else if (result != 1) {
+		wrong(r, "a strange result");
+	} else if (!may) {
+		wrong(r, "it has given up");
+	} else {
+		/* The reader may have seen a writer that was busy. */
+		if (lane(r)->agg_busy & 1 && lane(r)->agg_busy != was.agg_busy)
+			wrong(r, "it is busy for ever");
+		lane(r)->agg_busy = was.agg_busy;
+		compare(r, before, copy_of(&k->threads));
+		ngiven_up++;
+	}
+	nfirings++;
+	memcpy(k->threads.base, after, k->threads.size);
+	mem_free(before);
+	mem_free(after);
+}
+
+/* ---- one clause ---- */
+
+static void
+any_time(struct rig *r)
+{
+	struct store_hdr *h = store_hdr(&r->k->threads);
+
+	if (below(3) == 0)
+		any_registers(r);
+	h->activity =
+	    below(24) == 0 ? below(ACTIVITY_STOPPED + 1) : ACTIVITY_ACTIVE;
+	lane(r)->followed = below(8) == 0;
+	lane_env(lane(r))->followed = lane(r)->followed != 0;
+	if (below(16) == 0)
+		agg_flip(&r->k->lanes[0], ++lane(r)->agg_area);
+	if (below(16) == 0)
+		lane(r)->agg_busy = below(4);
+}
+
+static struct argloc args[VM_ARGS];
+
+static void
+any_arguments(void)
+{
+	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 8 };
+	static const uint8_t kinds[] = { ARGLOC_REG, ARGLOC_REG, ARGLOC_REG,
+		ARGLOC_REG, ARGLOC_CONST, ARGLOC_ZERO };
+
+	for (unsigned i = 0; i < VM_ARGS; i++)
+		args[i] = (struct argloc){
+			.kind = below(40) == 0 ? (uint8_t)ARGLOC_NONE :
+						 kinds[below(6)],
+			.size = sizes[below(6)],
+			.is_signed = below(2) == 0,
+			.reg = uregs[below(16)] % UREG_COUNT,
+			.shift = below(8) == 0 ? 8 : 0,
+			.disp = (int64_t)any_word(),
+		};
+}
+
+/* Fire clause n of the program.  False: it has no body. */
+static bool
+clause_both(struct kit *k, unsigned n, const char *name)
+{
+	const struct img_hdr *im = (const void *)k->image.base;
+	uint32_t probe = image_add_probe(
+	    k->im, ++k->next_probe, "prov", "mod", "func", "name", 0);
+	uint32_t epid =
+	    image_add_ecb(k->im, probe, n, below(4) == 0 ? IMG_ECB_OWN : 0);
+	const uint32_t *ecbs = (const void *)(k->image.base + im->ecbs_ref);
+	const struct img_ecb *e = (const void *)(k->image.base + ecbs[epid]);
+	struct rig r = { .k = k, .name = name };
+
+	any_arguments();
+	r.b = (struct jit_body){ .image = k->image,
+		.clause_ref = e->clause_ref,
+		.own = (e->flags & IMG_ECB_OWN) != 0,
+		.args = args,
+		.nargs = below(4) == 0 ? below(VM_ARGS + 1) : VM_ARGS };
+	if (!jit_body_plan(&r.b)) {
+		nwithout++;
+		return false;
+	}
+	r.site = image_add_site(
+	    k->im, probe, 0, image_add_args(k->im, args, r.b.nargs), r.b.nargs);
+	place_registers(&r.b);
+	r.size = jit_body(&r.b, body_code, CODE_SIZE);
+	if (r.site == 0 || r.size == 0)
+		wrong(&r, "it cannot be written");
+	nbodies++;
+	kit_give(k, 0, 77);
+	any_registers(&r);
+	/* Its environment is not open yet. */
+	if (run_body() != 1)
+		wrong(&r, "it does not see that the lane is not open");
+	kit_inside(k, 0, lane_env(lane(&r)));
+	for (unsigned i = 0; i < FIRINGS; i++) {
+		any_time(&r);
+		fire_both(&r);
+	}
+	return true;
+}
+
+/* ---- generated clauses ---- */
+
+static dif_instr
+any_instr(uint32_t at, uint32_t len, bool *compared)
+{
+	static const uint8_t ops[] = { DIF_OP_OR, DIF_OP_XOR, DIF_OP_AND,
+		DIF_OP_SLL, DIF_OP_SRL, DIF_OP_SRA, DIF_OP_SUB, DIF_OP_ADD,
+		DIF_OP_MUL, DIF_OP_SDIV, DIF_OP_UDIV, DIF_OP_SREM, DIF_OP_UREM,
+		DIF_OP_NOT, DIF_OP_MOV };
+	uint32_t r1 = below(8), r2 = below(8), rd = 1 + below(7);
+	bool branches = *compared;
+	uint32_t op = ops[below(sizeof(ops))];
+
+	/* Most divisions would be by 0, and nothing could be compared. */
+	if (op >= DIF_OP_SDIV && op <= DIF_OP_UREM && below(12) != 0)
+		op = DIF_OP_ADD;
+
+	*compared = false;
+	if (branches)
+		return DIF_INSTR_BRANCH(DIF_OP_BA + below(11),
+		    at + 1 + below(VM_MIN(len - at - 1, 6)));
+	switch (below(6)) {
+	case 0:
+		*compared = at + 3 < len;
+		return below(3) != 0 ? DIF_INSTR(DIF_OP_CMP, r1, r2, 0) :
+				       DIF_INSTR(DIF_OP_TST, r1, 0, 0);
+	case 1: return DIF_INSTR_INDEX(DIF_OP_SETX, below(16), rd);
+	case 2:
+		return DIF_INSTR_INDEX(DIF_OP_LDGS,
+		    below(4) != 0 ? DIF_VAR_ARG0 + below(10) :
+			below(2)  ? (uint32_t)DIF_VAR_PID :
+				    (uint32_t)DIF_VAR_TID,
+		    rd);
+	default:
+		return op == DIF_OP_NOT || op == DIF_OP_MOV ?
+		    DIF_INSTR(op, r1, 0, rd) :
+		    DIF_INSTR(op, r1, r2, rd);
+	}
+}
+
+/* One in four is a single argument, as most are. */
+static struct difo *
+any_difo(struct kit *k)
+{
+	dif_instr text[24];
+	uint64_t ints[16];
+	uint32_t len = 2 + below(22);
+	bool compared = false;
+	struct difo *d;
+	const char *why;
+	uint32_t at;
+
+	if (below(4) == 0)
+		return kit_load(k, DIF_VAR_ARG0 + below(VM_ARGS));
+	do {
+		for (unsigned i = 0; i < 16; i++)
+			ints[i] = any_word();
+		compared = false;
+		for (uint32_t n = 0; n + 1 < len; n++)
+			text[n] = any_instr(n, len, &compared);
+		text[len - 1] = DIF_INSTR(DIF_OP_RET, 0, 0, below(8));
+		d = kit_difo(k, text, len, ints, 16, NULL, 0);
+	} while (verify_difo(&k->arena, d, &k->globals, &why, &at) != 0);
+	return d;
+}
+
+static uint64_t
+any_param(enum dif_agg func)
+{
+	if (func == AGG_LQUANTIZE)
+		return LQUANTIZE_ENCODE(
+		    (int32_t)any_word(), 1 + below(50), 1 + below(1000));
+	return func == AGG_LLQUANTIZE ? LLQUANTIZE_ENCODE(10, 0, 3, 20) : 0;
+}
+
+static void
+any_clause(struct kit *k)
+{
+	static const uint8_t sizes[] = { 0, 1, 2, 4, 8, 8 };
+	enum dif_agg func = AGG_COUNT + below(AGG_LLQUANTIZE - AGG_COUNT + 1);
+	uint32_t size = sizes[below(6)];
+	uint32_t whole = size != 0 && below(2) == 0 ? 8 : size;
+	struct prog_agg *agg = kit_agg(k, func, whole, any_param(func));
+
+	kit_clause(k, below(2) == 0 ? any_difo(k) : NULL, 0);
+	if (size != 0) {
+		struct prog_act *key = kit_rec(k, any_difo(k), 0, size, 0);
+		key->flags = ACT_F_KEY;
+	}
+	struct prog_act *a =
+	    kit_act(k, OP_AGG, func == AGG_COUNT ? NULL : any_difo(k));
+	a->arg = agg->id;
+	a->nkeys = size != 0;
+}
+
+static void
+generated(uint64_t n)
+{
+	while (nbodies < n) {
+		struct kit k;
+		unsigned clauses = 1 + below(6);
+		kit_init(&k);
+		for (unsigned i = 0; i < clauses; i++)
+			any_clause(&k);
+		kit_publish(&k);
+		kit_threads(&k, 1);
+		for (unsigned i = 0; i < clauses; i++)
+			clause_both(&k, i, "generated");
+		kit_fini(&k);
+	}
+}
+
+/* ---- programs in D ---- */
+
+static char *
+text_of(const char *name)
+{
+	static char text[1 << 16];
+	FILE *f = fopen(name, "r");
+	size_t n = f != NULL ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+	if (f != NULL)
+		fclose(f);
+	text[n] = 0;
+	return text;
+}
+
+static void
+program_both(const char *name)
+{
+	struct options opts;
+	struct source source = { name, text_of(name), true };
+	struct cc_input in = { .source = &source, .level = CC_NAME };
+	struct prog *prog;
+	struct diags d;
+	struct kit k;
+
+	options_init(&opts);
+	struct cc *cc = cc_create(&fake_world, &opts);
+	diags_init(&d);
+	int error = cc_compile(cc, &in, &prog, &d);
+	diags_fini(&d);
+	if (error == 0) {
+		kit_init(&k);
+		k.globals = *cc_globals(cc);
+		kit_publish(&k);
+		kit_threads(&k, 1);
+		for (size_t i = 0; i < prog->nclauses; i++)
+			clause_both(&k, prog->clauses[i]->global_index, name);
+		memset(&k.globals, 0, sizeof(k.globals));
+		kit_fini(&k);
+		prog_destroy(prog);
+	}
+	cc_destroy(cc);
+	options_fini(&opts);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc < 3) {
+		fprintf(stderr, "usage: bodies N SEED FILE...\n");
+		return 2;
+	}
+	if (!jit_possible())
+		return 77;
+	body_code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (body_code == MAP_FAILED)
+		return 77;
+	state = strtoull(argv[2], NULL, 10);
+	generated(strtoull(argv[1], NULL, 10));
+	printf("%" PRIu64 " firings of %" PRIu64 " generated clauses alike, "
+	       "%" PRIu64 " given up; %" PRIu64 " clauses without a body\n",
+	    nfirings, nbodies, ngiven_up, nwithout);
+	uint64_t firings = nfirings, bodies = nbodies;
+	for (int i = 3; i < argc; i++)
+		program_both(argv[i]);
+	printf("%" PRIu64 " firings of %" PRIu64 " clauses of programs alike\n",
+	    nfirings - firings, nbodies - bodies);
+	return (argc > 3 && nbodies == bodies) || ngiven_up * 2 > nfirings;
+}
