@@ -306,6 +306,7 @@ struct img_hdr {
 
 #define IMG_DESTRUCTIVE 1
 #define IMG_AGGPERCPU   2 /* an entry for each processor */
+#define IMG_PINS        4 /* an action has ACT_F_PIN */
 
 struct img_probe {
 	uint32_t id;
@@ -385,6 +386,9 @@ enum img_op {
 #define ACT_F_BYREF  4  /* by reference, size bytes */
 #define ACT_F_OBJECT 8  /* the address, 8 bytes, and then the object at it */
 #define ACT_F_POINTS 16 /* may point into scratch: then its offset there */
+#define ACT_F_PIN \
+	32 /* OP_AGG: the key of an ECB is always the same in a
+			 * thread, and no other action of the clause is one */
 
 struct img_act {
 	uint8_t op; /* enum img_op */

@@ -64,7 +64,8 @@ struct stub_world {
 struct stub_body {
 	uint64_t row;   /* address of a word with the body's address, which may
 		       * change while no thread is at the call; 0: the site has
-		       * no body */
+		       * no body.  The body is told it, too: what is behind the
+		       * word is between it and who writes rows. */
 	uint32_t saves; /* registers that it may change, as bits by enum ureg,
 			 * besides those that the stub changes anyway */
 };

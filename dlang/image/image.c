@@ -414,6 +414,47 @@ difo_ok(const struct difo *d)
 	return d == NULL || d->verified;
 }
 
+/* Does the expression have the same value at each hit of a probe, in a thread? */
+static bool
+is_known(const struct difo *d)
+{
+	dif_instr first = d->text[0];
+	uint32_t op = DIF_OP_OF(first);
+
+	if (d->len != 2 || DIF_OP_OF(d->text[1]) != DIF_OP_RET ||
+	    DIF_RD(d->text[1]) != DIF_RD(first))
+		return false;
+	if (op != DIF_OP_LDGS)
+		return op == DIF_OP_SETX || op == DIF_OP_SETS;
+	switch (DIF_INDEX(first)) {
+	case DIF_VAR_PROBEPROV:
+	case DIF_VAR_PROBEMOD:
+	case DIF_VAR_PROBEFUNC:
+	case DIF_VAR_PROBENAME:
+	case DIF_VAR_ID:
+	case DIF_VAR_PID:
+	case DIF_VAR_TID: return true;
+	}
+	return false;
+}
+
+/* Is the last action the only aggregation, with a key of known members? */
+static bool
+act_pins(const struct prog_clause *c)
+{
+	const struct prog_act *last = &c->acts[c->nacts - 1];
+
+	if (c->nacts < 2 || last->op != OP_AGG)
+		return false;
+	for (size_t i = 0; i + 1 < c->nacts; i++) {
+		const struct prog_act *a = &c->acts[i];
+		if (a->op != OP_EXPR || !(a->flags & ACT_F_KEY) ||
+		    a->difo == NULL || !is_known(a->difo))
+			return false;
+	}
+	return true;
+}
+
 static int
 publish_acts(struct image *im, const struct prog_clause *c, uint32_t *ref)
 {
@@ -438,6 +479,10 @@ publish_acts(struct image *im, const struct prog_clause *c, uint32_t *ref)
 			.needs = needs_of_act(a),
 			.arg = a->arg,
 		};
+	}
+	if (c->nacts > 0 && act_pins(c)) {
+		acts[c->nacts - 1].flags |= ACT_F_PIN;
+		hdr(im)->flags |= IMG_PINS;
 	}
 	return full ? -ENOSPC : 0;
 }

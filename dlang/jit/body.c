@@ -41,15 +41,17 @@ body_parts(const struct jit_body *b, struct body_parts *p)
 
 	*p = (struct body_parts){ .pred = at(b, c->pred_ref) };
 	if (c->flags != 0 || c->rec_size != 0 || im->flags & IMG_AGGPERCPU ||
-	    c->nacts < 1 || c->nacts > 2 || last->op != OP_AGG ||
-	    last->difo2_ref != 0)
+	    c->nacts < 1 || last->op != OP_AGG || last->difo2_ref != 0)
 		return false;
 	p->agg = &aggs[last->arg - 1];
 	p->value = at(b, last->difo_ref);
 	if (p->value == NULL && p->agg->func != AGG_COUNT)
 		return false;
-	if (c->nacts == 1)
-		return p->agg->key_size == 0;
+	p->pinned = (last->flags & ACT_F_PIN) != 0;
+	if (c->nacts == 1 || p->pinned)
+		return c->nacts != 1 || p->agg->key_size == 0;
+	if (c->nacts > 2)
+		return false;
 	p->key = at(b, a->difo_ref);
 	p->key_size = a->size;
 	return is_key(a, p->agg);
@@ -97,6 +99,7 @@ jit_body_plan(struct jit_body *b)
 	    !expression(b, p.pred, &dif) || !expression(b, p.key, &dif) ||
 	    !expression(b, p.value, &dif))
 		return false;
+	b->pinned = p.pinned;
 	b->changes = body_changes(&p, dif);
 	return true;
 }

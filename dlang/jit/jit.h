@@ -40,14 +40,21 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
 
 /*
  * The body of a clause: code that carries out the whole clause for the code of a
- * site (inject/stub.h), on the program's stack.  Its parts are the predicate, at
- * most one word of a key, and one aggregation.  It calls nothing, reads no memory
+ * site (inject/stub.h), on the program's stack.  Its parts are the predicate, a
+ * key of one word at most or one that is pinned, and one aggregation.  It calls nothing, reads no memory
  * of the program, and contains no address.
  *
  * UREG_BODY has the lane at entry and at exit.  Afterwards UREG_RESULT is 0 if
  * the body has done all that a firing does; if it is 1, nothing has been done.
  */
 #define JIT_IN_PLACE INT32_MIN
+
+/* What the body is told about the ECB. */
+struct jit_row {
+	uint64_t body; /* its address */
+	uint32_t epid;
+	uint32_t spare;
+};
 
 struct jit_body {
 	/* Set by the caller: */
@@ -59,6 +66,7 @@ struct jit_body {
 
 	/* Set by jit_body_plan(): */
 	uint32_t reads;   /* arguments that it reads, as bits */
+	bool pinned;      /* the row must have an EPID below the lane's npins */
 	uint32_t changes; /* registers that it may change, as bits by enum ureg,
 			   * besides those that any body may (inject/stub.h) */
 

@@ -48,6 +48,7 @@ struct body_parts {
 	const struct img_difo *pred, *key, *value;
 	uint32_t key_size; /* bytes of its value; the rest of the key is 0 */
 	const struct img_agg *agg;
+	bool pinned; /* the key is pinned; then `key' is NULL */
 };
 
 /* Find them.  False: the clause has others, too. */

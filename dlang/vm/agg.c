@@ -313,6 +313,10 @@ agg_view(const struct region *store, const struct lane *l, struct lane_view *v)
 		area_view(store, ref + size, size, &v->aggs[1]);
 	if (v->aggs[1].hdr == NULL)
 		v->aggs[0] = (struct agg_view){ 0 };
+	v->npins = LOAD_ONCE(&l->npins);
+	v->pins = region_at8(store, LOAD_ONCE(&l->pins_ref),
+	    v->npins * (uint64_t)sizeof(struct agg_pin));
+	v->npins = v->pins != NULL ? v->npins : 0;
 }
 
 /* The number of buckets of an area of `size' bytes, and the offset of its first
@@ -346,7 +350,11 @@ agg_reset(const struct lane_view *v)
 {
 	struct lane *l = v->lane;
 
-	l->agg_area = l->agg_busy = 0;
+	l->agg_area = (l->agg_area | 1) + 1; /* no pin is valid any more */
+	l->agg_busy = 0;
+	l->npins = v->npins;
+	l->pins_ref =
+	    v->npins > 0 ? (uint32_t)((uint8_t *)v->pins - v->base) : 0;
 	l->agg_ref = v->aggs[0].ref;
 	l->agg_size = v->aggs[0].end - v->aggs[0].ref;
 	for (uint32_t i = 0; i < 2; i++) {
@@ -471,10 +479,10 @@ add(const struct lane_view *v, const struct agg_view *a, uint32_t hash,
 
 static void
 update(const struct lane_view *v, const struct img_agg *agg, const void *key,
-    uint32_t cpu, int64_t value, int64_t increment)
+    uint32_t cpu, int64_t value, int64_t increment, struct agg_pin *pin)
 {
-	const struct agg_view *a =
-	    &v->aggs[LOAD_ACQUIRE(&v->lane->agg_area) & 1];
+	uint32_t area = LOAD_ACQUIRE(&v->lane->agg_area);
+	const struct agg_view *a = &v->aggs[area & 1];
 	uint32_t hash = agg_key_hash(agg->id, key, agg->key_size) ^ cpu;
 	struct agg_entry *e = find(v, a, hash, agg, key, cpu);
 
@@ -486,11 +494,15 @@ update(const struct lane_view *v, const struct img_agg *agg, const void *key,
 	value_add(agg, (uint64_t *)(e->data + VM_ALIGN((size_t)agg->key_size)),
 	    value, increment);
 	STORE_ONCE(&e->updates, e->updates + 1);
+	if (pin != NULL)
+		*pin = (struct agg_pin){ (uint32_t)((uint8_t *)e - v->base),
+			area };
 }
 
 void
-agg_update(const struct lane_view *v, const struct img_agg *agg,
-    const void *key, uint32_t cpu, int64_t value, int64_t increment)
+agg_update_pinned(const struct lane_view *v, const struct img_agg *agg,
+    const void *key, uint32_t cpu, int64_t value, int64_t increment,
+    uint32_t pin)
 {
 	uint32_t busy = LOAD_ONCE(&v->lane->agg_busy) | 1;
 
@@ -502,9 +514,17 @@ agg_update(const struct lane_view *v, const struct img_agg *agg,
 	__atomic_store_n(&v->lane->agg_busy, busy, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	STEP();
-	update(v, agg, key, cpu, value, increment);
+	update(v, agg, key, cpu, value, increment,
+	    pin < v->npins ? &v->pins[pin] : NULL);
 	STEP();
 	STORE_RELEASE(&v->lane->agg_busy, busy + 1);
+}
+
+void
+agg_update(const struct lane_view *v, const struct img_agg *agg,
+    const void *key, uint32_t cpu, int64_t value, int64_t increment)
+{
+	agg_update_pinned(v, agg, key, cpu, value, increment, UINT32_MAX);
 }
 
 const struct agg_entry *
@@ -532,11 +552,13 @@ void
 agg_flip(const struct lane_view *v, uint32_t area)
 {
 	const struct agg_view *a = &v->aggs[area & 1];
+	uint32_t next = LOAD_ONCE(&v->lane->agg_area) + 1;
 
 	memset(a->hdr->bucket, 0, 4 * ((size_t)a->mask + 1));
 	STORE_RELEASE(&a->hdr->used, a->first - a->ref);
 	STEP();
-	__atomic_store_n(&v->lane->agg_area, area & 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(
+	    &v->lane->agg_area, next + ((next ^ area) & 1), __ATOMIC_SEQ_CST);
 }
 
 bool

@@ -45,11 +45,22 @@ struct agg_entry {
 #define AGG_HASH_FACTOR    UINT64_C(0xff51afd7ed558ccd)
 uint32_t agg_key_hash(uint32_t id, const void *key, uint32_t size);
 
+/* A place of the writer's to find the entry of a key again: it is at `ref' as long
+ * as agg_area of the lane is `area'.  Pins are numbered by the EPIDs of ECBs
+ * whose key is always the same (ACT_F_PIN). */
+struct agg_pin {
+	uint32_t ref, area;
+};
+
 /* Writer: add `value' (for the quantizers `increment' times) under a key of
  * agg->key_size bytes, in the entry for `cpu' (as in struct agg_entry).  Counts
  * a drop if there is no room. */
 void agg_update(const struct lane_view *v, const struct img_agg *agg,
     const void *key, uint32_t cpu, int64_t value, int64_t increment);
+/* The same, and pin the entry, if there is this pin. */
+void agg_update_pinned(const struct lane_view *v, const struct img_agg *agg,
+    const void *key, uint32_t cpu, int64_t value, int64_t increment,
+    uint32_t pin);
 
 /* dst = what was added to a value since it was `before'.  For min and max it is
  * the whole value, because that can be merged twice. */

@@ -234,9 +234,10 @@ act_agg(struct run *u, const struct img_act *a)
 		cpu = env->cpu + 1;
 	}
 	if (!vm_faulted(env))
-		agg_update(&env->at, &aggs[a->arg - 1],
+		agg_update_pinned(&env->at, &aggs[a->arg - 1],
 		    u->key != NULL ? (const void *)u->key : "", cpu, value,
-		    increment);
+		    increment,
+		    a->flags & ACT_F_PIN ? u->ecb->epid : UINT32_MAX);
 	u->key = NULL;
 }
 

@@ -14,8 +14,10 @@ static void
 reset_words(const struct lane_view *v)
 {
 	struct lane *l = v->lane;
+	uint32_t area = LOAD_ONCE(&l->agg_area);
 
 	memset(l, 0, sizeof(*l));
+	l->agg_area = area; /* agg_reset() goes on from there */
 	l->number = v->number;
 	l->size = v->lane_size;
 	l->locals_ref = v->locals_ref;

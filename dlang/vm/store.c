@@ -13,8 +13,8 @@
 struct layout {
 	uint64_t statics, dyn, lanes, end; /* offsets in the store */
 	uint64_t env; /* bytes of a vm_env behind struct lane, or 0 */
-	uint64_t locals, self, scratch, buf, agg, spec; /* offsets in a lane */
-	uint64_t lane;                                  /* its bytes */
+	uint64_t locals, self, scratch, buf, agg, pins, spec; /* in a lane */
+	uint64_t lane;                                        /* its bytes */
 	uint64_t stride; /* from one lane to the next */
 	uint64_t spec_size;
 	uint32_t dynvars, selfvars;
@@ -73,7 +73,8 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 	y->scratch = align64(y->self + self_size + SCRATCH_GAP);
 	y->buf = align64(y->scratch + VM_ALIGN(s->scratch));
 	y->agg = align64(y->buf + (s->bufsize & ~7U));
-	y->spec = align64(y->agg + 2 * (uint64_t)(s->aggsize & ~7U));
+	y->pins = align64(y->agg + 2 * (uint64_t)(s->aggsize & ~7U));
+	y->spec = align64(y->pins + s->npins * sizeof(struct agg_pin));
 	/* One more byte, so that a reference to an empty last part is valid. */
 	y->lane = align64(y->spec + y->spec_size + 1);
 	y->stride = s->threads ?
@@ -92,6 +93,10 @@ layout(struct layout *y, const struct img_hdr *im, const struct store_sizes *s)
 #define LEAST_RECORDS 2
 #define LEAST_ENTRIES 4
 #define LEAST_VARS    16
+
+/* Pins of a lane, and of all lanes. */
+#define PINS_MOST  (1U << 14)
+#define PINS_WHOLE (1U << 22)
 
 static bool
 has_scope(const struct img_hdr *im, enum dif_scope scope)
@@ -153,6 +158,9 @@ store_share(
 				  (uint64_t)im->dyn_cost * LEAST_VARS + 8) :
 			      0;
 	s.end_room = 0;
+	s.npins = im->flags & IMG_PINS ?
+	    VM_MIN(PINS_MOST, PINS_WHOLE / (nlanes == 0 ? 1 : nlanes)) :
+	    0;
 	return s;
 }
 
@@ -201,6 +209,8 @@ lane_init(struct region *r, uint32_t n, const struct img_hdr *im,
 	l->buf_size = s->bufsize & ~7U;
 	l->agg_ref = ref + (uint32_t)y->agg;
 	l->agg_size = s->aggsize & ~7U;
+	l->pins_ref = ref + (uint32_t)y->pins;
+	l->npins = s->npins;
 	l->spec_ref = s->threads ? 0 : ref + (uint32_t)y->spec;
 	l->spec_size = (uint32_t)y->spec_size;
 	agg_init(r, l);

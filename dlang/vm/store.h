@@ -132,9 +132,11 @@ struct lane {
 	uint32_t agg_ref, agg_size;   /* [I] struct agg_hdr, agg.c; two, one
 				      * behind the other, of so many bytes */
 	uint32_t spec_ref, spec_size; /* [I] speculations, spec.c */
-	uint32_t full;     /* [W] policy fill: closed, because a record did not
+	uint32_t full; /* [W] policy fill: closed, because a record did not
 			* fit */
-	uint32_t agg_area; /* [C] which area is written: its lowest bit */
+	uint32_t pins_ref, npins; /* [I] struct agg_pin, agg.h */
+	uint32_t agg_area; /* [C] which area is written: its lowest bit.  Each
+			    * change makes it a number that it never was */
 	uint32_t agg_busy; /* [W] odd while an aggregation is written */
 	uint64_t head;     /* [W] bytes ever written: next write */
 	uint64_t tail;     /* [C] bytes ever read (policy ring: [W]) */
@@ -191,6 +193,7 @@ struct store_sizes {
 	bool threads; /* a thread store */
 	uint32_t nlanes;
 	uint32_t bufsize, aggsize, dynvarsize, scratch;
+	uint32_t npins; /* in each lane */
 	uint32_t policy;
 	uint32_t end_room;
 };
@@ -249,6 +252,8 @@ struct lane_view {
 	uint32_t lane_size;
 	uint8_t *statics, *locals, *scratch, *buf;
 	struct agg_view aggs[2];
+	struct agg_pin *pins;
+	uint32_t npins;
 	struct spec *spec;
 	uint32_t statics_ref, locals_ref, scratch_ref;
 	uint32_t statics_size, scratch_size, buf_size;

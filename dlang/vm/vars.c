@@ -86,7 +86,7 @@ key_hash(const struct dyn_key *k)
 		h = (h ^ w) * 0xff51afd7ed558ccdULL;
 		h ^= h >> 32;
 	}
-	return (uint32_t)(h ^ h >> 32);
+	return (uint32_t)h;
 }
 
 static int

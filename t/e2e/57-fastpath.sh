@@ -142,6 +142,8 @@ alike() {
 {
 	alike 'pid$target:a.out:work:entry { @ = count(); @s = sum(arg0); }'
 	alike 'pid$target:a.out:work:entry { @[arg0 % 10] = count(); }'
+	alike 'pid$target:a.out:work:entry { @m[probefunc, "x"] = max(arg0); }
+	    pid$target:a.out:work:return { @c[probefunc, probename] = count(); }'
 	alike 'pid$target:a.out:work:entry { @[probefunc, arg0 & 3] = max(arg0);
 	    @m = min(arg0); @a = avg(arg0); @d = stddev(arg0); }'
 	alike 'pid$target:a.out:work:entry { @ = quantize(arg0);

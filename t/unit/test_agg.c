@@ -244,6 +244,83 @@ START_TEST(keys_are_bytes)
 }
 END_TEST
 
+/* Keys of whole words that differ only in high bits: addresses of pages. */
+START_TEST(hashes_of_pages_differ_in_low_bits)
+{
+	bool seen[1024] = { false };
+	unsigned different = 0;
+
+	for (uint64_t key = 0; key < 1024 * 4096; key += 4096) {
+		uint32_t h = agg_key_hash(1, &key, sizeof(key)) & 1023;
+		different += !seen[h];
+		seen[h] = true;
+	}
+	ck_assert_uint_gt(different, 250);
+}
+END_TEST
+
+/* A program with an aggregation, and one lane that is given. */
+static const struct lane_view *
+begin_lane(struct kit *t)
+{
+	kit_init(t);
+	kit_agg(t, AGG_COUNT, 8, 0);
+	kit_publish(t);
+	kit_threads(t, 1);
+	kit_give(t, 0, 1);
+	return &t->lanes[0];
+}
+
+/* What a pin says of the area is true of no other time. */
+START_TEST(areas_have_numbers_of_their_own)
+{
+	struct kit t;
+	const struct lane_view *v = begin_lane(&t);
+	uint32_t last = v->lane->agg_area;
+
+	ck_assert_uint_gt(last, 0); /* that of a pin of zeroes */
+
+	for (uint32_t n = 1; n < 10; n++) {
+		agg_flip(v, n & 1);
+		ck_assert_uint_gt(v->lane->agg_area, last);
+		ck_assert_uint_eq(v->lane->agg_area & 1, n & 1);
+		last = v->lane->agg_area;
+	}
+	agg_flip(v, last); /* to the same one */
+	ck_assert_uint_gt(v->lane->agg_area, last);
+	ck_assert_uint_eq(v->lane->agg_area & 1, last & 1);
+	last = v->lane->agg_area;
+	kit_give(&t, 0, 1);
+	ck_assert_uint_gt(v->lane->agg_area, last);
+	ck_assert_uint_eq(v->lane->agg_area & 1, 0);
+	kit_fini(&t);
+}
+END_TEST
+
+START_TEST(an_entry_is_pinned)
+{
+	struct img_agg a = agg(AGG_COUNT, 8, 0);
+	struct agg_pin pins[4] = { { 0 } };
+	uint64_t key = 7;
+	struct kit t;
+
+	struct lane_view v = *begin_lane(&t);
+	v.pins = pins;
+	v.npins = 4;
+	agg_update_pinned(&v, &a, &key, 0, 1, 1, 4); /* there is none */
+	agg_update(&v, &a, &key, 0, 1, 1);
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_uint_eq(pins[i].area, 0);
+	agg_update_pinned(&v, &a, &key, 0, 1, 1, 2);
+	ck_assert_uint_eq(pins[2].area, v.lane->agg_area);
+	const struct agg_entry *e = (const void *)(v.base + pins[2].ref);
+	ck_assert_uint_eq(e->updates, 3);
+	ck_assert_mem_eq(e->data, &key, 8);
+	ck_assert_uint_eq(pins[1].area | pins[3].area, 0);
+	kit_fini(&t);
+}
+END_TEST
+
 START_TEST(a_full_store_drops_new_keys_only)
 {
 	struct img_agg a = agg(AGG_COUNT, 8, 0);
@@ -380,6 +457,9 @@ main(void)
 	tcase_add_test(tc, lquantize_buckets_are_steps);
 	tcase_add_test(tc, llquantize_buckets_are_steps_of_magnitudes);
 	tcase_add_test(tc, keys_are_bytes);
+	tcase_add_test(tc, hashes_of_pages_differ_in_low_bits);
+	tcase_add_test(tc, areas_have_numbers_of_their_own);
+	tcase_add_test(tc, an_entry_is_pinned);
 	tcase_add_test(tc, a_full_store_drops_new_keys_only);
 	tcase_add_test(tc, holds_what_it_says);
 	tcase_add_test(tc, processors_have_entries_of_their_own);

@@ -63,6 +63,7 @@ any_word(void)
 
 /* By number; what a register in `changes' has when the body is called is not
  * what it had at the site. */
+static struct jit_row row;
 uint64_t regs_site[16], regs_in[16], regs_out[16];
 void *body_code;
 uint64_t body_stack;
@@ -150,6 +151,7 @@ any_registers(const struct rig *r)
 		if (n != 4)
 			lane(r)->regs.r[uregs[n]] = regs_site[n];
 	}
+	regs_in[1] = (uintptr_t)&row;
 	regs_in[3] = (uintptr_t)lane(r);
 }
 
@@ -327,6 +329,7 @@ clause_both(struct kit *k, unsigned n, const char *name)
 	}
 	r.site = image_add_site(
 	    k->im, probe, 0, image_add_args(k->im, args, r.b.nargs), r.b.nargs);
+	row.epid = epid;
 	place_registers(&r.b);
 	r.size = jit_body(&r.b, body_code, CODE_SIZE);
 	if (r.site == 0 || r.size == 0)
@@ -420,9 +423,50 @@ any_param(enum dif_agg func)
 	return func == AGG_LLQUANTIZE ? LLQUANTIZE_ENCODE(10, 0, 3, 20) : 0;
 }
 
+/* Members of a key that are always the same. */
+static struct prog_act *
+known_member(struct kit *k, uint32_t off)
+{
+	struct prog_act *a;
+
+	switch (below(3)) {
+	case 0:
+		a = kit_rec(
+		    k, kit_load(k, DIF_VAR_PROBEFUNC), off, 32, ACT_F_STRING);
+		break;
+	case 1:
+		a = kit_rec(k, kit_string(k, "abc"), off, 32, ACT_F_STRING);
+		break;
+	default: a = kit_rec(k, kit_load(k, DIF_VAR_PID), off, 4, 0);
+	}
+	a->flags |= ACT_F_KEY;
+	return a;
+}
+
+/* With a key that is pinned. */
+static void
+pinned_clause(struct kit *k)
+{
+	enum dif_agg func = AGG_COUNT + below(AGG_LQUANTIZE - AGG_COUNT + 1);
+	uint32_t members = 1 + below(3);
+	struct prog_agg *agg = kit_agg(k, func, 32 * members, any_param(func));
+
+	kit_clause(k, below(2) == 0 ? any_difo(k) : NULL, 0);
+	for (uint32_t i = 0; i < members; i++)
+		known_member(k, 32 * i);
+	struct prog_act *a =
+	    kit_act(k, OP_AGG, func == AGG_COUNT ? NULL : any_difo(k));
+	a->arg = agg->id;
+	a->nkeys = members;
+}
+
 static void
 any_clause(struct kit *k)
 {
+	if (below(4) == 0) {
+		pinned_clause(k);
+		return;
+	}
 	static const uint8_t sizes[] = { 0, 1, 2, 4, 8, 8 };
 	enum dif_agg func = AGG_COUNT + below(AGG_LLQUANTIZE - AGG_COUNT + 1);
 	uint32_t size = sizes[below(6)];

@@ -3,7 +3,7 @@
  * body of its tracepoint by a row.
  *
  *	row	row	...  | code that gives up, body, body, ...
- *	8 bytes		       BODIES_CODE
+ *	struct jit_row	       BODIES_CODE
  *
  * Tracepoints have one body together if their clause is the same, and the
  * arguments that it reads are in the same places.  Code of a body is never
@@ -30,7 +30,7 @@ static_assert(ARRAY_SIZE(((struct body_what *)0)->args) == VM_ARGS,
 static uint8_t *
 code_of(const struct bodies *b)
 {
-	return b->base + 8 * ROWS_MOST;
+	return b->base + sizeof(struct jit_row) * ROWS_MOST;
 }
 
 void
@@ -56,12 +56,14 @@ bodies_end(struct fast_space *f)
 /* The clause of a tracepoint that has one site with one ECB; of another one
  * clause_ref is 0. */
 static void
-find_clause(const struct region *image, uint32_t tp_id, struct jit_body *b)
+find_clause(const struct region *image, uint32_t tp_id, struct jit_body *b,
+    struct body_seen *seen)
 {
 	const struct img_hdr *im = (const void *)image->base;
 	const uint32_t *tps = (const void *)(image->base + im->tps_ref);
 
 	*b = (struct jit_body){ .image = *image };
+	*seen = (struct body_seen){ 0 };
 	if (tp_id == 0 || tp_id >= im->tps_max || tps[tp_id] == 0)
 		return;
 	const struct img_site *s = (const void *)(image->base + tps[tp_id]);
@@ -76,6 +78,8 @@ find_clause(const struct region *image, uint32_t tp_id, struct jit_body *b)
 	b->args =
 	    s->args_ref != 0 ? (const void *)(image->base + s->args_ref) : NULL;
 	b->nargs = b->args != NULL ? s->nargs : 0;
+	*seen = (struct body_seen){ b->clause_ref, b->nargs, e->epid, b->own,
+		b->args };
 }
 
 /* ---- making ---- */
@@ -142,23 +146,34 @@ make(struct bodies *bs, struct jit_body *b)
 
 /* ---- rows ---- */
 
+static struct jit_row *
+row_at(const struct bodies *bs, size_t n)
+{
+	return (struct jit_row *)(void *)bs->base + n;
+}
+
+/* `made' is what make() has returned for the tracepoint. */
 static void
 set_row(struct fast_space *f, size_t n, size_t made)
 {
 	struct bodies *bs = &f->bodies;
-	bool fits = made != NONE_MADE &&
-	    bs->made.at[made].what.changes == bs->rows.at[n].saves;
-	uint64_t *word = (void *)(bs->base + 8 * n);
+	const struct body_row *r = &bs->rows.at[n];
+	struct jit_row *row = row_at(bs, n);
+	bool fits =
+	    made != NONE_MADE && bs->made.at[made].what.changes == r->saves;
 
-	__atomic_store_n(word,
+	row->epid = r->seen.epid;
+	__atomic_store_n(&row->body,
 	    fast_addr(f, code_of(bs) + (fits ? bs->made.at[made].at : 0)),
 	    __ATOMIC_RELEASE);
 }
 
-static struct body_seen
-seen(const struct jit_body *b)
+/* Does each lane have a pin for it, if its key is pinned? */
+static bool
+has_pin(const struct fast_space *f, const struct jit_body *b, uint32_t epid)
 {
-	return (struct body_seen){ b->clause_ref, b->nargs, b->own, b->args };
+	return !b->pinned ||
+	    (f->lanes.len > 0 && epid < f->lanes.at[0].v.npins);
 }
 
 void
@@ -167,34 +182,44 @@ fast_body(const struct state *st, const struct space *sp, uint32_t tp_id,
 {
 	struct fast_space *f = fast_of(sp);
 	struct bodies *bs = f != NULL ? &f->bodies : NULL;
+	struct body_row r = { .tp_id = tp_id };
 	struct jit_body b;
 
 	body->row = 0;
 	if (bs == NULL || bs->base == NULL || bs->rows.len == ROWS_MOST)
 		return;
-	find_clause(&st->fast->image, tp_id, &b);
+	find_clause(&st->fast->image, tp_id, &b, &r.seen);
 	size_t made = make(bs, &b), n = bs->rows.len;
-	if (made == NONE_MADE)
+	if (made == NONE_MADE || !has_pin(f, &b, r.seen.epid))
 		return;
-	*vec_push(&bs->rows) = (struct body_row){ tp_id, b.changes, seen(&b) };
+	r.saves = b.changes;
+	*vec_push(&bs->rows) = r;
 	set_row(f, n, made);
-	*body = (struct stub_body){ fast_addr(f, bs->base + 8 * n), b.changes };
+	*body = (struct stub_body){ fast_addr(f, row_at(bs, n)), b.changes };
+}
+
+static bool
+is_seen(const struct body_seen *a, const struct body_seen *b)
+{
+	return a->clause_ref == b->clause_ref && a->nargs == b->nargs &&
+	    a->epid == b->epid && a->own == b->own && a->args == b->args;
 }
 
 void
 bodies_renew(const struct state *st, struct fast_space *f)
 {
+	struct body_seen now;
+	struct jit_body b;
+
 	vec_foreach(r, &f->bodies.rows) {
-		struct jit_body b;
-		find_clause(&st->fast->image, r->tp_id, &b);
-		struct body_seen now = seen(&b);
-		if (now.clause_ref == r->seen.clause_ref &&
-		    now.args == r->seen.args && now.nargs == r->seen.nargs &&
-		    now.own == r->seen.own)
+		find_clause(&st->fast->image, r->tp_id, &b, &now);
+		if (is_seen(&now, &r->seen))
 			continue;
+		size_t made = make(&f->bodies, &b);
+		if (made != NONE_MADE && !has_pin(f, &b, now.epid))
+			made = NONE_MADE;
 		r->seen = now;
-		set_row(
-		    f, (size_t)(r - f->bodies.rows.at), make(&f->bodies, &b));
+		set_row(f, (size_t)(r - f->bodies.rows.at), made);
 	}
 }
 

@@ -58,6 +58,7 @@ struct body_made {
 struct body_seen {
 	uint32_t clause_ref; /* 0: not one clause alone */
 	uint32_t nargs;
+	uint32_t epid;
 	bool own;
 	const struct argloc *args;
 };
@@ -82,7 +83,7 @@ struct bodies {
 /* The most rows, and bytes of code. */
 #define ROWS_MOST   (1U << 17)
 #define BODIES_CODE (1U << 20)
-#define BODIES_SIZE (8 * ROWS_MOST + BODIES_CODE)
+#define BODIES_SIZE (16 * ROWS_MOST + BODIES_CODE)
 
 /* The memory of one address space. */
 struct fast_space {

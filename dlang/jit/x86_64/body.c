@@ -3,7 +3,8 @@
  *
  *	rbx		the lane
  *	rsi rdi r8 r9 r10 r11 rbp	%r1 .. %r7 while an expression is computed
- *	r12		the key, while the value is computed
+ *	r12		the key, while the value is computed; with a pinned key, the row
+ *	rcx		at entry: the row
  *	rdi		then: the value, or else the key
  *
  * While the aggregation is updated:
@@ -35,6 +36,7 @@ static_assert(
 
 #define KEY   R12
 #define OTHER RDI
+#define ROW   R12
 
 /* The number of a register in instructions; NONE for the rest. */
 #define NONE 16U
@@ -360,6 +362,24 @@ find(struct code *c, const struct img_agg *agg, unsigned key, uint32_t *none)
 	code_land_near(c, over);
 }
 
+/* The entry of the key that is pinned by the EPID, which is in the row.  If it is
+ * not pinned, jump to *none. */
+static void
+find_pinned(struct code *c, unsigned row, uint32_t *none)
+{
+	struct emit *e = &c->e;
+
+	enc_rm(e, false, OP_MOV_LOAD, RDX, row,
+	    (int32_t)offsetof(struct jit_row, epid));
+	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_ENV(at.pins));
+	emit_bytes(e, "\x48\x8b\x04\xd0", 4); /* mov rax, [rax + 8 * rdx] */
+	enc_rr(e, false, OP_MOV_STORE, RAX, RSI);
+	enc_ri8(e, true, 0xc1, 5, RAX, 32); /* shr rax, 32 */
+	enc_rm(e, false, OP_CMP_LOAD, RAX, RBX, IN_LANE(agg_area));
+	code_jump_if(c, CC_NE, none);
+	enc_rm(e, true, 0x03, RSI, RBX, IN_ENV(at.base)); /* add rsi, base */
+}
+
 /* add dword [rbx + agg_busy], 1: the writer has left the area */
 static void
 not_busy(struct code *c)
@@ -367,16 +387,27 @@ not_busy(struct code *c)
 	enc_mi8(&c->e, false, 0x83, 0, RBX, IN_LANE(agg_busy), 1);
 }
 
+/* Are there expressions, which change rcx? */
+static bool
+keeps_row(const struct body_parts *p)
+{
+	return p->pinned && (p->pred != NULL || p->value != NULL);
+}
+
 /* As agg_update().  Without an entry nothing is added: give up. */
 static void
-update(struct code *c, const struct img_agg *agg, unsigned key)
+update(struct code *c, const struct body_parts *p)
 {
+	const struct img_agg *agg = p->agg;
 	uint32_t none = 0;
 
 	enc_rm(&c->e, false, OP_MOV_LOAD, RAX, RBX, IN_LANE(agg_busy));
 	enc_ri8(&c->e, false, 0x83, 1, RAX, 1); /* or eax, 1 */
 	enc_rm(&c->e, false, OP_MOV_STORE, RAX, RBX, IN_LANE(agg_busy));
-	find(c, agg, key, &none);
+	if (p->pinned)
+		find_pinned(c, keeps_row(p) ? ROW : RCX, &none);
+	else
+		find(c, agg, p->value != NULL ? KEY : OTHER, &none);
 	add_value(c, agg);
 	enc_mi8(&c->e, false, 0x83, 0, RSI, IN_ENTRY(updates), 1); /* add */
 	not_busy(c);
@@ -397,7 +428,9 @@ body_changes(const struct body_parts *p, uint8_t dif)
 	for (unsigned r = 1; r < DIF_REGS; r++)
 		if (dif & 1U << r)
 			all |= bit_of(code_mapped[r]);
-	return all | (p->key != NULL && p->value != NULL ? bit_of(KEY) : 0);
+	if (p->key != NULL && p->value != NULL)
+		all |= bit_of(KEY);
+	return all | (keeps_row(p) ? bit_of(ROW) : 0);
 }
 
 /* The expression's value to rax.  False: there is no room. */
@@ -495,11 +528,13 @@ body_write(const struct jit_body *b, const struct body_parts *p, uint8_t *buf,
 		return 0;
 	c.e.size -= ROOM_FOR_REST / 2;
 	begin(&c);
+	if (keeps_row(p))
+		code_move(&c, ROW, RCX);
 	bool fits = predicate(&c, p->pred, &over) && operands(&c, p);
 	c.e.size = size;
 	if (!fits || size - c.e.len < ROOM_FOR_REST / 2)
 		return 0;
-	update(&c, p->agg, p->value != NULL ? KEY : OTHER);
+	update(&c, p);
 	code_land(&c, over);
 	enc_mi8(&c.e, true, 0x83, 0, RBX, IN_LANE(hits), 1); /* add */
 	end(&c, 0);
