@@ -109,6 +109,9 @@ struct stub {
 
 /* Does this machine have stubs? */
 bool stub_possible(void);
+/* What this processor has that code in a target can use, for struct agent
+ * (inject/agent/agent.h); 0: nothing in particular. */
+uint32_t stub_processor(void);
 
 /* The range [*lo, *hi] in which the whole stub for the window w must lie, so
  * that its jumps and its rip-relative operands reach their targets. */

@@ -38,7 +38,7 @@
 #include "dlang/vm/lane.h"
 
 #define AGENT_MAGIC   0x47414444 /* "DDAG" */
-#define AGENT_VERSION 5
+#define AGENT_VERSION 6
 
 /* What hit() asks of the tracer: a copy of memory of the program, or actions of
  * a clause. */
@@ -115,6 +115,8 @@ struct agent {
 			  * tracer.  Changed while threads run. */
 	uint32_t space;  /* for rec_sym: the address space's stamp, now */
 	uint32_t broken; /* a lane was not valid: nothing fires any more */
+	uint32_t processor; /* stub_processor() of inject/stub.h */
+	uint32_t spare;
 };
 
 struct agent_table {

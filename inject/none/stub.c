@@ -9,6 +9,12 @@ stub_possible(void)
 	return false;
 }
 
+uint32_t
+stub_processor(void)
+{
+	return 0;
+}
+
 void
 stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
 {

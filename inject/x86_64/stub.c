@@ -39,6 +39,8 @@
  */
 #include "inject/stub.h"
 
+#include <cpuid.h>
+
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
 #include "dlang/base/x86_64/emit.h"
@@ -99,6 +101,15 @@ bool
 stub_possible(void)
 {
 	return true;
+}
+
+/* Does it have rdpid? */
+uint32_t
+stub_processor(void)
+{
+	unsigned a, b, c = 0, d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && c & 1U << 22;
 }
 
 static void

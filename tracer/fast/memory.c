@@ -279,6 +279,7 @@ fill(struct state *st, struct space *sp, struct fast_space *f,
 	f->agent->store_base = fast_addr(f, f->store.base);
 	f->agent->store_size = f->store.size;
 	f->agent->clock = find_clock(st, sp);
+	f->agent->processor = stub_processor();
 	if (st->fast->code_size > 0) {
 		memcpy(code, st->fast->code, st->fast->code_size);
 		f->agent->code = fast_addr(f, text);
