@@ -445,9 +445,9 @@ write_rare(struct stub *s, struct emit *e, uint64_t site)
 	jump_back(e, "\xe9", 1, s->out);
 }
 
-/* ask(), and before it the firing if there is a body, too. */
+/* The whole firing, if there is a body, which may not have done it; and ask(). */
 static void
-write_rest(struct stub *s, struct emit *e, const struct stub_world *world,
+write_whole(struct stub *s, struct emit *e, const struct stub_world *world,
     uint64_t site, uint32_t id, struct ahead *rest, struct ahead *ask)
 {
 	s->ask = (uint16_t)e->len;
@@ -506,7 +506,7 @@ stub_write(struct stub *s, const struct stub_world *world,
 	land(&e, &lost);
 	s->lost = (uint16_t)e.len;
 	write_rare(s, &e, site);
-	write_rest(s, &e, world, site, id, &rest, &ask);
+	write_whole(s, &e, world, site, id, &rest, &ask);
 	s->size = (uint16_t)e.len;
 	return s->size;
 }

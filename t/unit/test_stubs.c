@@ -215,16 +215,18 @@ START_TEST(other_code_is_not_made)
 	for (unsigned i = 0; i < w.n; i++)
 		insn_decode(
 		    (const uint8_t *)"\x55", 1, tp->addr - 2 + i, &w.insn[i]);
-	ck_assert_int_eq(tracepoint_stub(tab, tp, &world, &w, &why), 0);
+	ck_assert_int_eq(tracepoint_stub(tab, tp, &world, NULL, &w, &why), 0);
 	w.site = 1;
-	ck_assert_int_eq(tracepoint_stub(tab, tp, &world, &w, &why), -EINVAL);
+	ck_assert_int_eq(
+	    tracepoint_stub(tab, tp, &world, NULL, &w, &why), -EINVAL);
 	ck_assert_str_eq(why, "other code was there before");
 	tracepoints_jump(tab, &tp, 1);
 	ck_assert(tp->jumps);
 	/* The memory of its code has gone. */
 	entry_of(tp)->stub.addr = 0;
 	w.insn[0].addr++;
-	ck_assert_int_eq(tracepoint_stub(tab, tp, &world, &w, &why), -EINVAL);
+	ck_assert_int_eq(
+	    tracepoint_stub(tab, tp, &world, NULL, &w, &why), -EINVAL);
 }
 END_TEST
 
