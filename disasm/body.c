@@ -40,16 +40,9 @@ struct table {
 	bool inside; /* destinations in the function */
 };
 
-/* The code of one range. */
-struct code {
-	uint8_t *bytes;
-	uint8_t *begins; /* a bit for each: an instruction begins here */
-};
-
 struct finding {
 	const struct body_world *w;
 	struct body *b;
-	VEC(struct code) codes; /* as b->ranges */
 	VEC(struct jump) jumps;
 	VEC(uint64_t) calls; /* out of the range that they are in */
 	VEC(struct table) tables;
@@ -57,7 +50,7 @@ struct finding {
 	uint8_t entries[512];
 	bool read; /* all of the block */
 	/* While a range is walked: */
-	struct code *code;
+	uint8_t *begins; /* of this range, in b->begins */
 	struct insn seen[2 * JUMPTABLE_WINDOW]; /* the last instructions, at
 						 * least a window */
 	size_t nseen;
@@ -147,7 +140,7 @@ each_insn(void *ctx, const struct func_insn *fi)
 	struct finding *f = ctx;
 	const struct insn *in = &fi->insn;
 
-	f->code->begins[fi->offset / 8] |= 1U << fi->offset % 8;
+	f->begins[fi->offset / 8] |= (uint8_t)(1U << fi->offset % 8);
 	see(f, in);
 	switch (in->kind) {
 	case INSN_RET:
@@ -176,22 +169,20 @@ walk(struct finding *f, const struct body_range *r)
 
 	if (r->end <= r->start || size > BODY_MOST)
 		return -EFBIG;
-	struct code c = { .bytes = mem_alloc(size) };
-	int error = reader_read(&f->w->mem, r->start, c.bytes, size);
-	if (error != 0) {
-		mem_free(c.bytes);
-		return error;
+	uint8_t *code = mem_alloc(size);
+	int error = reader_read(&f->w->mem, r->start, code, size);
+	if (error == 0) {
+		f->begins = mem_zalloc(size / 8 + 1);
+		*vec_push(&f->b->ranges) = *r;
+		*vec_push(&f->b->begins) = f->begins;
+		f->nseen = 0;
+		f->torn = false;
+		if (func_walk(code, size, r->start, each_insn, f, NULL) !=
+		    FUNC_COMPLETE)
+			f->b->cut = true;
 	}
-	c.begins = mem_zalloc(size / 8 + 1);
-	*vec_push(&f->b->ranges) = *r;
-	*vec_push(&f->codes) = c;
-	f->code = &f->codes.at[f->codes.len - 1];
-	f->nseen = 0;
-	f->torn = false;
-	if (func_walk(c.bytes, size, r->start, each_insn, f, NULL) !=
-	    FUNC_COMPLETE)
-		f->b->cut = true;
-	return 0;
+	mem_free(code);
+	return error;
 }
 
 /* ---- all ranges ---- */
@@ -229,16 +220,15 @@ find_pieces(struct finding *f)
 	}
 }
 
-/* Does an instruction begin at addr, in one of the ranges? */
-static bool
-is_begin(const struct finding *f, uint64_t addr)
+bool
+body_begins(const struct body *b, uint64_t addr)
 {
-	for (size_t i = 0; i < f->codes.len; i++) {
-		const struct body_range *r = &f->b->ranges.at[i];
+	for (size_t i = 0; i < b->ranges.len; i++) {
+		const struct body_range *r = &b->ranges.at[i];
 		uint64_t at = addr - r->start;
 
 		if (addr >= r->start && addr < r->end)
-			return f->codes.at[i].begins[at / 8] >> at % 8 & 1;
+			return b->begins.at[i][at / 8] >> at % 8 & 1;
 	}
 	return false;
 }
@@ -297,7 +287,7 @@ leads_inside(struct finding *f, const struct jumptable *t)
 		    known->at.relative == t->relative)
 			return known->inside;
 	for (unsigned n = 0; n < TABLE_MOST && entry(f, t, n, &to); n++) {
-		if (to != begin && is_begin(f, to)) {
+		if (to != begin && body_begins(f->b, to)) {
 			*vec_push(&f->b->leads) = to;
 			inside = true;
 		} else if (is_inside(f->b, to) ||
@@ -387,11 +377,6 @@ body_find(
 			tell_indirect(&f, j);
 	if (error == 0 && w->frame != NULL && w->others != NULL)
 		w->others(w->ctx, b, look_for_doors, &f);
-	vec_foreach(c, &f.codes) {
-		mem_free(c->bytes);
-		mem_free(c->begins);
-	}
-	vec_fini(&f.codes);
 	vec_fini(&f.jumps);
 	vec_fini(&f.calls);
 	vec_fini(&f.tables);
@@ -401,6 +386,9 @@ body_find(
 void
 body_fini(struct body *b)
 {
+	vec_foreach(begins, &b->begins)
+		mem_free(*begins);
+	vec_fini(&b->begins);
 	vec_fini(&b->ranges);
 	vec_fini(&b->exits);
 	vec_fini(&b->loops);

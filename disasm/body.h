@@ -34,6 +34,8 @@ struct body_site {
 
 struct body {
 	VEC(struct body_range) ranges; /* the first one has the entry */
+	/* As ranges: a bit for each byte, set if an instruction begins there. */
+	VEC(uint8_t *) begins;
 	VEC(struct body_site) exits;
 	/* Jumps to the entry that make a loop, and so are no calls. */
 	VEC(uint64_t) loops;
@@ -89,6 +91,9 @@ struct body_world {
 int body_find(
     struct body *b, uint64_t start, uint64_t end, const struct body_world *w);
 void body_fini(struct body *b);
+
+/* Is addr known as the begin of an instruction of the body? */
+bool body_begins(const struct body *b, uint64_t addr);
 
 /* Is addr in one of the n ranges? */
 bool body_has(const struct body_range *r, size_t n, uint64_t addr);

@@ -96,13 +96,95 @@ range_of(const struct body *b, uint64_t addr)
 	return NULL;
 }
 
+/* Decode the next instruction of w, at addr.  NULL, or why it cannot be part of
+ * a window. */
+static const char *
+add(struct window *w, const struct reader *mem, uint64_t addr, uint64_t end)
+{
+	struct insn *in = &w->insn[w->n];
+	uint8_t code[INSN_MAX_LEN];
+	size_t len = w->n < WINDOW_MOST ? read_insn(mem, addr, code, end) : 0;
+
+	if (len == 0 || insn_decode(code, len, addr, in) != 0)
+		return "an instruction cannot be decoded";
+	if (!is_movable(in))
+		return "an instruction cannot be moved";
+	/* An indirect jump may lead there. */
+	if (in->kind == INSN_LANDING && w->n > 0)
+		return "a jump leads into the bytes to be replaced";
+	w->n++;
+	w->next = addr + in->len;
+	w->ends = is_end(in);
+	return NULL;
+}
+
+/* Find a window that begins at addr. */
+static const char *
+look_ahead(struct window *w, const struct body *b, const struct body_range *r,
+    const struct reader *mem, uint64_t limit, uint64_t addr, unsigned bytes)
+{
+	uint64_t need = addr + bytes;
+	const char *why = NULL;
+
+	*w = (struct window){ .next = addr };
+	while (why == NULL && w->next < need && !w->ends)
+		why = w->next == r->end ? "the function is too short" :
+					  add(w, mem, w->next, r->end);
+	if (why != NULL)
+		return why;
+	if (w->next < need) {
+		unsigned more = padding(mem, w->next,
+		    (unsigned)(need - w->next), MAX(limit, r->end));
+		if (more == 0)
+			return "too few bytes after the function";
+		need = w->next + more;
+	}
+	return is_come_to(b, addr, MAX(w->next, need)) ?
+	    "a jump leads into the bytes to be replaced" :
+	    NULL;
+}
+
+/* The begin of the instruction before the one at addr; or addr. */
+static uint64_t
+one_before(const struct body *b, const struct body_range *r, uint64_t addr)
+{
+	for (uint64_t at = addr; at > r->start && addr - at < INSN_MAX_LEN;)
+		if (body_begins(b, --at))
+			return at;
+	return addr;
+}
+
+/* Find a window that ends behind the instruction at addr. */
+static bool
+look_back(struct window *w, const struct body *b, const struct body_range *r,
+    const struct reader *mem, uint64_t addr, unsigned bytes)
+{
+	uint64_t from = addr, last;
+
+	*w = (struct window){ 0 };
+	if (add(w, mem, addr, r->end) != NULL)
+		return false;
+	const uint64_t end = w->next;
+	do {
+		last = from;
+		from = one_before(b, r, from);
+	} while (from != last && end - from < bytes);
+	if (from == last)
+		return false;
+	*w = (struct window){ .next = from };
+	while (w->next < addr)
+		if (w->ends || add(w, mem, w->next, r->end) != NULL)
+			return false;
+	w->site = w->n;
+	return !w->ends && w->next == addr &&
+	    add(w, mem, addr, r->end) == NULL && !is_come_to(b, from, end);
+}
+
 int
 window_find(struct window *w, const struct body *b, const struct reader *mem,
     uint64_t limit, uint64_t addr, unsigned bytes, const char **why)
 {
 	const struct body_range *r = range_of(b, addr);
-	uint64_t at = addr, need = addr + bytes;
-	uint8_t code[INSN_MAX_LEN];
 
 	*w = (struct window){ 0 };
 	if (r == NULL || b->cut)
@@ -113,30 +195,8 @@ window_find(struct window *w, const struct body *b, const struct reader *mem,
 		return refuse(why,
 		    "the function has a jump whose target is "
 		    "not known");
-	while (at < need && !w->ends) {
-		struct insn *in = &w->insn[w->n];
-		if (at == r->end)
-			return refuse(why, "the function is too short");
-		size_t len = read_insn(mem, at, code, r->end);
-		if (len == 0 || insn_decode(code, len, at, in) != 0)
-			return refuse(why, "an instruction cannot be decoded");
-		if (!is_movable(in))
-			return refuse(why, "an instruction cannot be moved");
-		w->n++;
-		at += in->len;
-		w->ends = is_end(in);
-	}
-	w->next = at;
-	if (at < need) {
-		unsigned more =
-		    padding(mem, at, (unsigned)(need - at), MAX(limit, r->end));
-		if (more == 0)
-			return refuse(why, "too few bytes after the function");
-		need = at + more;
-	}
-	if (is_come_to(b, addr, MAX(at, need)))
-		return refuse(why,
-		    "a jump leads into the bytes to be "
-		    "replaced");
+	const char *no = look_ahead(w, b, r, mem, limit, addr, bytes);
+	if (no != NULL && !look_back(w, b, r, mem, addr, bytes))
+		return refuse(why, no);
 	return 0;
 }

@@ -7,8 +7,12 @@
  *		sub $0x10, %rsp		}
  *	next	...
  *
+ *		add $0x10, %rsp		} one of 5 bytes, which begins before
+ *	addr	ret			} addr
+ *
  * Control may enter a window only at its first instruction, because the bytes
- * behind it are no longer the program's.
+ * behind it are no longer the program's.  So whoever comes to addr has come from
+ * there.
  */
 #ifndef DISASM_WINDOW_H
 #define DISASM_WINDOW_H
@@ -26,10 +30,11 @@ struct window {
 };
 
 /*
- * Find a window of at least `bytes' at addr, an instruction of the body b.
- * Behind a return or a jump, padding that no code jumps to may be part of it,
- * also behind the range, up to limit, where other code begins.  0, or -EINVAL
- * with the reason in *why, one phrase.
+ * Find a window of at least `bytes' with addr, an instruction of the body b: one
+ * that begins there, or else one that ends behind that instruction.  Behind a
+ * return or a jump, padding that no code jumps to may be part of the first, also
+ * behind the range, up to limit, where other code begins.  0, or -EINVAL with the
+ * reason why no window begins at addr in *why, one phrase.
  */
 int window_find(struct window *w, const struct body *b,
     const struct reader *mem, uint64_t limit, uint64_t addr, unsigned bytes,

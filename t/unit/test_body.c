@@ -141,7 +141,7 @@ body(uint64_t end, struct known *k)
 }
 
 /* The window at addr of the function at 0x1000: how many instructions, where it
- * goes on; or why there is none. */
+ * begins if not at addr, where it goes on; or why there is none. */
 static const char *
 window(uint64_t end, uint64_t limit, uint64_t addr, struct known *k)
 {
@@ -161,9 +161,14 @@ window(uint64_t end, uint64_t limit, uint64_t addr, struct known *k)
 	    0);
 	if (window_find(&w, &b, &mem, limit, addr, 5, &why) != 0)
 		snprintf(text, sizeof(text), "%s", why);
-	else
+	else if (w.site == 0)
 		snprintf(text, sizeof(text), "%u to %lx%s", w.n, w.next,
 		    w.ends ? " end" : "");
+	else
+		snprintf(text, sizeof(text), "%u from %lx to %lx%s", w.n,
+		    w.insn[0].addr, w.next, w.ends ? " end" : "");
+	if (why[0] == '\0')
+		ck_assert_uint_eq(w.insn[w.site].addr, addr);
 	body_fini(&b);
 	return text;
 }
@@ -179,17 +184,101 @@ START_TEST(windows_are_whole_instructions)
 	ck_assert_str_eq(window(end, end, 0x1004, &k), "2 to 1009 end");
 	/* Behind a return there may be padding, or what is somebody's. */
 	ck_assert_str_eq(window(end, end + 6, 0x1008, &k), "1 to 1009 end");
-	ck_assert_str_eq(window(end, end + 5, 0x1008, &k),
-	    "too few bytes after the function");
 	ck_assert_str_eq(
-	    window(end, end, 0x1008, &k), "too few bytes after the function");
+	    window(end, end + 5, 0x1008, &k), "2 from 1004 to 1009 end");
+	ck_assert_str_eq(
+	    window(end, end, 0x1008, &k), "2 from 1004 to 1009 end");
 	put(end, "f3 0f 1e fa");
-	ck_assert_str_eq(window(end, end + 4, 0x1008, &k),
-	    "too few bytes after the function");
+	ck_assert_str_eq(
+	    window(end, end + 4, 0x1008, &k), "2 from 1004 to 1009 end");
 	put(end, "cc cc cc cc");
 	ck_assert_str_eq(window(end, end + 4, 0x1008, &k), "1 to 1009 end");
 	ck_assert_str_eq(window(0x1003 + 1, 0x1004, 0x1000, &k),
 	    "the function is too short");
+}
+END_TEST
+
+/* Of the return, which is the last instruction. */
+START_TEST(windows_may_begin_before_the_site)
+{
+	static const struct {
+		const char *code, *is;
+	} rows[] = {
+		{ "90 5b 5d 41 5c c3", "4 from 1001 to 1006 end" },
+		{ "90 90 90 90 5b c3", "5 from 1001 to 1006 end" },
+		{ "48 81 c4 10 01 00 00 c3", "2 from 1000 to 1008 end" },
+		{ "48 81 c4 10 01 00 00 5b 5d c3", "4 from 1000 to 100a end" },
+		{ "8b 44 24 08 c2 08 00", "2 from 1000 to 1007 end" },
+		{ "48 8b 05 00 10 00 00 c3", "2 from 1000 to 1008 end" },
+		/* The function begins behind where the window would. */
+		{ "31 c0 c3", "too few bytes after the function" },
+		{ "5b 5d 5f c3", "too few bytes after the function" },
+		/* Control comes from elsewhere. */
+		{ "eb 02 31 c0 5b 5d c3", "too few bytes after the function" },
+		{ "74 04 90 5b 5d 5f c3", "too few bytes after the function" },
+		{ "74 05 90 5b 5d 5f c3", "5 from 1002 to 1007 end" },
+		{ "74 00 90 5b 5d 5f c3", "5 from 1002 to 1007 end" },
+		{ "5b 5d 5f 75 fd c3", "too few bytes after the function" },
+		{ "5b 5d 5f 75 fc c3", "4 from 1001 to 1006 end" },
+		{ "55 f3 0f 1e fa c3", "2 from 1001 to 1006 end" },
+		{ "f3 0f 1e fa c3", "2 from 1000 to 1005 end" },
+		{ "c3 90 90 90 c3", "too few bytes after the function" },
+		{ "90 90 eb 00 c3", "too few bytes after the function" },
+		/* What would leave its own address behind. */
+		{ "e8 00 10 00 00 5b c3", "too few bytes after the function" },
+		{ "e8 00 10 00 00 83 c0 01 5b c3", "3 from 1005 to 100a end" },
+		{ "0f 05 5b 5d 5f c3", "too few bytes after the function" },
+		/* A jump that may not be taken may be there. */
+		{ "74 fe 74 fc c3", "3 from 1000 to 1005 end" },
+	};
+	struct known k = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		setup();
+		uint64_t end = put(0x1000, rows[i].code);
+		uint64_t ret = memory[end - 1] == 0xc3 ? end - 1 : end - 3;
+		ck_assert_msg(
+		    strcmp(window(end, end, ret, &k), rows[i].is) == 0,
+		    "%s: %s", rows[i].code, window(end, end, ret, &k));
+	}
+	/* A landing pad. */
+	setup();
+	uint64_t end = put(0x1000, "90 5b 5d 41 5c c3");
+	k.pad = 0x1002;
+	ck_assert_str_eq(
+	    window(end, end, end - 1, &k), "too few bytes after the function");
+	k.pad = 0x1001;
+	ck_assert_str_eq(
+	    window(end, end, end - 1, &k), "4 from 1001 to 1006 end");
+	/* Any other instruction. */
+	end = put(0x1000, "55 48 89 e5 41 54 0f 05 c3");
+	k.pad = 0x1004;
+	ck_assert_str_eq(
+	    window(end, end, 0x1004, &k), "an instruction cannot be moved");
+	k.pad = 0;
+	ck_assert_str_eq(window(end, end, 0x1004, &k), "2 from 1001 to 1006");
+	ck_assert_str_eq(window(end, end, 0x1001, &k), "2 to 1006");
+}
+END_TEST
+
+START_TEST(instructions_begin_where_the_code_was_read)
+{
+	struct known k = { .pieces = { { 0x1080, 0x1083 } } };
+	struct body b;
+
+	put(0x1000, "74 7e 48 89 e5 c3");
+	put(0x1080, "66 90 c3");
+	ck_assert_int_eq(body_find(&b, 0x1000, 0x1006,
+			     &(struct body_world){ .ctx = &k,
+				 .mem = { read_memory, NULL },
+				 .piece = is_piece,
+				 .pads = pads }),
+	    0);
+	for (uint64_t at = 0xff0; at < 0x10a0; at++)
+		ck_assert_int_eq(body_begins(&b, at),
+		    at == 0x1000 || at == 0x1002 || at == 0x1005 ||
+			at == 0x1080 || at == 0x1082);
+	body_fini(&b);
 }
 END_TEST
 
@@ -306,6 +395,10 @@ START_TEST(what_cannot_be_in_a_window)
 		/* Through a word that has an address: to another function. */
 		{ "55 90 90 90 90 ff 25 00 10 00 00", "5 to 1005" },
 		{ "55 90 74 02 90 90 90 c3", "4 to 1005" },
+		/* Where an indirect jump may lead. */
+		{ "55 f3 0f 1e fa c3",
+		    "a jump leads into the bytes to be replaced" },
+		{ "f3 0f 1e fa 55 c3", "2 to 1005" },
 		{ "48 8b 05 00 10 00 00 c3", "1 to 1007" },
 		{ "55 e9 f9 0f 00 00", "2 to 1006 end" },
 	};
@@ -660,6 +753,8 @@ main(void)
 
 	tcase_add_checked_fixture(bodies, setup, NULL);
 	tcase_add_test(bodies, windows_are_whole_instructions);
+	tcase_add_test(bodies, windows_may_begin_before_the_site);
+	tcase_add_test(bodies, instructions_begin_where_the_code_was_read);
 	tcase_add_test(bodies, nobody_comes_into_a_window);
 	tcase_add_test(bodies, landings_are_where_instructions_lead);
 	tcase_add_test(bodies, landings_of_code_whose_begin_is_not_known);
