@@ -1,0 +1,174 @@
+/*
+ * backs THREADS CALLS [SIGNALS]: threads call functions whose returns have no room
+ * for a jump but before them, each CALLS times; or, if that is 0, until the input
+ * ends.  A timer sends SIGNALS signals a second.  With CALLS, handlers look whether
+ * they have interrupted the program's own code: also the one for a bad pointer, which
+ * is read just before a return.  (When a tracer was killed they see other code until
+ * the next one.)  Says how often the functions were called, whether anything was
+ * wrong, and without CALLS whether their code is what it was.
+ */
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/time.h>
+#include <ucontext.h>
+
+#include "trigger.h"
+
+/* Nothing lies between these functions. */
+long pops(long n), adds(long n), frames(long n), branches(long n);
+long loads(const long *p);
+extern const char backs_begin[], backs_end[];
+__asm__(".text\n.globl backs_begin\nbacks_begin:\n"
+	"0: jmp 0b\n"
+#define FUNC(name) ".globl " name "\n.type " name ",@function\n" name ":\n"
+#define END(name)  ".size " name ",.-" name "\n"
+    FUNC("pops") "push %rbx; push %rbp; push %r12\n"
+		 "mov %rdi, %rbx; lea 3(%rbx), %rax; nop\n"
+		 "pop %r12; pop %rbp; pop %rbx; ret\n" END("pops")
+    /* five bytes */
+    FUNC("adds") "sub $24, %rsp; mov %rdi, (%rsp); mov (%rsp), %rax\n"
+		 "inc %rax; add $24, %rsp; ret\n" END("adds")
+    /* The jump ends before the return. */
+    FUNC("frames") "push %rbx; sub $0x108, %rsp; lea (%rdi, %rdi), %rbx\n"
+		   "mov %rbx, %rax; add $0x108, %rsp; pop %rbx; ret\n" END(
+		       "frames")
+    /* Past a jump that is not taken mostly, and where it leads to. */
+    FUNC(
+	"branches") "mov %rdi, %rax; nopl (%rax); and $63, %edi; je 1f; ret\n"
+		    "1: neg %rax; ret\n" END("branches") FUNC(
+			"loads") "xor %eax, %eax; nopl (%rax)\n"
+				 "mov 16(%rdi), %rax; ret\n" END(
+				     "loads") "0: jmp 0b; nop; nop; nop; nop\n"
+					      ".globl backs_end\nbacks_end:\n");
+
+static struct {
+	uintptr_t start, end;
+} code[64];
+static unsigned ncode;
+static atomic_long wrong, handlers, faults, calls_made;
+static atomic_int stopping;
+static long calls;
+static const long good[3] = { 1, 2, 3 };
+
+static int
+each_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || ncode == 64)
+			continue;
+		code[ncode].start = info->dlpi_addr + p->p_vaddr;
+		code[ncode].end = code[ncode].start + p->p_memsz;
+		ncode++;
+	}
+	return 0;
+}
+
+static int
+is_code(uintptr_t pc)
+{
+	for (unsigned i = 0; i < ncode; i++)
+		if (pc >= code[i].start && pc < code[i].end)
+			return 1;
+	return 0;
+}
+
+static uintptr_t
+pc_of(void *uc)
+{
+	return (uintptr_t)((ucontext_t *)uc)->uc_mcontext.gregs[REG_RIP];
+}
+
+static void
+on_time(int sig, siginfo_t *si, void *uc)
+{
+	handlers++;
+	if (calls > 0 && !is_code(pc_of(uc)))
+		wrong++;
+	/* Hits within the handler. */
+	if (adds(handlers) < 0)
+		wrong++;
+	calls_made++;
+}
+
+/* The pointer was bad: go on with a good one. */
+static void
+on_fault(int sig, siginfo_t *si, void *uc)
+{
+	faults++;
+	if ((calls > 0 && pc_of(uc) != (uintptr_t)loads + 5) ||
+	    si->si_addr != (void *)16)
+		wrong++;
+	((ucontext_t *)uc)->uc_mcontext.gregs[REG_RDI] = (greg_t)good;
+}
+
+static void *
+run(void *arg)
+{
+	long n;
+
+	for (n = 0; calls > 0 ? n < calls : !stopping; n++) {
+		wrong += pops(n) != n + 3;
+		wrong += adds(n) != n + 1;
+		wrong += frames(n) != 2 * n;
+		wrong += branches(n) != (n % 64 != 0 ? n : -n);
+		wrong += loads(n % 1000 == 7 ? NULL : good) != 3;
+	}
+	calls_made += n;
+	return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+	const size_t size = (size_t)(backs_end - backs_begin);
+	long nthreads = atol(argv[1]), signals = argc > 3 ? atol(argv[3]) : 0;
+	struct sigaction sa = { .sa_sigaction = on_fault,
+		.sa_flags = SA_SIGINFO };
+	pthread_t threads[16];
+	static char was[4096];
+
+	trigger_init();
+	calls = atol(argv[2]);
+	memcpy(was, backs_begin, size);
+	dl_iterate_phdr(each_object, NULL);
+	sigaction(SIGSEGV, &sa, NULL);
+	sa.sa_sigaction = on_time;
+	sa.sa_flags |= SA_RESTART;
+	sigaction(SIGPROF, &sa, NULL);
+	if (signals > 0)
+		setitimer(ITIMER_PROF,
+		    &(struct itimerval){
+			{ 0, 1000000 / signals }, { 0, 1000000 / signals } },
+		    NULL);
+	for (long i = 0; i < nthreads; i++)
+		pthread_create(&threads[i], NULL, run, NULL);
+	if (calls == 0) {
+		printf("ready\n");
+		fflush(stdout);
+		while (getchar() != EOF)
+			;
+		stopping = 1;
+	}
+	for (long i = 0; i < nthreads; i++)
+		pthread_join(threads[i], NULL);
+	setitimer(ITIMER_PROF, &(struct itimerval){ { 0, 0 }, { 0, 0 } }, NULL);
+	if (calls == 0) {
+		wrong += memcmp(was, backs_begin, size) != 0;
+		printf("done wrong %ld\n", (long)wrong);
+		return 0;
+	}
+	static const char *const names[] = { "pops", "adds", "frames",
+		"branches", "loads" };
+	for (unsigned i = 0; i < 5; i++) {
+		long n = nthreads * calls + (i == 1 ? (long)handlers : 0);
+		printf(
+		    "%s entry %ld\n%s return %ld\n", names[i], n, names[i], n);
+	}
+	printf("faults %ld\nwrong %ld\n", (long)faults, (long)wrong);
+	return 0;
+}
