@@ -69,7 +69,7 @@ double_tells(struct thread *th, bool *reset)
 	return tells;
 }
 
-static struct tracepoint *let; /* jumps_let() */
+static struct tracepoint *let; /* jumps_let(); jumps_lower(): at 0 */
 static uint64_t let_at;
 static bool was_called, lets_signals;
 
@@ -113,6 +113,7 @@ static void double_rest(struct vm_env *env, uint32_t site, uint32_t ecb);
 #define sites_commit(st, sp)         ((void)commits++)
 #define deadman_fired(st, probe)     ((void)0)
 #define jumps_let(sp, tp, pc)        ((void)(sp), double_let(tp, pc))
+#define jumps_lower(sp, tp)          ((void)(sp), double_let(tp, 0))
 #define fast_was_called(th)          was_called
 #define fast_let_signals(th)         lets_signals
 #include "tracer/fire/hit.c"
@@ -450,6 +451,12 @@ START_TEST(a_signal_in_the_code_of_a_site)
 		ck_assert_ptr_eq(let, tp);
 		ck_assert_uint_eq(let_at, rows[i].text);
 	}
+	/* It steps from instruction to instruction. */
+	th.regs.user.r[UREG_RIP] = s->addr;
+	th.stop.sig = SIGTRAP;
+	hit_signal(&st, &th);
+	ck_assert_uint_eq(pc(), tracepoint_start(tp));
+	ck_assert_uint_eq(let_at, 0);
 	/* In the middle of a firing it stays where it is. */
 	let = NULL;
 	th.regs.user.r[UREG_RIP] = s->addr + s->busy;

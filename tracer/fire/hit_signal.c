@@ -51,9 +51,14 @@ leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 	enum slot_place place = resume_leave_stub(tab, regs, &tp);
 
 	/* The thread may continue in the text at bytes that the jump has
-	 * replaced: restore them. */
-	if (place != SLOT_OUTSIDE && place != SLOT_FIRING)
-		jumps_let(th->proc->space, tp, regs->r[UREG_PC]);
+	 * replaced: restore them.  One that steps by the trap flag would come
+	 * back to the jump for ever. */
+	if (place != SLOT_OUTSIDE && place != SLOT_FIRING) {
+		if (th->stop.sig == SIGTRAP)
+			jumps_lower(th->proc->space, tp);
+		else
+			jumps_let(th->proc->space, tp, regs->r[UREG_PC]);
+	}
 	if (place == SLOT_OUTSIDE)
 		place = resume_leave_slot(tab, regs, &tp);
 	switch (place) {

@@ -1,7 +1,8 @@
 /*
- * backs THREADS CALLS [SIGNALS]: threads call functions whose returns have no room
+ * backs THREADS CALLS [SIGNALS | step]: threads call functions whose returns have no room
  * for a jump but before them, each CALLS times; or, if that is 0, until the input
- * ends.  A timer sends SIGNALS signals a second.  With CALLS, handlers look whether
+ * ends.  A timer sends SIGNALS signals a second; with `step', each thread steps from
+ * instruction to instruction, by the trap flag.  With CALLS, handlers look whether
  * they have interrupted the program's own code: also the one for a bad pointer, which
  * is read just before a return.  (When a tracer was killed they see other code until
  * the next one.)  Says how often the functions were called, whether anything was
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/time.h>
@@ -51,6 +53,8 @@ static struct {
 static unsigned ncode;
 static atomic_long wrong, handlers, faults, calls_made;
 static atomic_int stopping;
+static atomic_long steps; /* within the functions */
+static bool steps_by_flag;
 static long calls;
 static const long good[3] = { 1, 2, 3 };
 
@@ -106,11 +110,32 @@ on_fault(int sig, siginfo_t *si, void *uc)
 	((ucontext_t *)uc)->uc_mcontext.gregs[REG_RDI] = (greg_t)good;
 }
 
+/* Set or clear the trap flag. */
+static void
+step(uint64_t flag)
+{
+	if (steps_by_flag)
+		__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq\n"
+				 "andq $~0x100, (%%rsp); orq %0, (%%rsp)\n"
+				 "popfq; lea 128(%%rsp), %%rsp" ::"r"(flag)
+				 : "memory", "cc");
+}
+
+static void
+on_step(int sig, siginfo_t *si, void *uc)
+{
+	steps += pc_of(uc) - (uintptr_t)backs_begin <
+	    (uintptr_t)(backs_end - backs_begin);
+	if (!is_code(pc_of(uc)))
+		wrong++;
+}
+
 static void *
 run(void *arg)
 {
 	long n;
 
+	step(0x100);
 	for (n = 0; calls > 0 ? n < calls : !stopping; n++) {
 		wrong += pops(n) != n + 3;
 		wrong += adds(n) != n + 1;
@@ -118,6 +143,7 @@ run(void *arg)
 		wrong += branches(n) != (n % 64 != 0 ? n : -n);
 		wrong += loads(n % 1000 == 7 ? NULL : good) != 3;
 	}
+	step(0);
 	calls_made += n;
 	return NULL;
 }
@@ -133,6 +159,7 @@ main(int argc, char **argv)
 	static char was[4096];
 
 	trigger_init();
+	steps_by_flag = argc > 3 && strcmp(argv[3], "step") == 0;
 	calls = atol(argv[2]);
 	memcpy(was, backs_begin, size);
 	dl_iterate_phdr(each_object, NULL);
@@ -140,6 +167,8 @@ main(int argc, char **argv)
 	sa.sa_sigaction = on_time;
 	sa.sa_flags |= SA_RESTART;
 	sigaction(SIGPROF, &sa, NULL);
+	sa.sa_sigaction = on_step;
+	sigaction(SIGTRAP, &sa, NULL);
 	if (signals > 0)
 		setitimer(ITIMER_PROF,
 		    &(struct itimerval){
@@ -169,6 +198,7 @@ main(int argc, char **argv)
 		printf(
 		    "%s entry %ld\n%s return %ld\n", names[i], n, names[i], n);
 	}
-	printf("faults %ld\nwrong %ld\n", (long)faults, (long)wrong);
+	printf("steps %d\nfaults %ld\nwrong %ld\n",
+	    steps >= 10 * nthreads * calls, (long)faults, (long)wrong);
 	return 0;
 }
