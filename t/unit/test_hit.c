@@ -421,7 +421,7 @@ code_of(struct tracepoint *tp)
 		    0);
 	ck_assert_int_eq(trapset_map(tptable_traps(tab), TEXT), 0);
 	ck_assert_msg(
-	    tracepoint_stub(tab, tp, &world, &w, &why) == 0, "%s", why);
+	    tracepoint_stub(tab, tp, &world, NULL, &w, &why) == 0, "%s", why);
 	return &entry_of(tp)->stub;
 }
 
