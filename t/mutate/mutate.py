@@ -3,7 +3,7 @@
 
     map [TEST...]   make the map of what each test reaches; without names, the
                     tests that trace nobody
-    run N [--seed SEED] [--only PREFIX]
+    run N [--seed SEED] [--only PREFIX] [--kinds unit,golden]
                     plant N mutants and run the tests that reach their lines and
                     trace nobody; make that map first if there is none
     e2e             of those that live, run the end-to-end tests of the map
@@ -663,9 +663,13 @@ def main():
                    "different ones")
     p.add_argument("--only", default="", help="files that begin so")
     p.add_argument("--tests", default="", help="with again: these instead")
+    p.add_argument("--kinds", default=",".join(FAST), help="of tests that trace "
+                   "nobody, these alone: unit,golden")
     args = p.parse_intermixed_args()
     global first_worker
     first_worker = args.worker
+    for kind in set(FAST) - set(args.kinds.split(",")):
+        del FAST[kind]
     if args.command == "batch":
         return golden_batch(args.id[0], args.id[1:])
     if args.command == "report":
