@@ -24,6 +24,8 @@ struct runtime {
 };
 
 static struct runtime a = { .letter = 'a' }, b = { .letter = 'b' };
+static const struct lang_thread its_thread;
+static unsigned seen;             /* the byte at MEM, at the begin of a walk */
 static const struct load *wanted; /* the object that has them */
 
 static void *
@@ -51,6 +53,9 @@ begins(void *self, struct lang_walk *w)
 {
 	((struct runtime *)self)->begun++;
 	ck_assert_uint_eq(w->pushed.len, 0);
+	ck_assert_ptr_eq(w->th, &its_thread);
+	ck_assert_ptr_eq(w->unwinder, (struct unwinder *)&its_thread);
+	seen = lang_u8(w, MEM);
 }
 
 static void
@@ -147,6 +152,7 @@ double_visit(const struct unwind_visitor *v)
 	}
 }
 
+static int held;     /* references of the address space */
 static bool is_full; /* the table of names */
 
 #define langname_word(n)           (is_full ? 0 : langname_word(n))
@@ -156,8 +162,8 @@ static bool is_full; /* the table of names */
 #define lang_ruby                  ops_none
 #define lang_v8                    ops_none
 #define lang_perfmap               ops_none
-#define addrspace_get(as)          (as)
-#define addrspace_put(as)          ((void)(as))
+#define addrspace_get(as)          (held++, as)
+#define addrspace_put(as)          ((void)(as), held--)
 #define addrspace_loads(as, out)   double_loads(out)
 #define unwind_visit(u, r, mem, v) double_visit(v)
 #include "symbols/lang/lang.c"
@@ -196,7 +202,9 @@ setup(void)
 static void
 teardown(void)
 {
+	ck_assert_int_eq(held, 1);
 	langs_destroy(ls);
+	ck_assert_int_eq(held, 0);
 	langname_reset();
 }
 
@@ -206,7 +214,8 @@ stack(size_t max)
 {
 	static char text[300];
 	size_t at = 0,
-	       n = langs_unwind(ls, NULL, NULL, &mem, NULL, out, max, &lost);
+	       n = langs_unwind(ls, (struct unwinder *)&its_thread, NULL, &mem,
+		   &its_thread, out, max, &lost);
 
 	ck_assert_uint_le(n, max);
 	text[0] = '\0';
@@ -243,6 +252,29 @@ START_TEST(frames_belong_to_the_native_one)
 	ck_assert_uint_eq(a.begun, 1);
 	ck_assert_uint_eq(a.ended, 1);
 	ck_assert_uint_eq(lost, 0);
+}
+END_TEST
+
+START_TEST(each_walk_reads_memory_anew)
+{
+	NATIVE(0x100);
+	for (unsigned i = 3; i < 6; i++) {
+		bytes[0] = (uint8_t)i;
+		stack(16);
+		ck_assert_uint_eq(seen, i);
+	}
+}
+END_TEST
+
+START_TEST(frames_that_have_no_room_are_counted)
+{
+	NATIVE(0x200, 0x300);
+	is_full = true;
+	lost = 10;
+	ck_assert_str_eq(stack(16), "200 300 ");
+	ck_assert_uint_eq(lost, 15);
+	a.replaces = true; /* but not by nothing */
+	ck_assert_str_eq(stack(16), "200 300 ");
 }
 END_TEST
 
@@ -292,6 +324,7 @@ START_TEST(objects_are_looked_at_once)
 	ck_assert_uint_eq(a.stepped, 0);
 	/* The other one is mapped later. */
 	langs_destroy(ls);
+	ck_assert_int_eq(held, 0);
 	ck_assert_uint_eq(a.detached, 1);
 	ck_assert_uint_eq(b.detached, 1);
 	ls = langs_create((struct addrspace *)&mem);
@@ -303,6 +336,14 @@ START_TEST(objects_are_looked_at_once)
 	langs_flush(ls);
 	ck_assert_ptr_nonnull(strstr(stack(16), "outermost"));
 	langs_destroy(NULL);
+}
+END_TEST
+
+START_TEST(every_object_is_looked_at)
+{
+	wanted = &objects[0];
+	NATIVE(0x100);
+	ck_assert_str_eq(stack(16), "100 outermost::0 ");
 }
 END_TEST
 
@@ -442,9 +483,12 @@ main(void)
 {
 	const TTest *const tests[] = {
 		frames_belong_to_the_native_one,
+		each_walk_reads_memory_anew,
+		frames_that_have_no_room_are_counted,
 		frames_replace_the_native_one,
 		no_more_words_than_room,
 		objects_are_looked_at_once,
+		every_object_is_looked_at,
 		a_runtime_finds_callers_in_its_code,
 		memory_is_read_once,
 		what_cannot_be_read_is_zero,
