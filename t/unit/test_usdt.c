@@ -42,6 +42,7 @@ static bool has_types, is_matched;
 static struct sym function = { .name = "main", .addr = 0x100 };
 static int grab_error;
 static bool is_target; /* the named process is traced */
+static bool is_child;  /* a child of it is */
 
 static size_t
 double_loads(struct load *const **out)
@@ -73,7 +74,7 @@ double_types(const char *prov, const char *name, struct sdt_types *out)
 static struct proc *
 double_next(const struct proc *prev)
 {
-	return prev == NULL && is_target ? &its_proc : NULL;
+	return prev == NULL && (is_target || is_child) ? &its_proc : NULL;
 }
 
 static int
@@ -83,6 +84,40 @@ double_grab(pid_t pid, struct proc **out)
 	*out = is_target ? &its_proc : NULL;
 	return grab_error;
 }
+
+/* Three other processes; the maps of the first cannot be read. */
+static int others[3];
+static int held;
+static int attach_error;
+
+static void
+double_candidates(struct pids *out)
+{
+	for (pid_t pid = 11; pid < 14; pid++)
+		*vec_push(&out->list) = pid;
+}
+
+static struct addrspace *
+double_create(pid_t pid, const struct reader *mem)
+{
+	uint8_t byte;
+
+	/* No memory of it is read. */
+	ck_assert_int_ne(mem->read(mem->ctx, BIAS, &byte, 1), 0);
+	held++;
+	return (struct addrspace *)&others[pid - 11];
+}
+
+static int
+attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
+{
+	ck_assert(!named);
+	snprintf(why, size, "no");
+	str_printf(&done, "attach %d; ", (int)pid);
+	return attach_error;
+}
+
+static const struct drive_ops drive = { .attach = attach };
 
 static void
 double_site(uint64_t addr, const struct argloc *args, uint32_t n)
@@ -118,6 +153,14 @@ double_enable(struct state *st, struct probe *p, place_enable *one)
 #define semaphore_raise(sp, addr)          str_printf(&done, "raise %lx; ", (long)(addr))
 #define super_next(su, prev)               double_next(prev)
 #define site_grab(st, pid, at, d, out)     double_grab(pid, out)
+#define super_candidates(su, out)          double_candidates(out)
+#define addrspace_create(pid, mem)         double_create(pid, mem)
+#define addrspace_put(as)                  ((void)(as), held--)
+#define addrspace_refresh(as, each, ctx) \
+	((int *)(as) == &others[0] ? -EPERM : 2)
+#define addrspace_pid(as)                 ((pid_t)((int *)(as)-others) + 11)
+#define super_proc(su, pid)               ((pid) == 12 ? &its_proc : NULL)
+#define progress_part(st, i, n, what, of) ((void)(i))
 #include "tracer/prov/usdt.c"
 
 static const struct provider *const all_of_them[] = { &prov_usdt, NULL };
@@ -290,6 +333,90 @@ START_TEST(a_child_of_the_process)
 }
 END_TEST
 
+/* ---- processes that the user has not named ---- */
+
+static void
+searches(const char *prov, const char *want)
+{
+	provide_four(prov, "", "", "");
+	ck_assert_str_eq(str_c(&done), want);
+	str_clear(&done);
+	ck_assert_int_eq(held, 0);
+}
+
+START_TEST(processes_that_have_the_probe_are_attached)
+{
+	state.named.any = false;
+	state.drive = &drive;
+	state.output.err = stderr;
+	its_proc.role.named = false;
+	searches("my-app", "attach 12; attach 13; ");
+	ck_assert(its_proc.role.found);
+	ck_assert_uint_eq(state.probes.list.len, 1);
+	/* Only those that have it are touched. */
+	searches("other*", "");
+	searches("my-app12", "");
+	n_notes = 0;
+	searches("my-app", "");
+	n_notes = 1;
+	its_proc.role.found = false;
+	attach_error = -EPERM;
+	option_parse(&state.opts, "quiet", false);
+	searches("my-app", "attach 12; attach 13; ");
+	ck_assert(!its_proc.role.found);
+}
+END_TEST
+
+START_TEST(nobody_is_searched_for)
+{
+	state.drive = &drive;
+	searches("my-app", ""); /* there are targets that the user has named */
+	state.named.any = false;
+	searches("", "");
+	searches("usdt", ""); /* another provider's name */
+	is_matched = true;    /* a later call */
+	searches("my-app", "");
+	is_matched = false;
+	state.super = NULL;
+	searches("my-app", "");
+}
+END_TEST
+
+START_TEST(a_followed_child_has_its_parents_name)
+{
+	const struct probe_desc pd = { .prov = own("my-app"),
+		.mod = "",
+		.func = "",
+		.name = "",
+		.family = true };
+
+	is_target = false; /* the parent has ended, its child is followed */
+	is_child = true;
+	its_proc.role.followed = true;
+	ck_assert_int_eq(prov_usdt.provide(&state, &pd, NULL, &diags), 0);
+	ck_assert_uint_eq(state.probes.list.len, 1);
+	ck_assert_str_eq(state.probes.list.at[0]->prov, own("my-app"));
+}
+END_TEST
+
+START_TEST(somebody_elses_child_has_not)
+{
+	const struct probe_desc pd = { .prov = own("my-app"),
+		.mod = "",
+		.func = "",
+		.name = "",
+		.family = true };
+
+	is_target = false;
+	is_child = true;
+	ck_assert_int_eq(prov_usdt.provide(&state, &pd, NULL, &diags), 0);
+	its_proc.role.followed = true;
+	its_proc.role.family = 3;
+	ck_assert_int_eq(prov_usdt.provide(&state, &pd, NULL, &diags), 0);
+	ck_assert_uint_eq(state.probes.list.len, 0);
+}
+END_TEST
+
 /* ---- arguments ---- */
 
 static void
@@ -409,7 +536,38 @@ START_TEST(an_operand_may_be_a_variable)
 	all_notes[0].args = "-4@var(%rip)";
 	const struct usdt_place *pl = the_place();
 	ck_assert_uint_eq(pl->nargs, 1);
-	ck_assert_int_ne(pl->args[0].kind, ARGLOC_NONE);
+	/* Its address in memory, and no register. */
+	ck_assert_int_eq(pl->args[0].kind, ARGLOC_MEM);
+	ck_assert_uint_eq(pl->args[0].reg, ARGLOC_NOREG);
+	ck_assert_int_eq(pl->args[0].disp, (int64_t)(BIAS + function.addr));
+}
+END_TEST
+
+START_TEST(an_operand_that_is_not_known)
+{
+	struct probe_arg a;
+
+	all_notes[0].args = "-4@nobody(%rip) 8@%rsi";
+	declare("char", "char *");
+	const struct usdt_place *pl = the_place();
+	ck_assert_int_eq(pl->args[1].kind, ARGLOC_NONE);
+	ck_assert(prov_usdt.arg(state.probes.list.at[0], 1, &a));
+	ck_assert_ptr_null(a.otherwise);
+	ck_assert_uint_eq(pl->args[0].size, 8); /* a pointer stays as it is */
+	ck_assert(!pl->args[0].is_signed);
+}
+END_TEST
+
+START_TEST(types_are_those_of_the_first_place)
+{
+	the_probe();
+	all_notes[1] = all_notes[0];
+	all_notes[1].pc = 0x140;
+	all_notes[1].args = "-1@%dil";
+	n_notes = 2;
+	the_probe();
+	is_arg(0, NULL, "int", NULL);
+	is_arg(1, NULL, "uint64_t", NULL);
 }
 END_TEST
 
@@ -504,6 +662,10 @@ main(void)
 		objects_that_are_not_looked_at,
 		processes_that_are_not_meant,
 		a_child_of_the_process,
+		processes_that_have_the_probe_are_attached,
+		nobody_is_searched_for,
+		a_followed_child_has_its_parents_name,
+		somebody_elses_child_has_not,
 		operands_have_types_by_their_size,
 		declared_types_come_in_their_order,
 		a_narrow_operand_stays_as_it_is,
@@ -511,6 +673,8 @@ main(void)
 		a_constant_is_converted,
 		an_argument_that_is_not_passed_is_zero,
 		an_operand_may_be_a_variable,
+		an_operand_that_is_not_known,
+		types_are_those_of_the_first_place,
 		an_enabled_probe_has_its_semaphore_raised,
 		a_wrong_note_writes_nowhere,
 		a_probe_that_depends_on_another_one,
