@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -425,13 +426,17 @@ hint_of(enum diag_tag tag)
 		.col = 1,
 		.end_line = 1,
 		.end_col = 7 };
-	static struct diags d;
+	static char text[80];
+	struct diags d;
 
 	diags_init(&d);
 	provided = -EINVAL;
 	provided_tag = tag;
 	ck_assert_int_eq(world_ops.probes(&state, &pd, &at, &d), -EINVAL);
-	return d.first.hint != NULL ? d.first.hint : "";
+	snprintf(
+	    text, sizeof(text), "%s", d.first.hint != NULL ? d.first.hint : "");
+	diags_fini(&d);
+	return text;
 }
 
 START_TEST(a_function_that_does_not_exist)
