@@ -59,14 +59,36 @@ body_parts(const struct jit_body *b, struct body_parts *p)
 
 /* ---- expressions ---- */
 
-/* Instructions whose code in a function calls a helper, or uses its frame. */
-static bool
-is_plain(struct jit_body *b, dif_instr i)
+/* The compiler writes the index just before the load. */
+bool
+body_index(const struct jit_plan *p, uint32_t n, uint64_t *index)
 {
+	dif_instr before = n > 0 ? p->text[n - 1] : 0;
+
+	if (DIF_OP_OF(before) != DIF_OP_SETX ||
+	    DIF_RD(before) != DIF_R2(p->text[n]))
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (dif_form(DIF_OP_OF(p->text[i])) == DIF_FORM_BRANCH &&
+		    DIF_LABEL(p->text[i]) == n)
+			return false;
+	*index = p->ints[DIF_INDEX(before)];
+	return true;
+}
+
+/* Can a body do without helpers and a frame for this instruction? */
+static bool
+is_plain(struct jit_body *b, const struct jit_plan *p, uint32_t n)
+{
+	dif_instr i = p->text[n];
 	uint32_t op = DIF_OP_OF(i);
+	uint64_t index;
 
 	if (op == DIF_OP_LDGS)
 		return body_reads(b, DIF_INDEX(i));
+	if (op == DIF_OP_LDGA)
+		return body_index(p, n, &index) &&
+		    body_reads_member(b, DIF_R1(i), index);
 	return !jit_op_calls(op);
 }
 
@@ -82,7 +104,7 @@ expression(struct jit_body *b, const struct img_difo *d, uint8_t *dif)
 	jit_plan(&p, &b->image, d, points);
 	ok = p.why == NULL && !p.conds_kept && p.tuple == 0;
 	for (uint32_t n = 0; n < d->len && ok; n++)
-		ok = !points[n].reached || is_plain(b, p.text[n]);
+		ok = !points[n].reached || is_plain(b, &p, n);
 	*dif |= p.used;
 	mem_free(points);
 	return ok;

@@ -56,8 +56,13 @@ bool body_parts(const struct jit_body *b, struct body_parts *p);
 
 /* ---- the machine's ---- */
 
-/* Can a body read this built-in variable?  If so, note what it reads. */
+/* Is the index of the built-in array that instruction n loads from a constant? */
+bool body_index(const struct jit_plan *p, uint32_t n, uint64_t *index);
+
+/* Can a body read this built-in variable, or member of a built-in array?  If so,
+ * note what it reads. */
 bool body_reads(struct jit_body *b, uint32_t id);
+bool body_reads_member(struct jit_body *b, uint32_t id, uint64_t index);
 /* Can a body update the aggregation? */
 bool body_updates(const struct img_agg *agg);
 /* The registers that code for these parts changes; dif: the registers of DIF that

@@ -304,8 +304,8 @@ any_arguments(void)
 		};
 }
 
-/* Fire clause n of the program.  False: it has no body. */
-static bool
+/* Fire clause n of the program, if it has a body. */
+static void
 clause_both(struct kit *k, unsigned n, const char *name)
 {
 	const struct img_hdr *im = (const void *)k->image.base;
@@ -325,7 +325,7 @@ clause_both(struct kit *k, unsigned n, const char *name)
 		.nargs = below(4) == 0 ? below(VM_ARGS + 1) : VM_ARGS };
 	if (!jit_body_plan(&r.b)) {
 		nwithout++;
-		return false;
+		return;
 	}
 	r.site = image_add_site(
 	    k->im, probe, 0, image_add_args(k->im, args, r.b.nargs), r.b.nargs);
@@ -335,7 +335,8 @@ clause_both(struct kit *k, unsigned n, const char *name)
 	if (r.site == 0 || r.size == 0)
 		wrong(&r, "it cannot be written");
 	nbodies++;
-	kit_give(k, 0, 77);
+	/* Entries of the clauses before stay in the lane. */
+	memset(lane_env(lane(&r)), 0, sizeof(struct vm_env));
 	any_registers(&r);
 	/* Its environment is not open yet. */
 	if (run_body() != 1)
@@ -345,13 +346,12 @@ clause_both(struct kit *k, unsigned n, const char *name)
 		any_time(&r);
 		fire_both(&r);
 	}
-	return true;
 }
 
 /* ---- generated clauses ---- */
 
 static dif_instr
-any_instr(uint32_t at, uint32_t len, bool *compared)
+any_instr(uint32_t at, uint32_t len, dif_instr before, bool *compared)
 {
 	static const uint8_t ops[] = { DIF_OP_OR, DIF_OP_XOR, DIF_OP_AND,
 		DIF_OP_SLL, DIF_OP_SRL, DIF_OP_SRA, DIF_OP_SUB, DIF_OP_ADD,
@@ -375,6 +375,12 @@ any_instr(uint32_t at, uint32_t len, bool *compared)
 		return below(3) != 0 ? DIF_INSTR(DIF_OP_CMP, r1, r2, 0) :
 				       DIF_INSTR(DIF_OP_TST, r1, 0, 0);
 	case 1: return DIF_INSTR_INDEX(DIF_OP_SETX, below(16), rd);
+	case 3:
+		if (at == 0 || DIF_OP_OF(before) != DIF_OP_SETX)
+			return DIF_INSTR_INDEX(DIF_OP_SETX, below(16), rd);
+		return DIF_INSTR(DIF_OP_LDGA,
+		    below(2) == 0 ? DIF_VAR_ARGS : DIF_VAR_UREGS,
+		    DIF_RD(before), rd);
 	case 2:
 		return DIF_INSTR_INDEX(DIF_OP_LDGS,
 		    below(4) != 0 ? DIF_VAR_ARG0 + below(10) :
@@ -404,10 +410,13 @@ any_difo(struct kit *k)
 		return kit_load(k, DIF_VAR_ARG0 + below(VM_ARGS));
 	do {
 		for (unsigned i = 0; i < 16; i++)
-			ints[i] = any_word();
+			ints[i] = i < 6 ? below(20) :
+			    i < 10      ? UREG_RAW + below(20) :
+					  any_word();
 		compared = false;
 		for (uint32_t n = 0; n + 1 < len; n++)
-			text[n] = any_instr(n, len, &compared);
+			text[n] = any_instr(
+			    n, len, n > 0 ? text[n - 1] : 0, &compared);
 		text[len - 1] = DIF_INSTR(DIF_OP_RET, 0, 0, below(8));
 		d = kit_difo(k, text, len, ints, 16, NULL, 0);
 	} while (verify_difo(&k->arena, d, &k->globals, &why, &at) != 0);
@@ -491,10 +500,12 @@ generated(uint64_t n)
 		struct kit k;
 		unsigned clauses = 1 + below(6);
 		kit_init(&k);
+		k.sizes.aggsize = 512; /* few buckets, long chains */
 		for (unsigned i = 0; i < clauses; i++)
 			any_clause(&k);
 		kit_publish(&k);
 		kit_threads(&k, 1);
+		kit_give(&k, 0, 77);
 		for (unsigned i = 0; i < clauses; i++)
 			clause_both(&k, i, "generated");
 		kit_fini(&k);
@@ -536,6 +547,7 @@ program_both(const char *name)
 		k.globals = *cc_globals(cc);
 		kit_publish(&k);
 		kit_threads(&k, 1);
+		kit_give(&k, 0, 77);
 		for (size_t i = 0; i < prog->nclauses; i++)
 			clause_both(&k, prog->clauses[i]->global_index, name);
 		memset(&k.globals, 0, sizeof(k.globals));

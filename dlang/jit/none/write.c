@@ -29,6 +29,12 @@ body_reads(struct jit_body *b, uint32_t id)
 }
 
 bool
+body_reads_member(struct jit_body *b, uint32_t id, uint64_t index)
+{
+	return false;
+}
+
+bool
 body_updates(const struct img_agg *agg)
 {
 	return false;

@@ -85,22 +85,46 @@ is_readable(const struct argloc *a)
 	}
 }
 
+static bool
+reads_argument(struct jit_body *b, uint64_t n)
+{
+	if (n >= b->nargs)
+		return true;
+	if (n >= VM_ARGS)
+		return false;
+	b->reads |= 1U << n;
+	return is_readable(&b->args[n]);
+}
+
 bool
 body_reads(struct jit_body *b, uint32_t id)
 {
-	uint32_t n = id - DIF_VAR_ARG0;
-
 	switch (id) {
 	case DIF_VAR_PID:
 	case DIF_VAR_TID:
 	case DIF_VAR_CURTHREAD: return true;
 	}
-	if (id < DIF_VAR_ARG0 || id > DIF_VAR_ARG9)
-		return false;
-	if (n >= b->nargs)
-		return true;
-	b->reads |= 1U << n;
-	return is_readable(&b->args[n]);
+	return id >= DIF_VAR_ARG0 && id <= DIF_VAR_ARG9 &&
+	    reads_argument(b, id - DIF_VAR_ARG0);
+}
+
+/* The register that an index of uregs[] means. */
+static unsigned
+register_of(uint64_t index)
+{
+	index -= index >= UREG_RAW ? UREG_RAW : 0;
+	return index <= UREG_RDI ? (unsigned)index : UREG_COUNT;
+}
+
+bool
+body_reads_member(struct jit_body *b, uint32_t id, uint64_t index)
+{
+	switch (id) {
+	case DIF_VAR_ARGS: return reads_argument(b, index);
+	case DIF_VAR_REGS:
+	case DIF_VAR_UREGS: return number_of(register_of(index)) != NONE;
+	}
+	return false;
 }
 
 /* What a register had at the site. */
@@ -136,7 +160,7 @@ extend(struct code *c, unsigned r, unsigned size, bool is_signed)
 }
 
 static void
-argument(struct code *c, unsigned to, uint32_t n)
+argument(struct code *c, unsigned to, uint64_t n)
 {
 	const struct argloc *a = &c->body->args[n];
 
@@ -161,6 +185,18 @@ body_builtin(struct code *c, unsigned to, uint32_t id)
 		enc_rm(&c->e, false, OP_MOV_LOAD, to, RBX, IN_ENV(tid));
 	else
 		argument(c, to, id - DIF_VAR_ARG0);
+}
+
+void
+body_member(struct code *c, unsigned to, uint32_t id)
+{
+	uint64_t index = 0;
+
+	body_index(c->p, c->n, &index); /* as when it was planned */
+	if (id == DIF_VAR_ARGS)
+		argument(c, to, index);
+	else
+		read_register(c, to, register_of(index));
 }
 
 /* ---- the aggregation ---- */

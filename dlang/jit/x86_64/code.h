@@ -58,5 +58,7 @@ bool code_text(struct code *c);
 
 /* body.c: the value of a built-in variable to a register. */
 void body_builtin(struct code *c, unsigned to, uint32_t id);
+/* The same for a member of a built-in array, by the instruction c->n. */
+void body_member(struct code *c, unsigned to, uint32_t id);
 
 #endif

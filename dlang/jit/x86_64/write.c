@@ -503,6 +503,10 @@ copys(struct code *c, dif_instr i, unsigned arg)
 static void
 ldarray(struct code *c, dif_instr i, unsigned arg)
 {
+	if (c->body != NULL) {
+		body_member(c, mapped[DIF_RD(i)], DIF_R1(i));
+		return;
+	}
 	save(c, OP_MOV_STORE);
 	fetch(c, RDX, DIF_R2(i));
 	enc_set(&c->e, RSI, DIF_R1(i));
