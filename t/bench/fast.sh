@@ -25,8 +25,11 @@ by_trap() {
 	    -c "$hot 100000 $2"
 }
 
+# jit: off has the clause interpreted.
+jit=on
 by_jump() {
-	per_call "$DTRAP" -x fastpath=on -q -o "$tmp/out" \
+	rm -f "$tmp/out"
+	per_call "$DTRAP" -x fastpath=on -x jit=$jit -q -o "$tmp/out" \
 	    -n "pid\$target:a.out:hot_$2:entry $1" -c "$hot $N $2"
 }
 
@@ -42,12 +45,26 @@ all by_jump '{ @ = count(); }'
 row 'by jump, count()' "${values[@]}"
 all by_jump '/arg0 < 0/ { @ = count(); }'
 row 'by jump, predicate false' "${values[@]}"
+all by_jump '/arg0 == 7/ { @ = count(); }'
+row 'by jump, predicate mostly false' "${values[@]}"
 all by_jump '{ @[arg0 & 1023] = count(); }'
 row 'by jump, 1,024 keys' "${values[@]}"
+# shellcheck disable=SC2016
+all by_jump '{ @[probefunc] = count(); }'
+row 'by jump, count() by name' "${values[@]}"
 all by_jump '{ @ = quantize(arg0); }'
 row 'by jump, quantize()' "${values[@]}"
 all by_jump '{ self->t = timestamp; }'
 row 'by jump, self->t = timestamp' "${values[@]}"
+jit=off
+all by_jump '{ @ = count(); }'
+row 'interpreted, count()' "${values[@]}"
+all by_jump '/arg0 < 0/ { @ = count(); }'
+row 'interpreted, predicate false' "${values[@]}"
+all by_jump '{ @[arg0 & 1023] = count(); }'
+row 'interpreted, 1,024 keys' "${values[@]}"
+all by_jump '{ @[probefunc] = count(); }'
+row 'interpreted, count() by name' "${values[@]}"
 all by_trap '{ @ = count(); }'
 row 'by trap, count()' "${values[@]}"
 if have bpftrace root; then

@@ -141,6 +141,15 @@ alike() {
 # shellcheck disable=SC2016 # $target is dtrap's
 {
 	alike 'pid$target:a.out:work:entry { @ = count(); @s = sum(arg0); }'
+	# Two clauses, two sites of one tracepoint, two probes of one clause.
+	alike 'pid$target:a.out:work:entry { @ = count(); }
+	    pid$target:a.out:work:entry /arg0 > 5/ { @s = sum(arg0); }'
+	alike 'pid$target:a.out:work:entry { @ = count(); }
+	    pid$target:a.out:work:0 { @s = sum(arg0); }'
+	alike 'pid$target:a.out:work:entry,pid$target:a.out:work:return {
+	    @n[probefunc, probename] = sum(arg0); @ = count(); }'
+	alike 'pid$target:a.out:work:entry,pid$target:a.out:work:return {
+	    @[probename] = sum(arg0); }'
 	alike 'pid$target:a.out:work:entry { @[arg0 % 10] = count(); }'
 	alike 'pid$target:a.out:work:entry { @m[probefunc, "x"] = max(arg0); }
 	    pid$target:a.out:work:return { @c[probefunc, probename] = count(); }'
