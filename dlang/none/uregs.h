@@ -17,6 +17,7 @@ enum ureg {
 	UREG_THREAD,
 	UREG_LANE,
 	UREG_COUNT,
+	UREG_BODY = UREG_RESULT_2,
 };
 
 #define UREG_FP      8
