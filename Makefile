@@ -472,6 +472,10 @@ KILLS ?= 1000
 torture-kill: $(PROG) $(E2E)
 	@B=$(B) DTRAP=$(abspath $(PROG)) t/torture/kill.sh $(KILLS)
 
+# Kills the tracer of programs whose probes fire by jump, ROUNDS times.
+torture-fast: $(PROG) $(E2E)
+	@TORTURE=1 $(RUN) t/torture/fast.sh
+
 # Everything that traces nobody, under AddressSanitizer and UBSan.  (A traced
 # program cannot be built with them: its leak check does not work under
 # ptrace.)
@@ -753,6 +757,7 @@ help:
 	@echo 'make torture     tests that have a long form, in that'
 	@echo 'make check-kernel   tests in qemu, on kernels of Debian (KERNELS=, T=pattern)'
 	@echo 'make torture-kill   of these, the death of the tracer (KILLS=1000)'
+	@echo 'make torture-fast   and that with option fastpath (ROUNDS=1000)'
 	@echo 'make asan        tests that trace nobody, under ASan and UBSan'
 	@echo 'make shrink      the same with tiny tables and caches'
 	@echo 'make suite       the public suite (SUITE=its checkout); also suite-asan'
@@ -772,7 +777,7 @@ help:
 
 .PHONY: all unit expr check check-build check-run check-kernel test mutate tests-list reloc fuzz \
 	fuzz-run golden \
-	e2e torture torture-kill asan shrink quick suite suite-asan bench layers lint format dist deb check-package \
+	e2e torture torture-kill torture-fast asan shrink quick suite suite-asan bench layers lint format dist deb check-package \
 	format-check lint-tools lint-no-shellcheck \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help

@@ -433,8 +433,7 @@ fast_let_signals(struct thread *th)
 		return false;
 	thread_set_siginfo(th, &o->held.at[0]);
 	stop_signal(th, o->held.at[0].si_signo);
-	for (size_t i = 1; i < o->held.len; i++)
-		signal_again(th, &o->held.at[i]);
+	signals_again(th, o->held.at + 1, o->held.len - 1);
 	vec_clear(&o->held);
 	return true;
 }

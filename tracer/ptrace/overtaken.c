@@ -92,6 +92,27 @@ take_owed(struct thread *th, int sig)
 	return first;
 }
 
+/* May dtrap send a signal with this siginfo?  rt_tgsigqueueinfo(2) refuses codes of
+ * signals that the kernel, kill() or tgkill() sends. */
+static bool
+may_send(const siginfo_t *si)
+{
+	return si->si_code < 0 && si->si_code != SI_TKILL;
+}
+
+/* Is a signal of that number pending for the thread or its process? */
+static bool
+is_pending(const struct thread *th, int sig)
+{
+	siginfo_t si;
+
+	for (int shared = 0; shared < 2; shared++)
+		for (unsigned i = 0; thread_pending(th, shared, i, &si); i++)
+			if (si.si_signo == sig)
+				return true;
+	return false;
+}
+
 unsigned
 signals_to_repeat(const struct thread *th, int sig)
 {
@@ -103,9 +124,7 @@ signals_to_repeat(const struct thread *th, int sig)
 	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
 		if (si.si_signo != sig)
 			continue;
-		/* rt_tgsigqueueinfo(2) refuses codes of signals that the
-		 * kernel, kill() or tgkill() sends. */
-		if (si.si_code >= 0 || si.si_code == SI_TKILL)
+		if (!may_send(&si))
 			return 0;
 		n++;
 	}
@@ -141,11 +160,32 @@ signal_overtaken(struct thread *th)
 		owe(th, &came);
 }
 
-void
-signal_again(struct thread *th, const siginfo_t *si)
+/* Send it as it is: if dtrap dies, the kernel has its siginfo. */
+static bool
+send_whole(const struct thread *th, const siginfo_t *si)
 {
-	if (syscall(SYS_tgkill, th->proc->pid, th->tid, si->si_signo) == 0)
-		owe(th, si);
+	return syscall(SYS_rt_tgsigqueueinfo, th->proc->pid, th->tid,
+		   si->si_signo, si) == 0;
+}
+
+void
+signals_again(struct thread *th, const siginfo_t *si, size_t n)
+{
+	/* Bit sig - 1: one of these cannot be sent as it is, or must come before
+	 * others that are pending. */
+	uint64_t owes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!may_send(&si[i]) || is_pending(th, si[i].si_signo) ||
+		    first_owed(th, si[i].si_signo) != NULL)
+			owes |= SIGBIT(si[i].si_signo);
+	for (size_t i = 0; i < n; i++) {
+		int sig = si[i].si_signo;
+		if ((owes & SIGBIT(sig)) == 0)
+			send_whole(th, &si[i]);
+		else if (syscall(SYS_tgkill, th->proc->pid, th->tid, sig) == 0)
+			owe(th, &si[i]);
+	}
 }
 
 void

@@ -243,9 +243,10 @@ bool signal_repeat(struct thread *th);
  * signal of that number.  If this is another one, note that it must be
  * delivered after the injected one. */
 void signal_overtaken(struct thread *th);
-/* Send a signal that was taken from the kernel to the thread again.  When it is
- * delivered, it has this siginfo. */
-void signal_again(struct thread *th, const siginfo_t *si);
+/* Send n signals that were taken from the kernel to the thread again, in this
+ * order and before others of their numbers that are pending.  When they are
+ * delivered, they have these siginfos. */
+void signals_again(struct thread *th, const siginfo_t *si, size_t n);
 /* The thread is stopped for signal `sig'.  If signals of that number are noted,
  * replace its siginfo by that of the first one, to keep their order. */
 void signal_in_turn(struct thread *th, int sig);
