@@ -48,19 +48,19 @@ def choose(count, seed, times):
         drawn = [rnd.getrandbits(32) for _ in range(CANDIDATES)]
         # The rarest pairs decide.
         best = max(drawn, key=lambda s: sum(
-            max(0, need[pair]) ** 2
+            max(0, need.get(pair, 0)) ** 2
             for pair in pairs_of(conditions_of(s, times))))
         conditions = conditions_of(best, times)
         rounds.append((best, conditions))
         for pair in pairs_of(conditions):
-            need[pair] -= 1
+            need[pair] = need.get(pair, 0) - 1
     return rounds
 
 
 def changed(conditions, changes):
     for change in changes:
         name, _, value = change.partition("=")
-        if value not in ordeal.CONDITIONS[name]:
+        if value not in ordeal.CONDITIONS[name] + ordeal.ASKED.get(name, []):
             sys.exit("mixed.py: there is no " + change)
         conditions[name] = value
     return conditions
@@ -77,7 +77,7 @@ def print_coverage(rounds):
     seen = dict.fromkeys(all_pairs(), 0)
     for _, conditions in rounds:
         for pair in pairs_of(conditions):
-            seen[pair] += 1
+            seen[pair] = seen.get(pair, 0) + 1
     print("%d pairs of conditions: each at least %d times, %d never" % (
         len(seen), min(seen.values()),
         sum(1 for n in seen.values() if n == 0)))

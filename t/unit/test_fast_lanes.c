@@ -62,11 +62,18 @@ double_end(const struct region *store, int lane)
 	ended[n_ended++] = lane;
 }
 
+static void
+double_again(const siginfo_t *si, size_t n)
+{
+	while (n-- > 0)
+		raised[n_raised++] = *si++;
+}
+
 #define thread_regs(th)              (dead[number(th)] ? NULL : &its_regs[number(th)])
 #define thread_regs_dirty(th)        dirty[number(th)]++
 #define thread_siginfo(th, si)       double_siginfo(si)
 #define thread_set_siginfo(th, si)   given = *(si)
-#define signal_again(th, si)         raised[n_raised++] = *(si)
+#define signals_again(th, si, n)     double_again(si, n)
 #define consume_lanes_end(c, s, n)   double_end(s, n)
 #define resume_leave_stub(tab, r, t) ((void)(r), *(t) = NULL, stub_place)
 #include "tracer/fast/lanes.c"

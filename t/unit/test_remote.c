@@ -169,11 +169,11 @@ START_TEST(detach_keeps_the_order_of_a_signal_that_was_sent_again)
 	ck_assert_int_eq(thread_siginfo(th, &second), 0);
 	if (_i == 0) { /* in delivery */
 		thread_set_siginfo(th, &first);
-		signal_again(th, &second);
+		signals_again(th, &second, 1);
 	} else {
 		stop_signal(th, 0);
-		signal_again(th, &first);
-		signal_again(th, &second);
+		signals_again(th, &first, 1);
+		signals_again(th, &second, 1);
 	}
 	proc_detach(p, NULL, NULL);
 	finishes(pid);

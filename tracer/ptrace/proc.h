@@ -61,14 +61,14 @@ struct space {
 			     * they run */
 	/* halt.c: */
 	unsigned stops; /* space_stop() calls not yet undone */
-	/* remote.c: address of its code during a call; 0: not searched yet. */
-	uint64_t wayback;
-	/* target_ptrace.c: the target may not map memory: do not try. */
-	bool no_map;
 	/* How often dtrap has changed the memory in a way that the tables of the
 	 * rooms above describe: mappings, commits of text, semaphores, objects
 	 * that were forgotten. */
 	unsigned changes;
+	/* remote.c: address of its code during a call; 0: not searched yet. */
+	uint64_t wayback;
+	/* target_ptrace.c: the target may not map memory: do not try. */
+	bool no_map;
 	/* supervisor.c: */
 	bool parted; /* a process that shares it was detached and still runs */
 	/* The pcs of threads that were detached while asleep, to which they
