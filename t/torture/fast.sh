@@ -11,7 +11,7 @@
 . "${0%/*}/lib.sh"
 need_attach
 rounds=${ROUNDS:-${torture:+1000}}
-rounds=${rounds:-16}
+rounds=${rounds:-6}
 
 # What fires all the time, what fires by trap beside it, what a signal's handler
 # calls on a stack of its own, and one that needs the tracer for its actions.
