@@ -10,6 +10,7 @@
  *	mine != 0?		else out
  *	what gs leads to says that it is in the lanes, and that fs and the stack are
  *				the thread's?  else trap
+ *	with a body: is there stack for it?	a fault is the program's
  *	busy == 0, skip_sp == 0? else lost
  * fire:
  *	busy = rsp
@@ -71,6 +72,9 @@ static const uint8_t changed[] = { RDX, RBX, RSI, RDI, 8, 9, 10, 11 };
 #define ON_RCX   8
 #define ON_RAX   16
 #define ON_SP    (24 + RED_ZONE)
+
+/* The most bytes that a body and the registers pushed for it take. */
+#define BODY_STACK 256U
 
 /* The flags that are restored: cf to sf, df and of. */
 #define FLAGS_KEPT UINT64_C(0xcd5)
@@ -232,6 +236,12 @@ write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
 	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + stack_len] */
 	emit_u8(e, LANE_ROOM_LEN);
 	jump_ahead(e, "\x0f\x83", 2, trap);
+	if (s->body.row != 0) {
+		/* test [rsp - BODY_STACK], rax: a fault there while the lane is
+		 * busy could not be delivered. */
+		emit_bytes(e, "\x48\x85\x84\x24", 4);
+		emit_u32(e, -BODY_STACK);
+	}
 	emit_bytes(e, "\x48\x8b\x08\x48\x0b\x48", 6); /* mov rcx, [rax] */
 	emit_u8(e, LANE_SKIP_SP); /* or rcx, [rax + skip_sp] */
 	jump_ahead(e, "\x0f\x85", 2, lost);

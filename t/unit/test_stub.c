@@ -489,6 +489,66 @@ START_TEST(a_body_is_called_only_in_a_firing)
 }
 END_TEST
 
+static struct stub *in_stub;
+static uint8_t *guard;
+static volatile sig_atomic_t overflows;
+
+/* The thread is put where it would be in the text, which is made to return. */
+static void
+on_overflow(int sig, siginfo_t *si, void *uc)
+{
+	greg_t *r = ((ucontext_t *)uc)->uc_mcontext.gregs;
+	uint64_t at = (uint64_t)r[REG_RIP] - in_stub->addr;
+
+	ck_assert_uint_lt(address(si->si_addr) - address(guard), 4096);
+	ck_assert_uint_lt(at, in_stub->busy);
+	ck_assert_uint_eq(lane->busy, 0);
+	overflows++;
+	mprotect(guard, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* Call `to' on another stack. */
+void run_on(void *to, void *stack);
+__asm__(".text\n.globl run_on\nrun_on:\n"
+	"push %rbp; mov %rsp, %rbp; mov %rsi, %rsp; call *%rdi\n"
+	"mov %rbp, %rsp; pop %rbp; ret\n");
+
+static void
+run_text(void)
+{
+	run_at(text);
+}
+
+/* The end of the stack is found before the lane is busy. */
+START_TEST(a_body_has_the_stack_that_it_needs)
+{
+	static uint8_t other[65536];
+	struct sigaction sa = { .sa_sigaction = on_overflow,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK };
+	stack_t alt = { .ss_sp = other, .ss_size = sizeof(other) };
+	uint8_t *stack = map(3 * 4096);
+	struct stub s;
+
+	guard = stack + 4096;
+	sigaltstack(&alt, NULL);
+	sigaction(SIGSEGV, &sa, NULL);
+	use_body(all_body, ALL);
+	make(&s, NOPS, 5);
+	in_stub = &s;
+	/* run_at() itself takes 72 bytes, and run_text() some. */
+	for (unsigned room = 256; room < 1024; room += 8) {
+		overflows = 0;
+		mprotect(guard, 4096, PROT_NONE);
+		run_on(run_text, guard + 4096 + room);
+		ck_assert_int_le(overflows, 1);
+		if (room == 256)
+			ck_assert_int_eq(overflows, 1);
+	}
+	ck_assert_int_eq(overflows, 0);
+	mprotect(guard, 4096, PROT_READ | PROT_WRITE);
+}
+END_TEST
+
 static volatile sig_atomic_t trapped, faulted;
 static struct stub *at_fault;
 
@@ -757,6 +817,7 @@ main(void)
 	tcase_add_test(t, what_has_fired_is_skipped_once);
 	tcase_add_test(t, the_body_comes_first);
 	tcase_add_test(t, a_body_is_called_only_in_a_firing);
+	tcase_add_test(t, a_body_has_the_stack_that_it_needs);
 	tcase_add_test(t, it_is_left_at_every_instruction);
 	suite_add_tcase(suite, t);
 	SRunner *runner = srunner_create(suite);
