@@ -366,7 +366,8 @@ heal(const struct trap_entry *e)
 
 	if (*at != TRAP_INSN)
 		return;
-	if (heal_memory() && *at != TRAP_INSN)
+	/* Once all is mended, the int3 is the next tracer's. */
+	if ((heal_memory() && *at != TRAP_INSN) || is_mended())
 		return;
 	/* No /proc here, or no descriptors. */
 	if (sys(SYS_mprotect, page, PAGE, PROT_RWX, 0) == 0) {

@@ -426,6 +426,11 @@ START_TEST(nothing_is_touched_once_all_is_mended)
 	ck_assert_uint_eq(text[16], TRAP_INSN);
 	ck_assert_int_eq(process.writes + process.slept, 0);
 	ck_assert_uint_eq(trap_area.healed, 0);
+	/* The next tracer has an int3 there: the thread executes it again. */
+	ck_assert_uint_eq(trap_at(16), 0);
+	ck_assert_uint_eq(text[16], TRAP_INSN);
+	ck_assert_int_eq(process.writes + process.mprotected, 0);
+	ck_assert_uint_eq(process.pc, (uint64_t)(text + 16));
 }
 END_TEST
 

@@ -204,9 +204,10 @@ resume_all(struct space *sp)
  * Remove what a dead tracer left before anything of ours is written. A thread
  * may be in its handler, which restores everything on the list; the process
  * runs until the thread has left it. The process may end or execute another
- * program meanwhile.
+ * program meanwhile. False: the thread does not leave it, or dtrap is to end; it
+ * may yet restore one byte of what dtrap would write.
  */
-static void
+static bool
 begin_space(struct state *st, struct proc *p, struct leftover *left)
 {
 	const pid_t pid = p->pid;
@@ -220,19 +221,24 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 		space_stop(sp);
 		leftover_release(left, p);
 		left = sp->leftover;
-		bool again = more && leftover_in_use(left) && !loop_stopping();
+		bool in_use = leftover_in_use(left);
+		bool again = in_use && more && !loop_stopping();
 		/* The process does not wait for symbols and the compiler: it
 		 * runs until it is stopped again for the writing. */
 		resume_all(sp);
 		space_resume(sp);
+		if (!again && in_use &&
+		    (loop_stopping() || leftover_runs(left)))
+			return false;
 		if (!again) {
 			targets_space_begin(st, p);
 			sites_commit(st, sp);
-			return;
+			return true;
 		}
 		more = let_run(st, &run, leftover_runs(left));
 		p = super_proc(st->super, pid);
 	}
+	return true;
 }
 
 int
@@ -284,7 +290,14 @@ targets_attach(struct state *st, pid_t pid, bool named, char *why, size_t size)
 	loop_pending(st);
 	p = super_proc(st->super, pid);
 	if (p != NULL && p->space->info == NULL) {
-		begin_space(st, p, left);
+		if (!begin_space(st, p, left)) {
+			snprintf(why, size,
+			    "a thread of process %d is still in the handler "
+			    "of a killed dtrap",
+			    pid);
+			proc_detach(p, NULL, NULL);
+			return -EBUSY;
+		}
 	} else {
 		leftover_free(left);
 		if (p != NULL)
