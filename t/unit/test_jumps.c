@@ -730,6 +730,32 @@ START_TEST(only_tracepoints_that_trap_are_counted)
 }
 END_TEST
 
+/* A list asks before there is any tracepoint or memory. */
+START_TEST(reasons_are_told_without_a_change)
+{
+	static const uint64_t at[] = { TEXT, TEXT + 4, TEXT + 8 };
+	const char *why[3] = { "", "", "" };
+
+	is_on = maps_memory = false;
+	led_to = 0x1002;
+	jumps_why_not(&st, space, at, 3, why);
+	ck_assert_str_eq(why[0], "a jump leads into the bytes to be replaced");
+	ck_assert_ptr_null(why[1]);
+	ck_assert_ptr_null(why[2]);
+	window_error = -EINVAL;
+	jumps_why_not(&st, space, at, 1, why);
+	ck_assert_str_eq(why[0], "a jump goes into it");
+	file.writable_text = true;
+	jumps_why_not(&st, space, at + 1, 1, why);
+	ck_assert_str_eq(why[0], "its code is not read-only code of a file");
+	file.writable_text = false;
+	ck_assert_uint_eq(stops + resumes + flushes + lowered_all, 0);
+	ck_assert_uint_eq(n_tps, 0);
+	ck_assert(!has_world);
+	ck_assert_ptr_null(timer);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -774,6 +800,7 @@ main(void)
 		hits_are_not_counted_without_the_option,
 		a_child_that_may_not_wait_gets_it_at_once,
 		only_tracepoints_that_trap_are_counted,
+		reasons_are_told_without_a_change,
 	};
 
 	return suite_run("jumps", setup, teardown, tests, ARRAY_SIZE(tests));

@@ -582,10 +582,11 @@ START_TEST(a_function_without_a_name_is_aside)
 END_TEST
 
 static void
-add_up(void *ctx, const struct load *l, uint64_t addr)
+add_up(void *ctx, const struct load *l, uint64_t addr, bool always)
 {
 	ck_assert_ptr_eq(l, &file);
 	*(uint64_t *)ctx += addr - TEXT;
+	ck_assert(!always);
 }
 
 START_TEST(sites_that_fire)

@@ -205,9 +205,10 @@ START_TEST(a_module_is_that_of_some_place)
 END_TEST
 
 static void
-sum(void *ctx, const struct load *l, uint64_t addr)
+sum(void *ctx, const struct load *l, uint64_t addr, bool always)
 {
 	ck_assert_ptr_eq(l, addr == 0x10 ? &near : &far);
+	ck_assert(always);
 	*(uint64_t *)ctx += addr;
 }
 

@@ -36,7 +36,9 @@ struct probe_arg {
 	const char *otherwise;  /* used if `type' is not known; or NULL */
 };
 
-typedef void (*probe_site_fn)(void *ctx, const struct load *l, uint64_t addr);
+/* `always': the probe fires at each pass of the address. */
+typedef void (*probe_site_fn)(
+    void *ctx, const struct load *l, uint64_t addr, bool always);
 
 enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
 

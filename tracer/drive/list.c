@@ -7,6 +7,7 @@
 #include "dlang/prog.h"
 #include "dlang/types.h"
 #include "tracer/consume/text.h"
+#include "tracer/drive/ways.h"
 #include "tracer/base/probe.h"
 #include "tracer/names/prototype.h"
 #include "tracer/base/provider.h"
@@ -94,6 +95,18 @@ probe_info(struct state *st, struct printer *to, const struct probe *p)
 	note(to, p);
 }
 
+/* What -v of a list adds about the places of a probe, with option fastpath. */
+static void
+places_info(struct state *st, struct printer *to, const struct probe *p)
+{
+	struct str ways = { 0 };
+
+	ways_text(st, p, "\t\t", &ways);
+	if (ways.len > 0)
+		str_printf(to->to, "\tPlaces\n%s\n", own(str_c(&ways)));
+	str_fini(&ways);
+}
+
 /* Where it is evaluated: in the process that hits the probe, unless it needs
  * something that only the tracer has. */
 static void
@@ -148,6 +161,8 @@ list_probe(struct state *st, const struct probe *p, const struct prog_clause *c,
 		probe_info(st, &to, p);
 	if (verbose && c != NULL && (c->pred != NULL || c->nacts != 0))
 		clause_info(&to, c);
+	if (verbose)
+		places_info(st, &to, p);
 	text_put(st->output.out, &text);
 }
 

@@ -34,8 +34,10 @@ struct stub_body;
 struct stub_world;
 struct thread;
 
-/* Call it when the consumer exists.  If option fastpath is on and option cpu is
- * not set, fast_is_on() is true afterwards.  `image' is the run's image,
+/* Is option fastpath on, and option cpu not set? */
+bool fast_is_wanted(const struct state *st);
+/* Call it when the consumer exists.  If fast_is_wanted(), fast_is_on() is true
+ * afterwards.  `image' is the run's image,
  * `whole' the largest sizes that the store of one process may have. */
 void fast_start(struct state *st, const struct region *image,
     const struct store_sizes *whole);

@@ -523,8 +523,8 @@ fast_space(struct state *st, struct space *sp)
 
 /* ---- the run ---- */
 
-static bool
-is_wanted(const struct state *st)
+bool
+fast_is_wanted(const struct state *st)
 {
 	const char *word = st->opts.text[OPT_FASTPATH];
 
@@ -541,14 +541,14 @@ barrier(void)
 
 void (*fast_barrier(const struct state *st))(void)
 {
-	return is_wanted(st) ? barrier : NULL;
+	return fast_is_wanted(st) ? barrier : NULL;
 }
 
 void
 fast_start(struct state *st, const struct region *image,
     const struct store_sizes *whole)
 {
-	if (!is_wanted(st))
+	if (!fast_is_wanted(st))
 		return;
 	st->fast = mem_zalloc(sizeof(*st->fast));
 	st->fast->image = *image;

@@ -203,6 +203,18 @@ find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
 	return NULL;
 }
 
+void
+jumps_why_not(struct state *st, struct space *sp, const uint64_t *addr,
+    size_t n, const char **why)
+{
+	struct looked looked = { 0 };
+	struct window w;
+
+	for (size_t i = 0; i < n; i++)
+		why[i] = find_window(&looked, st, sp, addr[i], &w);
+	body_fini(&looked.body);
+}
+
 static bool
 has_sites(const struct tracepoint *tp)
 {

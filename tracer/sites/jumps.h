@@ -11,6 +11,7 @@
 #define TRACER_SITES_JUMPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct fast_jump;
@@ -51,6 +52,12 @@ void jumps_lower(struct space *sp, struct tracepoint *tp);
 void jumps_let(struct space *sp, struct tracepoint *tp, uint64_t pc);
 
 void jump_free(struct fast_jump *j);
+
+/* For each of the n addresses in the space: why its code does not allow a jump, a
+ * phrase that stays; NULL: it does.  Nothing in the process is changed, and it
+ * needs no tracepoint there. */
+void jumps_why_not(struct state *st, struct space *sp, const uint64_t *addr,
+    size_t n, const char **why);
 
 /* The space is about to lose its tracepoints: count those with a jump and those
  * without, by fast_note(). */

@@ -129,7 +129,9 @@ pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 			if (at->sites[i].when != SITE_LOOP &&
 			    at->sites[i].when != SITE_DOOR)
 				each(ctx, pl->load,
-				    pl->addr + (uint64_t)at->sites[i].offset);
+				    pl->addr + (uint64_t)at->sites[i].offset,
+				    at->sites[i].when == SITE_ALWAYS &&
+					!at->sites[i].doors);
 	}
 }
 
