@@ -85,11 +85,21 @@ template <> struct dtrap_sdt_arg<double> {
 #define DTRAP_SDT_ADDR " .4byte "
 #endif
 
+/* One nop, as long as the jump that a tracer may write over it.  A kernel that
+ * traces by uprobes may be able to emulate only "nop", of one byte. */
+#ifndef DTRAP_SDT_NOP
+#ifdef __x86_64__
+#define DTRAP_SDT_NOP ".byte 0x0f, 0x1f, 0x44, 0, 0"
+#else
+#define DTRAP_SDT_NOP "nop"
+#endif
+#endif
+
 /* "?" puts the note into the group of the function that it is about, so that
  * one goes with the other.  The base lets a reader see that addresses were
  * changed after linking, which notes are not told of. */
 #define DTRAP_SDT_ASM(semaphore, provider, name, arguments)          \
-	"990: nop\n"                                                 \
+	"990: " DTRAP_SDT_NOP "\n"                                   \
 	" .pushsection .note.stapsdt,\"?\",\"note\"\n"               \
 	" .balign 4\n"                                               \
 	" .4byte 992f-991f, 994f-993f, 3\n"                          \

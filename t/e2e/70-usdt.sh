@@ -194,4 +194,37 @@ dt -q -n 'my-app*::shop::buy:mapped, my-app*::"shop::buy(int)":mapped,
     -c "$bin/usdtcc"
 is "functions in C++" "$(grep -c '^shop::buy$' "$tmp/out")" 3
 
+# With option fastpath the nop of our macros has a jump, and one of one byte works as
+# without.
+# shellcheck disable=SC2016
+d='my-app$target:::plain,my-app$target:::args { @[probename, arg0] = count(); }
+    END { printa("%s %d %@d\n", @); }'
+start app "$bin/usdt"
+line app ready
+start_dt dt -q -v -x fastpath=on -n "$d" -p "${pid[app]}"
+tell app hit
+line app 'hit 1'
+tell app hit
+line app 'hit 2'
+kill -INT "${pid[dt]}"
+end dt
+is "by jump: status" "$status" 0
+has "$tmp/dt.err" '^dtrap: 3 places by jump, '
+hasnt "$tmp/dt.err" 'places by trap'
+printf '%s\n' 'args 1 1' 'args 2 1' 'plain 0 4' >"$tmp/want"
+grep -E '^(args|plain) ' "$tmp/dt.out" | sort >"$tmp/seen"
+same "hits by jump" "$tmp/want" "$tmp/seen"
+close_in app
+end app
+is "usdt: status" "$status" 0
+# shellcheck disable=SC2016
+d='hot$target:::here { @ = count(); @s = sum(arg0); }'
+for way in off on; do
+	dt -q -x fastpath=$way -n "$d" -c "$bin/hot 1000 sdt"
+	is "one byte, $way: status" "$status" 0
+	grep -E '^ *[0-9]+$' "$tmp/out" >"$tmp/one.$way"
+done
+has "$tmp/one.off" '^ *1000$'
+same "a nop of one byte" "$tmp/one.off" "$tmp/one.on"
+
 finish

@@ -10,6 +10,8 @@
  *	getppid	that system call
  *	spawn	fork, exec of true, wait
  */
+/* Of one byte: a hit by trap need not set the registers. */
+#define DTRAP_SDT_NOP "nop"
 #include <sys/sdt.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
