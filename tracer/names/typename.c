@@ -68,11 +68,34 @@ base_type(struct types *ts, const char *s, size_t len)
 	return t;
 }
 
+/* More dimensions than this are refused. */
+#define DIMENSIONS_MOST 8
+
+/* The array that the dimensions at *s make of `of': "[2][3]" is two of three. */
+static struct type *
+array_type(struct types *ts, struct type *of, const char **s)
+{
+	uint64_t counts[DIMENSIONS_MOST];
+	size_t n = 0;
+	char *end;
+
+	while (**s == '[') {
+		uint64_t count = strtoull(*s + 1, &end, 10);
+		if (n == DIMENSIONS_MOST || *end != ']' || count == 0 ||
+		    count > 1U << 20)
+			return NULL;
+		counts[n++] = count;
+		*s = end + 1;
+		*s += strspn(*s, " ");
+	}
+	while (n > 0)
+		of = types_array(ts, of, counts[--n]);
+	return of;
+}
+
 struct type *
 typename_parse(struct types *ts, const char *text)
 {
-	char *end;
-
 	if (text == NULL)
 		return NULL;
 	text += strspn(text, " ");
@@ -88,11 +111,7 @@ typename_parse(struct types *ts, const char *text)
 			t = types_pointer(ts, t);
 			text++;
 		} else if (*text == '[') {
-			uint64_t count = strtoull(text + 1, &end, 10);
-			if (*end != ']' || count == 0 || count > 1U << 20)
-				return NULL;
-			t = types_array(ts, t, count);
-			text = end + 1;
+			t = array_type(ts, t, &text);
 		} else if (*text == ' ' || take_qualifier(&text)) {
 			text += strspn(text, " ");
 		} else {
