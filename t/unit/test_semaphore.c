@@ -127,6 +127,28 @@ START_TEST(it_is_counted_and_raised_once)
 }
 END_TEST
 
+/* One that cannot be raised is not in the list: whoever restores the code after
+ * us would lower it. */
+START_TEST(one_that_is_not_raised_is_not_listed)
+{
+	have_list();
+	semaphore_raise(&space, DATA);
+	write_error = -EFAULT;
+	semaphores_commit(&space, false);
+	ck_assert_uint_eq(listed(DATA), 0);
+	write_error = 0;
+	semaphores_commit(&space, false);
+	ck_assert_uint_eq(listed(DATA), 1);
+	/* What was raised is not asked for again. */
+	unsigned changes = space.changes;
+	semaphores_commit(&space, false);
+	ck_assert_uint_eq(space.changes, changes);
+	semaphores_lower(&space);
+	ck_assert_uint_eq(listed(DATA), 0);
+	ck_assert_uint_gt(space.changes, changes);
+}
+END_TEST
+
 START_TEST(what_is_not_listed_is_not_raised)
 {
 	semaphore_raise(&space, DATA);
@@ -226,6 +248,15 @@ START_TEST(without_any_nothing_happens)
 	semaphores_lower_copy(&space, -1);
 	ck_assert_ptr_null(child.sems);
 	ck_assert_uint_eq(ft.reads + ft.writes, 0);
+	/* They are there again after all were dropped. */
+	have_list();
+	semaphore_raise(&space, DATA);
+	semaphores_drop(&space);
+	ck_assert_ptr_null(space.sems);
+	semaphores_drop(&space);
+	semaphore_raise(&space, DATA);
+	semaphores_commit(&space, false);
+	ck_assert_uint_eq(count_at(DATA), 1);
 }
 END_TEST
 
@@ -239,6 +270,7 @@ main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, it_is_counted_and_raised_once);
+	tcase_add_test(t, one_that_is_not_raised_is_not_listed);
 	tcase_add_test(t, what_is_not_listed_is_not_raised);
 	tcase_add_test(t, one_that_was_reset_is_not_lowered);
 	tcase_add_test(t, memory_that_cannot_be_written);
