@@ -270,7 +270,7 @@ teardown(void)
 static uint64_t
 owner(uint64_t addr)
 {
-	uint64_t start = 0;
+	uint64_t start = 1;
 	int r = bodies_owner(&state, &lib, addr, &start);
 
 	ck_assert(r == 0 || r == -ENOENT);
@@ -312,6 +312,7 @@ START_TEST(ranges_come_from_entries_and_symbols)
 	check_said("1040-1060f 1080-10c0f 1100-1150 1200-1240 1240-1260 "
 		   "1400-1410f 1410-1420 1600-1640f 1640-1660f @1234 @10a0 ");
 	ck_assert_uint_eq(owner(0x1280), 0); /* cut off */
+	ck_assert_uint_eq(owner(0x1048), 0); /* has no entry */
 }
 END_TEST
 

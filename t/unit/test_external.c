@@ -180,6 +180,7 @@ static const struct known prog_vars[] = { { .name = "count", .addr = 0x11 },
 static const struct sym lib_syms[] = {
 	{ .name = "count", .addr = 0x40, .kind = SYM_OBJECT },
 	{ .name = "declared", .addr = 0x50, .kind = SYM_OBJECT },
+	{ .name = "away", .addr = 0x54, .kind = SYM_OBJECT }, /* another one */
 	{ .name = "chosen", .addr = 0x58, .kind = SYM_IFUNC }, { 0 }
 };
 static const struct known lib_vars[] = { { .name = "declared" },
