@@ -4,9 +4,83 @@
  * the file itself is included below.
  */
 #include <check.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "dlang/base/clock.h"
+#include "inject/tracepoint.h"
+#include "inject/trapmend.h"
 #include "t/unit/suite.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/survive/guardian.h"
+
+static char said[200];
+
+static void
+say(const char *text)
+{
+	ck_assert_uint_lt(strlen(said) + strlen(text) + 1, sizeof(said));
+	strcat(strcat(said, text), " ");
+}
+
+static void
+check_said(const char *want)
+{
+	ck_assert_str_eq(said, want);
+	said[0] = '\0';
+}
+
+static struct trap_area left_area; /* the head of each */
+static unsigned text_left[2];      /* what two passes leave of the text */
+static unsigned jumps_left;
+static unsigned naps, naps_until; /* the guardian ends after as many */
+static uint64_t clock_ms;
+
+static unsigned
+double_text(void)
+{
+	unsigned n = text_left[0];
+
+	say("text");
+	text_left[0] = text_left[1];
+	return n;
+}
+
+static int
+double_status(pid_t pid, struct proc_status *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->state = pid == 43 ? 'Z' : pid == 44 ? 'X' : 'S';
+	strcpy(st->comm, pid == 45 ? "sh" : GUARDIAN_NAME);
+	return pid == 46 || naps == naps_until ? -ESRCH : 0;
+}
+
+static int
+double_kill(pid_t pid, int sig)
+{
+	ck_assert_int_eq(pid, 42);
+	say(sig == SIGTERM ? "term" : sig == SIGCONT ? "cont" : "?");
+	return 0;
+}
+
+#define trapmend_head(fd, at, out)      (*(out) = left_area, true)
+#define trapmend_jumps(fd, at, is, ctx) (say("jumps"), jumps_left)
+#define trapmend_text(fd, at)           double_text()
+#define trapmend_semaphores(fd, at)     say("semaphores")
+#define trapmend_done(fd, at)           say("done")
+#define trapmend_each(fd, at, k, f, ctx) \
+	(say("each"), (f)(ctx, &(struct trap_entry){ .addr = 0x77 }))
+#define tptable_create(t)             (say("table"), (struct tptable *)(t))
+#define tracepoint_inherit(tab, addr) say((addr) == 0x77 ? "inherit" : "?")
+#define procfs_status(pid, st)        double_status(pid, st)
+#define procfs_stat(pid, what, out)   (*(out) = 900, 0)
+#define kill(pid, sig)                double_kill(pid, sig)
+#define nanosleep(nap, rest)          ((void)(nap), naps++)
+#define clock_coarse_ms()             (clock_ms += 1000)
 #include "tracer/survive/leftover.c"
 
 #define LANES "/memfd:" STUB_MEMORY
@@ -241,6 +315,99 @@ START_TEST(nothing_left_is_not_in_use)
 }
 END_TEST
 
+/* ---- restoring ---- */
+
+static struct space space;
+
+static int
+mend(unsigned first, unsigned second)
+{
+	text_left[0] = first;
+	text_left[1] = second;
+	return leftover_mend(&l, &space);
+}
+
+START_TEST(the_code_of_a_killed_tracer_is_restored)
+{
+	piece(PIECE_SLOTS, false);
+	piece(PIECE_AREA, false);
+	piece(PIECE_LANES, false);
+	space.mem_fd = -1;
+	ck_assert_int_eq(mend(0, 0), -EMFILE);
+	check_said("");
+	space.mem_fd = 0;
+	ck_assert_int_eq(mend(0, 0), 0);
+	check_said("jumps text semaphores text done table each inherit ");
+	ck_assert(space.inherited);
+	/* What one of two passes could not restore is still there. */
+	ck_assert_int_eq(mend(1, 0), -EFAULT);
+	check_said("jumps text semaphores text each inherit ");
+	ck_assert_int_eq(mend(0, 1), -EFAULT);
+	check_said("jumps text semaphores text each inherit ");
+	/* A guardian has done it, but for the jumps. */
+	left_area.mended = 1;
+	ck_assert_int_eq(mend(1, 1), 0);
+	check_said("jumps each inherit ");
+	jumps_left = 1;
+	ck_assert_int_eq(mend(0, 0), -EFAULT);
+}
+END_TEST
+
+static bool stop_now;
+
+static bool
+is_stopping(void)
+{
+	return stop_now;
+}
+
+static int
+await(pid_t keeper, unsigned n, char *why)
+{
+	left_area.keeper = (uint32_t)keeper;
+	naps = 0;
+	naps_until = n;
+	return await_keeper(7, 0, &l, is_stopping, why, 200);
+}
+
+START_TEST(a_guardian_is_waited_for)
+{
+	char why[200] = "";
+
+	left_area.keeper_since = 900;
+	ck_assert_int_eq(await(42, 9, why), 0); /* no area */
+	check_said("");
+	piece(PIECE_SLOTS, false);
+	piece(PIECE_AREA, false);
+	ck_assert_int_eq(await(42, 3, why), 0);
+	check_said("term cont ");
+	ck_assert_uint_eq(naps, 3);
+	stop_now = true;
+	ck_assert_int_eq(await(42, 3, why), -EBUSY);
+	check_said("term cont ");
+	ck_assert_str_eq(why,
+	    "the code of process 7 is still being restored by the guardian of "
+	    "a killed dtrap (process 42)");
+	stop_now = false;
+	ck_assert_int_eq(await(42, 1000, why), -EBUSY);
+	ck_assert_uint_ge(naps, KEEPER_S - 1);
+	ck_assert_uint_le(naps, KEEPER_S + 1);
+	said[0] = '\0';
+	/* No signal is sent to another process. */
+	for (pid_t pid = 43; pid <= 46; pid++)
+		ck_assert_int_eq(await(pid, 9, why), 0);
+	ck_assert_int_eq(await(1, 9, why), 0);
+	ck_assert_int_eq(await(0, 9, why), 0);
+	left_area.keeper_since = 901;
+	ck_assert_int_eq(await(42, 9, why), 0);
+	left_area.keeper_since = 900;
+	left_area.mended = 1;
+	ck_assert_int_eq(await(42, 9, why), 0);
+	ck_assert_uint_eq(naps, 0);
+	check_said("");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -253,6 +420,8 @@ main(void)
 		chunks_of_areas_stay_together,
 		lanes_stay_with_slots,
 		nothing_left_is_not_in_use,
+		the_code_of_a_killed_tracer_is_restored,
+		a_guardian_is_waited_for,
 	};
 
 	return suite_run("leftover", setup, teardown, tests, ARRAY_SIZE(tests));

@@ -374,7 +374,8 @@ leftover_mend(struct leftover *l, struct space *sp)
 			fault_kill("leftover-text");
 			trapmend_semaphores(sp->mem_fd, p->start);
 			/* Check the result: do not rely on the first pass. */
-			n = MAX(n, trapmend_text(sp->mem_fd, p->start));
+			unsigned again = trapmend_text(sp->mem_fd, p->start);
+			n = MAX(n, again);
 			if (n == 0)
 				trapmend_done(sp->mem_fd, p->start);
 			left += n;
