@@ -374,6 +374,15 @@ START_TEST(each_segment_is_read)
 }
 END_TEST
 
+/* Neither entries nor symbols. */
+START_TEST(code_without_ranges_is_read)
+{
+	lib.nfdes = 0;
+	ck_assert(!leads(0x1000, 0x1200));
+	check_said("1000+200 ");
+}
+END_TEST
+
 START_TEST(too_much_code_may_lead_anywhere)
 {
 	lib.code[0].end = 0x1001 + (uint64_t)LANDINGS_MOST;
@@ -518,8 +527,9 @@ main(void)
 	const TTest *const tests[] = { a_range_has_an_owner,
 		ranges_come_from_entries_and_symbols, names_are_made_by_owners,
 		all_code_of_an_object_is_read, each_segment_is_read,
-		too_much_code_may_lead_anywhere, where_a_function_goes_on,
-		frames_and_landing_pads, neighbours_may_share_code };
+		code_without_ranges_is_read, too_much_code_may_lead_anywhere,
+		where_a_function_goes_on, frames_and_landing_pads,
+		neighbours_may_share_code };
 
 	return suite_run("bodies", setup, teardown, tests, ARRAY_SIZE(tests));
 }

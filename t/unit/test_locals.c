@@ -55,6 +55,8 @@ double_local(struct dwtypes *dw, uint64_t addr, const struct dwarf_sense *sense,
 {
 	ck_assert_ptr_eq(dw, &dwtypes);
 	line_asked = sense->line;
+	ck_assert(!sense->entry);
+	ck_assert_ptr_null(sense->inlined);
 	*out = (struct dwarf_local){ .value = DWARF_NO_NAME,
 		.place = DWARF_NO_NAME };
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -437,6 +437,9 @@ START_TEST(the_members_of_structures_are_compared)
 		    !equal_types(types_pointer(types, types_pointer(types, a)),
 			types_pointer(types, types_pointer(types, b))));
 	}
+	struct type *c = types_new(types, TYPE_CONST);
+	c->base = a;
+	ck_assert(!equal_types(c, b));
 	struct type *u = structure(TYPE_UNION), *v = structure(TYPE_UNION);
 	ck_assert(equal_types(u, v));
 	v->members[0].name = "c";

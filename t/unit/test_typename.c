@@ -43,6 +43,8 @@ START_TEST(types_are_found_by_their_text)
 		{ "volatile int", "int" },
 		{ "userland char *", "char *" },
 		{ "char *const*", "char **" },
+		{ "char * *", "char **" },
+		{ "char * const", "char *" },
 		{ "int [4]", "int [4]" },
 		{ "int [10]", "int [10]" },
 		{ "int [2] [3]", "int [2][3]" },
