@@ -18,6 +18,8 @@
 #include "tracer/ptrace/super.h"
 #include "tracer/survive/guardian.h"
 
+#define FRAME 0x5151 /* stands behind the pc of a signal frame */
+
 static char said[200];
 
 static void
@@ -81,6 +83,7 @@ double_kill(pid_t pid, int sig)
 #define kill(pid, sig)                double_kill(pid, sig)
 #define nanosleep(nap, rest)          ((void)(nap), naps++)
 #define clock_coarse_ms()             (clock_ms += 1000)
+#define regs_in_frame(word)           ((word)[1] == FRAME)
 #include "tracer/survive/leftover.c"
 
 #define LANES "/memfd:" STUB_MEMORY
@@ -353,6 +356,100 @@ START_TEST(the_code_of_a_killed_tracer_is_restored)
 }
 END_TEST
 
+/* ---- stacks ---- */
+
+static const uint64_t on_stacks[][2] = { { 0x10100, 0x1010 },
+	{ 0x10108, FRAME }, { 0x10200, 0x2010 }, { 0x11008, 0x20100 },
+	{ 0x20080, 0x4010 }, { 0x20088, FRAME }, { 0x20200, 0x3010 },
+	{ 0x20208, FRAME } };
+static int stack_error;
+
+static int
+read_words(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	memset(buf, 0, len);
+	for (size_t i = 0; i < ARRAY_SIZE(on_stacks); i++)
+		if (on_stacks[i][0] >= addr && on_stacks[i][0] < addr + len)
+			memcpy((char *)buf + (on_stacks[i][0] - addr),
+			    &on_stacks[i][1], 8);
+	ck_assert_uint_le(len, 0x2000);
+	return stack_error;
+}
+
+/* Read the stack from there on, and those to which it leads. */
+static const char *
+read_from(uint64_t addr, uint64_t depth)
+{
+	s.sp = &space;
+	s.maps = maps;
+	s.depth = depth;
+	space.mem = (struct reader){ .read = read_words };
+	vec_foreach(p, &l.found)
+		p->needed = false;
+	read_stack(&s, addr);
+	while (s.todo.len > 0)
+		read_stack(&s, vec_pop(&s.todo));
+	hash_fini(&s.from);
+	hash_fini(&s.taken);
+	vec_fini(&s.todo);
+	return needed();
+}
+
+START_TEST(signal_frames_need_memory)
+{
+	for (int i = 0; i < 4; i++)
+		piece(PIECE_SLOTS, false);
+	map(0x10000, 2, false, "[stack]");
+	map(0x1f000, 1, false, "");
+	maps.list.at[1].read = maps.list.at[1].write = false;
+	map(0x20000, 1, false, "");
+	/* What is below the pointer to the other stack is stale. */
+	ck_assert_str_eq(read_from(0x10104, 0x10000), "x-x-");
+	ck_assert_uint_eq(s.read, 0x1f00 + 0xf00);
+	ck_assert_str_eq(read_from(0x10108, 0x10000), "--x-");
+	ck_assert_str_eq(read_from(0x10104, 0x200), "x---");
+	ck_assert_str_eq(read_from(0x20080, 0x1000), "--xx");
+	ck_assert(!s.failed);
+	stack_error = -EFAULT;
+	ck_assert_str_eq(read_from(0x10104, 0x10000), "----");
+	ck_assert(s.failed);
+	stack_error = 0;
+	s.failed = false;
+	s.read = STACKS_MAX;
+	ck_assert_str_eq(read_from(0x10104, 0x10000), "----");
+	ck_assert(s.failed);
+}
+END_TEST
+
+START_TEST(a_stack_is_queued_once)
+{
+	map(0x10000, 2, false, "[stack]");
+	map(0x20000, 1, false, "");
+	s.maps = maps;
+	follow(&s, 0x30000, true);  /* no memory */
+	follow(&s, 0x20100, false); /* no stack */
+	ck_assert_uint_eq(s.todo.len, 0);
+	follow(&s, 0x10100, false);
+	follow(&s, 0x10100, false);
+	follow(&s, 0x10200, false);
+	ck_assert_uint_eq(s.todo.len, 1);
+	follow(&s, 0x10080, false);
+	ck_assert_uint_eq(s.todo.len, 2);
+	follow(&s, 0x20100, true);
+	ck_assert_uint_eq(s.todo.len, 3);
+	/* A thread's own stack is not followed for a word. */
+	follow(&s, 0x10010, true);
+	ck_assert_uint_eq(s.todo.len, 4);
+	follow(&s, 0x10008, false);
+	ck_assert_uint_eq(s.todo.len, 4);
+	hash_fini(&s.from);
+	hash_fini(&s.taken);
+	vec_fini(&s.todo);
+}
+END_TEST
+
+/* ---- the guardian ---- */
+
 static bool stop_now;
 
 static bool
@@ -421,6 +518,8 @@ main(void)
 		lanes_stay_with_slots,
 		nothing_left_is_not_in_use,
 		the_code_of_a_killed_tracer_is_restored,
+		signal_frames_need_memory,
+		a_stack_is_queued_once,
 		a_guardian_is_waited_for,
 	};
 
