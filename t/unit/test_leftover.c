@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -84,6 +85,7 @@ double_kill(pid_t pid, int sig)
 #define nanosleep(nap, rest)          ((void)(nap), naps++)
 #define clock_coarse_ms()             (clock_ms += 1000)
 #define regs_in_frame(word)           ((word)[1] == FRAME)
+#define slot_memory_is_marked(mark)   ((mark)[0] == 's')
 #include "tracer/survive/leftover.c"
 
 #define LANES "/memfd:" STUB_MEMORY
@@ -448,6 +450,107 @@ START_TEST(a_stack_is_queued_once)
 }
 END_TEST
 
+/* ---- what is found in memory ---- */
+
+static struct look look;
+
+static int
+empty_file(void)
+{
+	FILE *f = tmpfile();
+
+	ck_assert_ptr_nonnull(f);
+	int fd = dup(fileno(f));
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, INT64_C(1) << 30), 0);
+	fclose(f);
+	return fd;
+}
+
+static void
+put_area(uint64_t addr, uint32_t size)
+{
+	struct trap_area head = { .magic = TRAP_MAGIC };
+
+	head.size = size;
+	ck_assert_int_eq(
+	    pwrite(look.mem, &head, sizeof(head), (off_t)addr), sizeof(head));
+}
+
+static void
+put_slots(uint64_t addr)
+{
+	ck_assert_int_eq(pwrite(look.mem, "s", 1, (off_t)addr), 1);
+}
+
+static void
+present(uint64_t page, uint64_t word)
+{
+	ck_assert_int_eq(pwrite(look.pagemap, &word, 8, (off_t)(page * 8)), 8);
+}
+
+static void
+check_piece(size_t i, uint64_t start, uint64_t size, enum piece_kind kind)
+{
+	ck_assert_uint_gt(l.found.len, i);
+	ck_assert_uint_eq(l.found.at[i].start, start);
+	ck_assert_uint_eq(l.found.at[i].size, size);
+	ck_assert_int_eq(l.found.at[i].kind, kind);
+}
+
+START_TEST(areas_and_slots_are_found_in_pages)
+{
+	const uint64_t end = 0x19000 + SLOT_MEMORY;
+
+	look = (struct look){ empty_file(), empty_file(), &l, 0 };
+	for (uint64_t page = 0x10; page < end / PAGE; page++)
+		present(page, UINT64_C(1) << (page % 2 != 0 ? 62 : 63));
+	put_area(0x10000, 0x2000);
+	put_slots(0x11000);        /* in it */
+	put_area(0x13000, 0x1800); /* not whole pages */
+	put_area(0x14000, 0x1000);
+	present(0x14, 1); /* not in memory */
+	put_area(0x15000, 0x1000);
+	put_slots(0x19000); /* up to the end */
+	look_from_ends(&look, 0x10000, end);
+	check_piece(0, 0x10000, 0x2000, PIECE_AREA);
+	check_piece(1, 0x15000, 0x1000, PIECE_AREA);
+	check_piece(2, 0x19000, SLOT_MEMORY, PIECE_SLOTS);
+	ck_assert_uint_eq(l.found.len, 3);
+	/* One that would end behind the mapping is none. */
+	l.found.len = 0;
+	look_from_ends(&look, 0x10000, end - 1);
+	ck_assert_uint_eq(l.found.len, 2);
+	/* Without /proc/PID/pagemap each page is looked at. */
+	l.found.len = 0;
+	close(look.pagemap);
+	look.pagemap = -1;
+	look_from_ends(&look, 0x10000, end);
+	ck_assert_uint_eq(l.found.len, 4);
+	check_piece(1, 0x14000, 0x1000, PIECE_AREA);
+	close(look.mem);
+}
+END_TEST
+
+START_TEST(large_mappings_are_searched_from_both_ends)
+{
+	const uint64_t start = 0x10000000, end = start + 20000 * PAGE;
+
+	look = (struct look){ empty_file(), -1, &l, 0 };
+	put_area(start + (PAGES_MAX - 1) * PAGE, PAGE);
+	put_area(start + PAGES_MAX * PAGE, PAGE);
+	put_area(end - (PAGES_MAX + 1) * PAGE, PAGE);
+	put_area(end - PAGES_MAX * PAGE, PAGE);
+	put_area(end - PAGE, PAGE);
+	look_from_ends(&look, start, end);
+	check_piece(0, start + (PAGES_MAX - 1) * PAGE, PAGE, PIECE_AREA);
+	check_piece(1, end - PAGE, PAGE, PIECE_AREA);
+	check_piece(2, end - PAGES_MAX * PAGE, PAGE, PIECE_AREA);
+	ck_assert_uint_eq(l.found.len, 3);
+	close(look.mem);
+}
+END_TEST
+
 /* ---- the guardian ---- */
 
 static bool stop_now;
@@ -520,6 +623,8 @@ main(void)
 		the_code_of_a_killed_tracer_is_restored,
 		signal_frames_need_memory,
 		a_stack_is_queued_once,
+		areas_and_slots_are_found_in_pages,
+		large_mappings_are_searched_from_both_ends,
 		a_guardian_is_waited_for,
 	};
 
