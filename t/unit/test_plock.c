@@ -372,6 +372,102 @@ START_TEST(every_verb_has_events_and_every_event_a_name)
 }
 END_TEST
 
+/* Which probes a function has: all that a user can ask for, and no others. */
+static const struct {
+	const char *func, *events;
+} has[] = {
+	{ "pthread_mutex_lock",
+	    "mutex-acquire mutex-block mutex-blocked mutex-error " },
+	{ "pthread_mutex_timedlock",
+	    "mutex-acquire mutex-block mutex-blocked mutex-error " },
+	{ "pthread_mutex_clocklock",
+	    "mutex-acquire mutex-block mutex-blocked mutex-error " },
+	{ "pthread_mutex_trylock", "mutex-acquire mutex-error " },
+	{ "pthread_mutex_unlock", "mutex-release mutex-error " },
+	{ "pthread_spin_lock", "mutex-acquire mutex-spin mutex-spun " },
+	{ "pthread_spin_trylock", "mutex-acquire mutex-error " },
+	{ "pthread_spin_unlock", "mutex-release mutex-error " },
+	{ "pthread_rwlock_rdlock", "rw-acquire rw-block rw-blocked rw-error " },
+	{ "pthread_rwlock_timedrdlock",
+	    "rw-acquire rw-block rw-blocked rw-error " },
+	{ "pthread_rwlock_clockrdlock",
+	    "rw-acquire rw-block rw-blocked rw-error " },
+	{ "pthread_rwlock_tryrdlock", "rw-acquire rw-error " },
+	{ "pthread_rwlock_wrlock", "rw-acquire rw-block rw-blocked rw-error " },
+	{ "pthread_rwlock_timedwrlock",
+	    "rw-acquire rw-block rw-blocked rw-error " },
+	{ "pthread_rwlock_clockwrlock",
+	    "rw-acquire rw-block rw-blocked rw-error " },
+	{ "pthread_rwlock_trywrlock", "rw-acquire rw-error " },
+	{ "pthread_rwlock_unlock", "rw-release rw-error " },
+	{ "pthread_cond_wait",
+	    "mutex-acquire mutex-block mutex-blocked mutex-release "
+	    "cond-wait cond-waited " },
+	{ "pthread_cond_timedwait",
+	    "mutex-acquire mutex-block mutex-blocked mutex-release "
+	    "cond-wait cond-waited " },
+	{ "pthread_cond_clockwait",
+	    "mutex-acquire mutex-block mutex-blocked mutex-release "
+	    "cond-wait cond-waited " },
+	{ "pthread_cond_signal", "cond-signal " },
+	{ "pthread_cond_broadcast", "cond-broadcast " },
+	{ "sem_wait", "sem-acquire sem-block sem-blocked " },
+	{ "sem_timedwait", "sem-acquire sem-block sem-blocked " },
+	{ "sem_clockwait", "sem-acquire sem-block sem-blocked " },
+	{ "sem_trywait", "sem-acquire " },
+	{ "sem_post", "sem-post " },
+	{ "pthread_create", "thread-create thread-start thread-exit " },
+	{ "pthread_join", "thread-join " },
+	{ "pthread_timedjoin_np", "thread-join " },
+	{ "pthread_clockjoin_np", "thread-join " },
+	{ "pthread_tryjoin_np", "thread-join " },
+};
+
+START_TEST(each_function_has_its_events)
+{
+	ck_assert_uint_eq(plock_nrows, ARRAY_SIZE(has));
+	for (size_t i = 0; i < ARRAY_SIZE(has); i++) {
+		uint32_t events = plock_events_of(row(has[i].func)->verb);
+		struct str got = { 0 };
+		for (int e = 0; e < PLOCK_EVENTS; e++)
+			if ((events & PLOCK_BIT(e)) != 0)
+				str_printf(&got, "%s ", plock_names[e].name);
+		ck_assert_msg(strcmp(str_c(&got), has[i].events) == 0, "%s: %s",
+		    has[i].func, str_c(&got));
+		ck_assert_int_eq(row(has[i].func)->spin,
+		    strncmp(has[i].func, "pthread_spin", 12) == 0);
+		str_fini(&got);
+	}
+}
+END_TEST
+
+START_TEST(arguments_have_types)
+{
+	static const struct {
+		enum plock_event event;
+		const char *types;
+	} want[] = {
+		{ PLOCK_MUTEX_ACQUIRE, "pthread_mutex_t *, int, int, " },
+		{ PLOCK_MUTEX_BLOCK, "pthread_mutex_t *, " },
+		{ PLOCK_RW_BLOCKED, "pthread_rwlock_t *, int, int, " },
+		{ PLOCK_COND_WAITED,
+		    "pthread_cond_t *, pthread_mutex_t *, int, " },
+		{ PLOCK_SEM_BLOCKED, "sem_t *, int, " },
+		{ PLOCK_THREAD_START, "pthread_t, void *, void *, " },
+		{ PLOCK_THREAD_EXIT, "pthread_t, " },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		const char *const *types = plock_names[want[i].event].types;
+		struct str got = { 0 };
+		for (unsigned k = 0; k < 3 && types[k] != NULL; k++)
+			str_printf(&got, "%s, ", types[k]);
+		ck_assert_str_eq(str_c(&got), want[i].types);
+		str_fini(&got);
+	}
+}
+END_TEST
+
 /* ---- memory ---- */
 
 static uint32_t memory[16]; /* at LOCK */
@@ -707,6 +803,8 @@ main(void)
 	tcase_add_test(t, a_call_may_be_found_when_it_waits);
 	tcase_add_test(t, calls_that_never_return_do_not_pile_up);
 	tcase_add_test(t, every_verb_has_events_and_every_event_a_name);
+	tcase_add_test(t, each_function_has_its_events);
+	tcase_add_test(t, arguments_have_types);
 	tcase_add_test(t, futex_calls_are_told_from_others);
 	tcase_add_test(t, locks_are_found_by_their_words);
 	tcase_add_test(t, recursion_and_writers_are_read);
