@@ -95,7 +95,7 @@ each_site(const struct probe *p, probe_site_fn each, void *ctx)
 	/* "100,200": two places */
 	for (const char *s = p->func; *s != '\0'; s += strspn(s, ",")) {
 		char *end;
-		each(ctx, &mapped, BIAS + strtoull(s, &end, 16));
+		each(ctx, &mapped, BIAS + strtoull(s, &end, 16), true);
 		s = end;
 	}
 }

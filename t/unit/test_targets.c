@@ -687,7 +687,6 @@ START_TEST(it_does_not_wait_for_ever)
 	in_handler_now = true;
 	in_use_for = 1000;
 	ck_assert_int_eq(attaches(true), -EBUSY);
-	ck_assert_ptr_nonnull(strstr(why_text, "thread of process 100"));
 	/* It could restore a byte of a jump that is written now. */
 	ck_assert(!called("begin"));
 	ck_assert(called("detach "));
