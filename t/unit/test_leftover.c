@@ -355,6 +355,8 @@ START_TEST(the_code_of_a_killed_tracer_is_restored)
 	check_said("jumps each inherit ");
 	jumps_left = 1;
 	ck_assert_int_eq(mend(0, 0), -EFAULT);
+	left_area.mended = 0;
+	ck_assert_int_eq(mend(1, 1), -EFAULT);
 }
 END_TEST
 
