@@ -126,8 +126,11 @@ on_step(int sig, siginfo_t *si, void *uc)
 {
 	steps += pc_of(uc) - (uintptr_t)backs_begin <
 	    (uintptr_t)(backs_end - backs_begin);
-	if (!is_code(pc_of(uc)))
+	if (calls > 0 && !is_code(pc_of(uc)))
 		wrong++;
+	if (!steps_by_flag)
+		fprintf(stderr, "backs: SIGTRAP, code %d, at %#lx\n",
+		    si->si_code, (unsigned long)pc_of(uc));
 }
 
 static void *
