@@ -469,15 +469,14 @@ body_changes(const struct body_parts *p, uint8_t dif)
 	return all | (keeps_row(p) ? bit_of(ROW) : 0);
 }
 
-/* The expression's value to rax.  False: there is no room. */
+/* The expression's value to rax; its plan is in *c->p meanwhile.  False: there is
+ * no room. */
 static bool
 expression(struct code *c, const struct img_difo *d)
 {
 	struct jit_point *points = mem_zalloc(d->len * sizeof(*points));
-	struct jit_plan p;
 
-	jit_plan(&p, &c->body->image, d, points);
-	c->p = &p;
+	jit_plan(c->p, &c->body->image, d, points);
 	c->ends = 0;
 	bool fits = code_text(c);
 	code_land(c, c->ends);
@@ -557,7 +556,12 @@ size_t
 body_write(const struct jit_body *b, const struct body_parts *p, uint8_t *buf,
     size_t size)
 {
-	struct code c = { .e = { .buf = buf, .size = size }, .body = b };
+	struct jit_plan plan;
+	struct code c = {
+		.e = { .buf = buf, .size = size },
+		.p = &plan,
+		.body = b,
+	};
 	uint32_t over = 0;
 
 	if (size < ROOM_FOR_REST)
