@@ -55,7 +55,7 @@ relocate(uint8_t *base, uint64_t addr, const Elf64_Dyn *dyn)
 		if (dyn->d_tag == DT_RELASZ)
 			size = dyn->d_un.d_val;
 	}
-	for (size_t i = 0; i < size / sizeof(*r); i++) {
+	for (size_t i = 0; r != NULL && i < size / sizeof(*r); i++) {
 		uint64_t word = addr + (uint64_t)r[i].r_addend;
 		memcpy(base + r[i].r_offset, &word, sizeof(word));
 	}

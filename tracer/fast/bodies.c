@@ -134,11 +134,21 @@ find_made(struct bodies *bs, struct jit_body *b)
 	return bs->made.len - 1;
 }
 
-/* The body for this, or NONE_MADE. */
-static size_t
-make(struct bodies *bs, struct jit_body *b)
+/* Does each lane have a pin for it, if its key is pinned? */
+static bool
+has_pin(const struct fast_space *f, const struct jit_body *b, uint32_t epid)
 {
-	if (b->clause_ref == 0 || !jit_body_plan(b))
+	return !b->pinned ||
+	    (f->lanes.len > 0 && epid < f->lanes.at[0].v.npins);
+}
+
+/* The body for a tracepoint with this EPID, or NONE_MADE. */
+static size_t
+make(struct fast_space *f, struct jit_body *b, uint32_t epid)
+{
+	struct bodies *bs = &f->bodies;
+
+	if (b->clause_ref == 0 || !jit_body_plan(b) || !has_pin(f, b, epid))
 		return NONE_MADE;
 	size_t i = find_made(bs, b);
 	return bs->made.at[i].at != 0 ? i : NONE_MADE;
@@ -168,14 +178,6 @@ set_row(struct fast_space *f, size_t n, size_t made)
 	    __ATOMIC_RELEASE);
 }
 
-/* Does each lane have a pin for it, if its key is pinned? */
-static bool
-has_pin(const struct fast_space *f, const struct jit_body *b, uint32_t epid)
-{
-	return !b->pinned ||
-	    (f->lanes.len > 0 && epid < f->lanes.at[0].v.npins);
-}
-
 void
 fast_body(const struct state *st, const struct space *sp, uint32_t tp_id,
     struct stub_body *body)
@@ -189,8 +191,8 @@ fast_body(const struct state *st, const struct space *sp, uint32_t tp_id,
 	if (bs == NULL || bs->base == NULL || bs->rows.len == ROWS_MOST)
 		return;
 	find_clause(&st->fast->image, tp_id, &b, &r.seen);
-	size_t made = make(bs, &b), n = bs->rows.len;
-	if (made == NONE_MADE || !has_pin(f, &b, r.seen.epid))
+	size_t made = make(f, &b, r.seen.epid), n = bs->rows.len;
+	if (made == NONE_MADE)
 		return;
 	r.saves = b.changes;
 	*vec_push(&bs->rows) = r;
@@ -215,9 +217,7 @@ bodies_renew(const struct state *st, struct fast_space *f)
 		find_clause(&st->fast->image, r->tp_id, &b, &now);
 		if (is_seen(&now, &r->seen))
 			continue;
-		size_t made = make(&f->bodies, &b);
-		if (made != NONE_MADE && !has_pin(f, &b, now.epid))
-			made = NONE_MADE;
+		size_t made = make(f, &b, now.epid);
 		r->seen = now;
 		set_row(f, (size_t)(r - f->bodies.rows.at), made);
 	}

@@ -101,6 +101,15 @@ fast_there(const struct thread *th)
 	return f != NULL && f->addr != 0 ? f : NULL;
 }
 
+/* The thread's lane in the memory of its process, or NULL. */
+static struct lane_use *
+use_there(const struct thread *th)
+{
+	const struct fast_space *f = fast_there(th);
+
+	return f != NULL ? use_of(f, th) : NULL;
+}
+
 static bool
 is_in(const struct fast_space *f, uint64_t addr)
 {
@@ -113,10 +122,9 @@ static struct lane_use *
 give(struct fast_space *f, struct thread *th)
 {
 	struct lane_of *o = part_of(&th->parts, &lane_part);
-	struct lane_use *had = use_of(f, th);
 
-	if (had != NULL || (o->space == f->id && o->refused))
-		return had;
+	if (o->space == f->id)
+		return use_of(f, th);
 	o->space = f->id;
 	o->refused = false;
 	for (o->n = 0; o->n < f->lanes.len; o->n++) {
@@ -228,8 +236,7 @@ fast_lane(struct state *st, struct thread *th)
 const struct lane_view *
 fast_firing(struct thread *th)
 {
-	struct fast_space *f = fast_there(th);
-	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	struct lane_use *u = use_there(th);
 
 	return u != NULL ? &u->v : NULL;
 }
@@ -339,8 +346,7 @@ lanes_hits(const struct state *st)
 bool
 fast_skip(struct thread *th, uint64_t addr, uint64_t stack)
 {
-	struct fast_space *f = fast_there(th);
-	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	struct lane_use *u = use_there(th);
 
 	if (u == NULL)
 		return false;
@@ -353,8 +359,7 @@ fast_skip(struct thread *th, uint64_t addr, uint64_t stack)
 bool
 fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
 {
-	struct fast_space *f = fast_there(th);
-	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	struct lane_use *u = use_there(th);
 	struct lane *l = u != NULL ? u->v.lane : NULL;
 
 	if (l == NULL || l->skip_sp == 0 || stack < l->skip_sp)
@@ -387,8 +392,7 @@ fast_fires(struct thread *th)
 void
 fast_call(struct thread *th)
 {
-	struct fast_space *f = fast_there(th);
-	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	struct lane_use *u = use_there(th);
 	struct lane_of *o = part_of(&th->parts, &lane_part);
 
 	if (u == NULL)
@@ -401,11 +405,10 @@ bool
 fast_was_called(struct thread *th)
 {
 	struct lane_of *o = part_had(&th->parts, &lane_part);
-	struct fast_space *f = fast_there(th);
 
 	if (o == NULL || !o->called)
 		return false;
-	struct lane_use *u = f != NULL ? use_of(f, th) : NULL;
+	struct lane_use *u = use_there(th);
 	if (u != NULL)
 		u->v.lane->call = 0;
 	o->called = false;
