@@ -227,10 +227,9 @@ begin_space(struct state *st, struct proc *p, struct leftover *left)
 		 * runs until it is stopped again for the writing. */
 		resume_all(sp);
 		space_resume(sp);
-		if (!again && in_use &&
-		    (loop_stopping() || leftover_runs(left)))
-			return false;
 		if (!again) {
+			if (in_use && (loop_stopping() || leftover_runs(left)))
+				return false;
 			targets_space_begin(st, p);
 			sites_commit(st, sp);
 			return true;
