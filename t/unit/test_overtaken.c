@@ -14,6 +14,7 @@
 
 #include "dlang/base/str.h"
 #include "t/unit/suite.h"
+#include "tracer/ptrace/requeue.h"
 #include "tracer/ptrace/super.h"
 
 #define RT     34 /* a real-time signal: queued as often as it is sent */
@@ -104,10 +105,42 @@ double_pending(bool shared, unsigned i, siginfo_t *si)
 	return true;
 }
 
+static bool
+double_has_pending(int sig)
+{
+	vec_foreach(si, &pending)
+		if (si->si_signo == sig)
+			return true;
+	return false;
+}
+
+static size_t
+double_take(int sig, size_t n)
+{
+	size_t taken = 0;
+
+	for (size_t i = 0; !refuses && taken < n && i < pending.len;) {
+		if (pending.at[i].si_signo != sig) {
+			i++;
+			continue;
+		}
+		pending.len--;
+		memmove(&pending.at[i], &pending.at[i + 1],
+		    (pending.len - i) * sizeof(stop));
+		taken++;
+	}
+	return taken;
+}
+
 #define syscall(nr, pid, tid, ...)       double_syscall(nr, pid, tid, __VA_ARGS__)
 #define thread_siginfo(th, si)           double_siginfo(si)
 #define thread_set_siginfo(th, si)       double_set_siginfo(si)
 #define thread_pending(th, shared, i, s) double_pending(shared, i, s)
+#define thread_has_pending(th, sig)      double_has_pending(sig)
+#define thread_regs_moved(th)            ((void)(th))
+#define thread_settle(th)                ((void)(th))
+#define requeue_take(th, sig, n)         double_take(sig, n)
+#define requeue_send(th, si)             enqueue(si)
 #include "tracer/ptrace/overtaken.c"
 
 static void
@@ -425,6 +458,50 @@ START_TEST(the_injected_one_is_known)
 }
 END_TEST
 
+/* Three signals that dtrap may not send, and a call at the first one: siginfos
+ * are owed. */
+static void
+owes_three(void)
+{
+	for (int i = 1; i <= 3; i++)
+		comes(RT, SI_USER, i);
+	stops();
+	calls();
+	thread.stop.state = TH_STOPPED;
+	thread.stop.kind = EV_SIGNAL;
+	thread.stop.sig = RT;
+}
+
+/* After a detach there is nobody to give the owed siginfos. */
+START_TEST(what_is_owed_is_queued_at_the_end)
+{
+	owes_three();
+	comes(RT, SI_USER, 4);
+	signals_settle(&thread);
+	ck_assert_int_eq(thread.stop.kind, EV_STOP);
+	ck_assert_int_eq(thread.stop.sig, 0);
+	ck_assert_ptr_null(first_owed(&thread, RT));
+	ck_assert_uint_eq(pending.len, 4);
+	for (int i = 0; i < 4; i++) {
+		ck_assert_int_eq(pending.at[i].si_pid, SENDER);
+		ck_assert_int_eq(pending.at[i].si_value.sival_int, i + 1);
+	}
+}
+END_TEST
+
+START_TEST(without_a_call_it_stays_owed)
+{
+	owes_three();
+	refuses = true;
+	signals_settle(&thread);
+	refuses = false;
+	ck_assert_int_eq(thread.stop.kind, EV_SIGNAL);
+	ck_assert_int_eq(thread.stop.sig, RT);
+	ck_assert_str_eq(gets(), "1 2 3");
+	ck_assert_ptr_null(first_owed(&thread, RT));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -444,6 +521,8 @@ main(void)
 		one_that_cannot_be_sent_is_not_owed,
 		a_thread_that_has_ended_gets_none,
 		the_injected_one_is_known,
+		what_is_owed_is_queued_at_the_end,
+		without_a_call_it_stays_owed,
 	};
 
 	return suite_run("overtaken", NULL, teardown, tests, ARRAY_SIZE(tests));

@@ -92,25 +92,12 @@ take_owed(struct thread *th, int sig)
 	return first;
 }
 
-/* May dtrap send a signal with this siginfo?  rt_tgsigqueueinfo(2) refuses codes of
- * signals that the kernel, kill() or tgkill() sends. */
+/* Send it as it is: if dtrap dies, the kernel has its siginfo. */
 static bool
-may_send(const siginfo_t *si)
+send_whole(const struct thread *th, const siginfo_t *si)
 {
-	return si->si_code < 0 && si->si_code != SI_TKILL;
-}
-
-/* Is a signal of that number pending for the thread or its process? */
-static bool
-is_pending(const struct thread *th, int sig)
-{
-	siginfo_t si;
-
-	for (int shared = 0; shared < 2; shared++)
-		for (unsigned i = 0; thread_pending(th, shared, i, &si); i++)
-			if (si.si_signo == sig)
-				return true;
-	return false;
+	return syscall(SYS_rt_tgsigqueueinfo, th->proc->pid, th->tid,
+		   si->si_signo, si) == 0;
 }
 
 unsigned
@@ -124,7 +111,7 @@ signals_to_repeat(const struct thread *th, int sig)
 	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
 		if (si.si_signo != sig)
 			continue;
-		if (!may_send(&si))
+		if (!requeue_by_any(&si))
 			return 0;
 		n++;
 	}
@@ -137,8 +124,7 @@ signal_repeat(struct thread *th)
 	siginfo_t si;
 
 	return thread_siginfo(th, &si) == 0 && si.si_code != SI_KERNEL &&
-	    syscall(SYS_rt_tgsigqueueinfo, th->proc->pid, th->tid, si.si_signo,
-		&si) == 0;
+	    send_whole(th, &si);
 }
 
 void
@@ -160,14 +146,6 @@ signal_overtaken(struct thread *th)
 		owe(th, &came);
 }
 
-/* Send it as it is: if dtrap dies, the kernel has its siginfo. */
-static bool
-send_whole(const struct thread *th, const siginfo_t *si)
-{
-	return syscall(SYS_rt_tgsigqueueinfo, th->proc->pid, th->tid,
-		   si->si_signo, si) == 0;
-}
-
 void
 signals_again(struct thread *th, const siginfo_t *si, size_t n)
 {
@@ -176,7 +154,8 @@ signals_again(struct thread *th, const siginfo_t *si, size_t n)
 	uint64_t owes = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!may_send(&si[i]) || is_pending(th, si[i].si_signo) ||
+		if (!requeue_by_any(&si[i]) ||
+		    thread_has_pending(th, si[i].si_signo) ||
 		    first_owed(th, si[i].si_signo) != NULL)
 			owes |= SIGBIT(si[i].si_signo);
 	for (size_t i = 0; i < n; i++) {
@@ -206,16 +185,18 @@ signal_in_turn(struct thread *th, int sig)
 static void
 settle(struct thread *th, int sig)
 {
-	struct owed all = { 0 };
-	bool delivers = th->stop.sig == sig;
-	enum event_kind kind = th->stop.kind;
+	/* `later' are those that were sent after the owed ones. */
+	VEC(siginfo_t) all = { 0 }, later = { 0 };
+	const int was = th->stop.sig;
+	const bool delivers = was == sig;
+	const enum event_kind kind = th->stop.kind;
 	size_t n = 0; /* pending */
 	siginfo_t si;
 
 	if (delivers && (sig < FIRST_REALTIME || thread_siginfo(th, &si) < 0))
 		return;
 	if (delivers) {
-		*vec_push(&all.list) = si;
+		*vec_push(&all) = si;
 		thread_regs_moved(th);
 		thread_settle(th);
 		stop_becomes(th, EV_STOP);
@@ -225,37 +206,30 @@ settle(struct thread *th, int sig)
 		if (si.si_signo != sig)
 			continue;
 		if (!is_ours(&si))
-			owe(th, &si);
+			*vec_push(&later) = si;
 		n++;
 	}
 	if (requeue_take(th, sig, n) == 0) {
 		stop_becomes(th, kind);
-		stop_signal(th, delivers ? sig : 0);
-		return;
+		stop_signal(th, was);
+	} else {
+		while (first_owed(th, sig) != NULL)
+			*vec_push(&all) = take_owed(th, sig);
+		vec_foreach(each, &later)
+			*vec_push(&all) = *each;
+		vec_foreach(each, &all)
+			requeue_send(th, each);
+		LOG("remote", "%d: %zu signals %d are queued anew",
+		    (int)th->tid, all.len, sig);
 	}
-	while (first_owed(th, sig) != NULL)
-		*vec_push(&all.list) = take_owed(th, sig);
-	vec_foreach(each, &all.list)
-		requeue_send(th, each);
-	LOG("remote", "%d: %zu signals %d are queued anew", (int)th->tid,
-	    all.list.len, sig);
-	vec_fini(&all.list);
+	vec_fini(&all);
+	vec_fini(&later);
 }
 
 void
 signals_settle(struct thread *th)
 {
-	struct owed *owed = part_had(&th->parts, &owed_part);
-	uint64_t done = 0;
-
-	for (size_t i = 0; owed != NULL && i < owed->list.len;) {
-		int sig = owed->list.at[i].si_signo;
-		if (!thread_stopped(th) || (done & SIGBIT(sig)) != 0) {
-			i++;
-			continue;
-		}
-		done |= SIGBIT(sig);
-		settle(th, sig);
-		i = 0; /* some are gone */
-	}
+	for (int sig = 1; sig <= SIGNALS; sig++)
+		if (thread_stopped(th) && first_owed(th, sig) != NULL)
+			settle(th, sig);
 }

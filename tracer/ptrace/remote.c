@@ -449,19 +449,6 @@ pass_event(struct remote *r)
 	return error;
 }
 
-/* Is another signal of that number pending for the thread or its process? */
-static bool
-has_another(const struct remote *r)
-{
-	siginfo_t si;
-
-	for (int shared = 0; shared < 2; shared++)
-		for (unsigned i = 0; thread_pending(r->th, shared, i, &si); i++)
-			if (si.si_signo == r->sig)
-				return true;
-	return false;
-}
-
 /* May the signal in delivery go back into its queue? */
 static bool
 can_queue(const struct remote *r)
@@ -476,7 +463,7 @@ can_queue(const struct remote *r)
 		return false;
 	bool raised = r->si.si_code > 0 && (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
 	/* It would be queued behind the others of its number. */
-	return alone && !raised && !has_another(r);
+	return alone && !raised && !thread_has_pending(r->th, r->sig);
 }
 
 /*

@@ -117,6 +117,18 @@ thread_pending(const struct thread *th, bool shared, unsigned i, siginfo_t *si)
 	return ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si) == 1;
 }
 
+bool
+thread_has_pending(const struct thread *th, int sig)
+{
+	siginfo_t si;
+
+	for (int shared = 0; shared < 2; shared++)
+		for (unsigned i = 0; thread_pending(th, shared, i, &si); i++)
+			if (si.si_signo == sig)
+				return true;
+	return false;
+}
+
 /* Was the signal raised by an int3, or by a watched address? */
 static bool
 is_trap(const struct thread *th, const siginfo_t *si)

@@ -1,7 +1,5 @@
 /*
- * See requeue.h.  A thread may send itself a signal with any siginfo
- * (rt_tgsigqueueinfo(2)).  Other threads may not send one that looks like a
- * signal of the kernel, kill() or tgkill().
+ * See requeue.h.
  */
 #include "tracer/ptrace/requeue.h"
 
@@ -46,9 +44,14 @@ requeue_take(struct thread *th, int sig, size_t n)
 }
 
 bool
+requeue_by_any(const siginfo_t *si)
+{
+	return si->si_code < 0 && si->si_code != SI_TKILL;
+}
+
+bool
 requeue_send(struct thread *th, siginfo_t *si)
 {
-	bool anybody = si->si_code < 0 && si->si_code != SI_TKILL;
 	pid_t pid, tid;
 
 	static_assert(sizeof(*si) <= REMOTE_DATA_MAX, "it passes");
@@ -56,6 +59,6 @@ requeue_send(struct thread *th, siginfo_t *si)
 		return false;
 	const uint64_t args[6] = { (uint32_t)pid, (uint32_t)tid,
 		(uint32_t)si->si_signo, REMOTE_DATA };
-	return requeue_call(th->proc, th, !anybody, SYS_rt_tgsigqueueinfo, args,
-	    si, sizeof(*si));
+	return requeue_call(th->proc, th, !requeue_by_any(si),
+	    SYS_rt_tgsigqueueinfo, args, si, sizeof(*si));
 }

@@ -24,6 +24,10 @@ bool requeue_call(struct proc *p, struct thread *th, bool alone, long nr,
  * or if no call can be made. */
 size_t requeue_take(struct thread *th, int sig, size_t n);
 
+/* May any process send a signal with this siginfo (rt_tgsigqueueinfo(2))?  Only a
+ * thread itself may if it looks like one of the kernel, kill() or tgkill(). */
+bool requeue_by_any(const siginfo_t *si);
+
 /* Make a signal with this siginfo pending for the thread, behind others of its
  * number.  False: no call could be made. */
 bool requeue_send(struct thread *th, siginfo_t *si);

@@ -160,6 +160,8 @@ int thread_set_sigmask(struct thread *th, uint64_t mask);
  * process (shared).  False if there are not that many. */
 bool thread_pending(
     const struct thread *th, bool shared, unsigned i, siginfo_t *si);
+/* Is a signal of that number pending for a stopped thread or its process? */
+bool thread_has_pending(const struct thread *th, int sig);
 /* Is a SIGTRAP of an int3, or of the watched address (thread_watch()), pending
  * for a stopped thread?  A signal that is being delivered is not pending. */
 bool thread_trap_pending(struct thread *th);
