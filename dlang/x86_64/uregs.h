@@ -79,6 +79,21 @@ ureg_is_general(unsigned n)
 	    n == UREG_RSP;
 }
 
+/* The register with such a number in instructions (Intel SDM volume 2, table
+ * 3-1). */
+#define UREG_NUMBERS 16
+
+static inline unsigned
+ureg_by_number(unsigned n)
+{
+	static const uint8_t at[UREG_NUMBERS] = { UREG_RAX, UREG_RCX, UREG_RDX,
+		UREG_RBX, UREG_RSP, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8,
+		UREG_R9, UREG_R10, UREG_R11, UREG_R12, UREG_R13, UREG_R14,
+		UREG_R15 };
+
+	return at[n];
+}
+
 #define UREG_ARGS 6
 
 /* System V ABI for x86-64, 3.2.3 and A.2.1. */

@@ -50,16 +50,9 @@
 #define RED_ZONE 128U
 #define REACH    ((UINT64_C(1) << 31) - 4096)
 
-/* The numbers of the registers in instructions. */
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
-
-static const uint8_t uregs_by_number[16] = { UREG_RAX, UREG_RCX, UREG_RDX,
-	UREG_RBX, UREG_RSP, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8, UREG_R9,
-	UREG_R10, UREG_R11, UREG_R12, UREG_R13, UREG_R14, UREG_R15 };
-
 /* The registers that a called function may change, except rax and rcx, which
  * are on the stack; and rbx, which the stub uses. */
-static const uint8_t changed[] = { RDX, RBX, RSI, RDI, 8, 9, 10, 11 };
+static const uint8_t changed[] = { RDX, RBX, RSI, RDI, R8, R9, R10, R11 };
 
 /* ---- the stack ---- */
 
@@ -188,7 +181,7 @@ move(struct emit *e, unsigned opcode, unsigned reg, uint32_t off)
 static uint32_t
 kept_at(unsigned reg)
 {
-	return LANE_REGS + 8U * uregs_by_number[reg];
+	return LANE_REGS + 8U * ureg_by_number(reg);
 }
 
 /* mov rcx, [rsp + at]; mov [rax + off], rcx */
@@ -251,14 +244,6 @@ write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
 
 /* ---- the body ---- */
 
-static void
-push_or_pop(struct emit *e, unsigned opcode, unsigned reg)
-{
-	if (reg > 7)
-		emit_u8(e, 0x41);
-	emit_u8(e, opcode | (reg & 7));
-}
-
 /* The registers are pushed from rax's number up. */
 int32_t
 stub_saved_at(uint32_t saves, unsigned ureg)
@@ -269,10 +254,10 @@ stub_saved_at(uint32_t saves, unsigned ureg)
 		above += ureg == UREG_RAX ? ON_RAX : ON_RCX;
 	else if (!(saves & 1U << ureg))
 		return INT32_MIN;
-	for (unsigned n = 16; n-- > 0;) {
-		if (uregs_by_number[n] == ureg && saves & 1U << ureg)
+	for (unsigned n = UREG_NUMBERS; n-- > 0;) {
+		if (ureg_by_number(n) == ureg && saves & 1U << ureg)
 			return above;
-		if (saves & 1U << uregs_by_number[n])
+		if (saves & 1U << ureg_by_number(n))
 			above += 8;
 	}
 	return above;
@@ -283,18 +268,18 @@ stub_saved_at(uint32_t saves, unsigned ureg)
 static void
 write_body(struct emit *e, const struct stub_body *b, struct ahead *rest)
 {
-	for (unsigned n = 0; n < 16; n++)
-		if (b->saves & 1U << uregs_by_number[n])
-			push_or_pop(e, 0x50, n);
+	for (unsigned n = 0; n < UREG_NUMBERS; n++)
+		if (b->saves & 1U << ureg_by_number(n))
+			emit_push(e, n);
 	emit_bytes(e, "\x48\x89\xc3", 3); /* mov rbx, rax */
 	emit_bytes(e, "\x48\xb9", 2);     /* movabs rcx, row */
 	emit_u64(e, b->row);
 	emit_bytes(e, "\xff\x11", 2);     /* call [rcx] */
 	emit_bytes(e, "\x89\xc1", 2);     /* mov ecx, eax */
 	emit_bytes(e, "\x48\x89\xd8", 3); /* mov rax, rbx */
-	for (unsigned n = 16; n-- > 0;)
-		if (b->saves & 1U << uregs_by_number[n])
-			push_or_pop(e, 0x58, n);
+	for (unsigned n = UREG_NUMBERS; n-- > 0;)
+		if (b->saves & 1U << ureg_by_number(n))
+			emit_pop(e, n);
 	emit_bytes(e, "\x85\xc9", 2); /* test ecx, ecx */
 	jump_ahead(e, "\x0f\x85", 2, rest);
 }
@@ -302,7 +287,7 @@ write_body(struct emit *e, const struct stub_body *b, struct ahead *rest)
 static void
 write_saves(struct emit *e, uint64_t site)
 {
-	for (unsigned r = 0; r < 16; r++)
+	for (unsigned r = 0; r < UREG_NUMBERS; r++)
 		if (r != RAX && r != RCX && r != RSP)
 			move(e, STORE, r, kept_at(r));
 	move_pushed(e, ON_RAX, kept_at(RAX));

@@ -199,8 +199,8 @@ START_TEST(encodings)
 			end_case(&e);
 		}
 		begin_case(&e, buf, sizeof(buf));
-		enc_push(&e, r);
-		enc_pop(&e, r);
+		emit_push(&e, r);
+		emit_pop(&e, r);
 		enc_move_stack(&e, (int32_t)r * 24 - 200);
 		AS("push %s\npop %s\nlea %d(%%rsp),%%rsp\n", full[r], full[r],
 		    (int)r * 24 - 200);

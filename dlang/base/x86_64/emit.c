@@ -32,6 +32,26 @@ emit_u8(struct emit *e, unsigned b)
 	emit_bytes(e, &v, 1);
 }
 
+static void
+emit_with_reg(struct emit *e, unsigned opcode, unsigned reg)
+{
+	if (reg >= R8)
+		emit_u8(e, 0x41);
+	emit_u8(e, opcode | (reg & 7));
+}
+
+void
+emit_push(struct emit *e, unsigned reg)
+{
+	emit_with_reg(e, 0x50, reg);
+}
+
+void
+emit_pop(struct emit *e, unsigned reg)
+{
+	emit_with_reg(e, 0x58, reg);
+}
+
 void
 emit_u32(struct emit *e, uint32_t v)
 {

@@ -9,6 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The numbers of the registers in instructions. */
+enum {
+	RAX,
+	RCX,
+	RDX,
+	RBX,
+	RSP,
+	RBP,
+	RSI,
+	RDI,
+	R8,
+	R9,
+	R10,
+	R11,
+	R12,
+	R13,
+	R14,
+	R15
+};
+
 struct emit {
 	uint8_t *buf; /* borrowed from the caller */
 	size_t size;
@@ -29,6 +49,10 @@ void emit_bytes(struct emit *e, const void *p, size_t n);
 void emit_u8(struct emit *e, unsigned b);
 void emit_u32(struct emit *e, uint32_t v);
 void emit_u64(struct emit *e, uint64_t v);
+
+/* push and pop of a 64-bit register. */
+void emit_push(struct emit *e, unsigned reg);
+void emit_pop(struct emit *e, unsigned reg);
 
 /* Write a rel32 at offset `at' that refers to `to', for an instruction that
  * ends at offset `end'.  `to' must be within reach. */

@@ -38,38 +38,24 @@ static_assert(
 #define OTHER RDI
 #define ROW   R12
 
-/* The number of a register in instructions; NONE for the rest. */
-#define NONE 16U
+/* The number of a register in instructions; NONE for the rest, and for rsp, which
+ * the code of the site changes. */
+#define NONE ((unsigned)UREG_NUMBERS)
 
 static unsigned
 number_of(unsigned ureg)
 {
-	static const uint8_t numbers[UREG_RDI + 1] = { [UREG_R15] = R15,
-		[UREG_R14] = R14,
-		[UREG_R13] = R13,
-		[UREG_R12] = R12,
-		[UREG_RBP] = RBP,
-		[UREG_RBX] = RBX,
-		[UREG_R11] = R11,
-		[UREG_R10] = R10,
-		[UREG_R9] = R9,
-		[UREG_R8] = R8,
-		[UREG_RAX] = RAX,
-		[UREG_RCX] = RCX,
-		[UREG_RDX] = RDX,
-		[UREG_RSI] = RSI,
-		[UREG_RDI] = RDI };
+	unsigned n = 0;
 
-	return ureg <= UREG_RDI ? numbers[ureg] : NONE;
+	while (n < NONE && (n == RSP || ureg_by_number(n) != ureg))
+		n++;
+	return n;
 }
 
 static uint32_t
 bit_of(unsigned number)
 {
-	for (unsigned u = 0; u <= UREG_RDI; u++)
-		if (number_of(u) == number)
-			return 1U << u;
-	return 0;
+	return 1U << ureg_by_number(number);
 }
 
 /* ---- arguments ---- */

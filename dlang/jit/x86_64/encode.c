@@ -97,20 +97,6 @@ enc_set(struct emit *e, unsigned reg, uint64_t v)
 }
 
 void
-enc_push(struct emit *e, unsigned reg)
-{
-	prefix(e, false, 0, reg);
-	emit_u8(e, 0x50U | (reg & 7));
-}
-
-void
-enc_pop(struct emit *e, unsigned reg)
-{
-	prefix(e, false, 0, reg);
-	emit_u8(e, 0x58U | (reg & 7));
-}
-
-void
 enc_move_stack(struct emit *e, int32_t n)
 {
 	enc_rm(e, true, OP_LEA, RSP, RSP, n);

@@ -6,26 +6,6 @@
 
 #include "dlang/base/x86_64/emit.h"
 
-/* The numbers of the registers in instructions. */
-enum {
-	RAX,
-	RCX,
-	RDX,
-	RBX,
-	RSP,
-	RBP,
-	RSI,
-	RDI,
-	R8,
-	R9,
-	R10,
-	R11,
-	R12,
-	R13,
-	R14,
-	R15
-};
-
 /* The numbers of the conditions. */
 enum {
 	CC_B = 2,
@@ -65,8 +45,6 @@ void enc_mi32(struct emit *e, bool wide, unsigned op, unsigned more,
     unsigned base, int32_t disp, int32_t v);
 /* A 64-bit register becomes v.  The flags are changed if v is 0. */
 void enc_set(struct emit *e, unsigned reg, uint64_t v);
-void enc_push(struct emit *e, unsigned reg);
-void enc_pop(struct emit *e, unsigned reg);
 /* rsp += n, by lea: the flags stay. */
 void enc_move_stack(struct emit *e, int32_t n);
 

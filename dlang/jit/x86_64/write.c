@@ -675,9 +675,9 @@ begin(struct code *c)
 {
 	const struct jit_plan *p = c->p;
 
-	enc_push(&c->e, RBX);
+	emit_push(&c->e, RBX);
 	if (p->used & 1U << 7)
-		enc_push(&c->e, RBP);
+		emit_push(&c->e, RBP);
 	enc_move_stack(&c->e, -c->frame);
 	code_move(c, RBX, RDI);
 	enc_rm(&c->e, true, OP_MOV_STORE, RDX, RSP, c->result);
@@ -705,8 +705,8 @@ leave(struct code *c)
 {
 	enc_move_stack(&c->e, c->frame);
 	if (c->p->used & 1U << 7)
-		enc_pop(&c->e, RBP);
-	enc_pop(&c->e, RBX);
+		emit_pop(&c->e, RBP);
+	emit_pop(&c->e, RBX);
 	emit_u8(&c->e, 0xc3);
 }
 
