@@ -118,8 +118,8 @@ uint32_t stub_processor(void);
 void stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi);
 
 /* Write the stub of the window w, for the address addr, to buf, and its offsets
- * to *s.  `body' may be NULL.  Returns its size, which does not depend on addr; 0 if a target is out
- * of reach from addr. */
+ * to *s.  `body' may be NULL.  Returns its size, which does not depend on addr; 0
+ * if a target is out of reach from addr. */
 unsigned stub_write(struct stub *s, const struct stub_world *world,
     const struct stub_body *body, const struct window *w, uint32_t id,
     uint64_t addr, uint8_t buf[STUB_SIZE_MAX]);

@@ -127,8 +127,8 @@ void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
 
 /*
  * The code of a site (inject/stub.h) for the window at tp, made if there is none
- * yet, with the body, which may be NULL; in the target after stubs_flush().  Threads may run if there is memory for
- * it (stubs_reserve()).  0, or -ENOMEM or
+ * yet, with the body, which may be NULL; in the target after stubs_flush().
+ * Threads may run if there is memory for it (stubs_reserve()).  0, or -ENOMEM or
  * -EINVAL with *why in one phrase.
  */
 int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,

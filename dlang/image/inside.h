@@ -27,10 +27,10 @@ struct inside {
 
 /*
  * Can every clause at every site of a tracepoint run inside, or its predicate at
- * least, and the clauses of ERROR, which any of them may fire?  If not, the first reason is appended to
- * `why', for example "argument 6 is in memory" or "for a stack, errno". The
- * answer may change when the image gets another site of this tracepoint or
- * another clause of one of its probes.
+ * least, and the clauses of ERROR, which any of them may fire?  If not, the first
+ * reason is appended to `why', for example "argument 6 is in memory" or "for a
+ * stack, errno".  The answer may change when the image gets another site of this
+ * tracepoint or another clause of one of its probes.
  */
 bool inside_tracepoint(
     const struct inside *in, uint32_t tp_id, struct str *why);

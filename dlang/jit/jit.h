@@ -41,8 +41,8 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
 /*
  * The body of a clause: code that carries out the whole clause for the code of a
  * site (inject/stub.h), on the program's stack.  Its parts are the predicate, a
- * key of one word at most or one that is pinned, and one aggregation.  It calls nothing, reads no memory
- * of the program, and contains no address.
+ * key of one word at most or one that is pinned, and one aggregation.  It calls
+ * nothing, reads no memory of the program, and contains no address.
  *
  * UREG_BODY has the lane at entry and at exit.  Afterwards UREG_RESULT is 0 if
  * the body has done all that a firing does; if it is 1, nothing has been done.
