@@ -250,6 +250,16 @@ needs_of_act(const struct prog_act *a)
 	return needs;
 }
 
+uint32_t
+needs_of_acts(const struct prog_clause *c)
+{
+	uint32_t needs = 0;
+
+	for (size_t i = 0; i < c->nacts; i++)
+		needs |= needs_of_act(&c->acts[i]);
+	return needs;
+}
+
 void
 needs_text(uint32_t needs, struct str *to)
 {

@@ -12,6 +12,8 @@
 uint32_t needs_of_difo(const struct difo *d, const struct prog_globals *g);
 /* The needs of an action: those of its DIFOs, and its own. */
 uint32_t needs_of_act(const struct prog_act *a);
+/* The needs of all actions of a clause. */
+uint32_t needs_of_acts(const struct prog_clause *c);
 
 /* Append the names of those needs that only the tracer can satisfy, for example
  * "a stack, errno".  Appends nothing if there are none. */

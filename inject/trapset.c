@@ -133,6 +133,14 @@ chunk_is_there(struct target *t, const struct chunk *c, uint32_t *count)
 	    head.size == c->size;
 }
 
+/* The next flush writes entry i again. */
+static void
+chunk_stale(struct chunk *c, uint32_t i)
+{
+	c->stale_from = c->stale_to == 0 ? i : MIN(c->stale_from, i);
+	c->stale_to = MAX(c->stale_to, i + 1);
+}
+
 /* Find out which entries of the chunk the copy has; the next flush writes the
  * others. */
 static void
@@ -146,13 +154,9 @@ chunk_compare(struct target *t, struct chunk *c, uint32_t count)
 
 	c->written = (uint32_t)n;
 	c->stale_from = c->stale_to = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (known && memcmp(&now[i], &e[i], sizeof(*e)) == 0)
-			continue;
-		if (c->stale_to == 0)
-			c->stale_from = i;
-		c->stale_to = i + 1;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!known || memcmp(&now[i], &e[i], sizeof(*e)) != 0)
+			chunk_stale(c, i);
 	mem_free(now);
 }
 
@@ -485,14 +489,9 @@ trapset_jump(
 	struct trap_entry *was = entry_at(ts, have - 1, &c, &at);
 	if (was == NULL)
 		return -ENOENT;
-	if (at >= c->written || memcmp(was, &e, sizeof(e)) == 0) {
-		*was = e;
-		return 0;
-	}
+	if (at < c->written && memcmp(was, &e, sizeof(e)) != 0)
+		chunk_stale(c, (uint32_t)at);
 	*was = e;
-	c->stale_from =
-	    c->stale_to == 0 ? (uint32_t)at : MIN(c->stale_from, (uint32_t)at);
-	c->stale_to = MAX(c->stale_to, (uint32_t)at + 1);
 	return 0;
 }
 

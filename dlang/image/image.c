@@ -388,22 +388,12 @@ check_clause(const struct prog_clause *c, const struct prog_globals *g)
 	return 0;
 }
 
-static uint32_t
-acts_needs(const struct prog_clause *c)
-{
-	uint32_t needs = 0;
-
-	for (size_t i = 0; i < c->nacts; i++)
-		needs |= needs_of_act(&c->acts[i]);
-	return needs;
-}
-
 /* Can only the tracer carry out the clause's actions?  It alone has a buffer that
  * is kept to the end (bufpolicy fill and ring). */
 static bool
 acts_outside(const struct prog_clause *c, const struct options *opts)
 {
-	return (acts_needs(c) & dif_needs_tracer()) != 0 ||
+	return (needs_of_acts(c) & dif_needs_tracer()) != 0 ||
 	    (c->rec_size != 0 &&
 		option_get(opts, OPT_BUFPOLICY) != POLICY_SWITCH);
 }
@@ -502,7 +492,7 @@ publish_clause(struct image *im, const struct prog_clause *c,
 		.nacts = (uint32_t)c->nacts,
 		.rec_size = c->rec_size,
 		.needs =
-		    acts_needs(c) | (c->pred != NULL ? c->pred->needs : 0U),
+		    needs_of_acts(c) | (c->pred != NULL ? c->pred->needs : 0U),
 		.index = c->global_index,
 		.flags = (c->speculates ? IMG_CLAUSE_SPECULATES : 0U) |
 		    (c->commits ? IMG_CLAUSE_COMMITS : 0U) |

@@ -128,15 +128,11 @@ place(struct printer *to, const char *what, uint32_t needs)
 static void
 clause_info(struct printer *to, const struct prog_clause *c)
 {
-	uint32_t needs = 0;
-
-	for (size_t i = 0; i < c->nacts; i++)
-		needs |= needs_of_act(&c->acts[i]);
 	str_add(to->to, "\tEvaluation\n");
 	if (c->pred != NULL)
 		place(to, "predicate", c->pred->needs);
 	if (c->nacts != 0)
-		place(to, "actions", needs);
+		place(to, "actions", needs_of_acts(c));
 	str_addc(to->to, '\n');
 }
 

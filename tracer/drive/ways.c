@@ -41,10 +41,8 @@ may_be_inside(const struct state *st, const struct prog_clause *c,
 {
 	bool kept = c->rec_size != 0 &&
 	    option_get(&st->opts, OPT_BUFPOLICY) != POLICY_SWITCH;
-	uint32_t needs = 0;
+	uint32_t needs = needs_of_acts(c);
 
-	for (size_t i = 0; i < c->nacts; i++)
-		needs |= needs_of_act(&c->acts[i]);
 	if (c->pred != NULL && !of_error &&
 	    (kept || (needs & dif_needs_tracer()) != 0)) {
 		kept = false;
