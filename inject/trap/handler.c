@@ -335,7 +335,7 @@ is_traced(void)
 {
 	static const char status[] = "/proc/thread-self/status",
 			  word[] = "\nTracerPid:\t";
-	char text[512];
+	char text[512] = "";
 	long fd = sys_open(status, O_CLX);
 
 	if (fd < 0)

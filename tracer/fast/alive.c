@@ -110,6 +110,6 @@ alive_remove(int n)
 	e->used = false;
 	uint32_t *word = (void *)(words + (size_t)n * PAGE);
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
-	mmap(word, PAGE, PROT_NONE,
+	(void)mmap(word, PAGE, PROT_NONE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }

@@ -121,7 +121,7 @@ next_tail(struct space *sp, const struct maps *maps, unsigned *cookie,
 
 	while (*cookie < 2 * n) {
 		unsigned i = (*cookie)++;
-		const struct map *m = &maps->list.at[i % n];
+		const struct map *m = &maps->list.at[i < n ? i : i - n];
 		if (i < n ? find_vdso_tail(sp, m, addr, size) :
 			    find_tail(sp, maps, m, addr, size))
 			return true;
