@@ -85,7 +85,9 @@ double_grab(pid_t pid, struct proc **out)
 	return grab_error;
 }
 
-/* Three other processes; the maps of the first cannot be read. */
+/* Three other processes, with numbers that no process has; the maps of the first
+ * cannot be read. */
+#define OTHER_PID 900000011
 static int others[3];
 static int held;
 static int attach_error;
@@ -93,7 +95,7 @@ static int attach_error;
 static void
 double_candidates(struct pids *out)
 {
-	for (pid_t pid = 11; pid < 14; pid++)
+	for (pid_t pid = OTHER_PID; pid < OTHER_PID + 3; pid++)
 		*vec_push(&out->list) = pid;
 }
 
@@ -105,7 +107,7 @@ double_create(pid_t pid, const struct reader *mem)
 	/* No memory of it is read. */
 	ck_assert_int_ne(mem->read(mem->ctx, BIAS, &byte, 1), 0);
 	held++;
-	return (struct addrspace *)&others[pid - 11];
+	return (struct addrspace *)&others[pid - OTHER_PID];
 }
 
 static int
@@ -158,8 +160,8 @@ double_enable(struct state *st, struct probe *p, place_enable *one)
 #define addrspace_put(as)                  ((void)(as), held--)
 #define addrspace_refresh(as, each, ctx) \
 	((int *)(as) == &others[0] ? -EPERM : 2)
-#define addrspace_pid(as)                 ((pid_t)((int *)(as)-others) + 11)
-#define super_proc(su, pid)               ((pid) == 12 ? &its_proc : NULL)
+#define addrspace_pid(as)                 ((pid_t)((int *)(as)-others) + OTHER_PID)
+#define super_proc(su, pid)               ((pid) == OTHER_PID + 1 ? &its_proc : NULL)
 #define progress_part(st, i, n, what, of) ((void)(i))
 #include "tracer/prov/usdt.c"
 
@@ -350,19 +352,19 @@ START_TEST(processes_that_have_the_probe_are_attached)
 	state.drive = &drive;
 	state.output.err = stderr;
 	its_proc.role.named = false;
-	searches("my-app", "attach 12; attach 13; ");
+	searches("my-app", "attach 900000012; attach 900000013; ");
 	ck_assert(its_proc.role.found);
 	ck_assert_uint_eq(state.probes.list.len, 1);
 	/* Only those that have it are touched. */
 	searches("other*", "");
-	searches("my-app12", "");
+	searches("my-app900000012", "");
 	n_notes = 0;
 	searches("my-app", "");
 	n_notes = 1;
 	its_proc.role.found = false;
 	attach_error = -EPERM;
 	option_parse(&state.opts, "quiet", false);
-	searches("my-app", "attach 12; attach 13; ");
+	searches("my-app", "attach 900000012; attach 900000013; ");
 	ck_assert(!its_proc.role.found);
 }
 END_TEST
