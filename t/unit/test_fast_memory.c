@@ -66,7 +66,7 @@ double_call(long nr, const uint64_t a[6], int64_t *result)
 	*result = syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (*result < 0)
 		*result = -errno;
-	else if (nr == SYS_mmap && a[2] != PROT_NONE) /* as remote.c does */
+	else if (nr == SYS_mmap && (a[2] & PROT_WRITE)) /* as remote.c does */
 		memset((void *)(uintptr_t)*result, 0xaa, 64);
 	return 0;
 }
@@ -418,6 +418,41 @@ START_TEST(each_part_has_its_protection)
 }
 END_TEST
 
+/* The target cannot write to the code, and nobody can cut the file, whose pages
+ * the tracer reads. */
+START_TEST(the_file_is_sealed)
+{
+	char path[64];
+
+	ck_assert(fast_map(&state, &space));
+	const struct fast_space *f = fast_of(&space);
+	void *text = (void *)(uintptr_t)(f->addr + 2 * PAGE);
+	void *image = (void *)(uintptr_t)fast_addr(f, f->image.base);
+	ck_assert_int_ne(mprotect(text, PAGE, PROT_READ | PROT_WRITE), 0);
+	ck_assert_int_eq(errno, EACCES);
+	ck_assert_int_ne(mprotect(image, PAGE, PROT_READ | PROT_WRITE), 0);
+	struct maps maps = { 0 };
+	ck_assert_int_eq(maps_read(getpid(), &maps), 0);
+	vec_foreach(m, &maps.list) {
+		if (m->start != (uintptr_t)text)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
+		    (unsigned long)m->start, (unsigned long)m->end);
+		int fd = open(path, O_RDWR);
+		if (fd < 0) { /* who has no rights may not open it */
+			ck_assert_int_eq(errno, EPERM);
+			continue;
+		}
+		ck_assert_int_ne(ftruncate(fd, PAGE), 0);
+		ck_assert_ptr_eq(
+		    mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+		    MAP_FAILED);
+		close(fd);
+	}
+	maps_fini(&maps);
+}
+END_TEST
+
 START_TEST(both_see_the_same_memory)
 {
 	unsigned open = files();
@@ -611,8 +646,9 @@ END_TEST
 START_TEST(whichever_call_fails_nothing_is_left)
 {
 	unsigned open = files();
-	uint64_t bytes = mapped_bytes();
 
+	(alive_add)(-1); /* the tracer's own memory, which stays */
+	uint64_t bytes = mapped_bytes();
 	fail_at = (unsigned)_i + 1;
 	refused(CANNOT);
 	ck_assert_uint_eq(mappings(), 0);
@@ -844,6 +880,7 @@ main(void)
 		the_code_is_shown_on_demand,
 		clauses_are_compiled_if_the_option_says_so,
 		each_part_has_its_protection,
+		the_file_is_sealed,
 		both_see_the_same_memory,
 		the_image_is_copied_when_threads_are_stopped,
 		there_is_room_for_probes_that_are_enabled_later,

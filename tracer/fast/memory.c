@@ -95,7 +95,8 @@ call(struct space *sp, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 static int64_t
 make_file(struct space *sp)
 {
-	const uint64_t args[6] = { REMOTE_DATA, MFD_CLOEXEC };
+	const uint64_t args[6] = { REMOTE_DATA,
+		MFD_CLOEXEC | MFD_ALLOW_SEALING };
 	int64_t result = -ESRCH;
 
 	vec_foreach(p, &sp->procs)
@@ -329,33 +330,54 @@ take_lanes(const struct state *st, struct fast_space *f)
 		*vec_push(&f->lanes) = use;
 }
 
-/* Set the protection of each part, and what a child of a fork has of it. */
+/* From now on nobody changes the size of the file: a page that is gone would
+ * end the tracer.  And nobody maps it for writing: the kernel then never makes
+ * the target's mapping of code writable, whoever asks (F_SEAL_FUTURE_WRITE;
+ * kernels before 5.1 have no such seal). */
 static int64_t
-protect(struct space *sp, const struct fast_space *f, const struct plan *p)
+seal(int fd)
+{
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+		return -errno;
+	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+	return 0;
+}
+
+/* Map the file from `addr' on again, with this protection. */
+static int64_t
+map_part(struct space *sp, const struct fast_space *f, int64_t fd,
+    uint64_t addr, size_t size, int prot)
+{
+	int64_t r = size == 0 ? 0 :
+				call(sp, SYS_mmap, addr, size, (uint64_t)prot,
+				    MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+				    (uint64_t)fd, addr - f->addr - PAGE);
+
+	return r < 0 && r > -4096 ? r : 0;
+}
+
+/* Map each part with its protection, and set what a child of a fork has. */
+static int64_t
+protect(struct space *sp, const struct fast_space *f, const struct plan *p,
+    int64_t fd)
 {
 	uint64_t text = f->addr + 2 * PAGE, code = text + p->blob.size;
 	uint64_t tables = code + p->code;
-	int64_t r = call(
-	    sp, SYS_mprotect, f->addr, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0);
+	int64_t r =
+	    map_part(sp, f, fd, text, p->blob.text, PROT_READ | PROT_EXEC);
 
 	if (r == 0)
-		r = call(
-		    sp, SYS_madvise, f->addr, PAGE, MADV_WIPEONFORK, 0, 0, 0);
+		r = map_part(sp, f, fd, code, p->code, PROT_READ | PROT_EXEC);
+	if (r == 0)
+		r = map_part(
+		    sp, f, fd, tables, RANGES_SIZE + p->image, PROT_READ);
 	if (r == 0)
 		r = call(sp, SYS_madvise, text, p->size - 2 * PAGE,
 		    MADV_DONTFORK, 0, 0, 0);
-	if (r == 0)
-		r = call(sp, SYS_mprotect, text, p->blob.text,
-		    PROT_READ | PROT_EXEC, 0, 0, 0);
-	if (r == 0 && p->code > 0)
-		r = call(sp, SYS_mprotect, code, p->code, PROT_READ | PROT_EXEC,
-		    0, 0, 0);
-	if (r == 0)
-		r = call(sp, SYS_mprotect, tables, RANGES_SIZE + p->image,
-		    PROT_READ, 0, 0, 0);
 	return r;
 }
 
+/* Map `own', and the file for writing. */
 static int64_t
 map_there(
     struct space *sp, struct fast_space *f, const struct plan *p, int64_t fd)
@@ -367,10 +389,26 @@ map_there(
 		return r;
 	f->addr = (uint64_t)r;
 	f->size = p->size;
-	r = call(sp, SYS_mmap, f->addr + PAGE, p->size - PAGE,
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-	    (uint64_t)fd, 0);
-	return r < 0 && r > -4096 ? r : protect(sp, f, p);
+	r = call(
+	    sp, SYS_mprotect, f->addr, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0);
+	if (r == 0)
+		r = call(
+		    sp, SYS_madvise, f->addr, PAGE, MADV_WIPEONFORK, 0, 0, 0);
+	return r != 0 ? r :
+			map_part(sp, f, fd, f->addr + PAGE, p->size - PAGE,
+			    PROT_READ | PROT_WRITE);
+}
+
+/* remote.c has marked the new memory as dtrap's, at the begin of each mapping
+ * that can be written.  Clear the marks. */
+static int64_t
+clear_marks(struct space *sp, const struct fast_space *f)
+{
+	const uint32_t none[PAGE / 4] = { 0 };
+	struct target *t = &sp->target;
+
+	memset(f->base, 0, PAGE);
+	return t->ops->write(t, f->addr, none, PAGE);
 }
 
 /* Map the file in dtrap and in the target.  0, with its descriptor in *here, or
@@ -379,20 +417,20 @@ static int64_t
 map_file(struct space *sp, struct fast_space *f, const struct plan *p,
     int64_t there, int *here)
 {
-	const uint32_t none[PAGE / 4] = { 0 };
-	struct target *t = &sp->target;
-
 	*here = open_file(sp, there);
 	if (*here < 0 || ftruncate(*here, (off_t)(p->size - PAGE)) != 0 ||
 	    !map_own(f, *here, p->size - PAGE))
 		return -errno;
 	int64_t r = map_there(sp, f, p, there);
+	if (r == 0)
+		r = clear_marks(sp, f);
 	if (r < 0)
 		return r;
-	/* remote.c has marked the new memory as dtrap's, at the beginning of
-	 * each mapping: clear the marks. */
-	memset(f->base, 0, PAGE);
-	return t->ops->write(t, f->addr, none, PAGE);
+	f->alive = alive_add(*here);
+	if (f->alive < 0)
+		return -EAGAIN;
+	r = seal(*here);
+	return r < 0 ? r : protect(sp, f, p, there);
 }
 
 /* The calls in the target.  Its threads are stopped for them alone: filling the
@@ -417,7 +455,7 @@ map_both(
 
 static int64_t
 set_up(struct state *st, struct space *sp, struct fast_space *f,
-    const struct plan *p, int here)
+    const struct plan *p)
 {
 	const uint32_t here_it_is = 1;
 	struct target *t = &sp->target;
@@ -430,9 +468,6 @@ set_up(struct state *st, struct space *sp, struct fast_space *f,
 	if (!consume_lanes_add(st->consume, &f->store, (uint32_t)pid_in(sp)))
 		return -EINVAL;
 	take_lanes(st, f);
-	f->alive = alive_add(here);
-	if (f->alive < 0)
-		return -EAGAIN;
 	return t->ops->write(t, f->addr, &here_it_is, sizeof(here_it_is));
 }
 
@@ -473,7 +508,7 @@ make(struct state *st, struct space *sp, struct fast_space *f)
 	int here = -1;
 	int64_t r = map_both(sp, f, &p, &here);
 	if (r == 0)
-		r = set_up(st, sp, f, &p, here);
+		r = set_up(st, sp, f, &p);
 	if (here >= 0)
 		close(here);
 	LOG("fast", "%d: %zu bytes at %#lx: %lld", (int)pid_in(sp), p.size,
