@@ -116,10 +116,18 @@ store_has_self(const struct img_hdr *im)
 	return has_scope(im, DIF_THREAD);
 }
 
+/* Few threads are busy at a time, but which ones is not known.  So each lane has
+ * more than its share of the whole, as long as all of them together do not
+ * exceed this.  A buffer for records is used from end to end; an aggregation
+ * only takes the pages that its keys need. */
+#define ROOM_RECORDS (16U << 20)
+#define ROOM_AGGS    (128U << 20)
+
 static uint32_t
-share(uint32_t whole, uint32_t nlanes, uint64_t least)
+share(uint32_t whole, uint32_t room, uint32_t nlanes, uint64_t least)
 {
-	uint64_t n = nlanes == 0 ? whole : whole / nlanes;
+	uint64_t all = whole > room ? whole : room;
+	uint64_t n = VM_MIN(whole, nlanes == 0 ? all : all / nlanes);
 
 	n = n < least ? least : n;
 	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n & ~7U;
@@ -150,11 +158,12 @@ store_share(
 
 	s.threads = true;
 	s.nlanes = nlanes;
-	s.bufsize =
-	    share(whole->bufsize, nlanes, LEAST_RECORDS * VM_ALIGN(record));
-	s.aggsize =
-	    im->naggs == 0 ? 0 : share(whole->aggsize, nlanes, least_agg(im));
-	s.dynvarsize = self ? share(whole->dynvarsize, nlanes,
+	s.bufsize = share(whole->bufsize, ROOM_RECORDS, nlanes,
+	    LEAST_RECORDS * VM_ALIGN(record));
+	s.aggsize = im->naggs == 0 ?
+	    0 :
+	    share(whole->aggsize, ROOM_AGGS, nlanes, least_agg(im));
+	s.dynvarsize = self ? share(whole->dynvarsize, 0, nlanes,
 				  (uint64_t)im->dyn_cost * LEAST_VARS + 8) :
 			      0;
 	s.end_room = 0;

@@ -205,11 +205,23 @@ START_TEST(shares_are_large_enough)
 		ck_assert_uint_ge(s.bufsize, 2 * 64);
 		ck_assert(agg_holds(s.aggsize, image_hdr(k.im)->agg_data));
 		ck_assert_uint_ge(dyn_count(image_hdr(k.im), s.dynvarsize), 16);
-		ck_assert_uint_le((uint64_t)s.bufsize * counts[i],
-		    k.sizes.bufsize + counts[i] * 128ULL);
+		ck_assert_uint_le(s.bufsize, MAX(k.sizes.bufsize, 128));
 	}
 	struct store_sizes s = store_share(image_hdr(k.im), &k.sizes, 1);
 	ck_assert_uint_eq(s.aggsize, k.sizes.aggsize);
+	/* Few have as much as they may, many share. */
+	struct store_sizes whole = k.sizes;
+	whole.bufsize = whole.aggsize = 4U << 20;
+	s = store_share(image_hdr(k.im), &whole, 32);
+	ck_assert_uint_eq(s.aggsize, whole.aggsize);
+	ck_assert_uint_eq(s.bufsize, 16U << 20 >> 5);
+	s = store_share(image_hdr(k.im), &whole, 1024);
+	ck_assert_uint_eq(s.aggsize, 128U << 10);
+	ck_assert_uint_eq(s.bufsize, 16U << 10);
+	whole.aggsize = whole.bufsize = 256U << 20;
+	s = store_share(image_hdr(k.im), &whole, 64);
+	ck_assert_uint_eq(s.aggsize, 4U << 20);
+	ck_assert_uint_eq(s.bufsize, 4U << 20);
 	kit_threads(&k, 1000);
 	for (uint32_t i = 0; i < 1000; i++)
 		kit_give(&k, i, i + 1);
