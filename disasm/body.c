@@ -31,8 +31,14 @@ struct jump {
 	bool
 	    fixed; /* through a word of memory at a fixed address: a function of
 		    * another object, stored by the run-time linker */
-	bool tabled;
+	bool tabled, proved; /* by a table, of destinations inside */
 	struct jumptable table;
+};
+
+/* Before the instruction at addr this register has the value in question. */
+struct use {
+	uint64_t addr;
+	uint8_t reg;
 };
 
 struct table {
@@ -46,6 +52,7 @@ struct finding {
 	VEC(struct jump) jumps;
 	VEC(uint64_t) calls; /* out of the range that they are in */
 	VEC(struct table) tables;
+	VEC(uint64_t) doors; /* where landing pads and tables lead */
 	/* While a table is read: a block of its entries. */
 	uint8_t entries[512];
 	bool read; /* all of the block */
@@ -206,6 +213,15 @@ consider(void *ctx, uint64_t addr)
 }
 
 static void
+each_pad(void *ctx, uint64_t addr)
+{
+	struct finding *f = ctx;
+
+	*vec_push(&f->doors) = addr;
+	consider(f, addr);
+}
+
+static void
 find_pieces(struct finding *f)
 {
 	size_t jumps = 0;
@@ -216,7 +232,7 @@ find_pieces(struct finding *f)
 		for (; jumps < f->jumps.len; jumps++)
 			if (f->jumps.at[jumps].kind != INSN_JMP_IND)
 				consider(f, f->jumps.at[jumps].target);
-		f->w->pads(f->w->ctx, &r, consider, f);
+		f->w->pads(f->w->ctx, &r, each_pad, f);
 	}
 }
 
@@ -289,6 +305,7 @@ leads_inside(struct finding *f, const struct jumptable *t)
 	for (unsigned n = 0; n < TABLE_MOST && entry(f, t, n, &to); n++) {
 		if (to != begin && body_begins(f->b, to)) {
 			*vec_push(&f->b->leads) = to;
+			*vec_push(&f->doors) = to;
 			inside = true;
 		} else if (is_inside(f->b, to) ||
 		    !f->w->piece(f->w->ctx, f->b, to, &piece)) {
@@ -305,13 +322,125 @@ is_proved(struct finding *f, const struct jump *j)
 	return j->tabled && !is_entered(f, j) && leads_inside(f, &j->table);
 }
 
+/* ---- pointers ---- */
+
+/* The most instructions that are looked at for one jump. */
+#define USES_MOST 400
+
+struct pointer {
+	struct finding *f;
+	VEC(struct use) uses;
+};
+
+static void
+use_add(struct pointer *p, uint64_t addr, uint8_t reg)
+{
+	vec_foreach(u, &p->uses)
+		if (u->addr == addr && u->reg == reg)
+			return;
+	*vec_push(&p->uses) = (struct use){ addr, reg };
+}
+
+/* The instruction at addr, which is known to begin there. */
+static bool
+decode_at(const struct finding *f, uint64_t addr, struct insn *in)
+{
+	uint8_t code[INSN_MAX_LEN];
+
+	for (size_t len = INSN_MAX_LEN; len > 0; len--)
+		if (reader_read(&f->w->mem, addr, code, len) == 0)
+			return insn_decode(code, len, addr, in) == 0;
+	return false;
+}
+
+/* Behind `in' the register has the value.  False: it is no pointer that has been
+ * loaded, or that is not known. */
+static bool
+look_at(struct pointer *p, const struct insn *in, uint8_t reg)
+{
+	switch (insn_gives(in, &reg)) {
+	case GIVES_WORD: return true;
+	case GIVES_NOTHING:
+	case GIVES_COPY: use_add(p, in->addr, reg); return true;
+	default: return false;
+	}
+}
+
+/* Go on with the instruction that stands before the use, if control goes on
+ * there. */
+static bool
+look_above(struct pointer *p, struct use u, bool *known)
+{
+	const struct body *b = p->f->b;
+	uint64_t at = u.addr - 1;
+	struct insn in;
+
+	while (u.addr - at < INSN_MAX_LEN && !body_begins(b, at))
+		at--;
+	if (!body_begins(b, at))
+		return true;
+	if (!decode_at(p->f, at, &in) || at + in.len != u.addr)
+		return false;
+	if (in.kind == INSN_JMP || in.kind == INSN_JMP_IND ||
+	    in.kind == INSN_RET || in.kind == INSN_UD)
+		return true;
+	*known = true;
+	return look_at(p, &in, u.reg);
+}
+
+/* Go on with all that may come before the use.  False as for look_at(), or if
+ * nothing is known to come. */
+static bool
+look_before(struct pointer *p, struct use u)
+{
+	bool known = false;
+
+	if (u.addr == p->f->b->ranges.at[0].start)
+		return false;
+	vec_foreach(door, &p->f->doors)
+		if (*door == u.addr)
+			return false;
+	if (!look_above(p, u, &known))
+		return false;
+	vec_foreach(j, &p->f->jumps) {
+		if (j->kind == INSN_JMP_IND || j->target != u.addr)
+			continue;
+		known = true;
+		if (j->kind == INSN_LOOP)
+			return false;
+		use_add(p, j->addr, u.reg);
+	}
+	return known;
+}
+
+/*
+ * Does it go by a pointer as it has been loaded, wherever the jump is reached
+ * from?  So calls of functions by pointers look that are the last thing that a
+ * function does.
+ */
+static bool
+is_pointed(struct finding *f, const struct jump *j)
+{
+	struct pointer p = { .f = f };
+	struct insn in;
+	uint8_t reg;
+	bool is = decode_at(f, j->addr, &in);
+	enum giving by = is ? insn_jumps_by(&in, &reg) : GIVES_ELSE;
+
+	if (by != GIVES_COPY)
+		return by == GIVES_WORD;
+	use_add(&p, j->addr, reg);
+	for (size_t i = 0; is && i < p.uses.len; i++)
+		is = i < USES_MOST && look_before(&p, p.uses.at[i]);
+	vec_fini(&p.uses);
+	return is;
+}
+
 static void
 tell_indirect(struct finding *f, const struct jump *j)
 {
-	bool proved = is_proved(f, j);
-
-	f->b->open |= !proved && !j->fixed;
-	if (proved || f->w->frame == NULL ||
+	f->b->open |= !j->proved && !j->fixed && !is_pointed(f, j);
+	if (j->proved || f->w->frame == NULL ||
 	    (f->w->frame(f->w->ctx, j->addr) == BODY_FRAME_LAID && !j->torn))
 		return;
 	*vec_push(&f->b->exits) = (struct body_site){ j->addr, BODY_OUTSIDE };
@@ -371,6 +500,8 @@ body_find(
 	if (error == 0)
 		find_pieces(&f);
 	vec_foreach(j, &f.jumps)
+		j->proved = j->kind == INSN_JMP_IND && is_proved(&f, j);
+	vec_foreach(j, &f.jumps)
 		if (j->kind != INSN_JMP_IND)
 			tell_direct(&f, j);
 		else
@@ -380,6 +511,7 @@ body_find(
 	vec_fini(&f.jumps);
 	vec_fini(&f.calls);
 	vec_fini(&f.tables);
+	vec_fini(&f.doors);
 	return error;
 }
 

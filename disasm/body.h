@@ -47,7 +47,10 @@ struct body {
 	 * lead to, in addition to falling through.  Targets of doors are not
 	 * included. */
 	VEC(uint64_t) leads;
-	/* An indirect jump may lead to other addresses too. */
+	/* An indirect jump may lead to other addresses too, which it computes.
+	 * Without that, each address to which one may lead is in `leads', or an
+	 * instruction of the object names it, or a word of the object is it
+	 * (disasm/landings.h): from there a pointer to it has come. */
 	bool open;
 	/* Some bytes are not instructions; the code behind them was not
 	 * read. */

@@ -1,6 +1,7 @@
 /*
- * Finds the jump table of an indirect jump that a compiler made from a switch
- * or a computed goto.  disasm/ and lock functions (prov/plock) use it.
+ * Where an indirect jump has its target from: a jump table, which a compiler made
+ * from a switch or a computed goto, or a pointer.  disasm/ and lock functions
+ * (prov/plock) use it.
  */
 #ifndef DISASM_JUMPTABLE_H
 #define DISASM_JUMPTABLE_H
@@ -25,5 +26,19 @@ struct jumptable {
  * length of the table are not checked.
  */
 bool jumptable_find(const struct insn *w, size_t n, struct jumptable *out);
+
+/* What an instruction does to a general register. */
+enum giving {
+	GIVES_NOTHING,
+	GIVES_WORD, /* loads it whole from memory, but not from the stack; or it
+		     * names an address */
+	GIVES_COPY, /* of another register, which is in *reg then */
+	GIVES_ELSE, /* anything else, or it is not known */
+};
+
+enum giving insn_gives(const struct insn *in, uint8_t *reg);
+
+/* The same for an INSN_JMP_IND and the address to which it jumps. */
+enum giving insn_jumps_by(const struct insn *in, uint8_t *reg);
 
 #endif

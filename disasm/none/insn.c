@@ -50,6 +50,18 @@ jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
 	return false;
 }
 
+enum giving
+insn_gives(const struct insn *in, uint8_t *reg)
+{
+	return GIVES_ELSE;
+}
+
+enum giving
+insn_jumps_by(const struct insn *in, uint8_t *reg)
+{
+	return GIVES_ELSE;
+}
+
 bool
 pieces_is_stub(const struct reader *code, uint64_t addr)
 {

@@ -20,6 +20,7 @@
 #include "disasm/jumptable.h"
 
 #include "disasm/x86_64/raw.h"
+#include "dlang/uregs.h"
 
 #define NOTHING INSN_NOREG /* writes no general register */
 #define UNKNOWN 0xfe
@@ -233,4 +234,40 @@ jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
 		return false;
 	uint8_t a = raw_uregs[raw_rm(&r)], b = raw_uregs[raw_reg(&r)];
 	return distance(w, i, a, b, out) || distance(w, i, b, a, out);
+}
+
+/* Is its operand memory that is not on the stack, as far as can be seen? */
+static bool
+is_off_stack(const struct insn *in)
+{
+	return in->mem && in->segment == 0 && in->addrsize == 8 &&
+	    in->base != UREG_RSP && in->base != UREG_RBP;
+}
+
+enum giving
+insn_gives(const struct insn *in, uint8_t *reg)
+{
+	struct raw r;
+	uint8_t got = written(in, &r);
+
+	if (got != *reg)
+		return got == UNKNOWN ? GIVES_ELSE : GIVES_NOTHING;
+	if (in->kind == INSN_MOV_REG && in->opsize == 8) {
+		*reg = in->reg2;
+		return GIVES_COPY;
+	}
+	bool loads = r.map == 0 && r.opcode == 0x8b && (r.rex & RAW_W) &&
+	    is_off_stack(in);
+	bool names =
+	    in->kind == INSN_LEA && in->rip_relative && in->opsize == 8;
+	return loads || names ? GIVES_WORD : GIVES_ELSE;
+}
+
+enum giving
+insn_jumps_by(const struct insn *in, uint8_t *reg)
+{
+	if (in->mem)
+		return is_off_stack(in) ? GIVES_WORD : GIVES_ELSE;
+	*reg = in->reg;
+	return GIVES_COPY;
 }

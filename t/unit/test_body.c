@@ -301,6 +301,98 @@ START_TEST(nobody_comes_into_a_window)
 }
 END_TEST
 
+/* Where the register of an indirect jump has its value from; the function begins
+ * with nops, at which the window is. */
+START_TEST(an_indirect_jump_goes_by_a_pointer)
+{
+	static const struct {
+		const char *code;
+		bool is;
+	} rows[] = {
+		/* jmp [rdi + 8]; mov rax, [rdi + 8]; jmp rax */
+		{ "ff 67 08", true },
+		{ "48 8b 47 08 ff e0", true },
+		{ "48 8b 04 fd 00 20 00 00 ff e0", true },
+		/* Some of it is restored between, or the value moved. */
+		{ "48 8b 47 08 48 83 c4 08 5b 5d 48 89 df ff e0", true },
+		{ "48 8b 5f 08 48 89 d8 5b ff e0", true },
+		{ "4c 8b 47 08 41 ff e0", true },
+		/* lea rax, [rip + 16]: the address has a name. */
+		{ "48 8d 05 10 00 00 00 ff e0", true },
+		/* It is compared, and the jump is made elsewhere. */
+		{ "48 8b 47 08 48 3d 00 20 00 00 75 01 c3 ff e0", true },
+		/* From two places, both of which load it. */
+		{ "74 06 48 8b 47 08 eb 04 48 8b 47 10 ff e0", true },
+		/* In a loop: what comes before it counts. */
+		{ "48 8b 07 48 85 ff 75 fb ff e0", true },
+		/* Something else brings it, on one way at least. */
+		{ "ff e0", false },
+		{ "48 8b 47 08 48 01 d0 ff e0", false },
+		{ "8b 47 08 ff e0", false },
+		{ "48 01 d0 74 04 48 8b 47 08 ff e0", false },
+		{ "74 06 48 8b 47 08 eb 03 48 01 d0 ff e0", false },
+		{ "48 8b 07 48 83 c0 08 75 fa ff e0", false },
+		{ "48 8b 07 e8 f0 00 00 00 ff e0", false },
+		{ "48 89 f8 ff e0", false },
+		{ "58 ff e0", false },
+		/* The stack, and memory of the thread, have what was computed. */
+		{ "48 8b 44 24 08 ff e0", false },
+		{ "48 8b 45 08 ff e0", false },
+		{ "ff 64 24 08", false },
+		{ "ff 65 08", false },
+		{ "64 48 8b 07 ff e0", false },
+		{ "67 48 8b 07 ff e0", false },
+		/* Nothing that is seen leads there. */
+		{ "48 8b 07 c3 ff e0", false },
+		{ "48 8b 07 eb 02 90 90 ff e0", false },
+		{ "48 8b 07 eb 00 ff e0", true },
+		{ "48 8b 07 e2 00 ff e0", false },
+		/* To the begin of the function its caller comes, too. */
+		{ "74 f9 ff e0", false },
+	};
+	struct known k = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		setup();
+		uint64_t code = put(0x1000, "90 90 90 90 90");
+		uint64_t end = put(code, rows[i].code);
+		ck_assert_msg(
+		    strcmp(window(end, end, 0x1000, &k),
+			rows[i].is ? "5 to 1005" :
+				     "the function has a jump whose target is "
+				     "not known") == 0,
+		    "%s: %s", rows[i].code, window(end, end, 0x1000, &k));
+	}
+	/* The unwinder comes with other registers. */
+	setup();
+	uint64_t end = put(0x1000, "90 90 90 90 90 48 8b 07 90 ff e0");
+	ck_assert_str_eq(window(end, end, 0x1000, &k), "5 to 1005");
+	k.pad = 0x1008;
+	ck_assert_str_eq(window(end, end, 0x1000, &k),
+	    "the function has a jump whose target is not known");
+	/* So does a table: jmp [rdi * 8 + 0x2000], to the nop. */
+	k.pad = 0;
+	setup();
+	end = put(0x1000,
+	    "90 90 90 90 90 74 07 ff 24 fd 00 20 00 00 48 8b 07 90 ff e0");
+	ck_assert_str_eq(window(end, end, 0x1000, &k), "5 to 1005");
+	put_word(0x2000, 0x1011);
+	ck_assert_str_eq(window(end, end, 0x1000, &k),
+	    "the function has a jump whose target is not known");
+	/* There is an end to looking. */
+	setup();
+	end = put(0x1000, "90 90 90 90 90 48 8b 07");
+	for (unsigned n = 0; n < 398; n++)
+		end = put(end, "90");
+	uint64_t jump = end;
+	end = put(end, "ff e0");
+	ck_assert_str_eq(window(end, end, 0x1000, &k), "5 to 1005");
+	end = put(jump, "90 90 90 ff e0");
+	ck_assert_str_eq(window(end, end, 0x1000, &k),
+	    "the function has a jump whose target is not known");
+}
+END_TEST
+
 /* ---- what is led to ---- */
 
 /* The addresses in [1000, 1100) to which the code leads, as text. */
@@ -756,6 +848,7 @@ main(void)
 	tcase_add_test(bodies, windows_may_begin_before_the_site);
 	tcase_add_test(bodies, instructions_begin_where_the_code_was_read);
 	tcase_add_test(bodies, nobody_comes_into_a_window);
+	tcase_add_test(bodies, an_indirect_jump_goes_by_a_pointer);
 	tcase_add_test(bodies, landings_are_where_instructions_lead);
 	tcase_add_test(bodies, landings_of_code_whose_begin_is_not_known);
 	tcase_add_test(bodies, landings_are_asked_for_by_range);
