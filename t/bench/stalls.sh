@@ -78,10 +78,10 @@ by_strace() {
 	longest
 }
 
-# The probes and back: two values.
+# probed [OPTION...]: the probes and back: two values.
 probed() {
 	# shellcheck disable=SC2016
-	"$DTRAP" -q -x switchrate=5ms -p "$server" \
+	"$DTRAP" "$@" -q -x switchrate=5ms -p "$server" \
 	    -n 'pid$target:a.out:site_*:entry { @ = count(); }' \
 	    -n 'tick-50ms { printf("armed\n"); }' >"$tmp/said" 2>/dev/null &
 	local tracer=$!
@@ -106,6 +106,7 @@ for n in 8 300; do
 	have gdb && row 'gdb, the same' $(turns by_gdb)
 	table "10,000 probes, $n threads" in out
 	row 'dtrap' $(turns probed)
+	row 'dtrap, by jump' $(turns probed -x fastpath=on)
 	}
 	client_ends
 done
