@@ -26,6 +26,8 @@ struct window {
 	unsigned n;    /* number of instructions */
 	unsigned site; /* which of them is the one that was asked about */
 	uint64_t next; /* the instruction behind the window, unless `ends' */
+	bool taken;    /* the caller's: passes of that instruction count only
+			* if it is a conditional jump that is taken */
 	bool ends;     /* the last instruction is a return or a jump */
 };
 

@@ -44,6 +44,15 @@ resume_leave_slot(
 	    (unsigned)(pc - owner->slot), regs);
 }
 
+/* Does the hit count?  If not, its second one is none either. */
+static bool
+goes(const struct entry *e, struct target *t, const struct uregs *regs)
+{
+	uint64_t to;
+
+	return !e->stub.taken || displaced_branch(e->tp.plan, t, regs, &to);
+}
+
 enum slot_place
 resume_leave_stub(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp)
@@ -56,7 +65,9 @@ resume_leave_stub(
 	switch (stub_leave(&e->stub, tptable_target(tab), regs)) {
 	case STUB_BEFORE: return SLOT_ENTERED;
 	case STUB_FIRING: return SLOT_FIRING;
-	case STUB_FIRED: return SLOT_BEFORE;
+	case STUB_FIRED:
+		return goes(e, tptable_target(tab), regs) ? SLOT_BEFORE :
+							    SLOT_ENTERED;
 	case STUB_AHEAD:
 	case STUB_BEHIND: return SLOT_AFTER;
 	case STUB_OUTSIDE: break;

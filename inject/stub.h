@@ -3,6 +3,8 @@
  *
  *		jmp stub		stub	displaced instructions before
  *		...				the site
+ *					conditional, not taken?  then to
+ *						the displaced instructions
  *	site	...				push the registers that it uses
  *	next	...				tracer alive?  lane the thread's?
  *						body done?  then over
@@ -82,6 +84,7 @@ struct stub {
 	uint16_t size;
 	/* Offsets in the code, in ascending order, but for `displaced': */
 	uint16_t begin;    /* behind the instructions before the site */
+	uint16_t asks;     /* behind that of a branch that is to be taken */
 	uint16_t fire;     /* all checks are done; this marks the lane busy */
 	uint16_t busy;     /* from here on the lane is busy */
 	uint16_t over;     /* the firing is over; this says so */
@@ -105,6 +108,8 @@ struct stub {
 					 * instruction */
 	unsigned n;                     /* number of displaced instructions */
 	unsigned first;                 /* the one of the site */
+	bool taken; /* a pass that does not take the branch there does not
+		     * fire */
 };
 
 /* Does this machine have stubs? */
@@ -130,8 +135,8 @@ enum stub_place {
 		      * displaced instruction and before the site */
 	STUB_BEFORE, /* regs are those at the site; the hit has not fired */
 	STUB_FIRING, /* the lane is busy; regs are not changed */
-	STUB_FIRED,  /* regs are those at the site; the hit has fired, or has
-		      * been skipped */
+	STUB_FIRED,  /* regs are those at the site; the hit has fired, has been
+		      * skipped, or does not take the branch (stub->taken) */
 	STUB_BEHIND, /* regs are those in the text, behind the instruction of
 		      * the site */
 };

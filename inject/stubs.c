@@ -38,8 +38,8 @@ list(struct tptable *tab, const struct stub *s)
 static bool
 is_same(const struct stub *s, const struct window *w)
 {
-	bool same =
-	    s->n == w->n && s->first == w->site && s->site[w->n] == w->next;
+	bool same = s->n == w->n && s->first == w->site &&
+	    s->taken == w->taken && s->site[w->n] == w->next;
 
 	for (unsigned i = 0; same && i < w->n; i++)
 		same = s->site[i] == w->insn[i].addr;

@@ -2,6 +2,7 @@
  * The code of a site on x86-64; see stub.h.
  *
  *	the displaced instructions before the site
+ *	the site's is to be taken and is not?	then displaced
  *	lea rsp, [rsp - 128]	the red zone is the program's
  *	push rax
  *	push rcx
@@ -191,6 +192,16 @@ move_pushed(struct emit *e, unsigned at, uint32_t off)
 	emit_bytes(e, "\x48\x8b\x4c\x24", 4);
 	emit_u8(e, at);
 	move(e, STORE, RCX, off);
+}
+
+/* If the branch is not taken, jump to *past. */
+static void
+write_taken(struct emit *e, const struct insn *in, struct ahead *past)
+{
+	const char opcode[2] = { 0x0f, (char)(0x80U | (in->cond ^ 1U)) };
+
+	ASSERT(in->kind == INSN_JCC);
+	jump_ahead(e, opcode, sizeof(opcode), past);
 }
 
 static void
@@ -468,12 +479,17 @@ stub_write(struct stub *s, const struct stub_world *world,
 	struct ahead ask = { 0 }, rest = { 0 };
 	uint64_t site = w->insn[w->site].addr;
 
-	*s = (struct stub){ .addr = addr, .n = w->n, .first = w->site };
+	*s = (struct stub){
+		.addr = addr, .n = w->n, .first = w->site, .taken = w->taken
+	};
 	if (body != NULL)
 		s->body = *body;
 	if (!write_some(s, &e, w, 0, w->site))
 		return 0;
 	s->begin = (uint16_t)e.len;
+	if (w->taken)
+		write_taken(&e, &w->insn[w->site], &over);
+	s->asks = (uint16_t)e.len;
 	write_questions(s, &e, world, &out, &trap, &lost);
 	s->busy = (uint16_t)e.len;
 	if (s->body.row != 0) {
@@ -577,7 +593,7 @@ stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
 	if (at < s->begin)
 		return STUB_AHEAD;
 	if (at < s->busy) {
-		take_begun(regs, t, at - s->begin);
+		take_begun(regs, t, at > s->asks ? at - s->asks : 0);
 		return STUB_BEFORE;
 	}
 	if (at < s->out) {

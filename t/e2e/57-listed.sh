@@ -42,8 +42,8 @@ says roomy:return '{ @ = count(); }' '1 by jump'
 says tiny:entry '{ @ = count(); }' "1 by trap: $short"
 says tiny:return '{ @ = count(); }' "1 by trap: $short"
 says both:return '{ @ = count(); }' '1 by jump' "1 by trap: $short"
-says leaves:return '{ @ = count(); }' '1 by jump' \
-    '1 by trap: the probe does not fire at each pass'
+# A jump to another function, that is not always taken, and a return.
+says leaves:return '{ @ = count(); }' '2 by jump'
 # What clauses need counts where the code has room.
 says roomy:entry '{ x[1] = 1; }' '1 by trap: for global associative arrays'
 says tiny:entry '{ x[1] = 1; }' "1 by trap: $short"

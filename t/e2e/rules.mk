@@ -21,7 +21,7 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
 	$(D)/split-stripped $(D)/split-static \
 	$(D)/unwinds $(D)/unwinds-stripped \
-	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms $(D)/throws \
+	$(D)/libusdt.so $(D)/usdtcc $(D)/usdtforms $(D)/throws $(D)/cancels \
 	$(D)/tree-static $(D)/trapmask-static \
 	$(D)/contend-static $(D)/locks-static \
 	$(if $(shell command -v musl-gcc),$(D)/trapmask-musl \
@@ -228,6 +228,9 @@ $(D)/usdtcc: t/e2e/src/usdtcc.cc $(D)/usdt-d.h $(D)/usdt-d.o
 $(D)/throws: t/e2e/src/throws.cc t/e2e/src/trigger.h
 	@mkdir -p $(@D)
 	$(call q,CC)$(CXX) -O2 -Wall -Wextra -o $@ $<
+$(D)/cancels: t/e2e/src/cancels.cc t/workload/workload.h
+	@mkdir -p $(@D)
+	$(call q,CC)$(CXX) -O2 -Wall -Wextra -I. -o $@ $< -pthread
 $(D)/usdtforms: t/e2e/src/usdtforms.S
 	@mkdir -p $(@D)
 	$(call q,CC)$(CC) -o $@ $<

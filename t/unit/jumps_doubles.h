@@ -67,6 +67,7 @@ static struct tp_user users[TPS];
 static struct site one_site;
 static unsigned lowered[TPS], lowered_all, stops, resumes, flushes;
 static unsigned raised[TPS], stubs[TPS];
+static bool for_taken; /* the last stub's window */
 static int stub_error, flush_error, jump_error;
 static uint64_t list_area = 0x50000;
 static struct str reserved;        /* "addr*n " of each stubs_reserve() */
@@ -108,6 +109,7 @@ double_stub(struct tracepoint *tp, const struct stub_world *w,
 	ck_assert_ptr_eq(w, &code_world);
 	ck_assert_uint_eq(window->insn[window->site].addr, tp->addr);
 	stubs[tp - tps]++;
+	for_taken = window->taken;
 	if (stub_error != 0)
 		*why = "no room for its code";
 	tp->before = (uint8_t)(tp->addr - window->insn[0].addr);

@@ -307,6 +307,28 @@ START_TEST(what_the_tracepoint_is_for_may_forbid_it)
 }
 END_TEST
 
+START_TEST(all_sites_fire_where_a_branch_is_taken)
+{
+	static struct site taken[3];
+
+	add(TEXT);
+	users[0].choosy = true;
+	users[0].sites = taken;
+	taken[0] = (struct site){ .next = &taken[1], .when = SITE_TAKEN };
+	taken[1] = (struct site){ .when = SITE_TAKEN, .doors = true };
+	commit();
+	expect("the probe does not fire at each pass\n");
+	taken[1] = (struct site){ .when = SITE_ALWAYS };
+	commit();
+	expect("the probe does not fire at each pass\n");
+	ck_assert_uint_eq(stubs[0], 0);
+	taken[1] = (struct site){ .when = SITE_TAKEN };
+	commit();
+	expect("a jump\n");
+	ck_assert(for_taken);
+}
+END_TEST
+
 START_TEST(the_clauses_are_asked_about_this_run)
 {
 	add(TEXT);
@@ -774,6 +796,7 @@ main(void)
 		a_piece_is_looked_at_with_its_function,
 		what_is_led_to_has_no_jump,
 		what_the_tracepoint_is_for_may_forbid_it,
+		all_sites_fire_where_a_branch_is_taken,
 		the_clauses_are_asked_about_this_run,
 		a_thread_within_the_window_waits,
 		a_thread_at_the_first_instruction_does_not_wait,

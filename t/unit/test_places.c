@@ -205,10 +205,10 @@ START_TEST(a_module_is_that_of_some_place)
 END_TEST
 
 static void
-sum(void *ctx, const struct load *l, uint64_t addr, bool always)
+sum(void *ctx, const struct load *l, uint64_t addr, enum probe_passes passes)
 {
 	ck_assert_ptr_eq(l, addr == 0x10 ? &near : &far);
-	ck_assert(always);
+	ck_assert_int_eq(passes, PASSES_ALL);
 	*(uint64_t *)ctx += addr;
 }
 

@@ -185,6 +185,9 @@ window_of(struct window *w, const void *bytes, size_t len)
 	}
 }
 
+/* Passes of the site count only if its branch is taken. */
+static bool taken;
+
 /* The site is the instruction of this number. */
 static void
 make_at(struct stub *s, const void *bytes, size_t len, unsigned site)
@@ -194,6 +197,7 @@ make_at(struct stub *s, const void *bytes, size_t len, unsigned site)
 
 	window_of(&w, bytes, len);
 	w.site = site;
+	w.taken = taken;
 	unsigned size = stub_write(s, &world, &body, &w, 5, address(code), buf);
 	ck_assert_uint_gt(size, 0);
 	memcpy(code, buf, size);
@@ -310,6 +314,41 @@ START_TEST(the_site_is_behind_other_instructions)
 	run_at(text);
 	ck_assert_uint_eq(hits, 0);
 	ck_assert_uint_eq(lane->skip_sp, 0);
+}
+END_TEST
+
+START_TEST(a_branch_that_is_not_taken_does_not_fire)
+{
+	/* jcc to the ret, or a nop before it. */
+	char bytes[] = "\x70\x03\x0f\x1f\x00";
+	struct stub s;
+
+	taken = true;
+	for (unsigned cond = 0; cond < 16; cond++)
+		for (unsigned f = 0; f < 64; f++) {
+			uint64_t flags = 0x202 | (f & 1) | (f & 2) << 1 |
+			    (f & 4) << 4 | (f & 8) << 4 | (f & 16) << 7;
+			bool cf = f & 1, pf = f & 2, zf = f & 4, sf = f & 8;
+			bool of = f & 16,
+			     goes[] = { of, cf, zf, cf || zf, sf, pf, sf != of,
+				     zf || sf != of };
+			bytes[0] = (char)(0x70 + cond);
+			make(&s, bytes, 5);
+			hits = 0;
+			regs_in[4] = flags;
+			run_and_compare();
+			ck_assert_uint_eq(hits, goes[cond / 2] != cond % 2);
+			if (hits != 0)
+				ck_assert_uint_eq(
+				    lane->regs.r[UREG_RFLAGS] & FLAGS,
+				    flags & FLAGS);
+		}
+	/* Behind other instructions. */
+	make_at(&s, "\x85\xc0\x74\x01\x90", 5, 1); /* test, je */
+	for (hits = 0, regs_in[0] = 0; regs_in[0] < 3; regs_in[0]++) {
+		run_at(text);
+		ck_assert_uint_eq(hits, 1);
+	}
 }
 END_TEST
 
@@ -742,7 +781,9 @@ leave_everywhere(uint64_t flags, uint32_t alive, long skip, unsigned places[8])
 	struct stub s;
 	int status;
 
-	if (with_others)
+	if (taken) /* nop, jne over the next one */
+		make_at(&s, "\x66\x90\x75\x01\x90", 5, 1);
+	else if (with_others)
 		make_at(&s, "\x53\x5b\x90\x66\x90", 5, 2);
 	else
 		make(&s, NOPS, 5);
@@ -789,6 +830,15 @@ START_TEST(it_is_left_at_every_instruction)
 	ck_assert_uint_eq(places[STUB_BEHIND], 3 * 2);
 	ck_assert_uint_ge(places[STUB_BEFORE], 30);
 	ck_assert_uint_ge(places[STUB_FIRED], 30);
+	/* Of a branch that is to be taken. */
+	taken = true;
+	for (unsigned flags = 0x202; flags <= 0x242; flags += 0x40) {
+		memset(places, 0, sizeof(places));
+		leave_everywhere(flags, 77, -1, places);
+		ck_assert_int_eq(places[STUB_FIRING] > 0, flags == 0x202);
+		ck_assert_uint_ge(places[STUB_BEFORE], 1);
+	}
+	taken = false;
 	/* With a body, of which no instruction is the stub's. */
 	for (body_result = 0; body_result < 2; body_result++) {
 		use_body(all_body, ALL);
@@ -811,6 +861,7 @@ main(void)
 	tcase_add_test(t, registers_and_flags_are_as_before);
 	tcase_add_test(t, instructions_are_displaced);
 	tcase_add_test(t, the_site_is_behind_other_instructions);
+	tcase_add_test(t, a_branch_that_is_not_taken_does_not_fire);
 	tcase_add_test(t, the_dead_and_the_copied_go_round);
 	tcase_add_test(t, a_lane_that_is_not_the_threads_is_not_written_to);
 	tcase_add_test(t, the_tracer_is_asked_by_an_int3);

@@ -36,9 +36,15 @@ struct probe_arg {
 	const char *otherwise;  /* used if `type' is not known; or NULL */
 };
 
-/* `always': the probe fires at each pass of the address. */
+/* At which passes of an address the probe fires. */
+enum probe_passes {
+	PASSES_ALL,
+	PASSES_TAKEN, /* if the branch there is taken */
+	PASSES_SOME,  /* by what only the tracer knows */
+};
+
 typedef void (*probe_site_fn)(
-    void *ctx, const struct load *l, uint64_t addr, bool always);
+    void *ctx, const struct load *l, uint64_t addr, enum probe_passes passes);
 
 enum { STAB_PROVIDER, STAB_MODULE, STAB_FUNCTION, STAB_NAME, STAB_ARGS };
 

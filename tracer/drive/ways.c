@@ -27,7 +27,7 @@ struct way {
 struct ways {
 	const struct space *space; /* the one that is looked at */
 	VEC(uint64_t) addr;        /* its places */
-	VEC(bool) always;
+	VEC(enum probe_passes) passes;
 	VEC(struct way) list;
 };
 
@@ -83,14 +83,15 @@ may_clauses(const struct state *st, const struct probe *p, struct str *why)
 /* ---- places ---- */
 
 static void
-add_place(void *ctx, const struct load *l, uint64_t addr, bool always)
+add_place(
+    void *ctx, const struct load *l, uint64_t addr, enum probe_passes passes)
 {
 	struct ways *w = ctx;
 
 	if (addrspace_load_at(w->space->as, addr) != l)
 		return;
 	*vec_push(&w->addr) = addr;
-	*vec_push(&w->always) = always;
+	*vec_push(&w->passes) = passes;
 }
 
 static void
@@ -112,7 +113,7 @@ look_in(struct ways *w, struct state *st, struct space *sp,
 {
 	w->space = sp;
 	vec_clear(&w->addr);
-	vec_clear(&w->always);
+	vec_clear(&w->passes);
 	p->provider->sites(p, add_place, w);
 	if (w->addr.len == 0)
 		return;
@@ -120,7 +121,8 @@ look_in(struct ways *w, struct state *st, struct space *sp,
 	jumps_why_not(st, sp, w->addr.at, w->addr.len, why);
 	for (size_t i = 0; i < w->addr.len; i++)
 		count(w,
-		    !w->always.at[i] ? "the probe does not fire at each pass" :
+		    w->passes.at[i] == PASSES_SOME ?
+			"the probe does not fire at each pass" :
 			why[i] != NULL ? why[i] :
 					 clauses);
 	mem_free(why);
@@ -148,7 +150,7 @@ ways_text(
 			str_printf(
 			    to, "%s%u by trap: %s\n", indent, way->n, way->why);
 	vec_fini(&w.addr);
-	vec_fini(&w.always);
+	vec_fini(&w.passes);
 	vec_fini(&w.list);
 	str_fini(&why);
 }

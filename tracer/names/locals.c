@@ -91,7 +91,7 @@ says_more(enum dwarf_have why, enum dwarf_have than)
 }
 
 static void
-look(void *ctx, const struct load *l, uint64_t addr, bool always)
+look(void *ctx, const struct load *l, uint64_t addr, enum probe_passes passes)
 {
 	struct search *s = ctx;
 	struct argloc where;

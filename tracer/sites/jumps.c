@@ -225,6 +225,17 @@ has_sites(const struct tracepoint *tp)
 
 /* ---- what the tracepoint is for ---- */
 
+/* Does each site fire at the passes that take the branch, and at no other? */
+static bool
+is_for_taken(const struct tp_user *u)
+{
+	const struct site *s = u->sites;
+
+	while (s != NULL && s->when == SITE_TAKEN && !s->doors)
+		s = s->next;
+	return s == NULL;
+}
+
 static bool
 may_jump(const struct inside *in, struct tracepoint *tp)
 {
@@ -236,7 +247,7 @@ may_jump(const struct inside *in, struct tracepoint *tp)
 		str_add(&why, "the program has its own breakpoint there");
 	else if (u->arrivals[0] != NULL)
 		str_add(&why, "the tracer itself needs the stop");
-	else if (u->choosy)
+	else if (u->choosy && !is_for_taken(u))
 		str_add(&why, "the probe does not fire at each pass");
 	else if (j->never != NULL)
 		str_add(&why, j->never);
@@ -270,6 +281,7 @@ decide(struct state *st, struct space *sp)
 				&looked, st, sp, tp->addr, &u->jump->window));
 		}
 		u->jump->may = may_jump(&in, tp);
+		u->jump->window.taken = u->choosy;
 	}
 	body_fini(&looked.body);
 }

@@ -147,5 +147,5 @@ places_sites(const struct probe *p, probe_site_fn each, void *ctx)
 	const struct places *all = p->data;
 
 	for (const struct place *pl = all->first; pl != NULL; pl = pl->next)
-		each(ctx, pl->load, pl->addr, true);
+		each(ctx, pl->load, pl->addr, PASSES_ALL);
 }

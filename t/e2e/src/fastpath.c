@@ -1,5 +1,5 @@
 /*
- * fastpath THREADS CALLS [SIGNALS]: threads call entered(), each CALLS times, while
+ * fastpath THREADS CALLS [SIGNALS]: threads call entered() and left(), each CALLS times, while
  * a timer sends SIGNALS signals a second whose handler calls handled(), and jumps out
  * of itself now and then.  Every so often a bad pointer is read, and the handler of
  * that compares the place; a child is forked that calls copied(), and one is
@@ -27,6 +27,24 @@ entered(long n, long m)
 	__asm__ volatile("" ::: "memory");
 	return 3 * n + m;
 }
+
+/* Returns, or leaves for another function by a jump that is not always taken. */
+long left(long n);
+__asm__(".text\n"
+	".globl left, other\n"
+	".type left, @function\n"
+	".type other, @function\n"
+	"left:\n"
+	"	test $3, %dil\n"
+	"	je other\n"
+	"	mov %rdi, %rax\n" /* room for both jumps */
+	"	lea 1(%rax), %rax\n"
+	"	ret\n"
+	".size left, . - left\n"
+	"other:\n"
+	"	lea 2(%rdi), %rax\n"
+	"	ret\n"
+	".size other, . - other\n");
 
 NOINLINE long
 handled(long n)
@@ -78,7 +96,7 @@ on_fault(int sig, siginfo_t *si, void *uc)
 static void
 one(long n)
 {
-	if (entered(n, 1) != 3 * n + 1)
+	if (entered(n, 1) != 3 * n + 1 || left(n) != n + (n & 3 ? 1 : 2))
 		wrong++;
 }
 
@@ -148,9 +166,9 @@ main(int argc, char **argv)
 	if (nthreads > 0)
 		children(argv[0]);
 	if (nthreads > 0)
-		printf("entered %ld\nhandled %ld\nloaded %ld\ncopied 2000\n"
-		       "wrong %ld\n",
-		    nthreads * calls, (long)handlers, (long)faults,
-		    (long)wrong);
+		printf("entered %ld\nleft %ld\nhandled %ld\nloaded %ld\n"
+		       "copied 2000\nwrong %ld\n",
+		    nthreads * calls, nthreads * calls, (long)handlers,
+		    (long)faults, (long)wrong);
 	return 0;
 }

@@ -117,6 +117,16 @@ pid_note(const struct probe *p)
 	}
 }
 
+static enum probe_passes
+passes_of(const struct pid_site *s)
+{
+	if (s->doors)
+		return PASSES_SOME;
+	return s->when == SITE_ALWAYS ? PASSES_ALL :
+	    s->when == SITE_TAKEN     ? PASSES_TAKEN :
+					PASSES_SOME;
+}
+
 void
 pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 {
@@ -130,8 +140,7 @@ pid_sites(const struct probe *p, probe_site_fn each, void *ctx)
 			    at->sites[i].when != SITE_DOOR)
 				each(ctx, pl->load,
 				    pl->addr + (uint64_t)at->sites[i].offset,
-				    at->sites[i].when == SITE_ALWAYS &&
-					!at->sites[i].doors);
+				    passes_of(&at->sites[i]));
 	}
 }
 
