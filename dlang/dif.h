@@ -302,6 +302,8 @@ struct img_hdr {
 	uint32_t flags;           /* IMG_* */
 	uint32_t rec_max;         /* largest record of a clause, bytes */
 	uint32_t difos_ref;       /* the first of all struct img_difo, or 0 */
+	uint32_t programs_end;    /* probes, sites and ECBs are behind that */
+	uint32_t changes;         /* of probes, sites and ECBs, so far */
 };
 
 #define IMG_DESTRUCTIVE 1

@@ -549,15 +549,18 @@ image_publish(
 		if ((error = publish_clause(im, g->clauses.at[i], g, opts)) !=
 		    0)
 			return error;
+	h->programs_end = h->used;
+	h->changes++;
 	return 0;
 }
 
 /* ---- probes, sites, ECBs ---- */
 
 static void
-link_word(uint32_t *word, uint32_t ref)
+link_word(struct image *im, uint32_t *word, uint32_t ref)
 {
 	__atomic_store_n(word, ref, __ATOMIC_RELEASE);
+	hdr(im)->changes++;
 }
 
 uint32_t
@@ -578,7 +581,7 @@ image_add_probe(struct image *im, uint32_t id, const char *prov,
 		return 0;
 	uint32_t ref = put(im, &p, sizeof(p));
 	if (ref != 0 && flags & IMG_PROBE_ERROR)
-		link_word(&hdr(im)->error_probe_ref, ref);
+		link_word(im, &hdr(im)->error_probe_ref, ref);
 	return ref;
 }
 
@@ -618,7 +621,7 @@ image_add_site(struct image *im, uint32_t probe_ref, uint32_t tp_id,
 	uint32_t *link = (uint32_t *)at(im, h->tps_ref) + tp_id;
 	while (*link != 0)
 		link = &((struct img_site *)at(im, *link))->next_ref;
-	link_word(link, ref);
+	link_word(im, link, ref);
 	return ref;
 }
 
@@ -634,7 +637,7 @@ image_remove_site(struct image *im, uint32_t site_ref, uint32_t tp_id)
 	while (*link != 0) {
 		struct img_site *s = at(im, *link);
 		if (*link == site_ref) {
-			link_word(link, s->next_ref);
+			link_word(im, link, s->next_ref);
 			return;
 		}
 		link = &s->next_ref;
@@ -660,12 +663,12 @@ image_add_ecb(
 	if (ref == 0)
 		return 0;
 	/* The consumer finds it by EPID before the first record can exist. */
-	link_word((uint32_t *)at(im, h->ecbs_ref) + epid, ref);
-	link_word(&h->necbs, epid);
+	link_word(im, (uint32_t *)at(im, h->ecbs_ref) + epid, ref);
+	link_word(im, &h->necbs, epid);
 	uint32_t *link = &((struct img_probe *)at(im, probe_ref))->ecb_ref;
 	while (*link != 0)
 		link = &((struct img_ecb *)at(im, *link))->next_ref;
-	link_word(link, ref);
+	link_word(im, link, ref);
 	return epid;
 }
 
@@ -675,4 +678,5 @@ image_probe_off(struct image *im, uint32_t probe_ref)
 	struct img_probe *p = at(im, probe_ref);
 
 	__atomic_fetch_or(&p->flags, IMG_PROBE_OFF, __ATOMIC_RELEASE);
+	hdr(im)->changes++;
 }

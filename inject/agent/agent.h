@@ -98,8 +98,8 @@ struct agent_fixup {
  * addresses are those of the target. */
 struct agent {
 	uint32_t magic, version; /* AGENT_*: as in the blob */
-	/* The image: the used part of the tracer's image, mapped read-only.
-	 * References mean the same.  Its size may grow; its address stays. */
+	/* The image: what this process needs of the tracer's image, mapped
+	 * read-only.  References mean the same.  Its size may grow; its address stays. */
 	uint64_t image_base;
 	uint32_t image_size;
 	uint32_t store_size;

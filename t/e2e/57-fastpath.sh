@@ -33,7 +33,7 @@ for signals in "" 200; do
 	grep -v '^wrong' "$tmp/out" | grep -v ' 0$' | sort >"$tmp/want"
 	sort <"$tmp/trace" | grep '^[a-z]* [0-9]*$' >"$tmp/got"
 	same "calls, with ${signals:-no} signals" "$tmp/want" "$tmp/got"
-	jumped 790000
+	jumped 600000
 done
 
 # ---- gs is the program's ----

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -522,6 +523,30 @@ START_TEST(there_is_room_for_probes_that_are_enabled_later)
 }
 END_TEST
 
+/* Those of all the libraries that a program may load, and of its children. */
+START_TEST(there_is_as_much_room_as_in_the_image)
+{
+	struct img_hdr *im = (void *)kit.image.base;
+
+	im->size = 100U << 20;
+	ck_assert(fast_map(&state, &space));
+	ck_assert_uint_ge(fast_of(&space)->image.size, im->size);
+}
+END_TEST
+
+START_TEST(a_process_with_little_memory_gets_little_room)
+{
+	struct img_hdr *im = (void *)kit.image.base;
+	const struct rlimit limit = { UINT64_C(1) << 40, UINT64_C(1) << 40 };
+
+	im->size = 100U << 20;
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	ck_assert(fast_map(&state, &space));
+	ck_assert_uint_le(
+	    fast_of(&space)->image.size, im->used + (1U << 20) + PAGE);
+}
+END_TEST
+
 START_TEST(a_child_of_a_fork_has_none_of_it)
 {
 	int status, fd[2];
@@ -884,6 +909,8 @@ main(void)
 		both_see_the_same_memory,
 		the_image_is_copied_when_threads_are_stopped,
 		there_is_room_for_probes_that_are_enabled_later,
+		there_is_as_much_room_as_in_the_image,
+		a_process_with_little_memory_gets_little_room,
 		a_child_of_a_fork_has_none_of_it,
 		lanes_for_the_threads_that_there_are,
 		no_more_lanes_than_can_be,

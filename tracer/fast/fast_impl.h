@@ -94,6 +94,8 @@ struct fast_space {
 	uint8_t *base;   /* of `alive' in the tracer; the rest follows */
 	int alive;       /* result of alive_add(), or -1 */
 	struct region image, store;
+	VEC(uint32_t) copied; /* tracepoints whose sites the image has */
+	uint32_t changes;     /* of the tracer's image, as it was copied */
 	struct agent *agent;
 	uint64_t fixups_at;               /* in the target */
 	const struct agent_fixup *fixups; /* the same, in the tracer's copy */
@@ -170,6 +172,13 @@ bool loads_refresh(struct fast_space *f, pid_t pid);
 /* Compile the DIFOs of the image, and note in the image where their code is.  If
  * `listing' is not NULL, print them with their code. */
 void code_make(struct fast *f, FILE *listing);
+
+/* ---- extract.c ---- */
+
+/* No thread runs, or none fires yet: copy what the space needs of the tracer's image,
+ * if that has changed. */
+void extract_renew(
+    const struct state *st, const struct space *sp, struct fast_space *f);
 
 /* ---- bodies.c ---- */
 

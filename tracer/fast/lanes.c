@@ -24,6 +24,7 @@ space_part_end(void *part)
 	struct fast_space *f = part;
 
 	vec_fini(&f->lanes);
+	vec_fini(&f->copied);
 	bodies_end(f);
 }
 

@@ -19,6 +19,7 @@
 #include <strings.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,8 +42,10 @@
 #define LANES_MOST     1024U
 #define LANES_FOR_EACH 2U
 
-/* Room in the image for probes that are enabled later. */
-#define IMAGE_MORE (1U << 20)
+/* Room in the image for probes that are enabled later: where the process may have
+ * as much memory as it likes, most of which is never used, and elsewhere. */
+#define IMAGE_MORE  (1U << 29)
+#define IMAGE_LEAST (1U << 20)
 
 /* A stub compares the offset of a lane with a signed 32-bit immediate. */
 #define STORE_MOST 0x7fffffffU
@@ -141,6 +144,19 @@ count_threads(const struct space *sp)
 	return n;
 }
 
+/* The size of the copy of the image beside `others' bytes. */
+static size_t
+image_room(const struct space *sp, const struct img_hdr *im, size_t others)
+{
+	size_t least = (size_t)im->used + IMAGE_LEAST, room = least;
+	struct rlimit limit;
+
+	if (prlimit(pid_in(sp), RLIMIT_AS, NULL, &limit) == 0 &&
+	    limit.rlim_cur == RLIM_INFINITY && others < STORE_MOST)
+		room = MIN((size_t)im->used + IMAGE_MORE, STORE_MOST - others);
+	return ROUND_UP(MAX(MIN(room, (size_t)im->size), least), (size_t)PAGE);
+}
+
 static const char *
 make_plan(const struct state *st, const struct space *sp, struct plan *p)
 {
@@ -154,9 +170,10 @@ make_plan(const struct state *st, const struct space *sp, struct plan *p)
 	p->store_size = ROUND_UP(store_size(im, &p->store), (size_t)PAGE);
 	p->bodies = st->fast->jit ? BODIES_SIZE : 0;
 	p->code = ROUND_UP(st->fast->code_size, (size_t)PAGE) + p->bodies;
-	p->image = ROUND_UP((size_t)im->used + IMAGE_MORE, (size_t)PAGE);
-	p->size = 2 * PAGE + p->blob.size + p->code + RANGES_SIZE + p->image +
-	    p->store_size;
+	p->size =
+	    2 * PAGE + p->blob.size + p->code + RANGES_SIZE + p->store_size;
+	p->image = image_room(sp, im, p->size);
+	p->size += p->image;
 	return p->store_size == 0 || p->size > STORE_MOST ?
 	    "its buffers are too large" :
 	    NULL;
@@ -314,7 +331,7 @@ publish(const struct state *st, const struct space *sp, struct fast_space *f)
 		f->why = "there are too many probes";
 		return;
 	}
-	memcpy(f->image.base, im, im->used);
+	extract_renew(st, sp, f);
 	f->agent->image_size = im->used;
 	bodies_renew(st, f);
 	f->agent->space = addrspace_stamp(sp->as);
@@ -490,6 +507,8 @@ undo(struct state *st, struct space *sp, struct fast_space *f, bool unmap)
 	f->addr = 0;
 	f->store = f->image = (struct region){ 0 };
 	vec_clear(&f->lanes);
+	vec_fini(&f->copied);
+	f->changes = 0;
 	bodies_end(f);
 }
 
