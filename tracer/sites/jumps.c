@@ -637,7 +637,7 @@ jumps_account(struct state *st, struct space *sp)
 			continue;
 		if (tp->jumps)
 			fast_note(st, NULL, u->trapped);
-		else if (u->jump == NULL || fast_world(sp) == NULL)
+		else if (u->jump == NULL || fast_why(sp) != NULL)
 			fast_note(st, fast_why(sp), u->trapped);
 		else
 			fast_note(st,
