@@ -26,11 +26,8 @@
 
 struct jump {
 	uint64_t addr, target;
-	uint8_t kind; /* enum insn_kind */
-	bool torn;    /* the frame has just been removed */
-	bool
-	    fixed; /* through a word of memory at a fixed address: a function of
-		    * another object, stored by the run-time linker */
+	uint8_t kind;        /* enum insn_kind */
+	bool torn;           /* the frame has just been removed */
 	bool tabled, proved; /* by a table, of destinations inside */
 	struct jumptable table;
 };
@@ -53,6 +50,7 @@ struct finding {
 	VEC(uint64_t) calls; /* out of the range that they are in */
 	VEC(struct table) tables;
 	VEC(uint64_t) doors; /* where landing pads and tables lead */
+	bool framed;         /* the frame pointer is used as such */
 	/* While a table is read: a block of its entries. */
 	uint8_t entries[512];
 	bool read; /* all of the block */
@@ -119,8 +117,7 @@ note_jump(struct finding *f, const struct insn *in)
 	struct jump j = { .addr = in->addr,
 		.target = in->target,
 		.kind = in->kind,
-		.torn = f->torn,
-		.fixed = insn_goes_by_word(in) };
+		.torn = f->torn };
 
 	if (in->kind == INSN_JMP_IND)
 		j.tabled = jumptable_find(f->seen, f->nseen, &j.table);
@@ -166,6 +163,7 @@ each_insn(void *ctx, const struct func_insn *fi)
 	default: break;
 	}
 	f->torn = is_torn(in, f->torn);
+	f->framed |= insn_lays_frame(in);
 	return 0;
 }
 
@@ -272,14 +270,13 @@ entry(struct finding *f, const struct jumptable *t, unsigned n, uint64_t *to)
 	return true;
 }
 
-/* Does a jump lead between the instruction that loads the table's address and
+/* Does something lead between the instruction that loads the table's address and
  * the jump? */
 static bool
 is_entered(const struct finding *f, const struct jump *j)
 {
-	vec_foreach(other, &f->jumps)
-		if (other->kind != INSN_JMP_IND &&
-		    other->target > j->table.since && other->target <= j->addr)
+	vec_foreach(at, &f->b->leads)
+		if (*at > j->table.since && *at <= j->addr)
 			return true;
 	return false;
 }
@@ -360,6 +357,7 @@ look_at(struct pointer *p, const struct insn *in, uint8_t reg)
 {
 	switch (insn_gives(in, &reg)) {
 	case GIVES_WORD: return true;
+	case GIVES_FRAMED: return !p->f->framed;
 	case GIVES_NOTHING:
 	case GIVES_COPY: use_add(p, in->addr, reg); return true;
 	default: return false;
@@ -428,7 +426,7 @@ is_pointed(struct finding *f, const struct jump *j)
 	enum giving by = is ? insn_jumps_by(&in, &reg) : GIVES_ELSE;
 
 	if (by != GIVES_COPY)
-		return by == GIVES_WORD;
+		return by == GIVES_WORD || (by == GIVES_FRAMED && !f->framed);
 	use_add(&p, j->addr, reg);
 	for (size_t i = 0; is && i < p.uses.len; i++)
 		is = i < USES_MOST && look_before(&p, p.uses.at[i]);
@@ -436,14 +434,29 @@ is_pointed(struct finding *f, const struct jump *j)
 	return is;
 }
 
+/* The linker has put a pointer into memory, from data, or code that has it in an
+ * instruction.  Can it be one of a place within the function? */
+static bool
+may_stay(const struct finding *f)
+{
+	bool may = f->w->named == NULL;
+
+	vec_foreach(r, &f->b->ranges)
+		may = may || f->w->named(f->w->ctx, r);
+	return may;
+}
+
 static void
 tell_indirect(struct finding *f, const struct jump *j)
 {
-	f->b->open |= !j->proved && !j->fixed && !is_pointed(f, j);
+	const bool pointed = !j->proved && is_pointed(f, j);
+
+	f->b->open |= !j->proved && !pointed;
 	if (j->proved || f->w->frame == NULL ||
 	    (f->w->frame(f->w->ctx, j->addr) == BODY_FRAME_LAID && !j->torn))
 		return;
-	*vec_push(&f->b->exits) = (struct body_site){ j->addr, BODY_OUTSIDE };
+	*vec_push(&f->b->exits) = (struct body_site){ j->addr,
+		pointed && !may_stay(f) ? BODY_ALWAYS : BODY_OUTSIDE };
 }
 
 static void
@@ -499,6 +512,7 @@ body_find(
 	int error = walk(&f, &(struct body_range){ start, end });
 	if (error == 0)
 		find_pieces(&f);
+	/* First all tables, which may lead to any place. */
 	vec_foreach(j, &f.jumps)
 		j->proved = j->kind == INSN_JMP_IND && is_proved(&f, j);
 	vec_foreach(j, &f.jumps)

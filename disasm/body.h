@@ -79,6 +79,10 @@ struct body_world {
 	 * b. */
 	void (*others)(void *ctx, const struct body *b,
 	    void (*each)(void *arg, const struct body_range *r), void *arg);
+	/* Is an address of the range, but for its begin, in data or in an
+	 * instruction, so that an indirect jump may lead there?  NULL: it may
+	 * be. */
+	bool (*named)(void *ctx, const struct body_range *r);
 	/* The state of the stack at addr.  NULL: the caller does not need
 	 * exits, and b->exits is then incomplete. */
 	enum body_frame (*frame)(void *ctx, uint64_t addr);

@@ -79,6 +79,9 @@ bool insn_constant(const struct insn *insn, uint8_t *reg, uint64_t *value);
  * __builtin_eh_return does? */
 bool insn_is_unwound(const struct insn *insn);
 
+/* Does it make the frame pointer an address of the stack? */
+bool insn_lays_frame(const struct insn *insn);
+
 /* Does it compute or contain an address without jumping to it?  That is a
  * pc-relative address; with `low' also a constant at the end of the
  * instruction, as in programs in the lowest 2 GiB.  *addr is the address. */

@@ -32,8 +32,9 @@ enum giving {
 	GIVES_NOTHING,
 	GIVES_WORD, /* loads it whole from memory, but not from the stack; or it
 		     * names an address */
-	GIVES_COPY, /* of another register, which is in *reg then */
-	GIVES_ELSE, /* anything else, or it is not known */
+	GIVES_FRAMED, /* as GIVES_WORD, by the frame pointer, if it is one */
+	GIVES_COPY,   /* of another register, which is in *reg then */
+	GIVES_ELSE,   /* anything else, or it is not known */
 };
 
 enum giving insn_gives(const struct insn *in, uint8_t *reg);

@@ -14,15 +14,19 @@
 
 struct landings {
 	uint64_t start, end;
-	uint8_t *bits; /* one for each byte in [start, end) */
+	/* One for each byte in [start, end): of all, and of those that are an
+	 * address in data or in an instruction, so that an indirect jump may
+	 * lead there. */
+	uint8_t *bits, *named;
 };
 
 /* Begin with none in [start, end), which is at most LANDINGS_MOST. */
 void landings_init(struct landings *l, uint64_t start, uint64_t end);
 void landings_fini(struct landings *l);
 
-/* Add an address.  One outside [start, end) is ignored. */
-void landings_add(struct landings *l, uint64_t addr);
+/* Add an address; `named', one that is held somewhere.  One outside [start, end) is
+ * ignored. */
+void landings_add(struct landings *l, uint64_t addr, bool named);
 
 /*
  * Add the addresses to which code jumps, which it calls, and which it computes
@@ -34,7 +38,8 @@ void landings_add(struct landings *l, uint64_t addr);
 void landings_add_code(struct landings *l, const uint8_t *code, size_t size,
     uint64_t addr, bool known, bool low);
 
-/* Is there one behind `from' and before `to'? */
+/* Is there one behind `from' and before `to'?  One that is held somewhere? */
 bool landings_between(const struct landings *l, uint64_t from, uint64_t to);
+bool landings_named(const struct landings *l, uint64_t from, uint64_t to);
 
 #endif

@@ -13,7 +13,8 @@
 static bool
 is_end(const struct insn *in)
 {
-	return in->kind == INSN_RET || in->kind == INSN_JMP;
+	return in->kind == INSN_RET || in->kind == INSN_JMP ||
+	    in->kind == INSN_JMP_IND;
 }
 
 /* Does a copy at another address have the same effect? */
@@ -23,7 +24,6 @@ is_movable(const struct insn *in)
 	if (in->refuse != NULL || !insn_agreed(in))
 		return false;
 	switch (in->kind) {
-	case INSN_JMP_IND:
 	case INSN_LOOP:
 	case INSN_CALL:
 	case INSN_CALL_IND:

@@ -27,6 +27,12 @@ insn_is_unwound(const struct insn *insn)
 }
 
 bool
+insn_lays_frame(const struct insn *insn)
+{
+	return false;
+}
+
+bool
 insn_names(const struct insn *insn, bool low, uint64_t *addr)
 {
 	return false;

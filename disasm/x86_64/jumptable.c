@@ -236,12 +236,14 @@ jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
 	return distance(w, i, a, b, out) || distance(w, i, b, a, out);
 }
 
-/* Is its operand memory that is not on the stack, as far as can be seen? */
-static bool
-is_off_stack(const struct insn *in)
+/* What its operand in memory is. */
+static enum giving
+operand_gives(const struct insn *in)
 {
-	return in->mem && in->segment == 0 && in->addrsize == 8 &&
-	    in->base != UREG_RSP && in->base != UREG_RBP;
+	if (!in->mem || in->segment != 0 || in->addrsize != 8 ||
+	    in->base == UREG_RSP)
+		return GIVES_ELSE;
+	return in->base == UREG_RBP ? GIVES_FRAMED : GIVES_WORD;
 }
 
 enum giving
@@ -256,18 +258,18 @@ insn_gives(const struct insn *in, uint8_t *reg)
 		*reg = in->reg2;
 		return GIVES_COPY;
 	}
-	bool loads = r.map == 0 && r.opcode == 0x8b && (r.rex & RAW_W) &&
-	    is_off_stack(in);
-	bool names =
-	    in->kind == INSN_LEA && in->rip_relative && in->opsize == 8;
-	return loads || names ? GIVES_WORD : GIVES_ELSE;
+	if (in->kind == INSN_LEA && in->rip_relative && in->opsize == 8)
+		return GIVES_WORD;
+	return r.map == 0 && r.opcode == 0x8b && (r.rex & RAW_W) ?
+	    operand_gives(in) :
+	    GIVES_ELSE;
 }
 
 enum giving
 insn_jumps_by(const struct insn *in, uint8_t *reg)
 {
 	if (in->mem)
-		return is_off_stack(in) ? GIVES_WORD : GIVES_ELSE;
+		return operand_gives(in);
 	*reg = in->reg;
 	return GIVES_COPY;
 }

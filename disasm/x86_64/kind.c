@@ -399,3 +399,12 @@ insn_is_unwound(const struct insn *insn)
 	return insn->kind == INSN_MOV_REG && insn->reg == UREG_RSP &&
 	    insn->reg2 == UREG_RCX;
 }
+
+bool
+insn_lays_frame(const struct insn *insn)
+{
+	if (insn->reg != UREG_RBP)
+		return insn->bytes[0] == 0xc8; /* enter */
+	return (insn->kind == INSN_MOV_REG && insn->reg2 == UREG_RSP) ||
+	    (insn->kind == INSN_LEA && insn->base == UREG_RSP);
+}

@@ -67,7 +67,14 @@ struct known {
 	uint64_t pad; /* of the range that begins at 0x1000 */
 	struct body_range other;
 	enum body_frame frame;
+	bool knows, names; /* addresses inside are held somewhere */
 };
+
+static bool
+is_named(void *ctx, const struct body_range *r)
+{
+	return ((const struct known *)ctx)->names;
+}
 
 static bool
 is_piece(void *ctx, const struct body *b, uint64_t addr, struct body_range *out)
@@ -126,6 +133,7 @@ body(uint64_t end, struct known *k)
 				 .piece = is_piece,
 				 .pads = pads,
 				 .others = others,
+				 .named = k->knows ? is_named : NULL,
 				 .frame = frame }),
 	    0);
 	text[0] = '\0';
@@ -172,6 +180,54 @@ window(uint64_t end, uint64_t limit, uint64_t addr, struct known *k)
 	body_fini(&b);
 	return text;
 }
+
+/* An indirect jump to what is whole in memory, or to what was computed. */
+START_TEST(jumps_to_words_of_memory)
+{
+#define OPEN "the function has a jump whose target is not known"
+	static const struct {
+		const char *code, *exit, *window;
+	} rows[] = {
+		{ "ff a0 60 03 00 00", "1000!", "1 to 1006 end" },
+		{ "ff 24 c5 00 00 00 01", "1000!", "1 to 1007 end" },
+		{ "48 8b 47 08 ff e0", "1004!", "2 to 1006 end" },
+		{ "48 8b 47 08 48 89 c2 ff e2", "1007!", "2 to 1007" },
+		{ "48 8b 47 08 85 c0 74 02 ff e0", "1008!", "2 to 1006" },
+		/* Computed, or of unknown origin. */
+		{ "48 8b 47 08 48 01 c8 ff e0", "1007*", OPEN },
+		{ "48 8d 04 0a ff e0", "1004*", OPEN },
+		{ "8b 47 08 90 ff e0", "1004*", OPEN },
+		{ "48 8b 47 08 e8 00 10 00 00 ff e0", "1009*", OPEN },
+		{ "90 90 90 90 ff e0", "1004*", OPEN },
+		/* Of the frame, where something computed may be. */
+		{ "48 8b 44 24 08 ff e0", "1005*", OPEN },
+		{ "48 89 e5 48 8b 45 08 ff e0", "1007*", OPEN },
+		{ "48 89 e5 ff 65 f8", "1003*", OPEN },
+		/* Something leads behind the load. */
+		{ "74 04 48 8b 47 08 ff e0", "1006*", OPEN },
+		{ "48 8b 47 08 ff e0 74 fc", "1004*", OPEN },
+		{ "48 8b 47 08 ff e0 74 f8", "1004!", "2 to 1006 end" },
+	};
+	struct known k = { .frame = BODY_FRAME_BARE, .knows = true };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		setup();
+		uint64_t end = put(0x1000, rows[i].code);
+		const char *b = body(end, &k);
+		ck_assert_msg(
+		    strstr(b, rows[i].exit) != NULL, "%s: %s", rows[i].code, b);
+		const char *w = window(end, end, 0x1000, &k);
+		ck_assert_msg(
+		    strcmp(w, rows[i].window) == 0, "%s: %s", rows[i].code, w);
+	}
+	/* Where addresses inside are held, or that is not known. */
+	uint64_t end = put(0x1000, "48 8b 47 08 ff e0");
+	k.names = true;
+	ck_assert_str_eq(body(end, &k), "1004* ");
+	k.names = k.knows = false;
+	ck_assert_str_eq(body(end, &k), "1004* ");
+}
+END_TEST
 
 START_TEST(windows_are_whole_instructions)
 {
@@ -317,6 +373,9 @@ START_TEST(an_indirect_jump_goes_by_a_pointer)
 		{ "48 8b 47 08 48 83 c4 08 5b 5d 48 89 df ff e0", true },
 		{ "48 8b 5f 08 48 89 d8 5b ff e0", true },
 		{ "4c 8b 47 08 41 ff e0", true },
+		/* By rbp, which is no frame pointer here. */
+		{ "48 8b 45 08 ff e0", true },
+		{ "48 89 fd ff 65 08", true },
 		/* lea rax, [rip + 16]: the address has a name. */
 		{ "48 8d 05 10 00 00 00 ff e0", true },
 		/* It is compared, and the jump is made elsewhere. */
@@ -337,9 +396,11 @@ START_TEST(an_indirect_jump_goes_by_a_pointer)
 		{ "58 ff e0", false },
 		/* The stack, and memory of the thread, have what was computed. */
 		{ "48 8b 44 24 08 ff e0", false },
-		{ "48 8b 45 08 ff e0", false },
 		{ "ff 64 24 08", false },
-		{ "ff 65 08", false },
+		{ "48 89 e5 48 8b 45 08 ff e0", false },
+		{ "48 89 e5 ff 65 08", false },
+		{ "48 8d 6c 24 10 ff 65 08", false },
+		{ "c8 00 00 00 ff 65 08", false },
 		{ "64 48 8b 07 ff e0", false },
 		{ "67 48 8b 07 ff e0", false },
 		/* Nothing that is seen leads there. */
@@ -460,15 +521,17 @@ START_TEST(landings_are_asked_for_by_range)
 	struct landings l;
 
 	landings_init(&l, 0x1000, 0x1010);
-	landings_add(&l, 0x1000);
-	landings_add(&l, 0x100f);
-	landings_add(&l, 0xfff);
-	landings_add(&l, 0x1010);
+	landings_add(&l, 0x1000, false);
+	landings_add(&l, 0x100f, true);
+	landings_add(&l, 0xfff, false);
+	landings_add(&l, 0x1010, false);
 	ck_assert(!landings_between(&l, 0, 0x1000));
 	ck_assert(landings_between(&l, 0xfff, 0x1001));
 	ck_assert(!landings_between(&l, 0x1000, 0x100f));
 	ck_assert(landings_between(&l, 0x1000, 0x1010));
 	ck_assert(!landings_between(&l, 0x100f, 0x2000));
+	ck_assert(!landings_named(&l, 0xfff, 0x100f));
+	ck_assert(landings_named(&l, 0xfff, 0x1010));
 	landings_fini(&l);
 }
 END_TEST
@@ -849,6 +912,7 @@ main(void)
 	tcase_add_test(bodies, instructions_begin_where_the_code_was_read);
 	tcase_add_test(bodies, nobody_comes_into_a_window);
 	tcase_add_test(bodies, an_indirect_jump_goes_by_a_pointer);
+	tcase_add_test(bodies, jumps_to_words_of_memory);
 	tcase_add_test(bodies, landings_are_where_instructions_lead);
 	tcase_add_test(bodies, landings_of_code_whose_begin_is_not_known);
 	tcase_add_test(bodies, landings_are_asked_for_by_range);

@@ -207,7 +207,13 @@ bodies_serve(struct state *st)
 static void
 lead_to(void *ctx, uint64_t addr)
 {
-	landings_add(ctx, addr);
+	landings_add(ctx, addr, true);
+}
+
+static void
+pad(void *ctx, uint64_t addr)
+{
+	landings_add(ctx, addr, false);
 }
 
 static void
@@ -254,23 +260,31 @@ find_landings(struct ranges *r)
 	for (size_t i = 0; object_code(r->object, i, &start, &end); i++)
 		read_segment(r, start, end);
 	vec_foreach(one, &r->list)
-		landings_add(&r->landings, one->start);
+		landings_add(&r->landings, one->start, false);
 	object_words(r->object, lead_to, &r->landings);
 	size_t n = object_fdes(r->object, &fdes);
 	for (size_t i = 0; i < n; i++)
-		object_landing_pads(r->object, &fdes[i], lead_to, &r->landings);
+		object_landing_pads(r->object, &fdes[i], pad, &r->landings);
 	return true;
+}
+
+/* NULL: they are not known. */
+static const struct landings *
+landings_of(struct state *st, struct object *o)
+{
+	struct ranges *r = ranges_of(st, o);
+
+	return r->landings.bits != NULL || find_landings(r) ? &r->landings :
+							      NULL;
 }
 
 bool
 bodies_lead_between(
     struct state *st, struct object *o, uint64_t from, uint64_t to)
 {
-	struct ranges *r = ranges_of(st, o);
+	const struct landings *l = landings_of(st, o);
 
-	if (r->landings.bits == NULL && !find_landings(r))
-		return true;
-	return landings_between(&r->landings, from, to);
+	return l == NULL || landings_between(l, from, to);
 }
 
 /* ---- one function ---- */
@@ -361,6 +375,16 @@ frame_at(void *ctx, uint64_t addr)
 	return BODY_FRAME_UNKNOWN;
 }
 
+static bool
+is_named(void *ctx, const struct body_range *r)
+{
+	const struct asked *a = ctx;
+	const struct landings *l = landings_of(a->st, a->l->object);
+	uint64_t bias = a->l->bias;
+
+	return l == NULL || landings_named(l, r->start - bias, r->end - bias);
+}
+
 /* As far from a function those that share code with it begin, or less. */
 #define NEAR 512
 
@@ -402,6 +426,8 @@ bodies_find(struct state *st, const struct reader *mem, const struct load *l,
 		.piece = is_piece,
 		.pads = body_pads,
 		.others = neighbours,
+		/* Takes time, and only jumps need it. */
+		.named = st->opts.text[OPT_FASTPATH] != NULL ? is_named : NULL,
 		.frame = exits ? frame_at : NULL,
 	    });
 }
