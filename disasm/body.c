@@ -386,6 +386,14 @@ look_above(struct pointer *p, struct use u, bool *known)
 	return look_at(p, &in, u.reg);
 }
 
+/* May another indirect jump lead to addr? */
+static bool
+is_named(const struct finding *f, uint64_t addr)
+{
+	return f->w->named != NULL &&
+	    f->w->named(f->w->ctx, &(struct body_range){ addr - 1, addr + 1 });
+}
+
 /* Go on with all that may come before the use.  False as for look_at(), or if
  * nothing is known to come. */
 static bool
@@ -393,7 +401,8 @@ look_before(struct pointer *p, struct use u)
 {
 	bool known = false;
 
-	if (u.addr == p->f->b->ranges.at[0].start)
+	/* Its value at the entry is the caller's. */
+	if (u.addr == p->f->b->ranges.at[0].start || is_named(p->f, u.addr))
 		return false;
 	vec_foreach(door, &p->f->doors)
 		if (*door == u.addr)

@@ -67,13 +67,16 @@ struct known {
 	uint64_t pad; /* of the range that begins at 0x1000 */
 	struct body_range other;
 	enum body_frame frame;
-	bool knows, names; /* addresses inside are held somewhere */
+	bool knows;     /* which addresses are held somewhere: */
+	uint64_t named; /* this one */
 };
 
 static bool
 is_named(void *ctx, const struct body_range *r)
 {
-	return ((const struct known *)ctx)->names;
+	const struct known *k = ctx;
+
+	return k->named > r->start && k->named < r->end;
 }
 
 static bool
@@ -165,6 +168,7 @@ window(uint64_t end, uint64_t limit, uint64_t addr, struct known *k)
 				 .piece = is_piece,
 				 .pads = pads,
 				 .others = others,
+				 .named = is_named,
 				 .frame = frame }),
 	    0);
 	if (window_find(&w, &b, &mem, limit, addr, 5, &why) != 0)
@@ -222,9 +226,11 @@ START_TEST(jumps_to_words_of_memory)
 	}
 	/* Where addresses inside are held, or that is not known. */
 	uint64_t end = put(0x1000, "48 8b 47 08 ff e0");
-	k.names = true;
+	k.named = 0x1001;
 	ck_assert_str_eq(body(end, &k), "1004* ");
-	k.names = k.knows = false;
+	k.named = 0x1000;
+	ck_assert_str_eq(body(end, &k), "1004! ");
+	k.knows = false;
 	ck_assert_str_eq(body(end, &k), "1004* ");
 }
 END_TEST
@@ -431,6 +437,12 @@ START_TEST(an_indirect_jump_goes_by_a_pointer)
 	k.pad = 0x1008;
 	ck_assert_str_eq(window(end, end, 0x1000, &k),
 	    "the function has a jump whose target is not known");
+	/* So may another indirect jump, if something has the address. */
+	k.pad = 0;
+	k.named = 0x1008;
+	ck_assert_str_eq(window(end, end, 0x1000, &k),
+	    "the function has a jump whose target is not known");
+	k.named = 0;
 	/* So does a table: jmp [rdi * 8 + 0x2000], to the nop. */
 	k.pad = 0;
 	setup();
