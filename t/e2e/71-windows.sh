@@ -85,6 +85,13 @@ for step in arm-begin arm-run commit-armed commit-end stubs-written jumps-begin 
 	is "killed at $step: status" "$status" 137
 	alive backs
 done
+# A signal waits for the end of a firing and then comes in place of a SIGTRAP.
+for n in 1 2 5; do
+	DTRAP_KILL=signal-instead:$n dt -q -x fastpath=on -n "$d { @ = count(); }" \
+	    -n 'tick-100s { exit(0); }' -p "${pid[backs]}"
+	is "killed at signal-instead:$n: status" "$status" 137
+	alive backs
+done
 # The next tracer restores what these have left.
 for step in leftover-jumps leftover-mended; do
 	start_null dt "$DTRAP" -q -x fastpath=on -n "$d { @ = count(); }" \

@@ -434,9 +434,10 @@ on_trap(struct thread *th)
 	if (at.linkmap && !again)
 		arm(sp);
 	thread_mend_sigtrap(th);
-	if (resume_from(sp->tab, tp, regs, &fault) != 0)
-		thread_fault(th, SIGSEGV, 1, fault);
+	bool fails = resume_from(sp->tab, tp, regs, &fault) != 0;
 	thread_regs_dirty(th);
+	if (fails)
+		thread_fault(th, SIGSEGV, 1, fault);
 }
 
 static void

@@ -56,6 +56,13 @@ double_siginfo(siginfo_t *si)
 }
 
 static void
+double_instead(struct thread *th, const siginfo_t *si)
+{
+	given = *si;
+	stop_signal(th, si->si_signo);
+}
+
+static void
 double_end(const struct region *store, int lane)
 {
 	ck_assert_ptr_eq(store, &mem->store);
@@ -72,7 +79,7 @@ double_again(const siginfo_t *si, size_t n)
 #define thread_regs(th)              (dead[number(th)] ? NULL : &its_regs[number(th)])
 #define thread_regs_dirty(th)        dirty[number(th)]++
 #define thread_siginfo(th, si)       double_siginfo(si)
-#define thread_set_siginfo(th, si)   given = *(si)
+#define thread_signal_instead        double_instead
 #define signals_again(th, si, n)     double_again(si, n)
 #define consume_lanes_end(c, s, n)   double_end(s, n)
 #define resume_leave_stub(tab, r, t) ((void)(r), *(t) = NULL, stub_place)
@@ -468,12 +475,13 @@ START_TEST(signals_wait_for_the_end_of_the_firing)
 {
 	threads[0].stop.kind = EV_SIGNAL;
 	fast_begins(&state, &threads[0]);
-	ck_assert(!fast_let_signals(&threads[0]));
+	ck_assert(!fast_keeps_signals(&threads[0]));
 	hold(SIGINT);
 	ck_assert_uint_ne(lane(0)->call, 0);
 	hold(SIGUSR1);
 	hold(SIGUSR2);
-	ck_assert(fast_let_signals(&threads[0]));
+	ck_assert(fast_keeps_signals(&threads[0]));
+	fast_let_signals(&threads[0]);
 	/* The first when it is resumed, the others after it, in order. */
 	ck_assert_int_eq(threads[0].stop.sig, SIGINT);
 	ck_assert_int_eq(given.si_signo, SIGINT);
@@ -481,12 +489,12 @@ START_TEST(signals_wait_for_the_end_of_the_firing)
 	ck_assert_uint_eq(n_raised, 2);
 	ck_assert_int_eq(raised[0].si_signo, SIGUSR1);
 	ck_assert_int_eq(raised[1].si_signo, SIGUSR2);
-	ck_assert(!fast_let_signals(&threads[0]));
+	ck_assert(!fast_keeps_signals(&threads[0]));
 	/* A thread that was killed meanwhile has none. */
 	siginfo_error = -ESRCH;
 	hold(SIGINT);
-	ck_assert(!fast_let_signals(&threads[0]));
-	ck_assert(!fast_let_signals(&threads[1]));
+	ck_assert(!fast_keeps_signals(&threads[0]));
+	ck_assert(!fast_keeps_signals(&threads[1]));
 }
 END_TEST
 

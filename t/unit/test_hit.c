@@ -80,6 +80,27 @@ double_let(struct tracepoint *tp, uint64_t at)
 	let_at = at;
 }
 
+static uint64_t instead_pc; /* at thread_fault() */
+static bool instead_known;  /* its registers were marked as changed by then */
+
+static void
+double_fault(struct thread *th, int sig, int code, uint64_t addr)
+{
+	instead_pc = th->regs.user.r[UREG_PC];
+	instead_known = th->regs.state == REGS_CHANGED;
+	info = (siginfo_t){ .si_signo = sig, .si_code = code };
+	info.si_addr = (void *)(uintptr_t)addr;
+}
+
+/* The registers are written then: no jump may be where the thread goes on. */
+static void
+double_let_signals(const struct thread *th)
+{
+	ck_assert_ptr_nonnull(let);
+	ck_assert_uint_eq(th->regs.user.r[UREG_PC], let_at);
+	ck_assert(th->regs.state == REGS_CHANGED);
+}
+
 static bool
 double_asks_rest(struct thread *th, struct fast_rest *asked)
 {
@@ -115,7 +136,9 @@ static void double_rest(struct vm_env *env, uint32_t site, uint32_t ecb);
 #define jumps_let(sp, tp, pc)        ((void)(sp), double_let(tp, pc))
 #define jumps_lower(sp, tp)          ((void)(sp), double_let(tp, 0))
 #define fast_was_called(th)          was_called
-#define fast_let_signals(th)         lets_signals
+#define fast_keeps_signals(th)       lets_signals
+#define fast_let_signals             double_let_signals
+#define thread_fault                 double_fault
 #include "tracer/fire/hit.c"
 #include "tracer/fire/hit_signal.c"
 #include "tracer/fire/stray.c"
@@ -489,6 +512,23 @@ START_TEST(a_signal_that_had_to_wait_for_a_firing)
 }
 END_TEST
 
+/* A jump through a bad pointer faults where it stands. */
+START_TEST(a_jump_through_a_bad_pointer_faults_at_the_jump)
+{
+	struct tracepoint *tp = arm(TEXT + 0x40, "\xff\xe0", 2);
+
+	th.regs.user.r[UREG_RAX] = UINT64_C(1) << 60;
+	ck_assert(trap(tp->addr, SP));
+	ck_assert_uint_eq(fired, 1);
+	ck_assert_int_eq(info.si_signo, SIGSEGV);
+	ck_assert_ptr_null(info.si_addr);
+	/* The registers were final, and marked, when the signal was set. */
+	ck_assert_uint_eq(instead_pc, tp->addr);
+	ck_assert(instead_known);
+	ck_assert_uint_eq(pc(), tp->addr);
+}
+END_TEST
+
 /* A jump of a function to its own begin is no call: an entry probe there does
  * not fire for it, and the thread is spared the trap where nothing else would. */
 START_TEST(a_loop_to_the_begin_is_no_call)
@@ -678,6 +718,7 @@ main(void)
 		a_fault_in_the_slot_names_the_programs_place,
 		a_signal_in_the_code_of_a_site,
 		a_signal_that_had_to_wait_for_a_firing,
+		a_jump_through_a_bad_pointer_faults_at_the_jump,
 		a_loop_to_the_begin_is_no_call,
 		arrivals_are_told_in_order,
 		actions_within_a_firing,

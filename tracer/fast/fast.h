@@ -113,9 +113,11 @@ void fast_hold_signal(struct thread *th);
 /* The thread has trapped.  Had it been asked to?  The request is then
  * removed. */
 bool fast_was_called(struct thread *th);
-/* Deliver the signals that were kept: the first one when the thread is resumed,
- * the others after it.  False: there are none. */
-bool fast_let_signals(struct thread *th);
+/* Are there signals that were kept? */
+bool fast_keeps_signals(struct thread *th);
+/* Deliver them: the first one when the thread is resumed, with the registers that
+ * it has now, the others after it. */
+void fast_let_signals(struct thread *th);
 
 /* The thread is in ask() of the code of a site (inject/stub.h): read for it what
  * it asks for, and set its registers.  False: it will ask again for this

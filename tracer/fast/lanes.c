@@ -429,17 +429,21 @@ fast_hold_signal(struct thread *th)
 }
 
 bool
-fast_let_signals(struct thread *th)
+fast_keeps_signals(struct thread *th)
 {
 	struct lane_of *o = part_had(&th->parts, &lane_part);
 
-	if (o == NULL || o->held.len == 0)
-		return false;
-	thread_set_siginfo(th, &o->held.at[0]);
-	stop_signal(th, o->held.at[0].si_signo);
+	return o != NULL && o->held.len > 0;
+}
+
+void
+fast_let_signals(struct thread *th)
+{
+	struct lane_of *o = part_of(&th->parts, &lane_part);
+
+	thread_signal_instead(th, &o->held.at[0]);
 	signals_again(th, o->held.at + 1, o->held.len - 1);
 	vec_clear(&o->held);
-	return true;
 }
 
 bool

@@ -179,8 +179,9 @@ go_on(struct thread *th, struct tracepoint *tp)
 		/* A call or jump through a bad pointer: raise the fault that
 		 * the processor would have raised at the original place. */
 		regs->r[UREG_PC] = tp->addr;
+		thread_regs_dirty(th);
 		thread_fault(th, SIGSEGV, SEGV_MAPERR, fault_addr);
-		jumps = false;
+		return;
 	}
 	write_back(th, tp);
 	if (jumps && u->doors)
@@ -285,7 +286,7 @@ at_stub(struct state *st, struct thread *th, struct tracepoint *tp)
 	th->regs.user.r[UREG_PC] = tp->addr;
 	thread_regs_dirty(th);
 	thread_mend_sigtrap(th);
-	if (!fast_let_signals(th)) {
+	if (!fast_keeps_signals(th)) {
 		if (tp->state == TP_TRAP)
 			go_on(th, tp);
 		return true;
@@ -294,6 +295,7 @@ at_stub(struct state *st, struct thread *th, struct tracepoint *tp)
 	 * thread goes back to the tracepoint, which does not fire a second
 	 * time. */
 	jumps_let(th->proc->space, tp, tp->addr);
+	fast_let_signals(th);
 	if (tp->state == TP_TRAP)
 		trail_skip(th, tp->addr, th->regs.user.r[UREG_SP]);
 	sigwatch_delivered(th);

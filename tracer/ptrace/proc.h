@@ -388,9 +388,11 @@ bool sigtrap_delivered(struct thread *th);
  * and the mask is read when the thread has stopped at the handler. */
 void sigtrap_learn(struct thread *th);
 /*
- * At EV_TRAP: replace the SIGTRAP of the int3 by a fault.  th->stop.sig is then
- * `sig', with this si_code and address, as the processor would have raised it.
+ * At EV_TRAP of dtrap's int3, when it is handled, and the registers are those with
+ * which the thread goes on: it is EV_SIGNAL now, of this signal.
  */
+void thread_signal_instead(struct thread *th, const siginfo_t *si);
+/* The same with a fault, as the processor would have raised it. */
 void thread_fault(struct thread *th, int sig, int code, uint64_t addr);
 
 /* Interrupt a running thread: its EV_STOP will be returned by event_poll(). */

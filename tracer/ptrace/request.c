@@ -91,16 +91,6 @@ thread_set_siginfo(struct thread *th, const siginfo_t *si)
 }
 
 void
-thread_fault(struct thread *th, int sig, int code, uint64_t addr)
-{
-	siginfo_t si = { .si_signo = sig, .si_code = code };
-
-	si.si_addr = (void *)(uintptr_t)addr;
-	thread_set_siginfo(th, &si);
-	stop_signal(th, sig);
-}
-
-void
 thread_ask(struct thread *th)
 {
 	stop_ask(th, true);

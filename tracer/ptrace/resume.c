@@ -67,6 +67,28 @@ thread_settle(struct thread *th)
 	stop_becomes(th, EV_STOP);
 }
 
+/* The kernel would deliver the SIGTRAP of the stop with another signal's siginfo as
+ * one that our parent has sent.  So the stop is taken first: if dtrap is killed
+ * then, the thread goes on without a signal. */
+void
+thread_signal_instead(struct thread *th, const siginfo_t *si)
+{
+	thread_settle(th);
+	stop_becomes(th, EV_SIGNAL);
+	thread_set_siginfo(th, si);
+	stop_signal(th, si->si_signo);
+	fault_kill("signal-instead");
+}
+
+void
+thread_fault(struct thread *th, int sig, int code, uint64_t addr)
+{
+	siginfo_t si = { .si_signo = sig, .si_code = code };
+
+	si.si_addr = (void *)(uintptr_t)addr;
+	thread_signal_instead(th, &si);
+}
+
 int
 thread_release(struct thread *th)
 {

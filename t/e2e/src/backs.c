@@ -126,7 +126,7 @@ on_step(int sig, siginfo_t *si, void *uc)
 {
 	steps += pc_of(uc) - (uintptr_t)backs_begin <
 	    (uintptr_t)(backs_end - backs_begin);
-	if (calls > 0 && !is_code(pc_of(uc)))
+	if (!steps_by_flag || !is_code(pc_of(uc)))
 		wrong++;
 	if (!steps_by_flag)
 		fprintf(stderr, "backs: SIGTRAP, code %d, at %#lx\n",
