@@ -193,6 +193,11 @@ bool object_code(
 void object_words(
     struct object *o, void (*each)(void *ctx, uint64_t addr), void *ctx);
 
+/* The file addresses of the section of that name, which is in memory.  False: there
+ * is none. */
+bool object_section(const struct object *o, const char *name, uint64_t *start,
+    uint64_t *end);
+
 /* Are these bytes in a writable segment? */
 bool object_is_data(const struct object *o, uint64_t addr, size_t len);
 

@@ -476,6 +476,20 @@ object_words(
 }
 
 bool
+object_section(const struct object *o, const char *name, uint64_t *start,
+    uint64_t *end)
+{
+	Elf64_Shdr sh;
+
+	if (elf_file_section(&o->file, name, &sh) == NULL ||
+	    (sh.sh_flags & SHF_ALLOC) == 0 || sh.sh_addr + sh.sh_size < sh.sh_addr)
+		return false;
+	*start = sh.sh_addr;
+	*end = sh.sh_addr + sh.sh_size;
+	return true;
+}
+
+bool
 object_is_data(const struct object *o, uint64_t addr, size_t len)
 {
 	for (size_t i = 0; i < o->seg_count; i++) {

@@ -764,6 +764,16 @@ START_TEST(reasons_are_told_without_a_change)
 	ck_assert_str_eq(why[0], "a jump leads into the bytes to be replaced");
 	ck_assert_ptr_null(why[1]);
 	ck_assert_ptr_null(why[2]);
+	led_to = 0;
+	for (sequence = TEXT + 1; sequence < TEXT + 8; sequence++) {
+		/* Of the bytes of the instructions. */
+		jumps_why_not(&st, space, at, 3, why);
+		ck_assert_msg((why[0] != NULL) == (sequence < TEXT + 6), "%lu",
+		    sequence - TEXT);
+		ck_assert_ptr_null(why[2]);
+	}
+	ck_assert_str_eq(why[1], "it is in a restartable sequence");
+	sequence = 0;
 	window_error = -EINVAL;
 	jumps_why_not(&st, space, at, 1, why);
 	ck_assert_str_eq(why[0], "a jump goes into it");

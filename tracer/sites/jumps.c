@@ -20,6 +20,7 @@
 #include "tracer/names/bodies.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
+#include "tracer/sites/sequences.h"
 #include "tracer/sites/site.h"
 
 /* The most bytes of stacks that are searched; takes a few milliseconds. */
@@ -156,7 +157,15 @@ struct looked {
 	struct body_range range;
 	struct body body;
 	int error;
+	struct sequences sequences;
 };
+
+static void
+looked_end(struct looked *k)
+{
+	body_fini(&k->body);
+	sequences_end(&k->sequences);
+}
 
 static int
 look_at(struct looked *k, struct state *st, struct space *sp,
@@ -165,7 +174,8 @@ look_at(struct looked *k, struct state *st, struct space *sp,
 	if (k->load == l && k->range.start == f->start)
 		return k->error;
 	body_fini(&k->body);
-	*k = (struct looked){ .load = l, .range = *f };
+	k->load = l;
+	k->range = *f;
 	k->error = bodies_find(st, &sp->text, l, l->bias + f->start,
 	    l->bias + f->end, false, &k->body);
 	return k->error;
@@ -200,6 +210,8 @@ find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
 	if (bodies_lead_between(st, l->object, w->insn[0].addr - l->bias,
 		window_end(w) - l->bias))
 		return "a jump leads into the bytes to be replaced";
+	if (sequences_contain(&k->sequences, sp, l, w->insn[0].addr, w->next))
+		return "it is in a restartable sequence";
 	return NULL;
 }
 
@@ -212,7 +224,7 @@ jumps_why_not(struct state *st, struct space *sp, const uint64_t *addr,
 
 	for (size_t i = 0; i < n; i++)
 		why[i] = find_window(&looked, st, sp, addr[i], &w);
-	body_fini(&looked.body);
+	looked_end(&looked);
 }
 
 static bool
@@ -283,7 +295,7 @@ decide(struct state *st, struct space *sp)
 		u->jump->may = may_jump(&in, tp);
 		u->jump->window.taken = u->choosy;
 	}
-	body_fini(&looked.body);
+	looked_end(&looked);
 }
 
 /* ---- where threads are ---- */
