@@ -295,9 +295,9 @@ slots_hold(struct slots *s, bool hold)
 	s->held = hold;
 }
 
-int
-slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
-    size_t size, struct tracepoint *owner, uint64_t *addr)
+static int
+alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t size,
+    struct tracepoint *owner, bool caves, uint64_t *addr)
 {
 	struct chunk *c = NULL;
 
@@ -305,7 +305,8 @@ slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 	if (fault_due(FAULT_SLOT))
 		return -ENOMEM;
 	vec_foreach(have, &s->chunks)
-		if (chunk_cut(have, lo, hi, size, owner, addr) == 0)
+		if ((caves || have->original == NULL) &&
+		    chunk_cut(have, lo, hi, size, owner, addr) == 0)
 			return 0;
 	if (s->held)
 		return -EBUSY;
@@ -318,10 +319,24 @@ slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 	if (err == 0)
 		return chunk_cut(c, lo, hi, size, owner, addr);
 	/* Chunks of caves are small: the next cave may still do. */
-	while ((c = chunk_from_cave(s, near, lo, hi)) != NULL)
+	while (caves && (c = chunk_from_cave(s, near, lo, hi)) != NULL)
 		if (chunk_cut(c, lo, hi, size, owner, addr) == 0)
 			return 0;
 	return err;
+}
+
+int
+slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t size, struct tracepoint *owner, uint64_t *addr)
+{
+	return alloc(s, near, lo, hi, size, owner, true, addr);
+}
+
+int
+slot_alloc_mapped(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t size, struct tracepoint *owner, uint64_t *addr)
+{
+	return alloc(s, near, lo, hi, size, owner, false, addr);
 }
 
 void

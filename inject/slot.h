@@ -35,6 +35,11 @@ void slots_destroy(struct slots *s);
 int slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr);
 
+/* The same, but never in a cave: the next tracer recognises only memory that dtrap
+ * has mapped. */
+int slot_alloc_mapped(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t size, struct tracepoint *owner, uint64_t *addr);
+
 /* Make room for so many bytes of slots within [lo, hi], in one piece of memory.
  * Errors as for slot_alloc(). */
 int slots_reserve(

@@ -57,8 +57,10 @@ find_place(struct tptable *tab, struct tracepoint *tp, const struct window *w,
 	int r;
 
 	stub_reach(w, &lo, &hi);
-	while ((r = slot_alloc(tab->slots, tp->addr, lo, hi, size, tp, addr)) ==
-		0 &&
+	/* The next tracer takes a jump for ours by the memory to which it
+	 * leads. */
+	while ((r = slot_alloc_mapped(
+		    tab->slots, tp->addr, lo, hi, size, tp, addr)) == 0 &&
 	    !jump_write(w->insn[0].addr, *addr, jump)) {
 		bad[n++] = *addr;
 		r = -ENOMEM;

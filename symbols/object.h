@@ -195,8 +195,8 @@ void object_words(
 
 /* The file addresses of the section of that name, which is in memory.  False: there
  * is none. */
-bool object_section(const struct object *o, const char *name, uint64_t *start,
-    uint64_t *end);
+bool object_section(
+    const struct object *o, const char *name, uint64_t *start, uint64_t *end);
 
 /* Are these bytes in a writable segment? */
 bool object_is_data(const struct object *o, uint64_t addr, size_t len);

@@ -476,13 +476,14 @@ object_words(
 }
 
 bool
-object_section(const struct object *o, const char *name, uint64_t *start,
-    uint64_t *end)
+object_section(
+    const struct object *o, const char *name, uint64_t *start, uint64_t *end)
 {
 	Elf64_Shdr sh;
 
 	if (elf_file_section(&o->file, name, &sh) == NULL ||
-	    (sh.sh_flags & SHF_ALLOC) == 0 || sh.sh_addr + sh.sh_size < sh.sh_addr)
+	    (sh.sh_flags & SHF_ALLOC) == 0 ||
+	    sh.sh_addr + sh.sh_size < sh.sh_addr)
 		return false;
 	*start = sh.sh_addr;
 	*end = sh.sh_addr + sh.sh_size;

@@ -45,8 +45,9 @@ byte(uint64_t at)
 
 /* A tracepoint at addr, and its code; its window has the `before' instructions
  * before it. */
-static struct tracepoint *
-site_behind(uint64_t addr, unsigned before)
+static int
+try_site(
+    uint64_t addr, unsigned before, struct tracepoint **out, const char **why)
 {
 	static const struct stub_world world = { .hit = TEXT,
 		.lanes = TEXT,
@@ -56,17 +57,23 @@ site_behind(uint64_t addr, unsigned before)
 		.owner = 1 };
 	uint64_t start = addr - before;
 	struct window w = { .n = 5, .next = start + 5, .site = before };
-	struct tracepoint *tp;
-	const char *why = "";
 
-	ck_assert_int_eq(tracepoint_get(tab, addr, 7, &tp, &why), 0);
+	ck_assert_int_eq(tracepoint_get(tab, addr, 7, out, why), 0);
 	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
 	for (unsigned i = 0; i < w.n; i++)
 		ck_assert_int_eq(insn_decode((const uint8_t *)"\x55", 1,
 				     start + i, &w.insn[i]),
 		    0);
-	ck_assert_msg(
-	    tracepoint_stub(tab, tp, &world, NULL, &w, &why) == 0, "%s", why);
+	return tracepoint_stub(tab, *out, &world, NULL, &w, why);
+}
+
+static struct tracepoint *
+site_behind(uint64_t addr, unsigned before)
+{
+	struct tracepoint *tp;
+	const char *why = "";
+
+	ck_assert_msg(try_site(addr, before, &tp, &why) == 0, "%s", why);
 	ck_assert_int_eq(stubs_flush(tab), 0);
 	return tp;
 }
@@ -256,17 +263,35 @@ START_TEST(code_is_where_a_jump_without_an_int3_leads)
 }
 END_TEST
 
+/* The next tracer would not know that a jump into the tail of a text segment is
+ * ours. */
+START_TEST(code_is_in_memory_of_our_own)
+{
+	struct fake_region *r = fake_target_map(&ft, TEXT + 0x100000, 4096);
+	struct tracepoint *tp;
+	const char *why = "";
+
+	r->cave = true;
+	r->cave_at = r->start;
+	ft.map_error = -ENOMEM;
+	/* The slot may be there. */
+	ck_assert_int_eq(try_site(TEXT + 0x40, 0, &tp, &why), -ENOMEM);
+	ck_assert_uint_eq(tp->slot - r->start < r->size, 1);
+	ck_assert_str_eq(why, "no room within reach");
+	ft.map_error = 0;
+}
+END_TEST
+
 int
 main(void)
 {
-	const TTest *const tests[] = {
+	const TTest *const tests[] = { code_is_in_memory_of_our_own,
 		a_jump_may_lead_to_code_that_begins_before_the_site,
 		other_code_is_not_made,
 		code_is_where_a_jump_without_an_int3_leads,
 		code_of_sites_traps_at_two_places,
 		code_that_is_silenced_traps_no_more,
-		sites_get_their_jumps_together
-	};
+		sites_get_their_jumps_together };
 
 	return suite_run("stubs", setup, teardown, tests, ARRAY_SIZE(tests));
 }
