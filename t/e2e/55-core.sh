@@ -1,9 +1,9 @@
 #!/bin/bash
-# A core dump of a traced program has the program's own text.
+# A core dump of a traced program has the program's own text, and threads are in it.
 # shellcheck source=SCRIPTDIR/lib.sh
 . "${0%/*}/lib.sh"
 need_attach
-need gdb
+need gdb perl
 read -r pattern </proc/sys/kernel/core_pattern
 case $pattern in
 *[\|/%]*) skip "core dumps do not go to a file here: kernel.core_pattern" ;;
@@ -40,5 +40,34 @@ for sig in SEGV ABRT TRAP; do
 		dumped $how
 	done
 	same "$sig: text" core.plain core.traced
+done
+
+# A thread that sleeps in a slot is in the program's text in the dump: main() waits in
+# read(), and the signal is another thread's.
+# shellcheck disable=SC2016
+for way in off on; do
+	start busy "$bin/busy" 4
+	line busy ready
+	start_dt dt -q -x fastpath=$way -n 'pid$target:libc:*read: {
+	    @ = count(); }' -p "${pid[busy]}"
+	for _ in 1 2; do
+		tell busy x
+		line busy alive
+	done
+	for task in "/proc/${pid[busy]}/task/"*; do
+		[ "${task##*/}" = "${pid[busy]}" ] || tid=${task##*/}
+	done
+	# tgkill(2)
+	perl -e 'exit(syscall(234, $ARGV[0] + 0, $ARGV[1] + 0, 6) != 0)' \
+	    "${pid[busy]}" "$tid" || fail "no signal for thread $tid"
+	end busy
+	is "fastpath=$way: status" "$status" 134
+	end dt
+	set -- "$pattern"*
+	gdb -nx -batch -ex 'thread apply all backtrace' "$bin/busy" "$1" \
+	    >stacks 2>/dev/null
+	rm -f "$1"
+	has stacks '^#0 .*read '
+	hasnt stacks '^#0 .* in \?\?'
 done
 finish

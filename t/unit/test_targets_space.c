@@ -12,7 +12,6 @@
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "dlang/base/str.h"
-#include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "symbols/linkmap.h"
@@ -93,9 +92,6 @@ static uint64_t area_at;
 static bool leads; /* a frame leads to the handler */
 static unsigned changed_by_others;
 static bool lanes_unused = true;
-static enum slot_place in_stub, in_slot;
-static struct uregs its_regs[2];
-static bool is_dead; /* registers cannot be read */
 
 /* ---- objects ---- */
 
@@ -177,8 +173,7 @@ double_filter_release(void *ctx, struct proc *p)
 #define trapset_nested(ts)                  area_at
 #define trapset_release(ts)                 ((void)(ts), call("no-area"))
 #define tracepoint_restore_all(tab)         (call("restore"), changed_by_others)
-#define resume_leave_stub(tab, regs, tp)    ((void)(tp), in_stub)
-#define resume_leave_slot(tab, regs, tp)    in_slot
+#define proc_leave_code(p)                  call("leave")
 #define stubs_silence(tab)                  call("silence")
 #define addrspace_create(pid, mem)          double_create(mem)
 #define addrspace_refresh(as, changed, ctx) double_refresh(changed, ctx)
@@ -191,9 +186,6 @@ double_filter_release(void *ctx, struct proc *p)
 #define sigtrap_list(th)                    call("list")
 #define sigtrap_end(th)                     call("mask")
 #define thread_settle(th)                   call("settle")
-#define thread_regs(th)                     (is_dead ? NULL : &its_regs[(th)-threads])
-#define thread_regs_dirty(th)               call("dirty")
-#define thread_regs_lead(th, into)          call((into) ? "into" : "text")
 #define semaphores_fork(from, sp)           call("sems")
 #define semaphores_drop(sp)                 call("no-sems")
 #define semaphores_forget(sp, start, end)   call("forget-sems")
@@ -236,7 +228,6 @@ setup(void)
 	}
 	*vec_push(&space.procs) = &procs[0];
 	link_at = 0x2000;
-	in_stub = in_slot = SLOT_OUTSIDE;
 }
 
 static void
@@ -488,36 +479,8 @@ START_TEST(everything_is_undone_in_order)
 	begins();
 	cleans();
 	expect(
-	    "account restore lower mended no-guardian settle mask settle mask "
+	    "leave account restore lower mended no-guardian settle mask settle mask "
 	    "handler lanes no-slots no-area ");
-}
-END_TEST
-
-START_TEST(threads_leave_the_slots_first)
-{
-	begins();
-	in_slot = SLOT_BEFORE;
-	cleans();
-	ck_assert_ptr_eq(
-	    strstr(str_c(&calls), "dirty text dirty text account "),
-	    str_c(&calls));
-	in_slot = SLOT_OUTSIDE;
-	in_stub = SLOT_AFTER;
-	cleans();
-	ck_assert_ptr_eq(
-	    strstr(str_c(&calls), "dirty text dirty text account restore "),
-	    str_c(&calls));
-	/* In a firing it cannot be moved. */
-	in_stub = SLOT_FIRING;
-	in_slot = SLOT_BEFORE;
-	cleans();
-	ck_assert_ptr_eq(
-	    strstr(str_c(&calls), "account restore "), str_c(&calls));
-	in_stub = SLOT_OUTSIDE;
-	is_dead = true;
-	cleans();
-	ck_assert_ptr_eq(
-	    strstr(str_c(&calls), "account restore "), str_c(&calls));
 }
 END_TEST
 
@@ -666,7 +629,6 @@ main(void)
 		a_space_that_was_never_set_up_ends,
 		the_last_spaces_are_kept,
 		everything_is_undone_in_order,
-		threads_leave_the_slots_first,
 		places_that_somebody_else_changed_are_not_mended,
 		slots_in_use_stay_mapped,
 		the_area_stays_while_a_handler_is_in_it,

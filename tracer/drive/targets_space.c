@@ -9,7 +9,6 @@
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
-#include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "symbols/linkmap.h"
@@ -265,19 +264,6 @@ targets_release_leftover(struct proc *p)
 		leftover_release(sp->leftover, p);
 }
 
-/* Move the registers out of all code of dtrap. A thread in a firing cannot be
- * moved; that code stays mapped until the firing ends. */
-static bool
-leave(struct tptable *tab, struct uregs *regs)
-{
-	struct tracepoint *tp;
-	enum slot_place place = resume_leave_stub(tab, regs, &tp);
-
-	if (place == SLOT_OUTSIDE)
-		place = resume_leave_slot(tab, regs, NULL);
-	return place != SLOT_OUTSIDE && place != SLOT_FIRING;
-}
-
 /* Has a thread that is not traced executed an int3?  The handler in the area
  * cannot know better than after dtrap's death. */
 void
@@ -303,13 +289,7 @@ targets_clean(void *ctx, struct proc *p)
 
 	if (sp->tab == NULL)
 		return;
-	vec_foreach(th, &p->threads) {
-		struct uregs *regs = thread_regs(*th);
-		if (regs == NULL || !leave(sp->tab, regs))
-			continue;
-		thread_regs_dirty(*th);
-		thread_regs_lead(*th, false);
-	}
+	proc_leave_code(p);
 	jumps_account(ctx, sp);
 	targets_exits(ctx, p);
 	fault_kill("clean-begin");

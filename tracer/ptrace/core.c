@@ -1,5 +1,6 @@
 /*
- * Removes our int3s from text before the kernel writes a core dump.
+ * Removes our int3s from text, and threads from our code, before the kernel writes a
+ * core dump.
  *
  * The kernel writes the dump while it ends the process.  The last stop before
  * that is the one for the signal that causes it.
@@ -64,6 +65,7 @@ core_prepare(struct thread *th)
 	    !is_fatal(th))
 		return;
 	space_stop(sp);
+	proc_leave_code(th->proc);
 	unsigned n = tracepoint_restore_all(sp->tab);
 	LOG("core", "%d: signal %d is its end: %u probes taken out",
 	    (int)th->tid, th->stop.sig, n);

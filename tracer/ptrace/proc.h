@@ -256,6 +256,11 @@ void super_candidates(struct super *su, struct pids *out);
  * there for it. */
 void thread_settle(struct thread *th);
 
+/* Move the registers of the stopped threads out of all code of dtrap, into text that
+ * is, or will be, the program's own.  A thread in a firing cannot be moved; that code
+ * stays mapped until the firing ends. */
+void proc_leave_code(struct proc *p);
+
 /*
  * If a PTRACE_INTERRUPT stops a thread that has just executed an int3, its
  * SIGTRAP is still pending, and would kill the process after the detach.  Lets

@@ -6,6 +6,7 @@
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
+#include "inject/resume.h"
 #include "inject/trap/area.h"
 #include "tracer/ptrace/super.h"
 
@@ -65,6 +66,30 @@ thread_settle(struct thread *th)
 		return;
 	thread_take_stop(th);
 	stop_becomes(th, EV_STOP);
+}
+
+static bool
+leave(struct tptable *tab, struct uregs *regs)
+{
+	struct tracepoint *tp;
+	enum slot_place place = resume_leave_stub(tab, regs, &tp);
+
+	if (place == SLOT_OUTSIDE)
+		place = resume_leave_slot(tab, regs, NULL);
+	return place != SLOT_OUTSIDE && place != SLOT_FIRING;
+}
+
+void
+proc_leave_code(struct proc *p)
+{
+	vec_foreach(th, &p->threads) {
+		struct uregs *regs =
+		    thread_stopped(*th) ? thread_regs(*th) : NULL;
+		if (regs == NULL || !leave(p->space->tab, regs))
+			continue;
+		thread_regs_dirty(*th);
+		thread_regs_lead(*th, false);
+	}
 }
 
 /* The kernel would deliver the SIGTRAP of the stop with another signal's siginfo as
