@@ -106,4 +106,14 @@ for i in 1 2 3; do
 	has "$tmp/out" '^main.work 1648 1648$'
 	has "$tmp/out" '^main.deep 3556 3556$'
 done
+
+# With option fastpath, too: each goroutine returns to runtime.goexit+1 at its end, and
+# functions are entered with too little stack for the code of a site.
+# shellcheck disable=SC2016
+d='pid$target:a.out:main.*:entry,pid$target:a.out:runtime.goexit*:entry,
+    pid$target:a.out:runtime.gogo*:entry'
+OPTS='-x fastpath=on' same_traced "$d" "$tmp/spin"
+dt -l -v -x fastpath=on -n "$d { @ = count(); }" -c "$tmp/spin"
+has "$tmp/out" '1 by trap: Go stacks are too small'
+hasnt "$tmp/out" ' by jump$'
 finish

@@ -86,11 +86,13 @@ jumped "$tmp/err" 10000
 ask
 ended_well tight
 
-# ---- H5: stacks that the program itself looks at ----
+# ---- H5: stacks that the program itself looks at; H3: all of the C library ----
 
+# An unwind entry begins a byte before __restore_rt, by whose bytes unwinders know the
+# frame of a signal.
 with profile
 # shellcheck disable=SC2016
-traced -n "$counted" -n 'pid$target:libc:*strlen*:entry,
+traced -n "$counted" -n 'pid$target:libc::entry,
     pid$target:a.out:counted:return { @all = count(); }'
 ask
 ask
@@ -139,10 +141,11 @@ ended_well filtered
 # The SIGTRAP of the stop never reaches the program, also if the tracer dies when
 # the fault is set.
 # shellcheck disable=SC2016
+d='pid$target:a.out:leaps: { @ = count(); }'
 with leaps
 for n in 1 2; do
-	DTRAP_KILL=signal-instead:$n start_dt dt -q -x fastpath=on \
-	    -n 'pid$target:a.out:leaps: { @ = count(); }' -p "${pid[h]}"
+	DTRAP_KILL=signal-instead:$n start_dt dt -q -x fastpath=on -n "$d" \
+	    -p "${pid[h]}"
 	for _ in $(seq "$n"); do
 		ask
 	done
@@ -166,6 +169,33 @@ has "$tmp/out" '^calls [0-9]* wrong 0$'
 is "forks: hits" "$(grep -E '^ *[0-9]+$' "$tmp/trace" | head -n 1 | tr -d ' ')" \
     "$(sed -n 's/^calls \([0-9]*\) .*/\1/p' "$tmp/out")"
 jumped "$tmp/err" 10000
+
+# ---- H16: many threads with little memory ----
+
+# A group of its own for memory, where one may make it.
+group=/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)/dtrap-$$
+if mkdir "$group" 2>/dev/null; then
+	# shellcheck disable=SC2016
+	start h sh -c 'echo $$ >"$0/cgroup.procs"; exec "$1" many 2000' \
+	    "$group" "$bin/hazards"
+	line h ready
+	read -r used <"$group/memory.usage_in_bytes"
+	echo $((used + (64 << 20))) >"$group/memory.limit_in_bytes"
+else
+	with many 2000
+fi
+traced -n "$counted"
+ask
+ask
+let_go many
+counts many 80000
+jumped "$tmp/dt.err" 10000
+if [ -d "$group" ]; then
+	is "many: what the group was refused" \
+	    "$(cat "$group/memory.failcnt")" 0
+fi
+ended_well many
+[ ! -d "$group" ] || rmdir "$group"
 
 # ---- H12: entries that indirect jumps may lead to ----
 

@@ -105,11 +105,10 @@ attached() {
 midway=" $("$behave" -l memory | tr '\n' ' ') $("$behave" -l limits |
     grep -vE 'no-random|^deleted$|nameless' | tr '\n' ' ') "
 
-# behaviours GROUP...: all of them.
-behaviours() {
+# behave_alike NAME...
+behave_alike() {
 	local name
-	# shellcheck disable=SC2013
-	for name in $(for g in "$@"; do "$behave" -l "$g"; done); do
+	for name; do
 		"$behave" "$name" >"$tmp/plain" 2>&1 </dev/null
 		echo "status $?" >>"$tmp/plain"
 		skipped "$tmp/plain" && continue
@@ -117,4 +116,10 @@ behaviours() {
 		attached "$name" "$hot"
 		echo "$name: $hits hits"
 	done
+}
+
+# behaviours GROUP...: all of them.
+behaviours() {
+	# shellcheck disable=SC2046
+	behave_alike $(for g in "$@"; do "$behave" -l "$g"; done)
 }
