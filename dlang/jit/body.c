@@ -2,13 +2,25 @@
  * What is machine independent of bodies: which clauses have one; see jit.h.
  *
  * A body that cannot go on gives up before it has changed anything, and the whole
- * firing is done by the VM.  So a clause may have one effect only, and this one
- * comes last.
+ * firing is done by the VM.  So a body first computes all that its clause
+ * computes, with copies of the variables in its frame, and then does what the
+ * clause does, which cannot fail any more.
+ *
+ * Clause-locals last for one firing.  They are in the frame only.
  */
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "dlang/forms.h"
 #include "dlang/jit/jit_impl.h"
+
+/* A body that is being planned. */
+struct body {
+	struct jit_body *b;
+	struct body_parts *p;
+	struct body_agg *open; /* its key is being built */
+	bool early;            /* in the predicate */
+	bool branches;         /* there are, in this expression */
+};
 
 static const void *
 at(const struct jit_body *b, uint32_t ref)
@@ -16,45 +28,93 @@ at(const struct jit_body *b, uint32_t ref)
 	return ref != 0 ? b->image.base + ref : NULL;
 }
 
-/* ---- the clause ---- */
+/* ---- the frame ---- */
 
-/* Is it the only member of a key of one word at most? */
-static bool
-is_key(const struct img_act *a, const struct img_agg *agg)
+static int32_t
+take(struct body_parts *p, uint32_t words)
 {
-	bool by_value = (a->flags & ~(uint32_t)ACT_F_KEY) == 0;
-	bool whole =
-	    a->size == 1 || a->size == 2 || a->size == 4 || a->size == 8;
+	int32_t at = (int32_t)(8 * p->words);
 
-	return a->op == OP_EXPR && a->flags & ACT_F_KEY && by_value && whole &&
-	    a->off == 0 && a->size <= agg->key_size && agg->key_size <= 8;
+	p->words += words;
+	return at;
 }
 
-bool
-body_parts(const struct jit_body *b, struct body_parts *p)
+static bool
+fits_frame(const struct body_parts *p)
+{
+	return p->words <= JIT_BODY_WORDS;
+}
+
+/* ---- variables ---- */
+
+static const struct img_var *
+row_of(const struct jit_body *b, enum dif_scope scope, uint32_t id)
 {
 	const struct img_hdr *im = (const void *)b->image.base;
-	const struct img_clause *c = at(b, b->clause_ref);
-	const struct img_act *a = at(b, c->acts_ref);
-	const struct img_agg *aggs = at(b, im->aggs_ref);
-	const struct img_act *last = &a[c->nacts - 1];
+	const struct img_var *v = at(b, im->vars_ref);
 
-	*p = (struct body_parts){ .pred = at(b, c->pred_ref) };
-	if (c->flags != 0 || c->rec_size != 0 || im->flags & IMG_AGGPERCPU ||
-	    c->nacts < 1 || last->op != OP_AGG || last->difo2_ref != 0)
+	for (uint32_t n = 0; n < im->nvars; n++)
+		if (v[n].id == id && v[n].scope == scope)
+			return &v[n];
+	return NULL;
+}
+
+struct body_var *
+body_var(struct body_parts *p, enum dif_scope scope, uint32_t id)
+{
+	unsigned n = 0;
+
+	while (
+	    n < p->nvars && (p->vars[n].id != id || p->vars[n].scope != scope))
+		n++;
+	return n < p->nvars ? &p->vars[n] : NULL;
+}
+
+/* The variable, which gets a place in the frame; NULL: a body cannot have it. */
+static struct body_var *
+variable(struct body *w, enum dif_scope scope, uint32_t id)
+{
+	const struct img_var *row = row_of(w->b, scope, id);
+	struct body_var *v = body_var(w->p, scope, id);
+
+	if (v != NULL || row == NULL || row->flags & DIF_BY_REF ||
+	    w->p->nvars == BODY_VARS)
+		return v;
+	w->p->self |= scope == DIF_THREAD;
+	v = &w->p->vars[w->p->nvars++];
+	*v = (struct body_var){
+		.id = id, .scope = (uint8_t)scope, .at = take(w->p, 1)
+	};
+	return v;
+}
+
+static bool
+loads(struct body *w, enum dif_scope scope, uint32_t id)
+{
+	struct body_var *v = variable(w, scope, id);
+
+	if (v == NULL)
 		return false;
-	p->agg = &aggs[last->arg - 1];
-	p->value = at(b, last->difo_ref);
-	if (p->value == NULL && p->agg->func != AGG_COUNT)
+	v->fetched = true;
+	v->early |= w->early;
+	return true;
+}
+
+/* One of the thread's is stored once at most, and not by a predicate, which may
+ * be false.  If it may not be stored at all, it gets the value that it has. */
+static bool
+stores(struct body *w, enum dif_scope scope, uint32_t id)
+{
+	struct body_var *v = variable(w, scope, id);
+
+	if (v == NULL || scope != DIF_THREAD)
+		return v != NULL;
+	if (w->early || v->stored)
 		return false;
-	p->pinned = (last->flags & ACT_F_PIN) != 0;
-	if (c->nacts == 1 || p->pinned)
-		return c->nacts != 1 || p->agg->key_size == 0;
-	if (c->nacts > 2)
-		return false;
-	p->key = at(b, a->difo_ref);
-	p->key_size = a->size;
-	return is_key(a, p->agg);
+	v->stored = true;
+	v->fetched |= w->branches;
+	w->p->stores[w->p->nstores++] = v;
+	return true;
 }
 
 /* ---- expressions ---- */
@@ -76,24 +136,53 @@ body_index(const struct jit_plan *p, uint32_t n, uint64_t *index)
 	return true;
 }
 
-/* Can a body do without helpers and a frame for this instruction? */
+/* Built-in variables of which the row, the clock or the machine knows the value. */
 static bool
-is_plain(struct jit_body *b, const struct jit_plan *p, uint32_t n)
+builtin(struct body *w, uint32_t id)
+{
+	switch (id) {
+	case DIF_VAR_TIMESTAMP:
+		w->p->time = true;
+		w->p->time_early |= w->early;
+		return true;
+	case DIF_VAR_EPID:
+	case DIF_VAR_ID: w->p->row = true; return true;
+	}
+	return body_reads(w->b, id);
+}
+
+/* Can a body do without helpers for this instruction? */
+static bool
+is_plain(struct body *w, const struct jit_plan *p, uint32_t n)
 {
 	dif_instr i = p->text[n];
-	uint32_t op = DIF_OP_OF(i);
+	uint32_t op = DIF_OP_OF(i), id = DIF_INDEX(i);
 	uint64_t index;
 
-	if (op == DIF_OP_LDGS)
-		return body_reads(b, DIF_INDEX(i));
-	if (op == DIF_OP_LDGA)
+	switch (op) {
+	case DIF_OP_LDGS: return builtin(w, id);
+	case DIF_OP_LDGA:
 		return body_index(p, n, &index) &&
-		    body_reads_member(b, DIF_R1(i), index);
+		    body_reads_member(w->b, DIF_R1(i), index);
+	case DIF_OP_LDTS: return loads(w, DIF_THREAD, id);
+	case DIF_OP_LDLS: return loads(w, DIF_LOCAL, id);
+	case DIF_OP_STTS: return stores(w, DIF_THREAD, id);
+	case DIF_OP_STLS: return stores(w, DIF_LOCAL, id);
+	}
 	return !jit_op_calls(op);
 }
 
 static bool
-expression(struct jit_body *b, const struct img_difo *d, uint8_t *dif)
+branches(const struct jit_plan *p)
+{
+	for (uint32_t n = 0; n < p->d->len; n++)
+		if (dif_form(DIF_OP_OF(p->text[n])) == DIF_FORM_BRANCH)
+			return true;
+	return false;
+}
+
+static bool
+expression(struct body *w, const struct img_difo *d)
 {
 	struct jit_plan p;
 	bool ok = true;
@@ -101,35 +190,143 @@ expression(struct jit_body *b, const struct img_difo *d, uint8_t *dif)
 	if (d == NULL)
 		return true;
 	struct jit_point *points = mem_zalloc(d->len * sizeof(*points));
-	jit_plan(&p, &b->image, d, points);
+	jit_plan(&p, &w->b->image, d, points);
 	ok = p.why == NULL && !p.conds_kept && p.tuple == 0;
+	w->branches = branches(&p);
 	for (uint32_t n = 0; n < d->len && ok; n++)
-		ok = !points[n].reached || is_plain(b, &p, n);
-	*dif |= p.used;
+		ok = !points[n].reached || is_plain(w, &p, n);
+	w->p->dif |= p.used;
 	mem_free(points);
 	return ok;
+}
+
+/* ---- actions ---- */
+
+static bool
+is_value(const struct img_act *a)
+{
+	bool whole = a->size == 0 || a->size == 1 || a->size == 2 ||
+	    a->size == 4 || a->size == 8;
+
+	return (a->flags & ~(uint32_t)ACT_F_KEY) == 0 && a->difo_ref != 0 &&
+	    whole;
+}
+
+/* The aggregation that the actions from this one on belong to.  In each word of
+ * its key a member begins: the rest of the word is 0, or other members. */
+static struct body_agg *
+begin_agg(struct body *w, const struct img_act *a)
+{
+	const struct img_hdr *im = (const void *)w->b->image.base;
+	const struct img_agg *aggs = at(w->b, im->aggs_ref);
+
+	if (w->open == NULL && w->p->naggs < BODY_AGGS) {
+		while (a->op != OP_AGG)
+			a++;
+		w->open = &w->p->aggs[w->p->naggs++];
+		w->open->agg = &aggs[a->arg - 1];
+		w->open->act = a;
+		w->open->words = (w->open->agg->key_size + 7) / 8;
+		w->p->pinned = (a->flags & ACT_F_PIN) != 0;
+		if (!w->p->pinned)
+			w->open->key = take(w->p, w->open->words);
+	}
+	return w->open;
+}
+
+static bool
+key_member(struct body *w, const struct img_act *a)
+{
+	struct body_agg *g = begin_agg(w, a);
+
+	if (g == NULL)
+		return false;
+	if (w->p->pinned)
+		return true; /* it is not computed */
+	g->members++;
+	g->begun += a->off % 8 == 0;
+	return is_value(a) && a->size != 0 && a->off / 8 + 1 == g->begun &&
+	    a->off % 8 + a->size <= 8 && g->begun <= g->words &&
+	    expression(w, at(w->b, a->difo_ref));
+}
+
+static bool
+aggregation(struct body *w, const struct img_act *a)
+{
+	struct body_agg *g = begin_agg(w, a);
+	const struct img_difo *d = at(w->b, a->difo_ref);
+
+	if (g == NULL || !body_updates(g->agg) || a->difo2_ref != 0 ||
+	    (d == NULL && g->agg->func != AGG_COUNT) ||
+	    (!w->p->pinned && g->begun != g->words))
+		return false;
+	w->open = NULL;
+	g->value = take(w->p, 1);
+	g->entry = take(w->p, 1);
+	return expression(w, d);
+}
+
+static bool
+action(struct body *w, const struct img_act *a)
+{
+	switch ((enum img_op)a->op) {
+	case OP_AGG: return aggregation(w, a);
+	case OP_EXPR:
+		if (a->flags & ACT_F_KEY)
+			return key_member(w, a);
+		return is_value(a) && expression(w, at(w->b, a->difo_ref));
+	default: return false;
+	}
+}
+
+/* Find out what the body has to do.  False: there is none. */
+static bool
+plan(struct jit_body *b, struct body_parts *p)
+{
+	const struct img_hdr *im = (const void *)b->image.base;
+	const struct img_clause *c = at(b, b->clause_ref);
+	struct body w = { .b = b, .p = p };
+
+	*p = (struct body_parts){
+		.pred = at(b, c->pred_ref),
+		.acts = at(b, c->acts_ref),
+		.nacts = c->nacts,
+	};
+	b->reads = 0;
+	if (!jit_possible() || c->flags != 0 || c->rec_size != 0 ||
+	    im->flags & IMG_AGGPERCPU || c->nacts == 0)
+		return false;
+	w.early = true;
+	bool ok = expression(&w, p->pred);
+	w.early = false;
+	for (uint32_t n = 0; n < p->nacts && ok; n++)
+		ok = action(&w, &p->acts[n]);
+	p->row |= p->pinned;
+	p->row_at = take(p, p->row);
+	p->time_at = take(p, p->time ? 2 : 0);
+	if (p->nstores == 1 && p->stores[0]->fetched)
+		p->kept_at = take(p, 2);
+	return ok && fits_frame(p);
 }
 
 bool
 jit_body_plan(struct jit_body *b)
 {
 	struct body_parts p;
-	uint8_t dif = 0;
 
-	b->reads = b->changes = 0;
-	if (!jit_possible() || !body_parts(b, &p) || !body_updates(p.agg) ||
-	    !expression(b, p.pred, &dif) || !expression(b, p.key, &dif) ||
-	    !expression(b, p.value, &dif))
+	b->changes = 0;
+	if (!plan(b, &p))
 		return false;
 	b->pinned = p.pinned;
-	b->changes = body_changes(&p, dif);
+	b->changes = body_changes(&p);
 	return true;
 }
 
 size_t
 jit_body(const struct jit_body *b, uint8_t *buf, size_t size)
 {
+	struct jit_body again = *b;
 	struct body_parts p;
 
-	return body_parts(b, &p) ? body_write(b, &p, buf, size) : 0;
+	return plan(&again, &p) ? body_write(b, &p, buf, size) : 0;
 }

@@ -40,20 +40,24 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
 
 /*
  * The body of a clause: code that carries out the whole clause for the code of a
- * site (inject/stub.h), on the program's stack.  Its parts are the predicate, a
- * key of one word at most or one that is pinned, and one aggregation.  It calls
- * nothing, reads no memory of the program, and contains no address.
+ * site (inject/stub.h), on the program's stack, of which it takes JIT_BODY_WORDS
+ * and two more at most.  What a clause with a body may have: a predicate,
+ * assignments to variables of 8 bytes of the clause and the thread, aggregations
+ * with keys of some words or one that is pinned, and in all these arguments in
+ * registers, the time and numbers.  A body calls nothing but the function at
+ * `clock' of the lane, on the lane's stack, reads no memory of the program, and
+ * contains no address.
  *
  * UREG_BODY has the lane at entry and at exit.  Afterwards UREG_RESULT is 0 if
  * the body has done all that a firing does; if it is 1, nothing has been done.
  */
-#define JIT_IN_PLACE INT32_MIN
+#define JIT_IN_PLACE   INT32_MIN
+#define JIT_BODY_WORDS 16
 
-/* What the body is told about the ECB. */
+/* What the body is told about the ECB: its EPID, and the number of its probe. */
 struct jit_row {
 	uint64_t body; /* its address */
-	uint32_t epid;
-	uint32_t spare;
+	uint32_t epid, probe;
 };
 
 struct jit_body {

@@ -43,16 +43,54 @@ void jit_plan(struct jit_plan *p, const struct region *image,
  * not changed by it. */
 uint8_t jit_live(const struct jit_plan *p, uint32_t n);
 
-/* The parts of a clause that may have a body; NULL: there is none. */
-struct body_parts {
-	const struct img_difo *pred, *key, *value;
-	uint32_t key_size; /* bytes of its value; the rest of the key is 0 */
-	const struct img_agg *agg;
-	bool pinned; /* the key is pinned; then `key' is NULL */
+/* What a body does.  Places are offsets in its frame. */
+
+#define BODY_VARS 6
+#define BODY_AGGS 4
+
+/* A variable of 8 bytes: of the clause, or of the thread. */
+struct body_var {
+	uint32_t id;
+	uint8_t scope; /* DIF_LOCAL, DIF_THREAD */
+	bool fetched;  /* its value is needed */
+	bool early;    /* before the predicate */
+	bool stored;   /* the thread's */
+	int32_t at;    /* its value */
 };
 
-/* Find them.  False: the clause has others, too. */
-bool body_parts(const struct jit_body *b, struct body_parts *p);
+struct body_agg {
+	const struct img_act *act;
+	const struct img_agg *agg;
+	uint32_t words, members; /* of the key */
+	uint32_t begun;          /* words in which a member begins */
+	int32_t key, value, entry;
+};
+
+struct body_parts {
+	const struct img_difo *pred; /* or NULL */
+	const struct img_act *acts;
+	uint32_t nacts;
+	struct body_var vars[BODY_VARS];
+	unsigned nvars;
+	struct body_var *stores[BODY_VARS]; /* the thread's, as in the text */
+	unsigned nstores;
+	struct body_agg aggs[BODY_AGGS];
+	unsigned naggs;
+	bool pinned; /* the key of the only one is: it is not computed */
+	bool time, time_early; /* the time is needed; by the predicate */
+	bool row;              /* and the row */
+	bool self;             /* and variables of the thread */
+	int32_t time_at;       /* 16 bytes */
+	int32_t row_at;
+	int32_t kept_at; /* where the only variable of the thread that is stored
+			  * has been found, if it was fetched */
+	uint32_t words;  /* of the frame */
+	uint8_t dif;     /* registers of DIF that are used, as bits */
+};
+
+/* NULL: it is not used. */
+struct body_var *body_var(
+    struct body_parts *p, enum dif_scope scope, uint32_t id);
 
 /* ---- the machine's ---- */
 
@@ -65,11 +103,10 @@ bool body_reads(struct jit_body *b, uint32_t id);
 bool body_reads_member(struct jit_body *b, uint32_t id, uint64_t index);
 /* Can a body update the aggregation? */
 bool body_updates(const struct img_agg *agg);
-/* The registers that code for these parts changes; dif: the registers of DIF that
- * it uses. */
-uint32_t body_changes(const struct body_parts *p, uint8_t dif);
+/* The registers that code for these parts changes. */
+uint32_t body_changes(const struct body_parts *p);
 /* As jit_body(). */
-size_t body_write(const struct jit_body *b, const struct body_parts *parts,
+size_t body_write(const struct jit_body *b, struct body_parts *parts,
     uint8_t *buf, size_t size);
 
 /* Does the code of this opcode call a helper? */

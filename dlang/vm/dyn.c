@@ -26,6 +26,9 @@ struct dyn_hdr {
 };
 
 static_assert(sizeof(struct dyn_hdr) == 32, "words behind it stay aligned");
+static_assert(offsetof(struct dyn_hdr, used) == DYN_USED &&
+	offsetof(struct dyn_hdr, freed) == DYN_FREED,
+    "generated code");
 
 static uint64_t
 chunk_bytes(const struct img_hdr *im)

@@ -62,6 +62,7 @@ lane_give(const struct lane_view *v, const struct lane_owner *owner)
 	l->tid = owner->tid;
 	l->followed = owner->followed;
 	l->memory = owner->memory;
+	l->clock = owner->clock;
 	l->self = owner->self;
 	STORE_RELEASE(&l->thread, owner->thread);
 }

@@ -18,6 +18,7 @@ struct lane_owner {
 	uint32_t pid, tid;
 	bool followed;         /* as vm_env's */
 	uint64_t self, memory; /* struct lane's; 0: it fires by trap alone */
+	uint64_t clock;        /* struct lane's */
 };
 
 /*

@@ -123,6 +123,7 @@ struct lane {
 	uint32_t number;   /* [I] of the lane in its store */
 	uint64_t wall;     /* [W] walltimestamp of the firing; 0: not read */
 	uint64_t ask;      /* [W] how the firing asks the tracer */
+	uint64_t clock; /* [G] clock_gettime() for bodies; 0: there is none */
 
 	uint32_t size; /* [I] of the lane, this struct included */
 	uint32_t locals_ref, locals_size; /* [I] */

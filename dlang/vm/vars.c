@@ -79,7 +79,7 @@ key_member(struct vm_env *env, struct dyn_key *k, const struct vm_tuple *t)
 static uint32_t
 key_hash(const struct dyn_key *k)
 {
-	uint64_t h = (k->id ^ k->thread) * 0x9e3779b97f4a7c15ULL, w;
+	uint64_t h = (k->id ^ k->thread) * DYN_HASH_FACTOR, w;
 
 	for (uint32_t i = 0; i < k->size; i += 8) {
 		memcpy(&w, k->bytes + i, 8);

@@ -33,6 +33,14 @@ by_jump() {
 	    -n "pid\$target:a.out:hot_$2:entry $1" -c "$hot $N $2"
 }
 
+# Entry and return of one call.
+pair_by_jump() {
+	rm -f "$tmp/out"
+	per_call "$DTRAP" -x fastpath=on -x jit=$jit -q -o "$tmp/out" \
+	    -n "pid\$target:a.out:hot_pair:entry $1" \
+	    -n "pid\$target:a.out:hot_pair:return $2" -c "$hot $N pair"
+}
+
 by_bpftrace() {
 	per_call bpftrace -e "uprobe:$hot:hot_$1 { @ = count(); }" \
 	    -c "$hot 1000000 $1"
@@ -71,3 +79,15 @@ if have bpftrace root; then
 	all by_bpftrace
 	row 'bpftrace, count()' "${values[@]}"
 fi
+
+# shellcheck disable=SC2016
+timed=('{ self->t = timestamp; }'
+    '/self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }')
+counted=('{ @ = count(); }' '{ @ = count(); }')
+jit=on
+table 'ns per call, entry and return' pair
+base "$(per_call "$hot" 50000000 pair)"
+row 'by jump, count() at both' "$(pair_by_jump "${counted[@]}")"
+row 'by jump, time between them' "$(pair_by_jump "${timed[@]}")"
+jit=off
+row 'interpreted, time between them' "$(pair_by_jump "${timed[@]}")"

@@ -165,6 +165,16 @@ alike() {
 	    @[self->n, self->last != 0] = count(); }'
 	alike 'pid$target:a.out:work:entry { this->x = arg0 * 2; }
 	    pid$target:a.out:work:entry { @ = sum(this->x); }'
+	alike 'pid$target:a.out:work:entry { self->a = arg0; this->b = self->a * 3;
+	    @[this->b % 7, arg0 & 3] = sum(self->a); @m = max(this->b);
+	    self->c = this->b % 2 ? self->a : 0; }
+	    pid$target:a.out:work:return /self->c/ {
+	    @q[self->c % 5, tid != 0] = quantize(self->c); self->c = 0; }'
+	jumped 15992
+	# More variables of threads than there is room for.
+	alike '#pragma D option dynvarsize=4k
+	    pid$target:a.out:work:entry { self->a = 1; self->b = arg0 % 3;
+	    self->c = arg0 % 2; @[self->b, self->c] = sum(self->a); }'
 	alike 'pid$target:a.out:work:return { @ = sum(arg1); }'
 	# Actions that need the tracer, where a predicate inside is true.  The first
 	# hit of each of the eight threads is by trap.

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "dlang/base/mem.h"
 #include "dlang/cc/cc.h"
@@ -93,6 +94,20 @@ __asm__(".text\n.globl run_body\nrun_body:\n"
 	"add $128, %rsp\n"
 	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
 	"ret\n");
+
+/* clock_gettime() for bodies.  It is called on the lane's stack, and changes what a
+ * function may change. */
+struct timespec clock_now;
+uint64_t clock_stack;
+int clock_double(int clock, struct timespec *now);
+__asm__(".text\n.globl clock_double\nclock_double:\n"
+	"mov %rsp, clock_stack(%rip)\n"
+	"cmp $1, %edi; jne 1f\n"
+	"mov clock_now(%rip), %rax; mov %rax, (%rsi)\n"
+	"mov 8+clock_now(%rip), %rax; mov %rax, 8(%rsi)\n"
+	"1: mov $-1, %rcx; mov %rcx, %rdx; mov %rcx, %rsi; mov %rcx, %rdi\n"
+	"mov %rcx, %r8; mov %rcx, %r9; mov %rcx, %r10; mov %rcx, %r11\n"
+	"xor %eax, %eax; ret\n");
 
 static const uint8_t uregs[16] = { UREG_RAX, UREG_RCX, UREG_RDX, UREG_RBX,
 	UREG_COUNT, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8, UREG_R9, UREG_R10,
@@ -176,7 +191,9 @@ copy_of(const struct region *r)
 	return p;
 }
 
-/* What only the VM's own run leaves: in its environment, and in scratch. */
+/* What only the VM's own run leaves: in its environment, in scratch, and in
+ * clause-locals, which the next firing sets to 0.  What only a body leaves: on the
+ * lane's stack. */
 static void
 forget(const struct rig *r, uint8_t *store)
 {
@@ -185,6 +202,8 @@ forget(const struct rig *r, uint8_t *store)
 
 	memset((uint8_t *)lane_env(v->lane) + move, 0, sizeof(struct vm_env));
 	memset(v->scratch + move, 0, v->scratch_size);
+	memset(v->locals + move, 0, v->image->locals_size);
+	memset((uint8_t *)v->lane + move - LANE_STACK, 0, LANE_STACK);
 }
 
 static void
@@ -218,7 +237,7 @@ may_give_up(
 	return grown || l->head != before->head ||
 	    memcmp(l->drops, before->drops, sizeof(l->drops)) != 0 ||
 	    store_hdr(&r->k->threads)->activity != ACTIVITY_ACTIVE ||
-	    (r->b.own && l->followed);
+	    l->clock == 0 || (r->b.own && l->followed);
 }
 
 static void
@@ -234,8 +253,13 @@ fire_both(struct rig *r)
 	bool may = may_give_up(r, &was, used);
 	uint8_t *after = copy_of(&k->threads);
 	memcpy(k->threads.base, before, k->threads.size);
+	clock_stack = 0;
 	uint32_t result = run_body();
 	check_registers(r);
+	if (clock_stack != 0 &&
+	    (clock_stack % 16 != 8 || clock_stack > (uintptr_t)lane(r) ||
+		clock_stack < (uintptr_t)lane(r) - LANE_STACK / 2))
+		wrong(r, "the clock has another stack");
 	if (result == 0) {
 		if (lane(r)->hits != was.hits + 1)
 			wrong(r, "the hit is not counted");
@@ -277,6 +301,11 @@ any_time(struct rig *r)
 	    below(24) == 0 ? below(ACTIVITY_STOPPED + 1) : ACTIVITY_ACTIVE;
 	lane(r)->followed = below(8) == 0;
 	lane_env(lane(r))->followed = lane(r)->followed != 0;
+	uint64_t now = 1 + any_word() / 2;
+	lane_env(lane(r))->timestamp = now;
+	clock_now = (struct timespec){ .tv_sec = (time_t)(now / 1000000000),
+		.tv_nsec = (long)(now % 1000000000) };
+	lane(r)->clock = below(32) == 0 ? 0 : (uintptr_t)clock_double;
 	if (below(16) == 0)
 		agg_flip(&r->k->lanes[0], ++lane(r)->agg_area);
 	if (below(16) == 0)
@@ -330,6 +359,7 @@ clause_both(struct kit *k, unsigned n, const char *name)
 	r.site = image_add_site(
 	    k->im, probe, 0, image_add_args(k->im, args, r.b.nargs), r.b.nargs);
 	row.epid = epid;
+	row.probe = k->next_probe;
 	place_registers(&r.b);
 	r.size = jit_body(&r.b, body_code, CODE_SIZE);
 	if (r.site == 0 || r.size == 0)
@@ -350,6 +380,28 @@ clause_both(struct kit *k, unsigned n, const char *name)
 
 /* ---- generated clauses ---- */
 
+/* Variables of the thread and of the clause, with ids that are the same. */
+#define VARIABLES 3
+
+static void
+declare_variables(struct kit *k)
+{
+	for (uint32_t i = 0; i < VARIABLES; i++) {
+		kit_var(k, DIF_THREAD, DIF_SCALAR, DIF_VAR_USER + i);
+		kit_var(k, DIF_LOCAL, DIF_SCALAR, DIF_VAR_USER + i);
+	}
+}
+
+static uint32_t
+any_builtin(void)
+{
+	static const uint32_t ids[] = { DIF_VAR_PID, DIF_VAR_TID,
+		DIF_VAR_TIMESTAMP, DIF_VAR_TIMESTAMP, DIF_VAR_EPID,
+		DIF_VAR_ID };
+
+	return below(3) != 0 ? DIF_VAR_ARG0 + below(10) : ids[below(6)];
+}
+
 static dif_instr
 any_instr(uint32_t at, uint32_t len, dif_instr before, bool *compared)
 {
@@ -357,6 +409,8 @@ any_instr(uint32_t at, uint32_t len, dif_instr before, bool *compared)
 		DIF_OP_SLL, DIF_OP_SRL, DIF_OP_SRA, DIF_OP_SUB, DIF_OP_ADD,
 		DIF_OP_MUL, DIF_OP_SDIV, DIF_OP_UDIV, DIF_OP_SREM, DIF_OP_UREM,
 		DIF_OP_NOT, DIF_OP_MOV };
+	static const uint8_t variables[] = { DIF_OP_LDTS, DIF_OP_LDLS,
+		DIF_OP_STTS, DIF_OP_STLS };
 	uint32_t r1 = below(8), r2 = below(8), rd = 1 + below(7);
 	bool branches = *compared;
 	uint32_t op = ops[below(sizeof(ops))];
@@ -369,7 +423,7 @@ any_instr(uint32_t at, uint32_t len, dif_instr before, bool *compared)
 	if (branches)
 		return DIF_INSTR_BRANCH(DIF_OP_BA + below(11),
 		    at + 1 + below(VM_MIN(len - at - 1, 6)));
-	switch (below(6)) {
+	switch (below(8)) {
 	case 0:
 		*compared = at + 3 < len;
 		return below(3) != 0 ? DIF_INSTR(DIF_OP_CMP, r1, r2, 0) :
@@ -381,12 +435,11 @@ any_instr(uint32_t at, uint32_t len, dif_instr before, bool *compared)
 		return DIF_INSTR(DIF_OP_LDGA,
 		    below(2) == 0 ? DIF_VAR_ARGS : DIF_VAR_UREGS,
 		    DIF_RD(before), rd);
-	case 2:
-		return DIF_INSTR_INDEX(DIF_OP_LDGS,
-		    below(4) != 0 ? DIF_VAR_ARG0 + below(10) :
-			below(2)  ? (uint32_t)DIF_VAR_PID :
-				    (uint32_t)DIF_VAR_TID,
-		    rd);
+	case 2: return DIF_INSTR_INDEX(DIF_OP_LDGS, any_builtin(), rd);
+	case 4:
+		return DIF_INSTR_INDEX(
+		    variables[below(8) == 0 ? below(4) : below(2)],
+		    DIF_VAR_USER + below(VARIABLES), rd);
 	default:
 		return op == DIF_OP_NOT || op == DIF_OP_MOV ?
 		    DIF_INSTR(op, r1, 0, rd) :
@@ -469,28 +522,73 @@ pinned_clause(struct kit *k)
 	a->nkeys = members;
 }
 
+/* Computes a value, and most often keeps it in a variable. */
+static void
+any_assignment(struct kit *k)
+{
+	struct difo *d = any_difo(k);
+	dif_instr text[3];
+
+	if (below(2) == 0) {
+		kit_act(k, OP_EXPR, d);
+		return;
+	}
+	text[0] = DIF_INSTR_INDEX(DIF_OP_LDGS, any_builtin(), 1);
+	text[1] = DIF_INSTR_INDEX(below(3) == 0 ? DIF_OP_STLS : DIF_OP_STTS,
+	    DIF_VAR_USER + below(VARIABLES), below(3) == 0 ? 0 : 1);
+	text[2] = DIF_INSTR(DIF_OP_RET, 0, 0, 1);
+	kit_act(k, OP_EXPR, kit_difo(k, text, 3, NULL, 0, NULL, 0));
+}
+
+/* A key of some members, which are aligned to their sizes; its size. */
+static uint32_t
+any_key(struct kit *k, uint32_t *members)
+{
+	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 8 };
+	uint32_t off = 0;
+
+	*members = below(4) == 0 ? below(4) : below(2);
+	for (uint32_t i = 0; i < *members; i++) {
+		uint32_t size = sizes[below(6)];
+		off = (off + size - 1) & ~(size - 1);
+		struct prog_act *a = kit_rec(k, any_difo(k), off, size, 0);
+		a->flags = ACT_F_KEY;
+		off += size;
+	}
+	return off != 0 && below(2) == 0 ? VM_ALIGN(off) : off;
+}
+
+static void
+any_aggregation(struct kit *k)
+{
+	enum dif_agg func = AGG_COUNT + below(AGG_LLQUANTIZE - AGG_COUNT + 1);
+	uint32_t members, size = any_key(k, &members);
+	struct prog_agg *agg = kit_agg(k, func, size, any_param(func));
+	struct prog_act *a =
+	    kit_act(k, OP_AGG, func == AGG_COUNT ? NULL : any_difo(k));
+
+	a->arg = agg->id;
+	a->nkeys = members;
+}
+
+/* One aggregation, as most have, or several actions. */
 static void
 any_clause(struct kit *k)
 {
+	unsigned n = below(3) == 0 ? 1 + below(4) : 1;
+
 	if (below(4) == 0) {
 		pinned_clause(k);
 		return;
 	}
-	static const uint8_t sizes[] = { 0, 1, 2, 4, 8, 8 };
-	enum dif_agg func = AGG_COUNT + below(AGG_LLQUANTIZE - AGG_COUNT + 1);
-	uint32_t size = sizes[below(6)];
-	uint32_t whole = size != 0 && below(2) == 0 ? 8 : size;
-	struct prog_agg *agg = kit_agg(k, func, whole, any_param(func));
-
 	kit_clause(k, below(2) == 0 ? any_difo(k) : NULL, 0);
-	if (size != 0) {
-		struct prog_act *key = kit_rec(k, any_difo(k), 0, size, 0);
-		key->flags = ACT_F_KEY;
-	}
-	struct prog_act *a =
-	    kit_act(k, OP_AGG, func == AGG_COUNT ? NULL : any_difo(k));
-	a->arg = agg->id;
-	a->nkeys = size != 0;
+	while (n-- > 0)
+		if (n > 0 && below(2) == 0)
+			any_assignment(k);
+		else
+			any_aggregation(k);
+	if (below(3) == 0)
+		any_assignment(k);
 }
 
 static void
@@ -500,7 +598,9 @@ generated(uint64_t n)
 		struct kit k;
 		unsigned clauses = 1 + below(6);
 		kit_init(&k);
+		declare_variables(&k);
 		k.sizes.aggsize = 512; /* few buckets, long chains */
+		k.sizes.dynvarsize = 16 << below(6);
 		for (unsigned i = 0; i < clauses; i++)
 			any_clause(&k);
 		kit_publish(&k);

@@ -78,8 +78,8 @@ find_clause(const struct region *image, uint32_t tp_id, struct jit_body *b,
 	b->args =
 	    s->args_ref != 0 ? (const void *)(image->base + s->args_ref) : NULL;
 	b->nargs = b->args != NULL ? s->nargs : 0;
-	*seen = (struct body_seen){ b->clause_ref, b->nargs, e->epid, b->own,
-		b->args };
+	*seen = (struct body_seen){ b->clause_ref, b->nargs, e->epid, p->id,
+		b->own, b->args };
 }
 
 /* ---- making ---- */
@@ -173,6 +173,7 @@ set_row(struct fast_space *f, size_t n, size_t made)
 	    made != NONE_MADE && bs->made.at[made].what.changes == r->saves;
 
 	row->epid = r->seen.epid;
+	row->probe = r->seen.probe;
 	__atomic_store_n(&row->body,
 	    fast_addr(f, code_of(bs) + (fits ? bs->made.at[made].at : 0)),
 	    __ATOMIC_RELEASE);

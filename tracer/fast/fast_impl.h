@@ -58,7 +58,7 @@ struct body_made {
 struct body_seen {
 	uint32_t clause_ref; /* 0: not one clause alone */
 	uint32_t nargs;
-	uint32_t epid;
+	uint32_t epid, probe;
 	bool own;
 	const struct argloc *args;
 };

@@ -141,6 +141,7 @@ give(struct fast_space *f, struct thread *th)
 			.tid = (uint32_t)th->tid,
 			.followed = th->proc->role.followed,
 			.self = fast_addr(f, u->v.lane),
+			.clock = f->agent->clock,
 		    });
 		return u;
 	}

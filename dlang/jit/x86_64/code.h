@@ -27,11 +27,13 @@ struct code {
 	struct jit_plan *p;
 	const struct vm_helpers *helpers;
 	const struct jit_body *body; /* NULL: this is not a body */
-	struct jit_point *point;     /* of the instruction that is written */
-	uint32_t n;                  /* its number */
+	struct body_parts *parts;
+	struct jit_point *point; /* of the instruction that is written */
+	uint32_t n;              /* its number */
 	int32_t conds, result, tuple, frame; /* offsets from rsp; size */
 	uint32_t ends;                       /* jumps to the end */
-	uint32_t gives_up;                   /* body: jumps there */
+	/* Body: jumps and calls there. */
+	uint32_t gives_up, find_self, put_self;
 	VEC(struct fault_jump) faults;
 };
 
@@ -45,12 +47,15 @@ void code_move(struct code *c, unsigned to, unsigned from);
  * at first. */
 void code_jump_if(struct code *c, unsigned cc, uint32_t *list);
 void code_jump(struct code *c, uint32_t *list);
+void code_call(struct code *c, uint32_t *list);
 /* The place of a list is here. */
 void code_land(struct code *c, uint32_t list);
 /* A jump over less than 128 bytes, by an opcode of one byte.  code_land_near()
  * says where to. */
 size_t code_jump_near(struct code *c, unsigned opcode);
 void code_land_near(struct code *c, size_t from);
+/* A jump to an offset in the code that there is. */
+void code_jump_back(struct code *c, size_t to);
 
 /* Write the instructions of the plan, with the result in rax; jumps to the end
  * are in c->ends.  False: there is no room. */
@@ -60,5 +65,10 @@ bool code_text(struct code *c);
 void body_builtin(struct code *c, unsigned to, uint32_t id);
 /* The same for a member of a built-in array, by the instruction c->n. */
 void body_member(struct code *c, unsigned to, uint32_t id);
+/* A variable of the thread or the clause from or to a register. */
+void body_load_var(
+    struct code *c, unsigned to, enum dif_scope scope, uint32_t id);
+void body_store_var(
+    struct code *c, unsigned from, enum dif_scope scope, uint32_t id);
 
 #endif

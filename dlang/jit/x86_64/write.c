@@ -95,6 +95,13 @@ code_jump(struct code *c, uint32_t *list)
 	jump_ahead(c, list);
 }
 
+void
+code_call(struct code *c, uint32_t *list)
+{
+	emit_u8(&c->e, 0xe8);
+	jump_ahead(c, list);
+}
+
 /* The place of a list is here. */
 void
 code_land(struct code *c, uint32_t list)
@@ -121,6 +128,14 @@ void
 code_land_near(struct code *c, size_t from)
 {
 	c->e.buf[from - 1] = (uint8_t)(c->e.len - from);
+}
+
+void
+code_jump_back(struct code *c, size_t to)
+{
+	emit_u8(&c->e, 0xe9);
+	emit_u32(&c->e, 0);
+	emit_patch_rel32(&c->e, c->e.len - 4, c->e.len, c->e.addr + to);
 }
 
 static void
@@ -533,6 +548,11 @@ variable(struct code *c, uint32_t id, unsigned how)
 static void
 ldvar(struct code *c, dif_instr i, unsigned how)
 {
+	if (c->body != NULL) {
+		body_load_var(
+		    c, mapped[DIF_RD(i)], (enum dif_scope)how, DIF_INDEX(i));
+		return;
+	}
 	save(c, OP_MOV_STORE);
 	variable(c, DIF_INDEX(i), how);
 	CALL(c, var_load);
@@ -543,6 +563,11 @@ ldvar(struct code *c, dif_instr i, unsigned how)
 static void
 stvar(struct code *c, dif_instr i, unsigned how)
 {
+	if (c->body != NULL) {
+		body_store_var(c, value(c, DIF_RD(i), RAX), (enum dif_scope)how,
+		    DIF_INDEX(i));
+		return;
+	}
 	save(c, OP_MOV_STORE);
 	fetch(c, R9, DIF_RD(i));
 	variable(c, DIF_INDEX(i), how);

@@ -5,6 +5,7 @@
  *	push	a call of a function that begins with a push, which every
  *		tracer can emulate
  *	mov	one that begins with a mov, which some must single-step
+ *	pair	one in which entry and return have room for a jump each
  *	sdt	one with a static probe
  *	stack	the call of hot_push() ten frames further down
  *	getppid	that system call
@@ -33,8 +34,19 @@ __asm__(".globl hot_push\n"
 	"	mov %rdi, %rdx\n"
 	"	lea 1(%rdx), %rax\n"
 	"	ret\n"
-	".size hot_mov, . - hot_mov\n");
-long hot_push(long), hot_mov(long);
+	".size hot_mov, . - hot_mov\n"
+	".globl hot_pair\n"
+	".type hot_pair, @function\n"
+	"hot_pair:\n"
+	"	push %rbx\n"
+	"	mov %rdi, %rbx\n"
+	"	lea 1(%rbx), %rax\n"
+	"	lea 2(%rbx), %rdx\n"
+	"	lea 3(%rbx), %rcx\n"
+	"	pop %rbx\n"
+	"	ret\n"
+	".size hot_pair, . - hot_pair\n");
+long hot_push(long), hot_mov(long), hot_pair(long);
 
 static long NOINLINE
 hot_sdt(long n)
@@ -84,6 +96,7 @@ static const struct {
 } things[] = {
 	{ "push", hot_push },
 	{ "mov", hot_mov },
+	{ "pair", hot_pair },
 	{ "sdt", hot_sdt },
 	{ "stack", hot_stack },
 	{ "getppid", hot_getppid },

@@ -1,0 +1,47 @@
+/*
+ * What the files of a body share.  body.c says which registers have what.
+ *
+ * Functions that return false have found no room for their code.
+ */
+#ifndef DLANG_JIT_X86_64_BODY_H
+#define DLANG_JIT_X86_64_BODY_H
+
+#include "dlang/jit/x86_64/code.h"
+#include "dlang/vm/lane.h"
+
+/* What a body reads of the lane and of the environment behind it. */
+#define IN_LANE(member) (int32_t) offsetof(struct lane, member)
+#define IN_ENV(member) \
+	(int32_t)(sizeof(struct lane) + offsetof(struct vm_env, member))
+
+/* Is there room for a piece of code?  What follows asks again. */
+bool code_has_room(const struct code *c);
+
+/* Is the row in the frame?  Otherwise it stays in rcx. */
+bool body_keeps_row(const struct body_parts *p);
+
+/* ---- body_vars.c ---- */
+
+/* Keep the low bytes of a register. */
+void body_extend(struct code *c, unsigned r, unsigned size, bool is_signed);
+/* Store so many low bytes of rax. */
+void body_put(struct code *c, unsigned base, int32_t disp, unsigned size);
+/* The time, to its place. */
+bool body_clock(struct code *c);
+/* The variables' values, to their places: those that the predicate needs, or the
+ * others. */
+bool body_fetch(struct code *c, bool early);
+/* The values of the thread's variables, from their places. */
+bool body_store_all(struct code *c);
+/* The functions that these two call. */
+bool body_var_functions(struct code *c);
+
+/* ---- body_aggs.c ---- */
+
+/* Is the value, or the key, of the aggregation in rdi, and not in the frame? */
+bool body_in_register(
+    const struct body_parts *p, const struct body_agg *g, bool key);
+/* Update all aggregations, or give up. */
+bool body_update(struct code *c);
+
+#endif
