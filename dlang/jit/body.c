@@ -28,6 +28,9 @@ at(const struct jit_body *b, uint32_t ref)
 	return ref != 0 ? b->image.base + ref : NULL;
 }
 
+/* The longest record of a body. */
+#define REC_MOST 256
+
 /* ---- the frame ---- */
 
 static int32_t
@@ -271,12 +274,24 @@ action(struct body *w, const struct img_act *a)
 {
 	switch ((enum img_op)a->op) {
 	case OP_AGG: return aggregation(w, a);
+	case OP_MARK: return true;
 	case OP_EXPR:
 		if (a->flags & ACT_F_KEY)
 			return key_member(w, a);
 		return is_value(a) && expression(w, at(w->b, a->difo_ref));
 	default: return false;
 	}
+}
+
+/* The header of a record has the EPID, the time and the processor. */
+static void
+record(struct body_parts *p, uint32_t size)
+{
+	if (size == 0)
+		return;
+	p->rec_size = VM_ALIGN(size);
+	p->rec_at = take(p, 1);
+	p->row = p->time = true;
 }
 
 /* Find out what the body has to do.  False: there is none. */
@@ -293,7 +308,7 @@ plan(struct jit_body *b, struct body_parts *p)
 		.nacts = c->nacts,
 	};
 	b->reads = 0;
-	if (!jit_possible() || c->flags != 0 || c->rec_size != 0 ||
+	if (!jit_possible() || c->flags != 0 || c->rec_size > REC_MOST ||
 	    im->flags & IMG_AGGPERCPU || c->nacts == 0)
 		return false;
 	w.early = true;
@@ -301,6 +316,7 @@ plan(struct jit_body *b, struct body_parts *p)
 	w.early = false;
 	for (uint32_t n = 0; n < p->nacts && ok; n++)
 		ok = action(&w, &p->acts[n]);
+	record(p, c->rec_size);
 	p->row |= p->pinned;
 	p->row_at = take(p, p->row);
 	p->time_at = take(p, p->time ? 2 : 0);

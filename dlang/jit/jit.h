@@ -43,8 +43,8 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
  * site (inject/stub.h), on the program's stack, of which it takes JIT_BODY_WORDS
  * and two more at most.  What a clause with a body may have: a predicate,
  * assignments to variables of 8 bytes of the clause and the thread, aggregations
- * with keys of some words or one that is pinned, and in all these arguments in
- * registers, the time and numbers.  A body calls nothing but the function at
+ * with keys of some words or one that is pinned, a record of integers, and in all
+ * these arguments in registers, the time and numbers.  A body calls nothing but the function at
  * `clock' of the lane, on the lane's stack, reads no memory of the program, and
  * contains no address.
  *
@@ -65,6 +65,7 @@ struct jit_body {
 	struct region image;
 	uint32_t clause_ref;
 	bool own;                  /* IMG_ECB_OWN of the ECB */
+	bool rdpid;                /* the processor has this instruction */
 	const struct argloc *args; /* of the site */
 	uint32_t nargs;
 

@@ -82,6 +82,8 @@ struct body_parts {
 	bool self;             /* and variables of the thread */
 	int32_t time_at;       /* 16 bytes */
 	int32_t row_at;
+	uint32_t rec_size; /* of a record; 0: there is none */
+	int32_t rec_at;    /* its address */
 	int32_t kept_at; /* where the only variable of the thread that is stored
 			  * has been found, if it was fetched */
 	uint32_t words;  /* of the frame */

@@ -41,6 +41,15 @@ pair_by_jump() {
 	    -n "pid\$target:a.out:hot_pair:return $2" -c "$hot $N pair"
 }
 
+# The lane's part of the buffer takes a round's records, and they are read between
+# two rounds.
+records_by_jump() {
+	rm -f "$tmp/out"
+	per_call "$DTRAP" -x fastpath=on -x jit=$jit -x bufsize=64m \
+	    -x switchrate=100ms -q -o "$tmp/out" \
+	    -n "pid\$target:a.out:hot_$2:entry $1" -c "$hot 20000 $2 5"
+}
+
 by_bpftrace() {
 	per_call bpftrace -e "uprobe:$hot:hot_$1 { @ = count(); }" \
 	    -c "$hot 1000000 $1"
@@ -64,7 +73,11 @@ all by_jump '{ @ = quantize(arg0); }'
 row 'by jump, quantize()' "${values[@]}"
 all by_jump '{ self->t = timestamp; }'
 row 'by jump, self->t = timestamp' "${values[@]}"
+all records_by_jump '{ trace(arg0); trace(arg1); }'
+row 'by jump, a record of two words' "${values[@]}"
 jit=off
+all records_by_jump '{ trace(arg0); trace(arg1); }'
+row 'interpreted, the same record' "${values[@]}"
 all by_jump '{ @ = count(); }'
 row 'interpreted, count()' "${values[@]}"
 all by_jump '/arg0 < 0/ { @ = count(); }'

@@ -171,6 +171,9 @@ alike() {
 	    pid$target:a.out:work:return /self->c/ {
 	    @q[self->c % 5, tid != 0] = quantize(self->c); self->c = 0; }'
 	jumped 15992
+	alike 'pid$target:a.out:work:entry /arg0 % 3 == 0/ {
+	    printf("%d %x %d\n", arg0, arg0 * 3, (short)-arg0);
+	    @[arg0 % 5] = count(); }'
 	# More variables of threads than there is room for.
 	alike '#pragma D option dynvarsize=4k
 	    pid$target:a.out:work:entry { self->a = 1; self->b = arg0 % 3;
@@ -212,6 +215,18 @@ alike() {
 	alike 'pid$target:a.out:work:entry { @[arg0 / (arg0 % 2)] = count(); }
 	    ERROR { @e = count(); }'
 }
+
+# ---- records ----
+
+# More than there is room for until they are read: each is there, or a drop.
+rm -f "$tmp/trace"
+# shellcheck disable=SC2016 # $target is dtrap's
+fast on -x bufsize=16k -o "$tmp/trace" -n 'pid$target:a.out:work:entry {
+    printf("n %d\n", arg0); }' -c "$bin/threads 8000"
+is "status" "$status" 0
+drops=$(awk '/ drops? / { n += $2 } END { print n + 0 }' "$tmp/err")
+is "records and drops" $(($(grep -c '^n [0-9]*$' "$tmp/trace") + drops)) 8000
+[ "$drops" -gt 0 ] || wrong "no drops"
 
 # ---- where functions lie in pieces, without symbols, with a table of them ----
 

@@ -8,6 +8,7 @@
  * a fault, made a new entry, or was not allowed to fire.
  */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "dlang/cc/cc.h"
 #include "dlang/jit/jit.h"
 #include "dlang/vm/agg.h"
+#include "inject/stub.h"
 #include "t/fake/env.h"
 #include "t/fake/world.h"
 
@@ -191,6 +193,16 @@ copy_of(const struct region *r)
 	return p;
 }
 
+/* Bytes of the buffer that no reader sees. */
+static void
+forget_free(const struct lane_view *v, const struct lane *l, uint8_t *buf)
+{
+	uint32_t size = v->buf_size;
+
+	for (uint64_t at = l->head; size != 0 && at < l->tail + size; at++)
+		buf[at % size] = 0;
+}
+
 /* What only the VM's own run leaves: in its environment, in scratch, and in
  * clause-locals, which the next firing sets to 0.  What only a body leaves: on the
  * lane's stack. */
@@ -199,6 +211,8 @@ forget(const struct rig *r, uint8_t *store)
 {
 	const struct lane_view *v = &r->k->lanes[0];
 	ptrdiff_t move = store - r->k->threads.base;
+
+	forget_free(v, (void *)((uint8_t *)v->lane + move), v->buf + move);
 
 	memset((uint8_t *)lane_env(v->lane) + move, 0, sizeof(struct vm_env));
 	memset(v->scratch + move, 0, v->scratch_size);
@@ -223,18 +237,41 @@ compare(const struct rig *r, uint8_t *vm, uint8_t *body)
 		}
 }
 
+/* Has the VM written nothing, or just the record of the clause? */
+static bool
+has_record(const struct rig *r, const struct lane *before)
+{
+	const struct lane_view *v = &r->k->lanes[0];
+	const struct img_clause *c =
+	    (const void *)(r->k->image.base + r->b.clause_ref);
+	uint64_t more = lane(r)->head - before->head;
+	const struct rec_hdr *h =
+	    (const void *)(v->buf + before->head % v->buf_size);
+
+	return more == 0 ||
+	    (more == VM_ALIGN(c->rec_size) && h->epid != EPID_FAULT);
+}
+
+/* Bytes of an area of aggregations. */
+static uint32_t
+used_of(const struct rig *r, unsigned area)
+{
+	const uint32_t *used = (const void *)r->k->lanes[0].aggs[area].hdr;
+
+	return used != NULL ? *used : 0;
+}
+
 /* May the body give up where the VM has made this of the store? */
 static bool
 may_give_up(
     const struct rig *r, const struct lane *before, const uint32_t used[2])
 {
 	const struct lane *l = lane(r);
-	const struct lane_view *v = &r->k->lanes[0];
 	bool grown = false;
 
 	for (unsigned i = 0; i < 2; i++)
-		grown |= *(uint32_t *)v->aggs[i].hdr != used[i];
-	return grown || l->head != before->head ||
+		grown |= used_of(r, i) != used[i];
+	return grown || !has_record(r, before) ||
 	    memcmp(l->drops, before->drops, sizeof(l->drops)) != 0 ||
 	    store_hdr(&r->k->threads)->activity != ACTIVITY_ACTIVE ||
 	    l->clock == 0 || (r->b.own && l->followed);
@@ -246,8 +283,7 @@ fire_both(struct rig *r)
 	struct kit *k = r->k;
 	uint8_t *before = copy_of(&k->threads);
 	struct lane was = *lane(r);
-	const uint32_t used[2] = { *(uint32_t *)k->lanes[0].aggs[0].hdr,
-		*(uint32_t *)k->lanes[0].aggs[1].hdr };
+	const uint32_t used[2] = { used_of(r, 0), used_of(r, 1) };
 
 	ecb_fire_site(lane_env(lane(r)), r->site);
 	bool may = may_give_up(r, &was, used);
@@ -301,12 +337,15 @@ any_time(struct rig *r)
 	    below(24) == 0 ? below(ACTIVITY_STOPPED + 1) : ACTIVITY_ACTIVE;
 	lane(r)->followed = below(8) == 0;
 	lane_env(lane(r))->followed = lane(r)->followed != 0;
+	if (below(2) == 0)
+		lane(r)->tail = lane(r)->head;
 	uint64_t now = 1 + any_word() / 2;
 	lane_env(lane(r))->timestamp = now;
+	lane_env(lane(r))->cpu = (uint32_t)sched_getcpu();
 	clock_now = (struct timespec){ .tv_sec = (time_t)(now / 1000000000),
 		.tv_nsec = (long)(now % 1000000000) };
 	lane(r)->clock = below(32) == 0 ? 0 : (uintptr_t)clock_double;
-	if (below(16) == 0)
+	if (r->k->lanes[0].aggs[0].hdr != NULL && below(16) == 0)
 		agg_flip(&r->k->lanes[0], ++lane(r)->agg_area);
 	if (below(16) == 0)
 		lane(r)->agg_busy = below(4);
@@ -350,6 +389,7 @@ clause_both(struct kit *k, unsigned n, const char *name)
 	r.b = (struct jit_body){ .image = k->image,
 		.clause_ref = e->clause_ref,
 		.own = (e->flags & IMG_ECB_OWN) != 0,
+		.rdpid = below(2) == 0 && stub_processor() != 0,
 		.args = args,
 		.nargs = below(4) == 0 ? below(VM_ARGS + 1) : VM_ARGS };
 	if (!jit_body_plan(&r.b)) {
@@ -591,6 +631,30 @@ any_clause(struct kit *k)
 		any_assignment(k);
 }
 
+/* One that records integers, between other actions. */
+static void
+any_recording(struct kit *k)
+{
+	static const uint8_t sizes[] = { 0, 1, 2, 4, 8, 8 };
+	struct prog_clause *c =
+	    kit_clause(k, below(2) == 0 ? any_difo(k) : NULL, 0);
+	uint32_t off = sizeof(struct rec_hdr);
+
+	for (unsigned n = below(5); n > 0; n--) {
+		uint32_t size = sizes[below(6)];
+		off = size > 1 ? (off + size - 1) & ~(size - 1) : off;
+		kit_rec(k, any_difo(k), off, size, 0);
+		off += size;
+		if (below(6) == 0)
+			any_assignment(k);
+		if (below(6) == 0)
+			any_aggregation(k);
+		if (below(6) == 0)
+			kit_act(k, OP_MARK, NULL);
+	}
+	c->rec_size = VM_ALIGN(off);
+}
+
 static void
 generated(uint64_t n)
 {
@@ -601,8 +665,12 @@ generated(uint64_t n)
 		declare_variables(&k);
 		k.sizes.aggsize = 512; /* few buckets, long chains */
 		k.sizes.dynvarsize = 16 << below(6);
+		k.sizes.bufsize = 64 << below(6);
 		for (unsigned i = 0; i < clauses; i++)
-			any_clause(&k);
+			if (below(3) == 0)
+				any_recording(&k);
+			else
+				any_clause(&k);
 		kit_publish(&k);
 		kit_threads(&k, 1);
 		kit_give(&k, 0, 77);
@@ -658,6 +726,18 @@ program_both(const char *name)
 	options_fini(&opts);
 }
 
+/* The processor's number is not to change between two runs. */
+static void
+stay_here(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) != 0)
+		exit(77);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -671,6 +751,7 @@ main(int argc, char **argv)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (body_code == MAP_FAILED)
 		return 77;
+	stay_here();
 	state = strtoull(argv[2], NULL, 10);
 	generated(strtoull(argv[1], NULL, 10));
 	printf("%" PRIu64 " firings of %" PRIu64 " generated clauses alike, "

@@ -62,7 +62,8 @@ find_clause(const struct region *image, uint32_t tp_id, struct jit_body *b,
 	const struct img_hdr *im = (const void *)image->base;
 	const uint32_t *tps = (const void *)(image->base + im->tps_ref);
 
-	*b = (struct jit_body){ .image = *image };
+	*b = (struct jit_body){ .image = *image,
+		.rdpid = stub_processor() != 0 };
 	*seen = (struct body_seen){ 0 };
 	if (tp_id == 0 || tp_id >= im->tps_max || tps[tp_id] == 0)
 		return;

@@ -10,8 +10,9 @@
  *	rsp ->	the frame (struct body_parts), which need not exist
  *		the return address
  *
- * The predicate is computed, then all else, and then the effects follow: the
- * aggregations, for which the entries must be found, and the variables.
+ * The predicate is computed, then all else, with the record's values written
+ * where no reader looks yet.  Then the effects follow: the aggregations, for
+ * which the entries must be found, the variables, the record.
  */
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
@@ -192,6 +193,8 @@ action(struct code *c, const struct img_act *a)
 		key_member(c, a);
 	else if (a->op == OP_AGG)
 		agg_value(c, a);
+	else if (a->size != 0)
+		body_record_value(c, a);
 	return true;
 }
 
@@ -214,7 +217,7 @@ compute(struct code *c, uint32_t *over)
 
 	if (!body_fetch(c, true) || (p->time_early && !body_clock(c)) ||
 	    !predicate(c, over) || !body_fetch(c, false) ||
-	    (p->time && !p->time_early && !body_clock(c)))
+	    (p->time && !p->time_early && !body_clock(c)) || !body_record(c))
 		return false;
 	for (uint32_t n = 0; n < p->nacts; n++)
 		if (!action(c, &p->acts[n]))
@@ -241,6 +244,7 @@ body_write(
 	if (!compute(&c, &over) || !body_update(&c) || !body_store_all(&c) ||
 	    !code_has_room(&c))
 		return 0;
+	body_commit(&c);
 	code_land(&c, over);
 	enc_mi8(&c.e, true, 0x83, 0, RBX, IN_LANE(hits), 1); /* add */
 	end(&c, 0);

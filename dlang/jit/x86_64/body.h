@@ -36,6 +36,16 @@ bool body_store_all(struct code *c);
 /* The functions that these two call. */
 bool body_var_functions(struct code *c);
 
+/* ---- body_record.c ---- */
+
+/* Find a place for the record, and write what is not the value of an action; or
+ * give up. */
+bool body_record(struct code *c);
+/* The value in rax of an action to the record. */
+void body_record_value(struct code *c, const struct img_act *a);
+/* The reader may have it. */
+void body_commit(struct code *c);
+
 /* ---- body_aggs.c ---- */
 
 /* Is the value, or the key, of the aggregation in rdi, and not in the frame? */

@@ -1,6 +1,7 @@
 /*
- * hot N WHAT: does the same thing N times and says how many nanoseconds it
- * took once.
+ * hot N WHAT [ROUNDS]: does the same thing N times and says how many nanoseconds
+ * it took once, in the fastest of some rounds.  Between them it does nothing for
+ * 0.3 s, in which a reader of records can read.
  *
  *	push	a call of a function that begins with a push, which every
  *		tracer can emulate
@@ -112,24 +113,38 @@ now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+/* The ns that one of n calls took; -1: a wrong result. */
+static double
+one_round(long (*fn)(long), long n)
+{
+	double from = now();
+	long r = 0;
+
+	for (long i = 0; i < n; i++)
+		r = fn(r);
+	return r == n ? (now() - from) / (double)n : -1;
+}
+
 int
 main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 1000;
+	int rounds = argc > 3 ? atoi(argv[3]) : 1;
 	long (*fn)(long) = hot_push;
-	double from, to;
-	long r = 0;
+	double best = 0;
 
 	for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
 		if (argc > 2 && strcmp(argv[2], things[i].name) == 0)
 			fn = things[i].fn;
 	trigger_init();
-	from = now();
-	for (long i = 0; i < n; i++)
-		r = fn(r);
-	to = now();
-	if (r != n)
-		return 1;
-	printf("%.1f ns per call\n", (to - from) / (double)n);
+	for (int i = 0; i < rounds; i++) {
+		double ns = one_round(fn, n);
+		if (ns < 0)
+			return 1;
+		best = i == 0 || ns < best ? ns : best;
+		if (i + 1 < rounds)
+			usleep(300000);
+	}
+	printf("%.1f ns per call\n", best);
 	return 0;
 }
