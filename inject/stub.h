@@ -69,7 +69,8 @@ struct stub_body {
 		       * no body.  The body is told it, too: what is behind the
 		       * word is between it and who writes rows. */
 	uint32_t saves; /* registers that it may change, as bits by enum ureg,
-			 * besides those that the stub changes anyway */
+			 * besides those that the stub changes anyway; it leaves
+			 * the direction flag as it is */
 };
 
 /* Where the value is that a register had at the site, as an offset from the stack

@@ -428,13 +428,13 @@ is_known(const struct difo *d)
 	return false;
 }
 
-/* Is the last action the only aggregation, with a key of known members? */
+/* Is the last action the only aggregation, with a key of known members or none? */
 static bool
 act_pins(const struct prog_clause *c)
 {
 	const struct prog_act *last = &c->acts[c->nacts - 1];
 
-	if (c->nacts < 2 || last->op != OP_AGG)
+	if (last->op != OP_AGG)
 		return false;
 	for (size_t i = 0; i + 1 < c->nacts; i++) {
 		const struct prog_act *a = &c->acts[i];

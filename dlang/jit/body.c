@@ -31,23 +31,6 @@ at(const struct jit_body *b, uint32_t ref)
 /* The longest record of a body. */
 #define REC_MOST 256
 
-/* ---- the frame ---- */
-
-static int32_t
-take(struct body_parts *p, uint32_t words)
-{
-	int32_t at = (int32_t)(8 * p->words);
-
-	p->words += words;
-	return at;
-}
-
-static bool
-fits_frame(const struct body_parts *p)
-{
-	return p->words <= JIT_BODY_WORDS;
-}
-
 /* ---- variables ---- */
 
 static const struct img_var *
@@ -85,9 +68,7 @@ variable(struct body *w, enum dif_scope scope, uint32_t id)
 		return v;
 	w->p->self |= scope == DIF_THREAD;
 	v = &w->p->vars[w->p->nvars++];
-	*v = (struct body_var){
-		.id = id, .scope = (uint8_t)scope, .at = take(w->p, 1)
-	};
+	*v = (struct body_var){ .id = id, .scope = (uint8_t)scope };
 	return v;
 }
 
@@ -230,9 +211,7 @@ begin_agg(struct body *w, const struct img_act *a)
 		w->open->agg = &aggs[a->arg - 1];
 		w->open->act = a;
 		w->open->words = (w->open->agg->key_size + 7) / 8;
-		w->p->pinned = (a->flags & ACT_F_PIN) != 0;
-		if (!w->p->pinned)
-			w->open->key = take(w->p, w->open->words);
+		w->p->pinned = w->b->pin && a->flags & ACT_F_PIN;
 	}
 	return w->open;
 }
@@ -264,8 +243,6 @@ aggregation(struct body *w, const struct img_act *a)
 	    (!w->p->pinned && g->begun != g->words))
 		return false;
 	w->open = NULL;
-	g->value = take(w->p, 1);
-	g->entry = take(w->p, 1);
 	return expression(w, d);
 }
 
@@ -290,8 +267,57 @@ record(struct body_parts *p, uint32_t size)
 	if (size == 0)
 		return;
 	p->rec_size = VM_ALIGN(size);
-	p->rec_at = take(p, 1);
 	p->row = p->time = true;
+}
+
+/* ---- the frame ---- */
+
+static int32_t
+take(struct body_parts *p, uint32_t words)
+{
+	int32_t at = (int32_t)(8 * p->words);
+
+	p->words += words;
+	return at;
+}
+
+bool
+body_in_register(const struct body_parts *p, const struct body_agg *g, bool key)
+{
+	bool last = p->naggs == 1 && g->act == &p->acts[p->nacts - 1];
+	bool has_value = g->act->difo_ref != 0;
+
+	return last && has_value != key &&
+	    (!key || (g->members == 1 && g->words == 1));
+}
+
+static void
+place_agg(struct body_parts *p, struct body_agg *g)
+{
+	if (!p->pinned && !body_in_register(p, g, true))
+		g->key = take(p, g->words);
+	if (g->act->difo_ref != 0 && !body_in_register(p, g, false))
+		g->value = take(p, 1);
+	if (p->naggs > 1)
+		g->entry = take(p, 1);
+}
+
+/* Lay out the frame.  The row is not in it if nothing is computed. */
+static bool
+place_all(struct body_parts *p)
+{
+	for (unsigned n = 0; n < p->nvars; n++)
+		p->vars[n].at = take(p, 1);
+	for (unsigned n = 0; n < p->naggs; n++)
+		place_agg(p, &p->aggs[n]);
+	p->keeps_row = p->row ||
+	    (p->pinned && (p->pred != NULL || p->aggs[0].act->difo_ref != 0));
+	p->row_at = take(p, p->keeps_row);
+	p->time_at = take(p, p->time ? 2 : 0);
+	p->rec_at = take(p, p->rec_size != 0);
+	if (p->nstores == 1 && p->stores[0]->fetched)
+		p->kept_at = take(p, 2);
+	return p->words <= JIT_BODY_WORDS;
 }
 
 /* Find out what the body has to do.  False: there is none. */
@@ -317,12 +343,7 @@ plan(struct jit_body *b, struct body_parts *p)
 	for (uint32_t n = 0; n < p->nacts && ok; n++)
 		ok = action(&w, &p->acts[n]);
 	record(p, c->rec_size);
-	p->row |= p->pinned;
-	p->row_at = take(p, p->row);
-	p->time_at = take(p, p->time ? 2 : 0);
-	if (p->nstores == 1 && p->stores[0]->fetched)
-		p->kept_at = take(p, 2);
-	return ok && fits_frame(p);
+	return ok && place_all(p);
 }
 
 bool
@@ -333,7 +354,6 @@ jit_body_plan(struct jit_body *b)
 	b->changes = 0;
 	if (!plan(b, &p))
 		return false;
-	b->pinned = p.pinned;
 	b->changes = body_changes(&p);
 	return true;
 }

@@ -64,14 +64,14 @@ struct jit_body {
 	/* Set by the caller: */
 	struct region image;
 	uint32_t clause_ref;
-	bool own;                  /* IMG_ECB_OWN of the ECB */
-	bool rdpid;                /* the processor has this instruction */
+	bool own;   /* IMG_ECB_OWN of the ECB */
+	bool rdpid; /* the processor has this instruction */
+	bool pin;   /* the ECB's EPID is below the lane's npins */
 	const struct argloc *args; /* of the site */
 	uint32_t nargs;
 
 	/* Set by jit_body_plan(): */
 	uint32_t reads;   /* arguments that it reads, as bits */
-	bool pinned;      /* the row must have an EPID below the lane's npins */
 	uint32_t changes; /* registers that it may change, as bits by enum ureg,
 			   * besides those that any body may (inject/stub.h) */
 

@@ -78,7 +78,7 @@ struct body_parts {
 	unsigned naggs;
 	bool pinned; /* the key of the only one is: it is not computed */
 	bool time, time_early; /* the time is needed; by the predicate */
-	bool row;              /* and the row */
+	bool row, keeps_row;   /* and the row, which is in the frame */
 	bool self;             /* and variables of the thread */
 	int32_t time_at;       /* 16 bytes */
 	int32_t row_at;
@@ -89,6 +89,11 @@ struct body_parts {
 	uint32_t words;  /* of the frame */
 	uint8_t dif;     /* registers of DIF that are used, as bits */
 };
+
+/* Is the value, or the key, of the aggregation in a register, and not in the frame?
+ * It is the only one of the clause, and its last action. */
+bool body_in_register(
+    const struct body_parts *p, const struct body_agg *g, bool key);
 
 /* NULL: it is not used. */
 struct body_var *body_var(

@@ -5,8 +5,8 @@
  *	the site's is to be taken and is not?	then displaced
  *	lea rsp, [rsp - 128]	the red zone is the program's
  *	push rax
+ *	push the flags, by lahf and seto
  *	push rcx
- *	pushfq
  *	alive == owner?		else out
  *	mine != 0?		else out
  *	what gs leads to says that it is in the lanes, and that fs and the stack are
@@ -17,11 +17,11 @@
  *	busy = rsp
  *	push what the body changes; rbx = lane; call the body; rax = lane; pop
  *	it has done all?	then over
- *	registers to the lane; rsp = lane; hit(lane, id, ask); registers back
- *	rsp = busy
+ *	registers to the lane; rsp = lane; cld; hit(lane, id, ask)
+ *	registers back, std if the flag was set; rsp = busy
  * over: busy = 0
  *	call != 0?		then trap
- * out:	flags, rcx, rax, rsp back; jmp displaced
+ * out:	rcx, flags, rax, rsp back; jmp displaced
  * trap: the same; int3
  * displaced: that of the site, ...
  *	jmp next
@@ -35,9 +35,9 @@
  * the fault like the trap.  The word at fs:0 is the value of fs itself, as the
  * ABI says.
  *
- * The flags are restored by add and sahf, and by std if the direction flag was
- * set.  popfq is slow, and would also restore a trap flag, which is not the
- * program's.
+ * The flags are restored by add and sahf.  Only a call of hit() needs another
+ * direction flag, and restores it.  popfq is slow, and would also restore a trap
+ * flag, which is not the program's.
  */
 #include "inject/stub.h"
 
@@ -57,41 +57,49 @@ static const uint8_t changed[] = { RDX, RBX, RSI, RDI, R8, R9, R10, R11 };
 
 /* ---- the stack ---- */
 
-/* Lengths of the first instructions: lea and push. */
-#define LEN_LEA  5U
-#define LEN_PUSH 1U
+/* The first instructions, and offsets behind them. */
+static const uint8_t way_in[] = {
+	0x48, 0x8d, 0x64, 0x24, 0x80, /* lea rsp, [rsp - 128] */
+	0x50,                         /* push rax */
+	0x9f,                         /* lahf */
+	0x0f, 0x90, 0xc0,             /* seto al */
+	0x50, 0x51                    /* push rax; push rcx */
+};
+
+#define IN_LEA   5U
+#define IN_RAX   6U
+#define IN_FLAGS 11U
+#define IN_RCX   12U
 
 /* Offsets of the three pushed words from rsp, and of the program's stack. */
-#define ON_FLAGS 0
-#define ON_RCX   8
+#define ON_RCX   0
+#define ON_FLAGS 8
 #define ON_RAX   16
 #define ON_SP    (24 + RED_ZONE)
 
 /* The most bytes that a body and the registers pushed for it take. */
 #define BODY_STACK 256U
 
-/* The flags that are restored: cf to sf, df and of. */
-#define FLAGS_KEPT UINT64_C(0xcd5)
+/* The flags that are restored: those of lahf, and of. */
+#define FLAGS_LOW  UINT64_C(0xd5)
+#define FLAG_OF    UINT64_C(0x800)
+#define FLAGS_KEPT (FLAGS_LOW | FLAG_OF)
+#define FLAG_DF    0x400U
 
-/* Offsets in the way out: of its last instructions, and its length. */
-#define OUT_POP1 29U /* pop rcx */
-#define OUT_POP2 30U /* pop rax */
-#define OUT_LAST 31U /* lea rsp, [rsp + 128] */
-#define OUT_LEN  39U
+/* Offsets behind instructions of the way out. */
+#define OUT_RCX   1U
+#define OUT_FLAGS 2U
+#define OUT_OF    4U
+#define OUT_SAHF  5U
+#define OUT_RAX   6U
 
-static const uint8_t way_out[OUT_LEN] = { 0x48, 0x8b, 0x0c,
-	0x24,                   /* mov rcx, [rsp] */
-	0x0f, 0xba, 0xe1, 0x0a, /* bt ecx, 10 */
-	0x73, 0x01,             /* jnc over it */
-	0xfd,                   /* std */
-	0x88, 0xcc,             /* mov ah, cl */
-	0xc1, 0xe9, 0x0b,       /* shr ecx, 11 */
-	0x83, 0xe1, 0x01,       /* and ecx, 1 */
-	0x88, 0xc8,             /* mov al, cl */
-	0x04, 0x7f,             /* add al, 127: of */
-	0x9e,                   /* sahf: the others */
-	0x48, 0x8d, 0x64, 0x24, 0x08, 0x59, 0x58, 0x48, 0x8d, 0xa4, 0x24, 0x80,
-	0x00, 0x00, 0x00 };
+static const uint8_t way_out[] = { 0x59, /* pop rcx */
+	0x58,                            /* pop rax */
+	0x04, 0x7f,                      /* add al, 127: of */
+	0x9e,                            /* sahf: the others */
+	0x58,                            /* pop rax */
+	0x48, 0x8d, 0xa4, 0x24,          /* lea rsp, [rsp + 128] */
+	0x80, 0x00, 0x00, 0x00 };
 
 /* ---- writing ---- */
 
@@ -208,7 +216,7 @@ static void
 write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
     struct ahead *out, struct ahead *trap, struct ahead *lost)
 {
-	emit_bytes(e, "\x48\x8d\x64\x24\x80\x50\x51\x9c", 8);
+	emit_bytes(e, way_in, sizeof(way_in));
 	emit_u8(e, 0xa1); /* mov eax, [alive] */
 	emit_u64(e, w->alive);
 	emit_u8(e, 0x3d); /* cmp eax, owner */
@@ -295,6 +303,24 @@ write_body(struct emit *e, const struct stub_body *b, struct ahead *rest)
 	jump_ahead(e, "\x0f\x85", 2, rest);
 }
 
+/* The flags to the lane: some from the stack, and the others as they are.  Other
+ * registers than rax are in the lane.  The program's stack may have no room. */
+static void
+write_flags(struct emit *e)
+{
+	emit_bytes(e, "\x48\x89\xc4\x9c\x59", 5); /* mov rsp, rax; pushfq; */
+	emit_bytes(e, "\x48\x8b\x20", 3);         /* pop rcx; mov rsp, [rax] */
+	emit_bytes(e, "\x81\xe1", 2);             /* and ecx, ~FLAGS_KEPT */
+	emit_u32(e, (uint32_t)~FLAGS_KEPT);
+	emit_bytes(e, "\x8b\x54\x24", 3); /* mov edx, [rsp + flags] */
+	emit_u8(e, ON_FLAGS);
+	emit_bytes(e, "\x0f\xb6\xf6\x81\xe6", 5);     /* movzx esi, dh */
+	emit_u32(e, FLAGS_LOW);                       /* and esi, FLAGS_LOW */
+	emit_bytes(e, "\x83\xe2\x01\xc1\xe2\x0b", 6); /* and edx, 1 */
+	emit_bytes(e, "\x09\xf1\x09\xd1", 4); /* shl edx, 11; or ecx, esi */
+	move(e, STORE, RCX, LANE_REGS + 8U * UREG_RFLAGS); /* or ecx, edx */
+}
+
 static void
 write_saves(struct emit *e, uint64_t site)
 {
@@ -303,7 +329,7 @@ write_saves(struct emit *e, uint64_t site)
 			move(e, STORE, r, kept_at(r));
 	move_pushed(e, ON_RAX, kept_at(RAX));
 	move_pushed(e, ON_RCX, kept_at(RCX));
-	move_pushed(e, ON_FLAGS, LANE_REGS + 8U * UREG_RFLAGS);
+	write_flags(e);
 	emit_bytes(e, "\x48\x8d\x8c\x24", 4); /* lea rcx, [rsp + ON_SP] */
 	emit_u32(e, ON_SP);
 	move(e, STORE, RCX, kept_at(RSP));
@@ -329,6 +355,10 @@ write_call(
 	emit_bytes(e, "\x48\x89\xd8", 3); /* mov rax, rbx */
 	for (size_t i = 0; i < ARRAY_SIZE(changed); i++)
 		move(e, LOAD, changed[i], kept_at(changed[i]));
+	emit_bytes(e, "\xf7\x80", 2); /* test dword [rax + rflags], df */
+	emit_u32(e, LANE_REGS + 8U * UREG_RFLAGS);
+	emit_u32(e, FLAG_DF);
+	emit_bytes(e, "\x74\x01\xfd", 3); /* je over it; std */
 	emit_bytes(e, "\x48\x8b\x20", 3); /* mov rsp, [rax] */
 }
 
@@ -504,11 +534,11 @@ stub_write(struct stub *s, const struct stub_world *world,
 	jump_ahead(&e, "\x0f\x85", 2, &trap);
 	land(&e, &out);
 	s->out = (uint16_t)e.len;
-	emit_bytes(&e, way_out, OUT_LEN);
+	emit_bytes(&e, way_out, sizeof(way_out));
 	jump_ahead(&e, "\xe9", 1, &over);
 	land(&e, &trap);
 	s->trap_out = (uint16_t)e.len;
-	emit_bytes(&e, way_out, OUT_LEN);
+	emit_bytes(&e, way_out, sizeof(way_out));
 	s->trap = (uint16_t)e.len;
 	emit_u8(&e, 0xcc);
 	land(&e, &over);
@@ -534,18 +564,34 @@ pushed(struct target *t, uint64_t addr)
 	return word;
 }
 
+/* What lahf and seto have made. */
+static void
+take_flags(struct uregs *regs, uint64_t word)
+{
+	uint64_t flags =
+	    (word >> 8 & FLAGS_LOW) | ((word & 1) != 0 ? FLAG_OF : 0);
+
+	regs->r[UREG_RFLAGS] = (regs->r[UREG_RFLAGS] & ~FLAGS_KEPT) | flags;
+}
+
+/* rax is on top of the stack. */
+static void
+take_rax(struct target *t, struct uregs *regs)
+{
+	regs->r[UREG_RAX] = pushed(t, regs->r[UREG_RSP]);
+	regs->r[UREG_RSP] += 8 + RED_ZONE;
+}
+
 /* All three words are on the stack: restore the registers from them. */
 static void
 take_all(struct target *t, struct uregs *regs)
 {
-	uint64_t sp = regs->r[UREG_RSP];
-	uint64_t flags = pushed(t, sp + ON_FLAGS);
+	uint64_t *sp = &regs->r[UREG_RSP];
 
-	regs->r[UREG_RFLAGS] =
-	    (regs->r[UREG_RFLAGS] & ~FLAGS_KEPT) | (flags & FLAGS_KEPT);
-	regs->r[UREG_RCX] = pushed(t, sp + ON_RCX);
-	regs->r[UREG_RAX] = pushed(t, sp + ON_RAX);
-	regs->r[UREG_RSP] = sp + ON_SP;
+	regs->r[UREG_RCX] = pushed(t, *sp + ON_RCX);
+	take_flags(regs, pushed(t, *sp + ON_FLAGS));
+	*sp += ON_RAX;
+	take_rax(t, regs);
 }
 
 /* The thread is `at' bytes into a way out: do the rest of it. */
@@ -554,32 +600,40 @@ take_rest(struct target *t, struct uregs *regs, unsigned at)
 {
 	uint64_t *sp = &regs->r[UREG_RSP];
 
-	if (at < OUT_POP1) {
-		take_all(t, regs);
-	} else if (at == OUT_POP1) {
-		regs->r[UREG_RCX] = pushed(t, *sp);
-		regs->r[UREG_RAX] = pushed(t, *sp + 8);
-		*sp += 16 + RED_ZONE;
-	} else if (at == OUT_POP2) {
-		regs->r[UREG_RAX] = pushed(t, *sp);
-		*sp += 8 + RED_ZONE;
-	} else if (at == OUT_LAST) {
-		*sp += RED_ZONE;
-	}
-}
-
-/* The thread is `at' bytes into the beginning of the stub: undo what it has
- * pushed. */
-static void
-take_begun(struct uregs *regs, struct target *t, unsigned at)
-{
-	if (at >= LEN_LEA + 3 * LEN_PUSH) {
+	if (at < OUT_RCX) {
 		take_all(t, regs);
 		return;
 	}
-	/* Only rsp has been changed. */
-	if (at >= LEN_LEA)
-		regs->r[UREG_RSP] += RED_ZONE + 8 * (at - LEN_LEA);
+	if (at < OUT_FLAGS) {
+		take_flags(regs, pushed(t, *sp));
+		*sp += 8;
+	} else if (at < OUT_OF) {
+		take_flags(regs, regs->r[UREG_RAX]);
+	} else if (at < OUT_SAHF) {
+		bool of = (regs->r[UREG_RFLAGS] & FLAG_OF) != 0;
+		take_flags(regs, (regs->r[UREG_RAX] & ~UINT64_C(1)) | of);
+	}
+	if (at < OUT_RAX)
+		take_rax(t, regs);
+	else if (at < sizeof(way_out))
+		*sp += RED_ZONE;
+}
+
+/* The thread is `at' bytes into the beginning of the stub: undo what it has
+ * pushed.  The first instructions change no flags. */
+static void
+take_begun(struct uregs *regs, struct target *t, unsigned at)
+{
+	uint64_t *sp = &regs->r[UREG_RSP];
+
+	if (at >= IN_RCX) {
+		take_all(t, regs);
+	} else if (at >= IN_RAX) {
+		*sp += at >= IN_FLAGS ? 8 : 0;
+		take_rax(t, regs);
+	} else if (at >= IN_LEA) {
+		*sp += RED_ZONE;
+	}
 }
 
 enum stub_place

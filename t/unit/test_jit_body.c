@@ -12,11 +12,13 @@
 static struct kit kit;
 static struct argloc args[VM_ARGS];
 static struct jit_body body;
+static bool pin;
 
 static void
 setup(void)
 {
 	kit_init(&kit);
+	pin = true;
 	for (unsigned i = 0; i < VM_ARGS; i++)
 		args[i] = (struct argloc){
 			.kind = ARGLOC_REG, .size = 8, .reg = UREG_RDI
@@ -44,6 +46,7 @@ has_body(void)
 	const struct img_ecb *e = (const void *)(kit.image.base + ecbs[epid]);
 	body = (struct jit_body){ .image = kit.image,
 		.clause_ref = e->clause_ref,
+		.pin = pin,
 		.args = args,
 		.nargs = VM_ARGS };
 	bool has = jit_body_plan(&body);
@@ -109,7 +112,6 @@ START_TEST(aggregations)
 	}
 	ck_assert(has_body());
 	ck_assert_uint_eq(body.reads, 15);
-	ck_assert(!body.pinned);
 	/* Five. */
 	kit_clause(&kit, NULL, 0);
 	for (unsigned n = 0; n < 5; n++)
@@ -127,7 +129,17 @@ START_TEST(aggregations)
 	    ACT_F_KEY | ACT_F_STRING);
 	aggregate(AGG_COUNT, 32, NULL)->nkeys = 1;
 	ck_assert(has_body());
-	ck_assert(body.pinned);
+	/* Where there is no pin for it: keys that are not integers. */
+	pin = false;
+	kit_clause(&kit, NULL, 0);
+	kit_rec(&kit, kit_load(&kit, DIF_VAR_PROBEFUNC), 0, 32,
+	    ACT_F_KEY | ACT_F_STRING);
+	aggregate(AGG_COUNT, 32, NULL)->nkeys = 1;
+	ck_assert(!has_body());
+	pin = false;
+	kit_clause(&kit, NULL, 0);
+	aggregate(AGG_COUNT, 0, NULL);
+	ck_assert(has_body());
 	kit_clause(&kit, NULL, 0);
 	aggregate(AGG_QUANTIZE, 0, kit_const(&kit, 1))->difo2 =
 	    kit_const(&kit, 2);

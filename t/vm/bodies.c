@@ -69,7 +69,7 @@ any_word(void)
 static struct jit_row row;
 uint64_t regs_site[16], regs_in[16], regs_out[16];
 void *body_code;
-uint64_t body_stack;
+uint64_t body_stack, flags_in, flags_out;
 uint32_t run_body(void);
 __asm__(".text\n.globl run_body\nrun_body:\n"
 	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
@@ -77,6 +77,7 @@ __asm__(".text\n.globl run_body\nrun_body:\n"
 	"lea regs_site(%rip), %rsi; mov %rsp, %rdi; mov $16, %ecx; cld\n"
 	"rep movsq\n"
 	"mov %rsp, body_stack(%rip)\n"
+	"push flags_in(%rip); popfq\n"
 	"lea regs_in(%rip), %r15\n"
 	"mov 0(%r15), %rax; mov 8(%r15), %rcx; mov 16(%r15), %rdx\n"
 	"mov 24(%r15), %rbx; mov 40(%r15), %rbp; mov 48(%r15), %rsi\n"
@@ -84,6 +85,7 @@ __asm__(".text\n.globl run_body\nrun_body:\n"
 	"mov 80(%r15), %r10; mov 88(%r15), %r11; mov 96(%r15), %r12\n"
 	"mov 104(%r15), %r13; mov 112(%r15), %r14; mov 120(%r15), %r15\n"
 	"call *body_code(%rip)\n"
+	"pushfq; cld; pop flags_out(%rip)\n"
 	"push %r15\n"
 	"lea regs_out(%rip), %r15\n"
 	"mov %rax, 0(%r15); mov %rcx, 8(%r15); mov %rdx, 16(%r15)\n"
@@ -100,16 +102,18 @@ __asm__(".text\n.globl run_body\nrun_body:\n"
 /* clock_gettime() for bodies.  It is called on the lane's stack, and changes what a
  * function may change. */
 struct timespec clock_now;
-uint64_t clock_stack;
+uint64_t clock_stack, clock_flags;
 int clock_double(int clock, struct timespec *now);
 __asm__(".text\n.globl clock_double\nclock_double:\n"
-	"mov %rsp, clock_stack(%rip)\n"
+	"mov %rsp, clock_stack(%rip); pushfq; pop clock_flags(%rip)\n"
 	"cmp $1, %edi; jne 1f\n"
 	"mov clock_now(%rip), %rax; mov %rax, (%rsi)\n"
 	"mov 8+clock_now(%rip), %rax; mov %rax, 8(%rsi)\n"
 	"1: mov $-1, %rcx; mov %rcx, %rdx; mov %rcx, %rsi; mov %rcx, %rdi\n"
 	"mov %rcx, %r8; mov %rcx, %r9; mov %rcx, %r10; mov %rcx, %r11\n"
 	"xor %eax, %eax; ret\n");
+
+#define DIRECTION 0x400U /* the flag */
 
 static const uint8_t uregs[16] = { UREG_RAX, UREG_RCX, UREG_RDX, UREG_RBX,
 	UREG_COUNT, UREG_RBP, UREG_RSI, UREG_RDI, UREG_R8, UREG_R9, UREG_R10,
@@ -168,6 +172,7 @@ any_registers(const struct rig *r)
 		if (n != 4)
 			lane(r)->regs.r[uregs[n]] = regs_site[n];
 	}
+	flags_in = 0x202 | (below(2) == 0 ? DIRECTION : 0);
 	regs_in[1] = (uintptr_t)&row;
 	regs_in[3] = (uintptr_t)lane(r);
 }
@@ -177,6 +182,8 @@ check_registers(const struct rig *r)
 {
 	if (body_stack != 0)
 		wrong(r, "the stack pointer has changed");
+	if ((flags_in ^ flags_out) & DIRECTION)
+		wrong(r, "the direction flag has changed");
 	if (regs_out[3] != (uintptr_t)lane(r))
 		wrong(r, "the lane is not where it was");
 	for (unsigned n = 0; n < 16; n++)
@@ -296,6 +303,8 @@ fire_both(struct rig *r)
 	    (clock_stack % 16 != 8 || clock_stack > (uintptr_t)lane(r) ||
 		clock_stack < (uintptr_t)lane(r) - LANE_STACK / 2))
 		wrong(r, "the clock has another stack");
+	if (clock_stack != 0 && clock_flags & DIRECTION)
+		wrong(r, "the clock has another direction");
 	if (result == 0) {
 		if (lane(r)->hits != was.hits + 1)
 			wrong(r, "the hit is not counted");
@@ -389,6 +398,7 @@ clause_both(struct kit *k, unsigned n, const char *name)
 	r.b = (struct jit_body){ .image = k->image,
 		.clause_ref = e->clause_ref,
 		.own = (e->flags & IMG_ECB_OWN) != 0,
+		.pin = below(4) != 0 && epid < k->lanes[0].npins,
 		.rdpid = below(2) == 0 && stub_processor() != 0,
 		.args = args,
 		.nargs = below(4) == 0 ? below(VM_ARGS + 1) : VM_ARGS };
@@ -421,7 +431,7 @@ clause_both(struct kit *k, unsigned n, const char *name)
 /* ---- generated clauses ---- */
 
 /* Variables of the thread and of the clause, with ids that are the same. */
-#define VARIABLES 3
+#define VARIABLES 8
 
 static void
 declare_variables(struct kit *k)
@@ -562,6 +572,20 @@ pinned_clause(struct kit *k)
 	a->nkeys = members;
 }
 
+/* Sets a variable of the thread, or not. */
+static struct difo *
+maybe_assign(struct kit *k)
+{
+	return kit_difo(k,
+	    KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_LDGS, any_builtin(), 1),
+		DIF_INSTR_INDEX(DIF_OP_LDGS, any_builtin(), 2),
+		DIF_INSTR(DIF_OP_CMP, 1, 2, 0), DIF_INSTR_BRANCH(DIF_OP_BLU, 5),
+		DIF_INSTR_INDEX(
+		    DIF_OP_STTS, DIF_VAR_USER + below(VARIABLES), below(3)),
+		DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+	    NULL, 0, NULL, 0);
+}
+
 /* Computes a value, and most often keeps it in a variable. */
 static void
 any_assignment(struct kit *k)
@@ -570,7 +594,7 @@ any_assignment(struct kit *k)
 	dif_instr text[3];
 
 	if (below(2) == 0) {
-		kit_act(k, OP_EXPR, d);
+		kit_act(k, OP_EXPR, below(2) == 0 ? d : maybe_assign(k));
 		return;
 	}
 	text[0] = DIF_INSTR_INDEX(DIF_OP_LDGS, any_builtin(), 1);

@@ -93,6 +93,7 @@ describe(const struct jit_body *b, struct body_what *m)
 	m->reads = b->reads;
 	m->changes = b->changes;
 	m->own = b->own;
+	m->pin = b->pin;
 	for (unsigned n = 0; n < ARRAY_SIZE(m->args); n++)
 		if (b->reads & 1U << n)
 			m->args[n] = b->args[n];
@@ -135,12 +136,11 @@ find_made(struct bodies *bs, struct jit_body *b)
 	return bs->made.len - 1;
 }
 
-/* Does each lane have a pin for it, if its key is pinned? */
+/* Does each lane have a pin for this EPID? */
 static bool
-has_pin(const struct fast_space *f, const struct jit_body *b, uint32_t epid)
+has_pin(const struct fast_space *f, uint32_t epid)
 {
-	return !b->pinned ||
-	    (f->lanes.len > 0 && epid < f->lanes.at[0].v.npins);
+	return f->lanes.len > 0 && epid < f->lanes.at[0].v.npins;
 }
 
 /* The body for a tracepoint with this EPID, or NONE_MADE. */
@@ -149,7 +149,8 @@ make(struct fast_space *f, struct jit_body *b, uint32_t epid)
 {
 	struct bodies *bs = &f->bodies;
 
-	if (b->clause_ref == 0 || !jit_body_plan(b) || !has_pin(f, b, epid))
+	b->pin = has_pin(f, epid);
+	if (b->clause_ref == 0 || !jit_body_plan(b))
 		return NONE_MADE;
 	size_t i = find_made(bs, b);
 	return bs->made.at[i].at != 0 ? i : NONE_MADE;

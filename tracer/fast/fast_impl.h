@@ -45,7 +45,7 @@ struct lane_use {
 
 /* All that the code of a body depends on; padding is 0. */
 struct body_what {
-	uint32_t clause_ref, reads, changes, own;
+	uint32_t clause_ref, reads, changes, own, pin, spare;
 	struct argloc args[10]; /* those that it reads */
 };
 

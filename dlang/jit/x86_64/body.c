@@ -28,44 +28,21 @@ code_has_room(const struct code *c)
 	return c->e.size - c->e.len >= ROOM_FOR_PIECE;
 }
 
-bool
-body_keeps_row(const struct body_parts *p)
-{
-	return p->row &&
-	    (!p->pinned || p->pred != NULL || p->aggs[0].act->difo_ref != 0);
-}
-
-static uint32_t
-bit_of(unsigned number)
-{
-	return 1U << ureg_by_number(number);
-}
-
-/* Has an aggregation a key in the frame? */
-static bool
-has_keys(const struct body_parts *p)
-{
-	for (unsigned n = 0; n < p->naggs; n++)
-		if (!p->pinned && p->aggs[n].words != 0 &&
-		    !body_in_register(p, &p->aggs[n], true))
-			return true;
-	return false;
-}
-
 uint32_t
 body_changes(const struct body_parts *p)
 {
-	uint32_t all = bit_of(RBX) | bit_of(RDX) | bit_of(RSI) | bit_of(RDI);
+	uint32_t all = bit_of(RBX) | bit_of(RDX) | body_agg_changes(p);
 
 	for (unsigned r = 1; r < DIF_REGS; r++)
 		if (p->dif & 1U << r)
 			all |= bit_of(code_mapped[r]);
-	if (has_keys(p) || p->nstores > 0)
-		all |= bit_of(R8);
+	if (p->rec_size != 0 || p->self)
+		all |= bit_of(RSI) | bit_of(RDI);
 	if (p->nstores > 0)
-		all |= bit_of(R9);
+		all |= bit_of(R8) | bit_of(R9);
 	if (p->time) /* what a function may change */
-		all |= bit_of(R8) | bit_of(R9) | bit_of(R10) | bit_of(R11);
+		all |= bit_of(RSI) | bit_of(RDI) | bit_of(R8) | bit_of(R9) |
+		    bit_of(R10) | bit_of(R11);
 	return all;
 }
 
@@ -125,7 +102,7 @@ begin(struct code *c)
 		enc_mi8(e, true, 0x83, 7, RBX, IN_ENV(at.self.hdr), 0);
 		code_jump_if(c, CC_E, &c->gives_up);
 	}
-	if (body_keeps_row(p))
+	if (p->keeps_row)
 		enc_rm(e, true, OP_MOV_STORE, RCX, RSP, p->row_at);
 }
 

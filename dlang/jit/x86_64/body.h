@@ -14,11 +14,14 @@
 #define IN_ENV(member) \
 	(int32_t)(sizeof(struct lane) + offsetof(struct vm_env, member))
 
+static inline uint32_t
+bit_of(unsigned number)
+{
+	return 1U << ureg_by_number(number);
+}
+
 /* Is there room for a piece of code?  What follows asks again. */
 bool code_has_room(const struct code *c);
-
-/* Is the row in the frame?  Otherwise it stays in rcx. */
-bool body_keeps_row(const struct body_parts *p);
 
 /* ---- body_vars.c ---- */
 
@@ -48,9 +51,8 @@ void body_commit(struct code *c);
 
 /* ---- body_aggs.c ---- */
 
-/* Is the value, or the key, of the aggregation in rdi, and not in the frame? */
-bool body_in_register(
-    const struct body_parts *p, const struct body_agg *g, bool key);
+/* The registers that body_update() changes besides rbx, rax, rcx and rdx. */
+uint32_t body_agg_changes(const struct body_parts *p);
 /* Update all aggregations, or give up. */
 bool body_update(struct code *c);
 

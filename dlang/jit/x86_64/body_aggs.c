@@ -4,7 +4,8 @@
  *	rcx	the hash of the key
  *	rdx	the lane, plus the distance between the areas if the second one is
  *		written
- *	rsi	the entry
+ *	rsi	the entry; rdx, if few registers are needed
+ *	r9	the lane's agg_busy; rcx, if few registers are needed
  *	rdi	the value, if it is not in the frame; or else the key
  *	rax	the reference of the entry before it in the chain, or the area's
  *		end: a link always leads to a lower address (dlang/vm/agg.c)
@@ -16,6 +17,9 @@
 #define IN_VIEW(member) \
 	(int32_t)(IN_ENV(at.aggs) + (int32_t)offsetof(struct agg_view, member))
 #define IN_ENTRY(member) (int32_t) offsetof(struct agg_entry, member)
+
+/* Its register, while values are added. */
+#define ENTRY c->entry
 
 static_assert(
     offsetof(struct agg_entry, id) == 4 && offsetof(struct agg_entry, cpu) == 6,
@@ -48,18 +52,18 @@ value_at(const struct img_agg *agg, unsigned word)
 	    8 * (int32_t)word;
 }
 
-/* add qword [rsi + off], n */
+/* add qword [entry + off], n */
 static void
 add_one(struct code *c, int32_t off)
 {
-	enc_mi8(&c->e, true, 0x83, 0, RSI, off, 1);
+	enc_mi8(&c->e, true, 0x83, 0, ENTRY, off, 1);
 }
 
-/* add qword [rsi + off], reg */
+/* add qword [entry + off], reg */
 static void
 add_to(struct code *c, int32_t off, unsigned reg)
 {
-	enc_rm(&c->e, true, 0x01, reg, RSI, off);
+	enc_rm(&c->e, true, 0x01, reg, ENTRY, off);
 }
 
 /* add qword [rsi + 8 * rax + off], 1 */
@@ -74,9 +78,9 @@ add_to_bin(struct code *c, int32_t off)
 static void
 keep_if(struct code *c, const struct img_agg *agg, unsigned not_if)
 {
-	enc_rm(&c->e, true, OP_CMP_LOAD, RDI, RSI, value_at(agg, 0));
+	enc_rm(&c->e, true, OP_CMP_LOAD, RDI, ENTRY, value_at(agg, 0));
 	size_t over = code_jump_near(c, 0x70U | not_if);
-	enc_rm(&c->e, true, OP_MOV_STORE, RDI, RSI, value_at(agg, 0));
+	enc_rm(&c->e, true, OP_MOV_STORE, RDI, ENTRY, value_at(agg, 0));
 	code_land_near(c, over);
 }
 
@@ -87,7 +91,7 @@ square(struct code *c, const struct img_agg *agg)
 	code_move(c, RAX, RDI);
 	enc_rr(&c->e, true, 0xf7, 5, RAX); /* imul rax */
 	add_to(c, value_at(agg, 2), RAX);
-	enc_rm(&c->e, true, 0x11, RDX, RSI, value_at(agg, 3)); /* adc */
+	enc_rm(&c->e, true, 0x11, RDX, ENTRY, value_at(agg, 3)); /* adc */
 }
 
 /* The bin of k bits is 63 + k, or 63 - k for a negative value; see
@@ -162,22 +166,6 @@ add_value(struct code *c, const struct img_agg *agg)
 }
 
 /* ---- finding entries ---- */
-
-/* Is it the only one of the clause, and its last action? */
-static bool
-is_last(const struct body_parts *p, const struct body_agg *g)
-{
-	return p->naggs == 1 && g->act == &p->acts[p->nacts - 1];
-}
-
-bool
-body_in_register(const struct body_parts *p, const struct body_agg *g, bool key)
-{
-	bool has_value = g->act->difo_ref != 0;
-
-	return is_last(p, g) && has_value != key &&
-	    (!key || (g->members == 1 && g->words == 1));
-}
 
 /* The word of the key: in rdi, or from the frame to r8. */
 static unsigned
@@ -254,34 +242,67 @@ find(struct code *c, const struct body_agg *g, uint32_t *none)
 	code_land_near(c, over);
 }
 
-/* The entry of the key that is pinned by the EPID, which is in the row.  If it is
- * not pinned, jump to *none. */
+/* The entry of the key that is pinned by the EPID, which is in edx.  If it is not
+ * pinned, jump to *none. */
 static void
 find_pinned(struct code *c, uint32_t *none)
 {
 	struct emit *e = &c->e;
 
-	if (body_keeps_row(c->parts))
-		enc_rm(e, true, OP_MOV_LOAD, RCX, RSP, c->parts->row_at);
-	enc_rm(e, false, OP_MOV_LOAD, RDX, RCX,
-	    (int32_t)offsetof(struct jit_row, epid));
 	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_ENV(at.pins));
 	emit_bytes(e, "\x48\x8b\x04\xd0", 4); /* mov rax, [rax + 8 * rdx] */
-	enc_rr(e, false, OP_MOV_STORE, RAX, RSI);
+	enc_rr(e, false, OP_MOV_STORE, RAX, ENTRY);
 	enc_ri8(e, true, 0xc1, 5, RAX, 32); /* shr rax, 32 */
 	enc_rm(e, false, OP_CMP_LOAD, RAX, RBX, IN_LANE(agg_area));
 	code_jump_if(c, CC_NE, none);
-	enc_rm(e, true, 0x03, RSI, RBX, IN_ENV(at.base)); /* add rsi, base */
-}
-
-/* add dword [rbx + agg_busy], n */
-static void
-add_busy(struct code *c, int n)
-{
-	enc_mi8(&c->e, false, 0x83, 0, RBX, IN_LANE(agg_busy), n);
+	enc_rm(e, true, 0x03, ENTRY, RBX, IN_ENV(at.base)); /* add */
 }
 
 /* ---- the whole ---- */
+
+uint32_t
+body_agg_changes(const struct body_parts *p)
+{
+	uint32_t all = 0;
+
+	if (p->naggs == 0)
+		return 0;
+	if (!p->pinned || p->aggs[0].agg->func != AGG_COUNT)
+		all |= bit_of(RSI) | bit_of(RDI) | bit_of(R9);
+	for (unsigned n = 0; n < p->naggs && !p->pinned; n++)
+		if (p->aggs[n].words != 0 &&
+		    !body_in_register(p, &p->aggs[n], true))
+			all |= bit_of(R8);
+	return all;
+}
+
+/* From here on the lane writes aggregations.  What the register has when they are
+ * written is not loaded again: that would take longer than the rest. */
+static void
+begin_busy(struct code *c)
+{
+	const struct body_parts *p = c->parts;
+	bool few = (body_agg_changes(p) & bit_of(RSI)) == 0;
+
+	c->entry = few ? RDX : RSI;
+	c->busy = few ? RCX : R9;
+	if (p->pinned && p->keeps_row)
+		enc_rm(&c->e, true, OP_MOV_LOAD, RCX, RSP, p->row_at);
+	if (p->pinned)
+		enc_rm(&c->e, false, OP_MOV_LOAD, RDX, RCX,
+		    (int32_t)offsetof(struct jit_row, epid));
+	enc_rm(&c->e, false, OP_MOV_LOAD, c->busy, RBX, IN_LANE(agg_busy));
+	enc_ri8(&c->e, false, 0x83, 1, c->busy, 1); /* or */
+	enc_rm(&c->e, false, OP_MOV_STORE, c->busy, RBX, IN_LANE(agg_busy));
+}
+
+/* As after n updates. */
+static void
+end_busy(struct code *c, unsigned n)
+{
+	enc_ri8(&c->e, false, 0x83, 0, c->busy, 2 * (int)n - 1); /* add */
+	enc_rm(&c->e, false, OP_MOV_STORE, c->busy, RBX, IN_LANE(agg_busy));
+}
 
 static bool
 find_all(struct code *c, uint32_t *none)
@@ -296,7 +317,7 @@ find_all(struct code *c, uint32_t *none)
 		else
 			find(c, &p->aggs[n], none);
 		if (p->naggs > 1)
-			enc_rm(&c->e, true, OP_MOV_STORE, RSI, RSP,
+			enc_rm(&c->e, true, OP_MOV_STORE, ENTRY, RSP,
 			    p->aggs[n].entry);
 	}
 	return true;
@@ -312,12 +333,12 @@ add_all(struct code *c)
 		if (!code_has_room(c))
 			return false;
 		if (p->naggs > 1)
-			enc_rm(&c->e, true, OP_MOV_LOAD, RSI, RSP, g->entry);
+			enc_rm(&c->e, true, OP_MOV_LOAD, ENTRY, RSP, g->entry);
 		if (g->act->difo_ref != 0 && !body_in_register(p, g, false))
 			enc_rm(&c->e, true, OP_MOV_LOAD, RDI, RSP, g->value);
 		add_value(c, g->agg);
 		/* add */
-		enc_mi8(&c->e, false, 0x83, 0, RSI, IN_ENTRY(updates), 1);
+		enc_mi8(&c->e, false, 0x83, 0, ENTRY, IN_ENTRY(updates), 1);
 	}
 	return true;
 }
@@ -325,20 +346,18 @@ add_all(struct code *c)
 bool
 body_update(struct code *c)
 {
-	int twice = 2 * (int)c->parts->naggs;
+	unsigned n = c->parts->naggs;
 	uint32_t none = 0;
 
-	if (twice == 0)
+	if (n == 0)
 		return true;
-	enc_rm(&c->e, false, OP_MOV_LOAD, RAX, RBX, IN_LANE(agg_busy));
-	enc_ri8(&c->e, false, 0x83, 1, RAX, 1); /* or eax, 1 */
-	enc_rm(&c->e, false, OP_MOV_STORE, RAX, RBX, IN_LANE(agg_busy));
+	begin_busy(c);
 	if (!find_all(c, &none) || !add_all(c))
 		return false;
-	add_busy(c, twice - 1); /* as by so many updates */
+	end_busy(c, n);
 	size_t over = code_jump_near(c, 0xeb);
 	code_land(c, none);
-	add_busy(c, 1);
+	end_busy(c, 1);
 	code_jump(c, &c->gives_up);
 	code_land_near(c, over);
 	return true;

@@ -138,7 +138,7 @@ body_put(struct code *c, unsigned base, int32_t disp, unsigned size)
 /* ---- the time ---- */
 
 /* The thread's stack may be too small for clock_gettime(): it gets that of the
- * lane. */
+ * lane.  The direction flag is what it was at the site. */
 bool
 body_clock(struct code *c)
 {
@@ -153,8 +153,10 @@ body_clock(struct code *c)
 	enc_rm(e, true, OP_LEA, RSI, RSP, at);
 	enc_set(e, RDI, CLOCK_MONOTONIC);
 	enc_rm(e, true, OP_MOV_STORE, RSP, RBX, -8);
-	enc_rm(e, true, OP_LEA, RSP, RBX, -16);
-	emit_bytes(e, "\xff\xd0", 2); /* call rax */
+	enc_rm(e, true, OP_LEA, RSP, RBX, -24);
+	emit_bytes(e, "\x9c\xfc\xff\xd0", 4); /* pushfq; cld; call rax */
+	enc_mi32(e, false, 0xf7, 0, RBX, -32, 0x400); /* test [], df */
+	emit_bytes(e, "\x74\x01\xfd", 3);             /* je over it; std */
 	enc_rm(e, true, OP_MOV_LOAD, RSP, RBX, -8);
 	/* imul rax, [rsp + at], 1000000000 */
 	enc_rm(e, true, 0x69, RAX, RSP, at);
