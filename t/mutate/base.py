@@ -113,7 +113,8 @@ def program_of(test):
     if test.startswith("build/"):
         return os.path.basename(test)
     return {"t/vm/two-builds.sh": "corpus", "t/vm/interleave.sh": "interleave",
-            "t/vm/threads.sh": "threads"}.get(test)
+            "t/vm/threads.sh": "threads", "t/vm/bodies.sh": "bodies",
+            "t/vm/compiled.sh": "compiled"}.get(test)
 
 
 # ---- programs --------------------------------------------------------------

@@ -47,8 +47,6 @@ ELSEWHERE = {
     "dlang/vm/": ["t/vm/two-builds.sh"],
 }
 FAST = {"unit": 0, "golden": 1, "reloc": 3, "replay": 2, "vm": 2, "expr": 3}
-# How many golden tests a mutant is worth.
-GOLDEN = 150
 # Seconds of a processor from which a test is not run twice.
 SLOW = 6
 
@@ -225,8 +223,9 @@ class Map:
             known["reached"].setdefault(file, {}).setdefault(
                 str(line), []).append(number)
 
-    def make(self, tests, jobs):
-        """Of these tests, those that it has not yet."""
+    def make(self, tests, jobs, limit=900):
+        """Of these tests, those that it has not yet.  One that takes longer than
+        `limit' seconds is not used."""
         golden = os.path.join(WORK, "golden.json")
         gave = {}
         if os.path.exists(golden):
@@ -247,7 +246,7 @@ class Map:
                 status, cpu = 0, 0.05
             else:
                 worker.ready(test)
-                status, cpu = worker.run(test, 600, 900, env, alone=False)
+                status, cpu = worker.run(test, 600, limit, env, alone=False)
             seen = self.seen(notes)
             with lock:
                 if kind_of(test) == "golden":
@@ -355,7 +354,7 @@ class Judge(base.Worker):
                 stop = i
                 while stop < len(tests) and kind_of(tests[stop]) == "golden":
                     stop += 1
-                batch = tests[i:min(stop, i + GOLDEN)]
+                batch = tests[i:stop]
                 killer = self.golden(batch)
                 if killer:
                     return killer, ran + batch.index(killer) + 1
@@ -658,6 +657,8 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--budget", type=float, default=600,
                    help="seconds after which no other test of a mutant is begun")
+    p.add_argument("--limit", type=float, default=900,
+                   help="with map: seconds that a test may take")
     p.add_argument("--worker", type=int, default=0,
                    help="number of the first worker: two commands at a time need "
                    "different ones")
@@ -680,7 +681,7 @@ def main():
         base.base_build(say)
     known = Map()
     if args.command == "map" and args.id:
-        return known.make(args.id, args.jobs)
+        return known.make(args.id, args.jobs, args.limit)
     known.make([t for t in base.tests_of() if kind_of(t) in FAST], args.jobs)
     if args.command == "run":
         args.count = int(args.id[0]) if args.id else 200

@@ -175,6 +175,133 @@ START_TEST(texts_that_are_none)
 }
 END_TEST
 
+/* ---- a stack ---- */
+
+#define IN_STACK(n) (ARENA + (n) * (ARENA_BYTES / 64) + 0x40)
+#define AT(n)       (ARENA + 0xa000 + (n) * 0x400)
+
+static void
+put_text(const struct py_layout *o, uint64_t at, const char *text)
+{
+	const uint32_t state = 1u << 2 | 1u << 5 | 1u << 6;
+
+	put64(at + o->object.type, at_sym("PyUnicode_Type"));
+	put64(at + o->object.length, strlen(text));
+	put(at + o->object.state, &state, sizeof(state));
+	put(at + o->object.ascii_text, text, strlen(text));
+}
+
+/* A function that begins in line 10.  Its instruction at byte 8 is of line 11,
+ * whatever form the table has. */
+static void
+put_code(const struct py_layout *o, uint64_t at, const char *name)
+{
+	static const char *const tables[] = {
+		[PYLINE_LNOTAB] = "\x08\x01\x08\x01",
+		[PYLINE_RANGES] = "\x08\x00\x08\x01",
+		[PYLINE_LOCATIONS] = "\xeb\x00\xeb\x02",
+	};
+	const uint32_t first = 10;
+	uint64_t text = at + 0x100, file = at + 0x180, lines = at + 0x200;
+
+	put64(at + o->object.type, at_sym("PyCode_Type"));
+	put(at + o->code.firstlineno, &first, sizeof(first));
+	put64(at + o->code.name, text);
+	put64(at + o->code.filename, file);
+	put64(at + o->code.lines, lines);
+	put_text(o, text, name);
+	put_text(o, file, "m.py");
+	put64(lines + o->object.bytes_size, 4);
+	put(lines + o->object.bytes, tables[o->lines], 4);
+}
+
+/* A frame at the instruction at byte 8 of its code. */
+static void
+put_frame(const struct py_layout *o, uint64_t at, uint64_t code, uint64_t back)
+{
+	const uint32_t index = o->lines == PYLINE_RANGES ? 4 : 8;
+
+	put64(at + o->frame.code, code);
+	put64(at + o->frame.previous, back);
+	if (o->code.bytecode != 0)
+		put64(at + o->frame.instr, code + o->code.bytecode + 8);
+	else
+		put(at + o->frame.instr, &index, sizeof(index));
+}
+
+/* What tells that the frame is the last of its loop, whose C frame is n. */
+static void
+put_last(const struct py_layout *o, unsigned n, uint64_t frame, bool outermost)
+{
+	uint64_t at = IN_STACK(n), next = outermost ? AT(12) : IN_STACK(n + 1);
+
+	if (o->frames == PY_CFRAMES)
+		put(frame + o->frame.is_entry, "\1", 1);
+	if (o->frames == PY_CFRAME || o->frames == PY_CFRAMES)
+		put64(at + o->cframe.previous, next);
+	if (o->frames == PY_CFRAMES)
+		put64(at + o->cframe.current, frame);
+	if (o->frames != PY_SHIMS)
+		return;
+	uint64_t back = 0;
+	ck_assert(lang_read(&walk, frame + o->frame.previous, &back, 8));
+	put64(frame + o->frame.previous, at);
+	put64(at + o->frame.previous, back);
+	put(at + o->frame.owner, "\3", 1);
+}
+
+/* The versions whose layout dtrap has. */
+static const unsigned laid_out[] = { 0x0307, 0x0308, 0x0309, 0x030a, 0x030b,
+	0x030c };
+
+/* g() calls f() through C code. */
+START_TEST(frames_of_a_stack)
+{
+	uint64_t root = at_sym("_PyRuntime"), f = AT(0), g = AT(1);
+	uint64_t interp = AT(8), th = AT(10);
+	struct py_layout o;
+	void *py;
+
+	put64(at_sym("Py_Version"), (uint64_t)laid_out[_i] << 16);
+	walk_reset();
+	ck_assert(py_layout_find(&o, &walk, &load, root));
+	thread.thread_base = 0x7f0000001000;
+	put64(root + o.runtime.interpreters, AT(6));
+	put64(AT(6) + o.interp.next, interp);
+	put64(interp + o.interp.threads, AT(9)); /* another thread */
+	put64(AT(9) + o.thread.next, th);
+	put64(th + o.thread.id, thread.thread_base);
+	put_code(&o, AT(2), "f");
+	put_code(&o, AT(4), "g");
+	put_frame(&o, f, AT(2), g);
+	put_frame(&o, g, AT(4), 0);
+	walk_reset();
+	put_last(&o, 1, g, true);
+	put_last(&o, 0, f, false);
+	if (o.thread.frame != 0)
+		put64(th + o.thread.frame, f);
+	if (o.frames == PY_SHIMS) {
+		put64(th + o.thread.cframe, AT(12));
+		put64(AT(12) + o.cframe.current, f);
+	} else if (o.thread.cframe != 0) {
+		put64(th + o.thread.cframe, IN_STACK(0));
+	}
+	walk_reset();
+	py = lang_cpython.attach(&walk, &load);
+	ck_assert_ptr_nonnull(py);
+	walk_frames(&lang_cpython, py, at_sym("_PyEval_EvalFrameDefault") + 1);
+	ck_assert_uint_eq(walk.pushed.len, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct lang_name *n = langname_of(walk.pushed.at[i]);
+		ck_assert_str_eq(n->function, i == 0 ? "f" : "g");
+		ck_assert_str_eq(n->file, "m.py");
+		ck_assert_int_eq(n->line, 11);
+		ck_assert(n->note);
+	}
+	lang_cpython.detach(py);
+}
+END_TEST
+
 /* ---- any memory ---- */
 
 static const unsigned versions[] = { 0x0309, 0x030a, 0x030b, 0x030c, 0x030d };
@@ -310,6 +437,7 @@ main(void)
 	tcase_add_test(tc, lines_cost_no_more_than_may_be);
 	tcase_add_test(tc, texts_of_each_width);
 	tcase_add_test(tc, texts_that_are_none);
+	tcase_add_loop_test(tc, frames_of_a_stack, 0, ARRAY_SIZE(laid_out));
 	tcase_add_loop_test(tc, any_memory_ends, 0, ARRAY_SIZE(versions));
 	tcase_add_test(tc, other_versions_are_left_alone);
 	suite_add_tcase(s, tc);
