@@ -132,11 +132,21 @@ def included(test):
     """Files of the program that a test reads in or compiles itself."""
     if test in ("t/vm/interleave.sh", "t/vm/threads.sh"):
         return flags("LANE_SRC")
-    path = source_of(test)
-    if not path or not os.path.exists(os.path.join(TREE, path)):
-        return []
-    with open(os.path.join(TREE, path)) as f:
-        return re.findall(r'^#include "(?!t/)(.*\.c)"', f.read(), re.M)
+    return read_in(source_of(test)) if source_of(test) else []
+
+
+def read_in(path):
+    """Files of the program that a file of t/ includes, or a header of t/ that it
+    includes."""
+    found = []
+    if os.path.exists(os.path.join(TREE, path)):
+        with open(os.path.join(TREE, path)) as f:
+            for name in re.findall(r'^#include "(.*\.[ch])"', f.read(), re.M):
+                if name.startswith("t/"):
+                    found += read_in(name)
+                elif name.endswith(".c"):
+                    found.append(name)
+    return found
 
 
 def link(output, libs, *what):

@@ -380,6 +380,26 @@ check_step(uint64_t b, unsigned offset, unsigned slots, bool saved)
 	ck_assert(!caller.exact && caller.sure);
 }
 
+/* Out-of-line code that enters a safepoint has no frame any more, even if there
+ * is a return address where the frame had it. */
+START_TEST(steps_into_a_safepoint)
+{
+	uint64_t b = compiled(), outer = b + 256 + 32;
+	struct frame f = { .exact = true }, caller;
+
+	put_bytes(b + 256 + 90,
+	    "\x4c\x8d\x15\1\1\0\0\x4d\x89\x97\x58\3\0\0\xe9\1\1\0\0", 19);
+	frame_set(&f, CFI_RIP, b + 256 + 90);
+	frame_set(&f, CFI_RSP, STACK);
+	frame_set(&f, CFI_RBP, 0x1111);
+	put(STACK, outer, 8), put(STACK + 5 * 8, outer, 8);
+	begin();
+	ck_assert_int_eq(hs_step(&hs, &walk, &f, &caller), STEP_OK);
+	ck_assert_uint_eq(caller.r[CFI_RSP], STACK + 8);
+	ck_assert_uint_eq(caller.r[CFI_RBP], 0x1111);
+}
+END_TEST
+
 START_TEST(steps_of_compiled_code)
 {
 	uint64_t b = compiled();
@@ -393,6 +413,10 @@ START_TEST(steps_of_compiled_code)
 	check_step(b, 69, 0, false); /* asking */
 	check_step(b, 76, 0, false);
 	check_step(b, 82, 0, false); /* at the ret */
+	/* What stands before the code is no part of its prologue. */
+	put_bytes(b + 240, "\x48\x83\xec\x28", 4);
+	check_step(b, 7, 0, false);
+	check_step(b, 8, 1, true);
 	/* The other prologue. */
 	put_bytes(
 	    b + 256, "\x48\x83\xec\x28\x48\x89\x6c\x24\x20\x90\x90\x90", 12);
@@ -466,6 +490,61 @@ START_TEST(interpreter)
 	ck_assert(lang_hotspot.frames(&hs, &walk, &f, NULL));
 	check_pushed(0, "Interpreter", NULL, 0);
 	ck_assert_int_eq(hs_step(&hs, &walk, &f, &caller), STEP_END);
+}
+END_TEST
+
+/* On the way in and out there is no frame: where the return address, the
+ * caller's stack pointer and its rbp are. */
+START_TEST(ways_into_the_interpreter_and_out)
+{
+	static const char in[] = "\x58\x4c\x8d\x74\xcc\xf8"
+				 "\x50\x55\x48\x8b\xec\x41\x55";
+	static const char out[] = "\x41\x5d\x48\x8b\xe3\x41\xff\xe5";
+	static const struct {
+		unsigned at;     /* of `in', or behind it of `out' */
+		int slot;        /* of the return address; -1: in ... */
+		unsigned reg;
+		unsigned sender; /* the caller's stack, in slots */
+		bool saved;      /* its rbp is in slot 0 */
+	} rows[] = {
+		{ 0, 0, 0, 3, false },          /* pop %rax */
+		{ 6, -1, CFI_RAX, 3, false },   /* push %rax */
+		{ 7, 0, 0, 3, false },          /* push %rbp */
+		{ 8, 1, 0, 3, true },           /* mov %rsp,%rbp */
+		{ 100, 0, 0, 4, false },        /* pop %r13 */
+		{ 102, -1, CFI_R13, 4, false }, /* mov %rbx,%rsp */
+		{ 105, -1, CFI_R13, 0, false }, /* jmp *%r13 */
+	};
+	uint64_t b = blob(40, 8, "Interpreter", 0, 0), m;
+
+	m = method("A", "f", "A.java", false, "\x01\x29", 3);
+	put_bytes(b + 256, in, sizeof(in) - 1);
+	put_bytes(b + 256 + 100, out, sizeof(out) - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct frame f = { .exact = true }, caller;
+		bool leaves = rows[i].at >= 100;
+		memset(bytes + (STACK - BASE), 0, 256);
+		frame_set(&f, CFI_RIP, b + 256 + rows[i].at);
+		frame_set(&f, CFI_RSP, STACK);
+		frame_set(&f, CFI_RBP, 0x1111);
+		frame_set(&f, CFI_RBX, leaves ? STACK + 4 * 8 : m);
+		frame_set(&f, CFI_R13, STACK + 3 * 8);
+		if (rows[i].slot < 0)
+			frame_set(&f, rows[i].reg, b + 300);
+		else
+			put(STACK + rows[i].slot * 8, b + 300, 8);
+		if (rows[i].saved)
+			put(STACK, 0x2222, 8);
+		begin();
+		ck_assert_msg(hs_step(&hs, &walk, &f, &caller) == STEP_OK,
+		    "no caller at %u", rows[i].at);
+		ck_assert_uint_eq(caller.r[CFI_RIP], b + 300);
+		ck_assert_uint_eq(caller.r[CFI_RSP],
+		    rows[i].sender != 0 ? STACK + rows[i].sender * 8 :
+					  STACK + 1);
+		ck_assert_uint_eq(
+		    caller.r[CFI_RBP], rows[i].saved ? 0x2222 : 0x1111);
+	}
 }
 END_TEST
 
@@ -573,8 +652,10 @@ main(void)
 	tcase_add_test(tc, another_method_at_the_same_place);
 	tcase_add_test(tc, inlined);
 	tcase_add_test(tc, steps_of_compiled_code);
+	tcase_add_test(tc, steps_into_a_safepoint);
 	tcase_add_test(tc, code_that_the_maps_do_not_have);
 	tcase_add_test(tc, interpreter);
+	tcase_add_test(tc, ways_into_the_interpreter_and_out);
 	tcase_add_test(tc, memory_that_changes);
 	tcase_add_test(tc, memory_of_noise);
 	suite_add_tcase(s, tc);

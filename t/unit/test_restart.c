@@ -303,12 +303,12 @@ START_TEST(what_a_call_returns_when_its_time_is_over)
 	ck_assert_int_eq(stops(100), -ETIME);
 	/* Its argument is a mask without that flag, or cannot be read. */
 	its_args[3] = 0;
-	ck_assert_int_eq(stops(1400), -ERESTARTNOHAND);
-	ck_assert_int_eq(stops(1400), -ERESTARTNOHAND);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(stops(1400), -ERESTARTNOHAND);
 	its_args[3] = 8;
 	its_args[4] = RING + 8;
-	ck_assert_int_eq(stops(1400), -ERESTARTNOHAND);
-	ck_assert_int_eq(stops(1400), -ERESTARTNOHAND);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(stops(1400), -ERESTARTNOHAND);
 }
 END_TEST
 

@@ -19,6 +19,9 @@
  *	CFA	8, 16, rsp; rot; minus; minus		rsp + 8
  *	rbx	a value: CFA - 24
  *	rbp	20 mod 3
+ *	r8	5, 9; pick 1				5
+ *	r9	4; dup; plus				8
+ *	r10	6, 2; over; minus			2 - 6
  *	r12	7 shl 2
  *	r13	-7 shra 2
  *	r14	5 lt 9
@@ -32,6 +35,9 @@ asm(".pushsection .text\n"
     "	.cfi_escape 0x0f, 7, 0x38, 0x40, 0x77, 0, 0x17, 0x1c, 0x1c\n"
     "	.cfi_val_offset %rbx, -24\n"
     "	.cfi_escape 0x16, 6, 3, 0x44, 0x33, 0x1d\n"
+    "	.cfi_escape 0x16, 8, 4, 0x35, 0x39, 0x15, 1\n"
+    "	.cfi_escape 0x16, 9, 3, 0x34, 0x12, 0x22\n"
+    "	.cfi_escape 0x16, 10, 4, 0x36, 0x32, 0x14, 0x1c\n"
     "	.cfi_escape 0x16, 12, 3, 0x37, 0x32, 0x24\n"
     "	.cfi_escape 0x16, 13, 4, 0x09, 0xf9, 0x32, 0x26\n"
     "	.cfi_escape 0x16, 14, 3, 0x35, 0x39, 0x2d\n"
@@ -102,6 +108,9 @@ START_TEST(rules_are_followed)
 	ck_assert(frame_knows(&caller, 3));
 	ck_assert_uint_eq(caller.r[3], (uint64_t)(stack + 33) - 24);
 	ck_assert_uint_eq(caller.r[6], 2);
+	ck_assert_uint_eq(caller.r[8], 5);
+	ck_assert_uint_eq(caller.r[9], 8);
+	ck_assert_int_eq((int64_t)caller.r[10], -4);
 	ck_assert_uint_eq(caller.r[12], 28);
 	ck_assert_int_eq((int64_t)caller.r[13], -2);
 	ck_assert_uint_eq(caller.r[14], 1);
