@@ -580,26 +580,103 @@ START_TEST(offsets_that_overflow)
 }
 END_TEST
 
-/* A value that is read with fewer bytes than its type has.  Four nops make the
- * expression as long as the one that it takes the place of. */
-START_TEST(value_of_some_bytes)
-{
-	struct dwarf_local l;
+/* Expressions of a location: what they come to.  Numbers of registers are DWARF's:
+ * 0 rax, 3 rbx, 6 rbp. */
+static const struct {
+	const char *text; /* for the assembler */
+	enum dwarf_have have;
+	bool relative; /* to main() */
+	uint8_t kind, reg, index, scale, size;
+	int64_t disp;
+} places[] = {
+#define NO       ARGLOC_NOREG
+#define FAILS(t) { t, DWARF_COMPUTED, false, 0, 0, 0, 0, 0, 0 }
+#define MEM(t, base, index, scale, disp)                                   \
+	{                                                                  \
+		t, DWARF_HAVE, false, ARGLOC_MEM, base, index, scale, 4, disp \
+	}
+	/* Two of four bytes, as a value. */
+	{ ".byte 0x76, 0x6c, 0x94, 2, 0x9f", DWARF_HAVE, false, ARGLOC_MEM,
+	    UREG_RBP, NO, 1, 2, -20 },
+	/* rbp + 8 as a value; what is at it */
+	{ ".byte 0x76, 8, 0x9f", DWARF_HAVE, false, ARGLOC_SUM, UREG_RBP, NO, 1,
+	    4, 8 },
+	MEM(".byte 0x76, 8", UREG_RBP, NO, 1, 8),
+	/* 8 + rbp; rbp + 8 - 3; rbp + 8 + 4 */
+	MEM(".byte 0x38, 0x76, 0, 0x22", UREG_RBP, NO, 1, 8),
+	MEM(".byte 0x76, 8, 0x33, 0x1c", UREG_RBP, NO, 1, 5),
+	MEM(".byte 0x76, 8, 0x23, 4", UREG_RBP, NO, 1, 12),
+	/* rax + 4 + rbx + 5 */
+	MEM(".byte 0x70, 4, 0x73, 5, 0x22", UREG_RAX, UREG_RBX, 1, 9),
+	/* rbp + 8 + (rax << 2); rax * 8 + rbp */
+	MEM(".byte 0x76, 8, 0x70, 0, 0x32, 0x24, 0x22", UREG_RBP, UREG_RAX, 4,
+	    8),
+	/* main + rax */
+	{ ".byte 3; .quad main; .byte 0x70, 0, 0x22", DWARF_HAVE, true,
+	    ARGLOC_MEM, NO, UREG_RAX, 1, 4, 0 },
+	/* what the pointer at rbp + 8 leads to, 4 bytes on */
+	{ ".byte 0x76, 8, 6, 0x23, 4", DWARF_HAVE, false, ARGLOC_VIA, UREG_RBP,
+	    NO, 1, 4, ARGLOC_VIA_DISP(8, 4) },
+	/* Three registers; one less another; one three times; two addresses; a
+	 * pointer and a register; too far to the left; nothing to add to. */
+	FAILS(".byte 0x70, 0, 0x73, 0, 0x22, 0x76, 0, 0x22"),
+	FAILS(".byte 0x70, 0, 0x73, 0, 0x1c"),
+	FAILS(".byte 0x70, 0, 0x33, 0x1e"),
+	FAILS(".byte 3; .quad main; .byte 3; .quad main; .byte 0x22"),
+	FAILS(".byte 0x76, 8, 6, 0x70, 0, 0x22"),
+	FAILS(".byte 0x31, 8, 64, 0x24"),
+	FAILS(".byte 0x31, 0x22"),
+#undef NO
+#undef FAILS
+#undef MEM
+};
 
-	fixture_sh("cd $DIR && echo 'int main(void) { static int v = 5; "
-		   "return v; }' > part.c && gcc -g -O0 -S part.c && sed -i -z "
-		   "'s/byte\t0x3\\n\t.quad\tv.[0-9]*/byte 0x96,0x96,0x96,0x96,"
-		   "0x76,0x6c,0x94,2,0x9f/' part.s && gcc -o part part.s");
-	struct opened x = open_path(fixture_path("part"));
-	const struct sym *main_at = object_sym(x.o, "main");
-	l = local(&x, main_at->addr + 4, "v");
-	check_type(&l, "int");
-	ck_assert_int_eq(l.value, DWARF_HAVE);
-	ck_assert_int_eq(l.value_loc.kind, ARGLOC_MEM);
-	ck_assert_int_eq(l.value_loc.reg, UREG_RBP);
-	ck_assert_int_eq(l.value_loc.disp, -20);
-	ck_assert_int_eq(l.value_loc.size, 2);
-	ck_assert_int_eq(l.place, DWARF_VALUE);
+START_TEST(what_expressions_come_to)
+{
+	FILE *c = fopen(fixture_path("place.c"), "w");
+	FILE *s = fopen(fixture_path("place.sed"), "w");
+
+	/* The length of the unit is no constant then, and what others refer to
+	 * comes before the expressions. */
+	fputs("s/Ldebug_info0:\\n\t.long\t0x[0-9a-f]*/"
+	      "Ldebug_info0: .long 8f - 9f; 9:/\n"
+	      "s/\t.section\t.debug_abbrev/8:\\n&/\n",
+	    s);
+	fputs("int first;\nint main(void)\n{\n", c);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		fprintf(c, "static int v%zu;\n", i);
+		fprintf(s,
+		    "s/uleb128 0x9\\n\\t.byte\\t0x3\\n\\t.quad\\tv%zu\\.[0-9]*/"
+		    "uleb128 2f - 1f; 1: %s; 2:/\n",
+		    i, places[i].text);
+	}
+	fputs("return 0", c);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		fprintf(c, " + v%zu", i);
+	fputs(";\n}\n", c);
+	fclose(c);
+	fclose(s);
+	fixture_sh("cd $DIR && gcc -g -O0 -S place.c && sed -i -z -f place.sed "
+		   "place.s && gcc -o place place.s");
+	struct opened x = open_path(fixture_path("place"));
+	uint64_t at = object_sym(x.o, "main")->addr;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char name[8];
+		snprintf(name, sizeof(name), "v%zu", i);
+		struct dwarf_local l = local(&x, at + 4, name);
+		ck_assert_msg(l.value == places[i].have, "%s: %s",
+		    places[i].text, dwarf_have_text(l.value));
+		if (l.value != DWARF_HAVE)
+			continue;
+		ck_assert_int_eq(l.relative, places[i].relative);
+		ck_assert_int_eq(l.value_loc.kind, places[i].kind);
+		ck_assert_int_eq(l.value_loc.reg, places[i].reg);
+		ck_assert_int_eq(l.value_loc.index, places[i].index);
+		ck_assert_int_eq(l.value_loc.scale, places[i].scale);
+		ck_assert_int_eq(l.value_loc.size, places[i].size);
+		ck_assert_int_eq(l.value_loc.disp,
+		    places[i].disp + (places[i].relative ? (int64_t)at : 0));
+	}
 	close_path(&x);
 }
 END_TEST
@@ -687,7 +764,7 @@ main(void)
 	tcase_add_test(tc, without_unwind_rules);
 	tcase_add_test(tc, reasons_have_words);
 	tcase_add_test(tc, offsets_that_overflow);
-	tcase_add_test(tc, value_of_some_bytes);
+	tcase_add_test(tc, what_expressions_come_to);
 	tcase_add_loop_test(tc, damaged_files, 0, 24);
 	suite_add_tcase(s, tc);
 	fixture_setup();
