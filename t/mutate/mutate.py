@@ -287,7 +287,7 @@ class Map:
             if kind == 0 and share[test] < most / 4:
                 kind = 1.5
             if kind == 9:
-                return (kind, known["wall"][test], 0)
+                return (kind, known["wall"][test] / share[test], 0)
             return (kind, -share[test], known["cpu"][test])
 
         tests = sorted((t for t in share if t not in known["failed"]), key=key)

@@ -94,6 +94,52 @@ START_TEST(elements)
 }
 END_TEST
 
+/* A name has a number; one that was made at run time is the address of its
+ * symbol. */
+START_TEST(names_of_ids)
+{
+	const uint64_t symbols = ARENA + 0x4000, ids = symbols + 64,
+		       second = ids + 64, names = second + 64,
+		       symbol = names + 512 * 16 + 64, string = symbol + 64;
+	char buf[16];
+
+	put64(string, RUBY_STRING | STRING_ELSEWHERE);
+	put64(string + 16, 4);
+	put64(string + 24, string + 64);
+	put(string + 64, "name", 4);
+	put64(symbols + 16, ids);
+	put64(ids, RUBY_ARRAY);
+	put64(ids + 16, 2);
+	put64(ids + 32, second);
+	put64(second + 8, names);
+	put64(names, RUBY_ARRAY);
+	put64(names + 16, 1024);
+	put64(names + 32, names + 40);
+	put64(names + 40 + 18 * 8, string); /* 512 + 9 */
+	put64(symbol + 24, string);
+	walk_reset();
+	ck_assert_str_eq(ruby_id_text(&layout, &walk, symbols, 521 << 4 | 1,
+			     buf, sizeof(buf)),
+	    "name");
+	ck_assert_str_eq(
+	    ruby_id_text(&layout, &walk, symbols, symbol, buf, sizeof(buf)),
+	    "name");
+	ck_assert_str_eq(ruby_id_text(&layout, &walk, symbols, 522 << 4 | 1,
+			     buf, sizeof(buf)),
+	    "");
+	ck_assert_str_eq(ruby_id_text(&layout, &walk, 0, 521 << 4 | 1, buf,
+			     sizeof(buf)),
+	    "");
+	/* An operator's is its own number. */
+	put64(second, names);
+	put64(names + 40 + 42 * 2 * 8, string);
+	walk_reset();
+	ck_assert_str_eq(
+	    ruby_id_text(&layout, &walk, symbols, 42, buf, sizeof(buf)),
+	    "name");
+}
+END_TEST
+
 /* ---- lines ---- */
 
 #define BODY    ARENA
@@ -326,6 +372,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, memory_teardown);
 	tcase_add_test(tc, strings);
 	tcase_add_test(tc, elements);
+	tcase_add_test(tc, names_of_ids);
 	tcase_add_test(tc, lines_by_positions);
 	tcase_add_test(tc, lines_by_succinct_tables);
 	tcase_add_loop_test(tc, any_memory_ends, 0, ARRAY_SIZE(minors));

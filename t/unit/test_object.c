@@ -12,6 +12,7 @@
 
 #include "symbols/demangle.h"
 #include "symbols/object.h"
+#include "symbols/elf/parts.h"
 #include "t/fake/fixture.h"
 
 static const char program[] =
@@ -564,6 +565,41 @@ START_TEST(object_reads_the_table_of_a_stripped_go_program)
 }
 END_TEST
 
+/* Where a function has moved its stack pointer to, up to the padding behind it;
+ * of the second function the table does not say it. */
+static const char go_stack[] =
+    "__asm__(\".text\\n.globl _start\\n_start: .fill 24,1,0x90\\n\"\n"
+    "	\".section .gopclntab,\\\"a\\\"\\n.balign 8\\ntab:\\n\"\n"
+    "	\".long 0xfffffff1\\n.byte 0,0,1,8\\n.quad 2,0,_start\\n\"\n"
+    "	\".quad names-tab,0,0,pcs-tab,funcs-tab\\n\"\n"
+    "	\"names: .byte 0\\nna: .asciz \\\"main.a\\\"\\n\"\n"
+    "	\"nb: .asciz \\\"main.b\\\"\\npcs: .byte 0,2,4,16,8,0\\n\"\n"
+    "	\".balign 8\\nfuncs: .long 0,fa-funcs,16,fb-funcs,24\\n\"\n"
+    "	\"fa: .long 0,na-names,0,0,1,0,0,0,0,0,0\\n\"\n"
+    "	\"fb: .long 16,nb-names,0,0,0,0,0,0,0,0,0\\n.text\\n\");\n";
+
+START_TEST(object_knows_the_stack_of_a_go_function)
+{
+	static const struct {
+		unsigned at;
+		int size;
+	} want[] = { { 0, 0 }, { 3, 0 }, { 4, 8 }, { 11, 8 }, { 12, -1 },
+		{ 16, -1 } };
+	struct object *o = open_object(fixture_cc("gostack", go_stack,
+	    "-nostdlib -static -s -Wl,--build-id=none"));
+	uint64_t at = object_entry(o), size = 77;
+
+	ck_assert_uint_eq(object_sym(o, "main.a")->size, 12);
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		ck_assert_int_eq(gosym_frame(o, at + want[i].at, &size),
+		    want[i].size < 0 ? -ENOENT : 0);
+		if (want[i].size >= 0)
+			ck_assert_uint_eq(size, want[i].size);
+	}
+	object_put(o);
+}
+END_TEST
+
 static void
 count_slot(void *ctx, uint64_t slot)
 {
@@ -794,6 +830,7 @@ main(void)
 	tcase_add_test(tc, object_refuses_what_it_cannot_use);
 	tcase_add_test(tc, object_reads_bytes);
 	tcase_add_test(tc, object_reads_the_table_of_a_stripped_go_program);
+	tcase_add_test(tc, object_knows_the_stack_of_a_go_function);
 	tcase_add_test(tc, object_knows_the_slots_of_a_function);
 	tcase_add_test(tc, object_survives_damage);
 	tcase_add_test(tc, demangle_knows_three_languages);
