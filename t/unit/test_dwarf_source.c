@@ -589,10 +589,13 @@ static const struct {
 	uint8_t kind, reg, index, scale, size;
 	int64_t disp;
 } places[] = {
-#define NO       ARGLOC_NOREG
-#define FAILS(t) { t, DWARF_COMPUTED, false, 0, 0, 0, 0, 0, 0 }
-#define MEM(t, base, index, scale, disp)                                   \
-	{                                                                  \
+#define NO ARGLOC_NOREG
+#define FAILS(t)                                           \
+	{                                                  \
+		t, DWARF_COMPUTED, false, 0, 0, 0, 0, 0, 0 \
+	}
+#define MEM(t, base, index, scale, disp)                                      \
+	{                                                                     \
 		t, DWARF_HAVE, false, ARGLOC_MEM, base, index, scale, 4, disp \
 	}
 	/* Two of four bytes, as a value. */

@@ -501,8 +501,8 @@ START_TEST(ways_into_the_interpreter_and_out)
 				 "\x50\x55\x48\x8b\xec\x41\x55";
 	static const char out[] = "\x41\x5d\x48\x8b\xe3\x41\xff\xe5";
 	static const struct {
-		unsigned at;     /* of `in', or behind it of `out' */
-		int slot;        /* of the return address; -1: in ... */
+		unsigned at; /* of `in', or behind it of `out' */
+		int slot;    /* of the return address; -1: in ... */
 		unsigned reg;
 		unsigned sender; /* the caller's stack, in slots */
 		bool saved;      /* its rbp is in slot 0 */

@@ -178,7 +178,7 @@ END_TEST
 /* ---- a stack ---- */
 
 #define IN_STACK(n) (ARENA + (n) * (ARENA_BYTES / 64) + 0x40)
-#define AT(n)       (ARENA + 0xa000 + (n) * 0x400)
+#define AT(n)       (ARENA + 0xa000 + (n)*0x400)
 
 static void
 put_text(const struct py_layout *o, uint64_t at, const char *text)

@@ -127,8 +127,8 @@ START_TEST(names_of_ids)
 	ck_assert_str_eq(ruby_id_text(&layout, &walk, symbols, 522 << 4 | 1,
 			     buf, sizeof(buf)),
 	    "");
-	ck_assert_str_eq(ruby_id_text(&layout, &walk, 0, 521 << 4 | 1, buf,
-			     sizeof(buf)),
+	ck_assert_str_eq(
+	    ruby_id_text(&layout, &walk, 0, 521 << 4 | 1, buf, sizeof(buf)),
 	    "");
 	/* An operator's is its own number. */
 	put64(second, names);

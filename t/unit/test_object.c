@@ -585,8 +585,8 @@ START_TEST(object_knows_the_stack_of_a_go_function)
 		int size;
 	} want[] = { { 0, 0 }, { 3, 0 }, { 4, 8 }, { 11, 8 }, { 12, -1 },
 		{ 16, -1 } };
-	struct object *o = open_object(fixture_cc("gostack", go_stack,
-	    "-nostdlib -static -s -Wl,--build-id=none"));
+	struct object *o = open_object(fixture_cc(
+	    "gostack", go_stack, "-nostdlib -static -s -Wl,--build-id=none"));
 	uint64_t at = object_entry(o), size = 77;
 
 	ck_assert_uint_eq(object_sym(o, "main.a")->size, 12);

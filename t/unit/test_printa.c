@@ -343,6 +343,22 @@ START_TEST(order_by_key_reversed)
 }
 END_TEST
 
+/* Addresses by process, then by address, then by address space. */
+START_TEST(order_of_addresses)
+{
+	struct prog_agg *a = fx_agg(f, "a", AGG_COUNT, 0);
+	const struct rec_sym keys[] = { { 1, 7, 0x1310 }, { 1, 7, 0x1110 },
+		{ 1, 8, 0x1110 }, { 1, 6, 0x1110 }, { 1, 7, 0x1210 } };
+
+	fx_key(a, REC_UADDR, sizeof(keys[0]), false);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		fx_put(f, 0, a, &keys[i], &(uint64_t){ i });
+	option_parse(&f->opts, "aggsortkey", false);
+	act(ACT_PRINTA, a, NULL, "%@d ");
+	fx_expect(f, "3 1 2 4 0 ");
+}
+END_TEST
+
 START_TEST(order_by_second_key)
 {
 	struct prog_agg *a = fx_agg(f, "a", AGG_COUNT, 0);
@@ -651,8 +667,8 @@ FX_MAIN("printa", setup, teardown, report_at_the_end,
     symbols_of_one_function_are_one_key,
     entries_that_make_no_sense_are_left_out, order_by_value_then_key,
     order_by_value_reversed, order_by_key, order_by_key_reversed,
-    order_by_second_key, order_of_quantizations, joined_by_key,
-    joined_in_the_default_form, formats, format_of_a_histogram,
+    order_of_addresses, order_by_second_key, order_of_quantizations,
+    joined_by_key, joined_in_the_default_form, formats, format_of_a_histogram,
     clear_keeps_keys, clear_shows_the_empty_histogram, trunc_removes,
     trunc_ignores_the_order_options, normalize_divides_what_is_shown,
     agghist_draws_counts, aggpack_takes_one_line, processors_below_their_line)

@@ -188,6 +188,27 @@ START_TEST(commit_is_all_or_nothing)
 }
 END_TEST
 
+/* Whatever a program of the target has written to the size, a record begins at
+ * a whole word. */
+START_TEST(a_damaged_size_is_rounded)
+{
+	start(1, 256, 4096);
+	create();
+	fire(0, 1, 100);
+	uint32_t *state_and_used = (uint32_t *)k.env.at.spec;
+	ck_assert_uint_eq(state_and_used[1], 24);
+	for (uint32_t bit = 1; bit < 8; bit *= 2) {
+		state_and_used[1] |= bit;
+		fire(0, 1, 100 + bit);
+	}
+	fire(1, 1, 0);
+	ck_assert_uint_eq(word(kit_record(&k)), 100);
+	ck_assert_uint_eq(word(kit_record(&k)), 101);
+	ck_assert_uint_eq(word(kit_record(&k)), 102);
+	ck_assert_uint_eq(word(kit_record(&k)), 104);
+}
+END_TEST
+
 START_TEST(what_follows_speculate_zero_does_not_run)
 {
 	kit_init(&k);
@@ -217,6 +238,7 @@ main(void)
 	tcase_add_test(tc, zero_is_nothing_and_to_end_more_than_nspec_a_fault);
 	tcase_add_test(tc, a_full_speculation_drops);
 	tcase_add_test(tc, commit_is_all_or_nothing);
+	tcase_add_test(tc, a_damaged_size_is_rounded);
 	tcase_add_test(tc, what_follows_speculate_zero_does_not_run);
 	suite_add_tcase(s, tc);
 
