@@ -765,6 +765,31 @@ START_TEST(the_library_asks_the_target_for_nothing)
 }
 END_TEST
 
+/* A name that the traced program has. */
+START_TEST(variables_of_the_program_are_hinted_at)
+{
+	static const struct {
+		const char *text, *hint;
+	} rows[] = {
+		{ B("trace(total)"),
+		    "the variable total of the traced program is `total" },
+		{ P("trace(n)"),
+		    "the variable n of the traced program is local`n" },
+		{ P("trace(total)"),
+		    "the variable total of the traced program is `total" },
+		{ B("trace(nothing_like_it)"), NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		open_session(NULL);
+		compile(rows[i].text);
+		ck_assert_int_eq(r.diags.first.tag, D_IDENT_UNDEF);
+		ck_assert_pstr_eq(r.diags.first.hint, rows[i].hint);
+		close_session();
+	}
+}
+END_TEST
+
 START_TEST(variables_have_numbers_of_16_bits)
 {
 	char *text = NULL;
@@ -794,6 +819,7 @@ main(void)
 	tcase_add_loop_test(
 	    tc, every_row_has_its_tag, 0, (int)ARRAY_SIZE(tables));
 	tcase_add_test(tc, the_library_asks_the_target_for_nothing);
+	tcase_add_test(tc, variables_of_the_program_are_hinted_at);
 	tcase_add_test(tc, variables_have_numbers_of_16_bits);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_ENV);

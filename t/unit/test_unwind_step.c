@@ -183,6 +183,48 @@ START_TEST(a_function_that_was_pushed_may_be_returned_to)
 }
 END_TEST
 
+/* A caller at a place in code, above f. */
+static enum step
+some_caller(void *ctx, const struct frame *f, struct frame *caller)
+{
+	*caller = (struct frame){ 0 };
+	frame_set(caller, CFI_RIP, (uint64_t)code + 32);
+	frame_set(caller, CFI_RSP, f->r[CFI_RSP] + 8);
+	if (*(bool *)ctx)
+		caller->known &= ~(1u << CFI_RSP);
+	return STEP_OK;
+}
+
+static unsigned frames_seen;
+
+static bool
+count_frame(void *ctx, const struct frame *f, const struct frame *caller)
+{
+	frames_seen++;
+	return true;
+}
+
+/* Nothing can be found from a frame whose stack pointer is not known. */
+START_TEST(a_caller_without_a_stack_pointer_is_none)
+{
+	bool loses = false;
+	const struct unwind_visitor v = { .ctx = &loses,
+		.step = some_caller,
+		.frame = count_frame,
+		.most = 9 };
+	struct uregs regs = { 0 };
+
+	regs.r[UREG_RIP] = (uint64_t)rules + 8;
+	regs.r[UREG_RSP] = (uint64_t)(stack + 32);
+	unwind_visit(u, &regs, &own, &v);
+	ck_assert_uint_eq(frames_seen, 9);
+	loses = true;
+	frames_seen = 0;
+	unwind_visit(u, &regs, &own, &v);
+	ck_assert_uint_eq(frames_seen, 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -196,6 +238,7 @@ main(void)
 	tcase_add_test(t, every_form_of_a_call_is_known);
 	tcase_add_test(t, a_wild_call_came_from_behind_a_call);
 	tcase_add_test(t, a_function_that_was_pushed_may_be_returned_to);
+	tcase_add_test(t, a_caller_without_a_stack_pointer_is_none);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
