@@ -648,6 +648,34 @@ START_TEST(exec_by_another_thread_leaves_the_leader)
 }
 END_TEST
 
+/* One that had ended before the attach. */
+START_TEST(exec_by_another_thread_brings_the_leader_back)
+{
+	pid_t pid = start("headless", "exec");
+	struct event ev;
+	unsigned execs = 0;
+
+	await_ready();
+	await_state(pid, "Z");
+	struct proc *p = attach(pid);
+	pid_t caller = p->threads.at[0]->tid;
+	resume_all(p);
+	close(go_fd);
+	while (next(&ev)) {
+		if (ev.kind == EV_EXEC) {
+			ck_assert_int_eq(ev.thread->tid, pid);
+			ck_assert_int_eq(ev.old_tid, caller);
+			ck_assert_ptr_eq(super_thread(su, pid), ev.thread);
+			ck_assert_ptr_null(super_thread(su, caller));
+			execs++;
+		}
+		thread_resume(ev.thread);
+	}
+	ck_assert_uint_eq(execs, 1);
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, 5 << 8);
+}
+END_TEST
+
 START_TEST(vfork_parent_is_let_go_when_it_wakes)
 {
 	pid_t pid = start("vfork", "");
@@ -766,6 +794,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, parts_and_spaces_end_once);
 	tcase_add_test(tc, a_fork_has_what_is_inherited);
 	tcase_add_test(tc, exec_by_another_thread_leaves_the_leader);
+	tcase_add_test(tc, exec_by_another_thread_brings_the_leader_back);
 	tcase_add_loop_test(tc, vfork_parent_is_let_go_when_it_wakes, 0, 2);
 	tcase_add_test(tc, a_signal_ends_the_wait);
 	suite_add_tcase(s, tc);

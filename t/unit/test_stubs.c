@@ -106,6 +106,13 @@ START_TEST(code_of_sites_traps_at_two_places)
 		ck_assert(resume_stub_trap(tab, s->addr + s->trap, &found));
 		ck_assert_ptr_eq(found, tp[i]);
 		ck_assert(!resume_stub_trap(tab, s->addr + s->asked, &found));
+		ck_assert_ptr_eq(resume_stub_at(tab, s->addr), tp[i]);
+		ck_assert_ptr_eq(
+		    resume_stub_at(tab, s->addr + s->size - 1), tp[i]);
+		ck_assert_ptr_null(resume_stub_at(tab, s->addr + s->size));
+		ck_assert(resume_stub_faults(tab, s->addr + s->finds[0]));
+		ck_assert(resume_stub_faults(tab, s->addr + s->finds[1]));
+		ck_assert(!resume_stub_faults(tab, s->addr + s->trap));
 	}
 	ck_assert(!stubs_trap(tab, TEXT + 0x10));
 }

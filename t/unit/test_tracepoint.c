@@ -590,6 +590,34 @@ START_TEST(a_forked_child_has_its_own)
 }
 END_TEST
 
+/* Bytes of a slot that were not written before the fork are written in both. */
+START_TEST(bytes_that_wait_are_written_in_a_fork_too)
+{
+	struct slots *s = slots_create(&ft.target);
+	struct fake_target child;
+	uint64_t first, second;
+
+	ck_assert_int_eq(
+	    slot_alloc(s, TEXT, 0, UINT64_MAX, 8, NULL, &first), 0);
+	ck_assert_int_eq(
+	    slot_alloc(s, TEXT, 0, UINT64_MAX, 8, NULL, &second), 0);
+	slot_write(s, first, "first...", 8);
+	ck_assert_int_eq(slots_flush(s), 0);
+	slot_write(s, second, "second..", 8);
+	fake_target_fork(&ft, &child);
+	struct slots *copy = slots_fork(s, &child.target);
+	ck_assert(slot_written(copy, first) == slot_written(s, first));
+	ck_assert(!slot_written(copy, second));
+	ck_assert_int_eq(slots_flush(copy), 0);
+	ck_assert_mem_eq(fake_target_at(&child, first), "first...", 8);
+	ck_assert_mem_eq(fake_target_at(&child, second), "second..", 8);
+	ck_assert_int_ne(*fake_target_at(&ft, second), 's');
+	slots_destroy(copy);
+	slots_destroy(s);
+	fake_target_fini(&child);
+}
+END_TEST
+
 START_TEST(unmapped_text_is_forgotten)
 {
 	struct tracepoint *gone = arm(TEXT), *stays = arm(TEXT + 0x2000);
@@ -950,6 +978,7 @@ main(void)
 	tcase_add_test(t, a_process_that_may_not_map);
 	tcase_add_test(t, memory_that_cannot_be_written);
 	tcase_add_test(t, a_forked_child_has_its_own);
+	tcase_add_test(t, bytes_that_wait_are_written_in_a_fork_too);
 	tcase_add_test(t, unmapped_text_is_forgotten);
 	tcase_add_test(t, slots_in_use_stay_mapped);
 	tcase_add_test(t, plans_are_the_cheapest);

@@ -343,11 +343,16 @@ fixture_thread_exec(const char *arg)
 	return 1;
 }
 
-/* The leader ends before the others. */
+/* The leader ends before the others; with "exec" the other one executes a
+ * program in the end. */
 static void *
 outlive(void *arg)
 {
-	_exit(fixture_ready(NULL));
+	int status = fixture_ready(NULL);
+
+	if (strcmp(arg, "exec") == 0)
+		execv(self_path, exec_args);
+	_exit(status);
 }
 
 static int
@@ -355,7 +360,7 @@ fixture_headless(const char *arg)
 {
 	pthread_t t;
 
-	pthread_create(&t, NULL, outlive, NULL);
+	pthread_create(&t, NULL, outlive, (void *)arg);
 	pthread_exit(NULL);
 }
 
