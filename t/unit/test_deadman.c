@@ -35,14 +35,39 @@ static void PRINTF_LIKE(2, 3) say(struct state *st, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* ---- processes, and what is done to their spaces ---- */
+
+static struct proc procs[4];
+static unsigned nprocs;
+static struct space spaces_of[3]; /* of the first two processes, and so on */
+static struct str done;           /* to whom: a letter and a number each */
+
+static struct proc *
+double_next(struct proc *p)
+{
+	unsigned i = p == NULL ? 0 : (unsigned)(p - procs) + 1;
+
+	return i < nprocs ? &procs[i] : NULL;
+}
+
+static void
+note(char what, const struct space *sp)
+{
+	str_printf(&done, "%c%d ", what, (int)(sp - spaces_of));
+}
+
 #define timer_now()                 clock_ns
 #define timer_add(ts, ns, fn, arg)  ((void)(tick_fn = (fn)))
 #define state_message               say
 #define image_probe_off(image, ref) ((void)(switched_off |= 1U << (ref)))
-#define super_next(super, p)        ((struct proc *)NULL)
+#define super_next(super, p)        double_next(p)
+#define space_keep(sp)              note('k', sp)
+#define space_stop(sp)              note('s', sp)
+#define space_resume(sp)            note('r', sp)
+#define space_leave(sp, ev)         note('l', sp)
 #define syscalls_unsubscribe(st, p) ((void)unsubscribed++)
-#define sites_take_out(st, sp, p)   ((void)0)
-#define sites_commit(st, sp)        ((void)0)
+#define sites_take_out(st, sp, p)   note((p)->func[0], sp)
+#define sites_commit(st, sp)        note('c', sp)
 #include "tracer/fire/deadman.c"
 
 #define MS   1000000ULL
@@ -342,6 +367,37 @@ START_TEST(other_work_is_on_everybodys_account)
 }
 END_TEST
 
+/* The event of a fork that has happened already. */
+static void
+a_fork_is_reported(struct state *state)
+{
+	str_printf(&done, "| ");
+	nprocs = ARRAY_SIZE(procs);
+}
+
+/* Every process is stopped before a tracepoint goes, also a child that has a copy
+ * of it and is reported only now. */
+START_TEST(processes_are_stopped_while_probes_go)
+{
+	static const struct drive_ops drive = { .pending = a_fork_is_reported };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(procs); i++)
+		procs[i].space = &spaces_of[i / 2 + i / 3];
+	/* The second space has no tracepoints. */
+	spaces_of[0].tab = spaces_of[2].tab = (struct tptable *)&spaces_of;
+	nprocs = 3;
+	st.drive = &drive;
+	deadman_start(&st);
+	eighths(8, 90, 0, 0);
+	deadman_judge(&st);
+	ck_assert_str_eq(str_c(&done),
+	    "k0 s0 k1 s1 | k2 s2 | a0 a2 c0 c2 r0 l0 r1 l1 r2 l2 ");
+	ck_assert_uint_eq(unsubscribed, 1);
+	nprocs = 0;
+	str_fini(&done);
+}
+END_TEST
+
 START_TEST(drop_tags_are_before_it)
 {
 	deadman_start(&st);
@@ -367,6 +423,7 @@ main(void)
 		calls_are_paid_by_those_who_probe_calls,
 		the_way_counts,
 		other_work_is_on_everybodys_account,
+		processes_are_stopped_while_probes_go,
 		drop_tags_are_before_it,
 	};
 
