@@ -224,6 +224,25 @@ START_TEST(words_of_aggregations_are_computed)
 }
 END_TEST
 
+/* An entry of an aggregation is pinned if its key is the same at each hit. */
+START_TEST(known_keys_are_pinned)
+{
+	static const struct {
+		uint32_t var;
+		bool pins;
+	} rows[] = { { DIF_VAR_TID, true }, { DIF_VAR_PROBEFUNC, true },
+		{ DIF_VAR_ARG0, false } };
+	const struct prog_agg *a = kit_agg(&k, AGG_COUNT, 8, 0);
+
+	kit_clause(&k, NULL, 0);
+	kit_rec(&k, kit_load(&k, rows[_i].var), 0, 8, ACT_F_KEY);
+	kit_act(&k, OP_AGG, NULL)->arg = a->id;
+	kit_publish(&k);
+	ck_assert_int_eq(
+	    (image_hdr(k.im)->flags & IMG_PINS) != 0, rows[_i].pins);
+}
+END_TEST
+
 START_TEST(a_full_region_says_so)
 {
 	struct region r = { calloc(1, 4096), 4096 };
@@ -379,6 +398,7 @@ main(void)
 	tcase_add_test(tc, lists_keep_their_order);
 	tcase_add_test(tc, layouts_that_contradict_themselves_are_refused);
 	tcase_add_test(tc, words_of_aggregations_are_computed);
+	tcase_add_loop_test(tc, known_keys_are_pinned, 0, 3);
 	tcase_add_test(tc, a_full_region_says_so);
 	tcase_add_test(tc, many_probes_and_tracepoints_fit_a_sparse_region);
 	tcase_add_test(tc, stores_are_laid_out_apart);

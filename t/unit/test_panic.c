@@ -283,6 +283,20 @@ START_TEST(text_comes_first)
 }
 END_TEST
 
+/* A fault may be that the stack is used up: the signal needs one of its own. */
+START_TEST(fatal_signals_have_a_stack)
+{
+	stack_t ss;
+	struct sigaction sa;
+
+	ck_assert_int_eq(sigaltstack(NULL, &ss), 0);
+	ck_assert_int_eq(ss.ss_flags & SS_DISABLE, 0);
+	ck_assert_uint_ge(ss.ss_size, 16384);
+	ck_assert_int_eq(sigaction(SIGSEGV, NULL, &sa), 0);
+	ck_assert_int_ne(sa.sa_flags & SA_ONSTACK, 0);
+}
+END_TEST
+
 START_TEST(without_a_supervisor_nothing_is_let_go)
 {
 	panic_guard(NULL);
@@ -721,6 +735,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		text_comes_first,
+		fatal_signals_have_a_stack,
 		without_a_supervisor_nothing_is_let_go,
 		memory_without_a_descriptor_gets_the_reserved_one,
 		or_is_written_through_a_stopped_thread,

@@ -115,6 +115,8 @@ static const struct provider debug = { .name = "debug",
 	.per_process = true,
 	.typed = typed };
 static const struct provider silent = { .name = "silent" };
+static const struct provider odd = { .name = "odd",
+	.stability = STABILITY("Odd", "Common") };
 static const struct provider *const all_of_them[] = { &plain, &debug, &silent,
 	NULL };
 
@@ -395,6 +397,9 @@ START_TEST(the_stability_of_a_probe_is_its_providers)
 	ck_assert(!stability("", 999));
 	ck_assert(!stability("nobody", 0));
 	ck_assert(!stability("", 0));
+	/* Words that are none. */
+	add(&odd, "odd", "one");
+	ck_assert(!stability("odd", 0));
 }
 END_TEST
 
