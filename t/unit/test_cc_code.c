@@ -84,6 +84,23 @@ START_TEST(comparison_is_the_reference_shape)
 }
 END_TEST
 
+START_TEST(a_variable_is_listed_once)
+{
+	struct prog *p = compile("int x, y; BEGIN{x = y + y; x = x + 1;}");
+	const struct difo *d = p->clauses[0]->acts[0].difo;
+
+	ck_assert_uint_eq(d->nvars, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		bool is_x = d->vars[i].name[0] == 'x';
+		ck_assert_int_eq(d->vars[i].read, !is_x);
+		ck_assert_int_eq(d->vars[i].written, is_x);
+	}
+	d = p->clauses[0]->acts[1].difo;
+	ck_assert_uint_eq(d->nvars, 1);
+	ck_assert(d->vars[0].read && d->vars[0].written);
+}
+END_TEST
+
 START_TEST(array_load_pushes_its_keys)
 {
 	struct prog *p = compile("int a[string, int]; BEGIN/a[\"k\", 3]/{}");
@@ -631,6 +648,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, comparison_is_the_reference_shape);
+	tcase_add_test(tc, a_variable_is_listed_once);
 	tcase_add_test(tc, array_load_pushes_its_keys);
 	tcase_add_test(tc, needs_are_exact);
 	tcase_add_test(tc, constants_and_strings_are_stored_once);
