@@ -273,6 +273,20 @@ START_TEST(how_long_a_name_is)
 }
 END_TEST
 
+/* Else it looks as if nothing happened. */
+START_TEST(that_nobody_is_traced_is_told)
+{
+	dtrap(W("-q"), W("-n"),
+	    W("syscall:::entry { x++; } tick-1ms { exit(0); }"));
+	ck_assert_int_eq(status, 0);
+	ck_assert_str_eq(err,
+	    "dtrap: no process is traced: syscall probes fire only in "
+	    "processes given with -p or -c\n");
+	dtrap(W("-q"), W("-n"), W("tick-1ms { exit(0); }"));
+	ck_assert_str_eq(err, "");
+}
+END_TEST
+
 START_TEST(probes_are_counted)
 {
 	dtrap(W("-n"), W("BEGIN,END { exit(0); }"));
@@ -480,6 +494,7 @@ main(void)
 		letters_are_options,
 		a_description_is_named_without_its_body,
 		how_long_a_name_is,
+		that_nobody_is_traced_is_told,
 		probes_are_counted,
 		the_status_is_that_of_exit,
 		every_kind_of_description,

@@ -95,6 +95,23 @@ START_TEST(options_of_dtrap)
 }
 END_TEST
 
+START_TEST(what_is_wrong_in_a_library_is_told)
+{
+	char dir[] = "/tmp/test_plockstat.XXXXXX", text[64], path[64];
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/bad.d", dir);
+	snprintf(text, sizeof(text), "libdir=%s", dir);
+	FILE *f = fopen(path, "we");
+	fputs("inline int", f);
+	fclose(f);
+	plockstat(W("-x"), text, W("true"));
+	unlink(path);
+	rmdir(dir);
+	ends(1, "plockstat: line 1: syntax error");
+}
+END_TEST
+
 START_TEST(one_thing_is_watched)
 {
 	plockstat(W("-C"));
@@ -217,6 +234,7 @@ main(void)
 		an_unknown_option_is_bad_usage,
 		numbers_have_limits,
 		options_of_dtrap,
+		what_is_wrong_in_a_library_is_told,
 		one_thing_is_watched,
 		contention_is_the_default,
 		holding_is_on_request,
