@@ -8,7 +8,21 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "symbols/maps.h"
+static int read_error; /* of the next read */
+
+static ssize_t
+double_read(int fd, void *buf, size_t size)
+{
+	errno = read_error;
+	if (read_error == 0)
+		return read(fd, buf, size);
+	if (read_error == EINTR)
+		read_error = 0;
+	return -1;
+}
+
+#define read(fd, buf, size) double_read(fd, buf, size)
+#include "symbols/space/maps.c"
 
 #define LINE(s) s "\n"
 
@@ -115,6 +129,21 @@ START_TEST(maps_of_this_process_hold_what_it_uses)
 }
 END_TEST
 
+/* The process may end while its maps are read. */
+START_TEST(maps_that_cannot_be_read_are_an_error)
+{
+	struct maps m;
+
+	read_error = ESRCH;
+	ck_assert_int_eq(maps_read(getpid(), &m), -ESRCH);
+	ck_assert_uint_eq(m.list.len, 0);
+	read_error = EINTR;
+	ck_assert_int_eq(maps_read(getpid(), &m), 0);
+	ck_assert_uint_gt(m.list.len, 0);
+	maps_fini(&m);
+}
+END_TEST
+
 START_TEST(maps_of_no_process_are_an_error)
 {
 	struct maps m;
@@ -137,6 +166,7 @@ main(void)
 	tcase_add_test(tc, maps_reads_each_field);
 	tcase_add_test(tc, maps_skips_what_makes_no_sense);
 	tcase_add_test(tc, maps_of_this_process_hold_what_it_uses);
+	tcase_add_test(tc, maps_that_cannot_be_read_are_an_error);
 	tcase_add_test(tc, maps_of_no_process_are_an_error);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "symbols/symbolise.h"
-#include "symbols/unwind.h"
+#include "symbols/unwind/frame.h"
 #include "t/fake/fixture.h"
 
 #define FRAMES 600
@@ -95,6 +95,8 @@ describe(struct addrspace *as, const uint64_t *pcs, size_t n)
 		    symbolise(as, pcs[i], SYM_PLAIN, buf, sizeof(buf)));
 }
 
+static uint64_t told_twice; /* frames that rules and libunwind have found */
+
 /* The stack of a child that waits in stop() is what it said it is. */
 static void
 check_mode(const char *path, const char *mode)
@@ -134,6 +136,7 @@ check_mode(const char *path, const char *mode)
 	    pcs[n - said.n - 1] - addrspace_exec(as)->bias);
 	if (stop != NULL)
 		ck_assert_str_eq(stop->name, "stop");
+	told_twice += u->compared;
 	unwinder_destroy(u);
 	addrspace_put(as);
 	child_end(&c);
@@ -151,6 +154,28 @@ START_TEST(unwind_agrees_with_the_program)
 		for (size_t m = 0; m < ARRAY_SIZE(modes); m++)
 			check_mode(path, modes[m]);
 		unlink(path);
+	}
+}
+END_TEST
+
+static void
+differs(void *ctx, const char *text)
+{
+	ck_abort_msg("%s", text);
+}
+
+/* By our rules, by libunwind, and by both. */
+START_TEST(unwinders_agree)
+{
+	const char *path = fixture_cc("both", program, "-O2");
+
+	for (size_t m = 0; m < ARRAY_SIZE(modes); m++) {
+		unwind_choose(UNWINDER_CHECK, differs, NULL);
+		told_twice = 0;
+		check_mode(path, modes[m]);
+		ck_assert_uint_gt(told_twice, 5);
+		unwind_choose(UNWINDER_LIBUNWIND, differs, NULL);
+		check_mode(path, modes[m]);
 	}
 }
 END_TEST
@@ -458,6 +483,7 @@ main(void)
 	suite_add_tcase(s, tc);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, unwind_agrees_with_the_program);
+	tcase_add_test(tc, unwinders_agree);
 	tcase_add_test(tc, unwind_needs_no_symbols);
 	tcase_add_test(tc, unwind_ends_at_512_frames);
 	tcase_add_test(tc, unwind_holds_at_every_instruction);
