@@ -1,0 +1,5 @@
+/* The format counts as an argument. */
+BEGIN
+{
+	printa("%@d\n", 1);
+}
