@@ -71,6 +71,12 @@ is objects "$(cat "$tmp/objects")" '4 77 four one 8'
 dt -q -o "$tmp/begin" -n 'BEGIN { printf("%d %s\n", `counter, `text); exit(0); }' \
     -c "$bin/external-pie"
 is begin "$(cat "$tmp/begin")" '40 characters'
+# It has none any more when it has ended.
+dt -q -o "$tmp/end" -n 'pid$target:a.out:stage:entry { n++; }
+    END { printf("%d", `counter); } END { printf("%d", n); }' -c "$bin/external-pie"
+is "status of the end" "$status" 0
+is end "$(cat "$tmp/end")" 3
+has "$tmp/err" 'dtrace:::END\): invalid address'
 start p "$bin/external-pie" wait
 line p '^ready'
 start_dt dt -q -n 'tick-10ms /`counter == 43/ { printf("it is %d\n", `byte);
