@@ -17,6 +17,9 @@
 #include "symbols/lang/lang_impl.h"
 #include "t/fake/fixture.h"
 
+/* No test uses all of it. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+
 #define ARENA       0x10000000ULL
 #define ARENA_BYTES (64 * 1024ULL)
 #define LOAD_BIAS   0x700000000000ULL
