@@ -267,8 +267,16 @@ START_TEST(code_that_is_not_mapped_is_none)
 	sym("f", LIB + LIB_N - 4, 8);
 	ck_assert_str_eq(read_at(LIB + LIB_N - 4), "none");
 	ck_assert_str_eq(read_at(LIB + LIB_N), "none");
-	/* Nor is what is no instruction. */
+	/* Nor is what is no instruction, however often it is asked for; it is
+	 * read once. */
 	ck_assert_str_eq(read_at(LIB), "none");
+	unsigned once = reads;
+	ck_assert_str_eq(read_at(LIB), "none");
+	ck_assert_uint_eq(reads, once);
+	ck_assert_str_eq(read_at(LIB + LIB_N - 4), "none");
+	plock_code_body(pc, LIB, &fns);
+	plock_code_reach(pc, LIB, &fns);
+	ck_assert_uint_eq(fns.len, 0);
 }
 END_TEST
 

@@ -239,13 +239,13 @@ plock_code_fn(struct plock_code *pc, uint64_t addr)
 	struct reading r = { .pc = pc };
 
 	if (fn != NULL)
-		return fn;
+		return fn->decoded ? fn : NULL;
 	r.fn = fn = mem_zalloc(sizeof(*fn));
 	fn->start = addr;
 	fn->end = end_of(pc, addr);
 	if (fn->end - fn->start > SIZE_MOST)
 		fn->end = addr;
-	bool ok = fn->end > addr ? read_range(&r) : read_jumps(&r);
+	fn->decoded = fn->end > addr ? read_range(&r) : read_jumps(&r);
 	/* If the function never loads SYS_futex, its system calls are
 	 * others. */
 	vec_foreach(at, &r.syscalls)
@@ -255,9 +255,9 @@ plock_code_fn(struct plock_code *pc, uint64_t addr)
 	vec_fini(&r.syscalls);
 	vec_fini(&r.todo);
 	hash_fini(&r.seen);
-	/* Stored even if it is empty, so that it is not read again. */
+	/* Stored even if it was not decoded, so that it is not read again. */
 	hash_set(&pc->fns, addr, fn);
-	return ok ? fn : NULL;
+	return fn->decoded ? fn : NULL;
 }
 
 /* ---- several ---- */

@@ -30,6 +30,7 @@ struct plock_site {
 
 /* What was found of one function. */
 struct plock_fn {
+	bool decoded;        /* false: there is nothing else here */
 	uint64_t start, end; /* end is start if the size is unknown */
 	VEC(uint64_t) rets;
 	VEC(uint64_t) pauses; /* pause instructions of spin loops */
