@@ -350,7 +350,7 @@ struct img_clause {
 	uint32_t nacts;
 	uint32_t rec_size; /* of the whole record, header included; 0 when the
 			      * clause records nothing */
-	uint32_t needs;
+	uint32_t needs; /* NEED_*, of predicate and actions */
 	uint32_t index; /* struct prog_clause: `global_index' */
 	uint32_t flags; /* IMG_CLAUSE_* */
 	uint32_t spare;
@@ -399,8 +399,6 @@ struct img_act {
 	uint32_t difo_ref, difo2_ref;
 	uint32_t off, size;
 	uint32_t nkeys; /* OP_AGG */
-	uint32_t needs; /* NEED_* */
-	uint32_t spare;
 	int64_t arg;
 };
 
@@ -479,7 +477,7 @@ struct rec_sym {
 
 #define REC_ALIGN 8 /* of every record, and of values by their size */
 
-static_assert(sizeof(struct img_act) == 40, "image layout");
+static_assert(sizeof(struct img_act) == 32, "image layout");
 static_assert(sizeof(struct rec_hdr) == 24, "record layout");
 static_assert(sizeof(struct rec_fault) == 48, "record layout");
 

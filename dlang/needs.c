@@ -217,7 +217,7 @@ needs_of_difo(const struct difo *d, const struct prog_globals *g)
 	return p.needs;
 }
 
-uint32_t
+static uint32_t
 needs_of_act(const struct prog_act *a)
 {
 	uint32_t needs = 0;

@@ -10,9 +10,7 @@
 #include "dlang/prog.h"
 
 uint32_t needs_of_difo(const struct difo *d, const struct prog_globals *g);
-/* The needs of an action: those of its DIFOs, and its own. */
-uint32_t needs_of_act(const struct prog_act *a);
-/* The needs of all actions of a clause. */
+/* The needs of all actions of a clause: those of their DIFOs, and their own. */
 uint32_t needs_of_acts(const struct prog_clause *c);
 
 /* Append the names of those needs that only the tracer can satisfy, for example

@@ -388,10 +388,8 @@ check_clause(const struct prog_clause *c, const struct prog_globals *g)
 	return 0;
 }
 
-/* Can only the tracer carry out the clause's actions?  It alone has a buffer that
- * is kept to the end (bufpolicy fill and ring). */
-static bool
-acts_outside(const struct prog_clause *c, const struct options *opts)
+bool
+image_is_outside(const struct prog_clause *c, const struct options *opts)
 {
 	return (needs_of_acts(c) & dif_needs_tracer()) != 0 ||
 	    (c->rec_size != 0 &&
@@ -466,7 +464,6 @@ publish_acts(struct image *im, const struct prog_clause *c, uint32_t *ref)
 			.off = a->off,
 			.size = a->size,
 			.nkeys = a->nkeys,
-			.needs = needs_of_act(a),
 			.arg = a->arg,
 		};
 	}
@@ -496,7 +493,7 @@ publish_clause(struct image *im, const struct prog_clause *c,
 		.index = c->global_index,
 		.flags = (c->speculates ? IMG_CLAUSE_SPECULATES : 0U) |
 		    (c->commits ? IMG_CLAUSE_COMMITS : 0U) |
-		    (acts_outside(c, opts) ? IMG_CLAUSE_OUTSIDE : 0U),
+		    (image_is_outside(c, opts) ? IMG_CLAUSE_OUTSIDE : 0U),
 	};
 	if (full)
 		return -ENOSPC;

@@ -13,6 +13,10 @@
 
 struct image;
 
+/* Can only the tracer carry out the clause's actions (IMG_CLAUSE_OUTSIDE)?  It
+ * alone has a buffer that is kept to the end (bufpolicy fill and ring). */
+bool image_is_outside(const struct prog_clause *c, const struct options *opts);
+
 /* The region is zeroed memory of any size up to 4 GiB (it may be sparse).  It
  * is borrowed and must outlive the image. */
 struct image *image_create(struct region r);

@@ -205,17 +205,27 @@ difo(const struct place *p, uint32_t ref, struct seen *seen)
 
 /* ---- clauses ---- */
 
-static bool
-has_needs(const struct place *p, uint32_t needs, bool clock)
+bool
+inside_needs(
+    bool outside, uint32_t needs, const uint32_t *pred, struct str *why)
 {
-	uint32_t outside = needs & dif_needs_tracer();
+	bool splits = outside && pred != NULL;
 
-	if (outside != 0) {
-		str_add(p->why, "for ");
-		needs_text(outside, p->why);
-		return false;
-	}
-	return !clock || p->in->clock ||
+	needs = (splits ? *pred : needs) & dif_needs_tracer();
+	if (needs == 0 && (splits || !outside))
+		return true;
+	str_add(why, "for ");
+	if (needs != 0)
+		needs_text(needs, why);
+	else
+		str_add(why, "bufpolicy fill or ring");
+	return false;
+}
+
+static bool
+has_clock(const struct place *p, bool wanted)
+{
+	return !wanted || p->in->clock ||
 	    no(p, "the process cannot read the clock");
 }
 
@@ -228,7 +238,7 @@ predicate(const struct place *p, const struct img_clause *c, struct seen *seen)
 	const struct img_difo *d = at(p, c->pred_ref);
 	struct seen own = { .splits = true };
 
-	if (!has_needs(p, d->needs, (d->needs & NEED_TIME) != 0) ||
+	if (!has_clock(p, (d->needs & NEED_TIME) != 0) ||
 	    !difo(p, c->pred_ref, &own))
 		return false;
 	seen->splits = true;
@@ -241,15 +251,15 @@ static bool
 clause(const struct place *p, const struct img_clause *c, struct seen *seen)
 {
 	const struct img_act *acts = at(p, c->acts_ref);
+	const struct img_difo *pred = at(p, c->pred_ref);
+	bool outside = (c->flags & IMG_CLAUSE_OUTSIDE) != 0;
 
-	/* The clauses of ERROR fire at no site, to which the tracer could
-	 * return. */
-	if (c->flags & IMG_CLAUSE_OUTSIDE && c->pred_ref != 0 && p->any_args)
+	if (!inside_needs(outside, c->needs,
+		c->pred_ref != 0 && p->any_args ? &pred->needs : NULL, p->why))
+		return false;
+	if (outside)
 		return predicate(p, c, seen);
-	if (c->rec_size != 0 && !p->in->switches)
-		return no(p, "for bufpolicy fill or ring");
-	if (!has_needs(
-		p, c->needs, (c->needs & NEED_TIME) != 0 || c->rec_size != 0) ||
+	if (!has_clock(p, (c->needs & NEED_TIME) != 0 || c->rec_size != 0) ||
 	    !difo(p, c->pred_ref, seen))
 		return false;
 	for (uint32_t i = 0; i < c->nacts; i++)

@@ -21,8 +21,6 @@
 struct inside {
 	struct region image; /* the tracer's */
 	bool clock;          /* the time can be read (struct agent) */
-	bool switches; /* bufpolicy=switch; the other policies need one buffer
-			* for the whole run, which is in the tracer's store */
 };
 
 /*
@@ -34,5 +32,15 @@ struct inside {
  */
 bool inside_tracepoint(
     const struct inside *in, uint32_t tp_id, struct str *why);
+
+/*
+ * Do the needs of a clause allow that it runs inside, or its predicate at least?
+ * If not, the reason is appended to `why'.  `outside' is IMG_CLAUSE_OUTSIDE,
+ * `needs' are those of the whole clause, `pred' those of its predicate.  NULL:
+ * there is none, or the actions cannot be left to the tracer, as in a clause of
+ * ERROR, which fires at no site to which the tracer could return.
+ */
+bool inside_needs(
+    bool outside, uint32_t needs, const uint32_t *pred, struct str *why);
 
 #endif

@@ -178,9 +178,8 @@ START_TEST(needs_are_exact)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct prog_clause *c = compile(rows[i].text)->clauses[0];
-		uint32_t acts = 0, pred = c->pred != NULL ? c->pred->needs : 0;
-		for (size_t n = 0; n < c->nacts; n++)
-			acts |= needs_of_act(&c->acts[n]);
+		uint32_t pred = c->pred != NULL ? c->pred->needs : 0;
+		uint32_t acts = needs_of_acts(c);
 		ck_assert_msg(pred == rows[i].pred && acts == rows[i].acts,
 		    "%s: %#x, %#x", rows[i].text, pred, acts);
 	}

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "dlang/base/str.h"
+#include "dlang/image/image.h"
+#include "dlang/image/inside.h"
 #include "dlang/needs.h"
 #include "dlang/prog.h"
 #include "symbols/addrspace.h"
@@ -33,31 +35,21 @@ struct ways {
 
 /* ---- clauses ---- */
 
-/* As dlang/image/inside.c decides by the needs of a clause: a predicate that can
- * run inside is enough, but not in a clause of ERROR. */
 static bool
 may_be_inside(const struct state *st, const struct prog_clause *c,
     bool of_error, struct str *why)
 {
-	bool kept = c->rec_size != 0 &&
-	    option_get(&st->opts, OPT_BUFPOLICY) != POLICY_SWITCH;
-	uint32_t needs = needs_of_acts(c);
+	uint32_t needs = c->pred != NULL ? c->pred->needs : 0;
+	const uint32_t *pred = c->pred != NULL && !of_error ? &needs : NULL;
+	struct str words = { 0 };
+	bool may = inside_needs(image_is_outside(c, &st->opts),
+	    needs | needs_of_acts(c), pred, &words);
 
-	if (c->pred != NULL && !of_error &&
-	    (kept || (needs & dif_needs_tracer()) != 0)) {
-		kept = false;
-		needs = 0;
-	}
-	if (c->pred != NULL)
-		needs |= c->pred->needs;
-	if (!kept && (needs & dif_needs_tracer()) == 0)
-		return true;
-	str_add(why, of_error ? "ERROR: for " : "for ");
-	if (kept)
-		str_add(why, "bufpolicy fill or ring");
-	else
-		needs_text(needs, why);
-	return false;
+	if (!may)
+		str_printf(
+		    why, "%s%s", of_error ? "ERROR: " : "", str_c(&words));
+	str_fini(&words);
+	return may;
 }
 
 /* Can the clauses that match p, and those of ERROR, run inside?  Else the first

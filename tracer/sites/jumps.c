@@ -276,9 +276,7 @@ static void
 decide(struct state *st, struct space *sp)
 {
 	const struct inside in = { .image = fast_image(st),
-		.clock = fast_has_clock(sp),
-		.switches =
-		    option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH };
+		.clock = fast_has_clock(sp) };
 	struct tracepoint *tp = NULL;
 	struct looked looked = { 0 };
 
