@@ -221,23 +221,11 @@ vm_run(struct vm_env *env, const struct img_difo *d, uint64_t *value)
 	 * the agent. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpointer-arith"
-#define AT(op) [DIF_OP_##op] = (int32_t)(&&op_##op - &&none)
-	/* cppcheck-suppress internalAstError ; it knows no address of a label */
-	static const int32_t code[256] = { AT(OR), AT(XOR), AT(AND), AT(SLL),
-		AT(SRL), AT(SUB), AT(ADD), AT(MUL), AT(SDIV), AT(UDIV),
-		AT(SREM), AT(UREM), AT(NOT), AT(MOV), AT(CMP), AT(TST), AT(BA),
-		AT(BE), AT(BNE), AT(BG), AT(BGU), AT(BGE), AT(BGEU), AT(BL),
-		AT(BLU), AT(BLE), AT(BLEU), AT(LDSB), AT(LDSH), AT(LDSW),
-		AT(LDUB), AT(LDUH), AT(LDUW), AT(LDX), AT(RET), AT(NOP),
-		AT(SETX), AT(SETS), AT(SCMP), AT(LDGA), AT(LDGS), AT(STGS),
-		AT(LDTA), AT(LDTS), AT(STTS), AT(SRA), AT(CALL), AT(PUSHTR),
-		AT(PUSHTV), AT(POPTS), AT(FLUSHTS), AT(LDGAA), AT(LDTAA),
-		AT(STGAA), AT(STTAA), AT(LDLS), AT(STLS), AT(ALLOCS), AT(COPYS),
-		AT(STB), AT(STH), AT(STW), AT(STX), AT(ULDSB), AT(ULDSH),
-		AT(ULDSW), AT(ULDUB), AT(ULDUH), AT(ULDUW), AT(ULDX), AT(RLDSB),
-		AT(RLDSH), AT(RLDSW), AT(RLDUB), AT(RLDUH), AT(RLDUW), AT(RLDX),
-		AT(BOUND) };
-#undef AT
+	static const int32_t code[256] = {
+#define DIF_OP(n, NAME, text, form) [n] = (int32_t)(&&op_##NAME - &&none),
+#include "dlang/dif_ops.def"
+#undef DIF_OP
+	};
 #pragma GCC diagnostic pop
 
 	if (env->at.lane == NULL) {
@@ -358,6 +346,7 @@ op_PUSHTR:
 op_PUSHTV: push(env, tuple, &ntuple, TUPLE_VALUE, RD, 0); CHECKED;
 op_POPTS: ntuple -= ntuple > 0; NEXT;
 op_FLUSHTS: ntuple = 0; NEXT;
+op_XLATE: op_XLARG: /* never reach the VM */
 	/* clang-format on */
 none:
 	vm_fault(env, FLT_ILLOP, WORD);
