@@ -385,7 +385,7 @@ agg_holds(uint32_t size, uint32_t data)
 }
 
 uint32_t
-agg_key_hash(uint32_t id, const void *key, uint32_t size)
+agg_key_hash(uint64_t id, const void *key, uint32_t size)
 {
 	uint64_t h = AGG_HASH_BEGIN(id), w;
 	const uint8_t *p = key;

@@ -43,7 +43,7 @@ struct agg_entry {
  * is the low half of h. */
 #define AGG_HASH_BEGIN(id) ((id)*UINT64_C(0x9e3779b97f4a7c15))
 #define AGG_HASH_FACTOR    UINT64_C(0xff51afd7ed558ccd)
-uint32_t agg_key_hash(uint32_t id, const void *key, uint32_t size);
+uint32_t agg_key_hash(uint64_t id, const void *key, uint32_t size);
 
 /* A place of the writer's to find the entry of a key again: it is at `ref' as long
  * as agg_area of the lane is `area'.  Pins are numbered by the EPIDs of ECBs

@@ -31,12 +31,10 @@ struct dyn_key {
 	uint32_t id, hash;
 };
 
-/* For generated code, which does what the functions below do: offsets in struct
- * dyn_hdr, and by what id ^ thread is multiplied for the hash of a key without
- * bytes, which is the low half of the product. */
-#define DYN_USED        24
-#define DYN_FREED       28
-#define DYN_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+/* Offsets in struct dyn_hdr, for generated code that does what the functions below
+ * do. */
+#define DYN_USED  24
+#define DYN_FREED 28
 
 /* How many dynamic variables the option dynvarsize is good for.  It counts what
  * the program sees, keys and values; what finds them comes on top. */

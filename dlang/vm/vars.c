@@ -15,6 +15,7 @@
 #define DLANG_VM_IMPL
 #include "dlang/vm/vars.h"
 
+#include "dlang/vm/agg.h"
 #include "dlang/vm/dyn.h"
 
 /* ---- keys: built above the allocated scratch, gone after the call ---- */
@@ -76,19 +77,6 @@ key_member(struct vm_env *env, struct dyn_key *k, const struct vm_tuple *t)
 	return 0;
 }
 
-static uint32_t
-key_hash(const struct dyn_key *k)
-{
-	uint64_t h = (k->id ^ k->thread) * DYN_HASH_FACTOR, w;
-
-	for (uint32_t i = 0; i < k->size; i += 8) {
-		memcpy(&w, k->bytes + i, 8);
-		h = (h ^ w) * 0xff51afd7ed558ccdULL;
-		h ^= h >> 32;
-	}
-	return (uint32_t)h;
-}
-
 static int
 key_build(struct vm_env *env, struct dyn_key *k, const struct img_var *v,
     const struct vm_tuple *t, uint32_t n)
@@ -106,7 +94,7 @@ key_build(struct vm_env *env, struct dyn_key *k, const struct img_var *v,
 		vm_fault(env, FLT_TUPOFLOW, 0);
 		return -1;
 	}
-	k->hash = key_hash(k);
+	k->hash = agg_key_hash(k->id ^ k->thread, k->bytes, k->size);
 	return 0;
 }
 

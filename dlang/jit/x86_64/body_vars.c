@@ -6,6 +6,7 @@
 
 #include "dlang/base/base.h"
 #include "dlang/jit/x86_64/body.h"
+#include "dlang/vm/agg.h"
 #include "dlang/vm/dyn.h"
 
 /* The number of a register in instructions; NONE for the rest, and for rsp, which
@@ -306,7 +307,7 @@ hash_self(struct code *c)
 
 	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_ENV(thread));
 	enc_rr(e, true, 0x31, RDI, RAX); /* xor rax, rdi */
-	enc_set(e, RCX, DYN_HASH_FACTOR);
+	enc_set(e, RCX, AGG_HASH_BEGIN(1)); /* of id ^ thread: a multiple */
 	enc_rr(e, true, OP_0F(0xaf), RAX, RCX); /* imul rax, rcx */
 }
 
