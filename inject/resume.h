@@ -42,12 +42,16 @@ enum slot_place resume_leave_slot(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp);
 
 /*
- * The same for code of a site (inject/stub.h).  SLOT_FIRING: the thread is in the
- * middle of a firing, and nothing has changed.  SLOT_ENTERED: registers are those
- * at tp->addr, where nothing has happened yet.  SLOT_BEFORE: the
- * same, and it has fired.  SLOT_AFTER: registers are those at another instruction
- * of the text, before or behind tp->addr.  The thread may run at any place but
- * tracepoint_start() only when there is no jump of tp any more.
+ * The same for code of a site (inject/stub.h), with these results.  *tp is set
+ * unless the result is SLOT_OUTSIDE.
+ *
+ *	SLOT_FIRING	the thread is in the middle of a firing; regs are unchanged
+ *	SLOT_ENTERED	regs are those at (*tp)->addr; the hit has not fired
+ *	SLOT_BEFORE	the same; the hit has fired
+ *	SLOT_AFTER	regs are those at another instruction of the text, before or
+ *			behind (*tp)->addr
+ *
+ * Unless regs lead to tracepoint_start(), remove the jump before the thread runs.
  */
 enum slot_place resume_leave_stub(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp);
@@ -64,8 +68,7 @@ struct tracepoint *resume_stub_asks(struct tptable *tab, uint64_t addr);
 /* Is pc at an instruction of such code that faults where the thread has no lane? */
 bool resume_stub_faults(struct tptable *tab, uint64_t pc);
 
-/* Where the code of a site fires a tracepoint, or is about to, or has: NULL
- * outside. */
+/* The tracepoint in the code of whose site pc is; NULL: in none. */
 struct tracepoint *resume_stub_at(struct tptable *tab, uint64_t pc);
 
 /* The addresses in the text at which a thread with its pc in such code may go on:

@@ -134,15 +134,17 @@ void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
 int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
     const struct stub_world *world, const struct stub_body *body,
     const struct window *w, const char **why);
+/* Has it been made? */
 bool tracepoint_has_stub(const struct tracepoint *tp);
-/* Memory for so many of them near addr.  All threads stopped. */
+/* Map memory for the code of n sites near `near'.  All threads must be stopped. */
 void stubs_reserve(struct tptable *tab, uint64_t near, size_t n);
-/* 0 or -EFAULT: none of those that are new may be used. */
+/* Write new code of sites to the target, with the list of its int3s.  0; or
+ * -EFAULT: none of the new code may be used. */
 int stubs_flush(struct tptable *tab);
 /* Is there a trap instruction of such code at addr? */
 bool stubs_trap(const struct tptable *tab, uint64_t addr);
-/* A thread that is in such code goes on without a tracer: no code of a site
- * traps any more.  All threads stopped. */
+/* The process is going to run without a tracer, and a thread may be in such code:
+ * make its int3s nops, for good.  All threads must be stopped. */
 void stubs_silence(struct tptable *tab);
 /*
  * Replace the int3s of these tracepoints, in order of their addresses, by jumps

@@ -42,7 +42,8 @@ struct trapset *trapset_fork(const struct trapset *ts, struct target *child);
 int trapset_map(struct trapset *ts, uint64_t near);
 
 /* Record the process that restores everything if the tracer dies, and its start
- * time.  0, or -EFAULT: the area is gone. */
+ * time; an area that is mapped later names it, too.  0, or -EFAULT: the area is
+ * gone. */
 int trapset_keeper(struct trapset *ts, uint32_t pid, uint64_t since);
 
 /* Note that some places are in memory that the program itself may write. */
@@ -116,7 +117,8 @@ bool trapset_runs(struct trapset *ts);
  * of ours, which then stands in a frame; or 0. */
 uint64_t trapset_nested(const struct trapset *ts);
 
-/* Unmap it, unless a thread is in the handler, or may be. */
+/* Unmap the area, unless a thread is in the handler, or may be because its pc is
+ * unknown.  All threads must be stopped. */
 void trapset_release(struct trapset *ts);
 
 #endif

@@ -5,7 +5,7 @@
  *	| dyn_chunk | key (may be no bytes)   | value                 |
  *	+-----------+-------------------------+-----------------------+
  *
- * What keys and values are made of is said in vars.c.
+ * vars.c describes keys and values.
  */
 #ifndef DLANG_VM_DYN_H
 #define DLANG_VM_DYN_H
@@ -23,7 +23,7 @@ struct dyn_chunk {
 
 static_assert(sizeof(struct dyn_chunk) == 24, "words stay aligned");
 
-/* What a chunk is found by. */
+/* The key by which a chunk is found. */
 struct dyn_key {
 	uint8_t *bytes;
 	uint32_t size, room;
@@ -36,35 +36,37 @@ struct dyn_key {
 #define DYN_USED  24
 #define DYN_FREED 28
 
-/* How many dynamic variables the option dynvarsize is good for.  It counts what
- * the program sees, keys and values; what finds them comes on top. */
+/* The number of dynamic variables for which the option dynvarsize gives room.  The
+ * option counts keys and values; buckets and headers of chunks take more. */
 uint32_t dyn_count(const struct img_hdr *im, uint32_t dynvarsize);
-/* The bytes that so many take in the store. */
+/* The bytes that `count' of them take in the store. */
 uint64_t dyn_size(const struct img_hdr *im, uint32_t count);
-/* Lay them out in zeroed bytes at ref. */
+/* Lay out `count' free chunks in zeroed bytes at ref. */
 void dyn_init(const struct region *store, uint32_t ref,
     const struct img_hdr *im, uint32_t count);
-/* Where those at ref are; `hdr' stays NULL where there are none, or where what
- * is there makes no sense. */
+/* Fill in *d, which is all zeroes, with the layout at ref.  d->hdr stays NULL if
+ * there are no chunks or the layout is not valid. */
 void dyn_view(const struct region *store, uint32_t ref,
     const struct img_hdr *im, struct dyn_view *d);
 
-/* No variable is there any more; the words that are not to change are written as
- * the view has them. */
+/* Remove all variables, and write the words of the layout again from the view.
+ * `base' is the begin of the store. */
 void dyn_reset(
     const struct dyn_view *d, const uint8_t *base, const struct img_hdr *im);
 
-/* The chunk with this key, and in *link the word that leads to it; or NULL. */
+/* The chunk with this key, or NULL.  *link becomes the link to it, for
+ * dyn_free(). */
 struct dyn_chunk *dyn_lookup(
     const struct dyn_view *d, const struct dyn_key *k, uint32_t **link);
-/* A chunk with this key and no value, the first of its bucket; NULL: there is no
- * room. */
+/* Allocate a chunk and make it the first of its bucket.  Its key is set, its value
+ * is not.  NULL: there is no room. */
 struct dyn_chunk *dyn_add(const struct dyn_view *d, const struct dyn_key *k);
-/* The chunk, which link leads to, is free again. */
+/* Free a chunk; `link' is from dyn_lookup(). */
 void dyn_free(const struct dyn_view *d, struct dyn_chunk *c, uint32_t *link);
 
-/* The data of a by-reference dynamic variable, for writing, and in *room how
- * many bytes there are; or NULL. */
+/* The memory at ref, if clauses may write it: it must be in the data of a
+ * by-reference variable.  *room is the number of bytes up to the end of the chunk.
+ * Otherwise NULL. */
 uint8_t *dyn_writable(const struct dyn_view *d, uint32_t ref, uint64_t *room);
 
 #endif

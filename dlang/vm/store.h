@@ -98,17 +98,16 @@ struct lane {
 			* under way */
 	uint64_t lost; /* [W] hits that came while it was busy */
 	uint64_t hits; /* [W] firings begun */
-	/* By what a thread knows the lane for its own: the lane's address in the
-	 * target (0: it is nobody's), and where the thread's own memory is
-	 * (UREG_THREAD).  What is not both so is not written to; nor is a lane
-	 * whose stack (stack_at, below) is another. */
+	/* The code at a site compares these with its thread, and does not write
+	 * to a lane of another one.  self: the lane's address in the target; 0:
+	 * the lane is free.  memory: UREG_THREAD of the thread.  The stack is
+	 * compared, too (stack_at, below). */
 	uint64_t self, memory; /* [G] */
-	uint64_t
-	    call; /* [G] not 0: the thread is to trap when the firing that is
-			* under way is over */
-	/* A signal came when the site skip_at had fired, and before the instructions
-	 * there ran: at the next hit there with this stack pointer it does not fire.
-	 * 0: no signal did. */
+	uint64_t call; /* [G] not 0: the thread must trap at the end of the
+			* present firing */
+	/* A signal came after the site at skip_at had fired, and before the
+	 * instructions there ran.  The next hit there with the stack pointer
+	 * skip_sp does not fire.  skip_sp is 0 if there was no such signal. */
 	uint64_t skip_sp, skip_at; /* [W], [G] */
 	/* The memory in which the thread's stack is.  A thread that was created
 	 * unseen may have the same registers as its creator, but not the same

@@ -6,6 +6,9 @@
 
 #include "dlang/vm/vm_impl.h"
 
+/* With `assoc', id is an associative array, and key[0 .. nkeys) its keys; without,
+ * key is NULL. */
+
 /* The value, or for by-reference variables the VM address of the data; 0 when
  * absent or NULL.  Nothing is created.  Faults: those of reading the keys. */
 uint64_t vars_load(struct vm_env *env, enum dif_scope scope, uint32_t id,

@@ -1,7 +1,7 @@
 /*
  * The environment from inside the target: what the thread itself knows without
  * a system call.  The rest is refused here, and clauses that ask for it are not
- * run inside (dlang/inside.h).
+ * run inside (dlang/image/inside.h).
  */
 #include "inject/agent/agent.h"
 

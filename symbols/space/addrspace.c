@@ -5,7 +5,7 @@
  *
  *	mapping (device, inode, offset, start)
  *	   | held by a load that is known?  --> still there
- *	   | else open its file (open.c's ways), find the segment of that
+ *	   | else open its file (mapped.c), find the segment of that
  *	   v offset; bias = start - address of the offset
  *	a load, new or come back to where it was
  *

@@ -43,12 +43,12 @@ void fast_start(struct state *st, const struct region *image,
     const struct store_sizes *whole);
 void fast_end(struct state *st);
 bool fast_is_on(const struct state *st);
-/* The image that fast_start() was given. */
+/* The image that fast_start() was given; fast_is_on() must be true. */
 struct region fast_image(const struct state *st);
 
 /* Map the memory, if it is not mapped yet.  Threads may run, and are stopped only
- * for system calls in one of them.  False: it is not mapped; if that has failed
- * once, it is not tried again. */
+ * for system calls in one of them.  False: clauses cannot run there; if mapping
+ * has failed once, it is not tried again. */
 bool fast_map(struct state *st, struct space *sp);
 /* All threads of the space are stopped.  The same; and copy the present image
  * into the memory, and give each thread its lane.  True if clauses can run
@@ -57,12 +57,14 @@ bool fast_space(struct state *st, struct space *sp);
 /* May threads fire by trap before their memory is mapped?  Not if the program
  * has thread-local variables, because these would then be in two places. */
 bool fast_may_wait(const struct state *st);
-/* Why the memory is not mapped, as a phrase for the user; NULL if it is. */
+/* Why clauses cannot run there, as a phrase for the user; NULL if they can. */
 const char *fast_why(const struct space *sp);
 /* The addresses that the code of sites refers to; NULL: no memory is mapped. */
 const struct stub_world *fast_world(const struct space *sp);
-/* The body of a tracepoint in the space, for the code of its site: made if there is
- * none yet.  body->row is 0 if it has none.  fast_space() keeps it up to date. */
+/* Give a tracepoint in the space a row (struct jit_row), for the code of its site.
+ * The code of the body is made if no other tracepoint has the same.  Call it once
+ * before the code of the site is written.  body->row is 0 if the clause can have no
+ * body.  fast_space() keeps the row up to date. */
 void fast_body(const struct state *st, const struct space *sp, uint32_t tp_id,
     struct stub_body *body);
 /* Can clauses that run in the target read the time? */
@@ -79,8 +81,8 @@ void fast_set_activity(struct state *st, enum activity a);
  * without a lane gets one if one is free, and its register UREG_LANE is set to
  * it.  NULL: it has no lane, or it is in the middle of a firing there. */
 const struct lane_view *fast_lane(struct state *st, struct thread *th);
-/* The lane of a thread that waits in the middle of a firing there; NULL: it has
- * none. */
+/* The lane that a stopped thread has, also in the middle of a firing; NULL: none.
+ * Nothing is given or changed. */
 const struct lane_view *fast_firing(struct thread *th);
 /* Call it at each stop of a thread: at the first one, the thread gets a lane of
  * its own.  Until then its UREG_LANE may be that of the thread that created
@@ -90,8 +92,8 @@ void fast_begins(struct state *st, struct thread *th);
  * read what is left in it. */
 void fast_ends(struct state *st, struct thread *th);
 
-/* The same; the thread has executed a program, for which the kernel has set
- * UREG_LANE to 0. */
+/* As fast_ends(), for a thread that has executed a program: the kernel has set its
+ * UREG_LANE to 0.  It gets a lane in the new memory later. */
 void fast_executed(struct state *st, struct thread *th);
 
 /* Probes at the site addr have fired for this thread, and the same instruction

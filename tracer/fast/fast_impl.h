@@ -88,7 +88,7 @@ struct bodies {
 /* The memory of one address space. */
 struct fast_space {
 	uint64_t id;     /* from 1; 0: fast_space() was not called yet */
-	const char *why; /* why it is not mapped; NULL: it is */
+	const char *why; /* why clauses cannot run there; NULL: they can */
 	uint64_t addr;   /* of `own' in the target; 0: not mapped */
 	size_t size;     /* from addr to the end of the store */
 	uint8_t *base;   /* of `alive' in the tracer; the rest follows */
@@ -142,7 +142,7 @@ fast_addr(const struct fast_space *f, const void *p)
 
 /* ---- lanes.c ---- */
 
-/* Create the record of a space, all zeroes. */
+/* The record of a space; all zeroes if it is new. */
 struct fast_space *fast_begin(struct space *sp);
 /* NULL: fast_space() was not called for the space.  The memory need not be
  * mapped. */

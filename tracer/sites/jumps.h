@@ -37,7 +37,8 @@ void jumps_forked(struct state *st, struct space *sp);
  * at the next hit again.  After some of these the tracepoint has an int3 for
  * good, which costs less. */
 void jumps_asked(struct space *sp, struct tracepoint *tp);
-/* Count a hit by trap in the space. */
+/* Count a hit by trap in the space.  The memory of a followed child is not mapped
+ * before it has some of these: see fast_may_wait(). */
 void jumps_trapped(struct state *st, struct space *sp);
 /* The trace begins: call fast_start().  From now on jumps are tried again in all
  * spaces; the caller commits what is allowed at once. */
@@ -47,10 +48,13 @@ void jumps_start(struct state *st, const struct region *image,
 /* Replace the jump of the tracepoint by its int3 now.  The other displaced
  * bytes are the program's again. */
 void jumps_lower(struct space *sp, struct tracepoint *tp);
-/* A thread leaves the code of the tracepoint and goes on in the text at pc: the
- * same, unless the jump begins there. */
+/* A thread has left the code of the tracepoint and goes on in the text at pc.  If
+ * that is not where the jump begins, the jump is replaced by the int3, because pc
+ * may be in the middle of it. */
 void jumps_let(struct space *sp, struct tracepoint *tp, uint64_t pc);
 
+/* Free what this file keeps about a tracepoint (struct tp_user, jump); j may be
+ * NULL. */
 void jump_free(struct fast_jump *j);
 
 /* For each of the n addresses in the space: why its code does not allow a jump, a

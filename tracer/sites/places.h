@@ -60,6 +60,7 @@ void places_unloaded(struct state *st, const struct load *l);
 /* A space has ended (exec, exit): remove its places. */
 void places_space_end(struct state *st, const struct addrspace *as);
 
+/* Free the places; `all' itself stays. */
 void places_free(struct places *all);
 /* For `destroy' of struct provider: free probe->data, of which only the places have
  * memory of their own. */

@@ -24,10 +24,13 @@ struct space;
 struct state;
 
 /* Call it just before queued changes of the space are committed, with its
- * threads stopped: protects the space, or exposes it. */
+ * threads stopped: protects the space, or exposes it.  An exposed space is
+ * committed without int3s, and its semaphores are lowered.  The user is told of
+ * a space that is protected again. */
 void protect_space(struct state *st, struct space *sp);
 
-/* The space is exposed: `error' is an errno, or 0 if it is not. */
+/* The space is exposed, because of `error', a negative errno, and `why', a
+ * phrase that stays; or it is not exposed: `error' is 0. */
 void protect_expose(struct space *sp, int error, const char *why);
 
 /* May text of the space be changed? */
@@ -52,7 +55,8 @@ struct space *protect_next(struct state *st, struct space *after);
 /* ---- lost.c ---- */
 
 /* A fork's child has a copy of the memory, with int3s and the area that lists
- * them. */
+ * them: make the guardian's record of it.  If that fails, the space is exposed
+ * until a later try succeeds. */
 void protect_fork(struct state *st, struct space *sp, uint64_t area);
 
 /* Before tracing begins: wait if a reason may pass.  NULL, or the reason why a

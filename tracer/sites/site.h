@@ -103,7 +103,7 @@ struct tp_user {
 		for (const struct arrival *a = (u)->arrivals[a##_i]; \
 		     a != NULL; a = NULL)
 
-/* A probe has a site in the space. */
+/* Note that a probe has a site in the space. */
 void site_probed(struct space *sp);
 /* Add the arrival hooks `a' to tp; remove them. */
 void site_tell(struct tracepoint *tp, const struct arrival *a);
@@ -133,15 +133,15 @@ void site_add_choosy(struct state *st, struct space *sp, uint64_t addr,
 void site_add_jump(struct state *st, struct space *sp, uint64_t addr,
     struct probe *p, enum site_when when);
 
-/* Record for -v that p does not fire at addr. */
+/* Places at which a probe does not fire, for -v. */
 struct site_failures {
 	unsigned long count;
 	VEC(char *) list; /* the first of them, in words */
 };
 
-/* All that have been so far; NULL: none. */
+/* All that were recorded so far; NULL: none. */
 const struct site_failures *site_failures(const struct state *st);
-
+/* Record that p does not fire at addr. */
 void site_failed(
     struct state *st, const struct probe *p, uint64_t addr, const char *why);
 

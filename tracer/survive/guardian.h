@@ -18,6 +18,9 @@
  * the memory.  If the guardian is killed, the tracer notices at once (SIGIO),
  * and guardian_revive() starts another.
  *
+ * The guardian has left the terminal: its standard input and output lead to
+ * /dev/null, so that it can tell the user nothing.
+ *
  * Between the tracer's end and the guardian's work, a thread that executes an
  * int3 is helped by the handler in the target.  If tracer and guardian are
  * killed together, the next tracer restores everything (leftover.h).

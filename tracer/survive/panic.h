@@ -8,11 +8,12 @@
 struct super;
 
 /* From now on base_panic(), and SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT of
- * the tracer itself, lead to the emergency exit.  It allocates no memory. */
+ * the tracer itself, lead to the emergency exit of these targets.  It allocates
+ * no memory.  su is NULL at the end of the run: there are no targets any more. */
 void panic_guard(struct super *su);
 
-/* How often a file was truncated while the tracer had it mapped, so that memory
- * had to replace its pages. */
+/* How many pages of files were replaced by zeroes, because the file was truncated
+ * while the tracer had it mapped. */
 unsigned panic_faults(void);
 
 #endif
