@@ -575,6 +575,7 @@ lint: layers house-check format-check
 	@t/lint/paths.sh
 	@t/lint/length.sh
 	@t/lint/machine.sh
+	@t/lint/names.sh
 	@t/lint/porting.sh
 	@t/lint/tags.sh
 	@t/lint/text.sh

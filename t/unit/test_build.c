@@ -1,6 +1,6 @@
 /*
  * tracer/build/: what `dtrap -h' and `dtrap -G' write, for providers that are
- * compiled here.  The object of -G is read again by symbols/dof.c, as for a
+ * compiled here.  The object of -G is read again by symbols/elf/dof.c, as for a
  * program that is linked with it, and the header goes through a C compiler.
  */
 #include <check.h>
