@@ -350,9 +350,9 @@ struct img_clause {
 	uint32_t nacts;
 	uint32_t rec_size; /* of the whole record, header included; 0 when the
 			      * clause records nothing */
-	uint32_t needs; /* NEED_*, of predicate and actions */
-	uint32_t index; /* struct prog_clause: `global_index' */
-	uint32_t flags; /* IMG_CLAUSE_* */
+	uint32_t needs;    /* NEED_*, of predicate and actions */
+	uint32_t index;    /* struct prog_clause: `global_index' */
+	uint32_t flags;    /* IMG_CLAUSE_* */
 	uint32_t spare;
 };
 

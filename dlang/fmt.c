@@ -44,7 +44,6 @@ static const struct fmt_mod_row {
 
 struct fmt_parser {
 	struct arena *arena;
-	const char *text;
 	const char *p; /* what comes next */
 	size_t number; /* of the conversion being parsed, from 1 */
 	const char **error;
@@ -246,9 +245,7 @@ fmt_scan(struct fmt_parser *ps)
 			ps->p += 2;
 			continue;
 		}
-		struct fmt_conv c = { .width = -1,
-			.prec = -1,
-			.column = (int)(ps->p - ps->text) + 1 };
+		struct fmt_conv c = { .width = -1, .prec = -1 };
 		ps->number++;
 		ps->p++;
 		int r = fmt_conversion(ps, &c);
@@ -266,7 +263,6 @@ fmt_parse(
 {
 	struct fmt_parser ps = {
 		.arena = a,
-		.text = text,
 		.p = text,
 		.error = error,
 	};

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "dlang/base/arena.h"
 
@@ -55,7 +54,6 @@ struct fmt_conv {
 	unsigned flags;
 	int width, prec;          /* -1: none; a precision of 0 is none */
 	bool dyn_width, dyn_prec; /* `*': an int argument comes before */
-	int column;               /* from 1, in the format text: for errors */
 };
 
 struct fmt {

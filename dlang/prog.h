@@ -112,7 +112,6 @@ struct prog_stmt {
 
 struct prog_clause {
 	struct probe_desc desc;
-	struct span desc_span;
 	struct span span;  /* of the whole clause */
 	struct difo *pred; /* or NULL */
 	struct prog_act *acts;

@@ -6,7 +6,6 @@
 #define INJECT_QUIESCE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "dlang/base/hash.h"
 #include "inject/target.h"

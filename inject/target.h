@@ -10,7 +10,6 @@
 #ifndef INJECT_TARGET_H
 #define INJECT_TARGET_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,7 +52,6 @@ struct target_ops {
 	 * slept.  -EAGAIN: the pc of this thread is unknown.
 	 */
 	int (*thread_pc)(struct target *, unsigned n, uint64_t *pc);
-	int (*thread_set_pc)(struct target *, unsigned n, uint64_t pc);
 };
 
 struct target {

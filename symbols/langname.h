@@ -11,7 +11,6 @@
 #define SYMBOLS_LANGNAME_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* No program counter of a user process on x86-64 has this bit. */

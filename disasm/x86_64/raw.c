@@ -438,8 +438,6 @@ raw_decode(const uint8_t *code, size_t len, struct raw *r)
 		r->disp_at = (uint8_t)c.at;
 	r->disp = number(code + c.at, r->disp_size);
 	c.at += r->disp_size;
-	if (r->imm_size != 0)
-		r->imm_at = (uint8_t)c.at;
 	r->imm = number(code + c.at, r->imm_size);
 	r->len = (uint8_t)(c.at + r->imm_size);
 	return 0;

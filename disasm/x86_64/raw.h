@@ -35,7 +35,7 @@ struct raw {
 	uint8_t modrm, sib;
 	bool has_sib;
 	uint8_t disp_at, disp_size; /* 0: none */
-	uint8_t imm_at, imm_size;   /* 0: none */
+	uint8_t imm_size;           /* 0: none */
 	int64_t disp, imm;          /* sign-extended */
 };
 

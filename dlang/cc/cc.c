@@ -77,8 +77,8 @@ show_tree(const struct comp *c, int64_t state, const struct node *clause)
 
 /* Compile a copy of a clause for one description. */
 static int
-compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
-    const struct node *source)
+compile_clause(
+    struct comp *c, const struct probe_desc *pd, const struct node *source)
 {
 	struct prog_clause *p = arena_alloc(&c->prog->arena, sizeof(*p));
 	struct node *clause = comp_copy(c, source);
@@ -86,7 +86,6 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 	if (clause == NULL)
 		return -EINVAL;
 	p->desc = *pd;
-	p->desc_span = pdesc->span;
 	p->span = source->span;
 	p->index = (unsigned)c->clauses.len;
 	c->desc = &p->desc;
@@ -111,11 +110,11 @@ compile_clause(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
 }
 
 static int
-compile_parts(struct comp *c, struct node *pdesc, const struct probe_desc *pd,
-    const struct node *parts)
+compile_parts(
+    struct comp *c, const struct probe_desc *pd, const struct node *parts)
 {
 	for (const struct node *p = parts; p != NULL; p = p->next)
-		if (compile_clause(c, pdesc, pd, p) != 0)
+		if (compile_clause(c, pd, p) != 0)
 			return -EINVAL;
 	return 0;
 }
@@ -134,7 +133,7 @@ process_clause(struct comp *c, struct node *n)
 		if (desc_match(c, d, &pd, &none) != 0)
 			return -EINVAL;
 		size_t before = c->clauses.len;
-		if (compile_parts(c, d, &pd, parts.head) == 0)
+		if (compile_parts(c, &pd, parts.head) == 0)
 			continue;
 		if (!none || !leave_clause(c, n, d->name))
 			return -EINVAL;

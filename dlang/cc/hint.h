@@ -6,7 +6,6 @@
 #define DLANG_CC_HINT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "dlang/cc/scope.h"
 #include "dlang/fmt.h"

@@ -500,7 +500,7 @@ update(const struct lane_view *v, const struct img_agg *agg, const void *key,
 }
 
 void
-agg_update_pinned(const struct lane_view *v, const struct img_agg *agg,
+agg_update(const struct lane_view *v, const struct img_agg *agg,
     const void *key, uint32_t cpu, int64_t value, int64_t increment,
     uint32_t pin)
 {
@@ -518,13 +518,6 @@ agg_update_pinned(const struct lane_view *v, const struct img_agg *agg,
 	    pin < v->npins ? &v->pins[pin] : NULL);
 	STEP();
 	STORE_RELEASE(&v->lane->agg_busy, busy + 1);
-}
-
-void
-agg_update(const struct lane_view *v, const struct img_agg *agg,
-    const void *key, uint32_t cpu, int64_t value, int64_t increment)
-{
-	agg_update_pinned(v, agg, key, cpu, value, increment, UINT32_MAX);
 }
 
 const struct agg_entry *

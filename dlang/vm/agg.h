@@ -53,12 +53,10 @@ struct agg_pin {
 };
 
 /* Writer: add `value' (for the quantizers `increment' times) under a key of
- * agg->key_size bytes, in the entry for `cpu' (as in struct agg_entry).  Counts
- * a drop if there is no room. */
+ * agg->key_size bytes, in the entry for `cpu' (as in struct agg_entry), and pin the
+ * entry if the lane has this pin.  Counts a drop if there is no room. */
+#define AGG_NO_PIN UINT32_MAX
 void agg_update(const struct lane_view *v, const struct img_agg *agg,
-    const void *key, uint32_t cpu, int64_t value, int64_t increment);
-/* The same, and pin the entry, if there is this pin. */
-void agg_update_pinned(const struct lane_view *v, const struct img_agg *agg,
     const void *key, uint32_t cpu, int64_t value, int64_t increment,
     uint32_t pin);
 

@@ -234,10 +234,10 @@ act_agg(struct run *u, const struct img_act *a)
 		cpu = env->cpu + 1;
 	}
 	if (!vm_faulted(env))
-		agg_update_pinned(&env->at, &aggs[a->arg - 1],
+		agg_update(&env->at, &aggs[a->arg - 1],
 		    u->key != NULL ? (const void *)u->key : "", cpu, value,
 		    increment,
-		    a->flags & ACT_F_PIN ? u->ecb->epid : UINT32_MAX);
+		    a->flags & ACT_F_PIN ? u->ecb->epid : AGG_NO_PIN);
 	u->key = NULL;
 }
 

@@ -26,7 +26,6 @@ struct sum {
 	int64_t via;
 	int64_t disp;
 	uint8_t bytes; /* bytes that were read through the pointer; 0: none */
-	bool sign;
 };
 
 enum { PLACE_NONE, PLACE_MEMORY, PLACE_REGISTER, PLACE_VALUE };

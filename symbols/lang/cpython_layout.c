@@ -7,7 +7,6 @@
  * (Include/internal/pycore_runtime.h), also in the build without the global
  * lock.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
  * for another method, so the pointers that lead to the names are compared at
  * every use.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "dlang/base/mem.h"

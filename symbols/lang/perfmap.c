@@ -12,7 +12,6 @@
  * cause wrong names.
  */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

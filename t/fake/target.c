@@ -155,17 +155,6 @@ fake_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 	return *pc == FAKE_ANYWHERE ? -EAGAIN : 0;
 }
 
-static int
-fake_thread_set_pc(struct target *t, unsigned n, uint64_t pc)
-{
-	struct fake_target *ft = fake_of(t);
-
-	if (n >= ft->threads)
-		return -ENOENT;
-	ft->pc[n] = pc;
-	return 0;
-}
-
 static const struct target_ops fake_ops = {
 	.read = fake_read,
 	.write = fake_write,
@@ -173,7 +162,6 @@ static const struct target_ops fake_ops = {
 	.unmap = fake_unmap,
 	.cave = fake_cave,
 	.thread_pc = fake_thread_pc,
-	.thread_set_pc = fake_thread_set_pc,
 };
 
 void

@@ -5,6 +5,8 @@
 #ifndef T_FAKE_TARGET_H
 #define T_FAKE_TARGET_H
 
+#include <stdbool.h>
+
 #include "inject/target.h"
 
 #define FAKE_REGIONS 512 /* a hundred thousand slots, when shrunken */

@@ -166,19 +166,6 @@ rig_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 	return 0;
 }
 
-static int
-rig_thread_set_pc(struct target *t, unsigned n, uint64_t pc)
-{
-	struct user_regs_struct regs;
-
-	if (n != 0)
-		return -ENOENT;
-	get_regs(rig_of(t), &regs);
-	regs.rip = pc;
-	set_regs(rig_of(t), &regs);
-	return 0;
-}
-
 static const struct target_ops rig_ops = {
 	.read = rig_read,
 	.write = rig_write,
@@ -186,7 +173,6 @@ static const struct target_ops rig_ops = {
 	.unmap = rig_unmap,
 	.cave = rig_cave,
 	.thread_pc = rig_thread_pc,
-	.thread_set_pc = rig_thread_set_pc,
 };
 
 static void

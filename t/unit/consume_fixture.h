@@ -338,7 +338,7 @@ fx_put(struct fx *f, uint32_t lane, const struct prog_agg *a, const void *key,
 	bool is_new = e == NULL;
 
 	if (is_new) {
-		agg_update(&l, &ia, key, 0, 0, 0);
+		agg_update(&l, &ia, key, 0, 0, 0, AGG_NO_PIN);
 		e = fx_entry(&l, a, key);
 	}
 	ck_assert_ptr_nonnull(e);

@@ -35,7 +35,7 @@ agg(uint32_t func, uint32_t key_size, uint64_t param)
 static void
 update(const struct img_agg *a, const void *key, int64_t v, int64_t incr)
 {
-	agg_update(kit_view(&k), a, key, 0, v, incr);
+	agg_update(kit_view(&k), a, key, 0, v, incr, AGG_NO_PIN);
 }
 
 /* The words of the only entry. */
@@ -307,11 +307,11 @@ START_TEST(an_entry_is_pinned)
 	struct lane_view v = *begin_lane(&t);
 	v.pins = pins;
 	v.npins = 4;
-	agg_update_pinned(&v, &a, &key, 0, 1, 1, 4); /* there is none */
-	agg_update(&v, &a, &key, 0, 1, 1);
+	agg_update(&v, &a, &key, 0, 1, 1, 4); /* there is none */
+	agg_update(&v, &a, &key, 0, 1, 1, AGG_NO_PIN);
 	for (unsigned i = 0; i < 4; i++)
 		ck_assert_uint_eq(pins[i].area, 0);
-	agg_update_pinned(&v, &a, &key, 0, 1, 1, 2);
+	agg_update(&v, &a, &key, 0, 1, 1, 2);
 	ck_assert_uint_eq(pins[2].area, v.lane->agg_area);
 	const struct agg_entry *e = (const void *)(v.base + pins[2].ref);
 	ck_assert_uint_eq(e->updates, 3);
@@ -378,7 +378,7 @@ START_TEST(processors_have_entries_of_their_own)
 	uint32_t cookie = 0;
 
 	for (uint32_t i = 0; i < 40; i++)
-		agg_update(kit_view(&k), &a, "key", i % 4, i, 1);
+		agg_update(kit_view(&k), &a, "key", i % 4, i, 1, AGG_NO_PIN);
 	while ((e = agg_next(kit_view(&k), 0, &cookie)) != NULL) {
 		ck_assert_uint_lt(e->cpu, 4);
 		ck_assert_int_eq(sums[e->cpu], 0);

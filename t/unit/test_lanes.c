@@ -127,9 +127,9 @@ use_all(struct vm_env *env, const struct lane_view *v)
 	assign(env, DIF_THREAD, WORD, 1);
 	assign(env, DIF_THREAD, TEXT, string("mine"));
 	assign(env, DIF_LOCAL, HERE, string("here"));
-	agg_update(v, &sums, &key, 0, 3, 1);
+	agg_update(v, &sums, &key, 0, 3, 1, AGG_NO_PIN);
 	agg_flip(v, 1);
-	agg_update(v, &sums, &key, 0, 3, 1);
+	agg_update(v, &sums, &key, 0, 3, 1, AGG_NO_PIN);
 	ck_assert_ptr_nonnull(buf_reserve(v, 64));
 	buf_commit(v);
 	memset(&v->lane->regs, 7, sizeof(v->lane->regs));
@@ -226,7 +226,7 @@ START_TEST(shares_are_large_enough)
 	for (uint32_t i = 0; i < 1000; i++)
 		kit_give(&k, i, i + 1);
 	for (uint64_t key = 0; key < 4; key++)
-		agg_update(&k.lanes[500], &sums, &key, 0, 1, 1);
+		agg_update(&k.lanes[500], &sums, &key, 0, 1, 1, AGG_NO_PIN);
 	for (int n = 0; n < 2; n++) {
 		ck_assert_ptr_nonnull(buf_reserve(&k.lanes[999], 64));
 		buf_commit(&k.lanes[999]);
@@ -415,13 +415,13 @@ START_TEST(aggregations_of_lanes_are_one)
 	threads(3);
 	for (uint32_t i = 0; i < 3; i++) {
 		kit_give(&k, i, i + 1);
-		agg_update(&k.lanes[i], &sums, &key, 0, 10, 1);
+		agg_update(&k.lanes[i], &sums, &key, 0, 10, 1, AGG_NO_PIN);
 	}
-	agg_update(&k.env.at, &sums, &key, 0, 1, 1);
+	agg_update(&k.env.at, &sums, &key, 0, 1, 1, AGG_NO_PIN);
 	consume_aggs(c);
 	ck_assert_uint_eq(total(1), 31);
-	agg_update(&k.lanes[1], &sums, &key, 0, 10, 1);
-	agg_update(&k.lanes[1], &sums, &other, 0, 7, 1);
+	agg_update(&k.lanes[1], &sums, &key, 0, 10, 1, AGG_NO_PIN);
+	agg_update(&k.lanes[1], &sums, &other, 0, 7, 1, AGG_NO_PIN);
 	/* The thread ends; another gets its lane. */
 	consume_lanes_end(c, &k.threads, 1);
 	ck_assert_uint_eq(total(1), 41);
@@ -430,10 +430,10 @@ START_TEST(aggregations_of_lanes_are_one)
 	ck_assert_uint_eq(total(1), 41);
 	kit_give(&k, 1, 9);
 	consume_aggs(c);
-	agg_update(&k.lanes[1], &sums, &key, 0, 100, 1);
+	agg_update(&k.lanes[1], &sums, &key, 0, 100, 1, AGG_NO_PIN);
 	consume_aggs(c);
 	snapshots_flip(c);
-	agg_update(&k.lanes[1], &sums, &key, 0, 100, 1);
+	agg_update(&k.lanes[1], &sums, &key, 0, 100, 1, AGG_NO_PIN);
 	consume_lanes_end(c, &k.threads, -1);
 	consume_aggs(c);
 	ck_assert_uint_eq(total(1), 241);

@@ -639,10 +639,10 @@ START_TEST(processors_below_their_line)
 	struct img_agg sum = { b->id, AGG_SUM, 0, b->words, 0 };
 	const struct lane_view l0 = fx_lane(f, 0), l1 = fx_lane(f, 1);
 
-	agg_update(&l0, &min, "", 3, 9, 1);
-	agg_update(&l1, &min, "", 3, 5, 1);
-	agg_update(&l1, &min, "", 1, 8, 1);
-	agg_update(&l0, &sum, "", 2, 40, 1);
+	agg_update(&l0, &min, "", 3, 9, 1, AGG_NO_PIN);
+	agg_update(&l1, &min, "", 3, 5, 1, AGG_NO_PIN);
+	agg_update(&l1, &min, "", 1, 8, 1, AGG_NO_PIN);
+	agg_update(&l0, &sum, "", 2, 40, 1, AGG_NO_PIN);
 	act(ACT_PRINTA, a, b, NULL);
 	act(ACT_CLEAR, b, NULL, NULL);
 	act(ACT_PRINTA, b, NULL, NULL);

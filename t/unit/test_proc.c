@@ -637,7 +637,6 @@ START_TEST(exec_by_another_thread_leaves_the_leader)
 			caller = ev.child->tid;
 		if (ev.kind == EV_EXEC) {
 			ck_assert_int_eq(ev.thread->tid, pid);
-			ck_assert_int_eq(ev.old_tid, caller);
 			ck_assert_uint_eq(p->threads.len, 1);
 			ck_assert_ptr_eq(p->threads.at[0], ev.thread);
 			ck_assert_ptr_null(super_thread(su, caller));

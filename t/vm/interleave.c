@@ -248,7 +248,7 @@ after(void)
 static void
 add(unsigned lane, const struct img_agg *agg, uint64_t key, int64_t value)
 {
-	agg_update(&k.lanes[lane], agg, &key, 0, value, 1);
+	agg_update(&k.lanes[lane], agg, &key, 0, value, 1, AGG_NO_PIN);
 }
 
 /* An entry that is there, and one that is new, while the reader reads, goes

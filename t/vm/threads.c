@@ -86,7 +86,7 @@ writer(void *arg)
 
 	for (uint64_t i = 0; i < UPDATES; i++) {
 		uint64_t key = i % KEYS;
-		agg_update(w->v, &avg, &key, 0, ADDED, 1);
+		agg_update(w->v, &avg, &key, 0, ADDED, 1, AGG_NO_PIN);
 		if (i % EACH != 0)
 			continue;
 		struct rec_hdr *h = buf_reserve(w->v, sizeof(*h));

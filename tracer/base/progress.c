@@ -4,7 +4,6 @@
 #include "tracer/base/progress.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -18,7 +18,6 @@
 #ifndef TRACER_BASE_STATE_H
 #define TRACER_BASE_STATE_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "dlang/base/vec.h"

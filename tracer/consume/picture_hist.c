@@ -2,7 +2,6 @@
  * Histograms as bars: one below the other for each key of an aggregation, in
  * the order and with the rows of printa().
  */
-#include <stdlib.h>
 
 #include "tracer/consume/picture.h"
 

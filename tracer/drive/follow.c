@@ -10,7 +10,6 @@
 
 #include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
-#include "symbols/addrspace.h"
 #include "tracer/survive/leftover.h"
 #include "tracer/prov/plock/plock.h"
 #include "tracer/fast/fast.h"

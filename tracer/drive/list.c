@@ -9,7 +9,6 @@
 #include "tracer/consume/text.h"
 #include "tracer/drive/ways.h"
 #include "tracer/base/probe.h"
-#include "tracer/names/prototype.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
 #include "tracer/sites/site.h"

@@ -10,7 +10,6 @@
 #include "dlang/base/str.h"
 #include "dlang/cc/cc.h"
 #include "dlang/image/image.h"
-#include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
 #include "tracer/fast/fast.h"
 #include "tracer/program/enable.h"

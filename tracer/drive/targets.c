@@ -323,10 +323,8 @@ tell_first_exec(struct state *st, struct proc *p)
 	if (p->role.launch != LAUNCH_AT_EXEC ||
 	    (when != EVAL_EXEC && when != EVAL_BOTH))
 		return;
-	moments_tell(st,
-	    &(struct event){ .kind = EV_EXEC,
-		.thread = p->threads.at[0],
-		.old_tid = p->pid });
+	moments_tell(
+	    st, &(struct event){ .kind = EV_EXEC, .thread = p->threads.at[0] });
 }
 
 void

@@ -12,7 +12,6 @@
 #include "dlang/base/log.h"
 #include "dlang/jit/jit.h"
 #include "dlang/verify.h"
-#include "tracer/base/state.h"
 #include "tracer/fast/fast_impl.h"
 
 /* The most code of one DIFO. */

@@ -19,7 +19,6 @@
 #ifndef TRACER_FAST_FAST_IMPL_H
 #define TRACER_FAST_FAST_IMPL_H
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>

@@ -9,6 +9,7 @@
  * usually have 0 there.  If a program uses the register itself, dtrap does not
  * change it: the thread has a lane, but all its hits are by trap.
  */
+#include <signal.h>
 
 #include "inject/resume.h"
 #include "symbols/maps.h"

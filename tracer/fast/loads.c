@@ -15,7 +15,6 @@
 
 #include "dlang/base/clock.h"
 #include "symbols/maps.h"
-#include "tracer/base/state.h"
 #include "tracer/fast/fast_impl.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"

@@ -6,7 +6,6 @@
 #define TRACER_NAMES_PROTOTYPE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct load;

@@ -14,7 +14,6 @@
 #include "symbols/golang.h"
 #include "tracer/names/abi.h"
 #include "tracer/names/external.h"
-#include "tracer/names/prototype.h"
 #include "tracer/base/state.h"
 
 static const char *const unplaced =

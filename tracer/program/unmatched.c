@@ -15,7 +15,6 @@
 
 #include "dlang/base/glob.h"
 #include "dlang/base/nearest.h"
-#include "symbols/addrspace.h"
 #include "tracer/base/probe.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/provider.h"

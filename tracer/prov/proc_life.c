@@ -1,12 +1,10 @@
 /*
  * The proc provider's probes about the lives of processes and threads.
  */
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "tracer/fire/fire.h"
-#include "tracer/fire/moments.h"
 #include "tracer/fire/syscalls.h"
 #include "tracer/prov/proc.h"
 #include "tracer/ptrace/proc.h"

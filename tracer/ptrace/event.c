@@ -361,9 +361,7 @@ note_exec(struct thread *th)
 		if (other != th && !thread_gone(other))
 			note_gone(other, 0);
 	}
-	event_push(p->super,
-	    &(struct event){
-		.kind = EV_EXEC, .thread = th, .old_tid = (pid_t)msg });
+	event_push(p->super, &(struct event){ .kind = EV_EXEC, .thread = th });
 }
 
 static void

@@ -12,7 +12,6 @@
 #define TRACER_PTRACE_EVENT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct super;
@@ -45,8 +44,7 @@ enum event_kind {
 	EV_CLONE,      /* `child' is a new thread, or a process that shares
 			   * the memory */
 	EV_EXEC,       /* new program; the thread is now the leader, and every
-			* other thread had its EV_GONE before (old_tid: the
-			* thread that called execve) */
+			* other thread had its EV_GONE before */
 	EV_EXIT,       /* PTRACE_EVENT_EXIT: memory can still be read; `status'
 			   * is the later wait status; resume */
 	EV_GONE,       /* the thread has ended and is reaped; `status' is its
@@ -61,7 +59,6 @@ struct event {
 	int status;            /* EV_EXIT, EV_GONE: wait status */
 	struct thread *child;  /* EV_FORK, EV_VFORK, EV_CLONE; NULL if it was
 			       * detached meanwhile */
-	pid_t old_tid;         /* EV_EXEC */
 	bool first; /* EV_STOP: it is the first stop of a new thread */
 };
 

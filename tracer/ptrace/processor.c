@@ -34,7 +34,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

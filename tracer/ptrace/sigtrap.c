@@ -88,8 +88,6 @@
 
 #include "dlang/base/clock.h"
 #include "dlang/base/log.h"
-#include "inject/tracepoint.h"
-#include "inject/trapset.h"
 #include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/super.h"
 #include "tracer/ptrace/trapqueue.h"

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/mman.h>
@@ -347,23 +346,6 @@ target_thread_pc(struct target *t, unsigned n, uint64_t *pc)
 	return *pc != 0 ? 0 : -EAGAIN;
 }
 
-static int
-target_thread_set_pc(struct target *t, unsigned n, uint64_t pc)
-{
-	struct thread *th = nth_thread(space_of(t), &n);
-
-	if (th == NULL)
-		return -ENOENT;
-	if (thread_gone(th))
-		return 0;
-	struct uregs *regs = thread_regs(th);
-	if (regs == NULL)
-		return thread_stopped(th) || thread_ends(th) ? 0 : -EBUSY;
-	regs->r[UREG_PC] = pc;
-	thread_regs_dirty(th);
-	return 0;
-}
-
 const struct target_ops target_ptrace_ops = {
 	.read = target_read,
 	.write = target_write,
@@ -371,5 +353,4 @@ const struct target_ops target_ptrace_ops = {
 	.unmap = target_unmap,
 	.cave = target_cave,
 	.thread_pc = target_thread_pc,
-	.thread_set_pc = target_thread_set_pc,
 };

@@ -5,6 +5,7 @@
 #ifndef TRACER_PTRACE_TARGET_PTRACE_H
 #define TRACER_PTRACE_TARGET_PTRACE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "inject/target.h"

@@ -8,7 +8,6 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "dlang/base/vec.h"
 

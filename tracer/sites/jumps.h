@@ -10,7 +10,6 @@
 #ifndef TRACER_SITES_JUMPS_H
 #define TRACER_SITES_JUMPS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -7,7 +7,6 @@
 #ifndef TRACER_SITES_SIGWATCH_H
 #define TRACER_SITES_SIGWATCH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -12,7 +12,6 @@
  * (disasm/body.h).
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dlang/base/glob.h"

@@ -10,7 +10,6 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
 #include "tracer/prov/pid/pid_impl.h"
-#include "tracer/base/state.h"
 
 bool
 pid_function_matches(const struct probe *p, const char *func)

@@ -22,7 +22,6 @@
 #include "tracer/prov/plock/plock.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dlang/base/glob.h"

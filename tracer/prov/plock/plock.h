@@ -4,9 +4,6 @@
 #ifndef TRACER_PROV_PLOCK_PLOCK_H
 #define TRACER_PROV_PLOCK_PLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct space;
 struct state;
 struct thread;

@@ -2,7 +2,6 @@
  * The plockstat provider at a hit: what the thread is doing, from its registers
  * and its memory.
  */
-#include "tracer/prov/plock/plock.h"
 
 #include "dlang/base/machine.h"
 #include "inject/tracepoint.h"
