@@ -96,10 +96,24 @@ room != "t" {
 		in_comment = 1
 	if (line !~ /\(/)
 		next
-	for (f in right)
-		if (line ~ ("(^|[^A-Za-z0-9_.>])" f " *\\(") &&
-		    !fits(FILENAME, right[f]))
+	for (f in right) {
+		if (line !~ ("(^|[^A-Za-z0-9_.>])" f " *\\("))
+			continue
+		called[f, FILENAME] = 1
+		if (!fits(FILENAME, right[f]))
 			complain(f "() may be called only in" right[f])
+	}
 }
 
-END { exit bad }
+# A right that nobody uses goes.
+END {
+	for (f in right) {
+		n = split(right[f], w, " ")
+		for (i = 1; i <= n; i++)
+			if (w[i] !~ /\/$/ && !((f, w[i]) in called)) {
+				print w[i] " does not call " f "() (t/lint/rights.txt)"
+				bad = 1
+			}
+	}
+	exit bad
+}
