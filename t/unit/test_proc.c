@@ -663,7 +663,6 @@ START_TEST(exec_by_another_thread_brings_the_leader_back)
 	while (next(&ev)) {
 		if (ev.kind == EV_EXEC) {
 			ck_assert_int_eq(ev.thread->tid, pid);
-			ck_assert_int_eq(ev.old_tid, caller);
 			ck_assert_ptr_eq(super_thread(su, pid), ev.thread);
 			ck_assert_ptr_null(super_thread(su, caller));
 			execs++;

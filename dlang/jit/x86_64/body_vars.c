@@ -306,8 +306,8 @@ hash_self(struct code *c)
 	struct emit *e = &c->e;
 
 	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_ENV(thread));
-	enc_rr(e, true, 0x31, RDI, RAX); /* xor rax, rdi */
-	enc_set(e, RCX, AGG_HASH_BEGIN(1)); /* of id ^ thread: a multiple */
+	enc_rr(e, true, 0x31, RDI, RAX);        /* xor rax, rdi */
+	enc_set(e, RCX, AGG_HASH_BEGIN(1));     /* of id ^ thread: a multiple */
 	enc_rr(e, true, OP_0F(0xaf), RAX, RCX); /* imul rax, rcx */
 }
 
