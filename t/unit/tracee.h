@@ -33,6 +33,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "inject/resume.h"
 #include "inject/tracepoint.h"
 #include "symbols/maps.h"
 #include "tracer/ptrace/event.h"
@@ -111,6 +112,21 @@ tracepoint_restore_all(struct tptable *tab)
 		    tab->target, tab->tp.addr, &tab->tp.saved, 1);
 	tab->tp.state = TP_IDLE;
 	return 0;
+}
+
+/* No thread is in dtrap's code. */
+__attribute__((weak)) enum slot_place
+resume_leave_stub(
+    struct tptable *tab, struct uregs *regs, struct tracepoint **tp)
+{
+	return SLOT_OUTSIDE;
+}
+
+__attribute__((weak)) enum slot_place
+resume_leave_slot(
+    struct tptable *tab, struct uregs *regs, struct tracepoint **tp)
+{
+	return SLOT_OUTSIDE;
 }
 
 /* Fixtures */
