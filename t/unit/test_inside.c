@@ -88,6 +88,18 @@ START_TEST(counts_and_records_can)
 }
 END_TEST
 
+/* A number that no tracepoint has: nothing there has to be asked for. */
+START_TEST(what_is_no_tracepoint_can)
+{
+	kit_clause(&k, NULL, 0);
+	kit_act(&k, OP_AGG, NULL)->arg = 1;
+	answer(true, true);
+	const struct inside in = { k.image, true, true };
+	ck_assert(inside_tracepoint(&in, 0, &why));
+	ck_assert(inside_tracepoint(&in, UINT32_MAX, &why));
+}
+END_TEST
+
 START_TEST(without_a_clock_counts_can)
 {
 	kit_clause(&k, NULL, 0);
@@ -268,12 +280,12 @@ int
 main(void)
 {
 	const TTest *const tests[] = { counts_and_records_can,
-		without_a_clock_counts_can, other_registers_cannot,
-		words_of_the_hit_cannot, vectors_cannot, segments_cannot,
-		globals_cannot, the_kernel_cannot, unknown_arguments_cannot,
-		error_has_to_be_able, a_predicate_can_alone,
-		a_predicate_has_to_be_able, a_predicate_with_a_clock,
-		kept_records_are_left_to_the_tracer,
+		what_is_no_tracepoint_can, without_a_clock_counts_can,
+		other_registers_cannot, words_of_the_hit_cannot, vectors_cannot,
+		segments_cannot, globals_cannot, the_kernel_cannot,
+		unknown_arguments_cannot, error_has_to_be_able,
+		a_predicate_can_alone, a_predicate_has_to_be_able,
+		a_predicate_with_a_clock, kept_records_are_left_to_the_tracer,
 		nor_is_there_another_way_without_a_predicate,
 		needs_of_actions_are_said_first, strtok_stays_in_one_place,
 		a_predicate_keeps_no_pointer };

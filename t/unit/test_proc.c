@@ -278,6 +278,32 @@ await_spinning(void)
 			sched_yield();
 }
 
+/* Blocked signals of the process, and of the thread. */
+START_TEST(pending_signals_are_seen)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	pid_t pid = start("ready", "");
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	await_ready();
+	struct proc *p = attach(pid);
+	const struct thread *th = p->threads.at[0];
+	ck_assert(!thread_has_pending(th, SIGUSR1));
+	kill(pid, SIGUSR1);
+	ck_assert(thread_has_pending(th, SIGUSR1));
+	ck_assert(!thread_has_pending(th, SIGUSR2));
+	syscall(SYS_tgkill, pid, pid, SIGUSR2);
+	ck_assert(thread_has_pending(th, SIGUSR2));
+	resume_all(p);
+	proc_detach(p, NULL, NULL);
+	finishes(pid);
+}
+END_TEST
+
 START_TEST(attach_stop_resume_detach_many_threads)
 {
 	int fd = memfd_create("spins", 0);
@@ -781,6 +807,7 @@ main(int argc, char **argv)
 	tcase_add_loop_test(tc, detach_leaves_a_stopped_process_stopped, 0, 2);
 	tcase_add_test(tc, attach_leaves_a_stopped_process_stopped);
 	tcase_add_test(tc, detach_delivers_a_pending_signal);
+	tcase_add_test(tc, pending_signals_are_seen);
 	tcase_add_test(tc, attach_stop_resume_detach_many_threads);
 	tcase_add_test(tc, attach_while_threads_come_and_go);
 	tcase_add_test(tc, attach_without_a_leader);
