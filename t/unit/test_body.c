@@ -708,6 +708,12 @@ START_TEST(jump_tables)
 	put_word(0x4000, 0x100d);
 	ck_assert_str_eq(body(end, &k), "100d! 100b* ");
 
+	/* imul ecx, edx in between; imul eax, edx */
+	end = put(0x1000, "48 8b 04 fd 00 40 00 00 0f af ca ff e0 c3");
+	ck_assert_str_eq(body(end, &k), "100d! ");
+	end = put(0x1000, "48 8b 04 fd 00 40 00 00 0f af c2 ff e0 c3");
+	ck_assert_str_eq(body(end, &k), "100d! 100b* ");
+
 	/* lea rdx, [4000]; jmp [rdx + rdi * 8]; ret */
 	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa c3");
 	put_word(0x4000, 0x100a);
