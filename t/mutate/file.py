@@ -94,7 +94,7 @@ def main():
     for mutant in chosen(path, seed):
         if found + len(lives) == count:
             break
-        if mutate.key_of(mutant) in same:
+        if mutate.changes_nothing(mutant, same):
             nothing += 1
             continue
         result = bench.finds(mutant, 10, 20 + 10 * took)

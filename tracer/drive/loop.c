@@ -405,10 +405,8 @@ loop_while(struct state *st, bool (*more)(struct state *, void *), void *arg)
 		 * wait as well, and so on: poll without blocking. */
 		if (r == -EINTR && event_poll(st->super, &ev, false) == 1)
 			handle_first(st, &ev);
-		if (r == -ECHILD && !st->draining) {
-			wait_for_signal();
-			look_at_flags(st);
-		}
+		if (r == -ECHILD && !st->draining)
+			wait_for_signal(); /* the next poll returns at once */
 	}
 }
 
