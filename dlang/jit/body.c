@@ -12,6 +12,7 @@
 #include "dlang/base/mem.h"
 #include "dlang/forms.h"
 #include "dlang/jit/jit_impl.h"
+#include "dlang/vm/agg.h"
 
 /* A body that is being planned. */
 struct body {
@@ -227,9 +228,9 @@ key_member(struct body *w, const struct img_act *a)
 		return true; /* it is not computed */
 	g->members++;
 	g->begun += a->off % 8 == 0;
-	return is_value(a) && a->size != 0 && a->off / 8 + 1 == g->begun &&
-	    a->off % 8 + a->size <= 8 && g->begun <= g->words &&
-	    expression(w, at(w->b, a->difo_ref));
+	return is_value(a) && a->size != 0 && g->words <= AGG_HASH_ALL / 8 &&
+	    a->off / 8 + 1 == g->begun && a->off % 8 + a->size <= 8 &&
+	    g->begun <= g->words && expression(w, at(w->b, a->difo_ref));
 }
 
 static bool

@@ -384,12 +384,27 @@ agg_holds(uint32_t size, uint32_t data)
 	return (uint64_t)first + agg_entry_size(data, 0) <= size;
 }
 
+/* The bytes of a key without the words at its end that are 0. */
+static uint32_t
+used_of(const uint8_t *key, uint32_t size)
+{
+	uint64_t w = size & 7;
+
+	for (; w == 0 && size > AGG_HASH_ALL; size -= 8) {
+		memcpy(&w, key + size - 8, 8);
+		if (w != 0)
+			break;
+	}
+	return size;
+}
+
 uint32_t
 agg_key_hash(uint64_t id, const void *key, uint32_t size)
 {
 	uint64_t h = AGG_HASH_BEGIN(id), w;
 	const uint8_t *p = key;
 
+	size = used_of(key, size);
 	for (; size >= 8; size -= 8, p += 8) {
 		memcpy(&w, p, 8);
 		h = (h ^ w) * AGG_HASH_FACTOR;

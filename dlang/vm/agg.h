@@ -40,9 +40,12 @@ struct agg_entry {
 
 /* The hash of a key: each word of it, the last one filled up with zeroes, goes
  * into h = (h ^ word) * AGG_HASH_FACTOR, and then into h ^= h >> 32.  The result
- * is the low half of h. */
+ * is the low half of h.  Words that are 0 at the end of the key are left out, if
+ * they are behind AGG_HASH_ALL bytes: a key that is a string is as long as the
+ * longest one. */
 #define AGG_HASH_BEGIN(id) ((id)*UINT64_C(0x9e3779b97f4a7c15))
 #define AGG_HASH_FACTOR    UINT64_C(0xff51afd7ed558ccd)
+#define AGG_HASH_ALL       32
 uint32_t agg_key_hash(uint64_t id, const void *key, uint32_t size);
 
 /* A place of the writer's to find the entry of a key again: it is at `ref' as long

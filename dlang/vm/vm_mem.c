@@ -176,6 +176,25 @@ vm_copy(struct vm_env *env, void *dst, uint64_t addr, uint64_t len)
 	return 0;
 }
 
+/* The number of bytes before the first NUL, at most max. */
+static uint32_t
+text_len(const uint8_t *s, uint64_t max)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint32_t n = 0;
+	uint64_t w;
+
+	while (max - n >= 8) {
+		memcpy(&w, s + n, 8);
+		if (((w - ones) & ~w & ones << 7) != 0)
+			break;
+		n += 8;
+	}
+	while (n < max && s[n] != 0)
+		n++;
+	return n;
+}
+
 /* The length of the string at a VM address, at most `limit'. The end of the
  * memory ends the string, because copyin() gives characters without a NUL.
  * False if there is no memory at the address. */
@@ -184,15 +203,12 @@ vma_strlen(const struct vm_env *env, uint64_t addr, uint32_t limit,
     const uint8_t **s, uint32_t *len)
 {
 	uint64_t room;
-	uint32_t n = 0;
 
 	*len = 0;
 	*s = vm_readable_at(env, addr, &room);
 	if (*s == NULL)
 		return false;
-	while (n < limit && n < room && (*s)[n] != 0)
-		n++;
-	*len = n;
+	*len = text_len(*s, VM_MIN(limit, room));
 	return true;
 }
 
@@ -249,9 +265,7 @@ vm_str(struct vm_env *env, uint64_t addr, uint32_t limit, struct vm_str *out)
 	int64_t n = want > 0 ? env->ops->load_str(env, addr, s, want) : 0;
 	if (n < 0)
 		return bad_address(env, addr);
-	uint32_t len = 0;
-	while (len < (uint64_t)n && s[len] != 0)
-		len++;
+	uint32_t len = (uint32_t)(n > 0 && s[n - 1] == 0 ? n - 1 : n);
 	if (len == n && len < limit) { /* no NUL, and no room to continue */
 		vm_fault(env, FLT_NOSCRATCH, 0);
 		return -1;

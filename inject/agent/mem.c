@@ -20,11 +20,19 @@ memmove(void *dst, const void *src, size_t n)
 	return dst;
 }
 
+/* Of any memory, at any address. */
+typedef uint64_t __attribute__((may_alias, aligned(1))) word;
+
+/* Most often both are equal, and long: keys of aggregations. */
 int
 memcmp(const void *a, const void *b, size_t n)
 {
 	const uint8_t *p = a, *q = b;
 
+	for (; n >= 8 && *(const word *)p == *(const word *)q; n -= 8) {
+		p += 8;
+		q += 8;
+	}
 	for (; n > 0; n--, p++, q++)
 		if (*p != *q)
 			return *p - *q;

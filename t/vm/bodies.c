@@ -526,6 +526,25 @@ any_difo(struct kit *k)
 	return d;
 }
 
+/* One bit of a value that may change with each firing. */
+static struct difo *
+any_bit(struct kit *k)
+{
+	uint64_t bits[] = { 1 + below(4) };
+
+	return kit_difo(k,
+	    KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_LDGS, any_builtin(), 1),
+		DIF_INSTR_INDEX(DIF_OP_SETX, 0, 2),
+		DIF_INSTR(DIF_OP_AND, 1, 2, 1), DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+	    bits, 1, NULL, 0);
+}
+
+static struct difo *
+any_predicate(struct kit *k)
+{
+	return below(2) == 0 ? NULL : below(3) == 0 ? any_bit(k) : any_difo(k);
+}
+
 static uint64_t
 any_param(enum dif_agg func)
 {
@@ -563,7 +582,7 @@ pinned_clause(struct kit *k)
 	uint32_t members = 1 + below(3);
 	struct prog_agg *agg = kit_agg(k, func, 32 * members, any_param(func));
 
-	kit_clause(k, below(2) == 0 ? any_difo(k) : NULL, 0);
+	kit_clause(k, any_predicate(k), 0);
 	for (uint32_t i = 0; i < members; i++)
 		known_member(k, 32 * i);
 	struct prog_act *a =
@@ -611,7 +630,7 @@ any_key(struct kit *k, uint32_t *members)
 	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 8 };
 	uint32_t off = 0;
 
-	*members = below(4) == 0 ? below(4) : below(2);
+	*members = below(4) == 0 ? below(7) : below(2);
 	for (uint32_t i = 0; i < *members; i++) {
 		uint32_t size = sizes[below(6)];
 		off = (off + size - 1) & ~(size - 1);
@@ -645,7 +664,7 @@ any_clause(struct kit *k)
 		pinned_clause(k);
 		return;
 	}
-	kit_clause(k, below(2) == 0 ? any_difo(k) : NULL, 0);
+	kit_clause(k, any_predicate(k), 0);
 	while (n-- > 0)
 		if (n > 0 && below(2) == 0)
 			any_assignment(k);
@@ -660,8 +679,7 @@ static void
 any_recording(struct kit *k)
 {
 	static const uint8_t sizes[] = { 0, 1, 2, 4, 8, 8 };
-	struct prog_clause *c =
-	    kit_clause(k, below(2) == 0 ? any_difo(k) : NULL, 0);
+	struct prog_clause *c = kit_clause(k, any_predicate(k), 0);
 	uint32_t off = sizeof(struct rec_hdr);
 
 	for (unsigned n = below(5); n > 0; n--) {
