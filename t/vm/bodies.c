@@ -19,6 +19,7 @@
 #include "dlang/cc/cc.h"
 #include "dlang/jit/jit.h"
 #include "dlang/vm/agg.h"
+#include "dlang/vm/dyn.h"
 #include "inject/stub.h"
 #include "t/fake/env.h"
 #include "t/fake/world.h"
@@ -335,6 +336,18 @@ fire_both(struct rig *r)
 
 /* ---- one clause ---- */
 
+/* There is no more room for variables of the thread, but for what is freed. */
+static void
+fill_variables(const struct dyn_view *d)
+{
+	uint8_t *hdr = (void *)d->hdr;
+
+	if (hdr == NULL)
+		return;
+	*(uint32_t *)(void *)(hdr + DYN_USED) = d->chunks;
+	*(uint32_t *)(void *)(hdr + DYN_FREED) = 0;
+}
+
 static void
 any_time(struct rig *r)
 {
@@ -346,6 +359,8 @@ any_time(struct rig *r)
 	    below(24) == 0 ? below(ACTIVITY_STOPPED + 1) : ACTIVITY_ACTIVE;
 	lane(r)->followed = below(8) == 0;
 	lane_env(lane(r))->followed = lane(r)->followed != 0;
+	if (below(64) == 0)
+		fill_variables(&r->k->lanes[0].self);
 	if (below(2) == 0)
 		lane(r)->tail = lane(r)->head;
 	uint64_t now = 1 + any_word() / 2;
