@@ -3,7 +3,8 @@
  *
  * An instruction can be part of one if its copy, run elsewhere, does the same:
  * it must not look at its own address but by a displacement from it, and must
- * not leave its own address behind, as a call does.
+ * not leave its own address behind.  A call is replaced by a push of the address
+ * behind it and a jump.
  */
 #include "disasm/window.h"
 
@@ -25,7 +26,6 @@ is_movable(const struct insn *in)
 		return false;
 	switch (in->kind) {
 	case INSN_LOOP:
-	case INSN_CALL:
 	case INSN_CALL_IND:
 	case INSN_XSTATE:
 	case INSN_SYSCALL:
@@ -96,10 +96,11 @@ range_of(const struct body *b, uint64_t addr)
 	return NULL;
 }
 
-/* Decode the next instruction of w, at addr.  NULL, or why it cannot be part of
- * a window. */
+/* Decode the next instruction of w, at addr.  A call must end the window, which it
+ * does from `need' on.  NULL, or why it cannot be part of a window. */
 static const char *
-add(struct window *w, const struct reader *mem, uint64_t addr, uint64_t end)
+add(struct window *w, const struct reader *mem, uint64_t addr, uint64_t end,
+    uint64_t need)
 {
 	struct insn *in = &w->insn[w->n];
 	uint8_t code[INSN_MAX_LEN];
@@ -107,7 +108,7 @@ add(struct window *w, const struct reader *mem, uint64_t addr, uint64_t end)
 
 	if (len == 0 || insn_decode(code, len, addr, in) != 0)
 		return "an instruction cannot be decoded";
-	if (!is_movable(in))
+	if (!is_movable(in) || (in->kind == INSN_CALL && addr + in->len < need))
 		return "an instruction cannot be moved";
 	/* An indirect jump may lead there. */
 	if (in->kind == INSN_LANDING && w->n > 0)
@@ -129,7 +130,7 @@ look_ahead(struct window *w, const struct body *b, const struct body_range *r,
 	*w = (struct window){ .next = addr };
 	while (why == NULL && w->next < need && !w->ends)
 		why = w->next == r->end ? "the function is too short" :
-					  add(w, mem, w->next, r->end);
+					  add(w, mem, w->next, r->end, need);
 	if (why != NULL)
 		return why;
 	if (w->next < need) {
@@ -154,6 +155,9 @@ one_before(const struct body *b, const struct body_range *r, uint64_t addr)
 	return addr;
 }
 
+/* No call ends it. */
+#define NO_CALL UINT64_MAX
+
 /* Find a window that ends behind the instruction at addr. */
 static bool
 look_back(struct window *w, const struct body *b, const struct body_range *r,
@@ -162,7 +166,7 @@ look_back(struct window *w, const struct body *b, const struct body_range *r,
 	uint64_t from = addr, last;
 
 	*w = (struct window){ 0 };
-	if (add(w, mem, addr, r->end) != NULL)
+	if (add(w, mem, addr, r->end, NO_CALL) != NULL)
 		return false;
 	const uint64_t end = w->next;
 	do {
@@ -173,11 +177,12 @@ look_back(struct window *w, const struct body *b, const struct body_range *r,
 		return false;
 	*w = (struct window){ .next = from };
 	while (w->next < addr)
-		if (w->ends || add(w, mem, w->next, r->end) != NULL)
+		if (w->ends || add(w, mem, w->next, r->end, NO_CALL) != NULL)
 			return false;
 	w->site = w->n;
 	return !w->ends && w->next == addr &&
-	    add(w, mem, addr, r->end) == NULL && !is_come_to(b, from, end);
+	    add(w, mem, addr, r->end, NO_CALL) == NULL &&
+	    !is_come_to(b, from, end);
 }
 
 int

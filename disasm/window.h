@@ -21,6 +21,8 @@
 
 #define WINDOW_MOST 5 /* instructions; each has at least one of the 5 bytes */
 
+/* A call can only be the last instruction, because the bytes behind it are returned
+ * to.  Its return address lies behind the window. */
 struct window {
 	struct insn insn[WINDOW_MOST];
 	unsigned n;    /* number of instructions */
@@ -30,6 +32,20 @@ struct window {
 			* if it is a conditional jump that is taken */
 	bool ends;     /* the last instruction is a return or a jump */
 };
+
+/* Does it end with a call? */
+static inline bool
+window_calls(const struct window *w)
+{
+	return w->n > 0 && w->insn[w->n - 1].kind == INSN_CALL;
+}
+
+/* Where control goes behind the last instruction, unless `ends'. */
+static inline uint64_t
+window_leads(const struct window *w)
+{
+	return window_calls(w) ? w->insn[w->n - 1].target : w->next;
+}
 
 /*
  * Find a window of at least `bytes' with addr, an instruction of the body b: one

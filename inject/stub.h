@@ -105,8 +105,8 @@ struct stub {
 	uint16_t finds[2]; /* instructions that fault if the thread has no lane:
 			    * the tracer takes that for the int3 */
 	uint64_t site[WINDOW_MOST + 1]; /* text addresses of the displaced
-					 * instructions; then that of the next
-					 * instruction */
+					 * instructions; then that to which the
+					 * last one leads */
 	unsigned n;                     /* number of displaced instructions */
 	unsigned first;                 /* the one of the site */
 	bool taken; /* a pass that does not take the branch there does not

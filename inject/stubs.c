@@ -39,7 +39,7 @@ static bool
 is_same(const struct stub *s, const struct window *w)
 {
 	bool same = s->n == w->n && s->first == w->site &&
-	    s->taken == w->taken && s->site[w->n] == w->next;
+	    s->taken == w->taken && s->site[w->n] == window_leads(w);
 
 	for (unsigned i = 0; same && i < w->n; i++)
 		same = s->site[i] == w->insn[i].addr;

@@ -10,6 +10,8 @@
  *	MACHINE_CALL_OTHER a bit that marks system call numbers of another table
  *	MACHINE_CALL_BYTES bytes that a call pushes on the stack
  *	MACHINE_RED_ZONE   bytes below the stack pointer that a function may use
+ *	MACHINE_FEATURES   the line of /proc/TID/status that tells whether the
+ *			   processor checks returns by a shadow stack: "shstk"
  *
  * dlang/uregs.h has the registers, disasm/insn.h the instructions,
  * inject/trap/area.h the trap instruction. doc/porting.md lists everything that

@@ -23,8 +23,8 @@
  *	call != 0?		then trap
  * out:	rcx, flags, rax, rsp back; jmp displaced
  * trap: the same; int3
- * displaced: that of the site, ...
- *	jmp next
+ * displaced: that of the site, ...; of a call, push the return address
+ *	jmp next, or to what is called
  * lost:	busy == 0?		else lost++; jmp out
  *	above skip_sp?		then skip_sp = 0
  *	not it, or not at the site of skip_at? then fire
@@ -128,7 +128,8 @@ narrow(uint64_t addr, uint64_t *lo, uint64_t *hi)
 static bool
 has_target(const struct insn *in)
 {
-	return in->kind == INSN_JMP || in->kind == INSN_JCC;
+	return in->kind == INSN_JMP || in->kind == INSN_JCC ||
+	    in->kind == INSN_CALL;
 }
 
 /* The address of a rip-relative operand. */
@@ -386,6 +387,11 @@ write_displaced(struct emit *e, const struct insn *in)
 		emit_jmp(e, in->target);
 		return true;
 	}
+	if (in->kind == INSN_CALL) {
+		emit_bytes(e, "\xff\x35", 2); /* push [rip + .] */
+		emit_u32(e, EMIT_JMP_NEAR);   /* behind the jump */
+		return true;
+	}
 	if (in->kind == INSN_JCC) {
 		emit_u8(e, 0x0f);
 		emit_u8(e, 0x80U | in->cond);
@@ -418,19 +424,24 @@ write_some(struct stub *s, struct emit *e, const struct window *w,
 	return true;
 }
 
-/* The instructions from the site on, and the jump back. */
+/* The instructions from the site on, and the jump back, or to what is called: then
+ * the return address lies behind the jump, and has been pushed. */
 static bool
 write_rest(struct stub *s, struct emit *e, const struct window *w)
 {
+	uint64_t to = window_leads(w);
+
 	if (!write_some(s, e, w, w->site, w->n))
 		return false;
 	s->displaced[w->n] = (uint16_t)e->len;
-	s->site[w->n] = w->next;
+	s->site[w->n] = to;
 	if (w->ends)
 		return true;
-	if (!emit_reaches(emit_pc(e) + EMIT_JMP_NEAR, w->next))
+	if (!emit_reaches(emit_pc(e) + EMIT_JMP_NEAR, to))
 		return false;
-	emit_jmp(e, w->next);
+	emit_jmp(e, to);
+	if (window_calls(w))
+		emit_u64(e, w->next);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # timeout: 600
-# Option fastpath where a jump begins before the return that it stands for: exact
+# Option fastpath where a jump begins before the return that it stands for, or ends with
+# a call: exact
 # counts under signals, faults and single steps, the program's own pc in its
 # handlers, and nothing left by a tracer that is killed at any step.
 . "${0%/*}/lib.sh"
@@ -8,7 +9,7 @@ LIMIT=200
 ROUNDS=${ROUNDS:-4}
 
 d=
-for name in pops adds frames branches loads; do
+for name in pops adds frames branches loads outer; do
 	d+="${d:+,}pid\$target:a.out:$name:entry,pid\$target:a.out:$name:return"
 done
 
@@ -42,7 +43,7 @@ for signals in "" 1000 step; do
 	done
 	# All but the second return of branches(), where a jump leads to; as far
 	# as no signal comes in between.
-	[ -n "$signals" ] || has "$tmp/err" '^dtrap: 10 places by jump'
+	[ -n "$signals" ] || has "$tmp/err" '^dtrap: 12 places by jump'
 	[ -n "$signals" ] || has "$tmp/err" '^dtrap: 1 places by trap, with 6252 hits: '
 	[ "$signals" = step ] || jumped 100000
 done

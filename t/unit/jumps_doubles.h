@@ -210,6 +210,8 @@ double_bodies(uint64_t start, uint64_t end, bool exits)
 	return bodies_error;
 }
 
+static bool window_is_call; /* its last instruction */
+
 static int
 double_window(struct window *w, uint64_t lim, uint64_t addr, unsigned bytes,
     const char **why)
@@ -226,6 +228,8 @@ double_window(struct window *w, uint64_t lim, uint64_t addr, unsigned bytes,
 	w->site = n_before;
 	for (unsigned i = 0; i < n_insns; i++)
 		w->insn[i].addr = addr + 2 * i - 2 * n_before;
+	if (window_is_call)
+		w->insn[n_insns - 1].kind = INSN_CALL;
 	w->next = addr + 2 * n_insns - 2 * n_before;
 	return 0;
 }
@@ -234,6 +238,15 @@ static uint64_t sequence; /* an address in one, or 0 */
 #define sequences_contain(q, sp, l, from, to) \
 	((void)(q), sequence >= (from) && sequence < (to))
 #define sequences_end(q) ((void)(q))
+
+static bool shadow_stack;
+static int
+double_status(struct proc_status *ps)
+{
+	ps->shadow_stack = shadow_stack;
+	return 0;
+}
+#define procfs_status(pid, ps) double_status(ps)
 
 static const char *not_inside;
 static struct inside inside_seen;

@@ -553,7 +553,10 @@ START_TEST(what_cannot_be_in_a_window)
 	static const struct {
 		const char *code, *is;
 	} rows[] = {
-		{ "55 e8 00 00 00 00 c3", "an instruction cannot be moved" },
+		/* A call ends it. */
+		{ "55 e8 00 00 00 00 c3", "2 to 1006" },
+		{ "e8 00 10 00 00 90 c3", "1 to 1005" },
+		{ "50 5a 55 e8 00 10 00 00 90 c3", "4 to 1008" },
 		{ "55 ff d0 90 90 90 c3", "an instruction cannot be moved" },
 		{ "55 0f 05 90 90 90 c3", "an instruction cannot be moved" },
 		{ "55 e2 fe 90 90 90 c3", "an instruction cannot be moved" },

@@ -770,6 +770,16 @@ START_TEST(reasons_are_told_without_a_change)
 	}
 	ck_assert_str_eq(why[1], "it is in a restartable sequence");
 	sequence = 0;
+	/* A call that is made by a push and a jump. */
+	window_is_call = true;
+	jumps_why_not(&st, space, at, 1, why);
+	ck_assert_ptr_null(why[0]);
+	shadow_stack = true;
+	jumps_why_not(&st, space, at, 1, why);
+	ck_assert_str_eq(why[0], "a shadow stack checks the return");
+	window_is_call = false;
+	jumps_why_not(&st, space, at, 1, why);
+	ck_assert_ptr_null(why[0]);
 	window_error = -EINVAL;
 	jumps_why_not(&st, space, at, 1, why);
 	ck_assert_str_eq(why[0], "a jump goes into it");

@@ -137,12 +137,16 @@ thread_memory(void)
 
 static struct stub_world world;
 
+/* Where in the text a function is that returns its return address. */
+#define CALLEE 0x80
+
 static void
 setup(void)
 {
 	uint8_t *store = map(16 * 4096);
 
 	text = map(2 * 4096);
+	memcpy(text + CALLEE, "\x58\x50\xc3", 3); /* pop rax; push rax; ret */
 	code = text + 4096;
 	words = map(4096);
 	*words = (struct words){ 77, 1 };
@@ -271,6 +275,10 @@ START_TEST(instructions_are_displaced)
 		{ "\x66\x90\x5b\x53\xc3", 5, 3 }, /* nop, pop, push, ret */
 		/* lea rax, [rip + 4]; ret */
 		{ "\x48\x8d\x05\x04\x00\x00\x00\xc3", 8, 1 },
+		{ "\xe8\x7b\x00\x00\x00", 5, 0 }, /* call CALLEE */
+		/* push, pop, call CALLEE */
+		{ "\x53\x5b\xe8\x79\x00\x00\x00", 7, 0 },
+		{ "\x53\x5b\xe8\x79\x00\x00\x00", 7, 2 },
 		{ "\x38\xc0\x74\x01\x90", 5, 2 }, /* cmp, je over the nop */
 	};
 	const unsigned passed = 1; /* by the last of them */
@@ -735,6 +743,10 @@ is_displaced(const struct stub *s, const struct uregs *now,
 	is_at_site(now, &want, at);
 }
 
+/* The window that is left. */
+static const char *window_bytes = NOPS;
+static unsigned window_len = 5, window_site;
+
 /* One step after another, and at each the thread is put where it would be. */
 static void
 step_through(const struct stub *s, unsigned places[8])
@@ -761,7 +773,7 @@ step_through(const struct stub *s, unsigned places[8])
 			ck_assert_uint_eq(stub_text_pc(s, pc),
 			    p == STUB_FIRING ? site.r[UREG_PC] : r.r[UREG_PC]);
 		}
-		if (pc == address(text) + 5)
+		if (pc == address(text) + window_len)
 			return;
 		ptrace(PTRACE_SINGLESTEP, child.pid, NULL, NULL);
 		ck_assert_int_eq(waitpid(child.pid, &status, 0), child.pid);
@@ -771,9 +783,6 @@ step_through(const struct stub *s, unsigned places[8])
 	}
 }
 
-/* The window has two instructions before its site. */
-static bool with_others;
-
 /* `skip': how far above the site's stack pointer skip_sp is; -1: there is none. */
 static void
 leave_everywhere(uint64_t flags, uint32_t alive, long skip, unsigned places[8])
@@ -781,12 +790,7 @@ leave_everywhere(uint64_t flags, uint32_t alive, long skip, unsigned places[8])
 	struct stub s;
 	int status;
 
-	if (taken) /* nop, jne over the next one */
-		make_at(&s, "\x66\x90\x75\x01\x90", 5, 1);
-	else if (with_others)
-		make_at(&s, "\x53\x5b\x90\x66\x90", 5, 2);
-	else
-		make(&s, NOPS, 5);
+	make_at(&s, window_bytes, window_len, window_site);
 	words->alive = alive;
 	regs_in[4] = flags;
 	child.pid = fork();
@@ -821,7 +825,9 @@ START_TEST(it_is_left_at_every_instruction)
 	leave_everywhere(0x202 | FLAGS, 77, 0, places);
 	leave_everywhere(0x202 | FLAGS, 77, 64, places);
 	ck_assert_uint_eq(places[STUB_AHEAD], 0);
-	with_others = true;
+	/* Two instructions before its site. */
+	window_bytes = "\x53\x5b\x90\x66\x90";
+	window_site = 2;
 	memset(places, 0, sizeof(places));
 	leave_everywhere(0x202 | FLAGS, 77, -1, places);
 	leave_everywhere(0x202, 0, -1, places);
@@ -832,6 +838,8 @@ START_TEST(it_is_left_at_every_instruction)
 	ck_assert_uint_ge(places[STUB_FIRED], 20); /* of two ways out */
 	/* Of a branch that is to be taken. */
 	taken = true;
+	window_bytes = "\x66\x90\x75\x01\x90"; /* nop, jne over the next one */
+	window_site = 1;
 	for (unsigned flags = 0x202; flags <= 0x242; flags += 0x40) {
 		memset(places, 0, sizeof(places));
 		leave_everywhere(flags, 77, -1, places);
@@ -839,6 +847,21 @@ START_TEST(it_is_left_at_every_instruction)
 		ck_assert_uint_ge(places[STUB_BEFORE], 1);
 	}
 	taken = false;
+	/* A call, alone and behind other instructions: with its return address
+	 * on the stack the thread is where it leads. */
+	window_bytes = "\xe8\x7b\x00\x00\x00";
+	window_site = 0;
+	memset(places, 0, sizeof(places));
+	leave_everywhere(0x202 | FLAGS, 77, -1, places);
+	ck_assert_uint_eq(places[STUB_BEHIND], 1);
+	window_bytes = "\x53\x5b\xe8\x79\x00\x00\x00";
+	window_len = 7;
+	leave_everywhere(0x202 | FLAGS, 77, -1, places);
+	ck_assert_uint_eq(places[STUB_BEHIND], 1 + 3);
+	window_site = 2;
+	leave_everywhere(0x202, 0, -1, places);
+	ck_assert_uint_eq(places[STUB_AHEAD], 2);
+	ck_assert_uint_eq(places[STUB_BEHIND], 1 + 3 + 1);
 	/* With a body, of which no instruction is the stub's. */
 	for (body_result = 0; body_result < 2; body_result++) {
 		use_body(all_body, ALL);

@@ -14,6 +14,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "dlang/base/machine.h"
+
 static ssize_t
 procfs_slurp(const char *path, char *buf, size_t size)
 {
@@ -77,6 +79,16 @@ status_number(const char *text, const char *name, int base, uint64_t none)
 	return v != NULL ? strtoull(v, NULL, base) : none;
 }
 
+/* Is the word part of the line? */
+static bool
+status_has(const char *text, const char *name, const char *word)
+{
+	const char *v = status_value(text, name), *at;
+
+	return v != NULL && (at = strstr(v, word)) != NULL &&
+	    at < v + strcspn(v, "\n");
+}
+
 static void
 status_ids(const char *text, const char *name, uint32_t ids[3])
 {
@@ -116,6 +128,7 @@ procfs_status(pid_t tid, struct proc_status *out)
 		    text, "Seccomp_filters", 10, (uint64_t)-1),
 		.no_new_privs = status_number(text, "NoNewPrivs", 10, 0) != 0,
 		.has_memory = status_value(text, "VmSize") != NULL,
+		.shadow_stack = status_has(text, MACHINE_FEATURES, "shstk"),
 	};
 	status_ids(text, "Uid", out->uid);
 	status_ids(text, "Gid", out->gid);

@@ -25,7 +25,8 @@ struct proc_status {
 	int seccomp;          /* 0, 1 strict, 2 filter */
 	int filters;          /* number of seccomp filters; -1: unknown */
 	bool no_new_privs;
-	bool has_memory; /* false for kernel threads and zombies */
+	bool has_memory;   /* false for kernel threads and zombies */
+	bool shadow_stack; /* returns are checked */
 	char comm[16];
 };
 

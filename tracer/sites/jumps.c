@@ -158,7 +158,21 @@ struct looked {
 	struct body body;
 	int error;
 	struct sequences sequences;
+	bool asked, checks; /* does the process have a shadow stack? */
 };
+
+/* Then a return needs the call that has put its address there. */
+static bool
+returns_are_checked(struct looked *k, const struct space *sp)
+{
+	struct proc_status ps;
+
+	if (!k->asked)
+		k->checks = procfs_status(sp->procs.at[0]->pid, &ps) < 0 ||
+		    ps.shadow_stack;
+	k->asked = true;
+	return k->checks;
+}
 
 static void
 looked_end(struct looked *k)
@@ -212,6 +226,8 @@ find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
 		return "a jump leads into the bytes to be replaced";
 	if (sequences_contain(&k->sequences, sp, l, w->insn[0].addr, w->next))
 		return "it is in a restartable sequence";
+	if (window_calls(w) && returns_are_checked(k, sp))
+		return "a shadow stack checks the return";
 	return NULL;
 }
 

@@ -14,5 +14,6 @@
 #define MACHINE_CALL_OTHER 0
 #define MACHINE_CALL_BYTES 8
 #define MACHINE_RED_ZONE   0
+#define MACHINE_FEATURES   ""
 
 #endif

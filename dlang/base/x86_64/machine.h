@@ -15,5 +15,6 @@
 #define MACHINE_CALL_OTHER 0x40000000 /* x32 */
 #define MACHINE_CALL_BYTES 8
 #define MACHINE_RED_ZONE   128
+#define MACHINE_FEATURES   "x86_Thread_features"
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * backs THREADS CALLS [SIGNALS | step]: threads call functions whose returns have no room
- * for a jump but before them, each CALLS times; or, if that is 0, until the input
+ * for a jump but before them, and one that begins with a call, each CALLS times; or, if that is 0, until the input
  * ends.  A timer sends SIGNALS signals a second; with `step', each thread steps from
  * instruction to instruction, by the trap flag.  With CALLS, handlers look whether
  * they have interrupted the program's own code: also the one for a bad pointer, which
@@ -22,7 +22,7 @@
 
 /* Nothing lies between these functions. */
 long pops(long n), adds(long n), frames(long n), branches(long n);
-long loads(const long *p);
+long loads(const long *p), outer(long n);
 extern const char backs_begin[], backs_end[];
 __asm__(".text\n.globl backs_begin\nbacks_begin:\n"
 	"0: jmp 0b\n"
@@ -39,13 +39,15 @@ __asm__(".text\n.globl backs_begin\nbacks_begin:\n"
 		   "mov %rbx, %rax; add $0x108, %rsp; pop %rbx; ret\n" END(
 		       "frames")
     /* Past a jump that is not taken mostly, and where it leads to. */
-    FUNC(
-	"branches") "mov %rdi, %rax; nopl (%rax); and $63, %edi; je 1f; ret\n"
-		    "1: neg %rax; ret\n" END("branches") FUNC(
-			"loads") "xor %eax, %eax; nopl (%rax)\n"
-				 "mov 16(%rdi), %rax; ret\n" END(
-				     "loads") "0: jmp 0b; nop; nop; nop; nop\n"
-					      ".globl backs_end\nbacks_end:\n");
+    FUNC("branches") "mov %rdi, %rax; nopl (%rax); and $63, %edi; je 1f; ret\n"
+		     "1: neg %rax; ret\n" END("branches")
+			 FUNC("loads") "xor %eax, %eax; nopl (%rax)\n"
+				       "mov 16(%rdi), %rax; ret\n" END("loads")
+    /* Begins with a call. */
+    FUNC("outer") "sub $8, %rsp; call inner; add $8, %rsp; ret\n" END("outer")
+	FUNC("inner") "lea 5(%rdi), %rax; nop; ret\n" END(
+	    "inner") "0: jmp 0b; nop; nop; nop; nop\n"
+		     ".globl backs_end\nbacks_end:\n");
 
 static struct {
 	uintptr_t start, end;
@@ -144,6 +146,7 @@ run(void *arg)
 		wrong += adds(n) != n + 1;
 		wrong += frames(n) != 2 * n;
 		wrong += branches(n) != (n % 64 != 0 ? n : -n);
+		wrong += outer(n) != n + 5;
 		wrong += loads(n % 1000 == 7 ? NULL : good) != 3;
 	}
 	step(0);
@@ -195,8 +198,8 @@ main(int argc, char **argv)
 		return 0;
 	}
 	static const char *const names[] = { "pops", "adds", "frames",
-		"branches", "loads" };
-	for (unsigned i = 0; i < 5; i++) {
+		"branches", "loads", "outer" };
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		long n = nthreads * calls + (i == 1 ? (long)handlers : 0);
 		printf(
 		    "%s entry %ld\n%s return %ld\n", names[i], n, names[i], n);
