@@ -28,6 +28,7 @@
 #include "tracer/sites/jumps.h"
 #include "tracer/sites/sequences.h"
 #include "tracer/sites/site.h"
+#include "tracer/sites/windows.h"
 
 #define BIAS UINT64_C(0x400000)
 #define TEXT UINT64_C(0x401000)
@@ -367,12 +368,15 @@ double_add(uint64_t ns, timer_fn fn)
 #define bodies_lead_between(st, o, from, to) double_lead_between(from, to)
 #define window_find(w, b, mem, limit, addr, bytes, why) \
 	double_window(w, limit, addr, bytes, why)
-#define inside_tracepoint(in, id, why) double_inside(in, why)
-#define thread_pc                      double_pc
-#define thread_siginfo(th, si)         double_siginfo(si)
-#define maps_read(pid, out)            maps_error
-#define maps_at(maps, addr)            double_map(addr)
-#define super_next(s, p)               double_next(p)
-#define timer_add(ts, ns, fn, arg)     double_add(ns, fn)
+/* Nothing is known before. */
+#define windows_known(st, sp, l, addr, w, why) ((void)(why), false)
+#define windows_keep(st, l, addr, w, why)      ((void)(why))
+#define inside_tracepoint(in, id, why)         double_inside(in, why)
+#define thread_pc                              double_pc
+#define thread_siginfo(th, si)                 double_siginfo(si)
+#define maps_read(pid, out)                    maps_error
+#define maps_at(maps, addr)                    double_map(addr)
+#define super_next(s, p)                       double_next(p)
+#define timer_add(ts, ns, fn, arg)             double_add(ns, fn)
 
 #endif

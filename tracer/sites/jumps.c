@@ -22,6 +22,7 @@
 #include "tracer/ptrace/super.h"
 #include "tracer/sites/sequences.h"
 #include "tracer/sites/site.h"
+#include "tracer/sites/windows.h"
 
 /* The most bytes of stacks that are searched; takes a few milliseconds. */
 #define STACKS_MOST (32UL << 20)
@@ -203,14 +204,11 @@ window_end(const struct window *w)
 }
 
 static const char *
-find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
-    struct window *w)
+look_for_window(struct looked *k, struct state *st, struct space *sp,
+    const struct load *l, uint64_t addr, struct window *w)
 {
-	const struct load *l = addrspace_load_at(sp->as, addr);
 	struct body_range f;
 
-	if (l == NULL || l->writable_text || l->is_vdso)
-		return "its code is not read-only code of a file";
 	if (object_is_go(l->object))
 		return "Go stacks are too small";
 	const char *why = find_function(st, l->object, addr - l->bias, &f);
@@ -229,6 +227,22 @@ find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
 	if (window_calls(w) && returns_are_checked(k, sp))
 		return "a shadow stack checks the return";
 	return NULL;
+}
+
+static const char *
+find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
+    struct window *w)
+{
+	const struct load *l = addrspace_load_at(sp->as, addr);
+	const char *why;
+
+	if (l == NULL || l->writable_text || l->is_vdso)
+		return "its code is not read-only code of a file";
+	if (windows_known(st, sp, l, addr, w, &why))
+		return why;
+	why = look_for_window(k, st, sp, l, addr, w);
+	windows_keep(st, l, addr, w, why);
+	return why;
 }
 
 void
