@@ -455,6 +455,14 @@ torture: $(PROG) $(PLOCKSTAT) $(E2E)
 	@TORTURE=1 $(RUN) $(shell grep -l TORTURE t/e2e/[0-9]*.sh) \
 		$(wildcard t/expr/$(T)*.sh t/torture/$(T)*.sh)
 
+# Real programs with every function traced by jump, beside the same untraced: hours.
+# T=redis for one of them; ACTIONS="count quantize record" for more clauses.
+workloads: $(PROG) $(E2E)
+	@.ci/deps $(TEST_PKGS) $(LOAD_PKGS)
+	@rm -f $(B)/workloads*
+	@ROWS=$(abspath $(B)/workloads) $(RUN) -j 1 $(wildcard t/loads/$(T)*.sh); \
+		status=$$?; cat t/loads/head.txt $(B)/workloads; exit $$status
+
 # The tests that ask something of a kernel, on kernels that Debian ships, in
 # virtual machines: hours where there is no KVM.  T='e2e/1*' for some of them;
 # t/kernel/run.sh says what else can be chosen.
@@ -598,7 +606,7 @@ lint-no-shellcheck:
 
 # One stamp a script, and all again when what they read has changed.
 SHLIBS := $(filter-out $(wildcard t/e2e/[0-9]*),$(wildcard t/e2e/*.sh)) \
-	$(wildcard t/workload/*.sh)
+	$(wildcard t/workload/*.sh t/loads/lib.sh)
 
 $(B)/lint/%.shellcheck: % $(SHLIBS)
 	@mkdir -p $(@D)
@@ -652,6 +660,8 @@ TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	zsh pkgconf musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
 	golang-go gccgo rustc clang lld bolt-16 cmark-gfm
 TORTURE_PKGS := nginx
+LOAD_PKGS := libpython3-testsuite apache2-utils chromium \
+	$(if $(shell command -v npm),,npm)
 DEB_PKGS := dpkg-dev debhelper fakeroot lintian check
 PACKAGE_PKGS := mmdebstrap
 KERNEL_PKGS := qemu-system-x86 iproute2 xz-utils
@@ -756,6 +766,7 @@ help:
 	@echo 'make expr        random expressions beside C (N=10000 SEED=7)'
 	@echo 'make jit         compiled clauses beside the interpreter (N=100000 SEED=1)'
 	@echo 'make torture     tests that have a long form, in that'
+	@echo 'make workloads   real programs, every function by jump; T=redis'
 	@echo 'make check-kernel   tests in qemu, on kernels of Debian (KERNELS=, T=pattern)'
 	@echo 'make torture-kill   of these, the death of the tracer (KILLS=1000)'
 	@echo 'make torture-fast   and that with option fastpath (ROUNDS=1000)'
@@ -778,7 +789,7 @@ help:
 
 .PHONY: all unit expr check check-build check-run check-kernel test mutate tests-list reloc fuzz \
 	fuzz-run golden \
-	e2e torture torture-kill torture-fast asan shrink quick suite suite-asan bench layers lint format dist deb check-package \
+	e2e torture torture-kill torture-fast workloads asan shrink quick suite suite-asan bench layers lint format dist deb check-package \
 	format-check lint-tools lint-no-shellcheck \
 	lint-cppcheck lint-no-tidy deps build-deps demo install uninstall \
 	clean help

@@ -1,0 +1,18 @@
+#!/bin/bash
+# timeout: 20000
+# Python's own tests, a module at a time: the same outcome of the same tests.  T= for
+# some of them.
+# shellcheck source=SCRIPTDIR/lib.sh
+. "${0%/*}/lib.sh"
+python=/usr/bin/python3
+[ -f "$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')/test/test_json/__init__.py" ] ||
+    skip "python's test suite is not installed"
+# What the run of a test takes, and where, is no outcome.
+FILTER='s/[0-9.]+ ?(ms|sec|s|min)\b/TIME/g; s/0x[0-9a-f]+/ADDRESS/g; /^0:0|load avg|^Ran |tempfile|Using random seed/d'
+export PYTHONDONTWRITEBYTECODE=1
+cd "$tmp" || exit 2
+for module in ${T:-json gc signal asyncio threading subprocess}; do
+	command_load "python: $module" \
+	    "$python" -m unittest -v "test.test_$module"
+done
+finish
