@@ -19,7 +19,7 @@ jumped() {
 # shellcheck disable=SC2016
 count='
 	pid$target:a.out:entered:entry,pid$target:a.out:handled:entry,
-	pid$target:a.out:left:return,
+	pid$target:a.out:left:return,pid$target:a.out:whole:return,
 	pid$target:a.out:loaded:entry,pid$target:a.out:copied:entry {
 		@[probefunc] = count();
 	}
@@ -33,7 +33,7 @@ for signals in "" 200; do
 	grep -v '^wrong' "$tmp/out" | grep -v ' 0$' | sort >"$tmp/want"
 	sort <"$tmp/trace" | grep '^[a-z]* [0-9]*$' >"$tmp/got"
 	same "calls, with ${signals:-no} signals" "$tmp/want" "$tmp/got"
-	jumped 600000
+	jumped 900000
 done
 
 # ---- gs is the program's ----

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dlang/base/str.h"
 #include "inject/resume.h"
@@ -308,6 +309,33 @@ START_TEST(the_lane_follows_the_threads_memory)
 }
 END_TEST
 
+/* Its stack is learned at a hit by trap. */
+START_TEST(a_thread_can_be_kept_from_jumps)
+{
+	uint64_t here = 0;
+
+	proc.pid = getpid();
+	its_regs[0].r[UREG_SP] = (uintptr_t)&here;
+	/* Also before it has a lane. */
+	fast_by_trap(&threads[0], true);
+	fast_begins(&state, &threads[0]);
+	fast_lane(&state, &threads[0]);
+	ck_assert_uint_eq(lane(0)->stack_len, 0);
+	fast_by_trap(&threads[0], false);
+	fast_lane(&state, &threads[0]);
+	ck_assert_uint_lt(
+	    (uintptr_t)&here - lane(0)->stack_at, lane(0)->stack_len);
+	const uint64_t len = lane(0)->stack_len;
+	for (int i = 0; i < 2; i++) {
+		fast_by_trap(&threads[0], true);
+		fast_lane(&state, &threads[0]);
+		ck_assert_uint_eq(lane(0)->stack_len, 0);
+	}
+	fast_by_trap(&threads[0], false);
+	ck_assert_uint_eq(lane(0)->stack_len, len);
+}
+END_TEST
+
 START_TEST(a_lane_in_the_middle_of_a_firing_is_not_for_the_tracer)
 {
 	fast_begins(&state, &threads[0]);
@@ -593,6 +621,7 @@ main(void)
 		where_nothing_is_mapped_a_thread_has_no_lane,
 		a_thread_whose_registers_are_not_to_be_had,
 		the_lane_follows_the_threads_memory,
+		a_thread_can_be_kept_from_jumps,
 		a_lane_in_the_middle_of_a_firing_is_not_for_the_tracer,
 		a_lane_is_taken_back_at_the_end,
 		hits_are_counted_when_the_memory_goes,

@@ -7,6 +7,9 @@
 
 #include "t/unit/jumps_fixture.h"
 
+/* Fires where the jump leaves the function. */
+static struct site outside = { .when = SITE_OUTSIDE };
+
 START_TEST(a_jump_takes_the_place_of_the_int3)
 {
 	add(TEXT);
@@ -32,6 +35,7 @@ START_TEST(hits_by_trap_are_told_with_the_reason)
 	users[0].trapped = 3;
 	users[1].trapped = 4;
 	users[1].choosy = true;
+	users[1].sites = &outside;
 	commit();
 	expect("a jump, 3 hits\nthe probe does not fire at each pass, 4 hits\n"
 	       "a jump\n");
@@ -289,9 +293,11 @@ START_TEST(what_the_tracepoint_is_for_may_forbid_it)
 	expect("the tracer itself needs the stop\n");
 	users[0].arrivals[0] = NULL;
 	users[0].choosy = true;
+	users[0].sites = &outside;
 	commit();
 	expect("the probe does not fire at each pass\n");
 	users[0].choosy = false;
+	users[0].sites = &one_site;
 	not_inside = "for a stack, errno";
 	commit();
 	expect("for a stack, errno\n");
@@ -315,7 +321,7 @@ START_TEST(all_sites_fire_where_a_branch_is_taken)
 	users[0].choosy = true;
 	users[0].sites = taken;
 	taken[0] = (struct site){ .next = &taken[1], .when = SITE_TAKEN };
-	taken[1] = (struct site){ .when = SITE_TAKEN, .doors = true };
+	taken[1] = (struct site){ .when = SITE_ENTRY };
 	commit();
 	expect("the probe does not fire at each pass\n");
 	taken[1] = (struct site){ .when = SITE_ALWAYS };
@@ -326,6 +332,31 @@ START_TEST(all_sites_fire_where_a_branch_is_taken)
 	commit();
 	expect("a jump\n");
 	ck_assert(for_taken);
+	/* The code is there, and not for others. */
+	taken[0].when = taken[1].when = SITE_ALWAYS;
+	commit();
+	expect("its code is for other probes\n");
+	ck_assert(!tps[0].jumps);
+}
+END_TEST
+
+/* Hits of a thread that has come by a door are by trap, whatever is there. */
+START_TEST(doors_are_no_reason)
+{
+	static struct site both[2];
+
+	add(TEXT);
+	users[0].choosy = true;
+	users[0].sites = both;
+	both[0] = (struct site){ .next = &both[1], .when = SITE_ALWAYS };
+	both[1] = (struct site){ .when = SITE_ALWAYS, .doors = true };
+	commit();
+	expect("a jump\n");
+	ck_assert(!for_taken);
+	both[1].when = SITE_DOOR;
+	commit();
+	expect("the probe does not fire at each pass\n");
+	ck_assert(!tps[0].jumps);
 }
 END_TEST
 
@@ -813,6 +844,7 @@ main(void)
 		what_is_led_to_has_no_jump,
 		what_the_tracepoint_is_for_may_forbid_it,
 		all_sites_fire_where_a_branch_is_taken,
+		doors_are_no_reason,
 		the_clauses_are_asked_about_this_run,
 		a_thread_within_the_window_waits,
 		a_thread_at_the_first_instruction_does_not_wait,

@@ -105,6 +105,9 @@ bool fast_skip(struct thread *th, uint64_t addr, uint64_t stack);
  * it is, or if `stack' is at or above the noted stack pointer. */
 bool fast_skips(struct thread *th, uint64_t addr, uint64_t stack);
 
+/* Until this is undone, all hits of the stopped thread are by trap. */
+void fast_by_trap(struct thread *th, bool yes);
+
 /* Is a stopped thread in the middle of a firing? */
 bool fast_fires(struct thread *th);
 /* Ask the thread to trap at the end of its firing. */

@@ -57,6 +57,8 @@ struct lane_of {
 	bool refused;   /* that space had no free lane */
 	uint64_t begun; /* id for which fast_begins() has been done */
 	bool called;    /* asked to trap at the end of its firing */
+	bool by_trap;   /* fast_by_trap() */
+	uint64_t room;  /* the lane's stack_len before that, or 0 */
 	unsigned moved; /* how often its stack was another one, up to MOVES */
 	VEC(siginfo_t) held; /* signals that are kept until then */
 };
@@ -135,6 +137,7 @@ give(struct fast_space *f, struct thread *th)
 			continue;
 		u->owner = th;
 		o->moved = 0;
+		o->room = 0;
 		lane_give(&u->v,
 		    &(struct lane_owner){
 			.thread = th->birth + 1,
@@ -197,7 +200,7 @@ stands_on(struct thread *th, struct lane *l)
 	struct maps maps = { 0 };
 	const struct map *m;
 
-	if (at == 0 || at - l->stack_at < l->stack_len ||
+	if (at == 0 || o->by_trap || at - l->stack_at < l->stack_len ||
 	    maps_read(th->proc->pid, &maps) < 0)
 		return;
 	m = maps_at(&maps, at);
@@ -216,6 +219,22 @@ stands_on(struct thread *th, struct lane *l)
 		l->stack_len = end - at;
 	}
 	maps_fini(&maps);
+}
+
+void
+fast_by_trap(struct thread *th, bool yes)
+{
+	struct lane_of *o = part_of(&th->parts, &lane_part);
+	struct lane_use *u = use_there(th);
+
+	if (u != NULL && yes != o->by_trap) {
+		/* On no stack; then on the same as before. */
+		struct lane *l = u->v.lane;
+		uint64_t room = yes ? 0 : o->room;
+		o->room = l->stack_len;
+		l->stack_len = room;
+	}
+	o->by_trap = yes;
 }
 
 const struct lane_view *

@@ -110,6 +110,9 @@ trail_is_second(struct thread *th, uint64_t addr, uint64_t sp)
 
 	if (sp >= t->skip_sp)
 		t->skip_addr = 0;
+	/* It has left in another way. */
+	if (t->door_sp != 0 && sp > t->door_sp)
+		trail_leave(th);
 	return second || fast_skips(th, addr, sp) ||
 	    is_skipped(th->proc->space, addr, sp);
 }
@@ -140,12 +143,15 @@ void
 trail_come_by_door(struct thread *th, uint64_t sp)
 {
 	trail_of(th)->door_sp = sp;
+	/* Jumps do not ask where the thread has come from. */
+	fast_by_trap(th, true);
 }
 
 void
 trail_leave(struct thread *th)
 {
 	trail_of(th)->door_sp = 0;
+	fast_by_trap(th, false);
 }
 
 bool

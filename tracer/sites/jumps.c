@@ -267,15 +267,17 @@ has_sites(const struct tracepoint *tp)
 
 /* ---- what the tracepoint is for ---- */
 
-/* Does each site fire at the passes that take the branch, and at no other? */
+/* Do all sites fire at each pass, or all at those that take the branch?  A thread
+ * that has come in by a door, so that some do not, hits by trap (fast_by_trap()). */
 static bool
-is_for_taken(const struct tp_user *u)
+fire_alike(const struct tp_user *u)
 {
+	enum site_when when = u->sites->when;
 	const struct site *s = u->sites;
 
-	while (s != NULL && s->when == SITE_TAKEN && !s->doors)
+	while (s != NULL && s->when == when)
 		s = s->next;
-	return s == NULL;
+	return s == NULL && (when == SITE_ALWAYS || when == SITE_TAKEN);
 }
 
 static bool
@@ -289,7 +291,7 @@ may_jump(const struct inside *in, struct tracepoint *tp)
 		str_add(&why, "the program has its own breakpoint there");
 	else if (u->arrivals[0] != NULL)
 		str_add(&why, "the tracer itself needs the stop");
-	else if (u->choosy && !is_for_taken(u))
+	else if (u->choosy && !fire_alike(u))
 		str_add(&why, "the probe does not fire at each pass");
 	else if (j->never != NULL)
 		str_add(&why, j->never);
@@ -299,6 +301,18 @@ may_jump(const struct inside *in, struct tracepoint *tp)
 	set_why(&j->why, may ? NULL : str_c(&why));
 	str_fini(&why);
 	return may;
+}
+
+/* Is the branch there to be taken?  The code of a site is not written again. */
+static void
+look_at_branch(struct tracepoint *tp)
+{
+	const struct tp_user *u = tp->user;
+	bool taken = u->sites->when == SITE_TAKEN;
+
+	if (tracepoint_has_stub(tp) && taken != u->jump->window.taken)
+		set_why(&u->jump->never, "its code is for other probes");
+	u->jump->window.taken = taken;
 }
 
 /* The window of each tracepoint, and whether its clauses allow a jump. */
@@ -320,8 +334,8 @@ decide(struct state *st, struct space *sp)
 			    find_window(
 				&looked, st, sp, tp->addr, &u->jump->window));
 		}
+		look_at_branch(tp);
 		u->jump->may = may_jump(&in, tp);
-		u->jump->window.taken = u->choosy;
 	}
 	looked_end(&looked);
 }

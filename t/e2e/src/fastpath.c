@@ -1,9 +1,10 @@
 /*
- * fastpath THREADS CALLS [SIGNALS]: threads call entered() and left(), each CALLS times, while
- * a timer sends SIGNALS signals a second whose handler calls handled(), and jumps out
- * of itself now and then.  Every so often a bad pointer is read, and the handler of
- * that compares the place; a child is forked that calls copied(), and one is
- * executed.  Says how often each function was called and whether anything was wrong.
+ * fastpath THREADS CALLS [SIGNALS]: threads call entered(), left() and whole(), each
+ * CALLS times, and what jumps into the middle of whole(), while a timer sends SIGNALS
+ * signals a second whose handler calls handled(), and jumps out of itself now and then.
+ * Every so often a bad pointer is read, and the handler of that compares the place; a
+ * child is forked that calls copied(), and one is executed.  Says how often each
+ * function was called and whether anything was wrong.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -45,6 +46,22 @@ __asm__(".text\n"
 	"	lea 2(%rdi), %rax\n"
 	"	ret\n"
 	".size other, . - other\n");
+
+/* One function, and another one that jumps into it. */
+long whole(long n), part(long n);
+__asm__(".text\n"
+	".globl whole, part\n"
+	".type whole, @function\n"
+	".type part, @function\n"
+	"whole:\n"
+	"	mov $1, %eax\n"
+	"1:	lea 1(%rax,%rdi), %rax\n"
+	"	ret\n"
+	".size whole, . - whole\n"
+	"part:\n"
+	"	mov $2, %eax\n"
+	"	jmp 1b\n"
+	".size part, . - part\n");
 
 NOINLINE long
 handled(long n)
@@ -96,7 +113,8 @@ on_fault(int sig, siginfo_t *si, void *uc)
 static void
 one(long n)
 {
-	if (entered(n, 1) != 3 * n + 1 || left(n) != n + (n & 3 ? 1 : 2))
+	if (entered(n, 1) != 3 * n + 1 || left(n) != n + (n & 3 ? 1 : 2) ||
+	    whole(n) != n + 2 || (n % 100 == 5 && part(n) != n + 3))
 		wrong++;
 }
 
@@ -166,9 +184,10 @@ main(int argc, char **argv)
 	if (nthreads > 0)
 		children(argv[0]);
 	if (nthreads > 0)
-		printf("entered %ld\nleft %ld\nhandled %ld\nloaded %ld\n"
-		       "copied 2000\nwrong %ld\n",
-		    nthreads * calls, nthreads * calls, (long)handlers,
-		    (long)faults, (long)wrong);
+		printf(
+		    "entered %ld\nleft %ld\nwhole %ld\nhandled %ld\nloaded %ld\n"
+		    "copied 2000\nwrong %ld\n",
+		    nthreads * calls, nthreads * calls, nthreads * calls,
+		    (long)handlers, (long)faults, (long)wrong);
 	return 0;
 }

@@ -120,8 +120,6 @@ pid_note(const struct probe *p)
 static enum probe_passes
 passes_of(const struct pid_site *s)
 {
-	if (s->doors)
-		return PASSES_SOME;
 	return s->when == SITE_ALWAYS ? PASSES_ALL :
 	    s->when == SITE_TAKEN     ? PASSES_TAKEN :
 					PASSES_SOME;
