@@ -93,8 +93,8 @@ START_TEST(what_is_no_tracepoint_can)
 {
 	kit_clause(&k, NULL, 0);
 	kit_act(&k, OP_AGG, NULL)->arg = 1;
-	answer(true, true);
-	const struct inside in = { k.image, true, true };
+	answer(true);
+	const struct inside in = { k.image, true };
 	ck_assert(inside_tracepoint(&in, 0, &why));
 	ck_assert(inside_tracepoint(&in, UINT32_MAX, &why));
 }
