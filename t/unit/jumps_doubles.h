@@ -240,6 +240,7 @@ static uint64_t sequence; /* an address in one, or 0 */
 	((void)(q), sequence >= (from) && sequence < (to))
 #define sequences_end(q) ((void)(q))
 
+static const char *kept_why; /* by windows_keep() */
 static bool shadow_stack;
 static int
 double_status(struct proc_status *ps)
@@ -370,7 +371,7 @@ double_add(uint64_t ns, timer_fn fn)
 	double_window(w, limit, addr, bytes, why)
 /* Nothing is known before. */
 #define windows_known(st, sp, l, addr, w, why) ((void)(why), false)
-#define windows_keep(st, l, addr, w, why)      ((void)(why))
+#define windows_keep(st, l, addr, w, why)      ((void)(kept_why = (why)))
 #define inside_tracepoint(in, id, why)         double_inside(in, why)
 #define thread_pc                              double_pc
 #define thread_siginfo(th, si)                 double_siginfo(si)

@@ -224,8 +224,6 @@ look_for_window(struct looked *k, struct state *st, struct space *sp,
 		return "a jump leads into the bytes to be replaced";
 	if (sequences_contain(&k->sequences, sp, l, w->insn[0].addr, w->next))
 		return "it is in a restartable sequence";
-	if (window_calls(w) && returns_are_checked(k, sp))
-		return "a shadow stack checks the return";
 	return NULL;
 }
 
@@ -238,10 +236,13 @@ find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
 
 	if (l == NULL || l->writable_text || l->is_vdso)
 		return "its code is not read-only code of a file";
-	if (windows_known(st, sp, l, addr, w, &why))
-		return why;
-	why = look_for_window(k, st, sp, l, addr, w);
-	windows_keep(st, l, addr, w, why);
+	if (!windows_known(st, sp, l, addr, w, &why)) {
+		why = look_for_window(k, st, sp, l, addr, w);
+		windows_keep(st, l, addr, w, why);
+	}
+	/* Of the process, not of its code. */
+	if (why == NULL && window_calls(w) && returns_are_checked(k, sp))
+		why = "a shadow stack checks the return";
 	return why;
 }
 
