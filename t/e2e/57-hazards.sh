@@ -82,7 +82,7 @@ for _ in $(seq "${ROUNDS:-50}"); do
 	is "tight: status" "$status" 0
 done
 dt -q -v -x fastpath=on -n "$d" -n 'tick-500ms { exit(0); }' -p "${pid[h]}"
-jumped "$tmp/err" 10000
+jumped "$tmp/err" 1
 ask
 ended_well tight
 
@@ -97,7 +97,7 @@ traced -n "$counted" -n 'pid$target:libc::entry,
 ask
 ask
 let_go profile
-jumped "$tmp/dt.err" 1000
+jumped "$tmp/dt.err" 1
 ask
 ended_well profile
 
@@ -168,7 +168,7 @@ is "forks: status" "$status" 0
 has "$tmp/out" '^calls [0-9]* wrong 0$'
 is "forks: hits" "$(grep -E '^ *[0-9]+$' "$tmp/trace" | head -n 1 | tr -d ' ')" \
     "$(sed -n 's/^calls \([0-9]*\) .*/\1/p' "$tmp/out")"
-jumped "$tmp/err" 10000
+jumped "$tmp/err" 1
 
 # ---- H16: many threads with little memory ----
 
@@ -189,7 +189,7 @@ ask
 ask
 let_go many
 counts many 80000
-jumped "$tmp/dt.err" 10000
+jumped "$tmp/dt.err" 1
 if [ -d "$group" ]; then
 	is "many: what the group was refused" \
 	    "$(cat "$group/memory.failcnt")" 0
