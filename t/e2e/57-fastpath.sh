@@ -33,7 +33,8 @@ for signals in "" 200; do
 	grep -v '^wrong' "$tmp/out" | grep -v ' 0$' | sort >"$tmp/want"
 	sort <"$tmp/trace" | grep '^[a-z]* [0-9]*$' >"$tmp/got"
 	same "calls, with ${signals:-no} signals" "$tmp/want" "$tmp/got"
-	jumped 900000
+	# Of 1.2 million; how soon a jump that gave way is back depends on the load.
+	jumped 300000
 done
 
 # ---- gs is the program's ----
