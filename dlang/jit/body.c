@@ -336,7 +336,7 @@ plan(struct jit_body *b, struct body_parts *p)
 	};
 	b->reads = 0;
 	if (!jit_possible() || c->flags != 0 || c->rec_size > REC_MOST ||
-	    im->flags & IMG_AGGPERCPU || c->nacts == 0)
+	    im->flags & IMG_AGGPERCPU || p->acts == NULL || p->nacts == 0)
 		return false;
 	w.early = true;
 	bool ok = expression(&w, p->pred);
