@@ -62,8 +62,7 @@ find_clause(const struct region *image, uint32_t tp_id, struct jit_body *b,
 	const struct img_hdr *im = (const void *)image->base;
 	const uint32_t *tps = (const void *)(image->base + im->tps_ref);
 
-	*b = (struct jit_body){ .image = *image,
-		.rdpid = stub_processor() != 0 };
+	*b = (struct jit_body){ .image = *image };
 	*seen = (struct body_seen){ 0 };
 	if (tp_id == 0 || tp_id >= im->tps_max || tps[tp_id] == 0)
 		return;
@@ -150,6 +149,7 @@ make(struct fast_space *f, struct jit_body *b, uint32_t epid)
 	struct bodies *bs = &f->bodies;
 
 	b->pin = has_pin(f, epid);
+	b->rdpid = f->agent->processor != 0;
 	if (b->clause_ref == 0 || !jit_body_plan(b))
 		return NONE_MADE;
 	size_t i = find_made(bs, b);
