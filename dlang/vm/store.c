@@ -116,9 +116,9 @@ store_has_self(const struct img_hdr *im)
 	return has_scope(im, DIF_THREAD);
 }
 
-/* Few threads are busy at a time, but which ones is not known.  So each lane has
- * more than its share of the whole, as long as all of them together do not
- * exceed this.  A buffer for records is used from end to end; an aggregation
+/* Few threads are busy at a time, but which ones is not known.  So where address
+ * space costs nothing each lane has more than its share of the whole, as long as
+ * all of them together do not exceed this.  A buffer for records is used from end to end; an aggregation
  * only takes the pages that its keys need. */
 #define ROOM_RECORDS (16U << 20)
 #define ROOM_AGGS    (128U << 20)
@@ -147,8 +147,8 @@ least_agg(const struct img_hdr *im)
 }
 
 struct store_sizes
-store_share(
-    const struct img_hdr *im, const struct store_sizes *whole, uint32_t nlanes)
+store_share(const struct img_hdr *im, const struct store_sizes *whole,
+    uint32_t nlanes, bool roomy)
 {
 	uint64_t record = im->rec_max > sizeof(struct rec_fault) ?
 	    im->rec_max :
@@ -158,11 +158,11 @@ store_share(
 
 	s.threads = true;
 	s.nlanes = nlanes;
-	s.bufsize = share(whole->bufsize, ROOM_RECORDS, nlanes,
+	s.bufsize = share(whole->bufsize, roomy ? ROOM_RECORDS : 0, nlanes,
 	    LEAST_RECORDS * VM_ALIGN(record));
 	s.aggsize = im->naggs == 0 ?
 	    0 :
-	    share(whole->aggsize, ROOM_AGGS, nlanes, least_agg(im));
+	    share(whole->aggsize, roomy ? ROOM_AGGS : 0, nlanes, least_agg(im));
 	s.dynvarsize = self ? share(whole->dynvarsize, 0, nlanes,
 				  (uint64_t)im->dyn_cost * LEAST_VARS + 8) :
 			      0;

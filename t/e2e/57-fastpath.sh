@@ -37,6 +37,16 @@ for signals in "" 200; do
 	jumped 300000
 done
 
+# ---- a process that may have little memory ----
+
+# shellcheck disable=SC2016
+dt -Z -q -v -x fastpath=on \
+    -n 'pid$target:a.out:hot_push:entry { @ = count(); }' \
+    -c "sh -c 'ulimit -v 300000; exec $bin/hot 100000 push'"
+is "status" "$status" 0
+is "calls" "$(awk 'NF == 1 { print $1 }' "$tmp/out")" 100000
+jumped 90000
+
 # ---- gs is the program's ----
 
 # lanes HITS OPTION...: its calls are counted, but for those of its children.

@@ -430,7 +430,7 @@ void
 kit_threads(struct kit *k, uint32_t n)
 {
 	const struct img_hdr *im = image_hdr(k->im);
-	struct store_sizes s = store_share(im, &k->sizes, n);
+	struct store_sizes s = store_share(im, &k->sizes, n, true);
 
 	k->threads.size = store_size(im, &s);
 	k->threads.base = mem_zalloc(k->threads.size);

@@ -529,8 +529,10 @@ START_TEST(there_is_as_much_room_as_in_the_image)
 	struct img_hdr *im = (void *)kit.image.base;
 
 	im->size = 100U << 20;
+	state.fast->whole.bufsize = 4U << 20;
 	ck_assert(fast_map(&state, &space));
 	ck_assert_uint_ge(fast_of(&space)->image.size, im->size);
+	ck_assert_uint_eq(fast_of(&space)->lanes.at[0].v.buf_size, 1U << 19);
 }
 END_TEST
 
@@ -540,8 +542,10 @@ START_TEST(a_process_with_little_memory_gets_little_room)
 	const struct rlimit limit = { UINT64_C(1) << 40, UINT64_C(1) << 40 };
 
 	im->size = 100U << 20;
+	state.fast->whole.bufsize = 4U << 20;
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
 	ck_assert(fast_map(&state, &space));
+	ck_assert_uint_eq(fast_of(&space)->lanes.at[0].v.buf_size, 1U << 17);
 	ck_assert_uint_le(
 	    fast_of(&space)->image.size, im->used + (1U << 20) + PAGE);
 }
@@ -577,7 +581,7 @@ START_TEST(lanes_for_the_threads_that_there_are)
 	ck_assert_uint_eq(fast_of(&space)->lanes.len, 80);
 	/* They share the buffers that the user wants. */
 	struct store_sizes share =
-	    store_share((const void *)kit.image.base, &kit.sizes, 80);
+	    store_share((const void *)kit.image.base, &kit.sizes, 80, true);
 	ck_assert_uint_ge(
 	    fast_of(&space)->lanes.at[0].v.buf_size, share.bufsize);
 	space.procs.len = 1;

@@ -201,25 +201,28 @@ START_TEST(shares_are_large_enough)
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		struct store_sizes s =
-		    store_share(image_hdr(k.im), &k.sizes, counts[i]);
+		    store_share(image_hdr(k.im), &k.sizes, counts[i], true);
 		ck_assert_uint_ge(s.bufsize, 2 * 64);
 		ck_assert(agg_holds(s.aggsize, image_hdr(k.im)->agg_data));
 		ck_assert_uint_ge(dyn_count(image_hdr(k.im), s.dynvarsize), 16);
 		ck_assert_uint_le(s.bufsize, MAX(k.sizes.bufsize, 128));
 	}
-	struct store_sizes s = store_share(image_hdr(k.im), &k.sizes, 1);
+	struct store_sizes s = store_share(image_hdr(k.im), &k.sizes, 1, true);
 	ck_assert_uint_eq(s.aggsize, k.sizes.aggsize);
 	/* Few have as much as they may, many share. */
 	struct store_sizes whole = k.sizes;
 	whole.bufsize = whole.aggsize = 4U << 20;
-	s = store_share(image_hdr(k.im), &whole, 32);
+	s = store_share(image_hdr(k.im), &whole, 32, true);
 	ck_assert_uint_eq(s.aggsize, whole.aggsize);
 	ck_assert_uint_eq(s.bufsize, 16U << 20 >> 5);
-	s = store_share(image_hdr(k.im), &whole, 1024);
+	s = store_share(image_hdr(k.im), &whole, 32, false);
+	ck_assert_uint_eq(s.aggsize, whole.aggsize / 32);
+	ck_assert_uint_eq(s.bufsize, whole.bufsize / 32);
+	s = store_share(image_hdr(k.im), &whole, 1024, true);
 	ck_assert_uint_eq(s.aggsize, 128U << 10);
 	ck_assert_uint_eq(s.bufsize, 16U << 10);
 	whole.aggsize = whole.bufsize = 256U << 20;
-	s = store_share(image_hdr(k.im), &whole, 64);
+	s = store_share(image_hdr(k.im), &whole, 64, true);
 	ck_assert_uint_eq(s.aggsize, 4U << 20);
 	ck_assert_uint_eq(s.bufsize, 4U << 20);
 	kit_threads(&k, 1000);

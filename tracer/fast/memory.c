@@ -43,7 +43,7 @@
 #define LANES_FOR_EACH 2U
 
 /* Room in the image for probes that are enabled later: where the process may have
- * as much memory as it likes, most of which is never used, and elsewhere. */
+ * as much memory as it likes, and elsewhere. */
 #define IMAGE_MORE  (1U << 29)
 #define IMAGE_LEAST (1U << 20)
 
@@ -144,15 +144,24 @@ count_threads(const struct space *sp)
 	return n;
 }
 
-/* The size of the copy of the image beside `others' bytes. */
-static size_t
-image_room(const struct space *sp, const struct img_hdr *im, size_t others)
+/* May the process have as much memory as it likes?  Then what is never used costs
+ * it nothing. */
+static bool
+is_roomy(const struct space *sp)
 {
-	size_t least = (size_t)im->used + IMAGE_LEAST, room = least;
 	struct rlimit limit;
 
-	if (prlimit(pid_in(sp), RLIMIT_AS, NULL, &limit) == 0 &&
-	    limit.rlim_cur == RLIM_INFINITY && others < STORE_MOST)
+	return prlimit(pid_in(sp), RLIMIT_AS, NULL, &limit) == 0 &&
+	    limit.rlim_cur == RLIM_INFINITY;
+}
+
+/* The size of the copy of the image beside `others' bytes. */
+static size_t
+image_room(const struct img_hdr *im, bool roomy, size_t others)
+{
+	size_t least = (size_t)im->used + IMAGE_LEAST, room = least;
+
+	if (roomy && others < STORE_MOST)
 		room = MIN((size_t)im->used + IMAGE_MORE, STORE_MOST - others);
 	return ROUND_UP(MAX(MIN(room, (size_t)im->size), least), (size_t)PAGE);
 }
@@ -162,17 +171,18 @@ make_plan(const struct state *st, const struct space *sp, struct plan *p)
 {
 	const struct img_hdr *im = (const void *)st->fast->image.base;
 	size_t n = LANES_FOR_EACH * count_threads(sp);
+	bool roomy = is_roomy(sp);
 
 	if (!stub_possible() || !blob_measure(&p->blob))
 		return "dtrap has no code for it on this machine";
 	n = MIN(MAX(n, (size_t)LANES_LEAST), (size_t)LANES_MOST);
-	p->store = store_share(im, &st->fast->whole, (uint32_t)n);
+	p->store = store_share(im, &st->fast->whole, (uint32_t)n, roomy);
 	p->store_size = ROUND_UP(store_size(im, &p->store), (size_t)PAGE);
 	p->bodies = st->fast->jit ? BODIES_SIZE : 0;
 	p->code = ROUND_UP(st->fast->code_size, (size_t)PAGE) + p->bodies;
 	p->size =
 	    2 * PAGE + p->blob.size + p->code + RANGES_SIZE + p->store_size;
-	p->image = image_room(sp, im, p->size);
+	p->image = image_room(im, roomy, p->size);
 	p->size += p->image;
 	return p->store_size == 0 || p->size > STORE_MOST ?
 	    "its buffers are too large" :
