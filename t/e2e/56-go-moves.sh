@@ -4,8 +4,8 @@
 # shellcheck source=SCRIPTDIR/lib.sh
 . "${0%/*}/lib.sh"
 need go
-export GOCACHE=$PWD/$B/gocache GOFLAGS=-mod=mod GO111MODULE=on GOPATH=$tmp/gopath
-export GOPROXY=off GOMAXPROCS=4
+go_offline "$PWD/$B/gocache"
+export GOMAXPROCS=4
 mkdir "$tmp/go"
 printf 'module moves\n\ngo 1.18\n' >"$tmp/go/go.mod"
 cat >"$tmp/go/main.go" <<'GO'

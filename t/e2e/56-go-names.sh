@@ -3,10 +3,7 @@
 # shellcheck source=SCRIPTDIR/lib.sh
 . "${0%/*}/lib.sh"
 need go
-export GOCACHE=$tmp/gocache GOFLAGS=-mod=mod GO111MODULE=on GOPATH=$tmp/gopath
-export GOPROXY=off
-mkdir "$tmp/go"
-echo 'module names' >"$tmp/go/go.mod"
+go_module names
 cat >"$tmp/go/main.go" <<'GO'
 package main
 

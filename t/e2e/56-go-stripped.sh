@@ -5,10 +5,7 @@
 # shellcheck source=SCRIPTDIR/lib.sh
 . "${0%/*}/lib.sh"
 need go strip
-export GOCACHE=$tmp/gocache GOFLAGS=-mod=mod GO111MODULE=on GOPATH=$tmp/gopath
-export GOPROXY=off
-mkdir "$tmp/go"
-echo 'module calls' >"$tmp/go/go.mod"
+go_module calls
 cat >"$tmp/go/main.go" <<'GO'
 package main
 

@@ -5,10 +5,7 @@
 . "${0%/*}/lib.sh"
 need_attach
 need go
-export GOCACHE=$tmp/gocache GOFLAGS=-mod=mod GO111MODULE=on GOPATH=$tmp/gopath
-export GOPROXY=off
-mkdir "$tmp/go"
-echo 'module spin' >"$tmp/go/go.mod"
+go_module spin
 cat >"$tmp/go/main.go" <<'GO'
 package main
 

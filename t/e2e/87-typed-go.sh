@@ -6,8 +6,8 @@
 GO=${GO:-go}
 need "$GO" gcc
 # What is compiled of the standard library is kept for the next test.
-export GOCACHE=$PWD/$B/gocache GOPROXY=off GOFLAGS=-mod=mod GOTOOLCHAIN=local
-export GOPATH=$tmp/gopath GO111MODULE=on GOMAXPROCS=4
+go_offline "$PWD/$B/gocache"
+export GOTOOLCHAIN=local GOMAXPROCS=4
 
 cp -r t/e2e/src/typedgo "$tmp/src"
 build() {

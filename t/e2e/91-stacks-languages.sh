@@ -48,11 +48,9 @@ if ! command -v go >/dev/null; then
 	echo "go is not installed: its programs are left out"
 	finish
 fi
-export GOCACHE=$tmp/gocache GOFLAGS=-mod=mod GO111MODULE=on GOPATH=$tmp/gopath
-export GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 GOPROXY=off
-mkdir "$tmp/go"
+go_module stacks
+export GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1
 cp "$src"/go/* "$tmp/go"
-echo 'module stacks' >"$tmp/go/go.mod"
 
 # go_build NAME OPTIONS...
 go_build() {

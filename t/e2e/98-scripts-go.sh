@@ -6,8 +6,8 @@
 # shellcheck source=t/e2e/scripts.sh
 . t/e2e/scripts.sh
 need go
-export GOCACHE=$PWD/$B/gocache GOPROXY=off GOFLAGS=-mod=mod GO111MODULE=on
-export GOPATH=$tmp/gopath GOMAXPROCS=4
+go_offline "$PWD/$B/gocache"
+export GOMAXPROCS=4
 cp -r t/e2e/src/typedgo "$tmp/src"
 (cd "$tmp/src" && go build -o "$tmp/typed" .) >"$tmp/err" 2>&1 ||
     fail "cannot compile Go"

@@ -64,6 +64,20 @@ need() {
 	done
 }
 
+# go_offline [CACHE]: go fetches nothing, and what it keeps is in $tmp, but for what it
+# compiles if another place is named for that.
+go_offline() {
+	export GOCACHE=${1:-$tmp/gocache} GOPATH=$tmp/gopath
+	export GOPROXY=off GOFLAGS=-mod=mod GO111MODULE=on
+}
+
+# A module of that name, still empty, in $tmp/go.
+go_module() {
+	go_offline
+	mkdir "$tmp/go"
+	echo "module $1" >"$tmp/go/go.mod"
+}
+
 # Was dtrap built with this (CTF)?
 built_with() {
 	"$DTRAP" -V -v | grep -q "without.* $1" || return 0
@@ -231,6 +245,22 @@ start_dt() {
 	line "$name" '^.*armed$'
 }
 
+# split_errors: of $tmp/both.err, the lines of dtrap and those of the traced program.
+split_errors() {
+	grep -v '^dtrap: ' "$tmp/both.err" >"$tmp/traced.err"
+	grep '^dtrap: ' "$tmp/both.err" >"$tmp/dtrap.err"
+}
+
+# same_as_plain WHAT: the output and the errors traced and untraced, after FILTER, a
+# sed -E script.
+same_as_plain() {
+	if [ -n "${FILTER:-}" ]; then
+		sed -i -E "$FILTER" "$tmp"/{plain,traced}.{out,err}
+	fi
+	same "$1: output traced and untraced" "$tmp/plain.out" "$tmp/traced.out"
+	same "$1: errors traced and untraced" "$tmp/plain.err" "$tmp/traced.err"
+}
+
 # Run a command plain and with all of DESCRIPTION counted: what it writes and
 # how it ends must not differ.  $hits says how often a probe fired.  Standard
 # input is FROM (default /dev/null), for both.
@@ -247,16 +277,11 @@ same_traced() {
 	    <"${FROM:-/dev/null}" >"$tmp/traced.out" 2>"$tmp/both.err"
 	status=$?
 	[ $status != 124 ] || fail "$*: did not end when traced"
-	grep -v '^dtrap: ' "$tmp/both.err" >"$tmp/traced.err"
-	grep '^dtrap: ' "$tmp/both.err" >"$tmp/dtrap.err"
+	split_errors
 	is "$*: status of dtrap" "$status" 0
 	traced=$(ended "$tmp/dtrap.err")
 	is "$*: status" "$traced" "$plain"
-	if [ -n "${FILTER:-}" ]; then
-		sed -i -E "$FILTER" "$tmp"/{plain,traced}.{out,err}
-	fi
-	same "$*: output traced and untraced" "$tmp/plain.out" "$tmp/traced.out"
-	same "$*: errors traced and untraced" "$tmp/plain.err" "$tmp/traced.err"
+	same_as_plain "$*"
 	hasnt "$tmp/dtrap.err" 'drop|error|internal'
 	hits=$(awk 'NF == 1 { print $1 }' "$tmp/trace" 2>/dev/null | tail -n 1)
 	hits=${hits:-0}

@@ -5,10 +5,7 @@
 # shellcheck source=SCRIPTDIR/lib.sh
 . "${0%/*}/lib.sh"
 need go
-export GOCACHE=$tmp/gocache GOFLAGS=-mod=mod GO111MODULE=on GOPATH=$tmp/gopath
-export GOPROXY=off
-mkdir "$tmp/go"
-echo 'module ending' >"$tmp/go/go.mod"
+go_module ending
 cat >"$tmp/go/main.go" <<'GO'
 package main
 

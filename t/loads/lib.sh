@@ -107,8 +107,7 @@ command_load() {
 		status=$?
 		now_ms
 		traced_ms=$((now_ms - traced_ms))
-		grep -v '^dtrap: ' "$tmp/both.err" >"$tmp/traced.err"
-		grep '^dtrap: ' "$tmp/both.err" >"$tmp/dtrap.err"
+		split_errors
 		if [ $status = 124 ]; then
 			wrong "$name, $a: did not end"
 		else
@@ -116,11 +115,7 @@ command_load() {
 			traced=$(ended "$tmp/dtrap.err")
 			is "$name, $a: status" "$traced" "$plain"
 		fi
-		if [ -n "${FILTER:-}" ]; then
-			sed -i -E "$FILTER" "$tmp"/{plain,traced}.{out,err}
-		fi
-		same "$name, $a: output" "$tmp/plain.out" "$tmp/traced.out"
-		same "$name, $a: errors" "$tmp/plain.err" "$tmp/traced.err"
+		same_as_plain "$name, $a"
 		quiet "$tmp/dtrap.err"
 		row "$name" "$a" "$tmp/dtrap.err"
 		rm -f "$tmp/trace"
@@ -158,11 +153,7 @@ server_load() {
 		kill -INT "${pid[dt]}"
 		end dt
 		is "$name, $a: status of dtrap" "$status" 0
-		if [ -n "${FILTER:-}" ]; then
-			sed -i -E "$FILTER" "$tmp"/{plain,traced}.{out,err}
-		fi
-		same "$name, $a: output" "$tmp/plain.out" "$tmp/traced.out"
-		same "$name, $a: errors" "$tmp/plain.err" "$tmp/traced.err"
+		same_as_plain "$name, $a"
 		quiet "$tmp/dt.err"
 		row "$name" "$a" "$tmp/dt.err"
 	done

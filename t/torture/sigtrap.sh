@@ -23,10 +23,7 @@ work='pid$target:a.out:work:entry,pid$target:a.out:work:return'
 
 # Its workers call main.work all the time; it ends with a line of input.
 make_go() {
-	export GOCACHE=$tmp/gocache GOFLAGS=-mod=mod GO111MODULE=on
-	export GOPATH=$tmp/gopath GOPROXY=off
-	mkdir "$tmp/go"
-	echo 'module busy' >"$tmp/go/go.mod"
+	go_module busy
 	cat >"$tmp/go/main.go" <<'GO'
 package main
 
