@@ -6,6 +6,7 @@
 #include "symbols/lang/hotspot_vmstructs.c"
 
 #include "t/unit/lang_memory.h"
+#include "t/unit/suite.h"
 
 #define STRIDE 48U /* of each table */
 #define FIELDS (ARENA + 0x0040)
@@ -211,20 +212,12 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("vmstructs");
-	TCase *tc = tcase_create("vmstructs");
+	const TTest *const tests[] = { members_are_where_the_tables_say,
+		what_is_needed_must_be_there, tables_must_be_tables };
 
-	tcase_add_checked_fixture(tc, setup, memory_teardown);
-	tcase_add_test(tc, members_are_where_the_tables_say);
-	tcase_add_test(tc, what_is_needed_must_be_there);
-	tcase_add_test(tc, tables_must_be_tables);
-	suite_add_tcase(s, tc);
-
-	SRunner *r = srunner_create(s);
 	fixture_setup();
-	srunner_run_all(r, CK_NORMAL);
+	int failed = suite_run(
+	    "vmstructs", setup, memory_teardown, tests, ARRAY_SIZE(tests));
 	fixture_teardown();
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return failed;
 }
