@@ -49,10 +49,8 @@ body_changes(const struct body_parts *p)
 /* The expression's value to rax; its plan is in *c->p meanwhile.  False: there is
  * no room. */
 static bool
-expression(struct code *c, uint32_t difo_ref)
+expression(struct code *c, const struct img_difo *d)
 {
-	const struct img_difo *d =
-	    (const void *)(c->body->image.base + difo_ref);
 	struct jit_point *points = mem_zalloc(d->len * sizeof(*points));
 
 	jit_plan(c->p, &c->body->image, d, points);
@@ -70,8 +68,7 @@ predicate(struct code *c, uint32_t *over)
 
 	if (d == NULL)
 		return true;
-	if (!expression(
-		c, (uint32_t)((const uint8_t *)d - c->body->image.base)))
+	if (!expression(c, d))
 		return false;
 	enc_rr(&c->e, true, OP_TEST, RAX, RAX);
 	code_jump_if(c, CC_E, over);
@@ -164,7 +161,7 @@ action(struct code *c, const struct img_act *a)
 
 	if (a->difo_ref == 0 || (is_key && c->parts->pinned))
 		return true;
-	if (!expression(c, a->difo_ref))
+	if (!expression(c, (const void *)(c->body->image.base + a->difo_ref)))
 		return false;
 	if (is_key)
 		key_member(c, a);
