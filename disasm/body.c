@@ -458,10 +458,12 @@ may_stay(const struct finding *f)
 static void
 tell_indirect(struct finding *f, const struct jump *j)
 {
-	const bool pointed = !j->proved && is_pointed(f, j);
-
-	f->b->open |= !j->proved && !pointed;
-	if (j->proved || f->w->frame == NULL ||
+	/* Nothing more is asked for. */
+	if (j->proved || (f->b->open && f->w->frame == NULL))
+		return;
+	const bool pointed = is_pointed(f, j);
+	f->b->open |= !pointed;
+	if (f->w->frame == NULL ||
 	    (f->w->frame(f->w->ctx, j->addr) == BODY_FRAME_LAID && !j->torn))
 		return;
 	*vec_push(&f->b->exits) = (struct body_site){ j->addr,
