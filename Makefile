@@ -660,7 +660,7 @@ TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	zsh pkgconf musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
 	golang-go gccgo rustc clang lld bolt-16 cmark-gfm
 TORTURE_PKGS := nginx
-LOAD_PKGS := libpython3-testsuite apache2-utils chromium \
+LOAD_PKGS := libpython3.11-testsuite apache2-utils chromium \
 	$(if $(shell command -v npm),,npm)
 DEB_PKGS := dpkg-dev debhelper fakeroot lintian check
 PACKAGE_PKGS := mmdebstrap
