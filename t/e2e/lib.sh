@@ -64,16 +64,15 @@ need() {
 	done
 }
 
-# go_offline [CACHE]: go fetches nothing, and what it keeps is in $tmp, but for what it
-# compiles if another place is named for that.
+# go_offline CACHE: go fetches nothing; what it compiles is kept there.
 go_offline() {
-	export GOCACHE=${1:-$tmp/gocache} GOPATH=$tmp/gopath
+	export GOCACHE=$1 GOPATH=$tmp/gopath
 	export GOPROXY=off GOFLAGS=-mod=mod GO111MODULE=on
 }
 
 # A module of that name, still empty, in $tmp/go.
 go_module() {
-	go_offline
+	go_offline "$tmp/gocache"
 	mkdir "$tmp/go"
 	echo "module $1" >"$tmp/go/go.mod"
 }
