@@ -118,8 +118,8 @@ store_has_self(const struct img_hdr *im)
 
 /* Few threads are busy at a time, but which ones is not known.  So where address
  * space costs nothing each lane has more than its share of the whole, as long as
- * all of them together do not exceed this.  A buffer for records is used from end to end; an aggregation
- * only takes the pages that its keys need. */
+ * all of them together do not exceed this.  A buffer for records is used from end
+ * to end; an aggregation only takes the pages that its keys need. */
 #define ROOM_RECORDS (16U << 20)
 #define ROOM_AGGS    (128U << 20)
 

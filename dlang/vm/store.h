@@ -205,11 +205,10 @@ bool store_has_room(const struct img_hdr *im, uint32_t dynvarsize);
 bool store_has_self(const struct img_hdr *im);
 /*
  * The sizes for a thread store with nlanes lanes.  None has more than bufsize,
- * aggsize and dynvarsize of `whole'.  If there are many lanes, they share these,
- * or, if `roomy', 16 MiB of records and 128 MiB of aggregations if that is more.  But each has
- * room for at least two records of the largest clause, a few entries of
- * aggregations, and a few variables of the thread.  Pages that are never written
- * cost no memory.
+ * aggsize and dynvarsize of `whole'.  Many lanes share these or, if `roomy' and
+ * that is more, 16 MiB of records and 128 MiB of aggregations.  But each has room
+ * for at least two records of the largest clause, a few entries of aggregations,
+ * and a few variables of the thread.  Pages that are never written cost no memory.
  */
 struct store_sizes store_share(const struct img_hdr *im,
     const struct store_sizes *whole, uint32_t nlanes, bool roomy);

@@ -8,8 +8,8 @@ struct thread;
 
 /* Call it before a stopped thread continues with its signal (th->stop.sig).  If
  * the signal ends the process with a core dump, restores its text, so that the
- * dump contains the original bytes, and threads are in it.  Nothing fires in the process
- * afterwards. */
+ * dump contains the original bytes, and threads are in it.  Nothing fires in the
+ * process afterwards. */
 void core_prepare(struct thread *th);
 
 #endif
