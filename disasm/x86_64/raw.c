@@ -392,15 +392,20 @@ modrm_valid(const struct raw *r)
 	}
 }
 
-/* The little-endian number of `size' bytes at p, with its sign. */
+/* The little-endian number of `size' bytes at p, with its sign.  Half of all
+ * instructions have one: the usual sizes take no call of memcpy(). */
 static int64_t
 number(const uint8_t *p, unsigned size)
 {
 	uint64_t v = 0;
+	int32_t word;
 
-	if (size == 0)
-		return 0;
-	memcpy(&v, p, size);
+	switch (size) {
+	case 0: return 0;
+	case 1: return (int8_t)p[0];
+	case 4: memcpy(&word, p, sizeof(word)); return word;
+	default: memcpy(&v, p, size); break;
+	}
 	if (size < 8 && (p[size - 1] & 0x80))
 		v |= ~UINT64_C(0) << (8 * size);
 	return (int64_t)v;
