@@ -228,6 +228,7 @@ double_by_owner(symbolise_owner *owner, void *ctx)
 	double_add_code(code, size, addr, sure, low)
 #define body_find                      double_body
 #define symbolise_by_owner(owner, ctx) double_by_owner(owner, ctx)
+#include "tracer/names/kept.c"
 #include "tracer/names/bodies.c"
 
 static const struct load mapped = { .object = &lib, .bias = BIAS };

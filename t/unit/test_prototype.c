@@ -132,6 +132,7 @@ double_sym(const struct object *o, const char *name)
 #define go_func(o, addr, name)                 go_is
 #define cc_types(cc)                           types
 #define state_message                          double_message
+#include "tracer/names/kept.c"
 #include "tracer/names/prototype.c"
 #include "tracer/names/prototype_go.c"
 #undef abi_go

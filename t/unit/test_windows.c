@@ -33,6 +33,7 @@ double_read(uint64_t addr, void *buf, size_t len)
 #define object_get(o)                  (held++, (o))
 #define object_put(o)                  (held--)
 #define object_read(o, addr, buf, len) double_read(addr, buf, len)
+#include "tracer/names/kept.c"
 #include "tracer/sites/windows.c"
 
 static int

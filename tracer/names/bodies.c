@@ -19,36 +19,27 @@
 #include "symbols/addrspace.h"
 #include "symbols/symbolise.h"
 #include "tracer/base/state.h"
+#include "tracer/names/kept.h"
 
 /* The ranges of one object. */
 struct ranges {
-	struct object *object; /* held */
+	struct object *object; /* NULL: not read yet */
 	VEC(struct piece_range) list;
 	bool owned; /* the owners of the ranges are known */
 	struct landings landings;
 };
 
-struct bodies {
-	struct hash objects; /* struct ranges */
-};
-
 static void
-bodies_end(void *part)
+ranges_end(void *part)
 {
-	struct bodies *all = part;
+	struct ranges *r = part;
 
-	hash_foreach(e, &all->objects) {
-		struct ranges *r = e->value;
-		object_put(r->object);
-		vec_fini(&r->list);
-		landings_fini(&r->landings);
-		mem_free(r);
-	}
-	hash_fini(&all->objects);
+	vec_fini(&r->list);
+	landings_fini(&r->landings);
 }
 
-static const struct part bodies_part = { .size = sizeof(struct bodies),
-	.end = bodies_end };
+static const struct part ranges_part = { .size = sizeof(struct ranges),
+	.end = ranges_end };
 
 /* ---- the ranges of an object ---- */
 
@@ -140,16 +131,13 @@ is_laid(void *ctx, uint64_t addr)
 static struct ranges *
 ranges_of(struct state *st, struct object *o)
 {
-	struct bodies *all = part_of(&st->parts, &bodies_part);
-	struct ranges *r = hash_get(&all->objects, (uintptr_t)o);
+	struct ranges *r = part_of(object_parts(st, o), &ranges_part);
 
-	if (r != NULL)
+	if (r->object != NULL)
 		return r;
-	r = mem_zalloc(sizeof(*r));
-	r->object = object_get(o);
+	r->object = o;
 	collect(r);
 	LOG("pieces", "%s: %zu ranges", object_path(o), r->list.len);
-	hash_set(&all->objects, (uintptr_t)o, r);
 	return r;
 }
 

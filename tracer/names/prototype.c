@@ -17,18 +17,17 @@
 #include "tracer/names/external.h"
 #include "tracer/names/prototype_go.h"
 #include "tracer/base/state.h"
+#include "tracer/names/kept.h"
 
 struct prototype {
-	struct prototype *next; /* same hash key */
-	struct object *object;
 	uint64_t addr;
 	struct typed_args entry, result;
 };
 
+/* Those of one object. */
 struct prototypes {
-	struct hash by_addr; /* file's own, of the first of a chain */
+	struct hash by_addr; /* file's own */
 	struct arena arena;
-	VEC(struct object *) held;
 };
 
 static void
@@ -36,9 +35,6 @@ prototypes_end(void *part)
 {
 	struct prototypes *all = part;
 
-	vec_foreach(o, &all->held)
-		object_put(*o);
-	vec_fini(&all->held);
 	hash_fini(&all->by_addr);
 	arena_fini(&all->arena);
 }
@@ -154,42 +150,29 @@ fill(struct state *st, struct prototypes *all, struct prototype *p,
 }
 
 static struct prototypes *
-prototypes_of(struct state *st)
+prototypes_of(struct state *st, struct object *o)
 {
-	struct prototypes *all = part_had(&st->parts, &prototypes_part);
+	struct parts *parts = object_parts(st, o);
+	struct prototypes *all = part_had(parts, &prototypes_part);
 
 	if (all == NULL) {
-		all = part_of(&st->parts, &prototypes_part);
+		all = part_of(parts, &prototypes_part);
 		arena_init(&all->arena);
 	}
 	return all;
-}
-
-static void
-hold(struct prototypes *all, struct object *o)
-{
-	vec_foreach(h, &all->held)
-		if (*h == o)
-			return;
-	*vec_push(&all->held) = object_get(o);
 }
 
 void
 prototype_args(struct state *st, const struct load *l, uint64_t addr,
     const char *name, bool result, struct typed_args *out)
 {
-	struct prototypes *all = prototypes_of(st);
+	struct prototypes *all = prototypes_of(st, l->object);
 	uint64_t own = addr - l->bias;
-	struct prototype *first = hash_get(&all->by_addr, own), *p = first;
+	struct prototype *p = hash_get(&all->by_addr, own);
 
-	while (p != NULL && p->object != l->object)
-		p = p->next;
 	if (p == NULL) {
 		p = arena_alloc(&all->arena, sizeof(*p));
-		p->object = l->object;
 		p->addr = own;
-		p->next = first;
-		hold(all, l->object);
 		fill(st, all, p, l, name);
 		hash_set(&all->by_addr, own, p);
 	}

@@ -6,9 +6,8 @@
  *	number of rt_sigaction ... [call]    act: the new action
  *	number of rt_sigprocmask ... [call]  how, set: the new mask
  *
- * A marker is an int3 at such a call.  The calls are found by their bytes in
- * the text of every object, when the space gets its first int3, and in objects
- * that are loaded later.
+ * A marker is an int3 at such a call (sigcalls.h), in every object, when the
+ * space gets its first int3, and in objects that are loaded later.
  *
  * "Apart" means that a mask contains SIGTRAP without the signals that programs
  * treat like it, or these without SIGTRAP (trapmask_is_apart()).  If the mask
@@ -38,11 +37,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "disasm/func.h"
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/sites/sigcalls.h"
 #include "tracer/sites/site.h"
 #include "tracer/base/state.h"
 #include "tracer/survive/trapcall.h"
@@ -54,17 +53,6 @@
 /* A handler may make this many system calls before its return is no longer
  * awaited. */
 #define RETURN_CALLS_MAX 1000
-
-/* Bytes and instructions between the load of the number and the system call,
- * where compilers load the arguments. */
-#define BACK_MAX   32
-#define BACK_INSNS 6
-
-/* A function longer than this is not walked. */
-#define FUNC_MAX (1U << 20)
-
-#define CHUNK    0x40000U
-#define PAGE     4096U
 
 struct scanned {
 	const struct load *load;
@@ -101,126 +89,7 @@ expect_returns(struct thread *th, struct returns *r, unsigned due)
 	stop_want_calls(th, WANT_RETURN, due > 0);
 }
 
-/* ---- finding ---- */
-
-/* The system call whose number is loaded at p[0 ..  len); 0 if it is not a
- * watched one. */
-static int
-loaded_number(const uint8_t *p, size_t len)
-{
-	struct insn insn;
-	uint64_t value;
-	uint8_t reg;
-
-	if (insn_decode(p, len, 0, &insn) != 0 ||
-	    !insn_constant(&insn, &reg, &value) || reg != UREG_CALL)
-		return 0;
-	return value == SYS_rt_sigaction || value == SYS_rt_sigprocmask ?
-	    (int)value :
-	    0;
-}
-
-/* Do whole instructions lead from code to code + len, none of them a branch? */
-static bool
-leads_on(const uint8_t *code, size_t len, uint64_t addr)
-{
-	struct insn insn;
-	size_t at = 0;
-
-	for (int n = 0; at < len && n < BACK_INSNS; n++) {
-		if (insn_decode(code + at, len - at, addr + at, &insn) != 0)
-			return false;
-		switch (insn.kind) {
-		case INSN_PLAIN:
-		case INSN_NOP:
-		case INSN_PUSH_REG:
-		case INSN_POP_REG:
-		case INSN_MOV_REG:
-		case INSN_LEA:
-		case INSN_ADD_SP: break;
-		default: return false;
-		}
-		at += insn.len;
-	}
-	return at == len;
-}
-
-/* The number of the system call at code[at]; 0 if it is not a watched one. */
-static int
-watched_call(const uint8_t *code, size_t at, uint64_t addr)
-{
-	for (size_t back = 1; back <= BACK_MAX && back <= at; back++) {
-		const uint8_t *p = code + at - back;
-		int nr = loaded_number(p, back);
-		if (nr != 0 && leads_on(p, back, addr + at - back))
-			return nr;
-	}
-	return 0;
-}
-
-void
-sigwatch_find(const uint8_t *code, size_t size, uint64_t addr,
-    void (*each)(void *ctx, uint64_t addr, int nr), void *ctx)
-{
-	const uint8_t *end = code + size, *p = code;
-
-	while ((p = memmem(p, (size_t)(end - p), INSN_SYSCALL_BYTES,
-		    sizeof(INSN_SYSCALL_BYTES) - 1)) != NULL) {
-		size_t at = (size_t)(p - code);
-		int nr = watched_call(code, at, addr);
-		if (nr != 0)
-			each(ctx, addr + at, nr);
-		p++;
-	}
-}
-
-static int
-look_for(void *ctx, const struct func_insn *fi)
-{
-	uint64_t *want = ctx;
-
-	if (fi->insn.addr < *want)
-		return 0;
-	if (fi->insn.addr == *want && fi->insn.kind == INSN_SYSCALL)
-		*want = 0;
-	return 1;
-}
-
-/*
- * Does an instruction of its function begin at addr (the file's own)?  If no
- * functions are known (musl, stripped), the seven bytes that were found are
- * enough proof: by chance they occur once in 2^56.
- */
-static bool
-confirm(struct object *o, uint64_t addr)
-{
-	uint64_t start, end, want = addr;
-
-	if (object_fde_range(o, addr, &start, &end) != 0) {
-		const struct sym *s = object_func_at(o, addr);
-		if (s == NULL || s->size_guessed)
-			return object_is_text(o, addr);
-		start = s->addr;
-		end = s->addr + s->size;
-	}
-	if (addr < start || addr >= end || end - start > FUNC_MAX)
-		return false;
-	size_t size = (size_t)(end - start);
-	uint8_t *code = mem_alloc(size);
-	if (object_read(o, start, code, size) == 0)
-		func_walk(code, size, start, look_for, &want, NULL);
-	mem_free(code);
-	return want == 0;
-}
-
 /* ---- marking ---- */
-
-struct scan {
-	struct state *st;
-	struct space *sp;
-	const struct load *load;
-	uint64_t after; /* found up to here already: chunks overlap */
-};
 
 static const struct arrival arrival;
 
@@ -241,52 +110,27 @@ mark(struct state *st, struct space *sp, uint64_t addr, int nr)
 	*vec_push(&sp->watch->markers) = (struct marker){ tp, nr };
 }
 
-static void
-found(void *ctx, uint64_t addr, int nr)
+/* Is the address of the load code that the program does not write? */
+static bool
+is_code(const struct maps *maps, const struct load *l, uint64_t addr)
 {
-	struct scan *s = ctx;
-
-	if (addr < s->after ||
-	    (nr == SYS_rt_sigprocmask && s->sp->watch->dropped) ||
-	    !confirm(s->load->object, addr))
-		return;
-	s->after = addr + 1;
-	mark(s->st, s->sp, addr + s->load->bias, nr);
+	vec_foreach(m, &maps->list)
+		if (addr >= m->start && addr < m->end)
+			return m->exec && !m->write && m->start >= l->start &&
+			    m->start < l->end;
+	return false;
 }
 
-/* [lo, hi) is text of the load, by the file's own addresses. */
 static void
-scan_range(struct scan *s, uint64_t lo, uint64_t hi)
+mark_load(struct state *st, struct space *sp, const struct load *l,
+    const struct maps *maps)
 {
-	const size_t overlap = BACK_MAX + INSN_MAX_LEN;
-	struct object *o = s->load->object;
-	uint8_t *code = mem_alloc(CHUNK);
+	const struct sigcalls *calls = sigcalls_of(st, l->object);
 
-	s->after = lo;
-	for (uint64_t at = lo; at < hi; at += CHUNK - overlap) {
-		size_t size = (size_t)MIN(hi - at, (uint64_t)CHUNK);
-		if (object_read(o, at, code, size) == 0)
-			sigwatch_find(code, size, at, found, s);
-		if (size < CHUNK)
-			break;
-	}
-	mem_free(code);
-}
-
-/* A mapping shows whole pages; segments begin and end within. */
-static void
-scan_map(struct scan *s, const struct map *m)
-{
-	struct object *o = s->load->object;
-	uint64_t lo = m->start - s->load->bias, hi = m->end - s->load->bias;
-
-	for (unsigned n = 0; n < PAGE && lo < hi && !object_is_text(o, lo); n++)
-		lo++;
-	for (unsigned n = 0; n < PAGE && hi > lo && !object_is_text(o, hi - 1);
-	     n++)
-		hi--;
-	if (lo < hi && object_is_text(o, lo))
-		scan_range(s, lo, hi);
+	vec_foreach(c, &calls->list)
+		if (is_code(maps, l, c->addr + l->bias) &&
+		    (c->nr != SYS_rt_sigprocmask || !sp->watch->dropped))
+			mark(st, sp, c->addr + l->bias, c->nr);
 }
 
 static bool
@@ -309,14 +153,10 @@ sigwatch_loads(struct state *st, struct space *sp)
 	if (maps_read(addrspace_pid(sp->as), &maps) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct scan s = { .st = st, .sp = sp, .load = loads[i] };
-		if (!s.load->seen || s.load->is_vdso || s.load->writable_text ||
-		    was_scanned(sp->watch, s.load))
-			continue;
-		vec_foreach(m, &maps.list)
-			if (m->exec && !m->write && m->start >= s.load->start &&
-			    m->start < s.load->end)
-				scan_map(&s, m);
+		struct load *l = loads[i];
+		if (l->seen && !l->is_vdso && !l->writable_text &&
+		    !was_scanned(sp->watch, l))
+			mark_load(st, sp, l, &maps);
 	}
 	LOG("sigwatch", "%d: %zu markers", addrspace_pid(sp->as),
 	    sp->watch->markers.len);

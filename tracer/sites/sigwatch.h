@@ -7,7 +7,6 @@
 #ifndef TRACER_SITES_SIGWATCH_H
 #define TRACER_SITES_SIGWATCH_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct space;
@@ -44,14 +43,5 @@ void sigwatch_delivered(struct thread *th);
 /* The thread is at the entry of a system call.  If it is the return of a signal
  * handler, the mask becomes that of the signal frame. */
 void sigwatch_enter(struct thread *th);
-
-/*
- * code[0 ..  size) is at addr.  Call each(ctx, addr, nr) for every `syscall'
- * instruction before which, a few instructions earlier, the number of
- * rt_sigaction or rt_sigprocmask is loaded; nr is that number.  Bytes inside of
- * other instructions may look the same; the caller must check.
- */
-void sigwatch_find(const uint8_t *code, size_t size, uint64_t addr,
-    void (*each)(void *ctx, uint64_t addr, int nr), void *ctx);
 
 #endif

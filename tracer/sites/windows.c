@@ -7,7 +7,8 @@
 
 #include "dlang/base/hash.h"
 #include "symbols/addrspace.h"
-#include "tracer/base/state.h"
+#include "tracer/base/part.h"
+#include "tracer/names/kept.h"
 #include "tracer/ptrace/proc.h"
 
 /* A window without its instructions; addresses of the file. */
@@ -19,45 +20,26 @@ struct found {
 };
 
 struct windows {
-	struct object *object; /* held */
-	struct hash by_addr;   /* index in `found', plus 1 */
+	struct hash by_addr; /* index in `found', plus 1 */
 	VEC(struct found) found;
 };
 
-struct all_windows {
-	struct hash objects; /* struct windows */
-};
-
 static void
-all_end(void *part)
+windows_end(void *part)
 {
-	struct all_windows *all = part;
+	struct windows *ws = part;
 
-	hash_foreach(e, &all->objects) {
-		struct windows *ws = e->value;
-		object_put(ws->object);
-		hash_fini(&ws->by_addr);
-		vec_fini(&ws->found);
-		mem_free(ws);
-	}
-	hash_fini(&all->objects);
+	hash_fini(&ws->by_addr);
+	vec_fini(&ws->found);
 }
 
-static const struct part windows_part = { .size = sizeof(struct all_windows),
-	.end = all_end };
+static const struct part windows_part = { .size = sizeof(struct windows),
+	.end = windows_end };
 
 static struct windows *
 windows_of(struct state *st, struct object *o)
 {
-	struct all_windows *all = part_of(&st->parts, &windows_part);
-	struct windows *ws = hash_get(&all->objects, (uintptr_t)o);
-
-	if (ws != NULL)
-		return ws;
-	ws = mem_zalloc(sizeof(*ws));
-	ws->object = object_get(o);
-	hash_set(&all->objects, (uintptr_t)o, ws);
-	return ws;
+	return part_of(object_parts(st, o), &windows_part);
 }
 
 /* Decode the instructions.  False: they are not those of the file, as where another

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "dlang/base/base.h"
-#include "tracer/sites/sigwatch.h"
+#include "tracer/sites/sigcalls.h"
 
 #define AT 0x401000
 
@@ -29,7 +29,7 @@ static void
 find(const void *code, size_t size)
 {
 	nseen = 0;
-	sigwatch_find(code, size, AT, note, NULL);
+	sigcalls_find(code, size, AT, note, NULL);
 }
 
 /* The code, where its `syscall' is, and the number there; 0: none of ours. */
@@ -105,7 +105,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("sigwatch");
+	Suite *s = suite_create("sigcalls");
 	TCase *t = tcase_create("find");
 
 	tcase_add_loop_test(
