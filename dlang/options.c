@@ -69,7 +69,7 @@ static const struct option_words {
 	{ OPT_ENCODING,  (const char *const[]){ "ascii", "utf8", NULL } },
 	{ OPT_EVALTIME,  (const char *const[]){ "exec", "preinit", "postinit",
 			     "main", NULL } },
-	{ OPT_FASTPATH,  (const char *const[]){ "off", "on", NULL } },
+	{ OPT_FASTPATH,  (const char *const[]){ "auto", "on", "off", NULL } },
 	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },
 	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },
@@ -552,4 +552,14 @@ option_hint(const char *name, int error)
 	case -EPERM: return mem_printf("give it to dtrap: -x %s", name);
 	}
 	return NULL;
+}
+
+enum fastpath
+options_fastpath(const struct options *o)
+{
+	const char *word = o->text[OPT_FASTPATH];
+
+	if (word == NULL || strcasecmp(word, "auto") == 0)
+		return FASTPATH_AUTO;
+	return strcasecmp(word, "on") == 0 ? FASTPATH_ON : FASTPATH_OFF;
 }

@@ -93,4 +93,9 @@ option_get(const struct options *o, enum option_id id)
 	return o->value[id];
 }
 
+enum fastpath { FASTPATH_AUTO, FASTPATH_ON, FASTPATH_OFF };
+
+/* What option fastpath says. */
+enum fastpath options_fastpath(const struct options *o);
+
 #endif

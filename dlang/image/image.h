@@ -14,7 +14,9 @@
 struct image;
 
 /* Can only the tracer carry out the clause's actions (IMG_CLAUSE_OUTSIDE)?  It
- * alone has a buffer that is kept to the end (bufpolicy fill and ring). */
+ * alone has a buffer that is kept to the end (bufpolicy fill and ring).  It alone
+ * makes room when a buffer is full, so with fastpath=auto it records: nothing is
+ * lost because the program has become faster. */
 bool image_is_outside(const struct prog_clause *c, const struct options *opts);
 
 /* The region is zeroed memory of any size up to 4 GiB (it may be sparse).  It

@@ -218,7 +218,7 @@ inside_needs(
 	if (needs != 0)
 		needs_text(needs, why);
 	else
-		str_add(why, "bufpolicy fill or ring");
+		str_add(why, "its records");
 	return false;
 }
 

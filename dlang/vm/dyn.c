@@ -193,6 +193,49 @@ dyn_free(const struct dyn_view *d, struct dyn_chunk *c, uint32_t *link)
 	d->hdr->freed = n;
 }
 
+/* False: there is no room. */
+static bool
+copy(const struct dyn_view *to, const struct dyn_key *k, uint32_t room)
+{
+	uint32_t *link;
+	struct dyn_chunk *c = dyn_lookup(to, k, &link);
+
+	if (c == NULL)
+		c = dyn_add(to, k);
+	if (c == NULL)
+		return false;
+	memcpy(c->data + k->size, k->bytes + k->size, room - k->size);
+	return true;
+}
+
+uint32_t
+dyn_move(
+    const struct dyn_view *from, const struct dyn_view *to, uint64_t thread)
+{
+	uint32_t lost = 0, room, *link;
+
+	if (from->hdr == NULL || to->hdr == NULL)
+		return 0;
+	room = VM_MIN(from->chunk_size, to->chunk_size) -
+	    (uint32_t)sizeof(struct dyn_chunk);
+	for (uint32_t n = VM_MIN(LOAD_ONCE(&from->hdr->used), from->chunks);
+	     n > 0; n--) {
+		struct dyn_chunk *c = chunk_at(from, n);
+		struct dyn_key k = { .bytes = c->data,
+			.size = LOAD_ONCE(&c->key_size),
+			.thread = thread,
+			.id = LOAD_ONCE(&c->id),
+			.hash = LOAD_ONCE(&c->hash) };
+		if (k.id == 0 || LOAD_ONCE(&c->thread) != thread ||
+		    k.size > room)
+			continue;
+		lost += !copy(to, &k, room);
+		if (dyn_lookup(from, &k, &link) == c)
+			dyn_free(from, c, link);
+	}
+	return lost;
+}
+
 uint8_t *
 dyn_writable(const struct dyn_view *d, uint32_t ref, uint64_t *room)
 {

@@ -64,6 +64,11 @@ struct dyn_chunk *dyn_add(const struct dyn_view *d, const struct dyn_key *k);
 /* Free a chunk; `link' is from dyn_lookup(). */
 void dyn_free(const struct dyn_view *d, struct dyn_chunk *c, uint32_t *link);
 
+/* Move the variables of a thread to another table for the same image; `thread' is not
+ * 0.  Returns how many were lost, because there is no room. */
+uint32_t dyn_move(
+    const struct dyn_view *from, const struct dyn_view *to, uint64_t thread);
+
 /* The memory at ref, if clauses may write it: it must be in the data of a
  * by-reference variable.  *room is the number of bytes up to the end of the chunk.
  * Otherwise NULL. */

@@ -30,7 +30,7 @@ target_ends() {
 leaves() {
 	local i tracer reader
 	for ((i = 0; i < TURNS; i++)); do
-		"$DTRAP" -q -x switchrate=5ms -n "$1 { @ = count(); }" \
+		"$DTRAP" -q -x fastpath=off -x switchrate=5ms -n "$1 { @ = count(); }" \
 		    -n 'BEGIN { printf("armed\n"); }' -p "$beside" \
 		    >"$tmp/armed" 2>/dev/null &
 		tracer=$!

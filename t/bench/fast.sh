@@ -21,7 +21,7 @@ untraced() {
 
 # by_trap CLAUSE KIND, by_jump CLAUSE KIND
 by_trap() {
-	per_call "$DTRAP" -q -o "$tmp/out" -n "pid\$target:a.out:hot_$2:entry $1" \
+	per_call "$DTRAP" -x fastpath=off -q -o "$tmp/out" -n "pid\$target:a.out:hot_$2:entry $1" \
 	    -c "$hot 100000 $2"
 }
 

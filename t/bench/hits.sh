@@ -30,12 +30,12 @@ probe() {
 }
 
 counted() {
-	per_call "$DTRAP" -q -o "$tmp/out" -n "$(probe "$1") { @ = count(); }" \
+	per_call "$DTRAP" -x fastpath=off -q -o "$tmp/out" -n "$(probe "$1") { @ = count(); }" \
 	    -c "$hot $N $1"
 }
 
 refused() {
-	per_call "$DTRAP" -q -o "$tmp/out" \
+	per_call "$DTRAP" -x fastpath=off -q -o "$tmp/out" \
 	    -n "$(probe "$1") /arg0 < 0/ { @ = count(); }" -c "$hot $N $1"
 }
 

@@ -8,10 +8,10 @@ need_attach
 start t "$bin/hotcool"
 line t ready
 p=${pid[t]}
-text_of "$p" | sed '/(anonymous)/d' | sort >"$tmp/before"
+text_kept "$p" >"$tmp/before"
 
 own_text() {
-	text_of "$p" | sed '/(anonymous)/d' | sort >"$tmp/after"
+	text_kept "$p" >"$tmp/after"
 	same "$1: text" "$tmp/before" "$tmp/after"
 }
 

@@ -7,7 +7,7 @@ need_attach
 # dtrap beside us with its messages in its output, which is waited for.
 # shellcheck disable=SC2016 # $@ is for the inner shell
 begin() {
-	start_null dt bash -c 'exec "$@" 2>&1' - "$DTRAP" -x maxload=10% \
+	start_null dt bash -c 'exec "$@" 2>&1' - "$DTRAP" -x fastpath=off -x maxload=10% \
 	    -x switchrate=5ms -q -n 'BEGIN { printf("armed\n"); }' "$@" \
 	    -p "${pid[t]}"
 	line dt '^armed$'

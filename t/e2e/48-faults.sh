@@ -15,7 +15,7 @@ ulimit -c 0
 
 start t "$bin/hotcool"
 line t ready
-text_of "${pid[t]}" | sed '/(anonymous)/d' | sort >"$tmp/before"
+text_kept "${pid[t]}" >"$tmp/before"
 
 # shellcheck disable=SC2016
 few='pid$target:a.out:hot:entry { @[ustack(5)] = count(); }
@@ -58,7 +58,7 @@ own_text() {
 	local tries=${WAIT:+500}
 	# Who leaves in a hurry leaves the slots, as some thread may be in one;
 	# the next one takes them away.
-	until text_of "${pid[t]}" | sed '/(anonymous)/d' | sort >"$tmp/after" &&
+	until text_kept "${pid[t]}" >"$tmp/after" &&
 	    cmp -s "$tmp/before" "$tmp/after"; do
 		tries=$((${tries:-1} - 1))
 		[ "$tries" -gt 0 ] || break

@@ -24,9 +24,11 @@ count='
 		@[probefunc] = count();
 	}
 	END { printa("%s %@d\n", @); }'
-for signals in "" 200; do
+# By default a process has jumps after 2,000 hits.
+for how in '-xfastpath=on' '-xfastpath=on 200' '-q 200'; do
+	read -r option signals <<<"$how"
 	rm -f "$tmp/trace"
-	dt -q -v -o "$tmp/trace" -x fastpath=on -n "$count" \
+	dt -q -v -o "$tmp/trace" "$option" -n "$count" \
 	    -c "$bin/fastpath 8 50000 $signals"
 	is "status" "$status" 0
 	has "$tmp/out" '^wrong 0$'
@@ -36,6 +38,34 @@ for signals in "" 200; do
 	# Of 1.2 million; how soon a jump that gave way is back depends on the load.
 	jumped 300000
 done
+
+# ---- variables of a thread whose hits are by trap, and then by jump ----
+
+# shellcheck disable=SC2016
+dt -q -v -n 'self int n; pid$target:a.out:hot_push:entry {
+    self->n += 1; @m = max(self->n); } END { printa("max %@d\n", @m); }' \
+    -c "$bin/hot 100000 push"
+has "$tmp/out" '^max 100000$'
+jumped 1000
+# The program that is executed gets them, in memory of its own.
+# shellcheck disable=SC2016
+dt -q -v -x fastpath=on -n 'self int n; pid$target::malloc:entry { self->n = 7; }
+    proc:::exec-success { printf("has %d\n", self->n); }' \
+    -c "sh -c 'echo \$(echo a); exec /bin/true'"
+has "$tmp/out" '^has 7$'
+
+# ---- by default, for few hits ----
+
+start busy "$bin/busy" 4
+line busy ready
+# shellcheck disable=SC2016
+start_dt dt -q -n 'pid$target:a.out:main:entry { @ = count(); }' \
+    -n 'BEGIN { printf("armed\n"); }' -x switchrate=5ms -p "${pid[busy]}"
+hasnt "/proc/${pid[busy]}/maps" dtrap-lanes
+kill -INT "${pid[dt]}"
+end dt
+close_in busy
+end busy
 
 # ---- a process that may have little memory ----
 
@@ -88,7 +118,7 @@ jumped 219990
 for form in bare thread process; do
 	rm -f "$tmp/trace"
 	# shellcheck disable=SC2016 # $target is dtrap's
-	dt -q -o "$tmp/trace" -n 'pid$target:a.out:counted:entry {
+	dt -q -o "$tmp/trace" -x fastpath=off -n 'pid$target:a.out:counted:entry {
 	    @ = count(); }' -c "$bin/untraced 3000 $form"
 	is "$form, by trap: status" "$status" 0
 	is "$form, by trap" "$(cat "$tmp/out")" "calls 9000 wrong 0"

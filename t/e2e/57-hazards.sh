@@ -104,7 +104,7 @@ ended_well profile
 # ---- H7: no memory within reach; H15: none at all ----
 
 with crowded
-text_of "${pid[h]}" | grep -v ' (anonymous) ' >"$tmp/before"
+text_kept "${pid[h]}" >"$tmp/before"
 traced -n "$counted"
 ask
 let_go crowded
@@ -119,7 +119,7 @@ end dt
 dt -q -n 'BEGIN { exit(0); }' -p "${pid[h]}"
 is "crowded, after a kill: status" "$status" 0
 ask
-text_of "${pid[h]}" | grep -v ' (anonymous) ' >"$tmp/after"
+text_kept "${pid[h]}" >"$tmp/after"
 same "crowded: text" "$tmp/before" "$tmp/after"
 ended_well crowded
 

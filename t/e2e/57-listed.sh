@@ -55,7 +55,7 @@ says roomy:entry '{ @ = count(); } ERROR { x[1] = 1; }' \
 
 # With bufpolicy=ring, records are the tracer's.
 # shellcheck disable=SC2016
-for d in '{ trace(arg0); }:1 by trap: for bufpolicy fill or ring' \
+for d in '{ trace(arg0); }:1 by trap: for its records' \
     '/arg0 == 3/ { trace(arg0); }:1 by jump' \
     '{ @ = count(); }:1 by jump'; do
 	dt -l -v -x fastpath=on -x bufpolicy=ring \
@@ -70,7 +70,7 @@ d='pid$target:a.out::,profile:::tick-1s { @ = count(); }'
 start placed "$bin/placed"
 line placed ready
 maps=$(cat "/proc/${pid[placed]}/maps")
-dt -l -v -n "$d" -p "${pid[placed]}"
+dt -l -v -x fastpath=off -n "$d" -p "${pid[placed]}"
 is "without: status" "$status" 0
 hasnt "$tmp/out" Places
 cp "$tmp/out" "$tmp/without"
@@ -78,7 +78,7 @@ cp "$tmp/out" "$tmp/without"
 # those of the attach.
 for step in fast-begin:1 fast-file:1 jumps-begin:1 stubs-written:1 jump-raised:1 \
     arm-begin:2 slot-map:2; do
-	DTRAP_KILL=$step dt -l -v -x fastpath=on -n "$d" -p "${pid[placed]}"
+	DTRAP_KILL=$step dt -l -v -n "$d" -p "${pid[placed]}"
 	is "$step: status" "$status" 0
 	is "$step: maps" "$(cat "/proc/${pid[placed]}/maps")" "$maps"
 done

@@ -27,7 +27,7 @@ esac
 start t "$bin/hotcool"
 line t ready
 p=${pid[t]}
-text_of "$p" | sed '/(anonymous)/d' | sort >"$tmp/before"
+text_kept "$p" >"$tmp/before"
 
 # shellcheck disable=SC2016
 hot='pid$target:a.out:hot:entry { @ = count(); }
@@ -45,7 +45,7 @@ is "unprotected: status" "$status" 0
 has "$tmp/err" "^dtrap: pid $p is traced without protection: .*proc_mem.force_override"
 has "$tmp/out" '^ +[1-9][0-9]*$'
 
-text_of "$p" | sed '/(anonymous)/d' | sort >"$tmp/after"
+text_kept "$p" >"$tmp/after"
 same text "$tmp/before" "$tmp/after"
 alive t
 finish

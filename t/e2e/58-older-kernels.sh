@@ -14,7 +14,7 @@ DTRAP=$tmp/dtrap
 start t "$bin/hotcool"
 line t ready
 p=${pid[t]}
-text_of "$p" | sed '/(anonymous)/d' | sort >"$tmp/before"
+text_kept "$p" >"$tmp/before"
 # shellcheck disable=SC2016
 start_dt dt -q -n 'pid$target:a.out:hot:entry { @ = count(); }' -p "$p"
 guardian=$(guardian_of "${pid[dt]}")
@@ -26,7 +26,7 @@ same "descriptors of the guardian" "$tmp/want" "$tmp/fds"
 kill -KILL "${pid[dt]}"
 end dt
 while kill -0 "$guardian" 2>/dev/null && [ "$(state "$guardian")" != Z ]; do :; done
-text_of "$p" | sed '/(anonymous)/d' | sort >"$tmp/after"
+text_kept "$p" >"$tmp/after"
 same "text after a kill" "$tmp/before" "$tmp/after"
 alive t
 

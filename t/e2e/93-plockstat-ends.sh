@@ -35,7 +35,7 @@ for signal in INT TERM ABRT SEGV; do
 		start contend "$bin/contend" mutex 30 last
 		line contend ready
 		p=${pid[contend]}
-		text_of "$p" | grep -v anonymous >"$tmp/before"
+		text_kept "$p" >"$tmp/before"
 		# shellcheck disable=SC2016 # the shell's own
 		start_null plock sh -c 'exec "$0" "$1" -v -p "$2" 2>&1' \
 		    "$PLOCKSTAT" "$what" "$p"
@@ -46,7 +46,7 @@ for signal in INT TERM ABRT SEGV; do
 		end plock
 		is "$what $signal: tracer" "$(tracer "$p")" 0
 		# What displaced instructions ran in stays after an emergency.
-		text_of "$p" | grep -v anonymous >"$tmp/after"
+		text_kept "$p" >"$tmp/after"
 		same "$what $signal: text" "$tmp/before" "$tmp/after"
 		line contend ready
 		tell contend on

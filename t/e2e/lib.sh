@@ -306,6 +306,12 @@ text_of() {
 	"$bin/textsum" "$1" || fail "cannot read the text of $1"
 }
 
+# The same without what stays of dtrap when it has ended in a hurry: some thread may
+# be there.
+text_kept() {
+	text_of "$1" | grep -v -e ' (anonymous) ' -e ' /memfd:dtrap-lanes ' | sort
+}
+
 # A pattern that only this number matches: what is found by it is searched for,
 # and other people's processes are left alone.
 pattern_of() {

@@ -202,6 +202,8 @@ kit_init(struct kit *k)
 	memset(k, 0, sizeof(*k));
 	arena_init(&k->arena);
 	kit_options(&k->opts);
+	/* Records are the thread's. */
+	k->opts.text[OPT_FASTPATH] = mem_strdup("on");
 	k->opts.value[OPT_SPECSIZE] = 1024;
 	k->sizes = (struct store_sizes){ .nlanes = 1,
 		.bufsize = 4096,
@@ -222,6 +224,7 @@ kit_init(struct kit *k)
 void
 kit_fini(struct kit *k)
 {
+	mem_free(k->opts.text[OPT_FASTPATH]);
 	image_destroy(k->im);
 	mem_free(k->image.base);
 	mem_free(k->store.base);

@@ -36,7 +36,7 @@
 
 /* ---- option fastpath and the memory inside the target ---- */
 
-static bool is_on, may_wait, maps_memory, with_clock;
+static bool is_on, is_auto, maps_memory, with_clock;
 static const char *memory_why;
 static struct stub_world code_world;
 static bool has_world;
@@ -329,7 +329,7 @@ double_add(uint64_t ns, timer_fn fn)
 }
 
 #define fast_is_on(st)                           is_on
-#define fast_may_wait(st)                        may_wait
+#define fast_is_auto(st)                         is_auto
 #define fast_world(sp)                           (has_world ? &code_world : NULL)
 #define fast_space(st, sp)                       double_space()
 #define fast_map(st, sp)                         double_space()

@@ -344,7 +344,8 @@ START_TEST(the_option_decides)
 {
 	ck_assert(is_on("fastpath=on", NULL));
 	ck_assert(is_on("fastpath=ON", NULL));
-	ck_assert(!is_on(NULL, NULL));
+	ck_assert(is_on(NULL, NULL));
+	ck_assert(is_on("fastpath=auto", NULL));
 	ck_assert(!is_on("fastpath=off", NULL));
 	/* One processor: the tracer sees on which one a hit is. */
 	ck_assert(!is_on("fastpath=on", "cpu=0"));
@@ -378,6 +379,17 @@ START_TEST(clauses_are_compiled_if_the_option_says_so)
 	ck_assert_int_eq(option_parse(&state.opts, "jit=off", false), 0);
 	fast_start(&state, &kit.image, &kit.sizes);
 	ck_assert_uint_eq(state.fast->code_size, 0);
+}
+END_TEST
+
+START_TEST(with_auto_they_are_compiled_when_there_is_memory)
+{
+	fast_end(&state);
+	ck_assert_int_eq(option_parse(&state.opts, "fastpath=auto", false), 0);
+	fast_start(&state, &kit.image, &kit.sizes);
+	ck_assert_uint_eq(state.fast->code_size, 0);
+	ck_assert(fast_map(&state, &space));
+	ck_assert_uint_gt(state.fast->code_size, 0);
 }
 END_TEST
 
@@ -884,21 +896,6 @@ START_TEST(a_space_that_ends_is_released_by_the_tracer_alone)
 }
 END_TEST
 
-START_TEST(variables_of_threads_do_not_wait)
-{
-	ck_assert(fast_may_wait(&state));
-	struct kit with;
-	kit_init(&with);
-	kit_var(&with, DIF_THREAD, DIF_SCALAR, 0x500);
-	kit_clause(&with, NULL, 24);
-	kit_publish(&with);
-	state.fast->image = with.image;
-	ck_assert(!fast_may_wait(&state));
-	state.fast->image = kit.image;
-	kit_fini(&with);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -908,6 +905,7 @@ main(void)
 		the_option_decides,
 		the_code_is_shown_on_demand,
 		clauses_are_compiled_if_the_option_says_so,
+		with_auto_they_are_compiled_when_there_is_memory,
 		each_part_has_its_protection,
 		the_file_is_sealed,
 		both_see_the_same_memory,
@@ -935,7 +933,6 @@ main(void)
 		a_detach_in_the_middle_of_a_firing_leaves_it,
 		a_detach_while_others_use_it_leaves_it,
 		a_space_that_ends_is_released_by_the_tracer_alone,
-		variables_of_threads_do_not_wait,
 	};
 
 	tcase_add_checked_fixture(tc, setup, teardown);

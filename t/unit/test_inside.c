@@ -190,7 +190,17 @@ START_TEST(kept_records_are_left_to_the_tracer)
 	ck_assert_str_eq(answer(true), "");
 	/* ERROR's predicate is not enough. */
 	kit_probe(&k, IMG_PROBE_ERROR, 0, -1);
-	ck_assert_str_eq(answer(true), "ERROR: for bufpolicy fill or ring");
+	ck_assert_str_eq(answer(true), "ERROR: for its records");
+}
+END_TEST
+
+/* What the program records faster than it is read would be lost. */
+START_TEST(records_are_the_tracers_by_default)
+{
+	ck_assert_int_eq(option_set(&k.opts, "fastpath", "auto", false), 0);
+	kit_clause(&k, NULL, 32);
+	kit_rec(&k, kit_load(&k, DIF_VAR_TID), 24, 8, 0);
+	ck_assert_str_eq(answer(true), "for its records");
 }
 END_TEST
 
@@ -199,7 +209,7 @@ START_TEST(nor_is_there_another_way_without_a_predicate)
 	ck_assert_int_eq(option_set(&k.opts, "bufpolicy", "ring", false), 0);
 	kit_clause(&k, NULL, 32);
 	kit_rec(&k, kit_load(&k, DIF_VAR_TID), 24, 8, 0);
-	ck_assert_str_eq(answer(true), "for bufpolicy fill or ring");
+	ck_assert_str_eq(answer(true), "for its records");
 }
 END_TEST
 
@@ -286,6 +296,7 @@ main(void)
 		unknown_arguments_cannot, error_has_to_be_able,
 		a_predicate_can_alone, a_predicate_has_to_be_able,
 		a_predicate_with_a_clock, kept_records_are_left_to_the_tracer,
+		records_are_the_tracers_by_default,
 		nor_is_there_another_way_without_a_predicate,
 		needs_of_actions_are_said_first, strtok_stays_in_one_place,
 		a_predicate_keeps_no_pointer };

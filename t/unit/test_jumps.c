@@ -717,7 +717,7 @@ END_TEST
 
 START_TEST(a_child_gets_memory_after_a_hundred_hits)
 {
-	procs[0].role.followed = may_wait = true;
+	procs[0].role.followed = true;
 	add(TEXT);
 	commit();
 	ck_assert_uint_eq(windows + raised[0], 0);
@@ -737,7 +737,7 @@ END_TEST
 
 START_TEST(hits_are_not_counted_without_the_option)
 {
-	procs[0].role.followed = may_wait = true;
+	procs[0].role.followed = true;
 	is_on = false;
 	for (unsigned i = 0; i < 100; i++)
 		jumps_trapped(&st, space);
@@ -746,23 +746,41 @@ START_TEST(hits_are_not_counted_without_the_option)
 }
 END_TEST
 
-START_TEST(a_child_that_may_not_wait_gets_it_at_once)
+START_TEST(others_have_jumps_at_once)
 {
-	procs[0].role.followed = true;
 	add(TEXT);
 	commit();
 	ck_assert_uint_eq(raised[0], 1);
-	/* So does a target that is no child, */
-	double_lower(&tps[0]);
-	procs[0].role.followed = false;
-	may_wait = true;
-	commit();
-	ck_assert_uint_eq(raised[0], 2);
-	/* and a child that has it. */
+	/* So has a child that has the memory. */
 	double_lower(&tps[0]);
 	procs[0].role.followed = true;
 	commit();
-	ck_assert_uint_eq(raised[0], 3);
+	ck_assert_uint_eq(raised[0], 2);
+}
+END_TEST
+
+static void
+hits(unsigned n)
+{
+	while (n-- > 0)
+		jumps_trapped(&st, space);
+}
+
+START_TEST(with_auto_jumps_come_with_many_hits)
+{
+	is_auto = true;
+	add(TEXT);
+	commit();
+	hits(1999);
+	ck_assert(!is_tried_again());
+	commit();
+	ck_assert(!has_world);
+	expect("its process has had few hits\n");
+	hits(1);
+	ck_assert(is_tried_again());
+	ck_assert_uint_eq(raised[0], 1);
+	hits(1);
+	ck_assert(!is_tried_again());
 }
 END_TEST
 
@@ -871,7 +889,8 @@ main(void)
 		a_child_begins_without_jumps,
 		a_child_gets_memory_after_a_hundred_hits,
 		hits_are_not_counted_without_the_option,
-		a_child_that_may_not_wait_gets_it_at_once,
+		others_have_jumps_at_once,
+		with_auto_jumps_come_with_many_hits,
 		only_tracepoints_that_trap_are_counted,
 		reasons_are_told_without_a_change,
 	};

@@ -281,6 +281,74 @@ START_TEST(self_is_in_the_lane)
 }
 END_TEST
 
+/* A thread that got its lane later, or has executed a program. */
+START_TEST(self_moves_between_stores)
+{
+	struct dyn_view *own = &k.env.at.self, *lane;
+
+	threads(1);
+	kit_give(&k, 0, 10);
+	lane = &k.lanes[0].self;
+	k.env.own = NULL;
+	for (uint64_t thread = 10; thread <= 11; thread++) {
+		k.env.thread = thread;
+		assign(&k.env, DIF_THREAD, WORD, 100 + thread);
+		assign(&k.env, DIF_THREAD, TEXT, string("text"));
+	}
+	ck_assert_uint_eq(dyn_move(own, lane, 10), 0);
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, WORD), 111);
+	k.env.thread = 10;
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, WORD), 0);
+	as_thread(0);
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, WORD), 110);
+	ck_assert_str_eq(
+	    text_at(&k.env, value(&k.env, DIF_THREAD, TEXT)), "text");
+	/* Back, over a value that is there. */
+	assign(&k.env, DIF_THREAD, TEXT, 0);
+	k.env.own = NULL;
+	assign(&k.env, DIF_THREAD, WORD, 1);
+	ck_assert_uint_eq(dyn_move(lane, own, 10), 0);
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, WORD), 110);
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, TEXT), 0);
+	as_thread(0);
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, WORD), 0);
+}
+END_TEST
+
+START_TEST(self_that_has_no_room_is_lost)
+{
+	struct dyn_view *own = &k.env.at.self, *lane;
+	uint64_t n = 0;
+
+	threads(1);
+	kit_give(&k, 0, 10);
+	lane = &k.lanes[0].self;
+	/* The lane has no room but for one. */
+	as_thread(0);
+	for (uint64_t thread = 20; n == 0; thread++) {
+		k.env.thread = thread;
+		assign(&k.env, DIF_THREAD, WORD, 1);
+		n = k.env.at.lane->drops[DROP_DYNAMIC];
+	}
+	k.env.thread = 20;
+	assign(&k.env, DIF_THREAD, WORD, 0);
+	k.env.own = NULL;
+	k.env.thread = 10;
+	assign(&k.env, DIF_THREAD, WORD, 5);
+	assign(&k.env, DIF_THREAD, TEXT, string("text"));
+	ck_assert_uint_eq(dyn_move(own, lane, 10), 1);
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, WORD), 0);
+	ck_assert_uint_eq(value(&k.env, DIF_THREAD, TEXT), 0);
+	/* A length that the target has written is not believed. */
+	((struct dyn_chunk *)(void *)lane->chunk)->key_size = 0xffffffff;
+	for (uint64_t thread = 10; thread < 30; thread++)
+		ck_assert_uint_eq(dyn_move(lane, own, thread), 0);
+	struct dyn_view none = { 0 };
+	ck_assert_uint_eq(dyn_move(&none, own, 10), 0);
+	ck_assert_uint_eq(dyn_move(lane, &none, 10), 0);
+}
+END_TEST
+
 START_TEST(this_is_in_the_lane)
 {
 	threads(1);
@@ -501,6 +569,7 @@ main(void)
 {
 	const TTest *const tests[] = { a_lane_is_given_fresh, lanes_lie_apart,
 		shares_are_large_enough, self_is_in_the_lane,
+		self_moves_between_stores, self_that_has_no_room_is_lost,
 		this_is_in_the_lane, the_rest_of_a_lane_is_out_of_reach,
 		records_come_in_order_of_time, later_records_wait,
 		aggregations_of_lanes_are_one, drops_are_told_for_the_process,

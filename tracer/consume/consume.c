@@ -72,6 +72,12 @@ consume_lanes_end(struct consume *c, const struct region *store, int lane)
 		lanes_end(c, store, (uint32_t)lane);
 }
 
+bool
+consume_is_due(const struct consume *c)
+{
+	return lanes_fill(c);
+}
+
 void
 consume_patiently(struct consume *c)
 {

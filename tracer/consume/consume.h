@@ -80,6 +80,10 @@ int consume_records(struct consume *c);
 /* From now on wait for a slow reader: no process is stopped any more. */
 void consume_patiently(struct consume *c);
 
+/* Do the threads that write to a thread store, which do not wait for the consumer,
+ * need room soon? */
+bool consume_is_due(const struct consume *c);
+
 /* The agg_fill() at which consume_aggs() makes room: half full. */
 #define CONSUME_AGGS_AT 128
 /* Read what was aggregated since the last call. */

@@ -147,6 +147,9 @@ struct next { /* the next record of a lane, in the heap of a pass */
  * there.  False: the store has no valid lanes. */
 bool lanes_add(struct consume *c, const struct region *store, uint32_t pid);
 void lanes_fini(struct consume *c);
+/* Has a lane of a thread store records for a quarter of its buffer, or aggregations
+ * for half of theirs? */
+bool lanes_fill(const struct consume *c);
 /* Begin a pass over the records that exist now. */
 void lanes_begin(struct consume *c);
 /* Move the oldest record of the pass to c->rec.  If *followed, *next is the

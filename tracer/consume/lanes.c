@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "dlang/vm/agg.h"
 #include "dlang/vm/buf.h"
 #include "tracer/consume/consume_impl.h"
 
@@ -263,6 +264,26 @@ lanes_take(struct consume *c, struct rec_hdr *next, bool *followed)
 		if (any)
 			return true;
 	}
+	return false;
+}
+
+/* A quarter full, in 256ths. */
+#define FILL_DUE 64
+
+static bool
+fills(const struct lane_view *v)
+{
+	return (v->buf_size > 0 && buf_fill(v) > FILL_DUE) ||
+	    (v->aggs[0].hdr != NULL && agg_fill(v) > CONSUME_AGGS_AT);
+}
+
+bool
+lanes_fill(const struct consume *c)
+{
+	vec_foreach(l, &c->lanes)
+		for (uint32_t i = 0; (*l)->threads && i < (*l)->n; i++)
+			if (fills(&(*l)->at[i].v))
+				return true;
 	return false;
 }
 

@@ -205,7 +205,8 @@ go_over(struct consume *c, struct feed *src)
 static void
 barrier(struct consume *c)
 {
-	if (c->env.barrier != NULL)
+	/* The first are the tracer's own. */
+	if (c->env.barrier != NULL && c->lanes.len > 1)
 		c->env.barrier();
 	vec_foreach(l, &c->lanes)
 		for (uint32_t i = 0; i < (*l)->n; i++)

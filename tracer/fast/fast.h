@@ -34,11 +34,14 @@ struct stub_body;
 struct stub_world;
 struct thread;
 
-/* Is option fastpath on, and option cpu not set? */
+/* Is option fastpath not off, and option cpu not set? */
 bool fast_is_wanted(const struct state *st);
+/* fast_is_wanted() is true.  Is the option auto? */
+bool fast_is_auto(const struct state *st);
 /* Call it when the consumer exists.  If fast_is_wanted(), fast_is_on() is true
  * afterwards.  `image' is the run's image,
- * `whole' the largest sizes that the store of one process may have. */
+ * `whole' the largest sizes that the store of one process may have.  What takes
+ * a while is done before the first memory is mapped, with option auto. */
 void fast_start(struct state *st, const struct region *image,
     const struct store_sizes *whole);
 void fast_end(struct state *st);
@@ -54,9 +57,6 @@ bool fast_map(struct state *st, struct space *sp);
  * into the memory, and give each thread its lane.  True if clauses can run
  * there. */
 bool fast_space(struct state *st, struct space *sp);
-/* May threads fire by trap before their memory is mapped?  Not if the program
- * has thread-local variables, because these would then be in two places. */
-bool fast_may_wait(const struct state *st);
 /* Why clauses cannot run there, as a phrase for the user; NULL if they can. */
 const char *fast_why(const struct space *sp);
 /* The addresses that the code of sites refers to; NULL: no memory is mapped. */
@@ -79,7 +79,7 @@ void fast_set_activity(struct state *st, enum activity a);
 
 /* The lane of a stopped thread, in which the tracer may fire now.  A thread
  * without a lane gets one if one is free, and its register UREG_LANE is set to
- * it.  NULL: it has no lane, or it is in the middle of a firing there. */
+ * it; its thread-local variables go there.  NULL: it has no lane, or it is in the middle of a firing there. */
 const struct lane_view *fast_lane(struct state *st, struct thread *th);
 /* The lane that a stopped thread has, also in the middle of a firing; NULL: none.
  * Nothing is given or changed. */
@@ -93,7 +93,8 @@ void fast_begins(struct state *st, struct thread *th);
 void fast_ends(struct state *st, struct thread *th);
 
 /* As fast_ends(), for a thread that has executed a program: the kernel has set its
- * UREG_LANE to 0.  It gets a lane in the new memory later. */
+ * UREG_LANE to 0.  Its thread-local variables stay: they go to the tracer's store,
+ * and from there to its lane in the new memory. */
 void fast_executed(struct state *st, struct thread *th);
 
 /* Probes at the site addr have fired for this thread, and the same instruction
@@ -159,7 +160,7 @@ void fast_rested(struct state *st);
 /* Count a site that has a jump (why is NULL), or has none for the reason `why',
  * and its hits by trap. */
 void fast_note(struct state *st, const char *why, uint64_t trapped);
-/* Append the counts to text: hits by jump and by trap, sites with a jump, and
+/* Append the counts to text, if there was a place: hits by jump and by trap, sites with a jump, and
  * for each reason the number of sites without, with their hits by trap.  The
  * reason with the most hits comes first. */
 void fast_report(const struct state *st, struct str *text);

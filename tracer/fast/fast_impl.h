@@ -125,7 +125,8 @@ struct fast {
 	uint64_t jumps_trapped; /* their hits by trap */
 	VEC(struct note) notes;
 	enum activity activity;
-	bool jit; /* option jit */
+	bool ready; /* the clock was tried, and `code' made */
+	bool jit;   /* option jit */
 	/* Machine code of DIFOs, for a place code_at bytes behind the begin of
 	 * the blob. */
 	uint8_t *code;

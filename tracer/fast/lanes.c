@@ -11,6 +11,7 @@
  */
 #include <signal.h>
 
+#include "dlang/vm/dyn.h"
 #include "inject/resume.h"
 #include "symbols/maps.h"
 #include "tracer/base/state.h"
@@ -55,6 +56,8 @@ struct lane_of {
 	uint64_t space; /* id of the fast_space; 0: the thread has no lane */
 	uint32_t n;     /* index in its lanes */
 	bool refused;   /* that space had no free lane */
+	bool
+	    elsewhere; /* it may have thread-local variables in the tracer's store */
 	uint64_t begun; /* id for which fast_begins() has been done */
 	bool called;    /* asked to trap at the end of its firing */
 	bool by_trap;   /* fast_by_trap() */
@@ -122,8 +125,19 @@ is_in(const struct fast_space *f, uint64_t addr)
 
 /* ---- giving ---- */
 
+/* The thread's variables go from one store to the other. */
+static void
+move_self(struct state *st, const struct thread *th,
+    const struct lane_view *from, const struct lane_view *to)
+{
+	uint32_t lost = dyn_move(&from->self, &to->self, th->birth + 1);
+
+	if (lost > 0)
+		st->env.at.lane->drops[DROP_DYNAMIC] += lost;
+}
+
 static struct lane_use *
-give(struct fast_space *f, struct thread *th)
+give(struct state *st, struct fast_space *f, struct thread *th)
 {
 	struct lane_of *o = part_of(&th->parts, &lane_part);
 
@@ -147,6 +161,9 @@ give(struct fast_space *f, struct thread *th)
 			.self = fast_addr(f, u->v.lane),
 			.clock = f->agent->clock,
 		    });
+		if (o->elsewhere)
+			move_self(st, th, &st->env.at, &u->v);
+		o->elsewhere = false;
 		return u;
 	}
 	o->refused = true;
@@ -237,19 +254,29 @@ fast_by_trap(struct thread *th, bool yes)
 	o->by_trap = yes;
 }
 
+static void
+fires_elsewhere(const struct state *st, struct thread *th)
+{
+	if (st->fast != NULL)
+		((struct lane_of *)part_of(&th->parts, &lane_part))->elsewhere =
+		    true;
+}
+
 const struct lane_view *
 fast_lane(struct state *st, struct thread *th)
 {
 	struct fast_space *f = fast_there(th);
-	struct lane_use *u;
+	struct lane_use *u = NULL;
 
-	if (f == NULL || thread_gone(th))
+	if (f != NULL && !thread_gone(th)) {
+		u = use_of(f, th);
+		if (u == NULL && !thread_ends(th))
+			u = give(st, f, th);
+	}
+	if (u == NULL) {
+		fires_elsewhere(st, th);
 		return NULL;
-	u = use_of(f, th);
-	if (u == NULL && !thread_ends(th))
-		u = give(f, th);
-	if (u == NULL)
-		return NULL;
+	}
 	if (lead_to(th, fast_addr(f, u->v.lane), u->v.lane))
 		stands_on(th, u->v.lane);
 	return lane_is_busy(&u->v) && !thread_ends(th) ? NULL : &u->v;
@@ -276,7 +303,7 @@ fast_begins(struct state *st, struct thread *th)
 	o = part_of(&th->parts, &lane_part);
 	if (o->begun == (f != NULL ? f->id : NOWHERE))
 		return;
-	u = f != NULL ? give(f, th) : NULL;
+	u = f != NULL ? give(st, f, th) : NULL;
 	/* Without a lane UREG_LANE leads to the beginning of the store, which
 	 * can be read, and which the stub does not take for a lane. */
 	uint64_t none = f != NULL ? fast_addr(f, f->store.base) : 0;
@@ -315,7 +342,16 @@ void
 fast_executed(struct state *st, struct thread *th)
 {
 	struct led *led = part_had(&th->parts, &led_part);
+	struct lane_of *o = part_had(&th->parts, &lane_part);
 
+	if (st->fast != NULL && o != NULL) {
+		vec_foreach(f, &st->fast->spaces) {
+			const struct lane_use *u = use_of(*f, th);
+			if (u != NULL)
+				move_self(st, th, &u->v, &st->env.at);
+		}
+		o->elsewhere = true;
+	}
 	fast_ends(st, th);
 	if (led != NULL)
 		*led = (struct led){ 0 };

@@ -549,10 +549,22 @@ make(struct state *st, struct space *sp, struct fast_space *f)
 	return "memory for it cannot be mapped in the process";
 }
 
-bool
-fast_may_wait(const struct state *st)
+static bool
+lists_code(const struct state *st)
 {
-	return !store_has_self((const void *)st->fast->image.base);
+	return option_get(&st->opts, OPT_VERBOSE) != 0 && !fast_is_auto(st);
+}
+
+/* Do what takes a while and does not depend on a process. */
+static void
+get_ready(struct state *st)
+{
+	if (st->fast->ready)
+		return;
+	st->fast->ready = true;
+	is_readable(st); /* asks a child */
+	if (st->fast->jit)
+		code_make(st->fast, lists_code(st) ? st->output.err : NULL);
 }
 
 bool
@@ -563,6 +575,7 @@ fast_map(struct state *st, struct space *sp)
 	if (!fast_is_on(st) || sp->parted || sp->as == NULL)
 		return false;
 	if (f == NULL) {
+		get_ready(st);
 		f = fast_begin(sp);
 		f->id = ++st->fast->last_id;
 		f->why = make(st, sp, f);
@@ -590,10 +603,14 @@ fast_space(struct state *st, struct space *sp)
 bool
 fast_is_wanted(const struct state *st)
 {
-	const char *word = st->opts.text[OPT_FASTPATH];
-
-	return word != NULL && strcasecmp(word, "on") == 0 &&
+	return options_fastpath(&st->opts) != FASTPATH_OFF &&
 	    option_get(&st->opts, OPT_CPU) < 0;
+}
+
+bool
+fast_is_auto(const struct state *st)
+{
+	return options_fastpath(&st->opts) == FASTPATH_AUTO;
 }
 
 /* A memory barrier on every processor. */
@@ -617,12 +634,9 @@ fast_start(struct state *st, const struct region *image,
 	st->fast = mem_zalloc(sizeof(*st->fast));
 	st->fast->image = *image;
 	st->fast->whole = *whole;
-	is_readable(st); /* asks a child, which takes a while */
 	st->fast->jit = option_get(&st->opts, OPT_JIT) != 0;
-	if (st->fast->jit)
-		code_make(st->fast,
-		    option_get(&st->opts, OPT_VERBOSE) != 0 ? st->output.err :
-							      NULL);
+	if (!fast_is_auto(st))
+		get_ready(st);
 }
 
 void

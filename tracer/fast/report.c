@@ -68,7 +68,7 @@ fast_report(const struct state *st, struct str *text)
 {
 	struct fast *f = st->fast;
 
-	if (f == NULL)
+	if (f == NULL || (f->traps == 0 && f->jumps == 0 && f->notes.len == 0))
 		return;
 	str_printf(text, "%llu hits by jump, %llu by trap\n",
 	    (unsigned long long)lanes_hits(st), (unsigned long long)f->traps);

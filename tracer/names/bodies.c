@@ -415,7 +415,7 @@ bodies_find(struct state *st, const struct reader *mem, const struct load *l,
 		.pads = body_pads,
 		.others = neighbours,
 		/* Takes time, and only jumps need it. */
-		.named = st->opts.text[OPT_FASTPATH] != NULL ? is_named : NULL,
+		.named = is_named,
 		.frame = exits ? frame_at : NULL,
 	    });
 }

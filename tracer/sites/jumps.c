@@ -41,7 +41,7 @@ struct fast_jump {
 
 /* Part of a space: further attempts. */
 struct tries {
-	unsigned hits;    /* by trap, up to CHILD_HITS */
+	unsigned hits;    /* by trap, up to least_hits() */
 	bool wanted;      /* a jump could not be written: try again */
 	unsigned in;      /* periods of the timer until then */
 	unsigned waiting; /* the number of periods after the next failure */
@@ -52,9 +52,13 @@ static const struct part tries_part = { .size = sizeof(struct tries) };
 #define AGAIN_NS   UINT64_C(50000000)
 #define AGAIN_MOST 256U
 
-/* After this many hits by trap, memory is mapped in a child of a target.  Most
- * children execute a program or end before. */
+/* After this many hits by trap, a child of a target gets jumps.  Most children
+ * execute a program or end before. */
 #define CHILD_HITS 100U
+
+/* The same of each process, with option auto.  So many hits take as long as it takes
+ * to read the code of a large library for where its jumps lead. */
+#define AUTO_HITS 2000U
 
 static struct tries *
 tries_of(struct space *sp)
@@ -62,20 +66,31 @@ tries_of(struct space *sp)
 	return part_of(&sp->parts, &tries_part);
 }
 
+static unsigned
+least_hits(const struct state *st, const struct space *sp)
+{
+	if (fast_is_auto(st))
+		return AUTO_HITS;
+	return fast_world(sp) == NULL && sp->procs.len > 0 &&
+		sp->procs.at[0]->role.followed ?
+	    CHILD_HITS :
+	    0;
+}
+
+/* Has the space had too few hits for jumps? */
 static bool
 is_early(const struct state *st, struct space *sp)
 {
-	return fast_world(sp) == NULL && sp->procs.len > 0 &&
-	    sp->procs.at[0]->role.followed && fast_may_wait(st) &&
-	    tries_of(sp)->hits < CHILD_HITS;
+	return tries_of(sp)->hits < least_hits(st, sp);
 }
 
 void
 jumps_trapped(struct state *st, struct space *sp)
 {
 	struct tries *t = fast_is_on(st) ? tries_of(sp) : NULL;
+	unsigned least = t != NULL ? least_hits(st, sp) : 0;
 
-	if (t == NULL || t->hits >= CHILD_HITS || ++t->hits < CHILD_HITS)
+	if (t == NULL || t->hits >= least || ++t->hits < least)
 		return;
 	t->wanted = true;
 	t->in = 0;
@@ -692,6 +707,9 @@ jumps_account(struct state *st, struct space *sp)
 			continue;
 		if (tp->jumps)
 			fast_note(st, NULL, u->trapped);
+		else if (is_early(st, sp))
+			fast_note(
+			    st, "its process has had few hits", u->trapped);
 		else if (u->jump == NULL || fast_why(sp) != NULL)
 			fast_note(st, fast_why(sp), u->trapped);
 		else

@@ -36,8 +36,8 @@ void jumps_forked(struct state *st, struct space *sp);
  * at the next hit again.  After some of these the tracepoint has an int3 for
  * good, which costs less. */
 void jumps_asked(struct space *sp, struct tracepoint *tp);
-/* Count a hit by trap in the space.  The memory of a followed child is not mapped
- * before it has some of these: see fast_may_wait(). */
+/* Count a hit by trap in the space.  With option auto, and in a followed child, no
+ * memory is mapped before there are many. */
 void jumps_trapped(struct state *st, struct space *sp);
 /* The trace begins: call fast_start().  From now on jumps are tried again in all
  * spaces; the caller commits what is allowed at once. */
