@@ -2,9 +2,9 @@
  * What is machine independent of bodies: which clauses have one; see jit.h.
  *
  * A body that cannot go on gives up before it has changed anything, and the whole
- * firing is done by the VM.  So a body first computes all that its clause
- * computes, with copies of the variables in its frame, and then does what the
- * clause does, which cannot fail any more.
+ * firing is done by the VM.  So a body first computes all that its clauses
+ * compute, one after the other, with copies of the variables in its frame.  Then it
+ * does what the clauses do, which cannot fail any more.
  *
  * Clause-locals last for one firing.  They are in the frame only.
  */
@@ -18,6 +18,7 @@
 struct body {
 	struct jit_body *b;
 	struct body_parts *p;
+	struct body_clause *c;
 	struct body_agg *open; /* its key is being built */
 	bool early;            /* in the predicate */
 	bool branches;         /* there are, in this expression */
@@ -73,6 +74,14 @@ variable(struct body *w, enum dif_scope scope, uint32_t id)
 	return v;
 }
 
+/* The variables that later clauses use are fetched before the first one, which may
+ * come to its end anywhere. */
+static bool
+is_early(const struct body *w)
+{
+	return w->early || w->c != w->p->clauses;
+}
+
 static bool
 loads(struct body *w, enum dif_scope scope, uint32_t id)
 {
@@ -81,7 +90,8 @@ loads(struct body *w, enum dif_scope scope, uint32_t id)
 	if (v == NULL)
 		return false;
 	v->fetched = true;
-	v->early |= w->early;
+	v->early |= is_early(w);
+	w->p->again |= v->stored != NULL;
 	return true;
 }
 
@@ -94,10 +104,11 @@ stores(struct body *w, enum dif_scope scope, uint32_t id)
 
 	if (v == NULL || scope != DIF_THREAD)
 		return v != NULL;
-	if (w->early || v->stored)
+	if (w->early || v->stored != NULL)
 		return false;
-	v->stored = true;
+	v->stored = w->c;
 	v->fetched |= w->branches;
+	v->early |= is_early(w);
 	w->p->stores[w->p->nstores++] = v;
 	return true;
 }
@@ -127,8 +138,8 @@ builtin(struct body *w, uint32_t id)
 {
 	switch (id) {
 	case DIF_VAR_TIMESTAMP:
+		*(w->early ? &w->c->time_early : &w->c->time) = true;
 		w->p->time = true;
-		w->p->time_early |= w->early;
 		return true;
 	case DIF_VAR_EPID:
 	case DIF_VAR_ID: w->p->row = true; return true;
@@ -209,10 +220,12 @@ begin_agg(struct body *w, const struct img_act *a)
 		while (a->op != OP_AGG)
 			a++;
 		w->open = &w->p->aggs[w->p->naggs++];
+		w->open->clause = w->c;
 		w->open->agg = &aggs[a->arg - 1];
 		w->open->act = a;
 		w->open->words = (w->open->agg->key_size + 7) / 8;
-		w->p->pinned = w->b->pin && a->flags & ACT_F_PIN;
+		w->open->pinned = a->flags & ACT_F_PIN &&
+		    w->b->pins >> (w->c - w->p->clauses) & 1;
 	}
 	return w->open;
 }
@@ -224,7 +237,7 @@ key_member(struct body *w, const struct img_act *a)
 
 	if (g == NULL)
 		return false;
-	if (w->p->pinned)
+	if (g->pinned)
 		return true; /* it is not computed */
 	g->members++;
 	g->begun += a->off % 8 == 0;
@@ -241,7 +254,7 @@ aggregation(struct body *w, const struct img_act *a)
 
 	if (g == NULL || !body_updates(g->agg) || a->difo2_ref != 0 ||
 	    (d == NULL && g->agg->func != AGG_COUNT) ||
-	    (!w->p->pinned && g->begun != g->words))
+	    (!g->pinned && g->begun != g->words))
 		return false;
 	w->open = NULL;
 	return expression(w, d);
@@ -263,12 +276,35 @@ action(struct body *w, const struct img_act *a)
 
 /* The header of a record has the EPID, the time and the processor. */
 static void
-record(struct body_parts *p, uint32_t size)
+record(struct body *w, uint32_t size)
 {
 	if (size == 0)
 		return;
-	p->rec_size = VM_ALIGN(size);
-	p->row = p->time = true;
+	w->c->rec_size = VM_ALIGN(size);
+	w->c->time = true;
+	w->p->row = w->p->time = w->p->records = true;
+}
+
+/* The next clause. */
+static bool
+clause(struct body *w, const struct img_clause *c)
+{
+	bool ok = c->flags == 0 && c->rec_size <= REC_MOST &&
+	    c->acts_ref != 0 && c->nacts != 0;
+
+	w->c = &w->p->clauses[w->p->nclauses++];
+	*w->c = (struct body_clause){
+		.pred = at(w->b, c->pred_ref),
+		.acts = at(w->b, c->acts_ref),
+		.nacts = c->nacts,
+	};
+	w->early = true;
+	ok = ok && expression(w, w->c->pred);
+	w->early = false;
+	for (uint32_t n = 0; n < c->nacts && ok; n++)
+		ok = action(w, &w->c->acts[n]);
+	record(w, c->rec_size);
+	return ok;
 }
 
 /* ---- the frame ---- */
@@ -285,7 +321,9 @@ take(struct body_parts *p, uint32_t words)
 bool
 body_in_register(const struct body_parts *p, const struct body_agg *g, bool key)
 {
-	bool last = p->naggs == 1 && g->act == &p->acts[p->nacts - 1];
+	const struct body_clause *c = &p->clauses[0];
+	bool last = p->naggs == 1 && p->nclauses == 1 &&
+	    g->act == &c->acts[c->nacts - 1];
 	bool has_value = g->act->difo_ref != 0;
 
 	return last && has_value != key &&
@@ -295,7 +333,7 @@ body_in_register(const struct body_parts *p, const struct body_agg *g, bool key)
 static void
 place_agg(struct body_parts *p, struct body_agg *g)
 {
-	if (!p->pinned && !body_in_register(p, g, true))
+	if (!g->pinned && !body_in_register(p, g, true))
 		g->key = take(p, g->words);
 	if (g->act->difo_ref != 0 && !body_in_register(p, g, false))
 		g->value = take(p, 1);
@@ -303,19 +341,38 @@ place_agg(struct body_parts *p, struct body_agg *g)
 		g->entry = take(p, 1);
 }
 
-/* Lay out the frame.  The row is not in it if nothing is computed. */
+/* Is the row used after something else has been in its register? */
+static bool
+keeps_row(const struct body_parts *p)
+{
+	bool computes = p->nclauses > 1 || p->clauses[0].pred != NULL;
+	bool pinned = false;
+
+	for (unsigned n = 0; n < p->naggs; n++) {
+		pinned |= p->aggs[n].pinned;
+		computes |= p->aggs[n].act->difo_ref != 0;
+	}
+	return p->row || (pinned && computes);
+}
+
+/* Lay out the frame. */
 static bool
 place_all(struct body_parts *p)
 {
+	for (unsigned n = 0; n < p->nclauses; n++) {
+		struct body_clause *c = &p->clauses[n];
+		c->fires_at = p->nclauses > 1 && c->pred != NULL ? take(p, 1) :
+								   BODY_NOWHERE;
+	}
 	for (unsigned n = 0; n < p->nvars; n++)
 		p->vars[n].at = take(p, 1);
 	for (unsigned n = 0; n < p->naggs; n++)
 		place_agg(p, &p->aggs[n]);
-	p->keeps_row = p->row ||
-	    (p->pinned && (p->pred != NULL || p->aggs[0].act->difo_ref != 0));
+	p->keeps_row = keeps_row(p);
 	p->row_at = take(p, p->keeps_row);
 	p->time_at = take(p, p->time ? 2 : 0);
-	p->rec_at = take(p, p->rec_size != 0);
+	p->rec_at = take(p, p->records);
+	p->head_at = take(p, p->records);
 	if (p->nstores == 1 && p->stores[0]->fetched)
 		p->kept_at = take(p, 2);
 	return p->words <= JIT_BODY_WORDS;
@@ -326,24 +383,14 @@ static bool
 plan(struct jit_body *b, struct body_parts *p)
 {
 	const struct img_hdr *im = (const void *)b->image.base;
-	const struct img_clause *c = at(b, b->clause_ref);
 	struct body w = { .b = b, .p = p };
+	bool ok = jit_possible() && !(im->flags & IMG_AGGPERCPU) &&
+	    b->nclauses > 0 && b->nclauses <= JIT_BODY_CLAUSES;
 
-	*p = (struct body_parts){
-		.pred = at(b, c->pred_ref),
-		.acts = at(b, c->acts_ref),
-		.nacts = c->nacts,
-	};
+	*p = (struct body_parts){ 0 };
 	b->reads = 0;
-	if (!jit_possible() || c->flags != 0 || c->rec_size > REC_MOST ||
-	    im->flags & IMG_AGGPERCPU || p->acts == NULL || p->nacts == 0)
-		return false;
-	w.early = true;
-	bool ok = expression(&w, p->pred);
-	w.early = false;
-	for (uint32_t n = 0; n < p->nacts && ok; n++)
-		ok = action(&w, &p->acts[n]);
-	record(p, c->rec_size);
+	for (uint32_t n = 0; ok && n < b->nclauses; n++)
+		ok = clause(&w, at(b, b->clauses[n]));
 	return ok && place_all(p);
 }
 

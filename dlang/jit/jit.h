@@ -39,7 +39,7 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
     const char **why);
 
 /*
- * The body of a clause: code that carries out the whole clause for the code of a
+ * The body of a probe: code that carries out all its clauses for the code of a
  * site (inject/stub.h), on the program's stack, of which it takes JIT_BODY_WORDS
  * and two more at most.  What a clause with a body may have: a predicate,
  * assignments to variables of 8 bytes of the clause and the thread, aggregations
@@ -54,19 +54,25 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
 #define JIT_IN_PLACE   INT32_MIN
 #define JIT_BODY_WORDS 16
 
-/* What the body is told about the ECB: its EPID, and the number of its probe. */
+/* The most clauses that one body has. */
+#define JIT_BODY_CLAUSES 4
+
+/* What the body is told about the probe: its number, and the EPID of each of its
+ * clauses. */
 struct jit_row {
 	uint64_t body; /* its address */
-	uint32_t epid, probe;
+	uint32_t probe;
+	uint32_t epid[]; /* as many as it has clauses */
 };
 
 struct jit_body {
 	/* Set by the caller: */
 	struct region image;
-	uint32_t clause_ref;
-	bool own;   /* IMG_ECB_OWN of the ECB */
-	bool rdpid; /* the processor has this instruction */
-	bool pin;   /* the ECB's EPID is below the lane's npins */
+	uint32_t clauses[JIT_BODY_CLAUSES]; /* in the order of their ECBs */
+	uint32_t nclauses;
+	uint32_t pins; /* ECBs whose EPID is below the lane's npins, as bits */
+	bool own;      /* IMG_ECB_OWN of one of the ECBs */
+	bool rdpid;    /* the processor has this instruction */
 	const struct argloc *args; /* of the site */
 	uint32_t nargs;
 
@@ -81,7 +87,7 @@ struct jit_body {
 	int32_t at[UREG_COUNT];
 };
 
-/* Can the clause have a body?  It is one whose probe has no other clause. */
+/* Can the clauses have a body?  They are all those of their probe. */
 bool jit_body_plan(struct jit_body *b);
 /* Write it.  Returns its size; 0: there is no room. */
 size_t jit_body(const struct jit_body *b, uint8_t *buf, size_t size);

@@ -51,39 +51,53 @@ uint8_t jit_live(const struct jit_plan *p, uint32_t n);
 /* A variable of 8 bytes: of the clause, or of the thread. */
 struct body_var {
 	uint32_t id;
-	uint8_t scope; /* DIF_LOCAL, DIF_THREAD */
-	bool fetched;  /* its value is needed */
-	bool early;    /* before the predicate */
-	bool stored;   /* the thread's */
-	int32_t at;    /* its value */
+	uint8_t scope;                    /* DIF_LOCAL, DIF_THREAD */
+	bool fetched;                     /* its value is needed */
+	bool early;                       /* before the first predicate */
+	int32_t at;                       /* its value */
+	const struct body_clause *stored; /* by which; the thread's only */
 };
 
+struct body_clause {
+	const struct img_difo *pred; /* or NULL */
+	const struct img_act *acts;
+	uint32_t nacts;
+	bool time_early, time; /* the predicate, the actions need the time */
+	uint32_t rec_size;     /* of its record; 0: there is none */
+	int32_t fires_at; /* is the predicate true?  NOWHERE: it is not needed
+				* when effects follow */
+};
+
+#define BODY_NOWHERE (-1)
+
 struct body_agg {
+	const struct body_clause *clause;
 	const struct img_act *act;
 	const struct img_agg *agg;
 	uint32_t words, members; /* of the key */
 	uint32_t begun;          /* words in which a member begins */
+	bool pinned; /* its clause has no other; the key is not computed */
 	int32_t key, value, entry;
 };
 
 struct body_parts {
-	const struct img_difo *pred; /* or NULL */
-	const struct img_act *acts;
-	uint32_t nacts;
+	struct body_clause clauses[JIT_BODY_CLAUSES];
+	unsigned nclauses;
 	struct body_var vars[BODY_VARS];
 	unsigned nvars;
 	struct body_var *stores[BODY_VARS]; /* the thread's, as in the text */
 	unsigned nstores;
 	struct body_agg aggs[BODY_AGGS];
 	unsigned naggs;
-	bool pinned; /* the key of the only one is: it is not computed */
-	bool time, time_early; /* the time is needed; by the predicate */
-	bool row, keeps_row;   /* and the row, which is in the frame */
-	bool self;             /* and variables of the thread */
-	int32_t time_at;       /* 16 bytes */
+	bool time;           /* the time is needed */
+	bool row, keeps_row; /* and the row, which is in the frame */
+	bool self;           /* and variables of the thread */
+	bool again;          /* one of these is read after it was set */
+	bool records;        /* a clause has a record */
+	int32_t time_at;     /* 16 bytes */
 	int32_t row_at;
-	uint32_t rec_size; /* of a record; 0: there is none */
-	int32_t rec_at;    /* its address */
+	int32_t rec_at;  /* the address of the record that is written */
+	int32_t head_at; /* what the lane's head will be */
 	int32_t kept_at; /* where the only variable of the thread that is stored
 			  * has been found, if it was fetched */
 	uint32_t words;  /* of the frame */
@@ -91,7 +105,7 @@ struct body_parts {
 };
 
 /* Is the value, or the key, of the aggregation in a register, and not in the frame?
- * It is the only one of the clause, and its last action. */
+ * It is the only one, and the last action of the only clause. */
 bool body_in_register(
     const struct body_parts *p, const struct body_agg *g, bool key);
 

@@ -126,13 +126,16 @@ for form in bare thread process; do
 	is "said once" "$(grep -c CLONE_UNTRACED "$tmp/err")" 1
 done
 
-# The same by bodies of clauses, and by the VM where one cannot be made.
+# The same by a body of several clauses, and by the VM where it cannot be made.
 # shellcheck disable=SC2016
 body='
 	pid$target:a.out:entered:entry /arg0 >= 0 || arg0 < 0/ {
 		@[tid] = count(); }
-	END { printa("entered %@d\n", @); }'
-for fail in "" jit:3; do
+	pid$target:a.out:entered:entry { self->n = arg0 + 1; }
+	pid$target:a.out:entered:entry /self->n == arg0 + 1/ {
+		@again[probefunc] = count(); }
+	END { printa("entered %@d\n", @); printa("again %@d\n", @again); }'
+for fail in "" jit:6; do
 	for signals in "" 200; do
 		rm -f "$tmp/trace"
 		export DTRAP_DEBUG=jit,fault DTRAP_FAIL="$fail"
@@ -145,9 +148,10 @@ for fail in "" jit:3; do
 		got=$(awk '/^entered/ { n += $2 } END { print n }' "$tmp/trace")
 		is "calls by a body (${fail:-made}, ${signals:-no} signals)" \
 		    "$got" "$want"
+		has "$tmp/trace" "^again $want\$"
 		case $fail in
-		"") has "$tmp/err" 'body of clause [0-9]*: [1-9]' ;;
-		*) has "$tmp/err" 'body of clause [0-9]*: 0 bytes' ;;
+		"") has "$tmp/err" 'body of 3 clauses: [1-9]' ;;
+		*) has "$tmp/err" 'body of 3 clauses: 0 bytes' ;;
 		esac
 		jumped 90000
 	done

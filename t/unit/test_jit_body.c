@@ -31,24 +31,32 @@ teardown(void)
 	kit_fini(&kit);
 }
 
-/* Has the only clause of the program a body?  The next program is empty. */
+/* Have the clauses of the program a body on one probe?  The next program is
+ * empty. */
 static bool
 has_body(void)
 {
 	static uint8_t code[8192];
+	uint32_t nclauses = (uint32_t)kit.globals.clauses.len;
 
 	kit_publish(&kit);
 	const struct img_hdr *im = image_hdr(kit.im);
 	uint32_t probe = image_add_probe(
 	    kit.im, ++kit.next_probe, "prov", "mod", "func", "name", 0);
-	uint32_t epid = image_add_ecb(kit.im, probe, 0, 0);
-	const uint32_t *ecbs = (const void *)(kit.image.base + im->ecbs_ref);
-	const struct img_ecb *e = (const void *)(kit.image.base + ecbs[epid]);
 	body = (struct jit_body){ .image = kit.image,
-		.clause_ref = e->clause_ref,
-		.pin = pin,
+		.nclauses = nclauses,
+		.pins = pin ? ~0U : 0,
 		.args = args,
 		.nargs = VM_ARGS };
+	for (uint32_t n = 0; n < nclauses; n++) {
+		uint32_t epid = image_add_ecb(kit.im, probe, n, 0);
+		const uint32_t *ecbs =
+		    (const void *)(kit.image.base + im->ecbs_ref);
+		const struct img_ecb *e =
+		    (const void *)(kit.image.base + ecbs[epid]);
+		if (n < JIT_BODY_CLAUSES)
+			body.clauses[n] = e->clause_ref;
+	}
 	bool has = jit_body_plan(&body);
 	size_t n = jit_body(&body, code, sizeof(code));
 	ck_assert_int_eq(n > 0, has);
@@ -210,6 +218,51 @@ START_TEST(records)
 }
 END_TEST
 
+/* The clauses of one probe share the frame, and what a clause does at most once is
+ * done once by all of them. */
+START_TEST(clauses)
+{
+	uint32_t off = sizeof(struct rec_hdr);
+
+	for (unsigned n = 1; n <= JIT_BODY_CLAUSES + 1; n++) {
+		for (unsigned i = 0; i < n; i++) {
+			kit_clause(
+			    &kit, kit_load(&kit, DIF_VAR_ARG0 + i), off + 8);
+			kit_rec(&kit, kit_load(&kit, DIF_VAR_ARG0), off, 8, 0);
+		}
+		ck_assert_int_eq(has_body(), n <= JIT_BODY_CLAUSES);
+	}
+	/* One of them can have none. */
+	kit_clause(&kit, NULL, 0);
+	aggregate(AGG_COUNT, 0, NULL);
+	kit_clause(&kit, NULL, off + 8);
+	kit_act(&kit, OP_STACK, NULL)->off = off;
+	ck_assert(!has_body());
+	/* Each has a key that is pinned. */
+	for (unsigned n = 0; n < 2; n++) {
+		kit_clause(&kit, NULL, 0);
+		kit_rec(&kit, kit_load(&kit, DIF_VAR_PROBEFUNC), 0, 32,
+		    ACT_F_KEY | ACT_F_STRING);
+		aggregate(AGG_COUNT, 32, NULL)->nkeys = 1;
+	}
+	ck_assert(has_body());
+	/* A variable of the thread is stored by both. */
+	kit_var(&kit, DIF_THREAD, DIF_SCALAR, DIF_VAR_USER);
+	for (unsigned n = 0; n < 2; n++) {
+		kit_clause(&kit, NULL, 0);
+		kit_act(&kit, OP_EXPR, assign(DIF_THREAD, DIF_VAR_USER));
+	}
+	ck_assert(!has_body());
+	/* Five aggregations in two clauses. */
+	for (unsigned n = 0; n < 5; n++) {
+		if (n % 3 == 0)
+			kit_clause(&kit, NULL, 0);
+		aggregate(AGG_COUNT, 0, NULL);
+	}
+	ck_assert(!has_body());
+}
+END_TEST
+
 START_TEST(arguments)
 {
 	args[1].kind = ARGLOC_MEM;
@@ -227,7 +280,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = { aggregations, variables, records,
-		arguments };
+		clauses, arguments };
 
 	if (!jit_possible())
 		return 77;

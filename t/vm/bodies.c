@@ -1,9 +1,9 @@
 /*
  * Bodies of clauses (dlang/jit/jit.h) beside the VM: bodies N SEED FILE...
  *
- * Each of N generated clauses, and each clause of the D programs in the files
- * that has a body, fires some times from random registers: by ecb_fire_site(),
- * and by its body from the same state.  The thread store must be the same
+ * Each of N probes with generated clauses, and each clause of the D programs in the
+ * files that has a body, alone and with those behind it, fires some times from random
+ * registers: by ecb_fire_site(), and by its body from the same state.  The thread store must be the same
  * afterwards.  A body may give up, with nothing changed, only if the VM recorded
  * a fault, made a new entry, or was not allowed to fire.
  */
@@ -25,9 +25,11 @@
 #include "t/fake/world.h"
 
 #define CODE_SIZE 8192U
-#define FIRINGS   32 /* of one clause */
+/* Variables of the thread and of the clause, with ids that are the same. */
+#define VARIABLES 8
+#define FIRINGS   32 /* of one probe */
 
-static uint64_t nbodies, nwithout, nfirings, ngiven_up;
+static uint64_t nbodies, nseveral, nwithout, nfirings, ngiven_up;
 
 /* ---- random numbers ---- */
 
@@ -67,7 +69,12 @@ any_word(void)
 
 /* By number; what a register in `changes' has when the body is called is not
  * what it had at the site. */
-static struct jit_row row;
+static union {
+	struct jit_row row;
+	uint32_t words[4 + JIT_BODY_CLAUSES];
+} its;
+#define row (its.row)
+
 uint64_t regs_site[16], regs_in[16], regs_out[16];
 void *body_code;
 uint64_t body_stack, flags_in, flags_out;
@@ -101,7 +108,7 @@ __asm__(".text\n.globl run_body\nrun_body:\n"
 	"ret\n");
 
 /* clock_gettime() for bodies.  It is called on the lane's stack, and changes what a
- * function may change. */
+ * function may change.  The next call would give another time. */
 struct timespec clock_now;
 uint64_t clock_stack, clock_flags;
 int clock_double(int clock, struct timespec *now);
@@ -110,6 +117,7 @@ __asm__(".text\n.globl clock_double\nclock_double:\n"
 	"cmp $1, %edi; jne 1f\n"
 	"mov clock_now(%rip), %rax; mov %rax, (%rsi)\n"
 	"mov 8+clock_now(%rip), %rax; mov %rax, 8(%rsi)\n"
+	"incq 8+clock_now(%rip)\n"
 	"1: mov $-1, %rcx; mov %rcx, %rdx; mov %rcx, %rsi; mov %rcx, %rdi\n"
 	"mov %rcx, %r8; mov %rcx, %r9; mov %rcx, %r10; mov %rcx, %r11\n"
 	"xor %eax, %eax; ret\n");
@@ -139,11 +147,11 @@ place_registers(struct jit_body *b)
 
 /* ---- one firing, both ways ---- */
 
-/* One clause on one probe at one site, in lane 0 of the thread store. */
+/* Clauses on one probe at one site, in lane 0 of the thread store. */
 struct rig {
 	struct kit *k;
 	struct jit_body b;
-	uint32_t site;
+	uint32_t probe, site;
 	const char *name;
 	size_t size; /* of the code */
 };
@@ -211,8 +219,17 @@ forget_free(const struct lane_view *v, const struct lane *l, uint8_t *buf)
 		buf[at % size] = 0;
 }
 
+/* Pins that the body does not use. */
+static void
+forget_pins(const struct rig *r, struct agg_pin *pins)
+{
+	for (uint32_t n = 0; n < r->b.nclauses; n++)
+		if (!(r->b.pins >> n & 1) && row.epid[n] < r->k->lanes[0].npins)
+			pins[row.epid[n]] = (struct agg_pin){ 0 };
+}
+
 /* What only the VM's own run leaves: in its environment, in scratch, and in
- * clause-locals, which the next firing sets to 0.  What only a body leaves: on the
+ * clause-locals, which the next firing sets to 0; and pins.  What only a body leaves: on the
  * lane's stack. */
 static void
 forget(const struct rig *r, uint8_t *store)
@@ -221,7 +238,8 @@ forget(const struct rig *r, uint8_t *store)
 	ptrdiff_t move = store - r->k->threads.base;
 
 	forget_free(v, (void *)((uint8_t *)v->lane + move), v->buf + move);
-
+	if (v->npins != 0)
+		forget_pins(r, (void *)((uint8_t *)v->pins + move));
 	memset((uint8_t *)lane_env(v->lane) + move, 0, sizeof(struct vm_env));
 	memset(v->scratch + move, 0, v->scratch_size);
 	memset(v->locals + move, 0, v->image->locals_size);
@@ -245,19 +263,33 @@ compare(const struct rig *r, uint8_t *vm, uint8_t *body)
 		}
 }
 
-/* Has the VM written nothing, or just the record of the clause? */
+/* The size of the record with this EPID; 0: it is not one of the clauses. */
+static uint32_t
+record_size(const struct rig *r, uint32_t epid)
+{
+	for (uint32_t n = 0; n < r->b.nclauses; n++) {
+		const struct img_clause *c =
+		    (const void *)(r->k->image.base + r->b.clauses[n]);
+		if (row.epid[n] == epid)
+			return VM_ALIGN(c->rec_size);
+	}
+	return 0;
+}
+
+/* Has the VM written nothing, or just records of the clauses? */
 static bool
-has_record(const struct rig *r, const struct lane *before)
+has_records(const struct rig *r, const struct lane *before)
 {
 	const struct lane_view *v = &r->k->lanes[0];
-	const struct img_clause *c =
-	    (const void *)(r->k->image.base + r->b.clause_ref);
-	uint64_t more = lane(r)->head - before->head;
-	const struct rec_hdr *h =
-	    (const void *)(v->buf + before->head % v->buf_size);
+	uint64_t at = before->head;
+	uint32_t size = 1;
 
-	return more == 0 ||
-	    (more == VM_ALIGN(c->rec_size) && h->epid != EPID_FAULT);
+	for (; at < lane(r)->head && size != 0; at += size) {
+		const struct rec_hdr *h =
+		    (const void *)(v->buf + at % v->buf_size);
+		size = record_size(r, h->epid);
+	}
+	return size != 0;
 }
 
 /* Bytes of an area of aggregations. */
@@ -269,17 +301,44 @@ used_of(const struct rig *r, unsigned area)
 	return used != NULL ? *used : 0;
 }
 
+/* Has the VM pinned an entry? */
+static bool
+has_pinned(const struct rig *r, const uint8_t *before)
+{
+	const struct lane_view *v = &r->k->lanes[0];
+	const uint8_t *pins = (const void *)v->pins;
+
+	return v->npins != 0 &&
+	    memcmp(pins, before + (pins - v->base),
+		v->npins * sizeof(*v->pins)) != 0;
+}
+
+/* Is there little room for variables of the thread?  A body that reads one after
+ * it has set it gives up then. */
+static bool
+is_narrow(const struct rig *r)
+{
+	const struct dyn_view *d = &r->k->lanes[0].self;
+	const uint8_t *hdr = (const void *)d->hdr;
+	uint32_t used;
+
+	if (hdr == NULL)
+		return false;
+	memcpy(&used, hdr + DYN_USED, sizeof(used));
+	return used + VARIABLES > d->chunks;
+}
+
 /* May the body give up where the VM has made this of the store? */
 static bool
-may_give_up(
-    const struct rig *r, const struct lane *before, const uint32_t used[2])
+may_give_up(const struct rig *r, const uint8_t *store,
+    const struct lane *before, const uint32_t used[2])
 {
 	const struct lane *l = lane(r);
-	bool grown = false;
+	bool grown = has_pinned(r, store) || is_narrow(r);
 
 	for (unsigned i = 0; i < 2; i++)
 		grown |= used_of(r, i) != used[i];
-	return grown || !has_record(r, before) ||
+	return grown || !has_records(r, before) ||
 	    memcmp(l->drops, before->drops, sizeof(l->drops)) != 0 ||
 	    store_hdr(&r->k->threads)->activity != ACTIVITY_ACTIVE ||
 	    l->clock == 0 || (r->b.own && l->followed);
@@ -294,7 +353,7 @@ fire_both(struct rig *r)
 	const uint32_t used[2] = { used_of(r, 0), used_of(r, 1) };
 
 	ecb_fire_site(lane_env(lane(r)), r->site);
-	bool may = may_give_up(r, &was, used);
+	bool may = may_give_up(r, before, &was, used);
 	uint8_t *after = copy_of(&k->threads);
 	memcpy(k->threads.base, before, k->threads.size);
 	clock_stack = 0;
@@ -325,7 +384,9 @@ fire_both(struct rig *r)
 		if (lane(r)->agg_busy & 1 && lane(r)->agg_busy != was.agg_busy)
 			wrong(r, "it is busy for ever");
 		lane(r)->agg_busy = was.agg_busy;
-		compare(r, before, copy_of(&k->threads));
+		uint8_t *now = copy_of(&k->threads);
+		compare(r, before, now);
+		mem_free(now);
 		ngiven_up++;
 	}
 	nfirings++;
@@ -396,40 +457,52 @@ any_arguments(void)
 		};
 }
 
-/* Fire clause n of the program, if it has a body. */
+/* Clause n of the program becomes the next one of the probe. */
 static void
-clause_both(struct kit *k, unsigned n, const char *name)
+add_clause(struct rig *r, unsigned n)
 {
-	const struct img_hdr *im = (const void *)k->image.base;
-	uint32_t probe = image_add_probe(
-	    k->im, ++k->next_probe, "prov", "mod", "func", "name", 0);
-	uint32_t epid =
-	    image_add_ecb(k->im, probe, n, below(4) == 0 ? IMG_ECB_OWN : 0);
-	const uint32_t *ecbs = (const void *)(k->image.base + im->ecbs_ref);
-	const struct img_ecb *e = (const void *)(k->image.base + ecbs[epid]);
+	const struct img_hdr *im = (const void *)r->k->image.base;
+	uint32_t epid = image_add_ecb(
+	    r->k->im, r->probe, n, below(4) == 0 ? IMG_ECB_OWN : 0);
+	const uint32_t *ecbs = (const void *)(r->k->image.base + im->ecbs_ref);
+	const struct img_ecb *e = (const void *)(r->k->image.base + ecbs[epid]);
+	struct jit_body *b = &r->b;
+
+	if (below(4) != 0 && epid < r->k->lanes[0].npins)
+		b->pins |= 1U << b->nclauses;
+	b->own |= (e->flags & IMG_ECB_OWN) != 0;
+	row.epid[b->nclauses] = epid;
+	b->clauses[b->nclauses++] = e->clause_ref;
+}
+
+/* Fire `many' clauses of the program, from n on, if they have a body. */
+static bool
+clauses_both(struct kit *k, unsigned n, unsigned many, const char *name)
+{
 	struct rig r = { .k = k, .name = name };
 
+	r.probe = image_add_probe(
+	    k->im, ++k->next_probe, "prov", "mod", "func", "name", 0);
+	row.probe = k->next_probe;
 	any_arguments();
 	r.b = (struct jit_body){ .image = k->image,
-		.clause_ref = e->clause_ref,
-		.own = (e->flags & IMG_ECB_OWN) != 0,
-		.pin = below(4) != 0 && epid < k->lanes[0].npins,
 		.rdpid = below(2) == 0 && stub_processor() != 0,
 		.args = args,
 		.nargs = below(4) == 0 ? below(VM_ARGS + 1) : VM_ARGS };
+	for (unsigned i = 0; i < many; i++)
+		add_clause(&r, n + i);
 	if (!jit_body_plan(&r.b)) {
 		nwithout++;
-		return;
+		return false;
 	}
-	r.site = image_add_site(
-	    k->im, probe, 0, image_add_args(k->im, args, r.b.nargs), r.b.nargs);
-	row.epid = epid;
-	row.probe = k->next_probe;
+	r.site = image_add_site(k->im, r.probe, 0,
+	    image_add_args(k->im, args, r.b.nargs), r.b.nargs);
 	place_registers(&r.b);
 	r.size = jit_body(&r.b, body_code, CODE_SIZE);
 	if (r.site == 0 || r.size == 0)
 		wrong(&r, "it cannot be written");
 	nbodies++;
+	nseveral += many > 1;
 	/* Entries of the clauses before stay in the lane. */
 	memset(lane_env(lane(&r)), 0, sizeof(struct vm_env));
 	any_registers(&r);
@@ -441,12 +514,10 @@ clause_both(struct kit *k, unsigned n, const char *name)
 		any_time(&r);
 		fire_both(&r);
 	}
+	return true;
 }
 
 /* ---- generated clauses ---- */
-
-/* Variables of the thread and of the clause, with ids that are the same. */
-#define VARIABLES 8
 
 static void
 declare_variables(struct kit *k)
@@ -732,7 +803,12 @@ generated(uint64_t n)
 		kit_threads(&k, 1);
 		kit_give(&k, 0, 77);
 		for (unsigned i = 0; i < clauses; i++)
-			clause_both(&k, i, "generated");
+			if (!clauses_both(&k, i,
+				below(2) == 0 ?
+				    1 :
+				    1 + below(VM_MIN(clauses - i, 4)),
+				"generated"))
+				clauses_both(&k, i, 1, "generated");
 		kit_fini(&k);
 	}
 }
@@ -773,8 +849,15 @@ program_both(const char *name)
 		kit_publish(&k);
 		kit_threads(&k, 1);
 		kit_give(&k, 0, 77);
-		for (size_t i = 0; i < prog->nclauses; i++)
-			clause_both(&k, prog->clauses[i]->global_index, name);
+		size_t n = prog->nclauses;
+		for (size_t i = 0; i < n; i++) {
+			unsigned at = prog->clauses[i]->global_index;
+			clauses_both(&k, at, 1, name);
+			if (i + 1 < n)
+				clauses_both(&k, at,
+				    2 + below((uint32_t)VM_MIN(n - i - 1, 3)),
+				    name);
+		}
 		memset(&k.globals, 0, sizeof(k.globals));
 		kit_fini(&k);
 		prog_destroy(prog);
@@ -811,13 +894,16 @@ main(int argc, char **argv)
 	stay_here();
 	state = strtoull(argv[2], NULL, 10);
 	generated(strtoull(argv[1], NULL, 10));
-	printf("%" PRIu64 " firings of %" PRIu64 " generated clauses alike, "
-	       "%" PRIu64 " given up; %" PRIu64 " clauses without a body\n",
-	    nfirings, nbodies, ngiven_up, nwithout);
-	uint64_t firings = nfirings, bodies = nbodies;
+	printf("%" PRIu64 " firings of %" PRIu64 " generated probes alike, "
+	       "%" PRIu64 " of them with several clauses; "
+	       "%" PRIu64 " given up; %" PRIu64 " probes without a body\n",
+	    nfirings, nbodies, nseveral, ngiven_up, nwithout);
+	uint64_t firings = nfirings, bodies = nbodies, several = nseveral;
 	for (int i = 3; i < argc; i++)
 		program_both(argv[i]);
-	printf("%" PRIu64 " firings of %" PRIu64 " clauses of programs alike\n",
-	    nfirings - firings, nbodies - bodies);
-	return (argc > 3 && nbodies == bodies) || ngiven_up * 2 > nfirings;
+	printf("%" PRIu64 " firings of %" PRIu64 " probes of programs alike, "
+	       "%" PRIu64 " of them with several clauses\n",
+	    nfirings - firings, nbodies - bodies, nseveral - several);
+	return (argc > 3 && nbodies == bodies) || several == 0 ||
+	    ngiven_up * 2 > nfirings;
 }

@@ -1,16 +1,16 @@
 /*
- * Bodies of clauses in a target (dlang/jit/jit.h): the code of a site finds the
+ * Bodies of probes in a target (dlang/jit/jit.h): the code of a site finds the
  * body of its tracepoint by a row.
  *
  *	row	row	...  | code that gives up, body, body, ...
  *	struct jit_row	       BODIES_CODE
  *
- * Tracepoints have one body together if their clause is the same, and the
+ * Tracepoints have one body together if their clauses are the same, and the
  * arguments that it reads are in the same places.  Code of a body is never
  * overwritten, as a thread may be in it.
  *
- * A body assumes that its tracepoint has one site, whose probe has one ECB.  If
- * that changes, the row leads to the code that gives up, which is always there.
+ * A body assumes that its tracepoint has one site, and that the ECBs of the probe
+ * are those that it was made for.  If that changes, the row leads to the code that gives up, which is always there.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static_assert(ARRAY_SIZE(((struct body_what *)0)->args) == VM_ARGS,
 static uint8_t *
 code_of(const struct bodies *b)
 {
-	return b->base + sizeof(struct jit_row) * ROWS_MOST;
+	return b->base + ROW_UNIT * ROWS_MOST;
 }
 
 void
@@ -53,33 +53,48 @@ bodies_end(struct fast_space *f)
 
 /* ---- what a tracepoint has ---- */
 
-/* The clause of a tracepoint that has one site with one ECB; of another one
- * clause_ref is 0. */
+/* The clauses of a probe; none: they are too many. */
 static void
-find_clause(const struct region *image, uint32_t tp_id, struct jit_body *b,
+find_clauses(const struct region *image, const struct img_probe *p,
     struct body_seen *seen)
+{
+	uint32_t ref = p->ecb_ref;
+
+	while (ref != 0) {
+		const struct img_ecb *e = (const void *)(image->base + ref);
+		ref = e->next_ref;
+		if (e->flags & IMG_ECB_OFF)
+			continue;
+		if (seen->nclauses == JIT_BODY_CLAUSES) {
+			seen->nclauses = 0;
+			return;
+		}
+		seen->clauses[seen->nclauses] = e->clause_ref;
+		seen->epids[seen->nclauses++] = e->epid;
+		seen->own |= (e->flags & IMG_ECB_OWN) != 0;
+	}
+}
+
+/* What a tracepoint has that has one site. */
+static void
+look(const struct region *image, uint32_t tp_id, struct body_seen *seen)
 {
 	const struct img_hdr *im = (const void *)image->base;
 	const uint32_t *tps = (const void *)(image->base + im->tps_ref);
 
-	*b = (struct jit_body){ .image = *image };
-	*seen = (struct body_seen){ 0 };
+	memset(seen, 0, sizeof(*seen));
 	if (tp_id == 0 || tp_id >= im->tps_max || tps[tp_id] == 0)
 		return;
 	const struct img_site *s = (const void *)(image->base + tps[tp_id]);
 	const struct img_probe *p = (const void *)(image->base + s->probe_ref);
-	if (s->next_ref != 0 || p->ecb_ref == 0 || p->flags & IMG_PROBE_OFF)
+	if (s->next_ref != 0 || p->flags & IMG_PROBE_OFF)
 		return;
-	const struct img_ecb *e = (const void *)(image->base + p->ecb_ref);
-	if (e->next_ref != 0 || e->flags & IMG_ECB_OFF)
+	find_clauses(image, p, seen);
+	seen->probe = p->id;
+	if (s->args_ref == 0)
 		return;
-	b->clause_ref = e->clause_ref;
-	b->own = (e->flags & IMG_ECB_OWN) != 0;
-	b->args =
-	    s->args_ref != 0 ? (const void *)(image->base + s->args_ref) : NULL;
-	b->nargs = b->args != NULL ? s->nargs : 0;
-	*seen = (struct body_seen){ b->clause_ref, b->nargs, e->epid, p->id,
-		b->own, b->args };
+	seen->args = (const void *)(image->base + s->args_ref);
+	seen->nargs = s->nargs;
 }
 
 /* ---- making ---- */
@@ -88,11 +103,11 @@ static void
 describe(const struct jit_body *b, struct body_what *m)
 {
 	memset(m, 0, sizeof(*m));
-	m->clause_ref = b->clause_ref;
+	memcpy(m->clauses, b->clauses, sizeof(m->clauses));
 	m->reads = b->reads;
 	m->changes = b->changes;
 	m->own = b->own;
-	m->pin = b->pin;
+	m->pins = b->pins;
 	for (unsigned n = 0; n < ARRAY_SIZE(m->args); n++)
 		if (b->reads & 1U << n)
 			m->args[n] = b->args[n];
@@ -114,7 +129,7 @@ write_body(struct bodies *bs, struct jit_body *b)
 		b->at[u] = stub_saved_at(b->changes, u);
 	if (!fault_due(FAULT_JIT) && at + BODY_BYTES <= BODIES_CODE)
 		n = jit_body(b, code_of(bs) + at, BODY_BYTES);
-	LOG("jit", "body of clause %u: %zu bytes", b->clause_ref, n);
+	LOG("jit", "body of %u clauses: %zu bytes", b->nclauses, n);
 	bs->used = n > 0 ? at + n : bs->used;
 	return n > 0 ? at : 0;
 }
@@ -135,47 +150,63 @@ find_made(struct bodies *bs, struct jit_body *b)
 	return bs->made.len - 1;
 }
 
-/* Does each lane have a pin for this EPID? */
-static bool
-has_pin(const struct fast_space *f, uint32_t epid)
+/* The ECBs for which each lane has a pin, as bits. */
+static uint32_t
+pins_of(const struct fast_space *f, const struct body_seen *seen)
 {
-	return f->lanes.len > 0 && epid < f->lanes.at[0].v.npins;
+	uint32_t npins = f->lanes.len > 0 ? f->lanes.at[0].v.npins : 0;
+	uint32_t pins = 0;
+
+	for (uint32_t n = 0; n < seen->nclauses; n++)
+		pins |= (uint32_t)(seen->epids[n] < npins) << n;
+	return pins;
 }
 
-/* The body for a tracepoint with this EPID, or NONE_MADE. */
+/* The body for what a tracepoint has, or NONE_MADE. */
 static size_t
-make(struct fast_space *f, struct jit_body *b, uint32_t epid)
+make(const struct state *st, struct fast_space *f, const struct body_seen *seen)
 {
 	struct bodies *bs = &f->bodies;
+	struct jit_body b = {
+		.image = st->fast->image,
+		.nclauses = seen->nclauses,
+		.pins = pins_of(f, seen),
+		.own = seen->own != 0,
+		.rdpid = f->agent->processor != 0,
+		.args = seen->args,
+		.nargs = seen->nargs,
+	};
 
-	b->pin = has_pin(f, epid);
-	b->rdpid = f->agent->processor != 0;
-	if (b->clause_ref == 0 || !jit_body_plan(b))
+	memcpy(b.clauses, seen->clauses, sizeof(b.clauses));
+	if (!jit_body_plan(&b))
 		return NONE_MADE;
-	size_t i = find_made(bs, b);
+	size_t i = find_made(bs, &b);
 	return bs->made.at[i].at != 0 ? i : NONE_MADE;
 }
 
 /* ---- rows ---- */
 
-static struct jit_row *
-row_at(const struct bodies *bs, size_t n)
+static uint32_t
+units_of(uint32_t nclauses)
 {
-	return (struct jit_row *)(void *)bs->base + n;
+	return (uint32_t)(sizeof(struct jit_row) + nclauses * sizeof(uint32_t) +
+		   ROW_UNIT - 1) /
+	    ROW_UNIT;
 }
 
 /* `made' is what make() has returned for the tracepoint. */
 static void
-set_row(struct fast_space *f, size_t n, size_t made)
+set_row(struct fast_space *f, const struct body_row *r, size_t made)
 {
 	struct bodies *bs = &f->bodies;
-	const struct body_row *r = &bs->rows.at[n];
-	struct jit_row *row = row_at(bs, n);
-	bool fits =
-	    made != NONE_MADE && bs->made.at[made].what.changes == r->saves;
+	struct jit_row *row = (void *)(bs->base + ROW_UNIT * (size_t)r->at);
+	bool fits = made != NONE_MADE &&
+	    bs->made.at[made].what.changes == r->saves &&
+	    units_of(r->seen.nclauses) <= r->units;
 
-	row->epid = r->seen.epid;
 	row->probe = r->seen.probe;
+	for (uint32_t n = 0; fits && n < r->seen.nclauses; n++)
+		row->epid[n] = r->seen.epids[n];
 	__atomic_store_n(&row->body,
 	    fast_addr(f, code_of(bs) + (fits ? bs->made.at[made].at : 0)),
 	    __ATOMIC_RELEASE);
@@ -188,47 +219,42 @@ fast_body(const struct state *st, const struct space *sp, uint32_t tp_id,
 	struct fast_space *f = fast_of(sp);
 	struct bodies *bs = f != NULL ? &f->bodies : NULL;
 	struct body_row r = { .tp_id = tp_id };
-	struct jit_body b;
 
 	body->row = 0;
-	if (bs == NULL || bs->base == NULL || bs->rows.len == ROWS_MOST)
+	if (bs == NULL || bs->base == NULL)
 		return;
-	find_clause(&st->fast->image, tp_id, &b, &r.seen);
-	size_t made = make(f, &b, r.seen.epid), n = bs->rows.len;
-	if (made == NONE_MADE)
+	look(&st->fast->image, tp_id, &r.seen);
+	size_t made = make(st, f, &r.seen);
+	r.at = bs->units;
+	r.units = units_of(r.seen.nclauses);
+	if (made == NONE_MADE || r.units > ROWS_MOST - bs->units)
 		return;
-	r.saves = b.changes;
+	r.saves = bs->made.at[made].what.changes;
+	bs->units += r.units;
 	*vec_push(&bs->rows) = r;
-	set_row(f, n, made);
-	*body = (struct stub_body){ fast_addr(f, row_at(bs, n)), b.changes };
-}
-
-static bool
-is_seen(const struct body_seen *a, const struct body_seen *b)
-{
-	return a->clause_ref == b->clause_ref && a->nargs == b->nargs &&
-	    a->epid == b->epid && a->own == b->own && a->args == b->args;
+	set_row(f, &r, made);
+	*body = (struct stub_body){
+		fast_addr(f, bs->base + ROW_UNIT * (size_t)r.at), r.saves
+	};
 }
 
 void
 bodies_renew(const struct state *st, struct fast_space *f)
 {
 	struct body_seen now;
-	struct jit_body b;
 
 	vec_foreach(r, &f->bodies.rows) {
-		find_clause(&st->fast->image, r->tp_id, &b, &now);
-		if (is_seen(&now, &r->seen))
+		look(&st->fast->image, r->tp_id, &now);
+		if (memcmp(&now, &r->seen, sizeof(now)) == 0)
 			continue;
-		size_t made = make(f, &b, now.epid);
 		r->seen = now;
-		set_row(f, (size_t)(r - f->bodies.rows.at), made);
+		set_row(f, r, make(st, f, &now));
 	}
 }
 
 void
 bodies_stop(struct fast_space *f)
 {
-	for (size_t n = 0; n < f->bodies.rows.len; n++)
-		set_row(f, n, NONE_MADE);
+	vec_foreach(r, &f->bodies.rows)
+		set_row(f, r, NONE_MADE);
 }

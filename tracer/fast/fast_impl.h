@@ -26,6 +26,7 @@
 #include "dlang/argloc.h"
 #include "dlang/base/hash.h"
 #include "dlang/base/vec.h"
+#include "dlang/jit/jit.h"
 #include "dlang/vm/lane.h"
 #include "inject/agent/agent.h"
 #include "inject/stub.h"
@@ -44,7 +45,7 @@ struct lane_use {
 
 /* All that the code of a body depends on; padding is 0. */
 struct body_what {
-	uint32_t clause_ref, reads, changes, own, pin, spare;
+	uint32_t clauses[JIT_BODY_CLAUSES], reads, changes, own, pins;
 	struct argloc args[10]; /* those that it reads */
 };
 
@@ -55,16 +56,18 @@ struct body_made {
 
 /* What a tracepoint has, as found in the image. */
 struct body_seen {
-	uint32_t clause_ref; /* 0: not one clause alone */
-	uint32_t nargs;
-	uint32_t epid, probe;
-	bool own;
+	uint32_t clauses[JIT_BODY_CLAUSES];
+	uint32_t nclauses; /* 0: the tracepoint can have no body */
+	uint32_t epids[JIT_BODY_CLAUSES];
+	uint32_t probe, nargs;
+	uint32_t own;
 	const struct argloc *args;
 };
 
 /* The row of a tracepoint. */
 struct body_row {
 	uint32_t tp_id, saves; /* as the code of the site has been made for */
+	uint32_t at, units;    /* where it is, and how much */
 	struct body_seen seen;
 };
 
@@ -76,13 +79,16 @@ struct bodies {
 	size_t used;   /* bytes of code */
 	VEC(struct body_made) made;
 	VEC(struct body_row) rows; /* in the order of the rows there */
+	uint32_t units;            /* of all rows */
 	struct hash by_what;       /* index in `made', plus 1 */
 };
 
-/* The most rows, and bytes of code. */
+/* A row consists of units of so many bytes: one, if its probe has one clause. */
+#define ROW_UNIT 16U
+/* The most units, and bytes of code. */
 #define ROWS_MOST   (1U << 17)
 #define BODIES_CODE (1U << 20)
-#define BODIES_SIZE (16 * ROWS_MOST + BODIES_CODE)
+#define BODIES_SIZE (ROW_UNIT * ROWS_MOST + BODIES_CODE)
 
 /* The memory of one address space. */
 struct fast_space {

@@ -5,18 +5,19 @@
  *	rsi rdi r8 r9 r10 r11 rbp	%r1 .. %r7 while an expression is computed
  *	rcx		at entry: the row
  *	rdi		afterwards: the value of the aggregation that is the last
- *			action, or else its key
+ *			action of the only clause, or else its key
  *
  *	rsp ->	the frame (struct body_parts), which need not exist
  *		the return address
  *
- * The predicate is computed, then all else, with the record's values written
- * where no reader looks yet.  Then the effects follow: the aggregations, for
- * which the entries must be found, the variables, the record.
+ * Of each clause the predicate is computed, then all else, with the record's values
+ * written where no reader looks yet.  Then the effects of all clauses follow: the
+ * aggregations, for which the entries must be found, the variables, the records.
  */
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "dlang/jit/x86_64/body.h"
+#include "dlang/vm/dyn.h"
 
 /* The most bytes of what is written between two questions whether there is
  * room. */
@@ -36,7 +37,7 @@ body_changes(const struct body_parts *p)
 	for (unsigned r = 1; r < DIF_REGS; r++)
 		if (p->dif & 1U << r)
 			all |= bit_of(code_mapped[r]);
-	if (p->rec_size != 0 || p->self)
+	if (p->records || p->self)
 		all |= bit_of(RSI) | bit_of(RDI);
 	if (p->nstores > 0)
 		all |= bit_of(R8) | bit_of(R9);
@@ -64,7 +65,7 @@ expression(struct code *c, const struct img_difo *d)
 static bool
 predicate(struct code *c, uint32_t *over)
 {
-	const struct img_difo *d = c->parts->pred;
+	const struct img_difo *d = c->clause->pred;
 
 	if (d == NULL)
 		return true;
@@ -73,6 +74,20 @@ predicate(struct code *c, uint32_t *over)
 	enc_rr(&c->e, true, OP_TEST, RAX, RAX);
 	code_jump_if(c, CC_E, over);
 	return true;
+}
+
+/* Give up if the thread's variables may have no room: one that cannot be stored is 0
+ * when it is read. */
+static void
+variables_fit(struct code *c)
+{
+	struct emit *e = &c->e;
+
+	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_ENV(at.self.hdr));
+	enc_rm(e, false, OP_MOV_LOAD, RAX, RAX, DYN_USED);
+	enc_ri8(e, false, 0x83, 0, RAX, (int)c->parts->nstores); /* add */
+	enc_rm(e, false, OP_CMP_LOAD, RAX, RBX, IN_ENV(at.self.chunks));
+	code_jump_if(c, CC_A, &c->gives_up);
 }
 
 /* Give up unless the lane's environment is open, probes fire, and the ECB is
@@ -99,8 +114,16 @@ begin(struct code *c)
 		enc_mi8(e, true, 0x83, 7, RBX, IN_ENV(at.self.hdr), 0);
 		code_jump_if(c, CC_E, &c->gives_up);
 	}
+	if (p->again)
+		variables_fit(c);
 	if (p->keeps_row)
 		enc_rm(e, true, OP_MOV_STORE, RCX, RSP, p->row_at);
+	if (p->records) {
+		enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_LANE(head));
+		enc_rm(e, true, OP_MOV_STORE, RAX, RSP, p->head_at);
+	}
+	if (p->time && p->nclauses > 1)
+		enc_mi32(e, true, 0xc7, 0, RSP, p->time_at, 0);
 }
 
 static void
@@ -114,12 +137,13 @@ end(struct code *c, uint32_t result)
 
 /* ---- actions ---- */
 
+/* That of the clause to which the action belongs. */
 static const struct body_agg *
-agg_of(const struct body_parts *p, const struct img_act *a)
+agg_of(const struct code *c, const struct img_act *a)
 {
-	const struct body_agg *g = p->aggs;
+	const struct body_agg *g = c->parts->aggs;
 
-	while (g->act < a)
+	while (g->clause != c->clause || g->act < a)
 		g++;
 	return g;
 }
@@ -129,7 +153,7 @@ agg_of(const struct body_parts *p, const struct img_act *a)
 static void
 key_member(struct code *c, const struct img_act *a)
 {
-	const struct body_agg *g = agg_of(c->parts, a);
+	const struct body_agg *g = agg_of(c, a);
 	int32_t at = g->key + (int32_t)a->off;
 
 	if (body_in_register(c->parts, g, true)) {
@@ -146,7 +170,7 @@ key_member(struct code *c, const struct img_act *a)
 static void
 agg_value(struct code *c, const struct img_act *a)
 {
-	const struct body_agg *g = agg_of(c->parts, a);
+	const struct body_agg *g = agg_of(c, a);
 
 	if (body_in_register(c->parts, g, false))
 		code_move(c, RDI, RAX);
@@ -159,7 +183,7 @@ action(struct code *c, const struct img_act *a)
 {
 	bool is_key = a->op == OP_EXPR && a->flags & ACT_F_KEY;
 
-	if (a->difo_ref == 0 || (is_key && c->parts->pinned))
+	if (a->difo_ref == 0 || (is_key && agg_of(c, a)->pinned))
 		return true;
 	if (!expression(c, (const void *)(c->body->image.base + a->difo_ref)))
 		return false;
@@ -183,19 +207,71 @@ jit_body_none(uint8_t *buf)
 	return c.e.len;
 }
 
-/* All that is computed; *over is where a false predicate leads. */
+/* The time, unless it has been read.  A clause before this one may have read it, or
+ * not. */
+static bool
+time_once(struct code *c, bool needed)
+{
+	uint32_t over = 0;
+
+	if (!needed || c->time_is_read)
+		return true;
+	if (c->time_may_be_read) {
+		enc_mi8(
+		    &c->e, true, 0x83, 7, RSP, c->parts->time_at, 0); /* cmp */
+		code_jump_if(c, CC_NE, &over);
+	}
+	bool fits = body_clock(c);
+	code_land(c, over);
+	return fits;
+}
+
+/* What a clause computes; *over is where a false predicate leads. */
 static bool
 compute(struct code *c, uint32_t *over)
 {
+	const struct body_clause *k = c->clause;
+	bool first = k == c->parts->clauses;
+
+	if (k->fires_at != BODY_NOWHERE)
+		enc_mi32(&c->e, true, 0xc7, 0, RSP, k->fires_at, 0);
+	if ((first && !body_fetch(c, true)) || !time_once(c, k->time_early))
+		return false;
+	c->time_is_read |= k->time_early;
+	if (!predicate(c, over) || (first && !body_fetch(c, false)) ||
+	    !time_once(c, k->time) || !body_record(c))
+		return false;
+	*(k->pred != NULL ? &c->time_may_be_read : &c->time_is_read) |= k->time;
+	for (uint32_t n = 0; n < k->nacts; n++)
+		if (!action(c, &k->acts[n]))
+			return false;
+	if (k->fires_at != BODY_NOWHERE)
+		enc_mi32(&c->e, true, 0xc7, 0, RSP, k->fires_at, 1);
+	return code_has_room(c);
+}
+
+void
+body_if_fires(struct code *c, const struct body_clause *k, uint32_t *over)
+{
+	if (k->fires_at == BODY_NOWHERE)
+		return;
+	enc_mi8(&c->e, true, 0x83, 7, RSP, k->fires_at, 0); /* cmp */
+	code_jump_if(c, CC_E, over);
+}
+
+static bool
+compute_all(struct code *c, uint32_t *over)
+{
 	const struct body_parts *p = c->parts;
 
-	if (!body_fetch(c, true) || (p->time_early && !body_clock(c)) ||
-	    !predicate(c, over) || !body_fetch(c, false) ||
-	    (p->time && !p->time_early && !body_clock(c)) || !body_record(c))
-		return false;
-	for (uint32_t n = 0; n < p->nacts; n++)
-		if (!action(c, &p->acts[n]))
+	for (unsigned n = 0; n < p->nclauses; n++) {
+		c->clause = &p->clauses[n];
+		*over = 0;
+		if (!compute(c, over))
 			return false;
+		if (p->nclauses > 1)
+			code_land(c, *over);
+	}
 	return true;
 }
 
@@ -215,11 +291,12 @@ body_write(
 	if (!code_has_room(&c))
 		return 0;
 	begin(&c);
-	if (!compute(&c, &over) || !body_update(&c) || !body_store_all(&c) ||
-	    !code_has_room(&c))
+	if (!compute_all(&c, &over) || !body_update(&c) ||
+	    !body_store_all(&c) || !code_has_room(&c))
 		return 0;
 	body_commit(&c);
-	code_land(&c, over);
+	if (p->nclauses == 1)
+		code_land(&c, over);
 	enc_mi8(&c.e, true, 0x83, 0, RBX, IN_LANE(hits), 1); /* add */
 	end(&c, 0);
 	code_land(&c, c.gives_up);

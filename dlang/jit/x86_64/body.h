@@ -23,6 +23,17 @@ bit_of(unsigned number)
 /* Is there room for a piece of code?  What follows asks again. */
 bool code_has_room(const struct code *c);
 
+/* What the row has for a clause. */
+static inline int32_t
+epid_of(const struct code *c, const struct body_clause *k)
+{
+	return (int32_t)(offsetof(struct jit_row, epid) +
+	    sizeof(uint32_t) * (size_t)(k - c->parts->clauses));
+}
+
+/* If the clause does not fire, jump to *over. */
+void body_if_fires(struct code *c, const struct body_clause *k, uint32_t *over);
+
 /* ---- body_vars.c ---- */
 
 /* Keep the low bytes of a register. */
@@ -41,12 +52,12 @@ bool body_var_functions(struct code *c);
 
 /* ---- body_record.c ---- */
 
-/* Find a place for the record, and write what is not the value of an action; or
+/* Find a place for the clause's record, and write what is not the value of an action; or
  * give up. */
 bool body_record(struct code *c);
 /* The value in rax of an action to the record. */
 void body_record_value(struct code *c, const struct img_act *a);
-/* The reader may have it. */
+/* The reader may have all of them. */
 void body_commit(struct code *c);
 
 /* ---- body_aggs.c ---- */

@@ -242,6 +242,15 @@ find(struct code *c, const struct body_agg *g, uint32_t *none)
 	code_land_near(c, over);
 }
 
+/* The EPID of the aggregation's clause, to edx.  Changes rcx. */
+static void
+load_epid(struct code *c, const struct body_agg *g)
+{
+	if (c->parts->keeps_row)
+		enc_rm(&c->e, true, OP_MOV_LOAD, RCX, RSP, c->parts->row_at);
+	enc_rm(&c->e, false, OP_MOV_LOAD, RDX, RCX, epid_of(c, g->clause));
+}
+
 /* The entry of the key that is pinned by the EPID, which is in edx.  If it is not
  * pinned, jump to *none. */
 static void
@@ -260,6 +269,15 @@ find_pinned(struct code *c, uint32_t *none)
 
 /* ---- the whole ---- */
 
+/* A count that is pinned and the only aggregation needs no more registers than
+ * those that each body may change. */
+static bool
+needs_few(const struct body_parts *p)
+{
+	return p->naggs == 1 && p->aggs[0].pinned &&
+	    p->aggs[0].agg->func == AGG_COUNT;
+}
+
 uint32_t
 body_agg_changes(const struct body_parts *p)
 {
@@ -267,10 +285,10 @@ body_agg_changes(const struct body_parts *p)
 
 	if (p->naggs == 0)
 		return 0;
-	if (!p->pinned || p->aggs[0].agg->func != AGG_COUNT)
+	if (!needs_few(p))
 		all |= bit_of(RSI) | bit_of(RDI) | bit_of(R9);
-	for (unsigned n = 0; n < p->naggs && !p->pinned; n++)
-		if (p->aggs[n].words != 0 &&
+	for (unsigned n = 0; n < p->naggs; n++)
+		if (!p->aggs[n].pinned && p->aggs[n].words != 0 &&
 		    !body_in_register(p, &p->aggs[n], true))
 			all |= bit_of(R8);
 	return all;
@@ -281,26 +299,22 @@ body_agg_changes(const struct body_parts *p)
 static void
 begin_busy(struct code *c)
 {
-	const struct body_parts *p = c->parts;
-	bool few = (body_agg_changes(p) & bit_of(RSI)) == 0;
+	bool few = needs_few(c->parts);
 
 	c->entry = few ? RDX : RSI;
 	c->busy = few ? RCX : R9;
-	if (p->pinned && p->keeps_row)
-		enc_rm(&c->e, true, OP_MOV_LOAD, RCX, RSP, p->row_at);
-	if (p->pinned)
-		enc_rm(&c->e, false, OP_MOV_LOAD, RDX, RCX,
-		    (int32_t)offsetof(struct jit_row, epid));
+	if (few)
+		load_epid(c, &c->parts->aggs[0]);
 	enc_rm(&c->e, false, OP_MOV_LOAD, c->busy, RBX, IN_LANE(agg_busy));
 	enc_ri8(&c->e, false, 0x83, 1, c->busy, 1); /* or */
 	enc_rm(&c->e, false, OP_MOV_STORE, c->busy, RBX, IN_LANE(agg_busy));
 }
 
-/* As after n updates. */
+/* Each update adds 2, and at last it is even. */
 static void
-end_busy(struct code *c, unsigned n)
+end_busy(struct code *c, int n)
 {
-	enc_ri8(&c->e, false, 0x83, 0, c->busy, 2 * (int)n - 1); /* add */
+	enc_ri8(&c->e, false, 0x83, 0, c->busy, n); /* add */
 	enc_rm(&c->e, false, OP_MOV_STORE, c->busy, RBX, IN_LANE(agg_busy));
 }
 
@@ -310,55 +324,93 @@ find_all(struct code *c, uint32_t *none)
 	const struct body_parts *p = c->parts;
 
 	for (unsigned n = 0; n < p->naggs; n++) {
+		const struct body_agg *g = &p->aggs[n];
+		uint32_t over = 0;
 		if (!code_has_room(c))
 			return false;
-		if (p->pinned)
+		body_if_fires(c, g->clause, &over);
+		if (g->pinned && !needs_few(p))
+			load_epid(c, g);
+		if (g->pinned)
 			find_pinned(c, none);
 		else
-			find(c, &p->aggs[n], none);
+			find(c, g, none);
 		if (p->naggs > 1)
-			enc_rm(&c->e, true, OP_MOV_STORE, ENTRY, RSP,
-			    p->aggs[n].entry);
+			enc_rm(&c->e, true, OP_MOV_STORE, ENTRY, RSP, g->entry);
+		code_land(c, over);
 	}
 	return true;
+}
+
+/* Its entry is in the register if it is the only one. */
+static void
+add_to_agg(struct code *c, const struct body_agg *g)
+{
+	const struct body_parts *p = c->parts;
+
+	if (p->naggs > 1)
+		enc_rm(&c->e, true, OP_MOV_LOAD, ENTRY, RSP, g->entry);
+	if (g->act->difo_ref != 0 && !body_in_register(p, g, false))
+		enc_rm(&c->e, true, OP_MOV_LOAD, RDI, RSP, g->value);
+	add_value(c, g->agg);
+	/* add */
+	enc_mi8(&c->e, false, 0x83, 0, ENTRY, IN_ENTRY(updates), 1);
 }
 
 static bool
 add_all(struct code *c)
 {
 	const struct body_parts *p = c->parts;
+	int sure = -1;
 
 	for (unsigned n = 0; n < p->naggs; n++) {
 		const struct body_agg *g = &p->aggs[n];
+		uint32_t over = 0;
 		if (!code_has_room(c))
 			return false;
-		if (p->naggs > 1)
-			enc_rm(&c->e, true, OP_MOV_LOAD, ENTRY, RSP, g->entry);
-		if (g->act->difo_ref != 0 && !body_in_register(p, g, false))
-			enc_rm(&c->e, true, OP_MOV_LOAD, RDI, RSP, g->value);
-		add_value(c, g->agg);
-		/* add */
-		enc_mi8(&c->e, false, 0x83, 0, ENTRY, IN_ENTRY(updates), 1);
+		body_if_fires(c, g->clause, &over);
+		add_to_agg(c, g);
+		if (g->clause->fires_at == BODY_NOWHERE)
+			sure += 2;
+		else
+			enc_ri8(&c->e, false, 0x83, 0, c->busy, 2); /* add */
+		code_land(c, over);
 	}
+	end_busy(c, sure);
 	return true;
+}
+
+/* If no clause with an aggregation fires, jump to *over. */
+static void
+if_any(struct code *c, uint32_t *over)
+{
+	const struct body_parts *p = c->parts;
+
+	for (unsigned n = 0; n < p->naggs; n++)
+		if (p->aggs[n].clause->fires_at == BODY_NOWHERE)
+			return;
+	enc_set(&c->e, RAX, 0);
+	for (unsigned n = 0; n < p->naggs; n++) /* or */
+		enc_rm(
+		    &c->e, true, 0x0b, RAX, RSP, p->aggs[n].clause->fires_at);
+	code_jump_if(c, CC_E, over);
 }
 
 bool
 body_update(struct code *c)
 {
-	unsigned n = c->parts->naggs;
-	uint32_t none = 0;
+	uint32_t none = 0, over = 0;
 
-	if (n == 0)
+	if (c->parts->naggs == 0)
 		return true;
+	if_any(c, &over);
 	begin_busy(c);
 	if (!find_all(c, &none) || !add_all(c))
 		return false;
-	end_busy(c, n);
-	size_t over = code_jump_near(c, 0xeb);
+	code_jump(c, &over);
 	code_land(c, none);
 	end_busy(c, 1);
 	code_jump(c, &c->gives_up);
-	code_land_near(c, over);
+	code_land(c, over);
 	return true;
 }

@@ -25,16 +25,17 @@ static void
 find_place(struct code *c)
 {
 	struct emit *e = &c->e;
-	uint32_t size = c->parts->rec_size;
+	uint32_t size = c->clause->rec_size;
 
 	enc_mi8(e, false, 0x83, 7, RBX, IN_ENV(at.policy), BUF_SWITCH);
 	code_jump_if(c, CC_NE, &c->gives_up);
 	enc_rm(e, false, OP_MOV_LOAD, RCX, RBX, IN_ENV(at.buf_size));
 	compare(c, RCX, size);
 	code_jump_if(c, CC_B, &c->gives_up);
-	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_LANE(head));
+	enc_rm(e, true, OP_MOV_LOAD, RAX, RSP, c->parts->head_at);
 	enc_ri8(e, true, 0x83, 4, RAX, -8); /* and rax, -8 */
 	enc_rm(e, true, OP_LEA, RSI, RAX, (int32_t)size);
+	enc_rm(e, true, OP_MOV_STORE, RSI, RSP, c->parts->head_at);
 	enc_rm(e, true, 0x2b, RSI, RBX, IN_LANE(tail)); /* sub rsi, tail */
 	enc_rr(e, true, OP_CMP, RCX, RSI);
 	code_jump_if(c, CC_A, &c->gives_up);
@@ -71,8 +72,7 @@ header(struct code *c)
 	struct emit *e = &c->e;
 
 	enc_rm(e, true, OP_MOV_LOAD, RCX, RSP, c->parts->row_at);
-	enc_rm(e, false, OP_MOV_LOAD, RAX, RCX,
-	    (int32_t)offsetof(struct jit_row, epid));
+	enc_rm(e, false, OP_MOV_LOAD, RAX, RCX, epid_of(c, c->clause));
 	enc_rm(e, false, OP_MOV_STORE, RAX, RDX, IN_REC(epid));
 	processor(c);
 	enc_rm(e, false, OP_MOV_STORE, RAX, RDX, IN_REC(cpu));
@@ -84,10 +84,10 @@ header(struct code *c)
 
 /* Is the whole word at this offset the value of an action? */
 static bool
-is_value(const struct body_parts *p, uint32_t off)
+is_value(const struct body_clause *k, uint32_t off)
 {
-	for (uint32_t n = 0; n < p->nacts; n++) {
-		const struct img_act *a = &p->acts[n];
+	for (uint32_t n = 0; n < k->nacts; n++) {
+		const struct img_act *a = &k->acts[n];
 		if (a->op == OP_EXPR && !(a->flags & ACT_F_KEY) &&
 		    a->size == 8 && a->off == off)
 			return true;
@@ -98,19 +98,19 @@ is_value(const struct body_parts *p, uint32_t off)
 bool
 body_record(struct code *c)
 {
-	const struct body_parts *p = c->parts;
+	const struct body_clause *k = c->clause;
 
-	if (p->rec_size == 0)
+	if (k->rec_size == 0)
 		return true;
 	if (!code_has_room(c))
 		return false;
 	find_place(c);
 	header(c);
-	for (uint32_t off = sizeof(struct rec_hdr); off < p->rec_size;
+	for (uint32_t off = sizeof(struct rec_hdr); off < k->rec_size;
 	     off += 8) {
 		if (!code_has_room(c))
 			return false;
-		if (!is_value(p, off))
+		if (!is_value(k, off))
 			enc_mi32(&c->e, true, 0xc7, 0, RDX, (int32_t)off, 0);
 	}
 	return true;
@@ -126,8 +126,8 @@ body_record_value(struct code *c, const struct img_act *a)
 void
 body_commit(struct code *c)
 {
-	if (c->parts->rec_size == 0)
+	if (!c->parts->records)
 		return;
-	enc_rm(&c->e, true, 0x81, 0, RBX, IN_LANE(head)); /* add head, size */
-	emit_u32(&c->e, c->parts->rec_size);
+	enc_rm(&c->e, true, OP_MOV_LOAD, RAX, RSP, c->parts->head_at);
+	enc_rm(&c->e, true, OP_MOV_STORE, RAX, RBX, IN_LANE(head));
 }

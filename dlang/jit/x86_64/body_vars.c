@@ -171,10 +171,10 @@ body_clock(struct code *c)
 
 /* The word `off' of the row. */
 static void
-of_row(struct code *c, unsigned to, size_t off)
+of_row(struct code *c, unsigned to, int32_t off)
 {
 	enc_rm(&c->e, true, OP_MOV_LOAD, to, RSP, c->parts->row_at);
-	enc_rm(&c->e, false, OP_MOV_LOAD, to, to, (int32_t)off);
+	enc_rm(&c->e, false, OP_MOV_LOAD, to, to, off);
 }
 
 void
@@ -191,8 +191,10 @@ body_builtin(struct code *c, unsigned to, uint32_t id)
 	case DIF_VAR_TIMESTAMP:
 		enc_rm(&c->e, true, OP_MOV_LOAD, to, RSP, c->parts->time_at);
 		break;
-	case DIF_VAR_EPID: of_row(c, to, offsetof(struct jit_row, epid)); break;
-	case DIF_VAR_ID: of_row(c, to, offsetof(struct jit_row, probe)); break;
+	case DIF_VAR_EPID: of_row(c, to, epid_of(c, c->clause)); break;
+	case DIF_VAR_ID:
+		of_row(c, to, (int32_t)offsetof(struct jit_row, probe));
+		break;
 	default: argument(c, to, id - DIF_VAR_ARG0);
 	}
 }
@@ -236,7 +238,7 @@ body_store_var(struct code *c, unsigned from, enum dif_scope scope, uint32_t id)
 static bool
 is_kept(const struct body_parts *p, const struct body_var *v)
 {
-	return p->nstores == 1 && v->stored && v->fetched;
+	return p->nstores == 1 && v->stored != NULL && v->fetched;
 }
 
 static void
@@ -284,8 +286,10 @@ body_store_all(struct code *c)
 
 	for (unsigned n = 0; n < p->nstores; n++) {
 		const struct body_var *v = p->stores[n];
+		uint32_t over = 0;
 		if (!code_has_room(c))
 			return false;
+		body_if_fires(c, v->stored, &over);
 		enc_set(e, RDI, v->id);
 		if (is_kept(p, v)) {
 			enc_rm(e, true, OP_MOV_LOAD, RDX, RSP, p->kept_at);
@@ -295,6 +299,7 @@ body_store_all(struct code *c)
 		}
 		enc_rm(e, true, OP_MOV_LOAD, R8, RSP, v->at);
 		code_call(c, &c->put_self);
+		code_land(c, over);
 	}
 	return true;
 }

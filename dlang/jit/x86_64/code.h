@@ -28,6 +28,8 @@ struct code {
 	const struct vm_helpers *helpers;
 	const struct jit_body *body; /* NULL: this is not a body */
 	struct body_parts *parts;
+	const struct body_clause *clause; /* the one that is computed */
+	bool time_is_read, time_may_be_read;
 	struct jit_point *point; /* of the instruction that is written */
 	uint32_t n;              /* its number */
 	int32_t conds, result, tuple, frame; /* offsets from rsp; size */
