@@ -22,11 +22,6 @@ probes='pid$target:a.out:work:entry,pid$target:a.out:work:return,
     pid$target:a.out:steps:return { n++; }
     pid$target:a.out:work:entry /arg0 % 50000 == 7/ { @s[ustack(2)] = count(); }'
 
-# The guardian of a tracer is its only child.
-guardian_of() {
-	cat "/proc/$1/task/$1/children" 2>/dev/null
-}
-
 # Mappings that are dtrap's: of its file, or executable memory without one.
 mappings() {
 	awk '$6 ~ "^/memfd:dtrap" || ($2 ~ /^r-x/ && $6 == "") { n++ }
@@ -94,17 +89,18 @@ for ((i = 0; i < rounds; i++)); do
 	# Every third time at some moment of the attach.
 	[ $((i % 3)) = 2 ] || line dt '^armed'
 	pause "0.$(printf %03d "$ms")"
-	read -ra guardian < <(guardian_of "${pid[dt]}") || true
+	children_of "${pid[dt]}" # its guardian
+	# A shell that has yet to become dtrap ignores SIGINT.
 	case $way in
 	tracer) kill -KILL "${pid[dt]}" ;;
-	both) kill -KILL "${pid[dt]}" "${guardian[@]}" 2>/dev/null ;;
-	guardian) kill -KILL "${guardian[@]}" 2>/dev/null ;;
-	end) kill -INT "${pid[dt]}" ;;
+	both) kill -KILL "${pid[dt]}" "${children[@]}" 2>/dev/null ;;
+	guardian) kill -KILL "${children[@]}" 2>/dev/null ;;
+	end) kill -TERM "${pid[dt]}" ;;
 	esac
 	end dt
 	case $way:$status in
 	tracer:137 | both:137 | guardian:0 | end:0) ;;
-	end:130) ;; # before its handler was there
+	end:143) ;; # before its handler was there
 	end:1) has "$tmp/dt.err" 'interrupted before tracing began' ;;
 	*) wrong "$what: status $status: $(cat "$tmp/dt.err")" ;;
 	esac

@@ -25,6 +25,14 @@ now_us() {
 	now_us=${EPOCHREALTIME/[.,]/}
 }
 
+# children_of PID: those of its first thread, in $children.  (Not by a process
+# substitution: when its number comes again, bash 5.2 waits for ever for a process
+# that it has waited for.)
+children_of() {
+	children=()
+	read -ra children 2>/dev/null <"/proc/$1/task/$1/children"
+}
+
 # let_go PID: nobody traces any of its threads, and none is stopped, but for
 # those that its own group-stop holds.
 let_go() {

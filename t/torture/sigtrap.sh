@@ -66,14 +66,9 @@ GO
 	    fail "cannot compile Go"
 }
 
-# Those that dtrap has besides the program.
-guardian_of() {
-	tr ' ' '\n' <"/proc/$1/task/$1/children" | grep -vx "$2"
-}
-
 # kill_round ATTACH|LAUNCH GUARDIAN PROBES COMMAND...
 kill_round() {
-	local how=$1 both=$2 what=$3 p fd dead=()
+	local how=$1 both=$2 what=$3 p fd child dead=()
 	shift 3
 	if [ "$how" = attach ]; then
 		start t "$@"
@@ -89,7 +84,10 @@ kill_round() {
 	fi
 	random 50
 	pause "$(printf '0.%03d' "$random")"
-	[ "$both" = 0 ] || read -ra dead < <(guardian_of "${pid[dt]}" "$p" | tr '\n' ' ')
+	children_of "${pid[dt]}"
+	for child in "${children[@]}"; do
+		[ "$both" = 0 ] || [ "$child" = "$p" ] || dead+=("$child")
+	done
 	kill -KILL "${dead[@]}" "${pid[dt]}"
 	wait "${pid[dt]}" 2>/dev/null
 	unset "pid[dt]"
