@@ -30,6 +30,8 @@ struct window {
 	uint64_t next; /* the instruction behind the window, unless `ends' */
 	bool taken;    /* the caller's: passes of that instruction count only
 			* if it is a conditional jump that is taken */
+	uint64_t onto; /* the caller's: code that takes the place of the text
+			* where control goes behind it; 0: none */
 	bool ends;     /* the last instruction is a return or a jump */
 };
 

@@ -123,6 +123,14 @@ resume_stub_leads(struct tptable *tab, uint64_t pc, const uint64_t **at)
 }
 
 uint64_t
+resume_stub_onto(struct tptable *tab, uint64_t pc)
+{
+	const struct entry *e = entry_at_stub(tab, pc);
+
+	return e != NULL ? e->stub.onto : 0;
+}
+
+uint64_t
 resume_text_pc(struct tptable *tab, uint64_t pc)
 {
 	struct tracepoint *owner = slot_owner(tptable_slots(tab), pc);

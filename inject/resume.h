@@ -51,7 +51,7 @@ enum slot_place resume_leave_slot(
  *	SLOT_AFTER	regs are those at another instruction of the text, before or
  *			behind (*tp)->addr
  *
- * Unless regs lead to tracepoint_start(), remove the jump before the thread runs.
+ * Unless regs lead to where the jump begins, remove it before the thread runs.
  */
 enum slot_place resume_leave_stub(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp);
@@ -73,9 +73,11 @@ struct tracepoint *resume_stub_at(struct tptable *tab, uint64_t pc);
 
 /* The addresses in the text at which a thread with its pc in such code may go on:
  * its displaced instructions, and the one behind them.  Returns how many are in
- * *at; 0 outside. */
+ * *at; 0 outside.  resume_stub_onto() is the other code to which it goes on; 0:
+ * none. */
 unsigned resume_stub_leads(
     struct tptable *tab, uint64_t pc, const uint64_t **at);
+uint64_t resume_stub_onto(struct tptable *tab, uint64_t pc);
 
 /* The address in the text that corresponds to pc, for unwinders.  Inside a slot
  * it is tp->addr, or the next instruction if the effect is complete (a thread

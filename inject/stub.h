@@ -23,6 +23,9 @@
  * tracer handles the hit.  The instruction of the site follows that int3, so the
  * int3 may also be made a nop.
  *
+ * Where two sites share a jump, the stub of the first goes on to that of the second
+ * instead of to `next' (inject/tracepoint.h).
+ *
  * ask() is in the stub as well: it returns -1, after an int3 at which the tracer
  * may change that.  So this int3, too, may be made a nop.
  *
@@ -109,7 +112,9 @@ struct stub {
 					 * last one leads */
 	unsigned n;                     /* number of displaced instructions */
 	unsigned first;                 /* the one of the site */
-	bool taken; /* a pass that does not take the branch there does not
+	uint64_t onto; /* the code of another site, to which the jump back goes
+			* instead; 0: none */
+	bool taken;    /* a pass that does not take the branch there does not
 		     * fire */
 };
 

@@ -39,7 +39,8 @@ static bool
 is_same(const struct stub *s, const struct window *w)
 {
 	bool same = s->n == w->n && s->first == w->site &&
-	    s->taken == w->taken && s->site[w->n] == window_leads(w);
+	    s->taken == w->taken && s->onto == w->onto &&
+	    s->site[w->n] == window_leads(w);
 
 	for (unsigned i = 0; same && i < w->n; i++)
 		same = s->site[i] == w->insn[i].addr;
@@ -116,10 +117,10 @@ tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
 	return 0;
 }
 
-bool
-tracepoint_has_stub(const struct tracepoint *tp)
+uint64_t
+tracepoint_stub_at(const struct tracepoint *tp)
 {
-	return ((const struct entry *)tp)->stub.addr != 0;
+	return ((const struct entry *)tp)->stub.addr;
 }
 
 void

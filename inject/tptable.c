@@ -188,9 +188,36 @@ entry_disarmed(struct tptable *tab, struct entry *e, enum tp_state state)
 	if (e->page_next != NULL)
 		e->page_next->page_prev = e->page_prev;
 	e->page_next = e->page_prev = NULL;
+	if (entry_leads(e))
+		entry_jumps(tab, e, false);
 	e->tp.state = state;
-	tab->jumps -= e->tp.jumps;
-	e->tp.jumps = false;
+	e->tp.jumps = e->tp.rides = false;
+}
+
+struct entry *
+entry_rider(
+    struct tptable *tab, const struct entry *e, const struct entry *prev)
+{
+	uint64_t end = tracepoint_start(&e->tp) + e->span;
+	uint64_t at = prev != NULL ? prev->tp.addr : e->tp.addr;
+
+	while (++at < end) {
+		struct tracepoint *tp = tracepoint_lookup(tab, at);
+		if (tp != NULL)
+			return entry_of(tp);
+	}
+	return NULL;
+}
+
+void
+entry_jumps(struct tptable *tab, struct entry *e, bool jumps)
+{
+	struct entry *r = NULL;
+
+	tab->jumps += (size_t)jumps - (size_t)e->tp.jumps;
+	e->tp.jumps = jumps;
+	while ((r = entry_rider(tab, e, r)) != NULL)
+		r->tp.jumps = r->tp.rides = jumps;
 }
 
 /* ---- questions ---- */
@@ -237,7 +264,7 @@ entry_over(struct tptable *tab, uint64_t from, uint64_t to)
 	for (uint64_t at = to - 1;
 	     tab->jumps > 0 && at != from - TRACEPOINT_SPAN; at--) {
 		struct entry *e = hash_get(&tab->by_start, at);
-		if (e != NULL && e->tp.jumps && at + entry_span(e) > from)
+		if (e != NULL && entry_leads(e) && at + e->span > from)
 			return e;
 	}
 	return NULL;
@@ -249,7 +276,7 @@ entry_covering(struct tptable *tab, uint64_t addr)
 {
 	for (uint64_t n = 0; tab->jumps > 0 && n < TRAP_JUMP_LEN; n++) {
 		struct entry *e = hash_get(&tab->by_start, addr - n);
-		if (e != NULL && e->tp.jumps)
+		if (e != NULL && entry_leads(e))
 			return e;
 	}
 	return NULL;
@@ -274,7 +301,7 @@ overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
 		if (at < len)
 			buf[at] = e->tp.saved;
 		at -= e->tp.before;
-		for (size_t i = 0; e->tp.jumps && i < TRAP_JUMP_LEN; i++)
+		for (size_t i = 0; entry_leads(e) && i < TRAP_JUMP_LEN; i++)
 			if (at + i < len)
 				buf[at + i] = e->own[i];
 	}
@@ -344,15 +371,15 @@ compare_jump(struct tptable *tab, struct entry *e)
 	uint64_t start = tracepoint_start(&e->tp);
 	uint8_t now[TRAP_JUMP_LEN];
 
-	if (!e->raised || e->tp.state != TP_TRAP)
+	if (!e->raised || e->tp.state != TP_TRAP || e->tp.rides)
 		return;
 	bool jumps = e->tp.jumps;
 	if (t->ops->read(t, start, now, sizeof(now)) == 0)
 		jumps = memcmp(now, e->to, sizeof(now)) == 0;
 	if (jumps)
 		hash_set(&tab->by_start, start, e);
-	tab->jumps += (size_t)jumps - (size_t)e->tp.jumps;
-	e->tp.jumps = jumps;
+	if (jumps != e->tp.jumps)
+		entry_jumps(tab, e, jumps);
 }
 
 struct tptable *
@@ -380,6 +407,7 @@ tptable_fork(const struct tptable *tab, struct target *child)
 		memcpy(d->made_for, e->made_for, sizeof(d->made_for));
 		d->made = e->made;
 		d->raised = e->raised;
+		d->span = e->span;
 		d->plan = e->plan;
 		d->tp.plan = &d->plan;
 		d->tp.user = NULL;
@@ -394,13 +422,14 @@ tptable_fork(const struct tptable *tab, struct target *child)
 		if (e->tp.state == TP_TRAP) {
 			entries_arming(copy, &d, 1);
 			entry_armed(copy, d);
-			compare_jump(copy, d);
 		}
 		if (e->tp.queued)
 			entry_queue(copy, d);
 		if (e->draining)
 			entry_drain(copy, d);
 	}
+	for (struct entry *d = copy->first; d != NULL; d = d->next)
+		compare_jump(copy, d);
 	hash_foreach(h, &tab->recent)
 		hash_set(&copy->recent, h->key, copy);
 	return copy;

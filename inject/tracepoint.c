@@ -222,18 +222,41 @@ static uint8_t before[RUN_PAGES * PAGE], after[RUN_PAGES * PAGE],
 /* Is the text at e, at offset `off' of the run, as expected?  `len' bytes were
  * read from there on. */
 static bool
-patch_may(const struct entry *e, enum patch what, size_t off, size_t len)
+patch_may(struct tptable *tab, const struct entry *e, enum patch what,
+    size_t off, size_t len)
 {
+	struct entry *r = NULL;
+	bool is_there;
+
 	if (what == PATCH_ARM)
 		return text_unchanged(e, text + off, len);
-	return e->tp.jumps ?
-	    memcmp(before + off - e->tp.before, e->to, TRAP_JUMP_LEN) == 0 :
-	    before[off] == TRAP_INSN;
+	if (e->tp.jumps)
+		return !e->tp.rides &&
+		    memcmp(before + off - e->tp.before, e->to, TRAP_JUMP_LEN) ==
+		    0;
+	is_there = before[off] == TRAP_INSN;
+	while (what == PATCH_RAISE && (r = entry_rider(tab, e, r)) != NULL)
+		is_there &=
+		    before[off + (r->tp.addr - e->tp.addr)] == TRAP_INSN;
+	return is_there;
+}
+
+/* The int3s of those that share e's jump were under it. */
+static void
+patch_riders(struct tptable *tab, const struct entry *e, uint8_t *start)
+{
+	const uint64_t from = tracepoint_start(&e->tp);
+	struct entry *r = NULL;
+
+	while ((r = entry_rider(tab, e, r)) != NULL)
+		if (r->tp.addr - from < TRAP_JUMP_LEN)
+			start[r->tp.addr - from] = TRAP_INSN;
 }
 
 /* Change one place of a run in `after'. */
 static void
-patch_one(const struct entry *e, enum patch what, size_t off)
+patch_one(
+    struct tptable *tab, const struct entry *e, enum patch what, size_t off)
 {
 	uint8_t *start = after + off - e->tp.before;
 
@@ -241,8 +264,10 @@ patch_one(const struct entry *e, enum patch what, size_t off)
 		memcpy(start, e->to, TRAP_JUMP_LEN);
 		return;
 	}
-	if (e->tp.jumps)
+	if (e->tp.jumps) {
 		memcpy(start, e->own, TRAP_JUMP_LEN);
+		patch_riders(tab, e, start);
+	}
 	/* Behind a jump the int3 may have been replaced by somebody else. */
 	if (!e->tp.jumps || e->tp.before < TRAP_JUMP_LEN ||
 	    before[off] == TRAP_INSN)
@@ -261,7 +286,7 @@ static uint64_t
 patch_to(const struct entry *e, enum patch what)
 {
 	return what == PATCH_RAISE || e->tp.jumps ?
-	    tracepoint_start(&e->tp) + entry_span(e) :
+	    tracepoint_start(&e->tp) + e->span :
 	    e->tp.addr + 1;
 }
 
@@ -289,11 +314,11 @@ patch_run(
 	}
 	for (size_t i = 0; i < n; i++) {
 		size_t off = at[i]->tp.addr - start;
-		at[i]->done = err != 0                     ? err :
-		    patch_may(at[i], what, off, len - off) ? 0 :
-							     -EBUSY;
+		at[i]->done = err != 0                          ? err :
+		    patch_may(tab, at[i], what, off, len - off) ? 0 :
+								  -EBUSY;
 		if (at[i]->done == 0)
-			patch_one(at[i], what, off);
+			patch_one(tab, at[i], what, off);
 	}
 	if (err != 0 || t->ops->write(t, start, after, changed) == 0)
 		return;
@@ -502,6 +527,34 @@ arm_all(struct tptable *tab, struct commit *c)
 
 /* ---- commit: out ---- */
 
+/* Replace jumps by int3s; e->done is set as by patch_run(). */
+static void
+lower_run(struct tptable *tab, struct entry *const *at, size_t n)
+{
+	if (n > 0)
+		patch_each(tab, at, n, PATCH_LOWER);
+	for (size_t i = 0; i < n; i++)
+		if (at[i]->done == 0)
+			entry_jumps(tab, at[i], false);
+}
+
+/* Some of those that share a jump are to be restored: let all have int3s. */
+static void
+unshare_run(struct tptable *tab, struct entry *const *at, size_t n)
+{
+	static struct entry *leads[RUN_MAX];
+	size_t m = 0;
+
+	for (size_t k = 0; k < n; k++)
+		if (entry_leads(at[k]) && entry_rider(tab, at[k], NULL) != NULL)
+			leads[m++] = at[k];
+	lower_run(tab, leads, m);
+	for (size_t k = 0; k < n; k++)
+		if (at[k]->tp.rides)
+			tracepoint_lower(tab, &at[k]->tp);
+	fault_kill("restore-unshared");
+}
+
 /* Restore the bytes of a run and let the slots drain.  Allocates nothing,
  * because a dying tracer calls it.  Returns how many were not restored. */
 static unsigned
@@ -509,6 +562,7 @@ disarm_run(struct tptable *tab, struct entry *const *at, size_t n)
 {
 	unsigned left = 0;
 
+	unshare_run(tab, at, n);
 	patch_each(tab, at, n, PATCH_RESTORE);
 	fault_kill("restore-run");
 	for (size_t k = 0; k < n; k++) {
@@ -564,22 +618,52 @@ drain(struct tptable *tab)
 
 /* ---- jumps ---- */
 
-/* Is there room for a jump at e?  Its bytes, and those up to the tracepoint, must
- * be the program's own, without an int3 or jump of another tracepoint. */
+/* May e's int3 be replaced? */
+static bool
+is_plain(const struct entry *e)
+{
+	return e->tp.state == TP_TRAP && !e->tp.jumps && !e->tp.was_trap &&
+	    !e->tp.late;
+}
+
+/* The tracepoint to whose code that of e goes on; NULL: to none. */
+static struct entry *
+goes_on_to(const struct tptable *tab, const struct entry *e)
+{
+	return e->stub.onto != 0 ? entry_at_stub(tab, e->stub.onto) : NULL;
+}
+
+/* Is there room for a jump at e?  Its bytes, and those up to the last tracepoint
+ * that the code leads to, must be the program's own, without an int3 or jump of
+ * another tracepoint. */
 static bool
 has_room(struct tptable *tab, struct entry *e)
 {
-	const struct tracepoint *tp = &e->tp;
-	uint64_t start = tracepoint_start(tp), end = start + entry_span(e);
+	uint64_t start = tracepoint_start(&e->tp), end = e->tp.addr + 1;
+	struct entry *last = e, *next, *r = NULL;
 
-	if (tp->state != TP_TRAP || tp->jumps || tp->was_trap || tp->late ||
-	    start / PAGE != (end - 1) / PAGE ||
+	if (!is_plain(e))
+		return false;
+	while ((next = goes_on_to(tab, last)) != NULL) {
+		if (next->tp.addr <= last->tp.addr || !is_plain(next))
+			return false;
+		last = next;
+	}
+	end = MAX(last->tp.addr + 1, start + TRAP_JUMP_LEN);
+	if (end - start > TRACEPOINT_SPAN || start / PAGE != (end - 1) / PAGE ||
 	    entry_over(tab, start, end) != NULL)
 		return false;
-	for (uint64_t at = start; at < end; at++)
-		if (at != tp->addr && tracepoint_lookup(tab, at) != NULL)
+	for (uint64_t at = start; at < e->tp.addr; at++)
+		if (tracepoint_lookup(tab, at) != NULL)
 			return false;
-	return true;
+	/* All that are there, and no others. */
+	e->span = (uint8_t)(end - start);
+	next = e;
+	do {
+		next = goes_on_to(tab, next);
+		r = entry_rider(tab, e, r);
+	} while (next == r && r != NULL);
+	return next == r;
 }
 
 /* Does the jump itself have the byte of an int3?  If we die, it would be
@@ -652,11 +736,9 @@ static void
 raise_run(struct tptable *tab, struct entry *const *at, size_t n)
 {
 	patch_each(tab, at, n, PATCH_RAISE);
-	for (size_t i = 0; i < n; i++) {
-		struct entry *e = at[i];
-		e->tp.jumps = e->done == 0;
-		tab->jumps += e->tp.jumps;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (at[i]->done == 0)
+			entry_jumps(tab, at[i], true);
 	fault_kill("jump-raised");
 }
 
@@ -701,7 +783,7 @@ tracepoints_jump(struct tptable *tab, struct tracepoint *const *tps, size_t n)
 		if (tracepoint_start(tps[i]) < end || !aim(tab, e))
 			continue;
 		*vec_push(&v) = e;
-		end = tracepoint_start(tps[i]) + entry_span(e);
+		end = tracepoint_start(tps[i]) + e->span;
 	}
 	raise_all(tab, &v);
 	vec_fini(&v);
@@ -712,13 +794,11 @@ tracepoint_lower(struct tptable *tab, struct tracepoint *tp)
 {
 	struct entry *e = entry_of(tp);
 
-	if (!tp->jumps)
+	if (tp->rides)
+		e = entry_over(tab, tp->addr, tp->addr + 1);
+	if (e == NULL || !e->tp.jumps)
 		return 0;
-	patch_run(tab, &e, 1, PATCH_LOWER);
-	if (e->done == 0) {
-		tp->jumps = false;
-		tab->jumps--;
-	}
+	lower_run(tab, &e, 1);
 	return e->done;
 }
 

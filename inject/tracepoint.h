@@ -25,6 +25,36 @@
  * always comes to that of the tracepoint.  It may then end before the int3, which
  * stays, and which no thread reaches.
  *
+ * Tracepoints too close to each other for two jumps share one.  It belongs to the
+ * first; the others ride on it:
+ *
+ *	text	(A) mov (%rdi), %eax	jmp ->	code of A	fires A
+ *		(B) ret			|		mov (%rdi), %eax
+ *		    nop; nop		|		jmp ->	code of B
+ *		next: ...		v				fires B
+ *								ret
+ *
+ *          A     B
+ *         INT3  INT3 <------ A, B: any of them leaves TRAP; its thread leaves the
+ *          |     |           code of either for an address behind A; an int3 is to
+ *          |     |           be written in [A, B]; fork, in the copy
+ *          |     |           ^
+ *          v     v           | tracepoint_lower(), of A or of B: both int3s stand
+ *         JUMP  rides -------+
+ *              tracepoints_jump(): the jump of A is the last thing written
+ *
+ *   - From the begin of A's jump up to B no thread and no branch is or comes between
+ *     instructions, but by the code of A: so B is reached from there alone.
+ *   - B's int3 lies under A's jump, or behind it, where no thread reaches it.  Its
+ *     place stays on the list for our death (trap/area.h): whatever is done there
+ *     is done to a byte that is an int3, and no byte of a jump is one.
+ *   - They never change but together: any is lowered by lowering A.  So no state has
+ *     A's jump over a B that is not TRAP.
+ *   - The code of A leads to that of B for ever, as threads may be in it.  A thread
+ *     that left A before both were lowered, and then comes to B's code, fires B
+ *     there and nowhere else: the code ends behind B's int3.
+ *   - All of them are in one page, so that memory that is unmapped has all or none.
+ *
  * Adding and removing only queue a change; tracepoint_commit() writes all of
  * them while every thread of the address space is stopped: O(changes) writes
  * under one stop.  On the way in the slot is filled before the int3 is
@@ -62,6 +92,7 @@ struct tracepoint {
 	bool was_trap;   /* the program itself has an int3 here */
 	bool late;  /* if the tracer dies, it is restored last (trap/area.h) */
 	bool jumps; /* a jump has replaced the int3 */
+	bool rides; /* that jump is of another tracepoint, which is before it */
 	uint8_t before; /* the jump begins so many bytes before addr */
 	uint64_t slot;  /* out-of-line slot, 0 when emulated */
 	struct displaced *plan;
@@ -69,10 +100,10 @@ struct tracepoint {
 };
 
 /* The bytes of text between the begin of a jump and its end, or the end of the
- * int3 behind it, are at most so many. */
+ * last int3 behind it, are at most so many. */
 #define TRACEPOINT_SPAN (INSN_MAX_LEN + TRAP_JUMP_LEN)
 
-/* Where the jump begins, if there is one. */
+/* Where its own jump begins, if there is one. */
 static inline uint64_t
 tracepoint_start(const struct tracepoint *tp)
 {
@@ -118,9 +149,9 @@ size_t tptable_arming(const struct tptable *tab);
 void tracepoint_reserve(struct tptable *tab);
 void tracepoint_prepare(struct tptable *tab);
 
-/* Replace the jump by the int3 again; does nothing without a jump.  All threads
- * must be stopped.  0; -EBUSY: the bytes have been changed; -EFAULT: not written.
- * Allocates nothing. */
+/* Replace the jump by the int3 again, of all tracepoints that share it; does nothing
+ * without a jump.  All threads must be stopped.  0; -EBUSY: the bytes have been
+ * changed; -EFAULT: not written.  Allocates nothing. */
 int tracepoint_lower(struct tptable *tab, struct tracepoint *tp);
 /* The same for all jumps within [start, end). */
 void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
@@ -128,14 +159,15 @@ void tracepoint_lower_all(struct tptable *tab, uint64_t start, uint64_t end);
 /*
  * The code of a site (inject/stub.h) for the window at tp, made if there is none
  * yet, with the body, which may be NULL; in the target after stubs_flush().
- * Threads may run if there is memory for it (stubs_reserve()).  0, or -ENOMEM or
- * -EINVAL with *why in one phrase.
+ * Threads may run if there is memory for it (stubs_reserve()).  Where the window ends
+ * at a tracepoint that is to share the jump, w->onto is the address of that one's
+ * code.  0, or -ENOMEM or -EINVAL with *why in one phrase.
  */
 int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
     const struct stub_world *world, const struct stub_body *body,
     const struct window *w, const char **why);
-/* Has it been made? */
-bool tracepoint_has_stub(const struct tracepoint *tp);
+/* Its address; 0: it has not been made. */
+uint64_t tracepoint_stub_at(const struct tracepoint *tp);
 /* Map memory for the code of n sites near `near'.  All threads must be stopped. */
 void stubs_reserve(struct tptable *tab, uint64_t near, size_t n);
 /* Write new code of sites to the target, with the list of its int3s.  0; or
@@ -151,12 +183,13 @@ void stubs_silence(struct tptable *tab);
  * to the code of each, over the TRAP_JUMP_LEN bytes from tracepoint_start() on.
  * The caller must know that these are whole instructions (or unreachable bytes
  * behind them), that no code jumps into the middle of them or of those up to the
- * tracepoint's, and that no thread will return there.  All threads must be
- * stopped, none of them there except at the begin.  Those that have a jump
- * afterwards have `jumps' set; the others keep their int3: an int3 of the program
- * is there, or the trapset cannot list the place, or the code is out of reach, or
- * another tracepoint or the end of the page is within the bytes, or the bytes have
- * been changed or cannot be written.
+ * tracepoint's, and that no thread will return there.  The same holds up to the
+ * last tracepoint that shares the jump; of these the first is passed alone.  All
+ * threads must be stopped, none of them there except at the begin.  Those that have
+ * a jump afterwards have `jumps' set; the others keep their int3: an int3 of the
+ * program is there, or the trapset cannot list the place, or the code is out of
+ * reach, or another tracepoint or the end of the page is within the bytes, or the
+ * bytes have been changed or cannot be written.
  */
 void tracepoints_jump(
     struct tptable *tab, struct tracepoint *const *tps, size_t n);

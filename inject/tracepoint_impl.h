@@ -25,6 +25,9 @@ struct entry {
 	/* The code was made for these bytes, as far as the jump covers them. */
 	uint8_t made_for[TRAP_JUMP_LEN], made;
 	bool raised; /* it had a jump once, or was about to */
+	uint8_t
+	    span; /* then: bytes from its begin to its end, or to that of the
+		       * last int3 behind it of a tracepoint that it is for */
 	struct stub
 	    stub; /* where the jump leads to, once there was one: threads
 			   * may be in it, so it stays as long as the table */
@@ -71,13 +74,20 @@ entry_of(struct tracepoint *tp)
 	return (struct entry *)tp;
 }
 
-/* The number of bytes from the begin of the jump up to its end, or up to the end
- * of the int3 behind it.  No other tracepoint is there. */
-static inline size_t
-entry_span(const struct entry *e)
+/* Is there a jump that is its own? */
+static inline bool
+entry_leads(const struct entry *e)
 {
-	return MAX((size_t)TRAP_JUMP_LEN, (size_t)e->tp.before + 1);
+	return e->tp.jumps && !e->tp.rides;
 }
+
+/* The next tracepoint behind prev, or behind e if prev is NULL, that shares the jump
+ * of e; NULL: there is none. */
+struct entry *entry_rider(
+    struct tptable *tab, const struct entry *e, const struct entry *prev);
+
+/* Note whether there is a jump that is e's own, for all that share it. */
+void entry_jumps(struct tptable *tab, struct entry *e, bool jumps);
 
 /* Write a jump.  False: it would be too far, or has the byte of an int3, which
  * may be taken for one of ours if we die. */

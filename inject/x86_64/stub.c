@@ -24,7 +24,7 @@
  * out:	rcx, flags, rax, rsp back; jmp displaced
  * trap: the same; int3
  * displaced: that of the site, ...; of a call, push the return address
- *	jmp next, or to what is called
+ *	jmp next, or to what is called, or to the code of the next site
  * lost:	busy == 0?		else lost++; jmp out
  *	above skip_sp?		then skip_sp = 0
  *	not it, or not at the site of skip_at? then fire
@@ -145,6 +145,8 @@ stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
 	*lo = 0;
 	*hi = UINT64_MAX;
 	narrow(w->insn[0].addr, lo, hi);
+	if (w->onto != 0)
+		narrow(w->onto, lo, hi);
 	for (unsigned i = 0; i < w->n; i++) {
 		if (w->insn[i].rip_relative)
 			narrow(data_of(&w->insn[i]), lo, hi);
@@ -435,6 +437,8 @@ write_rest(struct stub *s, struct emit *e, const struct window *w)
 		return false;
 	s->displaced[w->n] = (uint16_t)e->len;
 	s->site[w->n] = to;
+	if (w->onto != 0)
+		to = w->onto;
 	if (w->ends)
 		return true;
 	if (!emit_reaches(emit_pc(e) + EMIT_JMP_NEAR, to))
@@ -520,9 +524,11 @@ stub_write(struct stub *s, const struct stub_world *world,
 	struct ahead ask = { 0 }, rest = { 0 };
 	uint64_t site = w->insn[w->site].addr;
 
-	*s = (struct stub){
-		.addr = addr, .n = w->n, .first = w->site, .taken = w->taken
-	};
+	*s = (struct stub){ .addr = addr,
+		.n = w->n,
+		.first = w->site,
+		.onto = w->onto,
+		.taken = w->taken };
 	if (body != NULL)
 		s->body = *body;
 	if (!write_some(s, &e, w, 0, w->site))

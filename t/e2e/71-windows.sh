@@ -1,15 +1,16 @@
 #!/bin/bash
 # timeout: 600
 # Option fastpath where a jump begins before the return that it stands for, or ends with
-# a call: exact
-# counts under signals, faults and single steps, the program's own pc in its
-# handlers, and nothing left by a tracer that is killed at any step.
+# a call, or is shared by the entry and the return of a short function: exact counts
+# under signals, faults and single steps, the program's own pc in its handlers, and
+# nothing left by a tracer that is killed at any step.
 . "${0%/*}/lib.sh"
 LIMIT=200
 ROUNDS=${ROUNDS:-4}
 
 d=
-for name in pops adds frames branches loads outer; do
+for name in pops adds frames branches loads outer gets_it sets_it seven sums keeps \
+    reads reads_late empty landed; do
 	d+="${d:+,}pid\$target:a.out:$name:entry,pid\$target:a.out:$name:return"
 done
 
@@ -34,16 +35,17 @@ for signals in "" 1000 step; do
 		    -c "$bin/backs 4 $n $signals"
 		is "$way: status" "$status" 0
 		has "$tmp/out" '^wrong 0$'
-		has "$tmp/out" "^faults $((4 * ((n + 992) / 1000)))\$"
+		has "$tmp/out" "^faults $((3 * 4 * ((n + 992) / 1000)))\$"
 		[ "$signals" != step ] || has "$tmp/out" '^steps 1$'
 		grep -E ' (entry|return) ' "$tmp/out" | sort >"$tmp/want"
-		grep -E '^[a-z]+ (entry|return) [0-9]+$' "$tmp/trace" |
+		grep -E '^[a-z_]+ (entry|return) [0-9]+$' "$tmp/trace" |
 		    sort >"$tmp/got"
 		same "$way, ${signals:-no} signals" "$tmp/want" "$tmp/got"
 	done
 	# All but the second return of branches(), where a jump leads to; as far
-	# as no signal comes in between.
-	[ -n "$signals" ] || has "$tmp/err" '^dtrap: 12 places by jump'
+	# as no signal comes in between.  At a fault in the middle of its window
+	# reads_late() loses its jump for a while.
+	[ -n "$signals" ] || has "$tmp/err" '^dtrap: 2[79] places by jump'
 	[ -n "$signals" ] || has "$tmp/err" '^dtrap: 1 places by trap, with 6252 hits: '
 	[ "$signals" = step ] || jumped 100000
 done
@@ -79,7 +81,7 @@ for i in $(seq "$ROUNDS"); do
 	alive backs
 done
 for step in arm-begin arm-run commit-armed commit-end stubs-written jumps-begin \
-    jump-raised restore-run clean-begin clean-restored clean-handler \
+    jump-raised restore-unshared restore-run clean-begin clean-restored clean-handler \
     fast-release fast-released clean-end; do
 	DTRAP_KILL=$step:1 dt -q -x fastpath=on -n "$d { @ = count(); }" \
 	    -n 'tick-50ms { exit(0); }' -p "${pid[backs]}"

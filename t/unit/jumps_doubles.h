@@ -30,9 +30,10 @@
 #include "tracer/sites/site.h"
 #include "tracer/sites/windows.h"
 
-#define BIAS UINT64_C(0x400000)
-#define TEXT UINT64_C(0x401000)
-#define NEXT (UINT64_C(1) << 28)
+#define BIAS  UINT64_C(0x400000)
+#define TEXT  UINT64_C(0x401000)
+#define NEXT  (UINT64_C(1) << 28)
+#define STUBS UINT64_C(0x900000)
 
 /* ---- option fastpath and the memory inside the target ---- */
 
@@ -69,7 +70,8 @@ static struct tp_user users[TPS];
 static struct site one_site;
 static unsigned lowered[TPS], lowered_all, stops, resumes, flushes;
 static unsigned raised[TPS], stubs[TPS];
-static bool for_taken; /* the last stub's window */
+static bool for_taken;     /* the last stub's window */
+static uint64_t onto[TPS]; /* of each */
 static int stub_error, flush_error, jump_error;
 static uint64_t list_area = 0x50000;
 static struct str reserved;        /* "addr*n " of each stubs_reserve() */
@@ -112,10 +114,21 @@ double_stub(struct tracepoint *tp, const struct stub_world *w,
 	ck_assert_uint_eq(window->insn[window->site].addr, tp->addr);
 	stubs[tp - tps]++;
 	for_taken = window->taken;
+	onto[tp - tps] = window->onto;
+	if (window->onto != 0) /* It has been made before. */
+		ck_assert_uint_gt(stubs[(window->onto - STUBS) / 0x1000], 0);
 	if (stub_error != 0)
 		*why = "no room for its code";
 	tp->before = (uint8_t)(tp->addr - window->insn[0].addr);
 	return stub_error;
+}
+
+static uint64_t
+double_stub_at(const struct tracepoint *tp)
+{
+	size_t i = (size_t)(tp - tps);
+
+	return stubs[i] != 0 ? STUBS + 0x1000 * i : 0;
 }
 
 static int
@@ -135,6 +148,11 @@ double_jumps(struct tracepoint *const *at, size_t n)
 		ck_assert(i == 0 || at[i - 1]->addr < at[i]->addr);
 		raised[at[i] - tps]++;
 		at[i]->jumps = jump_error == 0;
+		for (uint64_t to = onto[at[i] - tps]; to != 0;) {
+			size_t k = (to - STUBS) / 0x1000;
+			tps[k].jumps = tps[k].rides = jump_error == 0;
+			to = onto[k];
+		}
 	}
 }
 
@@ -228,7 +246,8 @@ double_window(struct window *w, uint64_t lim, uint64_t addr, unsigned bytes,
 	w->n = n_insns;
 	w->site = n_before;
 	for (unsigned i = 0; i < n_insns; i++)
-		w->insn[i].addr = addr + 2 * i - 2 * n_before;
+		w->insn[i] = (struct insn){ .addr = addr + 2 * i - 2 * n_before,
+			.len = 2 };
 	if (window_is_call)
 		w->insn[n_insns - 1].kind = INSN_CALL;
 	w->next = addr + 2 * n_insns - 2 * n_before;
@@ -350,12 +369,13 @@ double_add(uint64_t ns, timer_fn fn)
 #define tracepoints_jump(tab, at, n)             double_jumps(at, n)
 #define stubs_reserve(tab, at, n) \
 	str_printf(&reserved, "%llx*%zu ", (unsigned long long)(at), n)
-#define tracepoint_has_stub(tp)     (stubs[(tp)-tps] != 0)
+#define tracepoint_stub_at(tp)      double_stub_at(tp)
 #define tptable_traps(tab)          ((void)(tab), NULL)
 #define trapset_area(ts)            list_area
 #define stubs_flush(tab)            double_flush()
 #define resume_stub_at(tab, pc)     stub_at
 #define resume_stub_leads(t, pc, a) double_leads(a)
+#define resume_stub_onto(tab, pc)   ((void)(pc), UINT64_C(0))
 #define resume_leave_slot(t, r, tp) double_leave(r, tp)
 #define object_is_go(o)             is_go
 #define object_code_at(o, addr)     double_code_at(addr)

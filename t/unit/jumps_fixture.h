@@ -6,6 +6,8 @@
 
 #include "t/unit/jumps_doubles.h"
 #include "t/unit/suite.h"
+#include "tracer/sites/raising.c"
+
 #include "tracer/sites/jumps.c"
 
 #define BUSY "a thread was within the bytes to be replaced\n"

@@ -85,6 +85,14 @@ double_again(const siginfo_t *si, size_t n)
 #define signals_again(th, si, n)     double_again(si, n)
 #define consume_lanes_end(c, s, n)   double_end(s, n)
 #define resume_leave_stub(tab, r, t) ((void)(r), *(t) = NULL, stub_place)
+static uint64_t running_pc;
+static int running_error;
+static bool running_in_stub;
+#define thread_pc(th, pc, sp) \
+	(*(pc) = running_pc, *(sp) = 0, (void)(th), running_error)
+#define resume_stub_at(tab, pc) \
+	(running_in_stub && (pc) == running_pc ? &a_tracepoint : NULL)
+static struct tracepoint a_tracepoint;
 #include "tracer/fast/lanes.c"
 #include "tracer/fast/report.c"
 
@@ -542,6 +550,15 @@ START_TEST(is_any_thread_in_a_firing)
 	ck_assert(!fast_was_called(&threads[1]));
 	threads[0].stop.state = TH_GONE;
 	ck_assert(!fast_in_use(&proc));
+	/* One that could not be stopped: its code leads to other code. */
+	threads[0].stop.state = TH_RUNNING;
+	running_pc = 0x1234;
+	ck_assert(!fast_in_use(&proc));
+	running_in_stub = true;
+	ck_assert(fast_in_use(&proc));
+	running_in_stub = false;
+	running_error = -EAGAIN;
+	ck_assert(fast_in_use(&proc));
 }
 END_TEST
 

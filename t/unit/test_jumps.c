@@ -276,6 +276,7 @@ START_TEST(what_is_led_to_has_no_jump)
 		add(TEXT);
 		commit();
 		ck_assert_uint_eq(raised[i], rows[i].jumps);
+		tps[i].state = TP_GONE;
 	}
 	ck_assert_uint_eq(limit, BIAS + 0x9000);
 }
@@ -411,7 +412,7 @@ START_TEST(a_thread_behind_the_window_does_not_wait)
 }
 END_TEST
 
-START_TEST(windows_may_overlap)
+START_TEST(windows_that_overlap_share_a_jump)
 {
 	n_insns = 5;
 	/* Not in the order of their addresses. */
@@ -421,11 +422,74 @@ START_TEST(windows_may_overlap)
 	add(TEXT + 4);
 	pcs[0] = TEXT + 8; /* the first of tps[1], within the next two */
 	commit();
-	expect("a jump\na jump\n" BUSY BUSY);
+	expect("a jump\n" BUSY BUSY BUSY);
 	/* Once it has gone on, all have one. */
 	pcs[0] = 0;
 	commit();
 	expect("a jump\na jump\na jump\na jump\n");
+	ck_assert_uint_eq(raised[2], 1);
+	ck_assert_uint_eq(raised[1] + raised[3], 0);
+	/* Their code leads from one to the next. */
+	ck_assert_uint_eq(onto[2], double_stub_at(&tps[3]));
+	ck_assert_uint_eq(onto[3], double_stub_at(&tps[1]));
+	ck_assert_uint_eq(onto[1], 0);
+}
+END_TEST
+
+/* A return so close to the end of its function that it has no window. */
+START_TEST(a_place_without_a_window_shares_that_of_another)
+{
+	add(TEXT);
+	jumps_prepare(&st, space);
+	window_error = -EINVAL;
+	add(TEXT + 4);
+	add(TEXT + 8);
+	commit();
+	expect("a jump\na jump\na jump goes into it\n");
+	/* Without the other it has none. */
+	double_lower_all(0, UINT64_MAX);
+	users[0].sites = NULL;
+	commit();
+	expect("a jump goes into it\na jump goes into it\n");
+}
+END_TEST
+
+/* The int3 of one of them has to stay. */
+START_TEST(who_may_not_jump_is_in_the_way_of_others)
+{
+	add(TEXT);
+	add(TEXT + 4)->was_trap = true;
+	add(TEXT + 8);
+	commit();
+	expect("another probe is too close\n"
+	       "the program has its own breakpoint there\na jump\n");
+}
+END_TEST
+
+/* The code that was made for one of them alone is not changed. */
+START_TEST(what_comes_later_does_not_share)
+{
+	add(TEXT);
+	commit();
+	double_lower(&tps[0]);
+	stub_error = -EINVAL;
+	add(TEXT + 4);
+	commit();
+	ck_assert(!tps[0].jumps && !tps[1].jumps);
+	/* Each of them was tried alone. */
+	ck_assert_uint_eq(onto[0], 0);
+	ck_assert_uint_eq(onto[1], 0);
+	expect("no room for its code\nno room for its code\n");
+	/* Not while a thread is in code that may lead on. */
+	unsigned made = stubs[0];
+	pcs[0] = 0x900000;
+	stub_at = &tps[0];
+	stub_leads[0] = stub_leads[1] = TEXT + 4;
+	commit();
+	ck_assert_uint_eq(stubs[0], made);
+	stub_error = 0;
+	commit();
+	expect("a jump\na jump\n");
 }
 END_TEST
 
@@ -869,7 +933,10 @@ main(void)
 		a_thread_within_the_window_waits,
 		a_thread_at_the_first_instruction_does_not_wait,
 		a_thread_behind_the_window_does_not_wait,
-		windows_may_overlap,
+		windows_that_overlap_share_a_jump,
+		a_place_without_a_window_shares_that_of_another,
+		who_may_not_jump_is_in_the_way_of_others,
+		what_comes_later_does_not_share,
 		a_window_of_long_instructions_is_seen_to_its_end,
 		a_return_address_on_the_stack_counts,
 		the_words_of_each_piece_of_the_stack_are_read,

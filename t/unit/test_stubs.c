@@ -43,18 +43,19 @@ byte(uint64_t at)
 	return *fake_target_at(&ft, at);
 }
 
+static const struct stub_world world = { .hit = TEXT,
+	.lanes = TEXT,
+	.span = 4096,
+	.alive = TEXT,
+	.mine = TEXT,
+	.owner = 1 };
+
 /* A tracepoint at addr, and its code; its window has the `before' instructions
  * before it. */
 static int
 try_site(
     uint64_t addr, unsigned before, struct tracepoint **out, const char **why)
 {
-	static const struct stub_world world = { .hit = TEXT,
-		.lanes = TEXT,
-		.span = 4096,
-		.alive = TEXT,
-		.mine = TEXT,
-		.owner = 1 };
 	uint64_t start = addr - before;
 	struct window w = { .n = 5, .next = start + 5, .site = before };
 
@@ -221,7 +222,6 @@ END_TEST
 /* Once it had a jump, its code begins where that began. */
 START_TEST(other_code_is_not_made)
 {
-	static const struct stub_world world;
 	struct tracepoint *tp = site_behind(TEXT + 0x40, 2);
 	struct window w = { .n = 5, .next = tp->addr + 3, .site = 2 };
 	const char *why = NULL;
@@ -289,6 +289,306 @@ START_TEST(code_is_in_memory_of_our_own)
 }
 END_TEST
 
+/* ---- tracepoints that share a jump ---- */
+
+/* Code for the tracepoint, whose window of n instructions begins at it, and leads to
+ * that of the next one, or NULL. */
+static void
+lead(struct tracepoint *tp, unsigned n, const struct tracepoint *next)
+{
+	struct window w = { .n = n, .next = tp->addr + n };
+	const char *why = "";
+
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_int_eq(insn_decode((const uint8_t *)"\x55", 1,
+				     tp->addr + i, &w.insn[i]),
+		    0);
+	w.onto = next != NULL ? tracepoint_stub_at(next) : 0;
+	ck_assert_msg(
+	    tracepoint_stub(tab, tp, &world, NULL, &w, &why) == 0, "%s", why);
+}
+
+/* Three at addr, two and seven bytes behind it. */
+static void
+sharing(uint64_t addr, struct tracepoint *tp[3])
+{
+	static const unsigned at[] = { 0, 2, 7 }, n[] = { 2, 5, 1 };
+	const char *why = "";
+
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(
+		    tracepoint_get(tab, addr + at[i], 7 + i, &tp[i], &why), 0);
+	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	for (unsigned i = 3; i-- > 0;)
+		lead(tp[i], n[i], i < 2 ? tp[i + 1] : NULL);
+	ck_assert_int_eq(stubs_flush(tab), 0);
+}
+
+/* The text from `at' on: letters are own bytes, int3s, and those of the jump; who
+ * reads it sees the program's. */
+static void
+looks(struct tptable *t, struct fake_target *f, uint64_t at, const char *want)
+{
+	uint8_t seen[8];
+
+	for (size_t i = 0; want[i] != '\0'; i++) {
+		uint8_t b = *fake_target_at(f, at + i);
+		char is = b == 0x55 ? 'o' : b == TRAP_INSN ? 'i' : 'j';
+		ck_assert_msg(
+		    is == want[i] || (want[i] == 'j' && b != TRAP_INSN),
+		    "%zu: %c", i, is);
+	}
+	for (size_t len = 1; len <= sizeof(seen); len++) {
+		f->target.ops->read(&f->target, at, seen, len);
+		tracepoint_overlay(t, at, seen, len);
+		for (size_t i = 0; i < len; i++)
+			ck_assert_uint_eq(seen[i], 0x55);
+	}
+}
+
+#define PLAIN  "ioiooooi"
+#define SHARED "jjjjjooi"
+
+static void
+has_jump(struct tracepoint *const tp[3], bool jumps)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(tp[i]->jumps, jumps);
+		ck_assert_int_eq(tp[i]->rides, jumps && i > 0);
+	}
+	looks(tab, &ft, tp[0]->addr, jumps ? SHARED : PLAIN);
+}
+
+START_TEST(tracepoints_share_a_jump)
+{
+	struct tracepoint *tp[3];
+
+	sharing(TEXT + 0x40, tp);
+	has_jump(tp, false);
+	/* It falls and rises with any of them. */
+	for (unsigned i = 0; i < 3; i++) {
+		tracepoints_jump(tab, tp, 1);
+		has_jump(tp, true);
+		tracepoints_jump(tab, &tp[i], 1); /* again */
+		has_jump(tp, true);
+		ck_assert_int_eq(tracepoint_lower(tab, tp[i]), 0);
+		has_jump(tp, false);
+		ck_assert_int_eq(tracepoint_lower(tab, tp[i]), 0);
+	}
+	tracepoints_jump(tab, tp, 1);
+	tracepoint_lower_all(tab, 0, UINT64_MAX);
+	has_jump(tp, false);
+}
+END_TEST
+
+/* Any of them is not wanted any more: the others have their int3s. */
+START_TEST(who_shares_a_jump_leaves_with_it)
+{
+	static const char *const left[] = { "ooiooooi", "iooooooi",
+		"ioiooooo" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct tracepoint *tp[3];
+		uint64_t at = TEXT + 0x40 + 0x40 * i;
+		sharing(at, tp);
+		tracepoints_jump(tab, tp, 1);
+		tracepoint_put(tab, tp[i]);
+		ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+		looks(tab, &ft, at, left[i]);
+		for (unsigned k = 0; k < 3; k++)
+			ck_assert(!tp[k]->jumps && !tp[k]->rides);
+		/* The code of the others leads to what is not there. */
+		tracepoints_jump(tab, tp, 1);
+		looks(tab, &ft, at, left[i]);
+	}
+	/* The whole table at once, which also is in order then. */
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	for (uint64_t at = TEXT; at < TEXT + 0x200; at++)
+		ck_assert_uint_eq(byte(at), 0x55);
+}
+END_TEST
+
+START_TEST(all_jumps_that_are_shared_are_restored)
+{
+	struct tracepoint *tp[5][3], *alone = site(TEXT + 0x400);
+
+	for (unsigned i = 0; i < 5; i++) {
+		sharing(TEXT + 0x40 + 0x700 * i, tp[i]);
+		tracepoints_jump(tab, tp[i], 1);
+		has_jump(tp[i], true);
+	}
+	tracepoints_jump(tab, &alone, 1);
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	for (uint64_t at = TEXT; at < TEXT + TEXT_SIZE; at++)
+		ck_assert_uint_eq(byte(at), 0x55);
+	for (unsigned i = 0; i < 15; i++)
+		ck_assert(!tp[i / 3][i % 3]->jumps && !tp[i / 3][i % 3]->rides);
+}
+END_TEST
+
+START_TEST(an_int3_comes_between_those_that_share_a_jump)
+{
+	/* Under the jump, and behind it. */
+	for (unsigned at = 1; at < 7; at += 4) {
+		struct tracepoint *tp[3], *more;
+		const char *why = "";
+		uint64_t start = TEXT + 0x40 * at;
+		sharing(start, tp);
+		tracepoints_jump(tab, tp, 1);
+		ck_assert_int_eq(
+		    tracepoint_get(tab, start + at, 10, &more, &why), 0);
+		ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+		looks(tab, &ft, start, at == 1 ? "iiiooooi" : "ioiooioi");
+		tracepoints_jump(tab, tp, 1);
+		ck_assert(!tp[0]->jumps);
+		/* Until it has gone. */
+		tracepoint_put(tab, more);
+		ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+		tracepoints_jump(tab, tp, 1);
+		has_jump(tp, true);
+	}
+}
+END_TEST
+
+START_TEST(no_jump_is_shared_across_a_page_or_over_other_bytes)
+{
+	struct tracepoint *tp[3];
+
+	sharing(TEXT + 4096 - 6, tp);
+	tracepoints_jump(tab, tp, 1);
+	has_jump(tp, false);
+	/* Somebody else's byte, in place of any of the int3s. */
+	sharing(TEXT + 0x40, tp);
+	for (unsigned i = 0; i < 3; i++) {
+		*fake_target_at(&ft, tp[i]->addr) = 0x90;
+		tracepoints_jump(tab, tp, 1);
+		ck_assert(!tp[0]->jumps && !tp[1]->jumps && !tp[2]->jumps);
+		*fake_target_at(&ft, tp[i]->addr) = TRAP_INSN;
+	}
+	/* In the jump: none of them is restored, and that is told. */
+	tracepoints_jump(tab, tp, 1);
+	has_jump(tp, true);
+	*fake_target_at(&ft, tp[0]->addr) = 0x90;
+	ck_assert_int_eq(tracepoint_lower(tab, tp[1]), -EBUSY);
+	tracepoint_put(tab, tp[0]);
+	tracepoint_commit(tab, NULL, NULL);
+	ck_assert_uint_eq(byte(tp[0]->addr), 0x90);
+	ck_assert(!tp[0]->jumps && !tp[1]->jumps && !tp[1]->rides);
+}
+END_TEST
+
+/* Whoever is in code for one of them, or comes from an int3. */
+START_TEST(code_leads_to_that_of_who_shares_the_jump)
+{
+	struct tracepoint *tp[3], *found = NULL;
+	struct uregs regs = { { 0 } };
+	const uint64_t *leads;
+	uint64_t fault;
+
+	sharing(TEXT + 0x40, tp);
+	tracepoints_jump(tab, tp, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct stub *s = &entry_of(tp[i])->stub;
+		uint64_t next = i < 2 ? tracepoint_stub_at(tp[i + 1]) : 0;
+		uint64_t end = s->addr + s->displaced[s->n];
+		int32_t far;
+		/* Where its own instructions end. */
+		memcpy(&far, fake_target_at(&ft, end + 1), sizeof(far));
+		uint64_t to = end + 5 + (uint64_t)(int64_t)far;
+		ck_assert_uint_eq(to, i < 2 ? next : tp[2]->addr + 1);
+		ck_assert_uint_eq(resume_stub_onto(tab, s->addr), next);
+		ck_assert_uint_gt(resume_stub_leads(tab, s->addr, &leads), 0);
+		ck_assert_uint_eq(leads[0], tp[i]->addr);
+		ck_assert_uint_eq(
+		    leads[s->n], i < 2 ? tp[i + 1]->addr : tp[2]->addr + 1);
+		/* There the next one has not fired. */
+		regs.r[UREG_PC] = end;
+		ck_assert_int_eq(
+		    resume_leave_stub(tab, &regs, &found), SLOT_AFTER);
+		ck_assert_ptr_eq(found, tp[i]);
+		ck_assert_uint_eq(
+		    regs.r[UREG_PC], i < 2 ? tp[i + 1]->addr : tp[2]->addr + 1);
+		/* Behind the int3 of the code, its bytes are only there. */
+		regs.r[UREG_PC] = tp[i]->addr;
+		ck_assert_int_eq(resume_from(tab, tp[i], &regs, &fault), 0);
+		ck_assert_uint_eq(
+		    regs.r[UREG_PC], s->addr + s->displaced[s->first]);
+	}
+	ck_assert_uint_eq(resume_stub_onto(tab, TEXT), 0);
+}
+END_TEST
+
+/* A fork's child: its memory has the jump, or the int3s, whatever the table says. */
+START_TEST(a_copy_has_what_its_memory_has)
+{
+	struct tracepoint *tp[3];
+
+	sharing(TEXT + 0x40, tp);
+	tracepoints_jump(tab, tp, 1);
+	for (unsigned there = 0; there < 2; there++)
+		for (unsigned known = 0; known < 2; known++) {
+			struct fake_target child;
+			fake_target_init(&child);
+			struct fake_region *r =
+			    fake_target_map(&child, TEXT, TEXT_SIZE);
+			tracepoints_jump(tab, tp, there);
+			if (!there)
+				tracepoint_lower(tab, tp[0]);
+			memcpy(r->bytes, fake_target_at(&ft, TEXT), TEXT_SIZE);
+			tracepoints_jump(tab, tp, known);
+			if (!known)
+				tracepoint_lower(tab, tp[2]);
+			has_jump(tp, known);
+			struct tptable *copy = tptable_fork(tab, &child.target);
+			looks(
+			    copy, &child, TEXT + 0x40, there ? SHARED : PLAIN);
+			tracepoint_lower_all(copy, 0, UINT64_MAX);
+			looks(copy, &child, TEXT + 0x40, PLAIN);
+			ck_assert_uint_eq(tracepoint_restore_all(copy), 0);
+			looks(copy, &child, TEXT + 0x40, "oooooooo");
+			tptable_destroy(copy);
+			fake_target_fini(&child);
+		}
+}
+END_TEST
+
+/* Memory that has no table: by whichever is looked at first. */
+START_TEST(bytes_of_a_shared_jump_are_undone)
+{
+	struct tracepoint *tp[3];
+
+	sharing(TEXT + 0x40, tp);
+	for (unsigned first = 0; first < 3; first++) {
+		uint8_t copy[64];
+		tracepoints_jump(tab, tp, 1);
+		memcpy(copy, fake_target_at(&ft, TEXT + 0x40), sizeof(copy));
+		for (unsigned i = 0; i < 3; i++) {
+			const struct tracepoint *t = tp[(first + i) % 3];
+			tracepoint_undo(t, copy + (t->addr - TEXT - 0x40));
+		}
+		for (unsigned i = 0; i < 10; i++)
+			ck_assert_uint_eq(copy[i], 0x55);
+	}
+}
+END_TEST
+
+START_TEST(what_is_unmapped_takes_the_shared_jump_along)
+{
+	struct tracepoint *tp[3], *again[3];
+
+	sharing(TEXT + 0x40, tp);
+	tracepoints_jump(tab, tp, 1);
+	tracepoint_forget(tab, TEXT, TEXT + 4096);
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	looks(tab, &ft, TEXT + 0x1040, "oooooooo");
+	/* Something else is mapped there. */
+	memset(fake_target_at(&ft, TEXT), 0x55, 4096);
+	sharing(TEXT + 0x40, again);
+	tracepoints_jump(tab, again, 1);
+	has_jump(again, true);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -298,7 +598,15 @@ main(void)
 		code_is_where_a_jump_without_an_int3_leads,
 		code_of_sites_traps_at_two_places,
 		code_that_is_silenced_traps_no_more,
-		sites_get_their_jumps_together };
+		sites_get_their_jumps_together, tracepoints_share_a_jump,
+		who_shares_a_jump_leaves_with_it,
+		all_jumps_that_are_shared_are_restored,
+		an_int3_comes_between_those_that_share_a_jump,
+		no_jump_is_shared_across_a_page_or_over_other_bytes,
+		code_leads_to_that_of_who_shares_the_jump,
+		a_copy_has_what_its_memory_has,
+		bytes_of_a_shared_jump_are_undone,
+		what_is_unmapped_takes_the_shared_jump_along };
 
 	return suite_run("stubs", setup, teardown, tests, ARRAY_SIZE(tests));
 }

@@ -503,13 +503,28 @@ fast_let_signals(struct thread *th)
 	vec_clear(&o->held);
 }
 
+/* A thread that cannot be stopped, in a page fault of a displaced instruction, say:
+ * it goes on to the checks of its code or of other code. */
+static bool
+is_on_its_way(struct thread *th)
+{
+	struct tptable *tab = th->proc->space->tab;
+	uint64_t pc, sp;
+
+	return !thread_stopped(th) && !thread_ends(th) && tab != NULL &&
+	    (thread_pc(th, &pc, &sp) < 0 || resume_stub_at(tab, pc) != NULL);
+}
+
 bool
 fast_in_use(struct proc *p)
 {
 	bool in = false;
 
 	vec_foreach(th, &p->threads) {
-		if (thread_gone(*th) || !fast_fires(*th))
+		if (thread_gone(*th))
+			continue;
+		in |= is_on_its_way(*th);
+		if (!fast_fires(*th))
 			continue;
 		fast_call(*th);
 		in = true;

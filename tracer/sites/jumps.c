@@ -3,7 +3,7 @@
  */
 #include "tracer/sites/jumps.h"
 
-#include <stdlib.h>
+#include <errno.h>
 
 #include "disasm/window.h"
 #include "dlang/base/fault.h"
@@ -20,20 +20,19 @@
 #include "tracer/names/bodies.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
+#include "tracer/sites/raising.h"
 #include "tracer/sites/sequences.h"
 #include "tracer/sites/site.h"
 #include "tracer/sites/windows.h"
 
-/* The most bytes of stacks that are searched; takes a few milliseconds. */
-#define STACKS_MOST (32UL << 20)
-
 /* A tracepoint's. */
 struct fast_jump {
-	struct window window;
-	char *never; /* why the code does not allow a jump; NULL: it does */
-	char *why;   /* why there is no jump now; NULL: there is one, or it was
-		      * not tried */
-	bool may;    /* its clauses can run in the target (jumps_prepare()) */
+	struct window window; /* unless `alone' */
+	const char *alone; /* why it has no window of its own; NULL: it has */
+	char *never;       /* why there can be no jump; NULL: there can */
+	char *why; /* why there is no jump now; NULL: there is one, or it was
+		    * not tried */
+	bool may;  /* its clauses can run in the target (jumps_prepare()) */
 	unsigned asked; /* calls of jumps_asked(), up to ASKED_MOST */
 };
 
@@ -127,7 +126,7 @@ jumps_lower(struct space *sp, struct tracepoint *tp)
 void
 jumps_let(struct space *sp, struct tracepoint *tp, uint64_t pc)
 {
-	if (pc != tracepoint_start(tp))
+	if (tp->rides || pc != tracepoint_start(tp))
 		jumps_lower(sp, tp);
 }
 
@@ -326,7 +325,7 @@ look_at_branch(struct tracepoint *tp)
 	const struct tp_user *u = tp->user;
 	bool taken = u->sites->when == SITE_TAKEN;
 
-	if (tracepoint_has_stub(tp) && taken != u->jump->window.taken)
+	if (tracepoint_stub_at(tp) != 0 && taken != u->jump->window.taken)
 		set_why(&u->jump->never, "its code is for other probes");
 	u->jump->window.taken = taken;
 }
@@ -346,9 +345,8 @@ decide(struct state *st, struct space *sp)
 			continue;
 		if (u->jump == NULL) {
 			u->jump = mem_zalloc(sizeof(*u->jump));
-			set_why(&u->jump->never,
-			    find_window(
-				&looked, st, sp, tp->addr, &u->jump->window));
+			u->jump->alone = find_window(
+			    &looked, st, sp, tp->addr, &u->jump->window);
 		}
 		look_at_branch(tp);
 		u->jump->may = may_jump(&in, tp);
@@ -356,184 +354,65 @@ decide(struct state *st, struct space *sp)
 	looked_end(&looked);
 }
 
-/* ---- where threads are ---- */
-
-struct covered {
-	uint64_t start, end; /* of the window */
-	struct tracepoint *tp;
-	bool busy; /* a thread is in it, or may return into it */
-};
-
-struct raising {
-	VEC(struct covered) list; /* in order of start */
-	uint64_t lo, hi;
-	size_t read;
-	bool failed; /* not every thread could be looked at */
-};
-
-static int
-by_start(const void *a, const void *b)
-{
-	uint64_t x = ((const struct covered *)a)->start;
-	uint64_t y = ((const struct covered *)b)->start;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Is addr the beginning of one of its instructions, except the first? */
-static bool
-is_between(const struct covered *c, uint64_t addr)
-{
-	const struct tp_user *u = c->tp->user;
-	const struct window *w = &u->jump->window;
-
-	for (unsigned i = 1; i < w->n; i++)
-		if (w->insn[i].addr == addr)
-			return true;
-	return false;
-}
-
-/* A thread is at addr or may return there: mark the windows that contain
- * addr, but not that of `own'. */
-static void
-is_at(struct raising *r, uint64_t addr, const struct tracepoint *own)
-{
-	size_t lo = 0, hi = r->list.len;
-
-	if (addr < r->lo || addr >= r->hi)
-		return;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (r->list.at[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* Windows may overlap. */
-	while (lo-- > 0 && addr - r->list.at[lo].start < 5 * INSN_MAX_LEN)
-		if (r->list.at[lo].tp != own)
-			r->list.at[lo].busy |=
-			    is_between(&r->list.at[lo], addr);
-}
-
-/* A thread in the code of a site goes on behind its window, or at one of the
- * instructions in it if it has to leave that code, and then there is no jump
- * any more.  Windows of other tracepoints may contain these addresses. */
-static void
-look_at_stub(struct raising *r, struct space *sp, const struct tracepoint *tp,
-    uint64_t pc)
-{
-	const uint64_t *at;
-	unsigned n = resume_stub_leads(sp->tab, pc, &at);
-
-	for (unsigned i = 0; i < n; i++)
-		is_at(r, at[i], tp);
-}
-
-/* A thread in an out-of-line slot goes on behind the displaced instruction, or
- * at it if it has to leave the slot before. */
-static void
-look_at_slot(struct raising *r, struct space *sp, uint64_t pc)
-{
-	struct tracepoint *tp = resume_stub_at(sp->tab, pc);
-	struct uregs regs = { .r[UREG_PC] = pc };
-
-	if (tp != NULL) {
-		look_at_stub(r, sp, tp, pc);
-	} else if (resume_leave_slot(sp->tab, &regs, &tp) != SLOT_OUTSIDE &&
-	    tp != NULL) {
-		is_at(r, tp->addr, NULL);
-		is_at(r, tp->addr + tp->len, NULL);
-	}
-}
-
-/* Has the thread executed an int3 of ours, and is the hit not handled yet?
- * Then hit_trap() will set its pc. */
-static bool
-is_trapped(struct thread *th, uint64_t pc)
-{
-	struct tptable *tab = th->proc->space->tab;
-	siginfo_t si;
-
-	return th->stop.kind == EV_TRAP &&
-	    tracepoint_lookup(tab, pc - TRAP_PC_AFTER) != NULL &&
-	    thread_siginfo(th, &si) == 0 && si.si_code == TRAP_CODE;
-}
-
-/* A signal frame on the stack has an address to which the thread will return.
- * Every word of the stack is taken for such an address. */
-static void
-look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
-    uint64_t sp_at)
-{
-	const struct map *m = maps_at(maps, sp_at);
-	uint64_t words[512];
-
-	for (uint64_t addr = sp_at & ~7ULL;
-	     m != NULL && addr < m->end && !r->failed;) {
-		size_t len = MIN(sizeof(words), m->end - addr);
-		r->read += len;
-		r->failed = r->read > STACKS_MOST ||
-		    reader_read(&sp->mem, addr, words, len) < 0;
-		for (size_t i = 0; i < len / 8; i++)
-			is_at(r, words[i], NULL);
-		addr += len;
-	}
-}
-
-static void
-look_at_threads(struct raising *r, struct space *sp)
-{
-	struct maps maps = { 0 };
-	uint64_t pc, at;
-
-	r->failed = maps_read(sp->procs.at[0]->pid, &maps) < 0;
-	space_foreach_thread(th, sp)
-	{
-		if (thread_gone(th) || r->failed)
-			continue;
-		r->failed |= thread_pc(th, &pc, &at) < 0;
-		/* The thread may have executed an int3 that has been removed
-		 * since, and then goes back to where that was. */
-		if (text_is_trapped(sp->tab, pc - TRAP_PC_AFTER))
-			is_at(r, pc - TRAP_PC_AFTER, NULL);
-		if (!is_trapped(th, pc))
-			is_at(r, pc, NULL);
-		look_at_slot(r, sp, pc);
-		look_at_stack(r, sp, &maps, at);
-	}
-	maps_fini(&maps);
-}
-
 /* ---- raising ---- */
 
-/* List the tracepoints that may have a jump and have none.  Those that have one
+/* A group that may have a jump and has none. */
+static void
+add_group(void *ctx, const struct group *g)
+{
+	struct raising *r = ctx;
+	bool all = true;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct tracepoint *tp = g->at[i].of;
+		struct tp_user *u = tp->user;
+		all &= tp->jumps;
+		if (!tp->jumps)
+			set_why(&u->jump->why, NULL);
+	}
+	if (!all)
+		*vec_push(&r->list) = (struct covered){ .group = *g };
+}
+
+/* Add the tracepoint.  Returns whether it wants a jump. */
+static bool
+add_place(struct raising *r, struct tracepoint *tp)
+{
+	const struct tp_user *u = tp->user;
+	struct fast_jump *j = has_sites(tp) ? u->jump : NULL;
+	bool may = j != NULL && j->may;
+
+	*vec_push(&r->places) = (struct place){ .addr = tp->addr,
+		.window = may && j->alone == NULL ? &j->window : NULL,
+		.of = tp,
+		.may = may };
+	if (may && !tp->jumps)
+		set_why(&j->why,
+		    j->alone != NULL ? j->alone : "another probe is too close");
+	return may && !tp->jumps;
+}
+
+/* List the groups that may have a jump and have none.  Tracepoints that have one
  * and may not are lowered, with `stopped'; else those without an int3 yet are
- * listed, too. */
+ * taken for having one. */
 static void
 collect(struct space *sp, struct raising *r, bool stopped)
 {
 	struct tracepoint *tp = NULL;
+	bool wanted = false;
 
-	r->lo = UINT64_MAX;
 	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
-		struct tp_user *u = tp->user;
-		if (!has_sites(tp) || u->jump == NULL ||
-		    (stopped && tp->state != TP_TRAP))
+		const struct tp_user *u = tp->user;
+		if (tp->state == TP_GONE || (stopped && tp->state != TP_TRAP) ||
+		    (tp->state != TP_TRAP && tp->refs == 0))
 			continue;
-		if (stopped && !u->jump->may)
+		if (stopped && has_sites(tp) && u->jump != NULL &&
+		    !u->jump->may)
 			tracepoint_lower(sp->tab, tp);
-		if (!u->jump->may || tp->jumps)
-			continue;
-		const struct window *w = &u->jump->window;
-		const struct covered c = { w->insn[0].addr, window_end(w), tp,
-			false };
-		*vec_push(&r->list) = c;
-		r->lo = MIN(r->lo, c.start);
-		r->hi = MAX(r->hi, c.end);
+		wanted |= add_place(r, tp);
 	}
-	if (r->list.len > 1)
-		qsort(r->list.at, r->list.len, sizeof(r->list.at[0]), by_start);
+	if (wanted)
+		groups_each(r->places.at, r->places.len, add_group, r);
 }
 
 /* Reserve memory for stubs, for each group of tracepoints that are near each
@@ -545,37 +424,94 @@ reserve(struct space *sp, const struct raising *r)
 	size_t n = 0;
 
 	for (size_t i = 0; i <= r->list.len; i++) {
-		const struct covered *c =
-		    i < r->list.len ? &r->list.at[i] : NULL;
-		if (c != NULL && tracepoint_has_stub(c->tp))
+		const struct group *g =
+		    i < r->list.len ? &r->list.at[i].group : NULL;
+		if (g != NULL && tracepoint_stub_at(g->at[0].of) != 0)
 			continue;
-		if (c == NULL || c->start - last >= 1U << 28) {
+		if (g == NULL || g->start - last >= 1U << 28) {
 			if (n > 1)
 				stubs_reserve(sp->tab, last, n);
 			n = 0;
 		}
-		n++;
-		last = c != NULL ? c->start : last;
+		n += g != NULL ? g->n : 0;
+		last = g != NULL ? g->start : last;
 	}
 }
 
 static void
-make_stubs(const struct state *st, struct space *sp, struct raising *r)
+say_why(const struct group *g, const char *why)
 {
-	const struct stub_world *world = fast_world(sp);
-
-	vec_foreach(c, &r->list) {
-		struct tp_user *u = c->tp->user;
-		struct stub_body body = { 0 };
-		const char *why = "a thread was within the bytes to be "
-				  "replaced";
-		if (!c->busy && !tracepoint_has_stub(c->tp))
-			fast_body(st, sp, c->tp->id, &body);
-		if (!c->busy)
-			c->busy = tracepoint_stub(sp->tab, c->tp, world, &body,
-				      &u->jump->window, &why) != 0;
-		if (c->busy)
+	for (size_t i = 0; i < g->n; i++) {
+		const struct tracepoint *tp = g->at[i].of;
+		struct tp_user *u = tp->user;
+		if (!tp->jumps)
 			set_why(&u->jump->why, why);
+	}
+}
+
+/* The code of the i'th of a group, which leads to that of the next one.  0, or a
+ * negative errno with *why. */
+static int
+make_stub(const struct state *st, struct space *sp, const struct group *g,
+    size_t i, const char **why)
+{
+	struct tracepoint *tp = g->at[i].of;
+	const struct tp_user *u = tp->user;
+	struct stub_body body = { 0 };
+	struct window w;
+
+	*why = "its code is not known";
+	if (!group_window(g, i, &w))
+		return -ENOENT;
+	w.taken = u->jump->window.taken;
+	w.onto = i + 1 < g->n ? tracepoint_stub_at(g->at[i + 1].of) : 0;
+	if (tracepoint_stub_at(tp) == 0)
+		fast_body(st, sp, tp->id, &body);
+	return tracepoint_stub(sp->tab, tp, fast_world(sp), &body, &w, why);
+}
+
+/* All of a group, beginning with the last one. */
+static int
+make_group(const struct state *st, struct space *sp, struct raising *r,
+    const struct group *g)
+{
+	const char *why = NULL;
+	int err = 0;
+
+	for (size_t i = g->n; err == 0 && i-- > 0;)
+		err = make_stub(st, sp, g, i, &why);
+	say_why(g, err != 0 ? why : NULL);
+	if (err == 0)
+		*vec_push(&r->ready) = g->at[0].of;
+	return err;
+}
+
+/* One of them has code already, which leads elsewhere, because the others have come
+ * later.  With it, it may still have a jump. */
+static void
+make_alone(const struct state *st, struct space *sp, struct raising *r,
+    const struct group *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct group one = group_alone(g, i);
+		if (g->at[i].window != NULL)
+			make_group(st, sp, r, &one);
+	}
+}
+
+static void
+make_stubs(
+    const struct state *st, struct space *sp, struct raising *r, bool stopped)
+{
+	vec_foreach(c, &r->list) {
+		if (c->busy) {
+			say_why(&c->group,
+			    "a thread was within the bytes to be replaced");
+			continue;
+		}
+		if (make_group(st, sp, r, &c->group) == -EINVAL && stopped &&
+		    !c->own && c->group.n > 1)
+			make_alone(st, sp, r, &c->group);
 	}
 }
 
@@ -590,20 +526,15 @@ raise_all(const struct state *st, struct space *sp, struct raising *r)
 	reserve(sp, r);
 	vec_foreach(c, &r->list)
 		busy += c->busy;
-	make_stubs(st, sp, r);
+	make_stubs(st, sp, r, true);
 	if (stubs_flush(sp->tab) != 0)
 		return 0;
-	VEC(struct tracepoint *) ready = { 0 };
-	vec_foreach(c, &r->list)
-		if (!c->busy)
-			*vec_push(&ready) = c->tp;
-	tracepoints_jump(sp->tab, ready.at, ready.len);
-	vec_foreach(tp, &ready) {
+	tracepoints_jump(sp->tab, r->ready.at, r->ready.len);
+	vec_foreach(tp, &r->ready) {
 		struct tp_user *u = (*tp)->user;
 		if (!(*tp)->jumps)
 			set_why(&u->jump->why, "another probe is too close");
 	}
-	vec_fini(&ready);
 	return busy;
 }
 
@@ -624,10 +555,10 @@ jumps_prepare(struct state *st, struct space *sp)
 		space_stop(sp);
 		reserve(sp, &r);
 		space_resume(sp);
-		make_stubs(st, sp, &r);
+		make_stubs(st, sp, &r, false);
 		stubs_flush(sp->tab);
 	}
-	vec_fini(&r.list);
+	raising_end(&r);
 }
 
 void
@@ -644,7 +575,7 @@ jumps_commit(struct state *st, struct space *sp)
 	}
 	collect(sp, &r, true);
 	if (r.list.len > 0)
-		look_at_threads(&r, sp);
+		raising_look(&r, sp);
 	struct tries *t = tries_of(sp);
 	bool was = t->wanted;
 	t->wanted = r.failed;
@@ -654,7 +585,7 @@ jumps_commit(struct state *st, struct space *sp)
 	t->in = t->waiting;
 	LOG("jumps", "%d: %zu wanted%s", (int)sp->procs.at[0]->pid, r.list.len,
 	    r.failed ? ", not now" : "");
-	vec_fini(&r.list);
+	raising_end(&r);
 }
 
 void

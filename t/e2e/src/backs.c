@@ -1,8 +1,9 @@
 /*
  * backs THREADS CALLS [SIGNALS | step]: threads call functions whose returns have no room
- * for a jump but before them, and one that begins with a call, each CALLS times; or, if that is 0, until the input
- * ends.  A timer sends SIGNALS signals a second; with `step', each thread steps from
- * instruction to instruction, by the trap flag.  With CALLS, handlers look whether
+ * for a jump but before them, one that begins with a call, and some that are so short
+ * that entry and return have room for one jump, each CALLS times; or, if that is 0,
+ * until the input ends.  A timer sends SIGNALS signals a second; with `step', each
+ * thread steps from instruction to instruction, by the trap flag.  With CALLS, handlers look whether
  * they have interrupted the program's own code: also the one for a bad pointer, which
  * is read just before a return.  (When a tracer was killed they see other code until
  * the next one.)  Says how often the functions were called, whether anything was
@@ -23,6 +24,11 @@
 /* Nothing lies between these functions. */
 long pops(long n), adds(long n), frames(long n), branches(long n);
 long loads(const long *p), outer(long n);
+/* Of 1 to 10 bytes; padding is behind some. */
+long gets_it(const long *p), sets_it(long *p, long n), seven(void);
+long landed(void), sums(long n, long m), keeps(long n);
+long reads(const long *p), reads_late(const long *p);
+void empty(void);
 extern const char backs_begin[], backs_end[];
 __asm__(".text\n.globl backs_begin\nbacks_begin:\n"
 	"0: jmp 0b\n"
@@ -45,9 +51,25 @@ __asm__(".text\n.globl backs_begin\nbacks_begin:\n"
 				       "mov 16(%rdi), %rax; ret\n" END("loads")
     /* Begins with a call. */
     FUNC("outer") "sub $8, %rsp; call inner; add $8, %rsp; ret\n" END("outer")
-	FUNC("inner") "lea 5(%rdi), %rax; nop; ret\n" END(
-	    "inner") "0: jmp 0b; nop; nop; nop; nop\n"
-		     ".globl backs_end\nbacks_end:\n");
+	FUNC("inner") "lea 5(%rdi), %rax; nop; ret\n" END("inner"));
+/* clang-format off */
+__asm__(
+    /* The jump of the entry ends behind the return, or in front of it. */
+    FUNC("sums") "lea (%rdi, %rsi), %rax; ret\n" END("sums")
+    FUNC("keeps") "push %rbx; mov %rdi, %rbx; lea 1(%rbx), %rax\n"
+		  "pop %rbx; ret\n" END("keeps")
+    FUNC("reads") "mov 16(%rdi), %rax; ret\n" END("reads")
+    /* A fault in the middle, where it has to leave the code. */
+    FUNC("reads_late") "nop; mov 16(%rdi), %rax; ret\n" END("reads_late")
+    FUNC("sets_it") "mov %rsi, (%rdi); mov %rsi, %rax; ret\n" END("sets_it")
+    FUNC("seven") "mov $7, %eax; ret\n" END("seven")
+    ".p2align 4\n"
+    FUNC("gets_it") "mov (%rdi), %rax; ret\n" END("gets_it") ".p2align 4\n"
+    FUNC("empty") "ret\n" END("empty") ".p2align 4\n"
+    FUNC("landed") "endbr64; ret\n" END("landed") ".p2align 4\n"
+    "0: jmp 0b; nop; nop; nop; nop\n"
+    ".globl backs_end\nbacks_end:\n");
+/* clang-format on */
 
 static struct {
 	uintptr_t start, end;
@@ -106,7 +128,9 @@ static void
 on_fault(int sig, siginfo_t *si, void *uc)
 {
 	faults++;
-	if ((calls > 0 && pc_of(uc) != (uintptr_t)loads + 5) ||
+	uintptr_t pc = pc_of(uc);
+	if ((calls > 0 && pc != (uintptr_t)loads + 5 &&
+		pc != (uintptr_t)reads && pc != (uintptr_t)reads_late + 1) ||
 	    si->si_addr != (void *)16)
 		wrong++;
 	((ucontext_t *)uc)->uc_mcontext.gregs[REG_RDI] = (greg_t)good;
@@ -147,7 +171,18 @@ run(void *arg)
 		wrong += frames(n) != 2 * n;
 		wrong += branches(n) != (n % 64 != 0 ? n : -n);
 		wrong += outer(n) != n + 5;
-		wrong += loads(n % 1000 == 7 ? NULL : good) != 3;
+		const long *p = n % 1000 == 7 ? NULL : good;
+		wrong += loads(p) != 3;
+		wrong += reads(p) != 3;
+		wrong += reads_late(p) != 3;
+		long own = n;
+		wrong += gets_it(&own) != n;
+		wrong += sets_it(&own, n + 9) != n + 9 || own != n + 9;
+		wrong += seven() != 7;
+		wrong += sums(n, 2) != n + 2;
+		wrong += keeps(n) != n + 1;
+		empty();
+		landed();
 	}
 	step(0);
 	calls_made += n;
@@ -198,7 +233,8 @@ main(int argc, char **argv)
 		return 0;
 	}
 	static const char *const names[] = { "pops", "adds", "frames",
-		"branches", "loads", "outer" };
+		"branches", "loads", "outer", "gets_it", "sets_it", "seven",
+		"sums", "keeps", "reads", "reads_late", "empty", "landed" };
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		long n = nthreads * calls + (i == 1 ? (long)handlers : 0);
 		printf(

@@ -1,0 +1,147 @@
+/*
+ * Threads in the way of jumps; see raising.h.
+ */
+#include "tracer/sites/raising.h"
+
+#include "inject/resume.h"
+#include "symbols/addrspace.h"
+#include "symbols/maps.h"
+#include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/super.h"
+#include "tracer/sites/site.h"
+
+/* The most bytes of stacks that are searched; takes a few milliseconds. */
+#define STACKS_MOST (32UL << 20)
+
+void
+raising_end(struct raising *r)
+{
+	vec_fini(&r->places);
+	vec_fini(&r->list);
+	vec_fini(&r->ready);
+}
+
+static bool
+is_of(const struct group *g, const struct tracepoint *tp)
+{
+	size_t i = 0;
+
+	while (i < g->n && g->at[i].of != tp)
+		i++;
+	return i < g->n;
+}
+
+/* A thread is at addr or may return there: mark the group that contains addr.
+ * It comes from the code of `own', or that is NULL. */
+static void
+is_at(struct raising *r, uint64_t addr, const struct tracepoint *own)
+{
+	size_t lo = 0, hi = r->list.len;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (r->list.at[mid].group.start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	struct covered *c = lo > 0 ? &r->list.at[lo - 1] : NULL;
+	if (c == NULL || !group_has(&c->group, addr))
+		return;
+	if (own != NULL && is_of(&c->group, own))
+		c->own = true;
+	else
+		c->busy = true;
+}
+
+/* A thread in the code of a site goes on behind its window, or in the code of the
+ * next one; or at one of the instructions in it if it has to leave that code, and
+ * then there is no jump any more.  Windows of other tracepoints may contain these
+ * addresses. */
+static void
+look_at_stub(struct raising *r, struct space *sp, uint64_t pc)
+{
+	const struct tracepoint *tp = resume_stub_at(sp->tab, pc);
+	const uint64_t *at;
+
+	for (; pc != 0; pc = resume_stub_onto(sp->tab, pc)) {
+		unsigned n = resume_stub_leads(sp->tab, pc, &at);
+		for (unsigned i = 0; i < n; i++)
+			is_at(r, at[i], tp);
+	}
+}
+
+/* A thread in an out-of-line slot goes on behind the displaced instruction, or
+ * at it if it has to leave the slot before. */
+static void
+look_at_slot(struct raising *r, struct space *sp, uint64_t pc)
+{
+	struct tracepoint *tp = resume_stub_at(sp->tab, pc);
+	struct uregs regs = { .r[UREG_PC] = pc };
+
+	if (tp != NULL) {
+		look_at_stub(r, sp, pc);
+	} else if (resume_leave_slot(sp->tab, &regs, &tp) != SLOT_OUTSIDE &&
+	    tp != NULL) {
+		is_at(r, tp->addr, NULL);
+		is_at(r, tp->addr + tp->len, NULL);
+	}
+}
+
+/* Has the thread executed an int3 of ours, and is the hit not handled yet?
+ * Then hit_trap() will set its pc. */
+static bool
+is_trapped(struct thread *th, uint64_t pc)
+{
+	struct tptable *tab = th->proc->space->tab;
+	siginfo_t si;
+
+	return th->stop.kind == EV_TRAP &&
+	    tracepoint_lookup(tab, pc - TRAP_PC_AFTER) != NULL &&
+	    thread_siginfo(th, &si) == 0 && si.si_code == TRAP_CODE;
+}
+
+/* A signal frame on the stack has an address to which the thread will return.
+ * Every word of the stack is taken for such an address. */
+static void
+look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
+    uint64_t sp_at)
+{
+	const struct map *m = maps_at(maps, sp_at);
+	uint64_t words[512];
+
+	for (uint64_t addr = sp_at & ~7ULL;
+	     m != NULL && addr < m->end && !r->failed;) {
+		size_t len = MIN(sizeof(words), m->end - addr);
+		r->read += len;
+		r->failed = r->read > STACKS_MOST ||
+		    reader_read(&sp->mem, addr, words, len) < 0;
+		for (size_t i = 0; i < len / 8; i++)
+			is_at(r, words[i], NULL);
+		addr += len;
+	}
+}
+
+void
+raising_look(struct raising *r, struct space *sp)
+{
+	struct maps maps = { 0 };
+	uint64_t pc, at;
+
+	r->failed = maps_read(sp->procs.at[0]->pid, &maps) < 0;
+	space_foreach_thread(th, sp)
+	{
+		if (thread_gone(th) || r->failed)
+			continue;
+		r->failed |= thread_pc(th, &pc, &at) < 0;
+		/* The thread may have executed an int3 that has been removed
+		 * since, and then goes back to where that was. */
+		if (text_is_trapped(sp->tab, pc - TRAP_PC_AFTER))
+			is_at(r, pc - TRAP_PC_AFTER, NULL);
+		if (!is_trapped(th, pc))
+			is_at(r, pc, NULL);
+		look_at_slot(r, sp, pc);
+		look_at_stack(r, sp, &maps, at);
+	}
+	maps_fini(&maps);
+}
