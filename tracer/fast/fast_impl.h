@@ -156,7 +156,8 @@ struct fast_space *fast_of(const struct space *sp);
 /* The memory that is mapped in the thread's space, or NULL. */
 struct fast_space *fast_there(const struct thread *th);
 
-/* The memory is about to be unmapped: add the hits that its lanes have counted
+/* The memory is about to be unmapped: threads that still have a lane keep their
+ * thread-local variables in the tracer's store.  Add the hits that lanes have counted
  * to st->fast->hits. */
 void lanes_give_up(struct state *st, struct fast_space *f);
 /* The process is about to be detached; its threads are stopped.  Take back the

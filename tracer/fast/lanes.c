@@ -342,16 +342,7 @@ void
 fast_executed(struct state *st, struct thread *th)
 {
 	struct led *led = part_had(&th->parts, &led_part);
-	struct lane_of *o = part_had(&th->parts, &lane_part);
 
-	if (st->fast != NULL && o != NULL) {
-		vec_foreach(f, &st->fast->spaces) {
-			const struct lane_use *u = use_of(*f, th);
-			if (u != NULL)
-				move_self(st, th, &u->v, &st->env.at);
-		}
-		o->elsewhere = true;
-	}
 	fast_ends(st, th);
 	if (led != NULL)
 		*led = (struct led){ 0 };
@@ -360,9 +351,14 @@ fast_executed(struct state *st, struct thread *th)
 void
 lanes_give_up(struct state *st, struct fast_space *f)
 {
-	vec_foreach(u, &f->lanes)
-		if (u->owner != NULL)
-			st->fast->hits += u->v.lane->hits;
+	vec_foreach(u, &f->lanes) {
+		if (u->owner == NULL)
+			continue;
+		st->fast->hits += u->v.lane->hits;
+		/* It may go on, if it has executed a program. */
+		move_self(st, u->owner, &u->v, &st->env.at);
+		fires_elsewhere(st, u->owner);
+	}
 }
 
 void
