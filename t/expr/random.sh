@@ -12,4 +12,4 @@ if ! command -v "${CC:-gcc}" >/dev/null; then
 fi
 short=500
 [ -z "${TORTURE:-}" ] || short=10000
-exec python3 -B "${0%/*}/random.py" "${1:-$short}" "${2:-1}"
+exec python3 -B "${0%/*}/expressions.py" "${1:-$short}" "${2:-1}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""random.py COUNT [SEED]: the same expressions in D and in C.
+"""expressions.py COUNT [SEED]: the same expressions in D and in C.
 
 COUNT random expressions of C's integer types are computed by dtrap ($DTRAP)
 and by a program that the C compiler ($CC) makes of the same text.  Size, value,
@@ -461,7 +461,7 @@ def run(maker, cases, where):
         if case.target is None:
             model = case.line().rsplit(" ", 1)[0].split(": ")[1]
             if not (pairs[0][0] or "").startswith(model):
-                sys.exit("random.py is wrong about C: %s is %s, not %s" % (
+                sys.exit("expressions.py is wrong about C: %s is %s, not %s" % (
                     case.expr.text, pairs[0][0], model))
         if pairs[0] != pairs[1]:
             wrong.append((case, *pairs))
