@@ -658,7 +658,7 @@ TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod curl \
 	zsh pkgconf musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
-	golang-go gccgo rustc clang lld bolt-16 cmark-gfm
+	golang-go gccgo rustc clang lld bolt-16 cmark-gfm linux-perf
 TORTURE_PKGS := nginx
 LOAD_PKGS := libpython3.11-testsuite apache2-utils chromium \
 	$(if $(shell command -v npm),,npm)

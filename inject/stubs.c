@@ -123,6 +123,12 @@ tracepoint_stub_at(const struct tracepoint *tp)
 	return ((const struct entry *)tp)->stub.addr;
 }
 
+size_t
+tracepoint_stub_size(const struct tracepoint *tp)
+{
+	return ((const struct entry *)tp)->stub.size;
+}
+
 void
 stubs_reserve(struct tptable *tab, uint64_t near, size_t n)
 {

@@ -168,6 +168,8 @@ int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
     const struct window *w, const char **why);
 /* Its address; 0: it has not been made. */
 uint64_t tracepoint_stub_at(const struct tracepoint *tp);
+/* Its size in bytes. */
+size_t tracepoint_stub_size(const struct tracepoint *tp);
 /* Map memory for the code of n sites near `near'.  All threads must be stopped. */
 void stubs_reserve(struct tptable *tab, uint64_t near, size_t n);
 /* Write new code of sites to the target, with the list of its int3s.  0; or

@@ -9,6 +9,7 @@
 #include "tracer/base/state.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/sites/jumps.h"
+#include "tracer/sites/perfmap.h"
 #include "tracer/sites/protect.h"
 #include "tracer/sites/sigwatch.h"
 #include "tracer/sites/site.h"
@@ -169,6 +170,7 @@ sites_commit(struct state *st, struct space *sp)
 			trapguard_end(*p);
 	jumps_commit(st, sp);
 	space_resume(sp);
+	perfmap_write(st, sp);
 }
 
 static void

@@ -20,6 +20,7 @@
 #include "tracer/names/bodies.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
+#include "tracer/sites/perfmap.h"
 #include "tracer/sites/raising.h"
 #include "tracer/sites/sequences.h"
 #include "tracer/sites/site.h"
@@ -613,6 +614,7 @@ on_again(struct state *st, void *arg, uint64_t late)
 		space_stop(sp);
 		jumps_commit(st, sp);
 		space_resume(sp);
+		perfmap_write(st, sp);
 	}
 }
 
