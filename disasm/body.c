@@ -364,34 +364,80 @@ look_at(struct pointer *p, const struct insn *in, uint8_t reg)
 	}
 }
 
-/* Go on with the instruction that stands before the use, if control goes on
- * there. */
-static bool
-look_above(struct pointer *p, struct use u, bool *known)
-{
-	const struct body *b = p->f->b;
-	uint64_t at = u.addr - 1;
-	struct insn in;
-
-	while (u.addr - at < INSN_MAX_LEN && !body_begins(b, at))
-		at--;
-	if (!body_begins(b, at))
-		return true;
-	if (!decode_at(p->f, at, &in) || at + in.len != u.addr)
-		return false;
-	if (in.kind == INSN_JMP || in.kind == INSN_JMP_IND ||
-	    in.kind == INSN_RET || in.kind == INSN_UD)
-		return true;
-	*known = true;
-	return look_at(p, &in, u.reg);
-}
-
 /* May another indirect jump lead to addr? */
 static bool
 is_named(const struct finding *f, uint64_t addr)
 {
 	return f->w->named != NULL &&
 	    f->w->named(f->w->ctx, &(struct body_range){ addr - 1, addr + 1 });
+}
+
+/* May control come to addr from elsewhere than other instructions of the body? */
+static bool
+may_come_to(const struct finding *f, uint64_t addr)
+{
+	if (addr == f->b->ranges.at[0].start || is_named(f, addr))
+		return true;
+	vec_foreach(door, &f->doors)
+		if (*door == addr)
+			return true;
+	return false;
+}
+
+/* The instruction that stands before addr.  1; 0: none is known to; or a negative
+ * errno. */
+static int
+decode_before(const struct finding *f, uint64_t addr, struct insn *in)
+{
+	uint64_t at = addr - 1;
+
+	while (addr - at < INSN_MAX_LEN && !body_begins(f->b, at))
+		at--;
+	if (!body_begins(f->b, at))
+		return 0;
+	return decode_at(f, at, in) && at + in->len == addr ? 1 : -EINVAL;
+}
+
+static bool
+is_end(const struct insn *in)
+{
+	return in->kind == INSN_JMP || in->kind == INSN_JMP_IND ||
+	    in->kind == INSN_RET || in->kind == INSN_UD;
+}
+
+/* Is the nop at addr padding, to which control never comes: nops behind an end, to
+ * none of which a jump leads? */
+static bool
+is_padding(const struct finding *f, uint64_t addr)
+{
+	struct insn in = { .kind = INSN_NOP, .addr = addr };
+
+	while (in.kind == INSN_NOP) {
+		if (may_come_to(f, in.addr))
+			return false;
+		vec_foreach(j, &f->jumps)
+			if (j->kind != INSN_JMP_IND && j->target == in.addr)
+				return false;
+		if (decode_before(f, in.addr, &in) != 1)
+			return false;
+	}
+	return is_end(&in);
+}
+
+/* Go on with the instruction that stands before the use, if control goes on
+ * there. */
+static bool
+look_above(struct pointer *p, struct use u, bool *known)
+{
+	struct insn in;
+	int is = decode_before(p->f, u.addr, &in);
+
+	if (is != 1)
+		return is == 0;
+	if (is_end(&in) || (in.kind == INSN_NOP && is_padding(p->f, in.addr)))
+		return true;
+	*known = true;
+	return look_at(p, &in, u.reg);
 }
 
 /* Go on with all that may come before the use.  False as for look_at(), or if
@@ -402,12 +448,7 @@ look_before(struct pointer *p, struct use u)
 	bool known = false;
 
 	/* Its value at the entry is the caller's. */
-	if (u.addr == p->f->b->ranges.at[0].start || is_named(p->f, u.addr))
-		return false;
-	vec_foreach(door, &p->f->doors)
-		if (*door == u.addr)
-			return false;
-	if (!look_above(p, u, &known))
+	if (may_come_to(p->f, u.addr) || !look_above(p, u, &known))
 		return false;
 	vec_foreach(j, &p->f->jumps) {
 		if (j->kind == INSN_JMP_IND || j->target != u.addr)

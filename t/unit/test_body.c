@@ -411,7 +411,14 @@ START_TEST(an_indirect_jump_goes_by_a_pointer)
 		{ "67 48 8b 07 ff e0", false },
 		/* Nothing that is seen leads there. */
 		{ "48 8b 07 c3 ff e0", false },
-		{ "48 8b 07 eb 02 90 90 ff e0", false },
+		{ "48 8b 07 c3 90 90 ff e0", false },
+		{ "48 8b 07 eb 02 58 58 ff e0", false },
+		/* Nops behind an end are padding, unless a jump leads there. */
+		{ "48 8b 07 eb 02 90 90 ff e0", true },
+		{ "48 8b 07 75 05 c3 0f 1f 40 00 ff e0", true },
+		{ "48 8b 07 75 05 58 0f 1f 40 00 ff e0", false },
+		{ "48 01 d0 74 05 48 8b 07 eb 04 c3 90 90 90 ff e0", true },
+		{ "48 01 d0 74 07 48 8b 07 eb 04 c3 90 90 90 ff e0", false },
 		{ "48 8b 07 eb 00 ff e0", true },
 		{ "48 8b 07 e2 00 ff e0", false },
 		/* To the begin of the function its caller comes, too. */

@@ -314,7 +314,11 @@ may_jump(const struct inside *in, struct tracepoint *tp)
 	else if (inside_tracepoint(in, tp->id, &why))
 		str_fini(&why);
 	bool may = why.len == 0;
-	set_why(&j->why, may ? NULL : str_c(&why));
+	/* Without a window the clauses are the lesser reason. */
+	set_why(&j->why,
+	    may                  ? NULL :
+		j->alone != NULL ? j->alone :
+				   str_c(&why));
 	str_fini(&why);
 	return may;
 }
