@@ -15,7 +15,8 @@ struct str;
  * the probe has no place in a traced process.  No process is changed.
  *
  * It is what code and clauses tell.  What is known only when probes are inserted
- * is not considered: other probes near a place, where arguments are.
+ * is not considered: other probes near a place, with which it may share a jump or which
+ * are in its way, where arguments are.
  */
 void ways_text(struct state *st, const struct probe *p, const char *indent,
     struct str *to);
