@@ -75,7 +75,8 @@ static uint64_t onto[TPS]; /* of each */
 static int stub_error, flush_error, jump_error;
 static uint64_t list_area = 0x50000;
 static struct str reserved;        /* "addr*n " of each stubs_reserve() */
-static struct tracepoint *stub_at; /* of every pc */
+static struct tracepoint *stub_at; /* of every pc, */
+static uint64_t stub_pc;           /* or of this one */
 static uint64_t stub_leads[2];     /* where that leads */
 static struct tracepoint *slot_tp; /* whose slot: NULL: the first one's */
 static uint64_t slot_pc;           /* a pc that is in a slot */
@@ -163,6 +164,12 @@ double_leave(const struct uregs *regs, struct tracepoint **tp)
 		return SLOT_OUTSIDE;
 	*tp = !slot_knows ? NULL : slot_tp != NULL ? slot_tp : &tps[0];
 	return SLOT_AFTER;
+}
+
+static bool
+in_stub(uint64_t pc)
+{
+	return stub_pc == 0 || pc == stub_pc;
 }
 
 static unsigned
@@ -286,6 +293,8 @@ double_inside(const struct inside *in, struct str *why)
 /* ---- threads ---- */
 
 static uint64_t pcs[2], stacks[2];
+static bool fires; /* the threads are in the middle of a firing */
+static struct uregs its_regs;
 static int pc_error, maps_error, siginfo_error;
 static siginfo_t info;
 static struct map stack_map = { .start = 0x7000, .end = 0x7000 };
@@ -373,8 +382,8 @@ double_add(uint64_t ns, timer_fn fn)
 #define tptable_traps(tab)          ((void)(tab), NULL)
 #define trapset_area(ts)            list_area
 #define stubs_flush(tab)            double_flush()
-#define resume_stub_at(tab, pc)     stub_at
-#define resume_stub_leads(t, pc, a) double_leads(a)
+#define resume_stub_at(tab, pc)     (in_stub(pc) ? stub_at : NULL)
+#define resume_stub_leads(t, pc, a) (in_stub(pc) ? double_leads(a) : 0)
 #define resume_stub_onto(tab, pc)   ((void)(pc), UINT64_C(0))
 #define resume_leave_slot(t, r, tp) double_leave(r, tp)
 #define object_is_go(o)             is_go
@@ -394,6 +403,8 @@ double_add(uint64_t ns, timer_fn fn)
 #define windows_keep(st, l, addr, w, why)      ((void)(kept_why = (why)))
 #define inside_tracepoint(in, id, why)         double_inside(in, why)
 #define thread_pc                              double_pc
+#define fast_fires(th)                         ((void)(th), fires)
+#define thread_regs(th)                        ((void)(th), &its_regs)
 #define thread_siginfo(th, si)                 double_siginfo(si)
 #define maps_read(pid, out)                    maps_error
 #define maps_at(maps, addr)                    double_map(addr)

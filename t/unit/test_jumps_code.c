@@ -61,6 +61,57 @@ START_TEST(a_thread_in_the_code_of_a_site_returns_behind_its_window)
 }
 END_TEST
 
+/* It is in the VM, or in a body: the address of the code is on the stack. */
+START_TEST(a_thread_in_a_firing_returns_to_the_code)
+{
+	add(TEXT);
+	add(TEXT + 6);
+	pcs[0] = 0x5000;
+	stub_pc = 0x900000;
+	stub_at = &tps[0];
+	stub_leads[0] = TEXT + 2; /* its own */
+	stub_leads[1] = TEXT + 8;
+	stack_map.end = 0x7400;
+	stacks[0] = 0x7100;
+	its_regs.r[UREG_LANE] = 0x7300;
+	stack_words[0x2f8 / 8] = stub_pc;
+	fires = true;
+	commit();
+	expect("a jump\n" BUSY);
+	/* Behind the firing. */
+	fires = false;
+	commit();
+	expect("a jump\na jump\n");
+	/* On its own stack, with the lane elsewhere. */
+	double_lower_all(0, UINT64_MAX);
+	fires = true;
+	stack_words[0x2f8 / 8] = 0;
+	stack_words[0x120 / 8] = stub_pc;
+	its_regs.r[UREG_LANE] = 0x50000;
+	commit();
+	expect("a jump\n" BUSY);
+	stack_words[0x120 / 8] = 0;
+	commit();
+	expect("a jump\na jump\n");
+	/* The stack that it has left. */
+	double_lower_all(0, UINT64_MAX);
+	its_regs.r[UREG_LANE] = 0x7300;
+	stack_words[0x300 / 8] = 0x7010;
+	stack_words[0x20 / 8] = TEXT + 8;
+	commit();
+	expect("a jump\n" BUSY);
+	stack_words[0x300 / 8] = 0;
+	commit();
+	expect("a jump\na jump\n");
+	/* It cannot be read. */
+	double_lower_all(0, UINT64_MAX);
+	read_error = -EFAULT;
+	commit();
+	ck_assert(is_tried_again());
+	ck_assert(!tps[0].jumps);
+}
+END_TEST
+
 /* Its int3 is not there any more when the tracer handles the hit. */
 START_TEST(a_hit_of_what_was_removed_goes_back)
 {
@@ -184,6 +235,7 @@ main(void)
 		a_thread_in_a_slot_returns_behind_the_instruction,
 		a_thread_in_the_code_of_a_site_is_not_in_a_slot,
 		a_thread_in_a_slot_may_go_back,
+		a_thread_in_a_firing_returns_to_the_code,
 		a_thread_in_the_code_of_a_site_returns_behind_its_window,
 		a_hit_of_what_was_removed_goes_back,
 		a_hit_that_is_not_handled_yet_goes_back,

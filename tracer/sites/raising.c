@@ -6,6 +6,7 @@
 #include "inject/resume.h"
 #include "symbols/addrspace.h"
 #include "symbols/maps.h"
+#include "tracer/fast/fast.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
 #include "tracer/sites/site.h"
@@ -122,6 +123,37 @@ look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
 	}
 }
 
+/* Words near the end of a firing's stack, where the address is to which it returns in
+ * the code of a site: a body takes fewer of the program's, and on a lane's, which
+ * ends where the lane begins, it is the first. */
+#define FIRING_WORDS 48
+
+/* A thread in the middle of a firing goes on in the code of a site.  On a lane's stack
+ * it has left its own, whose address is the lane's first word. */
+static void
+look_at_firing(struct raising *r, struct space *sp, struct thread *th,
+    const struct maps *maps, uint64_t at)
+{
+	const struct uregs *regs = thread_regs(th);
+	uint64_t lane = regs != NULL ? regs->r[UREG_LANE] : 0, own;
+	uint64_t words[FIRING_WORDS];
+	const struct map *m = maps_at(maps, at);
+	bool away = m != NULL && lane > at && lane < m->end;
+
+	if (away && lane - at > sizeof(words))
+		at = lane - sizeof(words);
+	size_t len = m != NULL ? MIN(sizeof(words), m->end - at) : 0;
+	r->failed |= reader_read(&sp->mem, at, words, len) < 0;
+	for (size_t i = 0; !r->failed && i < len / 8; i++)
+		if (resume_stub_at(sp->tab, words[i]) != NULL)
+			look_at_stub(r, sp, words[i]);
+	if (!away)
+		return;
+	r->failed |= reader_read(&sp->mem, lane, &own, sizeof(own)) < 0;
+	if (!r->failed && own != 0)
+		look_at_stack(r, sp, maps, own);
+}
+
 void
 raising_look(struct raising *r, struct space *sp)
 {
@@ -142,6 +174,8 @@ raising_look(struct raising *r, struct space *sp)
 			is_at(r, pc, NULL);
 		look_at_slot(r, sp, pc);
 		look_at_stack(r, sp, &maps, at);
+		if (fast_fires(th))
+			look_at_firing(r, sp, th, &maps, at);
 	}
 	maps_fini(&maps);
 }
