@@ -10,6 +10,9 @@
  *	MACHINE_CALL_OTHER a bit that marks system call numbers of another table
  *	MACHINE_CALL_BYTES bytes that a call pushes on the stack
  *	MACHINE_RED_ZONE   bytes below the stack pointer that a function may use
+ *	MACHINE_TICKS      the clock source of Linux that reads machine_ticks();
+ *			   "": this machine has none
+ *	machine_ticks()    a count of the processor that grows all the time
  *	MACHINE_FEATURES   the line of /proc/TID/status that tells whether the
  *			   processor checks returns by a shadow stack: "shstk"
  *

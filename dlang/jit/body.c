@@ -370,7 +370,7 @@ place_all(struct body_parts *p)
 		place_agg(p, &p->aggs[n]);
 	p->keeps_row = keeps_row(p);
 	p->row_at = take(p, p->keeps_row);
-	p->time_at = take(p, p->time ? 2 : 0);
+	p->time_at = take(p, p->time);
 	p->rec_at = take(p, p->records);
 	p->head_at = take(p, p->records);
 	if (p->nstores == 1 && p->stores[0]->fetched)

@@ -94,7 +94,7 @@ struct body_parts {
 	bool self;           /* and variables of the thread */
 	bool again;          /* one of these is read after it was set */
 	bool records;        /* a clause has a record */
-	int32_t time_at;     /* 16 bytes */
+	int32_t time_at;
 	int32_t row_at;
 	int32_t rec_at;  /* the address of the record that is written */
 	int32_t head_at; /* what the lane's head will be */

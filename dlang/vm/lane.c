@@ -63,6 +63,8 @@ lane_give(const struct lane_view *v, const struct lane_owner *owner)
 	l->followed = owner->followed;
 	l->memory = owner->memory;
 	l->clock = owner->clock;
+	l->tick_most = owner->tick_most;
+	l->tick_rate = owner->tick_rate;
 	l->self = owner->self;
 	STORE_RELEASE(&l->thread, owner->thread);
 }

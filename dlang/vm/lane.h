@@ -18,7 +18,8 @@ struct lane_owner {
 	uint32_t pid, tid;
 	bool followed;         /* as vm_env's */
 	uint64_t self, memory; /* struct lane's; 0: it fires by trap alone */
-	uint64_t clock;        /* struct lane's */
+	uint64_t clock;        /* struct lane's, as the others here */
+	uint64_t tick_most, tick_rate;
 };
 
 /*

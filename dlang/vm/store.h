@@ -122,7 +122,16 @@ struct lane {
 	uint32_t number;   /* [I] of the lane in its store */
 	uint64_t wall;     /* [W] walltimestamp of the firing; 0: not read */
 	uint64_t ask;      /* [W] how the firing asks the tracer */
-	uint64_t clock; /* [G] clock_gettime() for bodies; 0: there is none */
+	uint64_t clock;    /* [G] agent_now() for bodies; 0: there is none */
+
+	/* How a thread tells the time (CLOCK_MONOTONIC) from a count of the
+	 * processor, in most cases.  When the count was tick_at, it was tick_ns.
+	 * That is good for tick_most counts, each of tick_rate / 2^32 ns; then the
+	 * thread asks the kernel's clock again.  0: the thread always does. */
+	uint64_t tick_most;        /* [G] [W] */
+	uint64_t tick_rate;        /* [G] */
+	uint64_t tick_at, tick_ns; /* [W] */
+	uint64_t tick_last; /* [W] the last answer: no later one is less */
 
 	uint32_t size; /* [I] of the lane, this struct included */
 	uint32_t locals_ref, locals_size; /* [I] */

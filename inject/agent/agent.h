@@ -41,7 +41,7 @@
 #include "dlang/vm/lane.h"
 
 #define AGENT_MAGIC   0x47414444 /* "DDAG" */
-#define AGENT_VERSION 6
+#define AGENT_VERSION 7
 
 /* What hit() asks of the tracer: a copy of memory of the program, or actions of
  * a clause. */
@@ -127,6 +127,8 @@ struct agent_table {
 	struct agent *agent;
 	/* Fire a tracepoint in a lane: step 4 above. */
 	void (*hit)(struct lane *lane, uint32_t tp_id, agent_ask_fn *ask);
+	/* The time, for bodies (ops.c). */
+	uint64_t (*now)(struct lane *lane);
 	const struct agent_fixup *fixups, *fixups_end;
 	const struct vm_helpers *helpers; /* for machine code of DIFOs */
 	/* For tests: the VM with an environment of the caller. */
@@ -142,6 +144,9 @@ extern struct agent agent;
 void agent_hit(struct lane *lane, uint32_t tp_id, agent_ask_fn *ask);
 /* vm_ops for the target (ops.c); ctx is the struct lane. */
 extern const struct vm_ops agent_ops;
+/* ops.c: CLOCK_MONOTONIC in ns, within a microsecond, and never less than the last
+ * answer in this lane. */
+uint64_t agent_now(struct lane *lane);
 
 /* load.c: ask the tracer.  -1: there is none any more. */
 int64_t agent_ask(const struct vm_env *env, enum agent_what what, uint64_t addr,
@@ -155,6 +160,8 @@ int64_t agent_load_str(
 
 /* The number of the processor on which the thread runs. */
 uint32_t agent_cpu(void);
+/* machine_ticks() of dlang/base/machine.h. */
+uint64_t agent_ticks(void);
 /* Copy n bytes of the program's memory.  0, or -1 after a fault; then some may
  * have been copied. */
 int64_t agent_copy(void *dst, uint64_t src, uint64_t n);

@@ -61,6 +61,7 @@ const struct agent_table agent_table = {
 	.version = AGENT_VERSION,
 	.agent = &agent,
 	.hit = agent_hit,
+	.now = agent_now,
 	.fixups = __start_agent_fixups,
 	.fixups_end = __stop_agent_fixups,
 	.helpers = &vm_helpers,

@@ -42,11 +42,63 @@ clock_ns(enum clock clock)
 	return (uint64_t)ts.sec * 1000000000 + (uint64_t)ts.nsec;
 }
 
+static uint64_t
+latest(struct lane *l, uint64_t ns)
+{
+	if (ns < l->tick_last)
+		ns = l->tick_last;
+	l->tick_last = ns;
+	return ns;
+}
+
+/* What is an error of more than this is found.  An error by half of it can come of
+ * the time between reading the count and the clock. */
+#define TICK_ERROR 1000U
+
+/* The time at `count', which is at most so many times tick_most later than
+ * tick_at. */
+#define FAR 8U
+
+static uint64_t
+ticks_ns(const struct lane *l, uint64_t count)
+{
+	return l->tick_ns + ((count - l->tick_at) * l->tick_rate >> 32);
+}
+
+/* It was `ns' between two counts: the lane tells the time from there on.  If it was
+ * wrong before, because the clocks do not go at one rate, it tells no more. */
+static void
+begin_ticks(struct lane *l, uint64_t from, uint64_t ns, uint64_t to)
+{
+	bool was_near = from - l->tick_at <= FAR * l->tick_most;
+	uint64_t error = ticks_ns(l, to) - ns + TICK_ERROR;
+
+	if ((to - from) * l->tick_rate >> 32 > TICK_ERROR / 2)
+		return; /* the thread did not run, or reading takes long */
+	if (was_near && error > 2 * TICK_ERROR)
+		l->tick_most = 0;
+	l->tick_at = to;
+	l->tick_ns = ns;
+}
+
+uint64_t
+agent_now(struct lane *l)
+{
+	if (l->tick_most == 0)
+		return latest(l, clock_ns(CLOCK_MONO));
+	uint64_t from = agent_ticks();
+	if (from - l->tick_at <= l->tick_most)
+		return latest(l, ticks_ns(l, from));
+	uint64_t ns = clock_ns(CLOCK_MONO);
+	begin_ticks(l, from, ns, agent_ticks());
+	return latest(l, ns);
+}
+
 static void
 ops_when(struct vm_env *env)
 {
 	env->cpu = agent_cpu();
-	env->timestamp = clock_ns(CLOCK_MONO);
+	env->timestamp = agent_now(lane_of(env));
 }
 
 static uint64_t

@@ -347,6 +347,32 @@ has "$tmp/off" '^ *may not  *2000$'
 same "times" "$tmp/off" "$tmp/vm"
 same "times, compiled" "$tmp/off" "$tmp/on"
 
+# ---- the time, beside that of the program ----
+
+# At each call it is between the program's times, but for a microsecond, and no less
+# than at the call before.
+# shellcheck disable=SC2016 # $target is dtrap's
+clocked='
+	self uint64_t last;
+	pid$target:a.out:before:entry /timestamp < self->last/ {
+		@["back"] = count(); }
+	pid$target:a.out:before:entry /timestamp + 1000 < arg0/ {
+		@["early"] = count(); }
+	pid$target:a.out:before:entry { self->last = timestamp; }
+	pid$target:a.out:after:entry /self->last > arg0 + 1000/ {
+		@["late"] = count(); }
+	pid$target:a.out:after:entry { @["calls"] = count(); }'
+for way in off vm on; do
+	calls=300000
+	[ $way != off ] || calls=3000
+	rm -f "$tmp/$way.trace"
+	fast $way -o "$tmp/$way.trace" -n "$clocked" -c "$bin/clocked $calls"
+	is "$way: status" "$status" 0
+	is "$way: times" "$(sed -n 's/^ *\([a-z]*\)  *\([0-9]*\)$/\1 \2/p' \
+	    "$tmp/$way.trace")" "calls $calls"
+done
+jumped 590000
+
 # ---- machine code ----
 
 # What cannot be compiled is interpreted, and what is compiled is said.

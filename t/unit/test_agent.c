@@ -18,9 +18,12 @@
 #include "inject/agent/ops.c"
 
 uint32_t machine_cpu(void);
-#define agent_cpu machine_cpu
+uint64_t machine_count(void);
+#define agent_cpu   machine_cpu
+#define agent_ticks machine_count
 #include "inject/agent/x86_64/cpu.c"
 #undef agent_cpu
+#undef agent_ticks
 
 static bool opens;          /* vm_open() succeeds */
 static struct lane *opened; /* the lane that it finds */
@@ -61,6 +64,18 @@ agent_cpu(void)
 	return 3;
 }
 
+/* The processor's count, which goes on with each look at it. */
+static uint64_t count, step;
+
+uint64_t
+agent_ticks(void)
+{
+	count += step;
+	return count;
+}
+
+static int64_t nsec;
+
 static int
 tell_time(int clock, struct agent_timespec *ts)
 {
@@ -68,7 +83,7 @@ tell_time(int clock, struct agent_timespec *ts)
 	ck_assert_int_le(clock, 1);
 	asked[clock]++;
 	ts->sec = 5 + clock;
-	ts->nsec = 999999999;
+	ts->nsec = nsec;
 	return 0;
 }
 
@@ -104,6 +119,8 @@ setup(void)
 	env.tid = 1235;
 	agent.clock = (uint64_t)&tell_time;
 	agent.space = 77;
+	nsec = 999999999;
+	count = step = 0;
 	memset(&question, 0, sizeof(question));
 	question.answer = -1;
 	own.lane.ask = (uintptr_t)ask_the_test;
@@ -154,6 +171,103 @@ START_TEST(without_a_clock_the_time_is_0)
 	env.timestamp = 1;
 	agent_ops.when(&env);
 	ck_assert_uint_eq(env.timestamp, 0);
+}
+END_TEST
+
+/* Half a nanosecond a count, for a million of them. */
+static void
+by_count(int64_t now)
+{
+	own.lane.tick_most = 1000000;
+	own.lane.tick_rate = UINT64_C(1) << 31;
+	count = 5000000000;
+	nsec = now;
+}
+
+START_TEST(time_is_told_from_the_count)
+{
+	const uint64_t s = UINT64_C(6000000000);
+
+	by_count(1000);
+	ck_assert_uint_eq(agent_now(&own.lane), s + 1000);
+	ck_assert_uint_eq(asked[1], 1);
+	count += 500;
+	ck_assert_uint_eq(agent_now(&own.lane), s + 1250);
+	agent_ops.when(&env);
+	ck_assert_uint_eq(env.timestamp, s + 1250);
+	count += 999500;
+	ck_assert_uint_eq(agent_now(&own.lane), s + 501000);
+	ck_assert_uint_eq(asked[1], 1);
+	/* Then the clock is asked again, which may be a little behind. */
+	count++;
+	nsec = 500900;
+	ck_assert_uint_eq(agent_now(&own.lane), s + 501000);
+	ck_assert_uint_eq(asked[1], 2);
+	count += 400;
+	ck_assert_uint_eq(agent_now(&own.lane), s + 501100);
+	ck_assert_uint_eq(asked[1], 2);
+	/* A count that has begun anew. */
+	count = 7;
+	nsec = 900000;
+	ck_assert_uint_eq(agent_now(&own.lane), s + 900000);
+	ck_assert_uint_eq(asked[1], 3);
+	ck_assert_uint_ne(own.lane.tick_most, 0);
+}
+END_TEST
+
+START_TEST(time_is_not_told_from_a_count_that_was_not_at_it)
+{
+	by_count(1000);
+	agent_now(&own.lane);
+	/* The thread did not run between count and clock. */
+	count += 1000001;
+	step = 1002;
+	nsec = 501000;
+	for (unsigned n = 2; n < 5; n++) {
+		agent_now(&own.lane);
+		ck_assert_uint_eq(asked[1], n);
+	}
+	step = 1000;
+	nsec = 504600;
+	agent_now(&own.lane);
+	agent_now(&own.lane);
+	ck_assert_uint_eq(asked[1], 5);
+}
+END_TEST
+
+/* What the clock is ahead by when 600 us are over. */
+static bool
+goes_on(int64_t error)
+{
+	memset(&own.lane, 0, sizeof(own.lane));
+	by_count(1000);
+	agent_now(&own.lane);
+	count += 1200000;
+	nsec = 601000 + error;
+	agent_now(&own.lane);
+	return own.lane.tick_most != 0;
+}
+
+START_TEST(time_is_not_told_from_a_count_with_another_rate)
+{
+	ck_assert(goes_on(0));
+	ck_assert(goes_on(1000));
+	ck_assert(goes_on(-1000));
+	ck_assert(!goes_on(1001));
+	ck_assert(!goes_on(-1001));
+	unsigned n = asked[1];
+	agent_now(&own.lane);
+	agent_now(&own.lane);
+	ck_assert_uint_eq(asked[1], n + 2);
+	/* Of longer times nothing is known. */
+	by_count(1000);
+	memset(&own.lane, 0, sizeof(own.lane));
+	by_count(1000);
+	agent_now(&own.lane);
+	count += 8000001;
+	nsec = 900000000;
+	agent_now(&own.lane);
+	ck_assert_uint_ne(own.lane.tick_most, 0);
 }
 END_TEST
 
@@ -444,6 +558,9 @@ main(void)
 	tcase_add_test(t, the_thread_knows_itself);
 	tcase_add_test(t, time_is_that_of_the_vdso);
 	tcase_add_test(t, without_a_clock_the_time_is_0);
+	tcase_add_test(t, time_is_told_from_the_count);
+	tcase_add_test(t, time_is_not_told_from_a_count_that_was_not_at_it);
+	tcase_add_test(t, time_is_not_told_from_a_count_with_another_rate);
 	tcase_add_test(t, the_rest_is_refused);
 	tcase_add_test(t, the_processor_is_told_by_a_segment);
 	tcase_add_test(t, a_hit_fires_in_its_lane);

@@ -81,6 +81,7 @@ double_firing(void)
 #define thread_siginfo(th, si) (*(si) = info, info_error)
 #define fast_there(th)         there
 #define fast_firing(th)        double_firing()
+#define fast_fires(th)         fires
 #include "tracer/fast/loads.c"
 
 static void
@@ -426,6 +427,25 @@ START_TEST(a_load_that_faults_is_mended)
 }
 END_TEST
 
+/* The thread may not read the processor's clock. */
+START_TEST(a_clock_that_faults_is_read)
+{
+	static const uint8_t rdtsc[] = { 0x0f, 0x31, 0x90 };
+
+	mem.nfixups = 0;
+	memcpy(fake_target_at(&target, DATA), rdtsc, sizeof(rdtsc));
+	its_regs.r[UREG_PC] = DATA;
+	lane.tick_most = 7;
+	fires = true;
+	info = (siginfo_t){ .si_signo = SIGSEGV, .si_code = SI_KERNEL };
+	stop_signal(&thread, SIGSEGV);
+	ck_assert(fast_mends(&thread));
+	ck_assert_uint_eq(its_regs.r[UREG_PC], DATA + 2);
+	/* It is not to try again. */
+	ck_assert_uint_eq(lane.tick_most, 0);
+}
+END_TEST
+
 START_TEST(other_signals_are_the_programs)
 {
 	ck_assert(!faults(SIGILL));
@@ -588,6 +608,7 @@ main(void)
 		a_thread_that_cannot_be_answered,
 		actions_are_asked_for,
 		a_load_that_faults_is_mended,
+		a_clock_that_faults_is_read,
 		other_signals_are_the_programs,
 		each_clause_has_machine_code,
 		what_cannot_be_compiled_is_run_by_the_vm,

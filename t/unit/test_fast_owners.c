@@ -29,7 +29,7 @@ static struct space space;
 static struct proc proc;
 static struct thread threads[THREADS];
 static struct fast_space *mem;
-static struct agent its_agent = { .clock = 0x12340 };
+static struct agent its_agent;
 
 /* What the kernel has of a thread. */
 static struct uregs its_regs[THREADS];
@@ -119,6 +119,7 @@ setup(void)
 	mem->id = 1;
 	mem->addr = ADDR;
 	mem->agent = &its_agent;
+	mem->now = 0x12340;
 	mem->base = kit.threads.base;
 	mem->store = kit.threads;
 	mem->size = PAGE + kit.threads.size;
@@ -175,7 +176,7 @@ START_TEST(each_thread_gets_a_lane_of_its_own)
 	ck_assert_uint_eq(dirty[0], 1);
 	/* The code of a site knows it by these. */
 	ck_assert_uint_eq(lane(1)->self, lane_of(1));
-	ck_assert_uint_eq(lane(1)->clock, its_agent.clock);
+	ck_assert_uint_eq(lane(1)->clock, mem->now);
 	ck_assert_uint_eq(lane(1)->memory, 0x2000);
 	ck_assert_uint_eq(lane(1)->tid, 71);
 	ck_assert_uint_ne(lane(0)->thread, lane(1)->thread);

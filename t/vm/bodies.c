@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "dlang/base/mem.h"
 #include "dlang/cc/cc.h"
@@ -107,20 +106,17 @@ __asm__(".text\n.globl run_body\nrun_body:\n"
 	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
 	"ret\n");
 
-/* clock_gettime() for bodies.  It is called on the lane's stack, and changes what a
+/* agent_now() for bodies.  It is called on the lane's stack, and changes what a
  * function may change.  The next call would give another time. */
-struct timespec clock_now;
-uint64_t clock_stack, clock_flags;
-int clock_double(int clock, struct timespec *now);
+uint64_t clock_now, clock_lane, clock_stack, clock_flags;
+uint64_t clock_double(struct lane *l);
 __asm__(".text\n.globl clock_double\nclock_double:\n"
 	"mov %rsp, clock_stack(%rip); pushfq; pop clock_flags(%rip)\n"
-	"cmp $1, %edi; jne 1f\n"
-	"mov clock_now(%rip), %rax; mov %rax, (%rsi)\n"
-	"mov 8+clock_now(%rip), %rax; mov %rax, 8(%rsi)\n"
-	"incq 8+clock_now(%rip)\n"
-	"1: mov $-1, %rcx; mov %rcx, %rdx; mov %rcx, %rsi; mov %rcx, %rdi\n"
+	"mov %rdi, clock_lane(%rip); mov clock_now(%rip), %rax\n"
+	"incq clock_now(%rip)\n"
+	"mov $-1, %rcx; mov %rcx, %rdx; mov %rcx, %rsi; mov %rcx, %rdi\n"
 	"mov %rcx, %r8; mov %rcx, %r9; mov %rcx, %r10; mov %rcx, %r11\n"
-	"xor %eax, %eax; ret\n");
+	"ret\n");
 
 #define DIRECTION 0x400U /* the flag */
 
@@ -344,6 +340,77 @@ may_give_up(const struct rig *r, const uint8_t *store,
 	    l->clock == 0 || (r->b.own && l->followed);
 }
 
+/* What the lane would tell from the processor's count now, if it has told `last'. */
+static uint64_t
+told_now(const struct lane *l, uint64_t last)
+{
+	uint64_t ns = l->tick_ns +
+	    ((__builtin_ia32_rdtsc() - l->tick_at) * l->tick_rate >> 32);
+
+	return ns > last ? ns : last;
+}
+
+static void
+check_clock(const struct rig *r)
+{
+	if (clock_stack == 0)
+		return;
+	if (clock_stack % 16 != 8 || clock_stack > (uintptr_t)lane(r) ||
+	    clock_stack < (uintptr_t)lane(r) - LANE_STACK / 2)
+		wrong(r, "the clock has another stack");
+	if (clock_flags & DIRECTION)
+		wrong(r, "the clock has another direction");
+	if (clock_lane != (uintptr_t)lane(r))
+		wrong(r, "the clock has another lane");
+}
+
+/* Run the body.  The VM gets the time that it has told. */
+static uint32_t
+fire_body(struct rig *r, uint64_t *time)
+{
+	uint64_t was = lane(r)->tick_last, least = told_now(lane(r), was);
+	bool late =
+	    __builtin_ia32_rdtsc() - lane(r)->tick_at > lane(r)->tick_most;
+
+	*time = clock_now;
+	clock_stack = 0;
+	uint32_t result = run_body();
+	check_registers(r);
+	check_clock(r);
+	if (clock_stack == 0 && lane(r)->tick_most != 0)
+		*time = lane(r)->tick_last;
+	if (lane(r)->tick_last != was &&
+	    (late || *time < least || *time > told_now(lane(r), was)))
+		wrong(r, "it is not the time");
+	lane(r)->tick_last = was;
+	return result;
+}
+
+static void
+compare_done(const struct rig *r, uint8_t *vm, uint8_t *body)
+{
+	struct lane *l =
+	    (void *)(body + ((uint8_t *)lane(r) - r->k->threads.base));
+
+	if (l->hits != lane(r)->hits + 1)
+		wrong(r, "the hit is not counted");
+	l->hits--;
+	compare(r, vm, body);
+}
+
+/* The reader may have seen a writer that was busy. */
+static void
+compare_none(const struct rig *r, uint8_t *before, uint8_t *body)
+{
+	ptrdiff_t at = (uint8_t *)lane(r) - r->k->threads.base;
+	struct lane *was = (void *)(before + at), *l = (void *)(body + at);
+
+	if (l->agg_busy & 1 && l->agg_busy != was->agg_busy)
+		wrong(r, "it is busy for ever");
+	l->agg_busy = was->agg_busy;
+	compare(r, before, body);
+}
+
 static void
 fire_both(struct rig *r)
 {
@@ -351,48 +418,27 @@ fire_both(struct rig *r)
 	uint8_t *before = copy_of(&k->threads);
 	struct lane was = *lane(r);
 	const uint32_t used[2] = { used_of(r, 0), used_of(r, 1) };
+	uint64_t time;
 
-	ecb_fire_site(lane_env(lane(r)), r->site);
-	bool may = may_give_up(r, before, &was, used);
-	uint8_t *after = copy_of(&k->threads);
+	uint32_t result = fire_body(r, &time);
+	uint8_t *by_body = copy_of(&k->threads);
 	memcpy(k->threads.base, before, k->threads.size);
-	clock_stack = 0;
-	uint32_t result = run_body();
-	check_registers(r);
-	if (clock_stack != 0 &&
-	    (clock_stack % 16 != 8 || clock_stack > (uintptr_t)lane(r) ||
-		clock_stack < (uintptr_t)lane(r) - LANE_STACK / 2))
-		wrong(r, "the clock has another stack");
-	if (clock_stack != 0 && clock_flags & DIRECTION)
-		wrong(r, "the clock has another direction");
-	if (result == 0) {
-		if (lane(r)->hits != was.hits + 1)
-			wrong(r, "the hit is not counted");
-		lane(r)->hits--;
-		uint8_t *by_body = copy_of(&k->threads);
-		uint8_t *by_vm =
-		    copy_of(&(struct region){ after, k->threads.size });
-		compare(r, by_vm, by_body);
-		mem_free(by_vm);
-		mem_free(by_body);
-	} else if (result != 1) {
+	lane_env(lane(r))->timestamp = time;
+	ecb_fire_site(lane_env(lane(r)), r->site);
+	uint8_t *by_vm = copy_of(&k->threads);
+	if (result == 0)
+		compare_done(r, by_vm, by_body);
+	else if (result != 1)
 		wrong(r, "a strange result");
-	} else if (!may) {
+	else if (!may_give_up(r, before, &was, used))
 		wrong(r, "it has given up");
-	} else {
-		/* The reader may have seen a writer that was busy. */
-		if (lane(r)->agg_busy & 1 && lane(r)->agg_busy != was.agg_busy)
-			wrong(r, "it is busy for ever");
-		lane(r)->agg_busy = was.agg_busy;
-		uint8_t *now = copy_of(&k->threads);
-		compare(r, before, now);
-		mem_free(now);
-		ngiven_up++;
-	}
+	else
+		compare_none(r, before, by_body);
+	ngiven_up += result;
 	nfirings++;
-	memcpy(k->threads.base, after, k->threads.size);
 	mem_free(before);
-	mem_free(after);
+	mem_free(by_body);
+	mem_free(by_vm);
 }
 
 /* ---- one clause ---- */
@@ -407,6 +453,24 @@ fill_variables(const struct dyn_view *d)
 		return;
 	*(uint32_t *)(void *)(hdr + DYN_USED) = d->chunks;
 	*(uint32_t *)(void *)(hdr + DYN_FREED) = 0;
+}
+
+/* The time is told by the function, or from the processor's count, or not at all. */
+static void
+any_clock(struct lane *l)
+{
+	uint64_t ns = any_word() / 4, rate = draw() >> 31;
+	uint64_t ago = below(1000000);
+
+	clock_now = 1 + any_word() / 2;
+	l->clock = below(32) == 0 ? 0 : (uintptr_t)clock_double;
+	l->tick_most = l->clock == 0 || below(2) == 0 ? 0 :
+	    below(4) == 0                             ? ago / 2 :
+							~0ULL >> 32;
+	l->tick_rate = rate;
+	l->tick_ns = ns;
+	l->tick_at = __builtin_ia32_rdtsc() - ago;
+	l->tick_last = 1 + ns + below(2) * (ago * rate >> 31);
 }
 
 static void
@@ -424,12 +488,8 @@ any_time(struct rig *r)
 		fill_variables(&r->k->lanes[0].self);
 	if (below(2) == 0)
 		lane(r)->tail = lane(r)->head;
-	uint64_t now = 1 + any_word() / 2;
-	lane_env(lane(r))->timestamp = now;
+	any_clock(lane(r));
 	lane_env(lane(r))->cpu = (uint32_t)sched_getcpu();
-	clock_now = (struct timespec){ .tv_sec = (time_t)(now / 1000000000),
-		.tv_nsec = (long)(now % 1000000000) };
-	lane(r)->clock = below(32) == 0 ? 0 : (uintptr_t)clock_double;
 	if (r->k->lanes[0].aggs[0].hdr != NULL && below(16) == 0)
 		agg_flip(&r->k->lanes[0], ++lane(r)->agg_area);
 	if (below(16) == 0)

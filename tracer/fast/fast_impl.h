@@ -90,6 +90,11 @@ struct bodies {
 #define BODIES_CODE (1U << 20)
 #define BODIES_SIZE (ROW_UNIT * ROWS_MOST + BODIES_CODE)
 
+/* The processor's count and the time, at one moment. */
+struct ticks {
+	uint64_t at, ns; /* ns 0: threads cannot tell the time from a count */
+};
+
 /* The memory of one address space. */
 struct fast_space {
 	uint64_t id;     /* from 1; 0: fast_space() was not called yet */
@@ -102,6 +107,8 @@ struct fast_space {
 	VEC(uint32_t) copied; /* tracepoints whose sites the image has */
 	uint32_t changes;     /* of the tracer's image, as it was copied */
 	struct agent *agent;
+	uint64_t now; /* agent_now(), in the target */
+	struct ticks ticks;
 	uint64_t fixups_at;               /* in the target */
 	const struct agent_fixup *fixups; /* the same, in the tracer's copy */
 	size_t nfixups;
@@ -133,6 +140,7 @@ struct fast {
 	enum activity activity;
 	bool ready; /* the clock was tried, and `code' made */
 	bool jit;   /* option jit */
+	struct ticks ticks;
 	/* Machine code of DIFOs, for a place code_at bytes behind the begin of
 	 * the blob. */
 	uint8_t *code;
@@ -167,6 +175,15 @@ void lanes_let_go(struct state *st, struct proc *p);
 
 /* All hits by jump so far. */
 uint64_t lanes_hits(const struct state *st);
+
+/* ---- ticks.c ---- */
+
+/* Note the moment, if the kernel's clock is the processor's count. */
+void ticks_begin(struct ticks *t);
+/* What struct lane has of the names, from the time that has passed since; 0 both:
+ * the thread is to ask the kernel's clock. */
+void ticks_rate(
+    const struct ticks *t, uint64_t *tick_most, uint64_t *tick_rate);
 
 /* ---- loads.c ---- */
 

@@ -149,18 +149,21 @@ give(struct state *st, struct fast_space *f, struct thread *th)
 		struct lane_use *u = &f->lanes.at[o->n];
 		if (u->owner != NULL)
 			continue;
-		u->owner = th;
-		o->moved = 0;
-		o->room = 0;
-		lane_give(&u->v,
-		    &(struct lane_owner){
+		struct lane_owner owner = {
 			.thread = th->birth + 1,
 			.pid = (uint32_t)th->proc->pid,
 			.tid = (uint32_t)th->tid,
 			.followed = th->proc->role.followed,
 			.self = fast_addr(f, u->v.lane),
-			.clock = f->agent->clock,
-		    });
+			.clock = f->now,
+		};
+		if (f->now != 0)
+			ticks_rate(
+			    &f->ticks, &owner.tick_most, &owner.tick_rate);
+		u->owner = th;
+		o->moved = 0;
+		o->room = 0;
+		lane_give(&u->v, &owner);
 		if (o->elsewhere)
 			move_self(st, th, &st->env.at, &u->v);
 		o->elsewhere = false;

@@ -198,10 +198,15 @@ mend_clock(struct thread *th, struct uregs *regs)
 {
 	uint8_t code[CLOCK_INSN_MAX];
 
-	return th->stop.sig == SIGSEGV && fast_fires(th) &&
+	if (th->stop.sig != SIGSEGV || !fast_fires(th) ||
 	    reader_read(&th->proc->space->text, regs->r[UREG_PC], code,
-		sizeof(code)) == 0 &&
-	    regs_read_clock(regs, code);
+		sizeof(code)) != 0 ||
+	    !regs_read_clock(regs, code))
+		return false;
+	const struct lane_view *v = fast_firing(th);
+	if (v != NULL)
+		v->lane->tick_most = 0; /* it asks the kernel's clock only */
+	return true;
 }
 
 bool

@@ -314,6 +314,8 @@ fill(struct state *st, struct space *sp, struct fast_space *f,
 	}
 	if (p->bodies > 0)
 		bodies_begin(f, code + p->code - p->bodies);
+	f->ticks = st->fast->ticks;
+	f->now = f->agent->clock != 0 ? (uintptr_t)table->now : 0;
 	f->fixups_at = (uintptr_t)table->fixups;
 	f->fixups = blob_at(f->fixups_at - fast_addr(f, text));
 	f->nfixups = (size_t)(table->fixups_end - table->fixups);
@@ -634,6 +636,7 @@ fast_start(struct state *st, const struct region *image,
 	st->fast = mem_zalloc(sizeof(*st->fast));
 	st->fast->image = *image;
 	st->fast->whole = *whole;
+	ticks_begin(&st->fast->ticks);
 	st->fast->jit = option_get(&st->opts, OPT_JIT) != 0;
 	if (!fast_is_auto(st))
 		get_ready(st);

@@ -5,6 +5,7 @@
 #define DLANG_BASE_NONE_MACHINE_H
 
 #include <elf.h>
+#include <stdint.h>
 
 #define MACHINE_TRACES     0
 #define MACHINE_NAME       "none"
@@ -15,5 +16,12 @@
 #define MACHINE_CALL_BYTES 8
 #define MACHINE_RED_ZONE   0
 #define MACHINE_FEATURES   ""
+#define MACHINE_TICKS      ""
+
+static inline uint64_t
+machine_ticks(void)
+{
+	return 0;
+}
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <linux/audit.h>
+#include <stdint.h>
 
 #define MACHINE_TRACES     1
 #define MACHINE_NAME       "x86-64"
@@ -16,5 +17,12 @@
 #define MACHINE_CALL_BYTES 8
 #define MACHINE_RED_ZONE   128
 #define MACHINE_FEATURES   "x86_Thread_features"
+#define MACHINE_TICKS      "tsc"
+
+static inline uint64_t
+machine_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
 
 #endif

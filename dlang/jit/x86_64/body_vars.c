@@ -2,8 +2,6 @@
  * What expressions of a body read and set: arguments, variables, the time.  See
  * body.h.
  */
-#include <time.h>
-
 #include "dlang/base/base.h"
 #include "dlang/jit/x86_64/body.h"
 #include "dlang/vm/agg.h"
@@ -138,32 +136,63 @@ body_put(struct code *c, unsigned base, int32_t disp, unsigned size)
 
 /* ---- the time ---- */
 
-/* The thread's stack may be too small for clock_gettime(): it gets that of the
- * lane.  The direction flag is what it was at the site. */
-bool
-body_clock(struct code *c)
+/* rax = the result of the function at this offset of the lane; rdi gets the lane.  The
+ * thread's stack may be too small: the function gets that of the lane.  The direction
+ * flag is what it was at the site. */
+static void
+call_out(struct code *c, int32_t function)
 {
 	struct emit *e = &c->e;
-	int32_t at = c->parts->time_at;
 
-	if (!code_has_room(c))
-		return false;
-	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, IN_LANE(clock));
+	enc_rm(e, true, OP_MOV_LOAD, RAX, RBX, function);
 	enc_rr(e, true, OP_TEST, RAX, RAX);
 	code_jump_if(c, CC_E, &c->gives_up);
-	enc_rm(e, true, OP_LEA, RSI, RSP, at);
-	enc_set(e, RDI, CLOCK_MONOTONIC);
+	code_move(c, RDI, RBX);
 	enc_rm(e, true, OP_MOV_STORE, RSP, RBX, -8);
 	enc_rm(e, true, OP_LEA, RSP, RBX, -24);
 	emit_bytes(e, "\x9c\xfc\xff\xd0", 4); /* pushfq; cld; call rax */
 	enc_mi32(e, false, 0xf7, 0, RBX, -32, 0x400); /* test [], df */
 	emit_bytes(e, "\x74\x01\xfd", 3);             /* je over it; std */
 	enc_rm(e, true, OP_MOV_LOAD, RSP, RBX, -8);
-	/* imul rax, [rsp + at], 1000000000 */
-	enc_rm(e, true, 0x69, RAX, RSP, at);
-	emit_u32(e, 1000000000);
-	enc_rm(e, true, 0x03, RAX, RSP, at + 8);
-	enc_rm(e, true, OP_MOV_STORE, RAX, RSP, at);
+}
+
+/* rax = the time from the processor's count, as agent_now() tells it.  If it does not
+ * tell that from the count, jump to *slow. */
+static void
+tell_time(struct code *c, uint32_t *slow)
+{
+	struct emit *e = &c->e;
+
+	enc_mi8(e, true, 0x83, 7, RBX, IN_LANE(tick_most), 0); /* cmp */
+	code_jump_if(c, CC_E, slow);
+	emit_bytes(e, "\x0f\x31", 2);                      /* rdtsc */
+	enc_ri8(e, true, 0xc1, 4, RDX, 32);                /* shl rdx, 32 */
+	enc_rr(e, true, 0x09, RDX, RAX);                   /* or rax, rdx */
+	enc_rm(e, true, 0x2b, RAX, RBX, IN_LANE(tick_at)); /* sub */
+	enc_rm(e, true, OP_CMP_LOAD, RAX, RBX, IN_LANE(tick_most));
+	code_jump_if(c, CC_A, slow);
+	enc_rm(e, true, OP_0F(0xaf), RAX, RBX, IN_LANE(tick_rate)); /* imul */
+	enc_ri8(e, true, 0xc1, 5, RAX, 32);                /* shr rax, 32 */
+	enc_rm(e, true, 0x03, RAX, RBX, IN_LANE(tick_ns)); /* add */
+	enc_rm(e, true, OP_MOV_LOAD, RDX, RBX, IN_LANE(tick_last));
+	enc_rr(e, true, OP_CMP, RDX, RAX);
+	enc_rr(e, true, OP_0F(0x40U | CC_B), RAX, RDX); /* cmovb rax, rdx */
+	enc_rm(e, true, OP_MOV_STORE, RAX, RBX, IN_LANE(tick_last));
+}
+
+bool
+body_clock(struct code *c)
+{
+	uint32_t slow = 0, over = 0;
+
+	if (!code_has_room(c))
+		return false;
+	tell_time(c, &slow);
+	code_jump(c, &over);
+	code_land(c, slow);
+	call_out(c, IN_LANE(clock));
+	code_land(c, over);
+	enc_rm(&c->e, true, OP_MOV_STORE, RAX, RSP, c->parts->time_at);
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Which processor runs the thread; see inject/agent/agent.h.
+ * Which processor runs the thread, and its count; see inject/agent/agent.h.
  */
 #include "inject/agent/agent.h"
 
@@ -23,6 +23,12 @@ by_segment(void)
 
 	__asm__ volatile("lsl %1, %0" : "+r"(limit) : "r"(segment) : "cc");
 	return limit & 0xfff;
+}
+
+uint64_t
+agent_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
 }
 
 uint32_t
