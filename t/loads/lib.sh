@@ -61,6 +61,8 @@ places() {
 
 # Seconds of processor time would hide what waits for the tracer: wall clock.
 plain_ms=0 traced_ms=0
+# The differences before this row.
+earlier=0
 
 # row NAME ACTION ERRORS: what dtrap's -v says in that file.
 row() {
@@ -73,7 +75,8 @@ row() {
 	    "${hits:-0}" "${part:-0}" \
 	    "$(awk -v a="$traced_ms" -v b="$plain_ms" \
 	    'BEGIN { printf("%.1f", a / (b + 1e-9)) }')" \
-	    "$([ "$failures" = 0 ] && echo 'as untraced' || echo "$failures differ")" |
+	    "$([ "$failures" = "$earlier" ] && echo 'as untraced' ||
+	    echo "$((failures - earlier)) differ")" |
 	    tee -a "$ROWS"
 	[ "${hits:-0}" -gt 0 ] || wrong "$1: no hit"
 }
@@ -99,6 +102,7 @@ command_load() {
 	probes_of
 	places -c "$(quote "$@")"
 	for a in "${actions[@]}"; do
+		earlier=$failures
 		now_ms
 		traced_ms=$now_ms
 		timeout -k 5 "$LIMIT" "$DTRAP" "${opts[@]}" -o "$tmp/trace" \
@@ -138,6 +142,7 @@ server_load() {
 	probes_of "$@"
 	places "${targets[@]}"
 	for a in "${actions[@]}"; do
+		earlier=$failures
 		start_dt dt "${opts[@]}" -n "$probes { ${action[$a]} }" \
 		    "${targets[@]}"
 		# What it prints is no result, but has to be read.

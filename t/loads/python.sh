@@ -7,8 +7,9 @@
 python=/usr/bin/python3
 [ -f "$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')/test/test_json/__init__.py" ] ||
     skip "python's test suite is not installed"
-# What the run of a test takes, and where, is no outcome.
-FILTER='s/[0-9.]+ ?(ms|sec|s|min)\b/TIME/g; s/0x[0-9a-f]+/ADDRESS/g; /^0:0|load avg|^Ran |tempfile|Using random seed/d'
+# What the run of a test takes, and where, is no outcome, nor is in which order threads
+# say what they do.
+FILTER='s/[0-9.]+ ?(ms|sec|s|min)\b/TIME/g; s/0x[0-9a-f]+/ADDRESS/g; /^0:0|load avg|^Ran |tempfile|Using random seed|<thread [0-9]|tasks are running|^[0-9 ]*$/d'
 export PYTHONDONTWRITEBYTECODE=1
 cd "$tmp" || exit 2
 for module in ${T:-json gc signal asyncio threading subprocess}; do
