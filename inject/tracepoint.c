@@ -1,11 +1,11 @@
 /*
- * Tracepoints of one address space: the only place that changes a byte of its
- * text.  What the table holds is in tptable.c.
+ * Tracepoints of one address space.  With patch.c it is the only place that changes
+ * a byte of its text.  What the table holds is in tptable.c.
  *
  * Invariants:
  *   - by_addr holds every tracepoint that is not GONE, one per address;
  *   - a byte of text differs from the program's only for a tracepoint in state
- *     TRAP, and only where patch_run() wrote it;
+ *     TRAP, and only where patch_each() wrote it;
  *   - between the write of an int3 and its being noted nothing is allocated:
  *     the emergency exit takes out what is noted;
  *   - an int3 is written only after its slot, and the trapset entry that will
@@ -14,11 +14,6 @@
  *   - the int3s that are put back last (`late', trap/area.h: they mark the calls
  *     that change SIGTRAP's action and masks) are also written first: while any
  *     other int3 stands, such a call is seen.
- *
- * Text is changed by runs: tracepoints of neighbouring pages in address order are
- * read, compared and written with one system call each way.  Writing back the
- * bytes between them is safe as all threads are stopped, and every page of a run
- * has a tracepoint, so no page is copied that would not have been.
  *
  * Queued changes may be prepared while threads run (tracepoint_prepare): no
  * thread is in a slot before its int3 is written, and the list is not read
@@ -39,10 +34,6 @@
 #include "inject/slot.h"
 #include "inject/tracepoint_impl.h"
 #include "inject/trapset.h"
-
-/* Tracepoints in one run, and pages from its begin to its end. */
-#define RUN_MAX   1024
-#define RUN_PAGES 32
 
 /* ---- get and put ---- */
 
@@ -150,7 +141,7 @@ tracepoint_put(struct tptable *tab, struct tracepoint *tp)
 		entry_queue(tab, e);
 }
 
-/* ---- changing text ---- */
+/* ---- orders ---- */
 
 typedef int cmp_fn(const void *a, const void *b);
 
@@ -179,167 +170,6 @@ late_first(const void *a, const void *b)
 	bool y = (*(struct entry *const *)b)->tp.late;
 
 	return x != y ? (int)y - (int)x : by_address(a, b);
-}
-
-/* Can e be appended to the run run[0 ..  n)?  Addresses rise, every page of a
- * run has a tracepoint, and either all are late or none is. */
-static bool
-goes_on(struct entry *const *run, size_t n, const struct entry *e)
-{
-	uint64_t addr = e->tp.addr, last = run[n - 1]->tp.addr;
-
-	return n < RUN_MAX && addr > last && addr / PAGE - last / PAGE <= 1 &&
-	    e->tp.late == run[0]->tp.late &&
-	    addr / PAGE - run[0]->tp.addr / PAGE < RUN_PAGES;
-}
-
-/* The number of leading elements of at[0 ..  n) that make a run. */
-static size_t
-run_length(struct entry *const *at, size_t n)
-{
-	size_t len = 1;
-
-	while (len < n && goes_on(at, len, at[len]))
-		len++;
-	return len;
-}
-
-/* Does the text at tp, of which buf[0 .. len) was read, start with the
- * instruction that was planned for?  Only the run's pages are looked at. */
-static bool
-text_unchanged(const struct entry *e, const uint8_t *buf, size_t len)
-{
-	return memcmp(buf, e->plan.insn.bytes, MIN(len, e->plan.insn.len)) == 0;
-}
-
-enum patch { PATCH_ARM, PATCH_RESTORE, PATCH_RAISE, PATCH_LOWER };
-
-/* The bytes of a run: as they are, as they will be, and the program's own.
- * Static, because the stack may be the small one of a signal handler. */
-static uint8_t before[RUN_PAGES * PAGE], after[RUN_PAGES * PAGE],
-    text[RUN_PAGES * PAGE];
-
-/* Is the text at e, at offset `off' of the run, as expected?  `len' bytes were
- * read from there on. */
-static bool
-patch_may(struct tptable *tab, const struct entry *e, enum patch what,
-    size_t off, size_t len)
-{
-	struct entry *r = NULL;
-	bool is_there;
-
-	if (what == PATCH_ARM)
-		return text_unchanged(e, text + off, len);
-	if (e->tp.jumps)
-		return !e->tp.rides &&
-		    memcmp(before + off - e->tp.before, e->to, TRAP_JUMP_LEN) ==
-		    0;
-	is_there = before[off] == TRAP_INSN;
-	while (what == PATCH_RAISE && (r = entry_rider(tab, e, r)) != NULL)
-		is_there &=
-		    before[off + (r->tp.addr - e->tp.addr)] == TRAP_INSN;
-	return is_there;
-}
-
-/* The int3s of those that share e's jump were under it. */
-static void
-patch_riders(struct tptable *tab, const struct entry *e, uint8_t *start)
-{
-	const uint64_t from = tracepoint_start(&e->tp);
-	struct entry *r = NULL;
-
-	while ((r = entry_rider(tab, e, r)) != NULL)
-		if (r->tp.addr - from < TRAP_JUMP_LEN)
-			start[r->tp.addr - from] = TRAP_INSN;
-}
-
-/* Change one place of a run in `after'. */
-static void
-patch_one(
-    struct tptable *tab, const struct entry *e, enum patch what, size_t off)
-{
-	uint8_t *start = after + off - e->tp.before;
-
-	if (what == PATCH_RAISE) {
-		memcpy(start, e->to, TRAP_JUMP_LEN);
-		return;
-	}
-	if (e->tp.jumps) {
-		memcpy(start, e->own, TRAP_JUMP_LEN);
-		patch_riders(tab, e, start);
-	}
-	/* Behind a jump the int3 may have been replaced by somebody else. */
-	if (!e->tp.jumps || e->tp.before < TRAP_JUMP_LEN ||
-	    before[off] == TRAP_INSN)
-		after[off] = what == PATCH_RESTORE ? e->tp.saved : TRAP_INSN;
-}
-
-/* The bytes that are changed at e: from the first to behind the last. */
-static uint64_t
-patch_from(const struct entry *e, enum patch what)
-{
-	return what == PATCH_RAISE || e->tp.jumps ? tracepoint_start(&e->tp) :
-						    e->tp.addr;
-}
-
-static uint64_t
-patch_to(const struct entry *e, enum patch what)
-{
-	return what == PATCH_RAISE || e->tp.jumps ?
-	    tracepoint_start(&e->tp) + e->span :
-	    e->tp.addr + 1;
-}
-
-/*
- * Write the int3s of a run, or restore its bytes, after comparing what is
- * there.  `done' of each is set: 0, -EFAULT, or -EBUSY if the text was changed
- * by others.
- */
-static void
-patch_run(
-    struct tptable *tab, struct entry *const *at, size_t n, enum patch what)
-{
-	struct target *t = tab->target;
-	uint64_t start = patch_from(at[0], what), last = at[n - 1]->tp.addr;
-	uint64_t page_end = (last / PAGE + 1) * PAGE;
-	size_t changed = patch_to(at[n - 1], what) - start;
-	size_t len = MAX(
-	    changed, MIN(last + at[n - 1]->plan.insn.len, page_end) - start);
-
-	int err = t->ops->read(t, start, before, len);
-	if (err == 0) {
-		memcpy(after, before, len);
-		memcpy(text, before, len);
-		tracepoint_overlay(tab, start, text, len);
-	}
-	for (size_t i = 0; i < n; i++) {
-		size_t off = at[i]->tp.addr - start;
-		at[i]->done = err != 0                          ? err :
-		    patch_may(tab, at[i], what, off, len - off) ? 0 :
-								  -EBUSY;
-		if (at[i]->done == 0)
-			patch_one(tab, at[i], what, off);
-	}
-	if (err != 0 || t->ops->write(t, start, after, changed) == 0)
-		return;
-	/* A part may have been written: restore it as far as possible. */
-	t->ops->write(t, start, before, changed);
-	for (size_t i = 0; i < n; i++)
-		at[i]->done = at[i]->done == 0 ? -EFAULT : at[i]->done;
-}
-
-/* As patch_run().  A run that failed as a whole is tried one by one. */
-static void
-patch_each(
-    struct tptable *tab, struct entry *const *at, size_t n, enum patch what)
-{
-	bool failed = false;
-
-	patch_run(tab, at, n, what);
-	for (size_t i = 0; i < n; i++)
-		failed = failed || at[i]->done == -EFAULT;
-	for (size_t i = 0; failed && n > 1 && i < n; i++)
-		patch_run(tab, &at[i], 1, what);
 }
 
 /* ---- commit: in ---- */
@@ -510,7 +340,7 @@ arm_all(struct tptable *tab, struct commit *c)
 	make_way(tab, &c->arm);
 	for (size_t i = 0, n; i < c->arm.len; i += n) {
 		struct entry **at = &c->arm.at[i];
-		n = run_length(at, c->arm.len - i);
+		n = patch_length(at, c->arm.len - i);
 		patch_each(tab, at, n, PATCH_ARM);
 		fault_kill("arm-run");
 		for (size_t k = 0; k < n; k++)
@@ -527,7 +357,7 @@ arm_all(struct tptable *tab, struct commit *c)
 
 /* ---- commit: out ---- */
 
-/* Replace jumps by int3s; e->done is set as by patch_run(). */
+/* Replace jumps by int3s; e->done is set as by patch_each(). */
 static void
 lower_run(struct tptable *tab, struct entry *const *at, size_t n)
 {
@@ -542,7 +372,7 @@ lower_run(struct tptable *tab, struct entry *const *at, size_t n)
 static void
 unshare_run(struct tptable *tab, struct entry *const *at, size_t n)
 {
-	static struct entry *leads[RUN_MAX];
+	static struct entry *leads[PATCH_MOST];
 	size_t m = 0;
 
 	for (size_t k = 0; k < n; k++)
@@ -583,7 +413,7 @@ disarm_all(struct tptable *tab, struct commit *c)
 {
 	sort_entries(&c->disarm, late_last);
 	for (size_t i = 0, n; i < c->disarm.len; i += n) {
-		n = run_length(&c->disarm.at[i], c->disarm.len - i);
+		n = patch_length(&c->disarm.at[i], c->disarm.len - i);
 		disarm_run(tab, &c->disarm.at[i], n);
 	}
 }
@@ -706,32 +536,6 @@ aim(struct tptable *tab, struct entry *e)
 	return true;
 }
 
-/* Note the program's bytes at each place of a run, for the time when the tracer
- * has died. */
-static void
-note_own(struct tptable *tab, struct entry *const *at, size_t n)
-{
-	struct target *t = tab->target;
-	uint64_t start = tracepoint_start(&at[0]->tp);
-	size_t len = tracepoint_start(&at[n - 1]->tp) + TRAP_JUMP_LEN - start;
-	int err = t->ops->read(t, start, before, len) != 0 ? -EFAULT : 0;
-
-	if (err == 0)
-		tracepoint_overlay(tab, start, before, len);
-	for (size_t i = 0; i < n; i++) {
-		struct entry *e = at[i];
-		uint64_t from = tracepoint_start(&e->tp);
-		e->done = err;
-		if (err != 0)
-			continue;
-		memcpy(e->own, before + (from - start), TRAP_JUMP_LEN);
-		if (memcmp(e->own, e->made_for, e->made) != 0)
-			e->done = -EBUSY;
-		else if (trapset_jump(tab->traps, from, e->own) != 0)
-			e->done = -EINVAL;
-	}
-}
-
 static void
 raise_run(struct tptable *tab, struct entry *const *at, size_t n)
 {
@@ -748,7 +552,7 @@ static void
 each_run(struct tptable *tab, const entry_vec *v, run_fn *fn)
 {
 	for (size_t i = 0, n; i < v->len; i += n) {
-		n = run_length(&v->at[i], v->len - i);
+		n = patch_length(&v->at[i], v->len - i);
 		fn(tab, &v->at[i], n);
 	}
 }
@@ -760,7 +564,7 @@ raise_all(struct tptable *tab, entry_vec *v)
 {
 	size_t kept = 0;
 
-	each_run(tab, v, note_own);
+	each_run(tab, v, patch_note_own);
 	int err = trapset_flush(tab->traps) != 0 ? -EFAULT : 0;
 	for (size_t i = 0; i < v->len; i++) {
 		if (v->at[i]->done == 0)
@@ -1016,7 +820,7 @@ tracepoint_unlisted(struct tptable *tab)
 static unsigned
 restore_those(struct tptable *tab, bool late)
 {
-	static struct entry *run[RUN_MAX];
+	static struct entry *run[PATCH_MOST];
 	size_t n = 0;
 	unsigned left = 0;
 
@@ -1025,7 +829,7 @@ restore_those(struct tptable *tab, bool late)
 	for (struct entry *e = tab->first; e != NULL; e = e->next) {
 		if (e->tp.state != TP_TRAP || e->tp.late != late)
 			continue;
-		if (n > 0 && !goes_on(run, n, e)) {
+		if (n > 0 && !patch_goes_on(run, n, e)) {
 			left += disarm_run(tab, run, n);
 			n = 0;
 		}

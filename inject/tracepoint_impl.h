@@ -1,6 +1,6 @@
 /*
- * The table of tracepoints from inside: tracepoint.c changes text, tptable.c
- * keeps the entries, resume.c uses a little of it.  For files of inject/ only.
+ * The table of tracepoints from inside: tracepoint.c and patch.c change text,
+ * tptable.c keeps the entries, resume.c uses a little of it.  For files of inject/ only.
  */
 #ifndef INJECT_TRACEPOINT_IMPL_H
 #define INJECT_TRACEPOINT_IMPL_H
@@ -38,7 +38,7 @@ struct entry {
 	struct entry *drain_next;            /* in tab->draining */
 	bool draining;                       /* is in that list */
 	bool ready;      /* its slot is filled, and the trapset lists it */
-	int done;        /* the result of patch_run() for it */
+	int done;        /* the result of patch_each() for it */
 	const char *why; /* failed in this commit, for this reason */
 };
 
@@ -88,6 +88,29 @@ struct entry *entry_rider(
 
 /* Note whether there is a jump that is e's own, for all that share it. */
 void entry_jumps(struct tptable *tab, struct entry *e, bool jumps);
+
+/* ---- patch.c ---- */
+
+/* Tracepoints in one run. */
+#define PATCH_MOST 1024
+
+enum patch { PATCH_ARM, PATCH_RESTORE, PATCH_RAISE, PATCH_LOWER };
+
+/* Can e be appended to the run run[0 ..  n)?  Addresses rise, every page of a run has
+ * a tracepoint, and either all are late or none is. */
+bool patch_goes_on(struct entry *const *run, size_t n, const struct entry *e);
+/* How many of at[0 ..  n), from the first on, make a run.  At least 1. */
+size_t patch_length(struct entry *const *at, size_t n);
+/* Write the int3s or jumps of a run, or restore its bytes, after comparing what is
+ * there.  `done' of each is set: 0, -EFAULT, or -EBUSY if the text was changed by
+ * others.  All threads must be stopped.  Allocates nothing. */
+void patch_each(
+    struct tptable *tab, struct entry *const *at, size_t n, enum patch what);
+
+/* Note the program's bytes under each jump of a run that is to be written, for the
+ * time when the tracer has died; `done' of each is set: 0, -EFAULT, -EBUSY as above,
+ * or -EINVAL if the list has no room. */
+void patch_note_own(struct tptable *tab, struct entry *const *at, size_t n);
 
 /* Write a jump.  False: it would be too far, or has the byte of an int3, which
  * may be taken for one of ours if we die. */
