@@ -21,6 +21,7 @@ struct body {
 	struct body_clause *c;
 	struct body_agg *open; /* its key is being built */
 	bool early;            /* in the predicate */
+	bool text;             /* in an expression that gives a string */
 	bool branches;         /* there are, in this expression */
 };
 
@@ -31,7 +32,9 @@ at(const struct jit_body *b, uint32_t ref)
 }
 
 /* The longest record of a body. */
-#define REC_MOST 256
+#define REC_MOST 1024
+/* The most bytes of keys on the lane's stack. */
+#define FAR_MOST 2048
 
 /* ---- variables ---- */
 
@@ -115,6 +118,17 @@ stores(struct body *w, enum dif_scope scope, uint32_t id)
 
 /* ---- expressions ---- */
 
+/* Does a branch? */
+static bool
+leads_to(const struct jit_plan *p, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (dif_form(DIF_OP_OF(p->text[i])) == DIF_FORM_BRANCH &&
+		    DIF_LABEL(p->text[i]) == n)
+			return true;
+	return false;
+}
+
 /* The compiler writes the index just before the load. */
 bool
 body_index(const struct jit_plan *p, uint32_t n, uint64_t *index)
@@ -124,12 +138,8 @@ body_index(const struct jit_plan *p, uint32_t n, uint64_t *index)
 	if (DIF_OP_OF(before) != DIF_OP_SETX ||
 	    DIF_RD(before) != DIF_R2(p->text[n]))
 		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (dif_form(DIF_OP_OF(p->text[i])) == DIF_FORM_BRANCH &&
-		    DIF_LABEL(p->text[i]) == n)
-			return false;
 	*index = p->ints[DIF_INDEX(before)];
-	return true;
+	return !leads_to(p, n);
 }
 
 /* Built-in variables of which the row, the clock or the machine knows the value. */
@@ -147,6 +157,23 @@ builtin(struct body *w, uint32_t id)
 	return body_reads(w->b, id);
 }
 
+/* The last three instructions are these, if copyinstr() gives the result: its argument
+ * is pushed, the call, ret.  The address is the string's then. */
+static bool
+copies_text(const struct jit_plan *p, uint32_t n)
+{
+	uint32_t len = p->d->len;
+	const dif_instr *end = p->text + len - 3;
+
+	return len > 3 && n >= len - 3 && p->tuple == 1 &&
+	    DIF_OP_OF(end[0]) == DIF_OP_PUSHTV &&
+	    DIF_OP_OF(end[1]) == DIF_OP_CALL &&
+	    DIF_INDEX(end[1]) == DIF_SUBR_COPYINSTR &&
+	    DIF_OP_OF(end[2]) == DIF_OP_RET &&
+	    DIF_RD(end[1]) == DIF_RD(end[2]) && !leads_to(p, len - 2) &&
+	    !leads_to(p, len - 1);
+}
+
 /* Can a body do without helpers for this instruction? */
 static bool
 is_plain(struct body *w, const struct jit_plan *p, uint32_t n)
@@ -160,6 +187,10 @@ is_plain(struct body *w, const struct jit_plan *p, uint32_t n)
 	case DIF_OP_LDGA:
 		return body_index(p, n, &index) &&
 		    body_reads_member(w->b, DIF_R1(i), index);
+	case DIF_OP_PUSHTV:
+	case DIF_OP_CALL: return w->text && copies_text(p, n);
+	case DIF_OP_FLUSHTS: return true;
+	case DIF_OP_SETS: return !w->text; /* the image's */
 	case DIF_OP_LDTS: return loads(w, DIF_THREAD, id);
 	case DIF_OP_LDLS: return loads(w, DIF_LOCAL, id);
 	case DIF_OP_STTS: return stores(w, DIF_THREAD, id);
@@ -187,7 +218,7 @@ expression(struct body *w, const struct img_difo *d)
 		return true;
 	struct jit_point *points = mem_zalloc(d->len * sizeof(*points));
 	jit_plan(&p, &w->b->image, d, points);
-	ok = p.why == NULL && !p.conds_kept && p.tuple == 0;
+	ok = p.why == NULL && !p.conds_kept && p.tuple <= w->text;
 	w->branches = branches(&p);
 	for (uint32_t n = 0; n < d->len && ok; n++)
 		ok = !points[n].reached || is_plain(w, &p, n);
@@ -206,6 +237,38 @@ is_value(const struct img_act *a)
 
 	return (a->flags & ~(uint32_t)ACT_F_KEY) == 0 && a->difo_ref != 0 &&
 	    whole;
+}
+
+bool
+body_is_text(const struct jit_body *b, const struct img_act *a)
+{
+	const struct img_hdr *im = (const void *)b->image.base;
+
+	return a->op == OP_EXPR && a->flags & ACT_F_STRING &&
+	    (a->flags & ~(uint32_t)(ACT_F_KEY | ACT_F_STRING)) == 0 &&
+	    a->difo_ref != 0 && a->size == im->strsize && a->off % 8 == 0;
+}
+
+/* copyinstr() does not look at the last one, where the NUL is to be. */
+uint32_t
+body_text_limit(const struct jit_body *b, const struct img_act *a)
+{
+	const struct img_difo *d = at(b, a->difo_ref);
+	const dif_instr *text = at(b, d->text_ref);
+
+	return a->size -
+	    (d->len > 1 && DIF_OP_OF(text[d->len - 2]) == DIF_OP_CALL);
+}
+
+static bool
+text(struct body *w, const struct img_act *a)
+{
+	w->p->texts++;
+	w->p->scratch += VM_ALIGN(a->size) + 8;
+	w->text = true;
+	bool ok = expression(w, at(w->b, a->difo_ref));
+	w->text = false;
+	return ok;
 }
 
 /* The aggregation that the actions from this one on belong to.  In each word of
@@ -240,10 +303,16 @@ key_member(struct body *w, const struct img_act *a)
 	if (g->pinned)
 		return true; /* it is not computed */
 	g->members++;
+	if (body_is_text(w->b, a)) {
+		bool next = a->off / 8 == g->begun;
+		g->far = g->agg->key_size % 8 == 0;
+		g->begun += VM_ALIGN(a->size) / 8;
+		return next && g->far && g->begun <= g->words && text(w, a);
+	}
 	g->begun += a->off % 8 == 0;
-	return is_value(a) && a->size != 0 && g->words <= AGG_HASH_ALL / 8 &&
-	    a->off / 8 + 1 == g->begun && a->off % 8 + a->size <= 8 &&
-	    g->begun <= g->words && expression(w, at(w->b, a->difo_ref));
+	return is_value(a) && a->size != 0 && a->off / 8 + 1 == g->begun &&
+	    a->off % 8 + a->size <= 8 && g->begun <= g->words &&
+	    expression(w, at(w->b, a->difo_ref));
 }
 
 static bool
@@ -253,9 +322,11 @@ aggregation(struct body *w, const struct img_act *a)
 	const struct img_difo *d = at(w->b, a->difo_ref);
 
 	if (g == NULL || !body_updates(g->agg) || a->difo2_ref != 0 ||
+	    (!g->far && !g->pinned && g->words > AGG_HASH_ALL / 8) ||
 	    (d == NULL && g->agg->func != AGG_COUNT) ||
 	    (!g->pinned && g->begun != g->words))
 		return false;
+	w->p->scratch += 8 * g->words + 8;
 	w->open = NULL;
 	return expression(w, d);
 }
@@ -269,6 +340,8 @@ action(struct body *w, const struct img_act *a)
 	case OP_EXPR:
 		if (a->flags & ACT_F_KEY)
 			return key_member(w, a);
+		if (body_is_text(w->b, a))
+			return text(w, a);
 		return is_value(a) && expression(w, at(w->b, a->difo_ref));
 	default: return false;
 	}
@@ -330,11 +403,28 @@ body_in_register(const struct body_parts *p, const struct body_agg *g, bool key)
 	    (!key || (g->members == 1 && g->words == 1));
 }
 
-static void
-place_agg(struct body_parts *p, struct body_agg *g)
+/* Is the last member of its key a string, with nothing behind it? */
+static bool
+ends_with_text(const struct jit_body *b, const struct body_agg *g)
 {
-	if (!g->pinned && !body_in_register(p, g, true))
+	const struct img_act *last = g->act - 1;
+
+	return body_is_text(b, last) &&
+	    VM_ALIGN(last->off + last->size) == 8 * g->words;
+}
+
+static void
+place_agg(const struct jit_body *b, struct body_parts *p, struct body_agg *g)
+{
+	g->count = BODY_NOWHERE;
+	if (g->far) {
+		g->key = (int32_t)p->far;
+		p->far += 8 * g->words;
+		if (ends_with_text(b, g))
+			g->count = take(p, 1);
+	} else if (!g->pinned && !body_in_register(p, g, true)) {
 		g->key = take(p, g->words);
+	}
 	if (g->act->difo_ref != 0 && !body_in_register(p, g, false))
 		g->value = take(p, 1);
 	if (p->naggs > 1)
@@ -357,7 +447,7 @@ keeps_row(const struct body_parts *p)
 
 /* Lay out the frame. */
 static bool
-place_all(struct body_parts *p)
+place_all(const struct jit_body *b, struct body_parts *p)
 {
 	for (unsigned n = 0; n < p->nclauses; n++) {
 		struct body_clause *c = &p->clauses[n];
@@ -367,7 +457,7 @@ place_all(struct body_parts *p)
 	for (unsigned n = 0; n < p->nvars; n++)
 		p->vars[n].at = take(p, 1);
 	for (unsigned n = 0; n < p->naggs; n++)
-		place_agg(p, &p->aggs[n]);
+		place_agg(b, p, &p->aggs[n]);
 	p->keeps_row = keeps_row(p);
 	p->row_at = take(p, p->keeps_row);
 	p->time_at = take(p, p->time);
@@ -375,7 +465,7 @@ place_all(struct body_parts *p)
 	p->head_at = take(p, p->records);
 	if (p->nstores == 1 && p->stores[0]->fetched)
 		p->kept_at = take(p, 2);
-	return p->words <= JIT_BODY_WORDS;
+	return p->words <= JIT_BODY_WORDS && p->far <= FAR_MOST;
 }
 
 /* Find out what the body has to do.  False: there is none. */
@@ -391,7 +481,7 @@ plan(struct jit_body *b, struct body_parts *p)
 	b->reads = 0;
 	for (uint32_t n = 0; ok && n < b->nclauses; n++)
 		ok = clause(&w, at(b, b->clauses[n]));
-	return ok && place_all(p);
+	return ok && place_all(b, p);
 }
 
 bool

@@ -43,9 +43,9 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
  * site (inject/stub.h), on the program's stack, of which it takes JIT_BODY_WORDS
  * and two more at most.  What a clause with a body may have: a predicate,
  * assignments to variables of 8 bytes of the clause and the thread, aggregations
- * with keys of some words or one that is pinned, a record of integers, and in all
- * these arguments in registers, the time and numbers.  A body calls nothing but the function at
- * `clock' of the lane, on the lane's stack, reads no memory of the program, and
+ * with keys of some words and strings or one that is pinned, a record of integers and
+ * strings, and in all these arguments in registers, the time and numbers.  A body calls
+ * nothing but the functions at `clock' and `text' of the lane, on the lane's stack, and
  * contains no address.
  *
  * UREG_BODY has the lane at entry and at exit.  Afterwards UREG_RESULT is 0 if

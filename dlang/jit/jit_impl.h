@@ -77,7 +77,10 @@ struct body_agg {
 	uint32_t words, members; /* of the key */
 	uint32_t begun;          /* words in which a member begins */
 	bool pinned; /* its clause has no other; the key is not computed */
+	bool far; /* the key is on the lane's stack, with the strings in it */
 	int32_t key, value, entry;
+	int32_t count; /* the words of a key that ends with a string, as long as
+			* that is; BODY_NOWHERE: `words' */
 };
 
 struct body_parts {
@@ -101,13 +104,21 @@ struct body_parts {
 	int32_t kept_at; /* where the only variable of the thread that is stored
 			  * has been found, if it was fetched */
 	uint32_t words;  /* of the frame */
-	uint8_t dif;     /* registers of DIF that are used, as bits */
+	uint32_t far;    /* bytes of keys on the lane's stack */
+	uint32_t texts;  /* strings that are read */
+	uint32_t scratch; /* what the VM would use of it, at most */
+	uint8_t dif;      /* registers of DIF that are used, as bits */
 };
 
 /* Is the value, or the key, of the aggregation in a register, and not in the frame?
  * It is the only one, and the last action of the only clause. */
 bool body_in_register(
     const struct body_parts *p, const struct body_agg *g, bool key);
+
+/* Is this the value of an action that is a string?  `limit': so many bytes of it are
+ * looked at. */
+bool body_is_text(const struct jit_body *b, const struct img_act *a);
+uint32_t body_text_limit(const struct jit_body *b, const struct img_act *a);
 
 /* NULL: it is not used. */
 struct body_var *body_var(

@@ -7,7 +7,8 @@
 #include "dlang/vm/agg_impl.h"
 #include "dlang/vm/dyn.h"
 
-/* The bytes of a stack that most firings use. */
+/* The bytes of a stack that most firings use; keys of bodies are there, too
+ * (dlang/jit/x86_64/body.h). */
 #define STACK_USED 4096
 
 static void
@@ -63,6 +64,7 @@ lane_give(const struct lane_view *v, const struct lane_owner *owner)
 	l->followed = owner->followed;
 	l->memory = owner->memory;
 	l->clock = owner->clock;
+	l->text = owner->text;
 	l->tick_most = owner->tick_most;
 	l->tick_rate = owner->tick_rate;
 	l->self = owner->self;

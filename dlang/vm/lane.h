@@ -19,7 +19,7 @@ struct lane_owner {
 	bool followed;         /* as vm_env's */
 	uint64_t self, memory; /* struct lane's; 0: it fires by trap alone */
 	uint64_t clock;        /* struct lane's, as the others here */
-	uint64_t tick_most, tick_rate;
+	uint64_t text, tick_most, tick_rate;
 };
 
 /*

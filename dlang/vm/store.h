@@ -123,6 +123,7 @@ struct lane {
 	uint64_t wall;     /* [W] walltimestamp of the firing; 0: not read */
 	uint64_t ask;      /* [W] how the firing asks the tracer */
 	uint64_t clock;    /* [G] agent_now() for bodies; 0: there is none */
+	uint64_t text;     /* [G] agent_text(), the same */
 
 	/* How a thread tells the time (CLOCK_MONOTONIC) from a count of the
 	 * processor, in most cases.  When the count was tick_at, it was tick_ns.

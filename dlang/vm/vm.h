@@ -18,7 +18,8 @@ struct vm_ops {
 	/* Read the target's memory.  0, or -1: then the VM raises BADADDR. */
 	int (*load)(struct vm_env *, uint64_t addr, void *buf, uint32_t len);
 	/* Read up to a NUL or `size' bytes, whichever comes first.  Returns the
-	 * number of bytes, NUL included if there was one, or -1. */
+	 * number of bytes, NUL included if there was one, or -1.  What is behind
+	 * them in the buffer may change. */
 	int64_t (*load_str)(
 	    struct vm_env *, uint64_t addr, char *buf, uint32_t size);
 	int (*store)(

@@ -127,8 +127,10 @@ struct agent_table {
 	struct agent *agent;
 	/* Fire a tracepoint in a lane: step 4 above. */
 	void (*hit)(struct lane *lane, uint32_t tp_id, agent_ask_fn *ask);
-	/* The time, for bodies (ops.c). */
+	/* The time, and strings, for bodies: agent_now(), agent_text(). */
 	uint64_t (*now)(struct lane *lane);
+	int64_t (*text)(struct lane *lane, uint64_t addr, char *buf,
+	    uint32_t limit, uint32_t size, uint32_t fill);
 	const struct agent_fixup *fixups, *fixups_end;
 	const struct vm_helpers *helpers; /* for machine code of DIFOs */
 	/* For tests: the VM with an environment of the caller. */
@@ -155,6 +157,13 @@ int64_t agent_ask(const struct vm_env *env, enum agent_what what, uint64_t addr,
 int agent_load(struct vm_env *env, uint64_t addr, void *buf, uint32_t len);
 int64_t agent_load_str(
     struct vm_env *env, uint64_t addr, char *buf, uint32_t size);
+/* load.c: copy a string of the program, of which `limit' bytes are looked at, as
+ * vm_copy_str() does for `size' bytes.  limit is at most size.  What follows the NUL
+ * is 0 up to a multiple of 8 bytes of buf, and at least up to `fill', which is one.
+ * Returns the number of bytes with the NUL; or -1 if only the VM can do it: the address
+ * is not the program's, or the tracer must read. */
+int64_t agent_text(struct lane *l, uint64_t addr, char *buf, uint32_t limit,
+    uint32_t size, uint32_t fill);
 
 /* ---- the machine's ---- */
 

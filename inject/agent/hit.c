@@ -62,6 +62,7 @@ const struct agent_table agent_table = {
 	.agent = &agent,
 	.hit = agent_hit,
 	.now = agent_now,
+	.text = agent_text,
 	.fixups = __start_agent_fixups,
 	.fixups_end = __stop_agent_fixups,
 	.helpers = &vm_helpers,

@@ -41,28 +41,56 @@ first_zero(uint64_t word)
 	return zeros != 0 ? (unsigned)__builtin_ctzll(zeros) / 8 : 8;
 }
 
-/* By whole words: none of them is on two pages. */
-int64_t
-agent_load_str(struct vm_env *env, uint64_t addr, char *buf, uint32_t size)
+/* Like load_str, but -1 if the tracer must read.  By whole words: none of them is on
+ * two pages.  A word is stored as a whole where there is room, and what follows the
+ * string is overwritten by the next one. */
+static int64_t
+text_here(uint64_t addr, char *buf, uint32_t size)
 {
 	uint64_t room = room_at(addr), done = 0, word;
 
 	while (done < size && done < room) {
 		unsigned skip = (unsigned)((addr + done) & 7);
 		if (agent_word(addr + done - skip, &word) != 0)
-			break;
+			return -1;
 		/* The bytes before it count as not 0. */
 		word |= ((uint64_t)1 << 8 * skip) - 1;
 		unsigned zero = first_zero(word);
 		uint64_t n = VM_MIN(8 - skip, size - done);
-		if (zero < 8)
-			n = VM_MIN(zero + 1 - skip, n);
 		word >>= 8 * skip;
-		memcpy(buf + done, &word, n);
+		if (size - done >= 8)
+			memcpy(buf + done, &word, 8);
+		else
+			memcpy(buf + done, &word, n);
+		if (zero < 8 && zero - skip < n)
+			return (int64_t)(done + zero + 1 - skip);
 		done += n;
-		if (zero < 8 && zero + 1 - skip == n)
-			return (int64_t)done;
 	}
-	return done == size ? (int64_t)size :
-			      agent_ask(env, AGENT_STRING, addr, buf, size);
+	return done == size ? (int64_t)size : -1;
+}
+
+int64_t
+agent_load_str(struct vm_env *env, uint64_t addr, char *buf, uint32_t size)
+{
+	int64_t n = text_here(addr, buf, size);
+
+	return n >= 0 ? n : agent_ask(env, AGENT_STRING, addr, buf, size);
+}
+
+int64_t
+agent_text(struct lane *l, uint64_t addr, char *buf, uint32_t limit,
+    uint32_t size, uint32_t fill)
+{
+	int64_t n =
+	    addr == 0 || VMA_IS(addr) ? -1 : text_here(addr, buf, limit);
+
+	if (n < 0)
+		return -1;
+	uint32_t len = (uint32_t)(n > 0 && buf[n - 1] == 0 ? n - 1 : n);
+	len = VM_MIN(len, size - 1);
+	uint32_t end = VM_ALIGN(len + 1);
+	for (; end < fill; end += 8)
+		memset(buf + end, 0, 8);
+	memset(buf + len, 0, VM_ALIGN(len + 1) - len);
+	return len + 1;
 }

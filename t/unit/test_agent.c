@@ -483,7 +483,7 @@ START_TEST(strings_end_where_they_do)
 				memset(buf, 0x55, sizeof(buf));
 				ck_assert_int_eq(string_at(s, buf, size), want);
 				ck_assert_mem_eq(buf, s, want);
-				ck_assert_int_eq(buf[want], 0x55);
+				ck_assert_int_eq(buf[size], 0x55);
 			}
 	/* Bytes of 0x80 and 0x01 are no end. */
 	memset(p, 0x80, 8);
@@ -546,6 +546,36 @@ START_TEST(memory_that_is_gone_is_the_tracers)
 }
 END_TEST
 
+/* As dlang/vm/vm_mem.c does, and not more of the 0s than is asked for. */
+START_TEST(strings_of_bodies_are_as_the_vm_copies_them)
+{
+	char *end = three_pages() + TEST_PAGE, buf[48];
+
+	memcpy(end - 40, "abcdefg", 8);
+	memset(buf, '-', sizeof(buf));
+	ck_assert_int_eq(
+	    agent_text(&own.lane, (uintptr_t)end - 40, buf, 25, 25, 0), 8);
+	ck_assert_mem_eq(buf, "abcdefg\0", 8);
+	ck_assert_int_eq(
+	    agent_text(&own.lane, (uintptr_t)end - 40, buf, 25, 25, 32), 8);
+	ck_assert_mem_eq(
+	    buf, "abcdefg\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 32);
+	ck_assert_int_eq(buf[32], '-');
+	/* Cut; the last byte that may be looked at is the last that can be. */
+	ck_assert_int_eq(
+	    agent_text(&own.lane, (uintptr_t)end - 24, buf, 24, 25, 0), 25);
+	ck_assert_mem_eq(buf, "xxxxxxxxxxxxxxxxxxxxxxxx\0\0\0\0\0\0\0", 32);
+	ck_assert_int_eq(buf[32], '-');
+	/* What only the VM can do; nobody is asked. */
+	ck_assert_int_eq(
+	    agent_text(&own.lane, (uintptr_t)end - 24, buf, 25, 25, 0), -1);
+	ck_assert_int_eq(agent_text(&own.lane, 0, buf, 25, 25, 0), -1);
+	ck_assert_int_eq(
+	    agent_text(&own.lane, VMA(VMA_IMAGE, 8), buf, 25, 25, 0), -1);
+	ck_assert_uint_eq(question.times, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -572,6 +602,7 @@ main(void)
 	tcase_add_test(t, strings_end_where_they_do);
 	tcase_add_test(t, a_string_that_goes_on_is_the_tracers);
 	tcase_add_test(t, memory_that_is_gone_is_the_tracers);
+	tcase_add_test(t, strings_of_bodies_are_as_the_vm_copies_them);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

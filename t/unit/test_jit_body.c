@@ -125,7 +125,7 @@ START_TEST(aggregations)
 	for (unsigned n = 0; n < 5; n++)
 		aggregate(AGG_COUNT, 0, NULL);
 	ck_assert(!has_body());
-	/* A string as a key, one that is pinned, one with an increment. */
+	/* A string of the image as a key, one that is pinned, one with an increment. */
 	kit_clause(&kit, NULL, 0);
 	kit_rec(&kit, kit_load(&kit, DIF_VAR_PROBEFUNC), 0, 32,
 	    ACT_F_KEY | ACT_F_STRING);
@@ -151,6 +151,56 @@ START_TEST(aggregations)
 	kit_clause(&kit, NULL, 0);
 	aggregate(AGG_QUANTIZE, 0, kit_const(&kit, 1))->difo2 =
 	    kit_const(&kit, 2);
+	ck_assert(!has_body());
+}
+END_TEST
+
+/* Gives the string at the address in an argument. */
+static struct difo *
+copyinstr(enum dif_subr subr)
+{
+	return kit_difo(&kit,
+	    KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_LDGS, DIF_VAR_ARG0, 1),
+		DIF_INSTR(DIF_OP_FLUSHTS, 0, 0, 0),
+		DIF_INSTR(DIF_OP_PUSHTV, 0, 0, 1),
+		DIF_INSTR_INDEX(DIF_OP_CALL, subr, 1),
+		DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+	    NULL, 0, NULL, 0);
+}
+
+/* A count by this string, of so many bytes, and by a word behind it. */
+static void
+count_by(struct difo *d, uint32_t size, uint32_t key_size)
+{
+	kit_clause(&kit, NULL, 0);
+	kit_rec(&kit, d, 0, size, ACT_F_KEY | ACT_F_STRING);
+	if (key_size > 32 && size < 32)
+		key(kit_load(&kit, DIF_VAR_ARG0), 32, 4);
+	aggregate(AGG_COUNT, key_size, NULL);
+}
+
+START_TEST(strings)
+{
+	for (uint32_t size = 30; size <= 32; size++) {
+		kit.opts.value[OPT_STRSIZE] = 30;
+		count_by(copyinstr(DIF_SUBR_COPYINSTR), size, 32);
+		ck_assert_int_eq(has_body(), size == 31);
+	}
+	for (uint32_t more = 4; more <= 8; more++) {
+		kit.opts.value[OPT_STRSIZE] = 30;
+		count_by(kit_load(&kit, DIF_VAR_ARG0), 31, 32 + more);
+		/* The hash of the others is another one. */
+		ck_assert_int_eq(has_body(), more == 8);
+	}
+	kit.opts.value[OPT_STRSIZE] = 30;
+	count_by(copyinstr(DIF_SUBR_DIRNAME), 31, 32);
+	ck_assert(!has_body());
+	/* As long as the lane's stack has room. */
+	kit.opts.value[OPT_STRSIZE] = 2040;
+	count_by(kit_load(&kit, DIF_VAR_ARG0), 2041, 2048);
+	ck_assert(has_body());
+	kit.opts.value[OPT_STRSIZE] = 2048;
+	count_by(kit_load(&kit, DIF_VAR_ARG0), 2049, 2056);
 	ck_assert(!has_body());
 }
 END_TEST
@@ -209,7 +259,7 @@ START_TEST(records)
 	kit_clause(&kit, NULL, off + 32);
 	kit_rec(&kit, kit_load(&kit, DIF_VAR_PROBEFUNC), off, 32, ACT_F_STRING);
 	ck_assert(!has_body());
-	kit_clause(&kit, NULL, 512);
+	kit_clause(&kit, NULL, 1032);
 	kit_rec(&kit, kit_load(&kit, DIF_VAR_ARG0), off, 8, 0);
 	ck_assert(!has_body());
 	kit_clause(&kit, NULL, off + 8);
@@ -279,8 +329,8 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = { aggregations, variables, records,
-		clauses, arguments };
+	const TTest *const tests[] = { aggregations, strings, variables,
+		records, clauses, arguments };
 
 	if (!jit_possible())
 		return 77;

@@ -19,6 +19,7 @@
 #include "dlang/jit/jit.h"
 #include "dlang/vm/agg.h"
 #include "dlang/vm/dyn.h"
+#include "inject/agent/agent.h"
 #include "inject/stub.h"
 #include "t/fake/env.h"
 #include "t/fake/world.h"
@@ -61,6 +62,25 @@ any_word(void)
 	case 1: return edges[below(8)];
 	case 2: return (1ULL << below(64)) + below(3) - 1;
 	default: return draw();
+	}
+}
+
+static uint32_t strsize; /* the option */
+
+/* Of a string: few, so that there are keys more than once; at the end of what can be
+ * read; behind it. */
+static uint64_t
+any_address(void)
+{
+	static const uint16_t offs[] = { 0, 1, 8, 16, 50, 90, 130, 531, 1000,
+		2003, 4070 };
+
+	switch (below(16)) {
+	case 0: /* as long as the longest string, or nearly */
+		return FAKE_MEM_BASE + FAKE_MEM_SIZE - strsize + below(3) - 1;
+	case 1: return FAKE_MEM_BASE + FAKE_MEM_SIZE + below(9);
+	case 2: return FAKE_MEM_BASE + below(FAKE_MEM_SIZE);
+	default: return FAKE_MEM_BASE + offs[below(sizeof(offs) / 2)];
 	}
 }
 
@@ -118,6 +138,29 @@ __asm__(".text\n.globl clock_double\nclock_double:\n"
 	"mov %rcx, %r8; mov %rcx, %r9; mov %rcx, %r10; mov %rcx, %r11\n"
 	"ret\n");
 
+/* agent_text() itself, of memory that has what the VM reads. */
+struct agent agent;
+static struct {
+	uint64_t n;
+	struct agent_range only;
+} table = { 1, { FAKE_MEM_BASE, FAKE_MEM_BASE + FAKE_MEM_SIZE } };
+static bool refused; /* what is not the program's */
+
+#include "inject/agent/load.c"
+#include "inject/agent/x86_64/load.c"
+
+static int64_t
+text_double(struct lane *l, uint64_t addr, char *buf, uint32_t limit,
+    uint32_t size, uint32_t fill)
+{
+	uintptr_t at = (uintptr_t)__builtin_frame_address(0);
+
+	if (at % 16 != 0 || at > (uintptr_t)l || at < (uintptr_t)l - 1024)
+		abort();
+	refused |= VMA_IS(addr);
+	return agent_text(l, addr, buf, limit, size, fill);
+}
+
 #define DIRECTION 0x400U /* the flag */
 
 static const uint8_t uregs[16] = { UREG_RAX, UREG_RCX, UREG_RDX, UREG_RBX,
@@ -172,7 +215,7 @@ static void
 any_registers(const struct rig *r)
 {
 	for (unsigned n = 0; n < 16; n++) {
-		regs_site[n] = any_word();
+		regs_site[n] = below(3) == 0 ? any_word() : any_address();
 		regs_in[n] = is_saved(&r->b, n) ? draw() : regs_site[n];
 		if (n != 4)
 			lane(r)->regs.r[uregs[n]] = regs_site[n];
@@ -324,20 +367,28 @@ is_narrow(const struct rig *r)
 	return used + VARIABLES > d->chunks;
 }
 
+/* Is there little scratch memory?  A body that reads a string gives up then. */
+static bool
+is_scratch_small(const struct rig *r)
+{
+	return r->k->lanes[0].scratch_size < 8192;
+}
+
 /* May the body give up where the VM has made this of the store? */
 static bool
 may_give_up(const struct rig *r, const uint8_t *store,
     const struct lane *before, const uint32_t used[2])
 {
 	const struct lane *l = lane(r);
-	bool grown = has_pinned(r, store) || is_narrow(r);
+	bool grown =
+	    has_pinned(r, store) || is_narrow(r) || is_scratch_small(r);
 
 	for (unsigned i = 0; i < 2; i++)
 		grown |= used_of(r, i) != used[i];
 	return grown || !has_records(r, before) ||
 	    memcmp(l->drops, before->drops, sizeof(l->drops)) != 0 ||
 	    store_hdr(&r->k->threads)->activity != ACTIVITY_ACTIVE ||
-	    l->clock == 0 || (r->b.own && l->followed);
+	    l->clock == 0 || refused || (r->b.own && l->followed);
 }
 
 /* What the lane would tell from the processor's count now, if it has told `last'. */
@@ -374,6 +425,7 @@ fire_body(struct rig *r, uint64_t *time)
 
 	*time = clock_now;
 	clock_stack = 0;
+	refused = false;
 	uint32_t result = run_body();
 	check_registers(r);
 	check_clock(r);
@@ -468,6 +520,7 @@ any_clock(struct lane *l)
 	    below(4) == 0                             ? ago / 2 :
 							~0ULL >> 32;
 	l->tick_rate = rate;
+	l->text = (uintptr_t)text_double;
 	l->tick_ns = ns;
 	l->tick_at = __builtin_ia32_rdtsc() - ago;
 	l->tick_last = 1 + ns + below(2) * (ago * rate >> 31);
@@ -769,22 +822,56 @@ any_assignment(struct kit *k)
 	kit_act(k, OP_EXPR, kit_difo(k, text, 3, NULL, 0, NULL, 0));
 }
 
+/* Gives a string, by copyinstr() or as it is. */
+static struct difo *
+any_text(struct kit *k)
+{
+	uint32_t arg = DIF_VAR_ARG0 + below(VM_ARGS);
+
+	return below(2) == 0 ?
+	    kit_load(k, arg) :
+	    kit_difo(k,
+		KIT_TEXT(DIF_INSTR_INDEX(DIF_OP_LDGS, arg, 3),
+		    DIF_INSTR(DIF_OP_FLUSHTS, 0, 0, 0),
+		    DIF_INSTR(DIF_OP_PUSHTV, 0, 0, 3),
+		    DIF_INSTR_INDEX(DIF_OP_CALL, DIF_SUBR_COPYINSTR, 1),
+		    DIF_INSTR(DIF_OP_RET, 0, 0, 1)),
+		NULL, 0, NULL, 0);
+}
+
+/* A string behind `off'; returns what is behind it. */
+static uint32_t
+text_member(struct kit *k, uint32_t off, unsigned flags)
+{
+	uint32_t size = strsize + 1;
+
+	off = VM_ALIGN(off);
+	kit_rec(k, any_text(k), off, size, 0)->flags = flags | ACT_F_STRING;
+	return off + size;
+}
+
 /* A key of some members, which are aligned to their sizes; its size. */
 static uint32_t
 any_key(struct kit *k, uint32_t *members)
 {
 	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 8 };
 	uint32_t off = 0;
+	bool whole = below(2) == 0;
 
 	*members = below(4) == 0 ? below(7) : below(2);
 	for (uint32_t i = 0; i < *members; i++) {
 		uint32_t size = sizes[below(6)];
+		if (below(4) == 0) {
+			off = text_member(k, off, ACT_F_KEY);
+			whole = true; /* as the compiler does */
+			continue;
+		}
 		off = (off + size - 1) & ~(size - 1);
 		struct prog_act *a = kit_rec(k, any_difo(k), off, size, 0);
 		a->flags = ACT_F_KEY;
 		off += size;
 	}
-	return off != 0 && below(2) == 0 ? VM_ALIGN(off) : off;
+	return whole ? VM_ALIGN(off) : off;
 }
 
 static void
@@ -831,8 +918,12 @@ any_recording(struct kit *k)
 	for (unsigned n = below(5); n > 0; n--) {
 		uint32_t size = sizes[below(6)];
 		off = size > 1 ? (off + size - 1) & ~(size - 1) : off;
-		kit_rec(k, any_difo(k), off, size, 0);
-		off += size;
+		if (below(6) == 0) {
+			off = text_member(k, off, 0);
+		} else {
+			kit_rec(k, any_difo(k), off, size, 0);
+			off += size;
+		}
 		if (below(6) == 0)
 			any_assignment(k);
 		if (below(6) == 0)
@@ -843,6 +934,20 @@ any_recording(struct kit *k)
 	c->rec_size = VM_ALIGN(off);
 }
 
+/* Strings without end, of all lengths, and empty ones. */
+static void
+any_memory(struct kit *k)
+{
+	uint8_t *mem = k->target.mem;
+
+	for (unsigned i = 0; i < FAKE_MEM_SIZE; i++)
+		mem[i] =
+		    i > FAKE_MEM_SIZE - 20 || below(i < 4096 ? 20 : 600) != 0 ?
+		    (uint8_t)(1 + below(255)) :
+		    0;
+	memcpy((void *)(uintptr_t)FAKE_MEM_BASE, mem, FAKE_MEM_SIZE);
+}
+
 static void
 generated(uint64_t n)
 {
@@ -850,6 +955,11 @@ generated(uint64_t n)
 		struct kit k;
 		unsigned clauses = 1 + below(6);
 		kit_init(&k);
+		strsize =
+		    (uint32_t[]){ 1, 7, 8, 23, 31, 32, 40, 256 }[below(8)];
+		k.opts.value[OPT_STRSIZE] = strsize;
+		k.sizes.scratch = below(8) == 0 ? 64 + 8 * below(64) : 16384;
+		any_memory(&k);
 		declare_variables(&k);
 		k.sizes.aggsize = 512; /* few buckets, long chains */
 		k.sizes.dynvarsize = 16 << below(6);
@@ -949,8 +1059,13 @@ main(int argc, char **argv)
 		return 77;
 	body_code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (body_code == MAP_FAILED)
+	void *memory = (void *)(uintptr_t)FAKE_MEM_BASE;
+	if (body_code == MAP_FAILED ||
+	    mmap(memory, FAKE_MEM_SIZE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		0) != memory)
 		return 77;
+	agent.ranges = (uintptr_t)&table;
 	stay_here();
 	state = strtoull(argv[2], NULL, 10);
 	generated(strtoull(argv[1], NULL, 10));

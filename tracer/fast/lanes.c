@@ -156,6 +156,7 @@ give(struct state *st, struct fast_space *f, struct thread *th)
 			.followed = th->proc->role.followed,
 			.self = fast_addr(f, u->v.lane),
 			.clock = f->now,
+			.text = f->text,
 		};
 		if (f->now != 0)
 			ticks_rate(

@@ -316,6 +316,7 @@ fill(struct state *st, struct space *sp, struct fast_space *f,
 		bodies_begin(f, code + p->code - p->bodies);
 	f->ticks = st->fast->ticks;
 	f->now = f->agent->clock != 0 ? (uintptr_t)table->now : 0;
+	f->text = (uintptr_t)table->text;
 	f->fixups_at = (uintptr_t)table->fixups;
 	f->fixups = blob_at(f->fixups_at - fast_addr(f, text));
 	f->nfixups = (size_t)(table->fixups_end - table->fixups);

@@ -17,6 +17,7 @@
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "dlang/jit/x86_64/body.h"
+#include "dlang/vm/agg.h"
 #include "dlang/vm/dyn.h"
 
 /* The most bytes of what is written between two questions whether there is
@@ -41,7 +42,7 @@ body_changes(const struct body_parts *p)
 		all |= bit_of(RSI) | bit_of(RDI);
 	if (p->nstores > 0)
 		all |= bit_of(R8) | bit_of(R9);
-	if (p->time) /* what a function may change */
+	if (p->time || p->texts > 0) /* what a function may change */
 		all |= bit_of(RSI) | bit_of(RDI) | bit_of(R8) | bit_of(R9) |
 		    bit_of(R10) | bit_of(R11);
 	return all;
@@ -116,6 +117,11 @@ begin(struct code *c)
 	}
 	if (p->again)
 		variables_fit(c);
+	if (p->texts > 0) {
+		enc_mi32(e, false, 0x81, 7, RBX, IN_ENV(at.scratch_size),
+		    (int32_t)p->scratch);
+		code_jump_if(c, CC_B, &c->gives_up);
+	}
 	if (p->keeps_row)
 		enc_rm(e, true, OP_MOV_STORE, RCX, RSP, p->row_at);
 	if (p->records) {
@@ -148,22 +154,51 @@ agg_of(const struct code *c, const struct img_act *a)
 	return g;
 }
 
+/* The string at rax becomes a member of the key.  If it is the last one, as much of the
+ * key is written as counts: the string, and what its hash has in any case. */
+static void
+key_text(struct code *c, const struct img_act *a)
+{
+	const struct body_agg *g = agg_of(c, a);
+	uint32_t least = VM_MIN(8 * g->words, AGG_HASH_ALL);
+	bool last = g->count != BODY_NOWHERE && a == g->act - 1;
+	uint32_t fill = last ? 0 : VM_ALIGN(a->size);
+
+	if (last && a->off < least)
+		fill = least - a->off;
+	body_text(c, a, RBX, FAR_KEYS + g->key + (int32_t)a->off, fill);
+	if (!last)
+		return;
+	/* Words, from the begin of the key on. */
+	enc_rm(&c->e, false, OP_LEA, RAX, RAX, (int32_t)a->off + 7);
+	enc_ri8(&c->e, false, 0xc1, 5, RAX, 3); /* shr eax, 3 */
+	enc_set(&c->e, RCX, least / 8);
+	enc_rr(&c->e, false, OP_CMP, RCX, RAX);
+	enc_rr(&c->e, false, OP_0F(0x40U | CC_B), RAX, RCX); /* cmovb */
+	enc_rm(&c->e, true, OP_MOV_STORE, RAX, RSP, g->count);
+}
+
 /* The value in rax becomes a member of the key, and the rest of the word 0 if it
  * is the first one there. */
 static void
 key_member(struct code *c, const struct img_act *a)
 {
 	const struct body_agg *g = agg_of(c, a);
-	int32_t at = g->key + (int32_t)a->off;
+	unsigned base = g->far ? RBX : RSP;
+	int32_t at = (g->far ? FAR_KEYS : 0) + g->key + (int32_t)a->off;
 
+	if (body_is_text(c->body, a)) {
+		key_text(c, a);
+		return;
+	}
 	if (body_in_register(c->parts, g, true)) {
 		code_move(c, RDI, RAX);
 		body_extend(c, RDI, a->size, false);
 	} else if (a->off % 8 == 0) {
 		body_extend(c, RAX, a->size, false);
-		enc_rm(&c->e, true, OP_MOV_STORE, RAX, RSP, at);
+		enc_rm(&c->e, true, OP_MOV_STORE, RAX, base, at);
 	} else {
-		body_put(c, RSP, at, a->size);
+		body_put(c, base, at, a->size);
 	}
 }
 

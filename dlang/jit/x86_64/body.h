@@ -20,6 +20,10 @@ bit_of(unsigned number)
 	return 1U << ureg_by_number(number);
 }
 
+/* Keys with strings are on the lane's stack, below what the functions need that are
+ * called there. */
+#define FAR_KEYS (-4096)
+
 /* Is there room for a piece of code?  What follows asks again. */
 bool code_has_room(const struct code *c);
 
@@ -42,6 +46,10 @@ void body_extend(struct code *c, unsigned r, unsigned size, bool is_signed);
 void body_put(struct code *c, unsigned base, int32_t disp, unsigned size);
 /* The time, to its place. */
 bool body_clock(struct code *c);
+/* Copy the string at the address in rax, which is the value of the action, to
+ * [base + disp], or give up: see agent_text().  Its length is in rax then. */
+void body_text(struct code *c, const struct img_act *a, unsigned base,
+    int32_t disp, uint32_t fill);
 /* The variables' values, to their places: those that the predicate needs, or the
  * others. */
 bool body_fetch(struct code *c, bool early);

@@ -177,6 +177,81 @@ key_word(struct code *c, const struct body_agg *g, uint32_t word)
 	return R8;
 }
 
+/* The number of words of a key on the lane's stack that count, to r10, and its address
+ * to r8. */
+static void
+far_key(struct code *c, const struct body_agg *g)
+{
+	if (g->count != BODY_NOWHERE)
+		enc_rm(&c->e, true, OP_MOV_LOAD, R10, RSP, g->count);
+	else
+		enc_set(&c->e, R10, g->words);
+	enc_rm(&c->e, true, OP_LEA, R8, RBX, FAR_KEYS + g->key);
+}
+
+/* The words of such a key at its end that are 0, behind the first ones, are not in its
+ * hash: take them from r10. */
+static void
+without_zeros(struct code *c)
+{
+	struct emit *e = &c->e;
+	uint32_t ends = 0;
+	size_t again = e->len;
+
+	enc_ri8(e, true, 0x83, 7, R10, AGG_HASH_ALL / 8); /* cmp r10, n */
+	code_jump_if(c, CC_BE, &ends);
+	/* cmp qword [r8 + 8 * r10 - 8], 0 */
+	emit_bytes(e, "\x4b\x83\x7c\xd0\xf8\x00", 6);
+	code_jump_if(c, CC_NE, &ends);
+	enc_ri8(e, true, 0x83, 5, R10, 1); /* sub r10, 1 */
+	code_jump_back(c, again);
+	code_land(c, ends);
+}
+
+/* The hash of such a key to rcx.  Changes rax, rsi, r8 and r10. */
+static void
+hash_far(struct code *c, const struct body_agg *g)
+{
+	struct emit *e = &c->e;
+
+	far_key(c, g);
+	without_zeros(c);
+	enc_set(e, RCX, AGG_HASH_BEGIN(g->agg->id));
+	enc_set(e, RSI, AGG_HASH_FACTOR);
+	size_t again = e->len;
+	enc_rm(e, true, 0x33, RCX, R8, 0);      /* xor rcx, [r8] */
+	enc_rr(e, true, OP_0F(0xaf), RCX, RSI); /* imul rcx, rsi */
+	code_move(c, RAX, RCX);
+	enc_ri8(e, true, 0xc1, 5, RAX, 32); /* shr rax, 32 */
+	enc_rr(e, true, 0x31, RAX, RCX);    /* xor rcx, rax */
+	enc_ri8(e, true, 0x83, 0, R8, 8);   /* add r8, 8 */
+	enc_ri8(e, true, 0x83, 5, R10, 1);  /* sub r10, 1 */
+	size_t over = code_jump_near(c, 0x70U | CC_E);
+	code_jump_back(c, again);
+	code_land_near(c, over);
+}
+
+/* If the key of the entry in rsi is another one, jump to *next.  What follows the words
+ * that count is 0 in both.  Changes r8, r10 and r11. */
+static void
+compare_far(struct code *c, const struct body_agg *g, uint32_t *next)
+{
+	struct emit *e = &c->e;
+
+	enc_rm(e, false, OP_CMP_LOAD, RCX, RSI, IN_ENTRY(hash));
+	code_jump_if(c, CC_NE, next);
+	far_key(c, g);
+	size_t again = e->len;
+	/* mov r11, [r8 + 8 * r10 - 8]; cmp r11, [rsi + 8 * r10 + n] */
+	emit_bytes(e, "\x4f\x8b\x5c\xd0\xf8\x4e\x3b\x5c\xd6", 9);
+	emit_u8(e, IN_ENTRY(data) - 8);
+	code_jump_if(c, CC_NE, next);
+	enc_ri8(e, true, 0x83, 5, R10, 1); /* sub r10, 1 */
+	size_t over = code_jump_near(c, 0x70U | CC_E);
+	code_jump_back(c, again);
+	code_land_near(c, over);
+}
+
 /* The hash of the key to ecx, as agg_key_hash() computes it.  Changes rax, rsi and
  * r8. */
 static void
@@ -184,6 +259,10 @@ hash(struct code *c, const struct body_agg *g)
 {
 	struct emit *e = &c->e;
 
+	if (g->far) {
+		hash_far(c, g);
+		return;
+	}
 	if (g->words == 0) {
 		enc_set(e, RCX, agg_key_hash(g->agg->id, NULL, 0));
 		return;
@@ -230,7 +309,9 @@ find(struct code *c, const struct body_agg *g, uint32_t *none)
 	enc_rm(e, true, 0x03, RSI, RBX, IN_ENV(at.base)); /* add rsi, base */
 	enc_mi32(e, false, 0x81, 7, RSI, IN_ENTRY(id), (int32_t)g->agg->id);
 	code_jump_if(c, CC_NE, &next);
-	for (uint32_t n = 0; n < g->words; n++) {
+	if (g->far)
+		compare_far(c, g, &next);
+	for (uint32_t n = 0; n < g->words && !g->far; n++) {
 		enc_rm(e, true, OP_CMP_LOAD, key_word(c, g, n), RSI,
 		    IN_ENTRY(data) + 8 * (int32_t)n);
 		code_jump_if(c, CC_NE, &next);

@@ -82,14 +82,17 @@ header(struct code *c)
 	enc_rm(e, true, OP_MOV_STORE, RAX, RDX, IN_REC(timestamp));
 }
 
-/* Is the whole word at this offset the value of an action? */
+/* Is the whole word at this offset the value of an action, or part of a string? */
 static bool
-is_value(const struct body_clause *k, uint32_t off)
+is_value(const struct code *c, uint32_t off)
 {
+	const struct body_clause *k = c->clause;
+
 	for (uint32_t n = 0; n < k->nacts; n++) {
 		const struct img_act *a = &k->acts[n];
+		uint32_t size = body_is_text(c->body, a) ? a->size : 8;
 		if (a->op == OP_EXPR && !(a->flags & ACT_F_KEY) &&
-		    a->size == 8 && a->off == off)
+		    a->size >= 8 && off - a->off < VM_ALIGN(size))
 			return true;
 	}
 	return false;
@@ -110,7 +113,7 @@ body_record(struct code *c)
 	     off += 8) {
 		if (!code_has_room(c))
 			return false;
-		if (!is_value(k, off))
+		if (!is_value(c, off))
 			enc_mi32(&c->e, true, 0xc7, 0, RDX, (int32_t)off, 0);
 	}
 	return true;
@@ -119,6 +122,11 @@ body_record(struct code *c)
 void
 body_record_value(struct code *c, const struct img_act *a)
 {
+	if (body_is_text(c->body, a)) {
+		enc_rm(&c->e, true, OP_MOV_LOAD, RDX, RSP, c->parts->rec_at);
+		body_text(c, a, RDX, (int32_t)a->off, VM_ALIGN(a->size));
+		return;
+	}
 	enc_rm(&c->e, true, OP_MOV_LOAD, RDX, RSP, c->parts->rec_at);
 	body_put(c, RDX, (int32_t)a->off, a->size);
 }

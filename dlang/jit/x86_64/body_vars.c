@@ -156,6 +156,20 @@ call_out(struct code *c, int32_t function)
 	enc_rm(e, true, OP_MOV_LOAD, RSP, RBX, -8);
 }
 
+void
+body_text(struct code *c, const struct img_act *a, unsigned base, int32_t disp,
+    uint32_t fill)
+{
+	code_move(c, RSI, RAX);
+	enc_rm(&c->e, true, OP_LEA, RDX, base, disp);
+	enc_set(&c->e, RCX, body_text_limit(c->body, a));
+	enc_set(&c->e, R8, a->size);
+	enc_set(&c->e, R9, fill);
+	call_out(c, IN_LANE(text));
+	enc_rr(&c->e, true, OP_TEST, RAX, RAX);
+	code_jump_if(c, CC_S, &c->gives_up);
+}
+
 /* rax = the time from the processor's count, as agent_now() tells it.  If it does not
  * tell that from the count, jump to *slow. */
 static void

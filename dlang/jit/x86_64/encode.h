@@ -14,6 +14,7 @@ enum {
 	CC_NE,
 	CC_BE,
 	CC_A,
+	CC_S,
 	CC_L = 12,
 	CC_GE,
 	CC_LE,

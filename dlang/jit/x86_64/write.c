@@ -603,6 +603,10 @@ ldgs(struct code *c, dif_instr i, unsigned arg)
 static void
 call(struct code *c, dif_instr i, unsigned arg)
 {
+	if (c->body != NULL) { /* copyinstr() of what has just been pushed */
+		fetch(c, mapped[DIF_RD(i)], DIF_RD(c->p->text[c->n - 1]));
+		return;
+	}
 	save(c, OP_MOV_STORE);
 	enc_set(&c->e, RSI, DIF_INDEX(i));
 	tuple_address(c, RDX);
@@ -642,6 +646,8 @@ pushtr(struct code *c, dif_instr i, unsigned arg)
 static void
 pushtv(struct code *c, dif_instr i, unsigned arg)
 {
+	if (c->body != NULL)
+		return;
 	push(c, DIF_RD(i), 0, TUPLE_VALUE);
 }
 
