@@ -505,20 +505,28 @@ fixture_int3(const char *arg)
 	return seen == 0 ? 0 : 4;
 }
 
-/* The parent waits for its vfork child for as long as the test likes. */
+/* The parent waits for its vfork child for as long as the test likes.  "exec":
+ * the child then executes "ready". */
 static int
 fixture_vfork(const char *arg)
 {
+	static char *const ready[] = { (char *)"again", (char *)"--fixture",
+		(char *)"ready", (char *)"", NULL };
+	const bool exec = strcmp(arg, "exec") == 0;
 	int status;
 	pid_t pid = vfork();
 
 	if (pid == 0) {
 		say_ready();
 		await_go();
+		if (exec)
+			execv(self_path, ready);
 		_exit(4);
 	}
-	return waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 4 ? 0 :
-									     1;
+	return waitpid(pid, &status, 0) == pid &&
+		WEXITSTATUS(status) == (exec ? 0 : 4) ?
+	    0 :
+	    1;
 }
 
 __attribute__((noinline)) int probed(int i);

@@ -411,21 +411,37 @@ attach_once(struct super *su, pid_t pid, struct space *sp, struct proc **out)
 	return r;
 }
 
-/* Open the memory of an attached process, and read its name, its signal masks
- * and its action for SIGTRAP. */
+/* Open the memory of an attached process by a live thread: the leader may have
+ * ended, or the process may have executed another program. */
 static void
-learn(struct proc *p)
+open_memory(struct proc *p)
 {
-	/* Use a live thread: the leader may have ended, or the process may have
-	 * executed another program. */
 	vec_foreach(th, &p->threads)
 		if (thread_stopped(*th) && !thread_ends(*th) &&
 		    space_open(p->space, (*th)->tid) == 0)
 			break;
+}
+
+/* Read the name of an attached process, its signal masks and its action for
+ * SIGTRAP. */
+static void
+learn(struct proc *p)
+{
 	proc_refresh(p);
 	vec_foreach(th, &p->threads)
 		trapmask_read(*th);
 	sigtrap_save_caught(p);
+}
+
+/* Has a process that shared the memory executed a program before it was seized?
+ * If it did so afterwards, that is an event, at which it gets its own space. */
+static bool
+has_left(const struct proc *p, pid_t live)
+{
+	vec_foreach(th, &p->threads)
+		if ((*th)->stop.kind == EV_EXEC)
+			return false;
+	return event_same_memory(live, p->pid) == 0;
 }
 
 /*
@@ -455,7 +471,9 @@ attach_sharers(struct super *su, struct proc *p, struct proc_error *err)
 		    event_same_memory(live, pid) != 1)
 			continue;
 		r = attach_once(su, pid, p->space, &other);
-		if (r == 0)
+		if (r == 0 && has_left(other, live))
+			unseize(other);
+		else if (r == 0)
 			learn(other);
 		else if (r == -ESRCH)
 			r = 0;
@@ -530,6 +548,7 @@ proc_attach(
 		    "only 64-bit programs are supported",
 		    (int)pid);
 	}
+	open_memory(p);
 	learn(p);
 	r = attach_sharers(su, p, err);
 	if (r < 0) {
