@@ -31,9 +31,10 @@ struct fast_jump {
 	struct window window; /* unless `alone' */
 	const char *alone; /* why it has no window of its own; NULL: it has */
 	char *never;       /* why there can be no jump; NULL: there can */
-	char *why; /* why there is no jump now; NULL: there is one, or it was
+	char *why;    /* why there is no jump now; NULL: there is one, or it was
 		    * not tried */
-	bool may;  /* its clauses can run in the target (jumps_prepare()) */
+	bool may;     /* its clauses can run in the target (jumps_prepare()) */
+	bool grouped; /* and its code, alone or with others (collect()) */
 	unsigned asked; /* calls of jumps_asked(), up to ASKED_MOST */
 };
 
@@ -370,10 +371,9 @@ add_group(void *ctx, const struct group *g)
 
 	for (size_t i = 0; i < g->n; i++) {
 		struct tracepoint *tp = g->at[i].of;
-		struct tp_user *u = tp->user;
+		const struct tp_user *u = tp->user;
 		all &= tp->jumps;
-		if (!tp->jumps)
-			set_why(&u->jump->why, NULL);
+		u->jump->grouped = true;
 	}
 	if (!all)
 		*vec_push(&r->list) = (struct covered){ .group = *g };
@@ -391,10 +391,22 @@ add_place(struct raising *r, struct tracepoint *tp)
 		.window = may && j->alone == NULL ? &j->window : NULL,
 		.of = tp,
 		.may = may };
-	if (may && !tp->jumps)
-		set_why(&j->why,
-		    j->alone != NULL ? j->alone : "another probe is too close");
+	if (may)
+		j->grouped = false;
 	return may && !tp->jumps;
+}
+
+/* Say why the place has no jump: because of others, or for want of a window. */
+static void
+say_if_left(const struct place *p)
+{
+	const struct tracepoint *tp = p->of;
+	const struct tp_user *u = tp->user;
+
+	if (p->may && !tp->jumps && !u->jump->grouped)
+		set_why(&u->jump->why,
+		    u->jump->alone != NULL ? u->jump->alone :
+					     "another probe is too close");
 }
 
 /* List the groups that may have a jump and have none.  Tracepoints that have one
@@ -416,8 +428,11 @@ collect(struct space *sp, struct raising *r, bool stopped)
 			tracepoint_lower(sp->tab, tp);
 		wanted |= add_place(r, tp);
 	}
-	if (wanted)
-		groups_each(r->places.at, r->places.len, add_group, r);
+	if (!wanted)
+		return;
+	groups_each(r->places.at, r->places.len, add_group, r);
+	vec_foreach(p, &r->places)
+		say_if_left(p);
 }
 
 /* Reserve memory for stubs, for each group of tracepoints that are near each
