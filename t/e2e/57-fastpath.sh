@@ -66,6 +66,23 @@ kill -INT "${pid[dt]}"
 end dt
 close_in busy
 end busy
+# ---- the vDSO, which gives a clause the time ----
+
+# What only dtrap calls there is no hit.
+# shellcheck disable=SC2016
+dt -q -v -x fastpath=on -o "$tmp/trace" \
+    -n 'pid$target:a.out:work:entry { trace(timestamp); calls++; }
+    pid$target:*vdso*::entry { vdso++; }
+    END { printf("\ncalls %d vdso %d\n", calls, vdso); }' -c "$bin/threads 800"
+is "vDSO: status" "$status" 0
+has "$tmp/trace" '^calls 800 vdso 0$'
+# shellcheck disable=SC2016
+dt -q -v -x fastpath=on -o "$tmp/trace" \
+    -n 'pid$target:a.out:work:entry { trace(arg0); }
+    pid$target:*vdso*::entry { @[probefunc] = count(); }
+    END { printa("\nvdso %s %@d\n", @); }' -c "$bin/threads 800"
+is "vDSO: status" "$status" 0
+hasnt "$tmp/trace" '^vdso'
 
 # ---- a process that may have little memory ----
 

@@ -26,6 +26,7 @@
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
+#include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
 #include "tracer/base/state.h"
 #include "tracer/consume/consume.h"
@@ -66,12 +67,31 @@ fast_world(const struct space *sp)
 	return f != NULL && f->addr != 0 ? &f->world : NULL;
 }
 
+/* Has the vDSO probes?  If a clause in the target asked it for the time, they would
+ * fire as if the program had. */
+static bool
+vdso_is_probed(const struct space *sp)
+{
+	struct tracepoint *tp = NULL;
+
+	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
+		const struct load *l = addrspace_load_at(sp->as, tp->addr);
+		if (l != NULL && l->is_vdso)
+			return true;
+	}
+	return false;
+}
+
 bool
 fast_has_clock(const struct space *sp)
 {
-	const struct fast_space *f = fast_of(sp);
+	struct fast_space *f = fast_of(sp);
 
-	return f != NULL && f->addr != 0 && f->agent->clock != 0;
+	if (f == NULL || f->addr == 0)
+		return false;
+	if (f->agent->clock != 0 && sp->tab != NULL && vdso_is_probed(sp))
+		f->agent->clock = 0;
+	return f->agent->clock != 0;
 }
 
 /* The pid of a process of the space. */
