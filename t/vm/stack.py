@@ -38,7 +38,8 @@ for path in sys.argv[1:]:
             calls.setdefault(m[1], set()).add(m[2])
 
 ops = {f for f in size if f.startswith("inject/agent/ops.c:")} | {
-    f for f in size if plain(f) in ("agent_load", "agent_load_str")}
+    f for f in size
+    if plain(f) in ("agent_load", "agent_load_str", "agent_now")}
 subrs = {f for f in size if plain(f).startswith("subr_")} - {"subr_call"}
 
 
@@ -58,7 +59,7 @@ def targets(f):
         elif plain(f) == "vm_text":
             yield from ops
             yield from (t for t in size if plain(t) == "fill_var")
-        elif not f.startswith("inject/agent/ops.c:"):
+        elif f not in ops:
             yield from ops
 
 
