@@ -31,7 +31,7 @@ kept() {
 
 # The text of what has a file.
 text_now() {
-	text_of "$1" | grep -v ' (anonymous) '
+	text_kept "$1"
 }
 
 # trace WAY: run dtrap on the target up to the end that WAY says.

@@ -444,6 +444,9 @@ start_tracer(
 	argv[n++] = (char *)"-q";
 	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)"/dev/null";
+	/* Jumps stay in the text until the next trace. */
+	argv[n++] = (char *)"-x";
+	argv[n++] = (char *)"fastpath=off";
 	if (how == ATTACH) {
 		argv[n++] = (char *)"-x";
 		argv[n++] = (char *)"follow=none";

@@ -87,8 +87,8 @@ under_load() {
 	done
 	[ "$hits" -gt 0 ] || wrong "$name: no probe fired"
 	for p in "$@"; do
-		text_of "$p" | grep -v ' (anonymous) ' >"$tmp/text.now"
-		grep -v ' (anonymous) ' "$tmp/text.$p" >"$tmp/text.before"
+		text_kept "$p" >"$tmp/text.now"
+		grep -v ' (anonymous) ' "$tmp/text.$p" | sort >"$tmp/text.before"
 		same "$name: text of $p" "$tmp/text.before" "$tmp/text.now"
 		dispositions "$p" >"$tmp/signals.now"
 		same "$name: signals of $p" "$tmp/signals.$p" "$tmp/signals.now"

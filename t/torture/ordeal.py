@@ -316,8 +316,7 @@ class Round:
                    "-n", self.clauses(probes, end)]
         if self.is_["children"] == "left":
             command += ["-x", "follow=none"]
-        if self.is_["fastpath"] == "on":
-            command += ["-x", "fastpath=on"]
+        command += ["-x", "fastpath=" + self.is_["fastpath"]]
         if launch:
             command += ["-c", " ".join(self.command("target"))]
         else:

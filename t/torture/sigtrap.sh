@@ -74,10 +74,10 @@ kill_round() {
 		start t "$@"
 		line t '^ready'
 		p=${pid[t]}
-		start_dt dt -q -n "$what { @ = count(); }" -p "$p"
+		start_dt dt -q -x fastpath=off -n "$what { @ = count(); }" -p "$p"
 	else
 		# The program has dtrap's input and output.
-		start t "$DTRAP" -q -n "$what { @ = count(); }" -c "$(quote "$@")"
+		start t "$DTRAP" -q -x fastpath=off -n "$what { @ = count(); }" -c "$(quote "$@")"
 		line t '^ready'
 		p=${line#ready }
 		pid[dt]=${pid[t]}
