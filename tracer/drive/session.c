@@ -187,7 +187,8 @@ session_start(struct state *st)
 	add_rate(st, OPT_SWITCHRATE, on_switch);
 	add_rate(st, OPT_AGGRATE, on_aggs);
 	add_rate(st, OPT_STATUSRATE, on_status);
-	if (fast_is_on(st))
+	/* With option auto threads record nothing by jump. */
+	if (fast_is_on(st) && !fast_is_auto(st))
 		timer_add(&st->timers, LANES_NS, on_lanes, NULL);
 	deadman_start(st);
 	fire_consume(st);

@@ -61,6 +61,26 @@ static const struct part tries_part = { .size = sizeof(struct tries) };
  * to read the code of a large library for where its jumps lead. */
 #define AUTO_HITS 2000U
 
+/* Part of the run: is the timer there?  It wakes the tracer, so it is not before a
+ * space is tried at all. */
+struct again {
+	bool begun;
+};
+
+static const struct part again_part = { .size = sizeof(struct again) };
+
+static void on_again(struct state *st, void *arg, uint64_t late);
+
+static void
+begin_again(struct state *st)
+{
+	struct again *a = part_of(&st->parts, &again_part);
+
+	if (!a->begun)
+		timer_add(&st->timers, AGAIN_NS, on_again, NULL);
+	a->begun = true;
+}
+
 static struct tries *
 tries_of(struct space *sp)
 {
@@ -93,6 +113,7 @@ jumps_trapped(struct state *st, struct space *sp)
 
 	if (t == NULL || t->hits >= least || ++t->hits < least)
 		return;
+	begin_again(st);
 	t->wanted = true;
 	t->in = 0;
 }
@@ -642,8 +663,8 @@ jumps_start(struct state *st, const struct region *image,
     const struct store_sizes *whole)
 {
 	fast_start(st, image, whole);
-	if (fast_is_on(st))
-		timer_add(&st->timers, AGAIN_NS, on_again, NULL);
+	if (fast_is_on(st) && !fast_is_auto(st))
+		begin_again(st);
 }
 
 /* ---- the report ---- */
