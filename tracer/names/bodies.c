@@ -415,7 +415,9 @@ bodies_find(struct state *st, const struct reader *mem, const struct load *l,
 		.pads = body_pads,
 		.others = neighbours,
 		/* Takes time, and only jumps need it. */
-		.named = is_named,
+		.named = options_fastpath(&st->opts) != FASTPATH_OFF ?
+		    is_named :
+		    NULL,
 		.frame = exits ? frame_at : NULL,
 	    });
 }
