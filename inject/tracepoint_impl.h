@@ -25,9 +25,9 @@ struct entry {
 	/* The code was made for these bytes, as far as the jump covers them. */
 	uint8_t made_for[TRAP_JUMP_LEN], made;
 	bool raised; /* it had a jump once, or was about to */
-	uint8_t
-	    span; /* then: bytes from its begin to its end, or to that of the
-		       * last int3 behind it of a tracepoint that it is for */
+	/* Then: bytes from its begin to its end, or to that of the last int3 behind
+	 * it of a tracepoint that it is for. */
+	uint8_t span;
 	struct stub
 	    stub; /* where the jump leads to, once there was one: threads
 			   * may be in it, so it stays as long as the table */

@@ -110,12 +110,6 @@ has_scope(const struct img_hdr *im, enum dif_scope scope)
 	return false;
 }
 
-bool
-store_has_self(const struct img_hdr *im)
-{
-	return has_scope(im, DIF_THREAD);
-}
-
 /* Few threads are busy at a time, but which ones is not known.  So where address
  * space costs nothing each lane has more than its share of the whole, as long as
  * all of them together do not exceed this.  A buffer for records is used from end
@@ -153,7 +147,7 @@ store_share(const struct img_hdr *im, const struct store_sizes *whole,
 	uint64_t record = im->rec_max > sizeof(struct rec_fault) ?
 	    im->rec_max :
 	    sizeof(struct rec_fault);
-	bool self = store_has_self(im);
+	bool self = has_scope(im, DIF_THREAD);
 	struct store_sizes s = *whole;
 
 	s.threads = true;

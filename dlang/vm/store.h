@@ -211,8 +211,6 @@ struct store_sizes {
 /* Is dynvarsize large enough for at least one dynamic variable, if programs
  * have any? */
 bool store_has_room(const struct img_hdr *im, uint32_t dynvarsize);
-/* Are there variables of threads? */
-bool store_has_self(const struct img_hdr *im);
 /*
  * The sizes for a thread store with nlanes lanes.  None has more than bufsize,
  * aggsize and dynvarsize of `whole'.  Many lanes share these or, if `roomy' and

@@ -3,8 +3,8 @@
  *
  * Each of N probes with generated clauses, and each clause of the D programs in the
  * files that has a body, alone and with those behind it, fires some times from random
- * registers: by ecb_fire_site(), and by its body from the same state.  The thread store must be the same
- * afterwards.  A body may give up, with nothing changed, only if the VM recorded
+ * registers: by ecb_fire_site(), and by its body from the same state.  The thread store
+ * must be the same afterwards.  A body may give up, with nothing changed, only if the VM recorded
  * a fault, made a new entry, or was not allowed to fire.
  */
 #include <inttypes.h>

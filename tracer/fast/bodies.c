@@ -10,7 +10,8 @@
  * overwritten, as a thread may be in it.
  *
  * A body assumes that its tracepoint has one site, and that the ECBs of the probe
- * are those that it was made for.  If that changes, the row leads to the code that gives up, which is always there.
+ * are those that it was made for.  If that changes, the row leads to the code that
+ * gives up, which is always there.
  */
 #include <string.h>
 

@@ -79,7 +79,8 @@ void fast_set_activity(struct state *st, enum activity a);
 
 /* The lane of a stopped thread, in which the tracer may fire now.  A thread
  * without a lane gets one if one is free, and its register UREG_LANE is set to
- * it; its thread-local variables go there.  NULL: it has no lane, or it is in the middle of a firing there. */
+ * it; its thread-local variables go there.  NULL: it has no lane, or it is in the
+ * middle of a firing there. */
 const struct lane_view *fast_lane(struct state *st, struct thread *th);
 /* The lane that a stopped thread has, also in the middle of a firing; NULL: none.
  * Nothing is given or changed. */
@@ -160,9 +161,9 @@ void fast_rested(struct state *st);
 /* Count a site that has a jump (why is NULL), or has none for the reason `why',
  * and its hits by trap. */
 void fast_note(struct state *st, const char *why, uint64_t trapped);
-/* Append the counts to text, if there was a place: hits by jump and by trap, sites with a jump, and
- * for each reason the number of sites without, with their hits by trap.  The
- * reason with the most hits comes first. */
+/* Append the counts to text, if there was a place: hits by jump and by trap, sites
+ * with a jump, and for each reason the number of sites without, with their hits by
+ * trap.  The reason with the most hits comes first. */
 void fast_report(const struct state *st, struct str *text);
 
 #endif

@@ -108,8 +108,7 @@ struct fast_space {
 	uint32_t changes;     /* of the tracer's image, as it was copied */
 	struct agent *agent;
 	uint64_t now, text; /* agent_now() and agent_text(), in the target */
-	struct ticks ticks;
-	uint64_t fixups_at;               /* in the target */
+	uint64_t fixups_at; /* in the target */
 	const struct agent_fixup *fixups; /* the same, in the tracer's copy */
 	size_t nfixups;
 	struct agent_ranges *tables[2];

@@ -56,8 +56,7 @@ struct lane_of {
 	uint64_t space; /* id of the fast_space; 0: the thread has no lane */
 	uint32_t n;     /* index in its lanes */
 	bool refused;   /* that space had no free lane */
-	bool
-	    elsewhere; /* it may have thread-local variables in the tracer's store */
+	bool elsewhere; /* it may have self-> in the tracer's store */
 	uint64_t begun; /* id for which fast_begins() has been done */
 	bool called;    /* asked to trap at the end of its firing */
 	bool by_trap;   /* fast_by_trap() */
@@ -159,8 +158,8 @@ give(struct state *st, struct fast_space *f, struct thread *th)
 			.text = f->text,
 		};
 		if (f->now != 0)
-			ticks_rate(
-			    &f->ticks, &owner.tick_most, &owner.tick_rate);
+			ticks_rate(&st->fast->ticks, &owner.tick_most,
+			    &owner.tick_rate);
 		u->owner = th;
 		o->moved = 0;
 		o->room = 0;

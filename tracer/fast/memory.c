@@ -67,18 +67,29 @@ fast_world(const struct space *sp)
 	return f != NULL && f->addr != 0 ? &f->world : NULL;
 }
 
+static const struct load *
+vdso_of(const struct space *sp)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(sp->as, &loads);
+
+	for (size_t i = 0; i < n; i++)
+		if (loads[i]->is_vdso)
+			return loads[i];
+	return NULL;
+}
+
 /* Has the vDSO probes?  If a clause in the target asked it for the time, they would
  * fire as if the program had. */
 static bool
 vdso_is_probed(const struct space *sp)
 {
+	const struct load *l = vdso_of(sp);
 	struct tracepoint *tp = NULL;
 
-	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
-		const struct load *l = addrspace_load_at(sp->as, tp->addr);
-		if (l != NULL && l->is_vdso)
+	while (l != NULL && (tp = tracepoint_next(sp->tab, tp)) != NULL)
+		if (tp->addr >= l->start && tp->addr < l->end)
 			return true;
-	}
 	return false;
 }
 
@@ -277,19 +288,12 @@ is_elsewhen(pid_t pid)
 static uint64_t
 find_clock(struct state *st, const struct space *sp)
 {
-	struct load *const *loads;
-	size_t n = addrspace_loads(sp->as, &loads);
+	const struct load *l = vdso_of(sp);
 
-	if (!is_readable(st) || is_elsewhen(pid_in(sp)))
+	if (l == NULL || !is_readable(st) || is_elsewhen(pid_in(sp)))
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!loads[i]->is_vdso)
-			continue;
-		const struct sym *s =
-		    object_sym(loads[i]->object, "__vdso_clock_gettime");
-		return s != NULL ? loads[i]->bias + s->addr : 0;
-	}
-	return 0;
+	const struct sym *s = object_sym(l->object, "__vdso_clock_gettime");
+	return s != NULL ? l->bias + s->addr : 0;
 }
 
 /* ---- making it ---- */
@@ -334,7 +338,6 @@ fill(struct state *st, struct space *sp, struct fast_space *f,
 	}
 	if (p->bodies > 0)
 		bodies_begin(f, code + p->code - p->bodies);
-	f->ticks = st->fast->ticks;
 	f->now = f->agent->clock != 0 ? (uintptr_t)table->now : 0;
 	f->text = (uintptr_t)table->text;
 	f->fixups_at = (uintptr_t)table->fixups;

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "dlang/base/hash.h"
-#include "dlang/base/show.h"
 #include "dlang/base/str.h"
 #include "inject/tracepoint.h"
 #include "symbols/addrspace.h"
@@ -36,21 +35,6 @@ written_end(void *part)
 static const struct part written_part = { .size = sizeof(struct written),
 	.end = written_end };
 
-/* A name in one line. */
-static void
-add_name(struct str *to, const char *name)
-{
-	char one[SHOW_BYTES];
-	size_t len;
-
-	for (size_t n = strlen(name); n > 0;) {
-		size_t used = show_next(SHOW_NAME, name, n, one, &len);
-		str_addn(to, one, len);
-		name += used;
-		n -= used;
-	}
-}
-
 static void
 add_line(struct str *to, struct space *sp, const struct tracepoint *tp)
 {
@@ -61,7 +45,7 @@ add_line(struct str *to, struct space *sp, const struct tracepoint *tp)
 	str_printf(to, "%lx %zx dtrap:", tracepoint_stub_at(tp),
 	    tracepoint_stub_size(tp));
 	if (s != NULL)
-		add_name(to, s->name);
+		str_add_shown(to, SHOW_NAME, s->name, strlen(s->name));
 	else
 		str_printf(to, "%#lx", tp->addr);
 	str_addc(to, '\n');

@@ -114,11 +114,10 @@ mark(struct state *st, struct space *sp, uint64_t addr, int nr)
 static bool
 is_code(const struct maps *maps, const struct load *l, uint64_t addr)
 {
-	vec_foreach(m, &maps->list)
-		if (addr >= m->start && addr < m->end)
-			return m->exec && !m->write && m->start >= l->start &&
-			    m->start < l->end;
-	return false;
+	const struct map *m = maps_at(maps, addr);
+
+	return m != NULL && m->exec && !m->write && m->start >= l->start &&
+	    m->start < l->end;
 }
 
 static void
