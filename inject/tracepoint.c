@@ -469,7 +469,7 @@ goes_on_to(const struct tptable *tab, const struct entry *e)
 static bool
 has_room(struct tptable *tab, struct entry *e)
 {
-	uint64_t start = tracepoint_start(&e->tp), end = e->tp.addr + 1;
+	uint64_t start = tracepoint_start(&e->tp), end;
 	struct entry *last = e, *next, *r = NULL;
 
 	if (!is_plain(e))

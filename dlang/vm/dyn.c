@@ -221,13 +221,14 @@ dyn_move(
 	for (uint32_t n = VM_MIN(LOAD_ONCE(&from->hdr->used), from->chunks);
 	     n > 0; n--) {
 		struct dyn_chunk *c = chunk_at(from, n);
+		if (c == NULL || LOAD_ONCE(&c->thread) != thread)
+			continue;
 		struct dyn_key k = { .bytes = c->data,
 			.size = LOAD_ONCE(&c->key_size),
 			.thread = thread,
 			.id = LOAD_ONCE(&c->id),
 			.hash = LOAD_ONCE(&c->hash) };
-		if (k.id == 0 || LOAD_ONCE(&c->thread) != thread ||
-		    k.size > room)
+		if (k.id == 0 || k.size > room)
 			continue;
 		lost += !copy(to, &k, room);
 		if (dyn_lookup(from, &k, &link) == c)

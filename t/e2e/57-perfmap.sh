@@ -22,6 +22,7 @@ rm -f "$map"
 start hot "$bin/busy" 2
 line hot ready
 map=/tmp/perf-${pid[hot]}.map
+# shellcheck disable=SC2016
 d='pid$target:a.out:work*:entry { @ = count(); } BEGIN { exit(0); }'
 echo '1000 10 of the program' >"$map"
 dt -q -x fastpath=on -x perfmap -n "$d" -p "${pid[hot]}"

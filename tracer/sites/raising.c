@@ -117,7 +117,7 @@ look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
 		r->read += len;
 		r->failed = r->read > STACKS_MOST ||
 		    reader_read(&sp->mem, addr, words, len) < 0;
-		for (size_t i = 0; i < len / 8; i++)
+		for (size_t i = 0; !r->failed && i < len / 8; i++)
 			is_at(r, words[i], NULL);
 		addr += len;
 	}
