@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/base/clock.h"
 #include "dlang/base/str.h"
 #include "t/unit/suite.h"
 #include "tracer/base/state.h"
@@ -61,6 +62,9 @@ double_sched(pid_t tid, struct procfs_sched *out)
 	return 0;
 }
 
+/* The processor time of the tracer. */
+static uint64_t own_clock = 1000;
+
 static bool
 double_visit(int cpu)
 {
@@ -75,6 +79,7 @@ double_visit(int cpu)
 #define processor_visit(p, cpu)       double_visit(cpu)
 #define processor_hurry(p, alone)     str_add(&hurried, (alone) ? "alone " : "all ")
 #define processor_calm(p)             str_add(&hurried, "calm ")
+#define clock_ns(id)                  own_clock
 #include "tracer/fire/oncpu.c"
 
 /* Threads 0, 2, 4 and so on are of the first process, the others of the second;
@@ -120,8 +125,8 @@ expect(const char *want)
 
 	oncpu_find(&session, &found);
 	vec_foreach(f, &found)
-		str_printf(
-		    &text, "%d%s ", (int)f->thread->tid, f->sure ? "!" : "");
+		str_printf(&text, "%d%s ", (int)f->thread->tid,
+		    f->late == ONCPU_LATE ? "" : "!");
 	ck_assert_str_eq(str_c(&text), want);
 	str_fini(&text);
 	vec_fini(&found);
@@ -149,6 +154,21 @@ START_TEST(the_one_that_ran_is_sampled)
 	kernel[2].ran += 20; /* it had the processor before */
 	expect("1! ");
 	ck_assert_str_eq(str_c(&hurried), "alone calm ");
+}
+END_TEST
+
+START_TEST(how_long_the_tracer_has_been_there_is_told)
+{
+	oncpu_threads found = { 0 };
+
+	runs(0, 3);
+	looks();
+	kernel[0].ran += 70;
+	own_clock += 30;
+	oncpu_find(&session, &found);
+	ck_assert_uint_eq(found.len, 1);
+	ck_assert_uint_eq(found.at[0].late, 30);
+	vec_fini(&found);
 }
 END_TEST
 
@@ -282,7 +302,8 @@ START_TEST(a_new_one_elsewhere_has_its_turn)
 		bool has = false;
 		vec_foreach(f, &found) {
 			has |= f->thread == &threads[5];
-			ck_assert(f->thread != &threads[5] || !f->sure);
+			ck_assert(
+			    f->thread != &threads[5] || f->late == ONCPU_LATE);
 		}
 		strcat(all, has ? "x" : "-");
 	}
@@ -393,6 +414,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		the_one_that_ran_is_sampled,
+		how_long_the_tracer_has_been_there_is_told,
 		one_that_sleeps_is_not,
 		nobody_runs,
 		a_new_one_is_not_certain,

@@ -292,12 +292,12 @@ profiles(void)
 
 /* These threads run when the sample is due. */
 static void
-run_now(unsigned n, bool sure)
+run_now(unsigned n, uint64_t late)
 {
 	n_running = n;
 	for (unsigned i = 0; i < n; i++)
 		running[i] = (struct oncpu_thread){ .thread = &threads[i],
-			.sure = sure };
+			.late = late };
 }
 
 static void
@@ -361,7 +361,7 @@ END_TEST
 START_TEST(a_sample_fires_when_the_thread_has_stopped)
 {
 	profiles();
-	run_now(2, true);
+	run_now(2, 0);
 	samples();
 	expect("");
 	ck_assert_uint_eq(asks, 2);
@@ -382,7 +382,7 @@ END_TEST
 START_TEST(the_pc_is_that_of_the_text)
 {
 	profiles();
-	run_now(1, true);
+	run_now(1, 0);
 	samples();
 	space.tab = (struct tptable *)&calloc;
 	profile_stopped(&session, &threads[0]);
@@ -398,7 +398,7 @@ END_TEST
 START_TEST(a_thread_that_does_not_stop_has_one_sample)
 {
 	profiles();
-	run_now(1, true);
+	run_now(1, 0);
 	samples();
 	samples();
 	ck_assert_uint_eq(asks, 1);
@@ -411,7 +411,7 @@ END_TEST
 START_TEST(two_probes_have_one_each)
 {
 	profiles();
-	run_now(1, true);
+	run_now(1, 0);
 	samples();
 	timer_arg = PROVIDED(.name = "profile-20ms");
 	samples();
@@ -426,7 +426,7 @@ END_TEST
 START_TEST(a_stopped_thread_is_not_asked)
 {
 	profiles();
-	run_now(1, false);
+	run_now(1, ONCPU_LATE);
 	threads[0].stop.state = TH_STOPPED;
 	samples();
 	ck_assert_uint_eq(asks, 0);
@@ -443,11 +443,11 @@ END_TEST
 /* It gets a processor `turns' times, and has waited so long; the stop comes
  * `after' ns. */
 static bool
-fires(uint64_t turns, uint64_t waited, uint64_t after, bool sure)
+fires(uint64_t turns, uint64_t waited, uint64_t after, uint64_t late)
 {
 	n_running = 1;
 	str_clear(&fired);
-	running[0] = (struct oncpu_thread){ &threads[0], sure };
+	running[0] = (struct oncpu_thread){ &threads[0], late };
 	threads[0].stop.asked = ASK_NOTHING;
 	samples();
 	sched[0].turns += turns;
@@ -461,26 +461,28 @@ START_TEST(one_that_waited_for_a_processor_is_no_sample)
 {
 	profiles();
 	sched[0] = (struct procfs_sched){ .turns = 9, .waited = 50 * MS };
-	ck_assert(fires(0, 0, MS, false));
+	ck_assert(fires(0, 0, MS, ONCPU_LATE));
 	/* It waited before it was asked already. */
-	ck_assert(!fires(1, 2 * MS, MS, false));
+	ck_assert(!fires(1, 2 * MS, MS, ONCPU_LATE));
 	/* Only since: the tracer took its processor. */
-	ck_assert(fires(1, 2 * MS, 2 * MS, false));
-	ck_assert(fires(1, 2 * MS, 2 * MS - SLACK, false));
-	ck_assert(!fires(1, 2 * MS + 1, 2 * MS - SLACK, false));
+	ck_assert(fires(1, 2 * MS, 2 * MS, ONCPU_LATE));
+	ck_assert(fires(1, 2 * MS, 2 * MS - ONCPU_LATE, ONCPU_LATE));
+	ck_assert(!fires(1, 2 * MS + 1, 2 * MS - ONCPU_LATE, ONCPU_LATE));
 	/* It has not had one: it has run all the time. */
-	ck_assert(fires(0, 2 * MS, MS, false));
-	/* One that certainly ran. */
-	ck_assert(fires(1, 2 * MS, MS, true));
+	ck_assert(fires(0, 2 * MS, MS, ONCPU_LATE));
+	/* The tracer had come to its processor 7 ns before. */
+	ck_assert(fires(1, MS + 7, MS, 7));
+	/* Another program had its processor when the tracer came. */
+	ck_assert(!fires(1, MS + 8, MS, 7));
 	sched_error = -ENOENT;
-	ck_assert(fires(1, 2 * MS, MS, false));
+	ck_assert(fires(1, 2 * MS, MS, ONCPU_LATE));
 }
 END_TEST
 
 START_TEST(a_thread_ends_without_its_sample)
 {
 	profiles();
-	run_now(1, true);
+	run_now(1, 0);
 	samples();
 	profile_thread_end(&threads[0]);
 	ck_assert(!profile_waits(&threads[0]));

@@ -13,7 +13,10 @@
  *
  * Of several threads on that processor, only one has run since the tracer
  * looked, because the tracer itself had the processor then: the thread whose
- * processor time has grown.
+ * processor time has grown.  It may have lost the processor to another program
+ * before the tracer came, and does so at the end of a system call if that program
+ * was woken from elsewhere, for the reason above.  Then it has waited longer than
+ * since the tracer came, which shows when it stops (was_waiting() in profile.c).
  *
  * A thread that did not run when the tracer looked, and now runs on another
  * processor, is stopped from the tracer's processor, at every `turns'th sample.
@@ -24,6 +27,7 @@
  */
 #include "tracer/fire/oncpu.h"
 
+#include "dlang/base/clock.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
 #include "tracer/ptrace/processor.h"
@@ -147,6 +151,14 @@ visit(struct state *st, uint64_t period)
 	return kept;
 }
 
+/* The tracer's time on processors, ns.  Since the look it had the processor for
+ * so long before it slept and after it woke: an upper bound for the latter. */
+static uint64_t
+own_time(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void
 oncpu_look(struct state *st, uint64_t period)
 {
@@ -159,6 +171,7 @@ oncpu_look(struct state *st, uint64_t period)
 	each(st, mark, NULL);
 	if (visit(st, period)) {
 		processor_hurry(st->processor, true);
+		o->used = own_time();
 		return;
 	}
 	processor_hurry(st->processor, false);
@@ -176,9 +189,9 @@ struct search {
 };
 
 static void
-add(oncpu_threads *to, struct thread *th, bool sure)
+add(oncpu_threads *to, struct thread *th, uint64_t late)
 {
-	*vec_push(to) = (struct oncpu_thread){ .thread = th, .sure = sure };
+	*vec_push(to) = (struct oncpu_thread){ .thread = th, .late = late };
 }
 
 /* Sort the thread into the search, if it runs on the processor whose turn it
@@ -190,9 +203,9 @@ judge(struct oncpu *o, struct thread *th, struct search *s)
 	struct procfs_sched now;
 
 	if (thread_stopped(th)) {
-		add(s->out, th, true);
+		add(s->out, th, 0);
 	} else if (t->looked != o->looks || t->ran == UINT64_MAX) {
-		add(&s->fresh, th, false);
+		add(&s->fresh, th, ONCPU_LATE);
 	} else if (procfs_sched(th->tid, &now) == 0 &&
 	    now.ran - t->ran > s->longest) {
 		s->longest = now.ran - t->ran;
@@ -209,22 +222,23 @@ find(struct oncpu *o, struct thread *th, int cpu, void *arg)
 		judge(o, th, s);
 	else if (o->cpu < 0 ||
 	    (turn_of(th)->looked != o->looks && o->looks % o->turns == 0))
-		add(s->out, th, false);
+		add(s->out, th, ONCPU_LATE);
 }
 
 void
 oncpu_find(struct state *st, oncpu_threads *out)
 {
 	struct search s = { .out = out };
+	uint64_t late = own_time() - st->oncpu->used;
 
 	each(st, find, &s);
 	/* A new thread may have preempted the other one, or wait for the
 	 * processor: sample it too. */
 	if (s.ran != NULL)
-		add(out, s.ran, true);
+		add(out, s.ran, late);
 	else
 		vec_foreach(f, &s.fresh)
-			add(out, f->thread, f->sure);
+			add(out, f->thread, f->late);
 	vec_fini(&s.fresh);
 	if (--st->oncpu->waiting == 0)
 		processor_calm(st->processor);

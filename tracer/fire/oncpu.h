@@ -28,14 +28,20 @@ struct oncpu {
 	unsigned waiting; /* oncpu_look() calls without their oncpu_find() */
 	uint64_t looks;   /* counts oncpu_look() calls, from 1 */
 	cpu_set_t busy;   /* processors in use at the last one */
+	uint64_t used;    /* the tracer's own processor time at the end of it,
+			   * ns */
 };
 
-/* A runnable thread.  sure: it certainly had a processor; otherwise it may have
- * been waiting for one. */
+/* A runnable thread.  If it ran until the tracer came, it has waited for a
+ * processor no longer than `late' (ns) by now. */
 struct oncpu_thread {
 	struct thread *thread;
-	bool sure;
+	uint64_t late;
 };
+
+/* `late' of a thread on another processor, where the tracer did not come: more
+ * than the time from a timer's signal to the sample. */
+#define ONCPU_LATE 500000ULL
 
 typedef VEC(struct oncpu_thread) oncpu_threads;
 

@@ -26,9 +26,6 @@
 #include "tracer/fire/fire.h"
 #include "tracer/base/state.h"
 
-/* More than the time from a timer's signal to the sample, ns. */
-#define SLACK 500000ULL
-
 /* The structure in probe->data. */
 struct profile {
 	uint64_t period; /* ns */
@@ -161,7 +158,8 @@ struct sample {
 	struct probe *probe;
 	uint64_t due; /* when it was requested */
 	bool asked;   /* it ran at that time, or waited for a processor, as
-		       * sched tells */
+		       * sched and late (see oncpu.h) tell */
+	uint64_t late;
 	struct procfs_sched sched;
 };
 
@@ -195,7 +193,7 @@ profile_waits(const struct thread *th)
 /* Append a firing, but only one for each probe: a thread that does not stop for
  * a long time has one firing due, not a thousand. */
 static void
-sample_add(struct thread *th, struct probe *probe, uint64_t now, bool sure)
+sample_add(struct thread *th, struct probe *probe, uint64_t now, uint64_t late)
 {
 	struct samples *ss = part_of(&th->parts, &samples_part);
 	struct sample **at = &ss->first;
@@ -204,10 +202,10 @@ sample_add(struct thread *th, struct probe *probe, uint64_t now, bool sure)
 		if ((*at)->probe == probe)
 			return;
 	*at = mem_zalloc(sizeof(**at));
-	**at = (struct sample){ .probe = probe, .due = now };
+	**at = (struct sample){ .probe = probe, .due = now, .late = late };
 	oncpu_owes(th, true);
-	(*at)->asked = thread_runs(th) && !sure &&
-	    procfs_sched(th->tid, &(*at)->sched) == 0;
+	(*at)->asked =
+	    thread_runs(th) && procfs_sched(th->tid, &(*at)->sched) == 0;
 }
 
 /*
@@ -224,7 +222,7 @@ was_waiting(const struct thread *th, const struct sample *s)
 	if (!s->asked || procfs_sched(th->tid, &now) < 0 ||
 	    now.turns == s->sched.turns)
 		return false;
-	return now.waited - s->sched.waited > timer_now() - s->due + SLACK;
+	return now.waited - s->sched.waited > timer_now() - s->due + s->late;
 }
 
 static void
@@ -238,7 +236,7 @@ sample(struct state *st, struct probe *probe)
 		struct thread *th = f->thread;
 		if (thread_runs(th) && th->stop.asked != ASK_EVENT)
 			thread_ask(th);
-		sample_add(th, probe, now, f->sure);
+		sample_add(th, probe, now, f->late);
 	}
 	vec_fini(&found);
 }
