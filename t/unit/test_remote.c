@@ -549,6 +549,32 @@ START_TEST(sigtrap_that_has_met_a_hit_is_pending)
 }
 END_TEST
 
+/* Of the SIGTRAPs that are pending for a thread the kernel takes the first for
+ * that of an int3.  It and the others stay, in order, also if dtrap makes calls
+ * in the thread before it looks at them. */
+START_TEST(sigtraps_of_timers_are_pending_after_a_hit)
+{
+	const char n[] = { (char)('1' + _i / 2), '\0' };
+	struct event ev;
+
+	pid_t pid = start("timers", n);
+	await_ready();
+	struct proc *p = attach(pid);
+	p->space->masks_watched = true;
+	resume_all(p);
+	close(go_fd);
+	ck_assert(run_until(EV_TRAP, &ev));
+	for (int i = 0; _i % 2 != 0 && i < 5; i++)
+		check_getpid(ev.thread);
+	thread_mend_sigtrap(ev.thread);
+	thread_resume(ev.thread);
+	ck_assert(!run_until(EV_TRAP, &ev));
+	struct event *last = &seen_events.at[seen_events.len - 1];
+	ck_assert_msg(last->status == 0, "%s timers: status %x", n,
+	    (unsigned)last->status);
+}
+END_TEST
+
 /* An int3 was executed, but the stop of an interrupt came first: its SIGTRAP is
  * pending, behind all that were sent before. */
 START_TEST(sigtrap_of_a_hit_is_seen_behind_other_signals)
@@ -811,6 +837,8 @@ main(int argc, char **argv)
 	tcase_add_loop_test(tc, sigtrap_is_as_before_after_a_hit, 0,
 	    (int)ARRAY_SIZE(trap_states));
 	tcase_add_test(tc, sigtrap_that_has_met_a_hit_is_pending);
+	tcase_add_loop_test(
+	    tc, sigtraps_of_timers_are_pending_after_a_hit, 0, 8);
 	tcase_add_test(tc, sigtrap_of_a_hit_is_seen_behind_other_signals);
 	tcase_add_test(tc, a_trap_in_the_code_of_a_site_is_undone);
 	tcase_add_loop_test(tc, sigtrap_of_the_program_is_delivered, 0, 2);

@@ -505,6 +505,43 @@ fixture_int3(const char *arg)
 	return seen == 0 ? 0 : 4;
 }
 
+/* As many timers as arg says have each sent this thread a SIGTRAP, which it
+ * blocks; then there is an int3.  Are all pending afterwards, in order? */
+static int
+fixture_timers(const char *arg)
+{
+	struct sigevent ev = { .sigev_signo = SIGTRAP,
+		.sigev_notify = SIGEV_THREAD_ID };
+	const struct timespec at_once = { 0 };
+	const int n = atoi(arg);
+	sigset_t mask;
+	siginfo_t si;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	ev._sigev_un._tid = gettid();
+	for (int i = 0; i < n; i++) {
+		struct itimerspec when = { .it_value.tv_nsec = 1 };
+		int id;
+
+		ev.sigev_value.sival_int = i;
+		if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &ev, &id) != 0)
+			return 2;
+		syscall(SYS_timer_settime, id, 0, &when, NULL);
+		do
+			syscall(SYS_timer_gettime, id, &when);
+		while (when.it_value.tv_sec != 0 || when.it_value.tv_nsec != 0);
+	}
+	fixture_ready(NULL);
+	asm volatile("int3");
+	for (int i = 0; i < n; i++)
+		if (sigtimedwait(&mask, &si, &at_once) != SIGTRAP ||
+		    si.si_code != SI_TIMER || si.si_value.sival_int != i)
+			return 10 + i;
+	return sigtimedwait(&mask, &si, &at_once) < 0 ? 0 : 3;
+}
+
 /* The parent waits for its vfork child for as long as the test likes.  "exec":
  * the child then executes "ready". */
 static int
@@ -577,6 +614,7 @@ static const struct {
 	{ "filtered", fixture_filtered },
 	{ "dispatched", fixture_dispatched },
 	{ "int3", fixture_int3 },
+	{ "timers", fixture_timers },
 	{ "vfork", fixture_vfork },
 	{ "probed", fixture_probed },
 };

@@ -16,7 +16,8 @@
  * Otherwise dtrap changes siginfos: X1 gets that of D, X2 that of X1, and K
  * that of X2.  The list `owed' has the siginfos that are still to be delivered,
  * in order.  Of a standard signal the kernel queues only one, so there is no K
- * if X1 is pending: then dtrap sends one more signal of that number.
+ * if X1 is pending: then dtrap sends X1 anew, or one more signal of that number.
+ * Only timers can make several of them pending.
  *
  * When the thread is detached, the pending ones are taken from the kernel, and
  * the owed ones are queued in their place (requeue.c).  A standard signal that is
@@ -35,10 +36,10 @@
  * it is sent.  SIGRTMIN of the C library is a larger number. */
 #define FIRST_REALTIME 32
 
-/* Did dtrap cause the signal?  The kernel gives SI_KERNEL to a signal that is
- * injected at a syscall-stop; or dtrap has called tgkill(). */
-static bool
-is_ours(const siginfo_t *si)
+/* The kernel gives SI_KERNEL to a signal that is injected at a syscall-stop; or
+ * dtrap has called tgkill(). */
+bool
+signal_is_ours(const siginfo_t *si)
 {
 	return si->si_code == SI_KERNEL ||
 	    (si->si_code == SI_TKILL && si->si_pid == getpid());
@@ -92,12 +93,34 @@ take_owed(struct thread *th, int sig)
 	return first;
 }
 
+/* For the thread, not for its process. */
+static bool
+is_pending(const struct thread *th, int sig)
+{
+	siginfo_t si;
+
+	for (unsigned i = 0; thread_pending(th, false, i, &si); i++)
+		if (si.si_signo == sig)
+			return true;
+	return false;
+}
+
 /* Send it as it is: if dtrap dies, the kernel has its siginfo. */
 static bool
 send_whole(const struct thread *th, const siginfo_t *si)
 {
 	return syscall(SYS_rt_tgsigqueueinfo, th->proc->pid, th->tid,
 		   si->si_signo, si) == 0;
+}
+
+/* A signal of this number is pending for the thread, or dtrap sends one, so that
+ * the thread will stop for it.  A standard signal is queued once, but those of
+ * timers are queued always.  False: it could not be sent. */
+static bool
+comes_again(struct thread *th, int sig)
+{
+	return is_pending(th, sig) ||
+	    syscall(SYS_tgkill, th->proc->pid, th->tid, sig) == 0;
 }
 
 unsigned
@@ -137,13 +160,25 @@ signal_overtaken(struct thread *th)
 	bool owed = first_owed(th, came.si_signo) != NULL;
 	LOG("remote", "%d: signal %d was overtaken", (int)th->tid,
 	    came.si_signo);
-	if (came.si_signo < FIRST_REALTIME &&
-	    syscall(SYS_tgkill, th->proc->pid, th->tid, came.si_signo) != 0)
+	if (!owed && came.si_signo < FIRST_REALTIME &&
+	    !is_pending(th, came.si_signo) && requeue_by_any(&came) &&
+	    send_whole(th, &came))
+		return;
+	if (came.si_signo < FIRST_REALTIME && !comes_again(th, came.si_signo))
 		return;
 	/* If signals are owed already, this may be one that dtrap sent for
 	 * them. */
-	if (!owed || !is_ours(&came))
+	if (!owed || !signal_is_ours(&came))
 		owe(th, &came);
+}
+
+bool
+signal_take_owed(struct thread *th, int sig, siginfo_t *si)
+{
+	if (first_owed(th, sig) == NULL)
+		return false;
+	*si = take_owed(th, sig);
+	return true;
 }
 
 void
@@ -174,10 +209,12 @@ signal_in_turn(struct thread *th, int sig)
 
 	if (first_owed(th, sig) == NULL || thread_siginfo(th, &came) < 0)
 		return;
-	if (!is_ours(&came))
+	if (!signal_is_ours(&came))
 		owe(th, &came);
 	siginfo_t first = take_owed(th, sig);
 	thread_set_siginfo(th, &first);
+	if (sig < FIRST_REALTIME && first_owed(th, sig) != NULL)
+		comes_again(th, sig);
 }
 
 /* Queue the signals of this number anew, in their order.  Nothing changes if no
@@ -205,7 +242,7 @@ settle(struct thread *th, int sig)
 	for (unsigned i = 0; thread_pending(th, false, i, &si); i++) {
 		if (si.si_signo != sig)
 			continue;
-		if (!is_ours(&si))
+		if (!signal_is_ours(&si))
 			*vec_push(&later) = si;
 		n++;
 	}

@@ -579,19 +579,21 @@ run(struct remote *r, long nr, const uint64_t args[6], struct uregs *regs)
 }
 
 /* Another pending SIGTRAP will be merged with the injected one of the int3, so
- * its siginfo is used. */
-static void
+ * its siginfo is used.  False: there is none, or the stop was for a SIGTRAP that
+ * was sent, which that one overtakes. */
+static bool
 prefer_pending(struct remote *r)
 {
 	siginfo_t si;
 
 	if (r->sig != SIGTRAP || r->si.si_code != TRAP_CODE)
-		return;
+		return false;
 	for (unsigned i = 0; thread_pending(r->th, false, i, &si); i++)
 		if (si.si_signo == SIGTRAP) {
 			r->si = si;
-			return;
+			return true;
 		}
+	return false;
 }
 
 /*
@@ -616,7 +618,7 @@ redeliver(struct remote *r)
 		set_mask(r, ~SIGBIT(r->sig));
 		return step(r, AWAIT_SIGNAL, 0);
 	}
-	prefer_pending(r);
+	bool merged = prefer_pending(r);
 	bool first = (SYNCHRONOUS & SIGBIT(r->sig)) != 0;
 	set_mask(r, (first ? r->mask : ~0ULL) & ~SIGBIT(r->sig));
 	struct uregs place = r->kernel;
@@ -631,7 +633,7 @@ redeliver(struct remote *r)
 	int error = step(r, AWAIT_SIGNAL, r->sig);
 	for (; error == 0 && before > 0 && signal_repeat(th); before--)
 		error = step(r, AWAIT_SIGNAL, 0);
-	if (error == 0 && r->sig != SIGTRAP)
+	if (error == 0 && !merged)
 		signal_overtaken(th);
 	if (error == 0)
 		thread_set_siginfo(th, &r->si);

@@ -245,6 +245,10 @@ bool signal_repeat(struct thread *th);
  * signal of that number.  If this is another one, note that it must be
  * delivered after the injected one. */
 void signal_overtaken(struct thread *th);
+/* Did dtrap cause this signal? */
+bool signal_is_ours(const siginfo_t *si);
+/* Remove the first noted siginfo of that number.  False: there is none. */
+bool signal_take_owed(struct thread *th, int sig, siginfo_t *si);
 /* Send n signals that were taken from the kernel to the thread again, in this
  * order and before others of their numbers that are pending.  When they are
  * delivered, they have these siginfos. */

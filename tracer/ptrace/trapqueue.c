@@ -223,21 +223,26 @@ is_first(struct thread *th, const siginfo_t *si)
 	return is;
 }
 
-/* Remove the SIGTRAPs that are pending for the thread; send this one, and after
- * it those of the removed ones that differ from it. */
+/* Remove the SIGTRAPs that are pending for the thread; send this one, then those
+ * that it has overtaken, and then those of the removed ones that differ from
+ * it. */
 static bool
 send_first(struct thread *th, const siginfo_t *si)
 {
-	struct trapqueue q = { 0 };
-	size_t kept = 1;
+	struct trapqueue q = { 0 }, pending = { 0 };
+	struct trap_pending one = { .si = *si, .th = th };
 
-	*vec_push(&q.list) = (struct trap_pending){ .si = *si, .th = th };
-	read_one(th, false, &q);
-	requeue_take(th, SIGTRAP, q.list.len - 1);
-	for (size_t i = 1; i < q.list.len; i++)
-		if (!is_same(&q.list.at[i].si, si))
-			q.list.at[kept++] = q.list.at[i];
-	q.list.len = kept;
+	*vec_push(&q.list) = one;
+	while (signal_take_owed(th, SIGTRAP, &one.si))
+		*vec_push(&q.list) = one;
+	read_one(th, false, &pending);
+	requeue_take(th, SIGTRAP, pending.list.len);
+	vec_foreach(each, &pending.list)
+		if (!is_same(&each->si, si) &&
+		    !(trapqueue_is_sent(&each->si) &&
+			signal_is_ours(&each->si)))
+			*vec_push(&q.list) = *each;
+	vec_fini(&pending.list);
 	return trapqueue_send(th->proc, &q);
 }
 
