@@ -407,8 +407,15 @@ START_TEST(another_thread_may_have_removed_it)
 	ck_assert(!trapmask_another_is_at_one(&thread));
 	its_state = 't';
 	second.mask.now = 0;
+	second.mask.looked = 7;
 	ck_assert(!trapmask_another_is_at_one(&thread));
+	/* A handler may have been called, whose mask is not known. */
+	trapmask_doubt(&second);
+	ck_assert(trapmask_another_is_at_one(&thread));
+	second.mask = (struct trapmask){ .looked = 7 };
+	ck_assert(trapmask_another_is_at_one(&thread));
 	/* The thread itself is no other. */
+	second.mask.state = MASK_KNOWN;
 	thread.mask = (struct trapmask){ .state = MASK_KNOWN, .now = TRAP };
 	thread.stop.kind = EV_TRAP;
 	thread.stop.queued = 1;

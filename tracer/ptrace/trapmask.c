@@ -87,14 +87,21 @@ trapmask_is_recent(const struct thread *th, uint64_t mask)
 		((th->mask.before[0] ^ mask) & TELLING) == 0);
 }
 
-/* Is another thread that blocks SIGTRAP stopped at an int3, in a hit that was
+/* Perhaps: a signal handler whose mask is not known may run. */
+static bool
+may_block(const struct thread *th)
+{
+	return !is_known(th) || th->mask.looked == 0 || sigtrap_blocked(th);
+}
+
+/* Is another thread that may block SIGTRAP stopped at an int3, in a hit that was
  * not handled yet?  That hit may have removed dtrap's handler since th ran. */
 bool
 trapmask_another_is_at_one(const struct thread *th)
 {
 	vec_foreach(at, &th->proc->threads) {
 		const struct thread *other = *at;
-		if (other == th || !sigtrap_blocked(other))
+		if (other == th || !may_block(other))
 			continue;
 		if (thread_stopped(other) ?
 			other->stop.queued != 0 && other->stop.kind == EV_TRAP :

@@ -63,7 +63,7 @@ bool trapmask_is_apart(uint64_t mask);
 bool trapmask_was_blocked(const struct thread *th, uint64_t mask);
 /* Is the mask the known one, or the one before? */
 bool trapmask_is_recent(const struct thread *th, uint64_t mask);
-/* Is another thread that blocks SIGTRAP stopped at an int3, in a hit that was
+/* Is another thread that may block SIGTRAP stopped at an int3, in a hit that was
  * not handled yet?  That hit may have removed dtrap's handler since th ran. */
 bool trapmask_another_is_at_one(const struct thread *th);
 /* Has an int3 made the kernel remove dtrap's handler?  False: unknown. */
