@@ -559,7 +559,7 @@ options_fastpath(const struct options *o)
 {
 	const char *word = o->text[OPT_FASTPATH];
 
-	if (word == NULL || strcasecmp(word, "off") == 0)
-		return FASTPATH_OFF;
-	return strcasecmp(word, "on") == 0 ? FASTPATH_ON : FASTPATH_AUTO;
+	if (word == NULL || strcasecmp(word, "auto") == 0)
+		return FASTPATH_AUTO;
+	return strcasecmp(word, "on") == 0 ? FASTPATH_ON : FASTPATH_OFF;
 }

@@ -394,7 +394,7 @@ image_is_outside(const struct prog_clause *c, const struct options *opts)
 	return (needs_of_acts(c) & dif_needs_tracer()) != 0 ||
 	    (c->rec_size != 0 &&
 		(option_get(opts, OPT_BUFPOLICY) != POLICY_SWITCH ||
-		    options_fastpath(opts) == FASTPATH_AUTO));
+		    options_fastpath(opts) != FASTPATH_ON));
 }
 
 static bool

@@ -24,8 +24,8 @@ count='
 		@[probefunc] = count();
 	}
 	END { printa("%s %@d\n", @); }'
-# With auto a process has jumps after 2,000 hits.
-for how in '-xfastpath=on' '-xfastpath=on 200' '-xfastpath=auto 200'; do
+# By default a process has jumps after 2,000 hits.
+for how in '-xfastpath=on' '-xfastpath=on 200' '-q 200'; do
 	read -r option signals <<<"$how"
 	rm -f "$tmp/trace"
 	dt -q -v -o "$tmp/trace" "$option" -n "$count" \
@@ -42,7 +42,7 @@ done
 # ---- variables of a thread whose hits are by trap, and then by jump ----
 
 # shellcheck disable=SC2016
-dt -q -v -x fastpath=auto -n 'self int n; pid$target:a.out:hot_push:entry {
+dt -q -v -n 'self int n; pid$target:a.out:hot_push:entry {
     self->n += 1; @m = max(self->n); } END { printa("max %@d\n", @m); }' \
     -c "$bin/hot 100000 push"
 has "$tmp/out" '^max 100000$'
@@ -54,12 +54,12 @@ dt -q -v -x fastpath=on -n 'self int n; pid$target::malloc:entry { self->n = 7; 
     -c "sh -c 'echo \$(echo a); exec /bin/true'"
 has "$tmp/out" '^has 7$'
 
-# ---- with auto, for few hits ----
+# ---- by default, for few hits ----
 
 start busy "$bin/busy" 4
 line busy ready
 # shellcheck disable=SC2016
-start_dt dt -q -x fastpath=auto -n 'pid$target:a.out:main:entry { @ = count(); }' \
+start_dt dt -q -n 'pid$target:a.out:main:entry { @ = count(); }' \
     -n 'BEGIN { printf("armed\n"); }' -x switchrate=5ms -p "${pid[busy]}"
 hasnt "/proc/${pid[busy]}/maps" dtrap-lanes
 kill -INT "${pid[dt]}"

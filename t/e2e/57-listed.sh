@@ -78,7 +78,7 @@ cp "$tmp/out" "$tmp/without"
 # those of the attach.
 for step in fast-begin:1 fast-file:1 jumps-begin:1 stubs-written:1 jump-raised:1 \
     arm-begin:2 slot-map:2; do
-	DTRAP_KILL=$step dt -l -v -x fastpath=on -n "$d" -p "${pid[placed]}"
+	DTRAP_KILL=$step dt -l -v -n "$d" -p "${pid[placed]}"
 	is "$step: status" "$status" 0
 	is "$step: maps" "$(cat "/proc/${pid[placed]}/maps")" "$maps"
 done
