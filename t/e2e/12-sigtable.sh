@@ -206,6 +206,10 @@ short() {
 	one "$picked" "$s"
 }
 
+# Others that have found differences: turn, phase, script, mode.
+found=("111 fork bare launched" "130 vfork libc to-its-end"
+    "150 nothing bare to-its-end")
+
 runs=0
 if [ -n "${TURN:-}" ]; then
 	chosen=("$TURN")
@@ -221,5 +225,12 @@ for turn in "${chosen[@]}"; do
 		short
 	fi
 done
+if [ -z "${TURN:-}${TORTURE:-}" ]; then
+	for f in "${found[@]}"; do
+		read -r turn phase picked mode <<<"$f"
+		plain
+		one "$mode" "$picked"
+	done
+fi
 echo "$runs runs"
 finish

@@ -891,6 +891,12 @@ START_TEST(what_is_hidden_in_the_creator_is_hidden_in_the_thread)
 	ck_assert(is_listed);
 	ck_assert_uint_eq(thread.mask.now, KIN4 | TRAP);
 	ck_assert_uint_eq(thread.mask.before[MASKS_BEFORE - 1], KIN4 | TRAP);
+	/* The creator was in a handler, which has returned since. */
+	sigtrap_inherit(&second, &thread);
+	kernel = USR;
+	sigtrap_born(&thread);
+	ck_assert(!trapmask_is_hidden(&thread));
+	ck_assert_uint_eq(thread.mask.now, USR);
 }
 END_TEST
 

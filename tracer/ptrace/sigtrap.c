@@ -295,22 +295,50 @@ sigtrap_begin(struct space *sp)
 		begin_proc(*p);
 }
 
+/* Is the thread about to perform the program's action for a SIGTRAP, whose
+ * handler runs with SIGTRAP blocked?  Dtrap's handler begins without. */
+static bool
+is_before_handler(struct thread *th)
+{
+	const struct proc *p = th->proc;
+	const struct uregs *regs;
+
+	return proc_guarded(p) &&
+	    (p->trap.handler_mask[SIGTRAP - 1] & SIGBIT(SIGTRAP)) != 0 &&
+	    (regs = thread_regs(th)) != NULL &&
+	    regs->r[UREG_PC] == p->handler.action[ACTION_HANDLER];
+}
+
+/* The kernel blocks SIGTRAP in the thread from here on. */
+static void
+block(struct thread *th)
+{
+	uint64_t mask;
+
+	if (thread_sigmask(th, &mask) == 0)
+		thread_set_sigmask(th, mask | SIGBIT(SIGTRAP));
+}
+
 /* A SIGTRAP is about to be delivered.  If a process has sent it: if the program
- * blocks it (hidden), it becomes pending; if the program ignores it, it is
- * discarded.  A SIGTRAP that an instruction has raised is delivered, even if it
- * is blocked. */
+ * blocks it (hidden, or in the handler that is called next), it becomes pending;
+ * if the program ignores it, it is discarded.  A SIGTRAP that an instruction has
+ * raised is delivered, even if it is blocked. */
 static void
 sent(struct thread *th)
 {
 	struct proc *p = th->proc;
 	siginfo_t si;
+	bool next = is_before_handler(th);
 
-	if ((!trapmask_is_hidden(th) && p->trap.does != TRAP_IGNORED) ||
+	if ((!trapmask_is_hidden(th) && !next &&
+		p->trap.does != TRAP_IGNORED) ||
 	    thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
-	if (trapmask_is_hidden(th)) {
+	if (trapmask_is_hidden(th) || next) {
 		trapaction_sent(p);
 		sigtrap_show(th);
+		if (next)
+			block(th);
 		/* The bit is shown now, so the kernel queues the signal again,
 		 * for the process or the thread as before; but not if another
 		 * one is pending for the thread. */

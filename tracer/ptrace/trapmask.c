@@ -401,12 +401,20 @@ trapmask_begin(struct thread *th)
 
 /* ---- at a hit ---- */
 
+/* Is the bit still hidden?  In some masks of the kernel it cannot be: a handler
+ * has returned to such a mask. */
+static void
+check_hidden(struct thread *th, uint64_t mask)
+{
+	if (!trapmask_seems_blocked(mask) || !trapmask_was_blocked(th, mask))
+		hidden(th, false);
+}
+
 void
 trapmask_look(struct thread *th, uint64_t mask, uint64_t now)
 {
 	th->mask.looked = now;
-	if (!trapmask_seems_blocked(mask) || !trapmask_was_blocked(th, mask))
-		hidden(th, false);
+	check_hidden(th, mask);
 }
 
 void
@@ -475,6 +483,7 @@ sigtrap_born(struct thread *th)
 	known(th, thread_sigmask(th, &mask) == 0);
 	if (!is_known(th))
 		return;
+	check_hidden(th, mask);
 	if (trapmask_is_hidden(th)) {
 		list(th, mask);
 		mask |= SIGBIT(SIGTRAP);
