@@ -327,6 +327,7 @@ is_proved(struct finding *f, const struct jump *j)
 struct pointer {
 	struct finding *f;
 	VEC(struct use) uses;
+	bool torn; /* the jump's */
 };
 
 static void
@@ -440,15 +441,24 @@ look_above(struct pointer *p, struct use u, bool *known)
 	return look_at(p, &in, u.reg);
 }
 
+/* Is it an argument, by which the function jumps when it has taken its frame down?
+ * So calls of functions by arguments look.  Only the function itself computes
+ * addresses of places within it, and it would need the frame there. */
+static bool
+is_argument(const struct pointer *p, struct use u)
+{
+	return p->torn && u.addr == p->f->b->ranges.at[0].start &&
+	    insn_is_argument(u.reg);
+}
+
 /* Go on with all that may come before the use.  False as for look_at(), or if
  * nothing is known to come. */
 static bool
 look_before(struct pointer *p, struct use u)
 {
-	bool known = false;
+	bool known = is_argument(p, u);
 
-	/* Its value at the entry is the caller's. */
-	if (may_come_to(p->f, u.addr) || !look_above(p, u, &known))
+	if (!known && (may_come_to(p->f, u.addr) || !look_above(p, u, &known)))
 		return false;
 	vec_foreach(j, &p->f->jumps) {
 		if (j->kind == INSN_JMP_IND || j->target != u.addr)
@@ -469,7 +479,7 @@ look_before(struct pointer *p, struct use u)
 static bool
 is_pointed(struct finding *f, const struct jump *j)
 {
-	struct pointer p = { .f = f };
+	struct pointer p = { .f = f, .torn = j->torn };
 	struct insn in;
 	uint8_t reg;
 	bool is = decode_at(f, j->addr, &in);

@@ -42,4 +42,7 @@ enum giving insn_gives(const struct insn *in, uint8_t *reg);
 /* The same for an INSN_JMP_IND and the address to which it jumps. */
 enum giving insn_jumps_by(const struct insn *in, uint8_t *reg);
 
+/* Does a function get an argument in this register? */
+bool insn_is_argument(uint8_t reg);
+
 #endif

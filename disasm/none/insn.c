@@ -69,6 +69,12 @@ insn_jumps_by(const struct insn *in, uint8_t *reg)
 }
 
 bool
+insn_is_argument(uint8_t reg)
+{
+	return false;
+}
+
+bool
 pieces_is_stub(const struct reader *code, uint64_t addr)
 {
 	return false;

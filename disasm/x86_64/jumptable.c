@@ -246,12 +246,23 @@ operand_gives(const struct insn *in)
 	return in->base == UREG_RBP ? GIVES_FRAMED : GIVES_WORD;
 }
 
+/* Does a called function leave the register as it was? */
+static bool
+is_kept(uint8_t reg)
+{
+	return reg == UREG_RBX || reg == UREG_RBP || reg == UREG_R12 ||
+	    reg == UREG_R13 || reg == UREG_R14 || reg == UREG_R15;
+}
+
 enum giving
 insn_gives(const struct insn *in, uint8_t *reg)
 {
 	struct raw r;
 	uint8_t got = written(in, &r);
 
+	if ((in->kind == INSN_CALL || in->kind == INSN_CALL_IND) &&
+	    is_kept(*reg))
+		return GIVES_NOTHING;
 	if (got != *reg)
 		return got == UNKNOWN ? GIVES_ELSE : GIVES_NOTHING;
 	if (in->kind == INSN_MOV_REG && in->opsize == 8) {
@@ -272,4 +283,11 @@ insn_jumps_by(const struct insn *in, uint8_t *reg)
 		return operand_gives(in);
 	*reg = in->reg;
 	return GIVES_COPY;
+}
+
+bool
+insn_is_argument(uint8_t reg)
+{
+	return reg == UREG_RDI || reg == UREG_RSI || reg == UREG_RDX ||
+	    reg == UREG_RCX || reg == UREG_R8 || reg == UREG_R9;
 }

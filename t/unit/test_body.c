@@ -421,6 +421,15 @@ START_TEST(an_indirect_jump_goes_by_a_pointer)
 		{ "48 01 d0 74 07 48 8b 07 eb 04 c3 90 90 90 ff e0", false },
 		{ "48 8b 07 eb 00 ff e0", true },
 		{ "48 8b 07 e2 00 ff e0", false },
+		/* By an argument, when the frame has been taken down: push rbx;
+		 * mov rbx, rdi; pop rbx. */
+		{ "53 48 89 fb 5b ff e7", true },
+		{ "53 48 89 fb 48 89 d8 5b ff e0", true },
+		{ "53 48 89 fb 5b e8 f0 00 00 00 ff e7", false },
+		{ "53 48 89 fb e8 f0 00 00 00 48 89 d8 5b ff e0", true },
+		{ "53 48 89 fb 5b ff e0", false },
+		{ "53 5b 53 ff e7", false },
+		{ "ff e7", false },
 		/* To the begin of the function its caller comes, too. */
 		{ "74 f9 ff e0", false },
 	};
