@@ -15,14 +15,20 @@ is "two at once: status" "$status" 0
 has "$tmp/out" '^1$'
 has "$tmp/out" '^ +1 +40$'
 
-# A thread that is at a tracepoint most of the time.
-# shellcheck disable=SC2016
-dt -q -n 'pid$target:a.out::entry { @ = count(); }' \
-    -n 'profile-200 /pid == $target/ { @where[ufunc(arg1)] = count(); n++; }' \
-    -n 'profile-200 /n >= 20/ { exit(7); }' -n 'BEGIN { n = 0; }' \
-    -p "${pid[busy]}"
-is "hits and samples: status" "$status" 7
-hasnt "$tmp/out" '0x'
+# A thread that is at a tracepoint most of the time, or in code of dtrap by which
+# hits go.  The program's linkage table has no names.
+for way in off on; do
+	# shellcheck disable=SC2016
+	dt -q -x fastpath=$way -n 'pid$target:a.out::entry { @ = count(); }' \
+	    -n 'profile-200 /pid == $target/ {
+		@where[ufunc(arg1)] = count(); n++; }' \
+	    -n 'profile-200 /n >= 20/ { exit(7); }' -n 'BEGIN { n = 0; }' \
+	    -p "${pid[busy]}"
+	is "hits and samples, fastpath $way: status" "$status" 7
+	hasnt "$tmp/out" '^ *0x'
+	hasnt "$tmp/out" '^ *dtrap'
+	has "$tmp/out" '^ *busy`[a-z]'
+done
 
 # Many stops of other kinds, each of which may take the place of the one that a
 # sample asks for; then one that runs and does not stop by itself.
