@@ -13,12 +13,13 @@
 #include "tracer/base/state.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/processor.h"
 #include "tracer/sites/sigwatch.h"
 #include "tracer/survive/trapcall.h"
 
 static struct syscall_entry now; /* the call that the thread is at */
 static bool filter_is_ours, filters_ignored, wants_syscalls;
-static unsigned refused, hidden;
+static unsigned refused, hidden, stops;
 
 static int
 double_entry(struct thread *th, struct syscall_entry *e)
@@ -46,6 +47,7 @@ double_regs(struct thread *th, struct syscall_entry *e)
 #define trapcall_leave(th)           ((void)0)
 #define trapcall_enter(th)           ((void)0)
 #define sigwatch_enter(th)           ((void)0)
+#define processor_hit(p, th, now)    ((void)stops++)
 #include "tracer/fire/syscalls.c"
 
 static struct state st;
@@ -328,8 +330,11 @@ START_TEST(subscribers_come_and_go)
 	expect("enter 0:3");
 	syscalls_unsubscribe(&st, &said);
 	ck_assert(!wants_syscalls);
+	/* The tracer stays near the thread all the same. */
+	stops = 0;
 	enter(SYS_read, 3, 0x1000);
 	expect("");
+	ck_assert_uint_eq(stops, 1);
 	/* No number of the table. */
 	enter(-1, 3, 0x1000);
 	enter(SYSCALL_MAX, 3, 0x1000);

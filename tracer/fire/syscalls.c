@@ -14,6 +14,7 @@
 
 #include "tracer/ptrace/event.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/processor.h"
 #include "tracer/sites/sigwatch.h"
 #include "tracer/base/state.h"
 #include "tracer/survive/trapcall.h"
@@ -205,6 +206,8 @@ syscalls_event(struct state *st, const struct event *ev)
 		sigwatch_enter(ev->thread);
 		trapcall_enter(ev->thread);
 	}
+	/* A stop that nobody asked for costs the same two wake-ups. */
+	processor_hit(st->processor, ev->thread, timer_now());
 }
 
 void
