@@ -53,6 +53,31 @@
  * the kernel sends positive values. */
 #define TRAP_DONE (-0x7472)
 
+/* The si_code of a SIGTRAP for a watch on data (tracer/ptrace/datawatch.h):
+ * TRAP_PERF.  The kernel stores a value that the tracer chose, si_perf_data, at
+ * this offset of the siginfo (include/uapi/asm-generic/siginfo.h, 64 bits); its
+ * upper half is the mark. */
+#define TRAP_DATA_CODE 6
+#define TRAP_DATA_AT   24
+#define TRAP_DATA_MARK (UINT64_C(0x64747261) << 32)
+
+/* The value in a siginfo with TRAP_DATA_CODE. */
+static inline uint64_t
+trap_data(const void *siginfo)
+{
+	uint64_t data;
+
+	__builtin_memcpy(
+	    &data, (const char *)siginfo + TRAP_DATA_AT, sizeof(data));
+	return data;
+}
+
+static inline bool
+trap_data_is_ours(uint64_t data)
+{
+	return data >> 32 == TRAP_DATA_MARK >> 32;
+}
+
 enum trap_kind {
 	TRAP_NONE,
 	TRAP_TEXT,  /* an int3 at addr; `saved' is the program's byte there */

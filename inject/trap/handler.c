@@ -13,6 +13,7 @@
  *	pc in the area		the same, by the way back from a system call
  *	int3 of ours		all bytes back, pc back
  *	TRAP_HWBKPT		a debug register that the tracer has left
+ *	TRAP_PERF		a watch on data, which ended with the tracer
  *	else			the program's own
  *
  * One more case: a stop interrupted the thread's system call, and the thread
@@ -443,7 +444,8 @@ is_ours(const siginfo_t *si, uint64_t *at)
 {
 	uint64_t pc = *at;
 
-	if (si->si_code == CODE_HWBKPT)
+	if (si->si_code == CODE_HWBKPT ||
+	    (si->si_code == TRAP_DATA_CODE && trap_data_is_ours(trap_data(si))))
 		return true;
 	if (si->si_code != TRAP_CODE && si->si_code != TRAP_DONE)
 		return false;

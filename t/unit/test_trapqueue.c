@@ -546,10 +546,36 @@ START_TEST(if_it_cannot_be_kept_the_caller_is_told)
 }
 END_TEST
 
+/* The kernel has the mark at this offset of the siginfo. */
+static void
+watch_comes(struct thread *th, uint64_t data)
+{
+	comes(th, SIGTRAP, TRAP_DATA_CODE, 0);
+	memcpy((char *)&kernel.at[kernel.len - 1].si + TRAP_DATA_AT, &data,
+	    sizeof(data));
+}
+
+/* Those of the program's own perf events stay, too. */
+START_TEST(those_of_watches_are_discarded)
+{
+	comes(&threads[0], SIGTRAP, SI_QUEUE, 1);
+	watch_comes(&threads[0], TRAP_DATA_MARK);
+	watch_comes(&threads[0], 7);
+	watch_comes(&threads[1], TRAP_DATA_MARK);
+	trapqueue_discard_data(&threads[0]);
+	expect("b6:0 a-1:1 a6:7 ");
+	kernel.len = 0;
+	comes(&threads[0], SIGTRAP, SI_QUEUE, 2);
+	trapqueue_discard_data(&threads[0]);
+	expect("a-1:2 ");
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
+		those_of_watches_are_discarded,
 		all_of_them_are_sent_again,
 		of_a_thread_that_runs_nothing_is_read,
 		a_thread_sends_its_own,

@@ -12,6 +12,7 @@ const struct provider *const providers[] = {
 	&prov_proc,
 	&prov_pid,
 	&prov_plockstat,
+	&prov_watch,
 	&prov_usdt,
 	NULL,
 };

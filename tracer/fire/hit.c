@@ -21,6 +21,7 @@
 #include "tracer/sites/jumps.h"
 #include "tracer/sites/site.h"
 #include "tracer/sites/sigwatch.h"
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/processor.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/fire.h"
@@ -266,11 +267,31 @@ hit_tell_watch(struct state *st, watch_fn fn)
 	return true;
 }
 
-/* The thread has reached the address that thread_watch() set. */
+/* The same for watches on data. */
+static watch_fn *
+told_of_data(struct state *st)
+{
+	static const struct part part = { .size = sizeof(watch_fn) };
+
+	return part_of(&st->parts, &part);
+}
+
+void
+hit_tell_data(struct state *st, watch_fn fn)
+{
+	*told_of_data(st) = fn;
+}
+
+/* The thread has reached the address that thread_watch() set, or has accessed
+ * data that is watched: the signal for that does not change how SIGTRAP is
+ * treated. */
 static void
 at_watch(struct state *st, struct thread *th)
 {
-	(*told_of_watch(st))(st, th);
+	if (*told_of_data(st) != NULL)
+		(*told_of_data(st))(st, th);
+	if (*told_of_watch(st) != NULL)
+		(*told_of_watch(st))(st, th);
 	thread_mend_sigtrap(th);
 }
 

@@ -38,4 +38,8 @@ typedef void (*watch_fn)(struct state *st, struct thread *th);
 /* Who is to be told of that.  False: somebody is already. */
 bool hit_tell_watch(struct state *st, watch_fn fn);
 
+/* Who is to be told of a thread that has stopped for watches on data
+ * (datawatch.h); one for the run. */
+void hit_tell_data(struct state *st, watch_fn fn);
+
 #endif

@@ -271,6 +271,10 @@ tell_provider(struct state *st, const struct probe_desc *pd, struct str *to)
 		prov_usdt.provide(st,
 		    &(struct probe_desc){ "*", "", "", "", 0, false }, NULL,
 		    NULL);
+	/* It has said what is wrong with the description. */
+	if (number_at(pd->prov) == strlen(prov_watch.name) &&
+	    strncmp(pd->prov, prov_watch.name, number_at(pd->prov)) == 0)
+		return;
 	if (pd->prov[number_at(pd->prov)] != '\0') {
 		tell_provider_of(st, pd->prov, to);
 		return;

@@ -6,6 +6,7 @@
 
 #include "dlang/base/fault.h"
 #include "inject/tracepoint.h"
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 
 /* How long space_await() waits for a thread in an uninterruptible sleep, ns. */
@@ -207,7 +208,8 @@ thread_take_trap(struct thread *th)
 		struct uregs *regs = thread_regs(th);
 		if (regs == NULL ||
 		    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
-			regs->r[UREG_PC] != th->regs.watch) ||
+			regs->r[UREG_PC] != th->regs.watch &&
+			!datawatch_had(th)) ||
 		    !thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
 		    event_wait_thread(th, &status) < 0)
 			return;

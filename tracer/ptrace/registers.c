@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 
 struct uregs *
@@ -74,6 +75,7 @@ regs_begin(struct thread *th)
 {
 	th->regs.state = REGS_UNKNOWN;
 	th->regs.into_slot = false;
+	th->regs.at_watch = false;
 }
 
 void
@@ -117,10 +119,18 @@ thread_at_watch(struct thread *th)
 	struct uregs *regs;
 	siginfo_t si;
 
+	if (th->regs.at_watch || datawatch_at(th))
+		return true;
 	return th->regs.watch != 0 && (regs = thread_regs(th)) != NULL &&
 	    regs->r[UREG_PC] == th->regs.watch &&
 	    thread_siginfo(th, &si) == 0 && si.si_signo == SIGTRAP &&
 	    si.si_code == TRAP_HWBKPT;
+}
+
+void
+regs_at_watch(struct thread *th)
+{
+	th->regs.at_watch = true;
 }
 
 void

@@ -31,6 +31,7 @@ struct registers {
 	struct uregs user;
 	uint64_t kernel_pc; /* the pc in the kernel */
 	uint64_t watch;     /* address of thread_watch(); 0: none */
+	bool at_watch;      /* regs_at_watch() in this stop */
 };
 
 /* The registers of a stopped thread, fetched once a stop.  NULL if the thread
@@ -64,12 +65,16 @@ void thread_regs_lead(struct thread *th, bool into_slot);
  * the machine has no debug register, or another debugger uses them.
  */
 int thread_watch(struct thread *th, uint64_t addr);
-/* At EV_TRAP: is it the trap of the debug register?  The address stays
- * watched. */
+/* At EV_TRAP: is it the trap of the debug register, or of a watch on data
+ * (datawatch.h)?  The address stays watched. */
 bool thread_at_watch(struct thread *th);
 /* The thread has executed a program: the kernel has cleared the debug
  * register. */
 void thread_watch_lost(struct thread *th);
+
+/* The stop is for a watch, as thread_at_watch() says, and its signal has been taken
+ * from the kernel. */
+void regs_at_watch(struct thread *th);
 
 /* A stop has begun. */
 void regs_begin(struct thread *th);

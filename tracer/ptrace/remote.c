@@ -59,6 +59,9 @@
  * delivery is the SIGTRAP of an int3, the thread goes on with the other one, as
  * if the kernel had queued them in that order.
  *
+ * The signal of a watch (thread_at_watch()) is not made again: the thread could
+ * not go on by itself if the tracer died while it has another siginfo.
+ *
  * dtrap makes no call in a thread whose calls are dispatched to the program
  * (prctl(2)).
  *
@@ -113,6 +116,7 @@ struct remote {
 	siginfo_t si;        /* of the signal in delivery */
 	uint64_t maps;       /* the size, if the call is mmap() */
 	int sig;             /* its number, or 0 */
+	bool watch;          /* it was the signal of a watch */
 	bool queued;         /* it is back in its queue */
 	bool at_entry; /* found at syscall-enter-stop, or at the filter's */
 	bool group;    /* found in group-stop */
@@ -525,7 +529,10 @@ begin(struct remote *r, const struct proc_status *st)
 		int error = thread_siginfo(th, &r->si);
 		if (error < 0)
 			return error;
-		r->sig = th->stop.kind == EV_TRAP ? SIGTRAP : r->si.si_signo;
+		r->watch = th->stop.kind == EV_TRAP && thread_at_watch(th);
+		if (!r->watch)
+			r->sig =
+			    th->stop.kind == EV_TRAP ? SIGTRAP : r->si.si_signo;
 	}
 	int error = pass_event(r);
 	if (error < 0)
@@ -784,6 +791,8 @@ remote_syscall(
 	else if (error == -EFAULT)
 		take_back(&r);
 	clear_wayback(&r);
+	if (r.watch)
+		regs_at_watch(th);
 	if (error < 0)
 		return error;
 	*result = regs_result(&regs);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/ptrace.h>
 
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 
 #define OPTIONS                                                             \
@@ -119,13 +120,24 @@ thread_has_pending(const struct thread *th, int sig)
 	return false;
 }
 
-/* Was the signal raised by an int3, or by a watched address? */
+/* Does the signal wait until the thread unblocks it? */
 static bool
-is_trap(const struct thread *th, const siginfo_t *si)
+is_blocked(struct thread *th)
+{
+	uint64_t mask;
+
+	return thread_sigmask(th, &mask) == 0 && (mask & SIGBIT(SIGTRAP)) != 0;
+}
+
+/* Was the signal raised by an int3, or by a watched address?  That of a watch on
+ * data may be blocked: then no stop comes for it. */
+static bool
+is_trap(struct thread *th, const siginfo_t *si)
 {
 	return si->si_signo == SIGTRAP &&
 	    (si->si_code == TRAP_CODE ||
-		(th->regs.watch != 0 && si->si_code == TRAP_HWBKPT));
+		(th->regs.watch != 0 && si->si_code == TRAP_HWBKPT) ||
+		(datawatch_is(si) && !is_blocked(th)));
 }
 
 bool

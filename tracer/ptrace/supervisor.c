@@ -4,8 +4,10 @@
 #include <time.h>
 
 #include "dlang/base/fault.h"
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 #include "tracer/ptrace/target_ptrace.h"
+#include "tracer/ptrace/trapqueue.h"
 
 /* The supervisor */
 
@@ -76,9 +78,14 @@ proc_detach(
 
 	space_stop(sp);
 	vec_foreach(th, &p->threads)
+		datawatch_end(*th);
+	vec_foreach(th, &p->threads)
 		undo_queued(*th);
 	vec_foreach(th, &p->threads)
 		signals_settle(*th);
+	vec_foreach(th, &p->threads)
+		if (thread_stopped(*th) && datawatch_had(*th))
+			trapqueue_discard_data(*th);
 	enter_calls(p);
 	fault_kill("detach-undone");
 	/* Without a descriptor, memory is written through a stopped thread; all

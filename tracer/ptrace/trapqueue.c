@@ -24,6 +24,7 @@
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
 #include "inject/trap/area.h"
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/ptrace/remote.h"
 #include "tracer/ptrace/requeue.h"
@@ -191,6 +192,23 @@ trapqueue_discard(struct proc *p)
 	vec_foreach(th, &p->threads)
 		if (thread_stopped(*th))
 			discard(*th);
+}
+
+void
+trapqueue_discard_data(struct thread *th)
+{
+	struct trapqueue q = { 0 };
+	size_t left = 0, n;
+
+	read_one(th, false, &q);
+	n = q.list.len;
+	for (size_t i = 0; i < n; i++)
+		if (!datawatch_is(&q.list.at[i].si))
+			q.list.at[left++] = q.list.at[i];
+	q.list.len = left;
+	if (left < n && requeue_take(th, SIGTRAP, n) == n)
+		trapqueue_send(th->proc, &q);
+	vec_fini(&q.list);
 }
 
 static bool

@@ -40,6 +40,10 @@ bool trapqueue_send(struct proc *p, struct trapqueue *q);
  * threads.  Those of int3s stay pending. */
 void trapqueue_discard(struct proc *p);
 
+/* Discard the pending SIGTRAPs of dtrap's watches on data (datawatch.h), which the
+ * stopped thread blocks, so that the program never gets them. */
+void trapqueue_discard_data(struct thread *th);
+
 /* Is a SIGTRAP pending for this thread (not for its process)? */
 bool trapqueue_has(struct thread *th);
 

@@ -34,6 +34,7 @@
 #include "inject/trap/area.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/survive/semaphore.h"
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 
 /* Stops are waited for in rounds, for half a second in all. */
@@ -328,7 +329,7 @@ back_up(struct thread *th)
 		regs_forget(th);
 	if (changed || tab == NULL || (regs = thread_regs(th)) == NULL ||
 	    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
-		regs->r[UREG_PC] != th->regs.watch))
+		regs->r[UREG_PC] != th->regs.watch && !datawatch_had(th)))
 		return;
 	/* See thread_take_trap() in halt.c. */
 	for (int i = 0; i < 3 && th->stop.kind != EV_TRAP; i++) {

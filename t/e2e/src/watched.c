@@ -1,0 +1,126 @@
+/*
+ * watched HOW...: waits for a line, then changes variables that are watched, and
+ * says what is in them at the end.
+ *
+ *	threads N	two threads add 1 to `counter', N times each, one after the
+ *			other
+ *	blocked		with all signals blocked: three times
+ *	fork		a child adds 100
+ *	exec		executes itself anew, without arguments
+ *	read		reads `counter' twice
+ *	for ever	adds until a line comes
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include "trigger.h"
+
+uint64_t counter;
+static int small;
+uint16_t words[4];
+__thread long own;
+static long steps;
+
+NOINLINE void
+add(uint64_t n)
+{
+	counter += n;
+	__asm__ volatile("");
+}
+
+NOINLINE void
+set(int n)
+{
+	small = n;
+	__asm__ volatile("" ::"m"(small));
+}
+
+NOINLINE uint64_t
+get(void)
+{
+	return *(volatile uint64_t *)&counter;
+}
+
+static void *
+thread(void *arg)
+{
+	for (long i = 0; i < steps; i++)
+		add(1);
+	return NULL;
+}
+
+static void
+threads(long n)
+{
+	pthread_t t;
+
+	steps = n;
+	for (int i = 0; i < 2; i++) {
+		pthread_create(&t, NULL, thread, NULL);
+		pthread_join(t, NULL);
+	}
+}
+
+static void
+blocked(void)
+{
+	sigset_t all, was;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &was);
+	for (int i = 0; i < 3; i++)
+		add(1);
+	sigprocmask(SIG_SETMASK, &was, NULL);
+}
+
+static void
+forks(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		add(100);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void
+for_ever(void)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	printf("adds\n");
+	while (poll(&in, 1, 0) == 0)
+		for (int i = 0; i < 100; i++)
+			add(1);
+}
+
+int
+main(int argc, char **argv)
+{
+	trigger_init();
+	printf("at %p\n", (void *)&words[1]);
+	trigger_wait();
+	add(1);
+	set(-5);
+	words[1] = 7;
+	if (argc > 2 && strcmp(argv[1], "threads") == 0)
+		threads(atol(argv[2]));
+	else if (argc > 1 && strcmp(argv[1], "blocked") == 0)
+		blocked();
+	else if (argc > 1 && strcmp(argv[1], "fork") == 0)
+		forks();
+	else if (argc > 1 && strcmp(argv[1], "exec") == 0)
+		execl(argv[0], argv[0], NULL);
+	else if (argc > 1 && strcmp(argv[1], "read") == 0)
+		printf("twice %lu\n", get() + get());
+	else if (argc > 1 && strcmp(argv[1], "for") == 0)
+		for_ever();
+	own = (long)counter;
+	printf("end %ld %d %d\n", own, small, words[1]);
+	return 0;
+}
