@@ -106,7 +106,7 @@ start one "$watched" for ever
 line one '^at'
 at=${line#at }
 line one '^ready'
-start_dt dt -q -n "watch${pid[one]}::$at:write { printf(\"%x: %d -> %d\\n\", arg2, arg0, arg1); }" \
+start_dt dt -q -n "watch${pid[one]}::$at+2:write { printf(\"%x: %d -> %d\\n\", arg2, arg0, arg1); }" \
     -n 'BEGIN { printf("armed\n"); }' -x switchrate=5ms
 tell one go
 line one '^adds'
@@ -152,6 +152,8 @@ says a.out:nothing:write "no variable 'nothing' in module a.out"
 says a.out:own:write "thread-local"
 says a.out:words:foo "write and access, not 'foo'"
 says :0x12g:write 'is no address'
+says :0x1234+3:write '1, 2, 4 or 8 aligned'
+says :0x1234+8:write '1, 2, 4 or 8 aligned'
 says '::write' 'one variable or address'
 
 # Five in one thread: a processor has four.

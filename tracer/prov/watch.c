@@ -5,6 +5,7 @@
  *	watch$target:a.out:counter:access	it is written or read
  *	watch$target::0x7ffc01234568:write	8 bytes at an address, or as many
  *						as the address allows
+ *	watch$target::0x7ffc01234568+4:write	4 bytes there
  *
  * arg0 is the value before, arg1 the one after, as unsigned numbers, and arg2 the
  * address.  The thread has just executed the instruction.
@@ -461,10 +462,18 @@ answer(struct request *r)
 	if (strncmp(func, "0x", 2) != 0)
 		return variables(r);
 	uint64_t addr = strtoull(func, &end, 16);
+	uint64_t len = addr != 0 ? longest(addr) : 0;
+	if (*end == '+')
+		len = strtoul(end + 1, &end, 10);
 	if (*end != '\0' || addr == 0)
 		return error_at(
 		    r, D_PROC_FUNC, "'%s' is no address in hexadecimal", func);
-	publish(r, "", addr, longest(addr));
+	if (!datawatch_fits(addr, len))
+		return error_at(r, D_PROC_ALIGN,
+		    "'%s' cannot be watched: that takes 1, 2, 4 or 8 aligned "
+		    "bytes",
+		    func);
+	publish(r, "", addr, (unsigned)len);
 	return 0;
 }
 
