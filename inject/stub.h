@@ -20,8 +20,8 @@
  * saves no more.  Until the stub knows that the lane is the thread's, it writes
  * only to the program's stack, below the red zone.  If the lane is not the
  * thread's, the stub restores the registers and executes an int3, and the
- * tracer handles the hit.  The instruction of the site follows that int3, so the
- * int3 may also be made a nop.
+ * tracer handles the hit.  Behind that int3 it goes on to the instruction of the
+ * site, so the int3 may also be made a nop.
  *
  * Where two sites share a jump, the stub of the first goes on to that of the second
  * instead of to `next' (inject/tracepoint.h).
@@ -93,7 +93,8 @@ struct stub {
 	uint16_t busy;     /* from here on the lane is busy */
 	uint16_t over;     /* the firing is over; this says so */
 	uint16_t free;     /* from here on the lane is free again */
-	uint16_t out;      /* restores the registers; the hit is over */
+	uint16_t out;      /* restores the registers; the hit is over, and the
+			    * displaced instructions follow */
 	uint16_t trap_out; /* restores the registers, before the int3 */
 	uint16_t trap;     /* the int3 */
 	uint16_t displaced[WINDOW_MOST + 1]; /* the displaced instructions, up

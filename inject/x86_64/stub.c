@@ -21,10 +21,10 @@
  *	registers back, std if the flag was set; rsp = busy
  * over: busy = 0
  *	call != 0?		then trap
- * out:	rcx, flags, rax, rsp back; jmp displaced
- * trap: the same; int3
+ * out:	rcx, flags, rax, rsp back
  * displaced: that of the site, ...; of a call, push the return address
  *	jmp next, or to what is called, or to the code of the next site
+ * trap: rcx, flags, rax, rsp back; int3; jmp displaced
  * lost:	busy == 0?		else lost++; jmp out
  *	above skip_sp?		then skip_sp = 0
  *	not it, or not at the site of skip_at? then fire
@@ -552,15 +552,15 @@ stub_write(struct stub *s, const struct stub_world *world,
 	land(&e, &out);
 	s->out = (uint16_t)e.len;
 	emit_bytes(&e, way_out, sizeof(way_out));
-	jump_ahead(&e, "\xe9", 1, &over);
+	land(&e, &over);
+	if (!write_rest(s, &e, w))
+		return 0;
 	land(&e, &trap);
 	s->trap_out = (uint16_t)e.len;
 	emit_bytes(&e, way_out, sizeof(way_out));
 	s->trap = (uint16_t)e.len;
 	emit_u8(&e, 0xcc);
-	land(&e, &over);
-	if (!write_rest(s, &e, w))
-		return 0;
+	jump_back(&e, "\xe9", 1, s->displaced[s->first]);
 	land(&e, &lost);
 	s->lost = (uint16_t)e.len;
 	write_rare(s, &e, site);
@@ -671,10 +671,12 @@ stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
 		take_all(t, regs);
 		return STUB_FIRED;
 	}
-	if (at < s->trap_out) {
+	if (at <= s->displaced[s->first]) {
 		take_rest(t, regs, at - s->out);
 		return STUB_FIRED;
 	}
+	if (at < s->trap_out)
+		return STUB_BEHIND;
 	if (at <= s->trap) {
 		take_rest(t, regs, at - s->trap_out);
 		return STUB_BEFORE;
@@ -683,7 +685,7 @@ stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
 		take_all(t, regs);
 		return at == s->skipped ? STUB_FIRED : STUB_BEFORE;
 	}
-	return at <= s->displaced[s->first] ? STUB_FIRED : STUB_BEHIND;
+	return STUB_FIRED;
 }
 
 uint64_t
@@ -694,7 +696,7 @@ stub_text_pc(const struct stub *s, uint64_t pc)
 	if (at < s->begin)
 		for (i--; at < s->displaced[i];)
 			i--;
-	else if (at > s->trap && at < s->lost)
+	else if (at >= s->displaced[i] && at < s->trap_out)
 		for (i = s->n; at < s->displaced[i];)
 			i--;
 	return s->site[i];
