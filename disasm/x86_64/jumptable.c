@@ -72,6 +72,7 @@ map0_written(const struct raw *r)
 	case 0x70 ... 0x7f: /* conditional jumps: not taken */
 	case 0x84 ... 0x85: /* test */
 	case 0xa8 ... 0xa9: return NOTHING;
+	case 0xc9: return UREG_RBP; /* leave */
 	case 0x58 ... 0x5f: /* pop */
 	case 0xb8 ... 0xbf: return raw_uregs[low];
 	case 0x63:

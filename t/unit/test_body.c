@@ -425,6 +425,9 @@ START_TEST(an_indirect_jump_goes_by_a_pointer)
 		 * mov rbx, rdi; pop rbx. */
 		{ "53 48 89 fb 5b ff e7", true },
 		{ "53 48 89 fb 48 89 d8 5b ff e0", true },
+		/* mov rax, [rdi + 8]; mov rbx, [rbp - 8]; leave */
+		{ "48 8b 47 08 48 8b 5d f8 c9 ff e0", true },
+		{ "48 8b 6f 08 c9 ff e5", false },
 		{ "53 48 89 fb 5b e8 f0 00 00 00 ff e7", false },
 		{ "53 48 89 fb e8 f0 00 00 00 48 89 d8 5b ff e0", true },
 		{ "53 48 89 fb 5b ff e0", false },
