@@ -266,7 +266,7 @@ entry(struct finding *f, const struct jumptable *t, unsigned n, uint64_t *to)
 		return false;
 	memcpy(t->relative ? (void *)&distance : to, at, size);
 	if (t->relative)
-		*to = t->addr + (uint64_t)(int64_t)distance;
+		*to = t->base + (uint64_t)(int64_t)distance;
 	return true;
 }
 
@@ -297,7 +297,8 @@ leads_inside(struct finding *f, const struct jumptable *t)
 	/* Many jumps of an interpreter go by one table. */
 	vec_foreach(known, &f->tables)
 		if (known->at.addr == t->addr &&
-		    known->at.relative == t->relative)
+		    known->at.relative == t->relative &&
+		    (!t->relative || known->at.base == t->base))
 			return known->inside;
 	for (unsigned n = 0; n < TABLE_MOST && entry(f, t, n, &to); n++) {
 		if (to != begin && body_begins(f->b, to)) {

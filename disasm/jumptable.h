@@ -10,8 +10,10 @@
 
 struct jumptable {
 	uint64_t addr;
-	bool relative;  /* entries are distances from addr, 4 bytes each; else
+	bool relative;  /* entries are distances from base, 4 bytes each; else
 			 * addresses */
+	uint64_t base;  /* mostly addr itself; a label, if the program computes
+			 * the table with a language's labels as values */
 	uint64_t since; /* the instruction that loads the address of the table,
 			 * or the jump itself.  A jump to an instruction between
 			 * the two may bring another table */

@@ -73,7 +73,7 @@ map0_written(const struct raw *r)
 	case 0x84 ... 0x85: /* test */
 	case 0xa8 ... 0xa9: return NOTHING;
 	case 0xc9: return UREG_RBP; /* leave */
-	case 0x58 ... 0x5f: /* pop */
+	case 0x58 ... 0x5f:         /* pop */
 	case 0xb8 ... 0xbf: return raw_uregs[low];
 	case 0x63:
 	case 0x69:
@@ -87,6 +87,8 @@ map0_written(const struct raw *r)
 	case 0x80:
 		return raw_reg3(r) == 7 || raw_mod(r) != 3 ? NOTHING : UNKNOWN;
 	case 0x90: return (r->rex & RAW_B) ? UNKNOWN : NOTHING;
+	case 0x98: return raw_uregs[0]; /* sign extension */
+	case 0x99: return raw_uregs[2];
 	case 0x89:
 	case 0xc1:
 	case 0xc7:
@@ -198,9 +200,9 @@ operand(const struct insn *w, size_t n, unsigned scale, struct jumptable *out)
 	return true;
 }
 
-/* w[n] adds the table's address and the distance, which is in `dist'. */
+/* w[n] adds the base and the distance, which is in `dist'. */
 static bool
-distance(const struct insn *w, size_t n, uint8_t dist, uint8_t table,
+distance(const struct insn *w, size_t n, uint8_t dist, uint8_t from,
     struct jumptable *out)
 {
 	struct jumptable base;
@@ -208,12 +210,12 @@ distance(const struct insn *w, size_t n, uint8_t dist, uint8_t table,
 	size_t i = giver(w, n, dist, &r);
 
 	if (i == n || r.map != 0 || r.opcode != 0x63 || !(r.rex & RAW_W) ||
-	    !operand(w, i, 4, out) || !constant(w, n, table, &base) ||
-	    base.addr != out->addr)
+	    !operand(w, i, 4, out) || !constant(w, n, from, &base))
 		return false;
 	if (base.since < out->since)
 		out->since = base.since;
 	out->relative = true;
+	out->base = base.addr;
 	return true;
 }
 

@@ -621,6 +621,28 @@ START_TEST(tables_lead_where_they_say)
 }
 END_TEST
 
+/* As the C library's printf() has them: lea rdx, [2000]; lea rcx, [1010]; cltq;
+ * movslq rax, [rdx + 4 * rax]; add rax, rcx; jmp rax; ... */
+START_TEST(distances_are_from_a_label)
+{
+	struct known k = { 0 };
+	uint64_t end = put(0x1000,
+	    "48 8d 15 f9 0f 00 00 48 8d 0d 10 00 00 00 48 98 48 63 04 82 "
+	    "48 01 c8 ff e0 90 90 90 90 90 55 53 41 54 41 55 c3");
+	const int32_t to[] = { 0x101e - 0x101e, 0x1020 - 0x101e, 0x100 };
+
+	memcpy(memory + 0x2000, to, sizeof(to));
+	ck_assert_str_eq(window(end, end, 0x101e, &k),
+	    "a jump leads into the bytes to be replaced");
+	memory[0x2004] = 6;
+	ck_assert_str_eq(window(end, end, 0x101e, &k), "4 to 1024");
+	/* From another address: they lead out of the function. */
+	put(0x100b, "10");
+	ck_assert_str_eq(window(end, end, 0x101e, &k),
+	    "the function has a jump whose target is not known");
+}
+END_TEST
+
 START_TEST(pieces_belong_to_a_function)
 {
 	/* js 2000; ret; jmp 3000, which is nobody's */
@@ -964,6 +986,7 @@ main(void)
 	tcase_add_test(bodies, loops_are_no_calls);
 	tcase_add_test(bodies, jumps_through_pointers);
 	tcase_add_test(bodies, jump_tables);
+	tcase_add_test(bodies, distances_are_from_a_label);
 	tcase_add_test(bodies, doors_of_others);
 	tcase_add_test(bodies, unwinders_do_not_return);
 	tcase_add_test(bodies, bodies_that_cannot_be_read);
