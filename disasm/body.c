@@ -30,6 +30,8 @@ struct jump {
 	bool torn;           /* the frame has just been removed */
 	bool tabled, proved; /* by a table, of destinations inside */
 	struct jumptable table;
+	bool shaped; /* through a table by these registers */
+	struct jumpshape shape;
 };
 
 /* Before the instruction at addr this register has the value in question. */
@@ -43,14 +45,21 @@ struct table {
 	bool inside; /* destinations in the function */
 };
 
+/* Table number `table' leads to addr. */
+struct landing {
+	uint64_t addr;
+	size_t table;
+};
+
 struct finding {
 	const struct body_world *w;
 	struct body *b;
 	VEC(struct jump) jumps;
 	VEC(uint64_t) calls; /* out of the range that they are in */
 	VEC(struct table) tables;
-	VEC(uint64_t) doors; /* where landing pads and tables lead */
-	bool framed;         /* the frame pointer is used as such */
+	VEC(uint64_t) doors; /* where landing pads and other functions lead */
+	VEC(struct landing) landings;
+	bool framed; /* the frame pointer is used as such */
 	/* While a table is read: a block of its entries. */
 	uint8_t entries[512];
 	bool read; /* all of the block */
@@ -119,8 +128,10 @@ note_jump(struct finding *f, const struct insn *in)
 		.kind = in->kind,
 		.torn = f->torn };
 
-	if (in->kind == INSN_JMP_IND)
+	if (in->kind == INSN_JMP_IND) {
 		j.tabled = jumptable_find(f->seen, f->nseen, &j.table);
+		j.shaped = jumptable_shape(f->seen, f->nseen, &j.shape);
+	}
 	*vec_push(&f->jumps) = j;
 }
 
@@ -281,6 +292,13 @@ is_entered(const struct finding *f, const struct jump *j)
 	return false;
 }
 
+static bool
+is_same_table(const struct jumptable *a, const struct jumptable *b)
+{
+	return a->addr == b->addr && a->relative == b->relative &&
+	    (!a->relative || a->base == b->base);
+}
+
 /*
  * Is it a table of destinations inside the function?  No table of functions has
  * an address inside one.  How long it is need not be known: where the addresses
@@ -296,14 +314,13 @@ leads_inside(struct finding *f, const struct jumptable *t)
 
 	/* Many jumps of an interpreter go by one table. */
 	vec_foreach(known, &f->tables)
-		if (known->at.addr == t->addr &&
-		    known->at.relative == t->relative &&
-		    (!t->relative || known->at.base == t->base))
+		if (is_same_table(&known->at, t))
 			return known->inside;
 	for (unsigned n = 0; n < TABLE_MOST && entry(f, t, n, &to); n++) {
 		if (to != begin && body_begins(f->b, to)) {
 			*vec_push(&f->b->leads) = to;
-			*vec_push(&f->doors) = to;
+			*vec_push(&f->landings) =
+			    (struct landing){ to, f->tables.len };
 			inside = true;
 		} else if (is_inside(f->b, to) ||
 		    !f->w->piece(f->w->ctx, f->b, to, &piece)) {
@@ -312,12 +329,6 @@ leads_inside(struct finding *f, const struct jumptable *t)
 	}
 	*vec_push(&f->tables) = (struct table){ *t, inside };
 	return inside;
-}
-
-static bool
-is_proved(struct finding *f, const struct jump *j)
-{
-	return j->tabled && !is_entered(f, j) && leads_inside(f, &j->table);
 }
 
 /* ---- pointers ---- */
@@ -329,6 +340,9 @@ struct pointer {
 	struct finding *f;
 	VEC(struct use) uses;
 	bool torn; /* the jump's */
+	/* It is asked for a constant: the one that was found, if it is any. */
+	bool constant, found;
+	uint64_t value;
 };
 
 static void
@@ -353,10 +367,24 @@ decode_at(const struct finding *f, uint64_t addr, struct insn *in)
 }
 
 /* Behind `in' the register has the value.  False: it is no pointer that has been
- * loaded, or that is not known. */
+ * loaded, or that is not known; or not the constant. */
 static bool
 look_at(struct pointer *p, const struct insn *in, uint8_t reg)
 {
+	uint64_t value;
+
+	if (p->constant && insn_gives_constant(in, reg, &value)) {
+		bool same = !p->found || value == p->value;
+		p->found = true;
+		p->value = value;
+		return same;
+	}
+	if (p->constant)
+		switch (insn_gives(in, &reg)) {
+		case GIVES_NOTHING:
+		case GIVES_COPY: use_add(p, in->addr, reg); return true;
+		default: return false;
+		}
 	switch (insn_gives(in, &reg)) {
 	case GIVES_WORD: return true;
 	case GIVES_FRAMED: return !p->f->framed;
@@ -417,6 +445,9 @@ is_padding(const struct finding *f, uint64_t addr)
 	while (in.kind == INSN_NOP) {
 		if (may_come_to(f, in.addr))
 			return false;
+		vec_foreach(l, &f->landings)
+			if (l->addr == in.addr)
+				return false;
 		vec_foreach(j, &f->jumps)
 			if (j->kind != INSN_JMP_IND && j->target == in.addr)
 				return false;
@@ -452,6 +483,23 @@ is_argument(const struct pointer *p, struct use u)
 	    insn_is_argument(u.reg);
 }
 
+/* Go on with the jumps through a table.  False: there is none. */
+static bool
+look_through(struct pointer *p, size_t table, uint8_t reg)
+{
+	const struct jumptable *t = &p->f->tables.at[table].at;
+	bool any = false;
+
+	vec_foreach(j, &p->f->jumps) {
+		if (j->kind != INSN_JMP_IND || !j->tabled ||
+		    !is_same_table(&j->table, t))
+			continue;
+		any = true;
+		use_add(p, j->addr, reg);
+	}
+	return any;
+}
+
 /* Go on with all that may come before the use.  False as for look_at(), or if
  * nothing is known to come. */
 static bool
@@ -461,6 +509,8 @@ look_before(struct pointer *p, struct use u)
 
 	if (!known && (may_come_to(p->f, u.addr) || !look_above(p, u, &known)))
 		return false;
+	vec_foreach(l, &p->f->landings)
+		known |= l->addr == u.addr && look_through(p, l->table, u.reg);
 	vec_foreach(j, &p->f->jumps) {
 		if (j->kind == INSN_JMP_IND || j->target != u.addr)
 			continue;
@@ -493,6 +543,67 @@ is_pointed(struct finding *f, const struct jump *j)
 		is = i < USES_MOST && look_before(&p, p.uses.at[i]);
 	vec_fini(&p.uses);
 	return is;
+}
+
+/* ---- tables ---- */
+
+/* The constant that a base has when it is used.  `all': on every way there. */
+static bool
+find_base(struct finding *f, const struct jumpbase *b, bool all, uint64_t *addr)
+{
+	struct pointer p = { .f = f, .constant = true };
+	bool is = true;
+
+	*addr = b->add;
+	if (b->reg == INSN_NOREG)
+		return true;
+	use_add(&p, b->at, b->reg);
+	for (size_t i = 0; (is || !all) && i < p.uses.len && i < USES_MOST &&
+	     (all || !p.found);
+	     i++)
+		is = look_before(&p, p.uses.at[i]);
+	is = all ? is && p.uses.len < USES_MOST && p.found : p.found;
+	vec_fini(&p.uses);
+	*addr += p.value;
+	return is;
+}
+
+static bool
+find_bases(
+    struct finding *f, const struct jump *j, bool all, struct jumptable *t)
+{
+	*t = (struct jumptable){ .relative = j->shape.relative,
+		.since = j->addr };
+	return find_base(f, &j->shape.table, all, &t->addr) &&
+	    (!t->relative || find_base(f, &j->shape.from, all, &t->base));
+}
+
+/*
+ * First the tables that the instructions before a jump name, then those whose
+ * address was loaded elsewhere, in front of a loop, say: where the first way that
+ * is found brings it from.  When it is known where all lead, each of the latter
+ * must come from there on every way.
+ */
+static void
+prove_tables(struct finding *f)
+{
+	struct jumptable t;
+
+	vec_foreach(j, &f->jumps)
+		if (j->kind == INSN_JMP_IND)
+			j->proved = j->tabled && !is_entered(f, j) &&
+			    leads_inside(f, &j->table);
+	vec_foreach(j, &f->jumps) {
+		if (j->kind != INSN_JMP_IND || j->proved)
+			continue;
+		j->tabled = j->shaped && find_bases(f, j, false, &j->table) &&
+		    leads_inside(f, &j->table);
+	}
+	vec_foreach(j, &f->jumps)
+		if (j->kind == INSN_JMP_IND && j->tabled &&
+		    (!j->proved || is_entered(f, j)))
+			j->proved = find_bases(f, j, true, &t) &&
+			    is_same_table(&t, &j->table);
 }
 
 /* The linker has put a pointer into memory, from data, or code that has it in an
@@ -545,9 +656,11 @@ each_foreign(void *ctx, const struct func_insn *fi)
 
 	if (fi->exit != FUNC_TAIL_JMP && fi->exit != FUNC_TAIL_JCC)
 		return 0;
-	if (in->target != f->b->ranges.at[0].start &&
-	    is_inside(f->b, in->target))
-		*vec_push(&f->b->doors) = in->addr;
+	if (in->target == f->b->ranges.at[0].start ||
+	    !is_inside(f->b, in->target))
+		return 0;
+	*vec_push(&f->b->doors) = in->addr;
+	*vec_push(&f->doors) = in->target;
 	return 0;
 }
 
@@ -565,6 +678,15 @@ look_for_doors(void *ctx, const struct body_range *r)
 	mem_free(code);
 }
 
+static bool
+has_indirect(const struct finding *f)
+{
+	vec_foreach(j, &f->jumps)
+		if (j->kind == INSN_JMP_IND)
+			return true;
+	return false;
+}
+
 int
 body_find(
     struct body *b, uint64_t start, uint64_t end, const struct body_world *w)
@@ -575,20 +697,21 @@ body_find(
 	int error = walk(&f, &(struct body_range){ start, end });
 	if (error == 0)
 		find_pieces(&f);
-	/* First all tables, which may lead to any place. */
-	vec_foreach(j, &f.jumps)
-		j->proved = j->kind == INSN_JMP_IND && is_proved(&f, j);
+	if (error == 0 && w->others != NULL &&
+	    (w->frame != NULL || has_indirect(&f)))
+		w->others(w->ctx, b, look_for_doors, &f);
+	/* They may lead to any place. */
+	prove_tables(&f);
 	vec_foreach(j, &f.jumps)
 		if (j->kind != INSN_JMP_IND)
 			tell_direct(&f, j);
 		else
 			tell_indirect(&f, j);
-	if (error == 0 && w->frame != NULL && w->others != NULL)
-		w->others(w->ctx, b, look_for_doors, &f);
 	vec_fini(&f.jumps);
 	vec_fini(&f.calls);
 	vec_fini(&f.tables);
 	vec_fini(&f.doors);
+	vec_fini(&f.landings);
 	return error;
 }
 

@@ -22,12 +22,36 @@ struct jumptable {
 /* The number of instructions before a jump that are searched. */
 #define JUMPTABLE_WINDOW 16
 
+/* An address that a jump through a table uses: a constant, added to what a
+ * register has at the instruction `at'. */
+struct jumpbase {
+	uint8_t reg; /* INSN_NOREG: none */
+	uint64_t at;
+	uint64_t add;
+};
+
+/* The same before its constants are known. */
+struct jumpshape {
+	bool relative;
+	struct jumpbase table;
+	struct jumpbase from; /* if it is relative: of the distances */
+};
+
 /*
  * w has n instructions that follow each other in memory; the last is an
- * INSN_JMP_IND.  Does it jump through a table, by an index?  Contents and
- * length of the table are not checked.
+ * INSN_JMP_IND.  Does it jump through a table, by an index?  Then *shape says by
+ * which registers; without those, they may have been set anywhere.
+ */
+bool jumptable_shape(const struct insn *w, size_t n, struct jumpshape *shape);
+
+/*
+ * Are the registers set in w to constants?  Contents and length of the table are
+ * not checked.
  */
 bool jumptable_find(const struct insn *w, size_t n, struct jumptable *out);
+
+/* Is the constant that the instruction gives to this register known? */
+bool insn_gives_constant(const struct insn *in, uint8_t reg, uint64_t *value);
 
 /* What an instruction does to a general register. */
 enum giving {

@@ -51,6 +51,18 @@ insn_is_pause(const struct insn *insn)
 }
 
 bool
+jumptable_shape(const struct insn *w, size_t n, struct jumpshape *shape)
+{
+	return false;
+}
+
+bool
+insn_gives_constant(const struct insn *in, uint8_t reg, uint64_t *value)
+{
+	return false;
+}
+
+bool
 jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
 {
 	return false;

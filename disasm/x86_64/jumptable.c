@@ -20,6 +20,7 @@
 #include "disasm/jumptable.h"
 
 #include "disasm/x86_64/raw.h"
+#include "dlang/base/base.h"
 #include "dlang/uregs.h"
 
 #define NOTHING INSN_NOREG /* writes no general register */
@@ -153,12 +154,25 @@ giver(const struct insn *w, size_t n, uint8_t reg, struct raw *r)
 	return n;
 }
 
+bool
+insn_gives_constant(const struct insn *in, uint8_t reg, uint64_t *value)
+{
+	uint8_t to;
+	struct raw r;
+
+	if (in->kind == INSN_LEA && in->rip_relative && in->opsize == 8 &&
+	    written(in, &r) == reg) {
+		*value = in->addr + in->len + (uint64_t)(int64_t)in->disp;
+		return true;
+	}
+	return insn_constant(in, &to, value) && to == reg;
+}
+
 /* The constant in reg after the first n instructions. */
 static bool
 constant(const struct insn *w, size_t n, uint8_t reg, struct jumptable *out)
 {
 	struct raw r;
-	uint8_t same;
 
 	while (n > 0) {
 		size_t i = giver(w, n, reg, &r);
@@ -167,14 +181,8 @@ constant(const struct insn *w, size_t n, uint8_t reg, struct jumptable *out)
 		if (i == n)
 			return false;
 		out->since = in->addr;
-		if (in->kind == INSN_LEA && in->rip_relative &&
-		    in->opsize == 8) {
-			out->addr =
-			    in->addr + in->len + (uint64_t)(int64_t)in->disp;
+		if (insn_gives_constant(in, reg, &out->addr))
 			return true;
-		}
-		if (insn_constant(in, &same, &out->addr))
-			return same == reg;
 		if (in->kind != INSN_MOV_REG || in->opsize != 8)
 			return false;
 		reg = in->reg2;
@@ -183,60 +191,83 @@ constant(const struct insn *w, size_t n, uint8_t reg, struct jumptable *out)
 	return false;
 }
 
-/* [table + index * scale], used by w[n]. */
+/* [table + index * scale], used by the instruction. */
 static bool
-operand(const struct insn *w, size_t n, unsigned scale, struct jumptable *out)
+operand(const struct insn *in, unsigned scale, struct jumpbase *table)
 {
-	const struct insn *in = &w[n];
-
 	if (!in->mem || in->rip_relative || in->segment != 0 ||
 	    in->addrsize != 8 || in->index == INSN_NOREG || in->scale != scale)
 		return false;
-	out->since = in->addr;
-	out->addr = 0;
-	if (in->base != INSN_NOREG && !constant(w, n, in->base, out))
-		return false;
-	out->addr += (uint64_t)(int64_t)in->disp;
+	*table = (struct jumpbase){ in->base, in->addr,
+		(uint64_t)(int64_t)in->disp };
 	return true;
 }
 
 /* w[n] adds the base and the distance, which is in `dist'. */
 static bool
 distance(const struct insn *w, size_t n, uint8_t dist, uint8_t from,
-    struct jumptable *out)
+    struct jumpshape *shape)
 {
-	struct jumptable base;
 	struct raw r;
 	size_t i = giver(w, n, dist, &r);
 
 	if (i == n || r.map != 0 || r.opcode != 0x63 || !(r.rex & RAW_W) ||
-	    !operand(w, i, 4, out) || !constant(w, n, from, &base))
+	    !operand(&w[i], 4, &shape->table))
 		return false;
-	if (base.since < out->since)
-		out->since = base.since;
-	out->relative = true;
-	out->base = base.addr;
+	shape->relative = true;
+	shape->from = (struct jumpbase){ from, w[n].addr, 0 };
+	return true;
+}
+
+bool
+jumptable_shape(const struct insn *w, size_t n, struct jumpshape *shape)
+{
+	const struct insn *jump = &w[n - 1];
+	struct raw r;
+
+	*shape = (struct jumpshape){ .from = { .reg = INSN_NOREG } };
+	if (jump->mem)
+		return operand(jump, 8, &shape->table);
+	size_t i = giver(w, n - 1, jump->reg, &r);
+	if (i == n - 1 || r.map != 0 || !(r.rex & RAW_W))
+		return false;
+	if (r.opcode == 0x8b)
+		return operand(&w[i], 8, &shape->table);
+	if ((r.opcode != 0x01 && r.opcode != 0x03) || raw_mod(&r) != 3)
+		return false;
+	uint8_t a = raw_uregs[raw_rm(&r)], b = raw_uregs[raw_reg(&r)];
+	return distance(w, i, a, b, shape) || distance(w, i, b, a, shape);
+}
+
+/* The address, if w sets its register; *since is then that instruction, if it
+ * comes before. */
+static bool
+known_base(const struct insn *w, size_t n, const struct jumpbase *b,
+    uint64_t *addr, uint64_t *since)
+{
+	struct jumptable found = { .addr = 0, .since = b->at };
+
+	while (n > 0 && w[n - 1].addr != b->at)
+		n--;
+	if (n == 0 ||
+	    (b->reg != INSN_NOREG && !constant(w, n - 1, b->reg, &found)))
+		return false;
+	*addr = found.addr + b->add;
+	*since = MIN(*since, found.since);
 	return true;
 }
 
 bool
 jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
 {
-	const struct insn *jump = &w[n - 1];
-	struct raw r;
+	struct jumpshape s;
 
-	out->relative = false;
-	if (jump->mem)
-		return operand(w, n - 1, 8, out);
-	size_t i = giver(w, n - 1, jump->reg, &r);
-	if (i == n - 1 || r.map != 0 || !(r.rex & RAW_W))
+	if (!jumptable_shape(w, n, &s))
 		return false;
-	if (r.opcode == 0x8b)
-		return operand(w, i, 8, out);
-	if ((r.opcode != 0x01 && r.opcode != 0x03) || raw_mod(&r) != 3)
-		return false;
-	uint8_t a = raw_uregs[raw_rm(&r)], b = raw_uregs[raw_reg(&r)];
-	return distance(w, i, a, b, out) || distance(w, i, b, a, out);
+	*out = (struct jumptable){ .relative = s.relative,
+		.since = w[n - 1].addr };
+	return known_base(w, n, &s.table, &out->addr, &out->since) &&
+	    (!s.relative || known_base(w, n, &s.from, &out->base, &out->since));
 }
 
 /* What its operand in memory is. */

@@ -643,6 +643,37 @@ START_TEST(distances_are_from_a_label)
 }
 END_TEST
 
+/* lea rbx, [2000]; call; then a loop: movslq rax, [rbx + 4 * rdi]; add rax, rbx;
+ * jmp rax; two cases, which jump back to the loop, and a return. */
+START_TEST(a_table_is_named_before_a_loop)
+{
+	static const char code[] =
+	    "48 8d 1d f9 0f 00 00 e8 f4 00 00 00 48 63 04 bb 48 01 d8 ff e0 "
+	    "ff c7 90 90 eb f1 ff cf 90 90 eb eb c3";
+	struct known k = { 0 };
+	uint64_t end = put(0x1000, code);
+
+	put_distance(0x2000, 0, 0x1015);
+	put_distance(0x2000, 1, 0x101b);
+	put_distance(0x2000, 2, 0x1021);
+	put_distance(0x2000, 3, 0x100);
+	ck_assert_str_eq(window(end, end, 0x1015, &k), "4 to 101b end");
+	ck_assert_str_eq(window(end, end, 0x100c, &k), "2 to 1013");
+	/* A case changes rbx, and so may what is called rax. */
+	put(0x1015, "48 ff c3 90");
+	ck_assert_str_eq(window(end, end, 0x100c, &k),
+	    "the function has a jump whose target is not known");
+	put(0x1000, "48 8d 05 f9 0f 00 00 e8 f4 00 00 00 48 63 04 b8 48 01 c0");
+	ck_assert_str_eq(window(end, end, 0x100c, &k),
+	    "the function has a jump whose target is not known");
+	/* Another case has another table, or the unwinder comes. */
+	put(0x1000, code);
+	k.pad = 0x101b;
+	ck_assert_str_eq(window(end, end, 0x100c, &k),
+	    "the function has a jump whose target is not known");
+}
+END_TEST
+
 START_TEST(pieces_belong_to_a_function)
 {
 	/* js 2000; ret; jmp 3000, which is nobody's */
@@ -762,9 +793,16 @@ START_TEST(jump_tables)
 	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa c3");
 	put_word(0x4000, 0x100a);
 	ck_assert_str_eq(body(end, &k), "100a! ");
-	/* Somebody jumps in between, with another rdx. */
+	/* Somebody jumps in between, with the same rdx, or another. */
 	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa 75 fb c3");
-	ck_assert_str_eq(body(end, &k), "100c! 1007* ");
+	ck_assert_str_eq(body(end, &k), "100c! ");
+	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa 48 89 fa 75 f8 c3");
+	ck_assert_str_eq(body(end, &k), "100f! 1007* ");
+	/* Another function jumps there. */
+	k.other = (struct body_range){ 0x1800, 0x1805 };
+	put(0x1800, "e9 02 f8 ff ff");
+	end = put(0x1000, "48 8d 15 f9 2f 00 00 ff 24 fa 75 fb c3");
+	ck_assert_str_eq(body(end, &k), "100c! 1007* 1800# ");
 }
 END_TEST
 
@@ -987,6 +1025,7 @@ main(void)
 	tcase_add_test(bodies, jumps_through_pointers);
 	tcase_add_test(bodies, jump_tables);
 	tcase_add_test(bodies, distances_are_from_a_label);
+	tcase_add_test(bodies, a_table_is_named_before_a_loop);
 	tcase_add_test(bodies, doors_of_others);
 	tcase_add_test(bodies, unwinders_do_not_return);
 	tcase_add_test(bodies, bodies_that_cannot_be_read);
