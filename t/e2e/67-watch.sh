@@ -30,6 +30,7 @@ count='watch$target:a.out:counter:write'
 
 # ---- values, and where ----
 
+# shellcheck disable=SC2016
 d=$count'{ printf("%d: %d -> %d %s\n", tid == pid, arg0, arg1, probefunc);
 	ustack(2); }
     watch$target:a.out:small:write { printf("small %d %d\n", (int)arg0, (int)arg1); }'
@@ -53,6 +54,7 @@ same "the values" "$tmp/want" "$tmp/is"
 has "$tmp/dt.out" '^end 5 -5 7$'
 
 # Those that read it, and both at one address.
+# shellcheck disable=SC2016
 d=$count'{ @["write"] = count(); }
     watch$target::counter:access { @[arg0 == arg1 ? "read" : "written"] = count(); }
     END { printa("%s %@d\n", @); }'
@@ -68,6 +70,7 @@ traced threads 2000
 has "$tmp/trace" '^4001 4001$'
 
 # A child, which is followed, or not.
+# shellcheck disable=SC2016
 d=$count'{ printf("%d %d\n", pid == $target, arg1 - arg0); }'
 traced fork
 is "fork" "$(paste -sd, "$tmp/trace")" '1 1,0 100'

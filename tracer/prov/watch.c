@@ -347,9 +347,10 @@ note_module(struct probe *p, const char *module)
 {
 	if (module_matches(p, module))
 		return;
-	struct found *f = mem_alloc(sizeof(*f) + strlen(module) + 1);
+	size_t size = strlen(module) + 1;
+	struct found *f = mem_alloc(sizeof(*f) + size);
 	f->next = p->data;
-	strcpy(f->mod, module);
+	memcpy(f->mod, module, size);
 	p->data = f;
 }
 
