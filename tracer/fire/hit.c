@@ -247,11 +247,15 @@ at_tracepoint(struct state *st, struct thread *th, struct tracepoint *tp)
 	return go_on_told(st, th, tp, u != NULL ? *u : nobody);
 }
 
-/* The function for watched addresses; one for the run. */
-static watch_fn *
-told_of_watch(struct state *st)
+/* Part of the run: who is told of watched addresses, and of watched data. */
+struct told {
+	watch_fn code, data;
+};
+
+static struct told *
+told_of(struct state *st)
 {
-	static const struct part part = { .size = sizeof(watch_fn) };
+	static const struct part part = { .size = sizeof(struct told) };
 
 	return part_of(&st->parts, &part);
 }
@@ -259,27 +263,18 @@ told_of_watch(struct state *st)
 bool
 hit_tell_watch(struct state *st, watch_fn fn)
 {
-	watch_fn *told = told_of_watch(st);
+	struct told *told = told_of(st);
 
-	if (*told != NULL)
+	if (told->code != NULL)
 		return false;
-	*told = fn;
+	told->code = fn;
 	return true;
-}
-
-/* The same for watches on data. */
-static watch_fn *
-told_of_data(struct state *st)
-{
-	static const struct part part = { .size = sizeof(watch_fn) };
-
-	return part_of(&st->parts, &part);
 }
 
 void
 hit_tell_data(struct state *st, watch_fn fn)
 {
-	*told_of_data(st) = fn;
+	told_of(st)->data = fn;
 }
 
 /* The thread has reached the address that thread_watch() set, or has accessed
@@ -288,10 +283,12 @@ hit_tell_data(struct state *st, watch_fn fn)
 static void
 at_watch(struct state *st, struct thread *th)
 {
-	if (*told_of_data(st) != NULL)
-		(*told_of_data(st))(st, th);
-	if (*told_of_watch(st) != NULL)
-		(*told_of_watch(st))(st, th);
+	const struct told *told = told_of(st);
+
+	if (told->data != NULL)
+		told->data(st, th);
+	if (told->code != NULL)
+		told->code(st, th);
 	thread_mend_sigtrap(th);
 }
 
