@@ -506,7 +506,7 @@ START_TEST(a_signal_that_had_to_wait_for_a_firing)
 	let = NULL;
 	tp->jumps = true;
 	ck_assert(trap(s->addr + s->trap, SP));
-	ck_assert_uint_eq(pc(), s->addr + s->trap + 1);
+	ck_assert_uint_eq(pc(), s->addr + s->displaced[s->first]);
 	ck_assert_ptr_null(let);
 	tp->jumps = false;
 }
