@@ -195,7 +195,8 @@ START_TEST(a_jump_may_lead_to_code_that_begins_before_the_site)
 		ck_assert_uint_eq(byte(start + 5), 0x55);
 		/* From the site on, as from an int3. */
 		ck_assert_int_eq(resume_from(tab, tp[i], &regs, &fault), 0);
-		ck_assert_uint_eq(regs.r[UREG_PC], s->addr + s->displaced[s->first]);
+		ck_assert_uint_eq(
+		    regs.r[UREG_PC], s->addr + s->displaced[s->first]);
 		ck_assert_uint_eq(
 		    resume_text_pc(tab, regs.r[UREG_PC]), tp[i]->addr);
 		/* All that a thread in it may come to. */
