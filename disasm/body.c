@@ -129,8 +129,9 @@ note_jump(struct finding *f, const struct insn *in)
 		.torn = f->torn };
 
 	if (in->kind == INSN_JMP_IND) {
-		j.tabled = jumptable_find(f->seen, f->nseen, &j.table);
 		j.shaped = jumptable_shape(f->seen, f->nseen, &j.shape);
+		j.tabled = j.shaped &&
+		    jumptable_find(f->seen, f->nseen, &j.shape, &j.table);
 	}
 	*vec_push(&f->jumps) = j;
 }
@@ -366,32 +367,35 @@ decode_at(const struct finding *f, uint64_t addr, struct insn *in)
 	return false;
 }
 
+/* Has `in', which sets the register, given it the value that is asked for? */
+static bool
+is_value(struct pointer *p, const struct insn *in, uint8_t reg, enum giving by)
+{
+	uint64_t value;
+
+	if (!p->constant)
+		return by == GIVES_WORD ||
+		    (by == GIVES_FRAMED && !p->f->framed);
+	if (!insn_gives_constant(in, reg, &value))
+		return false;
+	bool same = !p->found || value == p->value;
+	p->found = true;
+	p->value = value;
+	return same;
+}
+
 /* Behind `in' the register has the value.  False: it is no pointer that has been
  * loaded, or that is not known; or not the constant. */
 static bool
 look_at(struct pointer *p, const struct insn *in, uint8_t reg)
 {
-	uint64_t value;
+	uint8_t from = reg;
+	enum giving by = insn_gives(in, &from);
 
-	if (p->constant && insn_gives_constant(in, reg, &value)) {
-		bool same = !p->found || value == p->value;
-		p->found = true;
-		p->value = value;
-		return same;
-	}
-	if (p->constant)
-		switch (insn_gives(in, &reg)) {
-		case GIVES_NOTHING:
-		case GIVES_COPY: use_add(p, in->addr, reg); return true;
-		default: return false;
-		}
-	switch (insn_gives(in, &reg)) {
-	case GIVES_WORD: return true;
-	case GIVES_FRAMED: return !p->f->framed;
-	case GIVES_NOTHING:
-	case GIVES_COPY: use_add(p, in->addr, reg); return true;
-	default: return false;
-	}
+	if (by != GIVES_NOTHING && by != GIVES_COPY)
+		return is_value(p, in, reg, by);
+	use_add(p, in->addr, from);
+	return true;
 }
 
 /* May another indirect jump lead to addr? */
@@ -558,14 +562,11 @@ find_base(struct finding *f, const struct jumpbase *b, bool all, uint64_t *addr)
 	if (b->reg == INSN_NOREG)
 		return true;
 	use_add(&p, b->at, b->reg);
-	for (size_t i = 0; (is || !all) && i < p.uses.len && i < USES_MOST &&
-	     (all || !p.found);
-	     i++)
-		is = look_before(&p, p.uses.at[i]);
-	is = all ? is && p.uses.len < USES_MOST && p.found : p.found;
+	for (size_t i = 0; i < p.uses.len && (all ? is : !p.found); i++)
+		is = p.uses.len < USES_MOST && look_before(&p, p.uses.at[i]);
 	vec_fini(&p.uses);
 	*addr += p.value;
-	return is;
+	return p.found && (is || !all);
 }
 
 static bool

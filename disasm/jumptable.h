@@ -45,10 +45,11 @@ struct jumpshape {
 bool jumptable_shape(const struct insn *w, size_t n, struct jumpshape *shape);
 
 /*
- * Are the registers set in w to constants?  Contents and length of the table are
- * not checked.
+ * Are the registers of w's shape set in w to constants?  Contents and length of the
+ * table are not checked.
  */
-bool jumptable_find(const struct insn *w, size_t n, struct jumptable *out);
+bool jumptable_find(const struct insn *w, size_t n,
+    const struct jumpshape *shape, struct jumptable *out);
 
 /* Is the constant that the instruction gives to this register known? */
 bool insn_gives_constant(const struct insn *in, uint8_t reg, uint64_t *value);

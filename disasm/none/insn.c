@@ -63,7 +63,8 @@ insn_gives_constant(const struct insn *in, uint8_t reg, uint64_t *value)
 }
 
 bool
-jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
+jumptable_find(const struct insn *w, size_t n, const struct jumpshape *shape,
+    struct jumptable *out)
 {
 	return false;
 }

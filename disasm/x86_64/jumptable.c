@@ -258,16 +258,14 @@ known_base(const struct insn *w, size_t n, const struct jumpbase *b,
 }
 
 bool
-jumptable_find(const struct insn *w, size_t n, struct jumptable *out)
+jumptable_find(const struct insn *w, size_t n, const struct jumpshape *shape,
+    struct jumptable *out)
 {
-	struct jumpshape s;
-
-	if (!jumptable_shape(w, n, &s))
-		return false;
-	*out = (struct jumptable){ .relative = s.relative,
+	*out = (struct jumptable){ .relative = shape->relative,
 		.since = w[n - 1].addr };
-	return known_base(w, n, &s.table, &out->addr, &out->since) &&
-	    (!s.relative || known_base(w, n, &s.from, &out->base, &out->since));
+	return known_base(w, n, &shape->table, &out->addr, &out->since) &&
+	    (!shape->relative ||
+		known_base(w, n, &shape->from, &out->base, &out->since));
 }
 
 /* What its operand in memory is. */
