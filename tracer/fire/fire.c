@@ -82,6 +82,7 @@ fire_event(struct state *st, struct probe *p, struct thread *th,
 	if (!fire_wants_proc(st, th->proc))
 		return;
 	fire_in(st, p, th, words, nwords, about);
+	processor_hit(st->processor, th, st->env.timestamp);
 }
 
 /* A buffer is read when it is more than half full (in 256ths), so that the next

@@ -206,8 +206,10 @@ syscalls_event(struct state *st, const struct event *ev)
 		sigwatch_enter(ev->thread);
 		trapcall_enter(ev->thread);
 	}
-	/* A stop that nobody asked for costs the same two wake-ups. */
-	processor_hit(st->processor, ev->thread, timer_now());
+	/* A stop that nobody asked for costs the same two wake-ups as a hit. */
+	if (!is_wanted(st, ev->thread->call.nr,
+		ev->kind == EV_SYSCALL_EXIT ? SYSCALL_RETURN : SYSCALL_ENTRY))
+		processor_hit(st->processor, ev->thread, timer_now());
 }
 
 void
