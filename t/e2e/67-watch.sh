@@ -92,12 +92,7 @@ is "exec" "$(grep . "$tmp/trace" | paste -sd,)" '0 -> 1,0 -> 1'
 
 # With SIGTRAP blocked: it is told how many are missing, or they are there.
 d=$count'{ @ = count(); } END { printa("%@d\n", @); }'
-rm -f "$tmp/trace"
-start dt "$DTRAP" -q -o "$tmp/trace" -n "$d" -c "$watched blocked"
-line dt ready
-tell dt go
-end dt
-is "blocked: status" "$status" 0
+traced blocked
 has "$tmp/dt.out" '^end 4 -5 7$'
 missing=$(sed -n 's/^dtrap: \([0-9]*\) accesses of counter were not reported.*/\1/p' \
     "$tmp/dt.err")
@@ -160,10 +155,6 @@ says :0x1234+8:write '1, 2, 4 or 8 aligned'
 says '::write' 'one variable or address'
 
 # Five in one thread: a processor has four.
-d=
-for i in 0 2 4 6; do
-	d+="watch\$target::words:write {} "
-done
 start one "$watched"
 line one '^at'
 at=$((${line#at }))

@@ -108,7 +108,7 @@ static int message_error, same_memory;
 static char kernel_state = 't';
 static siginfo_t info;
 static int info_error;
-static bool pending, trapped, watched;
+static bool pending, trapped, watched, has_data_watch;
 static int run_error;
 
 static unsigned
@@ -203,10 +203,14 @@ double_proc(pid_t pid)
 #define regs_begin(th)                ((void)(th))
 #define regs_forget(th)               ((void)((th)->regs.state = REGS_UNKNOWN))
 #define text_is_trapped(tab, addr)    ((void)(addr), trapped)
-#define thread_trap_pending(th)       pending
-#define thread_run_to_trap(th)        double_run(th)
-#define thread_at_watch(th)           watched
-#define thread_release(th)            str_printf(&calls, "release(%u) ", number(th))
+#define thread_expects_trap(th, tab, regs) \
+	((void)(tab),                      \
+	    trapped || has_data_watch ||   \
+		(regs)->r[UREG_PC] == (th)->regs.watch)
+#define thread_trap_pending(th) pending
+#define thread_run_to_trap(th)  double_run(th)
+#define thread_at_watch(th)     watched
+#define thread_release(th)      str_printf(&calls, "release(%u) ", number(th))
 #include "tracer/survive/panic.c"
 
 static void
@@ -621,6 +625,9 @@ START_TEST(what_is_no_hit_is_not)
 	threads[0].stop.kind = EV_TRAP;
 	threads[0].stop.sig = SIGTRAP;
 	goes_on_at(PC); /* an int3 of the program */
+	ck_assert_int_eq(threads[0].stop.sig, SIGTRAP);
+	has_data_watch = true; /* that is something else */
+	goes_on_at(PC);
 	ck_assert_int_eq(threads[0].stop.sig, SIGTRAP);
 	trapped = true;
 	threads[0].regs.state = REGS_CHANGED; /* in the middle of its hit */

@@ -28,7 +28,7 @@ struct watches {
 };
 
 static void
-watches_end(void *part)
+close_all(void *part)
 {
 	struct watches *ws = part;
 
@@ -38,7 +38,7 @@ watches_end(void *part)
 }
 
 static const struct part watches_part = { .size = sizeof(struct watches),
-	.end = watches_end };
+	.end = close_all };
 
 bool
 datawatch_fits(uint64_t addr, uint64_t len)
@@ -122,11 +122,8 @@ datawatch_end(struct thread *th)
 {
 	struct watches *ws = part_had(&th->parts, &watches_part);
 
-	if (ws == NULL)
-		return;
-	vec_foreach(w, &ws->list)
-		close(w->fd);
-	vec_clear(&ws->list);
+	if (ws != NULL)
+		close_all(ws);
 }
 
 bool

@@ -193,6 +193,16 @@ text_is_trapped(struct tptable *tab, uint64_t addr)
 		tracepoint_recent(tab, addr));
 }
 
+bool
+thread_expects_trap(
+    const struct thread *th, struct tptable *tab, const struct uregs *regs)
+{
+	uint64_t pc = regs->r[UREG_PC];
+
+	return text_is_trapped(tab, pc - TRAP_PC_AFTER) ||
+	    pc == th->regs.watch || datawatch_had(th);
+}
+
 void
 thread_take_trap(struct thread *th)
 {
@@ -206,10 +216,7 @@ thread_take_trap(struct thread *th)
 			th->stop.kind != EV_GROUP_STOP))
 			return;
 		struct uregs *regs = thread_regs(th);
-		if (regs == NULL ||
-		    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
-			regs->r[UREG_PC] != th->regs.watch &&
-			!datawatch_had(th)) ||
+		if (regs == NULL || !thread_expects_trap(th, tab, regs) ||
 		    !thread_trap_pending(th) || thread_run_to_trap(th) < 0 ||
 		    event_wait_thread(th, &status) < 0)
 			return;

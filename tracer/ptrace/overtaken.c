@@ -93,18 +93,6 @@ take_owed(struct thread *th, int sig)
 	return first;
 }
 
-/* For the thread, not for its process. */
-static bool
-is_pending(const struct thread *th, int sig)
-{
-	siginfo_t si;
-
-	for (unsigned i = 0; thread_pending(th, false, i, &si); i++)
-		if (si.si_signo == sig)
-			return true;
-	return false;
-}
-
 /* Send it as it is: if dtrap dies, the kernel has its siginfo. */
 static bool
 send_whole(const struct thread *th, const siginfo_t *si)
@@ -119,7 +107,7 @@ send_whole(const struct thread *th, const siginfo_t *si)
 static bool
 comes_again(struct thread *th, int sig)
 {
-	return is_pending(th, sig) ||
+	return thread_owns_pending(th, sig) ||
 	    syscall(SYS_tgkill, th->proc->pid, th->tid, sig) == 0;
 }
 
@@ -161,7 +149,7 @@ signal_overtaken(struct thread *th)
 	LOG("remote", "%d: signal %d was overtaken", (int)th->tid,
 	    came.si_signo);
 	if (!owed && came.si_signo < FIRST_REALTIME &&
-	    !is_pending(th, came.si_signo) && requeue_by_any(&came) &&
+	    !thread_owns_pending(th, came.si_signo) && requeue_by_any(&came) &&
 	    send_whole(th, &came))
 		return;
 	if (came.si_signo < FIRST_REALTIME && !comes_again(th, came.si_signo))

@@ -108,16 +108,27 @@ thread_pending(const struct thread *th, bool shared, unsigned i, siginfo_t *si)
 	return ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si) == 1;
 }
 
-bool
-thread_has_pending(const struct thread *th, int sig)
+static bool
+is_pending(const struct thread *th, bool shared, int sig)
 {
 	siginfo_t si;
 
-	for (int shared = 0; shared < 2; shared++)
-		for (unsigned i = 0; thread_pending(th, shared, i, &si); i++)
-			if (si.si_signo == sig)
-				return true;
+	for (unsigned i = 0; thread_pending(th, shared, i, &si); i++)
+		if (si.si_signo == sig)
+			return true;
 	return false;
+}
+
+bool
+thread_owns_pending(const struct thread *th, int sig)
+{
+	return is_pending(th, false, sig);
+}
+
+bool
+thread_has_pending(const struct thread *th, int sig)
+{
+	return is_pending(th, false, sig) || is_pending(th, true, sig);
 }
 
 /* Does the signal wait until the thread unblocks it? */

@@ -329,12 +329,12 @@ sent(struct thread *th)
 	struct proc *p = th->proc;
 	siginfo_t si;
 	bool next = is_before_handler(th);
+	bool blocks = trapmask_is_hidden(th) || next;
 
-	if ((!trapmask_is_hidden(th) && !next &&
-		p->trap.does != TRAP_IGNORED) ||
+	if ((!blocks && p->trap.does != TRAP_IGNORED) ||
 	    thread_siginfo(th, &si) < 0 || !trapqueue_is_sent(&si))
 		return;
-	if (trapmask_is_hidden(th) || next) {
+	if (blocks) {
 		trapaction_sent(p);
 		sigtrap_show(th);
 		if (next)

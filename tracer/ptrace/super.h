@@ -160,7 +160,9 @@ int thread_set_sigmask(struct thread *th, uint64_t mask);
  * process (shared).  False if there are not that many. */
 bool thread_pending(
     const struct thread *th, bool shared, unsigned i, siginfo_t *si);
-/* Is a signal of that number pending for a stopped thread or its process? */
+/* Is a signal of that number pending for a stopped thread, not for its process? */
+bool thread_owns_pending(const struct thread *th, int sig);
+/* The same, or for its process? */
 bool thread_has_pending(const struct thread *th, int sig);
 /* Is a SIGTRAP of an int3, or of the watched address (thread_watch()), pending
  * for a stopped thread?  A signal that is being delivered is not pending. */
@@ -191,6 +193,10 @@ int thread_run_to_trap(struct thread *th);
 /* Is there an int3 of ours at addr, or was there one recently?  tab may be
  * NULL. */
 bool text_is_trapped(struct tptable *tab, uint64_t addr);
+/* May a SIGTRAP of ours be due, for an int3 or a watch, where the thread has these
+ * registers?  thread_trap_pending() tells. */
+bool thread_expects_trap(
+    const struct thread *th, struct tptable *tab, const struct uregs *regs);
 /* Deliver th->stop.sig to a stopped thread now, and stop it again before it
  * executes an instruction: at the first one of the signal's handler, if there
  * is one.  It stays stopped there if its space is stopped or it is held.

@@ -34,7 +34,6 @@
 #include "inject/trap/area.h"
 #include "tracer/ptrace/event.h"
 #include "tracer/survive/semaphore.h"
-#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 
 /* Stops are waited for in rounds, for half a second in all. */
@@ -328,8 +327,7 @@ back_up(struct thread *th)
 	if (!changed)
 		regs_forget(th);
 	if (changed || tab == NULL || (regs = thread_regs(th)) == NULL ||
-	    (!text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER) &&
-		regs->r[UREG_PC] != th->regs.watch && !datawatch_had(th)))
+	    !thread_expects_trap(th, tab, regs))
 		return;
 	/* See thread_take_trap() in halt.c. */
 	for (int i = 0; i < 3 && th->stop.kind != EV_TRAP; i++) {
@@ -339,8 +337,12 @@ back_up(struct thread *th)
 	}
 	if (th->stop.kind != EV_TRAP || (regs = thread_regs(th)) == NULL)
 		return;
+	bool watch = thread_at_watch(th);
+	/* With a watch on data the stop may be for a signal of the program's. */
+	if (!watch && !text_is_trapped(tab, regs->r[UREG_PC] - TRAP_PC_AFTER))
+		return;
 	stop_signal(th, 0);
-	if (thread_at_watch(th))
+	if (watch)
 		return;
 	regs->r[UREG_PC] -= TRAP_PC_AFTER;
 	thread_regs_dirty(th);
