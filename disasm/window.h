@@ -25,14 +25,18 @@
  * to.  Its return address lies behind the window. */
 struct window {
 	struct insn insn[WINDOW_MOST];
-	unsigned n;    /* number of instructions */
-	unsigned site; /* which of them is the one that was asked about */
-	uint64_t next; /* the instruction behind the window, unless `ends' */
-	bool taken;    /* the caller's: passes of that instruction count only
+	unsigned n;     /* number of instructions */
+	unsigned site;  /* which of them is the one that was asked about */
+	uint64_t next;  /* the instruction behind the window, unless `ends' */
+	bool taken;     /* the caller's: passes of that instruction count only
 			* if it is a conditional jump that is taken */
-	uint64_t onto; /* the caller's: code that takes the place of the text
+	uint64_t onto;  /* the caller's: code that takes the place of the text
 			* where control goes behind it; 0: none */
-	bool ends;     /* the last instruction is a return or a jump */
+	bool goroutine; /* the caller's: the site is the entry or a return of a
+			 * function that Go's compiler has made, so that the
+			 * thread may be on the stack of a goroutine, which may
+			 * have no room */
+	bool ends;      /* the last instruction is a return or a jump */
 };
 
 /* Does it end with a call? */

@@ -5,6 +5,7 @@
  *		...				the site
  *					conditional, not taken?  then to
  *						the displaced instructions
+ *					goroutine, no room?  int3
  *	site	...				push the registers that it uses
  *	next	...				tracer alive?  lane the thread's?
  *						body done?  then over
@@ -80,20 +81,21 @@ struct stub_body {
  * pointer at the body's entry; INT32_MIN: in the register itself. */
 int32_t stub_saved_at(uint32_t saves, unsigned ureg);
 
-#define STUB_SIZE_MAX 720
+#define STUB_SIZE_MAX 760
 
 struct stub {
 	uint64_t addr; /* of the code; 0: it has no address yet */
 	struct stub_body body;
 	uint16_t size;
 	/* Offsets in the code, in ascending order, but for `displaced': */
-	uint16_t begin;    /* behind the instructions before the site */
-	uint16_t asks;     /* behind that of a branch that is to be taken */
-	uint16_t fire;     /* all checks are done; this marks the lane busy */
-	uint16_t busy;     /* from here on the lane is busy */
-	uint16_t over;     /* the firing is over; this says so */
-	uint16_t free;     /* from here on the lane is free again */
-	uint16_t out;      /* restores the registers; the hit is over, and the
+	uint16_t begin; /* behind the instructions before the site */
+	uint16_t asks;  /* behind those of a branch that is to be taken, and of
+			    * a goroutine's stack */
+	uint16_t fire;  /* all checks are done; this marks the lane busy */
+	uint16_t busy;  /* from here on the lane is busy */
+	uint16_t over;  /* the firing is over; this says so */
+	uint16_t free;  /* from here on the lane is free again */
+	uint16_t out;   /* restores the registers; the hit is over, and the
 			    * displaced instructions follow */
 	uint16_t trap_out; /* restores the registers, before the int3 */
 	uint16_t trap;     /* the int3 */
@@ -121,6 +123,8 @@ struct stub {
 
 /* Does this machine have stubs? */
 bool stub_possible(void);
+/* Can they be on the stacks of goroutines (struct window)? */
+bool stub_on_goroutines(void);
 /* What this processor has that code in a target can use, for struct agent
  * (inject/agent/agent.h); 0: nothing in particular. */
 uint32_t stub_processor(void);

@@ -25,6 +25,9 @@ struct go_func {
 	enum go_calls calls;
 	bool assembly; /* written in assembly: no debug information about its
 			* arguments */
+	bool alike;    /* where it begins and returns, registers and flags are
+			* used as in a function of the compiler's: r14 for the
+			* goroutine, r12 and flags for nothing */
 	/* Bytes on the stack for its arguments and results, and for the space
 	 * that the caller reserves there for those in registers; negative:
 	 * unknown. */
@@ -42,5 +45,21 @@ struct go_func go_func(struct object *o, uint64_t addr, const char *name);
  */
 uint64_t go_routine(const struct addrspace *as, const struct reader *mem,
     const struct uregs *regs);
+
+/* The end of the stack on which a thread with these registers is, if Go has made that
+ * stack; else 0. */
+uint64_t go_stack_end(const struct addrspace *as, const struct reader *mem,
+    const struct uregs *regs);
+
+/*
+ * Call fn for each goroutine, with a range of its stack.  If no thread runs it and a
+ * signal has interrupted it, the address of the instruction at which it will go on is
+ * in that range.  0, also in a process without Go; -ENOENT: it is not known where
+ * goroutines are (a stripped program); another negative errno.
+ */
+int go_parked(const struct addrspace *as, const struct reader *mem,
+    void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+/* -ENOENT does not happen for this object. */
+bool go_parked_known(struct object *o);
 
 #endif

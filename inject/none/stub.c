@@ -9,6 +9,12 @@ stub_possible(void)
 	return false;
 }
 
+bool
+stub_on_goroutines(void)
+{
+	return false;
+}
+
 uint32_t
 stub_processor(void)
 {

@@ -3,6 +3,7 @@
  *
  *	the displaced instructions before the site
  *	the site's is to be taken and is not?	then displaced
+ *	on a goroutine's stack, without room?	then the int3
  *	lea rsp, [rsp - 128]	the red zone is the program's
  *	push rax
  *	push the flags, by lahf and seto
@@ -41,7 +42,9 @@
  */
 #include "inject/stub.h"
 
+#include <asm/hwcap2.h>
 #include <cpuid.h>
+#include <sys/auxv.h>
 
 #include "dlang/base/base.h"
 #include "dlang/base/log.h"
@@ -80,6 +83,12 @@ static const uint8_t way_in[] = {
 /* The most bytes that a body and the registers pushed for it take. */
 #define BODY_STACK 256U
 
+/* The most bytes below rsp that the stub writes, and their place in Go's struct g: the
+ * lowest and the highest address of the stack (type g in runtime2.go). */
+#define MOST_STACK (ON_SP + BODY_STACK)
+#define GO_LO      0
+#define GO_HI      8
+
 /* The flags that are restored: those of lahf, and of. */
 #define FLAGS_LOW  UINT64_C(0xd5)
 #define FLAG_OF    UINT64_C(0x800)
@@ -107,6 +116,12 @@ bool
 stub_possible(void)
 {
 	return true;
+}
+
+bool
+stub_on_goroutines(void)
+{
+	return (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
 }
 
 /* Does it have rdpid? */
@@ -215,9 +230,29 @@ write_taken(struct emit *e, const struct insn *in, struct ahead *past)
 	jump_ahead(e, opcode, sizeof(opcode), past);
 }
 
+/*
+ * Jump to *no if the stack has no room.  Go's calling convention says that r14 is the
+ * goroutine's struct g wherever its compiler's functions begin and return, or 0 in a
+ * thread that has none, and that r12 and the flags are nobody's there.
+ */
+static void
+write_room(struct emit *e, struct ahead *no)
+{
+	emit_bytes(e, "\x4d\x85\xf6", 3); /* test r14, r14 */
+	jump_ahead(e, "\x0f\x84", 2, no);
+	emit_bytes(e, "\x4c\x8d\xa4\x24", 4); /* lea r12, [rsp - MOST_STACK] */
+	emit_u32(e, -MOST_STACK);
+	emit_bytes(e, "\x4d\x3b\x66", 3); /* cmp r12, [r14 + lo] */
+	emit_u8(e, GO_LO);
+	jump_ahead(e, "\x0f\x82", 2, no);
+	emit_bytes(e, "\x49\x3b\x66", 3); /* cmp rsp, [r14 + hi] */
+	emit_u8(e, GO_HI);
+	jump_ahead(e, "\x0f\x87", 2, no);
+}
+
 static void
 write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
-    struct ahead *out, struct ahead *trap, struct ahead *lost)
+    bool goroutine, struct ahead *out, struct ahead *trap, struct ahead *lost)
 {
 	emit_bytes(e, way_in, sizeof(way_in));
 	emit_u8(e, 0xa1); /* mov eax, [alive] */
@@ -238,8 +273,14 @@ write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
 	emit_u32(e, (uint32_t)w->span);               /* cmp rcx, span */
 	jump_ahead(e, "\x0f\x83", 2, trap);
 	s->finds[1] = (uint16_t)e->len;
-	emit_bytes(e, "\x64\x48\x8b\x0c\x25", 5); /* mov rcx, fs:[0] */
-	emit_u32(e, 0);
+	if (goroutine) {
+		/* A program of Go's without libc has no such word at fs:0. */
+		emit_bytes(e, "\xf3\x48\x0f\xae\xc1", 5); /* rdfsbase rcx */
+	} else {
+		/* mov rcx, fs:[0] */
+		emit_bytes(e, "\x64\x48\x8b\x0c\x25", 5);
+		emit_u32(e, 0);
+	}
 	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + memory] */
 	emit_u8(e, LANE_MEMORY);
 	jump_ahead(e, "\x0f\x85", 2, trap);
@@ -521,7 +562,7 @@ stub_write(struct stub *s, const struct stub_world *world,
 {
 	struct emit e = { .buf = buf, .size = STUB_SIZE_MAX, .addr = addr };
 	struct ahead out = { 0 }, trap = { 0 }, lost = { 0 }, over = { 0 };
-	struct ahead ask = { 0 }, rest = { 0 };
+	struct ahead ask = { 0 }, rest = { 0 }, no_room = { 0 };
 	uint64_t site = w->insn[w->site].addr;
 
 	*s = (struct stub){ .addr = addr,
@@ -536,8 +577,10 @@ stub_write(struct stub *s, const struct stub_world *world,
 	s->begin = (uint16_t)e.len;
 	if (w->taken)
 		write_taken(&e, &w->insn[w->site], &over);
+	if (w->goroutine)
+		write_room(&e, &no_room);
 	s->asks = (uint16_t)e.len;
-	write_questions(s, &e, world, &out, &trap, &lost);
+	write_questions(s, &e, world, w->goroutine, &out, &trap, &lost);
 	s->busy = (uint16_t)e.len;
 	if (s->body.row != 0) {
 		write_body(&e, &s->body, &rest);
@@ -558,6 +601,7 @@ stub_write(struct stub *s, const struct stub_world *world,
 	land(&e, &trap);
 	s->trap_out = (uint16_t)e.len;
 	emit_bytes(&e, way_out, sizeof(way_out));
+	land(&e, &no_room);
 	s->trap = (uint16_t)e.len;
 	emit_u8(&e, 0xcc);
 	jump_back(&e, "\xe9", 1, s->displaced[s->first]);

@@ -15,6 +15,7 @@
  */
 #include "symbols/golang.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,6 +110,26 @@ calls_of(struct object *o, const struct gosym_told *told, const char *name)
 	return told->assembly && !has_symbols(o) ? GO_UNKNOWN : GO_REGISTERS;
 }
 
+/* Assembly that only the compiler's code calls, by an ordinary call, and that leaves r14
+ * as it is (asm_amd64.s, memmove_amd64.s, memclr_amd64.s, equal_amd64.s,
+ * compare_amd64.s, sys_linux_amd64.s of Go 1.17 to 1.22).  Those that are called often
+ * are enough. */
+static const char *const ordinary[] = { "runtime.memmove",
+	"runtime.memclrNoHeapPointers", "runtime.memequal",
+	"runtime.memequal_varlen", "runtime.memhash", "runtime.memhash32",
+	"runtime.memhash64", "runtime.strhash", "runtime.cmpstring",
+	"runtime.nanotime1.abi0", "runtime.publicationBarrier.abi0" };
+
+static bool
+is_ordinary(const char *name)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(ordinary) && strcmp(name, ordinary[i]) != 0)
+		i++;
+	return i < ARRAY_SIZE(ordinary);
+}
+
 struct go_func
 go_func(struct object *o, uint64_t addr, const char *name)
 {
@@ -119,6 +140,9 @@ go_func(struct object *o, uint64_t addr, const char *name)
 		return f;
 	f.calls = calls_of(o, &told, name);
 	f.assembly = told.assembly;
+	/* Older tables do not say what is assembly. */
+	f.alike = told.age == GOSYM_1_18 &&
+	    (told.assembly ? is_ordinary(name) : f.calls == GO_REGISTERS);
 	f.width = told.args;
 	return f;
 }
@@ -197,12 +221,27 @@ go_object(const struct addrspace *as, uint64_t pc)
 
 /* Is it that of the goroutine on whose stack sp is? */
 static bool
-is_own(const struct reader *mem, uint64_t g, uint64_t sp)
+is_own(const struct reader *mem, uint64_t g, uint64_t sp, struct stack *s)
 {
-	struct stack s;
-
 	return g != 0 && (g & 7) == 0 &&
-	    reader_read(mem, g, &s, sizeof(s)) == 0 && sp >= s.lo && sp < s.hi;
+	    reader_read(mem, g, s, sizeof(*s)) == 0 && sp >= s->lo &&
+	    sp < s->hi;
+}
+
+/* The address of the g on whose stack the thread is, and that stack; 0: none. */
+static uint64_t
+g_of(const struct reader *mem, const struct uregs *regs, struct stack *s)
+{
+	uint64_t sp = regs->r[machine_uregs[CFI_SP]],
+		 g = regs->r[machine_uregs[CFI_GOROUTINE]];
+
+	/* Go's one word of thread-local memory is at the end of the block. */
+	if (is_own(mem, g, sp, s) ||
+	    (reader_read(mem, regs->r[UREG_THREAD] + MACHINE_GOROUTINE, &g,
+		 sizeof(g)) == 0 &&
+		is_own(mem, g, sp, s)))
+		return g;
+	return 0;
 }
 
 uint64_t
@@ -210,19 +249,93 @@ go_routine(const struct addrspace *as, const struct reader *mem,
     const struct uregs *regs)
 {
 	struct object *o = go_object(as, regs->r[machine_uregs[CFI_PC]]);
-	uint64_t sp = regs->r[machine_uregs[CFI_SP]],
-		 g = regs->r[machine_uregs[CFI_GOROUTINE]], off, id;
+	struct stack s;
+	uint64_t g = o != NULL ? g_of(mem, regs, &s) : 0, off, id;
 
-	if (o == NULL)
-		return 0;
-	/* Go's one word of thread-local memory is at the end of the block. */
-	if (!is_own(mem, g, sp) &&
-	    (reader_read(mem, regs->r[UREG_THREAD] + MACHINE_GOROUTINE, &g,
-		 sizeof(g)) != 0 ||
-		!is_own(mem, g, sp)))
+	if (g == 0)
 		return 0;
 	off = goid_offset(o);
 	return off != 0 && reader_read(mem, g + off, &id, sizeof(id)) == 0 ?
 	    id :
 	    0;
+}
+
+uint64_t
+go_stack_end(const struct addrspace *as, const struct reader *mem,
+    const struct uregs *regs)
+{
+	struct stack s;
+
+	return go_object(as, regs->r[machine_uregs[CFI_PC]]) != NULL &&
+		g_of(mem, regs, &s) != 0 ?
+	    s.hi :
+	    0;
+}
+
+/* ---- goroutines that no thread runs ---- */
+
+/* The slice of all g that were ever made: address of the first pointer, number.  A
+ * signal's handler has the goroutine call the function, which gives it up; asyncPreempt
+ * is between, and saves all registers (preempt.go). */
+#define ALL_G     "runtime.allgs"
+#define PREEMPTED "runtime.asyncPreempt2"
+#define ALL_MOST  100000U
+
+/* The frames of both fit. */
+#define PARKED_MOST 2048U
+
+/* runtime2.go, type g, the same in Go 1.5 to 1.25. */
+struct g {
+	struct stack stack;
+	uint64_t guard[2], panic, defer, m;
+	uint64_t sp, pc; /* where it goes on; of one that runs, where it did */
+};
+
+bool
+go_parked_known(struct object *o)
+{
+	return object_sym(o, ALL_G) != NULL && object_sym(o, PREEMPTED) != NULL;
+}
+
+static int
+parked_in(const struct load *l, const struct reader *mem,
+    void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	const struct sym *all = object_sym(l->object, ALL_G);
+	const struct sym *by = object_sym(l->object, PREEMPTED);
+	uint64_t slice[2], at[512];
+	struct g g;
+
+	if (all == NULL || by == NULL)
+		return -ENOENT;
+	if (reader_read(mem, l->bias + all->addr, slice, sizeof(slice)) != 0)
+		return -EFAULT;
+	if (slice[1] > ALL_MOST)
+		return -E2BIG;
+	for (uint64_t i = 0; i < slice[1]; i++) {
+		uint64_t k = i % ARRAY_SIZE(at);
+		size_t n = MIN(ARRAY_SIZE(at), slice[1] - i);
+		if ((k == 0 &&
+			reader_read(mem, slice[0] + 8 * i, at, 8 * n) != 0) ||
+		    reader_read(mem, at[k], &g, sizeof(g)) != 0)
+			return -EFAULT;
+		if (g.pc - l->bias - by->addr < by->size &&
+		    g.sp >= g.stack.lo && g.sp < g.stack.hi)
+			fn(ctx, g.sp, MIN(g.stack.hi, g.sp + PARKED_MOST));
+	}
+	return 0;
+}
+
+int
+go_parked(const struct addrspace *as, const struct reader *mem,
+    void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(as, &loads);
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (loads[i]->seen && object_is_go(loads[i]->object))
+			r = parked_in(loads[i], mem, fn, ctx);
+	return r;
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Goroutines that are interrupted by signals in the middle of an instruction that
-# is probed, and go on with it in other threads: each call counts once.
+# is probed, and go on with it in other threads: each call counts once, by trap and by
+# jump.
 # shellcheck source=SCRIPTDIR/lib.sh
 . "${0%/*}/lib.sh"
 need go
@@ -13,7 +14,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
+	"strconv"
 	"sync"
 )
 
@@ -25,12 +28,13 @@ func work(n int) int {
 func main() {
 	var all sync.WaitGroup
 	stop := make(chan bool)
+	calls, _ := strconv.Atoi(os.Args[1])
 	sums := make([]int, 8)
 	for i := range sums {
 		all.Add(1)
 		go func(i int) {
 			defer all.Done()
-			for k := 0; k < 3000; k++ {
+			for k := 0; k < calls; k++ {
 				sums[i] = work(sums[i])
 			}
 		}(i)
@@ -54,15 +58,24 @@ GO
 (cd "$tmp/go" && go build -o "$tmp/moves" .) >"$tmp/err" 2>&1 ||
     fail "cannot compile Go"
 
-for i in 1 2; do
+# calls PATH NUMBER: eight goroutines call so often.
+calls() {
+	local n=$2
 	# shellcheck disable=SC2016
-	dt -q -o "$tmp/seen" -c "$tmp/moves" -n '
+	dt -q -v -x "fastpath=$1" -o "$tmp/seen" -c "$tmp/moves $n" -n '
 	    pid$target:a.out:main.work:entry,pid$target:a.out:main.work:return {
 		@[probename] = count(); }'
-	is "$i: status" "$status" 0
-	is "$i: calls" "$(awk 'NF { print $1, $2 }' "$tmp/seen" | sort |
-	    tr '\n' ' ')" 'entry 24000 return 24000 '
-	has "$tmp/out" '^\[3000 3000 3000 3000 3000 3000 3000 3000\]$'
+	is "$1: status" "$status" 0
+	is "$1: calls" "$(awk 'NF == 2 && $2 ~ /^[0-9]+$/ { print $1, $2 }' "$tmp/seen" | sort |
+	    tr '\n' ' ')" "entry $((8 * n)) return $((8 * n)) "
+	has "$tmp/out" "^\\[$n $n $n $n $n $n $n $n\\]\$"
 	rm -f "$tmp/seen"
+}
+
+for _ in 1 2; do
+	calls off 3000
+	calls on 40000
+	[ "$(awk '/ hits by jump, / { print ($2 > 0) }' "$tmp/err")" = 1 ] ||
+		wrong "on: $(grep ' hits by jump' "$tmp/err")"
 done
 finish

@@ -104,13 +104,32 @@ for i in 1 2 3; do
 	has "$tmp/out" '^main.deep 3556 3556$'
 done
 
-# With option fastpath, too: each goroutine returns to runtime.goexit+1 at its end, and
-# functions are entered with too little stack for the code of a site.
+# With option fastpath, too: each goroutine returns to runtime.goexit+1 at its end, a
+# stack grows at an entry and the entry is executed again, and the code of a site does
+# not see whether there is stack anywhere but at entries and returns.
 # shellcheck disable=SC2016
-d='pid$target:a.out:main.*:entry,pid$target:a.out:runtime.goexit*:entry,
-    pid$target:a.out:runtime.gogo*:entry'
+d='pid$target:a.out:main.*:entry,pid$target:a.out:main.*:return,
+    pid$target:a.out:runtime.goexit*:entry,pid$target:a.out:runtime.gogo*:entry'
 OPTS='-x fastpath=on' same_traced "$d" "$tmp/spin"
-dt -l -v -x fastpath=on -n "$d { @ = count(); }" -c "$tmp/spin"
-has "$tmp/out" '1 by trap: Go stacks are too small'
-hasnt "$tmp/out" ' by jump$'
+# shellcheck disable=SC2016
+dt -l -v -x fastpath=on -n 'pid$target:a.out:main.work:entry,
+    pid$target:a.out:main.deep:return { @ = count(); }' -c "$tmp/spin"
+has "$tmp/out" '[0-9] by jump$'
+hasnt "$tmp/out" ' by trap'
+# shellcheck disable=SC2016
+dt -l -v -x fastpath=on -n 'pid$target:a.out:main.deep:,
+    pid$target:a.out:runtime.goexit*:entry { @ = count(); }' -c "$tmp/spin"
+has "$tmp/out" "1 by trap: assembly of Go's may be on a stack without room"
+has "$tmp/out" '1 by trap: the stack of a goroutine may have no room there'
+# shellcheck disable=SC2016
+for i in 1 2 3; do
+	dt -q -v -x fastpath=on -n 'pid$target:a.out:main.work:entry,
+	    pid$target:a.out:main.deep:entry { @e[probefunc] = count(); }
+	    pid$target:a.out:main.work:return,
+	    pid$target:a.out:main.deep:return { @r[probefunc] = count(); }
+	    END { printa("%s %@d %@d\n", @e, @r); }' -c "$tmp/spin"
+	has "$tmp/out" '^main.work 1648 1648$'
+	has "$tmp/out" '^main.deep 3556 3556$'
+	hasnt "$tmp/err" ' 0 hits by jump'
+done
 finish

@@ -83,6 +83,7 @@ dt -q -v -x fastpath=on -o "$tmp/trace" \
     END { printa("\nvdso %s %@d\n", @); }' -c "$bin/threads 800"
 is "vDSO: status" "$status" 0
 hasnt "$tmp/trace" '^vdso'
+jumped 700
 
 # ---- a process that may have little memory ----
 

@@ -19,6 +19,7 @@
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "symbols/addrspace.h"
+#include "symbols/golang.h"
 #include "symbols/maps.h"
 #include "tracer/base/state.h"
 #include "tracer/fast/fast.h"
@@ -192,7 +193,7 @@ static uint64_t removed; /* an int3 was here */
 
 /* ---- the code ---- */
 
-static struct load file = { .bias = BIAS, .end = BIAS + 0x9000 };
+static struct load file = { .bias = BIAS, .end = BIAS + 0x9000, .seen = true };
 static struct load *load;
 static bool is_go, is_piece, unnamed, has_fde;
 static struct sym funcs[2];
@@ -204,6 +205,18 @@ static uint64_t bodies_start, bodies_end, limit;
 static int bodies_error, window_error;
 static unsigned windows; /* window_find() calls */
 static unsigned n_insns, n_before;
+
+static struct go_func go_here = { .calls = GO_REGISTERS, .alike = true };
+static bool on_goroutines = true, parked_known = true;
+static enum insn_kind kind_here; /* of the instruction at each place */
+static uint64_t leads_here;
+
+static int
+double_decode(struct insn *in)
+{
+	*in = (struct insn){ .kind = kind_here, .target = leads_here };
+	return 0;
+}
 
 static const struct sym *
 double_code_at(uint64_t addr)
@@ -293,7 +306,8 @@ double_inside(const struct inside *in, struct str *why)
 /* ---- threads ---- */
 
 static uint64_t pcs[2], stacks[2];
-static bool fires; /* the threads are in the middle of a firing */
+static bool fires;   /* the threads are in the middle of a firing */
+static bool is_away; /* on the stacks of their lanes */
 static struct uregs its_regs;
 static int pc_error, maps_error, siginfo_error;
 static siginfo_t info;
@@ -336,10 +350,23 @@ read_stack(void *ctx, uint64_t addr, void *buf, size_t len)
 	return read_error;
 }
 
+/* The stacks of goroutines that no thread runs. */
+static uint64_t parked[2];
+static int parked_error;
+static uint64_t its_stack_end; /* of each thread */
+
+static int
+double_parked(void (*fn)(void *, uint64_t, uint64_t), void *ctx)
+{
+	if (parked[0] != 0)
+		fn(ctx, parked[0], parked[1]);
+	return parked_error;
+}
+
 static struct proc procs[2];
 static struct space spaces[2];
 static timer_fn timer;
-static uint64_t timer_ns;
+static uint64_t timer_ns, timer_next;
 
 static struct proc *
 double_next(struct proc *p)
@@ -387,6 +414,13 @@ double_add(uint64_t ns, timer_fn fn)
 #define resume_stub_onto(tab, pc)   ((void)(pc), UINT64_C(0))
 #define resume_leave_slot(t, r, tp) double_leave(r, tp)
 #define object_is_go(o)             is_go
+#define go_func(o, addr, name)      go_here
+#define go_parked_known(o)          parked_known
+#define go_parked(as, mem, fn, ...) double_parked(fn, __VA_ARGS__)
+#define go_stack_end(as, mem, regs) ((void)(regs), its_stack_end)
+#define stub_on_goroutines()        on_goroutines
+#define insn_decode(p, n, at, in)   double_decode(in)
+#define addrspace_loads(as, out)    (*(out) = &load, (size_t)(load != NULL))
 #define object_code_at(o, addr)     double_code_at(addr)
 #define object_fde_at(o, addr)      ((void)(addr), has_fde ? &entry : NULL)
 #define object_is_piece(o, name)    (is_piece && (name)[0] != 'f')
@@ -403,12 +437,15 @@ double_add(uint64_t ns, timer_fn fn)
 #define windows_keep(st, l, addr, w, why)      ((void)(kept_why = (why)))
 #define inside_tracepoint(in, id, why)         double_inside(in, why)
 #define thread_pc                              double_pc
-#define fast_fires(th)                         ((void)(th), fires)
+#define fast_fires(th)                         ((void)(th), fires || is_away)
+#define fast_is_away(th)                       ((void)(th), is_away)
 #define thread_regs(th)                        ((void)(th), &its_regs)
 #define thread_siginfo(th, si)                 double_siginfo(si)
 #define maps_read(pid, out)                    maps_error
 #define maps_at(maps, addr)                    double_map(addr)
 #define super_next(s, p)                       double_next(p)
 #define timer_add(ts, ns, fn, arg)             double_add(ns, fn)
+#define timer_set_next(ts, fn, arg, ns)        ((void)(fn), timer_next = (ns))
+#define timer_now()                            UINT64_C(1000)
 
 #endif

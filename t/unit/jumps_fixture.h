@@ -42,7 +42,7 @@ setup(void)
 		procs[i].pid = 100 + (pid_t)i;
 		*vec_push(&spaces[i].procs) = &procs[i];
 		spaces[i].tab = (struct tptable *)8; /* only passed on */
-		spaces[i].mem.read = read_stack;
+		spaces[i].mem.read = spaces[i].text.read = read_stack;
 		threads[i].proc = &procs[0];
 		threads[i].stop.state = TH_STOPPED;
 	}

@@ -71,7 +71,7 @@ double_tells(struct thread *th, bool *reset)
 
 static struct tracepoint *let; /* jumps_let(); jumps_lower(): at 0 */
 static uint64_t let_at;
-static bool was_called, lets_signals;
+static bool was_called, lets_signals, is_away;
 
 static void
 double_let(struct tracepoint *tp, uint64_t at)
@@ -133,9 +133,10 @@ static void double_rest(struct vm_env *env, uint32_t site, uint32_t ecb);
 #define fire_after(st)               ((void)0)
 #define sites_commit(st, sp)         ((void)commits++)
 #define deadman_fired(st, probe)     ((void)0)
-#define jumps_let(sp, tp, pc)        ((void)(sp), double_let(tp, pc))
+#define jumps_let(st, sp, tp, pc)    ((void)(st), (void)(sp), double_let(tp, pc))
 #define jumps_lower(sp, tp)          ((void)(sp), double_let(tp, 0))
 #define fast_was_called(th)          was_called
+#define fast_is_away(th)             ((void)(th), is_away)
 #define fast_keeps_signals(th)       lets_signals
 #define fast_let_signals             double_let_signals
 #define thread_fault                 double_fault
@@ -247,6 +248,21 @@ START_TEST(a_hit_fires_and_goes_on_in_the_slot)
 	wanted = true;
 	/* Nor without a place for records. */
 	stores.store_mem.base = NULL;
+	ck_assert(trap(TEXT, SP));
+	ck_assert_uint_eq(fired, 1);
+}
+END_TEST
+
+/* A clause that runs in the target asks the vDSO for the time. */
+START_TEST(what_dtrap_has_called_fires_nothing)
+{
+	struct tracepoint *tp = arm(TEXT, "\x55", 1);
+
+	is_away = true;
+	ck_assert(trap(TEXT, SP));
+	ck_assert_uint_eq(fired, 0);
+	ck_assert_uint_eq(pc(), tp->slot);
+	is_away = false;
 	ck_assert(trap(TEXT, SP));
 	ck_assert_uint_eq(fired, 1);
 }
@@ -709,6 +725,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		a_hit_fires_and_goes_on_in_the_slot,
+		what_dtrap_has_called_fires_nothing,
 		a_nop_costs_no_registers,
 		a_trap_that_arrives_late_is_made_undone,
 		the_programs_own_int3_is_its_own,

@@ -191,6 +191,7 @@ window_of(struct window *w, const void *bytes, size_t len)
 
 /* Passes of the site count only if its branch is taken. */
 static bool taken;
+static bool goroutine;
 
 /* The site is the instruction of this number. */
 static void
@@ -202,6 +203,7 @@ make_at(struct stub *s, const void *bytes, size_t len, unsigned site)
 	window_of(&w, bytes, len);
 	w.site = site;
 	w.taken = taken;
+	w.goroutine = goroutine;
 	unsigned size = stub_write(s, &world, &body, &w, 5, address(code), buf);
 	ck_assert_uint_gt(size, 0);
 	memcpy(code, buf, size);
@@ -683,6 +685,67 @@ START_TEST(a_lane_that_is_not_the_threads_is_not_written_to)
 }
 END_TEST
 
+/* A goroutine's stack is one that r14's struct says, and the code of the site writes to
+ * no word below it. */
+START_TEST(a_goroutines_stack_may_have_no_room)
+{
+	struct {
+		uint64_t lo, hi;
+	} g = { 0 };
+	struct stub s;
+
+	if (!stub_on_goroutines())
+		return;
+	signal(SIGTRAP, on_trap);
+	goroutine = true;
+	make(&s, NOPS, 5);
+	regs_in[14] = address(&g);
+	uint64_t sp = 0;
+	const struct {
+		int64_t lo, hi; /* from the stack pointer at the site */
+		bool room;
+	} rows[] = {
+		{ -65536, 65536, true },
+		{ -408, 0, true },
+		{ -407, 8, false },
+		{ 0, 8, false },
+		{ -65536, -1, false }, /* another stack */
+		{ 8, 65536, false },
+	};
+	g.hi = UINT64_MAX;
+	run_at(text);
+	sp = lane->regs.r[UREG_RSP];
+	ck_assert_uint_eq(hits, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		g.lo = sp + (uint64_t)rows[i].lo;
+		g.hi = sp + (uint64_t)rows[i].hi;
+		hits = 0;
+		trapped = 0;
+		run_at(text);
+		ck_assert_uint_eq(hits, rows[i].room);
+		ck_assert_int_eq(trapped, !rows[i].room);
+		/* All but the flags and r12 are as before. */
+		for (unsigned r = 0; r < 16; r++)
+			if (r != 4 && r != 12)
+				ck_assert_uint_eq(regs_out[r], regs_in[r]);
+	}
+	/* A thread that has no goroutine. */
+	regs_in[14] = 0;
+	run_at(text);
+	ck_assert_uint_eq(hits, 0);
+	/* Where there is no word with the address of the thread's memory in it. */
+	regs_in[14] = address(&g);
+	g.lo = 0;
+	g.hi = UINT64_MAX;
+	uint64_t *self = (uint64_t *)(uintptr_t)thread_memory(), was = *self;
+	*self = 0;
+	run_at(text);
+	*self = was;
+	ck_assert_uint_eq(hits, 1);
+	goroutine = false;
+}
+END_TEST
+
 /* ---- leaving ---- */
 
 static int
@@ -758,7 +821,9 @@ step_through(const struct stub *s, unsigned places[8])
 		fetch(&now);
 		uint64_t pc = now.r[UREG_PC];
 		size_t at = pc - s->addr;
-		if (at == s->begin) {
+		/* A goroutine's r12 and flags are nobody's. */
+		if (at == s->begin ||
+		    (goroutine && at > s->begin && at <= s->asks)) {
 			site = now;
 			site.r[UREG_PC] = s->site[s->first];
 		}
@@ -862,6 +927,18 @@ START_TEST(it_is_left_at_every_instruction)
 	leave_everywhere(0x202, 0, -1, places);
 	ck_assert_uint_eq(places[STUB_AHEAD], 2);
 	ck_assert_uint_eq(places[STUB_BEHIND], 1 + 3 + 1);
+	/* On a goroutine's stack, with room and without. */
+	uint64_t g[2] = { 0, UINT64_MAX };
+	window_bytes = NOPS;
+	window_len = 5;
+	window_site = 0;
+	goroutine = stub_on_goroutines();
+	regs_in[14] = address(g);
+	memset(places, 0, sizeof(places));
+	leave_everywhere(0x202 | FLAGS, 77, -1, places);
+	ck_assert_uint_ge(places[STUB_FIRING], 20);
+	ck_assert_uint_ge(places[STUB_BEFORE], 20);
+	goroutine = false;
 	/* With a body, of which no instruction is the stub's. */
 	for (body_result = 0; body_result < 2; body_result++) {
 		use_body(all_body, ALL);
@@ -886,6 +963,7 @@ main(void)
 	tcase_add_test(t, the_site_is_behind_other_instructions);
 	tcase_add_test(t, a_branch_that_is_not_taken_does_not_fire);
 	tcase_add_test(t, the_dead_and_the_copied_go_round);
+	tcase_add_test(t, a_goroutines_stack_may_have_no_room);
 	tcase_add_test(t, a_lane_that_is_not_the_threads_is_not_written_to);
 	tcase_add_test(t, the_tracer_is_asked_by_an_int3);
 	tcase_add_test(t, what_has_fired_is_skipped_once);

@@ -112,6 +112,9 @@ void fast_by_trap(struct thread *th, bool yes);
 
 /* Is a stopped thread in the middle of a firing? */
 bool fast_fires(struct thread *th);
+/* Is a stopped thread on its lane's stack?  There only dtrap's code runs, and what
+ * that calls in the vDSO. */
+bool fast_is_away(struct thread *th);
 /* Ask the thread to trap at the end of its firing. */
 void fast_call(struct thread *th);
 /* The same, and keep the signal for which the thread is stopped: it is not

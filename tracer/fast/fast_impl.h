@@ -108,7 +108,9 @@ struct fast_space {
 	uint32_t changes;     /* of the tracer's image, as it was copied */
 	struct agent *agent;
 	uint64_t now, text; /* agent_now() and agent_text(), in the target */
-	uint64_t fixups_at; /* in the target */
+	bool
+	    counts; /* threads count the time, and ask the vDSO each millisecond */
+	uint64_t fixups_at;               /* in the target */
 	const struct agent_fixup *fixups; /* the same, in the tracer's copy */
 	size_t nfixups;
 	struct agent_ranges *tables[2];

@@ -446,6 +446,15 @@ fast_fires(struct thread *th)
 	return resume_leave_stub(th->proc->space->tab, &r, &tp) == SLOT_FIRING;
 }
 
+bool
+fast_is_away(struct thread *th)
+{
+	const struct fast_space *f = fast_there(th);
+	const struct uregs *regs = f != NULL ? thread_regs(th) : NULL;
+
+	return regs != NULL && is_in(f, regs->r[UREG_SP]);
+}
+
 void
 fast_call(struct thread *th)
 {

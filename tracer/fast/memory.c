@@ -79,8 +79,8 @@ vdso_of(const struct space *sp)
 	return NULL;
 }
 
-/* Has the vDSO probes?  If a clause in the target asked it for the time, they would
- * fire as if the program had. */
+/* Has the vDSO probes?  Each time a clause in the target asks it for the time, it
+ * traps, and the probes do not fire (fast_is_away()). */
 static bool
 vdso_is_probed(const struct space *sp)
 {
@@ -100,7 +100,8 @@ fast_has_clock(const struct space *sp)
 
 	if (f == NULL || f->addr == 0)
 		return false;
-	if (f->agent->clock != 0 && sp->tab != NULL && vdso_is_probed(sp))
+	if (f->agent->clock != 0 && !f->counts && sp->tab != NULL &&
+	    vdso_is_probed(sp))
 		f->agent->clock = 0;
 	return f->agent->clock != 0;
 }
@@ -331,6 +332,7 @@ fill(struct state *st, struct space *sp, struct fast_space *f,
 	f->agent->store_base = fast_addr(f, f->store.base);
 	f->agent->store_size = f->store.size;
 	f->agent->clock = find_clock(st, sp);
+	f->counts = st->fast->ticks.ns != 0;
 	f->agent->processor = stub_processor();
 	if (st->fast->code_size > 0) {
 		memcpy(code, st->fast->code, st->fast->code_size);

@@ -109,7 +109,8 @@ fire(struct state *st, struct thread *th, struct tracepoint *tp,
 	bool looped = trail_is_loop(th, tp->addr, sp);
 	struct firing f;
 
-	if (trail_is_second(th, tp->addr, sp) || u == NULL)
+	/* A clause that runs in the thread has asked the vDSO for the time. */
+	if (fast_is_away(th) || trail_is_second(th, tp->addr, sp) || u == NULL)
 		return;
 	if (u->sites != NULL) {
 		fast_trapped(st);
@@ -312,7 +313,7 @@ at_stub(struct state *st, struct thread *th, struct tracepoint *tp)
 	/* The signal handlers of the program must not see a pc in the stub: the
 	 * thread goes back to the tracepoint, which does not fire a second
 	 * time. */
-	jumps_let(th->proc->space, tp, tp->addr);
+	jumps_let(st, th->proc->space, tp, tp->addr);
 	fast_let_signals(th);
 	if (tp->state == TP_TRAP)
 		trail_skip(th, tp->addr, th->regs.user.r[UREG_SP]);

@@ -45,7 +45,8 @@ tell_undone(
 /* Move the thread out of a slot or stub, so that the signal handler sees a pc
  * in the program's text. */
 static void
-leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
+leave_slot(struct state *st, struct thread *th, struct tptable *tab,
+    struct uregs *regs)
 {
 	struct tracepoint *tp = NULL;
 	enum slot_place place = resume_leave_stub(tab, regs, &tp);
@@ -57,7 +58,7 @@ leave_slot(struct thread *th, struct tptable *tab, struct uregs *regs)
 		if (th->stop.sig == SIGTRAP)
 			jumps_lower(th->proc->space, tp);
 		else
-			jumps_let(th->proc->space, tp, regs->r[UREG_PC]);
+			jumps_let(st, th->proc->space, tp, regs->r[UREG_PC]);
 	}
 	if (place == SLOT_OUTSIDE)
 		place = resume_leave_slot(tab, regs, &tp);
@@ -106,6 +107,6 @@ hit_signal(struct state *st, struct thread *th)
 	/* Fetch registers only if the process has slots. */
 	if (tab == NULL || (regs = thread_regs(th)) == NULL)
 		return;
-	leave_slot(th, tab, regs);
+	leave_slot(st, th, tab, regs);
 	sigwatch_delivered(th);
 }

@@ -15,6 +15,7 @@
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
 #include "symbols/addrspace.h"
+#include "symbols/golang.h"
 #include "tracer/base/state.h"
 #include "tracer/fast/fast.h"
 #include "tracer/names/bodies.h"
@@ -44,6 +45,7 @@ struct fast_jump {
 struct tries {
 	unsigned hits;    /* by trap, up to least_hits() */
 	bool wanted;      /* a jump could not be written: try again */
+	bool soon;        /* the timer is set for that */
 	unsigned in;      /* periods of the timer until then */
 	unsigned waiting; /* the number of periods after the next failure */
 };
@@ -51,6 +53,7 @@ struct tries {
 static const struct part tries_part = { .size = sizeof(struct tries) };
 
 #define AGAIN_NS   UINT64_C(50000000)
+#define SOON_NS    UINT64_C(10000000)
 #define AGAIN_MOST 256U
 
 /* After this many hits by trap, a child of a target gets jumps.  Most children
@@ -147,10 +150,24 @@ jumps_lower(struct space *sp, struct tracepoint *tp)
 }
 
 void
-jumps_let(struct space *sp, struct tracepoint *tp, uint64_t pc)
+jumps_let(
+    struct state *st, struct space *sp, struct tracepoint *tp, uint64_t pc)
 {
-	if (tp->rides || pc != tracepoint_start(tp))
-		jumps_lower(sp, tp);
+	const struct tp_user *u = tp->user;
+	bool goroutine =
+	    u != NULL && u->jump != NULL && u->jump->window.goroutine;
+
+	if (!goroutine && !tp->rides && pc == tracepoint_start(tp))
+		return;
+	jumps_lower(sp, tp);
+	/* Go's run time interrupts goroutines by signals all the time. */
+	struct tries *t = tries_of(sp);
+	if (goroutine && !t->soon) {
+		t->soon = true;
+		t->in = 0;
+		timer_set_next(
+		    &st->timers, on_again, NULL, timer_now() + SOON_NS);
+	}
 }
 
 void
@@ -246,8 +263,6 @@ look_for_window(struct looked *k, struct state *st, struct space *sp,
 {
 	struct body_range f;
 
-	if (object_is_go(l->object))
-		return "Go stacks are too small";
 	const char *why = find_function(st, l->object, addr - l->bias, &f);
 	if (why != NULL)
 		return why;
@@ -283,6 +298,53 @@ find_window(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
 	return why;
 }
 
+/* Does the instruction leave the function s? */
+static bool
+leaves(const struct space *sp, const struct load *l, uint64_t addr,
+    const struct sym *s)
+{
+	uint8_t code[INSN_MAX_LEN];
+	size_t len = MIN(sizeof(code), l->end - addr);
+	struct insn in;
+
+	return reader_read(&sp->text, addr, code, len) == 0 &&
+	    insn_decode(code, len, addr, &in) == 0 &&
+	    (in.kind == INSN_RET ||
+		(in.kind == INSN_JMP &&
+		    in.target - l->bias - s->addr >= s->size));
+}
+
+/* Go's stacks are small.  Where its compiler's functions begin and return, the code of
+ * a site can see whether there is room (inject/stub.h); elsewhere it cannot.  NULL,
+ * or why there is no jump. */
+static const char *
+look_at_go(const struct space *sp, uint64_t addr, bool *goroutine)
+{
+	const struct load *l = addrspace_load_at(sp->as, addr);
+	const struct sym *s;
+
+	*goroutine = false;
+	if (l == NULL || !object_is_go(l->object))
+		return NULL;
+	s = object_code_at(l->object, addr - l->bias);
+	if (s == NULL)
+		return "its code is not known";
+	struct go_func go = go_func(l->object, s->addr, s->name);
+	if (go.calls == GO_NOT)
+		return NULL;
+	if (!go.alike)
+		return "assembly of Go's may be on a stack without room";
+	if (!stub_on_goroutines())
+		return "the processor does not let code on the stack of a "
+		       "goroutine know its thread";
+	if (!go_parked_known(l->object))
+		return "it is not known where goroutines are";
+	*goroutine = true;
+	return addr - l->bias == s->addr || leaves(sp, l, addr, s) ?
+	    NULL :
+	    "the stack of a goroutine may have no room there";
+}
+
 void
 jumps_why_not(struct state *st, struct space *sp, const uint64_t *addr,
     size_t n, const char **why)
@@ -290,8 +352,11 @@ jumps_why_not(struct state *st, struct space *sp, const uint64_t *addr,
 	struct looked looked = { 0 };
 	struct window w;
 
-	for (size_t i = 0; i < n; i++)
-		why[i] = find_window(&looked, st, sp, addr[i], &w);
+	for (size_t i = 0; i < n; i++) {
+		why[i] = look_at_go(sp, addr[i], &w.goroutine);
+		if (why[i] == NULL)
+			why[i] = find_window(&looked, st, sp, addr[i], &w);
+	}
 	looked_end(&looked);
 }
 
@@ -306,7 +371,9 @@ has_sites(const struct tracepoint *tp)
 /* ---- what the tracepoint is for ---- */
 
 /* Do all sites fire at each pass, or all at those that take the branch?  A thread
- * that has come in by a door, so that some do not, hits by trap (fast_by_trap()). */
+ * that has come in by a door, so that some do not, hits by trap (fast_by_trap()).  One
+ * that jumps back to an entry does so by trap, too, and is led past the site there, if
+ * nothing but entry probes is at that (tracer/fire/hit.c). */
 static bool
 fire_alike(const struct tp_user *u)
 {
@@ -315,7 +382,8 @@ fire_alike(const struct tp_user *u)
 
 	while (s != NULL && s->when == when)
 		s = s->next;
-	return s == NULL && (when == SITE_ALWAYS || when == SITE_TAKEN);
+	return s == NULL &&
+	    (when == SITE_ALWAYS || when == SITE_TAKEN || when == SITE_ENTRY);
 }
 
 static bool
@@ -374,6 +442,9 @@ decide(struct state *st, struct space *sp)
 			u->jump = mem_zalloc(sizeof(*u->jump));
 			u->jump->alone = find_window(
 			    &looked, st, sp, tp->addr, &u->jump->window);
+			set_why(&u->jump->never,
+			    look_at_go(
+				sp, tp->addr, &u->jump->window.goroutine));
 		}
 		look_at_branch(tp);
 		u->jump->may = may_jump(&in, tp);
@@ -505,6 +576,7 @@ make_stub(const struct state *st, struct space *sp, const struct group *g,
 	if (!group_window(g, i, &w))
 		return -ENOENT;
 	w.taken = u->jump->window.taken;
+	w.goroutine = u->jump->window.goroutine;
 	w.onto = i + 1 < g->n ? tracepoint_stub_at(g->at[i + 1].of) : 0;
 	if (tracepoint_stub_at(tp) == 0)
 		fast_body(st, sp, tp->id, &body);
@@ -622,7 +694,9 @@ jumps_commit(struct state *st, struct space *sp)
 	t->wanted = r.failed;
 	if (r.list.len > 0 && !r.failed)
 		t->wanted = raise_all(st, sp, &r) > 0;
-	t->waiting = was && t->wanted ? MIN(2 * t->waiting, AGAIN_MOST) : 1;
+	t->waiting = was && t->wanted && r.ready.len == 0 ?
+	    MIN(2 * t->waiting, AGAIN_MOST) :
+	    1;
 	t->in = t->waiting;
 	LOG("jumps", "%d: %zu wanted%s", (int)sp->procs.at[0]->pid, r.list.len,
 	    r.failed ? ", not now" : "");
@@ -650,6 +724,7 @@ on_again(struct state *st, void *arg, uint64_t late)
 		if (t == NULL || !t->wanted || sp->tab == NULL ||
 		    (t->in > 0 && --t->in > 0))
 			continue;
+		t->soon = false;
 		jumps_prepare(st, sp);
 		space_stop(sp);
 		jumps_commit(st, sp);

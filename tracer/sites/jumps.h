@@ -49,8 +49,10 @@ void jumps_start(struct state *st, const struct region *image,
 void jumps_lower(struct space *sp, struct tracepoint *tp);
 /* A thread has left the code of the tracepoint and goes on in the text at pc.  If
  * that is not where the jump begins, the jump is replaced by the int3, because pc
- * may be in the middle of it. */
-void jumps_let(struct space *sp, struct tracepoint *tp, uint64_t pc);
+ * may be in the middle of it.  So it is if the thread runs a goroutine: another thread
+ * may go on with that. */
+void jumps_let(
+    struct state *st, struct space *sp, struct tracepoint *tp, uint64_t pc);
 
 /* Free what this file keeps about a tracepoint (struct tp_user, jump); j may be
  * NULL. */

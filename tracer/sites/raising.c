@@ -5,6 +5,7 @@
 
 #include "inject/resume.h"
 #include "symbols/addrspace.h"
+#include "symbols/golang.h"
 #include "symbols/maps.h"
 #include "tracer/fast/fast.h"
 #include "tracer/ptrace/proc.h"
@@ -32,6 +33,15 @@ is_of(const struct group *g, const struct tracepoint *tp)
 	return i < g->n;
 }
 
+/* A goroutine that was interrupted at a site may go on in another thread, and the
+ * tracer knows by the trap whether it has fired there (tracer/fire/trail.c). */
+static bool
+is_interrupted_at(
+    const struct raising *r, const struct covered *c, uint64_t addr)
+{
+	return r->go && addr == c->group.start && addr == c->group.at[0].addr;
+}
+
 /* A thread is at addr or may return there: mark the group that contains addr.
  * It comes from the code of `own', or that is NULL. */
 static void
@@ -47,7 +57,8 @@ is_at(struct raising *r, uint64_t addr, const struct tracepoint *own)
 			hi = mid;
 	}
 	struct covered *c = lo > 0 ? &r->list.at[lo - 1] : NULL;
-	if (c == NULL || !group_has(&c->group, addr))
+	if (c == NULL ||
+	    (!group_has(&c->group, addr) && !is_interrupted_at(r, c, addr)))
 		return;
 	if (own != NULL && is_of(&c->group, own))
 		c->own = true;
@@ -105,15 +116,13 @@ is_trapped(struct thread *th, uint64_t pc)
 /* A signal frame on the stack has an address to which the thread will return.
  * Every word of the stack is taken for such an address. */
 static void
-look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
-    uint64_t sp_at)
+look_at_words(struct raising *r, struct space *sp, uint64_t addr, uint64_t end)
 {
-	const struct map *m = maps_at(maps, sp_at);
 	uint64_t words[512];
 
-	for (uint64_t addr = sp_at & ~7ULL;
-	     m != NULL && addr < m->end && !r->failed;) {
-		size_t len = MIN(sizeof(words), m->end - addr);
+	addr &= ~7ULL;
+	while (addr < end && !r->failed) {
+		size_t len = MIN(sizeof(words), end - addr);
 		r->read += len;
 		r->failed = r->read > STACKS_MOST ||
 		    reader_read(&sp->mem, addr, words, len) < 0;
@@ -121,6 +130,38 @@ look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
 			is_at(r, words[i], NULL);
 		addr += len;
 	}
+}
+
+/* The mapping of a goroutine's stack contains all others, and the heap. */
+static void
+look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
+    struct thread *th, uint64_t sp_at)
+{
+	const struct map *m = maps_at(maps, sp_at);
+	const struct uregs *regs = r->go ? thread_regs(th) : NULL;
+	uint64_t end = 0;
+
+	if (regs != NULL) {
+		struct uregs there = *regs;
+		there.r[UREG_SP] = sp_at;
+		end = go_stack_end(sp->as, &sp->mem, &there);
+	}
+	if (m != NULL)
+		look_at_words(
+		    r, sp, sp_at, end > sp_at ? MIN(end, m->end) : m->end);
+}
+
+struct parked {
+	struct raising *raising;
+	struct space *space;
+};
+
+static void
+look_at_parked(void *ctx, uint64_t start, uint64_t end)
+{
+	const struct parked *p = ctx;
+
+	look_at_words(p->raising, p->space, start, end);
 }
 
 /* Words near the end of a firing's stack, where the address is to which it returns in
@@ -131,16 +172,16 @@ look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
 /* A thread in the middle of a firing goes on in the code of a site.  On a lane's stack
  * it has left its own, whose address is the lane's first word. */
 static void
-look_at_firing(struct raising *r, struct space *sp, struct thread *th,
-    const struct maps *maps, uint64_t at)
+look_at_firing(struct raising *r, struct space *sp, const struct maps *maps,
+    struct thread *th, uint64_t at)
 {
 	const struct uregs *regs = thread_regs(th);
 	uint64_t lane = regs != NULL ? regs->r[UREG_LANE] : 0, own;
 	uint64_t words[FIRING_WORDS];
 	const struct map *m = maps_at(maps, at);
-	bool away = m != NULL && lane > at && lane < m->end;
+	bool away = fast_is_away(th);
 
-	if (away && lane - at > sizeof(words))
+	if (away && lane > at && lane - at > sizeof(words))
 		at = lane - sizeof(words);
 	size_t len = m != NULL ? MIN(sizeof(words), m->end - at) : 0;
 	r->failed |= reader_read(&sp->mem, at, words, len) < 0;
@@ -151,7 +192,18 @@ look_at_firing(struct raising *r, struct space *sp, struct thread *th,
 		return;
 	r->failed |= reader_read(&sp->mem, lane, &own, sizeof(own)) < 0;
 	if (!r->failed && own != 0)
-		look_at_stack(r, sp, maps, own);
+		look_at_stack(r, sp, maps, th, own);
+}
+
+static bool
+has_go(const struct space *sp)
+{
+	struct load *const *loads;
+	size_t n = addrspace_loads(sp->as, &loads), i = 0;
+
+	while (i < n && !(loads[i]->seen && object_is_go(loads[i]->object)))
+		i++;
+	return i < n;
 }
 
 void
@@ -160,6 +212,7 @@ raising_look(struct raising *r, struct space *sp)
 	struct maps maps = { 0 };
 	uint64_t pc, at;
 
+	r->go = has_go(sp);
 	r->failed = maps_read(sp->procs.at[0]->pid, &maps) < 0;
 	space_foreach_thread(th, sp)
 	{
@@ -173,9 +226,13 @@ raising_look(struct raising *r, struct space *sp)
 		if (!is_trapped(th, pc))
 			is_at(r, pc, NULL);
 		look_at_slot(r, sp, pc);
-		look_at_stack(r, sp, &maps, at);
+		if (!fast_is_away(th))
+			look_at_stack(r, sp, &maps, th, at);
 		if (fast_fires(th))
-			look_at_firing(r, sp, th, &maps, at);
+			look_at_firing(r, sp, &maps, th, at);
 	}
+	if (r->go && !r->failed)
+		r->failed = go_parked(sp->as, &sp->mem, look_at_parked,
+				&(struct parked){ r, sp }) != 0;
 	maps_fini(&maps);
 }

@@ -117,12 +117,16 @@ pid_note(const struct probe *p)
 	}
 }
 
+/* A thread that comes to a SITE_ENTRY by a SITE_LOOP is led past it. */
 static enum probe_passes
 passes_of(const struct pid_site *s)
 {
-	return s->when == SITE_ALWAYS ? PASSES_ALL :
-	    s->when == SITE_TAKEN     ? PASSES_TAKEN :
-					PASSES_SOME;
+	switch (s->when) {
+	case SITE_ALWAYS:
+	case SITE_ENTRY: return PASSES_ALL;
+	case SITE_TAKEN: return PASSES_TAKEN;
+	default: return PASSES_SOME;
+	}
 }
 
 void
