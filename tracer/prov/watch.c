@@ -484,10 +484,7 @@ provide_number(struct state *st, const struct probe_desc *pd,
 {
 	struct request r = { .st = st, .pd = pd, .at = at, .d = d };
 	pid_t pid;
-	int error = site_number(pd, "watch",
-	    ", which the shell replaces in double quotes: write it in single "
-	    "ones",
-	    at, d, &pid);
+	int error = site_number(pd, "watch", at, d, &pid);
 
 	if (error <= 0)
 		return error;

@@ -364,7 +364,7 @@ load_forget_match(struct load *l)
 /* ---- processes ---- */
 
 int
-site_number(const struct probe_desc *pd, const char *prefix, const char *more,
+site_number(const struct probe_desc *pd, const char *prefix,
     const struct span *at, struct diags *d, pid_t *pid)
 {
 	const char *digits = pd->prov + strlen(prefix);
@@ -376,8 +376,9 @@ site_number(const struct probe_desc *pd, const char *prefix, const char *more,
 		    0 :
 		    diag_error(d, D_PROC_BADPROV, at,
 			"the %s provider needs the number of a process: %s123 "
-			"or %s$target%s",
-			prefix, prefix, prefix, more);
+			"or %s$target, which the shell replaces in double "
+			"quotes: write it in single ones",
+			prefix, prefix, prefix);
 	if (n <= 0 || n > INT32_MAX)
 		return d == NULL ?
 		    0 :

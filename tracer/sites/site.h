@@ -191,9 +191,9 @@ void load_forget_match(struct load *l);
 
 /* Read the number of a process behind `prefix' in pd->prov.  1: *pid is it; 0:
  * there is none; or a negative errno, which was reported to d (NULL: it is not
- * reported).  `more' is said where the number is missing. */
+ * reported). */
 int site_number(const struct probe_desc *pd, const char *prefix,
-    const char *more, const struct span *at, struct diags *d, pid_t *pid);
+    const struct span *at, struct diags *d, pid_t *pid);
 /*
  * A description names a process by its number (pid123): attach to it if it is
  * not traced.  0 with *out; or a negative errno after a diagnostic in d.  On

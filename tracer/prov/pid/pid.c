@@ -184,10 +184,7 @@ provide_number(struct state *st, const struct probe_desc *pd,
 {
 	struct proc *p;
 	pid_t pid;
-	int error = site_number(pd, "pid",
-	    ", which the shell replaces in double quotes: write it in single "
-	    "ones",
-	    at, d, &pid);
+	int error = site_number(pd, "pid", at, d, &pid);
 
 	if (error <= 0)
 		return error;

@@ -126,7 +126,7 @@ provide_number(struct state *st, const struct probe_desc *pd,
 {
 	struct proc *p = NULL;
 	pid_t pid;
-	int error = site_number(pd, PREFIX, "", at, d, &pid);
+	int error = site_number(pd, PREFIX, at, d, &pid);
 
 	if (error <= 0)
 		return error;
