@@ -600,6 +600,46 @@ START_TEST(sigtrap_of_a_hit_is_seen_behind_other_signals)
 }
 END_TEST
 
+/* The SIGTRAP of a timer is pending for the thread, which blocks it.  Then no other
+ * one is queued for an int3, and when the stop of an interrupt comes first, only the
+ * mask shows that there was one. */
+START_TEST(hit_that_has_met_a_sigtrap_is_undone)
+{
+	static struct tptable tab;
+	static const uint8_t nop = 0x90;
+	struct event ev;
+
+	pid_t pid = start("timers", "1");
+	await_ready();
+	struct proc *p = attach(pid);
+	struct thread *th = p->threads.at[0];
+	p->space->masks_watched = true;
+	sigtrap_begin(p->space);
+	ck_assert(!thread_trap_pending(th));
+	resume_all(p);
+	close(go_fd);
+	ck_assert(run_until(EV_TRAP, &ev));
+	/* Back into the queue, as if the interrupt had come first. */
+	ck_assert_int_eq(thread_set_sigmask(th, ~0ULL), 0);
+	stop_hold(th, true);
+	stop_signal(th, SIGTRAP);
+	thread_deliver(th);
+	ck_assert_int_eq(th->stop.kind, EV_STOP);
+	ck_assert(!thread_trap_pending(th));
+	ck_assert_int_eq(thread_set_sigmask(th, 0), 0);
+	ck_assert(thread_trap_pending(th));
+	tab.target = &p->space->target;
+	tab.stub_trap = thread_regs(th)->r[UREG_PC] - sizeof(trap_insn);
+	tab.tp.state = TP_GONE;
+	p->space->tab = &tab;
+	ck_assert_int_eq(tab.target->ops->write(
+			     tab.target, tab.stub_trap, &nop, sizeof(nop)),
+	    0);
+	proc_detach(p, NULL, NULL);
+	finishes(pid);
+}
+END_TEST
+
 /* Nobody has handled it, and the process is detached: it goes on at the
  * instruction, which does nothing by then. */
 START_TEST(a_trap_in_the_code_of_a_site_is_undone)
@@ -840,6 +880,7 @@ main(int argc, char **argv)
 	tcase_add_loop_test(
 	    tc, sigtraps_of_timers_are_pending_after_a_hit, 0, 8);
 	tcase_add_test(tc, sigtrap_of_a_hit_is_seen_behind_other_signals);
+	tcase_add_test(tc, hit_that_has_met_a_sigtrap_is_undone);
 	tcase_add_test(tc, a_trap_in_the_code_of_a_site_is_undone);
 	tcase_add_loop_test(tc, sigtrap_of_the_program_is_delivered, 0, 2);
 	tcase_add_test(tc, detach_undoes_a_hit_that_was_not_handled);

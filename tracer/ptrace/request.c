@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <sys/ptrace.h>
 
-#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 
 #define OPTIONS                                                             \
@@ -129,44 +128,6 @@ bool
 thread_has_pending(const struct thread *th, int sig)
 {
 	return is_pending(th, false, sig) || is_pending(th, true, sig);
-}
-
-/* Does the signal wait until the thread unblocks it? */
-static bool
-is_blocked(struct thread *th)
-{
-	uint64_t mask;
-
-	return thread_sigmask(th, &mask) == 0 && (mask & SIGBIT(SIGTRAP)) != 0;
-}
-
-/* Was the signal raised by an int3, or by a watched address?  That of a watch on
- * data may be blocked: then no stop comes for it. */
-static bool
-is_trap(struct thread *th, const siginfo_t *si)
-{
-	return si->si_signo == SIGTRAP &&
-	    (si->si_code == TRAP_CODE ||
-		(th->regs.watch != 0 && si->si_code == TRAP_HWBKPT) ||
-		(datawatch_is(si) && !is_blocked(th)));
-}
-
-bool
-thread_trap_pending(struct thread *th)
-{
-	siginfo_t si[8];
-	struct __ptrace_peeksiginfo_args args = { .nr = ARRAY_SIZE(si) };
-	long n;
-
-	/* The kernel delivers it first, but queues it as the last. */
-	do {
-		n = ptrace(PTRACE_PEEKSIGINFO, th->tid, &args, si);
-		for (long i = 0; i < n; i++)
-			if (is_trap(th, &si[i]))
-				return true;
-		args.off += ARRAY_SIZE(si);
-	} while (n == ARRAY_SIZE(si));
-	return false;
 }
 
 int

@@ -164,9 +164,7 @@ bool thread_pending(
 bool thread_owns_pending(const struct thread *th, int sig);
 /* The same, or for its process? */
 bool thread_has_pending(const struct thread *th, int sig);
-/* Is a SIGTRAP of an int3, or of the watched address (thread_watch()), pending
- * for a stopped thread?  A signal that is being delivered is not pending. */
-bool thread_trap_pending(struct thread *th);
+
 /* resume.c */
 
 /* The thread is stopped for the SIGTRAP of an int3, which dtrap has handled;
@@ -217,6 +215,13 @@ void space_await(struct space *sp);
  * the end. */
 void space_hold(struct space *sp);
 void space_unhold(struct space *sp);
+
+/* trapmask.c */
+
+/* Is the SIGTRAP of an int3, or of the watched address (thread_watch()), pending for
+ * a stopped thread, or another in its place?  A signal that is being delivered is not
+ * pending. */
+bool thread_trap_pending(struct thread *th);
 
 /* syscall_stop.c */
 

@@ -7,6 +7,7 @@
 #include "dlang/base/log.h"
 #include "inject/tracepoint.h"
 #include "inject/trapset.h"
+#include "tracer/ptrace/datawatch.h"
 #include "tracer/ptrace/super.h"
 
 /* The bits by which two masks are compared: not SIGTRAP, and not the signals
@@ -432,6 +433,46 @@ trapmask_mend(struct thread *th, uint64_t mask, bool blocked)
 	th->mask.frames_due |= trapmask_is_hidden(th);
 	if (!trapmask_is_hidden(th))
 		thread_set_sigmask(th, th->mask.now);
+}
+
+/* Does a pending SIGTRAP wait until the thread unblocks it? */
+static bool
+kernel_blocks(struct thread *th)
+{
+	uint64_t mask;
+
+	return thread_sigmask(th, &mask) == 0 && (mask & SIGBIT(SIGTRAP)) != 0;
+}
+
+/*
+ * Is this the signal of an int3, or of a watched address?  That of a watch on data
+ * may be blocked: then no stop comes for it.
+ *
+ * If one that was sent is pending for a thread that blocks SIGTRAP, the kernel
+ * queues none for an int3.  But it unblocks SIGTRAP: that shows that the thread has
+ * executed one.
+ */
+static bool
+is_trap(struct thread *th, const siginfo_t *si)
+{
+	if (si->si_signo != SIGTRAP)
+		return false;
+	if (si->si_code == TRAP_CODE ||
+	    (th->regs.watch != 0 && si->si_code == TRAP_HWBKPT))
+		return true;
+	return (datawatch_is(si) || sigtrap_blocked(th)) && !kernel_blocks(th);
+}
+
+bool
+thread_trap_pending(struct thread *th)
+{
+	siginfo_t si;
+
+	/* The kernel delivers it first, but queues it as the last. */
+	for (unsigned i = 0; thread_pending(th, false, i, &si); i++)
+		if (is_trap(th, &si))
+			return true;
+	return false;
 }
 
 /* Has the thread executed an int3 whose stop comes after this one?  If that
