@@ -640,6 +640,74 @@ START_TEST(hit_that_has_met_a_sigtrap_is_undone)
 }
 END_TEST
 
+/* At the hit of a thread for which n timers have sent a SIGTRAP, which it blocks.  To
+ * keep that one, dtrap has made calls in the thread. */
+static struct thread *
+at_a_mended_hit(const char *n)
+{
+	struct event ev;
+
+	pid_t pid = start("timers", n);
+	await_ready();
+	struct proc *p = attach(pid);
+	p->space->masks_watched = true;
+	sigtrap_begin(p->space);
+	resume_all(p);
+	close(go_fd);
+	ck_assert(run_until(EV_TRAP, &ev));
+	thread_mend_sigtrap(ev.thread);
+	return ev.thread;
+}
+
+static const char *const no_or_one[] = { "0", "1" };
+
+/* A signal that is due after a hit comes all the same. */
+START_TEST(signal_comes_instead_of_a_mended_hit)
+{
+	const siginfo_t due = { .si_signo = SIGUSR1, .si_code = SI_USER };
+	struct thread *th = at_a_mended_hit(no_or_one[_i]);
+	struct event ev;
+
+	thread_signals_instead(th, &due, 1);
+	thread_resume(th);
+	while (run_until(EV_SIGNAL, &ev))
+		thread_resume(ev.thread);
+	ck_assert_int_eq(seen_events.at[seen_events.len - 1].status, SIGUSR1);
+}
+END_TEST
+
+/* Several come in order, with their siginfo, before the next instruction. */
+START_TEST(signals_come_instead_of_a_mended_hit)
+{
+	siginfo_t due[] = { { .si_signo = SIGSEGV, .si_code = SEGV_MAPERR },
+		{ .si_signo = SIGUSR1, .si_code = SI_USER },
+		{ .si_signo = SIGRTMIN, .si_code = SI_QUEUE },
+		{ .si_signo = SIGRTMIN, .si_code = SI_QUEUE } };
+	struct thread *th = at_a_mended_hit(no_or_one[_i]);
+	uint64_t pc = thread_regs(th)->r[UREG_PC];
+	siginfo_t si;
+	struct event ev;
+
+	due[3].si_value.sival_int = 3;
+	thread_signals_instead(th, due, ARRAY_SIZE(due));
+	for (unsigned i = 0; i < ARRAY_SIZE(due); i++) {
+		if (i > 0 || th->stop.kind != EV_SIGNAL) {
+			thread_resume(th);
+			ck_assert(run_until(EV_SIGNAL, &ev));
+		}
+		ck_assert_int_eq(th->stop.sig, due[i].si_signo);
+		ck_assert_int_eq(thread_siginfo(th, &si), 0);
+		ck_assert_int_eq(si.si_code, due[i].si_code);
+		ck_assert_int_eq(
+		    si.si_value.sival_int, due[i].si_value.sival_int);
+		ck_assert_uint_eq(thread_regs(th)->r[UREG_PC], pc);
+		stop_signal(th, 0);
+	}
+	thread_resume(th);
+	run_to_end(0);
+}
+END_TEST
+
 /* Nobody has handled it, and the process is detached: it goes on at the
  * instruction, which does nothing by then. */
 START_TEST(a_trap_in_the_code_of_a_site_is_undone)
@@ -881,6 +949,8 @@ main(int argc, char **argv)
 	    tc, sigtraps_of_timers_are_pending_after_a_hit, 0, 8);
 	tcase_add_test(tc, sigtrap_of_a_hit_is_seen_behind_other_signals);
 	tcase_add_test(tc, hit_that_has_met_a_sigtrap_is_undone);
+	tcase_add_loop_test(tc, signal_comes_instead_of_a_mended_hit, 0, 2);
+	tcase_add_loop_test(tc, signals_come_instead_of_a_mended_hit, 0, 2);
 	tcase_add_test(tc, a_trap_in_the_code_of_a_site_is_undone);
 	tcase_add_loop_test(tc, sigtrap_of_the_program_is_delivered, 0, 2);
 	tcase_add_test(tc, detach_undoes_a_hit_that_was_not_handled);

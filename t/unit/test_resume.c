@@ -43,6 +43,16 @@ double_set(const siginfo_t *si)
 }
 
 static void
+double_again(const siginfo_t *si, size_t n)
+{
+	for (; n > 0; n--, si++) {
+		str_printf(&said, "sent%d ", si->si_signo);
+		if (si->si_signo == SIGSEGV)
+			info = *si;
+	}
+}
+
+static void
 double_take(struct thread *th)
 {
 	th->stop.untaken = false;
@@ -56,6 +66,7 @@ double_take(struct thread *th)
 #define resume_leave_slot(tab, regs, tp) in_slot
 #define regs_write_back                  double_write_back
 #define thread_set_siginfo(th, si)       double_set(si)
+#define signals_again(th, si, n)         double_again(si, n)
 #define wait_call(tid, st, how, flag)    ((void)(st), (void)(flag))
 #define stop_take                        double_take
 #include "tracer/ptrace/resume.c"
@@ -130,9 +141,35 @@ START_TEST(a_signal_takes_the_place_of_a_trap)
 	th->stop.kind = EV_TRAP;
 	th->regs.state = REGS_CHANGED;
 	th->stop.sig = 0;
-	thread_signal_instead(th, &(siginfo_t){ .si_signo = SIGINT });
+	thread_signals_instead(th, &(siginfo_t){ .si_signo = SIGINT }, 1);
 	expect("registers signal ");
 	ck_assert_int_eq(th->stop.sig, SIGINT);
+	/* Others come after it. */
+	const siginfo_t three[] = { { .si_signo = SIGINT },
+		{ .si_signo = SIGHUP }, { .si_signo = SIGTERM } };
+	th->stop.kind = EV_TRAP;
+	thread_signals_instead(th, three, 3);
+	expect("signal sent1 sent15 ");
+	ck_assert_int_eq(info.si_signo, SIGINT);
+}
+END_TEST
+
+/* A call in the thread has moved it to an event-stop, where the kernel takes no
+ * signal. */
+START_TEST(a_signal_is_sent_at_another_stop)
+{
+	struct thread *th = &threads[0];
+
+	th->stop.kind = EV_STOP;
+	th->stop.untaken = false;
+	th->stop.sig = 0;
+	th->regs.state = REGS_CHANGED;
+	thread_fault(th, SIGSEGV, SEGV_MAPERR, 16);
+	expect("registers sent11 ");
+	ck_assert_int_eq(th->stop.kind, EV_STOP);
+	ck_assert_int_eq(th->stop.sig, 0);
+	ck_assert_int_eq(info.si_code, SEGV_MAPERR);
+	ck_assert_ptr_eq(info.si_addr, (void *)16);
 }
 END_TEST
 
@@ -140,7 +177,8 @@ int
 main(void)
 {
 	const TTest *const tests[] = { threads_leave_our_code,
-		a_signal_takes_the_place_of_a_trap };
+		a_signal_takes_the_place_of_a_trap,
+		a_signal_is_sent_at_another_stop };
 
 	return suite_run("resume", setup, NULL, tests, ARRAY_SIZE(tests));
 }

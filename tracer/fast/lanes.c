@@ -506,8 +506,7 @@ fast_let_signals(struct thread *th)
 {
 	struct lane_of *o = part_of(&th->parts, &lane_part);
 
-	thread_signal_instead(th, &o->held.at[0]);
-	signals_again(th, o->held.at + 1, o->held.len - 1);
+	thread_signals_instead(th, o->held.at, o->held.len);
 	vec_clear(&o->held);
 }
 

@@ -393,10 +393,11 @@ bool sigtrap_delivered(struct thread *th);
  * and the mask is read when the thread has stopped at the handler. */
 void sigtrap_learn(struct thread *th);
 /*
- * At EV_TRAP of dtrap's int3, when it is handled, and the registers are those with
- * which the thread goes on: it is EV_SIGNAL now, of this signal.
+ * At dtrap's int3, when it is handled, and the registers are those with which the
+ * thread goes on: these n signals, one or more, are delivered before it executes an
+ * instruction.  If the stop is still EV_TRAP, it is EV_SIGNAL now, of the first one.
  */
-void thread_signal_instead(struct thread *th, const siginfo_t *si);
+void thread_signals_instead(struct thread *th, const siginfo_t *si, size_t n);
 /* The same with a fault, as the processor would have raised it. */
 void thread_fault(struct thread *th, int sig, int code, uint64_t addr);
 

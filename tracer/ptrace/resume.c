@@ -92,17 +92,28 @@ proc_leave_code(struct proc *p)
 	}
 }
 
-/* The kernel would deliver the SIGTRAP of the stop with another signal's siginfo as
+/*
+ * The kernel would deliver the SIGTRAP of the stop with another signal's siginfo as
  * one that our parent has sent.  So the stop is taken first: if dtrap is killed
- * then, the thread goes on without a signal. */
+ * then, the thread goes on without a signal.
+ *
+ * thread_mend_sigtrap() may have left the thread at the event-stop of a call.  The
+ * kernel delivers no signal from there (ptrace(2), PTRACE_EVENT_STOP), so the first
+ * one is sent, too: the thread stops for it before it executes an instruction.
+ */
 void
-thread_signal_instead(struct thread *th, const siginfo_t *si)
+thread_signals_instead(struct thread *th, const siginfo_t *si, size_t n)
 {
+	size_t sent = th->stop.kind == EV_TRAP ? 1 : 0;
+
 	thread_settle(th);
-	stop_becomes(th, EV_SIGNAL);
-	thread_set_siginfo(th, si);
-	stop_signal(th, si->si_signo);
+	if (sent == 1) {
+		stop_becomes(th, EV_SIGNAL);
+		thread_set_siginfo(th, si);
+		stop_signal(th, si->si_signo);
+	}
 	fault_kill("signal-instead");
+	signals_again(th, si + sent, n - sent);
 }
 
 void
@@ -111,7 +122,7 @@ thread_fault(struct thread *th, int sig, int code, uint64_t addr)
 	siginfo_t si = { .si_signo = sig, .si_code = code };
 
 	si.si_addr = (void *)(uintptr_t)addr;
-	thread_signal_instead(th, &si);
+	thread_signals_instead(th, &si, 1);
 }
 
 int
