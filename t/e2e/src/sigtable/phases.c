@@ -1,6 +1,7 @@
 /* What the program does while it may be traced. */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -31,6 +32,21 @@ load(void)
 	}
 }
 
+/* Will a handler of A or B be told of a child's end, and how often has one been? */
+static bool child_is_told;
+static int child_told;
+
+static void
+before_child(void)
+{
+	const struct row *r = &rows[SIGCHLD];
+
+	child_is_told = is_handled_now(SIGCHLD) && (!r->in_a || !r->in_b);
+	child_told = times_handled(SIGCHLD);
+}
+
+/* Afterwards the handler has been called, too: the end of the next child would be
+ * the same signal, and a child inherits the action, which may be for one time. */
 static void
 await_child(void)
 {
@@ -39,11 +55,16 @@ await_child(void)
 	/* It is not heard of where SIGCHLD is ignored. */
 	while (waitid(P_PID, (id_t)child, &si, WEXITED) < 0 && errno == EINTR)
 		;
+	if (gettid() == tid_a)
+		settle();
+	while (child_is_told && times_handled(SIGCHLD) == child_told)
+		sched_yield();
 }
 
 static void
 fork_exec(void)
 {
+	before_child();
 	child = fork();
 	if (child < 0)
 		die("fork");
@@ -61,6 +82,7 @@ static void
 fork_only(void)
 {
 	for (int i = 0; i < 3; i++) {
+		before_child();
 		child = fork();
 		if (child == 0) {
 			work(1);
@@ -75,6 +97,7 @@ fork_only(void)
 static void
 vfork_exec(void)
 {
+	before_child();
 	child = vfork();
 	if (child == 0)
 		execute_self("leaf");
@@ -86,6 +109,7 @@ spawn(void)
 {
 	char *const args[] = { (char *)self_path, "leaf", NULL };
 
+	before_child();
 	if (posix_spawn(&child, self_path, NULL, NULL, args, environ) != 0)
 		die("posix_spawn");
 	await_child();

@@ -23,6 +23,7 @@ struct handled {
 
 static struct handled handled[1024];
 static int handled_n;
+static int handled_times[LAST_SIGNAL + 1]; /* since the program began */
 
 void own_restorer(void);
 __asm__(".globl own_restorer\n"
@@ -52,6 +53,22 @@ note(int sig, siginfo_t *si)
 	handled[n] = (struct handled){
 		.sig = sig, .tid = gettid(), .mask = mask_now(), .si = *si
 	};
+	__atomic_fetch_add(&handled_times[sig], 1, __ATOMIC_RELEASE);
+}
+
+int
+times_handled(int sig)
+{
+	return __atomic_load_n(&handled_times[sig], __ATOMIC_ACQUIRE);
+}
+
+bool
+is_handled_now(int sig)
+{
+	struct sigaction sa;
+
+	sigaction(sig, NULL, &sa);
+	return sa.sa_handler != SIG_DFL && sa.sa_handler != SIG_IGN;
 }
 
 static void

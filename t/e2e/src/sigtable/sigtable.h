@@ -81,6 +81,9 @@ void set_stack(enum whom thread);
 /* Masks and pending signals of the thread that calls, under a name. */
 void report_thread(const char *stage, const char *thread);
 void report_actions(const char *stage);
+/* How often its handler has been called; and will it be, for the next one? */
+int times_handled(int sig);
+bool is_handled_now(int sig);
 /* What handlers have seen, by signal or in order, and no more of it. */
 void report_handled(const char *stage, bool in_order);
 /* Take out what is pending, by waiting for it or by unblocking. */
