@@ -673,6 +673,67 @@ START_TEST(exec_by_another_thread_leaves_the_leader)
 }
 END_TEST
 
+/* While the stop of the leader is handled (0), or before it is (1).  What is done for
+ * that stop must not be done to the new program. */
+START_TEST(exec_by_another_thread_ends_the_stop_of_the_leader)
+{
+	struct proc *p = launch("overtaken", "");
+	struct thread *th = p->threads.at[0];
+	siginfo_t si = { .si_signo = SIGUSR1 };
+	static const volatile int never;
+	struct uregs regs;
+	struct event ev;
+	int status = 0;
+	long r;
+
+	thread_resume(th);
+	ck_assert(run_until(EV_TRAP, &ev));
+	ck_assert_ptr_eq(ev.thread, th);
+	ck_assert_ptr_nonnull(thread_regs(th));
+	while (!thread_runs(p->threads.at[1])) {
+		ck_assert(next(&ev));
+		thread_resume(ev.thread);
+	}
+	if (_i == 1)
+		event_push(
+		    su, &(struct event){ .kind = EV_TRAP, .thread = th });
+	/* As a call in the thread: it is continued, and has been killed. */
+	thread_take_stop(th);
+	close(go_fd);
+	do
+		r = wait_peek(th->tid, &status, __WALL | WNOHANG, &never);
+	while (r != th->tid || status >> 16 == 0);
+	if (status >> 16 == PTRACE_EVENT_EXIT)
+		ck_assert_int_eq(tid_go(th->tid, GO_FREE, 0), 0);
+	while (th->stop.kind != EV_EXEC)
+		event_take(su);
+	if (_i == 1) {
+		ck_assert(next(&ev));
+		ck_assert_int_eq(ev.kind, EV_TRAP);
+	}
+	ck_assert(thread_stopped(th) && !thread_at_hand(th));
+	ck_assert_ptr_null(thread_regs(th));
+	regs = th->regs.user;
+	th->regs.user.r[UREG_PC] = 16;
+	thread_regs_dirty(th);
+	thread_regs_moved(th);
+	stop_signal(th, SIGKILL);
+	thread_fault(th, SIGSEGV, SEGV_MAPERR, 16);
+	ck_assert_int_eq(thread_siginfo(th, &si), -ESRCH);
+	ck_assert_int_eq(thread_set_siginfo(th, &si), -ESRCH);
+	ck_assert_int_eq(thread_set_sigmask(th, ~0ULL), -ESRCH);
+	ck_assert_int_eq(remote_go_on(th, &regs, ~0ULL), -EBUSY);
+	thread_mend_sigtrap(th);
+	thread_resume(th);
+	ck_assert(run_until(EV_EXEC, &ev));
+	ck_assert_ptr_eq(ev.thread, th);
+	ck_assert_ptr_nonnull(thread_regs(th));
+	ck_assert_uint_ne(thread_regs(th)->r[UREG_PC], 16);
+	thread_resume(th);
+	run_to_end(5);
+}
+END_TEST
+
 /* One that had ended before the attach. */
 START_TEST(exec_by_another_thread_brings_the_leader_back)
 {
@@ -819,6 +880,8 @@ main(int argc, char **argv)
 	tcase_add_test(tc, parts_and_spaces_end_once);
 	tcase_add_test(tc, a_fork_has_what_is_inherited);
 	tcase_add_test(tc, exec_by_another_thread_leaves_the_leader);
+	tcase_add_loop_test(
+	    tc, exec_by_another_thread_ends_the_stop_of_the_leader, 0, 2);
 	tcase_add_test(tc, exec_by_another_thread_brings_the_leader_back);
 	tcase_add_loop_test(tc, vfork_parent_is_let_go_when_it_wakes, 0, 2);
 	tcase_add_test(tc, a_signal_ends_the_wait);

@@ -302,12 +302,11 @@ END_TEST
 START_TEST(who_has_left_is_not_asked)
 {
 	two_processes();
-	thread2.stop.kind = EV_EXEC;
-	thread2.stop.queued = 1;
+	thread2.stop.executed = true;
 	ck_assert_int_eq(begin(false), 0);
 	check_said("save call hide ");
 	ck_assert(!proc_guarded(&proc2));
-	thread2.stop.queued = 0;
+	thread2.stop.executed = false;
 	ck_assert_int_eq(begin(false), 0);
 	check_said("save2 call2 hide ");
 }
@@ -513,8 +512,7 @@ START_TEST(a_handler_that_cannot_be_replaced)
 	ck_assert(!trapguard_inherit(&proc1, 0x200000, 0x1000));
 	check_said("");
 	/* It runs no handler any more. */
-	thread.stop.kind = thread2.stop.kind = EV_EXEC;
-	thread.stop.queued = thread2.stop.queued = 1;
+	thread.stop.executed = thread2.stop.executed = true;
 	ck_assert(trapguard_inherit(&proc1, 0x200000, 0x1000));
 }
 END_TEST

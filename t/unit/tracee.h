@@ -380,6 +380,25 @@ fixture_headless(const char *arg)
 	pthread_exit(NULL);
 }
 
+/* The leader executes an int3; another thread then executes a program. */
+static void *
+exec_when_told(void *arg)
+{
+	await_go();
+	return exec_thread(arg);
+}
+
+static int
+fixture_overtaken(const char *arg)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, exec_when_told, NULL);
+	asm volatile("int3");
+	pthread_join(t, NULL);
+	return 1;
+}
+
 /* System calls that are interrupted and go on: arg names one. */
 static int
 fixture_blocked(const char *arg)
@@ -609,6 +628,7 @@ static const struct {
 	{ "family", fixture_family },
 	{ "thread_exec", fixture_thread_exec },
 	{ "headless", fixture_headless },
+	{ "overtaken", fixture_overtaken },
 	{ "blocked", fixture_blocked },
 	{ "seccomp", fixture_seccomp },
 	{ "filtered", fixture_filtered },

@@ -362,6 +362,7 @@ note_exec(struct thread *th)
 			note_gone(other, 0);
 	}
 	event_push(p->super, &(struct event){ .kind = EV_EXEC, .thread = th });
+	stop_executed(th);
 }
 
 static void

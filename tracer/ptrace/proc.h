@@ -151,6 +151,19 @@ thread_stopped(const struct thread *th)
 	return th->stop.state == TH_STOPPED || th->stop.state == TH_WAITING;
 }
 
+/*
+ * May dtrap look at the thread and change it?  It is stopped, and what dtrap knows of
+ * it is so.  If another thread executes a program, it gets the number of the leader.
+ * Until that event is handed out, all that is known is of the old leader, of which a
+ * stop may be in the queue, or be handled at this moment.  Then there are no
+ * registers, as of a thread that was killed, and nothing is changed.
+ */
+static inline bool
+thread_at_hand(const struct thread *th)
+{
+	return thread_stopped(th) && !th->stop.executed;
+}
+
 /* May the thread be running? */
 static inline bool
 thread_runs(const struct thread *th)

@@ -11,7 +11,7 @@ thread_regs(struct thread *th)
 {
 	struct registers *r = &th->regs;
 
-	if (!thread_stopped(th))
+	if (!thread_at_hand(th))
 		return NULL;
 	if (r->state == REGS_UNKNOWN) {
 		if (regs_fetch(th->tid, &r->user) < 0)
@@ -54,14 +54,15 @@ thread_fp_regs(struct thread *th, uint64_t fp[UREG_FP_COUNT])
 void
 thread_regs_dirty(struct thread *th)
 {
-	th->regs.state = REGS_CHANGED;
+	if (!th->stop.executed) /* otherwise they are the old leader's */
+		th->regs.state = REGS_CHANGED;
 }
 
 void
 thread_regs_moved(struct thread *th)
 {
 	if (th->regs.user.r[UREG_PC] != th->regs.kernel_pc)
-		th->regs.state = REGS_CHANGED;
+		thread_regs_dirty(th);
 }
 
 void

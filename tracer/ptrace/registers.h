@@ -7,6 +7,8 @@
  *	REGS_KNOWN --thread_regs_dirty(), _moved()-> REGS_CHANGED
  *	REGS_KNOWN, REGS_CHANGED --regs_write_back(), before it runs-> REGS_UNKNOWN
  *	any --regs_begin(): it has stopped again---> REGS_UNKNOWN
+ *
+ * They stay REGS_UNKNOWN if the thread is not at hand (thread_at_hand()).
  */
 #ifndef TRACER_PTRACE_REGISTERS_H
 #define TRACER_PTRACE_REGISTERS_H
@@ -35,7 +37,7 @@ struct registers {
 };
 
 /* The registers of a stopped thread, fetched once a stop.  NULL if the thread
- * has ended. */
+ * has ended, or is not at hand. */
 struct uregs *thread_regs(struct thread *th);
 /* The same if they have been fetched, else NULL. */
 const struct uregs *thread_regs_had(const struct thread *th);

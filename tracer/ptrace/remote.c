@@ -726,10 +726,7 @@ take_back(struct remote *r)
 static bool
 can_run(const struct thread *th)
 {
-	/* Until its EV_EXEC is handed out, its space is the old one. */
-	if (th->stop.kind == EV_EXEC && th->stop.queued > 0)
-		return false;
-	return thread_stopped(th) && !thread_ends(th) &&
+	return thread_at_hand(th) && !thread_ends(th) &&
 	    th->stop.kind != EV_EXIT &&
 	    (th->stop.kind != EV_VFORK || th->stop.past_event);
 }
@@ -867,6 +864,8 @@ remote_go_on(struct thread *th, const struct uregs *on, uint64_t mask)
 	struct remote r = { .th = th, .mask = mask };
 	struct uregs regs = *on;
 
+	if (!can_run(th))
+		return -EBUSY;
 	r.wayback = find_place(th->proc->space);
 	if (r.wayback == 0)
 		return -ENOENT;

@@ -54,6 +54,8 @@ thread_sigmask(struct thread *th, uint64_t *mask)
 int
 thread_set_sigmask(struct thread *th, uint64_t mask)
 {
+	if (th->stop.executed)
+		return -ESRCH;
 	return request(
 	    PTRACE_SETSIGMASK, th->tid, sizeof(mask), (uintptr_t)&mask);
 }
@@ -67,7 +69,7 @@ tid_release(pid_t tid, int sig)
 int
 thread_siginfo(struct thread *th, siginfo_t *si)
 {
-	if (!thread_stopped(th))
+	if (!thread_at_hand(th))
 		return -ESRCH;
 	if (!th->stop.has_info) {
 		int error =
@@ -84,7 +86,7 @@ thread_siginfo(struct thread *th, siginfo_t *si)
 int
 thread_set_siginfo(struct thread *th, const siginfo_t *si)
 {
-	if (!thread_stopped(th))
+	if (!thread_at_hand(th))
 		return -ESRCH;
 	stop_info(th, NULL);
 	return request(PTRACE_SETSIGINFO, th->tid, 0, (uintptr_t)si);

@@ -121,6 +121,8 @@ thread_fault(struct thread *th, int sig, int code, uint64_t addr)
 {
 	siginfo_t si = { .si_signo = sig, .si_code = code };
 
+	if (!thread_at_hand(th))
+		return;
 	si.si_addr = (void *)(uintptr_t)addr;
 	thread_signals_instead(th, &si, 1);
 }

@@ -247,7 +247,7 @@ mend(struct thread *th)
 	    p->space->masks_watched && !p->space->mask_unseen &&
 	    (th->mask.now & SIGBIT(SIGTRAP)) == 0 && !reset)
 		return false;
-	if (!thread_stopped(th) || thread_sigmask(th, &mask) < 0)
+	if (!thread_at_hand(th) || thread_sigmask(th, &mask) < 0)
 		return false;
 	trapmask_look(th, mask, now);
 	bool blocked = hit_blocked(th, mask);

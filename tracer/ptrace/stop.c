@@ -232,8 +232,22 @@ stop_queue(struct thread *th)
 void
 stop_unqueue(struct thread *th)
 {
-	ASSERT(th->stop.queued > 0);
-	th->stop.queued--;
+	struct stop *s = &th->stop;
+
+	ASSERT(s->queued > 0);
+	s->queued--;
+	if (s->queued > 0 || !s->executed)
+		return;
+	/* A signal is for the program before. */
+	s->executed = false;
+	s->sig = 0;
+}
+
+void
+stop_executed(struct thread *th)
+{
+	ASSERT(thread_stopped(th) && th->stop.queued > 0);
+	th->stop.executed = true;
 }
 
 void

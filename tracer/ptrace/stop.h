@@ -91,6 +91,8 @@ struct stop {
 	enum thread_life life;
 	unsigned queued; /* its events in event_poll()'s queue; it is not
 			  * resumed before these are handed out */
+	bool executed;   /* it has executed a program, and EV_EXEC is among
+			* these: thread_at_hand() */
 	unsigned wants;  /* enum call_want */
 	bool untaken;    /* the stop is left with the kernel: event.c */
 	bool held;       /* thread_resume() leaves it stopped */
@@ -151,6 +153,8 @@ void stop_sleeps(struct thread *th, bool asleep);
 /* An event of it was queued, or removed from the queue. */
 void stop_queue(struct thread *th);
 void stop_unqueue(struct thread *th);
+/* The one that was queued is its EV_EXEC. */
+void stop_executed(struct thread *th);
 
 /* Its stop is left with the kernel; or was taken.  The supervisor counts those
  * that are left. */

@@ -138,8 +138,7 @@ has_left(const struct proc *p)
 {
 	vec_foreach(at, &p->threads) {
 		const struct thread *th = *at;
-		if (!thread_gone(th) && !thread_ends(th) &&
-		    (th->stop.kind != EV_EXEC || th->stop.queued == 0))
+		if (!thread_gone(th) && !thread_ends(th) && !th->stop.executed)
 			return false;
 	}
 	return true;
