@@ -651,6 +651,35 @@ START_TEST(a_fork_has_what_is_inherited)
 }
 END_TEST
 
+/* By a call that dtrap has not seen: nobody watches the program's calls here. */
+START_TEST(what_a_new_handler_blocks_is_learnt)
+{
+	struct proc *p = launch("siginfo", "");
+	struct thread *th = p->threads.at[0];
+	const uint64_t usr1 = SIGBIT(SIGUSR1);
+	struct event ev;
+
+	p->space->masks_watched = true;
+	sigtrap_begin(p->space);
+	thread_resume(th);
+	ck_assert(run_until(EV_SIGNAL, &ev));
+	ck_assert_uint_eq(p->trap.handler_known & usr1, 0);
+	ck_assert(!sigtrap_delivered(th));
+	sigtrap_learn(th);
+	ck_assert_uint_eq(p->trap.handler_known & usr1, usr1);
+	ck_assert_uint_eq(p->trap.handler_mask[SIGUSR1 - 1], usr1);
+	ck_assert_uint_eq(th->mask.now & usr1, usr1);
+	thread_resume(th);
+	/* Without a handler there is nothing to learn. */
+	p->trap.handler_known = 0;
+	ck_assert(run_until(EV_SIGNAL, &ev));
+	stop_signal(th, SIGURG);
+	sigtrap_learn(th);
+	ck_assert_uint_eq(p->trap.handler_known, 0);
+	ck_assert_int_eq(th->stop.kind, EV_SIGNAL);
+}
+END_TEST
+
 START_TEST(exec_by_another_thread_leaves_the_leader)
 {
 	struct proc *p = launch("thread_exec", "");
@@ -879,6 +908,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, children_are_followed_in_order);
 	tcase_add_test(tc, parts_and_spaces_end_once);
 	tcase_add_test(tc, a_fork_has_what_is_inherited);
+	tcase_add_test(tc, what_a_new_handler_blocks_is_learnt);
 	tcase_add_test(tc, exec_by_another_thread_leaves_the_leader);
 	tcase_add_loop_test(
 	    tc, exec_by_another_thread_ends_the_stop_of_the_leader, 0, 2);

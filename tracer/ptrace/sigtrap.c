@@ -377,13 +377,22 @@ sigtrap_delivered(struct thread *th)
 	    trapmask_is_apart(th->mask.now);
 }
 
+static bool
+is_caught(const struct thread *th, int sig)
+{
+	struct proc_status st;
+
+	return procfs_status(th->tid, &st) == 0 &&
+	    (st.sig_caught & SIGBIT(sig)) != 0;
+}
+
 /*
  * It is not known which signals a handler blocks that was installed before
- * dtrap attached.  Reading the actions of all signals then would stop the
- * process for too long.  So the thread is stopped when the handler has been
- * called: the kernel's mask is then that of the handler.  This is not needed in
- * a process with one thread and with dtrap's handler, because there a hit shows
- * whether SIGTRAP was blocked.
+ * dtrap attached, or by a call that was not seen.  To read the actions of all
+ * signals at the attach would stop the process for too long.  So the thread is
+ * stopped when the handler has been called: the kernel's mask is then that of the
+ * handler.  This is not needed in a process with one thread and with dtrap's
+ * handler, because there a hit shows whether SIGTRAP was blocked.
  */
 void
 sigtrap_learn(struct thread *th)
@@ -395,7 +404,7 @@ sigtrap_learn(struct thread *th)
 	if (sig <= 0 || sig > SIGNALS || sig == SIGTRAP || th->stop.held ||
 	    th->stop.queued > 0 || (p->trap.handler_known & SIGBIT(sig)) != 0 ||
 	    !p->space->masks_watched ||
-	    (proc_guarded(p) && p->threads.len == 1))
+	    (proc_guarded(p) && p->threads.len == 1) || !is_caught(th, sig))
 		return;
 	stop_hold(th, true); /* otherwise it would be resumed at once */
 	thread_deliver(th);

@@ -89,7 +89,7 @@ trapaction_refresh(struct proc *p, const struct proc_status *st)
 		t->saved = false;
 	}
 	memset(t->handler_mask, 0, sizeof(t->handler_mask));
-	t->handler_known = ~st->sig_caught;
+	t->handler_known = 0;
 }
 
 bool

@@ -54,7 +54,7 @@ struct trapaction {
 	uint64_t looked; /* when trapaction_look() last read it, ms */
 	/* Additional signals that are blocked while the handler of signal n
 	 * runs, at [n - 1]; 0: no handler.  An entry is known if its bit in
-	 * handler_known is set. */
+	 * handler_known is set: the call was seen, or sigtrap_learn() asked. */
 	uint64_t handler_mask[SIGNALS], handler_known;
 };
 
