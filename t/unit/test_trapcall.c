@@ -368,6 +368,34 @@ START_TEST(other_calls_are_made)
 }
 END_TEST
 
+/* No marker need be at the call. */
+START_TEST(actions_for_other_signals_are_noted)
+{
+	const uint64_t *mask = proc.trap.handler_mask;
+	uint64_t *known = &proc.trap.handler_known;
+
+	act[ACTION_MASK] = SIGBIT(SIGTRAP);
+	set_args(SIGUSR1, at(act), 0, SET_SIZE);
+	is_left_alone();
+	ck_assert_uint_eq(*known, SIGBIT(SIGUSR1));
+	ck_assert_uint_eq(mask[SIGUSR1 - 1], SIGBIT(SIGTRAP) | SIGBIT(SIGUSR1));
+	/* These change nothing. */
+	*known = 0;
+	set_args(SIGUSR1, 0, at(old), SET_SIZE);
+	is_left_alone();
+	set_args(SIGUSR1, at(nowhere), 0, SET_SIZE);
+	is_left_alone();
+	set_args(SIGUSR1, at(act), 0, SET_SIZE + 1);
+	is_left_alone();
+	const uint64_t refused[] = { 0, SIGNALS + 1, SIGKILL, SIGSTOP };
+	for (unsigned i = 0; i < ARRAY_SIZE(refused); i++) {
+		set_args(refused[i], at(act), 0, SET_SIZE);
+		is_left_alone();
+	}
+	ck_assert_uint_eq(*known, 0);
+}
+END_TEST
+
 START_TEST(a_thread_that_has_ended_has_no_registers)
 {
 	set_args(SIGTRAP, 0, 0, SET_SIZE);
@@ -560,6 +588,7 @@ main(void)
 		probes_of_system_calls_are_told,
 		at_its_entry_the_call_is_skipped,
 		other_calls_are_made,
+		actions_for_other_signals_are_noted,
 		a_thread_that_has_ended_has_no_registers,
 		under_a_filter_of_the_program_a_call_is_made_that_changes_nothing,
 		what_the_filter_refuses_stays_refused,

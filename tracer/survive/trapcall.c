@@ -207,6 +207,20 @@ trapcall_mask(struct thread *th, struct uregs *regs)
 	return true;
 }
 
+/* A call for another signal, which the kernel makes.  Most of these are seen at
+ * markers, but not those of syscall(3). */
+static void
+note_other(struct thread *th, const struct syscall_entry *e)
+{
+	uint64_t action[ACTION_WORDS];
+	int sig = (int)e->args[0];
+
+	if (sig > 0 && sig <= SIGNALS && sig != SIGKILL && sig != SIGSTOP &&
+	    e->args[1] != 0 && e->args[3] == SET_SIZE &&
+	    copy(th, false, e->args[1], action, sizeof(action)) == 0)
+		sigtrap_action_set(th, sig, action);
+}
+
 void
 trapcall_enter(struct thread *th)
 {
@@ -214,8 +228,13 @@ trapcall_enter(struct thread *th)
 
 	stop_want_calls(th, WANT_ACTION, false);
 	if (!proc_guarded(th->proc) || thread_syscall_entry(th, &e) < 0 ||
-	    e.nr != SYS_rt_sigaction || (int)e.args[0] != SIGTRAP ||
-	    trapguard_is_handler(th->proc, e.ip))
+	    e.nr != SYS_rt_sigaction)
+		return;
+	if ((int)e.args[0] != SIGTRAP) {
+		note_other(th, &e);
+		return;
+	}
+	if (trapguard_is_handler(th->proc, e.ip))
 		return;
 	int64_t result = answer_aloud(th, e.args);
 	struct uregs *regs = thread_regs(th);

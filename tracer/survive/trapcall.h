@@ -23,7 +23,8 @@ bool trapcall_mask(struct thread *th, struct uregs *regs);
 
 /*
  * At the entry stop or the filter's stop of a system call: if it is
- * rt_sigaction(SIGTRAP), answer it; the kernel makes no call.  If a filter of
+ * rt_sigaction(SIGTRAP), answer it; the kernel makes no call.  That for another
+ * signal is noted.  If a filter of
  * the program will still check the call, it must be a valid one: the kernel
  * then makes it with two NULL pointers, which changes nothing, and
  * trapcall_leave() restores its registers and sets its result.  (If the tracer
