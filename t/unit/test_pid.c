@@ -128,7 +128,7 @@ double_offset(const struct pid_request *r, const char *name)
 }
 
 #define super_next(su, p)                         double_next(p)
-#define site_number(pd, prefix, more, at, d, pid) double_number(prefix, d, pid)
+#define site_number(pd, prefix, at, d, pid)       double_number(prefix, d, pid)
 #define site_grab(st, pid, at, d, out)            double_grab(pid, out)
 #define addrspace_loads(as, out)                  double_loads(out)
 #define addrspace_exec(as)                        (no_exec ? NULL : &objects[0])
