@@ -654,7 +654,8 @@ doc: man
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libunwind-dev libelf-dev \
 	libdw-dev libiberty-dev $(if $(filter no,$(CTF)),,binutils-dev) zlib1g-dev \
 	liblzma-dev libdebuginfod-dev flex bison
-TEST_PKGS := strace check binutils g++ git mandoc perl python3 redis-tools \
+TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
+	python3-jsonschema jq redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod curl \
 	zsh pkgconf musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
@@ -677,7 +678,7 @@ demo:
 	@$(MAKE) --no-print-directory $(PJ) all
 	@DTRAP=$(abspath $(PROG)) t/demo.sh
 
-DOCS := README.md NEWS LICENSE $(wildcard doc/*.md)
+DOCS := README.md NEWS LICENSE $(wildcard doc/*.md doc/*.schema.json)
 SCRIPTLIB := $(wildcard scripts/lib/*.d)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man

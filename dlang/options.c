@@ -36,8 +36,8 @@ static const struct option_row {
  * on the machine outside. */
 static const char *const option_not_from_text[] = { "cpphdrs", "cpppath",
 	"cppargs", "ctfpath", "debuginfod", "debuginfodtime", "define",
-	"incdir", "ldpath", "lockmem", "modpath", "objcopypath", "procfspath",
-	"report", "setenv", "stdc", "undef", "unsetenv" };
+	"incdir", "ldpath", "lockmem", "modpath", "objcopypath", "oformat",
+	"procfspath", "report", "setenv", "stdc", "undef", "unsetenv" };
 
 /* Numbers that size an array somewhere, or that a 32-bit field holds. */
 /* clang-format off */
@@ -70,6 +70,7 @@ static const struct option_words {
 	{ OPT_EVALTIME,  (const char *const[]){ "exec", "preinit", "postinit",
 			     "main", NULL } },
 	{ OPT_FASTPATH,  (const char *const[]){ "auto", "on", "off", NULL } },
+	{ OPT_OFORMAT,   (const char *const[]){ "text", "json", NULL } },
 	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },
 	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },

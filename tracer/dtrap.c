@@ -18,9 +18,10 @@
 #include "symbols/debuginfod.h"
 #include "tracer/fast/fast.h"
 #include "tracer/program/absent.h"
+#include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
 #include "tracer/build.h"
-#include "tracer/consume/consume.h"
+#include "tracer/consume/sink.h"
 #include "tracer/program/cpp.h"
 #include "tracer/program/dlib.h"
 #include "tracer/program/enable.h"
@@ -589,6 +590,37 @@ start_targets(struct cli *c)
 	return E_SUCCESS;
 }
 
+/* The program as messages call it. */
+static const char *
+kind_name(const struct request *r)
+{
+	return r->level == CC_SCRIPT ? "script" : "description";
+}
+
+/* The first line of formats that have one. */
+static void
+describe(struct cli *c)
+{
+	VEC(struct asked_program) programs = { 0 };
+
+	vec_foreach(r, &c->requests)
+		*vec_push(&programs) = (struct asked_program){
+			.kind = kind_name(r),
+			.name = r->spec,
+			.text = r->source.text,
+			.matched = c->list ? -1 : (int64_t)r->prog->matched,
+		};
+	asked_begin(&c->st,
+	    &(struct asked){
+		.version = DTRAP_VERSION,
+		.programs = programs.at,
+		.nprograms = programs.len,
+		.operands = c->argv,
+		.noperands = (size_t)c->argc,
+	    });
+	vec_fini(&programs);
+}
+
 static int
 list(struct cli *c)
 {
@@ -604,6 +636,7 @@ list(struct cli *c)
 	if (c->requests.len == 0)
 		enable_provide(&c->st, &everything, NULL, NULL);
 	progress_end(&c->st);
+	describe(c);
 	list_header(&c->st);
 	if (c->requests.len == 0)
 		list_all(&c->st, c->verbose);
@@ -692,13 +725,6 @@ say_untraced(struct cli *c)
 	mem_free(text);
 }
 
-/* The program as messages call it. */
-static const char *
-kind_name(const struct request *r)
-{
-	return r->level == CC_SCRIPT ? "script" : "description";
-}
-
 static void
 say_stability(struct cli *c, const struct request *r)
 {
@@ -772,6 +798,7 @@ trace(struct cli *c)
 	list_failures(&c->st, c->verbose);
 	if (option_get(&c->st.opts, OPT_ZDEFS) != 0)
 		absent_tell(&c->st);
+	describe(c);
 	session_start(&c->st);
 	if (!c->st.draining)
 		say_untraced(c);

@@ -17,6 +17,7 @@
 #include "tracer/drive/begin.h"
 #include "tracer/consume/consume.h"
 #include "tracer/consume/locks.h"
+#include "tracer/consume/sink.h"
 #include "tracer/program/dlib.h"
 #include "tracer/drive/loop.h"
 #include "tracer/drive/mistakes.h"
@@ -135,7 +136,12 @@ set_option(struct cli *c, const char *arg)
 
 	char *name = mem_strndup(arg, strcspn(arg, "="));
 
-	if (error != 0)
+	/* The tables are this program's own. */
+	if (error == 0 && sink_of(&c->st.opts) != &sink_text) {
+		say_hint(c, mem_strdup("-x oformat: only dtrap has formats"),
+		    mem_strdup("-j prints JSON"));
+		error = -EINVAL;
+	} else if (error != 0)
 		say_hint(c,
 		    mem_printf(
 			"failed to set -x %s: %s", name, option_error(error)),

@@ -320,7 +320,78 @@ START_TEST(packed)
 }
 END_TEST
 
+/* ---- bounds ---- */
+
+struct bounds {
+	const struct prog_agg *def;
+	unsigned rows;
+	int64_t next; /* the value behind the last row */
+	bool more;    /* there are such values */
+};
+
+/* Each value is counted in the row that claims it, and the rows leave no value
+ * between them. */
+static void
+check_bounds(void *ctx, const struct hist_bucket *b)
+{
+	struct bounds *seen = ctx;
+	uint64_t param = seen->def->param;
+	uint32_t at = agg_bucket(seen->def->func, param, b->low);
+
+	ck_assert_int_le(b->low, b->high);
+	ck_assert_uint_eq(at, agg_bucket(seen->def->func, param, b->high));
+	if (b->open_below)
+		ck_assert_uint_eq(
+		    at, agg_bucket(seen->def->func, param, INT64_MIN));
+	if (b->open_above)
+		ck_assert_uint_eq(
+		    at, agg_bucket(seen->def->func, param, INT64_MAX));
+	if (seen->rows++ != 0) {
+		ck_assert(seen->more);
+		ck_assert_int_eq(b->low, seen->next);
+	} else if (!b->open_below && b->low != INT64_MIN) {
+		ck_assert_uint_ne(
+		    at, agg_bucket(seen->def->func, param, b->low - 1));
+	}
+	seen->more = b->high != INT64_MAX;
+	seen->next = seen->more ? b->high + 1 : 0;
+	ck_assert_int_eq(b->count, 2 * b->shown);
+}
+
+static void
+check_rows(enum dif_agg func, uint64_t param, unsigned rows)
+{
+	struct prog_agg a = agg(func, param);
+	uint64_t v[1024] = { 0 };
+	struct bounds seen = { .def = &a };
+
+	ck_assert_uint_le(a.words, ARRAY_SIZE(v));
+	v[0] = param; /* or the least bucket of quantize() */
+	v[func == AGG_QUANTIZE ? 0 : 1] = 4;
+	v[a.words - 1] = 4;
+	hist_each(&a, v, 2, check_bounds, &seen);
+	ck_assert_uint_eq(seen.rows, rows);
+}
+
+START_TEST(bounds_are_those_of_the_buckets)
+{
+	check_rows(AGG_QUANTIZE, 0, QUANTIZE_BUCKETS);
+	check_rows(AGG_LQUANTIZE, LQUANTIZE_ENCODE(0, 5, 2), 5 + 2);
+	check_rows(AGG_LQUANTIZE, LQUANTIZE_ENCODE(-20, 10, 7), 10 + 2);
+	/* Four orders of nine bins on either side, the middle, both ends. */
+	check_rows(
+	    AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 0, 3, 10), 2 * 4 * 9 + 3);
+	check_rows(
+	    AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(10, 1, 4, 20), 2 * 4 * 18 + 3);
+	/* Four bins an order, but only one integer from 1 to 2, and two from 2
+	 * to 4. */
+	check_rows(AGG_LLQUANTIZE, LLQUANTIZE_ENCODE(2, 0, 8, 8),
+	    2 * (1 + 2 + 7 * 4) + 3);
+}
+END_TEST
+
 FX_MAIN("hist", NULL, NULL, quantize_of_1_2_2_9, quantize_of_nothing,
     quantize_at_the_ends, negative_counts, bars_are_rounded,
     normalized_counts_keep_their_bars, zoom, utf8_bars, lquantize,
-    lquantize_below_zero, llquantize, llquantize_middle_and_holes, packed)
+    lquantize_below_zero, llquantize, llquantize_middle_and_holes, packed,
+    bounds_are_those_of_the_buckets)

@@ -221,6 +221,7 @@ good(enum option_id id)
 	case OPT_FOLLOW: return "none";
 	case OPT_LATE: return "static";
 	case OPT_LINKTYPE: return "elf";
+	case OPT_OFORMAT: return "json";
 	case OPT_STACKFORMAT: return "folded";
 	case OPT_FASTPATH: return "on";
 	case OPT_UNWINDER: return "check";

@@ -14,12 +14,16 @@ consume_create(const struct consume_env *env)
 	struct consume *c = mem_zalloc(sizeof(*c));
 
 	c->env = *env;
+	c->sink = sink_of(env->opts);
 	lanes_add(c, &env->store, 0);
 	out_init(&c->out, env->out,
 	    (size_t)MAX(option_get(env->opts, OPT_BUFSIZE), OUT_LEAST),
 	    env->enough);
+	c->out.apart = c->sink != &sink_text;
 	aggs_init(
 	    &c->aggs, env->globals, (size_t)option_get(env->opts, OPT_AGGMAX));
+	if (c->sink->create != NULL)
+		c->sink->create(c);
 	return c;
 }
 
@@ -28,6 +32,8 @@ consume_destroy(struct consume *c)
 {
 	if (c == NULL)
 		return;
+	if (c->sink->destroy != NULL)
+		c->sink->destroy(c);
 	out_fini(&c->out);
 	str_fini(&c->line);
 	aggs_fini(&c->aggs);
@@ -86,24 +92,6 @@ consume_patiently(struct consume *c)
 
 /* ---- the end ---- */
 
-/* In the order of their ids; `aggsortrev' reverses this order like that of the
- * lines. */
-static void
-consume_report(struct consume *c)
-{
-	struct printer p = record_printer(c, &c->line);
-	bool reverse = option_get(c->env.opts, OPT_AGGSORTREV);
-	uint32_t n = (uint32_t)c->env.globals->aggs.len;
-
-	str_addc(&c->line, '\n');
-	for (uint32_t i = 1; i <= n; i++) {
-		uint32_t id = reverse ? n + 1 - i : i;
-		if (!aggs_table(&c->aggs, id)->printed)
-			printa(&p, &id, 1, NULL, false);
-	}
-	out_write(&c->out, &c->line);
-}
-
 int
 consume_finish(struct consume *c)
 {
@@ -119,9 +107,17 @@ consume_finish(struct consume *c)
 	if (r == 0) {
 		if (c->env.report != NULL)
 			c->env.report->print(c->env.report->ctx, c);
-		else
-			consume_report(c);
+		else if (c->sink->report != NULL)
+			c->sink->report(c);
 		r = out_flush(&c->out);
 	}
 	return r;
+}
+
+int
+consume_end(struct consume *c, int status)
+{
+	if (c->sink->end != NULL && c->out.error == 0)
+		c->sink->end(c, status);
+	return out_flush(&c->out);
 }

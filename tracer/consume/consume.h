@@ -1,5 +1,5 @@
 /*
- * The consumer: prints records and aggregations.  It reads regions, compiled
+ * The consumer: prints records and aggregations, in the format of sink.h.  It reads regions, compiled
  * programs and symbols, and knows no process.  tracer/fire/ calls it while
  * tracing, tracer/drive/ at the end.
  *
@@ -96,6 +96,10 @@ void consume_drops(struct consume *c);
 
 /* At the end: records, then every aggregation not printed yet. */
 int consume_finish(struct consume *c);
+
+/* After consume_finish() and the last consume_drops(): the output is complete.
+ * `status' is the exit status.  0, or a negative errno as consume_records(). */
+int consume_end(struct consume *c, int status);
 
 /* After consume_finish(): write pictures of the aggregations to the file of
  * option report.  0, or a negative errno after a message. */

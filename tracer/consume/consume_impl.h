@@ -1,9 +1,11 @@
 /*
  * Shared by the files of the consumer.
  *
- *	lanes.c -> consume.c -> record.c -> print, printf, printa, stack_text
- *	   |                        |              |
- *	   +-> snapshot.c ------> aggs.c <---------+--> hist
+ *	lanes.c -> consume.c -> record.c -> sink_text -> print, printf, printa
+ *	   |                        |          |            |
+ *	   |                        |       sink_json ...   +--> stack_text
+ *	   |                        |          |            |
+ *	   +-> snapshot.c ------> aggs.c <-----+------------+--> hist
  *
  * All text is made in a `struct str' and written by out.c.  Bytes of the store
  * are copied before they are decoded, because the target may change them.  The
@@ -18,10 +20,13 @@
 #include "dlang/vm/store.h"
 #include "symbols/addrspace.h"
 #include "tracer/consume/consume.h"
+#include "tracer/consume/sink.h"
 #include "tracer/consume/text.h"
 
 struct feed;
 struct lanes;
+struct type;
+struct type_member;
 
 /* ---- out.c: where output goes ---- */
 
@@ -31,6 +36,7 @@ struct out {
 	bool escape;  /* it is a terminal: see text.h */
 	int error;    /* the first errno, negative; nothing is written after */
 	size_t limit; /* of the text that waits to be written */
+	bool apart;   /* what commands print goes to standard error */
 	bool patient; /* wait for a slow reader, */
 	bool (*enough)(void); /* until this returns true; or NULL */
 };
@@ -65,6 +71,31 @@ void stack_fold(struct printer *p, const void *stack, size_t size);
 typedef void (*stack_frame_fn)(void *ctx, const char *name);
 void stack_functions(struct printer *p, const void *stack, size_t size,
     stack_frame_fn frame, void *ctx);
+/* A name of symbolise.h in its parts, which point into text. */
+struct symbol_parts {
+	const char *text;   /* all of it, without the line */
+	const char *module; /* NULL: not known */
+	size_t module_len;
+	const char *name; /* NULL: no function is known there */
+	size_t name_len;
+	const char *offset; /* "0x1a", "-0x40"; NULL: none */
+	const char *file;   /* NULL: not known */
+	int line;
+};
+/* Split text, of which a part may be overwritten; `line': it may end in
+ * " (file:12)". */
+void symbol_parts(struct symbol_parts *s, char *text, bool line);
+
+struct stack_frame {
+	uint64_t pc; /* no address if is_lang */
+	bool is_lang;
+	bool is_note; /* it belongs to the frame before it */
+	struct symbol_parts s;
+};
+/* Call frame() for each frame, the innermost first. */
+typedef void (*stack_parts_fn)(void *ctx, const struct stack_frame *f);
+void stack_parts(struct printer *p, const void *stack, size_t size,
+    stack_parts_fn frame, void *ctx);
 /* The text of a struct rec_sym for this kind of value. */
 void sym_text(struct printer *p, enum rec_kind kind, const void *sym, char *buf,
     size_t size);
@@ -91,6 +122,14 @@ void print_typed(
 /* The same for an object at an address, which is printed first. */
 void print_object(struct printer *p, uint64_t addr, const struct type *t,
     const void *v, size_t size);
+
+/* print_type.c: the type behind names, which may be read only now; or NULL. */
+const struct type *print_type_resolve(const struct type *type);
+/* Its name; without one, just what it is. */
+void print_type_name(const struct type *type, char *buf, size_t size);
+/* The value of a bit-field in the `size' bytes at `at', where its type begins. */
+uint64_t print_type_bits(
+    const struct type_member *m, const uint8_t *at, size_t size);
 
 /* ---- snapshot.c ---- */
 
@@ -246,10 +285,18 @@ struct hist_style hist_style(const struct options *opts);
 void hist_print(struct str *to, const struct prog_agg *def,
     const uint64_t *value, uint64_t normal, const struct hist_style *style);
 
-/* Call row() for each of these rows, from the top, with the count and the count
- * divided by normal. */
-typedef void (*hist_row_fn)(
-    void *ctx, const char *label, int64_t v, int64_t shown);
+struct hist_bucket {
+	const char *label; /* the row's, as in text */
+	int64_t value;     /* the number in it */
+	int64_t low, high; /* the least and the greatest value counted here */
+	bool open_below;   /* everything up to high */
+	bool open_above;   /* everything from low on */
+	int64_t count;
+	int64_t shown; /* the count, divided by normal */
+};
+
+/* Call row() for each of these rows, from the top. */
+typedef void (*hist_row_fn)(void *ctx, const struct hist_bucket *b);
 void hist_each(const struct prog_agg *def, const uint64_t *value,
     uint64_t normal, hist_row_fn row, void *ctx);
 
@@ -325,14 +372,29 @@ struct printer record_printer(struct consume *c, struct str *to);
 /* The record in c->rec.  `next' is the one that follows in its lane, or
  * NULL. */
 void record_print(struct consume *c, const struct rec_hdr *next);
-/* Free the state of -F. */
+/* Free the state of -F (sink_text.c). */
 void flows_fini(struct consume *c);
 /* The name of a clause in messages. */
 #define CLAUSE_NAME 32
 const char *record_clause_name(
     const struct prog_clause *clause, char *buf, size_t size);
-/* Report an error in an action of a record with this EPID. */
-void record_error(struct consume *c, uint32_t epid, const char *what);
+/* Report an error in a record with this EPID; sets e->probe. */
+void record_fail(struct consume *c, uint32_t epid, struct sink_error *e);
+/* Do these EPIDs belong to clauses of one probe? */
+bool record_same_probe(const struct consume *c, uint32_t epid, uint32_t other);
+/* A value of the record, or NULL. */
+const uint8_t *record_value(
+    const struct consume *c, const struct prog_rec *rec);
+/* The text of printf(), system() or freopen(). */
+void record_format(
+    struct consume *c, struct printer *p, const struct prog_stmt *st);
+/* tracemem(): its bytes and their number; *v is NULL if there are none. */
+size_t record_memory(
+    const struct consume *c, const struct prog_stmt *st, const uint8_t **v);
+/* print(): the object, and *addr, its address as it was recorded, or NULL.
+ * NULL: there is none. */
+const struct prog_rec *record_object(const struct consume *c,
+    const struct prog_stmt *st, const uint8_t **v, const uint8_t **addr);
 
 /* ---- faults.c ---- */
 
@@ -346,6 +408,8 @@ void faults_fini(struct consume *c);
 
 struct consume {
 	struct consume_env env;
+	const struct sink *sink; /* the format, */
+	void *format;            /* and what it keeps; or NULL */
 	struct out out;
 	struct str line; /* of the record being printed */
 	struct aggs aggs;
@@ -353,6 +417,7 @@ struct consume {
 	struct hash flows;  /* struct flow by pid and tid */
 	struct hash faults; /* struct fault_kind, faults.c */
 	bool header;        /* printed */
+	bool bare;          /* the record being printed has no columns */
 	struct {            /* the record being printed, copied */
 		union {
 			struct rec_hdr *hdr;

@@ -5,12 +5,16 @@
 
 #include "tracer/consume/consume_impl.h"
 
+/* What a message about a drop says; the index is DTrace's number for the kind,
+ * and our own kinds follow. */
+enum { DROP_AGGMAX = DROP_COUNT, DROP_INVALID };
+
 /* clang-format off */
 static const struct drop_row {
 	const char *tag;
 	const char *one, *many; /* after the number */
 	bool by_lane;		/* " on CPU n" follows, or the process */
-} drop_rows[DROP_COUNT] = {
+} drop_rows[] = {
 	[DROP_PRINCIPAL] =    { "PRINCIPAL", "drop", "drops", true },
 	[DROP_AGG] =	      { "AGGREGATION", "aggregation drop",
 				"aggregation drops", true },
@@ -37,8 +41,18 @@ static const struct drop_row {
 				"errors in ERROR probe enabling", false },
 	[DROP_NESTED] =	      { "NESTED", "drop of a hit during another hit",
 				"drops of hits during other hits", true },
+	/* Not of a lane: */
+	[DROP_AGGMAX] =	      { "AGGMAX", "aggregation drop beyond aggmax",
+				"aggregation drops beyond aggmax", false },
 };
 /* clang-format on */
+
+static void
+drop_tell(struct consume *c, const struct sink_drop *d)
+{
+	if (c->sink->drop != NULL)
+		c->sink->drop(c, d);
+}
 
 static void
 drop_report(struct consume *c, const struct drop_row *row, uint64_t n,
@@ -52,8 +66,20 @@ drop_report(struct consume *c, const struct drop_row *row, uint64_t n,
 		snprintf(where, sizeof(where), " in process %u", l->pid);
 	else if (row->by_lane)
 		snprintf(where, sizeof(where), " on CPU %u", lane);
-	consume_message(c, "%s%llu %s%s", tag, (unsigned long long)n,
+	char *what = mem_printf("%llu %s%s", (unsigned long long)n,
 	    n == 1 ? row->one : row->many, where);
+	drop_tell(c,
+	    &(struct sink_drop){
+		.tag = row->tag,
+		.kind = (int)(row - drop_rows),
+		.n = n,
+		.cpu =
+		    row->by_lane && l != NULL && !l->threads ? (int)lane : -1,
+		.pid = row->by_lane && l != NULL && l->threads ? l->pid : 0,
+		.what = what,
+	    });
+	consume_message(c, "%s%s", tag, what);
+	mem_free(what);
 }
 
 /* Drops in the tracer's store are reported for each lane, as for a processor;
@@ -91,16 +117,23 @@ consume_drops(struct consume *c)
 		if (sums[k] != 0)
 			drop_report(c, &drop_rows[k], sums[k], NULL, 0);
 	if (c->aggs.drops != 0) {
-		static const struct drop_row row = { "AGGMAX",
-			"aggregation drop beyond aggmax",
-			"aggregation drops beyond aggmax", false };
-		drop_report(c, &row, c->aggs.drops, NULL, 0);
+		drop_report(c, &drop_rows[DROP_AGGMAX], c->aggs.drops, NULL, 0);
 		c->aggs.drops = 0;
 	}
 	if (c->damaged != 0) {
-		consume_message(c,
-		    "%llu bytes of trace data are invalid: skipped",
-		    (unsigned long long)c->damaged);
+		char *what =
+		    mem_printf("%llu bytes of trace data are invalid: skipped",
+			(unsigned long long)c->damaged);
+		drop_tell(c,
+		    &(struct sink_drop){
+			.tag = "INVALID",
+			.kind = DROP_INVALID,
+			.n = c->damaged,
+			.cpu = -1,
+			.what = what,
+		    });
+		consume_message(c, "%s", what);
+		mem_free(what);
 		c->damaged = 0;
 	}
 }

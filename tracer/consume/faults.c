@@ -92,6 +92,23 @@ add_place(
 		str_printf(to, " of %s", own(source->name));
 }
 
+static struct sink_error
+fault_error(const struct prog_clause *clause, const struct fault_row *row,
+    struct difo_place at)
+{
+	const struct source *source =
+	    clause != NULL ? clause->span.source : NULL;
+
+	return (struct sink_error){
+		.fault = row->text,
+		.has_value = row->shows != NO_VALUE,
+		.is_address = row->shows == ADDRESS,
+		.line = at.line,
+		.col = at.col,
+		.file = source != NULL && source->is_file ? source->name : NULL,
+	};
+}
+
 /* ---- how often ---- */
 
 /* A clause with several descriptions is compiled several times. Faults of these
@@ -147,7 +164,10 @@ record_fault(struct consume *c)
 		add_place(p.clause, at, &s);
 	if (k->count == SHOWN_MOST && !c->env.testing)
 		str_add(&s, "; more of these are counted");
-	record_error(c, f.epid, str_c(&s));
+	struct sink_error e = fault_error(p.clause, k->row, at);
+	e.what = str_c(&s);
+	e.value = f.value;
+	record_fail(c, f.epid, &e);
 	str_fini(&s);
 }
 
@@ -191,6 +211,12 @@ faults_tell(struct consume *c)
 			str_printf(&where, " in %s",
 			    own(record_clause_name(
 				k->clause, name, sizeof(name))));
+		struct sink_error e = fault_error(k->clause, k->row, k->at);
+		e.what = e.fault;
+		e.has_value = false;
+		e.count = k->count;
+		if (c->sink->error != NULL)
+			c->sink->error(c, &e);
 		consume_message(c, "%s%s: %llu times", k->row->text,
 		    str_c(&where), (unsigned long long)k->count);
 		str_fini(&where);

@@ -277,6 +277,94 @@ hist_label(const struct hist *h, uint32_t i, char *buf, size_t size)
 	return true;
 }
 
+/* ---- bounds: the least and the greatest value of a bucket ---- */
+
+static void
+hist_bounds_quantize(uint32_t i, struct hist_bucket *b)
+{
+	/* Of a positive value: from 2^k to 2^(k+1) - 1. */
+	uint32_t k = i > QUANTIZE_ZERO ? i - QUANTIZE_ZERO : QUANTIZE_ZERO - i;
+	int64_t least = k == 0 ? 0 : (int64_t)(1ULL << (k - 1));
+	int64_t most = k == 0 ? 0 : (int64_t)((1ULL << k) - 1);
+
+	b->low = i < QUANTIZE_ZERO ? -most : least;
+	b->high = i < QUANTIZE_ZERO ? -least : most;
+	if (i == 0)
+		b->low = INT64_MIN;
+	b->value = hist_quantize_label(i);
+}
+
+static void
+hist_bounds_lquantize(const struct hist *h, uint32_t i, struct hist_bucket *b)
+{
+	int64_t step = LQUANTIZE_STEP(h->def->param);
+
+	b->low = hist_lquantize_label(h->def->param, i);
+	b->high = b->low + step - 1;
+	b->value = i == 0 ? b->high + 1 : b->low;
+	b->open_below = i == 0;
+	b->open_above = i + 1 == h->n;
+}
+
+/* The values of the bin that is `place' steps away from the middle. */
+static void
+hist_bounds_ll_place(
+    const struct hist *h, uint32_t place, int64_t *low, int64_t *high)
+{
+	uint32_t side = hist_ll_side(h->def);
+	int64_t next = 0;
+	bool holds;
+
+	*low = hist_ll_bound(h->def->param, place, &holds);
+	for (holds = false; !holds && ++place < side;)
+		next = hist_ll_bound(h->def->param, place, &holds);
+	if (!holds)
+		next = hist_power(LLQUANTIZE_FACTOR(h->def->param),
+		    LLQUANTIZE_HIGH(h->def->param) + 1);
+	*high = next - 1;
+}
+
+static void
+hist_bounds_llquantize(const struct hist *h, uint32_t i, struct hist_bucket *b)
+{
+	uint64_t param = h->def->param;
+	uint32_t side = hist_ll_side(h->def), middle = side + 1;
+	int64_t end =
+	    hist_power(LLQUANTIZE_FACTOR(param), LLQUANTIZE_HIGH(param) + 1);
+	int64_t low = 0, high = 0;
+
+	b->open_below = i == 0;
+	b->open_above = i + 1 == h->n;
+	if (b->open_below || b->open_above) {
+		b->low = b->high = b->value = i == 0 ? -end : end;
+		return;
+	}
+	if (i == middle) {
+		b->value =
+		    hist_power(LLQUANTIZE_FACTOR(param), LLQUANTIZE_LOW(param));
+		b->high = b->value - 1;
+		b->low = -b->high;
+		b->value = b->value == 1 ? 0 : b->value;
+		return;
+	}
+	hist_bounds_ll_place(
+	    h, i < middle ? side - i : i - middle - 1, &low, &high);
+	b->low = i < middle ? -high : low;
+	b->high = i < middle ? -low : high;
+	b->value = i < middle ? -low : low;
+}
+
+static void
+hist_bounds(const struct hist *h, uint32_t i, struct hist_bucket *b)
+{
+	if (h->def->func == AGG_LLQUANTIZE)
+		hist_bounds_llquantize(h, i, b);
+	else if (h->def->func == AGG_LQUANTIZE)
+		hist_bounds_lquantize(h, i, b);
+	else
+		hist_bounds_quantize(i, b);
+}
+
 /* The next bucket after i towards 0 (step -1) or towards the end (1) that has a
  * row; i itself if there is none. */
 static uint32_t
@@ -338,9 +426,15 @@ hist_each(const struct prog_agg *def, const uint64_t *value, uint64_t normal,
 
 	if (!hist_rows(&h, &first, &last))
 		return;
-	for (uint32_t i = first; i <= last; i++)
-		if (hist_label(&h, i, label, sizeof(label)))
-			row(ctx, label, h.buckets[i], h.buckets[i] / by);
+	for (uint32_t i = first; i <= last; i++) {
+		struct hist_bucket b = { .label = label,
+			.count = h.buckets[i],
+			.shown = h.buckets[i] / by };
+		if (!hist_label(&h, i, label, sizeof(label)))
+			continue;
+		hist_bounds(&h, i, &b);
+		row(ctx, &b);
+	}
 }
 
 /* What is needed to draw the rows of a histogram. */
@@ -352,13 +446,13 @@ struct hist_text {
 };
 
 static void
-hist_row(void *ctx, const char *label, int64_t v, int64_t shown)
+hist_row(void *ctx, const struct hist_bucket *b)
 {
 	const struct hist_text *t = ctx;
 
-	str_printf(t->to, "%16s ", own(label));
-	hist_bar(t->to, v, t->total, t->neg, t->pos, t->style);
-	str_printf(t->to, " %-9lld\n", (long long)shown);
+	str_printf(t->to, "%16s ", own(b->label));
+	hist_bar(t->to, b->count, t->total, t->neg, t->pos, t->style);
+	str_printf(t->to, " %-9lld\n", (long long)b->shown);
 }
 
 void

@@ -152,11 +152,15 @@ out_truncate(struct out *o)
 }
 
 /* The stream is changed in place, as DTrace does it: after freopen(), the
- * output of commands also goes to the file. */
+ * output of commands also goes to the file.  In a format for programs it would
+ * be in the way. */
 static void
 out_spawn_files(const struct out *o, posix_spawn_file_actions_t *fa)
 {
-	if (o->own != NULL && writer_fd(o->base) == STDOUT_FILENO)
+	if (o->apart)
+		posix_spawn_file_actions_adddup2(
+		    fa, STDERR_FILENO, STDOUT_FILENO);
+	else if (o->own != NULL && writer_fd(o->base) == STDOUT_FILENO)
 		posix_spawn_file_actions_adddup2(
 		    fa, writer_fd(o->own), STDOUT_FILENO);
 }

@@ -23,17 +23,18 @@ bar_size(int64_t v)
 }
 
 static void
-bar_measure(void *ctx, const char *label, int64_t v, int64_t shown)
+bar_measure(void *ctx, const struct hist_bucket *row)
 {
 	struct bars *b = ctx;
 
-	b->longest = MAX(b->longest, bar_size(v));
+	b->longest = MAX(b->longest, bar_size(row->count));
 }
 
 static void
-bar_draw(void *ctx, const char *label, int64_t v, int64_t shown)
+bar_draw(void *ctx, const struct hist_bucket *row)
 {
 	struct bars *b = ctx;
+	int64_t v = row->count;
 	struct str *to = &b->pic->body;
 	unsigned y = b->pic->y;
 	double width = b->longest == 0 ?
@@ -42,18 +43,18 @@ bar_draw(void *ctx, const char *label, int64_t v, int64_t shown)
 
 	str_printf(
 	    to, "<g class=\"bar\" data-count=\"%lld\"><title>", (long long)v);
-	text_add_xml(to, label);
+	text_add_xml(to, row->label);
 	str_printf(to,
 	    "\n%lld</title><text x=\"%d\" y=\"%u\" "
 	    "text-anchor=\"end\">",
-	    (long long)shown, PICTURE_MARGIN + LABEL, y + PICTURE_ROW - 5);
-	text_add_xml(to, label);
+	    (long long)row->shown, PICTURE_MARGIN + LABEL, y + PICTURE_ROW - 5);
+	text_add_xml(to, row->label);
 	str_printf(to,
 	    "</text><rect x=\"%d\" y=\"%u\" width=\"%.2f\" height=\"%d\" "
 	    "fill=\"%s\"/><text x=\"%.2f\" y=\"%u\">%lld</text></g>\n",
 	    PICTURE_MARGIN + LABEL + 8, y, width, PICTURE_ROW - 3,
 	    v < 0 ? "#b55" : "#58a", PICTURE_MARGIN + LABEL + 14 + width,
-	    y + PICTURE_ROW - 5, (long long)shown);
+	    y + PICTURE_ROW - 5, (long long)row->shown);
 	b->pic->y += PICTURE_ROW;
 }
 

@@ -45,15 +45,15 @@ struct typed {
 static void typed_value(struct typed *t, const struct type *type, uint64_t off);
 
 /* The definition of a tag of the target may be read only here. */
-static const struct type *
-typed_resolve(const struct type *type)
+const struct type *
+print_type_resolve(const struct type *type)
 {
 	return type_resolve((struct type *)(uintptr_t)type);
 }
 
 /* Without a name, just what it is. */
-static void
-typed_name(const struct type *type, char *buf, size_t size)
+void
+print_type_name(const struct type *type, char *buf, size_t size)
 {
 	if (type->name == NULL && type->kind == TYPE_STRUCT)
 		snprintf(buf, size, "struct");
@@ -196,7 +196,7 @@ typed_enum(struct typed *t, const struct type *type, uint64_t off)
 static void
 typed_pointer(struct typed *t, const struct type *type, uint64_t off)
 {
-	const struct type *to = typed_resolve(type->base);
+	const struct type *to = print_type_resolve(type->base);
 	uint64_t addr = value_uint(t->at + off, (uint32_t)type->size);
 	char name[TYPED_NAME];
 
@@ -213,13 +213,13 @@ typed_pointer(struct typed *t, const struct type *type, uint64_t off)
 static void
 typed_array(struct typed *t, const struct type *type, uint64_t off)
 {
-	const struct type *of = typed_resolve(type->base);
+	const struct type *of = print_type_resolve(type->base);
 	unsigned depth = t->depth + 1;
 	char name[TYPED_NAME];
 
 	if (of == NULL || of->size == 0 || !typed_open(t, "[]"))
 		return;
-	typed_name(type->base, name, sizeof(name));
+	print_type_name(type->base, name, sizeof(name));
 	for (uint64_t i = 0; i < type->nelems && !t->cut; i++) {
 		uint64_t at = off + i * of->size;
 		if (!typed_is_there(t, of, at) || t->left == 0) {
@@ -239,11 +239,12 @@ typed_array(struct typed *t, const struct type *type, uint64_t off)
 		typed_close(t, depth - 1);
 }
 
-static uint64_t
-typed_bits(const struct typed *t, const struct type_member *m, uint64_t off)
+uint64_t
+print_type_bits(const struct type_member *m, const uint8_t *at, size_t size)
 {
-	const struct type *type = typed_resolve(m->type);
-	uint64_t v = value_uint(t->at + off, (uint32_t)MIN(type->size, 8));
+	const struct type *type = print_type_resolve(m->type);
+	size_t n = (size_t)MIN(type->size, 8);
+	uint64_t v = value_uint(at, (uint32_t)MIN(n, size));
 	unsigned spare = 64 - MIN(m->bit_size, 64);
 
 	/* Shift to the top and back, with the sign. */
@@ -255,7 +256,7 @@ static void
 typed_member(
     struct typed *t, const struct type_member *m, uint64_t off, unsigned depth)
 {
-	const struct type *type = typed_resolve(m->type);
+	const struct type *type = print_type_resolve(m->type);
 	char name[TYPED_NAME];
 
 	if (type == NULL || (m->name == NULL && m->bit_size != 0))
@@ -264,8 +265,9 @@ typed_member(
 		typed_dots(t, depth);
 		return;
 	}
-	if (m->bit_size != 0 ? typed_bits(t, m, off) == 0 :
-			       typed_is_zero(t, off, type->size))
+	if (m->bit_size != 0 ?
+		print_type_bits(m, t->at + off, t->size - off) == 0 :
+		typed_is_zero(t, off, type->size))
 		return;
 	typed_close(t, depth);
 	typed_indent(t, depth);
@@ -274,14 +276,14 @@ typed_member(
 		text_name(t->p, m->name);
 		str_add(t->p->to, " = ");
 	}
-	typed_name(m->type, name, sizeof(name));
+	print_type_name(m->type, name, sizeof(name));
 	typed_type(t->p, name, type);
 	if (m->bit_size == 0) {
 		typed_value(t, m->type, off);
 		return;
 	}
 	str_printf(t->p->to, type->is_signed ? "%lld" : "%llu",
-	    (long long)typed_bits(t, m, off));
+	    (long long)print_type_bits(m, t->at + off, t->size - off));
 	typed_end(t);
 }
 
@@ -314,7 +316,7 @@ typed_string(struct typed *t, uint64_t off)
 static void
 typed_value(struct typed *t, const struct type *type, uint64_t off)
 {
-	type = typed_resolve(type);
+	type = print_type_resolve(type);
 	switch (type->kind) {
 	case TYPE_INT:
 		if (type->size <= 8) {
@@ -359,14 +361,14 @@ print_typed(
 	size_t most = (size_t)option_get(p->c->env.opts, OPT_PRINTSIZE);
 	struct typed t = { .p = p, .at = v, .size = MIN(size, most) };
 	t.left = (t.size + 64) * TYPED_VIEWS;
-	const struct type *of = typed_resolve(type);
+	const struct type *of = print_type_resolve(type);
 	char name[TYPED_NAME];
 
 	if (of == NULL) {
 		print_dump(p, v, size);
 		return;
 	}
-	typed_name(type, name, sizeof(name));
+	print_type_name(type, name, sizeof(name));
 	typed_type(p, name, of);
 	if (!typed_is_there(&t, of, 0)) {
 		str_add(p->to, "...\n");

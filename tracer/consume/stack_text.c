@@ -2,6 +2,7 @@
  * Addresses as text: stacks and symbols, with the names of the address space
  * that the record refers to.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -63,9 +64,11 @@ stack_inner(const uint64_t *pcs, size_t i)
 	return 0;
 }
 
+typedef void (*stack_each_fn)(void *ctx, uint64_t pc, const char *name);
+
 static void
 stack_each(const void *stack, size_t size, unsigned flags, bool outermost_first,
-    stack_frame_fn frame, void *ctx)
+    stack_each_fn frame, void *ctx)
 {
 	struct rec_stack head;
 	char name[STACK_TEXT_NAME];
@@ -76,17 +79,133 @@ stack_each(const void *stack, size_t size, unsigned flags, bool outermost_first,
 		size_t i = outermost_first ? n - 1 - at : at;
 		symbolise_frame(head.space, pcs[i], stack_inner(pcs, i), flags,
 		    name, sizeof(name));
-		frame(ctx, name);
+		frame(ctx, pcs[i], name);
 	}
 	mem_free(pcs);
+}
+
+struct functions {
+	stack_frame_fn frame;
+	void *ctx;
+};
+
+static void
+frame_function(void *ctx, uint64_t pc, const char *name)
+{
+	const struct functions *f = ctx;
+
+	f->frame(f->ctx, name);
 }
 
 void
 stack_functions(struct printer *p, const void *stack, size_t size,
     stack_frame_fn frame, void *ctx)
 {
-	stack_each(
-	    stack, size, name_flags(p) | SYM_NO_OFFSET, true, frame, ctx);
+	struct functions f = { frame, ctx };
+
+	stack_each(stack, size, name_flags(p) | SYM_NO_OFFSET, true,
+	    frame_function, &f);
+}
+
+/* ---- the parts of a name ---- */
+
+/* The line behind the name, " (file:12)", which is cut off. */
+static void
+part_line(struct symbol_parts *s)
+{
+	size_t len = strlen(s->text);
+	char *open = strrchr(s->text, '('), *colon = strrchr(s->text, ':');
+
+	if (len == 0 || s->text[len - 1] != ')' || open == NULL ||
+	    open < s->text + 2 || open[-1] != ' ' || colon == NULL ||
+	    colon < open || strspn(colon + 1, "0123456789") == 0 ||
+	    strcmp(colon + 1 + strspn(colon + 1, "0123456789"), ")") != 0)
+		return;
+	s->line = atoi(colon + 1);
+	*colon = '\0';
+	s->file = open + 1;
+	open[-1] = '\0';
+}
+
+/* "+0x1a" or "-0x40" at the end of text; NULL: there is none. */
+static const char *
+part_offset(const char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t len = strlen(text), n = 0;
+
+	while (n < len && strchr(digits, text[len - 1 - n]) != NULL)
+		n++;
+	if (n == 0 || len < n + 3)
+		return NULL;
+	const char *at = text + len - n - 2;
+	if (at[0] != '0' || at[1] != 'x')
+		return NULL;
+	return at[-1] == '+' || at[-1] == '-' ? at - 1 : NULL;
+}
+
+/* symbolise.h says what a name looks like. */
+void
+symbol_parts(struct symbol_parts *s, char *text, bool line)
+{
+	*s = (struct symbol_parts){ .text = text };
+	if (line)
+		part_line(s);
+	const char *tick = strchr(text, '`');
+	const char *name = tick != NULL ? tick + 1 : text;
+	const char *offset = part_offset(name);
+	if (tick != NULL) {
+		s->module = text;
+		s->module_len = (size_t)(tick - text);
+	}
+	if (strncmp(name, "0x", 2) == 0) { /* no function is known there */
+		s->offset = name;
+		return;
+	}
+	s->name = name;
+	s->name_len = offset != NULL ? (size_t)(offset - name) : strlen(name);
+	if (offset != NULL)
+		s->offset = *offset == '+' ? offset + 1 : offset;
+}
+
+struct parts {
+	stack_parts_fn frame;
+	void *ctx;
+	bool line;
+};
+
+static void
+frame_parts(void *ctx, uint64_t pc, const char *name)
+{
+	const struct parts *f = ctx;
+	const struct lang_name *lang = langname_of(pc);
+	struct stack_frame frame = { .pc = pc };
+	char *text = mem_strdup(name);
+
+	if (lang == NULL) {
+		symbol_parts(&frame.s, text, f->line);
+	} else {
+		frame.is_lang = true;
+		frame.is_note = lang->note;
+		frame.s.text = text + (lang->note && *text == '@');
+		frame.s.name = lang->function;
+		frame.s.name_len = strlen(lang->function);
+		frame.s.file = lang->file;
+		frame.s.line = lang->line;
+	}
+	f->frame(f->ctx, &frame);
+	mem_free(text);
+}
+
+void
+stack_parts(struct printer *p, const void *stack, size_t size,
+    stack_parts_fn frame, void *ctx)
+{
+	struct parts f = { frame, ctx,
+		option_get(p->c->env.opts, OPT_USRCLINE) != 0 };
+
+	stack_each(stack, size, name_flags(p) | (f.line ? SYM_LINE : 0), false,
+	    frame_parts, &f);
 }
 
 /* ---- one line for each frame ---- */
@@ -97,7 +216,7 @@ struct frames {
 };
 
 static void
-frame_line(void *ctx, const char *name)
+frame_line(void *ctx, uint64_t pc, const char *name)
 {
 	const struct frames *f = ctx;
 	/* A note of a language about the frame before it. */

@@ -150,8 +150,12 @@ add_json(struct str *to, uint32_t c)
 void
 text_add_json(struct str *to, const char *s)
 {
-	size_t n = strlen(s);
+	text_add_json_n(to, s, strlen(s));
+}
 
+void
+text_add_json_n(struct str *to, const char *s, size_t n)
+{
 	str_addc(to, '"');
 	while (n != 0) {
 		unsigned char byte = (unsigned char)*s;

@@ -60,6 +60,7 @@ void text_add_line(struct str *to, const char *s, size_t n);
 void text_add_word(struct str *to, const char *s);
 /* A JSON string, with quotes; a byte that is not UTF-8 is \u00XX. */
 void text_add_json(struct str *to, const char *s);
+void text_add_json_n(struct str *to, const char *s, size_t n);
 /* XML text; invalid or invisible characters become U+FFFD. */
 void text_add_xml(struct str *to, const char *s);
 /* The same, cut to `chars' characters. */

@@ -6,6 +6,8 @@
 #include "dlang/needs.h"
 #include "dlang/prog.h"
 #include "dlang/types.h"
+#include "dlang/base/mem.h"
+#include "tracer/consume/sink.h"
 #include "tracer/consume/text.h"
 #include "tracer/drive/ways.h"
 #include "tracer/base/probe.h"
@@ -18,6 +20,9 @@ void
 list_header(struct state *st)
 {
 	struct str text = { 0 };
+
+	if (sink_of(&st->opts)->probe != NULL)
+		return;
 
 	str_printf(&text, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE",
 	    "FUNCTION", "NAME");
@@ -33,45 +38,63 @@ attributes(struct printer *to, const char *title, const struct stability *s)
 	    own(title), own(s->name), own(s->data), own(s->class));
 }
 
+/* The types of args[]. */
+struct types_list {
+	VEC(char *) list;
+};
+
 static void
-argument(struct printer *to, size_t i, const char *type)
+types_list_fini(struct types_list *types)
 {
-	str_printf(to->to, "\t\targs[%zu]: ", i);
-	text_name(to, type);
-	str_addc(to->to, '\n');
+	vec_foreach(t, &types->list)
+		mem_free(*t);
+	vec_fini(&types->list);
 }
 
-/* List the arguments that the debug information describes. Returns their
- * number. */
-static unsigned
-typed_arguments(struct state *st, struct printer *to, const struct probe *p)
+/* Add the arguments that the debug information describes. */
+static void
+typed_arguments(
+    struct state *st, const struct probe *p, struct types_list *types)
 {
 	struct typed_args a;
 	char buf[512];
 
 	if (p->provider->typed == NULL || p->provider->typed(st, p, &a) != 0)
-		return 0;
+		return;
 	for (size_t i = 0; i < a.n; i++)
-		argument(to, i,
-		    a.args[i].native == NULL ?
+		*vec_push(&types->list) = mem_strdup(a.args[i].native == NULL ?
 			"(unknown)" :
 			type_name(a.args[i].native, buf, sizeof(buf)));
-	return (unsigned)a.n;
+}
+
+static void
+all_arguments(struct state *st, const struct probe *p, struct types_list *types)
+{
+	struct probe_arg a;
+
+	typed_arguments(st, p, types);
+	while (p->provider->arg != NULL &&
+	    p->provider->arg(p, (unsigned)types->list.len, &a))
+		*vec_push(&types->list) =
+		    mem_strdup(a.translated != NULL ? a.translated :
+			    a.type != NULL          ? a.type :
+						      a.otherwise);
 }
 
 static void
 argument_types(struct state *st, struct printer *to, const struct probe *p)
 {
-	struct probe_arg a;
+	struct types_list types = { 0 };
 
+	all_arguments(st, p, &types);
 	str_add(to->to, "\n\tArgument Types\n");
-	unsigned n = typed_arguments(st, to, p);
-	for (; p->provider->arg != NULL && p->provider->arg(p, n, &a); n++)
-		argument(to, n,
-		    a.translated != NULL ? a.translated :
-			a.type != NULL   ? a.type :
-					   a.otherwise);
-	str_add(to->to, n == 0 ? "\t\tNone\n\n" : "\n");
+	for (size_t i = 0; i < types.list.len; i++) {
+		str_printf(to->to, "\t\targs[%zu]: ", i);
+		text_name(to, types.list.at[i]);
+		str_addc(to->to, '\n');
+	}
+	str_add(to->to, types.list.len == 0 ? "\t\tNone\n\n" : "\n");
+	types_list_fini(&types);
 }
 
 static void
@@ -135,6 +158,73 @@ clause_info(struct printer *to, const struct prog_clause *c)
 	str_addc(to->to, '\n');
 }
 
+/* The same for formats that are no text. */
+static void
+more_info(struct state *st, struct printer *to, struct listed *l,
+    const struct probe *p, const struct prog_clause *c)
+{
+	const struct stability *name = &p->provider->stability[STAB_NAME];
+	const struct stability *args = &p->provider->stability[STAB_ARGS];
+	struct str predicate = { 0 }, actions = { 0 }, places = { 0 };
+	struct types_list types = { 0 };
+
+	all_arguments(st, p, &types);
+	ways_text(st, p, "", &places);
+	if (c != NULL && c->pred != NULL)
+		needs_text(c->pred->needs, &predicate);
+	if (c != NULL && c->nacts != 0)
+		needs_text(needs_of_acts(c), &actions);
+	l->more = &(struct listed_more){
+		.description = { name->name, name->data, name->class },
+		.arguments = { args->name, args->data, args->class },
+		.types = (const char *const *)types.list.at,
+		.ntypes = types.list.len,
+		.note = p->provider->note != NULL ? p->provider->note(p) : NULL,
+		.predicate =
+		    c != NULL && c->pred != NULL ? str_c(&predicate) : NULL,
+		.actions = c != NULL && c->nacts != 0 ? str_c(&actions) : NULL,
+		.places = places.len > 0 ? str_c(&places) : NULL,
+	};
+	sink_of(&st->opts)->probe(to, l);
+	types_list_fini(&types);
+	str_fini(&predicate);
+	str_fini(&actions);
+	str_fini(&places);
+}
+
+static void
+list_for_sink(struct state *st, struct printer *to, const struct probe *p,
+    const struct prog_clause *c, bool verbose)
+{
+	struct listed l = { p->id, p->prov, p->mod, p->func, p->name, NULL };
+
+	if (verbose)
+		more_info(st, to, &l, p, c);
+	else
+		sink_of(&st->opts)->probe(to, &l);
+}
+
+static void
+list_as_text(struct state *st, struct printer *to, const struct probe *p,
+    const struct prog_clause *c, bool verbose)
+{
+	str_printf(to->to, "%5u ", p->id);
+	text_name_padded(to, p->prov, 10);
+	str_addc(to->to, ' ');
+	text_name_padded(to, p->mod, 17);
+	str_addc(to->to, ' ');
+	text_name_padded(to, p->func, 33);
+	str_addc(to->to, ' ');
+	text_name(to, p->name);
+	str_addc(to->to, '\n');
+	if (verbose)
+		probe_info(st, to, p);
+	if (verbose && c != NULL && (c->pred != NULL || c->nacts != 0))
+		clause_info(to, c);
+	if (verbose)
+		places_info(st, to, p);
+}
+
 /* `c' is the clause that matches it, or NULL. */
 static void
 list_probe(struct state *st, const struct probe *p, const struct prog_clause *c,
@@ -143,21 +233,10 @@ list_probe(struct state *st, const struct probe *p, const struct prog_clause *c,
 	struct str text = { 0 };
 	struct printer to = text_printer(st->output.out, &text);
 
-	str_printf(&text, "%5u ", p->id);
-	text_name_padded(&to, p->prov, 10);
-	str_addc(&text, ' ');
-	text_name_padded(&to, p->mod, 17);
-	str_addc(&text, ' ');
-	text_name_padded(&to, p->func, 33);
-	str_addc(&text, ' ');
-	text_name(&to, p->name);
-	str_addc(&text, '\n');
-	if (verbose)
-		probe_info(st, &to, p);
-	if (verbose && c != NULL && (c->pred != NULL || c->nacts != 0))
-		clause_info(&to, c);
-	if (verbose)
-		places_info(st, &to, p);
+	if (sink_of(&st->opts)->probe != NULL)
+		list_for_sink(st, &to, p, c, verbose);
+	else
+		list_as_text(st, &to, p, c, verbose);
 	text_put(st->output.out, &text);
 }
 
@@ -198,8 +277,11 @@ void
 list_stability(
     struct state *st, const struct prog *prog, const char *name, bool probes)
 {
+	/* It is no part of the output of another format. */
+	FILE *out =
+	    sink_of(&st->opts) == &sink_text ? st->output.out : st->output.err;
 	struct str text = { 0 };
-	struct printer to = text_printer(st->output.out, &text);
+	struct printer to = text_printer(out, &text);
 
 	str_printf(&text, "\nStability attributes for %s:\n", own(name));
 	minimum(&to, "Minimum Probe Description", prog->desc_attr);
@@ -207,7 +289,7 @@ list_stability(
 	str_addc(&text, '\n');
 	if (probes)
 		list_matched(st, &to, prog);
-	text_put(st->output.out, &text);
+	text_put(out, &text);
 }
 
 /* Programs look for DTrace's line, so the hint is a line of its own after

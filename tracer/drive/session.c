@@ -225,11 +225,14 @@ session_finish(struct state *st)
 		state_message(st,
 		    "a file was truncated while dtrap read it: symbol names "
 		    "may be missing");
+	int status = store_hdr(&st->stores->store_mem)->exit_status;
+	if (st->output.error == 0) {
+		int error = consume_end(st->consume, status);
+		st->output.error = error < 0 ? -error : 0;
+	}
 	if (st->output.error == EINTR)
 		state_message(st, DISCARDED);
-	if (consume_pictures(st->consume) != 0)
-		return 1;
-	return store_hdr(&st->stores->store_mem)->exit_status;
+	return consume_pictures(st->consume) != 0 ? 1 : status;
 }
 
 void
