@@ -613,6 +613,7 @@ describe(struct cli *c)
 	asked_begin(&c->st,
 	    &(struct asked){
 		.version = DTRAP_VERSION,
+		.lists = c->list,
 		.programs = programs.at,
 		.nprograms = programs.len,
 		.operands = c->argv,
@@ -846,20 +847,6 @@ build(struct cli *c)
 	return error == 0 ? E_SUCCESS : E_ERROR;
 }
 
-static int
-open_output(struct cli *c)
-{
-	FILE *f = c->output != NULL ? fopen(c->output, "ae") : stdout;
-
-	if (f != NULL) {
-		session_open_output(&c->st, f);
-		return E_SUCCESS;
-	}
-	state_message(&c->st, "failed to open output file '%s': %s", c->output,
-	    strerror(errno));
-	return E_ERROR;
-}
-
 /* No program: with a process to trace, its system calls are counted.  False
  * after a message. */
 static bool
@@ -937,7 +924,8 @@ run(struct cli *c)
 	fetch(c);
 	if (loop_stopping())
 		return E_SUCCESS;
-	int r = open_output(c);
+	int r =
+	    session_open_output(&c->st, c->output) == 0 ? E_SUCCESS : E_ERROR;
 	if (r == E_SUCCESS && c->st.opts.set[OPT_GRABANON]) {
 		state_message(&c->st, "grabanon: %s", unsupported('a'));
 		r = E_ERROR;

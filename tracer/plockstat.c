@@ -401,7 +401,7 @@ trace(struct cli *c)
 	targets_init(st);
 	loop_signals(st);
 	panic_guard(st->super);
-	session_open_output(st, st->output.out);
+	session_open_output(st, NULL);
 	progress_begin(st);
 	if (start_target(c) != 0 || compile(c) != 0)
 		return E_ERROR;

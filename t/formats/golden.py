@@ -1,4 +1,4 @@
-"""Every golden test once more, with -x oformat=json.
+"""Every golden test once more, with -x oformat=json, and with chrome.
 
 	t/formats/golden.py DTRAP
 
@@ -25,8 +25,8 @@ def said(text, word):
     return match.group(1) if match else ''
 
 
-def run(test):
-    """Status and output."""
+def run(test, form='json'):
+    """The test's text, status and output."""
     text = open(test, encoding='utf-8', errors='replace').read()
     opts = shlex.split(said(text, 'opts'))
     args = shlex.split(said(text, 'args'))
@@ -35,11 +35,30 @@ def run(test):
     with tempfile.TemporaryDirectory() as work:
         with open(work + '/out', 'wb') as out, \
                 open('/dev/null', 'rb') as null:
-            done = subprocess.run([DTRAP, '-x', 'oformat=json'] + opts +
+            done = subprocess.run([DTRAP, '-x', 'oformat=' + form] + opts +
                 ['-s', test] + args, stdin=null, stdout=out,
                 stderr=subprocess.PIPE, check=False)
         with open(work + '/out', 'rb') as out:
             return text, done.returncode, out.read()
+
+
+def check_trace(test, want, wrong):
+    """The same test with -x oformat=chrome: one document of JSON."""
+    text, status, data = run(test, 'chrome')
+    if status != want:
+        wrong('chrome: status %d' % status)
+    if '-l' in shlex.split(said(text, 'opts')):
+        if data.startswith(b'{'):
+            wrong('chrome: a list is text')
+        return
+    if 'ftruncate' in text or 'freopen' in text or not data:
+        return
+    try:
+        trace = jsonlines.parse(data.decode('utf-8'))
+        if not all(event['ph'] in 'BEiCM' for event in trace['traceEvents']):
+            wrong('chrome: an event of unknown kind')
+    except ValueError as error:
+        wrong('chrome: %s' % error)
 
 
 def elements(lines):
@@ -147,6 +166,8 @@ def main():
             texts, count = compare(text, lines, expected, bad.append)
             same += texts
             compared += count
+        if not err:
+            check_trace(test, want, bad.append)
         for line in bad:
             print('%s: %s' % (test, line))
         failed += bool(bad)

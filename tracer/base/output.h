@@ -11,9 +11,10 @@
 #include <stdio.h>
 
 struct output {
-	FILE *out, *err; /* opened by session_open_output() */
-	FILE *file;      /* the file behind `out' */
-	int error;       /* errno that ended the output, or 0 */
+	FILE *out, *err;  /* opened by session_open_output() */
+	FILE *file;       /* the file behind `out' */
+	const char *path; /* of -o, borrowed; NULL: stdout */
+	int error;        /* errno that ended the output, or 0 */
 };
 
 #endif

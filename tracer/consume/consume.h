@@ -31,6 +31,7 @@ struct consume_env {
 	const struct prog_globals *globals;
 	struct options *opts; /* setopt() changes it */
 	FILE *out;            /* stdout or the -o file: borrowed */
+	const char *path;     /* of the -o file; NULL: stdout */
 	FILE *err;            /* messages */
 	const char *prog;     /* "dtrap", before every message */
 	bool testing;         /* _DTRACE_TESTING: no CPU and ID columns */

@@ -416,6 +416,7 @@ struct consume {
 	uint64_t aggs_at;   /* time of the last read; 0: never */
 	struct hash flows;  /* struct flow by pid and tid */
 	struct hash faults; /* struct fault_kind, faults.c */
+	uint64_t unprinted; /* statements whose output the format leaves out */
 	bool header;        /* printed */
 	bool bare;          /* the record being printed has no columns */
 	struct {            /* the record being printed, copied */

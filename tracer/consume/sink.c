@@ -9,6 +9,10 @@
 static const struct sink *const sinks[] = {
 	&sink_text, /* the default */
 	&sink_json,
+	&sink_folded,
+	&sink_pprof,
+	&sink_chrome,
+	&sink_prometheus,
 };
 
 const struct sink *

@@ -46,6 +46,7 @@ struct asked_process {
 
 struct asked {
 	const char *version; /* of dtrap */
+	bool lists;          /* probes (-l); nothing is traced */
 	const struct options *opts;
 	const struct asked_program *programs;
 	size_t nprograms;
@@ -139,6 +140,7 @@ struct sink {
 /* The format that option oformat names. */
 const struct sink *sink_of(const struct options *opts);
 
-extern const struct sink sink_text, sink_json;
+extern const struct sink sink_text, sink_json, sink_folded, sink_pprof,
+    sink_chrome, sink_prometheus;
 
 #endif

@@ -169,6 +169,33 @@ text_add_json_n(struct str *to, const char *s, size_t n)
 }
 
 static void
+add_valid(struct str *to, uint32_t c)
+{
+	text_add_utf8(to, show_is_seen(c) ? c : SHOW_NONE);
+}
+
+void
+text_add_valid(struct str *to, const char *s, size_t n)
+{
+	while (n != 0)
+		add_valid(to, next(&s, &n));
+}
+
+void
+text_add_label(struct str *to, const char *s, size_t n)
+{
+	while (n != 0) {
+		uint32_t c = next(&s, &n);
+		if (c == '"' || c == '\\')
+			str_addc(to, '\\');
+		if (c == '\n')
+			str_add(to, "\\n");
+		else
+			add_valid(to, c);
+	}
+}
+
+static void
 add_xml(struct str *to, uint32_t c)
 {
 	switch (c) {

@@ -61,6 +61,10 @@ void text_add_word(struct str *to, const char *s);
 /* A JSON string, with quotes; a byte that is not UTF-8 is \u00XX. */
 void text_add_json(struct str *to, const char *s);
 void text_add_json_n(struct str *to, const char *s, size_t n);
+/* Valid UTF-8; invalid or invisible characters become U+FFFD. */
+void text_add_valid(struct str *to, const char *s, size_t n);
+/* The same as the value of a label of Prometheus, without quotes. */
+void text_add_label(struct str *to, const char *s, size_t n);
 /* XML text; invalid or invisible characters become U+FFFD. */
 void text_add_xml(struct str *to, const char *s);
 /* The same, cut to `chars' characters. */

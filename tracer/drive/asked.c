@@ -29,7 +29,8 @@ asked_begin(struct state *st, struct asked *a)
 	VEC(struct asked_process) processes = { 0 };
 	struct str text = { 0 };
 
-	if (sink->begin == NULL)
+	/* Listed as text. */
+	if (sink->begin == NULL || (a->lists && sink->probe == NULL))
 		return;
 	vec_foreach(p, &st->super->procs)
 		*vec_push(&processes) = (struct asked_process){

@@ -7,8 +7,8 @@
 struct asked;
 struct state;
 
-/* Write what comes first in the output.  The caller has set version, programs
- * and operands; the processes are those that are traced now. */
+/* Write what comes first in the output.  The caller has set version, lists,
+ * programs and operands; the processes are those that are traced now. */
 void asked_begin(struct state *st, struct asked *a);
 
 #endif

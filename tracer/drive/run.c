@@ -124,6 +124,7 @@ run_enable(struct state *st, const struct consume_report *report, char **hint)
 	    .globals = cc_globals(st->compiled.cc),
 	    .opts = &st->opts,
 	    .out = st->output.out,
+	    .path = st->output.path,
 	    .err = st->output.err,
 	    .prog = st->name,
 	    .testing = st->testing,

@@ -4,12 +4,14 @@
 #include "tracer/drive/session.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "dlang/base/fault.h"
 #include "dlang/cc/cc.h"
 #include "dlang/vm/store.h"
 #include "tracer/names/bodies.h"
 #include "tracer/consume/consume.h"
+#include "tracer/consume/sink.h"
 #include "tracer/consume/writer.h"
 #include "tracer/fire/eval.h"
 #include "tracer/drive/filter.h"
@@ -71,8 +73,8 @@ session_init(struct state *st, const char *name)
 
 #define DISCARDED    "the rest of the output is discarded: nobody reads it"
 
-void
-session_open_output(struct state *st, FILE *file)
+static void
+open_streams(struct state *st, FILE *file)
 {
 	FILE *out = writer_open(fileno(file), false, false, 0);
 	FILE *err = writer_open(STDERR_FILENO, false, true, MESSAGES_MAX);
@@ -80,6 +82,23 @@ session_open_output(struct state *st, FILE *file)
 	st->output.file = file;
 	st->output.out = out != NULL ? out : file;
 	st->output.err = err != NULL ? err : stderr;
+}
+
+int
+session_open_output(struct state *st, const char *path)
+{
+	const char *mode = sink_of(&st->opts)->document ? "we" : "ae";
+	FILE *f = path != NULL ? fopen(path, mode) : stdout;
+
+	if (f == NULL) {
+		int error = errno;
+		state_message(st, "failed to open output file '%s': %s", path,
+		    strerror(error));
+		return -error;
+	}
+	st->output.path = path;
+	open_streams(st, f);
+	return 0;
 }
 
 static void

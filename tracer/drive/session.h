@@ -4,16 +4,15 @@
 #ifndef TRACER_DRIVE_SESSION_H
 #define TRACER_DRIVE_SESSION_H
 
-#include <stdio.h>
-
 struct state;
 
 void session_init(struct state *st, const char *name);
 
-/* Write output to `file' and messages to stderr.  From now on dtrap does not
- * wait for a slow reader of these while a process is traced.  `file' is closed
- * with the state. */
-void session_open_output(struct state *st, FILE *file);
+/* Write output to the file at `path' (borrowed; NULL: stdout) and messages to
+ * stderr.  From now on dtrap does not wait for a slow reader of these while a
+ * process is traced.  The file is closed with the state.  0, or a negative errno
+ * after a message. */
+int session_open_output(struct state *st, const char *path);
 /* Fire BEGIN and let every target run.  Programs must be compiled and
  * enabled. */
 void session_start(struct state *st);
