@@ -69,6 +69,8 @@ GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
 	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/build/sdt_text.c \
 	$(B)/gen/tracer/consume/picture_js.c $(B)/gen/inject/trap_code.c \
 	$(B)/gen/tracer/fast/agent_blob.c
+# Included, not compiled: names of numbers from the system's headers.
+GENDEF := $(B)/gen/tracer/fire/names.def
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
@@ -155,7 +157,13 @@ $(B)/deps.ok:
 # $(call cc,FILE,OBJECT): how most files are compiled.
 cc = $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $(2) $(1)
 
-$(B)/host/%.o: %.c | $(B)/deps.ok $(MACHINE_OK) $(GENSRC) $(BUILDH)
+$(GENDEF): tracer/fire/names.awk tracer/fire/names_headers.h
+	@mkdir -p $(@D)
+	$(call q,GEN)$(CC) $(ALL_CFLAGS) -E -dM tracer/fire/names_headers.h | \
+		awk -f tracer/fire/names.awk | LC_ALL=C sort >$@.new
+	@mv $@.new $@
+
+$(B)/host/%.o: %.c | $(B)/deps.ok $(MACHINE_OK) $(GENSRC) $(GENDEF) $(BUILDH)
 	@mkdir -p $(@D)
 	$(call q,CC,$<)$(call cc,$<,$@)
 
@@ -240,7 +248,7 @@ $(B)/testdeps.ok:
 		exit 1; }
 	@touch $@
 
-$(B)/test/%.o: t/%.c | $(B)/testdeps.ok $(GENSRC) $(BUILDH)
+$(B)/test/%.o: t/%.c | $(B)/testdeps.ok $(GENSRC) $(GENDEF) $(BUILDH)
 	@mkdir -p $(@D)
 	$(call q,CC,$<)$(call cc,$<,$@)
 
@@ -553,7 +561,7 @@ entries = $(foreach f,$(SRC) tracer/dtrap.c tracer/plockstat.c \
 	$(call entry,$(f),$(call cc,$(f),$(f:%.c=$(B)/host/%.o)))) \
 	$(foreach f,$(wildcard inject/agent/*.c),\
 	$(call entry,$(f),$(call cc_agent,$(f),$(B)/agent/$(f).o)))
-compile_commands.json: $(GENSRC) $(BUILDH) FORCE
+compile_commands.json: $(GENSRC) $(GENDEF) $(BUILDH) FORCE
 	$(call q,GEN)$(file >$@,[$(subst \n,$(newline),$(subst }\n {,}$(comma)\n{,$(strip $(entries))))])
 
 layers:
@@ -626,7 +634,7 @@ lint-no-tidy:
 	@echo "lint: clang-tidy is not installed"
 
 # One stamp a file, so that a second run reads only what changed.
-$(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC) $(BUILDH)
+$(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC) $(GENDEF) $(BUILDH)
 	@mkdir -p $(@D)
 	@clang-tidy --quiet $< -- -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen \
 		2>$@.err >$@.out || { cat $@.out $@.err; exit 1; }

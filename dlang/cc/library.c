@@ -137,5 +137,14 @@ const char builtins_library[] =
     " si_value = " NUM("SI_VALUE", "s") ";"
     " si_band = " NUM("SI_BAND", "s") ";"
     " si_fd = " NUM("SI_FD", "s") ";"
-    "};";
+    "};"
+
+    /* As strace shows them; ours. */
+    "inline string errno_name[int n] = " STR("DC_ERRNO", "n") ";"
+    "inline string signal_name[int n] = " STR("DC_SIGNAL", "n") ";"
+    "inline string open_flags[int n] = " STR("DC_OPEN", "n") ";"
+    "inline string socket_address[uintptr_t addr] ="
+    " " STR("DC_ADDRESS", "addr") ";"
+    "inline string call_arguments = __state_str(__DC_CALL,"
+    " probename == \"return\");";
 /* clang-format on */

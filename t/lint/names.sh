@@ -13,7 +13,7 @@ DOCS = ["HACKING.md"] + [
     f"doc/{d}.md" for d in ("where", "porting", "design", "testing", "unwinding")]
 ROOMS = ("dlang", "disasm", "symbols", "inject", "tracer")
 # What a build makes, and the machines' folders by their common name.
-MADE = {"tracer/build.h", "dlang/cc/parse.h", "build/kernel"}
+MADE = {"tracer/build.h", "tracer/fire/names.def", "dlang/cc/parse.h", "build/kernel"}
 WORD = re.compile(r"[A-Za-z_]\w*")
 PATH = re.compile(r"[\w.*\[\]-]+(/[\w.*\[\]-]*)+|[\w*-]+\.(?:c|h|l|y|def|sh|py|awk)")
 IN_COMMENT = re.compile(rf"(?<![\w./$-])(?:{'|'.join(ROOMS)})/[\w./-]*\.(?:c|h|def)\b")

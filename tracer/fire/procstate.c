@@ -21,8 +21,11 @@
 #include <unistd.h>
 
 #include "dlang/base/clock.h"
+#include "dlang/base/str.h"
 #include "tracer/ptrace/cpuinfo.h"
+#include "tracer/fire/decode.h"
 #include "tracer/fire/eval.h"
+#include "tracer/fire/names.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/state.h"
 
@@ -508,7 +511,32 @@ task_string(
 	}
 }
 
-enum of { TASK = 1, FD, SIGNAL, CPU };
+/* Texts of the meaning of a number; cut to the size of buf. */
+static void
+meaning_string(const struct firing *f, uint64_t what, uint64_t of, char *buf,
+    uint32_t size)
+{
+	const struct thread *th = f->thread;
+	struct str text = { 0 };
+
+	switch (what) {
+	case DIF_STATE_DC_ERRNO: names_add(&text, NAMES_ERRNO, of); break;
+	case DIF_STATE_DC_SIGNAL: decode_signal(&text, of); break;
+	case DIF_STATE_DC_OPEN: decode_open(&text, (uint32_t)of); break;
+	case DIF_STATE_DC_ADDRESS:
+		if (th != NULL)
+			decode_address(&text, &th->proc->space->text, of, 0);
+		break;
+	default:
+		if (th != NULL)
+			decode_call(
+			    &text, &th->proc->space->text, &th->call, of != 0);
+	}
+	snprintf(buf, size, "%s", str_c(&text));
+	str_fini(&text);
+}
+
+enum of { TASK = 1, FD, SIGNAL, CPU, MEANING };
 
 static const struct {
 	uint8_t of, how;
@@ -540,6 +568,7 @@ procstate_number(struct firing *f, uint64_t what, uint64_t of, uint64_t *value)
 		return 0;
 	case SIGNAL: *value = signal_number(f->about.siginfo, what); return 0;
 	case CPU: *value = cpuinfo_mhz(of); return 0;
+	case MEANING: break;
 	}
 	return -1;
 }
@@ -559,6 +588,7 @@ procstate_string(
 		else
 			cpuinfo_fpu(buf, size);
 		return 0;
+	case MEANING: meaning_string(f, what, of, buf, size); return 0;
 	case SIGNAL: break;
 	}
 	return -1;
