@@ -11,64 +11,10 @@
  *	COMM             CALL                    ERR NAME              COUNT
  *	work-files       openat                    2 ENOENT                3
  */
-BEGIN
-{
-	name[EPERM] = "EPERM";
-	name[ENOENT] = "ENOENT";
-	name[ESRCH] = "ESRCH";
-	name[EINTR] = "EINTR";
-	name[EIO] = "EIO";
-	name[ENXIO] = "ENXIO";
-	name[E2BIG] = "E2BIG";
-	name[ENOEXEC] = "ENOEXEC";
-	name[EBADF] = "EBADF";
-	name[ECHILD] = "ECHILD";
-	name[EAGAIN] = "EAGAIN";
-	name[ENOMEM] = "ENOMEM";
-	name[EACCES] = "EACCES";
-	name[EFAULT] = "EFAULT";
-	name[EBUSY] = "EBUSY";
-	name[EEXIST] = "EEXIST";
-	name[EXDEV] = "EXDEV";
-	name[ENODEV] = "ENODEV";
-	name[ENOTDIR] = "ENOTDIR";
-	name[EISDIR] = "EISDIR";
-	name[EINVAL] = "EINVAL";
-	name[EMFILE] = "EMFILE";
-	name[ENOTTY] = "ENOTTY";
-	name[ETXTBSY] = "ETXTBSY";
-	name[EFBIG] = "EFBIG";
-	name[ENOSPC] = "ENOSPC";
-	name[ESPIPE] = "ESPIPE";
-	name[EROFS] = "EROFS";
-	name[EMLINK] = "EMLINK";
-	name[EPIPE] = "EPIPE";
-	name[ERANGE] = "ERANGE";
-	name[ENAMETOOLONG] = "ENAMETOOLONG";
-	name[ENOSYS] = "ENOSYS";
-	name[ENOTEMPTY] = "ENOTEMPTY";
-	name[ELOOP] = "ELOOP";
-	name[ENODATA] = "ENODATA";
-	name[EOVERFLOW] = "EOVERFLOW";
-	name[ENOTSOCK] = "ENOTSOCK";
-	name[EOPNOTSUPP] = "EOPNOTSUPP";
-	name[EADDRINUSE] = "EADDRINUSE";
-	name[EADDRNOTAVAIL] = "EADDRNOTAVAIL";
-	name[ENETUNREACH] = "ENETUNREACH";
-	name[ECONNRESET] = "ECONNRESET";
-	name[EISCONN] = "EISCONN";
-	name[ENOTCONN] = "ENOTCONN";
-	name[ETIMEDOUT] = "ETIMEDOUT";
-	name[ECONNREFUSED] = "ECONNREFUSED";
-	name[EHOSTUNREACH] = "EHOSTUNREACH";
-	name[EALREADY] = "EALREADY";
-	name[EINPROGRESS] = "EINPROGRESS";
-}
-
 syscall:::return
 /errno != 0 && errno < 512/
 {
-	@[execname, probefunc, errno, name[errno]] = count();
+	@[execname, probefunc, errno, errno_name[errno]] = count();
 }
 
 END

@@ -9,9 +9,9 @@
  *
  *	$ failures.d -c './work-files d 1 1 0 0' a.out main openat
  *	main in thread 11989:
- *	        openat = 3, errno 0
- *	        close = 0, errno 0
- *	        openat = -2, errno 2
+ *	        openat = 3
+ *	        close = 0
+ *	        openat = -1 ENOENT
  *	...
  */
 #pragma D option nspec=16
@@ -34,7 +34,8 @@ syscall:::return
 /self->spec/
 {
 	speculate(self->spec);
-	printf("\t%s = %d, errno %d\n", probefunc, (int)arg0, errno);
+	printf("\t%s = %d%s\n", probefunc, errno != 0 ? -1 : (int)arg0,
+	    errno != 0 ? strjoin(" ", errno_name[errno]) : "");
 }
 
 syscall::$3:return

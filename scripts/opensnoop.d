@@ -5,19 +5,19 @@
  * usage: opensnoop.d -c COMMAND | -p PID
  *
  * One line for each open, openat, openat2 and creat, when it returns: the file
- * as the program named it, the descriptor or -1, and the error, 0 for none.
+ * as the program named it, the descriptor or -1, and the error, - for none.
  *
  *	$ opensnoop.d -c './work-files d 2 1 1 1'
- *	    UID     PID COMM               FD  ERR PATH
- *	      0   11940 work-files          3    0 d/there
- *	      0   11940 work-files          3    0 d/there
- *	      0   11940 work-files         -1    2 d/missing
- *	      0   11940 work-files          3    0 d/there
- *	      0   11940 work-files          3    0 d/written
+ *	    UID     PID COMM               FD ERR      PATH
+ *	      0   11940 work-files          3 -        d/there
+ *	      0   11940 work-files          3 -        d/there
+ *	      0   11940 work-files         -1 ENOENT   d/missing
+ *	      0   11940 work-files          3 -        d/there
+ *	      0   11940 work-files          3 -        d/written
  */
 BEGIN
 {
-	printf("%7s %7s %-16s %4s %4s %s\n", "UID", "PID", "COMM", "FD", "ERR",
+	printf("%7s %7s %-16s %4s %-8s %s\n", "UID", "PID", "COMM", "FD", "ERR",
 	    "PATH");
 }
 
@@ -40,7 +40,8 @@ syscall::openat:return,
 syscall::openat2:return
 /self->path/
 {
-	printf("%7d %7d %-16s %4d %4d %s\n", uid, pid, execname,
-	    errno == 0 ? (int)arg0 : -1, errno, copyinstr(self->path));
+	printf("%7d %7d %-16s %4d %-8s %s\n", uid, pid, execname,
+	    errno == 0 ? (int)arg0 : -1, errno == 0 ? "-" : errno_name[errno],
+	    copyinstr(self->path));
 	self->path = 0;
 }

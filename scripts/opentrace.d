@@ -5,15 +5,12 @@
  * usage: opentrace.d -c COMMAND | -p PID
  *
  * One line for each call: name[pid(uid:gid)] open("path", flags) = descriptor,
- * or the error as a negative number.  Other flags than those five are a number.
+ * or -1 and the error.
  *
  *	$ opentrace.d -c 'tee -a new'
  *	...
- *	tee[11943(0:0)] open("new", O_WRONLY|O_APPEND|O_CREAT) = 3
+ *	tee[11943(0:0)] open("new", O_WRONLY|O_CREAT|O_APPEND) = 3
  */
-inline int O_ACC = O_WRONLY | O_RDWR;
-inline int O_NAMED = O_ACC | O_APPEND | O_CREAT;
-
 syscall::open:entry
 {
 	self->path = arg0;
@@ -37,27 +34,10 @@ syscall::creat:return,
 syscall::openat:return
 /self->path/
 {
-	printf("%s[%d(%d:%d)] open(\"%s\", %s%s%s", execname, pid, uid, gid,
-	    copyinstr(self->path),
-	    (self->flags & O_ACC) == O_RDWR ? "O_RDWR" :
-	    (self->flags & O_ACC) == O_WRONLY ? "O_WRONLY" : "O_RDONLY",
-	    self->flags & O_APPEND ? "|O_APPEND" : "",
-	    self->flags & O_CREAT ? "|O_CREAT" : "");
+	printf("%s[%d(%d:%d)] open(\"%s\", %s) = %d%s\n", execname, pid, uid,
+	    gid, copyinstr(self->path), open_flags[self->flags],
+	    errno == 0 ? (int)arg0 : -1,
+	    errno == 0 ? "" : strjoin(" ", errno_name[errno]));
 	self->path = 0;
-}
-
-syscall::open:return,
-syscall::creat:return,
-syscall::openat:return
-/self->flags & ~O_NAMED/
-{
-	printf("|0x%x", self->flags & ~O_NAMED);
-}
-
-syscall::open:return,
-syscall::creat:return,
-syscall::openat:return
-{
-	printf(") = %d\n", (int)arg0);
 	self->flags = 0;
 }

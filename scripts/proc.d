@@ -38,7 +38,7 @@ proc:::exec
 
 proc:::exec-failure
 {
-	printf("\terrno: %d\n", -args[0]);
+	printf("\terror: %s\n", errno_name[-args[0]]);
 }
 
 proc:::exec-success
@@ -54,10 +54,11 @@ proc:::exit
 
 proc:::signal-send
 {
-	printf("\tsignal: %d to %d\n", args[2], args[1]->pr_pid);
+	printf("\tsignal: %s to %d\n", signal_name[args[2]],
+	    args[1]->pr_pid);
 }
 
 proc:::signal-handle
 {
-	printf("\tsignal: %d\n", args[0]);
+	printf("\tsignal: %s\n", signal_name[args[0]]);
 }

@@ -20,7 +20,7 @@ is "lines" "$(grep -cE "^20[0-9]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} $me work-f
 has "$tmp/err" '^dwatch: [0-9]+ probes$'
 script dwatch -q -c "$files" openat:return
 is "returns" "$(sed 's/.*: //' "$tmp/out" | grep . | sort | uniq -c | xargs)" \
-    "1 openat = -1 errno 2 4 openat = 3 errno 0"
+    "1 openat = -1 ENOENT 4 openat = 3"
 hasnt "$tmp/err" 'probes'
 script dwatch -c "echo known" write
 has "$tmp/out" ': write\(1, "known\\n", 6\)$'
@@ -38,7 +38,7 @@ has "$tmp/out" ': <pid[0-9]+:[^:]*:grown:entry> grown\('
 
 script dwatch -X exec -c "sh -c '/bin/true a b; $tmp/none; :'"
 is "-X exec" "$(sed -n 's/.*\]: //p' "$tmp/out" | sort | xargs)" \
-    "exec-failure errno 2 exec-success /bin/true a b"
+    "exec-failure ENOENT exec-success /bin/true a b"
 for p in open rw proc signal net sleep malloc lock; do
 	timeout 60 scripts/dwatch -d -X $p -c "$files" >"$tmp/$p.d" 2>"$tmp/$p.err"
 	is "-X $p" "$?" 0

@@ -8,7 +8,7 @@
 # From where the program begins; what the run-time linker does before it is also
 # there.
 script opensnoop.d -c "$bin/work-files / 0 0 0 0"
-has "$tmp/out" ' work-files  *3  *0  */etc/ld\.so\.cache$'
+has "$tmp/out" ' work-files  *3  *-  */etc/ld\.so\.cache$'
 export DTRACE_OPT_EVALTIME=preinit
 
 mkdir "$tmp/d"
@@ -21,31 +21,31 @@ ids='s/^[0-9]* [0-9]* /UID PID /'
 script opensnoop.d -c "$work"
 expect opensnoop "$ids" <<'END'
 UID PID COMM FD ERR PATH
-UID PID work-files 3 0 TMP/d/there
-UID PID work-files 3 0 TMP/d/there
-UID PID work-files -1 2 TMP/d/missing
-UID PID work-files -1 2 TMP/d/missing
-UID PID work-files -1 2 TMP/d/missing
-UID PID work-files 3 0 TMP/d/there
-UID PID work-files 3 0 TMP/d/written
+UID PID work-files 3 - TMP/d/there
+UID PID work-files 3 - TMP/d/there
+UID PID work-files -1 ENOENT TMP/d/missing
+UID PID work-files -1 ENOENT TMP/d/missing
+UID PID work-files -1 ENOENT TMP/d/missing
+UID PID work-files 3 - TMP/d/there
+UID PID work-files 3 - TMP/d/written
 END
 
 script opentrace.d -c "$work"
 expect opentrace 's/\[[0-9]*(/[PID(/' <<END
-work-files[PID($(id -u):$(id -g))] open("TMP/d/there", O_RDONLY|0x80000) = 3
-work-files[PID($(id -u):$(id -g))] open("TMP/d/there", O_RDONLY|0x80000) = 3
-work-files[PID($(id -u):$(id -g))] open("TMP/d/missing", O_WRONLY) = -2
-work-files[PID($(id -u):$(id -g))] open("TMP/d/missing", O_WRONLY) = -2
-work-files[PID($(id -u):$(id -g))] open("TMP/d/missing", O_WRONLY) = -2
+work-files[PID($(id -u):$(id -g))] open("TMP/d/there", O_RDONLY|O_CLOEXEC) = 3
+work-files[PID($(id -u):$(id -g))] open("TMP/d/there", O_RDONLY|O_CLOEXEC) = 3
+work-files[PID($(id -u):$(id -g))] open("TMP/d/missing", O_WRONLY) = -1 ENOENT
+work-files[PID($(id -u):$(id -g))] open("TMP/d/missing", O_WRONLY) = -1 ENOENT
+work-files[PID($(id -u):$(id -g))] open("TMP/d/missing", O_WRONLY) = -1 ENOENT
 work-files[PID($(id -u):$(id -g))] open("TMP/d/there", O_RDONLY) = 3
-work-files[PID($(id -u):$(id -g))] open("TMP/d/written", O_WRONLY|O_APPEND|O_CREAT|0x200) = 3
+work-files[PID($(id -u):$(id -g))] open("TMP/d/written", O_WRONLY|O_CREAT|O_TRUNC|O_APPEND) = 3
 END
 
 # What the course has its readers try.
 for a in '' '-a '; do
 	script opentrace.d -c "sh -c 'echo x | tee $a$tmp/tee >/dev/null'"
-	mode='O_WRONLY|O_CREAT|0x200'
-	[ -z "$a" ] || mode='O_WRONLY|O_APPEND|O_CREAT'
+	mode='O_WRONLY|O_CREAT|O_TRUNC'
+	[ -z "$a" ] || mode='O_WRONLY|O_CREAT|O_APPEND'
 	is "tee $a" "$(plain | sed -n 's/^tee\[[^]]*\] //p' | grep TMP/tee)" \
 	    "open(\"TMP/tee\", $mode) = 3"
 done
@@ -104,18 +104,18 @@ is syscallbyproc "$(plain | awk 'NR > 1 { print $2, $3, $4 }' | sort | xargs)" \
     "work-files close 4 work-files exit_group 1 work-files lseek 4 work-files munmap 1 work-files openat 7 work-files pread64 4 work-files read 4 work-files write 5"
 
 script dtruss.d -c "$bin/work-files $tmp/d 1 1 1 1"
-expect dtruss 's/^[0-9]*\.[0-9]*: //; /munmap/d; s/(0x3, .*/(0x3)/' <<'END'
-openat(-100, "TMP/d/there", 0x80000, 0x0) = 3
-close(0x3)
-openat(-100, "TMP/d/missing", 0x1, 0x0) = -1 errno 2
-openat(-100, "TMP/d/there", 0x0, 0x0) = 3
-pread64(3, "", 64) = 64
-lseek(0x3)
-read(3, "", 64) = 64
-close(0x3)
-openat(-100, "TMP/d/written", 0x641, 0x180) = 3
-write(3, "", 100) = 100
-close(0x3)
+expect dtruss 's/^[0-9]*\.[0-9]*: //; /munmap/d; s/\(\\000\)*\\000/NULs/' <<'END'
+openat(AT_FDCWD, "TMP/d/there", O_RDONLY|O_CLOEXEC) = 3
+close(3) = 0
+openat(AT_FDCWD, "TMP/d/missing", O_WRONLY) = -1 ENOENT
+openat(AT_FDCWD, "TMP/d/there", O_RDONLY) = 3
+pread64(3, "NULs"..., 64, 0) = 64
+lseek(3, 0, SEEK_SET) = 0
+read(3, "NULs"..., 64) = 64
+close(3) = 0
+openat(AT_FDCWD, "TMP/d/written", O_WRONLY|O_CREAT|O_TRUNC|O_APPEND, 0600) = 3
+write(3, "NULs"..., 100) = 100
+close(3) = 0
 exit_group(0)
 END
 script dtruss.d -c 'echo hello there'
@@ -127,12 +127,12 @@ is "failures, none" "$(plain)" ""
 script failures.d -c "$bin/work-files $tmp/d 1 1 0 0" a.out main openat
 expect failures 's/thread [0-9]*/thread TID/' <<'END'
 main in thread TID:
-openat = 3, errno 0
-close = 0, errno 0
-openat = -2, errno 2
-openat = 3, errno 0
-close = 0, errno 0
-openat = 3, errno 0
-close = 0, errno 0
+openat = 3
+close = 0
+openat = -1 ENOENT
+openat = 3
+close = 0
+openat = 3
+close = 0
 END
 finish

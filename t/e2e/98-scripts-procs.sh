@@ -34,7 +34,7 @@ has "$tmp/flat" "^$child\[ true\]/ $sh proc::exit\$"
 
 script proc.d -c "sh -c 'kill -TERM \$\$'"
 has "$tmp/out" 'reason: a signal$'
-has "$tmp/out" 'signal: 15 to [0-9]+$'
+has "$tmp/out" 'signal: SIGTERM to [0-9]+$'
 
 # A sleeping program is known to run that long, and it is a lower bound.
 script forktime.d -c "sh -c '/bin/sleep 0.05; /bin/true a; /bin/true a; exit 0'"
