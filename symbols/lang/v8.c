@@ -312,10 +312,8 @@ push_bare(struct v8 *v, struct lang_walk *w, const struct frame *f)
 }
 
 static bool
-v8_frames(void *self, struct lang_walk *w, const struct frame *f,
-    const struct frame *caller)
+js_frames(struct v8 *v, struct lang_walk *w, const struct frame *f)
 {
-	struct v8 *v = self;
 	uint64_t fp = f->r[CFI_FP], kind, function;
 
 	if (!frame_knows(f, CFI_FP) || !is_code(v, w, frame_pc(f)))
@@ -336,6 +334,39 @@ v8_frames(void *self, struct lang_walk *w, const struct frame *f,
 			v8_push(v, w, &at);
 	}
 	return false;
+}
+
+/* Put the frame that was pushed last before those from `at' on. */
+static void
+move_last(struct lang_walk *w, size_t at)
+{
+	uint64_t last = w->pushed.at[w->pushed.len - 1];
+
+	memmove(&w->pushed.at[at + 1], &w->pushed.at[at],
+	    (w->pushed.len - 1 - at) * sizeof(last));
+	w->pushed.at[at] = last;
+}
+
+/* Built-in code that V8 has mapped again is in no object that names it.  What
+ * belongs to it follows its name. */
+static bool
+v8_frames(void *self, struct lang_walk *w, const struct frame *f,
+    const struct frame *caller)
+{
+	struct v8 *v = self;
+	size_t before = w->pushed.len;
+	char name[V8_TEXT];
+
+	if (js_frames(v, w, f))
+		return true;
+	if (!v8_blob_name(v, w, frame_pc(f), name, sizeof(name)))
+		return false;
+	size_t notes = w->pushed.len;
+	lang_push(w, name, NULL, 0, false);
+	if (w->pushed.len == notes)
+		return false;
+	move_last(w, before);
+	return true;
 }
 
 const struct lang_ops lang_v8 = {

@@ -1,6 +1,6 @@
 /*
  * Shared by the files for V8: v8.c reads the stack, v8_code.c compiled code,
- * v8_heap.c objects.
+ * v8_blob.c built-in code, v8_heap.c objects.
  *
  * Words are as they stand in V8's memory: an object's address with its lowest
  * bit set, or a small integer in the upper half (a "Smi").  Pointers are not
@@ -111,6 +111,13 @@ uint64_t v8_shared(const struct v8 *v, struct lang_walk *w, uint64_t function);
 bool v8_is_builtin(const struct v8 *v, struct lang_walk *w, uint64_t shared);
 /* Push a frame. */
 void v8_push(struct v8 *v, struct lang_walk *w, const struct v8_at *at);
+
+/* v8_blob.c */
+
+/* Set text to the name of the built-in code at pc, "node`Builtins_ArrayMap", if
+ * pc is where V8 has mapped it again.  False: it is not. */
+bool v8_blob_name(
+    struct v8 *v, struct lang_walk *w, uint64_t pc, char *text, size_t size);
 
 /* v8_code.c */
 

@@ -104,6 +104,8 @@ bool unwind_is_code(struct unwinder *u, uint64_t addr);
 /* Is it run-time code?  Interpreters in such code push return addresses
  * themselves instead of calling, so no call instruction precedes them. */
 bool unwind_is_made_code(struct unwinder *u, uint64_t addr);
+/* The list of mappings that shows code at addr; NULL: none does. */
+const struct maps *unwind_maps_of(struct unwinder *u, uint64_t addr);
 
 /* Does a call instruction end at addr? */
 bool unwind_is_after_call(struct unwinder *u, uint64_t addr);

@@ -109,6 +109,20 @@ unwind_is_code(struct unwinder *u, uint64_t addr)
 	return (m != NULL && m->exec) || is_code_now(u, addr, m != NULL);
 }
 
+const struct maps *
+unwind_maps_of(struct unwinder *u, uint64_t addr)
+{
+	const struct map *m;
+
+	if (!unwind_is_code(u, addr))
+		return NULL;
+	m = maps_at(addrspace_maps(u->as), addr);
+	if (m != NULL && m->exec)
+		return addrspace_maps(u->as);
+	m = maps_at(&u->maps, addr);
+	return m != NULL && m->exec ? &u->maps : NULL;
+}
+
 bool
 unwind_is_made_code(struct unwinder *u, uint64_t addr)
 {

@@ -65,6 +65,27 @@ one "hot" 20000 --no-concurrent-recompilation
 # What was merged into its caller has no frame of its own.
 [ "$depth" -lt "$plain" ] || wrong "hot: depth $depth, interpreted $plain"
 
+# V8's own code has names wherever it is mapped: no frame is a number.  (These
+# functions run too seldom to be compiled.)
+cat >"$tmp/sorts.js" <<'JS'
+'use strict';
+const fs = require('fs');
+const out = fs.openSync('/dev/null', 'w');
+[3, 1, 2].sort((a, b) => { fs.writeSync(out, 'w'.repeat(4243)); return a - b; });
+[1].map(() => fs.writeSync(out, 'w'.repeat(4243)));
+JS
+if nm "$node" 2>/dev/null | grep ' Builtins_ArrayTimSort$' >/dev/null; then
+	dt -q -x strsize=1k -o "$tmp/builtins" -n '
+	    syscall::write:entry /arg2 == 4243 && pid == $target/ { jstack(100); }' \
+	    -c "$(quote "$node" "$tmp/sorts.js")"
+	has "$tmp/builtins" '`Builtins_ArrayTimSort'
+	has "$tmp/builtins" '`Builtins_SortCompareUserFn'
+	has "$tmp/builtins" '`Builtins_ArrayMap'
+	hasnt "$tmp/builtins" '^ *0x'
+else
+	echo "$node has no symbols: its built-in code has no names"
+fi
+
 # A busy program: samples are where it says that it spends its time, in a
 # process that runs already.  (Code that was merged into its caller and calls
 # nothing is that caller's.)
