@@ -161,7 +161,7 @@ $(GENDEF): tracer/fire/names.awk tracer/fire/names_headers.h
 	@mkdir -p $(@D)
 	$(call q,GEN)$(CC) $(ALL_CFLAGS) -E -dM tracer/fire/names_headers.h | \
 		awk -f tracer/fire/names.awk | LC_ALL=C sort >$@.new
-	@mv $@.new $@
+	@test -s $@.new && mv $@.new $@
 
 $(B)/host/%.o: %.c | $(B)/deps.ok $(MACHINE_OK) $(GENSRC) $(GENDEF) $(BUILDH)
 	@mkdir -p $(@D)

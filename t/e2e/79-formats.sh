@@ -1,7 +1,7 @@
 #!/bin/bash
 # -x oformat=folded, pprof, chrome, prometheus: each is read back by a tool of
 # its own, and its numbers are those of the text.
-# timeout: 300
+# timeout: 600
 # shellcheck disable=SC2016 # D, not shell
 # shellcheck source=t/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,7 @@
 # -x oformat=json: every golden test again, against the schema; what only a
 # process has (stacks, names, types), lists, drops; and that the document
 # describes what the schema allows.
-# timeout: 600
+# timeout: 1800
 # shellcheck disable=SC2016 # D, not shell
 # shellcheck source=t/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
