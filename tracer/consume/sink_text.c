@@ -197,8 +197,8 @@ text_stmt(struct consume *c, const struct prog_stmt *st)
 	struct printer p = record_printer(c, &c->line);
 	const uint8_t *v;
 
-	p.quiet =
-	    c->bare; /* whatever a setopt() before it in the record says */
+	/* A setopt() in the record changes only what follows the record. */
+	p.quiet = c->bare;
 	if (st->kind == ACT_PRINTF) {
 		record_format(c, &p, st);
 	} else if (st->kind == ACT_PRINTA) {

@@ -231,12 +231,15 @@ decode_address(
 
 /* ---- numbers ---- */
 
+/* O_LARGEFILE of the kernel (asm-generic/fcntl.h), which it sets for every file
+ * of a 64-bit process; the C library's is 0. */
+#define LARGE_FILE 0100000
+
 void
 decode_open(struct str *to, uint64_t flags)
 {
 	names_add(to, NAMES_ACCMODE, flags & O_ACCMODE);
-	/* The C library sets it in every call. */
-	flags &= ~(uint64_t)(O_ACCMODE | 0100000);
+	flags &= ~(uint64_t)(O_ACCMODE | LARGE_FILE);
 	if (flags == 0)
 		return;
 	str_addc(to, '|');
