@@ -4,6 +4,7 @@
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,5 +54,13 @@ size_t unwind(struct unwinder *u, const struct uregs *regs,
  */
 size_t unwind_whole(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, uint64_t *pcs, size_t max);
+
+/*
+ * The same of a thread that sleeps in the kernel, of which only pc and stack pointer
+ * are known.  A frame pointer is searched for on the stack; *cut is set to whether one
+ * was needed and not found, so that the outer frames are missing.
+ */
+size_t unwind_asleep(struct unwinder *u, uint64_t pc, uint64_t sp,
+    const struct reader *mem, uint64_t *pcs, size_t max, bool *cut);
 
 #endif

@@ -84,6 +84,8 @@ struct unwind_visitor {
 	 * is 0 is left out. */
 	bool (*frame)(
 	    void *ctx, const struct frame *f, const struct frame *caller);
+	/* Bits of the registers that are known to begin with; 0: all. */
+	uint32_t known;
 	size_t most; /* limit of frames; 0: none.  The caller of the last one is
 		      * not searched. */
 };
@@ -106,6 +108,11 @@ bool unwind_is_code(struct unwinder *u, uint64_t addr);
 bool unwind_is_made_code(struct unwinder *u, uint64_t addr);
 /* The list of mappings that shows code at addr; NULL: none does. */
 const struct maps *unwind_maps_of(struct unwinder *u, uint64_t addr);
+
+/* The frame pointer of f is not known, and its caller is found by no other way:
+ * search the stack for it. */
+enum step unwind_search_step(
+    struct unwinder *u, const struct frame *f, struct frame *caller);
 
 /* Does a call instruction end at addr? */
 bool unwind_is_after_call(struct unwinder *u, uint64_t addr);

@@ -198,7 +198,8 @@ unwind_visit(struct unwinder *u, const struct uregs *regs,
 	bool more = true;
 
 	for (unsigned i = 0; i < CFI_REGS; i++)
-		frame_set(&f, i, regs->r[machine_uregs[i]]);
+		if (v->known == 0 || (v->known & 1u << i) != 0)
+			frame_set(&f, i, regs->r[machine_uregs[i]]);
 	u->mem = mem;
 	u->thread = regs->r[UREG_THREAD];
 	u->goroutine = f.r[CFI_GOROUTINE];
@@ -227,6 +228,7 @@ struct pcs {
 	uint64_t *at;
 	size_t n;
 	bool whole; /* the outermost frame was reached */
+	bool cut;   /* a frame pointer was not found */
 };
 
 static bool
@@ -275,4 +277,40 @@ unwind_whole(struct unwinder *u, const struct uregs *regs,
 	if (max != 0)
 		unwind_visit(u, regs, mem, &v);
 	return p.whole ? p.n : 0;
+}
+
+static enum step
+step_asleep(void *ctx, const struct frame *f, struct frame *caller)
+{
+	struct pcs *p = ctx;
+	enum step s = unwind_step(p->u, f, caller);
+
+	if (s == STEP_FAIL)
+		s = unwind_search_step(p->u, f, caller);
+	if (s == STEP_FAIL)
+		s = unwind_fp_step(p->u, f, caller);
+	p->cut = s == STEP_FAIL && !frame_knows(f, CFI_FP);
+	return s == STEP_FAIL ? STEP_END : s;
+}
+
+size_t
+unwind_asleep(struct unwinder *u, uint64_t pc, uint64_t sp,
+    const struct reader *mem, uint64_t *pcs, size_t max, bool *cut)
+{
+	struct uregs regs = { 0 };
+	struct pcs p = { .u = u, .at = pcs };
+	const struct unwind_visitor v = {
+		.ctx = &p,
+		.step = step_asleep,
+		.frame = add_pc,
+		.known = 1u << CFI_PC | 1u << CFI_SP,
+		.most = max,
+	};
+
+	regs.r[UREG_PC] = pc;
+	regs.r[UREG_SP] = sp;
+	if (max != 0)
+		unwind_visit(u, &regs, mem, &v);
+	*cut = p.cut;
+	return p.n;
 }

@@ -22,3 +22,10 @@ unwind_fp_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 {
 	return STEP_FAIL;
 }
+
+enum step
+unwind_search_step(
+    struct unwinder *u, const struct frame *f, struct frame *caller)
+{
+	return STEP_FAIL;
+}

@@ -353,3 +353,77 @@ unwind_fp_step(struct unwinder *u, const struct frame *f, struct frame *caller)
 	    STEP_OK :
 	    STEP_FAIL;
 }
+
+/* ---- frame pointers that are not known ---- */
+
+/* How much of a stack is searched: the local variables of one function. */
+#define SEARCH_BYTES 65536
+
+/* A stack with more frames is not looked at up to its end. */
+#define WHOLE_MOST 256
+
+/* Is everything above the frame as it should be, up to the first one? */
+static bool
+is_whole(struct unwinder *u, const struct frame *f)
+{
+	struct frame at = *f, caller;
+
+	for (unsigned i = 0; i < WHOLE_MOST; i++) {
+		enum step s = unwind_step(u, &at, &caller);
+		if (s != STEP_OK)
+			return s == STEP_END;
+		if (caller.r[CFI_RSP] <= at.r[CFI_RSP])
+			return false;
+		at = caller;
+	}
+	return false;
+}
+
+/*
+ * A function that has a frame pointer has pushed that of its caller right below the
+ * return address, at a multiple of 16 (the ABI of x86-64).  Below that place are
+ * local variables, which may hold what earlier calls have left there, of other
+ * functions.  So the first place counts behind a direct call of this function.  If
+ * there is none, it was called by a pointer or through a linkage table: then the
+ * first place behind a call counts from which all frames can be found.
+ */
+static bool
+search(struct unwinder *u, const struct frame *f, uint64_t start, bool directly,
+    struct frame *caller)
+{
+	uint64_t sp = f->r[CFI_RSP];
+	uint64_t record[2]; /* the caller's frame pointer, the return address */
+
+	for (uint64_t at = (sp + 15) & ~UINT64_C(15); at - sp < SEARCH_BYTES;
+	     at += 16) {
+		struct frame g = *f;
+		if (!unwind_read(u, at, record, sizeof(record)))
+			return false;
+		if (!is_after_call(u, record[1], directly ? start : 0))
+			continue;
+		frame_set(&g, CFI_RBP, at);
+		if (unwind_step(u, &g, caller) == STEP_OK ?
+			caller->r[CFI_RIP] == record[1] :
+			rbp_step(u, &g, caller))
+			if (directly || is_whole(u, caller))
+				return true;
+	}
+	return false;
+}
+
+enum step
+unwind_search_step(
+    struct unwinder *u, const struct frame *f, struct frame *caller)
+{
+	uint64_t pc = f->r[CFI_RIP] - (f->exact ? 0 : 1);
+	const struct load *l = addrspace_load_at(u->as, pc);
+	const struct sym *s =
+	    l != NULL ? object_func_at(l->object, pc - l->bias) : NULL;
+
+	if (s == NULL || frame_knows(f, CFI_RBP))
+		return STEP_FAIL;
+	return search(u, f, l->bias + s->addr, true, caller) ||
+		search(u, f, 0, false, caller) ?
+	    STEP_OK :
+	    STEP_FAIL;
+}
