@@ -152,6 +152,16 @@ START_TEST(nobody)
 }
 END_TEST
 
+/* No thread has the id 0, as the next one of sched:::off-cpu. */
+START_TEST(no_thread)
+{
+	memset(&firing.read, 0x5a, sizeof(firing.read));
+	ck_assert_uint_eq(number(DIF_STATE_PR_PID, 0), 0);
+	ck_assert_uint_eq(number(DIF_STATE_PR_UID, 0), 0);
+	ck_assert_str_eq(string(DIF_STATE_PR_FNAME, 0), "");
+}
+END_TEST
+
 START_TEST(arguments_and_environment)
 {
 	uint64_t self = (uint64_t)getpid(), n = 0;
@@ -310,6 +320,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, a_thread);
 	tcase_add_test(tc, a_zombie);
 	tcase_add_test(tc, nobody);
+	tcase_add_test(tc, no_thread);
 	tcase_add_test(tc, arguments_and_environment);
 	tcase_add_test(tc, times);
 	tcase_add_test(tc, kept_for_a_firing);

@@ -58,6 +58,8 @@ void
 procstate_forget(struct procstate *ps)
 {
 	ps->tid = 0;
+	ps->have_status = false;
+	ps->have_stat[false] = ps->have_stat[true] = false;
 }
 
 /* ---- what is kept ---- */
