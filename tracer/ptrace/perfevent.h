@@ -1,0 +1,126 @@
+/*
+ * What the kernel records of threads while nobody stops them: the switches from
+ * and to a processor, samples of a clock, page faults.
+ *
+ *	struct perfevents	one for the run
+ *	   ring, ring, ...	one for each processor, mapped by dtrap
+ *	   event, event, ...	of a thread on a processor, or of a processor; it
+ *				writes into the ring of that processor
+ *
+ * The events belong to descriptors of dtrap's: if dtrap dies, they go with it, and
+ * nothing in a process has to be restored.
+ *
+ * All times are of CLOCK_MONOTONIC in ns, as `timestamp' is.
+ */
+#ifndef TRACER_PTRACE_PERFEVENT_H
+#define TRACER_PTRACE_PERFEVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "dlang/uregs.h"
+
+struct perfevents;
+struct thread;
+
+enum perf_source {
+	PERF_SWITCHES,     /* a thread gets a processor, or loses it */
+	PERF_CLOCK,        /* a period of a processor is over */
+	PERF_FAULTS,       /* a page fault of user code */
+	PERF_MAJOR_FAULTS, /* one for which something was read */
+};
+
+/* What is recorded.  The user of a number tells wishes apart by `tag'. */
+struct perf_wish {
+	enum perf_source source;
+	uint32_t tag;
+	/* PERF_CLOCK: */
+	uint64_t period; /* ns */
+	uint32_t
+	    stack_max; /* bytes of the stack to copy, from the stack pointer
+			     * on; a multiple of 8, at most PERF_STACK_MAX */
+};
+
+/* A record and its header are at most 65,535 bytes. */
+#define PERF_STACK_MAX 65000U
+
+struct perf_record {
+	enum perf_source source;
+	uint32_t tag;
+	pid_t pid, tid;
+	struct thread *thread; /* that the event belongs to; NULL: it is of a
+				* processor, whatever runs there */
+	uint64_t time;
+	uint32_t cpu;
+	/* PERF_SWITCHES: */
+	bool out;       /* it loses the processor */
+	bool preempted; /* it could have gone on */
+	/* PERF_FAULTS, PERF_MAJOR_FAULTS: */
+	uint64_t addr; /* that was accessed */
+	uint64_t pc;   /* of the instruction */
+	/* PERF_CLOCK: */
+	bool has_regs;        /* false: the thread has no user code */
+	struct uregs regs;    /* of user code */
+	const uint8_t *stack; /* memory at the stack pointer */
+	uint32_t stack_len;   /* bytes that were copied */
+};
+
+typedef void (*perf_record_fn)(void *ctx, const struct perf_record *r);
+
+/* Maps the rings.  NULL with a negative errno in *error: -EACCES or -EPERM, perf
+ * events are forbidden, or there is not enough locked memory; -ENOSYS or -ENOENT,
+ * the kernel has none; -EMFILE. */
+struct perfevents *perfevents_create(int *error);
+/* The threads of its events have ended, or perfevents_close() was called. */
+void perfevents_destroy(struct perfevents *pe);
+
+/* Bytes of each ring. */
+size_t perfevents_size(const struct perfevents *pe);
+
+/*
+ * Record of a thread, from now until it ends.  0, also if the thread has ended, or
+ * records of this tag already; or -errno: -EMFILE, -EACCES as above.  Then nothing
+ * is recorded of it.
+ */
+int perfevents_add(
+    struct perfevents *pe, struct thread *th, const struct perf_wish *w);
+
+/* The same of all that runs on all processors, in kernel and user code.  It takes
+ * CAP_PERFMON: -EACCES without. */
+int perfevents_add_all(struct perfevents *pe, const struct perf_wish *w);
+
+/* Record nothing more of the thread; what was recorded and not read is lost.  An
+ * exec leaves a thread's events where they are, and the thread may have another id
+ * before it: add them again. */
+void perfevents_drop(struct thread *th);
+
+/* Record nothing more with this tag.  Records that exist are still read. */
+void perfevents_close(struct perfevents *pe, uint32_t tag);
+
+/* Has anything been recorded since it was last read?  It makes no system call. */
+bool perfevents_any(const struct perfevents *pe);
+
+/*
+ * Call fn for all records that exist now, in the order of their times.  A record
+ * of one processor that is later in time than one of another that has been read is
+ * never left for the next call.
+ */
+void perfevents_read(struct perfevents *pe, perf_record_fn fn, void *ctx);
+
+/*
+ * For fn, during perfevents_read(): has the thread got a processor after `time',
+ * by a record that was not read yet?  If not, it has executed nothing since, up
+ * to the beginning of this call.  True also if records may have been lost.
+ */
+bool perfevents_ran_since(
+    const struct perfevents *pe, const struct thread *th, uint64_t time);
+
+/* The number of records that the kernel could not write, since the last call. */
+uint64_t perfevents_lost(struct perfevents *pe);
+
+/* Why perf events cannot be had, for such an errno: a phrase for the user. */
+const char *perfevents_why(int error);
+
+#endif
