@@ -17,6 +17,7 @@
 #include "dlang/cc/cc.h"
 #include "symbols/debuginfod.h"
 #include "tracer/fast/fast.h"
+#include "tracer/fire/records.h"
 #include "tracer/program/absent.h"
 #include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
@@ -779,6 +780,7 @@ say_fast(struct cli *c)
 	if (!c->verbose)
 		return;
 	fast_report(&c->st, &text);
+	records_report(&c->st, &text);
 	char *all = str_take(&text);
 	for (line = strtok_r(all, "\n", &rest); line != NULL;
 	     line = strtok_r(NULL, "\n", &rest))

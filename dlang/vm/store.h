@@ -65,6 +65,7 @@ enum drop_kind {
 	DROP_SPEC_UNAVAIL,
 	DROP_STKSTR,
 	DROP_DBLERROR,
+	DROP_KERNEL, /* records that the kernel could not write: records.h */
 	DROP_NESTED,
 	DROP_COUNT
 };

@@ -17,7 +17,7 @@ E2E := $(E2E_SRC:t/e2e/src/%.c=$(D)/%) $(D)/libctor.so $(D)/libdlo.so \
 	$(addprefix $(D)/linescc-,o0 o2) $(D)/liblines.so \
 	$(if $(shell command -v clang),$(addprefix $(D)/lines-clang-,o0 o2)) \
 	$(addprefix $(D)/typed-,o0 o2 static dwarf4 split plain debuglink ctf) \
-	$(D)/typedcc $(D)/shop \
+	$(addprefix $(D)/switches-,o0 frame) $(D)/typedcc $(D)/shop \
 	$(addprefix $(D)/libswap-,first second third) $(D)/frames \
 	$(D)/split-stripped $(D)/split-static \
 	$(D)/unwinds $(D)/unwinds-stripped \
@@ -277,6 +277,14 @@ $(D)/shape-frame: $(SHAPE)
 $(D)/shape-o0: $(SHAPE)
 	@mkdir -p $(@D)
 	$(E2E_CC) -O0 -o $@ $<
+
+# Functions with frame pointers.
+$(D)/switches-o0: t/e2e/src/switches.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -O0 -o $@ $< -pthread
+$(D)/switches-frame: t/e2e/src/switches.c t/e2e/src/trigger.h
+	@mkdir -p $(@D)
+	$(E2E_CC) -fno-omit-frame-pointer -o $@ $< -pthread
 
 # Dynamic symbols only.
 $(D)/shape-stripped: $(SHAPE)

@@ -396,7 +396,8 @@ START_TEST(drops_with_tags)
 	    "dtrap: [DTRACEDROP_STKSTROVERFLOW] 1 jstack()/ustack() string "
 	    "table overflow\n"
 	    "dtrap: [DTRACEDROP_DBLERROR] 2 errors in ERROR probe "
-	    "enabling\n");
+	    "enabling\n"
+	    "dtrap: [DTRACEDROP_KERNEL] 1 drop of a record of the kernel\n");
 }
 END_TEST
 

@@ -76,7 +76,10 @@ struct state {
 	struct probes probes;
 	struct timers timers;
 	struct image *image; /* enabled clauses; stores.c creates it */
-	bool follow;   /* some clause fires in children as well: enable.c */
+	bool follow; /* some clause fires in children as well: enable.c */
+	/* Clauses with variables of a thread fire while the thread may run: these
+	 * variables cannot be in its lane (records.h). */
+	bool lanes_unfit;
 	bool matching; /* the enabling is there, and new objects are matched
 			* against it: run.c */
 

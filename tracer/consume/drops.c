@@ -39,6 +39,8 @@ static const struct drop_row {
 				"jstack()/ustack() string table overflows", false },
 	[DROP_DBLERROR] =     { "DBLERROR", "error in ERROR probe enabling",
 				"errors in ERROR probe enabling", false },
+	[DROP_KERNEL] =	      { "KERNEL", "drop of a record of the kernel",
+				"drops of records of the kernel", false },
 	[DROP_NESTED] =	      { "NESTED", "drop of a hit during another hit",
 				"drops of hits during other hits", true },
 	/* Not of a lane: */

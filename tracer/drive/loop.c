@@ -22,6 +22,7 @@
 #include "tracer/fast/fast.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/fire.h"
+#include "tracer/fire/records.h"
 #include "tracer/base/state.h"
 #include "tracer/fire/syscalls.h"
 #include "tracer/drive/targets.h"
@@ -348,6 +349,7 @@ look_at_calls(struct state *st)
 static void
 look_at_flags(struct state *st)
 {
+	records_read(st);
 	if (alarm_due) {
 		alarm_due = 0;
 		timers_run(&st->timers, st);
@@ -376,12 +378,13 @@ wait_for_signal(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* The thread of an event is valid until the next thing is done with the
+/* What the kernel has recorded is older than the event.  The thread of an event is valid until the next thing is done with the
  * supervisor: a timer may detach it, or take in its end and free it.  So an
  * event is handled before the flags are looked at. */
 static void
 handle_first(struct state *st, struct event *ev)
 {
+	records_read(st);
 	handle(st, ev);
 	look_at_calls(st);
 }
@@ -425,6 +428,8 @@ loop_pending(struct state *st)
 {
 	struct event ev;
 
-	while (event_poll(st->super, &ev, false) == 1)
+	while (event_poll(st->super, &ev, false) == 1) {
+		records_read(st);
 		dispatch(st, &ev);
+	}
 }

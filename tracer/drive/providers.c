@@ -10,6 +10,7 @@ const struct provider *const providers[] = {
 	&prov_profile,
 	&prov_syscall,
 	&prov_proc,
+	&prov_sched,
 	&prov_pid,
 	&prov_plockstat,
 	&prov_watch,

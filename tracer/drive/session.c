@@ -27,6 +27,7 @@
 #include "tracer/fire/oncpu.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/fire.h"
+#include "tracer/fire/records.h"
 #include "tracer/fire/stack.h"
 #include "tracer/base/state.h"
 #include "tracer/fire/stores.h"
@@ -221,6 +222,7 @@ session_finish(struct state *st)
 	/* Detach from the processes first. The rest concerns only dtrap, and no
 	 * process should wait for it. */
 	writer_rest();
+	records_read(st);
 	targets_release(st);
 	writer_settle();
 	fault_kill("end-released");

@@ -34,7 +34,8 @@ struct stub_body;
 struct stub_world;
 struct thread;
 
-/* Is option fastpath not off, and option cpu not set? */
+/* Is option fastpath not off, and option cpu not set, and may threads have lanes
+ * (lanes_unfit of state.h)? */
 bool fast_is_wanted(const struct state *st);
 /* fast_is_wanted() is true.  Is the option auto? */
 bool fast_is_auto(const struct state *st);

@@ -632,7 +632,7 @@ bool
 fast_is_wanted(const struct state *st)
 {
 	return options_fastpath(&st->opts) != FASTPATH_OFF &&
-	    option_get(&st->opts, OPT_CPU) < 0;
+	    !st->lanes_unfit && option_get(&st->opts, OPT_CPU) < 0;
 }
 
 bool

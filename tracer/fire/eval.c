@@ -18,6 +18,7 @@
 #include "tracer/fast/fast.h"
 #include "tracer/names/external.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/perfevent.h"
 #include "tracer/ptrace/procfs.h"
 #include "tracer/fire/procstate.h"
 #include "tracer/fire/stack.h"
@@ -38,6 +39,26 @@ tid_of(const struct firing *f)
 	return f->thread != NULL ? f->thread->tid : gettid();
 }
 
+/* The registers that are known without a system call. */
+static const struct uregs *
+seen_regs(const struct firing *f)
+{
+	const struct perf_record *seen = f->about.seen;
+
+	if (seen != NULL)
+		return seen->has_regs ? &seen->regs : NULL;
+	return f->thread != NULL ? thread_regs_had(f->thread) : NULL;
+}
+
+/* The registers of the moment at which the probe fires; NULL: not known. */
+static const struct uregs *
+regs_of(const struct firing *f)
+{
+	if (f->thread == NULL || f->about.seen != NULL)
+		return seen_regs(f);
+	return thread_regs(f->thread);
+}
+
 void
 eval_begin(struct firing *f, struct state *st, struct thread *th,
     struct occasion about)
@@ -48,22 +69,23 @@ eval_begin(struct firing *f, struct state *st, struct thread *th,
 	f->thread = th;
 	f->about = about;
 	env->ctx = f;
-	env->timestamp = timer_now();
+	env->timestamp = about.seen != NULL ? about.seen->time : timer_now();
 	f->wall = 0;
 	f->fp_known = false;
-	env->regs = th != NULL ? thread_regs_had(th) : NULL;
+	env->regs = seen_regs(f);
 	procstate_forget(&f->read);
 	env->pid = (uint32_t)pid_of(f);
 	env->tid = (uint32_t)tid_of(f);
 	/* 0 means no thread; 1 is the tracer, less than that of any thread. */
 	env->thread = th != NULL ? th->birth + 1 : 1;
 	env->followed = th != NULL && th->proc->role.followed;
-	env->own = th == NULL ? NULL :
-	    about.within      ? fast_firing(th) :
-				fast_lane(st, th);
+	env->own = th == NULL || about.seen != NULL ? NULL :
+	    about.within                            ? fast_firing(th) :
+						      fast_lane(st, th);
 	/* The tracer usually runs on the processor on which the thread ran.
 	 * Clauses that read `cpu' get the number for the thread itself. */
-	env->cpu = (uint32_t)MAX(sched_getcpu(), 0);
+	env->cpu = about.seen != NULL ? about.seen->cpu :
+					(uint32_t)MAX(sched_getcpu(), 0);
 }
 
 void
@@ -137,7 +159,7 @@ eval_store(struct vm_env *env, uint64_t addr, const void *buf, uint32_t len)
 static uint64_t
 fp_reg(struct firing *f, unsigned n)
 {
-	if (n >= UREG_FP_COUNT)
+	if (n >= UREG_FP_COUNT || f->about.seen != NULL)
 		return 0;
 	if (!f->fp_known && !thread_fp_regs(f->thread, f->fp))
 		return 0;
@@ -149,11 +171,11 @@ static uint64_t
 eval_reg(struct vm_env *env, unsigned ureg)
 {
 	struct firing *f = env->ctx;
-	struct uregs *regs;
+	const struct uregs *regs;
 
 	if (f->thread != NULL && ureg >= UREG_FP)
 		return fp_reg(f, ureg - UREG_FP);
-	if (f->thread == NULL || (regs = thread_regs(f->thread)) == NULL)
+	if (f->thread == NULL || (regs = regs_of(f)) == NULL)
 		return 0;
 	return ureg < UREG_COUNT ? regs->r[ureg] : 0;
 }
@@ -190,20 +212,43 @@ walltime(struct firing *f)
 {
 	if (f->wall == 0)
 		f->wall = clock_ns(CLOCK_REALTIME);
+	if (f->wall != 0 && f->about.seen != NULL)
+		return f->wall - (timer_now() - f->about.seen->time);
 	return f->wall;
 }
 
 static uint64_t
 goid(const struct firing *f)
 {
-	const struct uregs *regs =
-	    f->thread != NULL ? thread_regs(f->thread) : NULL;
+	const struct uregs *regs = f->thread != NULL ? regs_of(f) : NULL;
 	const struct space *sp =
 	    f->thread != NULL ? f->thread->proc->space : NULL;
 
 	return regs != NULL && sp->as != NULL ?
 	    go_routine(sp->as, &sp->text, regs) :
 	    0;
+}
+
+static size_t
+user_stack(struct firing *f, uint64_t *pcs, size_t max)
+{
+	return f->about.seen != NULL ?
+	    stack_seen(f->st, f->thread, f->about.seen, pcs, max) :
+	    stack_user(f->thread, pcs, max);
+}
+
+/* The number of frames of the whole stack, at most option maxframes, or 512 if that
+ * is not valid. */
+static uint64_t
+depth(struct firing *f)
+{
+	int64_t max = option_get(&f->st->opts, OPT_MAXFRAMES);
+
+	max = max < 1 || max > 4096 ? 512 : max;
+	uint64_t *pcs = mem_alloc((size_t)max * sizeof(*pcs));
+	size_t n = user_stack(f, pcs, (size_t)max);
+	mem_free(pcs);
+	return n;
 }
 
 static int
@@ -224,20 +269,31 @@ eval_var(struct vm_env *env, uint32_t id, uint64_t *value)
 	case DIF_VAR_CURTHREAD: *value = (uint64_t)tid_of(f); return 0;
 	case DIF_VAR_ERRNO: *value = (uint64_t)f->about.sys_errno; return 0;
 	case DIF_VAR_CPU: {
-		int cpu = f->thread != NULL ? thread_cpu(f->thread) : -1;
+		int cpu = f->about.seen != NULL ? (int)env->cpu :
+		    f->thread != NULL           ? thread_cpu(f->thread) :
+						  -1;
 		*value = (uint64_t)(cpu >= 0 ? cpu : (int)env->cpu);
 		return 0;
 	}
 	case DIF_VAR_UCALLER:
-		*value = stack_user(f->thread, pcs, 2) > 1 ? pcs[1] : 0;
+		*value = user_stack(f, pcs, 2) > 1 ? pcs[1] : 0;
 		return 0;
 	case DIF_VAR_GOID: *value = goid(f); return 0;
-	case DIF_VAR_USTACKDEPTH:
-		*value = stack_depth(
-		    f->thread, option_get(&f->st->opts, OPT_MAXFRAMES));
-		return 0;
+	case DIF_VAR_USTACKDEPTH: *value = depth(f); return 0;
 	default: return -1;
 	}
+}
+
+/* A thread of which something was recorded may have ended since. */
+static int
+execname(struct firing *f, char *buf, uint32_t size)
+{
+	int r = procstate_string(
+	    f, DIF_STATE_PR_FNAME, (uint64_t)tid_of(f), buf, size);
+
+	if (r == 0 && buf[0] == '\0' && f->about.seen != NULL)
+		snprintf(buf, size, "%s", f->thread->proc->comm);
+	return r;
 }
 
 static int
@@ -247,9 +303,7 @@ eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 	pid_t tid = tid_of(f);
 
 	switch (id) {
-	case DIF_VAR_EXECNAME:
-		return procstate_string(
-		    f, DIF_STATE_PR_FNAME, (uint64_t)tid, buf, size);
+	case DIF_VAR_EXECNAME: return execname(f, buf, size);
 	case DIF_VAR_EXECARGS: procstate_command(tid, buf, size); return 0;
 	case DIF_VAR_CWD: procfs_link(tid, "cwd", buf, size); return 0;
 	case DIF_VAR_ROOT: procfs_link(tid, "root", buf, size); return 0;
@@ -273,10 +327,10 @@ eval_state_str(
 static uint32_t
 eval_stack(struct vm_env *env, uint64_t *pcs, uint32_t max, bool lang)
 {
-	const struct firing *f = env->ctx;
+	struct firing *f = env->ctx;
 
-	if (!lang)
-		return (uint32_t)stack_user(f->thread, pcs, max);
+	if (!lang || f->about.seen != NULL)
+		return (uint32_t)user_stack(f, pcs, max);
 	return (uint32_t)stack_lang(
 	    f->thread, pcs, max, &env->at.lane->drops[DROP_STKSTR]);
 }

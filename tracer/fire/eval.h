@@ -14,6 +14,7 @@
 #include "dlang/vm/vm.h"
 #include "tracer/fire/procstate.h"
 
+struct perf_record;
 struct state;
 struct thread;
 
@@ -21,6 +22,8 @@ struct thread;
 struct occasion {
 	const siginfo_t *siginfo; /* the signal that fires, or NULL */
 	int sys_errno; /* errno of the system call that has returned */
+	/* The thread was not stopped: this was recorded of it (records.h). */
+	const struct perf_record *seen;
 	bool within; /* the thread is in the middle of a firing of its own, and
 			* waits for this one */
 };

@@ -13,6 +13,7 @@
 #include "tracer/fast/fast.h"
 #include "tracer/fire/deadman.h"
 #include "tracer/fire/eval.h"
+#include "tracer/ptrace/perfevent.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/processor.h"
 #include "tracer/base/state.h"
@@ -43,6 +44,16 @@ fire_wants_cpu(const struct state *st, struct thread *th)
 	return only < 0 || th == NULL || thread_cpu(th) == only;
 }
 
+static bool
+wants_place(
+    const struct state *st, struct thread *th, const struct occasion *about)
+{
+	if (about->seen == NULL)
+		return fire_wants_cpu(st, th);
+	int64_t only = option_get(&st->opts, OPT_CPU);
+	return only < 0 || (int64_t)about->seen->cpu == only;
+}
+
 bool
 fire_wants_proc(const struct state *st, const struct proc *p)
 {
@@ -55,7 +66,7 @@ fire_in(struct state *st, struct probe *p, struct thread *th,
 {
 	struct firing f;
 
-	if (p->image_ref == 0 || !fire_wants_cpu(st, th))
+	if (p->image_ref == 0 || !wants_place(st, th, &about))
 		return;
 	deadman_fired(st, p);
 	eval_begin(&f, st, th, about);
@@ -83,6 +94,13 @@ fire_event(struct state *st, struct probe *p, struct thread *th,
 		return;
 	fire_in(st, p, th, words, nwords, about);
 	processor_hit(st->processor, th, st->env.timestamp);
+}
+
+void
+fire_seen(struct state *st, struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords, const struct perf_record *seen)
+{
+	fire_in(st, p, th, words, nwords, (struct occasion){ .seen = seen });
 }
 
 /* A buffer is read when it is more than half full (in 256ths), so that the next

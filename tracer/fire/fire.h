@@ -37,6 +37,10 @@ void fire_probe(struct state *st, struct probe *p, struct thread *th,
 void fire_event(struct state *st, struct probe *p, struct thread *th,
     const uint64_t *words, unsigned nwords, struct occasion about);
 
+/* The same for what was recorded of th while it was not stopped (records.h). */
+void fire_seen(struct state *st, struct probe *p, struct thread *th,
+    const uint64_t *words, unsigned nwords, const struct perf_record *seen);
+
 /* Call it after every firing: handles exit() and a full buffer. */
 void fire_after(struct state *st);
 

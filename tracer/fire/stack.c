@@ -6,7 +6,10 @@
 #include <string.h>
 #include "inject/resume.h"
 #include "symbols/lang.h"
+#include "symbols/langname.h"
 #include "symbols/unwind.h"
+#include "tracer/fire/records.h"
+#include "tracer/ptrace/perfevent.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
 #include "tracer/base/state.h"
@@ -138,12 +141,106 @@ stack_lang(struct thread *th, uint64_t *words, size_t max, uint64_t *lost)
 	    s->langs, s->unwinder, &at, &sp->text, &who, words, max, lost);
 }
 
-uint32_t
-stack_depth(struct thread *th, int64_t max)
+/* ---- threads that were not stopped ---- */
+
+/* Frames that are kept while a thread waits: ustackframes is 100. */
+#define KEPT_MOST 512
+
+/* The word for a frame that stands for what is not known. */
+static size_t
+mark(const char *text, uint64_t *word)
 {
-	max = max < 1 || max > 4096 ? 512 : max;
-	uint64_t *pcs = mem_alloc((size_t)max * sizeof(*pcs));
-	size_t n = stack_user(th, pcs, (size_t)max);
-	mem_free(pcs);
-	return (uint32_t)n;
+	const struct lang_name name = { .function = text };
+
+	*word = langname_word(&name);
+	return *word != 0;
+}
+
+/* Has the thread just lost its processor because it waits for something? */
+static bool
+may_sleep(const struct perf_record *r)
+{
+	return r->source == PERF_SWITCHES && r->out && !r->preempted;
+}
+
+/*
+ * The stack of a thread that sleeps since the record.  It is read while other
+ * threads run; they do not change it, as a rule.  0: the thread has run since, or
+ * does not sleep.
+ */
+static size_t
+asleep(struct state *st, struct thread *th, const struct perf_record *r,
+    uint64_t *pcs, size_t max)
+{
+	struct space *sp = th->proc->space;
+	uint64_t pc, top;
+	bool cut;
+
+	if (space_unwinder(sp) == NULL || !may_sleep(r) ||
+	    records_ran_since(st, th, r->time) ||
+	    procfs_pc(th->tid, &pc, &top) != 0)
+		return 0;
+	if (sp->tab != NULL)
+		pc = resume_text_pc(sp->tab, pc);
+	size_t n = unwind_asleep(
+	    space_unwinder(sp), pc, top, &sp->text, pcs, max, &cut);
+	if (records_ran_since(st, th, r->time))
+		return 0;
+	return n + (cut && n < max ? mark("[cut]", &pcs[n]) : 0);
+}
+
+/* Part of a thread: its stack when it lost the processor.  It is the same when it
+ * gets one again. */
+struct kept {
+	uint64_t time; /* of the record; 0: none */
+	VEC(uint64_t) pcs;
+};
+
+static void
+kept_end(void *part)
+{
+	vec_fini(&((struct kept *)part)->pcs);
+}
+
+static const struct part kept_part = { .size = sizeof(struct kept),
+	.end = kept_end };
+
+void
+stack_keep(struct state *st, struct thread *th, const struct perf_record *r)
+{
+	struct kept *k = part_of(&th->parts, &kept_part);
+	uint64_t pcs[KEPT_MOST];
+	size_t n = asleep(st, th, r, pcs, KEPT_MOST);
+
+	k->time = r->time;
+	vec_clear(&k->pcs);
+	for (size_t i = 0; i < n; i++)
+		*vec_push(&k->pcs) = pcs[i];
+}
+
+/* The stack that was kept at this record, or, if the thread gets a processor, at
+ * the one before.  0: there is none. */
+static size_t
+kept(struct thread *th, const struct perf_record *r, uint64_t *pcs, size_t max)
+{
+	struct kept *k = part_had(&th->parts, &kept_part);
+
+	if (k == NULL || k->time == 0 || (r->out && k->time != r->time))
+		return 0;
+	size_t n = MIN(max, k->pcs.len);
+	if (n != 0)
+		memcpy(pcs, k->pcs.at, n * sizeof(*pcs));
+	return n;
+}
+
+size_t
+stack_seen(struct state *st, struct thread *th, const struct perf_record *r,
+    uint64_t *pcs, size_t max)
+{
+	if (max == 0)
+		return 0;
+	size_t n = kept(th, r, pcs, max);
+	if (n == 0)
+		n = asleep(st, th, r, pcs, max);
+	return n != 0 ? n : mark("[not seen]", pcs);
 }

@@ -1,5 +1,5 @@
 /*
- * Captures the stack of a stopped thread: addresses, which are named later, and
+ * Captures the stack of a thread: addresses, which are named later, and
  * the names of language frames, which are found now.
  */
 #ifndef TRACER_FIRE_STACK_H
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct perf_record;
 struct space;
 struct state;
 struct thread;
@@ -25,13 +26,20 @@ size_t stack_user(struct thread *th, uint64_t *pcs, size_t max);
 size_t stack_lang(
     struct thread *th, uint64_t *words, size_t max, uint64_t *lost);
 
+/* The stack of th at the moment of a record, during the call for the record; th was
+ * not stopped.  A frame "[not seen]" stands for a stack that is not known, and
+ * "[cut]" for outer frames that are not. */
+size_t stack_seen(struct state *st, struct thread *th,
+    const struct perf_record *r, uint64_t *pcs, size_t max);
+
+/* At a record that th has lost its processor: keep its stack, for this record and
+ * the next one of th. */
+void stack_keep(
+    struct state *st, struct thread *th, const struct perf_record *r);
+
 /* The unwinder of a space; NULL if its objects are not known. */
 struct unwinder *space_unwinder(struct space *sp);
 /* The objects of the space have changed. */
 void stack_flush(struct space *sp);
-
-/* The number of frames of the whole stack, at most max (option maxframes; an
- * invalid max means 512). */
-uint32_t stack_depth(struct thread *th, int64_t max);
 
 #endif

@@ -43,8 +43,6 @@ static const struct kernel_row {
 	{ "nfs",	CALLS },
 	{ "rawfbt",	FUNCTIONS ", " CALLS },
 	{ "rawtp",	CALLS },
-	{ "sched",	"proc has the lives of processes and threads, "
-			"profile-997 samples what runs" },
 	{ "sctp",	CALLS ", sendto and recvfrom among them" },
 	{ "sdt",	"static probes of a program have a provider of their "
 			"own: NAME$target" },
@@ -56,6 +54,22 @@ static const struct kernel_row {
 	{ "vminfo",	"proc:::fault has the faults that kill" },
 };
 /* clang-format on */
+
+/* Providers of which dtrap has a part. */
+static const struct kernel_row part_rows[] = {
+	{ "sched",
+	    "sched has on-cpu, off-cpu and preempt; the others need the "
+	    "kernel's tracepoints, which dtrap does not use" },
+};
+
+static bool
+tell_part(const char *prov, struct str *to)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(part_rows); i++)
+		if (strcmp(part_rows[i].prov, prov) == 0)
+			str_add(to, part_rows[i].instead);
+	return to->len > 0;
+}
 
 static const struct kernel_row *
 kernel_row(const char *prov)
@@ -556,7 +570,7 @@ unmatched_why(struct state *st, const struct probe_desc *pd, struct str *to)
 		tell_kernel(k, to);
 		return;
 	}
-	if (tell_rate(pd, to))
+	if (tell_rate(pd, to) || tell_part(pd->prov, to))
 		return;
 	if (*pd->prov == '\0') {
 		tell_unnamed(st, pd, to);

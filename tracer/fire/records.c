@@ -1,0 +1,232 @@
+/*
+ * Records of the kernel; see records.h.
+ *
+ * The kernel can wake dtrap for each sample, or not at all for switches.  So a
+ * timer makes the loop look, often enough that no ring is full before.
+ */
+#include "tracer/fire/records.h"
+
+#include <errno.h>
+
+#include "dlang/base/clock.h"
+#include "dlang/cc/cc.h"
+#include "dlang/dif.h"
+#include "dlang/needs.h"
+#include "tracer/base/probe.h"
+#include "tracer/base/state.h"
+#include "tracer/fire/fire.h"
+#include "tracer/fire/moments.h"
+#include "tracer/ptrace/proc.h"
+
+/* How often the rings are read.  A thread that waits is looked at while it does,
+ * so waits that are a few times longer are all seen. */
+#define READ_NS (2 * NS_PER_MS)
+
+struct wish {
+	struct perf_wish wish;
+	enum records_of of;
+	record_fn fn;
+	void *arg;
+	bool off;
+	unsigned without; /* threads of which nothing is recorded */
+	int error;        /* of the first of these */
+};
+
+/* Part of the run. */
+struct records {
+	struct perfevents *pe;
+	int error; /* of perfevents_create() */
+	VEC(struct wish) list;
+	bool reading;
+};
+
+static void
+records_free(void *part)
+{
+	struct records *rs = part;
+
+	if (rs->pe != NULL)
+		perfevents_destroy(rs->pe);
+	vec_fini(&rs->list);
+}
+
+static const struct part records_part = { .size = sizeof(struct records),
+	.end = records_free };
+
+static struct records *
+records_had(const struct state *st)
+{
+	struct records *rs = part_had(&st->parts, &records_part);
+
+	return rs != NULL && rs->pe != NULL ? rs : NULL;
+}
+
+/* ---- threads ---- */
+
+static void
+add(struct records *rs, struct wish *w, struct thread *th)
+{
+	if (w->off || w->of != RECORDS_THREADS || thread_gone(th))
+		return;
+	int error = perfevents_add(rs->pe, th, &w->wish);
+	w->without += error != 0;
+	if (error != 0 && w->error == 0)
+		w->error = error;
+}
+
+static void
+add_to_all(struct state *st, struct records *rs, struct wish *w)
+{
+	struct proc *p = NULL;
+
+	while ((p = super_next(st->super, p)) != NULL)
+		vec_foreach(th, &p->threads)
+			add(rs, w, *th);
+}
+
+static void
+on_begin(struct state *st, const struct event *ev, void *arg)
+{
+	struct records *rs = arg;
+
+	if (!ev->first)
+		return;
+	vec_foreach(w, &rs->list)
+		add(rs, w, ev->thread);
+}
+
+/* A thread that is not the first takes the id of the first when it executes a
+ * program. */
+static void
+on_exec(struct state *st, const struct event *ev, void *arg)
+{
+	struct records *rs = arg;
+
+	perfevents_drop(ev->thread);
+	vec_foreach(w, &rs->list)
+		add(rs, w, ev->thread);
+}
+
+/* ---- wishes ---- */
+
+/* The loop reads the records before it runs timers. */
+static void
+on_time(struct state *st, void *arg, uint64_t late)
+{
+}
+
+static int
+begin(struct state *st, struct records *rs)
+{
+	if (rs->pe != NULL || rs->error != 0)
+		return rs->error;
+	rs->pe = perfevents_create(&rs->error);
+	if (rs->pe == NULL)
+		return rs->error;
+	moments_subscribe(st, EV_STOP, on_begin, rs);
+	moments_subscribe(st, EV_EXEC, on_exec, rs);
+	timer_add(&st->timers, READ_NS, on_time, NULL);
+	return 0;
+}
+
+int
+records_want(struct state *st, const struct perf_wish *w, enum records_of of,
+    record_fn fn, void *arg, uint32_t *wish)
+{
+	struct records *rs = part_of(&st->parts, &records_part);
+	int error = begin(st, rs);
+	struct wish new = {
+		.wish = *w,
+		.of = of,
+		.fn = fn,
+		.arg = arg,
+	};
+
+	if (error != 0)
+		return error;
+	*wish = new.wish.tag = (uint32_t)rs->list.len;
+	if (of == RECORDS_ALL)
+		error = perfevents_add_all(rs->pe, &new.wish);
+	if (error != 0)
+		return error;
+	*vec_push(&rs->list) = new;
+	add_to_all(st, rs, &rs->list.at[*wish]);
+	return 0;
+}
+
+void
+records_end(struct state *st, uint32_t wish)
+{
+	struct records *rs = records_had(st);
+
+	if (rs == NULL)
+		return;
+	rs->list.at[wish].off = true;
+	perfevents_close(rs->pe, wish);
+}
+
+uint32_t
+records_needs(const struct state *st, const struct probe *p)
+{
+	const struct prog_globals *g = cc_globals(st->compiled.cc);
+	uint32_t needs = 0;
+
+	vec_foreach(c, &g->clauses)
+		if (probe_matches(p, &(*c)->desc))
+			needs |= needs_of_acts(*c) |
+			    ((*c)->pred != NULL ? (*c)->pred->needs : 0U);
+	return needs;
+}
+
+/* ---- records ---- */
+
+static void
+tell(void *ctx, const struct perf_record *r)
+{
+	struct state *st = ctx;
+	const struct records *rs = records_had(st);
+	struct wish w = rs->list.at[r->tag];
+	struct thread *th =
+	    r->thread != NULL ? r->thread : super_thread(st->super, r->tid);
+
+	/* A process that shares the memory of a target is traced, and is none. */
+	if (th != NULL && fire_wants_proc(st, th->proc))
+		w.fn(st, th, r, w.arg);
+}
+
+void
+records_read(struct state *st)
+{
+	struct records *rs = records_had(st);
+
+	if (rs == NULL || rs->reading || !perfevents_any(rs->pe))
+		return;
+	rs->reading = true;
+	perfevents_read(rs->pe, tell, st);
+	rs->reading = false;
+	if (st->env.at.lane != NULL)
+		st->env.at.lane->drops[DROP_KERNEL] += perfevents_lost(rs->pe);
+}
+
+bool
+records_ran_since(
+    const struct state *st, const struct thread *th, uint64_t time)
+{
+	const struct records *rs = records_had(st);
+
+	return rs == NULL || perfevents_ran_since(rs->pe, th, time);
+}
+
+void
+records_report(const struct state *st, struct str *text)
+{
+	const struct records *rs = records_had(st);
+
+	if (rs == NULL)
+		return;
+	vec_foreach(w, &rs->list)
+		if (w->without != 0)
+			str_printf(text,
+			    "%u threads without records of the kernel: %s\n",
+			    w->without, perfevents_why(w->error));
+}
