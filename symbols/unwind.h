@@ -56,6 +56,13 @@ size_t unwind_whole(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, uint64_t *pcs, size_t max);
 
 /*
+ * As unwind(), and *whole says whether every step was made by an unwind entry, and the
+ * last one says that its frame is the thread's first.
+ */
+size_t unwind_tell(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, uint64_t *pcs, size_t max, bool *whole);
+
+/*
  * The same of a thread that sleeps in the kernel, of which only pc and stack pointer
  * are known.  A frame pointer is searched for on the stack; *cut is set to whether one
  * was needed and not found, so that the outer frames are missing.

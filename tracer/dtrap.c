@@ -18,6 +18,7 @@
 #include "symbols/debuginfod.h"
 #include "tracer/fast/fast.h"
 #include "tracer/fire/records.h"
+#include "tracer/prov/profile.h"
 #include "tracer/program/absent.h"
 #include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
@@ -781,6 +782,7 @@ say_fast(struct cli *c)
 		return;
 	fast_report(&c->st, &text);
 	records_report(&c->st, &text);
+	profile_report(&c->st, &text);
 	char *all = str_take(&text);
 	for (line = strtok_r(all, "\n", &rest); line != NULL;
 	     line = strtok_r(NULL, "\n", &rest))

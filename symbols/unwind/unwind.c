@@ -280,6 +280,31 @@ unwind_whole(struct unwinder *u, const struct uregs *regs,
 }
 
 static enum step
+step_tell(void *ctx, const struct frame *f, struct frame *caller)
+{
+	struct pcs *p = ctx;
+	enum step s = unwind_step(p->u, f, caller);
+
+	p->whole = s == STEP_END;
+	return s;
+}
+
+size_t
+unwind_tell(struct unwinder *u, const struct uregs *regs,
+    const struct reader *mem, uint64_t *pcs, size_t max, bool *whole)
+{
+	struct pcs p = { .u = u, .at = pcs };
+	const struct unwind_visitor v = {
+		.ctx = &p, .step = step_tell, .frame = add_pc, .most = max
+	};
+
+	if (max != 0)
+		unwind_visit(u, regs, mem, &v);
+	*whole = p.whole;
+	return p.n;
+}
+
+static enum step
 step_asleep(void *ctx, const struct frame *f, struct frame *caller)
 {
 	struct pcs *p = ctx;

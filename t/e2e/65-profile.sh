@@ -2,6 +2,7 @@
 # profile-N samples the thread that runs: its pid, its pc, every rate that is
 # asked for; tick-N fires in no process.
 . "${0%/*}/lib.sh"
+each_sampling
 
 # shellcheck disable=SC2016
 dt -q -o "$tmp/trace" -n '

@@ -3,6 +3,7 @@
 # clocks say: to four in a hundred, and what chance makes of that many samples.
 # (On a busy machine there are fewer.)
 . "${0%/*}/lib.sh"
+each_sampling
 
 # shellcheck disable=SC2016
 start dt "$DTRAP" -q -o "$tmp/trace" -n '

@@ -1,9 +1,10 @@
 #!/bin/bash
-# timeout: 240
+# timeout: 480
 # Where the time goes: of a program that says so itself, and as perf sees it;
 # and of a busy redis-server, beside perf.
 # shellcheck disable=SC2016 # D, not shell
 . "${0%/*}/lib.sh"
+each_sampling
 cc=${CC:-cc}
 need "$cc"
 need_attach
@@ -85,6 +86,43 @@ for how in '-O2' '-O2 -static' '-O0'; do
 	kill -KILL "${pid[shares]}"
 	end shares
 done
+
+# Of a stack of 100 KiB either all is seen, or a mark stands for the rest.
+cat >"$tmp/deep.c" <<'END'
+static volatile int n;
+__attribute__((noinline)) void
+down(int depth)
+{
+	volatile char room[400];
+
+	room[0] = 1;
+	if (depth > 0)
+		down(depth - 1);
+	else
+		for (;;)
+			n++;
+	room[1] = 1;
+}
+
+int
+main(void)
+{
+	down(250);
+	return n;
+}
+END
+"$cc" -O1 -o "$tmp/deep" "$tmp/deep.c" || fail "cannot compile"
+# shellcheck disable=SC2016
+dt -q -v -x stackformat=folded -x ustackframes=500 -o "$tmp/folded" -n '
+    profile-997 /pid == $target/ { @[ustack()] = count(); n++; }
+    profile-997 /n >= 100/ { exit(0); } BEGIN { n = 0; }' -c "$tmp/deep"
+is "deep: status" "$status" 0
+tail -n 1 "$tmp/folded" >"$tmp/last"
+if grep -q 'has stopped threads for its samples' "$tmp/err"; then
+	has "$tmp/last" '_start.*;deep`main(;deep`down){251} [0-9]+$'
+else
+	has "$tmp/last" '^\[cut\](;deep`down){20,100} [0-9]+$'
+fi
 [ "${perf:-}" = works ] || finish
 
 # redis-server is in the kernel most of the time.  A sample that was due there

@@ -83,6 +83,20 @@ built_with() {
 	return 1
 }
 
+# each_sampling: the test is run twice, once for each way in which profile-N samples.
+each_sampling() {
+	local way
+	if [ -n "${SAMPLING:-}" ]; then
+		export DTRACE_OPT_SAMPLING=$SAMPLING
+		return
+	fi
+	for way in auto stops; do
+		echo "sampling: $way"
+		SAMPLING=$way bash "$0" || exit
+	done
+	exit 0
+}
+
 # Attaching to what is not our child: the Yama module may forbid it.  The
 # triggers allow it for themselves; other programs cannot.
 need_attach() {

@@ -224,6 +224,7 @@ good(enum option_id id)
 	case OPT_OFORMAT: return "json";
 	case OPT_STACKFORMAT: return "folded";
 	case OPT_FASTPATH: return "on";
+	case OPT_SAMPLING: return "stops";
 	case OPT_UNWINDER: return "check";
 	case OPT_DEBUGINFOD: return "all";
 	case OPT_STDC: return "a";

@@ -64,7 +64,7 @@ double_ioctl(int fd, unsigned long what, void *arg)
 	case PERF_EVENT_IOC_SET_OUTPUT:
 		ck_assert_int_eq(descs[(intptr_t)arg].cpu, descs[fd].cpu);
 		return 0;
-	default: descs[fd].off = true; return 0;
+	default: descs[fd].off = what == PERF_EVENT_IOC_DISABLE; return 0;
 	}
 }
 
@@ -210,7 +210,7 @@ setup(void)
 	memset(rings, 0, sizeof(rings));
 	memset(&thread, 0, sizeof(thread));
 	thread.tid = 42;
-	pe = perfevents_create(&error);
+	pe = perfevents_create(PERF_RING_SIZE, &error);
 	ck_assert_ptr_nonnull(pe);
 }
 
@@ -422,6 +422,10 @@ START_TEST(a_processor_is_recorded_with_the_kernel)
 	ck_assert_int_eq(descs[CPUS].tid, -1);
 	ck_assert(!descs[CPUS].attr.exclude_kernel);
 	ck_assert(descs[CPUS].attr.exclude_idle);
+	ck_assert(descs[CPUS].attr.disabled);
+	descs[CPUS].off = true;
+	perfevents_start(pe);
+	ck_assert(!descs[CPUS].off);
 	put_switch(0, CPUS + 1000, 5, 0);
 	has_seen("5 ");
 	ck_assert_ptr_null(last.thread);
@@ -445,14 +449,14 @@ START_TEST(rings_are_as_large_as_may_be)
 {
 	int error;
 
-	ck_assert_uint_eq(perfevents_size(pe), RING_MOST);
+	ck_assert_uint_eq(perfevents_size(pe), PERF_RING_SIZE);
 	perfevents_destroy(pe);
-	may_lock = RING_MOST / 4;
-	pe = perfevents_create(&error);
-	ck_assert_uint_eq(perfevents_size(pe), RING_MOST / 4);
+	may_lock = PERF_RING_SIZE / 4;
+	pe = perfevents_create(PERF_RING_SIZE, &error);
+	ck_assert_uint_eq(perfevents_size(pe), PERF_RING_SIZE / 4);
 	perfevents_destroy(pe);
 	may_lock = RING_LEAST - 1;
-	pe = perfevents_create(&error);
+	pe = perfevents_create(PERF_RING_SIZE, &error);
 	ck_assert_ptr_null(pe);
 	ck_assert_int_eq(error, -EPERM);
 }

@@ -18,6 +18,7 @@
 #include "tracer/base/state.h"
 #include "tracer/fire/fire.h"
 #include "tracer/fire/oncpu.h"
+#include "tracer/fire/records.h"
 #include "tracer/prov/profile.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
@@ -116,19 +117,34 @@ double_fire(const struct probe *p, const struct thread *th,
 	    (unsigned long long)words[2]);
 }
 
-#define timer_now()                       clock_now
-#define timer_add(ts, period, fn, arg)    double_add(period, fn, arg)
-#define timer_set_next(ts, fn, arg, next) double_set_next(fn, arg, next)
-#define timer_set_period(ts, fn, arg, p)  double_set_period(fn, arg, p)
-#define fire_probe(st, p, th, words, n)   double_fire(p, th, words, n)
-#define super_next(su, p)                 (is_empty ? NULL : &proc)
-#define oncpu_look(st, period)            looks++
-#define oncpu_find(st, out)               double_find(out)
-#define oncpu_owes(th, yes)               (owes[(th)->tid] = (yes))
-#define thread_ask(th)                    double_ask(th)
-#define procfs_sched(tid, out)            double_sched(tid, out)
-#define thread_regs(th)                   (is_dead ? NULL : &its_regs)
-#define resume_text_pc(tab, pc)           ((pc) + 0x1000)
+#define timer_now() clock_now
+/* ---- records ---- */
+
+static bool records; /* the kernel samples */
+static uint32_t ended;
+
+static bool
+double_records(const struct probe *p, uint32_t *wish)
+{
+	ck_assert_str_eq(p->prov, "profile");
+	*wish = 6;
+	return records;
+}
+
+#define timer_add(ts, period, fn, arg)       double_add(period, fn, arg)
+#define timer_set_next(ts, fn, arg, next)    double_set_next(fn, arg, next)
+#define timer_set_period(ts, fn, arg, p)     double_set_period(fn, arg, p)
+#define fire_probe(st, p, th, words, n)      double_fire(p, th, words, n)
+#define super_next(su, p)                    (is_empty ? NULL : &proc)
+#define oncpu_look(st, period)               looks++
+#define oncpu_find(st, out)                  double_find(out)
+#define oncpu_owes(th, yes)                  (owes[(th)->tid] = (yes))
+#define thread_ask(th)                       double_ask(th)
+#define procfs_sched(tid, out)               double_sched(tid, out)
+#define thread_regs(th)                      (is_dead ? NULL : &its_regs)
+#define resume_text_pc(tab, pc)              ((pc) + 0x1000)
+#define profile_records(st, p, period, wish) double_records(p, wish)
+#define records_end(st, wish)                (ended = (wish))
 #include "tracer/prov/profile.c"
 
 static void
@@ -280,6 +296,18 @@ START_TEST(a_tick_fires_in_the_tracer)
 END_TEST
 
 /* ---- samples ---- */
+
+START_TEST(nobody_is_stopped_for_records)
+{
+	struct probe *p = PROVIDED(.name = "profile-10ms");
+
+	records = true;
+	prov_profile.enable(&session, p);
+	ck_assert_uint_eq(timer_period, 0);
+	prov_profile.disable(&session, p);
+	ck_assert_uint_eq(ended, 6);
+}
+END_TEST
 
 static struct probe *
 profiles(void)
@@ -520,6 +548,7 @@ main(void)
 		the_usual_rates_are_there,
 		only_an_exact_name_creates_a_probe,
 		a_tick_fires_in_the_tracer,
+		nobody_is_stopped_for_records,
 		looks_and_samples_alternate,
 		a_late_look_has_its_lead,
 		samples_that_are_missed_are_not_made_up,

@@ -20,6 +20,7 @@
 #include "tracer/fire/stack.h"
 #include "tracer/ptrace/perfevent.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/processor.h"
 
 static struct state session;
 static struct moments moments;
@@ -95,26 +96,33 @@ double_message(const char *fmt, const char *why)
 }
 
 static void
-double_timer(timer_fn fn)
+double_timer(timer_fn fn, void *arg)
 {
 	str_add(&done, "timer ");
-	fn(&session, NULL, 0);
+	fn(&session, arg, 0);
 }
 
-#define perfevents_create(error)             double_create(error)
-#define perfevents_destroy(pe)               str_add(&done, "destroy ")
-#define perfevents_add(pe, th, w)            double_add(th, w)
-#define perfevents_add_all(pe, w)            (-EACCES)
-#define perfevents_drop(th)                  str_printf(&done, "drop-%d ", (th)->tid)
-#define perfevents_close(pe, tag)            str_printf(&done, "close-%u ", tag)
-#define perfevents_any(pe)                   (n_list != 0 || lost != 0)
-#define perfevents_read(pe, fn, ctx)         double_read(fn, ctx)
-#define perfevents_lost(pe)                  double_lost()
-#define perfevents_ran_since(pe, th, t)      ((th)->tid == 11)
-#define perfevents_why(error)                ((error) == -EMFILE ? "files" : "no")
-#define super_next(su, prev)                 double_next(prev)
+#define perfevents_create(size, error)  ((void)(size), double_create(error))
+#define perfevents_destroy(pe)          str_add(&done, "destroy ")
+#define perfevents_add(pe, th, w)       double_add(th, w)
+#define perfevents_add_all(pe, w)       (-EACCES)
+#define perfevents_drop(th)             str_printf(&done, "drop-%d ", (th)->tid)
+#define perfevents_close(pe, tag)       str_printf(&done, "close-%u ", tag)
+#define perfevents_any(pe)              (n_list != 0 || lost != 0)
+#define perfevents_read(pe, fn, ctx)    double_read(fn, ctx)
+#define perfevents_lost(pe)             double_lost()
+#define perfevents_ran_since(pe, th, t) ((th)->tid == 11)
+#define perfevents_why(error)           ((error) == -EMFILE ? "files" : "no")
+#define processor_short(p)              str_add(&done, "short ")
+#define super_next(su, prev)            double_next(prev)
+#define timer_set_period(ts, fn, arg, period) \
+	str_printf(&done, "every-%llu ", (unsigned long long)(period))
+#define perfevents_size(pe)  4096
+#define perfevents_start(pe) str_add(&done, "start ")
+#define timer_set_next(ts, fn, arg, next) \
+	str_printf(&done, "next-%d ", (int)(next))
 #define super_thread(su, tid)                NULL
-#define timer_add(ts, period, fn, arg)       double_timer(fn)
+#define timer_add(ts, period, fn, arg)       double_timer(fn, arg)
 #define fire_seen(st, p, th, words, n, seen) double_fire(p, th, words, n, seen)
 #define fire_wants_proc(st, p)               true
 #define stack_keep(st, th, r)                str_printf(&done, "keep-%d ", (th)->tid)
@@ -200,7 +208,7 @@ START_TEST(all_threads_are_recorded_once)
 {
 	prov_sched.enable(&session, probe("on-cpu"));
 	prov_sched.enable(&session, probe("off-cpu"));
-	has_done("timer add-10 add-11 ");
+	has_done("timer start short next-0 start every-2000000 add-10 add-11 ");
 	tell_event(EV_STOP, 2, false);
 	has_done("");
 	tell_event(EV_STOP, 2, true);

@@ -7,6 +7,7 @@
 #include "tracer/fire/records.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "dlang/base/clock.h"
 #include "dlang/cc/cc.h"
@@ -17,10 +18,16 @@
 #include "tracer/fire/fire.h"
 #include "tracer/fire/moments.h"
 #include "tracer/ptrace/proc.h"
+#include "tracer/ptrace/processor.h"
 
-/* How often the rings are read.  A thread that waits is looked at while it does,
- * so waits that are a few times longer are all seen. */
-#define READ_NS (2 * NS_PER_MS)
+/* How often the rings are read.  With switches: a thread that waits is looked at
+ * while it does, so waits that are a few times longer are all seen. */
+#define READ_NS        (10 * NS_PER_MS)
+#define READ_SWITCH_NS (2 * NS_PER_MS)
+#define READ_LEAST_NS  (NS_PER_MS / 2)
+
+/* Of a sample, without its stack. */
+#define SAMPLE_BYTES 256
 
 struct wish {
 	struct perf_wish wish;
@@ -37,6 +44,8 @@ struct records {
 	struct perfevents *pe;
 	int error; /* of perfevents_create() */
 	VEC(struct wish) list;
+	uint64_t every; /* the timer's period, ns */
+	bool begun;     /* perfevents_start() */
 	bool reading;
 };
 
@@ -109,24 +118,70 @@ on_exec(struct state *st, const struct event *ev, void *arg)
 
 /* ---- wishes ---- */
 
-/* The loop reads the records before it runs timers. */
+/* The loop reads the records before it runs timers.  It runs them when it begins:
+ * what other processes do before that is of no use. */
 static void
 on_time(struct state *st, void *arg, uint64_t late)
 {
+	struct records *rs = arg;
+
+	if (!rs->begun)
+		perfevents_start(rs->pe);
+	rs->begun = true;
+	processor_short(st->processor);
+}
+
+/*
+ * Samples of processors are large, those of other processes are among them, and who
+ * may have them may lock memory: half a second of samples with stacks, or 64 MiB for
+ * all processors.
+ */
+#define RING_ALL_MOST (16 * PERF_RING_SIZE)
+#define ALL_MOST      (128 * PERF_RING_SIZE)
+
+static size_t
+ring_size(enum records_of of)
+{
+	size_t size = of == RECORDS_ALL ? RING_ALL_MOST : PERF_RING_SIZE;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	while (size > PERF_RING_SIZE && size * (size_t)cpus > ALL_MOST)
+		size /= 2;
+	return size;
 }
 
 static int
-begin(struct state *st, struct records *rs)
+begin(struct state *st, struct records *rs, enum records_of of)
 {
 	if (rs->pe != NULL || rs->error != 0)
 		return rs->error;
-	rs->pe = perfevents_create(&rs->error);
+	rs->pe = perfevents_create(ring_size(of), &rs->error);
 	if (rs->pe == NULL)
 		return rs->error;
 	moments_subscribe(st, EV_STOP, on_begin, rs);
 	moments_subscribe(st, EV_EXEC, on_exec, rs);
-	timer_add(&st->timers, READ_NS, on_time, NULL);
+	timer_add(&st->timers, READ_NS, on_time, rs);
+	timer_set_next(&st->timers, on_time, rs, 0);
+	rs->every = READ_NS;
 	return 0;
+}
+
+/* Read often enough for this, too: samples fill a quarter of a ring at most. */
+static void
+hurry(struct state *st, struct records *rs, const struct perf_wish *w)
+{
+	uint64_t every = READ_NS;
+
+	if (w->source == PERF_SWITCHES)
+		every = READ_SWITCH_NS;
+	else if (w->source == PERF_CLOCK)
+		every = perfevents_size(rs->pe) / 4 * w->period /
+		    (w->stack_max + SAMPLE_BYTES);
+	every = MAX(every, READ_LEAST_NS);
+	if (every >= rs->every)
+		return;
+	rs->every = every;
+	timer_set_period(&st->timers, on_time, rs, every);
 }
 
 int
@@ -134,7 +189,7 @@ records_want(struct state *st, const struct perf_wish *w, enum records_of of,
     record_fn fn, void *arg, uint32_t *wish)
 {
 	struct records *rs = part_of(&st->parts, &records_part);
-	int error = begin(st, rs);
+	int error = begin(st, rs, of);
 	struct wish new = {
 		.wish = *w,
 		.of = of,
@@ -149,6 +204,9 @@ records_want(struct state *st, const struct perf_wish *w, enum records_of of,
 		error = perfevents_add_all(rs->pe, &new.wish);
 	if (error != 0)
 		return error;
+	if (rs->begun)
+		perfevents_start(rs->pe);
+	hurry(st, rs, w);
 	*vec_push(&rs->list) = new;
 	add_to_all(st, rs, &rs->list.at[*wish]);
 	return 0;

@@ -3,7 +3,9 @@
  */
 #include "tracer/fire/stack.h"
 
+#include <errno.h>
 #include <string.h>
+
 #include "inject/resume.h"
 #include "symbols/lang.h"
 #include "symbols/langname.h"
@@ -141,7 +143,7 @@ stack_lang(struct thread *th, uint64_t *words, size_t max, uint64_t *lost)
 	    s->langs, s->unwinder, &at, &sp->text, &who, words, max, lost);
 }
 
-/* ---- threads that were not stopped ---- */
+/* ---- threads that were not stopped: those that sleep ---- */
 
 /* Frames that are kept while a thread waits: ustackframes is 100. */
 #define KEPT_MOST 512
@@ -188,6 +190,65 @@ asleep(struct state *st, struct thread *th, const struct perf_record *r,
 		return 0;
 	return n + (cut && n < max ? mark("[cut]", &pcs[n]) : 0);
 }
+
+/* ---- by a copy ---- */
+
+/* Memory in which the stack is as it was: what is in the copy is read there. */
+struct copy {
+	uint64_t addr;
+	const uint8_t *bytes;
+	size_t len;
+	const struct reader *live;
+};
+
+/* What is above the copy, up to here, counts as stack, and is not known. */
+#define ABOVE_BYTES (1UL << 20)
+
+static int
+copy_read(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	const struct copy *c = ctx;
+	uint64_t end = c->addr + c->len;
+
+	if (addr + len <= c->addr || addr >= end + ABOVE_BYTES)
+		return reader_read(c->live, addr, buf, len);
+	if (addr >= end)
+		return -EFAULT;
+	/* The unwinder reads more than it needs. */
+	memset(buf, 0, len);
+	size_t below = addr < c->addr ? c->addr - addr : 0;
+	size_t from = addr > c->addr ? addr - c->addr : 0;
+	memcpy((uint8_t *)buf + below, c->bytes + from,
+	    MIN(len - below, c->len - from));
+	return 0;
+}
+
+/* The stack in a sample.  0: there is none. */
+static size_t
+sampled(
+    struct thread *th, const struct perf_record *r, uint64_t *pcs, size_t max)
+{
+	struct space *sp = th->proc->space;
+	struct uregs at = r->regs;
+	struct copy c = {
+		.addr = at.r[UREG_SP],
+		.bytes = r->stack,
+		.len = r->stack_len,
+		.live = &sp->text,
+	};
+	const struct reader mem = { copy_read, &c };
+	bool whole;
+
+	if (!r->has_regs || r->stack_len == 0 || space_unwinder(sp) == NULL)
+		return 0;
+	if (sp->tab != NULL)
+		at.r[UREG_PC] = resume_text_pc(sp->tab, at.r[UREG_PC]);
+	size_t n = unwind_tell(space_unwinder(sp), &at, &mem, pcs, max, &whole);
+	bool cut = !whole && r->stack_cut && n < max;
+	return n + (cut ? mark("[cut]", &pcs[n]) : 0);
+}
+
+/* ---- kept ---- */
 
 /* Part of a thread: its stack when it lost the processor.  It is the same when it
  * gets one again. */
@@ -239,6 +300,10 @@ stack_seen(struct state *st, struct thread *th, const struct perf_record *r,
 {
 	if (max == 0)
 		return 0;
+	if (r->source == PERF_CLOCK) {
+		size_t n = sampled(th, r, pcs, max);
+		return n != 0 ? n : mark("[not seen]", pcs);
+	}
 	size_t n = kept(th, r, pcs, max);
 	if (n == 0)
 		n = asleep(st, th, r, pcs, max);

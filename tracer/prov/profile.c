@@ -7,6 +7,8 @@
  * context with arg1 its program counter.  oncpu.c finds those threads, one
  * processor after the other if possible.  If a thread turns out to have been
  * waiting for a processor, the probe does not fire (was_waiting()).
+ *
+ * Where the kernel may record samples, nobody is stopped (profile_records.c).
  */
 #include "tracer/prov/profile.h"
 
@@ -19,6 +21,7 @@
 #include "dlang/base/glob.h"
 #include "inject/resume.h"
 #include "tracer/fire/oncpu.h"
+#include "tracer/fire/records.h"
 #include "tracer/base/probe.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
@@ -30,8 +33,10 @@
 struct profile {
 	uint64_t period; /* ns */
 	bool tick;
-	uint64_t due; /* time of the next sample */
-	bool looked;  /* oncpu_look() was called for it */
+	uint64_t due;  /* time of the next sample */
+	bool looked;   /* oncpu_look() was called for it */
+	bool recorded; /* the kernel samples: profile_records.c */
+	uint32_t wish;
 };
 
 #define MIN_PERIOD 200000ULL /* DTrace refuses anything below 200 us */
@@ -319,9 +324,14 @@ profile_thread_end(struct thread *th)
 static void
 enable(struct state *st, struct probe *p)
 {
-	const struct profile *pr = p->data;
+	struct profile *pr = p->data;
+	bool any = st->named.any || super_next(st->super, NULL) != NULL;
 
-	timer_add(&st->timers, pr->period, pr->tick ? fire_tick : turn, p);
+	if (!pr->tick && any)
+		pr->recorded = profile_records(st, p, pr->period, &pr->wish);
+	if (!pr->recorded)
+		timer_add(
+		    &st->timers, pr->period, pr->tick ? fire_tick : turn, p);
 }
 
 static void
@@ -329,7 +339,11 @@ disable(struct state *st, struct probe *p)
 {
 	const struct profile *pr = p->data;
 
-	timer_set_period(&st->timers, pr->tick ? fire_tick : turn, p, 0);
+	if (pr->recorded)
+		records_end(st, pr->wish);
+	else
+		timer_set_period(
+		    &st->timers, pr->tick ? fire_tick : turn, p, 0);
 }
 
 static void

@@ -53,9 +53,7 @@ struct trailer {
 static_assert(sizeof(struct sample) == 56, "as the kernel writes it");
 static_assert(sizeof(struct trailer) == 32, "as the kernel writes it");
 
-/* The largest ring that a user may map beside RLIMIT_MEMLOCK, by the default of
- * kernel.perf_event_mlock_kb, and the smallest that is of use. */
-#define RING_MOST  (512UL << 10)
+/* The smallest ring that is of use. */
 #define RING_LEAST (32UL << 10)
 
 struct ring {
@@ -213,11 +211,9 @@ allow_many(void)
 }
 
 struct perfevents *
-perfevents_create(int *error)
+perfevents_create(size_t size, int *error)
 {
 	struct perfevents *pe = mem_zalloc(sizeof(*pe));
-	size_t size = RING_MOST;
-
 	allow_many();
 	/* -EPERM: it is more memory than may be locked. */
 	while ((*error = rings_open(pe, size)) == -EPERM && size > RING_LEAST) {
@@ -375,9 +371,17 @@ perfevents_add_all(struct perfevents *pe, const struct perf_wish *w)
 {
 	struct perf_event_attr attr = wished(w);
 
+	attr.disabled = 1;
 	attr.exclude_kernel = 0;
 	attr.exclude_idle = 1;
 	return list_open(pe, &attr, (struct event_of){ .wish = *w }, &pe->all);
+}
+
+void
+perfevents_start(struct perfevents *pe)
+{
+	vec_foreach(e, &pe->all)
+		ioctl((*e)->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void
@@ -509,6 +513,7 @@ take_context(struct perf_record *r, const struct event_of *e, const uint8_t *at,
 	memcpy(&valid, at + size, sizeof(valid));
 	r->stack = at;
 	r->stack_len = (uint32_t)MIN(valid, size);
+	r->stack_cut = valid >= size;
 }
 
 static void

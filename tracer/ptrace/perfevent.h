@@ -43,6 +43,10 @@ struct perf_wish {
 			     * on; a multiple of 8, at most PERF_STACK_MAX */
 };
 
+/* The largest ring that every user may map, by the default of
+ * kernel.perf_event_mlock_kb. */
+#define PERF_RING_SIZE (512UL << 10)
+
 /* A record and its header are at most 65,535 bytes. */
 #define PERF_STACK_MAX 65000U
 
@@ -65,14 +69,15 @@ struct perf_record {
 	struct uregs regs;    /* of user code */
 	const uint8_t *stack; /* memory at the stack pointer */
 	uint32_t stack_len;   /* bytes that were copied */
+	bool stack_cut;       /* there was more than stack_max of it */
 };
 
 typedef void (*perf_record_fn)(void *ctx, const struct perf_record *r);
 
-/* Maps the rings.  NULL with a negative errno in *error: -EACCES or -EPERM, perf
+/* Maps the rings, of at most `size' bytes each, a power of two.  NULL with a negative errno in *error: -EACCES or -EPERM, perf
  * events are forbidden, or there is not enough locked memory; -ENOSYS or -ENOENT,
  * the kernel has none; -EMFILE. */
-struct perfevents *perfevents_create(int *error);
+struct perfevents *perfevents_create(size_t size, int *error);
 /* The threads of its events have ended, or perfevents_close() was called. */
 void perfevents_destroy(struct perfevents *pe);
 
@@ -87,9 +92,10 @@ size_t perfevents_size(const struct perfevents *pe);
 int perfevents_add(
     struct perfevents *pe, struct thread *th, const struct perf_wish *w);
 
-/* The same of all that runs on all processors, in kernel and user code.  It takes
- * CAP_PERFMON: -EACCES without. */
+/* The same of all that runs on all processors, in kernel and user code, from
+ * perfevents_start() on.  It takes CAP_PERFMON: -EACCES without. */
 int perfevents_add_all(struct perfevents *pe, const struct perf_wish *w);
+void perfevents_start(struct perfevents *pe);
 
 /* Record nothing more of the thread; what was recorded and not read is lost.  An
  * exec leaves a thread's events where they are, and the thread may have another id

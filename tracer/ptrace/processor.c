@@ -214,10 +214,17 @@ processor_hurry(struct processor *p, bool hurry)
 	}
 	p->no_fifo = p->no_fifo || !set_policy(SCHED_FIFO);
 	p->hurrying = !p->no_fifo;
-	if (p->no_fifo && !p->short_slice) {
-		set_slice(SHORT_SLICE);
-		p->short_slice = true;
-	}
+	if (p->no_fifo)
+		processor_short(p);
+}
+
+void
+processor_short(struct processor *p)
+{
+	if (p->short_slice || !p->plain)
+		return;
+	set_slice(SHORT_SLICE);
+	p->short_slice = true;
 }
 
 void

@@ -43,6 +43,10 @@ bool processor_visit(struct processor *p, int cpu);
  * permitted. */
 void processor_hurry(struct processor *p, bool hurry);
 
+/* From now on the tracer asks for short slices: it runs soon after it is woken, also
+ * if many threads are busy (Linux 6.12). */
+void processor_short(struct processor *p);
+
 /* Hurrying is optional now: the tracer hurries only if it has been idle for
  * most of the time since the last call. */
 void processor_calm(struct processor *p);

@@ -1,0 +1,3 @@
+/* One of two words. */
+#pragma D option sampling=often
+BEGIN { exit(0); }

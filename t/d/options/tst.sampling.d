@@ -1,0 +1,6 @@
+/* @opts: -q -x sampling=auto */
+#pragma D option sampling=stops
+BEGIN
+{
+	exit(0);
+}
