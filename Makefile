@@ -541,7 +541,7 @@ suite-asan:
 
 # doc/speed.md says what the tables mean.  T=hits for one of them.
 bench: $(PROG) $(addprefix $(B)/e2e/,hot cold busy vforked restless \
-	stalls) \
+	spends stalls switches) \
 	$(B)/bench/bench_vm
 	@echo "$$(uname -sr), $$(nproc) processors," \
 		"$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
