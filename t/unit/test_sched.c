@@ -110,6 +110,7 @@ double_timer(timer_fn fn, void *arg)
 #define perfevents_close(pe, tag)       str_printf(&done, "close-%u ", tag)
 #define perfevents_any(pe)              (n_list != 0 || lost != 0)
 #define perfevents_read(pe, fn, ctx)    double_read(fn, ctx)
+#define perfevents_lost_last(pe)        (double_lost() + 3)
 #define perfevents_lost(pe)             double_lost()
 #define perfevents_ran_since(pe, th, t) ((th)->tid == 11)
 #define perfevents_why(error)           ((error) == -EMFILE ? "files" : "no")
@@ -271,6 +272,8 @@ START_TEST(lost_records_are_drops)
 	records_read(&session);
 	records_read(&session);
 	ck_assert_uint_eq(lane.drops[DROP_KERNEL], 9);
+	records_read_last(&session);
+	ck_assert_uint_eq(lane.drops[DROP_KERNEL], 12);
 }
 END_TEST
 

@@ -222,7 +222,7 @@ session_finish(struct state *st)
 	/* Detach from the processes first. The rest concerns only dtrap, and no
 	 * process should wait for it. */
 	writer_rest();
-	records_read(st);
+	records_read_last(st);
 	targets_release(st);
 	writer_settle();
 	fault_kill("end-released");

@@ -266,6 +266,17 @@ records_read(struct state *st)
 		st->env.at.lane->drops[DROP_KERNEL] += perfevents_lost(rs->pe);
 }
 
+void
+records_read_last(struct state *st)
+{
+	struct records *rs = records_had(st);
+
+	records_read(st);
+	if (rs != NULL && st->env.at.lane != NULL)
+		st->env.at.lane->drops[DROP_KERNEL] +=
+		    perfevents_lost_last(rs->pe);
+}
+
 bool
 records_ran_since(
     const struct state *st, const struct thread *th, uint64_t time)

@@ -42,6 +42,8 @@ void records_end(struct state *st, uint32_t wish);
 
 /* Call the functions for all records that exist. */
 void records_read(struct state *st);
+/* The same, at the end of the run: what was lost is known then. */
+void records_read_last(struct state *st);
 
 /* What the clauses of a probe need (NEED_*). */
 uint32_t records_needs(const struct state *st, const struct probe *p);

@@ -300,7 +300,7 @@ stack_seen(struct state *st, struct thread *th, const struct perf_record *r,
 {
 	if (max == 0)
 		return 0;
-	if (r->source == PERF_CLOCK) {
+	if (r->source != PERF_SWITCHES) {
 		size_t n = sampled(th, r, pcs, max);
 		return n != 0 ? n : mark("[not seen]", pcs);
 	}

@@ -80,7 +80,9 @@ struct perfevents {
 	VEC(struct ring) rings;
 	struct hash by_id; /* struct event_of */
 	event_list all;    /* those of processors */
-	uint64_t lost;
+	uint64_t lost;     /* not told to the caller */
+	uint64_t said;     /* by records, in all */
+	uint64_t ended;    /* by events that have been closed */
 	bool reading;
 };
 
@@ -91,9 +93,19 @@ struct thread_events {
 		       * perfevents_ran_since() has looked */
 };
 
+/* How many of its records could not be written; 0: the kernel does not count. */
+static uint64_t
+event_lost(const struct event_of *e)
+{
+	uint64_t v[2]; /* its value, and this */
+
+	return read(e->fd, v, sizeof(v)) == sizeof(v) ? v[1] : 0;
+}
+
 static void
 event_end(struct event_of *e)
 {
+	e->pe->ended += event_lost(e);
 	hash_remove(&e->pe->by_id, e->id);
 	close(e->fd);
 	mem_free(e);
@@ -120,6 +132,10 @@ perf_open(struct perf_event_attr *attr, pid_t tid, unsigned cpu)
 	int fd = (int)syscall(
 	    SYS_perf_event_open, attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
+	if (fd < 0 && errno == EINVAL && attr->read_format != 0) {
+		attr->read_format = 0;
+		return perf_open(attr, tid, cpu);
+	}
 	return fd < 0 ? -errno : fd;
 }
 
@@ -132,6 +148,7 @@ attr_of(uint32_t type, uint64_t config)
 		.config = config,
 		.sample_type = SAMPLE_BASE,
 		.sample_id_all = 1,
+		.read_format = PERF_FORMAT_LOST, /* Linux 6.0 */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.exclude_kernel = 1,
@@ -269,28 +286,25 @@ perfevents_why(int error)
 static struct perf_event_attr
 wished(const struct perf_wish *w)
 {
+	static const uint64_t configs[] = {
+		[PERF_SWITCHES] = PERF_COUNT_SW_DUMMY,
+		[PERF_CLOCK] = PERF_COUNT_SW_CPU_CLOCK,
+		[PERF_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS,
+		[PERF_MAJOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	};
 	struct perf_event_attr a =
-	    attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	    attr_of(PERF_TYPE_SOFTWARE, configs[w->source]);
 
-	switch (w->source) {
-	case PERF_SWITCHES: a.context_switch = 1; break;
-	case PERF_CLOCK:
-		a.config = PERF_COUNT_SW_CPU_CLOCK;
-		a.sample_period = w->period;
-		a.sample_type |= PERF_SAMPLE_REGS_USER;
-		a.sample_regs_user = perfregs_mask();
-		if (w->stack_max != 0)
-			a.sample_type |= PERF_SAMPLE_STACK_USER;
-		a.sample_stack_user = w->stack_max;
-		break;
-	case PERF_FAULTS:
-	case PERF_MAJOR_FAULTS:
-		a.config = w->source == PERF_FAULTS ?
-		    PERF_COUNT_SW_PAGE_FAULTS :
-		    PERF_COUNT_SW_PAGE_FAULTS_MAJ;
-		a.sample_period = 1;
-		break;
+	if (w->source == PERF_SWITCHES) {
+		a.context_switch = 1;
+		return a;
 	}
+	a.sample_period = w->source == PERF_CLOCK ? w->period : 1;
+	a.sample_type |= PERF_SAMPLE_REGS_USER;
+	a.sample_regs_user = perfregs_mask();
+	if (w->stack_max != 0)
+		a.sample_type |= PERF_SAMPLE_STACK_USER;
+	a.sample_stack_user = w->stack_max;
 	return a;
 }
 
@@ -527,6 +541,7 @@ take(struct perfevents *pe, struct ring *g, const struct perf_event_header *h,
 	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + 16) {
 		perf_ring_bytes(&g->r, g->r.at + 16, &lost, sizeof(lost));
 		pe->lost += lost;
+		pe->said += lost;
 	}
 	if (e == NULL)
 		return;
@@ -549,8 +564,7 @@ take(struct perfevents *pe, struct ring *g, const struct perf_event_header *h,
 		memcpy(&head, at, sizeof(head));
 		r.addr = head.addr;
 		r.pc = head.ip;
-		if (r.source == PERF_CLOCK)
-			take_context(&r, e, at + sizeof(head), at + h->size);
+		take_context(&r, e, at + sizeof(head), at + h->size);
 	} else {
 		return;
 	}
@@ -632,5 +646,19 @@ perfevents_lost(struct perfevents *pe)
 	uint64_t n = pe->lost;
 
 	pe->lost = 0;
+	return n;
+}
+
+uint64_t
+perfevents_lost_last(struct perfevents *pe)
+{
+	uint64_t all = pe->ended, n = perfevents_lost(pe);
+
+	hash_foreach(entry, &pe->by_id)
+		all += event_lost(entry->value);
+	if (all > pe->said) {
+		n += all - pe->said;
+		pe->said = all;
+	}
 	return n;
 }

@@ -36,11 +36,10 @@ enum perf_source {
 struct perf_wish {
 	enum perf_source source;
 	uint32_t tag;
-	/* PERF_CLOCK: */
-	uint64_t period; /* ns */
-	uint32_t
-	    stack_max; /* bytes of the stack to copy, from the stack pointer
-			     * on; a multiple of 8, at most PERF_STACK_MAX */
+	uint64_t period; /* PERF_CLOCK: ns */
+	/* All but PERF_SWITCHES: bytes of the stack to copy, from the stack
+	 * pointer on; a multiple of 8, at most PERF_STACK_MAX. */
+	uint32_t stack_max;
 };
 
 /* The largest ring that every user may map, by the default of
@@ -64,7 +63,7 @@ struct perf_record {
 	/* PERF_FAULTS, PERF_MAJOR_FAULTS: */
 	uint64_t addr; /* that was accessed */
 	uint64_t pc;   /* of the instruction */
-	/* PERF_CLOCK: */
+	/* All but PERF_SWITCHES: */
 	bool has_regs;        /* false: the thread has no user code */
 	struct uregs regs;    /* of user code */
 	const uint8_t *stack; /* memory at the stack pointer */
@@ -123,8 +122,11 @@ void perfevents_read(struct perfevents *pe, perf_record_fn fn, void *ctx);
 bool perfevents_ran_since(
     const struct perfevents *pe, const struct thread *th, uint64_t time);
 
-/* The number of records that the kernel could not write, since the last call. */
+/* The number of records that the kernel could not write, since the last call.  It
+ * says so by a record, as soon as there is room for one. */
 uint64_t perfevents_lost(struct perfevents *pe);
+/* At the end: also those of which it has not said so (Linux 6.0; 0 before). */
+uint64_t perfevents_lost_last(struct perfevents *pe);
 
 /* Why perf events cannot be had, for such an errno: a phrase for the user. */
 const char *perfevents_why(int error);
