@@ -153,6 +153,6 @@ struct provider {
 extern const struct provider *const providers[]; /* NULL-terminated */
 
 extern const struct provider prov_dtrace, prov_pid, prov_plockstat, prov_proc,
-    prov_profile, prov_sched, prov_syscall, prov_usdt, prov_watch;
+    prov_profile, prov_sched, prov_syscall, prov_usdt, prov_vminfo, prov_watch;
 
 #endif

@@ -11,6 +11,7 @@ const struct provider *const providers[] = {
 	&prov_syscall,
 	&prov_proc,
 	&prov_sched,
+	&prov_vminfo,
 	&prov_pid,
 	&prov_plockstat,
 	&prov_watch,

@@ -21,7 +21,7 @@
 #include "tracer/base/state.h"
 
 /* More names than this would not help. */
-#define SHOWN_MOST 8
+#define SHOWN_MOST 12
 
 /* ---- providers of the kernel ---- */
 
@@ -51,7 +51,6 @@ static const struct kernel_row {
 	{ "udp",	CALLS ", sendto and recvfrom among them" },
 	{ "vfs",	CALLS ", openat and read among them" },
 	{ "vm",		"proc:::fault has the faults that kill" },
-	{ "vminfo",	"proc:::fault has the faults that kill" },
 };
 /* clang-format on */
 
@@ -60,6 +59,9 @@ static const struct kernel_row part_rows[] = {
 	{ "sched",
 	    "sched has on-cpu, off-cpu and preempt; the others need the "
 	    "kernel's tracepoints, which dtrap does not use" },
+	{ "vminfo",
+	    "vminfo has as_fault and maj_fault; the others are "
+	    "counters of the kernel's memory" },
 };
 
 static bool

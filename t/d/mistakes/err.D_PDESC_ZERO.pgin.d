@@ -1,0 +1,2 @@
+/* A probe of which dtrap has only the neighbours. */
+vminfo:::pgin { exit(0); }
