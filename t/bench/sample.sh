@@ -37,7 +37,7 @@ attached() {
 
 # measure NAME TRACER...
 measure() {
-	local name=$1 i best= cost gap off
+	local name=$1 i best="" cost gap off
 	shift
 	for ((i = 0; i < RUNS; i++)); do
 		rm -f "$tmp/perf.data"

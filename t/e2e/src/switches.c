@@ -1,7 +1,8 @@
 /*
  * switches turns N	two threads hand a byte to each other, N times each.  Each says
- *			when it began and ended that, and how often it lost its
- *			processor meanwhile, of its own accord and not
+ *			when it began and ended that, how often it lost its
+ *			processor meanwhile, of its own accord and not, and how
+ *			many ns it has run
  * switches crowd N	N threads wait for each other, and end
  * switches waits	a thread waits in deep() for a line, under a frame with a
  *			buffer that has never been written to; after the line it
@@ -20,16 +21,16 @@ static int to[2], from[2];
 static long turns;
 
 struct moment {
-	long long ns;
+	long long ns, ran;
 	long given, taken;
 };
 
 static long long
-now(void)
+now(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
@@ -38,14 +39,15 @@ static struct moment
 look(void)
 {
 	struct rusage a, b;
-	long long ns;
+	long long ns, ran;
 
 	do {
 		getrusage(RUSAGE_THREAD, &a);
-		ns = now();
+		ns = now(CLOCK_MONOTONIC);
+		ran = now(CLOCK_THREAD_CPUTIME_ID);
 		getrusage(RUSAGE_THREAD, &b);
 	} while (a.ru_nvcsw != b.ru_nvcsw || a.ru_nivcsw != b.ru_nivcsw);
-	return (struct moment){ ns, a.ru_nvcsw, a.ru_nivcsw };
+	return (struct moment){ ns, ran, a.ru_nvcsw, a.ru_nivcsw };
 }
 
 static void
@@ -59,8 +61,8 @@ hand(int in, int out, bool first)
 		    (!first && write(out, &c, 1) != 1))
 			exit(1);
 	struct moment b = look();
-	printf("thread %d %lld %lld %ld %ld\n", (int)gettid(), a.ns, b.ns,
-	    b.given - a.given, b.taken - a.taken);
+	printf("thread %d %lld %lld %ld %ld %lld\n", (int)gettid(), a.ns, b.ns,
+	    b.given - a.given, b.taken - a.taken, b.ran - a.ran);
 	fflush(stdout);
 }
 
