@@ -209,7 +209,8 @@ START_TEST(all_threads_are_recorded_once)
 {
 	prov_sched.enable(&session, probe("on-cpu"));
 	prov_sched.enable(&session, probe("off-cpu"));
-	has_done("timer start short next-0 start every-2000000 add-10 add-11 ");
+	has_done(
+	    "timer start short every-10000000 next-0 start every-2000000 add-10 add-11 ");
 	tell_event(EV_STOP, 2, false);
 	has_done("");
 	tell_event(EV_STOP, 2, true);
@@ -339,6 +340,21 @@ START_TEST(a_wish_that_ends_is_not_for_new_threads)
 }
 END_TEST
 
+START_TEST(what_fails_takes_no_time)
+{
+	const struct perf_wish w = { .source = PERF_SWITCHES };
+	uint32_t wish;
+
+	ck_assert_int_eq(
+	    records_want(&session, &w, RECORDS_ALL, on_switch, NULL, &wish),
+	    -EACCES);
+	has_done("timer start short every-10000000 next-0 every-0 destroy ");
+	/* Others are not kept from it. */
+	prov_sched.enable(&session, probe("on-cpu"));
+	has_done("every-10000000 next-0 start every-2000000 add-10 add-11 ");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -352,6 +368,7 @@ main(void)
 		it_is_said_if_there_are_none,
 		arguments_are_those_of_the_next_thread,
 		a_wish_that_ends_is_not_for_new_threads,
+		what_fails_takes_no_time,
 	};
 
 	return suite_run("sched", setup, teardown, tests, ARRAY_SIZE(tests));

@@ -378,9 +378,10 @@ wait_for_signal(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* What the kernel has recorded is older than the event.  The thread of an event is valid until the next thing is done with the
+/* The thread of an event is valid until the next thing is done with the
  * supervisor: a timer may detach it, or take in its end and free it.  So an
- * event is handled before the flags are looked at. */
+ * event is handled before the flags are looked at.  What the kernel has recorded
+ * is older than the event. */
 static void
 handle_first(struct state *st, struct event *ev)
 {

@@ -210,10 +210,11 @@ cpu_time(const struct firing *f)
 static uint64_t
 walltime(struct firing *f)
 {
-	if (f->wall == 0)
-		f->wall = clock_ns(CLOCK_REALTIME);
-	if (f->wall != 0 && f->about.seen != NULL)
-		return f->wall - (timer_now() - f->about.seen->time);
+	if (f->wall != 0)
+		return f->wall;
+	f->wall = clock_ns(CLOCK_REALTIME);
+	if (f->about.seen != NULL)
+		f->wall -= timer_now() - f->about.seen->time;
 	return f->wall;
 }
 

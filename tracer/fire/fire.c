@@ -68,7 +68,9 @@ fire_in(struct state *st, struct probe *p, struct thread *th,
 
 	if (p->image_ref == 0 || !wants_place(st, th, &about))
 		return;
-	deadman_fired(st, p);
+	/* No thread waits while a record fires. */
+	if (about.seen == NULL)
+		deadman_fired(st, p);
 	eval_begin(&f, st, th, about);
 	memset(st->env.hit, 0, sizeof(st->env.hit));
 	if (nwords > 0)

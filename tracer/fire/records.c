@@ -45,6 +45,7 @@ struct records {
 	int error; /* of perfevents_create() */
 	VEC(struct wish) list;
 	uint64_t every; /* the timer's period, ns */
+	bool hears;     /* of threads, and of the time */
 	bool begun;     /* perfevents_start() */
 	bool reading;
 };
@@ -158,12 +159,25 @@ begin(struct state *st, struct records *rs, enum records_of of)
 	rs->pe = perfevents_create(ring_size(of), &rs->error);
 	if (rs->pe == NULL)
 		return rs->error;
-	moments_subscribe(st, EV_STOP, on_begin, rs);
-	moments_subscribe(st, EV_EXEC, on_exec, rs);
-	timer_add(&st->timers, READ_NS, on_time, rs);
-	timer_set_next(&st->timers, on_time, rs, 0);
 	rs->every = READ_NS;
+	if (!rs->hears) {
+		rs->hears = true;
+		moments_subscribe(st, EV_STOP, on_begin, rs);
+		moments_subscribe(st, EV_EXEC, on_exec, rs);
+		timer_add(&st->timers, READ_NS, on_time, rs);
+	}
+	timer_set_period(&st->timers, on_time, rs, READ_NS);
+	timer_set_next(&st->timers, on_time, rs, 0);
 	return 0;
+}
+
+/* Nothing is recorded: take no memory and no time for it. */
+static void
+give_up(struct state *st, struct records *rs)
+{
+	timer_set_period(&st->timers, on_time, rs, 0);
+	perfevents_destroy(rs->pe);
+	rs->pe = NULL;
 }
 
 /* Read often enough for this, too: samples fill a quarter of a ring at most. */
@@ -202,6 +216,8 @@ records_want(struct state *st, const struct perf_wish *w, enum records_of of,
 	*wish = new.wish.tag = (uint32_t)rs->list.len;
 	if (of == RECORDS_ALL)
 		error = perfevents_add_all(rs->pe, &new.wish);
+	if (error != 0 && rs->list.len == 0)
+		give_up(st, rs);
 	if (error != 0)
 		return error;
 	if (rs->begun)
@@ -248,7 +264,7 @@ tell(void *ctx, const struct perf_record *r)
 	    r->thread != NULL ? r->thread : super_thread(st->super, r->tid);
 
 	/* A process that shares the memory of a target is traced, and is none. */
-	if (th != NULL && fire_wants_proc(st, th->proc))
+	if (th != NULL && th->proc != NULL && fire_wants_proc(st, th->proc))
 		w.fn(st, th, r, w.arg);
 }
 

@@ -15,6 +15,8 @@
  *   - beside probes in functions: a thread that runs their clauses is on a stack of
  *     dtrap's, and one that waits at a breakpoint has no processor.
  */
+#include <errno.h>
+
 #include "dlang/dif.h"
 #include "inject/resume.h"
 #include "tracer/base/probe.h"
@@ -74,6 +76,14 @@ must_stop(const struct state *st, const struct probe *p)
 	return NULL;
 }
 
+static const char *
+refused(int error)
+{
+	return error == -EACCES || error == -EPERM ?
+	    "the kernel records its own time only with CAP_PERFMON" :
+	    perfevents_why(error);
+}
+
 static void
 on_sample(
     struct state *st, struct thread *th, const struct perf_record *r, void *arg)
@@ -107,7 +117,7 @@ profile_records(
 	struct ways *ways = part_of(&st->parts, &ways_part);
 	typeof(ways->stops.at) s = vec_push(&ways->stops);
 	s->probe = p;
-	s->why = why != NULL ? why : perfevents_why(error);
+	s->why = why != NULL ? why : refused(error);
 	return false;
 }
 
