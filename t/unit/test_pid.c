@@ -127,25 +127,25 @@ double_offset(const struct pid_request *r, const char *name)
 	    name, (long)r->start, (long)r->offset);
 }
 
-#define super_next(su, p)                         double_next(p)
-#define site_number(pd, prefix, at, d, pid)       double_number(prefix, d, pid)
-#define site_grab(st, pid, at, d, out)            double_grab(pid, out)
-#define addrspace_loads(as, out)                  double_loads(out)
-#define addrspace_exec(as)                        (no_exec ? NULL : &objects[0])
-#define load_matches(l, mod)                      glob_field(mod, (l)->module)
-#define load_is_matched(l)                        matched[(l)-objects]
-#define pid_source_parse(r)                       double_source(r)
-#define pid_source_publish(r)                     double_publish(r, "@")
-#define pid_publish_load(r)                       double_publish(r, ":")
-#define pid_source_check(r)                       double_check(r, source_error)
-#define pid_unnamed_check(r)                      double_check(r, unnamed_error)
-#define pid_parse_name(r)                         double_name(r)
-#define pid_parse_hex(text, v)                    (sscanf(text, "%lx", (unsigned long *)(v)) == 1)
-#define pid_around(r, addr, start)                double_around(r, addr, start)
-#define pid_walk(r)                               double_walk(r)
-#define pid_publish_offset(r, name)               double_offset(r, name)
-#define pid_request_fini(r)                       finished++
-#define prov_pid                                  its_prov
+#define super_next(su, p)                   double_next(p)
+#define site_number(pd, prefix, at, d, pid) double_number(prefix, d, pid)
+#define site_grab(st, pid, at, d, out)      double_grab(pid, out)
+#define addrspace_loads(as, out)            double_loads(out)
+#define addrspace_exec(as)                  (no_exec ? NULL : &objects[0])
+#define load_matches(l, mod)                glob_field(mod, (l)->module)
+#define load_is_matched(l)                  matched[(l)-objects]
+#define pid_source_parse(r)                 double_source(r)
+#define pid_source_publish(r)               double_publish(r, "@")
+#define pid_publish_load(r)                 double_publish(r, ":")
+#define pid_source_check(r)                 double_check(r, source_error)
+#define pid_unnamed_check(r)                double_check(r, unnamed_error)
+#define pid_parse_name(r)                   double_name(r)
+#define pid_parse_hex(text, v)              (sscanf(text, "%lx", (unsigned long *)(v)) == 1)
+#define pid_around(r, addr, start)          double_around(r, addr, start)
+#define pid_walk(r)                         double_walk(r)
+#define pid_publish_offset(r, name)         double_offset(r, name)
+#define pid_request_fini(r)                 finished++
+#define prov_pid                            its_prov
 #include "tracer/prov/pid/pid.c"
 
 static void
