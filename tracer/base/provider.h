@@ -152,7 +152,8 @@ struct provider {
 
 extern const struct provider *const providers[]; /* NULL-terminated */
 
-extern const struct provider prov_dtrace, prov_pid, prov_plockstat, prov_proc,
-    prov_profile, prov_sched, prov_syscall, prov_usdt, prov_vminfo, prov_watch;
+extern const struct provider prov_cpc, prov_dtrace, prov_pid, prov_plockstat,
+    prov_proc, prov_profile, prov_sched, prov_syscall, prov_usdt, prov_vminfo,
+    prov_watch;
 
 #endif

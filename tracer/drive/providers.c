@@ -12,6 +12,7 @@ const struct provider *const providers[] = {
 	&prov_proc,
 	&prov_sched,
 	&prov_vminfo,
+	&prov_cpc,
 	&prov_pid,
 	&prov_plockstat,
 	&prov_watch,

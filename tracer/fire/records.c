@@ -29,6 +29,9 @@
 /* Of a sample, without its stack. */
 #define SAMPLE_BYTES 256
 
+/* A processor does not count more events in a ns. */
+#define EVENTS_A_NS 16
+
 struct wish {
 	struct perf_wish wish;
 	enum records_of of;
@@ -188,8 +191,12 @@ hurry(struct state *st, struct records *rs, const struct perf_wish *w)
 
 	if (w->source == PERF_SWITCHES)
 		every = READ_SWITCH_NS;
-	else if (w->source == PERF_CLOCK)
-		every = perfevents_size(rs->pe) / 4 * w->period /
+	else if (w->period != 0)
+		every = perfevents_size(rs->pe) / 4 *
+		    (w->source == PERF_COUNTER &&
+				!counter_is_clock(w->counter) ?
+			    w->period / EVENTS_A_NS :
+			    w->period) /
 		    (w->stack_max + SAMPLE_BYTES);
 	every = MAX(every, READ_LEAST_NS);
 	if (every >= rs->every)

@@ -32,7 +32,6 @@
 static const struct kernel_row {
 	const char *prov, *instead;
 } kernel_rows[] = {
-	{ "cpc",	"profile-997 samples what runs" },
 	{ "fbt",	FUNCTIONS ", " CALLS },
 	{ "fpuinfo",	"profile-997 samples what runs" },
 	{ "io",		CALLS ", read and write among them" },
@@ -59,6 +58,11 @@ static const struct kernel_row part_rows[] = {
 	{ "sched",
 	    "sched has on-cpu, off-cpu and preempt; the others need the "
 	    "kernel's tracepoints, which dtrap does not use" },
+	{ "cpc",
+	    "cpc has EVENT-MODE-COUNT, as cycles-user-1000000: EVENT is cycles, "
+	    "instructions, branches, branch_misses, cache_references, "
+	    "cache_misses, bus_cycles, ref_cycles, cpu_clock or task_clock (in "
+	    "ns), MODE is user, kernel or all" },
 	{ "vminfo",
 	    "vminfo has as_fault and maj_fault; the others are "
 	    "counters of the kernel's memory" },

@@ -283,6 +283,28 @@ perfevents_why(int error)
 
 /* ---- events ---- */
 
+static const struct {
+	uint32_t type;
+	uint64_t config;
+} counters[] = {
+	[COUNTER_CYCLES] = { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	[COUNTER_INSTRUCTIONS] = { PERF_TYPE_HARDWARE,
+	    PERF_COUNT_HW_INSTRUCTIONS },
+	[COUNTER_CACHE_REFERENCES] = { PERF_TYPE_HARDWARE,
+	    PERF_COUNT_HW_CACHE_REFERENCES },
+	[COUNTER_CACHE_MISSES] = { PERF_TYPE_HARDWARE,
+	    PERF_COUNT_HW_CACHE_MISSES },
+	[COUNTER_BRANCHES] = { PERF_TYPE_HARDWARE,
+	    PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	[COUNTER_BRANCH_MISSES] = { PERF_TYPE_HARDWARE,
+	    PERF_COUNT_HW_BRANCH_MISSES },
+	[COUNTER_BUS_CYCLES] = { PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
+	[COUNTER_REF_CYCLES] = { PERF_TYPE_HARDWARE,
+	    PERF_COUNT_HW_REF_CPU_CYCLES },
+	[COUNTER_CPU_CLOCK] = { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	[COUNTER_TASK_CLOCK] = { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
+};
+
 static struct perf_event_attr
 wished(const struct perf_wish *w)
 {
@@ -291,6 +313,7 @@ wished(const struct perf_wish *w)
 		[PERF_CLOCK] = PERF_COUNT_SW_CPU_CLOCK,
 		[PERF_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS,
 		[PERF_MAJOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+		[PERF_COUNTER] = 0, /* below */
 	};
 	struct perf_event_attr a =
 	    attr_of(PERF_TYPE_SOFTWARE, configs[w->source]);
@@ -299,13 +322,32 @@ wished(const struct perf_wish *w)
 		a.context_switch = 1;
 		return a;
 	}
-	a.sample_period = w->source == PERF_CLOCK ? w->period : 1;
+	if (w->source == PERF_COUNTER) {
+		a.type = counters[w->counter].type;
+		a.config = counters[w->counter].config;
+		a.exclude_user = !w->user;
+		a.exclude_kernel = !w->kernel;
+	}
+	a.sample_period = w->period != 0 ? w->period : 1;
 	a.sample_type |= PERF_SAMPLE_REGS_USER;
 	a.sample_regs_user = perfregs_mask();
 	if (w->stack_max != 0)
 		a.sample_type |= PERF_SAMPLE_STACK_USER;
 	a.sample_stack_user = w->stack_max;
 	return a;
+}
+
+int
+perfevents_try(const struct perf_wish *w)
+{
+	struct perf_event_attr a = wished(w);
+	int fd;
+
+	a.disabled = 1;
+	fd = perf_open(&a, 0, (unsigned)-1); /* on any processor */
+	if (fd >= 0)
+		close(fd);
+	return MIN(fd, 0);
 }
 
 /* An event on one processor, into its ring. */

@@ -30,13 +30,39 @@ enum perf_source {
 	PERF_CLOCK,        /* a period of a processor is over */
 	PERF_FAULTS,       /* a page fault of user code */
 	PERF_MAJOR_FAULTS, /* one for which something was read */
+	PERF_COUNTER,      /* so many events of another kind */
 };
+
+/* Events of which every so many are recorded: those that all processors name alike
+ * (perf_event_open(2), PERF_TYPE_HARDWARE), and ns of two clocks of the kernel's. */
+enum perf_counter {
+	COUNTER_CYCLES,
+	COUNTER_INSTRUCTIONS,
+	COUNTER_CACHE_REFERENCES,
+	COUNTER_CACHE_MISSES,
+	COUNTER_BRANCHES,
+	COUNTER_BRANCH_MISSES,
+	COUNTER_BUS_CYCLES,
+	COUNTER_REF_CYCLES,
+	COUNTER_CPU_CLOCK,
+	COUNTER_TASK_CLOCK,
+};
+
+/* Does it count ns? */
+static inline bool
+counter_is_clock(enum perf_counter c)
+{
+	return c == COUNTER_CPU_CLOCK || c == COUNTER_TASK_CLOCK;
+}
 
 /* What is recorded.  The user of a number tells wishes apart by `tag'. */
 struct perf_wish {
 	enum perf_source source;
 	uint32_t tag;
-	uint64_t period; /* PERF_CLOCK: ns */
+	uint64_t period; /* PERF_CLOCK: ns; PERF_COUNTER: events */
+	/* PERF_COUNTER: of which events, and where they are counted. */
+	enum perf_counter counter;
+	bool user, kernel;
 	/* All but PERF_SWITCHES: bytes of the stack to copy, from the stack
 	 * pointer on; a multiple of 8, at most PERF_STACK_MAX. */
 	uint32_t stack_max;
@@ -60,9 +86,8 @@ struct perf_record {
 	/* PERF_SWITCHES: */
 	bool out;       /* it loses the processor */
 	bool preempted; /* it could have gone on */
-	/* PERF_FAULTS, PERF_MAJOR_FAULTS: */
-	uint64_t addr; /* that was accessed */
-	uint64_t pc;   /* of the instruction */
+	uint64_t addr;  /* PERF_FAULTS, PERF_MAJOR_FAULTS: that was accessed */
+	uint64_t pc;    /* these, PERF_COUNTER: of the instruction */
 	/* All but PERF_SWITCHES: */
 	bool has_regs;        /* false: the thread has no user code */
 	struct uregs regs;    /* of user code */
@@ -77,6 +102,9 @@ typedef void (*perf_record_fn)(void *ctx, const struct perf_record *r);
  * events are forbidden, or there is not enough locked memory; -ENOSYS or -ENOENT,
  * the kernel has none; -EMFILE. */
 struct perfevents *perfevents_create(size_t size, int *error);
+/* Can an event like this be recorded?  0, or -errno: -ENOENT or -EOPNOTSUPP, there is
+ * none; -EACCES or -EPERM, not by this user. */
+int perfevents_try(const struct perf_wish *w);
 /* The threads of its events have ended, or perfevents_close() was called. */
 void perfevents_destroy(struct perfevents *pe);
 
