@@ -185,6 +185,47 @@ look_back(struct window *w, const struct body *b, const struct body_range *r,
 	    !is_come_to(b, from, end);
 }
 
+/* Does control never come from the instruction that ends at `end' to what follows? */
+static bool
+is_end_at(const struct body *b, const struct reader *mem, uint64_t end)
+{
+	const struct body_range *r = range_of(b, end - 1);
+	uint8_t code[INSN_MAX_LEN];
+	struct insn in;
+
+	if (r == NULL || r->end != end)
+		return false;
+	uint64_t at = one_before(b, r, end);
+	size_t len = at < end ? read_insn(mem, at, code, end) : 0;
+	return len > 0 && insn_decode(code, len, at, &in) == 0 &&
+	    insn_agreed(&in) && at + in.len == end && is_end(&in);
+}
+
+bool
+window_is_dead(
+    const struct body *b, const struct reader *mem, uint64_t from, uint64_t to)
+{
+	uint8_t code[INSN_MAX_LEN];
+	bool was_byte = false;
+	struct insn in;
+
+	if (b->cut || b->open || !is_end_at(b, mem, from) ||
+	    is_come_to(b, from - 1, to))
+		return false;
+	while (from < to) {
+		size_t len = read_insn(mem, from, code, to);
+		if (len == 0 || insn_decode(code, len, from, &in) != 0 ||
+		    !is_padding(&in) || !insn_agreed(&in))
+			return false;
+		bool is_byte = in.kind == INSN_NOP && in.len == 1;
+		if (is_byte && was_byte)
+			return false;
+		was_byte = is_byte;
+		from += in.len;
+	}
+	return true;
+}
+
 int
 window_find(struct window *w, const struct body *b, const struct reader *mem,
     uint64_t limit, uint64_t addr, unsigned bytes, const char **why)

@@ -37,6 +37,9 @@ struct window {
 			 * thread may be on the stack of a goroutine, which may
 			 * have no room */
 	bool ends;      /* the last instruction is a return or a jump */
+	uint64_t
+	    board; /* the caller's: padding near by for a second jump, so that
+			 * the one in the window can be a short one; 0: none */
 };
 
 /* Does it end with a call? */
@@ -63,5 +66,13 @@ window_leads(const struct window *w)
 int window_find(struct window *w, const struct body *b,
     const struct reader *mem, uint64_t limit, uint64_t addr, unsigned bytes,
     const char **why);
+
+/*
+ * Is [from, to), behind the last instruction of a range of b, padding to which that
+ * instruction and the jumps of b do not lead?  Whole nops or traps; not a row of nops
+ * of a byte each, which compilers leave for those who replace functions.
+ */
+bool window_is_dead(
+    const struct body *b, const struct reader *mem, uint64_t from, uint64_t to);
 
 #endif

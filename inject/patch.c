@@ -59,7 +59,7 @@ patch_may(struct tptable *tab, const struct entry *e, enum patch what,
 		return text_unchanged(e, text + off, len);
 	if (e->tp.jumps)
 		return !e->tp.rides &&
-		    memcmp(before + off - e->tp.before, e->to, TRAP_JUMP_LEN) ==
+		    memcmp(before + off - e->tp.before, e->to, entry_len(e)) ==
 		    0;
 	is_there = before[off] == TRAP_INSN;
 	while (what == PATCH_RAISE && (r = entry_rider(tab, e, r)) != NULL)
@@ -76,7 +76,7 @@ patch_riders(struct tptable *tab, const struct entry *e, uint8_t *start)
 	struct entry *r = NULL;
 
 	while ((r = entry_rider(tab, e, r)) != NULL)
-		if (r->tp.addr - from < TRAP_JUMP_LEN)
+		if (r->tp.addr - from < entry_len(e))
 			start[r->tp.addr - from] = TRAP_INSN;
 }
 
@@ -88,15 +88,15 @@ patch_one(
 	uint8_t *start = after + off - e->tp.before;
 
 	if (what == PATCH_RAISE) {
-		memcpy(start, e->to, TRAP_JUMP_LEN);
+		memcpy(start, e->to, entry_len(e));
 		return;
 	}
 	if (e->tp.jumps) {
-		memcpy(start, e->own, TRAP_JUMP_LEN);
+		memcpy(start, e->own, entry_len(e));
 		patch_riders(tab, e, start);
 	}
 	/* Behind a jump the int3 may have been replaced by somebody else. */
-	if (!e->tp.jumps || e->tp.before < TRAP_JUMP_LEN ||
+	if (!e->tp.jumps || e->tp.before < entry_len(e) ||
 	    before[off] == TRAP_INSN)
 		after[off] = what == PATCH_RESTORE ? e->tp.saved : TRAP_INSN;
 }
@@ -168,12 +168,58 @@ patch_each(
 		patch_run(tab, &at[i], 1, what);
 }
 
+/* List the board of e, with what is there. */
+static int
+note_board(struct tptable *tab, struct entry *e)
+{
+	const uint64_t from = tracepoint_start(&e->tp);
+	struct target *t = tab->target;
+
+	if (e->board == 0 || e->board_up)
+		return 0;
+	if (t->ops->read(t, e->board, e->board_own, TRAP_JUMP_LEN) != 0)
+		return -EFAULT;
+	return trapset_board(tab->traps, e->board, e->board_own,
+	    (int8_t)(e->board - from - TRAP_SHORT_LEN));
+}
+
+int
+patch_board(struct tptable *tab, struct entry *e)
+{
+	struct target *t = tab->target;
+
+	if (e->board == 0)
+		return 0;
+	if (!jump_write(e->board, e->stub.addr, e->board_to) ||
+	    t->ops->write(t, e->board, e->board_to, TRAP_JUMP_LEN) != 0) {
+		/* A part may have been written. */
+		t->ops->write(t, e->board, e->board_own, TRAP_JUMP_LEN);
+		e->board_up = false;
+		return -EFAULT;
+	}
+	e->board_up = true;
+	return 0;
+}
+
+void
+patch_unboard(struct tptable *tab, struct entry *e)
+{
+	struct target *t = tab->target;
+	uint8_t now[TRAP_JUMP_LEN];
+
+	if (e->board_up && t->ops->read(t, e->board, now, sizeof(now)) == 0 &&
+	    memcmp(now, e->board_to, sizeof(now)) == 0)
+		t->ops->write(t, e->board, e->board_own, sizeof(now));
+	e->board_up = false;
+}
+
 void
 patch_note_own(struct tptable *tab, struct entry *const *at, size_t n)
 {
 	struct target *t = tab->target;
 	uint64_t start = tracepoint_start(&at[0]->tp);
-	size_t len = tracepoint_start(&at[n - 1]->tp) + TRAP_JUMP_LEN - start;
+	size_t len =
+	    tracepoint_start(&at[n - 1]->tp) + entry_len(at[n - 1]) - start;
 	int err = t->ops->read(t, start, before, len) != 0 ? -EFAULT : 0;
 
 	if (err == 0)
@@ -184,10 +230,12 @@ patch_note_own(struct tptable *tab, struct entry *const *at, size_t n)
 		e->done = err;
 		if (err != 0)
 			continue;
-		memcpy(e->own, before + (from - start), TRAP_JUMP_LEN);
+		memset(e->own, 0, sizeof(e->own));
+		memcpy(e->own, before + (from - start), entry_len(e));
 		if (memcmp(e->own, e->made_for, e->made) != 0)
 			e->done = -EBUSY;
-		else if (trapset_jump(tab->traps, from, e->own) != 0)
+		else if (trapset_jump(tab->traps, from, e->own) != 0 ||
+		    note_board(tab, e) != 0)
 			e->done = -EINVAL;
 	}
 }

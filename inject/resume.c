@@ -62,6 +62,10 @@ resume_leave_stub(
 	if (e == NULL)
 		return SLOT_OUTSIDE;
 	*tp = &e->tp;
+	if (regs->r[UREG_PC] == e->board) {
+		regs->r[UREG_PC] = tracepoint_start(&e->tp);
+		return e->tp.before == 0 ? SLOT_ENTERED : SLOT_AFTER;
+	}
 	switch (stub_leave(&e->stub, tptable_target(tab), regs)) {
 	case STUB_BEFORE: return SLOT_ENTERED;
 	case STUB_FIRING: return SLOT_FIRING;
@@ -136,6 +140,8 @@ resume_text_pc(struct tptable *tab, uint64_t pc)
 	struct tracepoint *owner = slot_owner(tptable_slots(tab), pc);
 	const struct entry *e = entry_at_stub(tab, pc);
 
+	if (e != NULL && pc == e->board)
+		return tracepoint_start(&e->tp);
 	if (e != NULL)
 		return stub_text_pc(&e->stub, pc);
 	if (owner == NULL)

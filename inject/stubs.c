@@ -62,7 +62,8 @@ find_place(struct tptable *tab, struct tracepoint *tp, const struct window *w,
 	 * leads. */
 	while ((r = slot_alloc_mapped(
 		    tab->slots, tp->addr, lo, hi, size, tp, addr)) == 0 &&
-	    !jump_write(w->insn[0].addr, *addr, jump)) {
+	    !jump_write(
+		w->board != 0 ? w->board : w->insn[0].addr, *addr, jump)) {
 		bad[n++] = *addr;
 		r = -ENOMEM;
 		if (n == PLACES_TRIED)
@@ -80,11 +81,12 @@ take(struct entry *e, const struct stub *s, const struct window *w)
 	uint64_t start = w->insn[0].addr;
 
 	e->stub = *s;
+	e->board = w->board;
 	e->tp.before = (uint8_t)(e->tp.addr - start);
 	e->made = 0;
 	for (unsigned i = 0; i < w->n; i++)
 		for (unsigned k = 0;
-		     k < w->insn[i].len && e->made < TRAP_JUMP_LEN; k++)
+		     k < w->insn[i].len && e->made < entry_len(e); k++)
 			e->made_for[e->made++] = w->insn[i].bytes[k];
 }
 
@@ -99,9 +101,14 @@ tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
 	uint64_t addr;
 
 	if (e->stub.addr != 0 ||
-	    (e->raised && tracepoint_start(tp) != w->insn[0].addr)) {
+	    (e->raised &&
+		(tracepoint_start(tp) != w->insn[0].addr ||
+		    e->board != w->board))) {
 		*why = "other code was there before";
-		return e->stub.addr != 0 && is_same(&e->stub, w) ? 0 : -EINVAL;
+		return e->stub.addr != 0 && e->board == w->board &&
+			is_same(&e->stub, w) ?
+		    0 :
+		    -EINVAL;
 	}
 	*why = "no room within reach";
 	unsigned size = stub_write(&s, world, body, w, tp->id, tp->addr, code);

@@ -51,6 +51,7 @@ tptable_destroy(struct tptable *tab)
 	trapset_destroy(tab->traps);
 	hash_fini(&tab->by_addr);
 	hash_fini(&tab->by_start);
+	hash_fini(&tab->by_board);
 	hash_fini(&tab->pages);
 	hash_fini(&tab->recent);
 	vec_fini(&tab->queue);
@@ -75,12 +76,26 @@ entry_add(struct tptable *tab)
 }
 
 static void
+board_remove(struct tptable *tab, struct entry *e)
+{
+	struct entry **at;
+
+	if (e->board == 0 || hash_get(&tab->by_board, e->board) != e)
+		return;
+	hash_remove(&tab->by_board, e->board);
+	for (at = &e->page->boards; *at != e; at = &(*at)->board_next)
+		;
+	*at = e->board_next;
+}
+
+static void
 entry_free(struct tptable *tab, struct entry *e)
 {
 	uint64_t start = tracepoint_start(&e->tp);
 
 	if (hash_get(&tab->by_start, start) == e)
 		hash_remove(&tab->by_start, start);
+	board_remove(tab, e);
 	if (e->prev != NULL)
 		e->prev->next = e->next;
 	else
@@ -220,6 +235,18 @@ entry_jumps(struct tptable *tab, struct entry *e, bool jumps)
 		r->tp.jumps = r->tp.rides = jumps;
 }
 
+void
+entry_boards(struct tptable *tab, struct entry *e)
+{
+	if (hash_get(&tab->by_board, e->board) == e)
+		return;
+	hash_set(&tab->by_board, e->board, e);
+	e->board_next = e->page->boards;
+	e->page->boards = e;
+	tab->lowest = MIN(tab->lowest, e->board);
+	tab->highest = MAX(tab->highest, e->board);
+}
+
 /* ---- questions ---- */
 
 struct tracepoint *
@@ -276,7 +303,7 @@ entry_covering(struct tptable *tab, uint64_t addr)
 {
 	for (uint64_t n = 0; tab->jumps > 0 && n < TRAP_JUMP_LEN; n++) {
 		struct entry *e = hash_get(&tab->by_start, addr - n);
-		if (e != NULL && entry_leads(e))
+		if (e != NULL && entry_leads(e) && n < entry_len(e))
 			return e;
 	}
 	return NULL;
@@ -288,7 +315,21 @@ entry_at_stub(const struct tptable *tab, uint64_t pc)
 	struct tracepoint *tp = slot_owner(tab->slots, pc);
 	struct entry *e = tp != NULL ? entry_of(tp) : NULL;
 
-	return e != NULL && pc - e->stub.addr < e->stub.size ? e : NULL;
+	if (e != NULL)
+		return pc - e->stub.addr < e->stub.size ? e : NULL;
+	e = hash_get(&tab->by_board, pc);
+	return e != NULL && e->stub.addr != 0 ? e : NULL;
+}
+
+struct entry *
+entry_board_over(const struct tptable *tab, uint64_t from, uint64_t to)
+{
+	struct entry *e = NULL;
+
+	for (uint64_t at = to - 1; e == NULL && at != from - TRAP_JUMP_LEN;
+	     at--)
+		e = hash_get(&tab->by_board, at);
+	return e;
 }
 
 /* The bytes of one page that are in [addr, addr + len).  No jump reaches over
@@ -301,10 +342,14 @@ overlay_page(const struct page *p, uint64_t addr, uint8_t *buf, size_t len)
 		if (at < len)
 			buf[at] = e->tp.saved;
 		at -= e->tp.before;
-		for (size_t i = 0; entry_leads(e) && i < TRAP_JUMP_LEN; i++)
+		for (size_t i = 0; entry_leads(e) && i < entry_len(e); i++)
 			if (at + i < len)
 				buf[at + i] = e->own[i];
 	}
+	for (const struct entry *e = p->boards; e != NULL; e = e->board_next)
+		for (size_t i = 0; e->board_up && i < TRAP_JUMP_LEN; i++)
+			if (e->board + i - addr < len)
+				buf[e->board + i - addr] = e->board_own[i];
 }
 
 /* Replace a byte of dtrap at addr by the program's. */
@@ -317,6 +362,9 @@ overlay_byte(struct tptable *tab, uint64_t addr, uint8_t *byte)
 		*byte = e->tp.saved;
 	else if ((e = entry_covering(tab, addr)) != NULL)
 		*byte = e->own[addr - tracepoint_start(&e->tp)];
+	else if ((e = entry_board_over(tab, addr, addr + 1)) != NULL &&
+	    e->board_up)
+		*byte = e->board_own[addr - e->board];
 }
 
 /* Reads shorter than this are looked up byte by byte. */
@@ -362,6 +410,16 @@ tptable_queued(const struct tptable *tab)
 	return tab->queue.len > 0;
 }
 
+static void
+compare_board(struct tptable *tab, struct entry *e)
+{
+	struct target *t = tab->target;
+	uint8_t now[TRAP_JUMP_LEN];
+
+	if (e->board_up && t->ops->read(t, e->board, now, sizeof(now)) == 0)
+		e->board_up = memcmp(now, e->board_to, sizeof(now)) == 0;
+}
+
 /* The memory was copied before the table: a jump may have been raised or lowered
  * in between.  Note whether the copy has it. */
 static void
@@ -371,11 +429,12 @@ compare_jump(struct tptable *tab, struct entry *e)
 	uint64_t start = tracepoint_start(&e->tp);
 	uint8_t now[TRAP_JUMP_LEN];
 
+	compare_board(tab, e);
 	if (!e->raised || e->tp.state != TP_TRAP || e->tp.rides)
 		return;
 	bool jumps = e->tp.jumps;
-	if (t->ops->read(t, start, now, sizeof(now)) == 0)
-		jumps = memcmp(now, e->to, sizeof(now)) == 0;
+	if (t->ops->read(t, start, now, entry_len(e)) == 0)
+		jumps = memcmp(now, e->to, entry_len(e)) == 0;
 	if (jumps)
 		hash_set(&tab->by_start, start, e);
 	if (jumps != e->tp.jumps)
@@ -408,6 +467,10 @@ tptable_fork(const struct tptable *tab, struct target *child)
 		d->made = e->made;
 		d->raised = e->raised;
 		d->span = e->span;
+		d->board = e->board;
+		memcpy(d->board_own, e->board_own, sizeof(d->board_own));
+		memcpy(d->board_to, e->board_to, sizeof(d->board_to));
+		d->board_up = e->board_up;
 		d->plan = e->plan;
 		d->tp.plan = &d->plan;
 		d->tp.user = NULL;
@@ -422,6 +485,10 @@ tptable_fork(const struct tptable *tab, struct target *child)
 		if (e->tp.state == TP_TRAP) {
 			entries_arming(copy, &d, 1);
 			entry_armed(copy, d);
+		}
+		if (d->board != 0 && hash_get(&tab->by_board, d->board) == e) {
+			entries_arming(copy, &d, 1);
+			entry_boards(copy, d);
 		}
 		if (e->tp.queued)
 			entry_queue(copy, d);
@@ -474,6 +541,8 @@ tracepoint_forget(struct tptable *tab, uint64_t start, uint64_t end)
 		if (e->tp.state == TP_TRAP)
 			entry_disarmed(tab, e, TP_GONE);
 		e->tp.state = TP_GONE;
+		board_remove(tab, e);
+		e->board_up = false;
 		hash_remove(&tab->by_addr, e->tp.addr);
 		if (e->tp.slot != 0)
 			entry_drain(tab, e);

@@ -105,6 +105,10 @@ tracepoint_get(struct tptable *tab, uint64_t addr, uint32_t id,
 	struct entry *e = hash_get(&tab->by_addr, addr);
 	int err = 0;
 
+	if (entry_board_over(tab, addr, addr + 1) != NULL) {
+		*why = "the padding there is in use";
+		return -EOPNOTSUPP;
+	}
 	if (e == NULL) {
 		e = entry_add(tab);
 		e->tp.addr = addr;
@@ -479,9 +483,10 @@ has_room(struct tptable *tab, struct entry *e)
 			return false;
 		last = next;
 	}
-	end = MAX(last->tp.addr + 1, start + TRAP_JUMP_LEN);
+	end = MAX(last->tp.addr + 1, start + entry_len(e));
 	if (end - start > TRACEPOINT_SPAN || start / PAGE != (end - 1) / PAGE ||
-	    entry_over(tab, start, end) != NULL)
+	    entry_over(tab, start, end) != NULL ||
+	    entry_board_over(tab, start, end) != NULL)
 		return false;
 	for (uint64_t at = start; at < e->tp.addr; at++)
 		if (tracepoint_lookup(tab, at) != NULL)
@@ -496,12 +501,35 @@ has_room(struct tptable *tab, struct entry *e)
 	return next == r;
 }
 
+/* Are the bytes of e's board nobody else's?  Jumps that are aimed at the same time
+ * are in v. */
+static bool
+has_board(struct tptable *tab, const entry_vec *v, const struct entry *e)
+{
+	const uint64_t from = e->board, to = from + TRAP_JUMP_LEN;
+	const struct entry *other = entry_board_over(tab, from, to);
+
+	if (tracepoint_start(&e->tp) / PAGE != from / PAGE ||
+	    from / PAGE != (to - 1) / PAGE || (other != NULL && other != e) ||
+	    entry_over(tab, from, to) != NULL)
+		return false;
+	for (uint64_t at = from; at < to; at++)
+		if (tracepoint_lookup(tab, at) != NULL)
+			return false;
+	vec_foreach(other_at, v) {
+		uint64_t start = tracepoint_start(&(*other_at)->tp);
+		if (start < to && start + (*other_at)->span > from)
+			return false;
+	}
+	return true;
+}
+
 /* Does the jump itself have the byte of an int3?  If we die, it would be
  * taken for one of ours wherever an int3 was listed once. */
 static bool
-has_trap(const uint8_t jump[TRAP_JUMP_LEN])
+has_trap(const uint8_t *jump, size_t len)
 {
-	for (size_t i = 0; i + sizeof(trap_insn) <= TRAP_JUMP_LEN; i++)
+	for (size_t i = 0; i + sizeof(trap_insn) <= len; i++)
 		if (trap_is_at(jump + i))
 			return true;
 	return false;
@@ -515,19 +543,48 @@ jump_write(uint64_t from, uint64_t to, uint8_t jump[TRAP_JUMP_LEN])
 
 	jump[0] = TRAP_JUMP;
 	memcpy(jump + 1, &near, TRAP_TAIL);
-	return near == far && !has_trap(jump);
+	return near == far && !has_trap(jump, TRAP_JUMP_LEN);
+}
+
+bool
+jump_write_short(uint64_t from, uint64_t to, uint8_t *jump)
+{
+	int64_t far = (int64_t)(to - from - TRAP_SHORT_LEN);
+	int8_t near = (int8_t)far;
+
+	jump[0] = TRAP_SHORT;
+	jump[1] = (uint8_t)near;
+	return TRAP_SHORT_LEN != 0 && near == far &&
+	    !has_trap(jump, TRAP_SHORT_LEN);
+}
+
+bool
+tracepoint_can_board(uint64_t from, uint64_t board)
+{
+	uint8_t jump[2];
+
+	return jump_write_short(from, board, jump);
 }
 
 /* Prepare a jump from e to its code, to be listed.  False: there can be none. */
 static bool
-aim(struct tptable *tab, struct entry *e)
+aim(struct tptable *tab, const entry_vec *v, struct entry *e)
 {
 	uint64_t start = tracepoint_start(&e->tp);
-	uint8_t to[TRAP_JUMP_LEN];
+	uint8_t to[TRAP_JUMP_LEN] = { 0 }, from[TRAP_JUMP_LEN];
 
 	e->done = -EINVAL;
-	if (!jump_write(start, e->stub.addr, to) || !has_room(tab, e))
+	if (!has_room(tab, e))
 		return false;
+	if (e->board == 0 && !jump_write(start, e->stub.addr, to))
+		return false;
+	if (e->board != 0) {
+		if (!jump_write_short(start, e->board, to) ||
+		    !jump_write(e->board, e->stub.addr, from) ||
+		    !has_board(tab, v, e))
+			return false;
+		entry_boards(tab, e);
+	}
 	e->done = 0;
 	e->raised = true;
 	memcpy(e->to, to, sizeof(to));
@@ -568,11 +625,13 @@ raise_all(struct tptable *tab, entry_vec *v)
 	int err = trapset_flush(tab->traps) != 0 ? -EFAULT : 0;
 	for (size_t i = 0; i < v->len; i++) {
 		if (v->at[i]->done == 0)
-			v->at[i]->done = err;
+			v->at[i]->done =
+			    err != 0 ? err : patch_board(tab, v->at[i]);
 		if (v->at[i]->done == 0)
 			v->at[kept++] = v->at[i];
 	}
 	v->len = kept;
+	fault_kill("boards-written");
 	each_run(tab, v, raise_run);
 }
 
@@ -584,7 +643,7 @@ tracepoints_jump(struct tptable *tab, struct tracepoint *const *tps, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e = entry_of(tps[i]);
-		if (tracepoint_start(tps[i]) < end || !aim(tab, e))
+		if (tracepoint_start(tps[i]) < end || !aim(tab, &v, e))
 			continue;
 		*vec_push(&v) = e;
 		end = tracepoint_start(tps[i]) + e->span;
@@ -623,9 +682,9 @@ tracepoint_undo(const struct tracepoint *tp, uint8_t bytes[TRACEPOINT_SPAN])
 
 	if (tp->state != TP_TRAP && tp->state != TP_DRAINING)
 		return 0;
-	if (e->raised && memcmp(bytes, e->to, TRAP_JUMP_LEN) == 0) {
-		memcpy(bytes, e->own, TRAP_JUMP_LEN);
-		n = TRAP_JUMP_LEN;
+	if (e->raised && memcmp(bytes, e->to, entry_len(e)) == 0) {
+		n = entry_len(e);
+		memcpy(bytes, e->own, n);
 	}
 	if (bytes[tp->before] == TRAP_INSN && tp->saved != TRAP_INSN) {
 		bytes[tp->before] = tp->saved;
@@ -844,4 +903,26 @@ tracepoint_restore_all(struct tptable *tab)
 	unsigned left = restore_those(tab, false);
 
 	return left + restore_those(tab, true);
+}
+
+void
+tracepoint_restore_boards(struct tptable *tab)
+{
+	struct target *t = tab->target;
+	bool unknown = false;
+	uint64_t pc;
+	int r;
+
+	for (struct entry *e = tab->first; e != NULL; e = e->next)
+		e->boarded = false;
+	for (unsigned n = 0; (r = t->ops->thread_pc(t, n, &pc)) != -ENOENT;
+	     n++) {
+		struct entry *e = hash_get(&tab->by_board, pc);
+		unknown |= r != 0;
+		if (r == 0 && e != NULL)
+			e->boarded = true;
+	}
+	for (struct entry *e = tab->first; !unknown && e != NULL; e = e->next)
+		if (!e->boarded)
+			patch_unboard(tab, e);
 }

@@ -55,6 +55,20 @@
  *     there and nowhere else: the code ends behind B's int3.
  *   - All of them are in one page, so that memory that is unmapped has all or none.
  *
+ * Where there is no room for a jump, a shorter one leads to a board: TRAP_JUMP_LEN
+ * bytes of padding in the same page, where the jump to the code is.
+ *
+ *	text	(A) mov %rdi, %rax	jmp, short ---+
+ *	next: ...				      |
+ *		    nop			board:	<-----+
+ *						jmp -> code of A
+ *
+ *   - Nothing else leads to the padding, so it may stay a board while there is no
+ *     short jump.  It is written before the first one, and restored when no thread
+ *     can be at it: by tracepoint_restore_boards().
+ *   - It belongs to A.  No jump and no int3 of another tracepoint has a byte of it.
+ *   - A thread at the board is in the code of A, before its first instruction.
+ *
  * Adding and removing only queue a change; tracepoint_commit() writes all of
  * them while every thread of the address space is stopped: O(changes) writes
  * under one stop.  On the way in the slot is filled before the int3 is
@@ -68,14 +82,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "disasm/insn.h"
+#include "disasm/window.h"
 #include "dlang/uregs.h"
 #include "inject/target.h"
 #include "inject/trap/area.h"
 
 struct stub_body;
 struct stub_world;
-struct window;
 struct displaced; /* the plan for the displaced instruction: displaced.h */
 struct tptable;
 
@@ -110,6 +123,16 @@ tracepoint_start(const struct tracepoint *tp)
 	return tp->addr - tp->before;
 }
 
+/* The length of the jump at a window. */
+static inline unsigned
+tracepoint_jump_len(const struct window *w)
+{
+	return w->board != 0 ? TRAP_SHORT_LEN : TRAP_JUMP_LEN;
+}
+
+/* Can a short jump at `from' lead to a board there? */
+bool tracepoint_can_board(uint64_t from, uint64_t board);
+
 /* The target is borrowed and must outlive the table. */
 struct tptable *tptable_create(struct target *t);
 
@@ -120,7 +143,7 @@ void tptable_destroy(struct tptable *tab);
  * Get the tracepoint at addr: an existing one with one more reference, or a new
  * one, decoded and planned.  Errors, with the reason in *why, one phrase:
  * -EILSEQ: not an instruction; -EOPNOTSUPP: an instruction that cannot be
- * displaced; -EFAULT: unreadable.
+ * displaced, or a board; -EFAULT: unreadable.
  */
 int tracepoint_get(struct tptable *tab, uint64_t addr, uint32_t id,
     struct tracepoint **tp, const char **why);
@@ -182,7 +205,8 @@ bool stubs_trap(const struct tptable *tab, uint64_t addr);
 void stubs_silence(struct tptable *tab);
 /*
  * Replace the int3s of these tracepoints, in order of their addresses, by jumps
- * to the code of each, over the TRAP_JUMP_LEN bytes from tracepoint_start() on.
+ * to the code of each, over the TRAP_JUMP_LEN bytes from tracepoint_start() on; or
+ * TRAP_SHORT_LEN, if it has a board.
  * The caller must know that these are whole instructions (or unreachable bytes
  * behind them), that no code jumps into the middle of them or of those up to the
  * tracepoint's, and that no thread will return there.  The same holds up to the
@@ -190,8 +214,8 @@ void stubs_silence(struct tptable *tab);
  * threads must be stopped, none of them there except at the begin.  Those that have
  * a jump afterwards have `jumps' set; the others keep their int3: an int3 of the
  * program is there, or the trapset cannot list the place, or the code is out of
- * reach, or another tracepoint or the end of the page is within the bytes, or the
- * bytes have been changed or cannot be written.
+ * reach, or another tracepoint or the end of the page is within the bytes or those of
+ * the board, or the bytes have been changed or cannot be written.
  */
 void tracepoints_jump(
     struct tptable *tab, struct tracepoint *const *tps, size_t n);
@@ -227,6 +251,9 @@ void tracepoint_overlay(
  * number of places that were not restored because they had been changed.
  */
 unsigned tracepoint_restore_all(struct tptable *tab);
+/* The same for boards, to which no short jump leads any more, and at which no thread
+ * is.  All threads must be stopped. */
+void tracepoint_restore_boards(struct tptable *tab);
 
 /*
  * While suspended, no tracepoint has its int3 in the text: the next commit

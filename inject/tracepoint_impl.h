@@ -25,6 +25,13 @@ struct entry {
 	/* The code was made for these bytes, as far as the jump covers them. */
 	uint8_t made_for[TRAP_JUMP_LEN], made;
 	bool raised; /* it had a jump once, or was about to */
+	/* Its board, where the second jump is, and the same of that; 0: none.  It
+	 * has one as long as it has code. */
+	uint64_t board;
+	uint8_t board_own[TRAP_JUMP_LEN], board_to[TRAP_JUMP_LEN];
+	bool board_up;            /* the jump is there */
+	bool boarded;             /* a thread is at it */
+	struct entry *board_next; /* in the same page */
 	/* Then: bytes from its begin to its end, or to that of the last int3 behind
 	 * it of a tracepoint that it is for. */
 	uint8_t span;
@@ -47,6 +54,7 @@ typedef VEC(struct entry *) entry_vec;
 struct page {
 	uint64_t number; /* addr / PAGE */
 	struct entry *armed;
+	struct entry *boards;
 };
 
 struct tptable {
@@ -55,8 +63,10 @@ struct tptable {
 	struct trapset *traps;
 	struct hash by_addr;
 	struct hash by_start; /* by where the jump begins, once there was one */
-	struct hash pages;    /* struct page by number */
-	struct hash recent;   /* addresses that had an int3 once */
+	struct hash
+	    by_board;      /* by the address of the board, once there was one */
+	struct hash pages; /* struct page by number */
+	struct hash recent;       /* addresses that had an int3 once */
 	uint64_t lowest, highest; /* bounds of all addresses ever armed */
 	struct entry *first, *last;
 	struct entry *draining; /* the int3 is gone, but a thread may be in the
@@ -79,6 +89,13 @@ static inline bool
 entry_leads(const struct entry *e)
 {
 	return e->tp.jumps && !e->tp.rides;
+}
+
+/* The length of its jump. */
+static inline unsigned
+entry_len(const struct entry *e)
+{
+	return e->board != 0 ? TRAP_SHORT_LEN : TRAP_JUMP_LEN;
 }
 
 /* The next tracepoint behind prev, or behind e if prev is NULL, that shares the jump
@@ -112,12 +129,27 @@ void patch_each(
  * or -EINVAL if the list has no room. */
 void patch_note_own(struct tptable *tab, struct entry *const *at, size_t n);
 
+/* Write the jump to e's code to its board, of which patch_note_own() has noted what
+ * was there.  0 or -EFAULT. */
+int patch_board(struct tptable *tab, struct entry *e);
+/* Restore the board.  Allocates nothing. */
+void patch_unboard(struct tptable *tab, struct entry *e);
+
 /* Write a jump.  False: it would be too far, or has the byte of an int3, which
  * may be taken for one of ours if we die. */
 bool jump_write(uint64_t from, uint64_t to, uint8_t jump[TRAP_JUMP_LEN]);
 
-/* Whose stub is pc in?  NULL: in none. */
+/* Write a short jump.  False: as above. */
+bool jump_write_short(uint64_t from, uint64_t to, uint8_t *jump);
+
+/* Whose stub is pc in?  A board is part of it.  NULL: in none. */
 struct entry *entry_at_stub(const struct tptable *tab, uint64_t pc);
+
+/* Note the board of e, which has been armed once; it has no other. */
+void entry_boards(struct tptable *tab, struct entry *e);
+/* The entry with a board that has one of the bytes in [from, to); or NULL. */
+struct entry *entry_board_over(
+    const struct tptable *tab, uint64_t from, uint64_t to);
 
 /* A tracepoint with a jump whose span has one of the bytes in [from, to); or
  * NULL. */

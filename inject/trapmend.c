@@ -149,31 +149,80 @@ trapmend_text(int mem, uint64_t area)
 	return left + mend_places(mem, area, true);
 }
 
+/* Does the jump at addr, of which bytes[] are the first, lead to what is ours? */
+static bool
+is_jump(uint64_t addr, const uint8_t bytes[TRAP_JUMP_LEN],
+    bool (*ours)(void *ctx, uint64_t to), void *ctx)
+{
+	int32_t to = 0;
+
+	memcpy(&to, bytes + 1, TRAP_TAIL);
+	return bytes[0] == TRAP_JUMP &&
+	    ours(ctx, addr + TRAP_JUMP_LEN + (uint64_t)to);
+}
+
+/* The length of the jump at addr, or of a short one whose board leads to what is
+ * ours; 0: there is none. */
+static unsigned
+jump_length(
+    int mem, uint64_t addr, bool (*ours)(void *ctx, uint64_t to), void *ctx)
+{
+	uint8_t bytes[TRAP_JUMP_LEN], short_one[2];
+
+	if (get(mem, addr, bytes, sizeof(bytes)) &&
+	    is_jump(addr, bytes, ours, ctx))
+		return TRAP_JUMP_LEN;
+	if (TRAP_SHORT_LEN == 0 ||
+	    !get(mem, addr, short_one, sizeof(short_one)) ||
+	    short_one[0] != TRAP_SHORT)
+		return 0;
+	addr += TRAP_SHORT_LEN + (uint64_t)(int64_t)(int8_t)short_one[1];
+	return get(mem, addr, bytes, sizeof(bytes)) &&
+		is_jump(addr, bytes, ours, ctx) ?
+	    TRAP_SHORT_LEN :
+	    0;
+}
+
+/* Write the first `len' of the bytes that e lists. */
+static bool
+put_own(int mem, const struct trap_entry *e, unsigned len)
+{
+	uint8_t bytes[TRAP_JUMP_LEN];
+
+	bytes[0] = e->saved;
+	memcpy(bytes + 1, &e->size, TRAP_TAIL);
+	return put(mem, e->addr, bytes, len);
+}
+
 unsigned
 trapmend_jumps(
     int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to), void *ctx)
 {
-	uint8_t bytes[TRAP_JUMP_LEN];
 	unsigned left = 0;
 	struct walk w;
-	int32_t to;
 
 	walk_begin(&w, mem, area);
 	while (walk_on(&w))
 		for (uint32_t i = 0; i < w.n; i++) {
 			const struct trap_entry *e = &w.at[i];
-			if (e->kind != TRAP_LEAP ||
-			    !get(mem, e->addr, bytes, sizeof(bytes)) ||
-			    bytes[0] != TRAP_JUMP)
-				continue;
-			memcpy(&to, bytes + 1, TRAP_TAIL);
-			if (!ours(ctx, e->addr + TRAP_JUMP_LEN + (uint64_t)to))
-				continue;
-			bytes[0] = e->saved;
-			memcpy(bytes + 1, &e->size, TRAP_TAIL);
-			left += !put(mem, e->addr, bytes, sizeof(bytes));
+			unsigned len = e->kind == TRAP_LEAP ?
+			    jump_length(mem, e->addr, ours, ctx) :
+			    0;
+			if (len != 0)
+				left += !put_own(mem, e, len);
 		}
 	return left;
+}
+
+bool
+trapmend_board(int mem, const struct trap_entry *e,
+    bool (*ours)(void *ctx, uint64_t to), void *ctx)
+{
+	uint8_t bytes[TRAP_JUMP_LEN];
+
+	return !get(mem, e->addr, bytes, sizeof(bytes)) ||
+	    !is_jump(e->addr, bytes, ours, ctx) ||
+	    put_own(mem, e, TRAP_JUMP_LEN);
 }
 
 /* The entry is removed first, so that the semaphore cannot be lowered twice.  A

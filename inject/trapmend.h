@@ -26,11 +26,18 @@ unsigned trapmend_most(int mem, uint64_t area);
 
 /*
  * Restore the program's bytes at each jump for whose target `ours' returns
- * true.  All threads must be stopped, and none inside of the code it leads to.
+ * true; the target of a short one is that of its board.  All threads must be stopped, and none inside of the code it leads to.
  * Returns the number of jumps that could not be removed.
  */
 unsigned trapmend_jumps(
     int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to), void *ctx);
+
+/*
+ * The same for a board, an entry of kind TRAP_BOARD, after the jumps of its area.  No
+ * thread may be at it.  Returns false if it could not be removed.
+ */
+bool trapmend_board(int mem, const struct trap_entry *e,
+    bool (*ours)(void *ctx, uint64_t to), void *ctx);
 
 /* Lower each raised semaphore, once: its entry is removed first. */
 void trapmend_semaphores(int mem, uint64_t area);

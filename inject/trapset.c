@@ -53,9 +53,9 @@ struct chunk {
 struct trapset {
 	struct target *target;
 	VEC(struct chunk) chunks;
-	struct hash by_addr[TRAP_LEAP + 1]; /* where the entry is, + 1 */
-	int refused;                        /* map_near()'s answer */
-	bool closing;                       /* it is about to be unmapped */
+	struct hash by_addr[TRAP_BOARD + 1]; /* where the entry is, + 1 */
+	int refused;                         /* map_near()'s answer */
+	bool closing;                        /* it is about to be unmapped */
 	uint32_t keeper;
 	uint64_t keeper_since;
 	bool alone;
@@ -470,19 +470,17 @@ trapset_add(
 	return 0;
 }
 
-int
-trapset_jump(
-    struct trapset *ts, uint64_t addr, const uint8_t own[TRAP_JUMP_LEN])
+static int
+add_bytes(
+    struct trapset *ts, struct trap_entry e, const uint8_t own[TRAP_JUMP_LEN])
 {
-	struct trap_entry e = {
-		.addr = addr, .kind = TRAP_LEAP, .saved = own[0]
-	};
-	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[TRAP_LEAP], addr);
+	uintptr_t have = (uintptr_t)hash_get(&ts->by_addr[e.kind], e.addr);
 	struct chunk *c = NULL;
 	size_t at = 0;
 
 	if (ts->chunks.len == 0)
 		return -ENOENT;
+	e.saved = own[0];
 	memcpy(&e.size, own + 1, TRAP_TAIL);
 	if (have == 0)
 		return entry_append(ts, &e);
@@ -493,6 +491,23 @@ trapset_jump(
 		chunk_stale(c, (uint32_t)at);
 	*was = e;
 	return 0;
+}
+
+int
+trapset_jump(
+    struct trapset *ts, uint64_t addr, const uint8_t own[TRAP_JUMP_LEN])
+{
+	return add_bytes(
+	    ts, (struct trap_entry){ .addr = addr, .kind = TRAP_LEAP }, own);
+}
+
+int
+trapset_board(struct trapset *ts, uint64_t addr,
+    const uint8_t own[TRAP_JUMP_LEN], int8_t way)
+{
+	return add_bytes(ts,
+	    (struct trap_entry){ .addr = addr, .kind = TRAP_BOARD, .way = way },
+	    own);
 }
 
 void

@@ -80,6 +80,9 @@ int trapset_add(
  * trapset_add(). */
 int trapset_jump(
     struct trapset *ts, uint64_t addr, const uint8_t own[TRAP_JUMP_LEN]);
+/* The same for a board, to which a short jump leads over the distance `way'. */
+int trapset_board(struct trapset *ts, uint64_t addr,
+    const uint8_t own[TRAP_JUMP_LEN], int8_t way);
 /* Remove a place that has been restored. */
 void trapset_drop(struct trapset *ts, enum trap_kind kind, uint64_t addr);
 /* Write changed entries to the target.  0 or -EFAULT. */

@@ -31,6 +31,8 @@
  *	TRAP_JUMP	first byte of the jump that may replace it
  *	TRAP_JUMP_LEN	length of that jump: behind the first byte it has the
  *			distance from its end to the target
+ *	TRAP_SHORT	first byte of a shorter jump, of TRAP_SHORT_LEN bytes, whose
+ *			distance is a signed byte; that length is 0 if there is none
  *	TRAP_MARK	the first bytes of slot memory, a string of at most 16: a
  *			trap instruction, in case a thread runs into it, and text
  */
@@ -86,26 +88,38 @@ enum trap_kind {
 	TRAP_MASK,      /* thread `addr' wants SIGTRAP blocked, but the bit is
 		    * cleared in its mask in the kernel; `size' is the low 32
 		    * bits of that mask */
-	/* A jump of TRAP_JUMP_LEN bytes may be at addr; `saved' and `size' are
-	 * the program's bytes there.  The jump works without the tracer, so it
-	 * stays until the next tracer removes it. */
+	/* A jump of TRAP_JUMP_LEN or TRAP_SHORT_LEN bytes may be at addr; `saved'
+	 * and `size' are the program's bytes there.  The jump works without the
+	 * tracer, so it stays until the next tracer removes it. */
 	TRAP_LEAP,
+	/* A board: at addr, in padding, a jump of TRAP_JUMP_LEN bytes, to which
+	 * only a short one leads.  It is restored after that one, when no thread
+	 * can be at it. */
+	TRAP_BOARD,
 };
 
 struct trap_entry {
 	uint64_t addr;
-	uint32_t size; /* TRAP_SLOTS, TRAP_MASK; TRAP_LEAP: the program's bytes
-			* behind the first, as they lie there */
-	uint8_t kind;  /* enum trap_kind */
-	trap_insn saved; /* TRAP_TEXT, TRAP_LEAP */
+	uint32_t size;   /* TRAP_SLOTS, TRAP_MASK; TRAP_LEAP, TRAP_BOARD: the
+			* program's bytes behind the first, as they lie there */
+	uint8_t kind;    /* enum trap_kind */
+	trap_insn saved; /* TRAP_TEXT, TRAP_LEAP, TRAP_BOARD */
 	/* TRAP_TEXT: this place is restored last, because it marks a call that
 	 * changes the action of SIGTRAP or a mask, or the loading of libraries
 	 * with such calls.  As long as it stays, a thread that makes such a
 	 * call enters the handler first, instead of an int3 later that would
 	 * kill it. */
 	uint8_t late;
-	uint8_t unused;
+	int8_t
+	    way; /* TRAP_BOARD: the distance in the short jump that leads here */
 };
+
+/* The address of the short jump that leads to a board. */
+static inline uint64_t
+trap_board_from(const struct trap_entry *e)
+{
+	return e->addr - (uint64_t)(int64_t)e->way - TRAP_SHORT_LEN;
+}
 
 /* Is this a trap instruction?  The bytes need not be aligned. */
 static inline bool

@@ -27,6 +27,7 @@
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
 #include "tracer/sites/jumps.h"
+#include "tracer/sites/boards.h"
 #include "tracer/sites/sequences.h"
 #include "tracer/sites/site.h"
 #include "tracer/sites/windows.h"
@@ -71,8 +72,8 @@ static struct tp_user users[TPS];
 static struct site one_site;
 static unsigned lowered[TPS], lowered_all, stops, resumes, flushes;
 static unsigned raised[TPS], stubs[TPS];
-static bool for_taken;     /* the last stub's window */
-static uint64_t onto[TPS]; /* of each */
+static bool for_taken;                  /* the last stub's window */
+static uint64_t onto[TPS], boards[TPS]; /* of each */
 static int stub_error, flush_error, jump_error;
 static uint64_t list_area = 0x50000;
 static struct str reserved;        /* "addr*n " of each stubs_reserve() */
@@ -117,6 +118,7 @@ double_stub(struct tracepoint *tp, const struct stub_world *w,
 	stubs[tp - tps]++;
 	for_taken = window->taken;
 	onto[tp - tps] = window->onto;
+	boards[tp - tps] = window->board;
 	if (window->onto != 0) /* It has been made before. */
 		ck_assert_uint_gt(stubs[(window->onto - STUBS) / 0x1000], 0);
 	if (stub_error != 0)
@@ -250,13 +252,21 @@ double_bodies(uint64_t start, uint64_t end, bool exits)
 }
 
 static bool window_is_call; /* its last instruction */
+static bool short_window;   /* there is one of two bytes */
+static uint64_t board_here; /* near it; 0: none */
 
 static int
 double_window(struct window *w, uint64_t lim, uint64_t addr, unsigned bytes,
     const char **why)
 {
-	ck_assert_uint_eq(bytes, TRAP_JUMP_LEN);
-	windows++;
+	if (bytes == TRAP_SHORT_LEN && short_window) {
+		w->n = 1;
+		w->insn[0] = (struct insn){ .addr = addr, .len = 2 };
+		w->next = addr + 2;
+		return 0;
+	}
+	ck_assert(bytes == TRAP_JUMP_LEN || bytes == TRAP_SHORT_LEN);
+	windows += bytes == TRAP_JUMP_LEN;
 	limit = lim;
 	if (window_error != 0) {
 		*why = "a jump goes into it";
@@ -435,6 +445,7 @@ double_add(uint64_t ns, timer_fn fn)
 /* Nothing is known before. */
 #define windows_known(st, sp, l, addr, w, why) ((void)(why), false)
 #define windows_keep(st, l, addr, w, why)      ((void)(kept_why = (why)))
+#define boards_find(st, sp, l, addr, q, own)   ((void)(addr), board_here)
 #define inside_tracepoint(in, id, why)         double_inside(in, why)
 #define thread_pc                              double_pc
 #define fast_fires(th)                         ((void)(th), fires || is_away)

@@ -8,6 +8,7 @@
 #include "t/unit/suite.h"
 #include "tracer/sites/raising.c"
 
+#include "tracer/sites/function.c"
 #include "tracer/sites/jumps.c"
 
 #define BUSY "a thread was within the bytes to be replaced\n"

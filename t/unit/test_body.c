@@ -128,6 +128,8 @@ body(uint64_t end, struct known *k)
 
 /* The window at addr of the function at 0x1000: how many instructions, where it
  * begins if not at addr, where it goes on; or why there is none. */
+static unsigned room = 5;
+
 static const char *
 window(uint64_t end, uint64_t limit, uint64_t addr, struct known *k)
 {
@@ -146,7 +148,7 @@ window(uint64_t end, uint64_t limit, uint64_t addr, struct known *k)
 				 .named = is_named,
 				 .frame = frame }),
 	    0);
-	if (window_find(&w, &b, &mem, limit, addr, 5, &why) != 0)
+	if (window_find(&w, &b, &mem, limit, addr, room, &why) != 0)
 		snprintf(text, sizeof(text), "%s", why);
 	else if (w.site == 0)
 		snprintf(text, sizeof(text), "%u to %lx%s", w.n, w.next,
@@ -295,6 +297,88 @@ START_TEST(windows_may_begin_before_the_site)
 	k.pad = 0;
 	ck_assert_str_eq(window(end, end, 0x1004, &k), "2 from 1001 to 1006");
 	ck_assert_str_eq(window(end, end, 0x1001, &k), "2 to 1006");
+}
+END_TEST
+
+START_TEST(a_short_jump_needs_two_bytes)
+{
+	struct known k = { 0 };
+
+	setup();
+	room = 2;
+	/* A jump to the second instruction. */
+	uint64_t end = put(0x1000, "48 89 f8 48 ff c0 75 fb c3");
+	ck_assert_str_eq(window(end, end, 0x1000, &k), "1 to 1003");
+	room = 5;
+	ck_assert_str_eq(window(end, end, 0x1000, &k),
+	    "a jump leads into the bytes to be replaced");
+	/* A return behind another instruction, and one before a nop. */
+	room = 2;
+	setup();
+	end = put(0x1000, "75 03 31 c0 c3 ff c0 eb f9");
+	ck_assert_str_eq(
+	    window(end, end, 0x1004, &k), "2 from 1002 to 1005 end");
+	setup();
+	end = put(0x1000, "75 02 c3 90 ff c0 eb fa");
+	ck_assert_str_eq(window(end, end, 0x1002, &k), "1 to 1003 end");
+	room = 5;
+}
+END_TEST
+
+/* Is there dead padding in [from, to) behind the body at [0x1000, end)? */
+static bool
+is_dead(uint64_t end, uint64_t from, uint64_t to)
+{
+	struct known k = { 0 };
+	struct reader mem = { read_memory, NULL };
+	struct body b;
+
+	ck_assert_int_eq(body_find(&b, 0x1000, end,
+			     &(struct body_world){ .ctx = &k,
+				 .mem = mem,
+				 .piece = is_piece,
+				 .pads = pads,
+				 .others = others,
+				 .named = is_named,
+				 .frame = frame }),
+	    0);
+	bool dead = window_is_dead(&b, &mem, from, to);
+	body_fini(&b);
+	return dead;
+}
+
+START_TEST(padding_is_dead_behind_what_does_not_go_on)
+{
+	static const struct {
+		const char *code, *padding;
+		bool dead;
+	} rows[] = {
+		{ "31 c0 c3", "0f 1f 44 00 00", true },
+		{ "31 c0 c3", "cc cc cc cc cc", true },
+		{ "31 c0 c3", "90 0f 1f 44 00 00 cc", true },
+		{ "31 c0 e9 00 10 00 00", "66 90 0f 1f 00", true },
+		/* Falls through, as __memmove_chk() does. */
+		{ "31 c0 0f 82 00 10 00 00", "0f 1f 44 00 00", false },
+		{ "31 c0 e8 00 10 00 00", "0f 1f 44 00 00", false },
+		{ "31 c0", "0f 1f 44 00 00", false },
+		/* A jump to it, and one that is not known. */
+		{ "75 02 31 c0", "0f 1f 44 00 00", false },
+		{ "75 01 c3 75 01 c3", "90 0f 1f 44 00 00", false },
+		{ "ff e0", "0f 1f 44 00 00", false },
+		/* Other instructions, and a part of one. */
+		{ "31 c0 c3", "0f 1f 44 00 00 31 c0", false },
+		{ "31 c0 c3", "0f 1f 84 00 00", false },
+		/* Room for those who replace functions. */
+		{ "31 c0 c3", "90 90 90 90 90", false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		setup();
+		uint64_t end = put(0x1000, rows[i].code);
+		uint64_t to = put(end, rows[i].padding);
+		ck_assert_msg(is_dead(end, end, to) == rows[i].dead, "%s %s",
+		    rows[i].code, rows[i].padding);
+	}
 }
 END_TEST
 
@@ -841,6 +925,8 @@ main(void)
 	tcase_add_test(bodies, windows_are_whole_instructions);
 	tcase_add_test(bodies, windows_may_begin_before_the_site);
 	tcase_add_test(bodies, instructions_begin_where_the_code_was_read);
+	tcase_add_test(bodies, a_short_jump_needs_two_bytes);
+	tcase_add_test(bodies, padding_is_dead_behind_what_does_not_go_on);
 	tcase_add_test(bodies, nobody_comes_into_a_window);
 	tcase_add_test(bodies, an_indirect_jump_goes_by_a_pointer);
 	tcase_add_test(bodies, jumps_to_words_of_memory);

@@ -84,6 +84,40 @@ START_TEST(places_with_room_are_alone)
 }
 END_TEST
 
+START_TEST(a_place_with_a_board_is_alone)
+{
+	struct window w;
+
+	with_window(0, 0, "3")->board = AT + 0x40;
+	with_window(0x20, 1, "21")->board = AT + 0x48;
+	with_window(2, 0, "5");
+	forms("2[2 7) 32[30 33) ");
+	/* The next one may begin behind the short jump. */
+	with_window(0, 0, "2")->board = AT + 0x40;
+	with_window(2, 0, "5");
+	forms("0[0 2) 2[2 7) ");
+	/* Its window is where others' are: it shares their jump, or has none. */
+	with_window(0, 0, "31");
+	with_window(3, 0, "1")->board = AT + 0x40;
+	forms("0,3[0 5) ");
+	with_window(2, 1, "21")->board = AT + 0x40;
+	add(0, true);
+	forms("");
+	with_window(4, 1, "21")->board = AT + 0x40;
+	add(3, false);
+	forms("");
+	/* The code of one has its board. */
+	struct window *one = with_window(0, 0, "3");
+	one->board = AT + 0x40;
+	struct group g = { places, 1, AT, AT + 3 };
+	ck_assert(group_window(&g, 0, &w));
+	ck_assert_uint_eq(w.n, 1);
+	ck_assert_uint_eq(w.next, AT + 3);
+	ck_assert_uint_eq(w.board, AT + 0x40);
+	n = 0;
+}
+END_TEST
+
 START_TEST(windows_that_overlap_are_a_group)
 {
 	/* An entry and the return of a getter; with padding. */
@@ -226,7 +260,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = { places_with_room_are_alone,
-		windows_that_overlap_are_a_group,
+		windows_that_overlap_are_a_group, a_place_with_a_board_is_alone,
 		a_place_without_window_needs_that_of_another,
 		an_int3_that_stays_is_in_nobodys_way_but_of_windows,
 		what_is_too_long_or_on_two_pages_is_taken_one_by_one,

@@ -232,6 +232,33 @@ START_TEST(who_leaves_the_code_finds_the_programs_bytes)
 }
 END_TEST
 
+START_TEST(a_short_jump_needs_a_board)
+{
+	window_error = -EINVAL;
+	board_here = TEXT + 0x80;
+	add(TEXT);
+	commit();
+	expect("a jump goes into it\n");
+	ck_assert_str_eq(kept_why, "a jump goes into it");
+	/* With one. */
+	short_window = true;
+	add(TEXT + 0x100);
+	commit();
+	expect("a jump goes into it\na jump\n");
+	ck_assert_uint_eq(boards[1], TEXT + 0x80);
+	/* Without, and where something else leads into the two bytes. */
+	board_here = 0;
+	add(TEXT + 0x200);
+	commit();
+	board_here = TEXT + 0x80;
+	led_to = TEXT + 0x301 - load->bias;
+	add(TEXT + 0x300);
+	commit();
+	expect("a jump goes into it\na jump\na jump goes into it\n"
+	       "a jump goes into it\n");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -245,6 +272,7 @@ main(void)
 		a_hit_that_is_not_handled_yet_goes_back,
 		a_window_may_begin_before_the_site,
 		who_leaves_the_code_finds_the_programs_bytes,
+		a_short_jump_needs_a_board,
 	};
 
 	return suite_run(

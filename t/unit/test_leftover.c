@@ -75,17 +75,40 @@ double_kill(pid_t pid, int sig)
 #define trapmend_text(fd, at)           double_text()
 #define trapmend_semaphores(fd, at)     say("semaphores")
 #define trapmend_done(fd, at)           say("done")
-#define trapmend_each(fd, at, k, f, ctx) \
-	(say("each"), (f)(ctx, &(struct trap_entry){ .addr = 0x77 }))
-#define tptable_create(t)             (say("table"), (struct tptable *)(t))
-#define tracepoint_inherit(tab, addr) say((addr) == 0x77 ? "inherit" : "?")
-#define procfs_status(pid, st)        double_status(pid, st)
-#define procfs_stat(pid, what, out)   (*(out) = 900, 0)
-#define kill(pid, sig)                double_kill(pid, sig)
-#define nanosleep(nap, rest)          ((void)(nap), naps++)
-#define clock_coarse_ms()             (clock_ms += 1000)
-#define regs_in_frame(word)           ((word)[1] == FRAME)
-#define slot_memory_is_marked(mark)   ((mark)[0] == 's')
+static struct trap_entry listed_board; /* addr 0: there is none */
+static bool board_stays;
+
+static void
+double_each(enum trap_kind kind,
+    bool (*fn)(void *ctx, const struct trap_entry *e), void *ctx)
+{
+	if (kind != TRAP_BOARD) {
+		say("each");
+		fn(ctx, &(struct trap_entry){ .addr = 0x77 });
+	} else if (listed_board.addr != 0) {
+		fn(ctx, &listed_board);
+	}
+}
+
+static bool
+double_board(const struct trap_entry *e)
+{
+	ck_assert_uint_eq(e->addr, listed_board.addr);
+	say("board");
+	return !board_stays;
+}
+
+#define trapmend_each(fd, at, k, f, ctx) double_each(k, f, ctx)
+#define trapmend_board(fd, e, is, ctx)   double_board(e)
+#define tptable_create(t)                (say("table"), (struct tptable *)(t))
+#define tracepoint_inherit(tab, addr)    say((addr) == 0x77 ? "inherit" : "?")
+#define procfs_status(pid, st)           double_status(pid, st)
+#define procfs_stat(pid, what, out)      (*(out) = 900, 0)
+#define kill(pid, sig)                   double_kill(pid, sig)
+#define nanosleep(nap, rest)             ((void)(nap), naps++)
+#define clock_coarse_ms()                (clock_ms += 1000)
+#define regs_in_frame(word)              ((word)[1] == FRAME)
+#define slot_memory_is_marked(mark)      ((mark)[0] == 's')
 #include "tracer/survive/leftover.c"
 
 #define LANES "/memfd:" STUB_MEMORY
@@ -107,7 +130,11 @@ static void
 teardown(void)
 {
 	vec_fini(&l.found);
+	vec_fini(&l.boards);
+	hash_fini(&l.by_board);
 	vec_fini(&maps.list);
+	listed_board = (struct trap_entry){ 0 };
+	board_stays = false;
 }
 
 static struct map *
@@ -304,6 +331,42 @@ START_TEST(lanes_stay_with_slots)
 	keep_lanes(&l);
 	ck_assert_str_eq(needed(), "x---");
 	ck_assert(l.in_use);
+}
+END_TEST
+
+START_TEST(a_board_stays_while_a_thread_returns_to_it)
+{
+	static struct space of;
+
+	s.sp = &of;
+	piece(PIECE_SLOTS, false);
+	piece(PIECE_AREA, false);
+	piece(PIECE_LANES, false);
+	listed_board = (struct trap_entry){ .addr = 0x77700, .way = 22 };
+	add_board(&l, &listed_board);
+	points_to(&s, 0x77701);
+	keep_boards(&l);
+	ck_assert_str_eq(needed(), "---");
+	points_to(&s, 0x77700);
+	keep_boards(&l);
+	ck_assert_str_eq(needed(), "xx-");
+	restore_boards(&s);
+	check_said("");
+	ck_assert_uint_eq(l.boards.len, 1);
+	/* It is asked again. */
+	board_stays = true;
+	restore_boards(&s);
+	check_said("board ");
+	ck_assert_ptr_nonnull(board_at(&l, 0x77700));
+	board_stays = false;
+	s.failed = true;
+	restore_boards(&s);
+	check_said("");
+	s.failed = false;
+	restore_boards(&s);
+	check_said("board ");
+	ck_assert_uint_eq(l.boards.len, 0);
+	ck_assert_ptr_null(board_at(&l, 0x77700));
 }
 END_TEST
 
@@ -621,6 +684,7 @@ main(void)
 		a_stack_has_a_guard_page,
 		chunks_of_areas_stay_together,
 		lanes_stay_with_slots,
+		a_board_stays_while_a_thread_returns_to_it,
 		nothing_left_is_not_in_use,
 		the_code_of_a_killed_tracer_is_restored,
 		signal_frames_need_memory,

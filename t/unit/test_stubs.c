@@ -290,6 +290,293 @@ START_TEST(code_is_in_memory_of_our_own)
 }
 END_TEST
 
+/* ---- boards ---- */
+
+/* A tracepoint with a window of two instructions, the second of which it is if
+ * `before' is 1, and a board. */
+static int
+try_board(uint64_t addr, unsigned before, uint64_t board,
+    struct tracepoint **tp, const char **why)
+{
+	struct window w = { .n = 2,
+		.next = addr - before + 2,
+		.site = before,
+		.board = board };
+
+	if (*tp == NULL)
+		ck_assert_int_eq(tracepoint_get(tab, addr, 7, tp, why), 0);
+	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
+	for (unsigned i = 0; i < w.n; i++)
+		ck_assert_int_eq(insn_decode((const uint8_t *)"\x55", 1,
+				     addr - before + i, &w.insn[i]),
+		    0);
+	int r = tracepoint_stub(tab, *tp, &world, NULL, &w, why);
+	return r == 0 ? stubs_flush(tab) : r;
+}
+
+static struct tracepoint *
+boarding(uint64_t addr, unsigned before, uint64_t board)
+{
+	struct tracepoint *tp = NULL;
+	const char *why = "";
+
+	ck_assert_msg(
+	    try_board(addr, before, board, &tp, &why) == 0, "%s", why);
+	return tp;
+}
+
+/* Is `n' bytes of the program at addr, and nothing else around them? */
+static void
+is_own(uint64_t addr, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(byte(addr + i), 0x55);
+}
+
+/* To what does the jump at addr lead? */
+static uint64_t
+led_to(struct fake_target *t, uint64_t addr)
+{
+	const uint8_t *at = fake_target_at(t, addr);
+	int32_t far;
+
+	if (at[0] == TRAP_SHORT)
+		return addr + 2 + (uint64_t)(int64_t)(int8_t)at[1];
+	ck_assert_uint_eq(at[0], TRAP_JUMP);
+	memcpy(&far, at + 1, sizeof(far));
+	return addr + 5 + (uint64_t)(int64_t)far;
+}
+
+/* What readers see. */
+static void
+sees_none(uint64_t addr, size_t len)
+{
+	uint8_t buf[256];
+
+	ck_assert_uint_le(len, sizeof(buf));
+	ck_assert_int_eq(ft.target.ops->read(&ft.target, addr, buf, len), 0);
+	tracepoint_overlay(tab, addr, buf, len);
+	for (size_t i = 0; i < len; i++)
+		ck_assert_uint_eq(buf[i], 0x55);
+}
+
+START_TEST(a_short_jump_leads_to_a_board)
+{
+	for (unsigned before = 0; before < 2; before++)
+		for (int way = -1; way <= 1; way += 2) {
+			uint64_t at = TEXT + 0x200 + 0x400 * before +
+			    (way > 0 ? 0x200 : 0);
+			uint64_t board = at + (uint64_t)(int64_t)(way * 0x60);
+			struct tracepoint *tp = boarding(at, before, board);
+			uint64_t start = at - before;
+			is_own(board, 5);
+			tracepoints_jump(tab, &tp, 1);
+			ck_assert(tp->jumps);
+			ck_assert_uint_eq(led_to(&ft, start), board);
+			ck_assert_uint_eq(
+			    led_to(&ft, board), tracepoint_stub_at(tp));
+			is_own(start + 2, 3);
+			is_own(board - 5, 5);
+			is_own(board + 5, 5);
+			sees_none(MIN(board, start) - 8, 0x80);
+			sees_none(start, 5);
+			sees_none(board + 1, 5);
+			/* The board stays. */
+			ck_assert_int_eq(tracepoint_lower(tab, tp), 0);
+			ck_assert_uint_eq(byte(at), TRAP_INSN);
+			is_own(start, before);
+			is_own(at + 1, 5);
+			ck_assert_uint_eq(byte(board), TRAP_JUMP);
+			sees_none(board, 5);
+			tracepoints_jump(tab, &tp, 1);
+			ck_assert(tp->jumps);
+		}
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	ck_assert_uint_eq(led_to(&ft, TEXT + 0x200 - 0x60) != 0, 1);
+	tracepoint_restore_boards(tab);
+	is_own(TEXT, TEXT_SIZE);
+}
+END_TEST
+
+START_TEST(a_thread_at_a_board_is_at_the_begin_of_the_window)
+{
+	for (unsigned before = 0; before < 2; before++) {
+		uint64_t at = TEXT + 0x200 + 0x400 * before;
+		uint64_t board = at + 0x40;
+		struct tracepoint *tp = boarding(at, before, board);
+		struct tracepoint *found = NULL;
+		struct uregs regs = { .r = { [UREG_PC] = board } };
+		const uint64_t *leads;
+
+		ck_assert_ptr_null(resume_stub_at(tab, board));
+		tracepoints_jump(tab, &tp, 1);
+		ck_assert_ptr_eq(resume_stub_at(tab, board), tp);
+		ck_assert_ptr_null(resume_stub_at(tab, board + 1));
+		ck_assert_uint_eq(resume_text_pc(tab, board), at - before);
+		ck_assert_uint_eq(resume_stub_leads(tab, board, &leads), 3);
+		ck_assert(!resume_stub_trap(tab, board, &found));
+		ck_assert(!resume_stub_faults(tab, board));
+		ck_assert(!stubs_trap(tab, board));
+		ck_assert_int_eq(resume_leave_stub(tab, &regs, &found),
+		    before == 0 ? SLOT_ENTERED : SLOT_AFTER);
+		ck_assert_ptr_eq(found, tp);
+		ck_assert_uint_eq(regs.r[UREG_PC], at - before);
+		/* Its board is not taken away from it. */
+		tracepoint_restore_all(tab);
+		ft.threads = 1;
+		ft.pc[0] = FAKE_ANYWHERE;
+		tracepoint_restore_boards(tab);
+		ck_assert_uint_eq(byte(board), TRAP_JUMP);
+		ft.pc[0] = board;
+		tracepoint_restore_boards(tab);
+		ck_assert_uint_eq(byte(board), TRAP_JUMP);
+		ft.pc[0] = TEXT;
+		tracepoint_restore_boards(tab);
+		is_own(board, 5);
+	}
+}
+END_TEST
+
+START_TEST(bytes_of_a_board_are_used_once)
+{
+	struct tracepoint *tp = boarding(TEXT + 0x100, 0, TEXT + 0x140);
+	struct tracepoint *late, *other;
+	const char *why = "";
+
+	tracepoints_jump(tab, &tp, 1);
+	ck_assert(tp->jumps);
+	/* No int3, no jump and no board. */
+	for (uint64_t at = 0; at < 5; at++)
+		ck_assert_int_eq(
+		    tracepoint_get(tab, TEXT + 0x140 + at, 7, &other, &why),
+		    -EOPNOTSUPP);
+	ck_assert_str_eq(why, "the padding there is in use");
+	late = site(TEXT + 0x13c);
+	tracepoints_jump(tab, &late, 1);
+	ck_assert(!late->jumps);
+	late = boarding(TEXT + 0x160, 0, TEXT + 0x144);
+	tracepoints_jump(tab, &late, 1);
+	ck_assert(!late->jumps);
+	/* The other way round: a jump, in the same pass and before; an int3. */
+	struct tracepoint *both[2] = { site(TEXT + 0x200),
+		boarding(TEXT + 0x230, 0, TEXT + 0x204) };
+	tracepoints_jump(tab, both, 2);
+	ck_assert(both[0]->jumps && !both[1]->jumps);
+	tracepoints_jump(tab, &both[1], 1);
+	ck_assert(!both[1]->jumps);
+	tracepoint_lower(tab, both[0]);
+	tracepoints_jump(tab, &both[1], 1);
+	ck_assert(both[1]->jumps);
+	tracepoints_jump(tab, &both[0], 1);
+	ck_assert(!both[0]->jumps);
+	site(TEXT + 0x304);
+	late = boarding(TEXT + 0x320, 0, TEXT + 0x300);
+	tracepoints_jump(tab, &late, 1);
+	ck_assert(!late->jumps);
+	/* Two at the same time. */
+	both[0] = boarding(TEXT + 0x400, 0, TEXT + 0x440);
+	both[1] = boarding(TEXT + 0x420, 0, TEXT + 0x443);
+	tracepoints_jump(tab, both, 2);
+	ck_assert(both[0]->jumps && !both[1]->jumps);
+	/* Not in another page, too far, or with the byte of an int3. */
+	late = boarding(TEXT + 0xff0, 0, TEXT + 0x1010);
+	tracepoints_jump(tab, &late, 1);
+	ck_assert(!late->jumps);
+	ck_assert(tracepoint_can_board(TEXT, TEXT + 0x81));
+	ck_assert(!tracepoint_can_board(TEXT, TEXT + 0x82));
+	ck_assert(tracepoint_can_board(TEXT + 0x7e, TEXT));
+	ck_assert(!tracepoint_can_board(TEXT + 0x7f, TEXT));
+	ck_assert(!tracepoint_can_board(TEXT + 0x40, TEXT + 0x40 + 2 - 0x34));
+}
+END_TEST
+
+START_TEST(the_list_has_a_board_before_it_is_written)
+{
+	struct tracepoint *tp = boarding(TEXT + 0x100, 1, TEXT + 0x140);
+	struct tracepoint *late = boarding(TEXT + 0x200, 0, TEXT + 0x240);
+	struct trap_area *area;
+	const struct trap_entry *e;
+	unsigned found = 0;
+
+	tracepoints_jump(tab, &tp, 1);
+	area = (void *)fake_target_at(&ft, trapset_area(tptable_traps(tab)));
+	e = (const void *)((const uint8_t *)area + area->first);
+	for (unsigned i = 0; i < area->count; i++) {
+		if (e[i].kind != TRAP_BOARD)
+			continue;
+		found++;
+		ck_assert_uint_eq(e[i].addr, TEXT + 0x140);
+		ck_assert_uint_eq(e[i].saved, 0x55);
+		ck_assert_uint_eq(e[i].size, 0x55555555);
+		ck_assert_uint_eq(trap_board_from(&e[i]), TEXT + 0xff);
+	}
+	ck_assert_uint_eq(found, 1);
+	/* Without the list it is not written. */
+	ft.fail_write = 1;
+	tracepoints_jump(tab, &late, 1);
+	ck_assert(!late->jumps);
+	is_own(TEXT + 0x240, 5);
+}
+END_TEST
+
+START_TEST(a_copy_has_the_board_of_its_memory)
+{
+	struct tracepoint *tp = boarding(TEXT + 0x100, 0, TEXT + 0x140);
+	const char *why = "";
+
+	for (unsigned there = 0; there < 2; there++) {
+		struct fake_target child;
+		fake_target_init(&child);
+		struct fake_region *r =
+		    fake_target_map(&child, TEXT, TEXT_SIZE);
+		memcpy(r->bytes, fake_target_at(&ft, TEXT), TEXT_SIZE);
+		tracepoints_jump(tab, &tp, 1);
+		ck_assert(tp->jumps);
+		struct tptable *copy = tptable_fork(tab, &child.target);
+		struct tracepoint *ctp = tracepoint_lookup(copy, tp->addr);
+		ck_assert(ctp->jumps == there);
+		ck_assert_ptr_null(resume_stub_at(copy, TEXT + 0x140));
+		tracepoint_lower_all(copy, 0, UINT64_MAX);
+		ck_assert_uint_eq(tracepoint_restore_all(copy), 0);
+		tracepoint_restore_boards(copy);
+		for (unsigned i = 0; i < TEXT_SIZE; i++)
+			ck_assert_uint_eq(
+			    *fake_target_at(&child, TEXT + i), 0x55);
+		tptable_destroy(copy);
+		fake_target_fini(&child);
+	}
+	/* Bytes of a copy without a table. */
+	uint8_t copy[TRACEPOINT_SPAN];
+	memcpy(copy, fake_target_at(&ft, tp->addr), sizeof(copy));
+	ck_assert_uint_eq(tracepoint_undo(tp, copy), 2);
+	for (unsigned i = 0; i < sizeof(copy); i++)
+		ck_assert_uint_eq(copy[i], 0x55);
+	/* It has no other board. */
+	ck_assert_int_eq(
+	    try_board(tp->addr, 0, TEXT + 0x148, &tp, &why), -EINVAL);
+}
+END_TEST
+
+START_TEST(what_is_unmapped_takes_the_board_along)
+{
+	struct tracepoint *tp = boarding(TEXT + 0x100, 0, TEXT + 0x140);
+
+	tracepoints_jump(tab, &tp, 1);
+	tracepoint_forget(tab, TEXT, TEXT + 4096);
+	ck_assert_ptr_null(resume_stub_at(tab, TEXT + 0x140));
+	memset(fake_target_at(&ft, TEXT), 0x90, 4096);
+	ck_assert_uint_eq(tracepoint_restore_all(tab), 0);
+	tracepoint_restore_boards(tab);
+	for (unsigned i = 0; i < 4096; i++)
+		ck_assert_uint_eq(byte(TEXT + i), 0x90);
+	memset(fake_target_at(&ft, TEXT), 0x55, 4096);
+	tp = boarding(TEXT + 0x100, 0, TEXT + 0x140);
+	tracepoints_jump(tab, &tp, 1);
+	ck_assert(tp->jumps);
+	ck_assert_uint_eq(led_to(&ft, TEXT + 0x140), tracepoint_stub_at(tp));
+}
+END_TEST
+
 /* ---- tracepoints that share a jump ---- */
 
 /* Code for the tracepoint, whose window of n instructions begins at it, and leads to
@@ -594,6 +881,12 @@ int
 main(void)
 {
 	const TTest *const tests[] = { code_is_in_memory_of_our_own,
+		a_short_jump_leads_to_a_board,
+		a_thread_at_a_board_is_at_the_begin_of_the_window,
+		bytes_of_a_board_are_used_once,
+		the_list_has_a_board_before_it_is_written,
+		a_copy_has_the_board_of_its_memory,
+		what_is_unmapped_takes_the_board_along,
 		a_jump_may_lead_to_code_that_begins_before_the_site,
 		other_code_is_not_made,
 		code_is_where_a_jump_without_an_int3_leads,

@@ -172,6 +172,7 @@ double_filter_release(void *ctx, struct proc *p)
 #define trapset_mended(ts)                  call("mended")
 #define trapset_nested(ts)                  area_at
 #define trapset_release(ts)                 ((void)(ts), call("no-area"))
+#define tracepoint_restore_boards(tab)      call("boards")
 #define tracepoint_restore_all(tab)         (call("restore"), changed_by_others)
 #define proc_leave_code(p)                  call("leave")
 #define stubs_silence(tab)                  call("silence")
@@ -479,7 +480,7 @@ START_TEST(everything_is_undone_in_order)
 	begins();
 	cleans();
 	expect(
-	    "leave account restore lower mended no-guardian settle mask settle mask "
+	    "leave account restore boards lower mended no-guardian settle mask settle mask "
 	    "handler lanes no-slots no-area ");
 }
 END_TEST

@@ -848,6 +848,46 @@ START_TEST(jumps_of_ours_are_put_back)
 }
 END_TEST
 
+START_TEST(short_jumps_are_put_back_before_their_boards)
+{
+	static const uint8_t bytes[] = { 0x11, 0x22, 0x33, 0x44, 0x55 };
+	struct trap_entry *e;
+
+	/* From 8 to 32, and the same that leads to nothing of ours. */
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned at = 8 + 64 * i;
+		int32_t far = i == 0 ? 100 : PAGES * PAGE;
+		jump(at, 0);
+		own.text[at] = TRAP_SHORT;
+		own.text[at + 1] = 22;
+		memcpy(own.text + at + 2, "abc", 3);
+		e = &own.list->e[own.list->head.count];
+		list(TRAP_BOARD, own.text + at + 24, 0x11);
+		e->size = 0x55443322;
+		e->way = 22;
+		ck_assert_uint_eq(trap_board_from(e), (uintptr_t)own.text + at);
+		own.text[at + 24] = TRAP_JUMP;
+		memcpy(own.text + at + 25, &far, sizeof(far));
+	}
+	ck_assert_uint_eq(trapmend_jumps(own.mem, LIST, is_within, NULL), 0);
+	ck_assert_mem_eq(own.text + 8,
+	    "\x11\x22"
+	    "abc",
+	    5);
+	ck_assert_uint_eq(own.text[72], TRAP_SHORT);
+	ck_assert_uint_eq(own.text[32], TRAP_JUMP);
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert(trapmend_board(
+		    own.mem, &own.list->e[2 * i + 1], is_within, NULL));
+	ck_assert_mem_eq(own.text + 32, bytes, sizeof(bytes));
+	ck_assert_uint_eq(own.text[96], TRAP_JUMP);
+	/* Twice is once. */
+	ck_assert_uint_eq(trapmend_jumps(own.mem, LIST, is_within, NULL), 0);
+	ck_assert(trapmend_board(own.mem, &own.list->e[1], is_within, NULL));
+	ck_assert_mem_eq(own.text + 32, bytes, sizeof(bytes));
+}
+END_TEST
+
 START_TEST(memory_that_is_gone_is_no_matter)
 {
 	own.text[0] = own.text[3 * PAGE] = TRAP_INSN;
@@ -928,6 +968,7 @@ main(void)
 	tcase_add_checked_fixture(m, own_setup, own_teardown);
 	tcase_add_test(m, all_bytes_are_put_back);
 	tcase_add_test(m, jumps_of_ours_are_put_back);
+	tcase_add_test(m, short_jumps_are_put_back_before_their_boards);
 	tcase_add_test(m, memory_that_is_gone_is_no_matter);
 	tcase_add_test(m, semaphores_are_lowered_once);
 	tcase_add_test(m, damaged_lists_end);

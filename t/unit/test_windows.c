@@ -126,6 +126,25 @@ START_TEST(that_there_is_none_is_known_too)
 }
 END_TEST
 
+START_TEST(a_board_is_kept_and_has_no_other_place)
+{
+	struct window ret = window(&one, 8, 10, 1), w;
+	const char *why = "";
+
+	ret.board = FIRST + 2;
+	ck_assert(windows_board_free(&st, &sp, &one, FIRST + 2));
+	windows_keep(&st, &one, FIRST + 9, &ret, NULL);
+	ck_assert(windows_known(&st, &sp, &two, SECOND + 9, &w, &why));
+	ck_assert_uint_eq(w.board, SECOND + 2);
+	for (uint64_t at = 0; at < 5; at++)
+		ck_assert(!windows_board_free(&st, &sp, &two, SECOND + at));
+	/* Its bytes are not the file's. */
+	memory[6] = 0x90;
+	ck_assert(!windows_known(&st, &sp, &two, SECOND + 9, &w, &why));
+	ck_assert(!windows_board_free(&st, &sp, &one, FIRST + 5));
+}
+END_TEST
+
 START_TEST(another_object_has_its_own)
 {
 	static char other;
@@ -166,6 +185,8 @@ main(void)
 {
 	const TTest *const tests[] = { what_was_found_is_known_elsewhere,
 		that_there_is_none_is_known_too, another_object_has_its_own,
+		a_board_is_kept_and_has_no_other_place,
+		a_board_is_kept_and_has_no_other_place,
 		not_where_the_text_is_other };
 
 	return suite_run("windows", setup, teardown, tests,

@@ -302,6 +302,10 @@ targets_clean(void *ctx, struct proc *p)
 		LOG("targets", "%d: %u places were changed by somebody else",
 		    p->pid, left);
 	fault_kill("clean-restored");
+	/* A thread that is not traced may be at one. */
+	if (!sp->parted)
+		tracepoint_restore_boards(sp->tab);
+	fault_kill("clean-boards");
 	semaphores_lower(sp);
 	if (left == 0)
 		trapset_mended(tptable_traps(sp->tab));

@@ -67,6 +67,7 @@ core_prepare(struct thread *th)
 	space_stop(sp);
 	proc_leave_code(th->proc);
 	unsigned n = tracepoint_restore_all(sp->tab);
+	tracepoint_restore_boards(sp->tab);
 	LOG("core", "%d: signal %d is its end: %u probes taken out",
 	    (int)th->tid, th->stop.sig, n);
 	space_resume(sp);

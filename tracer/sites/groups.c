@@ -42,8 +42,25 @@ static uint64_t
 end_of(const struct place *p)
 {
 	return p->window != NULL ?
-	    MAX(p->window->next, start_of(p) + TRAP_JUMP_LEN) :
+	    MAX(p->window->next, start_of(p) + tracepoint_jump_len(p->window)) :
 	    p->addr + 1;
+}
+
+/* Take away a window with a board that another place is in or has bytes of: it has no
+ * room for a jump that they could share, and may be in theirs. */
+static void
+stand_alone(struct place *at, size_t n, size_t i)
+{
+	uint64_t start = start_of(&at[i]), end = end_of(&at[i]);
+
+	for (size_t k = i;
+	     k-- > 0 && at[i].addr - at[k].addr <= 2 * TRACEPOINT_SPAN;)
+		if (end_of(&at[k]) > start)
+			at[i].window = NULL;
+	for (size_t k = i + 1;
+	     k < n && at[k].addr - at[i].addr <= 2 * TRACEPOINT_SPAN; k++)
+		if (start_of(&at[k]) < end)
+			at[i].window = NULL;
 }
 
 /* Take away windows with an int3 in them that stays.  No window begins further from
@@ -104,11 +121,13 @@ bool
 group_window(const struct group *g, size_t i, struct window *w)
 {
 	uint64_t site = g->at[i].addr, at = i == 0 ? g->start : site;
-	uint64_t to = i + 1 < g->n ? g->at[i + 1].addr :
-				     MAX(site + 1, g->start + TRAP_JUMP_LEN);
+	uint64_t board = g->n == 1 ? g->at[i].window->board : 0;
 	const struct insn *in;
 
-	*w = (struct window){ .next = at };
+	*w = (struct window){ .next = at, .board = board };
+	uint64_t to = i + 1 < g->n ?
+	    g->at[i + 1].addr :
+	    MAX(site + 1, g->start + tracepoint_jump_len(w));
 	while (w->next < to && !w->ends &&
 	    (in = insn_at(g, w->next, &w->ends)) != NULL) {
 		if (w->n == WINDOW_MOST)
@@ -188,6 +207,9 @@ groups_each(struct place *at, size_t n,
 {
 	sort(at, n);
 	make_way(at, n);
+	for (size_t i = 0; i < n; i++)
+		if (at[i].window != NULL && at[i].window->board != 0)
+			stand_alone(at, n, i);
 	for (size_t i = 0; i < n;) {
 		struct group g = { &at[i], 0, start_of(&at[i]), 0 };
 		do {

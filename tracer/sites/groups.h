@@ -8,6 +8,8 @@
  *	code of A	|-----|			other and only the first can be
  *	code of B	      |-------|		led to from elsewhere
  *
+ * A window with a board is of a place alone.
+ *
  * A tracepoint that has no window of its own, because too few bytes follow it, can
  * be in that of another.
  */

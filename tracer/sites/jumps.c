@@ -21,6 +21,8 @@
 #include "tracer/names/bodies.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/super.h"
+#include "tracer/sites/boards.h"
+#include "tracer/sites/function.h"
 #include "tracer/sites/perfmap.h"
 #include "tracer/sites/raising.h"
 #include "tracer/sites/sequences.h"
@@ -184,28 +186,6 @@ jumps_asked(struct space *sp, struct tracepoint *tp)
 
 /* ---- the code ---- */
 
-/* The range of the function to which the code at a file address belongs, also
- * where it is a piece of it.  NULL, or why it is not known. */
-static const char *
-find_function(
-    struct state *st, struct object *o, uint64_t addr, struct body_range *out)
-{
-	const struct sym *s = object_code_at(o, addr);
-	const struct fde *f = object_fde_at(o, addr);
-	uint64_t start;
-
-	if (s == NULL || s->size == 0 || (f != NULL && f->signal))
-		return "its code is not known";
-	if (object_is_piece(o, s->name) || object_is_unnamed(s)) {
-		if (bodies_owner(st, o, addr, &start) != 0 ||
-		    (s = object_code_at(o, start)) == NULL ||
-		    object_is_piece(o, s->name))
-			return "it is in a part of an unknown function";
-	}
-	*out = (struct body_range){ s->addr, s->addr + s->size };
-	return NULL;
-}
-
 /* The function that was looked at last: most have several sites. */
 struct looked {
 	const struct load *load;
@@ -250,11 +230,25 @@ look_at(struct looked *k, struct state *st, struct space *sp,
 	return k->error;
 }
 
-/* The end of the bytes that must not be led to. */
-static uint64_t
-window_end(const struct window *w)
+/* A window of `bytes' in the body that was looked at.  NULL, or why there is none. */
+static const char *
+try_window(struct looked *k, struct state *st, struct space *sp,
+    const struct load *l, uint64_t addr, unsigned bytes, struct window *w)
 {
-	return MAX(w->next, w->insn[0].addr + TRAP_JUMP_LEN);
+	const char *why;
+
+	if (window_find(w, &k->body, &sp->text, l->end, addr, bytes, &why) != 0)
+		return why;
+	const uint64_t start = w->insn[0].addr;
+	if (bodies_lead_between(st, l->object, start - l->bias,
+		MAX(w->next, start + bytes) - l->bias))
+		return "a jump leads into the bytes to be replaced";
+	if (sequences_contain(&k->sequences, sp, l, start, w->next))
+		return "it is in a restartable sequence";
+	if (bytes == TRAP_JUMP_LEN)
+		return NULL;
+	w->board = boards_find(st, sp, l, start, &k->sequences, &k->body);
+	return w->board == 0 ? "there is no padding near by" : NULL;
 }
 
 static const char *
@@ -263,20 +257,16 @@ look_for_window(struct looked *k, struct state *st, struct space *sp,
 {
 	struct body_range f;
 
-	const char *why = find_function(st, l->object, addr - l->bias, &f);
+	const char *why = function_range(st, l->object, addr - l->bias, &f);
 	if (why != NULL)
 		return why;
 	if (look_at(k, st, sp, l, &f) != 0)
 		return "its code is not known";
-	if (window_find(
-		w, &k->body, &sp->text, l->end, addr, TRAP_JUMP_LEN, &why) != 0)
-		return why;
-	if (bodies_lead_between(st, l->object, w->insn[0].addr - l->bias,
-		window_end(w) - l->bias))
-		return "a jump leads into the bytes to be replaced";
-	if (sequences_contain(&k->sequences, sp, l, w->insn[0].addr, w->next))
-		return "it is in a restartable sequence";
-	return NULL;
+	why = try_window(k, st, sp, l, addr, TRAP_JUMP_LEN, w);
+	if (why != NULL && TRAP_SHORT_LEN != 0 &&
+	    try_window(k, st, sp, l, addr, TRAP_SHORT_LEN, w) == NULL)
+		why = NULL;
+	return why;
 }
 
 static const char *

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dlang/base/hash.h"
+#include "inject/trap/area.h"
 #include "symbols/addrspace.h"
 #include "tracer/base/part.h"
 #include "tracer/names/kept.h"
@@ -15,12 +16,14 @@
 struct found {
 	const char *why; /* NULL: there is one */
 	uint64_t start;
+	uint64_t board; /* 0: it needs none */
 	uint8_t size, n, site;
 	bool ends;
 };
 
 struct windows {
 	struct hash by_addr; /* index in `found', plus 1 */
+	struct hash boards;  /* by address, those in use */
 	VEC(struct found) found;
 };
 
@@ -30,6 +33,7 @@ windows_end(void *part)
 	struct windows *ws = part;
 
 	hash_fini(&ws->by_addr);
+	hash_fini(&ws->boards);
 	vec_fini(&ws->found);
 }
 
@@ -42,6 +46,18 @@ windows_of(struct state *st, struct object *o)
 	return part_of(object_parts(st, o), &windows_part);
 }
 
+static bool
+is_as_in_file(
+    const struct space *sp, const struct load *l, uint64_t addr, size_t len)
+{
+	uint8_t code[WINDOW_MOST * INSN_MAX_LEN];
+	uint8_t file[WINDOW_MOST * INSN_MAX_LEN];
+
+	return reader_read(&sp->text, addr, code, len) == 0 &&
+	    object_read(l->object, addr - l->bias, file, len) == 0 &&
+	    memcmp(code, file, len) == 0;
+}
+
 /* Decode the instructions.  False: they are not those of the file, as where another
  * tool has changed some, or the file is not what it was. */
 static bool
@@ -49,21 +65,21 @@ decode(struct window *w, const struct found *f, const struct load *l,
     const struct space *sp)
 {
 	uint8_t code[WINDOW_MOST * INSN_MAX_LEN];
-	uint8_t file[WINDOW_MOST * INSN_MAX_LEN];
 	uint64_t start = l->bias + f->start;
 	size_t at = 0;
 
 	*w = (struct window){ .site = f->site, .ends = f->ends };
-	if (reader_read(&sp->text, start, code, f->size) != 0 ||
-	    object_read(l->object, f->start, file, f->size) != 0 ||
-	    memcmp(code, file, f->size) != 0)
+	if (!is_as_in_file(sp, l, start, f->size) ||
+	    reader_read(&sp->text, start, code, f->size) != 0)
 		return false;
 	for (; w->n < f->n && at < f->size; at += w->insn[w->n++].len)
 		if (insn_decode(code + at, f->size - at, start + at,
 			&w->insn[w->n]) != 0)
 			return false;
 	w->next = start + f->size;
-	return w->n == f->n && at == f->size;
+	w->board = f->board != 0 ? l->bias + f->board : 0;
+	return w->n == f->n && at == f->size &&
+	    (w->board == 0 || is_as_in_file(sp, l, w->board, TRAP_JUMP_LEN));
 }
 
 bool
@@ -81,6 +97,19 @@ windows_known(struct state *st, struct space *sp, const struct load *l,
 	    (decode(w, f, l, sp) && w->insn[w->site].addr == addr);
 }
 
+bool
+windows_board_free(
+    struct state *st, struct space *sp, const struct load *l, uint64_t addr)
+{
+	const struct windows *ws = windows_of(st, l->object);
+	uint64_t own = addr - l->bias;
+
+	for (unsigned i = 0; i < 2 * TRAP_JUMP_LEN - 1; i++)
+		if (hash_get(&ws->boards, own - TRAP_TAIL + i) != NULL)
+			return false;
+	return is_as_in_file(sp, l, addr, TRAP_JUMP_LEN);
+}
+
 void
 windows_keep(struct state *st, const struct load *l, uint64_t addr,
     const struct window *w, const char *why)
@@ -94,7 +123,10 @@ windows_keep(struct state *st, const struct load *l, uint64_t addr,
 		f.n = (uint8_t)w->n;
 		f.site = (uint8_t)w->site;
 		f.ends = w->ends;
+		f.board = w->board != 0 ? w->board - l->bias : 0;
 	}
+	if (f.board != 0)
+		hash_set(&ws->boards, f.board, ws);
 	*vec_push(&ws->found) = f;
 	hash_set(
 	    &ws->by_addr, addr - l->bias, (void *)(uintptr_t)ws->found.len);

@@ -19,6 +19,10 @@ struct state;
  * reason why there is none. */
 bool windows_known(struct state *st, struct space *sp, const struct load *l,
     uint64_t addr, struct window *w, const char **why);
+/* Are the bytes of a jump at addr, in l, in no board that has been kept, and what the
+ * file has? */
+bool windows_board_free(
+    struct state *st, struct space *sp, const struct load *l, uint64_t addr);
 /* Keep what was found; `why' lives for ever. */
 void windows_keep(struct state *st, const struct load *l, uint64_t addr,
     const struct window *w, const char *why);

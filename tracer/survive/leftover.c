@@ -84,8 +84,16 @@ struct piece {
 	bool needed;
 };
 
+/* What is to be restored when no thread can be there any more. */
+struct board {
+	struct trap_entry entry;
+	bool needed;
+};
+
 struct leftover {
 	VEC(struct piece) found;
+	VEC(struct board) boards;
+	struct hash by_board; /* index + 1, by address */
 	/* An area: a thread is in the handler; a frame on a stack leads
 	 * there. */
 	bool runs, in_use;
@@ -327,8 +335,11 @@ leftover_drop(struct space *sp)
 void
 leftover_free(struct leftover *l)
 {
-	if (l != NULL)
+	if (l != NULL) {
 		vec_fini(&l->found);
+		vec_fini(&l->boards);
+		hash_fini(&l->by_board);
+	}
 	mem_free(l);
 }
 
@@ -353,6 +364,24 @@ is_found(void *ctx, uint64_t to)
 	return false;
 }
 
+static bool
+add_board(void *ctx, const struct trap_entry *e)
+{
+	struct leftover *l = ctx;
+
+	*vec_push(&l->boards) = (struct board){ *e, false };
+	hash_set(&l->by_board, e->addr, (void *)(uintptr_t)l->boards.len);
+	return true;
+}
+
+static struct board *
+board_at(const struct leftover *l, uint64_t addr)
+{
+	uintptr_t i = (uintptr_t)hash_get(&l->by_board, addr);
+
+	return i != 0 ? &l->boards.at[i - 1] : NULL;
+}
+
 int
 leftover_mend(struct leftover *l, struct space *sp)
 {
@@ -368,6 +397,7 @@ leftover_mend(struct leftover *l, struct space *sp)
 		/* The guardian leaves these, because threads run while it
 		 * works. */
 		left += trapmend_jumps(sp->mem_fd, p->start, is_found, l);
+		trapmend_each(sp->mem_fd, p->start, TRAP_BOARD, add_board, l);
 		fault_kill("leftover-jumps");
 		if (!head.mended) {
 			unsigned n = trapmend_text(sp->mem_fd, p->start);
@@ -417,8 +447,12 @@ show_masks(struct space *sp, uint64_t area)
 static void
 points_to(struct search *s, uint64_t addr)
 {
+	struct board *b = board_at(s->l, addr);
+
 	vec_foreach(p, &s->l->found)
 		p->needed |= addr - p->start < p->size;
+	if (b != NULL)
+		b->needed = true;
 }
 
 /* Is the thread in the handler, which it will leave as soon as it runs? */
@@ -595,6 +629,20 @@ look_at_threads(struct search *s)
 	vec_fini(&s->todo);
 }
 
+/* A thread that returns to a board goes on in slot memory; and the list still says what
+ * belongs there. */
+static void
+keep_boards(struct leftover *l)
+{
+	bool needed = false;
+
+	vec_foreach(b, &l->boards)
+		needed |= b->needed;
+	vec_foreach(p, &l->found)
+		p->needed |=
+		    needed && (p->kind == PIECE_SLOTS || p->kind == PIECE_AREA);
+}
+
 /* A thread in the handler may have only the address of an entry in a register.
  * So the chunks of the areas are kept or removed together. */
 static void
@@ -643,6 +691,47 @@ lead_away(struct search *s)
 			thread_regs_dirty(th);
 		}
 	}
+}
+
+/* A thread at a board goes back to where the short jump was. */
+static void
+lead_back(struct search *s)
+{
+	space_foreach_thread(th, s->sp)
+	{
+		struct uregs *regs = s->l->boards.len == 0 || thread_gone(th) ?
+		    NULL :
+		    thread_regs(th);
+		const struct board *b =
+		    regs != NULL ? board_at(s->l, regs->r[UREG_PC]) : NULL;
+		if (b == NULL)
+			continue;
+		regs->r[UREG_PC] = trap_board_from(&b->entry);
+		thread_regs_dirty(th);
+	}
+}
+
+/* Restore those that no thread needs.  The others stay. */
+static void
+restore_boards(struct search *s)
+{
+	struct leftover *l = s->l;
+	size_t kept = 0;
+
+	if (s->failed)
+		return;
+	hash_fini(&l->by_board);
+	for (size_t i = 0; i < l->boards.len; i++) {
+		struct board *b = &l->boards.at[i];
+		if (!b->needed &&
+		    trapmend_board(s->sp->mem_fd, &b->entry, is_found, l))
+			continue;
+		b->needed = false;
+		l->boards.at[kept++] = *b;
+		hash_set(&l->by_board, b->entry.addr, (void *)(uintptr_t)kept);
+	}
+	l->boards.len = kept;
+	fault_kill("leftover-boards");
 }
 
 bool
@@ -747,11 +836,14 @@ leftover_release(struct leftover *l, struct proc *p)
 	if (s.l->found.len > 0) {
 		s.l->runs = false;
 		take_handlers_away(&s);
+		lead_back(&s);
 		look_at_threads(&s);
+		keep_boards(s.l);
 		keep_chunks(s.l);
 		keep_lanes(s.l);
 		lead_away(&s);
 		s.l->in_use &= !s.failed;
+		restore_boards(&s);
 	}
 	for (size_t i = 0; i < s.l->found.len; i++) {
 		struct piece *piece = &s.l->found.at[i];

@@ -1,6 +1,6 @@
 /*
  * backs THREADS CALLS [SIGNALS | step]: threads call functions whose returns have no room
- * for a jump but before them, one that begins with a call, and some that are so short
+ * for a jump but before them, or none at all near padding, one that begins with a call, and some that are so short
  * that entry and return have room for one jump, each CALLS times; or, if that is 0,
  * until the input ends.  A timer sends SIGNALS signals a second; with `step', each
  * thread steps from instruction to instruction, by the trap flag.  With CALLS, handlers look whether
@@ -29,6 +29,8 @@ long gets_it(const long *p), sets_it(long *p, long n), seven(void);
 long landed(void), sums(long n, long m), keeps(long n);
 long reads(const long *p), reads_late(const long *p);
 void empty(void);
+long jumps_in(long n), copies(long n), shorts(long n), skips(long n);
+int spins(const int *p, int n);
 extern const char backs_begin[], backs_end[];
 __asm__(".text\n.globl backs_begin\nbacks_begin:\n"
 	"0: jmp 0b\n"
@@ -67,6 +69,20 @@ __asm__(
     FUNC("gets_it") "mov (%rdi), %rax; ret\n" END("gets_it") ".p2align 4\n"
     FUNC("empty") "ret\n" END("empty") ".p2align 4\n"
     FUNC("landed") "endbr64; ret\n" END("landed") ".p2align 4\n"
+    /* Where two bytes have room for a jump, and five do not; padding is near by. */
+    FUNC("jumps_in") "mov %rdi, %rax; inc %rax; jmp 2f\n" END("jumps_in")
+    ".nops 16\n"
+    FUNC("copies") "mov %rdi, %rax\n2: add $2, %rax; ret\n" END("copies")
+    ".nops 16\n"
+    FUNC("shorts") "test $1, %dil; jne 1f\n2: xor %eax, %eax; ret\n"
+		   "1: test $2, %dil; je 2b; lea 1(%rdi), %rax; ret\n" END(
+		       "shorts")
+    ".nops 16\n"
+    FUNC("skips") "mov %rdi, %rax; test $1, %al; jne 1f\n2: ret; nop\n"
+		  "1: inc %rax; jmp 2b\n" END("skips")
+    ".nops 16\n"
+    FUNC("spins") "mov (%rdi), %eax\n2: dec %esi; jne 2b; ret\n" END("spins")
+    ".nops 16\n"
     "0: jmp 0b; nop; nop; nop; nop\n"
     ".globl backs_end\nbacks_end:\n");
 /* clang-format on */
@@ -81,6 +97,7 @@ static atomic_long steps; /* within the functions */
 static bool steps_by_flag;
 static long calls;
 static const long good[3] = { 1, 2, 3 };
+static const int one = 1;
 
 static int
 each_object(struct dl_phdr_info *info, size_t size, void *arg)
@@ -96,9 +113,21 @@ each_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+/* Is it in the padding before the function? */
+static int
+is_before(uintptr_t pc, const void *function)
+{
+	return (uintptr_t)function - pc - 1 < 16;
+}
+
 static int
 is_code(uintptr_t pc)
 {
+	if (is_before(pc, (const void *)copies) ||
+	    is_before(pc, (const void *)shorts) ||
+	    is_before(pc, (const void *)skips) ||
+	    is_before(pc, (const void *)spins))
+		return 0;
 	for (unsigned i = 0; i < ncode; i++)
 		if (pc >= code[i].start && pc < code[i].end)
 			return 1;
@@ -130,8 +159,10 @@ on_fault(int sig, siginfo_t *si, void *uc)
 	faults++;
 	uintptr_t pc = pc_of(uc);
 	if ((calls > 0 && pc != (uintptr_t)loads + 5 &&
-		pc != (uintptr_t)reads && pc != (uintptr_t)reads_late + 1) ||
-	    si->si_addr != (void *)16)
+		pc != (uintptr_t)reads && pc != (uintptr_t)reads_late + 1 &&
+		pc != (uintptr_t)spins) ||
+	    (si->si_addr != (void *)16 &&
+		(si->si_addr != NULL || (calls > 0 && pc != (uintptr_t)spins))))
 		wrong++;
 	((ucontext_t *)uc)->uc_mcontext.gregs[REG_RDI] = (greg_t)good;
 }
@@ -183,6 +214,10 @@ run(void *arg)
 		wrong += keeps(n) != n + 1;
 		empty();
 		landed();
+		wrong += copies(n) != n + 2 || jumps_in(n) != n + 3;
+		wrong += shorts(n) != (n % 4 == 3 ? n + 1 : 0);
+		wrong += skips(n) != n + n % 2;
+		wrong += spins(n % 1000 == 7 ? NULL : &one, 2) != 1;
 	}
 	step(0);
 	calls_made += n;
@@ -234,12 +269,15 @@ main(int argc, char **argv)
 	}
 	static const char *const names[] = { "pops", "adds", "frames",
 		"branches", "loads", "outer", "gets_it", "sets_it", "seven",
-		"sums", "keeps", "reads", "reads_late", "empty", "landed" };
+		"sums", "keeps", "reads", "reads_late", "empty", "landed",
+		"shorts", "skips", "spins" };
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		long n = nthreads * calls + (i == 1 ? (long)handlers : 0);
 		printf(
 		    "%s entry %ld\n%s return %ld\n", names[i], n, names[i], n);
 	}
+	printf("copies entry %ld\njumps_in entry %ld\n", nthreads * calls,
+	    nthreads * calls);
 	printf("steps %d\nfaults %ld\nwrong %ld\n",
 	    steps >= 10 * nthreads * calls, (long)faults, (long)wrong);
 	return 0;
