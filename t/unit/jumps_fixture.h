@@ -80,6 +80,26 @@ expect(const char *want)
 	ck_assert_str_eq(str_c(&notes), want);
 }
 
+/* A tracepoint at another place has no jump, for this reason. */
+static inline void
+not_in(const char *why)
+{
+	static uint64_t at = TEXT;
+	unsigned before = n_tps;
+	char want[100];
+
+	add(at += 0x20);
+	jumps_prepare(&st, space);
+	n_tps = before + 1;
+	jumps_commit(&st, space);
+	ck_assert_uint_eq(raised[before], 0);
+	snprintf(want, sizeof(want), "%s\n", why);
+	str_clear(&notes);
+	jumps_account(&st, space);
+	const char *last = str_c(&notes) + notes.len - strlen(want);
+	ck_assert_str_eq(last, want);
+}
+
 /* Is the commit tried again at the next period of the timer? */
 static bool
 is_tried_again(void)
