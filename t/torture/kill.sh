@@ -17,7 +17,7 @@ bin=$PWD/${B#"$PWD/"}/e2e
 # 49-launched-blocked.sh, and mixed.sh, in what another tracer has left, or with
 # other programs.  57-fastpath.sh is killed at those of option fastpath: jumps stay
 # in the text until the next trace, which killer.c would call wrong.
-elsewhere='^(remote-(redo|inject)|leftover-(jumps|text|mended)|go-on-(regs|mask|back)|follow-cleaned|trapcall|trapqueue-sent|signal-instead|stubs-written|fast-.*|jumps?-.*)$'
+elsewhere='^(remote-(redo|inject)|leftover-(jumps|text|mended|boards)|go-on-(regs|mask|back)|follow-cleaned|trapcall|trapqueue-sent|signal-instead|stubs-written|boards-written|fast-.*|jumps?-.*)$'
 if [ $# = 0 ]; then
 	# shellcheck disable=SC2046
 	set -- $(grep -rhoE 'fault_kill\("[a-z-]+"\)' --include='*.c' \
