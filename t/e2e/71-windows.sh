@@ -13,6 +13,7 @@ for name in pops adds frames branches loads outer gets_it sets_it seven sums kee
     reads reads_late empty landed shorts skips spins; do
 	d+="${d:+,}pid\$target:a.out:$name:entry,pid\$target:a.out:$name:return"
 done
+# shellcheck disable=SC2016
 d+=',pid$target:a.out:copies:entry,pid$target:a.out:jumps_in:entry'
 
 # Of what the run says: so many hits by jump, at least.

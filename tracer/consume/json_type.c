@@ -35,7 +35,7 @@ struct walk {
 };
 
 static void walk_members(struct walk *w, const struct type *type, uint64_t off);
-static void walk_value(struct walk *w, const struct type *type,
+static void walk_value(struct walk *w, const struct type *named,
     const struct type_member *bits, uint64_t off);
 
 /* The begin of an object for what the path names. */

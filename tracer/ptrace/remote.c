@@ -917,7 +917,7 @@ remote_next_in(struct proc *p, struct thread *prev)
 			struct thread *th = p->threads.at[i];
 			if (past && can_run(th) && trouble(th) == pass)
 				return th;
-			past |= th == prev;
+			past = past || th == prev;
 		}
 	return NULL;
 }

@@ -89,7 +89,7 @@ make_way(struct place *at, size_t n)
 static const struct insn *
 insn_in(const struct window *w, uint64_t addr)
 {
-	for (unsigned i = 0; w != NULL && i < w->n; i++)
+	for (unsigned i = 0; i < w->n; i++)
 		if (w->insn[i].addr == addr)
 			return &w->insn[i];
 	return NULL;
@@ -101,8 +101,11 @@ insn_at(const struct group *g, uint64_t addr, bool *last)
 {
 	const struct insn *in = NULL;
 
+	*last = false;
 	for (size_t i = 0; in == NULL && i < g->n; i++) {
 		const struct window *w = g->at[i].window;
+		if (w == NULL)
+			continue;
 		in = insn_in(w, addr);
 		*last = in != NULL && w->ends && in == &w->insn[w->n - 1];
 	}
