@@ -51,15 +51,19 @@ uint64_t go_routine(const struct addrspace *as, const struct reader *mem,
 uint64_t go_stack_end(const struct addrspace *as, const struct reader *mem,
     const struct uregs *regs);
 
+/* Is there a program, or library, of Go? */
+bool go_there(const struct addrspace *as);
+
 /*
- * Call fn for each goroutine, with a range of its stack.  If no thread runs it and a
- * signal has interrupted it, the address of the instruction at which it will go on is
- * in that range.  0, also in a process without Go; -ENOENT: it is not known where
- * goroutines are (a stripped program); another negative errno.
+ * Call fn for each goroutine that no thread runs and that a signal has interrupted,
+ * with a range of its stack in which the address is at which it will go on.  0, also
+ * without Go; or a negative errno.  Goroutines of objects of which
+ * go_parked_known() is false are not seen.
  */
 int go_parked(const struct addrspace *as, const struct reader *mem,
     void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
-/* -ENOENT does not happen for this object. */
+/* Is it known where the goroutines of the object are?  It is not if it has been
+ * stripped. */
 bool go_parked_known(struct object *o);
 
 #endif

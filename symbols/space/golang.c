@@ -219,6 +219,12 @@ go_object(const struct addrspace *as, uint64_t pc)
 	return NULL;
 }
 
+bool
+go_there(const struct addrspace *as)
+{
+	return go_object(as, 0) != NULL;
+}
+
 /* Is it that of the goroutine on whose stack sp is? */
 static bool
 is_own(const struct reader *mem, uint64_t g, uint64_t sp, struct stack *s)
@@ -306,8 +312,6 @@ parked_in(const struct load *l, const struct reader *mem,
 	uint64_t slice[2], at[512];
 	struct g g;
 
-	if (all == NULL || by == NULL)
-		return -ENOENT;
 	if (reader_read(mem, l->bias + all->addr, slice, sizeof(slice)) != 0)
 		return -EFAULT;
 	if (slice[1] > ALL_MOST)
@@ -335,7 +339,8 @@ go_parked(const struct addrspace *as, const struct reader *mem,
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		if (loads[i]->seen && object_is_go(loads[i]->object))
+		if (loads[i]->seen && object_is_go(loads[i]->object) &&
+		    go_parked_known(loads[i]->object))
 			r = parked_in(loads[i], mem, fn, ctx);
 	return r;
 }

@@ -76,4 +76,31 @@ for mode in exe pie; do
 	    -c "$tmp/bare"
 	has "$tmp/folded" 'bare`runtime.main;bare`main.main;bare`main.odd;bare`main.triple 20$'
 done
+
+# Where its goroutines are is not known then, and its functions have no jumps.  Those of
+# a library that it calls have.
+mkdir "$tmp/calls"
+echo 'module allocates' >"$tmp/calls/go.mod"
+cat >"$tmp/calls/main.go" <<'GO'
+package main
+
+// #include <stdlib.h>
+import "C"
+
+func main() {
+	for i := 0; i < 20000; i++ {
+		C.free(C.malloc(10))
+	}
+}
+GO
+(cd "$tmp/calls" && CGO_ENABLED=1 go build -ldflags=-s -o "$tmp/allocates" .) \
+    >"$tmp/err" 2>&1 || fail "cannot compile Go"
+dt -l -v -x fastpath=on -n 'pid$target:a.out:main.main:entry { @ = count(); }' \
+    -c "$tmp/allocates"
+has "$tmp/out" '1 by trap: it is not known where goroutines are'
+dt -q -v -x fastpath=on -n 'pid$target:libc:malloc:entry { @ = count(); }' \
+    -c "$tmp/allocates"
+is "allocates: status" "$status" 0
+[ "$(awk '/ hits by jump, / { print ($2 >= 19000) }' "$tmp/err")" = 1 ] ||
+	wrong "allocates: $(grep ' hits by jump' "$tmp/err")"
 finish

@@ -195,7 +195,7 @@ static uint64_t removed; /* an int3 was here */
 
 /* ---- the code ---- */
 
-static struct load file = { .bias = BIAS, .end = BIAS + 0x9000, .seen = true };
+static struct load file = { .bias = BIAS, .end = BIAS + 0x9000 };
 static struct load *load;
 static bool is_go, is_piece, unnamed, has_fde;
 static struct sym funcs[2];
@@ -430,7 +430,7 @@ double_add(uint64_t ns, timer_fn fn)
 #define go_stack_end(as, mem, regs) ((void)(regs), its_stack_end)
 #define stub_on_goroutines()        on_goroutines
 #define insn_decode(p, n, at, in)   double_decode(in)
-#define addrspace_loads(as, out)    (*(out) = &load, (size_t)(load != NULL))
+#define go_there(as)                is_go
 #define object_code_at(o, addr)     double_code_at(addr)
 #define object_fde_at(o, addr)      ((void)(addr), has_fde ? &entry : NULL)
 #define object_is_piece(o, name)    (is_piece && (name)[0] != 'f')

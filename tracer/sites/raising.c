@@ -195,24 +195,13 @@ look_at_firing(struct raising *r, struct space *sp, const struct maps *maps,
 		look_at_stack(r, sp, maps, th, own);
 }
 
-static bool
-has_go(const struct space *sp)
-{
-	struct load *const *loads;
-	size_t n = addrspace_loads(sp->as, &loads), i = 0;
-
-	while (i < n && !(loads[i]->seen && object_is_go(loads[i]->object)))
-		i++;
-	return i < n;
-}
-
 void
 raising_look(struct raising *r, struct space *sp)
 {
 	struct maps maps = { 0 };
 	uint64_t pc, at;
 
-	r->go = has_go(sp);
+	r->go = go_there(sp->as);
 	r->failed = maps_read(sp->procs.at[0]->pid, &maps) < 0;
 	space_foreach_thread(th, sp)
 	{
