@@ -335,18 +335,31 @@ look_at_go(const struct space *sp, uint64_t addr, bool *goroutine)
 	    "the stack of a goroutine may have no room there";
 }
 
+/* The window of a jump that the site has alone: NULL, or why it has none.  *never:
+ * why it can have no jump, shared or not, or NULL. */
+static const char *
+find_jump(struct looked *k, struct state *st, struct space *sp, uint64_t addr,
+    struct window *w, const char **never)
+{
+	bool goroutine;
+
+	*never = look_at_go(sp, addr, &goroutine);
+	const char *why =
+	    *never != NULL ? *never : find_window(k, st, sp, addr, w);
+	w->goroutine = goroutine;
+	return why;
+}
+
 void
 jumps_why_not(struct state *st, struct space *sp, const uint64_t *addr,
     size_t n, const char **why)
 {
 	struct looked looked = { 0 };
 	struct window w;
+	const char *never;
 
-	for (size_t i = 0; i < n; i++) {
-		why[i] = look_at_go(sp, addr[i], &w.goroutine);
-		if (why[i] == NULL)
-			why[i] = find_window(&looked, st, sp, addr[i], &w);
-	}
+	for (size_t i = 0; i < n; i++)
+		why[i] = find_jump(&looked, st, sp, addr[i], &w, &never);
 	looked_end(&looked);
 }
 
@@ -423,6 +436,7 @@ decide(struct state *st, struct space *sp)
 		.clock = fast_has_clock(sp) };
 	struct tracepoint *tp = NULL;
 	struct looked looked = { 0 };
+	const char *never;
 
 	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
 		struct tp_user *u = tp->user;
@@ -430,11 +444,9 @@ decide(struct state *st, struct space *sp)
 			continue;
 		if (u->jump == NULL) {
 			u->jump = mem_zalloc(sizeof(*u->jump));
-			u->jump->alone = find_window(
-			    &looked, st, sp, tp->addr, &u->jump->window);
-			set_why(&u->jump->never,
-			    look_at_go(
-				sp, tp->addr, &u->jump->window.goroutine));
+			u->jump->alone = find_jump(&looked, st, sp, tp->addr,
+			    &u->jump->window, &never);
+			set_why(&u->jump->never, never);
 		}
 		look_at_branch(tp);
 		u->jump->may = may_jump(&in, tp);
