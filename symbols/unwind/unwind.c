@@ -240,17 +240,27 @@ add_pc(void *ctx, const struct frame *f, const struct frame *caller)
 	return true;
 }
 
+/* Walk from regs, up to max frames; `next' as in struct unwind_visitor. */
+static void
+add_pcs(struct pcs *p,
+    enum step (*next)(void *ctx, const struct frame *f, struct frame *caller),
+    const struct uregs *regs, const struct reader *mem, size_t max)
+{
+	const struct unwind_visitor v = {
+		.ctx = p, .step = next, .frame = add_pc, .most = max
+	};
+
+	if (max != 0)
+		unwind_visit(p->u, regs, mem, &v);
+}
+
 size_t
 unwind(struct unwinder *u, const struct uregs *regs, const struct reader *mem,
     uint64_t *pcs, size_t max)
 {
-	struct pcs p = { .at = pcs };
-	const struct unwind_visitor v = {
-		.ctx = &p, .frame = add_pc, .most = max
-	};
+	struct pcs p = { .u = u, .at = pcs };
 
-	if (max != 0)
-		unwind_visit(u, regs, mem, &v);
+	add_pcs(&p, NULL, regs, mem, max);
 	return p.n;
 }
 
@@ -270,12 +280,8 @@ unwind_whole(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, uint64_t *pcs, size_t max)
 {
 	struct pcs p = { .u = u, .at = pcs };
-	const struct unwind_visitor v = {
-		.ctx = &p, .step = step_surely, .frame = add_pc, .most = max
-	};
 
-	if (max != 0)
-		unwind_visit(u, regs, mem, &v);
+	add_pcs(&p, step_surely, regs, mem, max);
 	return p.whole ? p.n : 0;
 }
 
@@ -294,12 +300,8 @@ unwind_tell(struct unwinder *u, const struct uregs *regs,
     const struct reader *mem, uint64_t *pcs, size_t max, bool *whole)
 {
 	struct pcs p = { .u = u, .at = pcs };
-	const struct unwind_visitor v = {
-		.ctx = &p, .step = step_tell, .frame = add_pc, .most = max
-	};
 
-	if (max != 0)
-		unwind_visit(u, regs, mem, &v);
+	add_pcs(&p, step_tell, regs, mem, max);
 	*whole = p.whole;
 	return p.n;
 }
