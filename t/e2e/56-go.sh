@@ -93,15 +93,18 @@ done
 # Each call once: the way back from where a stack is made larger is none, and a
 # goroutine that a signal takes away goes on in another thread.  200 calls of
 # work() in each of 8, one for each deep(), and 20; deep(n) calls itself n times.
-# shellcheck disable=SC2016
-for i in 1 2 3; do
-	dt -q -n 'pid$target:a.out:main.work:entry,
+each_once() { # OPTION...
+	# shellcheck disable=SC2016
+	dt -q "$@" -n 'pid$target:a.out:main.work:entry,
 	    pid$target:a.out:main.deep:entry { @e[probefunc] = count(); }
 	    pid$target:a.out:main.work:return,
 	    pid$target:a.out:main.deep:return { @r[probefunc] = count(); }
 	    END { printa("%s %@d %@d\n", @e, @r); }' -c "$tmp/spin"
 	has "$tmp/out" '^main.work 1648 1648$'
 	has "$tmp/out" '^main.deep 3556 3556$'
+}
+for i in 1 2 3; do
+	each_once
 done
 
 # With option fastpath, too: each goroutine returns to runtime.goexit+1 at its end, a
@@ -121,15 +124,8 @@ dt -l -v -x fastpath=on -n 'pid$target:a.out:main.deep:,
     pid$target:a.out:runtime.goexit*:entry { @ = count(); }' -c "$tmp/spin"
 has "$tmp/out" "1 by trap: assembly of Go's may be on a stack without room"
 has "$tmp/out" '1 by trap: the stack of a goroutine may have no room there'
-# shellcheck disable=SC2016
 for i in 1 2 3; do
-	dt -q -v -x fastpath=on -n 'pid$target:a.out:main.work:entry,
-	    pid$target:a.out:main.deep:entry { @e[probefunc] = count(); }
-	    pid$target:a.out:main.work:return,
-	    pid$target:a.out:main.deep:return { @r[probefunc] = count(); }
-	    END { printa("%s %@d %@d\n", @e, @r); }' -c "$tmp/spin"
-	has "$tmp/out" '^main.work 1648 1648$'
-	has "$tmp/out" '^main.deep 3556 3556$'
+	each_once -v -x fastpath=on
 	hasnt "$tmp/err" ' 0 hits by jump'
 done
 finish

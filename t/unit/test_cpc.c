@@ -2,69 +2,21 @@
  * tracer/prov/cpc: which names are probes, what is counted for them, and what is said
  * where nothing can be.  Records are doubles, so the file itself is included below.
  */
-#include <check.h>
-#include <errno.h>
-#include <string.h>
+#include "t/unit/records_fixture.h"
 
-#include "dlang/base/str.h"
-#include "dlang/dif.h"
-#include "inject/resume.h"
-#include "t/unit/suite.h"
-#include "tracer/base/probe.h"
-#include "tracer/base/provider.h"
-#include "tracer/base/state.h"
-#include "tracer/fire/fire.h"
-#include "tracer/fire/records.h"
-#include "tracer/ptrace/perfevent.h"
-#include "tracer/ptrace/proc.h"
+static int try_error;
 
-static struct state session;
-static struct space space;
-static struct proc proc;
-static struct thread thread;
-static struct str done;
-static uint32_t its_needs;
-static int try_error, want_error;
-static record_fn told;
-static void *told_arg;
+#define perfevents_try(w)     ((void)(w), try_error)
+#define perfevents_why(error) ((error) == -EMFILE ? "files" : "forbidden")
+#include "tracer/prov/cpc.c" /* NOLINT: doubles above */
 
-static int
-double_want(const struct perf_wish *w, record_fn fn, void *arg, uint32_t *wish)
+static uint32_t
+wanted(const struct perf_wish *w)
 {
 	str_printf(&done, "want-%d-%llu%s%s%s ", (int)w->counter,
 	    (unsigned long long)w->period, w->user ? "-user" : "",
 	    w->kernel ? "-kernel" : "", w->stack_max != 0 ? "-stack" : "");
-	told = fn;
-	told_arg = arg;
-	*wish = 7;
-	return want_error;
-}
-
-static void
-double_fire(const struct probe *p, const uint64_t *words, unsigned n)
-{
-	str_printf(&done, "%s", p->name);
-	for (unsigned i = 0; i < n; i++)
-		str_printf(&done, ",%llx", (unsigned long long)words[i]);
-	str_addc(&done, ' ');
-}
-
-#define records_needs(st, p)                   its_needs
-#define perfevents_try(w)                      ((void)(w), try_error)
-#define perfevents_why(error)                  ((error) == -EMFILE ? "files" : "forbidden")
-#define records_want(st, w, of, fn, arg, wish) double_want(w, fn, arg, wish)
-#define records_end(st, wish)                  str_printf(&done, "end-%u ", wish)
-#define fire_seen(st, p, th, words, n, seen)   double_fire(p, words, n)
-#define resume_text_pc(tab, pc)                ((pc) + 0x1000)
-#define state_message(st, fmt, name, why) \
-	str_printf(&done, "message: " fmt, name, why)
-#include "tracer/prov/cpc.c" /* NOLINT: doubles above */
-
-static void
-has_done(const char *want)
-{
-	ck_assert_str_eq(str_c(&done), want);
-	str_clear(&done);
+	return 7;
 }
 
 /* The probe that is created for the name, or NULL. */
@@ -85,21 +37,8 @@ probe(const char *name)
 static void
 setup(void)
 {
-	memset(&session, 0, sizeof(session));
-	memset(&space, 0, sizeof(space));
-	probes_init(&session.probes);
-	proc.space = &space;
-	thread.proc = &proc;
-	its_needs = NEED_ARG;
-	try_error = want_error = 0;
-}
-
-static void
-teardown(void)
-{
-	parts_end(&session.parts);
-	probes_fini(&session.probes);
-	str_fini(&done);
+	fixture_begin();
+	try_error = 0;
 }
 
 START_TEST(a_name_has_event_mode_and_count)

@@ -2,59 +2,17 @@
  * tracer/prov/vminfo: which records are wanted for its probes, and with what they
  * fire.  Records are doubles, so the file itself is included below.
  */
-#include <check.h>
-#include <errno.h>
-#include <string.h>
+#include "t/unit/records_fixture.h"
 
-#include "dlang/base/str.h"
-#include "dlang/dif.h"
-#include "inject/resume.h"
-#include "t/unit/suite.h"
-#include "tracer/base/probe.h"
-#include "tracer/base/provider.h"
-#include "tracer/base/state.h"
-#include "tracer/fire/fire.h"
-#include "tracer/fire/records.h"
-#include "tracer/ptrace/proc.h"
+#include "tracer/prov/vminfo.c" /* NOLINT: doubles above */
 
-static struct state session;
-static struct space space;
-static struct proc proc;
-static struct thread thread;
-static struct str done;
-static uint32_t its_needs;
-static int want_error;
-static record_fn told;
-static void *told_arg;
-
-static int
-double_want(const struct perf_wish *w, record_fn fn, void *arg, uint32_t *wish)
+static uint32_t
+wanted(const struct perf_wish *w)
 {
 	str_printf(&done, "want-%s-%d ",
 	    w->source == PERF_FAULTS ? "all" : "major", w->stack_max != 0);
-	told = fn;
-	told_arg = arg;
-	*wish = w->source == PERF_FAULTS ? 1 : 2;
-	return want_error;
+	return w->source == PERF_FAULTS ? 1 : 2;
 }
-
-static void
-double_fire(const struct probe *p, const uint64_t *words, unsigned n)
-{
-	str_printf(&done, "%s", p->name);
-	for (unsigned i = 0; i < n; i++)
-		str_printf(&done, ",%llx", (unsigned long long)words[i]);
-	str_addc(&done, ' ');
-}
-
-#define records_needs(st, p)                   its_needs
-#define records_want(st, w, of, fn, arg, wish) double_want(w, fn, arg, wish)
-#define records_end(st, wish)                  str_printf(&done, "end-%u ", wish)
-#define fire_seen(st, p, th, words, n, seen)   double_fire(p, words, n)
-#define resume_text_pc(tab, pc)                ((pc) + 0x1000)
-#define state_message(st, fmt, name, why) \
-	str_printf(&done, "message: " fmt, name, why)
-#include "tracer/prov/vminfo.c" /* NOLINT: doubles above */
 
 static struct probe *
 probe(const char *name)
@@ -66,31 +24,10 @@ probe(const char *name)
 }
 
 static void
-has_done(const char *want)
-{
-	ck_assert_str_eq(str_c(&done), want);
-	str_clear(&done);
-}
-
-static void
 setup(void)
 {
-	memset(&session, 0, sizeof(session));
-	memset(&space, 0, sizeof(space));
-	probes_init(&session.probes);
+	fixture_begin();
 	init(&session);
-	proc.space = &space;
-	thread.proc = &proc;
-	its_needs = NEED_ARG;
-	want_error = 0;
-}
-
-static void
-teardown(void)
-{
-	parts_end(&session.parts);
-	probes_fini(&session.probes);
-	str_fini(&done);
 }
 
 START_TEST(each_probe_has_its_records)
