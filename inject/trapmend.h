@@ -26,8 +26,9 @@ unsigned trapmend_most(int mem, uint64_t area);
 
 /*
  * Restore the program's bytes at each jump for whose target `ours' returns
- * true; the target of a short one is that of its board.  All threads must be stopped, and none inside of the code it leads to.
- * Returns the number of jumps that could not be removed.
+ * true; the target of a short one is that of its board.  All threads must be
+ * stopped, and none inside of the code it leads to.  Returns the number of jumps that
+ * could not be removed.
  */
 unsigned trapmend_jumps(
     int mem, uint64_t area, bool (*ours)(void *ctx, uint64_t to), void *ctx);

@@ -98,9 +98,9 @@ struct perf_record {
 
 typedef void (*perf_record_fn)(void *ctx, const struct perf_record *r);
 
-/* Maps the rings, of at most `size' bytes each, a power of two.  NULL with a negative errno in *error: -EACCES or -EPERM, perf
- * events are forbidden, or there is not enough locked memory; -ENOSYS or -ENOENT,
- * the kernel has none; -EMFILE. */
+/* Maps the rings, of at most `size' bytes each, a power of two.  NULL with a negative
+ * errno in *error: -EACCES or -EPERM, perf events are forbidden, or there is not enough
+ * locked memory; -ENOSYS or -ENOENT, the kernel has none; -EMFILE. */
 struct perfevents *perfevents_create(size_t size, int *error);
 /* Can an event like this be recorded?  0, or -errno: -ENOENT or -EOPNOTSUPP, there is
  * none; -EACCES or -EPERM, not by this user. */
