@@ -75,7 +75,7 @@ static const struct option_words {
 	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },
 	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },
-	{ OPT_SAMPLING,  (const char *const[]){ "auto", "stops", NULL } },
+	{ OPT_SAMPLING,  (const char *const[]){ "auto", "user", "stops", NULL } },
 	{ OPT_STDC,      (const char *const[]){ "a", "c", "s", "t", NULL } },
 	{ OPT_STACKFORMAT, (const char *const[]){ "default", "folded", NULL } },
 	{ OPT_UNWINDER, (const char *const[]){ "rules", "libunwind", "check",
@@ -572,6 +572,7 @@ options_sampling(const struct options *o)
 {
 	const char *word = o->text[OPT_SAMPLING];
 
-	return word != NULL && strcasecmp(word, "stops") == 0 ? SAMPLING_STOPS :
-								SAMPLING_AUTO;
+	if (word == NULL || strcasecmp(word, "auto") == 0)
+		return SAMPLING_AUTO;
+	return strcasecmp(word, "user") == 0 ? SAMPLING_USER : SAMPLING_STOPS;
 }

@@ -98,7 +98,7 @@ enum fastpath { FASTPATH_AUTO, FASTPATH_ON, FASTPATH_OFF };
 /* What option fastpath says. */
 enum fastpath options_fastpath(const struct options *o);
 
-enum sampling { SAMPLING_AUTO, SAMPLING_STOPS };
+enum sampling { SAMPLING_AUTO, SAMPLING_USER, SAMPLING_STOPS };
 
 /* What option sampling says. */
 enum sampling options_sampling(const struct options *o);

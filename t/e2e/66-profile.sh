@@ -62,6 +62,47 @@ dt -q -w -n 'BEGIN { n = 0; } profile-500 /pid == $target/ { n++; }' \
 is "stopped and continued: status" "$status" 8
 is "stopped and continued: tracer" "$(tracer "${pid[busy]}")" 0
 
+# Samples of user code alone: as many as without, with those that are reckoned, and the
+# share of a function that makes no system calls is that of its clock.  Half a second
+# of a thread that waits in the middle is no sample, and one that reads from a pipe all
+# the time is sampled where it does.
+users=self
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if [ "$(id -u)" = 0 ] && "${nobody[@]}" test -x "$DTRAP" 2>/dev/null; then
+	users='self nobody'
+fi
+for user in $users; do
+	as=("$DTRAP" -x sampling=user)
+	[ "$user" = self ] || as=("${nobody[@]}" "$DTRAP")
+	# shellcheck disable=SC2016
+	start dt "${as[@]}" -q -v -x stackformat=folded -n '
+		profile-997 { @[ustack()] = count(); @n = count(); }
+		END { printa("all %@d\n", @n); }' -c "$bin/spends 300 2"
+	line dt ready
+	tell dt go
+	close_in dt
+	end dt
+	is "$user, user code: status" "$status" 0
+	if grep -q 'has stopped threads' "$tmp/dt.err"; then
+		has "$tmp/dt.err" 'perf_event_paranoid'
+		continue
+	fi
+	has "$tmp/dt.err" '^dtrap: profile-997 has [1-9][0-9]* samples of user code, and [1-9][0-9]* that are reckoned, in the kernel'
+	awk '
+	$1 == "all" { all = $2 }
+	$1 == "compute" && NF == 2 { own = $2 }
+	/compute.* [0-9]+$/ && /;/ { seen += $NF }
+	/\[kernel\]/ { kernel += $NF }
+	END {
+		due = 997 * 1.8
+		share = 100 * seen / (all ? all : 1)
+		print all " of " due ", " kernel " in the kernel, compute " \
+		    share ", by its clock " own
+		exit !(all > due * 0.7 && all < due * 1.4 && kernel > 100 &&
+		    share > own - 7 && share < own + 7)
+	}' "$tmp/dt.out" || wrong "$user, user code: not what the clocks say"
+done
+
 # Nobody is traced: it ticks.
 dt -q -n 'BEGIN { t = 0; } profile-1000 { t++; } profile-1000 /t > 9/ { exit(t); }'
 is "no target: status" "$status" 10

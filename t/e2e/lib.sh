@@ -83,14 +83,14 @@ built_with() {
 	return 1
 }
 
-# each_sampling: the test is run twice, once for each way in which profile-N samples.
+# each_sampling: the test is run once for each way in which profile-N samples.
 each_sampling() {
 	local way
 	if [ -n "${SAMPLING:-}" ]; then
 		export DTRACE_OPT_SAMPLING=$SAMPLING
 		return
 	fi
-	for way in auto stops; do
+	for way in auto user stops; do
 		echo "sampling: $way"
 		SAMPLING=$way bash "$0" || exit
 	done

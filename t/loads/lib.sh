@@ -88,17 +88,21 @@ quiet() {
 	hasnt "$tmp/loud" .
 }
 
-# command NAME COMMAND...: run it untraced, and with each action; what it writes
+# command_load NAME COMMAND...: run it untraced, and with each action; what it writes
 # and how it ends must be the same, after FILTER, a sed -E script.
 command_load() {
 	local name=$1 a plain traced
 	shift
 	now_ms
 	plain_ms=$now_ms
-	timeout "$LIMIT" "$@" </dev/null >"$tmp/plain.out" 2>"$tmp/plain.err"
+	# Its errors go to a file: a message of dtrap's could stand within a line.
+	# shellcheck disable=SC2016
+	set -- sh -c 'f=$0; exec "$@" 2>"$f"' "$tmp/its.err" "$@"
+	timeout "$LIMIT" "$@" </dev/null >"$tmp/plain.out"
 	plain=$?
 	now_ms
 	plain_ms=$((now_ms - plain_ms))
+	mv "$tmp/its.err" "$tmp/plain.err"
 	probes_of
 	places -c "$(quote "$@")"
 	for a in "${actions[@]}"; do
@@ -107,11 +111,11 @@ command_load() {
 		traced_ms=$now_ms
 		timeout -k 5 "$LIMIT" "$DTRAP" "${opts[@]}" -o "$tmp/trace" \
 		    -n "$probes { ${action[$a]} }" -c "$(quote "$@")" \
-		    </dev/null >"$tmp/traced.out" 2>"$tmp/both.err"
+		    </dev/null >"$tmp/traced.out" 2>"$tmp/dtrap.err"
 		status=$?
 		now_ms
 		traced_ms=$((now_ms - traced_ms))
-		split_errors
+		mv "$tmp/its.err" "$tmp/traced.err"
 		if [ $status = 124 ]; then
 			wrong "$name, $a: did not end"
 		else

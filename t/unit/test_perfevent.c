@@ -327,6 +327,35 @@ START_TEST(a_record_may_not_lie_in_one_piece)
 }
 END_TEST
 
+/* A clock of a thread that tells of its switches as well. */
+START_TEST(a_clock_may_tell_of_switches)
+{
+	const struct perf_wish w = {
+		.source = PERF_CLOCK, .tag = 7, .switches = true
+	};
+
+	ck_assert_int_eq(perfevents_add(pe, &thread, &w), 0);
+	ck_assert(perfevents_has(&thread, 7));
+	ck_assert(!perfevents_has(&thread, 6));
+	const struct opened *d = &descs[n_opened - 1];
+	ck_assert_uint_eq(d->attr.context_switch, 1);
+	ck_assert_uint_eq(d->attr.exclude_kernel, 1);
+	uint64_t id = (uint64_t)n_opened - 1 + 1000;
+	put_switch(1, id, 5, PERF_RECORD_MISC_SWITCH_OUT);
+	has_seen("5o ");
+	ck_assert_int_eq(last.source, PERF_SWITCHES);
+	ck_assert_uint_eq(last.tag, 7);
+	ck_assert_uint_eq(last.event, id);
+	put_sample(1, id, 6, STACK);
+	has_seen("6 ");
+	ck_assert_int_eq(last.source, PERF_CLOCK);
+	perfevents_drop(&thread);
+	ck_assert(!perfevents_has(&thread, 7));
+	add(PERF_CLOCK, 8);
+	ck_assert_uint_eq(descs[n_opened - 1].attr.context_switch, 0);
+}
+END_TEST
+
 START_TEST(registers_are_those_of_the_mask)
 {
 	uint64_t id = add(PERF_CLOCK, 7), sum = 0;
@@ -489,6 +518,7 @@ main(void)
 		records_of_processors_are_merged_by_time,
 		a_time_never_falls_within_a_ring,
 		a_record_may_not_lie_in_one_piece,
+		a_clock_may_tell_of_switches,
 		registers_are_those_of_the_mask,
 		what_is_not_valid_is_skipped,
 		lost_records_are_counted,

@@ -43,13 +43,14 @@ static unsigned asks;
 
 /* ---- timers ---- */
 
-static timer_fn timer;
+static timer_fn timer, timer_before;
 static void *timer_arg;
 static uint64_t timer_period, timer_next;
 
 static void
 double_add(uint64_t period, timer_fn fn, void *arg)
 {
+	timer_before = timer;
 	timer = fn;
 	timer_arg = arg;
 	timer_period = period;
@@ -65,7 +66,8 @@ double_set_next(timer_fn fn, const void *arg, uint64_t next)
 static void
 double_set_period(timer_fn fn, const void *arg, uint64_t period)
 {
-	ck_assert(fn == timer && arg == timer_arg);
+	ck_assert(fn == timer || fn == timer_before);
+	ck_assert(arg == timer_arg);
 	timer_period = period;
 }
 
@@ -120,10 +122,13 @@ double_fire(const struct probe *p, const struct thread *th,
 #define timer_now() clock_now
 /* ---- records ---- */
 
-static bool records; /* the kernel samples */
+static enum sampled records; /* how it samples */
 static uint32_t ended;
+static unsigned without;
+static bool has[2]; /* are there records of the thread? */
+static unsigned reckoned;
 
-static bool
+static enum sampled
 double_records(const struct probe *p, uint32_t *wish)
 {
 	ck_assert_str_eq(p->prov, "profile");
@@ -144,6 +149,9 @@ double_records(const struct probe *p, uint32_t *wish)
 #define thread_regs(th)                      (is_dead ? NULL : &its_regs)
 #define resume_text_pc(tab, pc)              ((pc) + 0x1000)
 #define profile_records(st, p, period, wish) double_records(p, wish)
+#define profile_reckon(st, p)                reckoned++
+#define records_without(st, wish)            without
+#define records_has(st, th, wish)            has[(th)->tid]
 #define records_end(st, wish)                (ended = (wish))
 #include "tracer/prov/profile.c"
 
@@ -301,10 +309,39 @@ START_TEST(nobody_is_stopped_for_records)
 {
 	struct probe *p = PROVIDED(.name = "profile-10ms");
 
-	records = true;
+	records = SAMPLED_ALL;
 	prov_profile.enable(&session, p);
 	ck_assert_uint_eq(timer_period, 0);
 	prov_profile.disable(&session, p);
+	ck_assert_uint_eq(ended, 6);
+}
+END_TEST
+
+/* Threads of which the kernel does not record are stopped, and no others. */
+START_TEST(what_is_not_recorded_is_stopped)
+{
+	struct probe *p = PROVIDED(.name = "profile-10ms");
+
+	records = SAMPLED_USER;
+	has[0] = true;
+	n_running = 2;
+	for (int i = 0; i < 2; i++)
+		running[i] = (struct oncpu_thread){ &threads[i], 0 };
+	prov_profile.enable(&session, p);
+	ck_assert_uint_eq(timer_period, 50 * MS);
+	comes(clock_now + 50 * MS);
+	ck_assert_uint_eq(reckoned, 1);
+	ck_assert_uint_eq(timer_period, 50 * MS);
+	without = 1;
+	comes(clock_now + 50 * MS);
+	ck_assert_uint_eq(reckoned, 2);
+	ck_assert_uint_eq(timer_period, PERIOD); /* the samples */
+	comes(clock_now + PERIOD);
+	comes(timer_next);
+	ck_assert_uint_eq(asks, 1);
+	ck_assert(owes[1] && !owes[0]);
+	prov_profile.disable(&session, p);
+	ck_assert_uint_eq(timer_period, 0);
 	ck_assert_uint_eq(ended, 6);
 }
 END_TEST
@@ -549,6 +586,7 @@ main(void)
 		only_an_exact_name_creates_a_probe,
 		a_tick_fires_in_the_tracer,
 		nobody_is_stopped_for_records,
+		what_is_not_recorded_is_stopped,
 		looks_and_samples_alternate,
 		a_late_look_has_its_lead,
 		samples_that_are_missed_are_not_made_up,

@@ -24,12 +24,14 @@ static struct space space;
 static struct proc proc;
 static struct thread thread;
 static uint32_t its_needs;
-static int want_error;
+static int want_error; /* of what takes CAP_PERFMON */
+static int user_error; /* of what does not */
 static struct perf_wish wished;
 static enum records_of wished_of;
 static record_fn told;
 static void *told_arg;
 static struct str fired;
+static uint64_t clock_now;
 
 static int
 double_want(const struct perf_wish *w, enum records_of of, record_fn fn,
@@ -40,7 +42,7 @@ double_want(const struct perf_wish *w, enum records_of of, record_fn fn,
 	told = fn;
 	told_arg = arg;
 	*wish = 4;
-	return want_error;
+	return of == RECORDS_ALL ? want_error : user_error;
 }
 
 static void
@@ -55,6 +57,9 @@ double_fire(const struct probe *p, const uint64_t *words, unsigned n)
 #define records_needs(st, p)                   its_needs
 #define records_want(st, w, of, fn, arg, wish) double_want(w, of, fn, arg, wish)
 #define fire_seen(st, p, th, words, n, seen)   double_fire(p, words, n)
+#define fire_wants_proc(st, p)                 true
+#define super_next(su, p)                      ((p) == NULL ? &proc : NULL)
+#define timer_now()                            clock_now
 #include "tracer/prov/profile_records.c" /* NOLINT: doubles above */
 #include "tracer/fire/stack.c"           /* NOLINT */
 
@@ -93,7 +98,7 @@ setup(void)
 	proc.space = &space;
 	thread.proc = &proc;
 	its_needs = NEED_ARG | NEED_EXIT;
-	want_error = 0;
+	want_error = user_error = 0;
 	told = NULL;
 }
 
@@ -114,10 +119,13 @@ why(void)
 	struct str text = { 0 };
 	uint32_t wish = 0;
 
-	if (profile_records(&session, sample, 1003009, &wish)) {
+	enum sampled by = profile_records(&session, sample, 1003009, &wish);
+	if (by != SAMPLED_BY_STOPS) {
 		ck_assert_uint_eq(wish, 4);
 		ck_assert_int_eq(wished.source, PERF_CLOCK);
-		ck_assert_int_eq(wished_of, RECORDS_ALL);
+		ck_assert_int_eq(wished_of,
+		    by == SAMPLED_ALL ? RECORDS_ALL : RECORDS_THREADS);
+		ck_assert(wished.switches == (by == SAMPLED_USER));
 		ck_assert_uint_eq(wished.period, 1003009);
 		return NULL;
 	}
@@ -171,13 +179,13 @@ END_TEST
 
 START_TEST(without_permission_it_takes_stops)
 {
-	want_error = -EACCES;
+	want_error = user_error = -EACCES;
 	ck_assert_str_eq(why(),
-	    BY_STOPS "the kernel records its own time only with "
-		     "CAP_PERFMON\n");
+	    BY_STOPS "the kernel records nothing for this user (sysctl "
+		     "kernel.perf_event_paranoid)\n");
 	parts_end(&session.parts);
 	memset(&session.parts, 0, sizeof(session.parts));
-	want_error = -EMFILE;
+	user_error = -EMFILE;
 	ck_assert_str_eq(why(), BY_STOPS "too many open files (ulimit -n)\n");
 }
 END_TEST
@@ -201,6 +209,75 @@ START_TEST(a_sample_has_the_pc_of_user_code)
 	told(&session, &thread, &r, told_arg);
 	ck_assert_str_eq(
 	    str_c(&fired), "profile-997,0,1234,0 profile-997,0,0,0 ");
+}
+END_TEST
+
+#define MS UINT64_C(1000000)
+
+/* A switch of the thread, in an event. */
+static void
+switches(uint64_t event, uint64_t time, bool out)
+{
+	struct perf_record r = { .source = PERF_SWITCHES,
+		.event = event,
+		.time = time,
+		.out = out };
+
+	told(&session, &thread, &r, told_arg);
+}
+
+static void
+samples(uint64_t event, uint64_t time)
+{
+	struct perf_record r = { .source = PERF_CLOCK,
+		.event = event,
+		.time = time,
+		.has_regs = true };
+
+	r.regs.r[UREG_PC] = 0x77;
+	told(&session, &thread, &r, told_arg);
+}
+
+static void
+has_fired(const char *want)
+{
+	ck_assert_str_eq(str_c(&fired), want);
+	str_clear(&fired);
+}
+
+/* A clock that is silent in the kernel: what is missing fires without a place. */
+START_TEST(samples_in_the_kernel_are_reckoned)
+{
+	struct str text = { 0 };
+	uint32_t wish;
+
+	want_error = -EACCES;
+	vec_push(&proc.threads);
+	proc.threads.at[0] = &thread;
+	ck_assert_int_eq(
+	    profile_records(&session, sample, 10 * MS, &wish), SAMPLED_USER);
+	switches(5, 1000 * MS, false);
+	samples(5, 1010 * MS);
+	has_fired("profile-997,0,77,0 ");
+	samples(5, 1040 * MS);
+	has_fired("profile-997,0,0,0 profile-997,0,0,0 profile-997,0,77,0 ");
+	switches(5, 1055 * MS, true);
+	has_fired("profile-997,0,0,0 ");
+	/* Another event, after an exec. */
+	switches(6, 2000 * MS, false);
+	clock_now = 2029 * MS;
+	profile_reckon(&session, sample);
+	has_fired("profile-997,0,0,0 ");
+	clock_now = 2041 * MS;
+	profile_last(&session);
+	has_fired("profile-997,0,0,0 profile-997,0,0,0 ");
+	profile_report(&session, &text);
+	ck_assert_str_eq(str_c(&text),
+	    "profile-997 has 2 samples of user code, and 6 that are reckoned, "
+	    "in the kernel: no system call is known for 6\n");
+	str_fini(&text);
+	vec_fini(&proc.threads);
+	parts_end(&thread.parts);
 }
 END_TEST
 
@@ -252,6 +329,9 @@ START_TEST(what_is_not_known_of_a_stack_is_marked)
 	ck_assert_uint_eq(stack_seen(&session, &thread, &r, pcs, 4), 1);
 	ck_assert_str_eq(langname_of(pcs[0])->function, "[not seen]");
 	ck_assert_uint_eq(stack_seen(&session, &thread, &r, pcs, 0), 0);
+	r.reckoned = true;
+	ck_assert_uint_eq(stack_seen(&session, &thread, &r, pcs, 4), 1);
+	ck_assert_str_eq(langname_of(pcs[0])->function, "[kernel]");
 }
 END_TEST
 
@@ -265,6 +345,7 @@ main(void)
 		without_permission_it_takes_stops,
 		an_option_asks_for_stops,
 		a_sample_has_the_pc_of_user_code,
+		samples_in_the_kernel_are_reckoned,
 		a_stack_is_as_it_was,
 		what_is_not_known_of_a_stack_is_marked,
 	};

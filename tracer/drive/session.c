@@ -36,6 +36,7 @@
 #include "tracer/fast/fast.h"
 #include "tracer/drive/targets.h"
 #include "tracer/program/world.h"
+#include "tracer/prov/profile.h"
 
 static const struct drive_ops drive_ops = {
 	.attach = targets_attach,
@@ -223,6 +224,7 @@ session_finish(struct state *st)
 	 * process should wait for it. */
 	writer_rest();
 	records_read_last(st);
+	profile_last(st);
 	targets_release(st);
 	writer_settle();
 	fault_kill("end-released");

@@ -187,17 +187,19 @@ give_up(struct state *st, struct records *rs)
 static void
 hurry(struct state *st, struct records *rs, const struct perf_wish *w)
 {
-	uint64_t every = READ_NS;
+	bool sleepers =
+	    w->source == PERF_SWITCHES || (w->switches && w->stack_max != 0);
+	uint64_t every = sleepers ? READ_SWITCH_NS : READ_NS;
 
-	if (w->source == PERF_SWITCHES)
-		every = READ_SWITCH_NS;
-	else if (w->period != 0)
-		every = perfevents_size(rs->pe) / 4 *
+	if (w->source != PERF_SWITCHES && w->period != 0) {
+		uint64_t fills = perfevents_size(rs->pe) / 4 *
 		    (w->source == PERF_COUNTER &&
 				!counter_is_clock(w->counter) ?
 			    w->period / EVENTS_A_NS :
 			    w->period) /
 		    (w->stack_max + SAMPLE_BYTES);
+		every = MIN(every, fills);
+	}
 	every = MAX(every, READ_LEAST_NS);
 	if (every >= rs->every)
 		return;
@@ -233,6 +235,23 @@ records_want(struct state *st, const struct perf_wish *w, enum records_of of,
 	*vec_push(&rs->list) = new;
 	add_to_all(st, rs, &rs->list.at[*wish]);
 	return 0;
+}
+
+bool
+records_has(const struct state *st, const struct thread *th, uint32_t wish)
+{
+	const struct records *rs = records_had(st);
+
+	return rs != NULL &&
+	    (rs->list.at[wish].of == RECORDS_ALL || perfevents_has(th, wish));
+}
+
+unsigned
+records_without(const struct state *st, uint32_t wish)
+{
+	const struct records *rs = records_had(st);
+
+	return rs != NULL ? rs->list.at[wish].without : 0;
 }
 
 void

@@ -37,6 +37,10 @@ enum records_of {
  */
 int records_want(struct state *st, const struct perf_wish *w,
     enum records_of of, record_fn fn, void *arg, uint32_t *wish);
+/* Is it recorded of th?  If not, of how many threads has it not been? */
+bool records_has(
+    const struct state *st, const struct thread *th, uint32_t wish);
+unsigned records_without(const struct state *st, uint32_t wish);
 /* What was recorded before is still told. */
 void records_end(struct state *st, uint32_t wish);
 

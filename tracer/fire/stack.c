@@ -300,6 +300,11 @@ stack_seen(struct state *st, struct thread *th, const struct perf_record *r,
 {
 	if (max == 0)
 		return 0;
+	/* Where it sleeps, it was when it began to. */
+	if (r->reckoned) {
+		size_t n = r->out ? kept(th, r, pcs, max) : 0;
+		return n != 0 ? n : mark("[kernel]", pcs);
+	}
 	if (r->source != PERF_SWITCHES) {
 		size_t n = sampled(th, r, pcs, max);
 		return n != 0 ? n : mark("[not seen]", pcs);

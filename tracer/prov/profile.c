@@ -8,7 +8,8 @@
  * processor after the other if possible.  If a thread turns out to have been
  * waiting for a processor, the probe does not fire (was_waiting()).
  *
- * Where the kernel may record samples, nobody is stopped (profile_records.c).
+ * Where the kernel may record samples, nobody is stopped (profile_records.c), but
+ * for threads of which it cannot.
  */
 #include "tracer/prov/profile.h"
 
@@ -33,10 +34,11 @@
 struct profile {
 	uint64_t period; /* ns */
 	bool tick;
-	uint64_t due;  /* time of the next sample */
-	bool looked;   /* oncpu_look() was called for it */
-	bool recorded; /* the kernel samples: profile_records.c */
-	uint32_t wish;
+	uint64_t due; /* time of the next sample */
+	bool looked;  /* oncpu_look() was called for it */
+	enum sampled by;
+	uint32_t wish; /* if the kernel records samples */
+	bool rest;     /* threads are stopped of which it does not */
 };
 
 #define MIN_PERIOD 200000ULL /* DTrace refuses anything below 200 us */
@@ -234,11 +236,14 @@ static void
 sample(struct state *st, struct probe *probe)
 {
 	uint64_t now = timer_now();
+	const struct profile *pr = probe->data;
 	oncpu_threads found = { 0 };
 
 	oncpu_find(st, &found);
 	vec_foreach(f, &found) {
 		struct thread *th = f->thread;
+		if (pr->rest && records_has(st, th, pr->wish))
+			continue;
 		if (thread_runs(th) && th->stop.asked != ASK_EVENT)
 			thread_ask(th);
 		sample_add(th, probe, now, f->late);
@@ -321,6 +326,22 @@ profile_thread_end(struct thread *th)
 		;
 }
 
+/* How long the samples of a thread that stays in the kernel may be late. */
+#define RECKON_NS (50 * NS_PER_MS)
+
+static void
+reckon(struct state *st, void *arg, uint64_t late)
+{
+	struct probe *p = arg;
+	struct profile *pr = p->data;
+
+	profile_reckon(st, p);
+	if (pr->rest || records_without(st, pr->wish) == 0)
+		return;
+	pr->rest = true;
+	timer_add(&st->timers, pr->period, turn, p);
+}
+
 static void
 enable(struct state *st, struct probe *p)
 {
@@ -328,8 +349,10 @@ enable(struct state *st, struct probe *p)
 	bool any = st->named.any || super_next(st->super, NULL) != NULL;
 
 	if (!pr->tick && any)
-		pr->recorded = profile_records(st, p, pr->period, &pr->wish);
-	if (!pr->recorded)
+		pr->by = profile_records(st, p, pr->period, &pr->wish);
+	if (pr->by == SAMPLED_USER)
+		timer_add(&st->timers, RECKON_NS, reckon, p);
+	if (pr->by == SAMPLED_BY_STOPS)
 		timer_add(
 		    &st->timers, pr->period, pr->tick ? fire_tick : turn, p);
 }
@@ -339,9 +362,11 @@ disable(struct state *st, struct probe *p)
 {
 	const struct profile *pr = p->data;
 
-	if (pr->recorded)
+	if (pr->by != SAMPLED_BY_STOPS)
 		records_end(st, pr->wish);
-	else
+	if (pr->by == SAMPLED_USER)
+		timer_set_period(&st->timers, reckon, p, 0);
+	if (pr->by == SAMPLED_BY_STOPS || pr->rest)
 		timer_set_period(
 		    &st->timers, pr->tick ? fire_tick : turn, p, 0);
 }

@@ -21,14 +21,27 @@ bool profile_waits(const struct thread *th);
 /* The thread ends: forget its sample. */
 void profile_thread_end(struct thread *th);
 
+enum sampled {
+	SAMPLED_BY_STOPS, /* threads must be stopped for samples */
+	SAMPLED_ALL,      /* the kernel records samples of all time */
+	SAMPLED_USER,     /* of user code: profile_reckon() is to be called */
+};
+
 /*
  * Let the kernel record samples each `period' (ns), and fire the probe for them,
- * until records_end(*wish).  False: threads must be stopped for samples.
+ * until records_end(*wish).
  */
-bool profile_records(
+enum sampled profile_records(
     struct state *st, struct probe *p, uint64_t period, uint32_t *wish);
 
-/* For -v, when the run is over: a line for each probe of which that is true. */
+/* Fire the probe for samples that were missed in the kernel up to now. */
+void profile_reckon(struct state *st, struct probe *p);
+
+/* No more records come: fire for all that they tell. */
+void profile_last(struct state *st);
+
+/* For -v, when the run is over: how each probe has sampled, if not by records of all
+ * time. */
 void profile_report(const struct state *st, struct str *text);
 
 #endif

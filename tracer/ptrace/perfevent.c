@@ -329,6 +329,7 @@ wished(const struct perf_wish *w)
 		a.exclude_kernel = !w->kernel;
 	}
 	a.sample_period = w->period != 0 ? w->period : 1;
+	a.context_switch = w->switches;
 	a.sample_type |= PERF_SAMPLE_REGS_USER;
 	a.sample_regs_user = perfregs_mask();
 	if (w->stack_max != 0)
@@ -438,6 +439,18 @@ perfevents_start(struct perfevents *pe)
 {
 	vec_foreach(e, &pe->all)
 		ioctl((*e)->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+bool
+perfevents_has(const struct thread *th, uint32_t tag)
+{
+	const struct thread_events *te = part_had(&th->parts, &events_part);
+
+	if (te != NULL)
+		vec_foreach(e, &te->list)
+			if ((*e)->wish.tag == tag)
+				return true;
+	return false;
 }
 
 void
@@ -591,12 +604,14 @@ take(struct perfevents *pe, struct ring *g, const struct perf_event_header *h,
 		.source = e->wish.source,
 		.tag = e->wish.tag,
 		.thread = e->thread,
+		.event = e->id,
 		.pid = (pid_t)s.pid,
 		.tid = (pid_t)s.tid,
 		.time = g->time,
 		.cpu = s.cpu,
 	};
 	if (h->type == PERF_RECORD_SWITCH) {
+		r.source = PERF_SWITCHES;
 		r.out = (h->misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
 		r.preempted =
 		    (h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;

@@ -60,6 +60,8 @@ struct perf_wish {
 	enum perf_source source;
 	uint32_t tag;
 	uint64_t period; /* PERF_CLOCK: ns; PERF_COUNTER: events */
+	bool switches;   /* PERF_CLOCK of a thread: its switches are recorded as
+			  * well, as PERF_SWITCHES with this tag */
 	/* PERF_COUNTER: of which events, and where they are counted. */
 	enum perf_counter counter;
 	bool user, kernel;
@@ -81,6 +83,7 @@ struct perf_record {
 	pid_t pid, tid;
 	struct thread *thread; /* that the event belongs to; NULL: it is of a
 				* processor, whatever runs there */
+	uint64_t event;        /* a number that no other event ever has */
 	uint64_t time;
 	uint32_t cpu;
 	/* PERF_SWITCHES: */
@@ -89,6 +92,8 @@ struct perf_record {
 	uint64_t addr;  /* PERF_FAULTS, PERF_MAJOR_FAULTS: that was accessed */
 	uint64_t pc;    /* these, PERF_COUNTER: of the instruction */
 	/* All but PERF_SWITCHES: */
+	bool reckoned;        /* nothing was recorded: it is concluded that the
+			       * thread was in the kernel (prov/meter.h) */
 	bool has_regs;        /* false: the thread has no user code */
 	struct uregs regs;    /* of user code */
 	const uint8_t *stack; /* memory at the stack pointer */
@@ -123,6 +128,9 @@ int perfevents_add(
  * perfevents_start() on.  It takes CAP_PERFMON: -EACCES without. */
 int perfevents_add_all(struct perfevents *pe, const struct perf_wish *w);
 void perfevents_start(struct perfevents *pe);
+
+/* Does it have events with this tag? */
+bool perfevents_has(const struct thread *th, uint32_t tag);
 
 /* Record nothing more of the thread; what was recorded and not read is lost.  An
  * exec leaves a thread's events where they are, and the thread may have another id
