@@ -87,6 +87,7 @@ for user in $users; do
 		has "$tmp/dt.err" 'perf_event_paranoid'
 		continue
 	fi
+	has "$tmp/dt.err" '^dtrap: profile-997: [1-9][0-9]* % of the samples are in the kernel, of which only option sampling=stops tells where$'
 	has "$tmp/dt.err" '^dtrap: profile-997 has [1-9][0-9]* samples of user code, and [1-9][0-9]* that are reckoned, in the kernel'
 	awk '
 	$1 == "all" { all = $2 }

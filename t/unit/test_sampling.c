@@ -32,6 +32,7 @@ static record_fn told;
 static void *told_arg;
 static struct str fired;
 static uint64_t clock_now;
+static struct str messages;
 
 static int
 double_want(const struct perf_wish *w, enum records_of of, record_fn fn,
@@ -60,6 +61,7 @@ double_fire(const struct probe *p, const uint64_t *words, unsigned n)
 #define fire_wants_proc(st, p)                 true
 #define super_next(su, p)                      ((p) == NULL ? &proc : NULL)
 #define timer_now()                            clock_now
+#define state_message(st, fmt, ...)            str_printf(&messages, fmt, __VA_ARGS__)
 #include "tracer/prov/profile_records.c" /* NOLINT: doubles above */
 #include "tracer/fire/stack.c"           /* NOLINT */
 
@@ -109,6 +111,7 @@ teardown(void)
 	probes_fini(&session.probes);
 	options_fini(&session.opts);
 	str_fini(&fired);
+	str_fini(&messages);
 }
 
 /* Is the probe recorded?  If not, why. */
@@ -271,6 +274,9 @@ START_TEST(samples_in_the_kernel_are_reckoned)
 	clock_now = 2041 * MS;
 	profile_last(&session);
 	has_fired("profile-997,0,0,0 profile-997,0,0,0 ");
+	ck_assert_str_eq(str_c(&messages),
+	    "profile-997: 75 % of the samples are in the kernel, of which only "
+	    "option sampling=stops tells where");
 	profile_report(&session, &text);
 	ck_assert_str_eq(str_c(&text),
 	    "profile-997 has 2 samples of user code, and 6 that are reckoned, "

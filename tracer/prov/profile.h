@@ -37,7 +37,8 @@ enum sampled profile_records(
 /* Fire the probe for samples that were missed in the kernel up to now. */
 void profile_reckon(struct state *st, struct probe *p);
 
-/* No more records come: fire for all that they tell. */
+/* No more records come: fire for all that they tell, and tell the user if many samples
+ * have no place. */
 void profile_last(struct state *st);
 
 /* For -v, when the run is over: how each probe has sampled, if not by records of all

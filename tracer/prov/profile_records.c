@@ -51,7 +51,6 @@ struct way {
 	bool reckons;
 	uint64_t period;
 	uint32_t wish;
-	bool stack;                    /* a clause wants it */
 	uint64_t user, kernel, unseen; /* samples; unseen: of those in the
 					* kernel, without a stack */
 };
@@ -252,15 +251,29 @@ profile_reckon(struct state *st, struct probe *p)
 	reckon_all(st, way_of(st, p));
 }
 
+/* This part of the samples without a place is worth a message, in percent. */
+#define UNSEEN_LEAST 10
+
 void
 profile_last(struct state *st)
 {
 	const struct ways *ways = part_had(&st->parts, &ways_part);
 
-	if (ways != NULL)
-		vec_foreach(w, &ways->list)
-			if ((*w)->reckons)
-				reckon_all(st, *w);
+	if (ways == NULL)
+		return;
+	vec_foreach(at, &ways->list) {
+		struct way *w = *at;
+		if (!w->reckons)
+			continue;
+		reckon_all(st, w);
+		uint64_t all = w->user + w->kernel;
+		uint64_t part = all != 0 ? 100 * w->unseen / all : 0;
+		if (part >= UNSEEN_LEAST)
+			state_message(st,
+			    "%s: %lu %% of the samples are in the kernel, of "
+			    "which only option sampling=stops tells where",
+			    w->probe->name, (unsigned long)part);
+	}
 }
 
 /* ---- which way ---- */
@@ -283,13 +296,13 @@ profile_records(
 	struct perf_wish w = {
 		.source = PERF_CLOCK,
 		.period = period,
+		.stack_max =
+		    (records_needs(st, p) & NEED_STACK) != 0 ? STACK_BYTES : 0,
 	};
 
 	*vec_push(&ways->list) = way;
 	way->probe = p;
 	way->period = period;
-	way->stack = (records_needs(st, p) & NEED_STACK) != 0;
-	w.stack_max = way->stack ? STACK_BYTES : 0;
 	if ((way->why = must_stop(st, p)) != NULL)
 		return SAMPLED_BY_STOPS;
 	int error = options_sampling(&st->opts) == SAMPLING_USER ?
