@@ -7,6 +7,7 @@
  *		allowed: every system call, but not a number that is none
  *	-k	the same, which kills
  *	-p	one that refuses to attach to a process
+ *	-e	one that refuses perf events, as that of containers
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +73,13 @@ static struct sock_filter seize[] = {
 	ALLOW,
 };
 
+static struct sock_filter events[] = {
+	LOAD(nr),
+	SKIP(BPF_JEQ, SYS_perf_event_open, 0, 1),
+	REFUSE(EPERM),
+	ALLOW,
+};
+
 static int
 install(const struct sock_fprog *prog)
 {
@@ -86,6 +94,11 @@ main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "-p") == 0) {
 		prog = (struct sock_fprog){ sizeof(seize) / sizeof(seize[0]),
 			seize };
+		argv++;
+		argc--;
+	} else if (argc > 1 && strcmp(argv[1], "-e") == 0) {
+		prog = (struct sock_fprog){ sizeof(events) / sizeof(events[0]),
+			events };
 		argv++;
 		argc--;
 	} else if (argc > 1 && argv[1][0] == '-') {
