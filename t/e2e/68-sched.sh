@@ -114,6 +114,20 @@ for program in switches switches-o0 switches-frame; do
 	done
 done
 
+# With CAP_PERFMON the kernel records the stack at each switch: there is none that is
+# not seen, however short the wait.
+perfmon() {
+	local caps
+	caps=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
+	[ $((0x$caps >> 38 & 1)) = 1 ]
+}
+if perfmon; then
+	dt -q -n 'sched:::off-cpu { @[ustack(1)] = count(); }' -c "$bin/switches turns 100"
+	is "stacks: status" "$status" 0
+	hasnt "$tmp/out" 'not seen'
+	has "$tmp/out" '`(read|write)\+'
+fi
+
 # ---- with variables of the thread, beside probes by jump ----
 # shellcheck disable=SC2016
 dt -q -x fastpath=on -n '

@@ -29,7 +29,7 @@ static struct {
 	uint8_t *page; /* the mapping */
 	size_t size;
 	uint64_t head; /* where the next record goes */
-} rings[CPUS];
+} rings[2 * CPUS];     /* the second one of a processor is lossy */
 
 static struct opened {
 	struct perf_event_attr attr;
@@ -73,6 +73,8 @@ double_map(size_t len, int fd)
 {
 	int cpu = descs[fd].cpu;
 
+	if (rings[cpu].page != NULL)
+		cpu += CPUS;
 	if (len - PAGE > may_lock) {
 		errno = EPERM;
 		return MAP_FAILED;
@@ -85,7 +87,7 @@ double_map(size_t len, int fd)
 static void
 double_unmap(void *at)
 {
-	for (int i = 0; i < CPUS; i++)
+	for (int i = 0; i < 2 * CPUS; i++)
 		if (rings[i].page == at) {
 			mem_free(at);
 			rings[i].page = NULL;
@@ -234,7 +236,7 @@ teardown(void)
 	str_fini(&seen);
 	for (int i = 0; i < n_opened; i++)
 		ck_assert(descs[i].closed);
-	for (int i = 0; i < CPUS; i++)
+	for (int i = 0; i < 2 * CPUS; i++)
 		ck_assert_ptr_null(rings[i].page);
 }
 
@@ -353,6 +355,42 @@ START_TEST(a_clock_may_tell_of_switches)
 	ck_assert(!perfevents_has(&thread, 7));
 	add(PERF_CLOCK, 8);
 	ck_assert_uint_eq(descs[n_opened - 1].attr.context_switch, 0);
+}
+END_TEST
+
+/* Stacks at switches have rings of their own, so that the switches are not lost among
+ * them; their own losses do not count. */
+START_TEST(stacks_at_switches_are_apart)
+{
+	const struct perf_wish w = {
+		.source = PERF_LEAVES, .tag = 7, .stack_max = STACK
+	};
+	uint64_t on = add(PERF_SWITCHES, 1);
+
+	ck_assert_int_eq(perfevents_add(pe, &thread, &w), 0);
+	const struct opened *d = &descs[n_opened - 1];
+	uint64_t id = (uint64_t)n_opened - CPUS + 1000;
+	ck_assert_uint_eq(d->attr.config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	ck_assert_uint_eq(d->attr.exclude_kernel, 0);
+	ck_assert_uint_eq(d->attr.sample_period, 1);
+	put_switch(0, on, 6, PERF_RECORD_MISC_SWITCH_OUT);
+	put_sample(CPUS, id, 5, STACK);
+	has_seen("5 6o ");
+	put_lost(CPUS, id, 9);
+	put_switch(0, on, 7, PERF_RECORD_MISC_SWITCH_OUT);
+	has_seen("7o ");
+	ck_assert_uint_eq(perfevents_lost(pe), 0);
+	/* They can be had once more, and not at all. */
+	size_t n = pe->rings.len;
+	thread.tid = 43;
+	perfevents_drop(&thread);
+	ck_assert_int_eq(perfevents_add(pe, &thread, &w), 0);
+	ck_assert_uint_eq(pe->rings.len, n);
+	perfevents_drop(&thread);
+	rings_close(pe, CPUS);
+	may_lock = 1 << 20;
+	ck_assert_int_eq(perfevents_add(pe, &thread, &w), -EPERM);
+	ck_assert_uint_eq(pe->rings.len, CPUS);
 }
 END_TEST
 
@@ -519,6 +557,7 @@ main(void)
 		a_time_never_falls_within_a_ring,
 		a_record_may_not_lie_in_one_piece,
 		a_clock_may_tell_of_switches,
+		stacks_at_switches_are_apart,
 		registers_are_those_of_the_mask,
 		what_is_not_valid_is_skipped,
 		lost_records_are_counted,

@@ -341,6 +341,33 @@ START_TEST(what_is_not_known_of_a_stack_is_marked)
 }
 END_TEST
 
+/* The stack at a switch is recorded just before it: it is that of the switch, and of
+ * the next time on a processor, and of no other. */
+START_TEST(a_stack_may_come_before_its_switch)
+{
+	struct perf_record leaves = { .source = PERF_LEAVES,
+		.time = 9,
+		.stack = (const uint8_t *)"stack",
+		.stack_len = 5 },
+			   off = { .source = PERF_SWITCHES,
+				   .time = 10,
+				   .out = true,
+				   .preempted = true };
+	struct kept *k = part_of(&thread.parts, &kept_part);
+
+	stack_keep(&session, &thread, &leaves);
+	stack_keep(&session, &thread, &off);
+	ck_assert_uint_eq(k->time, 10);
+	ck_assert_uint_eq(k->leaves.time, 9);
+	ck_assert_uint_eq(k->leaves.stack_len, 5);
+	ck_assert_mem_eq(k->leaves.stack, "stack", 5);
+	off.time = 20;
+	stack_keep(&session, &thread, &off);
+	ck_assert_uint_eq(k->leaves.time, 0);
+	parts_end(&thread.parts);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -354,6 +381,7 @@ main(void)
 		samples_in_the_kernel_are_reckoned,
 		a_stack_is_as_it_was,
 		what_is_not_known_of_a_stack_is_marked,
+		a_stack_may_come_before_its_switch,
 	};
 
 	return suite_run("sampling", setup, teardown, tests, ARRAY_SIZE(tests));

@@ -33,7 +33,8 @@ static uint32_t its_needs;
 /* ---- doubles ---- */
 
 static int create_error, add_error;
-static pid_t add_fails; /* for this thread */
+static int leaves_error; /* of stacks at switches */
+static pid_t add_fails;  /* for this thread */
 static struct perf_record list[8];
 static unsigned n_list;
 static uint64_t lost;
@@ -48,6 +49,10 @@ double_create(int *error)
 static int
 double_add(const struct thread *th, const struct perf_wish *w)
 {
+	if (w->source == PERF_LEAVES) {
+		str_printf(&done, "stacks-%d ", (int)th->tid);
+		return 0;
+	}
 	ck_assert_int_eq(w->source, PERF_SWITCHES);
 	if (th->tid == add_fails)
 		return add_error;
@@ -106,6 +111,7 @@ double_timer(timer_fn fn, void *arg)
 #define perfevents_destroy(pe)          str_add(&done, "destroy ")
 #define perfevents_add(pe, th, w)       double_add(th, w)
 #define perfevents_add_all(pe, w)       (-EACCES)
+#define perfevents_try(w)               ((w)->source == PERF_LEAVES ? leaves_error : -EINVAL)
 #define perfevents_drop(th)             str_printf(&done, "drop-%d ", (th)->tid)
 #define perfevents_close(pe, tag)       str_printf(&done, "close-%u ", tag)
 #define perfevents_any(pe)              (n_list != 0 || lost != 0)
@@ -142,6 +148,7 @@ setup(void)
 	memset(&proc, 0, sizeof(proc));
 	memset(threads, 0, sizeof(threads));
 	create_error = add_error = 0;
+	leaves_error = -EACCES;
 	add_fails = 0;
 	n_list = 0;
 	lost = its_needs = 0;
@@ -257,6 +264,27 @@ START_TEST(a_stack_is_kept_if_on_cpu_wants_it)
 }
 END_TEST
 
+/* Who may have the stacks at switches has them, before the switches. */
+START_TEST(stacks_are_recorded)
+{
+	leaves_error = 0;
+	prov_sched.enable(&session, probe("preempt"));
+	ck_assert_ptr_null(strstr(str_c(&done), "stacks"));
+	its_needs = NEED_STACK;
+	prov_sched.enable(&session, probe("off-cpu"));
+	ck_assert_ptr_nonnull(strstr(str_c(&done), "stacks-10 stacks-11 "));
+	str_clear(&done);
+	prov_sched.enable(&session, probe("on-cpu"));
+	has_done("");
+	record(0, 5, true, false);
+	list[0].source = PERF_LEAVES;
+	list[0].tag = 1;
+	record(0, 6, true, false);
+	records_read(&session);
+	has_done("keep-10 keep-10 off-cpu-10-6,0 ");
+}
+END_TEST
+
 /* A thread that runs uses its lane. */
 START_TEST(variables_of_threads_are_not_in_lanes)
 {
@@ -362,6 +390,7 @@ main(void)
 		all_threads_are_recorded_once,
 		switches_fire_in_order,
 		a_stack_is_kept_if_on_cpu_wants_it,
+		stacks_are_recorded,
 		variables_of_threads_are_not_in_lanes,
 		lost_records_are_drops,
 		threads_without_records_are_told,

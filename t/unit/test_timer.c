@@ -130,6 +130,19 @@ START_TEST(periods_change)
 }
 END_TEST
 
+/* A call that is due stays so, with whatever period. */
+START_TEST(what_is_due_stays_due)
+{
+	timer_add(&ts, 100 * S, count, NULL);
+	timer_set_next(&ts, count, NULL, 0);
+	timer_set_period(&ts, count, NULL, 40 * S);
+	timers_run(&ts, NULL);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_uint_gt(ts.list.at[0].next, timer_now() + 30 * S);
+	ck_assert_uint_lt(ts.list.at[0].next, timer_now() + 50 * S);
+}
+END_TEST
+
 START_TEST(never_and_again)
 {
 	uint64_t now = timer_now();
@@ -198,6 +211,7 @@ main(void)
 	tcase_add_test(tc, the_earliest_is_armed);
 	tcase_add_test(tc, a_callback_may_add);
 	tcase_add_test(tc, periods_change);
+	tcase_add_test(tc, what_is_due_stays_due);
 	tcase_add_test(tc, never_and_again);
 	tcase_add_test(tc, a_callback_may_choose_the_time);
 	tcase_add_test(tc, the_kernel_is_asked_once);

@@ -37,10 +37,14 @@ timer_set_period(struct timers *ts, timer_fn fn, void *arg, uint64_t period)
 	vec_foreach(t, &ts->list) {
 		if (t->fn != fn || t->arg != arg || t->period == period)
 			continue;
-		/* 0: never, until it is changed again. */
-		t->next = period == 0 ? UINT64_MAX :
-		    t->period == 0    ? timer_now() + period :
-					t->next - t->period + period;
+		/* 0: never, until it is changed again.  A call that is due already
+		 * stays so. */
+		if (period == 0)
+			t->next = UINT64_MAX;
+		else if (t->period == 0)
+			t->next = timer_now() + period;
+		else if (t->next > t->period)
+			t->next += period - t->period;
 		t->period = period;
 		ts->armed_for = 0;
 	}

@@ -187,11 +187,11 @@ give_up(struct state *st, struct records *rs)
 static void
 hurry(struct state *st, struct records *rs, const struct perf_wish *w)
 {
-	bool sleepers =
-	    w->source == PERF_SWITCHES || (w->switches && w->stack_max != 0);
+	bool sleepers = w->source == PERF_SWITCHES ||
+	    w->source == PERF_LEAVES || (w->switches && w->stack_max != 0);
 	uint64_t every = sleepers ? READ_SWITCH_NS : READ_NS;
 
-	if (w->source != PERF_SWITCHES && w->period != 0) {
+	if (w->period != 0) {
 		uint64_t fills = perfevents_size(rs->pe) / 4 *
 		    (w->source == PERF_COUNTER &&
 				!counter_is_clock(w->counter) ?

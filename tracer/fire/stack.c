@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dlang/base/str.h"
 #include "inject/resume.h"
 #include "symbols/lang.h"
 #include "symbols/langname.h"
@@ -255,25 +256,52 @@ sampled(
 struct kept {
 	uint64_t time; /* of the record; 0: none */
 	VEC(uint64_t) pcs;
+	/* Or the record just before that (PERF_LEAVES), with a copy of its stack: it
+	 * is walked only if a clause asks for it. */
+	struct perf_record leaves; /* time 0: none */
+	struct str bytes;
+	bool early; /* that is the last record of the thread */
 };
 
 static void
 kept_end(void *part)
 {
-	vec_fini(&((struct kept *)part)->pcs);
+	struct kept *k = part;
+
+	vec_fini(&k->pcs);
+	str_fini(&k->bytes);
 }
 
 static const struct part kept_part = { .size = sizeof(struct kept),
 	.end = kept_end };
+
+static void
+keep_copy(struct kept *k, const struct perf_record *r)
+{
+	str_clear(&k->bytes);
+	str_addn(&k->bytes, r->stack, r->stack_len);
+	k->leaves = *r;
+	k->leaves.stack = (const uint8_t *)str_c(&k->bytes);
+	k->early = true;
+}
 
 void
 stack_keep(struct state *st, struct thread *th, const struct perf_record *r)
 {
 	struct kept *k = part_of(&th->parts, &kept_part);
 	uint64_t pcs[KEPT_MOST];
-	size_t n = asleep(st, th, r, pcs, KEPT_MOST);
 
 	k->time = r->time;
+	if (r->source == PERF_LEAVES) {
+		keep_copy(k, r);
+		return;
+	}
+	if (k->early) {
+		k->early = false;
+		return;
+	}
+	k->leaves.time = 0;
+	size_t n = asleep(st, th, r, pcs, KEPT_MOST);
 	vec_clear(&k->pcs);
 	for (size_t i = 0; i < n; i++)
 		*vec_push(&k->pcs) = pcs[i];
@@ -288,6 +316,8 @@ kept(struct thread *th, const struct perf_record *r, uint64_t *pcs, size_t max)
 
 	if (k == NULL || k->time == 0 || (r->out && k->time != r->time))
 		return 0;
+	if (k->leaves.time != 0)
+		return sampled(th, &k->leaves, pcs, max);
 	size_t n = MIN(max, k->pcs.len);
 	if (n != 0)
 		memcpy(pcs, k->pcs.at, n * sizeof(*pcs));

@@ -33,7 +33,8 @@ size_t stack_seen(struct state *st, struct thread *th,
     const struct perf_record *r, uint64_t *pcs, size_t max);
 
 /* At a record that th has lost its processor: keep its stack, for this record and
- * the next one of th. */
+ * the next one of th.  At one that it is about to lose it (PERF_LEAVES): the stack in
+ * that record is the one to be kept. */
 void stack_keep(
     struct state *st, struct thread *th, const struct perf_record *r);
 

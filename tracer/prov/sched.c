@@ -8,7 +8,8 @@
  * The kernel records the switches of each thread (tracer/fire/records.h); no
  * thread is stopped for them.  It does so for the threads of every user, but does
  * not say which thread is next on the processor, so the arguments of off-cpu are
- * of no thread.
+ * of no thread.  The stack at a switch is recorded too if the kernel may do that
+ * (CAP_PERFMON); otherwise that of a thread that sleeps is read while it does.
  */
 #include "dlang/dif.h"
 #include "tracer/base/probe.h"
@@ -32,7 +33,8 @@ static const char *const names[PROBES] = {
 struct sched {
 	struct probe *probes[PROBES];
 	bool wanted;
-	bool keeps; /* a clause of on-cpu wants a stack */
+	bool keeps;  /* a clause of on-cpu wants a stack */
+	bool leaves; /* stacks are recorded */
 };
 
 static struct sched *
@@ -73,11 +75,34 @@ on_switch(
 		fire(st, ON_CPU, th, r);
 		return;
 	}
-	if (sched_of(st)->keeps)
+	if (sched_of(st)->keeps || sched_of(st)->leaves)
 		stack_keep(st, th, r);
 	if (r->preempted)
 		fire(st, PREEMPT, th, r);
 	fire(st, OFF_CPU, th, r);
+}
+
+static void
+on_leave(
+    struct state *st, struct thread *th, const struct perf_record *r, void *arg)
+{
+	stack_keep(st, th, r);
+}
+
+/* Bytes of a stack at a switch. */
+#define STACK_BYTES 8192
+
+static void
+record_stacks(struct state *st, struct sched *s)
+{
+	const struct perf_wish w = { .source = PERF_LEAVES,
+		.stack_max = STACK_BYTES };
+	uint32_t wish;
+
+	if (s->leaves || perfevents_try(&w) != 0)
+		return;
+	s->leaves =
+	    records_want(st, &w, RECORDS_THREADS, on_leave, NULL, &wish) == 0;
 }
 
 static void
@@ -94,6 +119,8 @@ enable(struct state *st, struct probe *p)
 		st->lanes_unfit = true;
 	if (p == s->probes[ON_CPU] && needs & NEED_STACK)
 		s->keeps = true;
+	if (needs & NEED_STACK)
+		record_stacks(st, s);
 	if (s->wanted)
 		return;
 	s->wanted = true;

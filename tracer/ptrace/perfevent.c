@@ -58,7 +58,8 @@ static_assert(sizeof(struct trailer) == 32, "as the kernel writes it");
 
 struct ring {
 	struct perf_ring r;
-	int fd; /* of dtrap's own event; -1: the processor is off */
+	int fd;     /* of dtrap's own event; -1: the processor is off */
+	bool lossy; /* for PERF_LEAVES */
 	/* During perfevents_read(): heads as they were at its first and its
 	 * second look, up to where perfevents_ran_since() has looked, and the
 	 * time of the record at r.at. */
@@ -77,7 +78,10 @@ struct event_of {
 typedef VEC(struct event_of *) event_list;
 
 struct perfevents {
-	VEC(struct ring) rings;
+	VEC(struct ring)
+	rings; /* of each processor; then again, if there are
+				 * lossy ones */
+	unsigned ncpus;
 	struct hash by_id; /* struct event_of */
 	event_list all;    /* those of processors */
 	uint64_t lost;     /* not told to the caller */
@@ -99,6 +103,8 @@ event_lost(const struct event_of *e)
 {
 	uint64_t v[2]; /* its value, and this */
 
+	if (e->wish.source == PERF_LEAVES)
+		return 0;
 	return read(e->fd, v, sizeof(v)) == sizeof(v) ? v[1] : 0;
 }
 
@@ -192,22 +198,23 @@ ring_open(struct ring *g, unsigned cpu, size_t size)
 	return 0;
 }
 
+/* Close the rings from the n-th on. */
 static void
-rings_close(struct perfevents *pe)
+rings_close(struct perfevents *pe, size_t n)
 {
-	vec_foreach(g, &pe->rings)
-		ring_close(g);
-	vec_clear(&pe->rings);
+	while (pe->rings.len > n) {
+		struct ring g = vec_pop(&pe->rings);
+		ring_close(&g);
+	}
 }
 
 static int
-rings_open(struct perfevents *pe, size_t size)
+rings_open(struct perfevents *pe, size_t size, bool lossy)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-
-	for (unsigned cpu = 0; (long)cpu < MAX(cpus, 1L); cpu++) {
+	for (unsigned cpu = 0; cpu < pe->ncpus; cpu++) {
 		struct ring g;
 		int error = ring_open(&g, cpu, size);
+		g.lossy = lossy;
 		*vec_push(&pe->rings) = g;
 		if (error != 0)
 			return error;
@@ -231,10 +238,14 @@ struct perfevents *
 perfevents_create(size_t size, int *error)
 {
 	struct perfevents *pe = mem_zalloc(sizeof(*pe));
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	pe->ncpus = (unsigned)MAX(cpus, 1L);
 	allow_many();
 	/* -EPERM: it is more memory than may be locked. */
-	while ((*error = rings_open(pe, size)) == -EPERM && size > RING_LEAST) {
-		rings_close(pe);
+	while ((*error = rings_open(pe, size, false)) == -EPERM &&
+	    size > RING_LEAST) {
+		rings_close(pe, 0);
 		size /= 2;
 	}
 	LOG("perfevent", "%zu rings of %zu KiB: %d", pe->rings.len, size >> 10,
@@ -251,7 +262,7 @@ perfevents_destroy(struct perfevents *pe)
 	vec_foreach(e, &pe->all)
 		event_end(*e);
 	vec_fini(&pe->all);
-	rings_close(pe);
+	rings_close(pe, 0);
 	vec_fini(&pe->rings);
 	hash_fini(&pe->by_id);
 	mem_free(pe);
@@ -314,6 +325,7 @@ wished(const struct perf_wish *w)
 		[PERF_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS,
 		[PERF_MAJOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
 		[PERF_COUNTER] = 0, /* below */
+		[PERF_LEAVES] = PERF_COUNT_SW_CONTEXT_SWITCHES,
 	};
 	struct perf_event_attr a =
 	    attr_of(PERF_TYPE_SOFTWARE, configs[w->source]);
@@ -328,6 +340,8 @@ wished(const struct perf_wish *w)
 		a.exclude_user = !w->user;
 		a.exclude_kernel = !w->kernel;
 	}
+	if (w->source == PERF_LEAVES)
+		a.exclude_kernel = 0;
 	a.sample_period = w->period != 0 ? w->period : 1;
 	a.context_switch = w->switches;
 	a.sample_type |= PERF_SAMPLE_REGS_USER;
@@ -387,9 +401,10 @@ list_open(struct perfevents *pe, struct perf_event_attr *attr,
     struct event_of e, event_list *list)
 {
 	size_t had = list->len;
+	unsigned first = e.wish.source == PERF_LEAVES ? pe->ncpus : 0;
 
-	for (unsigned cpu = 0; cpu < pe->rings.len; cpu++) {
-		const struct ring *g = &pe->rings.at[cpu];
+	for (unsigned cpu = 0; cpu < pe->ncpus; cpu++) {
+		const struct ring *g = &pe->rings.at[first + cpu];
 		struct event_of *opened = NULL;
 		int error = g->fd < 0 ?
 		    -ENODEV :
@@ -408,6 +423,21 @@ list_open(struct perfevents *pe, struct perf_event_attr *attr,
 	return 0;
 }
 
+/* Large, as there are stacks in them; who may have these records may lock memory. */
+#define RING_LOSSY (8 * PERF_RING_SIZE)
+
+/* 0, or -errno. */
+static int
+lossy_rings(struct perfevents *pe)
+{
+	if (pe->rings.len > pe->ncpus)
+		return 0;
+	int error = rings_open(pe, RING_LOSSY, true);
+	if (error != 0)
+		rings_close(pe, pe->ncpus);
+	return error;
+}
+
 int
 perfevents_add(
     struct perfevents *pe, struct thread *th, const struct perf_wish *w)
@@ -418,7 +448,10 @@ perfevents_add(
 	vec_foreach(e, &te->list)
 		if ((*e)->wish.tag == w->tag)
 			return 0;
-	int error = list_open(pe, &attr,
+	int error = w->source == PERF_LEAVES ? lossy_rings(pe) : 0;
+	if (error != 0)
+		return error;
+	error = list_open(pe, &attr,
 	    (struct event_of){ .thread = th, .wish = *w }, &te->list);
 	return error == -ESRCH ? 0 : error;
 }
@@ -593,7 +626,8 @@ take(struct perfevents *pe, struct ring *g, const struct perf_event_header *h,
 	const struct event_of *e = hash_get(&pe->by_id, s.id);
 	uint64_t lost;
 
-	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + 16) {
+	if (h->type == PERF_RECORD_LOST && !g->lossy &&
+	    h->size >= sizeof(*h) + 16) {
 		perf_ring_bytes(&g->r, g->r.at + 16, &lost, sizeof(lost));
 		pe->lost += lost;
 		pe->said += lost;
@@ -689,7 +723,7 @@ perfevents_ran_since(
 	bool fills = false;
 
 	vec_foreach(g, &pe->rings)
-		if (g->fd >= 0) {
+		if (g->fd >= 0 && !g->lossy) {
 			look_on(pe, g);
 			fills |= perf_ring_fills(&g->r);
 		}

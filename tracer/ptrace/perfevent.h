@@ -31,6 +31,10 @@ enum perf_source {
 	PERF_FAULTS,       /* a page fault of user code */
 	PERF_MAJOR_FAULTS, /* one for which something was read */
 	PERF_COUNTER,      /* so many events of another kind */
+	PERF_LEAVES, /* a thread is about to lose a processor; its record of
+			    * PERF_SWITCHES comes next.  CAP_PERFMON.  Where there
+			    * are too many, some are left out and not counted as
+			    * lost; these records have rings of their own */
 };
 
 /* Events of which every so many are recorded: those that all processors name alike
