@@ -9,7 +9,7 @@ python=/usr/bin/python3
     skip "python's test suite is not installed"
 # What the run of a test takes, and where, is no outcome, nor is in which order threads
 # say what they do, nor whether a child has ended before asyncio has written to it.
-FILTER='s/[0-9.]+ ?(ms|sec|s|min)\b/TIME/g; s/0x[0-9a-f]+/ADDRESS/g; /^0:0|load avg|^Ran |tempfile|Using random seed|<thread [0-9]|^(Future exception|future: <Future finished exception=BrokenPipe|BrokenPipeError)|tasks are running|^[0-9 ]*$/d'
+FILTER='s/ \.\.\. (ok|Future exception was never retrieved)$/ .../; s/[0-9.]+ ?(ms|sec|s|min)\b/TIME/g; s/0x[0-9a-f]+/ADDRESS/g; /^0:0|load avg|^Ran |tempfile|Using random seed|<thread [0-9]|^ok$|^(future: <Future finished exception=BrokenPipe|BrokenPipeError)|tasks are running|^[0-9 ]*$/d'
 export PYTHONDONTWRITEBYTECODE=1
 cd "$tmp" || exit 2
 
