@@ -54,14 +54,23 @@ uint64_t go_stack_end(const struct addrspace *as, const struct reader *mem,
 /* Is there a program, or library, of Go? */
 bool go_there(const struct addrspace *as);
 
+/* A part of a goroutine's stack. */
+struct go_part {
+	uint64_t start, end;
+	bool
+	    whole; /* the goroutine has a thread, and this is all of its stack: the
+		     * thread is on it, or has left it for a signal's handler or for
+		     * code of Go's run time */
+};
+
 /*
- * Call fn for each goroutine that no thread runs and that a signal has interrupted,
- * with a range of its stack in which the address is at which it will go on.  0, also
- * without Go; or a negative errno.  Goroutines of objects of which
- * go_parked_known() is false are not seen.
+ * Call fn for each goroutine that a signal may have interrupted, with the part of its
+ * stack in which the address is at which it will go on, unless a thread is on that
+ * stack.  0, also without Go; or a negative errno: it is not known now.  Goroutines
+ * of objects of which go_parked_known() is false are not seen.
  */
 int go_parked(const struct addrspace *as, const struct reader *mem,
-    void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx);
+    void (*fn)(void *ctx, const struct go_part *part), void *ctx);
 /* Is it known where the goroutines of the object are?  It is not if it has been
  * stripped. */
 bool go_parked_known(struct object *o);

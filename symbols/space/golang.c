@@ -278,11 +278,13 @@ go_stack_end(const struct addrspace *as, const struct reader *mem,
 	    0;
 }
 
-/* ---- goroutines that no thread runs ---- */
+/* ---- goroutines that a signal has interrupted ---- */
 
 /* The slice of all g that were ever made: address of the first pointer, number.  A
  * signal's handler has the goroutine call the function, which gives it up; asyncPreempt
- * is between, and saves all registers (preempt.go). */
+ * is between, and saves all registers (preempt.go).  The handler, on a stack of its
+ * own, pushes the address at which the goroutine goes on; from then on until it is
+ * given up, the goroutine has a thread. */
 #define ALL_G     "runtime.allgs"
 #define PREEMPTED "runtime.asyncPreempt2"
 #define ALL_MOST  100000U
@@ -305,7 +307,7 @@ go_parked_known(struct object *o)
 
 static int
 parked_in(const struct load *l, const struct reader *mem,
-    void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+    void (*fn)(void *ctx, const struct go_part *part), void *ctx)
 {
 	const struct sym *all = object_sym(l->object, ALL_G);
 	const struct sym *by = object_sym(l->object, PREEMPTED);
@@ -323,16 +325,24 @@ parked_in(const struct load *l, const struct reader *mem,
 			reader_read(mem, slice[0] + 8 * i, at, 8 * n) != 0) ||
 		    reader_read(mem, at[k], &g, sizeof(g)) != 0)
 			return -EFAULT;
-		if (g.pc - l->bias - by->addr < by->size &&
-		    g.sp >= g.stack.lo && g.sp < g.stack.hi)
-			fn(ctx, g.sp, MIN(g.stack.hi, g.sp + PARKED_MOST));
+		struct go_part part = { g.stack.lo, g.stack.hi, g.m != 0 };
+		bool by_signal = g.pc - l->bias - by->addr < by->size;
+		if (!part.whole && by_signal) {
+			/* Its stack may be about to be moved. */
+			if (g.sp < g.stack.lo || g.sp >= g.stack.hi)
+				return -EAGAIN;
+			part.start = g.sp;
+			part.end = MIN(g.stack.hi, g.sp + PARKED_MOST);
+		}
+		if (part.whole || by_signal)
+			fn(ctx, &part);
 	}
 	return 0;
 }
 
 int
 go_parked(const struct addrspace *as, const struct reader *mem,
-    void (*fn)(void *ctx, uint64_t start, uint64_t end), void *ctx)
+    void (*fn)(void *ctx, const struct go_part *part), void *ctx)
 {
 	struct load *const *loads;
 	size_t n = addrspace_loads(as, &loads);

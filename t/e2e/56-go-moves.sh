@@ -25,6 +25,15 @@ func work(n int) int {
 	return n + 1
 }
 
+// The jump at its return begins before that.
+//
+//go:noinline
+func framed(n int) int {
+	var room [64]byte
+	room[n%64] = byte(n)
+	return work(n) + int(room[(n+1)%64])&0
+}
+
 func main() {
 	var all sync.WaitGroup
 	stop := make(chan bool)
@@ -35,7 +44,7 @@ func main() {
 		go func(i int) {
 			defer all.Done()
 			for k := 0; k < calls; k++ {
-				sums[i] = work(sums[i])
+				sums[i] = framed(sums[i])
 			}
 		}(i)
 	}
@@ -78,4 +87,14 @@ for _ in 1 2; do
 	[ "$(awk '/ hits by jump, / { print ($2 > 0) }' "$tmp/err")" = 1 ] ||
 		wrong "on: $(grep ' hits by jump' "$tmp/err")"
 done
+
+# All functions, the handler of Go's signals among them, and jumps that come and go
+# while goroutines are interrupted at the instructions that they replace.
+# shellcheck disable=SC2016
+dt -q -x fastpath=on -x bufsize=16m -o "$tmp/seen" -c "$tmp/moves 300" -n '
+    pid$target:::entry,pid$target:::return { trace(arg0); }'
+is "all: status" "$status" 0
+has "$tmp/out" '^\[300 300 300 300 300 300 300 300\]$'
+hasnt "$tmp/err" 'SIGSEGV|panic'
+rm -f "$tmp/seen"
 finish

@@ -362,14 +362,17 @@ read_stack(void *ctx, uint64_t addr, void *buf, size_t len)
 
 /* The stacks of goroutines that no thread runs. */
 static uint64_t parked[2];
+static bool parked_whole;
 static int parked_error;
 static uint64_t its_stack_end; /* of each thread */
 
 static int
-double_parked(void (*fn)(void *, uint64_t, uint64_t), void *ctx)
+double_parked(void (*fn)(void *, const struct go_part *), void *ctx)
 {
+	const struct go_part part = { parked[0], parked[1], parked_whole };
+
 	if (parked[0] != 0)
-		fn(ctx, parked[0], parked[1]);
+		fn(ctx, &part);
 	return parked_error;
 }
 

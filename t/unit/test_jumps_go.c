@@ -92,6 +92,32 @@ START_TEST(parked_goroutines_are_in_the_way)
 }
 END_TEST
 
+/* A signal's handler, on another stack, has the goroutine go on where it was, before
+ * the goroutine is given up. */
+START_TEST(so_are_those_whose_threads_are_elsewhere)
+{
+	is_go = true;
+	stack_map.end = 0x7000 + sizeof(stack_words);
+	parked[0] = 0x7100;
+	parked[1] = 0x7200;
+	parked_whole = true;
+	stacks[0] = 0x7000;
+	its_stack_end = 0x7080;
+	stack_words[0x100 / 8 + 3] = TEXT + 2;
+	add(TEXT);
+	commit();
+	ck_assert_uint_eq(raised[0], 0);
+	expect(BUSY);
+	/* What is below the top of a stack on which a thread is, is past. */
+	stacks[0] = 0x7180;
+	its_stack_end = 0x7200;
+	while (!is_tried_again())
+		continue;
+	ck_assert_uint_eq(raised[0], 1);
+	parked_whole = false;
+}
+END_TEST
+
 /* The heap and all stacks of Go are one mapping. */
 START_TEST(of_a_threads_stack_no_more_than_go_says_is_read)
 {
@@ -117,6 +143,7 @@ main(void)
 	const TTest *const tests[] = {
 		go_has_jumps_where_its_stack_is_known,
 		parked_goroutines_are_in_the_way,
+		so_are_those_whose_threads_are_elsewhere,
 		of_a_threads_stack_no_more_than_go_says_is_read,
 	};
 

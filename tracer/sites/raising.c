@@ -21,6 +21,7 @@ raising_end(struct raising *r)
 	vec_fini(&r->places);
 	vec_fini(&r->list);
 	vec_fini(&r->ready);
+	vec_fini(&r->tops);
 }
 
 static bool
@@ -141,6 +142,7 @@ look_at_stack(struct raising *r, struct space *sp, const struct maps *maps,
 	const struct uregs *regs = r->go ? thread_regs(th) : NULL;
 	uint64_t end = 0;
 
+	*vec_push(&r->tops) = sp_at;
 	if (regs != NULL) {
 		struct uregs there = *regs;
 		there.r[UREG_SP] = sp_at;
@@ -156,12 +158,17 @@ struct parked {
 	struct space *space;
 };
 
+/* A stack on which a thread is has been looked at from its top on.  Below the top of
+ * another may be words of earlier times, which only hold a jump up. */
 static void
-look_at_parked(void *ctx, uint64_t start, uint64_t end)
+look_at_parked(void *ctx, const struct go_part *part)
 {
 	const struct parked *p = ctx;
 
-	look_at_words(p->raising, p->space, start, end);
+	vec_foreach(top, &p->raising->tops)
+		if (part->whole && *top >= part->start && *top < part->end)
+			return;
+	look_at_words(p->raising, p->space, part->start, part->end);
 }
 
 /* Words near the end of a firing's stack, where the address is to which it returns in

@@ -5,7 +5,7 @@
  * At that moment no thread may be at an instruction that a jump replaces, except the
  * first, or come back there: by a hit that is not handled yet, out of a slot, from a
  * signal's handler, or out of the code of another site.  The same goes for goroutines
- * that no thread runs.
+ * on whose stacks no thread is.
  */
 #ifndef TRACER_SITES_RAISING_H
 #define TRACER_SITES_RAISING_H
@@ -27,6 +27,7 @@ struct raising {
 	VEC(struct covered) list;       /* in order of their begin */
 	VEC(struct tracepoint *) ready; /* their code is made */
 	size_t read;                    /* bytes of stacks */
+	VEC(uint64_t) tops;             /* stack pointers of threads */
 	bool go;                        /* there are goroutines */
 	bool failed; /* not every thread could be looked at */
 };
