@@ -19,7 +19,6 @@ fi
 
 [ "$(id -u)" = 0 ] || skip "not root: no set-id programs can be made"
 need setpriv
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 # Where others may come by: TMPDIR may be anyone's.
 rm -rf "$tmp"
 tmp=$(mktemp -d /tmp/dtrap-e2e.XXXXXX) || exit 2

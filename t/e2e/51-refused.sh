@@ -88,7 +88,6 @@ is "zombie: status" "$status" 1
 has "$tmp/err" "^dtrap: process ${line#zombie } \([a-z]+\) has ended and waits for its parent ${pid[zombie]} to notice \(a zombie\); it cannot be traced, trace that parent$"
 
 # As another user: root's process, and one that is not dumpable.
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	echo "not root: other users' processes not tried"
 elif ! "${nobody[@]}" test -x "$DTRAP" -a -x "$bin/guarded"; then

@@ -91,10 +91,10 @@ done
 # All functions, the handler of Go's signals among them, and jumps that come and go
 # while goroutines are interrupted at the instructions that they replace.
 # shellcheck disable=SC2016
-dt -q -x fastpath=on -x bufsize=16m -o "$tmp/seen" -c "$tmp/moves 300" -n '
+dt -q -x fastpath=on -x bufsize=16m -o "$tmp/seen" -c "$tmp/moves 1000" -n '
     pid$target:::entry,pid$target:::return { trace(arg0); }'
 is "all: status" "$status" 0
-has "$tmp/out" '^\[300 300 300 300 300 300 300 300\]$'
+has "$tmp/out" '^\[1000 1000 1000 1000 1000 1000 1000 1000\]$'
 hasnt "$tmp/err" 'SIGSEGV|panic'
 rm -f "$tmp/seen"
 finish

@@ -66,14 +66,10 @@ is "stopped and continued: tracer" "$(tracer "${pid[busy]}")" 0
 # share of a function that makes no system calls is that of its clock.  Half a second
 # of a thread that waits in the middle is no sample, and one that reads from a pipe all
 # the time is sampled where it does.
-users=self
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-if [ "$(id -u)" = 0 ] && "${nobody[@]}" test -x "$DTRAP" 2>/dev/null; then
-	users='self nobody'
-fi
+perf_users || cat "$tmp/err"
 for user in $users; do
-	as=("$DTRAP" -x sampling=user)
-	[ "$user" = self ] || as=("${nobody[@]}" "$DTRAP")
+	as_user "$user"
+	[ "$user" = nobody ] || as+=(-x sampling=user)
 	# shellcheck disable=SC2016
 	start dt "${as[@]}" -q -v -x stackformat=folded -n '
 		profile-997 { @[ustack()] = count(); @n = count(); }
@@ -83,10 +79,6 @@ for user in $users; do
 	close_in dt
 	end dt
 	is "$user, user code: status" "$status" 0
-	if grep -q 'has stopped threads' "$tmp/dt.err"; then
-		has "$tmp/dt.err" 'perf_event_paranoid'
-		continue
-	fi
 	has "$tmp/dt.err" '^dtrap: profile-997: [1-9][0-9]* % of the samples are in the kernel, of which only option sampling=stops tells where$'
 	has "$tmp/dt.err" '^dtrap: profile-997 has [1-9][0-9]* samples of user code, and [1-9][0-9]* that are reckoned, in the kernel'
 	awk '

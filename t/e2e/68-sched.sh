@@ -4,26 +4,7 @@
 # waits, without a stop.
 . "${0%/*}/lib.sh"
 
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-
-# user NAME: from now on dtrap is run as that user, by "${as[@]}".
-user() {
-	as=("$DTRAP")
-	[ "$1" != nobody ] || as=("${nobody[@]}" "$DTRAP")
-}
-
-# Who can it be tried as?
-users=self
-if [ "$(id -u)" = 0 ] && "${nobody[@]}" test -x "$DTRAP" 2>/dev/null; then
-	users='self nobody'
-fi
-
-# May somebody have perf events?
-dt -q -n 'sched:::on-cpu { exit(0); }' -c "$bin/switches turns 1"
-grep -q 'the probes of sched do not fire: ' "$tmp/err" && {
-	has "$tmp/err" 'sched do not fire: .+'
-	skip "$(cat "$tmp/err")"
-}
+perf_users || skip "$(cat "$tmp/err")"
 
 # ---- their number ----
 
@@ -33,7 +14,7 @@ grep -q 'the probes of sched do not fire: ' "$tmp/err" && {
 d='sched:::off-cpu, sched:::preempt, sched:::on-cpu {
 	printf("%d %s %d %d\n", tid, probename, timestamp, cpu); }'
 for user in $users; do
-	user "$user"
+	as_user "$user"
 	timeout 60 "${as[@]}" -q -b 16m -n "$d" -c "$bin/switches turns 500" \
 	    >"$tmp/out" 2>"$tmp/err" </dev/null
 	is "$user, turns: status" "$?" 0
@@ -78,7 +59,7 @@ has "$tmp/out" '^0 0 \[\] switches 1$'
 # waits PROGRAM USER: the stack of the thread that waits for a line, twice; the line
 # is written when the stack has been printed.
 waits() {
-	user "$2"
+	as_user "$2"
 	# shellcheck disable=SC2016
 	start dt "${as[@]}" -q -x switchrate=20ms -n '
 		sched:::off-cpu /tid != pid/ { printf("waits"); ustack(); }

@@ -2,21 +2,10 @@
 # The vminfo provider: each page fault of user code, with its address and its
 # function, for every user and without a stop.
 . "${0%/*}/lib.sh"
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-
-users=self
-if [ "$(id -u)" = 0 ] && "${nobody[@]}" test -x "$DTRAP" 2>/dev/null; then
-	users='self nobody'
-fi
-dt -q -n 'vminfo:::as_fault { exit(0); }' -c true
-grep -q 'vminfo:::as_fault does not fire: ' "$tmp/err" && {
-	has "$tmp/err" 'does not fire: .+'
-	skip "$(cat "$tmp/err")"
-}
+perf_users || skip "$(cat "$tmp/err")"
 
 for user in $users; do
-	as=("$DTRAP")
-	[ "$user" != nobody ] || as=("${nobody[@]}" "$DTRAP")
+	as_user "$user"
 	# shellcheck disable=SC2016
 	start dt "${as[@]}" -q -n 'vminfo:::as_fault {
 		printf("%d %x %A\n", arg0, arg1, arg2); }' -c "$bin/touches 300"

@@ -97,6 +97,36 @@ each_sampling() {
 	exit 0
 }
 
+# perf_users: in $users, as whom dtrap can be tried that needs records of the kernel:
+# self, and nobody if that user may have them (Debian's kernels forbid it).  False, with
+# the reason in "$tmp/err", where nobody at all may.  "${as[@]}" runs dtrap after
+# `as_user USER'.
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+perf_users() {
+	local may='sched:::on-cpu { exit(0); }'
+	users=self
+	dt -q -n "$may" -c true
+	if grep -q 'do not fire: ' "$tmp/err"; then
+		has "$tmp/err" 'sched do not fire: .+'
+		users=
+		return 1
+	fi
+	[ "$(id -u)" = 0 ] && "${nobody[@]}" test -x "$DTRAP" 2>/dev/null ||
+		return 0
+	(apart "${nobody[@]}" timeout 60 "$DTRAP" -q -n "$may" -c true) \
+	    </dev/null >"$tmp/out" 2>"$tmp/err"
+	if grep -q 'perf_event_paranoid' "$tmp/err"; then
+		echo "nobody: $(cat "$tmp/err")"
+	else
+		users='self nobody'
+	fi
+}
+
+as_user() {
+	as=("$DTRAP")
+	[ "$1" != nobody ] || as=("${nobody[@]}" "$DTRAP")
+}
+
 # Attaching to what is not our child: the Yama module may forbid it.  The
 # triggers allow it for themselves; other programs cannot.
 need_attach() {
