@@ -57,11 +57,12 @@ define newline
 endef
 
 # A room is a folder below these.  Those that are no part of the two programs are
-# built for another place (inject/agent, inject/trap) or another time (dlang/man).
+# built for another place (inject/agent, inject/trap, sdt) or another time
+# (dlang/man).
 below = $(foreach d,$(patsubst %/,%,$(wildcard $(1)/*/)),$(d) $(call below,$(d)))
 FOLDERS := $(filter-out $(addprefix %/,$(filter-out $(MACHINE),$(MACHINES))),\
-	$(foreach d,dlang disasm symbols inject tracer,$(d) $(call below,$(d))))
-ROOMS := $(filter-out dlang/man inject/trap% inject/agent%,$(FOLDERS))
+	$(foreach d,dlang disasm symbols inject sdt tracer,$(d) $(call below,$(d))))
+ROOMS := $(filter-out dlang/man inject/trap% inject/agent% sdt%,$(FOLDERS))
 NOTSRC := tracer/dtrap.c tracer/plockstat.c $(if $(filter no,$(CTF)),\
 	symbols/dwarf/ctf.c symbols/dwarf/ctf_check.c,symbols/dwarf/ctf_none.c)
 SRC := $(filter-out $(NOTSRC),$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
@@ -74,10 +75,15 @@ GENDEF := $(B)/gen/tracer/fire/names.def
 OBJ := $(SRC:%.c=$(B)/host/%.o) $(GENSRC:$(B)/gen/%.c=$(B)/host/gen/%.o)
 LIB := $(B)/libdtrap.a
 
+# The library of programs that make probes while they run.  It may be changed without
+# a new link of the programs as long as the number is the same.
+SDT_SONAME := libdtrap-sdt.so.1
+SDT_LIBS := $(addprefix $(B)/,$(SDT_SONAME) libdtrap-sdt.so libdtrap-sdt.a)
+
 # What completes command lines.
 COMPLETION := $(B)/completion/dtrap $(B)/completion/_dtrap
 
-all: $(PROG) $(PLOCKSTAT) $(COMPLETION)
+all: $(PROG) $(PLOCKSTAT) $(SDT_LIBS) $(COMPLETION)
 
 $(B)/completion/dtrap: completion/dtrap.bash.in
 $(B)/completion/_dtrap: completion/dtrap.zsh.in
@@ -225,6 +231,30 @@ $(B)/gen/tracer/build/sdt_text.c: include/dtrap-sdt.h
 	$(call q,GEN){ echo '#include "tracer/build/sdt_build.h"'; \
 	  echo 'const char sdt_text[] ='; \
 	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
+
+# libdtrap-sdt.  The archive is one object, in which only what programs call has a
+# name.
+SDT_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard sdt/*.c))
+
+$(B)/sdt/%.o: sdt/%.c | $(MACHINE_OK)
+	@mkdir -p $(@D)
+	$(call q,CC,$<)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP \
+		-c -o $@ $<
+
+$(B)/$(SDT_SONAME): $(SDT_OBJ)
+	$(call q,LINK)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -shared -Wl,--no-undefined \
+		-Wl,-soname,$(SDT_SONAME) -o $@ $^ -ldl
+
+$(B)/libdtrap-sdt.so: $(B)/$(SDT_SONAME)
+	@ln -sf $(SDT_SONAME) $@
+
+$(B)/libdtrap-sdt.a: $(SDT_OBJ)
+	$(Q)$(LD) -r -o $(B)/sdt/all.o $^
+	$(Q)objcopy --localize-hidden $(B)/sdt/all.o
+	@rm -f $@
+	$(call q,AR)ar rcs $@ $(B)/sdt/all.o
+
+-include $(SDT_OBJ:.o=.d)
 
 -include $(OBJ:.o=.d) $(B)/host/tracer/dtrap.d $(B)/host/tracer/plockstat.d
 
@@ -382,7 +412,7 @@ include t/e2e/rules.mk
 
 # Manual pages.  The tables of a .in page are the rows of the .def files.
 MANIN := dlang/man/dtrap-d.7
-MAN := tracer/dtrap.1 tracer/plockstat.1 $(MANIN:dlang/man/%=$(B)/man/%) \
+MAN := tracer/dtrap.1 tracer/plockstat.1 sdt/dtrap-sdt.3 sdt/dtrap-sdt.3 $(MANIN:dlang/man/%=$(B)/man/%) \
 	$(B)/man/dtrap-scripts.7
 SCRIPTS := $(filter-out scripts/manual.awk scripts/lib,$(wildcard scripts/*))
 
@@ -571,14 +601,14 @@ layers:
 house: $(PROG)
 	@python3 t/lint/house.py $(B)
 	@if command -v cloc >/dev/null; then \
-		cloc --quiet dlang disasm symbols inject tracer; fi
+		cloc --quiet dlang disasm symbols inject sdt tracer; fi
 
 house-check: $(PROG)
 	@python3 t/lint/house.py $(B) check
 
-ALLSRC := $(foreach d,$(ROOMS) $(filter inject/agent% inject/trap%,$(FOLDERS)),\
-	$(wildcard $(d)/*.c))
-ALLHDR := $(foreach d,$(ROOMS) $(filter inject/agent% inject/trap%,$(FOLDERS)),$(wildcard $(d)/*.h))
+APART := $(filter inject/agent% inject/trap% sdt%,$(FOLDERS))
+ALLSRC := $(foreach d,$(ROOMS) $(APART),$(wildcard $(d)/*.c))
+ALLHDR := $(foreach d,$(ROOMS) $(APART),$(wildcard $(d)/*.h))
 # Those of other machines are in order, too.
 OTHERS := $(foreach d,$(filter %/$(MACHINE),$(FOLDERS)),\
 	$(wildcard $(addsuffix /*.[ch],$(addprefix $(d:%$(MACHINE)=%),\
@@ -693,6 +723,7 @@ MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/dtrap
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/dtrap
 INCDIR = $(DESTDIR)$(PREFIX)/include/dtrap
+LIBDIR ?= $(PREFIX)/lib
 PCDIR = $(DESTDIR)$(PREFIX)/share/pkgconfig
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
@@ -706,7 +737,11 @@ install: all man
 	install -D -m 755 $(PROG) $(BINDIR)/dtrap
 	install -D -m 755 $(PLOCKSTAT) $(BINDIR)/plockstat
 	install -D -m 644 include/dtrap-sdt.h $(INCDIR)/dtrap-sdt.h
+	install -D -m 644 include/dtrap-provider.h $(INCDIR)/dtrap-provider.h
 	install -D -m 644 include/sys/sdt.h $(INCDIR)/sys/sdt.h
+	install -D -m 644 $(B)/$(SDT_SONAME) $(DESTDIR)$(LIBDIR)/$(SDT_SONAME)
+	ln -sf $(SDT_SONAME) $(DESTDIR)$(LIBDIR)/libdtrap-sdt.so
+	install -D -m 644 $(B)/libdtrap-sdt.a $(DESTDIR)$(LIBDIR)/libdtrap-sdt.a
 	for m in $(MAN); do \
 		install -D -m 644 $$m $(MANDIR)/man$${m##*.}/$${m##*/}; done
 	for d in $(DOCS); do install -D -m 644 $$d $(DOCDIR)/$${d##*/}; done
@@ -724,12 +759,18 @@ install: all man
 	install -d $(PCDIR)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		include/dtrap.pc.in >$(PCDIR)/dtrap.pc
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@VERSION@|$(VERSION)|' include/dtrap-sdt.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/dtrap-sdt.pc
 
 uninstall:
 	rm -f $(BINDIR)/dtrap $(BINDIR)/plockstat
 	for m in $(MAN); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
 	rm -f $(BASHDIR)/dtrap $(BASHDIR)/plockstat $(ZSHDIR)/_dtrap
 	rm -f $(PCDIR)/dtrap.pc
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(SDT_SONAME) libdtrap-sdt.so \
+		libdtrap-sdt.a pkgconfig/dtrap-sdt.pc)
 	$(foreach c,$(COMMANDS),rm -f $(BINDIR)/$(call command,$(c)) \
 		$(MANDIR)/man1/$(call command,$(c)).1 \
 		$(BASHDIR)/$(call command,$(c)) &&) :

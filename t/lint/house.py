@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-ROOTS = ("dlang", "disasm", "symbols", "inject", "tracer")
+ROOTS = ("dlang", "disasm", "symbols", "inject", "sdt", "tracer")
 
 
 def read_layers():

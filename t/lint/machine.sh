@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 2
 status=0
 machines=$(cd disasm && echo */ | sed 's#/ *#|#g; s#|$##')
-find dlang disasm symbols inject tracer \
+find dlang disasm symbols inject sdt tracer \
     \( -name '*.[chlyS]' -o -name '*.def' -o -name '*.ld' \) | sort |
     grep -Ev "/($machines)/" | xargs awk -f t/lint/machine.awk || status=1
 # The rule itself: what must be found, is, and nothing else.

@@ -11,7 +11,7 @@ import sys
 
 DOCS = ["HACKING.md"] + [
     f"doc/{d}.md" for d in ("where", "porting", "design", "testing", "unwinding")]
-ROOMS = ("dlang", "disasm", "symbols", "inject", "tracer")
+ROOMS = ("dlang", "disasm", "symbols", "inject", "sdt", "tracer")
 # What a build makes, and the machines' folders by their common name.
 MADE = {"tracer/build.h", "tracer/fire/names.def", "dlang/cc/parse.h", "build/kernel"}
 WORD = re.compile(r"[A-Za-z_]\w*")

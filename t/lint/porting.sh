@@ -6,7 +6,7 @@ bad=0
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-find dlang disasm symbols inject tracer -path '*/x86_64/*' -type f |
+find dlang disasm symbols inject sdt tracer -path '*/x86_64/*' -type f |
     sort >"$work/files"
 # shellcheck disable=SC2016
 sed -n 's,^| `\([^`]*/x86_64/[^`]*\)` |.*,\1,p' doc/porting.md |
@@ -26,7 +26,7 @@ done >"$work/missing"
 [ ! -s "$work/missing" ] || { cat "$work/missing"; bad=1; }
 
 for machine in x86_64 none; do
-	find dlang disasm symbols inject tracer -name "$machine" -type d |
+	find dlang disasm symbols inject sdt tracer -name "$machine" -type d |
 	    sed "s,/$machine\$,," | grep -vx inject/agent | sort >"$work/$machine"
 done
 diff "$work/x86_64" "$work/none" || bad=1
