@@ -24,6 +24,7 @@
 /* The largest page of a machine would do; this is that of those there are. */
 #define PAGE 4096
 
+/* As usual what is loaded comes first: bpftrace reads only notes behind code. */
 enum section {
 	S_NULL,
 	S_HASH,
@@ -31,23 +32,23 @@ enum section {
 	S_DYNSTR,
 	S_EH_FRAME_HDR,
 	S_EH_FRAME,
-	S_NOTES,
 	S_BASE,
+	S_TEXT,
+	S_DYNAMIC,
+	S_PROBES,
+	S_NOTES,
 	S_DOF,
 	S_SYMTAB,
 	S_STRTAB,
 	S_SHSTRTAB,
-	S_TEXT,
-	S_DYNAMIC,
-	S_PROBES,
 	S_COUNT
 };
 
 /* In the same order. */
 static const char section_names[] =
-    "\0.hash\0.dynsym\0.dynstr\0.eh_frame_hdr\0.eh_frame\0.note.stapsdt\0"
-    ".stapsdt.base\0.SUNW_dof\0.symtab\0.strtab\0.shstrtab\0.text\0"
-    ".dynamic\0.probes";
+    "\0.hash\0.dynsym\0.dynstr\0.eh_frame_hdr\0.eh_frame\0.stapsdt.base\0"
+    ".text\0.dynamic\0.probes\0.note.stapsdt\0.SUNW_dof\0.symtab\0.strtab\0"
+    ".shstrtab";
 
 enum { P_READ, P_EXEC, P_WRITE, P_DYNAMIC, P_EH_FRAME, P_STACK, P_COUNT };
 

@@ -54,10 +54,11 @@ int object_open_image(
 struct object *object_get(struct object *o);
 void object_put(struct object *o);
 
-const char *object_path(const struct object *o);     /* as displayed */
-const char *object_basename(const struct object *o); /* last component */
-bool object_is_pie(const struct object *o);          /* ET_DYN */
-bool object_is_static(const struct object *o);       /* no PT_INTERP and no
+const char *object_path(const struct object *o); /* as displayed */
+/* The last component of the path; of a memfd the name that the program gave it. */
+const char *object_basename(const struct object *o);
+bool object_is_pie(const struct object *o);    /* ET_DYN */
+bool object_is_static(const struct object *o); /* no PT_INTERP and no
 						      * PT_DYNAMIC but for
 						      * static-pie */
 bool object_is_go(const struct object *o);

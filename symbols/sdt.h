@@ -31,8 +31,10 @@ struct sdt_types {
 	uint8_t map[SDT_TYPES_MAX]; /* for each of xargs its index in args */
 };
 
-/* The types of a probe; names are written with `-'.  0 or -ENOENT. */
-int object_sdt_types(struct object *o, const char *provider, const char *name,
-    struct sdt_types *out);
+/* The types of a probe; names are written with `-'.  If several functions have a
+ * declared probe of this name, those of `function' (which may be NULL).  0 or
+ * -ENOENT. */
+int object_sdt_types(struct object *o, const char *provider,
+    const char *function, const char *name, struct sdt_types *out);
 
 #endif

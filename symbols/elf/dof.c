@@ -98,30 +98,45 @@ take_probe(const struct dof *d, const struct dof_provider *p,
 	}
 }
 
+/* What is looked for. */
+struct wanted {
+	const char *prov, *function, *name;
+};
+
+/* The probe in the function, or else the first of that name. */
 static bool
-find_probe(struct dof *d, const struct dof_provider *p, const char *prov,
-    const char *name, struct sdt_types *out)
+find_probe(struct dof *d, const struct dof_provider *p, const struct wanted *w,
+    struct sdt_types *out)
 {
 	struct piece strings, probes;
-	struct dof_probe pr;
+	struct dof_probe pr, first = { 0 };
+	bool any = false;
 
 	if (!section(d, p->strings, DOF_STRINGS, &strings) ||
 	    !section(d, p->probes, DOF_PROBES, &probes) ||
-	    !is_string(&strings, p->name, prov))
+	    !is_string(&strings, p->name, w->prov))
 		return false;
 	for (size_t off = 0; probes.size - off >= sizeof(pr) && d->rows > 0;
 	     off += sizeof(pr), d->rows--) {
 		memcpy(&pr, probes.at + off, sizeof(pr));
-		if (!is_string(&strings, pr.name, name))
+		if (!is_string(&strings, pr.name, w->name))
 			continue;
-		take_probe(d, p, &strings, &pr, out);
-		return true;
+		if (!any)
+			first = pr;
+		any = true;
+		if (w->function == NULL ||
+		    is_string(&strings, pr.function, w->function)) {
+			first = pr;
+			break;
+		}
 	}
-	return false;
+	if (any)
+		take_probe(d, p, &strings, &first, out);
+	return any;
 }
 
 static bool
-find(struct dof *d, const char *prov, const char *name, struct sdt_types *out)
+find(struct dof *d, const struct wanted *w, struct sdt_types *out)
 {
 	struct dof_provider p;
 	struct piece s;
@@ -130,7 +145,7 @@ find(struct dof *d, const char *prov, const char *name, struct sdt_types *out)
 		if (!section(d, i, DOF_PROVIDER, &s) || s.size < sizeof(p))
 			continue;
 		memcpy(&p, s.at, sizeof(p));
-		if (find_probe(d, &p, prov, name, out))
+		if (find_probe(d, &p, w, out))
 			return true;
 	}
 	return false;
@@ -162,9 +177,10 @@ next(struct piece *s, struct dof *d)
 }
 
 int
-object_sdt_types(struct object *o, const char *provider, const char *name,
-    struct sdt_types *out)
+object_sdt_types(struct object *o, const char *provider, const char *function,
+    const char *name, struct sdt_types *out)
 {
+	const struct wanted w = { provider, function, name };
 	Elf64_Shdr sh;
 	Elf_Scn *scn = elf_file_section(&o->file, DOF_SECTION, &sh);
 	Elf_Data *data = scn != NULL ? elf_file_data(scn, &sh) : NULL;
@@ -175,7 +191,7 @@ object_sdt_types(struct object *o, const char *provider, const char *name,
 		return -ENOENT;
 	struct piece s = { data->d_buf, data->d_size };
 	while (next(&s, &d))
-		if (find(&d, provider, name, out))
+		if (find(&d, &w, out))
 			return 0;
 	return -ENOENT;
 }

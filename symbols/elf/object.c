@@ -185,6 +185,9 @@ object_create(struct elf_file *file, const char *display, struct object **out,
 	o->path = mem_strdup(display);
 	slash = strrchr(o->path, '/');
 	o->base = slash != NULL ? slash + 1 : o->path;
+	/* A ":" would end the field of a probe description. */
+	if (strncmp(o->path, "/memfd:", 7) == 0)
+		o->base = o->path + 7;
 	if (headers_load(o, why) != 0) {
 		object_destroy(o);
 		return -ENOEXEC;

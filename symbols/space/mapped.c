@@ -3,16 +3,18 @@
  *
  * The ways, in order: the kernel's own link to the mapped file (needs a
  * capability, and finds deleted files too); the path as the process sees it;
- * the path as we see it; /proc/PID/exe; and, when the file is gone, what of it
- * is in the process's memory.
+ * the path as we see it; /proc/PID/exe; a descriptor of the process, if the file
+ * is a memfd; and, when the file is gone, what of it is in the process's memory.
  *
  * Invariant: a file found by name is used only when it is the mapped one:
  * same device and inode, or (file systems whose maps and stat disagree about
  * the device: btrfs, overlays) the same inode and the same first bytes as in
  * memory.
  */
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +28,9 @@
 /* A file read back from memory: programs are larger, but then mostly of data
  * that is not needed here; libraries fit. */
 #define IMAGE_MOST (256ULL << 20)
+
+/* How maps name a file of memfd_create(). */
+#define MEMFD "/memfd:"
 
 /* ELF header, program headers and (in practice) the build id. */
 #define HEAD_BYTES 1024
@@ -130,9 +135,34 @@ dynamic_restore(uint8_t *bytes, uint64_t size, uint64_t start)
 	}
 }
 
+/* Are the section headers in a segment, so that memory has them?  libdtrap-sdt
+ * makes such files, the linkers do not. */
+static bool
+sections_are_loaded(const uint8_t *bytes, uint64_t size)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)bytes;
+	uint64_t len = (uint64_t)h->e_shnum * h->e_shentsize;
+	Elf64_Phdr p;
+
+	if (h->e_phoff > size || h->e_shoff > size || len > size - h->e_shoff)
+		return false;
+	for (unsigned i = 0; i < h->e_phnum; i++) {
+		uint64_t at = h->e_phoff + i * sizeof(p);
+
+		if (at + sizeof(p) > size)
+			break;
+		memcpy(&p, bytes + at, sizeof(p));
+		if (p.p_type == PT_LOAD && h->e_shoff >= p.p_offset &&
+		    h->e_shoff - p.p_offset <= p.p_filesz &&
+		    len <= p.p_filesz - (h->e_shoff - p.p_offset))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Put the file together again from the mappings that came with m.  What was
- * not mapped, among it the section headers and .symtab, is zero.
+ * not mapped, in most files the section headers and .symtab, is zero.
  */
 static int
 memory_open(const struct mapped_in *p, const struct map *m, struct object **out)
@@ -158,13 +188,40 @@ memory_open(const struct mapped_in *p, const struct map *m, struct object **out)
 			    p, i->start, bytes + i->offset, i->end - i->start);
 	h = (Elf64_Ehdr *)bytes;
 	if (memcmp(bytes, ELFMAG, SELFMAG) == 0) {
-		h->e_shoff = 0;
-		h->e_shnum = h->e_shstrndx = 0;
+		if (!sections_are_loaded(bytes, size)) {
+			h->e_shoff = 0;
+			h->e_shnum = h->e_shstrndx = 0;
+		}
 		dynamic_restore(bytes, size, first->start);
 		err = object_open_image(bytes, size, m->path, out);
 		LOG("symbols", "%s: read back from memory: %d", m->path, err);
 	}
 	mem_free(bytes);
+	return err;
+}
+
+/* A memfd, by a descriptor that the process has of it. */
+static int
+descriptor_open(const struct mapped_in *p, const struct map *m,
+    struct object **out, const char **why)
+{
+	char path[64 + NAME_MAX];
+	struct dirent *e;
+	struct stat st;
+	int err = -ENOENT;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)p->pid);
+	DIR *d = opendir(path);
+	while (d != NULL && err == -ENOENT && (e = readdir(d)) != NULL) {
+		if (fstatat(dirfd(d), e->d_name, &st, 0) != 0 ||
+		    st.st_ino != m->inode || st.st_dev != m->dev)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)p->pid,
+		    e->d_name);
+		err = named_open(p, m, path, out, why);
+	}
+	if (d != NULL)
+		closedir(d);
 	return err;
 }
 
@@ -193,5 +250,10 @@ mapped_open(const struct mapped_in *p, const struct map *m, struct object **out,
 	err = named_open(p, m, path, out, why);
 	if (err == 0 || err == -ENOEXEC)
 		return err;
+	if (strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) == 0) {
+		err = descriptor_open(p, m, out, why);
+		if (err == 0 || err == -ENOEXEC)
+			return err;
+	}
 	return memory_open(p, m, out);
 }

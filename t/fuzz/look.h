@@ -203,13 +203,13 @@ look_at_notes(struct object *o)
 	for (size_t i = 0; i < n; i++) {
 		if (!object_is_text(o, notes[i].pc))
 			abort();
-		if (object_sdt_types(
-			o, notes[i].provider, notes[i].name, &types) == 0 &&
+		if (object_sdt_types(o, notes[i].provider, "f", notes[i].name,
+			&types) == 0 &&
 		    (types.nargs > SDT_TYPES_MAX ||
 			types.nxargs > SDT_TYPES_MAX))
 			abort();
 	}
-	object_sdt_types(o, "p", "q", &types);
+	object_sdt_types(o, "p", NULL, "q", &types);
 }
 
 /* Functions without a name: in order, apart from one another and from those

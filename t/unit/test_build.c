@@ -247,7 +247,7 @@ types_of(const char *path, const char *prov, const char *name)
 	    "cd $DIR && cc -shared -Wl,--gc-sections -o %s %s", lib, path);
 	ck_assert_int_eq(object_open(lib, lib, &o, &why), 0);
 	text[0] = '\0';
-	if (object_sdt_types(o, prov, name, &t) != 0)
+	if (object_sdt_types(o, prov, NULL, name, &t) != 0)
 		n += (size_t)snprintf(text, sizeof(text), "none");
 	for (size_t i = 0; i < t.nargs; i++)
 		n += (size_t)snprintf(

@@ -13,8 +13,8 @@
 #include "t/fake/fixture.h"
 
 #define SECTIONS_MOST 64
-#define TEXT          "\0p\0q\0other\0int\0char *"
-enum { P = 1, Q = 3, OTHER = 5, INT = 11 };
+#define TEXT          "\0p\0q\0other\0int\0char *\0f"
+enum { P = 1, Q = 3, OTHER = 5, INT = 11, F = 22 };
 
 /* A DOF that grows. */
 struct made {
@@ -86,7 +86,7 @@ types_of(struct made *m, struct sdt_types *out)
 	mem_free(text);
 	ck_assert_int_eq(object_open(path, path, &o, &why), 0);
 	/* What is told is in its bytes: it stays. */
-	return object_sdt_types(o, "p", "q", out);
+	return object_sdt_types(o, "p", "f", "q", out);
 }
 
 static const struct dof_probe wanted = { .name = Q,
@@ -108,6 +108,30 @@ START_TEST(types_are_found)
 	ck_assert_uint_eq(types.nxargs, 1);
 	ck_assert_str_eq(types.args[0], "int");
 	ck_assert_str_eq(types.args[1], "char *");
+}
+END_TEST
+
+/* Functions may have probes of one name with other arguments. */
+START_TEST(the_probe_of_the_function_counts)
+{
+	struct sdt_types types;
+	struct dof_probe probes[] = {
+		{ .name = Q, .function = OTHER, .args = INT, .nargs = 1 },
+		wanted
+	};
+	struct made m;
+
+	probes[1].function = F;
+	begin(&m);
+	add_provider(&m, add(&m, DOF_PROBES, probes, sizeof(probes)));
+	ck_assert_int_eq(types_of(&m, &types), 0);
+	ck_assert_uint_eq(types.nargs, 2);
+	/* No such function: the first. */
+	probes[1].function = OTHER;
+	begin(&m);
+	add_provider(&m, add(&m, DOF_PROBES, probes, sizeof(probes)));
+	ck_assert_int_eq(types_of(&m, &types), 0);
+	ck_assert_uint_eq(types.nargs, 1);
 }
 END_TEST
 
@@ -158,6 +182,7 @@ main(void)
 	suite_add_tcase(s, tc);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, types_are_found);
+	tcase_add_test(tc, the_probe_of_the_function_counts);
 	tcase_add_test(tc, names_are_whole);
 	tcase_add_test(tc, a_search_is_as_long_as_the_file);
 	fixture_setup();

@@ -33,9 +33,16 @@ double_open(const char *path, const char *display, struct object **out,
 #include "symbols/space/mapped.c"
 
 static const char program[] =
-    "#include <stdio.h>\n#include <dlfcn.h>\n"
+    "#define _GNU_SOURCE\n#include <stdio.h>\n#include <dlfcn.h>\n"
+    "#include <fcntl.h>\n#include <sys/mman.h>\n#include <sys/sendfile.h>\n"
     "int main(int n, char **args) {\n"
-    "	void *h = dlopen(args[1], RTLD_NOW);\n"
+    "	char path[64]; int fd;\n"
+    "	if (n > 2) {\n" /* from a copy in memory */
+    "		fd = memfd_create(args[2], 0);\n"
+    "		sendfile(fd, open(args[1], O_RDONLY), 0, 1 << 20);\n"
+    "		sprintf(path, \"/proc/self/fd/%d\", fd);\n"
+    "	}\n"
+    "	void *h = dlopen(n > 2 ? path : args[1], RTLD_NOW);\n"
     "	printf(\"%p\\n\", h ? dlsym(h, \"lib_one\") : 0);\n"
     "	fflush(stdout);\n"
     "	return getchar() == 7; }\n";
@@ -70,21 +77,29 @@ make_files(void)
 	    "-shared -fPIC -nostdlib");
 }
 
+/* A program that has loaded the library: from its file, or from a memfd of this
+ * name. */
 static void
-setup(void)
+start(const char *memfd)
 {
-	char *args[] = { (char *)"prog", NULL, NULL }, line[64];
+	char *args[] = { (char *)"prog", lib, (char *)(uintptr_t)memfd, NULL };
+	char line[64];
 
-	make_files();
-	exe = mem_strdup(fixture_path("prog"));
-	lib = mem_strdup(fixture_path("lib.so"));
-	fixture_sh("cp $DIR/old.so $DIR/lib.so");
-	args[1] = lib;
 	child_start(&child, exe, args);
 	child_line(&child, line, sizeof(line));
 	ck_assert_str_ne(line, "(nil)");
 	read_maps();
 	in = (struct mapped_in){ child.pid, &child.mem, &maps };
+}
+
+static void
+setup(void)
+{
+	make_files();
+	exe = mem_strdup(fixture_path("prog"));
+	lib = mem_strdup(fixture_path("lib.so"));
+	fixture_sh("cp $DIR/old.so $DIR/lib.so");
+	start(NULL);
 }
 
 static void
@@ -282,6 +297,23 @@ START_TEST(the_executable_has_a_link_of_its_own)
 }
 END_TEST
 
+START_TEST(a_memfd_is_opened_by_a_descriptor)
+{
+	child_end(&child);
+	start("made.so");
+	struct map *m = map_of("/memfd:made.so");
+	/* Also without its memory. */
+	in.mem = &(struct reader){ 0 };
+	ck_assert_int_eq(opens(m), 0);
+	ck_assert(object_has_symtab(found));
+	ck_assert_ptr_nonnull(object_sym(found, "lib_one"));
+	ck_assert_str_eq(object_basename(found), "made.so");
+	/* No descriptor is open of another file. */
+	m->inode++;
+	ck_assert_int_lt(opens(m), 0);
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_program)
 {
 	struct map m = *map_of(lib);
@@ -385,6 +417,7 @@ main(void)
 		a_file_of_another_device_begins_as_memory_does,
 		one_that_begins_otherwise_is_not_it,
 		the_executable_has_a_link_of_its_own,
+		a_memfd_is_opened_by_a_descriptor,
 		a_file_that_is_no_program,
 		only_mappings_that_came_with_it_count,
 	};

@@ -66,7 +66,7 @@ enable(
 static struct place *
 add(struct places *to, uint32_t space, uint64_t addr, const struct load *l)
 {
-	struct place **at = places_find(to, space, addr);
+	struct place **at = places_find(to, space, addr, l);
 
 	ck_assert_ptr_null(*at);
 	*at = mem_zalloc(sizeof(**at));
@@ -113,12 +113,28 @@ START_TEST(a_place_is_found_by_space_and_address)
 	struct place *b = add(&all, 1, 0x20, &near);
 	struct place *c = add(&all, 2, 0x10, &near);
 
-	ck_assert_ptr_eq(*places_find(&all, 1, 0x10), a);
-	ck_assert_ptr_eq(*places_find(&all, 1, 0x20), b);
-	ck_assert_ptr_eq(*places_find(&all, 2, 0x10), c);
-	ck_assert_ptr_eq(places_find(&all, 1, 0x10), &all.first);
+	ck_assert_ptr_eq(*places_find(&all, 1, 0x10, &near), a);
+	ck_assert_ptr_eq(*places_find(&all, 1, 0x20, &near), b);
+	ck_assert_ptr_eq(*places_find(&all, 2, 0x10, &near), c);
+	ck_assert_ptr_eq(places_find(&all, 1, 0x10, &near), &all.first);
 	/* The end of the list, for a new one. */
-	ck_assert_ptr_eq(places_find(&all, 2, 0x20), &c->next);
+	ck_assert_ptr_eq(places_find(&all, 2, 0x20, &near), &c->next);
+}
+END_TEST
+
+START_TEST(an_object_that_is_mapped_where_another_was_has_its_own_place)
+{
+	struct place *stays = add(&all, 2, 0x10, &near);
+	add(&all, 1, 0x10, &near);
+
+	near.seen = false;
+	struct place *comes = add(&all, 1, 0x10, &far);
+	ck_assert_ptr_eq(all.first, stays);
+	ck_assert_ptr_eq(stays->next, comes);
+	ck_assert_ptr_null(comes->next);
+	places_enable(&st, &probe, enable);
+	ck_assert_uint_eq(n_enabled, 1);
+	ck_assert_ptr_eq(enabled[0].proc, &procs[0]);
 }
 END_TEST
 
@@ -135,7 +151,7 @@ START_TEST(places_are_enabled_once_and_in_the_family_only)
 	ck_assert_uint_eq(enabled[1].addr, 0x40);
 	ck_assert_uint_eq(enabled[2].addr, 0x20);
 	ck_assert_ptr_eq(enabled[2].proc, &procs[1]);
-	ck_assert(!(*places_find(&all, 3, 0x30))->enabled);
+	ck_assert(!(*places_find(&all, 3, 0x30, &near))->enabled);
 	places_enable(&st, &probe, enable);
 	ck_assert_uint_eq(n_enabled, 3);
 	/* One that has come since. */
@@ -228,6 +244,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		a_place_is_found_by_space_and_address,
+		an_object_that_is_mapped_where_another_was_has_its_own_place,
 		places_are_enabled_once_and_in_the_family_only,
 		a_removed_probe_is_not_enabled,
 		an_unmapped_object_has_no_enabled_places,

@@ -139,25 +139,25 @@ double_enable(struct state *st, struct probe *p, place_enable *one)
 	}
 }
 
-#define addrspace_loads(as, out)           double_loads(out)
-#define addrspace_id(as)                   7
-#define object_sdt_notes(o, out)           double_notes(out)
-#define object_sdt_types(o, prov, n, out)  double_types(prov, n, out)
-#define object_code_at(o, addr)            ((addr) < 0x1000 ? &function : NULL)
-#define object_is_data(o, addr, n)         ((addr) >= 0x8000 && (n) == 2)
-#define object_sym(o, name)                (strcmp(name, "var") == 0 ? &function : NULL)
-#define load_matches(l, mod)               (*(mod) == '\0' || strcmp(mod, (l)->module) == 0)
-#define load_is_matched(l)                 is_matched
-#define places_func_names(st, l, s)        NULL
-#define places_func_matches(st, l, s, f)   glob_field(f, (s)->name)
-#define places_enable(st, p, one)          double_enable(st, p, one)
-#define site_add(st, sp, addr, p, args, n) double_site(addr, args, n)
-#define semaphore_raise(sp, addr)          str_printf(&done, "raise %lx; ", (long)(addr))
-#define super_next(su, prev)               double_next(prev)
-#define site_grab(st, pid, at, d, out)     double_grab(pid, out)
-#define super_candidates(su, out)          double_candidates(out)
-#define addrspace_create(pid, mem)         double_create(pid, mem)
-#define addrspace_put(as)                  ((void)(as), held--)
+#define addrspace_loads(as, out)             double_loads(out)
+#define addrspace_id(as)                     7
+#define object_sdt_notes(o, out)             double_notes(out)
+#define object_sdt_types(o, prov, f, n, out) double_types(prov, n, out)
+#define object_code_at(o, addr)              ((addr) < 0x1000 ? &function : NULL)
+#define object_is_data(o, addr, n)           ((addr) >= 0x8000 && (n) == 2)
+#define object_sym(o, name)                  (strcmp(name, "var") == 0 ? &function : NULL)
+#define load_matches(l, mod)                 (*(mod) == '\0' || strcmp(mod, (l)->module) == 0)
+#define load_is_matched(l)                   is_matched
+#define places_func_names(st, l, s)          NULL
+#define places_func_matches(st, l, s, f)     glob_field(f, (s)->name)
+#define places_enable(st, p, one)            double_enable(st, p, one)
+#define site_add(st, sp, addr, p, args, n)   double_site(addr, args, n)
+#define semaphore_raise(sp, addr)            str_printf(&done, "raise %lx; ", (long)(addr))
+#define super_next(su, prev)                 double_next(prev)
+#define site_grab(st, pid, at, d, out)       double_grab(pid, out)
+#define super_candidates(su, out)            double_candidates(out)
+#define addrspace_create(pid, mem)           double_create(pid, mem)
+#define addrspace_put(as)                    ((void)(as), held--)
 #define addrspace_refresh(as, each, ctx) \
 	((int *)(as) == &others[0] ? -EPERM : 2)
 #define addrspace_pid(as)                 ((pid_t)((int *)(as)-others) + OTHER_PID)

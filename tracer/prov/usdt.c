@@ -238,7 +238,8 @@ other_semaphore(const struct load *l, const struct sdt_note *note)
 /* Set the locations of the arguments and, at the first place of a probe, their
  * types. */
 static void
-locate_args(struct request *r, struct usdt_probe *up, struct usdt_place *pl)
+locate_args(struct request *r, struct usdt_probe *up, struct usdt_place *pl,
+    const char *func)
 {
 	const struct sdt_place at = {
 		.addr = pl->place.addr, .symbol = symbol, .ctx = r->load
@@ -246,8 +247,8 @@ locate_args(struct request *r, struct usdt_probe *up, struct usdt_place *pl)
 	struct sdt_types types;
 
 	pl->nargs = sdt_args(r->note->args, &at, pl->args, ARGLOC_MAX);
-	bool typed =
-	    object_sdt_types(r->load->object, r->prov, r->name, &types) == 0;
+	bool typed = object_sdt_types(
+			 r->load->object, r->prov, func, r->name, &types) == 0;
 	if (typed) {
 		convert_args(r, pl, &types);
 		map_args(pl, &types);
@@ -257,12 +258,12 @@ locate_args(struct request *r, struct usdt_probe *up, struct usdt_place *pl)
 }
 
 static void
-add_place(struct request *r, struct probe *p)
+add_place(struct request *r, struct probe *p, const char *func)
 {
 	struct usdt_probe *up = p->data;
 	uint32_t space = addrspace_id(r->proc->space->as);
 	uint64_t pc = r->load->bias + r->note->pc;
-	struct place **at = places_find(&up->places, space, pc);
+	struct place **at = places_find(&up->places, space, pc, r->load);
 
 	if (*at == NULL) {
 		struct usdt_place *pl = mem_zalloc(sizeof(*pl));
@@ -271,7 +272,7 @@ add_place(struct request *r, struct probe *p)
 		};
 		pl->semaphore = semaphore_of(r->load, r->note);
 		pl->other_semaphore = other_semaphore(r->load, r->note);
-		locate_args(r, up, pl);
+		locate_args(r, up, pl, func);
 		*at = &pl->place;
 	}
 	/* The probe is enabled already: this is another place, or its object
@@ -304,7 +305,7 @@ publish_note(struct request *r, const struct sym *s)
 		if (names != NULL)
 			probe_also(&r->st->probes, p, names->all);
 	}
-	add_place(r, p);
+	add_place(r, p, s != NULL ? s->name : NULL);
 }
 
 /* Does the description match the note?  Then its probe is published, if there

@@ -12,12 +12,22 @@
 #include "tracer/base/state.h"
 
 struct place **
-places_find(struct places *all, uint32_t space, uint64_t addr)
+places_find(
+    struct places *all, uint32_t space, uint64_t addr, const struct load *l)
 {
 	struct place **at = &all->first;
 
-	while (*at != NULL && ((*at)->space != space || (*at)->addr != addr))
-		at = &(*at)->next;
+	while (*at != NULL) {
+		struct place *pl = *at;
+		if (pl->space != space || pl->addr != addr) {
+			at = &pl->next;
+			continue;
+		}
+		if (pl->load == l)
+			break;
+		*at = pl->next;
+		mem_free(pl);
+	}
 	return at;
 }
 

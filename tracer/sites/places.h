@@ -36,9 +36,11 @@ struct places {
 	struct place *first;
 };
 
-/* The link that points to the place at addr, or the NULL link at the end of the
- * list. */
-struct place **places_find(struct places *all, uint32_t space, uint64_t addr);
+/* The link that points to the place of the object at addr, or the NULL link at the
+ * end of the list.  A place of an object that was mapped there before is
+ * forgotten. */
+struct place **places_find(
+    struct places *all, uint32_t space, uint64_t addr, const struct load *l);
 
 /* object_func_names() in the style of option demangle. */
 const struct func_names *places_func_names(

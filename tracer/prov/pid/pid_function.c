@@ -144,7 +144,7 @@ pid_add_place(struct pid_request *r, enum pid_kind kind, const char *name,
 	if (kind < PID_LINE && !r->globs && strcmp(p->func, r->pd->func) != 0)
 		add_alias(pp, r->pd->func);
 	uint32_t space = addrspace_id(r->proc->space->as);
-	struct place **at = places_find(&pp->places, space, r->start);
+	struct place **at = places_find(&pp->places, space, r->start, r->load);
 	if (*at == NULL)
 		*at = place_make(r, kind, space, sites, nsites);
 	/* It was enabled before: another place, or its object came back. */

@@ -78,7 +78,7 @@ publish(struct state *st, struct proc *proc, const struct load *l, size_t row,
 		p->data = pp;
 	}
 	struct plock_probe *pp = p->data;
-	struct place **at = places_find(&pp->places, space, l->start);
+	struct place **at = places_find(&pp->places, space, l->start, l);
 	if (*at == NULL) {
 		*at = mem_zalloc(sizeof(**at));
 		**at = (struct place){
