@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dlang/cc/check.h"
+#include "dlang/cc/decl.h"
 
 /* ---- names ---- */
 
@@ -144,18 +145,49 @@ translate_arg(struct comp *c, struct node *n, int64_t index, struct type *to)
 	return 0;
 }
 
+/* How many typed arguments do the probes have?  If there is no such probe yet, as
+ * its declaration in the program says, which is set then. */
+static int
+count_args(
+    struct comp *c, const struct prog_sdt_probe **declared, const char **why)
+{
+	const struct world *w = c->cc->world;
+	int count = w->ops->nargs != NULL ?
+	    w->ops->nargs(w->ctx, c->desc, c->cc->types, why) :
+	    -ENOENT;
+
+	*declared = count == -ENOENT ? decl_probe(c, c->desc) : NULL;
+	if (*declared == NULL)
+		return count;
+	*why = NULL;
+	return (int)(*declared)->args.count;
+}
+
+/* Argument `index', of which there are more.  A probe that comes has its arguments in
+ * the order of the declaration. */
+static int
+find_arg(struct comp *c, unsigned index, const struct prog_sdt_probe *declared,
+    struct world_arg *out)
+{
+	const struct world *w = c->cc->world;
+
+	if (declared == NULL)
+		return w->ops->arg(w->ctx, c->desc, index, c->cc->types, out);
+	out->native = out->translated = declared->args.types[index];
+	out->source = index;
+	return 0;
+}
+
 static int
 check_args_array(struct comp *c, struct node *n, int64_t index)
 {
-	const struct world *w = c->cc->world;
+	const struct prog_sdt_probe *declared;
 	struct world_arg arg = { 0 };
 
 	if (c->desc == NULL)
 		return comp_error(c, D_ARGS_NONE, n,
 		    "args[ ] may not be referenced outside of a probe clause");
-	int count = w->ops->nargs != NULL ?
-	    w->ops->nargs(w->ctx, c->desc, c->cc->types, &arg.why) :
-	    -ENOENT;
+	int count = count_args(c, &declared, &arg.why);
 	if (count == -ENOTUNIQ) {
 		comp_error(c, D_ARGS_MULTI, n,
 		    "args[ ] may not be referenced because probe description "
@@ -177,8 +209,7 @@ check_args_array(struct comp *c, struct node *n, int64_t index)
 		    count == 1 ? diag_hint(c->diags, "it has only args[0]") :
 				 -EINVAL;
 	}
-	if (w->ops->arg(w->ctx, c->desc, (unsigned)index, c->cc->types, &arg) !=
-		0 ||
+	if (find_arg(c, (unsigned)index, declared, &arg) != 0 ||
 	    arg.native == NULL)
 		return comp_error(c, D_ARGS_TYPE, n,
 		    "failed to resolve native type for args[%ld]%s%s",

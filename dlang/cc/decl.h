@@ -32,6 +32,15 @@ int decl_object(struct comp *c, const struct declared *d);
 int decl_param(
     struct comp *c, struct node *p, bool decay, struct declared *out);
 
+/*
+ * decl_prov.c: the declaration of the probe that a description means, by the
+ * provider declarations of the program.  NULL if there is none, several fit, or its
+ * args[] are not what the traced program passes (a second list): for that the probe
+ * itself must be there.
+ */
+const struct prog_sdt_probe *decl_probe(
+    const struct comp *c, const struct probe_desc *pd);
+
 /* sou.c: struct, union and enum specifiers, defined or named. */
 int decl_tag(struct comp *c, struct node *n, struct type **out);
 

@@ -1,10 +1,14 @@
 /*
  * Provider declarations: the static probes of a program and the types of their
- * arguments, for `dtrap -h' and `dtrap -G'.
+ * arguments, for `dtrap -h' and `dtrap -G', and for args[] of probes that are not
+ * there yet.
  */
 #include "dlang/cc/decl.h"
 
+#include <ctype.h>
 #include <string.h>
+
+#include "dlang/base/glob.h"
 
 /* The most arguments of a probe: the argument count of USDT is a byte. */
 #define PROBE_ARGS_MAX 255
@@ -210,4 +214,67 @@ decl_provider(struct comp *c, struct node *n)
 	hash_set_str(&c->cc->providers, n->name, n);
 	*vec_push(&c->cc->shared.providers) = decl;
 	return 0;
+}
+
+/* ---- the declaration of a probe that is not there yet ---- */
+
+/* A declared name as descriptions have it, `-' for `__', with an ending. */
+static const char *
+described(const char *name, const char *ending, char *to, size_t size)
+{
+	size_t n = 0;
+
+	while (*name != '\0' && n < size - 1) {
+		bool two = name[0] == '_' && name[1] == '_';
+		to[n++] = two ? '-' : *name;
+		name += two ? 2 : 1;
+	}
+	while (*ending != '\0' && n < size - 1)
+		to[n++] = *ending++;
+	to[n] = '\0';
+	return to;
+}
+
+/* The field is a glob for the name with a process's number, or the name with or
+ * without one. */
+static bool
+means_provider(const char *field, const char *name)
+{
+	char full[128];
+	size_t n;
+
+	if (glob_is(field))
+		return glob_match(
+		    field, described(name, "1", full, sizeof(full)));
+	described(name, "", full, sizeof(full));
+	n = strlen(full);
+	if (strncmp(field, full, n) != 0)
+		return false;
+	while (isdigit((unsigned char)field[n]))
+		n++;
+	return field[n] == '\0';
+}
+
+const struct prog_sdt_probe *
+decl_probe(const struct comp *c, const struct probe_desc *pd)
+{
+	const struct prog_sdt_probe *found = NULL;
+	char name[128];
+
+	if (pd->id != 0 || *pd->prov == '\0' || *pd->name == '\0')
+		return NULL;
+	vec_foreach(p, &c->cc->shared.providers) {
+		if (!means_provider(pd->prov, (*p)->name))
+			continue;
+		for (size_t i = 0; i < (*p)->nprobes; i++) {
+			const struct prog_sdt_probe *pr = &(*p)->probes[i];
+			if (!glob_field(pd->name,
+				described(pr->name, "", name, sizeof(name))))
+				continue;
+			if (found != NULL || pr->xargs.types != pr->args.types)
+				return NULL;
+			found = pr;
+		}
+	}
+	return found;
 }

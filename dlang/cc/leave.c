@@ -2,8 +2,8 @@
  * Omits clauses that cannot be compiled.
  *
  * With -Z a description may name probes that do not exist.  Its clause cannot
- * be compiled if it uses args[], whose types the probes define.  As it cannot
- * fire, it is omitted, and the user is told.  An aggregation that only such
+ * be compiled if it uses args[], whose types the probes define, unless the program
+ * declares the probe (decl_probe()).  It is omitted, and the user is told.  An aggregation that only such
  * clauses fill stays empty, so actions on it do nothing.
  */
 
