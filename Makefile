@@ -696,7 +696,7 @@ TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
 	python3-jsonschema jq prometheus redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod curl \
-	zsh pkgconf musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
+	zsh pkgconf musl-tools gdb bpftrace nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
 	golang-go gccgo rustc clang lld bolt-16 cmark-gfm linux-perf
 TORTURE_PKGS := nginx
 LOAD_PKGS := libpython3.11-testsuite apache2-utils chromium \

@@ -70,7 +70,8 @@ tell app load
 line app 'load: no error'
 dt -l -v -P 'shop*'
 has "$tmp/out" " shop${pid[app]} +shop.so +sell +sold$"
-has "$tmp/out" " shop${pid[app]} +shop.so +Shop.sell +sold$"
+has "$tmp/out" " shop${pid[app]} +shop.so +Shop.sell +two$"
+has "$tmp/out" " shop${pid[app]} +shop.so +Shop.buy +two$"
 has "$tmp/out" " shop${pid[app]} +shop.so +idle__time +idle-time$"
 for t in '0.: int8_t' '1.: uint8_t' '2.: int16_t' '3.: uint16_t' '4.: int32_t' \
     '5.: uint32_t' '6.: int64_t' '7.: uint64_t' '8.: string' '9.: void \*' \
@@ -82,7 +83,8 @@ d='shop*:::all12 {
 	printf("%d %d %d %d %d %u %d %u %s %p ", args[0], args[1], args[2], args[3],
 	    args[4], args[5], args[6], args[7], args[8], args[9]);
 	printf("%d %s\n", args[10], args[11]); }
-    shop*::Shop.sell:sold { printf("text %s\n", args[0]); }
+    shop*::Shop.sell:two { printf("text %s\n", args[0]); }
+    shop*::Shop.buy:two { printf("%d %s\n", args[0], args[1]); }
     shop*:::idle-time { printf("idle\n"); }'
 start_dt dt -q -n "$d"
 tell app all
@@ -90,6 +92,7 @@ line app 'all at '
 at=${line#all at }
 line dt "^-128 255 -32768 65535 -2147483648 4294967295 -9223372036854775808 18446744073709551615 text (0x)?$at 127 last\$"
 line dt '^text by function$'
+line dt '^-1 by function$'
 line dt '^idle$'
 tell app "fire 10 2"
 line app 'watched 0'

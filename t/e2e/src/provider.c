@@ -2,7 +2,7 @@
  * Makes static probes while it runs, as it is told on its input:
  *
  *	load, unload	of provider "shop" with probes sold(n, text), all12(...)
- *			and idle(), and sold(text) of another function
+ *			and idle(), and two(text) and two(n, text) in two functions
  *	fire N T	in T threads each sold(0, "T-0") to sold(N - 1, ...)
  *	all		all12 with a value at each end of its type
  *	fork N		a child fires sold N times and ends
@@ -27,7 +27,7 @@
 #include "trigger.h"
 
 static dtrap_provider *shop;
-static dtrap_probe *sold, *sold_text, *idle, *all12;
+static dtrap_probe *sold, *two_text, *two_both, *idle, *all12;
 
 static void
 must(int error)
@@ -50,7 +50,9 @@ make_shop(void)
 	must(dtrap_provider_create("shop", &shop));
 	must(dtrap_provider_probe(shop, "sell", "sold", 2, types, &sold));
 	must(dtrap_provider_probe(
-	    shop, "Shop.sell", "sold", 1, types + 1, &sold_text));
+	    shop, "Shop.sell", "two", 1, types + 1, &two_text));
+	must(
+	    dtrap_provider_probe(shop, "Shop.buy", "two", 2, types, &two_both));
 	must(dtrap_provider_probe(shop, NULL, "idle__time", 0, NULL, &idle));
 	must(dtrap_provider_probe(shop, NULL, "all12", 12, all, &all12));
 }
@@ -102,10 +104,11 @@ fire_all(void)
 		(uint64_t)INT16_MIN, UINT16_MAX, (uint64_t)INT32_MIN,
 		UINT32_MAX, (uint64_t)INT64_MIN, UINT64_MAX, (uintptr_t) "text",
 		(uintptr_t)args, 127, (uintptr_t) "last" };
-	const uint64_t only = (uintptr_t)text;
+	const uint64_t both[] = { (uint64_t)-1, (uintptr_t)text };
 
 	dtrap_probe_fire(all12, args);
-	dtrap_probe_fire(sold_text, &only);
+	dtrap_probe_fire(two_text, both + 1);
+	dtrap_probe_fire(two_both, both);
 	dtrap_probe_fire(idle, NULL);
 	printf("all at %" PRIxPTR "\n", (uintptr_t)args);
 }
