@@ -55,6 +55,7 @@ define newline
 
 
 endef
+comma := ,
 
 # A room is a folder below these.  Those that are no part of the two programs are
 # built for another place (inject/agent, inject/trap, sdt) or another time
@@ -288,6 +289,11 @@ testlink = @mkdir -p $(@D)$(newline)$(call q,LINK)$(CC) $(CFLAGS) $(SAN) \
 
 $(B)/unit/%: $(B)/test/unit/%.o $(FAKEOBJ) $(LIB)
 	$(call testlink,$< $(FAKEOBJ))
+
+# The library, with doubles for what it asks of the C library.
+$(B)/unit/test_provider: $(B)/test/unit/test_provider.o $(FAKEOBJ) $(B)/libdtrap-sdt.a $(LIB)
+	$(call testlink,$(filter-out $(LIB),$^) $(addprefix -Wl$(comma)--wrap=,\
+		memfd_create mmap calloc realloc strdup dlopen))
 
 -include $(wildcard $(B)/test/*/*.d)
 
@@ -584,7 +590,6 @@ bench: $(PROG) $(addprefix $(B)/e2e/,hot cold busy vforked restless \
 
 # For editors: the commands of the rules above, whatever is already made.
 # $(call entry,FILE,COMMAND)
-comma := ,
 entry = {"directory":"$(CURDIR)","file":"$(1)","command":"$(subst ",\",$(subst \,\\,$(2)))"}\n
 entries = $(foreach f,$(SRC) tracer/dtrap.c tracer/plockstat.c \
 	$(wildcard t/unit/*.c t/reloc/*.c $(FAKE)),\

@@ -110,8 +110,8 @@ int dtrap_provider_probe(dtrap_provider *provider, const char *function,
  * 0; -EBUSY: it is loaded; -EPERM or -EACCES: no executable mapping is allowed,
  * neither of a memfd nor of a file in $XDG_RUNTIME_DIR; -EMFILE or -ENFILE: no
  * descriptor is left; -ENOMEM; -ENOSPC; -ENOSYS: not on this machine; -ENOEXEC: the
- * run-time linker refuses it (in a static program, for example).  After an error
- * the provider is as before, with nothing mapped or open.
+ * run-time linker refuses it.  After an error the provider is as before, with
+ * nothing mapped or open.
  */
 int dtrap_provider_load(dtrap_provider *provider);
 
