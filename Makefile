@@ -576,7 +576,7 @@ suite-asan:
 		[ ! -e $$f ] || { cat $$f; status=1; }; done; exit $$status
 
 # doc/speed.md says what the tables mean.  T=hits for one of them.
-bench: $(PROG) $(addprefix $(B)/e2e/,hot cold busy vforked restless \
+bench: $(PROG) $(addprefix $(B)/e2e/,hot cold busy logs vforked restless \
 	spends stalls switches) \
 	$(B)/bench/bench_vm
 	@echo "$$(uname -sr), $$(nproc) processors," \

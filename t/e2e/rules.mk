@@ -225,9 +225,9 @@ $(D)/libusdt.so: t/e2e/src/usdtlib.c $(D)/usdt-d.h
 	$(E2E_CC) -I$(D) -fPIC -shared -o $@ $<
 $(D)/usdtcc: t/e2e/src/usdtcc.cc $(D)/usdt-d.h $(D)/usdt-d.o
 	$(call q,CC)$(CXX) -O2 -Wall -Wextra -I$(D) -o $@ $< $(D)/usdt-d.o
-# With probes that it makes itself.
-$(D)/provider: t/e2e/src/provider.c t/e2e/src/trigger.h include/dtrap-provider.h \
-		$(B)/libdtrap-sdt.a
+# With probes that they make themselves.
+$(D)/provider $(D)/logs: $(D)/%: t/e2e/src/%.c t/e2e/src/trigger.h \
+		$(wildcard include/*.h include/*/*.h) $(B)/libdtrap-sdt.a
 	@mkdir -p $(@D)
 	$(E2E_CC) -Iinclude -o $@ $< $(B)/libdtrap-sdt.a -pthread -ldl
 $(D)/throws: t/e2e/src/throws.cc t/e2e/src/trigger.h
