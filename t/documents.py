@@ -18,7 +18,7 @@ follows a "## " heading; the commands before the first one are run before those
 of every section, all of it in one shell.  --list prints the sections.
 
 The shell works in SCRATCH, where everything of the tree is by links but build,
-which is empty and its own.  `make' is run with -n: what the targets do has other
+which is its own and has only libdtrap-sdt.  `make' is run with -n: what the targets do has other
 tests.  Environment: DTRAP and PLOCKSTAT, the programs under test.
 """
 import ctypes
@@ -162,6 +162,9 @@ def tree(scratch):
     for name in 'dtrap', 'plockstat':
         os.symlink(os.path.abspath(os.environ.get(name.upper(), name)),
             scratch + '/' + name)
+    for name in 'libdtrap-sdt.a', 'libdtrap-sdt.so', 'libdtrap-sdt.so.1':
+        os.symlink(os.path.abspath(os.environ.get('B', 'build')) + '/' + name,
+            scratch + '/build/' + name)
 
 
 def children(pid):

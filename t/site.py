@@ -101,7 +101,7 @@ def manuals_linked(text, manuals):
         if name not in manuals:
             return match.group(0)
         return '<a href="%s.html">%s</a>' % (name, match.group(0))
-    return re.sub(r'<code>([a-z-]+)\(([17])\)</code>', link, text)
+    return re.sub(r'<code>([a-z-]+)\(([137])\)</code>', link, text)
 
 
 def write(site, name, title, body, nav):

@@ -5,9 +5,11 @@
 . "${0%/*}/lib.sh"
 need_attach
 export LIMIT=120
-shop='provider shop { probe sold(int32_t n, string what); };'
+# A provider that no other process on this machine has.
+export SHOP=shop${$}x
+shop="provider $SHOP { probe sold(int32_t n, string what); };"
 # shellcheck disable=SC2016 # D
-sold='shop$target::sell:sold { printf("%d %s\n", args[0], args[1]); }'
+sold=$SHOP'$target::sell:sold { printf("%d %s\n", args[0], args[1]); }'
 
 # expected N T: what sold prints.
 expected() {
@@ -64,29 +66,29 @@ has "$tmp/dt.out" '^-2 1-2$'
 is "attached before: hits" "$(printed "$tmp/dt.out" | wc -l)" 18
 
 # Attached after it is made: types need no declaration.
-dt -l -P 'shop*' -p "${pid[app]}"
-hasnt "$tmp/out" ' shop'
+dt -l -P "$SHOP*" -p "${pid[app]}"
+hasnt "$tmp/out" " $SHOP"
 tell app load
 line app 'load: no error'
-dt -l -v -P 'shop*'
-has "$tmp/out" " shop${pid[app]} +shop.so +sell +sold$"
-has "$tmp/out" " shop${pid[app]} +shop.so +Shop.sell +two$"
-has "$tmp/out" " shop${pid[app]} +shop.so +Shop.buy +two$"
-has "$tmp/out" " shop${pid[app]} +shop.so +idle__time +idle-time$"
+dt -l -v -P "$SHOP*"
+has "$tmp/out" " $SHOP${pid[app]} +$SHOP.so +sell +sold$"
+has "$tmp/out" " $SHOP${pid[app]} +$SHOP.so +Shop.sell +two$"
+has "$tmp/out" " $SHOP${pid[app]} +$SHOP.so +Shop.buy +two$"
+has "$tmp/out" " $SHOP${pid[app]} +$SHOP.so +idle__time +idle-time$"
 for t in '0.: int8_t' '1.: uint8_t' '2.: int16_t' '3.: uint16_t' '4.: int32_t' \
     '5.: uint32_t' '6.: int64_t' '7.: uint64_t' '8.: string' '9.: void \*' \
     '11.: string'; do
 	has "$tmp/out" "args.$t\$"
 done
 # shellcheck disable=SC2016 # D
-d='shop*:::all12 {
+d='SHOP*:::all12 {
 	printf("%d %d %d %d %d %u %d %u %s %p ", args[0], args[1], args[2], args[3],
 	    args[4], args[5], args[6], args[7], args[8], args[9]);
 	printf("%d %s\n", args[10], args[11]); }
-    shop*::Shop.sell:two { printf("text %s\n", args[0]); }
-    shop*::Shop.buy:two { printf("%d %s\n", args[0], args[1]); }
-    shop*:::idle-time { printf("idle\n"); }'
-start_dt dt -q -n "$d"
+    SHOP*::Shop.sell:two { printf("text %s\n", args[0]); }
+    SHOP*::Shop.buy:two { printf("%d %s\n", args[0], args[1]); }
+    SHOP*:::idle-time { printf("idle\n"); }'
+start_dt dt -q -n "${d//SHOP/$SHOP}"
 tell app all
 line app 'all at '
 at=${line#all at }
@@ -102,8 +104,7 @@ is "attached after: status" "$status" 0
 
 # A child has the probes, and its own semaphores.
 # shellcheck disable=SC2016 # D
-start_dt dt -q -p "${pid[app]}" -n '
-    shop$target::sell:sold { @[pid == $target ? "parent" : "child"] = count(); }'
+start_dt dt -q -p "${pid[app]}" -n "$SHOP"'$target::sell:sold { @[pid == $target ? "parent" : "child"] = count(); }'
 tell app "fork 5"
 line app '^child '
 is "a followed child: is it watched" "${line##* }" 3
@@ -128,8 +129,8 @@ start app "${as[@]}" "$bin/provider"
 line app ready
 tell app load
 line app 'load: no error'
-"${as[@]}" "$DTRAP" -l -P 'shop*' >"$tmp/out" 2>"$tmp/err"
-has "$tmp/out" " shop[0-9]+ +shop.so +sell +sold$"
+"${as[@]}" "$DTRAP" -l -P "$SHOP*" >"$tmp/out" 2>"$tmp/err"
+has "$tmp/out" " ${SHOP}[0-9]+ +$SHOP.so +sell +sold$"
 tell app stay
 line app '^stays '
 child=${line#stays }

@@ -1,7 +1,7 @@
 /*
  * Makes static probes while it runs, as it is told on its input:
  *
- *	load, unload	of provider "shop" with probes sold(n, text), all12(...)
+ *	load, unload	of provider "shop" (or the name in SHOP) with probes sold(n, text), all12(...)
  *			and idle(), and two(text) and two(n, text) in two functions
  *	fire N T	in T threads each sold(0, "T-0") to sold(N - 1, ...)
  *	all		all12 with a value at each end of its type
@@ -47,7 +47,9 @@ make_shop(void)
 		DTRAP_INT64, DTRAP_UINT64, DTRAP_STRING, DTRAP_POINTER,
 		DTRAP_INT8, DTRAP_STRING };
 
-	must(dtrap_provider_create("shop", &shop));
+	const char *name = getenv("SHOP");
+
+	must(dtrap_provider_create(name != NULL ? name : "shop", &shop));
 	must(dtrap_provider_probe(shop, "sell", "sold", 2, types, &sold));
 	must(dtrap_provider_probe(
 	    shop, "Shop.sell", "two", 1, types + 1, &two_text));
