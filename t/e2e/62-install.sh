@@ -67,6 +67,26 @@ dt -q -n 'shop$target:::sold { printf("%d", arg0); }' -o "$tmp/sold" \
     -c "$tmp/shop"
 is sold "$(cat "$tmp/sold")" 42
 
+# One that makes them while it runs, with the shared library and the static one.
+export PKG_CONFIG_PATH=$tmp/usr/lib/pkgconfig
+is "the library's version" "$(pkg-config --modversion dtrap-sdt)" "$version"
+for how in shared static; do
+	lib=$(pkg-config --libs dtrap-sdt)
+	[ $how = shared ] || lib=$tmp/usr/lib/libdtrap-sdt.a
+	# shellcheck disable=SC2046,SC2086 # options
+	$CC $(pkg-config --cflags dtrap-sdt) -o "$tmp/bar" doc/examples/bar.c $lib ||
+	    fail "bar.c does not compile"
+	# shellcheck disable=SC2016 # dtrap expands it
+	LD_LIBRARY_PATH=$tmp/usr/lib dt -q -Z -o "$tmp/served-$how" -n '
+	    bar$target:::tea { printf("%d %s", arg0, copyinstr(arg1)); exit(0); }' \
+	    -c "timeout 60 $tmp/bar bar tea"
+	is "served, $how" "$(cat "$tmp/served-$how")" '1 please'
+done
+nm -D --defined-only "$tmp/usr/lib/libdtrap-sdt.so.1" | sed 's/.* //' | sort >"$tmp/names"
+sed -n 's/^.*\(dtrap_pro[a-z]*_[a-z]*\)(.*/\1/p' include/dtrap-provider.h |
+    grep -vx dtrap_probe_watched | sort -u >"$tmp/declared"
+same "names of the library" "$tmp/declared" "$tmp/names"
+
 made uninstall PREFIX="$tmp/usr"
 find "$tmp/usr" ! -type d | sort >"$tmp/after"
 same "before and after" "$tmp/before" "$tmp/after"
