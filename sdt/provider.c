@@ -209,7 +209,7 @@ dtrap_provider_create(const char *name, dtrap_provider **out)
 	if (p == NULL)
 		return -ENOMEM;
 	pthread_mutex_init(&p->lock, NULL);
-	strcpy(p->name, name);
+	memcpy(p->name, name, strlen(name) + 1);
 	p->probes.provider = p->name;
 	p->mapping.fd = -1;
 	*out = p;

@@ -6,9 +6,16 @@
 
 none=$B/none
 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j2 MACHINE=none B="$none" \
-	CFLAGS=-O0 WERROR=-Werror "$none/dtrap" >"$tmp/make" 2>&1 ||
+	CFLAGS=-O0 WERROR=-Werror "$none/dtrap" "$none/libdtrap-sdt.a" >"$tmp/make" 2>&1 ||
 	fail "$(tail -n 20 "$tmp/make")"
 DTRAP=$PWD/$none/dtrap
+
+# Programs go on without the probes that they would make.
+"${CC:-cc}" -Iinclude -o "$tmp/bar" doc/examples/bar.c "$none/libdtrap-sdt.a" ||
+    fail "bar.c does not compile"
+"$tmp/bar" bar tea >"$tmp/out"
+has "$tmp/out" '^no probes: no provider can be made on this machine$'
+has "$tmp/out" '^the bar is open$'
 
 dt -V
 is "-V: status" "$status" 0
