@@ -114,7 +114,8 @@ tree package >"$work/before"
 inside package <<'INSIDE' >"$logs/package.log" 2>&1 || wrong "the package: $?"
 fail() { echo "FAIL: $*"; exit 1; }
 apt-get -q update
-apt-get -y -q --no-install-recommends install bash-completion /debs/dtrap_*.deb ||
+apt-get -y -q --no-install-recommends install bash-completion /debs/dtrap_*.deb \
+    /debs/libdtrap-sdt1_*.deb /debs/libdtrap-sdt-dev_*.deb ||
     fail "does not install"
 dtrap -V -v || fail "does not run"
 as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -132,7 +133,12 @@ for c in /usr/bin/dtrap*; do
 	complete -p "${c##*/}" >/dev/null || fail "$c has no completion"
 done
 [ -f /usr/share/zsh/vendor-completions/_dtrap ] || fail "no completion for zsh"
-apt-get -y -q purge dtrap bash-completion && apt-get -y -q --purge autoremove ||
+for f in /usr/include/dtrap/dtrap-provider.h /usr/share/man/man3/dtrap-sdt.3.gz \
+    /usr/lib/*/libdtrap-sdt.so /usr/lib/*/libdtrap-sdt.a \
+    /usr/lib/*/pkgconfig/dtrap-sdt.pc; do
+	[ -f "$f" ] || fail "no $f"
+done
+apt-get -y -q purge dtrap libdtrap-sdt1 libdtrap-sdt-dev bash-completion && apt-get -y -q --purge autoremove ||
     fail "cannot be removed"
 INSIDE
 tree package >"$work/after"
