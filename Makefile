@@ -49,7 +49,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -ldl -lunwind-generic -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -liberty -lm
+LIBS := -ldl -lunwind-generic -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -lyajl -liberty -lm
 
 define newline
 
@@ -69,7 +69,8 @@ NOTSRC := tracer/dtrap.c tracer/plockstat.c $(if $(filter no,$(CTF)),\
 SRC := $(filter-out $(NOTSRC),$(foreach d,$(ROOMS),$(wildcard $(d)/*.c)))
 GENSRC := $(if $(wildcard dlang/cc/parse.y),$(B)/gen/dlang/cc/parse.c \
 	$(B)/gen/dlang/cc/lex.c) $(B)/gen/tracer/build/sdt_text.c \
-	$(B)/gen/tracer/consume/picture_js.c $(B)/gen/inject/trap_code.c \
+	$(B)/gen/tracer/consume/picture_js.c \
+	$(B)/gen/tracer/consume/report_parts.c $(B)/gen/inject/trap_code.c \
 	$(B)/gen/tracer/fast/agent_blob.c
 # Included, not compiled: names of numbers from the system's headers.
 GENDEF := $(B)/gen/tracer/fire/names.def
@@ -149,7 +150,7 @@ NEEDS := capstone/capstone.h:libcapstone-dev \
 	libunwind.h:libunwind-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
 	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev lzma.h:liblzma-dev \
-	elfutils/debuginfod.h:libdebuginfod-dev \
+	elfutils/debuginfod.h:libdebuginfod-dev yajl/yajl_parse.h:libyajl-dev \
 	$(if $(filter no,$(CTF)),,ctf-api.h:binutils-dev)
 $(B)/deps.ok:
 	@mkdir -p $(@D)
@@ -219,19 +220,27 @@ $(B)/gen/tracer/fast/agent_blob.c: $(if $(wildcard inject/agent/$(MACHINE)),$(B)
 	  echo '0 };'; echo 'const size_t agent_blob_size = sizeof(agent_blob) - 1;'; \
 	} >$@
 
-# What `-x report' writes into every picture.
+# Text as a C string: $(call text,NAME,FILES).
+text = echo 'const char $(1)[] ='; \
+	sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $(2); echo ';'
+
+# What `-x report' writes into every picture, and into every page.
 $(B)/gen/tracer/consume/picture_js.c: tracer/consume/picture.js
 	@mkdir -p $(@D)
 	$(call q,GEN){ echo '#include "tracer/consume/picture.h"'; \
-	  echo 'const char picture_js[] ='; \
-	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
+	  $(call text,picture_js,$<); } >$@
+
+REPORTJS := $(wildcard tracer/consume/report*.js)
+$(B)/gen/tracer/consume/report_parts.c: tracer/consume/report.css $(REPORTJS)
+	@mkdir -p $(@D)
+	$(call q,GEN){ echo '#include "tracer/consume/report_parts.h"'; \
+	  $(call text,report_css,$<); $(call text,report_js,$(REPORTJS)); } >$@
 
 # What `dtrap -h' writes into every header.
 $(B)/gen/tracer/build/sdt_text.c: include/dtrap-sdt.h
 	@mkdir -p $(@D)
 	$(call q,GEN){ echo '#include "tracer/build/sdt_build.h"'; \
-	  echo 'const char sdt_text[] ='; \
-	  sed -e 's/[\\"]/\\&/g' -e 's/.*/	"&\\n"/' $<; echo ';'; } >$@
+	  $(call text,sdt_text,$<); } >$@
 
 # libdtrap-sdt.  The archive is one object, in which only what programs call has a
 # name.
@@ -696,7 +705,7 @@ doc: man
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libunwind-dev libelf-dev \
 	libdw-dev libiberty-dev $(if $(filter no,$(CTF)),,binutils-dev) zlib1g-dev \
-	liblzma-dev libdebuginfod-dev flex bison
+	liblzma-dev libdebuginfod-dev libyajl-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
 	python3-jsonschema jq prometheus redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \

@@ -23,6 +23,7 @@
 #include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
 #include "tracer/build.h"
+#include "tracer/commands.h"
 #include "tracer/consume/sink.h"
 #include "tracer/program/cpp.h"
 #include "tracer/program/dlib.h"
@@ -976,6 +977,9 @@ main(int argc, char **argv)
 		return E_ERROR;
 	if (argc <= 1)
 		return usage(c.name);
+	command_main command = command_of(argv[1]);
+	if (command != NULL)
+		return command(c.name, argc - 1, argv + 1);
 	session_init(&c.st, c.name);
 	c.st.testing = getenv("_DTRACE_TESTING") != NULL;
 	int r = options_from_environment(&c) == 0 ? E_SUCCESS : E_ERROR;

@@ -24,6 +24,7 @@ consume_create(const struct consume_env *env)
 	    &c->aggs, env->globals, (size_t)option_get(env->opts, OPT_AGGMAX));
 	if (c->sink->create != NULL)
 		c->sink->create(c);
+	live_create(c);
 	return c;
 }
 
@@ -34,6 +35,7 @@ consume_destroy(struct consume *c)
 		return;
 	if (c->sink->destroy != NULL)
 		c->sink->destroy(c);
+	live_destroy(c);
 	out_fini(&c->out);
 	str_fini(&c->line);
 	aggs_fini(&c->aggs);
@@ -104,6 +106,7 @@ consume_finish(struct consume *c)
 	consume_aggs(c);
 	consume_drops(c);
 	faults_tell(c);
+	live_aggs(c);
 	if (r == 0) {
 		if (c->env.report != NULL)
 			c->env.report->print(c->env.report->ctx, c);
@@ -117,6 +120,7 @@ consume_finish(struct consume *c)
 int
 consume_end(struct consume *c, int status)
 {
+	live_end(c, status);
 	if (c->sink->end != NULL && c->out.error == 0)
 		c->sink->end(c, status);
 	return out_flush(&c->out);

@@ -18,7 +18,9 @@
 #include "dlang/vm/region.h"
 
 struct addrspace;
+struct asked;
 struct consume;
+struct page;
 
 /* Prints a report instead of the aggregations at the end. */
 struct consume_report {
@@ -102,8 +104,16 @@ int consume_finish(struct consume *c);
  * `status' is the exit status.  0, or a negative errno as consume_records(). */
 int consume_end(struct consume *c, int status);
 
-/* After consume_finish(): write pictures of the aggregations to the file of
- * option report.  0, or a negative errno after a message. */
+/* Option report: what was asked.  Call it before the first record is read. */
+void consume_asked(struct consume *c, const struct asked *a);
+/* After consume_end(): write the pictures to the file of option report.  0, or a
+ * negative errno after a message. */
 int consume_pictures(struct consume *c);
+
+/* Write a page, and what an earlier one (or NULL) differs, to a file: HTML if
+ * its name says so, else SVG.  Of the environment only out and enough are
+ * used.  0 or a negative errno. */
+int consume_page_write(const struct consume_env *env, const char *path,
+    struct page *p, struct page *earlier);
 
 #endif

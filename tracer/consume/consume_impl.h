@@ -24,6 +24,7 @@
 #include "tracer/consume/text.h"
 
 struct feed;
+struct page;
 struct lanes;
 struct type;
 struct type_member;
@@ -71,6 +72,8 @@ void stack_fold(struct printer *p, const void *stack, size_t size);
 typedef void (*stack_frame_fn)(void *ctx, const char *name);
 void stack_functions(struct printer *p, const void *stack, size_t size,
     stack_frame_fn frame, void *ctx);
+/* Has it as many frames as there is room for?  Then it may have had more. */
+bool stack_is_full(const void *stack, size_t size);
 /* A name of symbolise.h in its parts, which point into text. */
 struct symbol_parts {
 	const char *text;   /* all of it, without the line */
@@ -223,8 +226,10 @@ struct agg_row {
 
 struct agg_table {
 	VEC(struct agg_row *) rows;
-	uint64_t normal; /* normalize(): 1 for none */
-	bool printed;    /* by a printa() */
+	uint64_t normal;  /* normalize(): 1 for none */
+	bool printed;     /* by a printa() */
+	bool reported;    /* the same, and live.c has it */
+	uint64_t cleared; /* when clear() began it anew; 0: never */
 };
 
 struct aggs {
@@ -404,12 +409,26 @@ void record_fault(struct consume *c);
 void faults_tell(struct consume *c);
 void faults_fini(struct consume *c);
 
+/* ---- live.c: option report.  Without it these do nothing. ---- */
+
+void live_create(struct consume *c);
+void live_destroy(struct consume *c);
+void live_record(struct consume *c, const struct probe_text *probe);
+void live_printa(struct consume *c, const struct prog_stmt *st);
+void live_error(struct consume *c, const struct sink_error *e);
+void live_drop(struct consume *c, const struct sink_drop *d);
+/* At the end: aggregations that no printa() has printed. */
+void live_aggs(struct consume *c);
+void live_end(struct consume *c, int status);
+
 /* ---- consume.c ---- */
 
 struct consume {
 	struct consume_env env;
 	const struct sink *sink; /* the format, */
 	void *format;            /* and what it keeps; or NULL */
+	struct page *page;       /* option report; or NULL */
+	struct str page_line;    /* that it gets next */
 	struct out out;
 	struct str line; /* of the record being printed */
 	struct aggs aggs;

@@ -54,6 +54,7 @@ drop_tell(struct consume *c, const struct sink_drop *d)
 {
 	if (c->sink->drop != NULL)
 		c->sink->drop(c, d);
+	live_drop(c, d);
 }
 
 static void

@@ -217,6 +217,7 @@ faults_tell(struct consume *c)
 		e.count = k->count;
 		if (c->sink->error != NULL)
 			c->sink->error(c, &e);
+		live_error(c, &e);
 		consume_message(c, "%s%s: %llu times", k->row->text,
 		    str_c(&where), (unsigned long long)k->count);
 		str_fini(&where);

@@ -19,9 +19,9 @@
 #include "tracer/consume/writer.h"
 
 static int
-file_fill(const struct consume *c, int fd, const struct str *text)
+file_fill(const struct consume_env *env, int fd, const struct str *text)
 {
-	return writer_write(fd, text->s, text->len, c->env.enough);
+	return writer_write(fd, text->s, text->len, env->enough);
 }
 
 /* The mode and owner are those of the old file; without one they are those that
@@ -48,14 +48,14 @@ file_is_regular(const char *path)
 }
 
 static int
-file_replace(const struct consume *c, const char *path, const struct stat *old,
-    const struct str *text)
+file_replace(const struct consume_env *env, const char *path,
+    const struct stat *old, const struct str *text)
 {
 	const char *slash = strrchr(path, '/');
 	char *temp = mem_printf("%.*s.dtrap-XXXXXX",
 	    slash != NULL ? (int)(slash + 1 - path) : 0, path);
 	int fd = mkostemp(temp, O_CLOEXEC);
-	int r = fd < 0 ? -errno : file_fill(c, fd, text);
+	int r = fd < 0 ? -errno : file_fill(env, fd, text);
 
 	if (r == 0)
 		r = file_dress(fd, old);
@@ -72,10 +72,9 @@ file_replace(const struct consume *c, const char *path, const struct stat *old,
 /* The file descriptor of ours that is open on path, or -1: if the file were
  * opened once more, writing would begin at its start. */
 static int
-file_is_open(const struct consume *c, const char *path)
+file_is_open(const struct consume_env *env, const char *path)
 {
-	const int fds[] = { writer_fd(c->env.out), STDOUT_FILENO,
-		STDERR_FILENO };
+	const int fds[] = { writer_fd(env->out), STDOUT_FILENO, STDERR_FILENO };
 	struct stat at, st;
 
 	if (stat(path, &at) != 0)
@@ -89,13 +88,14 @@ file_is_open(const struct consume *c, const char *path)
 
 /* A FIFO without a reader is an error; do not wait for one. */
 static int
-file_write(const struct consume *c, const char *path, const struct str *text)
+file_write(
+    const struct consume_env *env, const char *path, const struct str *text)
 {
 	int fd = open(path,
 	    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 	    0666);
 	int r = fd < 0 || fcntl(fd, F_SETFL, 0) != 0 ? -errno :
-						       file_fill(c, fd, text);
+						       file_fill(env, fd, text);
 
 	if (fd >= 0 && close(fd) != 0 && r == 0)
 		r = -errno;
@@ -103,24 +103,26 @@ file_write(const struct consume *c, const char *path, const struct str *text)
 }
 
 int
-file_renew(const struct consume *c, const char *path, const struct str *text)
+file_renew(
+    const struct consume_env *env, const char *path, const struct str *text)
 {
 	struct stat st;
 
 	if (lstat(path, &st) != 0)
-		return file_replace(c, path, NULL, text);
+		return file_replace(env, path, NULL, text);
 	if (!S_ISREG(st.st_mode))
-		return file_write(c, path, text);
-	int r = file_replace(c, path, &st, text);
+		return file_write(env, path, text);
+	int r = file_replace(env, path, &st, text);
 	/* The file, or its directory, belongs to somebody else: it can only be
 	 * written to, not replaced. */
-	return r == -EPERM || r == -EACCES ? file_write(c, path, text) : r;
+	return r == -EPERM || r == -EACCES ? file_write(env, path, text) : r;
 }
 
 int
-file_put(const struct consume *c, const char *path, const struct str *text)
+file_put(
+    const struct consume_env *env, const char *path, const struct str *text)
 {
-	int fd = file_is_open(c, path);
+	int fd = file_is_open(env, path);
 
-	return fd >= 0 ? file_fill(c, fd, text) : file_renew(c, path, text);
+	return fd >= 0 ? file_fill(env, fd, text) : file_renew(env, path, text);
 }

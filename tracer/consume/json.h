@@ -32,11 +32,22 @@ void json_stmt(struct consume *c, struct printer *p, const struct prog_stmt *st,
 /* Append the members that describe a probe: id, provider and so on. */
 void json_probe(struct str *to, const struct probe_text *probe);
 
-/* Append the members that describe an aggregation with all its keys. */
-void json_agg(struct printer *p, uint32_t id);
+/* Append the members that describe an aggregation with all its keys.  There may
+ * be very many: after each, flush() may take away what is there.  NULL: it all
+ * stays. */
+typedef void (*json_flush_fn)(void *ctx, struct str *text);
+void json_agg(struct printer *p, uint32_t id, json_flush_fn flush, void *ctx);
 
 /* print(): append a list of objects, the value itself and its members. */
 void json_object(struct printer *p, const uint8_t *addr,
     const struct type *type, const void *v, size_t size);
+
+/* Append a line of the format. */
+void json_line_begin(struct str *to, const struct asked *a);
+void json_line_error(
+    struct str *to, const struct consume *c, const struct sink_error *e);
+void json_line_drop(struct str *to, const struct sink_drop *d, uint64_t total);
+void json_line_end(struct str *to, uint64_t records, uint64_t errors,
+    uint64_t drops, int status);
 
 #endif

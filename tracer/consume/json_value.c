@@ -111,6 +111,8 @@ json_stack(struct printer *p, enum dif_act kind, const struct prog_rec *rec,
 	    kind == ACT_STACK ? "stack-frames" : "ustack-frames");
 	stack_parts(p, v, rec->size, json_frame, &fs);
 	str_addc(p->to, ']');
+	if (stack_is_full(v, rec->size))
+		str_add(p->to, ",\"cut\":true");
 }
 
 static void
@@ -281,23 +283,27 @@ json_row(struct printer *p, const struct agg_row *row, uint64_t normal)
 }
 
 void
-json_agg(struct printer *p, uint32_t id)
+json_agg(struct printer *p, uint32_t id, json_flush_fn flush, void *ctx)
 {
 	struct aggs *a = &p->c->aggs;
 	struct agg_table *t = aggs_table(a, id);
 	const struct prog_agg *def = a->globals->aggs.at[id - 1];
 	struct agg_lines lines;
 
-	t->printed |= t->rows.len != 0;
 	aggs_lines(a, &id, 1, p->c->env.opts, &lines);
 	str_add(p->to, "\"aggregation-data\":[");
 	for (size_t i = 0; i < lines.len; i++) {
 		str_add(p->to, i != 0 ? "," : "");
 		json_row(p, lines.at[i].rows[0], t->normal);
+		if (flush != NULL)
+			flush(ctx, p->to);
 	}
 	str_add(p->to, "],\"aggregation-name\":");
 	text_add_json(p->to, def->name);
 	str_printf(p->to, ",\"function\":\"%s\"", own(agg_function(def)));
+	if (t->cleared != 0)
+		str_printf(
+		    p->to, ",\"since\":%llu", (unsigned long long)t->cleared);
 	agg_lines_fini(&lines);
 }
 
@@ -389,11 +395,13 @@ json_stmt(
 	else if (st->kind != ACT_PRINTA)
 		json_values(&e, st);
 	for (size_t i = 0; st->kind == ACT_PRINTA && i < st->naggs; i++) {
-		if (aggs_table(&c->aggs, st->aggs[i]) == NULL)
+		struct agg_table *t = aggs_table(&c->aggs, st->aggs[i]);
+		if (t == NULL)
 			continue;
+		t->printed |= t->rows.len != 0;
 		next_element(&e);
 		str_addc(p->to, '{');
-		json_agg(p, st->aggs[i]);
+		json_agg(p, st->aggs[i], NULL, NULL);
 		str_addc(p->to, '}');
 	}
 }

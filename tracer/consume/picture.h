@@ -1,11 +1,11 @@
 /*
- * Pictures of aggregations (option report): one below the other, in one SVG
- * file without references to other files.
+ * The SVG picture of a page: flame graphs and histograms, one below the other,
+ * without references to other files.
  */
 #ifndef TRACER_CONSUME_PICTURE_H
 #define TRACER_CONSUME_PICTURE_H
 
-#include "tracer/consume/consume_impl.h"
+#include "tracer/consume/page_impl.h"
 
 #define PICTURE_WIDTH  1200 /* of the drawing, margins included */
 #define PICTURE_MARGIN 10
@@ -13,7 +13,7 @@
 #define PICTURE_CHAR   6.7 /* the width of a character, about */
 
 struct picture {
-	struct consume *c;
+	struct page *page;
 	struct str body;
 	unsigned y; /* height so far, pixels */
 	unsigned n; /* number of pictures so far */
@@ -23,15 +23,15 @@ struct picture {
 extern const char picture_js[];
 
 /* The name of an aggregation, without @. */
-const char *picture_name(const struct prog_agg *def);
+const char *picture_name(const struct page_agg *a);
 /* Add a heading on a line of its own.  The text must be escaped for XML. */
 void picture_head(struct picture *pic, const char *text);
 
 /* Draw a flame graph of an aggregation; the width of a box is the sum of its
  * values.  Draws nothing if the key contains no stack, or if the values cannot
  * be added. */
-void picture_flame(struct picture *pic, const struct prog_agg *def);
+void picture_flame(struct picture *pic, struct page_agg *a);
 /* Draw the histogram of each key of a quantization. */
-void picture_hists(struct picture *pic, const struct prog_agg *def);
+void picture_hists(struct picture *pic, struct page_agg *a);
 
 #endif

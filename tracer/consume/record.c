@@ -129,6 +129,7 @@ record_fail(struct consume *c, uint32_t epid, struct sink_error *e)
 	e->probe = &p;
 	if (c->sink->error != NULL)
 		c->sink->error(c, e);
+	live_error(c, e);
 	e->probe = NULL;
 	consume_message(c, "error in %s for probe ID %u (%s:%s:%s:%s): %s",
 	    record_clause_name(p.clause, name, sizeof(name)), p.id, p.prov,
@@ -234,6 +235,9 @@ stmt_aggs(struct consume *c, const struct prog_stmt *st)
 		struct agg_table *t = aggs_table(&c->aggs, st->aggs[i]);
 		if (t == NULL)
 			continue;
+		bool all = st->kind == ACT_TRUNC && stmt_arg(c, st, 0) == 0;
+		if (st->kind == ACT_CLEAR || all)
+			t->cleared = c->rec.hdr->timestamp;
 		if (st->kind == ACT_CLEAR)
 			aggs_clear(&c->aggs, st->aggs[i]);
 		else if (st->kind == ACT_TRUNC)
@@ -322,6 +326,7 @@ stmt_carry_out(struct consume *c, const struct prog_stmt *st)
 	switch (st->kind) {
 	case ACT_PRINTA:
 		consume_aggs_due(c);
+		live_printa(c, st);
 		/* Fall through. */
 	case ACT_TRACE:
 	case ACT_USTACK:
@@ -372,6 +377,7 @@ record_print(struct consume *c, const struct rec_hdr *next)
 
 	record_probe(c, c->rec.hdr->epid, &probe);
 	ASSERT(probe.clause != NULL); /* or it would not have been read */
+	live_record(c, &probe);
 	if (c->sink->open != NULL)
 		c->sink->open(c, &probe, next);
 	for (size_t i = 0; i < probe.clause->nstmts; i++)

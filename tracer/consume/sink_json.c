@@ -87,8 +87,8 @@ add_options(struct str *to, const struct options *opts)
 	}
 }
 
-static void
-json_begin(struct str *to, const struct asked *a)
+void
+json_line_begin(struct str *to, const struct asked *a)
 {
 	str_printf(
 	    to, "{\"type\":\"begin\",\"format\":%d,\"version\":", JSON_FORMAT);
@@ -280,12 +280,10 @@ add_fault(struct str *to, const struct sink_error *e)
 		str_printf(to, ",\"line\":%d,\"col\":%d", e->line, e->col);
 }
 
-static void
-json_error(struct consume *c, const struct sink_error *e)
+void
+json_line_error(
+    struct str *to, const struct consume *c, const struct sink_error *e)
 {
-	struct json *j = c->format;
-	struct str *to = line_apart(c);
-
 	str_add(to, "{\"type\":\"error\",");
 	if (e->probe != NULL) {
 		str_printf(to, "\"timestamp\":%llu,\"cpu\":%u,",
@@ -293,7 +291,6 @@ json_error(struct consume *c, const struct sink_error *e)
 		json_probe(to, e->probe);
 		str_printf(to, ",\"pid\":%u,\"tid\":%u,", c->rec.hdr->pid,
 		    c->rec.hdr->tid);
-		j->errors++;
 	}
 	str_add(to, "\"msg\":");
 	text_add_json(to, e->what);
@@ -302,6 +299,15 @@ json_error(struct consume *c, const struct sink_error *e)
 	if (e->count != 0)
 		str_printf(to, ",\"count\":%llu", (unsigned long long)e->count);
 	str_add(to, "}\n");
+}
+
+static void
+json_error(struct consume *c, const struct sink_error *e)
+{
+	struct json *j = c->format;
+
+	j->errors += e->probe != NULL;
+	json_line_error(line_apart(c), c, e);
 	line_done(c);
 }
 
@@ -314,27 +320,38 @@ dropped_so_far(struct json *j, const struct sink_drop *d)
 	return j->dropped.at[d->kind] += d->n;
 }
 
-static void
-json_drop(struct consume *c, const struct sink_drop *d)
+void
+json_line_drop(struct str *to, const struct sink_drop *d, uint64_t total)
 {
-	struct str *to = line_apart(c);
-
 	str_printf(to,
 	    "{\"type\":\"drop\",\"timestamp\":%llu,\"cpu\":%d,\"id\":-1,"
 	    "\"provider\":\"dtrace\",\"module\":\"INTERNAL\","
-	    "\"function\":\"INTERNAL\",\"name\":\"DROP\",\"count\":%llu,\"total\":%llu,\"kind\":%d,"
-	    "\"tag\":\"%s\",\"msg\":",
+	    "\"function\":\"INTERNAL\",\"name\":\"DROP\",\"count\":%llu,"
+	    "\"total\":%llu,\"kind\":%d,\"tag\":\"%s\",\"msg\":",
 	    (unsigned long long)consume_now(), d->cpu, (unsigned long long)d->n,
-	    (unsigned long long)dropped_so_far(c->format, d), d->kind,
-	    own(d->tag));
+	    (unsigned long long)total, d->kind, own(d->tag));
 	text_add_json(to, d->what);
 	if (d->pid != 0)
 		str_printf(to, ",\"pid\":%u", d->pid);
 	str_add(to, "}\n");
+}
+
+static void
+json_drop(struct consume *c, const struct sink_drop *d)
+{
+	json_line_drop(line_apart(c), d, dropped_so_far(c->format, d));
 	line_done(c);
 }
 
 /* ---- the end ---- */
+
+static void
+json_write(void *ctx, struct str *text)
+{
+	struct consume *c = ctx;
+
+	out_write(&c->out, text);
+}
 
 /* A line for each aggregation, in the order in which text has them. */
 static void
@@ -346,15 +363,29 @@ json_report(struct consume *c)
 
 	for (uint32_t i = 1; i <= n; i++) {
 		uint32_t id = reverse ? n + 1 - i : i;
-		if (aggs_table(&c->aggs, id)->printed)
+		struct agg_table *t = aggs_table(&c->aggs, id);
+		if (t->printed)
 			continue;
+		t->printed |= t->rows.len != 0;
 		str_printf(&c->line,
 		    "{\"type\":\"aggregation\",\"timestamp\":%llu,",
 		    (unsigned long long)consume_now());
-		json_agg(&p, id);
+		json_agg(&p, id, json_write, c);
 		str_add(&c->line, "}\n");
 		out_write(&c->out, &c->line);
 	}
+}
+
+void
+json_line_end(struct str *to, uint64_t records, uint64_t errors, uint64_t drops,
+    int status)
+{
+	str_add(to, "{\"type\":\"end\",");
+	add_time(to);
+	str_printf(to,
+	    ",\"records\":%llu,\"errors\":%llu,\"drops\":%llu,\"status\":%d}\n",
+	    (unsigned long long)records, (unsigned long long)errors,
+	    (unsigned long long)drops, status);
 }
 
 static void
@@ -362,18 +393,13 @@ json_end(struct consume *c, int status)
 {
 	const struct json *j = c->format;
 
-	str_add(&c->line, "{\"type\":\"end\",");
-	add_time(&c->line);
-	str_printf(&c->line,
-	    ",\"records\":%llu,\"errors\":%llu,\"drops\":%llu,\"status\":%d}\n",
-	    (unsigned long long)j->records, (unsigned long long)j->errors,
-	    (unsigned long long)j->drops, status);
+	json_line_end(&c->line, j->records, j->errors, j->drops, status);
 	out_write(&c->out, &c->line);
 }
 
 const struct sink sink_json = {
 	.name = "json",
-	.begin = json_begin,
+	.begin = json_line_begin,
 	.probe = json_listed,
 	.create = json_create,
 	.destroy = json_destroy,

@@ -278,7 +278,7 @@ write_file(struct consume *c)
 	if (c->env.path == NULL || !file_is_regular(c->env.path))
 		return false;
 	add_all(c, &text);
-	int r = file_renew(c, c->env.path, &text);
+	int r = file_renew(&c->env, c->env.path, &text);
 	if (r != 0 && !m->failed)
 		consume_message(
 		    c, "failed to write '%s': %s", c->env.path, strerror(-r));

@@ -51,6 +51,17 @@ stack_pcs(
 	return n;
 }
 
+bool
+stack_is_full(const void *stack, size_t size)
+{
+	struct rec_stack head;
+	uint64_t *pcs;
+	size_t n = stack_pcs(stack, size, &head, &pcs);
+
+	mem_free(pcs);
+	return n != 0 && n == (size - sizeof(head)) / 8;
+}
+
 /* The frame that frame i called. Notes between frames are skipped. */
 static uint64_t
 stack_inner(const uint64_t *pcs, size_t i)

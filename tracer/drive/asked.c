@@ -5,6 +5,7 @@
 
 #include "dlang/base/mem.h"
 #include "tracer/base/state.h"
+#include "tracer/consume/consume.h"
 #include "tracer/consume/sink.h"
 #include "tracer/consume/text.h"
 #include "tracer/fire/procstate.h"
@@ -29,9 +30,6 @@ asked_begin(struct state *st, struct asked *a)
 	VEC(struct asked_process) processes = { 0 };
 	struct str text = { 0 };
 
-	/* Listed as text. */
-	if (sink->begin == NULL || (a->lists && sink->probe == NULL))
-		return;
 	vec_foreach(p, &st->super->procs)
 		*vec_push(&processes) = (struct asked_process){
 			.pid = (*p)->pid,
@@ -40,8 +38,12 @@ asked_begin(struct state *st, struct asked *a)
 	a->opts = &st->opts;
 	a->processes = processes.at;
 	a->nprocesses = processes.len;
-	sink->begin(&text, a);
+	/* A list may be as text. */
+	if (sink->begin != NULL && (!a->lists || sink->probe != NULL))
+		sink->begin(&text, a);
 	text_put(st->output.out, &text);
+	if (st->consume != NULL)
+		consume_asked(st->consume, a);
 	vec_foreach(p, &processes)
 		mem_free((char *)p->command);
 	vec_fini(&processes);
