@@ -1,12 +1,13 @@
 /*
- * tracer/consume/picture: what is in the file.
+ * tracer/consume/picture: what is in the SVG file of a run.
  */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "t/unit/consume_fixture.h"
-#include "tracer/consume/picture.h"
+#include "tracer/consume/sink.h"
+#include "tracer/consume/text.h"
 
 static struct fx *f;
 static char dir[] = "/tmp/dtrap-picture.XXXXXX";
@@ -32,6 +33,15 @@ teardown(void)
 	fx_destroy(f);
 }
 
+static struct consume *
+asked(void)
+{
+	const struct asked a = { .version = "1", .opts = &f->opts };
+
+	consume_asked(fx_consume(f), &a);
+	return f->c;
+}
+
 static const char *
 report(void)
 {
@@ -40,7 +50,8 @@ report(void)
 	struct str all = { 0 };
 
 	ck_assert_int_eq(option_parse(&f->opts, arg, false), 0);
-	ck_assert_int_eq(consume_finish(fx_consume(f)), 0);
+	ck_assert_int_eq(consume_finish(asked()), 0);
+	ck_assert_int_eq(consume_end(f->c, 0), 0);
 	ck_assert_int_eq(consume_pictures(f->c), 0);
 	FILE *file = fopen(path, "re");
 	ck_assert_ptr_nonnull(file);
@@ -144,7 +155,8 @@ START_TEST(names_are_quoted)
 {
 	put(stacks(AGG_COUNT), 0x1800, 0x1900, 1);
 	report();
-	has("a.out`op; &lt;&amp;&quot;'\303\251\357\277\275&gt; f8\n1 of 1");
+	/* A byte that is no UTF-8 is the character with its number. */
+	has("a.out`op; &lt;&amp;&quot;'\303\251\303\277&gt; f8\n1 of 1");
 	has("a.out`\357\277\275f9\n1 of 1");
 }
 END_TEST
@@ -204,7 +216,7 @@ START_TEST(a_place_that_cannot_be_written)
 	struct stat st;
 
 	option_parse(&f->opts, "report=/nonexistent/x.svg", false);
-	ck_assert_int_eq(consume_pictures(fx_consume(f)), -ENOENT);
+	ck_assert_int_eq(consume_pictures(asked()), -ENOENT);
 	ck_assert_str_eq(fx_err(f),
 	    "dtrap: failed to write report '/nonexistent/x.svg': "
 	    "No such file or directory\n");

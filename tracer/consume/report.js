@@ -6,7 +6,7 @@
 const run = JSON.parse(document.getElementById("run").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 const CHAR = 6.65; /* the width of a character in pictures, about */
-const SHOWN = 40;  /* of a list, until more are asked for */
+const SHOWN = 20;  /* of a list, until more are asked for */
 const HUES = 8;    /* of series, in report.css */
 
 /* ---- numbers ---- */
@@ -90,6 +90,12 @@ function svg(tag, attributes, ...children) {
 function text(x, y, what, attributes) {
 	return svg("text", Object.assign({ x: x.toFixed(1), y: y.toFixed(1) },
 	    attributes), what);
+}
+
+/* A folded stack by its end, where stacks differ. */
+function shortKey(key) {
+	return key.includes(";") && key.length > 60 ?
+	    "\u2026" + key.slice(-58) : key;
 }
 
 /* A text that fits, or "". */
@@ -353,9 +359,6 @@ function start() {
 
 	if (!run.ended)
 		notes.push("The run has no end: it was cut short.");
-	if (run.earlier)
-		notes.push("Compared with the run of " + moment(run.earlier) +
-		    ".");
 	if (run.aggs_left)
 		notes.push("Further aggregations are left out.");
 	document.title = "dtrap: " + programName();
@@ -366,7 +369,8 @@ function start() {
 	    button("Light or dark", "Key t", theme),
 	    button("Keys", "Key ?", help))),
 	    facts(), ...notes.map(n => html("p", { class: "warning" }, n)),
-	    contents()),
+	    run.earlier ? html("p", { class: "note" }, "Compared with the run " +
+	    "of " + moment(run.earlier) + ".") : null, contents()),
 	    html("main", null, ...made.filter(s => s !== null)),
 	    html("footer", null, "dtrap " + run.version)]);
 	document.addEventListener("keydown", onKey);

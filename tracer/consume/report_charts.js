@@ -22,7 +22,7 @@ function barRow(label, v, was, longest) {
 
 	return html("div", { class: "row", title: label + ": " + show(v) +
 	    (was === null ? "" : ", earlier " + show(was)) },
-	    html("span", { class: "label" }, label), bar(v, was, longest),
+	    html("span", { class: "label" }, shortKey(label)), bar(v, was, longest),
 	    html("span", { class: "n" }, show(v)),
 	    was === null ? null : html("span", { class: d > 0 ? "n up" :
 	    d < 0 ? "n down" : "n" }, signed(show(Math.abs(d)), d)));
@@ -39,7 +39,7 @@ function histogram(a, row) {
 	    compared ? b[2] : null]));
 
 	return figure((row[0] === "" ? aggName(a) : row[0]),
-	    show(row[1]) + " values" + (compared ? ", " + show(row[2]) +
+	    amount(row[1], "value") + (compared ? ", " + show(row[2]) +
 	    " in the earlier run" : ""),
 	    html("div", { class: compared ? "hist compared" : "hist", role:
 	    "img", "aria-label": "Histogram of " + aggName(a) + " " + row[0] },
@@ -78,7 +78,7 @@ function timeAxis(out, from, to, x, y, width) {
 		const at = x + (to > from ? t / (to - from) * width : 0);
 		out.append(svg("line", { class: "tick", x1: at.toFixed(1), x2:
 		    at.toFixed(1), y1: y, y2: y + 4 }),
-		    text(at, y + 17, "+" + duration(from + t),
+		    text(at, y + 17, from + t ? "+" + duration(from + t) : "0",
 		    { "text-anchor": at > x + width - 30 ? "end" : at < x + 30 ?
 		    "start" : "middle" }));
 	}
@@ -161,7 +161,7 @@ function chart(title, times, lines) {
 		});
 		b.setAttribute("aria-pressed", !off.has(l[1]));
 		b.append(html("span", { class: "key hue" + l[1] % HUES }),
-		    l[0] === "" ? title : l[0]);
+		    l[0] === "" ? title : shortKey(l[0]));
 		return b;
 	}, legend);
 	return html("div", null, place, said, legend, more);
@@ -294,8 +294,8 @@ const MARKS = ["", "it did not return: a function around it did",
 function gantt() {
 	const threads = slicesRead();
 	const n = run.slices.at.length / 5, LEFT = 110;
-	const whole = [0, Math.max(1, ...threads.flatMap(t => t.all.map(s =>
-	    s.end)))];
+	const whole = threads.flatMap(t => t.all).reduce((r, s) =>
+	    [Math.min(r[0], s.from), Math.max(r[1], s.end)], [Infinity, 1]);
 	let range = whole, rows = Math.min(SHOWN, threads.length), at = null;
 	let places = new Map(), place = null;
 	const said = html("p", { class: "said", "aria-live": "polite" });

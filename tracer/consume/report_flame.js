@@ -130,9 +130,16 @@ function flame(a) {
 	    "Search functions", oninput: search });
 	const toggles = {};
 
-	function toggle(label, key, name, change) {
-		toggles[name] = button(label, "Key " + key, change);
-		return toggles[name];
+	function toggle(label, key, change) {
+		toggles[key] = button(label, "Key " + key, change);
+		return toggles[key];
+	}
+
+	function press() {
+		const are = { r: state.reversed, l: state.languages,
+		    d: state.differs, w: state.slot === 1 };
+		for (const key in toggles)
+			toggles[key].setAttribute("aria-pressed", are[key]);
 	}
 
 	function remake() {
@@ -289,13 +296,7 @@ function flame(a) {
 		place.replaceChildren(picture(place.clientWidth));
 		if (focused)
 			place.firstChild.focus({ preventScroll: true });
-		toggles.r.setAttribute("aria-pressed", state.reversed);
-		if (toggles.l)
-			toggles.l.setAttribute("aria-pressed", state.languages);
-		if (toggles.d)
-			toggles.d.setAttribute("aria-pressed", state.differs);
-		if (toggles.w)
-			toggles.w.setAttribute("aria-pressed", state.slot === 1);
+		press();
 		choose(state.at);
 		mark();
 	}
@@ -399,6 +400,7 @@ function flame(a) {
 	find.addEventListener("focus", use);
 	place = drawn(function (width) {
 		const out = picture(width);
+		press();
 		setTimeout(mark);
 		return out;
 	});
@@ -413,10 +415,10 @@ function flame(a) {
 	return figure("Flame graph", notes.join(", "),
 	    html("div", { class: "tools" }, find,
 	    button("Whole", "Key Esc", whole),
-	    toggle("Reversed", "r", "r", actions.r),
-	    hasLanguages ? toggle("Languages only", "l", "l", actions.l) : null,
-	    hasEarlier ? toggle("Difference", "d", "d", actions.d) : null,
-	    hasEarlier ? toggle("Widths of the earlier run", "w", "w",
+	    toggle("Reversed", "r", actions.r),
+	    hasLanguages ? toggle("Languages only", "l", actions.l) : null,
+	    hasEarlier ? toggle("Difference", "d", actions.d) : null,
+	    hasEarlier ? toggle("Widths of the earlier run", "w",
 	    actions.w) : null, found),
 	    place, said, hasEarlier ? html("p", { class: "note" },
 	    html("span", { class: "key more" }), " more than before, ",
