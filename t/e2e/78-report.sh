@@ -82,7 +82,7 @@ if len(lines) != 4 or want[()] != 51:
     print('the text has', lines)
 check_flame(flames[0], want)
 
-odd = 'a <b> & "c" ??'
+odd = 'a <b> & "c" \ufffd\xff'
 side = 'frames`shapes::shape<int>::side(int, char const*)'
 tops = {b.find(SVG + 'title').text.split('\n')[0] for b in
     of_class(flames[1], 'box')}

@@ -17,7 +17,7 @@ function num(v) {
 }
 
 function show(v) {
-	return BigInt(v).toLocaleString("en-US");
+	return String(v).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function amount(v, word) {

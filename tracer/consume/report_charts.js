@@ -67,8 +67,7 @@ function bars(a) {
 	return figure("Keys by value", a.prints > 1 ? a.adds ?
 	    "in all prints" : "as last printed" : "", into, more,
 	    a.adds && a.rows.length < num(a.keys) ? html("p",
-	    { class: "note" }, "the other keys: " + rest.toLocaleString(
-	    "en-US")) : null);
+	    { class: "note" }, "the other keys: " + show(rest)) : null);
 }
 
 /* ---- lines ---- */

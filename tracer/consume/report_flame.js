@@ -2,7 +2,7 @@
  * how much of that are stacks without outer frames, and those that it calls. */
 
 const BOX = 18;       /* the height of a box */
-const NARROW = 0.5;   /* pixels: what is narrower is not drawn */
+const NARROW = 0.8;   /* pixels: what is narrower is not drawn */
 
 function nodeNew(name) {
 	return { name: name, v: [0, 0], cut: 0, kids: [], by: null,
@@ -230,6 +230,15 @@ function flame(a) {
 		    "--a:" + Math.min(1, a).toFixed(3)];
 	}
 
+	function tip(g, n) {
+		const lines = says(n);
+
+		if (g.hasAttribute("aria-label"))
+			return;
+		g.setAttribute("aria-label", lines.join(", "));
+		g.prepend(svg("title", null, lines.join("\n")));
+	}
+
 	function mostDifferent(n) {
 		return n.kids.reduce((m, k) => Math.max(m,
 		    Math.abs(differs(k)), mostDifferent(k)), 0);
@@ -237,15 +246,20 @@ function flame(a) {
 
 	function box(n, x, width, y, most) {
 		const [kind, style] = boxStyle(n, most);
-		const name = nodeName(n), lines = says(n);
-		const label = name.slice(name.indexOf("`") + 1);
-		const g = svg("g", { class: kind, role: "img", "aria-label":
-		    lines.join(", "), onclick: () => zoom(n),
-		    onmouseenter: () => say(n) },
-		    svg("title", null, lines.join("\n")),
-		    svg("rect", { x: x.toFixed(2), y: y, width:
-		    width.toFixed(2), height: BOX - 1, style: style }),
-		    text(x + 3, y + BOX - 5, fit(label, width)));
+		const name = nodeName(n);
+		const label = fit(name.slice(name.indexOf("`") + 1), width);
+		const g = svg("g", { class: kind, role: "img",
+		    onclick: () => zoom(n), onmouseenter: function () {
+			tip(g, n);
+			say(n);
+		} }, svg("rect", { x: x.toFixed(2), y: y, width:
+		    width.toFixed(2), height: BOX - 1, style: style }));
+
+		/* There may be very many narrow ones. */
+		if (label !== "") {
+			g.append(text(x + 3, y + BOX - 5, label));
+			tip(g, n);
+		}
 
 		if (n.cut > 0)
 			g.append(svg("line", { class: "cut", x1: x.toFixed(2),
@@ -317,6 +331,7 @@ function flame(a) {
 		state.at = n;
 		if (n && boxes.has(n)) {
 			boxes.get(n).classList.add("at");
+			tip(boxes.get(n), n);
 			say(n);
 		}
 	}
@@ -353,7 +368,7 @@ function flame(a) {
 	function whole() {
 		find.value = "";
 		search();
-		state.zoom = null;
+		state.zoom = state.at = null;
 		draw();
 	}
 
