@@ -711,9 +711,9 @@ TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod curl \
 	zsh pkgconf musl-tools gdb bpftrace nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
-	golang-go gccgo rustc clang lld bolt-16 cmark-gfm linux-perf
+	golang-go gccgo rustc clang lld bolt-16 cmark-gfm linux-perf chromium
 TORTURE_PKGS := nginx
-LOAD_PKGS := libpython3.11-testsuite apache2-utils chromium \
+LOAD_PKGS := libpython3.11-testsuite apache2-utils \
 	$(if $(shell command -v npm),,npm)
 DEB_PKGS := dpkg-dev debhelper fakeroot lintian check
 PACKAGE_PKGS := mmdebstrap

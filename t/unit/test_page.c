@@ -8,47 +8,49 @@
 #include "dlang/base/mem.h"
 #include "tracer/consume/page_impl.h"
 
-#define BEGIN                                                              \
-	"{\"type\":\"begin\",\"format\":1,\"version\":\"1\",\"time\":"     \
-	"\"2026-01-02T03:04:05.000000000Z\",\"timestamp\":1000,"           \
-	"\"programs\":[{\"kind\":\"script\",\"name\":\"a.d\",\"text\":"    \
-	"\"</script>\\u0000\",\"probes\":3}],\"operands\":[\"one\"],"      \
-	"\"processes\":[{\"pid\":7,\"command\":\"x\"}],"                   \
+#define BEGIN                                                           \
+	"{\"type\":\"begin\",\"format\":1,\"version\":\"1\",\"time\":"  \
+	"\"2026-01-02T03:04:05.000000000Z\",\"timestamp\":1000,"        \
+	"\"programs\":[{\"kind\":\"script\",\"name\":\"a.d\",\"text\":" \
+	"\"</script>\\u0000\",\"probes\":3}],\"operands\":[\"one\"],"   \
+	"\"processes\":[{\"pid\":7,\"command\":\"x\"}],"                \
 	"\"options\":{\"quiet\":1}}\n"
-#define HIT(when, name)                                                \
-	"{\"type\":\"probe\",\"timestamp\":" when ",\"cpu\":0,"        \
-	"\"id\":1,\"provider\":\"p\",\"module\":\"m\",\"function\":"   \
+#define HIT(when, name)                                              \
+	"{\"type\":\"probe\",\"timestamp\":" when ",\"cpu\":0,"      \
+	"\"id\":1,\"provider\":\"p\",\"module\":\"m\",\"function\":" \
 	"\"f\",\"name\":\"" name "\",\"pid\":7,\"tid\":8,\"output\":["
 #define STACK                                                            \
 	"{\"ustack-frames\":[{\"symbol\":\"m`in+0x1\",\"module\":\"m\"," \
 	"\"name\":\"in\",\"offset\":\"0x1\",\"address\":\"0x11\"},"      \
 	"{\"symbol\":\"go (a.py:1)\",\"name\":\"go\"}],\"cut\":true}"
-#define END                                                               \
-	"{\"type\":\"end\",\"time\":\"2026-01-02T03:04:06.000000000Z\","  \
-	"\"timestamp\":5000,\"records\":1,\"errors\":0,\"drops\":0,"      \
+#define END                                                              \
+	"{\"type\":\"end\",\"time\":\"2026-01-02T03:04:06.000000000Z\"," \
+	"\"timestamp\":5000,\"records\":1,\"errors\":0,\"drops\":0,"     \
 	"\"status\":3}\n"
-#define SUM(when, since, data)                                          \
-	HIT(when, "tick") "{\"aggregation-data\":[" data "],"           \
+#define SUM(when, since, data)              \
+	HIT(when, "tick")                   \
+	"{\"aggregation-data\":[" data "]," \
 	"\"aggregation-name\":\"a\",\"function\":\"count\"" since "}]}\n"
 #define ROW(key, n) "{\"keys\":[{\"value\":\"" key "\"}],\"count\":" n "}"
-#define HIST(when, since, buckets)                                           \
-	HIT(when, "tick") "{\"aggregation-data\":[{\"keys\":[],\"buckets\":" \
-	"[" buckets "]}],\"aggregation-name\":\"q\",\"function\":"           \
+#define HIST(when, since, buckets)                                 \
+	HIT(when, "tick")                                          \
+	"{\"aggregation-data\":[{\"keys\":[],\"buckets\":"         \
+	"[" buckets "]}],\"aggregation-name\":\"q\",\"function\":" \
 	"\"quantize\"" since "}]}\n"
-#define BUCKET(v, n)                                              \
+#define BUCKET(v, n) \
 	"{\"value\":" v ",\"count\":" n ",\"min\":" v ",\"max\":" v "}"
 
 static const char whole[] = BEGIN HIT("1100", "entry") "]}\n" HIT("1400",
     "return") "{\"value\":1},{\"message\":\"\\ud83d\\ude00\"}]}\n"
-    "{\"type\":\"error\",\"timestamp\":1,\"cpu\":0,\"msg\":\"bad\"}\n"
-    "{\"type\":\"error\",\"msg\":\"bad\",\"count\":12}\n"
-    "{\"type\":\"drop\",\"timestamp\":1200,\"count\":5,\"total\":9,"
-    "\"tag\":\"PRINC\",\"msg\":\"5 drops\"}\n"
-    SUM("2000", "", ROW("x", "3") "," ROW("y", "1"))
-    HIST("2500", "", BUCKET("1", "2") "," BUCKET("2", "0"))
-    "{\"type\":\"aggregation\",\"timestamp\":4000,\"aggregation-data\":[{"
-    "\"keys\":[" STACK ",{\"value\":4}],\"count\":7}],"
-    "\"aggregation-name\":\"s\",\"function\":\"count\"}\n" END;
+	      "{\"type\":\"error\",\"timestamp\":1,\"cpu\":0,\"msg\":\"bad\"}\n"
+	      "{\"type\":\"error\",\"msg\":\"bad\",\"count\":12}\n"
+	      "{\"type\":\"drop\",\"timestamp\":1200,\"count\":5,\"total\":9,"
+	      "\"tag\":\"PRINC\",\"msg\":\"5 drops\"}\n" SUM(
+		  "2000", "", ROW("x", "3") "," ROW("y", "1")) HIST("2500", "",
+		  BUCKET("1", "2") "," BUCKET("2",
+		      "0")) "{\"type\":\"aggregation\",\"timestamp\":4000,\"aggregation-data\":[{"
+			    "\"keys\":[" STACK ",{\"value\":4}],\"count\":7}],"
+			    "\"aggregation-name\":\"s\",\"function\":\"count\"}\n" END;
 
 static struct page *p;
 
@@ -160,8 +162,8 @@ START_TEST(prints_add_up)
 {
 	must_read(BEGIN SUM("2000", "", ROW("x", "3") "," ROW("y", "1"))
 		SUM("3000", "", ROW("x", "5") "," ROW("y", "1"))
-		SUM("4000", ",\"since\":3500", ROW("x", "2"))
-		SUM("5000", ",\"since\":4500", "") END);
+		    SUM("4000", ",\"since\":3500", ROW("x", "2"))
+			SUM("5000", ",\"since\":4500", "") END);
 	struct page_agg *a = agg("a");
 	ck_assert_uint_eq(a->prints, 4);
 	ck_assert_uint_eq(a->times.len, 4);
@@ -179,7 +181,7 @@ START_TEST(columns_have_what_was_added)
 {
 	must_read(BEGIN HIST("2000", "", BUCKET("1", "2") "," BUCKET("2", "1"))
 		HIST("3000", "", BUCKET("1", "2") "," BUCKET("2", "4"))
-		HIST("4000", ",\"since\":3500", BUCKET("2", "6")) END);
+		    HIST("4000", ",\"since\":3500", BUCKET("2", "6")) END);
 	struct page_agg *a = agg("q");
 	struct page_entry *e = a->entries.at[0];
 	static const struct page_cell want[] = { { 0, 1, 2 }, { 0, 2, 1 },
@@ -304,8 +306,10 @@ START_TEST(pairs_that_do_not_match)
 	ck_assert_uint_eq(p->slices.len, 3);
 	vec_foreach(s, &p->slices) {
 		bool is_a = *p->names.at[s->name].text == 'a';
-		ck_assert_uint_eq(
-		    s->length, is_a ? 60 : s->unfinished ? 0 : 20);
+		ck_assert_uint_eq(s->length,
+		    is_a              ? 60 :
+			s->unfinished ? 0 :
+					20);
 	}
 }
 END_TEST
@@ -354,7 +358,8 @@ START_TEST(a_text_without_end)
 	unsigned n = 0;
 
 	memset(text, 'x', 1 << 20);
-	ck_assert(page_text(p, BEGIN "{\"a\":\"", sizeof(BEGIN "{\"a\":\"") - 1));
+	ck_assert(
+	    page_text(p, BEGIN "{\"a\":\"", sizeof(BEGIN "{\"a\":\"") - 1));
 	while (page_text(p, text, 1 << 20) && n < 100)
 		n++;
 	ck_assert_uint_lt(n, 100);
@@ -372,8 +377,7 @@ survive(const char *text, size_t n, size_t piece)
 	teardown();
 	setup();
 	if (!reads(text, n, piece)) {
-		ck_assert_int_eq(
-		    strncmp(page_wrong(p), "line ", 5), 0);
+		ck_assert_int_eq(strncmp(page_wrong(p), "line ", 5), 0);
 	} else {
 		page_html(p, NULL, &to);
 		ck_assert_ptr_nonnull(strstr(str_c(&to), "</html>"));
@@ -418,7 +422,8 @@ START_TEST(html_quotes)
 	page_html(p, NULL, &to);
 	at = strstr(str_c(&to), "id=\"run\">");
 	ck_assert_ptr_nonnull(at);
-	ck_assert_int_eq(strncmp(strchr(at, '<'), "</script>\n<script>", 18), 0);
+	ck_assert_int_eq(
+	    strncmp(strchr(at, '<'), "</script>\n<script>", 18), 0);
 	ck_assert_ptr_nonnull(strstr(at, "\\u003c/script> "));
 	str_fini(&to);
 }
