@@ -230,7 +230,7 @@ function heat(a, map) {
 			    svg("title", null, says)));
 		}
 		const each = Math.ceil(14 / h);
-		all.forEach((v, i) => i % each ? null : out.append(text(LEFT -
+		all.forEach((v, i) => rows.get(v) % each ? null : out.append(text(LEFT -
 		    6, rows.get(v) * h + h / 2 + 4, label(v),
 		    { "text-anchor": "end" })));
 		columnAxis(out, height, w, n);

@@ -52,18 +52,26 @@ function nodesSort(n) {
 	n.kids.forEach(nodesSort);
 }
 
-/* Another tree of the same stacks: path() makes a new path of an old one. */
-function nodesRemake(root, path) {
+/* Another tree of the same stacks: path() makes a new path of an old one.  Of a
+ * cut stack the outermost frame is marked. */
+function nodesRemake(root, path, reversed) {
 	const to = nodeNew(-1);
 
-	function add(names, v, cut) {
+	function add(old, v, cut) {
+		const names = path(old);
+		const frames = names.map(n => run.kinds[n] !== "k");
+		const marked = reversed ? frames.lastIndexOf(true) :
+		    frames.indexOf(true);
 		let n = to;
-		for (const name of [null].concat(path(names))) {
-			n = name === null ? n : nodeStep(n, name);
+
+		to.v[0] += v[0];
+		to.v[1] += v[1];
+		names.forEach(function (name, i) {
+			n = nodeStep(n, name);
 			n.v[0] += v[0];
 			n.v[1] += v[1];
-			n.cut += n === to ? 0 : cut;
-		}
+			n.cut += i === marked ? cut : 0;
+		});
 	}
 
 	function walk(n, names, cut) {
@@ -145,9 +153,9 @@ function flame(a) {
 	function remake() {
 		root = base;
 		if (state.languages)
-			root = nodesRemake(root, onlyLanguages);
+			root = nodesRemake(root, onlyLanguages, false);
 		if (state.reversed)
-			root = nodesRemake(root, n => n.slice().reverse());
+			root = nodesRemake(root, n => n.slice().reverse(), true);
 		state.zoom = state.at = null;
 		draw();
 	}
