@@ -14,9 +14,11 @@
 #include "dlang/base/str.h"
 #include "dlang/cc/cc.h"
 #include "symbols/maps.h"
+#include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
 #include "tracer/consume/consume.h"
 #include "tracer/consume/locks.h"
+#include "tracer/consume/sink.h"
 #include "tracer/consume/sink.h"
 #include "tracer/program/dlib.h"
 #include "tracer/drive/loop.h"
@@ -420,6 +422,11 @@ trace(struct cli *c)
 		return E_ERROR;
 	}
 	progress_end(st);
+	asked_begin(st,
+	    &(struct asked){ .version = DTRAP_VERSION,
+		.programs = &(struct asked_program){ "script", "plockstat",
+		    str_c(&c->program), -1 },
+		.nprograms = 1 });
 	moments_subscribe(st, EV_EXIT, on_exit_begins, c);
 	session_start(st);
 	if (c->verbose)

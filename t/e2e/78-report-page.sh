@@ -129,6 +129,12 @@ gone ['frames\`over']
 rows [['Keys by value', [['k1', '14'], ['k0', '11'], ['k2', '11'], ['k3', '11']]]] ['−1', '−3', '±0', '±0']" \
     differs "$tmp/differs.html"
 
+# ---- plockstat ----
+
+"$PLOCKSTAT" -A -x report="$tmp/locks.html" "$bin/contend" >"$tmp/out" \
+    2>"$tmp/err" </dev/null || wrong "plockstat"
+has "$tmp/locks.html" '\["program","plockstat","'
+
 # ---- what a target says ----
 
 dt -q -x report="$tmp/hostile.html" -n 'BEGIN {
