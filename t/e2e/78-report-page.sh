@@ -117,16 +117,18 @@ fi
 
 less='pid$target:a.out:leaf:entry /arg0 != 0 && arg0 < 40/ {
 	@s[execname, ustack()] = count();
-	@n[strjoin("k", lltostr(arg0 & 3))] = count(); }'
+	@n[strjoin("k", lltostr(arg0 & 3))] = count();
+	@q[arg0 < 20] = quantize(arg0); }'
 more='pid$target:a.out:leaf:entry { @s[execname, ustack()] = count();
-	@n[strjoin("k", lltostr(arg0 & 3))] = count(); }'
+	@n[strjoin("k", lltostr(arg0 & 3))] = count();
+	@n["gone"] = count(); @q[arg0 & 3] = quantize(arg0); }'
 dt -q -x oformat=json -o "$tmp/more.json" -n "$more" -c "$bin/frames"
 dt -q -x oformat=json -o "$tmp/less.json" -n "$less" -c "$bin/frames"
 report -o "$tmp/differs.html" "$tmp/less.json" "$tmp/more.json"
 is "two runs: status" "$status" 0
 page "two runs" "{'more': True, 'less': True}
 gone ['frames\`over']
-rows [['Keys by value', [['k1', '14'], ['k0', '11'], ['k2', '11'], ['k3', '11']]]] ['−1', '−3', '±0', '±0']" \
+rows [['Keys by value', [['k1', '14'], ['k0', '11'], ['k2', '11'], ['k3', '11'], ['gone', '0']]]] ['−1', '−3', '±0', '±0', '−51']" \
     differs "$tmp/differs.html"
 
 # ---- plockstat ----

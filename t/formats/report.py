@@ -358,6 +358,14 @@ def check_differs(page):
     if any(c in b[4] for b in page.b.eval(BOXES % 0) for c in
            (' more', ' less')):
         fail('difference stays')
+    # Every bucket of both runs is there.
+    says = page.texts('#agg2 > .note')[0]
+    now, was = re.search(r', (\d+) in all, (\d+) in the earlier', says).groups()
+    rows = [re.search(r': ([\d,]+), earlier ([\d,]+)$', t) for t in page.b.eval(
+        'Array.from(document.querySelectorAll("#agg2 .row"), r => r.title)')]
+    if [sum(number(r[i]) for r in rows) for i in (1, 2)] != [
+            int(now), int(was)]:
+        fail('buckets', says, rows)
     print('rows', [[t, [r[:2] for r in rows]] for t, rows in
                    rows_of(page, '#agg1 figure')],
           page.texts('#agg1 .row .n:last-child'))

@@ -162,13 +162,18 @@ column_next(struct page_agg *a, uint64_t time)
 	return column;
 }
 
+bool
+page_bucket_same(const struct page_bucket *a, const struct page_bucket *b)
+{
+	return a->value == b->value && a->open_below == b->open_below &&
+	    a->open_above == b->open_above;
+}
+
 static int64_t
 bucket_count(const page_buckets *all, const struct page_bucket *b)
 {
 	vec_foreach(other, all)
-		if (other->value == b->value &&
-		    other->open_below == b->open_below &&
-		    other->open_above == b->open_above)
+		if (page_bucket_same(other, b))
 			return other->count;
 	return 0;
 }
@@ -288,9 +293,7 @@ buckets_add(page_buckets *to, const page_buckets *from)
 	vec_foreach(b, from) {
 		struct page_bucket *same = NULL;
 		vec_foreach(other, to)
-			if (other->value == b->value &&
-			    other->open_below == b->open_below &&
-			    other->open_above == b->open_above)
+			if (page_bucket_same(other, b))
 				same = other;
 		if (same != NULL)
 			same->count = sum_clamped(same->count, b->count);
@@ -363,6 +366,13 @@ bucket_compare(const void *a, const void *b)
 }
 
 void
+page_buckets_sort(page_buckets *b)
+{
+	if (b->len > 1)
+		qsort(b->at, b->len, sizeof(*b->at), bucket_compare);
+}
+
+void
 page_agg_finish(struct page *p, struct page_agg *a)
 {
 	if (a->tree_before != NULL) {
@@ -378,9 +388,7 @@ page_agg_finish(struct page *p, struct page_agg *a)
 		e->before = 0;
 		buckets_add(&e->buckets, &e->buckets_before);
 		vec_clear(&e->buckets_before);
-		if (e->buckets.len > 1)
-			qsort(e->buckets.at, e->buckets.len,
-			    sizeof(*e->buckets.at), bucket_compare);
+		page_buckets_sort(&e->buckets);
 	}
 	a->total_before = 0;
 	entries_reduce(a, a->is_hist ? PAGE_HISTS : PAGE_KEYS);

@@ -124,6 +124,31 @@ add_lost(struct html *h)
 	str_addc(h->to, ']');
 }
 
+/* The aggregation of that name in the other run, or NULL. */
+static struct page_agg *
+agg_in(const struct page *p, const struct page_agg *a)
+{
+	vec_foreach(at, &p->aggs)
+		if (strcmp((*at)->name, a->name) == 0 &&
+		    strcmp((*at)->function, a->function) == 0)
+			return *at;
+	return NULL;
+}
+
+/* Aggregations that only the earlier run has. */
+static void
+add_gone(struct html *h)
+{
+	str_add(h->to, ",\"gone\":[");
+	if (h->earlier != NULL)
+		vec_foreach(a, &h->earlier->aggs)
+			if (agg_in(h->p, *a) == NULL) {
+				add_comma(h->to);
+				add_text(h->to, (*a)->name);
+			}
+	str_addc(h->to, ']');
+}
+
 static void
 add_run(struct html *h)
 {
@@ -144,6 +169,7 @@ add_run(struct html *h)
 	    (unsigned long long)p->aggs_left);
 	add_asked(h);
 	add_lost(h);
+	add_gone(h);
 }
 
 /* ---- names ---- */
@@ -210,19 +236,6 @@ add_node(struct html *h, const struct node *n, uint64_t least)
 	return drawn;
 }
 
-/* The earlier aggregation of the same name, or NULL. */
-static struct page_agg *
-agg_earlier(struct html *h, const struct page_agg *a)
-{
-	if (h->earlier == NULL)
-		return NULL;
-	vec_foreach(at, &h->earlier->aggs)
-		if (strcmp((*at)->name, a->name) == 0 &&
-		    strcmp((*at)->function, a->function) == 0)
-			return *at;
-	return NULL;
-}
-
 static void
 add_flame(struct html *h, const struct page_agg *a, const struct page_agg *e)
 {
@@ -250,59 +263,91 @@ entry_earlier(const struct page_agg *earlier, const struct page_entry *e)
 	return earlier != NULL ? hash_get(&earlier->by_id, e->id) : NULL;
 }
 
-static void
-add_buckets(struct html *h, const struct page_agg *a,
-    const struct page_entry *e, const struct page_entry *before)
+static int64_t
+bucket_count(const page_buckets *all, const struct page_bucket *b)
 {
+	vec_foreach(o, all)
+		if (page_bucket_same(o, b))
+			return o->count;
+	return 0;
+}
+
+/* Label, count, that of the earlier run, value; also of what only the earlier run
+ * has. */
+static void
+add_buckets(struct html *h, const struct page_agg *a, const page_buckets *now,
+    const page_buckets *was)
+{
+	static const page_buckets none;
+	page_buckets all = { 0 };
 	struct str label = { 0 };
 
-	vec_foreach(b, &e->buckets) {
-		int64_t was = 0;
-		if (before != NULL)
-			vec_foreach(o, &before->buckets)
-				if (o->value == b->value &&
-				    o->open_below == b->open_below &&
-				    o->open_above == b->open_above)
-					was = o->count;
+	now = now != NULL ? now : &none;
+	was = was != NULL ? was : &none;
+	vec_foreach(b, now)
+		*vec_push(&all) = *b;
+	vec_foreach(b, was) {
+		bool has = false;
+		vec_foreach(o, now)
+			has |= page_bucket_same(o, b);
+		if (!has)
+			*vec_push(&all) = *b;
+	}
+	page_buckets_sort(&all);
+	vec_foreach(b, &all) {
 		page_bucket_label(a, b, &label);
 		add_comma(h->to);
 		str_addc(h->to, '[');
 		add_text(h->to, str_c(&label));
 		str_addc(h->to, ',');
-		add_number(h->to, b->count);
+		add_number(h->to, bucket_count(now, b));
 		str_addc(h->to, ',');
-		add_number(h->to, was);
+		add_number(h->to, bucket_count(was, b));
 		str_addc(h->to, ',');
 		add_number(h->to, b->value);
 		str_addc(h->to, ']');
 		str_clear(&label);
 	}
 	str_fini(&label);
+	vec_fini(&all);
 }
 
-/* Key, value, value in the earlier run or null, buckets. */
+/* Key, value, value in the earlier run or null, buckets.  One of both may be
+ * NULL. */
+static void
+add_row(struct html *h, const struct page_agg *a, const char *key,
+    const struct page_entry *now, const struct page_entry *was)
+{
+	add_comma(h->to);
+	str_addc(h->to, '[');
+	add_text(h->to, key);
+	str_addc(h->to, ',');
+	add_number(h->to, now != NULL ? now->value : 0);
+	str_addc(h->to, ',');
+	if (was != NULL)
+		add_number(h->to, was->value);
+	else
+		str_add(h->to, "null");
+	str_add(h->to, ",[");
+	add_buckets(h, a, now != NULL ? &now->buckets : NULL,
+	    was != NULL ? &was->buckets : NULL);
+	str_add(h->to, "]]");
+}
+
 static void
 add_rows(struct html *h, struct page_agg *a, const struct page_agg *earlier)
 {
 	size_t most = a->is_stacks && !a->is_hist ? 0 : KEYS_SHOWN;
 
 	str_add(h->to, ",\"rows\":[");
-	for (size_t i = 0; i < a->entries.len && i < most; i++) {
-		const struct page_entry *e = a->entries.at[i];
-		const struct page_entry *was = entry_earlier(earlier, e);
-		add_comma(h->to);
-		str_addc(h->to, '[');
-		add_text(h->to, e->text);
-		str_addc(h->to, ',');
-		add_number(h->to, e->value);
-		str_addc(h->to, ',');
-		if (was != NULL)
-			add_number(h->to, was->value);
-		else
-			str_add(h->to, "null");
-		str_add(h->to, ",[");
-		add_buckets(h, a, e, was);
-		str_add(h->to, "]]");
+	for (size_t i = 0; i < a->entries.len && i < most; i++)
+		add_row(h, a, a->entries.at[i]->text, a->entries.at[i],
+		    entry_earlier(earlier, a->entries.at[i]));
+	for (size_t i = 0;
+	     earlier != NULL && i < MIN(earlier->entries.len, most); i++) {
+		const struct page_entry *was = earlier->entries.at[i];
+		if (hash_get(&a->by_id, was->id) == NULL)
+			add_row(h, a, was->text, NULL, was);
 	}
 	str_addc(h->to, ']');
 }
@@ -353,7 +398,7 @@ add_heat(struct html *h, const struct page_agg *a)
 			add_number(h->to, c->count);
 		}
 		str_printf(h->to, "],[");
-		add_buckets(h, a, e, NULL);
+		add_buckets(h, a, &e->buckets, NULL);
 		str_add(h->to, "]]");
 	}
 	str_addc(h->to, ']');
@@ -362,7 +407,7 @@ add_heat(struct html *h, const struct page_agg *a)
 static void
 add_agg(struct html *h, struct page_agg *a)
 {
-	struct page_agg *e = agg_earlier(h, a);
+	struct page_agg *e = h->earlier != NULL ? agg_in(h->earlier, a) : NULL;
 
 	add_comma(h->to);
 	str_add(h->to, "{\"name\":");

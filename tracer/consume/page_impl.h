@@ -161,6 +161,10 @@ bool page_agg_adds(const struct page_agg *a);
 /* Order entries as text has them. */
 void page_agg_order(struct page_agg *a);
 void page_agg_destroy(struct page_agg *a);
+/* Is it the same bucket? */
+bool page_bucket_same(const struct page_bucket *a, const struct page_bucket *b);
+/* In order of values. */
+void page_buckets_sort(page_buckets *b);
 /* The bucket as text names it. */
 void page_bucket_label(
     const struct page_agg *a, const struct page_bucket *b, struct str *to);

@@ -177,7 +177,8 @@ print_now(struct page_reader *r)
 	if (!r->printing && r->prints.len >= PRINTS_MOST) {
 		fail(r, "too many aggregations");
 	} else if (!r->printing) {
-		print_init(vec_push(&r->prints));
+		struct page_print *print = vec_push(&r->prints);
+		print_init(print);
 		r->printing = true;
 	}
 	return &r->prints.at[r->prints.len - 1];

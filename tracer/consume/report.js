@@ -336,18 +336,21 @@ function theme() {
 	root.dataset.theme = now === "dark" ? "light" : "dark";
 }
 
+/* Arrows scroll and Enter presses buttons, unless a picture has the focus. */
 function onKey(e) {
 	const typing = e.target.tagName === "INPUT";
-	const at = view || views[0];
+	const moves = e.key.startsWith("Arrow") || e.key === "Enter";
 
 	if (e.ctrlKey || e.altKey || e.metaKey ||
-	    document.querySelector("dialog") || (typing && e.key !== "Escape"))
+	    document.querySelector("dialog") ||
+	    (typing && e.key !== "Escape") ||
+	    (moves && !e.target.closest("svg")))
 		return;
 	if (e.key === "?")
 		help();
 	else if (e.key === "t")
 		theme();
-	else if (!at || !at.key(e.key, typing))
+	else if (![view, ...views].some(v => v && v.key(e.key)))
 		return;
 	e.preventDefault();
 }
@@ -359,6 +362,9 @@ function start() {
 
 	if (!run.ended)
 		notes.push("The run has no end: it was cut short.");
+	if (run.gone.length)
+		notes.push("Only in the earlier run: " + run.gone.map(n =>
+		    "@" + (n === "_" ? "" : n)).join(", "));
 	if (run.aggs_left)
 		notes.push("Further aggregations are left out.");
 	document.title = "dtrap: " + programName();

@@ -284,7 +284,7 @@ function flame(a) {
 		const least = scale ? NARROW / scale : 0;
 		const depth = deepest(to, slot, least);
 		const height = (depth + 1) * BOX;
-		const most = mostDifferent(root);
+		const most = hasEarlier ? mostDifferent(root) : 0;
 		const out = svg("svg", { class: "flame", width: width,
 		    height: height, tabindex: 0, role: "group", "aria-label":
 		    "Flame graph of " + aggName(a) + ": arrows choose a box, " +
