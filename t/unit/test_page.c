@@ -124,7 +124,7 @@ check_whole(void)
 	ck_assert_uint_eq(t->root.count[0], 7);
 	ck_assert_str_eq(p->names.at[outer->name].text, "go (a.py:1)");
 	ck_assert_int_eq(p->names.at[outer->name].kind, PAGE_LANGUAGE);
-	ck_assert_uint_eq(outer->cut, 7);
+	ck_assert_uint_eq(tree_cut(outer), 7);
 	ck_assert_str_eq(p->names.at[outer->child->name].text, "m`in");
 	ck_assert_int_eq(p->names.at[outer->child->name].kind, PAGE_NATIVE);
 	ck_assert_str_eq(p->names.at[outer->child->child->name].text, "4");
@@ -253,12 +253,13 @@ START_TEST(too_many_boxes)
 
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t path[] = { 1, i % 2, i };
-		tree_add(t, path, 3, i % 4 == 0 ? 2 : 1, SIZE_MAX);
+		tree_add(t, path, 3, i % 4 == 0 ? 2 : 1, i % 8 == 0);
 	}
 	ck_assert_uint_le(t->nodes, PAGE_NODES);
 	ck_assert_uint_gt(t->pruned, 0);
 	ck_assert_uint_eq(t->root.count[0], n + n / 4);
 	ck_assert_uint_eq(t->root.child->count[0], n + n / 4);
+	ck_assert_uint_eq(tree_cut(&t->root), n / 8 * 2);
 	tree_destroy(t);
 }
 END_TEST

@@ -209,15 +209,18 @@ node_larger(const struct node *n)
 	return MAX(n->count[0], n->count[1]);
 }
 
-/* Name, count, count in the earlier run, count without outer frames, number of
- * nodes above it; and these. */
+/* Name, count, count in the earlier run, what of it ends here (or in a box that is
+ * left out) without outer frames, number of nodes above it; and these. */
 static size_t
 add_node(struct html *h, const struct node *n, uint64_t least)
 {
 	size_t drawn = 1, children = 0;
+	uint64_t cut = n->cut;
 
-	for (const struct node *c = n->child; c != NULL; c = c->sibling)
+	for (const struct node *c = n->child; c != NULL; c = c->sibling) {
 		children += node_larger(c) >= least;
+		cut += node_larger(c) >= least ? 0 : tree_cut(c);
+	}
 	add_comma(h->to);
 	if (n->parent == NULL)
 		str_add(h->to, "-1");
@@ -228,7 +231,7 @@ add_node(struct html *h, const struct node *n, uint64_t least)
 		add_count(h->to, n->count[i]);
 	}
 	str_addc(h->to, ',');
-	add_count(h->to, n->cut);
+	add_count(h->to, cut);
 	str_printf(h->to, ",%zu", children);
 	for (const struct node *c = n->child; c != NULL; c = c->sibling)
 		if (node_larger(c) >= least)

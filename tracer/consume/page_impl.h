@@ -56,7 +56,8 @@ struct node {
 	uint32_t name;
 	uint32_t depth;
 	uint64_t count[2]; /* of this run, of the earlier one */
-	uint64_t cut;      /* of count[0]: stacks without their outer frames */
+	uint64_t cut; /* of count[0]: what ends here, of stacks without their
+		       * outer frames */
 	struct node *parent;
 	struct node *child, *sibling; /* in order of names once sorted */
 	struct node *next;            /* with the same hash */
@@ -72,9 +73,9 @@ struct tree {
 
 struct tree *tree_create(void);
 void tree_destroy(struct tree *t);
-/* Add a path of names, the outermost first. */
-void tree_add(struct tree *t, const uint32_t *path, size_t n, uint64_t count,
-    size_t cut_from);
+/* Add a path of names, the outermost first; `cut': outer ones are missing. */
+void tree_add(
+    struct tree *t, const uint32_t *path, size_t n, uint64_t count, bool cut);
 /* Add the counts of a tree of page `of' to count[slot] of *to. */
 void tree_merge(struct page *p, struct tree *to, int slot,
     const struct page *of, const struct tree *from);
@@ -82,6 +83,8 @@ void tree_merge(struct page *p, struct tree *to, int slot,
 void tree_sort(struct page *p, struct tree *t);
 /* The deepest node of at least `least'. */
 uint32_t tree_depth(const struct node *n, uint64_t least);
+/* The sum of the member cut, of this node and of all above it. */
+uint64_t tree_cut(const struct node *n);
 /* Nodes of at least `least' in either run. */
 size_t tree_size(const struct node *n, uint64_t least);
 

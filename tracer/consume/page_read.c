@@ -225,8 +225,7 @@ row_end(struct page_reader *r)
 		print->is_stacks = true;
 		if (r->row.value > 0)
 			tree_add(print->tree, r->path.at, r->path.len,
-			    (uint64_t)r->row.value,
-			    r->is_cut ? r->stack_from : SIZE_MAX);
+			    (uint64_t)r->row.value, r->is_cut);
 	}
 	r->row.text = row_text(r);
 	print_row(print, &r->row);

@@ -107,6 +107,7 @@ node_prune(struct tree *t, struct node *n, uint64_t most)
 		struct node *c = *link;
 		if (node_larger(c) <= most) {
 			*link = c->sibling;
+			n->cut = count_add(n->cut, tree_cut(c));
 			node_fini(c);
 			mem_free(c);
 			continue;
@@ -141,8 +142,8 @@ tree_prune(struct tree *t)
 /* ---- adding ---- */
 
 void
-tree_add(struct tree *t, const uint32_t *path, size_t n, uint64_t count,
-    size_t cut_from)
+tree_add(
+    struct tree *t, const uint32_t *path, size_t n, uint64_t count, bool cut)
 {
 	struct node *at = &t->root;
 
@@ -152,9 +153,9 @@ tree_add(struct tree *t, const uint32_t *path, size_t n, uint64_t count,
 	for (size_t i = 0; i < n && i < PAGE_DEPTH; i++) {
 		at = node_step(t, at, path[i]);
 		at->count[0] = count_add(at->count[0], count);
-		if (i == cut_from)
-			at->cut = count_add(at->cut, count);
 	}
+	if (cut)
+		at->cut = count_add(at->cut, count);
 }
 
 struct merge {
@@ -244,6 +245,16 @@ tree_depth(const struct node *n, uint64_t least)
 		if (node_larger(c) >= least)
 			depth = MAX(depth, tree_depth(c, least));
 	return depth;
+}
+
+uint64_t
+tree_cut(const struct node *n)
+{
+	uint64_t sum = n->cut;
+
+	for (const struct node *c = n->child; c != NULL; c = c->sibling)
+		sum = count_add(sum, tree_cut(c));
+	return sum;
 }
 
 size_t

@@ -362,9 +362,6 @@ function start() {
 
 	if (!run.ended)
 		notes.push("The run has no end: it was cut short.");
-	if (run.gone.length)
-		notes.push("Only in the earlier run: " + run.gone.map(n =>
-		    "@" + (n === "_" ? "" : n)).join(", "));
 	if (run.aggs_left)
 		notes.push("Further aggregations are left out.");
 	document.title = "dtrap: " + programName();
@@ -376,7 +373,9 @@ function start() {
 	    button("Keys", "Key ?", help))),
 	    facts(), ...notes.map(n => html("p", { class: "warning" }, n)),
 	    run.earlier ? html("p", { class: "note" }, "Compared with the run " +
-	    "of " + moment(run.earlier) + ".") : null, contents()),
+	    "of " + moment(run.earlier) + "." + (run.gone.length ?
+	    " Only that had " + run.gone.map(n => "@" + (n === "_" ? "" : n))
+	    .join(", ") + "." : "")) : null, contents()),
 	    html("main", null, ...made.filter(s => s !== null)),
 	    html("footer", null, "dtrap " + run.version)]);
 	document.addEventListener("keydown", onKey);

@@ -1,11 +1,12 @@
 /* Flame graphs.  A node has a name, a count in this run and in the earlier one,
- * how much of that are stacks without outer frames, and those that it calls. */
+ * and those that it calls.  Of cut stacks, whose outer frames are missing, the
+ * node in which one ends counts it (ends), and its outermost frame (cut). */
 
 const BOX = 18;       /* the height of a box */
 const NARROW = 0.8;   /* pixels: what is narrower is not drawn */
 
 function nodeNew(name) {
-	return { name: name, v: [0, 0], cut: 0, kids: [], by: null,
+	return { name: name, v: [0, 0], ends: 0, cut: 0, kids: [], by: null,
 	    up: null, depth: 0 };
 }
 
@@ -13,25 +14,34 @@ function nodeNew(name) {
 function nodesRead(list) {
 	let at = 0;
 
-	function read(up) {
+	/* `outer' is the outermost frame of the stack; null: not yet. */
+	function read(up, outer) {
 		const n = nodeNew(list[at]);
 		n.v = [num(list[at + 1]), num(list[at + 2])];
 		n.text = [list[at + 1], list[at + 2]];
-		n.cut = num(list[at + 3]);
+		n.ends = num(list[at + 3]);
+		outer = outer || (isFrame(n.name) ? n : null);
+		if (outer)
+			outer.cut += n.ends;
 		n.up = up;
 		n.depth = up ? up.depth + 1 : 0;
 		let kids = list[at + 4];
 		at += 5;
 		for (; kids > 0; kids--)
-			n.kids.push(read(n));
+			n.kids.push(read(n, outer));
 		return n;
 	}
-	return read(null);
+	return read(null, null);
 }
 
 function nodeName(n) {
 	return n.name < 0 ? "all" : n.name === run.names.length ?
 	    "(no frame of a language)" : run.names[n.name];
+}
+
+/* Not another member of the key. */
+function isFrame(name) {
+	return name >= 0 && run.kinds[name] !== "k";
 }
 
 function nodeStep(n, name) {
@@ -52,15 +62,13 @@ function nodesSort(n) {
 	n.kids.forEach(nodesSort);
 }
 
-/* Another tree of the same stacks: path() makes a new path of an old one.  Of a
- * cut stack the outermost frame is marked. */
+/* Another tree of the same stacks: path() makes a new path of an old one. */
 function nodesRemake(root, path, reversed) {
 	const to = nodeNew(-1);
 
-	function add(old, v, cut) {
-		const names = path(old);
-		const frames = names.map(n => run.kinds[n] !== "k");
-		const marked = reversed ? frames.lastIndexOf(true) :
+	function add(old, v, ends) {
+		const names = path(old), frames = names.map(isFrame);
+		const outer = reversed ? frames.lastIndexOf(true) :
 		    frames.indexOf(true);
 		let n = to;
 
@@ -70,22 +78,22 @@ function nodesRemake(root, path, reversed) {
 			n = nodeStep(n, name);
 			n.v[0] += v[0];
 			n.v[1] += v[1];
-			n.cut += i === marked ? cut : 0;
+			n.cut += i === outer ? ends : 0;
 		});
+		n.ends += ends;
 	}
 
-	function walk(n, names, cut) {
+	function walk(n, names) {
 		const own = n.v.slice();
 		n.kids.forEach(function (k) {
 			own[0] -= k.v[0];
 			own[1] -= k.v[1];
 		});
 		if (own[0] > 0 || own[1] > 0)
-			add(names, own, cut * own[0]);
-		n.kids.forEach(k => walk(k, names.concat(k.name),
-		    k.cut > 0 ? k.cut / k.v[0] : cut));
+			add(names, own, n.ends);
+		n.kids.forEach(k => walk(k, names.concat(k.name)));
 	}
-	walk(root, [], 0);
+	walk(root, []);
 	nodesSort(to);
 	return to;
 }
