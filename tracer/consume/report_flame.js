@@ -276,12 +276,11 @@ function flame(a) {
 			g.append(text(x + 3, y + BOX - 5, label));
 			tip(g, n);
 		}
-
+		/* Whichever way it is turned, what is missing would be below. */
 		if (n.cut > 0)
 			g.append(svg("line", { class: "cut", x1: x.toFixed(2),
 			    x2: (x + width).toFixed(2),
-			    y1: state.reversed ? y + 1 : y + BOX - 2,
-			    y2: state.reversed ? y + 1 : y + BOX - 2 }));
+			    y1: y + BOX - 2, y2: y + BOX - 2 }));
 		boxes.set(n, g);
 		return g;
 	}
