@@ -382,6 +382,9 @@ survive(const char *text, size_t n, size_t piece)
 	} else {
 		page_html(p, NULL, &to);
 		ck_assert_ptr_nonnull(strstr(str_c(&to), "</html>"));
+		str_clear(&to);
+		page_svg(p, &to);
+		ck_assert_ptr_nonnull(strstr(str_c(&to), "</svg>"));
 	}
 	str_fini(&to);
 }

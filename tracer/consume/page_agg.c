@@ -386,6 +386,8 @@ page_agg_finish(struct page *p, struct page_agg *a)
 		struct page_entry *e = *at;
 		e->value = entry_total(a, e);
 		e->before = 0;
+		e->seen = true;
+		e->once = false;
 		buckets_add(&e->buckets, &e->buckets_before);
 		vec_clear(&e->buckets_before);
 		page_buckets_sort(&e->buckets);
