@@ -241,7 +241,8 @@ def check_bars(page, text):
 
 
 def check_lines(page, text):
-    """Each print is a point of the line, each histogram a column."""
+    """Each print is a point of the line; bars add up what clear() ended, which
+    was called after every fourth."""
     prints = [int(n) for n in re.findall(r'^  x +(\d+)$',
                                          open(text).read(), re.M)]
     points = page.b.eval('''Array.from(document.querySelectorAll(
@@ -257,6 +258,10 @@ def check_lines(page, text):
     order = sorted(points, key=lambda p: number(p[0][1].split(' ')[0]))
     if any(a[2] < b[2] - 0.2 for a, b in zip(order, order[1:])):
         fail('heights', order, zero)
+    bars = {r[0]: number(r[1]) for t, rows in rows_of(page, '#agg0 figure')
+            for r in rows}
+    if bars.get('x') != sum(prints[3::4]):
+        fail('bars', bars, 'not', prints[3::4])
     print(len(prints), 'points')
 
 

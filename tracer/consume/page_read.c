@@ -123,28 +123,29 @@ struct page_reader {
 	yajl_handle yajl;
 	uint64_t line;  /* from 1 */
 	uint64_t since; /* bytes since the last piece */
-	bool inside;    /* the line is not empty */
-	bool over;      /* its object has ended */
 	char *wrong;    /* NULL: nothing */
 	enum where at[DEEPEST];
-	unsigned depth;
 	char member[KEY_MOST];
 	/* the line */
 	struct str text[M_TEXTS];
 	int64_t number[M_MEMBERS];
-	bool has[M_MEMBERS];
 	VEC(struct asked_line) asked;
 	VEC(struct page_print) prints;
-	bool printing; /* the last of prints goes on */
 	/* the row */
 	struct page_row row;
 	VEC(uint32_t) path; /* innermost frames first, in each stack */
 	size_t stack_from;  /* of the stack that is being read */
-	bool is_stacks, is_cut;
-	struct str key; /* the key in one line */
+	struct str key;     /* the key in one line */
 	struct str frame, name, module, value;
-	bool is_native, has_value, row_valued;
 	struct page_bucket bucket;
+	/* of the same things */
+	unsigned depth;
+	bool inside;   /* the line is not empty */
+	bool over;     /* its object has ended */
+	bool printing; /* the last of prints goes on */
+	bool has[M_MEMBERS];
+	bool is_stacks, is_cut;
+	bool is_native, has_value, row_valued;
 	bool has_low, has_high;
 };
 
