@@ -20,6 +20,7 @@ const char help_text[] =
     "       -C  run cpp over scripts: -D NAME[=VALUE], -U NAME, -I DIRECTORY,\n"
     "           -H names what they include, -X a|c|s|t\n"
     "Build  -h  a header, -G  an object with types, for static probes (-32, -64)\n"
+    "Also   dtrap report RUN.json   pictures of a run saved by -x oformat=json\n"
     "\n"
     "  dtrap -c 'ls /usr'\n"
     "  dtrap -n 'syscall:::entry { @[execname, probefunc] = count(); }' -p 1234\n"
