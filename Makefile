@@ -49,7 +49,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen $(WARN) \
 	$(GCCWARN) $(CFLAGS) $(SAN)
 GEN_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -I. -I$(B)/gen \
 	-Wall -Wno-unused-function $(CFLAGS) $(SAN)
-LIBS := -ldl -lunwind-generic -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -lyajl -liberty -lm
+LIBS := -ldl -lunwind-generic -ldw -lelf $(if $(filter no,$(CTF)),,-lctf-nobfd) -lz -llzma -lyajl -lncursesw -ltinfo -liberty -lm
 
 define newline
 
@@ -150,6 +150,7 @@ NEEDS := capstone/capstone.h:libcapstone-dev \
 	libunwind.h:libunwind-dev \
 	libelf.h:libelf-dev elfutils/libdw.h:libdw-dev \
 	libiberty/demangle.h:libiberty-dev zlib.h:zlib1g-dev lzma.h:liblzma-dev \
+	curses.h:libncurses-dev \
 	elfutils/debuginfod.h:libdebuginfod-dev yajl/yajl_parse.h:libyajl-dev \
 	$(if $(filter no,$(CTF)),,ctf-api.h:binutils-dev)
 $(B)/deps.ok:
@@ -705,9 +706,9 @@ doc: man
 
 BUILD_PKGS := gcc libc6-dev make libcapstone-dev libunwind-dev libelf-dev \
 	libdw-dev libiberty-dev $(if $(filter no,$(CTF)),,binutils-dev) zlib1g-dev \
-	liblzma-dev libdebuginfod-dev libyajl-dev flex bison
+	liblzma-dev libncurses-dev libdebuginfod-dev libyajl-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
-	python3-jsonschema jq prometheus redis-tools \
+	python3-jsonschema python3-pyte jq prometheus redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod curl \
 	zsh pkgconf musl-tools gdb bpftrace nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \

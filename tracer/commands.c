@@ -14,6 +14,7 @@ static const struct {
 	command_main main;
 } commands[] = {
 	{ "report", command_report },
+	{ "top", command_top },
 };
 
 command_main

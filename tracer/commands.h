@@ -18,5 +18,7 @@ void command_message(const char *program, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 int command_report(const char *program, int argc, char **argv);
+/* It traces, as dtrap does (dtrap.c). */
+int command_top(const char *program, int argc, char **argv);
 
 #endif

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dlang/cc/cc.h"
 #include "symbols/debuginfod.h"
 #include "tracer/fast/fast.h"
 #include "tracer/fire/records.h"
@@ -23,11 +22,11 @@
 #include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
 #include "tracer/build.h"
+#include "tracer/cli.h"
 #include "tracer/commands.h"
 #include "tracer/consume/sink.h"
-#include "tracer/program/cpp.h"
-#include "tracer/program/dlib.h"
 #include "tracer/program/enable.h"
+#include "tracer/drive/display.h"
 #include "tracer/drive/fetch.h"
 #include "tracer/help.h"
 #include "tracer/drive/lacks.h"
@@ -39,48 +38,15 @@
 #include "tracer/base/progress.h"
 #include "tracer/base/provider.h"
 #include "tracer/drive/run.h"
-#include "tracer/build/sdt_build.h"
 #include "tracer/drive/session.h"
-#include "tracer/base/state.h"
 #include "tracer/fire/stores.h"
 #include "tracer/drive/targets.h"
-
-#define E_SUCCESS 0
-#define E_ERROR   1
-#define E_USAGE   2
 
 /* What --help and --version are for getopt_long(). */
 enum { HELP = 256, DTRAP_ITSELF };
 
 static const char OPTSTRING[] =
     ":3:6:aAb:Bc:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
-
-/* One -n, -P, -m, -f, -i or -s. */
-struct request {
-	enum cc_level level;
-	const char *text; /* as given: the program, or a script's path */
-	const char *spec; /* what messages call it */
-	struct source source;
-	struct prog *prog;
-};
-
-struct cli {
-	struct state st;
-	const char *name;
-	VEC(struct request) requests;
-	VEC(const char *) commands; /* -c */
-	const char *behind; /* the option that follows the last of them */
-	VEC(pid_t) pids;    /* -p */
-	const char *output; /* -o */
-	bool list, compile_only, verbose, version;
-	bool help, itself;    /* --help, --version */
-	bool header, link;    /* -h, -G */
-	enum sdt_model model; /* -32, -64 */
-	int argc;             /* operands: $1 ... */
-	char **argv;          /* argv[0] is $0 */
-	char **objects;       /* operands of -G */
-	size_t nobjects;
-};
 
 /* One screen. */
 static void
@@ -100,25 +66,7 @@ usage(const char *name)
 	return E_USAGE;
 }
 
-/* ---- messages with a hint ---- */
-
-/* The message, and the hint behind it, which is freed and may be NULL.  Those
- * who compare with DTrace's messages get none. */
-static void PRINTF_LIKE(3, 4)
-    say_hint(struct cli *c, char *hint, const char *fmt, ...)
-{
-	struct str text = { 0 };
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vprintf(&text, fmt, ap);
-	va_end(ap);
-	if (hint != NULL && !c->st.testing)
-		str_printf(&text, "; %s", hint);
-	state_message(&c->st, "%s", str_c(&text));
-	str_fini(&text);
-	mem_free(hint);
-}
+/* ---- messages ---- */
 
 /* What was wrong has been said: where to look. */
 static int
@@ -141,7 +89,7 @@ set_option(struct cli *c, const char *arg)
 	if (error == 0)
 		return 0;
 	char *name = mem_strndup(arg, strcspn(arg, "="));
-	say_hint(c, option_hint(name, error), "failed to set -x %s: %s", name,
+	cli_say(c, option_hint(name, error), "failed to set -x %s: %s", name,
 	    option_error(error));
 	mem_free(name);
 	return error;
@@ -153,7 +101,7 @@ set_named(struct cli *c, const char *name, const char *value)
 	int error = option_set(&c->st.opts, name, value, false);
 
 	if (error != 0)
-		say_hint(c, option_hint(name, error),
+		cli_say(c, option_hint(name, error),
 		    "failed to set option %s%s%s: %s", name,
 		    value != NULL ? " to " : "", value != NULL ? value : "",
 		    option_error(error));
@@ -169,7 +117,7 @@ add_pid(struct cli *c, const char *arg)
 	long pid = strtol(arg, &end, 10);
 	if (errno != 0 || *end != '\0' || end == arg || pid <= 0 ||
 	    pid > INT32_MAX) {
-		say_hint(c, mistakes_pid(arg), "invalid pid: %s", arg);
+		cli_say(c, mistakes_pid(arg), "invalid pid: %s", arg);
 		return -EINVAL;
 	}
 	*vec_push(&c->pids) = (pid_t)pid;
@@ -264,7 +212,7 @@ apply(struct cli *c, int opt)
 	const char *why = unsupported(opt);
 
 	if (why != NULL) {
-		say_hint(c, one_argument(c), "-%c: %s", opt, why);
+		cli_say(c, one_argument(c), "-%c: %s", opt, why);
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
@@ -303,13 +251,13 @@ bad_option(struct cli *c, int why, const char *arg)
 	if (why == ':')
 		state_message(&c->st, "option -%c needs an argument", optopt);
 	else if (optopt == 0)
-		say_hint(c, mistakes_long_option(arg), "unknown option %.*s",
+		cli_say(c, mistakes_long_option(arg), "unknown option %.*s",
 		    (int)strcspn(arg, "="), arg);
 	else if (optopt >= HELP)
 		state_message(&c->st, "%.*s takes no argument",
 		    (int)strcspn(arg, "="), arg);
 	else
-		say_hint(c, mistakes_letter(optopt, OPTSTRING),
+		cli_say(c, mistakes_letter(optopt, OPTSTRING),
 		    "unknown option -%c", optopt);
 	return 1;
 }
@@ -386,170 +334,6 @@ options_from_environment(struct cli *c)
 			return error;
 	}
 	return 0;
-}
-
-/* ---- programs ---- */
-
-static int
-load_source(struct cli *c, struct request *r)
-{
-	if (r->source.text != NULL)
-		return 0; /* ours: count_syscalls() */
-	r->source = (struct source){ .name = r->text, .text = r->text };
-	if (r->level != CC_SCRIPT)
-		return 0;
-	errno = 0;
-	FILE *f = strcmp(r->text, "-") == 0 ? stdin : fopen(r->text, "re");
-	struct str all = { 0 };
-	bool read = f != NULL && str_add_file(&all, f);
-	char *text = str_take(&all);
-	int error = errno;
-	if (f != NULL && f != stdin)
-		fclose(f);
-	if (!read) {
-		mem_free(text);
-		state_message(
-		    &c->st, "failed to open %s: %s", r->text, strerror(error));
-		return -error;
-	}
-	r->source.is_file = true;
-	if (option_get(&c->st.opts, OPT_CPP) != 0) {
-		char *raw = text;
-		text = cpp_run(&c->st, r->text, raw);
-		mem_free(raw);
-	}
-	r->source.text = text;
-	return text != NULL ? 0 : -EINVAL;
-}
-
-/* The text of a program is shown once: with a caret under what is wrong, or
- * before the message. */
-static void
-refuse(struct cli *c, const struct request *r, const struct diag *d)
-{
-	bool plain = c->st.testing;
-	char *prefix = r->level == CC_SCRIPT ?
-	    mem_printf("%s: failed to compile script %s: ", c->name, r->text) :
-	    d->span.source == &r->source && diag_points(d) && !plain ?
-	    mem_printf("%s: invalid probe specifier: ", c->name) :
-	    mem_printf("%s: invalid probe specifier %s: ", c->name, r->text);
-
-	fflush(c->st.output.out);
-	diag_render(c->st.output.err, d, prefix,
-	    option_get(&c->st.opts, OPT_ERRTAGS) != 0, plain);
-	fflush(c->st.output.err);
-	mem_free(prefix);
-}
-
-/* NULL: there is none. */
-static const char *
-last_command(const struct cli *c)
-{
-	return c->commands.len > 0 ? c->commands.at[c->commands.len - 1] : NULL;
-}
-
-/* Has the program no use for any operand, or needs it a process that one of
- * them may be meant for? */
-static bool
-concerns_operands(
-    const struct cli *c, const struct request *r, const struct diag *d)
-{
-	bool traces = c->commands.len + c->pids.len != 0;
-
-	return (d->tag == D_MACRO_UNUSED &&
-		   strstr(r->source.text, "$1") == NULL) ||
-	    (d->tag == D_PDESC_INVAL && !traces &&
-		strncmp(d->text, "$target", 7) == 0);
-}
-
-/* What a script says of its use; NULL: nothing. */
-static char *
-request_usage(const struct request *r)
-{
-	size_t len;
-	const char *usage =
-	    r->source.is_file ? source_usage(&r->source, &len) : NULL;
-
-	return usage != NULL ? mem_printf("%.*s", (int)len, usage) : NULL;
-}
-
-/* What only the command line knows.  The compiler's hint is of no use where a
- * script is meant. */
-static void
-add_hint(struct cli *c, const struct request *r, struct diags *d)
-{
-	char *hint = r->level != CC_SCRIPT ? mistakes_script(r->text) : NULL;
-
-	if (hint == NULL && concerns_operands(c, r, &d->first))
-		hint = mistakes_operands(last_command(c), c->argv);
-	if (hint == NULL && d->first.tag == D_MACRO_UNUSED)
-		hint = request_usage(r);
-	if (hint == NULL)
-		return;
-	mem_free(d->first.hint);
-	d->first.hint = NULL;
-	diag_hint(d, "%s", hint);
-	mem_free(hint);
-}
-
-static int
-load_sources(struct cli *c)
-{
-	vec_foreach(r, &c->requests)
-		if (load_source(c, r) != 0)
-			return E_ERROR;
-	return E_SUCCESS;
-}
-
-static int
-compile(struct cli *c, struct request *r)
-{
-	struct diags d;
-	char **argv = mem_zalloc((size_t)(c->argc + 2) * sizeof(*argv));
-
-	argv[0] = r->level == CC_SCRIPT ? (char *)r->text : (char *)c->name;
-	memcpy(argv + 1, c->argv, (size_t)c->argc * sizeof(*argv));
-	struct cc_input in = {
-		.source = &r->source,
-		.level = r->level,
-		.argc = c->argc + 1,
-		.argv = argv,
-		.listing = option_get(&c->st.opts, OPT_VERBOSE) != 0 ?
-		    c->st.output.err :
-		    NULL,
-	};
-	diags_init(&d);
-	int error = dlibs_load(&c->st, &d);
-	if (error == 0)
-		error = cc_compile(c->st.compiled.cc, &in, &r->prog, &d);
-	if (error != 0) {
-		add_hint(c, r, &d);
-		refuse(c, r, &d.first);
-	} else {
-		*vec_push(&c->st.compiled.progs) = r->prog;
-	}
-	diags_fini(&d);
-	mem_free(argv);
-	return error;
-}
-
-static void
-say_notes(struct cli *c, const struct prog *p)
-{
-	for (const struct prog_note *n = p->notes; n != NULL; n = n->next)
-		state_message(&c->st, "%s", n->text);
-}
-
-static int
-compile_all(struct cli *c)
-{
-	c->st.compiled.cc = cc_create(&c->st.compiled.world, &c->st.opts);
-	vec_foreach(r, &c->requests) {
-		if (compile(c, r) != 0)
-			return E_ERROR;
-		say_notes(c, r->prog);
-	}
-	return E_SUCCESS;
 }
 
 /* ---- what is to be done ---- */
@@ -632,7 +416,7 @@ list(struct cli *c)
 		false };
 
 	if (c->requests.len == 0 && c->argc > 0) {
-		say_hint(c, mistakes_listed(c->argv[0]),
+		cli_say(c, mistakes_listed(c->argv[0]),
 		    "extraneous argument '%s' (there is no program to use it)",
 		    c->argv[0]);
 		return E_ERROR;
@@ -645,7 +429,7 @@ list(struct cli *c)
 	if (c->requests.len == 0)
 		list_all(&c->st, c->verbose);
 	if (c->requests.len == 0 && c->behind != NULL)
-		say_hint(c, one_argument(c), "-l lists probes");
+		cli_say(c, one_argument(c), "-l lists probes");
 	vec_foreach(r, &c->requests)
 		list_program(&c->st, r->prog, c->verbose);
 	list_failures(&c->st, c->verbose);
@@ -656,7 +440,7 @@ list(struct cli *c)
 static int
 fail_to_enable(struct cli *c, const char *why, char *hint)
 {
-	say_hint(c, hint, "could not enable tracing: %s", why);
+	cli_say(c, hint, "could not enable tracing: %s", why);
 	return E_ERROR;
 }
 
@@ -843,7 +627,7 @@ build(struct cli *c)
 		*vec_push(&programs) = (struct sdt_program){ r->spec,
 			r->level == CC_SCRIPT, &r->source };
 	job.programs = programs.at;
-	int error = compile_all(c);
+	int error = programs_compile(c);
 	if (error == E_SUCCESS && !c->compile_only)
 		error = sdt_build(&c->st, &job);
 	vec_fini(&programs);
@@ -852,27 +636,47 @@ build(struct cli *c)
 	return error == 0 ? E_SUCCESS : E_ERROR;
 }
 
-/* No program: with a process to trace, its system calls are counted.  False
- * after a message. */
+/* What is traced without a program. */
+static void
+add_default(struct cli *c)
+{
+	const char *name = c->top ? "samples of functions" : "system calls";
+
+	state_notice(&c->st,
+	    c->top ? "no program given (-n, -s): counting which functions run, "
+		     "99 times a second" :
+		     "no program given (-n, -s): counting system calls and the "
+		     "time in them, until the end or an interrupt");
+	*vec_push(&c->requests) = (struct request){
+		.level = CC_SCRIPT,
+		.text = name,
+		.spec = name,
+		.source = { .name = name,
+		    .text = c->top ? help_top_program : help_count_program },
+	};
+}
+
+/* No program: with a process to trace, there is one of ours.  False after a
+ * message. */
 static bool
-count_syscalls(struct cli *c)
+default_program(struct cli *c)
 {
 	bool traces = c->commands.len + c->pids.len != 0;
 
 	if (c->header || c->link) {
-		say_hint(c, mem_strdup("-s SCRIPT names the file with them"),
+		cli_say(c, mem_strdup("-s SCRIPT names the file with them"),
 		    "no providers specified");
 		return false;
 	}
 	if (traces && c->argc > 0) {
-		say_hint(c, mistakes_operands(last_command(c), c->argv),
+		cli_say(c, mistakes_operands(cli_command(c), c->argv),
 		    "extraneous argument '%s' (there is no program to use it)",
 		    c->argv[0]);
 		return false;
 	}
 	if (!traces) {
-		char *hint = mistakes_operands(last_command(c), c->argv);
-		say_hint(c,
+		char *hint = mistakes_operands(cli_command(c), c->argv);
+		cli_say(c,
 		    hint != NULL ? hint :
 				   mem_strdup("-n 'PROBE { ACTIONS }' or -s "
 					      "SCRIPT names them, -c COMMAND "
@@ -881,16 +685,7 @@ count_syscalls(struct cli *c)
 		    "no probes specified");
 		return false;
 	}
-	state_notice(&c->st,
-	    "no program given (-n, -s): counting system calls and the time in "
-	    "them, until the end or an interrupt");
-	*vec_push(&c->requests) = (struct request){
-		.level = CC_SCRIPT,
-		.text = "system calls",
-		.spec = "system calls",
-		.source = { .name = "system calls",
-		    .text = help_count_program },
-	};
+	add_default(c);
 	return true;
 }
 
@@ -916,11 +711,11 @@ run(struct cli *c)
 	}
 	if (c->requests.len == 0 && c->compile_only)
 		return E_SUCCESS;
-	if (c->requests.len == 0 && !c->list && !count_syscalls(c))
+	if (c->requests.len == 0 && !c->list && !default_program(c))
 		return E_ERROR;
 	c->st.super = super_create();
 	/* A signal ends dtrap while it waits for typed input. */
-	if (load_sources(c) != E_SUCCESS)
+	if (programs_load(c) != E_SUCCESS)
 		return E_ERROR;
 	if (c->header || c->link)
 		return build(c);
@@ -936,12 +731,14 @@ run(struct cli *c)
 		r = E_ERROR;
 	}
 	progress_begin(&c->st);
+	if (r == E_SUCCESS && !c->list && c->commands.len != 0)
+		display_prepare(&c->st);
 	/* From before the first target on; it keeps a descriptor. */
 	panic_guard(c->st.super);
 	if (r == E_SUCCESS)
 		r = start_targets(c);
 	if (r == E_SUCCESS)
-		r = compile_all(c);
+		r = programs_compile(c);
 	if (r != E_SUCCESS)
 		return r;
 	if (c->list)
@@ -968,20 +765,17 @@ cli_fini(struct cli *c)
 	vec_fini(&c->pids);
 }
 
-int
-main(int argc, char **argv)
+static int
+cli_main(const char *name, int argc, char **argv, bool top)
 {
-	struct cli c = { 0 };
+	struct cli c = { .name = name, .top = top };
 
-	if (!begin(argv[0], &c.name))
-		return E_ERROR;
 	if (argc <= 1)
 		return usage(c.name);
-	command_main command = command_of(argv[1]);
-	if (command != NULL)
-		return command(c.name, argc - 1, argv + 1);
 	session_init(&c.st, c.name);
 	c.st.testing = getenv("_DTRACE_TESTING") != NULL;
+	if (top)
+		set_named(&c, "oformat", "top");
 	int r = options_from_environment(&c) == 0 ? E_SUCCESS : E_ERROR;
 	if (r == E_SUCCESS)
 		r = parse_args(&c, argc, argv);
@@ -991,4 +785,22 @@ main(int argc, char **argv)
 		state_message(&c.st, BEGIN_ENDED);
 	cli_fini(&c);
 	return r;
+}
+
+int
+command_top(const char *program, int argc, char **argv)
+{
+	return cli_main(program, argc, argv, true);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *name;
+
+	if (!begin(argv[0], &name))
+		return E_ERROR;
+	command_main command = argc > 1 ? command_of(argv[1]) : NULL;
+	return command != NULL ? command(name, argc - 1, argv + 1) :
+				 cli_main(name, argc, argv, false);
 }

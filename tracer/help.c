@@ -19,6 +19,7 @@ const char help_text[] =
     "Text   -L DIRECTORY  libraries in D\n"
     "       -C  run cpp over scripts: -D NAME[=VALUE], -U NAME, -I DIRECTORY,\n"
     "           -H names what they include, -X a|c|s|t\n"
+    "Watch  dtrap top ...   the same options; tables are redrawn in place (h: keys)\n"
     "Build  -h  a header, -G  an object with types, for static probes (-32, -64)\n"
     "Also   dtrap report RUN.json   pictures of a run saved by -x oformat=json\n"
     "\n"
@@ -51,5 +52,13 @@ const char help_count_program[] =
     "	printf(\"%-24s %9s %9s %12s\\n\", \"SYSTEM CALL\", \"CALLS\", \"ERRORS\",\n"
     "	    \"TIME (us)\");\n"
     "	printa(\"%-24s %@9u %@9u %@12u\\n\", @calls, @errors, @time);\n"
+    "}\n";
+
+const char help_top_program[] =
+    "#pragma D option quiet\n"
+    "profile-99\n"
+    "/arg1/\n"
+    "{\n"
+    "	@samples[ufunc(arg1)] = count();\n"
     "}\n";
 /* clang-format on */

@@ -378,7 +378,7 @@ agg_weight_linear(const struct prog_agg *def, const int64_t *v)
 
 /* The sum of the histogram's buckets, each value times its count. */
 static long double
-agg_weight(const struct prog_agg *def, const uint64_t *value)
+agg_hist_weight(const struct prog_agg *def, const uint64_t *value)
 {
 	const int64_t *v = (const int64_t *)value;
 	long double sum = 0;
@@ -398,6 +398,15 @@ agg_weight(const struct prog_agg *def, const uint64_t *value)
 	return hist_ll_weight(def, value);
 }
 
+long double
+agg_weight(const struct prog_agg *def, const struct agg_row *row)
+{
+	if (row == NULL || row->empty)
+		return 0;
+	return agg_is_hist(def) ? agg_hist_weight(def, row->value) :
+				  (long double)agg_scalar(def, row->value, 1);
+}
+
 /* How often 0 was counted: 0 does not change the weight. */
 static int64_t
 agg_zero_bucket(const struct prog_agg *def, const uint64_t *value)
@@ -410,16 +419,15 @@ agg_cmp_values(const struct prog_agg *def, const struct agg_row *x,
     const struct agg_row *y)
 {
 	if (agg_is_hist(def)) {
-		long double a = x != NULL ? agg_weight(def, x->value) : 0;
-		long double b = y != NULL ? agg_weight(def, y->value) : 0;
+		long double a = agg_weight(def, x);
+		long double b = agg_weight(def, y);
 		if (a < b || a > b)
 			return a < b ? -1 : 1;
 		int64_t p = x != NULL ? agg_zero_bucket(def, x->value) : 0;
 		int64_t q = y != NULL ? agg_zero_bucket(def, y->value) : 0;
 		return p < q ? -1 : p > q;
 	}
-	int64_t a = x != NULL && !x->empty ? agg_scalar(def, x->value, 1) : 0;
-	int64_t b = y != NULL && !y->empty ? agg_scalar(def, y->value, 1) : 0;
+	long double a = agg_weight(def, x), b = agg_weight(def, y);
 	return a < b ? -1 : a > b;
 }
 

@@ -19,7 +19,7 @@ consume_create(const struct consume_env *env)
 	out_init(&c->out, env->out,
 	    (size_t)MAX(option_get(env->opts, OPT_BUFSIZE), OUT_LEAST),
 	    env->enough);
-	c->out.apart = c->sink != &sink_text;
+	c->out.apart = c->sink != &sink_text && c->sink != &sink_top;
 	aggs_init(
 	    &c->aggs, env->globals, (size_t)option_get(env->opts, OPT_AGGMAX));
 	if (c->sink->create != NULL)
@@ -62,6 +62,8 @@ consume_records(struct consume *c)
 			record_print(c, followed ? &next : NULL);
 	}
 	lanes_tidy(c);
+	if (c->sink->pass != NULL)
+		c->sink->pass(c);
 	return out_flush(&c->out);
 }
 

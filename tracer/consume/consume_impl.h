@@ -257,6 +257,9 @@ void aggs_trunc(struct aggs *a, uint32_t id, int64_t n);
 int64_t agg_scalar(
     const struct prog_agg *def, const uint64_t *value, uint64_t normal);
 bool agg_is_hist(const struct prog_agg *def);
+/* The same of a row, as histograms are sorted: by the sum of each value times its
+ * count.  NULL: there is none. */
+long double agg_weight(const struct prog_agg *def, const struct agg_row *row);
 
 /* One line of output: the rows of several aggregations under one key.  A row is
  * NULL if that aggregation does not have the key. */
@@ -352,6 +355,12 @@ void printf_render(
  * newline first if `lead'. */
 void printa(struct printer *p, const uint32_t *ids, size_t nids,
     const struct fmt *fmt, bool lead);
+/* The same as the statement says, line by line: row() is called when the text of
+ * a line has been appended, with NULL for a header.  At most `most' lines, in the
+ * order that `opts' says. */
+typedef void (*printa_row_fn)(void *ctx, const struct agg_line *l);
+void printa_rows(struct printer *p, const struct prog_stmt *st, size_t most,
+    const struct options *opts, printa_row_fn row, void *ctx);
 
 /* ---- record.c ---- */
 

@@ -180,6 +180,8 @@ out_spawn_signals(posix_spawnattr_t *attr)
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTTIN);
+	sigaddset(&set, SIGTTOU);
 	posix_spawnattr_setsigdefault(attr, &set);
 	posix_spawnattr_setflags(
 	    attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);

@@ -12,6 +12,8 @@ struct report {
 	struct agg_lines lines;
 	struct hist_style style;
 	bool hist, pack; /* agghist, aggpack */
+	printa_row_fn row; /* NULL: nobody wants single lines */
+	void *row_ctx;
 	/* Of a table with one column of keys (agghist, aggpack): */
 	bool table;
 	int key_width;
@@ -19,6 +21,14 @@ struct report {
 	bool neg, pos;
 	struct hist_range range; /* aggpack */
 };
+
+/* The text of a line is complete; NULL: it is a header. */
+static void
+report_row(struct report *r, const struct agg_line *l)
+{
+	if (r->row != NULL)
+		r->row(r->row_ctx, l);
+}
 
 static void
 report_keys(struct printer *p, const struct agg_line *l)
@@ -153,8 +163,11 @@ report_table(struct report *r)
 	} else {
 		hist_header(r->p->to, r->key_width, "key");
 	}
-	for (size_t i = 0; i < r->lines.len; i++)
+	report_row(r, NULL);
+	for (size_t i = 0; i < r->lines.len; i++) {
 		report_table_row(r, &r->lines.at[i]);
+		report_row(r, &r->lines.at[i]);
+	}
 }
 
 /* Do the options request a table?  Stacks as keys have lines of their own. */
@@ -234,34 +247,38 @@ report_folded(struct report *r, const struct agg_line *l)
 }
 
 static void
+report_plain(struct report *r, const struct agg_line *l)
+{
+	report_keys(r->p, l);
+	for (size_t i = 0; i < r->n; i++)
+		report_value(r, i, l->rows[i]);
+	str_addc(r->p->to, '\n');
+	for (size_t i = 0; i < r->n; i++)
+		report_parts(r, i, l->rows[i]);
+}
+
+static void
 report_lines(struct report *r, const struct fmt *fmt)
 {
 	bool folded = fmt == NULL && report_is_folded(r);
 
 	for (size_t i = 0; i < r->lines.len; i++) {
 		const struct agg_line *l = &r->lines.at[i];
-		if (fmt != NULL) {
+		if (fmt != NULL)
 			report_format(r, l, fmt);
-			continue;
-		}
-		if (folded) {
+		else if (folded)
 			report_folded(r, l);
-			continue;
-		}
-		report_keys(r->p, l);
-		for (size_t j = 0; j < r->n; j++)
-			report_value(r, j, l->rows[j]);
-		str_addc(r->p->to, '\n');
-		for (size_t j = 0; j < r->n; j++)
-			report_parts(r, j, l->rows[j]);
+		else
+			report_plain(r, l);
+		report_row(r, l);
 	}
 }
 
 static bool
-report_open(struct report *r, const uint32_t *ids, size_t nids)
+report_open(struct report *r, const uint32_t *ids, size_t nids,
+    const struct options *opts)
 {
 	struct aggs *a = &r->p->c->aggs;
-	const struct options *opts = r->p->c->env.opts;
 
 	for (size_t i = 0; i < nids; i++)
 		if (aggs_table(a, ids[i]) == NULL)
@@ -282,21 +299,39 @@ report_open(struct report *r, const uint32_t *ids, size_t nids)
 	return true;
 }
 
+static void
+report_all(struct report *r, const struct fmt *fmt)
+{
+	if (fmt == NULL && report_is_table(r))
+		report_table(r);
+	else
+		report_lines(r, fmt);
+	agg_lines_fini(&r->lines);
+	mem_free(r->defs);
+	mem_free(r->normals);
+}
+
 void
 printa(struct printer *p, const uint32_t *ids, size_t nids,
     const struct fmt *fmt, bool lead)
 {
 	struct report r = { .p = p };
 
-	if (nids == 0 || !report_open(&r, ids, nids))
+	if (nids == 0 || !report_open(&r, ids, nids, p->c->env.opts))
 		return;
 	if (fmt == NULL && lead)
 		str_addc(p->to, '\n');
-	if (fmt == NULL && report_is_table(&r))
-		report_table(&r);
-	else
-		report_lines(&r, fmt);
-	agg_lines_fini(&r.lines);
-	mem_free(r.defs);
-	mem_free(r.normals);
+	report_all(&r, fmt);
+}
+
+void
+printa_rows(struct printer *p, const struct prog_stmt *st, size_t most,
+    const struct options *opts, printa_row_fn row, void *ctx)
+{
+	struct report r = { .p = p, .row = row, .row_ctx = ctx };
+
+	if (st->naggs == 0 || !report_open(&r, st->aggs, st->naggs, opts))
+		return;
+	r.lines.len = MIN(r.lines.len, most);
+	report_all(&r, st->fmt);
 }

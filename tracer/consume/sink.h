@@ -128,6 +128,8 @@ struct sink {
 	void (*cut)(struct consume *c);
 	/* The record ends. */
 	void (*close)(struct consume *c);
+	/* All records that there were have been read. */
+	void (*pass)(struct consume *c);
 	/* Called before the message about it is printed. */
 	void (*error)(struct consume *c, const struct sink_error *e);
 	void (*drop)(struct consume *c, const struct sink_drop *d);
@@ -141,6 +143,6 @@ struct sink {
 const struct sink *sink_of(const struct options *opts);
 
 extern const struct sink sink_text, sink_json, sink_folded, sink_pprof,
-    sink_chrome, sink_prometheus;
+    sink_chrome, sink_prometheus, sink_top;
 
 #endif

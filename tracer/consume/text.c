@@ -241,6 +241,14 @@ text_add_utf8(struct str *to, uint32_t c)
 	str_addn(to, bytes, utf8_put(c, bytes));
 }
 
+static size_t messages;
+
+size_t
+text_messages(void)
+{
+	return messages;
+}
+
 void
 text_message(FILE *err, const char *who, const char *fmt, va_list ap)
 {
@@ -253,6 +261,7 @@ text_message(FILE *err, const char *who, const char *fmt, va_list ap)
 	str_add(&line, empty_line ? "\n\n" : "\n");
 	text_put(err, &line);
 	fflush(err);
+	messages++;
 	str_fini(&what);
 }
 

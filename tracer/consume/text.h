@@ -77,6 +77,9 @@ void text_add_utf8(struct str *to, uint32_t c);
 void text_message(FILE *err, const char *who, const char *fmt, va_list ap)
     PRINTF_LIKE(3, 0);
 
+/* How many messages text_message() has printed so far. */
+size_t text_messages(void);
+
 /* Are all bytes up to a NUL or the end printable?  *len is their number. */
 bool text_is_printable(const void *p, size_t size, size_t *len);
 

@@ -40,6 +40,14 @@ static volatile sig_atomic_t urged;
 static _Atomic uint64_t heard_at;
 static pid_t first_sender; /* 0: the kernel, because of a key of the terminal */
 
+/* Signals of loop_hear(). */
+static struct heard {
+	int sig;
+	volatile sig_atomic_t due;
+	void (*fn)(struct state *st);
+} heard[LOOP_HEARD];
+static size_t nheard;
+
 static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
 
 /* Signals within this time of the first count as the same request to end, ns.
@@ -106,6 +114,34 @@ on_stop(int sig, siginfo_t *si, void *uc)
 			catch (stops[i], on_stop, 0);
 	}
 	event_interrupt(uc);
+}
+
+static void
+on_heard(int sig, siginfo_t *si, void *uc)
+{
+	for (size_t i = 0; i < nheard; i++)
+		if (heard[i].sig == sig)
+			heard[i].due = 1;
+	event_interrupt(uc);
+}
+
+void
+loop_hear(int sig, void (*fn)(struct state *st))
+{
+	ASSERT(nheard < ARRAY_SIZE(heard));
+	heard[nheard].sig = sig;
+	heard[nheard].fn = fn;
+	nheard++;
+	catch (sig, on_heard, SA_RESTART);
+}
+
+static bool
+heard_is_due(void)
+{
+	for (size_t i = 0; i < nheard; i++)
+		if (heard[i].due)
+			return true;
+	return false;
 }
 
 bool
@@ -354,6 +390,11 @@ look_at_flags(struct state *st)
 		alarm_due = 0;
 		timers_run(&st->timers, st);
 	}
+	for (size_t i = 0; i < nheard; i++)
+		if (heard[i].due) {
+			heard[i].due = 0;
+			heard[i].fn(st);
+		}
 	protect_look(st);
 	hear();
 	if (stop_signals > 0)
@@ -372,8 +413,10 @@ wait_for_signal(void)
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
 	sigaddset(&block, SIGHUP);
+	for (size_t i = 0; i < nheard; i++)
+		sigaddset(&block, heard[i].sig);
 	sigprocmask(SIG_BLOCK, &block, &old);
-	if (!alarm_due && stop_signals == 0)
+	if (!alarm_due && stop_signals == 0 && !heard_is_due())
 		sigsuspend(&old);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }

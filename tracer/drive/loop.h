@@ -12,6 +12,11 @@ struct state;
  * Launched programs get them as they were. */
 void loop_signals(struct state *st);
 
+/* From now on call fn in the loop when the signal has come, between two events.
+ * The most signals are LOOP_HEARD. */
+#define LOOP_HEARD 4
+void loop_hear(int sig, void (*fn)(struct state *st));
+
 /* The user has asked to end. */
 bool loop_stopping(void);
 

@@ -14,6 +14,7 @@
 #include "tracer/consume/sink.h"
 #include "tracer/consume/writer.h"
 #include "tracer/fire/eval.h"
+#include "tracer/drive/display.h"
 #include "tracer/drive/filter.h"
 #include "tracer/survive/guardian.h"
 #include "tracer/drive/loop.h"
@@ -213,6 +214,7 @@ session_start(struct state *st)
 		timer_add(&st->timers, LANES_NS, on_lanes, NULL);
 	deadman_start(st);
 	fire_consume(st);
+	display_start(st);
 	filter_install(st);
 	targets_run(st);
 }
@@ -234,6 +236,7 @@ session_finish(struct state *st)
 	consume_patiently(st->consume);
 	if (option_get(&st->opts, OPT_BUFPOLICY) == POLICY_SWITCH)
 		fire_consume(st);
+	display_end(st);
 	fire_set_activity(st, ACTIVITY_COOLDOWN);
 	fire_probe(st, probe_by_id(&st->probes, 2), NULL, NULL, 0);
 	processor_restore(st->processor);
@@ -262,6 +265,7 @@ void
 session_fini(struct state *st)
 {
 	progress_end(st);
+	display_end(st);
 	if (st->super != NULL) {
 		targets_release(st);
 		panic_guard(NULL);

@@ -46,7 +46,22 @@
 static struct super *guarded;
 static volatile sig_atomic_t entered;
 
+static void (*first)(void);
+
 static void guard_signal(int sig);
+
+void
+panic_first(void (*fn)(void))
+{
+	first = fn;
+}
+
+static void
+do_first(void)
+{
+	if (first != NULL && !entered)
+		first();
+}
 
 /* ---- steps ---- */
 
@@ -381,6 +396,7 @@ let_go(void)
 static void
 on_panic(const char *why)
 {
+	do_first();
 	let_go();
 }
 
@@ -424,6 +440,7 @@ on_signal(int sig, siginfo_t *si, void *uc)
 		guard_signal(sig); /* for the next step */
 		siglongjmp(step_end, 1);
 	}
+	do_first();
 	if (!entered) {
 		int n = snprintf(text, sizeof(text),
 		    "dtrap: internal error: signal %d; detaching from all "
