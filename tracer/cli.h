@@ -35,7 +35,7 @@ struct cli {
 	const char *behind; /* the option that follows the last of them */
 	VEC(pid_t) pids;    /* -p */
 	const char *output; /* -o */
-	bool top; /* the command is `dtrap top' */
+	bool top;           /* the command is `dtrap top' */
 	bool list, compile_only, verbose, version;
 	bool help, itself;    /* --help, --version */
 	bool header, link;    /* -h, -G */
@@ -48,8 +48,7 @@ struct cli {
 
 /* The message, and the hint behind it, which is freed and may be NULL.  Those
  * who compare with DTrace's messages get none. */
-void cli_say(struct cli *c, char *hint, const char *fmt, ...)
-    PRINTF_LIKE(3, 4);
+void cli_say(struct cli *c, char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The last command of -c.  NULL: there is none. */
 const char *cli_command(const struct cli *c);
 

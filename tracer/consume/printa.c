@@ -11,7 +11,7 @@ struct report {
 	uint64_t *normals;
 	struct agg_lines lines;
 	struct hist_style style;
-	bool hist, pack; /* agghist, aggpack */
+	bool hist, pack;   /* agghist, aggpack */
 	printa_row_fn row; /* NULL: nobody wants single lines */
 	void *row_ctx;
 	/* Of a table with one column of keys (agghist, aggpack): */

@@ -18,26 +18,25 @@
 
 #include "dlang/base/mem.h"
 #include "dlang/base/show.h"
+#include "dlang/base/str.h"
+#include "tracer/consume/text.h"
 #include "tracer/consume/writer.h"
 
 #define TAB_STOPS 8
-/* The longest text that brings the terminal back. */
-#define BACK_MOST 256
 #define KEYS_MOST 256 /* bytes that are read at once */
 
 static SCREEN *screen; /* NULL: closed */
 static volatile sig_atomic_t shown;
-static int terminal = -1;    /* borrowed; writes may block */
-static int keys = -1;        /* our own description of it: reads, and the
+static int terminal = -1; /* borrowed; writes may block */
+static int keys = -1;     /* our own description of it: reads, and the
 			      * writes of screen_rescue(), do not block */
-static FILE *to;             /* by writer.c */
-static int drawn = -1;       /* memory that ncurses draws into, */
-static FILE *drawn_file;     /* and its stream */
-static int typed[2];         /* a pipe: keys, for ncurses */
-static FILE *typed_file;     /* its end for reading */
+static FILE *to;          /* by writer.c */
+static int drawn = -1;    /* memory that ncurses draws into, */
+static FILE *drawn_file;  /* and its stream */
+static int typed[2];      /* a pipe: keys, for ncurses */
+static FILE *typed_file;  /* its end for reading */
 static struct termios before, ours;
-static char back[BACK_MOST]; /* for screen_rescue() */
-static size_t back_len;
+static struct str back; /* for screen_rescue() */
 
 /* Signals that end dtrap, and that nobody else handles. */
 static const int deadly[] = { SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM,
@@ -53,37 +52,26 @@ is_foreground(void)
 
 /* ---- the terminal as it was ---- */
 
-static void
-add_back(const char *s)
-{
-	size_t n = strlen(s);
-
-	if (n > sizeof(back) - back_len)
-		return;
-	memcpy(back + back_len, s, n);
-	back_len += n;
-}
-
 /* A capability of the terminal by its name in terminfo(5). */
 static void
-add_capability(const char *name)
+add_back(const char *name)
 {
 	const char *s = tigetstr(name);
 
 	if (s != NULL && s != (const char *)-1)
-		add_back(s);
+		str_add(&back, own(s));
 }
 
 /* In the order in which endwin() writes them. */
 static void
 make_back(void)
 {
-	back_len = 0;
-	add_capability("sgr0");
-	add_capability("cnorm");
-	add_capability("rmcup");
-	add_back("\r");
-	add_capability("rmkx");
+	str_clear(&back);
+	add_back("sgr0");
+	add_back("cnorm");
+	add_back("rmcup");
+	str_addc(&back, '\r');
+	add_back("rmkx");
 }
 
 void
@@ -94,7 +82,7 @@ screen_rescue(void)
 	shown = 0;
 	signal(SIGTTOU, SIG_IGN);
 	/* A terminal that takes nothing now cannot be helped. */
-	ssize_t done = write(keys, back, back_len);
+	ssize_t done = write(keys, back.s, back.len);
 	(void)done;
 	tcsetattr(keys, TCSANOW, &before);
 }
@@ -126,15 +114,17 @@ catch_deadly(bool on)
 static void
 pass_on(void)
 {
+	struct str all = { 0 };
 	char text[4096];
 	off_t at = 0;
 	ssize_t n;
 
 	fflush(drawn_file);
 	while ((n = pread(drawn, text, sizeof(text), at)) > 0) {
-		fwrite(text, 1, (size_t)n, to);
+		str_addn(&all, own(text), (size_t)n);
 		at += n;
 	}
+	text_put(to, &all);
 	fflush(to);
 	if (ftruncate(drawn, 0) == 0)
 		lseek(drawn, 0, SEEK_SET);
@@ -316,6 +306,7 @@ screen_close(bool (*enough)(void))
 	screen = NULL;
 	catch_deadly(false);
 	streams_close();
+	str_fini(&back);
 }
 
 /* ---- drawing ---- */
@@ -374,8 +365,8 @@ put_text(int row, const char *text, size_t n, int from)
 	while (n != 0 && column < end) {
 		size_t len;
 		uint32_t c = show_decode(text, n, &len);
-		int wide = c == '\t' ? TAB_STOPS - column % TAB_STOPS :
-				       width_of(&c);
+		int wide =
+		    c == '\t' ? TAB_STOPS - column % TAB_STOPS : width_of(&c);
 		wchar_t one[2] = { (wchar_t)c, 0 };
 		if (c != '\t' && column >= from && column + wide <= end &&
 		    wide != 0)

@@ -66,8 +66,8 @@ top_begin(struct str *to, const struct asked *a)
 
 	for (size_t i = 0; i < a->nprograms; i++) {
 		str_add(s, i != 0 ? ", " : "");
-		text_add_line(s, a->programs[i].name,
-		    strlen(a->programs[i].name));
+		text_add_line(
+		    s, a->programs[i].name, strlen(a->programs[i].name));
 	}
 	for (size_t i = 0; i < a->nprocesses; i++) {
 		const struct asked_process *p = &a->processes[i];
@@ -91,8 +91,8 @@ top_create(struct consume *c)
 	struct top *t = mem_zalloc(sizeof(*t));
 
 	vec_foreach(clause, &c->env.globals->clauses)
-		t->ticks |= is_tick((*clause)->desc.name) &&
-		    has_printa(*clause);
+		t->ticks |=
+		    is_tick((*clause)->desc.name) && has_printa(*clause);
 	c->format = t;
 	/* What is kept goes to a terminal in the end. */
 	c->out.escape |= keep_terminal() >= 0;
@@ -296,8 +296,8 @@ page_of(struct consume *c, struct top *t)
 
 	if (t->page == NULL) {
 		record_probe(c, c->rec.hdr->epid, &probe);
-		t->page = top_page_begin(
-		    &t->latest, probe.id, c->rec.hdr->timestamp);
+		t->page =
+		    top_page_begin(&t->latest, probe.id, c->rec.hdr->timestamp);
 		t->fresh = true;
 	}
 	return t->page;

@@ -1,6 +1,6 @@
 /*
  * The format `top': what the program prints at its ticks, drawn in place on a
- * terminal.  tracer/drive/top.c calls this while the loop runs.
+ * terminal.  tracer/drive/display.c calls this while the loop runs.
  *
  * Elsewhere the format prints text, as the format `text' does; if no tick of the
  * program prints, all aggregations are printed at each top_tick().

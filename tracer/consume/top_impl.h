@@ -66,8 +66,8 @@ void top_table_sort(struct top_table *t);
 
 /* ---- top_view.c: which part of it ---- */
 
-struct top_order { /* chosen by keys */
-	char *name;    /* of tables */
+struct top_order {  /* chosen by keys */
+	char *name; /* of tables */
 	size_t column;
 	bool up;
 };

@@ -75,8 +75,9 @@ void
 top_page_text(struct top_page *page, struct str *text)
 {
 	if (text->len != 0)
-		*vec_push(&page->items) = (struct top_item){ .text =
-			mem_strndup(text->s, text->len) };
+		*vec_push(&page->items) =
+		    (struct top_item){ .text =
+					   mem_strndup(text->s, text->len) };
 	str_clear(text);
 }
 
@@ -164,8 +165,7 @@ first_order(struct top_table *t, struct options *o)
 					 0;
 	} else {
 		o->value[OPT_AGGSORTREV] = 1;
-		t->column =
-		    (size_t)option_get(o, OPT_AGGSORTPOS) % t->nvalues;
+		t->column = (size_t)option_get(o, OPT_AGGSORTPOS) % t->nvalues;
 	}
 }
 
@@ -177,8 +177,8 @@ rows_of(const struct filling *f)
 	size_t most = 0;
 
 	for (size_t i = 0; i < f->st->naggs; i++)
-		most = MAX(most,
-		    aggs_table(&f->c->aggs, f->st->aggs[i])->rows.len);
+		most = MAX(
+		    most, aggs_table(&f->c->aggs, f->st->aggs[i])->rows.len);
 	return most;
 }
 

@@ -148,8 +148,8 @@ draw_status(const struct top_view *v, const struct lines *l)
 
 	/* The end may not fit. */
 	str_printf(&text, "dtrap top | %s%s | %zu-%zu of %zu lines",
-	    v->paused ? "PAUSED | " : "", own(v->status),
-	    MIN(v->row + 1, end), end, l->at.len);
+	    v->paused ? "PAUSED | " : "", own(v->status), MIN(v->row + 1, end),
+	    end, l->at.len);
 	if (count_choices(v) > 2)
 		str_printf(&text, " | Tab: %zu of %zu", v->chosen + 1,
 		    count_choices(v));
@@ -170,10 +170,10 @@ top_view_draw(struct top_view *v)
 		v->row = l.at.len - MIN(l.at.len, page_rows());
 	for (size_t i = 0; i < page_rows(); i++) {
 		static const struct line empty = { "", 0, SCREEN_PLAIN };
-		const struct line *at = v->row + i < l.at.len ?
-		    &l.at.at[v->row + i] :
-		    &empty;
-		screen_line((int)i, at->text, at->len, (int)v->column, at->look);
+		const struct line *at =
+		    v->row + i < l.at.len ? &l.at.at[v->row + i] : &empty;
+		screen_line(
+		    (int)i, at->text, at->len, (int)v->column, at->look);
 	}
 	draw_status(v, &l);
 	lines_fini(&l);
@@ -288,7 +288,9 @@ top_view_key(struct top_view *v, int key)
 	/* Drawing goes back to the last page. */
 	case SCREEN_END: v->row = SIZE_MAX / 2; break;
 	case SCREEN_LEFT: scroll_up(&v->column, SIDEWAYS); break;
-	case SCREEN_RIGHT: v->column = MIN(v->column + SIDEWAYS, INT16_MAX); break;
+	case SCREEN_RIGHT:
+		v->column = MIN(v->column + SIDEWAYS, INT16_MAX);
+		break;
 	case '\t': choose(v, 1); break;
 	case SCREEN_BACK_TAB: choose(v, count_choices(v) - 1); break;
 	case 's': reorder_chosen(v, false); break;
