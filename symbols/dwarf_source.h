@@ -65,6 +65,7 @@ enum dwarf_have {
 	DWARF_REGISTER, /* in a register: it has no address */
 	DWARF_VALUE,    /* computed by the debugger alone: no address */
 	DWARF_LARGE,    /* wider than a register, and in none */
+	DWARF_OF_CALL,  /* each call of the function has its own */
 };
 
 /* Where a variable is at one instruction.  The value of a struct, union or
@@ -96,6 +97,18 @@ struct dwarf_sense {
  */
 void dwarf_local(struct dwtypes *dw, struct object *o, uint64_t addr,
     const struct dwarf_sense *sense, const char *name, struct dwarf_local *out);
+
+/*
+ * Variables that exist once: those called `name' in the function `func' (its name
+ * or its linkage name) and its blocks, or, if it has none, in its file.  It may be
+ * inlined everywhere.  Calls each() with their addresses in the file and their
+ * sizes, 0 for an unknown one; one may come twice, and there is one for each
+ * function of that name.  DWARF_HAVE, or why there is none: DWARF_NO_SCOPE if there
+ * is no such function.
+ */
+typedef void (*dwarf_static_fn)(void *ctx, uint64_t addr, uint64_t size);
+enum dwarf_have dwarf_statics(struct object *o, const char *func,
+    const char *name, dwarf_static_fn each, void *ctx);
 
 /* The reason why a variable cannot be read, as text. */
 const char *dwarf_have_text(enum dwarf_have why);

@@ -167,6 +167,7 @@ dwarf_have_text(enum dwarf_have why)
 	case DWARF_REGISTER: return "It is in a register, not in memory";
 	case DWARF_VALUE: return "It has a value but no address";
 	case DWARF_LARGE: return "It is wider than 64 bits";
+	case DWARF_OF_CALL: return "Each call of the function has its own";
 	}
 	return "";
 }

@@ -49,8 +49,8 @@ place_of_expr(Dwarf_Attribute *attr, uint64_t *addr)
 	return DWARF_UNSUPPORTED;
 }
 
-static enum dwarf_place
-place_of(Dwarf_Die *die, uint64_t *addr)
+enum dwarf_place
+dwarf_place_of(Dwarf_Die *die, uint64_t *addr)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Addr low;
@@ -91,7 +91,7 @@ var_seen(void *ctx, Dwarf_Die *die)
 
 	if (tag != DW_TAG_variable && tag != DW_TAG_subprogram)
 		return false;
-	enum dwarf_place p = place_of(die, &addr);
+	enum dwarf_place p = dwarf_place_of(die, &addr);
 	bool here = p == DWARF_AT && addr == s->addr;
 
 	if (!here && s->found && place_rank(p) <= place_rank(s->out->place))

@@ -45,6 +45,9 @@ typedef bool (*dwarf_each_fn)(void *ctx, Dwarf_Die *die);
 bool dwarf_each(
     struct object *o, const char *name, dwarf_each_fn each, void *ctx);
 
+/* Where a variable or function is; *addr is set for DWARF_AT. */
+enum dwarf_place dwarf_place_of(Dwarf_Die *die, uint64_t *addr);
+
 /* Does the entry have this flag attribute, set? */
 bool dwarf_flag(Dwarf_Die *die, unsigned attr);
 

@@ -98,6 +98,50 @@ missing=$(sed -n 's/^dtrap: \([0-9]*\) accesses of counter were not reported.*/\
     "$tmp/dt.err")
 is "blocked: in all" $(($(cat "$tmp/trace") + ${missing:-0})) 4
 
+# ---- by the function that has it, or its file ----
+
+d='
+watch$target:a.out:first`calls:write { printf("%s %d %d\n", probefunc, arg0, arg1); }
+watch$target:a.out:second`calls:write { printf("%s %d %d\n", probefunc, arg0, arg1); }
+watch$target:a.out:second`inside:write { printf("%s %d %d\n", probefunc, arg0, arg1); }
+watch$target:a.out:third`calls:write { printf("%s %d %d\n", probefunc, arg0, arg1); }'
+traced scoped
+# The compiler chooses an order.
+sort "$tmp/trace" >"$tmp/is"
+cat >"$tmp/want" <<'END'
+first`calls 0 1
+first`calls 1 3
+second`calls 0 10
+second`inside 0 2
+third`calls 0 100
+END
+same "of functions" "$tmp/want" "$tmp/is"
+# shellcheck disable=SC2016
+d='watch$target::set`small:write { printf("%d\n", (int)arg1); }'
+traced read
+is "of the file" "$(cat "$tmp/trace")" -5
+
+# Of two files with a variable of one name.
+for f in one two; do
+	cat >"$tmp/$f.c" <<END
+static int same;
+__attribute__((noinline)) void $f(int n)
+{
+	same += n;
+	__asm__ volatile("" :: "m"(same));
+}
+END
+done
+echo 'void one(int); void two(int); int main(void) { one(1); two(2); }' \
+    >"$tmp/both.c"
+"${CC:-cc}" -g -O2 -o "$tmp/both" "$tmp"/{one,two,both}.c || fail "cc"
+for f in one:1 two:2; do
+	# shellcheck disable=SC2016
+	dt -q -n 'watch$target:a.out:'${f%:*}'`same:write { printf("%d\n", (int)arg1); }' \
+	    -c "$tmp/both"
+	is "of file $f" "$(grep . "$tmp/out")" "${f#*:}"
+done
+
 # ---- an address ----
 
 start one "$watched" for ever
@@ -153,6 +197,10 @@ says :0x12g:write 'is no address'
 says :0x1234+3:write '1, 2, 4 or 8 aligned'
 says :0x1234+8:write '1, 2, 4 or 8 aligned'
 says '::write' 'one variable or address'
+says 'a.out:first`nothing:write' 'cannot be watched: No variable of that name'
+says 'a.out:first`n:write' 'each call of the function has its own'
+says 'a.out:set`own:write' 'cannot be watched: Thread-local'
+says 'a.out:none`calls:write' "no variable 'none\`calls' in module a.out"
 
 # Five in one thread: a processor has four.
 start one "$watched"

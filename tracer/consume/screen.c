@@ -19,6 +19,7 @@
 #include "dlang/base/mem.h"
 #include "dlang/base/show.h"
 #include "dlang/base/str.h"
+#include "tracer/consume/keep.h"
 #include "tracer/consume/text.h"
 #include "tracer/consume/writer.h"
 
@@ -91,6 +92,7 @@ static void
 on_deadly(int sig)
 {
 	screen_rescue();
+	keep_rescue();
 	raise(sig); /* SA_RESETHAND */
 }
 

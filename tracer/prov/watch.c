@@ -3,6 +3,9 @@
  *
  *	watch$target:a.out:counter:write	a variable, by its symbol
  *	watch$target:a.out:counter:access	it is written or read
+ *	watch$target:a.out:next`last:write	what the function next() calls last:
+ *						its own static variable, or that
+ *						of its file
  *	watch$target::0x7ffc01234568:write	8 bytes at an address, or as many
  *						as the address allows
  *	watch$target::0x7ffc01234568+4:write	4 bytes there
@@ -21,6 +24,7 @@
 #include "dlang/base/diag.h"
 #include "dlang/base/glob.h"
 #include "symbols/addrspace.h"
+#include "symbols/dwarf_source.h"
 #include "tracer/base/probe.h"
 #include "tracer/base/provider.h"
 #include "tracer/base/state.h"
@@ -423,6 +427,59 @@ variable(struct request *r, struct load *l)
 	return 1;
 }
 
+/* What a function calls NAME. */
+struct scoped {
+	struct request *r;
+	struct load *load;
+	unsigned found;
+};
+
+static void
+on_static(void *ctx, uint64_t addr, uint64_t size)
+{
+	struct scoped *s = ctx;
+
+	if (!datawatch_fits(s->load->bias + addr, size))
+		return;
+	s->found++;
+	publish(s->r, s->load->module, s->load->bias + addr, (unsigned)size);
+}
+
+/* FUNCTION`NAME in one object, as variable(). */
+static int
+scoped(struct request *r, struct load *l, const char *tick)
+{
+	char *func = mem_strndup(r->pd->func, (size_t)(tick - r->pd->func));
+	struct scoped s = { .r = r, .load = l };
+	enum dwarf_have have =
+	    dwarf_statics(l->object, func, tick + 1, on_static, &s);
+
+	mem_free(func);
+	if (s.found != 0)
+		return 1;
+	if (have == DWARF_HAVE)
+		return error_at(r, D_PROC_ALIGN,
+		    "'%s' cannot be watched as a whole: that takes 1, 2, 4 or 8 "
+		    "aligned bytes; watch an address in it",
+		    r->pd->func);
+	if (have == DWARF_NO_SCOPE)
+		return 0; /* another object may have the function */
+	return error_at(r, D_PROC_FUNC, "'%s' cannot be watched: %s",
+	    r->pd->func,
+	    have == DWARF_OF_CALL ?
+		"each call of the function has its own; watch the address that "
+		"one of them has" :
+		dwarf_have_text(have));
+}
+
+static int
+find_in(struct request *r, struct load *l)
+{
+	const char *tick = strrchr(r->pd->func, '`');
+
+	return tick != NULL ? scoped(r, l, tick) : variable(r, l);
+}
+
 static int
 variables(struct request *r)
 {
@@ -434,7 +491,7 @@ variables(struct request *r)
 		for (size_t i = 0; found == 0 && i < n; i++)
 			if (loads[i]->seen && loads[i]->is_exec == exec &&
 			    load_matches(loads[i], r->pd->mod))
-				found = variable(r, loads[i]);
+				found = find_in(r, loads[i]);
 	if (found != 0)
 		return found < 0 ? found : 0;
 	if (r->d == NULL || option_get(&r->st->opts, OPT_ZDEFS) != 0)

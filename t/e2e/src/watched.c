@@ -8,6 +8,7 @@
  *	fork		a child adds 100
  *	exec		executes itself anew, without arguments
  *	read		reads `counter' twice
+ *	scoped		calls first() twice, second() and third() once
  *	for ever	adds until a line comes
  */
 #include <poll.h>
@@ -88,6 +89,36 @@ forks(void)
 	waitpid(child, NULL, 0);
 }
 
+/* Variables of one name. */
+NOINLINE long
+first(long n)
+{
+	static long calls;
+
+	return calls += n;
+}
+
+NOINLINE long
+second(long n)
+{
+	static long calls;
+
+	if (n > 0) {
+		static int inside;
+		inside += 2;
+		__asm__ volatile("" ::"m"(inside));
+	}
+	return calls += 10 * n;
+}
+
+static inline __attribute__((always_inline)) long
+third(long n)
+{
+	static long calls;
+
+	return calls += 100 * n;
+}
+
 static void
 for_ever(void)
 {
@@ -118,6 +149,9 @@ main(int argc, char **argv)
 		execl(argv[0], argv[0], NULL);
 	else if (argc > 1 && strcmp(argv[1], "read") == 0)
 		printf("twice %lu\n", get() + get());
+	else if (argc > 1 && strcmp(argv[1], "scoped") == 0)
+		printf(
+		    "scoped %ld\n", first(1) + first(2) + second(1) + third(1));
 	else if (argc > 1 && strcmp(argv[1], "for") == 0)
 		for_ever();
 	own = (long)counter;
