@@ -100,6 +100,7 @@ is "blocked: in all" $(($(cat "$tmp/trace") + ${missing:-0})) 4
 
 # ---- by the function that has it, or its file ----
 
+# shellcheck disable=SC2016
 d='
 watch$target:a.out:first`calls:write { printf("%s %d %d\n", probefunc, arg0, arg1); }
 watch$target:a.out:second`calls:write { printf("%s %d %d\n", probefunc, arg0, arg1); }

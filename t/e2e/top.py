@@ -88,7 +88,7 @@ class Stream(pyte.ByteStream):
 class Terminal:
     """A command on a terminal, and what stands on it."""
 
-    def __init__(self, args, rows=24, columns=100, env=None):
+    def __init__(self, args, rows=24, columns=100, env=None, behind=False):
         self.screen = Screen(columns, rows)
         self.stream = Stream(self.screen)
         self.raw = b""
@@ -99,11 +99,26 @@ class Terminal:
             os.read(go, 1)
             os.environ.update({"TERM": "xterm", "LC_ALL": "C.UTF-8"})
             os.environ.update(env or {})
+            if behind:
+                self.behind(args)
             os.execv(args[0], args)
         self.size(rows, columns)
         self.before = termios.tcgetattr(self.fd)
         os.close(go)
         os.close(gone)
+
+    @staticmethod
+    def behind(args):
+        """In the background, until a line is typed: what a shell does."""
+        child = os.fork()
+        if child == 0:
+            os.setpgid(0, 0)
+            os.execv(args[0], args)
+        os.read(0, 1)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        os.tcsetpgrp(0, child)
+        os.kill(child, signal.SIGCONT)
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
     def size(self, rows, columns):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
@@ -422,6 +437,26 @@ def test_default():
     check("status", status, 0)
     busy.stdin.close()
     busy.wait(LIMIT)
+
+
+def test_background():
+    """No screen before dtrap is in the foreground."""
+    target, ticks = Target(), TMP + "/behind"
+    open(ticks, "w").close()
+    t = Terminal([DTRAP, "top", "-qw", "-x", "switchrate=10ms", "-n", CALLS +
+                  "tick-20ms { printa(@calls); system(\"echo >>%s\", $$1); }",
+                  "-p", target.pid(), ticks], behind=True)
+    grown(ticks, 1)
+    target.call(3, 1, b"alpha")
+    grown(ticks, 3)
+    if select.select([t.fd], [], [], 0)[0]:
+        fail("it wrote on the terminal of others: %r" % os.read(t.fd, 999))
+    check("settings of the terminal", termios.tcgetattr(t.fd), t.before)
+    t.key(b"\n")
+    t.wait_rows([["alpha", "3"]])
+    t.key(b"q")
+    check("status", t.end()[1], 0)
+    target.end()
 
 
 def test_unknown():

@@ -244,14 +244,13 @@ screen_open(int fd, const char **type)
 		*type = "unknown";
 	terminal = fd;
 	setlocale(LC_CTYPE, "");
-	if (!streams_open(fd) || !is_foreground() || !curses_begin()) {
+	if (!streams_open(fd) || !curses_begin()) {
 		streams_close();
 		return false;
 	}
-	make_raw();
 	catch_deadly(true);
-	take_terminal();
 	keys_ask();
+	screen_return();
 	return true;
 }
 

@@ -38,9 +38,9 @@ enum {
 
 enum screen_look { SCREEN_PLAIN, SCREEN_BOLD, SCREEN_REVERSE };
 
-/* Show an empty screen on the terminal `fd', which is borrowed.  False, and
- * nothing has changed: ncurses knows no such terminal.  *type is then what it
- * is called. */
+/* Show an empty screen on the terminal `fd', which is borrowed; in the background
+ * it is left at once.  False, and nothing has changed: ncurses knows no such
+ * terminal.  *type is then what it is called. */
 bool screen_open(int fd, const char **type);
 bool screen_is_open(void);
 /* Is it open, and not left? */

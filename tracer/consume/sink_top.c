@@ -156,7 +156,7 @@ make_status(struct consume *c, struct top *t)
 	t->view.asked = str_c(&asked_text);
 }
 
-/* What was said on the terminal of text, by text. */
+/* To a page of the screen, or NULL: as text. */
 static void
 print_all(struct consume *c, struct top_page *page)
 {

@@ -150,5 +150,6 @@ display_end(struct state *st)
 	if (st->consume != NULL && is_top(st))
 		top_close(st->consume, loop_impatient);
 	keep_end(loop_impatient);
+	loop_hear_no_more();
 	panic_first(NULL);
 }

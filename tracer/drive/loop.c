@@ -135,6 +135,14 @@ loop_hear(int sig, void (*fn)(struct state *st))
 	catch (sig, on_heard, SA_RESTART);
 }
 
+void
+loop_hear_no_more(void)
+{
+	for (size_t i = 0; i < nheard; i++)
+		signal(heard[i].sig, SIG_DFL);
+	nheard = 0;
+}
+
 static bool
 heard_is_due(void)
 {

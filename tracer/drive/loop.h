@@ -16,6 +16,8 @@ void loop_signals(struct state *st);
  * The most signals are LOOP_HEARD. */
 #define LOOP_HEARD 4
 void loop_hear(int sig, void (*fn)(struct state *st));
+/* Those signals do again what they do by default. */
+void loop_hear_no_more(void);
 
 /* The user has asked to end. */
 bool loop_stopping(void);
