@@ -98,17 +98,33 @@ struct dwarf_sense {
 void dwarf_local(struct dwtypes *dw, struct object *o, uint64_t addr,
     const struct dwarf_sense *sense, const char *name, struct dwarf_local *out);
 
+#define DWARF_RANGES_MOST 4
+
+/* A variable in memory. */
+struct dwarf_kept {
+	uint64_t addr; /* in the file */
+	uint64_t size; /* 0: not known */
+	/* One that each call of a function has in its stack frame, in the same
+	 * place throughout: */
+	bool in_frame;
+	uint64_t entry; /* of the function, in the file */
+	int64_t offset; /* from what the stack pointer is before the call */
+	unsigned nranges;
+	struct {
+		uint64_t start, end;
+	} ranges[DWARF_RANGES_MOST]; /* the function's code */
+};
+
 /*
- * Variables that exist once: those called `name' in the function `func' (its name
- * or its linkage name) and its blocks, or, if it has none, in its file.  It may be
- * inlined everywhere.  Calls each() with their addresses in the file and their
- * sizes, 0 for an unknown one; one may come twice, and there is one for each
- * function of that name.  DWARF_HAVE, or why there is none: DWARF_NO_SCOPE if there
- * is no such function.
+ * Variables called `name' in the function `func' (its name or its linkage name):
+ * static ones of it and its blocks, and those in its frame, or, if it has none of
+ * the name, those of its file.  It may be inlined everywhere.  Calls each() for
+ * them; one may come twice, and there is one for each function of that name.
+ * DWARF_HAVE, or why there is none: DWARF_NO_SCOPE if there is no such function.
  */
-typedef void (*dwarf_static_fn)(void *ctx, uint64_t addr, uint64_t size);
-enum dwarf_have dwarf_statics(struct object *o, const char *func,
-    const char *name, dwarf_static_fn each, void *ctx);
+typedef void (*dwarf_kept_fn)(void *ctx, const struct dwarf_kept *k);
+enum dwarf_have dwarf_kept(struct object *o, const char *func, const char *name,
+    dwarf_kept_fn each, void *ctx);
 
 /* The reason why a variable cannot be read, as text. */
 const char *dwarf_have_text(enum dwarf_have why);

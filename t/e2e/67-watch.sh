@@ -143,6 +143,22 @@ for f in one:1 two:2; do
 	is "of file $f" "$(grep . "$tmp/out")" "${f#*:}"
 done
 
+# ---- in frames ----
+
+# The outermost call's; also what others write there by its address.
+# shellcheck disable=SC2016
+d='watch$target:a.out:framed`slot:write /tid == pid/ { printf("%d\n", arg1); }
+    watch$target:a.out:framed`slot:write { @n = count(); }
+    watch$target:a.out:framed`slot:write /arg1 == 10/ { @inner = count(); }
+    watch$target:a.out:leaves`slot:write { printf("leaves %d\n", arg1); }
+    END { printa("%@d %@d\n", @n, @inner); }'
+traced frames 200
+# 1 and 2 of the first call; 1 and 1 + 10 + 101 of the second; in threads 1 and
+# 1 + 11.
+printf '%s\n' 1 2 1 112 'leaves 5' '804 0' >"$tmp/want"
+same "in frames" "$tmp/want" "$tmp/trace"
+has "$tmp/dt.out" "^frames $((2 + 112 + 5 + 400 * 12))\$"
+
 # ---- an address ----
 
 start one "$watched" for ever

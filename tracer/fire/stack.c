@@ -106,6 +106,18 @@ stack_user(struct thread *th, uint64_t *pcs, size_t max)
 	    0;
 }
 
+size_t
+stack_tell(struct thread *th, uint64_t *pcs, size_t max, bool *whole)
+{
+	struct uregs at;
+	struct space *sp = max != 0 ? begin(th, &at) : NULL;
+
+	*whole = false;
+	return sp != NULL ?
+	    unwind_tell(space_unwinder(sp), &at, &sp->text, pcs, max, whole) :
+	    0;
+}
+
 /* The IDs of a thread in its own PID namespace. */
 struct inner {
 	pid_t pid, tid;

@@ -5,6 +5,7 @@
 #ifndef TRACER_FIRE_STACK_H
 #define TRACER_FIRE_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@ void stack_start(struct state *st);
 /* The stack, innermost frame first.  Returns the number of frames; 0 if th is
  * NULL. */
 size_t stack_user(struct thread *th, uint64_t *pcs, size_t max);
+
+/* The same, and *whole says whether it is certain to be all of it. */
+size_t stack_tell(struct thread *th, uint64_t *pcs, size_t max, bool *whole);
 
 /* The same with language frames (symbols/lang.h): a word may be that of a name.
  * *lost counts names that could not be stored. */

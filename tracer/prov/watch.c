@@ -4,8 +4,8 @@
  *	watch$target:a.out:counter:write	a variable, by its symbol
  *	watch$target:a.out:counter:access	it is written or read
  *	watch$target:a.out:next`last:write	what the function next() calls last:
- *						its own static variable, or that
- *						of its file
+ *						its static variable, one in its
+ *						frame, or that of its file
  *	watch$target::0x7ffc01234568:write	8 bytes at an address, or as many
  *						as the address allows
  *	watch$target::0x7ffc01234568+4:write	4 bytes there
@@ -31,33 +31,15 @@
 #include "tracer/fire/fire.h"
 #include "tracer/fire/hit.h"
 #include "tracer/fire/moments.h"
-#include "tracer/ptrace/datawatch.h"
+#include "tracer/prov/watch.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/sites/protect.h"
 #include "tracer/sites/site.h"
-
-/* What is watched in one address space; its index is the watches' id. */
-struct watched {
-	struct probe *probe;
-	uint32_t space; /* addrspace_id() */
-	uint64_t addr;
-	unsigned len;
-	enum datawatch_how how;
-	uint64_t value;  /* at the last access */
-	uint64_t unseen; /* accesses without a stop */
-	bool refused;    /* the user was told that a thread is without it */
-};
 
 /* In probe->data: the module fields by which the probe was found, as "a.out". */
 struct found {
 	struct found *next;
 	char mod[];
-};
-
-/* Part of the session. */
-struct watching {
-	VEC(struct watched) list;
-	bool begun;
 };
 
 static void
@@ -69,7 +51,7 @@ watching_end(void *part)
 static const struct part watching_part = { .size = sizeof(struct watching),
 	.end = watching_end };
 
-static struct watching *
+struct watching *
 watching_of(struct state *st)
 {
 	return part_of(&st->parts, &watching_part);
@@ -97,17 +79,17 @@ why_not(int error)
 	}
 }
 
-static uint64_t
-value_at(const struct thread *th, const struct watched *w)
+uint64_t
+watch_value(const struct thread *th, const struct watched *w, uint64_t addr)
 {
 	uint64_t value = 0; /* little-endian, as this machine is */
 
-	reader_read(&th->proc->space->mem, w->addr, &value, w->len);
+	reader_read(&th->proc->space->mem, addr, &value, w->len);
 	return value;
 }
 
-static bool
-is_in(const struct watched *w, const struct thread *th)
+bool
+watch_is_in(const struct watched *w, const struct thread *th)
 {
 	const struct addrspace *as = th->proc->space->as;
 
@@ -137,18 +119,18 @@ drop_old(struct state *st, struct thread *th)
 	struct watching *ws = watching_of(st);
 
 	for (uint32_t i = 0; i < ws->list.len; i++)
-		if (!is_in(&ws->list.at[i], th))
+		if (!watch_is_in(&ws->list.at[i], th))
 			datawatch_drop(th, i);
 }
 
-/* Watch in a thread. */
-static void
-arm(struct state *st, struct watched *w, uint32_t id, struct thread *th)
+void
+watch_arm(struct state *st, struct watched *w, uint32_t id, struct thread *th,
+    uint64_t addr)
 {
 	if (thread_gone(th) || !is_protected(st, th->proc->space))
 		return;
 	drop_old(st, th);
-	int error = datawatch_add(th, id, w->addr, w->len, w->how);
+	int error = datawatch_add(th, id, addr, w->len, w->how);
 	if (error == 0 || error == -ESRCH || w->refused)
 		return;
 	w->refused = true;
@@ -165,17 +147,20 @@ arm_all(struct state *st, struct watched *w, uint32_t id)
 
 	while ((p = super_next(st->super, p)) != NULL)
 		vec_foreach(th, &p->threads) {
-			if (!is_in(w, *th))
+			if (!watch_is_in(w, *th))
 				continue;
-			if (first)
-				w->value = value_at(*th, w);
+			if (first && w->kept.in_frame)
+				watch_frame_begin(st, p->space, w);
+			else if (first)
+				w->value = watch_value(*th, w, w->addr);
 			first = false;
-			arm(st, w, id, *th);
+			if (!w->kept.in_frame)
+				watch_arm(st, w, id, *th, w->addr);
 		}
 }
 
-static bool
-is_enabled(const struct watched *w)
+bool
+watch_is_enabled(const struct watched *w)
 {
 	return w->probe->image_ref != 0 && !w->probe->off;
 }
@@ -227,9 +212,23 @@ on_begin(struct state *st, const struct event *ev, void *arg)
 		return;
 	if (th->tid == th->proc->pid)
 		copy_all(ws, th->proc);
-	for (uint32_t i = 0; i < ws->list.len; i++)
-		if (is_enabled(&ws->list.at[i]) && is_in(&ws->list.at[i], th))
-			arm(st, &ws->list.at[i], i, th);
+	for (uint32_t i = 0; i < ws->list.len; i++) {
+		struct watched *w = &ws->list.at[i];
+		if (!w->kept.in_frame && watch_is_enabled(w) &&
+		    watch_is_in(w, th))
+			watch_arm(st, w, i, th, w->addr);
+	}
+}
+
+static bool
+accessed(struct thread *th, struct watched *w, uint32_t id, uint64_t words[3])
+{
+	if (w->kept.in_frame)
+		return watch_frame_accessed(th, w, id, words);
+	words[0] = w->value;
+	words[1] = w->value = watch_value(th, w, w->addr);
+	words[2] = w->addr;
+	return true;
 }
 
 /* Fire for what the thread has accessed.  Of accesses without a stop only the
@@ -243,11 +242,12 @@ on_data(struct state *st, struct thread *th)
 
 	while (datawatch_next(th, &id, &n)) {
 		struct watched *w = &ws->list.at[id];
-		if (!is_enabled(w))
+		if (!watch_is_enabled(w))
 			continue;
-		uint64_t words[3] = { w->value, value_at(th, w), w->addr };
-		w->value = words[1];
+		uint64_t words[3];
 		w->unseen += n - 1;
+		if (!accessed(th, w, id, words))
+			continue;
 		fire_event(st, w->probe, th, words, 3, (struct occasion){ 0 });
 	}
 }
@@ -329,7 +329,7 @@ add(struct request *r, struct probe *p, const struct watched *new)
 
 	vec_foreach(w, &ws->list)
 		if (w->probe == p && w->space == new->space &&
-		    w->addr == new->addr)
+		    w->addr == new->addr && w->kept.entry == new->kept.entry)
 			return;
 	*vec_push(&ws->list) = *new;
 	if (p->image_ref != 0)
@@ -369,8 +369,10 @@ destroy(struct probe *p)
 	}
 }
 
+/* kept: NULL, or in which frames. */
 static void
-publish(struct request *r, const char *mod, uint64_t addr, unsigned len)
+publish(struct request *r, const char *mod, uint64_t addr, unsigned len,
+    const struct dwarf_kept *kept)
 {
 	char *prov = mem_printf("watch%d", (int)r->proc->role.family);
 	bool fresh;
@@ -386,7 +388,9 @@ publish(struct request *r, const char *mod, uint64_t addr, unsigned len)
 			.space = addrspace_id(r->proc->space->as),
 			.addr = addr,
 			.len = len,
-			.how = names[i].how });
+			.how = names[i].how,
+			.kept =
+			    kept != NULL ? *kept : (struct dwarf_kept){ 0 } });
 	}
 	mem_free(prov);
 }
@@ -423,7 +427,7 @@ variable(struct request *r, struct load *l)
 		    "'%s' cannot be watched as a whole: that takes 1, 2, 4 or 8 "
 		    "aligned bytes; watch an address in it",
 		    r->pd->func);
-	publish(r, l->module, l->bias + s->addr, (unsigned)s->size);
+	publish(r, l->module, l->bias + s->addr, (unsigned)s->size, NULL);
 	return 1;
 }
 
@@ -435,14 +439,37 @@ struct scoped {
 };
 
 static void
-on_static(void *ctx, uint64_t addr, uint64_t size)
+on_frame(struct scoped *s, const struct dwarf_kept *kept)
+{
+	struct dwarf_kept k = *kept;
+	uint64_t bias = s->load->bias;
+
+	k.entry += bias;
+	for (unsigned i = 0; i < k.nranges; i++) {
+		k.ranges[i].start += bias;
+		k.ranges[i].end += bias;
+	}
+	s->found++;
+	publish(s->r, s->load->module, 0, (unsigned)k.size, &k);
+}
+
+static void
+on_kept(void *ctx, const struct dwarf_kept *k)
 {
 	struct scoped *s = ctx;
 
-	if (!datawatch_fits(s->load->bias + addr, size))
+	/* Frames are aligned more than any number. */
+	if (!datawatch_fits(
+		k->in_frame ? (uint64_t)k->offset : s->load->bias + k->addr,
+		k->size))
 		return;
+	if (k->in_frame) {
+		on_frame(s, k);
+		return;
+	}
 	s->found++;
-	publish(s->r, s->load->module, s->load->bias + addr, (unsigned)size);
+	publish(s->r, s->load->module, s->load->bias + k->addr,
+	    (unsigned)k->size, NULL);
 }
 
 /* FUNCTION`NAME in one object, as variable(). */
@@ -452,7 +479,7 @@ scoped(struct request *r, struct load *l, const char *tick)
 	char *func = mem_strndup(r->pd->func, (size_t)(tick - r->pd->func));
 	struct scoped s = { .r = r, .load = l };
 	enum dwarf_have have =
-	    dwarf_statics(l->object, func, tick + 1, on_static, &s);
+	    dwarf_kept(l->object, func, tick + 1, on_kept, &s);
 
 	mem_free(func);
 	if (s.found != 0)
@@ -467,8 +494,8 @@ scoped(struct request *r, struct load *l, const char *tick)
 	return error_at(r, D_PROC_FUNC, "'%s' cannot be watched: %s",
 	    r->pd->func,
 	    have == DWARF_OF_CALL ?
-		"each call of the function has its own; watch the address that "
-		"one of them has" :
+		"each call of the function has its own, and it is not in the "
+		"same place of the frame throughout" :
 		dwarf_have_text(have));
 }
 
@@ -531,7 +558,7 @@ answer(struct request *r)
 		    "'%s' cannot be watched: that takes 1, 2, 4 or 8 aligned "
 		    "bytes",
 		    func);
-	publish(r, "", addr, (unsigned)len);
+	publish(r, "", addr, (unsigned)len, NULL);
 	return 0;
 }
 

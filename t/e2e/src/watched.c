@@ -9,10 +9,13 @@
  *	exec		executes itself anew, without arguments
  *	read		reads `counter' twice
  *	scoped		calls first() twice, second() and third() once
+ *	frames N	calls framed() alone, in itself, and N times in each of two
+ *			threads at once; leaves() by longjmp()
  *	for ever	adds until a line comes
  */
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/wait.h>
@@ -119,6 +122,75 @@ third(long n)
 	return calls += 100 * n;
 }
 
+/* Variables in frames. */
+static NOINLINE void
+bump(volatile long *p)
+{
+	*p += 1;
+}
+
+NOINLINE long
+framed(long n, long depth)
+{
+	volatile long slot = n;
+
+	if (depth > 0)
+		slot += framed(n * 10, depth - 1);
+	else
+		bump(&slot);
+	return slot;
+}
+
+static jmp_buf out;
+
+NOINLINE void
+leaves(long n)
+{
+	volatile long slot = n;
+
+	longjmp(out, (int)slot);
+}
+
+NOINLINE long
+reuses(void)
+{
+	volatile long many[64];
+
+	for (int i = 0; i < 64; i++)
+		many[i] = i;
+	return many[5];
+}
+
+static void *
+frames_thread(void *arg)
+{
+	long sum = 0;
+
+	for (long i = 0; i < steps; i++)
+		sum += framed(1, 1);
+	return (void *)sum;
+}
+
+static long
+frames(long n)
+{
+	pthread_t t[2];
+	void *result;
+	long sum = framed(1, 0) + framed(1, 2);
+
+	if (setjmp(out) == 0)
+		leaves(5);
+	sum += reuses();
+	steps = n;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, frames_thread, NULL);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(t[i], &result);
+		sum += (long)result;
+	}
+	return sum;
+}
+
 static void
 for_ever(void)
 {
@@ -152,6 +224,8 @@ main(int argc, char **argv)
 	else if (argc > 1 && strcmp(argv[1], "scoped") == 0)
 		printf(
 		    "scoped %ld\n", first(1) + first(2) + second(1) + third(1));
+	else if (argc > 2 && strcmp(argv[1], "frames") == 0)
+		printf("frames %ld\n", frames(atol(argv[2])));
 	else if (argc > 1 && strcmp(argv[1], "for") == 0)
 		for_ever();
 	own = (long)counter;

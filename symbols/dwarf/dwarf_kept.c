@@ -1,6 +1,5 @@
 /*
- * Variables that exist once, by what a function calls them; see
- * dwarf_source.h.
+ * Variables in memory, by what a function calls them; see dwarf_source.h.
  */
 #include <string.h>
 
@@ -11,9 +10,10 @@
 
 struct search {
 	const char *name;
-	dwarf_static_fn each;
+	dwarf_kept_fn each;
 	void *ctx;
 	struct die_walk walk;
+	Dwarf_Die *fn; /* NULL: variables of its file are meant */
 	enum dwarf_have have;
 };
 
@@ -39,18 +39,70 @@ size_of(Dwarf_Die *var)
 	    0;
 }
 
-static void
-see_variable(struct search *s, Dwarf_Die *var)
+/* Is the attribute one operation, wherever the thread is? */
+static bool
+is_one(Dwarf_Die *die, unsigned name, uint8_t atom, int64_t *number)
 {
-	uint64_t addr;
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
 
-	switch (dwarf_place_of(var, &addr)) {
+	if (dwarf_attr(die, name, &attr) == NULL ||
+	    dwarf_getlocation(&attr, &ops, &n) != 0 || n != 1 ||
+	    ops[0].atom != atom)
+		return false;
+	*number = (int64_t)ops[0].number;
+	return true;
+}
+
+static bool
+add_ranges(Dwarf_Die *fn, struct dwarf_kept *k)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(fn, at, &base, &start, &end)) > 0) {
+		if (k->nranges == DWARF_RANGES_MOST)
+			return false;
+		k->ranges[k->nranges].start = start;
+		k->ranges[k->nranges++].end = end;
+	}
+	return at == 0;
+}
+
+/* A variable of a block shares its place with those of other blocks. */
+static bool
+see_in_frame(struct search *s, Dwarf_Die *var, unsigned depth)
+{
+	struct dwarf_kept k = { .in_frame = true, .size = size_of(var) };
+	int64_t none;
+
+	if (s->fn == NULL || depth != 0 ||
+	    !is_one(var, DW_AT_location, DW_OP_fbreg, &k.offset) ||
+	    !is_one(s->fn, DW_AT_frame_base, DW_OP_call_frame_cfa, &none) ||
+	    !dwarf_func_entry(s->fn, &k.entry) || !add_ranges(s->fn, &k))
+		return false;
+	s->have = DWARF_HAVE;
+	s->each(s->ctx, &k);
+	return true;
+}
+
+static void
+see_variable(struct search *s, Dwarf_Die *var, unsigned depth)
+{
+	struct dwarf_kept k = { 0 };
+
+	switch (dwarf_place_of(var, &k.addr)) {
 	case DWARF_AT:
 		s->have = DWARF_HAVE;
-		s->each(s->ctx, addr, size_of(var));
+		k.size = size_of(var);
+		s->each(s->ctx, &k);
 		break;
 	case DWARF_THREAD: note(s, DWARF_TLS); break;
-	case DWARF_UNSUPPORTED: note(s, DWARF_OF_CALL); break;
+	case DWARF_UNSUPPORTED:
+		if (!see_in_frame(s, var, depth))
+			note(s, DWARF_OF_CALL);
+		break;
 	case DWARF_NOWHERE: note(s, DWARF_AWAY); break;
 	case DWARF_ELSEWHERE: break;
 	}
@@ -79,7 +131,7 @@ search_in(struct search *s, Dwarf_Die *scope, unsigned depth)
 		else if ((tag == DW_TAG_variable ||
 			     tag == DW_TAG_formal_parameter) &&
 		    is_called(&die, s->name))
-			see_variable(s, &die);
+			see_variable(s, &die, depth);
 	} while (die_sibling(&s->walk, &die));
 }
 
@@ -100,7 +152,9 @@ search_function(void *ctx, Dwarf_Die *fn)
 		return false;
 	s->have = DWARF_NO_NAME;
 	die_walk_unit(&s->walk, &unit);
+	s->fn = fn;
 	search_in(s, fn, 0);
+	s->fn = NULL;
 	if (s->have == DWARF_NO_NAME)
 		search_in(s, &unit, 0);
 	if (before == DWARF_HAVE ||
@@ -110,8 +164,8 @@ search_function(void *ctx, Dwarf_Die *fn)
 }
 
 enum dwarf_have
-dwarf_statics(struct object *o, const char *func, const char *name,
-    dwarf_static_fn each, void *ctx)
+dwarf_kept(struct object *o, const char *func, const char *name,
+    dwarf_kept_fn each, void *ctx)
 {
 	struct search s = {
 		.name = name, .each = each, .ctx = ctx, .have = DWARF_NO_SCOPE
