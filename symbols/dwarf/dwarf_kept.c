@@ -8,7 +8,11 @@
 /* The deepest nesting of blocks in a function. */
 #define DEPTH_MOST 64
 
+/* The frame pointer is set within so many bytes of a function's begin. */
+#define PROLOGUE_MOST 64
+
 struct search {
+	struct object *o;
 	const char *name;
 	dwarf_kept_fn each;
 	void *ctx;
@@ -70,17 +74,38 @@ add_ranges(Dwarf_Die *fn, struct dwarf_kept *k)
 	return at == 0;
 }
 
+/* GCC counts from what the stack pointer is before the call, clang from the frame
+ * pointer without optimisation: the unwind rules say how far it is from there. */
+static bool
+add_frame_base(struct search *s, struct dwarf_kept *k)
+{
+	int64_t none;
+
+	if (is_one(s->fn, DW_AT_frame_base, DW_OP_call_frame_cfa, &none))
+		return true;
+	if (!is_one(s->fn, DW_AT_frame_base, DW_OP_reg0 + CFI_FP, &none))
+		return false;
+	for (uint64_t at = k->entry; at < k->entry + PROLOGUE_MOST; at++) {
+		const struct cfi_row *row = cfi_row(s->o, at);
+		if (row == NULL || row->cfa.kind != CFI_REG ||
+		    row->cfa.reg != CFI_FP)
+			continue;
+		k->offset -= row->cfa.offset;
+		return true;
+	}
+	return false;
+}
+
 /* A variable of a block shares its place with those of other blocks. */
 static bool
 see_in_frame(struct search *s, Dwarf_Die *var, unsigned depth)
 {
 	struct dwarf_kept k = { .in_frame = true, .size = size_of(var) };
-	int64_t none;
 
 	if (s->fn == NULL || depth != 0 ||
 	    !is_one(var, DW_AT_location, DW_OP_fbreg, &k.offset) ||
-	    !is_one(s->fn, DW_AT_frame_base, DW_OP_call_frame_cfa, &none) ||
-	    !dwarf_func_entry(s->fn, &k.entry) || !add_ranges(s->fn, &k))
+	    !dwarf_func_entry(s->fn, &k.entry) || !add_ranges(s->fn, &k) ||
+	    !add_frame_base(s, &k))
 		return false;
 	s->have = DWARF_HAVE;
 	s->each(s->ctx, &k);
@@ -167,9 +192,11 @@ enum dwarf_have
 dwarf_kept(struct object *o, const char *func, const char *name,
     dwarf_kept_fn each, void *ctx)
 {
-	struct search s = {
-		.name = name, .each = each, .ctx = ctx, .have = DWARF_NO_SCOPE
-	};
+	struct search s = { .o = o,
+		.name = name,
+		.each = each,
+		.ctx = ctx,
+		.have = DWARF_NO_SCOPE };
 
 	dwarf_each(o, func, search_function, &s);
 	return s.have;

@@ -159,6 +159,31 @@ printf '%s\n' 1 2 1 112 'leaves 5' '804 0' >"$tmp/want"
 same "in frames" "$tmp/want" "$tmp/trace"
 has "$tmp/dt.out" "^frames $((2 + 112 + 5 + 400 * 12))\$"
 
+# Without optimisation every variable and parameter is there; clang counts from the
+# frame pointer.
+cat >"$tmp/plain.c" <<'END'
+static int f(int n)
+{
+	char pad[5] = "pad";
+	int x = n;
+
+	x += pad[0];
+	n = 2 * x;
+	return n;
+}
+int main(void) { return f(1) + f(2) == 0; }
+END
+for cc in gcc clang; do
+	command -v $cc >/dev/null || continue
+	$cc -g -O0 -o "$tmp/plain" "$tmp/plain.c" || fail "$cc"
+	# shellcheck disable=SC2016
+	dt -q -n 'watch$target:a.out:f`x:write,watch$target:a.out:f`n:write
+	    { printf("%s %d\n", probefunc, (int)arg1); }' -c "$tmp/plain"
+	# shellcheck disable=SC2016
+	is "$cc -O0" "$(grep . "$tmp/out" | paste -sd,)" \
+	    'f`n 1,f`x 1,f`x 113,f`n 226,f`n 2,f`x 2,f`x 114,f`n 228'
+done
+
 # ---- an address ----
 
 start one "$watched" for ever
