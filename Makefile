@@ -425,6 +425,7 @@ $(B)/replay/%: $(B)/test/fuzz/%.o $(B)/test/fuzz/replay.o $(FAKEOBJ) $(LIB)
 TESTS += $(REPLAY)
 
 include t/e2e/rules.mk
+include sdt/languages.mk
 
 # Manual pages.  The tables of a .in page are the rows of the .def files.
 MANIN := dlang/man/dtrap-d.7
@@ -588,7 +589,7 @@ suite-asan:
 # doc/speed.md says what the tables mean.  T=hits for one of them.
 bench: $(PROG) $(addprefix $(B)/e2e/,hot cold busy logs vforked restless \
 	spends stalls switches) \
-	$(B)/bench/bench_vm
+	$(B)/bench/bench_vm $(SDT_LANGS)
 	@echo "$$(uname -sr), $$(nproc) processors," \
 		"$$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 	@for t in t/bench/*$(T)*.sh; do case $$t in \
@@ -682,6 +683,7 @@ lint-no-tidy:
 $(B)/lint/%.tidy: %.c .clang-tidy | $(GENSRC) $(GENDEF) $(BUILDH)
 	@mkdir -p $(@D)
 	@clang-tidy --quiet $< -- -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen \
+		$(SDT_INCLUDES) \
 		2>$@.err >$@.out || { cat $@.out $@.err; exit 1; }
 	@rm -f $@.err; mv $@.out $@
 
@@ -710,7 +712,8 @@ BUILD_PKGS := gcc libc6-dev make libcapstone-dev libunwind-dev libelf-dev \
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
 	python3-jsonschema python3-pyte jq prometheus redis-tools \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
-	nodejs ruby xz-utils debuginfod curl \
+	nodejs $(if $(NODE_H),,libnode-dev) python3-dev python3-pip python3-setuptools python3-wheel \
+	ruby xz-utils debuginfod curl \
 	zsh pkgconf musl-tools gdb bpftrace nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
 	golang-go gccgo rustc clang lld bolt-16 cmark-gfm linux-perf chromium
 TORTURE_PKGS := nginx
@@ -748,7 +751,7 @@ ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 COMMANDS := $(patsubst scripts/%,%,$(SCRIPTS))
 command = dtrap-$(basename $(1))
 
-install: all man
+install: all man install-languages
 	install -D -m 755 $(PROG) $(BINDIR)/dtrap
 	install -D -m 755 $(PLOCKSTAT) $(BINDIR)/plockstat
 	install -D -m 644 include/dtrap-sdt.h $(INCDIR)/dtrap-sdt.h
@@ -789,6 +792,7 @@ uninstall:
 	$(foreach c,$(COMMANDS),rm -f $(BINDIR)/$(call command,$(c)) \
 		$(MANDIR)/man1/$(call command,$(c)).1 \
 		$(BASHDIR)/$(call command,$(c)) &&) :
+	rm -f $(JAVADIR)/dtrap-sdt.jar
 	rm -rf $(DATADIR) $(DOCDIR) $(INCDIR)
 
 # ---- releases and packages -------------------------------------------------
@@ -843,6 +847,7 @@ help:
 	@echo 'make house       the rooms, and who needs whom'
 	@echo 'make compile_commands.json   how each file is compiled, for editors'
 	@echo 'make bench       what tracing costs, beside other tracers; T=hits'
+	@echo 'make sdt-java    libdtrap-sdt for Java; also sdt-python, sdt-node'
 	@echo 'make doc         manual and documents as a web site, in build/doc/'
 	@echo 'make picture     the flame graph of the README'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR='
