@@ -18,10 +18,11 @@ follows a "## " heading; the commands before the first one are run before those
 of every section, all of it in one shell.  --list prints the sections.
 
 The shell works in SCRATCH, where everything of the tree is by links but build,
-which is its own and has only libdtrap-sdt.  `make' is run with -n: what the targets do has other
-tests.  Environment: DTRAP and PLOCKSTAT, the programs under test.
+which is its own and has only libdtrap-sdt, also for other languages.  `make' is run with
+-n: what the targets do has other tests.  Environment: DTRAP and PLOCKSTAT, the programs under test.
 """
 import ctypes
+import glob
 import os
 import re
 import shlex
@@ -162,9 +163,9 @@ def tree(scratch):
     for name in 'dtrap', 'plockstat':
         os.symlink(os.path.abspath(os.environ.get(name.upper(), name)),
             scratch + '/' + name)
-    for name in 'libdtrap-sdt.a', 'libdtrap-sdt.so', 'libdtrap-sdt.so.1':
-        os.symlink(os.path.abspath(os.environ.get('B', 'build')) + '/' + name,
-            scratch + '/build/' + name)
+    for path in glob.glob(os.environ.get('B', 'build') + '/*dtrap[-_]sdt*'):
+        os.symlink(os.path.abspath(path),
+            scratch + '/build/' + os.path.basename(path))
 
 
 def children(pid):
