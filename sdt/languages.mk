@@ -10,7 +10,7 @@ JDK := $(patsubst %/bin/javac,%,$(shell readlink -f "$$(command -v javac)"))
 PYTHON_H := $(lastword $(wildcard /usr/include/python3.*/Python.h))
 NODE_H := $(wildcard /usr/include/node/node_api.h)
 # A wheel names the machine as the compiler does, npm has versions of three numbers.
-WHEEL := dtrap_sdt-$(VERSION)-cp310-abi3-linux_$(MACHINE).whl
+WHEEL := dtrap_sdt-$(VERSION)-cp310-abi3-linux_$(shell uname -m).whl
 SDT_JAVA := $(if $(wildcard $(JDK)/include/jni.h),$(B)/dtrap-sdt.jar)
 SDT_PYTHON := $(if $(and $(PYTHON_H),$(wildcard \
 	/usr/lib/python3/dist-packages/wheel)),$(B)/$(WHEEL))

@@ -46,11 +46,18 @@ complain(int error)
 }
 
 static PyObject *
+none(void)
+{
+	Py_INCREF(Py_None);
+	return Py_None;
+}
+
+static PyObject *
 result(int error)
 {
 	if (error != 0)
 		return complain(error);
-	Py_RETURN_NONE;
+	return none();
 }
 
 /* ---- firing ---- */
@@ -121,7 +128,7 @@ probe_fire(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 		    self->nargs, nargs);
 	if (dtrap_probe_watched(self->probe))
 		fire(self, args);
-	Py_RETURN_NONE;
+	return none();
 }
 
 static PyObject *
@@ -263,13 +270,13 @@ provider_add_probe(PyObject *self, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = { (char *)"function", NULL };
 	const char *function = NULL;
-	PyObject *none = PyTuple_New(0);
+	PyObject *no_args = PyTuple_New(0);
 
-	if (none == NULL)
+	if (no_args == NULL)
 		return NULL;
 	int ok = PyArg_ParseTupleAndKeywords(
-	    none, keywords, "|$z:add_probe", names, &function);
-	Py_DECREF(none);
+	    no_args, keywords, "|$z:add_probe", names, &function);
+	Py_DECREF(no_args);
 	Probe *probe = ok ? PyObject_New(Probe, probe_type) : NULL;
 	if (probe == NULL)
 		return NULL;
@@ -281,13 +288,13 @@ provider_add_probe(PyObject *self, PyObject *args, PyObject *keywords)
 }
 
 static PyObject *
-provider_load(PyObject *self, PyObject *none)
+provider_load(PyObject *self, PyObject *args)
 {
 	return result(dtrap_provider_load(((Provider *)self)->provider));
 }
 
 static PyObject *
-provider_unload(PyObject *self, PyObject *none)
+provider_unload(PyObject *self, PyObject *args)
 {
 	return result(dtrap_provider_unload(((Provider *)self)->provider));
 }
