@@ -7,7 +7,7 @@ jar=$PWD/$B/dtrap-sdt.jar
 [ -f "$jar" ] || skip "a JDK with jni.h is not installed"
 javac -J-XX:TieredStopAtLevel=1 -cp "$jar" -d "$tmp" "$src/Fires.java" \
     >"$tmp/javac.err" 2>&1 || fail "javac"
-run=(java -Xmx64m -XX:+UseSerialGC -Xshare:auto -cp "$jar:$tmp" Fires)
+run=(java -Xmx24m -XX:+UseSerialGC -Xshare:auto -cp "$jar:$tmp" Fires)
 
 FUNCTION=sell TYPE=int32_t fires_everywhere "${run[@]}"
 seen_in_loop "${run[@]}"

@@ -1,5 +1,6 @@
 package org.dtrap.sdt;
 
+import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +25,8 @@ public abstract class SdtProvider implements Provider {
 		SdtProvider provider = shape.instance();
 		provider.methods = shape.methods;
 		provider.load(shape);
+		// A thread that finds it without a lock sees all of it.
+		VarHandle.releaseFence();
 		return type.cast(provider);
 	}
 
