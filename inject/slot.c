@@ -12,6 +12,9 @@
  * takes the owner away, and its caller has seen that no thread is inside.
  *
  * Chunks are few (one for some thousand slots), so they are searched in turn.
+ *
+ * Code that threads execute all the time has chunks of its own, and lies there such
+ * that it takes few of the processor's cache lines.
  */
 #include "inject/slot.h"
 
@@ -25,7 +28,9 @@
 #include "inject/tracepoint.h"
 
 /* Most slots are a short instruction and a jump of five bytes. */
-#define GRANULE    16
+#define GRANULE 16
+/* What the processor's caches load at once, as a rule. */
+#define LINE       64U
 
 #define CHUNK_SIZE SLOT_MEMORY
 
@@ -48,6 +53,7 @@ struct chunk {
 	size_t no_run;     /* no run of so many was found; 0: not known */
 	size_t dirty_lo, dirty_hi;
 	bool failed; /* could not be written */
+	bool dense;  /* slot_alloc_dense() */
 };
 
 struct slots {
@@ -58,6 +64,12 @@ struct slots {
 	bool full;   /* no room near full_near, as of the last try */
 	uint64_t full_near;
 };
+
+size_t
+slot_room(size_t size)
+{
+	return ROUND_UP(size, GRANULE);
+}
 
 struct slots *
 slots_create(struct target *t)
@@ -129,11 +141,21 @@ within(uint64_t addr, size_t size, uint64_t lo, uint64_t hi)
 	return addr >= lo && addr <= hi && size - 1 <= hi - addr;
 }
 
-/* n free granules in a row whose bytes are within [lo, hi]; -1 if none.  The
- * search starts where the last one ended and comes round once. */
-static long
-chunk_find(const struct chunk *c, size_t n, uint64_t lo, uint64_t hi)
+/* Does a slot there take as few cache lines as possible? */
+static bool
+lies_well(const struct chunk *c, size_t at, size_t size)
 {
+	size_t before = at * GRANULE % LINE;
+
+	return !c->dense || before + size <= ROUND_UP(size, (size_t)LINE);
+}
+
+/* Free granules in a row for `size' bytes within [lo, hi]; -1 if there are none.
+ * The search starts where the last one ended and comes round once. */
+static long
+chunk_find(const struct chunk *c, size_t size, uint64_t lo, uint64_t hi)
+{
+	size_t n = slot_room(size) / GRANULE;
 	size_t total = c->size / GRANULE, run = 0, at = c->hint;
 
 	if (c->free < n || total < n || (c->no_run != 0 && n >= c->no_run))
@@ -144,10 +166,10 @@ chunk_find(const struct chunk *c, size_t n, uint64_t lo, uint64_t hi)
 			run = 0;
 		}
 		run = c->owner[at] == NULL ? run + 1 : 0;
-		if (run >= n &&
-		    within(
-			c->start + (at + 1 - n) * GRANULE, n * GRANULE, lo, hi))
-			return (long)(at + 1 - n);
+		size_t first = at + 1 - n;
+		if (run >= n && lies_well(c, first, size) &&
+		    within(c->start + first * GRANULE, n * GRANULE, lo, hi))
+			return (long)first;
 	}
 	return -1;
 }
@@ -162,7 +184,7 @@ chunk_cut(struct chunk *c, uint64_t lo, uint64_t hi, size_t size,
 	/* A chunk wholly out of the window is not searched. */
 	if (c->start > hi || c->start + c->size - 1 < lo || c->failed)
 		return -ENOMEM;
-	long at = chunk_find(c, n, lo, hi);
+	long at = chunk_find(c, size, lo, hi);
 
 	if (at < 0) {
 		if (within(c->start, c->size, lo, hi))
@@ -228,7 +250,8 @@ mapped_beside(
 
 /* New chunks by mapping, the first of them in *c.  0, or a negative errno. */
 static int
-chunks_by_mapping(struct slots *s, uint64_t near, size_t n, struct chunk **c)
+chunks_by_mapping(
+    struct slots *s, uint64_t near, size_t n, bool dense, struct chunk **c)
 {
 	struct target *t = s->target;
 	uint64_t start;
@@ -253,8 +276,11 @@ chunks_by_mapping(struct slots *s, uint64_t near, size_t n, struct chunk **c)
 	case -ESRCH: return err;
 	default: return s->refused = err;
 	}
-	for (size_t i = 0; i < n; i++)
-		chunk_mark(chunk_add(s, start + i * CHUNK_SIZE, CHUNK_SIZE));
+	for (size_t i = 0; i < n; i++) {
+		*c = chunk_add(s, start + i * CHUNK_SIZE, CHUNK_SIZE);
+		(*c)->dense = dense;
+		chunk_mark(*c);
+	}
 	*c = &s->chunks.at[s->chunks.len - n];
 	return 0;
 }
@@ -265,28 +291,23 @@ middle_of(uint64_t near, uint64_t lo, uint64_t hi)
 	return hi - lo == UINT64_MAX ? near : lo + (hi - lo) / 2;
 }
 
-size_t
-slot_room(size_t size)
-{
-	return ROUND_UP(size, GRANULE);
-}
-
 int
-slots_reserve(
-    struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t bytes)
+slots_reserve(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t bytes, bool dense)
 {
 	uint64_t middle = middle_of(near, lo, hi);
 	struct chunk *c;
 
 	vec_foreach(have, &s->chunks)
-		if (!have->failed && within(have->start, have->size, lo, hi))
+		if (!have->failed && have->dense == dense &&
+		    within(have->start, have->size, lo, hi))
 			bytes -= MIN(bytes, have->free * GRANULE);
 	if (bytes == 0)
 		return 0;
 	if (mapped_beside(s, middle, lo, hi, GRANULE))
 		return -ENOMEM;
 	return chunks_by_mapping(
-	    s, middle, 1 + (bytes - 1) / (CHUNK_SIZE - GRANULE), &c);
+	    s, middle, 1 + (bytes - 1) / (CHUNK_SIZE - GRANULE), dense, &c);
 }
 
 void
@@ -297,7 +318,7 @@ slots_hold(struct slots *s, bool hold)
 
 static int
 alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t size,
-    struct tracepoint *owner, bool caves, uint64_t *addr)
+    struct tracepoint *owner, bool caves, bool dense, uint64_t *addr)
 {
 	struct chunk *c = NULL;
 
@@ -305,7 +326,7 @@ alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t size,
 	if (fault_due(FAULT_SLOT))
 		return -ENOMEM;
 	vec_foreach(have, &s->chunks)
-		if ((caves || have->original == NULL) &&
+		if ((caves || have->original == NULL) && have->dense == dense &&
 		    chunk_cut(have, lo, hi, size, owner, addr) == 0)
 			return 0;
 	if (s->held)
@@ -314,7 +335,7 @@ alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t size,
 	uint64_t middle = middle_of(near, lo, hi);
 	int err = mapped_beside(s, middle, lo, hi, size) ?
 	    -ENOMEM :
-	    chunks_by_mapping(s, middle, 1, &c);
+	    chunks_by_mapping(s, middle, 1, dense, &c);
 
 	if (err == 0)
 		return chunk_cut(c, lo, hi, size, owner, addr);
@@ -329,14 +350,21 @@ int
 slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr)
 {
-	return alloc(s, near, lo, hi, size, owner, true, addr);
+	return alloc(s, near, lo, hi, size, owner, true, false, addr);
 }
 
 int
 slot_alloc_mapped(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr)
 {
-	return alloc(s, near, lo, hi, size, owner, false, addr);
+	return alloc(s, near, lo, hi, size, owner, false, false, addr);
+}
+
+int
+slot_alloc_dense(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t size, struct tracepoint *owner, uint64_t *addr)
+{
+	return alloc(s, near, lo, hi, size, owner, false, true, addr);
 }
 
 void
@@ -450,6 +478,7 @@ slots_fork(const struct slots *s, struct target *child)
 			chunk_mark(d);
 		memcpy(d->image, c->image, c->size);
 		d->failed = c->failed;
+		d->dense = c->dense;
 		d->dirty_lo = c->dirty_lo;
 		d->dirty_hi = c->dirty_hi;
 		if (c->original != NULL) {

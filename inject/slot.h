@@ -40,10 +40,15 @@ int slot_alloc(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
 int slot_alloc_mapped(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
     size_t size, struct tracepoint *owner, uint64_t *addr);
 
-/* Make room for so many bytes of slots within [lo, hi], in one piece of memory.
- * Errors as for slot_alloc(). */
-int slots_reserve(
-    struct slots *s, uint64_t near, uint64_t lo, uint64_t hi, size_t bytes);
+/* The same for code that threads execute all the time: in memory where nothing else
+ * is, and such that it takes as few cache lines as possible. */
+int slot_alloc_dense(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t size, struct tracepoint *owner, uint64_t *addr);
+
+/* Make room for so many bytes of slots within [lo, hi], in one piece of memory;
+ * `dense': for slot_alloc_dense().  Errors as for slot_alloc(). */
+int slots_reserve(struct slots *s, uint64_t near, uint64_t lo, uint64_t hi,
+    size_t bytes, bool dense);
 
 /* While `hold' is set, slot_alloc() maps no memory and fails with -EBUSY
  * instead. */

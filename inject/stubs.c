@@ -144,7 +144,7 @@ stubs_reserve(struct tptable *tab, uint64_t near, size_t n)
 
 	trapset_reserve(tab->traps, 3 * n + n * size / SLOT_MEMORY + 1);
 	slots_reserve(tab->slots, near, near > reach ? near - reach : 0,
-	    near + reach, n * size);
+	    near + reach, n * size, false);
 }
 
 bool

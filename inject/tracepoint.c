@@ -783,7 +783,8 @@ tracepoint_reserve(struct tptable *tab)
 			continue;
 		displaced_window(&e->plan, &lo, &hi);
 		if (g.size != 0 && MIN(g.hi, hi) < MAX(g.lo, lo) + WINDOW_MIN) {
-			slots_reserve(tab->slots, g.near, g.lo, g.hi, g.size);
+			slots_reserve(
+			    tab->slots, g.near, g.lo, g.hi, g.size, false);
 			g.size = 0;
 		}
 		g = (struct group){ .near = e->tp.addr,
@@ -792,7 +793,7 @@ tracepoint_reserve(struct tptable *tab)
 			.size = g.size + slot_room(e->plan.size) };
 	}
 	if (g.size != 0)
-		slots_reserve(tab->slots, g.near, g.lo, g.hi, g.size);
+		slots_reserve(tab->slots, g.near, g.lo, g.hi, g.size, false);
 }
 
 void
