@@ -18,7 +18,8 @@ resume_from(struct tptable *tab, struct tracepoint *tp, struct uregs *regs,
 
 	/* The instructions behind it are the program's only there. */
 	if (tp->jumps && stub->addr != 0) {
-		regs->r[UREG_PC] = stub->addr + stub->displaced[stub->first];
+		regs->r[UREG_PC] =
+		    stub_address(stub, stub->displaced[stub->first]);
 		return 0;
 	}
 	if (tp->slot != 0) {
@@ -53,20 +54,51 @@ goes(const struct entry *e, struct target *t, const struct uregs *regs)
 	return !e->stub.taken || displaced_branch(e->tp.plan, t, regs, &to);
 }
 
+uint64_t
+resume_stub_pc(struct tptable *tab, uint64_t pc, uint64_t sp)
+{
+	struct target *t = tptable_target(tab);
+	const struct entry *e = NULL;
+	uint64_t back;
+
+	if (run_at(tab, pc) != NULL &&
+	    t->ops->read(t, sp, &back, sizeof(back)) == 0)
+		e = entry_at_stub(tab, back);
+	return e != NULL && e->stub.rare != 0 &&
+		back == stub_address(&e->stub, e->stub.back) ?
+	    back :
+	    pc;
+}
+
+bool
+resume_stub_shared(struct tptable *tab, uint64_t pc)
+{
+	return run_at(tab, pc) != NULL;
+}
+
 enum slot_place
 resume_leave_stub(
     struct tptable *tab, struct uregs *regs, struct tracepoint **tp)
 {
-	struct entry *e = entry_at_stub(tab, regs->r[UREG_PC]);
+	struct target *t = tptable_target(tab);
+	uint64_t pc = regs->r[UREG_PC];
+	const struct stub_run *run = run_at(tab, pc);
+	struct entry *e =
+	    entry_at_stub(tab, resume_stub_pc(tab, pc, regs->r[UREG_SP]));
 
+	if (run != NULL && stub_run_fires(run, pc)) {
+		*tp = NULL;
+		return SLOT_FIRING;
+	}
 	if (e == NULL)
 		return SLOT_OUTSIDE;
 	*tp = &e->tp;
-	if (regs->r[UREG_PC] == e->board) {
+	if (pc == e->board) {
 		regs->r[UREG_PC] = tracepoint_start(&e->tp);
 		return e->tp.before == 0 ? SLOT_ENTERED : SLOT_AFTER;
 	}
-	switch (stub_leave(&e->stub, tptable_target(tab), regs)) {
+	switch (run != NULL ? stub_run_leave(run, &e->stub, t, regs) :
+			      stub_leave(&e->stub, t, regs)) {
 	case STUB_BEFORE: return SLOT_ENTERED;
 	case STUB_FIRING: return SLOT_FIRING;
 	case STUB_FIRED:
@@ -84,7 +116,9 @@ resume_stub_trap(struct tptable *tab, uint64_t addr, struct tracepoint **tp)
 {
 	struct entry *e = entry_at_stub(tab, addr);
 
-	if (e == NULL || addr != e->stub.addr + e->stub.trap)
+	if (e == NULL ||
+	    (addr != stub_address(&e->stub, e->stub.trap) &&
+		addr != stub_address(&e->stub, e->stub.called_trap)))
 		return false;
 	*tp = &e->tp;
 	return true;
@@ -95,18 +129,23 @@ resume_stub_asks(struct tptable *tab, uint64_t addr)
 {
 	struct entry *e = entry_at_stub(tab, addr);
 
-	return e != NULL && addr == e->stub.addr + e->stub.asked ? &e->tp :
-								   NULL;
+	return e != NULL && addr == stub_address(&e->stub, e->stub.asked) ?
+	    &e->tp :
+	    NULL;
 }
 
 bool
 resume_stub_faults(struct tptable *tab, uint64_t pc)
 {
 	const struct entry *e = entry_at_stub(tab, pc);
+	const struct stub_run *run = run_at(tab, pc);
 
+	if (run != NULL)
+		return pc == run->addr + run->finds[0] ||
+		    pc == run->addr + run->finds[1];
 	return e != NULL &&
-	    (pc == e->stub.addr + e->stub.finds[0] ||
-		pc == e->stub.addr + e->stub.finds[1]);
+	    (pc == stub_address(&e->stub, e->stub.finds[0]) ||
+		pc == stub_address(&e->stub, e->stub.finds[1]));
 }
 
 struct tracepoint *
@@ -144,7 +183,7 @@ resume_text_pc(struct tptable *tab, uint64_t pc)
 		return tracepoint_start(&e->tp);
 	if (e != NULL)
 		return stub_text_pc(&e->stub, pc);
-	if (owner == NULL)
+	if (owner == NULL || owner == &tab->shared.tp)
 		return pc;
 	return displaced_text_pc(owner->plan, (unsigned)(pc - owner->slot));
 }

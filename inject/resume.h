@@ -43,7 +43,7 @@ enum slot_place resume_leave_slot(
 
 /*
  * The same for code of a site (inject/stub.h), with these results.  *tp is set
- * unless the result is SLOT_OUTSIDE.
+ * unless the result is SLOT_OUTSIDE, and may be NULL if it is SLOT_FIRING.
  *
  *	SLOT_FIRING	the thread is in the middle of a firing; regs are unchanged
  *	SLOT_ENTERED	regs are those at (*tp)->addr; the hit has not fired
@@ -67,6 +67,14 @@ struct tracepoint *resume_stub_asks(struct tptable *tab, uint64_t addr);
 
 /* Is pc at an instruction of such code that faults where the thread has no lane? */
 bool resume_stub_faults(struct tptable *tab, uint64_t pc);
+
+/* The code of a site shares a function with others (run() of inject/stub.h).  If pc is in
+ * it, and not in the middle of a firing, `sp' is the stack pointer there, and this is
+ * where it returns to, in the code of its site; else it is pc itself.  The functions
+ * below are asked about that. */
+uint64_t resume_stub_pc(struct tptable *tab, uint64_t pc, uint64_t sp);
+/* Is pc in such a function, wherever? */
+bool resume_stub_shared(struct tptable *tab, uint64_t pc);
 
 /* The tracepoint in the code of whose site pc is; NULL: in none. */
 struct tracepoint *resume_stub_at(struct tptable *tab, uint64_t pc);

@@ -55,6 +55,7 @@ tptable_destroy(struct tptable *tab)
 	hash_fini(&tab->pages);
 	hash_fini(&tab->recent);
 	vec_fini(&tab->queue);
+	vec_fini(&tab->runs);
 	mem_free(tab);
 }
 
@@ -316,9 +317,18 @@ entry_at_stub(const struct tptable *tab, uint64_t pc)
 	struct entry *e = tp != NULL ? entry_of(tp) : NULL;
 
 	if (e != NULL)
-		return pc - e->stub.addr < e->stub.size ? e : NULL;
+		return stub_offset(&e->stub, pc) < e->stub.size ? e : NULL;
 	e = hash_get(&tab->by_board, pc);
 	return e != NULL && e->stub.addr != 0 ? e : NULL;
+}
+
+const struct stub_run *
+run_at(const struct tptable *tab, uint64_t pc)
+{
+	vec_foreach(r, &tab->runs)
+		if (pc - r->addr < r->size)
+			return r;
+	return NULL;
 }
 
 struct entry *
@@ -508,8 +518,12 @@ slots_gone(void *ctx, uint64_t start, uint64_t end)
 {
 	struct tptable *tab = ctx;
 
+	for (size_t i = tab->runs.len; i-- > 0;)
+		if (tab->runs.at[i].addr - start < end - start)
+			tab->runs.at[i] = vec_pop(&tab->runs);
 	for (struct entry *e = tab->first; e != NULL; e = e->next) {
-		if (e->stub.addr >= start && e->stub.addr < end)
+		if (e->stub.addr - start < end - start ||
+		    e->stub.rare - start < end - start)
 			e->stub = (struct stub){ 0 };
 		if (e->tp.slot < start || e->tp.slot >= end)
 			continue;

@@ -191,8 +191,13 @@ int tracepoint_stub(struct tptable *tab, struct tracepoint *tp,
     const struct window *w, const char **why);
 /* Its address; 0: it has not been made. */
 uint64_t tracepoint_stub_at(const struct tracepoint *tp);
-/* Its size in bytes. */
-size_t tracepoint_stub_size(const struct tracepoint *tp);
+/* Where its pieces are, and their sizes in bytes; the first one is at
+ * tracepoint_stub_at().  Returns how many it has. */
+unsigned tracepoint_stub_pieces(
+    const struct tracepoint *tp, uint64_t addr[2], size_t size[2]);
+/* What sites share: the address of the n'th such code.  Returns its size in bytes; 0:
+ * there are not so many. */
+size_t stubs_shared(const struct tptable *tab, size_t n, uint64_t *addr);
 /* Map memory for the code of n sites near `near'.  All threads must be stopped. */
 void stubs_reserve(struct tptable *tab, uint64_t near, size_t n);
 /* Write new code of sites to the target, with the list of its int3s.  0; or

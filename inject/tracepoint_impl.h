@@ -73,6 +73,8 @@ struct tptable {
 				 * slot */
 	entry_vec queue;        /* changes, until commit */
 	size_t jumps;           /* number of tracepoints with a jump */
+	VEC(struct stub_run) runs; /* code that sites share */
+	struct entry shared;       /* owns that; no tracepoint */
 	bool suspended; /* no int3 is in the text, also for tracepoints in
 			 * use */
 	bool unlisted;  /* int3s need not be in traps */
@@ -144,6 +146,8 @@ bool jump_write_short(uint64_t from, uint64_t to, uint8_t *jump);
 
 /* Whose stub is pc in?  A board is part of it.  NULL: in none. */
 struct entry *entry_at_stub(const struct tptable *tab, uint64_t pc);
+/* In which code that sites share?  NULL: in none. */
+const struct stub_run *run_at(const struct tptable *tab, uint64_t pc);
 
 /* Note the board of e, which has been armed once; it has no other. */
 void entry_boards(struct tptable *tab, struct entry *e);

@@ -497,7 +497,7 @@ jit_body_plan(struct jit_body *b)
 }
 
 size_t
-jit_body(const struct jit_body *b, uint8_t *buf, size_t size)
+jit_body(struct jit_body *b, uint8_t *buf, size_t size)
 {
 	struct jit_body again = *b;
 	struct body_parts p;

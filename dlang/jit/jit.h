@@ -49,7 +49,9 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
  * contains no address.
  *
  * UREG_BODY has the lane at entry and at exit.  Afterwards UREG_RESULT is 0 if
- * the body has done all that a firing does; if it is 1, nothing has been done.
+ * the body has done all that a firing does; if it is 1, nothing has been done.  The
+ * lane is not busy any more then, and the flags say what the code of a site has to
+ * know: x86_64/body.c.
  */
 #define JIT_IN_PLACE   INT32_MIN
 #define JIT_BODY_WORDS 16
@@ -60,7 +62,7 @@ size_t jit_difo(const struct region *image, const struct img_difo *d,
 /* What the body is told about the probe: its number, and the EPID of each of its
  * clauses. */
 struct jit_row {
-	uint64_t body; /* its address */
+	uint32_t body; /* the number of the body, for who writes rows */
 	uint32_t probe;
 	uint32_t epid[]; /* as many as it has clauses */
 };
@@ -85,14 +87,14 @@ struct jit_body {
 	 * site, as an offset from the stack pointer at entry; JIT_IN_PLACE: still
 	 * in the register. */
 	int32_t at[UREG_COUNT];
+
+	/* Set by jit_body(): where it returns, as offsets of these instructions. */
+	uint32_t exits[2];
 };
 
 /* Can the clauses have a body?  They are all those of their probe. */
 bool jit_body_plan(struct jit_body *b);
 /* Write it.  Returns its size; 0: there is no room. */
-size_t jit_body(const struct jit_body *b, uint8_t *buf, size_t size);
-/* Write one that has never done anything; JIT_BODY_NONE bytes are enough. */
-size_t jit_body_none(uint8_t *buf);
-#define JIT_BODY_NONE 16
+size_t jit_body(struct jit_body *b, uint8_t *buf, size_t size);
 
 #endif

@@ -138,8 +138,8 @@ bool body_updates(const struct img_agg *agg);
 /* The registers that code for these parts changes. */
 uint32_t body_changes(const struct body_parts *p);
 /* As jit_body(). */
-size_t body_write(const struct jit_body *b, struct body_parts *parts,
-    uint8_t *buf, size_t size);
+size_t body_write(
+    struct jit_body *b, struct body_parts *parts, uint8_t *buf, size_t size);
 
 /* Does the code of this opcode call a helper? */
 bool jit_op_calls(uint32_t op);

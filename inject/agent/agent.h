@@ -17,8 +17,8 @@
  *	5. the registers come back from lane->regs
  *	6. lane->busy = 0
  *
- * If the site has a body, it comes between 2 and 3: if it has carried out all that
- * the clauses do, the hit goes on with 6.
+ * If the site has a body, that comes behind 2, and does 6 itself.  If it has carried out
+ * all that the clauses do, the hit is over; else all begins again.
  *
  * hit() in step 4 is the blob's function.  It makes no system call, uses no
  * thread-local storage and no vector register, and needs less than LANE_STACK

@@ -31,8 +31,17 @@ stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
 unsigned
 stub_write(struct stub *s, const struct stub_world *world,
     const struct stub_body *body, const struct window *w, uint32_t id,
-    uint64_t addr, uint8_t buf[STUB_SIZE_MAX])
+    const struct stub_places *at, uint8_t buf[STUB_SIZE_MAX])
 {
+	return 0;
+}
+
+unsigned
+stub_run_write(struct stub_run *r, const struct stub_world *world,
+    const struct stub_body *body, bool goroutine, uint64_t addr,
+    uint8_t buf[STUB_RUN_MAX])
+{
+	*r = (struct stub_run){ .addr = addr };
 	return 0;
 }
 
@@ -44,6 +53,13 @@ stub_saved_at(uint32_t saves, unsigned ureg)
 
 enum stub_place
 stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
+{
+	return STUB_OUTSIDE;
+}
+
+enum stub_place
+stub_run_leave(const struct stub_run *r, const struct stub *s, struct target *t,
+    struct uregs *regs)
 {
 	return STUB_OUTSIDE;
 }

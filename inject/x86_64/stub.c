@@ -1,36 +1,55 @@
 /*
- * The code of a site on x86-64; see stub.h.
+ * The code of a site on x86-64; see stub.h.  stub_leave.c knows it, too.
  *
  *	the displaced instructions before the site
  *	the site's is to be taken and is not?	then displaced
  *	on a goroutine's stack, without room?	then the int3
+ *
+ * with a body:
  *	lea rsp, [rsp - 128]	the red zone is the program's
  *	push rax
  *	push the flags, by lahf and seto
  *	push rcx
+ *	push what the body changes; ecx = row; call run; pop
+ *	it has not done all?	then again
+ *	rcx, flags, rax, rsp back
+ *	displaced, as below
+ * again: done, but called?	then called
+ *	rcx, flags, rax, rsp back
+ *
+ * start: lea rsp, [rsp - 128]
+ *	push rax, flags, rcx
  *	alive == owner?		else out
  *	mine != 0?		else out
  *	what gs leads to says that it is in the lanes, and that fs and the stack are
  *				the thread's?  else trap
- *	with a body: is there stack for it?	a fault is the program's
  *	busy == 0, skip_sp == 0? else lost
  * fire:
  *	busy = rsp
- *	push what the body changes; rbx = lane; call the body; rax = lane; pop
- *	it has done all?	then over
  *	registers to the lane; rsp = lane; cld; hit(lane, id, ask)
  *	registers back, std if the flag was set; rsp = busy
  * over: busy = 0
- *	call != 0?		then trap
+ *	call != 0?		then called
  * out:	rcx, flags, rax, rsp back
  * displaced: that of the site, ...; of a call, push the return address
  *	jmp next, or to what is called, or to the code of the next site
  * trap: rcx, flags, rax, rsp back; int3; jmp displaced
+ * called: the same
  * lost:	busy == 0?		else lost++; jmp out
  *	above skip_sp?		then skip_sp = 0
  *	not it, or not at the site of skip_at? then fire
  *	skip_sp = 0; jmp out
  * ask:	rax = -1; int3; ret
+ *
+ * run:	rdx = mine; rcx = rdx + ecx
+ *	alive, mine, gs, fs, the stack, busy, skip_sp as above, and
+ *	[rcx] == number?	else eax = -1; ret
+ *	is there stack for a body?	a fault is the program's
+ *	busy = rsp; rbx = lane
+ *	the body: busy = 0; eax = what it has done; ret, with the flags
+ *		ZF	all
+ *		CF	all, and call != 0
+ *		neither	nothing
  *
  * A read through gs may fault, if gs has no valid address.  The tracer handles
  * the fault like the trap.  The word at fs:0 is the value of fs itself, as the
@@ -40,7 +59,7 @@
  * direction flag, and restores it.  popfq is slow, and would also restore a trap
  * flag, which is not the program's.
  */
-#include "inject/stub.h"
+#include "inject/x86_64/stub_impl.h"
 
 #include <asm/hwcap2.h>
 #include <cpuid.h>
@@ -51,8 +70,7 @@
 #include "dlang/base/x86_64/emit.h"
 #include "dlang/vm/store.h"
 
-#define RED_ZONE 128U
-#define REACH    ((UINT64_C(1) << 31) - 4096)
+#define REACH ((UINT64_C(1) << 31) - 4096)
 
 /* The registers that a called function may change, except rax and rcx, which
  * are on the stack; and rbx, which the stub uses. */
@@ -60,7 +78,7 @@ static const uint8_t changed[] = { RDX, RBX, RSI, RDI, R8, R9, R10, R11 };
 
 /* ---- the stack ---- */
 
-/* The first instructions, and offsets behind them. */
+/* The first instructions. */
 static const uint8_t way_in[] = {
 	0x48, 0x8d, 0x64, 0x24, 0x80, /* lea rsp, [rsp - 128] */
 	0x50,                         /* push rax */
@@ -69,38 +87,16 @@ static const uint8_t way_in[] = {
 	0x50, 0x51                    /* push rax; push rcx */
 };
 
-#define IN_LEA   5U
-#define IN_RAX   6U
-#define IN_FLAGS 11U
-#define IN_RCX   12U
-
-/* Offsets of the three pushed words from rsp, and of the program's stack. */
-#define ON_RCX   0
-#define ON_FLAGS 8
-#define ON_RAX   16
-#define ON_SP    (24 + RED_ZONE)
-
-/* The most bytes that a body and the registers pushed for it take. */
-#define BODY_STACK 256U
+/* The most bytes that a body takes, and those that are pushed for it: registers, and a
+ * return address. */
+#define BODY_FRAME 144U
+#define BODY_STACK (BODY_FRAME + 13U * 8U + 8U)
 
 /* The most bytes below rsp that the stub writes, and their place in Go's struct g: the
  * lowest and the highest address of the stack (type g in runtime2.go). */
 #define MOST_STACK (ON_SP + BODY_STACK)
 #define GO_LO      0
 #define GO_HI      8
-
-/* The flags that are restored: those of lahf, and of. */
-#define FLAGS_LOW  UINT64_C(0xd5)
-#define FLAG_OF    UINT64_C(0x800)
-#define FLAGS_KEPT (FLAGS_LOW | FLAG_OF)
-#define FLAG_DF    0x400U
-
-/* Offsets behind instructions of the way out. */
-#define OUT_RCX   1U
-#define OUT_FLAGS 2U
-#define OUT_OF    4U
-#define OUT_SAHF  5U
-#define OUT_RAX   6U
 
 static const uint8_t way_out[] = { 0x59, /* pop rcx */
 	0x58,                            /* pop rax */
@@ -109,6 +105,11 @@ static const uint8_t way_out[] = { 0x59, /* pop rcx */
 	0x58,                            /* pop rax */
 	0x48, 0x8d, 0xa4, 0x24,          /* lea rsp, [rsp + 128] */
 	0x80, 0x00, 0x00, 0x00 };
+
+static_assert(
+    sizeof(way_in) == IN_RCX && sizeof(way_out) == OUT_RSP, "stub_leave.c");
+
+#define FLAG_DF 0x400U
 
 /* ---- writing ---- */
 
@@ -170,9 +171,11 @@ stub_reach(const struct window *w, uint64_t *lo, uint64_t *hi)
 	}
 }
 
-/* A forward jump; its distance is written when the target is known. */
+/* A forward jump; its distance is written when the target is known.  The target may
+ * be in the other piece. */
 struct ahead {
-	size_t at[5];
+	size_t at[8];
+	uint64_t end[8]; /* of the instruction */
 	unsigned n;
 };
 
@@ -181,15 +184,17 @@ jump_ahead(struct emit *e, const char *opcode, unsigned len, struct ahead *a)
 {
 	emit_bytes(e, opcode, len);
 	ASSERT(a->n < ARRAY_SIZE(a->at));
-	a->at[a->n++] = e->len;
+	a->at[a->n] = e->len;
 	emit_u32(e, 0);
+	a->end[a->n++] = emit_pc(e);
 }
 
 static void
 land(struct emit *e, const struct ahead *a)
 {
 	for (unsigned i = 0; i < a->n; i++)
-		emit_patch_rel32(e, a->at[i], a->at[i] + 4, emit_pc(e));
+		emit_patch_rel32(
+		    e, a->at[i], (size_t)(a->end[i] - e->addr), emit_pc(e));
 }
 
 /* mov between a register and [rax + off]. */
@@ -292,12 +297,6 @@ write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
 	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + stack_len] */
 	emit_u8(e, LANE_ROOM_LEN);
 	jump_ahead(e, "\x0f\x83", 2, trap);
-	if (s->body.row != 0) {
-		/* test [rsp - BODY_STACK], rax: a fault there while the lane is
-		 * busy could not be delivered. */
-		emit_bytes(e, "\x48\x85\x84\x24", 4);
-		emit_u32(e, -BODY_STACK);
-	}
 	emit_bytes(e, "\x48\x8b\x08\x48\x0b\x48", 6); /* mov rcx, [rax] */
 	emit_u8(e, LANE_SKIP_SP); /* or rcx, [rax + skip_sp] */
 	jump_ahead(e, "\x0f\x85", 2, lost);
@@ -305,7 +304,107 @@ write_questions(struct stub *s, struct emit *e, const struct stub_world *w,
 	emit_bytes(e, "\x48\x89\x20", 3); /* mov [rax], rsp */
 }
 
-/* ---- the body ---- */
+/* ---- run() ---- */
+
+/* run() begins with what says that nothing was done, so that a distance to it has one
+ * byte; then follows its entry. */
+#define RUN_NONE  12U
+#define RUN_ENTRY 16U
+
+/* If `cc', nothing is done. */
+static void
+give_up_if(struct emit *e, unsigned cc)
+{
+	emit_u8(e, 0x70U | cc);
+	ASSERT(e->len + 1 - RUN_NONE <= 128);
+	emit_u8(e, (uint8_t)(RUN_NONE - (e->len + 1)));
+}
+
+#define CC_AE 0x3U
+#define CC_E  0x4U
+#define CC_NE 0x5U
+
+/* The lane, to rbx.  Changes rdx. */
+static void
+write_lane(struct stub_run *r, struct emit *e, const struct stub_world *w)
+{
+	r->finds[0] = (uint16_t)e->len;
+	emit_bytes(e, "\x65\x48\x8b\x1c\x25", 5); /* mov rbx, gs:[self] */
+	emit_u32(e, LANE_SELF);
+	emit_bytes(e, "\x48\xba", 2); /* movabs rdx, -lanes */
+	emit_u64(e, -w->lanes);
+	emit_bytes(e, "\x48\x01\xda\x48\x81\xfa", 6); /* add rdx, rbx */
+	emit_u32(e, (uint32_t)w->span);               /* cmp rdx, span */
+	give_up_if(e, CC_AE);
+	r->finds[1] = (uint16_t)e->len;
+	if (r->goroutine) {
+		/* A program of Go's without libc has no such word at fs:0. */
+		emit_bytes(e, "\xf3\x48\x0f\xae\xc2", 5); /* rdfsbase rdx */
+	} else {
+		/* mov rdx, fs:[0] */
+		emit_bytes(e, "\x64\x48\x8b\x14\x25", 5);
+		emit_u32(e, 0);
+	}
+	emit_bytes(e, "\x48\x3b\x53", 3); /* cmp rdx, [rbx + memory] */
+	emit_u8(e, LANE_MEMORY);
+	give_up_if(e, CC_NE);
+	emit_bytes(e, "\x48\x3b\x5b", 3); /* cmp rbx, [rbx + self] */
+	emit_u8(e, LANE_SELF);
+	give_up_if(e, CC_NE);
+	emit_bytes(e, "\x48\x89\xe2\x48\x2b\x53", 6); /* mov rdx, rsp */
+	emit_u8(e, LANE_ROOM_AT);         /* sub rdx, [rbx + stack_at] */
+	emit_bytes(e, "\x48\x3b\x53", 3); /* cmp rdx, [rbx + stack_len] */
+	emit_u8(e, LANE_ROOM_LEN);
+	give_up_if(e, CC_AE);
+}
+
+unsigned
+stub_run_write(struct stub_run *r, const struct stub_world *w,
+    const struct stub_body *body, bool goroutine, uint64_t addr,
+    uint8_t buf[STUB_RUN_MAX])
+{
+	struct emit e = { .buf = buf, .size = STUB_RUN_MAX, .addr = addr };
+
+	*r = (struct stub_run){ .addr = addr,
+		.number = body->number,
+		.goroutine = goroutine,
+		.entry = RUN_ENTRY };
+	while (e.len < RUN_NONE)
+		emit_u8(&e, 0x90);
+	emit_bytes(&e, "\x83\xc8\xff\xc3", 4); /* or eax, -1; ret */
+	emit_bytes(&e, "\x48\xba", 2);         /* movabs rdx, mine */
+	emit_u64(&e, w->mine);
+	emit_bytes(&e, "\x48\x01\xd1", 3); /* add rcx, rdx */
+	emit_bytes(&e, "\x81\xba", 2);     /* cmp dword [rdx + alive], owner */
+	emit_u32(&e, (uint32_t)(w->alive - w->mine));
+	emit_u32(&e, w->owner);
+	give_up_if(&e, CC_NE);
+	emit_bytes(&e, "\x83\x3a\x00", 3); /* cmp dword [rdx], 0 */
+	give_up_if(&e, CC_E);
+	write_lane(r, &e, w);
+	/* test [rsp - BODY_FRAME], rax: a fault there while the lane is busy
+	 * could not be delivered. */
+	emit_bytes(&e, "\x48\x85\x84\x24", 4);
+	emit_u32(&e, -BODY_FRAME);
+	emit_bytes(&e, "\x81\x39", 2); /* cmp dword [rcx], number */
+	emit_u32(&e, body->number);
+	give_up_if(&e, CC_NE);
+	emit_bytes(&e, "\x48\x8b\x13\x48\x0b\x53", 6); /* mov rdx, [rbx] */
+	emit_u8(&e, LANE_SKIP_SP); /* or rdx, [rbx + skip_sp] */
+	give_up_if(&e, CC_NE);
+	emit_bytes(&e, "\x48\x89\x23", 3); /* mov [rbx], rsp */
+	r->busy = (uint16_t)e.len;
+	for (unsigned i = 0; i < 2; i++)
+		r->exits[i] = (uint16_t)(e.len + body->exits[i]);
+	emit_bytes(&e, body->code, body->size);
+	r->size = (uint16_t)e.len;
+	return r->size;
+}
+
+/* ---- the first piece, if there are two ---- */
+
+/* The body and run() change these. */
+#define RUN_SAVES (1U << UREG_RBX | 1U << UREG_RDX)
 
 /* The registers are pushed from rax's number up. */
 int32_t
@@ -326,26 +425,33 @@ stub_saved_at(uint32_t saves, unsigned ureg)
 	return above;
 }
 
-/* The lane is in rax, before and after.  If the body has not done everything, jump
- * to *rest. */
+/* Where run() has not done all, jump to *again.  It leaves in the flags what it has
+ * done, which pop does not change. */
 static void
-write_body(struct emit *e, const struct stub_body *b, struct ahead *rest)
+write_run(struct stub *s, struct emit *e, uint64_t run, uint32_t row,
+    struct ahead *again)
 {
+	uint32_t saves = s->saves;
+
+	emit_bytes(e, way_in, sizeof(way_in));
 	for (unsigned n = 0; n < UREG_NUMBERS; n++)
-		if (b->saves & 1U << ureg_by_number(n))
+		if (saves & 1U << ureg_by_number(n))
 			emit_push(e, n);
-	emit_bytes(e, "\x48\x89\xc3", 3); /* mov rbx, rax */
-	emit_bytes(e, "\x48\xb9", 2);     /* movabs rcx, row */
-	emit_u64(e, b->row);
-	emit_bytes(e, "\xff\x11", 2);     /* call [rcx] */
-	emit_bytes(e, "\x89\xc1", 2);     /* mov ecx, eax */
-	emit_bytes(e, "\x48\x89\xd8", 3); /* mov rax, rbx */
+	emit_u8(e, 0xb9); /* mov ecx, row */
+	emit_u32(e, row);
+	emit_u8(e, 0xe8); /* call run */
+	emit_u32(e, 0);
+	emit_patch_rel32(e, e->len - 4, e->len, run);
+	s->back = (uint16_t)e->len;
 	for (unsigned n = UREG_NUMBERS; n-- > 0;)
-		if (b->saves & 1U << ureg_by_number(n))
+		if (saves & 1U << ureg_by_number(n))
 			emit_pop(e, n);
-	emit_bytes(e, "\x85\xc9", 2); /* test ecx, ecx */
-	jump_ahead(e, "\x0f\x85", 2, rest);
+	jump_ahead(e, "\x0f\x85", 2, again);
+	s->done = (uint16_t)e->len;
+	emit_bytes(e, way_out, sizeof(way_out));
 }
+
+/* ---- the whole firing ---- */
 
 /* The flags to the lane: some from the stack, and the others as they are.  Other
  * registers than rax are in the lane.  The program's stack may have no room. */
@@ -406,15 +512,17 @@ write_call(
 	emit_bytes(e, "\x48\x8b\x20", 3); /* mov rsp, [rax] */
 }
 
-/* The firing is over.  The next instruction can tell by jne whether it is to
- * trap. */
+/* The firing is over.  Then jump to *called, if the tracer has asked for that. */
 static void
-write_over(struct emit *e)
+write_over(struct stub *s, struct emit *e, struct ahead *called)
 {
+	s->over = (uint16_t)e->len;
+	emit_bytes(e, "\x48\xc7\x00\x00\x00\x00\x00", 7); /* mov [rax], 0 */
 	emit_bytes(e, "\x48\x83\x78", 3); /* cmp qword [rax + call], 0 */
 	emit_u8(e, LANE_CALL);
 	emit_u8(e, 0);
-	emit_bytes(e, "\x48\xc7\x00\x00\x00\x00\x00", 7); /* mov [rax], 0 */
+	s->free = (uint16_t)e->len;
+	jump_ahead(e, "\x0f\x85", 2, called);
 }
 
 /* Write one of the instructions that the jump replaces.  False: an operand is
@@ -480,13 +588,14 @@ write_rest(struct stub *s, struct emit *e, const struct window *w)
 	s->site[w->n] = to;
 	if (w->onto != 0)
 		to = w->onto;
-	if (w->ends)
-		return true;
-	if (!emit_reaches(emit_pc(e) + EMIT_JMP_NEAR, to))
-		return false;
-	emit_jmp(e, to);
-	if (window_calls(w))
-		emit_u64(e, w->next);
+	if (!w->ends) {
+		if (!emit_reaches(emit_pc(e) + EMIT_JMP_NEAR, to))
+			return false;
+		emit_jmp(e, to);
+		if (window_calls(w))
+			emit_u64(e, w->next);
+	}
+	s->ends = (uint16_t)e->len;
 	return true;
 }
 
@@ -500,11 +609,12 @@ write_no_skip(struct emit *e)
 }
 
 static void
-jump_back(struct emit *e, const char *opcode, unsigned len, unsigned to)
+jump_back(const struct stub *s, struct emit *e, const char *opcode,
+    unsigned len, unsigned to)
 {
 	emit_bytes(e, opcode, len);
 	emit_u32(e, 0);
-	emit_patch_rel32(e, e->len - 4, e->len, e->addr + to);
+	emit_patch_rel32(e, e->len - 4, e->len, stub_address(s, to));
 }
 
 static void
@@ -518,7 +628,7 @@ write_rare(struct stub *s, struct emit *e, uint64_t site)
 	emit_u32(e, ON_SP);
 	emit_bytes(e, "\x48\x3b\x48", 3); /* cmp rcx, [rax + skip_sp] */
 	emit_u8(e, LANE_SKIP_SP);
-	jump_back(e, "\x0f\x82", 2, s->fire); /* jb */
+	jump_back(s, e, "\x0f\x82", 2, s->fire); /* jb */
 	jump_ahead(e, "\x0f\x85", 2, &fires);
 	emit_bytes(e, "\x48\xb9", 2); /* movabs rcx, site */
 	emit_u64(e, site);
@@ -527,221 +637,147 @@ write_rare(struct stub *s, struct emit *e, uint64_t site)
 	jump_ahead(e, "\x0f\x85", 2, &fires);
 	write_no_skip(e);
 	s->skipped = (uint16_t)e->len;
-	jump_back(e, "\xe9", 1, s->out);
+	jump_back(s, e, "\xe9", 1, s->out);
 	land(e, &fires);
 	write_no_skip(e);
-	jump_back(e, "\xe9", 1, s->fire);
+	jump_back(s, e, "\xe9", 1, s->fire);
 	land(e, &busy);
 	emit_bytes(e, "\x48\xff\x40", 3); /* inc qword [rax + lost] */
 	emit_u8(e, LANE_LOST);
-	jump_back(e, "\xe9", 1, s->out);
+	jump_back(s, e, "\xe9", 1, s->out);
 }
 
-/* The whole firing, if there is a body, which may not have done it; and ask(). */
 static void
-write_whole(struct stub *s, struct emit *e, const struct stub_world *world,
-    uint64_t site, uint32_t id, struct ahead *rest, struct ahead *ask)
+write_ask(struct stub *s, struct emit *e, struct ahead *ask)
 {
-	s->ask = (uint16_t)e->len;
-	if (s->body.row != 0) {
-		land(e, rest);
-		write_saves(e, site);
-		write_call(e, world, id, ask);
-		jump_back(e, "\xe9", 1, s->over);
-	}
 	land(e, ask);
+	s->ask = (uint16_t)e->len;
 	emit_bytes(e, "\x48\xc7\xc0\xff\xff\xff\xff", 7); /* mov rax, -1 */
 	s->asked = (uint16_t)e->len;
 	emit_bytes(e, "\xcc\xc3", 2);
 }
 
+/* An int3, behind which are the displaced instructions.  Returns where it is. */
+static uint16_t
+write_trap(const struct stub *s, struct emit *e)
+{
+	size_t at = e->len;
+
+	emit_u8(e, 0xcc);
+	jump_back(s, e, "\xe9", 1, s->displaced[s->first]);
+	return (uint16_t)at;
+}
+
+/* All behind the instructions before the site, if there is no body; or else the
+ * second piece. */
+static bool
+write_firing(struct stub *s, struct emit *e, const struct stub_world *world,
+    const struct window *w, uint32_t id, const struct ahead *past,
+    const struct ahead *no_room, struct ahead *called)
+{
+	struct ahead out = { 0 }, lost = { 0 }, ask = { 0 }, trap = { 0 };
+	uint64_t site = w->insn[w->site].addr;
+
+	s->start = (uint16_t)e->len;
+	write_questions(s, e, world, w->goroutine, &out, &trap, &lost);
+	s->busy = (uint16_t)e->len;
+	write_saves(e, site);
+	write_call(e, world, id, &ask);
+	write_over(s, e, called);
+	land(e, &out);
+	s->out = (uint16_t)e->len;
+	emit_bytes(e, way_out, sizeof(way_out));
+	if (s->rare != 0) {
+		jump_back(s, e, "\xe9", 1, s->displaced[s->first]);
+	} else {
+		land(e, past);
+		if (!write_rest(s, e, w))
+			return false;
+	}
+	land(e, &trap);
+	s->trap_out = (uint16_t)e->len;
+	emit_bytes(e, way_out, sizeof(way_out));
+	land(e, no_room);
+	s->trap = write_trap(s, e);
+	land(e, called);
+	s->called_out = (uint16_t)e->len;
+	emit_bytes(e, way_out, sizeof(way_out));
+	s->called_trap = write_trap(s, e);
+	land(e, &lost);
+	s->lost = (uint16_t)e->len;
+	write_rare(s, e, site);
+	write_ask(s, e, &ask);
+	return true;
+}
+/* Are the pieces near enough to one another? */
+static bool
+is_within(const struct stub_places *at)
+{
+	uint64_t lo = 0, hi = UINT64_MAX;
+
+	narrow(at->addr, &lo, &hi);
+	return at->rare >= lo && at->rare <= hi && at->run >= lo &&
+	    at->run <= hi;
+}
+
+/* The first piece, behind the instructions before the site, and the begin of the
+ * second one. */
+static bool
+write_first(struct stub *s, struct emit *e, uint32_t row,
+    const struct window *w, const struct stub_places *at,
+    const struct ahead *past, struct ahead *called)
+{
+	struct ahead again = { 0 };
+
+	write_run(s, e, at->run, row, &again);
+	land(e, past);
+	if (!is_within(at) || !write_rest(s, e, w))
+		return false;
+	s->first_size = (uint16_t)e->len;
+	e->addr = at->rare - e->len;
+	land(e, &again);
+	s->again = (uint16_t)e->len;
+	jump_ahead(e, "\x0f\x82", 2, called);
+	emit_bytes(e, way_out, sizeof(way_out));
+	return true;
+}
+
 unsigned
 stub_write(struct stub *s, const struct stub_world *world,
     const struct stub_body *body, const struct window *w, uint32_t id,
-    uint64_t addr, uint8_t buf[STUB_SIZE_MAX])
+    const struct stub_places *at, uint8_t buf[STUB_SIZE_MAX])
 {
-	struct emit e = { .buf = buf, .size = STUB_SIZE_MAX, .addr = addr };
-	struct ahead out = { 0 }, trap = { 0 }, lost = { 0 }, over = { 0 };
-	struct ahead ask = { 0 }, rest = { 0 }, no_room = { 0 };
-	uint64_t site = w->insn[w->site].addr;
+	struct emit e = { .buf = buf, .size = STUB_SIZE_MAX, .addr = at->addr };
+	struct ahead past = { 0 }, called = { 0 }, no_room = { 0 };
+	bool two = body != NULL && body->row != 0;
 
-	*s = (struct stub){ .addr = addr,
+	*s = (struct stub){ .addr = at->addr,
 		.n = w->n,
 		.first = w->site,
 		.onto = w->onto,
-		.taken = w->taken };
-	if (body != NULL)
-		s->body = *body;
+		.taken = w->taken,
+		.first_size = UINT16_MAX };
+	if (two) {
+		ASSERT((body->saves & RUN_SAVES) == RUN_SAVES);
+		s->saves = body->saves;
+		s->rare = at->rare;
+	}
 	if (!write_some(s, &e, w, 0, w->site))
 		return 0;
 	s->begin = (uint16_t)e.len;
 	if (w->taken)
-		write_taken(&e, &w->insn[w->site], &over);
+		write_taken(&e, &w->insn[w->site], &past);
 	if (w->goroutine)
 		write_room(&e, &no_room);
 	s->asks = (uint16_t)e.len;
-	write_questions(s, &e, world, w->goroutine, &out, &trap, &lost);
-	s->busy = (uint16_t)e.len;
-	if (s->body.row != 0) {
-		write_body(&e, &s->body, &rest);
-	} else {
-		write_saves(&e, site);
-		write_call(&e, world, id, &ask);
-	}
-	s->over = (uint16_t)e.len;
-	write_over(&e);
-	s->free = (uint16_t)e.len;
-	jump_ahead(&e, "\x0f\x85", 2, &trap);
-	land(&e, &out);
-	s->out = (uint16_t)e.len;
-	emit_bytes(&e, way_out, sizeof(way_out));
-	land(&e, &over);
-	if (!write_rest(s, &e, w))
+	if (two &&
+	    !write_first(s, &e, (uint32_t)(body->row - world->mine), w, at,
+		&past, &called))
 		return 0;
-	land(&e, &trap);
-	s->trap_out = (uint16_t)e.len;
-	emit_bytes(&e, way_out, sizeof(way_out));
-	land(&e, &no_room);
-	s->trap = (uint16_t)e.len;
-	emit_u8(&e, 0xcc);
-	jump_back(&e, "\xe9", 1, s->displaced[s->first]);
-	land(&e, &lost);
-	s->lost = (uint16_t)e.len;
-	write_rare(s, &e, site);
-	write_whole(s, &e, world, site, id, &rest, &ask);
+	if (!write_firing(s, &e, world, w, id, &past, &no_room, &called))
+		return 0;
 	s->size = (uint16_t)e.len;
+	if (s->rare == 0)
+		s->first_size = s->size;
 	return s->size;
-}
-
-/* ---- leaving ---- */
-
-static uint64_t
-pushed(struct target *t, uint64_t addr)
-{
-	uint64_t word = 0;
-
-	if (t->ops->read(t, addr, &word, sizeof(word)) != 0)
-		LOG("stub", "no stack at %#lx", (unsigned long)addr);
-	return word;
-}
-
-/* What lahf and seto have made. */
-static void
-take_flags(struct uregs *regs, uint64_t word)
-{
-	uint64_t flags =
-	    (word >> 8 & FLAGS_LOW) | ((word & 1) != 0 ? FLAG_OF : 0);
-
-	regs->r[UREG_RFLAGS] = (regs->r[UREG_RFLAGS] & ~FLAGS_KEPT) | flags;
-}
-
-/* rax is on top of the stack. */
-static void
-take_rax(struct target *t, struct uregs *regs)
-{
-	regs->r[UREG_RAX] = pushed(t, regs->r[UREG_RSP]);
-	regs->r[UREG_RSP] += 8 + RED_ZONE;
-}
-
-/* All three words are on the stack: restore the registers from them. */
-static void
-take_all(struct target *t, struct uregs *regs)
-{
-	uint64_t *sp = &regs->r[UREG_RSP];
-
-	regs->r[UREG_RCX] = pushed(t, *sp + ON_RCX);
-	take_flags(regs, pushed(t, *sp + ON_FLAGS));
-	*sp += ON_RAX;
-	take_rax(t, regs);
-}
-
-/* The thread is `at' bytes into a way out: do the rest of it. */
-static void
-take_rest(struct target *t, struct uregs *regs, unsigned at)
-{
-	uint64_t *sp = &regs->r[UREG_RSP];
-
-	if (at < OUT_RCX) {
-		take_all(t, regs);
-		return;
-	}
-	if (at < OUT_FLAGS) {
-		take_flags(regs, pushed(t, *sp));
-		*sp += 8;
-	} else if (at < OUT_OF) {
-		take_flags(regs, regs->r[UREG_RAX]);
-	} else if (at < OUT_SAHF) {
-		bool of = (regs->r[UREG_RFLAGS] & FLAG_OF) != 0;
-		take_flags(regs, (regs->r[UREG_RAX] & ~UINT64_C(1)) | of);
-	}
-	if (at < OUT_RAX)
-		take_rax(t, regs);
-	else if (at < sizeof(way_out))
-		*sp += RED_ZONE;
-}
-
-/* The thread is `at' bytes into the beginning of the stub: undo what it has
- * pushed.  The first instructions change no flags. */
-static void
-take_begun(struct uregs *regs, struct target *t, unsigned at)
-{
-	uint64_t *sp = &regs->r[UREG_RSP];
-
-	if (at >= IN_RCX) {
-		take_all(t, regs);
-	} else if (at >= IN_RAX) {
-		*sp += at >= IN_FLAGS ? 8 : 0;
-		take_rax(t, regs);
-	} else if (at >= IN_LEA) {
-		*sp += RED_ZONE;
-	}
-}
-
-enum stub_place
-stub_leave(const struct stub *s, struct target *t, struct uregs *regs)
-{
-	unsigned at = (unsigned)(regs->r[UREG_PC] - s->addr);
-
-	if ((at >= s->busy && at < s->free) || at >= s->ask)
-		return STUB_FIRING;
-	regs->r[UREG_PC] = stub_text_pc(s, regs->r[UREG_PC]);
-	if (at < s->begin)
-		return STUB_AHEAD;
-	if (at < s->busy) {
-		take_begun(regs, t, at > s->asks ? at - s->asks : 0);
-		return STUB_BEFORE;
-	}
-	if (at < s->out) {
-		take_all(t, regs);
-		return STUB_FIRED;
-	}
-	if (at <= s->displaced[s->first]) {
-		take_rest(t, regs, at - s->out);
-		return STUB_FIRED;
-	}
-	if (at < s->trap_out)
-		return STUB_BEHIND;
-	if (at <= s->trap) {
-		take_rest(t, regs, at - s->trap_out);
-		return STUB_BEFORE;
-	}
-	if (at >= s->lost) {
-		take_all(t, regs);
-		return at == s->skipped ? STUB_FIRED : STUB_BEFORE;
-	}
-	return STUB_FIRED;
-}
-
-uint64_t
-stub_text_pc(const struct stub *s, uint64_t pc)
-{
-	unsigned at = (unsigned)(pc - s->addr), i = s->first;
-
-	if (at < s->begin)
-		for (i--; at < s->displaced[i];)
-			i--;
-	else if (at >= s->displaced[i] && at < s->trap_out)
-		for (i = s->n; at < s->displaced[i];)
-			i--;
-	return s->site[i];
 }

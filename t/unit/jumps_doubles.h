@@ -79,6 +79,7 @@ static uint64_t list_area = 0x50000;
 static struct str reserved;        /* "addr*n " of each stubs_reserve() */
 static struct tracepoint *stub_at; /* of every pc, */
 static uint64_t stub_pc;           /* or of this one */
+static uint64_t shared_pc;         /* code that sites share */
 static uint64_t stub_leads[2];     /* where that leads */
 static struct tracepoint *slot_tp; /* whose slot: NULL: the first one's */
 static uint64_t slot_pc;           /* a pc that is in a slot */
@@ -360,6 +361,13 @@ read_stack(void *ctx, uint64_t addr, void *buf, size_t len)
 	return read_error;
 }
 
+/* Shared code returns to where the word on top of the stack leads. */
+static uint64_t
+double_back(uint64_t pc, uint64_t sp)
+{
+	return pc == shared_pc ? stack_words[(sp - 0x7000) / 8] : pc;
+}
+
 /* The stacks of goroutines that no thread runs. */
 static uint64_t parked[2];
 static bool parked_whole;
@@ -423,6 +431,7 @@ double_add(uint64_t ns, timer_fn fn)
 #define trapset_area(ts)            list_area
 #define stubs_flush(tab)            double_flush()
 #define resume_stub_at(tab, pc)     (in_stub(pc) ? stub_at : NULL)
+#define resume_stub_pc(tab, pc, sp) double_back(pc, sp)
 #define resume_stub_leads(t, pc, a) (in_stub(pc) ? double_leads(a) : 0)
 #define resume_stub_onto(tab, pc)   ((void)(pc), UINT64_C(0))
 #define resume_leave_slot(t, r, tp) double_leave(r, tp)

@@ -81,6 +81,8 @@ static int running_error;
 static bool running_in_stub;
 #define thread_pc(th, pc, sp) \
 	(*(pc) = running_pc, *(sp) = 0, (void)(th), running_error)
+static bool running_in_shared;
+#define resume_stub_shared(tab, pc) (running_in_shared && (pc) == running_pc)
 #define resume_stub_at(tab, pc) \
 	(running_in_stub && (pc) == running_pc ? &a_tracepoint : NULL)
 static struct tracepoint a_tracepoint;
@@ -547,6 +549,10 @@ START_TEST(is_any_thread_in_a_firing)
 	running_in_stub = true;
 	ck_assert(fast_in_use(&proc));
 	running_in_stub = false;
+	ck_assert(!fast_in_use(&proc));
+	running_in_shared = true;
+	ck_assert(fast_in_use(&proc));
+	running_in_shared = false;
 	running_error = -EAGAIN;
 	ck_assert(fast_in_use(&proc));
 }

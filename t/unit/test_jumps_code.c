@@ -61,6 +61,28 @@ START_TEST(a_thread_in_the_code_of_a_site_returns_behind_its_window)
 }
 END_TEST
 
+/* It is in the function that sites share: the word on top of its stack says which one's
+ * it is in. */
+START_TEST(a_thread_in_shared_code_returns_to_that_of_its_site)
+{
+	add(TEXT);
+	add(TEXT + 6);
+	pcs[0] = shared_pc = 0x800000;
+	stub_pc = 0x900000;
+	stub_at = &tps[0];
+	stub_leads[0] = TEXT + 2; /* its own */
+	stub_leads[1] = TEXT + 8;
+	stack_map.end = 0x7400;
+	stacks[0] = 0x7100;
+	stack_words[0x100 / 8] = stub_pc;
+	commit();
+	expect("a jump\n" BUSY);
+	stack_words[0x100 / 8] = 0x900008;
+	commit();
+	expect("a jump\na jump\n");
+}
+END_TEST
+
 /* It is in the VM, or in a body: the address of the code is on the stack. */
 START_TEST(a_thread_in_a_firing_returns_to_the_code)
 {
@@ -102,6 +124,13 @@ START_TEST(a_thread_in_a_firing_returns_to_the_code)
 	stack_words[0x20 / 8] = TEXT + 8;
 	commit();
 	expect("a jump\n" BUSY);
+	/* There the first word leads to the code, if it was a body that called. */
+	stack_words[0x20 / 8] = 0;
+	stack_words[0x10 / 8] = stub_pc;
+	double_lower_all(0, UINT64_MAX);
+	commit();
+	expect("a jump\n" BUSY);
+	stack_words[0x10 / 8] = 0;
 	stack_words[0x300 / 8] = 0;
 	/* The memory behind the lane may be large: nothing in it is read. */
 	stack_map.end = 0x7000 + (64UL << 20);
@@ -266,6 +295,7 @@ main(void)
 		a_thread_in_a_slot_returns_behind_the_instruction,
 		a_thread_in_the_code_of_a_site_is_not_in_a_slot,
 		a_thread_in_a_slot_may_go_back,
+		a_thread_in_shared_code_returns_to_that_of_its_site,
 		a_thread_in_a_firing_returns_to_the_code,
 		a_thread_in_the_code_of_a_site_returns_behind_its_window,
 		a_hit_of_what_was_removed_goes_back,

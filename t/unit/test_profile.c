@@ -148,6 +148,7 @@ double_records(const struct probe *p, uint32_t *wish)
 #define procfs_sched(tid, out)               double_sched(tid, out)
 #define thread_regs(th)                      (is_dead ? NULL : &its_regs)
 #define resume_text_pc(tab, pc)              ((pc) + 0x1000)
+#define resume_stub_pc(tab, pc, sp)          ((pc) + (sp))
 #define profile_records(st, p, period, wish) double_records(p, wish)
 #define profile_reckon(st, p)                reckoned++
 #define records_without(st, wish)            without

@@ -2,40 +2,7 @@
  * inject/stubs.c: code of sites in a target of byte arrays, where it traps, and
  * that it traps no more when it is silenced.
  */
-#include <check.h>
-#include <errno.h>
-#include <string.h>
-
-#include "dlang/base/base.h"
-#include "inject/resume.h"
-#include "inject/slot.h"
-#include "inject/tracepoint_impl.h"
-#include "inject/trapset.h"
-#include "t/fake/target.h"
-#include "t/unit/suite.h"
-
-#define TEXT      UINT64_C(0x7f0000000000)
-#define TEXT_SIZE (4 * 4096)
-
-static struct fake_target ft;
-static struct tptable *tab;
-
-static void
-setup(void)
-{
-	fake_target_init(&ft);
-	struct fake_region *r = fake_target_map(&ft, TEXT, TEXT_SIZE);
-	memset(r->bytes, 0x55, TEXT_SIZE); /* push rbp, over and over */
-	tab = tptable_create(&ft.target);
-	ck_assert_int_eq(trapset_map(tptable_traps(tab), TEXT), 0);
-}
-
-static void
-teardown(void)
-{
-	tptable_destroy(tab);
-	fake_target_fini(&ft);
-}
+#include "t/unit/stubs_fixture.h"
 
 static uint8_t
 byte(uint64_t at)
@@ -43,92 +10,70 @@ byte(uint64_t at)
 	return *fake_target_at(&ft, at);
 }
 
-static const struct stub_world world = { .hit = TEXT,
-	.lanes = TEXT,
-	.span = 4096,
-	.alive = TEXT,
-	.mine = TEXT,
-	.owner = 1 };
-
-/* A tracepoint at addr, and its code; its window has the `before' instructions
- * before it. */
-static int
-try_site(
-    uint64_t addr, unsigned before, struct tracepoint **out, const char **why)
+static void
+traps_at_three_places(struct tracepoint *tp)
 {
-	uint64_t start = addr - before;
-	struct window w = { .n = 5, .next = start + 5, .site = before };
+	const struct stub *s = &entry_of(tp)->stub;
+	struct tracepoint *found = NULL;
+	unsigned traps = 0;
 
-	ck_assert_int_eq(tracepoint_get(tab, addr, 7, out, why), 0);
-	ck_assert_uint_eq(tracepoint_commit(tab, NULL, NULL), 0);
-	for (unsigned i = 0; i < w.n; i++)
-		ck_assert_int_eq(insn_decode((const uint8_t *)"\x55", 1,
-				     start + i, &w.insn[i]),
-		    0);
-	return tracepoint_stub(tab, *out, &world, NULL, &w, why);
+	for (unsigned at = 0; at < s->size; at++)
+		if (stubs_trap(tab, stub_address(s, at))) {
+			ck_assert(at == s->trap || at == s->asked ||
+			    at == s->called_trap);
+			ck_assert_uint_eq(byte(stub_address(s, at)), 0xcc);
+			traps++;
+		}
+	ck_assert_uint_eq(traps, 3);
+	ck_assert(!stubs_trap(tab, s->addr + s->first_size));
+	ck_assert_ptr_eq(resume_stub_asks(tab, stub_address(s, s->asked)), tp);
+	ck_assert_ptr_null(resume_stub_asks(tab, stub_address(s, s->trap)));
+	ck_assert(resume_stub_trap(tab, stub_address(s, s->trap), &found));
+	ck_assert_ptr_eq(found, tp);
+	found = NULL;
+	ck_assert(
+	    resume_stub_trap(tab, stub_address(s, s->called_trap), &found));
+	ck_assert_ptr_eq(found, tp);
+	ck_assert(!resume_stub_trap(tab, stub_address(s, s->asked), &found));
+	ck_assert_ptr_eq(resume_stub_at(tab, s->addr), tp);
+	ck_assert_ptr_eq(
+	    resume_stub_at(tab, stub_address(s, s->size - 1U)), tp);
+	ck_assert_ptr_null(
+	    resume_stub_at(tab, stub_address(s, s->size - 1U) + 1));
+	ck_assert(resume_stub_faults(tab, stub_address(s, s->finds[0])));
+	ck_assert(resume_stub_faults(tab, stub_address(s, s->finds[1])));
+	ck_assert(!resume_stub_faults(tab, stub_address(s, s->trap)));
 }
 
-static struct tracepoint *
-site_behind(uint64_t addr, unsigned before)
+START_TEST(code_of_sites_traps_at_three_places)
 {
-	struct tracepoint *tp;
-	const char *why = "";
+	struct tracepoint *tp[4];
 
-	ck_assert_msg(try_site(addr, before, &tp, &why) == 0, "%s", why);
-	ck_assert_int_eq(stubs_flush(tab), 0);
-	return tp;
-}
-
-static struct tracepoint *
-site(uint64_t addr)
-{
-	return site_behind(addr, 0);
-}
-
-START_TEST(code_of_sites_traps_at_two_places)
-{
-	struct tracepoint *tp[2] = { site(TEXT + 0x10), site(TEXT + 0x40) };
-
-	for (unsigned i = 0; i < 2; i++) {
-		const struct stub *s = &entry_of(tp[i])->stub;
-		struct tracepoint *found = NULL;
-		unsigned traps = 0;
-		for (unsigned at = 0; at < s->size; at++)
-			if (stubs_trap(tab, s->addr + at)) {
-				ck_assert(at == s->trap || at == s->asked);
-				ck_assert_uint_eq(byte(s->addr + at), 0xcc);
-				traps++;
-			}
-		ck_assert_uint_eq(traps, 2);
-		ck_assert(!stubs_trap(tab, s->addr + s->size));
-		ck_assert_ptr_eq(
-		    resume_stub_asks(tab, s->addr + s->asked), tp[i]);
-		ck_assert_ptr_null(resume_stub_asks(tab, s->addr + s->trap));
-		ck_assert(resume_stub_trap(tab, s->addr + s->trap, &found));
-		ck_assert_ptr_eq(found, tp[i]);
-		ck_assert(!resume_stub_trap(tab, s->addr + s->asked, &found));
-		ck_assert_ptr_eq(resume_stub_at(tab, s->addr), tp[i]);
-		ck_assert_ptr_eq(
-		    resume_stub_at(tab, s->addr + s->size - 1), tp[i]);
-		ck_assert_ptr_null(resume_stub_at(tab, s->addr + s->size));
-		ck_assert(resume_stub_faults(tab, s->addr + s->finds[0]));
-		ck_assert(resume_stub_faults(tab, s->addr + s->finds[1]));
-		ck_assert(!resume_stub_faults(tab, s->addr + s->trap));
+	for (unsigned i = 0; i < 4; i++) {
+		body = i < 2 ? NULL : &some_body;
+		tp[i] = site(TEXT + 0x10 + 0x30 * i);
 	}
+	for (unsigned i = 0; i < 4; i++)
+		traps_at_three_places(tp[i]);
 	ck_assert(!stubs_trap(tab, TEXT + 0x10));
 }
 END_TEST
 
 START_TEST(code_that_is_silenced_traps_no_more)
 {
-	struct tracepoint *tp[2] = { site(TEXT + 0x10), site(TEXT + 0x40) };
+	struct tracepoint *tp[2];
 
+	for (unsigned i = 0; i < 2; i++) {
+		body = i == 0 ? NULL : &some_body;
+		tp[i] = site(TEXT + 0x10 + 0x30 * i);
+	}
 	stubs_silence(tab);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct stub *s = &entry_of(tp[i])->stub;
-		ck_assert_uint_eq(byte(s->addr + s->trap), 0x90);
-		ck_assert_uint_eq(byte(s->addr + s->asked), 0x90);
-		ck_assert_uint_eq(byte(s->addr + s->asked + 1), 0xc3);
+		ck_assert_uint_eq(byte(stub_address(s, s->trap)), 0x90);
+		ck_assert_uint_eq(byte(stub_address(s, s->called_trap)), 0x90);
+		ck_assert_uint_eq(byte(stub_address(s, s->asked)), 0x90);
+		ck_assert_uint_eq(byte(stub_address(s, s->asked + 1U)), 0xc3);
 	}
 }
 END_TEST
@@ -890,7 +835,8 @@ main(void)
 		a_jump_may_lead_to_code_that_begins_before_the_site,
 		other_code_is_not_made,
 		code_is_where_a_jump_without_an_int3_leads,
-		code_of_sites_traps_at_two_places,
+		code_of_sites_traps_at_three_places,
+
 		code_that_is_silenced_traps_no_more,
 		sites_get_their_jumps_together, tracepoints_share_a_jump,
 		who_shares_a_jump_leaves_with_it,

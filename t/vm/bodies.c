@@ -328,7 +328,14 @@ fire_body(struct rig *r, uint64_t *time)
 	*time = clock_now;
 	clock_stack = 0;
 	refused = false;
+	lane(r)->busy = any_word() | 1;
+	lane(r)->call = below(4) == 0;
 	uint32_t result = run_body();
+	if (lane(r)->busy != 0)
+		wrong(r, "the lane stays busy");
+	if (!flags_tell(result, lane(r)->call != 0))
+		wrong(r, "the flags are wrong");
+	lane(r)->call = 0;
 	check_registers(r);
 	check_clock(r);
 	if (clock_stack == 0 && lane(r)->tick_most != 0)
@@ -516,6 +523,8 @@ clauses_both(struct kit *k, unsigned n, unsigned many, const char *name)
 	r.size = jit_body(&r.b, body_code, CODE_SIZE);
 	if (r.site == 0 || r.size == 0)
 		wrong(&r, "it cannot be written");
+	if (!returns_there(&r.b))
+		wrong(&r, "it does not return there");
 	nbodies++;
 	nseveral += many > 1;
 	/* Entries of the clauses before stay in the lane. */

@@ -45,6 +45,25 @@ __asm__(".text\n.globl run_body\nrun_body:\n"
 	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
 	"ret\n");
 
+/* Do the flags say whether all has been done, and the thread is called? */
+static bool
+flags_tell(uint32_t result, bool called)
+{
+	bool zf = flags_out & 0x40, cf = flags_out & 1;
+
+	return zf == (result == 0 && !called) && cf == (result == 0 && called);
+}
+
+/* Are its exits where it says? */
+static bool
+returns_there(const struct jit_body *b)
+{
+	const uint8_t *code = body_code;
+
+	return b->exits[0] != b->exits[1] && code[b->exits[0]] == 0xc3 &&
+	    code[b->exits[1]] == 0xc3;
+}
+
 /* agent_now() for bodies.  It is called on the lane's stack, and changes what a
  * function may change.  The next call would give another time. */
 uint64_t clock_now, clock_lane, clock_stack, clock_flags;

@@ -1,22 +1,20 @@
 /*
- * Bodies of probes in a target (dlang/jit/jit.h): the code of a site finds the
- * body of its tracepoint by a row.
- *
- *	row	row	...  | code that gives up, body, body, ...
- *	struct jit_row	       BODIES_CODE
+ * Bodies of probes in a target (dlang/jit/jit.h), and the rows by which each is told
+ * which site it is at.  The code of sites has the body's code (inject/stub.h); the
+ * memory of lanes has the rows.
  *
  * Tracepoints have one body together if their clauses are the same, and the
- * arguments that it reads are in the same places.  Code of a body is never
- * overwritten, as a thread may be in it.
+ * arguments that it reads are in the same places.
  *
  * A body assumes that its tracepoint has one site, and that the ECBs of the probe
- * are those that it was made for.  If that changes, the row leads to the code that
- * gives up, which is always there.
+ * are those that it was made for.  If that changes, the row has the number of no body,
+ * and the body of the site does nothing any more.
  */
 #include <string.h>
 
 #include "dlang/base/fault.h"
 #include "dlang/base/log.h"
+#include "dlang/base/mem.h"
 #include "dlang/jit/jit.h"
 #include "tracer/base/state.h"
 #include "tracer/fast/fast_impl.h"
@@ -24,28 +22,20 @@
 static_assert(ARRAY_SIZE(((struct body_what *)0)->args) == VM_ARGS,
     "all that clauses can read");
 
-/* The most code of one body. */
-#define BODY_BYTES 4096U
-#define BODY_ALIGN 16U
-
-static uint8_t *
-code_of(const struct bodies *b)
-{
-	return b->base + ROW_UNIT * ROWS_MOST;
-}
+/* In place of the number of a body. */
+#define NO_BODY 0U
 
 void
 bodies_begin(struct fast_space *f, uint8_t *base)
 {
-	struct bodies *b = &f->bodies;
-
-	b->base = base;
-	b->used = jit_body_none(code_of(b));
+	f->bodies.base = base;
 }
 
 void
 bodies_end(struct fast_space *f)
 {
+	vec_foreach(m, &f->bodies.made)
+		mem_free(m->code);
 	vec_fini(&f->bodies.made);
 	vec_fini(&f->bodies.rows);
 	hash_fini(&f->bodies.by_what);
@@ -120,33 +110,36 @@ is_same(const struct body_what *a, const struct body_what *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* Returns where its code is; 0: there is none. */
-static size_t
-write_body(struct bodies *bs, struct jit_body *b)
+static void
+write_body(struct body_made *m, struct jit_body *b)
 {
-	size_t at = ROUND_UP(bs->used, (size_t)BODY_ALIGN), n = 0;
+	uint8_t code[STUB_BODY_MAX];
 
 	for (unsigned u = 0; u < UREG_COUNT; u++)
 		b->at[u] = stub_saved_at(b->changes, u);
-	if (!fault_due(FAULT_JIT) && at + BODY_BYTES <= BODIES_CODE)
-		n = jit_body(b, code_of(bs) + at, BODY_BYTES);
-	LOG("jit", "body of %u clauses: %zu bytes", b->nclauses, n);
-	bs->used = n > 0 ? at + n : bs->used;
-	return n > 0 ? at : 0;
+	if (!fault_due(FAULT_JIT))
+		m->size = jit_body(b, code, sizeof(code));
+	LOG("jit", "body of %u clauses: %zu bytes", b->nclauses, m->size);
+	memcpy(m->exits, b->exits, sizeof(m->exits));
+	if (m->size == 0)
+		return;
+	m->code = mem_alloc(m->size);
+	memcpy(m->code, code, m->size);
 }
 
 /* An index in `made'. */
 static size_t
 find_made(struct bodies *bs, struct jit_body *b)
 {
-	struct body_what m;
+	struct body_made m = { .size = 0 };
 
-	describe(b, &m);
-	uint64_t key = hash_bytes(&m, sizeof(m));
+	describe(b, &m.what);
+	uint64_t key = hash_bytes(&m.what, sizeof(m.what));
 	size_t i = (size_t)(uintptr_t)hash_get(&bs->by_what, key);
-	if (i > 0 && is_same(&bs->made.at[i - 1].what, &m))
+	if (i > 0 && is_same(&bs->made.at[i - 1].what, &m.what))
 		return i - 1;
-	*vec_push(&bs->made) = (struct body_made){ m, write_body(bs, b) };
+	write_body(&m, b);
+	*vec_push(&bs->made) = m;
 	hash_set(&bs->by_what, key, (void *)(uintptr_t)bs->made.len);
 	return bs->made.len - 1;
 }
@@ -182,7 +175,7 @@ make(const struct state *st, struct fast_space *f, const struct body_seen *seen)
 	if (!jit_body_plan(&b))
 		return NONE_MADE;
 	size_t i = find_made(bs, &b);
-	return bs->made.at[i].at != 0 ? i : NONE_MADE;
+	return bs->made.at[i].size != 0 ? i : NONE_MADE;
 }
 
 /* ---- rows ---- */
@@ -201,16 +194,13 @@ set_row(struct fast_space *f, const struct body_row *r, size_t made)
 {
 	struct bodies *bs = &f->bodies;
 	struct jit_row *row = (void *)(bs->base + ROW_UNIT * (size_t)r->at);
-	bool fits = made != NONE_MADE &&
-	    bs->made.at[made].what.changes == r->saves &&
-	    units_of(r->seen.nclauses) <= r->units;
+	bool fits = made == r->made;
 
 	row->probe = r->seen.probe;
 	for (uint32_t n = 0; fits && n < r->seen.nclauses; n++)
 		row->epid[n] = r->seen.epids[n];
-	__atomic_store_n(&row->body,
-	    fast_addr(f, code_of(bs) + (fits ? bs->made.at[made].at : 0)),
-	    __ATOMIC_RELEASE);
+	__atomic_store_n(
+	    &row->body, fits ? (uint32_t)made + 1 : NO_BODY, __ATOMIC_RELEASE);
 }
 
 void
@@ -230,12 +220,18 @@ fast_body(const struct state *st, const struct space *sp, uint32_t tp_id,
 	r.units = units_of(r.seen.nclauses);
 	if (made == NONE_MADE || r.units > ROWS_MOST - bs->units)
 		return;
-	r.saves = bs->made.at[made].what.changes;
+	r.made = made;
 	bs->units += r.units;
 	*vec_push(&bs->rows) = r;
 	set_row(f, &r, made);
+	const struct body_made *m = &bs->made.at[made];
 	*body = (struct stub_body){
-		fast_addr(f, bs->base + ROW_UNIT * (size_t)r.at), r.saves
+		.row = fast_addr(f, bs->base + ROW_UNIT * (size_t)r.at),
+		.number = (uint32_t)made + 1,
+		.code = m->code,
+		.size = (uint32_t)m->size,
+		.exits = { m->exits[0], m->exits[1] },
+		.saves = m->what.changes,
 	};
 }
 

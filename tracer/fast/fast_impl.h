@@ -9,7 +9,7 @@
  *	  P      P                          RANGES_SIZE
  *
  * Text and data are the VM's, code is machine code of clauses (code.c), and
- * behind it bodies of clauses with a row for each site (bodies.c).
+ * behind it rows of sites (bodies.c).
  *
  * `own' is private memory of the target; after a fork it is zero in the child.
  * Its first word is not 0 if the rest is mapped.  The rest is a memfd, which
@@ -51,7 +51,9 @@ struct body_what {
 
 struct body_made {
 	struct body_what what;
-	size_t at; /* of its code; 0: it could not be made */
+	uint8_t *code;
+	size_t size; /* 0: it could not be made */
+	uint32_t exits[2];
 };
 
 /* What a tracepoint has, as found in the image. */
@@ -66,8 +68,9 @@ struct body_seen {
 
 /* The row of a tracepoint. */
 struct body_row {
-	uint32_t tp_id, saves; /* as the code of the site has been made for */
-	uint32_t at, units;    /* where it is, and how much */
+	uint32_t tp_id;
+	size_t made;        /* the code of the site has been made for this */
+	uint32_t at, units; /* where it is, and how much */
 	struct body_seen seen;
 };
 
@@ -76,7 +79,6 @@ struct body_row {
 /* The bodies of one address space. */
 struct bodies {
 	uint8_t *base; /* in the tracer's mapping; NULL: there is no memory */
-	size_t used;   /* bytes of code */
 	VEC(struct body_made) made;
 	VEC(struct body_row) rows; /* in the order of the rows there */
 	uint32_t units;            /* of all rows */
@@ -85,10 +87,9 @@ struct bodies {
 
 /* A row consists of units of so many bytes: one, if its probe has one clause. */
 #define ROW_UNIT 16U
-/* The most units, and bytes of code. */
+/* The most units. */
 #define ROWS_MOST   (1U << 17)
-#define BODIES_CODE (1U << 20)
-#define BODIES_SIZE (ROW_UNIT * ROWS_MOST + BODIES_CODE)
+#define BODIES_SIZE (ROW_UNIT * ROWS_MOST)
 
 /* The processor's count and the time, at one moment. */
 struct ticks {
@@ -207,10 +208,10 @@ void extract_renew(
 
 /* ---- bodies.c ---- */
 
-/* The memory at base, BODIES_SIZE zeroed bytes, is for bodies. */
+/* The memory at base, BODIES_SIZE zeroed bytes, is for rows. */
 void bodies_begin(struct fast_space *f, uint8_t *base);
-/* The image has changed, and no thread runs: each row gets the body that its
- * tracepoint now has. */
+/* The image has changed, and no thread runs: each row says whether its tracepoint still
+ * has the body that it was made for. */
 void bodies_renew(const struct state *st, struct fast_space *f);
 /* No thread runs: no body does anything any more. */
 void bodies_stop(struct fast_space *f);

@@ -428,8 +428,8 @@ fast_skips(struct thread *th, uint64_t addr, uint64_t stack)
 
 /* ---- in the middle of a firing ---- */
 
-/* The stack pointer is in the lane; or the thread is in a body, on its own stack;
- * or it is in the part of a stub in which the lane is busy. */
+/* The thread is in the VM, or it is in the part of a stub or in a body, in which the
+ * lane is busy. */
 bool
 fast_fires(struct thread *th)
 {
@@ -519,7 +519,8 @@ is_on_its_way(struct thread *th)
 	uint64_t pc, sp;
 
 	return !thread_stopped(th) && !thread_ends(th) && tab != NULL &&
-	    (thread_pc(th, &pc, &sp) < 0 || resume_stub_at(tab, pc) != NULL);
+	    (thread_pc(th, &pc, &sp) < 0 || resume_stub_at(tab, pc) != NULL ||
+		resume_stub_shared(tab, pc));
 }
 
 bool

@@ -89,9 +89,9 @@ hit_finds_no_lane(struct thread *th)
 	if ((th->stop.sig != SIGSEGV && th->stop.sig != SIGBUS) ||
 	    tab == NULL || (regs = thread_regs(th)) == NULL ||
 	    !resume_stub_faults(tab, regs->r[UREG_PC]) ||
-	    thread_siginfo(th, &si) < 0 || si.si_code <= 0)
+	    thread_siginfo(th, &si) < 0 || si.si_code <= 0 ||
+	    resume_leave_stub(tab, regs, &tp) == SLOT_OUTSIDE)
 		return false;
-	resume_leave_stub(tab, regs, &tp);
 	jumps_lower(th->proc->space, tp);
 	stop_signal(th, 0);
 	thread_regs_dirty(th);

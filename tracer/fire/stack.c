@@ -91,7 +91,8 @@ begin(struct thread *th, struct uregs *at)
 	 * in the text. */
 	*at = *regs;
 	if (sp->tab != NULL)
-		at->r[UREG_PC] = resume_text_pc(sp->tab, at->r[UREG_PC]);
+		at->r[UREG_PC] = resume_text_pc(sp->tab,
+		    resume_stub_pc(sp->tab, at->r[UREG_PC], at->r[UREG_SP]));
 	return sp;
 }
 
@@ -196,7 +197,7 @@ asleep(struct state *st, struct thread *th, const struct perf_record *r,
 	    procfs_pc(th->tid, &pc, &top) != 0)
 		return 0;
 	if (sp->tab != NULL)
-		pc = resume_text_pc(sp->tab, pc);
+		pc = resume_text_pc(sp->tab, resume_stub_pc(sp->tab, pc, top));
 	size_t n = unwind_asleep(
 	    space_unwinder(sp), pc, top, &sp->text, pcs, max, &cut);
 	if (records_ran_since(st, th, r->time))

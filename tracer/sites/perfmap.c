@@ -36,19 +36,23 @@ static const struct part written_part = { .size = sizeof(struct written),
 	.end = written_end };
 
 static void
-add_line(struct str *to, struct space *sp, const struct tracepoint *tp)
+add_lines(struct str *to, struct space *sp, const struct tracepoint *tp)
 {
+	uint64_t addr[2];
+	size_t size[2];
+	unsigned n = tracepoint_stub_pieces(tp, addr, size);
 	const struct load *l = addrspace_load_at(sp->as, tp->addr);
 	const struct sym *s =
 	    l != NULL ? object_code_at(l->object, tp->addr - l->bias) : NULL;
 
-	str_printf(to, "%lx %zx dtrap:", tracepoint_stub_at(tp),
-	    tracepoint_stub_size(tp));
-	if (s != NULL)
-		str_add_shown(to, SHOW_NAME, s->name, strlen(s->name));
-	else
-		str_printf(to, "%#lx", tp->addr);
-	str_addc(to, '\n');
+	for (unsigned i = 0; i < n; i++) {
+		str_printf(to, "%lx %zx dtrap:", addr[i], size[i]);
+		if (s != NULL)
+			str_add_shown(to, SHOW_NAME, s->name, strlen(s->name));
+		else
+			str_printf(to, "%#lx", tp->addr);
+		str_addc(to, '\n');
+	}
 }
 
 /* What another user has put there, or leads elsewhere, is not followed.  A file
@@ -98,6 +102,8 @@ perfmap_write(struct state *st, struct space *sp)
 	struct tracepoint *tp = NULL;
 	struct str lines = { 0 };
 	char path[40];
+	uint64_t addr;
+	size_t size;
 	int r = 0;
 
 	if (option_get(&st->opts, OPT_PERFMAP) == 0 || sp->as == NULL ||
@@ -107,8 +113,11 @@ perfmap_write(struct state *st, struct space *sp)
 	while ((tp = tracepoint_next(sp->tab, tp)) != NULL) {
 		uint64_t code = tracepoint_stub_at(tp);
 		if (code != 0 && hash_set(&w->codes, code, tp) == NULL)
-			add_line(&lines, sp, tp);
+			add_lines(&lines, sp, tp);
 	}
+	for (size_t n = 0; (size = stubs_shared(sp->tab, n, &addr)) != 0; n++)
+		if (hash_set(&w->codes, addr, sp) == NULL)
+			str_printf(&lines, "%lx %zx dtrap\n", addr, size);
 	pid_t pid = sp->procs.at[0]->pid;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
 	if (lines.len > 0)

@@ -87,11 +87,12 @@ look_at_stub(struct raising *r, struct space *sp, uint64_t pc)
 /* A thread in an out-of-line slot goes on behind the displaced instruction, or
  * at it if it has to leave the slot before. */
 static void
-look_at_slot(struct raising *r, struct space *sp, uint64_t pc)
+look_at_slot(struct raising *r, struct space *sp, uint64_t pc, uint64_t sp_at)
 {
-	struct tracepoint *tp = resume_stub_at(sp->tab, pc);
 	struct uregs regs = { .r[UREG_PC] = pc };
 
+	pc = resume_stub_pc(sp->tab, pc, sp_at);
+	struct tracepoint *tp = resume_stub_at(sp->tab, pc);
 	if (tp != NULL) {
 		look_at_stub(r, sp, pc);
 	} else if (resume_leave_slot(sp->tab, &regs, &tp) != SLOT_OUTSIDE &&
@@ -177,7 +178,8 @@ look_at_parked(void *ctx, const struct go_part *part)
 #define FIRING_WORDS 48
 
 /* A thread in the middle of a firing goes on in the code of a site.  On a lane's stack
- * it has left its own, whose address is the lane's first word. */
+ * it has left its own, whose address is the lane's first word.  If it has come from a
+ * body, the first word there leads to that code. */
 static void
 look_at_firing(struct raising *r, struct space *sp, const struct maps *maps,
     struct thread *th, uint64_t at)
@@ -198,7 +200,12 @@ look_at_firing(struct raising *r, struct space *sp, const struct maps *maps,
 	if (!away)
 		return;
 	r->failed |= reader_read(&sp->mem, lane, &own, sizeof(own)) < 0;
-	if (!r->failed && own != 0)
+	if (r->failed || own == 0)
+		return;
+	r->failed |= reader_read(&sp->mem, own, words, sizeof(*words)) < 0;
+	if (!r->failed && resume_stub_at(sp->tab, words[0]) != NULL)
+		look_at_stub(r, sp, words[0]);
+	if (!r->failed)
 		look_at_stack(r, sp, maps, th, own);
 }
 
@@ -221,7 +228,7 @@ raising_look(struct raising *r, struct space *sp)
 			is_at(r, pc - TRAP_PC_AFTER, NULL);
 		if (!is_trapped(th, pc))
 			is_at(r, pc, NULL);
-		look_at_slot(r, sp, pc);
+		look_at_slot(r, sp, pc, at);
 		if (!fast_is_away(th))
 			look_at_stack(r, sp, &maps, th, at);
 		if (fast_fires(th))

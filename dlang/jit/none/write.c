@@ -47,14 +47,8 @@ body_changes(const struct body_parts *p)
 }
 
 size_t
-body_write(const struct jit_body *b, struct body_parts *parts, uint8_t *buf,
-    size_t size)
-{
-	return 0;
-}
-
-size_t
-jit_body_none(uint8_t *buf)
+body_write(
+    struct jit_body *b, struct body_parts *parts, uint8_t *buf, size_t size)
 {
 	return 0;
 }

@@ -14,6 +14,8 @@
  * written where no reader looks yet.  Then the effects of all clauses follow: the
  * aggregations, for which the entries must be found, the variables, the records.
  */
+#include <string.h>
+
 #include "dlang/base/base.h"
 #include "dlang/base/mem.h"
 #include "dlang/jit/x86_64/body.h"
@@ -132,12 +134,25 @@ begin(struct code *c)
 		enc_mi32(e, true, 0xc7, 0, RSP, p->time_at, 0);
 }
 
+/*
+ * The end of the firing.  As long as the lane is busy, the tracer may ask for a trap.
+ * So this is looked at last, and the flags say
+ *	ZF	all has been done
+ *	CF	the same, and the thread is to trap
+ *	neither	nothing has been done
+ */
 static void
 end(struct code *c, uint32_t result)
 {
-	if (c->parts != NULL && c->parts->words != 0)
+	if (c->parts->words != 0)
 		enc_move_stack(&c->e, 8 * (int32_t)c->parts->words);
+	enc_mi32(&c->e, true, 0xc7, 0, RBX, IN_LANE(busy), 0); /* mov */
 	enc_set(&c->e, RAX, result);
+	if (result == 0)
+		enc_rm(&c->e, true, OP_CMP_LOAD, RAX, RBX, IN_LANE(call));
+	else
+		enc_rr(&c->e, true, OP_TEST, RAX, RAX);
+	c->exits[result] = (uint32_t)c->e.len;
 	emit_u8(&c->e, 0xc3);
 }
 
@@ -233,15 +248,6 @@ action(struct code *c, const struct img_act *a)
 
 /* ---- the whole ---- */
 
-size_t
-jit_body_none(uint8_t *buf)
-{
-	struct code c = { .e = { .buf = buf, .size = JIT_BODY_NONE } };
-
-	end(&c, 1);
-	return c.e.len;
-}
-
 /* The time, unless it has been read.  A clause before this one may have read it, or
  * not. */
 static bool
@@ -311,8 +317,7 @@ compute_all(struct code *c, uint32_t *over)
 }
 
 size_t
-body_write(
-    const struct jit_body *b, struct body_parts *p, uint8_t *buf, size_t size)
+body_write(struct jit_body *b, struct body_parts *p, uint8_t *buf, size_t size)
 {
 	struct jit_plan plan;
 	struct code c = {
@@ -336,5 +341,6 @@ body_write(
 	end(&c, 0);
 	code_land(&c, c.gives_up);
 	end(&c, 1);
+	memcpy(b->exits, c.exits, sizeof(b->exits));
 	return body_var_functions(&c) ? c.e.len : 0;
 }

@@ -36,6 +36,7 @@ struct code {
 	uint32_t ends;                       /* jumps to the end */
 	/* Body: jumps and calls there. */
 	uint32_t gives_up, find_self, put_self;
+	uint32_t exits[2];    /* its returns */
 	unsigned entry, busy; /* registers: see body_aggs.c */
 	VEC(struct fault_jump) faults;
 };
