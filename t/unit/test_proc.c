@@ -1,6 +1,8 @@
 /*
  * tracer: launch, seize, follow, stop and detach, on live processes.
  */
+#include <sys/time.h>
+
 #include "t/unit/tracee.h"
 
 /* Launching */
@@ -828,6 +830,34 @@ on_interrupt(int sig, siginfo_t *si, void *uc)
 	event_interrupt(uc);
 }
 
+/* One that has ended has no status as long as other threads live. */
+START_TEST(a_leader_that_ends_is_not_waited_for)
+{
+	struct sigaction sa = { .sa_sigaction = on_interrupt,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+	const struct itimerval often = { { 0, 10000 }, { 0, 10000 } },
+			       off = { 0 };
+	struct proc *p = launch("headless", "");
+	struct thread *th = p->threads.at[0];
+	struct event ev;
+	int status;
+
+	sigaction(SIGALRM, &sa, NULL);
+	thread_resume(th);
+	while (next(&ev) && (ev.kind != EV_EXIT || ev.thread != th))
+		thread_resume(ev.thread);
+	ck_assert_int_eq(ptrace(PTRACE_CONT, th->tid, NULL, NULL), 0);
+	stop_lend(th);
+	setitimer(ITIMER_REAL, &often, NULL);
+	ck_assert_int_eq(event_wait_thread(th, &status), -ESRCH);
+	setitimer(ITIMER_REAL, &off, NULL);
+	/* The loop hears of the timer all the same. */
+	ck_assert_int_eq(event_poll(su, &ev, true), -EINTR);
+	close(go_fd);
+	run_to_end(0);
+}
+END_TEST
+
 extern const char wait_begin[], wait_end[];
 
 START_TEST(a_signal_ends_the_wait)
@@ -914,6 +944,7 @@ main(int argc, char **argv)
 	    tc, exec_by_another_thread_ends_the_stop_of_the_leader, 0, 2);
 	tcase_add_test(tc, exec_by_another_thread_brings_the_leader_back);
 	tcase_add_loop_test(tc, vfork_parent_is_let_go_when_it_wakes, 0, 2);
+	tcase_add_test(tc, a_leader_that_ends_is_not_waited_for);
 	tcase_add_test(tc, a_signal_ends_the_wait);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

@@ -654,17 +654,36 @@ event_take(struct super *su)
 	return any;
 }
 
+/*
+ * The first thread of a process that has ended has no status until all others have;
+ * if one of them executes a program, the kernel ends it, and the others too, which
+ * then stop a last time and wait for us.  So each time that a timer interrupts the wait
+ * there is a look at the thread.
+ */
 int
 event_wait_thread(struct thread *th, int *status)
 {
+	const volatile int *flag = (const volatile int *)&interrupted;
+	bool was = false;
 	long pid;
 
 	stop_take(th);
 	do {
-		pid = wait_peek(th->tid, status, __WALL, &never);
+		pid = wait_peek(th->tid, status, __WALL, flag);
 		if (pid == th->tid && !accept(th->proc->super, th->tid, status))
 			pid = -EINTR;
+		if (!interrupted)
+			continue;
+		was = true;
+		interrupted = 0;
+		if (pid == -EINTR && procfs_state(th->tid) == 'Z' &&
+		    wait_peek(th->tid, status, __WALL | WNOHANG, &never) !=
+			th->tid)
+			pid = -ESRCH;
 	} while (pid == -EINTR);
+	/* The loop has not heard of it. */
+	if (was)
+		interrupted = 1;
 	return pid > 0 ? 0 : -ESRCH;
 }
 
