@@ -71,7 +71,7 @@ static const struct option_words {
 			     "main", NULL } },
 	{ OPT_FASTPATH,  (const char *const[]){ "auto", "on", "off", NULL } },
 	{ OPT_OFORMAT,   (const char *const[]){ "text", "json", "folded",
-			     "pprof", "chrome", "prometheus", NULL } },
+			     "pprof", "chrome", "prometheus", "snapshot", NULL } },
 	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },
 	{ OPT_FOLLOW,    (const char *const[]){ "all", "none", NULL } },

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "dlang/cc/cc.h"
+#include "dlang/where.h"
 #include "symbols/debuginfod.h"
 #include "tracer/fast/fast.h"
 #include "tracer/fire/records.h"
@@ -23,6 +24,7 @@
 #include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
 #include "tracer/build.h"
+#include "tracer/commands.h"
 #include "tracer/consume/sink.h"
 #include "tracer/program/cpp.h"
 #include "tracer/program/dlib.h"
@@ -610,6 +612,8 @@ describe(struct cli *c)
 			.kind = kind_name(r),
 			.name = r->spec,
 			.text = r->source.text,
+			.level = (int)r->level,
+			.merged = r->prog != NULL && where_any_merged(r->prog),
 			.matched = c->list ? -1 : (int64_t)r->prog->matched,
 		};
 	asked_begin(&c->st,
@@ -893,6 +897,27 @@ count_syscalls(struct cli *c)
 	return true;
 }
 
+/* True after a message: clauses that run where streams are merged need a
+ * variable of the hosts. */
+static bool
+refuse_variable(struct cli *c)
+{
+	const struct prog_clause *clause;
+	const char *name =
+	    where_bad_variable(cc_globals(c->st.compiled.cc), &clause);
+
+	if (name == NULL)
+		return false;
+	char *desc = probe_desc_text(&clause->desc, false);
+	say_hint(c,
+	    mem_strdup("an aggregation is what is added up over the hosts"),
+	    "%s runs where the hosts are merged, and reads the global variable "
+	    "%s, which each host has for itself",
+	    desc, name);
+	mem_free(desc);
+	return true;
+}
+
 static int
 run(struct cli *c)
 {
@@ -918,6 +943,8 @@ run(struct cli *c)
 	if (c->requests.len == 0 && !c->list && !count_syscalls(c))
 		return E_ERROR;
 	c->st.super = super_create();
+	c->st.where =
+	    sink_of(&c->st.opts)->elsewhere ? WHERE_HOST : WHERE_ALL;
 	/* A signal ends dtrap while it waits for typed input. */
 	if (load_sources(c) != E_SUCCESS)
 		return E_ERROR;
@@ -945,6 +972,8 @@ run(struct cli *c)
 		return r;
 	if (c->list)
 		return list(c);
+	if (c->st.where == WHERE_HOST && refuse_variable(c))
+		return E_ERROR;
 	if (!c->compile_only)
 		return trace(c);
 	vec_foreach(req, &c->requests)
@@ -976,6 +1005,9 @@ main(int argc, char **argv)
 		return E_ERROR;
 	if (argc <= 1)
 		return usage(c.name);
+	const struct command *command = command_of(argv[1]);
+	if (command != NULL)
+		return command->main(argc - 1, argv + 1, c.name);
 	session_init(&c.st, c.name);
 	c.st.testing = getenv("_DTRACE_TESTING") != NULL;
 	int r = options_from_environment(&c) == 0 ? E_SUCCESS : E_ERROR;

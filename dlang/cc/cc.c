@@ -119,6 +119,16 @@ compile_parts(
 	return 0;
 }
 
+/* Has the clause a description that concerns this run? */
+static bool
+is_here(const struct comp *c, const struct node *n)
+{
+	for (const struct node *d = n->list; d != NULL; d = d->next)
+		if (c->in->elsewhere == NULL || !c->in->elsewhere(d->name))
+			return true;
+	return n->list == NULL;
+}
+
 static int
 process_clause(struct comp *c, struct node *n)
 {
@@ -126,10 +136,14 @@ process_clause(struct comp *c, struct node *n)
 	struct probe_desc pd;
 	bool none = false;
 
+	if (!is_here(c, n))
+		return 0;
 	show_tree(c, TREE_PARSED, n);
 	if (sugar_clause(c, n, &parts) != 0)
 		return -EINVAL;
 	for (struct node *d = n->list; d != NULL; d = d->next) {
+		if (c->in->elsewhere != NULL && c->in->elsewhere(d->name))
+			continue;
 		if (desc_match(c, d, &pd, &none) != 0)
 			return -EINVAL;
 		size_t before = c->clauses.len;

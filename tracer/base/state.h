@@ -22,6 +22,7 @@
 
 #include "dlang/base/vec.h"
 #include "dlang/options.h"
+#include "dlang/where.h"
 #include "dlang/vm/vm.h"
 #include "tracer/base/compiled.h"
 #include "tracer/base/named.h"
@@ -59,6 +60,7 @@ struct state {
 	const char *name; /* the begin of messages: "dtrap" */
 	struct options opts;
 	bool testing; /* _DTRACE_TESTING */
+	enum where where; /* which clauses of the program this run has */
 	struct output output;
 	struct progress progress;
 

@@ -217,7 +217,8 @@ faults_tell(struct consume *c)
 		e.count = k->count;
 		if (c->sink->error != NULL)
 			c->sink->error(c, &e);
-		consume_message(c, "%s%s: %llu times", k->row->text,
+		if (!c->sink->elsewhere) /* else it is said there */
+			consume_message(c, "%s%s: %llu times", k->row->text,
 		    str_c(&where), (unsigned long long)k->count);
 		str_fini(&where);
 	}

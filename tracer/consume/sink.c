@@ -13,6 +13,7 @@ static const struct sink *const sinks[] = {
 	&sink_pprof,
 	&sink_chrome,
 	&sink_prometheus,
+	&sink_snapshot,
 };
 
 const struct sink *

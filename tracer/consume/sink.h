@@ -36,6 +36,8 @@ struct asked_program {
 	const char *kind; /* "script" or "description" */
 	const char *name; /* the script's path, or the description */
 	const char *text; /* in D */
+	int level;        /* enum cc_level */
+	bool merged;      /* it has clauses that run where streams are merged */
 	int64_t matched;  /* probes; -1: not known */
 };
 
@@ -110,6 +112,10 @@ struct sink {
 	/* True: the output is one document, so -o replaces the file.  False:
 	 * -o appends to it. */
 	bool document;
+	/* True: a reader merges the output with that of other runs.  It prints
+	 * aggregations, and carries out clear() and the like; a format gets
+	 * these statements, too. */
+	bool elsewhere;
 	/* Append what comes first.  No consumer exists yet. */
 	void (*begin)(struct str *to, const struct asked *asked);
 	/* Append a probe of -l.  NULL: as text. */
@@ -128,6 +134,9 @@ struct sink {
 	void (*cut)(struct consume *c);
 	/* The record ends. */
 	void (*close)(struct consume *c);
+	/* Write what was aggregated since the last call, or all of it. */
+	void (*snapshot)(struct consume *c);
+	void (*whole)(struct consume *c);
 	/* Called before the message about it is printed. */
 	void (*error)(struct consume *c, const struct sink_error *e);
 	void (*drop)(struct consume *c, const struct sink_drop *d);
@@ -141,6 +150,6 @@ struct sink {
 const struct sink *sink_of(const struct options *opts);
 
 extern const struct sink sink_text, sink_json, sink_folded, sink_pprof,
-    sink_chrome, sink_prometheus;
+    sink_chrome, sink_prometheus, sink_snapshot;
 
 #endif

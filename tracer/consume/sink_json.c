@@ -189,8 +189,10 @@ line_open(struct consume *c)
 	    "{\"type\":\"probe\",\"timestamp\":%llu,\"cpu\":%u,",
 	    (unsigned long long)c->rec.hdr->timestamp, c->rec.hdr->cpu);
 	json_probe(&c->line, &j->probe);
-	str_printf(&c->line, ",\"pid\":%u,\"tid\":%u,\"output\":[",
-	    c->rec.hdr->pid, c->rec.hdr->tid);
+	str_printf(&c->line, ",\"pid\":%u,\"tid\":%u", c->rec.hdr->pid,
+	    c->rec.hdr->tid);
+	add_text(&c->line, "host", c->host);
+	str_add(&c->line, ",\"output\":[");
 	j->n = 0;
 }
 
@@ -297,6 +299,7 @@ json_error(struct consume *c, const struct sink_error *e)
 	}
 	str_add(to, "\"msg\":");
 	text_add_json(to, e->what);
+	add_text(to, "host", c->host);
 	if (e->fault != NULL)
 		add_fault(to, e);
 	if (e->count != 0)
@@ -330,6 +333,7 @@ json_drop(struct consume *c, const struct sink_drop *d)
 	text_add_json(to, d->what);
 	if (d->pid != 0)
 		str_printf(to, ",\"pid\":%u", d->pid);
+	add_text(to, "host", c->host);
 	str_add(to, "}\n");
 	line_done(c);
 }

@@ -360,6 +360,16 @@ look_at_flags(struct state *st)
 		fire_drain(st);
 }
 
+static void (*waits_by)(void *ctx, const sigset_t *mask);
+static void *waits_ctx;
+
+void
+loop_wait_by(void (*wait)(void *ctx, const sigset_t *mask), void *ctx)
+{
+	waits_by = wait;
+	waits_ctx = ctx;
+}
+
 /* There is no tracee to wait for: sleep until a signal arrives, without missing
  * one. */
 static void
@@ -373,8 +383,12 @@ wait_for_signal(void)
 	sigaddset(&block, SIGTERM);
 	sigaddset(&block, SIGHUP);
 	sigprocmask(SIG_BLOCK, &block, &old);
-	if (!alarm_due && stop_signals == 0)
-		sigsuspend(&old);
+	if (!alarm_due && stop_signals == 0) {
+		if (waits_by != NULL)
+			waits_by(waits_ctx, &old);
+		else
+			sigsuspend(&old);
+	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 

@@ -147,6 +147,12 @@ on_aggs(struct state *st, void *arg, uint64_t late)
 }
 
 static void
+on_snapshot(struct state *st, void *arg, uint64_t late)
+{
+	consume_snapshot(st->consume);
+}
+
+static void
 on_status(struct state *st, void *arg, uint64_t late)
 {
 	consume_drops(st->consume);
@@ -207,6 +213,8 @@ session_start(struct state *st)
 	add_rate(st, OPT_SWITCHRATE, on_switch);
 	add_rate(st, OPT_AGGRATE, on_aggs);
 	add_rate(st, OPT_STATUSRATE, on_status);
+	if (sink_of(&st->opts)->snapshot != NULL)
+		add_rate(st, OPT_SNAPRATE, on_snapshot);
 	/* With option auto threads record nothing by jump. */
 	if (fast_is_on(st) && !fast_is_auto(st))
 		timer_add(&st->timers, LANES_NS, on_lanes, NULL);
