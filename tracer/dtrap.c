@@ -25,6 +25,8 @@
 #include "tracer/drive/begin.h"
 #include "tracer/build.h"
 #include "tracer/commands.h"
+#include "tracer/merge/hosts.h"
+#include "tracer/merge/job.h"
 #include "tracer/consume/sink.h"
 #include "tracer/program/cpp.h"
 #include "tracer/program/dlib.h"
@@ -399,6 +401,12 @@ load_source(struct cli *c, struct request *r)
 	r->source = (struct source){ .name = r->text, .text = r->text };
 	if (r->level != CC_SCRIPT)
 		return 0;
+	const char *sent = job_script(r->text);
+	if (sent != NULL) {
+		r->source.is_file = true;
+		r->source.text = mem_strdup(sent);
+		return 0;
+	}
 	errno = 0;
 	FILE *f = strcmp(r->text, "-") == 0 ? stdin : fopen(r->text, "re");
 	struct str all = { 0 };
@@ -996,6 +1004,21 @@ cli_fini(struct cli *c)
 	vec_fini(&c->pids);
 }
 
+/* `dtrap host': the arguments come by standard input. */
+static bool
+take_job(const char *name, int *argc, char ***argv)
+{
+	int error = *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) :
+				 -EINVAL;
+
+	if (error != 0)
+		fprintf(stderr,
+		    "%s host: there is no job on standard input; dtrap -H "
+		    "starts this\n",
+		    name);
+	return error == 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -1008,6 +1031,10 @@ main(int argc, char **argv)
 	const struct command *command = command_of(argv[1]);
 	if (command != NULL)
 		return command->main(argc - 1, argv + 1, c.name);
+	if (strcmp(argv[1], "host") == 0 && !take_job(c.name, &argc, &argv))
+		return E_ERROR;
+	if (hosts_are_named(argc, argv, OPTSTRING))
+		return hosts_main(argc, argv, c.name, OPTSTRING);
 	session_init(&c.st, c.name);
 	c.st.testing = getenv("_DTRACE_TESTING") != NULL;
 	int r = options_from_environment(&c) == 0 ? E_SUCCESS : E_ERROR;

@@ -129,6 +129,13 @@ loop_impatient(void)
 }
 
 void
+loop_hurry(void)
+{
+	urged = 1;
+	heard_at = 1;
+}
+
+void
 loop_signals(struct state *st)
 {
 	struct sigaction old;

@@ -31,6 +31,10 @@ void loop_while(
     struct state *st, bool (*more)(struct state *, void *), void *arg);
 void loop_run(struct state *st);
 
+/* As if the user had asked to end, twice, a while ago: loop_impatient() is true
+ * from now on. */
+void loop_hurry(void);
+
 /* Handle the events that have come already, without waiting. */
 void loop_pending(struct state *st);
 

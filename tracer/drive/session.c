@@ -15,6 +15,7 @@
 #include "tracer/consume/writer.h"
 #include "tracer/fire/eval.h"
 #include "tracer/drive/filter.h"
+#include "tracer/drive/heart.h"
 #include "tracer/survive/guardian.h"
 #include "tracer/drive/loop.h"
 #include "tracer/survive/panic.h"
@@ -219,6 +220,7 @@ session_start(struct state *st)
 	if (fast_is_on(st) && !fast_is_auto(st))
 		timer_add(&st->timers, LANES_NS, on_lanes, NULL);
 	deadman_start(st);
+	heart_start(st);
 	fire_consume(st);
 	filter_install(st);
 	targets_run(st);

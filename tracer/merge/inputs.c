@@ -41,6 +41,16 @@ inputs_add_fd(struct inputs *in, const char *name, int fd)
 	return i;
 }
 
+struct input *
+inputs_add_messages(struct inputs *in, const char *name, int fd)
+{
+	struct input *i = inputs_add_fd(in, name, fd);
+
+	i->messages = true;
+	in->open--;
+	return i;
+}
+
 int
 inputs_add(struct inputs *in, const char *path)
 {
@@ -61,7 +71,7 @@ input_close(struct inputs *in, struct input *i)
 	if (i->own)
 		close(i->fd);
 	i->fd = -1;
-	in->open--;
+	in->open -= !i->messages;
 }
 
 void

@@ -28,6 +28,9 @@
  * time between two snapshots. */
 #define SILENT_NS (5 * NS_PER_S)
 
+/* How often hosts are told that somebody is here, before the timers run. */
+#define BEAT_MS 1000
+
 /* ---- what streams say ---- */
 
 static const char *
@@ -262,6 +265,21 @@ run_recorded(struct merge *m)
 
 /* ---- live ---- */
 
+/* What dtrap and the transport say there. */
+static void
+take_message(struct merge *m, const struct input *i, const char *line, size_t n)
+{
+	char *text = mem_strndup(line, n), *at = text;
+	size_t name = strlen(m->st.name);
+
+	if (strncmp(at, m->st.name, name) == 0 &&
+	    strncmp(at + name, ": ", 2) == 0)
+		at += name + 2;
+	if (*at != '\0')
+		state_message(&m->st, "%s: %s", i->name, at);
+	mem_free(text);
+}
+
 static void
 take_ready(void *ctx, struct input *i)
 {
@@ -271,8 +289,11 @@ take_ready(void *ctx, struct input *i)
 
 	bool more = input_read(&m->inputs, i);
 	while ((line = input_line(i, &n)) != NULL)
-		take_line(m, i, line, n);
-	if (!more)
+		if (i->messages)
+			take_message(m, i, line, n);
+		else
+			take_line(m, i, line, n);
+	if (!more && !i->messages)
 		input_over(m, i);
 }
 
@@ -289,11 +310,19 @@ wait_live(void *ctx, const sigset_t *mask)
 }
 
 static void
+beat(struct merge *m)
+{
+	if (m->beat != NULL)
+		m->beat(m->ctx);
+}
+
+static void
 look_for_silence(struct state *st, void *arg, uint64_t late)
 {
 	struct merge *m = arg;
 	uint64_t now = timer_now();
 
+	beat(m);
 	vec_foreach(at, &m->streams) {
 		struct stream *s = *at;
 		uint64_t limit = MAX(SILENT_NS, 3 * MIN(s->rate, NS_PER_S * 3600));
@@ -319,8 +348,10 @@ await_first(struct merge *m)
 	sigaddset(&block, SIGHUP);
 	sigprocmask(SIG_BLOCK, &block, &old);
 	while (!m->started && !m->failed && !loop_stopping() &&
-	    m->inputs.open > 0)
-		inputs_wait(&m->inputs, &old, -1, take_ready, m);
+	    m->inputs.open > 0) {
+		inputs_wait(&m->inputs, &old, BEAT_MS, take_ready, m);
+		beat(m);
+	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 

@@ -23,10 +23,11 @@ struct merge {
 	/* For those who start the hosts: called when the end is wanted, by
 	 * exit() or by the user.  True: the inputs will end. */
 	bool (*finish)(void *ctx);
+	/* Called about once a second as long as hosts are traced. */
+	void (*beat)(void *ctx);
 	void *ctx;
 	uint64_t base; /* recorded files: the clock, when their time began */
 	uint64_t first; /* recorded files: that time; 0: not known */
-	size_t live;
 };
 
 /* Read all inputs and print.  Returns the exit status: the worst of the
