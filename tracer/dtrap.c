@@ -17,9 +17,6 @@
 #include "dlang/cc/cc.h"
 #include "dlang/where.h"
 #include "symbols/debuginfod.h"
-#include "tracer/fast/fast.h"
-#include "tracer/fire/records.h"
-#include "tracer/prov/profile.h"
 #include "tracer/program/absent.h"
 #include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
@@ -32,11 +29,12 @@
 #include "tracer/program/dlib.h"
 #include "tracer/program/enable.h"
 #include "tracer/drive/fetch.h"
+#include "tracer/figures.h"
 #include "tracer/help.h"
-#include "tracer/drive/lacks.h"
 #include "tracer/drive/list.h"
 #include "tracer/drive/loop.h"
 #include "tracer/drive/mistakes.h"
+#include "tracer/drive/named_set.h"
 #include "tracer/survive/panic.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
@@ -74,6 +72,7 @@ struct cli {
 	VEC(const char *) commands; /* -c */
 	const char *behind; /* the option that follows the last of them */
 	VEC(pid_t) pids;    /* -p */
+	VEC(const char *) sets; /* -p @NAME, without the @ */
 	const char *output; /* -o */
 	bool list, compile_only, verbose, version;
 	bool help, itself;    /* --help, --version */
@@ -167,6 +166,11 @@ static int
 add_pid(struct cli *c, const char *arg)
 {
 	char *end;
+
+	if (*arg == '@') { /* all processes of a name */
+		*vec_push(&c->sets) = arg + 1;
+		return 0;
+	}
 
 	errno = 0;
 	long pid = strtol(arg, &end, 10);
@@ -463,7 +467,7 @@ static bool
 concerns_operands(
     const struct cli *c, const struct request *r, const struct diag *d)
 {
-	bool traces = c->commands.len + c->pids.len != 0;
+	bool traces = c->commands.len + c->pids.len + c->sets.len != 0;
 
 	return (d->tag == D_MACRO_UNUSED &&
 		   strstr(r->source.text, "$1") == NULL) ||
@@ -589,6 +593,11 @@ start_targets(struct cli *c)
 {
 	char why[256];
 
+	vec_foreach(name, &c->sets)
+		if (named_set_add(&c->st, *name) != 0)
+			return E_ERROR;
+	if (c->sets.len != 0) /* they may come later */
+		set_named(c, "zdefs", NULL);
 	vec_foreach(cmd, &c->commands)
 		if (targets_launch(&c->st, *cmd) != 0)
 			return E_ERROR;
@@ -772,36 +781,6 @@ say_matches(struct cli *c)
 	return E_SUCCESS;
 }
 
-/* What a client of the traced program may have waited at once. */
-static void
-say_longest_stop(struct cli *c)
-{
-	uint64_t us = super_longest_stop(c->st.super) / 1000;
-
-	if (c->verbose && us != 0)
-		state_message(&c->st, "longest stop: %lu.%03lu ms",
-		    (unsigned long)(us / 1000), (unsigned long)(us % 1000));
-}
-
-/* Which way hits went, a message a line. */
-static void
-say_fast(struct cli *c)
-{
-	struct str text = { 0 };
-	char *rest, *line;
-
-	if (!c->verbose)
-		return;
-	fast_report(&c->st, &text);
-	records_report(&c->st, &text);
-	profile_report(&c->st, &text);
-	char *all = str_take(&text);
-	for (line = strtok_r(all, "\n", &rest); line != NULL;
-	     line = strtok_r(NULL, "\n", &rest))
-		state_message(&c->st, "%s", line);
-	mem_free(all);
-}
-
 static int
 trace(struct cli *c)
 {
@@ -821,10 +800,8 @@ trace(struct cli *c)
 		say_untraced(c);
 	loop_run(&c->st);
 	int status = session_finish(&c->st);
-	say_longest_stop(c);
-	say_fast(c);
 	if (c->verbose)
-		lacks_tell(&c->st);
+		figures_tell(&c->st);
 	/* A reader that went away (head, less) is no error of ours, nor is a
 	 * user who would not wait for a slow one; a full disk is. */
 	if (c->st.output.error != 0 && c->st.output.error != EPIPE &&
@@ -868,7 +845,7 @@ build(struct cli *c)
 static bool
 count_syscalls(struct cli *c)
 {
-	bool traces = c->commands.len + c->pids.len != 0;
+	bool traces = c->commands.len + c->pids.len + c->sets.len != 0;
 
 	if (c->header || c->link) {
 		say_hint(c, mem_strdup("-s SCRIPT names the file with them"),
@@ -902,27 +879,6 @@ count_syscalls(struct cli *c)
 		.source = { .name = "system calls",
 		    .text = help_count_program },
 	};
-	return true;
-}
-
-/* True after a message: clauses that run where streams are merged need a
- * variable of the hosts. */
-static bool
-refuse_variable(struct cli *c)
-{
-	const struct prog_clause *clause;
-	const char *name =
-	    where_bad_variable(cc_globals(c->st.compiled.cc), &clause);
-
-	if (name == NULL)
-		return false;
-	char *desc = probe_desc_text(&clause->desc, false);
-	say_hint(c,
-	    mem_strdup("an aggregation is what is added up over the hosts"),
-	    "%s runs where the hosts are merged, and reads the global variable "
-	    "%s, which each host has for itself",
-	    desc, name);
-	mem_free(desc);
 	return true;
 }
 
@@ -980,8 +936,12 @@ run(struct cli *c)
 		return r;
 	if (c->list)
 		return list(c);
-	if (c->st.where == WHERE_HOST && refuse_variable(c))
+	char *why = c->st.where == WHERE_HOST ? mistakes_merged(&c->st) : NULL;
+	if (why != NULL) {
+		state_message(&c->st, "%s", why);
+		mem_free(why);
 		return E_ERROR;
+	}
 	if (!c->compile_only)
 		return trace(c);
 	vec_foreach(req, &c->requests)
@@ -1002,21 +962,7 @@ cli_fini(struct cli *c)
 	vec_fini(&c->requests);
 	vec_fini(&c->commands);
 	vec_fini(&c->pids);
-}
-
-/* `dtrap host': the arguments come by standard input. */
-static bool
-take_job(const char *name, int *argc, char ***argv)
-{
-	int error = *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) :
-				 -EINVAL;
-
-	if (error != 0)
-		fprintf(stderr,
-		    "%s host: there is no job on standard input; dtrap -H "
-		    "starts this\n",
-		    name);
-	return error == 0;
+	vec_fini(&c->sets);
 }
 
 int
@@ -1031,7 +977,7 @@ main(int argc, char **argv)
 	const struct command *command = command_of(argv[1]);
 	if (command != NULL)
 		return command->main(argc - 1, argv + 1, c.name);
-	if (strcmp(argv[1], "host") == 0 && !take_job(c.name, &argc, &argv))
+	if (strcmp(argv[1], "host") == 0 && !job_take(c.name, &argc, &argv))
 		return E_ERROR;
 	if (hosts_are_named(argc, argv, OPTSTRING))
 		return hosts_main(argc, argv, c.name, OPTSTRING);

@@ -18,6 +18,7 @@
 #include "tracer/drive/heart.h"
 #include "tracer/survive/guardian.h"
 #include "tracer/drive/loop.h"
+#include "tracer/drive/named_set.h"
 #include "tracer/survive/panic.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
@@ -221,6 +222,7 @@ session_start(struct state *st)
 		timer_add(&st->timers, LANES_NS, on_lanes, NULL);
 	deadman_start(st);
 	heart_start(st);
+	named_set_start(st);
 	fire_consume(st);
 	filter_install(st);
 	targets_run(st);

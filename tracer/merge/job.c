@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dlang/base/vec.h"
+#include "tracer/consume/text.h"
 #include "tracer/consume/wire.h"
 
 /* The type of the line, which no stream has. */
@@ -99,6 +100,22 @@ job_read(int fd, const char *name, int *argc, char ***argv)
 	*vec_push(&job.argv) = NULL;
 	*argv = job.argv.at;
 	return 0;
+}
+
+bool
+job_take(const char *name, int *argc, char ***argv)
+{
+	int error = *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) :
+				 -EINVAL;
+	struct str text = { 0 };
+
+	if (error == 0)
+		return true;
+	str_printf(&text,
+	    "%s host: there is no job on standard input; dtrap -H starts this\n",
+	    name);
+	text_put(stderr, &text);
+	return false;
 }
 
 const char *

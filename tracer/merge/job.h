@@ -5,6 +5,7 @@
 #ifndef TRACER_MERGE_JOB_H
 #define TRACER_MERGE_JOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "dlang/base/str.h"
@@ -18,6 +19,9 @@ void job_write(struct str *to, char *const *argv, size_t argc,
  * first word is `name', ends with NULL, and lives until the process ends.  0, or
  * a negative errno. */
 int job_read(int fd, const char *name, int *argc, char ***argv);
+
+/* For `dtrap host': the same from standard input.  False after a message. */
+bool job_take(const char *name, int *argc, char ***argv);
 
 /* The text of a script that came with the job; NULL: there is none of this
  * name. */
