@@ -394,8 +394,9 @@ worst(struct merge *m, int status)
 	const struct stream *of = NULL;
 
 	vec_foreach(s, &m->streams) {
-		int one = !(*s)->ended && !m->stopping ? MAX((*s)->status, 1) :
-							  (*s)->status;
+		/* It was over, and had not said so. */
+		bool died = (*s)->state == STREAM_OVER && !(*s)->ended;
+		int one = died ? 1 : (*s)->status;
 		if (one > status) {
 			status = one;
 			of = *s;
