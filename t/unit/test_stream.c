@@ -213,7 +213,7 @@ START_TEST(stream_is_followed)
 	ck_assert_str_eq(s.host, "web");
 	ck_assert_msg(s.ended, "%s", str_c(&heard));
 	ck_assert_int_eq(s.status, 2);
-	heard_is("record entry 28;row n 3;row n 4;drop 9;error bad;snapshot;");
+	heard_is("record entry 32;row n 3;row n 4;drop 9;error bad;snapshot;");
 }
 END_TEST
 
