@@ -36,9 +36,9 @@ static const struct option_row {
  * on the machine outside. */
 static const char *const option_not_from_text[] = { "cpphdrs", "cpppath",
 	"cppargs", "ctfpath", "debuginfod", "debuginfodtime", "define",
-	"incdir", "ldpath", "heartbeat", "lockmem", "modpath", "objcopypath", "oformat",
-	"procfspath", "rdtrap", "report", "rsh", "setenv", "stdc", "undef", "unsetenv",
-	"vmname" };
+	"incdir", "ldpath", "heartbeat", "lockmem", "modpath", "objcopypath",
+	"oformat", "procfspath", "rdtrap", "report", "rsh", "setenv", "stdc",
+	"undef", "unsetenv", "vmname" };
 
 /* Numbers that size an array somewhere, or that a 32-bit field holds. */
 /* clang-format off */

@@ -14,6 +14,7 @@ import sys
 
 DOCS = ['README.md', 'HACKING.md', 'NEWS', 'doc/tutorial.md', 'doc/cookbook.md',
     'doc/symbols.md', 'doc/troubleshooting.md', 'doc/formats.md', 'doc/json.md',
+    'doc/snapshot.md', 'doc/scale.md',
     'doc/speed.md',
     'doc/safety.md', 'doc/kernels.md', 'doc/incompatibilities.md',
     'doc/course.md', 'doc/where.md', 'doc/install.md', 'doc/unwinding.md',

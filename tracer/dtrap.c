@@ -70,10 +70,10 @@ struct cli {
 	const char *name;
 	VEC(struct request) requests;
 	VEC(const char *) commands; /* -c */
-	const char *behind; /* the option that follows the last of them */
-	VEC(pid_t) pids;    /* -p */
+	const char *behind;     /* the option that follows the last of them */
+	VEC(pid_t) pids;        /* -p */
 	VEC(const char *) sets; /* -p @NAME, without the @ */
-	const char *output; /* -o */
+	const char *output;     /* -o */
 	bool list, compile_only, verbose, version;
 	bool help, itself;    /* --help, --version */
 	bool header, link;    /* -h, -G */
@@ -907,8 +907,7 @@ run(struct cli *c)
 	if (c->requests.len == 0 && !c->list && !count_syscalls(c))
 		return E_ERROR;
 	c->st.super = super_create();
-	c->st.where =
-	    sink_of(&c->st.opts)->elsewhere ? WHERE_HOST : WHERE_ALL;
+	c->st.where = sink_of(&c->st.opts)->elsewhere ? WHERE_HOST : WHERE_ALL;
 	/* A signal ends dtrap while it waits for typed input. */
 	if (load_sources(c) != E_SUCCESS)
 		return E_ERROR;

@@ -26,7 +26,7 @@ struct cc_input {
 	enum cc_level level;
 	int argc; /* $0 .. $n */
 	char *const *argv;
-	bool library;  /* a D library: messages name its file, it may depend on
+	bool library; /* a D library: messages name its file, it may depend on
 		       * other libraries and may be empty, and its clauses are
 		       * checked but not enabled */
 	/* Is a clause with this description of no concern here?  It is read

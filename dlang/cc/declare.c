@@ -17,8 +17,8 @@ key_type(struct cc *cc, const struct prog_rec *r)
 	case REC_STRING: return cc->t_string;
 	case REC_CHARS: return types_array(cc->types, cc->t_char, r->size);
 	case REC_BYTES:
-		return types_array(cc->types,
-		    types_lookup(cc->types, "uint8_t"), r->size);
+		return types_array(
+		    cc->types, types_lookup(cc->types, "uint8_t"), r->size);
 	case REC_FLOAT:
 		return types_lookup(cc->types,
 		    r->size == 4     ? "float" :
@@ -33,8 +33,9 @@ key_type(struct cc *cc, const struct prog_rec *r)
 	case REC_INT:
 	case REC_EPID: break;
 	}
-	return r->is_pointer ? cc->t_voidp :
-			       types_lookup(cc->types, numbers[log][r->is_signed]);
+	return r->is_pointer ?
+	    cc->t_voidp :
+	    types_lookup(cc->types, numbers[log][r->is_signed]);
 }
 
 const struct prog_agg *

@@ -42,11 +42,9 @@ key_of(const struct lang_name *n, char *key, size_t size)
 	size_t at = key_text(key, 0, n->function,
 	    n->native ? LANG_NATIVE_BYTES : LANG_NAME_BYTES);
 
-	at = key_text(key, at, n->file != NULL ? n->file : "",
-	    LANG_NAME_BYTES);
+	at = key_text(key, at, n->file != NULL ? n->file : "", LANG_NAME_BYTES);
 	return at +
-	    (size_t)snprintf(
-		key + at, size - at, "%d %d", n->line,
+	    (size_t)snprintf(key + at, size - at, "%d %d", n->line,
 		(n->note ? 1 : 0) + (n->native ? 2 : 0));
 }
 

@@ -9,7 +9,9 @@
 #include <zlib.h>
 
 #include "dlang/base/mem.h"
+#include "dlang/options.h"
 #include "symbols/langname.h"
+#include "tracer/consume/consume.h"
 #include "tracer/consume/far.h"
 #include "tracer/merge/stream.h"
 
@@ -45,7 +47,7 @@ row(void *ctx, struct stream *s, const struct prog_agg *a, const uint8_t *key,
 {
 	struct listener *r = ctx;
 
-	aggs_merge(&r->c->aggs, a->id, key, cpu, value);
+	far_row(r->c, a->id, key, cpu, value);
 }
 
 static void
@@ -103,8 +105,8 @@ give(struct stream *s, const char *text, size_t n)
 		char *body = mem_printf("^dt1 1 %llx %.*s",
 		    (unsigned long long)sequence++, (int)n, text);
 		n = strlen(body);
-		line = mem_printf("%s %08lx", body,
-		    crc32(0, (const Bytef *)body, (uInt)n));
+		line = mem_printf(
+		    "%s %08lx", body, crc32(0, (const Bytef *)body, (uInt)n));
 		n += 9;
 		mem_free(body);
 	}
@@ -125,8 +127,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (nowhere == NULL)
 		nowhere = fopen("/dev/null", "w");
 	options_init(&r.opts);
-	option_set(&r.opts, "oformat", formats[data[0] % ARRAY_SIZE(formats)],
-	    false);
+	option_set(
+	    &r.opts, "oformat", formats[data[0] % ARRAY_SIZE(formats)], false);
 	option_set(&r.opts, "aggmax", "64k", false);
 	r.opts.active = true;
 	r.env = (struct consume_env){ .globals = &r.globals,

@@ -121,8 +121,8 @@ static void
 on_row(void *ctx, struct stream *st, const struct prog_agg *a,
     const uint8_t *key, uint32_t cpu, const uint64_t *value)
 {
-	str_printf(&heard, "row %s %llu;", a->name,
-	    (unsigned long long)value[0]);
+	str_printf(
+	    &heard, "row %s %llu;", a->name, (unsigned long long)value[0]);
 }
 
 static void
@@ -254,19 +254,19 @@ END_TEST
 
 /* One line that cannot be, after a good beginning. */
 static const char *const lies[] = {
-	"K 2 0 1 'a 1",           /* no such aggregation */
+	"K 2 0 1 'a 1", /* no such aggregation */
 	"K 0 0 1 'a 1",
-	"K 1 0 2 'a 1",           /* one row is missing */
-	"K 1 0 1 'a 1 1",         /* one word too many */
+	"K 1 0 2 'a 1",                    /* one row is missing */
+	"K 1 0 1 'a 1 1",                  /* one word too many */
 	"K 1 0 1 'aaaaaaaaaaaaaaaaaaaa 1", /* longer than its place */
 	"K 1 0 1 5 1",
 	"K 1 0 ffffffffffffffff 'a 1",
-	"R 5 30 0 1 1 2a",        /* no such probe */
+	"R 5 30 0 1 1 2a",         /* no such probe */
 	"P 5 7 'p 'm 'f 'entry 0", /* no such clause */
-	"T 1 40 130 1 0",         /* rows that were not there */
-	"N 8000 1 'f - 0",        /* a number that is too high */
+	"T 1 40 130 1 0",          /* rows that were not there */
+	"N 8000 1 'f - 0",         /* a number that is too high */
 	"D 'x 1 9 0 0 'what",
-	"A 2 'm 701 0 1 1 0",     /* it has begun */
+	"A 2 'm 701 0 1 1 0", /* it has begun */
 	"? 1",
 };
 
@@ -289,20 +289,20 @@ static const char *const bad_heads[] = {
 	AGG,
 	"K 1 0 1 'a 1",
 	"H '0.1",
-	"A 2 'n 701 0 1 1 0",            /* not the first */
-	"A 1 'n%1b 701 0 1 1 0",         /* no identifier */
-	"A 1 'n 701 0 2 1 0",            /* a count has one word */
-	"A 1 'n 70a 0 1 1 0",            /* no such function */
-	"A 1 'n 708 0 3 1 0",            /* steps of 0 */
+	"A 2 'n 701 0 1 1 0",    /* not the first */
+	"A 1 'n%1b 701 0 1 1 0", /* no identifier */
+	"A 1 'n 701 0 2 1 0",    /* a count has one word */
+	"A 1 'n 70a 0 1 1 0",    /* no such function */
+	"A 1 'n 708 0 3 1 0",    /* steps of 0 */
 	"A 1 'n 709 0 3 1 0",
-	"A 1 'n 701 0 1 1 1 0 0 0 3 0",  /* an integer of three bytes */
-	"A 1 'n 701 0 1 1 1 5 0 0 8 2",  /* a stack that has no room */
+	"A 1 'n 701 0 1 1 1 0 0 0 3 0", /* an integer of three bytes */
+	"A 1 'n 701 0 1 1 1 5 0 0 8 2", /* a stack that has no room */
 	"A 1 'n 701 0 1 1 ffff",
-	"C 0 1 203 'touch - - 0 0 0",    /* system() */
-	"C 0 1 204 'file - - 0 0 0",     /* freopen() */
-	"C 0 1 3 '%25 - - 0 0 0",        /* no format */
+	"C 0 1 203 'touch - - 0 0 0", /* system() */
+	"C 0 1 204 'file - - 0 0 0",  /* freopen() */
+	"C 0 1 3 '%25 - - 0 0 0",     /* no format */
 	"C 0 1 3 - - - 0 0 0",
-	"C 0 1 4 - - - 0 1 1 0",         /* no such aggregation */
+	"C 0 1 4 - - - 0 1 1 0", /* no such aggregation */
 	"C 0 ffffffff 1 - - - 0 0 0",
 };
 
@@ -424,8 +424,7 @@ main(void)
 	tcase_add_test(t, rows_of_the_whole_are_not_added);
 	tcase_add_test(t, lost_and_repeated_lines);
 	tcase_add_loop_test(t, lies_are_refused, 0, ARRAY_SIZE(lies));
-	tcase_add_loop_test(
-	    t, bad_heads_are_refused, 0, ARRAY_SIZE(bad_heads));
+	tcase_add_loop_test(t, bad_heads_are_refused, 0, ARRAY_SIZE(bad_heads));
 	tcase_add_test(t, reader_may_refuse);
 	tcase_add_test(t, description_is_bounded);
 	tcase_add_test(t, names_are_parsed);

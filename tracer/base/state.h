@@ -59,7 +59,7 @@ struct state {
 	/* The user's options, and the output. */
 	const char *name; /* the begin of messages: "dtrap" */
 	struct options opts;
-	bool testing; /* _DTRACE_TESTING */
+	bool testing;     /* _DTRACE_TESTING */
 	enum where where; /* which clauses of the program this run has */
 	struct output output;
 	struct progress progress;

@@ -364,13 +364,6 @@ struct flow {                 /* option -F: the state of one thread */
 	uint64_t timestamp;
 };
 
-struct probe_text { /* the probe of an ECB; "" for unknown names */
-	uint32_t id;
-	uint32_t probe_ref;
-	const char *prov, *mod, *func, *name;
-	const struct prog_clause *clause; /* NULL: it cannot be decoded */
-};
-
 /* Set *p for an EPID.  False: there is no such EPID. */
 bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
 /* The size of records with this EPID, in bytes; 0: there is no such EPID. */

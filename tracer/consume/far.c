@@ -29,6 +29,13 @@ far_record(struct consume *c, const char *host, const struct probe_text *probe,
 }
 
 void
+far_row(struct consume *c, uint32_t id, const uint8_t *key, uint32_t cpu,
+    const uint64_t *value)
+{
+	aggs_merge(&c->aggs, id, key, cpu, value);
+}
+
+void
 far_error(struct consume *c, const char *host, const struct sink_error *e,
     const struct rec_hdr *hdr)
 {

@@ -17,9 +17,12 @@ struct sink_error;
  * first. */
 void far_record(struct consume *c, const char *host,
     const struct probe_text *probe, const uint8_t *rec, uint32_t size);
+/* What was added to an aggregation under a key, whose addresses have names
+ * (langname.h).  `cpu' is as in struct agg_entry.  Without room it is a drop. */
+void far_row(struct consume *c, uint32_t id, const uint8_t *key, uint32_t cpu,
+    const uint64_t *value);
 void far_error(struct consume *c, const char *host, const struct sink_error *e,
     const struct rec_hdr *hdr);
-void far_drop(
-    struct consume *c, const char *host, const struct sink_drop *d);
+void far_drop(struct consume *c, const char *host, const struct sink_drop *d);
 
 #endif

@@ -219,7 +219,7 @@ faults_tell(struct consume *c)
 			c->sink->error(c, &e);
 		if (!c->sink->elsewhere) /* else it is said there */
 			consume_message(c, "%s%s: %llu times", k->row->text,
-		    str_c(&where), (unsigned long long)k->count);
+			    str_c(&where), (unsigned long long)k->count);
 		str_fini(&where);
 	}
 	vec_fini(&kinds);

@@ -24,7 +24,6 @@
 
 struct consume;
 struct printer;
-struct probe_text;
 struct prog_clause;
 struct prog_stmt;
 struct rec_hdr;
@@ -79,6 +78,15 @@ struct listed {
 	uint32_t id;
 	const char *prov, *mod, *func, *name;
 	const struct listed_more *more; /* NULL without -v */
+};
+
+/* ---- records ---- */
+
+struct probe_text { /* the probe of an ECB; "" for unknown names */
+	uint32_t id;
+	uint32_t probe_ref;
+	const char *prov, *mod, *func, *name;
+	const struct prog_clause *clause; /* NULL: it cannot be decoded */
 };
 
 /* ---- what goes wrong ---- */

@@ -49,12 +49,12 @@ struct snapshots {
 /* One in a process: it begins before the consumer's format exists. */
 static struct wire wire;
 
-#define LINE(to, type, ...)                        \
-	do {                                       \
-		size_t start_ = (to)->len;         \
-		wire_begin(&wire, (to), (type));   \
-		__VA_ARGS__;                       \
-		wire_end(&wire, (to), start_);     \
+#define LINE(to, type, ...)                      \
+	do {                                     \
+		size_t start_ = (to)->len;       \
+		wire_begin(&wire, (to), (type)); \
+		__VA_ARGS__;                     \
+		wire_end(&wire, (to), start_);   \
 	} while (0)
 
 /* ---- the head ---- */
@@ -106,8 +106,8 @@ snapshot_begin(struct str *to, const struct asked *a)
 {
 	if (getrandom(&wire.stream, sizeof(wire.stream), GRND_NONBLOCK) !=
 	    sizeof(wire.stream))
-		wire.stream = clock_ns(CLOCK_REALTIME) ^
-		    (uint64_t)getpid() << 40;
+		wire.stream =
+		    clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40;
 	LINE(to, WIRE_HEAD, add_head(to, a));
 	for (enum option_id id = 0; id < OPT_COUNT; id++)
 		if (a->opts->set[id])
@@ -377,8 +377,8 @@ static void
 add_words(struct str *to, const struct prog_agg *def, const uint64_t *value)
 {
 	uint64_t n = 0;
-	uint32_t first = def->func == AGG_LQUANTIZE ||
-	    def->func == AGG_LLQUANTIZE;
+	uint32_t first =
+	    def->func == AGG_LQUANTIZE || def->func == AGG_LLQUANTIZE;
 
 	if (!agg_is_hist(def)) {
 		for (uint32_t i = 0; i < def->words; i++)
@@ -428,8 +428,8 @@ rows_end(struct rows *r)
 }
 
 static void
-rows_add(struct rows *r, uint32_t cpu, const uint8_t *key,
-    const uint64_t *value)
+rows_add(
+    struct rows *r, uint32_t cpu, const uint8_t *key, const uint64_t *value)
 {
 	struct snapshots *s = r->c->format;
 	struct printer p = { .to = &s->row, .c = r->c };
@@ -636,8 +636,8 @@ snapshot_stmt(struct consume *c, const struct prog_stmt *st)
 			continue; /* never: the compiler has laid it out */
 		v = v != NULL ? v : nothing;
 		if (is_address(st, i)) {
-			addr_text(&p, value_uint(v, rec->size), name,
-			    sizeof(name));
+			addr_text(
+			    &p, value_uint(v, rec->size), name, sizeof(name));
 			add_name(&p, name);
 			continue;
 		}

@@ -40,7 +40,7 @@ add_digits(struct str *to, uint64_t v)
 void
 wire_begin(struct wire *w, struct str *to, enum wire_type type)
 {
-	str_add(to, MARK VERSION);
+	str_add(to, "^dt1 ");
 	add_digits(to, w->stream);
 	wire_number(to, w->next++);
 	str_addc(to, ' ');
@@ -50,8 +50,8 @@ wire_begin(struct wire *w, struct str *to, enum wire_type type)
 void
 wire_end(struct wire *w, struct str *to, size_t start)
 {
-	uint64_t sum = crc32(0, (const Bytef *)to->s + start,
-	    (uInt)(to->len - start));
+	uint64_t sum =
+	    crc32(0, (const Bytef *)to->s + start, (uInt)(to->len - start));
 
 	str_addc(to, ' ');
 	for (int shift = 28; shift >= 0; shift -= 4)
@@ -164,7 +164,8 @@ int
 wire_open(struct wire_line *l, const char *line, size_t n)
 {
 	*l = (struct wire_line){ .bad = true };
-	const char *from = n > WIRE_LINE ? NULL : memmem(line, n, MARK, MARK_LEN);
+	const char *from =
+	    n > WIRE_LINE ? NULL : memmem(line, n, MARK, MARK_LEN);
 	if (from == NULL)
 		return -ENOMSG;
 	const char *end = line + n, *at = from + MARK_LEN;

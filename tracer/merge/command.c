@@ -70,8 +70,8 @@ parse(struct merge *m, int argc, char **argv, const char **output)
 				return 1;
 			break;
 		default:
-			state_message(&m->st, "unknown option %s",
-			    argv[optind - 1]);
+			state_message(
+			    &m->st, "unknown option %s", argv[optind - 1]);
 			return usage(m, stderr);
 		}
 	return optind < argc ? -1 : usage(m, stderr);
@@ -93,8 +93,8 @@ run(struct merge *m, int argc, char **argv)
 		int error = inputs_add(&m->inputs, argv[i]);
 		if (error == 0)
 			continue;
-		state_message(&m->st, "failed to open %s: %s", argv[i],
-		    strerror(-error));
+		state_message(
+		    &m->st, "failed to open %s: %s", argv[i], strerror(-error));
 		return 1;
 	}
 	if (session_open_output(&m->st, output) != 0)

@@ -141,8 +141,8 @@ pass_script(struct hosts *h, const char *path)
 
 	errno = 0;
 	if (f == NULL || !str_add_file(&text, f)) {
-		state_message(&h->m.st, "failed to open %s: %s", path,
-		    strerror(errno));
+		state_message(
+		    &h->m.st, "failed to open %s: %s", path, strerror(errno));
 		str_fini(&text);
 		if (f != NULL && f != stdin)
 			fclose(f);
@@ -169,7 +169,8 @@ expand_group(struct nodes *n, const char *group)
 	char *command = mem_printf("nodeset -e -S '\n' '%s'", group);
 	FILE *f = popen(command, "re");
 	mem_free(command);
-	while (f != NULL && why == NULL && fgets(name, sizeof(name), f) != NULL) {
+	while (
+	    f != NULL && why == NULL && fgets(name, sizeof(name), f) != NULL) {
 		name[strcspn(name, "\n")] = '\0';
 		const char *bad = NULL;
 		if (*name != '\0' && nodes_parse(n, name, NULL, &bad) != 0)
@@ -193,8 +194,8 @@ parse(struct hosts *h, int argc, char **argv, const char *optstring)
 	while ((opt = getopt_long(argc, argv, options, longs, NULL)) != -1)
 		switch (opt) {
 		case 'H':
-			if (nodes_parse(&h->nodes, optarg, expand_group,
-				&why) == 0)
+			if (nodes_parse(
+				&h->nodes, optarg, expand_group, &why) == 0)
 				break;
 			state_message(st, "-H %s: %s", optarg, why);
 			return -EINVAL;
@@ -304,7 +305,8 @@ spawn(struct host *host, char **argv, int in[2], int out[2], int err[2])
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &defaults);
-	int error = posix_spawnp(&host->pid, argv[0], &fa, &attr, argv, environ);
+	int error =
+	    posix_spawnp(&host->pid, argv[0], &fa, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
 	posix_spawnattr_destroy(&attr);
 	return -error;
@@ -379,7 +381,8 @@ tell_job(struct hosts *h, struct host *host, bool named)
 	VEC(char *) argv = { 0 };
 	struct str line = { 0 };
 	char *vmname = mem_printf("vmname=%s", host->name);
-	const char *fixed[] = { "-x", "oformat=snapshot", "-x", "heartbeat=10s" };
+	const char *fixed[] = { "-x", "oformat=snapshot", "-x",
+		"heartbeat=10s" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		*vec_push(&argv) = (char *)fixed[i];
@@ -439,8 +442,8 @@ reap(struct host *host, int flags)
 	if (host->pid == 0 || waitpid(host->pid, &status, flags) != host->pid)
 		return host->pid == 0;
 	host->pid = 0;
-	host->status = WIFEXITED(status) ? WEXITSTATUS(status) :
-					   128 + WTERMSIG(status);
+	host->status =
+	    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return true;
 }
 

@@ -15,7 +15,6 @@
 bool hosts_are_named(int argc, char *const *argv, const char *optstring);
 
 /* Returns the exit status. */
-int hosts_main(
-    int argc, char **argv, const char *name, const char *optstring);
+int hosts_main(int argc, char **argv, const char *name, const char *optstring);
 
 #endif

@@ -18,10 +18,10 @@ struct input {
 	const char *name;
 	int fd; /* -1: it is over */
 	bool own;
-	bool messages;       /* it has no stream, but what a host's dtrap says */
-	struct str text;     /* that is no whole line yet */
-	size_t from;         /* of it has been used */
-	bool too_long;       /* the rest of the line is left out */
+	bool messages;   /* it has no stream, but what a host's dtrap says */
+	struct str text; /* that is no whole line yet */
+	size_t from;     /* of it has been used */
+	bool too_long;   /* the rest of the line is left out */
 	struct stream *last; /* whose line was the last; or NULL */
 	bool said;           /* that it has text that is no stream */
 	uint64_t now; /* recorded files: the time to which it has been read */
@@ -29,7 +29,7 @@ struct input {
 
 struct inputs {
 	VEC(struct input *) list;
-	size_t open; /* with streams */
+	size_t open;   /* with streams */
 	bool recorded; /* all are files: their own time counts */
 };
 
@@ -38,8 +38,7 @@ int inputs_add(struct inputs *in, const char *path);
 /* A descriptor that the list owns from now on. */
 struct input *inputs_add_fd(struct inputs *in, const char *name, int fd);
 /* The same for messages. */
-struct input *inputs_add_messages(
-    struct inputs *in, const char *name, int fd);
+struct input *inputs_add_messages(struct inputs *in, const char *name, int fd);
 void inputs_fini(struct inputs *in);
 
 /* Wait until one has something, a signal of those that are blocked comes, or

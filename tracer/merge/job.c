@@ -15,7 +15,7 @@
 #include "tracer/consume/wire.h"
 
 /* The type of the line, which no stream has. */
-#define JOB 'J'
+#define JOB        'J'
 #define WORDS_MOST 4096
 
 static struct {
@@ -105,8 +105,8 @@ job_read(int fd, const char *name, int *argc, char ***argv)
 bool
 job_take(const char *name, int *argc, char ***argv)
 {
-	int error = *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) :
-				 -EINVAL;
+	int error =
+	    *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) : -EINVAL;
 	struct str text = { 0 };
 
 	if (error == 0)

@@ -49,13 +49,13 @@ row(void *ctx, struct stream *s, const struct prog_agg *a, const uint8_t *key,
 {
 	struct merge *m = ctx;
 
-	aggs_merge(&m->st.consume->aggs, a->id, key, cpu, value);
+	far_row(m->st.consume, a->id, key, cpu, value);
 }
 
 /* BEGIN runs at each host, and what it prints is printed once. */
 static bool
-is_said_already(struct merge *m, const struct stream *s,
-    const struct probe_text *p)
+is_said_already(
+    struct merge *m, const struct stream *s, const struct probe_text *p)
 {
 	if (strcmp(p->prov, "dtrace") != 0 || strcmp(p->name, "BEGIN") != 0)
 		return false;
@@ -94,8 +94,7 @@ drop(void *ctx, struct stream *s, const struct sink_drop *d)
 static void
 snapshot(void *ctx, struct stream *s)
 {
-	int64_t late =
-	    (int64_t)(clock_ns(CLOCK_REALTIME) - s->realtime);
+	int64_t late = (int64_t)(clock_ns(CLOCK_REALTIME) - s->realtime);
 
 	if (s->snapshots == 0 || late < s->least_late)
 		s->least_late = late;
@@ -255,8 +254,8 @@ run_recorded(struct merge *m)
 				m->first = now;
 				m->base = timer_now();
 			}
-			timers_run_at(&m->st.timers, &m->st,
-			    m->base + (now - m->first));
+			timers_run_at(
+			    &m->st.timers, &m->st, m->base + (now - m->first));
 		}
 		if (!m->st.draining)
 			advance(m, i);
@@ -325,14 +324,16 @@ look_for_silence(struct state *st, void *arg, uint64_t late)
 	beat(m);
 	vec_foreach(at, &m->streams) {
 		struct stream *s = *at;
-		uint64_t limit = MAX(SILENT_NS, 3 * MIN(s->rate, NS_PER_S * 3600));
+		uint64_t limit =
+		    MAX(SILENT_NS, 3 * MIN(s->rate, NS_PER_S * 3600));
 
 		if (s->state == STREAM_OVER || s->stalls ||
 		    now - s->heard < limit)
 			continue;
 		s->stalls = true;
-		say(m, s, "nothing comes from it any more: it is not waited "
-			  "for");
+		say(m, s,
+		    "nothing comes from it any more: it is not waited "
+		    "for");
 	}
 }
 

@@ -16,8 +16,8 @@ struct merge {
 	struct hash by_number;
 	const struct stream *begins; /* whose output of BEGIN is printed */
 	VEC(struct source *) sources;
-	bool started;                /* the first stream has described all */
-	bool failed;                 /* after a message: there is nothing to run */
+	bool started; /* the first stream has described all */
+	bool failed;  /* after a message: there is nothing to run */
 	bool verbose;
 	bool stopping; /* no more is waited for */
 	/* For those who start the hosts: called when the end is wanted, by
@@ -26,7 +26,7 @@ struct merge {
 	/* Called about once a second as long as hosts are traced. */
 	void (*beat)(void *ctx);
 	void *ctx;
-	uint64_t base; /* recorded files: the clock, when their time began */
+	uint64_t base;  /* recorded files: the clock, when their time began */
 	uint64_t first; /* recorded files: that time; 0: not known */
 };
 

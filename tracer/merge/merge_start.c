@@ -17,12 +17,12 @@
 
 /* Options of the hosts that say how something is printed, or how the program is
  * read.  Others are the hosts' own: a stream has no say in what runs here. */
-static const enum option_id taken[] = { OPT_AGGHIST, OPT_AGGPACK,
-	OPT_AGGPERCPU, OPT_AGGSORTKEY, OPT_AGGSORTKEYPOS, OPT_AGGSORTPOS,
-	OPT_AGGSORTREV, OPT_AGGZOOM, OPT_ARGREF, OPT_DEFAULTARGS, OPT_DEMANGLE,
-	OPT_DROPTAGS, OPT_ENCODING, OPT_ERRTAGS, OPT_FLOWINDENT, OPT_PRINTSIZE,
-	OPT_PSPEC, OPT_QUIET, OPT_RAWBYTES, OPT_STACKFORMAT, OPT_STACKINDENT,
-	OPT_STRSIZE, OPT_USRCLINE, OPT_VERSION };
+static const enum option_id taken[] = { OPT_AGGHIST, OPT_AGGPACK, OPT_AGGPERCPU,
+	OPT_AGGSORTKEY, OPT_AGGSORTKEYPOS, OPT_AGGSORTPOS, OPT_AGGSORTREV,
+	OPT_AGGZOOM, OPT_ARGREF, OPT_DEFAULTARGS, OPT_DEMANGLE, OPT_DROPTAGS,
+	OPT_ENCODING, OPT_ERRTAGS, OPT_FLOWINDENT, OPT_PRINTSIZE, OPT_PSPEC,
+	OPT_QUIET, OPT_RAWBYTES, OPT_STACKFORMAT, OPT_STACKINDENT, OPT_STRSIZE,
+	OPT_USRCLINE, OPT_VERSION };
 
 static void
 take_options(struct merge *m, const struct stream *s)
@@ -141,8 +141,8 @@ describe(struct merge *m, const struct stream *s)
 
 	vec_foreach(src, &s->sources)
 		*vec_push(&programs) = (struct asked_program){
-			.kind = src->level == CC_SCRIPT ? "script" :
-							  "description",
+			.kind =
+			    src->level == CC_SCRIPT ? "script" : "description",
 			.name = src->name,
 			.text = src->text,
 			.matched = -1,

@@ -96,8 +96,7 @@ part(struct nodes *n, const char *before, const char *text)
 	const char *close = strchr(open, ']');
 	if (close == NULL)
 		return "a [ has no ]";
-	char *so_far =
-	    mem_printf("%s%.*s", before, (int)(open - text), text);
+	char *so_far = mem_printf("%s%.*s", before, (int)(open - text), text);
 	char *list = mem_strndup(open + 1, (size_t)(close - open - 1));
 	const char *why = *list == '\0' ? "an empty range" :
 					  ranges(n, so_far, list, close + 1);
@@ -120,8 +119,7 @@ part_length(const char *text)
 
 int
 nodes_parse(struct nodes *n, const char *text,
-    const char *(*expand)(struct nodes *n, const char *group),
-    const char **why)
+    const char *(*expand)(struct nodes *n, const char *group), const char **why)
 {
 	*why = *text == '\0' ? "no host is named" : NULL;
 	while (*why == NULL && *text != '\0') {

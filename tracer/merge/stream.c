@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 void
-stream_init(struct stream *s, uint64_t number, const struct stream_ops *ops,
-    void *ctx)
+stream_init(
+    struct stream *s, uint64_t number, const struct stream_ops *ops, void *ctx)
 {
 	*s = (struct stream){ .number = number, .ops = ops, .ctx = ctx };
 	arena_init(&s->arena);
@@ -26,8 +26,7 @@ stream_fini(struct stream *s)
 	hash_fini(&s->probes);
 }
 
-static void PRINTF_LIKE(2, 3)
-    say(struct stream *s, const char *fmt, ...)
+static void PRINTF_LIKE(2, 3) say(struct stream *s, const char *fmt, ...)
 {
 	struct str text = { 0 };
 	va_list ap;
@@ -63,8 +62,9 @@ in_order(struct stream *s, uint64_t sequence)
 	if (sequence > s->next) {
 		s->lost += sequence - s->next;
 		if (!s->said_lost)
-			say(s, "lines are missing: what was in them is not "
-			       "in the answer");
+			say(s,
+			    "lines are missing: what was in them is not "
+			    "in the answer");
 		s->said_lost = true;
 	}
 	s->next = sequence + 1;
@@ -273,16 +273,17 @@ stream_line(struct stream *s, struct wire_line *l)
 
 	if (s->state == STREAM_OVER || !in_order(s, l->sequence))
 		return false;
-	bool good = s->state == STREAM_HEAD ? describe(s, l, &why) :
-					      run(s, l, &why);
+	bool good =
+	    s->state == STREAM_HEAD ? describe(s, l, &why) : run(s, l, &why);
 	if (!good && !is_forgiven(s, l)) {
 		snprintf(text, sizeof(text), "%s (line %llu, %c)", why,
 		    (unsigned long long)l->sequence,
 		    l->type >= 'A' && l->type <= 'Z' ? l->type : '?');
 		refuse(s, s->state == STREAM_HEAD ? why : text);
 	}
-	return good && (l->type == WIRE_TIME || l->type == WIRE_RECORD ||
-			   l->type == WIRE_BEGIN || l->type == WIRE_END);
+	return good &&
+	    (l->type == WIRE_TIME || l->type == WIRE_RECORD ||
+		l->type == WIRE_BEGIN || l->type == WIRE_END);
 }
 
 void
@@ -291,7 +292,8 @@ stream_over(struct stream *s)
 	if (s->state == STREAM_OVER)
 		return;
 	s->state = STREAM_OVER;
-	say(s, s->version == NULL ?
+	say(s,
+	    s->version == NULL ?
 		"ended before it began" :
 		"ended without its last line: what it had not sent yet is not "
 		"in the answer");

@@ -14,8 +14,9 @@
 #define TRACER_MERGE_STREAM_H
 
 #include "dlang/base/arena.h"
+#include "dlang/base/hash.h"
+#include "dlang/base/vec.h"
 #include "dlang/prog.h"
-#include "tracer/consume/consume_impl.h"
 #include "tracer/consume/sink.h"
 #include "tracer/consume/wire.h"
 
@@ -73,11 +74,11 @@ struct stream {
 	uint64_t lines;     /* that describe */
 	VEC(struct stream_option) options;
 	VEC(struct stream_source) sources;
-	VEC(struct prog_agg *) aggs;             /* in the order of their ids */
-	VEC(const struct prog_agg *) ids;        /* the reader's, by id - 1 */
-	VEC(struct prog_clause *) clauses;       /* by index; NULL: none */
-	struct hash probes;                      /* struct probe_text by EPID */
-	VEC(uint64_t) names;                     /* words of langname.h */
+	VEC(struct prog_agg *) aggs;       /* in the order of their ids */
+	VEC(const struct prog_agg *) ids;  /* the reader's, by id - 1 */
+	VEC(struct prog_clause *) clauses; /* by index; NULL: none */
+	struct hash probes;                /* struct probe_text by EPID */
+	VEC(uint64_t) names;               /* words of langname.h */
 	bool whole; /* rows of all that there is follow: not of a change */
 	uint64_t at, realtime; /* of the last line with a time, ns */
 	uint64_t first_at, first_realtime; /* of the head */
@@ -95,8 +96,8 @@ struct stream {
 	int64_t least_late, most_late; /* arrival after its clock, ns */
 };
 
-void stream_init(struct stream *s, uint64_t number,
-    const struct stream_ops *ops, void *ctx);
+void stream_init(
+    struct stream *s, uint64_t number, const struct stream_ops *ops, void *ctx);
 void stream_fini(struct stream *s);
 
 /* A line of this stream.  Returns whether it had a time. */

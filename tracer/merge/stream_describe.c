@@ -101,8 +101,7 @@ size_fits(const struct prog_rec *r)
 	case REC_STRING: return r->size > 1 && r->size <= SIZE_MOST;
 	case REC_CHARS:
 	case REC_BYTES: return r->size > 0 && r->size <= SIZE_MOST;
-	case REC_FLOAT:
-		return r->size == 4 || r->size == 8 || r->size == 16;
+	case REC_FLOAT: return r->size == 4 || r->size == 8 || r->size == 16;
 	case REC_STACK:
 		return r->arg <= FRAMES_MOST &&
 		    r->size == sizeof(struct rec_stack) + 8 * r->arg;
@@ -237,16 +236,15 @@ get_format(struct stream *s, struct wire_line *l, struct prog_stmt *st)
 {
 	const char *text = keep(s, l, true), *error;
 
-	if (text != NULL &&
-	    fmt_parse(&s->arena, text, &st->fmt, &error) != 0)
+	if (text != NULL && fmt_parse(&s->arena, text, &st->fmt, &error) != 0)
 		l->bad = true;
 	if (st->kind == ACT_PRINTF && st->fmt == NULL)
 		l->bad = true;
 }
 
 static void
-get_stmt(struct stream *s, struct wire_line *l, struct prog_stmt *st,
-    uint32_t *off)
+get_stmt(
+    struct stream *s, struct wire_line *l, struct prog_stmt *st, uint32_t *off)
 {
 	st->kind = (enum dif_act)wire_get_most(l, UINT16_MAX);
 	if (!kind_fits(st->kind))

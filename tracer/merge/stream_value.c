@@ -92,10 +92,18 @@ get_value(struct stream *s, struct wire_line *l, const struct prog_rec *r,
 
 /* ---- rows ---- */
 
+/* Only the buckets that are not empty are sent. */
+static bool
+is_hist(const struct prog_agg *a)
+{
+	return a->func == AGG_QUANTIZE || a->func == AGG_LQUANTIZE ||
+	    a->func == AGG_LLQUANTIZE;
+}
+
 static void
 get_words(struct wire_line *l, const struct prog_agg *a, uint64_t *value)
 {
-	bool hist = agg_is_hist(a);
+	bool hist = is_hist(a);
 	uint64_t n = hist ? wire_get_most(l, a->words) : a->words;
 	uint32_t first = a->func == AGG_LQUANTIZE || a->func == AGG_LLQUANTIZE;
 
@@ -139,8 +147,8 @@ value_rows(struct stream *s, struct wire_line *l)
 			break;
 		s->rows++;
 		if (!s->whole)
-			s->ops->row(s->ctx, s, s->ids.at[id - 1], key, cpu,
-			    value);
+			s->ops->row(
+			    s->ctx, s, s->ids.at[id - 1], key, cpu, value);
 	}
 	mem_free(key);
 	mem_free(value);
