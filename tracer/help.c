@@ -10,6 +10,7 @@ const char help_text[] =
     "       -f FUNCTION, -m MODULE, -P PROVIDER, -i NUMBER   the same, shorter\n"
     "       -s SCRIPT   a program in D; arguments are its $1, $2 ...\n"
     "       none of these: system calls are counted and timed\n"
+    "Hosts  -H a,b,web[01-40]  the same there, one answer;  dtrap merge STREAM...\n"
     "Allow  -w  destructive actions     -Z  probes that match nothing\n"
     "Print  -q  only what the program prints        -F  indented by calls\n"
     "       -o FILE  append to it      -v  more about probes, processes and the end\n"
