@@ -6,6 +6,8 @@
 # shellcheck source=t/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 need python3 jq
+python3 -c 'import jsonschema' 2>/dev/null ||
+    skip "python3-jsonschema is not installed"
 
 # record NAME CALLS OPTION...: a stream of a host of that name.
 record() {
@@ -59,6 +61,8 @@ is "json: buckets" "$(jq -c '.["aggregation-data"][0].buckets | values |
 is "json: host" "$(jq -r 'select(.type == "probe") | .host // "here"' \
     "$tmp/out" | sort -u | tr '\n' ' ')" "a here "
 jq -e -s '.[-1].status == 0' "$tmp/out" >/dev/null || wrong "json: status"
+python3 -W ignore t/formats/jsonlines.py "$tmp/out" >"$tmp/wrong" ||
+    wrong "json: $(head -n 20 "$tmp/wrong")"
 
 # All in one, in any order, and with what a transport puts before a line.
 sed 's/^/web-01: /' "$tmp/a" >"$tmp/labelled"

@@ -88,7 +88,8 @@ hosts_are_named(int argc, char *const *argv, const char *optstring)
 	opterr = 0;
 	optind = 0;
 	while ((opt = getopt_long(argc, copy, options, longs, NULL)) != -1) {
-		named |= opt == 'H';
+		/* Hosts are a word of their own: -HC is two letters. */
+		named |= opt == 'H' && optarg == copy[optind - 1];
 		cpp |= opt == 'C' ||
 		    (opt == 'x' && strncmp(optarg, "cpp", 3) == 0);
 	}
