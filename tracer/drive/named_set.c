@@ -17,6 +17,7 @@
 #include "tracer/base/part.h"
 #include "tracer/base/state.h"
 #include "tracer/drive/targets.h"
+#include "tracer/program/enable.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/ptrace/procfs.h"
 
@@ -120,6 +121,8 @@ attach(struct state *st, struct sets *s, pid_t pid)
 	char why[256] = "";
 
 	int error = targets_attach(st, pid, true, why, sizeof(why));
+	if (error == 0 && st->matching) /* its probes */
+		enable_again(st);
 	if (error == 0 || error == -ESRCH)
 		return;
 	if (s->groups.len != 0 && geteuid() != 0 &&

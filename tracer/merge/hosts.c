@@ -251,6 +251,37 @@ fill(struct hosts *h, const char *word, const char *name)
 	return str_take(&s);
 }
 
+/* "podman:NAME" and the like is no host but a container or a unit of this machine:
+ * what its processes are is said to a dtrap here.  Returns the name in it, or
+ * NULL. */
+static const char *
+contained(const char *name)
+{
+	static const char *const kinds[] = {
+		"podman:", "docker:", "lxc:", "systemd:"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+			return name + strlen(kinds[i]);
+	return NULL;
+}
+
+/* This dtrap again. */
+static char **
+own_command(void)
+{
+	char path[4096] = "dtrap";
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char **argv = mem_zalloc(3 * sizeof(*argv));
+
+	if (n > 0)
+		path[n] = '\0';
+	argv[0] = mem_strdup(path);
+	argv[1] = mem_strdup("host");
+	return argv;
+}
+
 static char **
 command_of(struct hosts *h, const char *template, const char *name)
 {
@@ -350,7 +381,8 @@ static int
 start(struct hosts *h, const char *template, const char *name)
 {
 	struct host host = { .name = name, .in = -1 };
-	char **argv = command_of(h, template, name);
+	char **argv = contained(name) != NULL ? own_command() :
+						command_of(h, template, name);
 
 	if (argv == NULL)
 		return -EINVAL;
@@ -381,7 +413,10 @@ tell_job(struct hosts *h, struct host *host, bool named)
 {
 	VEC(char *) argv = { 0 };
 	struct str line = { 0 };
-	char *vmname = mem_printf("vmname=%s", host->name);
+	const char *inner = contained(host->name);
+	char *vmname =
+	    mem_printf("vmname=%s", inner != NULL ? inner : host->name);
+	char *set = inner != NULL ? mem_printf("@%s", host->name) : NULL;
 	const char *fixed[] = { "-x", "oformat=snapshot", "-x",
 		"heartbeat=10s" };
 
@@ -390,6 +425,10 @@ tell_job(struct hosts *h, struct host *host, bool named)
 	if (named) {
 		*vec_push(&argv) = (char *)"-x";
 		*vec_push(&argv) = vmname;
+	}
+	if (set != NULL) {
+		*vec_push(&argv) = (char *)"-p";
+		*vec_push(&argv) = set;
 	}
 	vec_foreach(a, &h->argv)
 		*vec_push(&argv) = *a;
@@ -405,6 +444,7 @@ tell_job(struct hosts *h, struct host *host, bool named)
 	str_fini(&line);
 	vec_fini(&argv);
 	mem_free(vmname);
+	mem_free(set);
 }
 
 static void
@@ -473,8 +513,11 @@ reap_all(struct hosts *h)
 static bool
 has_stream(const struct hosts *h, const struct host *host)
 {
+	const char *inner = contained(host->name);
+	const char *name = inner != NULL ? inner : host->name;
+
 	vec_foreach(s, &h->m.streams)
-		if ((*s)->host != NULL && strcmp((*s)->host, host->name) == 0)
+		if ((*s)->host != NULL && strcmp((*s)->host, name) == 0)
 			return true;
 	return false;
 }
@@ -484,7 +527,7 @@ static int
 tell_missing(struct hosts *h, int status)
 {
 	vec_foreach(host, &h->list) {
-		if (h->list.len != 1 || h->nodes.list.len == 1) {
+		if (host->name != h->all) {
 			if (has_stream(h, host) || loop_stopping())
 				continue;
 			state_message(&h->m.st,
@@ -527,10 +570,12 @@ join_names(struct hosts *h)
 	struct str s = { 0 };
 
 	vec_foreach(name, &h->nodes.list) {
+		if (contained(*name) != NULL)
+			continue;
 		str_add(&s, s.len != 0 ? "," : "");
 		str_add(&s, *name);
 	}
-	h->all = keep(h, str_take(&s));
+	h->all = keep(h, s.len != 0 ? str_take(&s) : mem_strdup(""));
 }
 
 static int
@@ -548,14 +593,14 @@ start_all(struct hosts *h)
 	}
 	raise_limit();
 	join_names(h);
-	if (!each)
+	if (!each && *h->all != '\0')
 		started += start(h, template, h->all) == 0;
-	else
-		vec_foreach(name, &h->nodes.list)
+	vec_foreach(name, &h->nodes.list)
+		if (each || contained(*name) != NULL)
 			started += start(h, template, *name) == 0;
 	vec_foreach(host, &h->list)
 		if (host->in >= 0)
-			tell_job(h, host, each);
+			tell_job(h, host, host->name != h->all);
 	return started > 0 ? 0 : -ECHILD;
 }
 
