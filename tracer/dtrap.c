@@ -28,6 +28,7 @@
 #include "tracer/program/cpp.h"
 #include "tracer/program/dlib.h"
 #include "tracer/program/enable.h"
+#include "tracer/program/host.h"
 #include "tracer/drive/fetch.h"
 #include "tracer/figures.h"
 #include "tracer/help.h"
@@ -527,6 +528,8 @@ compile(struct cli *c, struct request *r)
 		.level = r->level,
 		.argc = c->argc + 1,
 		.argv = argv,
+		.host = host_name(&c->st),
+		.is_provider = host_is_provider,
 		.listing = option_get(&c->st.opts, OPT_VERBOSE) != 0 ?
 		    c->st.output.err :
 		    NULL,

@@ -119,31 +119,22 @@ compile_parts(
 	return 0;
 }
 
-/* Has the clause a description that concerns this run? */
-static bool
-is_here(const struct comp *c, const struct node *n)
-{
-	for (const struct node *d = n->list; d != NULL; d = d->next)
-		if (c->in->elsewhere == NULL || !c->in->elsewhere(d->name))
-			return true;
-	return n->list == NULL;
-}
-
 static int
 process_clause(struct comp *c, struct node *n)
 {
 	struct nlist parts = { 0 };
 	struct probe_desc pd;
-	bool none = false;
+	bool none = false, ours, split = false;
 
-	if (!is_here(c, n))
-		return 0;
 	show_tree(c, TREE_PARSED, n);
-	if (sugar_clause(c, n, &parts) != 0)
-		return -EINVAL;
 	for (struct node *d = n->list; d != NULL; d = d->next) {
-		if (c->in->elsewhere != NULL && c->in->elsewhere(d->name))
+		if (host_strip(c, d, &ours) != 0)
+			return -EINVAL;
+		if (!ours)
 			continue;
+		if (!split && sugar_clause(c, n, &parts) != 0)
+			return -EINVAL;
+		split = true;
 		if (desc_match(c, d, &pd, &none) != 0)
 			return -EINVAL;
 		size_t before = c->clauses.len;

@@ -32,6 +32,11 @@ struct cc_input {
 	/* Is a clause with this description of no concern here?  It is read
 	 * and left out.  NULL: none is. */
 	bool (*elsewhere)(const char *desc);
+	/* This host, of many: descriptions may have hosts in front, and those of
+	 * others are left out.  NULL: they have none.  is_provider() tells
+	 * whether a field names a provider. */
+	const char *host;
+	bool (*is_provider)(const char *field);
 	FILE *listing; /* -S: DIFOs as text, or NULL */
 };
 

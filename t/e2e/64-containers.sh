@@ -58,7 +58,7 @@ line late ready
 line dt '^late [1-9]'
 close_in late
 end late
-has "$tmp/late.out" '^done 0'
+has "$tmp/late.out" '^done wrong 0$'
 kill -INT "${pid[dt]}"
 end dt
 is "status" "$status" 0

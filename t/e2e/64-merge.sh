@@ -171,6 +171,43 @@ has "$tmp/err" 'aggregation drops beyond aggmax$'
 merge "$tmp"/000?
 is "bench: rows" "$(grep -c ' 4$' "$tmp/out")" 2000
 
+# ---- a host in front of a description ----
+
+for n in web-01 web-02 db-7; do
+	record $n 8 -n 'web-*:pid$target:a.out:work:entry { @web = count(); }
+	    db-*:pid$target:a.out:work:entry, db-*:dtrace:::BEGIN { @db = count(); }
+	    pid$target:a.out:work:entry { @all = count(); }
+	    END { printa("web %@d\n", @web); printa("db %@d\n", @db);
+		printa("all %@d\n", @all); }'
+done
+merge "$tmp"/{web-01,web-02,db-7}
+is "hosts: messages" "$(cat "$tmp/err")" ''
+has "$tmp/out" '^web 16$'
+has "$tmp/out" '^db 9$'
+has "$tmp/out" '^all 24$'
+dt -x oformat=snapshot -x vmname=web-01 -n 'web-*:profile:::tick-1s { }'
+is "a host of a tick: status" "$status" 1
+has "$tmp/err" 'it is of no host, but of where the hosts are merged$'
+
+# ---- the other end: all of it on request, and the end ----
+
+start w "$DTRAP" -x oformat=snapshot -x heartbeat=1m -x snaprate=20ms \
+    -n 'BEGIN { @ = sum(3); }'
+line w ' K 1 0 1 3 '
+tell w whole
+line w ' W '
+line w ' K 1 0 1 3 '
+close_in w
+end w
+is "the other end has gone: status" "$status" 0
+has "$tmp/w.out" ' Z 0 '
+timeout 60 "$DTRAP" merge - <"$tmp/w.out" >"$tmp/out" 2>/dev/null
+is "all of it, once" "$(tr -d ' \n' <"$tmp/out")" 3
+# Nobody is there, and nothing is closed.
+start w "$DTRAP" -x oformat=snapshot -x heartbeat=300ms -n 'BEGIN { @ = sum(3); }'
+end w
+has "$tmp/w.err" 'no heartbeat has come'
+
 # ---- what is divided, and what cannot be ----
 
 dt -x oformat=snapshot -n 'BEGIN { total = 1; }
