@@ -31,16 +31,16 @@ host_length(const struct comp *c, const char *text)
 }
 
 int
-host_strip(struct comp *c, struct node *d, bool *ours)
+host_strip(struct comp *c, struct node *d, bool *here)
 {
-	*ours = c->in->elsewhere == NULL || !c->in->elsewhere(d->name);
+	*here = true;
 	if (c->in->host == NULL)
 		return 0;
 	size_t n = host_length(c, d->name);
 	if (n == 0)
 		return 0;
 	char *host = mem_strndup(d->name, n - 1);
-	*ours = glob_match(host, c->in->host);
+	*here = glob_match(host, c->in->host);
 	mem_free(host);
 	if (where_text_is_merged(d->name + n))
 		return comp_error(c, D_PDESC_INVAL, d,

@@ -75,6 +75,8 @@ follow_none(const struct state *st)
 static bool
 is_ours(const struct state *st, const struct prog_clause *c)
 {
+	if (c->elsewhere)
+		return false;
 	return st->where == WHERE_ALL ||
 	    where_is_merged(&c->desc) == (st->where == WHERE_MERGE);
 }
