@@ -664,6 +664,7 @@ BUILD_PKGS := gcc libc6-dev make libcapstone-dev libunwind-dev libelf-dev \
 	liblzma-dev libdebuginfod-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
 	python3-jsonschema jq prometheus redis-tools \
+	openssh-server openssh-client clustershell iproute2 \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs ruby xz-utils debuginfod curl \
 	zsh pkgconf musl-tools gdb nasm libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \

@@ -28,7 +28,7 @@
 #include "tracer/program/cpp.h"
 #include "tracer/program/dlib.h"
 #include "tracer/program/enable.h"
-#include "tracer/program/host.h"
+#include "tracer/drive/host.h"
 #include "tracer/drive/fetch.h"
 #include "tracer/figures.h"
 #include "tracer/help.h"

@@ -11,10 +11,9 @@
 static uint64_t
 word(const char *function, const char *file, int line, bool note)
 {
-	const struct lang_name n = { .function = function,
-		.file = file,
-		.line = line,
-		.note = note };
+	const struct lang_name n = {
+		.function = function, .file = file, .line = line, .note = note
+	};
 
 	return langname_word(&n);
 }
@@ -65,11 +64,11 @@ START_TEST(native_names_lose_their_offset)
 		ck_assert_str_eq(
 		    symbolise_frame(0, a, 0, 0, text, sizeof(text)),
 		    rows[i].whole);
-		ck_assert_str_eq(symbolise_frame(0, a, 0, SYM_NO_OFFSET, text,
-				     sizeof(text)),
+		ck_assert_str_eq(
+		    symbolise_frame(0, a, 0, SYM_NO_OFFSET, text, sizeof(text)),
 		    rows[i].plain);
-		ck_assert_str_eq(symbolise_then(0, a, 0, text, sizeof(text)),
-		    rows[i].whole);
+		ck_assert_str_eq(
+		    symbolise_then(0, a, 0, text, sizeof(text)), rows[i].whole);
 		ck_assert_uint_ne(word(rows[i].whole, NULL, 0, false), a);
 	}
 	langname_reset();

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dlang/cc/cc.h"
-#include "tracer/build.h"
 #include "tracer/drive/asked.h"
 #include "tracer/drive/mistakes.h"
 #include "tracer/drive/run.h"
@@ -148,7 +147,7 @@ describe(struct merge *m, const struct stream *s)
 			.matched = -1,
 		};
 	asked_begin(&m->st,
-	    &(struct asked){ .version = DTRAP_VERSION,
+	    &(struct asked){ .version = s->version,
 		.programs = programs.at,
 		.nprograms = programs.len });
 	vec_fini(&programs);

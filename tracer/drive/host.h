@@ -1,8 +1,8 @@
 /*
  * The host that this run is of, when one program is traced on many.
  */
-#ifndef TRACER_PROGRAM_HOST_H
-#define TRACER_PROGRAM_HOST_H
+#ifndef TRACER_DRIVE_HOST_H
+#define TRACER_DRIVE_HOST_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /*
  * This host; see host.h.
  */
-#include "tracer/program/host.h"
+#include "tracer/drive/host.h"
 
 #include <string.h>
 #include <unistd.h>
