@@ -22,7 +22,8 @@ for h in one two; do
 	while [ "$(cat "/proc/$first/comm")" != sshd ]; do
 		read -r first _ <"/proc/$first/task/$first/children"
 	done
-	for child in $(cat "/proc/$first/task/"*/children); do
+	read -ra children <"/proc/$first/task/$first/children"
+	for child in "${children[@]}"; do
 		[ "$(cat "/proc/$child/comm")" = busy ] && busy[$h]=$child
 	done
 	[ -n "${busy[$h]}" ] || fail "$h: no program"
@@ -58,8 +59,9 @@ free() {
 
 # the_ssh HOST: the client that reaches it, a child of our dtrap.
 the_ssh() {
-	local child
-	for child in $(cat "/proc/$1/task/"*/children); do
+	local child children
+	read -ra children <"/proc/$1/task/$1/children"
+	for child in "${children[@]}"; do
 		grep -qz "^$2\$" "/proc/$child/cmdline" && echo "$child"
 	done
 }

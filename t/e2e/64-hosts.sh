@@ -78,12 +78,12 @@ total=0
 for name in "${names[@]}"; do
 	has "$tmp/dt.out" "^sum $name ${want[$name]}\$"
 	total=$((total + want[$name]))
-	[ $name = h03 ] || is "$name: redis" "$(sets "$name")" "${want[$name]}"
+	[ "$name" = h03 ] || is "$name: redis" "$(sets "$name")" "${want[$name]}"
 done
 has "$tmp/dt.out" "^all $total\$"
 is "the same place at all hosts" "$(grep '^where' "$tmp/dt.out")" "where $total"
 for name in "${names[@]}"; do
-	[ $name = h03 ] || [ "$(cli "$name" ping)" = PONG ] ||
+	[ "$name" = h03 ] || [ "$(cli "$name" ping)" = PONG ] ||
 	    wrong "$name: its redis does not answer"
 done
 
@@ -133,7 +133,9 @@ has "$tmp/err" '^dtrap: h01: .*nonsense'
 dt -H '-oProxyCommand=x' -n BEGIN
 has "$tmp/err" 'a name has letters'
 # A script goes along.
-echo 'BEGIN { printf("script %d %s\n", $1, vmname); exit(0); }' >"$tmp/s.d"
+cat >"$tmp/s.d" <<'END'
+BEGIN { printf("script %d %s\n", $1, vmname); exit(0); }
+END
 dt -H h01 -x "$rsh" -x "rdtrap=$DTRAP" -q -s "$tmp/s.d" 7
 is "script" "$(head -n 1 "$tmp/out")" 'script 7 h01'
 

@@ -13,8 +13,8 @@ ip link set lo up || skip "ip: no loopback in a network of the test's own"
 sshd=$(command -v sshd)
 chmod 755 "$tmp"
 keys() {
-	ssh-keygen -q -t ed25519 -N '' -f "$tmp/user" &&
-	    ssh-keygen -q -t ed25519 -N '' -f "$tmp/key" || fail ssh-keygen
+	ssh-keygen -q -t ed25519 -N '' -f "$tmp/user" || fail ssh-keygen
+	ssh-keygen -q -t ed25519 -N '' -f "$tmp/key" || fail ssh-keygen
 	cp "$tmp/user.pub" "$tmp/authorized"
 	chmod 600 "$tmp/authorized"
 	cat >"$tmp/sshd_config" <<-END
@@ -50,6 +50,7 @@ host_start() {
 		HostName 127.77.0.$number
 	END
 	echo "127.77.0.$number $(cat "$tmp/key.pub")" >>"$tmp/known"
+	# shellcheck disable=SC2016 # the inner shell's
 	start "$name" unshare -mpf --kill-child --mount-proc bash -c '
 		mount -t tmpfs run /run && mkdir -m 755 /run/sshd
 		"${@:4}" </dev/null >/dev/null 2>&1 &
