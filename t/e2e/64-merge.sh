@@ -208,6 +208,17 @@ start w "$DTRAP" -x oformat=snapshot -x heartbeat=300ms -n 'BEGIN { @ = sum(3); 
 end w
 has "$tmp/w.err" 'no heartbeat has come'
 
+# ---- a transport that is no network: what a launched program reads and writes ----
+
+dt -q -H here,there -x 'rsh=env HOST=%h' -x "rdtrap=$DTRAP" \
+    -n 'syscall::write:entry /execname == "sh"/ { @ = count(); }' \
+    -c "sh -c 'cat; echo out'"
+is "launched: status" "$status" 0
+has "$tmp/err" '^dtrap: here: out$'
+has "$tmp/err" '^dtrap: there: out$'
+hasnt "$tmp/err" 'no part of a stream'
+is "launched: writes" "$(tr -d ' \n' <"$tmp/out")" 2
+
 # ---- what is divided, and what cannot be ----
 
 dt -x oformat=snapshot -n 'BEGIN { total = 1; }

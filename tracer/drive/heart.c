@@ -8,7 +8,9 @@
 #include "tracer/drive/heart.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +29,25 @@ struct heart {
 	char word[16]; /* of the present line */
 	size_t len;
 };
+
+static int input = STDIN_FILENO;
+
+void
+heart_keep_input(void)
+{
+	int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	FILE *stream = out >= 0 ? fdopen(out, "w") : NULL;
+
+	if (in >= 0 && none >= 0 && dup2(none, STDIN_FILENO) >= 0)
+		input = in;
+	/* It may be a socket, which cannot be opened by a name. */
+	if (stream != NULL && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+		stdout = stream;
+	if (none >= 0)
+		close(none);
+}
 
 static struct heart *
 heart_of(struct state *st)
@@ -55,11 +76,11 @@ take(struct state *st, struct heart *h, const char *text, size_t n)
 static bool
 listen_now(struct state *st, struct heart *h)
 {
-	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd fd = { .fd = input, .events = POLLIN };
 	char text[512];
 
 	while (poll(&fd, 1, 0) > 0) {
-		ssize_t n = read(STDIN_FILENO, text, sizeof(text));
+		ssize_t n = read(input, text, sizeof(text));
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			return true;
 		if (n <= 0)

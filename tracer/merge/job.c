@@ -13,6 +13,7 @@
 #include "dlang/base/vec.h"
 #include "tracer/consume/text.h"
 #include "tracer/consume/wire.h"
+#include "tracer/drive/heart.h"
 
 /* The type of the line, which no stream has. */
 #define JOB        'J'
@@ -109,6 +110,8 @@ job_take(const char *name, int *argc, char ***argv)
 	    *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) : -EINVAL;
 	struct str text = { 0 };
 
+	if (error == 0)
+		heart_keep_input();
 	if (error == 0)
 		return true;
 	str_printf(&text,
