@@ -110,10 +110,10 @@ job_take(const char *name, int *argc, char ***argv)
 	    *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) : -EINVAL;
 	struct str text = { 0 };
 
-	if (error == 0)
+	if (error == 0) {
 		heart_keep_input();
-	if (error == 0)
 		return true;
+	}
 	str_printf(&text,
 	    "%s host: there is no job on standard input; dtrap -H starts this\n",
 	    name);
