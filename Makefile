@@ -711,6 +711,7 @@ BUILD_PKGS := gcc libc6-dev make libcapstone-dev libunwind-dev libelf-dev \
 	liblzma-dev libncurses-dev libdebuginfod-dev libyajl-dev flex bison
 TEST_PKGS := strace check binutils g++ git mandoc perl python3 \
 	python3-jsonschema python3-pyte jq prometheus redis-tools \
+	openssh-server openssh-client clustershell iproute2 \
 	openjdk-17-jdk-headless postgresql php-cli php-fpm php-pgsql nginx \
 	nodejs $(if $(NODE_H),,libnode-dev) python3-dev python3-pip python3-setuptools python3-wheel \
 	ruby xz-utils debuginfod curl \

@@ -36,8 +36,9 @@ static const struct option_row {
  * on the machine outside. */
 static const char *const option_not_from_text[] = { "cpphdrs", "cpppath",
 	"cppargs", "ctfpath", "debuginfod", "debuginfodtime", "define",
-	"incdir", "ldpath", "lockmem", "modpath", "objcopypath", "oformat",
-	"procfspath", "report", "setenv", "stdc", "undef", "unsetenv" };
+	"incdir", "ldpath", "heartbeat", "lockmem", "modpath", "objcopypath",
+	"oformat", "procfspath", "rdtrap", "report", "rsh", "setenv", "stdc",
+	"undef", "unsetenv", "vmname" };
 
 /* Numbers that size an array somewhere, or that a 32-bit field holds. */
 /* clang-format off */
@@ -71,7 +72,7 @@ static const struct option_words {
 			     "main", NULL } },
 	{ OPT_FASTPATH,  (const char *const[]){ "auto", "on", "off", NULL } },
 	{ OPT_OFORMAT,   (const char *const[]){ "text", "json", "folded",
-			     "pprof", "chrome", "prometheus", "top",
+			     "pprof", "chrome", "prometheus", "top", "snapshot",
 			     NULL } },
 	{ OPT_LINKTYPE,  (const char *const[]){ "elf", "dof", NULL } },
 	{ OPT_LATE,      (const char *const[]){ "dynamic", "static", NULL } },

@@ -125,6 +125,7 @@ struct prog_clause {
 	bool records;      /* rec_size != 0: the consumer prints a line */
 	bool destructive;
 	bool speculates, commits; /* see IMG_CLAUSE_* */
+	bool elsewhere;           /* of other hosts: compiled, not enabled */
 	unsigned index;           /* in its program */
 	unsigned global_index;    /* among all clauses of the session */
 };

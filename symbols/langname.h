@@ -23,10 +23,15 @@ struct lang_name {
 	/* True: it belongs to the native frame before it, an interpreter's,
 	 * which is printed too.  False: it replaces a native frame. */
 	bool note;
+	/* The function is a name of symbolise.h, of a native frame whose process
+	 * is not here. */
+	bool native;
 };
 
 /* Longer texts than this are cut. */
 #define LANG_NAME_BYTES 512
+/* The same for native frames. */
+#define LANG_NATIVE_BYTES 2048
 
 /* The word for a name; equal names have equal words.  0 if the name is empty or
  * the table is full; its size is limited, whatever the target does. */

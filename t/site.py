@@ -14,7 +14,8 @@ import sys
 
 DOCS = ['README.md', 'HACKING.md', 'NEWS', 'doc/tutorial.md', 'doc/cookbook.md',
     'doc/providers.md', 'doc/symbols.md', 'doc/troubleshooting.md',
-    'doc/formats.md', 'doc/json.md', 'doc/speed.md', 'doc/safety.md', 'doc/kernels.md', 'doc/incompatibilities.md',
+    'doc/formats.md', 'doc/json.md', 'doc/snapshot.md', 'doc/scale.md',
+    'doc/speed.md', 'doc/safety.md', 'doc/kernels.md', 'doc/incompatibilities.md',
     'doc/course.md', 'doc/where.md', 'doc/install.md', 'doc/unwinding.md',
     'doc/licences.md', 'doc/design.md', 'doc/testing.md',
     'doc/mutation.md', 'doc/porting.md', 'doc/release.md']

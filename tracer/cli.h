@@ -32,10 +32,11 @@ struct cli {
 	const char *name;
 	VEC(struct request) requests;
 	VEC(const char *) commands; /* -c */
-	const char *behind; /* the option that follows the last of them */
-	VEC(pid_t) pids;    /* -p */
-	const char *output; /* -o */
-	bool top;           /* the command is `dtrap top' */
+	const char *behind;     /* the option that follows the last of them */
+	VEC(pid_t) pids;        /* -p */
+	VEC(const char *) sets; /* -p @NAME, without the @ */
+	const char *output;     /* -o */
+	bool top;               /* the command is `dtrap top' */
 	bool list, compile_only, verbose, version;
 	bool help, itself;    /* --help, --version */
 	bool header, link;    /* -h, -G */

@@ -8,11 +8,13 @@
 
 #include "dlang/base/base.h"
 #include "tracer/consume/text.h"
+#include "tracer/merge/command.h"
 
 static const struct {
 	const char *name;
 	command_main main;
 } commands[] = {
+	{ "merge", command_merge },
 	{ "report", command_report },
 	{ "top", command_top },
 };

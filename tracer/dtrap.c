@@ -14,10 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlang/where.h"
 #include "symbols/debuginfod.h"
-#include "tracer/fast/fast.h"
-#include "tracer/fire/records.h"
-#include "tracer/prov/profile.h"
 #include "tracer/program/absent.h"
 #include "tracer/drive/asked.h"
 #include "tracer/drive/begin.h"
@@ -27,12 +25,15 @@
 #include "tracer/consume/sink.h"
 #include "tracer/program/enable.h"
 #include "tracer/drive/display.h"
+#include "tracer/figures.h"
 #include "tracer/drive/fetch.h"
 #include "tracer/help.h"
-#include "tracer/drive/lacks.h"
 #include "tracer/drive/list.h"
 #include "tracer/drive/loop.h"
 #include "tracer/drive/mistakes.h"
+#include "tracer/drive/named_set.h"
+#include "tracer/merge/hosts.h"
+#include "tracer/merge/job.h"
 #include "tracer/survive/panic.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
@@ -112,6 +113,11 @@ static int
 add_pid(struct cli *c, const char *arg)
 {
 	char *end;
+
+	if (*arg == '@') { /* all processes of a name */
+		*vec_push(&c->sets) = arg + 1;
+		return 0;
+	}
 
 	errno = 0;
 	long pid = strtol(arg, &end, 10);
@@ -364,6 +370,11 @@ start_targets(struct cli *c)
 {
 	char why[256];
 
+	vec_foreach(name, &c->sets)
+		if (named_set_add(&c->st, *name) != 0)
+			return E_ERROR;
+	if (c->sets.len != 0) /* they may come later */
+		set_named(c, "zdefs", NULL);
 	vec_foreach(cmd, &c->commands)
 		if (targets_launch(&c->st, *cmd) != 0)
 			return E_ERROR;
@@ -395,6 +406,8 @@ describe(struct cli *c)
 			.kind = kind_name(r),
 			.name = r->spec,
 			.text = r->source.text,
+			.level = (int)r->level,
+			.merged = r->prog != NULL && where_any_merged(r->prog),
 			.matched = c->list ? -1 : (int64_t)r->prog->matched,
 		};
 	asked_begin(&c->st,
@@ -545,36 +558,6 @@ say_matches(struct cli *c)
 	return E_SUCCESS;
 }
 
-/* What a client of the traced program may have waited at once. */
-static void
-say_longest_stop(struct cli *c)
-{
-	uint64_t us = super_longest_stop(c->st.super) / 1000;
-
-	if (c->verbose && us != 0)
-		state_message(&c->st, "longest stop: %lu.%03lu ms",
-		    (unsigned long)(us / 1000), (unsigned long)(us % 1000));
-}
-
-/* Which way hits went, a message a line. */
-static void
-say_fast(struct cli *c)
-{
-	struct str text = { 0 };
-	char *rest, *line;
-
-	if (!c->verbose)
-		return;
-	fast_report(&c->st, &text);
-	records_report(&c->st, &text);
-	profile_report(&c->st, &text);
-	char *all = str_take(&text);
-	for (line = strtok_r(all, "\n", &rest); line != NULL;
-	     line = strtok_r(NULL, "\n", &rest))
-		state_message(&c->st, "%s", line);
-	mem_free(all);
-}
-
 static int
 trace(struct cli *c)
 {
@@ -594,10 +577,8 @@ trace(struct cli *c)
 		say_untraced(c);
 	loop_run(&c->st);
 	int status = session_finish(&c->st);
-	say_longest_stop(c);
-	say_fast(c);
 	if (c->verbose)
-		lacks_tell(&c->st);
+		figures_tell(&c->st);
 	/* A reader that went away (head, less) is no error of ours, nor is a
 	 * user who would not wait for a slow one; a full disk is. */
 	if (c->st.output.error != 0 && c->st.output.error != EPIPE &&
@@ -661,7 +642,7 @@ add_default(struct cli *c)
 static bool
 default_program(struct cli *c)
 {
-	bool traces = c->commands.len + c->pids.len != 0;
+	bool traces = c->commands.len + c->pids.len + c->sets.len != 0;
 
 	if (c->header || c->link) {
 		cli_say(c, mem_strdup("-s SCRIPT names the file with them"),
@@ -714,6 +695,7 @@ run(struct cli *c)
 	if (c->requests.len == 0 && !c->list && !default_program(c))
 		return E_ERROR;
 	c->st.super = super_create();
+	c->st.where = sink_of(&c->st.opts)->elsewhere ? WHERE_HOST : WHERE_ALL;
 	/* A signal ends dtrap while it waits for typed input. */
 	if (programs_load(c) != E_SUCCESS)
 		return E_ERROR;
@@ -743,6 +725,12 @@ run(struct cli *c)
 		return r;
 	if (c->list)
 		return list(c);
+	char *why = c->st.where == WHERE_HOST ? mistakes_merged(&c->st) : NULL;
+	if (why != NULL) {
+		state_message(&c->st, "%s", why);
+		mem_free(why);
+		return E_ERROR;
+	}
 	if (!c->compile_only)
 		return trace(c);
 	vec_foreach(req, &c->requests)
@@ -763,6 +751,7 @@ cli_fini(struct cli *c)
 	vec_fini(&c->requests);
 	vec_fini(&c->commands);
 	vec_fini(&c->pids);
+	vec_fini(&c->sets);
 }
 
 static int
@@ -801,6 +790,12 @@ main(int argc, char **argv)
 	if (!begin(argv[0], &name))
 		return E_ERROR;
 	command_main command = argc > 1 ? command_of(argv[1]) : NULL;
-	return command != NULL ? command(name, argc - 1, argv + 1) :
-				 cli_main(name, argc, argv, false);
+	if (command != NULL)
+		return command(name, argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "host") == 0 &&
+	    !job_take(name, &argc, &argv))
+		return E_ERROR;
+	if (hosts_are_named(argc, argv, OPTSTRING))
+		return hosts_main(argc, argv, name, OPTSTRING);
+	return cli_main(name, argc, argv, false);
 }

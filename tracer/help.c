@@ -10,6 +10,7 @@ const char help_text[] =
     "       -f FUNCTION, -m MODULE, -P PROVIDER, -i NUMBER   the same, shorter\n"
     "       -s SCRIPT   a program in D; arguments are its $1, $2 ...\n"
     "       none of these: system calls are counted and timed\n"
+    "Hosts  -H a,b,web[01-40]  the same there, one answer;  dtrap merge STREAM...\n"
     "Allow  -w  destructive actions     -Z  probes that match nothing\n"
     "Print  -q  only what the program prints        -F  indented by calls\n"
     "       -o FILE  append to it      -v  more about probes, processes and the end\n"
@@ -19,14 +20,12 @@ const char help_text[] =
     "Text   -L DIRECTORY  libraries in D\n"
     "       -C  run cpp over scripts: -D NAME[=VALUE], -U NAME, -I DIRECTORY,\n"
     "           -H names what they include, -X a|c|s|t\n"
-    "Watch  dtrap top ...   the same options; tables are redrawn in place (h: keys)\n"
     "Build  -h  a header, -G  an object with types, for static probes (-32, -64)\n"
-    "Also   dtrap report RUN.json   pictures of a run saved by -x oformat=json\n"
+    "More   dtrap top ...  tables redrawn in place; dtrap report RUN.json  pictures\n"
     "\n"
     "  dtrap -c 'ls /usr'\n"
     "  dtrap -n 'syscall:::entry { @[execname, probefunc] = count(); }' -p 1234\n"
     "  dtrap -F -n 'pid$target:a.out::entry,pid$target:a.out::return' -c ./program\n"
-    "  dtrap -l -n 'pid$target:libc::entry' -c ls\n"
     "\n"
     "Manuals: dtrap(1), the language dtrap-d(7), scripts dtrap-scripts(7)\n";
 

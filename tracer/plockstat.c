@@ -424,8 +424,10 @@ trace(struct cli *c)
 	progress_end(st);
 	asked_begin(st,
 	    &(struct asked){ .version = DTRAP_VERSION,
-		.programs = &(struct asked_program){ "script", "plockstat",
-		    str_c(&c->program), -1 },
+		.programs = &(struct asked_program){ .kind = "script",
+		    .name = "plockstat",
+		    .text = str_c(&c->program),
+		    .matched = -1 },
 		.nprograms = 1 });
 	moments_subscribe(st, EV_EXIT, on_exit_begins, c);
 	session_start(st);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "tracer/cli.h"
+#include "tracer/drive/host.h"
 #include "tracer/drive/mistakes.h"
+#include "tracer/merge/job.h"
 #include "tracer/program/cpp.h"
 #include "tracer/program/dlib.h"
 
@@ -36,6 +38,12 @@ load_source(struct cli *c, struct request *r)
 	r->source = (struct source){ .name = r->text, .text = r->text };
 	if (r->level != CC_SCRIPT)
 		return 0;
+	const char *sent = job_script(r->text);
+	if (sent != NULL) {
+		r->source.is_file = true;
+		r->source.text = mem_strdup(sent);
+		return 0;
+	}
 	errno = 0;
 	FILE *f = strcmp(r->text, "-") == 0 ? stdin : fopen(r->text, "re");
 	struct str all = { 0 };
@@ -92,7 +100,7 @@ static bool
 concerns_operands(
     const struct cli *c, const struct request *r, const struct diag *d)
 {
-	bool traces = c->commands.len + c->pids.len != 0;
+	bool traces = c->commands.len + c->pids.len + c->sets.len != 0;
 
 	return (d->tag == D_MACRO_UNUSED &&
 		   strstr(r->source.text, "$1") == NULL) ||
@@ -152,6 +160,8 @@ compile(struct cli *c, struct request *r)
 		.level = r->level,
 		.argc = c->argc + 1,
 		.argv = argv,
+		.host = host_name(&c->st),
+		.is_provider = host_is_provider,
 		.listing = option_get(&c->st.opts, OPT_VERBOSE) != 0 ?
 		    c->st.output.err :
 		    NULL,

@@ -36,6 +36,10 @@ static const struct row rows[] = {
 	{ text, ID_ACTION, n, proto, flags, ((flags)&A_KERNEL) != 0 },
 #include "dlang/dif_acts.def"
 #undef DIF_ACT
+	/* The stack of a process, which is always named where the process
+	 * is. */
+	{ "immstack", ID_ACTION, ACT_USTACK, "stack([uint32_t], [uint32_t])",
+	    A_REC, false },
 #define DIF_AGG(n, NAME, text, proto, words) \
 	{ text, ID_AGGFUNC, n, proto, words, false },
 #include "dlang/dif_aggs.def"

@@ -119,25 +119,49 @@ compile_parts(
 	return 0;
 }
 
+/* The clause for one of its descriptions.  That of another host is compiled, so
+ * that all have the same aggregations, and matches what it can. */
+static int
+process_desc(
+    struct comp *c, struct node *n, struct node *d, const struct node *parts)
+{
+	int64_t *zdefs = &c->cc->opts->value[OPT_ZDEFS], was = *zdefs;
+	size_t before = c->clauses.len;
+	struct probe_desc pd;
+	bool none = false, here;
+
+	if (host_strip(c, d, &here) != 0)
+		return -EINVAL;
+	*zdefs |= !here;
+	int error = desc_match(c, d, &pd, &none);
+	*zdefs = was;
+	if (error != 0)
+		return error;
+	if (compile_parts(c, &pd, parts) != 0) {
+		if (!none || !leave_clause(c, n, d->name))
+			return -EINVAL;
+		c->clauses.len = before;
+	}
+	for (size_t i = before; i < c->clauses.len; i++)
+		c->clauses.at[i]->elsewhere = !here;
+	return 0;
+}
+
 static int
 process_clause(struct comp *c, struct node *n)
 {
 	struct nlist parts = { 0 };
-	struct probe_desc pd;
-	bool none = false;
+	bool split = false;
 
 	show_tree(c, TREE_PARSED, n);
-	if (sugar_clause(c, n, &parts) != 0)
-		return -EINVAL;
 	for (struct node *d = n->list; d != NULL; d = d->next) {
-		if (desc_match(c, d, &pd, &none) != 0)
-			return -EINVAL;
-		size_t before = c->clauses.len;
-		if (compile_parts(c, &pd, parts.head) == 0)
+		if (c->in->elsewhere != NULL && c->in->elsewhere(d->name))
 			continue;
-		if (!none || !leave_clause(c, n, d->name))
+		if (!split && sugar_clause(c, n, &parts) != 0)
 			return -EINVAL;
-		c->clauses.len = before;
+		split = true;
+		if (process_desc(c, n, d, parts.head) != 0)
+			return -EINVAL;
 	}
 	return 0;
 }

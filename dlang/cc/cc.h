@@ -26,9 +26,17 @@ struct cc_input {
 	enum cc_level level;
 	int argc; /* $0 .. $n */
 	char *const *argv;
-	bool library;  /* a D library: messages name its file, it may depend on
+	bool library; /* a D library: messages name its file, it may depend on
 		       * other libraries and may be empty, and its clauses are
 		       * checked but not enabled */
+	/* Is a clause with this description of no concern here?  It is read
+	 * and left out.  NULL: none is. */
+	bool (*elsewhere)(const char *desc);
+	/* This host, of many: descriptions may have hosts in front, and those of
+	 * others are left out.  NULL: they have none.  is_provider() tells
+	 * whether a field names a provider. */
+	const char *host;
+	bool (*is_provider)(const char *field);
 	FILE *listing; /* -S: DIFOs as text, or NULL */
 };
 
@@ -38,6 +46,11 @@ struct cc_input {
  */
 int cc_compile(struct cc *cc, const struct cc_input *in, struct prog **out,
     struct diags *d);
+
+/* Make an aggregation known that programs may print and add to: a copy of *from,
+ * with the next id.  NULL: there is one of that name, or there are too many. */
+const struct prog_agg *cc_declare_agg(
+    struct cc *cc, const struct prog_agg *from);
 
 /* Variables, aggregations and clauses of all programs of the session; valid
  * until cc_destroy(). */

@@ -181,6 +181,10 @@ struct xlator *xlate_find(
 /* Replace `x.member', where x is an N_XLATE, by the member's expression. */
 int xlate_member(struct comp *c, struct node *n);
 
+/* host.c: take the host off a description.  *here: it is of this host.  0, or
+ * -EINVAL after a diagnostic. */
+int host_strip(struct comp *c, struct node *d, bool *here);
+
 /* sugar.c: turn a clause with if statements into several clauses without. */
 int sugar_clause(struct comp *c, struct node *clause, struct nlist *out);
 

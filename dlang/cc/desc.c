@@ -115,6 +115,23 @@ is_no_target(struct comp *c, const char *p)
 	    w->ops->macro(w->ctx, name, &value) == 0 && value == 0;
 }
 
+/* Is there $target at p, and does it mean a set of processes?  Returns the length
+ * of the word. */
+static size_t
+set_length(struct comp *c, const char *p)
+{
+	static const char name[] = "$target";
+	const struct world *w = c->cc->world;
+	size_t n = sizeof(name) - 1;
+	int64_t set = 0;
+
+	if (strncmp(p, name, n) != 0 || isalnum((unsigned char)p[n]) ||
+	    p[n] == '_' || w->ops->macro(w->ctx, "target set", &set) != 0 ||
+	    set == 0)
+		return 0;
+	return n;
+}
+
 /* The length of a dollar, or two, and a name or a number. */
 static size_t
 macro_length(const char *p)
@@ -132,6 +149,12 @@ expand(struct comp *c, const struct node *n, struct desc_text *out)
 	bool quoted = false;
 
 	for (const char *p = n->name; *p != '\0'; text_mark(out, quoted)) {
+		size_t set = *p == '$' ? set_length(c, p) : 0;
+		if (set > 0) { /* any of those that are traced */
+			str_addc(&out->s, '*');
+			p += set;
+			continue;
+		}
 		size_t used = *p == '$' ? expand_dollar(c, p, &out->s) : 0;
 
 		if (used > 0 && is_no_target(c, p)) {

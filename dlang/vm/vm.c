@@ -51,6 +51,7 @@ builtin(struct vm_env *env, uint32_t id)
 	case DIF_VAR_EXECNAME:
 	case DIF_VAR_EXECARGS:
 	case DIF_VAR_CWD:
+	case DIF_VAR_VMNAME:
 	case DIF_VAR_ROOT: return builtin_str(env, id);
 	}
 	if (env->ops->var(env, id, &v) != 0)

@@ -117,7 +117,9 @@ void
 lang_push(struct lang_walk *w, const char *function, const char *file, int line,
     bool note)
 {
-	const struct lang_name name = { function, file, line, note };
+	const struct lang_name name = {
+		.function = function, .file = file, .line = line, .note = note
+	};
 	uint64_t word = langname_word(&name);
 
 	if (word != 0)

@@ -26,9 +26,9 @@ static struct {
 
 /* Append a text, cut and on one line: newlines part the members of a key. */
 static size_t
-key_text(char *key, size_t at, const char *text)
+key_text(char *key, size_t at, const char *text, size_t most)
 {
-	size_t n = strnlen(text, LANG_NAME_BYTES);
+	size_t n = strnlen(text, most);
 
 	for (size_t i = 0; i < n; i++)
 		key[at++] = text[i] == '\n' ? '?' : text[i];
@@ -39,12 +39,13 @@ key_text(char *key, size_t at, const char *text)
 static size_t
 key_of(const struct lang_name *n, char *key, size_t size)
 {
-	size_t at = key_text(key, 0, n->function);
+	size_t at = key_text(key, 0, n->function,
+	    n->native ? LANG_NATIVE_BYTES : LANG_NAME_BYTES);
 
-	at = key_text(key, at, n->file != NULL ? n->file : "");
+	at = key_text(key, at, n->file != NULL ? n->file : "", LANG_NAME_BYTES);
 	return at +
-	    (size_t)snprintf(
-		key + at, size - at, "%d %d", n->line, n->note ? 1 : 0);
+	    (size_t)snprintf(key + at, size - at, "%d %d", n->line,
+		(n->note ? 1 : 0) + (n->native ? 2 : 0));
 }
 
 /* A name, and its key as the table has it, whose texts are parts of the key. */
@@ -64,7 +65,7 @@ name_keep(const struct lang_name *n, char *key)
 uint64_t
 langname_word(const struct lang_name *n)
 {
-	char key[2 * LANG_NAME_BYTES + 32];
+	char key[LANG_NATIVE_BYTES + LANG_NAME_BYTES + 32];
 	uintptr_t index;
 	size_t len;
 

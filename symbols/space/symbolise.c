@@ -153,6 +153,12 @@ char *
 symbolise_then(
     uint32_t stamp, uint64_t addr, unsigned flags, char *buf, size_t size)
 {
+	const struct lang_name *far = langname_of(addr);
+
+	if (far != NULL && far->native) {
+		snprintf(buf, size, "%s", far->function);
+		return buf;
+	}
 	return load_text(load_then(stamp, addr), addr, addr, flags, buf, size);
 }
 
@@ -173,11 +179,38 @@ is_signal_frame(uint32_t stamp, uint64_t pc)
 	    machine_is_sigreturn(code);
 }
 
+/* A native frame of a process elsewhere: its name without the offset, and
+ * without the line behind it. */
+static char *
+far_frame_text(
+    const struct lang_name *n, unsigned flags, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", n->function);
+	if (!(flags & SYM_NO_OFFSET))
+		return buf;
+	char *name = strchr(buf, '`');
+	name = name != NULL ? name + 1 : buf;
+	char *line = strstr(name, " (");
+	if (line != NULL && buf[strlen(buf) - 1] == ')' &&
+	    strchr(line, ':') != NULL)
+		*line = '\0';
+	char *offset = strrchr(name, '0');
+	while (offset != NULL && offset > name + 1 &&
+	    (offset[1] != 'x' || strchr("+-", offset[-1]) == NULL))
+		offset = memrchr(name, '0', (size_t)(offset - name));
+	if (offset != NULL && offset > name + 1 &&
+	    offset[2 + strspn(offset + 2, "0123456789abcdef")] == '\0')
+		offset[-1] = '\0';
+	return buf;
+}
+
 /* A frame that a language has named. */
 static char *
 lang_frame_text(
     const struct lang_name *n, unsigned flags, char *buf, size_t size)
 {
+	if (n->native)
+		return far_frame_text(n, flags, buf, size);
 	const char *mark = n->note && !(flags & SYM_NO_OFFSET) ? "@" : "";
 
 	if (n->file == NULL || (flags & SYM_NO_OFFSET))

@@ -11,7 +11,9 @@
 static uint64_t
 word(const char *function, const char *file, int line, bool note)
 {
-	const struct lang_name n = { function, file, line, note };
+	const struct lang_name n = {
+		.function = function, .file = file, .line = line, .note = note
+	};
 
 	return langname_word(&n);
 }
@@ -37,6 +39,39 @@ START_TEST(equal_names_are_equal_words)
 	ck_assert_uint_eq(word("f", "x.py", 3, true), a);
 	langname_reset();
 	ck_assert_ptr_null(langname_of(a));
+}
+END_TEST
+
+/* A frame of another host: its name has the form of symbolise.h. */
+START_TEST(native_names_lose_their_offset)
+{
+	static const struct {
+		const char *whole, *plain;
+	} rows[] = {
+		{ "libc.so.6`malloc+0x12", "libc.so.6`malloc" },
+		{ "a.out`main", "a.out`main" },
+		{ "a.out`sub_1139-0x40", "a.out`sub_1139" },
+		{ "a.out`f+0x1 (f.c:12)", "a.out`f" },
+		{ "a.out`operator+(int)+0x10", "a.out`operator+(int)" },
+		{ "a.out`0x1139", "a.out`0x1139" },
+		{ "0x7f00", "0x7f00" },
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t a = langname_word(&(struct lang_name){
+		    .function = rows[i].whole, .native = true });
+		ck_assert_str_eq(
+		    symbolise_frame(0, a, 0, 0, text, sizeof(text)),
+		    rows[i].whole);
+		ck_assert_str_eq(
+		    symbolise_frame(0, a, 0, SYM_NO_OFFSET, text, sizeof(text)),
+		    rows[i].plain);
+		ck_assert_str_eq(
+		    symbolise_then(0, a, 0, text, sizeof(text)), rows[i].whole);
+		ck_assert_uint_ne(word(rows[i].whole, NULL, 0, false), a);
+	}
+	langname_reset();
 }
 END_TEST
 
@@ -95,6 +130,7 @@ main(void)
 	TCase *tc = tcase_create("langname");
 
 	tcase_add_test(tc, equal_names_are_equal_words);
+	tcase_add_test(tc, native_names_lose_their_offset);
 	tcase_add_test(tc, no_name_behind_other_words);
 	tcase_add_test(tc, long_names_are_cut);
 	tcase_add_test(tc, names_as_text);

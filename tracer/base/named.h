@@ -12,6 +12,8 @@
 
 struct named {
 	bool any;      /* there was at least one */
+	bool set;      /* all of a name, and those that come: the run does not
+			* end with the last */
 	unsigned left; /* number that have not ended */
 	pid_t pid;     /* of the first one, also after its end; 0: none */
 };

@@ -22,6 +22,7 @@
 
 #include "dlang/base/vec.h"
 #include "dlang/options.h"
+#include "dlang/where.h"
 #include "dlang/vm/vm.h"
 #include "tracer/base/compiled.h"
 #include "tracer/base/named.h"
@@ -58,7 +59,8 @@ struct state {
 	/* The user's options, and the output. */
 	const char *name; /* the begin of messages: "dtrap" */
 	struct options opts;
-	bool testing; /* _DTRACE_TESTING */
+	bool testing;     /* _DTRACE_TESTING */
+	enum where where; /* which clauses of the program this run has */
 	struct output output;
 	struct progress progress;
 

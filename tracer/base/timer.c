@@ -106,6 +106,23 @@ timers_run(struct timers *ts, struct state *st)
 }
 
 void
+timers_run_at(struct timers *ts, struct state *st, uint64_t now)
+{
+	for (;;) {
+		struct timer *due = NULL;
+
+		vec_foreach(t, &ts->list)
+			if (t->next <= now &&
+			    (due == NULL || t->next < due->next))
+				due = t;
+		if (due == NULL)
+			return;
+		due->next += due->period;
+		due->fn(st, due->arg, 0);
+	}
+}
+
+void
 timers_fini(struct timers *ts)
 {
 	if (ts->created)

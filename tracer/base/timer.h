@@ -52,6 +52,11 @@ void timer_set_next(struct timers *ts, timer_fn fn, void *arg, uint64_t next);
  * timer have passed, it is called once. */
 void timers_run(struct timers *ts, struct state *st);
 
+/* The same for a run whose time is not that of the clock: call the timers that
+ * are due at `now', in the order of their deadlines, each as often as it is due,
+ * and set no timer of the kernel. */
+void timers_run_at(struct timers *ts, struct state *st, uint64_t now);
+
 void timers_fini(struct timers *ts);
 
 #endif

@@ -53,7 +53,8 @@ aggs_table(struct aggs *a, uint32_t id)
 static uint64_t
 agg_hash(const struct prog_agg *def, const uint8_t *key)
 {
-	return hash_bytes(key, def->key_size) ^ hash_u64(def->id);
+	return hash_u64(agg_key_hash(def->id, key, def->key_size) ^
+	    (uint64_t)def->id << 32);
 }
 
 static void
@@ -174,14 +175,24 @@ aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
 	if (aggs_table(a, id) == NULL)
 		return;
 	agg_key_symbols(a->globals->aggs.at[id - 1], key);
-	struct agg_row *row = aggs_row(a, id, key);
+	aggs_merge(a, id, key, cpu, value);
+}
+
+bool
+aggs_merge(struct aggs *a, uint32_t id, const uint8_t *key, uint32_t cpu,
+    const uint64_t *value)
+{
+	struct agg_row *row =
+	    aggs_table(a, id) != NULL ? aggs_row(a, id, key) : NULL;
+
 	if (row == NULL)
-		return;
+		return false;
 	agg_merge(row->def->func, row->def->words, row->value, value);
 	row->empty = false;
 	if (cpu != 0)
 		agg_merge(row->def->func, row->def->words,
 		    agg_row_part(row, cpu - 1), value);
+	return true;
 }
 
 void

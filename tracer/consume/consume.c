@@ -94,6 +94,26 @@ consume_patiently(struct consume *c)
 	c->out.patient = true;
 }
 
+void
+consume_snapshot(struct consume *c)
+{
+	if (c->sink->snapshot == NULL)
+		return;
+	consume_aggs(c);
+	c->sink->snapshot(c);
+	out_flush(&c->out);
+}
+
+void
+consume_whole(struct consume *c)
+{
+	if (c->sink->whole == NULL)
+		return;
+	consume_aggs(c);
+	c->sink->whole(c);
+	out_flush(&c->out);
+}
+
 /* ---- the end ---- */
 
 int

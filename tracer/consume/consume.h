@@ -94,6 +94,11 @@ void consume_aggs(struct consume *c);
 /* The same if the time `aggrate' has passed since the last call. */
 void consume_aggs_due(struct consume *c);
 
+/* Write what was aggregated since the last call, if the format is a stream of
+ * such; or, additionally, all that was aggregated. */
+void consume_snapshot(struct consume *c);
+void consume_whole(struct consume *c);
+
 /* Report drops since the last call. */
 void consume_drops(struct consume *c);
 

@@ -74,6 +74,10 @@ void stack_functions(struct printer *p, const void *stack, size_t size,
     stack_frame_fn frame, void *ctx);
 /* Has it as many frames as there is room for?  Then it may have had more. */
 bool stack_is_full(const void *stack, size_t size);
+/* Call name() with the text of each frame, the innermost first. */
+typedef void (*stack_name_fn)(void *ctx, uint64_t pc, const char *name);
+void stack_names(struct printer *p, const void *stack, size_t size,
+    stack_name_fn name, void *ctx);
 /* A name of symbolise.h in its parts, which point into text. */
 struct symbol_parts {
 	const char *text;   /* all of it, without the line */
@@ -248,6 +252,10 @@ struct agg_table *aggs_table(struct aggs *a, uint32_t id);
  * becomes the begin of the symbol.  `cpu' is as in struct agg_entry. */
 void aggs_add(struct aggs *a, uint32_t id, uint8_t *key, uint32_t cpu,
     const uint64_t *value);
+/* The same for a key whose addresses have been looked up.  False: there was no
+ * room for it. */
+bool aggs_merge(struct aggs *a, uint32_t id, const uint8_t *key, uint32_t cpu,
+    const uint64_t *value);
 void aggs_clear(struct aggs *a, uint32_t id);
 /* Keep the n largest values; if n is negative, the -n smallest; 0: none. */
 void aggs_trunc(struct aggs *a, uint32_t id, int64_t n);
@@ -370,13 +378,6 @@ struct flow {                 /* option -F: the state of one thread */
 	uint64_t timestamp;
 };
 
-struct probe_text { /* the probe of an ECB; "" for unknown names */
-	uint32_t id;
-	uint32_t probe_ref;
-	const char *prov, *mod, *func, *name;
-	const struct prog_clause *clause; /* NULL: it cannot be decoded */
-};
-
 /* Set *p for an EPID.  False: there is no such EPID. */
 bool record_probe(const struct consume *c, uint32_t epid, struct probe_text *p);
 /* The size of records with this EPID, in bytes; 0: there is no such EPID. */
@@ -386,6 +387,9 @@ struct printer record_printer(struct consume *c, struct str *to);
 /* The record in c->rec.  `next' is the one that follows in its lane, or
  * NULL. */
 void record_print(struct consume *c, const struct rec_hdr *next);
+/* The same for a record of this probe, whatever its EPID says. */
+void record_print_as(struct consume *c, const struct probe_text *probe,
+    const struct rec_hdr *next);
 /* Free the state of -F (sink_text.c). */
 void flows_fini(struct consume *c);
 /* The name of a clause in messages. */
@@ -445,6 +449,7 @@ struct consume {
 	struct hash flows;  /* struct flow by pid and tid */
 	struct hash faults; /* struct fault_kind, faults.c */
 	uint64_t unprinted; /* statements whose output the format leaves out */
+	const char *host;   /* of the record or error; NULL: this one */
 	bool header;        /* printed */
 	bool bare;          /* the record being printed has no columns */
 	struct {            /* the record being printed, copied */

@@ -81,7 +81,8 @@ drop_report(struct consume *c, const struct drop_row *row, uint64_t n,
 		.pid = row->by_lane && l != NULL && l->threads ? l->pid : 0,
 		.what = what,
 	    });
-	consume_message(c, "%s%s", tag, what);
+	if (!c->sink->elsewhere) /* it is said there */
+		consume_message(c, "%s%s", tag, what);
 	mem_free(what);
 }
 

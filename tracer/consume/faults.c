@@ -218,8 +218,9 @@ faults_tell(struct consume *c)
 		if (c->sink->error != NULL)
 			c->sink->error(c, &e);
 		live_error(c, &e);
-		consume_message(c, "%s%s: %llu times", k->row->text,
-		    str_c(&where), (unsigned long long)k->count);
+		if (!c->sink->elsewhere) /* else it is said there */
+			consume_message(c, "%s%s: %llu times", k->row->text,
+			    str_c(&where), (unsigned long long)k->count);
 		str_fini(&where);
 	}
 	vec_fini(&kinds);

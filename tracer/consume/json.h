@@ -46,7 +46,8 @@ void json_object(struct printer *p, const uint8_t *addr,
 void json_line_begin(struct str *to, const struct asked *a);
 void json_line_error(
     struct str *to, const struct consume *c, const struct sink_error *e);
-void json_line_drop(struct str *to, const struct sink_drop *d, uint64_t total);
+void json_line_drop(struct str *to, const struct consume *c,
+    const struct sink_drop *d, uint64_t total);
 void json_line_end(struct str *to, uint64_t records, uint64_t errors,
     uint64_t drops, int status);
 

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "symbols/langname.h"
+
 #define JSON_NAME 2048 /* a symbol's; longer ones are cut */
 
 void
@@ -137,6 +139,8 @@ json_sym(struct printer *p, const struct prog_rec *rec, const uint8_t *v)
 	if (rec->kind != REC_UMOD && rec->kind != REC_MOD) {
 		symbol_parts(&s, text, false);
 		json_parts(p->to, "object", &s);
+		if (langname_of(sym.addr) != NULL)
+			return; /* of another host */
 		str_add(p->to, ",\"address\":");
 		json_hex(p->to, sym.addr);
 	}

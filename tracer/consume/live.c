@@ -105,7 +105,7 @@ live_drop(struct consume *c, const struct sink_drop *d)
 {
 	if (c->page == NULL)
 		return;
-	json_line_drop(&c->page_line, d, d->n);
+	json_line_drop(&c->page_line, c, d, d->n);
 	live_flush(c, &c->page_line);
 }
 

@@ -131,6 +131,8 @@ record_fail(struct consume *c, uint32_t epid, struct sink_error *e)
 		c->sink->error(c, e);
 	live_error(c, e);
 	e->probe = NULL;
+	if (c->sink->elsewhere) /* it is said there */
+		return;
 	consume_message(c, "error in %s for probe ID %u (%s:%s:%s:%s): %s",
 	    record_clause_name(p.clause, name, sizeof(name)), p.id, p.prov,
 	    p.mod, p.func, p.name, e->what);
@@ -304,6 +306,11 @@ stmt_outside(struct consume *c, const struct prog_stmt *st)
 
 	p.escape = false;
 	record_format(c, &p, st);
+	if (st->kind == ACT_FREOPEN && c->sink->elsewhere) {
+		stmt_failed(c, "freopen(): the output is merged elsewhere");
+		str_fini(&text);
+		return;
+	}
 	stmt_cut(c);
 	if (st->kind == ACT_SYSTEM) {
 		out_system(&c->out, str_c(&text));
@@ -348,9 +355,20 @@ stmt_carry_out(struct consume *c, const struct prog_stmt *st)
 	case ACT_CLEAR:
 	case ACT_TRUNC:
 	case ACT_NORMALIZE:
-	case ACT_DENORMALIZE: stmt_aggs(c, st); break;
-	case ACT_SETOPT: stmt_setopt(c, st); break;
+	case ACT_DENORMALIZE:
+		if (c->sink->elsewhere)
+			c->sink->stmt(c, st);
+		else
+			stmt_aggs(c, st);
+		break;
+	case ACT_SETOPT:
+		if (c->sink->elsewhere)
+			c->sink->stmt(c, st);
+		stmt_setopt(c, st);
+		break;
 	case ACT_FTRUNCATE:
+		if (c->sink->elsewhere)
+			break;
 		stmt_cut(c);
 		out_truncate(&c->out);
 		break;
@@ -377,11 +395,18 @@ record_print(struct consume *c, const struct rec_hdr *next)
 
 	record_probe(c, c->rec.hdr->epid, &probe);
 	ASSERT(probe.clause != NULL); /* or it would not have been read */
-	live_record(c, &probe);
+	record_print_as(c, &probe, next);
+}
+
+void
+record_print_as(struct consume *c, const struct probe_text *probe,
+    const struct rec_hdr *next)
+{
+	live_record(c, probe);
 	if (c->sink->open != NULL)
-		c->sink->open(c, &probe, next);
-	for (size_t i = 0; i < probe.clause->nstmts; i++)
-		stmt_carry_out(c, &probe.clause->stmts[i]);
+		c->sink->open(c, probe, next);
+	for (size_t i = 0; i < probe->clause->nstmts; i++)
+		stmt_carry_out(c, &probe->clause->stmts[i]);
 	if (c->sink->close != NULL)
 		c->sink->close(c);
 }

@@ -14,6 +14,7 @@ static const struct sink *const sinks[] = {
 	&sink_chrome,
 	&sink_prometheus,
 	&sink_top,
+	&sink_snapshot,
 };
 
 const struct sink *

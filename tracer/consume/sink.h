@@ -24,7 +24,6 @@
 
 struct consume;
 struct printer;
-struct probe_text;
 struct prog_clause;
 struct prog_stmt;
 struct rec_hdr;
@@ -36,6 +35,8 @@ struct asked_program {
 	const char *kind; /* "script" or "description" */
 	const char *name; /* the script's path, or the description */
 	const char *text; /* in D */
+	int level;        /* enum cc_level */
+	bool merged;      /* it has clauses that run where streams are merged */
 	int64_t matched;  /* probes; -1: not known */
 };
 
@@ -79,6 +80,15 @@ struct listed {
 	const struct listed_more *more; /* NULL without -v */
 };
 
+/* ---- records ---- */
+
+struct probe_text { /* the probe of an ECB; "" for unknown names */
+	uint32_t id;
+	uint32_t probe_ref;
+	const char *prov, *mod, *func, *name;
+	const struct prog_clause *clause; /* NULL: it cannot be decoded */
+};
+
 /* ---- what goes wrong ---- */
 
 struct sink_error {
@@ -110,6 +120,10 @@ struct sink {
 	/* True: the output is one document, so -o replaces the file.  False:
 	 * -o appends to it. */
 	bool document;
+	/* True: a reader merges the output with that of other runs.  It prints
+	 * aggregations, and carries out clear() and the like; a format gets
+	 * these statements, too. */
+	bool elsewhere;
 	/* Append what comes first.  No consumer exists yet. */
 	void (*begin)(struct str *to, const struct asked *asked);
 	/* Append a probe of -l.  NULL: as text. */
@@ -130,6 +144,9 @@ struct sink {
 	void (*close)(struct consume *c);
 	/* All records that there were have been read. */
 	void (*pass)(struct consume *c);
+	/* Write what was aggregated since the last call, or all of it. */
+	void (*snapshot)(struct consume *c);
+	void (*whole)(struct consume *c);
 	/* Called before the message about it is printed. */
 	void (*error)(struct consume *c, const struct sink_error *e);
 	void (*drop)(struct consume *c, const struct sink_drop *d);
@@ -143,6 +160,6 @@ struct sink {
 const struct sink *sink_of(const struct options *opts);
 
 extern const struct sink sink_text, sink_json, sink_folded, sink_pprof,
-    sink_chrome, sink_prometheus, sink_top;
+    sink_chrome, sink_prometheus, sink_top, sink_snapshot;
 
 #endif

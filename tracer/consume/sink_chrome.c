@@ -128,7 +128,8 @@ returns(struct consume *c, const struct probe_text *probe)
 static bool
 slice_begin(struct consume *c, struct slices *s, const struct probe_text *p)
 {
-	if (!returns(c, p) || s->open.len >= SLICES_MOST)
+	/* What else another host traces is not known here. */
+	if (c->host != NULL || !returns(c, p) || s->open.len >= SLICES_MOST)
 		return false;
 	*vec_push(&s->open) = function_key(p);
 	return true;

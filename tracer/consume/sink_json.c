@@ -189,8 +189,10 @@ line_open(struct consume *c)
 	    "{\"type\":\"probe\",\"timestamp\":%llu,\"cpu\":%u,",
 	    (unsigned long long)c->rec.hdr->timestamp, c->rec.hdr->cpu);
 	json_probe(&c->line, &j->probe);
-	str_printf(&c->line, ",\"pid\":%u,\"tid\":%u,\"output\":[",
-	    c->rec.hdr->pid, c->rec.hdr->tid);
+	str_printf(&c->line, ",\"pid\":%u,\"tid\":%u", c->rec.hdr->pid,
+	    c->rec.hdr->tid);
+	add_text(&c->line, "host", c->host);
+	str_add(&c->line, ",\"output\":[");
 	j->n = 0;
 }
 
@@ -294,6 +296,7 @@ json_line_error(
 	}
 	str_add(to, "\"msg\":");
 	text_add_json(to, e->what);
+	add_text(to, "host", c->host);
 	if (e->fault != NULL)
 		add_fault(to, e);
 	if (e->count != 0)
@@ -321,7 +324,8 @@ dropped_so_far(struct json *j, const struct sink_drop *d)
 }
 
 void
-json_line_drop(struct str *to, const struct sink_drop *d, uint64_t total)
+json_line_drop(struct str *to, const struct consume *c,
+    const struct sink_drop *d, uint64_t total)
 {
 	str_printf(to,
 	    "{\"type\":\"drop\",\"timestamp\":%llu,\"cpu\":%d,\"id\":-1,"
@@ -333,13 +337,14 @@ json_line_drop(struct str *to, const struct sink_drop *d, uint64_t total)
 	text_add_json(to, d->what);
 	if (d->pid != 0)
 		str_printf(to, ",\"pid\":%u", d->pid);
+	add_text(to, "host", c->host);
 	str_add(to, "}\n");
 }
 
 static void
 json_drop(struct consume *c, const struct sink_drop *d)
 {
-	json_line_drop(line_apart(c), d, dropped_so_far(c->format, d));
+	json_line_drop(line_apart(c), c, d, dropped_so_far(c->format, d));
 	line_done(c);
 }
 

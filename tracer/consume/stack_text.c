@@ -118,6 +118,16 @@ stack_functions(struct printer *p, const void *stack, size_t size,
 	    frame_function, &f);
 }
 
+void
+stack_names(struct printer *p, const void *stack, size_t size,
+    stack_name_fn name, void *ctx)
+{
+	unsigned line =
+	    option_get(p->c->env.opts, OPT_USRCLINE) != 0 ? SYM_LINE : 0;
+
+	stack_each(stack, size, name_flags(p) | line, false, name, ctx);
+}
+
 /* ---- the parts of a name ---- */
 
 /* The line behind the name, " (file:12)", which is cut off. */
@@ -193,8 +203,9 @@ frame_parts(void *ctx, uint64_t pc, const char *name)
 	struct stack_frame frame = { .pc = pc };
 	char *text = mem_strdup(name);
 
-	if (lang == NULL) {
+	if (lang == NULL || lang->native) {
 		symbol_parts(&frame.s, text, f->line);
+		frame.is_lang = lang != NULL;
 	} else {
 		frame.is_lang = true;
 		frame.is_note = lang->note;

@@ -173,6 +173,13 @@ loop_impatient(void)
 }
 
 void
+loop_hurry(void)
+{
+	urged = 1;
+	heard_at = 1;
+}
+
+void
 loop_signals(struct state *st)
 {
 	struct sigaction old;
@@ -409,6 +416,16 @@ look_at_flags(struct state *st)
 		fire_drain(st);
 }
 
+static void (*waits_by)(void *ctx, const sigset_t *mask);
+static void *waits_ctx;
+
+void
+loop_wait_by(void (*wait)(void *ctx, const sigset_t *mask), void *ctx)
+{
+	waits_by = wait;
+	waits_ctx = ctx;
+}
+
 /* There is no tracee to wait for: sleep until a signal arrives, without missing
  * one. */
 static void
@@ -424,8 +441,12 @@ wait_for_signal(void)
 	for (size_t i = 0; i < nheard; i++)
 		sigaddset(&block, heard[i].sig);
 	sigprocmask(SIG_BLOCK, &block, &old);
-	if (!alarm_due && stop_signals == 0 && !heard_is_due())
-		sigsuspend(&old);
+	if (!alarm_due && stop_signals == 0 && !heard_is_due()) {
+		if (waits_by != NULL)
+			waits_by(waits_ctx, &old);
+		else
+			sigsuspend(&old);
+	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 

@@ -4,6 +4,7 @@
 #ifndef TRACER_DRIVE_LOOP_H
 #define TRACER_DRIVE_LOOP_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 struct state;
@@ -26,11 +27,20 @@ bool loop_stopping(void);
  * is not to be waited for any more. */
 bool loop_impatient(void);
 
+/* From now on, when there is no tracee to wait for, call wait() instead of
+ * sleeping until a signal.  SIGALRM and the signals that end dtrap are blocked
+ * then; wait() lets them in by `mask' while it blocks. */
+void loop_wait_by(void (*wait)(void *ctx, const sigset_t *mask), void *ctx);
+
 /* Handle events until st->draining is set, or until `more' returns false.
  * Without tracees it still handles timers and signals. */
 void loop_while(
     struct state *st, bool (*more)(struct state *, void *), void *arg);
 void loop_run(struct state *st);
+
+/* As if the user had asked to end, twice, a while ago: loop_impatient() is true
+ * from now on. */
+void loop_hurry(void);
 
 /* Handle the events that have come already, without waiting. */
 void loop_pending(struct state *st);

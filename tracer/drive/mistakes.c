@@ -16,6 +16,7 @@
 #include "dlang/base/mem.h"
 #include "dlang/base/nearest.h"
 #include "dlang/base/str.h"
+#include "dlang/cc/cc.h"
 #include "dlang/dif.h"
 #include "dlang/options.h"
 #include "dlang/prog.h"
@@ -448,4 +449,24 @@ mistakes_untraced(struct state *st)
 			    prov->name);
 	}
 	return NULL;
+}
+
+/* Clauses that run where streams are merged need a variable of the hosts. */
+char *
+mistakes_merged(const struct state *st)
+{
+	const struct prog_clause *clause;
+	const char *name =
+	    where_bad_variable(cc_globals(st->compiled.cc), &clause);
+
+	if (name == NULL)
+		return NULL;
+	char *desc = probe_desc_text(&clause->desc, false);
+	char *text = mem_printf(
+	    "%s runs where the hosts are merged, and reads the global variable "
+	    "%s, which each host has for itself; an aggregation is what is added "
+	    "up over the hosts",
+	    desc + strspn(desc, ":"), name);
+	mem_free(desc);
+	return text;
 }

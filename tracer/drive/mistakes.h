@@ -48,4 +48,8 @@ char *mistakes_untraced(struct state *st);
 /* The list of actions of a program that need -w: "system(), copyout()". */
 char *mistakes_destructive(const struct prog *p);
 
+/* Why a program cannot be divided between hosts and a merge; NULL: it can.  The
+ * caller frees the text. */
+char *mistakes_merged(const struct state *st);
+
 #endif

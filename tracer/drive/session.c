@@ -16,8 +16,10 @@
 #include "tracer/fire/eval.h"
 #include "tracer/drive/display.h"
 #include "tracer/drive/filter.h"
+#include "tracer/drive/heart.h"
 #include "tracer/survive/guardian.h"
 #include "tracer/drive/loop.h"
+#include "tracer/drive/named_set.h"
 #include "tracer/survive/panic.h"
 #include "tracer/ptrace/proc.h"
 #include "tracer/base/progress.h"
@@ -149,6 +151,12 @@ on_aggs(struct state *st, void *arg, uint64_t late)
 }
 
 static void
+on_snapshot(struct state *st, void *arg, uint64_t late)
+{
+	consume_snapshot(st->consume);
+}
+
+static void
 on_status(struct state *st, void *arg, uint64_t late)
 {
 	consume_drops(st->consume);
@@ -209,10 +217,14 @@ session_start(struct state *st)
 	add_rate(st, OPT_SWITCHRATE, on_switch);
 	add_rate(st, OPT_AGGRATE, on_aggs);
 	add_rate(st, OPT_STATUSRATE, on_status);
+	if (sink_of(&st->opts)->snapshot != NULL)
+		add_rate(st, OPT_SNAPRATE, on_snapshot);
 	/* With option auto threads record nothing by jump. */
 	if (fast_is_on(st) && !fast_is_auto(st))
 		timer_add(&st->timers, LANES_NS, on_lanes, NULL);
 	deadman_start(st);
+	heart_start(st);
+	named_set_start(st);
 	fire_consume(st);
 	display_start(st);
 	filter_install(st);

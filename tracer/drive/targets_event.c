@@ -29,7 +29,7 @@ target_ends(struct state *st, struct proc *p)
 	if (!p->role.named)
 		return;
 	role_unnamed(p);
-	if (--st->named.left == 0)
+	if (--st->named.left == 0 && !st->named.set)
 		fire_drain(st);
 }
 

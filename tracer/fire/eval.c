@@ -297,6 +297,18 @@ execname(struct firing *f, char *buf, uint32_t size)
 	return r;
 }
 
+static void
+vmname(struct firing *f, char *buf, uint32_t size)
+{
+	const char *name = f->st->opts.text[OPT_VMNAME];
+
+	*buf = '\0';
+	if (name != NULL)
+		snprintf(buf, size, "%s", name);
+	else if (gethostname(buf, size) != 0 && size > 0)
+		buf[size - 1] = '\0';
+}
+
 static int
 eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 {
@@ -307,6 +319,7 @@ eval_var_str(struct vm_env *env, uint32_t id, char *buf, uint32_t size)
 	case DIF_VAR_EXECNAME: return execname(f, buf, size);
 	case DIF_VAR_EXECARGS: procstate_command(tid, buf, size); return 0;
 	case DIF_VAR_CWD: procfs_link(tid, "cwd", buf, size); return 0;
+	case DIF_VAR_VMNAME: vmname(f, buf, size); return 0;
 	case DIF_VAR_ROOT: procfs_link(tid, "root", buf, size); return 0;
 	default: return -1;
 	}

@@ -71,6 +71,16 @@ follow_none(const struct state *st)
 	return text != NULL && strcmp(text, "none") == 0;
 }
 
+/* Does this run have the clause?  A program of many hosts is divided. */
+static bool
+is_ours(const struct state *st, const struct prog_clause *c)
+{
+	if (c->elsewhere)
+		return false;
+	return st->where == WHERE_ALL ||
+	    where_is_merged(&c->desc) == (st->where == WHERE_MERGE);
+}
+
 /* Create an ECB: clause c on probe p. */
 static int
 attach(struct state *st, const struct prog_clause *c, struct probe *p)
@@ -98,7 +108,7 @@ enable_end_size(const struct state *st)
 		if (image_flags(*p) != IMG_PROBE_END)
 			continue;
 		vec_foreach(c, &g->clauses)
-			if (probe_matches(*p, &(*c)->desc))
+			if (probe_matches(*p, &(*c)->desc) && is_ours(st, *c))
 				size += ROUND_UP((*c)->rec_size, REC_ALIGN);
 	}
 	return size;
@@ -113,7 +123,7 @@ attach_clauses(struct state *st, size_t from, size_t to)
 	vec_foreach(c, &g->clauses) {
 		for (size_t i = from; i < to; i++) {
 			struct probe *p = st->probes.list.at[i];
-			if (!probe_matches(p, &(*c)->desc))
+			if (!probe_matches(p, &(*c)->desc) || !is_ours(st, *c))
 				continue;
 			if (!typed_use_fits(st, &(*c)->desc, p)) {
 				prototype_refused(st, p);

@@ -350,6 +350,7 @@ world_macro(void *ctx, const char *name, int64_t *value)
 		int64_t value;
 	} rows[] = {
 		{ "target", st->named.pid },
+		{ "target set", st->named.set }, /* desc.c asks */
 		{ "pid", getpid() },
 		{ "ppid", getppid() },
 		{ "pgid", getpgid(0) },

@@ -1,0 +1,9 @@
+/*
+ * `dtrap merge STREAM...': a row of tracer/commands.c.
+ */
+#ifndef TRACER_MERGE_COMMAND_H
+#define TRACER_MERGE_COMMAND_H
+
+int command_merge(const char *program, int argc, char **argv);
+
+#endif
