@@ -102,6 +102,7 @@ each_sampling() {
 # the reason in "$tmp/err", where nobody at all may.  "${as[@]}" runs dtrap after
 # `as_user USER'.
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+# shellcheck disable=SC2034 # tests read $users
 perf_users() {
 	local may='sched:::on-cpu { exit(0); }'
 	users=self
@@ -122,6 +123,7 @@ perf_users() {
 	fi
 }
 
+# shellcheck disable=SC2034 # and ${as[@]}
 as_user() {
 	as=("$DTRAP")
 	[ "$1" != nobody ] || as=("${nobody[@]}" "$DTRAP")
