@@ -408,7 +408,9 @@ describe(struct cli *c)
 			.text = r->source.text,
 			.level = (int)r->level,
 			.merged = r->prog != NULL && where_any_merged(r->prog),
-			.matched = c->list ? -1 : (int64_t)r->prog->matched,
+			.matched = c->list || r->prog == NULL ?
+			    -1 :
+			    (int64_t)r->prog->matched,
 		};
 	asked_begin(&c->st,
 	    &(struct asked){

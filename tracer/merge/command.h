@@ -4,6 +4,6 @@
 #ifndef TRACER_MERGE_COMMAND_H
 #define TRACER_MERGE_COMMAND_H
 
-int command_merge(const char *program, int argc, char **argv);
+int command_merge(const char *name, int argc, char **argv);
 
 #endif
