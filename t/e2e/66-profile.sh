@@ -67,6 +67,10 @@ is "stopped and continued: tracer" "$(tracer "${pid[busy]}")" 0
 # of a thread that waits in the middle is no sample, and one that reads from a pipe all
 # the time is sampled where it does.
 perf_users || cat "$tmp/err"
+# Where the clock takes a system call, as on an emulated machine, compute() makes them
+# all the time.
+source=tsc
+read -r source </sys/devices/system/clocksource/clocksource0/current_clocksource
 for user in $users; do
 	as_user "$user"
 	[ "$user" = nobody ] || as+=(-x sampling=user)
@@ -81,7 +85,7 @@ for user in $users; do
 	is "$user, user code: status" "$status" 0
 	has "$tmp/dt.err" '^dtrap: profile-997: [1-9][0-9]* % of the samples are in the kernel, of which only option sampling=stops tells where$'
 	has "$tmp/dt.err" '^dtrap: profile-997 has [1-9][0-9]* samples of user code, and [1-9][0-9]* that are reckoned, in the kernel'
-	awk '
+	awk -v calls="$([ "$source" = hpet ] || [ "$source" = acpi_pm ] && echo 1)" '
 	$1 == "all" { all = $2 }
 	$1 == "compute" && NF == 2 { own = $2 }
 	/compute.* [0-9]+$/ && /;/ { seen += $NF }
@@ -92,7 +96,7 @@ for user in $users; do
 		print all " of " due ", " kernel " in the kernel, compute " \
 		    share ", by its clock " own
 		exit !(all > due * 0.7 && all < due * 1.4 && kernel > 100 &&
-		    share > own - 7 && share < own + 7)
+		    (calls || (share > own - 7 && share < own + 7)))
 	}' "$tmp/dt.out" || wrong "$user, user code: not what the clocks say"
 done
 
