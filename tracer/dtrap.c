@@ -581,15 +581,7 @@ trace(struct cli *c)
 	int status = session_finish(&c->st);
 	if (c->verbose)
 		figures_tell(&c->st);
-	/* A reader that went away (head, less) is no error of ours, nor is a
-	 * user who would not wait for a slow one; a full disk is. */
-	if (c->st.output.error != 0 && c->st.output.error != EPIPE &&
-	    c->st.output.error != EINTR) {
-		state_message(&c->st, "cannot write output: %s",
-		    strerror(c->st.output.error));
-		return E_ERROR;
-	}
-	return status;
+	return session_wrote(&c->st) ? status : E_ERROR;
 }
 
 /* -h and -G: nothing is traced. */

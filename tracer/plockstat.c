@@ -436,13 +436,7 @@ trace(struct cli *c)
 		    st, "tracing enabled for pid %d", (int)st->named.pid);
 	loop_run(st);
 	session_finish(st);
-	if (st->output.error != 0 && st->output.error != EPIPE &&
-	    st->output.error != EINTR) {
-		state_message(
-		    st, "cannot write output: %s", strerror(st->output.error));
-		return E_ERROR;
-	}
-	return E_SUCCESS;
+	return session_wrote(st) ? E_SUCCESS : E_ERROR;
 }
 
 static int

@@ -273,6 +273,17 @@ session_finish(struct state *st)
 	return consume_pictures(st->consume) != 0 ? 1 : status;
 }
 
+bool
+session_wrote(struct state *st)
+{
+	int error = st->output.error;
+
+	if (error == 0 || error == EPIPE || error == EINTR)
+		return true;
+	state_message(st, "cannot write output: %s", strerror(error));
+	return false;
+}
+
 void
 session_fini(struct state *st)
 {

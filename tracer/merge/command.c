@@ -101,13 +101,7 @@ run(struct merge *m, int argc, char **argv)
 		return 1;
 	panic_guard(m->st.super);
 	r = merge_run(m);
-	if (m->st.output.error != 0 && m->st.output.error != EPIPE &&
-	    m->st.output.error != EINTR) {
-		state_message(&m->st, "cannot write output: %s",
-		    strerror(m->st.output.error));
-		return 1;
-	}
-	return r;
+	return session_wrote(&m->st) ? r : 1;
 }
 
 int
