@@ -188,6 +188,13 @@ resume_text_pc(struct tptable *tab, uint64_t pc)
 	return displaced_text_pc(owner->plan, (unsigned)(pc - owner->slot));
 }
 
+uint64_t
+resume_thread_pc(struct tptable *tab, uint64_t pc, uint64_t sp)
+{
+	return tab != NULL ? resume_text_pc(tab, resume_stub_pc(tab, pc, sp)) :
+			     pc;
+}
+
 bool
 resume_branch_goes(struct tptable *tab, struct tracepoint *tp,
     const struct uregs *regs, uint64_t *to)

@@ -73,6 +73,9 @@ bool resume_stub_faults(struct tptable *tab, uint64_t pc);
  * where it returns to, in the code of its site; else it is pc itself.  The functions
  * below are asked about that. */
 uint64_t resume_stub_pc(struct tptable *tab, uint64_t pc, uint64_t sp);
+/* The text address for the pc of a thread with this stack pointer, by both functions.
+ * tab may be NULL: it is pc itself then. */
+uint64_t resume_thread_pc(struct tptable *tab, uint64_t pc, uint64_t sp);
 /* Is pc in such a function, wherever? */
 bool resume_stub_shared(struct tptable *tab, uint64_t pc);
 

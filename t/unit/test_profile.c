@@ -136,19 +136,19 @@ double_records(const struct probe *p, uint32_t *wish)
 	return records;
 }
 
-#define timer_add(ts, period, fn, arg)       double_add(period, fn, arg)
-#define timer_set_next(ts, fn, arg, next)    double_set_next(fn, arg, next)
-#define timer_set_period(ts, fn, arg, p)     double_set_period(fn, arg, p)
-#define fire_probe(st, p, th, words, n)      double_fire(p, th, words, n)
-#define super_next(su, p)                    (is_empty ? NULL : &proc)
-#define oncpu_look(st, period)               looks++
-#define oncpu_find(st, out)                  double_find(out)
-#define oncpu_owes(th, yes)                  (owes[(th)->tid] = (yes))
-#define thread_ask(th)                       double_ask(th)
-#define procfs_sched(tid, out)               double_sched(tid, out)
-#define thread_regs(th)                      (is_dead ? NULL : &its_regs)
-#define resume_text_pc(tab, pc)              ((pc) + 0x1000)
-#define resume_stub_pc(tab, pc, sp)          ((pc) + (sp))
+#define timer_add(ts, period, fn, arg)    double_add(period, fn, arg)
+#define timer_set_next(ts, fn, arg, next) double_set_next(fn, arg, next)
+#define timer_set_period(ts, fn, arg, p)  double_set_period(fn, arg, p)
+#define fire_probe(st, p, th, words, n)   double_fire(p, th, words, n)
+#define super_next(su, p)                 (is_empty ? NULL : &proc)
+#define oncpu_look(st, period)            looks++
+#define oncpu_find(st, out)               double_find(out)
+#define oncpu_owes(th, yes)               (owes[(th)->tid] = (yes))
+#define thread_ask(th)                    double_ask(th)
+#define procfs_sched(tid, out)            double_sched(tid, out)
+#define thread_regs(th)                   (is_dead ? NULL : &its_regs)
+#define resume_thread_pc(tab, pc, sp) \
+	((tab) != NULL ? (pc) + (sp) + 0x1000 : (pc))
 #define profile_records(st, p, period, wish) double_records(p, wish)
 #define profile_reckon(st, p)                reckoned++
 #define records_without(st, wish)            without

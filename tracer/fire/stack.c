@@ -90,9 +90,8 @@ begin(struct thread *th, struct uregs *at)
 	/* A sampled thread may be in a slot: begin at the original instruction
 	 * in the text. */
 	*at = *regs;
-	if (sp->tab != NULL)
-		at->r[UREG_PC] = resume_text_pc(sp->tab,
-		    resume_stub_pc(sp->tab, at->r[UREG_PC], at->r[UREG_SP]));
+	at->r[UREG_PC] =
+	    resume_thread_pc(sp->tab, at->r[UREG_PC], at->r[UREG_SP]);
 	return sp;
 }
 
@@ -196,8 +195,7 @@ asleep(struct state *st, struct thread *th, const struct perf_record *r,
 	    records_ran_since(st, th, r->time) ||
 	    procfs_pc(th->tid, &pc, &top) != 0)
 		return 0;
-	if (sp->tab != NULL)
-		pc = resume_text_pc(sp->tab, resume_stub_pc(sp->tab, pc, top));
+	pc = resume_thread_pc(sp->tab, pc, top);
 	size_t n = unwind_asleep(
 	    space_unwinder(sp), pc, top, &sp->text, pcs, max, &cut);
 	if (records_ran_since(st, th, r->time))

@@ -308,11 +308,8 @@ profile_stopped(struct state *st, struct thread *th)
 		struct uregs *regs = thread_regs(th);
 		if (regs == NULL || was_waiting(th, &s))
 			continue;
-		struct tptable *tab = th->proc->space->tab;
-		uint64_t pc = regs->r[UREG_PC];
-		if (tab != NULL)
-			pc = resume_text_pc(
-			    tab, resume_stub_pc(tab, pc, regs->r[UREG_SP]));
+		uint64_t pc = resume_thread_pc(
+		    th->proc->space->tab, regs->r[UREG_PC], regs->r[UREG_SP]);
 		uint64_t words[3] = { 0, pc, timer_now() - s.due };
 		fire_probe(st, s.probe, th, words, 3);
 	}
