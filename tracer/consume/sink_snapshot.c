@@ -142,26 +142,18 @@ add_agg(struct str *to, const struct prog_agg *a)
 		add_rec(to, &a->keys[i]);
 }
 
+/* What print() writes is known here alone. */
+static enum dif_act
+kind_there(const struct prog_stmt *st)
+{
+	return st->kind == ACT_PRINT ? ACT_PRINTF : st->kind;
+}
+
 /* Does the reader carry the statement out? */
 static bool
 is_read_there(const struct prog_stmt *st)
 {
-	switch (st->kind) {
-	case ACT_NONE:
-	case ACT_EXIT:
-	case ACT_STOP:
-	case ACT_RAISE:
-	case ACT_BREAKPOINT:
-	case ACT_PANIC:
-	case ACT_CHILL:
-	case ACT_SPECULATE:
-	case ACT_COMMIT:
-	case ACT_DISCARD:
-	case ACT_SYSTEM:
-	case ACT_FREOPEN:
-	case ACT_FTRUNCATE: return false;
-	default: return true;
-	}
+	return wire_carries(kind_there(st));
 }
 
 /* Does the format print argument i of printf() as an address of the process?
@@ -202,7 +194,7 @@ add_stmt(struct str *to, const struct prog_stmt *st)
 	static const struct prog_rec printed = { .kind = REC_STRING,
 		.size = PRINTED_MOST };
 
-	wire_number(to, print ? ACT_PRINTF : st->kind);
+	wire_number(to, kind_there(st));
 	wire_string(to, print ? "%s" : st->fmt != NULL ? st->fmt->text : NULL);
 	wire_string(to, st->strs[0]);
 	wire_string(to, st->strs[1]);

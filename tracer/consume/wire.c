@@ -22,6 +22,33 @@
 
 static const char digits[] = "0123456789abcdef";
 
+bool
+wire_carries(enum dif_act kind)
+{
+	switch (kind) {
+	case ACT_TRACE:
+	case ACT_PRINTF:
+	case ACT_PRINTA:
+	case ACT_CLEAR:
+	case ACT_TRUNC:
+	case ACT_NORMALIZE:
+	case ACT_DENORMALIZE:
+	case ACT_SETOPT:
+	case ACT_TRACEMEM:
+	case ACT_USTACK:
+	case ACT_JSTACK:
+	case ACT_STACK:
+	case ACT_USYM:
+	case ACT_UFUNC:
+	case ACT_UMOD:
+	case ACT_UADDR:
+	case ACT_SYM:
+	case ACT_FUNC:
+	case ACT_MOD: return true;
+	default: return false;
+	}
+}
+
 /* ---- writing ---- */
 
 static void

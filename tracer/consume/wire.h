@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "dlang/base/str.h"
+#include "dlang/dif.h"
 
 /* The longest line, in bytes, without its newline. */
 #define WIRE_LINE (1u << 20)
@@ -40,6 +41,10 @@ enum wire_type {
 	WIRE_ERROR = 'E',
 	WIRE_END = 'Z',
 };
+
+/* Can a statement of this kind be in a stream?  The reader carries it out: it prints,
+ * or changes what is printed. */
+bool wire_carries(enum dif_act kind);
 
 /* ---- writing ---- */
 

@@ -203,34 +203,6 @@ describe_agg(struct stream *s, struct wire_line *l)
 
 /* ---- clauses ---- */
 
-/* What a stream may have done here: to print, and to change what is printed. */
-static bool
-kind_fits(enum dif_act kind)
-{
-	switch (kind) {
-	case ACT_TRACE:
-	case ACT_PRINTF:
-	case ACT_PRINTA:
-	case ACT_CLEAR:
-	case ACT_TRUNC:
-	case ACT_NORMALIZE:
-	case ACT_DENORMALIZE:
-	case ACT_SETOPT:
-	case ACT_TRACEMEM:
-	case ACT_USTACK:
-	case ACT_JSTACK:
-	case ACT_STACK:
-	case ACT_USYM:
-	case ACT_UFUNC:
-	case ACT_UMOD:
-	case ACT_UADDR:
-	case ACT_SYM:
-	case ACT_FUNC:
-	case ACT_MOD: return true;
-	default: return false;
-	}
-}
-
 static void
 get_format(struct stream *s, struct wire_line *l, struct prog_stmt *st)
 {
@@ -247,7 +219,7 @@ get_stmt(
     struct stream *s, struct wire_line *l, struct prog_stmt *st, uint32_t *off)
 {
 	st->kind = (enum dif_act)wire_get_most(l, UINT16_MAX);
-	if (!kind_fits(st->kind))
+	if (!wire_carries(st->kind))
 		l->bad = true;
 	get_format(s, l, st);
 	st->strs[0] = keep(s, l, true);
