@@ -335,12 +335,6 @@ screen_rows(void)
 	return LINES;
 }
 
-int
-screen_columns(void)
-{
-	return COLS;
-}
-
 bool
 screen_is_ready(void)
 {

@@ -56,7 +56,6 @@ void screen_rescue(void);
 /* Ask the terminal for its size; true: it has changed. */
 bool screen_measure(void);
 int screen_rows(void);
-int screen_columns(void);
 
 /* Does the terminal take text?  If not, drawing would only be more to wait
  * for. */

@@ -72,8 +72,9 @@ get_text(struct wire_line *l)
 	return text;
 }
 
-int
-job_read(int fd, const char *name, int *argc, char ***argv)
+/* 0, or a negative errno. */
+static int
+read_job(int fd, const char *name, int *argc, char ***argv)
 {
 	struct str line = { 0 };
 	struct wire_line l;
@@ -107,7 +108,7 @@ bool
 job_take(const char *name, int *argc, char ***argv)
 {
 	int error =
-	    *argc == 2 ? job_read(STDIN_FILENO, name, argc, argv) : -EINVAL;
+	    *argc == 2 ? read_job(STDIN_FILENO, name, argc, argv) : -EINVAL;
 	struct str text = { 0 };
 
 	if (error == 0) {

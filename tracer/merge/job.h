@@ -15,12 +15,9 @@
 void job_write(struct str *to, char *const *argv, size_t argc,
     char *const *scripts, size_t nscripts);
 
-/* Read it from a descriptor, to the end of the line and no further.  *argv, whose
- * first word is `name', ends with NULL, and lives until the process ends.  0, or
- * a negative errno. */
-int job_read(int fd, const char *name, int *argc, char ***argv);
-
-/* For `dtrap host': the same from standard input.  False after a message. */
+/* For `dtrap host': read it from standard input, to the end of the line and no further.
+ * *argv, whose first word is `name', ends with NULL, and lives until the process ends.
+ * False after a message. */
 bool job_take(const char *name, int *argc, char ***argv);
 
 /* The text of a script that came with the job; NULL: there is none of this
