@@ -3,6 +3,8 @@
 # and agrees with dtrap about their arguments and the number of hits.
 # timeout: 300
 . "${0%/*}/lib.sh"
+# shellcheck source=SCRIPTDIR/bpftrace.sh
+. "${0%/*}/bpftrace.sh"
 need bpftrace
 need_attach
 [ "$(id -u)" = 0 ] || skip "bpftrace is for root"
@@ -27,18 +29,10 @@ start_null bpf bpftrace -B line -p "${pid[app]}" -e "
 	usdt:$file:shop:sold { @hits = count(); @sum = sum((int64)arg0);
 		if ((int64)arg0 == -24999) { @last[str(arg1)] = count(); } }
 	usdt:$file:shop:idle__time { printf(\"armed\\n\"); }"
-until grep -q '^armed$' "$tmp/bpf.out"; do
-	[ "$SECONDS" -lt 200 ] || fail "bpftrace sees nothing"
-	tell app all
-	line app '^all '
-	while IFS= read -r -t 0.2 -u "${out[bpf]}" line; do
-		printf '%s\n' "$line" >>"$tmp/bpf.out"
-	done
-done
+heard 200 armed all '^all '
 tell app "fire 25000 4"
 line app 'fired, watched 1'
-kill -INT "${pid[bpf]}"
-end bpf
+end_bpftrace
 has "$tmp/bpf.out" '^-128 255 -32768 65535 -2147483648 4294967295$'
 for t in 0 1 2 3; do
 	has "$tmp/bpf.out" "^@last.$t-24999.: 1$"

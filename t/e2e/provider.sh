@@ -13,6 +13,7 @@
 #	bad	asks for what is refused; "bad: " and the exception's words, and "badly"
 #	types	fires probes with each type; "typed"
 . "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/bpftrace.sh"
 need_attach
 need gdb
 export LIMIT=120
@@ -69,19 +70,9 @@ objects() {
 	done
 }
 
-# On a busy machine bpftrace was seen not to end after one signal.
-end_bpftrace() {
-	local fd=${out[bpf]} i
-	for ((i = 0; i < 12; i++)); do
-		kill -INT "${pid[bpf]}" 2>/dev/null
-		timeout 10 cat <&"$fd" >>"$tmp/bpf.out" && break
-	done
-	end bpf
-}
-
 # bpftrace counts in the semaphore, too.
 by_bpftrace() {
-	local d='' n=0 file
+	local d='' file
 	if [ "$(id -u)" != 0 ] || ! command -v bpftrace >/dev/null || ! timeout 60 \
 	    bpftrace -e 'uprobe:/proc/self/exe:main { } BEGIN { exit(); }' \
 	    >"$tmp/try" 2>&1; then
@@ -92,18 +83,9 @@ by_bpftrace() {
 		d="$d usdt:$file:fires:sold {
 			if (str(arg1) == \"seven\") { printf(\"seven\\n\"); } else {
 			@hits = count(); @sum = sum(arg0); @last = max(arg0); } }"
-		n=$((n + 1))
 	done
 	start_null bpf bpftrace -B line -p "${pid[app]}" -e "$d"
-	# It is ready when a hit is seen.
-	until grep -q '^seven$' "$tmp/bpf.out"; do
-		[ "$SECONDS" -lt 500 ] || fail "bpftrace sees nothing of $n objects"
-		tell app once
-		line app '^fired once$'
-		while IFS= read -r -t 0.2 -u "${out[bpf]}" line; do
-			printf '%s\n' "$line" >>"$tmp/bpf.out"
-		done
-	done
+	heard 500 seven once '^fired once$'
 	tell app fire
 	line app '^fired$'
 	end_bpftrace

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "t/unit/suite.h"
+
 #include "t/unit/stub_fixture.h"
 
 static void
@@ -601,28 +603,22 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("stub");
-	TCase *t = tcase_create("stub");
+	const TTest *const tests[] = {
+		registers_and_flags_are_as_before,
+		instructions_are_displaced,
+		the_site_is_behind_other_instructions,
+		a_branch_that_is_not_taken_does_not_fire,
+		the_dead_and_the_copied_go_round,
+		a_goroutines_stack_may_have_no_room,
+		a_lane_that_is_not_the_threads_is_not_written_to,
+		the_tracer_is_asked_by_an_int3,
+		what_has_fired_is_skipped_once,
+		the_body_comes_first,
+		a_body_is_called_only_in_a_firing,
+		a_body_has_the_stack_that_it_needs,
+	};
 
 	if (!stub_possible())
 		return 77;
-	tcase_add_checked_fixture(t, setup, NULL);
-	tcase_add_test(t, registers_and_flags_are_as_before);
-	tcase_add_test(t, instructions_are_displaced);
-	tcase_add_test(t, the_site_is_behind_other_instructions);
-	tcase_add_test(t, a_branch_that_is_not_taken_does_not_fire);
-	tcase_add_test(t, the_dead_and_the_copied_go_round);
-	tcase_add_test(t, a_goroutines_stack_may_have_no_room);
-	tcase_add_test(t, a_lane_that_is_not_the_threads_is_not_written_to);
-	tcase_add_test(t, the_tracer_is_asked_by_an_int3);
-	tcase_add_test(t, what_has_fired_is_skipped_once);
-	tcase_add_test(t, the_body_comes_first);
-	tcase_add_test(t, a_body_is_called_only_in_a_firing);
-	tcase_add_test(t, a_body_has_the_stack_that_it_needs);
-	suite_add_tcase(suite, t);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run("stub", setup, NULL, tests, ARRAY_SIZE(tests));
 }
