@@ -57,10 +57,9 @@ bool go_there(const struct addrspace *as);
 /* A part of a goroutine's stack. */
 struct go_part {
 	uint64_t start, end;
-	bool
-	    whole; /* the goroutine has a thread, and this is all of its stack: the
-		     * thread is on it, or has left it for a signal's handler or for
-		     * code of Go's run time */
+	/* The goroutine has a thread, and this is all of its stack: the thread is on
+	 * it, or has left it for a signal's handler or for code of Go's run time. */
+	bool whole;
 };
 
 /*
